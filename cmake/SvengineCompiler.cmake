@@ -1,0 +1,21 @@
+# Flags every translation unit gets, as one interface target.
+include_guard()
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+add_library(svengine_flags INTERFACE)
+target_compile_options(svengine_flags INTERFACE -Wall -Wextra -Wno-psabi)
+if(SVENGINE_WERROR)
+  target_compile_options(svengine_flags INTERFACE -Werror)
+endif()
+target_include_directories(svengine_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/engine/include)
+target_link_libraries(svengine_flags INTERFACE OpenMP::OpenMP_CXX)
+if(SVENGINE_STATIC)
+  target_link_options(svengine_flags INTERFACE -static)
+endif()
+if(SVENGINE_VERIFY_PASSES)
+  target_compile_definitions(svengine_flags INTERFACE SVENGINE_VERIFY_PASSES=1)
+endif()

@@ -1,0 +1,17 @@
+# svengine_kernel_set(NAME FLAGS flag...): engine/kernels/sve/*.cc compiled once for one instruction set and vector length,
+# in its own namespace. On x86-64 engine/kernels/host comes first on the include path and supplies <arm_sve.h>.
+include_guard()
+
+function(svengine_kernel_set name)
+  cmake_parse_arguments(arg "" "" "FLAGS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/engine/kernels/sve/*.cc)
+  add_library(svengine_kernels_${name} OBJECT ${sources})
+  target_link_libraries(svengine_kernels_${name} PRIVATE svengine_flags)
+  # -O3 with explicit vector code; errno and traps are never looked at, but NaN, infinity and signed zero count: no -ffast-math.
+  target_compile_options(svengine_kernels_${name} PRIVATE -O3 -g0 -fno-math-errno -fno-trapping-math -fno-exceptions -fno-rtti
+    -fno-stack-protector -Wno-attributes ${arg_FLAGS})
+  target_compile_definitions(svengine_kernels_${name} PRIVATE SVENGINE_KERNEL_SET=${name})
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    target_include_directories(svengine_kernels_${name} BEFORE PRIVATE ${PROJECT_SOURCE_DIR}/engine/kernels/host)
+  endif()
+endfunction()

@@ -1,0 +1,26 @@
+# svengine_layer(NAME DIRS dir... DEPENDS target...)
+#
+# One static library svengine_NAME from every *.cc below DIRS (relative to the calling directory, not recursive), except
+# tests (*_test.cc) and benchmarks (*_bench.cc). The tests beside the code become one program each, see SvengineTests.
+include_guard()
+
+function(svengine_layer name)
+  cmake_parse_arguments(arg "" "" "DIRS;DEPENDS" ${ARGN})
+  set(sources)
+  set(tests)
+  foreach(dir IN LISTS arg_DIRS)
+    file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*.cc)
+    file(GLOB found_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*_test.cc)
+    file(GLOB found_benches CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*_bench.cc)
+    list(REMOVE_ITEM found ${found_tests} ${found_benches})
+    list(APPEND sources ${found})
+    list(APPEND tests ${found_tests})
+  endforeach()
+  add_library(svengine_${name} STATIC ${sources})
+  target_link_libraries(svengine_${name} PUBLIC svengine_flags ${arg_DEPENDS})
+  if(SVENGINE_TESTS)
+    foreach(test IN LISTS tests)
+      svengine_test(${test} svengine_${name})
+    endforeach()
+  endif()
+endfunction()

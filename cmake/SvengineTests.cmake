@@ -1,0 +1,19 @@
+# svengine_test(SOURCE target...): one Catch2 program and one CTest entry, named after the file's path.
+# When cross compiling, CTest runs it through CMAKE_CROSSCOMPILING_EMULATOR.
+include_guard()
+find_package(Catch2 2 REQUIRED)
+
+add_library(svengine_test_main STATIC ${PROJECT_SOURCE_DIR}/tests/support/main.cc)
+target_include_directories(svengine_test_main PUBLIC ${Catch2_INCLUDE_DIRS})
+target_link_libraries(svengine_test_main PUBLIC svengine_flags Catch2::Catch2)
+
+function(svengine_test source)
+  cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
+  string(REGEX REPLACE "\\.cc$" "" name ${name})
+  string(REPLACE "/" "_" name ${name})
+  add_executable(${name} ${source})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  target_link_libraries(${name} PRIVATE ${ARGN} svengine_test_main)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} TIMEOUT 900)
+endfunction()

@@ -1,0 +1,36 @@
+// The kernel sets this program holds: one table of function pointers per instruction set and vector length, chosen once.
+#pragma once
+#include <span>
+#include <string_view>
+
+namespace svengine::kernels {
+
+struct GemmKernels;         // gemm.h: packed matrix product with epilogue
+struct ConvKernels;         // conv.h: direct convolution in NCHWc
+struct PoolKernels;         // pool.h
+struct ElementwiseKernels;  // elementwise.h: unary, binary, ternary with broadcasting
+struct SoftmaxKernels;      // softmax.h
+struct NormKernels;         // norm.h: layer, batch and local response norm
+struct ReduceKernels;       // reduce.h
+struct DataKernels;         // data.h: reorder, transpose, gather, concat, slice, pad as strided copies
+
+struct KernelTable {
+  const char* name;  // "avx512", "avx2", "sve512"
+  int lanes;         // float lanes of a vector = channel block of NCHWc
+  const GemmKernels* gemm;
+  const ConvKernels* conv;
+  const PoolKernels* pool;
+  const ElementwiseKernels* elementwise;
+  const SoftmaxKernels* softmax;
+  const NormKernels* norm;
+  const ReduceKernels* reduce;
+  const DataKernels* data;
+};
+
+/// The compiled-in sets that this processor can run, best first. Thread-safe; never empty on a supported machine.
+std::span<const KernelTable* const> available_kernel_sets();
+
+/// The set called `name`, or null when it is not compiled in or this processor lacks its instructions.
+const KernelTable* find_kernel_set(std::string_view name);
+
+}  // namespace svengine::kernels

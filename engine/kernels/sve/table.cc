@@ -1,0 +1,23 @@
+// One row: the kernel families of this kernel set.
+#include "engine/kernels/kernel_table.h"
+#include "engine/kernels/sve/vec.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+extern const GemmKernels gemm_kernels;
+extern const ConvKernels conv_kernels;
+extern const PoolKernels pool_kernels;
+extern const ElementwiseKernels elementwise_kernels;
+extern const SoftmaxKernels softmax_kernels;
+extern const NormKernels norm_kernels;
+extern const ReduceKernels reduce_kernels;
+extern const DataKernels data_kernels;
+
+#define SVENGINE_STRING_(x) #x
+#define SVENGINE_STRING(x) SVENGINE_STRING_(x)
+
+extern const KernelTable table;
+const KernelTable table{SVENGINE_STRING(SVENGINE_KERNEL_SET), kLanes,          &gemm_kernels, &conv_kernels, &pool_kernels,
+                        &elementwise_kernels,                 &softmax_kernels, &norm_kernels, &reduce_kernels, &data_kernels};
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -1,0 +1,32 @@
+// What every kernel file starts from: fixed-length vector types, the kernel set's namespace, and its machine's numbers.
+//
+// Kernels are written in ACLE (<arm_sve.h>) for a vector length that is a compile-time constant. On x86-64 the same name
+// finds engine/kernels/host/arm_sve.h. A kernel file includes this header, its family's contract and nothing else: code
+// compiled for one instruction set must never be what the linker keeps for everybody, so no inline function of the
+// standard library may appear here (tests/kernel_symbols_test.py checks the objects).
+#pragma once
+#include <arm_sve.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/kernels/machine/machine.h"
+
+#define SVENGINE_CONCAT_(a, b) a##b
+#define SVENGINE_CONCAT(a, b) SVENGINE_CONCAT_(a, b)
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+typedef svfloat32_t vf __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
+typedef svint32_t vi __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
+typedef svuint32_t vu __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
+typedef svint64_t vl __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
+typedef svbool_t vb __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
+
+inline constexpr int kLanes = __ARM_FEATURE_SVE_BITS / 32;  // float lanes of a vector, and the channel block of NCHWc
+inline constexpr Machine kMachine = SVENGINE_CONCAT(kMachine_, SVENGINE_KERNEL_SET);
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
+
+// Loops over tiles of vectors must unroll completely, or the accumulators do not live in registers.
+#define SVENGINE_UNROLL _Pragma("GCC unroll 64")
