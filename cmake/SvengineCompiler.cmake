@@ -1,6 +1,5 @@
 # Flags every translation unit gets, as one interface target.
 include_guard()
-find_package(OpenMP REQUIRED COMPONENTS CXX)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
@@ -12,9 +11,13 @@ if(SVENGINE_WERROR)
   target_compile_options(svengine_flags INTERFACE -Werror)
 endif()
 target_include_directories(svengine_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/engine/include)
-target_link_libraries(svengine_flags INTERFACE OpenMP::OpenMP_CXX)
+# The driver's own flag, not FindOpenMP's target: that one names libgomp.so by its path, which a static program cannot have.
+target_compile_options(svengine_flags INTERFACE -fopenmp)
+target_link_options(svengine_flags INTERFACE -fopenmp)
 if(SVENGINE_STATIC)
-  target_link_options(svengine_flags INTERFACE -static)
+  # For our own programs only, so not on the interface target that consumers of the library see. The linker's warnings are
+  # about dlopen in libgomp (offloading) and getaddrinfo in libnuma (affinity by host name): neither is reached.
+  add_link_options(-static -Wl,--no-warnings)
 endif()
 if(SVENGINE_VERIFY_PASSES)
   target_compile_definitions(svengine_flags INTERFACE SVENGINE_VERIFY_PASSES=1)
