@@ -1,0 +1,51 @@
+#include "engine/base/dtype.h"
+
+namespace svengine {
+namespace {
+
+struct Row {
+  DType type;
+  size_t size;
+  std::string_view name;
+};
+
+constexpr Row kRows[] = {
+    {DType::f32, 4, "float32"}, {DType::u8, 1, "uint8"},    {DType::i8, 1, "int8"},      {DType::u16, 2, "uint16"},
+    {DType::i16, 2, "int16"},   {DType::i32, 4, "int32"},   {DType::i64, 8, "int64"},    {DType::string, 0, "string"},
+    {DType::boolean, 1, "bool"}, {DType::f16, 2, "float16"}, {DType::f64, 8, "float64"},  {DType::u32, 4, "uint32"},
+    {DType::u64, 8, "uint64"},  {DType::bf16, 2, "bfloat16"}, {DType::undefined, 0, "undefined"},
+};
+
+const Row& row(DType type) {
+  for (const Row& r : kRows)
+    if (r.type == type) return r;
+  return kRows[std::size(kRows) - 1];
+}
+
+}  // namespace
+
+size_t size_of(DType type) { return row(type).size; }
+std::string_view name_of(DType type) { return row(type).name; }
+
+std::optional<DType> dtype_from_name(std::string_view name) {
+  if (name == "float") return DType::f32;
+  if (name == "double") return DType::f64;
+  if (name == "half") return DType::f16;
+  for (const Row& r : kRows)
+    if (r.name == name && r.type != DType::undefined) return r.type;
+  return std::nullopt;
+}
+
+bool is_float(DType type) {
+  return type == DType::f32 || type == DType::f64 || type == DType::f16 || type == DType::bf16;
+}
+
+bool is_integer(DType type) {
+  switch (type) {
+    case DType::u8: case DType::i8: case DType::u16: case DType::i16:
+    case DType::i32: case DType::i64: case DType::u32: case DType::u64: return true;
+    default: return false;
+  }
+}
+
+}  // namespace svengine

@@ -1,0 +1,55 @@
+#include "engine/base/tensor.h"
+
+namespace svengine {
+
+Result<Tensor> Tensor::allocate(DType type, Dims dims) {
+  SV_TRY(check_dims(dims));
+  if (size_of(type) == 0) return error("a tensor of {} has no storage here", name_of(type));
+  Tensor t;
+  t.type_ = type;
+  t.dims_ = std::move(dims);
+  std::shared_ptr<std::byte> memory = allocate_aligned(t.byte_size());
+  if (!memory) return error("no memory for a {} tensor of shape {}", name_of(type), to_string(t.dims_));
+  t.data_ = memory.get();
+  t.owner_ = std::move(memory);
+  return t;
+}
+
+Tensor Tensor::wrap(DType type, Dims dims, const void* data, std::shared_ptr<const void> owner) {
+  Tensor t;
+  t.type_ = type;
+  t.dims_ = std::move(dims);
+  t.data_ = static_cast<const std::byte*>(data);
+  t.owner_ = std::move(owner);
+  return t;
+}
+
+Tensor Tensor::reshaped(Dims dims) const {
+  assert(element_count(dims) == count());
+  Tensor t = *this;
+  t.dims_ = std::move(dims);
+  return t;
+}
+
+Result<Tensor> Tensor::aligned_copy() const {
+  SV_ASSIGN(Tensor copy, allocate(type_, dims_));
+  if (byte_size()) std::memcpy(copy.raw(), raw(), byte_size());
+  return copy;
+}
+
+std::vector<int64_t> Tensor::as_int64s() const {
+  if (type_ != DType::i64 && type_ != DType::i32) return {};
+  std::vector<int64_t> out(static_cast<size_t>(count()));
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (type_ == DType::i64) {
+      std::memcpy(&out[i], data_ + i * 8, 8);
+    } else {
+      int32_t narrow;
+      std::memcpy(&narrow, data_ + i * 4, 4);
+      out[i] = narrow;
+    }
+  }
+  return out;
+}
+
+}  // namespace svengine

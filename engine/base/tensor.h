@@ -1,0 +1,74 @@
+// A tensor: element type, concrete shape, and row-major storage that may be shared (with a mapped file, for example).
+#pragma once
+#include <cstring>
+#include <memory>
+#include <span>
+
+#include "engine/base/dtype.h"
+#include "engine/base/memory.h"
+#include "engine/base/shape.h"
+
+namespace svengine {
+
+/// Copies share storage. Treat a tensor that others may hold as read-only. Storage may be unaligned (weights in place in a
+/// model file), so element access is for aligned tensors: allocate() gives those, aligned_copy() makes one.
+class Tensor {
+ public:
+  Tensor() = default;
+
+  /// Uninitialised storage of its own; fails on impossible shapes and when memory is out.
+  static Result<Tensor> allocate(DType type, Dims dims);
+
+  /// Somebody else's storage, kept alive by `owner`; `data` holds at least element_count(dims) elements.
+  static Tensor wrap(DType type, Dims dims, const void* data, std::shared_ptr<const void> owner);
+
+  /// A small tensor from values: of<int64_t>({2}, {3, 4}).
+  template <class T>
+  static Tensor of(Dims dims, std::initializer_list<T> values) {
+    return of<T>(std::move(dims), std::span<const T>(values.begin(), values.size()));
+  }
+  template <class T>
+  static Tensor of(Dims dims, std::span<const T> values) {
+    Tensor t = allocate(dtype_of<T>(), std::move(dims)).value();
+    if (!values.empty()) std::memcpy(t.raw(), values.data(), values.size_bytes());
+    return t;
+  }
+  template <class T>
+  static Tensor scalar(T value) {
+    return of<T>({}, {value});
+  }
+
+  bool defined() const { return type_ != DType::undefined; }
+  DType type() const { return type_; }
+  const Dims& dims() const { return dims_; }
+  int64_t count() const { return element_count(dims_); }
+  size_t byte_size() const { return static_cast<size_t>(count()) * size_of(type_); }
+  const std::byte* raw() const { return data_; }
+  std::byte* raw() { return const_cast<std::byte*>(data_); }
+
+  /// The elements; T must be the element type (bool elements are bytes: use uint8_t or bool).
+  template <class T>
+  std::span<const T> data() const {
+    return {reinterpret_cast<const T*>(data_), static_cast<size_t>(count())};
+  }
+  template <class T>
+  std::span<T> data() {
+    return {reinterpret_cast<T*>(raw()), static_cast<size_t>(count())};
+  }
+
+  /// The same storage under another shape of as many elements.
+  Tensor reshaped(Dims dims) const;
+  /// Own storage, aligned to a cache line.
+  Result<Tensor> aligned_copy() const;
+
+  /// An integer tensor (int32 or int64, any alignment) as int64 values; empty for other types.
+  std::vector<int64_t> as_int64s() const;
+
+ private:
+  DType type_ = DType::undefined;
+  Dims dims_;
+  const std::byte* data_ = nullptr;
+  std::shared_ptr<const void> owner_;
+};
+
+}  // namespace svengine

@@ -1,0 +1,51 @@
+#include "engine/graph/attribute.h"
+
+#include <algorithm>
+
+namespace svengine {
+
+std::string_view name_of(AttributeKind kind) {
+  static constexpr std::string_view names[] = {"int", "float", "string", "ints", "floats", "strings", "tensor"};
+  return names[static_cast<size_t>(kind)];
+}
+
+const Attribute* Attributes::find(std::string_view name) const {
+  for (const Entry& e : entries_)
+    if (e.first == name) return &e.second;
+  return nullptr;
+}
+
+void Attributes::set(std::string name, Attribute value) {
+  for (Entry& e : entries_)
+    if (e.first == name) {
+      e.second = std::move(value);
+      return;
+    }
+  entries_.emplace_back(std::move(name), std::move(value));
+}
+
+void Attributes::erase(std::string_view name) {
+  std::erase_if(entries_, [&](const Entry& e) { return e.first == name; });
+}
+
+int64_t Attributes::integer(std::string_view name, int64_t otherwise) const {
+  const auto* v = get<int64_t>(name);
+  return v ? *v : otherwise;
+}
+
+float Attributes::real(std::string_view name, float otherwise) const {
+  const auto* v = get<float>(name);
+  return v ? *v : otherwise;
+}
+
+std::string Attributes::text(std::string_view name, std::string otherwise) const {
+  const auto* v = get<std::string>(name);
+  return v ? *v : std::move(otherwise);
+}
+
+std::vector<int64_t> Attributes::integers(std::string_view name, std::vector<int64_t> otherwise) const {
+  const auto* v = get<std::vector<int64_t>>(name);
+  return v ? *v : std::move(otherwise);
+}
+
+}  // namespace svengine

@@ -1,0 +1,48 @@
+// Attributes of a node: named constants of one of ONNX's kinds.
+#pragma once
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "engine/base/tensor.h"
+
+namespace svengine {
+
+using Attribute = std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>, std::vector<std::string>, Tensor>;
+
+/// Which alternative an Attribute holds; the order is that of the variant.
+enum class AttributeKind { integer, real, text, integers, reals, texts, tensor };
+std::string_view name_of(AttributeKind kind);
+inline AttributeKind kind_of(const Attribute& a) { return static_cast<AttributeKind>(a.index()); }
+
+/// A small ordered map. Lookups of an absent name give the default; lookups of another kind too (the verifier and the
+/// importer have refused wrong kinds before).
+class Attributes {
+ public:
+  using Entry = std::pair<std::string, Attribute>;
+
+  const Attribute* find(std::string_view name) const;
+  bool has(std::string_view name) const { return find(name) != nullptr; }
+  void set(std::string name, Attribute value);
+  void erase(std::string_view name);
+
+  template <class T>
+  const T* get(std::string_view name) const {
+    const Attribute* a = find(name);
+    return a ? std::get_if<T>(a) : nullptr;
+  }
+  int64_t integer(std::string_view name, int64_t otherwise = 0) const;
+  float real(std::string_view name, float otherwise = 0) const;
+  std::string text(std::string_view name, std::string otherwise = {}) const;
+  std::vector<int64_t> integers(std::string_view name, std::vector<int64_t> otherwise = {}) const;
+
+  std::vector<Entry>::const_iterator begin() const { return entries_.begin(); }
+  std::vector<Entry>::const_iterator end() const { return entries_.end(); }
+  bool empty() const { return entries_.empty(); }
+
+ private:
+  std::vector<Entry> entries_;
+};
+
+}  // namespace svengine

@@ -1,0 +1,131 @@
+#include "engine/graph/op_def.h"
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+namespace svengine {
+namespace {
+
+std::string_view canonical_domain(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
+
+auto key(const OpDef& op) { return std::pair<std::string_view, std::string_view>(op.domain, op.name); }
+
+Status check_arity(const char* what, size_t have, const Arity& arity) {
+  if (static_cast<int>(have) >= arity.min && static_cast<int>(have) <= arity.max) return {};
+  if (arity.min == arity.max) return error("has {} {}, needs {}", have, what, arity.min);
+  if (arity.max >= kVariadic) return error("has {} {}, needs at least {}", have, what, arity.min);
+  return error("has {} {}, needs {} to {}", have, what, arity.min, arity.max);
+}
+
+Status check_attributes(const Node& node) {
+  const OpDef& op = node.op();
+  for (const auto& [name, value] : node.attributes) {
+    const auto def = std::find_if(op.attributes.begin(), op.attributes.end(), [&](const AttributeDef& d) { return name == d.name; });
+    if (def == op.attributes.end()) return error("attribute '{}' is not one of this operator's", name);
+    if (def->kind != kind_of(value))
+      return error("attribute '{}' is of kind {}, needs {}", name, name_of(kind_of(value)), name_of(def->kind));
+  }
+  for (const AttributeDef& def : op.attributes)
+    if (def.required && !node.attributes.has(def.name)) return error("attribute '{}' is missing", def.name);
+  return {};
+}
+
+Status check_and_infer(Node& node) {
+  const OpDef& op = node.op();
+  SV_TRY(check_arity("inputs", node.inputs().size(), op.inputs));
+  SV_TRY(check_arity("outputs", node.outputs().size(), op.outputs));
+  for (int i = 0; i < op.inputs.min && i < static_cast<int>(node.inputs().size()); ++i)
+    if (!node.input(static_cast<size_t>(i))) return error("input {} is required but absent", i);
+  SV_TRY(check_attributes(node));
+  InferContext context(node);
+  return op.infer(context);
+}
+
+std::string input_types(const Node& node) {
+  std::string out;
+  for (const Value* v : node.inputs()) {
+    if (!out.empty()) out += ", ";
+    out += v ? to_string(v->type) : "-";
+  }
+  return out;
+}
+
+}  // namespace
+
+OpRegistry::OpRegistry(std::vector<OpDef> ops) : ops_(std::move(ops)) {
+  std::sort(ops_.begin(), ops_.end(), [](const OpDef& a, const OpDef& b) { return key(a) < key(b); });
+}
+
+const OpDef* OpRegistry::find(std::string_view domain, std::string_view name) const {
+  const std::pair<std::string_view, std::string_view> wanted(canonical_domain(domain), name);
+  const auto it = std::lower_bound(ops_.begin(), ops_.end(), wanted, [](const OpDef& op, const auto& k) { return key(op) < k; });
+  return it != ops_.end() && key(*it) == wanted ? &*it : nullptr;
+}
+
+const Tensor* InferContext::constant(size_t i) const {
+  const Value* v = node_.input(i);
+  return v && v->is_constant() ? &v->constant() : nullptr;
+}
+
+std::optional<std::vector<int64_t>> InferContext::integers(size_t i) const {
+  const Tensor* t = constant(i);
+  if (!t || (t->type() != DType::i64 && t->type() != DType::i32)) return std::nullopt;
+  return t->as_int64s();
+}
+
+void InferContext::set(size_t output, Type type) {
+  if (Value* v = node_.output(output)) v->type = std::move(type);
+}
+
+Status infer_types(Node& node) {
+  Status status = check_and_infer(node);
+  if (status.ok()) {
+    for (const Value* v : node.outputs()) {
+      if (!v || !v->type.shape.has_rank()) continue;
+      Dims dims;
+      for (const Dim& d : v->type.shape.dims()) dims.push_back(d.is_static() ? d.value() : 1);
+      status = check_dims(dims);
+      if (!status.ok()) return std::move(status).error().in(describe(node));
+    }
+    return {};
+  }
+  Error e = std::move(status).error();
+  return Error(fmt::format("{} [inputs: {}]", e.message(), input_types(node))).in(describe(node));
+}
+
+void CanonicalizeContext::attribute_to_input(std::string_view attribute, size_t slot) {
+  if (const auto* values = attributes().get<std::vector<int64_t>>(attribute)) {
+    Tensor t = Tensor::of<int64_t>({static_cast<int64_t>(values->size())}, std::span<const int64_t>(*values));
+    set_input(slot, graph_.add_constant(fmt::format("{}.{}", node_.name(), attribute), std::move(t)));
+    attributes().erase(attribute);
+  }
+}
+
+void CanonicalizeContext::set_input(size_t slot, Value* value) { graph_.set_input(&node_, slot, value); }
+
+double stored_bytes(const Type& type) {
+  double n = static_cast<double>(size_of(type.dtype));
+  if (!type.shape.has_rank()) return n;
+  for (size_t i = 0; i < type.shape.dims().size(); ++i) {
+    const Dim& d = type.shape[i];
+    int64_t v = d.is_static() ? d.value() : 1;
+    if (type.block && i == 1) v = round_up(v, type.block);
+    n *= static_cast<double>(v);
+  }
+  return n;
+}
+
+Cost cost_of(const Node& node) {
+  if (node.op().cost) return node.op().cost(node);
+  if (node.op().is_view) return {};
+  Cost cost;
+  for (const Value* v : node.inputs())
+    if (v) cost.bytes += stored_bytes(v->type);
+  for (const Value* v : node.outputs()) cost.bytes += stored_bytes(v->type);
+  if (const Value* out = node.output(); out && size_of(out->type.dtype))
+    cost.flops = stored_bytes(out->type) / static_cast<double>(size_of(out->type.dtype));
+  return cost;
+}
+
+}  // namespace svengine

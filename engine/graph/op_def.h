@@ -1,0 +1,165 @@
+// What the engine knows of one operator. engine/ops/<family>/<operator>.cc holds one OpDef each; import, planning, the sweep
+// tests, cost estimates and the coverage table are derived from it.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/graph/graph.h"
+
+namespace svengine {
+
+class InferContext;
+class LowerContext;
+class CanonicalizeContext;
+
+/// The domain of operators that exist only inside the engine (made by passes, never in a file).
+inline constexpr const char* kInternalDomain = "svengine";
+
+struct Arity {
+  int min = 1;
+  int max = 1;  // kVariadic: any number
+};
+inline constexpr int kVariadic = 1 << 20;
+
+struct AttributeDef {
+  const char* name;
+  AttributeKind kind;
+  bool required = false;
+  std::optional<Attribute> otherwise = {};  // default; documentation for `inspect`, and what canonical nodes may leave out
+};
+
+/// How an operator deals with NCHWc values, for the layout pass.
+enum class BlockedLayout : int8_t {
+  never,      // plain in, plain out
+  prefers,    // data input 0 (and further inputs named by `blocked_inputs`) blocked, output blocked, when `can_block` agrees
+  follows,    // element by element: any layout, the same for all rank-4 inputs; f(0) is finite, so padding lanes stay finite
+};
+
+struct Cost {
+  double flops = 0;  // multiply and add count as two
+  double bytes = 0;  // read and written once: inputs, weights, outputs
+};
+
+/// One input of a sweep-test sample: random values in [low, high) of this type and shape, or given ones.
+struct SampleInput {
+  DType dtype = DType::f32;
+  Dims dims;
+  double low = -2, high = 2;
+  Tensor value = {};  // defined: used as it is, and a constant of the graph
+};
+struct Sample {
+  std::vector<SampleInput> inputs;
+  std::vector<std::pair<std::string, Attribute>> attributes = {};
+  int outputs = 1;
+};
+
+struct OpDef {
+  const char* name;                // as in ONNX
+  const char* domain = "";         // "" is ai.onnx
+  int since = 1;                   // oldest opset whose form is understood
+  int until = 21;                  // newest opset whose form is understood
+  Arity inputs = {};
+  Arity outputs = {};
+  std::vector<AttributeDef> attributes = {};
+
+  /// Turns a node of an older opset into the canonical (newest) form: attributes that became inputs and so on. Optional.
+  Status (*canonicalize)(CanonicalizeContext&) = nullptr;
+  /// Output types from input types, attributes and known values. Refuses what the operator cannot take.
+  Status (*infer)(InferContext&) = nullptr;
+  /// Emits the steps that compute the node, all shapes being concrete.
+  Status (*lower)(LowerContext&) = nullptr;
+  /// Optional: by default one operation an output element, every input and output once.
+  Cost (*cost)(const Node&) = nullptr;
+
+  /// Inputs whose values decide output shapes (Reshape: {1}). They must be known when the node is planned.
+  std::vector<int> shape_inputs = {};
+  /// Output 0 is input 0's bytes under another shape: no step at all.
+  bool is_view = false;
+  /// Output 0 may overwrite input 0 of the same type (element by element).
+  bool may_overwrite = false;
+  BlockedLayout blocked = BlockedLayout::never;
+  /// For `prefers`: can this node, with these types, work on blocks of that many channels?
+  bool (*can_block)(const Node&, int block) = nullptr;
+  /// For `prefers`: inputs that are blocked besides input 0 (a residual).
+  std::vector<int> blocked_inputs = {};
+
+  /// Against PyTorch, ONNX Runtime and the backend tests.
+  double rtol = 1e-5;
+  double atol = 1e-6;
+  std::vector<Sample> samples = {};
+};
+
+/// Finds operators. Immutable and thread-safe once built.
+class OpRegistry {
+ public:
+  explicit OpRegistry(std::vector<OpDef> ops);
+  /// Null when there is none. "ai.onnx" and "" are the same domain.
+  const OpDef* find(std::string_view domain, std::string_view name) const;
+  const std::vector<OpDef>& all() const { return ops_; }
+
+ private:
+  std::vector<OpDef> ops_;  // sorted by domain and name
+};
+
+/// What OpDef::infer sees and sets.
+class InferContext {
+ public:
+  explicit InferContext(Node& node) : node_(node) {}
+
+  const Node& node() const { return node_; }
+  const Attributes& attributes() const { return node_.attributes; }
+  size_t input_count() const { return node_.inputs().size(); }
+  size_t output_count() const { return node_.outputs().size(); }
+  bool has_input(size_t i) const { return node_.input(i) != nullptr; }
+  bool has_output(size_t i) const { return node_.output(i) != nullptr; }
+  const Type& type(size_t i) const { return node_.input(i)->type; }
+  const Shape& shape(size_t i) const { return type(i).shape; }
+  DType dtype(size_t i) const { return type(i).dtype; }
+  /// The value of input i when it is known, else null.
+  const Tensor* constant(size_t i) const;
+  /// The same as integers.
+  std::optional<std::vector<int64_t>> integers(size_t i) const;
+
+  /// Does nothing when the node has no such output.
+  void set(size_t output, Type type);
+  void set(size_t output, DType dtype, Shape shape) { set(output, Type{dtype, std::move(shape), 0}); }
+
+ private:
+  Node& node_;
+};
+
+/// Checks arity and attributes, runs infer, and puts the node's description into its errors. The outputs' types are set.
+Status infer_types(Node& node);
+
+/// What OpDef::canonicalize sees: the node as the file has it, and the means to change it.
+class CanonicalizeContext {
+ public:
+  CanonicalizeContext(Graph& graph, Node& node, const OpRegistry& ops, int opset)
+      : graph_(graph), node_(node), ops_(ops), opset_(opset) {}
+
+  Graph& graph() { return graph_; }
+  Node& node() { return node_; }
+  Attributes& attributes() { return node_.attributes; }
+  const OpRegistry& ops() const { return ops_; }
+  /// The opset the file imports for this operator's domain.
+  int opset() const { return opset_; }
+  /// An integer-list attribute becomes constant int64 input `slot` (Squeeze's axes, Slice's starts, ...). No-op when absent.
+  void attribute_to_input(std::string_view attribute, size_t slot);
+  /// Sets input `slot`, growing the list with absent inputs as needed.
+  void set_input(size_t slot, Value* value);
+
+ private:
+  Graph& graph_;
+  Node& node_;
+  const OpRegistry& ops_;
+  int opset_;
+};
+
+/// Default cost: one operation an output element; every input and output moved once. Unknown dimensions count as 1.
+Cost cost_of(const Node& node);
+/// Bytes of a value as stored, padding lanes included; unknown dimensions count as 1.
+double stored_bytes(const Type& type);
+
+}  // namespace svengine

@@ -1,0 +1,11 @@
+// All operators of the engine. The table is made by CMake from the files below engine/ops/<family>/: <operator>.cc defines
+// `OpDef define_<operator>()` in namespace svengine::ops. (Static libraries drop self-registering objects.)
+#pragma once
+#include "engine/graph/op_def.h"
+
+namespace svengine {
+
+/// Built at first use; immutable; thread-safe.
+const OpRegistry& all_ops();
+
+}  // namespace svengine
