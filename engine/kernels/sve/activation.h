@@ -1,0 +1,75 @@
+// Activations on vectors, chosen at compile time so that an epilogue has no switch per element.
+#pragma once
+#include "engine/kernels/activation.h"
+#include "engine/kernels/sve/math.h"
+#include "engine/kernels/sve/vec.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+/// activation(x) in every lane; lanes that hold rubbish give rubbish. FMAX and FMIN let NaN through (FMAXNM would not).
+template <Activation kKind>
+inline vf apply_activation(vf x, [[maybe_unused]] const ActivationArgs& args) {
+  const vb all = svptrue_b32();
+  [[maybe_unused]] const vf zero = svdup_f32(0.0f);
+  [[maybe_unused]] const vf one = svdup_f32(1.0f);
+  if constexpr (kKind == Activation::kNone) {
+    return x;
+  } else if constexpr (kKind == Activation::kRelu) {
+    return svmax_x(all, x, zero);
+  } else if constexpr (kKind == Activation::kClip) {
+    const vf at_least = svmax_x(all, x, svdup_f32(args.alpha));
+    return svmin_x(all, at_least, svdup_f32(args.beta));
+  } else if constexpr (kKind == Activation::kLeakyRelu) {
+    const vf scaled = svmul_x(all, x, svdup_f32(args.alpha));
+    return svsel(svcmplt(all, x, zero), scaled, x);
+  } else if constexpr (kKind == Activation::kHardSigmoid) {
+    const vf line = svmla_x(all, svdup_f32(args.beta), x, svdup_f32(args.alpha));
+    const vf at_least = svmax_x(all, line, zero);
+    return svmin_x(all, at_least, one);
+  } else if constexpr (kKind == Activation::kHardSwish) {
+    const vf line = svmla_x(all, svdup_f32(0.5f), x, svdup_f32(1.0f / 6.0f));
+    const vf at_least = svmax_x(all, line, zero);
+    const vf gate = svmin_x(all, at_least, one);
+    return svmul_x(all, x, gate);
+  } else if constexpr (kKind == Activation::kSigmoid) {
+    return vsigmoid(x);
+  } else if constexpr (kKind == Activation::kTanh) {
+    return vtanh(x);
+  } else if constexpr (kKind == Activation::kGelu) {
+    const vf scaled = svmul_x(all, x, svdup_f32(0.70710678118654752f));  // 1 / sqrt 2
+    const vf erf = verf(scaled);
+    const vf half = svmul_x(all, x, svdup_f32(0.5f));
+    return svmla_x(all, half, half, erf);
+  } else if constexpr (kKind == Activation::kGeluTanh) {
+    const vf square = svmul_x(all, x, x);
+    const vf scale = svmla_x(all, svdup_f32(0.79788456080286536f), square, svdup_f32(0.035677408136300125f));
+    const vf inner = svmul_x(all, x, scale);  // sqrt(2/pi) * (x + 0.044715 x^3)
+    const vf tanh = vtanh(inner);
+    const vf half = svmul_x(all, x, svdup_f32(0.5f));
+    return svmla_x(all, half, half, tanh);
+  } else {
+    static_assert(kKind == Activation::kSilu);
+    const vf gate = vsigmoid(x);
+    return svmul_x(all, x, gate);
+  }
+}
+
+/// Calls body.template operator()<kind>() with `kind` as a template argument: the one switch of a whole loop.
+template <class Body>
+inline void dispatch_activation(Activation kind, const Body& body) {
+  switch (kind) {
+    case Activation::kNone: return body.template operator()<Activation::kNone>();
+    case Activation::kRelu: return body.template operator()<Activation::kRelu>();
+    case Activation::kClip: return body.template operator()<Activation::kClip>();
+    case Activation::kLeakyRelu: return body.template operator()<Activation::kLeakyRelu>();
+    case Activation::kHardSigmoid: return body.template operator()<Activation::kHardSigmoid>();
+    case Activation::kHardSwish: return body.template operator()<Activation::kHardSwish>();
+    case Activation::kSigmoid: return body.template operator()<Activation::kSigmoid>();
+    case Activation::kTanh: return body.template operator()<Activation::kTanh>();
+    case Activation::kGelu: return body.template operator()<Activation::kGelu>();
+    case Activation::kGeluTanh: return body.template operator()<Activation::kGeluTanh>();
+    case Activation::kSilu: return body.template operator()<Activation::kSilu>();
+  }
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
