@@ -6,7 +6,7 @@ set(CMAKE_SYSTEM_PROCESSOR aarch64)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH svengine_source_dir)
 set(svengine_sysroot ${svengine_source_dir}/build/sysroot-aarch64)
 if(NOT EXISTS ${svengine_sysroot}/made-from)
-  message(FATAL_ERROR "${svengine_sysroot} is missing. Make it with: tools/setup.sh build test a64fx && tools/sysroot.sh")
+  message(FATAL_ERROR "${svengine_sysroot} is missing. Make it with: tools/setup.sh build a64fx && tools/sysroot.sh")
 endif()
 
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes build/sysroot-aarch64: what the A64FX program needs besides the cross compiler's own libraries.
 #
-#   tools/sysroot.sh               needs the packages of "tools/setup.sh build test a64fx"; root is not needed
+#   tools/sysroot.sh               needs the packages of "tools/setup.sh build a64fx"; root is not needed
 #
 # The static arm64 libraries come out of Debian's arm64 packages, downloaded with this machine's own sources and proxies
 # but with a private apt state below the build folder: this machine's list of architectures, its package lists and its
@@ -47,7 +47,7 @@ apt-get -q -c "$work/apt/conf" update </dev/null || true
 }
 for deb in "$work"/deb/*.deb; do dpkg -x "$deb" "$work/root"; done
 for header in $headers; do
-  [ -e "/usr/include/$header" ] || { echo "tools/sysroot.sh: /usr/include/$header is missing: tools/setup.sh build test" >&2; exit 1; }
+  [ -e "/usr/include/$header" ] || { echo "tools/sysroot.sh: /usr/include/$header is missing: tools/setup.sh build" >&2; exit 1; }
   ln -s "/usr/include/$header" "$work/root/usr/include/$header"
 done
 printf '%s\n' "$made_from" >"$work/root/made-from"

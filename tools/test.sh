@@ -1,0 +1,19 @@
+#!/bin/sh
+# Installs what is missing, builds svengine for this machine and for A64FX, and runs every test on both: natively, and on
+# QEMU's A64FX. CTest's one summary at the end counts both; the names of the A64FX tests begin with "a64fx.".
+#
+#   tools/test.sh [CTEST ARGUMENT...]      for example: tools/test.sh -R gemm
+#
+# Works from a fresh Debian 12 clone, as root or with sudo. Leaves build/release/svengine and build/a64fx/svengine.
+set -eu
+cd "$(dirname "$0")/.."
+tools/setup.sh build test a64fx
+tools/sysroot.sh
+tools/build.sh release
+tools/build.sh a64fx
+
+# The two build folders as the parts of one test folder.
+mkdir -p build/test
+printf 'subdirs(../release ../a64fx)\n' >build/test/CTestTestfile.cmake
+# One test a core is quickest: a test that is about threads asks for its number of them.
+OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} ctest --test-dir build/test -j "$(nproc)" --output-on-failure "$@"
