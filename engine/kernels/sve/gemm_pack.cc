@@ -1,0 +1,139 @@
+// Packing: a task is one piece of one panel, at most kPackDepth deep.
+//
+// Where the source runs along the panel (depth-major) a step is a copy. Otherwise squares of kLanes x kLanes are turned
+// in registers: log2(kLanes) rounds of interleaving row i with row i + kLanes / 2 rotate the bits of (row, lane) by one
+// place each, until the two have changed places.
+#include "engine/kernels/sve/gemm_pack.h"
+
+#include "engine/kernels/sve/gemm_shape.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+namespace {
+
+constexpr int64_t kPackDepth = 128;  // a multiple of kLanes on every machine: a piece of a panel is some 10 KiB
+
+struct Square {
+  vf row[kLanes];
+};
+
+inline __attribute__((always_inline)) Square transposed(Square x) {
+  SVENGINE_UNROLL
+  for (int width = 1; width < kLanes; width *= 2) {
+    Square y;
+    SVENGINE_UNROLL
+    for (int i = 0; i < kLanes / 2; ++i) {
+      y.row[2 * i] = svzip1(x.row[i], x.row[i + kLanes / 2]);
+      y.row[2 * i + 1] = svzip2(x.row[i], x.row[i + kLanes / 2]);
+    }
+    x = y;
+  }
+  return x;
+}
+
+/// target[d * ld + x] = source[x * source_ld + d] for x < rows <= kLanes, d < depth; lanes x in [rows, stored) get 0.
+inline void copy_turned(const float* source, int64_t source_ld, int64_t rows, int64_t depth, float* target, int64_t ld,
+                        int64_t stored) {
+  const vb stores = svwhilelt_b32(int64_t{0}, stored);
+  for (int64_t d = 0; d < depth; d += kLanes) {
+    const vb exists = svwhilelt_b32(d, depth);
+    Square x;
+    SVENGINE_UNROLL
+    for (int i = 0; i < kLanes; ++i) {
+      x.row[i] = svdup_f32(0.0f);
+      if (i < rows) x.row[i] = svld1(exists, source + i * source_ld + d);
+    }
+    x = transposed(x);
+    SVENGINE_UNROLL
+    for (int i = 0; i < kLanes; ++i)
+      if (d + i < depth) svst1(stores, target + (d + i) * ld, x.row[i]);
+  }
+}
+
+/// target[d * ld + x] = source[d * source_ld + x] for x < columns <= kLanes, d < depth; lanes [columns, stored) get 0.
+inline void copy_straight(const float* source, int64_t source_ld, int64_t columns, int64_t depth, float* target,
+                          int64_t ld, int64_t stored) {
+  const vb exists = svwhilelt_b32(int64_t{0}, columns);
+  const vb stores = svwhilelt_b32(int64_t{0}, stored);
+  for (int64_t d = 0; d < depth; ++d) svst1(stores, target + d * ld, svld1(exists, source + d * source_ld));
+}
+
+/// A piece of one panel: `width` rows or columns of the source from `first` on, stored as `stored` >= width.
+void pack_piece(const GemmPackArgs& args, const float* source, int64_t first, int64_t width, int64_t stored,
+                int64_t depth_begin, int64_t depth_end, float* panel) {
+  float* target = panel + depth_begin * stored;
+  const int64_t depth = depth_end - depth_begin;
+  for (int64_t x = 0; x < stored; x += kLanes) {
+    const int64_t here = larger(smaller(width - x, kLanes), 0);
+    const int64_t lanes = smaller(stored - x, kLanes);
+    if (args.depth_major) {
+      copy_straight(source + depth_begin * args.ld + first + x, args.ld, here, depth, target + x, stored, lanes);
+    } else {
+      copy_turned(source + (first + x) * args.ld + depth_begin, args.ld, here, depth, target + x, stored, lanes);
+    }
+  }
+}
+
+int64_t depth_pieces(int64_t depth) { return ceil_div(depth, kPackDepth); }
+
+struct Piece {
+  const float* source;
+  float* packed;
+  int64_t panel, depth_begin, depth_end;
+};
+
+/// Tasks are numbered batch, panel, depth where the source runs along the depth, and batch, depth, panel otherwise.
+Piece piece_of(const GemmPackArgs& args, int64_t panels, int64_t task) {
+  const int64_t pieces = depth_pieces(args.depth);
+  const int64_t index = task / (panels * pieces);
+  const int64_t rest = task % (panels * pieces);
+  const int64_t outer = index / args.batch.inner;
+  const int64_t inner = index % args.batch.inner;
+  const int64_t panel = args.depth_major ? rest % panels : rest / pieces;
+  const int64_t begin = (args.depth_major ? rest / panels : rest % pieces) * kPackDepth;
+  return {args.source + outer * args.source_stride.outer + inner * args.source_stride.inner,
+          args.packed + outer * args.packed_stride.outer + inner * args.packed_stride.inner, panel, begin,
+          smaller(begin + kPackDepth, args.depth)};
+}
+
+int64_t pack_tasks(const GemmPackArgs& args, int64_t panels) {
+  return args.batch.outer * args.batch.inner * panels * depth_pieces(args.depth);
+}
+
+constexpr int64_t kAlignment = 256;
+
+}  // namespace
+
+int64_t packed_a_bytes(int64_t m, int64_t k) noexcept { return ceil_div(m * k * kFloat, kAlignment) * kAlignment; }
+
+int64_t packed_b_bytes(int64_t k, int64_t n) noexcept {
+  return ceil_div(column_panels(n) * kPanelColumns * k * kFloat, kAlignment) * kAlignment;
+}
+
+int64_t pack_a_tasks(const GemmPackArgs& args) noexcept { return pack_tasks(args, row_panels(args.extent)); }
+
+void pack_a(const GemmPackArgs& args, int64_t task_begin, int64_t task_end) noexcept {
+  const int64_t panels = row_panels(args.extent);
+  for (int64_t task = task_begin; task < task_end; ++task) {
+    const Piece piece = piece_of(args, panels, task);
+    const int64_t first = part_begin(args.extent, panels, piece.panel);
+    const int64_t rows = part_begin(args.extent, panels, piece.panel + 1) - first;
+    pack_piece(args, piece.source, first, rows, rows, piece.depth_begin, piece.depth_end,
+               piece.packed + first * args.depth);
+  }
+}
+
+int64_t pack_b_tasks(const GemmPackArgs& args) noexcept { return pack_tasks(args, column_panels(args.extent)); }
+
+void pack_b(const GemmPackArgs& args, int64_t task_begin, int64_t task_end) noexcept {
+  const int64_t panels = column_panels(args.extent);
+  for (int64_t task = task_begin; task < task_end; ++task) {
+    const Piece piece = piece_of(args, panels, task);
+    const int64_t first = piece.panel * kPanelColumns;
+    const int64_t columns = smaller(args.extent - first, kPanelColumns);
+    pack_piece(args, piece.source, first, columns, kPanelColumns, piece.depth_begin, piece.depth_end,
+               piece.packed + first * args.depth);
+  }
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -1,0 +1,42 @@
+// How a matrix product is cut into tiles, groups and blocks. Everything here depends on shapes and the machine's numbers only.
+#pragma once
+#include "engine/kernels/gemm.h"
+#include "engine/kernels/sve/vec.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+inline constexpr int kPanelRows = kMachine.gemm_rows;
+inline constexpr int kPanelVectors = kMachine.gemm_vectors;
+inline constexpr int kPanelColumns = kPanelVectors * kLanes;
+inline constexpr int64_t kFloat = sizeof(float);
+
+constexpr int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+constexpr int64_t larger(int64_t a, int64_t b) { return a < b ? b : a; }
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// A block of one B panel fills at most half the L1 cache.
+inline constexpr int64_t kDepthBlock = kMachine.l1_bytes / 2 / (kPanelColumns * kFloat);
+// The A panels of a group, one depth block deep, fill at most a third of the L2 cache.
+inline constexpr int64_t kGroupPanels =
+    smaller(larger(kMachine.l2_bytes / 3 / (kPanelRows * kDepthBlock * kFloat), 2), 64);
+// Partial sums of a group times this many B panels fill at most a sixth of it.
+inline constexpr int64_t kColumnBlock =
+    smaller(larger(kMachine.l2_bytes / 6 / (kGroupPanels * kPanelRows * kPanelColumns * kFloat), 1), 8);
+
+/// `count` things spread evenly over `parts`: where part `index` begins.
+constexpr int64_t part_begin(int64_t count, int64_t parts, int64_t index) { return index * count / parts; }
+
+/// The part that holds thing `position`: the largest i with part_begin(count, parts, i) <= position.
+constexpr int64_t part_holding(int64_t count, int64_t parts, int64_t position) {
+  return ((position + 1) * parts - 1) / count;
+}
+
+constexpr int64_t row_panels(int64_t m) { return ceil_div(m, kPanelRows); }
+constexpr int64_t column_panels(int64_t n) { return ceil_div(n, kPanelColumns); }
+
+/// With one row panel nothing reuses a block of B from L1, so the depth is not cut.
+constexpr int64_t depth_blocks(int64_t m, int64_t k) {
+  return row_panels(m) > 1 ? larger(ceil_div(k, kDepthBlock), 1) : 1;
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
