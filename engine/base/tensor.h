@@ -46,6 +46,9 @@ class Tensor {
   const std::byte* raw() const { return data_; }
   std::byte* raw() { return const_cast<std::byte*>(data_); }
 
+  /// What keeps the storage alive.
+  const std::shared_ptr<const void>& owner() const { return owner_; }
+
   /// The elements; T must be the element type (bool elements are bytes: use uint8_t or bool).
   template <class T>
   std::span<const T> data() const {

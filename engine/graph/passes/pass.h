@@ -1,0 +1,45 @@
+// Passes: graph in, better graph out. One file each; pipeline.cc holds the one ordered list.
+#pragma once
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "engine/graph/op_def.h"
+
+namespace svengine {
+
+/// What passes may use besides the graph. `evaluate` computes a node whose inputs are all constants.
+struct PassContext {
+  const OpRegistry& ops;
+  int block = 16;  // channels of an NCHWc block: the kernel set's lanes; 0 keeps every value plain
+  std::function<Result<std::vector<Tensor>>(const Node&)> evaluate;
+  /// Constants made by folding may not be larger than this, unless they are smaller than what they are made from.
+  int64_t fold_limit_bytes = int64_t{16} << 20;
+};
+
+/// When a pass runs: once when the model is loaded, again for every set of concrete shapes, or only then.
+enum class Stage : uint8_t { load, plan, both };
+
+struct Pass {
+  const char* name;  // for `svengine inspect --after NAME`
+  Stage stage;
+  const char* why;   // why it is there, and why at this place in the list
+  Status (*run)(Graph&, const PassContext&);
+};
+
+/// All passes in the order they run.
+std::span<const Pass> pipeline();
+
+/// Runs the passes of a stage. `after`, when not empty, stops after the pass of that name. In builds with
+/// SVENGINE_VERIFY_PASSES the graph is verified after every pass, and an error names the pass.
+Status run_pipeline(Graph& graph, const PassContext& context, Stage stage, std::string_view after = {});
+
+/// Infers every node's types again, in order, from the inputs' types and the constants.
+Status infer_all(Graph& graph);
+
+Status fold_constants(Graph& graph, const PassContext& context);
+Status remove_dead_nodes(Graph& graph, const PassContext& context);
+Status merge_common_nodes(Graph& graph, const PassContext& context);
+Status remove_identities(Graph& graph, const PassContext& context);
+
+}  // namespace svengine

@@ -1,0 +1,39 @@
+#include "engine/graph/passes/pass.h"
+#include "engine/graph/verify.h"
+
+namespace svengine {
+namespace {
+
+constexpr Pass kPipeline[] = {
+    {"infer", Stage::plan, "shapes have just become concrete", [](Graph& g, const PassContext&) { return infer_all(g); }},
+    {"identities", Stage::both, "Identity, inference Dropout, no-op Cast and Transpose only hide patterns", remove_identities},
+    {"fold", Stage::both, "shape arithmetic and weight-only expressions become constants; patterns need them so", fold_constants},
+    {"common", Stage::both, "exporters repeat subexpressions; after folding equal constants are one", merge_common_nodes},
+    {"dead", Stage::both, "what folding and fusing left without users", remove_dead_nodes},
+};
+
+}  // namespace
+
+std::span<const Pass> pipeline() { return kPipeline; }
+
+Status infer_all(Graph& graph) {
+  for (const auto& node : graph.nodes()) SV_TRY(infer_types(*node));
+  return {};
+}
+
+Status run_pipeline(Graph& graph, const PassContext& context, Stage stage, std::string_view after) {
+  for (const Pass& pass : pipeline()) {
+    const bool runs = pass.stage == stage || pass.stage == Stage::both;
+    if (runs) {
+      Status status = pass.run(graph, context);
+#ifdef SVENGINE_VERIFY_PASSES
+      if (status.ok()) status = verify(graph);
+#endif
+      if (!status.ok()) return std::move(status).error().in(fmt::format("pass '{}'", pass.name));
+    }
+    if (after == pass.name) break;
+  }
+  return {};
+}
+
+}  // namespace svengine

@@ -1,0 +1,42 @@
+// Nodes that change nothing: Identity, Dropout at inference, Cast to the same type, Transpose that keeps the order, and
+// views that keep the shape.
+#include <string_view>
+
+#include "engine/graph/passes/pass.h"
+
+namespace svengine {
+namespace {
+
+bool keeps_order(const Node& node) {
+  const std::vector<int64_t> perm = node.attributes.integers("perm");
+  if (perm.empty()) return node.input(0)->type.shape.rank() >= 0 && node.input(0)->type.shape.rank() <= 1;
+  for (size_t i = 0; i < perm.size(); ++i)
+    if (perm[i] != static_cast<int64_t>(i)) return false;
+  return true;
+}
+
+bool changes_nothing(const Node& node) {
+  const std::string_view op = node.op().name;
+  const Value *in = node.input(0), *out = node.output();
+  if (op == "Identity") return true;
+  if (op == "Dropout") return !node.output(1) || node.output(1)->users().empty();
+  if (op == "Cast") return in->type.dtype == out->type.dtype;
+  if (op == "Transpose") return keeps_order(node);
+  return node.op().is_view && in->type.shape.is_static() && in->type == out->type;
+}
+
+}  // namespace
+
+Status remove_identities(Graph& graph, const PassContext&) {
+  for (Node* node : graph.snapshot()) {
+    if (!node->op().domain || node->inputs().empty() || !node->input(0) || !changes_nothing(*node)) continue;
+    Value *in = node->input(0), *out = node->output();
+    if (node->output(1) && graph.is_output(node->output(1))) continue;
+    if (graph.is_output(out) && (!in->producer() || graph.is_output(in))) continue;  // an output needs a source of its own
+    graph.replace_uses(out, in);
+    graph.erase(node);
+  }
+  return {};
+}
+
+}  // namespace svengine

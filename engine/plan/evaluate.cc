@@ -1,0 +1,38 @@
+// Constant folding runs a node as a plan of its own, in the calling thread: folding can never disagree with running.
+#include "engine/plan/plan_builder.h"
+
+namespace svengine {
+
+Result<std::vector<Tensor>> evaluate(const Node& node, const kernels::KernelTable& kernels) {
+  std::vector<Tensor> results;
+  for (const Value* v : node.outputs()) {
+    if (!v || !v->type.shape.is_static()) return error("{}: output shape is not known", describe(node));
+    SV_ASSIGN(Tensor t, Tensor::allocate(v->type.dtype, *v->type.shape.concrete()));
+    results.push_back(std::move(t));
+  }
+  if (node.op().is_view) {
+    SV_ASSIGN(results[0], node.input(0)->constant().aligned_copy());
+    results[0] = results[0].reshaped(*node.output()->type.shape.concrete());
+    return results;
+  }
+  WeightStore weights;
+  PlanBuilder builder(kernels, weights);
+  for (const Value* v : node.outputs()) builder.add_output(*v);
+  SV_TRY(builder.lower(node));
+  SV_ASSIGN(std::shared_ptr<const Plan> plan, builder.finish());
+
+  std::shared_ptr<std::byte> arena = allocate_aligned(static_cast<size_t>(plan->arena_bytes));
+  std::shared_ptr<std::byte> scratch = allocate_aligned(static_cast<size_t>(plan->scratch_bytes));
+  if (!arena || !scratch) return error("{}: no memory to fold a constant", describe(node));
+  std::vector<std::byte*> bases;
+  for (const Slot& s : plan->slots) {
+    if (s.kind == SlotKind::constant) bases.push_back(const_cast<std::byte*>(s.constant));
+    else bases.push_back(s.kind == SlotKind::output ? results[s.index].raw() : arena.get() + s.offset);
+  }
+  const Run run(bases.data(), scratch.get());
+  for (const Step& s : plan->steps)
+    if (const char* problem = s.run(run, 0, s.tasks)) return error("{}: {}", describe(node), problem);
+  return results;
+}
+
+}  // namespace svengine

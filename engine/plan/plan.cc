@@ -1,0 +1,59 @@
+#include "engine/plan/plan.h"
+
+#include <map>
+#include <mutex>
+
+#include "engine/plan/plan_builder.h"
+
+namespace svengine {
+
+struct WeightStore::Impl {
+  struct Entry {
+    std::weak_ptr<const void> original;  // expired: the address may since belong to another tensor
+    std::shared_ptr<const std::byte> packed;
+  };
+  std::mutex mutex;
+  std::map<std::pair<const std::byte*, std::string>, Entry> entries;
+};
+
+WeightStore::WeightStore() : impl_(new Impl) {}
+WeightStore::~WeightStore() = default;
+
+std::shared_ptr<const std::byte> WeightStore::get(const Tensor& tensor, const std::string& form, int64_t bytes,
+                                                  const std::function<void(std::byte*)>& fill) {
+  std::lock_guard lock(impl_->mutex);
+  Impl::Entry& entry = impl_->entries[{tensor.raw(), form}];
+  if (entry.packed && !entry.original.expired()) return entry.packed;
+  std::shared_ptr<std::byte> memory = allocate_aligned(static_cast<size_t>(bytes));
+  if (!memory) return nullptr;
+  fill(memory.get());
+  entry = {tensor.owner(), std::move(memory)};
+  return entry.packed;
+}
+
+Result<std::shared_ptr<const Plan>> make_plan(const Graph& graph, const kernels::KernelTable& kernels, WeightStore& weights) {
+  PlanBuilder builder(kernels, weights);
+  for (const Value* v : graph.inputs()) builder.add_input(*v);
+  for (const Value* v : graph.outputs()) builder.add_output(*v);
+  for (const auto& node : graph.nodes()) SV_TRY(builder.lower(*node));
+  return builder.finish();
+}
+
+std::string to_string(const Plan& plan) {
+  static constexpr const char* kinds[] = {"arena", "constant", "input", "output"};
+  std::string out = fmt::format("plan: kernels {}, {} steps, arena {} bytes, constants {} bytes\n", plan.kernel_set,
+                                plan.steps.size(), plan.arena_bytes, plan.constant_bytes);
+  for (size_t i = 0; i < plan.slots.size(); ++i) {
+    const Slot& s = plan.slots[i];
+    out += fmt::format("slot %{} {} {}", i, kinds[static_cast<size_t>(s.kind)], s.name);
+    if (s.kind == SlotKind::arena) out += fmt::format(" offset {} bytes {} steps {}..{}", s.offset, s.bytes, s.first_step, s.last_step);
+    out += '\n';
+  }
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& s = plan.steps[i];
+    out += fmt::format("step {} {} tasks {} node '{}' ({})\n", i, s.kernel, s.tasks, s.node, s.op);
+  }
+  return out;
+}
+
+}  // namespace svengine

@@ -1,0 +1,228 @@
+#include "engine/plan/plan_builder.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/plan/arena.h"
+
+namespace svengine {
+namespace {
+
+bool aligned_for(const Tensor& t) {
+  return reinterpret_cast<uintptr_t>(t.raw()) % std::max<size_t>(size_of(t.type()), 1) == 0;
+}
+
+}  // namespace
+
+/// LowerContext of one node: hands out the builder's slots and collects steps.
+class NodeLowering final : public LowerContext {
+ public:
+  NodeLowering(const Node& node, PlanBuilder& builder) : LowerContext(node, builder.kernels_), builder_(builder) {}
+
+  Buffer in(size_t i) override { return has_input(i) ? builder_.buffer_of(node_->input(i)) : Buffer{}; }
+  Buffer out(size_t i) override { return has_output(i) ? builder_.output_buffer(node_->output(i)) : Buffer{}; }
+
+  Buffer temporary(int64_t bytes) override {
+    Slot slot;
+    slot.bytes = bytes;
+    slot.name = node_->name() + " (temporary)";
+    const int32_t id = builder_.add_slot(std::move(slot));
+    temporaries_.push_back(id);
+    return {id, 0};
+  }
+
+  Buffer packed(size_t i, const std::string& form, int64_t bytes, const std::function<void(std::byte*)>& fill) override {
+    const Tensor& tensor = node_->input(i)->constant();
+    std::shared_ptr<const std::byte> data = builder_.weights_.get(tensor, form, bytes, fill);
+    if (!data) {
+      status_ = error("no memory for {} bytes of packed weights", bytes);
+      return {};
+    }
+    const std::byte* raw = data.get();
+    return builder_.add_constant_slot(std::move(data), raw, bytes, node_->input(i)->name() + ":" + form);
+  }
+
+  Buffer table(std::span<const std::byte> bytes) override {
+    std::shared_ptr<std::byte> copy = allocate_aligned(bytes.size());
+    if (!copy) {
+      status_ = error("no memory for a table of {} bytes", bytes.size());
+      return {};
+    }
+    std::memcpy(copy.get(), bytes.data(), bytes.size());
+    const std::byte* raw = copy.get();
+    return builder_.add_constant_slot(std::move(copy), raw, static_cast<int64_t>(bytes.size()), node_->name() + ":table");
+  }
+
+  void emit(std::string kernel, int64_t tasks, StepFunction run, int64_t scratch_bytes) override {
+    if (tasks <= 0) return;
+    builder_.plan_->steps.push_back(
+        {std::move(kernel), node_->name(), node_->op().name, tasks, scratch_bytes, std::move(run), Cost{}});
+  }
+
+  Status finish(int32_t first_step) {
+    SV_TRY(std::move(status_));
+    const int32_t last = std::max(first_step, builder_.step_now() - 1);
+    for (int32_t id : temporaries_) {
+      builder_.plan_->slots[static_cast<size_t>(id)].first_step = first_step;
+      builder_.plan_->slots[static_cast<size_t>(id)].last_step = last;
+    }
+    if (builder_.step_now() > first_step) builder_.plan_->steps.back().cost = cost_of(*node_);
+    return {};
+  }
+
+ private:
+  PlanBuilder& builder_;
+  std::vector<int32_t> temporaries_;
+  Status status_;
+};
+
+PlanBuilder::PlanBuilder(const kernels::KernelTable& kernels, WeightStore& weights)
+    : kernels_(kernels), weights_(weights), plan_(std::make_shared<Plan>()) {
+  plan_->kernel_set = kernels.name;
+}
+
+int32_t PlanBuilder::add_slot(Slot slot) {
+  slot.first_step = slot.last_step = step_now();
+  plan_->slots.push_back(std::move(slot));
+  return static_cast<int32_t>(plan_->slots.size() - 1);
+}
+
+void PlanBuilder::add_input(const Value& value) {
+  Slot slot;
+  slot.kind = SlotKind::input;
+  slot.index = plan_->inputs.size();
+  slot.name = value.name();
+  plan_->inputs.push_back({value.name(), value.type.dtype, *value.type.shape.concrete()});
+  buffers_[&value] = {add_slot(std::move(slot)), 0};
+}
+
+void PlanBuilder::add_output(const Value& value) {
+  Slot slot;
+  slot.kind = SlotKind::output;
+  slot.index = plan_->outputs.size();
+  slot.name = value.name();
+  plan_->outputs.push_back({value.name(), value.type.dtype, *value.type.shape.concrete()});
+  const int32_t id = add_slot(std::move(slot));
+  const bool first = std::none_of(outputs_.begin(), outputs_.end(), [&](const PendingOutput& o) { return o.value == &value; });
+  const Node* producer = value.producer();
+  const bool in_place = first && producer && !producer->op().is_view;
+  if (in_place) buffers_[&value] = {id, 0};
+  outputs_.push_back({&value, id, in_place});
+}
+
+Buffer PlanBuilder::add_constant_slot(std::shared_ptr<const void> owner, const std::byte* data, int64_t bytes, std::string name) {
+  if (auto it = constants_.find(data); it != constants_.end() && plan_->slots[static_cast<size_t>(it->second.base)].bytes == bytes)
+    return it->second;
+  Slot slot;
+  slot.kind = SlotKind::constant;
+  slot.bytes = bytes;
+  slot.constant = data;
+  slot.name = std::move(name);
+  plan_->constant_bytes += bytes;
+  plan_->owners.push_back(std::move(owner));
+  return constants_[data] = {add_slot(std::move(slot)), 0};
+}
+
+Buffer PlanBuilder::constant_buffer(const Tensor& tensor, const std::string& name) {
+  if (aligned_for(tensor)) {
+    auto owner = std::make_shared<Tensor>(tensor);
+    return add_constant_slot(owner, tensor.raw(), static_cast<int64_t>(tensor.byte_size()), name);
+  }
+  const auto bytes = static_cast<int64_t>(tensor.byte_size());
+  std::shared_ptr<const std::byte> copy =
+      weights_.get(tensor, "aligned", bytes, [&](std::byte* to) { std::memcpy(to, tensor.raw(), tensor.byte_size()); });
+  const std::byte* raw = copy.get();
+  return add_constant_slot(std::move(copy), raw, bytes, name);
+}
+
+Buffer PlanBuilder::buffer_of(const Value* value) {
+  if (auto it = buffers_.find(value); it != buffers_.end()) return it->second;
+  assert(value->is_constant());
+  return buffers_[value] = constant_buffer(value->constant(), value->name());
+}
+
+Buffer PlanBuilder::output_buffer(const Value* value) {
+  if (auto it = buffers_.find(value); it != buffers_.end()) return it->second;
+  Slot slot;
+  slot.bytes = static_cast<int64_t>(stored_bytes(value->type));
+  slot.name = value->name();
+  return buffers_[value] = {add_slot(std::move(slot)), 0};
+}
+
+bool PlanBuilder::try_overwrite(const Node& node) {
+  const Value *in = node.input(0), *out = node.output();
+  if (!node.op().may_overwrite || node.outputs().size() != 1 || buffers_.count(out) || !in || in->is_constant()) return false;
+  if (in->type.block != out->type.block || stored_bytes(in->type) != stored_bytes(out->type)) return false;
+  const Buffer source = buffers_.at(in);
+  if (plan_->slots[static_cast<size_t>(source.base)].kind != SlotKind::arena) return false;
+  size_t uses_here = 0;
+  for (const Value* v : node.inputs()) {
+    if (!v || v->is_constant() || buffers_.at(v).base != source.base) continue;
+    if (!(v->type == in->type)) return false;  // read in another order than it is overwritten
+    ++uses_here;
+  }
+  if (slot_readers_[source.base] != uses_here) return false;
+  buffers_[out] = source;
+  return true;
+}
+
+void PlanBuilder::alias_outputs(const Node& node) {
+  const Value *in = node.input(0), *out = node.output();
+  if (node.op().is_view && in && out && !buffers_.count(out)) buffers_[out] = buffer_of(in);
+  else try_overwrite(node);
+  for (const Value* v : node.outputs()) {
+    if (!v) continue;
+    const Buffer b = output_buffer(v);
+    slot_readers_[b.base] += v->users().size();
+    for (const PendingOutput& o : outputs_)  // copied out at the end: one more reader
+      if (o.value == v && !o.written) ++slot_readers_[b.base];
+  }
+}
+
+Status PlanBuilder::lower(const Node& node) {
+  const int32_t first_step = step_now();
+  alias_outputs(node);
+  if (!node.op().is_view) {
+    NodeLowering context(node, *this);
+    Status status = node.op().lower(context);
+    if (status.ok()) status = context.finish(first_step);
+    if (!status.ok()) return std::move(status).error().in(describe(node));
+  }
+  const int32_t last = std::max(first_step, step_now() - 1);
+  const auto extend = [&](const Value* v) {
+    if (auto it = buffers_.find(v); it != buffers_.end()) {
+      Slot& slot = plan_->slots[static_cast<size_t>(it->second.base)];
+      slot.last_step = std::max(slot.last_step, last);
+    }
+  };
+  for (const Value* v : node.inputs()) {
+    if (!v) continue;
+    extend(v);
+    if (auto it = buffers_.find(v); it != buffers_.end() && slot_readers_[it->second.base] > 0) --slot_readers_[it->second.base];
+  }
+  for (const Value* v : node.outputs())
+    if (v) extend(v);
+  return {};
+}
+
+Result<std::shared_ptr<const Plan>> PlanBuilder::finish() {
+  for (const PendingOutput& o : outputs_) {
+    if (o.written) continue;
+    const Buffer from = buffer_of(o.value), to{o.slot, 0};
+    const auto bytes = static_cast<int64_t>(stored_bytes(o.value->type));
+    Slot& source = plan_->slots[static_cast<size_t>(from.base)];
+    source.last_step = std::max(source.last_step, step_now());
+    plan_->steps.push_back({"copy", o.value->name(), "Output", 1, 0,
+                            [=](const Run& run, int64_t, int64_t) -> const char* {
+                              std::memcpy(run.get<std::byte>(to), run.get<std::byte>(from), static_cast<size_t>(bytes));
+                              return nullptr;
+                            },
+                            Cost{0, 2.0 * static_cast<double>(bytes)}});
+  }
+  for (const Step& s : plan_->steps) plan_->scratch_bytes = std::max(plan_->scratch_bytes, s.scratch_bytes);
+  plan_->scratch_bytes = round_up(plan_->scratch_bytes, kCacheLine);
+  plan_->arena_bytes = assign_arena_offsets(plan_->slots);
+  return std::shared_ptr<const Plan>(plan_);
+}
+
+}  // namespace svengine

@@ -1,0 +1,47 @@
+// Collects the steps and slots of a plan, node by node.
+#pragma once
+#include <unordered_map>
+
+#include "engine/plan/plan.h"
+
+namespace svengine {
+
+class PlanBuilder {
+ public:
+  PlanBuilder(const kernels::KernelTable& kernels, WeightStore& weights);
+
+  void add_input(const Value& value);
+  /// Outputs are announced before the nodes are lowered, so that their producers write them in place.
+  void add_output(const Value& value);
+  /// Emits the node's steps. Nodes come in the graph's order.
+  Status lower(const Node& node);
+  /// Graph outputs that no step writes in place (inputs, constants, views, duplicates) are copied; offsets are assigned.
+  Result<std::shared_ptr<const Plan>> finish();
+
+ private:
+  friend class NodeLowering;
+  struct PendingOutput {
+    const Value* value;
+    int32_t slot;
+    bool written = false;
+  };
+
+  Buffer buffer_of(const Value* value);
+  Buffer output_buffer(const Value* value);
+  Buffer constant_buffer(const Tensor& tensor, const std::string& name);
+  Buffer add_constant_slot(std::shared_ptr<const void> owner, const std::byte* data, int64_t bytes, std::string name);
+  int32_t add_slot(Slot slot);
+  void alias_outputs(const Node& node);
+  bool try_overwrite(const Node& node);
+  int32_t step_now() const { return static_cast<int32_t>(plan_->steps.size()); }
+
+  const kernels::KernelTable& kernels_;
+  WeightStore& weights_;
+  std::shared_ptr<Plan> plan_;
+  std::unordered_map<const Value*, Buffer> buffers_;
+  std::unordered_map<const void*, Buffer> constants_;
+  std::unordered_map<int32_t, size_t> slot_readers_;  // uses still to come of all values that share the slot
+  std::vector<PendingOutput> outputs_;
+};
+
+}  // namespace svengine

@@ -1,0 +1,117 @@
+#include "runtime/executor.h"
+
+#include <omp.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+
+#include "runtime/denormals.h"
+
+namespace svengine {
+namespace {
+
+int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+bool more_than_cpus(int threads) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof set, &set) == 0 && threads > CPU_COUNT(&set);
+}
+
+}  // namespace
+
+Team::Team(Topology topology, bool flush_denormals)
+    : topology_(std::move(topology)), threads_(topology_.threads()), flush_denormals_(flush_denormals),
+      barrier_(topology_, more_than_cpus(threads_)) {}
+
+struct RunState::Shared {
+  static constexpr int64_t kNone = INT64_MAX;
+  std::atomic<const char*> problem{nullptr};  // the first bad task's message
+  std::atomic<int64_t> failed_step{kNone};    // its step, written after the message
+};
+
+Result<std::unique_ptr<RunState>> RunState::create(std::shared_ptr<const Plan> plan, const Team& team) {
+  std::unique_ptr<RunState> state(new RunState);
+  SV_ASSIGN(state->arena_, ArenaMemory::map(static_cast<size_t>(plan->arena_bytes)));
+  SV_ASSIGN(state->scratch_, ArenaMemory::map(static_cast<size_t>(plan->scratch_bytes) * static_cast<size_t>(team.threads())));
+  state->input_slots_.resize(plan->inputs.size());
+  state->output_slots_.resize(plan->outputs.size());
+  for (size_t i = 0; i < plan->slots.size(); ++i) {
+    const Slot& s = plan->slots[i];
+    std::byte* base = nullptr;
+    if (s.kind == SlotKind::arena) base = state->arena_.data() + s.offset;
+    if (s.kind == SlotKind::constant) base = const_cast<std::byte*>(s.constant);
+    if (s.kind == SlotKind::input) state->input_slots_[s.index] = static_cast<int32_t>(i);
+    if (s.kind == SlotKind::output) state->output_slots_[s.index] = static_cast<int32_t>(i);
+    state->bases_.push_back(base);
+  }
+  state->plan_ = std::move(plan);
+  return state;
+}
+
+void RunState::bind_input(size_t index, const void* data) {
+  bases_[static_cast<size_t>(input_slots_[index])] = static_cast<std::byte*>(const_cast<void*>(data));
+}
+
+void RunState::bind_output(size_t index, void* data) {
+  bases_[static_cast<size_t>(output_slots_[index])] = static_cast<std::byte*>(data);
+}
+
+void RunState::walk(Team& team, int thread, Shared& shared, StepTimes* times) {
+  const DenormalMode mode(team.flush_denormals());
+  const Run run(bases_.data(), scratch_.data() + static_cast<size_t>(thread) * static_cast<size_t>(plan_->scratch_bytes));
+  const int64_t threads = team.threads();
+  int64_t started = times && thread == 0 ? now() : 0;
+  for (size_t i = 0; i < plan_->steps.size(); ++i) {
+    const Step& step = plan_->steps[i];
+    // Contiguous shares: a thread meets the same rows again in the next step, in its own caches and its own CMG's memory.
+    const int64_t begin = step.tasks * thread / threads, end = step.tasks * (thread + 1) / threads;
+    if (begin < end)
+      if (const char* problem = step.run(run, begin, end)) {
+        const char* none = nullptr;
+        if (shared.problem.compare_exchange_strong(none, problem)) shared.failed_step = static_cast<int64_t>(i);
+      }
+    team.barrier().wait(thread);
+    if (times && thread == 0) {
+      const int64_t t = now();
+      times->nanoseconds[i] += t - started;
+      started = t;
+    }
+    // A failure in step i was written before its barrier, so here every thread sees it. One that a faster thread has just met
+    // in step i + 1 is not counted yet, and ends the run one step later for all.
+    if (shared.failed_step.load() <= static_cast<int64_t>(i)) break;
+  }
+}
+
+Status RunState::run(Team& team, StepTimes* times) {
+  Shared shared;
+  if (times) {
+    times->nanoseconds.resize(plan_->steps.size());
+    ++times->runs;
+  }
+  if (team.threads() == 1) {
+    walk(team, 0, shared, times);
+  } else {
+    int given = 0;
+#pragma omp parallel num_threads(team.threads())
+    {
+#pragma omp single
+      given = omp_get_num_threads();
+      if (given == team.threads()) walk(team, omp_get_thread_num(), shared, times);
+    }
+    if (given != team.threads())
+      return error("OpenMP gave {} of the {} threads asked for; lower --threads, or raise OMP_THREAD_LIMIT, or set "
+                   "OMP_DYNAMIC=false and call from outside a parallel region", given, team.threads());
+  }
+  if (const int64_t failed = shared.failed_step.load(); failed != Shared::kNone) {
+    const Step& step = plan_->steps[static_cast<size_t>(failed)];
+    return error("node '{}' ({}): {}", step.node, step.op, shared.problem.load());
+  }
+  return {};
+}
+
+}  // namespace svengine
