@@ -1,0 +1,61 @@
+// Reciprocal, division and roots. On A64FX a vector FDIV or FSQRT blocks a pipe for 98 cycles, so they are made of the 8-bit
+// estimates and Newton steps there (kMachine.newton_divide); elsewhere the processor's own instruction is faster.
+//
+// Each Newton step doubles the correct bits: 8, 16, then a residual computed with a fused multiply-add ends at the rounding
+// of the last operation. FRECPS and FRSQRTS define 0 x infinity, so that zeros and infinities come out right.
+#pragma once
+#include "engine/kernels/sve/math_base.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+/// 1 / x. At most 2 ULP; exact for +-0, +-infinity, NaN. Where 1 / x is below FLT_MIN, or x is subnormal, the result may be
+/// what flushing subnormals gives.
+SVENGINE_INLINE vf vrecip(vf x) {
+  if constexpr (!kMachine.newton_divide) {
+    return svdiv_x(svptrue_b32(), vdup(1.0f), x);
+  } else {
+    vf y = svrecpe(x);
+    y = vmul(y, svrecps(x, y));
+    return vmul(y, svrecps(x, y));
+  }
+}
+
+/// a / b for finite a and normal |b| < 2^126 with a normal or zero quotient: at most 1 ULP. One operation more than vrecip.
+SVENGINE_INLINE vf vdiv_normal(vf a, vf b) {
+  if constexpr (!kMachine.newton_divide) {
+    return svdiv_x(svptrue_b32(), a, b);
+  } else {
+    vf y = svrecpe(b);
+    y = vmul(y, svrecps(b, y));
+    const vf q = vmul(a, y);
+    return vfma(vfnma(q, b, a), y, q);
+  }
+}
+
+/// 1 / sqrt(x). At most 2 ULP, as 1 / sqrt(x) in IEEE arithmetic for +-0, infinity, NaN and below zero.
+SVENGINE_INLINE vf vrsqrt(vf x) {
+  if constexpr (!kMachine.newton_divide) {
+    return svdiv_x(svptrue_b32(), vdup(1.0f), svsqrt_x(svptrue_b32(), x));
+  } else {
+    const vf estimate = svrsqrte(x);
+    vf y = vmul(estimate, svrsqrts(vmul(x, estimate), estimate));
+    y = vmul(y, svrsqrts(vmul(x, y), y));
+    return vsel(svcmplt(vgt(x, vdup(0.0f)), x, vdup(kInfinity)), y, estimate);
+  }
+}
+
+/// sqrt(x). At most 1 ULP; x for +-0 and +infinity, NaN below zero.
+SVENGINE_INLINE vf vsqrt(vf x) {
+  if constexpr (!kMachine.newton_divide) {
+    return svsqrt_x(svptrue_b32(), x);
+  } else {
+    vf y = svrsqrte(x);
+    y = vmul(y, svrsqrts(vmul(x, y), y));
+    const vf s = vmul(x, y);
+    const vf root = vfma(vfnma(s, y, vdup(1.0f)), vmul(s, vdup(0.5f)), s);
+    const vf other = vsel(vlt(x, vdup(0.0f)), vdup(kQuietNaN), x);
+    return vsel(svcmplt(vgt(x, vdup(0.0f)), x, vdup(kInfinity)), root, other);
+  }
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -1,0 +1,99 @@
+// exp, expm1 and what is made of them: tanh, sigmoid, sinh, cosh.
+//
+// exp(x) = 2^n exp(r) with n = round(x / ln 2) and r = x - n ln 2 in [-0.347, 0.347]. Adding 1.5 * 2^23 rounds x / ln 2 to
+// an integer that can be read from the low bits of the sum:
+//
+//     z = x log2(e) + 1.5 * 2^23          0x4B400000 + n as bits
+//     n = z - 1.5 * 2^23                  as float, for r = x - n ln2_hi - n ln2_lo
+//     2^n                                 from the bits of z: FSCALE, or (with 127 more in the constant) a shift by 23
+//
+// exp(r) = 1 + r + r^2 q(r), q of degree 4: minimax in relative error (3e-9), found with a Remez exchange.
+#pragma once
+#include "engine/kernels/sve/math_divide.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+inline constexpr float kLog2e = 0x1.715476p+0f;
+inline constexpr float kLn2Hi = 0x1.62e43p-1f, kLn2Lo = -0x1.05c61p-29f;
+inline constexpr float kRoundShift = 0x1.8p23f;             // x + kRoundShift has round(x) in its low bits
+inline constexpr float kExponentShift = 0x1.8p23f + 127.0f;  // and here the exponent field of 2^round(x)
+
+/// exp(r) - 1 = r + r^2 q(r) for |r| <= ln(2) / 2.
+SVENGINE_INLINE vf vexpm1_reduced(vf r) {
+  const vf q = vpoly(r, 0x1.6cd7aep-10f, 0x1.122c5p-7f, 0x1.555538p-5f, 0x1.5554aap-3f, 0.5f);
+  return vfma(vmul(r, q), r, r);
+}
+
+/// exp(r) for |r| <= ln(2) / 2.
+SVENGINE_INLINE vf vexp_reduced(vf r) {
+  const vf q = vpoly(r, 0x1.6ab89ep-10f, 0x1.123d7p-7f, 0x1.55585ap-5f, 0x1.55548cp-3f, 0x1.fffffcp-2f);
+  return vfma(vfma(q, r, vdup(1.0f)), r, vdup(1.0f));
+}
+
+SVENGINE_INLINE vf vsub_n_ln2(vf x, vf n) { return vfnma(n, vdup(kLn2Lo), vfnma(n, vdup(kLn2Hi), x)); }
+
+/// 2^k exp(x), k a small integer: the scale costs nothing, and neither overflow nor underflow comes early.
+template <int kScale = 0>
+SVENGINE_INLINE vf vexp_scaled(vf x) {
+  x = vmin(vmax(x, vdup(-104.0f)), vdup(90.0f));
+  const vf z = vfma(x, vdup(kLog2e), vdup(kRoundShift));
+  const vi n = vsub_int(vbits(z), vdup_int(__builtin_bit_cast(int32_t, kRoundShift) - kScale));
+  return svscale_x(svptrue_b32(), vexp_reduced(vsub_n_ln2(x, vsub(z, vdup(kRoundShift)))), n);
+}
+
+/// exp(x). At most 1.5 ULP; gradual underflow to 0 (below -103.98), +infinity above 88.72, NaN for NaN.
+SVENGINE_INLINE vf vexp(vf x) { return vexp_scaled(x); }
+
+/// exp(x) for softmax and sigmoid, cheaper in AVX2 code: at most 1.5 ULP between -87.3 and 88.3; below it stays at about
+/// FLT_MIN, above it is +infinity. NaN for NaN.
+SVENGINE_INLINE vf vexp_clamped(vf x) {
+  x = vmin(vmax(x, vdup(-87.3f)), vdup(88.8f));
+  const vf z = vfma(x, vdup(kLog2e), vdup(kExponentShift));
+  const vf power = vfloat(vshl<23>(vbits(z)));
+  return vmul(vexp_reduced(vsub_n_ln2(x, vsub(z, vdup(kExponentShift)))), power);
+}
+
+/// exp(x) - 1. At most 1.5 ULP, +infinity above 88.72, NaN for NaN.
+SVENGINE_INLINE vf vexpm1(vf x) {
+  x = vmin(vmax(x, vdup(-40.0f)), vdup(88.8f));
+  const vf z = vfma(x, vdup(kLog2e), vdup(kRoundShift));
+  const vf p = vexpm1_reduced(vsub_n_ln2(x, vsub(z, vdup(kRoundShift))));
+  // Halved, so that 2^n with n = 128 is representable: exp(x) - 1 = 2 (2^(n-1) p + (2^(n-1) - 1/2)).
+  const vf half = svscale_x(svptrue_b32(), vdup(0.5f), vsub_int(vbits(z), vdup_int(__builtin_bit_cast(int32_t, kRoundShift))));
+  return vmul(vfma(p, half, vsub(half, vdup(0.5f))), vdup(2.0f));
+}
+
+/// tanh(x) = h / (h + 1) with h = (exp(2 x) - 1) / 2. At most 2.5 ULP; +-1 beyond 9.1, NaN for NaN.
+/// The halves are in the constants: with r = x - n ln(2) / 2, (exp(2 r) - 1) / 2 = r + r^2 2 q(2 r).
+SVENGINE_INLINE vf vtanh(vf x) {
+  const vf y = vmin(vmax(x, vdup(-9.1f)), vdup(9.1f));
+  const vf z = vfma(y, vdup(2 * kLog2e), vdup(kExponentShift));
+  const vf n = vsub(z, vdup(kExponentShift));
+  const vf r = vfnma(n, vdup(0.5f * kLn2Lo), vfnma(n, vdup(0.5f * kLn2Hi), y));
+  const vf q = vpoly(r, 0x1.6cd7aep-5f, 0x1.122c5p-3f, 0x1.555538p-2f, 0x1.5554aap-1f, 1.0f);
+  const vf p = vfma(vmul(r, q), r, r);
+  const vf power = vfloat(vshl<23>(vbits(z)));
+  const vf h = vfma(p, power, vfma(power, vdup(0.5f), vdup(-0.5f)));
+  return vdiv_normal(h, vadd(h, vdup(1.0f)));
+}
+
+/// 1 / (1 + exp(-x)). At most 3 ULP where normal (x > -87.3), below that it underflows to 0 by -88.8; NaN for NaN.
+SVENGINE_INLINE vf vsigmoid(vf x) { return vrecip(vadd(vexp_clamped(vneg(x)), vdup(1.0f))); }
+
+/// sinh(x). At most 3 ULP.
+SVENGINE_INLINE vf vsinh(vf x) {
+  const vf a = vabs(x);
+  const vf small = vmin(a, vdup(20.0f));
+  const vf t = vexpm1(small);
+  const vf near = vmul(vdup(0.5f), vadd(t, vdiv_normal(t, vadd(t, vdup(1.0f)))));
+  return vwith_sign(vsel(vgt(a, vdup(18.0f)), vexp_scaled<-1>(a), near), x);
+}
+
+/// cosh(x). At most 2 ULP.
+SVENGINE_INLINE vf vcosh(vf x) {
+  const vf half = vexp_scaled<-1>(vabs(x));
+  const vf rest = vdiv_normal(vdup(0.25f), vmin(half, vdup(0x1p40f)));
+  return vadd(half, rest);
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
