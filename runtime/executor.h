@@ -40,6 +40,7 @@ class RunState {
   static Result<std::unique_ptr<RunState>> create(std::shared_ptr<const Plan> plan, const Team& team);
 
   const Plan& plan() const { return *plan_; }
+  std::shared_ptr<const Plan> shared_plan() const { return plan_; }
   PageKind page_kind() const { return arena_.kind(); }
   void bind_input(size_t index, const void* data);
   void bind_output(size_t index, void* data);

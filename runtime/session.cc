@@ -1,0 +1,85 @@
+#include "runtime/session.h"
+
+#include <map>
+
+#include "runtime/segment.h"
+
+namespace svengine {
+namespace {
+
+Status check_input(const Session::Port& port, const Tensor& tensor, std::map<std::string, std::pair<int64_t, std::string>>& symbols) {
+  const auto wanted = [&] { return fmt::format("input '{}' needs {}", port.name, to_string(port.type)); };
+  if (tensor.type() != port.type.dtype) return error("{}, got {}[{}]", wanted(), name_of(tensor.type()), to_string(tensor.dims()));
+  if (!port.type.shape.has_rank()) return {};
+  if (static_cast<int64_t>(tensor.dims().size()) != port.type.shape.rank())
+    return error("{}, got rank {} ({})", wanted(), tensor.dims().size(), to_string(tensor.dims()));
+  for (size_t i = 0; i < tensor.dims().size(); ++i) {
+    const Dim& dim = port.type.shape[i];
+    const int64_t size = tensor.dims()[i];
+    if (dim.is_static() && dim.value() != size)
+      return error("{}, got {}: dimension {} is {}, not {}", wanted(), to_string(tensor.dims()), i, size, dim.value());
+    if (!dim.is_symbolic()) continue;
+    const auto [it, fresh] = symbols.emplace(dim.symbol(), std::pair(size, port.name));
+    if (!fresh && it->second.first != size)
+      return error("{}, got {}: {} is {} here but {} for input '{}'", wanted(), to_string(tensor.dims()), dim.symbol(), size,
+                   it->second.first, it->second.second);
+  }
+  return {};
+}
+
+}  // namespace
+
+Session::~Session() = default;
+
+Result<std::unique_ptr<Session>> Session::create(Graph graph, SessionOptions options) {
+  std::unique_ptr<Session> session(new Session);
+  if (!options.kernels) {
+    if (kernels::available_kernel_sets().empty())
+      return error("this processor runs none of the kernel sets built into this program (see 'svengine info')");
+    options.kernels = kernels::available_kernel_sets().front();
+  }
+  if (options.topology.groups.empty()) options.topology = detect_topology(0);
+  SV_TRY(run_pipeline(graph, pass_context(*options.kernels), Stage::load));
+  for (const Value* v : graph.inputs()) session->inputs_.push_back({v->name(), v->type});
+  for (const Value* v : graph.outputs()) session->outputs_.push_back({v->name(), v->type});
+  session->options_ = options;
+  session->team_ = std::make_unique<Team>(options.topology, options.flush_denormals);
+  session->weights_ = std::make_unique<WeightStore>();
+  std::vector<bool> needs_value(graph.inputs().size(), false);
+  session->root_ = std::make_unique<Segment>(std::move(graph), std::move(needs_value),
+                                             Segment::Shared{*session->team_, *options.kernels, *session->weights_});
+  return session;
+}
+
+Status Session::check_inputs(const std::vector<Tensor>& inputs) const {
+  if (inputs.size() != inputs_.size()) return error("got {} inputs, the network has {}", inputs.size(), inputs_.size());
+  std::map<std::string, std::pair<int64_t, std::string>> symbols;
+  for (size_t i = 0; i < inputs.size(); ++i) SV_TRY(check_input(inputs_[i], inputs[i], symbols));
+  return {};
+}
+
+Status Session::prepare(const std::vector<Tensor>& inputs) {
+  SV_TRY(check_inputs(inputs));
+  return root_->prepare(inputs);
+}
+
+Result<std::vector<Tensor>> Session::run(const std::vector<Tensor>& inputs, bool profile) {
+  SV_TRY(check_inputs(inputs));
+  return root_->run(inputs, profile);
+}
+
+std::vector<std::shared_ptr<const Plan>> Session::plans() const {
+  std::vector<std::shared_ptr<const Plan>> plans;
+  root_->collect_plans(plans);
+  return plans;
+}
+
+std::vector<ProfileRow> Session::profile() const {
+  std::vector<ProfileRow> rows;
+  root_->collect_profile(rows);
+  return rows;
+}
+
+std::string Session::page_report() const { return std::string(name_of(root_->page_kind())); }
+
+}  // namespace svengine

@@ -1,0 +1,83 @@
+// A network ready to run: optimised once, planned once for every set of input shapes.
+//
+//   Graph ──load passes──> Segment ──specialise──> Prepared { plan, memory }      one for every set of input shapes
+//                                        └─ shapes that depend on data: a prefix is planned, and the rest is a Segment
+//                                           of its own, whose needed values are constants when its turn comes
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/graph/passes/pass.h"
+#include "engine/plan/plan.h"
+#include "runtime/executor.h"
+#include "runtime/topology.h"
+
+namespace svengine {
+
+struct SessionOptions {
+  Topology topology;                               // default: detect_topology(0)
+  const kernels::KernelTable* kernels = nullptr;   // default: the best this processor can run
+  bool flush_denormals = true;
+};
+
+/// One step of a profile: times are sums over all runs, of the slowest thread (barrier included).
+struct ProfileRow {
+  std::string node, op, kernel;
+  int64_t tasks = 0;
+  int64_t nanoseconds = 0;
+  Cost cost;
+};
+
+class Segment;
+
+/// Not thread-safe: one run at a time. Independent sessions may run at once.
+class Session {
+ public:
+  /// Takes an imported graph and runs the load passes.
+  static Result<std::unique_ptr<Session>> create(Graph graph, SessionOptions options = {});
+  ~Session();
+
+  /// Declared inputs and outputs, in order; dimensions may be symbolic.
+  struct Port {
+    std::string name;
+    Type type;
+  };
+  const std::vector<Port>& inputs() const { return inputs_; }
+  const std::vector<Port>& outputs() const { return outputs_; }
+
+  /// Refuses tensors that do not fit: wrong count, type, rank, size, or two sizes for one symbol.
+  Status check_inputs(const std::vector<Tensor>& inputs) const;
+
+  /// Plans for these inputs (whose values matter only where shapes depend on them); a later run with the same shapes is steady.
+  Status prepare(const std::vector<Tensor>& inputs);
+
+  /// Runs; inputs in the order of inputs(), outputs in the order of outputs(). `profile` adds to the session's profile.
+  Result<std::vector<Tensor>> run(const std::vector<Tensor>& inputs, bool profile = false);
+
+  /// The plans made so far, the most recent run's first.
+  std::vector<std::shared_ptr<const Plan>> plans() const;
+  std::vector<ProfileRow> profile() const;
+  const kernels::KernelTable& kernels() const { return *options_.kernels; }
+  const Team& team() const { return *team_; }
+  /// What the run memory got, for `svengine info` and reports.
+  std::string page_report() const;
+
+ private:
+  Session() = default;
+  std::vector<Port> inputs_, outputs_;
+  SessionOptions options_;
+  std::unique_ptr<Team> team_;
+  std::unique_ptr<WeightStore> weights_;
+  std::unique_ptr<Segment> root_;
+};
+
+/// The context in which a kernel set's passes run.
+PassContext pass_context(const kernels::KernelTable& kernels);
+
+/// A copy of the graph for concrete input shapes: types set, inferred and folded, no further pass run. Inputs named in
+/// `constants` (may be empty tensors: not constant) become constants.
+Result<Graph> specialize(const Graph& graph, const std::vector<Dims>& dims, const std::vector<Tensor>& constants,
+                         const PassContext& context);
+
+}  // namespace svengine
