@@ -7,8 +7,9 @@ function(svengine_kernel_set name)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/engine/kernels/sve/*.cc)
   add_library(svengine_kernels_${name} OBJECT ${sources})
   target_link_libraries(svengine_kernels_${name} PRIVATE svengine_flags)
-  # -O3 with explicit vector code; errno and traps are never looked at, but NaN, infinity and signed zero count: no -ffast-math.
-  target_compile_options(svengine_kernels_${name} PRIVATE -O3 -g0 -fno-math-errno -fno-trapping-math -fno-exceptions -fno-rtti
+  # -O3 with explicit vector code; errno and traps are never looked at, but NaN, infinity and signed zero count: no -ffast-math;
+  # and no contraction: where a multiply-add is wanted, the kernel says so.
+  target_compile_options(svengine_kernels_${name} PRIVATE -O3 -g0 -fno-math-errno -fno-trapping-math -ffp-contract=off -fno-exceptions -fno-rtti
     -fno-stack-protector -Wno-attributes ${arg_FLAGS})
   target_compile_definitions(svengine_kernels_${name} PRIVATE SVENGINE_KERNEL_SET=${name})
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

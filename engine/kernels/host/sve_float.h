@@ -1,0 +1,131 @@
+// Host ACLE: floating-point arithmetic. Every operation rounds once.
+#pragma once
+#include "sve_integer.h"
+
+namespace sve_host {
+
+template <FloatVector V>
+SVE_FN V divide(V a, V b) {
+  return a / b;
+}
+template <FloatVector V>
+SVE_FN V divide_reversed(V a, V b) {
+  return b / a;
+}
+template <FloatVector V>
+SVE_FN V negate(V a) {
+  return (V)((Unsigned<V>)a ^ (Unsigned<V>)dup<V>(-0.0f));
+}
+template <FloatVector V>
+SVE_FN V magnitude(V a) {
+  return (V)((Unsigned<V>)a & ~(Unsigned<V>)dup<V>(-0.0f));
+}
+
+// NaN from either operand; +0 above -0. The number first, then NaN put back where there was one.
+template <FloatVector V>
+SVE_FN V larger(V a, V b) {
+  return sel(compare<Compare::kUnordered>(a, b), a + b, max_number(a, b));
+}
+template <FloatVector V>
+SVE_FN V smaller(V a, V b) {
+  return sel(compare<Compare::kUnordered>(a, b), a + b, min_number(a, b));
+}
+
+template <FloatVector V>
+SVE_FN V multiply_add(V a, V b, V c) {  // a + b c
+  return fma(b, c, a);
+}
+template <FloatVector V>
+SVE_FN V multiply_subtract(V a, V b, V c) {  // a - b c
+  return fnma(b, c, a);
+}
+template <FloatVector V>
+SVE_FN V multiplicand_add(V a, V b, V c) {  // a b + c
+  return fma(a, b, c);
+}
+template <FloatVector V>
+SVE_FN V multiplicand_subtract(V a, V b, V c) {  // c - a b
+  return fnma(a, b, c);
+}
+template <FloatVector V>
+SVE_FN V negated_multiply_add(V a, V b, V c) {  // -a - b c
+  return fnms(b, c, a);
+}
+template <FloatVector V>
+SVE_FN V negated_multiply_subtract(V a, V b, V c) {  // b c - a
+  return fms(b, c, a);
+}
+template <FloatVector V>
+SVE_FN V negated_multiplicand_add(V a, V b, V c) {  // -c - a b
+  return fnms(a, b, c);
+}
+template <FloatVector V>
+SVE_FN V negated_multiplicand_subtract(V a, V b, V c) {  // a b - c
+  return fms(a, b, c);
+}
+
+template <FloatVector V>
+SVE_FN V round_nearest_even(V v) {
+  return round<Round::kNearestEven>(v);
+}
+template <FloatVector V>
+SVE_FN V round_down(V v) {
+  return round<Round::kDown>(v);
+}
+template <FloatVector V>
+SVE_FN V round_up(V v) {
+  return round<Round::kUp>(v);
+}
+template <FloatVector V>
+SVE_FN V round_zero(V v) {
+  return round<Round::kZero>(v);
+}
+template <FloatVector V>
+SVE_FN V round_current(V v) {
+  return round<Round::kCurrent>(v);
+}
+// Ties away from zero: the value just below one half, with v's sign, lifts exactly what must move past the next integer.
+template <FloatVector V>
+SVE_FN V round_away(V v) {
+  using U = Unsigned<V>;
+  const V below_half = dup<V>(kWidth<V> == 4 ? Element<V>(0x1.fffffep-2f) : Element<V>(0x1.fffffffffffffp-2));
+  const U sign = (U)v & (U)dup<V>(-0.0f);
+  return round<Round::kZero>(v + (V)((U)below_half | sign));
+}
+
+}  // namespace sve_host
+
+SVE_BINARY(svdiv, FloatVector, divide)
+SVE_BINARY(svdivr, FloatVector, divide_reversed)
+SVE_BINARY(svmax, FloatVector, larger)
+SVE_BINARY(svmin, FloatVector, smaller)
+SVE_BINARY(svmaxnm, FloatVector, max_number)
+SVE_BINARY(svminnm, FloatVector, min_number)
+SVE_UNARY(svneg, FloatVector, negate)
+SVE_UNARY(svabs, FloatVector, magnitude)
+SVE_UNARY(svsqrt, FloatVector, square_root)
+SVE_UNARY(svrintn, FloatVector, round_nearest_even)
+SVE_UNARY(svrintm, FloatVector, round_down)
+SVE_UNARY(svrintp, FloatVector, round_up)
+SVE_UNARY(svrintz, FloatVector, round_zero)
+SVE_UNARY(svrintx, FloatVector, round_current)
+SVE_UNARY(svrinti, FloatVector, round_current)
+SVE_UNARY(svrinta, FloatVector, round_away)
+SVE_TERNARY(svmla, FloatVector, multiply_add)
+SVE_TERNARY(svmls, FloatVector, multiply_subtract)
+SVE_TERNARY(svmad, FloatVector, multiplicand_add)
+SVE_TERNARY(svmsb, FloatVector, multiplicand_subtract)
+SVE_TERNARY(svnmla, FloatVector, negated_multiply_add)
+SVE_TERNARY(svnmls, FloatVector, negated_multiply_subtract)
+SVE_TERNARY(svnmad, FloatVector, negated_multiplicand_add)
+SVE_TERNARY(svnmsb, FloatVector, negated_multiplicand_subtract)
+
+#define SVE_SCALE(form, ...)                                                                                  \
+  SVE_FN svfloat32_t svscale_##form(svbool_t p, svfloat32_t v, svint32_t n) { return __VA_ARGS__; }           \
+  SVE_FN svfloat32_t svscale_##form(svbool_t p, svfloat32_t v, int32_t n) {                                   \
+    return svscale_##form(p, v, sve_host::dup<svint32_t>(n));                                                 \
+  }
+SVE_SCALE(x, (void(p), sve_host::scale(v, n)))
+SVE_SCALE(m, sve_host::sel(p, sve_host::scale(v, n), v))
+SVE_SCALE(z, sve_host::sel(p, sve_host::scale(v, n), svfloat32_t{}))
+#undef SVE_SCALE
