@@ -5,8 +5,12 @@
 //   math_exp.h     vexp vexp_clamped vexpm1 vtanh vsigmoid vsinh vcosh
 //   math_log.h     vlog vlog1p vsoftplus vasinh vacosh vatanh
 //   math_erf.h     verf vgelu vgelu_tanh vsilu vmish
+//   math_trig.h    vsin vcos vtan vasin vacos vatan
+//   math_pow.h     vpow
 #pragma once
 #include "engine/kernels/sve/math_divide.h"
 #include "engine/kernels/sve/math_erf.h"
 #include "engine/kernels/sve/math_exp.h"
 #include "engine/kernels/sve/math_log.h"
+#include "engine/kernels/sve/math_pow.h"
+#include "engine/kernels/sve/math_trig.h"
