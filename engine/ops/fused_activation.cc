@@ -1,0 +1,79 @@
+#include "engine/ops/fused_activation.h"
+
+#include <cstring>
+#include <iterator>
+#include <limits>
+
+namespace svengine::ops {
+namespace {
+
+using kernels::Activation;
+using kernels::ActivationArgs;
+
+constexpr std::string_view kNames[] = {"",     "relu", "clip",      "leaky_relu", "hard_sigmoid", "hard_swish", "sigmoid",
+                                       "tanh", "gelu", "gelu_tanh", "silu"};
+static_assert(std::size(kNames) == kernels::kActivationCount);
+
+std::optional<float> bound(const Node& node, size_t input, float otherwise) {
+  const Value* v = node.input(input);
+  if (!v) return otherwise;
+  if (!v->is_constant() || v->type.dtype != DType::f32 || v->constant().count() != 1) return std::nullopt;
+  float value;
+  std::memcpy(&value, v->constant().raw(), sizeof value);
+  return value;
+}
+
+std::optional<ActivationArgs> clip(const Node& node) {
+  const auto low = bound(node, 1, std::numeric_limits<float>::lowest()), high = bound(node, 2, std::numeric_limits<float>::max());
+  if (!low || !high) return std::nullopt;
+  return ActivationArgs{Activation::kClip, *low, *high};
+}
+
+}  // namespace
+
+std::vector<AttributeDef> with_activation_attributes(std::vector<AttributeDef> attributes) {
+  attributes.push_back({"activation", AttributeKind::text});
+  attributes.push_back({"activation_alpha", AttributeKind::real, false, 0.0f});
+  attributes.push_back({"activation_beta", AttributeKind::real, false, 0.0f});
+  return attributes;
+}
+
+std::string_view name_of(Activation activation) { return kNames[static_cast<size_t>(activation)]; }
+
+ActivationArgs activation_of(const Attributes& attributes) {
+  const std::string name = attributes.text("activation");
+  for (size_t i = 0; i < std::size(kNames); ++i)
+    if (name == kNames[i])
+      return {static_cast<Activation>(i), attributes.real("activation_alpha"), attributes.real("activation_beta")};
+  return {};
+}
+
+void set_activation(Attributes& attributes, const ActivationArgs& activation) {
+  attributes.set("activation", std::string(name_of(activation.kind)));
+  attributes.set("activation_alpha", activation.alpha);
+  attributes.set("activation_beta", activation.beta);
+}
+
+Status check_activation(const Attributes& attributes) {
+  const std::string name = attributes.text("activation");
+  for (std::string_view known : kNames)
+    if (name == known) return {};
+  return error("activation '{}' is not known", name);
+}
+
+std::optional<ActivationArgs> activation_of_node(const Node& node) {
+  const std::string_view op = node.op().name;
+  const Attributes& a = node.attributes;
+  if (op == "Relu") return ActivationArgs{Activation::kRelu};
+  if (op == "Clip") return clip(node);
+  if (op == "LeakyRelu") return ActivationArgs{Activation::kLeakyRelu, a.real("alpha", 0.01f)};
+  if (op == "HardSigmoid") return ActivationArgs{Activation::kHardSigmoid, a.real("alpha", 0.2f), a.real("beta", 0.5f)};
+  if (op == "HardSwish") return ActivationArgs{Activation::kHardSwish};
+  if (op == "Sigmoid") return ActivationArgs{Activation::kSigmoid};
+  if (op == "Tanh") return ActivationArgs{Activation::kTanh};
+  if (op == "Gelu") return ActivationArgs{a.text("approximate", "none") == "tanh" ? Activation::kGeluTanh : Activation::kGelu};
+  if (op == "Silu") return ActivationArgs{Activation::kSilu};
+  return std::nullopt;
+}
+
+}  // namespace svengine::ops

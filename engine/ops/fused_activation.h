@@ -1,0 +1,26 @@
+// The activation that a fused operator applies to its result, as attributes: "activation" (a name) and its two numbers.
+#pragma once
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "engine/graph/op_def.h"
+#include "engine/kernels/activation.h"
+
+namespace svengine::ops {
+
+/// The three attributes, for an OpDef's list.
+std::vector<AttributeDef> with_activation_attributes(std::vector<AttributeDef> attributes);
+
+/// "relu", "clip", "leaky_relu", "hard_sigmoid", "hard_swish", "sigmoid", "tanh", "gelu", "gelu_tanh", "silu"; absent: none.
+kernels::ActivationArgs activation_of(const Attributes& attributes);
+void set_activation(Attributes& attributes, const kernels::ActivationArgs& activation);
+std::string_view name_of(kernels::Activation activation);
+
+/// Refuses a name that is none of these.
+Status check_activation(const Attributes& attributes);
+
+/// The activation that a node of its own computes (Relu, Clip with known bounds, Gelu, ...), if it is one.
+std::optional<kernels::ActivationArgs> activation_of_node(const Node& node);
+
+}  // namespace svengine::ops

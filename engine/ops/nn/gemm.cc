@@ -1,0 +1,80 @@
+// Gemm: alpha * A' * B' + beta * C, C broadcasting to the result.
+#include "engine/ops/broadcast.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/nn/product_common.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+Status canonicalize(CanonicalizeContext& c) {
+  c.attributes().erase("broadcast");  // opset 6: C's unidirectional broadcast had to be asked for
+  return {};
+}
+
+Status infer(InferContext& c) {
+  for (size_t i = 0; i < 3; ++i) {
+    if (!c.has_input(i)) continue;
+    SV_TRY(require_dtype(c, i, i == 0 ? "A" : i == 1 ? "B" : "C", {DType::f32}));
+    if (i < 2) SV_TRY(require_rank(c, i, i == 0 ? "A" : "B", 2));
+  }
+  SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), c.attributes().integer("transA"), c.attributes().integer("transB")));
+  if (c.has_input(2)) {
+    SV_ASSIGN(Shape both, broadcast(shape, c.shape(2)));
+    if (both.is_static() && shape.is_static() && !(both == shape))
+      return error("C of shape {} does not broadcast to the result {}", to_string(c.shape(2)), to_string(shape));
+  }
+  c.set(0, DType::f32, std::move(shape));
+  return {};
+}
+
+/// C's place in the epilogue: a bias over columns or rows, one number, or a full matrix.
+void set_addend(LowerContext& c, Product& p) {
+  const float beta = c.attributes().real("beta", 1.0f);
+  if (!c.has_input(2) || beta == 0) return;
+  const Dims dims = c.in_dims(2);
+  const int64_t rows = dims.size() == 2 ? dims[0] : 1, columns = dims.empty() ? 1 : dims.back();
+  using kernels::GemmBias;
+  if (rows == p.m && columns == p.n && rows > 1 && columns > 1) {
+    p.residual = c.in(2);
+    p.residual_scale = beta;
+    return;
+  }
+  const GemmBias kind = rows == 1 && columns == 1 ? GemmBias::kOne : rows == 1 ? GemmBias::kColumn : GemmBias::kRow;
+  p.bias = {c.in(2), kind, beta};
+}
+
+Status lower(LowerContext& c) {
+  Product p = matmul_of(c, c.attributes().integer("transA"), c.attributes().integer("transB"));
+  p.alpha = c.attributes().real("alpha", 1.0f);
+  set_addend(c, p);
+  emit_product(c, std::move(p));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_gemm() {
+  return {
+      .name = "Gemm",
+      .since = 7,
+      .inputs = {2, 3},
+      .attributes = {{"alpha", AttributeKind::real, false, 1.0f},
+                     {"beta", AttributeKind::real, false, 1.0f},
+                     {"transA", AttributeKind::integer, false, int64_t{0}},
+                     {"transB", AttributeKind::integer, false, int64_t{0}}},
+      .canonicalize = canonicalize,
+      .infer = infer,
+      .lower = lower,
+      .cost = matmul_cost,
+      .rtol = 1e-5,
+      .atol = 1e-5,
+      .samples = {{.inputs = {f32({5, 33}), f32({33, 18}), f32({18})}},
+                  {.inputs = {f32({33, 5}), f32({18, 33}), f32({5, 1})},
+                   .attributes = {{"transA", integer(1)}, {"transB", integer(1)}, {"alpha", real(0.5f)}, {"beta", real(-2.0f)}}},
+                  {.inputs = {f32({5, 33}), f32({18, 33}), f32({5, 18})}, .attributes = {{"transB", integer(1)}}},
+                  {.inputs = {f32({1, 64}), f32({64, 10}), f32({})}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,256 @@
+#include "engine/ops/nn/product_common.h"
+
+#include <algorithm>
+
+#include "engine/ops/broadcast.h"
+#include "engine/ops/infer_util.h"
+
+namespace svengine::ops {
+namespace {
+
+using kernels::GemmArgs;
+using kernels::GemmBatch;
+using kernels::GemmKernels;
+using kernels::GemmPackArgs;
+using kernels::GemmStride;
+
+int64_t stride_at(const std::vector<int64_t>& strides, size_t i) { return i < strides.size() ? strides[i] : 0; }
+
+/// Merges neighbouring batch dimensions that every operand steps through evenly, and drops those of size 1.
+void merge_batch(Product& p) {
+  std::vector<std::vector<int64_t>*> all{&p.a.batch_strides, &p.b.batch_strides, &p.c_strides};
+  for (size_t i = p.batch.size(); i-- > 0;) {
+    if (p.batch[i] != 1) continue;
+    p.batch.erase(p.batch.begin() + static_cast<int64_t>(i));
+    for (auto* s : all) s->erase(s->begin() + static_cast<int64_t>(i));
+  }
+  for (size_t i = p.batch.size(); i-- > 1;) {
+    const auto even = [&](const std::vector<int64_t>* s) { return (*s)[i - 1] == (*s)[i] * p.batch[i]; };
+    if (!std::all_of(all.begin(), all.end(), even)) continue;
+    p.batch[i - 1] *= p.batch[i];
+    p.batch.erase(p.batch.begin() + static_cast<int64_t>(i));
+    for (auto* s : all) s->erase(s->begin() + static_cast<int64_t>(i) - 1);
+  }
+}
+
+/// One B for all of a dense batch of A: the batch is more rows.
+void batch_to_rows(Product& p) {
+  if (p.batch.size() != 1 || p.b.batch_strides[0] != 0 || p.a.transposed || p.bias.kind == kernels::GemmBias::kRow) return;
+  if (p.a.batch_strides[0] != p.m * p.a.ld || p.c_strides[0] != p.m * p.ldc) return;
+  p.m *= p.batch[0];
+  p.batch.clear();
+  p.a.batch_strides.clear();
+  p.b.batch_strides.clear();
+  p.c_strides.clear();
+}
+
+/// The innermost two batch dimensions are the kernel's; what is left over is walked in the step.
+struct BatchSplit {
+  GemmBatch kernel;
+  Dims leading;
+};
+
+BatchSplit split_batch(const Product& p) {
+  BatchSplit s;
+  const size_t n = p.batch.size();
+  if (n >= 1) s.kernel.inner = p.batch[n - 1];
+  if (n >= 2) s.kernel.outer = p.batch[n - 2];
+  if (n > 2) s.leading.assign(p.batch.begin(), p.batch.end() - 2);
+  return s;
+}
+
+GemmStride inner_strides(const std::vector<int64_t>& strides) {
+  const size_t n = strides.size();
+  return {n >= 2 ? strides[n - 2] : 0, n >= 1 ? strides[n - 1] : 0};
+}
+
+/// Offset of leading batch index `index` (row-major over `dims`) under `strides`.
+int64_t leading_offset(const Dims& dims, const std::vector<int64_t>& strides, int64_t index) {
+  int64_t offset = 0;
+  for (size_t i = dims.size(); i-- > 0; index /= dims[i]) offset += index % dims[i] * strides[i];
+  return offset;
+}
+
+struct PackedOperand {
+  Buffer buffer;
+  std::vector<int64_t> strides;  // in floats, per batch dimension of the product
+};
+
+using PackTasks = int64_t (*)(const GemmPackArgs&) noexcept;
+using Pack = void (*)(const GemmPackArgs&, int64_t, int64_t) noexcept;
+
+struct Packer {
+  const char* step;
+  int64_t bytes;  // of one packed matrix
+  PackTasks tasks;
+  Pack pack;
+};
+
+/// Packs every distinct matrix of an operand: dimensions it does not vary over are packed once.
+PackedOperand pack_operand(LowerContext& c, const Product& p, const ProductOperand& operand, GemmPackArgs args, const Packer& packer) {
+  const int64_t floats = packer.bytes / 4;
+  PackedOperand packed;
+  packed.strides.resize(p.batch.size());
+  Dims distinct(p.batch.size(), 1);
+  int64_t count = 1;
+  for (size_t i = p.batch.size(); i-- > 0;) {
+    if (operand.batch_strides[i] == 0) continue;
+    distinct[i] = p.batch[i];
+    packed.strides[i] = count * floats;
+    count *= p.batch[i];
+  }
+  if (operand.constant_input >= 0) {
+    const auto input = static_cast<size_t>(operand.constant_input);
+    const std::string form = fmt::format("{} {} {} x{} ld{} d{}", packer.step, args.extent, args.depth, count, args.ld, args.depth_major);
+    Tensor original = *c.constant(input);
+    if (reinterpret_cast<uintptr_t>(original.raw()) % 4 != 0) original = original.aligned_copy().value();
+    packed.buffer = c.packed(input, form, packer.bytes * count, [&](std::byte* to) {
+      for (int64_t i = 0; i < count; ++i) {
+        args.source = reinterpret_cast<const float*>(original.raw()) + leading_offset(distinct, operand.batch_strides, i);
+        args.packed = reinterpret_cast<float*>(to + i * packer.bytes);
+        packer.pack(args, 0, packer.tasks(args));
+      }
+    });
+    return packed;
+  }
+  packed.buffer = c.temporary(packer.bytes * count);
+  const int64_t each = packer.tasks(args);
+  c.emit(packer.step, each * count,
+         [=, from = operand.buffer, to = packed.buffer, strides = operand.batch_strides, pack = packer.pack, bytes = packer.bytes](
+             const Run& run, int64_t begin, int64_t end) -> const char* {
+           for (int64_t t = begin; t < end;) {
+             const int64_t matrix = t / each, first = t % each, last = std::min(each, first + end - t);
+             GemmPackArgs one = args;
+             one.source = run.get<const float>(from) + leading_offset(distinct, strides, matrix);
+             one.packed = run.get<float>(to) + matrix * (bytes / 4);
+             pack(one, first, last);
+             t += last - first;
+           }
+           return nullptr;
+         });
+  return packed;
+}
+
+PackedOperand pack_a(LowerContext& c, const Product& p) {
+  // One dense row is its own packed form.
+  if (p.m == 1 && (!p.a.transposed || p.a.ld == 1)) return {p.a.buffer, p.a.batch_strides};
+  const GemmKernels& gemm = *c.kernels().gemm;
+  GemmPackArgs args;
+  args.ld = p.a.ld;
+  args.depth_major = p.a.transposed;
+  args.extent = p.m;
+  args.depth = p.k;
+  return pack_operand(c, p, p.a, args, {"pack_a", gemm.packed_a_bytes(p.m, p.k), gemm.pack_a_tasks, gemm.pack_a});
+}
+
+PackedOperand pack_b(LowerContext& c, const Product& p) {
+  const GemmKernels& gemm = *c.kernels().gemm;
+  GemmPackArgs args;
+  args.ld = p.b.ld;
+  args.depth_major = !p.b.transposed;
+  args.extent = p.n;
+  args.depth = p.k;
+  return pack_operand(c, p, p.b, args, {"pack_b", gemm.packed_b_bytes(p.k, p.n), gemm.pack_b_tasks, gemm.pack_b});
+}
+
+}  // namespace
+
+void emit_product(LowerContext& c, Product p) {
+  for (auto* strides : {&p.a.batch_strides, &p.b.batch_strides, &p.c_strides}) strides->resize(p.batch.size(), 0);
+  merge_batch(p);
+  batch_to_rows(p);
+  const BatchSplit split = split_batch(p);
+  const PackedOperand a = pack_a(c, p), b = pack_b(c, p);
+  GemmArgs args;
+  args.m = p.m, args.n = p.n, args.k = p.k;
+  args.batch = split.kernel;
+  args.a_stride = inner_strides(a.strides);
+  args.b_stride = inner_strides(b.strides);
+  args.ldc = p.ldc;
+  args.c_stride = inner_strides(p.c_strides);
+  args.alpha = p.alpha;
+  args.bias_kind = p.bias.kind;
+  args.bias_scale = p.bias.scale;
+  args.ld_residual = p.ldc;
+  args.residual_stride = args.c_stride;
+  args.residual_scale = p.residual_scale;
+  args.activation = p.activation;
+
+  const GemmKernels* gemm = c.kernels().gemm;
+  const int64_t each = gemm->gemm_tasks(args), leading = element_count(split.leading);
+  c.emit("gemm_f32", each * leading,
+         [=, dims = split.leading, bias = p.bias.buffer, c_strides = p.c_strides, out = p.c, residual = p.residual](
+             const Run& run, int64_t begin, int64_t end) -> const char* {
+           for (int64_t t = begin; t < end;) {
+             const int64_t outer = t / each, first = t % each, last = std::min(each, first + end - t);
+             GemmArgs one = args;
+             const int64_t c_offset = leading_offset(dims, c_strides, outer);
+             one.a = run.get<const float>(a.buffer) + leading_offset(dims, a.strides, outer);
+             one.b = run.get<const float>(b.buffer) + leading_offset(dims, b.strides, outer);
+             one.c = run.get<float>(out) + c_offset;
+             one.bias = run.get<const float>(bias);
+             one.residual = residual ? run.get<const float>(residual) + c_offset : nullptr;
+             gemm->gemm(one, first, last, run.scratch<void>());
+             t += last - first;
+           }
+           return nullptr;
+         },
+         gemm->gemm_scratch_bytes(args));
+}
+
+Result<Shape> matmul_shape(const Shape& a, const Shape& b, bool transpose_a, bool transpose_b) {
+  if (!a.has_rank() || !b.has_rank()) return Shape();
+  if (a.rank() == 0 || b.rank() == 0) return error("a product needs operands of rank 1 or more, got {} and {}", to_string(a), to_string(b));
+  std::vector<Dim> da = a.dims(), db = b.dims();
+  if (da.size() == 1) da.insert(da.begin(), Dim(1));
+  if (db.size() == 1) db.push_back(Dim(1));
+  if (transpose_a) std::swap(da[da.size() - 1], da[da.size() - 2]);
+  if (transpose_b) std::swap(db[db.size() - 1], db[db.size() - 2]);
+  if (known_different(da.back(), db[db.size() - 2]))
+    return error("inner dimensions differ: {} by {} ({} columns, {} rows)", to_string(a), to_string(b), da.back().value(),
+                 db[db.size() - 2].value());
+  SV_ASSIGN(Shape batch, broadcast(Shape(std::vector<Dim>(da.begin(), da.end() - 2)), Shape(std::vector<Dim>(db.begin(), db.end() - 2))));
+  std::vector<Dim> out = batch.dims();
+  if (a.rank() > 1) out.push_back(da[da.size() - 2]);
+  if (b.rank() > 1) out.push_back(db.back());
+  return Shape(std::move(out));
+}
+
+Product matmul_of(LowerContext& c, bool transpose_a, bool transpose_b) {
+  Dims a = c.in_dims(0), b = c.in_dims(1);
+  if (a.size() == 1) a.insert(a.begin(), 1);
+  if (b.size() == 1) b.push_back(1);
+  Product p;
+  const int64_t ra = a[a.size() - 2], ca = a.back(), rb = b[b.size() - 2], cb = b.back();
+  p.m = transpose_a ? ca : ra;
+  p.k = transpose_a ? ra : ca;
+  p.n = transpose_b ? rb : cb;
+  const Dims batch_a(a.begin(), a.end() - 2), batch_b(b.begin(), b.end() - 2);
+  p.batch = *broadcast(Shape::of(batch_a), Shape::of(batch_b))->concrete();
+  p.a = {c.in(0), ca, transpose_a, broadcast_strides(batch_a, p.batch), -1};
+  p.b = {{}, cb, transpose_b, broadcast_strides(batch_b, p.batch), c.constant(1) ? 1 : -1};
+  for (int64_t& s : p.a.batch_strides) s *= ra * ca;
+  for (int64_t& s : p.b.batch_strides) s *= rb * cb;
+  if (p.b.constant_input < 0) p.b.buffer = c.in(1);
+  p.c = c.out();
+  p.ldc = p.n;
+  int64_t stride = p.m * p.n;
+  p.c_strides.resize(p.batch.size());
+  for (size_t i = p.batch.size(); i-- > 0; stride *= p.batch[i]) p.c_strides[i] = stride;
+  return p;
+}
+
+Cost matmul_cost(const Node& node) {
+  Cost cost;
+  for (const Value* v : node.inputs())
+    if (v) cost.bytes += stored_bytes(v->type);
+  cost.bytes += stored_bytes(node.output()->type);
+  const Shape& a = node.input(0)->type.shape;
+  const bool transposed = node.attributes.integer("transA") || node.attributes.integer("transpose_a");
+  if (!a.has_rank() || a.rank() == 0) return cost;
+  const Dim& k = a[static_cast<size_t>(a.rank() == 1 ? 0 : a.rank() - (transposed ? 2 : 1))];
+  cost.flops = stored_bytes(node.output()->type) / 4 * 2.0 * static_cast<double>(k.is_static() ? k.value() : 1);
+  return cost;
+}
+
+}  // namespace svengine::ops
