@@ -82,6 +82,8 @@ struct OpDef {
   BlockedLayout blocked = BlockedLayout::never;
   /// For `prefers`: can this node, with these types, work on blocks of that many channels?
   bool (*can_block)(const Node&, int block) = nullptr;
+  /// For `prefers`: input 0 is read plain all the same (a first convolution with few channels), only the output is blocked.
+  bool (*reads_plain)(const Node&) = nullptr;
   /// For `prefers`: inputs that are blocked besides input 0 (a residual).
   std::vector<int> blocked_inputs = {};
 

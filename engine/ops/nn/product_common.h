@@ -1,6 +1,7 @@
 // Matrix products on the packed GEMM kernels: shared by MatMul, Gemm and the operators that fusion makes of them.
 #pragma once
 #include "engine/kernels/gemm.h"
+#include "engine/graph/op_def.h"
 #include "engine/ops/lowering.h"
 
 namespace svengine::ops {

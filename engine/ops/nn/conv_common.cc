@@ -1,0 +1,192 @@
+#include "engine/ops/nn/conv_common.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/ops/infer_util.h"
+
+namespace svengine::ops {
+namespace {
+
+using kernels::ConvArgs;
+using kernels::ConvExtent;
+using kernels::ConvKernels;
+using kernels::ConvKind;
+using kernels::ConvShape;
+
+constexpr int64_t kFirstLayerChannels = 4;  // kernels/conv.h: kFirstLayer
+
+Dims kernel_dims(const Shape& weights) {
+  Dims kernel;
+  for (size_t i = 2; i < weights.dims().size(); ++i) kernel.push_back(weights[i].is_static() ? weights[i].value() : 1);
+  return kernel;
+}
+
+ConvExtent extent(const Dims& values, int64_t fill) {
+  const auto three = to_three(values, fill);
+  return {three[0], three[1], three[2]};
+}
+
+Result<ConvShape> conv_shape(const Attributes& attributes, const Dims& x, const Dims& w) {
+  SV_ASSIGN(Window window, window_of(attributes, Dims(x.begin() + 2, x.end()), Dims(w.begin() + 2, w.end())));
+  ConvShape s;
+  s.batch = x[0];
+  s.in_channels = x[1];
+  s.out_channels = w[0];
+  s.groups = attributes.integer("group", 1);
+  s.in = extent(window.in, 1);
+  s.out = extent(window.out, 1);
+  s.kernel = extent(window.kernel, 1);
+  s.stride = extent(window.strides, 1);
+  s.dilation = extent(window.dilations, 1);
+  s.pad = extent(window.pads_begin, 0);
+  return s;
+}
+
+Status check_channels(const InferContext& c, int64_t group) {
+  const Shape &x = c.shape(0), &w = c.shape(1);
+  if (group < 1) return error("group is {}, needs at least 1", group);
+  if (w[0].is_static() && w[0].value() % group != 0) return error("group {} does not divide the {} output channels", group, w[0].value());
+  if (x[1].is_static() && x[1].value() % group != 0) return error("group {} does not divide the {} input channels", group, x[1].value());
+  if (x[1].is_static() && w[1].is_static() && w[1].value() * group != x[1].value())
+    return error("weights {} in {} group{} need {} input channels, X {} has {}", to_string(w), group, group == 1 ? "" : "s",
+                 w[1].value() * group, to_string(x), x[1].value());
+  return {};
+}
+
+/// The kind for the layouts that the node's values have.
+ConvKind kind_for(const LowerContext& c, const ConvShape& shape) {
+  if (!c.out_type().block) return ConvKind::kPlain;
+  if (!c.in_type(0).block) return ConvKind::kFirstLayer;
+  const ConvKind best = c.kernels().conv->choose(shape);
+  return best == ConvKind::kFirstLayer ? ConvKind::kDirect : best;
+}
+
+struct PackedConv {
+  Buffer weights, bias;
+};
+
+PackedConv pack_constants(LowerContext& c, const ConvShape& shape, ConvKind kind) {
+  const ConvKernels* conv = c.kernels().conv;
+  PackedConv packed;
+  const std::string form = fmt::format("conv{} g{} i{} k{}x{}x{}", static_cast<int>(kind), shape.groups, shape.in_channels,
+                                       shape.kernel.depth, shape.kernel.height, shape.kernel.width);
+  packed.weights = c.packed(1, form, conv->packed_bytes(shape, kind), [&](std::byte* to) {
+    Tensor original = *c.constant(1);
+    if (reinterpret_cast<uintptr_t>(original.raw()) % 4 != 0) original = original.aligned_copy().value();
+    conv->pack(shape, kind, reinterpret_cast<const float*>(original.raw()), reinterpret_cast<float*>(to));
+  });
+  if (c.has_input(2)) {
+    const int64_t bytes = round_up(shape.out_channels, c.kernels().lanes) * 4;
+    packed.bias = c.packed(2, "bias", bytes, [&](std::byte* to) {
+      std::memset(to, 0, static_cast<size_t>(bytes));
+      std::memcpy(to, c.constant(2)->raw(), c.constant(2)->byte_size());
+    });
+  }
+  return packed;
+}
+
+/// Weights that are computed at run time are packed at run time, by one task.
+PackedConv pack_at_run_time(LowerContext& c, const ConvShape& shape, ConvKind kind) {
+  const ConvKernels* conv = c.kernels().conv;
+  PackedConv packed;
+  packed.weights = c.temporary(conv->packed_bytes(shape, kind));
+  c.emit("conv_pack", 1, [=, from = c.in(1), to = packed.weights](const Run& run, int64_t, int64_t) -> const char* {
+    conv->pack(shape, kind, run.get<const float>(from), run.get<float>(to));
+    return nullptr;
+  });
+  if (c.has_input(2)) {
+    const int64_t padded = round_up(shape.out_channels, c.kernels().lanes);
+    packed.bias = c.temporary(padded * 4);
+    c.emit("conv_pack_bias", 1, [=, from = c.in(2), to = packed.bias, n = shape.out_channels](const Run& run, int64_t, int64_t) -> const char* {
+      std::memset(run.get<float>(to), 0, static_cast<size_t>(padded) * 4);
+      std::memcpy(run.get<float>(to), run.get<float>(from), static_cast<size_t>(n) * 4);
+      return nullptr;
+    });
+  }
+  return packed;
+}
+
+}  // namespace
+
+std::vector<AttributeDef> conv_attributes() {
+  return window_attributes({{"group", AttributeKind::integer, false, int64_t{1}}}, true, false);
+}
+
+Status infer_conv(InferContext& c) {
+  for (size_t i = 0; i < 3; ++i)
+    if (c.has_input(i)) SV_TRY(require_dtype(c, i, i == 0 ? "X" : i == 1 ? "W" : "B", {DType::f32}));
+  const Shape &x = c.shape(0), &w = c.shape(1);
+  if (!x.has_rank() || !w.has_rank()) {
+    c.set(0, DType::f32, Shape());
+    return {};
+  }
+  if (x.rank() < 3 || x.rank() > 5) return error("X {} is of rank {}, needs 3 to 5 (N, C and 1 to 3 spatial dimensions)", to_string(x), x.rank());
+  if (w.rank() != x.rank()) return error("weights {} are of rank {}, X {} is of rank {}", to_string(w), w.rank(), to_string(x), x.rank());
+  SV_TRY(check_channels(c, c.attributes().integer("group", 1)));
+  const Dims kernel = kernel_dims(w);
+  if (const auto* declared = c.attributes().get<std::vector<int64_t>>("kernel_shape"))
+    for (size_t i = 0; i < kernel.size() && i < declared->size(); ++i)
+      if (w[i + 2].is_static() && (*declared)[i] != kernel[i])
+        return error("kernel_shape {} does not agree with the weights {}", to_string(*declared), to_string(w));
+  if (c.has_input(2)) {
+    SV_TRY(require_rank(c, 2, "B", 1));
+    if (c.shape(2).has_rank() && known_different(c.shape(2)[0], w[0]))
+      return error("B has {} elements, needs one for each of the {} output channels", c.shape(2)[0].value(), w[0].value());
+  }
+  SV_ASSIGN(std::vector<Dim> spatial, window_output(c.attributes(), x, kernel));
+  std::vector<Dim> out{x[0], w[0]};
+  out.insert(out.end(), spatial.begin(), spatial.end());
+  c.set(0, DType::f32, Shape(std::move(out)));
+  return {};
+}
+
+Status lower_conv(LowerContext& c, Buffer residual, const kernels::ActivationArgs& activation) {
+  SV_ASSIGN(ConvShape shape, conv_shape(c.attributes(), c.in_dims(0), c.in_dims(1)));
+  const bool constant = c.constant(1) && (!c.has_input(2) || c.constant(2));
+  ConvArgs args;
+  args.shape = shape;
+  args.kind = kind_for(c, shape);
+  args.activation = activation;
+  const PackedConv packed = constant ? pack_constants(c, shape, args.kind) : pack_at_run_time(c, shape, args.kind);
+  const ConvKernels* conv = c.kernels().conv;
+  static constexpr const char* kKinds[] = {"direct", "first", "depthwise", "grouped", "plain"};
+  c.emit(fmt::format("conv_{}_{}x{}", kKinds[static_cast<int>(args.kind)], shape.kernel.height, shape.kernel.width), conv->tasks(args),
+         [=, in = c.in(0), out = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
+           ConvArgs one = args;
+           one.input = run.get<const float>(in);
+           one.weights = run.get<const float>(packed.weights);
+           one.bias = run.get<const float>(packed.bias);
+           one.residual = run.get<const float>(residual);
+           one.output = run.get<float>(out);
+           conv->run(one, begin, end, run.scratch<void>());
+           return nullptr;
+         },
+         conv->scratch_bytes(args));
+  return {};
+}
+
+Cost conv_cost(const Node& node) {
+  Cost cost;
+  for (const Value* v : node.inputs())
+    if (v) cost.bytes += stored_bytes(v->type);
+  cost.bytes += stored_bytes(node.output()->type);
+  Type out = node.output()->type;
+  out.block = 0;
+  double per_output = 2;
+  const Shape& w = node.input(1)->type.shape;
+  for (size_t i = 1; w.has_rank() && i < w.dims().size(); ++i) per_output *= static_cast<double>(w[i].is_static() ? w[i].value() : 1);
+  cost.flops = stored_bytes(out) / 4 * per_output;
+  return cost;
+}
+
+bool can_block_conv(const Node& node, int) {
+  return node.input(0)->type.shape.rank() == 4 && node.output()->type.shape.is_static();
+}
+
+bool conv_reads_plain(const Node& node) {
+  const Shape& x = node.input(0)->type.shape;
+  return node.attributes.integer("group", 1) == 1 && x.rank() == 4 && x[1].is_static() && x[1].value() <= kFirstLayerChannels;
+}
+
+}  // namespace svengine::ops

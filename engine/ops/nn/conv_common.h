@@ -1,0 +1,24 @@
+// Convolution on the kernels of kernels/conv.h: shared by Conv and FusedConv.
+#pragma once
+#include "engine/kernels/conv.h"
+#include "engine/ops/lowering.h"
+#include "engine/ops/nn/window_common.h"
+
+namespace svengine::ops {
+
+std::vector<AttributeDef> conv_attributes();
+
+/// Output type of a node with inputs X [N, C, spatial...], W [M, C / group, kernel...] and optional B [M].
+Status infer_conv(InferContext& c);
+
+/// Emits the convolution of inputs X, W, optional B (and residual: input 3 of FusedConv) with an activation.
+Status lower_conv(LowerContext& c, Buffer residual, const kernels::ActivationArgs& activation);
+
+Cost conv_cost(const Node& node);
+
+/// Rank 4 only: blocks are of [N, C, H, W].
+bool can_block_conv(const Node& node, int block);
+/// A first layer with at most 4 channels reads its image plain.
+bool conv_reads_plain(const Node& node);
+
+}  // namespace svengine::ops

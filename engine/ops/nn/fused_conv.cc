@@ -1,0 +1,40 @@
+// svengine.FusedConv: activation(Conv(X, W, B) + residual), made by fusion. The residual has the result's shape and layout.
+#include "engine/ops/fused_activation.h"
+#include "engine/ops/nn/conv_common.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  SV_TRY(check_activation(c.attributes()));
+  SV_TRY(infer_conv(c));
+  const Shape& out = c.node().output()->type.shape;
+  if (c.has_input(3) && c.shape(3).is_static() && out.is_static() && !(c.shape(3) == out))
+    return error("residual {} is not of the result's shape {}", to_string(c.shape(3)), to_string(out));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_fused_conv() {
+  return {
+      .name = "FusedConv",
+      .domain = kInternalDomain,
+      .inputs = {2, 4},
+      .attributes = with_activation_attributes(conv_attributes()),
+      .infer = infer,
+      .lower = [](LowerContext& c) { return lower_conv(c, c.in(3), activation_of(c.attributes())); },
+      .cost = conv_cost,
+      .blocked = BlockedLayout::prefers,
+      .can_block = can_block_conv,
+      .reads_plain = conv_reads_plain,
+      .blocked_inputs = {3},
+      .rtol = 1e-5,
+      .atol = 1e-5,
+      .samples = {{.inputs = {f32({1, 20, 6, 6}), f32({18, 20, 3, 3}), f32({18}), f32({1, 18, 6, 6})},
+                   .attributes = {{"pads", integers({1, 1, 1, 1})}, {"activation", text("relu")}}}},
+  };
+}
+
+}  // namespace svengine::ops

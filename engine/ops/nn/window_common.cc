@@ -1,0 +1,94 @@
+#include "engine/ops/nn/window_common.h"
+
+#include <algorithm>
+
+namespace svengine::ops {
+namespace {
+
+// A window reaches at most this far; beyond it the arithmetic on sizes could overflow.
+constexpr int64_t kMost = int64_t{1} << 31;
+
+Result<Dims> list(const Attributes& attributes, const char* name, size_t rank, const Dims& otherwise, int64_t least) {
+  const auto* values = attributes.get<std::vector<int64_t>>(name);
+  if (!values || values->empty()) return otherwise;
+  if (values->size() != otherwise.size())
+    return error("attribute '{}' has {} values, needs {} for {} spatial dimensions", name, values->size(), otherwise.size(), rank);
+  for (int64_t v : *values)
+    if (v < least || v > kMost) return error("attribute '{}' holds {}, needs values from {} to {}", name, v, least, kMost);
+  return *values;
+}
+
+/// Output size of one dimension; `same` gives ceil(in / stride) and the padding that it takes.
+Result<int64_t> output_size(Window& w, size_t i, const std::string& auto_pad, bool ceil_mode) {
+  const int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
+  if (reach > kMost) return error("kernel {} with dilation {} is too large", w.kernel[i], w.dilations[i]);
+  if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
+    const int64_t out = (w.in[i] + w.strides[i] - 1) / w.strides[i];
+    const int64_t total = std::max<int64_t>(0, (out - 1) * w.strides[i] + reach - w.in[i]);
+    w.pads_begin[i] = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+    w.pads_end[i] = total - w.pads_begin[i];
+    return out;
+  }
+  const int64_t room = w.in[i] + w.pads_begin[i] + w.pads_end[i] - reach;
+  if (room < 0)
+    return error("kernel of reach {} does not fit the padded input of {} + {} + {} in spatial dimension {}", reach, w.in[i],
+                 w.pads_begin[i], w.pads_end[i], i);
+  int64_t out = (room + (ceil_mode ? w.strides[i] - 1 : 0)) / w.strides[i] + 1;
+  // The last window must start inside the input or its left padding (PyTorch's rule, ONNX's since opset 19).
+  if (ceil_mode && (out - 1) * w.strides[i] >= w.in[i] + w.pads_begin[i]) --out;
+  return out;
+}
+
+}  // namespace
+
+std::vector<AttributeDef> window_attributes(std::vector<AttributeDef> more, bool with_dilations, bool with_ceil) {
+  std::vector<AttributeDef> all{{"auto_pad", AttributeKind::text, false, std::string("NOTSET")},
+                                {"kernel_shape", AttributeKind::integers},
+                                {"pads", AttributeKind::integers},
+                                {"strides", AttributeKind::integers}};
+  if (with_dilations) all.push_back({"dilations", AttributeKind::integers});
+  if (with_ceil) all.push_back({"ceil_mode", AttributeKind::integer, false, int64_t{0}});
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+Result<Window> window_of(const Attributes& attributes, const Dims& spatial, const Dims& kernel) {
+  const size_t rank = spatial.size();
+  Window w;
+  w.in = spatial;
+  SV_ASSIGN(w.kernel, list(attributes, "kernel_shape", rank, kernel, 1));
+  if (w.kernel.size() != rank) return error("kernel of rank {} for {} spatial dimensions", w.kernel.size(), rank);
+  SV_ASSIGN(w.strides, list(attributes, "strides", rank, Dims(rank, 1), 1));
+  SV_ASSIGN(w.dilations, list(attributes, "dilations", rank, Dims(rank, 1), 1));
+  SV_ASSIGN(Dims pads, list(attributes, "pads", rank, Dims(2 * rank, 0), 0));
+  w.pads_begin.assign(pads.begin(), pads.begin() + static_cast<int64_t>(rank));
+  w.pads_end.assign(pads.begin() + static_cast<int64_t>(rank), pads.end());
+  const std::string auto_pad = attributes.text("auto_pad", "NOTSET");
+  if (auto_pad != "NOTSET" && auto_pad != "VALID" && auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER")
+    return error("auto_pad '{}' is not NOTSET, VALID, SAME_UPPER or SAME_LOWER", auto_pad);
+  if (auto_pad == "VALID") w.pads_begin = w.pads_end = Dims(rank, 0);
+  for (size_t i = 0; i < rank; ++i) {
+    SV_ASSIGN(int64_t out, output_size(w, i, auto_pad, attributes.integer("ceil_mode") != 0));
+    w.out.push_back(out);
+  }
+  return w;
+}
+
+Result<std::vector<Dim>> window_output(const Attributes& attributes, const Shape& input, const Dims& kernel) {
+  const auto rank = static_cast<size_t>(input.rank() - 2);
+  // Sizes that are not known yet are checked with ones that always fit, and come out unknown.
+  Dims spatial;
+  for (size_t i = 0; i < rank; ++i) spatial.push_back(input[i + 2].is_static() ? input[i + 2].value() : kMost);
+  SV_ASSIGN(Window w, window_of(attributes, spatial, kernel));
+  std::vector<Dim> out;
+  for (size_t i = 0; i < rank; ++i) out.push_back(input[i + 2].is_static() ? Dim(w.out[i]) : Dim());
+  return out;
+}
+
+std::array<int64_t, 3> to_three(const Dims& values, int64_t fill) {
+  std::array<int64_t, 3> three{fill, fill, fill};
+  std::copy(values.begin(), values.end(), three.end() - static_cast<int64_t>(values.size()));
+  return three;
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,27 @@
+// Sliding windows: what Conv and the pooling operators share of attributes, shapes and padding.
+#pragma once
+#include <array>
+
+#include "engine/graph/op_def.h"
+
+namespace svengine::ops {
+
+/// A window over the spatial dimensions of [N, C, spatial...], resolved for a concrete input.
+struct Window {
+  Dims in, out, kernel, strides, dilations, pads_begin, pads_end;
+  size_t rank() const { return in.size(); }
+};
+
+/// kernel_shape, strides, dilations, pads, auto_pad; `with_ceil` adds ceil_mode.
+std::vector<AttributeDef> window_attributes(std::vector<AttributeDef> more, bool with_dilations, bool with_ceil);
+
+/// Checks the attributes against a spatial rank and fills in defaults. `kernel` when the attribute is absent.
+Result<Window> window_of(const Attributes& attributes, const Dims& spatial, const Dims& kernel);
+
+/// The output's spatial dimensions for input shape [N, C, ...] whose dimensions may be unknown.
+Result<std::vector<Dim>> window_output(const Attributes& attributes, const Shape& input, const Dims& kernel);
+
+/// A spatial dimension pads (and everything else) to three: depth, height, width, in front filled with `fill`.
+std::array<int64_t, 3> to_three(const Dims& values, int64_t fill);
+
+}  // namespace svengine::ops
