@@ -1,5 +1,7 @@
 #include "engine/ops/nn/conv_common.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -74,7 +76,8 @@ PackedConv pack_constants(LowerContext& c, const ConvShape& shape, ConvKind kind
   packed.weights = c.packed(1, form, conv->packed_bytes(shape, kind), [&](std::byte* to) {
     Tensor original = *c.constant(1);
     if (reinterpret_cast<uintptr_t>(original.raw()) % 4 != 0) original = original.aligned_copy().value();
-    conv->pack(shape, kind, reinterpret_cast<const float*>(original.raw()), reinterpret_cast<float*>(to));
+    conv->pack(shape, kind, reinterpret_cast<const float*>(original.raw()), reinterpret_cast<float*>(to), 0,
+               conv->pack_tasks(shape, kind));
   });
   if (c.has_input(2)) {
     const int64_t bytes = round_up(shape.out_channels, c.kernels().lanes) * 4;
@@ -86,15 +89,16 @@ PackedConv pack_constants(LowerContext& c, const ConvShape& shape, ConvKind kind
   return packed;
 }
 
-/// Weights that are computed at run time are packed at run time, by one task.
+/// Weights that are computed at run time are packed at run time.
 PackedConv pack_at_run_time(LowerContext& c, const ConvShape& shape, ConvKind kind) {
   const ConvKernels* conv = c.kernels().conv;
   PackedConv packed;
   packed.weights = c.temporary(conv->packed_bytes(shape, kind));
-  c.emit("conv_pack", 1, [=, from = c.in(1), to = packed.weights](const Run& run, int64_t, int64_t) -> const char* {
-    conv->pack(shape, kind, run.get<const float>(from), run.get<float>(to));
-    return nullptr;
-  });
+  c.emit("conv_pack", conv->pack_tasks(shape, kind),
+         [=, from = c.in(1), to = packed.weights](const Run& run, int64_t begin, int64_t end) -> const char* {
+           conv->pack(shape, kind, run.get<const float>(from), run.get<float>(to), begin, end);
+           return nullptr;
+         });
   if (c.has_input(2)) {
     const int64_t padded = round_up(shape.out_channels, c.kernels().lanes);
     packed.bias = c.temporary(padded * 4);
@@ -128,7 +132,7 @@ Status infer_conv(InferContext& c) {
   if (const auto* declared = c.attributes().get<std::vector<int64_t>>("kernel_shape"))
     for (size_t i = 0; i < kernel.size() && i < declared->size(); ++i)
       if (w[i + 2].is_static() && (*declared)[i] != kernel[i])
-        return error("kernel_shape {} does not agree with the weights {}", to_string(*declared), to_string(w));
+        return error("kernel_shape {} does not agree with the weights {}", fmt::join(*declared, "x"), to_string(w));
   if (c.has_input(2)) {
     SV_TRY(require_rank(c, 2, "B", 1));
     if (c.shape(2).has_rank() && known_different(c.shape(2)[0], w[0]))

@@ -1,0 +1,10 @@
+// LogSoftmax: the logarithm of softmax along an axis, computed without overflow.
+#include "engine/ops/nn/softmax_common.h"
+
+namespace svengine::ops {
+
+OpDef define_log_softmax() {
+  return softmax_like("LogSoftmax", [](LowerContext& c) { return lower_softmax(c, "log_softmax", c.kernels().softmax->log_softmax); });
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,70 @@
+#include "engine/ops/nn/softmax_common.h"
+
+#include "engine/ops/axes.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr int kSingleAxisOpset = 13;
+
+Status canonicalize(CanonicalizeContext& c) {
+  if (c.opset() >= kSingleAxisOpset) return {};
+  if (!c.attributes().has("axis")) c.attributes().set("axis", int64_t{1});
+  c.attributes().set("coerced", int64_t{1});
+  return {};
+}
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "input", {DType::f32}));
+  if (c.shape(0).has_rank()) {
+    const int64_t axis = c.attributes().integer("axis", -1), rank = c.shape(0).rank();
+    // Coerced, the axis may be the rank: lines of one element.
+    if (!(c.attributes().integer("coerced") && axis == rank) && !(rank == 0 && (axis == 0 || axis == -1)))
+      SV_TRY(normalise_axis(axis, rank));
+  }
+  c.set(0, DType::f32, c.shape(0));
+  return {};
+}
+
+}  // namespace
+
+Status lower_softmax(LowerContext& c, const char* kernel, const kernels::TaskKernel<kernels::SoftmaxArgs>& softmax) {
+  const Dims dims = c.in_dims(0);
+  const bool coerced = c.attributes().integer("coerced") != 0;
+  int64_t axis = c.attributes().integer("axis", -1);
+  if (axis < 0) axis += static_cast<int64_t>(dims.size());
+  kernels::SoftmaxArgs args;
+  args.outer = args.n = args.inner = 1;
+  for (int64_t i = 0; i < static_cast<int64_t>(dims.size()); ++i)
+    (i < axis ? args.outer : i == axis || coerced ? args.n : args.inner) *= dims[static_cast<size_t>(i)];
+  args.x_outer_stride = args.y_outer_stride = args.n * args.inner;
+  c.emit(kernel, softmax.tasks(args),
+         [=, run_softmax = softmax.run, in = c.in(0), out = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
+           kernels::SoftmaxArgs one = args;
+           one.x = run.get<const float>(in);
+           one.y = run.get<float>(out);
+           run_softmax(one, begin, end, run.scratch<void>());
+           return nullptr;
+         },
+         softmax.scratch_bytes(args));
+  return {};
+}
+
+OpDef softmax_like(const char* name, Status (*lower)(LowerContext&)) {
+  return {
+      .name = name,
+      .attributes = {{"axis", AttributeKind::integer, false, int64_t{-1}}, {"coerced", AttributeKind::integer, false, int64_t{0}}},
+      .canonicalize = canonicalize,
+      .infer = infer,
+      .lower = lower,
+      .rtol = 1e-6,
+      .atol = 1e-7,
+      .samples = {{.inputs = {f32({7, 33}, -8, 8)}},
+                  {.inputs = {f32({3, 5, 19})}, .attributes = {{"axis", integer(1)}}},
+                  {.inputs = {f32({2, 3, 4})}, .attributes = {{"axis", integer(1)}, {"coerced", integer(1)}}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,14 @@
+// Softmax, LogSoftmax and Hardmax: one axis since opset 13; before, everything from `axis` on as one line ("coerced").
+#pragma once
+#include "engine/graph/op_def.h"
+#include "engine/kernels/softmax.h"
+#include "engine/ops/lowering.h"
+
+namespace svengine::ops {
+
+/// The OpDef of one of the three: its name and its kernel.
+OpDef softmax_like(const char* name, Status (*lower)(LowerContext&));
+
+Status lower_softmax(LowerContext& c, const char* kernel, const kernels::TaskKernel<kernels::SoftmaxArgs>& run);
+
+}  // namespace svengine::ops
