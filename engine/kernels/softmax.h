@@ -1,0 +1,51 @@
+// Softmax, log-softmax and hardmax of float32.
+//
+//   softmax:      y_i = exp(x_i - m) / sum_j exp(x_j - m),  m = max_j x_j
+//   log-softmax:  y_i = x_i - m - log(sum_j exp(x_j - m))
+//   hardmax:      y_i = 1 where x_i is the (first) maximum, else 0
+//
+// NaN anywhere in a line, a maximum of +infinity and a line of nothing but -infinity give NaN in the whole line of softmax
+// and log-softmax, as NumPy and PyTorch do; -infinity beside finite values gives 0 (softmax) and -infinity (log-softmax).
+// Hardmax takes the first NaN for the maximum, as numpy.argmax does. A softmax result is within 6 + (m - x_i) ULP of the true
+// value where that is normal (the difference is rounded before its exponential is taken); attention scores are rounded to
+// float first. Log-softmax is within 2 ULP of the larger of its result and log(n). Sums are blocked and compensated, so the
+// bounds hold for any n, in an order fixed by n.
+//
+// All strides count floats. y may be x itself with the same strides (in place); otherwise they must not overlap.
+// Hardmax cannot work in place; its n is below 2^31.
+#pragma once
+#include <cstdint>
+
+#include "engine/kernels/task_kernel.h"
+
+namespace svengine::kernels {
+
+/// Lines along a middle axis of [outer, n, inner]. inner = 1 is the last axis.
+struct SoftmaxArgs {
+  const float* x = nullptr;
+  float* y = nullptr;
+  int64_t outer = 0, n = 0, inner = 1;
+  int64_t x_outer_stride = 0;  // between outer indices: n * inner when contiguous. Along n the stride is inner, along inner 1
+  int64_t y_outer_stride = 0;
+};
+
+/// softmax over the last axis of scale * x + mask, for attention scores x of [batch0, batch1, rows, n].
+struct AttentionSoftmaxArgs {
+  const float* x = nullptr;
+  float* y = nullptr;
+  int64_t batch0 = 1, batch1 = 1, rows = 0, n = 0;
+  int64_t x_stride[3] = {};  // from one batch0, batch1, row to the next
+  int64_t y_stride[3] = {};
+  float scale = 1;
+  const float* mask = nullptr;  // null: none. n contiguous values, found by
+  int64_t mask_stride[3] = {};  // these strides; 0 broadcasts over that dimension
+};
+
+struct SoftmaxKernels {
+  TaskKernel<SoftmaxArgs> softmax;
+  TaskKernel<SoftmaxArgs> log_softmax;
+  TaskKernel<SoftmaxArgs> hardmax;
+  TaskKernel<AttentionSoftmaxArgs> attention_softmax;
+};
+
+}  // namespace svengine::kernels

@@ -1,0 +1,142 @@
+// Loops over one contiguous line of floats: for each vector, sum, maximum. Shared by softmax, norms and reductions.
+//
+// Sums must be fast (many independent accumulators: FADD takes 9 cycles on A64FX), accurate (a long line summed in few
+// accumulators loses digits) and the same on every thread count. So a line is cut into blocks of kBlockSteps x U vectors:
+//
+//   block:        U accumulators, each adding up kBlockSteps vectors     error grows with kBlockSteps only
+//   second level: the block's sum is added to `high` by two_sum, the rounding error collected in `low`
+//   end:          the lanes of high and low are added up pairwise (FADDV)
+//
+// The last, partial step of a block works under WHILELT predicates: lanes beyond the end are never added, loads read them
+// as zero, and every accumulator starts from its neutral element. Functions are given the index and the predicate; they
+// must load under the predicate (svld1 zeroes the other lanes) and compute with all lanes.
+#pragma once
+#include "engine/kernels/sve/math_base.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+// After a lambda's parameters: it must disappear into the loop, or vectors travel through memory.
+#define SVENGINE_INLINE_LAMBDA __attribute__((always_inline))
+
+inline constexpr int kBlockSteps = 16;
+
+/// f(i, predicate) for i = 0, kLanes, 2 kLanes, ... below n; U calls a step, so that their latencies overlap.
+template <int U, class F>
+SVENGINE_INLINE void for_each_vector(int64_t n, const F& f) {
+  const vb all = svptrue_b32();
+  int64_t i = 0;
+  for (; i + U * kLanes <= n; i += U * kLanes) {
+    SVENGINE_UNROLL
+    for (int u = 0; u < U; ++u) f(i + u * kLanes, all);
+  }
+  for (; i < n; i += kLanes) {
+    const vb p = svwhilelt_b32(i, n);
+    f(i, p);
+  }
+}
+
+/// high + low += v, without error as long as nothing overflows (Knuth's two-sum).
+SVENGINE_INLINE void two_sum(vf& high, vf& low, vf v) {
+  const vb all = svptrue_b32();
+  const vf sum = svadd_x(all, high, v);
+  const vf from_v = svsub_x(all, sum, high);
+  const vf from_high = svsub_x(all, sum, from_v);
+  const vf high_error = svsub_x(all, high, from_high);
+  const vf v_error = svsub_x(all, v, from_v);
+  low = svadd_x(all, low, svadd_x(all, high_error, v_error));
+  high = sum;
+}
+
+/// The rounded value of high + low. Infinities make `low` NaN (infinity - infinity); then `high` alone is the answer.
+SVENGINE_INLINE vf compensated(vf high, vf low) {
+  const vb all = svptrue_b32();
+  const vb usable = svcmpeq(all, low, low);
+  return svadd_x(all, high, svsel(usable, low, svdup_f32(0.0f)));
+}
+
+/// The sum of all lanes, high + low.
+SVENGINE_INLINE float lane_sum(vf high, vf low) {
+  const vb all = svptrue_b32();
+  const vb usable = svcmpeq(all, low, low);
+  return svaddv(all, high) + svaddv(all, svsel(usable, low, svdup_f32(0.0f)));
+}
+
+/// acc[0] of U accumulators := all of them, as a tree.
+template <int U, class Op>
+SVENGINE_INLINE void combine(vf (&acc)[U], const Op& op) {
+  SVENGINE_UNROLL
+  for (int width = U / 2; width > 0; width /= 2) {
+    SVENGINE_UNROLL
+    for (int u = 0; u < width; ++u) acc[u] = op(acc[u], acc[u + width]);
+  }
+}
+
+/// out[k] = sum over i of v[k], where f(i, predicate, v) computes vf v[K] of one vector of the line. U is a power of two.
+template <int U, int K, class F>
+SVENGINE_INLINE void line_sums(int64_t n, float (&out)[K], const F& f) {
+  const vb all = svptrue_b32();
+  const auto add = [all](vf a, vf b) SVENGINE_INLINE_LAMBDA -> vf { return svadd_x(all, a, b); };
+  vf high[K], low[K];
+  for (int k = 0; k < K; ++k) high[k] = low[k] = svdup_f32(0.0f);
+  for (int64_t i = 0; i < n;) {
+    vf acc[K][U];
+    SVENGINE_UNROLL
+    for (int u = 0; u < K * U; ++u) acc[u / U][u % U] = svdup_f32(0.0f);
+    int steps = 0;
+    for (; steps < kBlockSteps && i + U * kLanes <= n; ++steps, i += U * kLanes) {
+      SVENGINE_UNROLL
+      for (int u = 0; u < U; ++u) {
+        vf v[K];
+        f(i + u * kLanes, all, v);
+        for (int k = 0; k < K; ++k) acc[k][u] = svadd_x(all, acc[k][u], v[k]);
+      }
+    }
+    if (steps < kBlockSteps && i < n) {
+      SVENGINE_UNROLL
+      for (int u = 0; u < U; ++u) {
+        const vb p = svwhilelt_b32(i + u * kLanes, n);
+        vf v[K];
+        f(i + u * kLanes, p, v);
+        for (int k = 0; k < K; ++k) acc[k][u] = svadd_m(p, acc[k][u], v[k]);
+      }
+      i = n;
+    }
+    for (int k = 0; k < K; ++k) {
+      combine(acc[k], add);
+      two_sum(high[k], low[k], acc[k][0]);
+    }
+  }
+  for (int k = 0; k < K; ++k) out[k] = lane_sum(high[k], low[k]);
+}
+
+template <int U, class F>
+SVENGINE_INLINE float line_sum(int64_t n, const F& f) {
+  float out[1];
+  line_sums<U, 1>(n, out, [&f](int64_t i, vb p, vf(&v)[1]) SVENGINE_INLINE_LAMBDA { v[0] = f(i, p); });
+  return out[0];
+}
+
+/// The maximum of a line, NaN when it holds one, -infinity when n is 0.
+template <int U, class F>
+SVENGINE_INLINE float line_max(int64_t n, const F& f) {
+  const vb all = svptrue_b32();
+  vf acc[U];
+  SVENGINE_UNROLL
+  for (int u = 0; u < U; ++u) acc[u] = svdup_f32(-kInfinity);
+  int64_t i = 0;
+  for (; i + U * kLanes <= n; i += U * kLanes) {
+    SVENGINE_UNROLL
+    for (int u = 0; u < U; ++u) acc[u] = svmax_x(all, acc[u], f(i + u * kLanes, all));
+  }
+  if (i < n) {
+    SVENGINE_UNROLL
+    for (int u = 0; u < U; ++u) {
+      const vb p = svwhilelt_b32(i + u * kLanes, n);
+      acc[u] = svmax_m(p, acc[u], f(i + u * kLanes, p));
+    }
+  }
+  combine(acc, [all](vf a, vf b) SVENGINE_INLINE_LAMBDA -> vf { return svmax_x(all, a, b); });
+  return svmaxv(all, acc[0]);
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
