@@ -1,0 +1,17 @@
+// Axes as ONNX writes them: from -rank to rank - 1, negative ones counted from the end.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/base/status.h"
+
+namespace svengine::ops {
+
+/// The axis in [0, rank). `what` is its name in errors.
+Result<int64_t> normalise_axis(int64_t axis, int64_t rank, const char* what = "axis");
+
+/// The same for each of several, in the order given; an axis named twice is refused.
+Result<std::vector<int64_t>> normalise_axes(std::span<const int64_t> axes, int64_t rank, const char* what = "axes");
+
+}  // namespace svengine::ops

@@ -1,0 +1,54 @@
+#include "engine/ops/broadcast.h"
+
+namespace svengine::ops {
+namespace {
+
+bool is_one(const Dim& d) { return d.is_static() && d.value() == 1; }
+
+/// Empty when the two cannot be one.
+std::optional<Dim> broadcast_dim(const Dim& a, const Dim& b) {
+  if (is_one(a)) return b;
+  if (is_one(b)) return a;
+  if (a.is_static() && b.is_static()) return a.value() == b.value() ? std::optional<Dim>(a) : std::nullopt;
+  if (a.is_static()) return a;
+  if (b.is_static()) return b;
+  return a.same(b) ? a : Dim();
+}
+
+}  // namespace
+
+Result<Shape> broadcast(const Shape& a, const Shape& b) {
+  if (!a.has_rank() || !b.has_rank()) return Shape();
+  const Shape& longer = a.rank() >= b.rank() ? a : b;
+  const Shape& shorter = a.rank() >= b.rank() ? b : a;
+  Shape out = longer;
+  const size_t offset = static_cast<size_t>(longer.rank() - shorter.rank());
+  for (size_t i = 0; i < shorter.dims().size(); ++i) {
+    const std::optional<Dim> d = broadcast_dim(longer[offset + i], shorter[i]);
+    if (!d) return error("shapes {} and {} do not broadcast: aligned at the end, dimensions must be equal or 1", to_string(a), to_string(b));
+    out[offset + i] = *d;
+  }
+  return out;
+}
+
+Result<Shape> broadcast_inputs(const InferContext& c, size_t first) {
+  Shape out(std::vector<Dim>{});
+  for (size_t i = first; i < c.input_count(); ++i)
+    if (c.has_input(i)) {
+      SV_ASSIGN(out, broadcast(out, c.shape(i)));
+    }
+  return out;
+}
+
+std::vector<int64_t> broadcast_strides(const Dims& dims, const Dims& out) {
+  std::vector<int64_t> strides(out.size(), 0);
+  int64_t stride = 1;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const size_t from = dims.size() - 1 - i, to = out.size() - 1 - i;
+    if (dims[from] != 1) strides[to] = stride;
+    stride *= dims[from];
+  }
+  return strides;
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,19 @@
+// NumPy's broadcasting: shapes are aligned at their last dimension, and a dimension of 1 (or none) repeats.
+#pragma once
+#include <vector>
+
+#include "engine/graph/op_def.h"
+
+namespace svengine::ops {
+
+/// The common shape; of unknown rank when one of them is. Fails on dimensions that are known to differ and are not 1.
+Result<Shape> broadcast(const Shape& a, const Shape& b);
+
+/// The common shape of all present inputs of a node from `first` on.
+Result<Shape> broadcast_inputs(const InferContext& c, size_t first = 0);
+
+/// Row-major element strides with which a tensor of shape `dims` is read as one of shape `out`: 0 where it repeats.
+/// `dims` broadcasts to `out`.
+std::vector<int64_t> broadcast_strides(const Dims& dims, const Dims& out);
+
+}  // namespace svengine::ops

@@ -1,0 +1,80 @@
+#include "engine/ops/infer_util.h"
+
+namespace svengine::ops {
+
+std::string to_string(DTypeSet types) {
+  std::string out;
+  DType last = DType::undefined;
+  for (int i = 1; i <= static_cast<int>(DType::bf16); ++i) {
+    const auto t = static_cast<DType>(i);
+    if (!types.has(t)) continue;
+    if (last != DType::undefined) out += fmt::format("{}{}", out.empty() ? "" : ", ", name_of(last));
+    last = t;
+  }
+  return fmt::format("{}{}{}", out, out.empty() ? "" : " or ", name_of(last));
+}
+
+Status require_dtype(const InferContext& c, size_t input, const char* what, DTypeSet allowed) {
+  if (!c.has_input(input) || allowed.has(c.dtype(input))) return {};
+  return error("input {} ({}) is of type {}, needs {}", input, what, name_of(c.dtype(input)), to_string(allowed));
+}
+
+Status require_same_dtypes(const InferContext& c, size_t first) {
+  for (size_t i = first + 1; i < c.input_count(); ++i)
+    if (c.has_input(first) && c.has_input(i) && c.dtype(i) != c.dtype(first))
+      return error("inputs {} and {} are of types {} and {}, need one type (Cast converts)", first, i, name_of(c.dtype(first)),
+                   name_of(c.dtype(i)));
+  return {};
+}
+
+Status require_rank(const InferContext& c, size_t input, const char* what, int64_t rank) {
+  if (!c.has_input(input) || !c.shape(input).has_rank() || c.shape(input).rank() == rank) return {};
+  return error("input {} ({}) has rank {}, needs rank {}", input, what, c.shape(input).rank(), rank);
+}
+
+Status require_rank_at_least(const InferContext& c, size_t input, const char* what, int64_t rank) {
+  if (!c.has_input(input) || !c.shape(input).has_rank() || c.shape(input).rank() >= rank) return {};
+  return error("input {} ({}) has rank {}, needs rank {} or more", input, what, c.shape(input).rank(), rank);
+}
+
+Status require_single(const InferContext& c, size_t input, const char* what) {
+  if (!c.has_input(input) || !c.shape(input).has_rank()) return {};
+  const Shape& shape = c.shape(input);
+  if (shape.rank() == 0 || (shape.rank() == 1 && (!shape[0].is_static() || shape[0].value() == 1))) return {};
+  return error("input {} ({}) has shape {}, needs one element", input, what, svengine::to_string(shape));
+}
+
+Shape unknown_dims(int64_t rank) { return Shape(std::vector<Dim>(static_cast<size_t>(rank))); }
+
+Dim merge(const Dim& a, const Dim& b) {
+  if (a.is_static()) return a;
+  if (b.is_static()) return b;
+  return a.is_symbolic() ? a : b;
+}
+
+Dim add(const Dim& a, const Dim& b) {
+  if (a.is_static() && b.is_static()) return a.value() + b.value();
+  if (a.is_static() && a.value() == 0) return b;
+  if (b.is_static() && b.value() == 0) return a;
+  return {};
+}
+
+Dim multiply(const Dim& a, const Dim& b) {
+  if ((a.is_static() && a.value() == 0) || (b.is_static() && b.value() == 0)) return 0;
+  if (a.is_static() && b.is_static()) {
+    // A product that overflows is no dimension; what is too large is refused where shapes are checked.
+    int64_t out = 0;
+    return __builtin_mul_overflow(a.value(), b.value(), &out) ? Dim(INT64_MAX) : Dim(out);
+  }
+  if (a.is_static() && a.value() == 1) return b;
+  if (b.is_static() && b.value() == 1) return a;
+  return {};
+}
+
+Dim product(const Shape& shape, size_t begin, size_t end) {
+  Dim out = 1;
+  for (size_t i = begin; i < end; ++i) out = multiply(out, shape[i]);
+  return out;
+}
+
+}  // namespace svengine::ops

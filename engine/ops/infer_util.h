@@ -1,0 +1,62 @@
+// What the inference functions of operators share: sets of element types, checks that word their errors alike, and arithmetic
+// on dimensions that may be symbolic or unknown.
+//
+// `what` names the input for people: "data", "indices". Unknown ranks and dimensions pass every check; they are checked again
+// when the plan is made, all shapes being concrete.
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "engine/graph/op_def.h"
+
+namespace svengine::ops {
+
+/// A set of element types. A structural type, so that it can be a template argument.
+struct DTypeSet {
+  uint32_t bits = 0;
+
+  constexpr DTypeSet() = default;
+  constexpr DTypeSet(std::initializer_list<DType> types) {
+    for (DType t : types) bits |= 1u << static_cast<int>(t);
+  }
+  constexpr bool has(DType t) const { return bits >> static_cast<int>(t) & 1u; }
+  friend constexpr DTypeSet operator|(DTypeSet a, DTypeSet b) {
+    a.bits |= b.bits;
+    return a;
+  }
+};
+
+inline constexpr DTypeSet kRealTypes{DType::f32, DType::f64, DType::f16};  // floating point that is computed with
+inline constexpr DTypeSet kSignedTypes{DType::i8, DType::i16, DType::i32, DType::i64};
+inline constexpr DTypeSet kUnsignedTypes{DType::u8, DType::u16, DType::u32, DType::u64};
+inline constexpr DTypeSet kIntegerTypes = kSignedTypes | kUnsignedTypes;
+inline constexpr DTypeSet kNumericTypes = kRealTypes | kIntegerTypes;
+inline constexpr DTypeSet kBool{DType::boolean};
+inline constexpr DTypeSet kIndexTypes{DType::i32, DType::i64};
+inline constexpr DTypeSet kStoredTypes = kNumericTypes | kBool | DTypeSet{DType::bf16};  // everything but strings
+
+/// "float32, int64 or bool".
+std::string to_string(DTypeSet types);
+
+Status require_dtype(const InferContext& c, size_t input, const char* what, DTypeSet allowed);
+/// All present inputs from `first` on have the type of input `first`.
+Status require_same_dtypes(const InferContext& c, size_t first = 0);
+Status require_rank(const InferContext& c, size_t input, const char* what, int64_t rank);
+Status require_rank_at_least(const InferContext& c, size_t input, const char* what, int64_t rank);
+/// A scalar, or one element of rank 1.
+Status require_single(const InferContext& c, size_t input, const char* what);
+
+/// `rank` unknown dimensions.
+Shape unknown_dims(int64_t rank);
+
+/// Both are numbers, and different ones.
+inline bool known_different(const Dim& a, const Dim& b) { return a.is_static() && b.is_static() && a.value() != b.value(); }
+/// What is known of a dimension described twice: the number if there is one, else the name.
+Dim merge(const Dim& a, const Dim& b);
+Dim add(const Dim& a, const Dim& b);
+Dim multiply(const Dim& a, const Dim& b);
+/// Product of dims [begin, end) of a shape of known rank.
+Dim product(const Shape& shape, size_t begin, size_t end);
+
+}  // namespace svengine::ops
