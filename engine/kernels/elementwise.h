@@ -1,0 +1,224 @@
+// Elementwise kernels: one operand, two operands with NumPy broadcasting, selection, conversion, constants.
+//
+// Every kernel is a TaskKernel without scratch: tasks() cuts the output by its shape into pieces of about
+// kElementwiseTask elements, results are bitwise the same for any split. Sizes of 0 give 0 tasks. Buffers need the alignment
+// of their elements only. The output may be one of the inputs if both have the same element size and the same layout (that
+// operand is contiguous and not broadcast); otherwise nothing may overlap.
+//
+// bool is a byte, 0 or 1 as ONNX stores it; any other byte counts as true where a bool is read as a condition (where,
+// cast, not) and makes and, or, xor undefined. f16 and bf16 are only converted: arithmetic on them is cast, kernel, cast.
+//
+// NaN: every float function gives NaN for NaN; min, max and clip let it through; comparisons with it are false.
+// Float accuracy is stated in engine/kernels/sve/math*.h in ULP and tested in math_test.cc.
+// Integers wrap. Division and remainder by zero give 0, and the lowest value divided by -1 is itself: nothing traps.
+#pragma once
+#include <cstdint>
+
+#include "engine/kernels/activation.h"
+#include "engine/kernels/task_kernel.h"
+
+namespace svengine::kernels {
+
+inline constexpr int64_t kElementwiseTask = 16384;  // elements: 64 KiB of floats read and as many written
+
+/// Element types by the numbers of svengine::DType (those of ONNX), so that a cast converts one to the other.
+enum class ElementType : int32_t {
+  kF32 = 1,
+  kU8 = 2,
+  kI8 = 3,
+  kU16 = 4,
+  kI16 = 5,
+  kI32 = 6,
+  kI64 = 7,
+  kBool = 9,
+  kF16 = 10,
+  kF64 = 11,
+  kU32 = 12,
+  kU64 = 13,
+  kBF16 = 16,
+};
+
+// ---- One operand -----------------------------------------------------------------------------------------------------
+
+/// y = f(x). a and b are alpha and beta. f32 has all except kNot and kBitwiseNot; f64 all except kNot, kBitwiseNot and
+/// those of the second group; integers those marked *; bool has kNot and kIdentity, all types have kIdentity.
+enum class UnaryOp : int32_t {
+  kIdentity,
+  kAbs,         // *
+  kNeg,         // *
+  kSign,        // * -1, 0, 1
+  kClip,        // * min(max(x, a), b); for integers low and high of UnaryArgs
+  kRelu,        // * max(x, 0)
+  kFloor,
+  kCeil,
+  kRound,       // half to even
+  kSqrt,
+  kReciprocal,
+  kExp,
+  kLog,
+  kErf,
+  kSin,
+  kCos,
+  kTan,
+  kAsin,
+  kAcos,
+  kAtan,
+  kSinh,
+  kCosh,
+  kTanh,
+  kAsinh,
+  kAcosh,
+  kAtanh,
+  kSigmoid,     // 1 / (1 + e^-x)
+  kSoftplus,    // log(1 + e^x)
+  // second group
+  kLeakyRelu,        // x < 0 ? a x : x
+  kThresholdedRelu,  // x <= a ? 0 : x
+  kElu,              // x > 0 ? x : a (e^x - 1)
+  kSelu,             // x > 0 ? b x : b a (e^x - 1)
+  kCelu,             // x > 0 ? x : a (e^(x / a) - 1)
+  kHardSigmoid,      // min(max(a x + b, 0), 1)
+  kHardSwish,        // x min(max(x / 6 + 1/2, 0), 1)
+  kSoftsign,         // x / (1 + |x|); +-1 for infinities
+  kGelu,             // x/2 (1 + erf(x / sqrt 2))
+  kGeluTanh,         // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+  kSilu,             // x / (1 + e^-x)
+  kMish,             // x tanh(log(1 + e^x))
+  // results are bool
+  kIsNaN,
+  kIsInf,       // see detect_negative and detect_positive
+  // not for floats
+  kNot,         // bool
+  kBitwiseNot,  // *
+};
+inline constexpr int kUnaryOpCount = 44;
+
+struct UnaryArgs {
+  UnaryOp op = UnaryOp::kIdentity;
+  ElementType type = ElementType::kF32;  // of x; y is the same, except bool for kIsNaN and kIsInf
+  const void* x = nullptr;
+  void* y = nullptr;
+  int64_t n = 0;  // contiguous elements
+  float alpha = 0, beta = 0;
+  int64_t low = INT64_MIN, high = INT64_MAX;  // integer kClip; high of unsigned 64-bit is taken as uint64_t
+  bool detect_negative = true, detect_positive = true;
+};
+
+// ---- Broadcasting ----------------------------------------------------------------------------------------------------
+
+inline constexpr int kMaxBroadcastDims = 8;
+
+/// A loop nest over a contiguous row-major output, outermost dimension first, at most `kMaxBroadcastDims` deep, with the
+/// element strides of up to three operands. Strides are free except in the innermost dimension: 0 or 1 there.
+/// Fewest dimensions run fastest: make it with make_broadcast, or merge neighbours that every operand walks evenly.
+///
+/// For example a per-channel bias on NCHWc data with 16 lanes: size {N, Cb, H W, 16}, strides of the data
+/// {Cb H W 16, H W 16, 16, 1}, of the bias {0, 16, 0, 1}.
+struct Broadcast {
+  int32_t rank = 1;
+  int64_t size[kMaxBroadcastDims] = {};
+  int64_t stride[3][kMaxBroadcastDims] = {};
+};
+
+/// The loop nest of contiguous operands of the given shapes (operands[i] points at ranks[i] dimensions), which NumPy's rules
+/// broadcast to `output`. Dimensions of 1 vanish, neighbours merge. False if more than kMaxBroadcastDims remain.
+/// At most three operands; shapes must be compatible.
+bool make_broadcast(const int64_t* output, int rank, const int64_t* const* operands, const int* ranks, int count,
+                    Broadcast* result) noexcept;
+
+// ---- Two operands ----------------------------------------------------------------------------------------------------
+
+enum class BinaryOp : int32_t {
+  // result of the operands' type: all types except bool
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,    // integers truncate
+  kPow,    // IEEE 754 pow; integers: modulo 2^bits, a negative exponent gives the truncated quotient (0 for 0)
+  kMin,
+  kMax,
+  kMod,    // sign of the divisor (Python's %)
+  kFmod,   // sign of the dividend (C's fmod and %)
+  kPRelu,  // a < 0 ? b a : a
+  // result is bool: all types, bool included
+  kEqual,
+  kGreater,
+  kLess,
+  kGreaterOrEqual,
+  kLessOrEqual,
+  // result is bool: bool only
+  kAnd,
+  kOr,
+  kXor,
+  // integers
+  kBitwiseAnd,
+  kBitwiseOr,
+  kBitwiseXor,
+  kShiftLeft,   // by b, 0 when b is the width or more; unsigned integers
+  kShiftRight,
+};
+inline constexpr int kBinaryOpCount = 23;
+
+struct BinaryArgs {
+  BinaryOp op = BinaryOp::kAdd;
+  ElementType type = ElementType::kF32;  // of both operands
+  const void* a = nullptr;               // strides: broadcast.stride[0]
+  const void* b = nullptr;               // strides: broadcast.stride[1]
+  void* y = nullptr;                     // contiguous
+  Broadcast broadcast;
+  ActivationArgs activation;  // on the result; f32 kAdd, kSub, kMul, kDiv, kMin, kMax, kPow only
+};
+
+// ---- Selection -------------------------------------------------------------------------------------------------------
+
+struct WhereArgs {
+  const uint8_t* condition = nullptr;  // strides: broadcast.stride[0]
+  const void* x = nullptr;             // strides: broadcast.stride[1]; taken where the condition is not 0
+  const void* y = nullptr;             // strides: broadcast.stride[2]
+  void* result = nullptr;              // contiguous; may be x or y if that one has its layout
+  int32_t element_bytes = 4;           // 1, 2, 4, 8
+  Broadcast broadcast;
+};
+
+// ---- Conversion ------------------------------------------------------------------------------------------------------
+
+/// Any type to any. To bool: whether not 0 (NaN is true). Float to integer truncates; beyond the range of a 32- or 64-bit
+/// integer it saturates, narrower ones take the low bits of the 64-bit result, and NaN gives 0 (ONNX leaves all of this
+/// open). Integer to a narrower integer takes the low bits. To floats: nearest, ties to even, overflow to infinity.
+struct CastArgs {
+  ElementType from = ElementType::kF32, to = ElementType::kF32;
+  const void* x = nullptr;
+  void* y = nullptr;  // may be x if from and to have the same size
+  int64_t n = 0;
+};
+
+// ---- Constants -------------------------------------------------------------------------------------------------------
+
+struct FillArgs {
+  void* y = nullptr;
+  int64_t n = 0;
+  int32_t element_bytes = 4;  // 1, 2, 4, 8
+  uint64_t bits = 0;          // the value, in the low bytes
+};
+
+/// y[i] = start + i delta. Floats: computed in double, rounded once. f32, f64, i16, i32, i64.
+struct RangeArgs {
+  ElementType type = ElementType::kF32;
+  void* y = nullptr;
+  int64_t n = 0;
+  double start = 0, delta = 0;                 // floats
+  int64_t integer_start = 0, integer_delta = 0;  // integers
+};
+
+struct ElementwiseKernels {
+  bool (*has_unary)(UnaryOp op, ElementType type) noexcept;
+  TaskKernel<UnaryArgs> unary;
+  bool (*has_binary)(BinaryOp op, ElementType type) noexcept;
+  TaskKernel<BinaryArgs> binary;
+  TaskKernel<WhereArgs> where;
+  TaskKernel<CastArgs> cast;
+  TaskKernel<FillArgs> fill;
+  TaskKernel<RangeArgs> range;
+};
+
+}  // namespace svengine::kernels
