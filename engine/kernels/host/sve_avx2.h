@@ -192,21 +192,50 @@ SVE_FN svfloat32_t raw_max(svfloat32_t a, svfloat32_t b) { return _mm256_max_ps(
 SVE_FN svfloat64_t raw_max(svfloat64_t a, svfloat64_t b) { return _mm256_max_pd(a, b); }
 SVE_FN svfloat32_t raw_min(svfloat32_t a, svfloat32_t b) { return _mm256_min_ps(a, b); }
 SVE_FN svfloat64_t raw_min(svfloat64_t a, svfloat64_t b) { return _mm256_min_pd(a, b); }
-// IEEE 754-2008 maxNum and minNum, +0 above -0. Where one operand is NaN, raw_max in one of the two orders has the number.
+// NaN when either operand is NaN; +0 above -0. Both orders differ only in zeros' signs and in which operand follows a NaN.
+template <FloatVector V>
+SVE_FN V max_or_nan(V a, V b) {
+  using I = Signed<V>;
+  return (V)(((I)raw_max(a, b) & (I)raw_max(b, a)) | (I)compare<Compare::kUnordered>(a, b).m);
+}
+template <FloatVector V>
+SVE_FN V min_or_nan(V a, V b) {
+  return (V)((Signed<V>)raw_min(a, b) | (Signed<V>)raw_min(b, a));
+}
+// IEEE 754-2008 maxNum and minNum: a NaN gives way to the other operand, which the order that has the NaN first returns.
 template <FloatVector V>
 SVE_FN V max_number(V a, V b) {
-  const V ab = raw_max(a, b), ba = raw_max(b, a);
   using I = Signed<V>;
-  const V number = (V)((I)ab & ((I)ba | (I)compare<Compare::kUnordered>(a, a).m));  // a NaN: b = ab
+  const V ab = raw_max(a, b), ba = raw_max(b, a);
+  const V number = (V)((I)ab & ((I)ba | (I)compare<Compare::kUnordered>(a, a).m));
   return sel(compare<Compare::kUnordered>(b, b), ba, number);
 }
 template <FloatVector V>
 SVE_FN V min_number(V a, V b) {
-  const V ab = raw_min(a, b), ba = raw_min(b, a);
   using I = Signed<V>;
+  const V ab = raw_min(a, b), ba = raw_min(b, a);
   const V number = (V)((I)ab | ((I)ba & ~(I)compare<Compare::kUnordered>(a, a).m));
   return sel(compare<Compare::kUnordered>(b, b), ba, number);
 }
+
+// Variable shifts; counts of the element's width or more shift everything out (or the sign in).
+template <IntegerVector V>
+inline constexpr bool kShiftsNatively = kWidth<V> >= 4 && !kSame<V, svint64_t>;
+template <IntegerVector V>
+  requires kShiftsNatively<V>
+SVE_FN V shift_left(V a, Unsigned<V> n) {
+  if constexpr (kWidth<V> == 4) return (V)_mm256_sllv_epi32((__m256i)a, (__m256i)n);
+  else return (V)_mm256_sllv_epi64((__m256i)a, (__m256i)n);
+}
+template <IntegerVector V>
+  requires kShiftsNatively<V>
+SVE_FN V shift_right(V a, Unsigned<V> n) {
+  if constexpr (SignedVector<V>) return (V)_mm256_srav_epi32((__m256i)a, (__m256i)n);
+  else if constexpr (kWidth<V> == 4) return (V)_mm256_srlv_epi32((__m256i)a, (__m256i)n);
+  else return (V)_mm256_srlv_epi64((__m256i)a, (__m256i)n);
+}
+// Sums of the products of neighbours.
+SVE_FN svint32_t multiply_pairs(svint16_t a, svint16_t b) { return (svint32_t)_mm256_madd_epi16((__m256i)a, (__m256i)b); }
 
 template <Round kMode, FloatVector V>
 SVE_FN V round(V v) {

@@ -195,6 +195,44 @@ SVE_FN svfloat64_t max_number(svfloat64_t a, svfloat64_t b) { return _mm512_rang
 SVE_FN svfloat32_t min_number(svfloat32_t a, svfloat32_t b) { return _mm512_range_ps(a, b, 4); }
 SVE_FN svfloat64_t min_number(svfloat64_t a, svfloat64_t b) { return _mm512_range_pd(a, b, 4); }
 
+// The same, but NaN when either operand is NaN. The minimum of both orders differs in nothing but zeros' signs and NaN's bits.
+template <FloatVector V>
+SVE_FN V max_or_nan(V a, V b) {
+  return sel(compare<Compare::kUnordered>(a, b), a + b, max_number(a, b));
+}
+template <FloatVector V>
+SVE_FN V min_or_nan(V a, V b) {
+  return (V)((Signed<V>)raw_min(a, b) | (Signed<V>)raw_min(b, a));
+}
+
+// Variable shifts; counts of the element's width or more shift everything out (or the sign in).
+template <IntegerVector V>
+inline constexpr bool kShiftsNatively = kWidth<V> >= 2;
+template <IntegerVector V>
+  requires kShiftsNatively<V>
+SVE_FN V shift_left(V a, Unsigned<V> n) {
+  const __m512i x = (__m512i)a, y = (__m512i)n;
+  if constexpr (kWidth<V> == 2) return (V)_mm512_sllv_epi16(x, y);
+  if constexpr (kWidth<V> == 4) return (V)_mm512_sllv_epi32(x, y);
+  if constexpr (kWidth<V> == 8) return (V)_mm512_sllv_epi64(x, y);
+}
+template <IntegerVector V>
+  requires kShiftsNatively<V>
+SVE_FN V shift_right(V a, Unsigned<V> n) {
+  const __m512i x = (__m512i)a, y = (__m512i)n;
+  if constexpr (SignedVector<V>) {
+    if constexpr (kWidth<V> == 2) return (V)_mm512_srav_epi16(x, y);
+    if constexpr (kWidth<V> == 4) return (V)_mm512_srav_epi32(x, y);
+    if constexpr (kWidth<V> == 8) return (V)_mm512_srav_epi64(x, y);
+  } else {
+    if constexpr (kWidth<V> == 2) return (V)_mm512_srlv_epi16(x, y);
+    if constexpr (kWidth<V> == 4) return (V)_mm512_srlv_epi32(x, y);
+    if constexpr (kWidth<V> == 8) return (V)_mm512_srlv_epi64(x, y);
+  }
+}
+// Sums of the products of neighbours.
+SVE_FN svint32_t multiply_pairs(svint16_t a, svint16_t b) { return (svint32_t)_mm512_madd_epi16((__m512i)a, (__m512i)b); }
+
 template <Round kMode, FloatVector V>
 SVE_FN V round(V v) {
   constexpr int kCode[] = {_MM_FROUND_TO_NEAREST_INT, _MM_FROUND_TO_NEG_INF, _MM_FROUND_TO_POS_INF, _MM_FROUND_TO_ZERO,

@@ -21,14 +21,45 @@ SVE_FN V magnitude(V a) {
   return (V)((Unsigned<V>)a & ~(Unsigned<V>)dup<V>(-0.0f));
 }
 
-// NaN from either operand; +0 above -0. The number first, then NaN put back where there was one.
 template <FloatVector V>
-SVE_FN V larger(V a, V b) {
-  return sel(compare<Compare::kUnordered>(a, b), a + b, max_number(a, b));
+SVE_FN V distance(V a, V b) {
+  return magnitude(a - b);
+}
+
+// Against a number that the compiler knows, x86's own instruction does: it returns the second operand when one is NaN or both
+// are zero, so only one of the zeros needs care.
+template <class T>
+SVE_FN bool known_number(T s) {
+  return __builtin_constant_p(s) && s == s;
+}
+template <class T>
+SVE_FN bool known_positive_zero(T s) {
+  return __builtin_constant_p(s) && s == 0 && !__builtin_signbit(s);
+}
+template <class T>
+SVE_FN bool known_negative_zero(T s) {
+  return __builtin_constant_p(s) && s == 0 && __builtin_signbit(s);
 }
 template <FloatVector V>
-SVE_FN V smaller(V a, V b) {
-  return sel(compare<Compare::kUnordered>(a, b), a + b, min_number(a, b));
+SVE_FN V max_or_nan(V a, Element<V> s) {
+  const V b = dup<V>(s);
+  if (known_positive_zero(s)) return raw_max(b, a) + b;  // the sum turns -0 into +0
+  return known_number(s) ? raw_max(b, a) : max_or_nan(a, b);
+}
+template <FloatVector V>
+SVE_FN V min_or_nan(V a, Element<V> s) {
+  const V b = dup<V>(s);
+  return known_number(s) && !known_negative_zero(s) ? raw_min(b, a) : min_or_nan(a, b);
+}
+template <FloatVector V>
+SVE_FN V max_number(V a, Element<V> s) {
+  const V b = dup<V>(s);
+  return known_number(s) && !known_negative_zero(s) ? raw_max(a, b) : max_number(a, b);
+}
+template <FloatVector V>
+SVE_FN V min_number(V a, Element<V> s) {
+  const V b = dup<V>(s);
+  return known_number(s) && !known_positive_zero(s) ? raw_min(a, b) : min_number(a, b);
 }
 
 template <FloatVector V>
@@ -95,12 +126,28 @@ SVE_FN V round_away(V v) {
 
 }  // namespace sve_host
 
+#define SVE_BOUND_FORM(name, type, op)                                               \
+  template <sve_host::FloatVector V>                                                 \
+  SVE_FN V name##_x(svbool_t, V a, type b) {                                         \
+    return sve_host::op(a, b);                                                       \
+  }                                                                                  \
+  template <sve_host::FloatVector V>                                                 \
+  SVE_FN V name##_m(svbool_t p, V a, type b) {                                       \
+    return sve_host::sel(p, sve_host::op(a, b), a);                                  \
+  }                                                                                  \
+  template <sve_host::FloatVector V>                                                 \
+  SVE_FN V name##_z(svbool_t p, V a, type b) {                                       \
+    return sve_host::sel(p, sve_host::op(a, b), V{});                                \
+  }
+#define SVE_BOUND(name, op) SVE_BOUND_FORM(name, V, op) SVE_BOUND_FORM(name, sve_host::Element<V>, op)
+
 SVE_BINARY(svdiv, FloatVector, divide)
 SVE_BINARY(svdivr, FloatVector, divide_reversed)
-SVE_BINARY(svmax, FloatVector, larger)
-SVE_BINARY(svmin, FloatVector, smaller)
-SVE_BINARY(svmaxnm, FloatVector, max_number)
-SVE_BINARY(svminnm, FloatVector, min_number)
+SVE_BINARY(svabd, FloatVector, distance)
+SVE_BOUND(svmax, max_or_nan)
+SVE_BOUND(svmin, min_or_nan)
+SVE_BOUND(svmaxnm, max_number)
+SVE_BOUND(svminnm, min_number)
 SVE_UNARY(svneg, FloatVector, negate)
 SVE_UNARY(svabs, FloatVector, magnitude)
 SVE_UNARY(svsqrt, FloatVector, square_root)
@@ -129,3 +176,8 @@ SVE_SCALE(x, (void(p), sve_host::scale(v, n)))
 SVE_SCALE(m, sve_host::sel(p, sve_host::scale(v, n), v))
 SVE_SCALE(z, sve_host::sel(p, sve_host::scale(v, n), svfloat32_t{}))
 #undef SVE_SCALE
+#undef SVE_BOUND
+#undef SVE_BOUND_FORM
+#undef SVE_BINARY
+#undef SVE_UNARY
+#undef SVE_TERNARY

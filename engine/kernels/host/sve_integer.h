@@ -114,14 +114,18 @@ SVE_FN V bit_not(V a) {
 }
 template <IntegerVector V>
 SVE_FN V larger(V a, V b) {
-  return sel(compare<Compare::kGt>(a, b), a, b);
+  return a > b ? a : b;
 }
 template <IntegerVector V>
 SVE_FN V smaller(V a, V b) {
-  return sel(compare<Compare::kLt>(a, b), a, b);
+  return a < b ? a : b;
 }
-// x / 0 is 0 and the lowest value / -1 is itself. 32-bit quotients are exact when truncated from double.
 template <IntegerVector V>
+SVE_FN V distance(V a, V b) {
+  return subtract(larger(a, b), smaller(a, b));
+}
+// x / 0 is 0 and the lowest value / -1 is itself. Element by element: x86 divides no integer vectors.
+template <WideIntegerVector V>
 SVE_FN V quotient(V a, V b) {
   V r{};
   for (int i = 0; i < kCount<V>; ++i) {
@@ -157,22 +161,42 @@ SVE_FN V magnitude(V a) {
   return larger(a, negate(a));
 }
 
-// Counts of the element's width or more shift everything out.
+// Shifts for which the instruction set has no instruction.
 template <IntegerVector V>
+  requires(!kShiftsNatively<V>)
 SVE_FN V shift_left(V a, Unsigned<V> n) {
-  using U = Unsigned<V>;
-  const U width = dup<U>(kWidth<V> * 8);
-  return sel(compare<Compare::kLt>(n, width), (V)((U)a << (n & (width - 1))), V{});
+  const Unsigned<V> width = dup<Unsigned<V>>(kWidth<V> * 8);
+  return sel(compare<Compare::kLt>(n, width), (V)((Unsigned<V>)a << (n & (width - 1))), V{});
 }
 template <IntegerVector V>
+  requires(!kShiftsNatively<V>)
 SVE_FN V shift_right(V a, Unsigned<V> n) {
-  using U = Unsigned<V>;
-  if constexpr (SignedVector<V>) {
-    return a >> (V)smaller(n, dup<U>(kWidth<V> * 8 - 1));
-  } else {
-    const U width = dup<U>(kWidth<V> * 8);
-    return sel(compare<Compare::kLt>(n, width), a >> (n & (width - 1)), V{});
-  }
+  const Unsigned<V> width = dup<Unsigned<V>>(kWidth<V> * 8);
+  if constexpr (SignedVector<V>) return a >> (V)smaller(n, width - 1);
+  else return sel(compare<Compare::kLt>(n, width), a >> (n & (width - 1)), V{});
+}
+// A count that the compiler knows goes into the instruction.
+template <IntegerVector V>
+SVE_FN V shift_left(V a, Element<Unsigned<V>> n) {
+  if (__builtin_constant_p(n) && n < kWidth<V> * 8) return (V)((Unsigned<V>)a << int(n));
+  return shift_left(a, dup<Unsigned<V>>(n));
+}
+template <IntegerVector V>
+SVE_FN V shift_right(V a, Element<Unsigned<V>> n) {
+  if (__builtin_constant_p(n) && n < kWidth<V> * 8) return a >> int(n);
+  return shift_right(a, dup<Unsigned<V>>(n));
+}
+
+// Four products of bytes added to each 32-bit element: even and odd bytes as 16-bit numbers, whose products fit.
+SVE_FN svint32_t dot(svint32_t sum, svint8_t a, svint8_t b) {
+  const svint16_t x = (svint16_t)a, y = (svint16_t)b;
+  const svint16_t even_x = (svint16_t)((svuint16_t)a << 8) >> 8, even_y = (svint16_t)((svuint16_t)b << 8) >> 8;
+  return add(sum, add(multiply_pairs(even_x, even_y), multiply_pairs(x >> 8, y >> 8)));
+}
+SVE_FN svuint32_t dot(svuint32_t sum, svuint8_t a, svuint8_t b) {
+  const svuint16_t x = (svuint16_t)a, y = (svuint16_t)b;
+  const svint32_t even = multiply_pairs((svint16_t)(x & 0xff), (svint16_t)(y & 0xff));
+  return add(sum, (svuint32_t)add(even, multiply_pairs((svint16_t)(x >> 8), (svint16_t)(y >> 8))));
 }
 
 }  // namespace sve_host
@@ -187,6 +211,7 @@ SVE_BINARY(sveor, IntegerVector, bit_xor)
 SVE_BINARY(svbic, IntegerVector, bit_clear)
 SVE_BINARY(svmax, IntegerVector, larger)
 SVE_BINARY(svmin, IntegerVector, smaller)
+SVE_BINARY(svabd, IntegerVector, distance)
 SVE_UNARY(svnot, IntegerVector, bit_not)
 SVE_UNARY(svneg, SignedVector, negate)
 SVE_UNARY(svabs, SignedVector, magnitude)
@@ -195,39 +220,29 @@ SVE_TERNARY(svmls, IntegerVector, multiply_subtract)
 SVE_TERNARY(svmad, IntegerVector, multiplicand_add)
 SVE_TERNARY(svmsb, IntegerVector, multiplicand_subtract)
 
-namespace sve_host {
-template <class V>
-concept DividedVector = IntegerVector<V> && (kWidth<V> == 4 || kWidth<V> == 8);
-}
-SVE_BINARY(svdiv, DividedVector, quotient)
+SVE_BINARY(svdiv, WideIntegerVector, quotient)
+SVE_FN svint32_t svdot(svint32_t sum, svint8_t a, svint8_t b) { return sve_host::dot(sum, a, b); }
+SVE_FN svuint32_t svdot(svuint32_t sum, svuint8_t a, svuint8_t b) { return sve_host::dot(sum, a, b); }
 
 // The shift count is unsigned, of the element's width.
-#define SVE_SHIFT(name, constraint, op)                                                     \
-  template <sve_host::constraint V>                                                         \
-  SVE_FN V name##_x(svbool_t, V a, sve_host::Unsigned<V> n) {                               \
-    return sve_host::op(a, n);                                                              \
-  }                                                                                         \
-  template <sve_host::constraint V>                                                         \
-  SVE_FN V name##_m(svbool_t p, V a, sve_host::Unsigned<V> n) {                             \
-    return sve_host::sel(p, sve_host::op(a, n), a);                                         \
-  }                                                                                         \
-  template <sve_host::constraint V>                                                         \
-  SVE_FN V name##_z(svbool_t p, V a, sve_host::Unsigned<V> n) {                             \
-    return sve_host::sel(p, sve_host::op(a, n), V{});                                       \
-  }                                                                                         \
-  template <sve_host::constraint V>                                                         \
-  SVE_FN V name##_x(svbool_t p, V a, sve_host::Element<sve_host::Unsigned<V>> n) {          \
-    return name##_x(p, a, sve_host::dup<sve_host::Unsigned<V>>(n));                         \
-  }                                                                                         \
-  template <sve_host::constraint V>                                                         \
-  SVE_FN V name##_m(svbool_t p, V a, sve_host::Element<sve_host::Unsigned<V>> n) {          \
-    return name##_m(p, a, sve_host::dup<sve_host::Unsigned<V>>(n));                         \
-  }                                                                                         \
-  template <sve_host::constraint V>                                                         \
-  SVE_FN V name##_z(svbool_t p, V a, sve_host::Element<sve_host::Unsigned<V>> n) {          \
-    return name##_z(p, a, sve_host::dup<sve_host::Unsigned<V>>(n));                         \
+#define SVE_SHIFT_FORM(name, constraint, count, op)              \
+  template <sve_host::constraint V>                              \
+  SVE_FN V name##_x(svbool_t, V a, count n) {                    \
+    return sve_host::op(a, n);                                   \
+  }                                                              \
+  template <sve_host::constraint V>                              \
+  SVE_FN V name##_m(svbool_t p, V a, count n) {                  \
+    return sve_host::sel(p, sve_host::op(a, n), a);              \
+  }                                                              \
+  template <sve_host::constraint V>                              \
+  SVE_FN V name##_z(svbool_t p, V a, count n) {                  \
+    return sve_host::sel(p, sve_host::op(a, n), V{});            \
   }
+#define SVE_SHIFT(name, constraint, op)                                  \
+  SVE_SHIFT_FORM(name, constraint, sve_host::Unsigned<V>, op)            \
+  SVE_SHIFT_FORM(name, constraint, sve_host::Element<sve_host::Unsigned<V>>, op)
 SVE_SHIFT(svlsl, IntegerVector, shift_left)
 SVE_SHIFT(svlsr, UnsignedVector, shift_right)
 SVE_SHIFT(svasr, SignedVector, shift_right)
 #undef SVE_SHIFT
+#undef SVE_SHIFT_FORM

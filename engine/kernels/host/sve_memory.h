@@ -71,20 +71,6 @@ SVE_FN void svst1_scatter_offset(svbool_t p, T* base, I offset, sve_host::Vector
   sve_host::scatter<1>(p, base, offset, v);
 }
 
-// Two elements interleaved in memory: vector 0 takes the even ones, vector 1 the odd ones.
-#define SVE_TUPLE(suffix, vector, tuple)                                                       \
-  struct tuple {                                                                               \
-    vector v[2];                                                                               \
-  };                                                                                           \
-  SVE_FN tuple svcreate2(vector a, vector b) { return {{a, b}}; }                              \
-  SVE_FN tuple svcreate2_##suffix(vector a, vector b) { return {{a, b}}; }                     \
-  SVE_FN vector svget2(tuple t, uint64_t i) { return t.v[i]; }                                 \
-  SVE_FN tuple svset2(tuple t, uint64_t i, vector v) { return i == 0 ? tuple{{v, t.v[1]}} : tuple{{t.v[0], v}}; }
-SVE_TUPLE(f32, svfloat32_t, svfloat32x2_t)
-SVE_TUPLE(s32, svint32_t, svint32x2_t)
-SVE_TUPLE(f64, svfloat64_t, svfloat64x2_t)
-#undef SVE_TUPLE
-
 // Prefetches touch the first line only of what SVE would fetch (a vector is one line of 64 bytes).
 #define SVE_PREFETCH(name)                                                       \
   SVE_FN void name(svbool_t, const void* q, svprfop op) {                        \

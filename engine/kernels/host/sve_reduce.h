@@ -31,6 +31,8 @@ SVE_FN Element<V> reduce(V v, Op op) {
 SVE_OPERATION(Add, add)
 SVE_OPERATION(Larger, larger)
 SVE_OPERATION(Smaller, smaller)
+SVE_OPERATION(MaxOrNan, max_or_nan)
+SVE_OPERATION(MinOrNan, min_or_nan)
 SVE_OPERATION(MaxNumber, max_number)
 SVE_OPERATION(MinNumber, min_number)
 SVE_OPERATION(And, bit_and)
@@ -93,8 +95,10 @@ SVE_FN uint64_t svaddv(svbool_t p, V v) {
   SVE_FN sve_host::Element<V> name(svbool_t p, V v) {                                                          \
     return sve_host::reduce(sve_host::sel(p, v, sve_host::dup<V>(neutral)), sve_host::Operation{});            \
   }
-SVE_REDUCE(svmaxv, Vector, Larger, sve_host::kLowest<V>)
-SVE_REDUCE(svminv, Vector, Smaller, sve_host::kHighest<V>)
+SVE_REDUCE(svmaxv, IntegerVector, Larger, sve_host::kLowest<V>)
+SVE_REDUCE(svminv, IntegerVector, Smaller, sve_host::kHighest<V>)
+SVE_REDUCE(svmaxv, FloatVector, MaxOrNan, sve_host::kLowest<V>)
+SVE_REDUCE(svminv, FloatVector, MinOrNan, sve_host::kHighest<V>)
 SVE_REDUCE(svmaxnmv, FloatVector, MaxNumber, sve_host::Element<V>(__builtin_nan("")))
 SVE_REDUCE(svminnmv, FloatVector, MinNumber, sve_host::Element<V>(__builtin_nan("")))
 SVE_REDUCE(svandv, IntegerVector, And, sve_host::Element<V>(-1))

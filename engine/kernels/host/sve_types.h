@@ -112,6 +112,8 @@ template <class V>
 concept SignedVector = IntegerVector<V> && kSame<V, Signed<V>>;
 template <class V>
 concept UnsignedVector = IntegerVector<V> && kSame<V, Unsigned<V>>;
+template <class V>
+concept WideIntegerVector = IntegerVector<V> && kWidth<V> >= 4;
 template <class T>
 concept Scalar = requires { typename VectorOf<T>::Type; };
 
