@@ -22,25 +22,24 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& pa
   // O_NONBLOCK: opening a FIFO must not wait for a writer.
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return error("cannot open '{}': {}", path, std::strerror(errno));
-  struct stat status {};
-  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
-    const bool directory = S_ISDIR(status.st_mode);
-    ::close(file);
-    return error("'{}' is {}, not a regular file", path, directory ? "a directory" : "a device or pipe");
-  }
-  std::shared_ptr<MappedFile> mapped(new MappedFile);
-  mapped->size_ = static_cast<size_t>(status.st_size);
-  if (mapped->size_ > 0) {
-    void* data = mmap(nullptr, mapped->size_, PROT_READ, MAP_PRIVATE, file, 0);
-    if (data == MAP_FAILED) {
-      const int reason = errno;
-      ::close(file);
-      mapped->size_ = 0;
-      return error("cannot map '{}': {}", path, std::strerror(reason));
-    }
-    mapped->data_ = static_cast<const std::byte*>(data);
-  }
+  auto mapped = map(file, path);
   ::close(file);
+  return mapped;
+}
+
+Result<std::shared_ptr<const MappedFile>> MappedFile::map(int file, const std::string& path) {
+  struct stat status {};
+  if (fstat(file, &status) != 0) return error("cannot read the state of '{}': {}", path, std::strerror(errno));
+  if (!S_ISREG(status.st_mode))
+    return error("'{}' is {}, not a regular file", path, S_ISDIR(status.st_mode) ? "a directory" : "a device or pipe");
+  std::shared_ptr<MappedFile> mapped(new MappedFile);
+  const auto size = static_cast<size_t>(status.st_size);
+  if (size > 0) {
+    void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (data == MAP_FAILED) return error("cannot map '{}': {}", path, std::strerror(errno));
+    mapped->data_ = static_cast<const std::byte*>(data);
+    mapped->size_ = size;
+  }
   return std::shared_ptr<const MappedFile>(std::move(mapped));
 }
 

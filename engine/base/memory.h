@@ -22,6 +22,8 @@ class MappedFile {
  public:
   /// Refuses what is not a regular file. The mapping lives as long as the object.
   static Result<std::shared_ptr<const MappedFile>> open(const std::string& path);
+  /// The same from an open file descriptor, which stays the caller's; `path` is for messages.
+  static Result<std::shared_ptr<const MappedFile>> map(int file, const std::string& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
