@@ -1,0 +1,83 @@
+// Normalisations of float32: layer, RMS, group and instance norm, batch norm as a channel's scale and shift, local response.
+//
+// Means and variances are taken in two passes, from x - mean, with blocked and compensated sums (relative error about 1e-7
+// whatever n is), in an order fixed by the shape. NaN or infinity in a normalised line makes all of that line NaN.
+// Outputs may be the input itself with the same strides (in place); otherwise nothing may overlap. Strides count floats.
+#pragma once
+#include <cstdint>
+
+#include "engine/kernels/activation.h"
+#include "engine/kernels/task_kernel.h"
+
+namespace svengine::kernels {
+
+/// For every row:  t = x + residual,  y = (t - mean(t)) / sqrt(var(t) + epsilon) * scale + bias
+/// RMS norm:       t = x + residual,  y = t / sqrt(mean(t^2) + epsilon) * scale + bias
+struct RowNormArgs {
+  const float* x = nullptr;         // [rows, n]
+  const float* residual = nullptr;  // [rows, n]; null: t = x
+  float* sum = nullptr;             // [rows, n]: t is written here; null: not wanted. May be x or residual
+  float* y = nullptr;               // [rows, n]; may be x, residual (never sum)
+  const float* scale = nullptr;     // [n]; null: 1
+  const float* bias = nullptr;      // [n]; null: 0
+  float* mean = nullptr;            // [rows]; null: not wanted. Untouched by RMS norm
+  float* inv_std = nullptr;         // [rows]: 1 / sqrt(... + epsilon); null: not wanted
+  int64_t rows = 0, n = 0;
+  int64_t x_stride = 0, residual_stride = 0, sum_stride = 0, y_stride = 0;  // between rows
+  float epsilon = 1e-5f;
+};
+
+/// y = (x - mean) / sqrt(var + epsilon) * scale[c] + bias[c], statistics of every image and group of channels.
+/// groups = channels is instance norm; groups = 1 normalises each image as a whole. x and y are [batch, channels, spatial].
+struct GroupNormArgs {
+  const float* x = nullptr;
+  float* y = nullptr;
+  const float* scale = nullptr;  // [channels]; null: 1
+  const float* bias = nullptr;   // [channels]; null: 0
+  float* mean = nullptr;         // [batch, groups]; null: not wanted
+  float* inv_std = nullptr;      // [batch, groups]; null: not wanted
+  int64_t batch = 0, channels = 0, groups = 1, spatial = 0;  // groups divides channels
+  float epsilon = 1e-5f;
+};
+
+/// y = activation(x * scale[c] + shift[c]): batch norm at inference, with scale = gamma / sqrt(var + epsilon) and
+/// shift = beta - mean * scale.
+struct ChannelAffineArgs {
+  const float* x = nullptr;
+  float* y = nullptr;
+  const float* scale = nullptr;  // [channels]
+  const float* shift = nullptr;  // [channels]
+  int64_t batch = 0, channels = 0, spatial = 0;
+  bool blocked = false;  // x and y are [batch][ceil(channels / lanes)][spatial][lanes]; padding lanes are written activation(0)
+  ActivationArgs activation;
+};
+
+/// y = x / (bias + alpha / size * sum of x^2 over the channels c - floor((size - 1) / 2) .. c + ceil((size - 1) / 2))^beta,
+/// channels that do not exist left out. x and y are [batch, channels, spatial] and do not overlap.
+struct LocalResponseArgs {
+  const float* x = nullptr;
+  float* y = nullptr;
+  int64_t batch = 0, channels = 0, spatial = 0;
+  int64_t size = 1;
+  float alpha = 1e-4f, beta = 0.75f, bias = 1;
+};
+
+/// mean[c] and var[c] (biased: divided by batch * spatial) of every channel: batch norm in training.
+struct ChannelMomentsArgs {
+  const float* x = nullptr;
+  float* mean = nullptr;  // [channels]
+  float* var = nullptr;   // [channels]
+  int64_t batch = 0, channels = 0, spatial = 0;
+  bool blocked = false;
+};
+
+struct NormKernels {
+  TaskKernel<RowNormArgs> layer_norm;
+  TaskKernel<RowNormArgs> rms_norm;
+  TaskKernel<GroupNormArgs> group_norm;
+  TaskKernel<ChannelAffineArgs> channel_affine;
+  TaskKernel<ChannelMomentsArgs> channel_moments;
+  TaskKernel<LocalResponseArgs> local_response;
+};
+
+}  // namespace svengine::kernels
