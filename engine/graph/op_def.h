@@ -87,6 +87,10 @@ struct OpDef {
   /// For `prefers`: inputs that are blocked besides input 0 (a residual).
   std::vector<int> blocked_inputs = {};
 
+  /// For element-wise functions that kernels apply in their epilogue: the "activation" attributes of a fused operator that
+  /// stand for this node; nothing when this node's parameters are not known.
+  std::optional<Attributes> (*activation)(const Node&) = nullptr;
+
   /// Against PyTorch, ONNX Runtime and the backend tests.
   double rtol = 1e-5;
   double atol = 1e-6;

@@ -29,6 +29,21 @@ std::optional<ActivationArgs> clip(const Node& node) {
   return ActivationArgs{Activation::kClip, *low, *high};
 }
 
+std::optional<ActivationArgs> args_of_node(const Node& node) {
+  const std::string_view op = node.op().name;
+  const Attributes& a = node.attributes;
+  if (op == "Relu") return ActivationArgs{Activation::kRelu};
+  if (op == "Clip") return clip(node);
+  if (op == "LeakyRelu") return ActivationArgs{Activation::kLeakyRelu, a.real("alpha", 0.01f)};
+  if (op == "HardSigmoid") return ActivationArgs{Activation::kHardSigmoid, a.real("alpha", 0.2f), a.real("beta", 0.5f)};
+  if (op == "HardSwish") return ActivationArgs{Activation::kHardSwish};
+  if (op == "Sigmoid") return ActivationArgs{Activation::kSigmoid};
+  if (op == "Tanh") return ActivationArgs{Activation::kTanh};
+  if (op == "Gelu") return ActivationArgs{a.text("approximate", "none") == "tanh" ? Activation::kGeluTanh : Activation::kGelu};
+  if (op == "Silu") return ActivationArgs{Activation::kSilu};
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<AttributeDef> with_activation_attributes(std::vector<AttributeDef> attributes) {
@@ -61,19 +76,13 @@ Status check_activation(const Attributes& attributes) {
   return error("activation '{}' is not known", name);
 }
 
-std::optional<ActivationArgs> activation_of_node(const Node& node) {
-  const std::string_view op = node.op().name;
-  const Attributes& a = node.attributes;
-  if (op == "Relu") return ActivationArgs{Activation::kRelu};
-  if (op == "Clip") return clip(node);
-  if (op == "LeakyRelu") return ActivationArgs{Activation::kLeakyRelu, a.real("alpha", 0.01f)};
-  if (op == "HardSigmoid") return ActivationArgs{Activation::kHardSigmoid, a.real("alpha", 0.2f), a.real("beta", 0.5f)};
-  if (op == "HardSwish") return ActivationArgs{Activation::kHardSwish};
-  if (op == "Sigmoid") return ActivationArgs{Activation::kSigmoid};
-  if (op == "Tanh") return ActivationArgs{Activation::kTanh};
-  if (op == "Gelu") return ActivationArgs{a.text("approximate", "none") == "tanh" ? Activation::kGeluTanh : Activation::kGelu};
-  if (op == "Silu") return ActivationArgs{Activation::kSilu};
-  return std::nullopt;
+std::optional<Attributes> activation_of_node(const Node& node) {
+  if (node.input(0)->type.dtype != DType::f32) return std::nullopt;
+  const std::optional<ActivationArgs> args = args_of_node(node);
+  if (!args) return std::nullopt;
+  Attributes out;
+  set_activation(out, *args);
+  return out;
 }
 
 }  // namespace svengine::ops

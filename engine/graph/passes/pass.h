@@ -41,5 +41,12 @@ Status fold_constants(Graph& graph, const PassContext& context);
 Status remove_dead_nodes(Graph& graph, const PassContext& context);
 Status merge_common_nodes(Graph& graph, const PassContext& context);
 Status remove_identities(Graph& graph, const PassContext& context);
+Status recognise_layer_norm(Graph& graph, const PassContext& context);
+Status recognise_gelu(Graph& graph, const PassContext& context);
+Status recognise_attention(Graph& graph, const PassContext& context);
+Status fuse_conv_norm(Graph& graph, const PassContext& context);
+Status fuse_conv(Graph& graph, const PassContext& context);
+Status fuse_mat_mul(Graph& graph, const PassContext& context);
+Status block_layout(Graph& graph, const PassContext& context);
 
 }  // namespace svengine

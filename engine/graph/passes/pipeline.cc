@@ -9,7 +9,14 @@ constexpr Pass kPipeline[] = {
     {"identities", Stage::both, "Identity, inference Dropout, no-op Cast and Transpose only hide patterns", remove_identities},
     {"fold", Stage::both, "shape arithmetic and weight-only expressions become constants; patterns need them so", fold_constants},
     {"common", Stage::both, "exporters repeat subexpressions; after folding equal constants are one", merge_common_nodes},
+    {"layer_norm", Stage::both, "before its pieces are fused into anything else", recognise_layer_norm},
+    {"gelu", Stage::both, "likewise; as one node it can become an epilogue", recognise_gelu},
+    {"attention", Stage::plan, "needs concrete shapes; before MatMul takes its neighbours", recognise_attention},
+    {"conv_norm", Stage::both, "batch norm disappears into weights, which frees the place after the convolution", fuse_conv_norm},
+    {"conv", Stage::both, "residual and activation in the epilogue save two passes over memory", fuse_conv},
+    {"mat_mul", Stage::plan, "after attention, which looks for bare products", fuse_mat_mul},
     {"dead", Stage::both, "what folding and fusing left without users", remove_dead_nodes},
+    {"layout", Stage::plan, "last: from here on rank-4 values may be stored as NCHWc", block_layout},
 };
 
 }  // namespace

@@ -1,0 +1,112 @@
+// Gives convolutional stretches of a network the channel-blocked layout NCHWc, with reorders only at its borders.
+//
+// One walk in order. A node that prefers blocks gets its data inputs blocked (a Reorder is put in front of a plain one) and its
+// output is blocked. A node that works element by element follows its inputs: blocked when one of them is, as long as all
+// tensors among them have the same shape. Every other node gets plain inputs. One value is reordered at most once in each
+// direction: the copies are remembered.
+//
+//   image ─> Conv ─> Relu ─> MaxPool ─> ... ─> GlobalAveragePool ─> Reorder ─> Flatten ─> Gemm
+//   plain    └───────────── blocked ──────────────────────────────┘            plain
+#include <unordered_map>
+
+#include "engine/graph/builder.h"
+#include "engine/graph/passes/pass.h"
+
+namespace svengine {
+namespace {
+
+class BlockLayout {
+ public:
+  BlockLayout(Graph& graph, const PassContext& context)
+      : graph_(graph), block_(context.block), reorder_(*context.ops.find(kInternalDomain, "Reorder")) {}
+
+  void visit(Node& node) {
+    const OpDef& op = node.op();
+    if (op.blocked == BlockedLayout::prefers && (!op.can_block || op.can_block(node, block_))) make_blocked(node);
+    else if (op.blocked == BlockedLayout::follows && can_follow(node)) follow(node);
+    else make_plain(node);
+  }
+
+  void finish() {
+    for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+      Value* v = graph_.outputs()[i];
+      if (!v->type.block) continue;
+      // The caller sees the plain one, under the name it knows.
+      const std::string name = v->name();
+      graph_.rename(v, name + ".blocked");
+      Value* plain = in_layout(v, 0, nullptr);
+      graph_.set_output(i, plain);
+      graph_.rename(plain, name);
+    }
+  }
+
+ private:
+  void make_blocked(Node& node) {
+    const OpDef& op = node.op();
+    const bool first_plain = op.reads_plain && op.reads_plain(node) && node.input(0)->type.block == 0;
+    if (!first_plain) set_layout(node, 0, block_);
+    for (int i : op.blocked_inputs)
+      if (node.input(static_cast<size_t>(i))) set_layout(node, static_cast<size_t>(i), block_);
+    node.output()->type.block = block_;
+  }
+
+  /// Element by element on blocks: at least one blocked input, and no other input than tensors of the same shape and scalars.
+  static bool can_follow(const Node& node) {
+    const Shape& out = node.output()->type.shape;
+    if (out.rank() != 4 || node.outputs().size() != 1) return false;
+    bool any_blocked = false;
+    for (const Value* v : node.inputs()) {
+      if (!v) continue;
+      any_blocked |= v->type.block > 0;
+      const bool scalar = v->is_constant() && v->constant().count() == 1;
+      if (!scalar && (!(v->type.shape == out) || v->is_constant())) return false;
+    }
+    return any_blocked;
+  }
+
+  void follow(Node& node) {
+    for (size_t i = 0; i < node.inputs().size(); ++i)
+      if (node.input(i) && !(node.input(i)->is_constant() && node.input(i)->constant().count() == 1)) set_layout(node, i, block_);
+    node.output()->type.block = block_;
+  }
+
+  void make_plain(Node& node) {
+    for (size_t i = 0; i < node.inputs().size(); ++i)
+      if (node.input(i)) set_layout(node, i, 0);
+  }
+
+  void set_layout(Node& node, size_t slot, int block) {
+    Value* v = node.input(slot);
+    if (v->type.block != block) graph_.set_input(&node, slot, in_layout(v, block, &node));
+  }
+
+  /// The value in the wanted layout: itself, the other side of an earlier reorder, or a new one.
+  Value* in_layout(Value* value, int block, Node* before) {
+    if (auto it = copies_.find(value); it != copies_.end()) return it->second;
+    Attributes attributes;
+    attributes.set("block", static_cast<int64_t>(block));
+    Node* node = graph_.add_node(reorder_, value->name() + ".reorder", {value}, 1, std::move(attributes), before);
+    node->output()->type = value->type;
+    node->output()->type.block = block;
+    copies_[value] = node->output();
+    copies_[node->output()] = value;
+    return node->output();
+  }
+
+  Graph& graph_;
+  const int block_;
+  const OpDef& reorder_;
+  std::unordered_map<Value*, Value*> copies_;
+};
+
+}  // namespace
+
+Status block_layout(Graph& graph, const PassContext& context) {
+  if (context.block == 0 || !context.ops.find(kInternalDomain, "Reorder")) return {};
+  BlockLayout layout(graph, context);
+  for (Node* node : graph.snapshot()) layout.visit(*node);
+  layout.finish();
+  return {};
+}
+
+}  // namespace svengine

@@ -1,0 +1,61 @@
+#include "engine/graph/passes/match.h"
+
+#include <cmath>
+
+#include "engine/graph/op_def.h"
+
+namespace svengine {
+
+bool is_op(const Node* node, std::string_view name) { return node && name == node->op().name; }
+
+Node* producer_if(const Value* value, std::string_view name) {
+  return value && is_op(value->producer(), name) ? value->producer() : nullptr;
+}
+
+bool only_used_once(const Graph& graph, const Value* value) { return value->users().size() == 1 && !graph.is_output(value); }
+
+Node* only_user_if(const Graph& graph, const Value* value, std::string_view name) {
+  return only_used_once(graph, value) && is_op(value->users()[0], name) ? value->users()[0] : nullptr;
+}
+
+std::optional<float> scalar_constant(const Value* value) {
+  if (!value || !value->is_constant() || value->type.dtype != DType::f32 || value->constant().count() != 1) return std::nullopt;
+  float out;
+  std::memcpy(&out, value->constant().raw(), sizeof out);
+  return out;
+}
+
+bool is_scalar(const Value* value, double wanted) {
+  const std::optional<float> c = scalar_constant(value);
+  return c && std::abs(*c - wanted) <= 4e-7 * std::abs(wanted);
+}
+
+Value* other_input(const Node& node, const Value* value) {
+  if (node.inputs().size() != 2 || node.input(0) == node.input(1)) return nullptr;
+  return node.input(0) == value ? node.input(1) : node.input(1) == value ? node.input(0) : nullptr;
+}
+
+Value* operand_beside(const Node* node, double wanted) {
+  if (!node || node->inputs().size() != 2) return nullptr;
+  if (is_scalar(node->input(1), wanted)) return node->input(0);
+  return is_scalar(node->input(0), wanted) ? node->input(1) : nullptr;
+}
+
+bool same_shape(const Shape& a, const Shape& b) {
+  if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return false;
+  for (size_t i = 0; i < a.dims().size(); ++i)
+    if (!a[i].same(b[i])) return false;
+  return true;
+}
+
+std::vector<double> as_doubles(const Tensor& tensor) {
+  std::vector<double> out(static_cast<size_t>(tensor.count()));
+  for (size_t i = 0; i < out.size(); ++i) {
+    float f;
+    std::memcpy(&f, tensor.raw() + i * sizeof f, sizeof f);
+    out[i] = f;
+  }
+  return out;
+}
+
+}  // namespace svengine
