@@ -1,0 +1,62 @@
+// Convolution: the choice among the kinds and the table of the family.
+#include "engine/kernels/conv.h"
+
+#include "engine/kernels/sve/conv_kinds.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+namespace {
+
+using conv::Kind;
+
+const Kind& kind_of(ConvKind kind) {
+  switch (kind) {
+    case ConvKind::kDirect: return conv::kDirectKind;
+    case ConvKind::kFirstLayer: return conv::kFirstLayerKind;
+    case ConvKind::kDepthwise: return conv::kDepthwiseKind;
+    case ConvKind::kGrouped: return conv::kGroupedKind;
+    case ConvKind::kPlain: break;
+  }
+  return conv::kPlainKind;
+}
+
+ConvKind choose(const ConvShape& shape) noexcept {
+  if (shape.in.depth != 1 || shape.out.depth != 1 || shape.kernel.depth != 1) return ConvKind::kPlain;
+  if (shape.groups == 1) return shape.in_channels <= 4 ? ConvKind::kFirstLayer : ConvKind::kDirect;
+  if (shape.groups == shape.in_channels && shape.groups == shape.out_channels) return ConvKind::kDepthwise;
+  const bool whole_blocks = shape.in_channels / shape.groups % kLanes == 0 && shape.out_channels / shape.groups % kLanes == 0;
+  return whole_blocks ? ConvKind::kDirect : ConvKind::kGrouped;
+}
+
+bool empty(const ConvShape& shape) {
+  return shape.batch == 0 || shape.out.depth == 0 || shape.out.height == 0 || shape.out.width == 0;
+}
+
+int64_t packed_bytes(const ConvShape& shape, ConvKind kind) noexcept {
+  return conv::round_up(kind_of(kind).packed_floats(shape) * conv::kFloat, 256);
+}
+
+int64_t pack_tasks(const ConvPackArgs& args) noexcept { return kind_of(args.kind).pack_tasks(args.shape); }
+
+int64_t pack_scratch(const ConvPackArgs&) noexcept { return 0; }
+
+void pack(const ConvPackArgs& args, int64_t task_begin, int64_t task_end, void*) noexcept {
+  kind_of(args.kind).pack(args.shape, args.weights, args.packed, task_begin, task_end);
+}
+
+int64_t run_tasks(const ConvArgs& args) noexcept { return empty(args.shape) ? 0 : kind_of(args.kind).tasks(args.shape); }
+
+int64_t run_scratch(const ConvArgs& args) noexcept {
+  return empty(args.shape) ? 0 : conv::round_up(kind_of(args.kind).scratch_bytes(args.shape), 256);
+}
+
+void run(const ConvArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept {
+  if (task_begin < task_end) kind_of(args.kind).run(args, task_begin, task_end, scratch);
+}
+
+}  // namespace
+
+extern const ConvKernels conv_kernels;
+const ConvKernels conv_kernels{choose, packed_bytes, {pack_tasks, pack_scratch, pack}, {run_tasks, run_scratch, run}};
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET

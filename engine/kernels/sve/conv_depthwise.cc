@@ -1,0 +1,109 @@
+// ConvKind::kDepthwise: one input channel for each output channel.
+//
+//      output row   | border | tiles of inner pixels ... | border |    border pixels skip the kernel columns that lie outside,
+//                                                                       rows the kernel rows
+#include "engine/kernels/sve/conv_kinds.h"
+#include "engine/kernels/sve/conv_lanewise.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
+
+namespace {
+
+int64_t packed_floats(const ConvShape& shape) {
+  return round_up(shape.out_channels, kLanes) * shape.kernel.height * shape.kernel.width;
+}
+
+int64_t pack_tasks(const ConvShape& shape) { return ceil_div(shape.out_channels, kLanes); }
+
+/// [channel block][ky][kx][kLanes]
+void pack(const ConvShape& shape, const float* weights, float* packed, int64_t begin, int64_t end) {
+  const int64_t taps = shape.kernel.height * shape.kernel.width;
+  for (int64_t block = begin; block < end; ++block)
+    for (int64_t tap = 0; tap < taps; ++tap)
+      for (int64_t lane = 0; lane < kLanes; ++lane) {
+        const int64_t channel = block * kLanes + lane;
+        packed[(block * taps + tap) * kLanes + lane] = channel < shape.out_channels ? weights[channel * taps + tap] : 0.0f;
+      }
+}
+
+/// A task is an output row of a channel block.
+int64_t tasks(const ConvShape& shape) { return shape.batch * ceil_div(shape.out_channels, kLanes) * shape.out.height; }
+
+int64_t scratch_bytes(const ConvShape&) { return 0; }
+
+/// The kernel taps of an axis that lie inside the image for output `out`.
+Range taps_inside(int64_t in, int64_t kernel, int64_t dilation, int64_t start) {
+  const int64_t begin = start >= 0 ? 0 : smaller(ceil_div(-start, dilation), kernel);
+  const int64_t end = in - start <= 0 ? 0 : smaller(ceil_div(in - start, dilation), kernel);
+  return {begin, larger(begin, end)};
+}
+
+/// Output columns for which every kernel column lies inside.
+Range inner_columns(const ConvShape& shape) {
+  const int64_t reach = (shape.kernel.width - 1) * shape.dilation.width;
+  const Range left = outputs_inside(shape.in.width, shape.out.width, shape.stride.width, -shape.pad.width);
+  const Range right = outputs_inside(shape.in.width, shape.out.width, shape.stride.width, reach - shape.pad.width);
+  const int64_t begin = larger(left.begin, right.begin);
+  return {begin, larger(begin, smaller(left.end, right.end))};
+}
+
+struct Rows {
+  const ConvArgs& args;
+  LaneWalk walk;
+  const LaneFunctions& inner_functions;
+  Range inner;
+};
+
+/// One output row; `tile` describes its pixel 0.
+void run_row(const Rows& rows, const LaneTile& tile) {
+  const ConvShape& shape = rows.args.shape;
+  const auto at = [&](int64_t x) {
+    LaneTile moved = tile;
+    moved.input += x * rows.walk.pixel_step;
+    moved.output += x * kLanes;
+    if (moved.residual) moved.residual += x * kLanes;
+    return moved;
+  };
+  const auto border = [&](int64_t begin, int64_t end) {
+    for (int64_t x = begin; x < end; ++x) {
+      LaneTile pixel = at(x);
+      pixel.columns = taps_inside(shape.in.width, shape.kernel.width, shape.dilation.width,
+                                  x * shape.stride.width - shape.pad.width);
+      general_lane_functions().at[0](rows.walk, pixel);
+    }
+  };
+  border(0, rows.inner.begin);
+  run_lane_row(rows.inner_functions, rows.walk, at(rows.inner.begin), rows.inner.begin, rows.inner.end);
+  border(rows.inner.end, shape.out.width);
+}
+
+void run(const ConvArgs& args, int64_t begin, int64_t end, void*) {
+  const ConvShape& shape = args.shape;
+  const int64_t blocks = ceil_div(shape.out_channels, kLanes);
+  const Rows rows{args, lane_walk(shape, shape.in.width * kLanes, args.activation),
+                  lane_functions(shape.kernel.width, shape.stride.width, shape.dilation.width), inner_columns(shape)};
+  const int64_t row_floats = shape.out.width * kLanes;
+  for (int64_t task = begin; task < end; ++task) {
+    const int64_t y = task % shape.out.height;
+    const int64_t plane = task / shape.out.height;  // of images and channel blocks
+    const int64_t block = plane % blocks;
+    const int64_t top = y * shape.stride.height - shape.pad.height;
+    LaneTile tile{};
+    tile.input = args.input + ((plane * shape.in.height + top) * shape.in.width - shape.pad.width) * kLanes;
+    tile.weights = args.weights + block * shape.kernel.height * shape.kernel.width * kLanes;
+    tile.bias = args.bias ? args.bias + block * kLanes : nullptr;
+    tile.residual = args.residual ? args.residual + task * row_floats : nullptr;
+    tile.output = args.output + task * row_floats;
+    tile.rows = taps_inside(shape.in.height, shape.kernel.height, shape.dilation.height, top);
+    tile.columns = {0, shape.kernel.width};
+    tile.first = tile.last = true;
+    run_row(rows, tile);
+    if (activates_later(args.activation)) activate(args.activation, tile.output, row_floats);
+  }
+}
+
+}  // namespace
+
+const Kind kDepthwiseKind{packed_floats, pack_tasks, pack, tasks, scratch_bytes, run};
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

@@ -1,0 +1,153 @@
+#include "engine/kernels/sve/conv_lanewise.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
+
+namespace {
+
+template <int kPixels>
+struct Sums {
+  vf at[kPixels];
+};
+
+template <int kPixels>
+inline __attribute__((always_inline)) void begin_sums(const LaneTile& tile, Sums<kPixels>& sums) {
+  const vb all = svptrue_b32();
+  if (!tile.first) {
+    SVENGINE_UNROLL
+    for (int p = 0; p < kPixels; ++p) sums.at[p] = svld1(all, tile.output + p * kLanes);
+    return;
+  }
+  const vf bias = tile.bias ? svld1(all, tile.bias) : svdup_f32(0.0f);
+  SVENGINE_UNROLL
+  for (int p = 0; p < kPixels; ++p) sums.at[p] = bias;
+  if (!tile.residual) return;
+  SVENGINE_UNROLL
+  for (int p = 0; p < kPixels; ++p) sums.at[p] = svadd_x(all, bias, svld1(all, tile.residual + p * kLanes));
+}
+
+template <int kPixels>
+inline __attribute__((always_inline)) void end_sums(const LaneWalk& walk, const LaneTile& tile, Sums<kPixels>& sums) {
+  const vb all = svptrue_b32();
+  if (tile.last && walk.clamp.applies) {
+    const vf lowest = svdup_f32(walk.clamp.lowest);
+    const vf highest = svdup_f32(walk.clamp.highest);
+    SVENGINE_UNROLL
+    for (int p = 0; p < kPixels; ++p) {
+      sums.at[p] = svmax_x(all, sums.at[p], lowest);
+      sums.at[p] = svmin_x(all, sums.at[p], highest);
+    }
+  }
+  SVENGINE_UNROLL
+  for (int p = 0; p < kPixels; ++p) svst1(all, tile.output + p * kLanes, sums.at[p]);
+}
+
+/// One kernel row of known width and stride.
+template <int kPixels, int kWidth, int kStride>
+inline __attribute__((always_inline)) void multiply_row(const float* x, const float* weights, Sums<kPixels>& sums) {
+  const vb all = svptrue_b32();
+  vf taps[kWidth];
+  SVENGINE_UNROLL
+  for (int k = 0; k < kWidth; ++k) taps[k] = svld1(all, weights + k * kLanes);
+  SVENGINE_UNROLL
+  for (int j = 0; j < (kPixels - 1) * kStride + kWidth; ++j) {
+    const vf value = svld1(all, x + j * kLanes);
+    SVENGINE_UNROLL
+    for (int k = 0; k < kWidth; ++k) {
+      const int p = (j - k) / kStride;
+      if (j >= k && p * kStride + k == j && p < kPixels) sums.at[p] = svmla_x(all, sums.at[p], value, taps[k]);
+    }
+  }
+}
+
+template <int kPixels>
+inline __attribute__((always_inline)) void multiply_any_row(const LaneWalk& walk, const LaneTile& tile, const float* x,
+                                                            const float* weights, Sums<kPixels>& sums) {
+  const vb all = svptrue_b32();
+  for (int64_t kx = tile.columns.begin; kx < tile.columns.end; ++kx) {
+    const vf tap = svld1(all, weights + kx * kLanes);
+    const float* at = x + kx * walk.column_step;
+    SVENGINE_UNROLL
+    for (int p = 0; p < kPixels; ++p, at += walk.pixel_step) sums.at[p] = svmla_x(all, sums.at[p], svld1(all, at), tap);
+  }
+}
+
+/// kWidth 0: any width, stride and dilation.
+template <int kPixels, int kWidth, int kStride>
+void run_tile(const LaneWalk& walk, const LaneTile& tile) {
+  Sums<kPixels> sums;
+  begin_sums(tile, sums);
+  const int64_t row_floats = walk.kernel_width * kLanes;
+  const float* plane = tile.input;
+  const float* plane_weights = tile.weights;
+  for (int64_t i = 0; i < walk.planes; ++i, plane += walk.plane_step, plane_weights += walk.kernel_height * row_floats) {
+    const float* x = plane + tile.rows.begin * walk.row_step;
+    const float* weights = plane_weights + tile.rows.begin * row_floats;
+    for (int64_t ky = tile.rows.begin; ky < tile.rows.end; ++ky, x += walk.row_step, weights += row_floats) {
+      if constexpr (kWidth > 0)
+        multiply_row<kPixels, kWidth, kStride>(x, weights, sums);
+      else
+        multiply_any_row(walk, tile, x, weights, sums);
+    }
+  }
+  end_sums(walk, tile, sums);
+}
+
+template <int kPixels, int kWidth, int kStride>
+constexpr void fill(LaneFunctions& functions) {
+  if constexpr (kPixels > 0) {
+    functions.at[kPixels - 1] = &run_tile<kPixels, kWidth, kStride>;
+    fill<kPixels - 1, kWidth, kStride>(functions);
+  }
+}
+
+template <int kWidth, int kStride>
+constexpr LaneFunctions functions_for() {
+  LaneFunctions functions{};
+  fill<kMostLanePixels, kWidth, kStride>(functions);
+  return functions;
+}
+
+constexpr LaneFunctions kWidth3Stride1 = functions_for<3, 1>();
+constexpr LaneFunctions kWidth3Stride2 = functions_for<3, 2>();
+constexpr LaneFunctions kWidth5Stride1 = functions_for<5, 1>();
+constexpr LaneFunctions kWidth5Stride2 = functions_for<5, 2>();
+constexpr LaneFunctions kAnyWidth = functions_for<0, 0>();
+
+}  // namespace
+
+const LaneFunctions& general_lane_functions() { return kAnyWidth; }
+
+const LaneFunctions& lane_functions(int64_t kernel_width, int64_t stride_width, int64_t dilation_width) {
+  if (dilation_width == 1 && kernel_width == 3 && stride_width == 1) return kWidth3Stride1;
+  if (dilation_width == 1 && kernel_width == 3 && stride_width == 2) return kWidth3Stride2;
+  if (dilation_width == 1 && kernel_width == 5 && stride_width == 1) return kWidth5Stride1;
+  if (dilation_width == 1 && kernel_width == 5 && stride_width == 2) return kWidth5Stride2;
+  return kAnyWidth;
+}
+
+LaneWalk lane_walk(const ConvShape& shape, int64_t row_floats, const ActivationArgs& activation) {
+  LaneWalk walk{};
+  walk.planes = 1;
+  walk.row_step = row_floats * shape.dilation.height;
+  walk.column_step = shape.dilation.width * kLanes;
+  walk.pixel_step = shape.stride.width * kLanes;
+  walk.kernel_height = shape.kernel.height;
+  walk.kernel_width = shape.kernel.width;
+  walk.clamp = clamp_of(activation);
+  return walk;
+}
+
+void run_lane_row(const LaneFunctions& functions, const LaneWalk& walk, LaneTile tile, int64_t begin, int64_t end) {
+  const int64_t count = end - begin;
+  const int64_t tiles = ceil_div(count, kMostLanePixels);
+  for (int64_t i = 0, done = 0; i < tiles; ++i) {
+    const int64_t pixels = (i + 1) * count / tiles - done;
+    functions.at[pixels - 1](walk, tile);
+    tile.input += pixels * walk.pixel_step;
+    tile.output += pixels * kLanes;
+    if (tile.residual) tile.residual += pixels * kLanes;
+    done += pixels;
+  }
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

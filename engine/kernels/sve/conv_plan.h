@@ -1,0 +1,139 @@
+// How a direct convolution is cut up. Everything here depends on shapes and the machine's numbers only.
+//
+//   output pixels of an image (q = y * width + x), in tiles of at most plan.pixels neighbours
+//        tile 0   tile 1   tile 2 ...           a *bundle* of 1 ... kMostVectors output channel blocks shares the loads
+//      +--------+--------+--------+             of the input: a tile of a bundle is pixels x vectors accumulators.
+//    b | acc    |        |        |
+//    u |  6 x 4 |        |        |             The sum runs over *units*: one kernel row of one input block, that is
+//    n +--------+--------+--------+             kernel_width taps of `run` channels. As many units as fill most of the L1
+//    d | acc    |        |        |             cache with weights make a *pass*; all tiles of a block of tiles see a pass
+//    l |        |        |        |             before the next one begins, and partial sums wait in the output.
+//    e +--------+--------+--------+
+#pragma once
+#include "engine/kernels/conv.h"
+#include "engine/kernels/sve/vec.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
+
+inline constexpr int64_t kFloat = sizeof(float);
+inline constexpr int kMostVectors = kMachine.conv_vectors;
+
+constexpr int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+constexpr int64_t larger(int64_t a, int64_t b) { return a < b ? b : a; }
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
+
+/// Pixels of a tile: what the accumulator registers allow, and no more than there are registers for their addresses.
+constexpr int most_pixels(int vectors) {
+  const int by_accumulators = kMachine.conv_pixels * kMachine.conv_vectors / vectors;
+  return by_accumulators < kMachine.conv_addresses ? by_accumulators : kMachine.conv_addresses;
+}
+inline constexpr int kMostPixels = most_pixels(1);
+
+/// Positions [begin, end) of an axis.
+struct Range {
+  int64_t begin, end;
+};
+
+/// The outputs y for which input position y * stride + shift exists.
+constexpr Range outputs_inside(int64_t in, int64_t out, int64_t stride, int64_t shift) {
+  const int64_t begin = shift >= 0 ? 0 : smaller(ceil_div(-shift, stride), out);
+  const int64_t end = in - shift <= 0 ? 0 : smaller(ceil_div(in - shift, stride), out);
+  return {begin, larger(begin, end)};
+}
+
+struct Plan {
+  int64_t groups, in_blocks, out_blocks, bundles;  // blocks and bundles of one group
+  int64_t in_height, in_width, out_height, out_width;
+  int64_t kernel_height, kernel_width, stride_height, stride_width, dilation_height, dilation_width, pad_height, pad_width;
+
+  int pixels;                        // of a tile at most
+  int64_t lines, line_tiles;         // tiles do not cross lines; a line is a row of the output or the whole image
+  int64_t tile_pixels, longer_tiles; // of a line: its first longer_tiles tiles have tile_pixels + 1 pixels, the others tile_pixels
+  int64_t tiles;                     // of an image
+
+  int64_t run, last_run;             // broadcast steps of a tap: channels of an input block, and of the last one
+  int64_t depth;                     // broadcast steps of a whole sum
+  int64_t units, pass_units;         // of a sum, of a pass
+  int64_t pixel_step, row_step, block_step, image_step;  // floats between inputs
+  int64_t out_block_step, out_image_step;                // floats between outputs
+
+  int64_t block_tiles, task_tiles;
+  bool bundles_outside;  // tasks run over bundles, then images and tiles; else over images, then bundles and tiles
+
+  /// The first output block of a bundle: blocks are spread evenly.
+  constexpr int64_t bundle_begin(int64_t bundle) const { return bundle * out_blocks / bundles; }
+  /// Broadcast steps before a unit.
+  constexpr int64_t unit_depth(int64_t unit) const {
+    const int64_t block = unit / kernel_height;
+    const int64_t steps = block + 1 >= in_blocks ? last_run : run;
+    return (block * kernel_height * run + unit % kernel_height * steps) * kernel_width;
+  }
+  constexpr int64_t sequence_tiles(int64_t batch) const { return bundles_outside ? batch * tiles : tiles; }
+};
+
+enum class Lines { kRows, kAny };
+
+/// The part that both kinds of plan share once the image and the sum are described.
+constexpr void cut(Plan& plan, int64_t batch, Lines lines) {
+  plan.bundles = ceil_div(plan.out_blocks, kMostVectors);
+  const int vectors = int(ceil_div(plan.out_blocks, plan.bundles));
+  plan.pixels = most_pixels(vectors);
+
+  // A row is cut by itself if that leaves tiles almost full; small images are cut as one line of pixels.
+  const int64_t row_tiles = larger(ceil_div(plan.out_width, plan.pixels), 1);
+  const bool by_rows = lines == Lines::kRows || plan.out_width / row_tiles + 1 >= plan.pixels;
+  plan.lines = by_rows ? plan.out_height : 1;
+  const int64_t line = by_rows ? plan.out_width : plan.out_height * plan.out_width;
+  plan.line_tiles = larger(ceil_div(line, plan.pixels), 1);
+  plan.tile_pixels = line / plan.line_tiles;
+  plan.longer_tiles = line % plan.line_tiles;
+  plan.tiles = plan.lines * plan.line_tiles;
+
+  const int64_t unit_bytes = plan.kernel_width * plan.run * vectors * kLanes * kFloat;
+  const int64_t most_units = larger(kMachine.l1_bytes * 4 / 5 / unit_bytes, 1);
+  const int64_t passes = larger(ceil_div(plan.units, most_units), 1);
+  plan.pass_units = larger(ceil_div(plan.units, passes), 1);
+
+  const int64_t tile_bytes = int64_t(plan.pixels) * vectors * kLanes * kFloat;
+  plan.block_tiles = larger(kMachine.l2_bytes / 4 / tile_bytes, 8);
+  plan.bundles_outside = plan.bundles * plan.image_step < plan.depth * plan.out_blocks * kLanes;
+  const int64_t all_tiles = batch * plan.groups * plan.bundles * plan.tiles;
+  plan.task_tiles = smaller(larger(all_tiles / 512, 1), 16);
+}
+
+/// The plan of a blocked convolution with one group, or whole blocks in every group.
+constexpr Plan direct_plan(const ConvShape& shape) {
+  Plan plan{};
+  plan.groups = shape.groups;
+  const int64_t channels = shape.in_channels / shape.groups;
+  plan.in_blocks = ceil_div(channels, kLanes);
+  plan.out_blocks = ceil_div(shape.out_channels / shape.groups, kLanes);
+  plan.in_height = shape.in.height, plan.in_width = shape.in.width;
+  plan.out_height = shape.out.height, plan.out_width = shape.out.width;
+  plan.kernel_height = shape.kernel.height, plan.kernel_width = shape.kernel.width;
+  plan.stride_height = shape.stride.height, plan.stride_width = shape.stride.width;
+  plan.dilation_height = shape.dilation.height, plan.dilation_width = shape.dilation.width;
+  plan.pad_height = shape.pad.height, plan.pad_width = shape.pad.width;
+  const bool pointwise = plan.kernel_height == 1 && plan.kernel_width == 1 && plan.stride_height == 1 &&
+                         plan.stride_width == 1 && plan.pad_height == 0 && plan.pad_width == 0 &&
+                         plan.in_height == plan.out_height && plan.in_width == plan.out_width;
+  if (pointwise) {  // every pixel for itself: the image is one long row
+    plan.in_width = plan.out_width = plan.in_height * plan.in_width;
+    plan.in_height = plan.out_height = 1;
+  }
+  plan.run = kLanes;
+  plan.last_run = channels - (plan.in_blocks - 1) * kLanes;
+  plan.depth = channels * plan.kernel_height * plan.kernel_width;
+  plan.units = plan.in_blocks * plan.kernel_height;
+  plan.pixel_step = kLanes;
+  plan.row_step = plan.in_width * kLanes;
+  plan.block_step = plan.in_height * plan.row_step;
+  plan.image_step = plan.groups * plan.in_blocks * plan.block_step;
+  plan.out_block_step = plan.out_height * plan.out_width * kLanes;
+  plan.out_image_step = plan.groups * plan.out_blocks * plan.out_block_step;
+  cut(plan, shape.batch, Lines::kAny);
+  return plan;
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

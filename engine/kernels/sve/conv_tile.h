@@ -1,0 +1,149 @@
+// The innermost convolution: a tile of kPixels x kVectors sums held in registers.
+//
+//              weights of this step: kVectors vectors         each step (one input channel of one tap): load kVectors
+//             +------+------+------+------+                   vectors of weights, broadcast kPixels inputs,
+//   pixel 0 ->| acc  | acc  | acc  | acc  |                   kPixels * kVectors multiply-adds
+//   pixel 1 ->| acc  | acc  | acc  | acc  |  ...
+//             +------+------+------+------+
+//
+// Every pixel has its own address, so that a tile may lie anywhere: at a border, across rows, with any stride. Pixels whose
+// tap lies outside the image read zeros; taps that are outside for the whole tile are skipped.
+//
+// One step a loop iteration: with two, GCC 12 loads the second step's weights early and spills accumulators.
+#pragma once
+#include "engine/kernels/sve/conv_epilogue.h"
+#include "engine/kernels/sve/conv_plan.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
+
+struct Tile {
+  const float* input;    // of the image and group, first block
+  const float* weights;  // of the first unit: [units][kernel_width][run][vectors][kLanes]
+  const float* bias;     // null: none
+  const float* residual; // null: none; at the first pixel of the first block
+  float* output;         // likewise
+  int64_t unit_begin, unit_end;
+  bool first, last;      // this pass begins, completes the sum
+  Clamp clamp;           // of a completed sum
+  bool inside;           // no tap of any pixel lies outside the image
+  const uint32_t* row_masks;     // [kernel_height] bit p: pixel p has an input row at this tap
+  const uint32_t* column_masks;  // [kernel_width]
+  int64_t pixels[kMostPixels];   // floats from `input` to a pixel's tap (0, 0)
+};
+
+using TileFunction = void (*)(const Plan& plan, const Tile& tile);
+
+/// The function for a tile of this many pixels and blocks.
+TileFunction tile_function(int pixels, int vectors);
+
+/// Broadcasts inputs for pixels outside the image.
+alignas(256) inline constexpr float kZeros[kLanes] = {};
+
+template <int kPixels, int kVectors>
+struct Sums {
+  vf at[kPixels][kVectors];
+};
+
+template <int kPixels, int kVectors>
+inline __attribute__((always_inline)) void begin_sums(const Plan& plan, const Tile& tile, Sums<kPixels, kVectors>& sums) {
+  const vb all = svptrue_b32();
+  if (!tile.first) {
+    SVENGINE_UNROLL
+    for (int v = 0; v < kVectors; ++v)
+      SVENGINE_UNROLL
+      for (int p = 0; p < kPixels; ++p) sums.at[p][v] = svld1(all, tile.output + v * plan.out_block_step + p * kLanes);
+    return;
+  }
+  SVENGINE_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const vf bias = tile.bias ? svld1(all, tile.bias + v * kLanes) : svdup_f32(0.0f);
+    SVENGINE_UNROLL
+    for (int p = 0; p < kPixels; ++p) sums.at[p][v] = bias;
+  }
+  if (!tile.residual) return;
+  SVENGINE_UNROLL
+  for (int v = 0; v < kVectors; ++v)
+    SVENGINE_UNROLL
+    for (int p = 0; p < kPixels; ++p) {
+      const vf residual = svld1(all, tile.residual + v * plan.out_block_step + p * kLanes);
+      sums.at[p][v] = svadd_x(all, sums.at[p][v], residual);
+    }
+}
+
+template <int kPixels, int kVectors>
+inline __attribute__((always_inline)) void end_sums(const Plan& plan, const Tile& tile, Sums<kPixels, kVectors>& sums) {
+  const vb all = svptrue_b32();
+  if (tile.last && tile.clamp.applies) {
+    const vf lowest = svdup_f32(tile.clamp.lowest);
+    const vf highest = svdup_f32(tile.clamp.highest);
+    SVENGINE_UNROLL
+    for (int v = 0; v < kVectors; ++v)
+      SVENGINE_UNROLL
+      for (int p = 0; p < kPixels; ++p) {
+        sums.at[p][v] = svmax_x(all, sums.at[p][v], lowest);
+        sums.at[p][v] = svmin_x(all, sums.at[p][v], highest);
+      }
+  }
+  SVENGINE_UNROLL
+  for (int v = 0; v < kVectors; ++v)
+    SVENGINE_UNROLL
+    for (int p = 0; p < kPixels; ++p) svst1(all, tile.output + v * plan.out_block_step + p * kLanes, sums.at[p][v]);
+}
+
+/// One tap: `run` steps over consecutive floats at every pixel's address.
+template <int kPixels, int kVectors>
+inline __attribute__((always_inline)) void multiply_tap(const float* (&x)[kPixels], const float* weights, int64_t run,
+                                                        Sums<kPixels, kVectors>& sums) {
+  const vb all = svptrue_b32();
+  for (; run > 0; --run, weights += kVectors * kLanes) {
+    vf panel[kVectors];
+    SVENGINE_UNROLL
+    for (int v = 0; v < kVectors; ++v) panel[v] = svld1(all, weights + v * kLanes);
+    SVENGINE_UNROLL
+    for (int p = 0; p < kPixels; ++p) {
+      const vf value = svdup_f32(*x[p]);
+      ++x[p];
+      SVENGINE_UNROLL
+      for (int v = 0; v < kVectors; ++v) sums.at[p][v] = svmla_x(all, sums.at[p][v], panel[v], value);
+    }
+  }
+}
+
+template <int kPixels, int kVectors>
+void run_tile(const Plan& plan, const Tile& tile) {
+  constexpr uint32_t kAll = (1u << kPixels) - 1;
+  Sums<kPixels, kVectors> sums;
+  begin_sums(plan, tile, sums);
+  const float* weights = tile.weights;
+  int64_t block = tile.unit_begin / plan.kernel_height;
+  int64_t ky = tile.unit_begin % plan.kernel_height;
+  const float* row = tile.input + block * plan.block_step + ky * plan.dilation_height * plan.row_step;
+  const int64_t column_step = plan.dilation_width * plan.pixel_step;
+  for (int64_t unit = tile.unit_begin; unit < tile.unit_end; ++unit) {
+    const int64_t run = block + 1 == plan.in_blocks ? plan.last_run : plan.run;
+    const int64_t tap_floats = run * kVectors * kLanes;
+    const uint32_t row_mask = tile.inside ? kAll : tile.row_masks[ky];
+    const float* corner = row;
+    for (int64_t kx = 0; kx < plan.kernel_width; ++kx, corner += column_step, weights += tap_floats) {
+      const uint32_t mask = tile.inside ? kAll : row_mask & tile.column_masks[kx];
+      if (mask == 0) continue;
+      const float* x[kPixels];
+      SVENGINE_UNROLL
+      for (int p = 0; p < kPixels; ++p) x[p] = corner + tile.pixels[p];
+      if (mask != kAll) {
+        SVENGINE_UNROLL
+        for (int p = 0; p < kPixels; ++p) x[p] = (mask >> p & 1) ? x[p] : kZeros;
+      }
+      multiply_tap(x, weights, run, sums);
+    }
+    row += plan.dilation_height * plan.row_step;
+    if (++ky == plan.kernel_height) {
+      ky = 0;
+      ++block;
+      row += plan.block_step - plan.kernel_height * plan.dilation_height * plan.row_step;
+    }
+  }
+  end_sums(plan, tile, sums);
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

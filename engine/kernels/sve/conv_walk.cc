@@ -1,0 +1,182 @@
+#include "engine/kernels/sve/conv_walk.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
+
+namespace {
+
+/// The next tile: its place among the tiles, and its first pixel.
+struct Cursor {
+  int64_t image, tile;  // tile of its line
+  int64_t y, x;
+};
+
+Cursor cursor_at(const Plan& plan, int64_t tile) {
+  const int64_t in_image = tile % plan.tiles;
+  const int64_t line = in_image / plan.line_tiles;
+  const int64_t in_line = in_image % plan.line_tiles;
+  const int64_t in_line_pixel = in_line * plan.tile_pixels + smaller(in_line, plan.longer_tiles);
+  if (plan.lines > 1) return {tile / plan.tiles, in_line, line, in_line_pixel};
+  return {tile / plan.tiles, in_line, in_line_pixel / plan.out_width, in_line_pixel % plan.out_width};
+}
+
+int tile_size(const Plan& plan, const Cursor& cursor) { return int(plan.tile_pixels) + (cursor.tile < plan.longer_tiles); }
+
+void advance(const Plan& plan, int pixels, Cursor& cursor) {
+  if (++cursor.tile == plan.line_tiles) cursor.tile = 0;
+  cursor.x += pixels;
+  while (cursor.x >= plan.out_width) {
+    cursor.x -= plan.out_width;
+    ++cursor.y;
+  }
+  if (cursor.y >= plan.out_height) {
+    cursor.y = 0;
+    ++cursor.image;
+  }
+}
+
+uint32_t bits_between(int64_t begin, int64_t end) {  // begin <= end <= 31
+  return (1u << end) - (1u << begin);
+}
+
+/// Adds the taps of `count` pixels of row y, columns from x on, which are pixels `first`... of the tile.
+void mask_segment(const Plan& plan, const Borders& borders, int64_t y, int64_t x, int first, int count) {
+  const uint32_t segment = bits_between(first, first + count);
+  for (int64_t ky = 0; ky < plan.kernel_height; ++ky)
+    if (y >= borders.rows[ky].begin && y < borders.rows[ky].end) borders.row_masks[ky] |= segment;
+  for (int64_t kx = 0; kx < plan.kernel_width; ++kx) {
+    const int64_t begin = larger(borders.columns[kx].begin, x);
+    const int64_t end = smaller(borders.columns[kx].end, x + count);
+    if (begin < end) borders.column_masks[kx] |= bits_between(first + begin - x, first + end - x);
+  }
+}
+
+/// Addresses and masks of the tile at the cursor.
+void place_tile(const Plan& plan, const Borders& borders, const Cursor& cursor, int pixels, Tile& tile) {
+  const int64_t pixel_step = plan.stride_width * plan.pixel_step;
+  tile.inside = true;
+  for (int64_t done = 0, y = cursor.y, x = cursor.x; done < pixels; ++y, x = 0) {
+    const int64_t count = smaller(pixels - done, plan.out_width - x);
+    int64_t at = (y * plan.stride_height - plan.pad_height) * plan.row_step +
+                 (x * plan.stride_width - plan.pad_width) * plan.pixel_step;
+    for (int64_t p = done; p < done + count; ++p, at += pixel_step) tile.pixels[p] = at;
+    tile.inside = tile.inside && y >= borders.inner_rows.begin && y < borders.inner_rows.end &&
+                  x >= borders.inner_columns.begin && x + count <= borders.inner_columns.end;
+    done += count;
+  }
+  if (tile.inside) return;
+  for (int64_t ky = 0; ky < plan.kernel_height; ++ky) borders.row_masks[ky] = 0;
+  for (int64_t kx = 0; kx < plan.kernel_width; ++kx) borders.column_masks[kx] = 0;
+  for (int64_t done = 0, y = cursor.y, x = cursor.x; done < pixels; ++y, x = 0) {
+    const int64_t count = smaller(pixels - done, plan.out_width - x);
+    mask_segment(plan, borders, y, x, int(done), int(count));
+    done += count;
+  }
+}
+
+/// Tiles [begin, end) see one pass of the sum.
+void run_pass(const Plan& plan, const Borders& borders, const Bundle& bundle, int64_t begin, int64_t end, Tile& tile) {
+  const TileFunction shorter = tile_function(int(plan.tile_pixels), bundle.vectors);
+  const TileFunction longer = plan.longer_tiles ? tile_function(int(plan.tile_pixels) + 1, bundle.vectors) : shorter;
+  const bool activates = tile.last && activates_later(bundle.activation);
+  Cursor cursor = cursor_at(plan, begin);
+  for (int64_t i = begin; i < end; ++i) {
+    const int pixels = tile_size(plan, cursor);
+    const int64_t at = cursor.image * plan.out_image_step + (cursor.y * plan.out_width + cursor.x) * kLanes;
+    tile.input = bundle.input + cursor.image * plan.image_step;
+    tile.output = bundle.output + at;
+    tile.residual = bundle.residual ? bundle.residual + at : nullptr;
+    place_tile(plan, borders, cursor, pixels, tile);
+    (pixels > plan.tile_pixels ? longer : shorter)(plan, tile);
+    if (activates)
+      for (int v = 0; v < bundle.vectors; ++v)
+        activate(bundle.activation, tile.output + v * plan.out_block_step, pixels * kLanes);
+    advance(plan, pixels, cursor);
+  }
+}
+
+}  // namespace
+
+int64_t border_bytes(const Plan& plan) {
+  return (plan.kernel_height + plan.kernel_width) * int64_t(sizeof(Range) + sizeof(uint32_t));
+}
+
+Borders find_borders(const Plan& plan, void* scratch) {
+  Borders borders{};
+  Range* rows = static_cast<Range*>(scratch);
+  Range* columns = rows + plan.kernel_height;
+  borders.rows = rows;
+  borders.columns = columns;
+  borders.row_masks = reinterpret_cast<uint32_t*>(columns + plan.kernel_width);
+  borders.column_masks = borders.row_masks + plan.kernel_height;
+  borders.inner_rows = {0, plan.out_height};
+  borders.inner_columns = {0, plan.out_width};
+  for (int64_t ky = 0; ky < plan.kernel_height; ++ky) {
+    rows[ky] = outputs_inside(plan.in_height, plan.out_height, plan.stride_height, ky * plan.dilation_height - plan.pad_height);
+    borders.inner_rows = {larger(borders.inner_rows.begin, rows[ky].begin), smaller(borders.inner_rows.end, rows[ky].end)};
+  }
+  for (int64_t kx = 0; kx < plan.kernel_width; ++kx) {
+    columns[kx] = outputs_inside(plan.in_width, plan.out_width, plan.stride_width, kx * plan.dilation_width - plan.pad_width);
+    borders.inner_columns = {larger(borders.inner_columns.begin, columns[kx].begin),
+                             smaller(borders.inner_columns.end, columns[kx].end)};
+  }
+  return borders;
+}
+
+void run_tiles(const Plan& plan, const Borders& borders, const Bundle& bundle, int64_t begin, int64_t end) {
+  Tile tile{};
+  tile.bias = bundle.bias;
+  tile.clamp = clamp_of(bundle.activation);
+  tile.row_masks = borders.row_masks;
+  tile.column_masks = borders.column_masks;
+  for (int64_t block = begin; block < end; block += plan.block_tiles) {
+    const int64_t block_end = smaller(block + plan.block_tiles, end);
+    int64_t unit = 0;
+    do {
+      tile.unit_begin = unit;
+      tile.unit_end = smaller(unit + plan.pass_units, plan.units);
+      tile.first = unit == 0;
+      tile.last = tile.unit_end == plan.units;
+      tile.weights = bundle.weights + plan.unit_depth(unit) * bundle.vectors * kLanes;
+      run_pass(plan, borders, bundle, block, block_end, tile);
+      unit = tile.unit_end;
+    } while (unit < plan.units);
+  }
+}
+
+Bundle make_bundle(const Plan& plan, const ConvArgs& args, int64_t group, int64_t bundle, int64_t image) {
+  const int64_t block = group * plan.out_blocks + plan.bundle_begin(bundle);
+  const int64_t at = image * plan.out_image_step + block * plan.out_block_step;
+  Bundle made{};
+  made.weights = args.weights + block * plan.depth * kLanes;
+  made.bias = args.bias ? args.bias + block * kLanes : nullptr;
+  made.residual = args.residual ? args.residual + at : nullptr;
+  made.output = args.output + at;
+  made.vectors = int(plan.bundle_begin(bundle + 1) - plan.bundle_begin(bundle));
+  made.activation = args.activation;
+  return made;
+}
+
+void pack_bundle(const Plan& plan, const ConvShape& shape, int64_t block_channels, int64_t task, const float* weights,
+                 float* packed) {
+  const int64_t channels = shape.in_channels / shape.groups;
+  const int64_t outs = shape.out_channels / shape.groups;
+  const int64_t taps = shape.kernel.height * shape.kernel.width;
+  const int64_t group = task / plan.bundles;
+  const int64_t bundle = task % plan.bundles;
+  const int64_t first = plan.bundle_begin(bundle) * kLanes;
+  const int64_t width = plan.bundle_begin(bundle + 1) * kLanes - first;
+  float* to = packed + (group * plan.out_blocks * kLanes + first) * plan.depth;
+  for (int64_t block = 0; block < channels; block += block_channels) {
+    const int64_t steps = smaller(block_channels, channels - block);
+    for (int64_t o = 0; o < width; ++o) {
+      const float* from = weights + ((group * outs + first + o) * channels + block) * taps;
+      const bool exists = first + o < outs;
+      for (int64_t step = 0; step < steps; ++step)
+        for (int64_t tap = 0; tap < taps; ++tap)
+          to[(tap * steps + step) * width + o] = exists ? from[step * taps + tap] : 0.0f;
+    }
+    to += taps * steps * width;
+  }
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv
