@@ -24,14 +24,16 @@
 // form does not depend on batch and image size. A sum runs over channels, then rows, then columns of the kernel, in single
 // precision with fused multiply-adds, starting from bias + residual: its order depends on the shape alone.
 //
-// Sizes, strides, dilations and groups are positive and groups divides both channel counts; an empty batch or output gives
-// 0 tasks. Padding may be larger than the kernel, and the image smaller than it. Nothing may overlap, except that residual may
-// be output. The rest is as task_kernel.h says.
+// Work is cut by shape alone. Every pair of `x_tasks` and `x` computes the tasks [begin, end); tasks are small and
+// independent, neighbours share operands, so give every thread one contiguous range. Results are bitwise the same however the
+// range is cut. All functions are thread-safe, allocate nothing and check nothing. Sizes, strides, dilations and groups are
+// positive and groups divides both channel counts; an empty batch or output gives 0 tasks. Padding may be larger than the
+// kernel, and the image smaller than it. Nothing may overlap, except that residual may be output.
 #pragma once
 #include <cstdint>
 
 #include "engine/kernels/activation.h"
-#include "engine/kernels/task_kernel.h"
+#include "engine/kernels/extent.h"
 
 namespace svengine::kernels {
 
@@ -39,12 +41,7 @@ enum class ConvKind : int32_t { kDirect, kFirstLayer, kDepthwise, kGrouped, kPla
 
 inline constexpr int kConvKindCount = 5;
 
-/// A size or position in space: depth, height, width.
-struct ConvExtent {
-  int64_t depth = 1;
-  int64_t height = 1;
-  int64_t width = 1;
-};
+using ConvExtent = Extent;
 
 struct ConvShape {
   int64_t batch = 1;
@@ -70,19 +67,20 @@ struct ConvArgs {
   ActivationArgs activation;
 };
 
-struct ConvPackArgs {
-  ConvShape shape;
-  ConvKind kind = ConvKind::kDirect;
-  const float* weights = nullptr;  // ONNX order
-  float* packed = nullptr;         // packed_bytes(shape, kind), 256-byte aligned for speed
-};
-
 struct ConvKernels {
   ConvKind (*choose)(const ConvShape& shape) noexcept;
+
   /// Bytes of the packed weights, a multiple of 256.
   int64_t (*packed_bytes)(const ConvShape& shape, ConvKind kind) noexcept;
-  TaskKernel<ConvPackArgs> pack;
-  TaskKernel<ConvArgs> run;
+  int64_t (*pack_tasks)(const ConvShape& shape, ConvKind kind) noexcept;
+  /// Packs weights in ONNX order; `packed` is 256-byte aligned for speed.
+  void (*pack)(const ConvShape& shape, ConvKind kind, const float* weights, float* packed, int64_t task_begin,
+               int64_t task_end) noexcept;
+
+  int64_t (*tasks)(const ConvArgs& args) noexcept;
+  /// Scratch of one thread, 256-byte aligned, a multiple of 256 bytes. Contents are undefined before and after.
+  int64_t (*scratch_bytes)(const ConvArgs& args) noexcept;
+  void (*run)(const ConvArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
 };
 
 }  // namespace svengine::kernels

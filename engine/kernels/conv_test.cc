@@ -117,11 +117,12 @@ struct Instance {
 
   void run(int64_t parts) {
     packed.refill();
-    ConvPackArgs pack{shape, kind, weights.data(), packed.data()};
-    run_tasks(set.conv->pack, pack, parts);
+    const int64_t pack_tasks = set.conv->pack_tasks(shape, kind);
+    for (int64_t part = 0; part < parts; ++part)
+      set.conv->pack(shape, kind, weights.data(), packed.data(), pack_tasks * part / parts, pack_tasks * (part + 1) / parts);
     output.refill();
     out.store(plain_residual, 0.0f, problem.in_place ? output : residual);
-    run_tasks(set.conv->run, args, parts);
+    run_tasks(TaskKernel<ConvArgs>{set.conv->tasks, set.conv->scratch_bytes, set.conv->run}, args, parts);
   }
 };
 
@@ -307,8 +308,8 @@ TEST_CASE("an empty batch has no tasks") {
     args.shape.batch = 0;
     for (int kind = 0; kind < kConvKindCount; ++kind) {
       args.kind = static_cast<ConvKind>(kind);
-      CHECK(set->conv->run.tasks(args) == 0);
-      CHECK(set->conv->run.scratch_bytes(args) == 0);
+      CHECK(set->conv->tasks(args) == 0);
+      CHECK(set->conv->scratch_bytes(args) == 0);
     }
   }
 }

@@ -36,17 +36,15 @@ int64_t packed_bytes(const ConvShape& shape, ConvKind kind) noexcept {
   return conv::round_up(kind_of(kind).packed_floats(shape) * conv::kFloat, 256);
 }
 
-int64_t pack_tasks(const ConvPackArgs& args) noexcept { return kind_of(args.kind).pack_tasks(args.shape); }
+int64_t pack_tasks(const ConvShape& shape, ConvKind kind) noexcept { return kind_of(kind).pack_tasks(shape); }
 
-int64_t pack_scratch(const ConvPackArgs&) noexcept { return 0; }
-
-void pack(const ConvPackArgs& args, int64_t task_begin, int64_t task_end, void*) noexcept {
-  kind_of(args.kind).pack(args.shape, args.weights, args.packed, task_begin, task_end);
+void pack(const ConvShape& shape, ConvKind kind, const float* weights, float* packed, int64_t task_begin, int64_t task_end) noexcept {
+  kind_of(kind).pack(shape, weights, packed, task_begin, task_end);
 }
 
-int64_t run_tasks(const ConvArgs& args) noexcept { return empty(args.shape) ? 0 : kind_of(args.kind).tasks(args.shape); }
+int64_t tasks(const ConvArgs& args) noexcept { return empty(args.shape) ? 0 : kind_of(args.kind).tasks(args.shape); }
 
-int64_t run_scratch(const ConvArgs& args) noexcept {
+int64_t scratch_bytes(const ConvArgs& args) noexcept {
   return empty(args.shape) ? 0 : conv::round_up(kind_of(args.kind).scratch_bytes(args.shape), 256);
 }
 
@@ -57,6 +55,6 @@ void run(const ConvArgs& args, int64_t task_begin, int64_t task_end, void* scrat
 }  // namespace
 
 extern const ConvKernels conv_kernels;
-const ConvKernels conv_kernels{choose, packed_bytes, {pack_tasks, pack_scratch, pack}, {run_tasks, run_scratch, run}};
+const ConvKernels conv_kernels{choose, packed_bytes, pack_tasks, pack, tasks, scratch_bytes, run};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET
