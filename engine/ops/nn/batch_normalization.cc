@@ -1,0 +1,144 @@
+// BatchNormalization: y = (x - mean) / sqrt(var + epsilon) * scale + bias, per channel; in training mode with the batch's own
+// mean and (biased) variance, and running statistics as further outputs.
+#include <cmath>
+
+#include "engine/kernels/norm.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/kernel_step.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr int kPerFeatureOpset = 9;   // `spatial` was an attribute before
+constexpr int kTrainingOpset = 14;    // training_mode decides; before, the number of outputs did
+
+Status canonicalize(CanonicalizeContext& c) {
+  if (c.opset() < kPerFeatureOpset) {
+    if (c.attributes().integer("spatial", 1) != 1) return error("spatial=0 (statistics per position) is not supported; it left ONNX with opset 9");
+    c.attributes().erase("spatial");
+  }
+  if (c.opset() < kTrainingOpset && c.node().outputs().size() > 1)
+    return error("{} outputs ask for training in opset {}; export the network for inference, or with opset 14 or newer",
+                 c.node().outputs().size(), c.opset());
+  return {};
+}
+
+Status infer(InferContext& c) {
+  static constexpr const char* kNames[] = {"X", "scale", "B", "input_mean", "input_var"};
+  for (size_t i = 0; i < 5; ++i) {
+    SV_TRY(require_dtype(c, i, kNames[i], {DType::f32}));
+    if (i == 0) continue;
+    SV_TRY(require_rank(c, i, kNames[i], 1));
+    const Shape &x = c.shape(0), &v = c.shape(i);
+    if (x.rank() >= 2 && v.has_rank() && known_different(x[1], v[0]))
+      return error("{} has {} elements, needs one for each of the {} channels of X {}", kNames[i], v[0].value(), x[1].value(), to_string(x));
+  }
+  SV_TRY(require_rank_at_least(c, 0, "X", 2));
+  const bool training = c.attributes().integer("training_mode") != 0;
+  if (!training && c.output_count() > 1) return error("{} outputs need training_mode = 1", c.output_count());
+  c.set(0, DType::f32, c.shape(0));
+  for (size_t i = 1; i < c.output_count(); ++i) c.set(i, DType::f32, c.shape(i + 2));
+  return {};
+}
+
+kernels::ChannelAffineArgs affine_args(const LowerContext& c) {
+  const Dims dims = c.in_dims(0);
+  kernels::ChannelAffineArgs args;
+  args.batch = dims[0];
+  args.channels = dims[1];
+  args.spatial = element_count(std::span(dims).subspan(2));
+  args.blocked = c.in_type(0).block > 0;
+  return args;
+}
+
+/// scale' = scale / sqrt(var + epsilon), shift = bias - mean * scale', per channel in double; `table` is [2][channels].
+void emit_scale_and_shift(LowerContext& c, Buffer mean, Buffer variance, Buffer table, int64_t channels) {
+  const double epsilon = c.attributes().real("epsilon", 1e-5f);
+  c.emit("batch_norm_coefficients", 1, [=, scale = c.in(1), bias = c.in(2)](const Run& run, int64_t, int64_t) -> const char* {
+    float* out = run.get<float>(table);
+    for (int64_t i = 0; i < channels; ++i) {
+      const double s = run.get<float>(scale)[i] / std::sqrt(run.get<float>(variance)[i] + epsilon);
+      out[i] = static_cast<float>(s);
+      out[channels + i] = static_cast<float>(run.get<float>(bias)[i] - run.get<float>(mean)[i] * s);
+    }
+    return nullptr;
+  });
+}
+
+/// running = input * momentum + batch * (1 - momentum), for mean and variance.
+void emit_running(LowerContext& c, Buffer mean, Buffer variance, int64_t channels) {
+  const float momentum = c.attributes().real("momentum", 0.9f);
+  const auto blend = [&](Buffer old, Buffer batch, Buffer out) {
+    if (!out) return;
+    c.emit("batch_norm_running", 1, [=](const Run& run, int64_t, int64_t) -> const char* {
+      for (int64_t i = 0; i < channels; ++i)
+        run.get<float>(out)[i] = run.get<float>(old)[i] * momentum + run.get<float>(batch)[i] * (1 - momentum);
+      return nullptr;
+    });
+  };
+  blend(c.in(3), mean, c.out(1));
+  blend(c.in(4), variance, c.out(2));
+}
+
+Status lower(LowerContext& c) {
+  const kernels::ChannelAffineArgs args = affine_args(c);
+  Buffer mean = c.in(3), variance = c.in(4);
+  if (c.attributes().integer("training_mode")) {
+    mean = c.temporary(args.channels * 4);
+    variance = c.temporary(args.channels * 4);
+    kernels::ChannelMomentsArgs moments;
+    moments.batch = args.batch, moments.channels = args.channels, moments.spatial = args.spatial, moments.blocked = args.blocked;
+    emit_kernel(c, "channel_moments", c.kernels().norm->channel_moments, moments,
+                [in = c.in(0), mean, variance](kernels::ChannelMomentsArgs& a, const Run& run) {
+                  a.x = run.get<const float>(in);
+                  a.mean = run.get<float>(mean);
+                  a.var = run.get<float>(variance);
+                });
+    emit_running(c, mean, variance, args.channels);
+  }
+  const Buffer table = c.temporary(args.channels * 8);
+  emit_scale_and_shift(c, mean, variance, table, args.channels);
+  emit_kernel(c, "channel_affine", c.kernels().norm->channel_affine, args,
+              [in = c.in(0), out = c.out(), table](kernels::ChannelAffineArgs& a, const Run& run) {
+                a.x = run.get<const float>(in);
+                a.y = run.get<float>(out);
+                a.scale = run.get<const float>(table);
+                a.shift = a.scale + a.channels;
+              });
+  return {};
+}
+
+bool can_block(const Node& node, int) {
+  // Worth it only where the input is blocked already: in the middle of a convolutional stretch.
+  return node.input(0)->type.block > 0 && node.outputs().size() == 1;
+}
+
+}  // namespace
+
+OpDef define_batch_normalization() {
+  return {
+      .name = "BatchNormalization",
+      .since = 7,
+      .inputs = {5, 5},
+      .outputs = {1, 5},
+      .attributes = {{"epsilon", AttributeKind::real, false, 1e-5f},
+                     {"momentum", AttributeKind::real, false, 0.9f},
+                     {"training_mode", AttributeKind::integer, false, int64_t{0}},
+                     {"spatial", AttributeKind::integer}},
+      .canonicalize = canonicalize,
+      .infer = infer,
+      .lower = lower,
+      .blocked = BlockedLayout::prefers,
+      .can_block = can_block,
+      .rtol = 1e-5,
+      .atol = 1e-5,
+      .samples = {{.inputs = {f32({2, 5, 7, 3}), f32({5}), f32({5}), f32({5}), f32({5}, 0.5, 2)}},
+                  {.inputs = {f32({3, 18}), f32({18}), f32({18}), f32({18}), f32({18}, 0.5, 2)}},
+                  {.inputs = {f32({4, 3, 9}), f32({3}), f32({3}), f32({3}), f32({3}, 0.5, 2)},
+                   .attributes = {{"training_mode", integer(1)}},
+                   .outputs = 3}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,46 @@
+// svengine.Reorder: between the plain and the channel-blocked storage of a rank-4 float32 value. Attribute block: channels of
+// a block in the output, 0 for plain. Padding lanes are written 0.
+#include "engine/kernels/data.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/kernel_step.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "x", {DType::f32}));
+  SV_TRY(require_rank(c, 0, "x", 4));
+  c.set(0, Type{DType::f32, c.shape(0), static_cast<int>(c.attributes().integer("block"))});
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  const Dims dims = c.in_dims(0);
+  const bool to_blocked = c.out_type().block > 0;
+  if (to_blocked == (c.in_type(0).block > 0)) return error("a reorder between equal layouts");
+  kernels::ReorderArgs args;
+  args.batch = dims[0];
+  args.channels = dims[1];
+  args.spatial = dims[2] * dims[3];
+  args.plain_batch_stride = args.channels * args.spatial;
+  const auto& kernel = to_blocked ? c.kernels().data->to_blocked : c.kernels().data->from_blocked;
+  emit_kernel(c, to_blocked ? "to_blocked" : "from_blocked", kernel, args, [in = c.in(0), out = c.out()](kernels::ReorderArgs& a, const Run& run) {
+    a.src = run.get<const float>(in);
+    a.dst = run.get<float>(out);
+  });
+  return {};
+}
+
+}  // namespace
+
+OpDef define_reorder() {
+  return {
+      .name = "Reorder",
+      .domain = kInternalDomain,
+      .attributes = {{"block", AttributeKind::integer, true}},
+      .infer = infer,
+      .lower = lower,
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,14 @@
+// svengine.Silu: x * sigmoid(x), recognised from the product that exporters write.
+#include "engine/ops/elementwise/unary_common.h"
+#include "engine/ops/fused_activation.h"
+
+namespace svengine::ops {
+
+OpDef define_silu() {
+  OpDef op = plain_unary<kernels::UnaryOp::kSilu, DTypeSet{DType::f32}>("Silu", true);
+  op.domain = kInternalDomain;
+  op.activation = activation_of_node;
+  return op;
+}
+
+}  // namespace svengine::ops
