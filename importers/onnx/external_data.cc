@@ -86,6 +86,13 @@ Result<std::shared_ptr<const MappedFile>> ExternalFiles::open(std::string_view l
   return mapped;
 }
 
+Status ExternalFiles::charge(size_t bytes) {
+  constexpr size_t kMost = size_t{1} << 30;
+  if (bytes > kMost - charged_) return error("more than {} MiB of bool tensors in external data are not supported", kMost >> 20);
+  charged_ += bytes;
+  return {};
+}
+
 Result<ExternalFiles::Part> ExternalFiles::find(const std::vector<std::pair<std::string_view, std::string_view>>& entries, size_t size) {
   std::optional<std::string_view> location;
   size_t offset = 0;

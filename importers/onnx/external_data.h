@@ -30,11 +30,16 @@ class ExternalFiles {
   /// be `size` bytes. The checksum is not verified: that would read all weights.
   Result<Part> find(const std::vector<std::pair<std::string_view, std::string_view>>& entries, size_t size);
 
+  /// Accounts for data that must be looked at one by one (bool). The same bytes can be named by any number of tensors, so
+  /// the model's size does not bound that work; this does.
+  Status charge(size_t bytes);
+
  private:
   Result<std::shared_ptr<const MappedFile>> open(std::string_view location);
 
   std::string folder_;
   std::map<std::string, std::shared_ptr<const MappedFile>, std::less<>> files_;
+  size_t charged_ = 0;
 };
 
 }  // namespace svengine::onnx

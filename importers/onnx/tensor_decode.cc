@@ -145,6 +145,7 @@ Result<Tensor> decode_external(const TensorRecord& record, DType type, size_t si
   if (record.has_raw || record.typed) return error("has data both in the model and in an external file");
   if (!external) return error("its data is in an external file, which cannot be found for bytes without a folder");
   SV_ASSIGN(const ExternalFiles::Part part, external->find(record.external_data, size));
+  if (type == DType::boolean) SV_TRY(external->charge(size));
   return from_bytes(type, record, part.bytes, part.owner);
 }
 

@@ -1,0 +1,179 @@
+#include "importers/onnx/graph_importer.h"
+
+#include <algorithm>
+
+#include "importers/onnx/names.h"
+#include "importers/onnx/order.h"
+#include "importers/onnx/read_attributes.h"
+#include "importers/onnx/survey.h"
+#include "importers/onnx/value_type.h"
+
+namespace svengine::onnx {
+namespace {
+
+std::string quoted(const char* what, const std::string& name) { return fmt::format("{} '{}'", what, printable(name)); }
+
+/// Trailing absent inputs and outputs say nothing.
+int count_present(const google::protobuf::RepeatedPtrField<std::string>& names) {
+  int count = names.size();
+  while (count > 0 && names.Get(count - 1).empty()) --count;
+  return count;
+}
+
+}  // namespace
+
+bool GraphImporter::is_overridden(const std::string& name) const {
+  return std::find(overridden_.begin(), overridden_.end(), name) != overridden_.end();
+}
+
+Status GraphImporter::check_names() {
+  std::vector<std::string> given;
+  for (const auto& info : proto_.input()) {
+    if (info.name().empty()) return error("an input of the graph has no name");
+    SV_TRY(check_name("input", info.name()));
+    Result<Type> type = declared_type(info);
+    if (!type.ok()) return std::move(type).error().in(quoted("input", info.name()));
+    if (!input_types_.emplace(info.name(), std::move(type).value()).second) return error("input '{}' is declared twice", info.name());
+    given.push_back(info.name());
+  }
+  for (const auto& tensor : proto_.initializer()) {
+    if (tensor.name().empty()) return error("an initializer has no name");
+    SV_TRY(check_name("initializer", tensor.name()));
+    if (!initializers_.emplace(tensor.name(), &tensor).second) return error("initializer '{}' is given twice", tensor.name());
+    if (!input_types_.count(tensor.name())) given.push_back(tensor.name());
+  }
+  for (const std::string& name : overridden_)
+    if (!initializers_.count(name)) return error("'{}' is to be an input instead of an initializer, but there is no such initializer", printable(name));
+  return check_order(proto_, given);
+}
+
+Status GraphImporter::add_inputs() {
+  for (const auto& info : proto_.input()) {
+    if (initializers_.count(info.name()) && !is_overridden(info.name())) continue;
+    const Type& type = input_types_.at(info.name());
+    if (type.dtype == DType::undefined) return error("input '{}' has no type", info.name());
+    values_[info.name()] = graph_.add_input(info.name(), type);
+  }
+  return {};
+}
+
+Status GraphImporter::add_initializers() {
+  for (const auto& proto : proto_.initializer()) {
+    Result<Tensor> tensor = tensors_.read(proto);
+    if (!tensor.ok()) return std::move(tensor).error().in("initializer");
+    const Type actual{tensor->type(), Shape::of(tensor->dims()), 0};
+    const auto declared = input_types_.find(proto.name());
+    if (declared != input_types_.end()) {
+      Status agrees = check_agrees(declared->second, actual);
+      if (!agrees.ok()) return std::move(agrees).error().in(quoted("initializer", proto.name()));
+      if (values_.count(proto.name())) continue;
+    }
+    values_[proto.name()] = is_overridden(proto.name()) ? graph_.add_input(proto.name(), actual)
+                                                        : graph_.add_constant(proto.name(), std::move(tensor).value());
+  }
+  return {};
+}
+
+std::vector<Value*> GraphImporter::inputs_of(const onnx_proto::NodeProto& node) const {
+  std::vector<Value*> inputs;
+  for (int i = 0; i < count_present(node.input()); ++i)
+    inputs.push_back(node.input(i).empty() ? nullptr : values_.at(node.input(i)));
+  return inputs;
+}
+
+Status GraphImporter::add_node(const onnx_proto::NodeProto& proto, int index) {
+  const OpDef* op = ops_.find(proto.domain(), proto.op_type());
+  const int output_count = count_present(proto.output());
+  const std::vector<Value*> inputs = inputs_of(proto);
+  if (output_count == 0) return error("has no outputs");
+  // What any form of an operator needs; the canonical form's arity is checked later.
+  if (op->inputs.min > 0 && (inputs.empty() || !inputs[0])) return error("has no first input");
+  SV_ASSIGN(Attributes attributes, read_attributes(proto, tensors_));
+  std::vector<std::string> names(proto.output().begin(), proto.output().begin() + output_count);
+  Node* node = graph_.add_node(*op, node_name(proto, index), inputs, static_cast<size_t>(output_count), std::move(attributes), nullptr, names);
+  // Canonicalisation may turn outputs into constants, which the node then forgets.
+  const std::vector<Value*> outputs = node->outputs();
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (!names[i].empty()) values_[names[i]] = outputs[i];
+  return settle(node, outputs);
+}
+
+Status GraphImporter::settle(Node* node, const std::vector<Value*>& outputs) {
+  if (node->op().canonicalize) {
+    CanonicalizeContext context(graph_, *node, ops_, opset_of(model_, canonical_domain(node->op().domain)));
+    SV_TRY(node->op().canonicalize(context));
+  }
+  if (std::all_of(outputs.begin(), outputs.end(), [](const Value* v) { return v->is_constant(); })) {
+    graph_.erase(node);
+    return {};
+  }
+  SV_TRY(infer_types(*node));
+  for (Value* v : outputs) {
+    const auto info = infos_.find(v->name());
+    if (info == infos_.end()) continue;
+    // A wrong or unreadable declaration of an inner value harms nobody: what is inferred counts.
+    if (Result<Type> declared = declared_type(*info->second); declared.ok()) refine(v->type, *declared);
+  }
+  return {};
+}
+
+Status GraphImporter::add_nodes() {
+  for (const auto& info : proto_.value_info()) infos_.emplace(info.name(), &info);
+  for (int i = 0; i < proto_.node_size(); ++i) {
+    Status status = add_node(proto_.node(i), i);
+    if (status.ok()) continue;
+    Error problem = std::move(status).error();
+    // infer_types() names the node itself.
+    const std::string where = fmt::format("node '{}' ({})", node_name(proto_.node(i), i), proto_.node(i).op_type());
+    if (problem.message().starts_with(where)) return problem;
+    return std::move(problem).in(where);
+  }
+  return {};
+}
+
+void GraphImporter::give_name(Value* value, const std::string& name) {
+  if (value->name() == name) return;
+  Value* holder = nullptr;
+  graph_.for_each_value([&](Value& v) {
+    if (v.name() == name) holder = &v;
+  });
+  std::string spare = value->name();
+  graph_.rename(value, name + ".output");
+  if (holder) graph_.rename(holder, std::move(spare));
+  graph_.rename(value, name);
+}
+
+Status GraphImporter::add_output(const onnx_proto::ValueInfoProto& info) {
+  const auto found = values_.find(info.name());
+  if (found == values_.end()) return error("no node computes it");
+  Value* value = found->second;
+  if (graph_.is_output(value)) return error("is listed twice");
+  SV_ASSIGN(const Type declared, declared_type(info));
+  SV_TRY(check_agrees(declared, value->type));
+  if (!value->is_constant()) refine(value->type, declared);
+  graph_.add_output(value);
+  give_name(value, info.name());
+  return {};
+}
+
+Status GraphImporter::add_outputs() {
+  if (proto_.output_size() == 0) return error("the graph has no outputs");
+  for (const auto& info : proto_.output()) {
+    if (info.name().empty()) return error("an output of the graph has no name");
+    Status status = add_output(info);
+    if (!status.ok()) return std::move(status).error().in(quoted("output", info.name()));
+  }
+  return {};
+}
+
+Result<Graph> GraphImporter::run() {
+  graph_.name = printable(proto_.name(), kMaxName);
+  SV_TRY(check_names());
+  SV_TRY(add_inputs());
+  SV_TRY(add_initializers());
+  SV_TRY(add_nodes());
+  SV_TRY(add_outputs());
+  return std::move(graph_);
+}
+
+}  // namespace svengine::onnx

@@ -1,0 +1,52 @@
+// From a parsed and supported GraphProto to the engine's Graph.
+#pragma once
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/graph/op_def.h"
+#include "importers/onnx/tensor_source.h"
+#include "onnx_proto/svengine_onnx.pb.h"
+
+namespace svengine::onnx {
+
+/// Used once: construct and run().
+class GraphImporter {
+ public:
+  /// `model` has passed check_versions() and check_supported() with `ops`. References must outlive the importer.
+  GraphImporter(const onnx_proto::ModelProto& model, const OpRegistry& ops, const TensorSource& tensors,
+                const std::vector<std::string>& inputs_instead_of_initializers)
+      : model_(model), proto_(model.graph()), ops_(ops), tensors_(tensors), overridden_(inputs_instead_of_initializers) {}
+
+  Result<Graph> run();
+
+ private:
+  /// Types of the inputs by name; names checked and different. Also the order of the nodes.
+  Status check_names();
+  Status add_inputs();
+  Status add_initializers();
+  Status add_nodes();
+  Status add_node(const onnx_proto::NodeProto& node, int index);
+  /// The values that a node uses, null for absent ones.
+  std::vector<Value*> inputs_of(const onnx_proto::NodeProto& node) const;
+  /// Canonical form and types of a node just added, whose outputs are `outputs`.
+  Status settle(Node* node, const std::vector<Value*>& outputs);
+  Status add_outputs();
+  Status add_output(const onnx_proto::ValueInfoProto& info);
+  /// A graph output keeps the name in the file, even if something made by the importer has taken it.
+  void give_name(Value* value, const std::string& name);
+  bool is_overridden(const std::string& name) const;
+
+  const onnx_proto::ModelProto& model_;
+  const onnx_proto::GraphProto& proto_;
+  const OpRegistry& ops_;
+  const TensorSource& tensors_;
+  const std::vector<std::string>& overridden_;
+  Graph graph_;
+  std::unordered_map<std::string, Type> input_types_;
+  std::unordered_map<std::string, const onnx_proto::TensorProto*> initializers_;
+  std::unordered_map<std::string, Value*> values_;
+  std::unordered_map<std::string, const onnx_proto::ValueInfoProto*> infos_;
+};
+
+}  // namespace svengine::onnx

@@ -1,0 +1,103 @@
+#include "importers/onnx/import.h"
+
+#include <google/protobuf/io/coded_stream.h>
+
+#include <filesystem>
+#include <new>
+#include <optional>
+
+#include "engine/ops/registry.h"
+#include "importers/onnx/graph_importer.h"
+#include "importers/onnx/names.h"
+#include "importers/onnx/skeleton.h"
+#include "importers/onnx/survey.h"
+
+namespace svengine {
+namespace {
+
+using onnx::Bytes;
+using onnx::printable;
+
+/// What a file that is no model looks like, where that can be told.
+const char* other_kind(Bytes bytes) {
+  const std::string_view text = onnx::text_of(bytes.first(std::min<size_t>(bytes.size(), 64)));
+  if (text.starts_with("\x1f\x8b")) return "a gzip file; unpack it first";
+  if (text.starts_with("PK\x03\x04")) return "a zip file (a PyTorch checkpoint is one too), not an ONNX model";
+  if (text.starts_with("version https://git-lfs")) return "a Git LFS pointer, not the model itself: fetch it with git lfs pull";
+  if (text.starts_with("<")) return "a page of HTML or XML, not an ONNX model";
+  if (text.starts_with("\x89HDF")) return "an HDF5 file, not an ONNX model";
+  return nullptr;
+}
+
+Result<onnx_proto::ModelProto> parse(Bytes bytes) {
+  if (bytes.empty()) return error("is empty");
+  if (const char* kind = other_kind(bytes)) return error("is {}", kind);
+  Result<std::string> skeleton = onnx::make_skeleton(bytes);
+  if (!skeleton.ok()) return std::move(skeleton).error().in("is no ONNX model, or only a part of one");
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(skeleton->data()), static_cast<int>(skeleton->size()));
+  stream.SetRecursionLimit(64);
+  onnx_proto::ModelProto model;
+  if (!model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) return error("is no ONNX model: protobuf cannot parse its structure");
+  return model;
+}
+
+Model describe_file(const onnx_proto::ModelProto& proto, const std::string& path) {
+  constexpr size_t kMostText = size_t{1} << 20;
+  Model model;
+  model.path = path;
+  model.ir_version = proto.ir_version();
+  for (const auto& import : proto.opset_import()) model.opsets.push_back({onnx::canonical_domain(import.domain()), import.version()});
+  model.producer_name = printable(proto.producer_name(), kMostText);
+  model.producer_version = printable(proto.producer_version(), kMostText);
+  model.domain = printable(proto.domain(), kMostText);
+  model.model_version = proto.model_version();
+  model.doc = printable(proto.doc_string(), kMostText);
+  for (const auto& entry : proto.metadata_props())
+    model.metadata.emplace_back(printable(entry.key(), kMostText), printable(entry.value(), kMostText));
+  return model;
+}
+
+Result<Model> import(Bytes bytes, const std::shared_ptr<const void>& owner, const std::string& path, onnx::ExternalFiles* external,
+                     const ImportOptions& options) {
+  SV_ASSIGN(const onnx_proto::ModelProto proto, parse(bytes));
+  const OpRegistry& ops = options.ops ? *options.ops : all_ops();
+  SV_TRY(onnx::check_versions(proto));
+  SV_TRY(onnx::check_supported(proto, ops));
+  const onnx::TensorSource tensors(bytes, owner, external);
+  Model model = describe_file(proto, path);
+  SV_ASSIGN(model.graph, onnx::GraphImporter(proto, ops, tensors, options.inputs_instead_of_initializers).run());
+  return model;
+}
+
+/// Names the file in errors, and makes running out of memory one.
+template <class Import>
+Result<Model> guarded(const std::string& name, Import&& run) {
+  try {
+    Result<Model> model = run();
+    if (!model.ok()) return std::move(model).error().in(printable(name));
+    return model;
+  } catch (const std::bad_alloc&) {
+    return error("{}: not enough memory to import the model", printable(name));
+  }
+}
+
+}  // namespace
+
+Result<Model> import_onnx(const std::string& path, const ImportOptions& options) {
+  return guarded(path, [&]() -> Result<Model> {
+    SV_ASSIGN(const auto file, MappedFile::open(path));
+    onnx::ExternalFiles external(std::filesystem::path(path).parent_path().string());
+    return import(file->bytes(), file, path, &external, options);
+  });
+}
+
+Result<Model> import_onnx(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name,
+                          const ImportOptions& options) {
+  return guarded(name, [&]() -> Result<Model> {
+    std::optional<onnx::ExternalFiles> external;
+    if (!options.external_folder.empty()) external.emplace(options.external_folder);
+    return import(bytes, owner, {}, external ? &*external : nullptr, options);
+  });
+}
+
+}  // namespace svengine

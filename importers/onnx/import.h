@@ -1,0 +1,40 @@
+// Reads ONNX models: IR versions 3 to 10, ai.onnx opsets 7 to 21.
+//
+//   bytes ── skeleton.h ──> ModelProto without weights ── survey.h ──> everything unsupported, named at once
+//                              └── initializers (in place), inputs, nodes in order: canonical form, types inferred ──> Graph
+//
+// Any bytes give a Model or an Error that names file, node, shapes and cause, in time and memory bounded by the file's size.
+//
+// Weights of more than 4 KiB stay where they are in the mapped file, aligned or not; the graph's tensors keep the mapping
+// alive. A file that is cut off or changed while it is mapped takes its weights with it (SIGBUS, as for any mapped file).
+//
+// Declared types of inner values and outputs refine dimensions that inference cannot know; they are the file's word, so what
+// computes addresses must infer again from concrete shapes, as planning does.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/graph/op_def.h"
+#include "importers/onnx/model.h"
+
+namespace svengine {
+
+struct ImportOptions {
+  /// The operators to accept; null: all of the engine.
+  const OpRegistry* ops = nullptr;
+  /// Initializers that are also declared as inputs are constants; those named here become inputs that must be given.
+  std::vector<std::string> inputs_instead_of_initializers = {};
+  /// For import from bytes: the folder for external data; empty: external data are refused. (Files: the file's folder.)
+  std::string external_folder = {};
+};
+
+Result<Model> import_onnx(const std::string& path, const ImportOptions& options = {});
+
+/// From memory. `owner` keeps `bytes` alive as long as the graph needs them; `name` stands for the path in errors.
+Result<Model> import_onnx(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name,
+                          const ImportOptions& options = {});
+
+}  // namespace svengine

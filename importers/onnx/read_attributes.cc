@@ -1,0 +1,89 @@
+#include "importers/onnx/read_attributes.h"
+
+#include "importers/onnx/names.h"
+
+namespace svengine::onnx {
+namespace {
+
+using onnx_proto::AttributeProto;
+
+template <class To, class From>
+std::vector<To> to_vector(const From& from) {
+  return std::vector<To>(from.begin(), from.end());
+}
+
+/// The types whose content is there. An empty list leaves no trace in the file, so it is not among them.
+std::vector<AttributeProto::AttributeType> contents(const AttributeProto& a) {
+  std::vector<AttributeProto::AttributeType> out;
+  if (a.has_f()) out.push_back(AttributeProto::FLOAT);
+  if (a.has_i()) out.push_back(AttributeProto::INT);
+  if (a.has_s()) out.push_back(AttributeProto::STRING);
+  if (a.has_t()) out.push_back(AttributeProto::TENSOR);
+  if (a.floats_size()) out.push_back(AttributeProto::FLOATS);
+  if (a.ints_size()) out.push_back(AttributeProto::INTS);
+  if (a.strings_size()) out.push_back(AttributeProto::STRINGS);
+  return out;
+}
+
+const char* name_of(AttributeProto::AttributeType type) {
+  switch (type) {
+    case AttributeProto::FLOAT: return "FLOAT";
+    case AttributeProto::INT: return "INT";
+    case AttributeProto::STRING: return "STRING";
+    case AttributeProto::TENSOR: return "TENSOR";
+    case AttributeProto::FLOATS: return "FLOATS";
+    case AttributeProto::INTS: return "INTS";
+    case AttributeProto::STRINGS: return "STRINGS";
+    default: return "none";
+  }
+}
+
+/// The declared type, or, where none is declared, that of the only content.
+Result<AttributeProto::AttributeType> type_of(const AttributeProto& a) {
+  const std::vector<AttributeProto::AttributeType> there = contents(a);
+  if (there.size() > 1) return error("holds two values, {} and {}", name_of(there[0]), name_of(there[1]));
+  const bool declared = a.has_type() && a.type() != AttributeProto::UNDEFINED;
+  if (!declared) {
+    if (there.empty()) return error("has neither a type nor a value");
+    return there[0];
+  }
+  // Writers in proto3 leave out a number that is 0 and a text that is empty: not there, but not another type either.
+  if (!there.empty() && there[0] != a.type()) return error("is declared as {}, but holds {}", name_of(a.type()), name_of(there[0]));
+  return a.type();
+}
+
+Result<Attribute> read_value(const AttributeProto& a, const TensorSource& tensors) {
+  SV_ASSIGN(const AttributeProto::AttributeType type, type_of(a));
+  switch (type) {
+    case AttributeProto::FLOAT: return Attribute(a.f());
+    case AttributeProto::INT: return Attribute(static_cast<int64_t>(a.i()));
+    case AttributeProto::STRING: return Attribute(a.s());
+    case AttributeProto::FLOATS: return Attribute(to_vector<float>(a.floats()));
+    case AttributeProto::INTS: return Attribute(to_vector<int64_t>(a.ints()));
+    case AttributeProto::STRINGS: return Attribute(to_vector<std::string>(a.strings()));
+    case AttributeProto::TENSOR: {
+      if (!a.has_t()) return error("is declared as TENSOR, but holds none");
+      SV_ASSIGN(Tensor tensor, tensors.read(a.t()));
+      return Attribute(std::move(tensor));
+    }
+    default: return error("is of a type that is not supported");
+  }
+}
+
+}  // namespace
+
+Result<Attributes> read_attributes(const onnx_proto::NodeProto& node, const TensorSource& tensors) {
+  Attributes out;
+  for (const AttributeProto& a : node.attribute()) {
+    if (a.name().empty()) return error("an attribute has no name");
+    SV_TRY(check_name("attribute", a.name()));
+    if (out.has(a.name())) return error("attribute '{}' is given twice", a.name());
+    if (!a.ref_attr_name().empty()) return error("attribute '{}' refers to an attribute of a function, but this is none", a.name());
+    Result<Attribute> value = read_value(a, tensors);
+    if (!value.ok()) return std::move(value).error().in(fmt::format("attribute '{}'", a.name()));
+    out.set(a.name(), std::move(value).value());
+  }
+  return out;
+}
+
+}  // namespace svengine::onnx

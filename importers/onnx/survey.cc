@@ -1,0 +1,149 @@
+#include "importers/onnx/survey.h"
+
+#include <fmt/ranges.h>
+
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "importers/onnx/names.h"
+
+namespace svengine::onnx {
+namespace {
+
+using onnx_proto::AttributeProto;
+using onnx_proto::ModelProto;
+using onnx_proto::NodeProto;
+
+constexpr size_t kMostNodesShown = 10;
+constexpr size_t kMostProblemsShown = 100;
+
+std::string shown_domain(const std::string& domain) { return domain.empty() ? "ai.onnx" : printable(domain); }
+
+/// Problems in the order of their first node, each with the nodes that have it.
+class Problems {
+ public:
+  void add(std::string problem, std::string node) {
+    const auto [at, is_new] = index_.emplace(std::move(problem), list_.size());
+    if (is_new) list_.push_back({at->first, {}, 0});
+    Entry& entry = list_[at->second];
+    if (++entry.count <= kMostNodesShown && !node.empty()) entry.nodes.push_back(fmt::format("'{}'", printable(node)));
+  }
+  bool empty() const { return list_.empty(); }
+
+  std::string text() const {
+    std::string out;
+    for (size_t i = 0; i < list_.size(); ++i) {
+      if (i == kMostProblemsShown) return out + fmt::format("; and {} more", list_.size() - i);
+      const Entry& entry = list_[i];
+      out += (i ? "; " : "") + entry.problem;
+      if (entry.nodes.empty()) continue;
+      out += fmt::format(" (node{} {}", entry.count > 1 ? "s" : "", fmt::join(entry.nodes, ", "));
+      out += entry.count > entry.nodes.size() ? fmt::format(" and {} more)", entry.count - entry.nodes.size()) : ")";
+    }
+    return out;
+  }
+
+ private:
+  struct Entry {
+    std::string problem;
+    std::vector<std::string> nodes;
+    size_t count;
+  };
+  std::map<std::string, size_t> index_;
+  std::vector<Entry> list_;
+};
+
+/// What the engine cannot do with the operator of this node; empty when there is nothing.
+std::string operator_problem(const NodeProto& node, const ModelProto& model, const OpRegistry& ops,
+                             const std::set<std::pair<std::string, std::string>>& functions) {
+  const std::string domain = canonical_domain(node.domain());
+  const std::string op = fmt::format("{} of {}", printable(node.op_type()), shown_domain(domain));
+  if (functions.count({domain, node.op_type()})) return op + " is a function of the model";
+  const OpDef* def = domain == kInternalDomain ? nullptr : ops.find(domain, node.op_type());
+  if (!def) return op;
+  const int opset = opset_of(model, domain);
+  if (opset == 0) return op + ": the model does not import this domain";
+  if (opset < def->since || opset > def->until) return fmt::format("{} in opset {} (known: {} to {})", op, opset, def->since, def->until);
+  return {};
+}
+
+const char* attribute_problem(const AttributeProto& attribute) {
+  if (attribute.has_g() || attribute.graphs_size()) return "a subgraph";
+  if (attribute.has_sparse_tensor() || attribute.sparse_tensors_size()) return "a sparse tensor";
+  if (attribute.has_tp() || attribute.type_protos_size()) return "a type";
+  if (attribute.tensors_size()) return "a list of tensors";
+  switch (attribute.type()) {
+    case AttributeProto::GRAPH: case AttributeProto::GRAPHS: return "a subgraph";
+    case AttributeProto::SPARSE_TENSOR: case AttributeProto::SPARSE_TENSORS: return "a sparse tensor";
+    case AttributeProto::TYPE_PROTO: case AttributeProto::TYPE_PROTOS: return "a type";
+    case AttributeProto::TENSORS: return "a list of tensors";
+    default: return nullptr;
+  }
+}
+
+Status check_opsets(const ModelProto& model) {
+  std::set<std::string> domains;
+  for (const auto& import : model.opset_import()) {
+    const std::string domain = canonical_domain(import.domain());
+    SV_TRY(check_name("domain", domain));
+    if (!domains.insert(domain).second) return error("imports the operators of {} twice", shown_domain(domain));
+    if (import.version() < 1 || import.version() > INT32_MAX)
+      return error("imports opset {} of {}, which does not exist", import.version(), shown_domain(domain));
+    if (domain.empty() && (import.version() < kOldestOpset || import.version() > kNewestOpset))
+      return error("needs opset {} of ai.onnx; supported are {} to {} (onnx.version_converter can change a model's opset)",
+                   import.version(), kOldestOpset, kNewestOpset);
+  }
+  if (domains.empty()) return error("imports no opset; ONNX models of IR version 3 and newer must");
+  return {};
+}
+
+}  // namespace
+
+std::string canonical_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
+Status check_versions(const ModelProto& model) {
+  if (!model.has_ir_version() && !model.has_graph()) return error("is not an ONNX model: it has neither an IR version nor a graph");
+  if (model.ir_version() < kOldestIr || model.ir_version() > kNewestIr)
+    return error("has IR version {}; supported are {} to {}", model.ir_version(), kOldestIr, kNewestIr);
+  SV_TRY(check_opsets(model));
+  if (!model.has_graph()) return error("has no graph");
+  return {};
+}
+
+int opset_of(const ModelProto& model, const std::string& domain) {
+  for (const auto& import : model.opset_import())
+    if (canonical_domain(import.domain()) == domain) return static_cast<int>(import.version());
+  return 0;
+}
+
+Status check_supported(const ModelProto& model, const OpRegistry& ops) {
+  Problems problems;
+  if (model.training_info_size()) problems.add("training_info", "");
+  if (model.graph().sparse_initializer_size()) problems.add(fmt::format("{} sparse initializers", model.graph().sparse_initializer_size()), "");
+  std::set<std::pair<std::string, std::string>> functions;
+  for (const auto& f : model.functions()) functions.emplace(canonical_domain(f.domain()), f.name());
+  int index = 0;
+  for (const NodeProto& node : model.graph().node()) {
+    const std::string name = node_name(node, index++);
+    if (node.op_type().empty()) return error("node '{}' names no operator", printable(name));
+    SV_TRY(check_name("operator", node.op_type()));
+    SV_TRY(check_name("domain", node.domain()));
+    std::string problem = operator_problem(node, model, ops, functions);
+    if (!problem.empty()) problems.add(std::move(problem), name);
+    for (const AttributeProto& attribute : node.attribute()) {
+      if (const char* what = attribute_problem(attribute))
+        problems.add(fmt::format("{} with {} as attribute '{}'", node.op_type(), what, printable(attribute.name())), name);
+    }
+  }
+  if (problems.empty()) return {};
+  return error("not supported: {}", problems.text());
+}
+
+std::string node_name(const onnx_proto::NodeProto& node, int index) {
+  if (!node.name().empty()) return printable(node.name(), kMaxName);
+  return fmt::format("{}_{}", node.op_type().empty() ? "node" : printable(node.op_type()), index);
+}
+
+}  // namespace svengine::onnx

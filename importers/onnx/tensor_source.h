@@ -1,0 +1,24 @@
+// The tensors of a model that was parsed from a skeleton (see skeleton.h), from where they really are.
+#pragma once
+#include <memory>
+
+#include "importers/onnx/tensor_proto.h"
+#include "onnx_proto/svengine_onnx.pb.h"
+
+namespace svengine::onnx {
+
+class TensorSource {
+ public:
+  /// `external` may be null: no external data. All three must outlive the source; `owner` goes into the tensors.
+  TensorSource(Bytes file, std::shared_ptr<const void> owner, ExternalFiles* external)
+      : file_(file), owner_(std::move(owner)), external_(external) {}
+
+  Result<Tensor> read(const onnx_proto::TensorProto& skeleton) const;
+
+ private:
+  Bytes file_;
+  std::shared_ptr<const void> owner_;
+  ExternalFiles* external_;
+};
+
+}  // namespace svengine::onnx

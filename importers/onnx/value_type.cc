@@ -1,0 +1,80 @@
+#include "importers/onnx/value_type.h"
+
+#include "importers/onnx/names.h"
+#include "importers/onnx/tensor_proto.h"
+
+namespace svengine::onnx {
+namespace {
+
+Result<Dim> declared_dim(const onnx_proto::TensorShapeProto::Dimension& dim) {
+  if (dim.has_dim_value()) {
+    if (dim.dim_value() < 0)
+      return error("dimension {} is negative; a dimension of unknown size has a name (dim_param) or nothing", dim.dim_value());
+    return Dim(dim.dim_value());
+  }
+  if (dim.dim_param().empty()) return Dim();
+  SV_TRY(check_name("dimension", dim.dim_param()));
+  return Dim(dim.dim_param());
+}
+
+Result<Shape> declared_shape(const onnx_proto::TensorShapeProto& shape) {
+  std::vector<Dim> dims;
+  Dims smallest;
+  for (const auto& d : shape.dim()) {
+    SV_ASSIGN(Dim dim, declared_dim(d));
+    smallest.push_back(dim.is_static() ? dim.value() : 1);
+    dims.push_back(std::move(dim));
+  }
+  SV_TRY(check_dims(smallest));
+  return Shape(std::move(dims));
+}
+
+}  // namespace
+
+Result<Type> declared_type(const onnx_proto::ValueInfoProto& info) {
+  using onnx_proto::TypeProto;
+  Type out;
+  const TypeProto& type = info.type();
+  switch (type.value_case()) {
+    case TypeProto::VALUE_NOT_SET: return out;
+    case TypeProto::kTensorType: break;
+    case TypeProto::kSequenceType: return error("is a sequence; only tensors are supported");
+    case TypeProto::kMapType: return error("is a map; only tensors are supported");
+    case TypeProto::kOptionalType: return error("is an optional; only tensors are supported");
+    case TypeProto::kSparseTensorType: return error("is a sparse tensor; only dense ones are supported");
+  }
+  SV_ASSIGN(out.dtype, dtype_from_onnx(type.tensor_type().elem_type()));
+  if (type.tensor_type().has_shape()) {
+    SV_ASSIGN(out.shape, declared_shape(type.tensor_type().shape()));
+  }
+  return out;
+}
+
+Status check_agrees(const Type& declared, const Type& actual) {
+  const auto differs = [&] { return error("is declared as {}, but is {}", to_string(declared), to_string(actual)); };
+  if (declared.dtype != DType::undefined && actual.dtype != DType::undefined && declared.dtype != actual.dtype) return differs();
+  if (!declared.shape.has_rank() || !actual.shape.has_rank()) return {};
+  if (declared.shape.rank() != actual.shape.rank()) return differs();
+  for (size_t i = 0; i < declared.shape.dims().size(); ++i) {
+    const Dim& a = declared.shape[i];
+    const Dim& b = actual.shape[i];
+    if (a.is_static() && b.is_static() && a.value() != b.value()) return differs();
+  }
+  return {};
+}
+
+void refine(Type& type, const Type& declared) {
+  if (!check_agrees(declared, type).ok()) return;
+  if (type.dtype == DType::undefined) type.dtype = declared.dtype;
+  if (!declared.shape.has_rank()) return;
+  if (!type.shape.has_rank()) {
+    type.shape = declared.shape;
+    return;
+  }
+  for (size_t i = 0; i < type.shape.dims().size(); ++i) {
+    Dim& dim = type.shape[i];
+    if (!dim.is_static() && !dim.is_symbolic()) dim = declared.shape[i];
+  }
+}
+
+}  // namespace svengine::onnx
