@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "engine/ops/infer_util.h"
-#include "engine/ops/kernel_step.h"
 
 namespace svengine::ops {
 namespace {
@@ -15,7 +14,6 @@ using kernels::ConvArgs;
 using kernels::ConvExtent;
 using kernels::ConvKernels;
 using kernels::ConvKind;
-using kernels::ConvPackArgs;
 using kernels::ConvShape;
 
 constexpr int64_t kFirstLayerChannels = 4;  // kernels/conv.h: kFirstLayer
@@ -78,8 +76,8 @@ PackedConv pack_constants(LowerContext& c, const ConvShape& shape, ConvKind kind
   packed.weights = c.packed(1, form, conv->packed_bytes(shape, kind), [&](std::byte* to) {
     Tensor original = *c.constant(1);
     if (reinterpret_cast<uintptr_t>(original.raw()) % 4 != 0) original = original.aligned_copy().value();
-    const ConvPackArgs args{shape, kind, reinterpret_cast<const float*>(original.raw()), reinterpret_cast<float*>(to)};
-    conv->pack.run(args, 0, conv->pack.tasks(args), nullptr);
+    conv->pack(shape, kind, reinterpret_cast<const float*>(original.raw()), reinterpret_cast<float*>(to), 0,
+               conv->pack_tasks(shape, kind));
   });
   if (c.has_input(2)) {
     const int64_t bytes = round_up(shape.out_channels, c.kernels().lanes) * 4;
@@ -96,11 +94,11 @@ PackedConv pack_at_run_time(LowerContext& c, const ConvShape& shape, ConvKind ki
   const ConvKernels* conv = c.kernels().conv;
   PackedConv packed;
   packed.weights = c.temporary(conv->packed_bytes(shape, kind));
-  emit_kernel(c, "conv_pack", conv->pack, ConvPackArgs{shape, kind, nullptr, nullptr},
-              [from = c.in(1), to = packed.weights](ConvPackArgs& a, const Run& run) {
-                a.weights = run.get<const float>(from);
-                a.packed = run.get<float>(to);
-              });
+  c.emit("conv_pack", conv->pack_tasks(shape, kind),
+         [=, from = c.in(1), to = packed.weights](const Run& run, int64_t begin, int64_t end) -> const char* {
+           conv->pack(shape, kind, run.get<const float>(from), run.get<float>(to), begin, end);
+           return nullptr;
+         });
   if (c.has_input(2)) {
     const int64_t padded = round_up(shape.out_channels, c.kernels().lanes);
     packed.bias = c.temporary(padded * 4);
@@ -155,15 +153,20 @@ Status lower_conv(LowerContext& c, Buffer residual, const kernels::ActivationArg
   args.kind = kind_for(c, shape);
   args.activation = activation;
   const PackedConv packed = constant ? pack_constants(c, shape, args.kind) : pack_at_run_time(c, shape, args.kind);
+  const ConvKernels* conv = c.kernels().conv;
   static constexpr const char* kKinds[] = {"direct", "first", "depthwise", "grouped", "plain"};
-  emit_kernel(c, fmt::format("conv_{}_{}x{}", kKinds[static_cast<int>(args.kind)], shape.kernel.height, shape.kernel.width),
-              c.kernels().conv->run, args, [in = c.in(0), out = c.out(), packed, residual](ConvArgs& a, const Run& run) {
-                a.input = run.get<const float>(in);
-                a.weights = run.get<const float>(packed.weights);
-                a.bias = run.get<const float>(packed.bias);
-                a.residual = run.get<const float>(residual);
-                a.output = run.get<float>(out);
-              });
+  c.emit(fmt::format("conv_{}_{}x{}", kKinds[static_cast<int>(args.kind)], shape.kernel.height, shape.kernel.width), conv->tasks(args),
+         [=, in = c.in(0), out = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
+           ConvArgs one = args;
+           one.input = run.get<const float>(in);
+           one.weights = run.get<const float>(packed.weights);
+           one.bias = run.get<const float>(packed.bias);
+           one.residual = run.get<const float>(residual);
+           one.output = run.get<float>(out);
+           conv->run(one, begin, end, run.scratch<void>());
+           return nullptr;
+         },
+         conv->scratch_bytes(args));
   return {};
 }
 
