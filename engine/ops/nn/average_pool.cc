@@ -1,0 +1,29 @@
+// AveragePool: the mean of each window, of the positions inside the image or (count_include_pad) inside the padded one.
+#include "engine/ops/nn/pool_common.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+Status lower(LowerContext& c) {
+  return lower_pool(c, "average_pool", {.kind = kernels::PoolKind::kAverage, .count_padding = c.attributes().integer("count_include_pad") != 0});
+}
+
+}  // namespace
+
+OpDef define_average_pool() {
+  return {
+      .name = "AveragePool",
+      .attributes = window_attributes({{"count_include_pad", AttributeKind::integer, false, int64_t{0}}}, true, true),
+      .infer = infer_pool,
+      .lower = lower,
+      .cost = pool_cost,
+      .blocked = BlockedLayout::prefers,
+      .can_block = can_block_pool,
+      .samples = {{.inputs = {f32({2, 18, 9, 7})}, .attributes = {{"kernel_shape", integers({3, 3})}, {"pads", integers({1, 1, 1, 1})}}},
+                  {.inputs = {f32({1, 3, 9, 9})},
+                   .attributes = {{"kernel_shape", integers({3, 3})}, {"count_include_pad", integer(1)}, {"auto_pad", text("SAME_LOWER")}}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,19 @@
+// GlobalAveragePool: the mean of each channel.
+#include "engine/ops/nn/pool_common.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+
+OpDef define_global_average_pool() {
+  return {
+      .name = "GlobalAveragePool",
+      .infer = infer_global_pool,
+      .lower = [](LowerContext& c) { return lower_global_pool(c, "global_average_pool", kernels::PoolKind::kAverage, 2); },
+      .cost = pool_cost,
+      .blocked = BlockedLayout::prefers,
+      .can_block = can_block_pool,
+      .samples = {{.inputs = {f32({2, 18, 7, 5})}}, {.inputs = {f32({1, 3, 65})}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,31 @@
+// LpPool: the p-norm of each window.
+#include "engine/ops/nn/pool_common.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  if (c.attributes().integer("p", 2) < 1) return error("p is {}, needs at least 1", c.attributes().integer("p", 2));
+  return infer_pool(c);
+}
+
+Status lower(LowerContext& c) {
+  return lower_pool(c, "lp_pool", {.kind = kernels::PoolKind::kLp, .power = static_cast<int32_t>(c.attributes().integer("p", 2))});
+}
+
+}  // namespace
+
+OpDef define_lp_pool() {
+  return {
+      .name = "LpPool",
+      .since = 2,
+      .attributes = window_attributes({{"p", AttributeKind::integer, false, int64_t{2}}}, true, true),
+      .infer = infer,
+      .lower = lower,
+      .cost = pool_cost,
+      .samples = {{.inputs = {f32({2, 5, 9, 7})}, .attributes = {{"kernel_shape", integers({3, 3})}, {"p", integer(3)}}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,99 @@
+#include "engine/ops/nn/pool_common.h"
+
+#include "engine/ops/infer_util.h"
+#include "engine/ops/kernel_step.h"
+
+namespace svengine::ops {
+namespace {
+
+kernels::Extent extent(const Dims& values, int64_t fill) {
+  const auto three = to_three(values, fill);
+  return {three[0], three[1], three[2]};
+}
+
+Status check_image(const InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "X", {DType::f32}));
+  const Shape& x = c.shape(0);
+  if (x.has_rank() && (x.rank() < 3 || x.rank() > 5))
+    return error("X {} is of rank {}, needs 3 to 5 (N, C and 1 to 3 spatial dimensions)", to_string(x), x.rank());
+  return {};
+}
+
+}  // namespace
+
+Status infer_pool(InferContext& c) {
+  SV_TRY(check_image(c));
+  const Shape& x = c.shape(0);
+  Shape out;
+  if (x.has_rank()) {
+    SV_ASSIGN(std::vector<Dim> spatial, window_output(c.attributes(), x, {}));
+    std::vector<Dim> dims{x[0], x[1]};
+    dims.insert(dims.end(), spatial.begin(), spatial.end());
+    out = Shape(std::move(dims));
+  }
+  c.set(0, DType::f32, out);
+  c.set(1, DType::i64, out);
+  return {};
+}
+
+Status lower_pool(LowerContext& c, const char* kernel, kernels::PoolArgs args) {
+  const Dims dims = c.in_dims(0);
+  SV_ASSIGN(Window w, window_of(c.attributes(), Dims(dims.begin() + 2, dims.end()), {}));
+  args.blocked = c.in_type(0).block > 0;
+  args.shape = {dims[0], dims[1], extent(w.in, 1), extent(w.out, 1), extent(w.kernel, 1), extent(w.strides, 1), extent(w.dilations, 1),
+                extent(w.pads_begin, 0), extent(w.pads_end, 0)};
+  args.column_major_indices = c.attributes().integer("storage_order") != 0;
+  emit_kernel(c, kernel, c.kernels().pool->window, args, [in = c.in(0), out = c.out(), indices = c.out(1)](kernels::PoolArgs& a, const Run& run) {
+    a.input = run.get<const float>(in);
+    a.output = run.get<float>(out);
+    a.indices = run.get<int64_t>(indices);
+  });
+  return {};
+}
+
+Status infer_global_pool(InferContext& c) {
+  SV_TRY(check_image(c));
+  const Shape& x = c.shape(0);
+  if (!x.has_rank()) {
+    c.set(0, DType::f32, Shape());
+    return {};
+  }
+  std::vector<Dim> out(static_cast<size_t>(x.rank()), Dim(1));
+  out[0] = x[0];
+  out[1] = x[1];
+  c.set(0, DType::f32, Shape(std::move(out)));
+  return {};
+}
+
+Status lower_global_pool(LowerContext& c, const char* kernel, kernels::PoolKind kind, int32_t power) {
+  const Dims dims = c.in_dims(0);
+  kernels::GlobalPoolArgs args;
+  args.kind = kind;
+  args.blocked = c.in_type(0).block > 0;
+  args.batch = dims[0];
+  args.channels = dims[1];
+  args.size = element_count(std::span(dims).subspan(2));
+  args.power = power;
+  emit_kernel(c, kernel, c.kernels().pool->global, args, [in = c.in(0), out = c.out()](kernels::GlobalPoolArgs& a, const Run& run) {
+    a.input = run.get<const float>(in);
+    a.output = run.get<float>(out);
+  });
+  return {};
+}
+
+bool can_block_pool(const Node& node, int) {
+  return node.input(0)->type.block > 0 && (!node.output(1) || node.output(1)->users().empty());
+}
+
+Cost pool_cost(const Node& node) {
+  Cost cost;
+  const Shape& x = node.input(0)->type.shape;
+  cost.bytes = stored_bytes(node.input(0)->type) + stored_bytes(node.output()->type);
+  Dims spatial;
+  for (size_t i = 2; x.has_rank() && i < x.dims().size(); ++i) spatial.push_back(x[i].is_static() ? x[i].value() : 1);
+  double window = static_cast<double>(element_count(node.attributes.integers("kernel_shape", spatial)));
+  cost.flops = stored_bytes(node.output()->type) / 4 * window;
+  return cost;
+}
+
+}  // namespace svengine::ops

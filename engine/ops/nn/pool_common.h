@@ -1,0 +1,26 @@
+// Pooling on the kernels of kernels/pool.h.
+#pragma once
+#include "engine/graph/op_def.h"
+#include "engine/kernels/pool.h"
+#include "engine/ops/lowering.h"
+#include "engine/ops/nn/window_common.h"
+
+namespace svengine::ops {
+
+/// Types of a window pooling: [N, C, spatial...] with 1 to 3 spatial dimensions; a second output holds int64 indices.
+Status infer_pool(InferContext& c);
+
+/// Emits a window pooling; `kind`, `count_padding` and `power` are set in `args`, the rest comes from the node.
+Status lower_pool(LowerContext& c, const char* kernel, kernels::PoolArgs args);
+
+/// Output [N, C, 1, 1, ...].
+Status infer_global_pool(InferContext& c);
+Status lower_global_pool(LowerContext& c, const char* kernel, kernels::PoolKind kind, int32_t power);
+
+/// Blocks go in and out of a pooling whose input is blocked already; indices are for plain layout only.
+bool can_block_pool(const Node& node, int block);
+
+/// One operation for every position of every window.
+Cost pool_cost(const Node& node);
+
+}  // namespace svengine::ops
