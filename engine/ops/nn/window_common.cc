@@ -8,11 +8,11 @@ namespace {
 // A window reaches at most this far; beyond it the arithmetic on sizes could overflow.
 constexpr int64_t kMost = int64_t{1} << 31;
 
-Result<Dims> list(const Attributes& attributes, const char* name, size_t rank, const Dims& otherwise, int64_t least) {
+Result<Dims> list(const Attributes& attributes, const char* name, size_t count, const Dims& otherwise, int64_t least) {
   const auto* values = attributes.get<std::vector<int64_t>>(name);
   if (!values || values->empty()) return otherwise;
-  if (values->size() != otherwise.size())
-    return error("attribute '{}' has {} values, needs {} for {} spatial dimensions", name, values->size(), otherwise.size(), rank);
+  if (values->size() != count)
+    return error("attribute '{}' has {} values, needs {} for the input's spatial dimensions", name, values->size(), count);
   for (int64_t v : *values)
     if (v < least || v > kMost) return error("attribute '{}' holds {}, needs values from {} to {}", name, v, least, kMost);
   return *values;
@@ -60,7 +60,7 @@ Result<Window> window_of(const Attributes& attributes, const Dims& spatial, cons
   if (w.kernel.size() != rank) return error("kernel of rank {} for {} spatial dimensions", w.kernel.size(), rank);
   SV_ASSIGN(w.strides, list(attributes, "strides", rank, Dims(rank, 1), 1));
   SV_ASSIGN(w.dilations, list(attributes, "dilations", rank, Dims(rank, 1), 1));
-  SV_ASSIGN(Dims pads, list(attributes, "pads", rank, Dims(2 * rank, 0), 0));
+  SV_ASSIGN(Dims pads, list(attributes, "pads", 2 * rank, Dims(2 * rank, 0), 0));
   w.pads_begin.assign(pads.begin(), pads.begin() + static_cast<int64_t>(rank));
   w.pads_end.assign(pads.begin() + static_cast<int64_t>(rank), pads.end());
   const std::string auto_pad = attributes.text("auto_pad", "NOTSET");
