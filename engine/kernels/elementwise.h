@@ -99,7 +99,7 @@ struct UnaryArgs {
   const void* x = nullptr;
   void* y = nullptr;
   int64_t n = 0;  // contiguous elements
-  float alpha = 0, beta = 0;
+  double alpha = 0, beta = 0;                 // rounded to float for f32
   int64_t low = INT64_MIN, high = INT64_MAX;  // integer kClip; high of unsigned 64-bit is taken as uint64_t
   bool detect_negative = true, detect_positive = true;
 };

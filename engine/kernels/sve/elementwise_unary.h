@@ -1,0 +1,17 @@
+// Functions over contiguous elements: x + begin to x + end into y.
+#pragma once
+#include "engine/kernels/elementwise.h"
+#include "engine/kernels/sve/vec.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+using UnaryFunction = void (*)(const UnaryArgs& args, int64_t begin, int64_t end) noexcept;
+
+/// A null function for what is not there.
+UnaryFunction find_unary_f32(UnaryOp op) noexcept;
+UnaryFunction find_unary_plain(UnaryOp op, ElementType type) noexcept;  // integers, bool, double; identity of any type
+
+/// y = activation(y) for n floats.
+void activate(const ActivationArgs& activation, float* y, int64_t n) noexcept;
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
