@@ -31,22 +31,6 @@ int64_t tasks(const ConvShape& shape) { return shape.batch * ceil_div(shape.out_
 
 int64_t scratch_bytes(const ConvShape&) { return 0; }
 
-/// The kernel taps of an axis that lie inside the image for output `out`.
-Range taps_inside(int64_t in, int64_t kernel, int64_t dilation, int64_t start) {
-  const int64_t begin = start >= 0 ? 0 : smaller(ceil_div(-start, dilation), kernel);
-  const int64_t end = in - start <= 0 ? 0 : smaller(ceil_div(in - start, dilation), kernel);
-  return {begin, larger(begin, end)};
-}
-
-/// Output columns for which every kernel column lies inside.
-Range inner_columns(const ConvShape& shape) {
-  const int64_t reach = (shape.kernel.width - 1) * shape.dilation.width;
-  const Range left = outputs_inside(shape.in.width, shape.out.width, shape.stride.width, -shape.pad.width);
-  const Range right = outputs_inside(shape.in.width, shape.out.width, shape.stride.width, reach - shape.pad.width);
-  const int64_t begin = larger(left.begin, right.begin);
-  return {begin, larger(begin, smaller(left.end, right.end))};
-}
-
 struct Rows {
   const ConvArgs& args;
   LaneWalk walk;
@@ -81,7 +65,9 @@ void run(const ConvArgs& args, int64_t begin, int64_t end, void*) {
   const ConvShape& shape = args.shape;
   const int64_t blocks = ceil_div(shape.out_channels, kLanes);
   const Rows rows{args, lane_walk(shape, shape.in.width * kLanes, args.activation),
-                  lane_functions(shape.kernel.width, shape.stride.width, shape.dilation.width), inner_columns(shape)};
+                  lane_functions(shape.kernel.width, shape.stride.width, shape.dilation.width), 
+                  inner_outputs(shape.in.width, shape.out.width, shape.kernel.width, shape.stride.width, shape.dilation.width,
+                                shape.pad.width)};
   const int64_t row_floats = shape.out.width * kLanes;
   for (int64_t task = begin; task < end; ++task) {
     const int64_t y = task % shape.out.height;

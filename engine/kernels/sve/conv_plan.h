@@ -12,16 +12,14 @@
 #pragma once
 #include "engine/kernels/conv.h"
 #include "engine/kernels/sve/vec.h"
+#include "engine/kernels/sve/window.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 
+using namespace window;
+
 inline constexpr int64_t kFloat = sizeof(float);
 inline constexpr int kMostVectors = kMachine.conv_vectors;
-
-constexpr int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-constexpr int64_t larger(int64_t a, int64_t b) { return a < b ? b : a; }
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-constexpr int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
 /// Pixels of a tile: what the accumulator registers allow, and no more than there are registers for their addresses.
 constexpr int most_pixels(int vectors) {
@@ -29,18 +27,6 @@ constexpr int most_pixels(int vectors) {
   return by_accumulators < kMachine.conv_addresses ? by_accumulators : kMachine.conv_addresses;
 }
 inline constexpr int kMostPixels = most_pixels(1);
-
-/// Positions [begin, end) of an axis.
-struct Range {
-  int64_t begin, end;
-};
-
-/// The outputs y for which input position y * stride + shift exists.
-constexpr Range outputs_inside(int64_t in, int64_t out, int64_t stride, int64_t shift) {
-  const int64_t begin = shift >= 0 ? 0 : smaller(ceil_div(-shift, stride), out);
-  const int64_t end = in - shift <= 0 ? 0 : smaller(ceil_div(in - shift, stride), out);
-  return {begin, larger(begin, end)};
-}
 
 struct Plan {
   int64_t groups, in_blocks, out_blocks, bundles;  // blocks and bundles of one group

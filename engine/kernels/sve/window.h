@@ -1,0 +1,43 @@
+// Where sliding windows lie inside an image, axis by axis: shared by convolution and pooling.
+#pragma once
+#include "engine/kernels/sve/vec.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET::window {
+
+constexpr int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+constexpr int64_t larger(int64_t a, int64_t b) { return a < b ? b : a; }
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
+
+/// Positions [begin, end) of an axis.
+struct Range {
+  int64_t begin, end;
+  constexpr int64_t size() const { return end - begin; }
+};
+
+/// The i in [0, count) for which 0 <= i * step + shift < in.
+constexpr Range steps_inside(int64_t in, int64_t count, int64_t step, int64_t shift) {
+  const int64_t begin = shift >= 0 ? 0 : smaller(ceil_div(-shift, step), count);
+  const int64_t end = in - shift <= 0 ? 0 : smaller(ceil_div(in - shift, step), count);
+  return {begin, larger(begin, end)};
+}
+
+/// The outputs y for which input position y * stride + shift exists.
+constexpr Range outputs_inside(int64_t in, int64_t out, int64_t stride, int64_t shift) {
+  return steps_inside(in, out, stride, shift);
+}
+
+/// The taps k for which input position start + k * dilation exists.
+constexpr Range taps_inside(int64_t in, int64_t kernel, int64_t dilation, int64_t start) {
+  return steps_inside(in, kernel, dilation, start);
+}
+
+/// The outputs for which every tap exists.
+constexpr Range inner_outputs(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dilation, int64_t pad) {
+  const Range first = outputs_inside(in, out, stride, -pad);
+  const Range last = outputs_inside(in, out, stride, (kernel - 1) * dilation - pad);
+  const int64_t begin = larger(first.begin, last.begin);
+  return {begin, larger(begin, smaller(first.end, last.end))};
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::window
