@@ -1,4 +1,4 @@
-// Elementwise kernels: one operand, two operands with NumPy broadcasting, selection, conversion, constants.
+// Elementwise kernels: one operand, two operands with NumPy broadcasting, selection, conversion, progressions.
 //
 // Every kernel is a TaskKernel without scratch: tasks() cuts the output by its shape into pieces of about
 // kElementwiseTask elements, results are bitwise the same for any split. Sizes of 0 give 0 tasks. Buffers need the alignment
@@ -192,14 +192,7 @@ struct CastArgs {
   int64_t n = 0;
 };
 
-// ---- Constants -------------------------------------------------------------------------------------------------------
-
-struct FillArgs {
-  void* y = nullptr;
-  int64_t n = 0;
-  int32_t element_bytes = 4;  // 1, 2, 4, 8
-  uint64_t bits = 0;          // the value, in the low bytes
-};
+// ---- Progressions ----------------------------------------------------------------------------------------------------
 
 /// y[i] = start + i delta. Floats: computed in double, rounded once. f32, f64, i16, i32, i64.
 struct RangeArgs {
@@ -217,7 +210,6 @@ struct ElementwiseKernels {
   TaskKernel<BinaryArgs> binary;
   TaskKernel<WhereArgs> where;
   TaskKernel<CastArgs> cast;
-  TaskKernel<FillArgs> fill;
   TaskKernel<RangeArgs> range;
 };
 

@@ -6,7 +6,7 @@
 #include "engine/kernels/sve/elementwise_unary.h"
 #include "engine/kernels/sve/elementwise_walk.h"
 
-namespace svengine::kernels::SVENGINE_KERNEL_SET {
+namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 
 namespace {
 
@@ -87,7 +87,11 @@ void binary_run(const BinaryArgs& args, int64_t begin, int64_t end, void*) noexc
 }
 
 }  // namespace
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise
 
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+using namespace elementwise;
 extern const ElementwiseKernels elementwise_kernels;
 const ElementwiseKernels elementwise_kernels{has_unary,
                                              {unary_tasks, no_scratch, unary_run},
@@ -95,7 +99,6 @@ const ElementwiseKernels elementwise_kernels{has_unary,
                                              {binary_tasks, no_scratch, binary_run},
                                              {where_tasks, no_scratch, where_run},
                                              {cast_tasks, no_scratch, cast_run},
-                                             {fill_tasks, no_scratch, fill_run},
                                              {range_tasks, no_scratch, range_run}};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -2,7 +2,7 @@
 #include "engine/kernels/sve/elementwise_tile.h"
 #include "engine/kernels/sve/math_pow.h"
 
-namespace svengine::kernels::SVENGINE_KERNEL_SET {
+namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 namespace {
 
 SVENGINE_INLINE vf add_relu(vf a, vf b) { return vmax(vadd(a, b), vdup(0.0f)); }
@@ -46,4 +46,4 @@ TileFunction find_binary_f32(BinaryOp op, bool relu) noexcept {
   }
 }
 
-}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise

@@ -1,7 +1,7 @@
 // Binary kernels of int32, int64 and bool in vector code.
 #include "engine/kernels/sve/elementwise_tile.h"
 
-namespace svengine::kernels::SVENGINE_KERNEL_SET {
+namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 namespace {
 
 #define SVENGINE_INTEGER_OP(name, intrinsic)                                                        \
@@ -76,4 +76,4 @@ TileFunction find_binary_integer(BinaryOp op, ElementType type) noexcept {
   return nullptr;
 }
 
-}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise

@@ -2,7 +2,7 @@
 #include "engine/kernels/sve/elementwise_scalar.h"
 #include "engine/kernels/sve/elementwise_tile.h"
 
-namespace svengine::kernels::SVENGINE_KERNEL_SET {
+namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 namespace {
 
 /// kA and kB: whether the operand's columns are contiguous.
@@ -119,4 +119,4 @@ TileFunction find_binary_plain(BinaryOp op, ElementType type) noexcept {
   }
 }
 
-}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise

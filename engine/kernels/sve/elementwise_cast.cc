@@ -7,7 +7,7 @@
 #include "engine/kernels/sve/elementwise_scalar.h"
 #include "engine/kernels/sve/elementwise_walk.h"
 
-namespace svengine::kernels::SVENGINE_KERNEL_SET {
+namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 namespace {
 
 constexpr int64_t kBlock = 512;
@@ -192,4 +192,4 @@ void cast_run(const CastArgs& args, int64_t begin, int64_t end, void*) noexcept 
   }
 }
 
-}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise

@@ -6,7 +6,7 @@
 #include "engine/kernels/elementwise.h"
 #include "engine/kernels/sve/math_base.h"
 
-namespace svengine::kernels::SVENGINE_KERNEL_SET {
+namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 
 typedef svuint8_t vbyte __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
 
@@ -74,4 +74,4 @@ SVENGINE_INLINE void map_contiguous(const T* x, Out* y, int64_t n, F f) {
   }
 }
 
-}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise

@@ -3,7 +3,7 @@
 #pragma once
 #include "engine/kernels/sve/vec.h"
 
-namespace svengine::kernels::SVENGINE_KERNEL_SET::scalar {
+namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise::scalar {
 
 template <class T>
 inline constexpr bool kIsFloat = T(0.5f) != T(0);
@@ -153,4 +153,4 @@ uint8_t less_or_equal(T a, T b) {
   return a <= b;
 }
 
-}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::scalar
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise::scalar

@@ -6,7 +6,7 @@
 #pragma once
 #include "engine/kernels/sve/elementwise_loop.h"
 
-namespace svengine::kernels::SVENGINE_KERNEL_SET {
+namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 
 struct Tile {
   const void* a;
@@ -112,4 +112,4 @@ TileFunction find_binary_f32(BinaryOp op, bool relu) noexcept;
 TileFunction find_binary_integer(BinaryOp op, ElementType type) noexcept;  // i32, i64, bool: vector code
 TileFunction find_binary_plain(BinaryOp op, ElementType type) noexcept;    // the rest, loops for the compiler to vectorise
 
-}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise

@@ -3,7 +3,7 @@
 #include "engine/kernels/elementwise.h"
 #include "engine/kernels/sve/vec.h"
 
-namespace svengine::kernels::SVENGINE_KERNEL_SET {
+namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 
 using UnaryFunction = void (*)(const UnaryArgs& args, int64_t begin, int64_t end) noexcept;
 
@@ -14,4 +14,4 @@ UnaryFunction find_unary_plain(UnaryOp op, ElementType type) noexcept;  // integ
 /// y = activation(y) for n floats.
 void activate(const ActivationArgs& activation, float* y, int64_t n) noexcept;
 
-}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise

@@ -5,7 +5,7 @@
 #include "engine/kernels/sve/elementwise_loop.h"
 #include "engine/kernels/sve/math.h"
 
-namespace svengine::kernels::SVENGINE_KERNEL_SET {
+namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 namespace {
 
 SVENGINE_INLINE vf floor(vf x) { return svrintm_x(svptrue_b32(), x); }
@@ -136,4 +136,4 @@ void activate(const ActivationArgs& activation, float* y, int64_t n) noexcept {
   if (activation.kind != Activation::kNone) find_activation(operation_of(activation.kind))(args, 0, n);
 }
 
-}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise

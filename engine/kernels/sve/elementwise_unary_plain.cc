@@ -2,7 +2,7 @@
 #include "engine/kernels/sve/elementwise_scalar.h"
 #include "engine/kernels/sve/elementwise_unary.h"
 
-namespace svengine::kernels::SVENGINE_KERNEL_SET {
+namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 namespace {
 
 template <class T>
@@ -175,4 +175,4 @@ UnaryFunction find_unary_plain(UnaryOp op, ElementType type) noexcept {
   return nullptr;
 }
 
-}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise

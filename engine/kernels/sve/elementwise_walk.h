@@ -6,7 +6,7 @@
 #include "engine/kernels/elementwise.h"
 #include "engine/kernels/sve/math_base.h"
 
-namespace svengine::kernels::SVENGINE_KERNEL_SET {
+namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 
 SVENGINE_INLINE int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 SVENGINE_INLINE int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -71,4 +71,4 @@ SVENGINE_INLINE void for_each_tile(const Broadcast& b, const BroadcastCut& cut, 
 
 SVENGINE_INLINE int64_t row_stride(const Broadcast& b, int operand) { return b.rank > 1 ? b.stride[operand][b.rank - 2] : 0; }
 
-}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise

@@ -2,7 +2,7 @@
 #include "engine/kernels/sve/elementwise_parts.h"
 #include "engine/kernels/sve/elementwise_walk.h"
 
-namespace svengine::kernels::SVENGINE_KERNEL_SET {
+namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 namespace {
 
 struct WhereRow {
@@ -68,4 +68,4 @@ void where_run(const WhereArgs& args, int64_t begin, int64_t end, void*) noexcep
   }
 }
 
-}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise

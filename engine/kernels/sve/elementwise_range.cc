@@ -1,16 +1,9 @@
-// Constants and arithmetic progressions.
+// Arithmetic progressions.
 #include "engine/kernels/sve/elementwise_parts.h"
 #include "engine/kernels/sve/elementwise_walk.h"
 
-namespace svengine::kernels::SVENGINE_KERNEL_SET {
+namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 namespace {
-
-template <class T>
-void fill_elements(const FillArgs& args, int64_t first, int64_t last) {
-  T* y = static_cast<T*>(args.y);
-  const T value = T(args.bits);
-  for (int64_t i = first; i < last; ++i) y[i] = value;
-}
 
 template <class T>
 void range_floats(const RangeArgs& args, int64_t first, int64_t last) {
@@ -27,18 +20,6 @@ void range_integers(const RangeArgs& args, int64_t first, int64_t last) {
 
 }  // namespace
 
-int64_t fill_tasks(const FillArgs& args) noexcept { return divide_up(args.n, kElementwiseTask); }
-
-void fill_run(const FillArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const int64_t first = begin * kElementwiseTask, last = smaller(end * kElementwiseTask, args.n);
-  switch (args.element_bytes) {
-    case 1: return fill_elements<uint8_t>(args, first, last);
-    case 2: return fill_elements<uint16_t>(args, first, last);
-    case 4: return fill_elements<uint32_t>(args, first, last);
-    default: return fill_elements<uint64_t>(args, first, last);
-  }
-}
-
 int64_t range_tasks(const RangeArgs& args) noexcept { return divide_up(args.n, kElementwiseTask); }
 
 void range_run(const RangeArgs& args, int64_t begin, int64_t end, void*) noexcept {
@@ -52,4 +33,4 @@ void range_run(const RangeArgs& args, int64_t begin, int64_t end, void*) noexcep
   }
 }
 
-}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise
