@@ -8,6 +8,7 @@ namespace svengine::kernels {
 /// reads nothing that another task of the same call writes, so run(args, 0, n) equals any split of [0, n) over any threads,
 /// bit by bit. Neighbouring tasks touch neighbouring memory: give every thread one contiguous range.
 ///
+/// `tasks` and `scratch_bytes` depend on sizes and options alone: pointers may still be null (they matter to `run` only).
 /// `scratch` belongs to one thread for the duration of one run, holds scratch_bytes(args) bytes (null when that is 0) and is
 /// 256-byte aligned. Kernels are noexcept, allocate nothing, check nothing, keep no state.
 template <class Args>

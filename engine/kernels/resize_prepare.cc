@@ -1,0 +1,101 @@
+// Tables for Resize, by the formulas of the ONNX operator's specification (opset 19) and its reference implementation.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "engine/kernels/data_prepare.h"
+
+namespace svengine::kernels {
+
+namespace {
+
+struct Source {
+  double position;
+  bool exists;
+};
+
+Source source_of(const ResizeAxis& axis, int64_t j) {
+  const double x = static_cast<double>(j), in = static_cast<double>(axis.in), out = static_cast<double>(axis.out);
+  switch (axis.coordinate) {
+    case ResizeCoordinate::kHalfPixel: return {(x + 0.5) / axis.scale - 0.5, true};
+    case ResizeCoordinate::kHalfPixelSymmetric: {
+      const double adjustment = out / (axis.scale * in);
+      return {in / 2 * (1 - adjustment) + (x + 0.5) / axis.scale - 0.5, true};
+    }
+    case ResizeCoordinate::kPytorchHalfPixel: return {axis.out > 1 ? (x + 0.5) / axis.scale - 0.5 : 0, true};
+    case ResizeCoordinate::kAlignCorners: return {axis.out > 1 ? x * (in - 1) / (out - 1) : 0, true};
+    case ResizeCoordinate::kAsymmetric: return {x / axis.scale, true};
+    case ResizeCoordinate::kTfCropAndResize: {
+      const double span = axis.roi_end - axis.roi_begin;
+      const double position = axis.out > 1 ? axis.roi_begin * (in - 1) + x * span * (in - 1) / (out - 1)
+                                           : 0.5 * (axis.roi_begin + axis.roi_end) * (in - 1);
+      return {position, position >= 0 && position <= in - 1};
+    }
+  }
+  return {0, false};
+}
+
+double nearest(double x, ResizeNearest rounding) {
+  switch (rounding) {
+    case ResizeNearest::kFloor: return std::floor(x);
+    case ResizeNearest::kCeil: return std::ceil(x);
+    case ResizeNearest::kRoundPreferFloor: return std::ceil(x - 0.5);
+    case ResizeNearest::kRoundPreferCeil: return std::floor(x + 0.5);
+  }
+  return x;
+}
+
+// Tables of a filter that is nonzero within `radius` of its centre. When shrinking with antialias the filter is stretched by
+// 1 / scale; its weights are then normalised, as they are when taps outside the source are excluded.
+ResampleTables filter_tables(const ResizeAxis& axis, double radius, bool antialias, bool exclude_outside,
+                             const std::function<double(double)>& filter) {
+  const double stretch = antialias ? std::min(1.0, axis.scale) : 1.0;
+  const int32_t taps = static_cast<int32_t>(2 * std::ceil(radius / stretch));
+  const bool normalise = exclude_outside || stretch < 1;
+  ResampleTables tables{taps, std::vector<int32_t>(static_cast<size_t>(taps * axis.out)),
+                        std::vector<float>(static_cast<size_t>(taps * axis.out))};
+  for (int64_t j = 0; j < axis.out; ++j) {
+    const Source source = source_of(axis, j);
+    const int64_t first = static_cast<int64_t>(std::floor(source.position)) - taps / 2 + 1;
+    std::vector<double> weights;
+    double sum = 0;
+    for (int64_t t = 0; t < taps; ++t) {
+      const bool outside = first + t < 0 || first + t >= axis.in;
+      weights.push_back(exclude_outside && outside ? 0 : filter((static_cast<double>(first + t) - source.position) * stretch));
+      sum += weights.back();
+    }
+    for (int64_t t = 0; t < taps; ++t) {
+      const size_t at = static_cast<size_t>(t * axis.out + j);
+      tables.index[at] = source.exists ? static_cast<int32_t>(std::clamp<int64_t>(first + t, 0, axis.in - 1)) : -1;
+      tables.weight[at] = static_cast<float>(normalise ? weights[static_cast<size_t>(t)] / sum : weights[static_cast<size_t>(t)]);
+    }
+  }
+  return tables;
+}
+
+}  // namespace
+
+std::vector<int32_t> nearest_map(const ResizeAxis& axis, ResizeNearest rounding) {
+  std::vector<int32_t> map;
+  for (int64_t j = 0; j < axis.out; ++j) {
+    const Source source = source_of(axis, j);
+    const double position = std::clamp(nearest(source.position, rounding), 0.0, static_cast<double>(axis.in - 1));
+    map.push_back(source.exists ? static_cast<int32_t>(position) : -1);
+  }
+  return map;
+}
+
+ResampleTables linear_tables(const ResizeAxis& axis, bool antialias) {
+  return filter_tables(axis, 1, antialias, false, [](double x) { return std::max(0.0, 1 - std::fabs(x)); });
+}
+
+// Keys' cubic convolution.
+ResampleTables cubic_tables(const ResizeAxis& axis, double coefficient, bool exclude_outside, bool antialias) {
+  return filter_tables(axis, 2, antialias, exclude_outside, [a = coefficient](double x) {
+    x = std::fabs(x);
+    if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+    return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0.0;
+  });
+}
+
+}  // namespace svengine::kernels
