@@ -9,7 +9,7 @@
 #include <cstring>
 #include <optional>
 
-#include "importers/onnx/names.h"
+#include "importers/io/names.h"
 
 namespace svengine::onnx {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "importers/onnx/names.h"
+#include "importers/io/names.h"
 #include "importers/onnx/order.h"
 #include "importers/onnx/read_attributes.h"
 #include "importers/onnx/survey.h"
@@ -123,10 +123,10 @@ Status GraphImporter::add_nodes() {
     Status status = add_node(proto_.node(i), i);
     if (status.ok()) continue;
     Error problem = std::move(status).error();
-    // infer_types() names the node itself.
-    const std::string where = fmt::format("node '{}' ({})", node_name(proto_.node(i), i), proto_.node(i).op_type());
-    if (problem.message().starts_with(where)) return problem;
-    return std::move(problem).in(where);
+    // infer_types() names the node itself (its operator may be another one by then: Scatter becomes ScatterElements).
+    const std::string who = fmt::format("node '{}' (", node_name(proto_.node(i), i));
+    if (problem.message().starts_with(who)) return problem;
+    return std::move(problem).in(fmt::format("{}{})", who, proto_.node(i).op_type()));
   }
   return {};
 }

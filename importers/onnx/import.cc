@@ -8,7 +8,7 @@
 
 #include "engine/ops/registry.h"
 #include "importers/onnx/graph_importer.h"
-#include "importers/onnx/names.h"
+#include "importers/io/names.h"
 #include "importers/onnx/skeleton.h"
 #include "importers/onnx/survey.h"
 
@@ -16,7 +16,7 @@ namespace svengine {
 namespace {
 
 using onnx::Bytes;
-using onnx::printable;
+
 
 /// What a file that is no model looks like, where that can be told.
 const char* other_kind(Bytes bytes) {

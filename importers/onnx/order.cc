@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "importers/onnx/names.h"
+#include "importers/io/names.h"
 #include "importers/onnx/survey.h"
 
 namespace svengine::onnx {

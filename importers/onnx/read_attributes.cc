@@ -1,6 +1,6 @@
 #include "importers/onnx/read_attributes.h"
 
-#include "importers/onnx/names.h"
+#include "importers/io/names.h"
 
 namespace svengine::onnx {
 namespace {

@@ -32,14 +32,8 @@ namespace function_field {
 constexpr uint32_t name = 1, domain = 10;
 }
 
-void append_varint(std::string& out, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
-  out += static_cast<char>(value);
-}
-
 void append_field(std::string& out, uint32_t number, std::string_view payload) {
-  append_varint(out, number << 3 | static_cast<uint32_t>(Wire::length));
-  append_varint(out, payload.size());
+  append_field_head(out, number, payload.size());
   out += payload;
 }
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "importers/onnx/names.h"
+#include "importers/io/names.h"
 
 namespace svengine::onnx {
 namespace {

@@ -2,7 +2,7 @@
 #include <cstring>
 #include <limits>
 
-#include "importers/onnx/names.h"
+#include "importers/io/names.h"
 #include "importers/onnx/tensor_proto.h"
 
 namespace svengine::onnx {

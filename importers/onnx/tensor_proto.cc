@@ -1,6 +1,6 @@
 #include "importers/onnx/tensor_proto.h"
 
-#include "importers/onnx/names.h"
+#include "importers/io/names.h"
 
 namespace svengine::onnx {
 namespace {

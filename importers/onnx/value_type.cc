@@ -1,6 +1,6 @@
 #include "importers/onnx/value_type.h"
 
-#include "importers/onnx/names.h"
+#include "importers/io/names.h"
 #include "importers/onnx/tensor_proto.h"
 
 namespace svengine::onnx {

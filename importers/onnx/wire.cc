@@ -14,6 +14,16 @@ bool read_varint(Bytes bytes, size_t& at, uint64_t& value) {
   return false;
 }
 
+void append_varint(std::string& out, uint64_t value) {
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+  out += static_cast<char>(value);
+}
+
+void append_field_head(std::string& out, uint32_t number, size_t size) {
+  append_varint(out, number << 3 | static_cast<uint32_t>(Wire::length));
+  append_varint(out, size);
+}
+
 bool WireReader::fail(Error error) {
   status_ = std::move(error);
   return false;

@@ -1,4 +1,4 @@
-// Reads protobuf's wire format, field by field, from bytes that nobody has checked.
+// Reads (and, for streaming, writes) protobuf's wire format, field by field, from bytes that nobody has checked.
 //
 // A message is a sequence of fields; each is a key (field number << 3 | wire type, as a varint) and a payload:
 //
@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "engine/base/status.h"
@@ -48,6 +49,10 @@ class WireReader {
 
 /// Reads a varint at `at` and moves past it; false (and `at` anywhere) when it is cut off or longer than 64 bits.
 bool read_varint(Bytes bytes, size_t& at, uint64_t& value);
+
+/// Writing: a varint at the end of `out`, and the key and length of a field with `size` bytes to follow.
+void append_varint(std::string& out, uint64_t value);
+void append_field_head(std::string& out, uint32_t number, size_t size);
 
 inline std::string_view text_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 

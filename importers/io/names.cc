@@ -1,8 +1,8 @@
-#include "importers/onnx/names.h"
+#include "importers/io/names.h"
 
 #include <cstdint>
 
-namespace svengine::onnx {
+namespace svengine {
 namespace {
 
 /// Bytes of the character at the front of `text`; 0 when it is not one to print: malformed UTF-8 or a control character.
@@ -48,4 +48,4 @@ Status check_name(std::string_view what, std::string_view name) {
   return {};
 }
 
-}  // namespace svengine::onnx
+}  // namespace svengine

@@ -5,7 +5,7 @@
 
 #include "engine/base/status.h"
 
-namespace svengine::onnx {
+namespace svengine {
 
 inline constexpr size_t kMaxName = 4096;
 
@@ -16,4 +16,4 @@ std::string printable(std::string_view text, size_t limit = 200);
 /// `what` is the kind of thing named: "value", "attribute", ...
 Status check_name(std::string_view what, std::string_view name);
 
-}  // namespace svengine::onnx
+}  // namespace svengine

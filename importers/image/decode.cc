@@ -1,0 +1,70 @@
+#include "importers/image/decode.h"
+
+#include <cstdlib>
+#include <memory>
+
+#include "importers/image/image.h"
+
+namespace {
+
+// A PNG can claim to unpack to any size: stb asks for the memory as it goes, and gets no more than this.
+constexpr size_t kMostMemory = size_t{1} << 30;
+
+void* bounded_malloc(size_t size) { return size > kMostMemory ? nullptr : std::malloc(size); }
+void* bounded_realloc(void* memory, size_t size) { return size > kMostMemory ? nullptr : std::realloc(memory, size); }
+
+}  // namespace
+
+#define STB_IMAGE_STATIC
+#define STB_IMAGE_IMPLEMENTATION
+#define STBI_ONLY_PNG
+#define STBI_ONLY_JPEG
+#define STBI_NO_STDIO
+#define STBI_MALLOC(size) bounded_malloc(size)
+#define STBI_REALLOC(memory, size) bounded_realloc(memory, size)
+#define STBI_FREE(memory) std::free(memory)
+#define STB_IMAGE_RESIZE_STATIC
+#define STB_IMAGE_RESIZE_IMPLEMENTATION
+#define STBIR_MALLOC(size, context) ((void)(context), bounded_malloc(size))
+#define STBIR_FREE(memory, context) ((void)(context), std::free(memory))
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#include <stb/stb_image.h>
+#include <stb/stb_image_resize.h>
+#pragma GCC diagnostic pop
+
+namespace svengine {
+namespace {
+
+struct Free {
+  void operator()(stbi_uc* memory) const { std::free(memory); }
+};
+
+}  // namespace
+
+Result<Pixels> decode_image(std::span<const std::byte> bytes, int channels) {
+  if (bytes.size() > kMostMemory) return error("the image has {} bytes; at most {} are read", bytes.size(), kMostMemory);
+  const auto* data = reinterpret_cast<const stbi_uc*>(bytes.data());
+  const int size = static_cast<int>(bytes.size());
+  Pixels out;
+  int in_file = 0;
+  if (!stbi_info_from_memory(data, size, &out.width, &out.height, &in_file)) return error("is neither a PNG nor a JPEG image");
+  if (out.width < 1 || out.height < 1 || static_cast<int64_t>(out.width) * out.height > kMostPixels)
+    return error("the image is {}x{}; images of 1 to {} pixels are read", out.width, out.height, kMostPixels);
+  const std::unique_ptr<stbi_uc, Free> pixels(stbi_load_from_memory(data, size, &out.width, &out.height, &in_file, channels));
+  if (!pixels) return error("the image is damaged ({})", stbi_failure_reason());
+  out.channels = channels;
+  out.data.assign(pixels.get(), pixels.get() + static_cast<size_t>(out.width) * static_cast<size_t>(out.height) * static_cast<size_t>(channels));
+  return out;
+}
+
+Result<Pixels> resize_image(const Pixels& in, int width, int height) {
+  Pixels out{width, height, in.channels, {}};
+  out.data.resize(static_cast<size_t>(width) * static_cast<size_t>(height) * static_cast<size_t>(in.channels));
+  const int done = stbir_resize_uint8_generic(in.data.data(), in.width, in.height, 0, out.data.data(), width, height, 0, in.channels,
+                                              STBIR_ALPHA_CHANNEL_NONE, 0, STBIR_EDGE_CLAMP, STBIR_FILTER_TRIANGLE, STBIR_COLORSPACE_LINEAR, nullptr);
+  if (!done) return error("no memory to resize an image of {}x{} to {}x{}", in.width, in.height, width, height);
+  return out;
+}
+
+}  // namespace svengine

@@ -1,0 +1,28 @@
+// Writes graphs of ai.onnx operators as ONNX models.
+//
+// Weights are streamed from where they are into the file; only the structure passes through protobuf. The canonical form of
+// the graph is that of the newest opset; nodes whose form is younger than the wanted opset are written in the older form
+// (axes of reductions as an attribute), or refused where there is none.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/graph/graph.h"
+
+namespace svengine {
+
+struct ExportOptions {
+  int opset = 17;
+  int64_t ir_version = 8;
+  std::string producer_name = "svengine";
+  std::string producer_version = {};
+  std::string doc = {};
+  std::vector<std::pair<std::string, std::string>> metadata = {};
+};
+
+/// Fails on operators of other domains, on values in a blocked layout, and on models of 2 GiB and more, which protobuf's
+/// readers cannot take. `path` is replaced only when the model is complete.
+Status export_onnx(const Graph& graph, const ExportOptions& options, const std::string& path);
+
+}  // namespace svengine

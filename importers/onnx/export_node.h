@@ -1,0 +1,17 @@
+// One node of a graph in the form that an opset of ai.onnx has for it.
+#pragma once
+#include "engine/graph/graph.h"
+#include "onnx_proto/svengine_onnx.pb.h"
+
+namespace svengine::onnx {
+
+/// The node as that opset has it; fails when it has no such form.
+Result<onnx_proto::NodeProto> export_node(const Node& node, int opset);
+
+/// Everything of a TensorProto but the data: name, type, dimensions.
+onnx_proto::TensorProto export_tensor_header(const Tensor& tensor, const std::string& name);
+
+/// What comes between that header and the data: key and length of raw_data.
+std::string raw_data_head(size_t size);
+
+}  // namespace svengine::onnx

@@ -1,0 +1,24 @@
+// ONNX tensors in files of their own: input_0.pb and output_0.pb of a model's test_data_set folders.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "engine/base/tensor.h"
+
+namespace svengine {
+
+struct TensorFile {
+  std::string name;  // may be empty
+  Tensor tensor;
+};
+
+/// Reads a serialised TensorProto; large raw data are used in place in the mapped file. Sequences and optionals, which such
+/// files can hold too, are refused by name.
+Result<TensorFile> load_tensor_proto(const std::string& path);
+
+/// Writes a TensorProto with raw data; replaces `path` only when complete.
+Status save_tensor_proto(const Tensor& tensor, const std::string& name, const std::string& path);
+
+}  // namespace svengine
