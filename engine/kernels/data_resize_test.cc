@@ -1,0 +1,157 @@
+// Padding and resizing: the tables, and the kernels that use them.
+#include <catch2/catch.hpp>
+#include <random>
+#include <vector>
+
+#include "engine/kernels/data_prepare.h"
+#include "engine/kernels/kernel_table.h"
+#include "engine/kernels/reference/data.h"
+#include "tests/support/guarded_buffer.h"
+#include "tests/support/kernel_tasks.h"
+
+using namespace svengine::kernels;
+using namespace svengine::test;
+using Catch::Matchers::Equals;
+
+namespace {
+
+using Map = std::vector<int32_t>;
+
+template <class F>
+void for_every_set(const F& f) {
+  REQUIRE(!available_kernel_sets().empty());
+  for (const KernelTable* set : available_kernel_sets()) f(*set);
+}
+
+template <class T>
+void check_map(const KernelTable& set, const std::vector<int64_t>& in, const std::vector<Map>& maps) {
+  MapArgs args{.element_bytes = sizeof(T), .rank = static_cast<int32_t>(in.size())};
+  int64_t stride = 1;
+  for (int d = args.rank - 1; d >= 0; --d) {
+    args.src_stride[d] = stride;
+    stride *= in[d];
+    args.extent[d] = static_cast<int64_t>(maps[d].size());
+    args.map[d] = maps[d].data();
+  }
+  args.value = 0x4142434445464748;
+  GuardedBuffer<T> src(static_cast<size_t>(stride));
+  for (int64_t i = 0; i < stride; ++i) src[i] = static_cast<T>(i);
+  const size_t count = static_cast<size_t>(count_of(args.extent, args.rank));
+  GuardedBuffer<T> want(count), got(count);
+  args.src = src.data(), args.dst = want.data();
+  reference_map(args);
+  args.dst = got.data();
+  const MapRun run = longest_run(maps.back());
+  for (bool with_run : {false, true}) {
+    args.run_begin = with_run ? run.begin : 0, args.run_length = with_run ? run.length : 0;
+    got.refill();
+    run_tasks(set.data->map, args);
+    REQUIRE(same_values(got.data(), want.data(), count));
+    REQUIRE(got.intact());
+  }
+}
+
+// One axis of `in` values through the resample kernel, as the last axis and as a middle one; both must agree.
+std::vector<float> resample(const KernelTable& set, const std::vector<float>& x, int64_t out, const ResampleTables& tables) {
+  const int64_t in = static_cast<int64_t>(x.size()), inner = set.lanes + 3;
+  GuardedBuffer<float> source(x.size()), line(out), wide(x.size() * inner), wide_out(out * inner);
+  std::copy(x.begin(), x.end(), source.begin());
+  for (int64_t i = 0; i < in * inner; ++i) wide[i] = x[i / inner];
+  ResampleArgs args{source.data(), line.data(), 1, in, out, 1, tables.taps, tables.index.data(), tables.weight.data(), -5};
+  run_tasks(set.data->resample, args);
+  args.x = wide.data(), args.y = wide_out.data(), args.inner = inner;
+  run_tasks(set.data->resample, args);
+  for (int64_t i = 0; i < out * inner; ++i) REQUIRE(wide_out[i] == line[i / inner]);
+  REQUIRE((line.intact() && wide_out.intact()));
+  return {line.begin(), line.end()};
+}
+
+void require_near(const std::vector<float>& got, const std::vector<double>& want) {
+  REQUIRE(got.size() == want.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    INFO("element " << i << " got " << got[i] << " want " << want[i]);
+    REQUIRE(std::fabs(got[i] - want[i]) <= 2e-6 * std::max(1.0, std::fabs(want[i])));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("pad tables") {
+  CHECK_THAT(pad_map(PadMode::kConstant, 3, 2, 1), Equals(Map{-1, -1, 0, 1, 2, -1}));
+  CHECK_THAT(pad_map(PadMode::kEdge, 3, 2, 2), Equals(Map{0, 0, 0, 1, 2, 2, 2}));
+  CHECK_THAT(pad_map(PadMode::kReflect, 4, 3, 3), Equals(Map{3, 2, 1, 0, 1, 2, 3, 2, 1, 0}));
+  CHECK_THAT(pad_map(PadMode::kReflect, 3, 6, 0), Equals(Map{2, 1, 0, 1, 2, 1, 0, 1, 2}));
+  CHECK_THAT(pad_map(PadMode::kReflect, 1, 2, 1), Equals(Map{0, 0, 0, 0}));
+  CHECK_THAT(pad_map(PadMode::kWrap, 3, 4, 2), Equals(Map{2, 0, 1, 2, 0, 1, 2, 0, 1}));
+  CHECK_THAT(pad_map(PadMode::kConstant, 5, -1, -2), Equals(Map{1, 2}));
+  CHECK_THAT(pad_map(PadMode::kEdge, 3, -1, 2), Equals(Map{1, 2, 2, 2}));
+  const MapRun run = longest_run({-1, 0, 1, 2, -1, 5, 6});
+  CHECK((run.begin == 1 && run.length == 3));
+  CHECK(longest_run({}).length == 0);
+  CHECK(longest_run({-1, -1}).length == 0);
+}
+
+TEST_CASE("maps copy rows by tables for every element size") {
+  for_every_set([](const KernelTable& set) {
+    for (PadMode mode : {PadMode::kConstant, PadMode::kReflect, PadMode::kEdge, PadMode::kWrap})
+      for (int64_t n : {1, 3, 16, 50}) {
+        const std::vector<Map> maps = {pad_map(mode, 2, 1, 0), pad_map(mode, 3, -1, 2), pad_map(mode, n, 3, 18)};
+        check_map<uint8_t>(set, {2, 3, n}, maps);
+        check_map<uint16_t>(set, {2, 3, n}, maps);
+        check_map<int32_t>(set, {2, 3, n}, maps);
+        check_map<uint64_t>(set, {2, 3, n}, maps);
+      }
+    const ResizeAxis twice{.in = 7, .out = 14, .scale = 2, .coordinate = ResizeCoordinate::kAsymmetric};
+    const Map map = nearest_map(twice, ResizeNearest::kFloor);
+    check_map<int32_t>(set, {7, 7}, {map, map});
+    check_map<int32_t>(set, {}, {Map{}});
+  });
+}
+
+TEST_CASE("nearest tables follow ONNX's examples") {
+  // Resize node tests of the ONNX specification: upsample_sizes_nearest_*, downsample_scales_nearest.
+  const auto map = [](int64_t in, int64_t out, double scale, ResizeCoordinate c, ResizeNearest r) {
+    return nearest_map(ResizeAxis{.in = in, .out = out, .scale = scale, .coordinate = c}, r);
+  };
+  CHECK_THAT(map(4, 8, 2, ResizeCoordinate::kHalfPixel, ResizeNearest::kRoundPreferFloor), Equals(Map{0, 0, 1, 1, 2, 2, 3, 3}));
+  CHECK_THAT(map(4, 8, 2, ResizeCoordinate::kAlignCorners, ResizeNearest::kFloor), Equals(Map{0, 0, 0, 1, 1, 2, 2, 3}));
+  CHECK_THAT(map(4, 8, 2, ResizeCoordinate::kHalfPixel, ResizeNearest::kCeil), Equals(Map{0, 1, 1, 2, 2, 3, 3, 3}));
+  CHECK_THAT(map(4, 8, 2, ResizeCoordinate::kAsymmetric, ResizeNearest::kRoundPreferCeil), Equals(Map{0, 1, 1, 2, 2, 3, 3, 3}));
+  CHECK_THAT(map(4, 2, 0.6, ResizeCoordinate::kHalfPixel, ResizeNearest::kRoundPreferFloor), Equals(Map{0, 2}));
+}
+
+TEST_CASE("linear and cubic tables follow ONNX's examples") {
+  for_every_set([](const KernelTable& set) {
+    const auto axis = [](int64_t in, int64_t out, double scale, ResizeCoordinate c = ResizeCoordinate::kHalfPixel) {
+      return ResizeAxis{.in = in, .out = out, .scale = scale, .coordinate = c};
+    };
+    // resize_upsample_scales_linear, its rows: x = 1 2
+    require_near(resample(set, {1, 2}, 4, linear_tables(axis(2, 4, 2))), {1, 1.25, 1.75, 2});
+    require_near(resample(set, {1, 2}, 4, linear_tables(axis(2, 4, 2, ResizeCoordinate::kAlignCorners))), {1, 4. / 3, 5. / 3, 2});
+    // resize_downsample_scales_linear (x = 1 2 3 4, scale 0.6)
+    require_near(resample(set, {1, 2, 3, 4}, 2, linear_tables(axis(4, 2, 0.6))), {1.0 + 1.0 / 3, 3});
+    // resize_downsample_scales_linear_antialias, first row's differences: 2.875 and 4.5 are rows of x = 1 2 3 4 over both axes
+    const std::vector<float> rows = resample(set, {1, 5, 9, 13}, 2, linear_tables(axis(4, 2, 0.6), true));
+    const std::vector<float> columns = resample(set, {0, 1, 2, 3}, 2, linear_tables(axis(4, 2, 0.6), true));
+    require_near({rows[0] + columns[0], rows[0] + columns[1], rows[1] + columns[0], rows[1] + columns[1]}, {2.875, 4.5, 9.375, 11});
+    // resize_upsample_scales_cubic, first row: x = 1 .. 4 in each row, rows 4 apart
+    const std::vector<float> cubic_rows = resample(set, {1, 5, 9, 13}, 8, cubic_tables(axis(4, 8, 2)));
+    const std::vector<float> cubic_columns = resample(set, {0, 1, 2, 3}, 8, cubic_tables(axis(4, 8, 2)));
+    const double want[] = {0.47265625, 0.76953125, 1.24609375, 1.875, 2.28125, 2.91015625, 3.38671875, 3.68359375};
+    for (size_t i = 0; i < 8; ++i) REQUIRE(std::fabs(cubic_rows[0] + cubic_columns[i] - want[i]) < 2e-6);
+    // Weights of excluded taps are shared by the others: a constant stays itself.
+    require_near(resample(set, {3, 3, 3}, 5, cubic_tables(axis(3, 5, 5. / 3), -0.5, true)), {3, 3, 3, 3, 3});
+    // tf_crop_and_resize: beyond the source there is the given value.
+    ResizeAxis crop = axis(4, 3, 1, ResizeCoordinate::kTfCropAndResize);
+    crop.roi_begin = 0.5, crop.roi_end = 1.5;
+    require_near(resample(set, {0, 1, 2, 3}, 3, linear_tables(crop)), {1.5, 3, -5});
+    for (int64_t out = 1; out <= 4 * set.lanes + 1; out += 1 + out / 9) {
+      std::vector<float> x(static_cast<size_t>(5));
+      for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * i) - 3;
+      const ResampleTables tables = linear_tables(axis(5, out, static_cast<double>(out) / 5));
+      std::vector<double> expected;
+      for (int64_t j = 0; j < out; ++j) expected.push_back(double{tables.weight[j]} * x[tables.index[j]] + double{tables.weight[out + j]} * x[tables.index[out + j]]);
+      require_near(resample(set, x, out, tables), expected);
+    }
+  });
+}
