@@ -6,9 +6,9 @@
 // beforehand: B (usually weights) into panels of `panel_columns` columns, A into panels of at most `panel_rows` rows.
 //
 //   packed B: [ceil(n / panel_columns)][k][panel_columns]       columns beyond n are zero
-//   packed A: [panels][k][rows of this panel], panels = ceil(m / panel_rows), rows spread evenly: panel p holds the rows
-//             from p * m / panels up to (p + 1) * m / panels. Nothing is padded; for m = 1 the packed form is the row itself,
-//             so a contiguous row needs no packing.
+//   packed A: [panels][k][rows of this panel], panels = ceil(m / panel_rows); rows are spread evenly, the first m % panels
+//             panels hold one more than the others. Nothing is padded; for m = 1 the packed form is the row itself, so a
+//             contiguous row needs no packing.
 //
 // Work is cut by shape alone. Every pair of `x_tasks(args)` and `x(args, begin, end)` computes the tasks [begin, end); tasks
 // are small and independent, neighbours share operands, so give every thread one contiguous range. Results are bitwise the

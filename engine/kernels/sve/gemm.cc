@@ -74,20 +74,21 @@ void finish_tile(const GemmArgs& args, const Tile& tile, int64_t rows) {
 }
 
 void run_rectangle(const GemmArgs& args, const Matrices& x, const Rectangle& area, float* partials) {
-  const int64_t panels = row_panels(args.m);
+  const Spread panels = rows_of_panels(args.m);
   const int64_t blocks = depth_blocks(args.m, args.k);
+  const Spread depths(args.k, blocks);
   for (int64_t block = 0; block < blocks; ++block) {
-    const int64_t depth = part_begin(args.k, blocks, block);
+    const int64_t depth = depths.begin(block);
     Tile tile;
-    tile.depth = part_begin(args.k, blocks, block + 1) - depth;
+    tile.depth = depths.size(block);
     float* sums = partials;
     for (int64_t j = area.column_begin; j < area.column_end; ++j) {
       const int64_t column = j * kPanelColumns;
       tile.b = x.b + column * args.k + depth * kPanelColumns;
       tile.columns = smaller(args.n - column, kPanelColumns);
       for (int64_t i = area.row_begin; i < area.row_end; ++i, sums += kPanelRows * kPanelColumns) {
-        const int64_t row = part_begin(args.m, panels, i);
-        const int64_t rows = part_begin(args.m, panels, i + 1) - row;
+        const int64_t row = panels.begin(i);
+        const int64_t rows = panels.size(i);
         tile.a = x.a + row * args.k + depth * rows;
         tile.seed = block > 0 ? sums : nullptr;
         tile.partial = block + 1 < blocks ? sums : nullptr;
@@ -107,10 +108,10 @@ void run_rectangle(const GemmArgs& args, const Matrices& x, const Rectangle& are
 Rectangle rectangle_at(const GemmArgs& args, int64_t begin, int64_t end) {
   const int64_t panels = row_panels(args.m);
   const int64_t columns = column_panels(args.n);
-  const int64_t groups = ceil_div(panels, kGroupPanels);
-  const int64_t group = part_holding(panels, groups, begin / columns);
-  const int64_t first = part_begin(panels, groups, group);
-  const int64_t height = part_begin(panels, groups, group + 1) - first;
+  const Spread groups(panels, ceil_div(panels, kGroupPanels));
+  const int64_t group = groups.part_holding(begin / columns);
+  const int64_t first = groups.begin(group);
+  const int64_t height = groups.size(group);
   const int64_t from = begin - first * columns;
   const int64_t until = smaller(end - first * columns, height * columns);
   const int64_t j = from / height;

@@ -114,10 +114,11 @@ int64_t pack_a_tasks(const GemmPackArgs& args) noexcept { return pack_tasks(args
 
 void pack_a(const GemmPackArgs& args, int64_t task_begin, int64_t task_end) noexcept {
   const int64_t panels = row_panels(args.extent);
+  const Spread spread(args.extent, panels);
   for (int64_t task = task_begin; task < task_end; ++task) {
     const Piece piece = piece_of(args, panels, task);
-    const int64_t first = part_begin(args.extent, panels, piece.panel);
-    const int64_t rows = part_begin(args.extent, panels, piece.panel + 1) - first;
+    const int64_t first = spread.begin(piece.panel);
+    const int64_t rows = spread.size(piece.panel);
     pack_piece(args, piece.source, first, rows, rows, piece.depth_begin, piece.depth_end,
                piece.packed + first * args.depth);
   }

@@ -23,15 +23,23 @@ inline constexpr int64_t kGroupPanels =
 inline constexpr int64_t kColumnBlock =
     smaller(larger(kMachine.l2_bytes / 6 / (kGroupPanels * kPanelRows * kPanelColumns * kFloat), 1), 8);
 
-/// `count` things spread evenly over `parts`: where part `index` begins.
-constexpr int64_t part_begin(int64_t count, int64_t parts, int64_t index) { return index * count / parts; }
+/// `count` things spread evenly over `parts` <= count parts: the first count % parts get one more than the others.
+class Spread {
+ public:
+  constexpr Spread(int64_t count, int64_t parts) : least_(count / parts), longer_(count % parts) {}
+  constexpr int64_t begin(int64_t part) const { return part * least_ + smaller(part, longer_); }
+  constexpr int64_t size(int64_t part) const { return least_ + (part < longer_ ? 1 : 0); }
+  constexpr int64_t part_holding(int64_t position) const {
+    const int64_t in_longer = longer_ * (least_ + 1);
+    return position < in_longer ? position / (least_ + 1) : longer_ + (position - in_longer) / least_;
+  }
 
-/// The part that holds thing `position`: the largest i with part_begin(count, parts, i) <= position.
-constexpr int64_t part_holding(int64_t count, int64_t parts, int64_t position) {
-  return ((position + 1) * parts - 1) / count;
-}
+ private:
+  int64_t least_, longer_;
+};
 
 constexpr int64_t row_panels(int64_t m) { return ceil_div(m, kPanelRows); }
+constexpr Spread rows_of_panels(int64_t m) { return Spread(m, row_panels(m)); }
 constexpr int64_t column_panels(int64_t n) { return ceil_div(n, kPanelColumns); }
 
 /// With one row panel nothing reuses a block of B from L1, so the depth is not cut.

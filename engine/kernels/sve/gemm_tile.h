@@ -120,8 +120,9 @@ inline __attribute__((always_inline)) void scale_and_add(const GemmArgs& args, c
   if (tile.residual) {
     const vf scale = svdup_f32(args.residual_scale);
     const float* residual = tile.residual;
+    const int64_t ld = args.ld_residual;
     SVENGINE_UNROLL
-    for (int r = 0; r < kRows; ++r, residual += args.ld_residual)
+    for (int r = 0; r < kRows; ++r, residual += ld)
       SVENGINE_UNROLL
       for (int v = 0; v < kPanelVectors; ++v) {
         const vf x = svld1(exists[v], residual + v * kLanes);
@@ -147,18 +148,18 @@ __attribute__((noinline)) void run_tile_of(const GemmArgs& args, const Tile& til
   for (int r = 0; r < kRows; ++r)
     SVENGINE_UNROLL
     for (int v = 0; v < kPanelVectors; ++v) sums.at[r][v] = svdup_f32(0.0f);
-  if (tile.seed) {
+  if (const float* seed = tile.seed) {
     SVENGINE_UNROLL
     for (int r = 0; r < kRows; ++r)
       SVENGINE_UNROLL
-      for (int v = 0; v < kPanelVectors; ++v) sums.at[r][v] = svld1(all, tile.seed + r * kPanelColumns + v * kLanes);
+      for (int v = 0; v < kPanelVectors; ++v) sums.at[r][v] = svld1(all, seed + r * kPanelColumns + v * kLanes);
   }
   multiply<kRows>(tile, sums);
-  if (tile.partial) {
+  if (float* partial = tile.partial) {
     SVENGINE_UNROLL
     for (int r = 0; r < kRows; ++r)
       SVENGINE_UNROLL
-      for (int v = 0; v < kPanelVectors; ++v) svst1(all, tile.partial + r * kPanelColumns + v * kLanes, sums.at[r][v]);
+      for (int v = 0; v < kPanelVectors; ++v) svst1(all, partial + r * kPanelColumns + v * kLanes, sums.at[r][v]);
     return;
   }
   vb exists[kPanelVectors];
@@ -168,8 +169,9 @@ __attribute__((noinline)) void run_tile_of(const GemmArgs& args, const Tile& til
   if (args.activation.kind == Activation::kRelu) activate<Activation::kRelu, kRows>(args.activation, sums);
   if (args.activation.kind == Activation::kClip) activate<Activation::kClip, kRows>(args.activation, sums);
   float* c = tile.c;
+  const int64_t ldc = args.ldc;
   SVENGINE_UNROLL
-  for (int r = 0; r < kRows; ++r, c += args.ldc)
+  for (int r = 0; r < kRows; ++r, c += ldc)
     SVENGINE_UNROLL
     for (int v = 0; v < kPanelVectors; ++v) svst1(exists[v], c + v * kLanes, sums.at[r][v]);
 }
