@@ -17,10 +17,9 @@ find_path(NUMA_INCLUDE_DIR numa.h REQUIRED)
 find_program(PROTOC protoc REQUIRED)
 find_file(ONNX_PROTO onnx/onnx.proto REQUIRED)
 
-# {fmt} header-only: no second copy of its library to link, on either target.
+# {fmt}: its headers; engine/base/fmt_library.cc compiles the rest.
 add_library(svengine_fmt INTERFACE)
 target_include_directories(svengine_fmt SYSTEM INTERFACE ${FMT_INCLUDE_DIR})
-target_compile_definitions(svengine_fmt INTERFACE FMT_HEADER_ONLY=1)
 
 add_library(svengine_numa INTERFACE)
 target_include_directories(svengine_numa SYSTEM INTERFACE ${NUMA_INCLUDE_DIR})
