@@ -9,6 +9,9 @@
 // Differences that a kernel must respect:
 //  - A predicate made for 32-bit elements is used with 32-bit elements only, one for 64-bit elements with those only, and so
 //    on: masks count elements here, where SVE's count bytes.
+//  - On AVX2 a signalling NaN gives way to a number in svmaxnm and svminnm, as a quiet one does; SVE returns NaN.
+//  - Flushing of subnormals is x86's (MXCSR FTZ and DAZ) where SVE has FPCR.FZ: results that round up to the smallest normal
+//    number from below are kept by the one and flushed by the other.
 //  - Inactive lanes of _x forms hold the full operation's result here and anything on SVE; they are never to be relied on.
 //
 // Layers: sve_types.h (vectors, traits) < sve_avx512.h or sve_avx2.h (primitives of one instruction set) < the API files,

@@ -202,7 +202,7 @@ template <FloatVector V>
 SVE_FN V min_or_nan(V a, V b) {
   return (V)((Signed<V>)raw_min(a, b) | (Signed<V>)raw_min(b, a));
 }
-// IEEE 754-2008 maxNum and minNum: a NaN gives way to the other operand, which the order that has the NaN first returns.
+// IEEE 754-2008 maxNum and minNum, but for signalling NaNs, which give way here as quiet ones do: a NaN gives way to the other operand, which the order that has the NaN first returns.
 template <FloatVector V>
 SVE_FN V max_number(V a, V b) {
   using I = Signed<V>;
@@ -216,6 +216,17 @@ SVE_FN V min_number(V a, V b) {
   const V ab = raw_min(a, b), ba = raw_min(b, a);
   const V number = (V)((I)ab | ((I)ba & ~(I)compare<Compare::kUnordered>(a, a).m));
   return sel(compare<Compare::kUnordered>(b, b), ba, number);
+}
+
+template <FloatVector V>
+SVE_FN V max_number(V a, Element<V> s) {
+  const V b = dup<V>(s);
+  return known_number(s) && !known_negative_zero(s) ? raw_max(a, b) : max_number(a, b);
+}
+template <FloatVector V>
+SVE_FN V min_number(V a, Element<V> s) {
+  const V b = dup<V>(s);
+  return known_number(s) && !known_positive_zero(s) ? raw_min(a, b) : min_number(a, b);
 }
 
 // Variable shifts; counts of the element's width or more shift everything out (or the sign in).

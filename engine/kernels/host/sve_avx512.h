@@ -167,9 +167,12 @@ SVE_FN void scatter(svbool_t p, void* base, I index, V v) {
   const __m512i i = (__m512i)index, x = (__m512i)v;
   if constexpr (kWidth<I> == 8) {
     _mm512_mask_i64scatter_epi64(base, __mmask8(p.m), i, x, kScale);
-  } else {
-    static_assert(SignedVector<I>);
+  } else if constexpr (SignedVector<I>) {
     _mm512_mask_i32scatter_epi32(base, __mmask16(p.m), i, x, kScale);
+  } else {
+    const __m512i lo = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(i)), hi = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(i, 1));
+    _mm512_mask_i64scatter_epi32(base, __mmask8(p.m), lo, _mm512_castsi512_si256(x), kScale);
+    _mm512_mask_i64scatter_epi32(base, __mmask8(p.m >> 8), hi, _mm512_extracti64x4_epi64(x, 1), kScale);
   }
 }
 
@@ -195,6 +198,14 @@ SVE_FN svfloat64_t max_number(svfloat64_t a, svfloat64_t b) { return _mm512_rang
 SVE_FN svfloat32_t min_number(svfloat32_t a, svfloat32_t b) { return _mm512_range_ps(a, b, 4); }
 SVE_FN svfloat64_t min_number(svfloat64_t a, svfloat64_t b) { return _mm512_range_pd(a, b, 4); }
 
+template <FloatVector V>
+SVE_FN V max_number(V a, Element<V> s) {
+  return max_number(a, dup<V>(s));
+}
+template <FloatVector V>
+SVE_FN V min_number(V a, Element<V> s) {
+  return min_number(a, dup<V>(s));
+}
 // The same, but NaN when either operand is NaN. The minimum of both orders differs in nothing but zeros' signs and NaN's bits.
 template <FloatVector V>
 SVE_FN V max_or_nan(V a, V b) {

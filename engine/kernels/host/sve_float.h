@@ -26,20 +26,7 @@ SVE_FN V distance(V a, V b) {
   return magnitude(a - b);
 }
 
-// Against a number that the compiler knows, x86's own instruction does: it returns the second operand when one is NaN or both
-// are zero, so only one of the zeros needs care.
-template <class T>
-SVE_FN bool known_number(T s) {
-  return __builtin_constant_p(s) && s == s;
-}
-template <class T>
-SVE_FN bool known_positive_zero(T s) {
-  return __builtin_constant_p(s) && s == 0 && !__builtin_signbit(s);
-}
-template <class T>
-SVE_FN bool known_negative_zero(T s) {
-  return __builtin_constant_p(s) && s == 0 && __builtin_signbit(s);
-}
+// Against a number that the compiler knows x86's own instruction does.
 template <FloatVector V>
 SVE_FN V max_or_nan(V a, Element<V> s) {
   const V b = dup<V>(s);
@@ -51,17 +38,6 @@ SVE_FN V min_or_nan(V a, Element<V> s) {
   const V b = dup<V>(s);
   return known_number(s) && !known_negative_zero(s) ? raw_min(b, a) : min_or_nan(a, b);
 }
-template <FloatVector V>
-SVE_FN V max_number(V a, Element<V> s) {
-  const V b = dup<V>(s);
-  return known_number(s) && !known_negative_zero(s) ? raw_max(a, b) : max_number(a, b);
-}
-template <FloatVector V>
-SVE_FN V min_number(V a, Element<V> s) {
-  const V b = dup<V>(s);
-  return known_number(s) && !known_positive_zero(s) ? raw_min(a, b) : min_number(a, b);
-}
-
 template <FloatVector V>
 SVE_FN V multiply_add(V a, V b, V c) {  // a + b c
   return fma(b, c, a);

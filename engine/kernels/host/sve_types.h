@@ -154,6 +154,20 @@ SVE_FN V iota() {  // 0, 1, 2, ...
   return order<Order::kIota, V>();
 }
 
+// A floating-point bound that the compiler knows: not NaN, +0, -0. x86's own maximum and minimum return their second operand
+// when one is NaN or both are zero, so that against a known number only one of the zeros needs care.
+template <class T>
+SVE_FN bool known_number(T s) {
+  return __builtin_constant_p(s) && s == s;
+}
+template <class T>
+SVE_FN bool known_positive_zero(T s) {
+  return __builtin_constant_p(s) && s == 0 && !__builtin_signbit(s);
+}
+template <class T>
+SVE_FN bool known_negative_zero(T s) {
+  return __builtin_constant_p(s) && s == 0 && __builtin_signbit(s);
+}
 enum class Compare { kEq, kNe, kLt, kLe, kGt, kGe, kUnordered };
 enum class Round { kNearestEven, kDown, kUp, kZero, kCurrent };
 
