@@ -39,9 +39,12 @@ struct Plan {
   int64_t tiles;                     // of an image
 
   int64_t run, last_run;             // broadcast steps of a tap: channels of an input block, and of the last one
+  int64_t joined_blocks;             // the first blocks, where a kernel row inside the image is one run
+  int64_t joined_run, joined_last_run;
   int64_t depth;                     // broadcast steps of a whole sum
   int64_t units, pass_units;         // of a sum, of a pass
   int64_t pixel_step, row_step, block_step, image_step;  // floats between inputs
+  int64_t kernel_row_step, kernel_column_step;           // floats between taps
   int64_t out_block_step, out_image_step;                // floats between outputs
 
   int64_t block_tiles, task_tiles;
@@ -62,6 +65,15 @@ enum class Lines { kRows, kAny };
 
 /// The part that both kinds of plan share once the image and the sum are described.
 constexpr void cut(Plan& plan, int64_t batch, Lines lines) {
+  plan.kernel_row_step = plan.dilation_height * plan.row_step;
+  plan.kernel_column_step = plan.dilation_width * plan.pixel_step;
+  const bool neighbours = plan.kernel_column_step == plan.run;
+  plan.joined_run = plan.kernel_width * plan.run;
+  plan.joined_last_run = plan.kernel_width * plan.last_run;
+  plan.joined_blocks = plan.kernel_width == 1 || (neighbours && plan.last_run == plan.run) ? plan.in_blocks
+                       : neighbours                                                        ? plan.in_blocks - 1
+                                                                                           : 0;
+
   plan.bundles = ceil_div(plan.out_blocks, kMostVectors);
   const int vectors = int(ceil_div(plan.out_blocks, plan.bundles));
   plan.pixels = most_pixels(vectors);

@@ -6,23 +6,24 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 namespace {
 
 template <int kPixels, int kVectors>
-TileFunction find(int pixels) {
+TileFunctions find(int pixels) {
   if constexpr (kPixels == 0)
-    return nullptr;
+    return {};
   else
-    return pixels == kPixels ? &run_tile<kPixels, kVectors> : find<kPixels - 1, kVectors>(pixels);
+    return pixels == kPixels ? TileFunctions{&run_inner_tile<kPixels, kVectors>, &run_border_tile<kPixels, kVectors>}
+                             : find<kPixels - 1, kVectors>(pixels);
 }
 
 template <int kVectors>
-TileFunction find_vectors(int pixels, int vectors) {
+TileFunctions find_vectors(int pixels, int vectors) {
   if constexpr (kVectors == 0)
-    return nullptr;
+    return {};
   else
     return vectors == kVectors ? find<most_pixels(kVectors), kVectors>(pixels) : find_vectors<kVectors - 1>(pixels, vectors);
 }
 
 }  // namespace
 
-TileFunction tile_function(int pixels, int vectors) { return find_vectors<kMostVectors>(pixels, vectors); }
+TileFunctions tile_functions(int pixels, int vectors) { return find_vectors<kMostVectors>(pixels, vectors); }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

@@ -7,7 +7,8 @@
 //             +------+------+------+------+
 //
 // Every pixel has its own address, so that a tile may lie anywhere: at a border, across rows, with any stride. Pixels whose
-// tap lies outside the image read zeros; taps that are outside for the whole tile are skipped.
+// tap lies outside the image read zeros; taps that are outside for the whole tile are skipped. Where nothing lies outside and
+// the taps of a kernel row are neighbours in memory, they become one long run.
 //
 // One step a loop iteration: with two, GCC 12 loads the second step's weights early and spills accumulators.
 #pragma once
@@ -22,19 +23,23 @@ struct Tile {
   const float* bias;     // null: none
   const float* residual; // null: none; at the first pixel of the first block
   float* output;         // likewise
-  int64_t unit_begin, unit_end;
+  int64_t first_block, first_row, units;  // of this pass
+  bool joined;           // every kernel row of this pass inside the image is one run
   bool first, last;      // this pass begins, completes the sum
   Clamp clamp;           // of a completed sum
-  bool inside;           // no tap of any pixel lies outside the image
-  const uint32_t* row_masks;     // [kernel_height] bit p: pixel p has an input row at this tap
-  const uint32_t* column_masks;  // [kernel_width]
+  const uint32_t* row_masks;     // [kernel_height] bit p: pixel p has an input row at this tap; inner tiles do not read them
+  const uint32_t* column_masks;  // [kernel_width] likewise
   int64_t pixels[kMostPixels];   // floats from `input` to a pixel's tap (0, 0)
 };
 
 using TileFunction = void (*)(const Plan& plan, const Tile& tile);
 
-/// The function for a tile of this many pixels and blocks.
-TileFunction tile_function(int pixels, int vectors);
+struct TileFunctions {
+  TileFunction inner, border;
+};
+
+/// The functions for a tile of this many pixels and blocks.
+TileFunctions tile_functions(int pixels, int vectors);
 
 /// Broadcasts inputs for pixels outside the image.
 alignas(256) inline constexpr float kZeros[kLanes] = {};
@@ -90,10 +95,10 @@ inline __attribute__((always_inline)) void end_sums(const Plan& plan, const Tile
     for (int p = 0; p < kPixels; ++p) svst1(all, tile.output + v * plan.out_block_step + p * kLanes, sums.at[p][v]);
 }
 
-/// One tap: `run` steps over consecutive floats at every pixel's address.
+/// `run` steps over consecutive floats at every pixel's address; addresses and weights end up behind them.
 template <int kPixels, int kVectors>
-inline __attribute__((always_inline)) void multiply_tap(const float* (&x)[kPixels], const float* weights, int64_t run,
-                                                        Sums<kPixels, kVectors>& sums) {
+inline __attribute__((always_inline)) void multiply(const float* (&x)[kPixels], const float*& weights, int64_t run,
+                                                    Sums<kPixels, kVectors>& sums) {
   const vb all = svptrue_b32();
   for (; run > 0; --run, weights += kVectors * kLanes) {
     vf panel[kVectors];
@@ -109,24 +114,54 @@ inline __attribute__((always_inline)) void multiply_tap(const float* (&x)[kPixel
   }
 }
 
+/// A tile inside the image in a pass that is joined.
 template <int kPixels, int kVectors>
-void run_tile(const Plan& plan, const Tile& tile) {
+void run_inner_tile(const Plan& plan, const Tile& tile) {
+  Sums<kPixels, kVectors> sums;
+  begin_sums(plan, tile, sums);
+  const float* weights = tile.weights;
+  int64_t ky = tile.first_row;
+  int64_t blocks_left = plan.in_blocks - tile.first_block;
+  const float* row = tile.input + tile.first_block * plan.block_step + ky * plan.kernel_row_step;
+  const float* x[kPixels];
+  SVENGINE_UNROLL
+  for (int p = 0; p < kPixels; ++p) x[p] = row + tile.pixels[p];
+  const int64_t block_skip = plan.block_step - plan.kernel_height * plan.kernel_row_step;
+  for (int64_t unit = tile.units; unit > 0; --unit) {
+    const int64_t run = blocks_left == 1 ? plan.joined_last_run : plan.joined_run;
+    multiply(x, weights, run, sums);
+    int64_t skip = plan.kernel_row_step - run;
+    if (++ky == plan.kernel_height) {
+      ky = 0;
+      --blocks_left;
+      skip += block_skip;
+    }
+    SVENGINE_UNROLL
+    for (int p = 0; p < kPixels; ++p) x[p] += skip;
+  }
+  end_sums(plan, tile, sums);
+}
+
+/// Any tile, tap by tap.
+template <int kPixels, int kVectors>
+void run_border_tile(const Plan& plan, const Tile& tile) {
   constexpr uint32_t kAll = (1u << kPixels) - 1;
   Sums<kPixels, kVectors> sums;
   begin_sums(plan, tile, sums);
   const float* weights = tile.weights;
-  int64_t block = tile.unit_begin / plan.kernel_height;
-  int64_t ky = tile.unit_begin % plan.kernel_height;
-  const float* row = tile.input + block * plan.block_step + ky * plan.dilation_height * plan.row_step;
-  const int64_t column_step = plan.dilation_width * plan.pixel_step;
-  for (int64_t unit = tile.unit_begin; unit < tile.unit_end; ++unit) {
+  int64_t block = tile.first_block;
+  int64_t ky = tile.first_row;
+  const float* row = tile.input + block * plan.block_step + ky * plan.kernel_row_step;
+  for (int64_t unit = tile.units; unit > 0; --unit) {
     const int64_t run = block + 1 == plan.in_blocks ? plan.last_run : plan.run;
-    const int64_t tap_floats = run * kVectors * kLanes;
-    const uint32_t row_mask = tile.inside ? kAll : tile.row_masks[ky];
+    const uint32_t row_mask = tile.row_masks[ky];
     const float* corner = row;
-    for (int64_t kx = 0; kx < plan.kernel_width; ++kx, corner += column_step, weights += tap_floats) {
-      const uint32_t mask = tile.inside ? kAll : row_mask & tile.column_masks[kx];
-      if (mask == 0) continue;
+    for (int64_t kx = 0; kx < plan.kernel_width; ++kx, corner += plan.kernel_column_step) {
+      const uint32_t mask = row_mask & tile.column_masks[kx];
+      if (mask == 0) {
+        weights += run * kVectors * kLanes;
+        continue;
+      }
       const float* x[kPixels];
       SVENGINE_UNROLL
       for (int p = 0; p < kPixels; ++p) x[p] = corner + tile.pixels[p];
@@ -134,13 +169,13 @@ void run_tile(const Plan& plan, const Tile& tile) {
         SVENGINE_UNROLL
         for (int p = 0; p < kPixels; ++p) x[p] = (mask >> p & 1) ? x[p] : kZeros;
       }
-      multiply_tap(x, weights, run, sums);
+      multiply(x, weights, run, sums);
     }
-    row += plan.dilation_height * plan.row_step;
+    row += plan.kernel_row_step;
     if (++ky == plan.kernel_height) {
       ky = 0;
       ++block;
-      row += plan.block_step - plan.kernel_height * plan.dilation_height * plan.row_step;
+      row += plan.block_step - plan.kernel_height * plan.kernel_row_step;
     }
   }
   end_sums(plan, tile, sums);

@@ -50,20 +50,20 @@ void mask_segment(const Plan& plan, const Borders& borders, int64_t y, int64_t x
   }
 }
 
-/// Addresses and masks of the tile at the cursor.
-void place_tile(const Plan& plan, const Borders& borders, const Cursor& cursor, int pixels, Tile& tile) {
+/// Addresses and masks of the tile at the cursor; whether all its taps lie inside the image.
+bool place_tile(const Plan& plan, const Borders& borders, const Cursor& cursor, int pixels, Tile& tile) {
   const int64_t pixel_step = plan.stride_width * plan.pixel_step;
-  tile.inside = true;
+  bool inside = true;
   for (int64_t done = 0, y = cursor.y, x = cursor.x; done < pixels; ++y, x = 0) {
     const int64_t count = smaller(pixels - done, plan.out_width - x);
     int64_t at = (y * plan.stride_height - plan.pad_height) * plan.row_step +
                  (x * plan.stride_width - plan.pad_width) * plan.pixel_step;
     for (int64_t p = done; p < done + count; ++p, at += pixel_step) tile.pixels[p] = at;
-    tile.inside = tile.inside && y >= borders.inner_rows.begin && y < borders.inner_rows.end &&
-                  x >= borders.inner_columns.begin && x + count <= borders.inner_columns.end;
+    inside = inside && y >= borders.inner_rows.begin && y < borders.inner_rows.end && x >= borders.inner_columns.begin &&
+             x + count <= borders.inner_columns.end;
     done += count;
   }
-  if (tile.inside) return;
+  if (inside && tile.joined) return true;
   for (int64_t ky = 0; ky < plan.kernel_height; ++ky) borders.row_masks[ky] = 0;
   for (int64_t kx = 0; kx < plan.kernel_width; ++kx) borders.column_masks[kx] = 0;
   for (int64_t done = 0, y = cursor.y, x = cursor.x; done < pixels; ++y, x = 0) {
@@ -71,12 +71,13 @@ void place_tile(const Plan& plan, const Borders& borders, const Cursor& cursor, 
     mask_segment(plan, borders, y, x, int(done), int(count));
     done += count;
   }
+  return false;
 }
 
 /// Tiles [begin, end) see one pass of the sum.
 void run_pass(const Plan& plan, const Borders& borders, const Bundle& bundle, int64_t begin, int64_t end, Tile& tile) {
-  const TileFunction shorter = tile_function(int(plan.tile_pixels), bundle.vectors);
-  const TileFunction longer = plan.longer_tiles ? tile_function(int(plan.tile_pixels) + 1, bundle.vectors) : shorter;
+  const TileFunctions shorter = tile_functions(int(plan.tile_pixels), bundle.vectors);
+  const TileFunctions longer = plan.longer_tiles ? tile_functions(int(plan.tile_pixels) + 1, bundle.vectors) : shorter;
   const bool activates = tile.last && activates_later(bundle.activation);
   Cursor cursor = cursor_at(plan, begin);
   for (int64_t i = begin; i < end; ++i) {
@@ -85,8 +86,9 @@ void run_pass(const Plan& plan, const Borders& borders, const Bundle& bundle, in
     tile.input = bundle.input + cursor.image * plan.image_step;
     tile.output = bundle.output + at;
     tile.residual = bundle.residual ? bundle.residual + at : nullptr;
-    place_tile(plan, borders, cursor, pixels, tile);
-    (pixels > plan.tile_pixels ? longer : shorter)(plan, tile);
+    const bool inner = place_tile(plan, borders, cursor, pixels, tile);
+    const TileFunctions& functions = pixels > plan.tile_pixels ? longer : shorter;
+    (inner ? functions.inner : functions.border)(plan, tile);
     if (activates)
       for (int v = 0; v < bundle.vectors; ++v)
         activate(bundle.activation, tile.output + v * plan.out_block_step, pixels * kLanes);
@@ -132,13 +134,15 @@ void run_tiles(const Plan& plan, const Borders& borders, const Bundle& bundle, i
     const int64_t block_end = smaller(block + plan.block_tiles, end);
     int64_t unit = 0;
     do {
-      tile.unit_begin = unit;
-      tile.unit_end = smaller(unit + plan.pass_units, plan.units);
+      tile.first_block = unit / plan.kernel_height;
+      tile.first_row = unit % plan.kernel_height;
+      tile.units = smaller(plan.pass_units, plan.units - unit);
+      tile.joined = (unit + tile.units - 1) / plan.kernel_height < plan.joined_blocks;
       tile.first = unit == 0;
-      tile.last = tile.unit_end == plan.units;
+      tile.last = unit + tile.units == plan.units;
       tile.weights = bundle.weights + plan.unit_depth(unit) * bundle.vectors * kLanes;
       run_pass(plan, borders, bundle, block, block_end, tile);
-      unit = tile.unit_end;
+      unit += tile.units;
     } while (unit < plan.units);
   }
 }
