@@ -28,6 +28,7 @@ SVENGINE_INLINE vf selu(vf x, const UnaryArgs& args) {
 SVENGINE_INLINE vf celu(vf x, const UnaryArgs& args) {
   return vsel(vgt(x, vdup(0.0f)), x, vmul(vdup(float(args.alpha)), vexpm1(vmul(x, vdup(float(1 / args.alpha))))));
 }
+SVENGINE_INLINE vf reciprocal(vf x) { return vdiv(vdup(1.0f), x); }
 SVENGINE_INLINE vb is_nan(vf x) { return vne(x, x); }
 SVENGINE_INLINE vb is_inf(vf x, const UnaryArgs& args) {
   const vb positive = veq(x, vdup(args.detect_positive ? kInfinity : kQuietNaN));  // nothing equals NaN
@@ -61,7 +62,7 @@ UnaryFunction find_mathematics(UnaryOp op) {
     case UnaryOp::kCeil: return loop<ceil>;
     case UnaryOp::kRound: return loop<vrint>;
     case UnaryOp::kSqrt: return loop<vsqrt>;
-    case UnaryOp::kReciprocal: return loop<vrecip>;
+    case UnaryOp::kReciprocal: return loop<reciprocal>;
     case UnaryOp::kExp: return loop<vexp>;
     case UnaryOp::kLog: return loop<vlog>;
     case UnaryOp::kErf: return loop<verf>;

@@ -1,7 +1,7 @@
 // Vector mathematics on vf: pure, whole vectors, NaN in NaN out. Accuracies are stated with each function in ULP of the
 // correctly rounded result and tested in engine/kernels/math_test.cc.
 //   math_base.h    short names for the ACLE forms used
-//   math_divide.h  vrecip vdiv_normal vrsqrt vsqrt
+//   math_divide.h  vrecip vdiv_normal vdiv vrsqrt vsqrt
 //   math_exp.h     vexp vexp_clamped vexpm1 vtanh vsigmoid vsinh vcosh
 //   math_log.h     vlog vlog1p vsoftplus vasinh vacosh vatanh
 //   math_erf.h     verf vgelu vgelu_tanh vsilu vmish
