@@ -27,10 +27,9 @@ enum class ReduceOp : int32_t {
 inline constexpr int kReduceDims = 8;
 
 /// y = op over all dimensions d with reduced[d]; y holds the kept dimensions in order. Integer sums and products wrap; their
-/// L2, log-sum and log-sum-exp are computed in double and truncated. Dimensions need not be merged or non-trivial:
-/// collapse_reduce (reduce_prepare.h) does that, and the kernel is faster for it.
+/// L2, log-sum and log-sum-exp are computed in double and truncated. Dimensions need not be merged: the kernel does that.
 ///
-/// A reduction to few outputs has few tasks. For those, reduce_prepare.h splits one reduction into two.
+/// A reduction to few outputs has few tasks; split_reduce (reduce_prepare.h) makes two reductions of it that have more.
 struct ReduceArgs {
   const void* x = nullptr;
   void* y = nullptr;

@@ -71,13 +71,12 @@ SVENGINE_INLINE void combine(vf (&acc)[U], const Op& op) {
   }
 }
 
-/// out[k] = sum over i of v[k], where f(i, predicate, v) computes vf v[K] of one vector of the line. U is a power of two.
+/// high[k] + low[k] += sum over i of v[k], where f(i, predicate, v) computes vf v[K] of one vector of the line. U is a power
+/// of two.
 template <int U, int K, class F>
-SVENGINE_INLINE void line_sums(int64_t n, float (&out)[K], const F& f) {
+SVENGINE_INLINE void add_line(int64_t n, vf (&high)[K], vf (&low)[K], const F& f) {
   const vb all = svptrue_b32();
   const auto add = [all](vf a, vf b) SVENGINE_INLINE_LAMBDA -> vf { return svadd_x(all, a, b); };
-  vf high[K], low[K];
-  for (int k = 0; k < K; ++k) high[k] = low[k] = svdup_f32(0.0f);
   for (int64_t i = 0; i < n;) {
     vf acc[K][U];
     SVENGINE_UNROLL
@@ -106,6 +105,14 @@ SVENGINE_INLINE void line_sums(int64_t n, float (&out)[K], const F& f) {
       two_sum(high[k], low[k], acc[k][0]);
     }
   }
+}
+
+/// out[k] = sum over i of v[k].
+template <int U, int K, class F>
+SVENGINE_INLINE void line_sums(int64_t n, float (&out)[K], const F& f) {
+  vf high[K], low[K];
+  for (int k = 0; k < K; ++k) high[k] = low[k] = svdup_f32(0.0f);
+  add_line<U, K>(n, high, low, f);
   for (int k = 0; k < K; ++k) out[k] = lane_sum(high[k], low[k]);
 }
 
@@ -116,27 +123,36 @@ SVENGINE_INLINE float line_sum(int64_t n, const F& f) {
   return out[0];
 }
 
-/// The maximum of a line, NaN when it holds one, -infinity when n is 0.
-template <int U, class F>
-SVENGINE_INLINE float line_max(int64_t n, const F& f) {
+/// The lanes of `start`, joined with every element f(i, predicate) of the line; `identity` is the neutral element of `join`.
+template <int U, class Join, class F>
+SVENGINE_INLINE vf join_line(int64_t n, vf start, vf identity, const Join& join, const F& f) {
   const vb all = svptrue_b32();
   vf acc[U];
+  acc[0] = start;
   SVENGINE_UNROLL
-  for (int u = 0; u < U; ++u) acc[u] = svdup_f32(-kInfinity);
+  for (int u = 1; u < U; ++u) acc[u] = identity;
   int64_t i = 0;
   for (; i + U * kLanes <= n; i += U * kLanes) {
     SVENGINE_UNROLL
-    for (int u = 0; u < U; ++u) acc[u] = svmax_x(all, acc[u], f(i + u * kLanes, all));
+    for (int u = 0; u < U; ++u) acc[u] = join(acc[u], f(i + u * kLanes, all));
   }
   if (i < n) {
     SVENGINE_UNROLL
     for (int u = 0; u < U; ++u) {
       const vb p = svwhilelt_b32(i + u * kLanes, n);
-      acc[u] = svmax_m(p, acc[u], f(i + u * kLanes, p));
+      acc[u] = svsel(p, join(acc[u], f(i + u * kLanes, p)), acc[u]);
     }
   }
-  combine(acc, [all](vf a, vf b) SVENGINE_INLINE_LAMBDA -> vf { return svmax_x(all, a, b); });
-  return svmaxv(all, acc[0]);
+  combine(acc, join);
+  return acc[0];
+}
+
+/// The maximum of a line, NaN when it holds one, -infinity when n is 0.
+template <int U, class F>
+SVENGINE_INLINE float line_max(int64_t n, const F& f) {
+  const vb all = svptrue_b32();
+  const auto join = [all](vf a, vf b) SVENGINE_INLINE_LAMBDA -> vf { return svmax_x(all, a, b); };
+  return svmaxv(all, join_line<U>(n, vdup(-kInfinity), vdup(-kInfinity), join, f));
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET
