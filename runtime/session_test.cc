@@ -1,0 +1,106 @@
+#include "runtime/session.h"
+
+#include <catch2/catch.hpp>
+
+#include "engine/graph/builder.h"
+#include "engine/ops/registry.h"
+#include "tests/support/random_tensor.h"
+
+using namespace svengine;
+using svengine::tests::random_tensor;
+
+namespace {
+
+Attributes pads(int64_t p) { return make_attributes({{"pads", std::vector<int64_t>{p, p, p, p}}}); }
+
+/// Convolutions with a residual, pooling, a product, softmax: every parallel kernel family in a small network.
+Graph small_network() {
+  Graph graph;
+  Builder b(graph, all_ops());
+  Value* x = b.input("image", DType::f32, Shape{Dim("N"), 3, 16, 16});
+  Value* stem = b.add("Relu", {b.add("Conv", {x, b.constant(random_tensor({24, 3, 3, 3}, 1))}, pads(1))});
+  Value* conv = b.add("Conv", {stem, b.constant(random_tensor({24, 24, 3, 3}, 2)), b.constant(random_tensor({24}, 3))}, pads(1));
+  Value* sum = b.add("Relu", {b.add("Add", {conv, stem})});
+  Value* pool = b.add("GlobalAveragePool", {sum});
+  Value* flat = b.add("Flatten", {pool});
+  Value* logits = b.add("Gemm", {flat, b.constant(random_tensor({10, 24}, 4)), b.constant(random_tensor({10}, 5))},
+                        make_attributes({{"transB", int64_t{1}}}));
+  b.output(b.add("Softmax", {logits}), "probabilities");
+  b.output(b.add("ReduceMean", {sum, b.integers({2, 3})}), "means");
+  REQUIRE(b.status().ok());
+  return graph;
+}
+
+std::vector<Tensor> run_with(const std::string& topology, const kernels::KernelTable* set, const Tensor& image) {
+  SessionOptions options;
+  options.topology = parse_topology(topology).value();
+  options.kernels = set;
+  auto session = Session::create(small_network(), options);
+  REQUIRE(session.ok());
+  auto outputs = (*session)->run({image});
+  if (!outputs.ok()) FAIL(outputs.error().message());
+  return std::move(outputs).value();
+}
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+  return a.dims() == b.dims() && std::memcmp(a.raw(), b.raw(), a.byte_size()) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("results are bitwise equal for any number of threads") {
+  const Tensor image = random_tensor({3, 3, 16, 16}, 9);
+  for (const kernels::KernelTable* set : kernels::available_kernel_sets()) {
+    const std::vector<Tensor> one = run_with("1x1", set, image);
+    for (const char* topology : {"1x2", "1x3", "1x12", "4x12"}) {
+      const std::vector<Tensor> many = run_with(topology, set, image);
+      for (size_t i = 0; i < one.size(); ++i) CHECK(same_bits(one[i], many[i]));
+    }
+  }
+}
+
+TEST_CASE("every batch size gets a plan of its own and gives the same rows") {
+  auto session = Session::create(small_network());
+  REQUIRE(session.ok());
+  const Tensor three = random_tensor({3, 3, 16, 16}, 9);
+  const Tensor first = Tensor::wrap(DType::f32, {1, 3, 16, 16}, three.raw(), three.owner());
+  const auto all = (*session)->run({three}), one = (*session)->run({first});
+  REQUIRE((all.ok() && one.ok()));
+  CHECK((*session)->plans().size() == 2);
+  CHECK(std::memcmp((*all)[0].raw(), (*one)[0].raw(), 10 * sizeof(float)) == 0);
+}
+
+TEST_CASE("inputs that do not fit are refused by name") {
+  auto session = Session::create(small_network());
+  REQUIRE(session.ok());
+  const auto message = [&](std::vector<Tensor> inputs) {
+    const auto result = (*session)->run(inputs);
+    REQUIRE_FALSE(result.ok());
+    return result.error().message();
+  };
+  CHECK(message({}).find("got 0 inputs") != std::string::npos);
+  CHECK(message({Tensor::of<int64_t>({1}, {1})}).find("'image' needs float32[Nx3x16x16]") != std::string::npos);
+  CHECK(message({random_tensor({3, 16, 16}, 1)}).find("rank 3") != std::string::npos);
+  CHECK(message({random_tensor({1, 4, 16, 16}, 1)}).find("dimension 1 is 4, not 3") != std::string::npos);
+}
+
+TEST_CASE("a shape that depends on an input's value ends a segment") {
+  Graph graph;
+  Builder b(graph, all_ops());
+  Value* x = b.input("x", DType::f32, Shape{2, 6});
+  Value* shape = b.input("shape", DType::i64, Shape{2});
+  Value* doubled = b.add("Add", {x, x});
+  b.output(b.add("Relu", {b.add("Reshape", {doubled, shape})}), "y");
+  REQUIRE(b.status().ok());
+  auto session = Session::create(std::move(graph));
+  REQUIRE(session.ok());
+  const Tensor data = random_tensor({2, 6}, 3);
+  for (const Dims& wanted : {Dims{3, 4}, Dims{12, 1}, Dims{4, 3}, Dims{3, 4}}) {
+    const auto y = (*session)->run({data, Tensor::of<int64_t>({2}, std::span<const int64_t>(wanted))});
+    if (!y.ok()) FAIL(y.error().message());
+    CHECK((*y)[0].dims() == wanted);
+    CHECK((*y)[0].data<float>()[5] == std::max(0.0f, 2 * data.data<float>()[5]));
+  }
+  const auto wrong = (*session)->run({data, Tensor::of<int64_t>({2}, {5, 5})});
+  CHECK_FALSE(wrong.ok());
+}

@@ -1,0 +1,52 @@
+#include "tests/support/random_tensor.h"
+
+#include <algorithm>
+
+namespace svengine::tests {
+namespace {
+
+/// splitmix64 (Steele, Lea and Flood, 2014): one multiplication chain per counter, so values do not depend on order.
+uint64_t mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+template <class T>
+void fill(Tensor& t, uint64_t seed, double low, double high) {
+  auto* out = reinterpret_cast<T*>(t.raw());
+  for (int64_t i = 0; i < t.count(); ++i) {
+    const double unit = static_cast<double>(mix(seed * 0x10001 + static_cast<uint64_t>(i)) >> 11) * 0x1p-53;
+    out[i] = static_cast<T>(low + unit * (high - low));
+  }
+}
+
+}  // namespace
+
+Tensor random_tensor_of(DType type, Dims dims, uint64_t seed, double low, double high) {
+  Tensor t = Tensor::allocate(type, std::move(dims)).value();
+  switch (type) {
+    case DType::f32: fill<float>(t, seed, low, high); break;
+    case DType::f64: fill<double>(t, seed, low, high); break;
+    case DType::f16: fill<_Float16>(t, seed, low, high); break;
+    case DType::i8: fill<int8_t>(t, seed, low, high); break;
+    case DType::u8: fill<uint8_t>(t, seed, std::max(low, 0.0), high); break;
+    case DType::i16: fill<int16_t>(t, seed, low, high); break;
+    case DType::u16: fill<uint16_t>(t, seed, std::max(low, 0.0), high); break;
+    case DType::i32: fill<int32_t>(t, seed, low, high); break;
+    case DType::u32: fill<uint32_t>(t, seed, std::max(low, 0.0), high); break;
+    case DType::i64: fill<int64_t>(t, seed, low, high); break;
+    case DType::u64: fill<uint64_t>(t, seed, std::max(low, 0.0), high); break;
+    default:
+      fill<uint8_t>(t, seed, 0, 2);
+      break;
+  }
+  return t;
+}
+
+Tensor random_tensor(Dims dims, uint64_t seed, double low, double high) {
+  return random_tensor_of(DType::f32, std::move(dims), seed, low, high);
+}
+
+}  // namespace svengine::tests
