@@ -1,0 +1,178 @@
+#include "engine/ops/elementwise/binary_common.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/ops/kernel_step.h"
+#include "engine/ops/tensor/copy_common.h"
+
+namespace svengine::ops {
+namespace {
+
+bool is_single(const Shape& shape) {
+  return shape.has_rank() && std::all_of(shape.dims().begin(), shape.dims().end(), [](const Dim& d) { return d.is_static() && d.value() == 1; });
+}
+
+/// [C,1,1] or [1,C,1,1].
+bool is_per_channel(const Shape& shape, const Dim& channels) {
+  const int64_t rank = shape.rank();
+  if (rank != 3 && rank != 4) return false;
+  for (int64_t i = 0; i < rank; ++i) {
+    const Dim& d = shape[static_cast<size_t>(i)];
+    if (i == rank - 3 ? !d.same(channels) : !(d.is_static() && d.value() == 1)) return false;
+  }
+  return true;
+}
+
+/// A plain float32 constant, one value per channel, as [C/block][1][1][block] with zeros behind the last channel.
+Operand packed_per_channel(LowerContext& c, size_t i, int64_t block) {
+  const Tensor& t = *c.constant(i);
+  const int64_t blocks = (t.count() + block - 1) / block;
+  const Buffer buffer = c.packed(i, fmt::format("channels{}", block), blocks * block * 4, [&](std::byte* to) {
+    std::memset(to, 0, static_cast<size_t>(blocks * block * 4));
+    std::memcpy(to, t.raw(), t.byte_size());
+  });
+  return {buffer, DType::f32, {blocks, 1, 1, block}};
+}
+
+}  // namespace
+
+bool can_follow_blocked(const Node& node, int) {
+  const Type& out = node.output()->type;
+  if (out.dtype != DType::f32 || out.shape.rank() != 4 || !out.shape[1].is_static()) return false;
+  for (const Value* v : node.inputs()) {
+    if (!v) continue;
+    const Shape& shape = v->type.shape;
+    if (v->type.dtype != DType::f32) return false;
+    if (is_single(shape) || (v->is_constant() && is_per_channel(shape, out.shape[1]))) continue;
+    if (shape.rank() != 4 || !shape[1].same(out.shape[1])) return false;
+    for (size_t d : {size_t{0}, size_t{2}, size_t{3}})
+      if (!shape[d].same(out.shape[d]) && !(shape[d].is_static() && shape[d].value() == 1)) return false;
+  }
+  return true;
+}
+
+Operand operand_of(LowerContext& c, size_t i) {
+  const Type& type = c.in_type(i);
+  const int block = c.out_type().block;
+  if (block && !type.block) {
+    const Dims dims = c.in_dims(i);
+    if (element_count(dims) == 1) return {c.in(i), type.dtype, {}};
+    return packed_per_channel(c, i, block);
+  }
+  return {c.in(i), type.dtype, stored_dims(type)};
+}
+
+Operand result_of(LowerContext& c) { return {c.out(), c.out_type().dtype, stored_dims(c.out_type())}; }
+
+Result<kernels::Broadcast> broadcast_of(const Dims& out, std::initializer_list<const Operand*> operands) {
+  const int64_t* dims[3];
+  int ranks[3];
+  int n = 0;
+  for (const Operand* o : operands) {
+    dims[n] = o->dims.data();
+    ranks[n++] = static_cast<int>(o->dims.size());
+  }
+  kernels::Broadcast result;
+  if (!kernels::make_broadcast(out.data(), static_cast<int>(out.size()), dims, ranks, n, &result))
+    return error("the operands alternate between repeated and own dimensions more than {} times", kernels::kMaxBroadcastDims);
+  return result;
+}
+
+Operand converted(LowerContext& c, Operand from, DType to) {
+  from.buffer = converted(c, from.buffer, from.type, to, element_count(from.dims));
+  from.type = to;
+  return from;
+}
+
+Status emit_binary(LowerContext& c, kernels::BinaryOp op, Operand a, Operand b, const Operand& out) {
+  const DType type = a.type == DType::f16 ? DType::f32 : a.type;
+  a = converted(c, a, type);
+  b = converted(c, b, type);
+  const bool half_out = out.type == DType::f16;
+  Operand result = out;
+  if (half_out) result.buffer = c.temporary(element_count(out.dims) * 4);
+  kernels::BinaryArgs args;
+  args.op = op;
+  args.type = element_type(type);
+  SV_ASSIGN(args.broadcast, broadcast_of(out.dims, {&a, &b}));
+  emit_kernel(c, c.node().op().name, c.kernels().elementwise->binary, args,
+              [a = a.buffer, b = b.buffer, y = result.buffer](kernels::BinaryArgs& args, const Run& run) {
+                args.a = run.get<void>(a);
+                args.b = run.get<void>(b);
+                args.y = run.get<void>(y);
+              });
+  if (half_out) emit_cast(c, result.buffer, DType::f32, out.buffer, DType::f16, element_count(out.dims));
+  return {};
+}
+
+Status emit_variadic(LowerContext& c, kernels::BinaryOp op) {
+  const Operand out = result_of(c);
+  if (c.input_count() == 1) {
+    emit_unary(c, "copy", {.op = kernels::UnaryOp::kIdentity});
+    return {};
+  }
+  SV_TRY(emit_binary(c, op, operand_of(c, 0), operand_of(c, 1), out));
+  for (size_t i = 2; i < c.input_count(); ++i) SV_TRY(emit_binary(c, op, out, operand_of(c, i), out));
+  return {};
+}
+
+Status canonicalize_binary(CanonicalizeContext& c) {
+  if (c.opset() >= 7) return {};
+  const bool broadcast = c.attributes().integer("broadcast") != 0, has_axis = c.attributes().has("axis");
+  const int64_t axis = c.attributes().integer("axis");
+  c.attributes().erase("broadcast");
+  c.attributes().erase("axis");
+  const Value *a = c.node().input(0), *b = c.node().input(1);
+  if (!broadcast || !has_axis || !a || !b) return {};
+  if (!a->type.shape.has_rank() || !b->type.shape.has_rank()) return error("attribute 'axis' needs inputs of known rank");
+  const int64_t rank = a->type.shape.rank(), trailing = rank - (axis < 0 ? axis + rank : axis) - b->type.shape.rank();
+  if (trailing < 0 || trailing >= rank)
+    return error("axis {} does not fit inputs of ranks {} and {}", axis, rank, b->type.shape.rank());
+  return add_trailing_dims(c, 1, trailing);
+}
+
+Status add_trailing_dims(CanonicalizeContext& c, size_t slot, int64_t count) {
+  if (count <= 0) return {};
+  Graph& graph = c.graph();
+  Value* value = c.node().input(slot);
+  std::vector<int64_t> axes;
+  for (int64_t i = count; i > 0; --i) axes.push_back(-i);
+  Value* list = graph.add_constant(value->name() + ".axes", Tensor::of<int64_t>({count}, std::span<const int64_t>(axes)));
+  Node* unsqueeze = graph.add_node(*c.ops().find("", "Unsqueeze"), value->name() + ".aligned", {value, list}, 1, {}, &c.node());
+  SV_TRY(infer_types(*unsqueeze));
+  graph.set_input(&c.node(), slot, unsqueeze->output());
+  return {};
+}
+
+OpDef binary_op(const char* name, Status (*infer)(InferContext&), Status (*lower)(LowerContext&), bool follows_blocks) {
+  return {
+      .name = name,
+      .since = 6,
+      .inputs = {2, 2},
+      .canonicalize = canonicalize_binary,
+      .infer = infer,
+      .lower = lower,
+      .may_overwrite = true,
+      .blocked = follows_blocks ? BlockedLayout::follows : BlockedLayout::never,
+      .can_block = follows_blocks ? can_follow_blocked : nullptr,
+      .samples = {{.inputs = {f32({2, 3, 5, 7}), f32({2, 3, 5, 7}, 0.5, 3)}},
+                  {.inputs = {f32({2, 3, 5, 7}), f32({3, 1, 1}, 0.5, 3)}},
+                  {.inputs = {f32({4, 1, 33}), f32({5, 1}, 0.5, 3)}},
+                  {.inputs = {f32({}), f32({1003}, 0.5, 3)}}},
+  };
+}
+
+OpDef variadic_op(const char* name, Status (*infer)(InferContext&), Status (*lower)(LowerContext&)) {
+  OpDef op = binary_op(name, infer, lower, true);
+  op.inputs = {1, kVariadic};
+  op.canonicalize = nullptr;
+  // With three inputs and more, input 0 may be needed again after the first step has written the output.
+  op.may_overwrite = false;
+  op.samples = {{.inputs = {f32({3, 21})}},
+                {.inputs = {f32({2, 3, 5, 7}), f32({5, 1}), f32({2, 1, 1, 7})}},
+                {.inputs = {f32({4, 9}), f32({9})}}};
+  return op;
+}
+
+}  // namespace svengine::ops

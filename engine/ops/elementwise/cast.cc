@@ -1,0 +1,37 @@
+// Cast: the values in another element type. Floats become integers by truncation, anything but 0 becomes true.
+#include "engine/ops/elementwise/unary_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  const int64_t to = c.attributes().integer("to");
+  const auto type = static_cast<DType>(to);
+  if (to < 1 || to > static_cast<int64_t>(DType::bf16) || !kStoredTypes.has(type))
+    return error("cannot cast to element type {}; supported are {}", to, to_string(kStoredTypes));
+  SV_TRY(require_dtype(c, 0, "input", kStoredTypes));
+  c.set(0, type, c.shape(0));
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  emit_cast(c, c.in(0), c.in_type(0).dtype, c.out(), c.out_type().dtype, stored_count(c.in_type(0)));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_cast() {
+  OpDef op = unary_op("Cast", infer, lower, false);
+  op.since = 6;
+  // saturate concerns 8-bit floats only, which are refused.
+  op.attributes = {{"to", AttributeKind::integer, true}, {"saturate", AttributeKind::integer, false, integer(1)}};
+  op.samples = {{.inputs = {f32({3, 37}, -9, 9)}, .attributes = {{"to", integer(7)}}},
+                {.inputs = {any(DType::i64, {65}, -9, 9)}, .attributes = {{"to", integer(1)}}},
+                {.inputs = {f32({5, 7}, -9, 9)}, .attributes = {{"to", integer(10)}}},
+                {.inputs = {any(DType::boolean, {5, 7}, 0, 2)}, .attributes = {{"to", integer(1)}}},
+                {.inputs = {any(DType::i32, {33}, -1, 2)}, .attributes = {{"to", integer(9)}}}};
+  return op;
+}
+
+}  // namespace svengine::ops

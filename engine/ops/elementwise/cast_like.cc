@@ -1,0 +1,40 @@
+// CastLike: a Cast to the second input's element type. Import turns it into one.
+#include "engine/ops/elementwise/unary_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Status canonicalize(CanonicalizeContext& c) {
+  const Value* like = c.node().input(1);
+  if (!like) return error("input 1 is required but absent");
+  c.attributes().set("to", static_cast<int64_t>(like->type.dtype));
+  c.graph().resize_inputs(&c.node(), 1);
+  c.graph().set_op(&c.node(), *c.ops().find("", "Cast"));
+  return {};
+}
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "input", kStoredTypes));
+  SV_TRY(require_dtype(c, 1, "target_type", kStoredTypes));
+  c.set(0, c.dtype(1), c.shape(0));
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  emit_cast(c, c.in(0), c.in_type(0).dtype, c.out(), c.out_type().dtype, stored_count(c.in_type(0)));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_cast_like() {
+  OpDef op = unary_op("CastLike", infer, lower, false);
+  op.since = 15;
+  op.inputs = {2, 2};
+  op.attributes = {{"saturate", AttributeKind::integer, false, integer(1)}};
+  op.canonicalize = canonicalize;
+  op.samples = {{.inputs = {f32({3, 7}, -9, 9), any(DType::i64, {1})}}, {.inputs = {any(DType::i32, {9}), f32({2})}}};
+  return op;
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,97 @@
+// Clip: min(max(x, low), high); either bound may be absent. Bounds are inputs and may be computed.
+#include <limits>
+
+#include "engine/ops/dispatch.h"
+#include "engine/ops/element.h"
+#include "engine/ops/elementwise/binary_common.h"
+#include "engine/ops/kernel_step.h"
+
+namespace svengine::ops {
+namespace {
+
+/// Before opset 11 the bounds were attributes.
+Status canonicalize(CanonicalizeContext& c) {
+  const Value* x = c.node().input(0);
+  if (c.opset() >= 11 || !x) return {};
+  const auto to_input = [&](const char* name, size_t slot) {
+    if (!c.attributes().has(name)) return;
+    c.set_input(slot, c.graph().add_constant(fmt::format("{}.{}", c.node().name(), name), scalar_of(x->type.dtype, c.attributes().real(name))));
+    c.attributes().erase(name);
+  };
+  to_input("min", 1);
+  to_input("max", 2);
+  return {};
+}
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "x", kNumericTypes));
+  for (size_t i : {size_t{1}, size_t{2}}) {
+    const char* what = i == 1 ? "min" : "max";
+    if (!c.has_input(i)) continue;
+    SV_TRY(require_single(c, i, what));
+    if (c.dtype(i) != c.dtype(0))
+      return error("input {} ({}) is of type {}, x of {}; need one type", i, what, name_of(c.dtype(i)), name_of(c.dtype(0)));
+  }
+  c.set(0, c.type(0));
+  return {};
+}
+
+/// Types whose bounds do not fit the clip kernel's arguments: first the maximum, then the minimum.
+Status lower_as_two(LowerContext& c) {
+  const Operand x = operand_of(c, 0), out = result_of(c);
+  const bool low = c.has_input(1), high = c.has_input(2);
+  if (!low && !high) emit_unary(c, "copy", {.op = kernels::UnaryOp::kIdentity});
+  if (low) SV_TRY(emit_binary(c, kernels::BinaryOp::kMax, x, operand_of(c, 1), out));
+  if (high) SV_TRY(emit_binary(c, kernels::BinaryOp::kMin, low ? out : x, operand_of(c, 2), out));
+  return {};
+}
+
+template <class T>
+void emit_clip(LowerContext& c) {
+  kernels::UnaryArgs args;
+  args.op = kernels::UnaryOp::kClip;
+  args.type = element_type(c.in_type(0).dtype);
+  args.n = stored_count(c.in_type(0));
+  constexpr bool kFloat = std::is_floating_point_v<T>;
+  using Limits = std::numeric_limits<T>;
+  emit_kernel(c, "clip", c.kernels().elementwise->unary, args,
+              [x = c.in(0), low = c.in(1), high = c.in(2), y = c.out()](kernels::UnaryArgs& a, const Run& run) {
+                a.x = run.get<void>(x);
+                a.y = run.get<void>(y);
+                const T from = low ? *run.get<T>(low) : kFloat ? -Limits::infinity() : Limits::lowest();
+                const T to = high ? *run.get<T>(high) : kFloat ? Limits::infinity() : Limits::max();
+                if constexpr (kFloat) {
+                  a.alpha = from;
+                  a.beta = to;
+                } else {
+                  a.low = static_cast<int64_t>(from);
+                  a.high = static_cast<int64_t>(to);
+                }
+              });
+}
+
+Status lower(LowerContext& c) {
+  const DType type = c.in_type(0).dtype;
+  if (type == DType::f16 || type == DType::f64 || type == DType::u64) return lower_as_two(c);
+  with_type(type, [&]<class T>() {
+    if constexpr (!std::is_same_v<T, double>) emit_clip<T>(c);
+  });
+  return {};
+}
+
+}  // namespace
+
+OpDef define_clip() {
+  OpDef op = unary_op("Clip", infer, lower, true);
+  op.since = 6;
+  op.inputs = {1, 3};
+  op.canonicalize = canonicalize;
+  const SampleInput low = fixed(Tensor::scalar(-0.5f)), high = fixed(Tensor::scalar(6.0f));
+  op.samples = {{.inputs = {f32({2, 3, 5, 7}, -9, 9), low, high}},
+                {.inputs = {f32({1003}), low}},
+                {.inputs = {f32({19}, -3, 3), f32({}, -1, 0), f32({}, 0, 1)}},
+                {.inputs = {any(DType::i64, {3, 9}, -9, 9), fixed(Tensor::scalar<int64_t>(-2)), fixed(Tensor::scalar<int64_t>(4))}}};
+  return op;
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,12 @@
+// Floor: the largest whole number that is not above x.
+#include "engine/ops/elementwise/unary_common.h"
+
+namespace svengine::ops {
+
+OpDef define_floor() {
+  OpDef op = plain_unary<kernels::UnaryOp::kFloor>("Floor", true);
+  op.since = 6;
+  return op;
+}
+
+}  // namespace svengine::ops

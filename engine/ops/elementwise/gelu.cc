@@ -1,0 +1,29 @@
+// Gelu: x/2 (1 + erf(x / sqrt 2)), or its approximation by tanh.
+#include "engine/ops/elementwise/unary_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  const std::string how = c.attributes().text("approximate", "none");
+  if (how != "none" && how != "tanh") return error("approximate is '{}', needs none or tanh", how);
+  return infer_unary<DTypeSet{DType::f32, DType::f16}>(c);
+}
+
+Status lower(LowerContext& c) {
+  const bool approximate = c.attributes().text("approximate", "none") == "tanh";
+  emit_unary(c, approximate ? "gelu_tanh" : "gelu", {.op = approximate ? kernels::UnaryOp::kGeluTanh : kernels::UnaryOp::kGelu});
+  return {};
+}
+
+}  // namespace
+
+OpDef define_gelu() {
+  OpDef op = unary_op("Gelu", infer, lower, true);
+  op.since = 20;
+  op.attributes = {{"approximate", AttributeKind::text, false, text("none")}};
+  op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"approximate", text("tanh")}}});
+  return op;
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,12 @@
+// Greater: true where a is above b.
+#include "engine/ops/elementwise/binary_common.h"
+
+namespace svengine::ops {
+
+OpDef define_greater() {
+  OpDef op = predicate<kernels::BinaryOp::kGreater, kNumericTypes>("Greater");
+  op.samples.push_back({.inputs = {any(DType::i64, {4, 19}, -2, 3), any(DType::i64, {19}, -2, 3)}});
+  return op;
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,15 @@
+// HardSigmoid: min(max(alpha x + beta, 0), 1).
+#include "engine/ops/elementwise/unary_common.h"
+
+namespace svengine::ops {
+
+OpDef define_hard_sigmoid() {
+  OpDef op = unary_with<kernels::UnaryOp::kHardSigmoid>("HardSigmoid", true,
+                                               {{"alpha", AttributeKind::real, false, real(0.2f)},
+                                               {"beta", AttributeKind::real, false, real(0.5f)}});
+  op.since = 6;
+  op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}, {"beta", real(0.25f)}}});
+  return op;
+}
+
+}  // namespace svengine::ops

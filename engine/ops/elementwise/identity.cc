@@ -1,0 +1,14 @@
+// Identity: the input.
+#include "engine/ops/elementwise/unary_common.h"
+
+namespace svengine::ops {
+
+OpDef define_identity() {
+  OpDef op = unary_op("Identity", infer_unary<kStoredTypes>, nullptr, false);
+  op.may_overwrite = false;
+  op.is_view = true;
+  op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -5, 5)}});
+  return op;
+}
+
+}  // namespace svengine::ops

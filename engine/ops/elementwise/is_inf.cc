@@ -1,0 +1,38 @@
+// IsInf: true where the input is infinite, of either sign or of one.
+#include <limits>
+
+#include "engine/ops/elementwise/unary_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "x", kRealTypes));
+  c.set(0, DType::boolean, c.shape(0));
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  emit_unary(c, "is_inf", {.op = kernels::UnaryOp::kIsInf,
+                           .detect_negative = c.attributes().integer("detect_negative", 1) != 0,
+                           .detect_positive = c.attributes().integer("detect_positive", 1) != 0});
+  return {};
+}
+
+}  // namespace
+
+OpDef define_is_inf() {
+  OpDef op = unary_op("IsInf", infer, lower, false);
+  op.since = 10;
+  op.may_overwrite = false;
+  op.attributes = {{"detect_negative", AttributeKind::integer, false, integer(1)},
+                   {"detect_positive", AttributeKind::integer, false, integer(1)}};
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
+  const SampleInput special = fixed(Tensor::of<float>({4}, {kNaN, kInfinity, -kInfinity, 0.0f}));
+  op.samples = {{.inputs = {special}},
+                {.inputs = {special}, .attributes = {{"detect_negative", integer(0)}}},
+                {.inputs = {special}, .attributes = {{"detect_positive", integer(0)}}}};
+  return op;
+}
+
+}  // namespace svengine::ops

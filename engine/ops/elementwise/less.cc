@@ -1,0 +1,12 @@
+// Less: true where a is below b.
+#include "engine/ops/elementwise/binary_common.h"
+
+namespace svengine::ops {
+
+OpDef define_less() {
+  OpDef op = predicate<kernels::BinaryOp::kLess, kNumericTypes>("Less");
+  op.samples.push_back({.inputs = {any(DType::i64, {4, 19}, -2, 3), any(DType::i64, {19}, -2, 3)}});
+  return op;
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,13 @@
+// Neg: -x.
+#include "engine/ops/elementwise/unary_common.h"
+
+namespace svengine::ops {
+
+OpDef define_neg() {
+  OpDef op = plain_unary<kernels::UnaryOp::kNeg, kRealTypes | kSignedTypes>("Neg", true);
+  op.since = 6;
+  op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -5, 5)}});
+  return op;
+}
+
+}  // namespace svengine::ops

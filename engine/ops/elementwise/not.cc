@@ -1,0 +1,12 @@
+// Not: true where the input is false.
+#include "engine/ops/elementwise/unary_common.h"
+
+namespace svengine::ops {
+
+OpDef define_not() {
+  OpDef op = plain_unary<kernels::UnaryOp::kNot, kBool>("Not", false);
+  op.samples = {{.inputs = {any(DType::boolean, {3, 37}, 0, 2)}}};
+  return op;
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,52 @@
+// Pow: a to the power b, in a's type. The exponent may be of another type; the power is computed in one that holds both.
+#include "engine/ops/element.h"
+#include "engine/ops/elementwise/binary_common.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr DTypeSet kBaseTypes = kRealTypes | DTypeSet{DType::i32, DType::i64};
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "base", kBaseTypes));
+  SV_TRY(require_dtype(c, 1, "exponent", kNumericTypes));
+  SV_ASSIGN(Shape out, broadcast_inputs(c));
+  c.set(0, c.dtype(0), std::move(out));
+  return {};
+}
+
+DType common_type(DType base, DType exponent) {
+  if (base == exponent || kRealTypes.has(base)) return base;
+  return kRealTypes.has(exponent) ? DType::f64 : DType::i64;
+}
+
+bool is_two(const Tensor* exponent) {
+  return exponent && exponent->count() == 1 && number_at(exponent->type(), exponent->raw(), 0) == 2;
+}
+
+Status lower(LowerContext& c) {
+  const Operand base = operand_of(c, 0), out = result_of(c);
+  if (is_two(c.constant(1)) && base.dims == out.dims) return emit_binary(c, kernels::BinaryOp::kMul, base, base, out);
+  const DType type = common_type(base.type, c.in_type(1).dtype);
+  const Operand a = converted(c, base, type), b = converted(c, operand_of(c, 1), type);
+  if (type == out.type) return emit_binary(c, kernels::BinaryOp::kPow, a, b, out);
+  const int64_t count = element_count(out.dims);
+  const Operand wide{c.temporary(count * static_cast<int64_t>(size_of(type))), type, out.dims};
+  SV_TRY(emit_binary(c, kernels::BinaryOp::kPow, a, b, wide));
+  emit_cast(c, wide.buffer, type, out.buffer, out.type, count);
+  return {};
+}
+
+}  // namespace
+
+OpDef define_pow() {
+  OpDef op = binary_op("Pow", infer, lower, false);
+  op.samples = {{.inputs = {f32({2, 3, 5}, 0.1, 4), f32({2, 3, 5})}},
+                {.inputs = {f32({4, 33}), fixed(Tensor::scalar(2.0f))}},
+                {.inputs = {f32({4, 33}), fixed(Tensor::scalar(3.0f))}},
+                {.inputs = {any(DType::i64, {7}, -5, 5), any(DType::i64, {7}, 0, 5)}},
+                {.inputs = {f32({7}), any(DType::i64, {7}, -3, 5)}}};
+  return op;
+}
+
+}  // namespace svengine::ops

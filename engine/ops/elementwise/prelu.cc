@@ -1,0 +1,34 @@
+// PRelu: x below 0 ? slope x : x. The slope broadcasts to x, not the other way round.
+#include "engine/ops/elementwise/binary_common.h"
+
+namespace svengine::ops {
+namespace {
+
+/// Before opset 7 a slope vector was one value per channel, dimension 1.
+Status canonicalize(CanonicalizeContext& c) {
+  const Value *x = c.node().input(0), *slope = c.node().input(1);
+  if (c.opset() >= 7 || !x || !slope || slope->type.shape.rank() != 1 || x->type.shape.rank() <= 2) return {};
+  return add_trailing_dims(c, 1, x->type.shape.rank() - 2);
+}
+
+Status infer(InferContext& c) {
+  SV_TRY((infer_binary<kRealTypes | DTypeSet{DType::i32, DType::i64, DType::u32, DType::u64}, false>(c)));
+  const Shape &x = c.shape(0), out = c.node().output()->type.shape;
+  bool same = !x.has_rank() || !out.has_rank() || x.rank() == out.rank();
+  for (size_t i = 0; same && x.has_rank() && out.has_rank() && i < x.dims().size(); ++i) same = !known_different(x[i], out[i]);
+  if (!same)
+    return error("the slope {} does not broadcast to x {}", svengine::to_string(c.shape(1)), svengine::to_string(x));
+  c.set(0, c.dtype(0), x);
+  return {};
+}
+
+}  // namespace
+
+OpDef define_prelu() {
+  OpDef op = binary_op("PRelu", infer, lower_binary<kernels::BinaryOp::kPRelu>, true);
+  op.canonicalize = canonicalize;
+  op.samples = {{.inputs = {f32({2, 3, 5, 7}), f32({3, 1, 1})}}, {.inputs = {f32({4, 33}), f32({33})}}, {.inputs = {f32({9}), f32({9})}}};
+  return op;
+}
+
+}  // namespace svengine::ops

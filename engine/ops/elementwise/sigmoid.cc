@@ -1,0 +1,12 @@
+// Sigmoid: 1 / (1 + e^-x).
+#include "engine/ops/elementwise/unary_common.h"
+
+namespace svengine::ops {
+
+OpDef define_sigmoid() {
+  OpDef op = plain_unary<kernels::UnaryOp::kSigmoid>("Sigmoid", true);
+  op.since = 6;
+  return op;
+}
+
+}  // namespace svengine::ops

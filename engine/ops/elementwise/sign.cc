@@ -1,0 +1,13 @@
+// Sign: -1, 0 or 1.
+#include "engine/ops/elementwise/unary_common.h"
+
+namespace svengine::ops {
+
+OpDef define_sign() {
+  OpDef op = plain_unary<kernels::UnaryOp::kSign, kNumericTypes>("Sign", true);
+  op.since = 9;
+  op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -5, 5)}});
+  return op;
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,12 @@
+// Sub: a - b.
+#include "engine/ops/elementwise/binary_common.h"
+
+namespace svengine::ops {
+
+OpDef define_sub() {
+  OpDef op = arithmetic<kernels::BinaryOp::kSub, kNumericTypes>("Sub", true);
+  op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -9, 9), any(DType::i64, {9}, -9, 9)}});
+  return op;
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,20 @@
+// Sum: the inputs' sum. Of two it is an Add, and import makes it one.
+#include "engine/ops/elementwise/binary_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Status canonicalize(CanonicalizeContext& c) {
+  if (c.node().inputs().size() == 2) c.graph().set_op(&c.node(), *c.ops().find("", "Add"));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_sum() {
+  OpDef op = variadic_op("Sum", infer_binary<kRealTypes, false>, lower_variadic<kernels::BinaryOp::kAdd>);
+  op.canonicalize = canonicalize;
+  return op;
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,57 @@
+#include "engine/ops/elementwise/unary_common.h"
+
+#include "engine/ops/kernel_step.h"
+
+namespace svengine::ops {
+
+int64_t stored_count(const Type& type) {
+  return static_cast<int64_t>(stored_bytes(type)) / static_cast<int64_t>(size_of(type.dtype));
+}
+
+void emit_cast(LowerContext& c, Buffer in, DType from, Buffer out, DType to, int64_t count) {
+  const kernels::CastArgs args{.from = element_type(from), .to = element_type(to), .n = count};
+  emit_kernel(c, fmt::format("cast_{}_{}", name_of(from), name_of(to)), c.kernels().elementwise->cast, args,
+              [in, out](kernels::CastArgs& a, const Run& run) {
+                a.x = run.get<void>(in);
+                a.y = run.get<void>(out);
+              });
+}
+
+Buffer converted(LowerContext& c, Buffer from, DType type, DType to, int64_t count) {
+  if (type == to) return from;
+  const Buffer result = c.temporary(count * static_cast<int64_t>(size_of(to)));
+  emit_cast(c, from, type, result, to, count);
+  return result;
+}
+
+void emit_unary(LowerContext& c, const char* kernel, kernels::UnaryArgs args) {
+  const DType type = c.in_type(0).dtype;
+  args.n = stored_count(c.in_type(0));
+  const bool half = type == DType::f16 && args.op != kernels::UnaryOp::kIdentity;
+  args.type = element_type(half ? DType::f32 : type);
+  Buffer in = c.in(0), out = c.out();
+  const bool half_out = half && c.out_type().dtype == DType::f16;
+  if (half) {
+    in = c.temporary(args.n * 4);
+    emit_cast(c, c.in(0), DType::f16, in, DType::f32, args.n);
+    if (half_out) out = in;
+  }
+  emit_kernel(c, kernel, c.kernels().elementwise->unary, args, [in, out](kernels::UnaryArgs& a, const Run& run) {
+    a.x = run.get<void>(in);
+    a.y = run.get<void>(out);
+  });
+  if (half_out) emit_cast(c, out, DType::f32, c.out(), DType::f16, args.n);
+}
+
+OpDef unary_op(const char* name, Status (*infer)(InferContext&), Status (*lower)(LowerContext&), bool finite) {
+  return {
+      .name = name,
+      .infer = infer,
+      .lower = lower,
+      .may_overwrite = true,
+      .blocked = finite ? BlockedLayout::follows : BlockedLayout::never,
+      .samples = {{.inputs = {f32({2, 3, 5, 7})}}, {.inputs = {f32({1003}, -10, 10)}}, {.inputs = {f32({})}}},
+  };
+}
+
+}  // namespace svengine::ops

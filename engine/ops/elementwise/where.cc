@@ -1,0 +1,47 @@
+// Where: x where the condition is true, else y; all three broadcast.
+#include "engine/ops/elementwise/binary_common.h"
+#include "engine/ops/kernel_step.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "condition", kBool));
+  SV_TRY(require_dtype(c, 1, "x", kStoredTypes));
+  SV_TRY(require_same_dtypes(c, 1));
+  SV_ASSIGN(Shape out, broadcast_inputs(c));
+  c.set(0, c.dtype(1), std::move(out));
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  const Operand condition = operand_of(c, 0), x = operand_of(c, 1), y = operand_of(c, 2), out = result_of(c);
+  kernels::WhereArgs args;
+  args.element_bytes = static_cast<int32_t>(size_of(out.type));
+  SV_ASSIGN(args.broadcast, broadcast_of(out.dims, {&condition, &x, &y}));
+  emit_kernel(c, "where", c.kernels().elementwise->where, args,
+              [condition = condition.buffer, x = x.buffer, y = y.buffer, out = out.buffer](kernels::WhereArgs& a, const Run& run) {
+                a.condition = run.get<uint8_t>(condition);
+                a.x = run.get<void>(x);
+                a.y = run.get<void>(y);
+                a.result = run.get<void>(out);
+              });
+  return {};
+}
+
+}  // namespace
+
+OpDef define_where() {
+  return {
+      .name = "Where",
+      .since = 9,
+      .inputs = {3, 3},
+      .infer = infer,
+      .lower = lower,
+      .samples = {{.inputs = {any(DType::boolean, {3, 37}, 0, 2), f32({3, 37}), f32({3, 37})}},
+                  {.inputs = {any(DType::boolean, {2, 1, 1, 9}, 0, 2), f32({2, 3, 5, 9}), f32({})}},
+                  {.inputs = {any(DType::boolean, {5}, 0, 2), any(DType::i64, {2, 5}), any(DType::i64, {1})}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,189 @@
+#include "engine/ops/reduce/reduce_common.h"
+
+#include <algorithm>
+
+#include "engine/kernels/reduce_prepare.h"
+#include "engine/ops/axes.h"
+#include "engine/ops/element.h"
+#include "engine/ops/elementwise/unary_common.h"
+#include "engine/ops/kernel_step.h"
+
+namespace svengine::ops {
+namespace {
+
+/// Which dimensions go. Empty `axes` means all, or none with noop_with_empty_axes.
+Result<std::vector<bool>> reduced_dims(const Attributes& attributes, const std::vector<int64_t>& axes, int64_t rank) {
+  std::vector<bool> reduced(static_cast<size_t>(rank), axes.empty() && attributes.integer("noop_with_empty_axes") == 0);
+  SV_ASSIGN(const std::vector<int64_t> normal, normalise_axes(axes, rank));
+  for (int64_t axis : normal) reduced[static_cast<size_t>(axis)] = true;
+  return reduced;
+}
+
+Shape reduced_shape(const Shape& in, const std::vector<bool>& reduced, bool keep) {
+  std::vector<Dim> out;
+  for (size_t i = 0; i < reduced.size(); ++i)
+    if (!reduced[i]) out.push_back(in[i]);
+    else if (keep) out.push_back(1);
+  return Shape(std::move(out));
+}
+
+/// A run of dimensions that are all reduced, or all kept.
+struct Group {
+  int64_t extent;
+  bool reduced;
+};
+
+std::vector<Group> groups_of(const Dims& dims, const std::vector<bool>& reduced) {
+  std::vector<Group> groups;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] == 1) continue;
+    if (!groups.empty() && groups.back().reduced == reduced[i]) groups.back().extent *= dims[i];
+    else groups.push_back({dims[i], reduced[i]});
+  }
+  return groups;
+}
+
+void emit_step(LowerContext& c, const kernels::ReduceArgs& args, Buffer in, Buffer out) {
+  emit_kernel(c, "reduce", c.kernels().reduce->reduce, args, [in, out](kernels::ReduceArgs& a, const Run& run) {
+    a.x = run.get<void>(in);
+    a.y = run.get<void>(out);
+  });
+}
+
+}  // namespace
+
+Status canonicalize_reduce(CanonicalizeContext& c) {
+  c.attribute_to_input("axes", 1);
+  return {};
+}
+
+Status infer_reduce(InferContext& c, DTypeSet types) {
+  SV_TRY(require_dtype(c, 0, "data", types));
+  SV_TRY(require_dtype(c, 1, "axes", {DType::i64}));
+  SV_TRY(require_rank(c, 1, "axes", 1));
+  const Shape& in = c.shape(0);
+  const bool keep = c.attributes().integer("keepdims", 1) != 0;
+  const auto axes = c.has_input(1) ? c.integers(1) : Dims{};
+  if (!in.has_rank() || !axes) {
+    c.set(0, c.dtype(0), in.has_rank() && keep ? unknown_dims(in.rank()) : Shape());
+    return {};
+  }
+  SV_ASSIGN(const std::vector<bool> reduced, reduced_dims(c.attributes(), *axes, in.rank()));
+  c.set(0, c.dtype(0), reduced_shape(in, reduced, keep));
+  return {};
+}
+
+Status emit_reduce(LowerContext& c, kernels::ReduceOp op) {
+  const Dims dims = c.in_dims(0);
+  if (c.has_input(1) && !c.constant(1)) return error("input 1 (axes) is not known when the node is planned");
+  SV_ASSIGN(const std::vector<bool> reduced,
+            reduced_dims(c.attributes(), c.has_input(1) ? c.constant(1)->as_int64s() : Dims{}, static_cast<int64_t>(dims.size())));
+  const std::vector<Group> groups = groups_of(dims, reduced);
+  if (groups.size() > kernels::kReduceDims)
+    return error("reduced and kept dimensions alternate more than {} times", kernels::kReduceDims);
+  const DType type = c.in_type(0).dtype, computed = computed_type(type);
+  const int64_t count = element_count(dims), kept = element_count(c.out_dims());
+  kernels::ReduceArgs args;
+  args.op = op;
+  args.type = element_kind(computed);
+  args.rank = static_cast<int32_t>(groups.size());
+  for (size_t i = 0; i < groups.size(); ++i) {
+    args.extent[i] = groups[i].extent;
+    args.reduced[i] = groups[i].reduced;
+  }
+  const auto width = static_cast<int64_t>(size_of(computed));
+  const Buffer in = converted(c, c.in(0), type, computed, count);
+  const Buffer out = type == computed ? c.out() : c.temporary(kept * width);
+  if (const auto split = kernels::split_reduce(args)) {
+    const Buffer partials = c.temporary(split->partials * width);
+    emit_step(c, split->first, in, partials);
+    emit_step(c, split->second, partials, out);
+  } else {
+    emit_step(c, args, in, out);
+  }
+  if (type != computed) emit_cast(c, out, computed, c.out(), type, kept);
+  return {};
+}
+
+OpDef reduce_op(const char* name, Status (*infer)(InferContext&), Status (*lower)(LowerContext&)) {
+  return {
+      .name = name,
+      .inputs = {1, 2},
+      .attributes = {{"keepdims", AttributeKind::integer, false, integer(1)},
+                     {"noop_with_empty_axes", AttributeKind::integer, false, integer(0)}},
+      .canonicalize = canonicalize_reduce,
+      .infer = infer,
+      .lower = lower,
+      .cost = [](const Node& node) -> Cost {
+        const Type& in = node.input(0)->type;
+        const double bytes = stored_bytes(in);
+        return {bytes / static_cast<double>(size_of(in.dtype)), bytes + stored_bytes(node.output()->type)};
+      },
+      .shape_inputs = {1},
+      .samples = {{.inputs = {f32({3, 5, 7}, 0.1, 2)}},
+                  {.inputs = {f32({3, 5, 67}, 0.1, 2), ints({-1})}, .attributes = {{"keepdims", integer(0)}}},
+                  {.inputs = {f32({3, 5, 17}, 0.1, 2), ints({1})}},
+                  {.inputs = {f32({2, 3, 5, 7}, 0.1, 2), ints({0, 2})}, .attributes = {{"keepdims", integer(0)}}},
+                  {.inputs = {any(DType::i64, {4, 9}, 1, 9), ints({0})}}},
+  };
+}
+
+namespace {
+
+Status infer_arg_reduce(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "data", kReducedTypes));
+  SV_TRY(require_rank_at_least(c, 0, "data", 1));
+  const Shape& in = c.shape(0);
+  const bool keep = c.attributes().integer("keepdims", 1) != 0;
+  if (!in.has_rank()) {
+    c.set(0, DType::i64, Shape());
+    return {};
+  }
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), in.rank()));
+  const Dim& d = in[static_cast<size_t>(axis)];
+  if (d.is_static() && d.value() == 0) return error("axis {} is empty, so no element is first", axis);
+  std::vector<bool> reduced(in.dims().size(), false);
+  reduced[static_cast<size_t>(axis)] = true;
+  c.set(0, DType::i64, reduced_shape(in, reduced, keep));
+  return {};
+}
+
+}  // namespace
+
+Status emit_arg_reduce(LowerContext& c, bool largest) {
+  const Dims dims = c.in_dims(0);
+  const std::span<const int64_t> all(dims);
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), static_cast<int64_t>(dims.size())));
+  const DType type = c.in_type(0).dtype, computed = computed_type(type);
+  kernels::ArgReduceArgs args;
+  args.type = element_kind(computed);
+  args.largest = largest;
+  args.select_last = c.attributes().integer("select_last_index") != 0;
+  args.outer = element_count(all.first(static_cast<size_t>(axis)));
+  args.n = dims[static_cast<size_t>(axis)];
+  args.inner = element_count(all.subspan(static_cast<size_t>(axis) + 1));
+  if (args.n >= INT32_MAX) return error("axis {} has {} elements, above the {} that can be searched", axis, args.n, INT32_MAX - 1);
+  const Buffer in = converted(c, c.in(0), type, computed, element_count(dims));
+  emit_kernel(c, largest ? "arg_max" : "arg_min", c.kernels().reduce->arg_reduce, args,
+              [in, out = c.out()](kernels::ArgReduceArgs& a, const Run& run) {
+                a.x = run.get<void>(in);
+                a.y = run.get<int64_t>(out);
+              });
+  return {};
+}
+
+OpDef arg_reduction(const char* name, Status (*lower)(LowerContext&)) {
+  return {
+      .name = name,
+      .attributes = {{"axis", AttributeKind::integer, false, integer(0)},
+                     {"keepdims", AttributeKind::integer, false, integer(1)},
+                     {"select_last_index", AttributeKind::integer, false, integer(0)}},
+      .infer = infer_arg_reduce,
+      .lower = lower,
+      .samples = {{.inputs = {f32({3, 37})}, .attributes = {{"axis", integer(-1)}}},
+                  {.inputs = {f32({5, 3, 7})}, .attributes = {{"keepdims", integer(0)}}},
+                  {.inputs = {any(DType::i64, {4, 9}, -2, 3)}, .attributes = {{"axis", integer(1)}, {"select_last_index", integer(1)}}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,34 @@
+// Operators that reduce some dimensions of a tensor to one number each.
+#pragma once
+#include "engine/kernels/reduce.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/lowering.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+
+/// What kernels of four element types can reduce, converting narrower types first.
+inline constexpr DTypeSet kReducedTypes = kRealTypes | kSignedTypes | DTypeSet{DType::u8, DType::u16, DType::u32};
+
+/// Attribute axes became an input.
+Status canonicalize_reduce(CanonicalizeContext& c);
+
+/// Axes: all of them when none are given, unless noop_with_empty_axes says none. keepdims leaves dimensions of 1.
+Status infer_reduce(InferContext& c, DTypeSet types);
+
+Status emit_reduce(LowerContext& c, kernels::ReduceOp op);
+
+/// The OpDef of such an operator on kTypes.
+OpDef reduce_op(const char* name, Status (*infer)(InferContext&), Status (*lower)(LowerContext&));
+
+template <kernels::ReduceOp kOp, DTypeSet kTypes = kReducedTypes>
+OpDef reduction(const char* name) {
+  return reduce_op(
+      name, [](InferContext& c) { return infer_reduce(c, kTypes); }, [](LowerContext& c) { return emit_reduce(c, kOp); });
+}
+
+/// ArgMax and ArgMin.
+OpDef arg_reduction(const char* name, Status (*lower)(LowerContext&));
+Status emit_arg_reduce(LowerContext& c, bool largest);
+
+}  // namespace svengine::ops

@@ -1,0 +1,105 @@
+// Concat: the inputs one after the other along `axis`.
+#include "engine/ops/axes.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/copy_common.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr int kMostBlockedInputs = 64;
+
+Status canonicalize(CanonicalizeContext& c) {
+  if (!c.attributes().has("axis") && c.opset() < 4) c.attributes().set("axis", int64_t{1});
+  return {};
+}
+
+Status infer(InferContext& c) {
+  SV_TRY(require_same_dtypes(c));
+  Shape out;
+  int64_t axis = 0;
+  bool rank_missing = false;
+  for (size_t i = 0; i < c.input_count(); ++i) {
+    if (!c.has_input(i)) return error("input {} is absent", i);
+    const Shape& in = c.shape(i);
+    if (!in.has_rank()) {
+      rank_missing = true;
+      continue;
+    }
+    if (!out.has_rank()) {
+      SV_ASSIGN(axis, normalise_axis(c.attributes().integer("axis"), in.rank()));
+      out = in;
+      continue;
+    }
+    if (in.rank() != out.rank()) return error("inputs have ranks {} and {}, need one rank", out.rank(), in.rank());
+    for (size_t d = 0; d < in.dims().size(); ++d) {
+      if (d == static_cast<size_t>(axis)) {
+        out[d] = add(out[d], in[d]);
+      } else if (known_different(out[d], in[d])) {
+        return error("input {} is {} wide in dimension {}, those before are {}; only dimension {} may differ", i, in[d].value(), d,
+                     out[d].value(), axis);
+      } else {
+        out[d] = merge(out[d], in[d]);
+      }
+    }
+  }
+  if (rank_missing && out.has_rank()) out[static_cast<size_t>(axis)] = Dim();
+  c.set(0, c.dtype(0), std::move(out));
+  return {};
+}
+
+/// Whole blocks move when every input but the last has whole blocks of channels.
+bool can_block(const Node& node, int block) {
+  if (node.inputs().size() > kMostBlockedInputs) return false;
+  const int64_t axis = node.attributes.integer("axis");
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    const Shape& shape = node.input(i)->type.shape;
+    if (node.input(i)->type.dtype != DType::f32 || shape.rank() != 4) return false;
+    if ((axis == 1 || axis == -3) && i + 1 < node.inputs().size() && (!shape[1].is_static() || shape[1].value() % block != 0))
+      return false;
+  }
+  return true;
+}
+
+Status lower(LowerContext& c) {
+  const Dims out = stored_dims(c.out_type());
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), static_cast<int64_t>(c.out_dims().size())));
+  const std::vector<int64_t> out_strides = strides_of(out);
+  std::vector<Copy> copies;
+  int64_t offset = 0;
+  for (size_t i = 0; i < c.input_count(); ++i) {
+    const Dims in = stored_dims(c.in_type(i));
+    copies.push_back({c.in(i), c.out(), {.dims = in, .in_strides = strides_of(in), .out_strides = out_strides, .out_offset = offset}});
+    offset += in[static_cast<size_t>(axis)] * out_strides[static_cast<size_t>(axis)];
+  }
+  emit_copies(c, "concat", size_of(c.out_type().dtype), std::move(copies));
+  return {};
+}
+
+std::vector<int> further_inputs() {
+  std::vector<int> out;
+  for (int i = 1; i < kMostBlockedInputs; ++i) out.push_back(i);
+  return out;
+}
+
+}  // namespace
+
+OpDef define_concat() {
+  return {
+      .name = "Concat",
+      .inputs = {1, kVariadic},
+      .attributes = {{"axis", AttributeKind::integer, true}},
+      .canonicalize = canonicalize,
+      .infer = infer,
+      .lower = lower,
+      .cost = movement_cost,
+      .blocked = BlockedLayout::prefers,
+      .can_block = can_block,
+      .blocked_inputs = further_inputs(),
+      .samples = {{.inputs = {f32({2, 3}), f32({2, 5})}, .attributes = {{"axis", integer(-1)}}},
+                  {.inputs = {f32({1, 32, 3, 5}), f32({1, 16, 3, 5}), f32({1, 7, 3, 5})}, .attributes = {{"axis", integer(1)}}},
+                  {.inputs = {any(DType::i64, {2}), any(DType::i64, {0}), any(DType::i64, {1})}, .attributes = {{"axis", integer(0)}}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,61 @@
+// Constant: a value in the file that is not an initializer. Import turns it into a constant of the graph.
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/copy_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Result<Tensor> value_of(const Attributes& attributes) {
+  int given = 0;
+  for (const auto& entry : attributes) given += entry.first.starts_with("value") ? 1 : 0;
+  if (given != 1) return error("{} value attributes are given, needs one of value, value_float(s), value_int(s)", given);
+  if (const auto* t = attributes.get<Tensor>("value")) return *t;
+  if (const auto* x = attributes.get<float>("value_float")) return Tensor::scalar<float>(*x);
+  if (const auto* x = attributes.get<int64_t>("value_int")) return Tensor::scalar<int64_t>(*x);
+  if (const auto* x = attributes.get<std::vector<float>>("value_floats"))
+    return Tensor::of<float>({static_cast<int64_t>(x->size())}, std::span<const float>(*x));
+  if (const auto* x = attributes.get<std::vector<int64_t>>("value_ints"))
+    return Tensor::of<int64_t>({static_cast<int64_t>(x->size())}, std::span<const int64_t>(*x));
+  return error("the value attribute is of another kind than its name says");
+}
+
+Status canonicalize(CanonicalizeContext& c) {
+  SV_ASSIGN(Tensor value, value_of(c.attributes()));
+  c.graph().make_constant(c.node().output(), value);
+  return {};
+}
+
+Status infer(InferContext& c) {
+  SV_ASSIGN(const Tensor value, value_of(c.attributes()));
+  c.set(0, value.type(), Shape::of(value.dims()));
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  SV_ASSIGN(const Tensor value, value_of(c.attributes()));
+  emit_known(c, {value.raw(), value.byte_size()});
+  return {};
+}
+
+}  // namespace
+
+OpDef define_constant() {
+  return {
+      .name = "Constant",
+      .inputs = {0, 0},
+      .attributes = {{"value", AttributeKind::tensor},
+                     {"value_float", AttributeKind::real},
+                     {"value_floats", AttributeKind::reals},
+                     {"value_int", AttributeKind::integer},
+                     {"value_ints", AttributeKind::integers}},
+      .canonicalize = canonicalize,
+      .infer = infer,
+      .lower = lower,
+      .cost = movement_cost,
+      .samples = {{.inputs = {}, .attributes = {{"value", Tensor::of<float>({3}, {1.0f, -2.0f, 0.5f})}}},
+                  {.inputs = {}, .attributes = {{"value_ints", integers({4, 5})}}}},
+  };
+}
+
+}  // namespace svengine::ops

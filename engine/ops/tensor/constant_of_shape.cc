@@ -1,0 +1,53 @@
+// ConstantOfShape: a tensor of the given shape, every element `value`.
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/fill_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Tensor value_of(const Attributes& attributes) {
+  const auto* value = attributes.get<Tensor>("value");
+  return value ? *value : Tensor::scalar<float>(0.0f);
+}
+
+Status infer(InferContext& c) {
+  const Tensor value = value_of(c.attributes());
+  if (value.count() != 1) return error("attribute 'value' has {} elements, needs one", value.count());
+  SV_TRY(require_dtype(c, 0, "shape", {DType::i64}));
+  SV_TRY(require_rank(c, 0, "shape", 1));
+  if (const auto dims = c.integers(0)) {
+    SV_TRY(check_dims(*dims));
+    c.set(0, value.type(), Shape::of(*dims));
+  } else {
+    const Shape& s = c.shape(0);
+    const bool known = s.has_rank() && s[0].is_static() && s[0].value() <= 32;
+    c.set(0, value.type(), known ? unknown_dims(s[0].value()) : Shape());
+  }
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  const Tensor value = value_of(c.attributes());
+  emit_fill(c, c.out(), element_count(c.out_dims()), size_of(value.type()), element_bits(value));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_constant_of_shape() {
+  return {
+      .name = "ConstantOfShape",
+      .since = 9,
+      .attributes = {{"value", AttributeKind::tensor}},
+      .infer = infer,
+      .lower = lower,
+      .cost = movement_cost,
+      .shape_inputs = {0},
+      .samples = {{.inputs = {ints({2, 3})}},
+                  {.inputs = {ints({5})}, .attributes = {{"value", Tensor::of<int64_t>({1}, {-7})}}},
+                  {.inputs = {ints({3, 0})}, .attributes = {{"value", Tensor::of<int32_t>({1}, {1})}}}},
+  };
+}
+
+}  // namespace svengine::ops

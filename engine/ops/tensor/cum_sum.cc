@@ -1,0 +1,65 @@
+// CumSum: running sums along an axis; exclusive ones leave the element itself out, reverse ones run from the end.
+#include "engine/kernels/reduce.h"
+#include "engine/ops/axes.h"
+#include "engine/ops/element.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/kernel_step.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr DTypeSet kTypes{DType::f32, DType::f64, DType::i32, DType::i64};
+
+/// The axis is an input. It decides no shape, but how the work is cut, so it has to be known when the node is planned; until it
+/// is, the output's dimensions are left unknown, which makes the session compute the axis first.
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "x", kTypes));
+  SV_TRY(require_dtype(c, 1, "axis", kIndexTypes));
+  SV_TRY(require_single(c, 1, "axis"));
+  SV_TRY(require_rank_at_least(c, 0, "x", 1));
+  const auto axis = c.integers(1);
+  if (axis && c.shape(0).has_rank()) SV_TRY(normalise_axis(axis->at(0), c.shape(0).rank()));
+  c.set(0, c.dtype(0), axis ? c.shape(0) : Shape());
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  const Dims dims = c.in_dims(0);
+  if (!c.constant(1)) return error("input 1 (axis) is not known when the node is planned");
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.constant(1)->as_int64s().at(0), static_cast<int64_t>(dims.size())));
+  const std::span<const int64_t> all(dims);
+  kernels::CumSumArgs args;
+  args.type = element_kind(c.out_type().dtype);
+  args.exclusive = c.attributes().integer("exclusive") != 0;
+  args.reverse = c.attributes().integer("reverse") != 0;
+  args.outer = element_count(all.first(static_cast<size_t>(axis)));
+  args.n = dims[static_cast<size_t>(axis)];
+  args.inner = element_count(all.subspan(static_cast<size_t>(axis) + 1));
+  emit_kernel(c, "cum_sum", c.kernels().reduce->cumulative_sum, args,
+              [x = c.in(0), y = c.out()](kernels::CumSumArgs& a, const Run& run) {
+                a.x = run.get<void>(x);
+                a.y = run.get<void>(y);
+              });
+  return {};
+}
+
+}  // namespace
+
+OpDef define_cum_sum() {
+  return {
+      .name = "CumSum",
+      .since = 11,
+      .inputs = {2, 2},
+      .attributes = {{"exclusive", AttributeKind::integer, false, integer(0)}, {"reverse", AttributeKind::integer, false, integer(0)}},
+      .infer = infer,
+      .lower = lower,
+      .shape_inputs = {1},
+      .samples = {{.inputs = {f32({3, 70}), fixed(Tensor::scalar<int64_t>(-1))}},
+                  {.inputs = {f32({5, 70}), fixed(Tensor::scalar<int32_t>(0))},
+                   .attributes = {{"exclusive", integer(1)}, {"reverse", integer(1)}}},
+                  {.inputs = {any(DType::i64, {2, 3, 4}, -9, 9), fixed(Tensor::scalar<int64_t>(1))}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,52 @@
+// DepthToSpace: channels become blocks of pixels. DCR reads channels as (block row, block column, channel), CRD as (channel,
+// block row, block column).
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/copy_common.h"
+#include "engine/ops/tensor/depth_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  SV_TRY(require_rank(c, 0, "input", 4));
+  const std::string mode = c.attributes().text("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") return error("mode is '{}', needs DCR or CRD", mode);
+  SV_ASSIGN(const int64_t b, block_size(c.attributes()));
+  const Shape& in = c.shape(0);
+  if (!in.has_rank()) {
+    c.set(0, c.dtype(0), unknown_dims(4));
+    return {};
+  }
+  SV_ASSIGN(const Dim channels, divide(in[1], b * b, "channels"));
+  c.set(0, c.dtype(0), Shape{in[0], channels, multiply(in[2], b), multiply(in[3], b)});
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  SV_ASSIGN(const int64_t b, block_size(c.attributes()));
+  const Dims out = c.out_dims();
+  const int64_t n = out[0], channels = out[1], h = out[2] / b, w = out[3] / b, plane = h * w;
+  const bool dcr = c.attributes().text("mode", "DCR") == "DCR";
+  const int64_t row = dcr ? b * channels * plane : b * plane, column = dcr ? channels * plane : plane;
+  emit_copy(c, "depth_to_space",
+            {.dims = {n, channels, h, b, w, b},
+             .in_strides = {channels * b * b * plane, dcr ? plane : b * b * plane, w, row, 1, column},
+             .out_strides = strides_of({n, channels, h, b, w, b})});
+  return {};
+}
+
+}  // namespace
+
+OpDef define_depth_to_space() {
+  return {
+      .name = "DepthToSpace",
+      .attributes = {{"blocksize", AttributeKind::integer, true}, {"mode", AttributeKind::text, false, text("DCR")}},
+      .infer = infer,
+      .lower = lower,
+      .cost = movement_cost,
+      .samples = {{.inputs = {f32({2, 12, 3, 5})}, .attributes = {{"blocksize", integer(2)}}},
+                  {.inputs = {f32({1, 18, 2, 3})}, .attributes = {{"blocksize", integer(3)}, {"mode", text("CRD")}}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,48 @@
+// Expand: broadcasting against a given shape; a dimension of 1 there keeps the input's.
+#include "engine/ops/broadcast.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/copy_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 1, "shape", {DType::i64}));
+  SV_TRY(require_rank(c, 1, "shape", 1));
+  if (const auto dims = c.integers(1)) {
+    SV_TRY(check_dims(*dims));
+    SV_ASSIGN(Shape out, broadcast(c.shape(0), Shape::of(*dims)));
+    c.set(0, c.dtype(0), std::move(out));
+    return {};
+  }
+  const Shape& s = c.shape(1);
+  const bool known = s.has_rank() && s[0].is_static() && c.shape(0).has_rank() && s[0].value() <= 32;
+  c.set(0, c.dtype(0), known ? unknown_dims(std::max(s[0].value(), c.shape(0).rank())) : Shape());
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  const Dims out = c.out_dims();
+  emit_copy(c, "expand", {.dims = out, .in_strides = broadcast_strides(c.in_dims(0), out), .out_strides = strides_of(out)});
+  return {};
+}
+
+}  // namespace
+
+OpDef define_expand() {
+  return {
+      .name = "Expand",
+      .since = 8,
+      .inputs = {2, 2},
+      .infer = infer,
+      .lower = lower,
+      .cost = movement_cost,
+      .shape_inputs = {1},
+      .samples = {{.inputs = {f32({3, 1}), ints({2, 1, 17})}},
+                  {.inputs = {f32({3, 1, 5}), ints({1, 4, 1})}},
+                  {.inputs = {any(DType::i64, {}), ints({6})}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,54 @@
+// EyeLike: a matrix of the input's shape with ones on diagonal k (to the right when positive), zero elsewhere.
+#include <cstring>
+
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/fill_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  SV_TRY(require_rank(c, 0, "input", 2));
+  const auto type = static_cast<DType>(c.attributes().integer("dtype", static_cast<int64_t>(c.dtype(0))));
+  if (c.attributes().has("dtype") && !kStoredTypes.has(type))
+    return error("dtype {} is not a supported element type", c.attributes().integer("dtype"));
+  c.set(0, type, c.shape(0).has_rank() ? c.shape(0) : unknown_dims(2));
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  const Dims dims = c.out_dims();
+  const int64_t columns = dims[1], k = c.attributes().integer("k");
+  const auto element = static_cast<int64_t>(size_of(c.out_type().dtype));
+  const uint64_t one = element_bits(scalar_of(c.out_type().dtype, 1));
+  const Buffer out = c.out();
+  if (columns == 0) return {};
+  c.emit("eye_like", dims[0], [=](const Run& run, int64_t begin, int64_t end) -> const char* {
+    for (int64_t r = begin; r < end; ++r) {
+      std::byte* row = run.get<std::byte>(out) + r * columns * element;
+      std::memset(row, 0, static_cast<size_t>(columns * element));
+      if (k >= -r && k < columns - r) std::memcpy(row + (r + k) * element, &one, static_cast<size_t>(element));
+    }
+    return nullptr;
+  });
+  return {};
+}
+
+}  // namespace
+
+OpDef define_eye_like() {
+  return {
+      .name = "EyeLike",
+      .since = 9,
+      .attributes = {{"dtype", AttributeKind::integer}, {"k", AttributeKind::integer, false, integer(0)}},
+      .infer = infer,
+      .lower = lower,
+      .cost = movement_cost,
+      .samples = {{.inputs = {f32({5, 7})}},
+                  {.inputs = {f32({4, 3})}, .attributes = {{"dtype", integer(7)}, {"k", integer(-1)}}},
+                  {.inputs = {any(DType::i32, {3, 3})}, .attributes = {{"k", integer(5)}}}},
+  };
+}
+
+}  // namespace svengine::ops

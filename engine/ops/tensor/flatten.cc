@@ -1,0 +1,40 @@
+// Flatten: to a matrix; the dimensions before `axis` are its rows.
+#include "engine/ops/axes.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  const Shape& in = c.shape(0);
+  if (!in.has_rank()) {
+    c.set(0, c.dtype(0), unknown_dims(2));
+    return {};
+  }
+  // The axis may be the rank itself: everything is rows then.
+  int64_t axis = c.attributes().integer("axis", 1);
+  if (axis != in.rank()) {
+    SV_ASSIGN(axis, normalise_axis(axis, in.rank()));
+  }
+  const size_t split = static_cast<size_t>(axis), rank = in.dims().size();
+  c.set(0, c.dtype(0), Shape{product(in, 0, split), product(in, split, rank)});
+  return {};
+}
+
+}  // namespace
+
+OpDef define_flatten() {
+  return {
+      .name = "Flatten",
+      .attributes = {{"axis", AttributeKind::integer, false, integer(1)}},
+      .infer = infer,
+      .is_view = true,
+      .samples = {{.inputs = {f32({2, 3, 5})}},
+                  {.inputs = {f32({2, 3, 5})}, .attributes = {{"axis", integer(-1)}}},
+                  {.inputs = {f32({2, 3, 5})}, .attributes = {{"axis", integer(3)}}},
+                  {.inputs = {f32({})}, .attributes = {{"axis", integer(0)}}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,65 @@
+// Gather: slices of the data along `axis`, chosen by indices of any rank; negative indices count from the end.
+#include "engine/ops/axes.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/index_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 1, "indices", kIndexTypes));
+  SV_TRY(require_rank_at_least(c, 0, "data", 1));
+  const Shape &data = c.shape(0), &indices = c.shape(1);
+  if (!data.has_rank()) {
+    c.set(0, c.dtype(0), Shape());
+    return {};
+  }
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), data.rank()));
+  SV_TRY(check_indices(c, 1, {&data[static_cast<size_t>(axis)], 1}));
+  if (!indices.has_rank()) {
+    c.set(0, c.dtype(0), Shape());
+    return {};
+  }
+  const auto at = data.dims().begin() + axis;
+  std::vector<Dim> out(data.dims().begin(), at);
+  out.insert(out.end(), indices.dims().begin(), indices.dims().end());
+  out.insert(out.end(), at + 1, data.dims().end());
+  c.set(0, c.dtype(0), Shape(std::move(out)));
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  const Dims data = c.in_dims(0);
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), static_cast<int64_t>(data.size())));
+  const std::span<const int64_t> dims(data);
+  const auto a = static_cast<size_t>(axis);
+  emit_index_check(c, 1, {data[a]});
+  emit_gather(c, {.outer = element_count(dims.first(a)),
+                  .size = data[a],
+                  .inner = element_count(dims.subspan(a + 1)),
+                  .indices = element_count(c.in_dims(1))},
+              c.in(1), c.in_type(1).dtype == DType::i64);
+  return {};
+}
+
+Cost cost(const Node& node) { return {0, 2 * stored_bytes(node.output()->type) + stored_bytes(node.input(1)->type)}; }
+
+}  // namespace
+
+OpDef define_gather() {
+  return {
+      .name = "Gather",
+      .inputs = {2, 2},
+      .attributes = {{"axis", AttributeKind::integer, false, integer(0)}},
+      .infer = infer,
+      .lower = lower,
+      .cost = cost,
+      .samples = {{.inputs = {f32({13, 33}), any(DType::i64, {2, 3}, -13, 13)}},
+                  {.inputs = {f32({3, 5, 2}), any(DType::i64, {4}, 0, 5)}, .attributes = {{"axis", integer(1)}}},
+                  {.inputs = {f32({2, 7}), any(DType::i32, {}, 0, 7)}, .attributes = {{"axis", integer(-1)}}},
+                  {.inputs = {any(DType::i64, {6}), ints({1, -1})}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,43 @@
+// GatherElements: out[i][j][k] = data[indices[i][j][k]][j][k] for axis 0, and likewise for others.
+#include "engine/ops/axes.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/index_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 1, "indices", kIndexTypes));
+  SV_TRY(require_rank_at_least(c, 0, "data", 1));
+  const Shape &data = c.shape(0), &indices = c.shape(1);
+  if (data.has_rank() && indices.has_rank()) {
+    SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), data.rank()));
+    SV_TRY(check_elementwise_indices(c, static_cast<size_t>(axis)));
+  }
+  c.set(0, c.dtype(0), indices);
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), static_cast<int64_t>(c.in_dims(0).size())));
+  return emit_gather_elements(c, static_cast<size_t>(axis));
+}
+
+}  // namespace
+
+OpDef define_gather_elements() {
+  return {
+      .name = "GatherElements",
+      .since = 11,
+      .inputs = {2, 2},
+      .attributes = {{"axis", AttributeKind::integer, false, integer(0)}},
+      .infer = infer,
+      .lower = lower,
+      .cost = movement_cost,
+      .samples = {{.inputs = {f32({5, 7}), any(DType::i64, {3, 7}, -5, 5)}},
+                  {.inputs = {f32({3, 4, 5}), any(DType::i32, {2, 4, 9}, 0, 5)}, .attributes = {{"axis", integer(-1)}}}},
+  };
+}
+
+}  // namespace svengine::ops

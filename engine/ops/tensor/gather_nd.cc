@@ -1,0 +1,61 @@
+// GatherND: the last dimension of indices addresses a slice of the data; the first batch_dims dimensions go together.
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/index_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 1, "indices", {DType::i64}));
+  SV_TRY(require_rank_at_least(c, 0, "data", 1));
+  SV_TRY(require_rank_at_least(c, 1, "indices", 1));
+  const Shape &data = c.shape(0), &indices = c.shape(1);
+  const int64_t batch = c.attributes().integer("batch_dims");
+  if (!data.has_rank() || !indices.has_rank()) {
+    c.set(0, c.dtype(0), Shape());
+    return {};
+  }
+  if (batch < 0 || batch >= data.rank() || batch >= indices.rank())
+    return error("batch_dims is {}, needs 0 to {}", batch, std::min(data.rank(), indices.rank()) - 1);
+  for (size_t i = 0; i < static_cast<size_t>(batch); ++i)
+    if (known_different(data[i], indices[i]))
+      return error("batch dimension {} is {} in the data and {} in the indices", i, data[i].value(), indices[i].value());
+  const Dim& depth = indices.dims().back();
+  if (!depth.is_static()) {
+    c.set(0, c.dtype(0), Shape());
+    return {};
+  }
+  if (depth.value() < 1 || depth.value() > data.rank() - batch)
+    return error("the last dimension of the indices is {}, needs 1 to {} for data of rank {}", depth.value(), data.rank() - batch,
+                 data.rank());
+  const auto looked_up = std::span<const Dim>(data.dims()).subspan(static_cast<size_t>(batch), static_cast<size_t>(depth.value()));
+  SV_TRY(check_indices(c, 1, looked_up));
+  std::vector<Dim> out(indices.dims().begin(), indices.dims().end() - 1);
+  out.insert(out.end(), data.dims().begin() + batch + depth.value(), data.dims().end());
+  c.set(0, c.dtype(0), Shape(std::move(out)));
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  return emit_gather_nd(c, static_cast<size_t>(c.attributes().integer("batch_dims")));
+}
+
+}  // namespace
+
+OpDef define_gather_nd() {
+  return {
+      .name = "GatherND",
+      .since = 11,
+      .inputs = {2, 2},
+      .attributes = {{"batch_dims", AttributeKind::integer, false, integer(0)}},
+      .infer = infer,
+      .lower = lower,
+      .cost = movement_cost,
+      .samples = {{.inputs = {f32({3, 4, 17}), any(DType::i64, {5, 2}, -3, 3)}},
+                  {.inputs = {f32({2, 3, 5}), any(DType::i64, {2, 4, 1}, 0, 3)}, .attributes = {{"batch_dims", integer(1)}}},
+                  {.inputs = {any(DType::i64, {4, 3}), any(DType::i64, {2, 2, 1}, 0, 4)}}},
+  };
+}
+
+}  // namespace svengine::ops

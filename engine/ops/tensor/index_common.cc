@@ -1,0 +1,139 @@
+#include "engine/ops/tensor/index_common.h"
+
+#include <algorithm>
+
+#include "engine/kernels/data.h"
+#include "engine/ops/kernel_step.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr int64_t kIndicesPerTask = 4096;
+
+/// The position of the first of `count` indices that is outside, or count. Index i belongs to dimension extents[i % depth].
+int64_t first_outside(const void* indices, bool wide, int64_t begin, int64_t end, std::span<const int64_t> extents) {
+  const auto depth = static_cast<int64_t>(extents.size());
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t index = index_at(indices, wide, i), extent = extents[static_cast<size_t>(i % depth)];
+    if (index < -extent || index >= extent) return i;
+  }
+  return end;
+}
+
+void copy_dims(const Dims& dims, int64_t (&to)[kernels::kMaxDims]) { std::copy(dims.begin(), dims.end(), to); }
+
+}  // namespace
+
+int64_t index_at(const void* indices, bool wide, int64_t i) {
+  if (!wide) {
+    int32_t index;
+    std::memcpy(&index, static_cast<const std::byte*>(indices) + i * 4, 4);
+    return index;
+  }
+  int64_t index;
+  std::memcpy(&index, static_cast<const std::byte*>(indices) + i * 8, 8);
+  return index;
+}
+
+Status check_indices(const InferContext& c, size_t input, std::span<const Dim> sizes) {
+  const Tensor* t = c.constant(input);
+  std::vector<int64_t> extents;
+  for (const Dim& d : sizes) {
+    if (!d.is_static()) return {};
+    extents.push_back(d.value());
+  }
+  if (!t || extents.empty()) return {};
+  const bool wide = t->type() == DType::i64;
+  const int64_t bad = first_outside(t->raw(), wide, 0, t->count(), extents);
+  if (bad == t->count()) return {};
+  const int64_t extent = extents[static_cast<size_t>(bad) % extents.size()];
+  return error("index {} is outside [{}, {}]", index_at(t->raw(), wide, bad), -extent, extent - 1);
+}
+
+Status check_elementwise_indices(const InferContext& c, size_t axis) {
+  const Shape &data = c.shape(0), &indices = c.shape(1);
+  if (data.rank() != indices.rank())
+    return error("data has rank {} and indices {}, need one rank", data.rank(), indices.rank());
+  for (size_t i = 0; i < data.dims().size(); ++i)
+    if (i != axis && data[i].is_static() && indices[i].is_static() && indices[i].value() > data[i].value())
+      return error("dimension {} of the indices is {}, the data has only {}", i, indices[i].value(), data[i].value());
+  return check_indices(c, 1, {&data[axis], 1});
+}
+
+Status require_kernel_rank(const Dims& dims) {
+  if (dims.size() <= kernels::kMaxDims) return {};
+  return error("rank {} is above the {} that this operator supports", dims.size(), kernels::kMaxDims);
+}
+
+void emit_index_check(LowerContext& c, size_t input, Dims extents) {
+  if (c.constant(input)) return;  // infer has looked
+  const int64_t count = element_count(c.in_dims(input));
+  const bool wide = c.in_type(input).dtype == DType::i64;
+  c.emit("check_indices", (count + kIndicesPerTask - 1) / kIndicesPerTask,
+         [=, indices = c.in(input), extents = std::move(extents)](const Run& run, int64_t begin, int64_t end) -> const char* {
+           const int64_t last = std::min(count, end * kIndicesPerTask);
+           const int64_t bad = first_outside(run.get<void>(indices), wide, begin * kIndicesPerTask, last, extents);
+           return bad == last ? nullptr : "an index is outside the data's dimension";
+         });
+}
+
+void emit_gather(LowerContext& c, GatherShape shape, Buffer indices, bool wide) {
+  kernels::GatherArgs args;
+  args.element_bytes = static_cast<int32_t>(size_of(c.out_type().dtype));
+  args.index_bytes = wide ? 8 : 4;
+  args.outer = shape.outer;
+  args.extent = shape.size;
+  args.inner = shape.inner;
+  args.count = shape.indices;
+  emit_kernel(c, "gather", c.kernels().data->gather, args,
+              [data = c.in(0), indices, out = c.out()](kernels::GatherArgs& a, const Run& run) {
+                a.data = run.get<void>(data);
+                a.indices = run.get<void>(indices);
+                a.y = run.get<void>(out);
+              });
+}
+
+Status emit_gather_elements(LowerContext& c, size_t axis) {
+  const Dims data = c.in_dims(0), indices = c.in_dims(1);
+  SV_TRY(require_kernel_rank(data));
+  emit_index_check(c, 1, {data[axis]});
+  kernels::GatherElementsArgs args;
+  args.element_bytes = static_cast<int32_t>(size_of(c.out_type().dtype));
+  args.index_bytes = static_cast<int32_t>(size_of(c.in_type(1).dtype));
+  args.rank = static_cast<int32_t>(data.size());
+  args.axis = static_cast<int32_t>(axis);
+  copy_dims(data, args.data_extent);
+  copy_dims(indices, args.index_extent);
+  emit_kernel(c, "gather_elements", c.kernels().data->gather_elements, args,
+              [data = c.in(0), indices = c.in(1), out = c.out()](kernels::GatherElementsArgs& a, const Run& run) {
+                a.data = run.get<void>(data);
+                a.indices = run.get<void>(indices);
+                a.y = run.get<void>(out);
+              });
+  return {};
+}
+
+Status emit_gather_nd(LowerContext& c, size_t batch_dims) {
+  const Dims data = c.in_dims(0), indices = c.in_dims(1);
+  const auto depth = static_cast<size_t>(indices.back());
+  const std::span<const int64_t> d(data), n(indices);
+  const Dims extents(data.begin() + static_cast<std::ptrdiff_t>(batch_dims), data.begin() + static_cast<std::ptrdiff_t>(batch_dims + depth));
+  SV_TRY(require_kernel_rank(extents));
+  emit_index_check(c, 1, extents);
+  kernels::GatherNdArgs args;
+  args.element_bytes = static_cast<int32_t>(size_of(c.out_type().dtype));
+  args.depth = static_cast<int32_t>(depth);
+  args.batch = element_count(d.first(batch_dims));
+  args.count = element_count(n.subspan(batch_dims, n.size() - 1 - batch_dims));
+  args.slice = element_count(d.subspan(batch_dims + depth));
+  copy_dims(extents, args.extent);
+  emit_kernel(c, "gather_nd", c.kernels().data->gather_nd, args,
+              [data = c.in(0), indices = c.in(1), out = c.out()](kernels::GatherNdArgs& a, const Run& run) {
+                a.data = run.get<void>(data);
+                a.indices = run.get<void>(indices);
+                a.y = run.get<void>(out);
+              });
+  return {};
+}
+
+}  // namespace svengine::ops

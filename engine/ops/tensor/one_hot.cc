@@ -1,0 +1,95 @@
+// OneHot: a new dimension of size depth at `axis`, holding the on value where its index equals the input and the off value
+// elsewhere. values = [off, on]. Inputs outside [-depth, depth) are off everywhere.
+#include <cstring>
+
+#include "engine/kernels/data.h"
+#include "engine/ops/axes.h"
+#include "engine/ops/element.h"
+#include "engine/ops/elementwise/unary_common.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/kernel_step.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/copy_common.h"
+
+namespace svengine::ops {
+namespace {
+
+/// Depths and indices may be of any number type; they are whole numbers all the same.
+Result<int64_t> depth_of(const Tensor& t) {
+  const double depth = number_at(t.type(), t.raw(), 0);
+  if (!(depth >= 0 && depth <= 0x1p48)) return error("depth is {}, needs 0 to 2^48", depth);
+  return static_cast<int64_t>(depth);
+}
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "indices", kNumericTypes));
+  SV_TRY(require_dtype(c, 1, "depth", kNumericTypes));
+  SV_TRY(require_single(c, 1, "depth"));
+  SV_TRY(require_rank(c, 2, "values", 1));
+  if (c.shape(2).has_rank() && known_different(c.shape(2)[0], 2))
+    return error("input 2 (values) has {} elements, needs two: off and on", c.shape(2)[0].value());
+  Dim depth;
+  if (const Tensor* t = c.constant(1)) {
+    SV_ASSIGN(depth, depth_of(*t));
+  }
+  if (!c.shape(0).has_rank()) {
+    c.set(0, c.dtype(2), Shape());
+    return {};
+  }
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis", -1), c.shape(0).rank() + 1));
+  std::vector<Dim> out = c.shape(0).dims();
+  out.insert(out.begin() + axis, depth);
+  c.set(0, c.dtype(2), Shape(std::move(out)));
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  const Dims dims = c.out_dims();
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis", -1), static_cast<int64_t>(dims.size())));
+  const std::span<const int64_t> all(dims);
+  const size_t element = size_of(c.out_type().dtype);
+  Buffer indices = c.in(0);
+  DType type = c.in_type(0).dtype;
+  if (!kIndexTypes.has(type)) {
+    const int64_t count = element_count(c.in_dims(0));
+    indices = c.temporary(count * 8);
+    emit_cast(c, c.in(0), type, indices, DType::i64, count);
+    type = DType::i64;
+  }
+  kernels::OneHotArgs args;
+  args.element_bytes = static_cast<int32_t>(element);
+  args.index_bytes = static_cast<int32_t>(size_of(type));
+  args.outer = element_count(all.first(static_cast<size_t>(axis)));
+  args.depth = dims[static_cast<size_t>(axis)];
+  args.inner = element_count(all.subspan(static_cast<size_t>(axis) + 1));
+  emit_kernel(c, "one_hot", c.kernels().data->one_hot, args,
+              [indices, element, values = c.in(2), out = c.out()](kernels::OneHotArgs& a, const Run& run) {
+                a.indices = run.get<void>(indices);
+                a.y = run.get<void>(out);
+                a.on = 0;
+                std::memcpy(&a.off, run.get<std::byte>(values), element);
+                std::memcpy(&a.on, run.get<std::byte>(values) + element, element);
+              });
+  return {};
+}
+
+}  // namespace
+
+OpDef define_one_hot() {
+  const SampleInput off_on = fixed(Tensor::of<float>({2}, {-1.0f, 3.0f}));
+  return {
+      .name = "OneHot",
+      .since = 9,
+      .inputs = {3, 3},
+      .attributes = {{"axis", AttributeKind::integer, false, integer(-1)}},
+      .infer = infer,
+      .lower = lower,
+      .cost = movement_cost,
+      .shape_inputs = {1},
+      .samples = {{.inputs = {any(DType::i64, {7}, -6, 6), ints({5}), off_on}},
+                  {.inputs = {any(DType::i32, {2, 3}, 0, 5), fixed(Tensor::scalar<int64_t>(5)), off_on},
+                   .attributes = {{"axis", integer(1)}}}},
+  };
+}
+
+}  // namespace svengine::ops

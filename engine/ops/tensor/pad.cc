@@ -1,0 +1,130 @@
+// Pad: elements added before and after each dimension, or taken away where a pad is negative. The added ones are a constant, or
+// follow the mode: edge repeats the last, reflect mirrors without it, wrap starts over at the other end.
+#include "engine/kernels/data_prepare.h"
+#include "engine/ops/axes.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/map_common.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr int64_t kLongestAxis = int64_t{1} << 28;  // of padded tensors: there is a table entry for every position
+
+Status canonicalize(CanonicalizeContext& c) {
+  if (c.opset() >= 11) return {};
+  if (!c.attributes().has("pads")) return error("attribute 'pads' is needed");
+  c.attribute_to_input("pads", 1);
+  if (c.attributes().text("mode", "constant") == "constant") {
+    const Value* data = c.node().input(0);
+    if (data && data->type.dtype != DType::f32 && c.attributes().real("value") != 0)
+      return error("a pad value other than 0 needs float32 before opset 11, not {}", name_of(data->type.dtype));
+    if (data && data->type.dtype == DType::f32)
+      c.set_input(2, c.graph().add_constant(c.node().name() + ".value", Tensor::scalar<float>(c.attributes().real("value"))));
+  }
+  c.attributes().erase("value");
+  return {};
+}
+
+struct Pads {
+  std::vector<int64_t> before, after;
+};
+
+Result<Pads> pads_by_axis(std::span<const int64_t> pads, const std::optional<std::vector<int64_t>>& axes, int64_t rank) {
+  Pads out{std::vector<int64_t>(static_cast<size_t>(rank)), std::vector<int64_t>(static_cast<size_t>(rank))};
+  std::vector<int64_t> which;
+  if (axes) {
+    SV_ASSIGN(which, normalise_axes(*axes, rank));
+  } else {
+    for (int64_t i = 0; i < rank; ++i) which.push_back(i);
+  }
+  if (pads.size() != 2 * which.size()) return error("{} pads, needs two for each of {} axes", pads.size(), which.size());
+  for (size_t i = 0; i < which.size(); ++i) {
+    out.before[static_cast<size_t>(which[i])] = pads[i];
+    out.after[static_cast<size_t>(which[i])] = pads[which.size() + i];
+  }
+  for (int64_t p : pads)
+    if (p > (int64_t{1} << 48) || p < -(int64_t{1} << 48)) return error("pad {} is out of range", p);
+  return out;
+}
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 1, "pads", {DType::i64}));
+  SV_TRY(require_rank(c, 1, "pads", 1));
+  SV_TRY(require_single(c, 2, "constant_value"));
+  SV_TRY(require_dtype(c, 3, "axes", kIndexTypes));
+  if (c.has_input(2) && c.dtype(2) != c.dtype(0))
+    return error("the pad value is {}, the input {}; needs one type", name_of(c.dtype(2)), name_of(c.dtype(0)));
+  const std::string mode = c.attributes().text("mode", "constant");
+  if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
+    return error("mode is '{}', needs constant, reflect, edge or wrap", mode);
+  const Shape& in = c.shape(0);
+  const auto pads = c.integers(1), axes = c.integers(3);
+  if (!in.has_rank() || !pads || (c.has_input(3) && !axes)) {
+    c.set(0, c.dtype(0), in.has_rank() ? unknown_dims(in.rank()) : Shape());
+    return {};
+  }
+  SV_ASSIGN(const Pads p, pads_by_axis(*pads, axes, in.rank()));
+  Shape out = in;
+  for (size_t i = 0; i < out.dims().size(); ++i) {
+    out[i] = add(in[i], p.before[i] + p.after[i]);
+    if (!in[i].is_static()) continue;
+    if (in[i].value() + p.before[i] + p.after[i] < 0)
+      return error("pads {} and {} take more from dimension {} than its {} elements", p.before[i], p.after[i], i, in[i].value());
+    if (in[i].value() == 0 && mode != "constant" && (p.before[i] > 0 || p.after[i] > 0))
+      return error("dimension {} is empty, and mode {} has nothing to take pads from", i, mode);
+  }
+  c.set(0, c.dtype(0), std::move(out));
+  return {};
+}
+
+kernels::PadMode mode_of(const std::string& mode) {
+  if (mode == "reflect") return kernels::PadMode::kReflect;
+  if (mode == "edge") return kernels::PadMode::kEdge;
+  return mode == "wrap" ? kernels::PadMode::kWrap : kernels::PadMode::kConstant;
+}
+
+Result<Pads> known_pads(const LowerContext& c, int64_t rank) {
+  if (!c.constant(1)) return error("input 1 (pads) is not known when the node is planned");
+  std::optional<std::vector<int64_t>> axes;
+  if (c.has_input(3)) {
+    if (!c.constant(3)) return error("input 3 (axes) is not known when the node is planned");
+    axes = c.constant(3)->as_int64s();
+  }
+  return pads_by_axis(c.constant(1)->as_int64s(), axes, rank);
+}
+
+Status lower(LowerContext& c) {
+  const Dims in = c.in_dims(0), out = c.out_dims();
+  if (element_count(out) == 0) return {};
+  SV_ASSIGN(const Pads p, known_pads(c, static_cast<int64_t>(in.size())));
+  std::vector<std::vector<int32_t>> maps;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (in[i] > kLongestAxis || out[i] > kLongestAxis) return error("axis {} is longer than the {} that can be padded", i, kLongestAxis);
+    maps.push_back(kernels::pad_map(mode_of(c.attributes().text("mode", "constant")), in[i], p.before[i], p.after[i]));
+  }
+  return emit_map(c, "pad", maps, c.in(2));
+}
+
+}  // namespace
+
+OpDef define_pad() {
+  return {
+      .name = "Pad",
+      .since = 2,
+      .inputs = {2, 4},
+      .attributes = {{"mode", AttributeKind::text, false, text("constant")}},
+      .canonicalize = canonicalize,
+      .infer = infer,
+      .lower = lower,
+      .cost = movement_cost,
+      .shape_inputs = {1, 3},
+      .samples = {{.inputs = {f32({3, 5}), ints({1, 2, 0, 3}), fixed(Tensor::scalar(1.5f))}},
+                  {.inputs = {f32({2, 3, 5}), ints({0, 2, 3, 0, 1, 4})}, .attributes = {{"mode", text("reflect")}}},
+                  {.inputs = {f32({4, 5}), ints({1, -1, -2, 2})}, .attributes = {{"mode", text("edge")}}},
+                  {.inputs = {f32({3}), ints({4, 8})}, .attributes = {{"mode", text("wrap")}}},
+                  {.inputs = {any(DType::i64, {2, 2}), ints({1, 1, 1, 1})}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,118 @@
+// Reshape: the same elements under another shape. 0 copies a dimension (unless allowzero), -1 takes what is left.
+#include <algorithm>
+
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+/// Removes one dimension of `from` for every equal one of `taken`: what is left to multiply up to the dimension -1.
+/// Numbers are collected in `numerator`; names are cancelled one by one.
+struct Remainder {
+  Dim numerator = 1;
+  std::vector<Dim> names;
+  bool unknown = false;
+};
+
+Remainder factor(const std::vector<Dim>& dims) {
+  Remainder r;
+  for (const Dim& d : dims) {
+    if (d.is_static()) r.numerator = multiply(r.numerator, d);
+    else if (d.is_symbolic()) r.names.push_back(d);
+    else r.unknown = true;
+  }
+  return r;
+}
+
+/// data / rest, as far as it can be known.
+Result<Dim> quotient(const Shape& data, const std::vector<Dim>& rest) {
+  Remainder n = factor(data.dims());
+  const Remainder d = factor(rest);
+  for (const Dim& name : d.names) {
+    const auto it = std::find(n.names.begin(), n.names.end(), name);
+    if (it == n.names.end()) return Dim();
+    n.names.erase(it);
+  }
+  if (n.unknown || d.unknown || !n.numerator.is_static() || !d.numerator.is_static()) return Dim();
+  const int64_t num = n.numerator.value(), den = d.numerator.value();
+  if (n.names.empty()) {
+    if (den == 0 || num % den != 0)
+      return error("{} elements do not divide by the other dimensions' product {}, so -1 has no value", num, den);
+    return Dim(num / den);
+  }
+  return n.names.size() == 1 && num == den ? n.names[0] : Dim();
+}
+
+Result<Shape> reshaped(const Shape& data, const std::vector<int64_t>& wanted, bool allowzero) {
+  std::vector<Dim> out;
+  std::optional<size_t> open;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const int64_t w = wanted[i];
+    if (w < -1) return error("the new shape has dimension {}; -1 is the only negative one allowed", w);
+    if (w == -1) {
+      if (open) return error("the new shape has more than one -1");
+      open = i;
+      out.push_back(1);
+    } else if (w == 0 && !allowzero) {
+      if (data.has_rank() && i >= data.dims().size())
+        return error("dimension {} of the new shape is 0 (copy), but the input has rank {}", i, data.rank());
+      out.push_back(data.has_rank() ? data[i] : Dim());
+    } else {
+      out.push_back(w);
+    }
+  }
+  if (open && allowzero && std::count(wanted.begin(), wanted.end(), 0)) return error("the new shape has both 0 and -1, with allowzero");
+  if (open) {
+    std::vector<Dim> rest = out;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(*open));
+    out[*open] = Dim();
+    if (data.has_rank()) {
+      SV_ASSIGN(out[*open], quotient(data, rest));
+    }
+    return Shape(std::move(out));
+  }
+  if (data.has_rank()) {
+    const Dim before = product(data, 0, data.dims().size());
+    const Shape shape(out);
+    const Dim after = product(shape, 0, out.size());
+    if (known_different(before, after))
+      return error("shape {} has {} elements, the new shape {} has {}", svengine::to_string(data), before.value(),
+                   svengine::to_string(shape), after.value());
+  }
+  return Shape(std::move(out));
+}
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 1, "shape", {DType::i64}));
+  SV_TRY(require_rank(c, 1, "shape", 1));
+  if (const auto wanted = c.integers(1)) {
+    SV_ASSIGN(Shape out, reshaped(c.shape(0), *wanted, c.attributes().integer("allowzero") != 0));
+    c.set(0, c.dtype(0), std::move(out));
+    return {};
+  }
+  const Shape& s = c.shape(1);
+  const bool known = s.has_rank() && s[0].is_static() && s[0].value() <= 32;
+  c.set(0, c.dtype(0), known ? unknown_dims(s[0].value()) : Shape());
+  return {};
+}
+
+}  // namespace
+
+OpDef define_reshape() {
+  return {
+      .name = "Reshape",
+      .since = 5,
+      .inputs = {2, 2},
+      .attributes = {{"allowzero", AttributeKind::integer, false, integer(0)}},
+      .infer = infer,
+      .shape_inputs = {1},
+      .is_view = true,
+      .samples = {{.inputs = {f32({2, 3, 4}), ints({4, 6})}},
+                  {.inputs = {f32({2, 3, 4}), ints({0, -1})}},
+                  {.inputs = {f32({0, 3}), ints({5, 0})}, .attributes = {{"allowzero", integer(1)}}},
+                  {.inputs = {any(DType::i64, {7}), ints({7, 1, 1})}}},
+  };
+}
+
+}  // namespace svengine::ops

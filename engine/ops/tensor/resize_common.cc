@@ -1,0 +1,180 @@
+#include "engine/ops/tensor/resize_common.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "engine/ops/axes.h"
+
+namespace svengine::ops {
+namespace {
+
+using kernels::ResizeCoordinate;
+
+constexpr std::pair<const char*, ResizeCoordinate> kCoordinates[] = {
+    {"half_pixel", ResizeCoordinate::kHalfPixel},
+    {"half_pixel_symmetric", ResizeCoordinate::kHalfPixelSymmetric},
+    {"pytorch_half_pixel", ResizeCoordinate::kPytorchHalfPixel},
+    {"align_corners", ResizeCoordinate::kAlignCorners},
+    {"asymmetric", ResizeCoordinate::kAsymmetric},
+    {"tf_crop_and_resize", ResizeCoordinate::kTfCropAndResize},
+    {"tf_half_pixel_for_nn", ResizeCoordinate::kHalfPixel},
+};
+
+constexpr size_t kRoi = 1, kScales = 2, kSizes = 3;
+
+Status check_choice(const Attributes& attributes, const char* name, std::initializer_list<const char*> allowed) {
+  const std::string value = attributes.text(name, *allowed.begin());
+  for (const char* a : allowed)
+    if (value == a) return {};
+  std::string list;
+  for (const char* a : allowed) list += fmt::format("{}{}", list.empty() ? "" : ", ", a);
+  return error("{} is '{}', needs one of {}", name, value, list);
+}
+
+/// Exporters write an empty tensor for an input that is not there.
+bool is_given(const Node& node, size_t i) {
+  const Value* v = node.input(i);
+  return v && !(v->type.shape.rank() == 1 && v->type.shape[0].is_static() && v->type.shape[0].value() == 0);
+}
+
+/// The elements of a known input.
+std::optional<std::vector<double>> numbers(const Node& node, size_t i) {
+  const Value* v = node.input(i);
+  if (!v || !v->is_constant()) return std::nullopt;
+  std::vector<double> out;
+  for (int64_t k = 0; k < v->constant().count(); ++k) out.push_back(number_at(v->constant().type(), v->constant().raw(), k));
+  return out;
+}
+
+Result<std::vector<int64_t>> named_axes(const Attributes& attributes, int64_t rank) {
+  if (const auto* given = attributes.get<std::vector<int64_t>>("axes")) return normalise_axes(*given, rank);
+  std::vector<int64_t> all(static_cast<size_t>(rank));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+Status apply_scales(std::vector<AxisScale>& axes, const std::vector<double>& scales, bool crop) {
+  for (size_t i = 0; i < axes.size(); ++i) {
+    AxisScale& a = axes[i];
+    if (!(scales[i] > 0) || !std::isfinite(scales[i])) return error("scale {} of axis {} is not a positive number", scales[i], a.axis);
+    a.scale = scales[i];
+    if (a.in.is_static()) {
+      const double out = std::floor(static_cast<double>(a.in.value()) * (crop ? a.roi_end - a.roi_begin : 1) * a.scale);
+      if (!(out >= 0 && out <= 0x1p48)) return error("axis {} of {} elements scaled by {} gives {}", a.axis, a.in.value(), a.scale, out);
+      a.out = static_cast<int64_t>(out);
+    } else if (a.scale == 1 && !crop) {
+      a.out = a.in;
+    }
+  }
+  return {};
+}
+
+/// One scale for all axes, the smallest or the largest that the sizes ask for.
+void keep_ratio(std::vector<AxisScale>& axes, bool largest) {
+  if (std::any_of(axes.begin(), axes.end(), [](const AxisScale& a) { return !a.in.is_static(); })) {
+    for (AxisScale& a : axes) a.out = Dim();
+    return;
+  }
+  double scale = axes[0].scale;
+  for (const AxisScale& a : axes) scale = largest ? std::max(scale, a.scale) : std::min(scale, a.scale);
+  for (AxisScale& a : axes) {
+    a.scale = scale;
+    a.out = static_cast<int64_t>(std::floor(scale * static_cast<double>(a.in.value()) + 0.5));
+  }
+}
+
+Status apply_sizes(std::vector<AxisScale>& axes, const std::vector<double>& sizes, const std::string& policy) {
+  for (size_t i = 0; i < axes.size(); ++i) {
+    AxisScale& a = axes[i];
+    if (!(sizes[i] >= 1 && sizes[i] <= 0x1p48)) return error("size {} of axis {} is out of range", sizes[i], a.axis);
+    a.out = static_cast<int64_t>(sizes[i]);
+    if (a.in.is_static() && a.in.value() > 0) a.scale = sizes[i] / static_cast<double>(a.in.value());
+  }
+  if (policy != "stretch" && !axes.empty()) keep_ratio(axes, policy == "not_smaller");
+  return {};
+}
+
+}  // namespace
+
+std::vector<AttributeDef> resize_attributes() {
+  return {{"mode", AttributeKind::text, false, text("nearest")},
+          {"coordinate_transformation_mode", AttributeKind::text, false, text("half_pixel")},
+          {"nearest_mode", AttributeKind::text, false, text("round_prefer_floor")},
+          {"cubic_coeff_a", AttributeKind::real, false, real(-0.75f)},
+          {"exclude_outside", AttributeKind::integer, false, integer(0)},
+          {"extrapolation_value", AttributeKind::real, false, real(0)},
+          {"antialias", AttributeKind::integer, false, integer(0)},
+          {"axes", AttributeKind::integers},
+          {"keep_aspect_ratio_policy", AttributeKind::text, false, text("stretch")}};
+}
+
+void canonicalize_upsample(CanonicalizeContext& c, Value* scales) {
+  c.set_input(kScales, scales);
+  c.set_input(kRoi, nullptr);
+  c.attributes().set("coordinate_transformation_mode", std::string("asymmetric"));
+  c.attributes().set("nearest_mode", std::string("floor"));
+}
+
+Status check_resize(const InferContext& c) {
+  const Attributes& attributes = c.attributes();
+  SV_TRY(check_choice(attributes, "mode", {"nearest", "linear", "cubic"}));
+  SV_TRY(check_choice(attributes, "coordinate_transformation_mode",
+                      {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize",
+                       "tf_half_pixel_for_nn"}));
+  SV_TRY(check_choice(attributes, "nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
+  SV_TRY(check_choice(attributes, "keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"}));
+  const bool nearest = attributes.text("mode", "nearest") == "nearest";
+  SV_TRY(require_dtype(c, 0, "x", nearest ? kStoredTypes : DTypeSet{DType::f32, DType::f16}));
+  if (!nearest && attributes.text("coordinate_transformation_mode") == "tf_half_pixel_for_nn")
+    return error("coordinate_transformation_mode tf_half_pixel_for_nn goes with mode nearest only");
+  SV_TRY(require_dtype(c, kRoi, "roi", kRealTypes));
+  SV_TRY(require_dtype(c, kScales, "scales", {DType::f32}));
+  SV_TRY(require_dtype(c, kSizes, "sizes", {DType::i64}));
+  for (size_t i = kRoi; i <= kSizes; ++i) SV_TRY(require_rank(c, i, i == kRoi ? "roi" : i == kScales ? "scales" : "sizes", 1));
+  if (is_given(c.node(), kScales) == is_given(c.node(), kSizes)) return error("needs either scales or sizes");
+  return {};
+}
+
+Result<std::vector<AxisScale>> resize_axes(const Node& node, const Shape& in) {
+  const bool crop = node.attributes.text("coordinate_transformation_mode") == "tf_crop_and_resize";
+  SV_ASSIGN(const std::vector<int64_t> which, named_axes(node.attributes, in.rank()));
+  std::vector<AxisScale> axes;
+  for (int64_t axis : which) axes.push_back({.axis = static_cast<size_t>(axis), .in = in[static_cast<size_t>(axis)], .out = {}});
+  const bool by_size = is_given(node, kSizes);
+  const auto values = numbers(node, by_size ? kSizes : kScales), roi = numbers(node, kRoi);
+  if (crop && !is_given(node, kRoi)) return error("tf_crop_and_resize needs input 1 (roi)");
+  if (!values || (crop && !roi)) return axes;
+  if (values->size() != axes.size()) return error("{} {} for {} axes", values->size(), by_size ? "sizes" : "scales", axes.size());
+  if (crop) {
+    if (roi->size() != 2 * axes.size()) return error("roi has {} numbers, needs two for each of {} axes", roi->size(), axes.size());
+    for (size_t i = 0; i < axes.size(); ++i) {
+      axes[i].roi_begin = (*roi)[i];
+      axes[i].roi_end = (*roi)[axes.size() + i];
+      if (!std::isfinite(axes[i].roi_begin) || !std::isfinite(axes[i].roi_end)) return error("roi is not finite");
+    }
+  }
+  if (by_size) SV_TRY(apply_sizes(axes, *values, node.attributes.text("keep_aspect_ratio_policy", "stretch")));
+  else SV_TRY(apply_scales(axes, *values, crop));
+  for (AxisScale& a : axes) {
+    if (a.in.is_static() && a.in.value() == 0 && a.out.is_static() && a.out.value() > 0)
+      return error("axis {} is empty and cannot become {} elements", a.axis, a.out.value());
+    a.unchanged = a.scale == 1 && a.in.same(a.out) && (!crop || (a.roi_begin == 0 && a.roi_end == 1));
+  }
+  return axes;
+}
+
+Result<kernels::ResizeAxis> kernel_axis(const Attributes& attributes, const AxisScale& axis) {
+  kernels::ResizeAxis out;
+  out.in = axis.in.value();
+  out.out = axis.out.value();
+  out.scale = axis.scale;
+  out.roi_begin = axis.roi_begin;
+  out.roi_end = axis.roi_end;
+  const std::string name = attributes.text("coordinate_transformation_mode", "half_pixel");
+  for (const auto& [n, coordinate] : kCoordinates)
+    if (name == n) out.coordinate = coordinate;
+  return out;
+}
+
+}  // namespace svengine::ops

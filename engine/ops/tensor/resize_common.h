@@ -1,0 +1,33 @@
+// What Resize and its predecessor Upsample have in common: reading and checking inputs and attributes.
+#pragma once
+#include "engine/kernels/data_prepare.h"
+#include "engine/ops/element.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+
+std::vector<AttributeDef> resize_attributes();
+
+/// Upsample, and Resize of opset 10: `scales` becomes input 2, and the coordinates are found by division and rounded down.
+void canonicalize_upsample(CanonicalizeContext& c, Value* scales);
+
+/// Types and attributes.
+Status check_resize(const InferContext& c);
+
+/// A resized axis: as many as scales, or sizes, were given.
+struct AxisScale {
+  size_t axis = 0;
+  Dim in, out;
+  double scale = 1;
+  double roi_begin = 0, roi_end = 1;
+  bool unchanged = false;  // every output is the input at the same place
+};
+
+/// The axes, for an input of known rank. Sizes are unknown while inputs are.
+Result<std::vector<AxisScale>> resize_axes(const Node& node, const Shape& in);
+
+/// The same for the kernels' table makers.
+Result<kernels::ResizeAxis> kernel_axis(const Attributes& attributes, const AxisScale& axis);
+
+}  // namespace svengine::ops

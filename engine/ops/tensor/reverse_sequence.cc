@@ -1,0 +1,63 @@
+// ReverseSequence: of every batch entry the first sequence_lens[b] time steps in reverse order, the rest as they are.
+#include <algorithm>
+#include <cstring>
+
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/copy_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  SV_TRY(require_rank_at_least(c, 0, "input", 2));
+  SV_TRY(require_dtype(c, 1, "sequence_lens", {DType::i64}));
+  SV_TRY(require_rank(c, 1, "sequence_lens", 1));
+  const int64_t batch = c.attributes().integer("batch_axis", 1), time = c.attributes().integer("time_axis", 0);
+  if (batch + time != 1 || batch * time != 0) return error("batch_axis is {} and time_axis {}, need to be 0 and 1, or 1 and 0", batch, time);
+  const Shape &in = c.shape(0), &lengths = c.shape(1);
+  if (in.has_rank() && lengths.has_rank() && known_different(in[static_cast<size_t>(batch)], lengths[0]))
+    return error("{} lengths for a batch of {}", lengths[0].value(), in[static_cast<size_t>(batch)].value());
+  c.set(0, c.dtype(0), in);
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  const Dims dims = c.in_dims(0);
+  const int64_t rows = dims[0], columns = dims[1];
+  const int64_t bytes = element_count(std::span<const int64_t>(dims).subspan(2)) * static_cast<int64_t>(size_of(c.out_type().dtype));
+  const bool time_first = c.attributes().integer("time_axis", 0) == 0;
+  const int64_t steps = time_first ? rows : columns;
+  c.emit("reverse_sequence", rows * columns,
+         [=, in = c.in(0), lengths = c.in(1), out = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
+           for (int64_t task = begin; task < end; ++task) {
+             const int64_t row = task / columns, column = task % columns;
+             const int64_t time = time_first ? row : column, batch = time_first ? column : row;
+             const int64_t length = run.get<int64_t>(lengths)[batch];
+             if (length < 0 || length > steps) return "a sequence length is negative or above the number of time steps";
+             const int64_t from = time < length ? length - 1 - time : time;
+             const int64_t source = time_first ? from * columns + batch : batch * columns + from;
+             std::memcpy(run.get<std::byte>(out) + task * bytes, run.get<std::byte>(in) + source * bytes, static_cast<size_t>(bytes));
+           }
+           return nullptr;
+         });
+  return {};
+}
+
+}  // namespace
+
+OpDef define_reverse_sequence() {
+  return {
+      .name = "ReverseSequence",
+      .since = 10,
+      .inputs = {2, 2},
+      .attributes = {{"batch_axis", AttributeKind::integer, false, integer(1)}, {"time_axis", AttributeKind::integer, false, integer(0)}},
+      .infer = infer,
+      .lower = lower,
+      .cost = movement_cost,
+      .samples = {{.inputs = {f32({5, 3, 7}), ints({2, 5, 1})}},
+                  {.inputs = {f32({2, 6}), ints({0, 4})}, .attributes = {{"batch_axis", integer(0)}, {"time_axis", integer(1)}}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,26 @@
+// Scatter: ScatterElements' old name, until opset 10.
+#include "engine/ops/tensor/scatter_common.h"
+
+namespace svengine::ops {
+
+OpDef define_scatter_elements();
+
+namespace {
+
+Status canonicalize(CanonicalizeContext& c) {
+  c.graph().set_op(&c.node(), *c.ops().find("", "ScatterElements"));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_scatter() {
+  OpDef op = define_scatter_elements();
+  op.name = "Scatter";
+  op.since = 9;
+  op.until = 10;
+  op.canonicalize = canonicalize;
+  return op;
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,100 @@
+#include "engine/ops/tensor/scatter_common.h"
+
+#include <algorithm>
+
+#include "engine/kernels/data.h"
+#include "engine/ops/element.h"
+#include "engine/ops/kernel_step.h"
+
+namespace svengine::ops {
+namespace {
+
+using kernels::ScatterOp;
+
+constexpr DTypeSet kComputedTypes{DType::f32, DType::f64, DType::i32, DType::i64};
+
+std::optional<ScatterOp> reduction_of(const Attributes& attributes) {
+  static constexpr std::pair<const char*, ScatterOp> kNames[] = {
+      {"none", ScatterOp::kSet}, {"add", ScatterOp::kAdd}, {"mul", ScatterOp::kMul}, {"max", ScatterOp::kMax}, {"min", ScatterOp::kMin}};
+  const std::string name = attributes.text("reduction", "none");
+  for (const auto& [n, op] : kNames)
+    if (name == n) return op;
+  return std::nullopt;
+}
+
+/// The output starts as a copy of the data, unless it is the data's memory. Updates that lie there too are moved away first.
+Buffer prepare(LowerContext& c) {
+  const size_t element = size_of(c.out_type().dtype);
+  const Dims data = c.in_dims(0), updates = c.in_dims(2);
+  const Buffer in = c.in(0), out = c.out();
+  Buffer from = c.in(2);
+  if (from.base == out.base && from.offset == out.offset) {
+    const Buffer away = c.temporary(element_count(updates) * static_cast<int64_t>(element));
+    emit_copies(c, "copy", element, {{from, away, flat_view(element_count(updates))}});
+    from = away;
+  }
+  if (in.base != out.base || in.offset != out.offset) emit_copies(c, "copy", element, {{in, out, flat_view(element_count(data))}});
+  return from;
+}
+
+/// What both kernels' arguments have in common.
+template <class Args>
+void describe_elements(const LowerContext& c, Args& args) {
+  args.op = *reduction_of(c.attributes());
+  args.type = element_kind(c.out_type().dtype);
+  args.element_bytes = static_cast<int32_t>(size_of(c.out_type().dtype));
+  args.index_bytes = static_cast<int32_t>(size_of(c.in_type(1).dtype));
+}
+
+template <class Args>
+void emit_scatter(LowerContext& c, const char* name, const kernels::TaskKernel<Args>& kernel, const Args& args) {
+  const Buffer updates = prepare(c);
+  emit_kernel(c, name, kernel, args, [updates, indices = c.in(1), out = c.out()](Args& a, const Run& run) {
+    a.y = run.get<void>(out);
+    a.indices = run.get<void>(indices);
+    a.updates = run.get<void>(updates);
+  });
+}
+
+}  // namespace
+
+Status check_scatter(const InferContext& c) {
+  const auto reduction = reduction_of(c.attributes());
+  if (!reduction) return error("reduction is '{}', needs none, add, mul, max or min", c.attributes().text("reduction"));
+  SV_TRY(require_dtype(c, 0, "data", *reduction == ScatterOp::kSet ? kStoredTypes : kComputedTypes));
+  if (c.dtype(2) != c.dtype(0))
+    return error("updates are of type {}, the data of {}; need one type", name_of(c.dtype(2)), name_of(c.dtype(0)));
+  return {};
+}
+
+Status emit_scatter_elements(LowerContext& c, size_t axis) {
+  const Dims data = c.in_dims(0), indices = c.in_dims(1);
+  SV_TRY(require_kernel_rank(data));
+  emit_index_check(c, 1, {data[axis]});
+  kernels::ScatterElementsArgs args;
+  describe_elements(c, args);
+  args.rank = static_cast<int32_t>(data.size());
+  args.axis = static_cast<int32_t>(axis);
+  std::copy(data.begin(), data.end(), args.data_extent);
+  std::copy(indices.begin(), indices.end(), args.index_extent);
+  emit_scatter(c, "scatter_elements", c.kernels().data->scatter_elements, args);
+  return {};
+}
+
+Status emit_scatter_nd(LowerContext& c) {
+  const Dims data = c.in_dims(0), indices = c.in_dims(1);
+  const auto depth = static_cast<size_t>(indices.back());
+  const Dims extents(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(depth));
+  SV_TRY(require_kernel_rank(extents));
+  emit_index_check(c, 1, extents);
+  kernels::ScatterNdArgs args;
+  describe_elements(c, args);
+  args.depth = static_cast<int32_t>(depth);
+  args.count = element_count(std::span<const int64_t>(indices).first(indices.size() - 1));
+  args.slice = element_count(std::span<const int64_t>(data).subspan(depth));
+  std::copy(extents.begin(), extents.end(), args.extent);
+  emit_scatter(c, "scatter_nd", c.kernels().data->scatter_nd, args);
+  return {};
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,53 @@
+// ScatterElements: a copy of the data in which out[indices[i][j]][j] = updates[i][j] for axis 0, and likewise for others;
+// with a reduction the update is added, multiplied, or the larger or smaller is kept.
+#include "engine/ops/axes.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/scatter_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 1, "indices", kIndexTypes));
+  SV_TRY(require_rank_at_least(c, 0, "data", 1));
+  SV_TRY(check_scatter(c));
+  const Shape &data = c.shape(0), &indices = c.shape(1), &updates = c.shape(2);
+  if (indices.has_rank() && updates.has_rank()) {
+    bool same = indices.rank() == updates.rank();
+    for (size_t i = 0; same && i < indices.dims().size(); ++i) same = !known_different(indices[i], updates[i]);
+    if (!same)
+      return error("indices have shape {} and updates {}, need one shape", svengine::to_string(indices), svengine::to_string(updates));
+  }
+  if (data.has_rank() && indices.has_rank()) {
+    SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), data.rank()));
+    SV_TRY(check_elementwise_indices(c, static_cast<size_t>(axis)));
+  }
+  c.set(0, c.dtype(0), data);
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), static_cast<int64_t>(c.in_dims(0).size())));
+  return emit_scatter_elements(c, static_cast<size_t>(axis));
+}
+
+}  // namespace
+
+OpDef define_scatter_elements() {
+  return {
+      .name = "ScatterElements",
+      .since = 11,
+      .inputs = {3, 3},
+      .attributes = {{"axis", AttributeKind::integer, false, integer(0)}, {"reduction", AttributeKind::text, false, text("none")}},
+      .infer = infer,
+      .lower = lower,
+      .may_overwrite = true,
+      .samples = {{.inputs = {f32({3, 5}), fixed(Tensor::of<int64_t>({2, 3}, {1, 0, 2, 0, -1, 1})), f32({2, 3})}},
+                  {.inputs = {f32({1, 5}), fixed(Tensor::of<int64_t>({1, 3}, {1, 1, -1})), f32({1, 3})},
+                   .attributes = {{"axis", integer(1)}, {"reduction", text("add")}}},
+                  {.inputs = {any(DType::i64, {6}), ints({5, 0}), any(DType::i64, {2})}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,49 @@
+// ScatterND: a copy of the data in which the slices that the last dimension of indices addresses are replaced by updates; with
+// a reduction the update is added, multiplied, or the larger or smaller is kept.
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/scatter_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 1, "indices", {DType::i64}));
+  SV_TRY(require_rank_at_least(c, 0, "data", 1));
+  SV_TRY(require_rank_at_least(c, 1, "indices", 1));
+  SV_TRY(check_scatter(c));
+  const Shape &data = c.shape(0), &indices = c.shape(1), &updates = c.shape(2);
+  c.set(0, c.dtype(0), data);
+  if (!data.has_rank() || !indices.has_rank() || !indices.dims().back().is_static()) return {};
+  const int64_t depth = indices.dims().back().value();
+  if (depth < 1 || depth > data.rank())
+    return error("the last dimension of the indices is {}, needs 1 to {}, the data's rank", depth, data.rank());
+  SV_TRY(check_indices(c, 1, std::span<const Dim>(data.dims()).first(static_cast<size_t>(depth))));
+  std::vector<Dim> wanted(indices.dims().begin(), indices.dims().end() - 1);
+  wanted.insert(wanted.end(), data.dims().begin() + depth, data.dims().end());
+  bool same = !updates.has_rank() || updates.dims().size() == wanted.size();
+  for (size_t i = 0; same && updates.has_rank() && i < wanted.size(); ++i) same = !known_different(wanted[i], updates[i]);
+  if (!same)
+    return error("updates have shape {}, need {}", svengine::to_string(updates), svengine::to_string(Shape(std::move(wanted))));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_scatter_nd() {
+  return {
+      .name = "ScatterND",
+      .since = 11,
+      .inputs = {3, 3},
+      .attributes = {{"reduction", AttributeKind::text, false, text("none")}},
+      .infer = infer,
+      .lower = emit_scatter_nd,
+      .may_overwrite = true,
+      .samples = {{.inputs = {f32({4, 5}), fixed(Tensor::of<int64_t>({2, 1}, {3, -4})), f32({2, 5})}},
+                  {.inputs = {f32({4, 5}), fixed(Tensor::of<int64_t>({3, 2}, {0, 1, 3, 4, 0, 1})), f32({3})},
+                   .attributes = {{"reduction", text("add")}}},
+                  {.inputs = {any(DType::i64, {6}), fixed(Tensor::of<int64_t>({2, 1}, {1, 5})), any(DType::i64, {2})}}},
+  };
+}
+
+}  // namespace svengine::ops

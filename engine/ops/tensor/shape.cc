@@ -1,0 +1,55 @@
+// Shape: the dimensions of the input from `start` to `end` as an int64 vector.
+#include <algorithm>
+
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/copy_common.h"
+
+namespace svengine::ops {
+namespace {
+
+struct Window {
+  int64_t begin, end;
+};
+
+/// Both ends count from the back when negative, and are clamped to the rank.
+Window window_of(const Attributes& attributes, int64_t rank) {
+  const auto clamped = [rank](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
+  const int64_t begin = clamped(attributes.integer("start", 0));
+  const int64_t end = attributes.has("end") ? clamped(attributes.integer("end")) : rank;
+  return {begin, std::max(begin, end)};
+}
+
+Status infer(InferContext& c) {
+  if (!c.shape(0).has_rank()) {
+    c.set(0, DType::i64, Shape{Dim()});
+    return {};
+  }
+  const Window w = window_of(c.attributes(), c.shape(0).rank());
+  c.set(0, DType::i64, Shape{Dim(w.end - w.begin)});
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  const Dims dims = c.in_dims(0);
+  const Window w = window_of(c.attributes(), static_cast<int64_t>(dims.size()));
+  emit_known(c, Dims(dims.begin() + w.begin, dims.begin() + w.end));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_shape() {
+  return {
+      .name = "Shape",
+      .attributes = {{"start", AttributeKind::integer, false, integer(0)}, {"end", AttributeKind::integer}},
+      .infer = infer,
+      .lower = lower,
+      .cost = movement_cost,
+      .samples = {{.inputs = {f32({2, 3, 5})}},
+                  {.inputs = {f32({2, 3, 5})}, .attributes = {{"start", integer(-2)}}},
+                  {.inputs = {f32({2, 3, 5})}, .attributes = {{"start", integer(1)}, {"end", integer(-1)}}}},
+  };
+}
+
+}  // namespace svengine::ops

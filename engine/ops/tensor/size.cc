@@ -1,0 +1,30 @@
+// Size: the number of elements of the input, an int64 scalar.
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/copy_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  c.set(0, DType::i64, Shape(std::vector<Dim>{}));
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  emit_known(c, std::vector<int64_t>{element_count(c.in_dims(0))});
+  return {};
+}
+
+}  // namespace
+
+OpDef define_size() {
+  return {
+      .name = "Size",
+      .infer = infer,
+      .lower = lower,
+      .cost = movement_cost,
+      .samples = {{.inputs = {f32({3, 7})}}, {.inputs = {f32({})}}, {.inputs = {f32({4, 0, 2})}}},
+  };
+}
+
+}  // namespace svengine::ops

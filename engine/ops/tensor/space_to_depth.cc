@@ -1,0 +1,48 @@
+// SpaceToDepth: blocks of pixels become channels, in the order (block row, block column, channel).
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/copy_common.h"
+#include "engine/ops/tensor/depth_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  SV_TRY(require_rank(c, 0, "input", 4));
+  SV_ASSIGN(const int64_t b, block_size(c.attributes()));
+  const Shape& in = c.shape(0);
+  if (!in.has_rank()) {
+    c.set(0, c.dtype(0), unknown_dims(4));
+    return {};
+  }
+  SV_ASSIGN(const Dim h, divide(in[2], b, "rows"));
+  SV_ASSIGN(const Dim w, divide(in[3], b, "columns"));
+  c.set(0, c.dtype(0), Shape{in[0], multiply(in[1], b * b), h, w});
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  SV_ASSIGN(const int64_t b, block_size(c.attributes()));
+  const Dims in = c.in_dims(0), out = c.out_dims();
+  const int64_t n = in[0], channels = in[1], h = out[2], w = out[3];
+  emit_copy(c, "space_to_depth",
+            {.dims = {n, b, b, channels, h, w},
+             .in_strides = {channels * in[2] * in[3], in[3], 1, in[2] * in[3], b * in[3], b},
+             .out_strides = strides_of({n, b, b, channels, h, w})});
+  return {};
+}
+
+}  // namespace
+
+OpDef define_space_to_depth() {
+  return {
+      .name = "SpaceToDepth",
+      .attributes = {{"blocksize", AttributeKind::integer, true}},
+      .infer = infer,
+      .lower = lower,
+      .cost = movement_cost,
+      .samples = {{.inputs = {f32({2, 3, 4, 6})}, .attributes = {{"blocksize", integer(2)}}},
+                  {.inputs = {f32({1, 5, 3, 9})}, .attributes = {{"blocksize", integer(3)}}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,102 @@
+// Split: pieces of the input along `axis`, of given sizes or equal ones.
+#include "engine/ops/axes.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/copy_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Status canonicalize(CanonicalizeContext& c) {
+  c.attribute_to_input("split", 1);
+  return {};
+}
+
+/// With num_outputs the last piece may be smaller; before opset 18 there was no such attribute, and pieces were equal.
+Result<std::vector<int64_t>> equal_sizes(int64_t whole, int64_t pieces, bool last_smaller) {
+  const int64_t size = (whole + pieces - 1) / pieces;
+  const int64_t last = whole - size * (pieces - 1);
+  if (last < 0 || (last != size && !last_smaller)) return error("{} does not split into {} equal pieces", whole, pieces);
+  std::vector<int64_t> sizes(static_cast<size_t>(pieces), size);
+  sizes.back() = last;
+  return sizes;
+}
+
+Status check_sizes(std::span<const int64_t> sizes, size_t outputs, const Dim& whole) {
+  if (sizes.size() != outputs) return error("{} sizes for {} outputs", sizes.size(), outputs);
+  Dim total = 0;
+  for (int64_t s : sizes) {
+    if (s < 0) return error("a piece has size {}, needs 0 or more", s);
+    total = add(total, s);
+    if (total.value() > (int64_t{1} << 48)) return error("the pieces are too large");
+  }
+  if (known_different(total, whole)) return error("the pieces sum to {}, the axis has {}", total.value(), whole.value());
+  return {};
+}
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 1, "split", {DType::i64}));
+  SV_TRY(require_rank(c, 1, "split", 1));
+  const size_t pieces = c.output_count();
+  const bool has_count = c.attributes().has("num_outputs");
+  if (has_count && c.has_input(1)) return error("both sizes and num_outputs are given, needs one of them");
+  if (has_count && c.attributes().integer("num_outputs") != static_cast<int64_t>(pieces))
+    return error("num_outputs is {}, the node has {} outputs", c.attributes().integer("num_outputs"), pieces);
+  const Shape& in = c.shape(0);
+  if (!in.has_rank()) {
+    for (size_t i = 0; i < pieces; ++i) c.set(i, c.dtype(0), Shape());
+    return {};
+  }
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), in.rank()));
+  const Dim& whole = in[static_cast<size_t>(axis)];
+  std::optional<std::vector<int64_t>> sizes;
+  if (c.has_input(1)) {
+    sizes = c.integers(1);
+    if (sizes) SV_TRY(check_sizes(*sizes, pieces, whole));
+  } else if (whole.is_static()) {
+    SV_ASSIGN(sizes, equal_sizes(whole.value(), static_cast<int64_t>(pieces), has_count));
+  }
+  for (size_t i = 0; i < pieces; ++i) {
+    Shape out = in;
+    out[static_cast<size_t>(axis)] = sizes ? Dim((*sizes)[i]) : Dim();
+    c.set(i, c.dtype(0), std::move(out));
+  }
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  const Dims in = c.in_dims(0);
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), static_cast<int64_t>(in.size())));
+  const std::vector<int64_t> in_strides = strides_of(in);
+  std::vector<Copy> copies;
+  int64_t offset = 0;
+  for (size_t i = 0; i < c.node().outputs().size(); ++i) {
+    const Dims out = c.out_dims(i);
+    copies.push_back({c.in(0), c.out(i), {.dims = out, .in_strides = in_strides, .out_strides = strides_of(out), .in_offset = offset}});
+    offset += out[static_cast<size_t>(axis)] * in_strides[static_cast<size_t>(axis)];
+  }
+  emit_copies(c, "split", size_of(c.out_type().dtype), std::move(copies));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_split() {
+  return {
+      .name = "Split",
+      .since = 2,
+      .inputs = {1, 2},
+      .outputs = {1, kVariadic},
+      .attributes = {{"axis", AttributeKind::integer, false, integer(0)}, {"num_outputs", AttributeKind::integer}},
+      .canonicalize = canonicalize,
+      .infer = infer,
+      .lower = lower,
+      .cost = movement_cost,
+      .shape_inputs = {1},
+      .samples = {{.inputs = {f32({6, 5})}, .outputs = 3},
+                  {.inputs = {f32({3, 7}), ints({2, 0, 5})}, .attributes = {{"axis", integer(-1)}}, .outputs = 3},
+                  {.inputs = {f32({7, 3})}, .attributes = {{"num_outputs", integer(3)}}, .outputs = 3}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,70 @@
+// Squeeze: drops dimensions of 1: the given ones, or all.
+#include <algorithm>
+
+#include "engine/ops/axes.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+Status canonicalize(CanonicalizeContext& c) {
+  c.attribute_to_input("axes", 1);
+  return {};
+}
+
+/// Without axes: known only when every dimension is a number, a named one may be 1 or not.
+Shape squeezed_all(const Shape& in) {
+  if (!in.is_static()) return {};
+  std::vector<Dim> out;
+  for (const Dim& d : in.dims())
+    if (d.value() != 1) out.push_back(d);
+  return Shape(std::move(out));
+}
+
+Result<Shape> squeezed(const Shape& in, std::span<const int64_t> wanted) {
+  SV_ASSIGN(const std::vector<int64_t> axes, normalise_axes(wanted, in.rank()));
+  std::vector<Dim> out;
+  for (int64_t i = 0; i < in.rank(); ++i) {
+    const Dim& d = in[static_cast<size_t>(i)];
+    if (std::find(axes.begin(), axes.end(), i) == axes.end()) out.push_back(d);
+    else if (known_different(d, 1)) return error("axis {} of shape {} is {}, only 1 can be squeezed", i, svengine::to_string(in), d.value());
+  }
+  return Shape(std::move(out));
+}
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 1, "axes", {DType::i64}));
+  SV_TRY(require_rank(c, 1, "axes", 1));
+  const Shape& in = c.shape(0);
+  if (!c.has_input(1)) {
+    c.set(0, c.dtype(0), squeezed_all(in));
+    return {};
+  }
+  const auto axes = c.integers(1);
+  if (!in.has_rank() || !axes) {
+    c.set(0, c.dtype(0), Shape());
+    return {};
+  }
+  SV_ASSIGN(Shape out, squeezed(in, *axes));
+  c.set(0, c.dtype(0), std::move(out));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_squeeze() {
+  return {
+      .name = "Squeeze",
+      .inputs = {1, 2},
+      .canonicalize = canonicalize,
+      .infer = infer,
+      .shape_inputs = {1},
+      .is_view = true,
+      .samples = {{.inputs = {f32({1, 3, 1, 5})}},
+                  {.inputs = {f32({1, 3, 1, 5}), ints({-2})}},
+                  {.inputs = {any(DType::i64, {1, 3, 1}), ints({0, 2})}}},
+  };
+}
+
+}  // namespace svengine::ops

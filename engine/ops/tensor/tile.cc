@@ -1,0 +1,61 @@
+// Tile: the input repeated repeats[i] times along dimension i.
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/copy_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 1, "repeats", {DType::i64}));
+  SV_TRY(require_rank(c, 1, "repeats", 1));
+  const Shape& in = c.shape(0);
+  const auto repeats = c.integers(1);
+  if (!in.has_rank() || !repeats) {
+    c.set(0, c.dtype(0), in.has_rank() ? unknown_dims(in.rank()) : Shape());
+    return {};
+  }
+  if (static_cast<int64_t>(repeats->size()) != in.rank())
+    return error("{} repeats for an input of rank {}, needs one for each dimension", repeats->size(), in.rank());
+  Shape out = in;
+  for (size_t i = 0; i < repeats->size(); ++i) {
+    if ((*repeats)[i] < 0) return error("repeats[{}] is {}, needs 0 or more", i, (*repeats)[i]);
+    out[i] = multiply(in[i], (*repeats)[i]);
+  }
+  c.set(0, c.dtype(0), std::move(out));
+  return {};
+}
+
+/// Every dimension is seen as two: the repetitions, which do not move in the input, and the dimension itself.
+Status lower(LowerContext& c) {
+  const Dims in = c.in_dims(0), out = c.out_dims();
+  if (element_count(out) == 0) return {};
+  const std::vector<int64_t> in_strides = strides_of(in), out_strides = strides_of(out);
+  CopyView view;
+  for (size_t i = 0; i < in.size(); ++i) {
+    view.dims.insert(view.dims.end(), {out[i] / in[i], in[i]});
+    view.in_strides.insert(view.in_strides.end(), {0, in_strides[i]});
+    view.out_strides.insert(view.out_strides.end(), {in[i] * out_strides[i], out_strides[i]});
+  }
+  emit_copy(c, "tile", std::move(view));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_tile() {
+  return {
+      .name = "Tile",
+      .since = 6,
+      .inputs = {2, 2},
+      .infer = infer,
+      .lower = lower,
+      .cost = movement_cost,
+      .shape_inputs = {1},
+      .samples = {{.inputs = {f32({2, 3, 5}), ints({1, 2, 3})}},
+                  {.inputs = {f32({4, 1}), ints({2, 17})}},
+                  {.inputs = {any(DType::i64, {3}), ints({4})}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,89 @@
+// TopK: the k largest (or smallest) elements along an axis, in order, and where they are. Equal ones keep their order; NaN counts
+// as larger than everything.
+#include "engine/kernels/reduce.h"
+#include "engine/ops/axes.h"
+#include "engine/ops/element.h"
+#include "engine/ops/elementwise/unary_common.h"
+#include "engine/ops/kernel_step.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr DTypeSet kTypes = kRealTypes | kSignedTypes | DTypeSet{DType::u8, DType::u16, DType::u32};
+
+Status canonicalize(CanonicalizeContext& c) {
+  if (const auto* k = c.attributes().get<int64_t>("k")) {
+    c.set_input(1, c.graph().add_constant(c.node().name() + ".k", Tensor::of<int64_t>({1}, {*k})));
+    c.attributes().erase("k");
+  }
+  return {};
+}
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "x", kTypes));
+  SV_TRY(require_dtype(c, 1, "k", {DType::i64}));
+  SV_TRY(require_single(c, 1, "k"));
+  SV_TRY(require_rank_at_least(c, 0, "x", 1));
+  Shape out = c.shape(0);
+  if (out.has_rank()) {
+    SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis", -1), out.rank()));
+    Dim& d = out[static_cast<size_t>(axis)];
+    const auto k = c.integers(1);
+    if (k && (k->at(0) < 0 || (d.is_static() && k->at(0) > d.value())))
+      return error("k is {}, needs 0 to {}, the size of axis {}", k->at(0), d.value(), axis);
+    d = k ? Dim(k->at(0)) : Dim();
+  }
+  c.set(0, c.dtype(0), out);
+  c.set(1, DType::i64, std::move(out));
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  const Dims dims = c.in_dims(0);
+  const std::span<const int64_t> all(dims);
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis", -1), static_cast<int64_t>(dims.size())));
+  const auto a = static_cast<size_t>(axis);
+  const DType type = c.in_type(0).dtype, computed = computed_type(type);
+  const int64_t kept = element_count(c.out_dims());
+  kernels::TopKArgs args;
+  args.type = element_kind(computed);
+  args.largest = c.attributes().integer("largest", 1) != 0;
+  args.outer = element_count(all.first(a));
+  args.n = dims[a];
+  args.inner = element_count(all.subspan(a + 1));
+  args.k = c.out_dims()[a];
+  if (args.n >= INT32_MAX) return error("axis {} has {} elements, above the {} that can be searched", axis, args.n, INT32_MAX - 1);
+  const Buffer in = converted(c, c.in(0), type, computed, element_count(dims));
+  // The kernel writes both outputs; one that nobody wants goes to a temporary.
+  const Buffer values = type == computed && c.has_output(0) ? c.out(0) : c.temporary(kept * static_cast<int64_t>(size_of(computed)));
+  const Buffer indices = c.has_output(1) ? c.out(1) : c.temporary(kept * 8);
+  emit_kernel(c, "top_k", c.kernels().reduce->top_k, args, [in, values, indices](kernels::TopKArgs& args, const Run& run) {
+    args.x = run.get<void>(in);
+    args.values = run.get<void>(values);
+    args.indices = run.get<int64_t>(indices);
+  });
+  if (type != computed && c.has_output(0)) emit_cast(c, values, computed, c.out(0), type, kept);
+  return {};
+}
+
+}  // namespace
+
+OpDef define_top_k() {
+  return {
+      .name = "TopK",
+      .inputs = {2, 2},
+      .outputs = {1, 2},
+      .attributes = {{"axis", AttributeKind::integer, false, integer(-1)},
+                     {"largest", AttributeKind::integer, false, integer(1)},
+                     {"sorted", AttributeKind::integer, false, integer(1)}},
+      .canonicalize = canonicalize,
+      .infer = infer,
+      .lower = lower,
+      .shape_inputs = {1},
+      .samples = {{.inputs = {f32({3, 37}), ints({5})}, .outputs = 2},
+                  {.inputs = {f32({7, 3}), ints({7})}, .attributes = {{"axis", integer(0)}, {"largest", integer(0)}}, .outputs = 2},
+                  {.inputs = {any(DType::i64, {2, 9}, -3, 3), ints({4})}, .attributes = {{"axis", integer(-1)}}, .outputs = 2}},
+  };
+}
+
+}  // namespace svengine::ops

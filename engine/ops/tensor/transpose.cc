@@ -1,0 +1,66 @@
+// Transpose: output dimension i is input dimension perm[i]; without perm the dimensions are reversed.
+#include <algorithm>
+#include <numeric>
+
+#include "engine/ops/axes.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/copy_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Result<std::vector<int64_t>> permutation(const Attributes& attributes, int64_t rank) {
+  const auto* given = attributes.get<std::vector<int64_t>>("perm");
+  if (!given) {
+    std::vector<int64_t> reversed(static_cast<size_t>(rank));
+    std::iota(reversed.rbegin(), reversed.rend(), 0);
+    return reversed;
+  }
+  if (static_cast<int64_t>(given->size()) != rank)
+    return error("perm has {} entries, needs one for each of {} dimensions", given->size(), rank);
+  return normalise_axes(*given, rank, "perm");
+}
+
+Status infer(InferContext& c) {
+  const Shape& in = c.shape(0);
+  const auto* perm = c.attributes().get<std::vector<int64_t>>("perm");
+  if (!in.has_rank()) {
+    c.set(0, c.dtype(0), perm ? unknown_dims(static_cast<int64_t>(perm->size())) : Shape());
+    return {};
+  }
+  SV_ASSIGN(const std::vector<int64_t> order, permutation(c.attributes(), in.rank()));
+  std::vector<Dim> out;
+  for (int64_t axis : order) out.push_back(in[static_cast<size_t>(axis)]);
+  c.set(0, c.dtype(0), Shape(std::move(out)));
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  const Dims in = c.in_dims(0);
+  SV_ASSIGN(const std::vector<int64_t> order, permutation(c.attributes(), static_cast<int64_t>(in.size())));
+  const std::vector<int64_t> strides = strides_of(in);
+  CopyView view{.dims = c.out_dims(), .in_strides = {}, .out_strides = strides_of(c.out_dims())};
+  for (int64_t axis : order) view.in_strides.push_back(strides[static_cast<size_t>(axis)]);
+  emit_copy(c, "transpose", std::move(view));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_transpose() {
+  return {
+      .name = "Transpose",
+      .attributes = {{"perm", AttributeKind::integers}},
+      .infer = infer,
+      .lower = lower,
+      .cost = movement_cost,
+      .samples = {{.inputs = {f32({17, 33})}},
+                  {.inputs = {f32({2, 3, 5, 7})}, .attributes = {{"perm", integers({0, 2, 1, 3})}}},
+                  {.inputs = {f32({2, 3, 5, 7})}, .attributes = {{"perm", integers({0, 2, 3, 1})}}},
+                  {.inputs = {any(DType::i64, {3, 4, 5})}, .attributes = {{"perm", integers({2, 0, 1})}}},
+                  {.inputs = {any(DType::boolean, {3, 19}, 0, 2)}}},
+  };
+}
+
+}  // namespace svengine::ops

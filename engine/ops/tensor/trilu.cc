@@ -1,0 +1,56 @@
+// Trilu: the upper or lower triangle of the last two dimensions, zero elsewhere. k moves the diagonal to the right.
+#include <algorithm>
+
+#include "engine/kernels/data.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/kernel_step.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/copy_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  SV_TRY(require_rank_at_least(c, 0, "input", 2));
+  SV_TRY(require_dtype(c, 1, "k", {DType::i64}));
+  SV_TRY(require_single(c, 1, "k"));
+  c.set(0, c.dtype(0), c.shape(0));
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  const Dims dims = c.in_dims(0);
+  kernels::TriluArgs args;
+  args.element_bytes = static_cast<int32_t>(size_of(c.out_type().dtype));
+  args.upper = c.attributes().integer("upper", 1) != 0;
+  args.columns = dims.back();
+  args.rows = dims[dims.size() - 2];
+  args.batch = element_count(std::span<const int64_t>(dims).first(dims.size() - 2));
+  emit_kernel(c, "trilu", c.kernels().data->trilu, args, [in = c.in(0), k = c.in(1), out = c.out()](kernels::TriluArgs& a, const Run& run) {
+    a.x = run.get<void>(in);
+    a.y = run.get<void>(out);
+    // Beyond the matrix every k does the same; clamped, it cannot overflow.
+    if (k) a.k = std::clamp(*run.get<int64_t>(k), -a.rows - 1, a.columns + 1);
+  });
+  return {};
+}
+
+}  // namespace
+
+OpDef define_trilu() {
+  return {
+      .name = "Trilu",
+      .since = 14,
+      .inputs = {1, 2},
+      .attributes = {{"upper", AttributeKind::integer, false, integer(1)}},
+      .infer = infer,
+      .lower = lower,
+      .cost = movement_cost,
+      .may_overwrite = true,
+      .samples = {{.inputs = {f32({5, 7})}},
+                  {.inputs = {f32({2, 4, 3}), fixed(Tensor::scalar<int64_t>(-1))}, .attributes = {{"upper", integer(0)}}},
+                  {.inputs = {any(DType::i64, {6, 6}), fixed(Tensor::scalar<int64_t>(2))}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,137 @@
+// Unique: the different elements (or slices along an axis), sorted or in the order they first appear; also where each appears
+// first, which one every input element is, and how often it appears. How many there are depends on the values, so the input is
+// known when the node is planned, and so are the results.
+#include <algorithm>
+#include <numeric>
+
+#include "engine/ops/axes.h"
+#include "engine/ops/dispatch.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/copy_common.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr DTypeSet kTypes = kIntegerTypes | kBool | DTypeSet{DType::f32, DType::f64};
+
+/// The input as [outer][count][inner]; slice i is everything at middle index i.
+struct Slices {
+  int64_t outer = 1, count = 0, inner = 1;
+};
+
+struct Found {
+  std::vector<int64_t> first, inverse, counts;
+};
+
+Result<Slices> slices_of(const Attributes& attributes, const Dims& dims) {
+  if (!attributes.has("axis")) return Slices{1, element_count(dims), 1};
+  SV_ASSIGN(const int64_t axis, normalise_axis(attributes.integer("axis"), static_cast<int64_t>(dims.size())));
+  const std::span<const int64_t> all(dims);
+  const auto a = static_cast<size_t>(axis);
+  return Slices{element_count(all.first(a)), dims[a], element_count(all.subspan(a + 1))};
+}
+
+template <class T>
+int compare(const T* x, const Slices& s, int64_t i, int64_t j) {
+  for (int64_t o = 0; o < s.outer; ++o)
+    for (int64_t k = 0; k < s.inner; ++k) {
+      const T a = x[(o * s.count + i) * s.inner + k], b = x[(o * s.count + j) * s.inner + k];
+      if (a != b) return a < b ? -1 : 1;
+    }
+  return 0;
+}
+
+Found find_unique(const Tensor& t, const Slices& s, bool sorted) {
+  std::vector<int64_t> order(static_cast<size_t>(s.count));
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<int64_t> groups;  // starts of runs of equal slices in `order`
+  with_type(t.type(), [&]<class T>() {
+    const T* x = reinterpret_cast<const T*>(t.raw());
+    std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) { return compare(x, s, i, j) < 0; });
+    for (size_t i = 0; i < order.size(); ++i)
+      if (i == 0 || compare(x, s, order[i - 1], order[i]) != 0) groups.push_back(static_cast<int64_t>(i));
+  });
+  groups.push_back(s.count);
+  std::vector<size_t> rank(groups.size() - 1);
+  std::iota(rank.begin(), rank.end(), 0);
+  const auto first_of = [&](size_t group) { return order[static_cast<size_t>(groups[group])]; };
+  if (!sorted) std::sort(rank.begin(), rank.end(), [&](size_t a, size_t b) { return first_of(a) < first_of(b); });
+  Found found;
+  found.inverse.resize(order.size());
+  for (size_t r = 0; r < rank.size(); ++r) {
+    const size_t g = rank[r];
+    found.first.push_back(first_of(g));
+    found.counts.push_back(groups[g + 1] - groups[g]);
+    for (int64_t i = groups[g]; i < groups[g + 1]; ++i) found.inverse[static_cast<size_t>(order[static_cast<size_t>(i)])] = static_cast<int64_t>(r);
+  }
+  return found;
+}
+
+Result<Found> find(const Attributes& attributes, const Tensor& t) {
+  SV_ASSIGN(const Slices s, slices_of(attributes, t.dims()));
+  SV_ASSIGN(const Tensor aligned, t.aligned_copy());
+  return find_unique(aligned, s, attributes.integer("sorted", 1) != 0);
+}
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "x", kTypes));
+  Dim count, size;
+  if (const Tensor* t = c.constant(0)) {
+    SV_ASSIGN(const Found found, find(c.attributes(), *t));
+    count = static_cast<int64_t>(found.first.size());
+    size = static_cast<int64_t>(found.inverse.size());
+  }
+  Shape out{count};
+  if (c.attributes().has("axis")) {
+    out = c.shape(0);
+    if (out.has_rank()) {
+      SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), out.rank()));
+      out[static_cast<size_t>(axis)] = count;
+    }
+  }
+  c.set(0, c.dtype(0), std::move(out));
+  c.set(1, DType::i64, Shape{count});
+  c.set(2, DType::i64, Shape{size});
+  c.set(3, DType::i64, Shape{count});
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  const Tensor* t = c.constant(0);
+  if (!t) return error("the input is not known when the node is planned");
+  SV_ASSIGN(const Slices s, slices_of(c.attributes(), t->dims()));
+  SV_ASSIGN(const Found found, find(c.attributes(), *t));
+  const size_t bytes = static_cast<size_t>(s.inner) * size_of(t->type());
+  std::vector<std::byte> values;
+  for (int64_t o = 0; o < s.outer; ++o)
+    for (int64_t i : found.first) {
+      const std::byte* from = t->raw() + static_cast<size_t>(o * s.count + i) * bytes;
+      values.insert(values.end(), from, from + bytes);
+    }
+  emit_known(c, std::span<const std::byte>(values), 0);
+  if (c.has_output(1)) emit_known(c, found.first, 1);
+  if (c.has_output(2)) emit_known(c, found.inverse, 2);
+  if (c.has_output(3)) emit_known(c, found.counts, 3);
+  return {};
+}
+
+}  // namespace
+
+OpDef define_unique() {
+  const SampleInput x = fixed(Tensor::of<float>({6}, {2, 1, 1, 3, 4, 3}));
+  return {
+      .name = "Unique",
+      .since = 11,
+      .outputs = {1, 4},
+      .attributes = {{"axis", AttributeKind::integer}, {"sorted", AttributeKind::integer, false, integer(1)}},
+      .infer = infer,
+      .lower = lower,
+      .shape_inputs = {0},
+      .samples = {{.inputs = {x}, .outputs = 4},
+                  {.inputs = {x}, .attributes = {{"sorted", integer(0)}}, .outputs = 4},
+                  {.inputs = {fixed(Tensor::of<float>({3, 2}, {1, 0, 1, 0, 2, 3}))}, .attributes = {{"axis", integer(0)}}, .outputs = 4}},
+  };
+}
+
+}  // namespace svengine::ops

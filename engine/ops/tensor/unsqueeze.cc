@@ -1,0 +1,50 @@
+// Unsqueeze: inserts dimensions of 1 at the given places of the output.
+#include <algorithm>
+
+#include "engine/ops/axes.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+Status canonicalize(CanonicalizeContext& c) {
+  c.attribute_to_input("axes", 1);
+  return {};
+}
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 1, "axes", {DType::i64}));
+  if (c.shape(1).has_rank() && c.shape(1).rank() > 1) SV_TRY(require_rank(c, 1, "axes", 1));
+  const Shape& in = c.shape(0);
+  const auto wanted = c.integers(1);
+  if (!in.has_rank() || !wanted) {
+    c.set(0, c.dtype(0), Shape());
+    return {};
+  }
+  const int64_t rank = in.rank() + static_cast<int64_t>(wanted->size());
+  SV_ASSIGN(const std::vector<int64_t> axes, normalise_axes(*wanted, rank));
+  std::vector<Dim> out;
+  size_t next = 0;
+  for (int64_t i = 0; i < rank; ++i) out.push_back(std::find(axes.begin(), axes.end(), i) != axes.end() ? Dim(1) : in[next++]);
+  c.set(0, c.dtype(0), Shape(std::move(out)));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_unsqueeze() {
+  return {
+      .name = "Unsqueeze",
+      .inputs = {2, 2},
+      .canonicalize = canonicalize,
+      .infer = infer,
+      .shape_inputs = {1},
+      .is_view = true,
+      .samples = {{.inputs = {f32({3, 5}), ints({0})}},
+                  {.inputs = {f32({3, 5}), ints({-1, 1})}},
+                  {.inputs = {any(DType::i64, {}), ints({0})}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,33 @@
+// Upsample: Resize's predecessor, until opset 9.
+#include "engine/ops/tensor/resize_common.h"
+
+namespace svengine::ops {
+
+OpDef define_resize();
+
+namespace {
+
+Status canonicalize(CanonicalizeContext& c) {
+  Value* scales = c.node().input(1);
+  if (const auto* given = c.attributes().get<std::vector<float>>("scales")) {
+    scales = c.graph().add_constant(c.node().name() + ".scales",
+                                    Tensor::of<float>({static_cast<int64_t>(given->size())}, std::span<const float>(*given)));
+    c.attributes().erase("scales");
+  }
+  canonicalize_upsample(c, scales);
+  c.graph().set_op(&c.node(), *c.ops().find("", "Resize"));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_upsample() {
+  OpDef op = define_resize();
+  op.name = "Upsample";
+  op.since = 7;
+  op.until = 9;
+  op.canonicalize = canonicalize;
+  return op;
+}
+
+}  // namespace svengine::ops
