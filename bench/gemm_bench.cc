@@ -1,0 +1,140 @@
+// Matrix products of packed operands on one core, as a share of the multiply-add peak, beside OpenBLAS where it is installed.
+//
+//   gemm_bench [--benchmark_filter=gemm/avx512]
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "bench/fma_peak.h"
+#include "engine/kernels/gemm.h"
+#include "engine/kernels/kernel_table.h"
+
+#ifdef SVENGINE_HAVE_OPENBLAS
+#include <cblas.h>
+extern "C" void openblas_set_num_threads(int threads);
+#endif
+
+namespace {
+
+using namespace svengine::kernels;
+
+struct Free {
+  void operator()(float* p) const { std::free(p); }
+};
+using Buffer = std::unique_ptr<float, Free>;
+
+Buffer random_floats(int64_t count) {
+  constexpr int64_t kAlignment = 4096;
+  Buffer buffer(static_cast<float*>(std::aligned_alloc(kAlignment, (count * 4 / kAlignment + 1) * kAlignment)));
+  std::mt19937 random(1);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  for (int64_t i = 0; i < count; ++i) buffer.get()[i] = uniform(random);
+  return buffer;
+}
+
+struct Shape {
+  int64_t m, n, k;
+  const char* what;
+};
+
+constexpr Shape kShapes[] = {
+    {768, 768, 768, "square"},        {128, 768, 768, "bert_projection"}, {128, 3072, 768, "bert_up"},
+    {128, 768, 3072, "bert_down"},    {128, 128, 64, "attention_scores"}, {128, 64, 128, "attention_values"},
+    {1, 1000, 2048, "classifier"},    {3136, 64, 64, "pointwise_56"},     {2048, 1024, 1024, "large"},
+};
+
+void set_counters(benchmark::State& state, const Shape& shape) {
+  state.counters["flops"] = benchmark::Counter(2.0 * static_cast<double>(shape.m * shape.n * shape.k),
+                                               benchmark::Counter::kIsIterationInvariantRate);
+}
+
+struct Operands {
+  Buffer a, b, c, bias, packed_a, packed_b, scratch;
+  GemmPackArgs pack_a, pack_b;
+  GemmArgs args;
+
+  Operands(const GemmKernels& gemm, const Shape& s)
+      : a(random_floats(s.m * s.k)), b(random_floats(s.k * s.n)), c(random_floats(s.m * s.n)), bias(random_floats(s.n)),
+        packed_a(random_floats(gemm.packed_a_bytes(s.m, s.k) / 4)),
+        packed_b(random_floats(gemm.packed_b_bytes(s.k, s.n) / 4)) {
+    pack_a.source = a.get(), pack_a.ld = s.k, pack_a.extent = s.m, pack_a.depth = s.k, pack_a.packed = packed_a.get();
+    pack_b.source = b.get(), pack_b.ld = s.n, pack_b.extent = s.n, pack_b.depth = s.k, pack_b.packed = packed_b.get();
+    pack_b.depth_major = true;
+    args.m = s.m, args.n = s.n, args.k = s.k, args.a = packed_a.get(), args.b = packed_b.get();
+    args.c = c.get(), args.ldc = s.n, args.bias = bias.get(), args.bias_kind = GemmBias::kColumn;
+    args.activation.kind = Activation::kRelu;
+    scratch = random_floats(gemm.gemm_scratch_bytes(args) / 4);
+    gemm.pack_a(pack_a, 0, gemm.pack_a_tasks(pack_a));
+    gemm.pack_b(pack_b, 0, gemm.pack_b_tasks(pack_b));
+  }
+};
+
+void product(benchmark::State& state, const KernelTable& set, const Shape& shape) {
+  const Operands x(*set.gemm, shape);
+  const int64_t tasks = set.gemm->gemm_tasks(x.args);
+  double peak = 0;
+  int64_t samples = 0;
+  for (auto _ : state) {
+    set.gemm->gemm(x.args, 0, tasks, x.scratch.get());
+    benchmark::ClobberMemory();
+    if (samples++ % 16 == 0) {  // so often that peak and product see the same clock frequency
+      state.PauseTiming();
+      peak += svengine::bench::fma_peak(set.name);
+      state.ResumeTiming();
+    }
+  }
+  set_counters(state, shape);
+  state.counters["peak"] = peak / static_cast<double>((samples + 15) / 16);
+}
+
+template <bool kA>
+void packing(benchmark::State& state, const KernelTable& set, const Shape& shape) {
+  const Operands x(*set.gemm, shape);
+  for (auto _ : state) {
+    if (kA) set.gemm->pack_a(x.pack_a, 0, set.gemm->pack_a_tasks(x.pack_a));
+    if (!kA) set.gemm->pack_b(x.pack_b, 0, set.gemm->pack_b_tasks(x.pack_b));
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(state.iterations() * shape.k * (kA ? shape.m : shape.n) * 4);
+}
+
+#ifdef SVENGINE_HAVE_OPENBLAS
+void openblas(benchmark::State& state, const Shape& s) {
+  openblas_set_num_threads(1);
+  const Buffer a = random_floats(s.m * s.k), b = random_floats(s.k * s.n), c = random_floats(s.m * s.n);
+  const int m = static_cast<int>(s.m), n = static_cast<int>(s.n), k = static_cast<int>(s.k);
+  for (auto _ : state) {
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, a.get(), k, b.get(), n, 0, c.get(), n);
+    benchmark::ClobberMemory();
+  }
+  set_counters(state, s);
+}
+#endif
+
+std::string name_of(const std::string& family, const std::string& set, const Shape& s) {
+  return family + "/" + set + "/" + s.what + "/" + std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k);
+}
+
+const bool registered = [] {
+  for (const Shape& shape : kShapes) {
+    for (const KernelTable* set : available_kernel_sets()) {
+      benchmark::RegisterBenchmark(name_of("gemm", set->name, shape).c_str(),
+                                   [=](benchmark::State& state) { product(state, *set, shape); });
+      benchmark::RegisterBenchmark(name_of("pack_a", set->name, shape).c_str(),
+                                   [=](benchmark::State& state) { packing<true>(state, *set, shape); });
+      benchmark::RegisterBenchmark(name_of("pack_b", set->name, shape).c_str(),
+                                   [=](benchmark::State& state) { packing<false>(state, *set, shape); });
+    }
+#ifdef SVENGINE_HAVE_OPENBLAS
+    benchmark::RegisterBenchmark(name_of("gemm", "openblas", shape).c_str(),
+                                 [=](benchmark::State& state) { openblas(state, shape); });
+#endif
+  }
+  return true;
+}();
+
+}  // namespace
