@@ -121,6 +121,12 @@ uint64_t expected(ElementType from, ElementType to, const Number& x) {
   return static_cast<uint64_t>(integer) & (width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1);
 }
 
+/// A mantissa that lies halfway between two floats of 8, 11 or 24 bits.
+int64_t tie(std::mt19937_64& random) {
+  const int bits = random() % 3 == 0 ? 9 : random() % 2 ? 12 : 25;
+  return static_cast<int64_t>((uint64_t{1} << (bits - 1)) | (random() % (uint64_t{1} << (bits - 1))) | 1) * (random() % 2 ? 1 : -1);
+}
+
 /// Bit patterns of all kinds: random ones, small numbers, neighbours of powers of two, ties of every rounding.
 std::vector<std::byte> samples(ElementType type, int64_t n) {
   std::mt19937_64 random(static_cast<uint64_t>(type));
@@ -131,12 +137,11 @@ std::vector<std::byte> samples(ElementType type, int64_t n) {
     else if (!is_float(type) && i % 3 == 0) bits = static_cast<uint64_t>(static_cast<int64_t>(random() % 600) - 300);
     else if (!is_float(type) && i % 3 == 1) bits = (uint64_t{1} << random() % 64) + random() % 5 - 2;
     else if (type == ElementType::kF64 && i % 3 < 2) {
-      // Around halves of the narrower formats: a short mantissa, plus or minus a little.
-      const double x = std::ldexp(static_cast<double>(random() % (1 << 26)), static_cast<int>(random() % 60) - 50) * (random() % 2 ? 1 : -1);
+      const double x = std::ldexp(static_cast<double>(tie(random)), static_cast<int>(random() % 40) - 30);
       std::memcpy(&bits, &x, 8);
-      bits += random() % 3 - 1;
+      bits += random() % 3 - 1;  // the tie itself, or a little beside it
     } else if (type == ElementType::kF32 && i % 3 < 2) {
-      const float x = std::ldexp(static_cast<float>(random() % (1 << 13)), static_cast<int>(random() % 60) - 40) * (random() % 2 ? 1.0f : -1.0f);
+      const float x = std::ldexp(static_cast<float>(tie(random)), static_cast<int>(random() % 40) - 30);
       uint32_t word;
       std::memcpy(&word, &x, 4);
       bits = word + random() % 3 - 1;
