@@ -1,8 +1,8 @@
 // What the bit-equality test of the SVE intrinsics runs: every intrinsic of engine/kernels/host over awkward operands.
 //
-// The cases are compiled once per instruction set, like kernels, in namespace svengine::acle::SVENGINE_ACLE_SET, and hand their
-// results to a Sink that the test program (compiled for any processor) implements. As in kernels nothing of the standard
-// library is used here: its inline functions would be compiled for one instruction set and linked for all.
+// The cases are compiled once per instruction set, like kernels, in namespace svengine::acle::SVENGINE_ACLE_SET, and
+// hand their results to a Sink that the test program (compiled for any processor) implements. As in kernels nothing of
+// the standard library is used here: its inline functions would be compiled for one instruction set and linked for all.
 #pragma once
 #include <stdint.h>
 
@@ -21,7 +21,8 @@ struct Operands {
 
 struct Sink {
   const Operands* operands;
-  void (*begin)(Sink*, const char* intrinsic, const char* type);  // results up to the next begin() belong to this intrinsic
+  void (*begin)(Sink*, const char* intrinsic,
+                const char* type);  // results up to the next begin() belong to this intrinsic
   void (*put)(Sink*, int predicate, Kind kind, int width, const void* data, int bytes);  // elements of `width` bytes
 };
 

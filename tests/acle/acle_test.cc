@@ -1,8 +1,9 @@
 // The intrinsics of engine/kernels/host give SVE's results bit for bit, NaN compared as NaN.
 //
-// tests/data/acle/sve512.txt and sve256.txt hold digests of what SVE gives, made by this program under QEMU (tests/acle/
-// CMakeLists.txt says how): a line for each intrinsic and type, in it eight numbers, the n-th over the results of all operands
-// under predicates n, n + 8, ... Every instruction set this program was built for must reproduce them. Environment:
+// tests/data/acle/sve512.txt and sve256.txt hold digests of what SVE gives, made by this program under QEMU
+// (tests/acle/ CMakeLists.txt says how): a line for each intrinsic and type, in it eight numbers, the n-th over the
+// results of all operands under predicates n, n + 8, ... Every instruction set this program was built for must
+// reproduce them. Environment:
 //   SVENGINE_ACLE_RECORD=1            write the file instead, on SVE
 //   SVENGINE_ACLE_DUMP=svmax_x.f32    print that intrinsic's results, to be compared between machines
 #include <array>
@@ -24,16 +25,16 @@
 namespace svengine::acle {
 
 // SVENGINE_ACLE_SETS, from CMake: SVENGINE_ACLE(set) for each instruction set compiled in.
-#define SVENGINE_ACLE(set)     \
-  namespace set {              \
-  void cases_float(Sink*);     \
-  void cases_integer(Sink*);   \
-  void cases_compare(Sink*);   \
-  void cases_memory(Sink*);    \
-  void cases_convert(Sink*);   \
-  void cases_permute(Sink*);   \
-  void cases_reduce(Sink*);    \
-  extern const int kBits;      \
+#define SVENGINE_ACLE(set)   \
+  namespace set {            \
+  void cases_float(Sink*);   \
+  void cases_integer(Sink*); \
+  void cases_compare(Sink*); \
+  void cases_memory(Sink*);  \
+  void cases_convert(Sink*); \
+  void cases_permute(Sink*); \
+  void cases_reduce(Sink*);  \
+  extern const int kBits;    \
   }
 SVENGINE_ACLE_SETS
 #undef SVENGINE_ACLE
@@ -46,10 +47,11 @@ struct Set {
   std::array<void (*)(Sink*), 7> cases;
 };
 std::vector<Set> compiled_sets() {
-#define SVENGINE_ACLE(set)                                                                                                  \
-  {#set, set::kBits,                                                                                                        \
-   {set::cases_float, set::cases_integer, set::cases_compare, set::cases_memory, set::cases_convert, set::cases_permute,    \
-    set::cases_reduce}},
+#define SVENGINE_ACLE(set)                                                                           \
+  {#set,                                                                                             \
+   set::kBits,                                                                                       \
+   {set::cases_float, set::cases_integer, set::cases_compare, set::cases_memory, set::cases_convert, \
+    set::cases_permute, set::cases_reduce}},
   return {SVENGINE_ACLE_SETS};
 #undef SVENGINE_ACLE
 }
@@ -95,28 +97,47 @@ struct AllOperands {
   AllOperands() {
     uint64_t state = 0x243f6a8885a308d3u;
     constexpr float kInf = std::numeric_limits<float>::infinity(), kTiny = std::numeric_limits<float>::denorm_min();
-    std::vector<float> special{0x1p-126f - kTiny, 0x1p-126f, 0x1.fffffep127f, kInf, kTiny, 0, 0.5f, 1, 1.5f, 2.5f, 0x1.fffffep-2f, 8388609, 0x1p31f,
-                               0x1.3p-128f, 0x1p-70f};
+    std::vector<float> special{
+        0x1p-126f - kTiny, 0x1p-126f, 0x1.fffffep127f, kInf,        kTiny,   0, 0.5f, 1, 1.5f, 2.5f,
+        0x1.fffffep-2f,    8388609,   0x1p31f,         0x1.3p-128f, 0x1p-70f};
     for (size_t i = 0, n = special.size(); i < n; ++i) special.push_back(-special[i]);
-    for (const float x : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::signaling_NaN(), 4194303.5f, 2147483520.0f, 4294967040.0f, 0x1p32f, 0x1.8p126f, 65520.0f, 3.0f})
+    for (const float x : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::signaling_NaN(),
+                          4194303.5f, 2147483520.0f, 4294967040.0f, 0x1p32f, 0x1.8p126f, 65520.0f, 3.0f})
       special.push_back(x);
     f32 = combine<float>(special, kFloats, [&] {
       const uint32_t r = uint32_t(next_random(state) >> 20);
       return std::bit_cast<float>((r & 0x807fffffu) | (127u - 12 + (r >> 23) % 25) << 23);
     });
 
-    constexpr double kInf64 = std::numeric_limits<double>::infinity(), kTiny64 = std::numeric_limits<double>::denorm_min();
-    std::vector<double> wide{0x1p-1022 - kTiny64, 0x1p-1022, std::numeric_limits<double>::max(), kInf64, kTiny64, 0, 0.5, 1, 1.5, 2.5,
-                             0x1.fffffffffffffp-2, 4503599627370497.0, 0x1p63, 0x1p31, 0x1p-150, 0x1.fffffe8p127};
+    constexpr double kInf64 = std::numeric_limits<double>::infinity(),
+                     kTiny64 = std::numeric_limits<double>::denorm_min();
+    std::vector<double> wide{0x1p-1022 - kTiny64,
+                             0x1p-1022,
+                             std::numeric_limits<double>::max(),
+                             kInf64,
+                             kTiny64,
+                             0,
+                             0.5,
+                             1,
+                             1.5,
+                             2.5,
+                             0x1.fffffffffffffp-2,
+                             4503599627370497.0,
+                             0x1p63,
+                             0x1p31,
+                             0x1p-150,
+                             0x1.fffffe8p127};
     for (size_t i = 0, n = wide.size(); i < n; ++i) wide.push_back(-wide[i]);
-    for (const double x : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::signaling_NaN(), 2251799813685247.5, 0x1.fffffffffffffp62, 2147483647.5, 0x1.fffffefp127, 3.0})
+    for (const double x : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::signaling_NaN(),
+                           2251799813685247.5, 0x1.fffffffffffffp62, 2147483647.5, 0x1.fffffefp127, 3.0})
       wide.push_back(x);
     f64 = combine<double>(wide, kFloats, [&] {
       const uint64_t r = next_random(state);
       return std::bit_cast<double>((r & 0x800fffffffffffffu) | (1023u - 12 + (r >> 52) % 25) << 52);
     });
 
-    std::vector<uint64_t> whole{0, 1, 2, 3, 5, 7, 8, 15, 31, 32, 33, 63, 64, ~0ull, ~1ull, ~99ull, 0x5555555555555555u, 0xfedcba9876543210u};
+    std::vector<uint64_t> whole{
+        0, 1, 2, 3, 5, 7, 8, 15, 31, 32, 33, 63, 64, ~0ull, ~1ull, ~99ull, 0x5555555555555555u, 0xfedcba9876543210u};
     for (const int bits : {8, 16, 32, 64}) {
       whole.push_back(1ull << (bits - 1));
       if (bits != 16) whole.push_back((1ull << (bits - 1)) - 1);
@@ -242,8 +263,10 @@ void check(const Set& set) {
 
 TEST_CASE("the host's SVE intrinsics are bit-equal to SVE", "[acle]") {
   for (const Set& set : compiled_sets()) {
-    if (can_run(set)) check(set);
-    else WARN("this processor lacks " << set.name << ": not checked");
+    if (can_run(set))
+      check(set);
+    else
+      WARN("this processor lacks " << set.name << ": not checked");
   }
 }
 

@@ -1,7 +1,7 @@
 // Helpers of the cases: vector types by template, predicates by number, loops over the operands.
 //
-// Predicate k of a vector of n elements: the first k elements for k = 0..n, then three irregular ones. The complete predicate
-// is tried on all operands, the others on some.
+// Predicate k of a vector of n elements: the first k elements for k = 0..n, then three irregular ones. The complete
+// predicate is tried on all operands, the others on some.
 #pragma once
 #include <arm_sve.h>
 
@@ -27,15 +27,15 @@ inline constexpr int kIrregular = 3;
 
 template <class V>
 struct Type;
-#define ACLE_TYPE(suffix, element, unsigned_vector, log_width)                                        \
-  template <>                                                                                         \
-  struct Type<v_##suffix> {                                                                           \
-    using T = element;                                                                                \
-    using U = unsigned_vector;                                                                        \
-    static constexpr const char* kName = #suffix;                                                     \
-    static constexpr int kLogWidth = log_width;                                                       \
-    static constexpr int kCount = kVectorBytes >> log_width;                                          \
-    static constexpr bool kFloat = element(0.5f) != 0;                                                \
+#define ACLE_TYPE(suffix, element, unsigned_vector, log_width)                                                 \
+  template <>                                                                                                  \
+  struct Type<v_##suffix> {                                                                                    \
+    using T = element;                                                                                         \
+    using U = unsigned_vector;                                                                                 \
+    static constexpr const char* kName = #suffix;                                                              \
+    static constexpr int kLogWidth = log_width;                                                                \
+    static constexpr int kCount = kVectorBytes >> log_width;                                                   \
+    static constexpr bool kFloat = element(0.5f) != 0;                                                         \
     static constexpr Kind kKind = !kFloat ? Kind::kInteger : log_width == 2 ? Kind::kFloat32 : Kind::kFloat64; \
   };
 ACLE_TYPE(s8, int8_t, v_u8, 0)
@@ -71,7 +71,9 @@ inline vb below(int64_t count) {
   if constexpr (Type<V>::kLogWidth == 2) return svwhilelt_b32(zero, count);
   if constexpr (Type<V>::kLogWidth == 3) return svwhilelt_b64(zero, count);
 }
-inline bool irregular_bit(int pattern, int i) { return (pattern == 0 ? i % 2 : pattern == 1 ? i % 3 == 1 : i * i % 7 > 2) != 0; }
+inline bool irregular_bit(int pattern, int i) {
+  return (pattern == 0 ? i % 2 : pattern == 1 ? i % 3 == 1 : i * i % 7 > 2) != 0;
+}
 template <class V>
 inline vb predicate(int k) {
   if (k <= kCount<V>) return below<V>(k);
@@ -82,9 +84,12 @@ inline vb predicate(int k) {
 }
 template <class V>
 inline const Element<V>* operand(const Sink* s, int which) {
-  if constexpr (Type<V>::kKind == Kind::kFloat32) return s->operands->f32[which];
-  else if constexpr (Type<V>::kKind == Kind::kFloat64) return s->operands->f64[which];
-  else return (const Element<V>*)s->operands->integers[Type<V>::kLogWidth][which];
+  if constexpr (Type<V>::kKind == Kind::kFloat32)
+    return s->operands->f32[which];
+  else if constexpr (Type<V>::kKind == Kind::kFloat64)
+    return s->operands->f64[which];
+  else
+    return (const Element<V>*)s->operands->integers[Type<V>::kLogWidth][which];
 }
 template <class V>
 inline int operand_count(const Sink* s) {
@@ -120,8 +125,8 @@ inline void put_predicate(Sink* s, int k, vb p) {
   s->put(s, k, Kind::kInteger, sizeof(Element<U>), buffer, sizeof(buffer));
 }
 
-// Calls visit(k, p, offset of the operands) for each predicate: all operands with the complete one, every eighth vector of
-// them with the others.
+// Calls visit(k, p, offset of the operands) for each predicate: all operands with the complete one, every eighth vector
+// of them with the others.
 template <class V, class Visit>
 inline void each(const Sink* s, Visit visit) {
   const int count = operand_count<V>(s);
@@ -134,8 +139,10 @@ inline void each(const Sink* s, Visit visit) {
 
 template <class V>
 inline V not_a_number() {  // a quiet one
-  if constexpr (Type<V>::kLogWidth == 2) return svdup_f32(__builtin_nanf(""));
-  else return svdup_f64(__builtin_nan(""));
+  if constexpr (Type<V>::kLogWidth == 2)
+    return svdup_f32(__builtin_nanf(""));
+  else
+    return svdup_f64(__builtin_nan(""));
 }
 
 enum class Lanes { kActive, kAll };  // which lanes of a result are defined: _x leaves inactive ones open
@@ -167,30 +174,33 @@ inline void each_ternary(Sink* s, const char* name, Lanes lanes, F f) {
   begin<V>(s, name);
   each<V>(s, [&](int k, vb p, int at) {
     const vb all = full<V>();
-    const V a = svld1(all, operand<V>(s, 0) + at), b = svld1(all, operand<V>(s, 1) + at), c = svld1(all, operand<V>(s, 2) + at);
+    const V a = svld1(all, operand<V>(s, 0) + at), b = svld1(all, operand<V>(s, 1) + at),
+            c = svld1(all, operand<V>(s, 2) + at);
     put<V>(s, k, lanes == Lanes::kAll ? all : p, f(p, a, b, c));
   });
 }
 
 // All forms of an intrinsic; V is the vector type of the function that uses these.
-#define ACLE_UNARY(op)                                                                              \
-  each_unary<V>(s, #op "_x", Lanes::kActive, [](vb p, V a, V) -> V { return op##_x(p, a); });       \
-  each_unary<V>(s, #op "_z", Lanes::kAll, [](vb p, V a, V) -> V { return op##_z(p, a); });          \
+#define ACLE_UNARY(op)                                                                        \
+  each_unary<V>(s, #op "_x", Lanes::kActive, [](vb p, V a, V) -> V { return op##_x(p, a); }); \
+  each_unary<V>(s, #op "_z", Lanes::kAll, [](vb p, V a, V) -> V { return op##_z(p, a); });    \
   each_unary<V>(s, #op "_m", Lanes::kAll, [](vb p, V a, V b) -> V { return op##_m(b, p, a); })
-#define ACLE_BINARY(op)                                                                                                      \
-  each_binary<V>(s, #op "_x", Lanes::kActive, [](vb p, V a, V b) -> V { return op##_x(p, a, b); });                          \
-  each_binary<V>(s, #op "_z", Lanes::kAll, [](vb p, V a, V b) -> V { return op##_z(p, a, b); });                             \
-  each_binary<V>(s, #op "_m", Lanes::kAll, [](vb p, V a, V b) -> V { return op##_m(p, a, b); });                             \
-  each_binary_scalar<V>(s, #op "_n_x", Lanes::kActive, [](vb p, V a, Element<V> b) -> V { return op##_x(p, a, b); });        \
-  each_binary_scalar<V>(s, #op "_n_z", Lanes::kAll, [](vb p, V a, Element<V> b) -> V { return op##_z(p, a, b); });           \
+#define ACLE_BINARY(op)                                                                                               \
+  each_binary<V>(s, #op "_x", Lanes::kActive, [](vb p, V a, V b) -> V { return op##_x(p, a, b); });                   \
+  each_binary<V>(s, #op "_z", Lanes::kAll, [](vb p, V a, V b) -> V { return op##_z(p, a, b); });                      \
+  each_binary<V>(s, #op "_m", Lanes::kAll, [](vb p, V a, V b) -> V { return op##_m(p, a, b); });                      \
+  each_binary_scalar<V>(s, #op "_n_x", Lanes::kActive, [](vb p, V a, Element<V> b) -> V { return op##_x(p, a, b); }); \
+  each_binary_scalar<V>(s, #op "_n_z", Lanes::kAll, [](vb p, V a, Element<V> b) -> V { return op##_z(p, a, b); });    \
   each_binary_scalar<V>(s, #op "_n_m", Lanes::kAll, [](vb p, V a, Element<V> b) -> V { return op##_m(p, a, b); })
-#define ACLE_TERNARY(op)                                                                                                     \
-  each_ternary<V>(s, #op "_x", Lanes::kActive, [](vb p, V a, V b, V c) -> V { return op##_x(p, a, b, c); });                 \
-  each_ternary<V>(s, #op "_z", Lanes::kAll, [](vb p, V a, V b, V c) -> V { return op##_z(p, a, b, c); });                    \
-  each_ternary<V>(s, #op "_m", Lanes::kAll, [](vb p, V a, V b, V c) -> V { return op##_m(p, a, b, c); });                    \
-  each_ternary<V>(s, #op "_n_x", Lanes::kActive,                                                                             \
-                  [](vb p, V a, V b, V c) -> V { return op##_x(p, a, b, svlasta(svpfalse(), c)); });                         \
-  each_ternary<V>(s, #op "_n_z", Lanes::kAll, [](vb p, V a, V b, V c) -> V { return op##_z(p, a, b, svlasta(svpfalse(), c)); }); \
-  each_ternary<V>(s, #op "_n_m", Lanes::kAll, [](vb p, V a, V b, V c) -> V { return op##_m(p, a, b, svlasta(svpfalse(), c)); })
+#define ACLE_TERNARY(op)                                                                                     \
+  each_ternary<V>(s, #op "_x", Lanes::kActive, [](vb p, V a, V b, V c) -> V { return op##_x(p, a, b, c); }); \
+  each_ternary<V>(s, #op "_z", Lanes::kAll, [](vb p, V a, V b, V c) -> V { return op##_z(p, a, b, c); });    \
+  each_ternary<V>(s, #op "_m", Lanes::kAll, [](vb p, V a, V b, V c) -> V { return op##_m(p, a, b, c); });    \
+  each_ternary<V>(s, #op "_n_x", Lanes::kActive,                                                             \
+                  [](vb p, V a, V b, V c) -> V { return op##_x(p, a, b, svlasta(svpfalse(), c)); });         \
+  each_ternary<V>(s, #op "_n_z", Lanes::kAll,                                                                \
+                  [](vb p, V a, V b, V c) -> V { return op##_z(p, a, b, svlasta(svpfalse(), c)); });         \
+  each_ternary<V>(s, #op "_n_m", Lanes::kAll,                                                                \
+                  [](vb p, V a, V b, V c) -> V { return op##_m(p, a, b, svlasta(svpfalse(), c)); })
 
 }  // namespace svengine::acle::SVENGINE_ACLE_SET

@@ -4,13 +4,13 @@
 namespace svengine::acle::SVENGINE_ACLE_SET {
 namespace {
 
-#define ACLE_COMPARE(op)                                                                      \
-  begin<V>(s, #op);                                                                           \
-  each<V>(s, [&](int k, vb p, int at) {                                                       \
+#define ACLE_COMPARE(op)                                                                              \
+  begin<V>(s, #op);                                                                                   \
+  each<V>(s, [&](int k, vb p, int at) {                                                               \
     const V a = svld1(full<V>(), operand<V>(s, 0) + at), b = svld1(full<V>(), operand<V>(s, 1) + at); \
-    put_predicate<V>(s, k, op(p, a, b));                                                      \
-    put_predicate<V>(s, k, op(p, a, operand<V>(s, 1)[at]));                                   \
-    put_predicate<V>(s, k, op(p, a, Element<V>(0)));                                          \
+    put_predicate<V>(s, k, op(p, a, b));                                                              \
+    put_predicate<V>(s, k, op(p, a, operand<V>(s, 1)[at]));                                           \
+    put_predicate<V>(s, k, op(p, a, Element<V>(0)));                                                  \
   })
 template <class V>
 void comparisons(Sink* s) {
@@ -60,15 +60,16 @@ void predicate_logic(Sink* s) {
   }
 }
 
-#define ACLE_WHILE(suffix, vector, type)                                                              \
-  begin<vector>(s, "svwhilelt_" #suffix " " #type);                                                   \
-  for (const int64_t from : borders)                                                                  \
-    for (int d = 0; d <= kCount<vector> + 2; ++d) {                                                   \
-      const uint64_t to = uint64_t(from) + uint64_t(d) - 1;                                           \
-      put_predicate<vector>(s, 0, svwhilelt_##suffix(type(from), type(to)));                          \
+#define ACLE_WHILE(suffix, vector, type)                                     \
+  begin<vector>(s, "svwhilelt_" #suffix " " #type);                          \
+  for (const int64_t from : borders)                                         \
+    for (int d = 0; d <= kCount<vector> + 2; ++d) {                          \
+      const uint64_t to = uint64_t(from) + uint64_t(d) - 1;                  \
+      put_predicate<vector>(s, 0, svwhilelt_##suffix(type(from), type(to))); \
     }
 void loops(Sink* s) {
-  const int64_t borders[] = {0, 1, -3, 1000, -1000000, INT32_MAX - 5, INT32_MIN, INT64_C(0x100000000), INT64_MAX - 5, INT64_MIN};
+  const int64_t borders[] = {
+      0, 1, -3, 1000, -1000000, INT32_MAX - 5, INT32_MIN, INT64_C(0x100000000), INT64_MAX - 5, INT64_MIN};
   ACLE_WHILE(b8, v_u8, int64_t)
   ACLE_WHILE(b16, v_u16, int64_t)
   ACLE_WHILE(b32, v_u32, int64_t)

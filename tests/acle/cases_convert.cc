@@ -5,51 +5,51 @@ namespace svengine::acle::SVENGINE_ACLE_SET {
 namespace {
 
 // Same width: every lane of the result counts.
-#define ACLE_CONVERT(to, from)                                                                       \
-  {                                                                                                  \
-    using V = v_##from;                                                                              \
-    using R = v_##to;                                                                                \
-    begin<V>(s, "svcvt_" #to);                                                                       \
-    each<V>(s, [&](int k, vb p, int at) {                                                            \
-      const V v = svld1(full<V>(), operand<V>(s, 0) + at);                                           \
-      const R old = svld1(full<R>(), operand<R>(s, 1) + at % 512);                                   \
-      put<R>(s, k, p, svcvt_##to##_x(p, v));                                                         \
-      put<R>(s, k, full<R>(), svcvt_##to##_z(p, v));                                                 \
-      put<R>(s, k, full<R>(), svcvt_##to##_m(old, p, v));                                            \
-    });                                                                                              \
+#define ACLE_CONVERT(to, from)                                     \
+  {                                                                \
+    using V = v_##from;                                            \
+    using R = v_##to;                                              \
+    begin<V>(s, "svcvt_" #to);                                     \
+    each<V>(s, [&](int k, vb p, int at) {                          \
+      const V v = svld1(full<V>(), operand<V>(s, 0) + at);         \
+      const R old = svld1(full<R>(), operand<R>(s, 1) + at % 512); \
+      put<R>(s, k, p, svcvt_##to##_x(p, v));                       \
+      put<R>(s, k, full<R>(), svcvt_##to##_z(p, v));               \
+      put<R>(s, k, full<R>(), svcvt_##to##_m(old, p, v));          \
+    });                                                            \
   }
 
 // Elements of 32 and of 64 bits: the 32-bit ones that count are the even ones. Predicates are those of 64-bit elements.
-#define ACLE_WIDEN(to, from)                                                                         \
-  {                                                                                                  \
-    using V = v_##from;                                                                              \
-    using R = v_##to;                                                                                \
-    begin<V>(s, "svcvt_" #to);                                                                       \
-    for (int k = 0; k < kPredicates<R>; ++k)                                                         \
-      for (int at = 0; at < operand_count<V>(s); at += kCount<V>) {                                  \
-        const vb p = predicate<R>(k);                                                                \
-        const V v = svld1(full<V>(), operand<V>(s, 0) + at);                                         \
-        const R old = svld1(full<R>(), operand<R>(s, 1) + at % 512);                                 \
-        put<R>(s, k, p, svcvt_##to##_x(p, v));                                                       \
-        put<R>(s, k, full<R>(), svcvt_##to##_z(p, v));                                               \
-        put<R>(s, k, full<R>(), svcvt_##to##_m(old, p, v));                                          \
-      }                                                                                              \
+#define ACLE_WIDEN(to, from)                                         \
+  {                                                                  \
+    using V = v_##from;                                              \
+    using R = v_##to;                                                \
+    begin<V>(s, "svcvt_" #to);                                       \
+    for (int k = 0; k < kPredicates<R>; ++k)                         \
+      for (int at = 0; at < operand_count<V>(s); at += kCount<V>) {  \
+        const vb p = predicate<R>(k);                                \
+        const V v = svld1(full<V>(), operand<V>(s, 0) + at);         \
+        const R old = svld1(full<R>(), operand<R>(s, 1) + at % 512); \
+        put<R>(s, k, p, svcvt_##to##_x(p, v));                       \
+        put<R>(s, k, full<R>(), svcvt_##to##_z(p, v));               \
+        put<R>(s, k, full<R>(), svcvt_##to##_m(old, p, v));          \
+      }                                                              \
   }
 // The odd elements of a result are part of their containers: what they hold is not defined for _x.
-#define ACLE_NARROW(to, from)                                                                        \
-  {                                                                                                  \
-    using V = v_##from;                                                                              \
-    using R = v_##to;                                                                                \
-    begin<V>(s, "svcvt_" #to);                                                                       \
-    for (int k = 0; k < kPredicates<V>; ++k)                                                         \
-      for (int at = 0; at < operand_count<V>(s); at += kCount<V>) {                                  \
-        const vb p = predicate<V>(k);                                                                \
-        const V v = svld1(full<V>(), operand<V>(s, 0) + at);                                         \
-        const R old = svld1(full<R>(), operand<R>(s, 1) + at % 512);                                 \
-        put_even<V, R>(s, k, p, svcvt_##to##_x(p, v));                                               \
-        put_even<V, R>(s, k, full<V>(), svcvt_##to##_z(p, v));                                       \
-        put_even<V, R>(s, k, full<V>(), svcvt_##to##_m(old, p, v));                                  \
-      }                                                                                              \
+#define ACLE_NARROW(to, from)                                        \
+  {                                                                  \
+    using V = v_##from;                                              \
+    using R = v_##to;                                                \
+    begin<V>(s, "svcvt_" #to);                                       \
+    for (int k = 0; k < kPredicates<V>; ++k)                         \
+      for (int at = 0; at < operand_count<V>(s); at += kCount<V>) {  \
+        const vb p = predicate<V>(k);                                \
+        const V v = svld1(full<V>(), operand<V>(s, 0) + at);         \
+        const R old = svld1(full<R>(), operand<R>(s, 1) + at % 512); \
+        put_even<V, R>(s, k, p, svcvt_##to##_x(p, v));               \
+        put_even<V, R>(s, k, full<V>(), svcvt_##to##_z(p, v));       \
+        put_even<V, R>(s, k, full<V>(), svcvt_##to##_m(old, p, v));  \
+      }                                                              \
   }
 template <class V, class R>
 void put_even(Sink* s, int k, vb wanted, R v) {
@@ -83,8 +83,8 @@ void half(Sink* s) {
   }
 }
 
-#define ACLE_REINTERPRET(to)                                                                            \
-  put<v_##to>(s, 0, full<v_##to>(), svreinterpret_##to(svreinterpret_f32(svld1(full<V>(), operand<V>(s, 0)))));  \
+#define ACLE_REINTERPRET(to)                                                                                    \
+  put<v_##to>(s, 0, full<v_##to>(), svreinterpret_##to(svreinterpret_f32(svld1(full<V>(), operand<V>(s, 0))))); \
   put<v_##to>(s, 0, full<v_##to>(), svreinterpret_##to(svreinterpret_s64(svld1(full<V>(), operand<V>(s, 1)))))
 void reinterpretation(Sink* s) {
   using V = v_u8;

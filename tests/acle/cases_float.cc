@@ -11,14 +11,14 @@ V quiet(V v) {
 }
 inline float quiet(float v) { return v == v ? v : __builtin_nanf(""); }
 inline double quiet(double v) { return v == v ? v : __builtin_nan(""); }
-#define ACLE_QUIET(form)                                                                                            \
-  template <class V, class B>                                                                                       \
-  inline __attribute__((always_inline)) V quiet_maxnm_##form(vb p, V a, B b) {                                      \
-    return svmaxnm_##form(p, quiet(a), quiet(b));                                                                   \
-  }                                                                                                                 \
-  template <class V, class B>                                                                                       \
-  inline __attribute__((always_inline)) V quiet_minnm_##form(vb p, V a, B b) {                                      \
-    return svminnm_##form(p, quiet(a), quiet(b));                                                                   \
+#define ACLE_QUIET(form)                                                       \
+  template <class V, class B>                                                  \
+  inline __attribute__((always_inline)) V quiet_maxnm_##form(vb p, V a, B b) { \
+    return svmaxnm_##form(p, quiet(a), quiet(b));                              \
+  }                                                                            \
+  template <class V, class B>                                                  \
+  inline __attribute__((always_inline)) V quiet_minnm_##form(vb p, V a, B b) { \
+    return svminnm_##form(p, quiet(a), quiet(b));                              \
   }
 ACLE_QUIET(x)
 ACLE_QUIET(m)
@@ -60,19 +60,21 @@ void multiply_adds(Sink* s) {
   ACLE_TERNARY(svnmad);
   ACLE_TERNARY(svnmsb);
   // Two roundings where two operations stand: nothing may fuse them.
-  each_ternary<V>(s, "svadd_x(svmul_x)", Lanes::kActive, [](vb p, V a, V b, V c) -> V { return svadd_x(p, svmul_x(p, a, b), c); });
+  each_ternary<V>(s, "svadd_x(svmul_x)", Lanes::kActive,
+                  [](vb p, V a, V b, V c) -> V { return svadd_x(p, svmul_x(p, a, b), c); });
 }
 
 // Bounds that the compiler knows take other instructions on some machines.
 template <class V>
 void known_bounds(Sink* s) {
-#define ACLE_BOUND(op, bound)                                                                            \
-  each_unary<V>(s, #op "_x(" #bound ")", Lanes::kActive, [](vb p, V a, V) -> V { return op##_x(p, a, Element<V>(bound)); })
-#define ACLE_BOUNDS(op)   \
-  ACLE_BOUND(op, 0.0);    \
-  ACLE_BOUND(op, -0.0);   \
-  ACLE_BOUND(op, 6);      \
-  ACLE_BOUND(op, -1.5);   \
+#define ACLE_BOUND(op, bound)                            \
+  each_unary<V>(s, #op "_x(" #bound ")", Lanes::kActive, \
+                [](vb p, V a, V) -> V { return op##_x(p, a, Element<V>(bound)); })
+#define ACLE_BOUNDS(op)            \
+  ACLE_BOUND(op, 0.0);             \
+  ACLE_BOUND(op, -0.0);            \
+  ACLE_BOUND(op, 6);               \
+  ACLE_BOUND(op, -1.5);            \
   ACLE_BOUND(op, __builtin_inf()); \
   ACLE_BOUND(op, __builtin_nan(""))
   ACLE_BOUNDS(svmax);
@@ -90,7 +92,8 @@ void signalling_nans(Sink* s) {
 
 void scaling(Sink* s) {
   using V = v_f32;
-  const int32_t steps[] = {0, 1, -1, 23, -24, -125, -126, -127, 127, 128, -149, -150, 254, -277, 300, INT32_MAX, INT32_MIN};
+  const int32_t steps[] = {0,   1,    -1,   23,  -24,  -125, -126,      -127,     127,
+                           128, -149, -150, 254, -277, 300,  INT32_MAX, INT32_MIN};
   begin<V>(s, "svscale");
   each<V>(s, [&](int k, vb p, int at) {
     const vb all = full<V>();

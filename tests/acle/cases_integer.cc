@@ -33,14 +33,17 @@ void wide(Sink* s) {
   ACLE_TERNARY(svmsb);
 }
 
-#define ACLE_SHIFT(op)                                                                                                      \
-  each_binary<V>(s, #op "_x", Lanes::kActive, [](vb p, V a, V n) -> V { return op##_x(p, a, count_of<V>(n)); });            \
-  each_binary<V>(s, #op "_z", Lanes::kAll, [](vb p, V a, V n) -> V { return op##_z(p, a, count_of<V>(n)); });               \
-  each_binary<V>(s, #op "_m", Lanes::kAll, [](vb p, V a, V n) -> V { return op##_m(p, a, count_of<V>(n)); });               \
-  each_binary_scalar<V>(s, #op "_n_x", Lanes::kActive, [](vb p, V a, Element<V> n) -> V { return op##_x(p, a, Count<V>(n)); }); \
-  each_binary_scalar<V>(s, #op "_n_z", Lanes::kAll, [](vb p, V a, Element<V> n) -> V { return op##_z(p, a, Count<V>(n)); });   \
-  each_binary_scalar<V>(s, #op "_n_m", Lanes::kAll, [](vb p, V a, Element<V> n) -> V { return op##_m(p, a, Count<V>(n)); });   \
-  each_unary<V>(s, #op "_x(5)", Lanes::kActive, [](vb p, V a, V) -> V { return op##_x(p, a, Count<V>(5)); });               \
+#define ACLE_SHIFT(op)                                                                                           \
+  each_binary<V>(s, #op "_x", Lanes::kActive, [](vb p, V a, V n) -> V { return op##_x(p, a, count_of<V>(n)); }); \
+  each_binary<V>(s, #op "_z", Lanes::kAll, [](vb p, V a, V n) -> V { return op##_z(p, a, count_of<V>(n)); });    \
+  each_binary<V>(s, #op "_m", Lanes::kAll, [](vb p, V a, V n) -> V { return op##_m(p, a, count_of<V>(n)); });    \
+  each_binary_scalar<V>(s, #op "_n_x", Lanes::kActive,                                                           \
+                        [](vb p, V a, Element<V> n) -> V { return op##_x(p, a, Count<V>(n)); });                 \
+  each_binary_scalar<V>(s, #op "_n_z", Lanes::kAll,                                                              \
+                        [](vb p, V a, Element<V> n) -> V { return op##_z(p, a, Count<V>(n)); });                 \
+  each_binary_scalar<V>(s, #op "_n_m", Lanes::kAll,                                                              \
+                        [](vb p, V a, Element<V> n) -> V { return op##_m(p, a, Count<V>(n)); });                 \
+  each_unary<V>(s, #op "_x(5)", Lanes::kActive, [](vb p, V a, V) -> V { return op##_x(p, a, Count<V>(5)); });    \
   each_unary<V>(s, #op "_x(64)", Lanes::kActive, [](vb p, V a, V) -> V { return op##_x(p, a, Count<V>(64)); })
 template <class V>
 using Count = Element<typename Type<V>::U>;
@@ -72,25 +75,25 @@ void dot_products(Sink* s) {
   }
 }
 
-#define ACLE_CONSTANT(suffix)                                                                             \
-  {                                                                                                       \
-    using V = v_##suffix;                                                                                 \
-    begin<V>(s, "svdup_" #suffix);                                                                        \
-    each<V>(s, [&](int k, vb p, int at) {                                                                 \
-      const Element<V> value = operand<V>(s, 1)[at];                                                      \
-      const V old = svld1(full<V>(), operand<V>(s, 0) + at);                                              \
-      put<V>(s, k, full<V>(), svdup_##suffix(value));                                                     \
-      put<V>(s, k, p, svdup_##suffix##_x(p, value));                                                      \
-      put<V>(s, k, full<V>(), svdup_##suffix##_z(p, value));                                              \
-      put<V>(s, k, full<V>(), svdup_##suffix##_m(old, p, value));                                         \
-    });                                                                                                   \
+#define ACLE_CONSTANT(suffix)                                     \
+  {                                                               \
+    using V = v_##suffix;                                         \
+    begin<V>(s, "svdup_" #suffix);                                \
+    each<V>(s, [&](int k, vb p, int at) {                         \
+      const Element<V> value = operand<V>(s, 1)[at];              \
+      const V old = svld1(full<V>(), operand<V>(s, 0) + at);      \
+      put<V>(s, k, full<V>(), svdup_##suffix(value));             \
+      put<V>(s, k, p, svdup_##suffix##_x(p, value));              \
+      put<V>(s, k, full<V>(), svdup_##suffix##_z(p, value));      \
+      put<V>(s, k, full<V>(), svdup_##suffix##_m(old, p, value)); \
+    });                                                           \
   }
-#define ACLE_INDEX(suffix)                                                                                     \
-  {                                                                                                            \
-    using V = v_##suffix;                                                                                      \
-    begin<V>(s, "svindex_" #suffix);                                                                           \
-    for (int at = 0; at < operand_count<V>(s); ++at)                                                           \
-      put<V>(s, 0, full<V>(), svindex_##suffix(operand<V>(s, 0)[at], operand<V>(s, 1)[at]));                   \
+#define ACLE_INDEX(suffix)                                                                   \
+  {                                                                                          \
+    using V = v_##suffix;                                                                    \
+    begin<V>(s, "svindex_" #suffix);                                                         \
+    for (int at = 0; at < operand_count<V>(s); ++at)                                         \
+      put<V>(s, 0, full<V>(), svindex_##suffix(operand<V>(s, 0)[at], operand<V>(s, 1)[at])); \
   }
 void constants(Sink* s) {
   ACLE_CONSTANT(s8)

@@ -36,16 +36,16 @@ void contiguous(Sink* s) {
   }
 }
 
-#define ACLE_EXTEND(load, vector, memory_type)                                     \
-  {                                                                                \
-    using V = v_##vector;                                                          \
-    begin<V>(s, #load);                                                            \
-    for (int k = 0; k < kPredicates<V>; ++k) {                                     \
-      const int room = k <= kCount<V> ? k : kCount<V>;                             \
-      memory_type* memory = last<memory_type>(s, room);                            \
-      for (int i = 0; i < room; ++i) memory[i] = pattern<memory_type>(i);          \
-      put<V>(s, k, full<V>(), load##_##vector(predicate<V>(k), memory));           \
-    }                                                                              \
+#define ACLE_EXTEND(load, vector, memory_type)                            \
+  {                                                                       \
+    using V = v_##vector;                                                 \
+    begin<V>(s, #load);                                                   \
+    for (int k = 0; k < kPredicates<V>; ++k) {                            \
+      const int room = k <= kCount<V> ? k : kCount<V>;                    \
+      memory_type* memory = last<memory_type>(s, room);                   \
+      for (int i = 0; i < room; ++i) memory[i] = pattern<memory_type>(i); \
+      put<V>(s, k, full<V>(), load##_##vector(predicate<V>(k), memory));  \
+    }                                                                     \
   }
 void extending(Sink* s) {
   ACLE_EXTEND(svld1ub, s32, uint8_t)
@@ -62,17 +62,17 @@ void extending(Sink* s) {
   ACLE_EXTEND(svld1sw, u64, int32_t)
 }
 
-#define ACLE_NARROW(store, vector, memory_type)                                             \
-  {                                                                                         \
-    using V = v_##vector;                                                                   \
-    begin<V>(s, #store);                                                                    \
-    for (int k = 0; k < kPredicates<V>; ++k) {                                              \
-      const int room = k <= kCount<V> ? k : kCount<V>;                                      \
-      memory_type* memory = last<memory_type>(s, room);                                     \
-      for (int i = 0; i < room; ++i) memory[i] = pattern<memory_type>(i);                   \
-      store(predicate<V>(k), memory, svld1(full<V>(), operand<V>(s, 0) + 400));             \
+#define ACLE_NARROW(store, vector, memory_type)                                                \
+  {                                                                                            \
+    using V = v_##vector;                                                                      \
+    begin<V>(s, #store);                                                                       \
+    for (int k = 0; k < kPredicates<V>; ++k) {                                                 \
+      const int room = k <= kCount<V> ? k : kCount<V>;                                         \
+      memory_type* memory = last<memory_type>(s, room);                                        \
+      for (int i = 0; i < room; ++i) memory[i] = pattern<memory_type>(i);                      \
+      store(predicate<V>(k), memory, svld1(full<V>(), operand<V>(s, 0) + 400));                \
       for (int i = 0; i < room; ++i) put_scalar<memory_type>(s, k, Kind::kInteger, memory[i]); \
-    }                                                                                       \
+    }                                                                                          \
   }
 void narrowing(Sink* s) {
   ACLE_NARROW(svst1b, s32, int8_t)
@@ -83,7 +83,8 @@ void narrowing(Sink* s) {
   ACLE_NARROW(svst1w, u64, uint32_t)
 }
 
-// Active lanes go over 80 elements before the faulting page, inactive ones point far behind it. `collide`: two lanes an address.
+// Active lanes go over 80 elements before the faulting page, inactive ones point far behind it. `collide`: two lanes an
+// address.
 template <class V, class I>
 void indexed(Sink* s, const char* name) {
   using T = Element<V>;

@@ -4,11 +4,11 @@
 namespace svengine::acle::SVENGINE_ACLE_SET {
 namespace {
 
-#define ACLE_REDUCE(op)                                                    \
-  begin<V>(s, #op);                                                        \
-  each<V>(s, [&](int k, vb p, int at) {                                    \
-    const V a = svld1(full<V>(), operand<V>(s, 2) + at);                   \
-    put_scalar(s, k, Type<V>::kKind, op(p, a));                            \
+#define ACLE_REDUCE(op)                                  \
+  begin<V>(s, #op);                                      \
+  each<V>(s, [&](int k, vb p, int at) {                  \
+    const V a = svld1(full<V>(), operand<V>(s, 2) + at); \
+    put_scalar(s, k, Type<V>::kKind, op(p, a));          \
   })
 
 template <class V>

@@ -3,9 +3,9 @@
 //   | guard page | slack ........ | count elements of T | guard page |     Place::kEnd: one element too far faults
 //   | guard page | count elements of T | ........ slack | guard page |     Place::kStart: one element too early faults
 //
-// Guard pages can be neither read nor written. Slack and elements start as poison: NaN, infinities, subnormals and huge values
-// in turn, so that a lane which should have been inactive spoils the result instead of adding a harmless zero. The slack is
-// checked by intact(). Elements are as aligned as T is, no more, when placed at the end.
+// Guard pages can be neither read nor written. Slack and elements start as poison: NaN, infinities, subnormals and huge
+// values in turn, so that a lane which should have been inactive spoils the result instead of adding a harmless zero.
+// The slack is checked by intact(). Elements are as aligned as T is, no more, when placed at the end.
 #pragma once
 #include <sys/mman.h>
 #include <unistd.h>
@@ -26,12 +26,13 @@ template <class T>
 T poison(size_t i) {
   if constexpr (std::is_floating_point_v<T>) {
     using Limits = std::numeric_limits<T>;
-    const T values[] = {Limits::quiet_NaN(), Limits::infinity(), Limits::denorm_min(), -Limits::infinity(), Limits::max(), Limits::lowest(),
-                        -Limits::denorm_min()};
+    const T values[] = {Limits::quiet_NaN(), Limits::infinity(), Limits::denorm_min(), -Limits::infinity(),
+                        Limits::max(),       Limits::lowest(),   -Limits::denorm_min()};
     return values[i % std::size(values)];
   } else {
     T value;
-    for (size_t b = 0; b < sizeof(T); ++b) reinterpret_cast<unsigned char*>(&value)[b] = static_cast<unsigned char>(0xa5 + 0x3b * (i % 5) + b);
+    for (size_t b = 0; b < sizeof(T); ++b)
+      reinterpret_cast<unsigned char*>(&value)[b] = static_cast<unsigned char>(0xa5 + 0x3b * (i % 5) + b);
     return value;
   }
 }
@@ -115,7 +116,8 @@ class GuardedBuffer {
   void for_slack(Visit visit) const {
     std::byte *first = base_ + page_, *last = first + inner_;
     std::byte *begin = reinterpret_cast<std::byte*>(data_), *end = begin + count_ * sizeof(T);
-    const size_t before = static_cast<size_t>(begin - first) / sizeof(T), after = static_cast<size_t>(last - end) / sizeof(T);
+    const size_t before = static_cast<size_t>(begin - first) / sizeof(T),
+                 after = static_cast<size_t>(last - end) / sizeof(T);
     for (size_t i = 0; i < before; ++i) visit(i, begin - (i + 1) * sizeof(T));
     for (size_t i = 0; i < after; ++i) visit(i, end + i * sizeof(T));
   }

@@ -27,7 +27,8 @@ bool faults(const T* at) {
   return WIFSIGNALED(status) && (WTERMSIG(status) == SIGSEGV || WTERMSIG(status) == SIGBUS);
 }
 
-TEMPLATE_TEST_CASE("a guarded buffer faults on either side of its place", "[support]", float, double, uint8_t, int64_t) {
+TEMPLATE_TEST_CASE("a guarded buffer faults on either side of its place", "[support]", float, double, uint8_t,
+                   int64_t) {
   using Buffer = GuardedBuffer<TestType>;
   for (const size_t count : {size_t{0}, size_t{1}, size_t{17}, size_t{4096 / sizeof(TestType)}, size_t{5000}}) {
     Buffer at_end(count);

@@ -77,8 +77,10 @@ SVE_FN svbool_t compare(V a, V b) {
   if constexpr (FloatVector<V>) {
     constexpr int kCode[] = {_CMP_EQ_OQ, _CMP_NEQ_UQ, _CMP_LT_OQ, _CMP_LE_OQ, _CMP_GT_OQ, _CMP_GE_OQ, _CMP_UNORD_Q};
     constexpr int kImm = kCode[int(kOp)];
-    if constexpr (kWidth<V> == 4) return {(__m256i)_mm256_cmp_ps(a, b, kImm)};
-    else return {(__m256i)_mm256_cmp_pd(a, b, kImm)};
+    if constexpr (kWidth<V> == 4)
+      return {(__m256i)_mm256_cmp_ps(a, b, kImm)};
+    else
+      return {(__m256i)_mm256_cmp_pd(a, b, kImm)};
   } else {
     if constexpr (kOp == Compare::kEq) return {(__m256i)(a == b)};
     if constexpr (kOp == Compare::kNe) return {(__m256i)(a != b)};
@@ -132,7 +134,7 @@ SVE_FN V load_extended(svbool_t p, const T* q) {
   using Narrow = Packed<T, kCount<V>>;
   typename Narrow::Type v{};
   const uint64_t active = predicate_bits<kCount<V>>(p);
-  if (known_true(p) || active == (1u << kCount<V>) - 1) {
+  if (known_true(p) || active == (1u << kCount<V>)-1) {
     v = *(const typename Narrow::Unaligned*)q;
   } else {
     for (int i = 0; i < kCount<V>; ++i)
@@ -145,7 +147,7 @@ template <IntegerVector V, class T>
 SVE_FN void store_narrowed(svbool_t p, T* q, V v) {
   const typename Packed<T, kCount<V>>::Type narrow = __builtin_convertvector(v, typename Packed<T, kCount<V>>::Type);
   const uint64_t active = predicate_bits<kCount<V>>(p);
-  if (known_true(p) || active == (1u << kCount<V>) - 1) {
+  if (known_true(p) || active == (1u << kCount<V>)-1) {
     *(typename Packed<T, kCount<V>>::Unaligned*)q = narrow;
   } else {
     for (int i = 0; i < kCount<V>; ++i)
@@ -162,8 +164,10 @@ SVE_FN V gather(svbool_t p, const void* base, I index) {
   } else if constexpr (SignedVector<I>) {
     return (V)_mm256_mask_i32gather_epi32(zero, (const int*)base, i, p.m, kScale);
   } else {
-    const __m256i lo = _mm256_cvtepu32_epi64(_mm256_castsi256_si128(i)), hi = _mm256_cvtepu32_epi64(_mm256_extracti128_si256(i, 1));
-    const __m128i none = _mm_setzero_si128(), first = _mm256_castsi256_si128(p.m), last = _mm256_extracti128_si256(p.m, 1);
+    const __m256i lo = _mm256_cvtepu32_epi64(_mm256_castsi256_si128(i)),
+                  hi = _mm256_cvtepu32_epi64(_mm256_extracti128_si256(i, 1));
+    const __m128i none = _mm_setzero_si128(), first = _mm256_castsi256_si128(p.m),
+                  last = _mm256_extracti128_si256(p.m, 1);
     const __m128i l = _mm256_mask_i64gather_epi32(none, (const int*)base, lo, first, kScale);
     const __m128i h = _mm256_mask_i64gather_epi32(none, (const int*)base, hi, last, kScale);
     return (V)_mm256_set_m128i(h, l);
@@ -177,11 +181,11 @@ SVE_FN void scatter(svbool_t p, void* base, I index, V v) {
 }
 
 // ---- arithmetic that has no portable vector expression ----
-SVE_FN svfloat32_t fma(svfloat32_t a, svfloat32_t b, svfloat32_t c) { return _mm256_fmadd_ps(a, b, c); }    // a b + c
+SVE_FN svfloat32_t fma(svfloat32_t a, svfloat32_t b, svfloat32_t c) { return _mm256_fmadd_ps(a, b, c); }  // a b + c
 SVE_FN svfloat64_t fma(svfloat64_t a, svfloat64_t b, svfloat64_t c) { return _mm256_fmadd_pd(a, b, c); }
 SVE_FN svfloat32_t fnma(svfloat32_t a, svfloat32_t b, svfloat32_t c) { return _mm256_fnmadd_ps(a, b, c); }  // c - a b
 SVE_FN svfloat64_t fnma(svfloat64_t a, svfloat64_t b, svfloat64_t c) { return _mm256_fnmadd_pd(a, b, c); }
-SVE_FN svfloat32_t fms(svfloat32_t a, svfloat32_t b, svfloat32_t c) { return _mm256_fmsub_ps(a, b, c); }    // a b - c
+SVE_FN svfloat32_t fms(svfloat32_t a, svfloat32_t b, svfloat32_t c) { return _mm256_fmsub_ps(a, b, c); }  // a b - c
 SVE_FN svfloat64_t fms(svfloat64_t a, svfloat64_t b, svfloat64_t c) { return _mm256_fmsub_pd(a, b, c); }
 SVE_FN svfloat32_t fnms(svfloat32_t a, svfloat32_t b, svfloat32_t c) { return _mm256_fnmsub_ps(a, b, c); }  // -a b - c
 SVE_FN svfloat64_t fnms(svfloat64_t a, svfloat64_t b, svfloat64_t c) { return _mm256_fnmsub_pd(a, b, c); }
@@ -192,7 +196,8 @@ SVE_FN svfloat32_t raw_max(svfloat32_t a, svfloat32_t b) { return _mm256_max_ps(
 SVE_FN svfloat64_t raw_max(svfloat64_t a, svfloat64_t b) { return _mm256_max_pd(a, b); }
 SVE_FN svfloat32_t raw_min(svfloat32_t a, svfloat32_t b) { return _mm256_min_ps(a, b); }
 SVE_FN svfloat64_t raw_min(svfloat64_t a, svfloat64_t b) { return _mm256_min_pd(a, b); }
-// NaN when either operand is NaN; +0 above -0. Both orders differ only in zeros' signs and in which operand follows a NaN.
+// NaN when either operand is NaN; +0 above -0. Both orders differ only in zeros' signs and in which operand follows a
+// NaN.
 template <FloatVector V>
 SVE_FN V max_or_nan(V a, V b) {
   using I = Signed<V>;
@@ -202,7 +207,8 @@ template <FloatVector V>
 SVE_FN V min_or_nan(V a, V b) {
   return (V)((Signed<V>)raw_min(a, b) | (Signed<V>)raw_min(b, a));
 }
-// IEEE 754-2008 maxNum and minNum, but for signalling NaNs, which give way here as quiet ones do: a NaN gives way to the other operand, which the order that has the NaN first returns.
+// IEEE 754-2008 maxNum and minNum, but for signalling NaNs, which give way here as quiet ones do: a NaN gives way to
+// the other operand, which the order that has the NaN first returns.
 template <FloatVector V>
 SVE_FN V max_number(V a, V b) {
   using I = Signed<V>;
@@ -233,27 +239,34 @@ SVE_FN V min_number(V a, Element<V> s) {
 template <IntegerVector V>
 inline constexpr bool kShiftsNatively = kWidth<V> >= 4 && !kSame<V, svint64_t>;
 template <IntegerVector V>
-  requires kShiftsNatively<V>
-SVE_FN V shift_left(V a, Unsigned<V> n) {
-  if constexpr (kWidth<V> == 4) return (V)_mm256_sllv_epi32((__m256i)a, (__m256i)n);
-  else return (V)_mm256_sllv_epi64((__m256i)a, (__m256i)n);
+requires kShiftsNatively<V> SVE_FN V shift_left(V a, Unsigned<V> n) {
+  if constexpr (kWidth<V> == 4)
+    return (V)_mm256_sllv_epi32((__m256i)a, (__m256i)n);
+  else
+    return (V)_mm256_sllv_epi64((__m256i)a, (__m256i)n);
 }
 template <IntegerVector V>
-  requires kShiftsNatively<V>
-SVE_FN V shift_right(V a, Unsigned<V> n) {
-  if constexpr (SignedVector<V>) return (V)_mm256_srav_epi32((__m256i)a, (__m256i)n);
-  else if constexpr (kWidth<V> == 4) return (V)_mm256_srlv_epi32((__m256i)a, (__m256i)n);
-  else return (V)_mm256_srlv_epi64((__m256i)a, (__m256i)n);
+requires kShiftsNatively<V> SVE_FN V shift_right(V a, Unsigned<V> n) {
+  if constexpr (SignedVector<V>)
+    return (V)_mm256_srav_epi32((__m256i)a, (__m256i)n);
+  else if constexpr (kWidth<V> == 4)
+    return (V)_mm256_srlv_epi32((__m256i)a, (__m256i)n);
+  else
+    return (V)_mm256_srlv_epi64((__m256i)a, (__m256i)n);
 }
 // Sums of the products of neighbours.
-SVE_FN svint32_t multiply_pairs(svint16_t a, svint16_t b) { return (svint32_t)_mm256_madd_epi16((__m256i)a, (__m256i)b); }
+SVE_FN svint32_t multiply_pairs(svint16_t a, svint16_t b) {
+  return (svint32_t)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+}
 
 template <Round kMode, FloatVector V>
 SVE_FN V round(V v) {
   constexpr int kCode[] = {_MM_FROUND_TO_NEAREST_INT, _MM_FROUND_TO_NEG_INF, _MM_FROUND_TO_POS_INF, _MM_FROUND_TO_ZERO,
                            _MM_FROUND_CUR_DIRECTION};
-  if constexpr (kWidth<V> == 4) return _mm256_round_ps(v, kCode[int(kMode)] | _MM_FROUND_NO_EXC);
-  else return _mm256_round_pd(v, kCode[int(kMode)] | _MM_FROUND_NO_EXC);
+  if constexpr (kWidth<V> == 4)
+    return _mm256_round_ps(v, kCode[int(kMode)] | _MM_FROUND_NO_EXC);
+  else
+    return _mm256_round_pd(v, kCode[int(kMode)] | _MM_FROUND_NO_EXC);
 }
 
 template <Vector V>
@@ -275,11 +288,13 @@ SVE_FN __m128i single_to_half(svfloat32_t v) { return _mm256_cvtps_ph(v, _MM_FRO
 
 // v 2^n with one rounding: exact in double, whose exponents reach far enough once n is clamped to +-300.
 SVE_FN svfloat32_t scale(svfloat32_t v, svint32_t n) {
-  const __m256i clamped = _mm256_max_epi32(_mm256_min_epi32((__m256i)n, _mm256_set1_epi32(300)), _mm256_set1_epi32(-300));
+  const __m256i clamped =
+      _mm256_max_epi32(_mm256_min_epi32((__m256i)n, _mm256_set1_epi32(300)), _mm256_set1_epi32(-300));
   const __m256i biased = _mm256_add_epi32(clamped, _mm256_set1_epi32(1023));
   const __m256d lo = (__m256d)_mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm256_castsi256_si128(biased)), 52);
   const __m256d hi = (__m256d)_mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm256_extracti128_si256(biased, 1)), 52);
-  const HalfFloat l = narrow(widen(_mm256_castps256_ps128(v)) * lo), h = narrow(widen(_mm256_extractf128_ps(v, 1)) * hi);
+  const HalfFloat l = narrow(widen(_mm256_castps256_ps128(v)) * lo),
+                  h = narrow(widen(_mm256_extractf128_ps(v, 1)) * hi);
   return _mm256_set_m128(h, l);
 }
 

@@ -9,7 +9,8 @@ SVE_FN svfloat32_t reciprocal_root_mantissa(svfloat32_t m);
 
 // 2^up where v is subnormal (or zero), else 1: to lift v into the normal range, and its estimate back.
 SVE_FN svfloat32_t lift(svfloat32_t v, float up) {
-  return sel(compare<Compare::kLt>(magnitude(v), dup<svfloat32_t>(0x1p-126f)), dup<svfloat32_t>(up), dup<svfloat32_t>(1));
+  return sel(compare<Compare::kLt>(magnitude(v), dup<svfloat32_t>(0x1p-126f)), dup<svfloat32_t>(up),
+             dup<svfloat32_t>(1));
 }
 
 // y / 2 times 2^(1 - e); that factor's exponent field is 255 - field(v): infinite for zero, zero for infinity.

@@ -68,8 +68,10 @@ SVE_FN svbool_t compare(V a, V b) {
   if constexpr (FloatVector<V>) {
     constexpr int kCode[] = {_CMP_EQ_OQ, _CMP_NEQ_UQ, _CMP_LT_OQ, _CMP_LE_OQ, _CMP_GT_OQ, _CMP_GE_OQ, _CMP_UNORD_Q};
     constexpr int kImm = kCode[int(kOp)];
-    if constexpr (kWidth<V> == 4) return {_mm512_cmp_ps_mask(a, b, kImm)};
-    else return {_mm512_cmp_pd_mask(a, b, kImm)};
+    if constexpr (kWidth<V> == 4)
+      return {_mm512_cmp_ps_mask(a, b, kImm)};
+    else
+      return {_mm512_cmp_pd_mask(a, b, kImm)};
   } else {
     constexpr int kCode[] = {_MM_CMPINT_EQ, _MM_CMPINT_NE, _MM_CMPINT_LT, _MM_CMPINT_LE, _MM_CMPINT_GT, _MM_CMPINT_GE};
     constexpr int kImm = kCode[int(kOp)];
@@ -102,12 +104,18 @@ SVE_FN V load(svbool_t p, const void* q) {
 template <Vector V>
 SVE_FN void store(svbool_t p, void* q, V v) {
   if (known_full<V>(p)) return _mm512_storeu_si512(q, (__m512i)v);
-  if constexpr (kSame<V, svfloat32_t>) _mm512_mask_storeu_ps(q, __mmask16(p.m), v);
-  else if constexpr (kSame<V, svfloat64_t>) _mm512_mask_storeu_pd(q, __mmask8(p.m), v);
-  else if constexpr (kWidth<V> == 4) _mm512_mask_storeu_epi32(q, __mmask16(p.m), (__m512i)v);
-  else if constexpr (kWidth<V> == 8) _mm512_mask_storeu_epi64(q, __mmask8(p.m), (__m512i)v);
-  else if constexpr (kWidth<V> == 2) _mm512_mask_storeu_epi16(q, __mmask32(p.m), (__m512i)v);
-  else _mm512_mask_storeu_epi8(q, p.m, (__m512i)v);
+  if constexpr (kSame<V, svfloat32_t>)
+    _mm512_mask_storeu_ps(q, __mmask16(p.m), v);
+  else if constexpr (kSame<V, svfloat64_t>)
+    _mm512_mask_storeu_pd(q, __mmask8(p.m), v);
+  else if constexpr (kWidth<V> == 4)
+    _mm512_mask_storeu_epi32(q, __mmask16(p.m), (__m512i)v);
+  else if constexpr (kWidth<V> == 8)
+    _mm512_mask_storeu_epi64(q, __mmask8(p.m), (__m512i)v);
+  else if constexpr (kWidth<V> == 2)
+    _mm512_mask_storeu_epi16(q, __mmask32(p.m), (__m512i)v);
+  else
+    _mm512_mask_storeu_epi8(q, p.m, (__m512i)v);
 }
 
 // As many elements of T as V has, each extended to V's element (by T's sign).
@@ -155,7 +163,8 @@ SVE_FN V gather(svbool_t p, const void* base, I index) {
   } else if constexpr (SignedVector<I>) {
     return (V)_mm512_mask_i32gather_epi32(zero, __mmask16(p.m), i, base, kScale);
   } else {
-    const __m512i lo = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(i)), hi = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(i, 1));
+    const __m512i lo = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(i)),
+                  hi = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(i, 1));
     const __m256i none = _mm256_setzero_si256();
     const __m256i l = _mm512_mask_i64gather_epi32(none, __mmask8(p.m), lo, base, kScale);
     const __m256i h = _mm512_mask_i64gather_epi32(none, __mmask8(p.m >> 8), hi, base, kScale);
@@ -170,18 +179,19 @@ SVE_FN void scatter(svbool_t p, void* base, I index, V v) {
   } else if constexpr (SignedVector<I>) {
     _mm512_mask_i32scatter_epi32(base, __mmask16(p.m), i, x, kScale);
   } else {
-    const __m512i lo = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(i)), hi = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(i, 1));
+    const __m512i lo = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(i)),
+                  hi = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(i, 1));
     _mm512_mask_i64scatter_epi32(base, __mmask8(p.m), lo, _mm512_castsi512_si256(x), kScale);
     _mm512_mask_i64scatter_epi32(base, __mmask8(p.m >> 8), hi, _mm512_extracti64x4_epi64(x, 1), kScale);
   }
 }
 
 // ---- arithmetic that has no portable vector expression ----
-SVE_FN svfloat32_t fma(svfloat32_t a, svfloat32_t b, svfloat32_t c) { return _mm512_fmadd_ps(a, b, c); }    // a b + c
+SVE_FN svfloat32_t fma(svfloat32_t a, svfloat32_t b, svfloat32_t c) { return _mm512_fmadd_ps(a, b, c); }  // a b + c
 SVE_FN svfloat64_t fma(svfloat64_t a, svfloat64_t b, svfloat64_t c) { return _mm512_fmadd_pd(a, b, c); }
 SVE_FN svfloat32_t fnma(svfloat32_t a, svfloat32_t b, svfloat32_t c) { return _mm512_fnmadd_ps(a, b, c); }  // c - a b
 SVE_FN svfloat64_t fnma(svfloat64_t a, svfloat64_t b, svfloat64_t c) { return _mm512_fnmadd_pd(a, b, c); }
-SVE_FN svfloat32_t fms(svfloat32_t a, svfloat32_t b, svfloat32_t c) { return _mm512_fmsub_ps(a, b, c); }    // a b - c
+SVE_FN svfloat32_t fms(svfloat32_t a, svfloat32_t b, svfloat32_t c) { return _mm512_fmsub_ps(a, b, c); }  // a b - c
 SVE_FN svfloat64_t fms(svfloat64_t a, svfloat64_t b, svfloat64_t c) { return _mm512_fmsub_pd(a, b, c); }
 SVE_FN svfloat32_t fnms(svfloat32_t a, svfloat32_t b, svfloat32_t c) { return _mm512_fnmsub_ps(a, b, c); }  // -a b - c
 SVE_FN svfloat64_t fnms(svfloat64_t a, svfloat64_t b, svfloat64_t c) { return _mm512_fnmsub_pd(a, b, c); }
@@ -206,7 +216,8 @@ template <FloatVector V>
 SVE_FN V min_number(V a, Element<V> s) {
   return min_number(a, dup<V>(s));
 }
-// The same, but NaN when either operand is NaN. The minimum of both orders differs in nothing but zeros' signs and NaN's bits.
+// The same, but NaN when either operand is NaN. The minimum of both orders differs in nothing but zeros' signs and
+// NaN's bits.
 template <FloatVector V>
 SVE_FN V max_or_nan(V a, V b) {
   return sel(compare<Compare::kUnordered>(a, b), a + b, max_number(a, b));
@@ -220,16 +231,14 @@ SVE_FN V min_or_nan(V a, V b) {
 template <IntegerVector V>
 inline constexpr bool kShiftsNatively = kWidth<V> >= 2;
 template <IntegerVector V>
-  requires kShiftsNatively<V>
-SVE_FN V shift_left(V a, Unsigned<V> n) {
+requires kShiftsNatively<V> SVE_FN V shift_left(V a, Unsigned<V> n) {
   const __m512i x = (__m512i)a, y = (__m512i)n;
   if constexpr (kWidth<V> == 2) return (V)_mm512_sllv_epi16(x, y);
   if constexpr (kWidth<V> == 4) return (V)_mm512_sllv_epi32(x, y);
   if constexpr (kWidth<V> == 8) return (V)_mm512_sllv_epi64(x, y);
 }
 template <IntegerVector V>
-  requires kShiftsNatively<V>
-SVE_FN V shift_right(V a, Unsigned<V> n) {
+requires kShiftsNatively<V> SVE_FN V shift_right(V a, Unsigned<V> n) {
   const __m512i x = (__m512i)a, y = (__m512i)n;
   if constexpr (SignedVector<V>) {
     if constexpr (kWidth<V> == 2) return (V)_mm512_srav_epi16(x, y);
@@ -242,14 +251,18 @@ SVE_FN V shift_right(V a, Unsigned<V> n) {
   }
 }
 // Sums of the products of neighbours.
-SVE_FN svint32_t multiply_pairs(svint16_t a, svint16_t b) { return (svint32_t)_mm512_madd_epi16((__m512i)a, (__m512i)b); }
+SVE_FN svint32_t multiply_pairs(svint16_t a, svint16_t b) {
+  return (svint32_t)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+}
 
 template <Round kMode, FloatVector V>
 SVE_FN V round(V v) {
   constexpr int kCode[] = {_MM_FROUND_TO_NEAREST_INT, _MM_FROUND_TO_NEG_INF, _MM_FROUND_TO_POS_INF, _MM_FROUND_TO_ZERO,
                            _MM_FROUND_CUR_DIRECTION};
-  if constexpr (kWidth<V> == 4) return _mm512_roundscale_ps(v, kCode[int(kMode)] | _MM_FROUND_NO_EXC);
-  else return _mm512_roundscale_pd(v, kCode[int(kMode)] | _MM_FROUND_NO_EXC);
+  if constexpr (kWidth<V> == 4)
+    return _mm512_roundscale_ps(v, kCode[int(kMode)] | _MM_FROUND_NO_EXC);
+  else
+    return _mm512_roundscale_pd(v, kCode[int(kMode)] | _MM_FROUND_NO_EXC);
 }
 SVE_FN svfloat32_t scale(svfloat32_t v, svint32_t n) { return _mm512_scalef_ps(v, _mm512_cvtepi32_ps((__m512i)n)); }
 
@@ -260,8 +273,10 @@ SVE_FN svuint32_t truncate_unsigned(svfloat32_t v) { return (svuint32_t)_mm512_c
 
 template <Vector V>
 SVE_FN V compact(svbool_t p, V v) {  // active elements first, then zeros
-  if constexpr (kWidth<V> == 4) return (V)_mm512_maskz_compress_epi32(__mmask16(p.m), (__m512i)v);
-  else return (V)_mm512_maskz_compress_epi64(__mmask8(p.m), (__m512i)v);
+  if constexpr (kWidth<V> == 4)
+    return (V)_mm512_maskz_compress_epi32(__mmask16(p.m), (__m512i)v);
+  else
+    return (V)_mm512_maskz_compress_epi64(__mmask8(p.m), (__m512i)v);
 }
 
 typedef __m256i HalfInteger;

@@ -12,7 +12,8 @@ SVE_FN svfloat32_t reciprocal_estimate(svfloat32_t v) {
   const svfloat32_t m = _mm512_getmant_ps(v, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src);
   return _mm512_scalef_ps(reciprocal_mantissa(m), -_mm512_getexp_ps(v));
 }
-// x = m 2^e with e even and m in [0.5, 2): VSCALEF rounds -e / 2 down by itself. Below zero there is no root; -0 gives -infinity.
+// x = m 2^e with e even and m in [0.5, 2): VSCALEF rounds -e / 2 down by itself. Below zero there is no root; -0 gives
+// -infinity.
 SVE_FN svfloat32_t reciprocal_root_estimate(svfloat32_t v) {
   const svfloat32_t m = _mm512_getmant_ps(v, _MM_MANT_NORM_p5_2, _MM_MANT_SIGN_zero);
   const svfloat32_t y = _mm512_scalef_ps(reciprocal_root_mantissa(m), _mm512_getexp_ps(v) * dup<svfloat32_t>(-0.5f));

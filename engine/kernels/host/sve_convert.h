@@ -1,5 +1,6 @@
-// Host ACLE: conversions. Conversions to integers truncate, saturate, and take NaN to zero. Between elements of different
-// width the narrower one occupies the low part of the wider one's container: element i of one is element 2 i of the other.
+// Host ACLE: conversions. Conversions to integers truncate, saturate, and take NaN to zero. Between elements of
+// different width the narrower one occupies the low part of the wider one's container: element i of one is element 2 i
+// of the other.
 #pragma once
 #include "sve_float.h"
 
@@ -16,15 +17,15 @@ SVE_FN svuint64_t in_containers(LowFloats v) { return __builtin_convertvector(v,
 SVE_FN svfloat64_t to_f64(svfloat32_t v) { return widen((HalfFloat)low_words((svuint64_t)v)); }
 SVE_FN svfloat32_t to_f32(svfloat64_t v) { return (svfloat32_t)in_containers((LowFloats)narrow(v)); }
 SVE_FN svfloat64_t to_f64(svint32_t v) {
-  return __builtin_convertvector((Packed<int32_t, kBytes / 8>::Type)low_words((svuint64_t)v), svfloat64_t);
+  return __builtin_convertvector((Packed<int32_t, kBytes / 8>::Type) low_words((svuint64_t)v), svfloat64_t);
 }
 
 using LowHalves = Packed<uint16_t, kBytes / 4>::Type;
 SVE_FN svfloat32_t to_f32(svfloat16_t v) {
-  return half_to_single((HalfInteger)__builtin_convertvector((svuint32_t)v.bits, LowHalves));
+  return half_to_single((HalfInteger) __builtin_convertvector((svuint32_t)v.bits, LowHalves));
 }
 SVE_FN svfloat16_t to_f16(svfloat32_t v) {
-  return {(svuint16_t)__builtin_convertvector((LowHalves)single_to_half(v), svuint32_t)};
+  return {(svuint16_t) __builtin_convertvector((LowHalves)single_to_half(v), svuint32_t)};
 }
 
 template <FloatVector V>
@@ -49,8 +50,10 @@ SVE_FN To sel_converted(svbool_t p, To a, To b, From) {
   if constexpr (kSame<To, svfloat16_t>) {
     return {(svuint16_t)sel(p, (svuint32_t)a.bits, (svuint32_t)b.bits)};
   } else if constexpr (Vector<From>) {
-    if constexpr (kWidth<From> > kWidth<To>) return (To)sel(p, (From)a, (From)b);
-    else return sel(p, a, b);
+    if constexpr (kWidth < From >> kWidth<To>)
+      return (To)sel(p, (From)a, (From)b);
+    else
+      return sel(p, a, b);
   } else {
     return sel(p, a, b);
   }
@@ -58,13 +61,13 @@ SVE_FN To sel_converted(svbool_t p, To a, To b, From) {
 
 }  // namespace sve_host
 
-#define SVE_CONVERT(suffix, to, from)                                                               \
-  SVE_FN to svcvt_##suffix##_x(svbool_t, from v) { return sve_host::to_##suffix(v); }               \
-  SVE_FN to svcvt_##suffix##_z(svbool_t p, from v) {                                                \
-    return sve_host::sel_converted(p, sve_host::to_##suffix(v), to{}, v);                           \
-  }                                                                                                 \
-  SVE_FN to svcvt_##suffix##_m(to inactive, svbool_t p, from v) {                                   \
-    return sve_host::sel_converted(p, sve_host::to_##suffix(v), inactive, v);                       \
+#define SVE_CONVERT(suffix, to, from)                                                 \
+  SVE_FN to svcvt_##suffix##_x(svbool_t, from v) { return sve_host::to_##suffix(v); } \
+  SVE_FN to svcvt_##suffix##_z(svbool_t p, from v) {                                  \
+    return sve_host::sel_converted(p, sve_host::to_##suffix(v), to{}, v);             \
+  }                                                                                   \
+  SVE_FN to svcvt_##suffix##_m(to inactive, svbool_t p, from v) {                     \
+    return sve_host::sel_converted(p, sve_host::to_##suffix(v), inactive, v);         \
   }
 SVE_CONVERT(f32, svfloat32_t, svint32_t)
 SVE_CONVERT(f32, svfloat32_t, svuint32_t)

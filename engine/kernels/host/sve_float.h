@@ -91,7 +91,8 @@ template <FloatVector V>
 SVE_FN V round_current(V v) {
   return round<Round::kCurrent>(v);
 }
-// Ties away from zero: the value just below one half, with v's sign, lifts exactly what must move past the next integer.
+// Ties away from zero: the value just below one half, with v's sign, lifts exactly what must move past the next
+// integer.
 template <FloatVector V>
 SVE_FN V round_away(V v) {
   using U = Unsigned<V>;
@@ -102,18 +103,18 @@ SVE_FN V round_away(V v) {
 
 }  // namespace sve_host
 
-#define SVE_BOUND_FORM(name, type, op)                                               \
-  template <sve_host::FloatVector V>                                                 \
-  SVE_FN V name##_x(svbool_t, V a, type b) {                                         \
-    return sve_host::op(a, b);                                                       \
-  }                                                                                  \
-  template <sve_host::FloatVector V>                                                 \
-  SVE_FN V name##_m(svbool_t p, V a, type b) {                                       \
-    return sve_host::sel(p, sve_host::op(a, b), a);                                  \
-  }                                                                                  \
-  template <sve_host::FloatVector V>                                                 \
-  SVE_FN V name##_z(svbool_t p, V a, type b) {                                       \
-    return sve_host::sel(p, sve_host::op(a, b), V{});                                \
+#define SVE_BOUND_FORM(name, type, op)                \
+  template <sve_host::FloatVector V>                  \
+  SVE_FN V name##_x(svbool_t, V a, type b) {          \
+    return sve_host::op(a, b);                        \
+  }                                                   \
+  template <sve_host::FloatVector V>                  \
+  SVE_FN V name##_m(svbool_t p, V a, type b) {        \
+    return sve_host::sel(p, sve_host::op(a, b), a);   \
+  }                                                   \
+  template <sve_host::FloatVector V>                  \
+  SVE_FN V name##_z(svbool_t p, V a, type b) {        \
+    return sve_host::sel(p, sve_host::op(a, b), V{}); \
   }
 #define SVE_BOUND(name, op) SVE_BOUND_FORM(name, V, op) SVE_BOUND_FORM(name, sve_host::Element<V>, op)
 
@@ -143,10 +144,10 @@ SVE_TERNARY(svnmls, FloatVector, negated_multiply_subtract)
 SVE_TERNARY(svnmad, FloatVector, negated_multiplicand_add)
 SVE_TERNARY(svnmsb, FloatVector, negated_multiplicand_subtract)
 
-#define SVE_SCALE(form, ...)                                                                                  \
-  SVE_FN svfloat32_t svscale_##form(svbool_t p, svfloat32_t v, svint32_t n) { return __VA_ARGS__; }           \
-  SVE_FN svfloat32_t svscale_##form(svbool_t p, svfloat32_t v, int32_t n) {                                   \
-    return svscale_##form(p, v, sve_host::dup<svint32_t>(n));                                                 \
+#define SVE_SCALE(form, ...)                                                                        \
+  SVE_FN svfloat32_t svscale_##form(svbool_t p, svfloat32_t v, svint32_t n) { return __VA_ARGS__; } \
+  SVE_FN svfloat32_t svscale_##form(svbool_t p, svfloat32_t v, int32_t n) {                         \
+    return svscale_##form(p, v, sve_host::dup<svint32_t>(n));                                       \
   }
 SVE_SCALE(x, (void(p), sve_host::scale(v, n)))
 SVE_SCALE(m, sve_host::sel(p, sve_host::scale(v, n), v))

@@ -1,87 +1,92 @@
-// Host ACLE: integer arithmetic, logic and shifts. Overflow wraps, as in SVE (so the work is done on unsigned elements).
+// Host ACLE: integer arithmetic, logic and shifts. Overflow wraps, as in SVE (so the work is done on unsigned
+// elements).
 #pragma once
 #include "sve_types.h"
 
 // name_x, name_m (inactive lanes keep the first operand), name_z (inactive lanes are zero), with a vector or a scalar.
-#define SVE_BINARY(name, constraint, op)                                                                        \
-  template <sve_host::constraint V>                                                                             \
-  SVE_FN V name##_x(svbool_t, V a, V b) {                                                                       \
-    return sve_host::op(a, b);                                                                                  \
-  }                                                                                                             \
-  template <sve_host::constraint V>                                                                             \
-  SVE_FN V name##_m(svbool_t p, V a, V b) {                                                                     \
-    return sve_host::sel(p, sve_host::op(a, b), a);                                                             \
-  }                                                                                                             \
-  template <sve_host::constraint V>                                                                             \
-  SVE_FN V name##_z(svbool_t p, V a, V b) {                                                                     \
-    return sve_host::sel(p, sve_host::op(a, b), V{});                                                           \
-  }                                                                                                             \
-  template <sve_host::constraint V>                                                                             \
-  SVE_FN V name##_x(svbool_t p, V a, sve_host::Element<V> b) {                                                  \
-    return name##_x(p, a, sve_host::dup<V>(b));                                                                 \
-  }                                                                                                             \
-  template <sve_host::constraint V>                                                                             \
-  SVE_FN V name##_m(svbool_t p, V a, sve_host::Element<V> b) {                                                  \
-    return name##_m(p, a, sve_host::dup<V>(b));                                                                 \
-  }                                                                                                             \
-  template <sve_host::constraint V>                                                                             \
-  SVE_FN V name##_z(svbool_t p, V a, sve_host::Element<V> b) {                                                  \
-    return name##_z(p, a, sve_host::dup<V>(b));                                                                 \
+#define SVE_BINARY(name, constraint, op)                       \
+  template <sve_host::constraint V>                            \
+  SVE_FN V name##_x(svbool_t, V a, V b) {                      \
+    return sve_host::op(a, b);                                 \
+  }                                                            \
+  template <sve_host::constraint V>                            \
+  SVE_FN V name##_m(svbool_t p, V a, V b) {                    \
+    return sve_host::sel(p, sve_host::op(a, b), a);            \
+  }                                                            \
+  template <sve_host::constraint V>                            \
+  SVE_FN V name##_z(svbool_t p, V a, V b) {                    \
+    return sve_host::sel(p, sve_host::op(a, b), V{});          \
+  }                                                            \
+  template <sve_host::constraint V>                            \
+  SVE_FN V name##_x(svbool_t p, V a, sve_host::Element<V> b) { \
+    return name##_x(p, a, sve_host::dup<V>(b));                \
+  }                                                            \
+  template <sve_host::constraint V>                            \
+  SVE_FN V name##_m(svbool_t p, V a, sve_host::Element<V> b) { \
+    return name##_m(p, a, sve_host::dup<V>(b));                \
+  }                                                            \
+  template <sve_host::constraint V>                            \
+  SVE_FN V name##_z(svbool_t p, V a, sve_host::Element<V> b) { \
+    return name##_z(p, a, sve_host::dup<V>(b));                \
   }
 
 // name_x, name_z, and name_m with the vector for inactive lanes first.
-#define SVE_UNARY(name, constraint, op)                          \
-  template <sve_host::constraint V>                              \
-  SVE_FN V name##_x(svbool_t, V a) {                             \
-    return sve_host::op(a);                                      \
-  }                                                              \
-  template <sve_host::constraint V>                              \
-  SVE_FN V name##_z(svbool_t p, V a) {                           \
-    return sve_host::sel(p, sve_host::op(a), V{});               \
-  }                                                              \
-  template <sve_host::constraint V>                              \
-  SVE_FN V name##_m(V inactive, svbool_t p, V a) {               \
-    return sve_host::sel(p, sve_host::op(a), inactive);          \
+#define SVE_UNARY(name, constraint, op)                 \
+  template <sve_host::constraint V>                     \
+  SVE_FN V name##_x(svbool_t, V a) {                    \
+    return sve_host::op(a);                             \
+  }                                                     \
+  template <sve_host::constraint V>                     \
+  SVE_FN V name##_z(svbool_t p, V a) {                  \
+    return sve_host::sel(p, sve_host::op(a), V{});      \
+  }                                                     \
+  template <sve_host::constraint V>                     \
+  SVE_FN V name##_m(V inactive, svbool_t p, V a) {      \
+    return sve_host::sel(p, sve_host::op(a), inactive); \
   }
 
 // Three operands; _m keeps the first.
-#define SVE_TERNARY(name, constraint, op)                                                       \
-  template <sve_host::constraint V>                                                             \
-  SVE_FN V name##_x(svbool_t, V a, V b, V c) {                                                  \
-    return sve_host::op(a, b, c);                                                               \
-  }                                                                                             \
-  template <sve_host::constraint V>                                                             \
-  SVE_FN V name##_m(svbool_t p, V a, V b, V c) {                                                \
-    return sve_host::sel(p, sve_host::op(a, b, c), a);                                          \
-  }                                                                                             \
-  template <sve_host::constraint V>                                                             \
-  SVE_FN V name##_z(svbool_t p, V a, V b, V c) {                                                \
-    return sve_host::sel(p, sve_host::op(a, b, c), V{});                                        \
-  }                                                                                             \
-  template <sve_host::constraint V>                                                             \
-  SVE_FN V name##_x(svbool_t p, V a, V b, sve_host::Element<V> c) {                             \
-    return name##_x(p, a, b, sve_host::dup<V>(c));                                              \
-  }                                                                                             \
-  template <sve_host::constraint V>                                                             \
-  SVE_FN V name##_m(svbool_t p, V a, V b, sve_host::Element<V> c) {                             \
-    return name##_m(p, a, b, sve_host::dup<V>(c));                                              \
-  }                                                                                             \
-  template <sve_host::constraint V>                                                             \
-  SVE_FN V name##_z(svbool_t p, V a, V b, sve_host::Element<V> c) {                             \
-    return name##_z(p, a, b, sve_host::dup<V>(c));                                              \
+#define SVE_TERNARY(name, constraint, op)                           \
+  template <sve_host::constraint V>                                 \
+  SVE_FN V name##_x(svbool_t, V a, V b, V c) {                      \
+    return sve_host::op(a, b, c);                                   \
+  }                                                                 \
+  template <sve_host::constraint V>                                 \
+  SVE_FN V name##_m(svbool_t p, V a, V b, V c) {                    \
+    return sve_host::sel(p, sve_host::op(a, b, c), a);              \
+  }                                                                 \
+  template <sve_host::constraint V>                                 \
+  SVE_FN V name##_z(svbool_t p, V a, V b, V c) {                    \
+    return sve_host::sel(p, sve_host::op(a, b, c), V{});            \
+  }                                                                 \
+  template <sve_host::constraint V>                                 \
+  SVE_FN V name##_x(svbool_t p, V a, V b, sve_host::Element<V> c) { \
+    return name##_x(p, a, b, sve_host::dup<V>(c));                  \
+  }                                                                 \
+  template <sve_host::constraint V>                                 \
+  SVE_FN V name##_m(svbool_t p, V a, V b, sve_host::Element<V> c) { \
+    return name##_m(p, a, b, sve_host::dup<V>(c));                  \
+  }                                                                 \
+  template <sve_host::constraint V>                                 \
+  SVE_FN V name##_z(svbool_t p, V a, V b, sve_host::Element<V> c) { \
+    return name##_z(p, a, b, sve_host::dup<V>(c));                  \
   }
 
 namespace sve_host {
 
 template <Vector V>
 SVE_FN V add(V a, V b) {
-  if constexpr (FloatVector<V>) return a + b;
-  else return (V)((Unsigned<V>)a + (Unsigned<V>)b);
+  if constexpr (FloatVector<V>)
+    return a + b;
+  else
+    return (V)((Unsigned<V>)a + (Unsigned<V>)b);
 }
 template <Vector V>
 SVE_FN V subtract(V a, V b) {
-  if constexpr (FloatVector<V>) return a - b;
-  else return (V)((Unsigned<V>)a - (Unsigned<V>)b);
+  if constexpr (FloatVector<V>)
+    return a - b;
+  else
+    return (V)((Unsigned<V>)a - (Unsigned<V>)b);
 }
 template <Vector V>
 SVE_FN V subtract_reversed(V a, V b) {
@@ -89,8 +94,10 @@ SVE_FN V subtract_reversed(V a, V b) {
 }
 template <Vector V>
 SVE_FN V multiply(V a, V b) {
-  if constexpr (FloatVector<V>) return a * b;
-  else return (V)((Unsigned<V>)a * (Unsigned<V>)b);
+  if constexpr (FloatVector<V>)
+    return a * b;
+  else
+    return (V)((Unsigned<V>)a * (Unsigned<V>)b);
 }
 template <IntegerVector V>
 SVE_FN V bit_and(V a, V b) {
@@ -130,9 +137,12 @@ SVE_FN V quotient(V a, V b) {
   V r{};
   for (int i = 0; i < kCount<V>; ++i) {
     const Element<V> n = a[i], d = b[i];
-    if (d == 0) r[i] = 0;
-    else if (SignedVector<V> && d == Element<V>(-1)) r[i] = Element<V>(-Element<Unsigned<V>>(n));
-    else r[i] = n / d;
+    if (d == 0)
+      r[i] = 0;
+    else if (SignedVector<V> && d == Element<V>(-1))
+      r[i] = Element<V>(-Element<Unsigned<V>>(n));
+    else
+      r[i] = n / d;
   }
   return r;
 }
@@ -163,17 +173,17 @@ SVE_FN V magnitude(V a) {
 
 // Shifts for which the instruction set has no instruction.
 template <IntegerVector V>
-  requires(!kShiftsNatively<V>)
-SVE_FN V shift_left(V a, Unsigned<V> n) {
+requires(!kShiftsNatively<V>) SVE_FN V shift_left(V a, Unsigned<V> n) {
   const Unsigned<V> width = dup<Unsigned<V>>(kWidth<V> * 8);
   return sel(compare<Compare::kLt>(n, width), (V)((Unsigned<V>)a << (n & (width - 1))), V{});
 }
 template <IntegerVector V>
-  requires(!kShiftsNatively<V>)
-SVE_FN V shift_right(V a, Unsigned<V> n) {
+requires(!kShiftsNatively<V>) SVE_FN V shift_right(V a, Unsigned<V> n) {
   const Unsigned<V> width = dup<Unsigned<V>>(kWidth<V> * 8);
-  if constexpr (SignedVector<V>) return a >> (V)smaller(n, width - 1);
-  else return sel(compare<Compare::kLt>(n, width), a >> (n & (width - 1)), V{});
+  if constexpr (SignedVector<V>)
+    return a >> (V)smaller(n, width - 1);
+  else
+    return sel(compare<Compare::kLt>(n, width), a >> (n & (width - 1)), V{});
 }
 // A count that the compiler knows goes into the instruction.
 template <IntegerVector V>
@@ -225,21 +235,21 @@ SVE_FN svint32_t svdot(svint32_t sum, svint8_t a, svint8_t b) { return sve_host:
 SVE_FN svuint32_t svdot(svuint32_t sum, svuint8_t a, svuint8_t b) { return sve_host::dot(sum, a, b); }
 
 // The shift count is unsigned, of the element's width.
-#define SVE_SHIFT_FORM(name, constraint, count, op)              \
-  template <sve_host::constraint V>                              \
-  SVE_FN V name##_x(svbool_t, V a, count n) {                    \
-    return sve_host::op(a, n);                                   \
-  }                                                              \
-  template <sve_host::constraint V>                              \
-  SVE_FN V name##_m(svbool_t p, V a, count n) {                  \
-    return sve_host::sel(p, sve_host::op(a, n), a);              \
-  }                                                              \
-  template <sve_host::constraint V>                              \
-  SVE_FN V name##_z(svbool_t p, V a, count n) {                  \
-    return sve_host::sel(p, sve_host::op(a, n), V{});            \
+#define SVE_SHIFT_FORM(name, constraint, count, op)   \
+  template <sve_host::constraint V>                   \
+  SVE_FN V name##_x(svbool_t, V a, count n) {         \
+    return sve_host::op(a, n);                        \
+  }                                                   \
+  template <sve_host::constraint V>                   \
+  SVE_FN V name##_m(svbool_t p, V a, count n) {       \
+    return sve_host::sel(p, sve_host::op(a, n), a);   \
+  }                                                   \
+  template <sve_host::constraint V>                   \
+  SVE_FN V name##_z(svbool_t p, V a, count n) {       \
+    return sve_host::sel(p, sve_host::op(a, n), V{}); \
   }
-#define SVE_SHIFT(name, constraint, op)                                  \
-  SVE_SHIFT_FORM(name, constraint, sve_host::Unsigned<V>, op)            \
+#define SVE_SHIFT(name, constraint, op)                       \
+  SVE_SHIFT_FORM(name, constraint, sve_host::Unsigned<V>, op) \
   SVE_SHIFT_FORM(name, constraint, sve_host::Element<sve_host::Unsigned<V>>, op)
 SVE_SHIFT(svlsl, IntegerVector, shift_left)
 SVE_SHIFT(svlsr, UnsignedVector, shift_right)

@@ -24,10 +24,10 @@ SVE_FN int last_active(svbool_t p) {  // -1 without one
 
 }  // namespace sve_host
 
-#define SVE_PERMUTE(name, order_name)                                                                                 \
-  template <sve_host::Vector V>                                                                                       \
-  SVE_FN V name(V a, V b) {                                                                                           \
-    return sve_host::shuffle(a, b, sve_host::order<sve_host::Order::order_name, sve_host::Signed<V>>());              \
+#define SVE_PERMUTE(name, order_name)                                                                    \
+  template <sve_host::Vector V>                                                                          \
+  SVE_FN V name(V a, V b) {                                                                              \
+    return sve_host::shuffle(a, b, sve_host::order<sve_host::Order::order_name, sve_host::Signed<V>>()); \
   }
 SVE_PERMUTE(svzip1, kZip1)
 SVE_PERMUTE(svzip2, kZip2)
@@ -56,7 +56,8 @@ SVE_FN V svdup_lane(V v, sve_host::Element<sve_host::Unsigned<V>> index) {
   return sve_host::select_elements(v, sve_host::dup<sve_host::Unsigned<V>>(index));
 }
 
-// The last active element, and the one after it (cyclically); without an active one, the last and the first of the vector.
+// The last active element, and the one after it (cyclically); without an active one, the last and the first of the
+// vector.
 template <sve_host::Vector V>
 SVE_FN sve_host::Element<V> svlastb(svbool_t p, V v) {
   const int last = sve_host::last_active<V>(p);
@@ -69,10 +70,7 @@ SVE_FN sve_host::Element<V> svlasta(svbool_t p, V v) {
 
 // Active elements moved together at the start, zeros after them.
 template <sve_host::Vector V>
-  requires(sve_host::kWidth<V> >= 4)
-SVE_FN V svcompact(svbool_t p, V v) {
-  return sve_host::compact(p, v);
-}
+requires(sve_host::kWidth<V> >= 4) SVE_FN V svcompact(svbool_t p, V v) { return sve_host::compact(p, v); }
 // The elements from the first active one to the last, then b's from its start.
 template <sve_host::Vector V>
 SVE_FN V svsplice(svbool_t p, V a, V b) {

@@ -2,15 +2,16 @@
 #pragma once
 #include "sve_types.h"
 
-#define SVE_PREDICATES(suffix, bits)                                                                                       \
-  SVE_FN svbool_t svptrue_##suffix() { return sve_host::predicate_full<sve_host::kBytes * 8 / bits>(); }                   \
-  template <class T>                                                                                                       \
-  SVE_FN svbool_t svwhilelt_##suffix(T begin, T end) {                                                                     \
-    return sve_host::predicate_below<sve_host::kBytes * 8 / bits>(begin < end ? uint64_t(end) - uint64_t(begin) : 0);      \
-  }                                                                                                                        \
-  SVE_FN uint64_t svcntp_##suffix(svbool_t g, svbool_t p) {                                                                \
-    constexpr int kElements = sve_host::kBytes * 8 / bits;                                                                 \
-    return uint64_t(__builtin_popcountll(sve_host::predicate_bits<kElements>(g) & sve_host::predicate_bits<kElements>(p))); \
+#define SVE_PREDICATES(suffix, bits)                                                                                  \
+  SVE_FN svbool_t svptrue_##suffix() { return sve_host::predicate_full<sve_host::kBytes * 8 / bits>(); }              \
+  template <class T>                                                                                                  \
+  SVE_FN svbool_t svwhilelt_##suffix(T begin, T end) {                                                                \
+    return sve_host::predicate_below<sve_host::kBytes * 8 / bits>(begin < end ? uint64_t(end) - uint64_t(begin) : 0); \
+  }                                                                                                                   \
+  SVE_FN uint64_t svcntp_##suffix(svbool_t g, svbool_t p) {                                                           \
+    constexpr int kElements = sve_host::kBytes * 8 / bits;                                                            \
+    return uint64_t(                                                                                                  \
+        __builtin_popcountll(sve_host::predicate_bits<kElements>(g) & sve_host::predicate_bits<kElements>(p)));       \
   }
 SVE_PREDICATES(b8, 8)
 SVE_PREDICATES(b16, 16)
@@ -25,24 +26,32 @@ SVE_FN uint64_t svcnth() { return sve_host::kBytes / 2; }
 SVE_FN uint64_t svcntw() { return sve_host::kBytes / 4; }
 SVE_FN uint64_t svcntd() { return sve_host::kBytes / 8; }
 
-SVE_FN svbool_t svand_z(svbool_t g, svbool_t a, svbool_t b) { return sve_host::predicate_and(g, sve_host::predicate_and(a, b)); }
-SVE_FN svbool_t svorr_z(svbool_t g, svbool_t a, svbool_t b) { return sve_host::predicate_and(g, sve_host::predicate_or(a, b)); }
-SVE_FN svbool_t sveor_z(svbool_t g, svbool_t a, svbool_t b) { return sve_host::predicate_and(g, sve_host::predicate_xor(a, b)); }
-SVE_FN svbool_t svbic_z(svbool_t g, svbool_t a, svbool_t b) { return sve_host::predicate_and(g, sve_host::predicate_andnot(a, b)); }
+SVE_FN svbool_t svand_z(svbool_t g, svbool_t a, svbool_t b) {
+  return sve_host::predicate_and(g, sve_host::predicate_and(a, b));
+}
+SVE_FN svbool_t svorr_z(svbool_t g, svbool_t a, svbool_t b) {
+  return sve_host::predicate_and(g, sve_host::predicate_or(a, b));
+}
+SVE_FN svbool_t sveor_z(svbool_t g, svbool_t a, svbool_t b) {
+  return sve_host::predicate_and(g, sve_host::predicate_xor(a, b));
+}
+SVE_FN svbool_t svbic_z(svbool_t g, svbool_t a, svbool_t b) {
+  return sve_host::predicate_and(g, sve_host::predicate_andnot(a, b));
+}
 SVE_FN svbool_t svnot_z(svbool_t g, svbool_t a) { return sve_host::predicate_andnot(g, a); }
 SVE_FN svbool_t svmov_z(svbool_t g, svbool_t a) { return sve_host::predicate_and(g, a); }
 SVE_FN bool svptest_any(svbool_t g, svbool_t p) { return sve_host::predicate_any(sve_host::predicate_and(g, p)); }
 SVE_FN bool svptest_first(svbool_t g, svbool_t p) { return sve_host::predicate_first(g, p); }
 
 // Comparisons with a vector or a scalar; false in inactive lanes. On NaN only "not equal" and "unordered" hold.
-#define SVE_COMPARE(name, op, constraint)                                                     \
-  template <sve_host::constraint V>                                                           \
-  SVE_FN svbool_t name(svbool_t g, V a, V b) {                                                \
-    return sve_host::predicate_and(sve_host::compare<sve_host::Compare::op>(a, b), g);        \
-  }                                                                                           \
-  template <sve_host::constraint V>                                                           \
-  SVE_FN svbool_t name(svbool_t g, V a, sve_host::Element<V> b) {                             \
-    return name(g, a, sve_host::dup<V>(b));                                                   \
+#define SVE_COMPARE(name, op, constraint)                                              \
+  template <sve_host::constraint V>                                                    \
+  SVE_FN svbool_t name(svbool_t g, V a, V b) {                                         \
+    return sve_host::predicate_and(sve_host::compare<sve_host::Compare::op>(a, b), g); \
+  }                                                                                    \
+  template <sve_host::constraint V>                                                    \
+  SVE_FN svbool_t name(svbool_t g, V a, sve_host::Element<V> b) {                      \
+    return name(g, a, sve_host::dup<V>(b));                                            \
   }
 SVE_COMPARE(svcmpeq, kEq, Vector)
 SVE_COMPARE(svcmpne, kNe, Vector)
@@ -93,11 +102,11 @@ SVE_FN svfloat16_t svreinterpret_f16(V v) {
   return {(svuint16_t)v};
 }
 
-#define SVE_INDEX(suffix, vector)                                                                               \
-  SVE_FN vector svindex_##suffix(sve_host::Element<vector> base, sve_host::Element<vector> step) {              \
-    using U = sve_host::Unsigned<vector>;                                                                       \
-    using E = sve_host::Element<U>;                                                                             \
-    return (vector)(sve_host::dup<U>(E(base)) + sve_host::dup<U>(E(step)) * sve_host::iota<U>());               \
+#define SVE_INDEX(suffix, vector)                                                                  \
+  SVE_FN vector svindex_##suffix(sve_host::Element<vector> base, sve_host::Element<vector> step) { \
+    using U = sve_host::Unsigned<vector>;                                                          \
+    using E = sve_host::Element<U>;                                                                \
+    return (vector)(sve_host::dup<U>(E(base)) + sve_host::dup<U>(E(step)) * sve_host::iota<U>());  \
   }
 SVE_INDEX(s32, svint32_t)
 SVE_INDEX(u32, svuint32_t)

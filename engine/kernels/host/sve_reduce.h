@@ -1,7 +1,7 @@
 // Host ACLE: reductions of a vector to a scalar.
 //
-// svaddv of floating point adds neighbours, then neighbouring sums, and so on, as FADDV does: ((v0+v1)+(v2+v3))+... with +0 in
-// inactive lanes. svadda adds one after the other.
+// svaddv of floating point adds neighbours, then neighbouring sums, and so on, as FADDV does: ((v0+v1)+(v2+v3))+...
+// with +0 in inactive lanes. svadda adds one after the other.
 #pragma once
 #include "sve_permute.h"
 
@@ -21,12 +21,12 @@ SVE_FN Element<V> reduce(V v, Op op) {
   return reduce_from<1>(v, op);
 }
 
-#define SVE_OPERATION(Name, op)                          \
-  struct Name {                                          \
-    template <Vector V>                                  \
+#define SVE_OPERATION(Name, op)                                   \
+  struct Name {                                                   \
+    template <Vector V>                                           \
     __attribute__((always_inline)) V operator()(V a, V b) const { \
-      return op(a, b);                                   \
-    }                                                    \
+      return op(a, b);                                            \
+    }                                                             \
   };
 SVE_OPERATION(Add, add)
 SVE_OPERATION(Larger, larger)
@@ -55,7 +55,8 @@ SVE_FN Element<Wide> sum_elements(V v) {
 }
 
 template <Vector V>
-inline constexpr Element<V> kLowest = SignedVector<V> ? Element<V>(Element<Unsigned<V>>(1) << (kWidth<V> * 8 - 1)) : Element<V>(0);
+inline constexpr Element<V> kLowest = SignedVector<V> ? Element<V>(Element<Unsigned<V>>(1) << (kWidth<V> * 8 - 1))
+                                                      : Element<V>(0);
 template <>
 inline constexpr float kLowest<svfloat32_t> = -__builtin_inff();
 template <>
@@ -90,10 +91,10 @@ SVE_FN uint64_t svaddv(svbool_t p, V v) {
   return sve_host::sum_elements<svuint64_t>(sve_host::sel(p, v, V{}));
 }
 
-#define SVE_REDUCE(name, constraint, Operation, neutral)                                                       \
-  template <sve_host::constraint V>                                                                            \
-  SVE_FN sve_host::Element<V> name(svbool_t p, V v) {                                                          \
-    return sve_host::reduce(sve_host::sel(p, v, sve_host::dup<V>(neutral)), sve_host::Operation{});            \
+#define SVE_REDUCE(name, constraint, Operation, neutral)                                            \
+  template <sve_host::constraint V>                                                                 \
+  SVE_FN sve_host::Element<V> name(svbool_t p, V v) {                                               \
+    return sve_host::reduce(sve_host::sel(p, v, sve_host::dup<V>(neutral)), sve_host::Operation{}); \
   }
 SVE_REDUCE(svmaxv, IntegerVector, Larger, sve_host::kLowest<V>)
 SVE_REDUCE(svminv, IntegerVector, Smaller, sve_host::kHighest<V>)

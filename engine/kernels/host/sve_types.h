@@ -30,8 +30,20 @@ struct svfloat16_t {
   svuint16_t bits;
 };
 
-enum svprfop { SV_PLDL1KEEP, SV_PLDL1STRM, SV_PLDL2KEEP, SV_PLDL2STRM, SV_PLDL3KEEP, SV_PLDL3STRM,
-               SV_PSTL1KEEP = 8, SV_PSTL1STRM, SV_PSTL2KEEP, SV_PSTL2STRM, SV_PSTL3KEEP, SV_PSTL3STRM };
+enum svprfop {
+  SV_PLDL1KEEP,
+  SV_PLDL1STRM,
+  SV_PLDL2KEEP,
+  SV_PLDL2STRM,
+  SV_PLDL3KEEP,
+  SV_PLDL3STRM,
+  SV_PSTL1KEEP = 8,
+  SV_PSTL1STRM,
+  SV_PSTL2KEEP,
+  SV_PSTL2STRM,
+  SV_PSTL3KEEP,
+  SV_PSTL3STRM
+};
 
 namespace sve_host {
 
@@ -103,7 +115,9 @@ template <class V>
 inline constexpr int kCount = kBytes / kWidth<V>;  // elements of a vector
 
 template <class V>
-concept Vector = requires { typename Traits<V>::Element; };
+concept Vector = requires {
+  typename Traits<V>::Element;
+};
 template <class V>
 concept FloatVector = kSame<V, svfloat32_t> || kSame<V, svfloat64_t>;
 template <class V>
@@ -113,9 +127,12 @@ concept SignedVector = IntegerVector<V> && kSame<V, Signed<V>>;
 template <class V>
 concept UnsignedVector = IntegerVector<V> && kSame<V, Unsigned<V>>;
 template <class V>
-concept WideIntegerVector = IntegerVector<V> && kWidth<V> >= 4;
+concept WideIntegerVector = IntegerVector<V> && kWidth<V>
+>= 4;
 template <class T>
-concept Scalar = requires { typename VectorOf<T>::Type; };
+concept Scalar = requires {
+  typename VectorOf<T>::Type;
+};
 
 // N elements of T, as a vector of just that size: what extending loads and narrowing stores move.
 template <class T, int N>
@@ -124,18 +141,27 @@ struct Packed {
   typedef T Unaligned __attribute__((vector_size(sizeof(T) * N), aligned(1), may_alias));
 };
 
-// Constant index vectors, known to the compiler at every optimisation level. Of two vectors' elements a (0..n-1) and b (n..2n-1):
+// Constant index vectors, known to the compiler at every optimisation level. Of two vectors' elements a (0..n-1) and b
+// (n..2n-1):
 enum class Order { kIota, kReverse, kZip1, kZip2, kUnzip1, kUnzip2, kTranspose1, kTranspose2 };
 constexpr int order_at(Order order, int i, int n) {
   switch (order) {
-    case Order::kIota: return i;
-    case Order::kReverse: return n - 1 - i;
-    case Order::kZip1: return i / 2 + i % 2 * n;
-    case Order::kZip2: return n / 2 + i / 2 + i % 2 * n;
-    case Order::kUnzip1: return 2 * i;
-    case Order::kUnzip2: return 2 * i + 1;
-    case Order::kTranspose1: return i - i % 2 + i % 2 * n;
-    case Order::kTranspose2: return i - i % 2 + i % 2 * n + 1;
+    case Order::kIota:
+      return i;
+    case Order::kReverse:
+      return n - 1 - i;
+    case Order::kZip1:
+      return i / 2 + i % 2 * n;
+    case Order::kZip2:
+      return n / 2 + i / 2 + i % 2 * n;
+    case Order::kUnzip1:
+      return 2 * i;
+    case Order::kUnzip2:
+      return 2 * i + 1;
+    case Order::kTranspose1:
+      return i - i % 2 + i % 2 * n;
+    case Order::kTranspose2:
+      return i - i % 2 + i % 2 * n + 1;
   }
   return 0;
 }
@@ -154,8 +180,8 @@ SVE_FN V iota() {  // 0, 1, 2, ...
   return order<Order::kIota, V>();
 }
 
-// A floating-point bound that the compiler knows: not NaN, +0, -0. x86's own maximum and minimum return their second operand
-// when one is NaN or both are zero, so that against a known number only one of the zeros needs care.
+// A floating-point bound that the compiler knows: not NaN, +0, -0. x86's own maximum and minimum return their second
+// operand when one is NaN or both are zero, so that against a known number only one of the zeros needs care.
 template <class T>
 SVE_FN bool known_number(T s) {
   return __builtin_constant_p(s) && s == s;
