@@ -1,0 +1,178 @@
+// svengine bench: how long a network takes, from the file to the steady state, and where the time goes.
+#include <CLI/CLI.hpp>
+
+#include "tools/commands/commands.h"
+#include "tools/support/json.h"
+#include "tools/support/network.h"
+#include "tools/support/profile.h"
+#include "tools/support/times.h"
+
+namespace svengine::tool {
+namespace {
+
+struct Options {
+  std::string model;
+  InputOptions inputs;
+  RuntimeOptions runtime;
+  int64_t warmup = 1;
+  int64_t iterations = 0;  // 0: until `duration` has passed
+  double duration = 2;     // seconds
+  bool profile = false;
+  size_t top = 5;
+  bool json = false;
+};
+
+constexpr int64_t kLeastIterations = 3;
+
+struct Report {
+  double load_ms = 0, optimise_ms = 0, first_ms = 0;
+  std::vector<double> times;
+  TimeSummary steady;
+  int64_t batch = 1;
+  double throughput = 0;
+  std::string inputs;
+  std::vector<ProfileRow> profile;
+};
+
+/// Samples in a run: the leading dimension that the first input and the first output have in common.
+int64_t batch_of(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
+  if (inputs.empty() || outputs.empty()) return 1;
+  const Dims &in = inputs[0].dims(), &out = outputs[0].dims();
+  return in.size() >= 2 && !out.empty() && in[0] == out[0] ? in[0] : 1;
+}
+
+std::string describe_inputs(const std::vector<Session::Port>& ports, const std::vector<Tensor>& tensors) {
+  std::string out;
+  for (size_t i = 0; i < ports.size(); ++i)
+    out += fmt::format("{}{} {}[{}]", i ? ", " : "", ports[i].name, name_of(tensors[i].type()), to_string(tensors[i].dims()));
+  return out;
+}
+
+Result<Report> measure(const Options& options, Network& network, const std::vector<Tensor>& inputs) {
+  Report report;
+  SV_TRY(make_ready(network, inputs));
+  report.load_ms = network.load_ms;
+  report.optimise_ms = network.optimise_ms;
+  const Stopwatch first;
+  SV_ASSIGN(std::vector<Tensor> outputs, run_network(network, inputs));
+  report.first_ms = first.milliseconds();
+  for (int64_t i = 0; i < options.warmup; ++i) {
+    SV_ASSIGN(outputs, run_network(network, inputs));
+  }
+  const Stopwatch all;
+  const auto wanted = [&](int64_t done) {
+    if (options.iterations > 0) return done < options.iterations;
+    return done < kLeastIterations || all.milliseconds() < 1000 * options.duration;
+  };
+  for (int64_t i = 0; wanted(i); ++i) {
+    const Stopwatch watch;
+    SV_ASSIGN(outputs, run_network(network, inputs, options.profile));
+    report.times.push_back(watch.milliseconds());
+  }
+  report.steady = summarise(report.times);
+  report.batch = batch_of(inputs, outputs);
+  report.throughput = 1000 * static_cast<double>(report.times.size()) * static_cast<double>(report.batch) / report.steady.sum;
+  report.inputs = describe_inputs(network.session->inputs(), inputs);
+  if (options.profile) report.profile = network.session->profile();
+  return report;
+}
+
+Json profile_json(const std::vector<ProfileEntry>& entries) {
+  Json out = Json::array();
+  for (const ProfileEntry& e : entries)
+    out.push_back({{"op", e.op}, {"node", e.node}, {"kernel", e.kernel}, {"nodes", e.count}, {"ms", e.ms}, {"share", e.share}, {"gflops", e.gflops}});
+  return out;
+}
+
+Json to_json(const Options& options, const Network& network, const Report& r) {
+  const TimeSummary& t = r.steady;
+  Json out = {
+      {"model", options.model},
+      {"inputs", r.inputs},
+      {"seed", options.inputs.seed},
+      {"kernels", network.session->kernels().name},
+      {"threads", network.session->team().threads()},
+      {"flush_denormals", network.session->team().flush_denormals()},
+      {"warmup", options.warmup},
+      {"iterations", r.times.size()},
+      {"batch", r.batch},
+      {"load_ms", r.load_ms},
+      {"optimise_ms", r.optimise_ms},
+      {"first_ms", r.first_ms},
+      {"min_ms", t.min},
+      {"mean_ms", t.mean},
+      {"median_ms", t.median},
+      {"p90_ms", t.p90},
+      {"p99_ms", t.p99},
+      {"max_ms", t.max},
+      {"throughput_per_s", r.throughput},
+      {"peak_rss_mib", peak_rss_mib()},
+  };
+  if (!options.profile) return out;
+  const auto runs = static_cast<int64_t>(r.times.size());
+  out["profile"] = {{"nodes", profile_json(profile_by_node(r.profile, runs))}, {"operators", profile_json(profile_by_operator(r.profile, runs))}};
+  return out;
+}
+
+std::string to_text(const Options& options, const Network& network, const Report& r, bool random) {
+  const auto ms = [](double value) { return fmt::format("{:.3f} ms", value); };
+  const TimeSummary& t = r.steady;
+  Table head, times({}, {Table::Align::left, Table::Align::right});
+  head.row({"model", options.model});
+  head.row({"inputs", r.inputs + (random ? fmt::format(" (random, seed {})", options.inputs.seed) : "")});
+  head.row({"runs on", fmt::format("{}, {} threads, {} pages", network.session->kernels().name, network.session->team().threads(),
+                                   network.session->page_report())});
+  times.row({"load", ms(r.load_ms)});
+  times.row({"optimise", ms(r.optimise_ms)});
+  times.row({"first run", ms(r.first_ms)});
+  times.row({"min", ms(t.min)});
+  times.row({"median", ms(t.median)});
+  times.row({"p90", ms(t.p90)});
+  times.row({"p99", ms(t.p99)});
+  times.row({"max", ms(t.max)});
+  times.row({"throughput", fmt::format("{:.2f} /s", r.throughput)});
+  times.row({"peak memory", fmt::format("{:.1f} MiB", peak_rss_mib())});
+  std::string out = head.text() + fmt::format("\n{} runs after {} to warm up, {} per run\n", r.times.size(), options.warmup + 1,
+                                              r.batch == 1 ? "1 sample" : fmt::format("{} samples", r.batch));
+  out += times.text("  ");
+  if (options.profile) out += '\n' + profile_text(r.profile, static_cast<int64_t>(r.times.size()), options.top);
+  return out;
+}
+
+Result<int> run(const Options& options) {
+  SV_ASSIGN(Network network, load_network(options.model, options.runtime, names_of_files(options.inputs)));
+  SV_ASSIGN(const Inputs inputs, make_inputs(network.inputs, options.inputs, network.bounds));
+  print_notes(inputs);
+  SV_ASSIGN(const Report report, measure(options, network, inputs.tensors));
+  if (options.json) put_json(to_json(options, network, report));
+  else put(to_text(options, network, report, !inputs.random.empty()));
+  return kSuccess;
+}
+
+}  // namespace
+
+Action add_bench(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App& command = *program.add_subcommand("bench", "Measure load, optimisation, first run and steady times, and memory");
+  add_model(command, options->model);
+  command.add_option("--warmup", options->warmup, "Runs after the first one that are not counted (default: 1)")->check(CLI::Range(int64_t{0}, int64_t{1} << 30))->type_name("N");
+  CLI::Option* iterations =
+      command.add_option("--iterations", options->iterations, "Runs to measure")->check(CLI::Range(int64_t{1}, int64_t{1} << 30))->type_name("N");
+  command.add_option("--duration", options->duration, "Measure for this long, and at least 3 runs (default: 2)")
+      ->check(CLI::NonNegativeNumber)
+      ->excludes(iterations)
+      ->type_name("SECONDS");
+  command.add_flag("--profile", options->profile, "Show the costliest nodes and operators");
+  command.add_option("--top", options->top, "How many of them (default: 5)")->check(CLI::Range(1, 1 << 20))->type_name("N");
+  add_input_options(command, options->inputs);
+  add_runtime_options(command, options->runtime);
+  add_json(command, options->json);
+  command.footer(
+      "Times are of whole runs, outputs allocated; throughput counts samples: the leading dimension of the first input, where the\n"
+      "first output has the same. A node's GFLOP/s are its arithmetic as written, so a fused one counts what it replaced.\n"
+      "Examples:\n  svengine bench resnet50.onnx --dim N=8\n  svengine bench bert.onnx --dim S=128 --iterations 100 --json\n"
+      "  svengine bench resnet50.onnx --profile --top 10");
+  return [options] { return run(*options); };
+}
+
+}  // namespace svengine::tool

@@ -1,0 +1,145 @@
+// svengine info: what this program is, what it found here, and what it will use.
+#include <sched.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <string>
+
+#include "engine/kernels/kernel_table.h"
+#include "engine/ops/registry.h"
+#include "runtime/arena_memory.h"
+#include "runtime/denormals.h"
+#include "tools/commands/commands.h"
+#include "tools/support/json.h"
+#include "tools/support/options.h"
+
+namespace svengine::tool {
+namespace {
+
+struct Options {
+  RuntimeOptions runtime;
+  bool json = false;
+};
+
+std::string first_line(const char* path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+/// The value of the first "key : value" line whose key is `key`.
+std::string field_of(const char* path, std::string_view key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(key)) continue;
+    const size_t colon = line.find(':');
+    const size_t value = colon == line.npos ? line.npos : line.find_first_not_of(" \t", colon + 1);
+    if (value != line.npos) return line.substr(value);
+  }
+  return {};
+}
+
+/// x86 has a model name; Arm gives numbers, of which those of Fujitsu (implementer 0x46, Arm's list of MIDR_EL1) are known.
+std::string processor_name() {
+  if (std::string model = field_of("/proc/cpuinfo", "model name"); !model.empty()) return model;
+  const std::string implementer = field_of("/proc/cpuinfo", "CPU implementer"), part = field_of("/proc/cpuinfo", "CPU part");
+  if (implementer == "0x46" && part == "0x001") return "Fujitsu A64FX";
+  utsname system{};
+  uname(&system);
+  return implementer.empty() ? system.machine : fmt::format("{}, implementer {}, part {}", system.machine, implementer, part);
+}
+
+std::string kernel_sets() {
+  std::string out;
+  for (const kernels::KernelTable* set : kernels::available_kernel_sets()) out += (out.empty() ? "" : ", ") + std::string(set->name);
+  return out.empty() ? "none" : out;
+}
+
+/// The choice in brackets: "always [madvise] never".
+std::string huge_pages() {
+  const std::string line = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
+  const size_t open = line.find('['), close = line.find(']');
+  const std::string transparent = open == line.npos || close == line.npos ? "not known" : line.substr(open + 1, close - open - 1);
+  const std::string total = field_of("/proc/meminfo", "HugePages_Total"), size = field_of("/proc/meminfo", "Hugepagesize");
+  return fmt::format("transparent: {}; reserved: {} of {}", transparent, total.empty() ? "0" : total, size.empty() ? "unknown size" : size);
+}
+
+/// What an arena of some size gets here.
+std::string arena_pages() {
+  constexpr size_t kTryBytes = size_t{64} << 20;
+  const Result<ArenaMemory> memory = ArenaMemory::map(kTryBytes);
+  return memory.ok() ? std::string(name_of(memory->kind())) : memory.error().message();
+}
+
+Json collect(const SessionOptions& session) {
+  const kernels::KernelTable& kernels = *session.kernels;
+  utsname system{};
+  uname(&system);
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  sched_getaffinity(0, sizeof cpus, &cpus);
+  return {
+      {"version", SVENGINE_VERSION},
+      {"build", SVENGINE_BUILD},
+      {"operators", all_ops().all().size()},
+      {"system", fmt::format("{} {} on {}", system.sysname, system.release, system.machine)},
+      {"processor", processor_name()},
+      {"allowed_cpus", CPU_COUNT(&cpus)},
+      {"memory_bytes", sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)},
+      {"kernel_sets", kernel_sets()},
+      {"kernel_set", kernels.name},
+      {"vector_bits", kernels.lanes * 32},
+      {"threads", session.topology.threads()},
+      {"topology", to_string(session.topology)},
+      {"huge_pages", huge_pages()},
+      {"arena_pages", arena_pages()},
+      {"flush_denormals", session.flush_denormals},
+  };
+}
+
+std::string describe(const Json& info) {
+  const auto text = [&](const char* key) { return info.at(key).get<std::string>(); };
+  Table table;
+  table.row({"version", fmt::format("svengine {} ({})", text("version"), text("build"))});
+  table.row({"operators", std::to_string(info.at("operators").get<int64_t>())});
+  table.row({"system", text("system")});
+  table.row({"processor", fmt::format("{}, {} allowed cpus", text("processor"), info.at("allowed_cpus").get<int>())});
+  table.row({"memory", bytes_text(static_cast<double>(info.at("memory_bytes").get<int64_t>()))});
+  table.row({"kernel set", fmt::format("{} (available: {})", text("kernel_set"), text("kernel_sets"))});
+  table.row({"vector length", fmt::format("{} bits", info.at("vector_bits").get<int>())});
+  table.row({"threads", std::to_string(info.at("threads").get<int>())});
+  table.row({"topology", text("topology")});
+  table.row({"huge pages", text("huge_pages")});
+  table.row({"arena pages", text("arena_pages")});
+  table.row({"denormals", info.at("flush_denormals").get<bool>() ? "flushed to zero inside runs, the caller's mode restored" : "kept"});
+  return table.text();
+}
+
+Result<int> run(const Options& options) {
+  SV_ASSIGN(SessionOptions session, options.runtime.resolve());
+  if (!session.kernels) {
+    if (kernels::available_kernel_sets().empty())
+      return error("this processor ({}) runs none of the kernel sets built into this program", processor_name());
+    session.kernels = kernels::available_kernel_sets().front();
+  }
+  const Json info = collect(session);
+  if (options.json) put_json(info);
+  else put(describe(info));
+  return kSuccess;
+}
+
+}  // namespace
+
+Action add_info(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App& command = *program.add_subcommand("info", "Show this build, processor, kernel set, topology and memory pages");
+  add_runtime_options(command, options->runtime);
+  add_json(command, options->json);
+  command.footer("Examples:\n  svengine info\n  svengine info --topology 4x12\n  OMP_NUM_THREADS=12 svengine info --json");
+  return [options] { return run(*options); };
+}
+
+}  // namespace svengine::tool

@@ -1,0 +1,162 @@
+// svengine run: runs a network once on given or random inputs and shows or writes its outputs.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <set>
+
+#include "importers/io/names.h"
+#include "importers/npy/npy.h"
+#include "tools/commands/commands.h"
+#include "tools/support/element.h"
+#include "tools/support/json.h"
+#include "tools/support/labels.h"
+#include "tools/support/network.h"
+#include "tools/support/tensor_files.h"
+
+namespace svengine::tool {
+namespace {
+
+struct Options {
+  std::string model;
+  InputOptions inputs;
+  RuntimeOptions runtime;
+  std::string output_dir;
+  std::string labels;
+  size_t top = 0;
+  bool json = false;
+};
+
+constexpr int64_t kMostShown = 8;  // elements of an output, and rows of --top
+
+struct Output {
+  std::string name;
+  Tensor tensor;
+  Statistics statistics;
+  std::string file;                            // empty: not written
+  std::vector<std::vector<Candidate>> ranked;  // --top: one list for each row
+};
+
+/// Scores are the last dimension; what is left of it are rows.
+std::vector<std::vector<Candidate>> rank(const Tensor& tensor, size_t top) {
+  std::vector<std::vector<Candidate>> out;
+  if (tensor.dims().empty() || tensor.count() == 0) return out;
+  const int64_t size = tensor.dims().back();
+  for (int64_t begin = 0; begin < tensor.count() && begin / size < kMostShown; begin += size) out.push_back(best_of(tensor, begin, size, top));
+  return out;
+}
+
+Status write_outputs(const std::string& folder, std::vector<Output>& outputs) {
+  std::error_code problem;
+  std::filesystem::create_directories(folder, problem);
+  if (problem) return error("--output-dir {}: {}", folder, problem.message());
+  std::set<std::string> taken;
+  for (Output& o : outputs) {
+    const std::string stem = file_name_for(o.name);
+    std::string name = stem;
+    for (int n = 1; !taken.insert(name).second; ++n) name = fmt::format("{}_{}", stem, n);
+    o.file = (std::filesystem::path(folder) / (name + ".npy")).string();
+    Status saved = save_npy(o.tensor, o.file);
+    if (!saved.ok()) return std::move(saved).error().in(fmt::format("output '{}'", o.name));
+  }
+  return {};
+}
+
+std::string first_elements(const Tensor& tensor) {
+  std::string out;
+  const int64_t shown = std::min(tensor.count(), kMostShown);
+  for (int64_t i = 0; i < shown; ++i) out += (i ? ", " : "") + element_text(tensor, i);
+  return out + (tensor.count() > shown ? ", ..." : "");
+}
+
+std::string to_text(const std::vector<Output>& outputs, const std::vector<std::string>& labels) {
+  std::string out;
+  for (const Output& o : outputs) {
+    const Statistics& s = o.statistics;
+    out += fmt::format("{}: {}[{}]\n", o.name, name_of(o.tensor.type()), to_string(o.tensor.dims()));
+    Table table;
+    table.row({"values", first_elements(o.tensor)});
+    table.row({"range", fmt::format("{:.6g} to {:.6g}, mean {:.6g}", s.min, s.max, s.mean)});
+    if (s.nans || s.infinities) table.row({"not finite", fmt::format("{} NaN, {} infinite", s.nans, s.infinities)});
+    if (!o.file.empty()) table.row({"written to", o.file});
+    out += table.text("  ");
+    for (size_t r = 0; r < o.ranked.size(); ++r) {
+      if (o.ranked.size() > 1) out += fmt::format("  row {}\n", r);
+      Table best({}, {Table::Align::right, Table::Align::right, Table::Align::left});
+      for (const Candidate& c : o.ranked[r])
+        best.row({fmt::format("{:.1f} %", 100 * c.probability), fmt::format("{:.6g}", c.score), printable(label_of(labels, c.index))});
+      out += best.text("    ");
+    }
+  }
+  return out;
+}
+
+Json to_json(const Options& options, const Inputs& inputs, double ms, const std::vector<Output>& outputs, const std::vector<std::string>& labels) {
+  Json list = Json::array();
+  for (const Output& o : outputs) {
+    const Statistics& s = o.statistics;
+    Json row = {{"name", o.name}, {"type", name_of(o.tensor.type())}, {"shape", o.tensor.dims()}, {"min", s.min},
+                {"max", s.max},   {"mean", s.mean},                   {"nan", s.nans},            {"infinite", s.infinities}};
+    if (!o.file.empty()) row["file"] = o.file;
+    for (const auto& candidates : o.ranked) {
+      Json ranked = Json::array();
+      for (const Candidate& c : candidates)
+        ranked.push_back({{"index", c.index}, {"label", label_of(labels, c.index)}, {"score", c.score}, {"probability", c.probability}});
+      row["top"].push_back(std::move(ranked));
+    }
+    list.push_back(std::move(row));
+  }
+  return {{"model", options.model}, {"seed", inputs.seed}, {"random_inputs", inputs.random}, {"notes", inputs.notes}, {"run_ms", ms}, {"outputs", list}};
+}
+
+Result<int> run(const Options& options) {
+  std::vector<std::string> labels;
+  if (!options.labels.empty()) {
+    SV_ASSIGN(labels, load_labels(options.labels));
+  }
+  SV_ASSIGN(Network network, load_network(options.model, options.runtime, names_of_files(options.inputs)));
+  SV_ASSIGN(const Inputs inputs, make_inputs(network.inputs, options.inputs, network.bounds));
+  if (!options.json) print_notes(inputs);
+  SV_TRY(make_ready(network, inputs.tensors));
+  const Stopwatch watch;
+  SV_ASSIGN(const std::vector<Tensor> tensors, run_network(network, inputs.tensors));
+  const double ms = watch.milliseconds();
+  std::vector<Output> outputs;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const size_t top = options.top ? options.top : labels.empty() ? 0 : 5;
+    outputs.push_back({network.session->outputs()[i].name, tensors[i], statistics_of(tensors[i]), {}, {}});
+    if (top) outputs.back().ranked = rank(tensors[i], top);
+  }
+  if (!options.output_dir.empty()) SV_TRY(write_outputs(options.output_dir, outputs));
+  if (options.json) put_json(to_json(options, inputs, ms, outputs, labels));
+  else put(to_text(outputs, labels));
+  return kSuccess;
+}
+
+}  // namespace
+
+Action add_run(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App& command = *program.add_subcommand("run", "Run a network once");
+  add_model(command, options->model);
+  add_input_options(command, options->inputs);
+  command.add_option("--resize", options->inputs.resize,
+                     "Resize images: 256 for the shorter side, or WIDTHxHEIGHT; then the network's size is cut from the centre (default: resize to the network's size)")
+      ->type_name("SIZE")
+      ->group("Images");
+  add_pixel_options(command, options->inputs.image);
+  command.add_flag("--image-bgr", options->inputs.image.bgr, "Channels in the order blue, green, red")->group("Images");
+  command.add_option("--output-dir", options->output_dir, "Write every output there as NAME.npy")->type_name("DIR");
+  command.add_option("--top", options->top, "Show the highest elements along the last dimension, with softmax probabilities unless they are some already")
+      ->check(CLI::Range(1, 1 << 20))
+      ->type_name("K");
+  command.add_option("--labels", options->labels, "Names of the classes, one a line")->type_name("FILE");
+  add_runtime_options(command, options->runtime);
+  add_json(command, options->json);
+  command.footer(
+      "Examples:\n  svengine run model.onnx --input x.npy --output-dir out\n"
+      "  svengine run resnet50.onnx --input input=dog.jpg --resize 256 --image-mean 0.485,0.456,0.406 \\\n"
+      "      --image-std 0.229,0.224,0.225 --top 5 --labels imagenet.txt\n"
+      "  svengine run bert.onnx --dim S=128 --seed 7");
+  return [options] { return run(*options); };
+}
+
+}  // namespace svengine::tool

@@ -1,0 +1,163 @@
+// svengine test: runs a network on recorded inputs and compares with the recorded outputs.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "tools/commands/commands.h"
+#include "tools/support/compare.h"
+#include "tools/support/data_set.h"
+#include "tools/support/element.h"
+#include "tools/support/json.h"
+#include "tools/support/network.h"
+
+namespace svengine::tool {
+namespace {
+
+struct Options {
+  std::string model;
+  std::vector<std::string> folders;
+  Tolerance tolerance;
+  RuntimeOptions runtime;
+  bool json = false;
+};
+
+struct OutputResult {
+  std::string name;
+  Comparison comparison;
+  Tensor got, expected;
+};
+
+struct SetResult {
+  std::string path;
+  std::vector<OutputResult> outputs;
+};
+
+Result<std::vector<std::string>> data_sets(const Options& options) {
+  std::vector<std::string> folders = options.folders;
+  if (folders.empty()) {
+    const std::string beside = std::filesystem::path(options.model).parent_path().string();
+    folders.push_back(beside.empty() ? "." : beside);
+  }
+  std::vector<std::string> sets;
+  for (const std::string& folder : folders) {
+    SV_ASSIGN(const std::vector<std::string> found, find_data_sets(folder));
+    sets.insert(sets.end(), found.begin(), found.end());
+  }
+  return sets;
+}
+
+/// Errors name the data set.
+Result<SetResult> run_set(Network& network, const std::string& path, const Tolerance& tolerance) {
+  SV_ASSIGN(const DataSet set, load_data_set(path));
+  const std::vector<Session::Port>& ports = network.session->outputs();
+  if (set.outputs.size() != ports.size())
+    return error("{}: has {} outputs, the network {}", path, set.outputs.size(), ports.size());
+  Result<std::vector<Tensor>> got = run_network(network, set.inputs);
+  if (!got.ok()) return std::move(got).error().in(path);
+  SetResult out{path, {}};
+  for (size_t i = 0; i < ports.size(); ++i)
+    out.outputs.push_back({ports[i].name, compare((*got)[i], set.outputs[i], tolerance), (*got)[i], set.outputs[i]});
+  return out;
+}
+
+Json worst(const OutputResult& result, double value, int64_t index) {
+  if (index < 0) return nullptr;
+  return {{"error", value},
+          {"index", index_text(result.expected.dims(), index)},
+          {"got", element_as_double(result.got, index)},
+          {"expected", element_as_double(result.expected, index)}};
+}
+
+Json to_json(const Options& options, const std::vector<SetResult>& results, bool passed) {
+  Json sets = Json::array();
+  for (const SetResult& set : results) {
+    Json outputs = Json::array();
+    for (const OutputResult& r : set.outputs) {
+      const Comparison& c = r.comparison;
+      Json row = {{"name", r.name}, {"passed", c.passed}, {"elements", c.count}};
+      if (!c.mismatch.empty()) {
+        row["mismatch"] = c.mismatch;
+      } else {
+        row["over_tolerance"] = c.over;
+        row["worst_absolute"] = worst(r, c.worst_abs, c.worst_abs_index);
+        row["worst_relative"] = worst(r, c.worst_rel, c.worst_rel_index);
+      }
+      outputs.push_back(std::move(row));
+    }
+    sets.push_back({{"path", set.path}, {"outputs", std::move(outputs)}});
+  }
+  return {{"model", options.model}, {"rtol", options.tolerance.rtol}, {"atol", options.tolerance.atol}, {"passed", passed}, {"data_sets", sets}};
+}
+
+std::string worst_text(const OutputResult& r, double value, int64_t index) {
+  if (index < 0) return "0";
+  return fmt::format("{:.3g} at {} ({}, expected {})", value, index_text(r.expected.dims(), index), element_text(r.got, index, 8),
+                     element_text(r.expected, index, 8));
+}
+
+std::string to_text(const std::vector<SetResult>& results) {
+  Table table({"", "output", "over", "elements", "worst absolute error", "worst relative error"},
+              {Table::Align::left, Table::Align::left, Table::Align::right, Table::Align::right});
+  std::string out;
+  for (const SetResult& set : results) {
+    out += set.path + '\n';
+    Table lines = table;
+    for (const OutputResult& r : set.outputs) {
+      const Comparison& c = r.comparison;
+      if (!c.mismatch.empty()) {
+        lines.row({"FAIL", r.name, "-", grouped(c.count), c.mismatch});
+        continue;
+      }
+      lines.row({c.passed ? "pass" : "FAIL", r.name, grouped(c.over), grouped(c.count), worst_text(r, c.worst_abs, c.worst_abs_index),
+                 worst_text(r, c.worst_rel, c.worst_rel_index)});
+    }
+    out += lines.text("  ");
+  }
+  return out;
+}
+
+Result<int> run(const Options& options) {
+  SV_ASSIGN(const std::vector<std::string> sets, data_sets(options));
+  SV_ASSIGN(Network network, load_network(options.model, options.runtime));
+  std::vector<SetResult> results;
+  size_t outputs = 0, passed = 0;
+  for (const std::string& path : sets) {
+    SV_ASSIGN(SetResult result, run_set(network, path, options.tolerance));
+    for (const OutputResult& r : result.outputs) ++outputs, passed += r.comparison.passed;
+    results.push_back(std::move(result));
+  }
+  const bool all = passed == outputs;
+  if (options.json) {
+    put_json(to_json(options, results, all));
+  } else {
+    put(to_text(results));
+    print("{}: {} of {} outputs of {} data sets within rtol {:g}, atol {:g}\n", all ? "pass" : "FAIL", passed, outputs, sets.size(),
+          options.tolerance.rtol, options.tolerance.atol);
+  }
+  return all ? kSuccess : kFailed;
+}
+
+}  // namespace
+
+Action add_test(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App& command = *program.add_subcommand("test", "Compare a network's outputs with recorded ones");
+  add_model(command, options->model);
+  command.add_option("DIR", options->folders,
+                     "Folders with input_0, ..., output_0, ... (.pb or .npy), or with test_data_set_N folders of them (default: the model's folder)")
+      ->type_name("");
+  command.add_option("--rtol", options->tolerance.rtol, "Relative tolerance (default: 1e-3, as ONNX's backend tests)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("R");
+  command.add_option("--atol", options->tolerance.atol, "Absolute tolerance (default: 1e-7, as ONNX's backend tests)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("A");
+  add_runtime_options(command, options->runtime);
+  add_json(command, options->json);
+  command.footer(
+      "An element passes when |got - expected| <= atol + rtol * |expected|; integers and bools must be equal.\n"
+      "Exit code 1 when an output fails.\n"
+      "Examples:\n  svengine test resnet50/model.onnx\n  svengine test model.onnx test_data_set_0 --atol 1e-4 --rtol 0");
+  return [options] { return run(*options); };
+}
+
+}  // namespace svengine::tool

@@ -1,0 +1,63 @@
+// svengine zoo: writes well-known networks with seeded weights as ONNX files.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "importers/onnx/export.h"
+#include "tools/commands/commands.h"
+#include "tools/support/json.h"
+#include "tools/zoo/zoo.h"
+
+namespace svengine::tool {
+namespace {
+
+struct Options {
+  std::string name, path;
+  uint64_t seed = 1;
+  bool json = false;
+};
+
+std::string names() {
+  std::string out;
+  for (const ZooNetwork& n : zoo_networks()) out += fmt::format("{}{}", out.empty() ? "" : ", ", n.name);
+  return out;
+}
+
+Result<int> run(const Options& options) {
+  const ZooNetwork* network = nullptr;
+  for (const ZooNetwork& n : zoo_networks())
+    if (options.name == n.name) network = &n;
+  if (!network) return error("zoo: there is no network '{}'; there are {}", options.name, names());
+  SV_ASSIGN(const Graph graph, build_zoo_network(*network, options.seed));
+  ExportOptions exported;
+  exported.producer_version = SVENGINE_VERSION;
+  exported.doc = fmt::format("{}; random weights, seed {}", network->description, options.seed);
+  SV_TRY(export_onnx(graph, exported, options.path));
+  int64_t parameters = 0;
+  graph.for_each_value([&](Value& v) {
+    if (v.is_constant() && is_float(v.type.dtype)) parameters += v.constant().count();
+  });
+  std::error_code problem;
+  const auto bytes = static_cast<int64_t>(std::filesystem::file_size(options.path, problem));
+  if (problem) return error("{}: {}", options.path, problem.message());
+  if (options.json)
+    put_json({{"network", network->name}, {"path", options.path}, {"seed", options.seed}, {"parameters", parameters}, {"bytes", bytes}});
+  else
+    print("{}: {}, {} parameters, {}, seed {}\n", options.path, network->description, grouped(parameters),
+          bytes_text(static_cast<double>(bytes)), options.seed);
+  return kSuccess;
+}
+
+}  // namespace
+
+Action add_zoo(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App& command = *program.add_subcommand("zoo", "Write a well-known network with seeded weights as ONNX");
+  command.add_option("NETWORK", options->name, names())->required()->type_name("");
+  command.add_option("OUT", options->path, "ONNX file to write")->required()->type_name("");
+  command.add_option("--seed", options->seed, "Of the weights (default: 1); the same seed gives the same file everywhere")->type_name("SEED");
+  add_json(command, options->json);
+  command.footer("Examples:\n  svengine zoo resnet50 resnet50.onnx\n  svengine zoo bert-tiny tiny.onnx --seed 7");
+  return [options] { return run(*options); };
+}
+
+}  // namespace svengine::tool

@@ -1,0 +1,97 @@
+// The svengine program.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <exception>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "tools/commands/commands.h"
+#include "tools/support/output.h"
+
+namespace svengine::tool {
+namespace {
+
+constexpr const char* kDescription =
+    "Runs neural networks from ONNX files on A64FX (SVE) and x86-64 (AVX-512, AVX2).\n"
+    "Exit codes: 0 success, 1 a comparison failed, 2 bad usage or bad input.";
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  svengine info\n"
+    "  svengine inspect model.onnx\n"
+    "  svengine run model.onnx --input image=dog.jpg --top 5 --labels labels.txt\n"
+    "  svengine test model.onnx test_data_set_0\n"
+    "  svengine bench model.onnx --dim N=8 --threads 12\n"
+    "  svengine SUBCOMMAND --help";
+
+/// A file opened while 0, 1 or 2 is closed would get that number, and a message would end up in it.
+void occupy_standard_files() {
+  for (int file = 0; file <= 2; ++file)
+    if (fcntl(file, F_GETFD) < 0 && errno == EBADF && open("/dev/null", file == 0 ? O_RDONLY : O_WRONLY) < 0) _exit(kError);
+}
+
+int usage_error(const CLI::ParseError& problem, const CLI::App& program) {
+  std::string command = program.get_name();
+  for (const CLI::App* sub : program.get_subcommands()) command += ' ' + sub->get_name();
+  print_error(problem.what());
+  print_hint(fmt::format("try '{} --help'", command));
+  return kError;
+}
+
+int run(int argc, char** argv) {
+  using Add = Action (*)(CLI::App&);
+  static constexpr Add kCommands[] = {add_info, add_inspect, add_run, add_test, add_bench, add_classify, add_zoo};
+  CLI::App program(kDescription, "svengine");
+  program.footer(kExamples);
+  program.require_subcommand(1);
+  program.set_version_flag("--version", "svengine " SVENGINE_VERSION);
+  std::vector<std::pair<CLI::App*, Action>> commands;
+  for (Add add : kCommands) {
+    Action action = add(program);
+    commands.emplace_back(program.get_subcommands([](const CLI::App*) { return true; }).back(), std::move(action));
+  }
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::Success& wanted) {  // --help, --version
+    std::ostringstream text;
+    program.exit(wanted, text, text);
+    put(text.str());
+    return kSuccess;
+  } catch (const CLI::ParseError& problem) {
+    return usage_error(problem, program);
+  }
+  for (const auto& [command, action] : commands) {
+    if (!command->parsed()) continue;
+    Result<int> code = action();
+    if (code.ok()) return *code;
+    print_error(code.error().message());
+  }
+  return kError;
+}
+
+}  // namespace
+}  // namespace svengine::tool
+
+int main(int argc, char** argv) {
+  using namespace svengine::tool;
+  // A reader that has seen enough (head) ends our output, not a run that also writes files.
+  std::signal(SIGPIPE, SIG_IGN);
+  occupy_standard_files();
+  int code = kError;
+  try {
+    code = run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    print_error("out of memory");
+  } catch (const std::exception& problem) {
+    print_error(problem.what());
+  }
+  const svengine::Status flushed = finish_output();
+  if (!flushed.ok()) {
+    print_error(flushed.error().message());
+    return kError;
+  }
+  return code;
+}

@@ -1,0 +1,55 @@
+#include "tools/support/compare.h"
+
+#include <cmath>
+
+#include "tools/support/element.h"
+
+namespace svengine::tool {
+namespace {
+
+std::string type_text(const Tensor& t) { return fmt::format("{}[{}]", name_of(t.type()), to_string(t.dims())); }
+
+bool bytes_equal(const Tensor& a, const Tensor& b, int64_t i) {
+  const size_t size = size_of(a.type());
+  return std::memcmp(a.raw() + static_cast<size_t>(i) * size, b.raw() + static_cast<size_t>(i) * size, size) == 0;
+}
+
+struct Difference {
+  double abs = 0, rel = 0;
+  bool over = false;
+};
+
+Difference difference(double got, double expected, const Tolerance& tolerance) {
+  if (got == expected || (std::isnan(got) && std::isnan(expected))) return {};
+  Difference out;
+  out.abs = std::abs(got - expected);
+  if (!std::isfinite(got) || !std::isfinite(expected)) out.abs = HUGE_VAL;
+  out.rel = expected == 0 ? 0 : out.abs / std::abs(expected);
+  if (std::isinf(out.abs)) out.rel = HUGE_VAL;
+  out.over = !(out.abs <= tolerance.atol + tolerance.rtol * std::abs(expected)) || std::isinf(out.abs);
+  return out;
+}
+
+}  // namespace
+
+Comparison compare(const Tensor& got, const Tensor& expected, const Tolerance& tolerance) {
+  Comparison out;
+  out.count = expected.count();
+  if (got.type() != expected.type() || got.dims() != expected.dims()) {
+    out.mismatch = fmt::format("is {}, expected {}", type_text(got), type_text(expected));
+    return out;
+  }
+  const bool exact = !is_float(got.type());
+  for (int64_t i = 0; i < out.count; ++i) {
+    Difference d = difference(element_as_double(got, i), element_as_double(expected, i), tolerance);
+    if (exact) d.over = !bytes_equal(got, expected, i);
+    out.over += d.over;
+    if (d.abs > out.worst_abs) out.worst_abs = d.abs, out.worst_abs_index = i;
+    if (d.rel > out.worst_rel) out.worst_rel = d.rel, out.worst_rel_index = i;
+    if (d.over && out.worst_abs_index < 0) out.worst_abs_index = i;  // 64-bit integers that differ below a double's last bit
+  }
+  out.passed = out.over == 0;
+  return out;
+}
+
+}  // namespace svengine::tool

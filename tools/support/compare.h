@@ -1,0 +1,30 @@
+// Comparing an output with what was expected.
+#pragma once
+#include <string>
+
+#include "engine/base/tensor.h"
+
+namespace svengine::tool {
+
+struct Tolerance {
+  double rtol = 1e-3;  // ONNX's backend tests: onnx.backend.test.loader and runner
+  double atol = 1e-7;
+};
+
+struct Comparison {
+  bool passed = false;
+  std::string mismatch;          // of type or shape: the values were not compared
+  int64_t count = 0;             // elements
+  int64_t over = 0;              // elements over the tolerance
+  double worst_abs = 0;          // |got - expected|
+  double worst_rel = 0;          // |got - expected| / |expected|, where the expected one is not 0
+  int64_t worst_abs_index = -1;  // -1: all are equal
+  int64_t worst_rel_index = -1;
+};
+
+/// Reals are within tolerance when |got - expected| <= atol + rtol * |expected|; equal infinities and two NaNs agree, and the
+/// sign of zero does not count. Integers and bools must be equal. An element that is over the tolerance without a finite
+/// difference (NaN or infinity on one side) has an infinite error.
+Comparison compare(const Tensor& got, const Tensor& expected, const Tolerance& tolerance);
+
+}  // namespace svengine::tool

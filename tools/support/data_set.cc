@@ -1,0 +1,89 @@
+#include "tools/support/data_set.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "importers/npy/npy.h"
+#include "importers/onnx/tensor_file.h"
+
+namespace svengine::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// 7 of "input_7.npy" and ("input_", ...).
+std::optional<size_t> number_after(std::string_view text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return std::nullopt;
+  text.remove_prefix(prefix.size());
+  size_t value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return problem == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+bool is_data(const fs::path& path) { return path.extension() == ".pb" || path.extension() == ".npy"; }
+
+std::optional<size_t> file_number(const fs::path& path, const char* prefix) {
+  return is_data(path) ? number_after(path.stem().string(), prefix) : std::nullopt;
+}
+
+Result<std::vector<fs::path>> list(const std::string& folder) {
+  std::error_code problem;
+  fs::directory_iterator it(folder, problem);
+  std::vector<fs::path> out;
+  for (; !problem && it != fs::directory_iterator(); it.increment(problem)) out.push_back(it->path());
+  if (problem) return error("{}: {}", folder, problem.message());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+Result<TensorFile> load(const fs::path& path) {
+  if (path.extension() == ".pb") return load_tensor_proto(path.string());
+  SV_ASSIGN(Tensor tensor, load_npy(path.string()));
+  return TensorFile{{}, std::move(tensor)};
+}
+
+Status load_numbered(const std::vector<fs::path>& files, const char* prefix, std::vector<Tensor>& tensors, std::vector<std::string>& names) {
+  std::map<size_t, fs::path> numbered;
+  for (const fs::path& file : files)
+    if (const auto number = file_number(file, prefix); number && !numbered.emplace(*number, file).second)
+      return error("{} and {} are the same tensor", numbered[*number].string(), file.filename().string());
+  for (const auto& [number, file] : numbered) {
+    if (number != tensors.size()) return error("{}{} is missing", prefix, tensors.size());
+    SV_ASSIGN(TensorFile loaded, load(file));
+    SV_ASSIGN(Tensor tensor, loaded.tensor.aligned_copy());
+    tensors.push_back(std::move(tensor));
+    names.push_back(std::move(loaded.name));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> find_data_sets(const std::string& folder) {
+  SV_ASSIGN(const std::vector<fs::path> files, list(folder));
+  std::map<size_t, std::string> sets;
+  for (const fs::path& file : files) {
+    if (file_number(file, "input_") || file_number(file, "output_")) return std::vector<std::string>{folder};
+    if (const auto number = number_after(file.filename().string(), "test_data_set_")) sets[*number] = file.string();
+  }
+  std::vector<std::string> out;
+  for (auto& [number, path] : sets) out.push_back(std::move(path));
+  if (out.empty()) return error("{}: holds neither input_0 and output_0 (.pb or .npy) nor folders test_data_set_0, ...", folder);
+  return out;
+}
+
+Result<DataSet> load_data_set(const std::string& path) {
+  SV_ASSIGN(const std::vector<fs::path> files, list(path));
+  DataSet out;
+  out.path = path;
+  Status status = load_numbered(files, "input_", out.inputs, out.input_names);
+  if (status.ok()) status = load_numbered(files, "output_", out.outputs, out.output_names);
+  if (!status.ok()) return std::move(status).error().in(path);
+  if (out.outputs.empty()) return error("{}: there is no output_0 to compare with", path);
+  return out;
+}
+
+}  // namespace svengine::tool

@@ -1,0 +1,23 @@
+// Recorded inputs and outputs of a network, as ONNX's model zoo and backend tests have them:
+//
+//   test_data_set_0/input_0.pb input_1.pb output_0.pb      or .npy; numbers in the order of the model's inputs and outputs
+#pragma once
+#include <string>
+#include <vector>
+
+#include "engine/base/tensor.h"
+
+namespace svengine::tool {
+
+struct DataSet {
+  std::string path;
+  std::vector<Tensor> inputs, outputs;
+  std::vector<std::string> input_names, output_names;  // as the .pb files have them; may be empty
+};
+
+/// The data sets that a folder means: itself when it holds input or output files, else its test_data_set_N, by number.
+Result<std::vector<std::string>> find_data_sets(const std::string& folder);
+
+Result<DataSet> load_data_set(const std::string& path);
+
+}  // namespace svengine::tool

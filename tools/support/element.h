@@ -1,0 +1,22 @@
+// Elements of a tensor as numbers, whatever their type and alignment.
+#pragma once
+#include "engine/base/tensor.h"
+
+namespace svengine::tool {
+
+/// Element i of a number or bool tensor as a double; 64-bit integers are rounded.
+double element_as_double(const Tensor& tensor, int64_t i);
+
+/// As text: integers exactly, reals with `digits` significant digits.
+std::string element_text(const Tensor& tensor, int64_t i, int digits = 6);
+
+/// The position of element i: "[0, 3, 17]"; "[]" for a scalar.
+std::string index_text(const Dims& dims, int64_t i);
+
+struct Statistics {
+  double min = 0, max = 0, mean = 0;  // of the elements that are finite
+  int64_t nans = 0, infinities = 0;
+};
+Statistics statistics_of(const Tensor& tensor);
+
+}  // namespace svengine::tool

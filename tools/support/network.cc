@@ -1,0 +1,48 @@
+#include "tools/support/network.h"
+
+#include <sys/resource.h>
+
+#include "importers/io/names.h"
+#include "importers/onnx/import.h"
+
+namespace svengine::tool {
+
+Result<Network> load_network(const std::string& path, const RuntimeOptions& runtime, const std::vector<std::string>& given) {
+  SV_ASSIGN(SessionOptions options, runtime.resolve());
+  Network out;
+  Stopwatch load;
+  ImportOptions import;
+  import.inputs_instead_of_initializers = given;
+  SV_ASSIGN(out.model, import_onnx(path, import));
+  out.load_ms = load.milliseconds();
+  out.inputs = input_ports(out.model.graph);
+  out.bounds = find_index_bounds(out.model.graph);
+  Stopwatch optimise;
+  Result<std::unique_ptr<Session>> session = Session::create(std::move(out.model.graph), std::move(options));
+  if (!session.ok()) return std::move(session).error().in(printable(path));
+  out.session = std::move(session).value();
+  out.optimise_ms = optimise.milliseconds();
+  return out;
+}
+
+Status make_ready(Network& network, const std::vector<Tensor>& inputs) {
+  Stopwatch planning;
+  Status status = network.session->prepare(inputs);
+  if (!status.ok()) return std::move(status).error().in(printable(network.model.path));
+  network.optimise_ms += planning.milliseconds();
+  return {};
+}
+
+Result<std::vector<Tensor>> run_network(Network& network, const std::vector<Tensor>& inputs, bool profile) {
+  Result<std::vector<Tensor>> outputs = network.session->run(inputs, profile);
+  if (!outputs.ok()) return std::move(outputs).error().in(printable(network.model.path));
+  return outputs;
+}
+
+double peak_rss_mib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;  // Linux counts KiB
+}
+
+}  // namespace svengine::tool

@@ -1,0 +1,92 @@
+#include "tools/support/options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "engine/kernels/kernel_table.h"
+
+namespace svengine::tool {
+namespace {
+
+constexpr int kMostThreads = 4096;
+
+std::string kernel_set_names() {
+  std::string out;
+  for (const kernels::KernelTable* set : kernels::available_kernel_sets()) out += (out.empty() ? "" : ", ") + std::string(set->name);
+  return out.empty() ? "none" : out;
+}
+
+}  // namespace
+
+Result<SessionOptions> RuntimeOptions::resolve() const {
+  SessionOptions out;
+  out.flush_denormals = !keep_denormals;
+  if (!topology.empty()) {
+    SV_ASSIGN(out.topology, parse_topology(topology));
+  } else {
+    out.topology = detect_topology(threads);
+  }
+  if (kernels.empty()) return out;
+  out.kernels = kernels::find_kernel_set(kernels);
+  if (!out.kernels) return error("--kernels {}: this program on this processor has: {}", kernels, kernel_set_names());
+  return out;
+}
+
+void add_runtime_options(CLI::App& command, RuntimeOptions& options) {
+  constexpr const char* kGroup = "Machine";
+  CLI::Option* threads = command.add_option("--threads", options.threads, "Threads (default: OMP_NUM_THREADS, or every allowed cpu)")
+                             ->check(CLI::Range(1, kMostThreads))
+                             ->type_name("N")
+                             ->group(kGroup);
+  command.add_option("--topology", options.topology, "Groups of threads, as 4x12 for A64FX's four groups of 12, on whatever cpus there are")
+      ->type_name("GxT")
+      ->excludes(threads)
+      ->group(kGroup);
+  command.add_option("--kernels", options.kernels, "Kernel set: avx2, avx512 or sve512 (default: the best this processor can run)")
+      ->type_name("SET")
+      ->group(kGroup);
+  command.add_flag("--no-flush-denormals", options.keep_denormals, "Compute with subnormal numbers (slow on A64FX) instead of zeros")
+      ->group(kGroup);
+}
+
+void add_pixel_options(CLI::App& command, ImageOptions& options) {
+  constexpr const char* kGroup = "Images";
+  command.add_option("--image-mean", options.mean, "Subtracted from pixels: one number, or one for each channel (default: 0)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("M[,M,M]")
+      ->group(kGroup);
+  command.add_option("--image-std", options.std, "Pixels are divided by this after that: one number, or one for each channel (default: 1)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("S[,S,S]")
+      ->group(kGroup);
+  command.add_flag("--image-raw", [&options](int64_t) { options.unit_range = false; }, "Pixels from 0 to 255 instead of 0 to 1")
+      ->group(kGroup);
+}
+
+void add_input_options(CLI::App& command, InputOptions& options) {
+  constexpr const char* kGroup = "Inputs";
+  command.add_option("--input", options.files,
+                     "An input from a file: .npy, .npz, ONNX .pb, or an image .png, .jpg. NAME may be left out when the network has one "
+                     "input, or for an .npz with the inputs' names. Several files for one input are joined along dimension 0")
+      ->allow_extra_args(false)
+      ->type_name("NAME=FILE")
+      ->group(kGroup);
+  command.add_option("--shape", options.shapes, "The shape of an input that no file is given for, as image:1x3x224x224")
+      ->allow_extra_args(false)
+      ->type_name("NAME:SHAPE")
+      ->group(kGroup);
+  command.add_option("--dim", options.dims, "The size of a symbolic dimension, as N=8 (default: 1)")
+      ->allow_extra_args(false)
+      ->type_name("DIM=SIZE")
+      ->group(kGroup);
+  command.add_option("--seed", options.seed, "Of the random inputs that stand in for those not given (default: 1)")->type_name("SEED")->group(kGroup);
+}
+
+void add_model(CLI::App& command, std::string& path) {
+  command.add_option("MODEL", path, "ONNX file")->required()->type_name("");
+}
+
+void add_json(CLI::App& command, bool& json) { command.add_flag("--json", json, "Print JSON, for programs"); }
+
+}  // namespace svengine::tool

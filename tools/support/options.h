@@ -1,0 +1,46 @@
+// Options that several subcommands share.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "importers/image/image.h"
+#include "runtime/session.h"
+
+namespace CLI {
+class App;
+}
+
+namespace svengine::tool {
+
+/// --threads, --topology, --kernels, --no-flush-denormals.
+struct RuntimeOptions {
+  int threads = 0;  // 0: OMP_NUM_THREADS, or every allowed cpu
+  std::string topology;
+  std::string kernels;
+  bool keep_denormals = false;
+
+  Result<SessionOptions> resolve() const;
+};
+void add_runtime_options(CLI::App& command, RuntimeOptions& options);
+
+/// --image-mean, --image-std, --image-raw: what happens to the pixels of an image.
+void add_pixel_options(CLI::App& command, ImageOptions& options);
+
+/// --input, --shape, --dim, --seed.
+struct InputOptions {
+  std::vector<std::string> files;   // NAME=FILE or FILE
+  std::vector<std::string> shapes;  // NAME:1x3x224x224
+  std::vector<std::string> dims;    // N=8
+  uint64_t seed = 1;
+  std::string resize;               // --resize, of `run` only
+  ImageOptions image;
+};
+void add_input_options(CLI::App& command, InputOptions& options);
+
+/// The MODEL argument.
+void add_model(CLI::App& command, std::string& path);
+
+void add_json(CLI::App& command, bool& json);
+
+}  // namespace svengine::tool

@@ -1,0 +1,24 @@
+// Tensors from the files a user names.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "importers/image/image.h"
+#include "importers/npy/npz.h"
+
+namespace svengine::tool {
+
+/// By the file's ending: .npy, .npz, .pb, .png, .jpg, .jpeg. `name` picks the array of an .npz, where a single one will do
+/// under any name. Aligned as the engine likes it.
+Result<Tensor> load_tensor_file(const std::string& path, const std::string& name, const ImageOptions& image);
+
+bool is_image_file(const std::string& path);
+bool is_npz_file(const std::string& path);
+
+/// The tensors one after the other along dimension 0.
+Result<Tensor> join_tensors(const std::vector<Tensor>& parts);
+
+/// `name` as a file name: letters, digits, '.', '_' and '-' stay.
+std::string file_name_for(const std::string& name);
+
+}  // namespace svengine::tool
