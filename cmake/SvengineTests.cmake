@@ -17,6 +17,7 @@ target_include_directories(svengine_test_main SYSTEM PUBLIC ${CATCH2_INCLUDE_DIR
 target_link_libraries(svengine_test_main PUBLIC svengine_flags)
 
 function(svengine_test source)
+  cmake_path(NORMAL_PATH source)
   cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
   string(REGEX REPLACE "\\.cc$" "" name ${name})
   string(REPLACE "/" "_" name ${name})
