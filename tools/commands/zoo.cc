@@ -5,6 +5,7 @@
 #include "importers/onnx/export.h"
 #include "tools/commands/commands.h"
 #include "tools/support/json.h"
+#include "tools/support/options.h"
 #include "tools/zoo/zoo.h"
 
 namespace svengine::tool {
