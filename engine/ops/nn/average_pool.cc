@@ -6,7 +6,7 @@ namespace svengine::ops {
 namespace {
 
 Status lower(LowerContext& c) {
-  return lower_pool(c, "average_pool", {.kind = kernels::PoolKind::kAverage, .count_padding = c.attributes().integer("count_include_pad") != 0});
+  return lower_pool(c, "average_pool", {.kind = kernels::PoolKind::kAverage, .shape = {}, .count_padding = c.attributes().integer("count_include_pad") != 0});
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ Status infer(InferContext& c) {
 }
 
 Status lower(LowerContext& c) {
-  return lower_pool(c, "lp_pool", {.kind = kernels::PoolKind::kLp, .power = static_cast<int32_t>(c.attributes().integer("p", 2))});
+  return lower_pool(c, "lp_pool", {.kind = kernels::PoolKind::kLp, .shape = {}, .power = static_cast<int32_t>(c.attributes().integer("p", 2))});
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ OpDef define_max_pool() {
       .outputs = {1, 2},
       .attributes = window_attributes({{"storage_order", AttributeKind::integer, false, int64_t{0}}}, true, true),
       .infer = infer_pool,
-      .lower = [](LowerContext& c) { return lower_pool(c, "max_pool", {.kind = kernels::PoolKind::kMax}); },
+      .lower = [](LowerContext& c) { return lower_pool(c, "max_pool", {.kind = kernels::PoolKind::kMax, .shape = {}}); },
       .cost = pool_cost,
       .blocked = BlockedLayout::prefers,
       .can_block = can_block_pool,

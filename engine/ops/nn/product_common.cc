@@ -14,8 +14,6 @@ using kernels::GemmKernels;
 using kernels::GemmPackArgs;
 using kernels::GemmStride;
 
-int64_t stride_at(const std::vector<int64_t>& strides, size_t i) { return i < strides.size() ? strides[i] : 0; }
-
 /// Merges neighbouring batch dimensions that every operand steps through evenly, and drops those of size 1.
 void merge_batch(Product& p) {
   std::vector<std::vector<int64_t>*> all{&p.a.batch_strides, &p.b.batch_strides, &p.c_strides};
