@@ -1,0 +1,117 @@
+// Shapes and canonical forms of the operators that move elements.
+#include <catch2/catch.hpp>
+
+#include "engine/ops/infer_testing.h"
+
+using namespace svengine;
+using namespace svengine::ops;
+
+namespace {
+using Ints = std::vector<int64_t>;
+}
+
+TEST_CASE("Concat adds along its axis") {
+  const std::initializer_list<std::pair<const char*, Attribute>> axis1 = {{"axis", int64_t{1}}};
+  CHECK(OneNode("Concat", {f32({2, 3}), f32({2, 5})}, axis1).outcome == "float32[2x8]");
+  CHECK(OneNode("Concat", {f32({sym("N"), 3}), f32({2, sym("C")})}, axis1).outcome == "float32[2x?]");
+  CHECK(OneNode("Concat", {f32({sym("N"), 3}), f32({sym("N"), 3})}, {{"axis", int64_t{-1}}}).outcome == "float32[Nx6]");
+  CHECK(OneNode("Concat", {f32({2, 3}), f32({3, 3})}, axis1).says("input 1 is 3 wide in dimension 0, those before are 2"));
+  CHECK(OneNode("Concat", {f32({2, 3}), f32({3})}, axis1).says("ranks 2 and 1"));
+  CHECK(OneNode("Concat", {f32({2, 3}), i64({2, 3})}, axis1).says("types float32 and int64"));
+  CHECK(OneNode("Concat", {f32({2, 3})}).says("attribute 'axis' is missing"));
+}
+
+TEST_CASE("Split by sizes, by number, and equally") {
+  CHECK(OneNode("Split", {f32({6, 5})}, {}, 3).outcome == "float32[2x5] float32[2x5] float32[2x5]");
+  CHECK(OneNode("Split", {f32({7, 5})}, {{"num_outputs", int64_t{3}}}, 3).outcome == "float32[3x5] float32[3x5] float32[1x5]");
+  CHECK(OneNode("Split", {f32({2, 5}), ints({1, 4})}, {{"axis", int64_t{1}}}, 2).outcome == "float32[2x1] float32[2x4]");
+  CHECK(OneNode("Split", {f32({5})}, {{"split", Ints{2, 3}}}, 2, 11).outcome == "float32[2] float32[3]");
+  CHECK(OneNode("Split", {f32({5})}, {}, 2).says("5 does not split into 2 equal pieces"));
+  CHECK(OneNode("Split", {f32({5}), ints({2, 2})}, {}, 2).says("the pieces sum to 4, the axis has 5"));
+  CHECK(OneNode("Split", {f32({5}), ints({7, -2})}, {}, 2).says("size -2"));
+  CHECK(OneNode("Split", {f32({5}), ints({5})}, {}, 2).says("1 sizes for 2 outputs"));
+}
+
+TEST_CASE("Slice clamps like NumPy") {
+  const Dim n = sym("N");
+  CHECK(OneNode("Slice", {f32({7, 9}), ints({1, -3}), ints({100, -1})}).outcome == "float32[6x2]");
+  CHECK(OneNode("Slice", {f32({7}), ints({-1}), ints({INT64_MIN}), ints({0}), ints({-2})}).outcome == "float32[4]");
+  CHECK(OneNode("Slice", {f32({7}), ints({5}), ints({2})}).outcome == "float32[0]");
+  CHECK(OneNode("Slice", {f32({7}), ints({0}), ints({7}), ints({0}), ints({INT64_MIN})}).outcome == "float32[0]");
+  CHECK(OneNode("Slice", {f32({7}), ints({6}), ints({-8}), ints({0}), ints({INT64_MIN})}).outcome == "float32[1]");
+  CHECK(OneNode("Slice", {f32({n, 9}), ints({0}), ints({INT64_MAX}), ints({0})}).outcome == "float32[Nx9]");
+  CHECK(OneNode("Slice", {f32({n, 9}), ints({1}), ints({2}), ints({0})}).outcome == "float32[?x9]");
+  CHECK(OneNode("Slice", {f32({n, 9}), i64({1}), i64({1}), ints({1})}).outcome == "float32[Nx?]");
+  CHECK(OneNode("Slice", {f32({7, 9})}, {{"starts", Ints{1}}, {"ends", Ints{3}}, {"axes", Ints{1}}}, 1, 9).outcome == "float32[7x2]");
+  CHECK(OneNode("Slice", {f32({7}), ints({0}), ints({1}), ints({0}), ints({0})}).says("a step is 0"));
+  CHECK(OneNode("Slice", {f32({7}), ints({0, 1}), ints({1})}).says("need equally many"));
+  CHECK(OneNode("Slice", {f32({7, 7}), ints({0, 1}), ints({1, 1}), ints({0, -2})}).says("names axis 0 twice"));
+}
+
+TEST_CASE("Pad grows and crops, with pads from attribute or input") {
+  CHECK(OneNode("Pad", {f32({3, 5}), ints({1, 2, 0, -3})}).outcome == "float32[4x4]");
+  CHECK(OneNode("Pad", {f32({sym("N"), 5}), ints({0, 2, 0, 3})}).outcome == "float32[Nx10]");
+  CHECK(OneNode("Pad", {f32({3, 5}), ints({1, 1}), {}, ints({-1})}).outcome == "float32[3x7]");
+  OneNode old("Pad", {f32({3})}, {{"pads", Ints{1, 1}}, {"value", 2.0f}}, 1, 2);
+  CHECK(old.outcome == "float32[5]");
+  REQUIRE(old.node->inputs().size() == 3);
+  CHECK(old.node->input(2)->constant().data<float>()[0] == 2.0f);
+  CHECK(OneNode("Pad", {f32({3}), ints({1})}).says("1 pads, needs two for each of 1 axes"));
+  CHECK(OneNode("Pad", {f32({3}), ints({-2, -2})}).says("take more from dimension 0"));
+  CHECK(OneNode("Pad", {f32({0}), ints({1, 1})}, {{"mode", std::string("edge")}}).says("dimension 0 is empty"));
+  CHECK(OneNode("Pad", {f32({3}), ints({1, 1})}, {{"mode", std::string("mirror")}}).says("needs constant, reflect, edge or wrap"));
+}
+
+TEST_CASE("Gathers and scatters check known indices") {
+  const Given two_by_two(Tensor::of<int64_t>({2, 2}, {0, 1, -1, 2}));
+  CHECK(OneNode("Gather", {f32({3, 5}), two_by_two}).outcome == "float32[2x2x5]");
+  CHECK(OneNode("Gather", {f32({4, 3}), i64({})}, {{"axis", int64_t{-1}}}).outcome == "float32[4]");
+  CHECK(OneNode("Gather", {f32({2, 5}), two_by_two}).says("index 2 is outside [-2, 1]"));
+  CHECK(OneNode("Gather", {f32({2}), f32({1})}).says("needs int32 or int64"));
+  CHECK(OneNode("GatherElements", {f32({3, 5}), two_by_two}).outcome == "float32[2x2]");
+  CHECK(OneNode("GatherElements", {f32({3, 1}), two_by_two}).says("dimension 1 of the indices is 2, the data has only 1"));
+  CHECK(OneNode("GatherND", {f32({2, 3, 5}), two_by_two}).outcome == "float32[2x5]");
+  CHECK(OneNode("GatherND", {f32({2, 2, 5}), two_by_two}).says("index 2 is outside [-2, 1]"));
+  CHECK(OneNode("GatherND", {f32({2, 3, 5}), i64({2, 4, 1})}, {{"batch_dims", int64_t{1}}}).outcome == "float32[2x4x5]");
+  CHECK(OneNode("GatherND", {f32({2}), i64({2, 2})}).says("the last dimension of the indices is 2"));
+  CHECK(OneNode("ScatterND", {f32({4, 5}), i64({3, 1}), f32({3, 5})}).outcome == "float32[4x5]");
+  CHECK(OneNode("ScatterND", {f32({4, 5}), i64({3, 1}), f32({3})}).says("updates have shape 3, need 3x5"));
+  CHECK(OneNode("ScatterElements", {f32({4}), i64({2}), f32({3})}).says("need one shape"));
+  CHECK(OneNode("ScatterElements", {f32({4}), i64({2}), i64({2})}).says("updates are of type int64"));
+  OneNode old("Scatter", {f32({4}), i64({2}), f32({2})}, {}, 1, 9);
+  CHECK(old.node->op().name == std::string_view("ScatterElements"));
+}
+
+TEST_CASE("Resize takes scales or sizes; Upsample becomes Resize") {
+  const Given none(Tensor::of<float>({0}, {})), doubled(Tensor::of<float>({4}, {1, 1, 2, 2}));
+  const Shape x{1, sym("C"), 5, 7};
+  CHECK(OneNode("Resize", {f32(x), none, doubled}).outcome == "float32[1xCx10x14]");
+  CHECK(OneNode("Resize", {f32(x), {}, {}, ints({1, 3, 9, 4})}).outcome == "float32[1x3x9x4]");
+  CHECK(OneNode("Resize", {f32({1, 1, 4, 8}), {}, {}, ints({8, 8})},
+                {{"axes", Ints{2, 3}}, {"keep_aspect_ratio_policy", std::string("not_larger")}}).outcome == "float32[1x1x4x8]");
+  CHECK(OneNode("Resize", {f32(x), doubled}, {}, 1, 10).outcome == "float32[1xCx10x14]");
+  CHECK(OneNode("Resize", {f32(x), none, doubled, ints({1, 3, 9, 4})}).says("either scales or sizes"));
+  CHECK(OneNode("Resize", {f32(x), none, Tensor::of<float>({2}, {1, 1})}).says("2 scales for 4 axes"));
+  CHECK(OneNode("Resize", {f32(x), none, Tensor::of<float>({4}, {1, 1, -1, 1})}).says("scale -1 of axis 2"));
+  OneNode old("Upsample", {f32(x), doubled}, {{"mode", std::string("linear")}}, 1, 9);
+  CHECK(old.outcome == "float32[1xCx10x14]");
+  CHECK(old.node->op().name == std::string_view("Resize"));
+  CHECK(OneNode("Upsample", {f32({1, 2})}, {{"scales", std::vector<float>{1, 3}}}, 1, 7).outcome == "float32[1x6]");
+}
+
+TEST_CASE("operators whose output size is in the data wait for it") {
+  CHECK(OneNode("NonZero", {f32({2, 3})}).outcome == "int64[2x?]");
+  CHECK(OneNode("NonZero", {Tensor::of<float>({2, 2}, {0, 1, 2, 0})}).outcome == "int64[2x2]");
+  CHECK(OneNode("Compress", {f32({3, 2}), Tensor::of<bool>({2}, {true, false})}, {{"axis", int64_t{0}}}).outcome == "float32[1x2]");
+  CHECK(OneNode("Compress", {f32({2}), Tensor::of<bool>({3}, {true, false, true})}).says("condition 2 is true"));
+  CHECK(OneNode("Unique", {Tensor::of<float>({3}, {1, 2, 1})}, {}, 4).outcome == "float32[2] int64[2] int64[3] int64[2]");
+  CHECK(OneNode("TopK", {f32({3, 9}), ints({4})}, {}, 2).outcome == "float32[3x4] int64[3x4]");
+  CHECK(OneNode("TopK", {f32({3, 9})}, {{"k", int64_t{2}}}, 2, 9).outcome == "float32[3x2] int64[3x2]");
+  CHECK(OneNode("TopK", {f32({3, 9}), ints({10})}, {}, 2).says("k is 10, needs 0 to 9"));
+  CHECK(OneNode("OneHot", {i64({3}), ints({5}), f32({2})}).outcome == "float32[3x5]");
+  CHECK(OneNode("OneHot", {i64({3}), i64({1}), f32({2})}, {{"axis", int64_t{0}}}).outcome == "float32[?x3]");
+  CHECK(OneNode("Tile", {f32({2, sym("N")}), ints({3, 1})}).outcome == "float32[6xN]");
+  CHECK(OneNode("DepthToSpace", {f32({1, 8, 2, 3})}, {{"blocksize", int64_t{2}}}).outcome == "float32[1x2x4x6]");
+  CHECK(OneNode("DepthToSpace", {f32({1, 6, 2, 3})}, {{"blocksize", int64_t{2}}}).says("6 channels do not divide by 4"));
+  CHECK(OneNode("SpaceToDepth", {f32({1, 2, 4, 6})}, {{"blocksize", int64_t{2}}}).outcome == "float32[1x8x2x3]");
+}
