@@ -136,6 +136,7 @@ std::vector<std::byte> samples(ElementType type, int64_t n) {
     if (type == ElementType::kBool) bits = random() % 3;
     else if (!is_float(type) && i % 3 == 0) bits = static_cast<uint64_t>(static_cast<int64_t>(random() % 600) - 300);
     else if (!is_float(type) && i % 3 == 1) bits = (uint64_t{1} << random() % 64) + random() % 5 - 2;
+    else if (!is_float(type) && i % 2) bits = (static_cast<uint64_t>(tie(random)) << random() % 56) + random() % 3 - 1;
     else if (type == ElementType::kF64 && i % 3 < 2) {
       const double x = std::ldexp(static_cast<double>(tie(random)), static_cast<int>(random() % 40) - 30);
       std::memcpy(&bits, &x, 8);
