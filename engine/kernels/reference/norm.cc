@@ -17,11 +17,11 @@ std::vector<double> affine(std::vector<double> y, const std::vector<double>& sca
 }  // namespace
 
 ReferenceMoments reference_moments(const std::vector<double>& values) {
-  long double sum = 0, squares = 0;
+  double sum = 0, squares = 0;
   for (double v : values) sum += v;
-  const long double mean = sum / static_cast<long double>(values.size());
+  const double mean = sum / static_cast<double>(values.size());
   for (double v : values) squares += (v - mean) * (v - mean);
-  return {static_cast<double>(mean), static_cast<double>(squares / static_cast<long double>(values.size()))};
+  return {static_cast<double>(mean), static_cast<double>(squares / static_cast<double>(values.size()))};
 }
 
 std::vector<double> reference_layer_norm(const std::vector<double>& t, const std::vector<double>& scale,

@@ -20,7 +20,7 @@ double extreme(const std::vector<double>& terms, double start, bool largest) {
 }
 
 double total(const std::vector<double>& terms) {
-  long double sum = 0;
+  double sum = 0;
   for (double t : terms) sum += t;
   return static_cast<double>(sum);
 }
@@ -44,13 +44,13 @@ double reduce(const std::vector<double>& terms, ReduceOp op, bool floating) {
     }
     case ReduceOp::kMax: return extreme(terms, -infinity, true);
     case ReduceOp::kMin: return extreme(terms, infinity, false);
-    case ReduceOp::kProd: return static_cast<double>(std::accumulate(terms.begin(), terms.end(), 1.0L, std::multiplies<>()));
+    case ReduceOp::kProd: return static_cast<double>(std::accumulate(terms.begin(), terms.end(), 1.0, std::multiplies<>()));
     case ReduceOp::kL1: return total(map(terms, absolute));
     case ReduceOp::kL2: return std::sqrt(total(map(terms, square)));
     case ReduceOp::kLogSum: return std::log(total(terms));
     case ReduceOp::kLogSumExp: {
       const double top = extreme(terms, -infinity, true), shift = std::isinf(top) ? 0 : top;
-      long double sum = 0;
+      double sum = 0;
       for (double t : terms) sum += std::exp(t - shift);
       return static_cast<double>(std::log(sum)) + shift;
     }

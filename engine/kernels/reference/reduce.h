@@ -1,4 +1,4 @@
-// Reductions in long double over explicit coordinates: the oracle of the reduction kernels.
+// Reductions in double over explicit coordinates: the oracle of the reduction kernels.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -11,7 +11,7 @@ std::vector<double> reference_softmax(const std::vector<double>& x, bool log) {
     if (std::isnan(v) || v > maximum) maximum = v;
   for (double v : x)
     if (std::isnan(v)) maximum = v;
-  long double sum = 0;
+  double sum = 0;
   for (double v : x) sum += std::exp(v - maximum);
   std::vector<double> y;
   for (double v : x)

@@ -62,11 +62,13 @@ template <ReduceOp kOp>
 float line_total(ReduceShape& shape, const float* x, [[maybe_unused]] vf shift) {
   if constexpr (kAdds<kOp>) {
     vf high[1] = {vdup(0.0f)}, low[1] = {vdup(0.0f)};
+    bool fresh = true;
     shape.for_runs([&](int64_t offset) SVENGINE_INLINE_LAMBDA {
       const float* from = x + offset;
-      add_line<8, 1>(shape.run, high, low, [=](int64_t i, vb p, vf(&v)[1]) SVENGINE_INLINE_LAMBDA {
+      add_line<8, 1>(shape.run, high, low, fresh, [=](int64_t i, vb p, vf(&v)[1]) SVENGINE_INLINE_LAMBDA {
         v[0] = term<kOp>(svld1(p, from + i), shift);
       });
+      fresh = false;
     });
     return lane_sum(high[0], low[0]);
   } else {
@@ -153,15 +155,18 @@ template <ReduceOp kOp>
 void reduce_items(const ReduceArgs& args, ReduceShape& shape, int64_t begin, int64_t end) {
   const float* x = static_cast<const float*>(args.x);
   float* y = static_cast<float*>(args.y);
+  if (begin >= end) return;
+  shape.kept.seek(begin / shape.stretches);
   for (int64_t item = begin; item < end; ++item) {
-    shape.kept.seek(item / shape.stretches);
     const float* from = x + shape.kept.offset(0);
     if (shape.lines) {
       y[item] = reduce_line<kOp>(shape, from);
     } else {
-      const int64_t first = item % shape.stretches * kReduceColumns;
+      const int64_t stretch = item % shape.stretches, first = stretch * kReduceColumns;
       reduce_columns<kOp>(shape, from + first, y + item / shape.stretches * shape.columns + first, shape.columns - first);
+      if (stretch + 1 < shape.stretches) continue;
     }
+    shape.kept.next();
   }
 }
 

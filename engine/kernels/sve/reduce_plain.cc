@@ -136,16 +136,19 @@ template <ReduceOp kOp, class T>
 void reduce_items(const ReduceArgs& args, ReduceShape& shape, int64_t begin, int64_t end) {
   const T* x = static_cast<const T*>(args.x);
   T* y = static_cast<T*>(args.y);
+  if (begin >= end) return;
+  shape.kept.seek(begin / shape.stretches);
   for (int64_t item = begin; item < end; ++item) {
-    shape.kept.seek(item / shape.stretches);
     const T* from = x + shape.kept.offset(0);
     if (shape.lines) {
       y[item] = reduce_line<kOp, T>(shape, from);
     } else {
-      const int64_t first = item % shape.stretches * kReduceColumns;
+      const int64_t stretch = item % shape.stretches, first = stretch * kReduceColumns;
       reduce_columns<kOp, T>(shape, from + first, y + item / shape.stretches * shape.columns + first,
                              smaller(kReduceColumns, shape.columns - first));
+      if (stretch + 1 < shape.stretches) continue;
     }
+    shape.kept.next();
   }
 }
 

@@ -5,7 +5,7 @@
 //
 //   block:        U accumulators, each adding up kBlockSteps vectors     error grows with kBlockSteps only
 //   second level: the block's sum is added to `high` by two_sum, the rounding error collected in `low`
-//   end:          the lanes of high and low are added up pairwise (FADDV)
+//   end:          high + low, then its lanes, neighbours first (FADDV)
 //
 // The last, partial step of a block works under WHILELT predicates: lanes beyond the end are never added, loads read them
 // as zero, and every accumulator starts from its neutral element. Functions are given the index and the predicate; they
@@ -54,12 +54,8 @@ SVENGINE_INLINE vf compensated(vf high, vf low) {
   return svadd_x(all, high, svsel(usable, low, svdup_f32(0.0f)));
 }
 
-/// The sum of all lanes, high + low.
-SVENGINE_INLINE float lane_sum(vf high, vf low) {
-  const vb all = svptrue_b32();
-  const vb usable = svcmpeq(all, low, low);
-  return svaddv(all, high) + svaddv(all, svsel(usable, low, svdup_f32(0.0f)));
-}
+/// The sum of all lanes of high + low.
+SVENGINE_INLINE float lane_sum(vf high, vf low) { return svaddv(svptrue_b32(), compensated(high, low)); }
 
 /// acc[0] of U accumulators := all of them, as a tree.
 template <int U, class Op>
@@ -72,9 +68,10 @@ SVENGINE_INLINE void combine(vf (&acc)[U], const Op& op) {
 }
 
 /// high[k] + low[k] += sum over i of v[k], where f(i, predicate, v) computes vf v[K] of one vector of the line. U is a power
-/// of two.
+/// of two. `fresh`: high and low are still zero, so the first block needs no two_sum (whose six dependent additions would
+/// cost a short line as much as all its elements).
 template <int U, int K, class F>
-SVENGINE_INLINE void add_line(int64_t n, vf (&high)[K], vf (&low)[K], const F& f) {
+SVENGINE_INLINE void add_line(int64_t n, vf (&high)[K], vf (&low)[K], bool fresh, const F& f) {
   const vb all = svptrue_b32();
   const auto add = [all](vf a, vf b) SVENGINE_INLINE_LAMBDA -> vf { return svadd_x(all, a, b); };
   for (int64_t i = 0; i < n;) {
@@ -102,9 +99,25 @@ SVENGINE_INLINE void add_line(int64_t n, vf (&high)[K], vf (&low)[K], const F& f
     }
     for (int k = 0; k < K; ++k) {
       combine(acc[k], add);
-      two_sum(high[k], low[k], acc[k][0]);
+      if (fresh) high[k] = acc[k][0];
+      else two_sum(high[k], low[k], acc[k][0]);
     }
+    fresh = false;
   }
+}
+
+/// Lane r of the result is `op` over all lanes of v[r], neighbours first, as FADDV and FMAXV do it for one vector. Four
+/// vectors share every step, where four FADDV would take 64 cycles each on A64FX:
+///
+///     v0 v1 | v2 v3   UZP1 op UZP2   ->   v0 v0 v1 v1 | v2 v2 v3 v3   ->   v0 v1 v2 v3   ->   ...
+template <class Op>
+SVENGINE_INLINE vf lanes_of_four(const vf (&v)[4], const Op& op) {
+  const vf a = op(svuzp1(v[0], v[1]), svuzp2(v[0], v[1]));
+  const vf b = op(svuzp1(v[2], v[3]), svuzp2(v[2], v[3]));
+  vf r = op(svuzp1(a, b), svuzp2(a, b));
+  SVENGINE_UNROLL
+  for (int width = kLanes / 4; width > 1; width /= 2) r = op(svuzp1(r, r), svuzp2(r, r));
+  return r;
 }
 
 /// out[k] = sum over i of v[k].
@@ -112,7 +125,7 @@ template <int U, int K, class F>
 SVENGINE_INLINE void line_sums(int64_t n, float (&out)[K], const F& f) {
   vf high[K], low[K];
   for (int k = 0; k < K; ++k) high[k] = low[k] = svdup_f32(0.0f);
-  add_line<U, K>(n, high, low, f);
+  add_line<U, K>(n, high, low, true, f);
   for (int k = 0; k < K; ++k) out[k] = lane_sum(high[k], low[k]);
 }
 

@@ -1,11 +1,14 @@
 // Softmax and log-softmax along contiguous lines, also of masked attention scores.
 //
 // Three passes over a line: maximum, exponentials and their sum, scaling. Everything about lines and their tails is in
-// rows.h. The scores of attention are computed anew in each pass (one multiply-add) rather than stored.
+// rows.h. The scores of attention are computed anew in each pass (one multiply-add) rather than stored. Short lines go four
+// at a time: what is done once per line (across lanes, reciprocal) then costs once per four. A line's result does not depend
+// on how it was grouped.
 #include "engine/kernels/softmax.h"
 
 #include "engine/kernels/sve/math.h"
 #include "engine/kernels/sve/rows.h"
+#include "engine/kernels/sve/softmax_exp.h"
 #include "engine/kernels/sve/softmax_middle.h"
 #include "engine/kernels/sve/tasks.h"
 
@@ -13,39 +16,63 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 namespace {
 
-// y = softmax(score(i, predicate)), where `score` may read y's own elements: those of i before they are written.
-template <class Score>
-SVENGINE_INLINE void softmax_line(int64_t n, float* y, const Score& score) {
-  const vf maximum = vdup(line_max<8>(n, score));
-  const float sum = line_sum<4>(n, [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA {
-    const vf e = vexp(vsub(score(i, p), maximum));
-    svst1(p, y + i, e);
-    return e;
-  });
-  const vf factor = vdup(1.0f / sum);
-  for_each_vector<8>(n, [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA {
-    const vf e = svld1(p, y + i);
-    svst1(p, y + i, vmul(e, factor));
-  });
+constexpr int kTogether = 4;
+constexpr int64_t kShort = 1024;  // four lines, read and written, are then half of A64FX's L1
+
+template <class Op>
+SVENGINE_INLINE void across_lanes(vf (&v)[kTogether], const Op& op) {
+  v[0] = lanes_of_four(v, op);
+}
+SVENGINE_INLINE void across_lanes(vf (&v)[1], const auto& op) {
+  vf four[4] = {v[0], v[0], v[0], v[0]};
+  v[0] = lanes_of_four(four, op);
 }
 
-SVENGINE_INLINE float scalar_log(float x) {
-  const vf l = vlog(vdup(x));
-  return svlastb(svptrue_b32(), l);
+// y(r) = softmax or log-softmax of score(r, i, predicate) for kLines lines r. `score` may read y's own elements, those of i
+// before they are written.
+template <bool kLog, int kLines, class Score>
+SVENGINE_INLINE void softmax_lines(int64_t n, float* const (&y)[kLines], const Score& score) {
+  const vb all = svptrue_b32();
+  const auto larger_of = [all](vf a, vf b) SVENGINE_INLINE_LAMBDA -> vf { return svmax_x(all, a, b); };
+  const auto sum_of = [](vf a, vf b) SVENGINE_INLINE_LAMBDA -> vf { return vadd(a, b); };
+  const vf lowest = vdup(-kInfinity);
+  vf maximum[kLines], sum[kLines];
+  for (int r = 0; r < kLines; ++r)
+    maximum[r] = join_line<8>(n, lowest, lowest, larger_of, [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA { return score(r, i, p); });
+  across_lanes(maximum, larger_of);
+  for (int r = 0; r < kLines; ++r) {
+    vf high[1] = {vdup(0.0f)}, low[1] = {vdup(0.0f)};
+    const vf top = svdup_lane(maximum[0], r);
+    add_line<4, 1>(n, high, low, true, [&](int64_t i, vb p, vf(&v)[1]) SVENGINE_INLINE_LAMBDA {
+      v[0] = vexp_of_difference(vsub(score(r, i, p), top));
+      if constexpr (!kLog) svst1(p, y[r] + i, v[0]);
+    });
+    sum[r] = compensated(high[0], low[0]);
+  }
+  across_lanes(sum, sum_of);
+  const vf scale = kLog ? vlog(sum[0]) : vrecip(sum[0]);
+  for (int r = 0; r < kLines; ++r) {
+    const vf top = svdup_lane(maximum[0], r), factor = svdup_lane(scale, r);
+    for_each_vector<8>(n, [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA {
+      if constexpr (kLog) {
+        svst1(p, y[r] + i, vsub(vsub(score(r, i, p), top), factor));
+      } else {
+        const vf e = svld1(p, y[r] + i);
+        svst1(p, y[r] + i, vmul(e, factor));
+      }
+    });
+  }
 }
 
-SVENGINE_INLINE void log_softmax_line(const float* x, float* y, int64_t n) {
-  const auto load = [x](int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf { return svld1(p, x + i); };
-  const vf maximum = vdup(line_max<8>(n, load));
-  const float sum = line_sum<4>(
-      n, [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf { return vexp(vsub(load(i, p), maximum)); });
-  const vf log_sum = vdup(scalar_log(sum));
-  for_each_vector<8>(n, [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA {
-    svst1(p, y + i, vsub(vsub(load(i, p), maximum), log_sum));
-  });
+// Calls lines(first, kLines as a constant) so that all of [begin, end) is covered.
+template <class Lines>
+SVENGINE_INLINE void for_line_groups(int64_t n, int64_t begin, int64_t end, const Lines& lines) {
+  int64_t line = begin;
+  if (n <= kShort)
+    for (; line + kTogether <= end; line += kTogether) lines.template operator()<kTogether>(line);
+  for (; line < end; ++line) lines.template operator()<1>(line);
 }
 
-template <bool kLog>
 int64_t tasks(const SoftmaxArgs& args) noexcept {
   return args.inner == 1 ? TaskCut(args.outer, args.n).tasks() : softmax_middle_tasks(args);
 }
@@ -54,64 +81,66 @@ template <bool kLog>
 void run(const SoftmaxArgs& args, int64_t begin, int64_t end, void*) noexcept {
   if (args.inner != 1) return softmax_middle<kLog>(args, begin, end);
   const TaskCut cut(args.outer, args.n);
-  for (int64_t row = cut.begin(begin); row < cut.begin(end); ++row) {
-    const float* x = args.x + row * args.x_outer_stride;
-    float* y = args.y + row * args.y_outer_stride;
-    if constexpr (kLog) {
-      log_softmax_line(x, y, args.n);
-    } else {
-      softmax_line(args.n, y, [x](int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf { return svld1(p, x + i); });
+  for_line_groups(args.n, cut.begin(begin), cut.begin(end), [&]<int kLines>(int64_t line) {
+    float* y[kLines];
+    for (int r = 0; r < kLines; ++r) y[r] = args.y + (line + r) * args.y_outer_stride;
+    const float* x = args.x + line * args.x_outer_stride;
+    softmax_lines<kLog, kLines>(args.n, y, [&](int r, int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf {
+      return svld1(p, x + r * args.x_outer_stride + i);
+    });
+  });
+}
+
+template <int kLines>
+struct AttentionLines {
+  const float* x[kLines];
+  const float* mask[kLines];
+  float* y[kLines];
+
+  AttentionLines(const AttentionSoftmaxArgs& args, int64_t line) {
+    int64_t row = line % args.rows, inner = line / args.rows % args.batch1, outer = line / args.rows / args.batch1;
+    for (int r = 0; r < kLines; ++r) {
+      x[r] = args.x + outer * args.x_stride[0] + inner * args.x_stride[1] + row * args.x_stride[2];
+      y[r] = args.y + outer * args.y_stride[0] + inner * args.y_stride[1] + row * args.y_stride[2];
+      mask[r] = args.mask + outer * args.mask_stride[0] + inner * args.mask_stride[1] + row * args.mask_stride[2];
+      if (++row < args.rows) continue;
+      row = 0;
+      if (++inner < args.batch1) continue;
+      inner = 0;
+      ++outer;
     }
   }
-}
-
-struct AttentionLine {
-  const float* x;
-  const float* mask;
-  float* y;
 };
 
-AttentionLine attention_line(const AttentionSoftmaxArgs& args, int64_t line) {
-  const int64_t row = line % args.rows, batch = line / args.rows;
-  const int64_t index[3] = {batch / args.batch1, batch % args.batch1, row};
-  AttentionLine at{args.x, args.mask, args.y};
-  for (int d = 0; d < 3; ++d) {
-    at.x += index[d] * args.x_stride[d];
-    at.y += index[d] * args.y_stride[d];
-    if (at.mask) at.mask += index[d] * args.mask_stride[d];
-  }
-  return at;
-}
+TaskCut attention_cut(const AttentionSoftmaxArgs& args) { return TaskCut(args.batch0 * args.batch1 * args.rows, args.n); }
 
-int64_t attention_tasks(const AttentionSoftmaxArgs& args) noexcept {
-  return TaskCut(args.batch0 * args.batch1 * args.rows, args.n).tasks();
-}
+int64_t attention_tasks(const AttentionSoftmaxArgs& args) noexcept { return attention_cut(args).tasks(); }
 
 void attention_run(const AttentionSoftmaxArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut(args.batch0 * args.batch1 * args.rows, args.n);
+  const TaskCut cut = attention_cut(args);
   const vf scale = vdup(args.scale);
-  for (int64_t line = cut.begin(begin); line < cut.begin(end); ++line) {
-    const AttentionLine at = attention_line(args, line);
-    if (at.mask) {
-      softmax_line(args.n, at.y, [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf {
-        const vf x = svld1(p, at.x + i);
-        const vf mask = svld1(p, at.mask + i);
+  for_line_groups(args.n, cut.begin(begin), cut.begin(end), [&]<int kLines>(int64_t line) {
+    const AttentionLines<kLines> at(args, line);
+    if (args.mask) {
+      softmax_lines<false, kLines>(args.n, at.y, [&](int r, int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf {
+        const vf x = svld1(p, at.x[r] + i);
+        const vf mask = svld1(p, at.mask[r] + i);
         return vfma(x, scale, mask);
       });
     } else {
-      softmax_line(args.n, at.y, [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf {
-        const vf x = svld1(p, at.x + i);
+      softmax_lines<false, kLines>(args.n, at.y, [&](int r, int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf {
+        const vf x = svld1(p, at.x[r] + i);
         return vmul(x, scale);
       });
     }
-  }
+  });
 }
 
 }  // namespace
 
 extern const SoftmaxKernels softmax_kernels;
-const SoftmaxKernels softmax_kernels{{tasks<false>, no_scratch, run<false>},
-                                     {tasks<true>, no_scratch, run<true>},
+const SoftmaxKernels softmax_kernels{{tasks, no_scratch, run<false>},
+                                     {tasks, no_scratch, run<true>},
                                      {softmax_middle_tasks, no_scratch, hardmax},
                                      {attention_tasks, no_scratch, attention_run}};
 

@@ -9,6 +9,7 @@
 #include "engine/kernels/sve/math.h"
 #include "engine/kernels/sve/order_key.h"
 #include "engine/kernels/sve/rows.h"
+#include "engine/kernels/sve/softmax_exp.h"
 #include "engine/kernels/sve/tasks.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
@@ -57,7 +58,7 @@ SVENGINE_INLINE void column_sums(const Columns& c, const vf (&maximum)[kV], vf (
       for (int v = 0; v < kV; ++v) {
         const int64_t at = j * c.inner + v * kLanes;
         const vf x = svld1(c.lanes[v], c.x + at);
-        const vf e = vexp(vsub(x, maximum[v]));
+        const vf e = vexp_of_difference(vsub(x, maximum[v]));
         if constexpr (kStore) svst1(c.lanes[v], c.y + at, e);
         acc[v] = vadd(acc[v], e);
       }
