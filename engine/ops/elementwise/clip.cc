@@ -5,6 +5,7 @@
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/binary_common.h"
 #include "engine/ops/kernel_step.h"
+#include "engine/ops/fused_activation.h"
 
 namespace svengine::ops {
 namespace {
@@ -91,6 +92,7 @@ OpDef define_clip() {
                 {.inputs = {f32({1003}), low}},
                 {.inputs = {f32({19}, -3, 3), f32({}, -1, 0), f32({}, 0, 1)}},
                 {.inputs = {any(DType::i64, {3, 9}, -9, 9), fixed(Tensor::scalar<int64_t>(-2)), fixed(Tensor::scalar<int64_t>(4))}}};
+  op.activation = activation_of_node;
   return op;
 }
 

@@ -1,5 +1,6 @@
 // Gelu: x/2 (1 + erf(x / sqrt 2)), or its approximation by tanh.
 #include "engine/ops/elementwise/unary_common.h"
+#include "engine/ops/fused_activation.h"
 
 namespace svengine::ops {
 namespace {
@@ -23,6 +24,7 @@ OpDef define_gelu() {
   op.since = 20;
   op.attributes = {{"approximate", AttributeKind::text, false, text("none")}};
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"approximate", text("tanh")}}});
+  op.activation = activation_of_node;
   return op;
 }
 

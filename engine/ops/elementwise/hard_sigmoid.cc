@@ -1,5 +1,6 @@
 // HardSigmoid: min(max(alpha x + beta, 0), 1).
 #include "engine/ops/elementwise/unary_common.h"
+#include "engine/ops/fused_activation.h"
 
 namespace svengine::ops {
 
@@ -9,6 +10,7 @@ OpDef define_hard_sigmoid() {
                                                {"beta", AttributeKind::real, false, real(0.5f)}});
   op.since = 6;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}, {"beta", real(0.25f)}}});
+  op.activation = activation_of_node;
   return op;
 }
 

@@ -1,5 +1,6 @@
 // LeakyRelu: x below 0 ? alpha x : x.
 #include "engine/ops/elementwise/unary_common.h"
+#include "engine/ops/fused_activation.h"
 
 namespace svengine::ops {
 
@@ -8,6 +9,7 @@ OpDef define_leaky_relu() {
                                                {{"alpha", AttributeKind::real, false, real(0.01f)}});
   op.since = 6;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}}});
+  op.activation = activation_of_node;
   return op;
 }
 

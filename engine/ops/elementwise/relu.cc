@@ -1,5 +1,6 @@
 // Relu: max(x, 0).
 #include "engine/ops/elementwise/unary_common.h"
+#include "engine/ops/fused_activation.h"
 
 namespace svengine::ops {
 
@@ -7,6 +8,7 @@ OpDef define_relu() {
   OpDef op = plain_unary<kernels::UnaryOp::kRelu, kRealTypes | kSignedTypes>("Relu", true);
   op.since = 6;
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -5, 5)}});
+  op.activation = activation_of_node;
   return op;
 }
 

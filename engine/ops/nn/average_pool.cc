@@ -6,7 +6,8 @@ namespace svengine::ops {
 namespace {
 
 Status lower(LowerContext& c) {
-  return lower_pool(c, "average_pool", {.kind = kernels::PoolKind::kAverage, .shape = {}, .count_padding = c.attributes().integer("count_include_pad") != 0});
+  return lower_pool(c, "average_pool", {.kind = kernels::PoolKind::kAverage, .shape = {}, .count_padding = c.attributes().integer("count_include_pad") != 0},
+                    c.in(0), c.out());
 }
 
 }  // namespace
@@ -15,7 +16,7 @@ OpDef define_average_pool() {
   return {
       .name = "AveragePool",
       .attributes = window_attributes({{"count_include_pad", AttributeKind::integer, false, int64_t{0}}}, true, true),
-      .infer = infer_pool,
+      .infer = [](InferContext& c) { return infer_pool(c); },
       .lower = lower,
       .cost = pool_cost,
       .blocked = BlockedLayout::prefers,

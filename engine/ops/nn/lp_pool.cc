@@ -11,7 +11,8 @@ Status infer(InferContext& c) {
 }
 
 Status lower(LowerContext& c) {
-  return lower_pool(c, "lp_pool", {.kind = kernels::PoolKind::kLp, .shape = {}, .power = static_cast<int32_t>(c.attributes().integer("p", 2))});
+  return lower_pool(c, "lp_pool", {.kind = kernels::PoolKind::kLp, .shape = {}, .power = static_cast<int32_t>(c.attributes().integer("p", 2))},
+                    c.in(0), c.out());
 }
 
 }  // namespace

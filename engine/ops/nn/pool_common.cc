@@ -1,6 +1,5 @@
 #include "engine/ops/nn/pool_common.h"
 
-#include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
 
 namespace svengine::ops {
@@ -11,8 +10,8 @@ kernels::Extent extent(const Dims& values, int64_t fill) {
   return {three[0], three[1], three[2]};
 }
 
-Status check_image(const InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", {DType::f32}));
+Status check_image(const InferContext& c, DTypeSet types) {
+  SV_TRY(require_dtype(c, 0, "X", types));
   const Shape& x = c.shape(0);
   if (x.has_rank() && (x.rank() < 3 || x.rank() > 5))
     return error("X {} is of rank {}, needs 3 to 5 (N, C and 1 to 3 spatial dimensions)", to_string(x), x.rank());
@@ -21,8 +20,8 @@ Status check_image(const InferContext& c) {
 
 }  // namespace
 
-Status infer_pool(InferContext& c) {
-  SV_TRY(check_image(c));
+Status infer_pool(InferContext& c, DTypeSet types) {
+  SV_TRY(check_image(c, types));
   const Shape& x = c.shape(0);
   Shape out;
   if (x.has_rank()) {
@@ -31,19 +30,19 @@ Status infer_pool(InferContext& c) {
     dims.insert(dims.end(), spatial.begin(), spatial.end());
     out = Shape(std::move(dims));
   }
-  c.set(0, DType::f32, out);
+  c.set(0, c.dtype(0), out);
   c.set(1, DType::i64, out);
   return {};
 }
 
-Status lower_pool(LowerContext& c, const char* kernel, kernels::PoolArgs args) {
+Status lower_pool(LowerContext& c, const char* kernel, kernels::PoolArgs args, Buffer in, Buffer out) {
   const Dims dims = c.in_dims(0);
   SV_ASSIGN(Window w, window_of(c.attributes(), Dims(dims.begin() + 2, dims.end()), {}));
   args.blocked = c.in_type(0).block > 0;
   args.shape = {dims[0], dims[1], extent(w.in, 1), extent(w.out, 1), extent(w.kernel, 1), extent(w.strides, 1), extent(w.dilations, 1),
                 extent(w.pads_begin, 0), extent(w.pads_end, 0)};
   args.column_major_indices = c.attributes().integer("storage_order") != 0;
-  emit_kernel(c, kernel, c.kernels().pool->window, args, [in = c.in(0), out = c.out(), indices = c.out(1)](kernels::PoolArgs& a, const Run& run) {
+  emit_kernel(c, kernel, c.kernels().pool->window, args, [in, out, indices = c.out(1)](kernels::PoolArgs& a, const Run& run) {
     a.input = run.get<const float>(in);
     a.output = run.get<float>(out);
     a.indices = run.get<int64_t>(indices);
@@ -52,7 +51,7 @@ Status lower_pool(LowerContext& c, const char* kernel, kernels::PoolArgs args) {
 }
 
 Status infer_global_pool(InferContext& c) {
-  SV_TRY(check_image(c));
+  SV_TRY(check_image(c, {DType::f32}));
   const Shape& x = c.shape(0);
   if (!x.has_rank()) {
     c.set(0, DType::f32, Shape());

@@ -2,16 +2,18 @@
 #pragma once
 #include "engine/graph/op_def.h"
 #include "engine/kernels/pool.h"
+#include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"
 #include "engine/ops/nn/window_common.h"
 
 namespace svengine::ops {
 
 /// Types of a window pooling: [N, C, spatial...] with 1 to 3 spatial dimensions; a second output holds int64 indices.
-Status infer_pool(InferContext& c);
+Status infer_pool(InferContext& c, DTypeSet types = {DType::f32});
 
-/// Emits a window pooling; `kind`, `count_padding` and `power` are set in `args`, the rest comes from the node.
-Status lower_pool(LowerContext& c, const char* kernel, kernels::PoolArgs args);
+/// Emits a window pooling; `kind`, `count_padding` and `power` are set in `args`, the rest comes from the node. `in` and
+/// `out` are float32.
+Status lower_pool(LowerContext& c, const char* kernel, kernels::PoolArgs args, Buffer in, Buffer out);
 
 /// Output [N, C, 1, 1, ...].
 Status infer_global_pool(InferContext& c);
