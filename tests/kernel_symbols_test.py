@@ -16,6 +16,7 @@ import re
 import subprocess
 import sys
 
+PLACES = ("engine/CMakeFiles/svengine_kernels_*.dir", "tests/acle/CMakeFiles/svengine_acle_*.dir")
 DIRECTORY = re.compile(r"svengine_(kernels|acle)_(\w+)\.dir$")
 # Functions, variables, and what belongs to them: virtual tables, type information, guards of local statics.
 MANGLED = r"_Z(GV|T[VIST])?Z?N[rVK]*8svengine{0}{1}"
@@ -25,11 +26,16 @@ def length_prefixed(name):
     return f"{len(name)}{name}"
 
 
-def symbols(nm, path):
-    """(type, name) of each symbol that the object defines and others can see."""
-    lines = subprocess.run([nm, "--defined-only", "--extern-only", "--format=posix", str(path)], check=True,
-                           stdout=subprocess.PIPE, text=True).stdout.splitlines()
-    return [(line.split()[1], line.split()[0]) for line in lines if len(line.split()) >= 2]
+def symbols(nm, objects):
+    """(object, type, name) of each symbol that the objects define and others can see."""
+    if not objects:
+        return
+    command = [nm, "--defined-only", "--extern-only", "--format=posix", "--print-file-name", *map(str, objects)]
+    for line in subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines():
+        path, _, rest = line.partition(": ")
+        fields = rest.split()
+        if len(fields) >= 2:
+            yield path, fields[1], fields[0]
 
 
 def main(arguments):
@@ -39,16 +45,15 @@ def main(arguments):
     nm = os.environ.get("NM") or "nm"
     build = pathlib.Path(arguments[0])
     kernel_sets, checked, wrong = set(), 0, []
-    for directory in sorted(path for path in build.rglob("svengine_*.dir") if DIRECTORY.search(path.name)):
+    directories = [path for pattern in PLACES for path in build.glob(pattern)]
+    for directory in sorted(directories):
         part, name = DIRECTORY.search(directory.name).groups()
         allowed = re.compile(MANGLED.format(length_prefixed(part), length_prefixed(name)))
-        objects = sorted(directory.rglob("*.o"))
         found = 0
-        for path in objects:
-            for kind, symbol in symbols(nm, path):
-                found += 1
-                if not allowed.match(symbol):
-                    wrong.append(f"{path.relative_to(build)}: {kind} {symbol} is not in svengine::{part}::{name}")
+        for path, kind, symbol in symbols(nm, sorted(directory.rglob("*.o"))):
+            found += 1
+            if not allowed.match(symbol):
+                wrong.append(f"{path}: {kind} {symbol} is not in svengine::{part}::{name}")
         if part == "kernels" and found:
             kernel_sets.add(name)
         checked += found
