@@ -6,7 +6,7 @@
 #include "engine/graph/builder.h"
 #include "engine/ops/registry.h"
 
-namespace svengine::ops {
+namespace svengine::ops::testing {
 
 /// An input of the node: a type, or a constant. A default one is absent.
 struct Given {
@@ -16,6 +16,9 @@ struct Given {
   Type type;
   Tensor constant;
 };
+
+/// Rank 0; braces would make a shape of unknown rank.
+inline const Shape kScalar{std::vector<Dim>{}};
 
 inline Given f32(Shape shape) { return {DType::f32, std::move(shape)}; }
 inline Given i64(Shape shape) { return {DType::i64, std::move(shape)}; }
@@ -60,4 +63,4 @@ struct OneNode {
   bool says(std::string_view part) const { return outcome.find(part) != std::string::npos; }
 };
 
-}  // namespace svengine::ops
+}  // namespace svengine::ops::testing

@@ -4,7 +4,7 @@
 #include "engine/ops/infer_testing.h"
 
 using namespace svengine;
-using namespace svengine::ops;
+using namespace svengine::ops::testing;
 
 TEST_CASE("reductions keep or drop dimensions") {
   const Shape x{sym("N"), 3, 5};

@@ -4,7 +4,7 @@
 #include "engine/ops/infer_testing.h"
 
 using namespace svengine;
-using namespace svengine::ops;
+using namespace svengine::ops::testing;
 
 namespace {
 using Ints = std::vector<int64_t>;
@@ -65,7 +65,7 @@ TEST_CASE("Pad grows and crops, with pads from attribute or input") {
 TEST_CASE("Gathers and scatters check known indices") {
   const Given two_by_two(Tensor::of<int64_t>({2, 2}, {0, 1, -1, 2}));
   CHECK(OneNode("Gather", {f32({3, 5}), two_by_two}).outcome == "float32[2x2x5]");
-  CHECK(OneNode("Gather", {f32({4, 3}), i64({})}, {{"axis", int64_t{-1}}}).outcome == "float32[4]");
+  CHECK(OneNode("Gather", {f32({4, 3}), i64(kScalar)}, {{"axis", int64_t{-1}}}).outcome == "float32[4]");
   CHECK(OneNode("Gather", {f32({2, 5}), two_by_two}).says("index 2 is outside [-2, 1]"));
   CHECK(OneNode("Gather", {f32({2}), f32({1})}).says("needs int32 or int64"));
   CHECK(OneNode("GatherElements", {f32({3, 5}), two_by_two}).outcome == "float32[2x2]");

@@ -67,12 +67,16 @@ Status infer(InferContext& c) {
   SV_ASSIGN(const Pads p, pads_by_axis(*pads, axes, in.rank()));
   Shape out = in;
   for (size_t i = 0; i < out.dims().size(); ++i) {
-    out[i] = add(in[i], p.before[i] + p.after[i]);
-    if (!in[i].is_static()) continue;
-    if (in[i].value() + p.before[i] + p.after[i] < 0)
+    const int64_t growth = p.before[i] + p.after[i];
+    if (!in[i].is_static()) {
+      if (growth != 0) out[i] = Dim();
+      continue;
+    }
+    if (in[i].value() + growth < 0)
       return error("pads {} and {} take more from dimension {} than its {} elements", p.before[i], p.after[i], i, in[i].value());
     if (in[i].value() == 0 && mode != "constant" && (p.before[i] > 0 || p.after[i] > 0))
       return error("dimension {} is empty, and mode {} has nothing to take pads from", i, mode);
+    out[i] = in[i].value() + growth;
   }
   c.set(0, c.dtype(0), std::move(out));
   return {};

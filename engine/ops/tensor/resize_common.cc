@@ -174,6 +174,12 @@ Result<kernels::ResizeAxis> kernel_axis(const Attributes& attributes, const Axis
   const std::string name = attributes.text("coordinate_transformation_mode", "half_pixel");
   for (const auto& [n, coordinate] : kCoordinates)
     if (name == n) out.coordinate = coordinate;
+  // ONNX aligns the corners of an output of in * scale elements, even where that is no whole number: j (in - 1) / (in scale - 1).
+  const double in = static_cast<double>(out.in), length = in * out.scale;
+  if (out.coordinate == ResizeCoordinate::kAlignCorners && out.in > 1 && out.out > 1 && length - static_cast<double>(out.out) > 1e-6) {
+    out.coordinate = ResizeCoordinate::kAsymmetric;
+    out.scale = (length - 1) / (in - 1);
+  }
   return out;
 }
 
