@@ -13,6 +13,16 @@ double load(const std::byte* at) {
   return static_cast<double>(value);
 }
 
+/// IEEE binary16: GCC 12 has no type for it on every target.
+double float16_value(const std::byte* at) {
+  uint16_t bits;
+  std::memcpy(&bits, at, sizeof bits);
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  double magnitude = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25);
+  if (exponent == 31) magnitude = fraction ? std::nan("") : HUGE_VAL;
+  return bits >> 15 ? -magnitude : magnitude;
+}
+
 double bfloat16_value(const std::byte* at) {
   uint16_t half;
   std::memcpy(&half, at, sizeof half);
@@ -26,7 +36,7 @@ double element(DType type, const std::byte* at) {
   switch (type) {
     case DType::f32: return load<float>(at);
     case DType::f64: return load<double>(at);
-    case DType::f16: return load<_Float16>(at);
+    case DType::f16: return float16_value(at);
     case DType::bf16: return bfloat16_value(at);
     case DType::i8: return load<int8_t>(at);
     case DType::u8:

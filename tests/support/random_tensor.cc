@@ -1,6 +1,7 @@
 #include "tests/support/random_tensor.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace svengine::tests {
 namespace {
@@ -12,6 +13,18 @@ uint64_t mix(uint64_t x) {
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return x ^ (x >> 31);
 }
+
+/// IEEE binary16 from a double, cut off to 10 bits; enough for random values of ordinary size.
+struct Half {
+  uint16_t bits;
+  explicit Half(double value) : bits(0) {
+    int exponent;
+    const double fraction = std::frexp(std::abs(value), &exponent);  // value = fraction * 2^exponent, fraction in [0.5, 1)
+    if (exponent > -14 && exponent <= 16)
+      bits = static_cast<uint16_t>((exponent + 14) << 10 | (static_cast<int>(fraction * 2048) & 1023));
+    if (value < 0) bits |= 0x8000;
+  }
+};
 
 template <class T>
 void fill(Tensor& t, uint64_t seed, double low, double high) {
@@ -29,7 +42,7 @@ Tensor random_tensor_of(DType type, Dims dims, uint64_t seed, double low, double
   switch (type) {
     case DType::f32: fill<float>(t, seed, low, high); break;
     case DType::f64: fill<double>(t, seed, low, high); break;
-    case DType::f16: fill<_Float16>(t, seed, low, high); break;
+    case DType::f16: fill<Half>(t, seed, low, high); break;
     case DType::i8: fill<int8_t>(t, seed, low, high); break;
     case DType::u8: fill<uint8_t>(t, seed, std::max(low, 0.0), high); break;
     case DType::i16: fill<int16_t>(t, seed, low, high); break;
