@@ -6,8 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "importers/npy/npy.h"
-#include "importers/onnx/tensor_file.h"
+#include "importers/tensor/load_tensor.h"
 
 namespace svengine::tool {
 namespace {
@@ -39,23 +38,16 @@ Result<std::vector<fs::path>> list(const std::string& folder) {
   return out;
 }
 
-Result<TensorFile> load(const fs::path& path) {
-  if (path.extension() == ".pb") return load_tensor_proto(path.string());
-  SV_ASSIGN(Tensor tensor, load_npy(path.string()));
-  return TensorFile{{}, std::move(tensor)};
-}
-
-Status load_numbered(const std::vector<fs::path>& files, const char* prefix, std::vector<Tensor>& tensors, std::vector<std::string>& names) {
+Status load_numbered(const std::vector<fs::path>& files, const char* prefix, std::vector<Tensor>& tensors) {
   std::map<size_t, fs::path> numbered;
   for (const fs::path& file : files)
     if (const auto number = file_number(file, prefix); number && !numbered.emplace(*number, file).second)
       return error("{} and {} are the same tensor", numbered[*number].string(), file.filename().string());
   for (const auto& [number, file] : numbered) {
     if (number != tensors.size()) return error("{}{} is missing", prefix, tensors.size());
-    SV_ASSIGN(TensorFile loaded, load(file));
-    SV_ASSIGN(Tensor tensor, loaded.tensor.aligned_copy());
-    tensors.push_back(std::move(tensor));
-    names.push_back(std::move(loaded.name));
+    SV_ASSIGN(const Tensor loaded, load_tensor(file.string()));
+    SV_ASSIGN(Tensor aligned, loaded.aligned_copy());
+    tensors.push_back(std::move(aligned));
   }
   return {};
 }
@@ -79,8 +71,8 @@ Result<DataSet> load_data_set(const std::string& path) {
   SV_ASSIGN(const std::vector<fs::path> files, list(path));
   DataSet out;
   out.path = path;
-  Status status = load_numbered(files, "input_", out.inputs, out.input_names);
-  if (status.ok()) status = load_numbered(files, "output_", out.outputs, out.output_names);
+  Status status = load_numbered(files, "input_", out.inputs);
+  if (status.ok()) status = load_numbered(files, "output_", out.outputs);
   if (!status.ok()) return std::move(status).error().in(path);
   if (out.outputs.empty()) return error("{}: there is no output_0 to compare with", path);
   return out;

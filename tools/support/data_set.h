@@ -12,7 +12,6 @@ namespace svengine::tool {
 struct DataSet {
   std::string path;
   std::vector<Tensor> inputs, outputs;
-  std::vector<std::string> input_names, output_names;  // as the .pb files have them; may be empty
 };
 
 /// The data sets that a folder means: itself when it holds input or output files, else its test_data_set_N, by number.

@@ -67,7 +67,7 @@ void add_pixel_options(CLI::App& command, ImageOptions& options) {
 void add_input_options(CLI::App& command, InputOptions& options) {
   constexpr const char* kGroup = "Inputs";
   command.add_option("--input", options.files,
-                     "An input from a file: .npy, .npz, ONNX .pb, or an image .png, .jpg. NAME may be left out when the network has one "
+                     "An input from a file: .npy, .npz, ONNX .pb, IDX, or an image .png, .jpg. NAME may be left out when the network has one "
                      "input, or for an .npz with the inputs' names. Several files for one input are joined along dimension 0")
       ->allow_extra_args(false)
       ->type_name("NAME=FILE")

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "importers/npy/npy.h"
-#include "importers/onnx/tensor_file.h"
+#include "importers/tensor/load_tensor.h"
 
 namespace svengine::tool {
 namespace {
@@ -23,15 +22,8 @@ Result<Tensor> load_from_npz(const std::string& path, const std::string& name) {
 }
 
 Result<Tensor> load_any(const std::string& path, const std::string& name, const ImageOptions& image) {
-  const std::string ending = ending_of(path);
-  if (ending == ".npy") return load_npy(path);
-  if (ending == ".npz") return load_from_npz(path, name);
   if (is_image_file(path)) return load_image(path, image);
-  if (ending == ".pb") {
-    SV_ASSIGN(TensorFile file, load_tensor_proto(path));
-    return std::move(file.tensor);
-  }
-  return error("{}: the ending tells what a file holds; known are .npy, .npz, .pb, .png, .jpg and .jpeg", path);
+  return is_npz_file(path) ? load_from_npz(path, name) : load_tensor(path);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 
 namespace svengine::tool {
 
-/// By the file's ending: .npy, .npz, .pb, .png, .jpg, .jpeg. `name` picks the array of an .npz, where a single one will do
-/// under any name. Aligned as the engine likes it.
+/// By the file's ending: .png, .jpg and .jpeg are images, the others as load_tensor() has them. `name` picks the array of an
+/// .npz, where a single one will do under any name. The tensor is aligned.
 Result<Tensor> load_tensor_file(const std::string& path, const std::string& name, const ImageOptions& image);
 
 bool is_image_file(const std::string& path);
