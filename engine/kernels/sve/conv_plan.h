@@ -89,7 +89,7 @@ constexpr void cut(Plan& plan, int64_t batch, Lines lines) {
   plan.tiles = plan.lines * plan.line_tiles;
 
   const int64_t unit_bytes = plan.kernel_width * plan.run * vectors * kLanes * kFloat;
-  const int64_t most_units = larger(kMachine.l1_bytes * 4 / 5 / unit_bytes, 1);
+  const int64_t most_units = larger(kMachine.conv_weight_bytes / unit_bytes, 1);
   const int64_t passes = larger(ceil_div(plan.units, most_units), 1);
   plan.pass_units = larger(ceil_div(plan.units, passes), 1);
 

@@ -18,18 +18,21 @@
 namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 
 struct Tile {
-  const float* input;    // of the image and group, first block
+  const float* input;    // in the first block of the image and group
   const float* weights;  // of the first unit: [units][kernel_width][run][vectors][kLanes]
   const float* bias;     // null: none
   const float* residual; // null: none; at the first pixel of the first block
   float* output;         // likewise
   int64_t first_block, first_row, units;  // of this pass
+  int64_t full_units;    // its first units, whose taps have plan.run steps; the others have plan.last_run
+  const float* ahead;    // weights wanted soon: each unit prefetches the next ahead_lines cache lines
+  int64_t ahead_lines;
   bool joined;           // every kernel row of this pass inside the image is one run
   bool first, last;      // this pass begins, completes the sum
   Clamp clamp;           // of a completed sum
   const uint32_t* row_masks;     // [kernel_height] bit p: pixel p has an input row at this tap; inner tiles do not read them
   const uint32_t* column_masks;  // [kernel_width] likewise
-  int64_t pixels[kMostPixels];   // floats from `input` to a pixel's tap (0, 0)
+  const int64_t* pixels;         // floats from `input` to each pixel's tap (0, 0)
 };
 
 using TileFunction = void (*)(const Plan& plan, const Tile& tile);
@@ -95,12 +98,12 @@ inline __attribute__((always_inline)) void end_sums(const Plan& plan, const Tile
     for (int p = 0; p < kPixels; ++p) svst1(all, tile.output + v * plan.out_block_step + p * kLanes, sums.at[p][v]);
 }
 
-/// `run` steps over consecutive floats at every pixel's address; addresses and weights end up behind them.
+/// run > 0 steps over consecutive floats at every pixel's address; addresses and weights end up behind them.
 template <int kPixels, int kVectors>
 inline __attribute__((always_inline)) void multiply(const float* (&x)[kPixels], const float*& weights, int64_t run,
                                                     Sums<kPixels, kVectors>& sums) {
   const vb all = svptrue_b32();
-  for (; run > 0; --run, weights += kVectors * kLanes) {
+  do {
     vf panel[kVectors];
     SVENGINE_UNROLL
     for (int v = 0; v < kVectors; ++v) panel[v] = svld1(all, weights + v * kLanes);
@@ -111,7 +114,14 @@ inline __attribute__((always_inline)) void multiply(const float* (&x)[kPixels], 
       SVENGINE_UNROLL
       for (int v = 0; v < kVectors; ++v) sums.at[p][v] = svmla_x(all, sums.at[p][v], panel[v], value);
     }
-  }
+    weights += kVectors * kLanes;
+  } while (--run != 0);
+}
+
+/// Prefetches `lines` cache lines. (Behind the last weights nothing may be there; prefetches do not fault.)
+inline __attribute__((always_inline)) const float* prefetch(const float* at, int64_t lines) {
+  for (; lines > 0; --lines, at += kMachine.line_bytes / kFloat) svprfw(svptrue_b32(), at, SV_PLDL2KEEP);
+  return at;
 }
 
 /// A tile inside the image in a pass that is joined.
@@ -120,20 +130,21 @@ void run_inner_tile(const Plan& plan, const Tile& tile) {
   Sums<kPixels, kVectors> sums;
   begin_sums(plan, tile, sums);
   const float* weights = tile.weights;
-  int64_t ky = tile.first_row;
-  int64_t blocks_left = plan.in_blocks - tile.first_block;
-  const float* row = tile.input + tile.first_block * plan.block_step + ky * plan.kernel_row_step;
+  const float* ahead = tile.ahead;
+  const float* row = tile.input + tile.first_block * plan.block_step + tile.first_row * plan.kernel_row_step;
   const float* x[kPixels];
   SVENGINE_UNROLL
   for (int p = 0; p < kPixels; ++p) x[p] = row + tile.pixels[p];
   const int64_t block_skip = plan.block_step - plan.kernel_height * plan.kernel_row_step;
+  int64_t rows_left = plan.kernel_height - tile.first_row;  // of this block
+  int64_t full_left = tile.full_units;
   for (int64_t unit = tile.units; unit > 0; --unit) {
-    const int64_t run = blocks_left == 1 ? plan.joined_last_run : plan.joined_run;
+    ahead = prefetch(ahead, tile.ahead_lines);
+    const int64_t run = --full_left >= 0 ? plan.joined_run : plan.joined_last_run;
     multiply(x, weights, run, sums);
     int64_t skip = plan.kernel_row_step - run;
-    if (++ky == plan.kernel_height) {
-      ky = 0;
-      --blocks_left;
+    if (--rows_left == 0) {
+      rows_left = plan.kernel_height;
       skip += block_skip;
     }
     SVENGINE_UNROLL
@@ -149,11 +160,13 @@ void run_border_tile(const Plan& plan, const Tile& tile) {
   Sums<kPixels, kVectors> sums;
   begin_sums(plan, tile, sums);
   const float* weights = tile.weights;
-  int64_t block = tile.first_block;
+  const float* ahead = tile.ahead;
   int64_t ky = tile.first_row;
-  const float* row = tile.input + block * plan.block_step + ky * plan.kernel_row_step;
+  int64_t full_left = tile.full_units;
+  const float* row = tile.input + tile.first_block * plan.block_step + ky * plan.kernel_row_step;
   for (int64_t unit = tile.units; unit > 0; --unit) {
-    const int64_t run = block + 1 == plan.in_blocks ? plan.last_run : plan.run;
+    ahead = prefetch(ahead, tile.ahead_lines);
+    const int64_t run = --full_left >= 0 ? plan.run : plan.last_run;
     const uint32_t row_mask = tile.row_masks[ky];
     const float* corner = row;
     for (int64_t kx = 0; kx < plan.kernel_width; ++kx, corner += plan.kernel_column_step) {
@@ -174,7 +187,6 @@ void run_border_tile(const Plan& plan, const Tile& tile) {
     row += plan.kernel_row_step;
     if (++ky == plan.kernel_height) {
       ky = 0;
-      ++block;
       row += plan.block_step - plan.kernel_height * plan.kernel_row_step;
     }
   }

@@ -50,35 +50,57 @@ void mask_segment(const Plan& plan, const Borders& borders, int64_t y, int64_t x
   }
 }
 
-/// Addresses and masks of the tile at the cursor; whether all its taps lie inside the image.
-bool place_tile(const Plan& plan, const Borders& borders, const Cursor& cursor, int pixels, Tile& tile) {
-  const int64_t pixel_step = plan.stride_width * plan.pixel_step;
-  bool inside = true;
-  for (int64_t done = 0, y = cursor.y, x = cursor.x; done < pixels; ++y, x = 0) {
-    const int64_t count = smaller(pixels - done, plan.out_width - x);
-    int64_t at = (y * plan.stride_height - plan.pad_height) * plan.row_step +
-                 (x * plan.stride_width - plan.pad_width) * plan.pixel_step;
-    for (int64_t p = done; p < done + count; ++p, at += pixel_step) tile.pixels[p] = at;
-    inside = inside && y >= borders.inner_rows.begin && y < borders.inner_rows.end && x >= borders.inner_columns.begin &&
-             x + count <= borders.inner_columns.end;
-    done += count;
+/// Where a tile's pixels are.
+struct Places {
+  int64_t in_row[kMostPixels];  // of a tile within a row, from its first pixel
+  int64_t any[kMostPixels];
+};
+
+/// The input of an output's tap (0, 0), from the first pixel of the image.
+int64_t input_of(const Plan& plan, int64_t y, int64_t x) {
+  return (y * plan.stride_height - plan.pad_height) * plan.row_step + (x * plan.stride_width - plan.pad_width) * plan.pixel_step;
+}
+
+/// Addresses of the tile at the cursor, and its masks unless it is an inner tile: in a joined pass, all taps inside the image.
+/// Whether it is one.
+bool place_tile(const Plan& plan, const Borders& borders, const Cursor& cursor, int pixels, Places& places, Tile& tile) {
+  const Range &rows = borders.inner_rows, &columns = borders.inner_columns;
+  const bool in_row = cursor.x + pixels <= plan.out_width;
+  if (in_row) {
+    tile.pixels = places.in_row;
+    tile.input += input_of(plan, cursor.y, cursor.x);
+    const bool inside = cursor.y >= rows.begin && cursor.y < rows.end && cursor.x >= columns.begin &&
+                        cursor.x + pixels <= columns.end;
+    if (inside && tile.joined) return true;
   }
-  if (inside && tile.joined) return true;
   for (int64_t ky = 0; ky < plan.kernel_height; ++ky) borders.row_masks[ky] = 0;
   for (int64_t kx = 0; kx < plan.kernel_width; ++kx) borders.column_masks[kx] = 0;
+  bool inner = tile.joined && !in_row;
   for (int64_t done = 0, y = cursor.y, x = cursor.x; done < pixels; ++y, x = 0) {
     const int64_t count = smaller(pixels - done, plan.out_width - x);
+    if (!in_row) {
+      tile.pixels = places.any;
+      for (int64_t p = 0; p < count; ++p) places.any[done + p] = input_of(plan, y, x) + places.in_row[p];
+      inner = inner && y >= rows.begin && y < rows.end && x >= columns.begin && x + count <= columns.end;
+    }
     mask_segment(plan, borders, y, x, int(done), int(count));
     done += count;
   }
-  return false;
+  return inner;
 }
 
 /// Tiles [begin, end) see one pass of the sum.
-void run_pass(const Plan& plan, const Borders& borders, const Bundle& bundle, int64_t begin, int64_t end, Tile& tile) {
+void run_pass(const Plan& plan, const Borders& borders, const Bundle& bundle, int64_t begin, int64_t end, Places& places,
+              Tile& tile) {
   const TileFunctions shorter = tile_functions(int(plan.tile_pixels), bundle.vectors);
   const TileFunctions longer = plan.longer_tiles ? tile_functions(int(plan.tile_pixels) + 1, bundle.vectors) : shorter;
   const bool activates = tile.last && activates_later(bundle.activation);
+  // The weights of the next pass lie behind those of this one: every unit of every tile asks for its share of them.
+  constexpr int64_t kLineFloats = kMachine.line_bytes / kFloat;
+  const int64_t unit_floats = plan.kernel_width * plan.run * bundle.vectors * kLanes;
+  tile.ahead = tile.weights + tile.units * unit_floats;
+  tile.ahead_lines = ceil_div(ceil_div(unit_floats, kLineFloats), end - begin);
+  const float* ahead_end = tile.ahead + tile.units * unit_floats;
   Cursor cursor = cursor_at(plan, begin);
   for (int64_t i = begin; i < end; ++i) {
     const int pixels = tile_size(plan, cursor);
@@ -86,12 +108,14 @@ void run_pass(const Plan& plan, const Borders& borders, const Bundle& bundle, in
     tile.input = bundle.input + cursor.image * plan.image_step;
     tile.output = bundle.output + at;
     tile.residual = bundle.residual ? bundle.residual + at : nullptr;
-    const bool inner = place_tile(plan, borders, cursor, pixels, tile);
+    const bool inner = place_tile(plan, borders, cursor, pixels, places, tile);
     const TileFunctions& functions = pixels > plan.tile_pixels ? longer : shorter;
     (inner ? functions.inner : functions.border)(plan, tile);
     if (activates)
       for (int v = 0; v < bundle.vectors; ++v)
         activate(bundle.activation, tile.output + v * plan.out_block_step, pixels * kLanes);
+    tile.ahead += tile.units * tile.ahead_lines * kLineFloats;
+    if (tile.ahead >= ahead_end) tile.ahead_lines = 0;
     advance(plan, pixels, cursor);
   }
 }
@@ -125,11 +149,14 @@ Borders find_borders(const Plan& plan, void* scratch) {
 }
 
 void run_tiles(const Plan& plan, const Borders& borders, const Bundle& bundle, int64_t begin, int64_t end) {
+  Places places;
+  for (int p = 0; p < kMostPixels; ++p) places.in_row[p] = p * plan.stride_width * plan.pixel_step;
   Tile tile{};
   tile.bias = bundle.bias;
   tile.clamp = clamp_of(bundle.activation);
   tile.row_masks = borders.row_masks;
   tile.column_masks = borders.column_masks;
+  const int64_t full_units = (plan.in_blocks - 1) * plan.kernel_height;  // in the last block, plan.last_run counts
   for (int64_t block = begin; block < end; block += plan.block_tiles) {
     const int64_t block_end = smaller(block + plan.block_tiles, end);
     int64_t unit = 0;
@@ -137,11 +164,12 @@ void run_tiles(const Plan& plan, const Borders& borders, const Bundle& bundle, i
       tile.first_block = unit / plan.kernel_height;
       tile.first_row = unit % plan.kernel_height;
       tile.units = smaller(plan.pass_units, plan.units - unit);
+      tile.full_units = smaller(larger(full_units - unit, 0), tile.units);
       tile.joined = (unit + tile.units - 1) / plan.kernel_height < plan.joined_blocks;
       tile.first = unit == 0;
       tile.last = unit + tile.units == plan.units;
       tile.weights = bundle.weights + plan.unit_depth(unit) * bundle.vectors * kLanes;
-      run_pass(plan, borders, bundle, block, block_end, tile);
+      run_pass(plan, borders, bundle, block, block_end, places, tile);
       unit += tile.units;
     } while (unit < plan.units);
   }
