@@ -1,4 +1,6 @@
 // Concat: the inputs one after the other along `axis`.
+#include <algorithm>
+
 #include "engine/ops/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -48,10 +50,11 @@ Status infer(InferContext& c) {
   return {};
 }
 
-/// Whole blocks move when every input but the last has whole blocks of channels.
+/// Whole blocks move when every input but the last has whole blocks of channels. Only blocked inputs are a reason for it.
 bool can_block(const Node& node, int block) {
   if (node.inputs().size() > kMostBlockedInputs) return false;
   const int64_t axis = node.attributes.integer("axis");
+  if (std::none_of(node.inputs().begin(), node.inputs().end(), [](const Value* v) { return v->type.block > 0; })) return false;
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     const Shape& shape = node.input(i)->type.shape;
     if (node.input(i)->type.dtype != DType::f32 || shape.rank() != 4) return false;
