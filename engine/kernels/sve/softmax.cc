@@ -102,7 +102,7 @@ struct AttentionLines {
     for (int r = 0; r < kLines; ++r) {
       x[r] = args.x + outer * args.x_stride[0] + inner * args.x_stride[1] + row * args.x_stride[2];
       y[r] = args.y + outer * args.y_stride[0] + inner * args.y_stride[1] + row * args.y_stride[2];
-      mask[r] = args.mask + outer * args.mask_stride[0] + inner * args.mask_stride[1] + row * args.mask_stride[2];
+      mask[r] = !args.mask ? nullptr : args.mask + outer * args.mask_stride[0] + inner * args.mask_stride[1] + row * args.mask_stride[2];
       if (++row < args.rows) continue;
       row = 0;
       if (++inner < args.batch1) continue;
