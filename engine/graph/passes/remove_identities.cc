@@ -15,11 +15,17 @@ bool keeps_order(const Node& node) {
   return true;
 }
 
+/// Dropout whose training_mode is absent or known to be false.
+bool is_inference(const Node& dropout) {
+  const Value* training = dropout.input(2);
+  return !training || (training->is_constant() && *training->constant().raw() == std::byte{0});
+}
+
 bool changes_nothing(const Node& node) {
   const std::string_view op = node.op().name;
   const Value *in = node.input(0), *out = node.output();
   if (op == "Identity") return true;
-  if (op == "Dropout") return !node.output(1) || node.output(1)->users().empty();
+  if (op == "Dropout") return is_inference(node) && (!node.output(1) || node.output(1)->users().empty());
   if (op == "Cast") return in->type.dtype == out->type.dtype;
   if (op == "Transpose") return keeps_order(node);
   return node.op().is_view && in->type.shape.is_static() && in->type == out->type;

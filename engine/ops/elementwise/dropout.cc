@@ -1,4 +1,8 @@
-// Dropout at inference: the input, and a mask that is true everywhere.
+// Dropout: at inference the input and a mask that is true everywhere; in training mode elements are dropped at random and the
+// others scaled by 1 / (1 - ratio). Without the attribute `seed` the seed is 0: a run can be repeated.
+#include <algorithm>
+#include <random>
+
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/element.h"
 #include "engine/ops/tensor/fill_common.h"
@@ -19,32 +23,68 @@ Status canonicalize(CanonicalizeContext& c) {
   return {};
 }
 
-/// With a ratio of 0, training drops nothing.
-bool drops_nothing(const InferContext& c) {
-  if (!c.has_input(1)) return false;
-  const Tensor* ratio = c.constant(1);
-  return ratio && ratio->count() == 1 && number_at(ratio->type(), ratio->raw(), 0) == 0;
-}
-
 Status infer(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "data", kRealTypes));
   SV_TRY(require_dtype(c, 1, "ratio", kRealTypes));
   SV_TRY(require_dtype(c, 2, "training_mode", kBool));
   SV_TRY(require_single(c, 1, "ratio"));
   SV_TRY(require_single(c, 2, "training_mode"));
-  if (c.has_input(2)) {
-    const Tensor* training = c.constant(2);
-    if (!training) return error("training_mode is computed; it has to be a constant");
-    if (training->data<uint8_t>()[0] && !drops_nothing(c))
-      return error("training_mode is true: random dropout is not supported; export the model for inference");
-  }
+  if (c.has_input(2) && c.dtype(0) != DType::f32) return error("training on {} is not supported, only on float32", name_of(c.dtype(0)));
   c.set(0, c.type(0));
   c.set(1, DType::boolean, c.shape(0));
   return {};
 }
 
+/// What a run finds in the optional inputs.
+struct Mode {
+  double ratio = 0.5;
+  bool training = false;
+};
+
+Mode mode_of(const Run& run, Buffer ratio, DType ratio_type, Buffer training) {
+  Mode mode;
+  mode.training = *run.get<const uint8_t>(training) != 0;
+  if (ratio) mode.ratio = number_at(ratio_type, run.get<const std::byte>(ratio), 0);
+  return mode;
+}
+
+/// keep[i] = u_i >= ratio, u being numpy.random.seed(seed); numpy.random.uniform(0, 1): the generator of ONNX's own tests.
+/// One task, because each number of the Mersenne twister follows from the ones before.
+void draw(const Mode& mode, uint32_t seed, int64_t count, uint8_t* keep) {
+  std::mt19937 twister(seed);
+  for (int64_t i = 0; i < count; ++i) {
+    const uint32_t high = twister() >> 5, low = twister() >> 6;
+    const double u = (high * 67108864.0 + low) / 9007199254740992.0;  // 53 bits: (high * 2^26 + low) / 2^53
+    keep[i] = !mode.training || mode.ratio == 0 || u >= mode.ratio;
+  }
+}
+
+Status lower_training(LowerContext& c, int64_t count) {
+  const Buffer x = c.in(0), y = c.out(), ratio = c.in(1), training = c.in(2);
+  const Buffer keep = c.has_output(1) ? c.out(1) : c.temporary(count);
+  const DType ratio_type = ratio ? c.in_type(1).dtype : DType::f32;
+  const auto seed = static_cast<uint32_t>(c.attributes().integer("seed", 0));
+  c.emit("dropout_draw", 1, [=](const Run& run, int64_t, int64_t) -> const char* {
+    draw(mode_of(run, ratio, ratio_type, training), seed, count, run.get<uint8_t>(keep));
+    return nullptr;
+  });
+  constexpr int64_t kChunk = 4096;
+  c.emit("dropout_apply", (count + kChunk - 1) / kChunk, [=](const Run& run, int64_t begin, int64_t end) -> const char* {
+    const Mode mode = mode_of(run, ratio, ratio_type, training);
+    const auto scale = static_cast<float>(mode.training ? 1 / (1 - mode.ratio) : 1);
+    const float* in = run.get<const float>(x);
+    float* out = run.get<float>(y);
+    const uint8_t* kept = run.get<const uint8_t>(keep);
+    for (int64_t i = begin * kChunk; i < std::min(count, end * kChunk); ++i) out[i] = kept[i] ? in[i] * scale : 0.0f;
+    return nullptr;
+  });
+  return {};
+}
+
 Status lower(LowerContext& c) {
   const int64_t count = element_count(c.in_dims(0));
+  const Tensor* training = c.constant(2);
+  if (c.has_input(2) && !(training && training->data<uint8_t>()[0] == 0)) return lower_training(c, count);
   emit_copy(c, "copy", flat_view(count));
   if (c.has_output(1)) emit_fill(c, c.out(1), count, 1, 1);
   return {};
