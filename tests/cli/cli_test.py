@@ -265,6 +265,15 @@ class Run(CliTest):
         ids = self.write('ids.pb', ow.tensor('', [1], [3], ow.INT64))
         self.assertEqual(self.outputs(self.two, '--input', 'ids=' + ids, '--input', 'b=' + archive), want)
 
+    def test_initializer_with_an_input(self):
+        inputs = [ow.value_info('x', ['N', 3]), ow.value_info('w', [3])]
+        model = self.write('both.onnx', ow.model([ow.node('Add', ['x', 'w'], ['y'], 'add')], inputs, [ow.value_info('y', ['N', 3])],
+                                                 [ow.tensor('w', [3], [1, 2, 3])]))
+        x = self.write('x.npy', ow.npy([1, 3], [0, 0, 0]))
+        w = self.write('w.npy', ow.npy([3], [7, 8, 9]))
+        self.assertEqual(self.outputs(model, '--input', 'x=' + x)['y.npy'][1], [1, 2, 3])
+        self.assertEqual(self.outputs(model, '--input', 'x=' + x, '--input', 'w=' + w)['y.npy'][1], [7, 8, 9])
+
     def test_random_inputs(self):
         first = self.succeeds('run', self.two, '--dim', 'N=64', '--json', '--seed', '5', '--output-dir', self.path('a'))
         self.assertEqual(first.json()['seed'], 5)
@@ -493,8 +502,7 @@ class Classify(CliTest):
                                                    [ow.tensor('shape', [3], [0, 2, 3], ow.INT64), ow.tensor('flat', [2], [0, 2], ow.INT64),
                                                     ow.tensor('ones', [3, 1], [1, 1, 1])]))
         pixels = bytes([255, 255, 255, 0, 0, 0]) + bytes([0, 0, 0, 255, 255, 255]) + bytes([0, 9, 0, 0, 200, 0])
-        self.images = self.write('images', struct.pack('>BBBBIII', 0, 0, 8, 3, 3, 2, 3) + pixels)
-        self.images = os.rename(self.images, self.path('i.idx')) or self.path('i.idx')
+        self.images = self.write('i.idx', struct.pack('>BBBBIII', 0, 0, 8, 3, 3, 2, 3) + pixels)
         self.answers = self.write('a.idx', struct.pack('>BBBBI', 0, 0, 8, 1, 3) + bytes([0, 1, 0]))
         self.labels = self.write('labels.txt', b'above\nbelow\n')
 
@@ -504,7 +512,7 @@ class Classify(CliTest):
             self.assertEqual((report['right'], report['images']), (2, 3))
         answer = self.succeeds('classify', self.model, '--idx-images', self.images, '--idx-labels', self.answers, '--labels', self.labels, '--show', '3')
         self.assertEqual(answer.err, '')  # no progress bar where there is no terminal
-        for text in ['above', 'below', 'wrong: above', 'accuracy  66.67 %', 'images/s', '+++']:
+        for text in ['above', 'below', 'wrong: above', 'accuracy  66.67 %', 'images/s', '===']:
             self.assertIn(text, answer.out, answer)
 
     def test_errors(self):

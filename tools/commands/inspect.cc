@@ -3,7 +3,6 @@
 #include <map>
 
 #include "engine/graph/text.h"
-#include "importers/onnx/import.h"
 #include "runtime/segment.h"
 #include "tools/commands/commands.h"
 #include "tools/support/json.h"
@@ -207,7 +206,7 @@ Result<int> show_graph(const Options& options) {
   SV_ASSIGN(const SessionOptions session, options.runtime.resolve());
   const kernels::KernelTable* kernels = chosen_kernels(session);
   if (!kernels) return error("this processor runs none of the kernel sets built into this program");
-  SV_ASSIGN(Model model, import_onnx(options.model, {nullptr, names_of_files(options.inputs), {}}));
+  SV_ASSIGN(Model model, load_model(options.model, names_of_files(options.inputs)));
   SV_ASSIGN(const Inputs inputs, make_inputs(input_ports(model.graph), options.inputs, find_index_bounds(model.graph)));
   for (const std::string& note : inputs.notes) print_hint(note);
   Result<Graph> graph = graph_at(std::move(model.graph), stop, pass_context(*kernels), inputs.tensors);
@@ -227,7 +226,7 @@ Result<int> run(const Options& options) {
   Report report;
   report.inputs = std::move(inputs.tensors);
   // The session has taken the graph; a second import costs little, its weights stay in the file.
-  SV_ASSIGN(const Model model, import_onnx(options.model, {nullptr, names_of_files(options.inputs), {}}));
+  SV_ASSIGN(const Model model, load_model(options.model, names_of_files(options.inputs)));
   SV_TRY(count(model.graph, pass_context(network.session->kernels()), report));
   const Status planned = plan(*network.session, report);
   if (!planned.ok()) report.plan_problem = planned.error().message();

@@ -55,7 +55,7 @@ Action add_zoo(CLI::App& program) {
   CLI::App& command = *program.add_subcommand("zoo", "Write a well-known network with seeded weights as ONNX");
   command.add_option("NETWORK", options->name, names())->required()->type_name("");
   command.add_option("OUT", options->path, "ONNX file to write")->required()->type_name("");
-  command.add_option("--seed", options->seed, "Of the weights (default: 1); the same seed gives the same file everywhere")->type_name("SEED");
+  add_seed(command, options->seed, "Of the weights (default: 1); the same seed gives the same file everywhere");
   add_json(command, options->json);
   command.footer("Examples:\n  svengine zoo resnet50 resnet50.onnx\n  svengine zoo bert-tiny tiny.onnx --seed 7");
   return [options] { return run(*options); };

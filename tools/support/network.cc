@@ -2,18 +2,28 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
+
 #include "importers/io/names.h"
 #include "importers/onnx/import.h"
 
 namespace svengine::tool {
 
+Result<Model> load_model(const std::string& path, const std::vector<std::string>& given) {
+  SV_ASSIGN(Model model, import_onnx(path));
+  ImportOptions options;
+  model.graph.for_each_value([&](Value& v) {
+    if (v.is_constant() && std::find(given.begin(), given.end(), v.name()) != given.end()) options.inputs_instead_of_initializers.push_back(v.name());
+  });
+  if (options.inputs_instead_of_initializers.empty()) return model;
+  return import_onnx(path, options);
+}
+
 Result<Network> load_network(const std::string& path, const RuntimeOptions& runtime, const std::vector<std::string>& given) {
   SV_ASSIGN(SessionOptions options, runtime.resolve());
   Network out;
   Stopwatch load;
-  ImportOptions import;
-  import.inputs_instead_of_initializers = given;
-  SV_ASSIGN(out.model, import_onnx(path, import));
+  SV_ASSIGN(out.model, load_model(path, given));
   out.load_ms = load.milliseconds();
   out.inputs = input_ports(out.model.graph);
   out.bounds = find_index_bounds(out.model.graph);

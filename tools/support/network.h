@@ -28,7 +28,8 @@ struct Network {
   double optimise_ms = 0;  // passes at load; make_ready() adds planning
 };
 
-/// `given`: inputs that have initializers too, and shall be inputs all the same.
+/// `given`: names for which there are inputs. Those that a file has an initializer for become inputs instead of constants.
+Result<Model> load_model(const std::string& path, const std::vector<std::string>& given = {});
 Result<Network> load_network(const std::string& path, const RuntimeOptions& runtime, const std::vector<std::string>& given = {});
 
 /// Plans for these inputs; errors name the file.

@@ -64,6 +64,15 @@ void add_pixel_options(CLI::App& command, ImageOptions& options) {
       ->group(kGroup);
 }
 
+CLI::Option* add_seed(CLI::App& command, uint64_t& seed, const std::string& description) {
+  // CLI11 would take -1 for 2^64 - 1.
+  const auto digits = [](const std::string& text) {
+    const bool good = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+    return good ? std::string() : fmt::format("'{}' is no number from 0 to 2^64 - 1", text);
+  };
+  return command.add_option("--seed", seed, description)->check(digits)->type_name("SEED");
+}
+
 void add_input_options(CLI::App& command, InputOptions& options) {
   constexpr const char* kGroup = "Inputs";
   command.add_option("--input", options.files,
@@ -80,7 +89,7 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       ->allow_extra_args(false)
       ->type_name("DIM=SIZE")
       ->group(kGroup);
-  command.add_option("--seed", options.seed, "Of the random inputs that stand in for those not given (default: 1)")->type_name("SEED")->group(kGroup);
+  add_seed(command, options.seed, "Of the random inputs that stand in for those not given (default: 1)")->group(kGroup);
 }
 
 void add_model(CLI::App& command, std::string& path) {

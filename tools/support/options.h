@@ -9,6 +9,7 @@
 
 namespace CLI {
 class App;
+class Option;
 }
 
 namespace svengine::tool {
@@ -26,6 +27,8 @@ void add_runtime_options(CLI::App& command, RuntimeOptions& options);
 
 /// --image-mean, --image-std, --image-raw: what happens to the pixels of an image.
 void add_pixel_options(CLI::App& command, ImageOptions& options);
+
+CLI::Option* add_seed(CLI::App& command, uint64_t& seed, const std::string& description);
 
 /// --input, --shape, --dim, --seed.
 struct InputOptions {
