@@ -16,6 +16,10 @@ using onnx_proto::ValueInfoProto;
 
 constexpr int64_t kOldestOpset = 7, kNewestOpset = 21;
 
+// ONNX 1.12 made this test's output by cutting float32 values off after 16 bits; conversion rounds to nearest, as ONNX says
+// since and as PyTorch and ONNX Runtime do.
+constexpr const char* kTruncated = "/test_cast_FLOAT_to_BFLOAT16/";
+
 std::optional<std::string> refused_value(const ValueInfoProto& value) {
   if (!value.type().has_tensor_type()) return "a value that is no dense tensor (sequence, optional, map or sparse)";
   const auto type = static_cast<DType>(value.type().tensor_type().elem_type());
@@ -44,6 +48,7 @@ std::optional<std::string> refused_graph(const GraphProto& graph) {
 }  // namespace
 
 std::optional<std::string> not_applicable(const std::string& model_path) {
+  if (model_path.find(kTruncated) != std::string::npos) return "its expected values are truncated, not rounded";
   std::ifstream file(model_path, std::ios::binary);
   ModelProto model;
   if (!model.ParseFromIstream(&file)) return std::nullopt;  // the importer has to say what is wrong with it

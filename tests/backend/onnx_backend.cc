@@ -56,18 +56,33 @@ Result<std::vector<Tensor>> load_all(const fs::path& set, const std::string& kin
   return tensors;
 }
 
-Status run_data_set(Session& session, const fs::path& set) {
+/// The data set gives an input of another rank or size than the model declares (castlike with bfloat16 in ONNX 1.12).
+bool contradicts_declaration(const std::vector<Tensor>& inputs, const std::vector<Session::Port>& ports) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Shape& declared = ports[i].type.shape;
+    if (!declared.has_rank()) continue;
+    if (declared.rank() != static_cast<int64_t>(inputs[i].dims().size())) return true;
+    for (size_t d = 0; d < declared.dims().size(); ++d)
+      if (declared[d].is_static() && declared[d].value() != inputs[i].dims()[d]) return true;
+  }
+  return false;
+}
+
+enum class Outcome { passed, contradiction };
+
+Result<Outcome> run_data_set(Session& session, const fs::path& set) {
   SV_ASSIGN(std::vector<Tensor> inputs, load_all(set, "input", session.inputs()));
+  if (contradicts_declaration(inputs, session.inputs())) return Outcome::contradiction;
   SV_ASSIGN(std::vector<Tensor> expected, load_all(set, "output", session.outputs()));
   SV_ASSIGN(std::vector<Tensor> outputs, session.run(inputs));
   for (size_t i = 0; i < outputs.size(); ++i) {
     Status same = tests::all_close(outputs[i], expected[i], 1e-3, 1e-7);  // the bounds of ONNX's own test runner
     if (!same.ok()) return std::move(same).error().in(fmt::format("output '{}'", session.outputs()[i].name));
   }
-  return {};
+  return Outcome::passed;
 }
 
-Status run_test(const fs::path& folder, const kernels::KernelTable* kernels) {
+Result<Outcome> run_test(const fs::path& folder, const kernels::KernelTable* kernels) {
   SV_ASSIGN(Model model, import_onnx((folder / "model.onnx").string()));
   SessionOptions options;
   options.kernels = kernels;
@@ -77,20 +92,24 @@ Status run_test(const fs::path& folder, const kernels::KernelTable* kernels) {
   for (const fs::path& set : sorted_entries(folder)) {
     if (!set.filename().string().starts_with("test_data_set_")) continue;
     any = true;
-    Status status = run_data_set(*session, set);
-    if (!status.ok()) return std::move(status).error().in(set.filename().string());
+    Result<Outcome> outcome = run_data_set(*session, set);
+    if (!outcome.ok()) return std::move(outcome).error().in(set.filename().string());
+    if (*outcome == Outcome::contradiction) return outcome;
   }
-  return any ? Status() : Status(error("the folder holds no test_data_set_*"));
+  if (!any) return error("the folder holds no test_data_set_*");
+  return Outcome::passed;
 }
 
 void run_one(const fs::path& folder, const kernels::KernelTable* kernels, Totals& totals, std::string& list) {
   const std::string name = folder.parent_path().filename().string() + "/" + folder.filename().string();
-  if (const auto why = not_applicable((folder / "model.onnx").string())) {
+  std::optional<std::string> why = not_applicable((folder / "model.onnx").string());
+  const Result<Outcome> status = why ? Result<Outcome>(Outcome::passed) : run_test(folder, kernels);
+  if (status.ok() && *status == Outcome::contradiction) why = "the data set contradicts the model's declared input shape";
+  if (why) {
     ++totals.not_applicable;
     list += fmt::format("{:<72} not applicable: {}\n", name, *why);
     return;
   }
-  const Status status = run_test(folder, kernels);
   ++(status.ok() ? totals.passed : totals.failed);
   list += fmt::format("{:<72} {}\n", name, status.ok() ? "passed" : "failed: " + status.error().message());
   if (!status.ok()) fmt::print("failed: {}: {}\n", name, status.error().message());
