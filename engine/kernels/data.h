@@ -1,12 +1,13 @@
 // Kernels that move elements without computing with them: copies, transpositions, reorders between layouts, gathers,
 // scatters, padding, resizing, and their kin. Elements are 1, 2, 4 or 8 bytes of anything unless said otherwise.
 //
-// Strides count elements. Sources and destinations never overlap, except where a kernel works in place by its definition.
-// Plain functions that prepare arguments (collapse_copy, pad_map, resize tables) are in data_prepare.h.
+// Strides count elements. Sources and destinations never overlap, except where a kernel works in place by its
+// definition. Plain functions that prepare arguments (collapse_copy, pad_map, resize tables) are in data_prepare.h.
 //
-// Indices are int32 or int64 (index_bytes 4 or 8). Negative ones count from the end. One out of range is never followed: the
-// kernel lowers *error (which the caller sets to kNoBadIndex) to the smallest flat position of such an index in `indices`, and
-// treats the element as gathered from zeros or not scattered. Check *error after all tasks are done.
+// Indices are int32 or int64 (index_bytes 4 or 8). Negative ones count from the end. One out of range is never
+// followed: the kernel lowers *error (which the caller sets to kNoBadIndex) to the smallest flat position of such an
+// index in `indices`, and treats the element as gathered from zeros or not scattered. Check *error after all tasks are
+// done.
 #pragma once
 #include <cstdint>
 
@@ -17,9 +18,9 @@ namespace svengine::kernels {
 inline constexpr int kMaxDims = 8;
 inline constexpr int64_t kNoBadIndex = INT64_MAX;
 
-/// dst[sum i_d dst_stride_d] = src[sum i_d src_stride_d] for every i with 0 <= i_d < extent_d. Strides may be negative, and 0
-/// in the source (broadcast); destinations are distinct. Transpose, Slice, Concat, Split, Expand, Tile, DepthToSpace, ... are
-/// calls of this. Any order of dimensions is correct; collapse_copy finds the fast one.
+/// dst[sum i_d dst_stride_d] = src[sum i_d src_stride_d] for every i with 0 <= i_d < extent_d. Strides may be negative,
+/// and 0 in the source (broadcast); destinations are distinct. Transpose, Slice, Concat, Split, Expand, Tile,
+/// DepthToSpace, ... are calls of this. Any order of dimensions is correct; collapse_copy finds the fast one.
 struct CopyArgs {
   const void* src = nullptr;
   void* dst = nullptr;
@@ -84,8 +85,9 @@ struct GatherNdArgs {
 
 enum class ScatterOp : int32_t { kSet, kAdd, kMul, kMax, kMin };
 
-/// y[i with i_axis replaced by indices[i]] op= updates[i], in ascending order of i_axis where several hit one element. y
-/// holds the data already; y, indices and updates are contiguous. `type` matters unless op is kSet, then element_bytes does.
+/// y[i with i_axis replaced by indices[i]] op= updates[i], in ascending order of i_axis where several hit one element.
+/// y holds the data already; y, indices and updates are contiguous. `type` matters unless op is kSet, then
+/// element_bytes does.
 struct ScatterElementsArgs {
   void* y = nullptr;
   const void* indices = nullptr;
@@ -112,8 +114,8 @@ struct ScatterNdArgs {
   int64_t* error = nullptr;
 };
 
-/// dst[i_0]...[i_r] = src[sum map_d[i_d] src_stride_d], or `value` where any map_d[i_d] is negative. dst is contiguous. Pad
-/// in all its modes and Resize to the nearest source are calls of this.
+/// dst[i_0]...[i_r] = src[sum map_d[i_d] src_stride_d], or `value` where any map_d[i_d] is negative. dst is contiguous.
+/// Pad in all its modes and Resize to the nearest source are calls of this.
 struct MapArgs {
   const void* src = nullptr;
   void* dst = nullptr;
@@ -126,8 +128,8 @@ struct MapArgs {
   uint64_t value = 0;
 };
 
-/// y[o][j][i] = sum over t < taps of weight[t][j] * x[o][index[t][j]][i], or `outside` where index[0][j] is negative: one
-/// axis of a linear or cubic Resize. x is [outer, in, inner], y [outer, out, inner], float32.
+/// y[o][j][i] = sum over t < taps of weight[t][j] * x[o][index[t][j]][i], or `outside` where index[0][j] is negative:
+/// one axis of a linear or cubic Resize. x is [outer, in, inner], y [outer, out, inner], float32.
 struct ResampleArgs {
   const float* x = nullptr;
   float* y = nullptr;
@@ -138,8 +140,8 @@ struct ResampleArgs {
   float outside = 0;
 };
 
-/// y[o][d][i] = on where indices[o][i] is d (negative ones plus depth), else off. Indices out of range give off everywhere;
-/// that is no error. y is [outer, depth, inner].
+/// y[o][d][i] = on where indices[o][i] is d (negative ones plus depth), else off. Indices out of range give off
+/// everywhere; that is no error. y is [outer, depth, inner].
 struct OneHotArgs {
   const void* indices = nullptr;
   void* y = nullptr;
@@ -148,8 +150,8 @@ struct OneHotArgs {
   uint64_t on = 1, off = 0;  // bits of the elements
 };
 
-/// The coordinates of elements that are not zero, in row-major order, as y [rank, total]. Two steps: nonzero_count writes one
-/// count per task into counts[tasks]; total is their sum; nonzero_fill writes y.
+/// The coordinates of elements that are not zero, in row-major order, as y [rank, total]. Two steps: nonzero_count
+/// writes one count per task into counts[tasks]; total is their sum; nonzero_fill writes y.
 struct NonZeroArgs {
   const void* x = nullptr;
   int32_t element_bytes = 4;

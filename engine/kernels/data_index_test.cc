@@ -42,9 +42,11 @@ void check_gather(const KernelTable& set, int64_t outer, int64_t extent, int64_t
   const GuardedBuffer<Index> indices = random_indices<Index>(count, extent, 1);
   GuardedBuffer<T> y(static_cast<size_t>(outer * count * inner));
   int64_t error = kNoBadIndex;
-  run_tasks(set.data->gather, GatherArgs{data.data(), indices.data(), y.data(), sizeof(T), sizeof(Index), outer, extent, inner, count, &error});
+  run_tasks(set.data->gather, GatherArgs{data.data(), indices.data(), y.data(), sizeof(T), sizeof(Index), outer, extent,
+                                         inner, count, &error});
   for (int64_t i = 0; i < outer * count * inner; ++i) {
-    const int64_t o = i / (count * inner), k = i / inner % count, index = indices[k] < 0 ? indices[k] + extent : indices[k];
+    const int64_t o = i / (count * inner), k = i / inner % count,
+                  index = indices[k] < 0 ? indices[k] + extent : indices[k];
     if (y[i] != data[(o * extent + index) * inner + i % inner]) FAIL(set.name << " gather at " << i);
   }
   REQUIRE(error == kNoBadIndex);
@@ -52,8 +54,12 @@ void check_gather(const KernelTable& set, int64_t outer, int64_t extent, int64_t
 }
 
 template <class T, class Index>
-void check_elements(const KernelTable& set, std::vector<int64_t> data_extent, std::vector<int64_t> index_extent, int axis) {
-  GatherElementsArgs args{.element_bytes = sizeof(T), .index_bytes = sizeof(Index), .rank = static_cast<int32_t>(data_extent.size()), .axis = axis};
+void check_elements(const KernelTable& set, std::vector<int64_t> data_extent, std::vector<int64_t> index_extent,
+                    int axis) {
+  GatherElementsArgs args{.element_bytes = sizeof(T),
+                          .index_bytes = sizeof(Index),
+                          .rank = static_cast<int32_t>(data_extent.size()),
+                          .axis = axis};
   std::copy(data_extent.begin(), data_extent.end(), args.data_extent);
   std::copy(index_extent.begin(), index_extent.end(), args.index_extent);
   const int64_t data_count = count_of(args.data_extent, args.rank), count = count_of(args.index_extent, args.rank);
@@ -68,8 +74,16 @@ void check_elements(const KernelTable& set, std::vector<int64_t> data_extent, st
   REQUIRE((y.intact() && error == kNoBadIndex));
   for (ScatterOp op : {ScatterOp::kSet, ScatterOp::kAdd, ScatterOp::kMul, ScatterOp::kMax, ScatterOp::kMin}) {
     if (op != ScatterOp::kSet && sizeof(T) < 4) continue;
-    ScatterElementsArgs scatter{.indices = indices.data(), .op = op, .element_bytes = sizeof(T), .index_bytes = sizeof(Index), .rank = args.rank, .axis = axis};
-    scatter.type = std::is_same_v<T, float> ? Element::kF32 : std::is_same_v<T, double> ? Element::kF64 : std::is_same_v<T, int32_t> ? Element::kI32 : Element::kI64;
+    ScatterElementsArgs scatter{.indices = indices.data(),
+                                .op = op,
+                                .element_bytes = sizeof(T),
+                                .index_bytes = sizeof(Index),
+                                .rank = args.rank,
+                                .axis = axis};
+    scatter.type = std::is_same_v<T, float>     ? Element::kF32
+                   : std::is_same_v<T, double>  ? Element::kF64
+                   : std::is_same_v<T, int32_t> ? Element::kI32
+                                                : Element::kI64;
     std::copy(data_extent.begin(), data_extent.end(), scatter.data_extent);
     std::copy(index_extent.begin(), index_extent.end(), scatter.index_extent);
     scatter.error = &error;
@@ -92,7 +106,8 @@ void check_nd(const KernelTable& set, int64_t batch, std::vector<int64_t> extent
   GuardedBuffer<T> data = counted<T>(batch * slices * slice), y(batch * count * slice), want(batch * count * slice);
   GuardedBuffer<int64_t> indices(batch * count * depth);
   std::mt19937 random(4);
-  for (size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<int64_t>(random() % (2 * extent[i % depth])) - extent[i % depth];
+  for (size_t i = 0; i < indices.size(); ++i)
+    indices[i] = static_cast<int64_t>(random() % (2 * extent[i % depth])) - extent[i % depth];
   int64_t error = kNoBadIndex;
   GatherNdArgs args{data.data(), indices.data(), want.data(), sizeof(T), 8, depth, batch, count, slice, {}, &error};
   std::copy(extent.begin(), extent.end(), args.extent);
@@ -102,7 +117,15 @@ void check_nd(const KernelTable& set, int64_t batch, std::vector<int64_t> extent
   REQUIRE(same_values(y.data(), want.data(), y.size()));
   REQUIRE((y.intact() && error == kNoBadIndex));
   for (ScatterOp op : {ScatterOp::kSet, ScatterOp::kAdd, ScatterOp::kMul}) {
-    ScatterNdArgs scatter{.indices = indices.data(), .updates = want.data(), .op = op, .element_bytes = sizeof(T), .index_bytes = 8, .depth = depth, .count = batch * count, .slice = slice, .error = &error};
+    ScatterNdArgs scatter{.indices = indices.data(),
+                          .updates = want.data(),
+                          .op = op,
+                          .element_bytes = sizeof(T),
+                          .index_bytes = 8,
+                          .depth = depth,
+                          .count = batch * count,
+                          .slice = slice,
+                          .error = &error};
     std::copy(extent.begin(), extent.end(), scatter.extent);
     GuardedBuffer<T> got = counted<T>(slices * slice), expected = counted<T>(slices * slice);
     scatter.y = expected.data();
@@ -178,14 +201,29 @@ TEST_CASE("an index out of range is reported, the first of several, and never fo
       REQUIRE(error == 2);
       REQUIRE(y[2] == 0);
       error = kNoBadIndex;
-      run_tasks(set.data->gather_nd, GatherNdArgs{data.data(), indices.data(), y.data(), 4, 8, 1, 1, 6, 2, {3}, &error});
+      run_tasks(set.data->gather_nd,
+                GatherNdArgs{data.data(), indices.data(), y.data(), 4, 8, 1, 1, 6, 2, {3}, &error});
       REQUIRE(error == 2);
       error = kNoBadIndex;
       GuardedBuffer<float> target = counted<float>(6);
-      run_tasks(set.data->scatter_elements, ScatterElementsArgs{target.data(), indices.data(), data.data(), ScatterOp::kSet, Element::kF32, 4, 8, 2, 0, {3, 2}, {3, 2}, &error});
+      run_tasks(set.data->scatter_elements, ScatterElementsArgs{target.data(),
+                                                                indices.data(),
+                                                                data.data(),
+                                                                ScatterOp::kSet,
+                                                                Element::kF32,
+                                                                4,
+                                                                8,
+                                                                2,
+                                                                0,
+                                                                {3, 2},
+                                                                {3, 2},
+                                                                &error});
       REQUIRE((error == 2 && target.intact()));
       error = kNoBadIndex;
-      run_tasks(set.data->scatter_nd, ScatterNdArgs{target.data(), indices.data(), data.data(), ScatterOp::kAdd, Element::kF32, 4, 8, 1, 6, 2, {3}, &error});
+      run_tasks(
+          set.data->scatter_nd,
+          ScatterNdArgs{
+              target.data(), indices.data(), data.data(), ScatterOp::kAdd, Element::kF32, 4, 8, 1, 6, 2, {3}, &error});
       REQUIRE((error == 2 && target.intact()));
     }
   });

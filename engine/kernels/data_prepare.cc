@@ -42,9 +42,15 @@ std::vector<int32_t> pad_map(PadMode mode, int64_t extent, int64_t begin, int64_
     int64_t source = i;
     if (i < 0 || i >= extent) {
       switch (mode) {
-        case PadMode::kConstant: source = -1; break;
-        case PadMode::kEdge: source = i < 0 ? 0 : extent - 1; break;
-        case PadMode::kWrap: source = (i % extent + extent) % extent; break;
+        case PadMode::kConstant:
+          source = -1;
+          break;
+        case PadMode::kEdge:
+          source = i < 0 ? 0 : extent - 1;
+          break;
+        case PadMode::kWrap:
+          source = (i % extent + extent) % extent;
+          break;
         case PadMode::kReflect: {
           const int64_t period = std::max<int64_t>(1, 2 * (extent - 1));  // 0 1 2 3 2 1 | 0 1 2 3 2 1
           const int64_t phase = (i % period + period) % period;

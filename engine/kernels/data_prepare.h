@@ -1,4 +1,5 @@
-// Plain functions that turn what an operator knows into the arguments of data kernels. They run once, when a plan is made.
+// Plain functions that turn what an operator knows into the arguments of data kernels. They run once, when a plan is
+// made.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -7,21 +8,24 @@
 
 namespace svengine::kernels {
 
-/// The same copy with as few dimensions as possible, ordered so that the kernel finds contiguous runs: dimensions of one
-/// element dropped, the others sorted by descending destination stride, neighbours merged where both sides allow it.
+/// The same copy with as few dimensions as possible, ordered so that the kernel finds contiguous runs: dimensions of
+/// one element dropped, the others sorted by descending destination stride, neighbours merged where both sides allow
+/// it.
 CopyArgs collapse_copy(CopyArgs args);
 
 enum class PadMode : int32_t { kConstant, kReflect, kEdge, kWrap };
 
-/// MapArgs::map of one padded dimension: `begin` positions before and `end` after the `extent` of the source; either may be
-/// negative (a crop). kReflect, kEdge and kWrap need extent > 0; reflections and wraps go on for as long as needed.
+/// MapArgs::map of one padded dimension: `begin` positions before and `end` after the `extent` of the source; either
+/// may be negative (a crop). kReflect, kEdge and kWrap need extent > 0; reflections and wraps go on for as long as
+/// needed.
 std::vector<int32_t> pad_map(PadMode mode, int64_t extent, int64_t begin, int64_t end);
 
 struct MapRun {
   int64_t begin, length;
 };
 
-/// The longest run of entries that are not negative and ascend by one: MapArgs::run_begin and run_length for the last map.
+/// The longest run of entries that are not negative and ascend by one: MapArgs::run_begin and run_length for the last
+/// map.
 MapRun longest_run(const std::vector<int32_t>& map);
 
 /// Where output position j of a Resize lies in the source, with scale = out / in as ONNX computes or is given it.
@@ -54,6 +58,7 @@ struct ResampleTables {
 
 /// ResampleArgs tables of one dimension. antialias widens the filter when shrinking.
 ResampleTables linear_tables(const ResizeAxis& axis, bool antialias = false);
-ResampleTables cubic_tables(const ResizeAxis& axis, double coefficient = -0.75, bool exclude_outside = false, bool antialias = false);
+ResampleTables cubic_tables(const ResizeAxis& axis, double coefficient = -0.75, bool exclude_outside = false,
+                            bool antialias = false);
 
 }  // namespace svengine::kernels

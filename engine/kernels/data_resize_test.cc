@@ -52,12 +52,14 @@ void check_map(const KernelTable& set, const std::vector<int64_t>& in, const std
 }
 
 // One axis of `in` values through the resample kernel, as the last axis and as a middle one; both must agree.
-std::vector<float> resample(const KernelTable& set, const std::vector<float>& x, int64_t out, const ResampleTables& tables) {
+std::vector<float> resample(const KernelTable& set, const std::vector<float>& x, int64_t out,
+                            const ResampleTables& tables) {
   const int64_t in = static_cast<int64_t>(x.size()), inner = set.lanes + 3;
   GuardedBuffer<float> source(x.size()), line(out), wide(x.size() * inner), wide_out(out * inner);
   std::copy(x.begin(), x.end(), source.begin());
   for (int64_t i = 0; i < in * inner; ++i) wide[i] = x[i / inner];
-  ResampleArgs args{source.data(), line.data(), 1, in, out, 1, tables.taps, tables.index.data(), tables.weight.data(), -5};
+  ResampleArgs args{source.data(),       line.data(),          1, in, out, 1, tables.taps,
+                    tables.index.data(), tables.weight.data(), -5};
   run_tasks(set.data->resample, args);
   args.x = wide.data(), args.y = wide_out.data(), args.inner = inner;
   run_tasks(set.data->resample, args);
@@ -113,10 +115,12 @@ TEST_CASE("nearest tables follow ONNX's examples") {
   const auto map = [](int64_t in, int64_t out, double scale, ResizeCoordinate c, ResizeNearest r) {
     return nearest_map(ResizeAxis{.in = in, .out = out, .scale = scale, .coordinate = c}, r);
   };
-  CHECK_THAT(map(4, 8, 2, ResizeCoordinate::kHalfPixel, ResizeNearest::kRoundPreferFloor), Equals(Map{0, 0, 1, 1, 2, 2, 3, 3}));
+  CHECK_THAT(map(4, 8, 2, ResizeCoordinate::kHalfPixel, ResizeNearest::kRoundPreferFloor),
+             Equals(Map{0, 0, 1, 1, 2, 2, 3, 3}));
   CHECK_THAT(map(4, 8, 2, ResizeCoordinate::kAlignCorners, ResizeNearest::kFloor), Equals(Map{0, 0, 0, 1, 1, 2, 2, 3}));
   CHECK_THAT(map(4, 8, 2, ResizeCoordinate::kHalfPixel, ResizeNearest::kCeil), Equals(Map{0, 1, 1, 2, 2, 3, 3, 3}));
-  CHECK_THAT(map(4, 8, 2, ResizeCoordinate::kAsymmetric, ResizeNearest::kRoundPreferCeil), Equals(Map{0, 1, 1, 2, 2, 3, 3, 3}));
+  CHECK_THAT(map(4, 8, 2, ResizeCoordinate::kAsymmetric, ResizeNearest::kRoundPreferCeil),
+             Equals(Map{0, 1, 1, 2, 2, 3, 3, 3}));
   CHECK_THAT(map(4, 2, 0.6, ResizeCoordinate::kHalfPixel, ResizeNearest::kRoundPreferFloor), Equals(Map{0, 2}));
 }
 
@@ -127,13 +131,16 @@ TEST_CASE("linear and cubic tables follow ONNX's examples") {
     };
     // resize_upsample_scales_linear, its rows: x = 1 2
     require_near(resample(set, {1, 2}, 4, linear_tables(axis(2, 4, 2))), {1, 1.25, 1.75, 2});
-    require_near(resample(set, {1, 2}, 4, linear_tables(axis(2, 4, 2, ResizeCoordinate::kAlignCorners))), {1, 4. / 3, 5. / 3, 2});
+    require_near(resample(set, {1, 2}, 4, linear_tables(axis(2, 4, 2, ResizeCoordinate::kAlignCorners))),
+                 {1, 4. / 3, 5. / 3, 2});
     // resize_downsample_scales_linear (x = 1 2 3 4, scale 0.6)
     require_near(resample(set, {1, 2, 3, 4}, 2, linear_tables(axis(4, 2, 0.6))), {1.0 + 1.0 / 3, 3});
-    // resize_downsample_scales_linear_antialias, first row's differences: 2.875 and 4.5 are rows of x = 1 2 3 4 over both axes
+    // resize_downsample_scales_linear_antialias, first row's differences: 2.875 and 4.5 are rows of x = 1 2 3 4 over
+    // both axes
     const std::vector<float> rows = resample(set, {1, 5, 9, 13}, 2, linear_tables(axis(4, 2, 0.6), true));
     const std::vector<float> columns = resample(set, {0, 1, 2, 3}, 2, linear_tables(axis(4, 2, 0.6), true));
-    require_near({rows[0] + columns[0], rows[0] + columns[1], rows[1] + columns[0], rows[1] + columns[1]}, {2.875, 4.5, 9.375, 11});
+    require_near({rows[0] + columns[0], rows[0] + columns[1], rows[1] + columns[0], rows[1] + columns[1]},
+                 {2.875, 4.5, 9.375, 11});
     // resize_upsample_scales_cubic, first row: x = 1 .. 4 in each row, rows 4 apart
     const std::vector<float> cubic_rows = resample(set, {1, 5, 9, 13}, 8, cubic_tables(axis(4, 8, 2)));
     const std::vector<float> cubic_columns = resample(set, {0, 1, 2, 3}, 8, cubic_tables(axis(4, 8, 2)));
@@ -150,7 +157,9 @@ TEST_CASE("linear and cubic tables follow ONNX's examples") {
       for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * i) - 3;
       const ResampleTables tables = linear_tables(axis(5, out, static_cast<double>(out) / 5));
       std::vector<double> expected;
-      for (int64_t j = 0; j < out; ++j) expected.push_back(double{tables.weight[j]} * x[tables.index[j]] + double{tables.weight[out + j]} * x[tables.index[out + j]]);
+      for (int64_t j = 0; j < out; ++j)
+        expected.push_back(double{tables.weight[j]} * x[tables.index[j]] +
+                           double{tables.weight[out + j]} * x[tables.index[out + j]]);
       require_near(resample(set, x, out, tables), expected);
     }
   });

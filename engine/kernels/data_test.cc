@@ -42,9 +42,11 @@ std::vector<int64_t> row_major(const std::vector<int64_t>& extent) {
 
 // Runs one copy as given and collapsed, against the reference. Offsets make negative strides possible.
 template <class T>
-void check_copy(const KernelTable& set, CopyArgs args, int64_t src_count, int64_t src_offset, int64_t dst_count, int64_t dst_offset) {
+void check_copy(const KernelTable& set, CopyArgs args, int64_t src_count, int64_t src_offset, int64_t dst_count,
+                int64_t dst_offset) {
   const GuardedBuffer<T> src = counted<T>(src_count);
-  GuardedBuffer<T> want(static_cast<size_t>(dst_count)), got(static_cast<size_t>(dst_count)), merged(static_cast<size_t>(dst_count));
+  GuardedBuffer<T> want(static_cast<size_t>(dst_count)), got(static_cast<size_t>(dst_count)),
+      merged(static_cast<size_t>(dst_count));
   args.element_bytes = sizeof(T);
   args.src = src.data() + src_offset;
   args.dst = want.data() + dst_offset;
@@ -174,14 +176,16 @@ TEST_CASE("reorders between plain and blocked layouts") {
               for (int64_t s = 0; s < spatial; ++s) {
                 const float got = blocked[((n * blocks + c / lanes) * spatial + s) * lanes + c % lanes];
                 const int64_t at = n * (image + gap) + (last ? s * channels + c : c * spatial + s);
-                if (c < channels ? got != plain[at] : got != 0) FAIL(set.name << " channels " << channels << " c " << c << " s " << s);
+                if (c < channels ? got != plain[at] : got != 0)
+                  FAIL(set.name << " channels " << channels << " c " << c << " s " << s);
               }
           REQUIRE(blocked.intact());
           for (float& v : blocked) v = v == 0 ? std::numeric_limits<float>::quiet_NaN() : v;  // padding is not read
           args.src = blocked.data(), args.dst = back.data();
           run_tasks(set.data->from_blocked, args);
           for (int64_t i = 0; i < plain_count; ++i)
-            if (i < image || i >= image + gap ? back[i] != plain[i] : !back.poisoned(i)) FAIL("back " << set.name << " at " << i);
+            if (i < image || i >= image + gap ? back[i] != plain[i] : !back.poisoned(i))
+              FAIL("back " << set.name << " at " << i);
           REQUIRE(back.intact());
         }
   });

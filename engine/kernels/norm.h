@@ -1,8 +1,10 @@
-// Normalisations of float32: layer, RMS, group and instance norm, batch norm as a channel's scale and shift, local response.
+// Normalisations of float32: layer, RMS, group and instance norm, batch norm as a channel's scale and shift, local
+// response.
 //
-// Means and variances are taken in two passes, from x - mean, with blocked and compensated sums (relative error about 1e-7
-// whatever n is), in an order fixed by the shape. NaN or infinity in a normalised line makes all of that line NaN.
-// Outputs may be the input itself with the same strides (in place); otherwise nothing may overlap. Strides count floats.
+// Means and variances are taken in two passes, from x - mean, with blocked and compensated sums (relative error about
+// 1e-7 whatever n is), in an order fixed by the shape. NaN or infinity in a normalised line makes all of that line NaN.
+// Outputs may be the input itself with the same strides (in place); otherwise nothing may overlap. Strides count
+// floats.
 #pragma once
 #include <cstdint>
 
@@ -28,14 +30,15 @@ struct RowNormArgs {
 };
 
 /// y = (x - mean) / sqrt(var + epsilon) * scale[c] + bias[c], statistics of every image and group of channels.
-/// groups = channels is instance norm; groups = 1 normalises each image as a whole. x and y are [batch, channels, spatial].
+/// groups = channels is instance norm; groups = 1 normalises each image as a whole. x and y are [batch, channels,
+/// spatial].
 struct GroupNormArgs {
   const float* x = nullptr;
   float* y = nullptr;
-  const float* scale = nullptr;  // [channels]; null: 1
-  const float* bias = nullptr;   // [channels]; null: 0
-  float* mean = nullptr;         // [batch, groups]; null: not wanted
-  float* inv_std = nullptr;      // [batch, groups]; null: not wanted
+  const float* scale = nullptr;                              // [channels]; null: 1
+  const float* bias = nullptr;                               // [channels]; null: 0
+  float* mean = nullptr;                                     // [batch, groups]; null: not wanted
+  float* inv_std = nullptr;                                  // [batch, groups]; null: not wanted
   int64_t batch = 0, channels = 0, groups = 1, spatial = 0;  // groups divides channels
   float epsilon = 1e-5f;
 };
@@ -48,12 +51,13 @@ struct ChannelAffineArgs {
   const float* scale = nullptr;  // [channels]
   const float* shift = nullptr;  // [channels]
   int64_t batch = 0, channels = 0, spatial = 0;
-  bool blocked = false;  // x and y are [batch][ceil(channels / lanes)][spatial][lanes]; padding lanes are written activation(0)
+  // x and y are [batch][ceil(channels / lanes)][spatial][lanes]; padding lanes are written activation(0).
+  bool blocked = false;
   ActivationArgs activation;
 };
 
-/// y = x / (bias + alpha / size * sum of x^2 over the channels c - floor((size - 1) / 2) .. c + ceil((size - 1) / 2))^beta,
-/// channels that do not exist left out. x and y are [batch, channels, spatial] and do not overlap.
+/// y = x / (bias + alpha / size * sum of x^2 over the channels c - floor((size - 1) / 2) .. c + ceil((size - 1) /
+/// 2))^beta, channels that do not exist left out. x and y are [batch, channels, spatial] and do not overlap.
 struct LocalResponseArgs {
   const float* x = nullptr;
   float* y = nullptr;

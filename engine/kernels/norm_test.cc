@@ -33,12 +33,16 @@ Buffer random_buffer(int64_t count, unsigned seed, float center = 0, float sprea
   return buffer;
 }
 
-std::vector<double> wide(const float* x, int64_t n) { return x ? std::vector<double>(x, x + n) : std::vector<double>(); }
+std::vector<double> wide(const float* x, int64_t n) {
+  return x ? std::vector<double>(x, x + n) : std::vector<double>();
+}
 
 // Within `relative` of the largest wanted magnitude of the line and of each value's own.
 void require_close(const float* got, const std::vector<double>& want, double relative, const std::string& what) {
   for (size_t i = 0; i < want.size(); ++i) {
-    if (std::isnan(want[i]) ? std::isnan(got[i]) : std::fabs(got[i] - want[i]) <= relative * std::max(1.0, std::fabs(want[i]))) continue;
+    if (std::isnan(want[i]) ? std::isnan(got[i])
+                            : std::fabs(got[i] - want[i]) <= relative * std::max(1.0, std::fabs(want[i])))
+      continue;
     INFO(what << " element " << i << " got " << got[i] << " want " << want[i]);
     FAIL("wrong");
   }
@@ -59,17 +63,30 @@ void check_rows(const KernelTable& set, const RowCase& c, bool rms) {
   std::vector<double> t = wide(x.data(), total);
   if (c.residual)
     for (int64_t i = 0; i < total; ++i) t[i] = x[i] + residual[i];  // rounded to float
-  RowNormArgs args{.x = x.data(), .residual = c.residual ? residual.data() : nullptr, .sum = c.sum ? sum.data() : nullptr,
-                   .y = c.y == RowCase::kOnX ? x.data() : c.y == RowCase::kOnResidual ? residual.data() : y.data(),
-                   .scale = c.scale ? scale.data() : nullptr, .bias = c.bias ? bias.data() : nullptr,
-                   .mean = mean.data(), .inv_std = inv_std.data(), .rows = c.rows, .n = c.n,
-                   .x_stride = stride, .residual_stride = stride, .sum_stride = stride, .y_stride = stride};
+  RowNormArgs args{.x = x.data(),
+                   .residual = c.residual ? residual.data() : nullptr,
+                   .sum = c.sum ? sum.data() : nullptr,
+                   .y = c.y == RowCase::kOnX          ? x.data()
+                        : c.y == RowCase::kOnResidual ? residual.data()
+                                                      : y.data(),
+                   .scale = c.scale ? scale.data() : nullptr,
+                   .bias = c.bias ? bias.data() : nullptr,
+                   .mean = mean.data(),
+                   .inv_std = inv_std.data(),
+                   .rows = c.rows,
+                   .n = c.n,
+                   .x_stride = stride,
+                   .residual_stride = stride,
+                   .sum_stride = stride,
+                   .y_stride = stride};
   run_tasks(rms ? set.norm->rms_norm : set.norm->layer_norm, args, 2);
   for (int64_t row = 0; row < c.rows; ++row) {
     const std::vector<double> line(t.begin() + row * stride, t.begin() + row * stride + c.n);
     const auto reference = rms ? reference_rms_norm : reference_layer_norm;
-    const std::string what = std::string(set.name) + (rms ? " rms" : " layer") + " n " + std::to_string(c.n) + " center " + std::to_string(c.center);
-    require_close(args.y + row * stride, reference(line, wide(args.scale, c.n), wide(args.bias, c.n), args.epsilon), 1e-6, what);
+    const std::string what = std::string(set.name) + (rms ? " rms" : " layer") + " n " + std::to_string(c.n) +
+                             " center " + std::to_string(c.center);
+    require_close(args.y + row * stride, reference(line, wide(args.scale, c.n), wide(args.bias, c.n), args.epsilon),
+                  1e-6, what);
     const ReferenceMoments m = reference_moments(line);
     if (!rms) {
       REQUIRE(std::fabs(mean[row] - m.mean) <= 1e-6 * (1 + std::fabs(c.center)) / 8);
@@ -112,7 +129,10 @@ TEST_CASE("layer norm of a constant line is its bias, and NaN stays in its line"
     Buffer x(3 * 50), y(3 * 50), bias = random_buffer(50, 9);
     for (size_t i = 0; i < 150; ++i) x[i] = i < 50 ? 0.1f : static_cast<float>(i);
     x[70] = kNaN;
-    run_tasks(set.norm->layer_norm, RowNormArgs{.x = x.data(), .y = y.data(), .bias = bias.data(), .rows = 3, .n = 50, .x_stride = 50, .y_stride = 50});
+    run_tasks(
+        set.norm->layer_norm,
+        RowNormArgs{
+            .x = x.data(), .y = y.data(), .bias = bias.data(), .rows = 3, .n = 50, .x_stride = 50, .y_stride = 50});
     for (int64_t i = 0; i < 50; ++i) {
       REQUIRE(y[i] == bias[i]);
       REQUIRE(std::isnan(y[50 + i]));
@@ -126,9 +146,11 @@ TEST_CASE("group and instance norm") {
     for (int64_t spatial : {1, 5, 16, 49, 100})
       for (int64_t groups : {1, 2, 6}) {
         const int64_t batch = 3, channels = 6, total = batch * channels * spatial;
-        Buffer x = random_buffer(total, 5, 2), y(total), scale = random_buffer(channels, 6), bias = random_buffer(channels, 7);
+        Buffer x = random_buffer(total, 5, 2), y(total), scale = random_buffer(channels, 6),
+               bias = random_buffer(channels, 7);
         Buffer mean(batch * groups), inv_std(batch * groups);
-        GroupNormArgs args{x.data(), y.data(), scale.data(), bias.data(), mean.data(), inv_std.data(), batch, channels, groups, spatial};
+        GroupNormArgs args{x.data(),       y.data(), scale.data(), bias.data(), mean.data(),
+                           inv_std.data(), batch,    channels,     groups,      spatial};
         const std::vector<double> want = reference_group_norm(args);
         run_tasks(set.norm->group_norm, args);
         require_close(y.data(), want, 2e-6, set.name);
@@ -146,15 +168,18 @@ TEST_CASE("channel scale and shift with every activation, plain and blocked") {
       for (int64_t spatial : {1, 7, 16, 50}) {
         const int64_t lanes = set.lanes, blocks = (channels + lanes - 1) / lanes, batch = 2;
         for (int kind = 0; kind < kActivationCount; ++kind) {
-          const ActivationArgs activation{static_cast<Activation>(kind), kind == int(Activation::kClip) ? -0.5f : 0.1f, 0.5f};
+          const ActivationArgs activation{static_cast<Activation>(kind), kind == int(Activation::kClip) ? -0.5f : 0.1f,
+                                          0.5f};
           Buffer scale = random_buffer(channels, 1), shift = random_buffer(channels, 2);
           for (bool blocked : {false, true}) {
             const int64_t total = batch * (blocked ? blocks * lanes : channels) * spatial;
             Buffer x = random_buffer(total, 3, 0, 3), y(total);
-            run_tasks(set.norm->channel_affine, ChannelAffineArgs{x.data(), y.data(), scale.data(), shift.data(), batch, channels, spatial, blocked, activation});
+            run_tasks(set.norm->channel_affine, ChannelAffineArgs{x.data(), y.data(), scale.data(), shift.data(), batch,
+                                                                  channels, spatial, blocked, activation});
             for (int64_t i = 0; i < total; ++i) {
               const int64_t c = blocked ? i / (spatial * lanes) % blocks * lanes + i % lanes : i / spatial % channels;
-              const double want = reference_activation(c < channels ? std::fma(double{x[i]}, double{scale[c]}, double{shift[c]}) : 0, activation);
+              const double want = reference_activation(
+                  c < channels ? std::fma(double{x[i]}, double{scale[c]}, double{shift[c]}) : 0, activation);
               INFO(set.name << " activation " << kind << " x " << x[i]);
               REQUIRE(std::fabs(y[i] - want) <= 1e-6 * std::max(1.0, std::fabs(want)));
             }
@@ -175,11 +200,14 @@ TEST_CASE("channel moments, plain and blocked") {
           Buffer x = random_buffer(total, 11, 50), mean(channels), var(channels);
           std::vector<std::vector<double>> values(static_cast<size_t>(blocks * lanes));
           for (int64_t i = 0; i < total; ++i)
-            values[blocked ? i / (spatial * lanes) % blocks * lanes + i % lanes : i / spatial % channels].push_back(x[i]);
-          run_tasks(set.norm->channel_moments, ChannelMomentsArgs{x.data(), mean.data(), var.data(), batch, channels, spatial, blocked});
+            values[blocked ? i / (spatial * lanes) % blocks * lanes + i % lanes : i / spatial % channels].push_back(
+                x[i]);
+          run_tasks(set.norm->channel_moments,
+                    ChannelMomentsArgs{x.data(), mean.data(), var.data(), batch, channels, spatial, blocked});
           for (int64_t c = 0; c < channels; ++c) {
             const ReferenceMoments want = reference_moments(values[c]);
-            INFO(set.name << " channel " << c << " of " << channels << " spatial " << spatial << " blocked " << blocked);
+            INFO(set.name << " channel " << c << " of " << channels << " spatial " << spatial << " blocked "
+                          << blocked);
             REQUIRE(std::fabs(mean[c] - want.mean) <= 2e-7 * std::fabs(want.mean));
             REQUIRE(std::fabs(var[c] - want.variance) <= 1e-6 * want.variance);
           }

@@ -1,8 +1,8 @@
 // Reductions, arg-reductions, cumulative sums and top-k.
 //
-// Results do not depend on the number of threads: sums are blocked, in an order fixed by the shape, and float32 sums are
-// compensated (relative to the sum of magnitudes the error is about 1e-7 for any count). Inputs and outputs are contiguous
-// and do not overlap.
+// Results do not depend on the number of threads: sums are blocked, in an order fixed by the shape, and float32 sums
+// are compensated (relative to the sum of magnitudes the error is about 1e-7 for any count). Inputs and outputs are
+// contiguous and do not overlap.
 #pragma once
 #include <cstdint>
 
@@ -26,8 +26,9 @@ enum class ReduceOp : int32_t {
 
 inline constexpr int kReduceDims = 8;
 
-/// y = op over all dimensions d with reduced[d]; y holds the kept dimensions in order. Integer sums and products wrap; their
-/// L2, log-sum and log-sum-exp are computed in double and truncated. Dimensions need not be merged: the kernel does that.
+/// y = op over all dimensions d with reduced[d]; y holds the kept dimensions in order. Integer sums and products wrap;
+/// their L2, log-sum and log-sum-exp are computed in double and truncated. Dimensions need not be merged: the kernel
+/// does that.
 ///
 /// A reduction to few outputs has few tasks; split_reduce (reduce_prepare.h) makes two reductions of it that have more.
 struct ReduceArgs {
@@ -40,8 +41,8 @@ struct ReduceArgs {
   bool reduced[kReduceDims] = {};
 };
 
-/// Index (int64) of the largest or smallest element along n of [outer, n, inner], n < 2^31: the first of several equal ones,
-/// or the last. NaN counts as larger (arg max) or smaller (arg min) than everything. y is [outer, inner].
+/// Index (int64) of the largest or smallest element along n of [outer, n, inner], n < 2^31: the first of several equal
+/// ones, or the last. NaN counts as larger (arg max) or smaller (arg min) than everything. y is [outer, inner].
 struct ArgReduceArgs {
   const void* x = nullptr;
   int64_t* y = nullptr;
@@ -62,8 +63,9 @@ struct CumSumArgs {
   int64_t outer = 0, n = 0, inner = 1;
 };
 
-/// The k largest or smallest elements along n of [outer, n, inner], best first, and their indices; equal ones in ascending
-/// order of index. NaN counts as larger than everything. k <= n < 2^31. values and indices are [outer, k, inner].
+/// The k largest or smallest elements along n of [outer, n, inner], best first, and their indices; equal ones in
+/// ascending order of index. NaN counts as larger than everything. k <= n < 2^31. values and indices are [outer, k,
+/// inner].
 struct TopKArgs {
   const void* x = nullptr;
   void* values = nullptr;

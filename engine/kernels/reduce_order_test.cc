@@ -23,10 +23,14 @@ void for_every_set(const F& f) {
 
 template <class T>
 constexpr Element element_of() {
-  if constexpr (std::is_same_v<T, float>) return Element::kF32;
-  else if constexpr (std::is_same_v<T, double>) return Element::kF64;
-  else if constexpr (std::is_same_v<T, int32_t>) return Element::kI32;
-  else return Element::kI64;
+  if constexpr (std::is_same_v<T, float>)
+    return Element::kF32;
+  else if constexpr (std::is_same_v<T, double>)
+    return Element::kF64;
+  else if constexpr (std::is_same_v<T, int32_t>)
+    return Element::kI32;
+  else
+    return Element::kI64;
 }
 
 // Few distinct values, so that there are ties; with NaN, both zeros and both infinities, or the extremes of integers.
@@ -58,10 +62,12 @@ void check_arg(const KernelTable& set, int64_t outer, int64_t n, int64_t inner, 
   for (bool largest : {true, false})
     for (bool last : {false, true}) {
       GuardedBuffer<int64_t> y(static_cast<size_t>(outer * inner));
-      run_tasks(set.reduce->arg_reduce, ArgReduceArgs{x.data(), y.data(), element_of<T>(), largest, last, outer, n, inner});
+      run_tasks(set.reduce->arg_reduce,
+                ArgReduceArgs{x.data(), y.data(), element_of<T>(), largest, last, outer, n, inner});
       for (int64_t i = 0; i < outer * inner; ++i) {
         const int64_t want = reference_arg(line_of(x, i / inner * n * inner + i % inner, n, inner), largest, last);
-        INFO(set.name << " type " << int(element_of<T>()) << " n " << n << " inner " << inner << " largest " << largest << " last " << last);
+        INFO(set.name << " type " << int(element_of<T>()) << " n " << n << " inner " << inner << " largest " << largest
+                      << " last " << last);
         REQUIRE(y[i] == want);
       }
       REQUIRE(y.intact());
@@ -74,13 +80,15 @@ void check_top_k(const KernelTable& set, int64_t outer, int64_t n, int64_t inner
   for (bool largest : {true, false}) {
     GuardedBuffer<T> values(static_cast<size_t>(outer * k * inner));
     GuardedBuffer<int64_t> indices(values.size());
-    run_tasks(set.reduce->top_k, TopKArgs{x.data(), values.data(), indices.data(), element_of<T>(), largest, outer, n, inner, k});
+    run_tasks(set.reduce->top_k,
+              TopKArgs{x.data(), values.data(), indices.data(), element_of<T>(), largest, outer, n, inner, k});
     for (int64_t i = 0; i < outer * inner; ++i) {
       const int64_t start = i / inner * n * inner + i % inner;
       const std::vector<int64_t> want = reference_top_k(line_of(x, start, n, inner), k, largest);
       for (int64_t j = 0; j < k; ++j) {
         const int64_t at = (i / inner * k + j) * inner + i % inner;
-        INFO(set.name << " type " << int(element_of<T>()) << " n " << n << " inner " << inner << " k " << k << " j " << j << " largest " << largest);
+        INFO(set.name << " type " << int(element_of<T>()) << " n " << n << " inner " << inner << " k " << k << " j "
+                      << j << " largest " << largest);
         REQUIRE(indices[at] == want[j]);
         REQUIRE(std::memcmp(&values[at], &x[start + want[j] * inner], sizeof(T)) == 0);
       }
@@ -95,7 +103,8 @@ void check_cumulative(const KernelTable& set, int64_t outer, int64_t n, int64_t 
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(static_cast<int64_t>(i * 7919 % 101) - 50);
   for (bool exclusive : {false, true})
     for (bool reverse : {false, true}) {
-      run_tasks(set.reduce->cumulative_sum, CumSumArgs{x.data(), y.data(), element_of<T>(), exclusive, reverse, outer, n, inner});
+      run_tasks(set.reduce->cumulative_sum,
+                CumSumArgs{x.data(), y.data(), element_of<T>(), exclusive, reverse, outer, n, inner});
       for (int64_t i = 0; i < outer * inner; ++i) {
         double sum = 0;
         for (int64_t j = 0; j < n; ++j) {

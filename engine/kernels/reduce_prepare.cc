@@ -15,16 +15,21 @@ struct OpPair {
 std::optional<OpPair> ops_of(const ReduceArgs& args) {
   const bool floating = args.type == Element::kF32 || args.type == Element::kF64;
   switch (args.op) {
-    case ReduceOp::kL1: return OpPair{ReduceOp::kL1, ReduceOp::kSum};
-    case ReduceOp::kSumSquare: return OpPair{ReduceOp::kSumSquare, ReduceOp::kSum};
+    case ReduceOp::kL1:
+      return OpPair{ReduceOp::kL1, ReduceOp::kSum};
+    case ReduceOp::kSumSquare:
+      return OpPair{ReduceOp::kSumSquare, ReduceOp::kSum};
     case ReduceOp::kSum:
     case ReduceOp::kMax:
     case ReduceOp::kMin:
-    case ReduceOp::kProd: return OpPair{args.op, args.op};
-    case ReduceOp::kLogSum: return floating ? std::optional(OpPair{ReduceOp::kSum, ReduceOp::kLogSum}) : std::nullopt;
+    case ReduceOp::kProd:
+      return OpPair{args.op, args.op};
+    case ReduceOp::kLogSum:
+      return floating ? std::optional(OpPair{ReduceOp::kSum, ReduceOp::kLogSum}) : std::nullopt;
     case ReduceOp::kMean:  // the parts are equally many, so the mean of means is the mean
     case ReduceOp::kL2:
-    case ReduceOp::kLogSumExp: return floating ? std::optional(OpPair{args.op, args.op}) : std::nullopt;
+    case ReduceOp::kLogSumExp:
+      return floating ? std::optional(OpPair{args.op, args.op}) : std::nullopt;
   }
   return std::nullopt;
 }
@@ -41,7 +46,8 @@ std::optional<ReduceSplit> split_reduce(const ReduceArgs& args) {
   int64_t outputs = 1, elements = 1;
   for (int d = 0; d < args.rank; ++d) (args.reduced[d] ? elements : outputs) *= args.extent[d];
   const std::optional<OpPair> ops = ops_of(args);
-  if (!ops || outputs == 0 || outputs >= kFewOutputs || elements < kManyElements || args.rank == kReduceDims) return std::nullopt;
+  if (!ops || outputs == 0 || outputs >= kFewOutputs || elements < kManyElements || args.rank == kReduceDims)
+    return std::nullopt;
   int split = -1;
   for (int d = 0; d < args.rank; ++d)
     if (args.reduced[d] && (split < 0 || parts_of(args.extent[d]) > parts_of(args.extent[split]))) split = d;

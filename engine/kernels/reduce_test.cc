@@ -18,8 +18,9 @@ namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr ReduceOp kOps[] = {ReduceOp::kSum, ReduceOp::kMean, ReduceOp::kMax, ReduceOp::kMin, ReduceOp::kProd,
-                             ReduceOp::kL1, ReduceOp::kL2, ReduceOp::kLogSum, ReduceOp::kLogSumExp, ReduceOp::kSumSquare};
+constexpr ReduceOp kOps[] = {ReduceOp::kSum,       ReduceOp::kMean,     ReduceOp::kMax, ReduceOp::kMin,
+                             ReduceOp::kProd,      ReduceOp::kL1,       ReduceOp::kL2,  ReduceOp::kLogSum,
+                             ReduceOp::kLogSumExp, ReduceOp::kSumSquare};
 
 template <class F>
 void for_every_set(const F& f) {
@@ -29,10 +30,14 @@ void for_every_set(const F& f) {
 
 template <class T>
 constexpr Element element_of() {
-  if constexpr (std::is_same_v<T, float>) return Element::kF32;
-  else if constexpr (std::is_same_v<T, double>) return Element::kF64;
-  else if constexpr (std::is_same_v<T, int32_t>) return Element::kI32;
-  else return Element::kI64;
+  if constexpr (std::is_same_v<T, float>)
+    return Element::kF32;
+  else if constexpr (std::is_same_v<T, double>)
+    return Element::kF64;
+  else if constexpr (std::is_same_v<T, int32_t>)
+    return Element::kI32;
+  else
+    return Element::kI64;
 }
 
 // Positive where a logarithm is taken of the sum; near one where everything is multiplied.
@@ -44,8 +49,10 @@ GuardedBuffer<T> values_for(ReduceOp op, int64_t count) {
   for (T& v : x) {
     v = static_cast<T>(uniform(random));
     if (op != ReduceOp::kProd) continue;
-    if constexpr (std::is_floating_point_v<T>) v = static_cast<T>(1 + uniform(random) / 100);
-    else v = random() % 3 ? 1 : -1;
+    if constexpr (std::is_floating_point_v<T>)
+      v = static_cast<T>(1 + uniform(random) / 100);
+    else
+      v = random() % 3 ? 1 : -1;
   }
   return x;
 }
@@ -72,13 +79,18 @@ void check(const KernelTable& set, ReduceOp op, const std::vector<int64_t>& exte
   REQUIRE(same_values(y.data(), once.data(), y.size()));
   const double count = static_cast<double>(total) / static_cast<double>(want.y.size());
   for (size_t i = 0; i < want.y.size(); ++i) {
-    const double bound = !std::is_floating_point_v<T> ? 0 : std::is_same_v<T, float> ? 3e-7 * (op == ReduceOp::kProd ? 1 + count / 4 : 1) : 1e-13;
+    const double bound = !std::is_floating_point_v<T> ? 0
+                         : std::is_same_v<T, float>   ? 3e-7 * (op == ReduceOp::kProd ? 1 + count / 4 : 1)
+                                                      : 1e-13;
     const double expected = std::is_floating_point_v<T> ? want.y[i] : std::trunc(want.y[i]);
-    INFO(set.name << " op " << int(op) << " type " << int(args.type) << " kinds " << kinds << " first " << extent[0] << " last " << extent.back()
-                  << " output " << i << " got " << y[i] << " want " << expected);
-    if (std::isnan(expected)) REQUIRE(y[i] != y[i]);
-    else if (std::isinf(expected)) REQUIRE(static_cast<double>(y[i]) == expected);
-    else REQUIRE(std::fabs(static_cast<double>(y[i]) - expected) <= bound * std::max(want.magnitude[i], 1e-30));
+    INFO(set.name << " op " << int(op) << " type " << int(args.type) << " kinds " << kinds << " first " << extent[0]
+                  << " last " << extent.back() << " output " << i << " got " << y[i] << " want " << expected);
+    if (std::isnan(expected))
+      REQUIRE(y[i] != y[i]);
+    else if (std::isinf(expected))
+      REQUIRE(static_cast<double>(y[i]) == expected);
+    else
+      REQUIRE(std::fabs(static_cast<double>(y[i]) - expected) <= bound * std::max(want.magnitude[i], 1e-30));
   }
   REQUIRE(y.intact());
 }
@@ -143,8 +155,10 @@ TEST_CASE("empty reductions give the neutral element") {
   for_every_set([](const KernelTable& set) {
     for (ReduceOp op : kOps)
       for (const char* kinds : {"kr", "rk"}) {
-        check<float>(set, op, std::string(kinds) == "kr" ? std::vector<int64_t>{3, 0} : std::vector<int64_t>{0, 3}, kinds);
-        check<double>(set, op, std::string(kinds) == "kr" ? std::vector<int64_t>{3, 0} : std::vector<int64_t>{0, 3}, kinds);
+        check<float>(set, op, std::string(kinds) == "kr" ? std::vector<int64_t>{3, 0} : std::vector<int64_t>{0, 3},
+                     kinds);
+        check<double>(set, op, std::string(kinds) == "kr" ? std::vector<int64_t>{3, 0} : std::vector<int64_t>{0, 3},
+                      kinds);
       }
     GuardedBuffer<int64_t> y(1);
     ReduceArgs args = reduce_args(ReduceOp::kMax, Element::kI64, {0}, "r");
@@ -155,7 +169,8 @@ TEST_CASE("empty reductions give the neutral element") {
 }
 
 TEST_CASE("reductions pass NaN and infinities on") {
-  const std::vector<std::vector<float>> lines = {{1, kNaN, 2}, {kInf, 1, 2}, {-kInf, -kInf}, {kInf, -kInf, 3}, {-kInf, 4}, {kInf, kInf}};
+  const std::vector<std::vector<float>> lines = {{1, kNaN, 2},     {kInf, 1, 2}, {-kInf, -kInf},
+                                                 {kInf, -kInf, 3}, {-kInf, 4},   {kInf, kInf}};
   for_every_set([&](const KernelTable& set) {
     for (const std::vector<float>& line : lines)
       for (ReduceOp op : kOps)
@@ -172,9 +187,12 @@ TEST_CASE("reductions pass NaN and infinities on") {
             run_tasks(set.reduce->reduce, args);
             const double want = reference_reduce({x.begin(), x.end()}, reduce_args(op, Element::kF32, {n}, "r")).y[0];
             const float got = column ? y2[0] : y[0];
-            INFO(set.name << " op " << int(op) << " line " << line[0] << " " << line[1] << " column " << column << " got " << got << " want " << want);
-            if (std::isnan(want)) REQUIRE(std::isnan(got));
-            else REQUIRE(got == static_cast<float>(want));
+            INFO(set.name << " op " << int(op) << " line " << line[0] << " " << line[1] << " column " << column
+                          << " got " << got << " want " << want);
+            if (std::isnan(want))
+              REQUIRE(std::isnan(got));
+            else
+              REQUIRE(got == static_cast<float>(want));
             if (column) REQUIRE(std::isfinite(y2[1]));
           }
   });

@@ -17,14 +17,18 @@ struct Source {
 Source source_of(const ResizeAxis& axis, int64_t j) {
   const double x = static_cast<double>(j), in = static_cast<double>(axis.in), out = static_cast<double>(axis.out);
   switch (axis.coordinate) {
-    case ResizeCoordinate::kHalfPixel: return {(x + 0.5) / axis.scale - 0.5, true};
+    case ResizeCoordinate::kHalfPixel:
+      return {(x + 0.5) / axis.scale - 0.5, true};
     case ResizeCoordinate::kHalfPixelSymmetric: {
       const double adjustment = out / (axis.scale * in);
       return {in / 2 * (1 - adjustment) + (x + 0.5) / axis.scale - 0.5, true};
     }
-    case ResizeCoordinate::kPytorchHalfPixel: return {axis.out > 1 ? (x + 0.5) / axis.scale - 0.5 : 0, true};
-    case ResizeCoordinate::kAlignCorners: return {axis.out > 1 ? x * (in - 1) / (out - 1) : 0, true};
-    case ResizeCoordinate::kAsymmetric: return {x / axis.scale, true};
+    case ResizeCoordinate::kPytorchHalfPixel:
+      return {axis.out > 1 ? (x + 0.5) / axis.scale - 0.5 : 0, true};
+    case ResizeCoordinate::kAlignCorners:
+      return {axis.out > 1 ? x * (in - 1) / (out - 1) : 0, true};
+    case ResizeCoordinate::kAsymmetric:
+      return {x / axis.scale, true};
     case ResizeCoordinate::kTfCropAndResize: {
       const double span = axis.roi_end - axis.roi_begin;
       const double position = axis.out > 1 ? axis.roi_begin * (in - 1) + x * span * (in - 1) / (out - 1)
@@ -37,16 +41,20 @@ Source source_of(const ResizeAxis& axis, int64_t j) {
 
 double nearest(double x, ResizeNearest rounding) {
   switch (rounding) {
-    case ResizeNearest::kFloor: return std::floor(x);
-    case ResizeNearest::kCeil: return std::ceil(x);
-    case ResizeNearest::kRoundPreferFloor: return std::ceil(x - 0.5);
-    case ResizeNearest::kRoundPreferCeil: return std::floor(x + 0.5);
+    case ResizeNearest::kFloor:
+      return std::floor(x);
+    case ResizeNearest::kCeil:
+      return std::ceil(x);
+    case ResizeNearest::kRoundPreferFloor:
+      return std::ceil(x - 0.5);
+    case ResizeNearest::kRoundPreferCeil:
+      return std::floor(x + 0.5);
   }
   return x;
 }
 
-// Tables of a filter that is nonzero within `radius` of its centre. When shrinking with antialias the filter is stretched by
-// 1 / scale; its weights are then normalised, as they are when taps outside the source are excluded.
+// Tables of a filter that is nonzero within `radius` of its centre. When shrinking with antialias the filter is
+// stretched by 1 / scale; its weights are then normalised, as they are when taps outside the source are excluded.
 ResampleTables filter_tables(const ResizeAxis& axis, double radius, bool antialias, bool exclude_outside,
                              const std::function<double(double)>& filter) {
   const double stretch = antialias ? std::min(1.0, axis.scale) : 1.0;
@@ -61,13 +69,15 @@ ResampleTables filter_tables(const ResizeAxis& axis, double radius, bool antiali
     double sum = 0;
     for (int64_t t = 0; t < taps; ++t) {
       const bool outside = first + t < 0 || first + t >= axis.in;
-      weights.push_back(exclude_outside && outside ? 0 : filter((static_cast<double>(first + t) - source.position) * stretch));
+      weights.push_back(
+          exclude_outside && outside ? 0 : filter((static_cast<double>(first + t) - source.position) * stretch));
       sum += weights.back();
     }
     for (int64_t t = 0; t < taps; ++t) {
       const size_t at = static_cast<size_t>(t * axis.out + j);
       tables.index[at] = source.exists ? static_cast<int32_t>(std::clamp<int64_t>(first + t, 0, axis.in - 1)) : -1;
-      tables.weight[at] = static_cast<float>(normalise ? weights[static_cast<size_t>(t)] / sum : weights[static_cast<size_t>(t)]);
+      tables.weight[at] =
+          static_cast<float>(normalise ? weights[static_cast<size_t>(t)] / sum : weights[static_cast<size_t>(t)]);
     }
   }
   return tables;

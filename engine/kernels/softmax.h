@@ -4,12 +4,12 @@
 //   log-softmax:  y_i = x_i - m - log(sum_j exp(x_j - m))
 //   hardmax:      y_i = 1 where x_i is the (first) maximum, else 0
 //
-// NaN anywhere in a line, a maximum of +infinity and a line of nothing but -infinity give NaN in the whole line of softmax
-// and log-softmax, as NumPy and PyTorch do; -infinity beside finite values gives 0 (softmax) and -infinity (log-softmax).
-// Hardmax takes the first NaN for the maximum, as numpy.argmax does. A softmax result is within 6 + (m - x_i) ULP of the true
-// value where that is normal (the difference is rounded before its exponential is taken); attention scores are rounded to
-// float first. Log-softmax is within 2 ULP of the larger of its result and log(n). Sums are blocked and compensated, so the
-// bounds hold for any n, in an order fixed by n.
+// NaN anywhere in a line, a maximum of +infinity and a line of nothing but -infinity give NaN in the whole line of
+// softmax and log-softmax, as NumPy and PyTorch do; -infinity beside finite values gives 0 (softmax) and -infinity
+// (log-softmax). Hardmax takes the first NaN for the maximum, as numpy.argmax does. A softmax result is within 6 + (m -
+// x_i) ULP of the true value where that is normal (the difference is rounded before its exponential is taken);
+// attention scores are rounded to float first. Log-softmax is within 2 ULP of the larger of its result and log(n). Sums
+// are blocked and compensated, so the bounds hold for any n, in an order fixed by n.
 //
 // All strides count floats. y may be x itself with the same strides (in place); otherwise they must not overlap.
 // Hardmax cannot work in place; its n is below 2^31.
@@ -25,7 +25,8 @@ struct SoftmaxArgs {
   const float* x = nullptr;
   float* y = nullptr;
   int64_t outer = 0, n = 0, inner = 1;
-  int64_t x_outer_stride = 0;  // between outer indices: n * inner when contiguous. Along n the stride is inner, along inner 1
+  // Between outer indices: n * inner when contiguous. Along n the stride is inner, along inner it is 1.
+  int64_t x_outer_stride = 0;
   int64_t y_outer_stride = 0;
 };
 

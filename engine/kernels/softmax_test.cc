@@ -25,7 +25,8 @@ std::vector<double> line_of(const float* x, int64_t n, int64_t stride) {
   return line;
 }
 
-// log-softmax cancels where x is the maximum of a line that it dominates: bounded by the ULP of the largest term instead.
+// log-softmax cancels where x is the maximum of a line that it dominates: bounded by the ULP of the largest term
+// instead.
 bool log_close(float got, double want, double scale) {
   if (std::isnan(want) || std::isinf(static_cast<float>(want))) return ulp_error(got, want) == 0;
   return std::fabs(got - want) <= 4 * std::ldexp(std::max({std::fabs(want), scale, 1e-30}), -24);
@@ -118,8 +119,8 @@ TEST_CASE("softmax keeps its bound on long lines of equal values") {
 
 TEST_CASE("softmax passes NaN and infinities on as NumPy does") {
   const std::vector<std::vector<float>> lines = {
-      {1, kNaN, 2}, {kNaN}, {-kInf, 0, 1}, {-kInf, -kInf, -kInf}, {kInf, 0, 1}, {kInf, kInf}, {kInf, -kInf, kNaN}, {-kInf},
-      {3e38f, -3e38f}, {1e-45f, -1e-45f, 0}, {88, -88, 200, -200}};
+      {1, kNaN, 2},        {kNaN},  {-kInf, 0, 1},   {-kInf, -kInf, -kInf}, {kInf, 0, 1},        {kInf, kInf},
+      {kInf, -kInf, kNaN}, {-kInf}, {3e38f, -3e38f}, {1e-45f, -1e-45f, 0},  {88, -88, 200, -200}};
   for_every_set([&](const KernelTable& set) {
     for (const std::vector<float>& start : lines)
       for (size_t length : {start.size(), size_t{17}, size_t{100}}) {
@@ -195,7 +196,8 @@ TEST_CASE("hardmax marks the first maximum") {
       for (int64_t n : {1, 2, 15, 16, 17, 90}) {
         const size_t total = static_cast<size_t>(2 * n * inner);
         GuardedBuffer<float> x(total), y(total);
-        for (float& v : x) v = random() % 40 == 0 ? kNaN : random() % 9 == 0 ? -0.0f : static_cast<float>(random() % 7) - 6;
+        for (float& v : x)
+          v = random() % 40 == 0 ? kNaN : random() % 9 == 0 ? -0.0f : static_cast<float>(random() % 7) - 6;
         run_tasks(set.softmax->hardmax, SoftmaxArgs{x.data(), y.data(), 2, n, inner, n * inner, n * inner});
         for (int64_t o = 0; o < 2; ++o)
           for (int64_t k = 0; k < inner; ++k) {

@@ -13,7 +13,8 @@ void move_elements(void* dst, int64_t dst_at, const void* src, int64_t src_at, i
 }
 
 int64_t index_at(const void* indices, int32_t bytes, int64_t at, int64_t extent) {
-  const int64_t index = bytes == 4 ? static_cast<const int32_t*>(indices)[at] : static_cast<const int64_t*>(indices)[at];
+  const int64_t index =
+      bytes == 4 ? static_cast<const int32_t*>(indices)[at] : static_cast<const int64_t*>(indices)[at];
   return index < 0 ? index + extent : index;
 }
 
@@ -22,11 +23,21 @@ void combine(ScatterOp op, void* y, int64_t to, const void* updates, int64_t fro
   T& target = static_cast<T*>(y)[to];
   const T update = static_cast<const T*>(updates)[from];
   switch (op) {
-    case ScatterOp::kSet: target = update; break;
-    case ScatterOp::kAdd: target = static_cast<T>(target + update); break;
-    case ScatterOp::kMul: target = static_cast<T>(target * update); break;
-    case ScatterOp::kMax: target = std::max(target, update); break;
-    case ScatterOp::kMin: target = std::min(target, update); break;
+    case ScatterOp::kSet:
+      target = update;
+      break;
+    case ScatterOp::kAdd:
+      target = static_cast<T>(target + update);
+      break;
+    case ScatterOp::kMul:
+      target = static_cast<T>(target * update);
+      break;
+    case ScatterOp::kMax:
+      target = std::max(target, update);
+      break;
+    case ScatterOp::kMin:
+      target = std::min(target, update);
+      break;
   }
 }
 
@@ -34,10 +45,14 @@ template <class Args>
 void scatter_one(const Args& args, int64_t to, int64_t from) {
   if (args.op == ScatterOp::kSet) return move_elements(args.y, to, args.updates, from, args.element_bytes);
   switch (args.type) {
-    case Element::kF32: return combine<float>(args.op, args.y, to, args.updates, from);
-    case Element::kF64: return combine<double>(args.op, args.y, to, args.updates, from);
-    case Element::kI32: return combine<int32_t>(args.op, args.y, to, args.updates, from);
-    case Element::kI64: return combine<int64_t>(args.op, args.y, to, args.updates, from);
+    case Element::kF32:
+      return combine<float>(args.op, args.y, to, args.updates, from);
+    case Element::kF64:
+      return combine<double>(args.op, args.y, to, args.updates, from);
+    case Element::kI32:
+      return combine<int32_t>(args.op, args.y, to, args.updates, from);
+    case Element::kI64:
+      return combine<int64_t>(args.op, args.y, to, args.updates, from);
   }
 }
 
@@ -122,8 +137,10 @@ void reference_map(const MapArgs& args) {
       exists = exists && args.map[d][c.at[d]] >= 0;
       from += args.map[d][c.at[d]] * args.src_stride[d];
     }
-    if (exists) move_elements(args.dst, i, args.src, from, args.element_bytes);
-    else move_elements(args.dst, i, &args.value, 0, args.element_bytes);
+    if (exists)
+      move_elements(args.dst, i, args.src, from, args.element_bytes);
+    else
+      move_elements(args.dst, i, &args.value, 0, args.element_bytes);
   }
 }
 

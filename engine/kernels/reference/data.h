@@ -1,5 +1,5 @@
-// Data movement element by element, with every coordinate spelt out: the oracle of the data kernels. Same argument blocks,
-// nothing is cut into tasks. Pointers to errors are ignored: indices must be in range.
+// Data movement element by element, with every coordinate spelt out: the oracle of the data kernels. Same argument
+// blocks, nothing is cut into tasks. Pointers to errors are ignored: indices must be in range.
 #pragma once
 #include "engine/kernels/data.h"
 

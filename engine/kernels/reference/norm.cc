@@ -66,7 +66,8 @@ std::vector<double> reference_local_response(const LocalResponseArgs& args) {
       const double v = args.x[i + d * args.spatial];
       squares += v * v;
     }
-    y.push_back(args.x[i] / std::pow(args.bias + double{args.alpha} / static_cast<double>(args.size) * squares, double{args.beta}));
+    y.push_back(args.x[i] /
+                std::pow(args.bias + double{args.alpha} / static_cast<double>(args.size) * squares, double{args.beta}));
   }
   return y;
 }

@@ -36,31 +36,40 @@ double square(double x) { return x * x; }
 double reduce(const std::vector<double>& terms, ReduceOp op, bool floating) {
   const double infinity = std::numeric_limits<double>::infinity();
   switch (op) {
-    case ReduceOp::kSum: return total(terms);
+    case ReduceOp::kSum:
+      return total(terms);
     case ReduceOp::kMean: {
       if (terms.empty() && !floating) return 0;
       const double mean = total(terms) / static_cast<double>(terms.size());
       return floating ? mean : std::trunc(mean);
     }
-    case ReduceOp::kMax: return extreme(terms, -infinity, true);
-    case ReduceOp::kMin: return extreme(terms, infinity, false);
-    case ReduceOp::kProd: return static_cast<double>(std::accumulate(terms.begin(), terms.end(), 1.0, std::multiplies<>()));
-    case ReduceOp::kL1: return total(map(terms, absolute));
-    case ReduceOp::kL2: return std::sqrt(total(map(terms, square)));
-    case ReduceOp::kLogSum: return std::log(total(terms));
+    case ReduceOp::kMax:
+      return extreme(terms, -infinity, true);
+    case ReduceOp::kMin:
+      return extreme(terms, infinity, false);
+    case ReduceOp::kProd:
+      return static_cast<double>(std::accumulate(terms.begin(), terms.end(), 1.0, std::multiplies<>()));
+    case ReduceOp::kL1:
+      return total(map(terms, absolute));
+    case ReduceOp::kL2:
+      return std::sqrt(total(map(terms, square)));
+    case ReduceOp::kLogSum:
+      return std::log(total(terms));
     case ReduceOp::kLogSumExp: {
       const double top = extreme(terms, -infinity, true), shift = std::isinf(top) ? 0 : top;
       double sum = 0;
       for (double t : terms) sum += std::exp(t - shift);
       return static_cast<double>(std::log(sum)) + shift;
     }
-    case ReduceOp::kSumSquare: return total(map(terms, square));
+    case ReduceOp::kSumSquare:
+      return total(map(terms, square));
   }
   return 0;
 }
 
 bool better(double a, double b, bool largest, bool nan_is_best) {
-  if (std::isnan(a) || std::isnan(b)) return nan_is_best ? std::isnan(a) && !std::isnan(b) : !std::isnan(a) && std::isnan(b);
+  if (std::isnan(a) || std::isnan(b))
+    return nan_is_best ? std::isnan(a) && !std::isnan(b) : !std::isnan(a) && std::isnan(b);
   return largest ? a > b : a < b;
 }
 
@@ -86,9 +95,13 @@ ReferenceReduction reference_reduce(const std::vector<double>& x, const ReduceAr
     const double y = reduce(t, args.op, args.type == Element::kF32 || args.type == Element::kF64);
     result.y.push_back(y);
     const double sum = total(map(t, absolute));
-    if (args.op == ReduceOp::kSum) result.magnitude.push_back(sum);
-    else if (args.op == ReduceOp::kMean) result.magnitude.push_back(sum / static_cast<double>(t.size()));
-    else result.magnitude.push_back(std::max(std::fabs(y), args.op == ReduceOp::kLogSumExp || args.op == ReduceOp::kLogSum ? 1.0 : 0.0));
+    if (args.op == ReduceOp::kSum)
+      result.magnitude.push_back(sum);
+    else if (args.op == ReduceOp::kMean)
+      result.magnitude.push_back(sum / static_cast<double>(t.size()));
+    else
+      result.magnitude.push_back(
+          std::max(std::fabs(y), args.op == ReduceOp::kLogSumExp || args.op == ReduceOp::kLogSum ? 1.0 : 0.0));
   }
   return result;
 }

@@ -9,7 +9,8 @@ namespace svengine::kernels {
 
 struct ReferenceReduction {
   std::vector<double> y;
-  std::vector<double> magnitude;  // per output: what a sum's rounding error is relative to (sum of |terms|), otherwise |y|
+  std::vector<double>
+      magnitude;  // per output: what a sum's rounding error is relative to (sum of |terms|), otherwise |y|
 };
 
 /// `x` are the elements of args.x as doubles (exact for the values the tests use).

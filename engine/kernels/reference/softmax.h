@@ -5,8 +5,8 @@
 
 namespace svengine::kernels {
 
-/// softmax or log-softmax of n doubles, by the textbook formula with the maximum subtracted. NaN and infinities as NumPy's
-/// arithmetic gives them.
+/// softmax or log-softmax of n doubles, by the textbook formula with the maximum subtracted. NaN and infinities as
+/// NumPy's arithmetic gives them.
 std::vector<double> reference_softmax(const std::vector<double>& x, bool log);
 
 /// The index of the first maximum; the first NaN counts as one.

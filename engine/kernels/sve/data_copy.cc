@@ -1,11 +1,11 @@
-// Strided copy. The last dimension (n long) and, for transpositions, one more (m long) are walked here, the others by an
-// odometer. Which of the forms applies follows from the strides alone:
+// Strided copy. The last dimension (n long) and, for transpositions, one more (m long) are walked here, the others by
+// an odometer. Which of the forms applies follows from the strides alone:
 //
 //   rows         destination contiguous along n; source contiguous (vectors), constant (broadcast) or strided (gathers)
-//   transposed   destination contiguous along n, source along m: squares in registers, 64 x 64 elements at a time, so that
-//                whole cache lines of both sides are used while they are in the L1
-//   interleaved  the same with n = 2 or 4 and nothing between the rows of the destination (DepthToSpace): two or four source
-//                vectors zipped into as many of the destination
+//   transposed   destination contiguous along n, source along m: squares in registers, 64 x 64 elements at a time, so
+//                that whole cache lines of both sides are used while they are in the L1
+//   interleaved  the same with n = 2 or 4 and nothing between the rows of the destination (DepthToSpace): two or four
+//                source vectors zipped into as many of the destination
 //   scattered    anything else, element by element
 #include "engine/kernels/sve/data_kernels.h"
 #include "engine/kernels/sve/data_tile.h"
@@ -16,16 +16,16 @@ namespace {
 
 enum class Form { kContiguous, kConstant, kGathered, kTransposed, kInterleaved, kScattered };
 
-constexpr int64_t kSquare = 64;       // elements on a side of what one step of a transposition moves
-constexpr int64_t kChunk = 16384;     // elements of a long row that one item copies
-constexpr int64_t kNarrow = 4;        // with fewer destination rows than this, gathering them beats transposing
+constexpr int64_t kSquare = 64;    // elements on a side of what one step of a transposition moves
+constexpr int64_t kChunk = 16384;  // elements of a long row that one item copies
+constexpr int64_t kNarrow = 4;     // with fewer destination rows than this, gathering them beats transposing
 
 struct Shape {
   Form form = Form::kScattered;
-  Odometer<2> others;             // offsets 0: source, 1: destination
-  int64_t outer = 1;              // positions of `others`
+  Odometer<2> others;  // offsets 0: source, 1: destination
+  int64_t outer = 1;   // positions of `others`
   int64_t n = 1, m = 1;
-  int64_t src_n = 0, dst_n = 0;   // strides along n
+  int64_t src_n = 0, dst_n = 0;  // strides along n
   int64_t src_m = 0, dst_m = 0;
   int64_t n_steps = 1, m_steps = 1;
   int64_t n_step = 1, m_step = 1;  // elements of n and m that an item covers
@@ -100,9 +100,12 @@ void gather_row(T* dst, const T* src, int64_t stride, int64_t n) {
 template <class T>
 void copy_row(const Shape& shape, T* dst, const T* src, int64_t n) {
   switch (shape.form) {
-    case Form::kContiguous: return copy_elements(dst, src, n);
-    case Form::kConstant: return fill_elements(dst, *src, n);
-    case Form::kGathered: return gather_row(dst, src, shape.src_n, n);
+    case Form::kContiguous:
+      return copy_elements(dst, src, n);
+    case Form::kConstant:
+      return fill_elements(dst, *src, n);
+    case Form::kGathered:
+      return gather_row(dst, src, shape.src_n, n);
     case Form::kTransposed:
     case Form::kInterleaved:
     case Form::kScattered:
@@ -117,7 +120,8 @@ void copy_square(const Shape& shape, T* dst, const T* src, int64_t n, int64_t m)
   for (int64_t j = 0; j < m; j += kSize)
     for (int64_t i = 0; i < n; i += kSize) {
       const int64_t rows = smaller(kSize, n - i), columns = smaller(kSize, m - j);
-      transpose_tile(dst + j * shape.dst_m + i, shape.dst_m, src + i * shape.src_n + j, shape.src_n, rows, columns, rows);
+      transpose_tile(dst + j * shape.dst_m + i, shape.dst_m, src + i * shape.src_n + j, shape.src_n, rows, columns,
+                     rows);
     }
 }
 
@@ -131,7 +135,8 @@ void interleave(T* dst, const T* src, int64_t src_n, int64_t m) {
     V v[kN], out[kN];
     for (int i = 0; i < kN; ++i) v[i] = load_lanes(in, src + i * src_n + j);
     if constexpr (kN == 4) {
-      const V even1 = svzip1(v[0], v[2]), even2 = svzip2(v[0], v[2]), odd1 = svzip1(v[1], v[3]), odd2 = svzip2(v[1], v[3]);
+      const V even1 = svzip1(v[0], v[2]), even2 = svzip2(v[0], v[2]), odd1 = svzip1(v[1], v[3]),
+              odd2 = svzip2(v[1], v[3]);
       out[0] = svzip1(even1, odd1);
       out[1] = svzip2(even1, odd1);
       out[2] = svzip1(even2, odd2);
@@ -140,7 +145,8 @@ void interleave(T* dst, const T* src, int64_t src_n, int64_t m) {
       out[0] = svzip1(v[0], v[1]);
       out[1] = svzip2(v[0], v[1]);
     }
-    for (int i = 0; i < kN; ++i) store_lanes(Tile<T>::lanes((m - j) * kN - i * kSize), dst + j * kN + i * kSize, out[i]);
+    for (int i = 0; i < kN; ++i)
+      store_lanes(Tile<T>::lanes((m - j) * kN - i * kSize), dst + j * kN + i * kSize, out[i]);
   }
 }
 

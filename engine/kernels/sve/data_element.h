@@ -8,10 +8,14 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 template <class Body>
 inline void dispatch_bytes(int32_t bytes, const Body& body) {
   switch (bytes) {
-    case 1: return body.template operator()<uint8_t>();
-    case 2: return body.template operator()<uint16_t>();
-    case 4: return body.template operator()<uint32_t>();
-    case 8: return body.template operator()<uint64_t>();
+    case 1:
+      return body.template operator()<uint8_t>();
+    case 2:
+      return body.template operator()<uint16_t>();
+    case 4:
+      return body.template operator()<uint32_t>();
+    case 8:
+      return body.template operator()<uint64_t>();
   }
 }
 
@@ -40,8 +44,8 @@ SVENGINE_INLINE void fill_elements(T* dst, T value, int64_t n) {
   for (int64_t i = 0; i < n; ++i) dst[i] = value;
 }
 
-/// Walks the index space of `rank` dimensions in row-major order from any flat position on, keeping the offsets under K sets
-/// of strides. Dimensions with a stride set of their own are added one by one.
+/// Walks the index space of `rank` dimensions in row-major order from any flat position on, keeping the offsets under K
+/// sets of strides. Dimensions with a stride set of their own are added one by one.
 template <int K>
 class Odometer {
  public:
@@ -84,7 +88,8 @@ class Odometer {
 /// Lowers *error to `position`.
 inline void report_bad_index(int64_t* error, int64_t position) {
   int64_t known = __atomic_load_n(error, __ATOMIC_RELAXED);
-  while (position < known && !__atomic_compare_exchange_n(error, &known, position, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  while (position < known &&
+         !__atomic_compare_exchange_n(error, &known, position, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
   }
 }
 

@@ -42,8 +42,10 @@ void trilu_rows(const TriluArgs& args, int64_t begin, int64_t end) {
     const int64_t split = larger(0, smaller(args.columns, diagonal)), at = row * args.columns;
     const int64_t keep_begin = args.upper ? split : 0, keep_end = args.upper ? args.columns : split;
     if (x != y) copy_elements(y + at + keep_begin, x + at + keep_begin, keep_end - keep_begin);
-    if (args.upper) fill_elements(y + at, T(0), split);
-    else fill_elements(y + at + split, T(0), args.columns - split);
+    if (args.upper)
+      fill_elements(y + at, T(0), split);
+    else
+      fill_elements(y + at + split, T(0), args.columns - split);
   }
 }
 
@@ -62,7 +64,8 @@ int64_t one_hot_tasks(const OneHotArgs& args) noexcept { return args.depth > 0 ?
 void one_hot_run(const OneHotArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const TaskCut cut = one_hot_cut(args);
   dispatch_bytes(args.element_bytes, [&]<class T>() {
-    dispatch_index(args.index_bytes, [&]<class Index>() { one_hot_items<T, Index>(args, cut.begin(begin), cut.begin(end)); });
+    dispatch_index(args.index_bytes,
+                   [&]<class Index>() { one_hot_items<T, Index>(args, cut.begin(begin), cut.begin(end)); });
   });
 }
 

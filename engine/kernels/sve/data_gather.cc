@@ -8,9 +8,12 @@ namespace {
 
 template <class T>
 SVENGINE_INLINE void take_slice(T* y, const T* data, int64_t n, bool exists) {
-  if (!exists) fill_elements(y, T(0), n);
-  else if (n == 1) *y = *data;
-  else copy_elements(y, data, n);
+  if (!exists)
+    fill_elements(y, T(0), n);
+  else if (n == 1)
+    *y = *data;
+  else
+    copy_elements(y, data, n);
 }
 
 template <class T, class Index>
@@ -90,7 +93,8 @@ void gather_run(const GatherArgs& args, int64_t begin, int64_t end, void*) noexc
   const TaskCut cut(args.outer * args.count, args.inner);
   if (begin >= end) return;
   dispatch_bytes(args.element_bytes, [&]<class T>() {
-    dispatch_index(args.index_bytes, [&]<class Index>() { gather_items<T, Index>(args, cut.begin(begin), cut.begin(end)); });
+    dispatch_index(args.index_bytes,
+                   [&]<class Index>() { gather_items<T, Index>(args, cut.begin(begin), cut.begin(end)); });
   });
 }
 
@@ -100,16 +104,20 @@ void gather_elements_run(const GatherElementsArgs& args, int64_t begin, int64_t 
   ElementRows e(args);
   const TaskCut cut = e.cut();
   dispatch_bytes(args.element_bytes, [&]<class T>() {
-    dispatch_index(args.index_bytes, [&]<class Index>() { gather_rows<T, Index>(args, e, cut.begin(begin), cut.begin(end)); });
+    dispatch_index(args.index_bytes,
+                   [&]<class Index>() { gather_rows<T, Index>(args, e, cut.begin(begin), cut.begin(end)); });
   });
 }
 
-int64_t gather_nd_tasks(const GatherNdArgs& args) noexcept { return TaskCut(args.batch * args.count, args.slice).tasks(); }
+int64_t gather_nd_tasks(const GatherNdArgs& args) noexcept {
+  return TaskCut(args.batch * args.count, args.slice).tasks();
+}
 
 void gather_nd_run(const GatherNdArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const TaskCut cut(args.batch * args.count, args.slice);
   dispatch_bytes(args.element_bytes, [&]<class T>() {
-    dispatch_index(args.index_bytes, [&]<class Index>() { gather_slices<T, Index>(args, cut.begin(begin), cut.begin(end)); });
+    dispatch_index(args.index_bytes,
+                   [&]<class Index>() { gather_slices<T, Index>(args, cut.begin(begin), cut.begin(end)); });
   });
 }
 

@@ -49,7 +49,8 @@ void nonzero_count_run(const NonZeroArgs& args, int64_t begin, int64_t end, void
   dispatch_bytes(args.element_bytes, [&]<class T>() {
     for (int64_t task = begin; task < end; ++task) {
       const int64_t first = task * kStretch;
-      args.counts[task] = count_stretch(static_cast<const T*>(args.x) + first, smaller(kStretch, total - first), significant_bits<T>(args));
+      args.counts[task] = count_stretch(static_cast<const T*>(args.x) + first, smaller(kStretch, total - first),
+                                        significant_bits<T>(args));
     }
   });
 }

@@ -1,8 +1,8 @@
 // Plain layouts to and from NCHWc.
 //
 //   plain, a block of channels            blocked
-//   channel 0   [p0 p1 p2 p3 ...]         pixel 0  [c0 c1 c2 c3 ...]
-//   channel 1   [p0 p1 p2 p3 ...]   <->   pixel 1  [c0 c1 c2 c3 ...]     squares of lanes x lanes, transposed in registers
+//   channel 0   [p0 p1 p2 p3 ...]         pixel 0  [c0 c1 c2 c3 ...]     squares of lanes x lanes,
+//   channel 1   [p0 p1 p2 p3 ...]   <->   pixel 1  [c0 c1 c2 c3 ...]     transposed in registers
 //   ...                                   ...
 //
 // With the channels last, both sides have the channels contiguous and only whole vectors move.
@@ -30,7 +30,8 @@ template <class F>
 SVENGINE_INLINE void for_items(const ReorderArgs& args, int64_t begin, int64_t end, const F& f) {
   const Blocks b(args);
   for (int64_t item = b.cut.begin(begin); item < b.cut.begin(end); ++item) {
-    const int64_t pixel = item % b.steps * kPixels, block = item / b.steps % b.blocks, image = item / b.steps / b.blocks;
+    const int64_t pixel = item % b.steps * kPixels, block = item / b.steps % b.blocks,
+                  image = item / b.steps / b.blocks;
     const int64_t channel = block * kLanes;
     const int64_t blocked = ((image * b.blocks + block) * args.spatial + pixel) * kLanes;
     const int64_t plain = args.channels_last ? pixel * args.channels + channel : channel * args.spatial + pixel;

@@ -26,7 +26,8 @@ void resample_line(const ResampleArgs& args, const float* x, float* y) {
 
 void resample_row(const ResampleArgs& args, const float* x, int64_t j, float* y) {
   if (args.index[j] < 0) {
-    for_each_vector<4>(args.inner, [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA { svst1(p, y + i, vdup(args.outside)); });
+    for_each_vector<4>(args.inner,
+                       [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA { svst1(p, y + i, vdup(args.outside)); });
     return;
   }
   for_each_vector<4>(args.inner, [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA {
@@ -47,8 +48,10 @@ void resample_run(const ResampleArgs& args, int64_t begin, int64_t end, void*) n
   const TaskCut cut = resample_cut(args);
   const int64_t image = args.in * args.inner;
   for (int64_t item = cut.begin(begin); item < cut.begin(end); ++item) {
-    if (args.inner == 1) resample_line(args, args.x + item * image, args.y + item * args.out);
-    else resample_row(args, args.x + item / args.out * image, item % args.out, args.y + item * args.inner);
+    if (args.inner == 1)
+      resample_line(args, args.x + item * image, args.y + item * args.out);
+    else
+      resample_row(args, args.x + item / args.out * image, item % args.out, args.y + item * args.inner);
   }
 }
 

@@ -1,5 +1,6 @@
 // Scatters. Several updates may hit one element, so tasks own parts of the destination rather than of the updates:
-// ScatterElements is cut over lines along the axis (different lines never meet), ScatterND over stretches of its slices.
+// ScatterElements is cut over lines along the axis (different lines never meet), ScatterND over stretches of its
+// slices.
 #include "engine/kernels/sve/data_element.h"
 #include "engine/kernels/sve/data_kernels.h"
 
@@ -11,11 +12,16 @@ constexpr int64_t kSliceChunk = 1024;
 
 template <ScatterOp kOp, class T>
 SVENGINE_INLINE T scattered(T old, T update) {
-  if constexpr (kOp == ScatterOp::kAdd) return T(old + update);
-  else if constexpr (kOp == ScatterOp::kMul) return T(old * update);
-  else if constexpr (kOp == ScatterOp::kMax) return old != old || old > update ? old : update;
-  else if constexpr (kOp == ScatterOp::kMin) return old != old || old < update ? old : update;
-  else return update;
+  if constexpr (kOp == ScatterOp::kAdd)
+    return T(old + update);
+  else if constexpr (kOp == ScatterOp::kMul)
+    return T(old * update);
+  else if constexpr (kOp == ScatterOp::kMax)
+    return old != old || old > update ? old : update;
+  else if constexpr (kOp == ScatterOp::kMin)
+    return old != old || old < update ? old : update;
+  else
+    return update;
 }
 
 // Calls body.template operator()<op, T>(). Integers are added and multiplied as unsigned ones, which wrap.
@@ -23,28 +29,36 @@ template <class Args, class Body>
 void dispatch_scatter(const Args& args, const Body& body) {
   const auto arithmetic = [&]<ScatterOp kOp, class I32, class I64>() {
     switch (args.type) {
-      case Element::kF32: return body.template operator()<kOp, float>();
-      case Element::kF64: return body.template operator()<kOp, double>();
-      case Element::kI32: return body.template operator()<kOp, I32>();
-      case Element::kI64: return body.template operator()<kOp, I64>();
+      case Element::kF32:
+        return body.template operator()<kOp, float>();
+      case Element::kF64:
+        return body.template operator()<kOp, double>();
+      case Element::kI32:
+        return body.template operator()<kOp, I32>();
+      case Element::kI64:
+        return body.template operator()<kOp, I64>();
     }
   };
   switch (args.op) {
     case ScatterOp::kSet:
       return dispatch_bytes(args.element_bytes, [&]<class T>() { body.template operator()<ScatterOp::kSet, T>(); });
-    case ScatterOp::kAdd: return arithmetic.template operator()<ScatterOp::kAdd, uint32_t, uint64_t>();
-    case ScatterOp::kMul: return arithmetic.template operator()<ScatterOp::kMul, uint32_t, uint64_t>();
-    case ScatterOp::kMax: return arithmetic.template operator()<ScatterOp::kMax, int32_t, int64_t>();
-    case ScatterOp::kMin: return arithmetic.template operator()<ScatterOp::kMin, int32_t, int64_t>();
+    case ScatterOp::kAdd:
+      return arithmetic.template operator()<ScatterOp::kAdd, uint32_t, uint64_t>();
+    case ScatterOp::kMul:
+      return arithmetic.template operator()<ScatterOp::kMul, uint32_t, uint64_t>();
+    case ScatterOp::kMax:
+      return arithmetic.template operator()<ScatterOp::kMax, int32_t, int64_t>();
+    case ScatterOp::kMin:
+      return arithmetic.template operator()<ScatterOp::kMin, int32_t, int64_t>();
   }
 }
 
 // All dimensions of `indices` but the axis: offset 0 in the data, offset 1 in indices and updates.
 struct Lines {
   Odometer<2> lines;
-  int64_t n = 1;                // along the axis
+  int64_t n = 1;  // along the axis
   int64_t data_step = 1, index_step = 1, extent = 1;
-  int64_t run = 1;              // extent of the innermost of the other dimensions, contiguous on both sides, if it is that
+  int64_t run = 1;  // extent of the innermost of the other dimensions, contiguous on both sides, if it is that
 
   explicit Lines(const ScatterElementsArgs& args) {
     int64_t data_stride[kMaxDims] = {}, index_stride[kMaxDims] = {}, data = 1, index = 1;
@@ -110,13 +124,14 @@ void scatter_elements_run(const ScatterElementsArgs& args, int64_t begin, int64_
   Lines lines(args);
   const TaskCut cut = lines.cut();
   dispatch_scatter(args, [&]<ScatterOp kOp, class T>() {
-    dispatch_index(args.index_bytes, [&]<class Index>() {
-      scatter_lines<kOp, T, Index>(args, lines, cut.begin(begin), cut.begin(end));
-    });
+    dispatch_index(args.index_bytes,
+                   [&]<class Index>() { scatter_lines<kOp, T, Index>(args, lines, cut.begin(begin), cut.begin(end)); });
   });
 }
 
-int64_t scatter_nd_tasks(const ScatterNdArgs& args) noexcept { return args.count > 0 ? ceil_div(args.slice, kSliceChunk) : 0; }
+int64_t scatter_nd_tasks(const ScatterNdArgs& args) noexcept {
+  return args.count > 0 ? ceil_div(args.slice, kSliceChunk) : 0;
+}
 
 void scatter_nd_run(const ScatterNdArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const int64_t first = begin * kSliceChunk, last = smaller(args.slice, end * kSliceChunk);

@@ -1,13 +1,13 @@
 // Transposition of a square of one vector's lanes in registers.
 //
-// Interleaving the upper half of the rows with the lower half rotates the bits of (row, column) by one place; after log2(L)
-// rounds row and column have changed places:
+// Interleaving the upper half of the rows with the lower half rotates the bits of (row, column) by one place; after
+// log2(L) rounds row and column have changed places:
 //
 //     a b    zip   a c b d        rows i and i + L/2 become rows 2 i (ZIP1) and 2 i + 1 (ZIP2)
 //     c d
 //
-// L log2(L) ZIPs for L^2 elements: 64 cycles for 256 floats on A64FX, where gathers would take twice that. Elements of one
-// and two bytes travel in 32-bit lanes (LD1UB, ST1B extend and truncate).
+// L log2(L) ZIPs for L^2 elements: 64 cycles for 256 floats on A64FX, where gathers would take twice that. Elements of
+// one and two bytes travel in 32-bit lanes (LD1UB, ST1B extend and truncate).
 #pragma once
 #include "engine/kernels/sve/data_element.h"
 
@@ -54,11 +54,11 @@ SVENGINE_INLINE void transpose_registers(V (&r)[L]) {
   }
 }
 
-/// dst[c * dst_stride + r] = src[r * src_stride + c] for r < rows, c < columns, both at most the tile's size. Up to `padded`
-/// >= rows, the destination's elements of rows that do not exist are written 0.
+/// dst[c * dst_stride + r] = src[r * src_stride + c] for r < rows, c < columns, both at most the tile's size. The
+/// destination's elements of rows that do not exist are written 0 up to `padded` >= rows.
 template <class T>
-SVENGINE_INLINE void transpose_tile(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows, int64_t columns,
-                                    int64_t padded) {
+SVENGINE_INLINE void transpose_tile(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows,
+                                    int64_t columns, int64_t padded) {
   constexpr int kSize = Tile<T>::kSize;
   typename Tile<T>::V v[kSize];
   if (rows == kSize && columns == kSize) {
@@ -72,7 +72,8 @@ SVENGINE_INLINE void transpose_tile(T* dst, int64_t dst_stride, const T* src, in
   }
   const vb in = Tile<T>::lanes(columns), out = Tile<T>::lanes(padded);
   SVENGINE_UNROLL
-  for (int r = 0; r < kSize; ++r) v[r] = r < rows ? typename Tile<T>::V(load_lanes(in, src + r * src_stride)) : Tile<T>::zero();
+  for (int r = 0; r < kSize; ++r)
+    v[r] = r < rows ? typename Tile<T>::V(load_lanes(in, src + r * src_stride)) : Tile<T>::zero();
   transpose_registers(v);
   SVENGINE_UNROLL
   for (int c = 0; c < kSize; ++c)

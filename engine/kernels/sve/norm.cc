@@ -9,7 +9,8 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 namespace {
 
-// Writes x + residual to where it is wanted, or to y, which is written last; returns where the line to normalise stands.
+// Writes x + residual to where it is wanted, or to y, which is written last; returns where the line to normalise
+// stands.
 const float* add_residual(const RowNormArgs& args, int64_t row) {
   const float* x = args.x + row * args.x_stride;
   const float* residual = args.residual ? args.residual + row * args.residual_stride : nullptr;
@@ -46,8 +47,7 @@ SVENGINE_INLINE void scale_line(const RowNormArgs& args, float* y, const Normali
 
 void layer_norm_row(const RowNormArgs& args, int64_t row) {
   const float* t = add_residual(args, row);
-  const Moments m =
-      line_moments(args.n, [t](int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf { return svld1(p, t + i); });
+  const Moments m = line_moments(args.n, [t](int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf { return svld1(p, t + i); });
   const float inv_std = inverse_std(m.variance, args.epsilon);
   if (args.mean) args.mean[row] = m.center + m.correction;
   if (args.inv_std) args.inv_std[row] = inv_std;
@@ -84,11 +84,9 @@ void row_run(const RowNormArgs& args, int64_t begin, int64_t end, void*) noexcep
 }  // namespace
 
 extern const NormKernels norm_kernels;
-const NormKernels norm_kernels{{row_tasks, no_scratch, row_run<layer_norm_row>},
-                               {row_tasks, no_scratch, row_run<rms_norm_row>},
-                               {group_norm_tasks, no_scratch, group_norm_run},
-                               {channel_affine_tasks, no_scratch, channel_affine_run},
-                               {channel_moments_tasks, no_scratch, channel_moments_run},
-                               {local_response_tasks, no_scratch, local_response_run}};
+const NormKernels norm_kernels{
+    {row_tasks, no_scratch, row_run<layer_norm_row>},         {row_tasks, no_scratch, row_run<rms_norm_row>},
+    {group_norm_tasks, no_scratch, group_norm_run},           {channel_affine_tasks, no_scratch, channel_affine_run},
+    {channel_moments_tasks, no_scratch, channel_moments_run}, {local_response_tasks, no_scratch, local_response_run}};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -125,8 +125,10 @@ int64_t channel_moments_tasks(const ChannelMomentsArgs& args) noexcept { return 
 
 void channel_moments_run(const ChannelMomentsArgs& args, int64_t begin, int64_t end, void*) noexcept {
   for (int64_t plane = begin; plane < end; ++plane) {
-    if (args.blocked) blocked_moments(args, plane);
-    else plain_moments(args, plane);
+    if (args.blocked)
+      blocked_moments(args, plane);
+    else
+      plain_moments(args, plane);
   }
 }
 

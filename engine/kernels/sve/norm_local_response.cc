@@ -1,5 +1,5 @@
-// Local response norm: vectors along the image, the window of channels added up anew for every channel, so that no error
-// accumulates along a running sum. bias + ... is raised to -beta as exp(-beta log).
+// Local response norm: vectors along the image, the window of channels added up anew for every channel, so that no
+// error accumulates along a running sum. bias + ... is raised to -beta as exp(-beta log).
 #include "engine/kernels/sve/math.h"
 #include "engine/kernels/sve/norm_channel.h"
 #include "engine/kernels/sve/rows.h"
@@ -9,9 +9,7 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 namespace {
 
-TaskCut response_cut(const LocalResponseArgs& args) {
-  return TaskCut(args.batch * args.channels, args.spatial);
-}
+TaskCut response_cut(const LocalResponseArgs& args) { return TaskCut(args.batch * args.channels, args.spatial); }
 
 void response_plane(const LocalResponseArgs& args, int64_t plane) {
   const int64_t c = plane % args.channels, image = (plane - c) * args.spatial;

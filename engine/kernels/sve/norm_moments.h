@@ -4,8 +4,8 @@
 //
 //     mean = mean' + S1 / n          var = (S2 - S1^2 / n) / n
 //
-// exactly, whatever the rounding of mean' was: a line of values 1e4 + small keeps its variance. The result is applied as
-// y = d / std - (S1 / n) / std, one multiply-add on the difference that is free of cancellation.
+// exactly, whatever the rounding of mean' was: a line of values 1e4 + small keeps its variance. The result is applied
+// as y = d / std - (S1 / n) / std, one multiply-add on the difference that is free of cancellation.
 #pragma once
 #include "engine/kernels/sve/rows.h"
 

@@ -1,5 +1,5 @@
-// Arg max and arg min. 32-bit types compare as integer keys in vectors, each lane keeping its best key and where it stood; the
-// lanes are compared at the end. 64-bit types go element by element.
+// Arg max and arg min. 32-bit types compare as integer keys in vectors, each lane keeping its best key and where it
+// stood; the lanes are compared at the end. 64-bit types go element by element.
 #include "engine/kernels/sve/order_key.h"
 #include "engine/kernels/sve/reduce_shape.h"
 
@@ -100,19 +100,26 @@ void arg_items(const ArgReduceArgs& args, int64_t begin, int64_t end) {
     const int64_t o = item / stretches, c = item % stretches * kLanes, columns = smaller(kLanes, args.inner - c);
     const T* x = static_cast<const T*>(args.x) + o * args.n * args.inner + c;
     int64_t* y = args.y + o * args.inner + c;
-    if constexpr (sizeof(T) == 8) best_wide<kLargest, kLast>(x, y, args.n, args.inner, columns);
-    else if (args.inner == 1) *y = best_of_line<kLargest, kLast>(x, args.n);
-    else best_of_columns<kLargest, kLast>(x, y, args.n, args.inner, columns);
+    if constexpr (sizeof(T) == 8)
+      best_wide<kLargest, kLast>(x, y, args.n, args.inner, columns);
+    else if (args.inner == 1)
+      *y = best_of_line<kLargest, kLast>(x, args.n);
+    else
+      best_of_columns<kLargest, kLast>(x, y, args.n, args.inner, columns);
   }
 }
 
 template <bool kLargest, bool kLast>
 void arg_types(const ArgReduceArgs& args, int64_t begin, int64_t end) {
   switch (args.type) {
-    case Element::kF32: return arg_items<kLargest, kLast, float>(args, begin, end);
-    case Element::kF64: return arg_items<kLargest, kLast, double>(args, begin, end);
-    case Element::kI32: return arg_items<kLargest, kLast, int32_t>(args, begin, end);
-    case Element::kI64: return arg_items<kLargest, kLast, int64_t>(args, begin, end);
+    case Element::kF32:
+      return arg_items<kLargest, kLast, float>(args, begin, end);
+    case Element::kF64:
+      return arg_items<kLargest, kLast, double>(args, begin, end);
+    case Element::kI32:
+      return arg_items<kLargest, kLast, int32_t>(args, begin, end);
+    case Element::kI64:
+      return arg_items<kLargest, kLast, int64_t>(args, begin, end);
   }
 }
 
@@ -124,11 +131,15 @@ void arg_reduce_run(const ArgReduceArgs& args, int64_t begin, int64_t end, void*
   const TaskCut cut = arg_cut(args);
   const int64_t first = cut.begin(begin), last = cut.begin(end);
   if (args.largest) {
-    if (args.select_last) arg_types<true, true>(args, first, last);
-    else arg_types<true, false>(args, first, last);
+    if (args.select_last)
+      arg_types<true, true>(args, first, last);
+    else
+      arg_types<true, false>(args, first, last);
   } else {
-    if (args.select_last) arg_types<false, true>(args, first, last);
-    else arg_types<false, false>(args, first, last);
+    if (args.select_last)
+      arg_types<false, true>(args, first, last);
+    else
+      arg_types<false, false>(args, first, last);
   }
 }
 

@@ -53,8 +53,10 @@ void cumulative_items(const CumSumArgs& args, int64_t begin, int64_t end) {
   for (int64_t item = begin; item < end; ++item) {
     const int64_t c = item % stretches * kColumns, start = item / stretches * args.n * args.inner + c;
     const int64_t columns = smaller(kColumns, args.inner - c);
-    if (args.exclusive) cumulative_stretch<T, true>(args, start, columns);
-    else cumulative_stretch<T, false>(args, start, columns);
+    if (args.exclusive)
+      cumulative_stretch<T, true>(args, start, columns);
+    else
+      cumulative_stretch<T, false>(args, start, columns);
   }
 }
 
@@ -66,10 +68,14 @@ void cumulative_sum_run(const CumSumArgs& args, int64_t begin, int64_t end, void
   const TaskCut cut = cumulative_cut(args);
   const int64_t first = cut.begin(begin), last = cut.begin(end);
   switch (args.type) {
-    case Element::kF32: return cumulative_items<float>(args, first, last);
-    case Element::kF64: return cumulative_items<double>(args, first, last);
-    case Element::kI32: return cumulative_items<int32_t>(args, first, last);
-    case Element::kI64: return cumulative_items<int64_t>(args, first, last);
+    case Element::kF32:
+      return cumulative_items<float>(args, first, last);
+    case Element::kF64:
+      return cumulative_items<double>(args, first, last);
+    case Element::kI32:
+      return cumulative_items<int32_t>(args, first, last);
+    case Element::kI64:
+      return cumulative_items<int64_t>(args, first, last);
   }
 }
 

@@ -1,5 +1,5 @@
-// Reductions of float32. Sums (of x, |x|, x^2, exp(x - maximum)) are blocked and compensated as rows.h says; maximum, minimum
-// and product need no more than independent accumulators.
+// Reductions of float32. Sums (of x, |x|, x^2, exp(x - maximum)) are blocked and compensated as rows.h says; maximum,
+// minimum and product need no more than independent accumulators.
 #include "engine/kernels/sve/math.h"
 #include "engine/kernels/sve/reduce_shape.h"
 
@@ -10,26 +10,35 @@ namespace {
 constexpr int kV = kReduceVectors;
 
 template <ReduceOp kOp>
-constexpr bool kAdds = kOp != ReduceOp::kMax && kOp != ReduceOp::kMin && kOp != ReduceOp::kProd;
+constexpr bool kAdds = kOp != ReduceOp::kMax&& kOp != ReduceOp::kMin&& kOp != ReduceOp::kProd;
 
 // What is added up; `shift` is the maximum for kLogSumExp.
 template <ReduceOp kOp>
 SVENGINE_INLINE vf term(vf x, [[maybe_unused]] vf shift) {
-  if constexpr (kOp == ReduceOp::kL1) return vabs(x);
-  else if constexpr (kOp == ReduceOp::kL2 || kOp == ReduceOp::kSumSquare) return vmul(x, x);
-  else if constexpr (kOp == ReduceOp::kLogSumExp) return vexp(vsub(x, shift));
-  else return x;
+  if constexpr (kOp == ReduceOp::kL1)
+    return vabs(x);
+  else if constexpr (kOp == ReduceOp::kL2 || kOp == ReduceOp::kSumSquare)
+    return vmul(x, x);
+  else if constexpr (kOp == ReduceOp::kLogSumExp)
+    return vexp(vsub(x, shift));
+  else
+    return x;
 }
 
 template <ReduceOp kOp>
 SVENGINE_INLINE vf join(vf a, vf b) {
-  if constexpr (kOp == ReduceOp::kMax) return vmax(a, b);
-  else if constexpr (kOp == ReduceOp::kMin) return vmin(a, b);
-  else return vmul(a, b);
+  if constexpr (kOp == ReduceOp::kMax)
+    return vmax(a, b);
+  else if constexpr (kOp == ReduceOp::kMin)
+    return vmin(a, b);
+  else
+    return vmul(a, b);
 }
 
 template <ReduceOp kOp>
-constexpr float kIdentity = kOp == ReduceOp::kMax ? -kInfinity : kOp == ReduceOp::kMin ? kInfinity : 1.0f;
+constexpr float kIdentity = kOp == ReduceOp::kMax   ? -kInfinity
+                            : kOp == ReduceOp::kMin ? kInfinity
+                                                    : 1.0f;
 
 template <ReduceOp kOp>
 float join_lanes(vf v) {
@@ -51,11 +60,16 @@ SVENGINE_INLINE vf finite_shift(vf maximum) {
 // From what was joined or added up to the result.
 template <ReduceOp kOp>
 SVENGINE_INLINE vf finish(vf total, [[maybe_unused]] vf shift, [[maybe_unused]] float count) {
-  if constexpr (kOp == ReduceOp::kMean) return svdiv_x(svptrue_b32(), total, vdup(count));
-  else if constexpr (kOp == ReduceOp::kL2) return vsqrt(total);
-  else if constexpr (kOp == ReduceOp::kLogSum) return vlog(total);
-  else if constexpr (kOp == ReduceOp::kLogSumExp) return vadd(vlog(total), shift);
-  else return total;
+  if constexpr (kOp == ReduceOp::kMean)
+    return svdiv_x(svptrue_b32(), total, vdup(count));
+  else if constexpr (kOp == ReduceOp::kL2)
+    return vsqrt(total);
+  else if constexpr (kOp == ReduceOp::kLogSum)
+    return vlog(total);
+  else if constexpr (kOp == ReduceOp::kLogSumExp)
+    return vadd(vlog(total), shift);
+  else
+    return total;
 }
 
 template <ReduceOp kOp>
@@ -76,7 +90,8 @@ float line_total(ReduceShape& shape, const float* x, [[maybe_unused]] vf shift) 
     shape.for_runs([&](int64_t offset) SVENGINE_INLINE_LAMBDA {
       const float* from = x + offset;
       joined = join_line<8>(
-          shape.run, joined, vdup(kIdentity<kOp>), [](vf a, vf b) SVENGINE_INLINE_LAMBDA -> vf { return join<kOp>(a, b); },
+          shape.run, joined, vdup(kIdentity<kOp>),
+          [](vf a, vf b) SVENGINE_INLINE_LAMBDA -> vf { return join<kOp>(a, b); },
           [=](int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf { return svld1(p, from + i); });
     });
     return join_lanes<kOp>(joined);
@@ -113,8 +128,10 @@ SVENGINE_INLINE void column_totals(ReduceShape& shape, const float* x, const vb 
         SVENGINE_UNROLL
         for (int v = 0; v < kV; ++v) {
           const vf value = svld1(lanes[v], x + offset + r * shape.run_stride + v * kLanes);
-          if constexpr (kAdds<kOp>) to[v] = vadd(to[v], term<kOp>(value, shift[v]));
-          else to[v] = join<kOp>(to[v], value);
+          if constexpr (kAdds<kOp>)
+            to[v] = vadd(to[v], term<kOp>(value, shift[v]));
+          else
+            to[v] = join<kOp>(to[v], value);
         }
       };
       int64_t r = row;
@@ -125,8 +142,10 @@ SVENGINE_INLINE void column_totals(ReduceShape& shape, const float* x, const vb 
       if (r < last) visit(r, acc[0]);
       SVENGINE_UNROLL
       for (int v = 0; v < kV; ++v) {
-        if constexpr (kAdds<kOp>) two_sum(total[v], low[v], vadd(acc[0][v], acc[1][v]));
-        else total[v] = join<kOp>(total[v], join<kOp>(acc[0][v], acc[1][v]));
+        if constexpr (kAdds<kOp>)
+          two_sum(total[v], low[v], vadd(acc[0][v], acc[1][v]));
+        else
+          total[v] = join<kOp>(total[v], join<kOp>(acc[0][v], acc[1][v]));
       }
     }
   });
@@ -147,8 +166,7 @@ void reduce_columns(ReduceShape& shape, const float* x, float* y, int64_t column
     for (int v = 0; v < kV; ++v) shift[v] = finite_shift(total[v]);
   }
   column_totals<kOp>(shape, x, lanes, shift, total);
-  for (int v = 0; v < kV; ++v)
-    svst1(lanes[v], y + v * kLanes, finish<kOp>(total[v], shift[v], float(shape.count())));
+  for (int v = 0; v < kV; ++v) svst1(lanes[v], y + v * kLanes, finish<kOp>(total[v], shift[v], float(shape.count())));
 }
 
 template <ReduceOp kOp>
@@ -163,7 +181,8 @@ void reduce_items(const ReduceArgs& args, ReduceShape& shape, int64_t begin, int
       y[item] = reduce_line<kOp>(shape, from);
     } else {
       const int64_t stretch = item % shape.stretches, first = stretch * kReduceColumns;
-      reduce_columns<kOp>(shape, from + first, y + item / shape.stretches * shape.columns + first, shape.columns - first);
+      reduce_columns<kOp>(shape, from + first, y + item / shape.stretches * shape.columns + first,
+                          shape.columns - first);
       if (stretch + 1 < shape.stretches) continue;
     }
     shape.kept.next();

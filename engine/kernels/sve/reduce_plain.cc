@@ -40,39 +40,53 @@ struct Choose<false, A, B> {
 
 // Accumulator: integers are added and multiplied modulo 2^64, which agrees with their own width.
 template <ReduceOp kOp, class T>
-using Accumulator = typename Choose<
-    Limits<T>::kFloat || in_double(kOp), double,
-    typename Choose<kOp == ReduceOp::kMax || kOp == ReduceOp::kMin, T, uint64_t>::Type>::Type;
+using Accumulator =
+    typename Choose<Limits<T>::kFloat || in_double(kOp), double,
+                    typename Choose<kOp == ReduceOp::kMax || kOp == ReduceOp::kMin, T, uint64_t>::Type>::Type;
 
 template <ReduceOp kOp, class T>
 constexpr Accumulator<kOp, T> identity() {
-  if constexpr (kOp == ReduceOp::kMax) return Limits<T>::kLowest;
-  else if constexpr (kOp == ReduceOp::kMin) return Limits<T>::kHighest;
-  else return kOp == ReduceOp::kProd ? 1 : 0;
+  if constexpr (kOp == ReduceOp::kMax)
+    return Limits<T>::kLowest;
+  else if constexpr (kOp == ReduceOp::kMin)
+    return Limits<T>::kHighest;
+  else
+    return kOp == ReduceOp::kProd ? 1 : 0;
 }
 
 template <ReduceOp kOp, class T>
 SVENGINE_INLINE Accumulator<kOp, T> term(T x, [[maybe_unused]] double shift) {
   using A = Accumulator<kOp, T>;
-  if constexpr (kOp == ReduceOp::kL1) return x < 0 ? A(0) - A(x) : A(x);
-  else if constexpr (kOp == ReduceOp::kL2 || kOp == ReduceOp::kSumSquare) return A(x) * A(x);
-  else if constexpr (kOp == ReduceOp::kLogSumExp) return __builtin_exp(double(x) - shift);
-  else return A(x);
+  if constexpr (kOp == ReduceOp::kL1)
+    return x < 0 ? A(0) - A(x) : A(x);
+  else if constexpr (kOp == ReduceOp::kL2 || kOp == ReduceOp::kSumSquare)
+    return A(x) * A(x);
+  else if constexpr (kOp == ReduceOp::kLogSumExp)
+    return __builtin_exp(double(x) - shift);
+  else
+    return A(x);
 }
 
 template <ReduceOp kOp, class A>
 SVENGINE_INLINE A join(A a, A b) {
-  if constexpr (kOp == ReduceOp::kMax) return a > b || a != a ? a : b;
-  else if constexpr (kOp == ReduceOp::kMin) return a < b || a != a ? a : b;
-  else if constexpr (kOp == ReduceOp::kProd) return a * b;
-  else return a + b;
+  if constexpr (kOp == ReduceOp::kMax)
+    return a > b || a != a ? a : b;
+  else if constexpr (kOp == ReduceOp::kMin)
+    return a < b || a != a ? a : b;
+  else if constexpr (kOp == ReduceOp::kProd)
+    return a * b;
+  else
+    return a + b;
 }
 
 template <ReduceOp kOp, class T>
 T finish(Accumulator<kOp, T> total, [[maybe_unused]] double shift, [[maybe_unused]] int64_t count) {
-  if constexpr (kOp == ReduceOp::kMean && Limits<T>::kFloat) return total / double(count);
-  else if constexpr (kOp == ReduceOp::kMean) return count ? T(int64_t(total) / count) : T(0);
-  else if constexpr (kOp == ReduceOp::kL2) return T(__builtin_sqrt(total));
+  if constexpr (kOp == ReduceOp::kMean && Limits<T>::kFloat)
+    return total / double(count);
+  else if constexpr (kOp == ReduceOp::kMean)
+    return count ? T(int64_t(total) / count) : T(0);
+  else if constexpr (kOp == ReduceOp::kL2)
+    return T(__builtin_sqrt(total));
   else if constexpr (in_double(kOp)) {
     const double result = __builtin_log(total) + shift;
     if (!Limits<T>::kFloat && !(result > double(Limits<T>::kLowest))) return Limits<T>::kLowest;  // log(0)
@@ -156,9 +170,12 @@ void reduce_items(const ReduceArgs& args, ReduceShape& shape, int64_t begin, int
 
 void reduce_plain(const ReduceArgs& args, ReduceShape& shape, int64_t begin, int64_t end) {
   dispatch_reduce(args.op, [&]<ReduceOp kOp>() {
-    if (args.type == Element::kF64) reduce_items<kOp, double>(args, shape, begin, end);
-    else if (args.type == Element::kI32) reduce_items<kOp, int32_t>(args, shape, begin, end);
-    else reduce_items<kOp, int64_t>(args, shape, begin, end);
+    if (args.type == Element::kF64)
+      reduce_items<kOp, double>(args, shape, begin, end);
+    else if (args.type == Element::kI32)
+      reduce_items<kOp, int32_t>(args, shape, begin, end);
+    else
+      reduce_items<kOp, int64_t>(args, shape, begin, end);
   });
 }
 

@@ -1,9 +1,10 @@
 // How a reduction is walked. Dimensions of one element vanish, neighbours of the same kind merge; then either
 //
 //   lines     the innermost dimension is reduced: each output is made of contiguous lines
-//   columns   the innermost dimension is kept: neighbouring outputs are neighbouring lanes, walked down the reduced rows
+//   columns   the innermost dimension is kept: neighbouring outputs are neighbouring lanes, walked down the rows
 //
-//   x[kept 0][reduced 0][kept 1][reduced 1]  ->  y[kept 0][kept 1], lines of `run` elements, `repeats` positions of reduced 0
+//   x[kept 0][reduced 0][kept 1][reduced 1]  ->  y[kept 0][kept 1]: lines of `run` elements (reduced 1), at
+//                                                `repeats` positions (reduced 0)
 #pragma once
 #include "engine/kernels/reduce.h"
 #include "engine/kernels/sve/data_element.h"
@@ -90,16 +91,26 @@ void top_k_run(const TopKArgs& args, int64_t begin, int64_t end, void* scratch) 
 template <class Body>
 inline void dispatch_reduce(ReduceOp op, const Body& body) {
   switch (op) {
-    case ReduceOp::kSum: return body.template operator()<ReduceOp::kSum>();
-    case ReduceOp::kMean: return body.template operator()<ReduceOp::kMean>();
-    case ReduceOp::kMax: return body.template operator()<ReduceOp::kMax>();
-    case ReduceOp::kMin: return body.template operator()<ReduceOp::kMin>();
-    case ReduceOp::kProd: return body.template operator()<ReduceOp::kProd>();
-    case ReduceOp::kL1: return body.template operator()<ReduceOp::kL1>();
-    case ReduceOp::kL2: return body.template operator()<ReduceOp::kL2>();
-    case ReduceOp::kLogSum: return body.template operator()<ReduceOp::kLogSum>();
-    case ReduceOp::kLogSumExp: return body.template operator()<ReduceOp::kLogSumExp>();
-    case ReduceOp::kSumSquare: return body.template operator()<ReduceOp::kSumSquare>();
+    case ReduceOp::kSum:
+      return body.template operator()<ReduceOp::kSum>();
+    case ReduceOp::kMean:
+      return body.template operator()<ReduceOp::kMean>();
+    case ReduceOp::kMax:
+      return body.template operator()<ReduceOp::kMax>();
+    case ReduceOp::kMin:
+      return body.template operator()<ReduceOp::kMin>();
+    case ReduceOp::kProd:
+      return body.template operator()<ReduceOp::kProd>();
+    case ReduceOp::kL1:
+      return body.template operator()<ReduceOp::kL1>();
+    case ReduceOp::kL2:
+      return body.template operator()<ReduceOp::kL2>();
+    case ReduceOp::kLogSum:
+      return body.template operator()<ReduceOp::kLogSum>();
+    case ReduceOp::kLogSumExp:
+      return body.template operator()<ReduceOp::kLogSumExp>();
+    case ReduceOp::kSumSquare:
+      return body.template operator()<ReduceOp::kSumSquare>();
   }
 }
 

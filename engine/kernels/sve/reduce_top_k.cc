@@ -1,6 +1,6 @@
-// Top-k of a line: a heap of the k best so far with the worst of them at its root. Most elements of a long line are worse than
-// the root, which a vector comparison sees at once; the heap is then sorted. Elements compare as integer keys, equal keys by
-// index, so the order is total.
+// Top-k of a line: a heap of the k best so far with the worst of them at its root. Most elements of a long line are
+// worse than the root, which a vector comparison sees at once; the heap is then sorted. Elements compare as integer
+// keys, equal keys by index, so the order is total.
 //
 //            worst                 heap[0]
 //           /     \                heap[1], heap[2]     each entry is worse than its children
@@ -62,7 +62,8 @@ void offer_floats(Entry* heap, int64_t k, const float* x, int64_t first, int64_t
     const vb p = svwhilelt_b32(i, n);
     const vf v = svld1(p, x + i);
     const vi ascending = order_key<true>(v);
-    const vi key = kLargest ? ascending : vxor_int(ascending, vdup_int(-1));  // NaN: last of all when the smallest are wanted
+    const vi key =
+        kLargest ? ascending : vxor_int(ascending, vdup_int(-1));  // NaN: last of all when the smallest are wanted
     if (!svptest_any(p, svcmpgt(p, key, vdup_int(int32_t(heap[0].key))))) continue;
     for (int64_t j = i; j < smaller(n, i + kLanes); ++j) offer(heap, k, entry_of<kLargest>(x, 1, j));
   }
@@ -98,8 +99,10 @@ void top_k_lines(const TopKArgs& args, int64_t begin, int64_t end, Entry* heap) 
     const T* x = static_cast<const T*>(args.x) + o * args.n * args.inner + i;
     T* values = static_cast<T*>(args.values) + o * args.k * args.inner + i;
     int64_t* indices = args.indices + o * args.k * args.inner + i;
-    if (args.largest) top_k_line<true>(args, heap, x, values, indices);
-    else top_k_line<false>(args, heap, x, values, indices);
+    if (args.largest)
+      top_k_line<true>(args, heap, x, values, indices);
+    else
+      top_k_line<false>(args, heap, x, values, indices);
   }
 }
 
@@ -116,10 +119,14 @@ void top_k_run(const TopKArgs& args, int64_t begin, int64_t end, void* scratch) 
   const int64_t first = cut.begin(begin), last = cut.begin(end);
   Entry* heap = static_cast<Entry*>(scratch);
   switch (args.type) {
-    case Element::kF32: return top_k_lines<float>(args, first, last, heap);
-    case Element::kF64: return top_k_lines<double>(args, first, last, heap);
-    case Element::kI32: return top_k_lines<int32_t>(args, first, last, heap);
-    case Element::kI64: return top_k_lines<int64_t>(args, first, last, heap);
+    case Element::kF32:
+      return top_k_lines<float>(args, first, last, heap);
+    case Element::kF64:
+      return top_k_lines<double>(args, first, last, heap);
+    case Element::kI32:
+      return top_k_lines<int32_t>(args, first, last, heap);
+    case Element::kI64:
+      return top_k_lines<int64_t>(args, first, last, heap);
   }
 }
 

@@ -1,15 +1,16 @@
 // Loops over one contiguous line of floats: for each vector, sum, maximum. Shared by softmax, norms and reductions.
 //
 // Sums must be fast (many independent accumulators: FADD takes 9 cycles on A64FX), accurate (a long line summed in few
-// accumulators loses digits) and the same on every thread count. So a line is cut into blocks of kBlockSteps x U vectors:
+// accumulators loses digits) and the same on every thread count. So a line is cut into blocks of kBlockSteps x U
+// vectors:
 //
 //   block:        U accumulators, each adding up kBlockSteps vectors     error grows with kBlockSteps only
 //   second level: the block's sum is added to `high` by two_sum, the rounding error collected in `low`
 //   end:          high + low, then its lanes, neighbours first (FADDV)
 //
-// The last, partial step of a block works under WHILELT predicates: lanes beyond the end are never added, loads read them
-// as zero, and every accumulator starts from its neutral element. Functions are given the index and the predicate; they
-// must load under the predicate (svld1 zeroes the other lanes) and compute with all lanes.
+// The last, partial step of a block works under WHILELT predicates: lanes beyond the end are never added, loads read
+// them as zero, and every accumulator starts from its neutral element. Functions are given the index and the predicate;
+// they must load under the predicate (svld1 zeroes the other lanes) and compute with all lanes.
 #pragma once
 #include "engine/kernels/sve/math_base.h"
 
@@ -67,9 +68,9 @@ SVENGINE_INLINE void combine(vf (&acc)[U], const Op& op) {
   }
 }
 
-/// high[k] + low[k] += sum over i of v[k], where f(i, predicate, v) computes vf v[K] of one vector of the line. U is a power
-/// of two. `fresh`: high and low are still zero, so the first block needs no two_sum (whose six dependent additions would
-/// cost a short line as much as all its elements).
+/// high[k] + low[k] += sum over i of v[k], where f(i, predicate, v) computes vf v[K] of one vector of the line. U is a
+/// power of two. `fresh`: high and low are still zero, so the first block needs no two_sum (whose six dependent
+/// additions would cost a short line as much as all its elements).
 template <int U, int K, class F>
 SVENGINE_INLINE void add_line(int64_t n, vf (&high)[K], vf (&low)[K], bool fresh, const F& f) {
   const vb all = svptrue_b32();
@@ -99,8 +100,10 @@ SVENGINE_INLINE void add_line(int64_t n, vf (&high)[K], vf (&low)[K], bool fresh
     }
     for (int k = 0; k < K; ++k) {
       combine(acc[k], add);
-      if (fresh) high[k] = acc[k][0];
-      else two_sum(high[k], low[k], acc[k][0]);
+      if (fresh)
+        high[k] = acc[k][0];
+      else
+        two_sum(high[k], low[k], acc[k][0]);
     }
     fresh = false;
   }
@@ -136,7 +139,8 @@ SVENGINE_INLINE float line_sum(int64_t n, const F& f) {
   return out[0];
 }
 
-/// The lanes of `start`, joined with every element f(i, predicate) of the line; `identity` is the neutral element of `join`.
+/// The lanes of `start`, joined with every element f(i, predicate) of the line; `identity` is the neutral element of
+/// `join`.
 template <int U, class Join, class F>
 SVENGINE_INLINE vf join_line(int64_t n, vf start, vf identity, const Join& join, const F& f) {
   const vb all = svptrue_b32();

@@ -1,9 +1,9 @@
 // Softmax and log-softmax along contiguous lines, also of masked attention scores.
 //
 // Three passes over a line: maximum, exponentials and their sum, scaling. Everything about lines and their tails is in
-// rows.h. The scores of attention are computed anew in each pass (one multiply-add) rather than stored. Short lines go four
-// at a time: what is done once per line (across lanes, reciprocal) then costs once per four. A line's result does not depend
-// on how it was grouped.
+// rows.h. The scores of attention are computed anew in each pass (one multiply-add) rather than stored. Short lines go
+// four at a time: what is done once per line (across lanes, reciprocal) then costs once per four. A line's result does
+// not depend on how it was grouped.
 #include "engine/kernels/softmax.h"
 
 #include "engine/kernels/sve/math.h"
@@ -28,8 +28,8 @@ SVENGINE_INLINE void across_lanes(vf (&v)[1], const auto& op) {
   v[0] = lanes_of_four(four, op);
 }
 
-// y(r) = softmax or log-softmax of score(r, i, predicate) for kLines lines r. `score` may read y's own elements, those of i
-// before they are written.
+// y(r) = softmax or log-softmax of score(r, i, predicate) for kLines lines r. `score` may read y's own elements, those
+// of i before they are written.
 template <bool kLog, int kLines, class Score>
 SVENGINE_INLINE void softmax_lines(int64_t n, float* const (&y)[kLines], const Score& score) {
   const vb all = svptrue_b32();
@@ -38,7 +38,8 @@ SVENGINE_INLINE void softmax_lines(int64_t n, float* const (&y)[kLines], const S
   const vf lowest = vdup(-kInfinity);
   vf maximum[kLines], sum[kLines];
   for (int r = 0; r < kLines; ++r)
-    maximum[r] = join_line<8>(n, lowest, lowest, larger_of, [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA { return score(r, i, p); });
+    maximum[r] = join_line<8>(n, lowest, lowest, larger_of,
+                              [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA { return score(r, i, p); });
   across_lanes(maximum, larger_of);
   for (int r = 0; r < kLines; ++r) {
     vf high[1] = {vdup(0.0f)}, low[1] = {vdup(0.0f)};
@@ -102,7 +103,9 @@ struct AttentionLines {
     for (int r = 0; r < kLines; ++r) {
       x[r] = args.x + outer * args.x_stride[0] + inner * args.x_stride[1] + row * args.x_stride[2];
       y[r] = args.y + outer * args.y_stride[0] + inner * args.y_stride[1] + row * args.y_stride[2];
-      mask[r] = !args.mask ? nullptr : args.mask + outer * args.mask_stride[0] + inner * args.mask_stride[1] + row * args.mask_stride[2];
+      mask[r] = !args.mask
+                    ? nullptr
+                    : args.mask + outer * args.mask_stride[0] + inner * args.mask_stride[1] + row * args.mask_stride[2];
       if (++row < args.rows) continue;
       row = 0;
       if (++inner < args.batch1) continue;
@@ -112,7 +115,9 @@ struct AttentionLines {
   }
 };
 
-TaskCut attention_cut(const AttentionSoftmaxArgs& args) { return TaskCut(args.batch0 * args.batch1 * args.rows, args.n); }
+TaskCut attention_cut(const AttentionSoftmaxArgs& args) {
+  return TaskCut(args.batch0 * args.batch1 * args.rows, args.n);
+}
 
 int64_t attention_tasks(const AttentionSoftmaxArgs& args) noexcept { return attention_cut(args).tasks(); }
 

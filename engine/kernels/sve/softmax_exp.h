@@ -4,8 +4,8 @@
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
-/// exp(x) for x <= 0, 0 where it is below about FLT_MIN (x < -87.3), NaN for NaN. At most 1.5 ULP. Needs no clamp: whatever
-/// comes out below -87.3, the selection replaces it.
+/// exp(x) for x <= 0, 0 where it is below about FLT_MIN (x < -87.3), NaN for NaN. At most 1.5 ULP. Needs no clamp:
+/// whatever comes out below -87.3, the selection replaces it.
 SVENGINE_INLINE vf vexp_of_difference(vf x) {
   const vf z = vfma(x, vdup(kLog2e), vdup(kExponentShift));
   const vf power = vfloat(vshl<23>(vbits(z)));

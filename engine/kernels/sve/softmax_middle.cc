@@ -1,9 +1,9 @@
 // Softmax, log-softmax and hardmax where every lane is a line: no horizontal operation at all.
 //
-//     inner ->   v0    v1    v2    v3     kSoftmaxVectors vectors of one stretch of columns
-//     n      x [....][....][....][....]   each column walked from top to bottom: maximum, then sum of exponentials (blocked
-//     |      x [....][....][....][....]   and compensated like a line's sum), then the results
-//     v      x [....][....][....][....]
+//     inner ->   v0    v1    v2    v3     kSoftmaxVectors vectors of one stretch of columns,
+//     n      x [....][....][....][....]   each column walked from top to bottom three times: maximum,
+//     |      x [....][....][....][....]   sum of exponentials (blocked and compensated like a line's),
+//     v      x [....][....][....][....]   results
 #include "engine/kernels/sve/softmax_middle.h"
 
 #include "engine/kernels/sve/math.h"
@@ -28,7 +28,11 @@ struct Columns {
 Columns columns_of(const SoftmaxArgs& args, int64_t task) {
   const int64_t stretches = ceil_div(args.inner, kSoftmaxColumns);
   const int64_t outer = task / stretches, first = task % stretches * kSoftmaxColumns;
-  Columns c{args.x + outer * args.x_outer_stride + first, args.y + outer * args.y_outer_stride + first, args.n, args.inner, {}};
+  Columns c{args.x + outer * args.x_outer_stride + first,
+            args.y + outer * args.y_outer_stride + first,
+            args.n,
+            args.inner,
+            {}};
   for (int v = 0; v < kV; ++v) c.lanes[v] = svwhilelt_b32(first + v * kLanes, args.inner);
   return c;
 }
@@ -143,8 +147,10 @@ void hardmax_columns(const Columns& c) {
 
 void hardmax(const SoftmaxArgs& args, int64_t begin, int64_t end, void*) noexcept {
   for (int64_t task = begin; task < end; ++task) {
-    if (args.inner == 1) hardmax_line(args.x + task * args.x_outer_stride, args.y + task * args.y_outer_stride, args.n);
-    else hardmax_columns(columns_of(args, task));
+    if (args.inner == 1)
+      hardmax_line(args.x + task * args.x_outer_stride, args.y + task * args.y_outer_stride, args.n);
+    else
+      hardmax_columns(columns_of(args, task));
   }
 }
 

@@ -16,8 +16,7 @@ struct TaskCut {
   int64_t count;
   int64_t group;
 
-  TaskCut(int64_t items, int64_t elements)
-      : count(items), group(larger(1, kTaskElements / larger(1, elements))) {}
+  TaskCut(int64_t items, int64_t elements) : count(items), group(larger(1, kTaskElements / larger(1, elements))) {}
   int64_t tasks() const { return ceil_div(count, group); }
   int64_t begin(int64_t task) const { return smaller(count, task * group); }
 };
