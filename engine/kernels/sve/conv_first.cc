@@ -38,7 +38,7 @@ constexpr FirstPlan first_plan(const ConvShape& shape) {
   plan.kernel_height = shape.kernel.height;
   const bool dense = shape.dilation.width == 1;  // a kernel row is one run; else every tap is
   plan.kernel_width = dense ? 1 : shape.kernel.width;
-  plan.run = plan.last_run = dense ? shape.kernel.width : 1;
+  plan.runs[0] = plan.runs[1] = dense ? shape.kernel.width : 1;
   plan.depth = shape.in_channels * shape.kernel.height * shape.kernel.width;
   plan.units = shape.in_channels * shape.kernel.height;
   plan.in_height = first.rows, plan.in_width = first.width;

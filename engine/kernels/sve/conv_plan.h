@@ -38,9 +38,9 @@ struct Plan {
   int64_t tile_pixels, longer_tiles; // of a line: its first longer_tiles tiles have tile_pixels + 1 pixels, the others tile_pixels
   int64_t tiles;                     // of an image
 
-  int64_t run, last_run;             // broadcast steps of a tap: channels of an input block, and of the last one
+  int64_t runs[2];                   // broadcast steps of a tap in the last input block, in the others: their channels
   int64_t joined_blocks;             // the first blocks, where a kernel row inside the image is one run
-  int64_t joined_run, joined_last_run;
+  int64_t joined_runs[2];
   int64_t depth;                     // broadcast steps of a whole sum
   int64_t units, pass_units;         // of a sum, of a pass
   int64_t pixel_step, row_step, block_step, image_step;  // floats between inputs
@@ -55,8 +55,8 @@ struct Plan {
   /// Broadcast steps before a unit.
   constexpr int64_t unit_depth(int64_t unit) const {
     const int64_t block = unit / kernel_height;
-    const int64_t steps = block + 1 >= in_blocks ? last_run : run;
-    return (block * kernel_height * run + unit % kernel_height * steps) * kernel_width;
+    const int64_t steps = runs[block + 1 < in_blocks];
+    return (block * kernel_height * runs[1] + unit % kernel_height * steps) * kernel_width;
   }
   constexpr int64_t sequence_tiles(int64_t batch) const { return bundles_outside ? batch * tiles : tiles; }
 };
@@ -67,10 +67,9 @@ enum class Lines { kRows, kAny };
 constexpr void cut(Plan& plan, int64_t batch, Lines lines) {
   plan.kernel_row_step = plan.dilation_height * plan.row_step;
   plan.kernel_column_step = plan.dilation_width * plan.pixel_step;
-  const bool neighbours = plan.kernel_column_step == plan.run;
-  plan.joined_run = plan.kernel_width * plan.run;
-  plan.joined_last_run = plan.kernel_width * plan.last_run;
-  plan.joined_blocks = plan.kernel_width == 1 || (neighbours && plan.last_run == plan.run) ? plan.in_blocks
+  const bool neighbours = plan.kernel_column_step == plan.runs[1];
+  for (int i = 0; i < 2; ++i) plan.joined_runs[i] = plan.kernel_width * plan.runs[i];
+  plan.joined_blocks = plan.kernel_width == 1 || (neighbours && plan.runs[0] == plan.runs[1]) ? plan.in_blocks
                        : neighbours                                                        ? plan.in_blocks - 1
                                                                                            : 0;
 
@@ -88,7 +87,7 @@ constexpr void cut(Plan& plan, int64_t batch, Lines lines) {
   plan.longer_tiles = line % plan.line_tiles;
   plan.tiles = plan.lines * plan.line_tiles;
 
-  const int64_t unit_bytes = plan.kernel_width * plan.run * vectors * kLanes * kFloat;
+  const int64_t unit_bytes = plan.kernel_width * plan.runs[1] * vectors * kLanes * kFloat;
   const int64_t most_units = larger(kMachine.conv_weight_bytes / unit_bytes, 1);
   const int64_t passes = larger(ceil_div(plan.units, most_units), 1);
   plan.pass_units = larger(ceil_div(plan.units, passes), 1);
@@ -120,8 +119,8 @@ constexpr Plan direct_plan(const ConvShape& shape) {
     plan.in_width = plan.out_width = plan.in_height * plan.in_width;
     plan.in_height = plan.out_height = 1;
   }
-  plan.run = kLanes;
-  plan.last_run = channels - (plan.in_blocks - 1) * kLanes;
+  plan.runs[1] = kLanes;
+  plan.runs[0] = channels - (plan.in_blocks - 1) * kLanes;
   plan.depth = channels * plan.kernel_height * plan.kernel_width;
   plan.units = plan.in_blocks * plan.kernel_height;
   plan.pixel_step = kLanes;

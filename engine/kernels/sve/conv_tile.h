@@ -24,7 +24,7 @@ struct Tile {
   const float* residual; // null: none; at the first pixel of the first block
   float* output;         // likewise
   int64_t first_block, first_row, units;  // of this pass
-  int64_t full_units;    // its first units, whose taps have plan.run steps; the others have plan.last_run
+  int64_t full_units;    // its first units, whose taps have plan.runs[1] steps; the others have plan.runs[0]
   const float* ahead;    // weights wanted soon: each unit prefetches the next ahead_lines cache lines
   int64_t ahead_lines;
   bool joined;           // every kernel row of this pass inside the image is one run
@@ -140,7 +140,7 @@ void run_inner_tile(const Plan& plan, const Tile& tile) {
   int64_t full_left = tile.full_units;
   for (int64_t unit = tile.units; unit > 0; --unit) {
     ahead = prefetch(ahead, tile.ahead_lines);
-    const int64_t run = --full_left >= 0 ? plan.joined_run : plan.joined_last_run;
+    const int64_t run = plan.joined_runs[--full_left >= 0];
     multiply(x, weights, run, sums);
     int64_t skip = plan.kernel_row_step - run;
     if (--rows_left == 0) {
@@ -166,7 +166,7 @@ void run_border_tile(const Plan& plan, const Tile& tile) {
   const float* row = tile.input + tile.first_block * plan.block_step + ky * plan.kernel_row_step;
   for (int64_t unit = tile.units; unit > 0; --unit) {
     ahead = prefetch(ahead, tile.ahead_lines);
-    const int64_t run = --full_left >= 0 ? plan.run : plan.last_run;
+    const int64_t run = plan.runs[--full_left >= 0];
     const uint32_t row_mask = tile.row_masks[ky];
     const float* corner = row;
     for (int64_t kx = 0; kx < plan.kernel_width; ++kx, corner += plan.kernel_column_step) {

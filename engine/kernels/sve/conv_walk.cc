@@ -4,19 +4,32 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 
 namespace {
 
-/// The next tile: its place among the tiles, and its first pixel.
+/// The next tile: its place among the tiles of its line, its first pixel, and where its output and its row of inputs begin,
+/// in floats from image 0 (the row's pixel 0, tap (0, 0), whether or not that is inside the image).
 struct Cursor {
-  int64_t image, tile;  // tile of its line
-  int64_t y, x;
+  int64_t tile;
+  int64_t image, y, x;
+  int64_t output, row;
 };
+
+void place_cursor(const Plan& plan, int64_t image, int64_t y, int64_t x, Cursor& cursor) {
+  cursor.image = image, cursor.y = y, cursor.x = x;
+  cursor.output = image * plan.out_image_step + (y * plan.out_width + x) * kLanes;
+  cursor.row = image * plan.image_step + (y * plan.stride_height - plan.pad_height) * plan.row_step -
+               plan.pad_width * plan.pixel_step;
+}
 
 Cursor cursor_at(const Plan& plan, int64_t tile) {
   const int64_t in_image = tile % plan.tiles;
   const int64_t line = in_image / plan.line_tiles;
-  const int64_t in_line = in_image % plan.line_tiles;
-  const int64_t in_line_pixel = in_line * plan.tile_pixels + smaller(in_line, plan.longer_tiles);
-  if (plan.lines > 1) return {tile / plan.tiles, in_line, line, in_line_pixel};
-  return {tile / plan.tiles, in_line, in_line_pixel / plan.out_width, in_line_pixel % plan.out_width};
+  Cursor cursor{};
+  cursor.tile = in_image % plan.line_tiles;
+  const int64_t pixel = cursor.tile * plan.tile_pixels + smaller(cursor.tile, plan.longer_tiles);
+  if (plan.lines > 1)
+    place_cursor(plan, tile / plan.tiles, line, pixel, cursor);
+  else
+    place_cursor(plan, tile / plan.tiles, pixel / plan.out_width, pixel % plan.out_width, cursor);
+  return cursor;
 }
 
 int tile_size(const Plan& plan, const Cursor& cursor) { return int(plan.tile_pixels) + (cursor.tile < plan.longer_tiles); }
@@ -24,14 +37,13 @@ int tile_size(const Plan& plan, const Cursor& cursor) { return int(plan.tile_pix
 void advance(const Plan& plan, int pixels, Cursor& cursor) {
   if (++cursor.tile == plan.line_tiles) cursor.tile = 0;
   cursor.x += pixels;
+  cursor.output += pixels * kLanes;
   while (cursor.x >= plan.out_width) {
     cursor.x -= plan.out_width;
     ++cursor.y;
+    cursor.row += plan.stride_height * plan.row_step;
   }
-  if (cursor.y >= plan.out_height) {
-    cursor.y = 0;
-    ++cursor.image;
-  }
+  if (cursor.y >= plan.out_height) place_cursor(plan, cursor.image + 1, 0, 0, cursor);
 }
 
 uint32_t bits_between(int64_t begin, int64_t end) {  // begin <= end <= 31
@@ -56,11 +68,6 @@ struct Places {
   int64_t any[kMostPixels];
 };
 
-/// The input of an output's tap (0, 0), from the first pixel of the image.
-int64_t input_of(const Plan& plan, int64_t y, int64_t x) {
-  return (y * plan.stride_height - plan.pad_height) * plan.row_step + (x * plan.stride_width - plan.pad_width) * plan.pixel_step;
-}
-
 /// Addresses of the tile at the cursor, and its masks unless it is an inner tile: in a joined pass, all taps inside the image.
 /// Whether it is one.
 bool place_tile(const Plan& plan, const Borders& borders, const Cursor& cursor, int pixels, Places& places, Tile& tile) {
@@ -68,7 +75,7 @@ bool place_tile(const Plan& plan, const Borders& borders, const Cursor& cursor, 
   const bool in_row = cursor.x + pixels <= plan.out_width;
   if (in_row) {
     tile.pixels = places.in_row;
-    tile.input += input_of(plan, cursor.y, cursor.x);
+    tile.input += cursor.x * plan.stride_width * plan.pixel_step;
     const bool inside = cursor.y >= rows.begin && cursor.y < rows.end && cursor.x >= columns.begin &&
                         cursor.x + pixels <= columns.end;
     if (inside && tile.joined) return true;
@@ -80,7 +87,8 @@ bool place_tile(const Plan& plan, const Borders& borders, const Cursor& cursor, 
     const int64_t count = smaller(pixels - done, plan.out_width - x);
     if (!in_row) {
       tile.pixels = places.any;
-      for (int64_t p = 0; p < count; ++p) places.any[done + p] = input_of(plan, y, x) + places.in_row[p];
+      const int64_t at = (y - cursor.y) * plan.stride_height * plan.row_step + x * plan.stride_width * plan.pixel_step;
+      for (int64_t p = 0; p < count; ++p) places.any[done + p] = at + places.in_row[p];
       inner = inner && y >= rows.begin && y < rows.end && x >= columns.begin && x + count <= columns.end;
     }
     mask_segment(plan, borders, y, x, int(done), int(count));
@@ -97,17 +105,16 @@ void run_pass(const Plan& plan, const Borders& borders, const Bundle& bundle, in
   const bool activates = tile.last && activates_later(bundle.activation);
   // The weights of the next pass lie behind those of this one: every unit of every tile asks for its share of them.
   constexpr int64_t kLineFloats = kMachine.line_bytes / kFloat;
-  const int64_t unit_floats = plan.kernel_width * plan.run * bundle.vectors * kLanes;
+  const int64_t unit_floats = plan.kernel_width * plan.runs[1] * bundle.vectors * kLanes;
   tile.ahead = tile.weights + tile.units * unit_floats;
   tile.ahead_lines = ceil_div(ceil_div(unit_floats, kLineFloats), end - begin);
   const float* ahead_end = tile.ahead + tile.units * unit_floats;
   Cursor cursor = cursor_at(plan, begin);
   for (int64_t i = begin; i < end; ++i) {
     const int pixels = tile_size(plan, cursor);
-    const int64_t at = cursor.image * plan.out_image_step + (cursor.y * plan.out_width + cursor.x) * kLanes;
-    tile.input = bundle.input + cursor.image * plan.image_step;
-    tile.output = bundle.output + at;
-    tile.residual = bundle.residual ? bundle.residual + at : nullptr;
+    tile.input = bundle.input + cursor.row;
+    tile.output = bundle.output + cursor.output;
+    tile.residual = bundle.residual ? bundle.residual + cursor.output : nullptr;
     const bool inner = place_tile(plan, borders, cursor, pixels, places, tile);
     const TileFunctions& functions = pixels > plan.tile_pixels ? longer : shorter;
     (inner ? functions.inner : functions.border)(plan, tile);
@@ -156,7 +163,7 @@ void run_tiles(const Plan& plan, const Borders& borders, const Bundle& bundle, i
   tile.clamp = clamp_of(bundle.activation);
   tile.row_masks = borders.row_masks;
   tile.column_masks = borders.column_masks;
-  const int64_t full_units = (plan.in_blocks - 1) * plan.kernel_height;  // in the last block, plan.last_run counts
+  const int64_t full_units = (plan.in_blocks - 1) * plan.kernel_height;  // in the last block, plan.runs[0] counts
   for (int64_t block = begin; block < end; block += plan.block_tiles) {
     const int64_t block_end = smaller(block + plan.block_tiles, end);
     int64_t unit = 0;
