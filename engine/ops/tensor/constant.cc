@@ -17,7 +17,7 @@ Result<Tensor> value_of(const Attributes& attributes) {
     return Tensor::of<float>({static_cast<int64_t>(x->size())}, std::span<const float>(*x));
   if (const auto* x = attributes.get<std::vector<int64_t>>("value_ints"))
     return Tensor::of<int64_t>({static_cast<int64_t>(x->size())}, std::span<const int64_t>(*x));
-  return error("the value attribute is of another kind than its name says");
+  return error("the value is a string or a sparse tensor, needs numbers: value, value_float(s) or value_int(s)");
 }
 
 Status canonicalize(CanonicalizeContext& c) {

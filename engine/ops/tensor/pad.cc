@@ -2,6 +2,7 @@
 // follow the mode: edge repeats the last, reflect mirrors without it, wrap starts over at the other end.
 #include "engine/kernels/data_prepare.h"
 #include "engine/ops/axes.h"
+#include "engine/ops/element.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/map_common.h"
@@ -9,7 +10,7 @@
 namespace svengine::ops {
 namespace {
 
-constexpr int64_t kLongestAxis = int64_t{1} << 28;  // of padded tensors: there is a table entry for every position
+constexpr int64_t kLongestAxis = int64_t{1} << 26;  // of padded tensors: there is a table entry for every position
 
 Status canonicalize(CanonicalizeContext& c) {
   if (c.opset() >= 11) return {};
@@ -17,10 +18,8 @@ Status canonicalize(CanonicalizeContext& c) {
   c.attribute_to_input("pads", 1);
   if (c.attributes().text("mode", "constant") == "constant") {
     const Value* data = c.node().input(0);
-    if (data && data->type.dtype != DType::f32 && c.attributes().real("value") != 0)
-      return error("a pad value other than 0 needs float32 before opset 11, not {}", name_of(data->type.dtype));
-    if (data && data->type.dtype == DType::f32)
-      c.set_input(2, c.graph().add_constant(c.node().name() + ".value", Tensor::scalar<float>(c.attributes().real("value"))));
+    if (data && kRealTypes.has(data->type.dtype))
+      c.set_input(2, c.graph().add_constant(c.node().name() + ".value", scalar_of(data->type.dtype, c.attributes().real("value"))));
   }
   c.attributes().erase("value");
   return {};

@@ -2,7 +2,10 @@
 // the node is planned, and so is the result.
 #include <cmath>
 
+#include "engine/ops/element.h"
+#include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/infer_util.h"
+#include "engine/ops/kernel_step.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 
@@ -12,30 +15,15 @@ namespace {
 constexpr DTypeSet kTypes{DType::f32, DType::f64, DType::i16, DType::i32, DType::i64};
 constexpr const char* kNames[] = {"start", "limit", "delta"};
 
-template <class T>
-T first_of(const Tensor& t) {
-  T value;
-  std::memcpy(&value, t.raw(), sizeof(T));
-  return value;
-}
+double value_of(const Tensor& t) { return number_at(t.type(), t.raw(), 0); }
 
-template <class T>
+int64_t integer_of(const Tensor& t) { return t.type() == DType::i64 ? t.as_int64s()[0] : static_cast<int64_t>(value_of(t)); }
+
 Result<int64_t> count_of(const Tensor& start, const Tensor& limit, const Tensor& delta) {
-  const double step = static_cast<double>(first_of<T>(delta));
-  if (step == 0) return error("delta is 0");
-  const double n = std::ceil((static_cast<double>(first_of<T>(limit)) - static_cast<double>(first_of<T>(start))) / step);
+  if (value_of(delta) == 0) return error("delta is 0");
+  const double n = std::ceil((value_of(limit) - value_of(start)) / value_of(delta));
   if (!(n < 0x1p48)) return error("start, limit and delta give {} elements, more than 2^48", n);
   return n > 0 ? static_cast<int64_t>(n) : 0;
-}
-
-Result<int64_t> count_of(const Tensor& start, const Tensor& limit, const Tensor& delta) {
-  switch (start.type()) {
-    case DType::f32: return count_of<float>(start, limit, delta);
-    case DType::f64: return count_of<double>(start, limit, delta);
-    case DType::i16: return count_of<int16_t>(start, limit, delta);
-    case DType::i32: return count_of<int32_t>(start, limit, delta);
-    default: return count_of<int64_t>(start, limit, delta);
-  }
 }
 
 Status infer(InferContext& c) {
@@ -54,28 +42,22 @@ Status infer(InferContext& c) {
   return {};
 }
 
-template <class T>
-void lower_as(LowerContext& c) {
-  const T start = first_of<T>(*c.constant(0)), delta = first_of<T>(*c.constant(2));
-  std::vector<T> values(static_cast<size_t>(c.out_dims()[0]));
-  for (size_t i = 0; i < values.size(); ++i) {
-    // Integers wrap on the way to a sum that fits.
-    if constexpr (std::is_integral_v<T>) values[i] = static_cast<T>(static_cast<uint64_t>(start) + i * static_cast<uint64_t>(delta));
-    else values[i] = start + static_cast<T>(i) * delta;
-  }
-  emit_known(c, values);
-}
-
 Status lower(LowerContext& c) {
   for (size_t i = 0; i < 3; ++i)
     if (!c.constant(i)) return error("input {} ({}) is not known when the node is planned", i, kNames[i]);
-  switch (c.out_type().dtype) {
-    case DType::f32: lower_as<float>(c); break;
-    case DType::f64: lower_as<double>(c); break;
-    case DType::i16: lower_as<int16_t>(c); break;
-    case DType::i32: lower_as<int32_t>(c); break;
-    default: lower_as<int64_t>(c); break;
+  const Tensor &start = *c.constant(0), &delta = *c.constant(2);
+  kernels::RangeArgs args;
+  args.type = element_type(start.type());
+  args.n = c.out_dims()[0];
+  if (kRealTypes.has(start.type())) {
+    args.start = value_of(start);
+    args.delta = value_of(delta);
+  } else {
+    args.integer_start = integer_of(start);
+    args.integer_delta = integer_of(delta);
   }
+  emit_kernel(c, "range", c.kernels().elementwise->range, args,
+              [out = c.out()](kernels::RangeArgs& a, const Run& run) { a.y = run.get<void>(out); });
   return {};
 }
 

@@ -18,7 +18,7 @@ using kernels::ResizeAxis;
 using kernels::ResizeCoordinate;
 using kernels::ResizeNearest;
 
-constexpr int64_t kLongestAxis = int64_t{1} << 28;  // there is a table entry for every position
+constexpr int64_t kLongestAxis = int64_t{1} << 26;  // there is a table entry for every position
 
 /// Opset 10 had no region, no sizes, and one way of finding coordinates.
 Status canonicalize(CanonicalizeContext& c) {
