@@ -35,7 +35,8 @@ class BlockLayout {
       const std::string name = v->name();
       graph_.rename(v, name + ".blocked");
       Value* plain = in_layout(v, 0, nullptr);
-      graph_.set_output(i, plain);
+      for (size_t j = i; j < graph_.outputs().size(); ++j)
+        if (graph_.outputs()[j] == v) graph_.set_output(j, plain);
       graph_.rename(plain, name);
     }
   }

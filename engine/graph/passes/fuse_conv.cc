@@ -42,10 +42,10 @@ Status fuse_conv(Graph& graph, const PassContext& context) {
     graph.set_input(conv, 3, residual);
     absorb(graph, *conv, *add);
   }
-  for (Node* conv : graph.snapshot()) {
-    if (!is_op(conv, "Conv") && !is_op(conv, "FusedConv")) continue;
-    absorb_activation(graph, *conv, *fused);
-  }
+  std::vector<Node*> convs;  // apart, because absorbing erases nodes that a snapshot would still name
+  for (const auto& node : graph.nodes())
+    if (is_op(node.get(), "Conv") || is_op(node.get(), "FusedConv")) convs.push_back(node.get());
+  for (Node* conv : convs) absorb_activation(graph, *conv, *fused);
   return {};
 }
 

@@ -54,6 +54,7 @@ Status fold(Graph& graph, Node& conv, Node& norm) {
 Status fuse_conv_norm(Graph& graph, const PassContext&) {
   for (Node* norm : graph.snapshot()) {
     if (!is_op(norm, "BatchNormalization") || norm->outputs().size() != 1 || !all_constant(*norm, 1, 4)) continue;
+    if (norm->attributes.integer("training_mode")) continue;  // normalises by the batch's own statistics
     Node* conv = producer_if(norm->input(0), "Conv");
     if (!conv || !only_used_once(graph, conv->output()) || !all_constant(*conv, 1, 2)) continue;
     if (norm->input(1)->type.dtype != DType::f32 || conv->input(1)->constant().dims()[0] != norm->input(1)->constant().count()) continue;

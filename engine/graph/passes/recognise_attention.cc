@@ -47,7 +47,7 @@ struct Match {
 /// Peels Mul or Div by a scalar constant off a value that only this chain uses.
 Value* peel_scale(const Graph& graph, Value* value, float& scale) {
   const Node* node = value->producer();
-  if (!only_used_once(graph, value) || node->inputs().size() != 2) return value;
+  if (!node || !only_used_once(graph, value) || node->inputs().size() != 2) return value;
   if (is_op(node, "Div"))
     if (const auto c = scalar_constant(node->input(1)); c && *c != 0) return scale /= *c, node->input(0);
   if (is_op(node, "Mul"))
@@ -133,6 +133,7 @@ Status rewrite(Graph& graph, const PassContext& context, Node& softmax, const Ma
 
 Status recognise_attention(Graph& graph, const PassContext& context) {
   if (!context.ops.find(kInternalDomain, "Attention")) return {};
+  SV_TRY(remove_dead_nodes(graph, context));  // so that removing them after a rewrite takes none of `softmaxes`
   std::vector<Node*> softmaxes;
   for (const auto& node : graph.nodes())
     if (is_op(node.get(), "Softmax")) softmaxes.push_back(node.get());

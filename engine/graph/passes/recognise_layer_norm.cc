@@ -81,6 +81,7 @@ Status rewrite(Graph& graph, const PassContext& context, Node& div, const Norm& 
 }  // namespace
 
 Status recognise_layer_norm(Graph& graph, const PassContext& context) {
+  SV_TRY(remove_dead_nodes(graph, context));  // so that removing them after a rewrite takes none of `found`
   std::vector<Node*> found;
   for (const auto& node : graph.nodes())
     if (is_op(node.get(), "Div") && node->output()->type.dtype == DType::f32 && match(*node).x) found.push_back(node.get());

@@ -1,0 +1,199 @@
+// Passes that put a node's neighbours into its epilogue or weights: conv_norm, conv, mat_mul.
+#include "tests/passes/pass_testing.h"
+
+using namespace svengine;
+using namespace svengine::tests;
+
+namespace {
+
+const Shape kImage{2, 18, 5, 6};
+const std::vector<Tensor> kPixels = {random_tensor({2, 18, 5, 6}, 1)};
+
+Value* image(Builder& b) { return b.input("x", DType::f32, kImage); }
+
+Value* conv(Builder& b, Value* x, uint64_t seed, bool bias = true) {
+  std::vector<Value*> inputs = {x, b.constant(random_tensor({18, 18, 3, 3}, seed, -0.2, 0.2))};
+  if (bias) inputs.push_back(b.constant(random_tensor({18}, seed + 100)));
+  return b.add("Conv", inputs, make_attributes({{"pads", std::vector<int64_t>{1, 1, 1, 1}}}), fmt::format("conv{}", seed));
+}
+
+Value* norm(Builder& b, Value* x) {
+  const auto row = [&](uint64_t seed, double low) { return b.constant(random_tensor({18}, seed, low, 2)); };
+  return b.add("BatchNormalization", {x, row(7, -2), row(8, -2), row(9, -2), row(10, 0.5)});
+}
+
+Value* weights(Builder& b, Dims dims, uint64_t seed = 3) { return b.constant(random_tensor(std::move(dims), seed)); }
+
+}  // namespace
+
+TEST_CASE("batch normalisation disappears into the convolution") {
+  for (bool bias : {true, false}) {
+    const Graph after = check_pass([&](Builder& b) { b.output(norm(b, conv(b, image(b), 2, bias)), "y"); }, "conv_norm", kPixels);
+    CHECK(ops_of(after) == "Conv");
+    CHECK(node_of(after, "Conv").input(2)->constant().dims() == Dims{18});
+    CHECK(node_of(after, "Conv").output()->name() == "y");
+  }
+}
+
+TEST_CASE("weights that another convolution shares are not changed for it") {
+  const Graph after = check_pass(
+      [](Builder& b) {
+        Value *x = image(b), *w = weights(b, {18, 18, 1, 1});
+        b.output(norm(b, b.add("Conv", {x, w})), "y");
+        b.output(b.add("Conv", {x, w}), "z");
+      },
+      "conv_norm", kPixels);
+  CHECK(ops_of(after) == "Conv Conv");
+}
+
+TEST_CASE("batch normalisation stays when it trains or the convolution has another user") {
+  const auto shared = [](Builder& b) {
+    Value* y = conv(b, image(b), 2);
+    b.output(norm(b, y), "y");
+    b.output(b.add("Relu", {y}), "z");
+  };
+  CHECK(ops_of(check_pass(shared, "conv_norm", kPixels)) == "Conv BatchNormalization Relu");
+  const auto training = [](Builder& b) {
+    b.output(norm(b, conv(b, image(b), 2)), "y");
+    b.graph().nodes().back()->attributes.set("training_mode", int64_t{1});
+  };
+  CHECK(ops_of(check_pass(training, "conv_norm", kPixels)) == "Conv BatchNormalization");
+}
+
+TEST_CASE("a convolution takes its residual and its activation, also a residual made later") {
+  const auto residual = [](bool later) {
+    return [later](Builder& b) {
+      Value* x = image(b);
+      Value* early = later ? nullptr : b.add("Sigmoid", {x});
+      Value* y = conv(b, x, 2);
+      Value* other = later ? b.add("Sigmoid", {x}) : early;
+      b.output(b.add("LeakyRelu", {b.add("Add", {other, y})}, make_attributes({{"alpha", 0.3f}})), "y");
+    };
+  };
+  for (bool later : {false, true}) {
+    const Graph after = check_pass(residual(later), "conv", kPixels);
+    CHECK(ops_of(after) == "Sigmoid FusedConv");
+    const Node& fused = node_of(after, "FusedConv");
+    CHECK(fused.input(3) == node_of(after, "Sigmoid").output());
+    CHECK(fused.attributes.text("activation") == "leaky_relu");
+    CHECK(fused.attributes.real("activation_alpha") == 0.3f);
+    CHECK(fused.output()->name() == "y");
+  }
+}
+
+TEST_CASE("of two convolutions that are added, the later takes the other") {
+  const auto describe = [](Builder& b) {
+    Value *x = image(b), *first = conv(b, x, 2), *second = conv(b, x, 3, false);
+    b.output(b.add("Relu", {b.add("Add", {first, second})}), "y");
+  };
+  const Graph after = check_pass(describe, "conv", kPixels);
+  CHECK(ops_of(after) == "Conv FusedConv");
+  const Node& fused = node_of(after, "FusedConv");
+  CHECK(fused.name() == "conv3");
+  CHECK_FALSE(fused.input(2));
+  CHECK(fused.input(3) == node_of(after, "Conv").output());
+  CHECK(fused.attributes.text("activation") == "relu");
+}
+
+TEST_CASE("every convolution of a chain takes its activation") {
+  const auto describe = [](Builder& b) {
+    Value* y = b.add("Relu", {conv(b, image(b), 2)});
+    Value* z = b.add("Clip", {conv(b, y, 3), scalar(b, 0.0f), scalar(b, 6.0f)});
+    b.output(b.add("Add", {z, y}), "y");  // after an activation: not taken
+  };
+  CHECK(ops_of(check_pass(describe, "conv", kPixels)) == "FusedConv FusedConv Add");
+}
+
+TEST_CASE("a convolution keeps to itself where its result is seen, or shapes broadcast") {
+  const auto two_users = [](Builder& b) {
+    Value *x = image(b), *y = conv(b, x, 2);
+    b.output(b.add("Add", {y, x}), "y");
+    b.output(b.add("Relu", {y}), "z");
+  };
+  CHECK(ops_of(check_pass(two_users, "conv", kPixels)) == "Conv Add Relu");
+  const auto output = [](Builder& b) {
+    Value* y = conv(b, image(b), 2);
+    b.output(y, "y");
+    b.output(b.add("Relu", {y}), "z");
+  };
+  CHECK(ops_of(check_pass(output, "conv", kPixels)) == "Conv Relu");
+  const auto doubled = [](Builder& b) {
+    Value* y = conv(b, image(b), 2);
+    b.output(b.add("Add", {y, y}), "y");
+  };
+  CHECK(ops_of(check_pass(doubled, "conv", kPixels)) == "Conv Add");
+  const auto broadcast = [](Builder& b) {
+    Value* x = image(b);
+    b.output(b.add("Add", {conv(b, x, 2), b.add("GlobalAveragePool", {x})}), "y");
+  };
+  CHECK(ops_of(check_pass(broadcast, "conv", kPixels)) == "Conv GlobalAveragePool Add");
+}
+
+TEST_CASE("Gemm with a bias becomes a product with an epilogue") {
+  const auto describe = [](Builder& b) {
+    Value* x = b.input("x", DType::f32, {5, 12});
+    Value* y = b.add("Gemm", {x, weights(b, {20, 12}), weights(b, {1, 20}, 4)}, make_attributes({{"transB", int64_t{1}}, {"alpha", 0.5f}}));
+    b.output(b.add("Relu", {y}), "y");
+  };
+  const Graph after = check_pass(describe, "mat_mul", {random_tensor({5, 12}, 1)});
+  CHECK(ops_of(after) == "FusedMatMul");
+  const Node& fused = node_of(after, "FusedMatMul");
+  CHECK(fused.attributes.integer("transpose_b") == 1);
+  CHECK(fused.attributes.real("alpha") == 0.5f);
+  CHECK(fused.attributes.text("activation") == "relu");
+  CHECK(fused.input(2)->constant().dims() == Dims{20});
+}
+
+TEST_CASE("a Gemm whose addend is no bias stays") {
+  for (const Dims& addend : {Dims{5, 20}, Dims{5, 1}, Dims{1}}) {
+    const auto describe = [&](Builder& b) {
+      b.output(b.add("Gemm", {b.input("x", DType::f32, {5, 12}), weights(b, {12, 20}), weights(b, addend, 4)}), "y");
+    };
+    CHECK(ops_of(check_pass(describe, "mat_mul", {random_tensor({5, 12}, 1)})) == "Gemm");
+  }
+  const auto scaled = [](Builder& b) {
+    b.output(b.add("Gemm", {b.input("x", DType::f32, {5, 12}), weights(b, {12, 20}), weights(b, {20}, 4)}, make_attributes({{"beta", 2.0f}})), "y");
+  };
+  CHECK(ops_of(check_pass(scaled, "mat_mul", {random_tensor({5, 12}, 1)})) == "Gemm");
+}
+
+TEST_CASE("MatMul takes bias and Gelu, or bias and a residual made later") {
+  const std::vector<Tensor> x = {random_tensor({2, 5, 12}, 1)};
+  const auto gelu = [](Builder& b) {
+    Value* y = b.add("MatMul", {b.input("x", DType::f32, {2, 5, 12}), weights(b, {12, 20})});
+    b.output(b.add("Gelu", {b.add("Add", {weights(b, {20}, 4), y})}), "y");
+  };
+  Graph after = check_pass(gelu, "mat_mul", x);
+  CHECK(ops_of(after) == "FusedMatMul");
+  CHECK(node_of(after, "FusedMatMul").attributes.text("activation") == "gelu");
+  const auto residual = [](Builder& b) {
+    Value* v = b.input("x", DType::f32, {2, 5, 12});
+    Value* y = b.add("Add", {b.add("MatMul", {v, weights(b, {12, 12})}), weights(b, {12}, 4)});
+    b.output(b.add("Add", {b.add("Sigmoid", {v}), y}), "y");
+  };
+  after = check_pass(residual, "mat_mul", x);
+  CHECK(ops_of(after) == "Sigmoid FusedMatMul");
+  CHECK(node_of(after, "FusedMatMul").input(3) == node_of(after, "Sigmoid").output());
+  const auto chain = [](Builder& b) {
+    Value* y = b.add("Relu", {b.add("MatMul", {b.input("x", DType::f32, {2, 5, 12}), weights(b, {12, 12})})});
+    b.output(b.add("Add", {b.add("MatMul", {y, weights(b, {12, 12}, 4)}), y}), "y");
+  };
+  CHECK(ops_of(check_pass(chain, "mat_mul", x)) == "FusedMatMul FusedMatMul");
+}
+
+TEST_CASE("addends that change the shape, or are added to rows, stay outside the product") {
+  const auto raised = [](Builder& b) {
+    b.output(b.add("Add", {b.add("MatMul", {b.input("x", DType::f32, {5, 12}), weights(b, {12, 20})}), weights(b, {1, 1, 20}, 4)}), "y");
+  };
+  CHECK(ops_of(check_pass(raised, "mat_mul", {random_tensor({5, 12}, 1)})) == "MatMul Add");
+  const auto vector = [](Builder& b) {
+    b.output(b.add("Add", {b.add("MatMul", {b.input("x", DType::f32, {3, 5, 12}), weights(b, {12})}), weights(b, {5}, 4)}), "y");
+  };
+  CHECK(ops_of(check_pass(vector, "mat_mul", {random_tensor({3, 5, 12}, 1)})) == "MatMul Add");
+  const auto broadcast = [](Builder& b) {
+    Value* x = b.input("x", DType::f32, {5, 12});
+    Value* mean = b.add("ReduceMean", {x, b.integers({1})});
+    b.output(b.add("Add", {b.add("MatMul", {x, weights(b, {12, 20})}), mean}), "y");
+  };
+  CHECK(ops_of(check_pass(broadcast, "mat_mul", {random_tensor({5, 12}, 1)})) == "ReduceMean MatMul Add");
+}

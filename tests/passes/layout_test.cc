@@ -1,0 +1,125 @@
+// The layout pass: reorders only at the borders of blocked stretches. What blocked graphs compute is seen through sessions.
+#include <algorithm>
+
+#include "tests/passes/pass_testing.h"
+
+using namespace svengine;
+using namespace svengine::tests;
+
+namespace {
+
+Value* conv(Builder& b, Value* x, int64_t from, int64_t to, uint64_t seed) {
+  return b.add("Conv", {x, b.constant(random_tensor({to, from, 3, 3}, seed, -0.2, 0.2)), b.constant(random_tensor({to}, seed + 50, 1, 2))},
+               make_attributes({{"pads", std::vector<int64_t>{1, 1, 1, 1}}}));
+}
+
+/// The graph after the pass, having checked that a session agrees with node-by-node plain evaluation.
+Graph check_layout(const Describe& describe, const std::vector<Tensor>& inputs) {
+  const Graph before = build(describe);
+  Graph after = build(describe);
+  run_pass(after, "layout");
+  CHECK(output_names(after) == output_names(before));
+  for (const Value* v : after.outputs()) CHECK(v->type.block == 0);
+  check_close(session_run(build(describe), inputs), evaluated(before, inputs), "session");
+  return after;
+}
+
+size_t reorders(const Graph& graph) {
+  return static_cast<size_t>(std::count_if(graph.nodes().begin(), graph.nodes().end(),
+                                           [](const auto& n) { return n->op().name == std::string_view("Reorder"); }));
+}
+
+const std::vector<Tensor> kPicture = {random_tensor({2, 3, 8, 8}, 1)};
+const std::vector<Tensor> kFeatures = {random_tensor({2, 18, 8, 8}, 1)};
+
+}  // namespace
+
+TEST_CASE("a network of two branches is reordered once, where it ends") {
+  const auto describe = [](Builder& b) {
+    Value* stem = b.add("Relu", {conv(b, b.input("x", DType::f32, {2, 3, 8, 8}), 3, 20, 2)});  // reads the image as it is
+    Value* left = b.add("Relu", {conv(b, stem, 20, 20, 3)});
+    Value* right = b.add("MaxPool", {stem}, make_attributes({{"kernel_shape", std::vector<int64_t>{3, 3}}, {"pads", std::vector<int64_t>{1, 1, 1, 1}}}));
+    Value* both = b.add("Mul", {b.add("Add", {left, right}), scalar(b, 0.5f)});
+    b.output(b.add("Flatten", {b.add("GlobalAveragePool", {both})}), "y");
+  };
+  const Graph after = check_layout(describe, kPicture);
+  CHECK(reorders(after) == 1);
+  CHECK(ops_of(after) == "Conv Relu Conv Relu MaxPool Add Mul GlobalAveragePool Reorder Flatten");
+  CHECK(node_of(after, "GlobalAveragePool").output()->type.block == context().block);
+}
+
+TEST_CASE("a plain value that two convolutions read is reordered once") {
+  const auto describe = [](Builder& b) {
+    Value* x = b.input("x", DType::f32, {2, 18, 8, 8});
+    b.output(b.add("Add", {conv(b, x, 18, 18, 2), conv(b, x, 18, 18, 3)}), "y");
+  };
+  const Graph after = check_layout(describe, kFeatures);
+  CHECK(ops_of(after) == "Reorder Conv Conv Add Reorder");
+}
+
+TEST_CASE("an output in the middle of a blocked stretch is plain and keeps its name") {
+  const auto describe = [](Builder& b) {
+    Value* middle = b.add("Relu", {conv(b, b.input("x", DType::f32, {2, 3, 8, 8}), 3, 20, 2)});
+    b.output(middle, "middle");
+    b.output(b.add("Flatten", {middle}), "flat");
+    b.output(conv(b, middle, 20, 20, 3), "end");
+  };
+  const Graph after = check_layout(describe, kPicture);
+  CHECK(reorders(after) == 2);  // one serves the output and Flatten, the other the last convolution
+  CHECK(node_of(after, "Flatten").input(0) == after.outputs()[0]);
+}
+
+TEST_CASE("a value that is an output twice is the same plain value twice") {
+  Graph graph = build([](Builder& b) {
+    Value* y = conv(b, b.input("x", DType::f32, {2, 3, 8, 8}), 3, 20, 2);
+    b.output(y, "y");
+    b.output(y);
+  });
+  run_pass(graph, "layout");
+  CHECK(output_names(graph) == std::vector<std::string>{"y", "y"});
+  CHECK(reorders(graph) == 1);
+}
+
+TEST_CASE("a plain operator in between is reordered for, and one by one element follows whatever it gets") {
+  const auto describe = [](Builder& b) {
+    Value* y = conv(b, b.input("x", DType::f32, {2, 18, 8, 8}), 18, 18, 2);
+    Value* turned = b.add("Transpose", {y}, make_attributes({{"perm", std::vector<int64_t>{0, 1, 3, 2}}}));
+    b.output(conv(b, b.add("Relu", {turned}), 18, 18, 3), "y");
+  };
+  CHECK(ops_of(check_layout(describe, kFeatures)) == "Reorder Conv Reorder Transpose Relu Reorder Conv Reorder");
+}
+
+TEST_CASE("padding lanes do not reach results") {
+  const auto quotient = [](Builder& b) {  // 0 / 0 in the padding lanes, if it were computed there
+    Value* x = b.input("x", DType::f32, {2, 18, 8, 8});
+    Value* below = b.add("Exp", {conv(b, x, 18, 18, 3)});
+    b.output(conv(b, b.add("Div", {conv(b, x, 18, 18, 2), b.add("Mul", {below, below})}), 18, 18, 4), "y");
+  };
+  check_layout(quotient, kFeatures);
+  const auto bare = [](Builder& b) {
+    Value* x = b.input("x", DType::f32, {2, 18, 8, 8});
+    Value* below = b.add("Add", {b.add("Abs", {conv(b, x, 18, 18, 3)}), b.add("Abs", {x})});
+    b.output(conv(b, b.add("Div", {conv(b, x, 18, 18, 2), b.add("Max", {below, scalar(b, 1.0f)})}), 18, 18, 4), "y");
+    Value* sum = b.add("Relu", {conv(b, x, 18, 18, 5)});
+    Value* steps = b.add("Sum", {b.add("Sqrt", {sum}), b.add("Sqrt", {sum})});
+    b.output(conv(b, b.add("Div", {steps, b.add("Neg", {conv(b, b.add("Mul", {x, scalar(b, 0.01f)}), 18, 18, 6)})}), 18, 18, 7), "z");
+  };
+  check_layout(bare, kFeatures);
+}
+
+TEST_CASE("comparisons leave the blocked stretch") {
+  const auto describe = [](Builder& b) {
+    Value* y = conv(b, b.input("x", DType::f32, {2, 3, 8, 8}), 3, 20, 2);
+    Value* mask = b.add("Greater", {y, scalar(b, 0.5f)});
+    b.output(b.add("Where", {mask, y, b.add("Neg", {y})}), "y");
+  };
+  check_layout(describe, kPicture);
+}
+
+TEST_CASE("a kernel set without blocks keeps everything plain") {
+  Graph graph = build([](Builder& b) { b.output(conv(b, b.input("x", DType::f32, {2, 18, 8, 8}), 18, 18, 2), "y"); });
+  PassContext plain = context();
+  plain.block = 0;
+  run_pass(graph, "layout", plain);
+  CHECK(ops_of(graph) == "Conv");
+}

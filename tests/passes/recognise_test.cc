@@ -1,0 +1,193 @@
+// Passes that recognise arithmetic as one operator: layer_norm, gelu, attention.
+#include <cmath>
+
+#include "tests/passes/pass_testing.h"
+
+using namespace svengine;
+using namespace svengine::tests;
+
+namespace {
+
+Attributes perm(std::vector<int64_t> order) { return make_attributes({{"perm", std::move(order)}}); }
+
+Value* normed(Builder& b, Value* x, bool pow, bool bias, int64_t axis = -1) {
+  Value* d = b.add("Sub", {x, b.add("ReduceMean", {x, b.integers({axis})})});
+  Value* squared = pow ? b.add("Pow", {d, scalar(b, 2.0f)}) : b.add("Mul", {d, d});
+  Value* root = b.add("Sqrt", {b.add("Add", {b.add("ReduceMean", {squared, b.integers({axis})}), scalar(b, 1e-3f)})});
+  Value* y = b.add("Mul", {b.add("Div", {d, root}), b.constant(random_tensor({24}, 5))});
+  return bias ? b.add("Add", {b.constant(random_tensor({24}, 6)), y}) : y;
+}
+
+}  // namespace
+
+TEST_CASE("layer normalisation is recognised") {
+  const std::vector<Tensor> x = {random_tensor({3, 24}, 1)};
+  for (bool pow : {true, false})
+    for (bool bias : {true, false}) {
+      const Graph after = check_pass([&](Builder& b) { b.output(normed(b, b.input("x", DType::f32, {3, 24}), pow, bias), "y"); }, "layer_norm", x);
+      CHECK(ops_of(after) == "LayerNormalization");
+      const Node& norm = node_of(after, "LayerNormalization");
+      CHECK(norm.inputs().size() == (bias ? 3 : 2));
+      CHECK(norm.attributes.real("epsilon") == 1e-3f);
+    }
+}
+
+TEST_CASE("what is not quite layer normalisation is left alone") {
+  const auto other_axis = [](Builder& b) { b.output(normed(b, b.input("x", DType::f32, {24, 24}), true, true, 0), "y"); };
+  CHECK(ops_of(check_pass(other_axis, "layer_norm", {random_tensor({24, 24}, 1)})).find("LayerNormalization") == std::string::npos);
+  const auto seen_inside = [](Builder& b) {
+    normed(b, b.input("x", DType::f32, {3, 24}), true, true);
+    b.output(node_of(b.graph(), "Div").output(), "inside");
+    b.output(b.graph().nodes().back()->output(), "y");
+  };
+  CHECK(ops_of(check_pass(seen_inside, "layer_norm", {random_tensor({3, 24}, 1)})).find("LayerNormalization") == std::string::npos);
+}
+
+TEST_CASE("a dead layer normalisation beside a living one is no trouble") {
+  const Graph after = check_pass(
+      [](Builder& b) {
+        Value* x = b.input("x", DType::f32, {3, 24});
+        b.output(normed(b, x, true, true), "y");
+        normed(b, x, false, true);
+      },
+      "layer_norm", {random_tensor({3, 24}, 1)});
+  CHECK(ops_of(after) == "LayerNormalization");
+}
+
+TEST_CASE("GELU is recognised in all orders of multiplication") {
+  const std::vector<Tensor> x = {random_tensor({3, 24}, 1, -4, 4)};
+  for (int order = 0; order < 3; ++order)
+    for (bool div : {true, false}) {
+      const auto describe = [&](Builder& b) {
+        Value* v = b.add("Neg", {b.input("x", DType::f32, {3, 24})});
+        Value* scaled = div ? b.add("Div", {v, scalar(b, std::sqrt(2.0f))}) : b.add("Mul", {scalar(b, std::sqrt(0.5f)), v});
+        Value* erf = b.add("Add", {b.add("Erf", {scaled}), scalar(b, 1.0f)});
+        if (order == 0) b.output(b.add("Mul", {b.add("Mul", {v, erf}), scalar(b, 0.5f)}), "y");
+        if (order == 1) b.output(b.add("Mul", {v, b.add("Mul", {erf, scalar(b, 0.5f)})}), "y");
+        if (order == 2) b.output(b.add("Mul", {b.add("Mul", {scalar(b, 0.5f), v}), erf}), "y");
+      };
+      INFO("order " << order << ", div " << div);
+      CHECK(ops_of(check_pass(describe, "gelu", x)) == "Neg Gelu");
+    }
+}
+
+TEST_CASE("SiLU and hard swish are recognised") {
+  const std::vector<Tensor> x = {random_tensor({3, 24}, 1, -5, 5)};
+  const auto silu = [](Builder& b) {
+    Value* v = b.input("x", DType::f32, {3, 24});
+    b.output(b.add("Mul", {b.add("Sigmoid", {v}), v}), "y");
+  };
+  CHECK(ops_of(check_pass(silu, "gelu", x)) == "Silu");
+  const auto gate = [](Builder& b, Value* v) {
+    return b.add("Clip", {b.add("Add", {v, scalar(b, 3.0f)}), scalar(b, 0.0f), scalar(b, 6.0f)});
+  };
+  const auto by_clip = [&](Builder& b) {
+    Value* v = b.input("x", DType::f32, {3, 24});
+    b.output(b.add("Div", {b.add("Mul", {v, gate(b, v)}), scalar(b, 6.0f)}), "y");
+  };
+  CHECK(ops_of(check_pass(by_clip, "gelu", x)) == "HardSwish");
+  const auto gate_first = [&](Builder& b) {
+    Value* v = b.input("x", DType::f32, {3, 24});
+    b.output(b.add("Mul", {v, b.add("Div", {gate(b, v), scalar(b, 6.0f)})}), "y");
+  };
+  CHECK(ops_of(check_pass(gate_first, "gelu", x)) == "HardSwish");
+  const auto by_hard_sigmoid = [](float alpha) {
+    return [alpha](Builder& b) {
+      Value* v = b.input("x", DType::f32, {3, 24});
+      b.output(b.add("Mul", {v, b.add("HardSigmoid", {v}, make_attributes({{"alpha", alpha}, {"beta", 0.5f}}))}), "y");
+    };
+  };
+  CHECK(ops_of(check_pass(by_hard_sigmoid(1.0f / 6), "gelu", x)) == "HardSwish");
+  CHECK(ops_of(check_pass(by_hard_sigmoid(0.2f), "gelu", x)) == "HardSigmoid Mul");
+}
+
+TEST_CASE("products that only look like GELU or SiLU stay") {
+  const auto describe = [](Builder& b) {
+    Value *v = b.input("x", DType::f32, {3, 24}), *w = b.input("w", DType::f32, {3, 24});
+    Value* erf = b.add("Add", {b.add("Erf", {b.add("Div", {w, scalar(b, std::sqrt(2.0f))})}), scalar(b, 1.0f)});
+    b.output(b.add("Mul", {b.add("Mul", {v, erf}), scalar(b, 0.5f)}), "y");  // another factor than Erf's argument
+    b.output(b.add("Mul", {v, b.add("Sigmoid", {w})}), "z");
+  };
+  CHECK(ops_of(check_pass(describe, "gelu", {random_tensor({3, 24}, 1), random_tensor({3, 24}, 2)})) == "Div Erf Add Mul Mul Sigmoid Mul");
+}
+
+namespace {
+
+/// One head layer: q, k and v are [2, 5, 3, 8] before their Transpose.
+struct AttentionForm {
+  bool mask = false, mask_first = false, scale_on_q = false, scores_are_output = false;
+};
+
+Describe attention(AttentionForm form) {
+  return [form](Builder& b) {
+    Value *q = b.input("q", DType::f32, {2, 5, 3, 8}), *k = b.input("k", DType::f32, {2, 7, 3, 8}), *v = b.input("v", DType::f32, {2, 7, 3, 8});
+    q = b.add("Transpose", {q}, perm({0, 2, 1, 3}));
+    k = b.add("Transpose", {k}, perm({0, 2, 3, 1}));
+    if (form.scale_on_q) {
+      q = b.add("Mul", {q, scalar(b, 0.5f)});
+      k = b.add("Mul", {k, scalar(b, 0.7f)});
+    }
+    Value* scores = b.add("MatMul", {q, k});
+    if (form.scores_are_output) b.output(scores, "scores");
+    if (!form.scale_on_q) scores = b.add("Div", {scores, scalar(b, std::sqrt(8.0f))});
+    if (form.mask) {  // as BERT makes it: (1 - mask) * -10000, the last key of the second sequence being padding
+      Value* keep = b.input("mask", DType::f32, {2, 1, 1, 7});
+      Value* penalty = b.add("Mul", {b.add("Sub", {scalar(b, 1.0f), keep}), scalar(b, -10000.0f)});
+      scores = form.mask_first ? b.add("Add", {penalty, scores}) : b.add("Add", {scores, penalty});
+    }
+    Value* weights = b.add("Softmax", {scores}, make_attributes({{"axis", int64_t{-1}}}));
+    Value* out = b.add("MatMul", {weights, b.add("Transpose", {v}, perm({0, 2, 1, 3}))});
+    b.output(b.add("Transpose", {out}, perm({0, 2, 1, 3})), "y");
+  };
+}
+
+std::vector<Tensor> qkv(bool mask) {
+  std::vector<Tensor> all = {random_tensor({2, 5, 3, 8}, 1), random_tensor({2, 7, 3, 8}, 2), random_tensor({2, 7, 3, 8}, 3)};
+  if (mask) all.push_back(Tensor::of<float>({2, 1, 1, 7}, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0}));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("BERT's attention is recognised, with its mask and its transpositions") {
+  for (bool mask_first : {false, true}) {
+    const Graph after = check_pass(attention({.mask = true, .mask_first = mask_first}), "attention", qkv(true));
+    INFO("mask first " << mask_first);
+    CHECK(ops_of(after) == "Sub Mul Attention");
+    const Node& node = node_of(after, "Attention");
+    CHECK(node.inputs().size() == 4);
+    CHECK(node.attributes.real("scale") == Approx(1 / std::sqrt(8.0)));
+    for (const char* layout : {"q_layout", "k_layout", "v_layout", "out_layout"}) CHECK(node.attributes.text(layout) == "bshd");
+  }
+}
+
+TEST_CASE("scales on q and k move to the scores") {
+  const Graph after = check_pass(attention({.scale_on_q = true}), "attention", qkv(false));
+  CHECK(ops_of(after) == "Attention");
+  CHECK(node_of(after, "Attention").attributes.real("scale") == Approx(0.35));
+}
+
+TEST_CASE("attention is not recognised when its scores are seen outside") {
+  const Graph after = check_pass(attention({.scores_are_output = true}), "attention", qkv(false));
+  CHECK(ops_of(after).find("Attention") == std::string::npos);
+}
+
+TEST_CASE("q, k and v may be graph inputs, k transposed already") {
+  const auto describe = [](Builder& b) {
+    Value *q = b.input("q", DType::f32, {2, 3, 5, 8}), *k = b.input("k", DType::f32, {2, 3, 8, 7}), *v = b.input("v", DType::f32, {2, 3, 7, 8});
+    b.output(b.add("MatMul", {b.add("Softmax", {b.add("MatMul", {q, k})}), v}), "y");
+  };
+  const Graph after = check_pass(describe, "attention", {random_tensor({2, 3, 5, 8}, 1), random_tensor({2, 3, 8, 7}, 2), random_tensor({2, 3, 7, 8}, 3)});
+  CHECK(ops_of(after) == "Attention");
+  CHECK(node_of(after, "Attention").attributes.text("k_layout") == "bhds");
+  CHECK(node_of(after, "Attention").attributes.text("out_layout") == "bhsd");
+}
+
+TEST_CASE("attention whose keys broadcast over heads stays as it is") {
+  const auto describe = [](Builder& b) {
+    Value *q = b.input("q", DType::f32, {2, 3, 5, 8}), *k = b.input("k", DType::f32, {2, 1, 8, 7}), *v = b.input("v", DType::f32, {2, 1, 7, 8});
+    b.output(b.add("MatMul", {b.add("Softmax", {b.add("MatMul", {q, k})}), v}), "y");
+  };
+  const Graph after = check_pass(describe, "attention", {random_tensor({2, 3, 5, 8}, 1), random_tensor({2, 1, 8, 7}, 2), random_tensor({2, 1, 7, 8}, 3)});
+  CHECK(ops_of(after) == "MatMul Softmax MatMul");
+}

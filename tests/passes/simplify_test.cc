@@ -1,0 +1,164 @@
+// Passes that take nodes away: identities, fold, common, dead.
+#include "engine/graph/text.h"
+#include "tests/passes/pass_testing.h"
+
+using namespace svengine;
+using namespace svengine::tests;
+
+TEST_CASE("identities go, and outputs keep their names") {
+  const Graph after = check_pass(
+      [](Builder& b) {
+        Value* x = b.input("x", DType::f32, {2, 3});
+        Value* kept = b.add("Identity", {x});
+        Value* same = b.add("Reshape", {b.add("Dropout", {b.add("Relu", {kept})}), b.integers({2, 3})});
+        Value* cast = b.add("Cast", {same}, make_attributes({{"to", int64_t{1}}}));
+        b.output(b.add("Transpose", {cast}, make_attributes({{"perm", std::vector<int64_t>{0, 1}}})), "y");
+      },
+      "identities", {random_tensor({2, 3}, 1)});
+  CHECK(ops_of(after) == "Relu");
+  CHECK(node_of(after, "Relu").output()->name() == "y");
+}
+
+TEST_CASE("an output that is an input, or another output, keeps its Identity") {
+  const Graph after = check_pass(
+      [](Builder& b) {
+        Value* x = b.input("x", DType::f32, {2, 3});
+        b.output(b.add("Identity", {x}), "copy");
+        Value* y = b.add("Relu", {x});
+        b.output(y, "y");
+        b.output(b.add("Identity", {y}), "again");
+      },
+      "identities", {random_tensor({2, 3}, 1)});
+  CHECK(ops_of(after) == "Identity Relu Identity");
+}
+
+TEST_CASE("what is no identity stays") {
+  const auto dropout = [](bool training, bool mask) {
+    return [=](Builder& b) {
+      Value* x = b.input("x", DType::f32, {2, 30});
+      Value* mode = b.constant(Tensor::scalar<bool>(training));
+      Node* node = b.node("", "Dropout", {x, scalar(b, 0.5f), mode}, 2);
+      REQUIRE(node);
+      b.output(b.add("Relu", {node->output(0)}), "y");
+      if (mask) b.output(node->output(1), "mask");
+    };
+  };
+  const std::vector<Tensor> x = {random_tensor({2, 30}, 1)};
+  CHECK(ops_of(check_pass(dropout(true, false), "identities", x)) == "Dropout Relu");
+  CHECK(ops_of(check_pass(dropout(true, true), "identities", x)) == "Dropout Relu");
+  CHECK(ops_of(check_pass(dropout(false, true), "identities", x)) == "Dropout Relu");
+  CHECK(ops_of(check_pass(dropout(false, false), "identities", x)) == "Relu");
+  const auto others = [](Builder& b) {
+    Value* turned = b.add("Transpose", {b.input("x", DType::f32, {4, 4})});  // no perm: reversed
+    b.output(b.add("Cast", {b.add("Cast", {turned}, make_attributes({{"to", int64_t{6}}}))}, make_attributes({{"to", int64_t{1}}})), "y");
+  };
+  CHECK(ops_of(check_pass(others, "identities", {random_tensor({4, 4}, 1, -5, 5)})) == "Transpose Cast Cast");
+}
+
+TEST_CASE("shape arithmetic folds to one constant") {
+  const auto describe = [](Builder& b) {
+    Value* x = b.input("x", DType::f32, {2, 3, 4});
+    Value* shape = b.add("Shape", {x});
+    Value* rows = b.add("Gather", {shape, b.integers({0})});
+    Value* rest = b.add("ReduceProd", {b.add("Shape", {x}, make_attributes({{"start", int64_t{-2}}})), b.integers({0})});
+    b.output(b.add("Reshape", {b.add("Relu", {x}), b.add("Concat", {rows, rest}, make_attributes({{"axis", int64_t{0}}}))}), "y");
+  };
+  Graph after = check_pass(describe, "fold", {random_tensor({2, 3, 4}, 1)});
+  CHECK(ops_of(after) == "Relu Reshape");
+  CHECK(node_of(after, "Reshape").input(1)->constant().as_int64s() == std::vector<int64_t>{2, 12});
+  // What folding left over is swept by the pass for dead things.
+  run_pass(after, "dead");
+  size_t constants = 0;
+  after.for_each_value([&](Value& v) { constants += v.is_constant(); });
+  CHECK(constants == 1);
+}
+
+TEST_CASE("folding keeps the name of an output that became constant") {
+  const Graph after = check_pass([](Builder& b) { b.output(b.add("Size", {b.input("x", DType::f32, {2, 3, 4})}), "count"); }, "fold",
+                                 {random_tensor({2, 3, 4}, 1)});
+  CHECK(after.nodes().empty());
+  CHECK(after.outputs()[0]->constant().as_int64s() == std::vector<int64_t>{24});
+}
+
+TEST_CASE("folding refuses to make a large constant from a small one") {
+  const auto describe = [](Builder& b) { b.output(b.add("ConstantOfShape", {b.integers({1 << 14, 1 << 14})}), "gigabyte"); };
+  Graph large = build(describe);
+  run_pass(large, "fold");
+  CHECK(ops_of(large) == "ConstantOfShape");
+  PassContext tight = context();
+  tight.fold_limit_bytes = 64;
+  const auto small = [](int64_t n, int64_t m) {
+    return [=](Builder& b) {
+      Value* c = b.constant(random_tensor({n}, 1));
+      b.output(b.add("Tile", {c, b.integers({m})}), "y");
+    };
+  };
+  Graph at_limit = build(small(8, 2)), above = build(small(8, 4)), no_growth = build(small(40, 1));
+  run_pass(at_limit, "fold", tight);
+  run_pass(above, "fold", tight);
+  run_pass(no_growth, "fold", tight);  // above the limit, but its input was as large
+  CHECK(ops_of(at_limit).empty());
+  CHECK(ops_of(above) == "Tile");
+  CHECK(ops_of(no_growth).empty());
+}
+
+TEST_CASE("equal nodes become one, and outputs keep theirs") {
+  const auto describe = [](Builder& b) {
+    Value* x = b.input("x", DType::f32, {2, 6});
+    Value* a = b.add("Add", {x, scalar(b, 2.0f)});
+    Value* c = b.add("Add", {x, scalar(b, 2.0f)});  // equal by its constant's value
+    Value* d = b.add("Add", {x, scalar(b, 3.0f)});
+    Value* e = b.add("LeakyRelu", {a}, make_attributes({{"alpha", 0.1f}}));
+    Value* f = b.add("LeakyRelu", {c}, make_attributes({{"alpha", 0.2f}}));
+    Value* g = b.add("LeakyRelu", {c}, make_attributes({{"alpha", 0.1f}}));
+    b.output(b.add("Concat", {d, e, f, g}, make_attributes({{"axis", int64_t{1}}})), "y");
+    b.output(b.add("Exp", {a}), "p");
+    b.output(b.add("Exp", {c}), "q");
+  };
+  const Graph after = check_pass(describe, "common", {random_tensor({2, 6}, 1)});
+  CHECK(ops_of(after) == "Add Add LeakyRelu LeakyRelu Concat Exp Exp");
+  const Node& concat = node_of(after, "Concat");
+  CHECK(concat.input(1) == concat.input(3));
+  CHECK(concat.input(1) != concat.input(2));
+}
+
+TEST_CASE("constants of the same bytes but other types or shapes are not one") {
+  const auto describe = [](Builder& b) {
+    Value* x = b.input("x", DType::f32, {2, 2});
+    Value* row = b.constant(Tensor::of<float>({2}, {0, 0}));
+    Value* column = b.constant(Tensor::of<float>({2, 1}, {0, 0}));
+    b.output(b.add("Add", {b.add("Add", {x, row}), column}), "y");
+    b.output(b.add("Reshape", {x, b.integers({4})}), "z");
+    b.output(b.add("Gather", {x, b.constant(Tensor::of<int64_t>({}, {0}))}), "w");
+  };
+  const Graph after = check_pass(describe, "common", {random_tensor({2, 2}, 1)});
+  CHECK(ops_of(after) == "Add Add Reshape Gather");
+}
+
+TEST_CASE("dead chains and their constants go, nodes with one living output stay") {
+  Graph graph = build([](Builder& b) {
+    Value* x = b.input("x", DType::f32, {2, 6});
+    b.add("Exp", {b.add("Mul", {x, scalar(b, 2.0f)})});
+    Node* top = b.node("", "TopK", {x, b.integers({2})}, 2);
+    REQUIRE(top);
+    b.output(top->output(1), "indices");
+  });
+  run_pass(graph, "dead");
+  CHECK(ops_of(graph) == "TopK");
+  CHECK(graph.value_count() == 4);  // x, k, both outputs
+}
+
+TEST_CASE("the text form after the passes of loading") {
+  Graph graph = build([](Builder& b) {
+    Value* x = b.input("x", DType::f32, {2, 3});
+    Value* one = b.add("Div", {scalar(b, 3.0f), scalar(b, 3.0f)});
+    b.output(b.add("Identity", {b.add("Add", {b.add("Dropout", {x}), one}, {}, "add")}), "y");
+  });
+  graph.name = "small";
+  require_ok(run_pipeline(graph, context(), Stage::load));
+  require_ok(verify(graph));
+  const Value* one = node_of(graph, "Add").input(1);
+  CHECK(print_graph(graph) == fmt::format("graph \"small\"\ninput %x: float32[2, 3]\nconst %{0}: float32[] = {{1.0}}\n"
+                                          "%y: float32[2, 3] = Add(%x, %{0}) @\"add\"\noutput %y\n",
+                                          one->name()));
+}
