@@ -40,6 +40,7 @@ Operand key(Value* value) {
 
 struct Match {
   Operand q, k, v;
+  const Node* product = nullptr;  // of q and k
   Value* mask = nullptr;
   float scale = 1;
 };
@@ -56,7 +57,12 @@ Value* peel_scale(const Graph& graph, Value* value, float& scale) {
   return value;
 }
 
-bool is_chain_node(const Node* node) { return is_op(node, "MatMul") || is_op(node, "Div") || is_op(node, "Mul"); }
+/// The MatMul below a scale that only this chain uses, and the scale; else null.
+const Node* scores_product(const Graph& graph, Value* scores, float& scale) {
+  scale = 1;
+  scores = peel_scale(graph, scores, scale);
+  return only_used_once(graph, scores) ? producer_if(scores, "MatMul") : nullptr;
+}
 
 /// The mask may be any tensor that broadcasts to the scores with a full last dimension.
 bool is_mask(const Value* mask, const Value* scores) {
@@ -77,15 +83,15 @@ std::optional<Match> match(const Graph& graph, const Node& softmax) {
   const Node* context = only_user_if(graph, softmax.output(), "MatMul");
   if (!context || context->input(0) != softmax.output() || context->input(1)->type.shape.rank() != 4) return std::nullopt;
   Match m;
-  if (const Node* add = producer_if(scores, "Add"); add && only_used_once(graph, scores)) {
-    const size_t side = is_chain_node(add->input(0)->producer()) && is_mask(add->input(1), scores) ? 1 : 0;
-    if (!is_mask(add->input(side), scores) || !is_chain_node(add->input(1 - side)->producer())) return std::nullopt;
+  const Node* add = only_used_once(graph, scores) ? producer_if(scores, "Add") : nullptr;
+  if (!add) m.product = scores_product(graph, scores, m.scale);
+  for (size_t side = 2; add && !m.product && side-- > 0;) {  // a mask may be made by Mul too, so both sides are tried
+    if (!is_mask(add->input(side), scores)) continue;
+    m.product = scores_product(graph, add->input(1 - side), m.scale);
     m.mask = add->input(side);
-    scores = add->input(1 - side);
   }
-  scores = peel_scale(graph, scores, m.scale);
-  const Node* product = producer_if(scores, "MatMul");
-  if (!product || !only_used_once(graph, scores)) return std::nullopt;
+  const Node* product = m.product;
+  if (!product) return std::nullopt;
   // Scales on q and k themselves (scaled_dot_product_attention's export) move to the scores.
   m.q = query_or_value(peel_scale(graph, product->input(0), m.scale));
   m.k = key(peel_scale(graph, product->input(1), m.scale));
@@ -100,12 +106,6 @@ bool shapes_agree(const Node& product_q, const Node& context) {
   for (size_t i = 0; i < 2; ++i)
     if (!q[i].same(k[i]) || !q[i].same(v[i])) return false;
   return true;
-}
-
-const Node& scores_product(const Node& softmax) {
-  const Node* node = softmax.input(0)->producer();
-  while (!is_op(node, "MatMul")) node = is_chain_node(node->input(0)->producer()) ? node->input(0)->producer() : node->input(1)->producer();
-  return *node;
 }
 
 Status rewrite(Graph& graph, const PassContext& context, Node& softmax, const Match& m) {
@@ -139,7 +139,7 @@ Status recognise_attention(Graph& graph, const PassContext& context) {
     if (is_op(node.get(), "Softmax")) softmaxes.push_back(node.get());
   for (Node* softmax : softmaxes) {
     const std::optional<Match> m = match(graph, *softmax);
-    if (m && shapes_agree(scores_product(*softmax), *softmax->output()->users()[0])) SV_TRY(rewrite(graph, context, *softmax, *m));
+    if (m && shapes_agree(*m->product, *softmax->output()->users()[0])) SV_TRY(rewrite(graph, context, *softmax, *m));
   }
   return {};
 }
