@@ -69,7 +69,7 @@ SVENGINE_INLINE vf vtanh(vf x) {
   const vf y = vmin(vmax(x, vdup(-9.1f)), vdup(9.1f));
   const vf z = vfma(y, vdup(2 * kLog2e), vdup(kExponentShift));
   const vf n = vsub(z, vdup(kExponentShift));
-  const vf r = vfnma(n, vdup(0.5f * kLn2Lo), vfnma(n, vdup(0.5f * kLn2Hi), y));
+  const vf r = vfnma(n, vdup(0.5f * kLn2Hi), y);  // |n| <= 26 and tanh flattens: no second part of ln 2
   const vf q = vpoly(r, 0x1.6cd7aep-5f, 0x1.122c5p-3f, 0x1.555538p-2f, 0x1.5554aap-1f, 1.0f);
   const vf p = vfma(vmul(r, q), r, r);
   const vf power = vfloat(vshl<23>(vbits(z)));
