@@ -18,7 +18,8 @@ struct Pixels {
 /// PNG and JPEG only. Never takes more memory than some small multiple of kMostPixels.
 Result<Pixels> decode_image(std::span<const std::byte> bytes, int channels);
 
-/// Triangle filter, widened when shrinking: what Pillow's and torchvision's "bilinear" does with antialiasing.
+/// Triangle filter, widened when shrinking: what Pillow's and torchvision's "bilinear" does with antialiasing, but for the
+/// border, where this repeats the outermost pixels and those leave them out.
 Result<Pixels> resize_image(const Pixels& in, int width, int height);
 
 }  // namespace svengine

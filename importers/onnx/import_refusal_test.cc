@@ -1,0 +1,313 @@
+// Models that are refused, and what is said of them.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "importers/onnx/import_testing.h"
+
+using namespace svengine;
+using namespace svengine::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::string problem_of_text(const std::string& text) { return problem_of(import_text(text)); }
+std::string problem_of_path(const std::string& path) { return problem_of(import_onnx(path, {.ops = &test_ops()})); }
+
+/// x -> Scale -> y, for attributes.
+ModelProto scale_model() {
+  ModelProto model = relu_model();
+  model.mutable_graph()->mutable_node(0)->set_op_type("Scale");
+  model.mutable_graph()->mutable_node(0)->set_name("scale");
+  return model;
+}
+
+NodeProto* only_node(ModelProto& model) { return model.mutable_graph()->mutable_node(0); }
+
+/// Nested length-delimited fields of one number, `depth` deep.
+std::string nested(uint32_t number, int depth, std::string inner = {}) {
+  for (int i = 0; i < depth; ++i) {
+    std::string outer;
+    onnx::append_field_head(outer, number, inner.size());
+    inner = outer + inner;
+  }
+  return inner;
+}
+
+}  // namespace
+
+TEST_CASE("files that are no models") {
+  CHECK(problem_of_text("") == "m.onnx: is empty");
+  CHECK_THAT(problem_of_text("\x1f\x8b\x08 and so on"), Contains("is a gzip file"));
+  CHECK_THAT(problem_of_text("PK\x03\x04"), Contains("is a zip file"));
+  CHECK_THAT(problem_of_text("<!DOCTYPE html>"), Contains("HTML"));
+  CHECK_THAT(problem_of_text("version https://git-lfs.github.com/spec/v1"), Contains("git lfs pull"));
+  CHECK_THAT(problem_of_text("hello, world"), Contains("m.onnx: is no ONNX model, or only a part of one: byte "));
+  CHECK_THAT(problem_of_text(std::string(1000, '\0')), Contains("field number 0"));
+  TensorProto tensor;
+  fill_raw(&tensor, {2}, {1, 2});
+  CHECK_THAT(problem_of_text(tensor.SerializeAsString()), Contains("IR version"));
+  CHECK_THAT(problem_of_path("/nonexistent/m.onnx"), Contains("No such file"));
+  CHECK_THAT(problem_of_path("/tmp"), Contains("is a directory, not a regular file"));
+  CHECK_THAT(problem_of_path("/dev/zero"), Contains("not a regular file"));
+  const std::string fifo = fmt::format("/tmp/svengine_fifo_{}", getpid());
+  REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+  CHECK_THAT(problem_of_path(fifo), Contains("not a regular file"));
+  std::filesystem::remove(fifo);
+}
+
+TEST_CASE("versions out of range") {
+  CHECK(problem_of(relu_model(17, 2)) == "m.onnx: has IR version 2; supported are 3 to 10");
+  CHECK(problem_of(relu_model(17, 99)) == "m.onnx: has IR version 99; supported are 3 to 10");
+  CHECK_THAT(problem_of(relu_model(17, 0)), Contains("has IR version 0"));
+  CHECK_THAT(problem_of(relu_model(6)), Contains("needs opset 6 of ai.onnx; supported are 7 to 21"));
+  CHECK_THAT(problem_of(relu_model(22)), Contains("needs opset 22"));
+  CHECK(problem_of(relu_model(0)) == "m.onnx: imports opset 0 of ai.onnx, which does not exist");
+  CHECK_THAT(problem_of(relu_model(-1)), Contains("imports opset -1"));
+  CHECK_THAT(problem_of(relu_model(int64_t{1} << 40)), Contains("which does not exist"));
+  ModelProto twice = relu_model();
+  *twice.add_opset_import() = twice.opset_import(0);
+  twice.mutable_opset_import(1)->set_domain("ai.onnx");
+  CHECK(problem_of(twice) == "m.onnx: imports the operators of ai.onnx twice");
+  ModelProto none = relu_model();
+  none.clear_opset_import();
+  CHECK_THAT(problem_of(none), Contains("imports no opset"));
+  ModelProto graphless = relu_model();
+  graphless.clear_graph();
+  CHECK(problem_of(graphless) == "m.onnx: has no graph");
+}
+
+TEST_CASE("everything unsupported is told at once, with its nodes") {
+  ModelProto model = relu_model();
+  add_node(model, "Foo", {"y"}, {"a"}, "f1");
+  add_node(model, "Bar", {"a"}, {"b"}, "b1")->set_domain("com.example");
+  add_node(model, "Foo", {"b"}, {"c"}, "f2");
+  add_node(model, "Young", {"c"}, {"d"}, "young");
+  add_node(model, "Secret", {"d"}, {"e"}, "secret")->set_domain("svengine");
+  NodeProto* branch = add_node(model, "Relu", {"e"}, {"f"}, "branch");
+  add_attribute(branch, "body", AttributeProto::GRAPH)->mutable_g()->set_name("inner");
+  CHECK(problem_of(model) ==
+        "m.onnx: not supported: Foo of ai.onnx (nodes 'f1', 'f2'); Bar of com.example (node 'b1'); "
+        "Young of ai.onnx in opset 17 (known: 18 to 21) (node 'young'); Secret of svengine (node 'secret'); "
+        "Relu with a subgraph as attribute 'body' (node 'branch')");
+}
+
+TEST_CASE("unsupported parts of the format are named, and messages stay short") {
+  ModelProto function = relu_model();
+  function.add_functions()->set_name("Relu");
+  CHECK(problem_of(function) == "m.onnx: not supported: Relu of ai.onnx is a function of the model (node 'relu')");
+  ModelProto training = relu_model();
+  training.add_training_info();
+  CHECK(problem_of(training) == "m.onnx: not supported: training_info");
+  ModelProto sparse = relu_model();
+  sparse.mutable_graph()->add_sparse_initializer()->add_dims(1);
+  CHECK(problem_of(sparse) == "m.onnx: not supported: 1 sparse initializers");
+  for (const auto& [type, text] : std::vector<std::pair<AttributeProto::AttributeType, std::string>>{
+           {AttributeProto::SPARSE_TENSOR, "a sparse tensor"}, {AttributeProto::TENSORS, "a list of tensors"},
+           {AttributeProto::TYPE_PROTO, "a type"}, {AttributeProto::GRAPHS, "a subgraph"}}) {
+    ModelProto model = scale_model();
+    add_attribute(only_node(model), "a", type);
+    CHECK(problem_of(model) == "m.onnx: not supported: Scale with " + text + " as attribute 'a' (node 'scale')");
+  }
+  ModelProto many = relu_model();
+  for (int i = 0; i < 5000; ++i) add_node(many, "Foo", {"x"}, {fmt::format("v{}", i)});
+  for (int i = 0; i < 5000; ++i) add_node(many, fmt::format("Foo{}", i), {"x"}, {fmt::format("w{}", i)});
+  const std::string problem = problem_of(many);
+  CHECK_THAT(problem, Contains("'Foo_10' and 4990 more)"));
+  CHECK_THAT(problem, Contains("; and 4901 more"));
+  CHECK(problem.size() < 10000);
+}
+
+TEST_CASE("unsupported operators are told before external data are looked for") {
+  ModelProto model = relu_model();
+  add_node(model, "Foo", {"y"}, {"a"}, "f1");
+  TensorProto* w = model.mutable_graph()->add_initializer();
+  w->set_name("w");
+  w->set_data_type(1);
+  w->add_dims(1);
+  w->set_data_location(TensorProto::EXTERNAL);
+  CHECK(problem_of(model) == "m.onnx: not supported: Foo of ai.onnx (node 'f1')");
+}
+
+TEST_CASE("the graph's values: undefined, duplicate, cyclic, out of order") {
+  ModelProto undefined = relu_model();
+  only_node(undefined)->set_input(0, "q");
+  CHECK(problem_of(undefined) == "m.onnx: node 'relu' (Relu) uses 'q', which is no input, no initializer and no node's output");
+  ModelProto twice = relu_model();
+  add_node(twice, "Relu", {"x"}, {"y"}, "again");
+  CHECK(problem_of(twice) == "m.onnx: node 'again' (Relu) computes 'y', which node 'relu' (Relu) computes already");
+  ModelProto shadow = relu_model();
+  only_node(shadow)->set_output(0, "x");
+  CHECK(problem_of(shadow) == "m.onnx: node 'relu' (Relu) computes 'x', which is already an input or initializer");
+  ModelProto self = relu_model();
+  only_node(self)->set_input(0, "y");
+  CHECK(problem_of(self) == "m.onnx: node 'relu' (Relu) uses its own output 'y': a cycle");
+  ModelProto cycle = relu_model();
+  only_node(cycle)->set_input(0, "b");
+  add_node(cycle, "Relu", {"y"}, {"a"}, "n1");
+  add_node(cycle, "Relu", {"a"}, {"b"}, "n2");
+  CHECK(problem_of(cycle) == "m.onnx: node 'relu' (Relu) uses 'b' of node 'n2' (Relu), which needs it in turn: a cycle");
+  ModelProto order = relu_model();
+  only_node(order)->set_input(0, "b");
+  add_node(order, "Relu", {"x"}, {"b"}, "n2");
+  CHECK(problem_of(order) == "m.onnx: node 'relu' (Relu) uses 'b' of node 'n2' (Relu), which comes later; ONNX wants nodes in the order of computation");
+}
+
+TEST_CASE("the graph's inputs, outputs and initializers") {
+  ModelProto no_type = relu_model();
+  no_type.mutable_graph()->mutable_input(0)->clear_type();
+  CHECK(problem_of(no_type) == "m.onnx: input 'x' has no type");
+  ModelProto twice = relu_model();
+  add_input(twice, "x", {1});
+  CHECK(problem_of(twice) == "m.onnx: input 'x' is declared twice");
+  ModelProto nameless = relu_model();
+  add_input(nameless, "", {1});
+  CHECK(problem_of(nameless) == "m.onnx: an input of the graph has no name");
+  ModelProto negative = relu_model();
+  negative.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_value(-1);
+  CHECK_THAT(problem_of(negative), Contains("input 'x': dimension -1 is negative"));
+  ModelProto huge = relu_model();
+  set_type(huge.mutable_graph()->mutable_input(0), "x", {int64_t{1} << 40, int64_t{1} << 40});
+  CHECK_THAT(problem_of(huge), Contains("input 'x': shape "));
+  ModelProto deep = relu_model();
+  set_type(deep.mutable_graph()->mutable_input(0), "x", std::vector<int64_t>(10000, 1));
+  CHECK_THAT(problem_of(deep), Contains("rank 100"));
+  ModelProto string = relu_model();
+  set_type(string.mutable_graph()->mutable_input(0), "x", {1}, DType::string);
+  CHECK(problem_of(string) == "m.onnx: input 'x': strings are not supported");
+  ModelProto sequence = relu_model();
+  sequence.mutable_graph()->mutable_input(0)->mutable_type()->mutable_sequence_type();
+  CHECK(problem_of(sequence) == "m.onnx: input 'x': is a sequence; only tensors are supported");
+  ModelProto outputless = relu_model();
+  outputless.mutable_graph()->clear_output();
+  CHECK(problem_of(outputless) == "m.onnx: the graph has no outputs");
+  ModelProto lost = relu_model();
+  add_output(lost, "q");
+  CHECK(problem_of(lost) == "m.onnx: output 'q': no node computes it");
+  ModelProto listed = relu_model();
+  add_output(listed, "y");
+  CHECK(problem_of(listed) == "m.onnx: output 'y': is listed twice");
+  ModelProto weights = relu_model();
+  add_initializer(weights, "w", {2}, {1, 2});
+  add_initializer(weights, "w", {2}, {1, 2});
+  CHECK(problem_of(weights) == "m.onnx: initializer 'w' is given twice");
+  ModelProto anonymous = relu_model();
+  add_initializer(anonymous, "", {2}, {1, 2});
+  CHECK(problem_of(anonymous) == "m.onnx: an initializer has no name");
+  ModelProto other = relu_model();
+  add_initializer(other, "x", {2}, {1, 2});
+  CHECK(problem_of(other) == "m.onnx: initializer 'x': is declared as float32[1x3], but is float32[2]");
+  ModelProto short_data = relu_model();
+  add_initializer(short_data, "w", {3}, {1, 2});
+  CHECK(problem_of(short_data) == "m.onnx: initializer: tensor 'w': raw_data has 8 bytes, a float32 tensor of shape 3 needs 12");
+  ModelProto no_fields = relu_model();
+  no_fields.mutable_graph()->add_initializer();
+  CHECK_THAT(problem_of(no_fields), Contains("an initializer has no name"));
+}
+
+TEST_CASE("names that could harm a terminal, or are too long") {
+  ModelProto value = relu_model();
+  only_node(value)->set_output(0, "y\x1b[2J");
+  CHECK(problem_of(value) == "m.onnx: the name of value 'y\\x1b[2J' has control characters or is not UTF-8");
+  ModelProto input = relu_model();
+  add_input(input, "\xff", {1});
+  CHECK_THAT(problem_of(input), Contains("'\\xff'"));
+  ModelProto op = relu_model();
+  only_node(op)->set_op_type("a\nb");
+  CHECK_THAT(problem_of(op), Contains("the name of operator 'a\\x0ab'"));
+  ModelProto node = relu_model();
+  only_node(node)->set_name("bell\a");
+  CHECK(import_proto(node)->graph.nodes().front()->name() == "bell\\x07");
+  ModelProto used = relu_model();
+  only_node(used)->set_input(0, std::string(1 << 20, 'a'));
+  CHECK(problem_of(used).size() < 1000);
+  ModelProto long_name = relu_model();
+  only_node(long_name)->set_output(0, std::string(1 << 20, 'a'));
+  CHECK_THAT(problem_of(long_name), Contains("1048576 bytes long, at most 4096"));
+}
+
+TEST_CASE("nodes and their attributes") {
+  ModelProto none = relu_model();
+  only_node(none)->clear_op_type();
+  CHECK_THAT(problem_of(none), Contains("node 'relu' names no operator"));
+  ModelProto few = relu_model();
+  only_node(few)->set_op_type("Add");
+  CHECK(problem_of(few) == "m.onnx: node 'relu' (Add): has 1 inputs, needs 2 [inputs: float32[1x3]]");
+  ModelProto no_input = relu_model();
+  only_node(no_input)->clear_input();
+  CHECK(problem_of(no_input) == "m.onnx: node 'relu' (Relu): has no first input");
+  ModelProto no_output = relu_model();
+  only_node(no_output)->clear_output();
+  CHECK(problem_of(no_output) == "m.onnx: node 'relu' (Relu): has no outputs");
+  ModelProto types = relu_model();
+  add_input(types, "i", {1, 3}, DType::i64);
+  only_node(types)->set_op_type("Add");
+  only_node(types)->add_input("i");
+  CHECK(problem_of(types) == "m.onnx: node 'relu' (Add): adds float32 and int64 [inputs: float32[1x3], int64[1x3]]");
+
+  ModelProto missing = scale_model();
+  CHECK(problem_of(missing) == "m.onnx: node 'scale' (Scale): attribute 'factor' is missing [inputs: float32[1x3]]");
+  ModelProto kind = scale_model();
+  add_attribute(only_node(kind), "factor", AttributeProto::INT)->set_i(1);
+  CHECK_THAT(problem_of(kind), Contains("attribute 'factor' is of kind int, needs float"));
+  ModelProto unknown = scale_model();
+  add_attribute(only_node(unknown), "colour", AttributeProto::INT)->set_i(1);
+  CHECK_THAT(problem_of(unknown), Contains("attribute 'colour' is not one of this operator's"));
+  ModelProto twice = scale_model();
+  add_attribute(only_node(twice), "factor", AttributeProto::FLOAT)->set_f(1);
+  add_attribute(only_node(twice), "factor", AttributeProto::FLOAT)->set_f(2);
+  CHECK(problem_of(twice) == "m.onnx: node 'scale' (Scale): attribute 'factor' is given twice");
+  ModelProto two = scale_model();
+  AttributeProto* both = add_attribute(only_node(two), "factor", AttributeProto::FLOAT);
+  both->set_f(1);
+  both->set_i(1);
+  CHECK_THAT(problem_of(two), Contains("attribute 'factor': holds two values, FLOAT and INT"));
+  ModelProto mismatch = scale_model();
+  add_attribute(only_node(mismatch), "factor", AttributeProto::FLOAT)->set_i(1);
+  CHECK_THAT(problem_of(mismatch), Contains("attribute 'factor': is declared as FLOAT, but holds INT"));
+  ModelProto nothing = scale_model();
+  only_node(nothing)->add_attribute()->set_name("factor");
+  CHECK_THAT(problem_of(nothing), Contains("attribute 'factor': has neither a type nor a value"));
+  ModelProto nameless = scale_model();
+  only_node(nameless)->add_attribute()->set_i(1);
+  CHECK_THAT(problem_of(nameless), Contains("an attribute has no name"));
+  ModelProto reference = scale_model();
+  add_attribute(only_node(reference), "factor", AttributeProto::FLOAT)->set_ref_attr_name("alpha");
+  CHECK_THAT(problem_of(reference), Contains("refers to an attribute of a function"));
+  ModelProto tensor = scale_model();
+  fill_raw(add_attribute(only_node(tensor), "table", AttributeProto::TENSOR)->mutable_t(), {3}, {1});
+  CHECK_THAT(problem_of(tensor), Contains("node 'scale' (Scale): attribute 'table': tensor: raw_data has 4 bytes"));
+  ModelProto without = scale_model();
+  add_attribute(only_node(without), "table", AttributeProto::TENSOR);
+  CHECK_THAT(problem_of(without), Contains("attribute 'table': is declared as TENSOR, but holds none"));
+  ModelProto hollow = scale_model();
+  add_attribute(only_node(hollow), "table", AttributeProto::TENSOR)->mutable_t();
+  CHECK_THAT(problem_of(hollow), Contains("attribute 'table': a tensor has neither type nor data"));
+}
+
+TEST_CASE("nesting, unknown fields and structures that would need too much memory are bounded") {
+  const auto begin = std::chrono::steady_clock::now();
+  const ModelProto model = relu_model();
+  // Subgraphs in subgraphs: graph.node.attribute.g.node.attribute.g ..: never descended into.
+  std::string graph;
+  for (int i = 0; i < 1000; ++i) graph = nested(1, 1, nested(5, 1, nested(6, 1, graph)));
+  CHECK_THAT(problem_of_text(model.SerializeAsString() + nested(7, 1, graph)), Contains("names no operator"));
+  // sequence(sequence(sequence(..))) in an input's type.
+  std::string type;
+  for (int i = 0; i < 1000; ++i) type = nested(4, 1, nested(1, 1, type));
+  CHECK_THAT(problem_of_text(model.SerializeAsString() + nested(7, 1, nested(11, 1, nested(2, 1, type)))), Contains("protobuf cannot parse"));
+  // A million unknown fields are left out.
+  std::string unknown;
+  for (int i = 0; i < 1000000; ++i) unknown += "\xf8\x3f\x01";
+  CHECK(import_text(model.SerializeAsString() + unknown).ok());
+  // Two bytes each make objects of hundreds.
+  std::string nodes;
+  for (int i = 0; i < 4000000; ++i) nodes += std::string("\x0a\x00", 2);
+  std::string head;
+  onnx::append_field_head(head, 7, nodes.size());
+  CHECK_THAT(problem_of_text(model.SerializeAsString() + head + nodes), Contains("needs more than 1024 MiB"));
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));
+}

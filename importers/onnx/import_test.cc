@@ -1,0 +1,198 @@
+// Good models, and what becomes of them.
+#include "importers/onnx/import.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "importers/onnx/import_testing.h"
+
+using namespace svengine;
+using namespace svengine::testing;
+
+TEST_CASE("a graph comes with its nodes, types and what the file says of itself") {
+  ModelProto proto = relu_model();
+  proto.set_producer_name("hand\x1b");
+  proto.set_producer_version("1");
+  proto.set_doc_string("doc");
+  auto* entry = proto.add_metadata_props();
+  entry->set_key("k");
+  entry->set_value("v");
+  const Result<Model> model = import_proto(proto);
+  REQUIRE(model.ok());
+  CHECK(model->ir_version == 8);
+  REQUIRE(model->opsets.size() == 1);
+  CHECK(model->opsets[0].version == 17);
+  CHECK(model->producer_name == "hand\\x1b");
+  CHECK(model->doc == "doc");
+  CHECK(model->metadata == std::vector<std::pair<std::string, std::string>>{{"k", "v"}});
+  const Graph& g = model->graph;
+  CHECK(g.name == "g");
+  REQUIRE(g.inputs().size() == 1);
+  CHECK(to_string(g.inputs()[0]->type) == "float32[1x3]");
+  REQUIRE(g.outputs().size() == 1);
+  CHECK(g.outputs()[0]->name() == "y");
+  CHECK(to_string(g.outputs()[0]->type) == "float32[1x3]");
+  REQUIRE(g.nodes().size() == 1);
+  CHECK(describe(*g.nodes().front()) == "node 'relu' (Relu)");
+}
+
+TEST_CASE("IR versions 3 to 10 and opsets 7 to 21 are read") {
+  for (int64_t ir = 3; ir <= 10; ++ir) CHECK(import_proto(relu_model(17, ir)).ok());
+  for (int64_t opset = 7; opset <= 21; ++opset) CHECK(import_proto(relu_model(opset)).ok());
+}
+
+TEST_CASE("dimensions are numbers, names or unknown, and declared outputs refine what inference cannot know") {
+  ModelProto proto = empty_model();
+  add_input(proto, "x", {-1, 3});
+  proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_param("N");
+  add_input(proto, "s", {2}, DType::i64);
+  add_node(proto, "Reshape", {"x", "s"}, {"m"});
+  add_node(proto, "Relu", {"m"}, {"y"});
+  set_type(proto.mutable_graph()->add_value_info(), "m", {-1, 5});
+  set_type(proto.mutable_graph()->add_output(), "y", {4, 5});
+  const Result<Model> model = import_proto(proto);
+  REQUIRE(model.ok());
+  CHECK(to_string(model->graph.inputs()[0]->type) == "float32[Nx3]");
+  CHECK(to_string(find_value(model->graph, "m")->type) == "float32[?x5]");
+  CHECK(to_string(model->graph.outputs()[0]->type) == "float32[4x5]");
+}
+
+TEST_CASE("an inner value's wrong declaration is ignored, an output's is an error") {
+  ModelProto proto = relu_model();
+  add_node(proto, "Relu", {"y"}, {"z"}, "second");
+  set_type(proto.mutable_graph()->add_value_info(), "y", {9, 9, 9}, DType::i8);
+  CHECK(import_proto(proto).ok());
+  ModelProto shape = relu_model();
+  set_type(shape.mutable_graph()->mutable_output(0), "y", {1, 4});
+  CHECK(problem_of(shape) == "m.onnx: output 'y': is declared as float32[1x4], but is float32[1x3]");
+  ModelProto type = relu_model();
+  set_type(type.mutable_graph()->mutable_output(0), "y", {1, 3}, DType::i64);
+  CHECK(problem_of(type) == "m.onnx: output 'y': is declared as int64[1x3], but is float32[1x3]");
+}
+
+TEST_CASE("initializers and Constant nodes are constants, also when the file lists them as inputs") {
+  ModelProto proto = empty_model(17, 3);
+  add_input(proto, "w", {2});
+  add_input(proto, "x", {2});
+  add_initializer(proto, "w", {2}, {1, 2});
+  fill_raw(add_attribute(add_node(proto, "Constant", {}, {"c"}), "value", AttributeProto::TENSOR)->mutable_t(), {2}, {3, 4});
+  add_node(proto, "Add", {"x", "w"}, {"a"});
+  add_node(proto, "Add", {"a", "c"}, {"y"});
+  add_output(proto, "y");
+  const Result<Model> model = import_proto(proto);
+  REQUIRE(model.ok());
+  CHECK(model->graph.inputs().size() == 1);
+  CHECK(model->graph.nodes().size() == 2);
+  CHECK(values_of<float>(find_value(model->graph, "w")->constant()) == std::vector<float>{1, 2});
+  CHECK(values_of<float>(find_value(model->graph, "c")->constant()) == std::vector<float>{3, 4});
+
+  const Result<Model> open = import_proto(proto, {.inputs_instead_of_initializers = {"w"}});
+  REQUIRE(open.ok());
+  REQUIRE(open->graph.inputs().size() == 2);
+  CHECK(open->graph.inputs()[0]->name() == "w");
+  CHECK(problem_of(import_proto(proto, {.inputs_instead_of_initializers = {"q"}})) ==
+        "m.onnx: 'q' is to be an input instead of an initializer, but there is no such initializer");
+}
+
+TEST_CASE("absent inputs and outputs keep their places, trailing ones go") {
+  ModelProto proto = empty_model();
+  add_input(proto, "x", {2});
+  add_input(proto, "hi", {});
+  add_node(proto, "Clip", {"x", "", "hi"}, {"c"});
+  add_node(proto, "Clip", {"c", "", ""}, {"d"});
+  add_node(proto, "TopK", {"d"}, {"y", "", ""});
+  add_output(proto, "y");
+  const Result<Model> model = import_proto(proto);
+  REQUIRE(model.ok());
+  const auto nodes = model->graph.snapshot();
+  CHECK(nodes[0]->inputs().size() == 3);
+  CHECK(nodes[0]->input(1) == nullptr);
+  CHECK(nodes[1]->inputs().size() == 1);
+  CHECK(nodes[2]->outputs().size() == 1);
+}
+
+TEST_CASE("old forms become canonical, and what that makes does not take an output's name") {
+  ModelProto proto = empty_model(11);
+  add_input(proto, "x", {1, 3});
+  AttributeProto* axes = add_attribute(add_node(proto, "Squeeze", {"x"}, {"s"}, "sq"), "axes", AttributeProto::INTS);
+  axes->add_ints(0);
+  add_node(proto, "Relu", {"s"}, {"sq.axes"});
+  add_output(proto, "sq.axes");
+  const Result<Model> model = import_proto(proto);
+  REQUIRE(model.ok());
+  const Node* squeeze = model->graph.snapshot()[0];
+  REQUIRE(squeeze->inputs().size() == 2);
+  CHECK(squeeze->input(1)->constant().as_int64s() == std::vector<int64_t>{0});
+  CHECK(squeeze->attributes.empty());
+  CHECK(model->graph.outputs()[0]->name() == "sq.axes");
+  CHECK(squeeze->input(1)->name() != "sq.axes");
+  CHECK(to_string(model->graph.outputs()[0]->type) == "float32[3]");
+}
+
+TEST_CASE("operators of other domains are taken when they are known and imported") {
+  ModelProto proto = relu_model();
+  proto.mutable_graph()->mutable_node(0)->set_op_type("Gelu");
+  proto.mutable_graph()->mutable_node(0)->set_domain("com.microsoft");
+  CHECK(problem_of(proto) == "m.onnx: not supported: Gelu of com.microsoft: the model does not import this domain (node 'relu')");
+  auto* import = proto.add_opset_import();
+  import->set_domain("com.microsoft");
+  import->set_version(1);
+  CHECK(import_proto(proto).ok());
+  ModelProto named = relu_model();
+  named.mutable_graph()->mutable_node(0)->set_domain("ai.onnx");
+  CHECK(import_proto(named).ok());
+}
+
+TEST_CASE("a graph may return inputs and constants") {
+  ModelProto proto = relu_model();
+  add_initializer(proto, "w", {1}, {5});
+  add_output(proto, "x");
+  add_output(proto, "w");
+  const Result<Model> model = import_proto(proto);
+  REQUIRE(model.ok());
+  CHECK(model->graph.outputs()[1]->is_input());
+  CHECK(model->graph.outputs()[2]->is_constant());
+}
+
+TEST_CASE("all kinds of attributes are read") {
+  ModelProto proto = relu_model();
+  NodeProto* node = proto.mutable_graph()->mutable_node(0);
+  node->set_op_type("Scale");
+  add_attribute(node, "factor", AttributeProto::FLOAT)->set_f(0.5f);
+  add_attribute(node, "mode", AttributeProto::STRING)->set_s("fast");
+  add_attribute(node, "offset", AttributeProto::INT);  // proto3 writers leave out a 0
+  AttributeProto* pads = add_attribute(node, "pads", AttributeProto::UNDEFINED);  // no type, but one value
+  pads->add_ints(-3);
+  fill_raw(add_attribute(node, "table", AttributeProto::TENSOR)->mutable_t(), {2}, {1, 2});
+  const Result<Model> model = import_proto(proto);
+  REQUIRE(model.ok());
+  const Attributes& a = model->graph.nodes().front()->attributes;
+  CHECK(a.real("factor") == 0.5f);
+  CHECK(a.text("mode") == "fast");
+  CHECK(a.integer("offset", 7) == 0);
+  CHECK(a.integers("pads") == std::vector<int64_t>{-3});
+  CHECK(values_of<float>(*a.get<Tensor>("table")) == std::vector<float>{1, 2});
+}
+
+TEST_CASE("weights lie in the mapped file, which the graph keeps alive") {
+  const std::string path = fmt::format("{}/svengine_import_{}.onnx", std::filesystem::temp_directory_path().string(), getpid());
+  ModelProto proto = empty_model();
+  add_input(proto, "x", {5000});
+  std::vector<float> values(5000);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  add_initializer(proto, "w", {5000}, values);
+  add_node(proto, "Add", {"x", "w"}, {"y"});
+  add_output(proto, "y");
+  std::ofstream(path, std::ios::binary) << proto.SerializeAsString();
+  Graph graph;
+  {
+    Result<Model> model = import_onnx(path, {.ops = &test_ops()});
+    REQUIRE(model.ok());
+    CHECK(model->path == path);
+    graph = std::move(model->graph);
+  }
+  std::filesystem::remove(path);
+  CHECK(values_of<float>(find_value(graph, "w")->constant()) == values);
+}
