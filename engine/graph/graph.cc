@@ -43,6 +43,11 @@ Value* Graph::new_value(std::string name, Type type) {
   return raw;
 }
 
+void Graph::rename(Value* value, std::string name) {
+  if (names_) names_->taken.erase(value->name_);
+  value->name_ = unique_name(std::move(name));
+}
+
 Value* Graph::add_input(std::string name, Type type) {
   inputs_.push_back(new_value(std::move(name), std::move(type)));
   return inputs_.back();

@@ -125,7 +125,8 @@ class Graph {
   /// Moves a node to just before another one in the order.
   void move_before(Node* node, Node* before);
   bool is_output(const Value* value) const;
-  void rename(Value* value, std::string name) { value->name_ = unique_name(std::move(name)); }
+  /// The old name becomes free.
+  void rename(Value* value, std::string name);
   void set_output(size_t index, Value* value) { outputs_[index] = value; }
 
  private:
