@@ -35,4 +35,4 @@ time_network() {
   $svengine bench "$zoo/$network.onnx" --profile "$@"
 }
 time_network resnet50
-time_network bert-base
+time_network bert-base --dim S=128

@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <csignal>
 #include <exception>
 #include <new>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "tools/commands/commands.h"
+#include "tools/support/help.h"
 #include "tools/support/output.h"
 
 namespace svengine::tool {
@@ -45,6 +45,7 @@ int run(int argc, char** argv) {
   using Add = Action (*)(CLI::App&);
   static constexpr Add kCommands[] = {add_info, add_inspect, add_run, add_test, add_bench, add_classify, add_zoo};
   CLI::App program(kDescription, "svengine");
+  program.formatter(std::make_shared<HelpFormatter>());
   program.footer(kExamples);
   program.require_subcommand(1);
   program.set_version_flag("--version", "svengine " SVENGINE_VERSION);
@@ -59,6 +60,7 @@ int run(int argc, char** argv) {
     std::ostringstream text;
     program.exit(wanted, text, text);
     put(text.str());
+    if (!text.str().ends_with('\n')) put("\n");
     return kSuccess;
   } catch (const CLI::ParseError& problem) {
     return usage_error(problem, program);

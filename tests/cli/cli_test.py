@@ -301,6 +301,11 @@ class Run(CliTest):
         self.assertIn('cat', self.succeeds('run', self.model, '--input', x, '--labels', labels).out)
         self.fails('run', self.model, '--labels', self.path('none.txt'), says='none.txt')
 
+        flat = self.write('flat.onnx', ow.model([ow.node('Reshape', ['x', 's'], ['y'], 'r')], [ow.value_info('x', [1, 3])],
+                                                [ow.value_info('y', [1, 3, 1, 1])], [ow.tensor('s', [4], [1, 3, 1, 1], ow.INT64)]))
+        best = self.succeeds('run', flat, '--input', x, '--top', '1', '--json').json()['outputs'][0]['top']
+        self.assertEqual([[t['index'] for t in row] for row in best], [[0]])
+
     def test_shapes(self):
         shape = lambda *a: self.succeeds('run', self.model, '--json', *a).json()['outputs'][0]['shape']
         self.assertEqual(shape(), [1, 3])
@@ -459,6 +464,7 @@ class Zoo(CliTest):
         self.assertEqual([i['name'] for i in report['inputs']], ['input_ids', 'attention_mask', 'token_type_ids'])
         self.assertEqual(report['inputs'][0]['shape'], ['N', 'S'])
         self.assertEqual(report['parameters'], made['parameters'])
+        self.assertEqual(made['parameters'], 4385920)  # as published
         self.succeeds('run', model, '--dim', 'S=6', '--dim', 'N=2', '--output-dir', self.path('out'))
         shape, values = ow.read_npy(self.read('out/last_hidden_state.npy'))
         self.assertEqual(shape, (2, 6, 128))

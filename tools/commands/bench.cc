@@ -1,7 +1,7 @@
 // svengine bench: how long a network takes, from the file to the steady state, and where the time goes.
-#include <CLI/CLI.hpp>
 
 #include "tools/commands/commands.h"
+#include "tools/support/help.h"
 #include "tools/support/json.h"
 #include "tools/support/network.h"
 #include "tools/support/profile.h"
@@ -120,7 +120,7 @@ std::string to_text(const Options& options, const Network& network, const Report
   Table head, times({}, {Table::Align::left, Table::Align::right});
   head.row({"model", options.model});
   head.row({"inputs", r.inputs + (random ? fmt::format(" (random, seed {})", options.inputs.seed) : "")});
-  head.row({"runs on", fmt::format("{}, {} threads, {} pages", network.session->kernels().name, network.session->team().threads(),
+  head.row({"runs on", fmt::format("{}, {} threads, {}", network.session->kernels().name, network.session->team().threads(),
                                    network.session->page_report())});
   times.row({"load", ms(r.load_ms)});
   times.row({"optimise", ms(r.optimise_ms)});
@@ -155,15 +155,15 @@ Action add_bench(CLI::App& program) {
   auto options = std::make_shared<Options>();
   CLI::App& command = *program.add_subcommand("bench", "Measure load, optimisation, first run and steady times, and memory");
   add_model(command, options->model);
-  command.add_option("--warmup", options->warmup, "Runs after the first one that are not counted (default: 1)")->check(CLI::Range(int64_t{0}, int64_t{1} << 30))->type_name("N");
+  command.add_option("--warmup", options->warmup, "Runs after the first one that are not counted (default: 1)")->check(within(int64_t{0}, int64_t{1} << 30))->type_name("N");
   CLI::Option* iterations =
-      command.add_option("--iterations", options->iterations, "Runs to measure")->check(CLI::Range(int64_t{1}, int64_t{1} << 30))->type_name("N");
+      command.add_option("--iterations", options->iterations, "Runs to measure")->check(within(int64_t{1}, int64_t{1} << 30))->type_name("N");
   command.add_option("--duration", options->duration, "Measure for this long, and at least 3 runs (default: 2)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative())
       ->excludes(iterations)
       ->type_name("SECONDS");
   command.add_flag("--profile", options->profile, "Show the costliest nodes and operators");
-  command.add_option("--top", options->top, "How many of them (default: 5)")->check(CLI::Range(1, 1 << 20))->type_name("N");
+  command.add_option("--top", options->top, "How many of them (default: 5)")->check(within(1, 1 << 20))->type_name("N");
   add_input_options(command, options->inputs);
   add_runtime_options(command, options->runtime);
   add_json(command, options->json);

@@ -2,11 +2,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
-
 #include "importers/idx/idx.h"
 #include "importers/io/names.h"
 #include "tools/commands/commands.h"
+#include "tools/support/help.h"
 #include "tools/support/json.h"
 #include "tools/support/labels.h"
 #include "tools/support/network.h"
@@ -226,9 +225,9 @@ Action add_classify(CLI::App& program) {
   command.add_option("--idx-images", options->images, "Grey images as an IDX file (MNIST's format), gzipped or not")->required()->type_name("FILE");
   command.add_option("--idx-labels", options->answers, "The right answers, likewise")->type_name("FILE");
   command.add_option("--labels", options->labels, "Names of the classes, one a line")->type_name("FILE");
-  command.add_option("--batch", options->batch, "Images in one run, where the network leaves that open (default: 100)")->check(CLI::Range(int64_t{1}, int64_t{1} << 20))->type_name("N");
-  command.add_option("--limit", options->limit, "Take only the first images")->check(CLI::Range(int64_t{1}, int64_t{1} << 40))->type_name("N");
-  command.add_option("--show", options->show, "Show the first images as text, with their answers")->check(CLI::Range(int64_t{0}, int64_t{1} << 20))->type_name("K");
+  command.add_option("--batch", options->batch, "Images in one run, where the network leaves that open (default: 100)")->check(within(int64_t{1}, int64_t{1} << 20))->type_name("N");
+  command.add_option("--limit", options->limit, "Take only the first images")->check(within(int64_t{1}, int64_t{1} << 40))->type_name("N");
+  command.add_option("--show", options->show, "Show the first images as text, with their answers")->check(within(int64_t{0}, int64_t{1} << 20))->type_name("K");
   add_pixel_options(command, options->pixels);
   add_runtime_options(command, options->runtime);
   add_json(command, options->json);

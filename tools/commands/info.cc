@@ -3,15 +3,14 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <fstream>
 #include <string>
 
 #include "engine/kernels/kernel_table.h"
 #include "engine/ops/registry.h"
 #include "runtime/arena_memory.h"
-#include "runtime/denormals.h"
 #include "tools/commands/commands.h"
+#include "tools/support/help.h"
 #include "tools/support/json.h"
 #include "tools/support/options.h"
 

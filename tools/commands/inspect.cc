@@ -1,10 +1,10 @@
 // svengine inspect: what a model file holds and what running it takes, without running it; and any stage on the way there.
-#include <CLI/CLI.hpp>
 #include <map>
 
 #include "engine/graph/text.h"
 #include "runtime/segment.h"
 #include "tools/commands/commands.h"
+#include "tools/support/help.h"
 #include "tools/support/json.h"
 #include "tools/support/network.h"
 
@@ -26,7 +26,7 @@ struct OpCount {
 };
 
 struct Report {
-  int64_t parameters = 0;          // elements of constants of real numbers
+  int64_t parameters = 0;          // see is_parameter()
   double constant_bytes = 0;       // all constants
   std::map<std::string, OpCount> ops;
   Cost cost;
@@ -55,7 +55,7 @@ const kernels::KernelTable* chosen_kernels(const SessionOptions& options) {
 Status count(const Graph& graph, const PassContext& context, Report& report) {
   graph.for_each_value([&](Value& v) {
     if (!v.is_constant()) return;
-    if (is_float(v.type.dtype)) report.parameters += v.constant().count();
+    if (is_parameter(v)) report.parameters += v.constant().count();
     report.constant_bytes += static_cast<double>(v.constant().byte_size());
   });
   for (const auto& node : graph.nodes()) ++report.ops[op_name(node->op())].nodes;
@@ -250,7 +250,7 @@ Action add_inspect(CLI::App& program) {
   CLI::Option* after = command.add_option("--after", options->after, "Print the graph as text after this pass: NAME, load:NAME, plan:NAME, or import for the graph as read")
                            ->type_name("PASS");
   command.add_option("--elements", options->most_elements, "With --after: print constants of up to so many elements in full (default: 16)")
-      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40))
+      ->check(within(int64_t{0}, int64_t{1} << 40))
       ->needs(after)
       ->type_name("N");
   command.add_flag("--plan", options->plan, "Print the plan: memory slots with lifetimes, steps with kernels")->excludes(after);

@@ -1,5 +1,5 @@
 // svengine run: runs a network once on given or random inputs and shows or writes its outputs.
-#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -7,6 +7,7 @@
 #include "importers/npy/npy.h"
 #include "tools/commands/commands.h"
 #include "tools/support/element.h"
+#include "tools/support/help.h"
 #include "tools/support/json.h"
 #include "tools/support/labels.h"
 #include "tools/support/network.h"
@@ -35,11 +36,12 @@ struct Output {
   std::vector<std::vector<Candidate>> ranked;  // --top: one list for each row
 };
 
-/// Scores are the last dimension; what is left of it are rows.
+/// Scores are the last dimension that is not 1; what is before it are rows.
 std::vector<std::vector<Candidate>> rank(const Tensor& tensor, size_t top) {
   std::vector<std::vector<Candidate>> out;
   if (tensor.dims().empty() || tensor.count() == 0) return out;
-  const int64_t size = tensor.dims().back();
+  const auto last = std::find_if(tensor.dims().rbegin(), tensor.dims().rend(), [](int64_t d) { return d > 1; });
+  const int64_t size = last == tensor.dims().rend() ? 1 : *last;
   for (int64_t begin = 0; begin < tensor.count() && begin / size < kMostShown; begin += size) out.push_back(best_of(tensor, begin, size, top));
   return out;
 }
@@ -145,8 +147,8 @@ Action add_run(CLI::App& program) {
   add_pixel_options(command, options->inputs.image);
   command.add_flag("--image-bgr", options->inputs.image.bgr, "Channels in the order blue, green, red")->group("Images");
   command.add_option("--output-dir", options->output_dir, "Write every output there as NAME.npy")->type_name("DIR");
-  command.add_option("--top", options->top, "Show the highest elements along the last dimension, with softmax probabilities unless they are some already")
-      ->check(CLI::Range(1, 1 << 20))
+  command.add_option("--top", options->top, "Show the highest elements along the last dimension that is not 1, with softmax probabilities unless they are some already")
+      ->check(within(1, 1 << 20))
       ->type_name("K");
   command.add_option("--labels", options->labels, "Names of the classes, one a line")->type_name("FILE");
   add_runtime_options(command, options->runtime);

@@ -1,11 +1,11 @@
 // svengine test: runs a network on recorded inputs and compares with the recorded outputs.
-#include <CLI/CLI.hpp>
 #include <filesystem>
 
 #include "tools/commands/commands.h"
 #include "tools/support/compare.h"
 #include "tools/support/data_set.h"
 #include "tools/support/element.h"
+#include "tools/support/help.h"
 #include "tools/support/json.h"
 #include "tools/support/network.h"
 
@@ -146,10 +146,10 @@ Action add_test(CLI::App& program) {
                      "Folders with input_0, ..., output_0, ... (.pb or .npy), or with test_data_set_N folders of them (default: the model's folder)")
       ->type_name("");
   command.add_option("--rtol", options->tolerance.rtol, "Relative tolerance (default: 1e-3, as ONNX's backend tests)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative())
       ->type_name("R");
   command.add_option("--atol", options->tolerance.atol, "Absolute tolerance (default: 1e-7, as ONNX's backend tests)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative())
       ->type_name("A");
   add_runtime_options(command, options->runtime);
   add_json(command, options->json);

@@ -1,11 +1,11 @@
 // svengine zoo: writes well-known networks with seeded weights as ONNX files.
-#include <CLI/CLI.hpp>
 #include <filesystem>
 
 #include "importers/onnx/export.h"
 #include "tools/commands/commands.h"
+#include "tools/support/help.h"
 #include "tools/support/json.h"
-#include "tools/support/options.h"
+#include "tools/support/network.h"
 #include "tools/zoo/zoo.h"
 
 namespace svengine::tool {
@@ -35,7 +35,7 @@ Result<int> run(const Options& options) {
   SV_TRY(export_onnx(graph, exported, options.path));
   int64_t parameters = 0;
   graph.for_each_value([&](Value& v) {
-    if (v.is_constant() && is_float(v.type.dtype)) parameters += v.constant().count();
+    if (is_parameter(v)) parameters += v.constant().count();
   });
   std::error_code problem;
   const auto bytes = static_cast<int64_t>(std::filesystem::file_size(options.path, problem));

@@ -49,6 +49,10 @@ Result<std::vector<Tensor>> run_network(Network& network, const std::vector<Tens
   return outputs;
 }
 
+bool is_parameter(const Value& value) {
+  return value.is_constant() && is_float(value.type.dtype) && !value.constant().dims().empty();
+}
+
 double peak_rss_mib() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

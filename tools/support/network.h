@@ -38,6 +38,9 @@ Status make_ready(Network& network, const std::vector<Tensor>& inputs);
 /// Errors name the file.
 Result<std::vector<Tensor>> run_network(Network& network, const std::vector<Tensor>& inputs, bool profile = false);
 
+/// What people count as a parameter: a constant of real numbers that is no scalar.
+bool is_parameter(const Value& value);
+
 /// Most memory this process has held, in MiB.
 double peak_rss_mib();
 

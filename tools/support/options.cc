@@ -1,8 +1,7 @@
 #include "tools/support/options.h"
 
-#include <CLI/CLI.hpp>
-
 #include "engine/kernels/kernel_table.h"
+#include "tools/support/help.h"
 
 namespace svengine::tool {
 namespace {
@@ -34,7 +33,7 @@ Result<SessionOptions> RuntimeOptions::resolve() const {
 void add_runtime_options(CLI::App& command, RuntimeOptions& options) {
   constexpr const char* kGroup = "Machine";
   CLI::Option* threads = command.add_option("--threads", options.threads, "Threads (default: OMP_NUM_THREADS, or every allowed cpu)")
-                             ->check(CLI::Range(1, kMostThreads))
+                             ->check(within(1, kMostThreads))
                              ->type_name("N")
                              ->group(kGroup);
   command.add_option("--topology", options.topology, "Groups of threads, as 4x12 for A64FX's four groups of 12, on whatever cpus there are")

@@ -1,0 +1,127 @@
+#include "svengine/svengine.hpp"
+
+#include <exception>
+
+#include "importers/onnx/import.h"
+#include "runtime/session.h"
+
+namespace svengine {
+namespace {
+
+const std::string kOutOfMemory = "out of memory";  // short enough to need no allocation
+const std::vector<TensorInfo> kNothing;
+
+TensorInfo describe_port(const Session::Port& port) {
+  TensorInfo out;
+  out.name = port.name;
+  out.type = static_cast<ElementType>(port.type.dtype);
+  out.has_rank = port.type.shape.has_rank();
+  for (int64_t i = 0; i < port.type.shape.rank(); ++i) {
+    const Dim& d = port.type.shape[static_cast<size_t>(i)];
+    out.shape.push_back(d.is_static() ? d.value() : -1);
+    out.shape_names.push_back(d.is_symbolic() ? d.symbol() : std::string());
+  }
+  return out;
+}
+
+Result<SessionOptions> session_options(const NetworkOptions& options) {
+  SessionOptions out;
+  out.flush_denormals = options.flush_denormals;
+  if (options.threads < 0) return error("{} threads are asked for", options.threads);
+  if (!options.topology.empty()) {
+    SV_ASSIGN(out.topology, parse_topology(options.topology));
+  } else {
+    out.topology = detect_topology(options.threads);
+  }
+  if (options.kernels.empty()) return out;
+  out.kernels = kernels::find_kernel_set(options.kernels);
+  if (!out.kernels) return error("kernel set '{}' is not built in, or this processor cannot run it", options.kernels);
+  return out;
+}
+
+/// Borrows the caller's memory for one run.
+Result<Tensor> borrow(const TensorView& view, size_t index) {
+  const auto type = static_cast<DType>(view.type);
+  if (size_of(type) == 0) return error("input {} has no element type", index);
+  Status fits = check_dims(view.shape);
+  if (!fits.ok()) return std::move(fits).error().in(fmt::format("input {}", index));
+  if (!view.data && element_count(view.shape) > 0) return error("input {} has no data (null pointer)", index);
+  return Tensor::wrap(type, view.shape, view.data, nullptr);
+}
+
+}  // namespace
+
+struct Network::Impl {
+  std::unique_ptr<Session> session;
+  std::vector<TensorInfo> inputs, outputs;
+  std::vector<Tensor> results;
+  std::string error;
+
+  Status open(const std::string& path, const NetworkOptions& options) {
+    SV_ASSIGN(SessionOptions session_options, svengine::session_options(options));
+    SV_ASSIGN(Model model, import_onnx(path));
+    Result<std::unique_ptr<Session>> made = Session::create(std::move(model.graph), std::move(session_options));
+    if (!made.ok()) return std::move(made).error().in(path);
+    session = std::move(made).value();
+    for (const Session::Port& p : session->inputs()) inputs.push_back(describe_port(p));
+    for (const Session::Port& p : session->outputs()) outputs.push_back(describe_port(p));
+    return {};
+  }
+
+  Status run(const std::vector<TensorView>& views, std::vector<TensorView>& out) {
+    if (!session) return svengine::error("the network is not loaded");
+    std::vector<Tensor> tensors;
+    for (const TensorView& view : views) {
+      SV_ASSIGN(Tensor tensor, borrow(view, tensors.size()));
+      tensors.push_back(std::move(tensor));
+    }
+    results.clear();
+    SV_ASSIGN(results, session->run(tensors));
+    for (const Tensor& t : results) out.push_back({static_cast<ElementType>(t.type()), t.dims(), t.raw()});
+    return {};
+  }
+};
+
+Network::Network(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+Network::~Network() = default;
+Network::Network(Network&& other) noexcept = default;
+Network& Network::operator=(Network&& other) noexcept = default;
+
+Network Network::load(const std::string& path, const NetworkOptions& options) noexcept {
+  Network network(nullptr);
+  try {
+    network.impl_ = std::make_unique<Impl>();
+    Status status = network.impl_->open(path, options);
+    if (!status.ok()) {
+      network.impl_->session.reset();
+      network.impl_->error = status.error().message();
+    }
+  } catch (const std::exception&) {  // the standard library's: memory, nothing else
+    network.impl_.reset();
+  }
+  return network;
+}
+
+Network::operator bool() const noexcept { return impl_ && impl_->session; }
+
+const std::string& Network::error() const noexcept { return impl_ ? impl_->error : kOutOfMemory; }
+const std::vector<TensorInfo>& Network::inputs() const noexcept { return impl_ ? impl_->inputs : kNothing; }
+const std::vector<TensorInfo>& Network::outputs() const noexcept { return impl_ ? impl_->outputs : kNothing; }
+
+bool Network::run(const std::vector<TensorView>& inputs, std::vector<TensorView>& outputs) noexcept {
+  outputs.clear();
+  if (!impl_) return false;
+  try {
+    const Status status = impl_->run(inputs, outputs);
+    if (status.ok()) return true;
+    impl_->error = status.error().message();
+  } catch (const std::exception&) {
+    outputs.clear();
+    impl_->error.assign(kOutOfMemory);
+  }
+  return false;
+}
+
+const char* version() noexcept { return SVENGINE_VERSION; }
+
+}  // namespace svengine
