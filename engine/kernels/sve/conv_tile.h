@@ -81,21 +81,30 @@ inline __attribute__((always_inline)) void begin_sums(const Plan& plan, const Ti
 template <int kPixels, int kVectors>
 inline __attribute__((always_inline)) void end_sums(const Plan& plan, const Tile& tile, Sums<kPixels, kVectors>& sums) {
   const vb all = svptrue_b32();
-  if (tile.last && tile.clamp.applies) {
+  if (tile.last && tile.clamp.below) {
     const vf lowest = svdup_f32(tile.clamp.lowest);
+    SVENGINE_UNROLL
+    for (int v = 0; v < kVectors; ++v)
+      SVENGINE_UNROLL
+      for (int p = 0; p < kPixels; ++p) sums.at[p][v] = svmax_x(all, sums.at[p][v], lowest);
+  }
+  if (tile.last && tile.clamp.above) {
     const vf highest = svdup_f32(tile.clamp.highest);
     SVENGINE_UNROLL
     for (int v = 0; v < kVectors; ++v)
       SVENGINE_UNROLL
-      for (int p = 0; p < kPixels; ++p) {
-        sums.at[p][v] = svmax_x(all, sums.at[p][v], lowest);
-        sums.at[p][v] = svmin_x(all, sums.at[p][v], highest);
-      }
+      for (int p = 0; p < kPixels; ++p) sums.at[p][v] = svmin_x(all, sums.at[p][v], highest);
   }
   SVENGINE_UNROLL
   for (int v = 0; v < kVectors; ++v)
     SVENGINE_UNROLL
     for (int p = 0; p < kPixels; ++p) svst1(all, tile.output + v * plan.out_block_step + p * kLanes, sums.at[p][v]);
+}
+
+/// address += floats, in its own register: left to itself, GCC copies all addresses before a loop and adds its length after it.
+inline __attribute__((always_inline)) void advance(const float*& address, int64_t floats) {
+  address += floats;
+  __asm__("" : "+r"(address));
 }
 
 /// run > 0 steps over consecutive floats at every pixel's address; addresses and weights end up behind them.
@@ -110,11 +119,11 @@ inline __attribute__((always_inline)) void multiply(const float* (&x)[kPixels], 
     SVENGINE_UNROLL
     for (int p = 0; p < kPixels; ++p) {
       const vf value = svdup_f32(*x[p]);
-      ++x[p];
+      advance(x[p], 1);
       SVENGINE_UNROLL
       for (int v = 0; v < kVectors; ++v) sums.at[p][v] = svmla_x(all, sums.at[p][v], panel[v], value);
     }
-    weights += kVectors * kLanes;
+    advance(weights, kVectors * kLanes);
   } while (--run != 0);
 }
 

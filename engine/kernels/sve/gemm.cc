@@ -90,6 +90,7 @@ void run_rectangle(const GemmArgs& args, const Matrices& x, const Rectangle& are
         const int64_t row = panels.begin(i);
         const int64_t rows = panels.size(i);
         tile.a = x.a + row * args.k + depth * rows;
+        tile.next_a = i + 1 < area.row_end ? rows * args.k * kFloat : 0;
         tile.seed = block > 0 ? sums : nullptr;
         tile.partial = block + 1 < blocks ? sums : nullptr;
         tile.c = x.c + row * args.ldc + column;

@@ -31,47 +31,61 @@ inline __attribute__((always_inline)) Square transposed(Square x) {
   return x;
 }
 
-/// target[d * ld + x] = source[x * source_ld + d] for x < rows <= kLanes, d < depth; lanes x in [rows, stored) get 0.
-inline void copy_turned(const float* source, int64_t source_ld, int64_t rows, int64_t depth, float* target, int64_t ld,
-                        int64_t stored) {
-  const vb stores = svwhilelt_b32(int64_t{0}, stored);
-  for (int64_t d = 0; d < depth; d += kLanes) {
-    const vb exists = svwhilelt_b32(d, depth);
-    Square x;
+/// target[d * ld + x] = source[x * source_ld + d] for x < rows, d < steps. rows and steps are 1 ... kLanes. Rows that do not
+/// exist repeat the last one and are not stored: selecting a pointer is cheaper than a branch around every load.
+inline __attribute__((always_inline)) void copy_turned_square(const float* source, int64_t source_ld, int64_t rows,
+                                                              int64_t steps, float* target, int64_t ld) {
+  const vb exists = svwhilelt_b32(int64_t{0}, steps);
+  const vb stores = svwhilelt_b32(int64_t{0}, rows);
+  Square x;
+  SVENGINE_UNROLL
+  for (int i = 0; i < kLanes; ++i) {
+    x.row[i] = svld1(exists, source);
+    source += i + 1 < rows ? source_ld : 0;
+  }
+  x = transposed(x);
+  if (steps == kLanes) {
     SVENGINE_UNROLL
-    for (int i = 0; i < kLanes; ++i) {
-      x.row[i] = svdup_f32(0.0f);
-      if (i < rows) x.row[i] = svld1(exists, source + i * source_ld + d);
-    }
-    x = transposed(x);
+    for (int i = 0; i < kLanes; ++i) svst1(stores, target + i * ld, x.row[i]);
+  } else {
     SVENGINE_UNROLL
     for (int i = 0; i < kLanes; ++i)
-      if (d + i < depth) svst1(stores, target + (d + i) * ld, x.row[i]);
+      if (i < steps) svst1(stores, target + i * ld, x.row[i]);
   }
 }
 
-/// target[d * ld + x] = source[d * source_ld + x] for x < columns <= kLanes, d < depth; lanes [columns, stored) get 0.
-inline void copy_straight(const float* source, int64_t source_ld, int64_t columns, int64_t depth, float* target,
-                          int64_t ld, int64_t stored) {
-  const vb exists = svwhilelt_b32(int64_t{0}, columns);
-  const vb stores = svwhilelt_b32(int64_t{0}, stored);
-  for (int64_t d = 0; d < depth; ++d) svst1(stores, target + d * ld, svld1(exists, source + d * source_ld));
+/// target[d * ld + x] = source[x * source_ld + d] for x < rows <= kLanes, d < depth.
+inline void copy_turned(const float* source, int64_t source_ld, int64_t rows, int64_t depth, float* target, int64_t ld) {
+  for (int64_t d = 0; d < depth; d += kLanes)
+    copy_turned_square(source + d, source_ld, rows, smaller(depth - d, kLanes), target + d * ld, ld);
 }
 
-/// A piece of one panel: `width` rows or columns of the source from `first` on, stored as `stored` >= width.
+/// target[d * ld + x] = source[d * source_ld + x] for x < columns <= kLanes, d < depth.
+inline void copy_straight(const float* source, int64_t source_ld, int64_t columns, int64_t depth, float* target, int64_t ld) {
+  const vb exists = svwhilelt_b32(int64_t{0}, columns);
+  for (int64_t d = 0; d < depth; ++d) svst1(exists, target + d * ld, svld1(exists, source + d * source_ld));
+}
+
+/// target[d * ld + x] = 0 for x < columns <= kLanes, d < depth.
+inline void fill_zero(int64_t columns, int64_t depth, float* target, int64_t ld) {
+  const vb stores = svwhilelt_b32(int64_t{0}, columns);
+  for (int64_t d = 0; d < depth; ++d) svst1(stores, target + d * ld, svdup_f32(0.0f));
+}
+
+/// A piece of one panel: `width` rows or columns of the source from `first` on, padded with zeros to `stored` >= width.
 void pack_piece(const GemmPackArgs& args, const float* source, int64_t first, int64_t width, int64_t stored,
                 int64_t depth_begin, int64_t depth_end, float* panel) {
   float* target = panel + depth_begin * stored;
   const int64_t depth = depth_end - depth_begin;
-  for (int64_t x = 0; x < stored; x += kLanes) {
-    const int64_t here = larger(smaller(width - x, kLanes), 0);
-    const int64_t lanes = smaller(stored - x, kLanes);
+  for (int64_t x = 0; x < width; x += kLanes) {
+    const int64_t lanes = smaller(width - x, kLanes);
     if (args.depth_major) {
-      copy_straight(source + depth_begin * args.ld + first + x, args.ld, here, depth, target + x, stored, lanes);
+      copy_straight(source + depth_begin * args.ld + first + x, args.ld, lanes, depth, target + x, stored);
     } else {
-      copy_turned(source + (first + x) * args.ld + depth_begin, args.ld, here, depth, target + x, stored, lanes);
+      copy_turned(source + (first + x) * args.ld + depth_begin, args.ld, lanes, depth, target + x, stored);
     }
   }
+  for (int64_t x = width; x < stored; x += kLanes) fill_zero(smaller(stored - x, kLanes), depth, target + x, stored);
 }
 
 int64_t depth_pieces(int64_t depth) { return ceil_div(depth, kPackDepth); }

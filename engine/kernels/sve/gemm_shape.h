@@ -14,8 +14,7 @@ constexpr int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 constexpr int64_t larger(int64_t a, int64_t b) { return a < b ? b : a; }
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// A block of one B panel fills at most half the L1 cache.
-inline constexpr int64_t kDepthBlock = kMachine.l1_bytes / 2 / (kPanelColumns * kFloat);
+inline constexpr int64_t kDepthBlock = kMachine.gemm_block_bytes / (kPanelColumns * kFloat);
 // The A panels of a group, one depth block deep, fill at most a third of the L2 cache.
 inline constexpr int64_t kGroupPanels =
     smaller(larger(kMachine.l2_bytes / 3 / (kPanelRows * kDepthBlock * kFloat), 2), 64);

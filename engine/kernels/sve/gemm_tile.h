@@ -21,6 +21,7 @@ struct Tile {
   const float* seed;     // [kRows][kPanelColumns] sums so far; null: 0
   float* partial;        // where sums go while more depth follows; null: the epilogue runs
   float* c;
+  int64_t next_a;        // bytes from a to the rows of the next tile, which are brought into the L2 cache meanwhile
   const float* bias;     // null: none
   const float* residual; // null: none
   int64_t columns;       // of c that exist, 1 ... kPanelColumns
@@ -83,7 +84,11 @@ inline __attribute__((always_inline)) void multiply(const Tile& tile, Sums<kRows
         for (int v = 0; v < kPanelVectors; ++v)
           sums.at[r][v] = svadd_x(all, sums.at[r][v], more[w].at[r][v]);
   }
-  for (; left > 0; --left, a += kRows, b += kPanelColumns) multiply_step<kRows>(a, b, sums);
+  const int64_t next_a = tile.next_a;
+  for (; left > 0; --left, a += kRows, b += kPanelColumns) {
+    if constexpr (kWays == 1) __builtin_prefetch(reinterpret_cast<const char*>(a) + next_a, 0, 2);
+    multiply_step<kRows>(a, b, sums);
+  }
 }
 
 /// alpha * sums + bias_scale * bias + residual_scale * residual, and those activations that take an instruction or two.

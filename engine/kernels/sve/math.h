@@ -4,7 +4,7 @@
 //   math_divide.h  vrecip vdiv_normal vdiv vrsqrt vsqrt
 //   math_exp.h     vexp vexp_clamped vexpm1 vtanh vsigmoid vsinh vcosh
 //   math_log.h     vlog vlog1p vsoftplus vasinh vacosh vatanh
-//   math_erf.h     verf vgelu vgelu_tanh vsilu vmish
+//   math_erf.h     verf vmish
 //   math_trig.h    vsin vcos vtan vasin vacos vatan
 //   math_pow.h     vpow
 #pragma once

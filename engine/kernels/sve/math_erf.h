@@ -1,4 +1,4 @@
-// erf, and the activations of networks: GELU, SiLU, Mish.
+// erf and Mish. The activations that products can end in are in activation.h.
 #pragma once
 #include "engine/kernels/sve/math_exp.h"
 
@@ -20,24 +20,6 @@ SVENGINE_INLINE vf verf(vf x) {
   const vf r = vfnma(vsub(z, vdup(kExponentShift)), vdup(kLn2Hi), t);  // |t| < 19 needs no second part of ln 2
   const vf far = vfnma(vexp_reduced(r), vfloat(vshl<23>(vbits(z))), vdup(1.0f));
   return vsel(vlt(a, vdup(475.0f / 512)), near, vwith_sign(far, x));
-}
-
-/// x (1 + erf(x / sqrt 2)) / 2. Error at most 1.5 * 2^-24 |x| (as in any formula that adds 1 to erf: where x is far below
-/// zero the result is small and the error is relative to x).
-SVENGINE_INLINE vf vgelu(vf x) {
-  const vf half = vmul(x, vdup(0.5f));
-  return vfma(half, verf(vmul(x, vdup(0x1.6a09e6p-1f))), half);
-}
-
-/// x / (1 + exp(-x)). At most 4 ULP; results smaller than 2^-118 may be 0.
-SVENGINE_INLINE vf vsilu(vf x) { return vmul(x, vsigmoid(x)); }
-
-/// x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 = x sigmoid(2 sqrt(2 / pi) (x + 0.044715 x^3)).
-/// Relative error at most 2^-21 plus that of the rounded argument, |x|^3 2^-24 for large negative x.
-SVENGINE_INLINE vf vgelu_tanh(vf x) {
-  constexpr float kScale = 1.5957691216057308f;  // 2 sqrt(2 / pi)
-  const vf u = vmul(x, vfma(vmul(x, x), vdup(kScale * 0.044715f), vdup(kScale)));
-  return vmul(x, vsigmoid(u));
 }
 
 /// x tanh(log(1 + exp(x))) = x n / (n + 2) with n = exp(x) (exp(x) + 2). At most 4 ULP; smaller results than 2^-118 to 2^-118.

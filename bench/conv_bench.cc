@@ -1,0 +1,116 @@
+// Every convolution of ResNet-50 v1.5 at batch 1 (with bias and ReLU), and some depthwise and grouped ones, on one core, as a
+// share of the multiply-add peak. Borders are counted as if they were computed.
+//
+//   conv_bench [--benchmark_filter=conv/avx512]
+#include <benchmark/benchmark.h>
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "bench/fma_peak.h"
+#include "engine/kernels/conv.h"
+#include "engine/kernels/kernel_table.h"
+
+namespace {
+
+using namespace svengine::kernels;
+
+struct Free {
+  void operator()(float* p) const { std::free(p); }
+};
+using Buffer = std::unique_ptr<float, Free>;
+
+/// In huge pages where the system grants them, as the engine's arenas are.
+Buffer random_floats(int64_t count) {
+  constexpr int64_t kAlignment = 2 << 20;
+  const size_t bytes = static_cast<size_t>((count * 4 / kAlignment + 1) * kAlignment);
+  Buffer buffer(static_cast<float*>(std::aligned_alloc(kAlignment, bytes)));
+  madvise(buffer.get(), bytes, MADV_HUGEPAGE);
+  std::mt19937 random(1);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  for (int64_t i = 0; i < count; ++i) buffer.get()[i] = uniform(random);
+  return buffer;
+}
+
+struct Layer {
+  int64_t in, out, size, kernel, stride, groups;
+};
+
+constexpr Layer kLayers[] = {
+    {3, 64, 224, 7, 2, 1},     {64, 64, 56, 1, 1, 1},     {64, 64, 56, 3, 1, 1},    {64, 256, 56, 1, 1, 1},
+    {256, 64, 56, 1, 1, 1},    {256, 128, 56, 1, 1, 1},   {128, 128, 56, 3, 2, 1},  {256, 512, 56, 1, 2, 1},
+    {128, 128, 28, 3, 1, 1},   {128, 512, 28, 1, 1, 1},   {512, 128, 28, 1, 1, 1},  {512, 256, 28, 1, 1, 1},
+    {256, 256, 28, 3, 2, 1},   {512, 1024, 28, 1, 2, 1},  {256, 256, 14, 3, 1, 1},  {256, 1024, 14, 1, 1, 1},
+    {1024, 256, 14, 1, 1, 1},  {1024, 512, 14, 1, 1, 1},  {512, 512, 14, 3, 2, 1},  {1024, 2048, 14, 1, 2, 1},
+    {512, 512, 7, 3, 1, 1},    {512, 2048, 7, 1, 1, 1},   {2048, 512, 7, 1, 1, 1},
+    {32, 32, 112, 3, 1, 32},   {96, 96, 112, 3, 2, 96},   {144, 144, 56, 3, 1, 144},  // MobileNetV2
+    {384, 384, 14, 3, 1, 384}, {960, 960, 7, 3, 1, 960},  {128, 128, 56, 3, 1, 32},   // and ResNeXt
+    {512, 512, 14, 3, 1, 32},
+};
+
+ConvShape shape_of(const Layer& l) {
+  ConvShape s;
+  const int64_t pad = l.kernel / 2, out = (l.size + 2 * pad - l.kernel) / l.stride + 1;
+  s.in_channels = l.in, s.out_channels = l.out, s.groups = l.groups;
+  s.in = {1, l.size, l.size}, s.out = {1, out, out}, s.kernel = {1, l.kernel, l.kernel};
+  s.stride = {1, l.stride, l.stride}, s.pad = {0, pad, pad};
+  return s;
+}
+
+struct Operands {
+  ConvArgs args;
+  Buffer input, weights, bias, output, packed, scratch;
+
+  Operands(const KernelTable& set, const Layer& l) {
+    const ConvShape s = shape_of(l);
+    const auto blocked = [&](int64_t channels) { return (channels + set.lanes - 1) / set.lanes * set.lanes; };
+    args.shape = s;
+    args.kind = set.conv->choose(s);
+    input = random_floats(blocked(l.in) * l.size * l.size);
+    weights = random_floats(l.out * l.in / l.groups * l.kernel * l.kernel);
+    bias = random_floats(blocked(l.out));
+    output = random_floats(blocked(l.out) * s.out.height * s.out.width);
+    packed = random_floats(set.conv->packed_bytes(s, args.kind) / 4);
+    set.conv->pack(s, args.kind, weights.get(), packed.get(), 0, set.conv->pack_tasks(s, args.kind));
+    args.input = input.get(), args.weights = packed.get(), args.bias = bias.get(), args.output = output.get();
+    args.activation.kind = Activation::kRelu;
+    scratch = random_floats(set.conv->scratch_bytes(args) / 4);
+  }
+};
+
+void convolution(benchmark::State& state, const KernelTable& set, const Layer& l) {
+  const Operands x(set, l);
+  const int64_t tasks = set.conv->tasks(x.args);
+  double peak = 0;
+  int64_t samples = 0;
+  for (auto _ : state) {
+    set.conv->run(x.args, 0, tasks, x.scratch.get());
+    benchmark::ClobberMemory();
+    if (samples++ % 16 == 0) {  // so often that peak and convolution see the same clock frequency
+      state.PauseTiming();
+      peak += svengine::bench::fma_peak(set.name);
+      state.ResumeTiming();
+    }
+  }
+  const ConvExtent& out = x.args.shape.out;
+  const double flops = 2.0 * static_cast<double>(l.in / l.groups * l.out * l.kernel * l.kernel * out.height * out.width);
+  state.counters["flops"] = benchmark::Counter(flops, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["peak"] = peak / static_cast<double>((samples + 15) / 16);
+}
+
+const bool registered = [] {
+  for (const KernelTable* set : available_kernel_sets())
+    for (const Layer& l : kLayers) {
+      const std::string name = std::string("conv/") + set->name + "/" + std::to_string(l.in) + "-" + std::to_string(l.out) + "@" +
+                               std::to_string(l.size) + "/" + std::to_string(l.kernel) + "x" + std::to_string(l.kernel) + "/s" +
+                               std::to_string(l.stride) + "/g" + std::to_string(l.groups);
+      benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) { convolution(state, *set, l); });
+    }
+  return true;
+}();
+
+}  // namespace
