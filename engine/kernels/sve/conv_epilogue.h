@@ -6,21 +6,21 @@
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 
-/// min(max(x, lowest), highest), NaN staying NaN.
+/// x = max(x, lowest) if below, then x = min(x, highest) if above; NaN stays NaN.
 struct Clamp {
-  bool applies;
+  bool below, above;
   float lowest, highest;
 };
 
 constexpr Clamp clamp_of(const ActivationArgs& activation) {
-  if (activation.kind == Activation::kRelu) return {true, 0.0f, __builtin_inff()};
-  if (activation.kind == Activation::kClip) return {true, activation.alpha, activation.beta};
-  return {false, 0.0f, 0.0f};
+  if (activation.kind == Activation::kRelu) return {true, false, 0.0f, 0.0f};
+  if (activation.kind == Activation::kClip) return {true, true, activation.alpha, activation.beta};
+  return {false, false, 0.0f, 0.0f};
 }
 
 /// Whether activate() has something left to do.
 constexpr bool activates_later(const ActivationArgs& activation) {
-  return activation.kind != Activation::kNone && !clamp_of(activation).applies;
+  return activation.kind != Activation::kNone && !clamp_of(activation).below;
 }
 
 /// activation(x) over `count` floats in place.

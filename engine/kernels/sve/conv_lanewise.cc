@@ -28,14 +28,15 @@ inline __attribute__((always_inline)) void begin_sums(const LaneTile& tile, Sums
 template <int kPixels>
 inline __attribute__((always_inline)) void end_sums(const LaneWalk& walk, const LaneTile& tile, Sums<kPixels>& sums) {
   const vb all = svptrue_b32();
-  if (tile.last && walk.clamp.applies) {
+  if (tile.last && walk.clamp.below) {
     const vf lowest = svdup_f32(walk.clamp.lowest);
+    SVENGINE_UNROLL
+    for (int p = 0; p < kPixels; ++p) sums.at[p] = svmax_x(all, sums.at[p], lowest);
+  }
+  if (tile.last && walk.clamp.above) {
     const vf highest = svdup_f32(walk.clamp.highest);
     SVENGINE_UNROLL
-    for (int p = 0; p < kPixels; ++p) {
-      sums.at[p] = svmax_x(all, sums.at[p], lowest);
-      sums.at[p] = svmin_x(all, sums.at[p], highest);
-    }
+    for (int p = 0; p < kPixels; ++p) sums.at[p] = svmin_x(all, sums.at[p], highest);
   }
   SVENGINE_UNROLL
   for (int p = 0; p < kPixels; ++p) svst1(all, tile.output + p * kLanes, sums.at[p]);

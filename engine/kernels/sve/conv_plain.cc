@@ -167,10 +167,8 @@ void multiply(const Product& product) {
     SVENGINE_UNROLL
     for (int v = 0; v < kVectors; ++v) {
       vf sum = sums[r][v];
-      if (product.last && product.clamp.applies) {
-        sum = svmax_x(all, sum, lowest);
-        sum = svmin_x(all, sum, highest);
-      }
+      if (product.last && product.clamp.below) sum = svmax_x(all, sum, lowest);
+      if (product.last && product.clamp.above) sum = svmin_x(all, sum, highest);
       svst1(exists[v], product.output + r * product.step + v * kLanes, sum);
     }
   }
