@@ -12,25 +12,24 @@ namespace {
 using onnx_proto::AttributeProto;
 using onnx_proto::NodeProto;
 
-/// Operators whose `axes` are input 1 since an opset, and an attribute before.
-struct AxesInput {
-  std::string_view op;
-  int since;
-};
-constexpr AxesInput kAxesInputs[] = {
-    {"Squeeze", 13},   {"Unsqueeze", 13}, {"ReduceSum", 13},    {"ReduceMean", 18},   {"ReduceMax", 18},       {"ReduceMin", 18},
-    {"ReduceProd", 18}, {"ReduceL1", 18},  {"ReduceL2", 18},     {"ReduceLogSum", 18}, {"ReduceLogSumExp", 18}, {"ReduceSumSquare", 18},
-};
+/// Reductions whose `axes` became input 1 in opset 18; ReduceSum's did in 13.
+constexpr int kAxesInputSince = 18;
+constexpr std::string_view kAxesInputs[] = {"ReduceMean", "ReduceMax",    "ReduceMin",       "ReduceProd",     "ReduceL1",
+                                            "ReduceL2",   "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"};
 
-/// Attributes that came after the oldest opset written here. Left at `otherwise` they say nothing.
+/// Attributes that came after the oldest opset written here. With the value `otherwise` they say nothing and are left out.
 struct YoungAttribute {
   std::string_view op, name;
   int since;
-  int64_t otherwise;
+  int64_t otherwise = INT64_MIN;
 };
 constexpr YoungAttribute kYoungAttributes[] = {
-    {"Split", "num_outputs", 18, -1},      {"Cast", "saturate", 19, 1},           {"Reshape", "allowzero", 14, 0},
-    {"ReduceSum", "noop_with_empty_axes", 13, 0}, {"AveragePool", "ceil_mode", 10, 0},
+    {"AveragePool", "dilations", 19},     {"BatchNormalization", "training_mode", 14, 0},
+    {"Cast", "saturate", 19, 1},          {"Reshape", "allowzero", 14, 0},
+    {"Resize", "antialias", 18, 0},       {"Resize", "axes", 18},
+    {"Resize", "keep_aspect_ratio_policy", 18}, {"ScatterElements", "reduction", 16},
+    {"ScatterND", "reduction", 16},       {"Shape", "start", 15, 0},
+    {"Shape", "end", 15},                 {"Split", "num_outputs", 18},
 };
 
 void set_value(AttributeProto& to, const Attribute& value) {
@@ -69,24 +68,27 @@ void set_value(AttributeProto& to, const Attribute& value) {
   }
 }
 
+int axes_input_since(const Node& node) {
+  const bool found = std::find(std::begin(kAxesInputs), std::end(kAxesInputs), node.op().name) != std::end(kAxesInputs);
+  return found ? kAxesInputSince : kOldestExport;
+}
+
 /// False: leave it out.
 Result<bool> is_written(const Node& node, const std::string& name, const Attribute& value, int opset) {
   const int64_t* number = std::get_if<int64_t>(&value);
   if (name == "coerced") {  // the engine's mark of Softmax as it was before opset 13
-    if (number && *number != 0 && opset >= 13) return error("coerces its input to two dimensions, which opset {} has not", opset);
+    if (number && *number != 0) return error("coerces its input to two dimensions, which opsets since 13 have not");
     return false;
   }
-  for (const YoungAttribute& young : kYoungAttributes) {
-    if (young.op != node.op().name || young.name != name || opset >= young.since) continue;
-    if (number && *number == young.otherwise) return false;
-    return error("attribute '{}' needs opset {}, not {}", name, young.since, opset);
-  }
+  const auto young_one = [&](int since, int64_t otherwise) -> Result<bool> {
+    if (opset >= since) return true;
+    if (number && *number == otherwise) return false;
+    return error("attribute '{}' needs opset {}, not {}", name, since, opset);
+  };
+  if (name == "noop_with_empty_axes") return young_one(axes_input_since(node), 0);  // came with the axes input
+  for (const YoungAttribute& young : kYoungAttributes)
+    if (young.op == node.op().name && young.name == name) return young_one(young.since, young.otherwise);
   return true;
-}
-
-int axes_input_since(const Node& node) {
-  const auto* found = std::find_if(std::begin(kAxesInputs), std::end(kAxesInputs), [&](const AxesInput& a) { return a.op == node.op().name; });
-  return found == std::end(kAxesInputs) ? 0 : found->since;
 }
 
 Status add_inputs(const Node& node, int opset, NodeProto& out) {

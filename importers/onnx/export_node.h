@@ -5,6 +5,9 @@
 
 namespace svengine::onnx {
 
+/// Before this opset too much was an attribute that is an input now.
+inline constexpr int kOldestExport = 13;
+
 /// The node as that opset has it; fails when it has no such form.
 Result<onnx_proto::NodeProto> export_node(const Node& node, int opset);
 

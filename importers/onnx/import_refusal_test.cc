@@ -2,7 +2,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -289,7 +288,6 @@ TEST_CASE("nodes and their attributes") {
 }
 
 TEST_CASE("nesting, unknown fields and structures that would need too much memory are bounded") {
-  const auto begin = std::chrono::steady_clock::now();
   const ModelProto model = relu_model();
   // Subgraphs in subgraphs: graph.node.attribute.g.node.attribute.g ..: never descended into.
   std::string graph;
@@ -309,5 +307,4 @@ TEST_CASE("nesting, unknown fields and structures that would need too much memor
   std::string head;
   onnx::append_field_head(head, 7, nodes.size());
   CHECK_THAT(problem_of_text(model.SerializeAsString() + head + nodes), Contains("needs more than 1024 MiB"));
-  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));
 }
