@@ -532,6 +532,7 @@ class Classify(CliTest):
 
 if __name__ == '__main__':
     PROGRAM[:] = sys.argv[1:]
+    os.environ.setdefault('OMP_NUM_THREADS', '1')  # other tests may run beside this one
     if not PROGRAM:
         sys.exit(__doc__)
     unittest.main(argv=[sys.argv[0], '-v'] if os.environ.get('CLI_TEST_VERBOSE') else sys.argv[:1])
