@@ -1,4 +1,5 @@
-// Matrix products of packed operands on one core, as a share of the multiply-add peak, beside OpenBLAS where it is installed.
+// Matrix products of packed operands on one core, as a share of the multiply-add peak, beside OpenBLAS where it is
+// installed.
 //
 //   gemm_bench [--benchmark_filter=gemm/avx512]
 #include <benchmark/benchmark.h>
@@ -42,9 +43,9 @@ struct Shape {
 };
 
 constexpr Shape kShapes[] = {
-    {768, 768, 768, "square"},        {128, 768, 768, "bert_projection"}, {128, 3072, 768, "bert_up"},
-    {128, 768, 3072, "bert_down"},    {128, 128, 64, "attention_scores"}, {128, 64, 128, "attention_values"},
-    {1, 1000, 2048, "classifier"},    {3136, 64, 64, "pointwise_56"},     {2048, 1024, 1024, "large"},
+    {768, 768, 768, "square"},     {128, 768, 768, "bert_projection"}, {128, 3072, 768, "bert_up"},
+    {128, 768, 3072, "bert_down"}, {128, 128, 64, "attention_scores"}, {128, 64, 128, "attention_values"},
+    {1, 1000, 2048, "classifier"}, {3136, 64, 64, "pointwise_56"},     {2048, 1024, 1024, "large"},
 };
 
 void set_counters(benchmark::State& state, const Shape& shape) {
@@ -58,7 +59,10 @@ struct Operands {
   GemmArgs args;
 
   Operands(const GemmKernels& gemm, const Shape& s)
-      : a(random_floats(s.m * s.k)), b(random_floats(s.k * s.n)), c(random_floats(s.m * s.n)), bias(random_floats(s.n)),
+      : a(random_floats(s.m * s.k)),
+        b(random_floats(s.k * s.n)),
+        c(random_floats(s.m * s.n)),
+        bias(random_floats(s.n)),
         packed_a(random_floats(gemm.packed_a_bytes(s.m, s.k) / 4)),
         packed_b(random_floats(gemm.packed_b_bytes(s.k, s.n) / 4)) {
     pack_a.source = a.get(), pack_a.ld = s.k, pack_a.extent = s.m, pack_a.depth = s.k, pack_a.packed = packed_a.get();
@@ -116,7 +120,8 @@ void openblas(benchmark::State& state, const Shape& s) {
 #endif
 
 std::string name_of(const std::string& family, const std::string& set, const Shape& s) {
-  return family + "/" + set + "/" + s.what + "/" + std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k);
+  return family + "/" + set + "/" + s.what + "/" + std::to_string(s.m) + "x" + std::to_string(s.n) + "x" +
+         std::to_string(s.k);
 }
 
 const bool registered = [] {

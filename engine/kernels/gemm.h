@@ -6,15 +6,16 @@
 // beforehand: B (usually weights) into panels of `panel_columns` columns, A into panels of at most `panel_rows` rows.
 //
 //   packed B: [ceil(n / panel_columns)][k][panel_columns]       columns beyond n are zero
-//   packed A: [panels][k][rows of this panel], panels = ceil(m / panel_rows); rows are spread evenly, the first m % panels
-//             panels hold one more than the others. Nothing is padded; for m = 1 the packed form is the row itself, so a
-//             contiguous row needs no packing.
+//   packed A: [panels][k][rows of this panel], panels = ceil(m / panel_rows); rows are spread evenly, the first m %
+//   panels
+//             panels hold one more than the others. Nothing is padded; for m = 1 the packed form is the row itself, so
+//             a contiguous row needs no packing.
 //
-// Work is cut by shape alone. Every pair of `x_tasks(args)` and `x(args, begin, end)` computes the tasks [begin, end); tasks
-// are small and independent, neighbours share operands, so give every thread one contiguous range. Results are bitwise the
-// same however the range is cut. All functions are thread-safe, allocate nothing and check nothing: sizes must be
-// positive (k may be 0: the sum is then 0; m, n or a batch of 0 gives 0 tasks), nothing may overlap except as said.
-// All strides and leading dimensions count floats; a batch stride of 0 shares that operand.
+// Work is cut by shape alone. Every pair of `x_tasks(args)` and `x(args, begin, end)` computes the tasks [begin, end);
+// tasks are small and independent, neighbours share operands, so give every thread one contiguous range. Results are
+// bitwise the same however the range is cut. All functions are thread-safe, allocate nothing and check nothing: sizes
+// must be positive (k may be 0: the sum is then 0; m, n or a batch of 0 gives 0 tasks), nothing may overlap except as
+// said. All strides and leading dimensions count floats; a batch stride of 0 shares that operand.
 #pragma once
 #include <cstdint>
 
@@ -36,14 +37,14 @@ struct GemmStride {
 /// One operand to pack. `extent` is m for A and n for B, `depth` is k.
 struct GemmPackArgs {
   const float* source = nullptr;
-  int64_t ld = 0;              // of the source
-  bool depth_major = false;    // false: source[x * ld + d]; true: source[d * ld + x]
+  int64_t ld = 0;            // of the source
+  bool depth_major = false;  // false: source[x * ld + d]; true: source[d * ld + x]
   int64_t extent = 0;
   int64_t depth = 0;
-  float* packed = nullptr;     // 256-byte aligned for speed
+  float* packed = nullptr;  // 256-byte aligned for speed
   GemmBatch batch;
   GemmStride source_stride;
-  GemmStride packed_stride;    // multiples of packed_x_bytes / 4
+  GemmStride packed_stride;  // multiples of packed_x_bytes / 4
 };
 
 enum class GemmBias : int32_t {

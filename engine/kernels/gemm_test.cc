@@ -6,145 +6,15 @@
 #include <cmath>
 #include <limits>
 #include <random>
-#include <string>
 #include <vector>
 
+#include "engine/kernels/gemm_test_util.h"
 #include "engine/kernels/kernel_table.h"
-#include "engine/kernels/reference/gemm.h"
-#include "tests/support/guarded_buffer.h"
 
 using namespace svengine::kernels;
-using svengine::test::GuardedBuffer;
+using namespace svengine::kernels::test;
 
 namespace {
-
-/// Matrices [rows, columns] for every batch index, laid out [outer][rows][inner][columns] as attention heads are: the inner
-/// batch lies within a row. Elements between rows stay poison.
-struct Matrices {
-  int64_t rows, columns;
-  GemmBatch batch = {};
-  int64_t ld;
-  GemmStride stride;
-  GuardedBuffer<float> data;
-
-  Matrices(int64_t rows, int64_t columns, GemmBatch batch, int64_t pad)
-      : rows(rows), columns(columns), batch(batch), ld(batch.inner * columns + pad), stride{rows * ld, columns},
-        data(rows * columns == 0 ? 0 : (batch.outer * rows - 1) * ld + batch.inner * columns) {}
-
-  int64_t offset(int64_t outer, int64_t inner) const { return outer * stride.outer + inner * stride.inner; }
-  void fill(std::mt19937& random) {
-    std::uniform_real_distribution<float> uniform(-1, 1);
-    for (int64_t line = 0; line < (rows * columns == 0 ? 0 : batch.outer * rows); ++line)
-      for (int64_t x = 0; x < batch.inner * columns; ++x) data[line * ld + x] = uniform(random);
-  }
-  bool gaps_untouched() const {
-    for (size_t x = 0; x < data.size(); ++x)
-      if (static_cast<int64_t>(x) % ld >= batch.inner * columns && !data.poisoned(x)) return false;
-    return data.intact();
-  }
-};
-
-struct Problem {
-  int64_t m = 1, n = 1, k = 1;
-  bool a_turned = false, b_turned = false;  // stored as [k, m], [n, k]
-  GemmBatch batch = {};
-  bool share_b = false;
-  float alpha = 1;
-  GemmBias bias = GemmBias::kNone;
-  float bias_scale = 1;
-  bool residual = false, in_place = false;
-  float residual_scale = 1;
-  ActivationArgs activation = {};
-  int64_t pad = 3;
-};
-
-/// Every buffer of a problem, filled; `args` describes the product of the packed operands.
-struct Instance {
-  const GemmKernels& gemm;
-  Problem problem;
-  GemmBatch b_batch;
-  Matrices a, b, c, residual;
-  GuardedBuffer<float> bias, packed_a, packed_b;
-  GemmPackArgs pack_a, pack_b;
-  GemmArgs args;
-
-  Instance(const GemmKernels& gemm, const Problem& p)
-      : gemm(gemm), problem(p), b_batch(p.share_b ? GemmBatch{} : p.batch),
-        a(p.a_turned ? p.k : p.m, p.a_turned ? p.m : p.k, p.batch, p.pad),
-        b(p.b_turned ? p.n : p.k, p.b_turned ? p.k : p.n, b_batch, p.pad), c(p.m, p.n, p.batch, p.pad),
-        residual(p.m, p.n, p.batch, p.pad + 1),
-        bias(p.bias == GemmBias::kRow ? p.m : p.bias == GemmBias::kColumn ? p.n : 1),
-        packed_a(p.batch.outer * p.batch.inner * gemm.packed_a_bytes(p.m, p.k) / 4),
-        packed_b(b_batch.outer * b_batch.inner * gemm.packed_b_bytes(p.k, p.n) / 4) {
-    std::mt19937 random(static_cast<unsigned>(p.m * 10007 + p.n * 101 + p.k));
-    a.fill(random);
-    b.fill(random);
-    residual.fill(random);
-    if (p.in_place) c.fill(random);
-    std::uniform_real_distribution<float> uniform(-1, 1);
-    for (float& x : bias) x = uniform(random);
-    pack_a = pack_args(a, p.a_turned, p.m, p.batch, packed_a, gemm.packed_a_bytes(p.m, p.k) / 4);
-    pack_b = pack_args(b, !p.b_turned, p.n, b_batch, packed_b, gemm.packed_b_bytes(p.k, p.n) / 4);
-    args.m = p.m, args.n = p.n, args.k = p.k;
-    args.batch = p.batch;
-    args.a = packed_a.data(), args.a_stride = pack_a.packed_stride;
-    args.b = packed_b.data(), args.b_stride = p.share_b ? GemmStride{} : pack_b.packed_stride;
-    args.c = c.data.data(), args.ldc = c.ld, args.c_stride = c.stride;
-    args.alpha = p.alpha;
-    args.bias_kind = p.bias, args.bias = bias.data(), args.bias_scale = p.bias_scale;
-    if (p.residual || p.in_place) {
-      Matrices& from = p.in_place ? c : residual;
-      args.residual = from.data.data(), args.ld_residual = from.ld, args.residual_stride = from.stride;
-    }
-    args.residual_scale = p.residual_scale;
-    args.activation = p.activation;
-  }
-
-  static GemmPackArgs pack_args(Matrices& from, bool depth_major, int64_t extent, GemmBatch batch,
-                                GuardedBuffer<float>& packed, int64_t packed_floats) {
-    GemmPackArgs pack;
-    pack.source = from.data.data(), pack.ld = from.ld, pack.depth_major = depth_major;
-    pack.extent = extent, pack.depth = depth_major ? from.rows : from.columns;
-    pack.packed = packed.data();
-    pack.batch = batch;
-    pack.source_stride = from.stride;
-    pack.packed_stride = {batch.inner * packed_floats, packed_floats};
-    return pack;
-  }
-
-  void pack() {
-    gemm.pack_a(pack_a, 0, gemm.pack_a_tasks(pack_a));
-    gemm.pack_b(pack_b, 0, gemm.pack_b_tasks(pack_b));
-  }
-
-  void multiply(int64_t begin, int64_t end) {
-    GuardedBuffer<float> scratch(gemm.gemm_scratch_bytes(args) / 4);
-    gemm.gemm(args, begin, end, scratch.data());
-    CHECK(scratch.intact());
-  }
-
-  ReferenceGemm expected(int64_t outer, int64_t inner, int64_t row_begin, int64_t rows) const {
-    const Problem& p = problem;
-    ReferenceGemmArgs r;
-    r.m = rows, r.n = p.n, r.k = p.k;
-    r.a_row = p.a_turned ? 1 : a.ld, r.a_depth = p.a_turned ? a.ld : 1;
-    r.b_depth = p.b_turned ? 1 : b.ld, r.b_column = p.b_turned ? b.ld : 1;
-    r.a = a.data.data() + a.offset(outer, inner) + row_begin * r.a_row;
-    r.b = b.data.data() + (p.share_b ? 0 : b.offset(outer, inner));
-    r.alpha = p.alpha;
-    r.bias_row = p.bias == GemmBias::kRow, r.bias_column = p.bias == GemmBias::kColumn;
-    if (p.bias != GemmBias::kNone) r.bias = bias.data() + row_begin * r.bias_row;
-    r.bias_scale = p.bias_scale;
-    if (args.residual) {
-      const Matrices& from = args.residual == args.c ? c : residual;
-      r.residual = args.residual + from.offset(outer, inner) + row_begin * from.ld;
-      r.ld_residual = from.ld;
-    }
-    r.residual_scale = p.residual_scale;
-    r.activation = p.activation;
-    return reference_gemm(r);
-  }
-};
 
 bool agrees(float got, double want, double error) {
   if (std::isnan(want)) return std::isnan(got);
@@ -160,7 +30,8 @@ int64_t wrong_elements(const Instance& x, int64_t outer, int64_t inner, int64_t 
     const int64_t row = row_begin + static_cast<int64_t>(at) / n;
     const float got = x.c.data[x.c.offset(outer, inner) + row * x.c.ld + static_cast<int64_t>(at) % n];
     if (agrees(got, want.c[at], want.error[at])) continue;
-    if (++wrong == 1) UNSCOPED_INFO("first at row " << row << " column " << at % n << ": " << got << " not " << want.c[at]);
+    if (++wrong == 1)
+      UNSCOPED_INFO("first at row " << row << " column " << at % n << ": " << got << " not " << want.c[at]);
   }
   return wrong;
 }
@@ -175,10 +46,9 @@ void check(const KernelTable& set, const Problem& p) {
   std::vector<ReferenceGemm> want;
   for (int64_t o = 0; o < p.batch.outer; ++o)
     for (int64_t i = 0; i < p.batch.inner; ++i) want.push_back(x.expected(o, i, 0, p.m));
-  x.multiply(0, set.gemm->gemm_tasks(x.args));
+  CHECK(x.multiply(0, set.gemm->gemm_tasks(x.args)));
   for (int64_t o = 0; o < p.batch.outer; ++o)
-    for (int64_t i = 0; i < p.batch.inner; ++i)
-      CHECK(wrong_elements(x, o, i, 0, want[o * p.batch.inner + i]) == 0);
+    for (int64_t i = 0; i < p.batch.inner; ++i) CHECK(wrong_elements(x, o, i, 0, want[o * p.batch.inner + i]) == 0);
   CHECK(x.c.gaps_untouched());
   CHECK(x.packed_a.intact());
   CHECK(x.packed_b.intact());
@@ -282,8 +152,8 @@ TEST_CASE("depth beyond a block, rows beyond a group and single rows agree with 
       Problem p{.m = 801, .n = 5 * columns + 1, .k = k, .residual = true};
       Instance x(*set->gemm, p);
       x.pack();
-      x.multiply(0, set->gemm->gemm_tasks(x.args));
-      for (int64_t row = 0; row < p.m; row += k > 100 ? 89 : 1)
+      CHECK(x.multiply(0, set->gemm->gemm_tasks(x.args)));
+      for (int64_t row = 0; row<p.m; row += k> 100 ? 89 : 1)
         CHECK(wrong_elements(x, 0, 0, row, x.expected(0, 0, row, 1)) == 0);
       CHECK(x.c.gaps_untouched());
     }
@@ -295,8 +165,14 @@ TEST_CASE("batches with two strides, shared operands and transposes agree with t
     for (bool a_turned : {false, true})
       for (bool b_turned : {false, true})
         for (bool share_b : {false, true})
-          check(*set, {.m = 19, .n = 37, .k = 21, .a_turned = a_turned, .b_turned = b_turned, .batch = {2, 3},
-                       .share_b = share_b, .alpha = 0.125f});
+          check(*set, {.m = 19,
+                       .n = 37,
+                       .k = 21,
+                       .a_turned = a_turned,
+                       .b_turned = b_turned,
+                       .batch = {2, 3},
+                       .share_b = share_b,
+                       .alpha = 0.125f});
 }
 
 TEST_CASE("the epilogue agrees with the oracle for every activation, bias and residual", "[gemm]") {
@@ -304,7 +180,12 @@ TEST_CASE("the epilogue agrees with the oracle for every activation, bias and re
     for (const ActivationArgs& activation : all_activations()) {
       for (GemmBias bias : {GemmBias::kNone, GemmBias::kColumn, GemmBias::kRow, GemmBias::kOne}) {
         for (int residual : {0, 1, 2}) {
-          Problem p{.m = 14, .n = 35, .k = 9, .bias = bias, .residual = residual == 1, .in_place = residual == 2,
+          Problem p{.m = 14,
+                    .n = 35,
+                    .k = 9,
+                    .bias = bias,
+                    .residual = residual == 1,
+                    .in_place = residual == 2,
                     .activation = activation};
           if (residual > 0) p.alpha = -1.5f, p.bias_scale = 0.5f, p.residual_scale = 3;
           check(*set, p);
@@ -324,7 +205,7 @@ TEST_CASE("a bias may change with the batch, as an attention mask does", "[gemm]
     std::fill(mask.begin() + 11, mask.end(), -100.0f);
     x.args.bias = mask.data();
     x.args.bias_stride = {11, 0};
-    x.multiply(0, set->gemm->gemm_tasks(x.args));
+    CHECK(x.multiply(0, set->gemm->gemm_tasks(x.args)));
     for (int64_t i = 0; i < 3; ++i) {
       for (int64_t row = 0; row < 5; ++row) {
         for (int64_t column = 0; column < 11; ++column) {
@@ -351,7 +232,7 @@ TEST_CASE("NaN and infinity reach exactly the results they belong to", "[gemm]")
       x.bias[7] = kNan;
       x.bias[36] = -kInfinity;
       x.pack();
-      x.multiply(0, set->gemm->gemm_tasks(x.args));
+      CHECK(x.multiply(0, set->gemm->gemm_tasks(x.args)));
       CHECK(wrong_elements(x, 0, 0, 0, x.expected(0, 0, 0, p.m)) == 0);
       CHECK(x.c.gaps_untouched());
     }
@@ -367,11 +248,11 @@ TEST_CASE("results are bitwise the same however the tasks are cut", "[gemm]") {
       Instance x(*set->gemm, p);
       x.pack();
       const int64_t tasks = set->gemm->gemm_tasks(x.args);
-      x.multiply(0, tasks);
+      CHECK(x.multiply(0, tasks));
       const auto whole = bits_of(x.c.data);
       for (int64_t longest : {int64_t{1}, int64_t{5}, std::max<int64_t>(tasks / 2, 1)}) {
         x.c.data.refill();
-        run_in_pieces(tasks, longest, [&](int64_t begin, int64_t end) { x.multiply(begin, end); });
+        run_in_pieces(tasks, longest, [&](int64_t begin, int64_t end) { CHECK(x.multiply(begin, end)); });
         CHECK(whole == bits_of(x.c.data));
       }
     }
@@ -387,7 +268,7 @@ TEST_CASE("ranges of tasks write every element once", "[gemm]") {
       size_t written = 0;
       run_in_pieces(set->gemm->gemm_tasks(x.args), 9, [&](int64_t begin, int64_t end) {
         x.c.data.refill();
-        x.multiply(begin, end);
+        CHECK(x.multiply(begin, end));
         for (size_t at = 0; at < x.c.data.size(); ++at) written += !x.c.data.poisoned(at);
       });
       CHECK(written == static_cast<size_t>(p.batch.outer * p.batch.inner * p.m * p.n));

@@ -30,8 +30,8 @@ struct ReferenceGemm {
 };
 
 /// activation(alpha * A * B + bias_scale * bias + residual_scale * residual). The error bound before the activation is
-/// (k + 6) * 2^-24 * (|alpha| |A| |B| + |bias_scale * bias| + |residual_scale * residual|): one rounding for each of the k
-/// fused multiply-adds, and some for joining interleaved sums, scaling and adding.
+/// (k + 6) * 2^-24 * (|alpha| |A| |B| + |bias_scale * bias| + |residual_scale * residual|): one rounding for each of
+/// the k fused multiply-adds, and some for joining interleaved sums, scaling and adding.
 ReferenceGemm reference_gemm(const ReferenceGemmArgs& args);
 
 }  // namespace svengine::kernels

@@ -1,9 +1,9 @@
 // Matrix products of packed operands: from ranges of tasks to tiles.
 //
-// A task is one tile (a row panel times a column panel). Tasks are numbered so that a contiguous range is a compact piece
-// of C: batch, then groups of row panels (as many as the L2 cache holds), then column panels, then the row panels of the
-// group. A range is cut into rectangles again, and a rectangle is worked through depth block by depth block, so that the block
-// of a B panel is read from L1 by all row panels of the group:
+// A task is one tile (a row panel times a column panel). Tasks are numbered so that a contiguous range is a compact
+// piece of C: batch, then groups of row panels (as many as the L2 cache holds), then column panels, then the row panels
+// of the group. A range is cut into rectangles again, and a rectangle is worked through depth block by depth block, so
+// that the block of a B panel is read from L1 by all row panels of the group:
 //
 //     group of row panels      j0   j1                     for each depth block
 //          i0  +--+ . . . . . +----+----+                    for each column panel j (its block of B goes to L1)
@@ -147,7 +147,7 @@ void gemm(const GemmArgs& args, int64_t task_begin, int64_t task_end, void* scra
 }  // namespace
 
 const GemmKernels gemm_kernels{
-    kPanelRows,   kPanelColumns, packed_a_bytes, packed_b_bytes, pack_a_tasks, pack_a,
+    kPanelRows,   kPanelColumns, packed_a_bytes, packed_b_bytes,     pack_a_tasks, pack_a,
     pack_b_tasks, pack_b,        gemm_tasks,     gemm_scratch_bytes, gemm,
 };
 

@@ -31,8 +31,8 @@ inline __attribute__((always_inline)) Square transposed(Square x) {
   return x;
 }
 
-/// target[d * ld + x] = source[x * source_ld + d] for x < rows, d < steps. rows and steps are 1 ... kLanes. Rows that do not
-/// exist repeat the last one and are not stored: selecting a pointer is cheaper than a branch around every load.
+/// target[d * ld + x] = source[x * source_ld + d] for x < rows, d < steps. rows and steps are 1 ... kLanes. Rows that
+/// do not exist repeat the last one and are not stored: selecting a pointer is cheaper than a branch around every load.
 inline __attribute__((always_inline)) void copy_turned_square(const float* source, int64_t source_ld, int64_t rows,
                                                               int64_t steps, float* target, int64_t ld) {
   const vb exists = svwhilelt_b32(int64_t{0}, steps);
@@ -55,13 +55,15 @@ inline __attribute__((always_inline)) void copy_turned_square(const float* sourc
 }
 
 /// target[d * ld + x] = source[x * source_ld + d] for x < rows <= kLanes, d < depth.
-inline void copy_turned(const float* source, int64_t source_ld, int64_t rows, int64_t depth, float* target, int64_t ld) {
+inline void copy_turned(const float* source, int64_t source_ld, int64_t rows, int64_t depth, float* target,
+                        int64_t ld) {
   for (int64_t d = 0; d < depth; d += kLanes)
     copy_turned_square(source + d, source_ld, rows, smaller(depth - d, kLanes), target + d * ld, ld);
 }
 
 /// target[d * ld + x] = source[d * source_ld + x] for x < columns <= kLanes, d < depth.
-inline void copy_straight(const float* source, int64_t source_ld, int64_t columns, int64_t depth, float* target, int64_t ld) {
+inline void copy_straight(const float* source, int64_t source_ld, int64_t columns, int64_t depth, float* target,
+                          int64_t ld) {
   const vb exists = svwhilelt_b32(int64_t{0}, columns);
   for (int64_t d = 0; d < depth; ++d) svst1(exists, target + d * ld, svld1(exists, source + d * source_ld));
 }

@@ -1,4 +1,5 @@
-// How a matrix product is cut into tiles, groups and blocks. Everything here depends on shapes and the machine's numbers only.
+// How a matrix product is cut into tiles, groups and blocks. Everything here depends on shapes and the machine's
+// numbers only.
 #pragma once
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/sve/vec.h"

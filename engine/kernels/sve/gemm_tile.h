@@ -1,9 +1,11 @@
 // The innermost product: a tile of kRows x kPanelColumns sums held in registers.
 //
-//            b: one vector row of the B panel a step          each step: load kPanelVectors vectors of b, broadcast kRows
+//            b: one vector row of the B panel a step          each step: load kPanelVectors vectors of b, broadcast
+//            kRows
 //          +------+------+                                    floats of a, kRows * kPanelVectors multiply-adds
 //   a ->   | acc  | acc  |
-//   kRows  | acc  | acc  |  ...                               12 x 2 accumulators + 2 of b + broadcasts fit 32 registers
+//   kRows  | acc  | acc  |  ...                               12 x 2 accumulators + 2 of b + broadcasts fit 32
+//   registers
 //          +------+------+
 //
 // With few rows a tile would have fewer sums than the multiply-add pipes have slots (A64FX: 2 pipes x 9 cycles), so the
@@ -16,15 +18,15 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 struct Tile {
   int64_t depth;
-  const float* a;        // [depth][kRows]
-  const float* b;        // [depth][kPanelColumns]
-  const float* seed;     // [kRows][kPanelColumns] sums so far; null: 0
-  float* partial;        // where sums go while more depth follows; null: the epilogue runs
+  const float* a;     // [depth][kRows]
+  const float* b;     // [depth][kPanelColumns]
+  const float* seed;  // [kRows][kPanelColumns] sums so far; null: 0
+  float* partial;     // where sums go while more depth follows; null: the epilogue runs
   float* c;
-  int64_t next_a;        // bytes from a to the rows of the next tile, which are brought into the L2 cache meanwhile
-  const float* bias;     // null: none
-  const float* residual; // null: none
-  int64_t columns;       // of c that exist, 1 ... kPanelColumns
+  int64_t next_a;         // bytes from a to the rows of the next tile, which are brought into the L2 cache meanwhile
+  const float* bias;      // null: none
+  const float* residual;  // null: none
+  int64_t columns;        // of c that exist, 1 ... kPanelColumns
 };
 
 /// Interleaved sums: as many as registers (less the operands) and the 48 instructions of A64FX's loop buffer allow.
@@ -64,11 +66,9 @@ inline __attribute__((always_inline)) void multiply(const Tile& tile, Sums<kRows
   if constexpr (kWays > 1) {
     Sums<kRows> more[kWays - 1];
     SVENGINE_UNROLL
-    for (int w = 0; w < kWays - 1; ++w)
-      SVENGINE_UNROLL
-      for (int r = 0; r < kRows; ++r)
-        SVENGINE_UNROLL
-        for (int v = 0; v < kPanelVectors; ++v) more[w].at[r][v] = svdup_f32(0.0f);
+    for (int w = 0; w < kWays - 1; ++w) SVENGINE_UNROLL
+    for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
+    for (int v = 0; v < kPanelVectors; ++v) more[w].at[r][v] = svdup_f32(0.0f);
     for (; left >= kWays; left -= kWays) {
       multiply_step<kRows>(a, b, sums);
       SVENGINE_UNROLL
@@ -77,12 +77,9 @@ inline __attribute__((always_inline)) void multiply(const Tile& tile, Sums<kRows
       b += kWays * kPanelColumns;
     }
     SVENGINE_UNROLL
-    for (int w = 0; w < kWays - 1; ++w)
-      SVENGINE_UNROLL
-      for (int r = 0; r < kRows; ++r)
-        SVENGINE_UNROLL
-        for (int v = 0; v < kPanelVectors; ++v)
-          sums.at[r][v] = svadd_x(all, sums.at[r][v], more[w].at[r][v]);
+    for (int w = 0; w < kWays - 1; ++w) SVENGINE_UNROLL
+    for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
+    for (int v = 0; v < kPanelVectors; ++v) sums.at[r][v] = svadd_x(all, sums.at[r][v], more[w].at[r][v]);
   }
   const int64_t next_a = tile.next_a;
   for (; left > 0; --left, a += kRows, b += kPanelColumns) {
@@ -99,9 +96,8 @@ inline __attribute__((always_inline)) void scale_and_add(const GemmArgs& args, c
   if (args.alpha != 1.0f) {
     const vf alpha = svdup_f32(args.alpha);
     SVENGINE_UNROLL
-    for (int r = 0; r < kRows; ++r)
-      SVENGINE_UNROLL
-      for (int v = 0; v < kPanelVectors; ++v) sums.at[r][v] = svmul_x(all, sums.at[r][v], alpha);
+    for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
+    for (int v = 0; v < kPanelVectors; ++v) sums.at[r][v] = svmul_x(all, sums.at[r][v], alpha);
   }
   if (tile.bias) {
     const vf scale = svdup_f32(args.bias_scale);
@@ -127,21 +123,19 @@ inline __attribute__((always_inline)) void scale_and_add(const GemmArgs& args, c
     const float* residual = tile.residual;
     const int64_t ld = args.ld_residual;
     SVENGINE_UNROLL
-    for (int r = 0; r < kRows; ++r, residual += ld)
-      SVENGINE_UNROLL
-      for (int v = 0; v < kPanelVectors; ++v) {
-        const vf x = svld1(exists[v], residual + v * kLanes);
-        sums.at[r][v] = svmla_x(all, sums.at[r][v], x, scale);
-      }
+    for (int r = 0; r < kRows; ++r, residual += ld) SVENGINE_UNROLL
+    for (int v = 0; v < kPanelVectors; ++v) {
+      const vf x = svld1(exists[v], residual + v * kLanes);
+      sums.at[r][v] = svmla_x(all, sums.at[r][v], x, scale);
+    }
   }
 }
 
 template <Activation kKind, int kRows>
 inline __attribute__((always_inline)) void activate(const ActivationArgs& args, Sums<kRows>& sums) {
   SVENGINE_UNROLL
-  for (int r = 0; r < kRows; ++r)
-    SVENGINE_UNROLL
-    for (int v = 0; v < kPanelVectors; ++v) sums.at[r][v] = apply_activation<kKind>(sums.at[r][v], args);
+  for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
+  for (int v = 0; v < kPanelVectors; ++v) sums.at[r][v] = apply_activation<kKind>(sums.at[r][v], args);
 }
 
 /// The whole life of a tile but for the activations of a later pass (see activates_in_registers).
@@ -150,21 +144,18 @@ __attribute__((noinline)) void run_tile_of(const GemmArgs& args, const Tile& til
   const vb all = svptrue_b32();
   Sums<kRows> sums;
   SVENGINE_UNROLL
-  for (int r = 0; r < kRows; ++r)
-    SVENGINE_UNROLL
-    for (int v = 0; v < kPanelVectors; ++v) sums.at[r][v] = svdup_f32(0.0f);
+  for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
+  for (int v = 0; v < kPanelVectors; ++v) sums.at[r][v] = svdup_f32(0.0f);
   if (const float* seed = tile.seed) {
     SVENGINE_UNROLL
-    for (int r = 0; r < kRows; ++r)
-      SVENGINE_UNROLL
-      for (int v = 0; v < kPanelVectors; ++v) sums.at[r][v] = svld1(all, seed + r * kPanelColumns + v * kLanes);
+    for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
+    for (int v = 0; v < kPanelVectors; ++v) sums.at[r][v] = svld1(all, seed + r * kPanelColumns + v * kLanes);
   }
   multiply<kRows>(tile, sums);
   if (float* partial = tile.partial) {
     SVENGINE_UNROLL
-    for (int r = 0; r < kRows; ++r)
-      SVENGINE_UNROLL
-      for (int v = 0; v < kPanelVectors; ++v) svst1(all, partial + r * kPanelColumns + v * kLanes, sums.at[r][v]);
+    for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
+    for (int v = 0; v < kPanelVectors; ++v) svst1(all, partial + r * kPanelColumns + v * kLanes, sums.at[r][v]);
     return;
   }
   vb exists[kPanelVectors];
@@ -176,9 +167,8 @@ __attribute__((noinline)) void run_tile_of(const GemmArgs& args, const Tile& til
   float* c = tile.c;
   const int64_t ldc = args.ldc;
   SVENGINE_UNROLL
-  for (int r = 0; r < kRows; ++r, c += ldc)
-    SVENGINE_UNROLL
-    for (int v = 0; v < kPanelVectors; ++v) svst1(exists[v], c + v * kLanes, sums.at[r][v]);
+  for (int r = 0; r < kRows; ++r, c += ldc) SVENGINE_UNROLL
+  for (int v = 0; v < kPanelVectors; ++v) svst1(exists[v], c + v * kLanes, sums.at[r][v]);
 }
 
 /// The others would need more registers than the tile leaves: they run over C while it is in L1.
