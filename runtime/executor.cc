@@ -24,17 +24,28 @@ bool more_than_cpus(int threads) {
 
 }  // namespace
 
-Team::Team(Topology topology, bool flush_denormals)
+Team::Team(Topology topology, bool flush_denormals, int beside)
     : topology_(std::move(topology)), threads_(topology_.threads()), flush_denormals_(flush_denormals),
-      barrier_(topology_, more_than_cpus(threads_)) {}
+      barrier_(topology_, more_than_cpus(threads_ + beside)) {}
 
-struct RunState::Shared {
-  static constexpr int64_t kNone = INT64_MAX;
-  std::atomic<const char*> problem{nullptr};  // the first bad task's message
-  std::atomic<int64_t> failed_step{kNone};    // its step, written after the message
-};
+Status Team::run(const std::function<void(int)>& body) const {
+  if (threads_ == 1) {
+    body(0);
+    return {};
+  }
+  int given = 0;
+#pragma omp parallel num_threads(threads_)
+  {
+#pragma omp single
+    given = omp_get_num_threads();
+    if (given == threads_) body(omp_get_thread_num());
+  }
+  if (given == threads_) return {};
+  return error("OpenMP gave {} of the {} threads asked for; lower --threads, or raise OMP_THREAD_LIMIT, or set "
+               "OMP_DYNAMIC=false and call from outside a parallel region", given, threads_);
+}
 
-Result<std::unique_ptr<RunState>> RunState::create(std::shared_ptr<const Plan> plan, const Team& team) {
+Result<std::unique_ptr<RunState>> RunState::create(std::shared_ptr<const Plan> plan, const Team& team, Replicas* replicas) {
   std::unique_ptr<RunState> state(new RunState);
   SV_ASSIGN(state->arena_, ArenaMemory::map(static_cast<size_t>(plan->arena_bytes)));
   SV_ASSIGN(state->scratch_, ArenaMemory::map(static_cast<size_t>(plan->scratch_bytes) * static_cast<size_t>(team.threads())));
@@ -44,7 +55,8 @@ Result<std::unique_ptr<RunState>> RunState::create(std::shared_ptr<const Plan> p
     const Slot& s = plan->slots[i];
     std::byte* base = nullptr;
     if (s.kind == SlotKind::arena) base = state->arena_.data() + s.offset;
-    if (s.kind == SlotKind::constant) base = const_cast<std::byte*>(s.constant);
+    if (s.kind == SlotKind::constant) base = const_cast<std::byte*>(replicas ? replicas->of(s.constant, s.bytes) : s.constant);
+    if (s.kind == SlotKind::constant && !base && s.bytes > 0) return error("no memory for a core group's copy of {} bytes of weights", s.bytes);
     if (s.kind == SlotKind::input) state->input_slots_[s.index] = static_cast<int32_t>(i);
     if (s.kind == SlotKind::output) state->output_slots_[s.index] = static_cast<int32_t>(i);
     state->bases_.push_back(base);
@@ -61,7 +73,12 @@ void RunState::bind_output(size_t index, void* data) {
   bases_[static_cast<size_t>(output_slots_[index])] = static_cast<std::byte*>(data);
 }
 
-void RunState::walk(Team& team, int thread, Shared& shared, StepTimes* times) {
+void RunState::start() {
+  problem_ = nullptr;
+  failed_step_ = kNone;
+}
+
+void RunState::walk(Team& team, int thread, StepTimes* times) {
   const DenormalMode mode(team.flush_denormals());
   const Run run(bases_.data(), scratch_.data() + static_cast<size_t>(thread) * static_cast<size_t>(plan_->scratch_bytes));
   const int64_t threads = team.threads();
@@ -73,7 +90,7 @@ void RunState::walk(Team& team, int thread, Shared& shared, StepTimes* times) {
     if (begin < end)
       if (const char* problem = step.run(run, begin, end)) {
         const char* none = nullptr;
-        if (shared.problem.compare_exchange_strong(none, problem)) shared.failed_step = static_cast<int64_t>(i);
+        if (problem_.compare_exchange_strong(none, problem)) failed_step_ = static_cast<int64_t>(i);
       }
     team.barrier().wait(thread);
     if (times && thread == 0) {
@@ -83,35 +100,15 @@ void RunState::walk(Team& team, int thread, Shared& shared, StepTimes* times) {
     }
     // A failure in step i was written before its barrier, so here every thread sees it. One that a faster thread has just met
     // in step i + 1 is not counted yet, and ends the run one step later for all.
-    if (shared.failed_step.load() <= static_cast<int64_t>(i)) break;
+    if (failed_step_.load() <= static_cast<int64_t>(i)) break;
   }
 }
 
-Status RunState::run(Team& team, StepTimes* times) {
-  Shared shared;
-  if (times) {
-    times->nanoseconds.resize(plan_->steps.size());
-    ++times->runs;
-  }
-  if (team.threads() == 1) {
-    walk(team, 0, shared, times);
-  } else {
-    int given = 0;
-#pragma omp parallel num_threads(team.threads())
-    {
-#pragma omp single
-      given = omp_get_num_threads();
-      if (given == team.threads()) walk(team, omp_get_thread_num(), shared, times);
-    }
-    if (given != team.threads())
-      return error("OpenMP gave {} of the {} threads asked for; lower --threads, or raise OMP_THREAD_LIMIT, or set "
-                   "OMP_DYNAMIC=false and call from outside a parallel region", given, team.threads());
-  }
-  if (const int64_t failed = shared.failed_step.load(); failed != Shared::kNone) {
-    const Step& step = plan_->steps[static_cast<size_t>(failed)];
-    return error("node '{}' ({}): {}", step.node, step.op, shared.problem.load());
-  }
-  return {};
+Status RunState::finish() const {
+  const int64_t failed = failed_step_.load();
+  if (failed == kNone) return {};
+  const Step& step = plan_->steps[static_cast<size_t>(failed)];
+  return error("node '{}' ({}): {}", step.node, step.op, problem_.load());
 }
 
 }  // namespace svengine

@@ -1,5 +1,7 @@
 // Walks a plan with a team of threads.
 #pragma once
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -7,6 +9,7 @@
 #include "engine/plan/plan.h"
 #include "runtime/arena_memory.h"
 #include "runtime/barrier.h"
+#include "runtime/replicas.h"
 #include "runtime/topology.h"
 
 namespace svengine {
@@ -15,11 +18,15 @@ namespace svengine {
 /// everywhere. One run at a time per team.
 class Team {
  public:
-  explicit Team(Topology topology, bool flush_denormals = true);
+  /// `beside`: threads of other teams that run at the same time.
+  explicit Team(Topology topology, bool flush_denormals = true, int beside = 0);
   int threads() const { return threads_; }
   const Topology& topology() const { return topology_; }
   bool flush_denormals() const { return flush_denormals_; }
   Barrier& barrier() { return barrier_; }
+
+  /// Calls body(thread) on every thread of the team at once. Fails, having called nothing, when OpenMP gives fewer threads.
+  Status run(const std::function<void(int)>& body) const;
 
  private:
   Topology topology_;
@@ -34,10 +41,12 @@ struct StepTimes {
   int64_t runs = 0;
 };
 
-/// The memory of runs of one plan: arena, scratch, and the table of base addresses. One run at a time.
+/// The memory of runs of one plan: arena, scratch, and the table of base addresses. One run at a time: start(), then walk() on
+/// every thread of the team, then finish().
 class RunState {
  public:
-  static Result<std::unique_ptr<RunState>> create(std::shared_ptr<const Plan> plan, const Team& team);
+  /// `replicas`, when given, supply the constants; those new to them are to be copied before the first run.
+  static Result<std::unique_ptr<RunState>> create(std::shared_ptr<const Plan> plan, const Team& team, Replicas* replicas = nullptr);
 
   const Plan& plan() const { return *plan_; }
   std::shared_ptr<const Plan> shared_plan() const { return plan_; }
@@ -45,19 +54,23 @@ class RunState {
   void bind_input(size_t index, const void* data);
   void bind_output(size_t index, void* data);
 
-  /// Runs the plan on the bound tensors. Allocates nothing. `times`, when given, has an entry for every step.
-  Status run(Team& team, StepTimes* times = nullptr);
+  void start();
+  /// Runs the thread's share of every step on the bound tensors. Allocates nothing. `times` (thread 0's) has an entry for every step.
+  void walk(Team& team, int thread, StepTimes* times);
+  /// The first failing step's message.
+  Status finish() const;
 
  private:
   RunState() = default;
-  struct Shared;
-  void walk(Team& team, int thread, Shared& shared, StepTimes* times);
+  static constexpr int64_t kNone = INT64_MAX;
 
   std::shared_ptr<const Plan> plan_;
   ArenaMemory arena_;
   ArenaMemory scratch_;
   std::vector<std::byte*> bases_;
   std::vector<int32_t> input_slots_, output_slots_;
+  std::atomic<const char*> problem_{nullptr};  // the first bad task's message
+  std::atomic<int64_t> failed_step_{kNone};    // its step, written after the message
 };
 
 }  // namespace svengine

@@ -39,10 +39,68 @@ Result<Segment::Prepared> Segment::make(const std::vector<Tensor>& inputs) {
     prepared.sources = std::move(split.sources);
     graph = std::move(split.prefix);
   }
-  SV_TRY(run_pipeline(graph, context, Stage::plan));
-  SV_ASSIGN(std::shared_ptr<const Plan> plan, make_plan(graph, shared_.kernels, shared_.weights));
-  SV_ASSIGN(prepared.state, RunState::create(std::move(plan), shared_.team));
+  SV_ASSIGN(std::shared_ptr<const Plan> plan, plan_of(std::move(graph)));
+  SV_TRY(pack_weights());
+  SV_ASSIGN(TeamRun run, TeamRun::whole(std::move(plan), shared_.team));
+  prepared.run = std::make_unique<TeamRun>(std::move(run));
+  forget_graph_if_done();
   return prepared;
+}
+
+Result<std::shared_ptr<const Plan>> Segment::plan_rows(const std::vector<Tensor>& inputs, int64_t rows) {
+  std::vector<Dims> dims;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    dims.push_back(inputs[i].dims());
+    if (shared_.shards->split_inputs[i]) dims.back()[0] = rows;
+  }
+  SV_ASSIGN(Graph graph, specialize(graph_, dims, {}, pass_context(shared_.kernels)));
+  if (!all_shapes_known(graph)) return error("shard mode cannot run this network, whose shapes depend on data");
+  return plan_of(std::move(graph));
+}
+
+Result<Segment::Prepared> Segment::make_sharded(const std::vector<Tensor>& inputs) {
+  Shards& shards = *shared_.shards;
+  const int64_t batch = shards.batch_of(inputs);
+  std::map<int64_t, std::shared_ptr<const Plan>> plan_of_rows{{0, nullptr}};  // two at most: counts differ by one
+  std::vector<std::shared_ptr<const Plan>> plans;
+  for (size_t g = 0; g < shards.groups.size(); ++g) {
+    const int64_t rows = rows_of(batch, g, shards.groups.size()).count();
+    if (g == 0 || !plan_of_rows.count(rows)) {  // an empty batch is the first group's
+      SV_ASSIGN(plan_of_rows[rows], plan_rows(inputs, rows));
+    }
+    plans.push_back(plan_of_rows[rows]);
+  }
+  SV_TRY(pack_weights());
+  SV_ASSIGN(TeamRun run, TeamRun::sharded(plans, batch, shared_.team, shards));
+  Prepared prepared;
+  prepared.bound_inputs.assign(inputs.size(), true);
+  prepared.run = std::make_unique<TeamRun>(std::move(run));
+  return prepared;
+}
+
+Result<std::shared_ptr<const Plan>> Segment::plan_of(Graph graph) {
+  SV_TRY(run_pipeline(graph, pass_context(shared_.kernels), Stage::plan));
+  return make_plan(graph, shared_.kernels, shared_.weights);
+}
+
+Status Segment::pack_weights() {
+  WeightStore& weights = shared_.weights;
+  if (!weights.pending()) return {};
+  SV_TRY(weights.begin_pack());
+  // Who packs is who first touches. In shard mode these are the first group's weights; the others copy them.
+  Team& team = shared_.shards ? shared_.shards->groups.front().team : shared_.team;
+  SV_TRY(shared_.team.run([&](int thread) {
+    if (thread < team.threads()) weights.pack(thread, team.threads(), [&] { team.barrier().wait(thread); });
+  }));
+  weights.end_pack();
+  return {};
+}
+
+void Segment::forget_graph_if_done() {
+  const auto fixed = [](const Value* v) { return v->type.shape.is_static(); };
+  const bool by_shape_only = std::none_of(needs_value_.begin(), needs_value_.end(), [](bool needs) { return needs; });
+  // What is left of the weights then is what the plan reads.
+  if (by_shape_only && std::all_of(graph_.inputs().begin(), graph_.inputs().end(), fixed)) graph_ = Graph();
 }
 
 Result<Segment::Prepared*> Segment::find_or_make(const std::vector<Tensor>& inputs) {
@@ -52,7 +110,7 @@ Result<Segment::Prepared*> Segment::find_or_make(const std::vector<Tensor>& inpu
     prepared_.splice(prepared_.begin(), prepared_, it);
     return &prepared_.front();
   }
-  SV_ASSIGN(Prepared made, make(inputs));
+  SV_ASSIGN(Prepared made, shared_.shards ? make_sharded(inputs) : make(inputs));
   made.key = std::move(key);
   prepared_.push_front(std::move(made));
   if (prepared_.size() > kMostPlans) prepared_.pop_back();
@@ -67,17 +125,17 @@ Status Segment::prepare(const std::vector<Tensor>& inputs) {
 
 Result<std::vector<Tensor>> Segment::run(const std::vector<Tensor>& inputs, bool profile) {
   SV_ASSIGN(Prepared * prepared, find_or_make(inputs));
-  RunState& state = *prepared->state;
+  TeamRun& run = *prepared->run;
   size_t bound = 0;
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (prepared->bound_inputs[i]) state.bind_input(bound++, inputs[i].raw());
+    if (prepared->bound_inputs[i]) run.bind_input(bound++, inputs[i].raw());
   std::vector<Tensor> outputs;
-  for (const PlanTensor& o : state.plan().outputs) {
+  for (const PlanTensor& o : run.outputs()) {
     SV_ASSIGN(Tensor t, Tensor::allocate(o.dtype, o.dims));
-    state.bind_output(outputs.size(), t.raw());
+    run.bind_output(outputs.size(), t.raw());
     outputs.push_back(std::move(t));
   }
-  SV_TRY(state.run(shared_.team, profile ? &prepared->times : nullptr));
+  SV_TRY(run.run(profile));
   if (!prepared->rest) return outputs;
   std::vector<Tensor> boundary;
   for (const BoundarySource& s : prepared->sources) boundary.push_back(s.from_input ? inputs[s.index] : outputs[s.index]);
@@ -86,21 +144,22 @@ Result<std::vector<Tensor>> Segment::run(const std::vector<Tensor>& inputs, bool
 
 void Segment::collect_plans(std::vector<std::shared_ptr<const Plan>>& plans) const {
   for (const Prepared& p : prepared_) {
-    plans.push_back(p.state->shared_plan());
+    for (const std::shared_ptr<const Plan>& plan : p.run->plans()) plans.push_back(plan);
     if (p.rest) p.rest->collect_plans(plans);
   }
 }
 
 void Segment::collect_profile(std::vector<ProfileRow>& rows) const {
   for (const Prepared& p : prepared_) {
-    for (size_t i = 0; i < p.times.nanoseconds.size(); ++i) {
-      const Step& s = p.state->plan().steps[i];
-      rows.push_back({s.node, s.op, s.kernel, s.tasks, p.times.nanoseconds[i], s.cost});
+    const std::vector<int64_t>& times = p.run->times().nanoseconds;
+    for (size_t i = 0; i < times.size(); ++i) {
+      const Step& s = p.run->first().plan().steps[i];
+      rows.push_back({s.node, s.op, s.kernel, s.tasks, times[i], s.cost});
     }
     if (p.rest) p.rest->collect_profile(rows);
   }
 }
 
-PageKind Segment::page_kind() const { return prepared_.empty() ? PageKind::base : prepared_.front().state->page_kind(); }
+PageKind Segment::page_kind() const { return prepared_.empty() ? PageKind::base : prepared_.front().run->first().page_kind(); }
 
 }  // namespace svengine

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "runtime/session.h"
+#include "runtime/team_run.h"
 
 namespace svengine {
 
@@ -32,6 +33,7 @@ class Segment {
     Team& team;
     const kernels::KernelTable& kernels;
     WeightStore& weights;
+    Shards* shards;  // null: all threads share every step
   };
 
   /// `needs_value[i]`: input i is a constant when this segment is planned.
@@ -48,8 +50,7 @@ class Segment {
  private:
   struct Prepared {
     std::string key;
-    std::unique_ptr<RunState> state;
-    StepTimes times;
+    std::unique_ptr<TeamRun> run;
     std::unique_ptr<Segment> rest;        // null: this plan's outputs are the segment's
     std::vector<BoundarySource> sources;
     std::vector<bool> bound_inputs;       // plan inputs by segment input (constants are not plan inputs)
@@ -58,10 +59,15 @@ class Segment {
   std::string key_of(const std::vector<Tensor>& inputs) const;
   Result<Prepared*> find_or_make(const std::vector<Tensor>& inputs);
   Result<Prepared> make(const std::vector<Tensor>& inputs);
+  Result<Prepared> make_sharded(const std::vector<Tensor>& inputs);
+  Result<std::shared_ptr<const Plan>> plan_rows(const std::vector<Tensor>& inputs, int64_t rows);
+  Result<std::shared_ptr<const Plan>> plan_of(Graph graph);
+  Status pack_weights();
+  void forget_graph_if_done();
 
   static constexpr size_t kMostPlans = 16;  // least recently used ones go: each holds an arena
 
-  Graph graph_;
+  Graph graph_;  // empty when no other plan can ever be asked for
   std::vector<bool> needs_value_;
   Shared shared_;
   std::list<Prepared> prepared_;  // most recently used first

@@ -45,9 +45,13 @@ Result<std::unique_ptr<Session>> Session::create(Graph graph, SessionOptions opt
   session->options_ = options;
   session->team_ = std::make_unique<Team>(options.topology, options.flush_denormals);
   session->weights_ = std::make_unique<WeightStore>();
+  if (options.shard && options.topology.groups.size() > 1) {
+    SV_ASSIGN(Shards shards, make_shards(graph, *session->team_));
+    session->shards_ = std::make_unique<Shards>(std::move(shards));
+  }
   std::vector<bool> needs_value(graph.inputs().size(), false);
   session->root_ = std::make_unique<Segment>(std::move(graph), std::move(needs_value),
-                                             Segment::Shared{*session->team_, *options.kernels, *session->weights_});
+                                             Segment::Shared{*session->team_, *options.kernels, *session->weights_, session->shards_.get()});
   return session;
 }
 

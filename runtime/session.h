@@ -19,9 +19,13 @@ struct SessionOptions {
   Topology topology;                               // default: detect_topology(0)
   const kernels::KernelTable* kernels = nullptr;   // default: the best this processor can run
   bool flush_denormals = true;
+  /// The batch is cut and every core group computes its rows on its own copy of the weights: for throughput. The network has to
+  /// treat the samples of a batch independently. Without effect on a machine of one group.
+  bool shard = false;
 };
 
-/// One step of a profile: times are sums over all runs, of the slowest thread (barrier included).
+/// One step of a profile: times are sums over all runs, of the slowest thread (barrier included); in shard mode the first
+/// group's, on its rows.
 struct ProfileRow {
   std::string node, op, kernel;
   int64_t tasks = 0;
@@ -30,6 +34,7 @@ struct ProfileRow {
 };
 
 class Segment;
+struct Shards;
 
 /// Not thread-safe: one run at a time. Independent sessions may run at once.
 class Session {
@@ -69,6 +74,7 @@ class Session {
   SessionOptions options_;
   std::unique_ptr<Team> team_;
   std::unique_ptr<WeightStore> weights_;
+  std::unique_ptr<Shards> shards_;
   std::unique_ptr<Segment> root_;
 };
 

@@ -10,12 +10,26 @@
 #include <cstring>
 
 namespace svengine {
+namespace {
+
+constexpr size_t kHugePage = size_t{2} << 20;
+
+/// Marks shared pointers to mapped files, however they are cast.
+struct DeleteMappedFile {
+  void operator()(const MappedFile* file) const { delete file; }
+};
+
+}  // namespace
 
 std::shared_ptr<std::byte> allocate_aligned(size_t bytes) {
   if (bytes > (size_t{1} << 50)) return nullptr;
+  const size_t alignment = bytes >= kHugePage ? kHugePage : kCacheLine;
   const size_t rounded = static_cast<size_t>(round_up(static_cast<int64_t>(bytes ? bytes : 1), kCacheLine));
-  auto* memory = static_cast<std::byte*>(std::aligned_alloc(kCacheLine, rounded));
-  return memory ? std::shared_ptr<std::byte>(memory, std::free) : nullptr;
+  void* memory = nullptr;
+  if (posix_memalign(&memory, alignment, rounded) != 0) return nullptr;
+  // Whole huge pages only: what follows the last one may belong to others.
+  if (alignment == kHugePage) madvise(memory, rounded / kHugePage * kHugePage, MADV_HUGEPAGE);
+  return std::shared_ptr<std::byte>(static_cast<std::byte*>(memory), std::free);
 }
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& path) {
@@ -32,7 +46,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::map(int file, const std::s
   if (fstat(file, &status) != 0) return error("cannot read the state of '{}': {}", path, std::strerror(errno));
   if (!S_ISREG(status.st_mode))
     return error("'{}' is {}, not a regular file", path, S_ISDIR(status.st_mode) ? "a directory" : "a device or pipe");
-  std::shared_ptr<MappedFile> mapped(new MappedFile);
+  std::shared_ptr<MappedFile> mapped(new MappedFile, DeleteMappedFile());
   const auto size = static_cast<size_t>(status.st_size);
   if (size > 0) {
     void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
@@ -45,6 +59,14 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::map(int file, const std::s
 
 MappedFile::~MappedFile() {
   if (data_) munmap(const_cast<std::byte*>(data_), size_);
+}
+
+void release_pages(const std::shared_ptr<const void>& owner, std::span<const std::byte> bytes) {
+  if (!std::get_deleter<DeleteMappedFile>(owner)) return;
+  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(bytes.data());
+  const uintptr_t first = (begin + page - 1) / page * page, last = (begin + bytes.size()) / page * page;
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 
 }  // namespace svengine

@@ -14,7 +14,8 @@ inline constexpr size_t kCacheLine = 256;
 
 inline constexpr int64_t round_up(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
-/// `bytes` of memory aligned to kCacheLine, uninitialised; null when the system has none (or bytes is absurd).
+/// `bytes` of memory aligned to kCacheLine, uninitialised; null when the system has none (or bytes is absurd). From 2 MiB on
+/// aligned to that, and on huge pages where the system grants them to those who ask.
 std::shared_ptr<std::byte> allocate_aligned(size_t bytes);
 
 /// A file mapped read-only and privately. The pages come from the page cache and can be given back at any time.
@@ -35,5 +36,9 @@ class MappedFile {
   const std::byte* data_ = nullptr;
   size_t size_ = 0;
 };
+
+/// Gives physical memory back to the system when `owner` is a mapped file: the whole pages within `bytes`, a part of that file.
+/// They stay readable; reading takes them from the page cache again. Does nothing for other owners.
+void release_pages(const std::shared_ptr<const void>& owner, std::span<const std::byte> bytes);
 
 }  // namespace svengine

@@ -48,6 +48,17 @@ class Run {
 /// bad data (an index out of range) returns a static message, others null.
 using StepFunction = std::function<const char*(const Run&, int64_t begin, int64_t end)>;
 
+/// How a constant becomes what a kernel reads. `form` names the result: equal tensor, form and scale mean equal bytes.
+struct Packing {
+  std::string form;
+  int64_t bytes = 0;  // of the result
+  int64_t tasks = 1;  // independent parts
+  /// Does tasks [begin, end) from the constant's elements, aligned for their type. Absent: the elements are copied.
+  std::function<void(const std::byte* source, std::byte* packed, int64_t begin, int64_t end)> fill = {};
+  /// When not empty: one factor for every slice of dimension 0 of a float32 constant, applied in double before `fill`.
+  std::vector<double> row_scale = {};
+};
+
 class LowerContext {
  public:
   virtual ~LowerContext() = default;
@@ -71,9 +82,9 @@ class LowerContext {
   virtual Buffer out(size_t i = 0) = 0;
   /// Arena memory for this node's own steps.
   virtual Buffer temporary(int64_t bytes) = 0;
-  /// Constant input i in the form a kernel wants, made once by `fill` (any number of tasks; aligned to a cache line) and shared
-  /// by all plans of a session. `form` names the form: equal input and form mean equal bytes. The original is not kept for it.
-  virtual Buffer packed(size_t i, const std::string& form, int64_t bytes, const std::function<void(std::byte*)>& fill) = 0;
+  /// Constant input i in the form a kernel wants, aligned to a cache line, made once and shared by all plans of a session.
+  /// Filled when the plan is complete, by all threads. The original is not kept for it.
+  virtual Buffer packed(size_t i, Packing packing) = 0;
   /// Constant bytes of the plan's own (index tables and the like).
   virtual Buffer table(std::span<const std::byte> bytes) = 0;
 

@@ -80,6 +80,7 @@ std::vector<float> compute(const char* op, const std::vector<In>& ins, const Att
   WeightStore weights;
   auto plan = make_plan(graph, set, weights);
   if (!plan.ok()) FAIL(plan.error().message());
+  REQUIRE(weights.pack_alone().ok());
   const std::vector<float> out = run(**plan, inputs, static_cast<size_t>(stored_bytes(node->output()->type)) / 4);
   if (!block) return out;
   for (float f : out) CHECK(std::isfinite(f));

@@ -20,6 +20,7 @@ Result<std::vector<Tensor>> evaluate(const Node& node, const kernels::KernelTabl
   for (const Value* v : node.outputs()) builder.add_output(*v);
   SV_TRY(builder.lower(node));
   SV_ASSIGN(std::shared_ptr<const Plan> plan, builder.finish());
+  SV_TRY(weights.pack_alone());
 
   std::shared_ptr<std::byte> arena = allocate_aligned(static_cast<size_t>(plan->arena_bytes));
   std::shared_ptr<std::byte> scratch = allocate_aligned(static_cast<size_t>(plan->scratch_bytes));

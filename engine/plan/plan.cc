@@ -1,35 +1,8 @@
 #include "engine/plan/plan.h"
 
-#include <map>
-#include <mutex>
-
 #include "engine/plan/plan_builder.h"
 
 namespace svengine {
-
-struct WeightStore::Impl {
-  struct Entry {
-    std::weak_ptr<const void> original;  // expired: the address may since belong to another tensor
-    std::shared_ptr<const std::byte> packed;
-  };
-  std::mutex mutex;
-  std::map<std::pair<const std::byte*, std::string>, Entry> entries;
-};
-
-WeightStore::WeightStore() : impl_(new Impl) {}
-WeightStore::~WeightStore() = default;
-
-std::shared_ptr<const std::byte> WeightStore::get(const Tensor& tensor, const std::string& form, int64_t bytes,
-                                                  const std::function<void(std::byte*)>& fill) {
-  std::lock_guard lock(impl_->mutex);
-  Impl::Entry& entry = impl_->entries[{tensor.raw(), form}];
-  if (entry.packed && !entry.original.expired()) return entry.packed;
-  std::shared_ptr<std::byte> memory = allocate_aligned(static_cast<size_t>(bytes));
-  if (!memory) return nullptr;
-  fill(memory.get());
-  entry = {tensor.owner(), std::move(memory)};
-  return entry.packed;
-}
 
 Result<std::shared_ptr<const Plan>> make_plan(const Graph& graph, const kernels::KernelTable& kernels, WeightStore& weights) {
   PlanBuilder builder(kernels, weights);

@@ -18,6 +18,7 @@
 #include "engine/base/tensor.h"
 #include "engine/graph/op_def.h"
 #include "engine/ops/lowering.h"
+#include "engine/plan/weight_store.h"
 
 namespace svengine {
 
@@ -62,21 +63,8 @@ struct Plan {
   std::vector<std::shared_ptr<const void>> owners;  // keep the constants alive
 };
 
-/// Packed weights, shared by all plans of a session: the same tensor in the same form is packed once. Thread-safe.
-class WeightStore {
- public:
-  WeightStore();
-  ~WeightStore();
-  /// The bytes of `tensor` in `form`, made by `fill` at first use; null when memory is out.
-  std::shared_ptr<const std::byte> get(const Tensor& tensor, const std::string& form, int64_t bytes,
-                                       const std::function<void(std::byte*)>& fill);
-
- private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
-
-/// Lowers every node of a graph whose shapes are all concrete. Errors name the node.
+/// Lowers every node of a graph whose shapes are all concrete. Errors name the node. The plan may run when the weights that are
+/// pending in the store afterwards have been packed.
 Result<std::shared_ptr<const Plan>> make_plan(const Graph& graph, const kernels::KernelTable& kernels, WeightStore& weights);
 
 /// Computes one node whose inputs are all constants, in the calling thread (constant folding).

@@ -31,15 +31,17 @@ class NodeLowering final : public LowerContext {
     return {id, 0};
   }
 
-  Buffer packed(size_t i, const std::string& form, int64_t bytes, const std::function<void(std::byte*)>& fill) override {
+  Buffer packed(size_t i, Packing packing) override {
     const Tensor& tensor = node_->input(i)->constant();
-    std::shared_ptr<const std::byte> data = builder_.weights_.get(tensor, form, bytes, fill);
+    const int64_t bytes = packing.bytes;
+    const std::string name = node_->input(i)->name() + ":" + packing.form;
+    std::shared_ptr<const std::byte> data = builder_.weights_.get(tensor, std::move(packing));
     if (!data) {
       status_ = error("no memory for {} bytes of packed weights", bytes);
       return {};
     }
     const std::byte* raw = data.get();
-    return builder_.add_constant_slot(std::move(data), raw, bytes, node_->input(i)->name() + ":" + form);
+    return builder_.add_constant_slot(std::move(data), raw, bytes, name);
   }
 
   Buffer table(std::span<const std::byte> bytes) override {
@@ -129,8 +131,7 @@ Buffer PlanBuilder::constant_buffer(const Tensor& tensor, const std::string& nam
     return add_constant_slot(owner, tensor.raw(), static_cast<int64_t>(tensor.byte_size()), name);
   }
   const auto bytes = static_cast<int64_t>(tensor.byte_size());
-  std::shared_ptr<const std::byte> copy =
-      weights_.get(tensor, "aligned", bytes, [&](std::byte* to) { std::memcpy(to, tensor.raw(), tensor.byte_size()); });
+  std::shared_ptr<const std::byte> copy = weights_.get(tensor, {.form = "aligned", .bytes = bytes});
   const std::byte* raw = copy.get();
   return add_constant_slot(std::move(copy), raw, bytes, name);
 }

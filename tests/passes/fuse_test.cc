@@ -29,9 +29,10 @@ Value* weights(Builder& b, Dims dims, uint64_t seed = 3) { return b.constant(ran
 TEST_CASE("batch normalisation disappears into the convolution") {
   for (bool bias : {true, false}) {
     const Graph after = check_pass([&](Builder& b) { b.output(norm(b, conv(b, image(b), 2, bias)), "y"); }, "conv_norm", kPixels);
-    CHECK(ops_of(after) == "Conv");
-    CHECK(node_of(after, "Conv").input(2)->constant().dims() == Dims{18});
-    CHECK(node_of(after, "Conv").output()->name() == "y");
+    CHECK(ops_of(after) == "FusedConv");
+    CHECK(node_of(after, "FusedConv").input(2)->constant().dims() == Dims{18});
+    CHECK(node_of(after, "FusedConv").input(4)->constant().dims() == Dims{18});
+    CHECK(node_of(after, "FusedConv").output()->name() == "y");
   }
 }
 
@@ -43,7 +44,23 @@ TEST_CASE("weights that another convolution shares are not changed for it") {
         b.output(b.add("Conv", {x, w}), "z");
       },
       "conv_norm", kPixels);
-  CHECK(ops_of(after) == "Conv Conv");
+  CHECK(ops_of(after) == "FusedConv Conv");
+}
+
+TEST_CASE("a second batch normalisation disappears too, and an epilogue keeps the scale") {
+  const Graph two = check_pass([](Builder& b) { b.output(norm(b, norm(b, conv(b, image(b), 2, true))), "y"); }, "conv_norm", kPixels);
+  CHECK(ops_of(two) == "FusedConv");
+  const auto shortcut = [](Builder& b) {
+    Value *x = image(b), *beside = conv(b, x, 2);
+    b.output(b.add("Relu", {b.add("Add", {norm(b, conv(b, x, 2)), beside})}), "y");
+  };
+  const Graph before = build(shortcut);
+  Graph after = build(shortcut);
+  run_pass(after, "conv_norm");
+  run_pass(after, "conv");
+  CHECK(ops_of(after) == "Conv FusedConv");
+  CHECK(node_of(after, "FusedConv").input(4)->constant().dims() == Dims{18});
+  check_close(evaluated(after, kPixels), evaluated(before, kPixels), "after both passes");
 }
 
 TEST_CASE("batch normalisation stays when it trains or the convolution has another user") {

@@ -19,6 +19,7 @@ std::string kernel_set_names() {
 Result<SessionOptions> RuntimeOptions::resolve() const {
   SessionOptions out;
   out.flush_denormals = !keep_denormals;
+  out.shard = shard;
   if (!topology.empty()) {
     SV_ASSIGN(out.topology, parse_topology(topology));
   } else {
@@ -39,6 +40,8 @@ void add_runtime_options(CLI::App& command, RuntimeOptions& options) {
   command.add_option("--topology", options.topology, "Groups of threads, as 4x12 for A64FX's four groups of 12, on whatever cpus there are")
       ->type_name("GxT")
       ->excludes(threads)
+      ->group(kGroup);
+  command.add_flag("--shard", options.shard, "Cut the batch: every core group computes its samples on its own copy of the weights")
       ->group(kGroup);
   command.add_option("--kernels", options.kernels, "Kernel set: avx2, avx512 or sve512 (default: the best this processor can run)")
       ->type_name("SET")

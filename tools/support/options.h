@@ -14,12 +14,13 @@ class Option;
 
 namespace svengine::tool {
 
-/// --threads, --topology, --kernels, --no-flush-denormals.
+/// --threads, --topology, --shard, --kernels, --no-flush-denormals.
 struct RuntimeOptions {
   int threads = 0;  // 0: OMP_NUM_THREADS, or every allowed cpu
   std::string topology;
   std::string kernels;
   bool keep_denormals = false;
+  bool shard = false;
 
   Result<SessionOptions> resolve() const;
 };

@@ -1,4 +1,5 @@
 // Conv + Add of a residual + activation becomes FusedConv, which does all three in the kernel's epilogue.
+#include <algorithm>
 #include <unordered_map>
 
 #include "engine/graph/passes/epilogue.h"
@@ -38,7 +39,7 @@ Status fuse_conv(Graph& graph, const PassContext& context) {
     Value* residual = other_input(*add, conv_value);
     graph.move_before(conv, add);  // the residual may be made after the convolution
     graph.set_op(conv, *fused);
-    graph.resize_inputs(conv, 4);
+    graph.resize_inputs(conv, std::max<size_t>(conv->inputs().size(), 4));
     graph.set_input(conv, 3, residual);
     absorb(graph, *conv, *add);
   }

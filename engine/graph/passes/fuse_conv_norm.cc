@@ -1,8 +1,9 @@
-// Conv followed by BatchNormalization at inference becomes one Conv:
+// Conv followed by BatchNormalization at inference becomes one FusedConv:
 //
 //   s = scale / sqrt(var + epsilon)      W' = s W      B' = s (B - mean) + bias
 //
-// computed in double and rounded once, so that the result is at least as exact as running the two.
+// computed in double. W' is rounded once, where the weights are packed: until then s is an input of its own (see
+// kConvWeightScale), because a scaled copy would stay in memory beside the packed one.
 #include <cmath>
 
 #include "engine/graph/builder.h"
@@ -12,38 +13,40 @@
 namespace svengine {
 namespace {
 
+constexpr size_t kResidual = 3, kWeightScale = 4;  // FusedConv's inputs
+
 bool all_constant(const Node& node, size_t first, size_t last) {
   for (size_t i = first; i <= last; ++i)
     if (node.input(i) && !node.input(i)->is_constant()) return false;
   return true;
 }
 
-Result<Tensor> scaled_weights(const Tensor& weights, const std::vector<double>& s) {
-  SV_ASSIGN(Tensor out, Tensor::allocate(DType::f32, weights.dims()));
-  const auto values = out.data<float>();
-  const size_t per_channel = values.size() / s.size();
-  for (size_t i = 0; i < values.size(); ++i) {
-    float w;
-    std::memcpy(&w, weights.raw() + i * sizeof w, sizeof w);
-    values[i] = static_cast<float>(s[i / per_channel] * w);
-  }
-  return out;
+/// A convolution without an epilogue, perhaps with one norm folded in already.
+Node* bare_conv(const Graph& graph, const Value* value) {
+  Node* conv = value->producer();
+  if (!is_op(conv, "Conv") && !is_op(conv, "FusedConv")) return nullptr;
+  const bool bare = !conv->input(kResidual) && conv->attributes.text("activation").empty();
+  return bare && only_used_once(graph, value) && all_constant(*conv, 1, 2) ? conv : nullptr;
 }
 
-Status fold(Graph& graph, Node& conv, Node& norm) {
+Status fold(Graph& graph, Node& conv, Node& norm, const OpDef& fused) {
   const auto scale = as_doubles(norm.input(1)->constant()), bias = as_doubles(norm.input(2)->constant());
   const auto mean = as_doubles(norm.input(3)->constant()), variance = as_doubles(norm.input(4)->constant());
   const double epsilon = norm.attributes.real("epsilon", 1e-5f);
-  std::vector<double> s(scale.size());
-  const std::vector<double> old_bias = conv.input(2) ? as_doubles(conv.input(2)->constant()) : std::vector<double>(s.size());
-  SV_ASSIGN(Tensor new_bias, Tensor::allocate(DType::f32, {static_cast<int64_t>(s.size())}));
-  for (size_t i = 0; i < s.size(); ++i) {
-    s[i] = scale[i] / std::sqrt(variance[i] + epsilon);
-    new_bias.data<float>()[i] = static_cast<float>(s[i] * (old_bias[i] - mean[i]) + bias[i]);
+  const auto channels = static_cast<int64_t>(scale.size());
+  const std::vector<double> old_bias = conv.input(2) ? as_doubles(conv.input(2)->constant()) : std::vector<double>(scale.size());
+  const Value* before = conv.input(kWeightScale);
+  SV_ASSIGN(Tensor new_bias, Tensor::allocate(DType::f32, {channels}));
+  SV_ASSIGN(Tensor weight_scale, Tensor::allocate(DType::f64, {channels}));
+  for (size_t i = 0; i < scale.size(); ++i) {
+    const double s = scale[i] / std::sqrt(variance[i] + epsilon);
+    weight_scale.data<double>()[i] = before ? s * before->constant().data<double>()[i] : s;
+    new_bias.data<float>()[i] = static_cast<float>(s * (old_bias[i] - mean[i]) + bias[i]);
   }
-  SV_ASSIGN(Tensor new_weights, scaled_weights(conv.input(1)->constant(), s));
-  graph.set_input(&conv, 1, graph.add_constant(conv.input(1)->name() + ".normed", std::move(new_weights)));
+  graph.set_op(&conv, fused);
+  graph.resize_inputs(&conv, kWeightScale + 1);
   graph.set_input(&conv, 2, graph.add_constant(conv.name() + ".bias", std::move(new_bias)));
+  graph.set_input(&conv, kWeightScale, graph.add_constant(conv.name() + ".weight_scale", std::move(weight_scale)));
   graph.replace_uses(norm.output(), conv.output());
   graph.erase(&norm);
   return {};
@@ -51,14 +54,16 @@ Status fold(Graph& graph, Node& conv, Node& norm) {
 
 }  // namespace
 
-Status fuse_conv_norm(Graph& graph, const PassContext&) {
+Status fuse_conv_norm(Graph& graph, const PassContext& context) {
+  const OpDef* fused = context.ops.find(kInternalDomain, "FusedConv");
+  if (!fused) return {};
   for (Node* norm : graph.snapshot()) {
     if (!is_op(norm, "BatchNormalization") || norm->outputs().size() != 1 || !all_constant(*norm, 1, 4)) continue;
     if (norm->attributes.integer("training_mode")) continue;  // normalises by the batch's own statistics
-    Node* conv = producer_if(norm->input(0), "Conv");
-    if (!conv || !only_used_once(graph, conv->output()) || !all_constant(*conv, 1, 2)) continue;
+    Node* conv = bare_conv(graph, norm->input(0));
+    if (!conv) continue;
     if (norm->input(1)->type.dtype != DType::f32 || conv->input(1)->constant().dims()[0] != norm->input(1)->constant().count()) continue;
-    SV_TRY(fold(graph, *conv, *norm));
+    SV_TRY(fold(graph, *conv, *norm, *fused));
   }
   graph.erase_unused_constants();
   return {};

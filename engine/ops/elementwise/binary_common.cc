@@ -28,10 +28,13 @@ bool is_per_channel(const Shape& shape, const Dim& channels) {
 Operand packed_per_channel(LowerContext& c, size_t i, int64_t block) {
   const Tensor& t = *c.constant(i);
   const int64_t blocks = (t.count() + block - 1) / block;
-  const Buffer buffer = c.packed(i, fmt::format("channels{}", block), blocks * block * 4, [&](std::byte* to) {
-    std::memset(to, 0, static_cast<size_t>(blocks * block * 4));
-    std::memcpy(to, t.raw(), t.byte_size());
-  });
+  const auto bytes = static_cast<size_t>(blocks * block * 4);
+  Packing packing{.form = fmt::format("channels{}", block), .bytes = blocks * block * 4};
+  packing.fill = [bytes, used = t.byte_size()](const std::byte* from, std::byte* to, int64_t, int64_t) {
+    std::memset(to + used, 0, bytes - used);
+    std::memcpy(to, from, used);
+  };
+  const Buffer buffer = c.packed(i, std::move(packing));
   return {buffer, DType::f32, {blocks, 1, 1, block}};
 }
 

@@ -73,18 +73,20 @@ PackedConv pack_constants(LowerContext& c, const ConvShape& shape, ConvKind kind
   PackedConv packed;
   const std::string form = fmt::format("conv{} g{} i{} k{}x{}x{}", static_cast<int>(kind), shape.groups, shape.in_channels,
                                        shape.kernel.depth, shape.kernel.height, shape.kernel.width);
-  packed.weights = c.packed(1, form, conv->packed_bytes(shape, kind), [&](std::byte* to) {
-    Tensor original = *c.constant(1);
-    if (reinterpret_cast<uintptr_t>(original.raw()) % 4 != 0) original = original.aligned_copy().value();
-    conv->pack(shape, kind, reinterpret_cast<const float*>(original.raw()), reinterpret_cast<float*>(to), 0,
-               conv->pack_tasks(shape, kind));
-  });
+  Packing weights{.form = form, .bytes = conv->packed_bytes(shape, kind), .tasks = conv->pack_tasks(shape, kind)};
+  weights.fill = [=](const std::byte* from, std::byte* to, int64_t begin, int64_t end) {
+    conv->pack(shape, kind, reinterpret_cast<const float*>(from), reinterpret_cast<float*>(to), begin, end);
+  };
+  if (const Tensor* scale = c.constant(kConvWeightScale)) weights.row_scale.assign(scale->data<double>().begin(), scale->data<double>().end());
+  packed.weights = c.packed(1, std::move(weights));
   if (c.has_input(2)) {
-    const int64_t bytes = round_up(shape.out_channels, c.kernels().lanes) * 4;
-    packed.bias = c.packed(2, "bias", bytes, [&](std::byte* to) {
-      std::memset(to, 0, static_cast<size_t>(bytes));
-      std::memcpy(to, c.constant(2)->raw(), c.constant(2)->byte_size());
-    });
+    const auto used = static_cast<size_t>(shape.out_channels) * 4;
+    Packing bias{.form = "bias", .bytes = round_up(shape.out_channels, c.kernels().lanes) * 4};
+    bias.fill = [used, all = static_cast<size_t>(bias.bytes)](const std::byte* from, std::byte* to, int64_t, int64_t) {
+      std::memcpy(to, from, used);
+      std::memset(to + used, 0, all - used);
+    };
+    packed.bias = c.packed(2, std::move(bias));
   }
   return packed;
 }
@@ -148,6 +150,7 @@ Status infer_conv(InferContext& c) {
 Status lower_conv(LowerContext& c, Buffer residual, const kernels::ActivationArgs& activation) {
   SV_ASSIGN(ConvShape shape, conv_shape(c.attributes(), c.in_dims(0), c.in_dims(1)));
   const bool constant = c.constant(1) && (!c.has_input(2) || c.constant(2));
+  if (!constant && c.has_input(kConvWeightScale)) return error("a scale of weights that are computed at run time");
   ConvArgs args;
   args.shape = shape;
   args.kind = kind_for(c, shape);

@@ -6,6 +6,10 @@
 
 namespace svengine::ops {
 
+/// FusedConv's input with one float64 factor per output channel, for constant weights: a folded batch normalisation. The product
+/// exists in packed form only, so that a network's weights are in memory once.
+inline constexpr size_t kConvWeightScale = 4;
+
 std::vector<AttributeDef> conv_attributes();
 
 /// Output type of a node with inputs X [N, C, spatial...], W [M, C / group, kernel...] and optional B [M].

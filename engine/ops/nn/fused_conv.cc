@@ -1,4 +1,5 @@
-// svengine.FusedConv: activation(Conv(X, W, B) + residual), made by fusion. The residual has the result's shape and layout.
+// svengine.FusedConv: activation(Conv(X, scale W, B) + residual), made by fusion. The residual has the result's shape and
+// layout; scale is a constant, one factor for every output channel.
 #include "engine/ops/fused_activation.h"
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/samples.h"
@@ -9,6 +10,12 @@ namespace {
 Status infer(InferContext& c) {
   SV_TRY(check_activation(c.attributes()));
   SV_TRY(infer_conv(c));
+  if (const Value* scale = c.node().input(kConvWeightScale)) {
+    const Shape& w = c.shape(1);
+    if (!scale->is_constant() || scale->type.dtype != DType::f64 || (w.has_rank() && !(scale->type.shape == Shape({w[0]}))))
+      return error("weight scale needs to be a constant f64[{}], got {}", w.has_rank() ? to_string(Shape({w[0]})) : "?",
+                   to_string(scale->type));
+  }
   const Shape& out = c.node().output()->type.shape;
   if (c.has_input(3) && c.shape(3).is_static() && out.is_static() && !(c.shape(3) == out))
     return error("residual {} is not of the result's shape {}", to_string(c.shape(3)), to_string(out));
@@ -21,7 +28,7 @@ OpDef define_fused_conv() {
   return {
       .name = "FusedConv",
       .domain = kInternalDomain,
-      .inputs = {2, 4},
+      .inputs = {2, 5},
       .attributes = with_activation_attributes(conv_attributes()),
       .infer = infer,
       .lower = [](LowerContext& c) { return lower_conv(c, c.in(3), activation_of(c.attributes())); },
@@ -33,7 +40,9 @@ OpDef define_fused_conv() {
       .rtol = 1e-5,
       .atol = 1e-5,
       .samples = {{.inputs = {f32({1, 20, 6, 6}), f32({18, 20, 3, 3}), f32({18}), f32({1, 18, 6, 6})},
-                   .attributes = {{"pads", integers({1, 1, 1, 1})}, {"activation", text("relu")}}}},
+                   .attributes = {{"pads", integers({1, 1, 1, 1})}, {"activation", text("relu")}}},
+                  {.inputs = {f32({1, 3, 4, 4}), fixed(Tensor::of<float>({2, 3, 1, 1}, {1, 2, 3, -1, 0.5f, 2})), fixed(Tensor::of<float>({2}, {1, -2})),
+                              f32({1, 2, 4, 4}), fixed(Tensor::of<double>({2}, {0.1, -3}))}}},
   };
 }
 

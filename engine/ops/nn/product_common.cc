@@ -69,6 +69,16 @@ int64_t leading_offset(const Dims& dims, const std::vector<int64_t>& strides, in
   return offset;
 }
 
+/// Tasks [begin, end), `each` of them a matrix: body(matrix, first, last) for the part that falls on every matrix.
+template <class Body>
+void for_each_matrix(int64_t each, int64_t begin, int64_t end, Body&& body) {
+  for (int64_t t = begin; t < end;) {
+    const int64_t first = t % each, last = std::min(each, first + end - t);
+    body(t / each, first, last);
+    t += last - first;
+  }
+}
+
 struct PackedOperand {
   Buffer buffer;
   std::vector<int64_t> strides;  // in floats, per batch dimension of the product
@@ -100,15 +110,17 @@ PackedOperand pack_operand(LowerContext& c, const Product& p, const ProductOpera
   if (operand.constant_input >= 0) {
     const auto input = static_cast<size_t>(operand.constant_input);
     const std::string form = fmt::format("{} {} {} x{} ld{} d{}", packer.step, args.extent, args.depth, count, args.ld, args.depth_major);
-    Tensor original = *c.constant(input);
-    if (reinterpret_cast<uintptr_t>(original.raw()) % 4 != 0) original = original.aligned_copy().value();
-    packed.buffer = c.packed(input, form, packer.bytes * count, [&](std::byte* to) {
-      for (int64_t i = 0; i < count; ++i) {
-        args.source = reinterpret_cast<const float*>(original.raw()) + leading_offset(distinct, operand.batch_strides, i);
-        args.packed = reinterpret_cast<float*>(to + i * packer.bytes);
-        packer.pack(args, 0, packer.tasks(args));
-      }
-    });
+    const int64_t each = packer.tasks(args);
+    Packing packing{.form = form, .bytes = packer.bytes * count, .tasks = each * count};
+    packing.fill = [=, strides = operand.batch_strides](const std::byte* from, std::byte* to, int64_t begin, int64_t end) {
+      for_each_matrix(each, begin, end, [&](int64_t matrix, int64_t first, int64_t last) {
+        GemmPackArgs one = args;
+        one.source = reinterpret_cast<const float*>(from) + leading_offset(distinct, strides, matrix);
+        one.packed = reinterpret_cast<float*>(to + matrix * packer.bytes);
+        packer.pack(one, first, last);
+      });
+    };
+    packed.buffer = c.packed(input, std::move(packing));
     return packed;
   }
   packed.buffer = c.temporary(packer.bytes * count);
@@ -116,14 +128,12 @@ PackedOperand pack_operand(LowerContext& c, const Product& p, const ProductOpera
   c.emit(packer.step, each * count,
          [=, from = operand.buffer, to = packed.buffer, strides = operand.batch_strides, pack = packer.pack, bytes = packer.bytes](
              const Run& run, int64_t begin, int64_t end) -> const char* {
-           for (int64_t t = begin; t < end;) {
-             const int64_t matrix = t / each, first = t % each, last = std::min(each, first + end - t);
+           for_each_matrix(each, begin, end, [&](int64_t matrix, int64_t first, int64_t last) {
              GemmPackArgs one = args;
              one.source = run.get<const float>(from) + leading_offset(distinct, strides, matrix);
              one.packed = run.get<float>(to) + matrix * (bytes / 4);
              pack(one, first, last);
-             t += last - first;
-           }
+           });
            return nullptr;
          });
   return packed;
@@ -179,8 +189,7 @@ void emit_product(LowerContext& c, Product p) {
   c.emit("gemm_f32", each * leading,
          [=, dims = split.leading, bias = p.bias.buffer, c_strides = p.c_strides, out = p.c, residual = p.residual](
              const Run& run, int64_t begin, int64_t end) -> const char* {
-           for (int64_t t = begin; t < end;) {
-             const int64_t outer = t / each, first = t % each, last = std::min(each, first + end - t);
+           for_each_matrix(each, begin, end, [&](int64_t outer, int64_t first, int64_t last) {
              GemmArgs one = args;
              const int64_t c_offset = leading_offset(dims, c_strides, outer);
              one.a = run.get<const float>(a.buffer) + leading_offset(dims, a.strides, outer);
@@ -189,8 +198,7 @@ void emit_product(LowerContext& c, Product p) {
              one.bias = run.get<const float>(bias);
              one.residual = residual ? run.get<const float>(residual) + c_offset : nullptr;
              gemm->gemm(one, first, last, run.scratch<void>());
-             t += last - first;
-           }
+           });
            return nullptr;
          },
          gemm->gemm_scratch_bytes(args));

@@ -1,0 +1,67 @@
+#include "runtime/shards.h"
+
+#include <algorithm>
+
+namespace svengine {
+namespace {
+
+bool leads_with(const Type& type, const std::string& symbol) {
+  return type.shape.has_rank() && type.shape.rank() > 0 && type.shape[0].is_symbolic() && type.shape[0].symbol() == symbol;
+}
+
+bool has_inside(const Type& type, const std::string& symbol) {
+  for (size_t i = 1; type.shape.has_rank() && i < type.shape.dims().size(); ++i)
+    if (type.shape[i].is_symbolic() && type.shape[i].symbol() == symbol) return true;
+  return false;
+}
+
+Result<std::string> batch_symbol(const Graph& graph) {
+  for (const Value* v : graph.inputs())
+    if (v->type.shape.has_rank() && v->type.shape.rank() > 0 && v->type.shape[0].is_symbolic()) return v->type.shape[0].symbol();
+  return error("shard mode cuts the batch, but no input has a symbolic leading dimension; export the network with a dynamic batch");
+}
+
+}  // namespace
+
+Shards::Group& Shards::group_of(int thread) {
+  auto it = groups.begin();
+  while (thread >= it->first_thread + it->team.threads()) ++it;
+  return *it;
+}
+
+int64_t Shards::batch_of(const std::vector<Tensor>& inputs) const {
+  const auto cut = std::find(split_inputs.begin(), split_inputs.end(), true) - split_inputs.begin();
+  return inputs[static_cast<size_t>(cut)].dims()[0];
+}
+
+Result<Shards> make_shards(const Graph& graph, const Team& team) {
+  SV_ASSIGN(const std::string symbol, batch_symbol(graph));
+  Shards shards;
+  for (const Value* v : graph.inputs()) {
+    if (has_inside(v->type, symbol))
+      return error("shard mode cuts the batch '{}', but it is an inner dimension of input '{}', {}", symbol, v->name(), to_string(v->type));
+    shards.split_inputs.push_back(leads_with(v->type, symbol));
+  }
+  for (const Value* v : graph.outputs())
+    if (!leads_with(v->type, symbol) || has_inside(v->type, symbol))
+      return error("shard mode cuts the batch '{}', which is not the leading dimension of output '{}', {}", symbol, v->name(),
+                   to_string(v->type));
+  int first = 0;
+  for (const CoreGroup& group : team.topology().groups) {
+    if (group.threads > 0) {
+      Topology own;
+      own.groups = {group};
+      own.imagined = team.topology().imagined;
+      shards.groups.emplace_back(std::move(own), first, team.flush_denormals(), team.threads() - group.threads);
+    }
+    first += group.threads;
+  }
+  return shards;
+}
+
+RowRange rows_of(int64_t batch, size_t group, size_t groups) {
+  const auto g = static_cast<int64_t>(group), n = static_cast<int64_t>(groups);
+  return {(batch * g + n - 1) / n, (batch * (g + 1) + n - 1) / n};
+}
+
+}  // namespace svengine
