@@ -75,6 +75,51 @@ TEST_CASE("every batch size gets a plan of its own and gives the same rows") {
   CHECK(same.ok());
 }
 
+/// Every concatenation repeats the earlier parts, as in DenseNet; then one with the same part twice, the input and a constant,
+/// whose result is overwritten by Relu while a part is still needed.
+Graph dense_network() {
+  Graph graph;
+  Builder b(graph, all_ops());
+  Value* x = b.input("image", DType::f32, Shape{Dim("N"), 3, 6, 6});
+  const auto conv = [&](Value* v, int64_t in, uint64_t seed) { return b.add("Conv", {v, b.constant(random_tensor({16, in, 3, 3}, seed))}, pads(1)); };
+  const auto join = [&](std::vector<Value*> parts) { return b.add("Concat", std::move(parts), make_attributes({{"axis", int64_t{1}}})); };
+  Value *p0 = conv(x, 3, 1), *p1 = b.add("Relu", {conv(p0, 16, 2)});
+  Value* p2 = conv(b.add("Relu", {join({p0, p1})}), 32, 3);
+  Value* p3 = conv(join({p0, p1, p2}), 48, 4);
+  Value* all = join({p0, p1, p2, p3});
+  Value* twice = b.add("Relu", {join({p3, p3, x})});
+  b.output(b.add("GlobalAveragePool", {all}), "pooled");
+  b.output(b.add("Mul", {twice, b.constant(random_tensor({1, 1, 6, 6}, 5))}), "twice");
+  b.output(b.add("Sigmoid", {p1}), "part");
+  REQUIRE(b.status().ok());
+  return graph;
+}
+
+TEST_CASE("joined parts are written in their places when a batch of one lets them lie in a row") {
+  auto session = Session::create(dense_network());
+  REQUIRE(session.ok());
+  const Tensor two = random_tensor({2, 3, 6, 6}, 9);
+  const Tensor first = Tensor::wrap(DType::f32, {1, 3, 6, 6}, two.raw(), two.owner());
+  const auto both = (*session)->run({two}), one = (*session)->run({first});
+  REQUIRE((both.ok() && one.ok()));
+  const auto copies = [&](const std::vector<Tensor>& inputs) {
+    REQUIRE((*session)->run(inputs).ok());
+    const std::string text = to_string(*(*session)->plans()[0]);
+    size_t count = 0;
+    for (size_t at = text.find(" concat "); at != std::string::npos; at = text.find(" concat ", at + 1)) ++count;
+    return count;
+  };
+  CHECK(copies({two}) == 4);
+  CHECK(copies({first}) == 2);  // the one with a part twice and the network's input, and the other one with that part
+  for (size_t i = 0; i < one->size(); ++i) {
+    Dims dims = (*one)[i].dims();
+    const Tensor row = Tensor::wrap(DType::f32, dims, (*both)[i].raw(), (*both)[i].owner());
+    const Status same = svengine::tests::all_close((*one)[i], row, 1e-5, 1e-6);
+    INFO(i << ": " << (same.ok() ? "" : same.error().message()));
+    CHECK(same.ok());
+  }
+}
+
 TEST_CASE("inputs that do not fit are refused by name") {
   auto session = Session::create(small_network());
   REQUIRE(session.ok());

@@ -79,6 +79,9 @@ struct OpDef {
   bool is_view = false;
   /// Output 0 may overwrite input 0 of the same type (element by element).
   bool may_overwrite = false;
+  /// The inputs as they are stored, one after the other, are output 0, so their producers may write it. Lowering leaves out what
+  /// is in its place already. All types are concrete.
+  bool (*joins)(const Node&) = nullptr;
   BlockedLayout blocked = BlockedLayout::never;
   /// For `prefers`: can this node, with these types, work on blocks of that many channels?
   bool (*can_block)(const Node&, int block) = nullptr;

@@ -174,6 +174,8 @@ void PlanBuilder::alias_outputs(const Node& node) {
   for (const Value* v : node.outputs()) {
     if (!v) continue;
     const Buffer b = output_buffer(v);
+    Slot& slot = plan_->slots[static_cast<size_t>(b.base)];
+    slot.first_step = std::min(slot.first_step, step_now());
     slot_readers_[b.base] += v->users().size();
     for (const PendingOutput& o : outputs_)  // copied out at the end: one more reader
       if (o.value == v && !o.written) ++slot_readers_[b.base];

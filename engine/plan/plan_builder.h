@@ -1,5 +1,6 @@
 // Collects the steps and slots of a plan, node by node.
 #pragma once
+#include <optional>
 #include <unordered_map>
 
 #include "engine/plan/plan.h"
@@ -13,6 +14,8 @@ class PlanBuilder {
   void add_input(const Value& value);
   /// Outputs are announced before the nodes are lowered, so that their producers write them in place.
   void add_output(const Value& value);
+  /// Before the first node: gives the parts of joined results their places in them.
+  void place_joined(const Graph& graph);
   /// Emits the node's steps. Nodes come in the graph's order.
   Status lower(const Node& node);
   /// Graph outputs that no step writes in place (inputs, constants, views, duplicates) are copied; offsets are assigned.
@@ -31,6 +34,7 @@ class PlanBuilder {
   Buffer constant_buffer(const Tensor& tensor, const std::string& name);
   Buffer add_constant_slot(std::shared_ptr<const void> owner, const std::byte* data, int64_t bytes, std::string name);
   int32_t add_slot(Slot slot);
+  std::optional<Buffer> joined_already(const Node& node) const;
   void alias_outputs(const Node& node);
   bool try_overwrite(const Node& node);
   int32_t step_now() const { return static_cast<int32_t>(plan_->steps.size()); }

@@ -64,7 +64,18 @@ bool can_block(const Node& node, int block) {
   return true;
 }
 
+/// Nothing varies more slowly than the axis.
+bool joins(const Node& node) {
+  const Type& out = node.output()->type;
+  for (const Value* v : node.inputs())
+    if (v->type.block != out.block) return false;
+  const Dims dims = stored_dims(out);
+  const auto axis = normalise_axis(node.attributes.integer("axis"), out.shape.rank());
+  return axis.ok() && std::all_of(dims.begin(), dims.begin() + *axis, [](int64_t d) { return d == 1; });
+}
+
 Status lower(LowerContext& c) {
+  const auto element = static_cast<int64_t>(size_of(c.out_type().dtype));
   const Dims out = stored_dims(c.out_type());
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), static_cast<int64_t>(c.out_dims().size())));
   const std::vector<int64_t> out_strides = strides_of(out);
@@ -72,10 +83,12 @@ Status lower(LowerContext& c) {
   int64_t offset = 0;
   for (size_t i = 0; i < c.input_count(); ++i) {
     const Dims in = stored_dims(c.in_type(i));
-    copies.push_back({c.in(i), c.out(), {.dims = in, .in_strides = strides_of(in), .out_strides = out_strides, .out_offset = offset}});
+    const Buffer from = c.in(i), to = c.out();
+    const bool in_place = from.base == to.base && from.offset == to.offset + offset * element;
+    if (!in_place) copies.push_back({from, to, {.dims = in, .in_strides = strides_of(in), .out_strides = out_strides, .out_offset = offset}});
     offset += in[static_cast<size_t>(axis)] * out_strides[static_cast<size_t>(axis)];
   }
-  emit_copies(c, "concat", size_of(c.out_type().dtype), std::move(copies));
+  if (!copies.empty()) emit_copies(c, "concat", static_cast<size_t>(element), std::move(copies));
   return {};
 }
 
@@ -96,6 +109,7 @@ OpDef define_concat() {
       .infer = infer,
       .lower = lower,
       .cost = movement_cost,
+      .joins = joins,
       .blocked = BlockedLayout::prefers,
       .can_block = can_block,
       .blocked_inputs = further_inputs(),
