@@ -63,6 +63,18 @@ TEST_CASE("a second batch normalisation disappears too, and an epilogue keeps th
   check_close(evaluated(after, kPixels), evaluated(before, kPixels), "after both passes");
 }
 
+TEST_CASE("batch normalisation without a convolution becomes a scale and a shift with the activation") {
+  const auto pre = [](Builder& b) { b.output(b.add("Relu", {norm(b, image(b))}), "y"); };
+  const Graph after = check_pass(pre, "norm", kPixels);
+  CHECK(ops_of(after) == "ChannelAffine");
+  CHECK(node_of(after, "ChannelAffine").attributes.text("activation") == "relu");
+  const auto training = [](Builder& b) {
+    b.output(norm(b, image(b)), "y");
+    b.graph().nodes().back()->attributes.set("training_mode", int64_t{1});
+  };
+  CHECK(ops_of(check_pass(training, "norm", kPixels)) == "BatchNormalization");
+}
+
 TEST_CASE("batch normalisation stays when it trains or the convolution has another user") {
   const auto shared = [](Builder& b) {
     Value* y = conv(b, image(b), 2);

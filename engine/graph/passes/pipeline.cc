@@ -13,6 +13,7 @@ constexpr Pass kPipeline[] = {
     {"gelu", Stage::both, "likewise; as one node it can become an epilogue", recognise_gelu},
     {"attention", Stage::plan, "needs concrete shapes; before MatMul takes its neighbours", recognise_attention},
     {"conv_norm", Stage::both, "batch norm disappears into weights, which frees the place after the convolution", fuse_conv_norm},
+    {"norm", Stage::plan, "a norm that is still there has no convolution to go into, at any shape", fuse_norm},
     {"conv", Stage::both, "residual and activation in the epilogue save two passes over memory", fuse_conv},
     {"mat_mul", Stage::plan, "after attention, which looks for bare products", fuse_mat_mul},
     {"dead", Stage::both, "what folding and fusing left without users", remove_dead_nodes},

@@ -1,0 +1,69 @@
+// svengine.ChannelAffine: y = activation(x * scale[c] + shift[c]) per channel: BatchNormalization with known statistics that no
+// convolution could take in, and the activation behind it.
+#include "engine/kernels/norm.h"
+#include "engine/ops/fused_activation.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/kernel_step.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  SV_TRY(check_activation(c.attributes()));
+  static constexpr const char* kNames[] = {"X", "scale", "shift"};
+  for (size_t i = 0; i < 3; ++i) {
+    SV_TRY(require_dtype(c, i, kNames[i], {DType::f32}));
+    if (i == 0) continue;
+    SV_TRY(require_rank(c, i, kNames[i], 1));
+    const Shape &x = c.shape(0), &v = c.shape(i);
+    if (x.rank() >= 2 && v.has_rank() && known_different(x[1], v[0]))
+      return error("{} has {} elements, needs one for each of the {} channels of X {}", kNames[i], v[0].value(), x[1].value(), to_string(x));
+  }
+  SV_TRY(require_rank_at_least(c, 0, "X", 2));
+  c.set(0, DType::f32, c.shape(0));
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  const Dims dims = c.in_dims(0);
+  kernels::ChannelAffineArgs args;
+  args.batch = dims[0];
+  args.channels = dims[1];
+  args.spatial = element_count(std::span(dims).subspan(2));
+  args.blocked = c.in_type(0).block > 0;
+  args.activation = activation_of(c.attributes());
+  emit_kernel(c, "channel_affine", c.kernels().norm->channel_affine, args,
+              [in = c.in(0), out = c.out(), scale = c.in(1), shift = c.in(2)](kernels::ChannelAffineArgs& a, const Run& run) {
+                a.x = run.get<const float>(in);
+                a.y = run.get<float>(out);
+                a.scale = run.get<const float>(scale);
+                a.shift = run.get<const float>(shift);
+              });
+  return {};
+}
+
+/// Worth it only where the input is blocked already: in the middle of a convolutional stretch.
+bool can_block(const Node& node, int) { return node.input(0)->type.block > 0; }
+
+}  // namespace
+
+OpDef define_channel_affine() {
+  return {
+      .name = "ChannelAffine",
+      .domain = kInternalDomain,
+      .inputs = {3, 3},
+      .attributes = with_activation_attributes({}),
+      .infer = infer,
+      .lower = lower,
+      .may_overwrite = true,
+      .blocked = BlockedLayout::prefers,
+      .can_block = can_block,
+      .rtol = 1e-5,
+      .atol = 1e-5,
+      .samples = {{.inputs = {f32({2, 18, 7, 3}), f32({18}), f32({18})}, .attributes = {{"activation", text("relu")}}},
+                  {.inputs = {f32({3, 5}), f32({5}), f32({5})}}},
+  };
+}
+
+}  // namespace svengine::ops
