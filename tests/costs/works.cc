@@ -1,0 +1,212 @@
+#include "tests/costs/works.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "engine/kernels/conv.h"
+#include "engine/kernels/data.h"
+#include "engine/kernels/elementwise.h"
+#include "engine/kernels/gemm.h"
+#include "engine/kernels/kernel_table.h"
+#include "engine/kernels/norm.h"
+#include "engine/kernels/pool.h"
+#include "engine/kernels/softmax.h"
+
+namespace svengine::test {
+namespace {
+
+using namespace svengine::kernels;
+using Call = std::function<void()>;
+
+/// Owns operands; copies of a call share them.
+class Memory {
+ public:
+  /// Reals in [-1, 1), page-aligned.
+  float* random(int64_t count) {
+    constexpr int64_t kAlignment = 4096;
+    auto* floats = static_cast<float*>(std::aligned_alloc(kAlignment, static_cast<size_t>((count * 4 / kAlignment + 1) * kAlignment)));
+    if (!floats) std::abort();
+    std::minstd_rand source(1);
+    for (int64_t i = 0; i < count; ++i) floats[i] = static_cast<float>(source() % 65536) / 32768 - 1;
+    buffers_.emplace_back(floats, std::free);
+    return floats;
+  }
+  float* scratch(int64_t bytes) { return bytes ? random(bytes / 4 + 1) : nullptr; }
+
+ private:
+  std::vector<std::shared_ptr<float>> buffers_;
+};
+
+const KernelTable& best() { return *available_kernel_sets().front(); }
+
+template <class Args>
+Call call_of(const TaskKernel<Args>& kernel, const Args& args, Memory memory) {
+  float* scratch = memory.scratch(kernel.scratch_bytes(args));
+  const int64_t tasks = kernel.tasks(args);
+  return [=, memory = std::move(memory), run = kernel.run] { run(args, 0, tasks, scratch); };
+}
+
+int64_t blocked(int64_t channels) { return (channels + best().lanes - 1) / best().lanes * best().lanes; }
+
+Call convolution(int64_t in, int64_t out, int64_t size, int64_t kernel, int64_t stride, int64_t groups) {
+  const ConvKernels& conv = *best().conv;
+  ConvArgs args;
+  ConvShape& s = args.shape;
+  const int64_t pad = kernel / 2, out_size = (size + 2 * pad - kernel) / stride + 1;
+  s.in_channels = in, s.out_channels = out, s.groups = groups;
+  s.in = {1, size, size}, s.out = {1, out_size, out_size}, s.kernel = {1, kernel, kernel};
+  s.stride = {1, stride, stride}, s.pad = {0, pad, pad};
+  args.kind = conv.choose(s);
+  Memory memory;
+  float* packed = memory.random(conv.packed_bytes(s, args.kind) / 4);
+  conv.pack(s, args.kind, memory.random(out * in / groups * kernel * kernel), packed, 0, conv.pack_tasks(s, args.kind));
+  args.input = memory.random(blocked(in) * size * size), args.weights = packed, args.bias = memory.random(blocked(out));
+  args.output = memory.random(blocked(out) * out_size * out_size);
+  args.activation.kind = Activation::kRelu;
+  float* scratch = memory.scratch(conv.scratch_bytes(args));
+  const int64_t tasks = conv.tasks(args);
+  return [=, &conv] { (void)memory, conv.run(args, 0, tasks, scratch); };
+}
+
+GemmPackArgs packing(Memory& memory, int64_t extent, int64_t depth, bool depth_major, int64_t packed_bytes) {
+  GemmPackArgs args;
+  args.source = memory.random(extent * depth), args.ld = depth_major ? extent : depth, args.depth_major = depth_major;
+  args.extent = extent, args.depth = depth, args.packed = memory.random(packed_bytes / 4);
+  return args;
+}
+
+Call pack_a(int64_t m, int64_t k) {
+  const GemmKernels& gemm = *best().gemm;
+  Memory memory;
+  const GemmPackArgs args = packing(memory, m, k, false, gemm.packed_a_bytes(m, k));
+  return [=, &gemm] { (void)memory, gemm.pack_a(args, 0, gemm.pack_a_tasks(args)); };
+}
+
+Call pack_b(int64_t k, int64_t n) {
+  const GemmKernels& gemm = *best().gemm;
+  Memory memory;
+  const GemmPackArgs args = packing(memory, n, k, true, gemm.packed_b_bytes(k, n));
+  return [=, &gemm] { (void)memory, gemm.pack_b(args, 0, gemm.pack_b_tasks(args)); };
+}
+
+Call product(int64_t m, int64_t n, int64_t k, Activation activation) {
+  const GemmKernels& gemm = *best().gemm;
+  Memory memory;
+  const GemmPackArgs a = packing(memory, m, k, false, gemm.packed_a_bytes(m, k));
+  const GemmPackArgs b = packing(memory, n, k, true, gemm.packed_b_bytes(k, n));
+  gemm.pack_a(a, 0, gemm.pack_a_tasks(a));
+  gemm.pack_b(b, 0, gemm.pack_b_tasks(b));
+  GemmArgs args;
+  args.m = m, args.n = n, args.k = k, args.a = a.packed, args.b = b.packed, args.c = memory.random(m * n), args.ldc = n;
+  args.bias = memory.random(n), args.bias_kind = GemmBias::kColumn, args.activation.kind = activation;
+  float* scratch = memory.scratch(gemm.gemm_scratch_bytes(args));
+  const int64_t tasks = gemm.gemm_tasks(args);
+  return [=, &gemm] { (void)memory, gemm.gemm(args, 0, tasks, scratch); };
+}
+
+Call unary(UnaryOp op, int64_t n) {
+  Memory memory;
+  UnaryArgs args;
+  args.op = op, args.n = n, args.x = memory.random(n), args.y = memory.random(n);
+  return call_of(best().elementwise->unary, args, memory);
+}
+
+Call addition(int64_t n) {
+  Memory memory;
+  BinaryArgs args;
+  args.a = memory.random(n), args.b = memory.random(n), args.y = memory.random(n);
+  args.broadcast.size[0] = n, args.broadcast.stride[0][0] = args.broadcast.stride[1][0] = 1;
+  return call_of(best().elementwise->binary, args, memory);
+}
+
+Call softmax(int64_t rows, int64_t n) {
+  Memory memory;
+  SoftmaxArgs args;
+  args.x = memory.random(rows * n), args.y = memory.random(rows * n);
+  args.outer = rows, args.n = args.x_outer_stride = args.y_outer_stride = n;
+  return call_of(best().softmax->softmax, args, memory);
+}
+
+Call attention_softmax(int64_t rows, int64_t n) {
+  Memory memory;
+  AttentionSoftmaxArgs args;
+  args.x = memory.random(rows * n), args.y = memory.random(rows * n), args.mask = memory.random(n);
+  args.rows = rows, args.n = args.x_stride[2] = args.y_stride[2] = n, args.scale = 0.125f;
+  return call_of(best().softmax->attention_softmax, args, memory);
+}
+
+Call layer_norm(int64_t rows, int64_t n) {
+  Memory memory;
+  RowNormArgs args;
+  args.x = memory.random(rows * n), args.y = memory.random(rows * n), args.scale = memory.random(n), args.bias = memory.random(n);
+  args.rows = rows, args.n = args.x_stride = args.y_stride = n;
+  return call_of(best().norm->layer_norm, args, memory);
+}
+
+Call max_pool(int64_t channels, int64_t size) {
+  Memory memory;
+  PoolArgs args;
+  const int64_t out = (size - 1) / 2 + 1;
+  args.blocked = true, args.shape.channels = channels;
+  args.shape.in = {1, size, size}, args.shape.out = {1, out, out}, args.shape.kernel = {1, 3, 3}, args.shape.stride = {1, 2, 2};
+  args.shape.pad = args.shape.pad_end = {0, 1, 1};
+  args.input = memory.random(blocked(channels) * size * size), args.output = memory.random(blocked(channels) * out * out);
+  return call_of(best().pool->window, args, memory);
+}
+
+Call global_pool(int64_t channels, int64_t size) {
+  Memory memory;
+  GlobalPoolArgs args;
+  args.blocked = true, args.channels = channels, args.size = size * size;
+  args.input = memory.random(blocked(channels) * size * size), args.output = memory.random(blocked(channels));
+  return call_of(best().pool->global, args, memory);
+}
+
+Call to_blocked(int64_t channels, int64_t size) {
+  Memory memory;
+  ReorderArgs args;
+  args.batch = 1, args.channels = channels, args.spatial = size * size, args.plain_batch_stride = channels * size * size;
+  args.src = memory.random(channels * size * size), args.dst = memory.random(blocked(channels) * size * size);
+  return call_of(best().data->to_blocked, args, memory);
+}
+
+const std::map<std::string, UnaryOp> kUnary = {{"exp", UnaryOp::kExp},   {"tanh", UnaryOp::kTanh}, {"gelu", UnaryOp::kGelu}, {"sigmoid", UnaryOp::kSigmoid},
+                                               {"erf", UnaryOp::kErf},   {"log", UnaryOp::kLog},   {"relu", UnaryOp::kRelu}};
+
+/// The numbers of a name that has `format` (of scanf, numbers as %lld) and nothing after it.
+template <class... Numbers>
+bool scan(const std::string& name, const std::string& format, Numbers&... numbers) {
+  int end = -1;
+  return std::sscanf(name.c_str(), (format + "%n").c_str(), &numbers..., &end) == static_cast<int>(sizeof...(Numbers)) &&
+         end == static_cast<int>(name.size());
+}
+
+}  // namespace
+
+Call make_work(const std::string& name) {
+  long long a = 0, b = 0, c = 0, k = 0, k2 = 0, stride = 0, groups = 1;  // what scanf can read
+  if (scan(name, "conv/%lld-%lld@%lld/%lldx%lld/s%lld", a, b, c, k, k2, stride) && k == k2) return convolution(a, b, c, k, stride, 1);
+  if (scan(name, "conv/%lld-%lld@%lld/%lldx%lld/s%lld/g%lld", a, b, c, k, k2, stride, groups) && k == k2)
+    return convolution(a, b, c, k, stride, groups);
+  if (scan(name, "gemm/%lldx%lldx%lld", a, b, c)) return product(a, b, c, Activation::kNone);
+  if (scan(name, "gemm_gelu/%lldx%lldx%lld", a, b, c)) return product(a, b, c, Activation::kGelu);
+  if (scan(name, "pack_a/%lldx%lld", a, b)) return pack_a(a, b);
+  if (scan(name, "pack_b/%lldx%lld", a, b)) return pack_b(a, b);
+  if (scan(name, "add/%lld", a)) return addition(a);
+  if (scan(name, "softmax/%lldx%lld", a, b)) return softmax(a, b);
+  if (scan(name, "attention_softmax/%lldx%lld", a, b)) return attention_softmax(a, b);
+  if (scan(name, "layer_norm/%lldx%lld", a, b)) return layer_norm(a, b);
+  if (scan(name, "max_pool/%lld@%lld", a, b)) return max_pool(a, b);
+  if (scan(name, "global_pool/%lld@%lld", a, b)) return global_pool(a, b);
+  if (scan(name, "to_blocked/%lld@%lld", a, b)) return to_blocked(a, b);
+  for (const auto& [prefix, op] : kUnary)
+    if (scan(name, prefix + "/%lld", a)) return unary(op, a);
+  return {};
+}
+
+}  // namespace svengine::test

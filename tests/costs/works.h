@@ -1,0 +1,20 @@
+// Single kernel calls by name, on the best kernel set of this processor: what cost tests count and benchmarks estimate.
+//
+//   conv/IN-OUT@SIZE/KxK/sSTRIDE[/gGROUPS]   one image, padded by K / 2, with bias and ReLU, in the kind the kernels choose
+//   gemm/MxNxK, gemm_gelu/MxNxK              packed operands, bias for each column; no activation, or GELU
+//   pack_a/MxK, pack_b/KxN                   operands of products, from row-major matrices
+//   exp/N tanh/N gelu/N sigmoid/N erf/N log/N relu/N add/N     N contiguous elements
+//   softmax/RxN, attention_softmax/RxN, layer_norm/RxN         R rows of N; attention with scale and mask
+//   max_pool/C@SIZE, global_pool/C@SIZE      3x3 with stride 2, and the average of an image, blocked
+//   to_blocked/C@SIZE                        a plain image to channel blocks
+#pragma once
+#include <functional>
+#include <string>
+
+namespace svengine::test {
+
+/// Makes operands (the same ones every time) and returns a function that calls the kernel once, all tasks in this thread.
+/// An empty function: there is no such work.
+std::function<void()> make_work(const std::string& name);
+
+}  // namespace svengine::test
