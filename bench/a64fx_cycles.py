@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Estimated A64FX cycles of key kernels and networks, one core, a line for each goal; started by a64fx_cycles.sh, which builds.
+
+Two runs are counted block by block under QEMU, one with one call (or one run of the network) more than the other; their difference,
+weighed by LLVM's model of the A64FX pipeline, is the estimate. It sees the core alone: caches and memory are perfect. Kernels are
+called by tests/costs/kernel_costs with the works named in tests/costs/works.h; convolutions have bias and ReLU, as
+oneDNN's figures do. The share of the multiply-add pipes counts the multiply-adds executed; the share of a convolution
+counts those of the direct sum over the borders as well, so Winograd's may be above 1.
+
+Exit code: 0 every line passed, 1 some fell short, 2 some could not be estimated.
+"""
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LANES_TIMES_PIPES = 32
+
+# line: (title, work, what is divided by, goal); the figure is cycles per element, or the pipes' share where the goal is >=
+KERNELS = {
+    'gemm-down': ('GEMM 128 x 768 x 3072', 'gemm/128x768x3072', None, ('>=', 0.95)),
+    'gemm-up': ('GEMM 128 x 3072 x 768', 'gemm/128x3072x768', None, ('>=', 0.95)),
+    'exp': ('exp, an element', 'exp/4096', 4096, ('<=', 0.4)),
+    'tanh': ('tanh, an element', 'tanh/4096', 4096, ('<=', 0.8)),
+    'gelu': ('erf-GELU, an element', 'gelu/4096', 4096, ('<=', 1.2)),
+    'sigmoid': ('sigmoid, an element', 'sigmoid/4096', 4096, ('<=', 0.7)),
+    'softmax': ('softmax over 128, an element', 'softmax/32x128', 4096, ('<=', 1.2)),
+    'layer-norm': ('layer norm over 768, an element', 'layer_norm/8x768', 6144, ('<=', 0.8)),
+}
+NETWORKS = {  # line: (title, network of `svengine zoo`, dimensions, figure, goal)
+    'resnet50': ('ResNet-50, batch 1, cycles', 'resnet50', {}, 'cycles', ('<=', 1.20e8)),
+    'bert': ('BERT-base, 128 tokens', 'bert-base', {'S': 128}, 'fma_pipe_share', ('>=', 0.88)),
+}
+CONVOLUTIONS = 'convolutions'
+LINES = [CONVOLUTIONS, *KERNELS, *NETWORKS]
+CONVOLUTIONS_GOAL = ('<=', 1.10e8)
+
+
+class Failed(Exception):
+    """A line that cannot be estimated, and why."""
+
+
+class Estimator:
+    def __init__(self, options):
+        self.options = options
+        self.program = os.path.join(options.build, 'tests', 'kernel_costs')
+        self.svengine = os.path.join(options.build, 'svengine')
+
+    def run(self, command):
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env={**os.environ, 'OMP_NUM_THREADS': '1'})
+        if done.returncode != 0:
+            raise Failed(f'{os.path.basename(command[0])} ended with {done.returncode}: {(done.stderr.strip().splitlines() or ["no message"])[-1]}')
+        return done.stdout
+
+    def difference(self, less, more):
+        """The estimate of what `more` runs beyond `less`."""
+        qemu, cycles = (os.path.join(self.options.tools, tool) for tool in ('qemu-a64fx', 'a64fx-cycles'))
+        with tempfile.TemporaryDirectory(prefix='svengine_cycles_') as folder:
+            files = [os.path.join(folder, name) for name in ('less', 'more')]
+            with ThreadPoolExecutor(2) as pool:
+                list(pool.map(lambda job: self.run([qemu, '-o', job[0], *job[1]]), zip(files, (less, more))))
+            return json.loads(self.run([cycles, files[1], '--minus', files[0], '--json']))
+
+    def work(self, name):
+        return self.difference(*([self.program, '--repeat', n, name] for n in ('0', '1')))
+
+    def convolutions(self):
+        """The estimate of every layer in oneDNN's table, and the sums."""
+        with open(os.path.join(self.options.tools, 'onednn-sve512.tsv'), encoding='utf-8') as table:
+            rows = list(csv.DictReader((line for line in table if not line.startswith('#')), delimiter='\t'))
+        layers = []
+        for row in rows:
+            count, c, o, size, k, stride = (int(row[key]) for key in ('count', 'IC', 'OC', 'H', 'K', 'stride'))
+            estimate = self.work(f'conv/{c}-{o}@{size}/{k}x{k}/s{stride}')
+            out = (size + 2 * (k // 2) - k) // stride + 1
+            layers.append({'layer': f'{c}-{o}@{size}/{k}x{k}/s{stride}', 'count': count, 'cycles': estimate['cycles'],
+                           'onednn_cycles': float(row['fwd_cycles']), 'share': c * o * k * k * out * out / LANES_TIMES_PIPES / estimate['cycles'],
+                           'z_spills': estimate['z_spills']})
+            if self.options.layers:
+                self.options.show(layer_text(layers[-1]))
+        return layers
+
+    def network(self, name, dims):
+        folder = os.path.join(ROOT, 'build', 'zoo')
+        model = os.path.join(folder, name + '.onnx')
+        if not os.path.exists(model):
+            os.makedirs(folder, exist_ok=True)
+            self.run([os.path.join(ROOT, 'tools', 'qemu-a64fx.sh'), self.svengine, 'zoo', name, model + '.part'])
+            os.replace(model + '.part', model)
+        bench = [self.svengine, 'bench', model, '--threads', '1', '--iterations', '1', *(w for d, n in dims.items() for w in ('--dim', f'{d}={n}'))]
+        return self.difference(bench + ['--warmup', '0'], bench + ['--warmup', '1'])
+
+
+def verdict(value, goal):
+    return 'pass' if (value >= goal[1] if goal[0] == '>=' else value <= goal[1]) else 'short'
+
+
+def layer_text(layer):
+    slower = '' if layer['cycles'] <= layer['onednn_cycles'] else '  slower'
+    spills = f'  {layer["z_spills"]:.3g} vector spills' if layer['z_spills'] else ''
+    return (f'  {layer["count"]} x {layer["layer"]:22} {layer["cycles"]:.3e}  oneDNN {layer["onednn_cycles"]:.3e}  '
+            f'share {layer["share"]:.3f}{slower}{spills}')
+
+
+def estimate(estimator, line):
+    if line == CONVOLUTIONS:
+        layers = estimator.convolutions()
+        total, theirs = (sum(x['count'] * x[key] for x in layers) for key in ('cycles', 'onednn_cycles'))
+        slower = [x['layer'] for x in layers if x['cycles'] > x['onednn_cycles']]
+        return [{'work': "ResNet-50's 53 convolutions, cycles", 'value': total, 'goal': CONVOLUTIONS_GOAL, 'note': f'oneDNN {theirs:.3e}', 'layers': layers},
+                {'work': "convolutions slower than oneDNN's", 'value': len(slower), 'goal': ('<=', 0), 'note': ', '.join(slower)}]
+    if line in KERNELS:
+        title, work, elements, goal = KERNELS[line]
+        result = estimator.work(work)
+        value = result['cycles'] / elements if elements else result['fma_pipe_share']
+    else:
+        title, name, dims, key, goal = NETWORKS[line]
+        result = estimator.network(name, dims)
+        value = result[key]
+    spills = f', {result["z_spills"]:.3g} vector spills' if result['z_spills'] else ''
+    note = f'{result["cycles"]:.4g} cycles, {result["instructions"]:.4g} instructions, share of the pipes {result["fma_pipe_share"]:.3f}{spills}'
+    return [{'work': title, 'value': value, 'goal': goal, 'note': note}]
+
+
+def main():
+    parser = argparse.ArgumentParser(prog='a64fx_cycles.sh', description=__doc__, epilog='lines: ' + ' '.join(LINES),
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('lines', nargs='*', metavar='LINE', help='which to estimate (default: all but the networks)')
+    parser.add_argument('--layers', action='store_true', help='show every convolution beside oneDNN')
+    parser.add_argument('--networks', action='store_true', help='add the whole networks')
+    parser.add_argument('--json', action='store_true', help='print JSON, for programs; progress goes to standard error')
+    for hidden in ('--tools', '--build'):
+        parser.add_argument(hidden, required=True, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    unknown = [name for name in options.lines if name not in LINES]
+    if unknown:
+        parser.error(f'there is no line {", ".join(unknown)}; there are: {", ".join(LINES)}')
+    options.show = lambda text: print(text, file=sys.stderr if options.json else sys.stdout, flush=True)
+    estimator, results = Estimator(options), []
+    for line in options.lines or [name for name in LINES if options.networks or name not in NETWORKS]:
+        try:
+            found = estimate(estimator, line)
+            for result in found:
+                result['verdict'] = verdict(result['value'], result['goal'])
+        except (Failed, OSError, ValueError, KeyError) as problem:
+            found = [{'work': line, 'verdict': 'failed', 'note': f'{type(problem).__name__}: {problem}'}]
+        for result in found:
+            results.append({'line': line, **result})
+            figure = f'{result["value"]:10.4g} {result["goal"][0]} {result["goal"][1]:<8.4g}' if 'value' in result else ''
+            options.show(f'{result["work"]:36} {figure:23} {result["verdict"]:6} ({result["note"]})')
+    if options.json:
+        print(json.dumps(results, indent=2))
+    verdicts = {result['verdict'] for result in results}
+    return 2 if 'failed' in verdicts else 1 if 'short' in verdicts else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
