@@ -43,7 +43,7 @@ int usage_error(const CLI::ParseError& problem, const CLI::App& program) {
 
 int run(int argc, char** argv) {
   using Add = Action (*)(CLI::App&);
-  static constexpr Add kCommands[] = {add_info, add_inspect, add_run, add_test, add_bench, add_classify, add_zoo};
+  static constexpr Add kCommands[] = {add_info, add_inspect, add_run, add_test, add_bench, add_classify, add_predict, add_zoo};
   CLI::App program(kDescription, "svengine");
   program.formatter(std::make_shared<HelpFormatter>());
   program.footer(kExamples);

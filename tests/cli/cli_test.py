@@ -16,7 +16,7 @@ import zipfile
 import onnx_writer as ow
 
 PROGRAM = []  # set in main
-COMMANDS = ['info', 'inspect', 'run', 'test', 'bench', 'classify', 'zoo']
+COMMANDS = ['info', 'inspect', 'run', 'test', 'bench', 'classify', 'predict', 'zoo']
 BENCH_KEYS = ['load_ms', 'optimise_ms', 'first_ms', 'min_ms', 'median_ms', 'p90_ms', 'p99_ms', 'max_ms', 'throughput_per_s', 'peak_rss_mib']
 
 
@@ -91,7 +91,7 @@ class Usage(CliTest):
         self.fails('nonsense')
         for command in COMMANDS:
             self.fails(command, 'm.onnx', '--nonsense', says="svengine %s --help" % command)
-        for command in ['run', 'test', 'bench', 'classify', 'zoo']:
+        for command in ['run', 'test', 'bench', 'classify', 'predict', 'zoo']:
             self.fails(command)
         self.fails('inspect', says='MODEL')
 

@@ -8,6 +8,7 @@ Action add_bench(CLI::App& program);
 Action add_classify(CLI::App& program);
 Action add_info(CLI::App& program);
 Action add_inspect(CLI::App& program);
+Action add_predict(CLI::App& program);
 Action add_run(CLI::App& program);
 Action add_test(CLI::App& program);
 Action add_zoo(CLI::App& program);

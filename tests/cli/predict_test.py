@@ -1,0 +1,126 @@
+"""Tests of `svengine predict`, from outside: predict_test.py [EMULATOR...] PROGRAM"""
+import os
+import sys
+import tempfile
+import unittest
+
+import cli_test
+from cli_test import CliTest
+import onnx_writer as ow
+
+PEAK = 64 * 2.0e9  # operations a second of one A64FX core, fp32
+# Winograd's F(4x4, 3x3) multiplies a quarter as often as the direct sum, whose operations are what is counted.
+MOST_SHARE = {'Conv': 4, 'FusedConv': 4}
+TIME_KEYS = ['ms', 'flops', 'share_of_peak', 'bound', 'ms_alone']
+RESOURCES = ['arithmetic', 'L2', 'HBM', 'links', 'barriers']
+
+
+class Predict(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.networks = cls.enterClassContext(tempfile.TemporaryDirectory(prefix='svengine_predict_'))
+        cls.resnet = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'models', 'fashion_mnist_resnet.onnx')
+        cls.bert = cls.zoo('bert-tiny')
+
+    @classmethod
+    def zoo(cls, name):
+        path = os.path.join(cls.networks, name + '.onnx')
+        made = cli_test.svengine('zoo', name, path)
+        assert made.code == 0, made
+        return path
+
+    def predict(self, model, *arguments):
+        return self.succeeds('predict', model, '--machine', 'a64fx', '--json', *arguments).json()
+
+    def mode(self, name, model, *arguments):
+        modes = self.predict(model, '--mode', name, *arguments)['modes']
+        self.assertEqual([m['mode'] for m in modes], [name])
+        return modes[0]
+
+    def test_keys(self):
+        report = self.predict(self.resnet, '--batch', '6')
+        self.assertEqual((report['machine'], report['cores'], report['batch'], report['frequency_ghz']), ('a64fx', 48, 6, 2.0))
+        self.assertEqual([m['mode'] for m in report['modes']], ['shard', 'split'])
+        self.assertTrue(all(len(line) > 20 for line in report['unknown']))
+        for mode in report['modes']:
+            for entry in [mode, *mode['operators'], *mode['nodes']]:
+                for key in TIME_KEYS:
+                    self.assertIn(key, entry)
+                self.assertIn(entry['bound'], RESOURCES)
+                self.assertEqual(list(entry['ms_alone']), RESOURCES)
+            self.assertTrue(mode['complete'])
+            self.assertAlmostEqual(mode['throughput_per_s'], 6 / (mode['ms'] / 1e3), places=3)
+            self.assertEqual(sum(o['nodes'] for o in mode['operators']), len(mode['nodes']))
+            for part in ('operators', 'nodes'):
+                self.assertAlmostEqual(sum(e['ms'] for e in mode[part]) / mode['ms'], 1, places=6)
+        shard, split = report['modes']
+        self.assertEqual((shard['groups'], shard['cores_per_group'], shard['batch_per_group']), (3, 12, 2))  # 2 + 2 + 2
+        self.assertEqual((split['groups'], split['cores_per_group'], split['batch_per_group']), (4, 12, 6))
+
+    def test_never_faster_than_the_machine(self):
+        for model, dims in ((self.resnet, ()), (self.bert, ('--dim', 'S=128'))):
+            for batch in ('1', '64'):
+                for mode in self.predict(model, '--batch', batch, *dims)['modes']:
+                    cores = mode['cores_per_group'] * (mode['groups'] if mode['mode'] == 'split' else 1)
+                    for entry in mode['nodes']:
+                        least = entry['flops'] / MOST_SHARE.get(entry['op'], 1) / (cores * PEAK)
+                        self.assertGreaterEqual(entry['ms'] / 1e3, least, entry)
+                        alone = entry['ms_alone']
+                        longest = max(alone[r] for r in RESOURCES[:4])
+                        self.assertAlmostEqual(entry['ms'], longest + alone['barriers'], places=9)
+                    self.assertGreater(mode['share_of_peak'], 0)
+
+    def test_weights_cross_the_memory(self):
+        """What L2 cannot keep is read in every run: ResNet-18's 46.7 MB at no more than 256 GB/s. What it can keep is not."""
+        large = self.predict(self.zoo('resnet18'), '--batch', '1')['modes']
+        for mode in large:
+            self.assertGreater(mode['ms_alone']['HBM'], 46.7e6 / 256e9 * 1e3)
+        self.assertLess(large[1]['ms'], large[0]['ms'])  # four groups work on one large image together
+        for mode in self.predict(self.resnet, '--batch', '1')['modes']:
+            self.assertLess(mode['ms_alone']['HBM'], 1e-3)
+
+    def test_more_cores_are_never_slower(self):
+        for model, dims in ((self.resnet, ()), (self.bert, ('--dim', 'S=128'))):
+            for name, batch in (('shard', '48'), ('split', '48')):
+                times = [self.mode(name, model, '--batch', batch, '--cores', c, *dims)['ms'] for c in ('1', '2', '6', '12', '24', '48')]
+                self.assertEqual(times, sorted(times, reverse=True), (model, name))
+
+    def test_batch_and_frequency(self):
+        one, many = (self.mode('shard', self.resnet, '--batch', b) for b in ('1', '256'))
+        self.assertGreater(many['ms'], one['ms'])
+        self.assertGreater(many['throughput_per_s'], one['throughput_per_s'])
+        fast = self.mode('shard', self.resnet, '--batch', '256', '--frequency', '2.2')
+        self.assertGreater(many['ms'] / fast['ms'], 1.0)
+        self.assertLessEqual(many['ms'] / fast['ms'], 1.1 + 1e-9)
+        one_image = self.predict(self.resnet)
+        self.assertEqual(one_image['batch'], 1)
+        self.assertEqual(one_image['modes'][0]['groups'], 1)  # one image has no shards
+        self.assertGreater(one_image['modes'][1]['ms_alone']['barriers'], one_image['modes'][0]['ms_alone']['barriers'])
+        self.assertEqual(self.predict(self.resnet, '--dim', 'N=8')['batch'], 8)
+
+    def test_text(self):
+        out = self.succeeds('predict', self.bert, '--machine', 'a64fx', '--dim', 'S=16', '--top', '3').out
+        for word in ['shard', 'split', 'bound by', 'costliest nodes', 'estimated, not measured', 'does not know', 'LayerNormalization']:
+            self.assertIn(word, out)
+
+    def test_errors(self):
+        fails = lambda *a, says: self.fails('predict', self.bert, *a, says=says)
+        fails('--machine', 'a65fx', says=['a65fx', 'a64fx'])
+        fails(says='--machine')
+        for cores in ('0', '13', '47', '60', 'x'):
+            fails('--machine', 'a64fx', '--cores', cores, says='--cores')
+        fails('--machine', 'a64fx', '--batch', '0', says='--batch')
+        fails('--machine', 'a64fx', '--frequency', '1.8', says='--frequency')
+        fails('--machine', 'a64fx', '--mode', 'both ways', says='--mode')
+        self.fails('predict', self.path('none.onnx'), '--machine', 'a64fx', says='none.onnx')
+        fixed = self.write('fixed.onnx', ow.model([ow.node('Relu', ['x'], ['y'], 'r')], [ow.value_info('x', [2, 3])], [ow.value_info('y', [2, 3])], []))
+        self.fails('predict', fixed, '--machine', 'a64fx', '--batch', '4', says='--batch')
+        self.assertEqual(self.predict(fixed)['batch'], 2)
+
+
+if __name__ == '__main__':
+    cli_test.PROGRAM[:] = sys.argv[1:]
+    os.environ.setdefault('OMP_NUM_THREADS', '1')
+    if not cli_test.PROGRAM:
+        sys.exit(__doc__)
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,122 @@
+#include "tools/predict/work.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <string_view>
+
+#include "engine/graph/op_def.h"
+
+namespace svengine::tool {
+namespace {
+
+double dim(const Value* v, size_t i) {
+  const Shape& s = v->type.shape;
+  return i < static_cast<size_t>(s.rank()) && s[i].is_static() ? static_cast<double>(s[i].value()) : 1;
+}
+
+double elements(const Value* v) {
+  double n = 1;
+  for (size_t i = 0; i < static_cast<size_t>(std::max<int64_t>(v->type.shape.rank(), 0)); ++i) n *= dim(v, i);
+  return n;
+}
+
+double last_dim(const Value* v) { return v->type.shape.rank() > 0 ? dim(v, static_cast<size_t>(v->type.shape.rank() - 1)) : 1; }
+
+double tiles(double extent, double tile) { return std::ceil(extent / tile); }
+
+/// Cycles an element of functions that take more than moving their operands; 0 for others.
+double cycles_of(std::string_view function, const MachineModel& m) {
+  const auto& c = m.cycles;
+  const std::map<std::string_view, double> cycles = {
+      {"Exp", c.exp},         {"Log", c.log},         {"Tanh", c.tanh},       {"Sigmoid", c.sigmoid}, {"Erf", c.erf},   {"Gelu", c.gelu},
+      {"Silu", c.sigmoid},    {"Softplus", c.log},    {"Mish", c.tanh + c.log}, {"Elu", c.exp},       {"Selu", c.exp},  {"Celu", c.exp},
+      {"tanh", c.tanh},       {"sigmoid", c.sigmoid}, {"gelu", c.gelu},       {"gelu_tanh", c.gelu},  {"silu", c.sigmoid}};
+  const auto it = cycles.find(function);
+  return it == cycles.end() ? 0 : it->second;
+}
+
+double epilogue_cycles(const Node& node, const MachineModel& m) {
+  return cycles_of(node.attributes.text("activation", ""), m) * elements(node.output());
+}
+
+void convolution(const Node& node, const MachineModel& m, Work& work) {
+  const Value *x = node.input(0), *w = node.input(1), *out = node.output();
+  const double groups = static_cast<double>(node.attributes.integer("group", 1)), channels = dim(out, 1);
+  const double window = elements(w) / (dim(w, 0) * dim(w, 1));
+  const auto& s = m.share;
+  if (groups > 1) work.share = groups == dim(x, 1) && groups == channels ? s.depthwise : s.grouped;
+  else if (dim(x, 1) <= 4) work.share = s.first_layer;
+  else work.share = window > 1 ? s.convolution : s.pointwise;
+  const double pixels = elements(out) / (dim(out, 0) * channels);
+  work.pieces = dim(out, 0) * tiles(pixels, m.conv_pixels) * tiles(channels, m.conv_channels);
+  work.function_cycles = epilogue_cycles(node, m);
+  work.steps = 1;
+}
+
+void product(const Node& node, const MachineModel& m, Work& work) {
+  const Value *b = node.input(1), *out = node.output();
+  const double columns = last_dim(out), rows = elements(out) / columns;
+  work.share = m.share.product;
+  work.pieces = tiles(rows, m.product_rows) * tiles(columns, m.product_columns);
+  work.function_cycles = epilogue_cycles(node, m);
+  work.steps = 1 + (rows > 1) + !b->is_constant();  // packing the rows, packing the columns
+}
+
+void attention(const Node& node, const MachineModel& m, Work& work) {
+  const double size = last_dim(node.input(0)), scores = size > 0 ? work.flops / (4 * size) : 0;
+  work.share = m.share.attention;
+  work.function_cycles = m.cycles.softmax * scores;
+  work.pieces = std::max(1.0, tiles(elements(node.output()) / size, m.product_rows));
+  work.steps = 1;
+}
+
+/// Rows of the last dimension, each done by one core.
+void rows_of(const Node& node, double cycles, Work& work) {
+  const Value* x = node.input(0);
+  work.function_cycles = cycles * elements(x), work.flops = 0;
+  work.pieces = std::max(1.0, elements(x) / last_dim(x));
+}
+
+}  // namespace
+
+double bytes_read(const Node& node, size_t i) {
+  const double bytes = stored_bytes(node.input(i)->type);
+  const std::string_view op = node.op().name;
+  return i == 0 && (op.starts_with("Gather") || op == "Slice") && node.output() ? std::min(bytes, stored_bytes(node.output()->type)) : bytes;
+}
+
+Work work_of(const Node& node, const MachineModel& machine) {
+  Work work;
+  if (node.op().is_view) return work;
+  const std::string_view op = node.op().name;
+  double read = 0, written = 0;
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    if (!node.input(i)) continue;
+    const double bytes = bytes_read(node, i);
+    (node.input(i)->is_constant() ? work.weights : work.activations) += bytes;
+    read += bytes;
+  }
+  for (const Value* v : node.outputs())
+    if (v) written += stored_bytes(v->type);
+  work.activations += written;
+  work.flops = cost_of(node).flops;
+  work.steps = 1;
+  if (op == "Conv" || op == "FusedConv") {
+    convolution(node, machine, work);
+  } else if (op == "MatMul" || op == "Gemm" || op == "FusedMatMul") {
+    product(node, machine, work);
+  } else if (op == "Attention") {
+    attention(node, machine, work);
+  } else {
+    work.loaded = read, work.stored = written;
+    work.pieces = std::max(1.0, tiles(elements(node.output()), static_cast<double>(machine.elementwise_task)));
+    work.function_cycles = cycles_of(op, machine) * elements(node.output());
+    if (op == "Softmax" || op == "LogSoftmax") rows_of(node, machine.cycles.softmax, work);
+    if (op == "LayerNormalization" || op == "InstanceNormalization") rows_of(node, machine.cycles.norm, work);
+  }
+  return work;
+}
+
+}  // namespace svengine::tool
