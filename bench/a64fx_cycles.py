@@ -7,12 +7,16 @@ called by tests/costs/kernel_costs with the works named in tests/costs/works.h; 
 oneDNN's figures do. The share of the multiply-add pipes counts the multiply-adds executed; the share of a convolution
 counts those of the direct sum over the borders as well, so Winograd's may be above 1.
 
+The line "model" has no goal: it gives the figures of tools/predict/machine.cc.
+
 Exit code: 0 every line passed, 1 some fell short, 2 some could not be estimated.
 """
 import argparse
 import csv
 import json
+import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -36,8 +40,20 @@ NETWORKS = {  # line: (title, network of `svengine zoo`, dimensions, figure, goa
     'resnet50': ('ResNet-50, batch 1, cycles', 'resnet50', {}, 'cycles', ('<=', 1.20e8)),
     'bert': ('BERT-base, 128 tokens', 'bert-base', {'S': 128}, 'fma_pipe_share', ('>=', 0.88)),
 }
-CONVOLUTIONS = 'convolutions'
-LINES = [CONVOLUTIONS, *KERNELS, *NETWORKS]
+# Figures of tools/predict/machine.cc: what is estimated for each, convolutions by the mean share over their layers.
+MODEL_SHARES = {
+    'convolution': ['conv/64-64@56/3x3/s1', 'conv/128-128@28/3x3/s1', 'conv/256-256@14/3x3/s1', 'conv/512-512@7/3x3/s1'],
+    'pointwise': ['conv/64-256@56/1x1/s1', 'conv/512-128@28/1x1/s1', 'conv/256-1024@14/1x1/s1', 'conv/2048-512@7/1x1/s1'],
+    'first_layer': ['conv/3-64@224/7x7/s2'],
+    'depthwise': ['conv/144-144@56/3x3/s1/g144', 'conv/384-384@14/3x3/s1/g384'],
+    'grouped': ['conv/128-128@56/3x3/s1/g32', 'conv/512-512@14/3x3/s1/g32'],
+    'product': ['gemm/128x768x768', 'gemm/128x3072x768'],
+    'attention': ['gemm/128x128x64', 'gemm/128x64x128'],
+}
+MODEL_CYCLES = {**{f: f + '/4096' for f in ('exp', 'log', 'tanh', 'sigmoid', 'erf', 'gelu')},
+                'softmax': 'softmax/32x128', 'norm': 'layer_norm/8x768'}
+CONVOLUTIONS, MODEL = 'convolutions', 'model'
+LINES = [CONVOLUTIONS, *KERNELS, *NETWORKS, MODEL]
 CONVOLUTIONS_GOAL = ('<=', 1.10e8)
 
 
@@ -52,9 +68,11 @@ class Estimator:
         self.svengine = os.path.join(options.build, 'svengine')
 
     def run(self, command):
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env={**os.environ, 'OMP_NUM_THREADS': '1'})
+        environment = {**os.environ, 'OMP_NUM_THREADS': '1'}
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=environment)
         if done.returncode != 0:
-            raise Failed(f'{os.path.basename(command[0])} ended with {done.returncode}: {(done.stderr.strip().splitlines() or ["no message"])[-1]}')
+            message = (done.stderr.strip().splitlines() or ['no message'])[-1]
+            raise Failed(f'{os.path.basename(command[0])} ended with {done.returncode}: {message}')
         return done.stdout
 
     def difference(self, less, more):
@@ -76,14 +94,23 @@ class Estimator:
         layers = []
         for row in rows:
             count, c, o, size, k, stride = (int(row[key]) for key in ('count', 'IC', 'OC', 'H', 'K', 'stride'))
-            estimate = self.work(f'conv/{c}-{o}@{size}/{k}x{k}/s{stride}')
-            out = (size + 2 * (k // 2) - k) // stride + 1
-            layers.append({'layer': f'{c}-{o}@{size}/{k}x{k}/s{stride}', 'count': count, 'cycles': estimate['cycles'],
-                           'onednn_cycles': float(row['fwd_cycles']), 'share': c * o * k * k * out * out / LANES_TIMES_PIPES / estimate['cycles'],
-                           'z_spills': estimate['z_spills']})
+            work = f'conv/{c}-{o}@{size}/{k}x{k}/s{stride}'
+            estimate = self.work(work)
+            layers.append({'layer': work, 'count': count, 'cycles': estimate['cycles'], 'onednn_cycles': float(row['fwd_cycles']),
+                           'share': multiply_adds(work) / LANES_TIMES_PIPES / estimate['cycles'], 'z_spills': estimate['z_spills']})
             if self.options.layers:
                 self.options.show(layer_text(layers[-1]))
         return layers
+
+    def model_figures(self):
+        """{figure: value} for tools/predict/machine.cc"""
+        figures = {}
+        for figure, works in MODEL_SHARES.items():
+            pairs = [(multiply_adds(work), self.work(work)['cycles']) for work in works]
+            figures['share.' + figure] = sum(m for m, _ in pairs) / LANES_TIMES_PIPES / sum(c for _, c in pairs)
+        for figure, work in MODEL_CYCLES.items():
+            figures['cycles.' + figure] = self.work(work)['cycles'] / math.prod(int(n) for n in re.findall(r'\d+', work))
+        return figures
 
     def network(self, name, dims):
         folder = os.path.join(ROOT, 'build', 'zoo')
@@ -92,8 +119,18 @@ class Estimator:
             os.makedirs(folder, exist_ok=True)
             self.run([os.path.join(ROOT, 'tools', 'qemu-a64fx.sh'), self.svengine, 'zoo', name, model + '.part'])
             os.replace(model + '.part', model)
-        bench = [self.svengine, 'bench', model, '--threads', '1', '--iterations', '1', *(w for d, n in dims.items() for w in ('--dim', f'{d}={n}'))]
+        bench = [self.svengine, 'bench', model, '--threads', '1', '--iterations', '1']
+        bench += [word for name, size in dims.items() for word in ('--dim', f'{name}={size}')]
         return self.difference(bench + ['--warmup', '0'], bench + ['--warmup', '1'])
+
+
+def multiply_adds(work):
+    """Of a product, or of a convolution by the direct sum, borders counted."""
+    numbers = [int(n) for n in re.findall(r'\d+', work)]
+    if work.startswith('gemm'):
+        return math.prod(numbers)
+    c, o, size, k, _, stride, groups = (numbers + [1])[:7]
+    return c * o // groups * k * k * ((size + 2 * (k // 2) - k) // stride + 1) ** 2
 
 
 def verdict(value, goal):
@@ -112,8 +149,11 @@ def estimate(estimator, line):
         layers = estimator.convolutions()
         total, theirs = (sum(x['count'] * x[key] for x in layers) for key in ('cycles', 'onednn_cycles'))
         slower = [x['layer'] for x in layers if x['cycles'] > x['onednn_cycles']]
-        return [{'work': "ResNet-50's 53 convolutions, cycles", 'value': total, 'goal': CONVOLUTIONS_GOAL, 'note': f'oneDNN {theirs:.3e}', 'layers': layers},
+        return [{'work': "ResNet-50's 53 convolutions, cycles", 'value': total, 'goal': CONVOLUTIONS_GOAL,
+                 'note': f'oneDNN {theirs:.3e}', 'layers': layers},
                 {'work': "convolutions slower than oneDNN's", 'value': len(slower), 'goal': ('<=', 0), 'note': ', '.join(slower)}]
+    if line == MODEL:
+        return [{'work': figure, 'value': value} for figure, value in estimator.model_figures().items()]
     if line in KERNELS:
         title, work, elements, goal = KERNELS[line]
         result = estimator.work(work)
@@ -123,14 +163,15 @@ def estimate(estimator, line):
         result = estimator.network(name, dims)
         value = result[key]
     spills = f', {result["z_spills"]:.3g} vector spills' if result['z_spills'] else ''
-    note = f'{result["cycles"]:.4g} cycles, {result["instructions"]:.4g} instructions, share of the pipes {result["fma_pipe_share"]:.3f}{spills}'
+    note = (f'{result["cycles"]:.4g} cycles, {result["instructions"]:.4g} instructions, '
+            f'share of the pipes {result["fma_pipe_share"]:.3f}{spills}')
     return [{'work': title, 'value': value, 'goal': goal, 'note': note}]
 
 
 def main():
     parser = argparse.ArgumentParser(prog='a64fx_cycles.sh', description=__doc__, epilog='lines: ' + ' '.join(LINES),
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('lines', nargs='*', metavar='LINE', help='which to estimate (default: all but the networks)')
+    parser.add_argument('lines', nargs='*', metavar='LINE', help='which to estimate (default: all but networks and model)')
     parser.add_argument('--layers', action='store_true', help='show every convolution beside oneDNN')
     parser.add_argument('--networks', action='store_true', help='add the whole networks')
     parser.add_argument('--json', action='store_true', help='print JSON, for programs; progress goes to standard error')
@@ -142,17 +183,19 @@ def main():
         parser.error(f'there is no line {", ".join(unknown)}; there are: {", ".join(LINES)}')
     options.show = lambda text: print(text, file=sys.stderr if options.json else sys.stdout, flush=True)
     estimator, results = Estimator(options), []
-    for line in options.lines or [name for name in LINES if options.networks or name not in NETWORKS]:
+    for line in options.lines or [name for name in LINES if name != MODEL and (options.networks or name not in NETWORKS)]:
         try:
             found = estimate(estimator, line)
             for result in found:
-                result['verdict'] = verdict(result['value'], result['goal'])
+                result['verdict'] = verdict(result['value'], result['goal']) if 'goal' in result else ''
         except (Failed, OSError, ValueError, KeyError) as problem:
             found = [{'work': line, 'verdict': 'failed', 'note': f'{type(problem).__name__}: {problem}'}]
         for result in found:
             results.append({'line': line, **result})
-            figure = f'{result["value"]:10.4g} {result["goal"][0]} {result["goal"][1]:<8.4g}' if 'value' in result else ''
-            options.show(f'{result["work"]:36} {figure:23} {result["verdict"]:6} ({result["note"]})')
+            figure = f'{result["value"]:10.4g}' if 'value' in result else ''
+            goal = f'{result["goal"][0]} {result["goal"][1]:<8.4g}' if 'goal' in result else ''
+            note = f' ({result["note"]})' if result.get('note') else ''
+            options.show(f'{result["work"]:36} {figure:10} {goal:11}  {result["verdict"]}{note}'.rstrip())
     if options.json:
         print(json.dumps(results, indent=2))
     verdicts = {result['verdict'] for result in results}

@@ -169,14 +169,17 @@ class Bench:
 
     def measure(self, name):
         title, network, dims, goal = LINES[name]
-        method = self.network if name in NETWORKS else self.start if name in STARTS else self.memory if name in MEMORY else self.product
+        methods = ((NETWORKS, self.network), (STARTS, self.start), (MEMORY, self.memory), (PRODUCT, self.product))
+        method = next(method for lines, method in methods if name in lines)
         line = {'line': name, 'work': title, 'goal': goal}
         try:
             line.update(method(network, dims))
             good = line['ratio'] >= goal if line.get('bigger_is_better') else line['ratio'] <= goal
             line['verdict'] = 'pass' if good else 'short'
-        except (Failed, ValueError, KeyError, OSError) as problem:  # this line is lost, the others are not
-            line.update(verdict='failed', note=f'{type(problem).__name__}: {problem}' if not isinstance(problem, Failed) else str(problem))
+        except Failed as problem:  # this line is lost, the others are not
+            line.update(verdict='failed', note=str(problem))
+        except (ValueError, KeyError, OSError) as problem:
+            line.update(verdict='failed', note=f'{type(problem).__name__}: {problem}')
         return line
 
 

@@ -18,7 +18,8 @@ prepare() {
   tools/build.sh release gemm_bench || echo "compare.sh: gemm_bench was not built, so sgemm cannot be measured" >&2
   if ! "$peers/bin/python" -c "import numpy, onnxruntime; assert onnxruntime.__version__ == '$version'" 2>/dev/null; then
     echo "Installing ONNX Runtime $version into $peers"
-    if ! { /usr/bin/python3 -m venv "$peers" && "$peers/bin/pip" install -q --disable-pip-version-check "onnxruntime==$version" numpy; }; then
+    if ! { /usr/bin/python3 -m venv "$peers" &&
+      "$peers/bin/pip" install -q --disable-pip-version-check "onnxruntime==$version" numpy; }; then
       echo "compare.sh: pip could not install ONNX Runtime $version (no network, or no package index?):" >&2
       echo "compare.sh: lines that compare with it will fail; the others are measured" >&2
     fi

@@ -1,5 +1,5 @@
-// Elementwise functions, softmax and layer norm on one core, on data that fits the L1 cache: nanoseconds for an element. Their
-// cycles on A64FX are estimated by a64fx_cycles.sh.
+// Elementwise functions, softmax and layer norm on one core, on data that fits the L1 cache: nanoseconds for an
+// element. Their cycles on A64FX are estimated by a64fx_cycles.sh.
 //
 //   math_bench [--benchmark_filter=exp]
 #include <benchmark/benchmark.h>
@@ -39,7 +39,8 @@ void measure(benchmark::State& state, const TaskKernel<Args>& kernel, const Args
     benchmark::ClobberMemory();
   }
   using benchmark::Counter;
-  state.counters["per_element"] = Counter(static_cast<double>(elements), Counter::kIsIterationInvariantRate | Counter::kInvert);
+  state.counters["per_element"] =
+      Counter(static_cast<double>(elements), Counter::kIsIterationInvariantRate | Counter::kInvert);
 }
 
 void unary(benchmark::State& state, const KernelTable& set, UnaryOp op) {
@@ -54,7 +55,8 @@ void softmax(benchmark::State& state, const KernelTable& set, int64_t n) {
   const std::vector<float> x = random_floats(kElements);
   std::vector<float> y(x.size());
   SoftmaxArgs args;
-  args.x = x.data(), args.y = y.data(), args.outer = kElements / n, args.n = args.x_outer_stride = args.y_outer_stride = n;
+  args.x = x.data(), args.y = y.data(), args.outer = kElements / n,
+  args.n = args.x_outer_stride = args.y_outer_stride = n;
   measure(state, set.softmax->softmax, args, args.outer * n);
 }
 
@@ -68,14 +70,18 @@ void layer_norm(benchmark::State& state, const KernelTable& set, int64_t n) {
 }
 
 const bool registered = [] {
-  constexpr std::pair<const char*, UnaryOp> kFunctions[] = {{"exp", UnaryOp::kExp},         {"log", UnaryOp::kLog}, {"tanh", UnaryOp::kTanh},
-                                                            {"sigmoid", UnaryOp::kSigmoid}, {"erf", UnaryOp::kErf}, {"gelu", UnaryOp::kGelu}};
+  constexpr std::pair<const char*, UnaryOp> kFunctions[] = {{"exp", UnaryOp::kExp},   {"log", UnaryOp::kLog},
+                                                            {"tanh", UnaryOp::kTanh}, {"sigmoid", UnaryOp::kSigmoid},
+                                                            {"erf", UnaryOp::kErf},   {"gelu", UnaryOp::kGelu}};
   for (const KernelTable* set : available_kernel_sets()) {
     const auto name = [&](const std::string& what) { return what + "/" + set->name; };
     for (const auto& [what, op] : kFunctions)
-      benchmark::RegisterBenchmark(name(what).c_str(), [=, op = op](benchmark::State& state) { unary(state, *set, op); });
-    benchmark::RegisterBenchmark(name("softmax_128").c_str(), [=](benchmark::State& state) { softmax(state, *set, 128); });
-    benchmark::RegisterBenchmark(name("layer_norm_768").c_str(), [=](benchmark::State& state) { layer_norm(state, *set, 768); });
+      benchmark::RegisterBenchmark(name(what).c_str(),
+                                   [=, op = op](benchmark::State& state) { unary(state, *set, op); });
+    benchmark::RegisterBenchmark(name("softmax_128").c_str(),
+                                 [=](benchmark::State& state) { softmax(state, *set, 128); });
+    benchmark::RegisterBenchmark(name("layer_norm_768").c_str(),
+                                 [=](benchmark::State& state) { layer_norm(state, *set, 768); });
   }
   return true;
 }();

@@ -51,7 +51,8 @@ def count(program, works):
     """{work: instructions of one call}"""
     with tempfile.TemporaryDirectory(prefix='svengine_costs_') as folder:
         plugin, counts = os.path.join(folder, 'instruction_count.so'), os.path.join(folder, 'counts')
-        subprocess.run(['gcc', '-O2', '-Wall', '-Wextra', '-shared', '-fPIC', os.path.join(HERE, 'instruction_count.c'), '-o', plugin], check=True)
+        subprocess.run(['gcc', '-O2', '-Wall', '-Wextra', '-shared', '-fPIC', os.path.join(HERE, 'instruction_count.c'), '-o', plugin],
+                       check=True)
         done = subprocess.run([os.path.join(ROOT, 'tools', 'qemu-a64fx.sh'), program] + works, capture_output=True, text=True,
                               env={**os.environ, 'QEMU_PLUGIN': f'file={plugin},out={counts}', 'OMP_NUM_THREADS': '1'})
         if done.returncode != 0 or done.stdout.split() != works:
@@ -78,8 +79,8 @@ def compare(kept, counts):
         failures += verdict != 'ok'
         print(f'{work:34} {old or 0:10} -> {n:10} {100 * change:+7.2f} %  {verdict}')
     if failures:
-        print(f'{failures} of {len(counts)} changed by more than {100 * MOST_CHANGE:.0f} %. If that is meant, renew the numbers and say why in the commit:\n'
-              '  tests/costs/costs_test.py --program build/a64fx/tests/kernel_costs --compiler aarch64-linux-gnu-g++ --renew')
+        print(f'{failures} of {len(counts)} changed by more than {100 * MOST_CHANGE:.0f} %. If that is meant, renew the numbers and say why '
+              'in the commit:\n  tests/costs/costs_test.py --program build/a64fx/tests/kernel_costs --compiler aarch64-linux-gnu-g++ --renew')
     return 1 if failures else 0
 
 

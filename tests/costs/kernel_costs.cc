@@ -3,8 +3,8 @@
 //   kernel_costs WORK...               prints each name; every work runs once to warm up and once between two marks
 //   kernel_costs --repeat N WORK       prepares the work and calls it N times (0: not at all), without marks
 //
-// Works are named in works.h. A mark is a system call that no system has, which tests/costs/instruction_count.c looks out for;
-// anywhere else it fails and does nothing.
+// Works are named in works.h. A mark is a system call that no system has, which tests/costs/instruction_count.c looks
+// out for; anywhere else it fails and does nothing.
 #include <sys/syscall.h>
 #include <unistd.h>
 

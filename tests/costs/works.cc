@@ -29,7 +29,8 @@ class Memory {
   /// Reals in [-1, 1), page-aligned.
   float* random(int64_t count) {
     constexpr int64_t kAlignment = 4096;
-    auto* floats = static_cast<float*>(std::aligned_alloc(kAlignment, static_cast<size_t>((count * 4 / kAlignment + 1) * kAlignment)));
+    auto* floats = static_cast<float*>(
+        std::aligned_alloc(kAlignment, static_cast<size_t>((count * 4 / kAlignment + 1) * kAlignment)));
     if (!floats) std::abort();
     std::minstd_rand source(1);
     for (int64_t i = 0; i < count; ++i) floats[i] = static_cast<float>(source() % 65536) / 32768 - 1;
@@ -143,7 +144,8 @@ Call attention_softmax(int64_t rows, int64_t n) {
 Call layer_norm(int64_t rows, int64_t n) {
   Memory memory;
   RowNormArgs args;
-  args.x = memory.random(rows * n), args.y = memory.random(rows * n), args.scale = memory.random(n), args.bias = memory.random(n);
+  args.x = memory.random(rows * n), args.y = memory.random(rows * n), args.scale = memory.random(n),
+  args.bias = memory.random(n);
   args.rows = rows, args.n = args.x_stride = args.y_stride = n;
   return call_of(best().norm->layer_norm, args, memory);
 }
@@ -153,9 +155,11 @@ Call max_pool(int64_t channels, int64_t size) {
   PoolArgs args;
   const int64_t out = (size - 1) / 2 + 1;
   args.blocked = true, args.shape.channels = channels;
-  args.shape.in = {1, size, size}, args.shape.out = {1, out, out}, args.shape.kernel = {1, 3, 3}, args.shape.stride = {1, 2, 2};
+  args.shape.in = {1, size, size}, args.shape.out = {1, out, out}, args.shape.kernel = {1, 3, 3},
+  args.shape.stride = {1, 2, 2};
   args.shape.pad = args.shape.pad_end = {0, 1, 1};
-  args.input = memory.random(blocked(channels) * size * size), args.output = memory.random(blocked(channels) * out * out);
+  args.input = memory.random(blocked(channels) * size * size),
+  args.output = memory.random(blocked(channels) * out * out);
   return call_of(best().pool->window, args, memory);
 }
 
@@ -170,19 +174,22 @@ Call global_pool(int64_t channels, int64_t size) {
 Call to_blocked(int64_t channels, int64_t size) {
   Memory memory;
   ReorderArgs args;
-  args.batch = 1, args.channels = channels, args.spatial = size * size, args.plain_batch_stride = channels * size * size;
+  args.batch = 1, args.channels = channels, args.spatial = size * size,
+  args.plain_batch_stride = channels * size * size;
   args.src = memory.random(channels * size * size), args.dst = memory.random(blocked(channels) * size * size);
   return call_of(best().data->to_blocked, args, memory);
 }
 
-const std::map<std::string, UnaryOp> kUnary = {{"exp", UnaryOp::kExp},   {"tanh", UnaryOp::kTanh}, {"gelu", UnaryOp::kGelu}, {"sigmoid", UnaryOp::kSigmoid},
-                                               {"erf", UnaryOp::kErf},   {"log", UnaryOp::kLog},   {"relu", UnaryOp::kRelu}};
+const std::map<std::string, UnaryOp> kUnary = {
+    {"exp", UnaryOp::kExp}, {"tanh", UnaryOp::kTanh}, {"gelu", UnaryOp::kGelu}, {"sigmoid", UnaryOp::kSigmoid},
+    {"erf", UnaryOp::kErf}, {"log", UnaryOp::kLog},   {"relu", UnaryOp::kRelu}};
 
 /// The numbers of a name that has `format` (of scanf, numbers as %lld) and nothing after it.
 template <class... Numbers>
 bool scan(const std::string& name, const std::string& format, Numbers&... numbers) {
   int end = -1;
-  return std::sscanf(name.c_str(), (format + "%n").c_str(), &numbers..., &end) == static_cast<int>(sizeof...(Numbers)) &&
+  return std::sscanf(name.c_str(), (format + "%n").c_str(), &numbers..., &end) ==
+             static_cast<int>(sizeof...(Numbers)) &&
          end == static_cast<int>(name.size());
 }
 
@@ -190,7 +197,8 @@ bool scan(const std::string& name, const std::string& format, Numbers&... number
 
 Call make_work(const std::string& name) {
   long long a = 0, b = 0, c = 0, k = 0, k2 = 0, stride = 0, groups = 1;  // what scanf can read
-  if (scan(name, "conv/%lld-%lld@%lld/%lldx%lld/s%lld", a, b, c, k, k2, stride) && k == k2) return convolution(a, b, c, k, stride, 1);
+  if (scan(name, "conv/%lld-%lld@%lld/%lldx%lld/s%lld", a, b, c, k, k2, stride) && k == k2)
+    return convolution(a, b, c, k, stride, 1);
   if (scan(name, "conv/%lld-%lld@%lld/%lldx%lld/s%lld/g%lld", a, b, c, k, k2, stride, groups) && k == k2)
     return convolution(a, b, c, k, stride, groups);
   if (scan(name, "gemm/%lldx%lldx%lld", a, b, c)) return product(a, b, c, Activation::kNone);

@@ -1,7 +1,7 @@
 // Single kernel calls by name, on the best kernel set of this processor: what cost tests count and benchmarks estimate.
 //
-//   conv/IN-OUT@SIZE/KxK/sSTRIDE[/gGROUPS]   one image, padded by K / 2, with bias and ReLU, in the kind the kernels choose
-//   gemm/MxNxK, gemm_gelu/MxNxK              packed operands, bias for each column; no activation, or GELU
+//   conv/IN-OUT@SIZE/KxK/sSTRIDE[/gGROUPS]   one image, padded by K / 2, with bias and ReLU, in the kind the kernels
+//   choose gemm/MxNxK, gemm_gelu/MxNxK              packed operands, bias for each column; no activation, or GELU
 //   pack_a/MxK, pack_b/KxN                   operands of products, from row-major matrices
 //   exp/N tanh/N gelu/N sigmoid/N erf/N log/N relu/N add/N     N contiguous elements
 //   softmax/RxN, attention_softmax/RxN, layer_norm/RxN         R rows of N; attention with scale and mask
@@ -13,8 +13,8 @@
 
 namespace svengine::test {
 
-/// Makes operands (the same ones every time) and returns a function that calls the kernel once, all tasks in this thread.
-/// An empty function: there is no such work.
+/// Makes operands (the same ones every time) and returns a function that calls the kernel once, all tasks in this
+/// thread. An empty function: there is no such work.
 std::function<void()> make_work(const std::string& name);
 
 }  // namespace svengine::test

@@ -25,10 +25,12 @@ struct Options {
 
 /// What the model leaves out; printed with every answer.
 constexpr const char* kUnknown[] = {
-    "arithmetic, caches and memory are taken to overlap perfectly, and the kernels' shares of the peak come from a model of the core",
+    "arithmetic, caches and memory are taken to overlap perfectly, and the kernels' shares of the peak come from a "
+    "model of the core",
     "cache conflicts, TLB misses, page placement and what one core can draw from memory alone are not modelled",
     "transposing and index-driven moves are taken as straight copies",
-    "barrier times are from other programs; the operating system's noise and the power mode (eco_state) are not considered",
+    "barrier times are from other programs; the operating system's noise and the power mode (eco_state) are not "
+    "considered",
     "the first run, with planning and packing of weights, and reading inputs from files are not part of it",
 };
 
@@ -40,7 +42,7 @@ struct Mode {
   int64_t graph_batch = 0;  // samples of each
   std::vector<NodeTime> nodes;
   NodeTime sum;
-  bool complete = true;     // false: the shapes of the rest depend on data
+  bool complete = true;  // false: the shapes of the rest depend on data
 };
 
 /// Sizes of the inputs, with `batch` for the leading dimension where that is open.
@@ -75,8 +77,8 @@ Result<Sizes> sizes_of(const Graph& graph, const Options& options) {
   return out;
 }
 
-/// The graph as the plan would have it on that machine: the same passes, with its channel blocks; only constants are computed,
-/// by this processor's kernels.
+/// The graph as the plan would have it on that machine: the same passes, with its channel blocks; only constants are
+/// computed, by this processor's kernels.
 Result<Graph> optimise(const Graph& loaded, const std::vector<Dims>& dims, const PassContext& context, bool& complete) {
   SV_ASSIGN(Graph graph, specialize(loaded, dims, {}, context));
   complete = all_shapes_known(graph);
@@ -112,7 +114,8 @@ Result<Mode> predict_mode(const std::string& name, const Graph& loaded, const Si
   SV_ASSIGN(const Graph graph, optimise(loaded, sizes.with_batch(mode.graph_batch), context, mode.complete));
   mode.nodes = predict(graph, machine, mode.cores);
   mode.sum = sum_of(mode.nodes);
-  std::stable_sort(mode.nodes.begin(), mode.nodes.end(), [](const NodeTime& a, const NodeTime& b) { return a.total > b.total; });
+  std::stable_sort(mode.nodes.begin(), mode.nodes.end(),
+                   [](const NodeTime& a, const NodeTime& b) { return a.total > b.total; });
   return mode;
 }
 
@@ -137,17 +140,28 @@ double share_of_peak(const Mode& mode, const MachineModel& machine, const NodeTi
   return time.total > 0 ? time.flops / time.total / peak : 0;
 }
 
-double throughput(const Mode& mode, int64_t batch) { return mode.sum.total > 0 ? static_cast<double>(batch) / mode.sum.total : 0; }
+double throughput(const Mode& mode, int64_t batch) {
+  return mode.sum.total > 0 ? static_cast<double>(batch) / mode.sum.total : 0;
+}
 
 Json time_json(const Mode& mode, const MachineModel& machine, const NodeTime& time) {
   Json alone = Json::object();
-  for (size_t r = 0; r < kResourceCount; ++r) alone[std::string(name_of(static_cast<Resource>(r)))] = 1e3 * time.seconds[r];
-  return {{"ms", 1e3 * time.total}, {"flops", time.flops}, {"share_of_peak", share_of_peak(mode, machine, time)}, {"bound", name_of(time.bound)}, {"ms_alone", alone}};
+  for (size_t r = 0; r < kResourceCount; ++r)
+    alone[std::string(name_of(static_cast<Resource>(r)))] = 1e3 * time.seconds[r];
+  return {{"ms", 1e3 * time.total},
+          {"flops", time.flops},
+          {"share_of_peak", share_of_peak(mode, machine, time)},
+          {"bound", name_of(time.bound)},
+          {"ms_alone", alone}};
 }
 
 Json mode_json(const Mode& mode, const MachineModel& machine, int64_t batch) {
-  Json out = {{"mode", mode.name}, {"groups", mode.cores.groups * mode.graphs}, {"cores_per_group", mode.cores.cores}, {"batch_per_group", mode.graph_batch},
-              {"complete", mode.complete}, {"throughput_per_s", throughput(mode, batch)}};
+  Json out = {{"mode", mode.name},
+              {"groups", mode.cores.groups * mode.graphs},
+              {"cores_per_group", mode.cores.cores},
+              {"batch_per_group", mode.graph_batch},
+              {"complete", mode.complete},
+              {"throughput_per_s", throughput(mode, batch)}};
   out.update(time_json(mode, machine, mode.sum));
   out["operators"] = Json::array(), out["nodes"] = Json::array();
   for (const OpTime& o : by_operator(mode.nodes)) {
@@ -165,21 +179,27 @@ Json mode_json(const Mode& mode, const MachineModel& machine, int64_t batch) {
 
 std::string mode_text(const Mode& mode, const MachineModel& machine, int64_t batch, size_t top) {
   const auto cells = [&](std::vector<std::string> names, const NodeTime& t) {
-    names.insert(names.end(), {fmt::format("{:.3f}", 1e3 * t.total), fmt::format("{:.1f} %", 100 * t.total / mode.sum.total),
-                               fmt::format("{:.0f} %", 100 * share_of_peak(mode, machine, t)), std::string(name_of(t.bound))});
+    names.insert(names.end(),
+                 {fmt::format("{:.3f}", 1e3 * t.total), fmt::format("{:.1f} %", 100 * t.total / mode.sum.total),
+                  fmt::format("{:.0f} %", 100 * share_of_peak(mode, machine, t)), std::string(name_of(t.bound))});
     return names;
   };
   constexpr auto kLeft = Table::Align::left, kRight = Table::Align::right;
   Table ops({"operator", "nodes", "ms", "time", "of peak", "bound by"}, {kLeft, kRight, kRight, kRight, kRight, kLeft});
-  Table nodes({"costliest nodes", "operator", "ms", "time", "of peak", "bound by"}, {kLeft, kLeft, kRight, kRight, kRight, kLeft});
+  Table nodes({"costliest nodes", "operator", "ms", "time", "of peak", "bound by"},
+              {kLeft, kLeft, kRight, kRight, kRight, kLeft});
   for (const OpTime& o : by_operator(mode.nodes)) ops.row(cells({o.op, std::to_string(o.count)}, o.sum));
   ops.row(cells({"all", std::to_string(mode.nodes.size())}, mode.sum));
-  for (size_t i = 0; i < std::min(top, mode.nodes.size()); ++i) nodes.row(cells({mode.nodes[i].node, mode.nodes[i].op}, mode.nodes[i]));
-  const std::string how = mode.name == "shard"
-                              ? fmt::format("{} groups of {} cores, {} samples each", mode.graphs, mode.cores.cores, mode.graph_batch)
-                              : fmt::format("{} cores together, {} samples", mode.cores.groups * mode.cores.cores, batch);
-  return fmt::format("{}: {}: {:.3f} ms, {:.1f} /s, bound by {}{}\n{}\n{}", mode.name, how, 1e3 * mode.sum.total, throughput(mode, batch),
-                     name_of(mode.sum.bound), mode.complete ? "" : " (only the part before shapes depend on data)", ops.text("  "), nodes.text("  "));
+  for (size_t i = 0; i < std::min(top, mode.nodes.size()); ++i)
+    nodes.row(cells({mode.nodes[i].node, mode.nodes[i].op}, mode.nodes[i]));
+  const std::string how =
+      mode.name == "shard"
+          ? fmt::format("{} groups of {} cores, {} samples each", mode.graphs, mode.cores.cores, mode.graph_batch)
+          : fmt::format("{} cores together, {} samples", mode.cores.groups * mode.cores.cores, batch);
+  return fmt::format("{}: {}: {:.3f} ms, {:.1f} /s, bound by {}{}\n{}\n{}", mode.name, how, 1e3 * mode.sum.total,
+                     throughput(mode, batch), name_of(mode.sum.bound),
+                     mode.complete ? "" : " (only the part before shapes depend on data)", ops.text("  "),
+                     nodes.text("  "));
 }
 
 Result<const MachineModel*> check(const Options& options) {
@@ -187,13 +207,15 @@ Result<const MachineModel*> check(const Options& options) {
   if (!machine) return error("--machine {}: there is no such machine; there is a64fx", options.machine);
   const int group = machine->group_cores;
   if (options.cores > group && (options.cores % group != 0 || options.cores / group > machine->groups))
-    return error("--cores {}: {} has groups of {}; give 1 to {}, or up to {} whole groups", options.cores, machine->name, group, group, machine->groups);
+    return error("--cores {}: {} has groups of {}; give 1 to {}, or up to {} whole groups", options.cores,
+                 machine->name, group, group, machine->groups);
   return machine;
 }
 
 Result<int> run(const Options& options) {
   SV_ASSIGN(const MachineModel* machine, check(options));
-  if (kernels::available_kernel_sets().empty()) return error("this processor runs none of the kernel sets built into this program");
+  if (kernels::available_kernel_sets().empty())
+    return error("this processor runs none of the kernel sets built into this program");
   PassContext context = pass_context(*kernels::available_kernel_sets().front());
   context.block = machine->channel_block;
   SV_ASSIGN(Model model, load_model(options.model, names_of_files(options.inputs)));
@@ -207,14 +229,19 @@ Result<int> run(const Options& options) {
     modes.push_back(std::move(mode).value());
   }
   if (options.json) {
-    Json out = {{"model", options.model}, {"machine", machine->name}, {"frequency_ghz", std::stod(options.frequency)}, {"cores", options.cores}, {"batch", sizes.batch}};
+    Json out = {{"model", options.model},
+                {"machine", machine->name},
+                {"frequency_ghz", std::stod(options.frequency)},
+                {"cores", options.cores},
+                {"batch", sizes.batch}};
     out["modes"] = Json::array();
     for (const Mode& m : modes) out["modes"].push_back(mode_json(m, *machine, sizes.batch));
     out["unknown"] = Json(kUnknown);
     put_json(out);
     return kSuccess;
   }
-  print("{} on {} at {} GHz, batch {}: estimated, not measured\n\n", options.model, machine->name, options.frequency, sizes.batch);
+  print("{} on {} at {} GHz, batch {}: estimated, not measured\n\n", options.model, machine->name, options.frequency,
+        sizes.batch);
   for (const Mode& m : modes) print("{}\n", mode_text(m, *machine, sizes.batch, options.top));
   put("What this does not know:\n");
   for (const char* line : kUnknown) print("  - {}\n", line);
@@ -225,18 +252,30 @@ Result<int> run(const Options& options) {
 
 Action add_predict(CLI::App& program) {
   auto options = std::make_shared<Options>();
-  CLI::App& command = *program.add_subcommand("predict", "Estimate the time on a machine that is not here, such as A64FX");
+  CLI::App& command =
+      *program.add_subcommand("predict", "Estimate the time on a machine that is not here, such as A64FX");
   add_model(command, options->model);
   command.add_option("--machine", options->machine, "The machine: a64fx")->required()->type_name("NAME");
-  command.add_option("--batch", options->batch, "Samples: the leading dimension of the inputs, where the file leaves it open")
+  command
+      .add_option("--batch", options->batch,
+                  "Samples: the leading dimension of the inputs, where the file leaves it open")
       ->check(within(int64_t{1}, int64_t{1} << 30))
       ->type_name("N");
-  command.add_option("--cores", options->cores, "Cores: 1 to 12, 24, 36 or 48 (default: 48)")->check(within(1, 1 << 16))->type_name("N");
-  command.add_option("--mode", options->mode, "shard: every core group runs a part of the batch; split: all cores run one node at a time (default: both)")
+  command.add_option("--cores", options->cores, "Cores: 1 to 12, 24, 36 or 48 (default: 48)")
+      ->check(within(1, 1 << 16))
+      ->type_name("N");
+  command
+      .add_option(
+          "--mode", options->mode,
+          "shard: every core group runs a part of the batch; split: all cores run one node at a time (default: both)")
       ->check(CLI::IsMember({"shard", "split", "both"}).description(""))
       ->type_name("MODE");
-  command.add_option("--frequency", options->frequency, "In GHz: 2.0 or 2.2 (default: 2.0)")->check(CLI::IsMember({"2.0", "2.2"}).description(""))->type_name("GHZ");
-  command.add_option("--top", options->top, "How many of the costliest nodes to show (default: 5)")->check(within(1, 1 << 20))->type_name("N");
+  command.add_option("--frequency", options->frequency, "In GHz: 2.0 or 2.2 (default: 2.0)")
+      ->check(CLI::IsMember({"2.0", "2.2"}).description(""))
+      ->type_name("GHZ");
+  command.add_option("--top", options->top, "How many of the costliest nodes to show (default: 5)")
+      ->check(within(1, 1 << 20))
+      ->type_name("N");
   add_input_options(command, options->inputs);
   add_json(command, options->json);
   command.footer(

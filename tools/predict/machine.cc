@@ -12,18 +12,25 @@ constexpr MachineModel kA64fx = {
     .name = "a64fx",
     .groups = 4,
     .group_cores = 12,
-    .flops_per_cycle = 64,                    // two 512-bit FMA pipes [MM]
-    .l2_group_bytes = 7 << 20,                // of 8 MiB; the assistant cores' groups can use 14 of 16 ways [PG]
-    .l2_core_bytes_per_cycle = 64,            // one core alone [MM]
-    .l2_group_bytes_per_cycle = 349,          // triad in L2, 12 cores: 699 GB/s [PG]; 512 are promised [MM]
-    .memory_bytes_per_second = 206e9,         // triad, 12 cores, bytes on the bus [PG]; 256e9 are promised
-    .link_bytes_per_second = 128e9,           // [PG]
-    .load_bytes_per_cycle = 128,              // two loads or one store [MM]
+    .flops_per_cycle = 64,             // two 512-bit FMA pipes [MM]
+    .l2_group_bytes = 7 << 20,         // of 8 MiB; the assistant cores' groups can use 14 of 16 ways [PG]
+    .l2_core_bytes_per_cycle = 64,     // one core alone [MM]
+    .l2_group_bytes_per_cycle = 349,   // triad in L2, 12 cores: 699 GB/s [PG]; 512 are promised [MM]
+    .memory_bytes_per_second = 206e9,  // triad, 12 cores, bytes on the bus [PG]; 256e9 are promised
+    .link_bytes_per_second = 128e9,    // [PG]
+    .load_bytes_per_cycle = 128,       // two loads or one store [MM]
     .store_bytes_per_cycle = 64,
-    .barrier_seconds_in_group = 120e-9,       // 12 threads [LT]
-    .barrier_seconds_across = 1.76e-6,        // 48 threads, software barrier [LT]
-    .share = {.convolution = 0.90, .pointwise = 0.90, .first_layer = 0.85, .depthwise = 0.35, .grouped = 0.35, .product = 0.93, .attention = 0.80},
-    .cycles = {.exp = 0.4, .log = 0.8, .tanh = 0.8, .sigmoid = 0.7, .erf = 1.0, .gelu = 1.2, .softmax = 1.2, .norm = 0.8},
+    .barrier_seconds_in_group = 120e-9,  // 12 threads [LT]
+    .barrier_seconds_across = 1.76e-6,   // 48 threads, software barrier [LT]
+    .share = {.convolution = 0.90,
+              .pointwise = 0.90,
+              .first_layer = 0.85,
+              .depthwise = 0.35,
+              .grouped = 0.35,
+              .product = 0.93,
+              .attention = 0.80},
+    .cycles =
+        {.exp = 0.4, .log = 0.8, .tanh = 0.8, .sigmoid = 0.7, .erf = 1.0, .gelu = 1.2, .softmax = 1.2, .norm = 0.8},
     .channel_block = kTiles.lanes,
     .conv_pixels = kTiles.conv_pixels,
     .conv_channels = kTiles.conv_vectors * kTiles.lanes,

@@ -25,10 +25,13 @@ double arithmetic_seconds(const Work& work, const MachineModel& machine, const C
   return std::max(products + work.function_cycles, moving) / (all * cores.hertz) * unevenness(work.pieces, all);
 }
 
-/// Of one group: its part of the activations, and weights. The best cut has so many row parts that both are read about as often.
+/// Of one group: its part of the activations, and weights. The best cut has so many row parts that both are read about
+/// as often.
 double l2_seconds(const Work& work, const MachineModel& machine, const Cores& cores) {
   const double rows = work.activations / cores.groups;
-  const double row_parts = work.weights > 0 ? std::clamp(std::sqrt(cores.cores * rows / work.weights), 1.0, double(cores.cores)) : cores.cores;
+  const double row_parts = work.weights > 0
+                               ? std::clamp(std::sqrt(cores.cores * rows / work.weights), 1.0, double(cores.cores))
+                               : cores.cores;
   const double bytes = rows * cores.cores / row_parts + work.weights * row_parts;
   const double rate = std::min(machine.l2_group_bytes_per_cycle, machine.l2_core_bytes_per_cycle * cores.cores);
   return bytes / (rate * cores.hertz);
@@ -54,11 +57,13 @@ std::vector<NodeTime> predict(const Graph& graph, const MachineModel& machine, c
     set(Resource::arithmetic, arithmetic_seconds(work, machine, cores));
     set(Resource::l2, l2_seconds(work, machine, cores));
     set(Resource::memory, (bytes.activations / cores.groups + bytes.weights) / machine.memory_bytes_per_second);
-    if (cores.groups > 1) set(Resource::links, bytes.weights * (cores.groups - 1) / cores.groups / machine.link_bytes_per_second);
+    if (cores.groups > 1)
+      set(Resource::links, bytes.weights * (cores.groups - 1) / cores.groups / machine.link_bytes_per_second);
     set(Resource::barriers, work.steps * barrier_seconds(machine, cores));
     const auto barriers = time.seconds.end() - 1;
     time.total = *std::max_element(time.seconds.begin(), barriers) + *barriers;
-    time.bound = static_cast<Resource>(std::max_element(time.seconds.begin(), time.seconds.end()) - time.seconds.begin());
+    time.bound =
+        static_cast<Resource>(std::max_element(time.seconds.begin(), time.seconds.end()) - time.seconds.begin());
     out.push_back(std::move(time));
   }
   return out;

@@ -10,16 +10,18 @@
 namespace svengine::tool {
 namespace {
 
-// A cache that forgets what was not used for longest keeps a value until as many other bytes as it holds have passed. The
-// clock counts those bytes, through two runs, and the second is what a run costs.
+// A cache that forgets what was not used for longest keeps a value until as many other bytes as it holds have passed.
+// The clock counts those bytes, through two runs, and the second is what a run costs.
 class Cache {
  public:
   Cache(double l2_bytes, int groups) : l2_bytes_(l2_bytes), groups_(groups) {}
 
   /// Touches `bytes` of the value. True if they had to come from memory. Activations are new in every run.
   bool use(const Value* value, double bytes, int run) {
-    if (value->is_constant()) run = 0;
-    else bytes /= groups_;
+    if (value->is_constant())
+      run = 0;
+    else
+      bytes /= groups_;
     const auto [it, fresh] = last_use_.emplace(std::pair(value, run), 0);
     const bool missed = fresh || clock_ - it->second + bytes > l2_bytes_;
     clock_ += bytes;

@@ -12,8 +12,8 @@ struct Traffic {
   double activations = 0;  // of all groups together
 };
 
-/// One entry for every node, in order. The cache of `l2_bytes` is one group's; it sees all weights and a group's part of the
-/// activations. The run is one of many: what the last one left behind is still there, if it fits.
+/// One entry for every node, in order. The cache of `l2_bytes` is one group's; it sees all weights and a group's part
+/// of the activations. The run is one of many: what the last one left behind is still there, if it fits.
 std::vector<Traffic> memory_traffic(const Graph& graph, double l2_bytes, int groups);
 
 }  // namespace svengine::tool

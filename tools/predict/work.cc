@@ -22,7 +22,9 @@ double elements(const Value* v) {
   return n;
 }
 
-double last_dim(const Value* v) { return v->type.shape.rank() > 0 ? dim(v, static_cast<size_t>(v->type.shape.rank() - 1)) : 1; }
+double last_dim(const Value* v) {
+  return v->type.shape.rank() > 0 ? dim(v, static_cast<size_t>(v->type.shape.rank() - 1)) : 1;
+}
 
 double tiles(double extent, double tile) { return std::ceil(extent / tile); }
 
@@ -30,9 +32,10 @@ double tiles(double extent, double tile) { return std::ceil(extent / tile); }
 double cycles_of(std::string_view function, const MachineModel& m) {
   const auto& c = m.cycles;
   const std::map<std::string_view, double> cycles = {
-      {"Exp", c.exp},         {"Log", c.log},         {"Tanh", c.tanh},       {"Sigmoid", c.sigmoid}, {"Erf", c.erf},   {"Gelu", c.gelu},
-      {"Silu", c.sigmoid},    {"Softplus", c.log},    {"Mish", c.tanh + c.log}, {"Elu", c.exp},       {"Selu", c.exp},  {"Celu", c.exp},
-      {"tanh", c.tanh},       {"sigmoid", c.sigmoid}, {"gelu", c.gelu},       {"gelu_tanh", c.gelu},  {"silu", c.sigmoid}};
+      {"Exp", c.exp},        {"Log", c.log},      {"Tanh", c.tanh},    {"Sigmoid", c.sigmoid},   {"Erf", c.erf},
+      {"Gelu", c.gelu},      {"Silu", c.sigmoid}, {"Softplus", c.log}, {"Mish", c.tanh + c.log}, {"Elu", c.exp},
+      {"Selu", c.exp},       {"Celu", c.exp},     {"tanh", c.tanh},    {"sigmoid", c.sigmoid},   {"gelu", c.gelu},
+      {"gelu_tanh", c.gelu}, {"silu", c.sigmoid}};
   const auto it = cycles.find(function);
   return it == cycles.end() ? 0 : it->second;
 }
@@ -46,9 +49,12 @@ void convolution(const Node& node, const MachineModel& m, Work& work) {
   const double groups = static_cast<double>(node.attributes.integer("group", 1)), channels = dim(out, 1);
   const double window = elements(w) / (dim(w, 0) * dim(w, 1));
   const auto& s = m.share;
-  if (groups > 1) work.share = groups == dim(x, 1) && groups == channels ? s.depthwise : s.grouped;
-  else if (dim(x, 1) <= 4) work.share = s.first_layer;
-  else work.share = window > 1 ? s.convolution : s.pointwise;
+  if (groups > 1)
+    work.share = groups == dim(x, 1) && groups == channels ? s.depthwise : s.grouped;
+  else if (dim(x, 1) <= 4)
+    work.share = s.first_layer;
+  else
+    work.share = window > 1 ? s.convolution : s.pointwise;
   const double pixels = elements(out) / (dim(out, 0) * channels);
   work.pieces = dim(out, 0) * tiles(pixels, m.conv_pixels) * tiles(channels, m.conv_channels);
   work.function_cycles = epilogue_cycles(node, m);
@@ -84,7 +90,9 @@ void rows_of(const Node& node, double cycles, Work& work) {
 double bytes_read(const Node& node, size_t i) {
   const double bytes = stored_bytes(node.input(i)->type);
   const std::string_view op = node.op().name;
-  return i == 0 && (op.starts_with("Gather") || op == "Slice") && node.output() ? std::min(bytes, stored_bytes(node.output()->type)) : bytes;
+  return i == 0 && (op.starts_with("Gather") || op == "Slice") && node.output()
+             ? std::min(bytes, stored_bytes(node.output()->type))
+             : bytes;
 }
 
 Work work_of(const Node& node, const MachineModel& machine) {
