@@ -191,3 +191,53 @@ TEST_CASE("attention whose keys broadcast over heads stays as it is") {
   const Graph after = check_pass(describe, "attention", {random_tensor({2, 3, 5, 8}, 1), random_tensor({2, 1, 8, 7}, 2), random_tensor({2, 1, 7, 8}, 3)});
   CHECK(ops_of(after) == "MatMul Softmax MatMul");
 }
+
+TEST_CASE("scalars of a higher rank, which add dimensions, are not folded into attention") {
+  // q is [2, 5, 8] until [1, 1, 1, 1] makes it [1, 2, 5, 8]; and scores that [1, 1, 1, 1, 1] makes rank 5.
+  const auto on_q = [](Builder& b) {
+    Value *q = b.input("q", DType::f32, {2, 5, 8}), *k = b.input("k", DType::f32, {1, 2, 8, 7}), *v = b.input("v", DType::f32, {1, 2, 7, 8});
+    q = b.add("Mul", {q, b.constant(Tensor::of<float>({1, 1, 1, 1}, {0.5f}))});
+    b.output(b.add("MatMul", {b.add("Softmax", {b.add("MatMul", {q, k})}), v}), "y");
+  };
+  const Graph after = check_pass(on_q, "attention", {random_tensor({2, 5, 8}, 1), random_tensor({1, 2, 8, 7}, 2), random_tensor({1, 2, 7, 8}, 3)});
+  CHECK(node_of(after, "Attention").attributes.real("scale") == 1.0f);
+  for (int rank : {4, 5}) {
+    const auto on_scores = [rank](Builder& b) {
+      Value *q = b.input("q", DType::f32, {1, 2, 5, 8}), *k = b.input("k", DType::f32, {1, 2, 8, 7}), *v = b.input("v", DType::f32, {1, 2, 7, 8});
+      Value* scale = b.constant(Tensor::of<float>(Dims(static_cast<size_t>(rank), 1), {2.5f}));
+      Value* scores = b.add("Div", {b.add("MatMul", {q, k}), scale});
+      b.output(b.add("MatMul", {b.add("Softmax", {scores}), v}), "y");
+    };
+    INFO("rank " << rank);
+    const std::vector<Tensor> inputs = {random_tensor({1, 2, 5, 8}, 1), random_tensor({1, 2, 8, 7}, 2), random_tensor({1, 2, 7, 8}, 3)};
+    CHECK(ops_of(check_pass(on_scores, "attention", inputs)) == (rank == 4 ? "Attention" : "MatMul Div Softmax MatMul"));
+  }
+}
+
+TEST_CASE("attention whose mask enlarges the batch stays as it is") {
+  const auto describe = [](Builder& b) {
+    Value *q = b.input("q", DType::f32, {1, 2, 5, 8}), *k = b.input("k", DType::f32, {1, 2, 8, 7}), *v = b.input("v", DType::f32, {1, 2, 7, 8});
+    Value* scores = b.add("Add", {b.add("MatMul", {q, k}), b.input("mask", DType::f32, {3, 1, 1, 7})});
+    b.output(b.add("MatMul", {b.add("Softmax", {scores}), v}), "y");
+  };
+  const Graph after = check_pass(describe, "attention", {random_tensor({1, 2, 5, 8}, 1), random_tensor({1, 2, 8, 7}, 2), random_tensor({1, 2, 7, 8}, 3), random_tensor({3, 1, 1, 7}, 4)});
+  CHECK(ops_of(after) == "MatMul Add Softmax MatMul");
+}
+
+TEST_CASE("GELU and layer normalisation made of scalars that add dimensions stay as they are") {
+  const auto one = [](Builder& b, float value) { return b.constant(Tensor::of<float>({1, 1, 1}, {value})); };
+  const auto gelu = [&](Builder& b) {
+    Value* x = b.input("x", DType::f32, {3, 24});
+    Value* erf = b.add("Add", {b.add("Erf", {b.add("Div", {x, scalar(b, std::sqrt(2.0f))})}), scalar(b, 1.0f)});
+    b.output(b.add("Mul", {b.add("Mul", {x, erf}), one(b, 0.5f)}), "y");
+  };
+  CHECK(ops_of(check_pass(gelu, "gelu", {random_tensor({3, 24}, 1)})) == "Div Erf Add Mul Mul");
+  const auto norm = [&](Builder& b) {
+    Value *x = b.input("x", DType::f32, {3, 24}), *axis = b.integers({1});
+    Value* d = b.add("Sub", {x, b.add("ReduceMean", {x, axis})});
+    Value* variance = b.add("ReduceMean", {b.add("Mul", {d, d}), axis});
+    Value* y = b.add("Div", {d, b.add("Sqrt", {b.add("Add", {variance, one(b, 1e-3f)})})});
+    b.output(b.add("Mul", {y, b.constant(random_tensor({24}, 5))}), "y");
+  };
+  CHECK(ops_of(check_pass(norm, "layer_norm", {random_tensor({3, 24}, 1)})).find("LayerNormalization") == std::string::npos);
+}

@@ -48,6 +48,8 @@ bool same_shape(const Shape& a, const Shape& b) {
   return true;
 }
 
+bool same_rank(const Shape& a, const Shape& b) { return a.has_rank() && b.has_rank() && a.rank() == b.rank(); }
+
 std::vector<double> as_doubles(const Tensor& tensor) {
   std::vector<double> out(static_cast<size_t>(tensor.count()));
   for (size_t i = 0; i < out.size(); ++i) {

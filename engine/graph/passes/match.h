@@ -34,6 +34,9 @@ Value* operand_beside(const Node* node, double wanted);
 /// Known to be equal: every dimension the same number or the same symbol.
 bool same_shape(const Shape& a, const Shape& b);
 
+/// Known to have equally many dimensions.
+bool same_rank(const Shape& a, const Shape& b);
+
 /// A dense float32 constant's elements as doubles (any alignment).
 std::vector<double> as_doubles(const Tensor& tensor);
 

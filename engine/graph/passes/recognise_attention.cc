@@ -45,15 +45,17 @@ struct Match {
   float scale = 1;
 };
 
-/// Peels Mul or Div by a scalar constant off a value that only this chain uses.
+/// Peels Mul or Div by a scalar constant off a value that only this chain uses. A constant of a higher rank than the other
+/// operand's ([1, 1, 1, 1] beside a rank-3 value) also adds dimensions: such a node stays.
 Value* peel_scale(const Graph& graph, Value* value, float& scale) {
   const Node* node = value->producer();
   if (!node || !only_used_once(graph, value) || node->inputs().size() != 2) return value;
-  if (is_op(node, "Div"))
+  const auto keeps_shape = [&](size_t i) { return same_shape(node->input(i)->type.shape, value->type.shape); };
+  if (is_op(node, "Div") && keeps_shape(0))
     if (const auto c = scalar_constant(node->input(1)); c && *c != 0) return scale /= *c, node->input(0);
   if (is_op(node, "Mul"))
     for (size_t i = 0; i < 2; ++i)
-      if (const auto c = scalar_constant(node->input(i))) return scale *= *c, node->input(1 - i);
+      if (const auto c = scalar_constant(node->input(i)); c && keeps_shape(1 - i)) return scale *= *c, node->input(1 - i);
   return value;
 }
 
@@ -99,13 +101,14 @@ std::optional<Match> match(const Graph& graph, const Node& softmax) {
   return m;
 }
 
-/// Same batch and heads everywhere: the kernels do not broadcast q, k and v.
-bool shapes_agree(const Node& product_q, const Node& context) {
-  const Shape &q = product_q.input(0)->type.shape, &k = product_q.input(1)->type.shape, &v = context.input(1)->type.shape;
-  if (!q.is_static() || !k.is_static() || !v.is_static() || q.rank() != 4 || k.rank() != 4) return false;
+/// Same batch and heads everywhere: the kernels do not broadcast q, k and v, and nothing between the products does (a mask of
+/// a larger batch than the scores').
+bool shapes_agree(const Node& product, const Node& softmax, const Node& context) {
+  const Shape &q = product.input(0)->type.shape, &k = product.input(1)->type.shape, &v = context.input(1)->type.shape;
+  if (!q.is_static() || !k.is_static() || !v.is_static() || q.rank() != 4 || k.rank() != 4 || v.rank() != 4) return false;
   for (size_t i = 0; i < 2; ++i)
     if (!q[i].same(k[i]) || !q[i].same(v[i])) return false;
-  return true;
+  return same_shape(product.output()->type.shape, softmax.output()->type.shape);
 }
 
 Status rewrite(Graph& graph, const PassContext& context, Node& softmax, const Match& m) {
@@ -139,7 +142,7 @@ Status recognise_attention(Graph& graph, const PassContext& context) {
     if (is_op(node.get(), "Softmax")) softmaxes.push_back(node.get());
   for (Node* softmax : softmaxes) {
     const std::optional<Match> m = match(graph, *softmax);
-    if (m && shapes_agree(*m->product, *softmax->output()->users()[0])) SV_TRY(rewrite(graph, context, *softmax, *m));
+    if (m && shapes_agree(*m->product, *softmax, *softmax->output()->users()[0])) SV_TRY(rewrite(graph, context, *softmax, *m));
   }
   return {};
 }

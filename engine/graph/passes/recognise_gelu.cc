@@ -108,9 +108,11 @@ Status recognise_gelu(Graph& graph, const PassContext& context) {
   for (Node* node : graph.snapshot()) {
     const bool mul = is_op(node, "Mul"), div = is_op(node, "Div");
     if ((!mul && !div) || node->output()->type.dtype != DType::f32) continue;
-    if (Value* x = hard_swish_argument(*node)) SV_TRY(replace(graph, context.ops, *node, "", "HardSwish", x));
-    else if (Value* g = mul ? gelu_argument(*node) : nullptr) SV_TRY(replace(graph, context.ops, *node, "", "Gelu", g));
-    else if (Value* s = mul ? silu_argument(*node) : nullptr) SV_TRY(replace(graph, context.ops, *node, kInternalDomain, "Silu", s));
+    // Constants of a higher rank ([1, 1, 1] beside a vector) would have added dimensions.
+    const auto fits = [node](const Value* x) { return x && same_rank(x->type.shape, node->output()->type.shape); };
+    if (Value* x = hard_swish_argument(*node); fits(x)) SV_TRY(replace(graph, context.ops, *node, "", "HardSwish", x));
+    else if (Value* g = mul ? gelu_argument(*node) : nullptr; fits(g)) SV_TRY(replace(graph, context.ops, *node, "", "Gelu", g));
+    else if (Value* s = mul ? silu_argument(*node) : nullptr; fits(s)) SV_TRY(replace(graph, context.ops, *node, kInternalDomain, "Silu", s));
   }
   return remove_dead_nodes(graph, context);
 }

@@ -50,7 +50,9 @@ Norm match(const Node& div) {
     if (!squared) continue;
     const Node *sub = producer_if(deviation, "Sub"), *sub_squared = producer_if(squared, "Sub");
     if (!sub || !sub_squared || sub->inputs() != sub_squared->inputs()) continue;  // exporters may write the Sub twice
-    if (mean_argument(sub->input(1)) == sub->input(0)) return {sub->input(0), *epsilon};
+    // An epsilon of a higher rank than x would have added dimensions.
+    if (mean_argument(sub->input(1)) == sub->input(0) && same_rank(sub->input(0)->type.shape, div.output()->type.shape))
+      return {sub->input(0), *epsilon};
   }
   return {};
 }
