@@ -11,7 +11,8 @@ TEST_CASE("identities go, and outputs keep their names") {
         Value* x = b.input("x", DType::f32, {2, 3});
         Value* kept = b.add("Identity", {x});
         Value* same = b.add("Reshape", {b.add("Dropout", {b.add("Relu", {kept})}), b.integers({2, 3})});
-        Value* cast = b.add("Cast", {same}, make_attributes({{"to", int64_t{1}}}));
+        Value* padded = b.add("Pad", {same, b.integers({0, 0, 0, 0})});
+        Value* cast = b.add("Cast", {padded}, make_attributes({{"to", int64_t{1}}}));
         b.output(b.add("Transpose", {cast}, make_attributes({{"perm", std::vector<int64_t>{0, 1}}})), "y");
       },
       "identities", {random_tensor({2, 3}, 1)});
@@ -53,6 +54,8 @@ TEST_CASE("what is no identity stays") {
     b.output(b.add("Cast", {b.add("Cast", {turned}, make_attributes({{"to", int64_t{6}}}))}, make_attributes({{"to", int64_t{1}}})), "y");
   };
   CHECK(ops_of(check_pass(others, "identities", {random_tensor({4, 4}, 1, -5, 5)})) == "Transpose Cast Cast");
+  const auto pad = [](Builder& b) { b.output(b.add("Pad", {b.input("x", DType::f32, {2, 2}), b.integers({0, 0, 0, 1})}), "y"); };
+  CHECK(ops_of(check_pass(pad, "identities", {random_tensor({2, 2}, 1)})) == "Pad");
 }
 
 TEST_CASE("shape arithmetic folds to one constant") {

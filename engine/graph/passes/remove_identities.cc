@@ -1,5 +1,6 @@
-// Nodes that change nothing: Identity, Dropout at inference, Cast to the same type, Transpose that keeps the order, and
-// views that keep the shape.
+// Nodes that change nothing: Identity, Dropout at inference, Cast to the same type, Transpose that keeps the order, Pad by
+// nothing (PyTorch writes one before every average pool), and views that keep the shape.
+#include <algorithm>
 #include <string_view>
 
 #include "engine/graph/passes/pass.h"
@@ -21,6 +22,13 @@ bool is_inference(const Node& dropout) {
   return !training || (training->is_constant() && *training->constant().raw() == std::byte{0});
 }
 
+bool pads_nothing(const Node& pad) {
+  const Value* pads = pad.input(1);
+  if (!pads || !pads->is_constant()) return false;
+  const std::vector<int64_t> widths = pads->constant().as_int64s();
+  return std::all_of(widths.begin(), widths.end(), [](int64_t width) { return width == 0; });
+}
+
 bool changes_nothing(const Node& node) {
   const std::string_view op = node.op().name;
   const Value *in = node.input(0), *out = node.output();
@@ -28,6 +36,7 @@ bool changes_nothing(const Node& node) {
   if (op == "Dropout") return is_inference(node) && (!node.output(1) || node.output(1)->users().empty());
   if (op == "Cast") return in->type.dtype == out->type.dtype;
   if (op == "Transpose") return keeps_order(node);
+  if (op == "Pad") return pads_nothing(node);
   return node.op().is_view && in->type.shape.is_static() && in->type == out->type;
 }
 
