@@ -37,6 +37,15 @@ Status require_rank_at_least(const InferContext& c, size_t input, const char* wh
   return error("input {} ({}) has rank {}, needs rank {} or more", input, what, c.shape(input).rank(), rank);
 }
 
+Status require_per_channel(const InferContext& c, size_t input, const char* what) {
+  SV_TRY(require_dtype(c, input, what, {DType::f32}));
+  SV_TRY(require_rank(c, input, what, 1));
+  const Shape &x = c.shape(0), &v = c.shape(input);
+  if (x.rank() >= 2 && v.has_rank() && known_different(x[1], v[0]))
+    return error("{} has {} elements, needs one for each of the {} channels of X {}", what, v[0].value(), x[1].value(), to_string(x));
+  return {};
+}
+
 Status require_single(const InferContext& c, size_t input, const char* what) {
   if (!c.has_input(input) || !c.shape(input).has_rank()) return {};
   const Shape& shape = c.shape(input);

@@ -47,6 +47,9 @@ Status require_rank_at_least(const InferContext& c, size_t input, const char* wh
 /// A scalar, or one element of rank 1.
 Status require_single(const InferContext& c, size_t input, const char* what);
 
+/// A float32 vector with one element for each channel of input 0 (dimension 1).
+Status require_per_channel(const InferContext& c, size_t input, const char* what);
+
 /// `rank` unknown dimensions.
 Shape unknown_dims(int64_t rank);
 

@@ -26,14 +26,8 @@ Status canonicalize(CanonicalizeContext& c) {
 
 Status infer(InferContext& c) {
   static constexpr const char* kNames[] = {"X", "scale", "B", "input_mean", "input_var"};
-  for (size_t i = 0; i < 5; ++i) {
-    SV_TRY(require_dtype(c, i, kNames[i], {DType::f32}));
-    if (i == 0) continue;
-    SV_TRY(require_rank(c, i, kNames[i], 1));
-    const Shape &x = c.shape(0), &v = c.shape(i);
-    if (x.rank() >= 2 && v.has_rank() && known_different(x[1], v[0]))
-      return error("{} has {} elements, needs one for each of the {} channels of X {}", kNames[i], v[0].value(), x[1].value(), to_string(x));
-  }
+  SV_TRY(require_dtype(c, 0, kNames[0], {DType::f32}));
+  for (size_t i = 1; i < 5; ++i) SV_TRY(require_per_channel(c, i, kNames[i]));
   SV_TRY(require_rank_at_least(c, 0, "X", 2));
   const bool training = c.attributes().integer("training_mode") != 0;
   if (!training && c.output_count() > 1) return error("{} outputs need training_mode = 1", c.output_count());

@@ -11,15 +11,9 @@ namespace {
 
 Status infer(InferContext& c) {
   SV_TRY(check_activation(c.attributes()));
-  static constexpr const char* kNames[] = {"X", "scale", "shift"};
-  for (size_t i = 0; i < 3; ++i) {
-    SV_TRY(require_dtype(c, i, kNames[i], {DType::f32}));
-    if (i == 0) continue;
-    SV_TRY(require_rank(c, i, kNames[i], 1));
-    const Shape &x = c.shape(0), &v = c.shape(i);
-    if (x.rank() >= 2 && v.has_rank() && known_different(x[1], v[0]))
-      return error("{} has {} elements, needs one for each of the {} channels of X {}", kNames[i], v[0].value(), x[1].value(), to_string(x));
-  }
+  SV_TRY(require_dtype(c, 0, "X", {DType::f32}));
+  SV_TRY(require_per_channel(c, 1, "scale"));
+  SV_TRY(require_per_channel(c, 2, "shift"));
   SV_TRY(require_rank_at_least(c, 0, "X", 2));
   c.set(0, DType::f32, c.shape(0));
   return {};
