@@ -7,7 +7,7 @@ called by tests/costs/kernel_costs with the works named in tests/costs/works.h; 
 oneDNN's figures do. The share of the multiply-add pipes counts the multiply-adds executed; the share of a convolution
 counts those of the direct sum over the borders as well, so Winograd's may be above 1.
 
-The line "model" has no goal: it gives the figures of tools/predict/machine.cc.
+The line "model" is the figures of tools/predict/machine.cc, which have no goal; they are lines of their own as well.
 
 Exit code: 0 every line passed, 1 some fell short, 2 some could not be estimated.
 """
@@ -40,20 +40,20 @@ NETWORKS = {  # line: (title, network of `svengine zoo`, dimensions, figure, goa
     'resnet50': ('ResNet-50, batch 1, cycles', 'resnet50', {}, 'cycles', ('<=', 1.20e8)),
     'bert': ('BERT-base, 128 tokens', 'bert-base', {'S': 128}, 'fma_pipe_share', ('>=', 0.88)),
 }
-# Figures of tools/predict/machine.cc: what is estimated for each, convolutions by the mean share over their layers.
-MODEL_SHARES = {
-    'convolution': ['conv/64-64@56/3x3/s1', 'conv/128-128@28/3x3/s1', 'conv/256-256@14/3x3/s1', 'conv/512-512@7/3x3/s1'],
-    'pointwise': ['conv/64-256@56/1x1/s1', 'conv/512-128@28/1x1/s1', 'conv/256-1024@14/1x1/s1', 'conv/2048-512@7/1x1/s1'],
-    'first_layer': ['conv/3-64@224/7x7/s2'],
-    'depthwise': ['conv/144-144@56/3x3/s1/g144', 'conv/384-384@14/3x3/s1/g384'],
-    'grouped': ['conv/128-128@56/3x3/s1/g32', 'conv/512-512@14/3x3/s1/g32'],
-    'product': ['gemm/128x768x768', 'gemm/128x3072x768'],
-    'attention': ['gemm/128x128x64', 'gemm/128x64x128'],
+# Figures of tools/predict/machine.cc and the works they are estimated from: the mean share of the peak, or cycles an element.
+SHARES = {
+    'share.convolution': ['conv/64-64@56/3x3/s1', 'conv/128-128@28/3x3/s1', 'conv/256-256@14/3x3/s1', 'conv/512-512@7/3x3/s1'],
+    'share.pointwise': ['conv/64-256@56/1x1/s1', 'conv/512-128@28/1x1/s1', 'conv/256-1024@14/1x1/s1', 'conv/2048-512@7/1x1/s1'],
+    'share.first_layer': ['conv/3-64@224/7x7/s2'],
+    'share.depthwise': ['conv/144-144@56/3x3/s1/g144', 'conv/384-384@14/3x3/s1/g384'],
+    'share.grouped': ['conv/128-128@56/3x3/s1/g32', 'conv/512-512@14/3x3/s1/g32'],
+    'share.product': ['gemm/128x768x768', 'gemm/128x3072x768'],
+    'share.attention': ['gemm/128x128x64', 'gemm/128x64x128'],
 }
-MODEL_CYCLES = {**{f: f + '/4096' for f in ('exp', 'log', 'tanh', 'sigmoid', 'erf', 'gelu')},
-                'softmax': 'softmax/32x128', 'norm': 'layer_norm/8x768'}
+CYCLES = {**{f'cycles.{f}': f'{f}/4096' for f in ('exp', 'log', 'tanh', 'sigmoid', 'erf', 'gelu')},
+          'cycles.softmax': 'softmax/32x128', 'cycles.norm': 'layer_norm/8x768'}
 CONVOLUTIONS, MODEL = 'convolutions', 'model'
-LINES = [CONVOLUTIONS, *KERNELS, *NETWORKS, MODEL]
+LINES = [CONVOLUTIONS, *KERNELS, *NETWORKS, MODEL, *SHARES, *CYCLES]
 CONVOLUTIONS_GOAL = ('<=', 1.10e8)
 
 
@@ -102,15 +102,11 @@ class Estimator:
                 self.options.show(layer_text(layers[-1]))
         return layers
 
-    def model_figures(self):
-        """{figure: value} for tools/predict/machine.cc"""
-        figures = {}
-        for figure, works in MODEL_SHARES.items():
-            pairs = [(multiply_adds(work), self.work(work)['cycles']) for work in works]
-            figures['share.' + figure] = sum(m for m, _ in pairs) / LANES_TIMES_PIPES / sum(c for _, c in pairs)
-        for figure, work in MODEL_CYCLES.items():
-            figures['cycles.' + figure] = self.work(work)['cycles'] / math.prod(int(n) for n in re.findall(r'\d+', work))
-        return figures
+    def model_figure(self, figure):
+        if figure in CYCLES:
+            return self.work(CYCLES[figure])['cycles'] / math.prod(int(n) for n in re.findall(r'\d+', CYCLES[figure]))
+        cycles = sum(self.work(work)['cycles'] for work in SHARES[figure])
+        return sum(map(multiply_adds, SHARES[figure])) / LANES_TIMES_PIPES / cycles
 
     def network(self, name, dims):
         folder = os.path.join(ROOT, 'build', 'zoo')
@@ -152,8 +148,8 @@ def estimate(estimator, line):
         return [{'work': "ResNet-50's 53 convolutions, cycles", 'value': total, 'goal': CONVOLUTIONS_GOAL,
                  'note': f'oneDNN {theirs:.3e}', 'layers': layers},
                 {'work': "convolutions slower than oneDNN's", 'value': len(slower), 'goal': ('<=', 0), 'note': ', '.join(slower)}]
-    if line == MODEL:
-        return [{'work': figure, 'value': value} for figure, value in estimator.model_figures().items()]
+    if line in SHARES or line in CYCLES:
+        return [{'work': line, 'value': estimator.model_figure(line)}]
     if line in KERNELS:
         title, work, elements, goal = KERNELS[line]
         result = estimator.work(work)
@@ -171,7 +167,7 @@ def estimate(estimator, line):
 def main():
     parser = argparse.ArgumentParser(prog='a64fx_cycles.sh', description=__doc__, epilog='lines: ' + ' '.join(LINES),
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('lines', nargs='*', metavar='LINE', help='which to estimate (default: all but networks and model)')
+    parser.add_argument('lines', nargs='*', metavar='LINE', help='which to estimate (default: convolutions and kernels)')
     parser.add_argument('--layers', action='store_true', help='show every convolution beside oneDNN')
     parser.add_argument('--networks', action='store_true', help='add the whole networks')
     parser.add_argument('--json', action='store_true', help='print JSON, for programs; progress goes to standard error')
@@ -183,7 +179,8 @@ def main():
         parser.error(f'there is no line {", ".join(unknown)}; there are: {", ".join(LINES)}')
     options.show = lambda text: print(text, file=sys.stderr if options.json else sys.stdout, flush=True)
     estimator, results = Estimator(options), []
-    for line in options.lines or [name for name in LINES if name != MODEL and (options.networks or name not in NETWORKS)]:
+    lines = options.lines or [CONVOLUTIONS, *KERNELS, *(NETWORKS if options.networks else [])]
+    for line in [name for line in lines for name in ([*SHARES, *CYCLES] if line == MODEL else [line])]:
         try:
             found = estimate(estimator, line)
             for result in found:

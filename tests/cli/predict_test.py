@@ -120,6 +120,15 @@ class Predict(CliTest):
         fixed = self.write('fixed.onnx', relu)
         self.fails('predict', fixed, '--machine', 'a64fx', '--batch', '4', says='--batch')
         self.assertEqual(self.predict(fixed)['batch'], 2)
+        self.fails('predict', self.resnet, '--machine', 'a64fx', '--batch', '4', '--dim', 'N=4', says=['--batch', '--dim'])
+        self.fails('predict', self.resnet, '--machine', 'a64fx', '--dim', 'N=0', says='batch of 0')
+
+    def test_notes(self):
+        """What is assumed of the inputs is said, and only that."""
+        answer = self.succeeds('predict', self.bert, '--machine', 'a64fx', '--batch', '4')
+        self.assertIn('dimension S is taken as 1', answer.err)
+        self.assertNotIn('dimension N', answer.err)
+        self.assertEqual(self.succeeds('predict', self.resnet, '--machine', 'a64fx', '--batch', '4').err, '')
 
 
 if __name__ == '__main__':

@@ -60,9 +60,24 @@ struct Sizes {
   bool can_change() const { return std::find(open.begin(), open.end(), true) != open.end(); }
 };
 
+/// With --batch the leading symbols are 1 for the tensors made here: only their shapes matter.
+Result<InputOptions> with_small_batch(const std::vector<Session::Port>& ports, const Options& options) {
+  InputOptions out = options.inputs;
+  for (const Session::Port& p : ports) {
+    if (!options.batch || p.type.shape.rank() < 1 || !p.type.shape[0].is_symbolic()) continue;
+    const std::string symbol = p.type.shape[0].symbol() + '=';
+    for (const std::string& spec : options.inputs.dims)
+      if (spec.starts_with(symbol)) return error("--batch and --dim {}: give one of them", spec);
+    out.dims.push_back(symbol + '1');
+  }
+  return out;
+}
+
 Result<Sizes> sizes_of(const Graph& graph, const Options& options) {
   const std::vector<Session::Port> ports = input_ports(graph);
-  SV_ASSIGN(const Inputs inputs, make_inputs(ports, options.inputs, {}));
+  SV_ASSIGN(const InputOptions small, with_small_batch(ports, options));
+  SV_ASSIGN(const Inputs inputs, make_inputs(ports, small, {}));
+  for (const std::string& note : inputs.notes) print_hint(note);
   Sizes out;
   for (size_t i = 0; i < ports.size(); ++i) {
     const Shape& shape = ports[i].type.shape;
@@ -74,6 +89,7 @@ Result<Sizes> sizes_of(const Graph& graph, const Options& options) {
   if (options.batch && options.batch != out.batch && !out.can_change())
     return error("--batch {}: the leading dimensions of the inputs are fixed in the file", options.batch);
   if (options.batch) out.batch = options.batch;
+  if (out.batch < 1) return error("a batch of {} has nothing to predict", out.batch);
   return out;
 }
 
@@ -108,7 +124,7 @@ Result<Mode> predict_mode(const std::string& name, const Graph& loaded, const Si
   if (name == "shard") {
     const int64_t groups = sizes.can_change() ? mode.cores.groups : 1;
     mode.graph_batch = (sizes.batch + groups - 1) / groups;
-    mode.graphs = static_cast<int>((sizes.batch + mode.graph_batch - 1) / std::max<int64_t>(mode.graph_batch, 1));
+    mode.graphs = static_cast<int>((sizes.batch + mode.graph_batch - 1) / mode.graph_batch);
     mode.cores.groups = 1;
   }
   SV_ASSIGN(const Graph graph, optimise(loaded, sizes.with_batch(mode.graph_batch), context, mode.complete));
@@ -180,7 +196,8 @@ Json mode_json(const Mode& mode, const MachineModel& machine, int64_t batch) {
 std::string mode_text(const Mode& mode, const MachineModel& machine, int64_t batch, size_t top) {
   const auto cells = [&](std::vector<std::string> names, const NodeTime& t) {
     names.insert(names.end(),
-                 {fmt::format("{:.3f}", 1e3 * t.total), fmt::format("{:.1f} %", 100 * t.total / mode.sum.total),
+                 {fmt::format("{:.3f}", 1e3 * t.total),
+                  fmt::format("{:.1f} %", mode.sum.total > 0 ? 100 * t.total / mode.sum.total : 0),
                   fmt::format("{:.0f} %", 100 * share_of_peak(mode, machine, t)), std::string(name_of(t.bound))});
     return names;
   };

@@ -50,8 +50,9 @@ std::vector<NodeTime> predict(const Graph& graph, const MachineModel& machine, c
   size_t i = 0;
   for (const auto& node : graph.nodes()) {
     const Traffic& bytes = traffic[i++];
-    const Work work = work_of(*node, machine);
+    Work work = work_of(*node, machine);
     if (work.steps == 0) continue;
+    if (!(work.pieces >= 1)) work.pieces = 1;  // of something empty
     NodeTime time{node->name(), node->op().name, work.flops, {}, 0, Resource::arithmetic};
     const auto set = [&](Resource r, double seconds) { time.seconds[static_cast<size_t>(r)] = seconds; };
     set(Resource::arithmetic, arithmetic_seconds(work, machine, cores));
