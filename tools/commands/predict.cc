@@ -211,8 +211,8 @@ std::string mode_text(const Mode& mode, const MachineModel& machine, int64_t bat
     nodes.row(cells({mode.nodes[i].node, mode.nodes[i].op}, mode.nodes[i]));
   const std::string how =
       mode.name == "shard"
-          ? fmt::format("{} groups of {} cores, {} samples each", mode.graphs, mode.cores.cores, mode.graph_batch)
-          : fmt::format("{} cores together, {} samples", mode.cores.groups * mode.cores.cores, batch);
+          ? fmt::format("{} x {} cores, batch {} each", mode.graphs, mode.cores.cores, mode.graph_batch)
+          : fmt::format("{} cores together, batch {}", mode.cores.groups * mode.cores.cores, batch);
   return fmt::format("{}: {}: {:.3f} ms, {:.1f} /s, bound by {}{}\n{}\n{}", mode.name, how, 1e3 * mode.sum.total,
                      throughput(mode, batch), name_of(mode.sum.bound),
                      mode.complete ? "" : " (only the part before shapes depend on data)", ops.text("  "),
