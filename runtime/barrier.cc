@@ -13,10 +13,14 @@ void relax() {
 #endif
 }
 
+constexpr int kSpinsBeforeYield = 20000;  // longer than threads with a processor each are apart after balanced steps
+constexpr int kSpinsBetweenYields = 16;
+
 }  // namespace
 
 Barrier::Barrier(const Topology& topology, bool oversubscribed)
-    : members_(static_cast<size_t>(topology.threads())), lines_(new Line[members_.size()]), spins_(oversubscribed ? 16 : 20000) {
+    : members_(static_cast<size_t>(topology.threads())), lines_(new Line[members_.size()]),
+      spins_(oversubscribed ? kSpinsBetweenYields : kSpinsBeforeYield) {
   int first = 0;
   for (const CoreGroup& group : topology.groups) {
     for (int t = first; t < first + group.threads; ++t) {
@@ -33,8 +37,8 @@ void Barrier::spin_until(const std::atomic<uint32_t>& flag, uint32_t value) cons
   while (flag.load(std::memory_order_acquire) != value) {
     relax();
     if (++spins >= spins_) {
-      sched_yield();
-      spins = 0;
+      sched_yield();  // whoever is waited for may want this processor: from now on give way often
+      spins -= kSpinsBetweenYields;
     }
   }
 }
