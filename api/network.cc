@@ -27,6 +27,7 @@ TensorInfo describe_port(const Session::Port& port) {
 Result<SessionOptions> session_options(const NetworkOptions& options) {
   SessionOptions out;
   out.flush_denormals = options.flush_denormals;
+  out.exact_convolution = options.exact_convolution;
   if (options.threads < 0) return error("{} threads are asked for", options.threads);
   if (!options.topology.empty()) {
     SV_ASSIGN(out.topology, parse_topology(options.topology));

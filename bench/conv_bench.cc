@@ -63,13 +63,13 @@ ConvShape shape_of(const Layer& l) {
 
 struct Operands {
   ConvArgs args;
-  Buffer input, weights, bias, output, packed, scratch;
+  Buffer input, weights, bias, output, packed, workspace, scratch;
 
   Operands(const KernelTable& set, const Layer& l) {
     const ConvShape s = shape_of(l);
     const auto blocked = [&](int64_t channels) { return (channels + set.lanes - 1) / set.lanes * set.lanes; };
     args.shape = s;
-    args.kind = set.conv->choose(s);
+    args.kind = set.conv->choose(s, false);
     input = random_floats(blocked(l.in) * l.size * l.size);
     weights = random_floats(l.out * l.in / l.groups * l.kernel * l.kernel);
     bias = random_floats(blocked(l.out));
@@ -78,16 +78,19 @@ struct Operands {
     set.conv->pack(s, args.kind, weights.get(), packed.get(), 0, set.conv->pack_tasks(s, args.kind));
     args.input = input.get(), args.weights = packed.get(), args.bias = bias.get(), args.output = output.get();
     args.activation.kind = Activation::kRelu;
+    workspace = random_floats(set.conv->workspace_bytes(args) / 4);
+    args.workspace = workspace.get();
     scratch = random_floats(set.conv->scratch_bytes(args) / 4);
   }
 };
 
 void convolution(benchmark::State& state, const KernelTable& set, const Layer& l) {
   const Operands x(set, l);
-  const int64_t tasks = set.conv->tasks(x.args);
+  const int64_t prepare_tasks = set.conv->prepare_tasks(x.args), tasks = set.conv->tasks(x.args);
   double peak = 0;
   int64_t samples = 0;
   for (auto _ : state) {
+    set.conv->prepare(x.args, 0, prepare_tasks);
     set.conv->run(x.args, 0, tasks, x.scratch.get());
     benchmark::ClobberMemory();
     if (samples++ % 16 == 0) {  // so often that peak and convolution see the same clock frequency

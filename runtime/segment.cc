@@ -80,7 +80,7 @@ Result<Segment::Prepared> Segment::make_sharded(const std::vector<Tensor>& input
 
 Result<std::shared_ptr<const Plan>> Segment::plan_of(Graph graph) {
   SV_TRY(run_pipeline(graph, pass_context(shared_.kernels), Stage::plan));
-  return make_plan(graph, shared_.kernels, shared_.weights);
+  return make_plan(graph, shared_.kernels, shared_.weights, shared_.lowering);
 }
 
 Status Segment::pack_weights() {

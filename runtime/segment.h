@@ -33,6 +33,7 @@ class Segment {
     Team& team;
     const kernels::KernelTable& kernels;
     WeightStore& weights;
+    LowerOptions lowering;
     Shards* shards;  // null: all threads share every step
   };
 

@@ -51,7 +51,9 @@ Result<std::unique_ptr<Session>> Session::create(Graph graph, SessionOptions opt
   }
   std::vector<bool> needs_value(graph.inputs().size(), false);
   session->root_ = std::make_unique<Segment>(std::move(graph), std::move(needs_value),
-                                             Segment::Shared{*session->team_, *options.kernels, *session->weights_, session->shards_.get()});
+                                             Segment::Shared{*session->team_, *options.kernels, *session->weights_,
+                                                             LowerOptions{.exact_convolution = options.exact_convolution},
+                                                             session->shards_.get()});
   return session;
 }
 

@@ -19,6 +19,9 @@ struct SessionOptions {
   Topology topology;                               // default: detect_topology(0)
   const kernels::KernelTable* kernels = nullptr;   // default: the best this processor can run
   bool flush_denormals = true;
+  /// Convolutions sum the products themselves, never by Winograd's algorithm, which is faster and whose rounding errors are about
+  /// ten times larger (kernels/conv.h).
+  bool exact_convolution = false;
   /// The batch is cut and every core group computes its rows on its own copy of the weights: for throughput. The network has to
   /// treat the samples of a batch independently. Without effect on a machine of one group.
   bool shard = false;

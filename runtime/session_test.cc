@@ -60,6 +60,37 @@ TEST_CASE("results are bitwise equal for any number of threads") {
   }
 }
 
+TEST_CASE("Winograd is chosen unless it is forbidden, and its results do not depend on the threads either") {
+  for (const kernels::KernelTable* set : kernels::available_kernel_sets())
+    for (int64_t channels : {64, 160}) {  // weights transformed beforehand, and on the way
+      Graph graph;
+      Builder b(graph, all_ops());
+      Value* x = b.input("x", DType::f32, Shape{1, channels, 17, 15});
+      b.output(b.add("Conv", {x, b.constant(random_tensor({channels, channels, 3, 3}, 1))}, pads(1)), "y");
+      const Tensor input = random_tensor({1, channels, 17, 15}, 2);
+      std::vector<Tensor> results;
+      for (const char* topology : {"1x1", "1x3", "4x12", "exact"}) {
+        SessionOptions options;
+        options.exact_convolution = topology == std::string("exact");
+        options.topology = parse_topology(options.exact_convolution ? "1x2" : topology).value();
+        options.kernels = set;
+        auto session = Session::create(graph.clone(), options);
+        REQUIRE(session.ok());
+        auto outputs = (*session)->run({input});
+        REQUIRE(outputs.ok());
+        results.push_back((*outputs)[0]);
+        const bool found = to_string(*(*session)->plans()[0]).find("conv_winograd_3x3") != std::string::npos;
+        CHECK(found == !options.exact_convolution);
+      }
+      CHECK(same_bits(results[0], results[1]));
+      CHECK(same_bits(results[0], results[2]));
+      CHECK(!same_bits(results[0], results[3]));
+      const Status close = svengine::tests::all_close(results[0], results[3], 1e-3, 1e-3);
+      INFO((close.ok() ? "" : close.error().message()));
+      CHECK(close.ok());
+    }
+}
+
 TEST_CASE("every batch size gets a plan of its own and gives the same rows") {
   auto session = Session::create(small_network());
   REQUIRE(session.ok());

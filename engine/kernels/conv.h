@@ -15,6 +15,7 @@
 //   kDepthwise   blocked  blocked  depth 1; groups = in_channels = out_channels
 //   kGrouped     blocked  blocked  depth 1; anything else
 //   kPlain       plain    plain    everything
+//   kWinograd    blocked  blocked  depth 1; one group, 3 x 3, stride and dilation 1
 //
 // choose() gives the fastest kind; any kind whose row allows the shape may be used instead, for instance kDirect when three
 // input channels are already blocked. The residual has the output's layout. Padding lanes of a blocked input are multiplied
@@ -23,6 +24,10 @@
 // Weights come in ONNX order [O][I / groups][KD][KH][KW] and are packed once for a shape, kind and kernel set; the packed
 // form does not depend on batch and image size. A sum runs over channels, then rows, then columns of the kernel, in single
 // precision with fused multiply-adds, starting from bias + residual: its order depends on the shape alone.
+//
+// kWinograd is F(4x4, 3x3): a quarter of the multiplications, and rounding errors about ten times those of the other kinds (7e-6
+// of the largest output for random layers of 64 to 512 channels; bounded by kernels/reference/conv_winograd.h). An infinity or
+// NaN in its input spreads over the 4 x 4 outputs of every tile that reads it. choose(shape, exact = true) never gives it.
 //
 // Work is cut by shape alone. Every pair of `x_tasks` and `x` computes the tasks [begin, end); tasks are small and
 // independent, neighbours share operands, so give every thread one contiguous range. Results are bitwise the same however the
@@ -37,9 +42,9 @@
 
 namespace svengine::kernels {
 
-enum class ConvKind : int32_t { kDirect, kFirstLayer, kDepthwise, kGrouped, kPlain };
+enum class ConvKind : int32_t { kDirect, kFirstLayer, kDepthwise, kGrouped, kPlain, kWinograd };
 
-inline constexpr int kConvKindCount = 5;
+inline constexpr int kConvKindCount = 6;
 
 using ConvExtent = Extent;
 
@@ -64,11 +69,13 @@ struct ConvArgs {
   const float* bias = nullptr;      // out_channels, zero-padded to a multiple of c; null: none
   const float* residual = nullptr;  // null: none. May be output itself
   float* output = nullptr;
+  void* workspace = nullptr;        // workspace_bytes, shared by all tasks
   ActivationArgs activation;
 };
 
 struct ConvKernels {
-  ConvKind (*choose)(const ConvShape& shape) noexcept;
+  /// `exact`: only kinds that sum the products themselves.
+  ConvKind (*choose)(const ConvShape& shape, bool exact) noexcept;
 
   /// Bytes of the packed weights, a multiple of 256.
   int64_t (*packed_bytes)(const ConvShape& shape, ConvKind kind) noexcept;
@@ -76,6 +83,12 @@ struct ConvKernels {
   /// Packs weights in ONNX order; `packed` is 256-byte aligned for speed.
   void (*pack)(const ConvShape& shape, ConvKind kind, const float* weights, float* packed, int64_t task_begin,
                int64_t task_end) noexcept;
+
+  /// Memory for all tasks of a call, 256-byte aligned; mostly 0. All prepare tasks, which fill it from the input, come before the
+  /// first task of run, and cut as it does.
+  int64_t (*workspace_bytes)(const ConvArgs& args) noexcept;
+  int64_t (*prepare_tasks)(const ConvArgs& args) noexcept;
+  void (*prepare)(const ConvArgs& args, int64_t task_begin, int64_t task_end) noexcept;
 
   int64_t (*tasks)(const ConvArgs& args) noexcept;
   /// Scratch of one thread, 256-byte aligned, a multiple of 256 bytes. Contents are undefined before and after.

@@ -1,12 +1,14 @@
 #include "engine/kernels/conv.h"
 
 #include <catch2/catch.hpp>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "engine/kernels/kernel_table.h"
 #include "engine/kernels/reference/conv.h"
+#include "engine/kernels/reference/conv_winograd.h"
 #include "tests/support/guarded_buffer.h"
 #include "tests/support/kernel_tasks.h"
 
@@ -90,6 +92,7 @@ struct Instance {
   Layout in, out;
   std::vector<float> plain_input, plain_weights, plain_bias, plain_residual;
   GuardedBuffer<float> input, weights, packed, bias, residual, output;
+  std::unique_ptr<GuardedBuffer<float>> workspace;
   ConvArgs args;
 
   Instance(const KernelTable& set, const Problem& p, ConvKind kind)
@@ -113,6 +116,8 @@ struct Instance {
     args.bias = p.bias ? bias.data() : nullptr;
     args.residual = p.in_place ? output.data() : p.residual ? residual.data() : nullptr;
     args.activation = p.activation;
+    workspace = std::make_unique<GuardedBuffer<float>>(size_t(set.conv->workspace_bytes(args)) / 4);
+    args.workspace = workspace->data();
   }
 
   void run(int64_t parts) {
@@ -122,15 +127,20 @@ struct Instance {
       set.conv->pack(shape, kind, weights.data(), packed.data(), pack_tasks * part / parts, pack_tasks * (part + 1) / parts);
     output.refill();
     out.store(plain_residual, 0.0f, problem.in_place ? output : residual);
+    workspace->refill();
+    const int64_t prepare_tasks = set.conv->prepare_tasks(args);
+    for (int64_t part = parts - 1; part >= 0; --part)
+      set.conv->prepare(args, prepare_tasks * part / parts, prepare_tasks * (part + 1) / parts);
     run_tasks(TaskKernel<ConvArgs>{set.conv->tasks, set.conv->scratch_bytes, set.conv->run}, args, parts);
   }
 };
 
 void check_values(const Instance& i) {
   const Problem& p = i.problem;
-  const ReferenceConv want =
-      reference_conv(i.shape, i.plain_input.data(), i.plain_weights.data(), p.bias ? i.plain_bias.data() : nullptr,
-                     p.residual || p.in_place ? i.plain_residual.data() : nullptr, p.activation);
+  const auto reference = i.kind == ConvKind::kWinograd ? reference_winograd : reference_conv;
+  const float* residual = p.residual || p.in_place ? i.plain_residual.data() : nullptr;
+  const ReferenceConv want = reference(i.shape, i.plain_input.data(), i.plain_weights.data(), p.bias ? i.plain_bias.data() : nullptr,
+                                       residual, p.activation);
   std::vector<bool> seen(i.output.size());
   size_t plain = 0;
   for (int64_t n = 0; n < p.batch; ++n)
@@ -175,13 +185,16 @@ std::vector<ConvKind> allowed_kinds(const KernelTable& set, const ConvShape& s) 
   if (s.groups == 1 || whole) kinds.push_back(ConvKind::kDirect);
   if (s.groups == 1 && s.in_channels <= 4) kinds.push_back(ConvKind::kFirstLayer);
   if (s.groups == s.in_channels && s.groups == s.out_channels) kinds.push_back(ConvKind::kDepthwise);
+  const int64_t steps = s.stride.height * s.stride.width * s.dilation.height * s.dilation.width;
+  if (s.groups == 1 && s.kernel.height == 3 && s.kernel.width == 3 && steps == 1) kinds.push_back(ConvKind::kWinograd);
   return kinds;
 }
 
 void check_all(const Problem& p) {
   for (const KernelTable* set : available_kernel_sets()) {
     const std::vector<ConvKind> kinds = allowed_kinds(*set, p.shape());
-    CHECK(std::count(kinds.begin(), kinds.end(), set->conv->choose(p.shape())) == 1);
+    CHECK(std::count(kinds.begin(), kinds.end(), set->conv->choose(p.shape(), false)) == 1);
+    CHECK(std::count(kinds.begin(), kinds.end(), set->conv->choose(p.shape(), true)) == 1);
     for (ConvKind kind : kinds) check(*set, p, kind);
   }
 }
@@ -190,8 +203,11 @@ void check_all(const Problem& p) {
 
 TEST_CASE("the chosen kind is the special one") {
   for (const KernelTable* set : available_kernel_sets()) {
-    const auto chosen = [&](const Problem& p) { return set->conv->choose(p.shape()); };
-    CHECK(chosen(square(64, 64, 8, 3)) == ConvKind::kDirect);
+    const auto chosen = [&](const Problem& p) { return set->conv->choose(p.shape(), false); };
+    CHECK(chosen(square(64, 64, 8, 5)) == ConvKind::kDirect);
+    CHECK(chosen(square(64, 64, 28, 3, 1, 1)) == ConvKind::kWinograd);
+    CHECK(chosen(square(64, 64, 28, 3, 2, 1)) == ConvKind::kDirect);
+    CHECK(set->conv->choose(square(64, 64, 28, 3, 1, 1).shape(), true) == ConvKind::kDirect);
     CHECK(chosen(square(5, 7, 8, 3)) == ConvKind::kDirect);
     CHECK(chosen(square(3, 64, 8, 7)) == ConvKind::kFirstLayer);
     CHECK(chosen(grouped(square(40, 40, 8, 3), 40)) == ConvKind::kDepthwise);
@@ -239,6 +255,34 @@ TEST_CASE("images smaller than the kernel, and mostly padding") {
   Problem crop = square(20, 20, 12, 3);
   crop.pad = {0, -1, -2}, crop.pad_end = {0, -1, 0};
   check_all(crop);
+}
+
+TEST_CASE("Winograd at every edge and channel count") {
+  for (int64_t size : {1, 2, 3, 4, 5, 7, 8, 9, 14}) check_all(square(20, 18, size, 3, 1, 1));
+  for (int64_t channels : {1, 16, 31, 48, 100}) check_all(square(channels, 130 - channels, 7, 3, 1, 1));
+  Problem p{40, 70, {1, 13, 22}, {1, 3, 3}};
+  for (int64_t begin : {-1, 0, 1, 2, 5})
+    for (int64_t end : {-2, 0, 1, 4}) {
+      p.pad = {0, begin, 1}, p.pad_end = {0, 1, end};
+      check_all(p);
+      p.pad = {0, 1, begin}, p.pad_end = {0, end, 1};
+      check_all(p);
+    }
+}
+
+TEST_CASE("Winograd with weights transformed on the way") {
+  Problem p = square(150, 140, 7, 3, 1, 1);
+  p.bias = p.residual = true;
+  p.activation.kind = Activation::kRelu;
+  check_all(p);
+  p.batch = 11;  // several groups of tiles where the L2 cache is small
+  p.in_place = true;
+  p.activation = {Activation::kClip, -0.5f, 2.0f};
+  check_all(p);
+  check_all(square(520, 40, 4, 3, 1, 1));  // several chunks of channels
+  p = square(144, 130, 9, 3, 1, 0);
+  p.activation.kind = Activation::kSigmoid;
+  check_all(p);
 }
 
 TEST_CASE("wide and tall images") {

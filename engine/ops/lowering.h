@@ -59,6 +59,11 @@ struct Packing {
   std::vector<double> row_scale = {};
 };
 
+/// What a session asks of all its plans.
+struct LowerOptions {
+  bool exact_convolution = false;  // no Winograd: kernels/conv.h
+};
+
 class LowerContext {
  public:
   virtual ~LowerContext() = default;
@@ -66,6 +71,7 @@ class LowerContext {
   const Node& node() const { return *node_; }
   const Attributes& attributes() const { return node_->attributes; }
   const kernels::KernelTable& kernels() const { return *kernels_; }
+  const LowerOptions& options() const { return options_; }
 
   size_t input_count() const { return node_->inputs().size(); }
   bool has_input(size_t i) const { return node_->input(i) != nullptr; }
@@ -92,9 +98,11 @@ class LowerContext {
   virtual void emit(std::string kernel, int64_t tasks, StepFunction run, int64_t scratch_bytes = 0) = 0;
 
  protected:
-  LowerContext(const Node& node, const kernels::KernelTable& kernels) : node_(&node), kernels_(&kernels) {}
+  LowerContext(const Node& node, const kernels::KernelTable& kernels, const LowerOptions& options)
+      : node_(&node), kernels_(&kernels), options_(options) {}
   const Node* node_;
   const kernels::KernelTable* kernels_;
+  LowerOptions options_;
 };
 
 }  // namespace svengine

@@ -4,8 +4,9 @@
 
 namespace svengine {
 
-Result<std::shared_ptr<const Plan>> make_plan(const Graph& graph, const kernels::KernelTable& kernels, WeightStore& weights) {
-  PlanBuilder builder(kernels, weights);
+Result<std::shared_ptr<const Plan>> make_plan(const Graph& graph, const kernels::KernelTable& kernels, WeightStore& weights,
+                                              const LowerOptions& options) {
+  PlanBuilder builder(kernels, weights, options);
   for (const Value* v : graph.inputs()) builder.add_input(*v);
   for (const Value* v : graph.outputs()) builder.add_output(*v);
   builder.place_joined(graph);

@@ -65,7 +65,8 @@ struct Plan {
 
 /// Lowers every node of a graph whose shapes are all concrete. Errors name the node. The plan may run when the weights that are
 /// pending in the store afterwards have been packed.
-Result<std::shared_ptr<const Plan>> make_plan(const Graph& graph, const kernels::KernelTable& kernels, WeightStore& weights);
+Result<std::shared_ptr<const Plan>> make_plan(const Graph& graph, const kernels::KernelTable& kernels, WeightStore& weights,
+                                              const LowerOptions& options = {});
 
 /// Computes one node whose inputs are all constants, in the calling thread (constant folding).
 Result<std::vector<Tensor>> evaluate(const Node& node, const kernels::KernelTable& kernels);

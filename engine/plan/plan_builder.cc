@@ -17,7 +17,7 @@ bool aligned_for(const Tensor& t) {
 /// LowerContext of one node: hands out the builder's slots and collects steps.
 class NodeLowering final : public LowerContext {
  public:
-  NodeLowering(const Node& node, PlanBuilder& builder) : LowerContext(node, builder.kernels_), builder_(builder) {}
+  NodeLowering(const Node& node, PlanBuilder& builder) : LowerContext(node, builder.kernels_, builder.options_), builder_(builder) {}
 
   Buffer in(size_t i) override { return has_input(i) ? builder_.buffer_of(node_->input(i)) : Buffer{}; }
   Buffer out(size_t i) override { return has_output(i) ? builder_.output_buffer(node_->output(i)) : Buffer{}; }
@@ -78,8 +78,8 @@ class NodeLowering final : public LowerContext {
   Status status_;
 };
 
-PlanBuilder::PlanBuilder(const kernels::KernelTable& kernels, WeightStore& weights)
-    : kernels_(kernels), weights_(weights), plan_(std::make_shared<Plan>()) {
+PlanBuilder::PlanBuilder(const kernels::KernelTable& kernels, WeightStore& weights, const LowerOptions& options)
+    : kernels_(kernels), weights_(weights), options_(options), plan_(std::make_shared<Plan>()) {
   plan_->kernel_set = kernels.name;
 }
 

@@ -9,7 +9,7 @@ namespace svengine {
 
 class PlanBuilder {
  public:
-  PlanBuilder(const kernels::KernelTable& kernels, WeightStore& weights);
+  PlanBuilder(const kernels::KernelTable& kernels, WeightStore& weights, const LowerOptions& options);
 
   void add_input(const Value& value);
   /// Outputs are announced before the nodes are lowered, so that their producers write them in place.
@@ -41,6 +41,7 @@ class PlanBuilder {
 
   const kernels::KernelTable& kernels_;
   WeightStore& weights_;
+  LowerOptions options_;
   std::shared_ptr<Plan> plan_;
   std::unordered_map<const Value*, Buffer> buffers_;
   std::unordered_map<const void*, Buffer> constants_;

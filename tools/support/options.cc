@@ -20,6 +20,7 @@ Result<SessionOptions> RuntimeOptions::resolve() const {
   SessionOptions out;
   out.flush_denormals = !keep_denormals;
   out.shard = shard;
+  out.exact_convolution = exact_convolution;
   if (!topology.empty()) {
     SV_ASSIGN(out.topology, parse_topology(topology));
   } else {
@@ -47,6 +48,9 @@ void add_runtime_options(CLI::App& command, RuntimeOptions& options) {
       ->type_name("SET")
       ->group(kGroup);
   command.add_flag("--no-flush-denormals", options.keep_denormals, "Compute with subnormal numbers (slow on A64FX) instead of zeros")
+      ->group(kGroup);
+  command.add_flag("--exact-convolution", options.exact_convolution,
+                   "No Winograd convolutions: slower, but 3 x 3 convolutions round about ten times more precisely")
       ->group(kGroup);
 }
 

@@ -14,13 +14,14 @@ class Option;
 
 namespace svengine::tool {
 
-/// --threads, --topology, --shard, --kernels, --no-flush-denormals.
+/// --threads, --topology, --shard, --kernels, --no-flush-denormals, --exact-convolution.
 struct RuntimeOptions {
   int threads = 0;  // 0: OMP_NUM_THREADS, or every allowed cpu
   std::string topology;
   std::string kernels;
   bool keep_denormals = false;
   bool shard = false;
+  bool exact_convolution = false;
 
   Result<SessionOptions> resolve() const;
 };

@@ -73,6 +73,7 @@ struct NetworkOptions {
   std::string topology;         // "4x12": groups of threads; empty: the machine's, with `threads`
   std::string kernels;          // "avx2", "avx512", "sve512"; empty: the best this processor can run
   bool flush_denormals = true;  // inside runs, in the engine's threads
+  bool exact_convolution = false;  // never by Winograd's algorithm: slower, rounding errors of 3 x 3 convolutions a tenth
 };
 
 /// A network ready to run. Move-only; one call at a time; different networks may be used by different threads at once.

@@ -2,6 +2,7 @@
 #include "engine/kernels/conv.h"
 
 #include "engine/kernels/sve/conv_kinds.h"
+#include "engine/kernels/sve/conv_winograd.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
@@ -15,14 +16,18 @@ const Kind& kind_of(ConvKind kind) {
     case ConvKind::kFirstLayer: return conv::kFirstLayerKind;
     case ConvKind::kDepthwise: return conv::kDepthwiseKind;
     case ConvKind::kGrouped: return conv::kGroupedKind;
+    case ConvKind::kWinograd: return conv::kWinogradKind;
     case ConvKind::kPlain: break;
   }
   return conv::kPlainKind;
 }
 
-ConvKind choose(const ConvShape& shape) noexcept {
+ConvKind choose(const ConvShape& shape, bool exact) noexcept {
   if (shape.in.depth != 1 || shape.out.depth != 1 || shape.kernel.depth != 1) return ConvKind::kPlain;
-  if (shape.groups == 1) return shape.in_channels <= 4 ? ConvKind::kFirstLayer : ConvKind::kDirect;
+  if (shape.groups == 1) {
+    if (shape.in_channels <= 4) return ConvKind::kFirstLayer;
+    return !exact && conv::winograd_pays(shape) ? ConvKind::kWinograd : ConvKind::kDirect;
+  }
   if (shape.groups == shape.in_channels && shape.groups == shape.out_channels) return ConvKind::kDepthwise;
   const bool whole_blocks = shape.in_channels / shape.groups % kLanes == 0 && shape.out_channels / shape.groups % kLanes == 0;
   return whole_blocks ? ConvKind::kDirect : ConvKind::kGrouped;
@@ -52,9 +57,24 @@ void run(const ConvArgs& args, int64_t task_begin, int64_t task_end, void* scrat
   if (task_begin < task_end) kind_of(args.kind).run(args, task_begin, task_end, scratch);
 }
 
+int64_t workspace_bytes(const ConvArgs& args) noexcept {
+  const Kind& kind = kind_of(args.kind);
+  return kind.workspace_bytes && !empty(args.shape) ? conv::round_up(kind.workspace_bytes(args.shape), 256) : 0;
+}
+
+int64_t prepare_tasks(const ConvArgs& args) noexcept {
+  const Kind& kind = kind_of(args.kind);
+  return kind.prepare_tasks && !empty(args.shape) ? kind.prepare_tasks(args.shape) : 0;
+}
+
+void prepare(const ConvArgs& args, int64_t task_begin, int64_t task_end) noexcept {
+  if (task_begin < task_end) kind_of(args.kind).prepare(args, task_begin, task_end);
+}
+
 }  // namespace
 
 extern const ConvKernels conv_kernels;
-const ConvKernels conv_kernels{choose, packed_bytes, pack_tasks, pack, tasks, scratch_bytes, run};
+const ConvKernels conv_kernels{choose, packed_bytes, pack_tasks, pack, workspace_bytes, prepare_tasks, prepare,
+                               tasks,  scratch_bytes, run};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

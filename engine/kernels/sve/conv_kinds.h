@@ -12,6 +12,9 @@ struct Kind {
   int64_t (*tasks)(const ConvShape& shape);
   int64_t (*scratch_bytes)(const ConvShape& shape);
   void (*run)(const ConvArgs& args, int64_t begin, int64_t end, void* scratch);
+  int64_t (*workspace_bytes)(const ConvShape& shape) = nullptr;  // these three: null for kinds without a workspace
+  int64_t (*prepare_tasks)(const ConvShape& shape) = nullptr;
+  void (*prepare)(const ConvArgs& args, int64_t begin, int64_t end) = nullptr;
 };
 
 extern const Kind kDirectKind;
@@ -19,5 +22,6 @@ extern const Kind kFirstLayerKind;
 extern const Kind kDepthwiseKind;
 extern const Kind kGroupedKind;
 extern const Kind kPlainKind;
+extern const Kind kWinogradKind;
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

@@ -60,7 +60,7 @@ Status check_channels(const InferContext& c, int64_t group) {
 ConvKind kind_for(const LowerContext& c, const ConvShape& shape) {
   if (!c.out_type().block) return ConvKind::kPlain;
   if (!c.in_type(0).block) return ConvKind::kFirstLayer;
-  const ConvKind best = c.kernels().conv->choose(shape);
+  const ConvKind best = c.kernels().conv->choose(shape, c.options().exact_convolution);
   return best == ConvKind::kFirstLayer ? ConvKind::kDirect : best;
 }
 
@@ -157,7 +157,16 @@ Status lower_conv(LowerContext& c, Buffer residual, const kernels::ActivationArg
   args.activation = activation;
   const PackedConv packed = constant ? pack_constants(c, shape, args.kind) : pack_at_run_time(c, shape, args.kind);
   const ConvKernels* conv = c.kernels().conv;
-  static constexpr const char* kKinds[] = {"direct", "first", "depthwise", "grouped", "plain"};
+  static constexpr const char* kKinds[] = {"direct", "first", "depthwise", "grouped", "plain", "winograd"};
+  const Buffer workspace = conv->workspace_bytes(args) > 0 ? c.temporary(conv->workspace_bytes(args)) : Buffer{};
+  c.emit(fmt::format("conv_{}_inputs", kKinds[static_cast<int>(args.kind)]), conv->prepare_tasks(args),
+         [=, in = c.in(0)](const Run& run, int64_t begin, int64_t end) -> const char* {
+           ConvArgs one = args;
+           one.input = run.get<const float>(in);
+           one.workspace = run.get<void>(workspace);
+           conv->prepare(one, begin, end);
+           return nullptr;
+         });
   c.emit(fmt::format("conv_{}_{}x{}", kKinds[static_cast<int>(args.kind)], shape.kernel.height, shape.kernel.width), conv->tasks(args),
          [=, in = c.in(0), out = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
            ConvArgs one = args;
@@ -166,6 +175,7 @@ Status lower_conv(LowerContext& c, Buffer residual, const kernels::ActivationArg
            one.bias = run.get<const float>(packed.bias);
            one.residual = run.get<const float>(residual);
            one.output = run.get<float>(out);
+           one.workspace = run.get<void>(workspace);
            conv->run(one, begin, end, run.scratch<void>());
            return nullptr;
          },

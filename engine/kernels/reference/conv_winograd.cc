@@ -1,0 +1,86 @@
+#include "engine/kernels/reference/conv_winograd.h"
+
+#include <array>
+#include <cmath>
+
+#include "engine/kernels/reference/activation.h"
+
+namespace svengine::kernels {
+
+namespace {
+
+// Magnitudes of the matrices' elements.
+constexpr double kInputs[6][6] = {{4, 0, 5, 0, 1, 0}, {0, 4, 4, 1, 1, 0}, {0, 4, 4, 1, 1, 0},
+                                  {0, 2, 1, 2, 1, 0}, {0, 2, 1, 2, 1, 0}, {0, 4, 0, 5, 0, 1}};
+constexpr double kWeights[6][3] = {{1, 0, 0}, {1, 1, 1}, {1, 1, 1}, {1, 2, 4}, {1, 2, 4}, {0, 0, 1}};
+constexpr double kSums[4][6] = {{6, 4, 4, 1, 1, 0}, {0, 4, 4, 2, 2, 0}, {0, 4, 4, 4, 4, 0}, {0, 4, 4, 8, 8, 24}};
+constexpr double kSumScale = 1.0 / 576;
+
+using Tile = std::array<std::array<double, 6>, 6>;
+
+/// rows x columns of `from` between |matrix| and its transpose.
+template <size_t kOut, size_t kIn>
+Tile transform(const double (&matrix)[kOut][kIn], const Tile& from) {
+  Tile half{}, out{};
+  for (size_t i = 0; i < kOut; ++i)
+    for (size_t j = 0; j < kIn; ++j)
+      for (size_t k = 0; k < kIn; ++k) half[i][j] += matrix[i][k] * from[k][j];
+  for (size_t i = 0; i < kOut; ++i)
+    for (size_t j = 0; j < kOut; ++j)
+      for (size_t k = 0; k < kIn; ++k) out[i][j] += half[i][k] * matrix[j][k];
+  return out;
+}
+
+/// |B^T| |d| |B| of one channel at the tile whose first output is (y, x).
+Tile inputs_of(const ConvShape& s, const float* image, int64_t y, int64_t x) {
+  Tile d{};
+  for (int64_t i = 0; i < 6; ++i)
+    for (int64_t j = 0; j < 6; ++j) {
+      const int64_t row = y + i - s.pad.height, column = x + j - s.pad.width;
+      if (row >= 0 && row < s.in.height && column >= 0 && column < s.in.width)
+        d[size_t(i)][size_t(j)] = std::fabs(double{image[row * s.in.width + column]});
+    }
+  return transform(kInputs, d);
+}
+
+Tile weights_of(const float* weights) {
+  Tile g{};
+  for (size_t tap = 0; tap < 9; ++tap) g[tap / 3][tap % 3] = std::fabs(double{weights[tap]});
+  return transform(kWeights, g);
+}
+
+}  // namespace
+
+ReferenceConv reference_winograd(const ConvShape& s, const float* input, const float* weights, const float* bias,
+                                 const float* residual, const ActivationArgs& activation) {
+  ReferenceConv result = reference_conv(s, input, weights, bias, residual, {});
+  std::vector<Tile> transformed;
+  for (int64_t i = 0; i < s.out_channels * s.in_channels; ++i) transformed.push_back(weights_of(weights + i * 9));
+  const double rounding = static_cast<double>(s.in_channels + 18) * 0x1p-24 * (1 + 0x1p-10);
+  std::vector<Tile> inputs(static_cast<size_t>(s.in_channels));
+  for (int64_t n = 0; n < s.batch; ++n)
+    for (int64_t y = 0; y < s.out.height; y += 4)
+      for (int64_t x = 0; x < s.out.width; x += 4) {
+        for (int64_t i = 0; i < s.in_channels; ++i)
+          inputs[size_t(i)] = inputs_of(s, input + (n * s.in_channels + i) * s.in.height * s.in.width, y, x);
+        for (int64_t o = 0; o < s.out_channels; ++o) {
+          Tile sum{};
+          for (size_t i = 0; i < inputs.size(); ++i)
+            for (size_t f = 0; f < 36; ++f)
+              sum[f / 6][f % 6] += inputs[i][f / 6][f % 6] * transformed[size_t(o) * inputs.size() + i][f / 6][f % 6];
+          const Tile magnitude = transform(kSums, sum);
+          for (int64_t i = 0; i < 4 && y + i < s.out.height; ++i)
+            for (int64_t j = 0; j < 4 && x + j < s.out.width; ++j) {
+              const auto at = size_t(((n * s.out_channels + o) * s.out.height + y + i) * s.out.width + x + j);
+              const double others = (bias ? std::fabs(bias[o]) : 0.0) + (residual ? std::fabs(residual[at]) : 0.0);
+              const double error = rounding * (magnitude[size_t(i)][size_t(j)] * kSumScale + others);
+              const double value = result.output[at];
+              result.output[at] = reference_activation(value, activation);
+              result.error[at] = activation_error_bound(value, result.output[at], error, activation);
+            }
+        }
+      }
+  return result;
+}
+
+}  // namespace svengine::kernels

@@ -1,0 +1,19 @@
+// How far Winograd's convolution may be off.
+#pragma once
+#include "engine/kernels/reference/conv.h"
+
+namespace svengine::kernels {
+
+/// The output of reference_conv, for a 3 x 3 convolution of one group with stride and dilation 1, and the error bound of
+/// F(4x4, 3x3) with the matrices of sve/conv_winograd.h. Before the activation it is
+///
+///   (channels + 18) * 2^-24 * (1 + 2^-10) * (|A^T| [sum over channels of (|G| |g| |G^T|) * (|B^T| |d| |B|)] |A|
+///                                             + |bias| + |residual|)
+///
+/// since every path from an operand to the output goes through at most 4 roundings while inputs are transformed, 4 while weights
+/// are, one for each channel, 6 while sums are transformed, 2 of the scale, and 2 for bias and residual; (1 + 2^-10) covers the
+/// higher orders.
+ReferenceConv reference_winograd(const ConvShape& shape, const float* input, const float* weights, const float* bias,
+                                 const float* residual, const ActivationArgs& activation);
+
+}  // namespace svengine::kernels
