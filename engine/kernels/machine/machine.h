@@ -18,6 +18,7 @@ struct Machine {
   int64_t l2_bytes;      // a core's share
   int64_t line_bytes;    // of a cache line
   bool newton_divide;    // division and roots by estimate and Newton steps: faster than the processor's own
+  bool table_exp;        // FEXPA looks up 2^(i/64) in one instruction
   bool deep_window;      // hundreds of instructions in flight: chains of dependent instructions overlap by themselves
 };
 
@@ -27,15 +28,15 @@ struct Machine {
 // A GEMM's panel leaves the other half of L1 to the rows and sums that pass by.
 // L1D 64 KiB, lines of 256 bytes; L2 7 MiB usable by 12 cores; a vector FDIV or FSQRT blocks its pipe for 98 cycles (Fujitsu A64FX
 // Microarchitecture Manual 1.8, Programming Guide 1.4).
-inline constexpr Machine kMachine_sve512{16, 32, 12, 2, 32 << 10, 6, 4, 40 << 10, 10, 64 << 10, 597 << 10, 256, true, false};
+inline constexpr Machine kMachine_sve512{16, 32, 12, 2, 32 << 10, 6, 4, 40 << 10, 10, 64 << 10, 597 << 10, 256, true, true, false};
 // Any other SVE machine with 256- or 128-bit vectors (Neoverse V1; V2, N2): the same 32 registers.
-inline constexpr Machine kMachine_sve256{8, 32, 12, 2, 32 << 10, 6, 4, 40 << 10, 10, 64 << 10, 1 << 20, 64, true, true};
-inline constexpr Machine kMachine_sve128{4, 32, 12, 2, 32 << 10, 6, 4, 40 << 10, 10, 64 << 10, 1 << 20, 64, true, true};
+inline constexpr Machine kMachine_sve256{8, 32, 12, 2, 32 << 10, 6, 4, 40 << 10, 10, 64 << 10, 1 << 20, 64, true, true, true};
+inline constexpr Machine kMachine_sve128{4, 32, 12, 2, 32 << 10, 6, 4, 40 << 10, 10, 64 << 10, 1 << 20, 64, true, true, true};
 // Sapphire Rapids: 32 registers; 12 x 2 reaches 135 of 136 GFLOP/s. L1D 48 KiB, L2 2 MiB, which supplies a convolution's
 // weights without loss (measured: 138 GFLOP/s; passes that fit L1 give 130), and half of a GEMM's panel (2048 x 1024 x 1024:
 // 0.93 of peak with blocks of 48 KiB, 0.91 with 24 KiB).
-inline constexpr Machine kMachine_avx512{16, 32, 12, 2, 48 << 10, 6, 4, 384 << 10, 8, 48 << 10, 2 << 20, 64, false, true};
+inline constexpr Machine kMachine_avx512{16, 32, 12, 2, 48 << 10, 6, 4, 384 << 10, 8, 48 << 10, 2 << 20, 64, false, false, true};
 // AVX2 has 16 registers: 6 x 2 accumulators, two panels, one broadcast.
-inline constexpr Machine kMachine_avx2{8, 16, 6, 2, 16 << 10, 6, 2, 64 << 10, 8, 32 << 10, 256 << 10, 64, false, true};
+inline constexpr Machine kMachine_avx2{8, 16, 6, 2, 16 << 10, 6, 2, 64 << 10, 8, 32 << 10, 256 << 10, 64, false, false, true};
 
 }  // namespace svengine::kernels

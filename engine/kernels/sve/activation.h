@@ -6,9 +6,9 @@
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
-/// activation(x) in every lane; lanes that hold rubbish give rubbish. FMAX and FMIN let NaN through (FMAXNM would not).
+/// Those of a few instructions. FMAX and FMIN let NaN through (FMAXNM would not).
 template <Activation kKind>
-inline vf apply_activation(vf x, [[maybe_unused]] const ActivationArgs& args) {
+inline vf apply_simple_activation(vf x, [[maybe_unused]] const ActivationArgs& args) {
   const vb all = svptrue_b32();
   [[maybe_unused]] const vf zero = svdup_f32(0.0f);
   [[maybe_unused]] const vf one = svdup_f32(1.0f);
@@ -26,32 +26,44 @@ inline vf apply_activation(vf x, [[maybe_unused]] const ActivationArgs& args) {
     const vf line = svmla_x(all, svdup_f32(args.beta), x, svdup_f32(args.alpha));
     const vf at_least = svmax_x(all, line, zero);
     return svmin_x(all, at_least, one);
-  } else if constexpr (kKind == Activation::kHardSwish) {
+  } else {
+    static_assert(kKind == Activation::kHardSwish);
     const vf line = svmla_x(all, svdup_f32(0.5f), x, svdup_f32(1.0f / 6.0f));
     const vf at_least = svmax_x(all, line, zero);
     const vf gate = svmin_x(all, at_least, one);
     return svmul_x(all, x, gate);
-  } else if constexpr (kKind == Activation::kSigmoid) {
+  }
+}
+
+/// V is vf or Many.
+template <Activation kKind, class V>
+SVENGINE_INLINE V apply_any_activation(V x, const ActivationArgs& args) {
+  if constexpr (kKind == Activation::kSigmoid) {
     return vsigmoid(x);
   } else if constexpr (kKind == Activation::kTanh) {
     return vtanh(x);
   } else if constexpr (kKind == Activation::kGelu) {
-    const vf scaled = svmul_x(all, x, svdup_f32(0.70710678118654752f));  // 1 / sqrt 2
-    const vf erf = verf(scaled);
-    const vf half = svmul_x(all, x, svdup_f32(0.5f));
-    return svmla_x(all, half, half, erf);
+    return vgelu(x);
   } else if constexpr (kKind == Activation::kGeluTanh) {
-    const vf square = svmul_x(all, x, x);
-    const vf scale = svmla_x(all, svdup_f32(0.79788456080286536f), square, svdup_f32(0.035677408136300125f));
-    const vf inner = svmul_x(all, x, scale);  // sqrt(2/pi) * (x + 0.044715 x^3)
-    const vf tanh = vtanh(inner);
-    const vf half = svmul_x(all, x, svdup_f32(0.5f));
-    return svmla_x(all, half, half, tanh);
+    const V scale = vfma(vmul(x, x), vdup(0.035677408136300125f), vdup(0.79788456080286536f));
+    const V tanh = vtanh(vmul(x, scale));  // of sqrt(2/pi) * (x + 0.044715 x^3)
+    const V half = vmul(x, vdup(0.5f));
+    return vfma(half, tanh, half);
+  } else if constexpr (kKind == Activation::kSilu) {
+    return vmul(x, vsigmoid(x));
   } else {
-    static_assert(kKind == Activation::kSilu);
-    const vf gate = vsigmoid(x);
-    return svmul_x(all, x, gate);
+    return veach([&args](vf v) SVENGINE_INLINE_LAMBDA { return apply_simple_activation<kKind>(v, args); }, x);
   }
+}
+
+/// activation(x) in every lane; lanes that hold rubbish give rubbish.
+template <Activation kKind>
+SVENGINE_INLINE vf apply_activation(vf x, const ActivationArgs& args) {
+  return apply_any_activation<kKind, vf>(x, args);
+}
+template <Activation kKind, int N>
+SVENGINE_INLINE Many<N> apply_activation(Many<N> x, const ActivationArgs& args) {
+  return apply_any_activation<kKind, Many<N>>(x, args);
 }
 
 /// Calls body.template operator()<kind>() with `kind` as a template argument: the one switch of a whole loop.

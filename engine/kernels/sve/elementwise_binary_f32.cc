@@ -5,6 +5,11 @@
 namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 namespace {
 
+SVENGINE_INLINE vf add(vf a, vf b) { return vadd(a, b); }
+SVENGINE_INLINE vf subtract(vf a, vf b) { return vsub(a, b); }
+SVENGINE_INLINE vf multiply(vf a, vf b) { return vmul(a, b); }
+SVENGINE_INLINE vf smaller_of(vf a, vf b) { return vmin(a, b); }
+SVENGINE_INLINE vf larger_of(vf a, vf b) { return vmax(a, b); }
 SVENGINE_INLINE vf add_relu(vf a, vf b) { return vmax(vadd(a, b), vdup(0.0f)); }
 SVENGINE_INLINE vf prelu(vf a, vf b) { return vsel(vlt(a, vdup(0.0f)), vmul(a, b), a); }
 
@@ -16,13 +21,13 @@ SVENGINE_INLINE vf prelu(vf a, vf b) { return vsel(vlt(a, vdup(0.0f)), vmul(a, b
 TileFunction find_binary_f32(BinaryOp op, bool relu) noexcept {
   if (relu) return op == BinaryOp::kAdd ? tile<float, add_relu> : nullptr;
   switch (op) {
-    case BinaryOp::kAdd: return tile<float, vadd>;
-    case BinaryOp::kSub: return tile<float, vsub>;
-    case BinaryOp::kMul: return tile<float, vmul>;
+    case BinaryOp::kAdd: return tile<float, add>;
+    case BinaryOp::kSub: return tile<float, subtract>;
+    case BinaryOp::kMul: return tile<float, multiply>;
     case BinaryOp::kDiv: return tile<float, vdiv>;
     case BinaryOp::kPow: return tile<float, power>;
-    case BinaryOp::kMin: return tile<float, vmin>;
-    case BinaryOp::kMax: return tile<float, vmax>;
+    case BinaryOp::kMin: return tile<float, smaller_of>;
+    case BinaryOp::kMax: return tile<float, larger_of>;
     case BinaryOp::kPRelu: return tile<float, prelu>;
     case BinaryOp::kEqual: return tile<float, veq, uint8_t>;
     case BinaryOp::kGreater: return tile<float, vgt, uint8_t>;

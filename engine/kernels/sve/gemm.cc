@@ -49,20 +49,28 @@ Matrices matrices_of(const GemmArgs& args, int64_t index) {
   return x;
 }
 
+/// activation of kRows rows of c, in lockstep.
+template <Activation kKind, int kRows>
+SVENGINE_INLINE void activate_rows(const ActivationArgs& args, const vb* exists, float* c, int64_t ldc) {
+  Many<kRows * kPanelVectors> x;
+  SVENGINE_UNROLL
+  for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
+  for (int v = 0; v < kPanelVectors; ++v) x.at[r * kPanelVectors + v] = svld1(exists[v], c + r * ldc + v * kLanes);
+  x = apply_activation<kKind>(x, args);
+  SVENGINE_UNROLL
+  for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
+  for (int v = 0; v < kPanelVectors; ++v) svst1(exists[v], c + r * ldc + v * kLanes, x.at[r * kPanelVectors + v]);
+}
+
 template <Activation kKind>
 void activate_block(const ActivationArgs& args, float* c, int64_t ldc, int64_t rows, int64_t columns) {
+  const ActivationArgs local = args;  // which stores to c cannot change
   vb exists[kPanelVectors];
   SVENGINE_UNROLL
   for (int v = 0; v < kPanelVectors; ++v) exists[v] = svwhilelt_b32(int64_t{v} * kLanes, columns);
-  for (int64_t r = 0; r < rows; ++r, c += ldc) {
-    vf x[kPanelVectors];
-    SVENGINE_UNROLL
-    for (int v = 0; v < kPanelVectors; ++v) x[v] = svld1(exists[v], c + v * kLanes);
-    SVENGINE_UNROLL
-    for (int v = 0; v < kPanelVectors; ++v) x[v] = apply_activation<kKind>(x[v], args);
-    SVENGINE_UNROLL
-    for (int v = 0; v < kPanelVectors; ++v) svst1(exists[v], c + v * kLanes, x[v]);
-  }
+  int64_t r = 0;
+  for (; r + 2 <= rows; r += 2) activate_rows<kKind, 2>(local, exists, c + r * ldc, ldc);
+  if (r < rows) activate_rows<kKind, 1>(local, exists, c + r * ldc, ldc);
 }
 
 void finish_tile(const GemmArgs& args, const Tile& tile, int64_t rows) {

@@ -4,7 +4,8 @@
 //   math_divide.h  vrecip vdiv_normal vdiv vrsqrt vsqrt
 //   math_exp.h     vexp vexp_clamped vexpm1 vtanh vsigmoid vsinh vcosh
 //   math_log.h     vlog vlog1p vsoftplus vasinh vacosh vatanh
-//   math_erf.h     verf vmish
+//   math_erf.h     verf vgelu vmish
+//   math_many.h    several vectors in lockstep: vexp_by_table, vexp_of_difference, vtanh, vsigmoid, vgelu, vrecip take them
 //   math_trig.h    vsin vcos vtan vasin vacos vatan
 //   math_pow.h     vpow
 #pragma once

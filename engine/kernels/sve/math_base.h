@@ -6,6 +6,8 @@
 #include "engine/kernels/sve/vec.h"
 
 #define SVENGINE_INLINE [[gnu::always_inline]] inline
+// After a lambda's parameters: it must disappear into the loop, or vectors travel through memory.
+#define SVENGINE_INLINE_LAMBDA __attribute__((always_inline))
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
@@ -57,9 +59,9 @@ SVENGINE_INLINE vf vwith_sign(vf magnitude, vf sign) {
 
 /// The polynomial c[0] + c[1] x + ... by Horner's rule. The coefficients are given highest power first, as in the text of
 /// each function; the chain is serial, so callers interleave several vectors.
-template <class... C>
-SVENGINE_INLINE vf vpoly(vf x, float highest, C... rest) {
-  vf p = vdup(highest);
+template <class V, class... C>
+SVENGINE_INLINE V vpoly(V x, float highest, float next, C... rest) {
+  V p = vfma(x, vdup(highest), vdup(next));
   ((p = vfma(p, x, vdup(rest))), ...);
   return p;
 }

@@ -4,31 +4,33 @@
 // Each Newton step doubles the correct bits: 8, 16, then a residual computed with a fused multiply-add ends at the rounding
 // of the last operation. FRECPS and FRSQRTS define 0 x infinity, so that zeros and infinities come out right.
 #pragma once
-#include "engine/kernels/sve/math_base.h"
+#include "engine/kernels/sve/math_many.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 /// 1 / x for x that is not subnormal. At most 2 ULP; as division for +-0, +-infinity, NaN. Below FLT_MIN the result may be
 /// what flushing subnormals gives.
-SVENGINE_INLINE vf vrecip(vf x) {
+template <class V>
+SVENGINE_INLINE V vrecip(V x) {
   if constexpr (!kMachine.newton_divide) {
-    return svdiv_x(svptrue_b32(), vdup(1.0f), x);
+    return veach([](vf v) SVENGINE_INLINE_LAMBDA { return vf(svdiv_x(svptrue_b32(), vdup(1.0f), v)); }, x);
   } else {
-    vf y = svrecpe(x);
-    y = vmul(y, svrecps(x, y));
-    return vmul(y, svrecps(x, y));
+    V y = vestimate(x);
+    y = vmul(y, vnewton(x, y));
+    return vmul(y, vnewton(x, y));
   }
 }
 
 /// a / b for finite a and normal |b| < 2^126 with a normal or zero quotient: at most 1 ULP. Where |a| < 2^-100 the residual
 /// may underflow, which leaves 2^-15 of relative error when subnormals are flushed. One operation more than vrecip.
-SVENGINE_INLINE vf vdiv_normal(vf a, vf b) {
+template <class V>
+SVENGINE_INLINE V vdiv_normal(V a, V b) {
   if constexpr (!kMachine.newton_divide) {
-    return svdiv_x(svptrue_b32(), a, b);
+    return veach([](vf x, vf y) SVENGINE_INLINE_LAMBDA { return vf(svdiv_x(svptrue_b32(), x, y)); }, a, b);
   } else {
-    vf y = svrecpe(b);
-    y = vmul(y, svrecps(b, y));
-    const vf q = vmul(a, y);
+    V y = vestimate(b);
+    y = vmul(y, vnewton(b, y));
+    const V q = vmul(a, y);
     return vfma(vfnma(q, b, a), y, q);
   }
 }

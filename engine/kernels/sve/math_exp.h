@@ -8,8 +8,14 @@
 //     2^n                                 from the bits of z: FSCALE, or (with 127 more in the constant) a shift by 23
 //
 // exp(r) = 1 + r + r^2 q(r), q of degree 4: minimax in relative error (3e-9), found with a Remez exchange.
+//
+// Where FEXPA looks up 2^(i/64) (kMachine.table_exp), x / ln 2 is rounded to 64ths instead and |r| <= R = ln(2) / 128, where
+// 1 + (1 + R^2 / 8) r + r^2 / 2 is the parabola nearest to exp(r) (the cubic term's best line added: 7e-9):
+//
+//     z = x log2(e) + 1.5 * 2^17 + 127    bits 5..0: i, bits 13..6: the exponent field of 2^n
 #pragma once
 #include "engine/kernels/sve/math_divide.h"
+#include "engine/kernels/sve/math_many.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
@@ -17,6 +23,9 @@ inline constexpr float kLog2e = 0x1.715476p+0f;
 inline constexpr float kLn2Hi = 0x1.62e43p-1f, kLn2Lo = -0x1.05c61p-29f;
 inline constexpr float kRoundShift = 0x1.8p23f;             // x + kRoundShift has round(x) in its low bits
 inline constexpr float kExponentShift = 0x1.8p23f + 127.0f;  // and here the exponent field of 2^round(x)
+inline constexpr float kTableShift = 0x1.8p17f + 127.0f;     // and here FEXPA's index of 2^(round(64 x) / 64)
+
+inline constexpr float kTableSlope = 0x1.00003ep+0f;         // 1 + R^2 / 8
 
 /// exp(r) - 1 = r + r^2 q(r) for |r| <= ln(2) / 2.
 SVENGINE_INLINE vf vexpm1_reduced(vf r) {
@@ -25,12 +34,18 @@ SVENGINE_INLINE vf vexpm1_reduced(vf r) {
 }
 
 /// exp(r) for |r| <= ln(2) / 2.
-SVENGINE_INLINE vf vexp_reduced(vf r) {
-  const vf q = vpoly(r, 0x1.6ab89ep-10f, 0x1.123d7p-7f, 0x1.55585ap-5f, 0x1.55548cp-3f, 0x1.fffffcp-2f);
+template <class V>
+SVENGINE_INLINE V vexp_reduced(V r) {
+  const V q = vpoly(r, 0x1.6ab89ep-10f, 0x1.123d7p-7f, 0x1.55585ap-5f, 0x1.55548cp-3f, 0x1.fffffcp-2f);
   return vfma(vfma(q, r, vdup(1.0f)), r, vdup(1.0f));
 }
 
-SVENGINE_INLINE vf vsub_n_ln2(vf x, vf n) { return vfnma(n, vdup(kLn2Lo), vfnma(n, vdup(kLn2Hi), x)); }
+/// x - n ln 2. As multiply-adds of negative constants, which leave x in its register (FMSB, the compiler's choice otherwise,
+/// is missing from LLVM's model of A64FX).
+template <class V>
+SVENGINE_INLINE V vsub_n_ln2(V x, V n) {
+  return vfma(n, vdup(-kLn2Lo), vfma(n, vdup(-kLn2Hi), x));
+}
 
 /// 2^k exp(x), k a small integer: the scale costs nothing, and neither overflow nor underflow comes early.
 template <int kScale = 0>
@@ -43,6 +58,18 @@ SVENGINE_INLINE vf vexp_scaled(vf x) {
 
 /// exp(x). At most 1.5 ULP; gradual underflow to 0 (below -103.98), +infinity above 88.72, NaN for NaN.
 SVENGINE_INLINE vf vexp(vf x) { return vexp_scaled(x); }
+
+/// exp(x) by FEXPA for |x| <= 87.3: at most 1.5 ULP. NaN for NaN, rubbish beyond.
+template <class V>
+SVENGINE_INLINE V vexp_by_table(V x) {
+  const V z = vfma(x, vdup(kLog2e), vdup(kTableShift));
+  const V r = vsub_n_ln2(x, vsub(z, vdup(kTableShift)));
+  const V power = vtable_power(z);
+  return vfma(power, vmul(r, vfma(r, vdup(0.5f), vdup(kTableSlope))), power);
+}
+
+/// What vexp_by_table can do.
+inline constexpr float kTableExpLimit = 87.3f;
 
 /// exp(x) for softmax and sigmoid, cheaper in AVX2 code: at most 1.5 ULP between -87.3 and 88.3; below it stays at about
 /// FLT_MIN, above it is +infinity. NaN for NaN.
@@ -65,20 +92,37 @@ SVENGINE_INLINE vf vexpm1(vf x) {
 
 /// tanh(x) = h / (h + 1) with h = (exp(2 x) - 1) / 2. At most 2.5 ULP; +-1 beyond 9.1, NaN for NaN.
 /// The halves are in the constants: with r = x - n ln(2) / 2, (exp(2 r) - 1) / 2 = r + r^2 2 q(2 r).
-SVENGINE_INLINE vf vtanh(vf x) {
-  const vf y = vmin(vmax(x, vdup(-9.1f)), vdup(9.1f));
-  const vf z = vfma(y, vdup(2 * kLog2e), vdup(kExponentShift));
-  const vf n = vsub(z, vdup(kExponentShift));
-  const vf r = vfnma(n, vdup(0.5f * kLn2Hi), y);  // |n| <= 26 and tanh flattens: no second part of ln 2
-  const vf q = vpoly(r, 0x1.6cd7aep-5f, 0x1.122c5p-3f, 0x1.555538p-2f, 0x1.5554aap-1f, 1.0f);
-  const vf p = vfma(vmul(r, q), r, r);
-  const vf power = vfloat(vshl<23>(vbits(z)));
-  const vf h = vfma(p, power, vfma(power, vdup(0.5f), vdup(-0.5f)));
+template <class V>
+SVENGINE_INLINE V vtanh(V x) {
+  const V y = vmin(vmax(x, vdup(-9.1f)), vdup(9.1f));
+  const V z = vfma(y, vdup(2 * kLog2e), vdup(kExponentShift));
+  const V n = vsub(z, vdup(kExponentShift));
+  const V r = vfma(n, vdup(-0.5f * kLn2Hi), y);  // |n| <= 26 and tanh flattens: no second part of ln 2
+  const V q = vpoly(r, 0x1.6cd7aep-5f, 0x1.122c5p-3f, 0x1.555538p-2f, 0x1.5554aap-1f, 1.0f);
+  const V p = vfma(vmul(r, q), r, r);
+  const V power = vpower_of_shifted(z);
+  const V h = vfma(p, power, vfma(power, vdup(0.5f), vdup(-0.5f)));
   return vdiv_normal(h, vadd(h, vdup(1.0f)));
 }
 
 /// 1 / (1 + exp(-x)). At most 3 ULP where normal (x > -87.3), below that it underflows to 0 by -88.8; NaN for NaN.
-SVENGINE_INLINE vf vsigmoid(vf x) { return vrecip(vadd(vexp_clamped(vneg(x)), vdup(1.0f))); }
+template <class V>
+SVENGINE_INLINE V vsigmoid(V x) {
+  if constexpr (!kMachine.table_exp) {
+    return veach([](vf v) SVENGINE_INLINE_LAMBDA { return vrecip(vadd(vexp_clamped(vneg(v)), vdup(1.0f))); }, x);
+  } else {
+    const V y = vmin(x, vdup(87.3f));
+    const V z = vfma(y, vdup(-kLog2e), vdup(kTableShift));
+    const V n = vsub(z, vdup(kTableShift));
+    const V r = vfma(n, vdup(kLn2Lo), vfma(n, vdup(kLn2Hi), y));  // of the opposite sign: exp(-r) = 1 + r (r / 2 - 1)
+    const V power = vtable_power(z);
+    const V d = vadd(vfma(power, vmul(r, vfma(r, vdup(0.5f), vdup(-kTableSlope))), power), vdup(1.0f));
+    V q = vestimate(d);
+    q = vmul(q, vnewton(d, q));
+    q = vfma(q, vfnma(d, q, vdup(1.0f)), q);  // d is finite, so the residual may be taken: it rounds less than FRECPS
+    return vzero_below(x, vdup(-88.3f), q);
+  }
+}
 
 /// sinh(x). At most 3 ULP.
 SVENGINE_INLINE vf vsinh(vf x) {

@@ -16,9 +16,6 @@
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
-// After a lambda's parameters: it must disappear into the loop, or vectors travel through memory.
-#define SVENGINE_INLINE_LAMBDA __attribute__((always_inline))
-
 inline constexpr int kBlockSteps = 16;
 
 /// f(i, predicate) for i = 0, kLanes, 2 kLanes, ... below n; U calls a step, so that their latencies overlap.
