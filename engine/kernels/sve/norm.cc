@@ -1,6 +1,7 @@
 // Layer norm and RMS norm over rows, with the residual addition before it.
 #include "engine/kernels/norm.h"
 
+#include "engine/kernels/sve/math_divide.h"
 #include "engine/kernels/sve/norm_channel.h"
 #include "engine/kernels/sve/norm_moments.h"
 #include "engine/kernels/sve/tasks.h"
@@ -45,17 +46,53 @@ SVENGINE_INLINE void scale_line(const RowNormArgs& args, float* y, const Normali
   }
 }
 
-void layer_norm_row(const RowNormArgs& args, int64_t row) {
-  const float* t = add_residual(args, row);
-  const Moments m = line_moments(args.n, [t](int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf { return svld1(p, t + i); });
-  const float inv_std = inverse_std(m.variance, args.epsilon);
-  if (args.mean) args.mean[row] = m.center + m.correction;
-  if (args.inv_std) args.inv_std[row] = inv_std;
-  const vf center = vdup(m.center), factor = vdup(inv_std), shift = vdup(-m.correction * inv_std);
-  scale_line(args, args.y + row * args.y_stride, [=](int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf {
-    const vf d = vsub(svld1(p, t + i), center);
-    return vfma(d, factor, shift);
-  });
+/// Lane r of the result: the sum of the lanes of v[r].
+template <int kRows>
+SVENGINE_INLINE vf sums_of_rows(const vf (&v)[kRows]) {
+  vf four[4];
+  for (int r = 0; r < 4; ++r) four[r] = v[r < kRows ? r : 0];
+  return lanes_of_four(four, [](vf a, vf b) SVENGINE_INLINE_LAMBDA -> vf { return vadd(a, b); });
+}
+
+/// Moments as in norm_moments.h, of several rows side by side: what follows the sums (across lanes, division, root) costs
+/// once for all of them, in one lane each. A row's result does not depend on its neighbours.
+template <int kRows>
+void layer_norm_rows(const RowNormArgs& args, int64_t row) {
+  const float* t[kRows];
+  for (int r = 0; r < kRows; ++r) t[r] = add_residual(args, row + r);
+  const vf share = vdup(1.0f / float(args.n));
+  vf sum[kRows], squares[kRows];
+  for (int r = 0; r < kRows; ++r) {
+    vf high[1] = {vdup(0.0f)}, low[1] = {vdup(0.0f)};
+    add_line<8, 1>(args.n, high, low, true,
+                   [&](int64_t i, vb p, vf(&v)[1]) SVENGINE_INLINE_LAMBDA { v[0] = svld1(p, t[r] + i); });
+    sum[r] = compensated_line<8>(args.n, high[0], low[0]);
+  }
+  const vf center = vmul(sums_of_rows(sum), share);
+  for (int r = 0; r < kRows; ++r) {
+    const vf middle = svdup_lane(center, r);
+    vf high[2] = {vdup(0.0f), vdup(0.0f)}, low[2] = {vdup(0.0f), vdup(0.0f)};
+    accumulate_line<4, 2>(args.n, high, low, true, [&](int64_t i, vb p, vf(&acc)[2]) SVENGINE_INLINE_LAMBDA {
+      const vf d = vsub(svld1(p, t[r] + i), middle);
+      acc[0] = svadd_m(p, acc[0], d);
+      acc[1] = svmla_m(p, acc[1], d, d);
+    });
+    sum[r] = compensated_line<4>(args.n, high[0], low[0]);
+    squares[r] = compensated_line<4>(args.n, high[1], low[1]);
+  }
+  const vf correction = vmul(sums_of_rows(sum), share);
+  const vf variance = vmax(vfnma(correction, correction, vmul(sums_of_rows(squares), share)), vdup(0.0f));
+  const vf factor = vrsqrt(vadd(variance, vdup(args.epsilon))), shift = vneg(vmul(correction, factor));
+  const vb rows = svwhilelt_b32(int64_t{0}, int64_t{kRows});
+  if (args.mean) svst1(rows, args.mean + row, vadd(center, correction));
+  if (args.inv_std) svst1(rows, args.inv_std + row, factor);
+  for (int r = 0; r < kRows; ++r) {
+    const vf middle = svdup_lane(center, r), scale = svdup_lane(factor, r), offset = svdup_lane(shift, r);
+    const float* line = t[r];
+    scale_line(args, args.y + (row + r) * args.y_stride, [=](int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf {
+      return vfma(vsub(svld1(p, line + i), middle), scale, offset);
+    });
+  }
 }
 
 void rms_norm_row(const RowNormArgs& args, int64_t row) {
@@ -75,17 +112,23 @@ void rms_norm_row(const RowNormArgs& args, int64_t row) {
 
 int64_t row_tasks(const RowNormArgs& args) noexcept { return TaskCut(args.rows, args.n).tasks(); }
 
-template <void (*kRow)(const RowNormArgs&, int64_t)>
-void row_run(const RowNormArgs& args, int64_t begin, int64_t end, void*) noexcept {
+void layer_norm_run(const RowNormArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const TaskCut cut(args.rows, args.n);
-  for (int64_t row = cut.begin(begin); row < cut.begin(end); ++row) kRow(args, row);
+  int64_t row = cut.begin(begin);
+  for (; row + 4 <= cut.begin(end); row += 4) layer_norm_rows<4>(args, row);
+  for (; row < cut.begin(end); ++row) layer_norm_rows<1>(args, row);
+}
+
+void rms_norm_run(const RowNormArgs& args, int64_t begin, int64_t end, void*) noexcept {
+  const TaskCut cut(args.rows, args.n);
+  for (int64_t row = cut.begin(begin); row < cut.begin(end); ++row) rms_norm_row(args, row);
 }
 
 }  // namespace
 
 extern const NormKernels norm_kernels;
 const NormKernels norm_kernels{
-    {row_tasks, no_scratch, row_run<layer_norm_row>},         {row_tasks, no_scratch, row_run<rms_norm_row>},
+    {row_tasks, no_scratch, layer_norm_run},                  {row_tasks, no_scratch, rms_norm_run},
     {group_norm_tasks, no_scratch, group_norm_run},           {channel_affine_tasks, no_scratch, channel_affine_run},
     {channel_moments_tasks, no_scratch, channel_moments_run}, {local_response_tasks, no_scratch, local_response_run}};
 

@@ -52,6 +52,12 @@ SVENGINE_INLINE vf compensated(vf high, vf low) {
   return svadd_x(all, high, svsel(usable, low, svdup_f32(0.0f)));
 }
 
+/// compensated(high, low) after a fresh accumulation over a line of n in U accumulators: one block leaves low zero.
+template <int U>
+SVENGINE_INLINE vf compensated_line(int64_t n, vf high, vf low) {
+  return n <= kBlockSteps * U * kLanes ? high : compensated(high, low);
+}
+
 /// The sum of all lanes of high + low.
 SVENGINE_INLINE float lane_sum(vf high, vf low) { return svaddv(svptrue_b32(), compensated(high, low)); }
 
@@ -65,45 +71,60 @@ SVENGINE_INLINE void combine(vf (&acc)[U], const Op& op) {
   }
 }
 
-/// high[k] + low[k] += sum over i of v[k], where f(i, predicate, v) computes vf v[K] of one vector of the line. U is a
-/// power of two. `fresh`: high and low are still zero, so the first block needs no two_sum (whose six dependent
-/// additions would cost a short line as much as all its elements).
-template <int U, int K, class F>
-SVENGINE_INLINE void add_line(int64_t n, vf (&high)[K], vf (&low)[K], bool fresh, const F& f) {
+/// high[k] + low[k] += K sums over a line. f(i, predicates, acc) adds the shares of U vectors from i on to acc[A][K], vector u
+/// in the lanes of predicates[u], leaving the others alone (_m forms). U and A are powers of two. `fresh`: high and low are
+/// still zero, so the first block needs no two_sum (whose six dependent additions would cost a short line as much as all its
+/// elements).
+template <int U, int A, int K, class F>
+SVENGINE_INLINE void accumulate_steps(int64_t n, vf (&high)[K], vf (&low)[K], bool fresh, const F& f) {
   const vb all = svptrue_b32();
-  const auto add = [all](vf a, vf b) SVENGINE_INLINE_LAMBDA -> vf { return svadd_x(all, a, b); };
   for (int64_t i = 0; i < n;) {
-    vf acc[K][U];
+    vf acc[A][K];
+    vb p[U];
     SVENGINE_UNROLL
-    for (int u = 0; u < K * U; ++u) acc[u / U][u % U] = svdup_f32(0.0f);
+    for (int u = 0; u < K * A; ++u) acc[u / K][u % K] = svdup_f32(0.0f);
+    SVENGINE_UNROLL
+    for (int u = 0; u < U; ++u) p[u] = all;
     int steps = 0;
-    for (; steps < kBlockSteps && i + U * kLanes <= n; ++steps, i += U * kLanes) {
-      SVENGINE_UNROLL
-      for (int u = 0; u < U; ++u) {
-        vf v[K];
-        f(i + u * kLanes, all, v);
-        for (int k = 0; k < K; ++k) acc[k][u] = svadd_x(all, acc[k][u], v[k]);
-      }
-    }
+    for (; steps < kBlockSteps && i + U * kLanes <= n; ++steps, i += U * kLanes) f(i, p, acc);
     if (steps < kBlockSteps && i < n) {
       SVENGINE_UNROLL
-      for (int u = 0; u < U; ++u) {
-        const vb p = svwhilelt_b32(i + u * kLanes, n);
-        vf v[K];
-        f(i + u * kLanes, p, v);
-        for (int k = 0; k < K; ++k) acc[k][u] = svadd_m(p, acc[k][u], v[k]);
-      }
+      for (int u = 0; u < U; ++u) p[u] = svwhilelt_b32(i + u * kLanes, n);
+      f(i, p, acc);
       i = n;
     }
     for (int k = 0; k < K; ++k) {
-      combine(acc[k], add);
+      SVENGINE_UNROLL
+      for (int width = A / 2; width > 0; width /= 2) {
+        SVENGINE_UNROLL
+        for (int u = 0; u < width; ++u) acc[u][k] = svadd_x(all, acc[u][k], acc[u + width][k]);
+      }
       if (fresh)
-        high[k] = acc[k][0];
+        high[k] = acc[0][k];
       else
-        two_sum(high[k], low[k], acc[k][0]);
+        two_sum(high[k], low[k], acc[0][k]);
     }
     fresh = false;
   }
+}
+
+/// The same where f(i, predicate, acc) adds one vector's share to acc[K].
+template <int U, int K, class F>
+SVENGINE_INLINE void accumulate_line(int64_t n, vf (&high)[K], vf (&low)[K], bool fresh, const F& f) {
+  accumulate_steps<U, U, K>(n, high, low, fresh, [&f](int64_t i, const vb(&p)[U], vf(&acc)[U][K]) SVENGINE_INLINE_LAMBDA {
+    SVENGINE_UNROLL
+    for (int u = 0; u < U; ++u) f(i + u * kLanes, p[u], acc[u]);
+  });
+}
+
+/// high[k] + low[k] += sum over i of v[k], where f(i, predicate, v) computes vf v[K] of one vector of the line.
+template <int U, int K, class F>
+SVENGINE_INLINE void add_line(int64_t n, vf (&high)[K], vf (&low)[K], bool fresh, const F& f) {
+  accumulate_line<U, K>(n, high, low, fresh, [&f](int64_t i, vb p, vf(&acc)[K]) SVENGINE_INLINE_LAMBDA {
+    vf v[K];
+    f(i, p, v);
+    for (int k = 0; k < K; ++k) acc[k] = svadd_m(p, acc[k], v[k]);
+  });
 }
 
 /// Lane r of the result is `op` over all lanes of v[r], neighbours first, as FADDV and FMAXV do it for one vector. Four

@@ -17,6 +17,7 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 namespace {
 
 constexpr int kTogether = 4;
+constexpr int kSteps = 4;  // vectors whose exponentials are taken in lockstep
 constexpr int64_t kShort = 1024;  // four lines, read and written, are then half of A64FX's L1
 
 template <class Op>
@@ -44,11 +45,19 @@ SVENGINE_INLINE void softmax_lines(int64_t n, float* const (&y)[kLines], const S
   for (int r = 0; r < kLines; ++r) {
     vf high[1] = {vdup(0.0f)}, low[1] = {vdup(0.0f)};
     const vf top = svdup_lane(maximum[0], r);
-    add_line<4, 1>(n, high, low, true, [&](int64_t i, vb p, vf(&v)[1]) SVENGINE_INLINE_LAMBDA {
-      v[0] = vexp_of_difference(vsub(score(r, i, p), top));
-      if constexpr (!kLog) svst1(p, y[r] + i, v[0]);
+    using Sums = vf[2][1];
+    accumulate_steps<kSteps, 2, 1>(n, high, low, true, [&](int64_t i, const vb(&p)[kSteps], Sums& acc) SVENGINE_INLINE_LAMBDA {
+      Many<kSteps> e;
+      SVENGINE_UNROLL
+      for (int u = 0; u < kSteps; ++u) e.at[u] = vsub(score(r, i + u * kLanes, p[u]), top);
+      e = vexp_of_difference(e);
+      SVENGINE_UNROLL
+      for (int u = 0; u < kSteps; ++u) {
+        if constexpr (!kLog) svst1(p[u], y[r] + i + u * kLanes, e.at[u]);
+        acc[u % 2][0] = svadd_m(p[u], acc[u % 2][0], e.at[u]);
+      }
     });
-    sum[r] = compensated(high[0], low[0]);
+    sum[r] = compensated_line<kSteps>(n, high[0], low[0]);
   }
   across_lanes(sum, sum_of);
   const vf scale = kLog ? vlog(sum[0]) : vrecip(sum[0]);
