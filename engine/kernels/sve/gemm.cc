@@ -81,6 +81,19 @@ void finish_tile(const GemmArgs& args, const Tile& tile, int64_t rows) {
   });
 }
 
+/// What of B is multiplied after column panel j and depth block `block` of a rectangle: the next panel, else the first one of
+/// the next block, else what follows the rectangle.
+const char* next_of_b(const GemmArgs& args, const float* b, const Rectangle& area, const Spread& depths, int64_t block,
+                      int64_t blocks, int64_t j) {
+  int64_t column = j + 1;
+  if (column == area.column_end) {
+    if (block + 1 < blocks) column = area.column_begin;
+    block = block + 1 < blocks ? block + 1 : 0;
+  }
+  if (column == column_panels(args.n)) column = 0;  // the next group of rows starts again
+  return reinterpret_cast<const char*>(b + (column * args.k + depths.begin(block)) * kPanelColumns);
+}
+
 void run_rectangle(const GemmArgs& args, const Matrices& x, const Rectangle& area, float* partials) {
   const Spread panels = rows_of_panels(args.m);
   const int64_t blocks = depth_blocks(args.m, args.k);
@@ -94,11 +107,17 @@ void run_rectangle(const GemmArgs& args, const Matrices& x, const Rectangle& are
       const int64_t column = j * kPanelColumns;
       tile.b = x.b + column * args.k + depth * kPanelColumns;
       tile.columns = smaller(args.n - column, kPanelColumns);
+      // The row panels share the fetching of the next block. A single one goes too long over its own for that.
+      const int64_t height = area.row_end - area.row_begin;
+      const char* next_b = height > 1 ? next_of_b(args, x.b, area, depths, block, blocks, j)
+                                      : reinterpret_cast<const char*>(tile.b) + kStreamAhead;
+      tile.ahead.b_step = ceil_div(kPanelColumns * kFloat, height);
       for (int64_t i = area.row_begin; i < area.row_end; ++i, sums += kPanelRows * kPanelColumns) {
         const int64_t row = panels.begin(i);
         const int64_t rows = panels.size(i);
         tile.a = x.a + row * args.k + depth * rows;
-        tile.next_a = i + 1 < area.row_end ? rows * args.k * kFloat : 0;
+        tile.ahead.a = i + 1 < area.row_end ? rows * args.k * kFloat : 0;
+        tile.ahead.b = next_b + (i - area.row_begin) * tile.depth * tile.ahead.b_step;
         tile.seed = block > 0 ? sums : nullptr;
         tile.partial = block + 1 < blocks ? sums : nullptr;
         tile.c = x.c + row * args.ldc + column;

@@ -23,6 +23,9 @@ inline constexpr int64_t kGroupPanels =
 inline constexpr int64_t kColumnBlock =
     smaller(larger(kMachine.l2_bytes / 6 / (kGroupPanels * kPanelRows * kPanelColumns * kFloat), 1), 8);
 
+// How far ahead of itself a single row panel reads B: it is a stream from memory then.
+inline constexpr int64_t kStreamAhead = 4096;
+
 /// `count` things spread evenly over `parts` <= count parts: the first count % parts get one more than the others.
 class Spread {
  public:

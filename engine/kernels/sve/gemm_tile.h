@@ -16,6 +16,13 @@
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
+/// What a product brings into the L2 cache while it runs.
+struct Ahead {
+  int64_t a = 0;              // bytes from where a is read
+  const char* b = nullptr;    // from here on, so many
+  int64_t b_step = 0;         // bytes a step
+};
+
 struct Tile {
   int64_t depth;
   const float* a;     // [depth][kRows]
@@ -23,7 +30,7 @@ struct Tile {
   const float* seed;  // [kRows][kPanelColumns] sums so far; null: 0
   float* partial;     // where sums go while more depth follows; null: the epilogue runs
   float* c;
-  int64_t next_a;         // bytes from a to the rows of the next tile, which are brought into the L2 cache meanwhile
+  Ahead ahead;
   const float* bias;      // null: none
   const float* residual;  // null: none
   int64_t columns;        // of c that exist, 1 ... kPanelColumns
@@ -56,13 +63,14 @@ inline __attribute__((always_inline)) void multiply_step(const float* a, const f
   }
 }
 
-template <int kRows>
-inline __attribute__((always_inline)) void multiply(const Tile& tile, Sums<kRows>& sums) {
+/// sums += a b over `left` steps of depth. kStep floats lie between the steps of a: kRows in a packed panel.
+template <int kRows, int kStep = kRows, bool kFetch = true>
+inline __attribute__((always_inline)) void multiply(int64_t left, const float* a, const float* b, const Ahead& ahead,
+                                                    Sums<kRows>& sums) {
   constexpr int kWays = depth_ways(kRows);
+  [[maybe_unused]] const char* next_b = ahead.b;
+  [[maybe_unused]] const int64_t b_step = ahead.b_step;
   const vb all = svptrue_b32();
-  const float* a = tile.a;
-  const float* b = tile.b;
-  int64_t left = tile.depth;
   if constexpr (kWays > 1) {
     Sums<kRows> more[kWays - 1];
     SVENGINE_UNROLL
@@ -70,10 +78,14 @@ inline __attribute__((always_inline)) void multiply(const Tile& tile, Sums<kRows
     for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
     for (int v = 0; v < kPanelVectors; ++v) more[w].at[r][v] = svdup_f32(0.0f);
     for (; left >= kWays; left -= kWays) {
+      if constexpr (kFetch) {
+        SVENGINE_UNROLL
+        for (int w = 0; w < kWays; ++w, next_b += b_step) __builtin_prefetch(next_b, 0, 2);
+      }
       multiply_step<kRows>(a, b, sums);
       SVENGINE_UNROLL
-      for (int w = 1; w < kWays; ++w) multiply_step<kRows>(a + w * kRows, b + w * kPanelColumns, more[w - 1]);
-      a += kWays * kRows;
+      for (int w = 1; w < kWays; ++w) multiply_step<kRows>(a + w * kStep, b + w * kPanelColumns, more[w - 1]);
+      a += kWays * kStep;
       b += kWays * kPanelColumns;
     }
     SVENGINE_UNROLL
@@ -81,9 +93,12 @@ inline __attribute__((always_inline)) void multiply(const Tile& tile, Sums<kRows
     for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
     for (int v = 0; v < kPanelVectors; ++v) sums.at[r][v] = svadd_x(all, sums.at[r][v], more[w].at[r][v]);
   }
-  const int64_t next_a = tile.next_a;
-  for (; left > 0; --left, a += kRows, b += kPanelColumns) {
-    if constexpr (kWays == 1) __builtin_prefetch(reinterpret_cast<const char*>(a) + next_a, 0, 2);
+  for (; left > 0; --left, a += kStep, b += kPanelColumns) {
+    if constexpr (kFetch && kWays == 1) {
+      __builtin_prefetch(reinterpret_cast<const char*>(a) + ahead.a, 0, 2);
+      __builtin_prefetch(next_b, 0, 2);
+      next_b += b_step;
+    }
     multiply_step<kRows>(a, b, sums);
   }
 }
@@ -151,7 +166,7 @@ __attribute__((noinline)) void run_tile_of(const GemmArgs& args, const Tile& til
     for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
     for (int v = 0; v < kPanelVectors; ++v) sums.at[r][v] = svld1(all, seed + r * kPanelColumns + v * kLanes);
   }
-  multiply<kRows>(tile, sums);
+  multiply<kRows>(tile.depth, tile.a, tile.b, tile.ahead, sums);
   if (float* partial = tile.partial) {
     SVENGINE_UNROLL
     for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
