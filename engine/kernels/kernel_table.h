@@ -10,6 +10,7 @@ struct ConvKernels;         // conv.h: direct convolution in NCHWc
 struct PoolKernels;         // pool.h
 struct ElementwiseKernels;  // elementwise.h: unary, binary, ternary with broadcasting
 struct SoftmaxKernels;      // softmax.h
+struct AttentionKernels;    // attention.h: softmax(q k') v by blocks of queries
 struct NormKernels;         // norm.h: layer, batch and local response norm
 struct ReduceKernels;       // reduce.h
 struct DataKernels;         // data.h: reorder, transpose, gather, concat, slice, pad as strided copies
@@ -22,6 +23,7 @@ struct KernelTable {
   const PoolKernels* pool;
   const ElementwiseKernels* elementwise;
   const SoftmaxKernels* softmax;
+  const AttentionKernels* attention;
   const NormKernels* norm;
   const ReduceKernels* reduce;
   const DataKernels* data;

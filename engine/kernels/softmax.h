@@ -7,9 +7,9 @@
 // NaN anywhere in a line, a maximum of +infinity and a line of nothing but -infinity give NaN in the whole line of
 // softmax and log-softmax, as NumPy and PyTorch do; -infinity beside finite values gives 0 (softmax) and -infinity
 // (log-softmax). Hardmax takes the first NaN for the maximum, as numpy.argmax does. A softmax result is within 6 + (m -
-// x_i) ULP of the true value where that is normal (the difference is rounded before its exponential is taken);
-// attention scores are rounded to float first. Log-softmax is within 2 ULP of the larger of its result and log(n). Sums
-// are blocked and compensated, so the bounds hold for any n, in an order fixed by n.
+// x_i) ULP of the true value where that is normal (the difference is rounded before its exponential is taken).
+// Log-softmax is within 2 ULP of the larger of its result and log(n). Sums are blocked and compensated, so the bounds
+// hold for any n, in an order fixed by n.
 //
 // All strides count floats. y may be x itself with the same strides (in place); otherwise they must not overlap.
 // Hardmax cannot work in place; its n is below 2^31.
@@ -30,23 +30,10 @@ struct SoftmaxArgs {
   int64_t y_outer_stride = 0;
 };
 
-/// softmax over the last axis of scale * x + mask, for attention scores x of [batch0, batch1, rows, n].
-struct AttentionSoftmaxArgs {
-  const float* x = nullptr;
-  float* y = nullptr;
-  int64_t batch0 = 1, batch1 = 1, rows = 0, n = 0;
-  int64_t x_stride[3] = {};  // from one batch0, batch1, row to the next
-  int64_t y_stride[3] = {};
-  float scale = 1;
-  const float* mask = nullptr;  // null: none. n contiguous values, found by
-  int64_t mask_stride[3] = {};  // these strides; 0 broadcasts over that dimension
-};
-
 struct SoftmaxKernels {
   TaskKernel<SoftmaxArgs> softmax;
   TaskKernel<SoftmaxArgs> log_softmax;
   TaskKernel<SoftmaxArgs> hardmax;
-  TaskKernel<AttentionSoftmaxArgs> attention_softmax;
 };
 
 }  // namespace svengine::kernels

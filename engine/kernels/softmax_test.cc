@@ -148,47 +148,6 @@ TEST_CASE("softmax passes NaN and infinities on as NumPy does") {
   });
 }
 
-TEST_CASE("attention softmax scales and masks with broadcast strides") {
-  for_every_set([](const KernelTable& set) {
-    for (int64_t n : {1, 15, 16, 33, 128, 200}) {
-      const int64_t batch = 2, heads = 3, rows = 4;
-      const size_t total = static_cast<size_t>(batch * heads * rows * n);
-      std::mt19937 random(7);
-      std::uniform_real_distribution<float> uniform(-30, 30);
-      for (int kind = 0; kind < 4; ++kind) {  // no mask; per batch; per row; full
-        const int64_t strides[4][3] = {{0, 0, 0}, {n, 0, 0}, {0, 0, n}, {heads * rows * n, rows * n, n}};
-        const size_t mask_size[4] = {0, static_cast<size_t>(batch * n), static_cast<size_t>(rows * n), total};
-        GuardedBuffer<float> x(total), y(total), mask(mask_size[kind]);
-        for (float& v : x) v = uniform(random);
-        for (float& v : mask) v = random() % 3 == 0 ? -kInf : random() % 3 == 0 ? -10000.0f : 0.0f;
-        for (size_t i = 0; i < mask.size(); i += static_cast<size_t>(n)) mask[i] = 0;  // every line has a finite score
-        AttentionSoftmaxArgs args{.x = x.data(), .y = y.data(), .batch0 = batch, .batch1 = heads, .rows = rows, .n = n};
-        for (int d = 0; d < 3; ++d) {
-          args.x_stride[d] = args.y_stride[d] = strides[3][d];
-          args.mask_stride[d] = strides[kind][d];
-        }
-        args.scale = 0.125f;
-        args.mask = kind == 0 ? nullptr : mask.data();
-        const std::vector<float> original(x.begin(), x.end());
-        if (n % 2 == 0) args.y = x.data();
-        run_tasks(set.softmax->attention_softmax, args, 2);
-        for (int64_t line = 0; line < batch * heads * rows; ++line) {
-          const int64_t index[3] = {line / (heads * rows), line / rows % heads, line % rows};
-          int64_t at = 0;
-          for (int d = 0; d < 3; ++d) at += index[d] * args.mask_stride[d];
-          std::vector<double> wide;
-          for (int64_t j = 0; j < n; ++j) {
-            const float m = args.mask ? mask[at + j] : 0.0f;
-            wide.push_back(std::fmaf(original[line * n + j], 0.125f, m));
-          }
-          check_line(wide, args.y + line * n, 1, false, set.name);
-        }
-        REQUIRE(y.intact());
-      }
-    }
-  });
-}
-
 TEST_CASE("hardmax marks the first maximum") {
   for_every_set([](const KernelTable& set) {
     std::mt19937 random(3);

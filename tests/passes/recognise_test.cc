@@ -220,7 +220,8 @@ TEST_CASE("attention whose mask enlarges the batch stays as it is") {
     Value* scores = b.add("Add", {b.add("MatMul", {q, k}), b.input("mask", DType::f32, {3, 1, 1, 7})});
     b.output(b.add("MatMul", {b.add("Softmax", {scores}), v}), "y");
   };
-  const Graph after = check_pass(describe, "attention", {random_tensor({1, 2, 5, 8}, 1), random_tensor({1, 2, 8, 7}, 2), random_tensor({1, 2, 7, 8}, 3), random_tensor({3, 1, 1, 7}, 4)});
+  const Graph after = check_pass(describe, "attention", {random_tensor({1, 2, 5, 8}, 1), random_tensor({1, 2, 8, 7}, 2),
+                                                         random_tensor({1, 2, 7, 8}, 3), random_tensor({3, 1, 1, 7}, 4)});
   CHECK(ops_of(after) == "MatMul Add Softmax MatMul");
 }
 

@@ -1,9 +1,8 @@
-// Softmax and log-softmax along contiguous lines, also of masked attention scores.
+// Softmax and log-softmax along contiguous lines.
 //
 // Three passes over a line: maximum, exponentials and their sum, scaling. Everything about lines and their tails is in
-// rows.h. The scores of attention are computed anew in each pass (one multiply-add) rather than stored. Short lines go
-// four at a time: what is done once per line (across lanes, reciprocal) then costs once per four. A line's result does
-// not depend on how it was grouped.
+// rows.h. Short lines go four at a time: what is done once per line (across lanes, reciprocal) then costs once per four. A
+// line's result does not depend on how it was grouped.
 #include "engine/kernels/softmax.h"
 
 #include "engine/kernels/sve/math.h"
@@ -101,61 +100,11 @@ void run(const SoftmaxArgs& args, int64_t begin, int64_t end, void*) noexcept {
   });
 }
 
-template <int kLines>
-struct AttentionLines {
-  const float* x[kLines];
-  const float* mask[kLines];
-  float* y[kLines];
-
-  AttentionLines(const AttentionSoftmaxArgs& args, int64_t line) {
-    int64_t row = line % args.rows, inner = line / args.rows % args.batch1, outer = line / args.rows / args.batch1;
-    for (int r = 0; r < kLines; ++r) {
-      x[r] = args.x + outer * args.x_stride[0] + inner * args.x_stride[1] + row * args.x_stride[2];
-      y[r] = args.y + outer * args.y_stride[0] + inner * args.y_stride[1] + row * args.y_stride[2];
-      mask[r] = !args.mask
-                    ? nullptr
-                    : args.mask + outer * args.mask_stride[0] + inner * args.mask_stride[1] + row * args.mask_stride[2];
-      if (++row < args.rows) continue;
-      row = 0;
-      if (++inner < args.batch1) continue;
-      inner = 0;
-      ++outer;
-    }
-  }
-};
-
-TaskCut attention_cut(const AttentionSoftmaxArgs& args) {
-  return TaskCut(args.batch0 * args.batch1 * args.rows, args.n);
-}
-
-int64_t attention_tasks(const AttentionSoftmaxArgs& args) noexcept { return attention_cut(args).tasks(); }
-
-void attention_run(const AttentionSoftmaxArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut = attention_cut(args);
-  const vf scale = vdup(args.scale);
-  for_line_groups(args.n, cut.begin(begin), cut.begin(end), [&]<int kLines>(int64_t line) {
-    const AttentionLines<kLines> at(args, line);
-    if (args.mask) {
-      softmax_lines<false, kLines>(args.n, at.y, [&](int r, int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf {
-        const vf x = svld1(p, at.x[r] + i);
-        const vf mask = svld1(p, at.mask[r] + i);
-        return vfma(x, scale, mask);
-      });
-    } else {
-      softmax_lines<false, kLines>(args.n, at.y, [&](int r, int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf {
-        const vf x = svld1(p, at.x[r] + i);
-        return vmul(x, scale);
-      });
-    }
-  });
-}
-
 }  // namespace
 
 extern const SoftmaxKernels softmax_kernels;
 const SoftmaxKernels softmax_kernels{{tasks, no_scratch, run<false>},
                                      {tasks, no_scratch, run<true>},
-                                     {softmax_middle_tasks, no_scratch, hardmax},
-                                     {attention_tasks, no_scratch, attention_run}};
+                                     {softmax_middle_tasks, no_scratch, hardmax}};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -9,6 +9,7 @@ extern const ConvKernels conv_kernels;
 extern const PoolKernels pool_kernels;
 extern const ElementwiseKernels elementwise_kernels;
 extern const SoftmaxKernels softmax_kernels;
+extern const AttentionKernels attention_kernels;
 extern const NormKernels norm_kernels;
 extern const ReduceKernels reduce_kernels;
 extern const DataKernels data_kernels;
@@ -17,7 +18,7 @@ extern const DataKernels data_kernels;
 #define SVENGINE_STRING(x) SVENGINE_STRING_(x)
 
 extern const KernelTable table;
-const KernelTable table{SVENGINE_STRING(SVENGINE_KERNEL_SET), kLanes,          &gemm_kernels, &conv_kernels, &pool_kernels,
-                        &elementwise_kernels,                 &softmax_kernels, &norm_kernels, &reduce_kernels, &data_kernels};
+const KernelTable table{SVENGINE_STRING(SVENGINE_KERNEL_SET), kLanes, &gemm_kernels, &conv_kernels, &pool_kernels,
+                        &elementwise_kernels, &softmax_kernels, &attention_kernels, &norm_kernels, &reduce_kernels, &data_kernels};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -2,12 +2,11 @@
 //
 // Inputs q, k, v and optionally mask. A layout says how [batch, heads, length, size] is stored: "bhsd" as it is, "bshd" with
 // length before heads (what a projection leaves), "bhds" (k only) with size before length. The mask broadcasts to
-// [batch, heads, queries, keys] and has all keys. The product kernels read and write the layouts by strides; nothing is moved.
-#include "engine/kernels/softmax.h"
+// [batch, heads, queries, keys] and has all keys. The kernel reads and writes the layouts by strides; nothing is moved.
+#include "engine/kernels/attention.h"
 #include "engine/ops/broadcast.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
-#include "engine/ops/nn/product_common.h"
 #include "engine/ops/samples.h"
 
 namespace svengine::ops {
@@ -47,57 +46,37 @@ Status infer(InferContext& c) {
   return {};
 }
 
-/// scores = q k' of every batch and head, [batch][heads][queries][keys].
-void emit_scores(LowerContext& c, const Heads& q, const Heads& k, Buffer scores) {
-  Product p;
-  p.batch = {q.batch, q.heads};
-  p.m = q.length, p.n = k.length, p.k = q.size;
-  p.a = {c.in(0), q.length_stride, false, {q.batch_stride, q.head_stride}, -1};
-  const bool transposed = k.size_stride == 1;  // stored [keys][size]
-  p.b = {c.in(1), transposed ? k.length_stride : k.size_stride, transposed, {k.batch_stride, k.head_stride}, -1};
-  p.c = scores;
-  p.ldc = k.length;
-  p.c_strides = {q.heads * q.length * k.length, q.length * k.length};
-  emit_product(c, std::move(p));
-}
-
-void emit_softmax(LowerContext& c, const Heads& q, const Heads& k, Buffer scores) {
-  kernels::AttentionSoftmaxArgs args;
-  args.batch0 = q.batch, args.batch1 = q.heads, args.rows = q.length, args.n = k.length;
-  const int64_t strides[3] = {q.heads * q.length * k.length, q.length * k.length, k.length};
-  for (int i = 0; i < 3; ++i) args.x_stride[i] = args.y_stride[i] = strides[i];
+/// Sizes and strides of the kernel's arguments; pointers are the run's.
+kernels::AttentionArgs arguments(const LowerContext& c) {
+  const auto heads = [&](const char* name, const Type& type) { return heads_of(c.attributes(), name, type.shape); };
+  const Heads q = heads("q_layout", c.in_type(0)), k = heads("k_layout", c.in_type(1)), v = heads("v_layout", c.in_type(2)),
+              y = heads("out_layout", c.out_type());
+  const auto strides = [](const Heads& h) { return kernels::AttentionStride{h.batch_stride, h.head_stride, h.length_stride}; };
+  kernels::AttentionArgs args;
+  args.batch = q.batch, args.heads = q.heads, args.queries = q.length, args.keys = k.length, args.size = q.size, args.value_size = v.size;
+  args.q_stride = strides(q), args.k_stride = strides(k), args.v_stride = strides(v), args.y_stride = strides(y);
+  args.k_transposed = c.attributes().text("k_layout", "bhsd") == "bhds";
+  if (args.k_transposed) args.k_stride.row = k.size_stride;
   args.scale = c.attributes().real("scale", 1.0f);
   if (c.has_input(3)) {
     const auto s = broadcast_strides(c.in_dims(3), {q.batch, q.heads, q.length, k.length});
-    for (size_t i = 0; i < 3; ++i) args.mask_stride[i] = s[i];
+    args.mask_stride = {s[0], s[1], s[2]};
   }
-  emit_kernel(c, "attention_softmax", c.kernels().softmax->attention_softmax, args,
-              [scores, mask = c.in(3)](kernels::AttentionSoftmaxArgs& a, const Run& run) {
-                a.x = a.y = run.get<float>(scores);
-                a.mask = run.get<const float>(mask);
-              });
-}
-
-void emit_context(LowerContext& c, const Heads& q, const Heads& v, Buffer scores) {
-  Product p;
-  p.batch = {q.batch, q.heads};
-  p.m = q.length, p.n = v.size, p.k = v.length;
-  p.a = {scores, v.length, false, {q.heads * q.length * v.length, q.length * v.length}, -1};
-  p.b = {c.in(2), v.length_stride, false, {v.batch_stride, v.head_stride}, -1};
-  const Heads out = heads_of(c.out_dims(), c.attributes().text("out_layout", "bhsd"));
-  p.c = c.out();
-  p.ldc = out.length_stride;
-  p.c_strides = {out.batch_stride, out.head_stride};
-  emit_product(c, std::move(p));
+  return args;
 }
 
 Status lower(LowerContext& c) {
-  const Heads q = heads_of(c.attributes(), "q_layout", c.in_type(0).shape), k = heads_of(c.attributes(), "k_layout", c.in_type(1).shape),
-              v = heads_of(c.attributes(), "v_layout", c.in_type(2).shape);
-  const Buffer scores = c.temporary(q.batch * q.heads * q.length * k.length * 4);
-  emit_scores(c, q, k, scores);
-  emit_softmax(c, q, k, scores);
-  emit_context(c, q, v, scores);
+  const kernels::AttentionKernels& kernels = *c.kernels().attention;
+  const kernels::AttentionArgs args = arguments(c);
+  const Buffer packed_k = c.temporary(kernels.packed_k_bytes(args)), packed_v = c.temporary(kernels.packed_v_bytes(args));
+  const auto bind = [=, q = c.in(0), k = c.in(1), v = c.in(2), mask = c.in(3), y = c.out()](kernels::AttentionArgs& a, const Run& run) {
+    a.q = run.get<const float>(q), a.k = run.get<const float>(k), a.v = run.get<const float>(v);
+    a.mask = run.get<const float>(mask);
+    a.y = run.get<float>(y);
+    a.packed_k = run.get<float>(packed_k), a.packed_v = run.get<float>(packed_v);
+  };
+  emit_kernel(c, "attention_pack", kernels.pack, args, bind);
+  emit_kernel(c, "attention", kernels.attention, args, bind);
   return {};
 }
 
