@@ -44,7 +44,7 @@ struct Shape {
 
 constexpr Shape kShapes[] = {
     {768, 768, 768, "square"},     {128, 768, 768, "bert_projection"}, {128, 3072, 768, "bert_up"},
-    {128, 768, 3072, "bert_down"}, {128, 128, 64, "attention_scores"}, {128, 64, 128, "attention_values"},
+    {128, 768, 3072, "bert_down"}, {16, 3072, 768, "short_up"},    {16, 768, 3072, "short_down"},
     {1, 1000, 2048, "classifier"}, {3136, 64, 64, "pointwise_56"},     {2048, 1024, 1024, "large"},
 };
 
