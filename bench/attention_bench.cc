@@ -24,7 +24,8 @@ using Buffer = std::unique_ptr<float, Free>;
 
 Buffer random_floats(int64_t count) {
   constexpr int64_t kAlignment = 4096;
-  Buffer buffer(static_cast<float*>(std::aligned_alloc(kAlignment, static_cast<size_t>((count * 4 / kAlignment + 1) * kAlignment))));
+  const auto bytes = static_cast<size_t>((count * 4 / kAlignment + 1) * kAlignment);
+  Buffer buffer(static_cast<float*>(std::aligned_alloc(kAlignment, bytes)));
   std::mt19937 random(1);
   std::uniform_real_distribution<float> uniform(-1, 1);
   for (int64_t i = 0; i < count; ++i) buffer.get()[i] = uniform(random);
@@ -39,10 +40,12 @@ void attention(benchmark::State& state, const KernelTable& set, int64_t length) 
   args.heads = kHeads, args.queries = args.keys = length, args.size = args.value_size = kSize;
   args.q_stride = args.k_stride = args.v_stride = args.y_stride = {total, kSize, width};  // as the projections leave it
   args.scale = 0.125f;
-  const Buffer q = random_floats(total), k = random_floats(total), v = random_floats(total), y = random_floats(total), mask = random_floats(length);
+  const Buffer q = random_floats(total), k = random_floats(total), v = random_floats(total), y = random_floats(total);
+  const Buffer mask = random_floats(length);
   args.q = q.get(), args.k = k.get(), args.v = v.get(), args.y = y.get(), args.mask = mask.get();
   const AttentionKernels& kernels = *set.attention;
-  const Buffer packed_k = random_floats(kernels.packed_k_bytes(args) / 4), packed_v = random_floats(kernels.packed_v_bytes(args) / 4);
+  const Buffer packed_k = random_floats(kernels.packed_k_bytes(args) / 4);
+  const Buffer packed_v = random_floats(kernels.packed_v_bytes(args) / 4);
   args.packed_k = packed_k.get(), args.packed_v = packed_v.get();
   const Buffer scratch = random_floats(kernels.attention.scratch_bytes(args) / 4);
   double peak = 0;
@@ -57,7 +60,8 @@ void attention(benchmark::State& state, const KernelTable& set, int64_t length) 
       state.ResumeTiming();
     }
   }
-  state.counters["flops"] = benchmark::Counter(4.0 * static_cast<double>(length * length * width), benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["flops"] =
+      benchmark::Counter(4.0 * static_cast<double>(length * length * width), benchmark::Counter::kIsIterationInvariantRate);
   state.counters["peak"] = peak / static_cast<double>((samples + 15) / 16);
 }
 

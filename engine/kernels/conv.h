@@ -25,9 +25,10 @@
 // form does not depend on batch and image size. A sum runs over channels, then rows, then columns of the kernel, in single
 // precision with fused multiply-adds, starting from bias + residual: its order depends on the shape alone.
 //
-// kWinograd is F(4x4, 3x3): a quarter of the multiplications, and rounding errors about ten times those of the other kinds (4.5e-6 to 1.4e-5
-// of the largest output for random layers of 64 to 512 channels; bounded by kernels/reference/conv_winograd.h). An infinity or
-// NaN in its input spreads over the 4 x 4 outputs of every tile that reads it. choose(shape, exact = true) never gives it.
+// kWinograd is F(4x4, 3x3): a quarter of the multiplications, and rounding errors about ten times those of the other kinds
+// (4.5e-6 to 1.4e-5 of the largest output for random layers of 64 to 512 channels; bounded by
+// kernels/reference/conv_winograd.h). An infinity or NaN in its input spreads over the 4 x 4 outputs of every tile that reads
+// it. choose(shape, exact = true) never gives it.
 //
 // Work is cut by shape alone. Every pair of `x_tasks` and `x` computes the tasks [begin, end); tasks are small and
 // independent, neighbours share operands, so give every thread one contiguous range. Results are bitwise the same however the

@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "engine/kernels/attention.h"
 #include "engine/kernels/conv.h"
 #include "engine/kernels/data.h"
 #include "engine/kernels/elementwise.h"
@@ -62,16 +63,21 @@ Call convolution(int64_t in, int64_t out, int64_t size, int64_t kernel, int64_t 
   s.in_channels = in, s.out_channels = out, s.groups = groups;
   s.in = {1, size, size}, s.out = {1, out_size, out_size}, s.kernel = {1, kernel, kernel};
   s.stride = {1, stride, stride}, s.pad = {0, pad, pad};
-  args.kind = conv.choose(s);
+  args.kind = conv.choose(s, false);
   Memory memory;
   float* packed = memory.random(conv.packed_bytes(s, args.kind) / 4);
   conv.pack(s, args.kind, memory.random(out * in / groups * kernel * kernel), packed, 0, conv.pack_tasks(s, args.kind));
   args.input = memory.random(blocked(in) * size * size), args.weights = packed, args.bias = memory.random(blocked(out));
   args.output = memory.random(blocked(out) * out_size * out_size);
   args.activation.kind = Activation::kRelu;
+  args.workspace = memory.scratch(conv.workspace_bytes(args));
   float* scratch = memory.scratch(conv.scratch_bytes(args));
-  const int64_t tasks = conv.tasks(args);
-  return [=, &conv] { (void)memory, conv.run(args, 0, tasks, scratch); };
+  const int64_t prepare_tasks = conv.prepare_tasks(args), tasks = conv.tasks(args);
+  return [=, &conv] {
+    (void)memory;
+    conv.prepare(args, 0, prepare_tasks);
+    conv.run(args, 0, tasks, scratch);
+  };
 }
 
 GemmPackArgs packing(Memory& memory, int64_t extent, int64_t depth, bool depth_major, int64_t packed_bytes) {
@@ -133,12 +139,18 @@ Call softmax(int64_t rows, int64_t n) {
   return call_of(best().softmax->softmax, args, memory);
 }
 
-Call attention_softmax(int64_t rows, int64_t n) {
+/// One head, packing included; `size` values a query, key and value.
+Call attention(int64_t tokens, int64_t size) {
+  const AttentionKernels& kernels = *best().attention;
   Memory memory;
-  AttentionSoftmaxArgs args;
-  args.x = memory.random(rows * n), args.y = memory.random(rows * n), args.mask = memory.random(n);
-  args.rows = rows, args.n = args.x_stride[2] = args.y_stride[2] = n, args.scale = 0.125f;
-  return call_of(best().softmax->attention_softmax, args, memory);
+  AttentionArgs args;
+  args.queries = args.keys = tokens, args.size = args.value_size = size, args.scale = 0.125f;
+  args.q = memory.random(tokens * size), args.k = memory.random(tokens * size), args.v = memory.random(tokens * size);
+  args.y = memory.random(tokens * size), args.mask = memory.random(tokens);
+  args.q_stride.row = args.k_stride.row = args.v_stride.row = args.y_stride.row = size;
+  args.packed_k = memory.random(kernels.packed_k_bytes(args) / 4);
+  args.packed_v = memory.random(kernels.packed_v_bytes(args) / 4);
+  return [pack = call_of(kernels.pack, args, memory), run = call_of(kernels.attention, args, memory)] { pack(), run(); };
 }
 
 Call layer_norm(int64_t rows, int64_t n) {
@@ -207,7 +219,7 @@ Call make_work(const std::string& name) {
   if (scan(name, "pack_b/%lldx%lld", a, b)) return pack_b(a, b);
   if (scan(name, "add/%lld", a)) return addition(a);
   if (scan(name, "softmax/%lldx%lld", a, b)) return softmax(a, b);
-  if (scan(name, "attention_softmax/%lldx%lld", a, b)) return attention_softmax(a, b);
+  if (scan(name, "attention/%lldx%lld", a, b)) return attention(a, b);
   if (scan(name, "layer_norm/%lldx%lld", a, b)) return layer_norm(a, b);
   if (scan(name, "max_pool/%lld@%lld", a, b)) return max_pool(a, b);
   if (scan(name, "global_pool/%lld@%lld", a, b)) return global_pool(a, b);

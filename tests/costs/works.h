@@ -4,7 +4,8 @@
 //   choose gemm/MxNxK, gemm_gelu/MxNxK              packed operands, bias for each column; no activation, or GELU
 //   pack_a/MxK, pack_b/KxN                   operands of products, from row-major matrices
 //   exp/N tanh/N gelu/N sigmoid/N erf/N log/N relu/N add/N     N contiguous elements
-//   softmax/RxN, attention_softmax/RxN, layer_norm/RxN         R rows of N; attention with scale and mask
+//   softmax/RxN, layer_norm/RxN              R rows of N
+//   attention/TxS                            one head of T tokens with S values each: packing, scores, mask, softmax, sums
 //   max_pool/C@SIZE, global_pool/C@SIZE      3x3 with stride 2, and the average of an image, blocked
 //   to_blocked/C@SIZE                        a plain image to channel blocks
 #pragma once

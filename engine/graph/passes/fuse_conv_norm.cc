@@ -62,7 +62,8 @@ Status fuse_conv_norm(Graph& graph, const PassContext& context) {
     if (norm->attributes.integer("training_mode")) continue;  // normalises by the batch's own statistics
     Node* conv = bare_conv(graph, norm->input(0));
     if (!conv) continue;
-    if (norm->input(1)->type.dtype != DType::f32 || conv->input(1)->constant().dims()[0] != norm->input(1)->constant().count()) continue;
+    const Tensor &scale = norm->input(1)->constant(), &weights = conv->input(1)->constant();
+    if (scale.type() != DType::f32 || weights.dims()[0] != scale.count()) continue;
     SV_TRY(fold(graph, *conv, *norm, *fused));
   }
   graph.erase_unused_constants();
