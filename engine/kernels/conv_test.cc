@@ -199,6 +199,11 @@ void check_all(const Problem& p) {
   }
 }
 
+/// Where the other kinds see nothing new: the double reference takes its time.
+void check_winograd(const Problem& p) {
+  for (const KernelTable* set : available_kernel_sets()) check(*set, p, ConvKind::kWinograd);
+}
+
 }  // namespace
 
 TEST_CASE("the chosen kind is the special one") {
@@ -259,30 +264,30 @@ TEST_CASE("images smaller than the kernel, and mostly padding") {
 
 TEST_CASE("Winograd at every edge and channel count") {
   for (int64_t size : {1, 2, 3, 4, 5, 7, 8, 9, 14}) check_all(square(20, 18, size, 3, 1, 1));
-  for (int64_t channels : {1, 16, 31, 48, 100}) check_all(square(channels, 130 - channels, 7, 3, 1, 1));
-  Problem p{40, 70, {1, 13, 22}, {1, 3, 3}};
+  for (int64_t channels : {1, 16, 31, 100}) check_winograd(square(channels, 130 - channels, 7, 3, 1, 1));
+  Problem p{18, 20, {1, 9, 14}, {1, 3, 3}};
   for (int64_t begin : {-1, 0, 1, 2, 5})
     for (int64_t end : {-2, 0, 1, 4}) {
       p.pad = {0, begin, 1}, p.pad_end = {0, 1, end};
-      check_all(p);
+      check_winograd(p);
       p.pad = {0, 1, begin}, p.pad_end = {0, end, 1};
-      check_all(p);
+      check_winograd(p);
     }
 }
 
 TEST_CASE("Winograd with weights transformed on the way") {
-  Problem p = square(150, 140, 7, 3, 1, 1);
+  Problem p = square(150, 140, 5, 3, 1, 1);
   p.bias = p.residual = true;
   p.activation.kind = Activation::kRelu;
-  check_all(p);
+  check_winograd(p);
   p.batch = 11;  // several groups of tiles where the L2 cache is small
   p.in_place = true;
   p.activation = {Activation::kClip, -0.5f, 2.0f};
-  check_all(p);
-  check_all(square(520, 40, 4, 3, 1, 1));  // several chunks of channels
-  p = square(144, 130, 9, 3, 1, 0);
+  check_winograd(p);
+  check_winograd(square(520, 40, 4, 3, 1, 1));  // several chunks of channels
+  p = square(144, 130, 6, 3, 1, 0);
   p.activation.kind = Activation::kSigmoid;
-  check_all(p);
+  check_winograd(p);
 }
 
 TEST_CASE("wide and tall images") {
