@@ -47,6 +47,7 @@ Status Team::run(const std::function<void(int)>& body) const {
 
 Result<std::unique_ptr<RunState>> RunState::create(std::shared_ptr<const Plan> plan, const Team& team, Replicas* replicas) {
   std::unique_ptr<RunState> state(new RunState);
+  if (replicas) replicas->keep(plan);
   SV_ASSIGN(state->arena_, ArenaMemory::map(static_cast<size_t>(plan->arena_bytes)));
   SV_ASSIGN(state->scratch_, ArenaMemory::map(static_cast<size_t>(plan->scratch_bytes) * static_cast<size_t>(team.threads())));
   state->input_slots_.resize(plan->inputs.size());

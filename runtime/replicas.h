@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "engine/base/memory.h"
@@ -13,8 +14,12 @@ namespace svengine {
 class Replicas {
  public:
   /// The address of the copy of `bytes` at `original`, shared by all plans of the group; its content is there after the next
-  /// copy(). Null when memory is out. The original must outlive the replicas.
+  /// copy(). Null when memory is out. The original must outlive the replicas: see keep().
   const std::byte* of(const std::byte* original, int64_t bytes);
+
+  /// Keeps alive whoever owns originals. A plan's own tables are freed with it otherwise, when the session drops it for newer
+  /// ones, and the next plan's table at the same address would be taken for one that is copied already.
+  void keep(std::shared_ptr<const void> owner) { owners_.push_back(std::move(owner)); }
 
   /// Called by every one of the group's `threads` threads at once: each fills, and so first touches, its share.
   void copy(int thread, int threads) const;
@@ -28,6 +33,7 @@ class Replicas {
   };
   std::map<std::pair<const std::byte*, int64_t>, std::shared_ptr<std::byte>> copies_;
   std::vector<Piece> pending_;
+  std::vector<std::shared_ptr<const void>> owners_;
 };
 
 }  // namespace svengine
