@@ -15,7 +15,7 @@ inline __attribute__((always_inline)) void advance(const float*& address, int64_
 }
 
 template <int kRows, int kVectors>
-void product(int64_t channels, const float* x, const float* weights, float* sums, bool first) {
+SVENGINE_HOT void product(int64_t channels, const float* x, const float* weights, float* sums, bool first) {
   constexpr int kAddresses = (kRows + kReach - 1) / kReach;
   const vb all = svptrue_b32();
   vf sum[kRows][kVectors];
@@ -71,7 +71,7 @@ inline __attribute__((always_inline)) vf combine(vf g0, vf g1, vf g2) {
 }
 
 template <int kRow, int kTiles>
-void few_product(int64_t channels, const float* x, const float* weights, float* sums, int64_t sum_step, bool first) {
+SVENGINE_HOT void few_product(int64_t channels, const float* x, const float* weights, float* sums, int64_t sum_step, bool first) {
   constexpr int kRows = kTileIn * kTiles;
   constexpr int kAddresses = (kRows + kReach - 1) / kReach;
   const vb all = svptrue_b32();

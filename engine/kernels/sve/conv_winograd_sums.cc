@@ -82,12 +82,12 @@ SVENGINE_INLINE void sum_tile_half(const float* m, int64_t step, const SumTarget
 }
 
 template <Known kKnown>
-void sum_tile(const float* m, int64_t step, const SumTarget& target) {
+SVENGINE_HOT void sum_tile(const float* m, int64_t step, const SumTarget& target) {
   sum_tile_half<0, kKnown>(m, step, target);
   sum_tile_half<1, kKnown>(m, step, target);
 }
 
-void sum_tile(const float* m, int64_t step, const SumTarget& target) {
+SVENGINE_HOT void sum_tile(const float* m, int64_t step, const SumTarget& target) {
   switch (known(target)) {
     case Known::kNothing: return sum_tile<Known::kNothing>(m, step, target);
     case Known::kPlain: return sum_tile<Known::kPlain>(m, step, target);

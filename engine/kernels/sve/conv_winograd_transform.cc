@@ -76,7 +76,7 @@ SVENGINE_INLINE void input_tile_pair(const float* from, int64_t row_step, const 
 }
 
 template <bool kWhole>
-void input_tile(const float* from, int64_t row_step, const Inside& inside, float* to, const Steps& steps) {
+SVENGINE_HOT void input_tile(const float* from, int64_t row_step, const Inside& inside, float* to, const Steps& steps) {
   input_tile_pair<0, kWhole>(from, row_step, inside, to, steps);
   input_tile_pair<1, kWhole>(from, row_step, inside, to, steps);
   input_tile_pair<2, kWhole>(from, row_step, inside, to, steps);
@@ -123,7 +123,7 @@ SVENGINE_INLINE WeightRows weight_columns(const float* from) {
 /// The columns of the next channel are under way while the rows of one are finished: A64FX has too few instructions in flight to
 /// overlap channels by itself.
 template <int kPair>
-void weights_of_pair(int64_t channels, int vectors, const float* from, int64_t block_step, float* to, int64_t frequency_step) {
+SVENGINE_HOT void weights_of_pair(int64_t channels, int vectors, const float* from, int64_t block_step, float* to, int64_t frequency_step) {
   for (int v = 0; v < vectors; ++v) {
     const float* at = from + v * block_step;
     float* out = to + v * kLanes;
