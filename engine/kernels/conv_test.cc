@@ -229,6 +229,12 @@ TEST_CASE("one by one convolutions of every channel count") {
   }
   for (int64_t outs : {48, 80, 130}) check_all(square(24, outs, 3, 1));
   check_all(square(48, 24, 7, 1, 2));
+  Problem picked = grouped(square(64, 96, 9, 1, 3), 2);  // strides whose inputs are copied first
+  picked.batch = 3;
+  picked.bias = picked.in_place = true;
+  check_all(picked);
+  picked.pad_end = {0, 2, 5};  // and that must not be: outputs outside the image
+  check_all(picked);
   check_all(square(16, 16, 1, 1));
   Problem deep = square(600, 17, 4, 1);  // several passes over the channels
   deep.bias = deep.residual = true;

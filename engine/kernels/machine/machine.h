@@ -12,6 +12,8 @@ struct Machine {
   int64_t gemm_block_bytes;   // of a panel of the packed operand that a GEMM goes over for every tile
   int conv_pixels;       // pixels of a convolution tile
   int conv_vectors;      // output channel blocks of a convolution tile
+  int pointwise_pixels;  // of a 1 x 1 convolution's tile, whose pixels share addresses
+  int pointwise_vectors;
   int64_t conv_weight_bytes;  // weights that a convolution's pass goes over for every tile
   int conv_addresses;    // most pixels of a convolution tile: each needs an integer register (x86 16, aarch64 31)
   int64_t l1_bytes;      // per core
@@ -25,18 +27,20 @@ struct Machine {
 // A64FX: 12 x 2 accumulators leave 1 % of the two FMA pipes unused (LLVM's and SimEng's models, GCC 12); a convolution keeps
 // to 6 pixels x 4 blocks because more address streams starve it (SimEng: 0.962 of peak against 0.864 for 12 x 2), and its
 // weights, 21 bytes a cycle, to the L1 cache: 12 cores together get 42 bytes a cycle each from L2, in bursts.
+// In a 1 x 1 convolution four pixels share an address; 13 x 2 then has passes twice as long as 6 x 4, no tile of which is bound by
+// decoding, and cuts 7 x 7 pixels well (bench/a64fx_cycles.sh --layers convolutions: 2 % less than 6 x 4, 1 % less than 12 x 2).
 // A GEMM's panel leaves the other half of L1 to the rows and sums that pass by.
 // L1D 64 KiB, lines of 256 bytes; L2 7 MiB usable by 12 cores; a vector FDIV or FSQRT blocks its pipe for 98 cycles (Fujitsu A64FX
 // Microarchitecture Manual 1.8, Programming Guide 1.4).
-inline constexpr Machine kMachine_sve512{16, 32, 12, 2, 32 << 10, 6, 4, 40 << 10, 10, 64 << 10, 597 << 10, 256, true, true, false};
+inline constexpr Machine kMachine_sve512{16, 32, 12, 2, 32 << 10, 6, 4, 13, 2, 40 << 10, 10, 64 << 10, 597 << 10, 256, true, true, false};
 // Any other SVE machine with 256- or 128-bit vectors (Neoverse V1; V2, N2): the same 32 registers.
-inline constexpr Machine kMachine_sve256{8, 32, 12, 2, 32 << 10, 6, 4, 40 << 10, 10, 64 << 10, 1 << 20, 64, true, true, true};
-inline constexpr Machine kMachine_sve128{4, 32, 12, 2, 32 << 10, 6, 4, 40 << 10, 10, 64 << 10, 1 << 20, 64, true, true, true};
+inline constexpr Machine kMachine_sve256{8, 32, 12, 2, 32 << 10, 6, 4, 12, 2, 40 << 10, 10, 64 << 10, 1 << 20, 64, true, true, true};
+inline constexpr Machine kMachine_sve128{4, 32, 12, 2, 32 << 10, 6, 4, 12, 2, 40 << 10, 10, 64 << 10, 1 << 20, 64, true, true, true};
 // Sapphire Rapids: 32 registers; 12 x 2 reaches 135 of 136 GFLOP/s. L1D 48 KiB, L2 2 MiB, which supplies a convolution's
 // weights without loss (measured: 138 GFLOP/s; passes that fit L1 give 130), and half of a GEMM's panel (2048 x 1024 x 1024:
-// 0.93 of peak with blocks of 48 KiB, 0.91 with 24 KiB).
-inline constexpr Machine kMachine_avx512{16, 32, 12, 2, 48 << 10, 6, 4, 384 << 10, 8, 48 << 10, 2 << 20, 64, false, false, true};
+// 0.93 of peak with blocks of 48 KiB, 0.91 with 24 KiB). 1 x 1 convolutions: 6 x 4 and 12 x 2 are equal (bench/conv_bench).
+inline constexpr Machine kMachine_avx512{16, 32, 12, 2, 48 << 10, 6, 4, 6, 4, 384 << 10, 8, 48 << 10, 2 << 20, 64, false, false, true};
 // AVX2 has 16 registers: 6 x 2 accumulators, two panels, one broadcast.
-inline constexpr Machine kMachine_avx2{8, 16, 6, 2, 16 << 10, 6, 2, 64 << 10, 8, 32 << 10, 256 << 10, 64, false, false, true};
+inline constexpr Machine kMachine_avx2{8, 16, 6, 2, 16 << 10, 6, 2, 6, 2, 64 << 10, 8, 32 << 10, 256 << 10, 64, false, false, true};
 
 }  // namespace svengine::kernels

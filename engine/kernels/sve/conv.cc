@@ -10,9 +10,9 @@ namespace {
 
 using conv::Kind;
 
-const Kind& kind_of(ConvKind kind) {
+const Kind& kind_of(const ConvShape& shape, ConvKind kind) {
   switch (kind) {
-    case ConvKind::kDirect: return conv::kDirectKind;
+    case ConvKind::kDirect: return conv::is_pointwise(shape) ? conv::kPointwiseKind : conv::kDirectKind;
     case ConvKind::kFirstLayer: return conv::kFirstLayerKind;
     case ConvKind::kDepthwise: return conv::kDepthwiseKind;
     case ConvKind::kGrouped: return conv::kGroupedKind;
@@ -38,37 +38,37 @@ bool empty(const ConvShape& shape) {
 }
 
 int64_t packed_bytes(const ConvShape& shape, ConvKind kind) noexcept {
-  return conv::round_up(kind_of(kind).packed_floats(shape) * conv::kFloat, 256);
+  return conv::round_up(kind_of(shape, kind).packed_floats(shape) * conv::kFloat, 256);
 }
 
-int64_t pack_tasks(const ConvShape& shape, ConvKind kind) noexcept { return kind_of(kind).pack_tasks(shape); }
+int64_t pack_tasks(const ConvShape& shape, ConvKind kind) noexcept { return kind_of(shape, kind).pack_tasks(shape); }
 
 void pack(const ConvShape& shape, ConvKind kind, const float* weights, float* packed, int64_t task_begin, int64_t task_end) noexcept {
-  kind_of(kind).pack(shape, weights, packed, task_begin, task_end);
+  kind_of(shape, kind).pack(shape, weights, packed, task_begin, task_end);
 }
 
-int64_t tasks(const ConvArgs& args) noexcept { return empty(args.shape) ? 0 : kind_of(args.kind).tasks(args.shape); }
+int64_t tasks(const ConvArgs& args) noexcept { return empty(args.shape) ? 0 : kind_of(args.shape, args.kind).tasks(args.shape); }
 
 int64_t scratch_bytes(const ConvArgs& args) noexcept {
-  return empty(args.shape) ? 0 : conv::round_up(kind_of(args.kind).scratch_bytes(args.shape), 256);
+  return empty(args.shape) ? 0 : conv::round_up(kind_of(args.shape, args.kind).scratch_bytes(args.shape), 256);
 }
 
 void run(const ConvArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept {
-  if (task_begin < task_end) kind_of(args.kind).run(args, task_begin, task_end, scratch);
+  if (task_begin < task_end) kind_of(args.shape, args.kind).run(args, task_begin, task_end, scratch);
 }
 
 int64_t workspace_bytes(const ConvArgs& args) noexcept {
-  const Kind& kind = kind_of(args.kind);
+  const Kind& kind = kind_of(args.shape, args.kind);
   return kind.workspace_bytes && !empty(args.shape) ? conv::round_up(kind.workspace_bytes(args.shape), 256) : 0;
 }
 
 int64_t prepare_tasks(const ConvArgs& args) noexcept {
-  const Kind& kind = kind_of(args.kind);
+  const Kind& kind = kind_of(args.shape, args.kind);
   return kind.prepare_tasks && !empty(args.shape) ? kind.prepare_tasks(args.shape) : 0;
 }
 
 void prepare(const ConvArgs& args, int64_t task_begin, int64_t task_end) noexcept {
-  if (task_begin < task_end) kind_of(args.kind).prepare(args, task_begin, task_end);
+  if (task_begin < task_end) kind_of(args.shape, args.kind).prepare(args, task_begin, task_end);
 }
 
 }  // namespace

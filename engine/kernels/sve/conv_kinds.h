@@ -18,6 +18,8 @@ struct Kind {
 };
 
 extern const Kind kDirectKind;
+extern const Kind kPointwiseKind;  // of kDirect, for the shapes that is_pointwise() names, with the same packed weights
+bool is_pointwise(const ConvShape& shape);
 extern const Kind kFirstLayerKind;
 extern const Kind kDepthwiseKind;
 extern const Kind kGroupedKind;

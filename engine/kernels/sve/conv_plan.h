@@ -28,6 +28,11 @@ constexpr int most_pixels(int vectors) {
 }
 inline constexpr int kMostPixels = most_pixels(1);
 
+/// Likewise of a 1 x 1 convolution, whose pixels share addresses.
+constexpr int most_pointwise_pixels(int vectors) {
+  return int(smaller(kMachine.pointwise_pixels * kMachine.pointwise_vectors / vectors, 16));
+}
+
 struct Plan {
   int64_t groups, in_blocks, out_blocks, bundles;  // blocks and bundles of one group
   int64_t in_height, in_width, out_height, out_width;
@@ -64,7 +69,7 @@ struct Plan {
 enum class Lines { kRows, kAny };
 
 /// The part that both kinds of plan share once the image and the sum are described.
-constexpr void cut(Plan& plan, int64_t batch, Lines lines) {
+constexpr void cut(Plan& plan, int64_t batch, Lines lines, bool pointwise = false) {
   plan.kernel_row_step = plan.dilation_height * plan.row_step;
   plan.kernel_column_step = plan.dilation_width * plan.pixel_step;
   const bool neighbours = plan.kernel_column_step == plan.runs[1];
@@ -73,9 +78,11 @@ constexpr void cut(Plan& plan, int64_t batch, Lines lines) {
                        : neighbours                                                        ? plan.in_blocks - 1
                                                                                            : 0;
 
-  plan.bundles = ceil_div(plan.out_blocks, kMostVectors);
+  // Packed weights depend on this, so it must not depend on the image.
+  const bool one_tap = plan.kernel_height == 1 && plan.kernel_width == 1;
+  plan.bundles = ceil_div(plan.out_blocks, one_tap ? kMachine.pointwise_vectors : kMachine.conv_vectors);
   const int vectors = int(ceil_div(plan.out_blocks, plan.bundles));
-  plan.pixels = most_pixels(vectors);
+  plan.pixels = pointwise ? most_pointwise_pixels(vectors) : most_pixels(vectors);
 
   // A row is cut by itself if that leaves tiles almost full; small images are cut as one line of pixels.
   const int64_t row_tiles = larger(ceil_div(plan.out_width, plan.pixels), 1);
@@ -129,7 +136,7 @@ constexpr Plan direct_plan(const ConvShape& shape) {
   plan.image_step = plan.groups * plan.in_blocks * plan.block_step;
   plan.out_block_step = plan.out_height * plan.out_width * kLanes;
   plan.out_image_step = plan.groups * plan.out_blocks * plan.out_block_step;
-  cut(plan, shape.batch, Lines::kAny);
+  cut(plan, shape.batch, Lines::kAny, pointwise);
   return plan;
 }
 

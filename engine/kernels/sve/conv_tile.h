@@ -8,19 +8,22 @@
 //
 // Every pixel has its own address, so that a tile may lie anywhere: at a border, across rows, with any stride. Pixels whose
 // tap lies outside the image read zeros; taps that are outside for the whole tile are skipped. Where nothing lies outside and
-// the taps of a kernel row are neighbours in memory, they become one long run.
+// the taps of a kernel row are neighbours in memory, they become one long run. Where in addition the pixels are a fixed, short
+// step apart, one address serves all pixels that a broadcast reaches with its offset: fewer additions, 12.2 instead of 13.3
+// cycles for a step of 6 x 4 (LLVM's A64FX model).
 //
 // One step a loop iteration: with two, GCC 12 loads the second step's weights early and spills accumulators.
 #pragma once
 #include "engine/kernels/sve/conv_epilogue.h"
 #include "engine/kernels/sve/conv_plan.h"
+#include "engine/kernels/sve/conv_sums.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 
 struct Tile {
   const float* input;    // in the first block of the image and group
   const float* weights;  // of the first unit: [units][kernel_width][run][vectors][kLanes]
-  const float* bias;     // null: none
+  const float* bias;     // [vectors][kLanes]
   const float* residual; // null: none; at the first pixel of the first block
   float* output;         // likewise
   int64_t first_block, first_row, units;  // of this pass
@@ -38,79 +41,49 @@ struct Tile {
 using TileFunction = void (*)(const Plan& plan, const Tile& tile);
 
 struct TileFunctions {
+  TileFunction row;  // inner tiles within a row, with the pixel step asked for
   TileFunction inner, border;
 };
 
-/// The functions for a tile of this many pixels and blocks.
-TileFunctions tile_functions(int pixels, int vectors);
+/// Steps between the inputs of neighbouring pixels, in floats, for which there are functions: blocked with stride 1 and 2, plain
+/// with stride 2.
+inline constexpr int kPixelSteps[] = {kLanes, 2 * kLanes, 2};
+
+/// The functions for a tile of this many pixels and blocks; `row` is `inner` if there is none for the step.
+TileFunctions tile_functions(int pixels, int vectors, int64_t pixel_step);
 
 /// Broadcasts inputs for pixels outside the image.
 alignas(256) inline constexpr float kZeros[kLanes] = {};
 
 template <int kPixels, int kVectors>
-struct Sums {
-  vf at[kPixels][kVectors];
-};
-
-template <int kPixels, int kVectors>
 inline __attribute__((always_inline)) void begin_sums(const Plan& plan, const Tile& tile, Sums<kPixels, kVectors>& sums) {
-  const vb all = svptrue_b32();
   if (!tile.first) {
-    SVENGINE_UNROLL
-    for (int v = 0; v < kVectors; ++v)
-      SVENGINE_UNROLL
-      for (int p = 0; p < kPixels; ++p) sums.at[p][v] = svld1(all, tile.output + v * plan.out_block_step + p * kLanes);
+    load(tile.output, plan.out_block_step, sums);
     return;
   }
-  SVENGINE_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const vf bias = tile.bias ? svld1(all, tile.bias + v * kLanes) : svdup_f32(0.0f);
-    SVENGINE_UNROLL
-    for (int p = 0; p < kPixels; ++p) sums.at[p][v] = bias;
-  }
-  if (!tile.residual) return;
-  SVENGINE_UNROLL
-  for (int v = 0; v < kVectors; ++v)
-    SVENGINE_UNROLL
-    for (int p = 0; p < kPixels; ++p) {
-      const vf residual = svld1(all, tile.residual + v * plan.out_block_step + p * kLanes);
-      sums.at[p][v] = svadd_x(all, sums.at[p][v], residual);
-    }
+  start_from(tile.bias, sums);
+  if (tile.residual) add(tile.residual, plan.out_block_step, sums);
 }
 
 template <int kPixels, int kVectors>
 inline __attribute__((always_inline)) void end_sums(const Plan& plan, const Tile& tile, Sums<kPixels, kVectors>& sums) {
-  const vb all = svptrue_b32();
-  if (tile.last && tile.clamp.below) {
-    const vf lowest = svdup_f32(tile.clamp.lowest);
-    SVENGINE_UNROLL
-    for (int v = 0; v < kVectors; ++v)
-      SVENGINE_UNROLL
-      for (int p = 0; p < kPixels; ++p) sums.at[p][v] = svmax_x(all, sums.at[p][v], lowest);
-  }
-  if (tile.last && tile.clamp.above) {
-    const vf highest = svdup_f32(tile.clamp.highest);
-    SVENGINE_UNROLL
-    for (int v = 0; v < kVectors; ++v)
-      SVENGINE_UNROLL
-      for (int p = 0; p < kPixels; ++p) sums.at[p][v] = svmin_x(all, sums.at[p][v], highest);
-  }
-  SVENGINE_UNROLL
-  for (int v = 0; v < kVectors; ++v)
-    SVENGINE_UNROLL
-    for (int p = 0; p < kPixels; ++p) svst1(all, tile.output + v * plan.out_block_step + p * kLanes, sums.at[p][v]);
+  if (tile.last && tile.clamp.below) at_least(tile.clamp.lowest, sums);
+  if (tile.last && tile.clamp.above) at_most(tile.clamp.highest, sums);
+  store(tile.output, plan.out_block_step, sums);
 }
 
 /// address += floats, in its own register: left to itself, GCC copies all addresses before a loop and adds its length after it.
-inline __attribute__((always_inline)) void advance(const float*& address, int64_t floats) {
-  address += floats;
-  __asm__("" : "+r"(address));
-}
+inline __attribute__((always_inline)) void advance(const float*& address, int64_t floats) { address = keep(address + floats); }
+
+/// Pixels that one address serves when they are kStep floats apart (0: any distance): an SVE broadcast reaches 252 bytes.
+constexpr int pixels_reached(int step) { return step == 0 ? 1 : 64 / step; }
+constexpr int addresses(int pixels, int step) { return (pixels + pixels_reached(step) - 1) / pixels_reached(step); }
 
 /// run > 0 steps over consecutive floats at every pixel's address; addresses and weights end up behind them.
-template <int kPixels, int kVectors>
-inline __attribute__((always_inline)) void multiply(const float* (&x)[kPixels], const float*& weights, int64_t run,
-                                                    Sums<kPixels, kVectors>& sums) {
+template <int kStep, int kPixels, int kVectors>
+inline __attribute__((always_inline)) void multiply(const float* (&x)[addresses(kPixels, kStep)], const float*& weights,
+                                                    int64_t run, Sums<kPixels, kVectors>& sums) {
+  constexpr int kReached = pixels_reached(kStep);
   const vb all = svptrue_b32();
   do {
     vf panel[kVectors];
@@ -118,8 +91,9 @@ inline __attribute__((always_inline)) void multiply(const float* (&x)[kPixels], 
     for (int v = 0; v < kVectors; ++v) panel[v] = svld1(all, weights + v * kLanes);
     SVENGINE_UNROLL
     for (int p = 0; p < kPixels; ++p) {
-      const vf value = svdup_f32(*x[p]);
-      advance(x[p], 1);
+      advance(x[p / kReached], 0);  // keeps the load beside the broadcast: one LD1RW
+      const vf value = svdup_f32(x[p / kReached][p % kReached * kStep]);
+      if ((p + 1) % kReached == 0 || p + 1 == kPixels) advance(x[p / kReached], 1);
       SVENGINE_UNROLL
       for (int v = 0; v < kVectors; ++v) sums.at[p][v] = svmla_x(all, sums.at[p][v], panel[v], value);
     }
@@ -133,38 +107,39 @@ inline __attribute__((always_inline)) const float* prefetch(const float* at, int
   return at;
 }
 
-/// A tile inside the image in a pass that is joined.
-template <int kPixels, int kVectors>
-void run_inner_tile(const Plan& plan, const Tile& tile) {
+/// A tile inside the image in a pass that is joined; kStep floats between its pixels' inputs, 0: tile.pixels.
+template <int kPixels, int kVectors, int kStep>
+SVENGINE_HOT void run_inner_tile(const Plan& plan, const Tile& tile) {
   Sums<kPixels, kVectors> sums;
   begin_sums(plan, tile, sums);
   const float* weights = tile.weights;
   const float* ahead = tile.ahead;
   const float* row = tile.input + tile.first_block * plan.block_step + tile.first_row * plan.kernel_row_step;
-  const float* x[kPixels];
+  constexpr int kAddresses = addresses(kPixels, kStep);
+  const float* x[kAddresses];
   SVENGINE_UNROLL
-  for (int p = 0; p < kPixels; ++p) x[p] = row + tile.pixels[p];
+  for (int a = 0; a < kAddresses; ++a) x[a] = row + (kStep ? a * pixels_reached(kStep) * kStep : tile.pixels[a]);
   const int64_t block_skip = plan.block_step - plan.kernel_height * plan.kernel_row_step;
   int64_t rows_left = plan.kernel_height - tile.first_row;  // of this block
   int64_t full_left = tile.full_units;
   for (int64_t unit = tile.units; unit > 0; --unit) {
     ahead = prefetch(ahead, tile.ahead_lines);
     const int64_t run = plan.joined_runs[--full_left >= 0];
-    multiply(x, weights, run, sums);
+    multiply<kStep>(x, weights, run, sums);
     int64_t skip = plan.kernel_row_step - run;
     if (--rows_left == 0) {
       rows_left = plan.kernel_height;
       skip += block_skip;
     }
     SVENGINE_UNROLL
-    for (int p = 0; p < kPixels; ++p) x[p] += skip;
+    for (int a = 0; a < kAddresses; ++a) x[a] += skip;
   }
   end_sums(plan, tile, sums);
 }
 
 /// Any tile, tap by tap.
 template <int kPixels, int kVectors>
-void run_border_tile(const Plan& plan, const Tile& tile) {
+SVENGINE_HOT void run_border_tile(const Plan& plan, const Tile& tile) {
   constexpr uint32_t kAll = (1u << kPixels) - 1;
   Sums<kPixels, kVectors> sums;
   begin_sums(plan, tile, sums);
@@ -191,7 +166,7 @@ void run_border_tile(const Plan& plan, const Tile& tile) {
         SVENGINE_UNROLL
         for (int p = 0; p < kPixels; ++p) x[p] = (mask >> p & 1) ? x[p] : kZeros;
       }
-      multiply(x, weights, run, sums);
+      multiply<0>(x, weights, run, sums);
     }
     row += plan.kernel_row_step;
     if (++ky == plan.kernel_height) {

@@ -4,6 +4,8 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 
 namespace {
 
+constexpr float kNoBias[kMostVectors * kLanes] = {};
+
 /// The next tile: its place among the tiles of its line, its first pixel, and where its output and its row of inputs begin,
 /// in floats from image 0 (the row's pixel 0, tap (0, 0), whether or not that is inside the image).
 struct Cursor {
@@ -69,8 +71,9 @@ struct Places {
 };
 
 /// Addresses of the tile at the cursor, and its masks unless it is an inner tile: in a joined pass, all taps inside the image.
-/// Whether it is one.
-bool place_tile(const Plan& plan, const Borders& borders, const Cursor& cursor, int pixels, Places& places, Tile& tile) {
+/// The function for it.
+TileFunction place_tile(const Plan& plan, const Borders& borders, const Cursor& cursor, int pixels,
+                        const TileFunctions& functions, Places& places, Tile& tile) {
   const Range &rows = borders.inner_rows, &columns = borders.inner_columns;
   const bool in_row = cursor.x + pixels <= plan.out_width;
   if (in_row) {
@@ -78,7 +81,7 @@ bool place_tile(const Plan& plan, const Borders& borders, const Cursor& cursor, 
     tile.input += cursor.x * plan.stride_width * plan.pixel_step;
     const bool inside = cursor.y >= rows.begin && cursor.y < rows.end && cursor.x >= columns.begin &&
                         cursor.x + pixels <= columns.end;
-    if (inside && tile.joined) return true;
+    if (inside && tile.joined) return functions.row;
   }
   for (int64_t ky = 0; ky < plan.kernel_height; ++ky) borders.row_masks[ky] = 0;
   for (int64_t kx = 0; kx < plan.kernel_width; ++kx) borders.column_masks[kx] = 0;
@@ -94,14 +97,16 @@ bool place_tile(const Plan& plan, const Borders& borders, const Cursor& cursor, 
     mask_segment(plan, borders, y, x, int(done), int(count));
     done += count;
   }
-  return inner;
+  return inner ? functions.inner : functions.border;
 }
 
 /// Tiles [begin, end) see one pass of the sum.
 void run_pass(const Plan& plan, const Borders& borders, const Bundle& bundle, int64_t begin, int64_t end, Places& places,
               Tile& tile) {
-  const TileFunctions shorter = tile_functions(int(plan.tile_pixels), bundle.vectors);
-  const TileFunctions longer = plan.longer_tiles ? tile_functions(int(plan.tile_pixels) + 1, bundle.vectors) : shorter;
+  const int64_t pixel_step = plan.stride_width * plan.pixel_step;
+  const TileFunctions shorter = tile_functions(int(plan.tile_pixels), bundle.vectors, pixel_step);
+  const TileFunctions longer =
+      plan.longer_tiles ? tile_functions(int(plan.tile_pixels) + 1, bundle.vectors, pixel_step) : shorter;
   const bool activates = tile.last && activates_later(bundle.activation);
   // The weights of the next pass lie behind those of this one: every unit of every tile asks for its share of them.
   constexpr int64_t kLineFloats = kMachine.line_bytes / kFloat;
@@ -115,9 +120,7 @@ void run_pass(const Plan& plan, const Borders& borders, const Bundle& bundle, in
     tile.input = bundle.input + cursor.row;
     tile.output = bundle.output + cursor.output;
     tile.residual = bundle.residual ? bundle.residual + cursor.output : nullptr;
-    const bool inner = place_tile(plan, borders, cursor, pixels, places, tile);
-    const TileFunctions& functions = pixels > plan.tile_pixels ? longer : shorter;
-    (inner ? functions.inner : functions.border)(plan, tile);
+    place_tile(plan, borders, cursor, pixels, pixels > plan.tile_pixels ? longer : shorter, places, tile)(plan, tile);
     if (activates)
       for (int v = 0; v < bundle.vectors; ++v)
         activate(bundle.activation, tile.output + v * plan.out_block_step, pixels * kLanes);
@@ -187,7 +190,7 @@ Bundle make_bundle(const Plan& plan, const ConvArgs& args, int64_t group, int64_
   const int64_t at = image * plan.out_image_step + block * plan.out_block_step;
   Bundle made{};
   made.weights = args.weights + block * plan.depth * kLanes;
-  made.bias = args.bias ? args.bias + block * kLanes : nullptr;
+  made.bias = args.bias ? args.bias + block * kLanes : kNoBias;
   made.residual = args.residual ? args.residual + at : nullptr;
   made.output = args.output + at;
   made.vectors = int(plan.bundle_begin(bundle + 1) - plan.bundle_begin(bundle));

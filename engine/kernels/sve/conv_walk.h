@@ -21,7 +21,7 @@ Borders find_borders(const Plan& plan, void* scratch);
 struct Bundle {
   const float* input;     // of the group
   const float* weights;
-  const float* bias;      // null: none
+  const float* bias;      // [vectors][kLanes]
   const float* residual;  // null: none
   float* output;
   int vectors;
@@ -33,6 +33,33 @@ void run_tiles(const Plan& plan, const Borders& borders, const Bundle& bundle, i
 
 /// Group `group`, bundle `bundle` of a call; the input is left to the caller.
 Bundle make_bundle(const Plan& plan, const ConvArgs& args, int64_t group, int64_t bundle, int64_t image);
+
+// A sequence: the tiles that share a bundle's weights, of one image or of all. A task is some tiles of a sequence.
+
+constexpr int64_t bundle_tasks(const Plan& plan, int64_t batch) { return ceil_div(plan.sequence_tiles(batch), plan.task_tiles); }
+
+constexpr int64_t sequence_tasks(const Plan& plan, int64_t batch) {
+  return plan.groups * plan.bundles * (plan.bundles_outside ? 1 : batch) * bundle_tasks(plan, batch);
+}
+
+/// Calls run(bundle, first tile, end) for tasks [begin, end), the bundle's input being a part of `input`.
+template <class Run>
+void for_bundles(const Plan& plan, const ConvArgs& args, const float* input, int64_t begin, int64_t end, Run run) {
+  const int64_t in_sequence = bundle_tasks(plan, args.shape.batch);
+  const int64_t tiles = plan.sequence_tiles(args.shape.batch);
+  for (int64_t task = begin; task < end;) {
+    const int64_t sequence = task / in_sequence;
+    const int64_t first = task % in_sequence;
+    const int64_t count = smaller(end - task, in_sequence - first);
+    const int64_t bundle_index = sequence % plan.bundles;
+    const int64_t group = sequence / plan.bundles % plan.groups;
+    const int64_t image = sequence / plan.bundles / plan.groups;  // 0 if bundles are outside
+    Bundle bundle = make_bundle(plan, args, group, bundle_index, image);
+    bundle.input = input + image * plan.image_step + group * plan.in_blocks * plan.block_step;
+    run(bundle, first * plan.task_tiles, smaller((first + count) * plan.task_tiles, tiles));
+    task += count;
+  }
+}
 
 /// Packs bundle `task % bundles` of group `task / bundles` from [O][I][KH][KW] into
 /// [group][bundle][I / block_channels][KH][KW][channel of the block][vectors][kLanes].
