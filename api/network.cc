@@ -4,12 +4,14 @@
 
 #include "importers/onnx/import.h"
 #include "runtime/session.h"
+#include "runtime/weight_cache.h"
 
 namespace svengine {
 namespace {
 
 const std::string kOutOfMemory = "out of memory";  // short enough to need no allocation
 const std::vector<TensorInfo> kNothing;
+const std::string kNoProblem;
 
 TensorInfo describe_port(const Session::Port& port) {
   TensorInfo out;
@@ -28,6 +30,7 @@ Result<SessionOptions> session_options(const NetworkOptions& options) {
   SessionOptions out;
   out.flush_denormals = options.flush_denormals;
   out.exact_convolution = options.exact_convolution;
+  out.cache = options.cache;
   if (options.threads < 0) return error("{} threads are asked for", options.threads);
   if (!options.topology.empty()) {
     SV_ASSIGN(out.topology, parse_topology(options.topology));
@@ -56,7 +59,7 @@ struct Network::Impl {
   std::unique_ptr<Session> session;
   std::vector<TensorInfo> inputs, outputs;
   std::vector<Tensor> results;
-  std::string error;
+  std::string error, cache_problem;
 
   Status open(const std::string& path, const NetworkOptions& options) {
     SV_ASSIGN(SessionOptions session_options, svengine::session_options(options));
@@ -64,6 +67,7 @@ struct Network::Impl {
     Result<std::unique_ptr<Session>> made = Session::create(std::move(model.graph), std::move(session_options));
     if (!made.ok()) return std::move(made).error().in(path);
     session = std::move(made).value();
+    cache_problem = session->cache_report().problem;
     for (const Session::Port& p : session->inputs()) inputs.push_back(describe_port(p));
     for (const Session::Port& p : session->outputs()) outputs.push_back(describe_port(p));
     return {};
@@ -78,6 +82,7 @@ struct Network::Impl {
     }
     results.clear();
     SV_ASSIGN(results, session->run(tensors));
+    cache_problem = session->cache_report().problem;
     for (const Tensor& t : results) out.push_back({static_cast<ElementType>(t.type()), t.dims(), t.raw()});
     return {};
   }
@@ -106,6 +111,7 @@ Network Network::load(const std::string& path, const NetworkOptions& options) no
 Network::operator bool() const noexcept { return impl_ && impl_->session; }
 
 const std::string& Network::error() const noexcept { return impl_ ? impl_->error : kOutOfMemory; }
+const std::string& Network::cache_problem() const noexcept { return impl_ ? impl_->cache_problem : kNoProblem; }
 const std::vector<TensorInfo>& Network::inputs() const noexcept { return impl_ ? impl_->inputs : kNothing; }
 const std::vector<TensorInfo>& Network::outputs() const noexcept { return impl_ ? impl_->outputs : kNothing; }
 

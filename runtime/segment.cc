@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "runtime/denormals.h"
+#include "runtime/weight_cache.h"
+
 namespace svengine {
 
 std::string Segment::key_of(const std::vector<Tensor>& inputs) const {
@@ -86,13 +89,24 @@ Result<std::shared_ptr<const Plan>> Segment::plan_of(Graph graph) {
 Status Segment::pack_weights() {
   WeightStore& weights = shared_.weights;
   if (!weights.pending()) return {};
-  SV_TRY(weights.begin_pack());
   // Who packs is who first touches. In shard mode these are the first group's weights; the others copy them.
   Team& team = shared_.shards ? shared_.shards->groups.front().team : shared_.team;
-  SV_TRY(shared_.team.run([&](int thread) {
-    if (thread < team.threads()) weights.pack(thread, team.threads(), [&] { team.barrier().wait(thread); });
+  const auto run = [&](const auto& body) {
+    return shared_.team.run([&](int thread) {
+      if (thread < team.threads()) body(thread);
+    });
+  };
+  if (weights.begin_check()) {
+    SV_TRY(run([&](int thread) { weights.check(thread, team.threads()); }));
+    SV_TRY(weights.end_check());
+  }
+  SV_TRY(weights.begin_pack());
+  SV_TRY(run([&](int thread) {
+    const DenormalMode exact(false);  // equal forms whatever the caller's mode
+    weights.pack(thread, team.threads(), [&] { team.barrier().wait(thread); });
   }));
   weights.end_pack();
+  if (shared_.cache) shared_.cache->save();
   return {};
 }
 

@@ -34,7 +34,8 @@ class Segment {
     const kernels::KernelTable& kernels;
     WeightStore& weights;
     LowerOptions lowering;
-    Shards* shards;  // null: all threads share every step
+    Shards* shards;      // null: all threads share every step
+    WeightCache* cache;  // null: none
   };
 
   /// `needs_value[i]`: input i is a constant when this segment is planned.

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "runtime/segment.h"
+#include "runtime/weight_cache.h"
 
 namespace svengine {
 namespace {
@@ -45,6 +46,8 @@ Result<std::unique_ptr<Session>> Session::create(Graph graph, SessionOptions opt
   session->options_ = options;
   session->team_ = std::make_unique<Team>(options.topology, options.flush_denormals);
   session->weights_ = std::make_unique<WeightStore>();
+  if (!options.cache.empty())
+    session->cache_ = std::make_unique<WeightCache>(options.cache, graph, options.kernels->name, *session->team_, *session->weights_);
   if (options.shard && options.topology.groups.size() > 1) {
     SV_ASSIGN(Shards shards, make_shards(graph, *session->team_));
     session->shards_ = std::make_unique<Shards>(std::move(shards));
@@ -53,7 +56,7 @@ Result<std::unique_ptr<Session>> Session::create(Graph graph, SessionOptions opt
   session->root_ = std::make_unique<Segment>(std::move(graph), std::move(needs_value),
                                              Segment::Shared{*session->team_, *options.kernels, *session->weights_,
                                                              LowerOptions{.exact_convolution = options.exact_convolution},
-                                                             session->shards_.get()});
+                                                             session->shards_.get(), session->cache_.get()});
   return session;
 }
 
@@ -85,6 +88,8 @@ std::vector<ProfileRow> Session::profile() const {
   root_->collect_profile(rows);
   return rows;
 }
+
+CacheReport Session::cache_report() const { return cache_ ? cache_->report() : CacheReport(); }
 
 std::string Session::page_report() const { return std::string(name_of(root_->page_kind())); }
 

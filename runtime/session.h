@@ -25,6 +25,8 @@ struct SessionOptions {
   /// The batch is cut and every core group computes its rows on its own copy of the weights: for throughput. The network has to
   /// treat the samples of a batch independently. Without effect on a machine of one group.
   bool shard = false;
+  /// A folder for packed weights, which a later start then need not pack: weight_cache.h. Empty: none is kept.
+  std::string cache;
 };
 
 /// One step of a profile: times are sums over all runs, of the slowest thread (barrier included); in shard mode the first
@@ -37,6 +39,8 @@ struct ProfileRow {
 };
 
 class Segment;
+class WeightCache;
+struct CacheReport;
 struct Shards;
 
 /// Not thread-safe: one run at a time. Independent sessions may run at once.
@@ -70,6 +74,8 @@ class Session {
   const Team& team() const { return *team_; }
   /// What the run memory got, for `svengine info` and reports.
   std::string page_report() const;
+  /// What the cache has done so far: weight_cache.h.
+  CacheReport cache_report() const;
 
  private:
   Session() = default;
@@ -77,6 +83,7 @@ class Session {
   SessionOptions options_;
   std::unique_ptr<Team> team_;
   std::unique_ptr<WeightStore> weights_;
+  std::unique_ptr<WeightCache> cache_;  // null: none
   std::unique_ptr<Shards> shards_;
   std::unique_ptr<Segment> root_;
 };

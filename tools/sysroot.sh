@@ -11,7 +11,7 @@ set -eu
 cd "$(dirname "$0")/.."
 root=$PWD/build/sysroot-aarch64
 packages="libprotobuf-dev libnuma-dev zlib1g-dev"
-headers="CLI nlohmann fmt eigen3 stb catch2 onnx"
+headers="CLI nlohmann fmt eigen3 stb catch2 onnx xxhash.h"
 
 # What the folder was made from: this file, and the version of protoc whose output must fit the library.
 made_from=$({ cat tools/sysroot.sh; protoc --version; } | sha256sum)

@@ -9,13 +9,16 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "engine/base/file_identity.h"
+
 namespace svengine {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
 
-/// Marks shared pointers to mapped files, however they are cast.
+/// Marks shared pointers to mapped files, however they are cast, and says what they are.
 struct DeleteMappedFile {
+  MappedFileFacts facts;
   void operator()(const MappedFile* file) const { delete file; }
 };
 
@@ -46,19 +49,30 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::map(int file, const std::s
   if (fstat(file, &status) != 0) return error("cannot read the state of '{}': {}", path, std::strerror(errno));
   if (!S_ISREG(status.st_mode))
     return error("'{}' is {}, not a regular file", path, S_ISDIR(status.st_mode) ? "a directory" : "a device or pipe");
-  std::shared_ptr<MappedFile> mapped(new MappedFile, DeleteMappedFile());
+  std::shared_ptr<MappedFile> mapped(new MappedFile, DeleteMappedFile{{path, identity_of(status), {}}});
   const auto size = static_cast<size_t>(status.st_size);
   if (size > 0) {
     void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
     if (data == MAP_FAILED) return error("cannot map '{}': {}", path, std::strerror(errno));
     mapped->data_ = static_cast<const std::byte*>(data);
     mapped->size_ = size;
+    std::get_deleter<DeleteMappedFile>(mapped)->facts.bytes = mapped->bytes();
   }
   return std::shared_ptr<const MappedFile>(std::move(mapped));
 }
 
 MappedFile::~MappedFile() {
   if (data_) munmap(const_cast<std::byte*>(data_), size_);
+}
+
+FileIdentity identity_of(const struct stat& status) {
+  return {status.st_dev,         status.st_ino,         static_cast<uint64_t>(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+          status.st_ctim.tv_sec, status.st_ctim.tv_nsec};
+}
+
+const MappedFileFacts* mapped_file(const std::shared_ptr<const void>& owner) {
+  const DeleteMappedFile* deleter = std::get_deleter<DeleteMappedFile>(owner);
+  return deleter ? &deleter->facts : nullptr;
 }
 
 void release_pages(const std::shared_ptr<const void>& owner, std::span<const std::byte> bytes) {

@@ -1,6 +1,10 @@
 #include "engine/plan/weight_store.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 namespace svengine {
@@ -33,11 +37,21 @@ void copy_elements(const Tensor& tensor, const std::vector<double>& row_scale, s
     std::memcpy(to + range.begin * size, tensor.raw() + range.begin * size, static_cast<size_t>((range.end - range.begin) * size));
 }
 
-std::string key_of(const Packing& packing) {
-  std::string key = packing.form;
+/// Tensors of different sizes may begin at one address, in models that say so.
+std::string key_of(const Tensor& tensor, const Packing& packing) {
+  std::string key = fmt::format("{} {} {} {} ", static_cast<int>(tensor.type()), tensor.byte_size(), packing.bytes, packing.form);
   if (!packing.row_scale.empty())
     key.append(reinterpret_cast<const char*>(packing.row_scale.data()), packing.row_scale.size() * sizeof(double));
   return key;
+}
+
+/// Makes the pages of a privately mapped file that hold `bytes` writable: what is written is this process's alone.
+Status make_writable(std::span<const std::byte> bytes) {
+  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t first = reinterpret_cast<uintptr_t>(bytes.data()) / page * page;
+  const uintptr_t end = reinterpret_cast<uintptr_t>(bytes.data()) + bytes.size();
+  if (mprotect(reinterpret_cast<void*>(first), end - first, PROT_READ | PROT_WRITE) == 0) return {};
+  return error("no memory for {} bytes of packed weights: {}", bytes.size(), std::strerror(errno));
 }
 
 }  // namespace
@@ -48,14 +62,58 @@ bool WeightStore::Job::through_copy() const {
   return packing.fill && (!aligned || !packing.row_scale.empty());
 }
 
+void WeightStore::use_cache(std::shared_ptr<const PackedFile> file, std::vector<std::weak_ptr<const void>> sources) {
+  caching_ = true;
+  file_ = std::move(file);
+  sources_ = std::move(sources);
+}
+
+Hash128 WeightStore::form_key(const Tensor& tensor, const Packing& packing) const {
+  const auto same = [&](const std::weak_ptr<const void>& s) { return !s.owner_before(tensor.owner()) && !tensor.owner().owner_before(s); };
+  const auto source = std::find_if(sources_.begin(), sources_.end(), same);
+  const std::string where = source == sources_.end()
+                                ? to_string(hash_of({tensor.raw(), tensor.byte_size()}))
+                                : fmt::format("file {} at {}", source - sources_.begin(), tensor.raw() - mapped_file(tensor.owner())->bytes.data());
+  return hash_of(where + ' ' + key_of(tensor, packing));
+}
+
 std::shared_ptr<const std::byte> WeightStore::get(const Tensor& tensor, Packing packing) {
-  Entry& entry = entries_[{tensor.raw(), key_of(packing)}];
+  Entry& entry = entries_[{tensor.raw(), key_of(tensor, packing)}];
   if (entry.packed && !entry.original.expired()) return entry.packed;
-  std::shared_ptr<std::byte> memory = allocate_aligned(static_cast<size_t>(packing.bytes));
-  if (!memory) return nullptr;
-  jobs_.push_back({tensor, std::move(packing), memory});
-  entry = {tensor.owner(), std::move(memory)};
+  Job job{tensor, std::move(packing), nullptr, {}, nullptr};
+  if (caching_) job.key = form_key(tensor, job.packing);
+  if (file_) job.found = file_->find(job.key);
+  if (job.found && job.found->bytes.size() != static_cast<size_t>(job.packing.bytes)) job.found = nullptr;
+  job.packed = job.found ? std::shared_ptr<std::byte>(file_->mapping(), const_cast<std::byte*>(job.found->bytes.data()))
+                         : allocate_aligned(static_cast<size_t>(job.packing.bytes));
+  if (!job.packed) return nullptr;
+  entry = {tensor.owner(), job.packed};
+  jobs_.push_back(std::move(job));
   return entry.packed;
+}
+
+bool WeightStore::begin_check() {
+  hashes_ = HashWork();
+  bool any = false;
+  for (const Job& job : jobs_) {
+    if (job.found) hashes_.add(job.found->bytes);
+    any |= job.found != nullptr;
+  }
+  return any;
+}
+
+Status WeightStore::end_check() {
+  size_t checked = 0;
+  for (Job& job : jobs_) {
+    if (!job.found || hashes_.result(checked++) == job.found->checksum) continue;
+    SV_TRY(make_writable(job.found->bytes));
+    job.found = nullptr;
+    ++counts_.damaged;
+  }
+  for (const Job& job : jobs_)
+    if (job.found) ++counts_.found, counts_.found_bytes += job.packing.bytes;
+  std::erase_if(jobs_, [](const Job& job) { return job.found != nullptr; });
+  return {};
 }
 
 Status WeightStore::begin_pack() {
@@ -89,6 +147,10 @@ void WeightStore::pack(int thread, int threads, const std::function<void()>& bar
 }
 
 void WeightStore::end_pack() {
+  if (caching_) {
+    counts_.packed += static_cast<int64_t>(jobs_.size());
+    for (Job& job : jobs_) made_.push_back({job.key, std::move(job.packed), static_cast<size_t>(job.packing.bytes)});
+  }
   jobs_.clear();
   copy_.reset();
 }

@@ -81,7 +81,7 @@ Result<std::shared_ptr<const MappedFile>> ExternalFiles::open(std::string_view l
   if (fstat(at.get(), &status) != 0) return error("cannot read the state of external data at '{}'", shown);
   if (S_ISREG(status.st_mode) && status.st_nlink > 1)
     return error("external data at '{}' has {} hard links, so it may belong to somebody else; make a copy", shown, status.st_nlink);
-  SV_ASSIGN(auto mapped, MappedFile::map(at.get(), shown));
+  SV_ASSIGN(auto mapped, MappedFile::map(at.get(), folder_.empty() ? shown : folder_ + '/' + shown));
   files_.emplace(location, mapped);
   return mapped;
 }

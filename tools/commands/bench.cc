@@ -1,5 +1,6 @@
 // svengine bench: how long a network takes, from the file to the steady state, and where the time goes.
 
+#include "runtime/weight_cache.h"
 #include "tools/commands/commands.h"
 #include "tools/support/help.h"
 #include "tools/support/json.h"
@@ -108,6 +109,10 @@ Json to_json(const Options& options, const Network& network, const Report& r) {
       {"throughput_per_s", r.throughput},
       {"peak_rss_mib", peak_rss_mib()},
   };
+  const CacheReport cache = network.session->cache_report();
+  if (!cache.file.empty())
+    out["cache"] = {{"file", cache.file},           {"found", cache.forms.found},         {"found_bytes", cache.forms.found_bytes},
+                    {"packed", cache.forms.packed}, {"model_read", cache.model_read}, {"written", cache.written}};
   if (!options.profile) return out;
   const auto runs = static_cast<int64_t>(r.times.size());
   out["profile"] = {{"nodes", profile_json(profile_by_node(r.profile, runs))}, {"operators", profile_json(profile_by_operator(r.profile, runs))}};
@@ -122,6 +127,10 @@ std::string to_text(const Options& options, const Network& network, const Report
   head.row({"inputs", r.inputs + (random ? fmt::format(" (random, seed {})", options.inputs.seed) : "")});
   head.row({"runs on", fmt::format("{}, {} threads, {}", network.session->kernels().name, network.session->team().threads(),
                                    network.session->page_report())});
+  const CacheReport cache = network.session->cache_report();
+  if (!cache.file.empty())
+    head.row({"cache", fmt::format("{} packed forms ({}) found, {} packed{}{}", cache.forms.found, bytes_text(static_cast<double>(cache.forms.found_bytes)),
+                                   cache.forms.packed, cache.written ? " and written" : "", cache.model_read ? ", model file read to know it" : "")});
   times.row({"load", ms(r.load_ms)});
   times.row({"optimise", ms(r.optimise_ms)});
   times.row({"first run", ms(r.first_ms)});

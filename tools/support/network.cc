@@ -6,6 +6,8 @@
 
 #include "importers/io/names.h"
 #include "importers/onnx/import.h"
+#include "runtime/weight_cache.h"
+#include "tools/support/output.h"
 
 namespace svengine::tool {
 
@@ -35,17 +37,26 @@ Result<Network> load_network(const std::string& path, const RuntimeOptions& runt
   return out;
 }
 
+void print_cache_problem(Network& network) {
+  const std::string problem = network.session->cache_report().problem;
+  if (problem == network.told) return;
+  network.told = problem;
+  print_hint(problem);
+}
+
 Status make_ready(Network& network, const std::vector<Tensor>& inputs) {
   Stopwatch planning;
   Status status = network.session->prepare(inputs);
   if (!status.ok()) return std::move(status).error().in(printable(network.model.path));
   network.optimise_ms += planning.milliseconds();
+  print_cache_problem(network);
   return {};
 }
 
 Result<std::vector<Tensor>> run_network(Network& network, const std::vector<Tensor>& inputs, bool profile) {
   Result<std::vector<Tensor>> outputs = network.session->run(inputs, profile);
   if (!outputs.ok()) return std::move(outputs).error().in(printable(network.model.path));
+  print_cache_problem(network);
   return outputs;
 }
 

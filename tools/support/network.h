@@ -26,6 +26,7 @@ struct Network {
   std::unique_ptr<Session> session;
   double load_ms = 0;      // file to graph
   double optimise_ms = 0;  // passes at load; make_ready() adds planning
+  std::string told;        // what print_cache_problem() has said
 };
 
 /// `given`: names for which there are inputs. Those that a file has an initializer for become inputs instead of constants.
@@ -34,6 +35,9 @@ Result<Network> load_network(const std::string& path, const RuntimeOptions& runt
 
 /// Plans for these inputs; errors name the file.
 Status make_ready(Network& network, const std::vector<Tensor>& inputs);
+
+/// What is wrong with the cache of packed weights, on standard error, once; make_ready() and run_network() do it.
+void print_cache_problem(Network& network);
 
 /// Errors name the file.
 Result<std::vector<Tensor>> run_network(Network& network, const std::vector<Tensor>& inputs, bool profile = false);

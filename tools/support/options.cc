@@ -21,6 +21,7 @@ Result<SessionOptions> RuntimeOptions::resolve() const {
   out.flush_denormals = !keep_denormals;
   out.shard = shard;
   out.exact_convolution = exact_convolution;
+  out.cache = cache;
   if (!topology.empty()) {
     SV_ASSIGN(out.topology, parse_topology(topology));
   } else {
@@ -51,6 +52,11 @@ void add_runtime_options(CLI::App& command, RuntimeOptions& options) {
       ->group(kGroup);
   command.add_flag("--exact-convolution", options.exact_convolution,
                    "No Winograd convolutions: slower, but 3 x 3 convolutions round about ten times more precisely")
+      ->group(kGroup);
+  command.add_option("--cache", options.cache,
+                     "Keep packed weights in this folder: the next start with the same model, program and kernels maps them instead of packing them again")
+      ->check([](const std::string& folder) { return folder.empty() ? "a folder is needed" : std::string(); })
+      ->type_name("DIR")
       ->group(kGroup);
 }
 

@@ -14,7 +14,7 @@ class Option;
 
 namespace svengine::tool {
 
-/// --threads, --topology, --shard, --kernels, --no-flush-denormals, --exact-convolution.
+/// --threads, --topology, --shard, --kernels, --no-flush-denormals, --exact-convolution, --cache.
 struct RuntimeOptions {
   int threads = 0;  // 0: OMP_NUM_THREADS, or every allowed cpu
   std::string topology;
@@ -22,6 +22,7 @@ struct RuntimeOptions {
   bool keep_denormals = false;
   bool shard = false;
   bool exact_convolution = false;
+  std::string cache;  // empty: none
 
   Result<SessionOptions> resolve() const;
 };

@@ -74,6 +74,7 @@ struct NetworkOptions {
   std::string kernels;          // "avx2", "avx512", "sve512"; empty: the best this processor can run
   bool flush_denormals = true;  // inside runs, in the engine's threads
   bool exact_convolution = false;  // never by Winograd's algorithm: slower, rounding errors of 3 x 3 convolutions a tenth
+  std::string cache;  // a folder for packed weights, which later starts then map instead of packing; empty: none
 };
 
 /// A network ready to run. Move-only; one call at a time; different networks may be used by different threads at once.
@@ -89,6 +90,9 @@ class SVENGINE_API Network {
   explicit operator bool() const noexcept;
   /// Of the last call that failed; empty when none has.
   const std::string& error() const noexcept;
+
+  /// What is wrong with the folder of NetworkOptions::cache, which is no error: weights are packed as without it. Else empty.
+  const std::string& cache_problem() const noexcept;
 
   const std::vector<TensorInfo>& inputs() const noexcept;
   const std::vector<TensorInfo>& outputs() const noexcept;

@@ -1,0 +1,54 @@
+#include "runtime/claimed_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+
+namespace svengine {
+namespace {
+
+constexpr time_t kAbandoned = 600;  // seconds without a write; the largest file takes less than that to flush
+
+/// Removes the claim of a process that has ended or stands still.
+void remove_abandoned(const std::string& part) {
+  struct stat status {};
+  if (lstat(part.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+  if (status.st_mtim.tv_sec + kAbandoned < time(nullptr)) ::unlink(part.c_str());
+}
+
+}  // namespace
+
+Result<std::optional<ClaimedFile>> ClaimedFile::create(const std::string& path) {
+  std::string part = path + ".part";
+  remove_abandoned(part);
+  const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file >= 0) return std::optional(ClaimedFile(file, path, std::move(part)));
+  if (errno == EEXIST) return std::optional<ClaimedFile>();
+  return error("cannot write '{}': {}", part, std::strerror(errno));
+}
+
+ClaimedFile::~ClaimedFile() {
+  if (file_ < 0) return;
+  if (still_mine()) ::unlink(part_.c_str());
+  ::close(file_);
+}
+
+bool ClaimedFile::still_mine() const {
+  struct stat mine {}, there {};
+  return fstat(file_, &mine) == 0 && lstat(part_.c_str(), &there) == 0 && mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+}
+
+Result<bool> ClaimedFile::finish() {
+  if (fsync(file_) != 0) return error("cannot write '{}': {}", part_, std::strerror(errno));
+  if (!still_mine()) return false;
+  if (::rename(part_.c_str(), path_.c_str()) != 0) return error("cannot write '{}': {}", path_, std::strerror(errno));
+  ::close(std::exchange(file_, -1));
+  return true;
+}
+
+}  // namespace svengine

@@ -1,0 +1,37 @@
+// A file that is written by one process at a time and appears complete.
+#pragma once
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "engine/base/status.h"
+
+namespace svengine {
+
+/// Written as <path>.part, whose existence tells others that somebody is at it; finish() gives it its name. Removed at the end of
+/// its life otherwise. What a process leaves that was killed counts for nothing 10 minutes after the last write.
+class ClaimedFile {
+ public:
+  /// Nothing: somebody else is writing it.
+  static Result<std::optional<ClaimedFile>> create(const std::string& path);
+  ClaimedFile(ClaimedFile&& other) noexcept
+      : file_(std::exchange(other.file_, -1)), path_(std::move(other.path_)), part_(std::move(other.part_)) {}
+  ClaimedFile& operator=(ClaimedFile&&) = delete;
+  ~ClaimedFile();
+
+  /// To write to. Errors are the caller's to see.
+  int descriptor() const { return file_; }
+
+  /// Flushes the file to the disk, then replaces `path` by it. False, and nothing is replaced: this process stood still for so
+  /// long that another one has taken over.
+  Result<bool> finish();
+
+ private:
+  ClaimedFile(int file, std::string path, std::string part) : file_(file), path_(std::move(path)), part_(std::move(part)) {}
+  bool still_mine() const;
+
+  int file_;
+  std::string path_, part_;
+};
+
+}  // namespace svengine

@@ -1,0 +1,67 @@
+// The cache of packed weights on disk (--cache DIR, SessionOptions::cache): a second start maps what the first one packed.
+//
+//   DIR/<model>-<kernel set>-<build>.packed    the forms of one model's constants: engine/plan/packed_file.h
+//   DIR/<the same>.part                        one being written
+//   DIR/seen                                   identities of model files that were read: runtime/seen_files.h
+//
+// <model> is the hash of the content of every file that weights are mapped from, and of all other constants; <build> that of the
+// engine's sources, compiler and flags (cmake/SvengineBuildId.cmake). So another model, another kernel set, another build is another
+// file. A form in the file is known by its constant (place in the model's file, or content), kind, sizes and scale, so that other
+// options (--exact-convolution) and shapes ask for other forms. What a session packs because the file lacks it is added.
+//
+// A wrong weight would be the worst that can happen:
+//   - The model's file is read and hashed, unless its identity proves that it is the one hashed before: seen_files.h says when.
+//   - Before forms are written, the model's files are hashed once more: they may have changed while they were packed.
+//   - Every form is hashed before it is used, by all threads; a damaged one is packed again in its place and written anew.
+//   - A file is written under its .part name, flushed, and renamed: nobody sees a part of one. The .part file is also the lock: who
+//     cannot create it leaves the work to its owner, so of a thousand processes that start together one writes. A writer that
+//     died leaves it behind; after 10 minutes without a write it counts for nothing.
+//   - Nothing is ever changed in a file that others may have mapped, and nothing is listed: two files are opened by name.
+//
+// The cache never makes a run fail: what goes wrong with it is said in the report. Who may write to DIR decides what networks
+// compute, so it should be no place where others may. Everything in it may be deleted at any time.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/graph/graph.h"
+#include "runtime/executor.h"
+
+namespace svengine {
+
+struct CacheReport {
+  std::string file;           // empty: no cache is in use
+  std::string problem;        // what is wrong with the cache, in one line; empty: nothing
+  bool model_read = false;    // its file had to be read to know its content
+  bool written = false;       // the file is new, or has been added to
+  WeightStore::CacheCounts forms;
+};
+
+class WeightCache {
+ public:
+  /// Looks for what there is on the constants of `graph` and gives it to `store`. `folder` is made when it is missing.
+  WeightCache(const std::string& folder, const Graph& graph, std::string_view kernel_set, Team& team, WeightStore& store);
+
+  /// Writes what the store has packed since the last call, if anything. A failure is the last attempt.
+  void save();
+
+  CacheReport report() const;
+
+ private:
+  Status open(const std::string& folder, const Graph& graph, std::string_view kernel_set);
+  Status identify(const std::string& seen_path, const Graph& graph);
+  Result<std::vector<Hash128>> read_sources(const std::vector<size_t>& which) const;
+  Status write(const std::vector<WeightStore::Made>& made);
+
+  Team& team_;
+  WeightStore& store_;
+  std::vector<std::shared_ptr<const void>> sources_;  // the model's files
+  std::vector<Hash128> contents_;                     // of them, when they were opened
+  Hash128 model_, key_;
+  int64_t repaired_ = 0;  // damaged forms that are right again in the file
+  CacheReport report_;
+  bool usable_ = false;
+};
+
+}  // namespace svengine
