@@ -1,12 +1,10 @@
 """Tests of `svengine predict`, from outside: predict_test.py [EMULATOR...] PROGRAM"""
 import os
-import sys
 import tempfile
-import unittest
 
-import cli_test
-from cli_test import CliTest
 import onnx_writer as ow
+import program
+from program import CliTest
 
 PEAK = 64 * 2.0e9  # operations a second of one A64FX core, fp32
 # Winograd's F(4x4, 3x3) multiplies a quarter as often as the direct sum, whose operations are what is counted.
@@ -25,7 +23,7 @@ class Predict(CliTest):
     @classmethod
     def zoo(cls, name):
         path = os.path.join(cls.networks, name + '.onnx')
-        made = cli_test.svengine('zoo', name, path)
+        made = program.svengine('zoo', name, path)
         assert made.code == 0, made
         return path
 
@@ -80,7 +78,7 @@ class Predict(CliTest):
             self.assertLess(mode['ms_alone']['HBM'], 1e-3)
 
     def test_more_cores_are_never_slower(self):
-        emulated = len(cli_test.PROGRAM) > 1
+        emulated = len(program.PROGRAM) > 1
         counts = ('1', '12', '48') if emulated else ('1', '2', '6', '12', '24', '36', '48')
         for model, dims in ((self.resnet, ()), (self.bert, ('--dim', 'S=128'))):
             reports = [self.predict(model, '--batch', '144', '--cores', c, *dims) for c in counts]
@@ -132,8 +130,4 @@ class Predict(CliTest):
 
 
 if __name__ == '__main__':
-    cli_test.PROGRAM[:] = sys.argv[1:]
-    os.environ.setdefault('OMP_NUM_THREADS', '1')
-    if not cli_test.PROGRAM:
-        sys.exit(__doc__)
-    unittest.main(argv=sys.argv[:1])
+    program.main(__doc__)

@@ -1,0 +1,73 @@
+"""The svengine program from outside, for the tests here. Standard library only; models are made here or by `svengine zoo`."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = []  # set by main()
+
+
+class Answer:
+    def __init__(self, done):
+        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+
+    def json(self):
+        return json.loads(self.out)
+
+    def __str__(self):
+        return 'exit code %s\n--- stdout\n%s\n--- stderr\n%s' % (self.code, self.out, self.err)
+
+
+def svengine(*arguments, **options):
+    done = subprocess.run(PROGRAM + [str(a) for a in arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600,
+                          stdin=subprocess.DEVNULL, **options)
+    return Answer(done)
+
+
+class CliTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix='svengine_cli_')
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, name, data):
+        path = self.path(name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'wb') as f:
+            f.write(data)
+        return path
+
+    def read(self, name):
+        with open(self.path(name), 'rb') as f:
+            return f.read()
+
+    def succeeds(self, *arguments, **options):
+        answer = svengine(*arguments, **options)
+        self.assertEqual(answer.code, 0, answer)
+        return answer
+
+    def fails(self, *arguments, code=2, says=(), **options):
+        """An error is one message on standard error, and nothing on standard output."""
+        answer = svengine(*arguments, **options)
+        self.assertEqual(answer.code, code, answer)
+        self.assertTrue(answer.err.startswith('svengine: '), answer)
+        for text in [says] if isinstance(says, str) else says:
+            self.assertIn(text, answer.err, answer)
+        if code == 2:
+            self.assertEqual(answer.out, '', answer)
+        for character in answer.err:
+            self.assertTrue(character == '\n' or ord(character) >= 32, answer)
+        return answer
+
+
+def main(usage):
+    """Runs the tests of the calling file: FILE [EMULATOR...] PROGRAM. Under an emulator everything is the same, but slower."""
+    PROGRAM[:] = sys.argv[1:]
+    os.environ.setdefault('OMP_NUM_THREADS', '1')  # other tests may run beside this one
+    if not PROGRAM:
+        sys.exit(usage)
+    unittest.main(module='__main__', argv=[sys.argv[0], '-v'] if os.environ.get('CLI_TEST_VERBOSE') else sys.argv[:1])

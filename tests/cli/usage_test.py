@@ -1,0 +1,83 @@
+"""Tests of what the program says of itself: help, wrong usage, `svengine info`, from outside: usage_test.py [EMULATOR...] PROGRAM"""
+import os
+import subprocess
+
+import onnx_writer as ow
+import program
+from program import CliTest, PROGRAM
+
+COMMANDS = ['info', 'inspect', 'run', 'test', 'bench', 'classify', 'predict', 'zoo']
+
+
+class Usage(CliTest):
+    def test_help(self):
+        top = self.succeeds('--help').out
+        for command in COMMANDS:
+            self.assertIn(command, top)
+            text = self.succeeds(command, '--help').out
+            self.assertIn('Examples:', text)
+            self.assertIn('svengine ' + command, text)
+        self.assertRegex(self.succeeds('--version').out, r'^svengine \d+\.\d+\.\d+\n$')
+
+    def test_wrong_usage(self):
+        self.fails(says='--help')
+        self.fails('--nonsense', says='svengine --help')
+        self.fails('nonsense')
+        for command in COMMANDS:
+            self.fails(command, 'm.onnx', '--nonsense', says="svengine %s --help" % command)
+        for command in ['run', 'test', 'bench', 'classify', 'predict', 'zoo']:
+            self.fails(command)
+        self.fails('inspect', says='MODEL')
+
+    def test_wrong_values(self):
+        for threads in ['0', '-1', '1000000000', '99999999999999999999', 'two', '']:
+            self.fails('info', '--threads', threads, says='--threads')
+        for topology in ['0x1', '4x', 'x12', '4x12x1', '-1x2', '100000x100000', '4*12']:
+            self.fails('info', '--topology', topology, says='4x12')
+        self.fails('info', '--threads', '2', '--topology', '1x2', says='--topology')
+        self.fails('info', '--kernels', 'avx1024', says=['avx1024', 'has:'])
+        for option, value in [('--iterations', '0'), ('--iterations', '-3'), ('--warmup', '-1'), ('--duration', '-1'), ('--duration', 'x'),
+                              ('--top', '0'), ('--seed', '-1'), ('--seed', '1.5')]:
+            self.fails('bench', 'm.onnx', option, value, says=option)
+        self.fails('test', 'm.onnx', '--rtol', '-1', says='--rtol')
+        self.fails('bench', 'm.onnx', '--iterations', '3', '--duration', '1', says='--duration')
+
+    def test_closed_and_full_output(self):
+        for command in (['info'], ['--help'], ['inspect', '--passes']):
+            process = subprocess.Popen(PROGRAM + command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            process.stdout.close()
+            error = process.stderr.read()
+            process.stderr.close()
+            self.assertEqual(process.wait(), 0, error)
+            self.assertEqual(error, b'')
+        model = self.write('add.onnx', ow.add_model())
+        # With standard output closed, the first file opened would get its number and its text.
+        shell = 'exec "$@" >&-'
+        done = subprocess.run(['sh', '-c', shell, 'sh'] + PROGRAM + ['run', model, '--output-dir', self.path('out')], stderr=subprocess.PIPE, timeout=600)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(ow.read_npy(self.read('out/y.npy'))[0], (1, 3))
+        if os.path.exists('/dev/full'):
+            with open('/dev/full', 'w') as full:
+                done = subprocess.run(PROGRAM + ['info'], stdout=full, stderr=subprocess.PIPE, text=True, timeout=600)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn('svengine: standard output: No space left', done.stderr)
+
+
+class Info(CliTest):
+    def test_info(self):
+        text = self.succeeds('info').out
+        for word in ['version', 'processor', 'kernel set', 'vector length', 'threads', 'topology', 'huge pages', 'denormals']:
+            self.assertIn(word, text)
+        facts = self.succeeds('info', '--json', '--topology', '4x12').json()
+        self.assertEqual(facts['threads'], 48)
+        self.assertIn('4 groups', facts['topology'])
+        self.assertIn(facts['kernel_set'], facts['kernel_sets'])
+        self.assertTrue(facts['flush_denormals'])
+        self.assertFalse(self.succeeds('info', '--json', '--no-flush-denormals').json()['flush_denormals'])
+        for name in facts['kernel_sets'].split(', '):
+            self.assertEqual(self.succeeds('info', '--json', '--kernels', name).json()['kernel_set'], name)
+        self.assertEqual(self.succeeds('info', '--json', '--threads', 3).json()['threads'], 3)
+
+
+if __name__ == '__main__':
+    program.main(__doc__)
