@@ -38,7 +38,6 @@ class Team {
 /// Time of every step of a plan, summed over runs, in nanoseconds.
 struct StepTimes {
   std::vector<int64_t> nanoseconds;
-  int64_t runs = 0;
 };
 
 /// The memory of runs of one plan: arena, scratch, and the table of base addresses. One run at a time: start(), then walk() on

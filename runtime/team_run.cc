@@ -15,9 +15,8 @@ int64_t row_bytes(const PlanTensor& t) {
 Result<TeamRun> TeamRun::whole(std::shared_ptr<const Plan> plan, Team& team) {
   TeamRun run;
   run.team_ = &team;
-  run.inputs_ = plan->inputs;
   run.outputs_ = plan->outputs;
-  run.input_row_bytes_.resize(run.inputs_.size());
+  run.input_row_bytes_.resize(plan->inputs.size());
   run.output_row_bytes_.resize(run.outputs_.size());
   Part part{&team, 0, nullptr, 0};
   SV_ASSIGN(part.state, RunState::create(std::move(plan), team));
@@ -28,13 +27,9 @@ Result<TeamRun> TeamRun::whole(std::shared_ptr<const Plan> plan, Team& team) {
 Result<TeamRun> TeamRun::sharded(const std::vector<std::shared_ptr<const Plan>>& plans, int64_t batch, Team& team, Shards& shards) {
   TeamRun run;
   run.team_ = &team;
-  run.inputs_ = plans[0]->inputs;
   run.outputs_ = plans[0]->outputs;
-  for (size_t i = 0; i < run.inputs_.size(); ++i) {
-    PlanTensor& t = run.inputs_[i];
-    run.input_row_bytes_.push_back(shards.split_inputs[i] ? row_bytes(t) : 0);
-    if (shards.split_inputs[i]) t.dims[0] = batch;
-  }
+  for (size_t i = 0; i < plans[0]->inputs.size(); ++i)
+    run.input_row_bytes_.push_back(shards.split_inputs[i] ? row_bytes(plans[0]->inputs[i]) : 0);
   for (PlanTensor& t : run.outputs_) {
     run.output_row_bytes_.push_back(row_bytes(t));
     t.dims[0] = batch;
@@ -73,10 +68,7 @@ TeamRun::Part& TeamRun::part_of(int thread) {
 }
 
 Status TeamRun::run(bool profile) {
-  if (profile) {
-    times_.nanoseconds.resize(first().plan().steps.size());
-    ++times_.runs;
-  }
+  if (profile) times_.nanoseconds.resize(first().plan().steps.size());
   for (Part& p : parts_)
     if (p.state) p.state->start();
   SV_TRY(team_->run([&](int thread) {

@@ -16,8 +16,7 @@ class TeamRun {
   /// the weights that the groups do not have yet.
   static Result<TeamRun> sharded(const std::vector<std::shared_ptr<const Plan>>& plans, int64_t batch, Team& team, Shards& shards);
 
-  /// Inputs and outputs of the whole batch, in order, dense; the parts read and write their rows in place.
-  const std::vector<PlanTensor>& inputs() const { return inputs_; }
+  /// Outputs of the whole batch, in order, dense. The parts read inputs and write outputs, their rows, in place.
   const std::vector<PlanTensor>& outputs() const { return outputs_; }
   void bind_input(size_t index, const std::byte* data);
   void bind_output(size_t index, std::byte* data);
@@ -40,7 +39,7 @@ class TeamRun {
 
   Team* team_ = nullptr;
   std::vector<Part> parts_;
-  std::vector<PlanTensor> inputs_, outputs_;
+  std::vector<PlanTensor> outputs_;
   std::vector<int64_t> input_row_bytes_, output_row_bytes_;  // 0: not cut
   StepTimes times_;
 };

@@ -1,0 +1,83 @@
+// More shapes than a session keeps plans for: the least recently used plans go, with their memory and tables, and come again.
+#include <catch2/catch.hpp>
+
+#include <cstring>
+#include <map>
+
+#include "engine/graph/builder.h"
+#include "engine/ops/registry.h"
+#include "runtime/session.h"
+#include "tests/support/random_tensor.h"
+
+using namespace svengine;
+using svengine::tests::random_tensor;
+
+namespace {
+
+constexpr size_t kMostPlans = 16;  // segment.h
+
+/// Any width comes out 12 wide. The plan's table says from where: for all widths of one size, for no two with the same content.
+Graph network() {
+  Graph graph;
+  Builder b(graph, all_ops());
+  Value* x = b.input("x", DType::f32, Shape{Dim("N"), 3, Dim("W")});
+  Value* wide = b.add("Resize", {x, nullptr, nullptr, b.integers({12})},
+                      make_attributes({{"axes", std::vector<int64_t>{2}}, {"mode", std::string("nearest")}}));
+  b.output(wide, "twelve");
+  b.output(b.add("MatMul", {wide, b.constant(random_tensor({12, 5}, 2))}), "product");
+  REQUIRE(b.status().ok());
+  return graph;
+}
+
+std::unique_ptr<Session> session_on(const char* topology, bool shard) {
+  SessionOptions options;
+  options.topology = parse_topology(topology).value();
+  options.shard = shard;
+  auto session = Session::create(network(), options);
+  if (!session.ok()) FAIL(session.error().message());
+  return std::move(session).value();
+}
+
+std::vector<std::string> run(Session& session, int64_t batch, int64_t width) {
+  const auto outputs = session.run({random_tensor({batch, 3, width}, static_cast<uint64_t>(100 * batch + width))});
+  if (!outputs.ok()) FAIL(outputs.error().message());
+  std::vector<std::string> bytes;
+  for (const Tensor& t : *outputs) bytes.emplace_back(reinterpret_cast<const char*>(t.raw()), t.byte_size());
+  return bytes;
+}
+
+/// Many widths in changing order, each also with another batch that needs other plans of the groups.
+void check_many_shapes(const char* topology, bool shard) {
+  std::map<std::pair<int64_t, int64_t>, std::vector<std::string>> want;
+  const auto session = session_on(topology, shard);
+  for (int64_t i = 0; i < 160; ++i) {
+    const int64_t width = 13 + i * (i / 23 + 1) % 23, batch = i % 5 == 0 ? 5 : 4;
+    std::vector<std::string>& expected = want[{batch, width}];
+    if (expected.empty()) expected = run(*session_on(topology, shard), batch, width);
+    CHECK(run(*session, batch, width) == expected);
+    if (!shard) CHECK(session->plans().size() == std::min(want.size(), kMostPlans));
+  }
+  CHECK(want.size() > 2 * kMostPlans);
+}
+
+}  // namespace
+
+TEST_CASE("plans that were dropped are made again, and give the same") {
+  check_many_shapes("1x2", false);
+}
+
+TEST_CASE("in shard mode too, where core groups have copies of what plans own") {
+  check_many_shapes("2x1", true);
+}
+
+TEST_CASE("the plan that is used all the time is never dropped") {
+  const auto session = session_on("1x1", false);
+  run(*session, 4, 20);
+  const std::shared_ptr<const Plan> plan = session->plans().front();
+  for (int64_t width = 30; width < 80; ++width) {
+    run(*session, 4, width);
+    run(*session, 4, 20);
+    CHECK(session->plans().front() == plan);
+  }
+  CHECK(session->plans().size() == kMostPlans);
+}
