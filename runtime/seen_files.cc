@@ -1,6 +1,7 @@
 #include "runtime/seen_files.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -93,7 +94,10 @@ bool SeenFiles::settle(const MappedFileFacts& mapped) {
 
 void SeenFiles::remember(const MappedFileFacts& mapped, const Hash128& content) const {
   const File file(::open(mapped.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (machine_ == Hash128{} || file.fd < 0 || !still_is(mapped.identity, file.fd)) return;
+  rlimit most{};
+  getrlimit(RLIMIT_FSIZE, &most);
+  const bool fits = most.rlim_cur >= kSlots * kSlotBytes;  // going beyond it would end the program by a signal
+  if (!fits || machine_ == Hash128{} || file.fd < 0 || !still_is(mapped.identity, file.fd)) return;
   const File table(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666));
   Record r{kMagic, machine_, mapped.identity, content, {}};
   r.checksum = checksum_of(r);

@@ -18,8 +18,17 @@
 //     died leaves it behind; after 10 minutes without a write it counts for nothing.
 //   - Nothing is ever changed in a file that others may have mapped, and nothing is listed: two files are opened by name.
 //
-// The cache never makes a run fail: what goes wrong with it is said in the report. Who may write to DIR decides what networks
-// compute, so it should be no place where others may. Everything in it may be deleted at any time.
+// The cache never makes a run fail: what goes wrong with it is said in the report. It is proof against accidents, not malice: who
+// may write to DIR decides what networks compute; and hashes tell models from each other that nobody has built to be mixed up.
+// Everything in DIR may be deleted at any time, also while it is in use; files of models and programs that are no more stay until
+// somebody does. A file that is cut off or written over while it is mapped has its users die or compute nonsense, as with any
+// mapped file, the model's own included; the cache itself never does that.
+//
+// Mapped weights lie where the page cache has them: in base pages, on the memory node of the thread that first read them since the
+// file left memory, or that wrote them. Packed ones lie in huge pages, each on the node of a thread that packed it. On one node
+// that is no difference to speak of. With four core groups (A64FX) and one team for all, the weights of a cached start may all come
+// from one group's memory, so what runs long should start without the cache, or in shard mode: there every group has its own copy
+// in its own memory, made at the start from the cached forms instead of the packed ones.
 #pragma once
 #include <memory>
 #include <string>

@@ -32,6 +32,19 @@ void check_errors(const char* model) {
   check(!moved && !moved.run({}, outputs), "a network that was moved from does not run");
 }
 
+/// y[0] for x = 0.5, on a network that keeps its packed weights in `folder`.
+void check_cache(const char* model, const std::string& folder, bool useful) {
+  svengine::NetworkOptions options;
+  options.cache = folder;
+  for (int start = 0; start < 2; ++start) {
+    svengine::Network network = svengine::Network::load(model, options);
+    const float values[3] = {0.5f, 0.5f, 0.5f};
+    std::vector<svengine::TensorView> outputs;
+    check(network.run({svengine::view({1, 3}, values)}, outputs) && outputs[0].as<float>()[0] == 1.5f, "run with a cache", network.error());
+    check(network.cache_problem().empty() == useful, "a folder that cannot be used is no error, but said", network.cache_problem());
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -62,6 +75,8 @@ int main(int argc, char** argv) {
   check(!network.run({}, outputs), "missing inputs are refused");
   check(network.run({svengine::view({1, 3}, values)}, outputs), "and the network goes on working", network.error());
   check_errors(argv[1]);
+  check_cache(argv[1], std::string(argv[1]) + ".cache", true);
+  check_cache(argv[1], std::string(argv[1]) + "/below", false);
   check(std::strlen(svengine::version()) > 0, "the library has a version");
   if (failures == 0) std::printf("svengine %s works for others\n", svengine::version());
   return failures ? 1 : 0;
