@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -50,5 +51,18 @@ Hash128 HashWork::result(size_t index) const {
   for (size_t b = s.first_block; b < end_block(index); ++b) words.insert(words.end(), {hashes_[b].high, hashes_[b].low});
   return hash_of(std::as_bytes(std::span(words)));
 }
+
+Hash64::Hash64(uint64_t seed) {
+  static_assert(sizeof(XXH64_state_t) <= sizeof state_ && alignof(XXH64_state_t) <= 8);
+  XXH64_reset(new (state_.data()) XXH64_state_t, seed);
+}
+
+void Hash64::update(std::span<const std::byte> bytes) {
+  if (!bytes.empty()) XXH64_update(reinterpret_cast<XXH64_state_t*>(state_.data()), bytes.data(), bytes.size());
+}
+
+uint64_t Hash64::value() const { return XXH64_digest(reinterpret_cast<const XXH64_state_t*>(state_.data())); }
+
+uint64_t hash64(std::span<const std::byte> bytes, uint64_t seed) { return XXH64(bytes.data(), bytes.size(), seed); }
 
 }  // namespace svengine

@@ -1,8 +1,10 @@
-// Hashes of memory: 128 bits, fast enough to keep up with it (XXH3).
+// Hashes by xxHash (Yann Collet): XXH3 with 128 bits, fast enough to keep up with memory, and XXH64 for bytes that come in pieces and
+// whose hash is kept in files of ours.
 //
-// They tell accidents from originals: other bytes have another hash, but for one chance in 2^128. They do not withstand
+// They tell accidents from originals: other bytes have another hash, but for one chance in 2^128 or 2^64. They do not withstand
 // somebody who makes bytes for a wanted hash.
 #pragma once
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -50,5 +52,22 @@ class HashWork {
   std::vector<Stretch> stretches_;
   std::vector<Hash128> hashes_;  // of blocks
 };
+
+/// XXH64 of what update() was given, in any pieces. Not thread-safe.
+class Hash64 {
+ public:
+  explicit Hash64(uint64_t seed = 0);
+  void update(std::span<const std::byte> bytes);
+  void update(std::string_view text) { update(std::as_bytes(std::span(text))); }
+  /// Of everything so far; more may follow.
+  uint64_t value() const;
+
+ private:
+  alignas(8) std::array<std::byte, 88> state_;  // xxHash's, whose header stays in hash.cc
+};
+
+/// Of one piece.
+uint64_t hash64(std::span<const std::byte> bytes, uint64_t seed = 0);
+inline uint64_t hash64(std::string_view text, uint64_t seed = 0) { return hash64(std::as_bytes(std::span(text)), seed); }
 
 }  // namespace svengine
