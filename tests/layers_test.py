@@ -13,6 +13,7 @@ ALLOWED = {
     'engine/plan': ['engine/base', 'engine/graph', 'engine/kernels', 'engine/ops'],
     'importers': ['engine/base', 'engine/graph', 'engine/ops'],
     'runtime': ['engine/base', 'engine/graph', 'engine/kernels', 'engine/ops', 'engine/plan'],
+    'runtime/dataset': ['engine/base', 'importers'],
 }
 KERNEL_SOURCES = 'engine/kernels/sve/'
 PROCESSOR = re.compile(r'__ARM_FEATURE_SVE\b|__aarch64__|__x86_64__|__AVX512F__|__AVX2__')

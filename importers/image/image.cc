@@ -9,21 +9,6 @@
 namespace svengine {
 namespace {
 
-Status check_options(const ImageOptions& o) {
-  const auto one_for_each = [&](const std::vector<float>& v) { return v.empty() || v.size() == 1 || v.size() == static_cast<size_t>(o.channels); };
-  if (o.channels != 1 && o.channels != 3) return error("images have 1 or 3 channels, not {}", o.channels);
-  if (o.shorter_side < 0 || o.width < 0 || o.height < 0 || o.crop_width < 0 || o.crop_height < 0) return error("image sizes cannot be negative");
-  if ((o.width > 0) != (o.height > 0)) return error("an exact size needs width and height");
-  if ((o.crop_width > 0) != (o.crop_height > 0)) return error("a crop needs width and height");
-  if (o.shorter_side && o.width) return error("an image is resized to a shorter side or to an exact size, not to both");
-  if (!one_for_each(o.mean)) return error("{} means are given, needs 1 or {}", o.mean.size(), o.channels);
-  if (!one_for_each(o.std)) return error("{} standard deviations are given, needs 1 or {}", o.std.size(), o.channels);
-  for (float s : o.std)
-    if (!(s > 0)) return error("standard deviation {} is not above 0", s);
-  if (o.type != DType::f32 && o.type != DType::u8) return error("images become float32 or uint8, not {}", name_of(o.type));
-  return {};
-}
-
 Result<Pixels> resized(Pixels image, const ImageOptions& o) {
   int64_t width = o.width, height = o.height;
   if (o.shorter_side) {
@@ -78,8 +63,23 @@ void fill(const Pixels& image, const Window& window, const ImageOptions& o, T* o
 
 }  // namespace
 
+Status check_image_options(const ImageOptions& o) {
+  const auto one_for_each = [&](const std::vector<float>& v) { return v.empty() || v.size() == 1 || v.size() == static_cast<size_t>(o.channels); };
+  if (o.channels != 1 && o.channels != 3) return error("images have 1 or 3 channels, not {}", o.channels);
+  if (o.shorter_side < 0 || o.width < 0 || o.height < 0 || o.crop_width < 0 || o.crop_height < 0) return error("image sizes cannot be negative");
+  if ((o.width > 0) != (o.height > 0)) return error("an exact size needs width and height");
+  if ((o.crop_width > 0) != (o.crop_height > 0)) return error("a crop needs width and height");
+  if (o.shorter_side && o.width) return error("an image is resized to a shorter side or to an exact size, not to both");
+  if (!one_for_each(o.mean)) return error("{} means are given, needs 1 or {}", o.mean.size(), o.channels);
+  if (!one_for_each(o.std)) return error("{} standard deviations are given, needs 1 or {}", o.std.size(), o.channels);
+  for (float s : o.std)
+    if (!(s > 0)) return error("standard deviation {} is not above 0", s);
+  if (o.type != DType::f32 && o.type != DType::u8) return error("images become float32 or uint8, not {}", name_of(o.type));
+  return {};
+}
+
 Result<Tensor> parse_image(std::span<const std::byte> bytes, const ImageOptions& options) {
-  SV_TRY(check_options(options));
+  SV_TRY(check_image_options(options));
   SV_ASSIGN(Pixels image, decode_image(bytes, options.channels));
   SV_ASSIGN(image, resized(std::move(image), options));
   SV_ASSIGN(const Window window, cropped(image, options));

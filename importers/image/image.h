@@ -28,6 +28,9 @@ struct ImageOptions {
 /// No image has more pixels; larger ones are refused before they are decoded.
 inline constexpr int64_t kMostPixels = int64_t{1} << 26;
 
+/// Refuses what cannot be for any image; the functions below do so too.
+Status check_image_options(const ImageOptions& options);
+
 Result<Tensor> load_image(const std::string& path, const ImageOptions& options = {});
 Result<Tensor> parse_image(std::span<const std::byte> bytes, const ImageOptions& options = {});
 
