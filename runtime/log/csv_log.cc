@@ -1,0 +1,95 @@
+#include "runtime/log/csv_log.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+namespace svengine {
+namespace {
+
+constexpr off_t kMostBytes = off_t{1} << 30;
+
+std::string quoted(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string out = "\"";
+  for (char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + '"';
+}
+
+Status write_all(int file, const std::string& path, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(file, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return error("cannot write '{}': {}", path, std::strerror(errno));
+    text.remove_prefix(static_cast<size_t>(n));
+  }
+  return {};
+}
+
+Result<std::string> read_all(int file, const std::string& path) {
+  struct stat status {};
+  if (fstat(file, &status) != 0) return error("cannot read the state of '{}': {}", path, std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) return error("'{}' is no regular file", path);
+  if (status.st_size > kMostBytes) return error("'{}' has {} bytes; a log of at most {} is continued", path, status.st_size, kMostBytes);
+  std::string text(static_cast<size_t>(status.st_size), '\0');
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t n = ::pread(file, text.data() + done, text.size() - done, static_cast<off_t>(done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return error("cannot read '{}': {}", path, n < 0 ? std::strerror(errno) : "it became shorter");
+    done += static_cast<size_t>(n);
+  }
+  return text;
+}
+
+/// How much of a log stays: the header and the rows of steps up to the last. Steps rise, so what goes is at the end.
+Result<size_t> kept_part(std::string_view text, std::string_view header, int64_t last_step) {
+  if (!text.starts_with(header)) return error("it holds other columns than '{}'; give another name", header.substr(0, header.size() - 1));
+  size_t kept = header.size();
+  for (;;) {
+    const size_t stop = text.find('\n', kept);
+    if (stop == std::string_view::npos) return kept;
+    const std::string_view line = text.substr(kept, stop - kept);
+    int64_t step = 0;
+    const auto [end, problem] = std::from_chars(line.data(), line.data() + line.size(), step);
+    if (problem != std::errc() || end == line.data() + line.size() || *end != ',') return error("'{}' is no row of a log; give another name", line.substr(0, 40));
+    if (step > last_step) return kept;
+    kept = stop + 1;
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CsvLog>> CsvLog::open(const std::string& path, const std::vector<std::string>& columns, int64_t last_step) {
+  std::string header = "step";
+  for (const std::string& column : columns) header += "," + quoted(column);
+  header += "\n";
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
+  if (file < 0) return error("cannot open '{}': {}", path, std::strerror(errno));
+  std::unique_ptr<CsvLog> log(new CsvLog(file, path, columns.size()));
+  SV_ASSIGN(const std::string text, read_all(file, path));
+  // A run that was killed in its very first write leaves a part of the header.
+  if (header.starts_with(text)) {
+    SV_TRY(write_all(file, path, std::string_view(header).substr(text.size())));
+    return log;
+  }
+  Result<size_t> kept = kept_part(text, header, last_step);
+  if (!kept.ok()) return std::move(kept).error().in(fmt::format("cannot continue '{}'", path));
+  if (*kept < text.size() && ::ftruncate(file, static_cast<off_t>(*kept)) != 0) return error("cannot shorten '{}': {}", path, std::strerror(errno));
+  return log;
+}
+
+CsvLog::~CsvLog() { ::close(file_); }
+
+Status CsvLog::row(int64_t step, std::span<const std::optional<double>> values) {
+  if (values.size() != columns_) return error("{} values for the {} columns of '{}'", values.size(), columns_, path_);
+  std::string line = fmt::format("{}", step);
+  for (const std::optional<double>& value : values) line += value ? fmt::format(",{}", *value) : std::string(",");
+  return write_all(file_, path_, line + "\n");
+}
+
+}  // namespace svengine
