@@ -1,0 +1,141 @@
+// Killed at random moments and resumed, a run ends in the same bits as an undisturbed one. The network here is a stand-in, one
+// vector that takes up every batch in an order-dependent way; data set, loader, schedule, random numbers and checkpoints are real.
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "engine/base/initializer.h"
+#include "runtime/checkpoint/checkpoint.h"
+#include "runtime/dataset/loader.h"
+#include "runtime/dataset/tensors.h"
+#include "runtime/schedule.h"
+
+using namespace svengine;
+
+namespace {
+
+constexpr int kKills = 50;
+constexpr int64_t kSamples = 83, kBatch = 8, kSteps = 5000, kPixels = 3 * 6 * 6;
+
+template <class T>
+T must(Result<T> result) {
+  if (!result.ok()) FAIL(result.error().message());
+  return std::move(result).value();
+}
+
+DataSetPtr samples() {
+  Tensor images = Tensor::allocate(DType::u8, {kSamples, 3, 6, 6}).value(), labels = Tensor::allocate(DType::i64, {kSamples}).value();
+  const RandomStream random(3);
+  for (size_t i = 0; i < images.byte_size(); ++i) images.data<uint8_t>()[i] = static_cast<uint8_t>(random.below(256, i));
+  for (size_t i = 0; i < kSamples; ++i) labels.data<int64_t>()[i] = static_cast<int64_t>(i % 10);
+  return must(make_tensor_data_set({{"image", images}, {"label", labels}}, 10));
+}
+
+struct Run {
+  std::unique_ptr<Loader> loader;
+  Schedule schedule;
+  Tensor weight;
+  int64_t step = 0;
+};
+
+Run fresh() {
+  LoaderOptions options;
+  options.order = {.batch = kBatch, .shuffle = true, .seed = 11, .drop_last = false};
+  options.image = ImageTransformOptions{.pad = 1, .random_crop = true, .random_flip = true, .mean = {0.5f}, .std = {0.25f}};
+  options.threads = 2;
+  Run run{must(Loader::create(samples(), options)), must(Schedule::parse("cosine:steps=5000,warmup_steps=200")), Tensor::allocate(DType::f32, {kPixels}).value()};
+  REQUIRE(initialize(Initializer::normal(0, 1), RandomStream(1).at("weight"), run.weight).ok());
+  return run;
+}
+
+void advance(Run& run) {
+  const Batch batch = must(run.loader->next());
+  const auto rate = static_cast<float>(run.schedule.rate(0.1, run.step, run.loader->batches_per_epoch()));
+  const std::span<float> weight = run.weight.data<float>();
+  const std::span<const float> images = batch.tensors[0].data<float>();
+  for (size_t row = 0; row < batch.samples.size(); ++row)
+    for (size_t i = 0; i < weight.size(); ++i)
+      weight[i] += rate * (images[row * weight.size() + i] - weight[(i + 1) % weight.size()] * 0.1f + static_cast<float>(batch.samples[row]) * 0.001f);
+  ++run.step;
+}
+
+Checkpoint state_of(const Run& run) {
+  Checkpoint out;
+  out.tensors.push_back({"weight", run.weight});
+  out.model = model_identity("stand-in", out.tensors);
+  out.facts.set("step", run.step);
+  out.facts.set("epoch", run.loader->position().epoch);
+  out.facts.set("batch", run.loader->position().batch);
+  out.facts.set("data", run.loader->describe());
+  out.facts.set("schedule", run.schedule.text());
+  return out;
+}
+
+Run resumed(const std::string& directory) {
+  Run run = fresh();
+  std::optional<LoadedCheckpoint> loaded = must(load_newest_checkpoint(directory, state_of(run).model));
+  if (!loaded) return run;
+  const CheckpointFacts& facts = loaded->content.facts;
+  REQUIRE(must(facts.text("data")) == run.loader->describe());
+  REQUIRE(must(facts.text("schedule")) == run.schedule.text());
+  run.step = must(facts.integer("step"));
+  REQUIRE(run.loader->seek({must(facts.integer("epoch")), must(facts.integer("batch"))}).ok());
+  run.weight = loaded->content.tensors.at(0).tensor;
+  return run;
+}
+
+/// Trains to the end, saving every few steps; for a process of its own, which may end at any moment.
+int train(const std::string& directory) {
+  const auto writer = CheckpointWriter::open(directory, {.keep = 2});
+  if (!writer.ok()) return 1;
+  Run run = resumed(directory);
+  while (run.step < kSteps) {
+    advance(run);
+    if (run.step % 7 == 0 || run.step == kSteps)
+      if (!(*writer)->save(state_of(run)).ok()) return 2;
+    usleep(300);  // stands for the work of a step; 5000 of them last longer than all the lives that are cut short
+  }
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("killed at random moments and resumed, the weights are bitwise those of the undisturbed run") {
+  std::string root = "/dev/shm/svengine_resume_XXXXXX";
+  if (!mkdtemp(root.data())) {
+    root = (std::filesystem::temp_directory_path() / "svengine_resume_XXXXXX").string();
+    REQUIRE(mkdtemp(root.data()));
+  }
+  Run undisturbed = fresh();
+  while (undisturbed.step < kSteps) advance(undisturbed);
+
+  const RandomStream random(5);
+  int kills = 0;
+  for (uint64_t attempt = 0;; ++attempt) {
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) _exit(train(root + "/run"));
+    if (kills < kKills) {  // then it may end in peace
+      usleep(static_cast<useconds_t>(3000 + random.below(25000, attempt)));
+      kill(child, SIGKILL);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    if (WIFSIGNALED(status)) {
+      ++kills;
+      continue;
+    }
+    REQUIRE(WEXITSTATUS(status) == 0);
+    break;
+  }
+  const Run run = resumed(root + "/run");
+  CHECK(run.step == kSteps);
+  CHECK(std::memcmp(run.weight.raw(), undisturbed.weight.raw(), run.weight.byte_size()) == 0);
+  CHECK(run.loader->position() == undisturbed.loader->position());
+  CHECK(kills == kKills);
+  std::error_code ignored;
+  std::filesystem::remove_all(root, ignored);
+}
