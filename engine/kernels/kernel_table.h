@@ -13,6 +13,7 @@ struct SoftmaxKernels;      // softmax.h
 struct AttentionKernels;    // attention.h: softmax(q k') v by blocks of queries
 struct NormKernels;         // norm.h: layer, batch and local response norm
 struct ReduceKernels;       // reduce.h
+struct GradientKernels;     // gradient.h: backward passes of activations, windows, norms, softmax
 struct DataKernels;         // data.h: reorder, transpose, gather, concat, slice, pad as strided copies
 
 struct KernelTable {
@@ -27,6 +28,7 @@ struct KernelTable {
   const NormKernels* norm;
   const ReduceKernels* reduce;
   const DataKernels* data;
+  const GradientKernels* gradient;
 };
 
 /// The compiled-in sets that this processor can run, best first. Thread-safe; never empty on a supported machine.

@@ -1,0 +1,23 @@
+// The kernels of backward passes, one contract header a family.
+#pragma once
+#include "engine/kernels/activation_grad.h"
+#include "engine/kernels/gather_grad.h"
+#include "engine/kernels/norm_grad.h"
+#include "engine/kernels/softmax_grad.h"
+#include "engine/kernels/window_grad.h"
+
+namespace svengine::kernels {
+
+struct GradientKernels {
+  TaskKernel<ActivationGradArgs> activation;
+  TaskKernel<GatherGradArgs> gather;
+  TaskKernel<UnfoldArgs> unfold;
+  TaskKernel<FoldArgs> fold;
+  TaskKernel<PoolGradArgs> pool;
+  TaskKernel<RowNormGradArgs> row_norm;
+  TaskKernel<ChannelGradSumsArgs> channel_sums;
+  TaskKernel<ChannelGradArgs> channel;
+  TaskKernel<SoftmaxGradArgs> softmax;
+};
+
+}  // namespace svengine::kernels

@@ -1,0 +1,22 @@
+// The table of backward kernels.
+#include "engine/kernels/gradient.h"
+
+#include "engine/kernels/sve/gradient_kernels.h"
+#include "engine/kernels/sve/tasks.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+extern const GradientKernels gradient_kernels;
+const GradientKernels gradient_kernels{
+    .activation = {activation_grad_tasks, no_scratch, activation_grad_run},
+    .gather = {gather_grad_tasks, no_scratch, gather_grad_run},
+    .unfold = {unfold_tasks, no_scratch, unfold_run},
+    .fold = {fold_tasks, no_scratch, fold_run},
+    .pool = {pool_grad_tasks, no_scratch, pool_grad_run},
+    .row_norm = {row_norm_grad_tasks, no_scratch, row_norm_grad_run},
+    .channel_sums = {channel_grad_sums_tasks, no_scratch, channel_grad_sums_run},
+    .channel = {channel_grad_tasks, no_scratch, channel_grad_run},
+    .softmax = {softmax_grad_tasks, no_scratch, softmax_grad_run},
+};
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
