@@ -31,6 +31,10 @@ class Builder {
 
   Graph& graph() { return graph_; }
   const Status& status() const { return status_; }
+  /// Keeps the caller's failure as if it were the builder's own.
+  void note(Status status) {
+    if (status_.ok()) status_ = std::move(status);
+  }
 
  private:
   Graph& graph_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "engine/graph/op_def.h"
 
@@ -108,6 +109,14 @@ void Graph::resize_inputs(Node* node, size_t count) {
   node->inputs_.resize(count, nullptr);
 }
 
+void Graph::grow_outputs(Node* node, size_t count) {
+  while (node->outputs_.size() < count) {
+    Value* out = new_value(fmt::format("{}.{}", node->name_, node->outputs_.size()), {});
+    out->producer_ = node;
+    node->outputs_.push_back(out);
+  }
+}
+
 bool Graph::is_output(const Value* value) const {
   return std::find(outputs_.begin(), outputs_.end(), value) != outputs_.end();
 }
@@ -155,6 +164,11 @@ void Graph::make_constant(Value* value, Tensor tensor) {
   std::erase(inputs_, value);
   value->type = Type{tensor.type(), Shape::of(tensor.dims()), 0};
   value->constant_ = std::move(tensor);
+}
+
+Tensor Graph::make_input(Value* constant) {
+  inputs_.push_back(constant);
+  return std::exchange(constant->constant_, Tensor());
 }
 
 void Graph::move_before(Node* node, Node* before) { nodes_.splice(before->position_, nodes_, node->position_); }

@@ -112,6 +112,8 @@ class Graph {
 
   void set_input(Node* node, size_t slot, Value* value);
   void resize_inputs(Node* node, size_t count);
+  /// Appends outputs of unknown type until the node has `count`.
+  void grow_outputs(Node* node, size_t count);
   void set_op(Node* node, const OpDef& op) { node->op_ = &op; }
   /// Every user of `from`, and every graph output that is `from`, takes `to` instead. When `from` is a graph output, `to`
   /// takes over its name, unless `to` is an input, a constant, or an output itself.
@@ -122,6 +124,8 @@ class Graph {
   void erase_unused_constants();
   /// Turns a value into a constant: its producer forgets it. A graph input stops being one.
   void make_constant(Value* value, Tensor tensor);
+  /// Turns a constant into the last graph input, of the same name and type, and gives back its value.
+  Tensor make_input(Value* constant);
   /// Moves a node to just before another one in the order.
   void move_before(Node* node, Node* before);
   bool is_output(const Value* value) const;

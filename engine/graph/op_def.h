@@ -13,6 +13,7 @@ namespace svengine {
 class InferContext;
 class LowerContext;
 class CanonicalizeContext;
+class GradientContext;
 
 /// The domain of operators that exist only inside the engine (made by passes, never in a file).
 inline constexpr const char* kInternalDomain = "svengine";
@@ -93,6 +94,13 @@ struct OpDef {
   /// For element-wise functions that kernels apply in their epilogue: the "activation" attributes of a fused operator that
   /// stand for this node; nothing when this node's parameters are not known.
   std::optional<Attributes> (*activation)(const Node&) = nullptr;
+
+  /// Adds the nodes that compute the gradients of this node's inputs from those of its outputs: graph/gradient.h. Absent: a
+  /// gradient that is needed through this operator is refused.
+  Status (*gradient)(GradientContext&) = nullptr;
+  /// An optional input of which only the shape is read ("the shape of x", in nodes that gradients are made of), or -1. Where that
+  /// shape is known, the pass `shapes` writes it into attribute "shape" and takes the input away, so that the value may die.
+  int shape_only_input = -1;
 
   /// Against PyTorch, ONNX Runtime and the backend tests.
   double rtol = 1e-5;

@@ -39,6 +39,7 @@ Status infer_all(Graph& graph);
 
 Status fold_constants(Graph& graph, const PassContext& context);
 Status remove_dead_nodes(Graph& graph, const PassContext& context);
+Status settle_shapes(Graph& graph, const PassContext& context);
 Status merge_common_nodes(Graph& graph, const PassContext& context);
 Status remove_identities(Graph& graph, const PassContext& context);
 Status recognise_layer_norm(Graph& graph, const PassContext& context);

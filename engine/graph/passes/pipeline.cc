@@ -8,6 +8,7 @@ constexpr Pass kPipeline[] = {
     {"infer", Stage::plan, "shapes have just become concrete", [](Graph& g, const PassContext&) { return infer_all(g); }},
     {"identities", Stage::both, "Identity, inference Dropout, no-op Cast and Transpose only hide patterns", remove_identities},
     {"fold", Stage::both, "shape arithmetic and weight-only expressions become constants; patterns need them so", fold_constants},
+    {"shapes", Stage::both, "nodes of gradients then no longer keep alive what they only take a shape from", settle_shapes},
     {"common", Stage::both, "exporters repeat subexpressions; after folding equal constants are one", merge_common_nodes},
     {"layer_norm", Stage::both, "before its pieces are fused into anything else", recognise_layer_norm},
     {"gelu", Stage::both, "likewise; as one node it can become an epilogue", recognise_gelu},

@@ -1,5 +1,5 @@
 // Nodes that change nothing: Identity, Dropout at inference, Cast to the same type, Transpose that keeps the order, Pad by
-// nothing (PyTorch writes one before every average pool), and views that keep the shape.
+// nothing (PyTorch writes one before every average pool), views that keep the shape, and a gradient's sum over no dimension.
 #include <algorithm>
 #include <string_view>
 
@@ -37,6 +37,7 @@ bool changes_nothing(const Node& node) {
   if (op == "Cast") return in->type.dtype == out->type.dtype;
   if (op == "Transpose") return keeps_order(node);
   if (op == "Pad") return pads_nothing(node);
+  if (op == "SumTo" || op == "ExpandLike") return in->type.shape.is_static() && in->type == out->type;
   return node.op().is_view && in->type.shape.is_static() && in->type == out->type;
 }
 

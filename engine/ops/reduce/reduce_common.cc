@@ -74,10 +74,14 @@ Status infer_reduce(InferContext& c, DTypeSet types) {
 }
 
 Status emit_reduce(LowerContext& c, kernels::ReduceOp op) {
-  const Dims dims = c.in_dims(0);
+  const auto rank = static_cast<int64_t>(c.in_dims(0).size());
   if (c.has_input(1) && !c.constant(1)) return error("input 1 (axes) is not known when the node is planned");
-  SV_ASSIGN(const std::vector<bool> reduced,
-            reduced_dims(c.attributes(), c.has_input(1) ? c.constant(1)->as_int64s() : Dims{}, static_cast<int64_t>(dims.size())));
+  SV_ASSIGN(const std::vector<bool> reduced, reduced_dims(c.attributes(), c.has_input(1) ? c.constant(1)->as_int64s() : Dims{}, rank));
+  return emit_reduction(c, op, reduced);
+}
+
+Status emit_reduction(LowerContext& c, kernels::ReduceOp op, const std::vector<bool>& reduced) {
+  const Dims dims = c.in_dims(0);
   const std::vector<Group> groups = groups_of(dims, reduced);
   if (groups.size() > kernels::kReduceDims)
     return error("reduced and kept dimensions alternate more than {} times", kernels::kReduceDims);
@@ -102,6 +106,23 @@ Status emit_reduce(LowerContext& c, kernels::ReduceOp op) {
     emit_step(c, args, in, out);
   }
   if (type != computed) emit_cast(c, out, computed, c.out(), type, kept);
+  return {};
+}
+
+Value* kept_dims(GradientContext& c, Value* value) {
+  // Axes that were not given are all of them (a number broadcasts as it is), or none.
+  if (c.attributes().integer("keepdims", 1) != 0 || !c.input(1)) return value;
+  const Value* axes = c.input(1);
+  if (axes->is_constant() && axes->constant().count() == 0) return value;
+  return c.op("Unsqueeze", {value, c.input(1)});
+}
+
+Status reduced_extremum_gradient(GradientContext& c) {
+  Value* x = c.input(0);
+  const auto type = static_cast<int64_t>(x->type.dtype);
+  Value* hits = c.op("Cast", {c.op("Equal", {x, kept_dims(c, c.output())})}, make_attributes({{"to", type}}));
+  Value* ties = c.sum_to(hits, kept_dims(c, c.output()));
+  c.set(0, c.op("Mul", {hits, c.op("Div", {kept_dims(c, c.dy()), ties})}));
   return {};
 }
 

@@ -1,5 +1,6 @@
 // Operators that reduce some dimensions of a tensor to one number each.
 #pragma once
+#include "engine/graph/gradient.h"
 #include "engine/kernels/reduce.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"
@@ -17,6 +18,15 @@ Status canonicalize_reduce(CanonicalizeContext& c);
 Status infer_reduce(InferContext& c, DTypeSet types);
 
 Status emit_reduce(LowerContext& c, kernels::ReduceOp op);
+
+/// Output 0 is input 0 reduced over the dimensions marked in `reduced`, which may be none.
+Status emit_reduction(LowerContext& c, kernels::ReduceOp op, const std::vector<bool>& reduced);
+
+/// For gradients: a value of the node's output shape with the reduced dimensions as 1s again, so that it broadcasts to the input.
+Value* kept_dims(GradientContext& c, Value* value);
+
+/// ReduceMax and ReduceMin: the gradient goes to the elements that are the result, in equal shares (as in PyTorch).
+Status reduced_extremum_gradient(GradientContext& c);
 
 /// The OpDef of such an operator on kTypes.
 OpDef reduce_op(const char* name, Status (*infer)(InferContext&), Status (*lower)(LowerContext&));

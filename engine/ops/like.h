@@ -1,0 +1,14 @@
+// Operators that take "the shape of that value": an input of which only the shape is read (OpDef::shape_only_input), or, once that
+// shape is known, attribute "shape" in its place.
+#pragma once
+#include "engine/graph/op_def.h"
+
+namespace svengine::ops {
+
+/// Attribute "shape", for an OpDef's list.
+AttributeDef shape_attribute();
+
+/// The shape that the node is to give, from the attribute or else from `input`. Fails when both are missing.
+Result<Shape> like_shape(const InferContext& c, size_t input);
+
+}  // namespace svengine::ops

@@ -1,0 +1,64 @@
+// svengine.ExpandLike: input 0 repeated to the shape of input 1 as NumPy broadcasts; with mean = 1 divided by the number of
+// repetitions, so that the sum stays what it was. What the operand of a sum or a mean gets for a gradient.
+#include "engine/ops/broadcast.h"
+#include "engine/ops/element.h"
+#include "engine/ops/elementwise/binary_common.h"
+#include "engine/ops/like.h"
+#include "engine/ops/tensor/copy_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  const bool mean = c.attributes().integer("mean") != 0;
+  SV_TRY(require_dtype(c, 0, "x", mean ? kRealTypes : kStoredTypes));
+  SV_ASSIGN(Shape shape, like_shape(c, 1));
+  SV_ASSIGN(const Shape both, broadcast(c.shape(0), shape));
+  if (both.is_static() && shape.is_static() && !(both == shape))
+    return error("x of shape {} does not broadcast to {}", to_string(c.shape(0)), to_string(shape));
+  c.set(0, c.dtype(0), std::move(shape));
+  return {};
+}
+
+/// x times 1 / repetitions, which is small beside what it is repeated to.
+Result<Buffer> shared_out(LowerContext& c, int64_t repetitions) {
+  const Operand x = operand_of(c, 0);
+  const Tensor share = scalar_of(x.type, 1.0 / static_cast<double>(repetitions));
+  const Operand number{c.table({share.raw(), share.byte_size()}), x.type, {}};
+  const Buffer scaled = c.temporary(element_count(x.dims) * static_cast<int64_t>(size_of(x.type)));
+  SV_TRY(emit_binary(c, kernels::BinaryOp::kMul, x, number, {scaled, x.type, x.dims}));
+  return scaled;
+}
+
+Status lower(LowerContext& c) {
+  const Dims in = c.in_dims(0), out = c.out_dims();
+  const int64_t count = element_count(in), total = element_count(out);
+  if (total == 0) return {};
+  Buffer from = c.in(0);
+  if (c.attributes().integer("mean") && total != count) {
+    SV_ASSIGN(from, shared_out(c, total / count));
+  }
+  const CopyView view{.dims = out, .in_strides = broadcast_strides(in, out), .out_strides = strides_of(out)};
+  emit_copies(c, "expand", size_of(c.out_type().dtype), {{from, c.out(), view}});
+  return {};
+}
+
+}  // namespace
+
+OpDef define_expand_like() {
+  return {
+      .name = "ExpandLike",
+      .domain = kInternalDomain,
+      .inputs = {1, 2},
+      .attributes = {shape_attribute(), {"mean", AttributeKind::integer, false, integer(0)}},
+      .infer = infer,
+      .lower = lower,
+      .cost = movement_cost,
+      .shape_only_input = 1,
+      .samples = {{.inputs = {f32({3, 1, 1}), f32({2, 3, 5, 7})}},
+                  {.inputs = {f32({2, 3, 1, 1}), f32({2, 3, 5, 7})}, .attributes = {{"mean", integer(1)}}},
+                  {.inputs = {f32({})}, .attributes = {{"shape", integers({4, 17})}}}},
+  };
+}
+
+}  // namespace svengine::ops
