@@ -1,12 +1,22 @@
 // Abs: |x|.
+#include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
+namespace {
+
+Status gradient(GradientContext& c) {
+  c.set(0, c.op("Mul", {c.dy(), c.op("Sign", {c.input(0)})}));
+  return {};
+}
+
+}  // namespace
 
 OpDef define_abs() {
   OpDef op = plain_unary<kernels::UnaryOp::kAbs, kNumericTypes>("Abs", true);
   op.since = 6;
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -5, 5)}});
+  op.gradient = gradient;
   return op;
 }
 

@@ -1,11 +1,22 @@
 // Add: a + b.
+#include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/binary_common.h"
 
 namespace svengine::ops {
+namespace {
+
+Status gradient(GradientContext& c) {
+  for (size_t i = 0; i < 2; ++i)
+    if (c.wants(i)) c.set(i, c.sum_to(c.dy(), c.input(i)));
+  return {};
+}
+
+}  // namespace
 
 OpDef define_add() {
   OpDef op = arithmetic<kernels::BinaryOp::kAdd, kNumericTypes>("Add", true);
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -9, 9), any(DType::i64, {9}, -9, 9)}});
+  op.gradient = gradient;
   return op;
 }
 

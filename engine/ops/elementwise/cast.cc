@@ -1,4 +1,5 @@
 // Cast: the values in another element type. Floats become integers by truncation, anything but 0 becomes true.
+#include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
@@ -19,6 +20,11 @@ Status lower(LowerContext& c) {
   return {};
 }
 
+Status gradient(GradientContext& c) {
+  c.set(0, c.op("Cast", {c.dy()}, make_attributes({{"to", static_cast<int64_t>(c.input(0)->type.dtype)}})));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_cast() {
@@ -31,6 +37,7 @@ OpDef define_cast() {
                 {.inputs = {f32({5, 7}, -9, 9)}, .attributes = {{"to", integer(10)}}},
                 {.inputs = {any(DType::boolean, {5, 7}, 0, 2)}, .attributes = {{"to", integer(1)}}},
                 {.inputs = {any(DType::i32, {33}, -1, 2)}, .attributes = {{"to", integer(9)}}}};
+  op.gradient = gradient;
   return op;
 }
 

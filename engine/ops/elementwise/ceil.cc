@@ -1,4 +1,5 @@
 // Ceil: the smallest whole number that is not below x.
+#include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
@@ -6,6 +7,7 @@ namespace svengine::ops {
 OpDef define_ceil() {
   OpDef op = plain_unary<kernels::UnaryOp::kCeil>("Ceil", true);
   op.since = 6;
+  op.gradient = zero_gradient;
   return op;
 }
 

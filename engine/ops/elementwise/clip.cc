@@ -4,6 +4,7 @@
 #include "engine/ops/dispatch.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/binary_common.h"
+#include "engine/ops/elementwise/gradient_common.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/fused_activation.h"
 
@@ -80,6 +81,35 @@ Status lower(LowerContext& c) {
   return {};
 }
 
+/// The bound that a known (or absent) input stands for; nothing when it is computed.
+std::optional<float> known_bound(const Value* bound, float otherwise) {
+  if (!bound) return otherwise;
+  if (!bound->is_constant() || bound->type.dtype != DType::f32) return std::nullopt;
+  return static_cast<float>(number_at(DType::f32, bound->constant().raw(), 0));
+}
+
+/// Beyond a bound the result is that bound; a maximum below the minimum wins.
+Status gradient(GradientContext& c) {
+  Value *x = c.input(0), *low = c.input(1), *high = c.input(2);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const auto from = known_bound(low, -kInfinity), to = known_bound(high, kInfinity);
+  if (x->type.dtype == DType::f32 && from && to && !c.wants(1) && !c.wants(2)) return set_activation_gradient(c, "clip", x, *from, *to);
+  Value* zero = c.scalar(0, x);
+  Value* below = low ? c.op("Less", {x, low}) : nullptr;
+  Value* above = high ? c.op("Greater", {x, high}) : nullptr;
+  Value* inside = below ? c.op("Where", {below, zero, c.dy()}) : c.dy();
+  if (c.wants(0)) c.set(0, above ? c.op("Where", {above, zero, inside}) : inside);
+  if (c.wants(1)) {
+    Value* from_low = c.op("Where", {below, c.dy(), zero});
+    c.set(1, c.sum_to(above ? c.op("Where", {c.op("Greater", {low, high}), zero, from_low}) : from_low, low));
+  }
+  if (c.wants(2)) {
+    Value* larger = low ? c.op("Max", {x, low}) : x;
+    c.set(2, c.sum_to(c.op("Where", {c.op("Greater", {larger, high}), c.dy(), zero}), high));
+  }
+  return {};
+}
+
 }  // namespace
 
 OpDef define_clip() {
@@ -93,6 +123,7 @@ OpDef define_clip() {
                 {.inputs = {f32({19}, -3, 3), f32({}, -1, 0), f32({}, 0, 1)}},
                 {.inputs = {any(DType::i64, {3, 9}, -9, 9), fixed(Tensor::scalar<int64_t>(-2)), fixed(Tensor::scalar<int64_t>(4))}}};
   op.activation = activation_of_node;
+  op.gradient = gradient;
   return op;
 }
 

@@ -1,11 +1,23 @@
 // Div: a / b; integers truncate.
+#include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/binary_common.h"
 
 namespace svengine::ops {
+namespace {
+
+Status gradient(GradientContext& c) {
+  Value* share = c.op("Div", {c.dy(), c.input(1)});
+  if (c.wants(0)) c.set(0, c.sum_to(share, c.input(0)));
+  if (c.wants(1)) c.set(1, c.op("Neg", {c.sum_to(c.op("Mul", {share, c.output()}), c.input(1))}));
+  return {};
+}
+
+}  // namespace
 
 OpDef define_div() {
   OpDef op = arithmetic<kernels::BinaryOp::kDiv, kNumericTypes>("Div", false);
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -50, 50), any(DType::i64, {9}, 1, 9)}});
+  op.gradient = gradient;
   return op;
 }
 

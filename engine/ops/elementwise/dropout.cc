@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <random>
 
-#include "engine/ops/elementwise/unary_common.h"
+#include "engine/graph/gradient.h"
 #include "engine/ops/element.h"
+#include "engine/ops/elementwise/dropout_common.h"
+#include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/tensor/fill_common.h"
 
 namespace svengine::ops {
@@ -35,22 +37,9 @@ Status infer(InferContext& c) {
   return {};
 }
 
-/// What a run finds in the optional inputs.
-struct Mode {
-  double ratio = 0.5;
-  bool training = false;
-};
-
-Mode mode_of(const Run& run, Buffer ratio, DType ratio_type, Buffer training) {
-  Mode mode;
-  mode.training = *run.get<const uint8_t>(training) != 0;
-  if (ratio) mode.ratio = number_at(ratio_type, run.get<const std::byte>(ratio), 0);
-  return mode;
-}
-
 /// keep[i] = u_i >= ratio, u being numpy.random.seed(seed); numpy.random.uniform(0, 1): the generator of ONNX's own tests.
 /// One task, because each number of the Mersenne twister follows from the ones before.
-void draw(const Mode& mode, uint32_t seed, int64_t count, uint8_t* keep) {
+void draw(const DropoutMode& mode, uint32_t seed, int64_t count, uint8_t* keep) {
   std::mt19937 twister(seed);
   for (int64_t i = 0; i < count; ++i) {
     const uint32_t high = twister() >> 5, low = twister() >> 6;
@@ -65,19 +54,10 @@ Status lower_training(LowerContext& c, int64_t count) {
   const DType ratio_type = ratio ? c.in_type(1).dtype : DType::f32;
   const auto seed = static_cast<uint32_t>(c.attributes().integer("seed", 0));
   c.emit("dropout_draw", 1, [=](const Run& run, int64_t, int64_t) -> const char* {
-    draw(mode_of(run, ratio, ratio_type, training), seed, count, run.get<uint8_t>(keep));
+    draw(dropout_mode(run, ratio, ratio_type, training), seed, count, run.get<uint8_t>(keep));
     return nullptr;
   });
-  constexpr int64_t kChunk = 4096;
-  c.emit("dropout_apply", (count + kChunk - 1) / kChunk, [=](const Run& run, int64_t begin, int64_t end) -> const char* {
-    const Mode mode = mode_of(run, ratio, ratio_type, training);
-    const auto scale = static_cast<float>(mode.training ? 1 / (1 - mode.ratio) : 1);
-    const float* in = run.get<const float>(x);
-    float* out = run.get<float>(y);
-    const uint8_t* kept = run.get<const uint8_t>(keep);
-    for (int64_t i = begin * kChunk; i < std::min(count, end * kChunk); ++i) out[i] = kept[i] ? in[i] * scale : 0.0f;
-    return nullptr;
-  });
+  emit_dropout_apply(c, x, keep, ratio, ratio_type, training, y, count);
   return {};
 }
 
@@ -90,6 +70,17 @@ Status lower(LowerContext& c) {
   return {};
 }
 
+/// At inference nothing; in training the mask decides as it did in the forward pass.
+Status gradient(GradientContext& c) {
+  const Value* training = c.input(2);
+  if (!training || (training->is_constant() && *training->constant().raw() == std::byte{0})) {
+    c.set(0, c.dy());
+    return {};
+  }
+  c.set(0, c.internal("DropoutGrad", {c.dy(), c.output(1), c.input(2), c.input(1)}));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_dropout() {
@@ -99,7 +90,10 @@ OpDef define_dropout() {
   op.attributes = {{"seed", AttributeKind::integer}};
   op.canonicalize = canonicalize;
   op.may_overwrite = false;
-  op.samples = {{.inputs = {f32({3, 21})}}, {.inputs = {f32({3, 21})}, .outputs = 2}};
+  op.gradient = gradient;
+  op.samples = {{.inputs = {f32({3, 21})}},
+                {.inputs = {f32({3, 21})}, .outputs = 2},
+                {.inputs = {f32({3, 21}), fixed(Tensor::scalar(0.25f)), fixed(Tensor::scalar(true))}, .attributes = {{"seed", integer(7)}}}};
   return op;
 }
 

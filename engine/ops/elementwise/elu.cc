@@ -1,12 +1,21 @@
 // Elu: x above 0 ? x : alpha (e^x - 1).
+#include "engine/ops/elementwise/gradient_common.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
+namespace {
+
+Status gradient(GradientContext& c) {
+  return set_activation_gradient(c, "elu", c.input(0), c.attributes().real("alpha", 1.0f));
+}
+
+}  // namespace
 
 OpDef define_elu() {
   OpDef op = unary_with<kernels::UnaryOp::kElu>("Elu", true, {{"alpha", AttributeKind::real, false, real(1.0f)}});
   op.since = 6;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}}});
+  op.gradient = gradient;
   return op;
 }
 

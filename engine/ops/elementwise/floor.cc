@@ -1,4 +1,5 @@
 // Floor: the largest whole number that is not above x.
+#include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
@@ -6,6 +7,7 @@ namespace svengine::ops {
 OpDef define_floor() {
   OpDef op = plain_unary<kernels::UnaryOp::kFloor>("Floor", true);
   op.since = 6;
+  op.gradient = zero_gradient;
   return op;
 }
 

@@ -1,4 +1,5 @@
 // Gelu: x/2 (1 + erf(x / sqrt 2)), or its approximation by tanh.
+#include "engine/ops/elementwise/gradient_common.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/fused_activation.h"
 
@@ -17,6 +18,11 @@ Status lower(LowerContext& c) {
   return {};
 }
 
+Status gradient(GradientContext& c) {
+  const bool approximate = c.attributes().text("approximate", "none") == "tanh";
+  return set_activation_gradient(c, approximate ? "gelu_tanh" : "gelu", c.input(0));
+}
+
 }  // namespace
 
 OpDef define_gelu() {
@@ -25,6 +31,7 @@ OpDef define_gelu() {
   op.attributes = {{"approximate", AttributeKind::text, false, text("none")}};
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"approximate", text("tanh")}}});
   op.activation = activation_of_node;
+  op.gradient = gradient;
   return op;
 }
 

@@ -1,8 +1,16 @@
 // HardSigmoid: min(max(alpha x + beta, 0), 1).
+#include "engine/ops/elementwise/gradient_common.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/fused_activation.h"
 
 namespace svengine::ops {
+namespace {
+
+Status gradient(GradientContext& c) {
+  return set_activation_gradient(c, "hard_sigmoid", c.output(), c.attributes().real("alpha", 0.2f));
+}
+
+}  // namespace
 
 OpDef define_hard_sigmoid() {
   OpDef op = unary_with<kernels::UnaryOp::kHardSigmoid>("HardSigmoid", true,
@@ -11,6 +19,7 @@ OpDef define_hard_sigmoid() {
   op.since = 6;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}, {"beta", real(0.25f)}}});
   op.activation = activation_of_node;
+  op.gradient = gradient;
   return op;
 }
 

@@ -1,13 +1,23 @@
 // Identity: the input.
+#include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
+namespace {
+
+Status gradient(GradientContext& c) {
+  c.set(0, c.dy());
+  return {};
+}
+
+}  // namespace
 
 OpDef define_identity() {
   OpDef op = unary_op("Identity", infer_unary<kStoredTypes>, nullptr, false);
   op.may_overwrite = false;
   op.is_view = true;
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -5, 5)}});
+  op.gradient = gradient;
   return op;
 }
 

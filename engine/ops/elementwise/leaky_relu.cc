@@ -1,8 +1,16 @@
 // LeakyRelu: x below 0 ? alpha x : x.
+#include "engine/ops/elementwise/gradient_common.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/fused_activation.h"
 
 namespace svengine::ops {
+namespace {
+
+Status gradient(GradientContext& c) {
+  return set_activation_gradient(c, "leaky_relu", c.input(0), c.attributes().real("alpha", 0.01f));
+}
+
+}  // namespace
 
 OpDef define_leaky_relu() {
   OpDef op = unary_with<kernels::UnaryOp::kLeakyRelu>("LeakyRelu", true,
@@ -10,6 +18,7 @@ OpDef define_leaky_relu() {
   op.since = 6;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}}});
   op.activation = activation_of_node;
+  op.gradient = gradient;
   return op;
 }
 

@@ -1,12 +1,22 @@
 // Log: the natural logarithm; NaN below 0.
+#include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
+namespace {
+
+Status gradient(GradientContext& c) {
+  c.set(0, c.op("Div", {c.dy(), c.input(0)}));
+  return {};
+}
+
+}  // namespace
 
 OpDef define_log() {
   OpDef op = plain_unary<kernels::UnaryOp::kLog>("Log", false);
   op.since = 6;
   op.samples = {{.inputs = {f32({2, 3, 5, 7}, 0.001, 100)}}, {.inputs = {f32({1003}, 0.001, 100)}}};
+  op.gradient = gradient;
   return op;
 }
 

@@ -1,4 +1,5 @@
 // Mean: the inputs' sum divided by their number.
+#include "engine/graph/gradient.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/binary_common.h"
 
@@ -14,8 +15,20 @@ Status lower(LowerContext& c) {
   return emit_binary(c, kernels::BinaryOp::kDiv, out, divisor, out);
 }
 
+Status gradient(GradientContext& c) {
+  const size_t count = c.node().inputs().size();
+  Value* share = c.op("Mul", {c.dy(), c.scalar(1.0 / static_cast<double>(count), c.dy())});
+  for (size_t i = 0; i < count; ++i)
+    if (c.wants(i)) c.set(i, c.sum_to(share, c.input(i)));
+  return {};
+}
+
 }  // namespace
 
-OpDef define_mean() { return variadic_op("Mean", infer_binary<kRealTypes, false>, lower); }
+OpDef define_mean() {
+  OpDef op = variadic_op("Mean", infer_binary<kRealTypes, false>, lower);
+  op.gradient = gradient;
+  return op;
+}
 
 }  // namespace svengine::ops

@@ -1,11 +1,13 @@
 // Min: the smallest of the inputs; NaN if one is.
 #include "engine/ops/elementwise/binary_common.h"
+#include "engine/ops/elementwise/gradient_common.h"
 
 namespace svengine::ops {
 
 OpDef define_min() {
   OpDef op = variadic_op("Min", infer_binary<kNumericTypes, false>, lower_variadic<kernels::BinaryOp::kMin>);
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -9, 9), any(DType::i64, {9}, -9, 9)}});
+  op.gradient = extremum_gradient;
   return op;
 }
 

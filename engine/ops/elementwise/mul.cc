@@ -1,11 +1,22 @@
 // Mul: a b.
+#include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/binary_common.h"
 
 namespace svengine::ops {
+namespace {
+
+Status gradient(GradientContext& c) {
+  for (size_t i = 0; i < 2; ++i)
+    if (c.wants(i)) c.set(i, c.sum_to(c.op("Mul", {c.dy(), c.input(1 - i)}), c.input(i)));
+  return {};
+}
+
+}  // namespace
 
 OpDef define_mul() {
   OpDef op = arithmetic<kernels::BinaryOp::kMul, kNumericTypes>("Mul", true);
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -9, 9), any(DType::i64, {9}, -9, 9)}});
+  op.gradient = gradient;
   return op;
 }
 

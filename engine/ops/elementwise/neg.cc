@@ -1,12 +1,22 @@
 // Neg: -x.
+#include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
+namespace {
+
+Status gradient(GradientContext& c) {
+  c.set(0, c.op("Neg", {c.dy()}));
+  return {};
+}
+
+}  // namespace
 
 OpDef define_neg() {
   OpDef op = plain_unary<kernels::UnaryOp::kNeg, kRealTypes | kSignedTypes>("Neg", true);
   op.since = 6;
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -5, 5)}});
+  op.gradient = gradient;
   return op;
 }
 

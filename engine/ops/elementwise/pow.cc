@@ -1,4 +1,5 @@
 // Pow: a to the power b, in a's type. The exponent may be of another type; the power is computed in one that holds both.
+#include "engine/graph/gradient.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/binary_common.h"
 
@@ -37,6 +38,44 @@ Status lower(LowerContext& c) {
   return {};
 }
 
+/// b a^(b - 1) for an exponent of one known element; null where that is 0 everywhere.
+Value* known_slope(GradientContext& c, double exponent) {
+  Value* base = c.input(0);
+  if (exponent == 0) return nullptr;
+  if (exponent == 1) return c.scalar(1, base);
+  Value* power = exponent == 2 ? base : c.op("Pow", {base, c.scalar(exponent - 1, base)});
+  return c.op("Mul", {power, c.scalar(exponent, base)});
+}
+
+Status base_gradient(GradientContext& c) {
+  Value *base = c.input(0), *exponent = c.input(1);
+  if (exponent->is_constant() && exponent->constant().count() == 1) {
+    if (Value* slope = known_slope(c, number_at(exponent->type.dtype, exponent->constant().raw(), 0)))
+      c.set(0, c.sum_to(c.op("Mul", {c.dy(), slope}), base));
+    return {};
+  }
+  if (exponent->type.dtype != base->type.dtype)
+    exponent = c.op("Cast", {exponent}, make_attributes({{"to", static_cast<int64_t>(base->type.dtype)}}));
+  // 0 where b is 0, whatever a is.
+  Value* slope = c.op("Mul", {exponent, c.op("Pow", {base, c.op("Sub", {exponent, c.scalar(1, base)})})});
+  Value* constant = c.op("Equal", {exponent, c.scalar(0, base)});
+  c.set(0, c.sum_to(c.op("Where", {constant, c.scalar(0, base), c.op("Mul", {c.dy(), slope})}), base));
+  return {};
+}
+
+Status gradient(GradientContext& c) {
+  if (c.wants(0)) SV_TRY(base_gradient(c));
+  if (!c.wants(1)) return {};
+  Value *base = c.input(0), *exponent = c.input(1);
+  if (exponent->type.dtype != base->type.dtype)
+    return error("the exponent is {}, the base {}: a gradient of the exponent needs one type", to_string(exponent->type), to_string(base->type));
+  // y log a; where a is 0 (or below, for whole exponents) there is no slope in b.
+  Value* positive = c.op("Greater", {base, c.scalar(0, base)});
+  Value* logarithm = c.op("Log", {c.op("Where", {positive, base, c.scalar(1, base)})});
+  c.set(1, c.sum_to(c.op("Mul", {c.dy(), c.op("Mul", {c.output(), logarithm})}), exponent));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_pow() {
@@ -46,6 +85,7 @@ OpDef define_pow() {
                 {.inputs = {f32({4, 33}), fixed(Tensor::scalar(3.0f))}},
                 {.inputs = {any(DType::i64, {7}, -5, 5), any(DType::i64, {7}, 0, 5)}},
                 {.inputs = {f32({7}), any(DType::i64, {7}, -3, 5)}}};
+  op.gradient = gradient;
   return op;
 }
 

@@ -1,12 +1,22 @@
 // Reciprocal: 1 / x.
+#include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
+namespace {
+
+Status gradient(GradientContext& c) {
+  c.set(0, c.op("Neg", {c.op("Mul", {c.dy(), c.op("Mul", {c.output(), c.output()})})}));
+  return {};
+}
+
+}  // namespace
 
 OpDef define_reciprocal() {
   OpDef op = plain_unary<kernels::UnaryOp::kReciprocal>("Reciprocal", false);
   op.since = 6;
   op.samples = {{.inputs = {f32({2, 3, 5, 7}, 0.25, 8)}}, {.inputs = {f32({1003}, 0.25, 8)}}};
+  op.gradient = gradient;
   return op;
 }
 

@@ -1,14 +1,23 @@
 // Relu: max(x, 0).
+#include "engine/ops/elementwise/gradient_common.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/fused_activation.h"
 
 namespace svengine::ops {
+namespace {
+
+Status gradient(GradientContext& c) {
+  return set_activation_gradient(c, "relu", c.output());
+}
+
+}  // namespace
 
 OpDef define_relu() {
   OpDef op = plain_unary<kernels::UnaryOp::kRelu, kRealTypes | kSignedTypes>("Relu", true);
   op.since = 6;
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -5, 5)}});
   op.activation = activation_of_node;
+  op.gradient = gradient;
   return op;
 }
 

@@ -1,13 +1,22 @@
 // Sigmoid: 1 / (1 + e^-x).
+#include "engine/ops/elementwise/gradient_common.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/fused_activation.h"
 
 namespace svengine::ops {
+namespace {
+
+Status gradient(GradientContext& c) {
+  return set_activation_gradient(c, "sigmoid", c.output());
+}
+
+}  // namespace
 
 OpDef define_sigmoid() {
   OpDef op = plain_unary<kernels::UnaryOp::kSigmoid>("Sigmoid", true);
   op.since = 6;
   op.activation = activation_of_node;
+  op.gradient = gradient;
   return op;
 }
 

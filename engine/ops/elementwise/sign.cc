@@ -1,4 +1,5 @@
 // Sign: -1, 0 or 1.
+#include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
@@ -7,6 +8,7 @@ OpDef define_sign() {
   OpDef op = plain_unary<kernels::UnaryOp::kSign, kNumericTypes>("Sign", true);
   op.since = 9;
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -5, 5)}});
+  op.gradient = zero_gradient;
   return op;
 }
 

@@ -1,10 +1,19 @@
 // Softplus: log(1 + e^x).
+#include "engine/ops/elementwise/gradient_common.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
+namespace {
+
+Status gradient(GradientContext& c) {
+  return set_activation_gradient(c, "softplus", c.input(0));
+}
+
+}  // namespace
 
 OpDef define_softplus() {
   OpDef op = plain_unary<kernels::UnaryOp::kSoftplus>("Softplus", true);
+  op.gradient = gradient;
   return op;
 }
 

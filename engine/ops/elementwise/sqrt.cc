@@ -1,12 +1,22 @@
 // Sqrt: the square root; NaN below 0.
+#include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
+namespace {
+
+Status gradient(GradientContext& c) {
+  c.set(0, c.op("Div", {c.dy(), c.op("Add", {c.output(), c.output()})}));
+  return {};
+}
+
+}  // namespace
 
 OpDef define_sqrt() {
   OpDef op = plain_unary<kernels::UnaryOp::kSqrt>("Sqrt", false);
   op.since = 6;
   op.samples = {{.inputs = {f32({2, 3, 5, 7}, 0, 50)}}, {.inputs = {f32({1003}, 0, 50)}}};
+  op.gradient = gradient;
   return op;
 }
 

@@ -1,4 +1,5 @@
 // Sum: the inputs' sum. Of two it is an Add, and import makes it one.
+#include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/binary_common.h"
 
 namespace svengine::ops {
@@ -9,11 +10,18 @@ Status canonicalize(CanonicalizeContext& c) {
   return {};
 }
 
+Status gradient(GradientContext& c) {
+  for (size_t i = 0; i < c.node().inputs().size(); ++i)
+    if (c.wants(i)) c.set(i, c.sum_to(c.dy(), c.input(i)));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_sum() {
   OpDef op = variadic_op("Sum", infer_binary<kRealTypes, false>, lower_variadic<kernels::BinaryOp::kAdd>);
   op.canonicalize = canonicalize;
+  op.gradient = gradient;
   return op;
 }
 

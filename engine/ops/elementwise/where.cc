@@ -1,4 +1,5 @@
 // Where: x where the condition is true, else y; all three broadcast.
+#include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/binary_common.h"
 #include "engine/ops/kernel_step.h"
 
@@ -29,6 +30,13 @@ Status lower(LowerContext& c) {
   return {};
 }
 
+Status gradient(GradientContext& c) {
+  Value* zero = c.scalar(0, c.dy());
+  if (c.wants(1)) c.set(1, c.sum_to(c.op("Where", {c.input(0), c.dy(), zero}), c.input(1)));
+  if (c.wants(2)) c.set(2, c.sum_to(c.op("Where", {c.input(0), zero, c.dy()}), c.input(2)));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_where() {
@@ -38,6 +46,7 @@ OpDef define_where() {
       .inputs = {3, 3},
       .infer = infer,
       .lower = lower,
+      .gradient = gradient,
       .samples = {{.inputs = {any(DType::boolean, {3, 37}, 0, 2), f32({3, 37}), f32({3, 37})}},
                   {.inputs = {any(DType::boolean, {2, 1, 1, 9}, 0, 2), f32({2, 3, 5, 9}), f32({})}},
                   {.inputs = {any(DType::boolean, {5}, 0, 2), any(DType::i64, {2, 5}), any(DType::i64, {1})}}},

@@ -10,6 +10,10 @@ Status lower(LowerContext& c) {
                     c.in(0), c.out());
 }
 
+Status gradient(GradientContext& c) {
+  return set_pool_gradient(c, "average");
+}
+
 }  // namespace
 
 OpDef define_average_pool() {
@@ -21,6 +25,7 @@ OpDef define_average_pool() {
       .cost = pool_cost,
       .blocked = BlockedLayout::prefers,
       .can_block = can_block_pool,
+      .gradient = gradient,
       .samples = {{.inputs = {f32({2, 18, 9, 7})}, .attributes = {{"kernel_shape", integers({3, 3})}, {"pads", integers({1, 1, 1, 1})}}},
                   {.inputs = {f32({1, 3, 9, 9})},
                    .attributes = {{"kernel_shape", integers({3, 3})}, {"count_include_pad", integer(1)}, {"auto_pad", text("SAME_LOWER")}}}},

@@ -2,6 +2,7 @@
 // mean and (biased) variance, and running statistics as further outputs.
 #include <cmath>
 
+#include "engine/graph/gradient.h"
 #include "engine/kernels/norm.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
@@ -11,6 +12,9 @@ namespace svengine::ops {
 namespace {
 
 constexpr int kPerFeatureOpset = 9;   // `spatial` was an attribute before
+constexpr size_t kFileOutputs = 3;    // Y and the running statistics
+// Further outputs, which only gradients ask for: the mean and (biased) variance of the batch.
+constexpr size_t kBatchMean = 3, kBatchVariance = 4;
 constexpr int kTrainingOpset = 14;    // training_mode decides; before, the number of outputs did
 
 Status canonicalize(CanonicalizeContext& c) {
@@ -18,6 +22,8 @@ Status canonicalize(CanonicalizeContext& c) {
     if (c.attributes().integer("spatial", 1) != 1) return error("spatial=0 (statistics per position) is not supported; it left ONNX with opset 9");
     c.attributes().erase("spatial");
   }
+  if (c.opset() >= kTrainingOpset && c.node().outputs().size() > kFileOutputs)
+    return error("{} outputs, of which opset {} knows {}", c.node().outputs().size(), c.opset(), kFileOutputs);
   if (c.opset() < kTrainingOpset && c.node().outputs().size() > 1)
     return error("{} outputs ask for training in opset {}; export the network for inference, or with opset 14 or newer",
                  c.node().outputs().size(), c.opset());
@@ -32,7 +38,7 @@ Status infer(InferContext& c) {
   const bool training = c.attributes().integer("training_mode") != 0;
   if (!training && c.output_count() > 1) return error("{} outputs need training_mode = 1", c.output_count());
   c.set(0, DType::f32, c.shape(0));
-  for (size_t i = 1; i < c.output_count(); ++i) c.set(i, DType::f32, c.shape(i + 2));
+  for (size_t i = 1; i < c.output_count(); ++i) c.set(i, DType::f32, c.shape(1));
   return {};
 }
 
@@ -79,8 +85,8 @@ Status lower(LowerContext& c) {
   const kernels::ChannelAffineArgs args = affine_args(c);
   Buffer mean = c.in(3), variance = c.in(4);
   if (c.attributes().integer("training_mode")) {
-    mean = c.temporary(args.channels * 4);
-    variance = c.temporary(args.channels * 4);
+    mean = c.has_output(kBatchMean) ? c.out(kBatchMean) : c.temporary(args.channels * 4);
+    variance = c.has_output(kBatchVariance) ? c.out(kBatchVariance) : c.temporary(args.channels * 4);
     kernels::ChannelMomentsArgs moments;
     moments.batch = args.batch, moments.channels = args.channels, moments.spatial = args.spatial, moments.blocked = args.blocked;
     emit_kernel(c, "channel_moments", c.kernels().norm->channel_moments, moments,
@@ -108,6 +114,19 @@ bool can_block(const Node& node, int) {
   return node.input(0)->type.block > 0 && node.outputs().size() == 1;
 }
 
+Status gradient(GradientContext& c) {
+  for (size_t i = 1; i < c.node().outputs().size(); ++i)
+    if (c.output_gradient(i)) return error("output {} (a running statistic) is used; only output 0 has a gradient", i);
+  if (c.wants(3) || c.wants(4)) return error("the given mean and variance have no gradient; they are updated, not trained");
+  const bool training = c.attributes().integer("training_mode") != 0;
+  Value* variance = training ? c.output(kBatchVariance) : c.input(4);
+  Value* mean = training ? c.output(kBatchMean) : c.input(3);
+  const Node* grad = c.builder().node(kInternalDomain, "BatchNormGrad", {c.dy(), c.input(0), c.input(1), mean, variance}, 3,
+                                      make_attributes({{"epsilon", c.attributes().real("epsilon", 1e-5f)}, {"training", int64_t{training}}}));
+  for (size_t i = 0; grad && i < 3; ++i) c.set(i, grad->output(i));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_batch_normalization() {
@@ -125,6 +144,7 @@ OpDef define_batch_normalization() {
       .lower = lower,
       .blocked = BlockedLayout::prefers,
       .can_block = can_block,
+      .gradient = gradient,
       .rtol = 1e-5,
       .atol = 1e-5,
       .samples = {{.inputs = {f32({2, 5, 7, 3}), f32({5}), f32({5}), f32({5}), f32({5}, 0.5, 2)}},

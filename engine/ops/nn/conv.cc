@@ -1,8 +1,30 @@
 // Conv: over 1, 2 or 3 spatial dimensions, with groups, strides, dilations and padding.
+#include "engine/graph/gradient.h"
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/samples.h"
 
 namespace svengine::ops {
+namespace {
+
+/// dY summed over everything but channels.
+Value* bias_gradient(GradientContext& c) {
+  std::vector<int64_t> axes{0};
+  for (int64_t i = 2; i < c.dy()->type.shape.rank(); ++i) axes.push_back(i);
+  Value* list = c.builder().constant(Tensor::of<int64_t>({static_cast<int64_t>(axes.size())}, std::span<const int64_t>(axes)));
+  return c.op("ReduceSum", {c.dy(), list}, make_attributes({{"keepdims", int64_t{0}}}));
+}
+
+Status gradient(GradientContext& c) {
+  Value *x = c.input(0), *w = c.input(1), *dy = c.dy();
+  if (c.wants(0)) c.set(0, c.internal("ConvGradInput", {dy, w, x}, c.attributes()));
+  if (c.wants(1)) c.set(1, c.internal("ConvGradWeights", {dy, x, w}, c.attributes()));
+  if (!c.wants(2)) return {};
+  if (!dy->type.shape.has_rank()) return error("the gradient of B needs an output of known rank");
+  c.set(2, bias_gradient(c));
+  return {};
+}
+
+}  // namespace
 
 OpDef define_conv() {
   return {
@@ -15,6 +37,7 @@ OpDef define_conv() {
       .blocked = BlockedLayout::prefers,
       .can_block = can_block_conv,
       .reads_plain = conv_reads_plain,
+      .gradient = gradient,
       .rtol = 1e-5,
       .atol = 1e-5,
       .samples = {{.inputs = {f32({2, 3, 11, 9}), f32({7, 3, 3, 3}), f32({7})}, .attributes = {{"pads", integers({1, 1, 1, 1})}}},

@@ -183,19 +183,21 @@ Status lower_conv(LowerContext& c, Buffer residual, const kernels::ActivationArg
   return {};
 }
 
-Cost conv_cost(const Node& node) {
+Cost conv_grad_cost(const Node& node, const Type& dy, const Type& w) {
   Cost cost;
   for (const Value* v : node.inputs())
     if (v) cost.bytes += stored_bytes(v->type);
   cost.bytes += stored_bytes(node.output()->type);
-  Type out = node.output()->type;
+  Type out = dy;
   out.block = 0;
   double per_output = 2;
-  const Shape& w = node.input(1)->type.shape;
-  for (size_t i = 1; w.has_rank() && i < w.dims().size(); ++i) per_output *= static_cast<double>(w[i].is_static() ? w[i].value() : 1);
+  for (size_t i = 1; w.shape.has_rank() && i < w.shape.dims().size(); ++i)
+    per_output *= static_cast<double>(w.shape[i].is_static() ? w.shape[i].value() : 1);
   cost.flops = stored_bytes(out) / 4 * per_output;
   return cost;
 }
+
+Cost conv_cost(const Node& node) { return conv_grad_cost(node, node.output()->type, node.input(1)->type); }
 
 bool can_block_conv(const Node& node, int) {
   return node.input(0)->type.shape.rank() == 4 && node.output()->type.shape.is_static();

@@ -20,6 +20,9 @@ Status lower_conv(LowerContext& c, Buffer residual, const kernels::ActivationArg
 
 Cost conv_cost(const Node& node);
 
+/// Of a convolution's gradients: as many products as the forward pass with output `dy` and weights `w` has.
+Cost conv_grad_cost(const Node& node, const Type& dy, const Type& w);
+
 /// Rank 4 only: blocks are of [N, C, H, W].
 bool can_block_conv(const Node& node, int block);
 /// A first layer with at most 4 channels reads its image plain.

@@ -1,4 +1,5 @@
 // Gemm: alpha * A' * B' + beta * C, C broadcasting to the result.
+#include "engine/graph/gradient.h"
 #include "engine/ops/broadcast.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/product_common.h"
@@ -52,6 +53,24 @@ Status lower(LowerContext& c) {
   return {};
 }
 
+Value* product(GradientContext& c, Value* a, bool transpose_a, Value* b, bool transpose_b) {
+  return c.op("Gemm", {a, b},
+              make_attributes({{"transA", int64_t{transpose_a}}, {"transB", int64_t{transpose_b}}, {"alpha", c.attributes().real("alpha", 1.0f)}}));
+}
+
+/// With A' and B' what is multiplied: dA' = alpha dY B'^T and dB' = alpha A'^T dY, or these transposed.
+Status gradient(GradientContext& c) {
+  Value *a = c.input(0), *b = c.input(1), *dy = c.dy();
+  const bool across_a = c.attributes().integer("transA") != 0, across_b = c.attributes().integer("transB") != 0;
+  if (c.wants(0)) c.set(0, across_a ? product(c, b, across_b, dy, true) : product(c, dy, false, b, !across_b));
+  if (c.wants(1)) c.set(1, across_b ? product(c, dy, true, a, across_a) : product(c, a, !across_a, dy, false));
+  if (!c.wants(2)) return {};
+  const float beta = c.attributes().real("beta", 1.0f);
+  Value* addend = c.sum_to(dy, c.input(2));
+  c.set(2, beta == 1.0f ? addend : c.op("Mul", {addend, c.scalar(beta, dy)}));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_gemm() {
@@ -67,6 +86,7 @@ OpDef define_gemm() {
       .infer = infer,
       .lower = lower,
       .cost = matmul_cost,
+      .gradient = gradient,
       .rtol = 1e-5,
       .atol = 1e-5,
       .samples = {{.inputs = {f32({5, 33}), f32({33, 18}), f32({18})}},

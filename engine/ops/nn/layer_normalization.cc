@@ -1,4 +1,5 @@
 // LayerNormalization: every row, from `axis` on, to mean 0 and variance 1, then times scale plus bias.
+#include "engine/graph/gradient.h"
 #include "engine/kernels/norm.h"
 #include "engine/ops/axes.h"
 #include "engine/ops/infer_util.h"
@@ -49,6 +50,19 @@ Status lower(LowerContext& c) {
   return {};
 }
 
+Status gradient(GradientContext& c) {
+  for (size_t i : {size_t{1}, size_t{2}})
+    if (c.output_gradient(i)) return error("output {} is used; only that of output 0 has a gradient", i);
+  Value *mean = c.output(1), *inv_std = c.output(2);
+  const Node* grad = c.builder().node(kInternalDomain, "LayerNormGrad", {c.dy(), c.input(0), c.input(1), mean, inv_std}, 3,
+                                      make_attributes({{"axis", c.attributes().integer("axis", -1)}}));
+  if (!grad) return {};
+  c.set(0, grad->output(0));
+  c.set(1, c.reshape_to(grad->output(1), c.input(1)));
+  if (c.wants(2)) c.set(2, c.reshape_to(grad->output(2), c.input(2)));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_layer_normalization() {
@@ -62,6 +76,7 @@ OpDef define_layer_normalization() {
                      {"stash_type", AttributeKind::integer, false, int64_t{1}}},
       .infer = infer,
       .lower = lower,
+      .gradient = gradient,
       .rtol = 1e-5,
       .atol = 1e-5,
       .samples = {{.inputs = {f32({2, 7, 33}), f32({33}), f32({33})}},

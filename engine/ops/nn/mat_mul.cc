@@ -1,4 +1,5 @@
 // MatMul: numpy.matmul.
+#include "engine/graph/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/product_common.h"
 #include "engine/ops/samples.h"
@@ -19,6 +20,49 @@ Status lower(LowerContext& c) {
   return {};
 }
 
+/// A product whose vectors have become matrices: a row on the left, a column on the right.
+struct Matrices {
+  Value *a, *b, *dy;
+};
+
+Result<Matrices> as_matrices(GradientContext& c) {
+  Value *a = c.input(0), *b = c.input(1), *dy = c.dy();
+  const int64_t rank_a = a->type.shape.rank(), rank_b = b->type.shape.rank();
+  if (rank_a < 1 || rank_b < 1) return error("the gradient needs operands of known rank, they are {} and {}", to_string(a->type), to_string(b->type));
+  if (rank_b == 1) {
+    b = c.op("Unsqueeze", {b, c.builder().integers({1})});
+    dy = c.op("Unsqueeze", {dy, c.builder().integers({-1})});
+  }
+  if (rank_a == 1) {
+    a = c.op("Unsqueeze", {a, c.builder().integers({0})});
+    dy = c.op("Unsqueeze", {dy, c.builder().integers({-2})});
+  }
+  SV_TRY(c.builder().status());
+  return Matrices{a, b, dy};
+}
+
+Value* product(GradientContext& c, Value* a, bool transpose_a, Value* b, bool transpose_b) {
+  return c.internal("FusedMatMul", {a, b}, make_attributes({{"transpose_a", int64_t{transpose_a}}, {"transpose_b", int64_t{transpose_b}}}));
+}
+
+/// All rows of all batches as one matrix.
+Value* as_rows(GradientContext& c, Value* v) {
+  const int64_t rank = v->type.shape.rank();
+  return rank == 2 ? v : c.op("Flatten", {v}, make_attributes({{"axis", rank - 1}}));
+}
+
+/// dA = dY B', dB = A' dY, each summed over the batches for which its operand was repeated. For one matrix on the right that sum is
+/// part of the product: the rows of all batches are one long sum.
+Status gradient(GradientContext& c) {
+  SV_ASSIGN(const Matrices m, as_matrices(c));
+  if (c.wants(0)) c.set(0, c.reshape_to(c.sum_to(product(c, m.dy, false, m.b, true), m.a), c.input(0)));
+  if (!c.wants(1)) return {};
+  const bool one_matrix = m.b->type.shape.rank() == 2 && m.dy->type.shape.rank() >= 2;
+  Value* db = one_matrix ? product(c, as_rows(c, m.a), true, as_rows(c, m.dy), false) : c.sum_to(product(c, m.a, true, m.dy, false), m.b);
+  c.set(1, c.reshape_to(db, c.input(1)));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_mat_mul() {
@@ -28,6 +72,7 @@ OpDef define_mat_mul() {
       .infer = infer,
       .lower = lower,
       .cost = matmul_cost,
+      .gradient = gradient,
       .rtol = 1e-5,
       .atol = 1e-5,
       .samples = {{.inputs = {f32({13, 37}), f32({37, 29})}},

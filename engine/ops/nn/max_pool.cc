@@ -25,6 +25,10 @@ Status lower(LowerContext& c) {
 
 bool can_block(const Node& node, int block) { return node.input(0)->type.dtype == DType::f32 && can_block_pool(node, block); }
 
+Status gradient(GradientContext& c) {
+  return set_pool_gradient(c, "max");
+}
+
 }  // namespace
 
 OpDef define_max_pool() {
@@ -37,6 +41,7 @@ OpDef define_max_pool() {
       .cost = pool_cost,
       .blocked = BlockedLayout::prefers,
       .can_block = can_block,
+      .gradient = gradient,
       .samples = {{.inputs = {f32({2, 18, 9, 7})},
                    .attributes = {{"kernel_shape", integers({3, 3})}, {"strides", integers({2, 2})}, {"pads", integers({1, 1, 1, 1})}}},
                   {.inputs = {f32({1, 3, 17})}, .attributes = {{"kernel_shape", integers({4})}, {"ceil_mode", integer(1)}, {"strides", integers({3})}}},

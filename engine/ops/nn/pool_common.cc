@@ -35,18 +35,28 @@ Status infer_pool(InferContext& c, DTypeSet types) {
   return {};
 }
 
+Result<kernels::PoolShape> pool_shape(const Attributes& attributes, const Dims& x, const Dims& kernel) {
+  SV_ASSIGN(Window w, window_of(attributes, Dims(x.begin() + 2, x.end()), kernel));
+  return kernels::PoolShape{x[0], x[1], extent(w.in, 1), extent(w.out, 1), extent(w.kernel, 1), extent(w.strides, 1), extent(w.dilations, 1),
+                            extent(w.pads_begin, 0), extent(w.pads_end, 0)};
+}
+
 Status lower_pool(LowerContext& c, const char* kernel, kernels::PoolArgs args, Buffer in, Buffer out) {
-  const Dims dims = c.in_dims(0);
-  SV_ASSIGN(Window w, window_of(c.attributes(), Dims(dims.begin() + 2, dims.end()), {}));
   args.blocked = c.in_type(0).block > 0;
-  args.shape = {dims[0], dims[1], extent(w.in, 1), extent(w.out, 1), extent(w.kernel, 1), extent(w.strides, 1), extent(w.dilations, 1),
-                extent(w.pads_begin, 0), extent(w.pads_end, 0)};
+  SV_ASSIGN(args.shape, pool_shape(c.attributes(), c.in_dims(0)));
   args.column_major_indices = c.attributes().integer("storage_order") != 0;
   emit_kernel(c, kernel, c.kernels().pool->window, args, [in, out, indices = c.out(1)](kernels::PoolArgs& a, const Run& run) {
     a.input = run.get<const float>(in);
     a.output = run.get<float>(out);
     a.indices = run.get<int64_t>(indices);
   });
+  return {};
+}
+
+Status set_pool_gradient(GradientContext& c, const char* mode) {
+  Attributes attributes = c.attributes();
+  attributes.set("mode", std::string(mode));
+  c.set(0, c.internal("PoolGrad", {c.dy(), c.input(0)}, std::move(attributes)));
   return {};
 }
 

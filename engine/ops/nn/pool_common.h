@@ -1,6 +1,6 @@
 // Pooling on the kernels of kernels/pool.h.
 #pragma once
-#include "engine/graph/op_def.h"
+#include "engine/graph/gradient.h"
 #include "engine/kernels/pool.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"
@@ -14,6 +14,12 @@ Status infer_pool(InferContext& c, DTypeSet types = {DType::f32});
 /// Emits a window pooling; `kind`, `count_padding` and `power` are set in `args`, the rest comes from the node. `in` and
 /// `out` are float32.
 Status lower_pool(LowerContext& c, const char* kernel, kernels::PoolArgs args, Buffer in, Buffer out);
+
+/// The window of a node over an image of these dimensions; `kernel` when the attributes do not say it.
+Result<kernels::PoolShape> pool_shape(const Attributes& attributes, const Dims& x, const Dims& kernel = {});
+
+/// For gradients: svengine.PoolGrad with the node's attributes.
+Status set_pool_gradient(GradientContext& c, const char* mode);
 
 /// Output [N, C, 1, 1, ...].
 Status infer_global_pool(InferContext& c);

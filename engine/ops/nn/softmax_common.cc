@@ -52,6 +52,13 @@ Status lower_softmax(LowerContext& c, const char* kernel, const kernels::TaskKer
   return {};
 }
 
+Status set_softmax_gradient(GradientContext& c, bool log) {
+  Attributes attributes = c.attributes();
+  attributes.set("log", int64_t{log});
+  c.set(0, c.internal("SoftmaxGrad", {c.output(), c.dy()}, std::move(attributes)));
+  return {};
+}
+
 OpDef softmax_like(const char* name, Status (*lower)(LowerContext&)) {
   return {
       .name = name,

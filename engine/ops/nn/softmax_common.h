@@ -1,6 +1,6 @@
 // Softmax, LogSoftmax and Hardmax: one axis since opset 13; before, everything from `axis` on as one line ("coerced").
 #pragma once
-#include "engine/graph/op_def.h"
+#include "engine/graph/gradient.h"
 #include "engine/kernels/softmax.h"
 #include "engine/ops/lowering.h"
 
@@ -8,6 +8,9 @@ namespace svengine::ops {
 
 /// The OpDef of one of the three: its name and its kernel.
 OpDef softmax_like(const char* name, Status (*lower)(LowerContext&));
+
+/// For gradients: svengine.SoftmaxGrad along the node's axis.
+Status set_softmax_gradient(GradientContext& c, bool log);
 
 Status lower_softmax(LowerContext& c, const char* kernel, const kernels::TaskKernel<kernels::SoftmaxArgs>& run);
 

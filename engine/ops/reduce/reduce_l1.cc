@@ -2,7 +2,19 @@
 #include "engine/ops/reduce/reduce_common.h"
 
 namespace svengine::ops {
+namespace {
 
-OpDef define_reduce_l1() { return reduction<kernels::ReduceOp::kL1>("ReduceL1"); }
+Status gradient(GradientContext& c) {
+  c.set(0, c.op("Mul", {c.op("Sign", {c.input(0)}), kept_dims(c, c.dy())}));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_reduce_l1() {
+  OpDef op = reduction<kernels::ReduceOp::kL1>("ReduceL1");
+  op.gradient = gradient;
+  return op;
+}
 
 }  // namespace svengine::ops

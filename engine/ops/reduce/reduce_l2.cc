@@ -2,7 +2,19 @@
 #include "engine/ops/reduce/reduce_common.h"
 
 namespace svengine::ops {
+namespace {
 
-OpDef define_reduce_l2() { return reduction<kernels::ReduceOp::kL2>("ReduceL2"); }
+Status gradient(GradientContext& c) {
+  c.set(0, c.op("Mul", {c.input(0), kept_dims(c, c.op("Div", {c.dy(), c.output()}))}));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_reduce_l2() {
+  OpDef op = reduction<kernels::ReduceOp::kL2>("ReduceL2");
+  op.gradient = gradient;
+  return op;
+}
 
 }  // namespace svengine::ops

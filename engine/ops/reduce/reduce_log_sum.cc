@@ -2,7 +2,20 @@
 #include "engine/ops/reduce/reduce_common.h"
 
 namespace svengine::ops {
+namespace {
 
-OpDef define_reduce_log_sum() { return reduction<kernels::ReduceOp::kLogSum>("ReduceLogSum"); }
+Status gradient(GradientContext& c) {
+  // d log(s) = ds / s, s = exp(y).
+  c.set(0, c.expand_to(kept_dims(c, c.op("Div", {c.dy(), c.op("Exp", {c.output()})})), c.input(0)));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_reduce_log_sum() {
+  OpDef op = reduction<kernels::ReduceOp::kLogSum>("ReduceLogSum");
+  op.gradient = gradient;
+  return op;
+}
 
 }  // namespace svengine::ops

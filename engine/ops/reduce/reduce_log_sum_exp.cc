@@ -2,7 +2,20 @@
 #include "engine/ops/reduce/reduce_common.h"
 
 namespace svengine::ops {
+namespace {
 
-OpDef define_reduce_log_sum_exp() { return reduction<kernels::ReduceOp::kLogSumExp>("ReduceLogSumExp"); }
+Status gradient(GradientContext& c) {
+  Value* weight = c.op("Exp", {c.op("Sub", {c.input(0), kept_dims(c, c.output())})});
+  c.set(0, c.op("Mul", {weight, kept_dims(c, c.dy())}));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_reduce_log_sum_exp() {
+  OpDef op = reduction<kernels::ReduceOp::kLogSumExp>("ReduceLogSumExp");
+  op.gradient = gradient;
+  return op;
+}
 
 }  // namespace svengine::ops

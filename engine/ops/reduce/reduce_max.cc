@@ -3,6 +3,10 @@
 
 namespace svengine::ops {
 
-OpDef define_reduce_max() { return reduction<kernels::ReduceOp::kMax, kReducedTypes | kBool>("ReduceMax"); }
+OpDef define_reduce_max() {
+  OpDef op = reduction<kernels::ReduceOp::kMax, kReducedTypes | kBool>("ReduceMax");
+  op.gradient = reduced_extremum_gradient;
+  return op;
+}
 
 }  // namespace svengine::ops

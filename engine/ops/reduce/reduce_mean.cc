@@ -2,7 +2,19 @@
 #include "engine/ops/reduce/reduce_common.h"
 
 namespace svengine::ops {
+namespace {
 
-OpDef define_reduce_mean() { return reduction<kernels::ReduceOp::kMean>("ReduceMean"); }
+Status gradient(GradientContext& c) {
+  c.set(0, c.expand_to(kept_dims(c, c.dy()), c.input(0), true));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_reduce_mean() {
+  OpDef op = reduction<kernels::ReduceOp::kMean>("ReduceMean");
+  op.gradient = gradient;
+  return op;
+}
 
 }  // namespace svengine::ops

@@ -3,6 +3,10 @@
 
 namespace svengine::ops {
 
-OpDef define_reduce_min() { return reduction<kernels::ReduceOp::kMin, kReducedTypes | kBool>("ReduceMin"); }
+OpDef define_reduce_min() {
+  OpDef op = reduction<kernels::ReduceOp::kMin, kReducedTypes | kBool>("ReduceMin");
+  op.gradient = reduced_extremum_gradient;
+  return op;
+}
 
 }  // namespace svengine::ops

@@ -2,7 +2,19 @@
 #include "engine/ops/reduce/reduce_common.h"
 
 namespace svengine::ops {
+namespace {
 
-OpDef define_reduce_sum() { return reduction<kernels::ReduceOp::kSum>("ReduceSum"); }
+Status gradient(GradientContext& c) {
+  c.set(0, c.expand_to(kept_dims(c, c.dy()), c.input(0)));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_reduce_sum() {
+  OpDef op = reduction<kernels::ReduceOp::kSum>("ReduceSum");
+  op.gradient = gradient;
+  return op;
+}
 
 }  // namespace svengine::ops

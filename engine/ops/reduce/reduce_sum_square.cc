@@ -2,7 +2,20 @@
 #include "engine/ops/reduce/reduce_common.h"
 
 namespace svengine::ops {
+namespace {
 
-OpDef define_reduce_sum_square() { return reduction<kernels::ReduceOp::kSumSquare>("ReduceSumSquare"); }
+Status gradient(GradientContext& c) {
+  Value* x = c.input(0);
+  c.set(0, c.op("Mul", {c.op("Add", {x, x}), kept_dims(c, c.dy())}));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_reduce_sum_square() {
+  OpDef op = reduction<kernels::ReduceOp::kSumSquare>("ReduceSumSquare");
+  op.gradient = gradient;
+  return op;
+}
 
 }  // namespace svengine::ops

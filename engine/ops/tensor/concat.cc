@@ -1,6 +1,7 @@
 // Concat: the inputs one after the other along `axis`.
 #include <algorithm>
 
+#include "engine/graph/gradient.h"
 #include "engine/ops/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -98,6 +99,23 @@ std::vector<int> further_inputs() {
   return out;
 }
 
+Status gradient(GradientContext& c) {
+  const int64_t axis = c.attributes().integer("axis");
+  const size_t count = c.node().inputs().size();
+  // The sizes of the pieces are constants as soon as shapes are.
+  std::vector<Value*> sizes;
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t rank = c.input(i)->type.shape.rank();
+    if (rank < 0) return error("input {} is of unknown rank", i);
+    const int64_t at = axis < 0 ? axis + rank : axis;
+    sizes.push_back(c.op("Shape", {c.input(i)}, make_attributes({{"start", at}, {"end", at + 1}})));
+  }
+  Value* list = c.op("Concat", std::move(sizes), make_attributes({{"axis", int64_t{0}}}));
+  const Node* split = c.builder().node("", "Split", {c.dy(), list}, count, make_attributes({{"axis", axis}}));
+  for (size_t i = 0; split && i < count; ++i) c.set(i, split->output(i));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_concat() {
@@ -113,6 +131,7 @@ OpDef define_concat() {
       .blocked = BlockedLayout::prefers,
       .can_block = can_block,
       .blocked_inputs = further_inputs(),
+      .gradient = gradient,
       .samples = {{.inputs = {f32({2, 3}), f32({2, 5})}, .attributes = {{"axis", integer(-1)}}},
                   {.inputs = {f32({1, 32, 3, 5}), f32({1, 16, 3, 5}), f32({1, 7, 3, 5})}, .attributes = {{"axis", integer(1)}}},
                   {.inputs = {any(DType::i64, {2}), any(DType::i64, {0}), any(DType::i64, {1})}, .attributes = {{"axis", integer(0)}}}},

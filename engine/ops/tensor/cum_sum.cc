@@ -1,4 +1,5 @@
 // CumSum: running sums along an axis; exclusive ones leave the element itself out, reverse ones run from the end.
+#include "engine/graph/gradient.h"
 #include "engine/kernels/reduce.h"
 #include "engine/ops/axes.h"
 #include "engine/ops/element.h"
@@ -44,6 +45,13 @@ Status lower(LowerContext& c) {
   return {};
 }
 
+Status gradient(GradientContext& c) {
+  Attributes attributes = c.attributes();
+  attributes.set("reverse", int64_t{attributes.integer("reverse") == 0});
+  c.set(0, c.op("CumSum", {c.dy(), c.input(1)}, std::move(attributes)));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_cum_sum() {
@@ -55,6 +63,7 @@ OpDef define_cum_sum() {
       .infer = infer,
       .lower = lower,
       .shape_inputs = {1},
+      .gradient = gradient,
       .samples = {{.inputs = {f32({3, 70}), fixed(Tensor::scalar<int64_t>(-1))}},
                   {.inputs = {f32({5, 70}), fixed(Tensor::scalar<int32_t>(0))},
                    .attributes = {{"exclusive", integer(1)}, {"reverse", integer(1)}}},

@@ -1,4 +1,5 @@
 // Expand: broadcasting against a given shape; a dimension of 1 there keeps the input's.
+#include "engine/graph/gradient.h"
 #include "engine/ops/broadcast.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -28,6 +29,11 @@ Status lower(LowerContext& c) {
   return {};
 }
 
+Status gradient(GradientContext& c) {
+  c.set(0, c.sum_to(c.dy(), c.input(0)));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_expand() {
@@ -39,6 +45,7 @@ OpDef define_expand() {
       .lower = lower,
       .cost = movement_cost,
       .shape_inputs = {1},
+      .gradient = gradient,
       .samples = {{.inputs = {f32({3, 1}), ints({2, 1, 17})}},
                   {.inputs = {f32({3, 1, 5}), ints({1, 4, 1})}},
                   {.inputs = {any(DType::i64, {}), ints({6})}}},

@@ -1,4 +1,5 @@
 // Flatten: to a matrix; the dimensions before `axis` are its rows.
+#include "engine/graph/gradient.h"
 #include "engine/ops/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -22,6 +23,11 @@ Status infer(InferContext& c) {
   return {};
 }
 
+Status gradient(GradientContext& c) {
+  c.set(0, c.reshape_to(c.dy(), c.input(0)));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_flatten() {
@@ -30,6 +36,7 @@ OpDef define_flatten() {
       .attributes = {{"axis", AttributeKind::integer, false, integer(1)}},
       .infer = infer,
       .is_view = true,
+      .gradient = gradient,
       .samples = {{.inputs = {f32({2, 3, 5})}},
                   {.inputs = {f32({2, 3, 5})}, .attributes = {{"axis", integer(-1)}}},
                   {.inputs = {f32({2, 3, 5})}, .attributes = {{"axis", integer(3)}}},

@@ -1,4 +1,5 @@
 // Gather: slices of the data along `axis`, chosen by indices of any rank; negative indices count from the end.
+#include "engine/graph/gradient.h"
 #include "engine/ops/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -45,6 +46,11 @@ Status lower(LowerContext& c) {
 
 Cost cost(const Node& node) { return {0, 2 * stored_bytes(node.output()->type) + stored_bytes(node.input(1)->type)}; }
 
+Status gradient(GradientContext& c) {
+  c.set(0, c.internal("GatherGrad", {c.dy(), c.input(1), c.input(0)}, make_attributes({{"axis", c.attributes().integer("axis")}})));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_gather() {
@@ -55,6 +61,7 @@ OpDef define_gather() {
       .infer = infer,
       .lower = lower,
       .cost = cost,
+      .gradient = gradient,
       .samples = {{.inputs = {f32({13, 33}), any(DType::i64, {2, 3}, -13, 13)}},
                   {.inputs = {f32({3, 5, 2}), any(DType::i64, {4}, 0, 5)}, .attributes = {{"axis", integer(1)}}},
                   {.inputs = {f32({2, 7}), any(DType::i32, {}, 0, 7)}, .attributes = {{"axis", integer(-1)}}},

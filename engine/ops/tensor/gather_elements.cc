@@ -1,4 +1,5 @@
 // GatherElements: out[i][j][k] = data[indices[i][j][k]][j][k] for axis 0, and likewise for others.
+#include "engine/graph/gradient.h"
 #include "engine/ops/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -24,6 +25,12 @@ Status lower(LowerContext& c) {
   return emit_gather_elements(c, static_cast<size_t>(axis));
 }
 
+Status gradient(GradientContext& c) {
+  Attributes attributes = make_attributes({{"axis", c.attributes().integer("axis")}, {"reduction", text("add")}});
+  c.set(0, c.op("ScatterElements", {c.zeros_like(c.input(0)), c.input(1), c.dy()}, std::move(attributes)));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_gather_elements() {
@@ -35,6 +42,7 @@ OpDef define_gather_elements() {
       .infer = infer,
       .lower = lower,
       .cost = movement_cost,
+      .gradient = gradient,
       .samples = {{.inputs = {f32({5, 7}), any(DType::i64, {3, 7}, -5, 5)}},
                   {.inputs = {f32({3, 4, 5}), any(DType::i32, {2, 4, 9}, 0, 5)}, .attributes = {{"axis", integer(-1)}}}},
   };

@@ -1,4 +1,5 @@
 // GatherND: the last dimension of indices addresses a slice of the data; the first batch_dims dimensions go together.
+#include "engine/graph/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/index_common.h"
@@ -41,6 +42,15 @@ Status lower(LowerContext& c) {
   return emit_gather_nd(c, static_cast<size_t>(c.attributes().integer("batch_dims")));
 }
 
+/// Every slice goes back to where it was taken from.
+Status gradient(GradientContext& c) {
+  Value *data = c.input(0), *indices = c.input(1);
+  const int64_t batch = c.attributes().integer("batch_dims");
+  if (batch > 0) return error("with batch_dims = {} the gradient is not known, only without", batch);
+  c.set(0, c.op("ScatterND", {c.zeros_like(data), indices, c.dy()}, make_attributes({{"reduction", text("add")}})));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_gather_nd() {
@@ -52,6 +62,7 @@ OpDef define_gather_nd() {
       .infer = infer,
       .lower = lower,
       .cost = movement_cost,
+      .gradient = gradient,
       .samples = {{.inputs = {f32({3, 4, 17}), any(DType::i64, {5, 2}, -3, 3)}},
                   {.inputs = {f32({2, 3, 5}), any(DType::i64, {2, 4, 1}, 0, 3)}, .attributes = {{"batch_dims", integer(1)}}},
                   {.inputs = {any(DType::i64, {4, 3}), any(DType::i64, {2, 2, 1}, 0, 4)}}},

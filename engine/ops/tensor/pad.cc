@@ -1,5 +1,6 @@
 // Pad: elements added before and after each dimension, or taken away where a pad is negative. The added ones are a constant, or
 // follow the mode: edge repeats the last, reflect mirrors without it, wrap starts over at the other end.
+#include "engine/graph/gradient.h"
 #include "engine/kernels/data_prepare.h"
 #include "engine/ops/axes.h"
 #include "engine/ops/element.h"
@@ -109,6 +110,17 @@ Status lower(LowerContext& c) {
   return emit_map(c, "pad", maps, c.in(2));
 }
 
+Status gradient(GradientContext& c) {
+  const std::string mode = c.attributes().text("mode", "constant");
+  if (mode != "constant") return error("the gradient of mode {} is not known, only that of constant", mode);
+  Value* back = c.op("Neg", {c.input(1)});
+  std::vector<Value*> inputs{c.dy(), back};
+  if (c.input(3)) inputs.insert(inputs.end(), {nullptr, c.input(3)});
+  if (c.wants(0)) c.set(0, c.op("Pad", std::move(inputs)));
+  if (!c.wants(2)) return {};
+  return error("the gradient of constant_value is not known");
+}
+
 }  // namespace
 
 OpDef define_pad() {
@@ -122,6 +134,7 @@ OpDef define_pad() {
       .lower = lower,
       .cost = movement_cost,
       .shape_inputs = {1, 3},
+      .gradient = gradient,
       .samples = {{.inputs = {f32({3, 5}), ints({1, 2, 0, 3}), fixed(Tensor::scalar(1.5f))}},
                   {.inputs = {f32({2, 3, 5}), ints({0, 2, 3, 0, 1, 4})}, .attributes = {{"mode", text("reflect")}}},
                   {.inputs = {f32({4, 5}), ints({1, -1, -2, 2})}, .attributes = {{"mode", text("edge")}}},

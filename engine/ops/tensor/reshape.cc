@@ -1,6 +1,7 @@
 // Reshape: the same elements under another shape. 0 copies a dimension (unless allowzero), -1 takes what is left.
 #include <algorithm>
 
+#include "engine/graph/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 
@@ -97,6 +98,11 @@ Status infer(InferContext& c) {
   return {};
 }
 
+Status gradient(GradientContext& c) {
+  c.set(0, c.reshape_to(c.dy(), c.input(0)));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_reshape() {
@@ -108,6 +114,7 @@ OpDef define_reshape() {
       .infer = infer,
       .shape_inputs = {1},
       .is_view = true,
+      .gradient = gradient,
       .samples = {{.inputs = {f32({2, 3, 4}), ints({4, 6})}},
                   {.inputs = {f32({2, 3, 4}), ints({0, -1})}},
                   {.inputs = {f32({0, 3}), ints({5, 0})}, .attributes = {{"allowzero", integer(1)}}},

@@ -1,12 +1,11 @@
 // Slice: elements starts, starts + steps, ... before ends, along the given axes. Bounds count from the end when negative and
 // are clamped as in NumPy; steps may be negative.
-#include <algorithm>
-#include <numeric>
-
+#include "engine/graph/gradient.h"
 #include "engine/ops/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
+#include "engine/ops/tensor/slice_common.h"
 
 namespace svengine::ops {
 namespace {
@@ -18,42 +17,6 @@ Status canonicalize(CanonicalizeContext& c) {
   c.attribute_to_input("ends", 2);
   c.attribute_to_input("axes", 3);
   return {};
-}
-
-struct Range {
-  int64_t start = 0, step = 1, count = 0;
-};
-
-Range range_in(int64_t size, int64_t start, int64_t end, int64_t step) {
-  const auto wrapped = [size](int64_t i) { return i < 0 ? i + size : i; };
-  if (step > 0) {
-    const int64_t first = std::clamp<int64_t>(wrapped(start), 0, size), last = std::clamp<int64_t>(wrapped(end), 0, size);
-    return {first, step, last > first ? (last - first - 1) / step + 1 : 0};
-  }
-  const int64_t first = std::clamp<int64_t>(wrapped(start), -1, size - 1), last = std::clamp<int64_t>(wrapped(end), -1, size - 1);
-  // -INT64_MIN overflows; a step beyond the size takes one element whatever it is.
-  const int64_t stride = step < -size ? size + 1 : -step;
-  return {first, step, first > last ? (first - last - 1) / stride + 1 : 0};
-}
-
-struct Bounds {
-  std::vector<int64_t> starts, ends, axes, steps;
-};
-
-/// Axes default to the first ones and steps to 1; the four must be of one length.
-Result<Bounds> complete(Bounds b, bool has_axes, bool has_steps, int64_t rank) {
-  const size_t n = b.starts.size();
-  if (!has_axes) {
-    b.axes.resize(n);
-    std::iota(b.axes.begin(), b.axes.end(), 0);
-  }
-  if (!has_steps) b.steps.assign(n, 1);
-  if (b.ends.size() != n || b.axes.size() != n || b.steps.size() != n)
-    return error("starts, ends, axes and steps have {}, {}, {} and {} entries, need equally many", n, b.ends.size(), b.axes.size(),
-                 b.steps.size());
-  SV_ASSIGN(b.axes, normalise_axes(b.axes, rank));
-  if (std::count(b.steps.begin(), b.steps.end(), 0)) return error("a step is 0");
-  return b;
 }
 
 Status infer(InferContext& c) {
@@ -94,15 +57,7 @@ Status infer(InferContext& c) {
 
 Status lower(LowerContext& c) {
   const Dims in = c.in_dims(0);
-  Bounds given;
-  std::vector<int64_t>* const lists[] = {nullptr, &given.starts, &given.ends, &given.axes, &given.steps};
-  for (size_t i = 1; i < c.input_count() && i < 5; ++i) {
-    if (!c.has_input(i)) continue;
-    if (!c.constant(i)) return error("input {} is not known when the node is planned", i);
-    *lists[i] = c.constant(i)->as_int64s();
-  }
-  SV_ASSIGN(const Bounds b, complete(given, c.input_count() > 3 && c.has_input(3), c.input_count() > 4 && c.has_input(4),
-                                     static_cast<int64_t>(in.size())));
+  SV_ASSIGN(const Bounds b, known_bounds(c, static_cast<int64_t>(in.size())));
   CopyView view{.dims = c.out_dims(), .in_strides = strides_of(in), .out_strides = strides_of(c.out_dims())};
   for (size_t i = 0; i < b.axes.size(); ++i) {
     const size_t axis = static_cast<size_t>(b.axes[i]);
@@ -112,6 +67,15 @@ Status lower(LowerContext& c) {
     view.in_strides[axis] = r.count == 1 ? 0 : view.in_strides[axis] * r.step;
   }
   emit_copy(c, "slice", std::move(view));
+  return {};
+}
+
+/// The other elements of the input get zero.
+Status gradient(GradientContext& c) {
+  std::vector<Value*> inputs{c.dy()};
+  for (size_t i = 1; i < 5; ++i) inputs.push_back(c.input(i));
+  inputs.push_back(c.input(0));
+  c.set(0, c.internal("SliceGrad", std::move(inputs)));
   return {};
 }
 
@@ -126,6 +90,7 @@ OpDef define_slice() {
       .lower = lower,
       .cost = movement_cost,
       .shape_inputs = {1, 2, 3, 4},
+      .gradient = gradient,
       .samples = {{.inputs = {f32({7, 9}), ints({1, -3}), ints({100, -1})}},
                   {.inputs = {f32({3, 20, 5}), ints({-1}), ints({INT64_MIN}), ints({1}), ints({-3})}},
                   {.inputs = {f32({2, 64}), ints({0}), ints({INT64_MAX}), ints({-1}), ints({2})}},

@@ -1,4 +1,5 @@
 // Split: pieces of the input along `axis`, of given sizes or equal ones.
+#include "engine/graph/gradient.h"
 #include "engine/ops/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -79,6 +80,14 @@ Status lower(LowerContext& c) {
   return {};
 }
 
+Status gradient(GradientContext& c) {
+  std::vector<Value*> parts;
+  for (size_t i = 0; i < c.node().outputs().size(); ++i)
+    parts.push_back(c.output_gradient(i) ? c.output_gradient(i) : c.zeros_like(c.output(i)));
+  c.set(0, c.op("Concat", std::move(parts), make_attributes({{"axis", c.attributes().integer("axis")}})));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_split() {
@@ -93,6 +102,7 @@ OpDef define_split() {
       .lower = lower,
       .cost = movement_cost,
       .shape_inputs = {1},
+      .gradient = gradient,
       .samples = {{.inputs = {f32({6, 5})}, .outputs = 3},
                   {.inputs = {f32({3, 7}), ints({2, 0, 5})}, .attributes = {{"axis", integer(-1)}}, .outputs = 3},
                   {.inputs = {f32({7, 3})}, .attributes = {{"num_outputs", integer(3)}}, .outputs = 3}},

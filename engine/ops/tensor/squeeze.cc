@@ -1,6 +1,7 @@
 // Squeeze: drops dimensions of 1: the given ones, or all.
 #include <algorithm>
 
+#include "engine/graph/gradient.h"
 #include "engine/ops/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -51,6 +52,11 @@ Status infer(InferContext& c) {
   return {};
 }
 
+Status gradient(GradientContext& c) {
+  c.set(0, c.reshape_to(c.dy(), c.input(0)));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_squeeze() {
@@ -61,6 +67,7 @@ OpDef define_squeeze() {
       .infer = infer,
       .shape_inputs = {1},
       .is_view = true,
+      .gradient = gradient,
       .samples = {{.inputs = {f32({1, 3, 1, 5})}},
                   {.inputs = {f32({1, 3, 1, 5}), ints({-2})}},
                   {.inputs = {any(DType::i64, {1, 3, 1}), ints({0, 2})}}},

@@ -1,5 +1,6 @@
 // TopK: the k largest (or smallest) elements along an axis, in order, and where they are. Equal ones keep their order; NaN counts
 // as larger than everything.
+#include "engine/graph/gradient.h"
 #include "engine/kernels/reduce.h"
 #include "engine/ops/axes.h"
 #include "engine/ops/element.h"
@@ -66,6 +67,12 @@ Status lower(LowerContext& c) {
   return {};
 }
 
+Status gradient(GradientContext& c) {
+  Attributes attributes = make_attributes({{"axis", c.attributes().integer("axis", -1)}});
+  c.set(0, c.op("ScatterElements", {c.zeros_like(c.input(0)), c.output(1), c.dy()}, std::move(attributes)));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_top_k() {
@@ -80,6 +87,7 @@ OpDef define_top_k() {
       .infer = infer,
       .lower = lower,
       .shape_inputs = {1},
+      .gradient = gradient,
       .samples = {{.inputs = {f32({3, 37}), ints({5})}, .outputs = 2},
                   {.inputs = {f32({7, 3}), ints({7})}, .attributes = {{"axis", integer(0)}, {"largest", integer(0)}}, .outputs = 2},
                   {.inputs = {any(DType::i64, {2, 9}, -3, 3), ints({4})}, .attributes = {{"axis", integer(-1)}}, .outputs = 2}},

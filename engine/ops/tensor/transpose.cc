@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/graph/gradient.h"
 #include "engine/ops/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -46,6 +47,18 @@ Status lower(LowerContext& c) {
   return {};
 }
 
+Status gradient(GradientContext& c) {
+  const std::vector<int64_t> perm = c.attributes().integers("perm");
+  Attributes inverse;  // without perm both reverse all dimensions
+  if (!perm.empty()) {
+    std::vector<int64_t> back(perm.size());
+    for (size_t i = 0; i < perm.size(); ++i) back[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
+    inverse.set("perm", std::move(back));
+  }
+  c.set(0, c.op("Transpose", {c.dy()}, std::move(inverse)));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_transpose() {
@@ -55,6 +68,7 @@ OpDef define_transpose() {
       .infer = infer,
       .lower = lower,
       .cost = movement_cost,
+      .gradient = gradient,
       .samples = {{.inputs = {f32({17, 33})}},
                   {.inputs = {f32({2, 3, 5, 7})}, .attributes = {{"perm", integers({0, 2, 1, 3})}}},
                   {.inputs = {f32({2, 3, 5, 7})}, .attributes = {{"perm", integers({0, 2, 3, 1})}}},

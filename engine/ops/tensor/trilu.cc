@@ -1,6 +1,7 @@
 // Trilu: the upper or lower triangle of the last two dimensions, zero elsewhere. k moves the diagonal to the right.
 #include <algorithm>
 
+#include "engine/graph/gradient.h"
 #include "engine/kernels/data.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
@@ -35,6 +36,13 @@ Status lower(LowerContext& c) {
   return {};
 }
 
+Status gradient(GradientContext& c) {
+  std::vector<Value*> inputs{c.dy()};
+  if (c.input(1)) inputs.push_back(c.input(1));
+  c.set(0, c.op("Trilu", std::move(inputs), c.attributes()));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_trilu() {
@@ -47,6 +55,7 @@ OpDef define_trilu() {
       .lower = lower,
       .cost = movement_cost,
       .may_overwrite = true,
+      .gradient = gradient,
       .samples = {{.inputs = {f32({5, 7})}},
                   {.inputs = {f32({2, 4, 3}), fixed(Tensor::scalar<int64_t>(-1))}, .attributes = {{"upper", integer(0)}}},
                   {.inputs = {any(DType::i64, {6, 6}), fixed(Tensor::scalar<int64_t>(2))}}},

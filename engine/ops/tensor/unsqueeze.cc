@@ -1,6 +1,7 @@
 // Unsqueeze: inserts dimensions of 1 at the given places of the output.
 #include <algorithm>
 
+#include "engine/graph/gradient.h"
 #include "engine/ops/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -31,6 +32,11 @@ Status infer(InferContext& c) {
   return {};
 }
 
+Status gradient(GradientContext& c) {
+  c.set(0, c.reshape_to(c.dy(), c.input(0)));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_unsqueeze() {
@@ -41,6 +47,7 @@ OpDef define_unsqueeze() {
       .infer = infer,
       .shape_inputs = {1},
       .is_view = true,
+      .gradient = gradient,
       .samples = {{.inputs = {f32({3, 5}), ints({0})}},
                   {.inputs = {f32({3, 5}), ints({-1, 1})}},
                   {.inputs = {any(DType::i64, {}), ints({0})}}},

@@ -1,0 +1,78 @@
+// svengine.ActivationGrad: dy f'(v), the gradient through an activation f in one pass. v is the function's input or its result,
+// whichever kernels/activation_grad.h says for that function.
+#include "engine/kernels/gradient.h"
+#include "engine/ops/elementwise/binary_common.h"
+#include "engine/ops/elementwise/gradient_common.h"
+#include "engine/ops/kernel_step.h"
+
+namespace svengine::ops {
+namespace {
+
+using kernels::GradientOf;
+
+constexpr std::pair<const char*, GradientOf> kFunctions[] = {
+    {"relu", GradientOf::kRelu},
+    {"leaky_relu", GradientOf::kLeakyRelu},
+    {"clip", GradientOf::kClip},
+    {"sigmoid", GradientOf::kSigmoid},
+    {"tanh", GradientOf::kTanh},
+    {"erf", GradientOf::kErf},
+    {"gelu", GradientOf::kGelu},
+    {"gelu_tanh", GradientOf::kGeluTanh},
+    {"silu", GradientOf::kSilu},
+    {"softplus", GradientOf::kSoftplus},
+    {"elu", GradientOf::kElu},
+    {"hard_sigmoid", GradientOf::kHardSigmoid},
+    {"hard_swish", GradientOf::kHardSwish},
+};
+static_assert(std::size(kFunctions) == kernels::kGradientOfCount);
+
+std::optional<GradientOf> function_of(const Attributes& attributes) {
+  const std::string name = attributes.text("function");
+  for (const auto& [n, of] : kFunctions)
+    if (name == n) return of;
+  return std::nullopt;
+}
+
+Status infer(InferContext& c) {
+  if (!function_of(c.attributes())) return error("function is '{}', which is none with a gradient kernel", c.attributes().text("function"));
+  SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
+  SV_TRY(require_dtype(c, 1, "v", {DType::f32}));
+  if (c.shape(0).is_static() && c.shape(1).is_static() && !(c.shape(0) == c.shape(1)))
+    return error("dy is {}, v is {}; need one shape", to_string(c.shape(0)), to_string(c.shape(1)));
+  c.set(0, DType::f32, c.shape(0).is_static() ? c.shape(0) : c.shape(1));
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  kernels::ActivationGradArgs args;
+  args.of = *function_of(c.attributes());
+  args.n = stored_count(c.out_type());
+  args.alpha = c.attributes().real("alpha");
+  args.beta = c.attributes().real("beta");
+  emit_kernel(c, c.attributes().text("function") + "_grad", c.kernels().gradient->activation, args,
+              [dy = c.in(0), v = c.in(1), dx = c.out()](kernels::ActivationGradArgs& a, const Run& run) {
+                a.dy = run.get<const float>(dy);
+                a.v = run.get<const float>(v);
+                a.dx = run.get<float>(dx);
+              });
+  return {};
+}
+
+}  // namespace
+
+OpDef define_activation_grad() {
+  OpDef op = binary_op("ActivationGrad", infer, lower, true);
+  op.domain = kInternalDomain;
+  op.canonicalize = nullptr;
+  op.attributes = {{"function", AttributeKind::text, true},
+                   {"alpha", AttributeKind::real, false, real(0)},
+                   {"beta", AttributeKind::real, false, real(0)}};
+  op.samples.clear();
+  for (const auto& [name, of] : kFunctions)
+    op.samples.push_back({.inputs = {f32({2, 3, 5, 7}), f32({2, 3, 5, 7}, -4, 4)},
+                          .attributes = {{"function", text(name)}, {"alpha", real(0.25f)}, {"beta", real(0.5f)}}});
+  return op;
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,38 @@
+// svengine.DropoutGrad: the gradient of Dropout's data, whose elements pass where the mask says they did. Inputs: dy, Dropout's mask,
+// training_mode, and ratio (optional).
+#include "engine/ops/elementwise/dropout_common.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
+  SV_TRY(require_dtype(c, 1, "mask", kBool));
+  SV_TRY(require_dtype(c, 2, "training_mode", kBool));
+  c.set(0, c.type(0));
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  const DType ratio_type = c.has_input(3) ? c.in_type(3).dtype : DType::f32;
+  emit_dropout_apply(c, c.in(0), c.in(1), c.in(3), ratio_type, c.in(2), c.out(), element_count(c.in_dims(0)));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_dropout_grad() {
+  return {
+      .name = "DropoutGrad",
+      .domain = kInternalDomain,
+      .inputs = {3, 4},
+      .infer = infer,
+      .lower = lower,
+      .may_overwrite = true,
+      .samples = {{.inputs = {f32({3, 21}), any(DType::boolean, {3, 21}, 0, 2), fixed(Tensor::scalar(true)), fixed(Tensor::scalar(0.25f))}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,106 @@
+// svengine.BatchNormGrad: the gradients of BatchNormalization's X, scale and bias. Inputs: dy, X, scale, and the mean and
+// (biased) variance that the forward pass normalised with: the batch's own with training = 1, which then depend on X.
+#include <cmath>
+
+#include "engine/kernels/gradient.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/kernel_step.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  static constexpr const char* kNames[] = {"dy", "X", "scale", "mean", "variance"};
+  SV_TRY(require_dtype(c, 0, kNames[0], {DType::f32}));
+  SV_TRY(require_dtype(c, 1, kNames[1], {DType::f32}));
+  SV_TRY(require_rank_at_least(c, 1, kNames[1], 2));
+  for (size_t i = 2; i < 5; ++i) SV_TRY(require_per_channel(c, i, kNames[i]));
+  c.set(0, c.type(1));
+  c.set(1, c.type(2));
+  c.set(2, c.type(2));
+  return {};
+}
+
+/// What the kernels read besides x and dy: [4][channels] of inv_std, a, b, k with dx = a dy + b x + k.
+struct Tables {
+  Buffer buffer;
+  int64_t channels;
+  const float* at(const Run& run, int64_t i) const { return run.get<const float>(buffer) + i * channels; }
+};
+
+void emit_sums(LowerContext& c, const kernels::ChannelGradSumsArgs& args, const Tables& tables) {
+  const double epsilon = c.attributes().real("epsilon", 1e-5f);
+  c.emit("batch_norm_spread", 1, [=, variance = c.in(4)](const Run& run, int64_t, int64_t) -> const char* {
+    for (int64_t i = 0; i < tables.channels; ++i)
+      run.get<float>(tables.buffer)[i] = static_cast<float>(1 / std::sqrt(run.get<float>(variance)[i] + epsilon));
+    return nullptr;
+  });
+  emit_kernel(c, "batch_norm_grad_sums", c.kernels().gradient->channel_sums, args,
+              [tables, dy = c.in(0), x = c.in(1), mean = c.in(3), dscale = c.out(1), dbias = c.out(2)](kernels::ChannelGradSumsArgs& a, const Run& run) {
+                a.dy = run.get<const float>(dy);
+                a.x = run.get<const float>(x);
+                a.mean = run.get<const float>(mean);
+                a.inv_std = tables.at(run, 0);
+                a.dscale = run.get<float>(dscale);
+                a.dbias = run.get<float>(dbias);
+              });
+}
+
+/// In training, with s = scale inv_std and m elements a channel: a = s, b = -s inv_std dscale / m, k = -s dbias / m - b mean.
+void emit_coefficients(LowerContext& c, const Tables& tables, double count) {
+  const bool training = c.attributes().integer("training") != 0;
+  c.emit("batch_norm_grad_coefficients", 1,
+         [=, scale = c.in(2), mean = c.in(3), dscale = c.out(1), dbias = c.out(2)](const Run& run, int64_t, int64_t) -> const char* {
+           float* out = run.get<float>(tables.buffer);
+           const int64_t n = tables.channels;
+           for (int64_t i = 0; i < n; ++i) {
+             const double spread = out[i], s = run.get<float>(scale)[i] * spread;
+             const double b = training ? -s * spread * run.get<float>(dscale)[i] / count : 0;
+             out[n + i] = static_cast<float>(s);
+             out[2 * n + i] = static_cast<float>(b);
+             out[3 * n + i] = static_cast<float>(training ? -s * run.get<float>(dbias)[i] / count - b * run.get<float>(mean)[i] : 0);
+           }
+           return nullptr;
+         });
+}
+
+Status lower(LowerContext& c) {
+  const Dims dims = c.in_dims(1);
+  const int64_t batch = dims[0], channels = dims[1], spatial = element_count(std::span(dims).subspan(2));
+  const Tables tables{c.temporary(4 * channels * 4), channels};
+  kernels::ChannelGradSumsArgs sums;
+  sums.batch = batch, sums.channels = channels, sums.spatial = spatial;
+  emit_sums(c, sums, tables);
+  emit_coefficients(c, tables, static_cast<double>(batch) * static_cast<double>(spatial));
+  kernels::ChannelGradArgs args;
+  args.batch = batch, args.channels = channels, args.spatial = spatial;
+  emit_kernel(c, "batch_norm_grad", c.kernels().gradient->channel, args,
+              [tables, dy = c.in(0), x = c.in(1), dx = c.out()](kernels::ChannelGradArgs& a, const Run& run) {
+                a.dy = run.get<const float>(dy);
+                a.x = run.get<const float>(x);
+                a.dx = run.get<float>(dx);
+                a.a = tables.at(run, 1), a.b = tables.at(run, 2), a.k = tables.at(run, 3);
+              });
+  return {};
+}
+
+}  // namespace
+
+OpDef define_batch_norm_grad() {
+  return {
+      .name = "BatchNormGrad",
+      .domain = kInternalDomain,
+      .inputs = {5, 5},
+      .outputs = {3, 3},
+      .attributes = {{"epsilon", AttributeKind::real, false, 1e-5f}, {"training", AttributeKind::integer, false, int64_t{0}}},
+      .infer = infer,
+      .lower = lower,
+      .samples = {{.inputs = {f32({2, 5, 7, 3}), f32({2, 5, 7, 3}), f32({5}), f32({5}), f32({5}, 0.5, 2)}, .outputs = 3},
+                  {.inputs = {f32({3, 18}), f32({3, 18}), f32({18}), f32({18}), f32({18}, 0.5, 2)},
+                   .attributes = {{"training", integer(1)}},
+                   .outputs = 3}},
+  };
+}
+
+}  // namespace svengine::ops

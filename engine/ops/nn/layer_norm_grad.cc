@@ -1,0 +1,87 @@
+// svengine.LayerNormGrad: the gradients of LayerNormalization's X, Scale and bias. Inputs: dy, X, Scale, and the Mean and InvStdDev
+// that the forward pass computed.
+#include <algorithm>
+
+#include "engine/kernels/gradient.h"
+#include "engine/kernels/reduce.h"
+#include "engine/ops/axes.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/kernel_step.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+/// Blocks of rows with sums of their own: as many as there is use for threads, few enough that adding them up costs nothing.
+constexpr int64_t kBlocks = 64;
+
+Status infer(InferContext& c) {
+  static constexpr const char* kNames[] = {"dy", "X", "Scale", "Mean", "InvStdDev"};
+  for (size_t i = 0; i < 5; ++i) SV_TRY(require_dtype(c, i, kNames[i], {DType::f32}));
+  c.set(0, c.type(1));
+  c.set(1, c.type(2));
+  c.set(2, c.type(2));
+  return {};
+}
+
+/// dscale and dbias from the blocks' sums [blocks][2][n].
+void emit_sum(LowerContext& c, Buffer partial, int64_t blocks, int64_t n) {
+  kernels::ReduceArgs args;
+  args.rank = 2;
+  args.extent[0] = blocks, args.extent[1] = 2 * n;
+  args.reduced[0] = true;
+  const Buffer both = c.temporary(2 * n * 4);
+  emit_kernel(c, "layer_norm_grad_sum", c.kernels().reduce->reduce, args, [partial, both](kernels::ReduceArgs& a, const Run& run) {
+    a.x = run.get<void>(partial);
+    a.y = run.get<void>(both);
+  });
+  c.emit("layer_norm_grad_split", 2, [=, scale = c.out(1), bias = c.out(2)](const Run& run, int64_t begin, int64_t end) -> const char* {
+    for (int64_t i = begin; i < end; ++i) std::copy_n(run.get<float>(both) + i * n, n, run.get<float>(i == 0 ? scale : bias));
+    return nullptr;
+  });
+}
+
+Status lower(LowerContext& c) {
+  const Dims dims = c.in_dims(1);
+  const std::span<const int64_t> all(dims);
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis", -1), static_cast<int64_t>(dims.size())));
+  kernels::RowNormGradArgs args;
+  args.rows = element_count(all.first(static_cast<size_t>(axis)));
+  args.n = element_count(all.subspan(static_cast<size_t>(axis)));
+  args.rows_each = std::max<int64_t>(1, (args.rows + kBlocks - 1) / kBlocks);
+  const int64_t blocks = (args.rows + args.rows_each - 1) / args.rows_each;
+  const Buffer partial = c.temporary(std::max<int64_t>(blocks, 1) * 2 * args.n * 4);
+  emit_kernel(c, "layer_norm_grad", c.kernels().gradient->row_norm, args,
+              [dy = c.in(0), x = c.in(1), scale = c.in(2), mean = c.in(3), inv_std = c.in(4), dx = c.out(), partial](
+                  kernels::RowNormGradArgs& a, const Run& run) {
+                a.dy = run.get<const float>(dy);
+                a.x = run.get<const float>(x);
+                a.scale = run.get<const float>(scale);
+                a.mean = run.get<const float>(mean);
+                a.inv_std = run.get<const float>(inv_std);
+                a.dx = run.get<float>(dx);
+                a.partial = run.get<float>(partial);
+              });
+  emit_sum(c, partial, blocks, args.n);
+  return {};
+}
+
+}  // namespace
+
+OpDef define_layer_norm_grad() {
+  return {
+      .name = "LayerNormGrad",
+      .domain = kInternalDomain,
+      .inputs = {5, 5},
+      .outputs = {3, 3},
+      .attributes = {{"axis", AttributeKind::integer, false, int64_t{-1}}},
+      .infer = infer,
+      .lower = lower,
+      .samples = {{.inputs = {f32({5, 33}), f32({5, 33}), f32({33}), f32({5, 1}), f32({5, 1}, 0.5, 2)}, .outputs = 3},
+                  {.inputs = {f32({130, 4, 5}), f32({130, 4, 5}), f32({4, 5}), f32({130, 1, 1}), f32({130, 1, 1}, 0.5, 2)},
+                   .attributes = {{"axis", integer(1)}},
+                   .outputs = 3}},
+  };
+}
+
+}  // namespace svengine::ops

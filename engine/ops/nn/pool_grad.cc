@@ -1,0 +1,56 @@
+// svengine.PoolGrad: the gradient of MaxPool (mode "max") or AveragePool ("average"). Inputs: dy, and the pooled image, of which an
+// average reads the shape only; the attributes are the pooling's.
+#include "engine/kernels/gradient.h"
+#include "engine/ops/kernel_step.h"
+#include "engine/ops/nn/pool_common.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+bool is_max(const Attributes& attributes) { return attributes.text("mode") == "max"; }
+
+Status infer(InferContext& c) {
+  if (!is_max(c.attributes()) && c.attributes().text("mode") != "average") return error("mode is '{}', needs max or average", c.attributes().text("mode"));
+  SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
+  SV_TRY(require_dtype(c, 1, "X", {DType::f32}));
+  c.set(0, c.type(1));
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  SV_ASSIGN(kernels::PoolShape shape, pool_shape(c.attributes(), c.out_dims()));
+  kernels::PoolGradArgs args;
+  args.kind = is_max(c.attributes()) ? kernels::PoolKind::kMax : kernels::PoolKind::kAverage;
+  args.shape = shape;
+  args.count_padding = c.attributes().integer("count_include_pad") != 0;
+  emit_kernel(c, is_max(c.attributes()) ? "max_pool_grad" : "average_pool_grad", c.kernels().gradient->pool, args,
+              [dy = c.in(0), x = c.in(1), dx = c.out()](kernels::PoolGradArgs& a, const Run& run) {
+                a.dy = run.get<const float>(dy);
+                a.x = run.get<const float>(x);
+                a.dx = run.get<float>(dx);
+              });
+  return {};
+}
+
+}  // namespace
+
+OpDef define_pool_grad() {
+  return {
+      .name = "PoolGrad",
+      .domain = kInternalDomain,
+      .inputs = {2, 2},
+      .attributes = window_attributes({{"mode", AttributeKind::text, true},
+                                       {"count_include_pad", AttributeKind::integer, false, int64_t{0}},
+                                       {"storage_order", AttributeKind::integer, false, int64_t{0}}},
+                                      true, true),
+      .infer = infer,
+      .lower = lower,
+      .samples = {{.inputs = {f32({2, 18, 5, 4}), f32({2, 18, 9, 7})},
+                   .attributes = {{"mode", text("max")}, {"kernel_shape", integers({3, 3})}, {"strides", integers({2, 2})}, {"pads", integers({1, 1, 1, 1})}}},
+                  {.inputs = {f32({2, 3, 9, 7}), f32({2, 3, 9, 7})},
+                   .attributes = {{"mode", text("average")}, {"kernel_shape", integers({3, 3})}, {"pads", integers({1, 1, 1, 1})}}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,55 @@
+// svengine.SoftmaxGrad: the gradient of Softmax, or with log = 1 of LogSoftmax, from its result and that one's gradient.
+#include "engine/kernels/gradient.h"
+#include "engine/ops/axes.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/kernel_step.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "y", {DType::f32}));
+  SV_TRY(require_dtype(c, 1, "dy", {DType::f32}));
+  c.set(0, c.type(0));
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  const Dims dims = c.in_dims(0);
+  const auto rank = static_cast<int64_t>(dims.size());
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis", -1), rank));
+  const bool coerced = c.attributes().integer("coerced") != 0;
+  kernels::SoftmaxGradArgs args;
+  args.log = c.attributes().integer("log") != 0;
+  args.outer = args.n = args.inner = 1;
+  for (int64_t i = 0; i < rank; ++i)
+    (i < axis ? args.outer : i == axis || coerced ? args.n : args.inner) *= dims[static_cast<size_t>(i)];
+  emit_kernel(c, args.log ? "log_softmax_grad" : "softmax_grad", c.kernels().gradient->softmax, args,
+              [y = c.in(0), dy = c.in(1), dx = c.out()](kernels::SoftmaxGradArgs& a, const Run& run) {
+                a.y = run.get<const float>(y);
+                a.dy = run.get<const float>(dy);
+                a.dx = run.get<float>(dx);
+              });
+  return {};
+}
+
+}  // namespace
+
+OpDef define_softmax_grad() {
+  return {
+      .name = "SoftmaxGrad",
+      .domain = kInternalDomain,
+      .inputs = {2, 2},
+      .attributes = {{"axis", AttributeKind::integer, false, int64_t{-1}},
+                     {"coerced", AttributeKind::integer, false, int64_t{0}},
+                     {"log", AttributeKind::integer, false, int64_t{0}}},
+      .infer = infer,
+      .lower = lower,
+      .may_overwrite = true,
+      .samples = {{.inputs = {f32({7, 33}), f32({7, 33})}},
+                  {.inputs = {f32({3, 5, 19}), f32({3, 5, 19})}, .attributes = {{"axis", integer(1)}, {"log", integer(1)}}}},
+  };
+}
+
+}  // namespace svengine::ops

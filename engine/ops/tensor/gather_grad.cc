@@ -1,0 +1,65 @@
+// svengine.GatherGrad: the gradient of Gather's data. Inputs: dy, Gather's indices, and the data for its shape. Slices that were
+// gathered several times get the sum, in the order of the indices.
+#include "engine/kernels/gradient.h"
+#include "engine/ops/axes.h"
+#include "engine/ops/kernel_step.h"
+#include "engine/ops/like.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/index_common.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr size_t kLike = 2;
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
+  SV_TRY(require_dtype(c, 1, "indices", kIndexTypes));
+  SV_ASSIGN(Shape shape, like_shape(c, kLike));
+  if (shape.has_rank()) {
+    SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), shape.rank()));
+    SV_TRY(check_indices(c, 1, {&shape[static_cast<size_t>(axis)], 1}));
+  }
+  c.set(0, DType::f32, std::move(shape));
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  const Dims data = c.out_dims();
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), static_cast<int64_t>(data.size())));
+  const std::span<const int64_t> dims(data);
+  const auto a = static_cast<size_t>(axis);
+  emit_index_check(c, 1, {data[a]});
+  kernels::GatherGradArgs args;
+  args.index_bytes = static_cast<int32_t>(size_of(c.in_type(1).dtype));
+  args.outer = element_count(dims.first(a));
+  args.extent = data[a];
+  args.inner = element_count(dims.subspan(a + 1));
+  args.count = element_count(c.in_dims(1));
+  emit_kernel(c, "gather_grad", c.kernels().gradient->gather, args,
+              [dy = c.in(0), indices = c.in(1), dx = c.out()](kernels::GatherGradArgs& g, const Run& run) {
+                g.dy = run.get<const float>(dy);
+                g.indices = run.get<const void>(indices);
+                g.dx = run.get<float>(dx);
+              });
+  return {};
+}
+
+}  // namespace
+
+OpDef define_gather_grad() {
+  return {
+      .name = "GatherGrad",
+      .domain = kInternalDomain,
+      .inputs = {2, 3},
+      .attributes = {{"axis", AttributeKind::integer, false, integer(0)}, shape_attribute()},
+      .infer = infer,
+      .lower = lower,
+      .shape_only_input = kLike,
+      .samples = {{.inputs = {f32({2, 3, 33}), any(DType::i64, {2, 3}, -13, 13)}, .attributes = {{"shape", integers({13, 33})}}},
+                  {.inputs = {f32({3, 4, 2}), any(DType::i32, {4}, 0, 5)}, .attributes = {{"axis", integer(1)}, {"shape", integers({3, 5, 2})}}},
+                  {.inputs = {f32({2, 40}), any(DType::i64, {40}, 0, 7)}, .attributes = {{"axis", integer(-1)}, {"shape", integers({2, 7})}}}},
+  };
+}
+
+}  // namespace svengine::ops
