@@ -1,0 +1,64 @@
+#include "tests/gradients/double_forward.h"
+
+#include <stdexcept>
+
+#include "tests/support/compare.h"
+
+namespace svengine::tests {
+namespace {
+
+bool is_single(const Tensor& t) { return t.type() == DType::f32; }
+
+Tensor widened(const Tensor& t) {
+  if (!is_single(t)) return t;
+  Tensor wide = Tensor::allocate(DType::f64, t.dims()).value();
+  const std::vector<double> values = to_doubles(t);
+  std::copy(values.begin(), values.end(), wide.data<double>().begin());
+  return wide;
+}
+
+void require(const Status& status) {
+  if (!status.ok()) throw std::runtime_error(status.error().message());
+}
+
+}  // namespace
+
+Array to_array(const Tensor& tensor) { return {tensor.dims(), to_doubles(tensor)}; }
+
+DoubleForward::DoubleForward(const OpDef& op, const Attributes& attributes, size_t outputs, const std::vector<Tensor>& values,
+                             const std::vector<bool>& varying)
+    : formula_(formula_of(op)), varying_(varying) {
+  std::vector<Value*> inputs;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!values[i].defined()) {
+      inputs.push_back(nullptr);
+      continue;
+    }
+    // A formula only needs the node's attributes and types as they are.
+    const Tensor t = formula_ ? values[i] : widened(values[i]);
+    inputs.push_back(varying[i] ? graph_.add_input("x", {t.type(), Shape::of(t.dims()), 0}) : graph_.add_constant("x", t));
+  }
+  node_ = graph_.add_node(op, "node", std::move(inputs), outputs, attributes);
+  require(infer_types(*node_));
+  if (formula_) return;
+  for (Value* v : node_->outputs()) graph_.add_output(v);
+  SessionOptions options;
+  options.topology = parse_topology("1x1").value();
+  auto session = Session::create(graph_.clone(), options);
+  if (!session.ok()) throw std::runtime_error(session.error().message());
+  session_ = std::move(session).value();
+}
+
+std::vector<Array> DoubleForward::run(const std::vector<Array>& inputs) {
+  if (formula_) return formula_(*node_, inputs);
+  std::vector<Tensor> tensors;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (varying_[i]) tensors.push_back(Tensor::of<double>(inputs[i].dims, std::span<const double>(inputs[i].v)));
+  auto outputs = session_->run(tensors);
+  if (!outputs.ok()) throw std::runtime_error(outputs.error().message());
+  std::vector<Array> arrays;
+  for (const Tensor& t : *outputs) arrays.push_back(to_array(t));
+  return arrays;
+}
+
+}  // namespace svengine::tests

@@ -1,0 +1,213 @@
+// Operators whose kernels are float32 only, by their formulas in double.
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string_view>
+
+#include "engine/ops/broadcast.h"
+#include "tests/gradients/double_forward.h"
+#include "tests/gradients/window_formulas.h"
+
+namespace svengine::tests {
+namespace {
+
+using Arrays = std::vector<Array>;
+
+template <class F>
+Arrays each(const Array& x, const F& f) {
+  Array y = x;
+  for (double& v : y.v) v = f(v);
+  return {y};
+}
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+Arrays gelu(const Node& node, const Arrays& in) {
+  if (node.attributes.text("approximate", "none") == "tanh")
+    return each(in[0], [](double x) { return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); });
+  return each(in[0], [](double x) { return x / 2 * (1 + std::erf(x / std::sqrt(2))); });
+}
+
+Arrays silu(const Node&, const Arrays& in) {
+  return each(in[0], [](double x) { return x * sigmoid(x); });
+}
+
+Arrays softplus(const Node&, const Arrays& in) {
+  return each(in[0], [](double x) { return std::log1p(std::exp(x)); });
+}
+
+Arrays leaky_relu(const Node& node, const Arrays& in) {
+  const double alpha = node.attributes.real("alpha", 0.01f);
+  return each(in[0], [=](double x) { return x < 0 ? alpha * x : x; });
+}
+
+Arrays elu(const Node& node, const Arrays& in) {
+  const double alpha = node.attributes.real("alpha", 1.0f);
+  return each(in[0], [=](double x) { return x > 0 ? x : alpha * std::expm1(x); });
+}
+
+Arrays hard_sigmoid(const Node& node, const Arrays& in) {
+  const double alpha = node.attributes.real("alpha", 0.2f), beta = node.attributes.real("beta", 0.5f);
+  return each(in[0], [=](double x) { return std::clamp(alpha * x + beta, 0.0, 1.0); });
+}
+
+Arrays hard_swish(const Node&, const Arrays& in) {
+  return each(in[0], [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); });
+}
+
+Arrays cast(const Node&, const Arrays& in) { return {in[0]}; }
+
+/// The mask that the operator draws: numpy.random.seed(seed), uniform numbers, kept where not below the ratio.
+Arrays dropout(const Node& node, const Arrays& in) {
+  const bool training = in.size() > 2 && !in[2].v.empty() && in[2].v[0] != 0;
+  if (!training) return {in[0]};
+  const double ratio = in[1].v.empty() ? 0.5 : in[1].v[0];
+  std::mt19937 twister(static_cast<uint32_t>(node.attributes.integer("seed", 0)));
+  return each(in[0], [&](double x) {
+    const uint32_t high = twister() >> 5, low = twister() >> 6;
+    return (high * 67108864.0 + low) / 9007199254740992.0 >= ratio ? x / (1 - ratio) : 0;
+  });
+}
+
+/// y[o][:][i] = softmax of x[o][:][i].
+Arrays softmax(const Node& node, const Arrays& in, bool log) {
+  const Dims& dims = in[0].dims;
+  const auto rank = static_cast<int64_t>(dims.size());
+  int64_t axis = node.attributes.integer("axis", -1), outer = 1, n = 1, inner = 1;
+  if (axis < 0) axis += rank;
+  const bool coerced = node.attributes.integer("coerced") != 0;
+  for (int64_t i = 0; i < rank; ++i) (i < axis ? outer : i == axis || coerced ? n : inner) *= dims[static_cast<size_t>(i)];
+  Array y = in[0];
+  for (int64_t o = 0; o < outer; ++o)
+    for (int64_t i = 0; i < inner; ++i) {
+      const auto at = [&](int64_t j) -> double& { return y.v[static_cast<size_t>((o * n + j) * inner + i)]; };
+      double largest = at(0), sum = 0;
+      for (int64_t j = 0; j < n; ++j) largest = std::max(largest, at(j));
+      for (int64_t j = 0; j < n; ++j) sum += std::exp(at(j) - largest);
+      for (int64_t j = 0; j < n; ++j) at(j) = log ? at(j) - largest - std::log(sum) : std::exp(at(j) - largest) / sum;
+    }
+  return {y};
+}
+
+/// numpy.matmul of arrays with at least two dimensions.
+Array matmul(const Array& a, const Array& b) {
+  const size_t ra = a.dims.size(), rb = b.dims.size();
+  const int64_t m = a.dims[ra - 2], k = a.dims[ra - 1], n = b.dims[rb - 1];
+  const Dims batch_a(a.dims.begin(), a.dims.end() - 2), batch_b(b.dims.begin(), b.dims.end() - 2);
+  const Dims batch = *ops::broadcast(Shape::of(batch_a), Shape::of(batch_b))->concrete();
+  const auto sa = ops::broadcast_strides(batch_a, batch), sb = ops::broadcast_strides(batch_b, batch);
+  Array y{batch, {}};
+  y.dims.insert(y.dims.end(), {m, n});
+  for (int64_t i = 0; i < element_count(batch); ++i) {
+    int64_t rest = i, at_a = 0, at_b = 0;
+    for (size_t d = batch.size(); d-- > 0; rest /= batch[d]) {
+      at_a += rest % batch[d] * sa[d] * m * k;
+      at_b += rest % batch[d] * sb[d] * k * n;
+    }
+    for (int64_t row = 0; row < m; ++row)
+      for (int64_t column = 0; column < n; ++column) {
+        double sum = 0;
+        for (int64_t p = 0; p < k; ++p) sum += a.v[static_cast<size_t>(at_a + row * k + p)] * b.v[static_cast<size_t>(at_b + p * n + column)];
+        y.v.push_back(sum);
+      }
+  }
+  return y;
+}
+
+Arrays mat_mul(const Node&, const Arrays& in) {
+  Array a = in[0], b = in[1];
+  if (a.dims.size() == 1) a.dims.insert(a.dims.begin(), 1);
+  if (b.dims.size() == 1) b.dims.push_back(1);
+  return {matmul(a, b)};
+}
+
+Array transposed(const Array& a) {
+  Array t{{a.dims[1], a.dims[0]}, {}};
+  for (int64_t j = 0; j < a.dims[1]; ++j)
+    for (int64_t i = 0; i < a.dims[0]; ++i) t.v.push_back(a.v[static_cast<size_t>(i * a.dims[1] + j)]);
+  return t;
+}
+
+Arrays gemm(const Node& node, const Arrays& in) {
+  const Attributes& attributes = node.attributes;
+  Array y = matmul(attributes.integer("transA") ? transposed(in[0]) : in[0], attributes.integer("transB") ? transposed(in[1]) : in[1]);
+  for (double& v : y.v) v *= attributes.real("alpha", 1.0f);
+  if (in.size() < 3 || in[2].v.empty()) return {y};
+  const auto strides = ops::broadcast_strides(in[2].dims, y.dims);
+  for (int64_t i = 0; i < y.dims[0]; ++i)
+    for (int64_t j = 0; j < y.dims[1]; ++j)
+      y.v[static_cast<size_t>(i * y.dims[1] + j)] += attributes.real("beta", 1.0f) * in[2].v[static_cast<size_t>(i * strides[0] + j * strides[1])];
+  return {y};
+}
+
+Arrays layer_norm(const Node& node, const Arrays& in) {
+  const Dims& dims = in[0].dims;
+  int64_t axis = node.attributes.integer("axis", -1);
+  if (axis < 0) axis += static_cast<int64_t>(dims.size());
+  const size_t n = static_cast<size_t>(element_count(std::span(dims).subspan(static_cast<size_t>(axis))));
+  const double epsilon = node.attributes.real("epsilon", 1e-5f);
+  Array y = in[0];
+  for (size_t row = 0; row < y.v.size(); row += n) {
+    double mean = 0, variance = 0;
+    for (size_t i = 0; i < n; ++i) mean += y.v[row + i] / static_cast<double>(n);
+    for (size_t i = 0; i < n; ++i) variance += std::pow(y.v[row + i] - mean, 2) / static_cast<double>(n);
+    for (size_t i = 0; i < n; ++i) {
+      const double bias = in.size() > 2 && !in[2].v.empty() ? in[2].v[i] : 0;
+      y.v[row + i] = (y.v[row + i] - mean) / std::sqrt(variance + epsilon) * in[1].v[i] + bias;
+    }
+  }
+  return {y};
+}
+
+Arrays batch_norm(const Node& node, const Arrays& in) {
+  const int64_t batch = in[0].dims[0], channels = in[0].dims[1], spatial = element_count(std::span(in[0].dims).subspan(2));
+  const double epsilon = node.attributes.real("epsilon", 1e-5f), count = static_cast<double>(batch * spatial);
+  Array y = in[0];
+  for (int64_t c = 0; c < channels; ++c) {
+    const auto for_all = [&](const auto& f) {
+      for (int64_t b = 0; b < batch; ++b)
+        for (int64_t i = 0; i < spatial; ++i) f(y.v[static_cast<size_t>((b * channels + c) * spatial + i)]);
+    };
+    const auto channel = static_cast<size_t>(c);
+    double mean = in[3].v[channel], variance = in[4].v[channel];
+    if (node.attributes.integer("training_mode")) {
+      mean = variance = 0;
+      for_all([&](double& v) { mean += v / count; });
+      for_all([&](double& v) { variance += (v - mean) * (v - mean) / count; });
+    }
+    for_all([&](double& v) { v = (v - mean) / std::sqrt(variance + epsilon) * in[1].v[channel] + in[2].v[channel]; });
+  }
+  return {y};
+}
+
+constexpr std::pair<std::string_view, Formula> kFormulas[] = {
+    {"AveragePool", average_pool},
+    {"BatchNormalization", batch_norm},
+    {"Cast", cast},
+    {"Conv", conv},
+    {"Dropout", dropout},
+    {"Elu", elu},
+    {"Gelu", gelu},
+    {"Gemm", gemm},
+    {"GlobalAveragePool", global_average_pool},
+    {"HardSigmoid", hard_sigmoid},
+    {"HardSwish", hard_swish},
+    {"LayerNormalization", layer_norm},
+    {"LeakyRelu", leaky_relu},
+    {"LogSoftmax", [](const Node& node, const Arrays& in) { return softmax(node, in, true); }},
+    {"MatMul", mat_mul},
+    {"MaxPool", max_pool},
+    {"Silu", silu},
+    {"Softmax", [](const Node& node, const Arrays& in) { return softmax(node, in, false); }},
+    {"Softplus", softplus},
+};
+
+}  // namespace
+
+Formula formula_of(const OpDef& op) {
+  for (const auto& [name, formula] : kFormulas)
+    if (name == op.name) return formula;
+  return nullptr;
+}
+
+}  // namespace svengine::tests

@@ -1,0 +1,277 @@
+// Every gradient rule against central differences in double precision, on the samples of its operator, for every kernel set.
+//
+// For outputs y and random numbers r the checked gradient is that of L = sum of r y. Each input gets differences of L along some
+// single elements, and along one random direction, which sees all elements at once. Samples' values are random, so that kinks
+// and ties have probability zero; those are the subject of the rules' own tests.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+
+#include "engine/graph/autodiff.h"
+#include "engine/graph/builder.h"
+#include "engine/ops/registry.h"
+#include "tests/gradients/double_forward.h"
+#include "tests/support/compare.h"
+#include "tests/support/random_tensor.h"
+
+using namespace svengine;
+using namespace svengine::tests;
+
+namespace {
+
+constexpr double kStep = 1e-5;
+/// Of the largest gradient of an input: the float32 kernels' errors, and those of the differences.
+constexpr double kTolerance = 2e-4;
+/// Where a value passes through float16 on the way, its rounding shows.
+constexpr double kHalfTolerance = 2e-3;
+constexpr int64_t kMostElements = 24;
+
+bool is_real(DType t) { return t == DType::f32 || t == DType::f64 || t == DType::f16; }
+
+/// Operators of which only output 0 has a gradient: the others are statistics.
+bool only_first_output(const OpDef& op) {
+  return op.name == std::string_view("BatchNormalization") || op.name == std::string_view("LayerNormalization");
+}
+
+/// BatchNormalization's running statistics are updated, not trained.
+bool is_statistic(const OpDef& op, size_t input) { return op.name == std::string_view("BatchNormalization") && input >= 3; }
+
+/// What a rule refuses by name, which is checked instead.
+bool is_refused(const OpDef& op, const Attributes& attributes) {
+  if (op.name == std::string_view("GatherND")) return attributes.integer("batch_dims") != 0;
+  return op.name == std::string_view("Pad") && attributes.text("mode", "constant") != "constant";
+}
+
+/// A sample with its values: which inputs are wanted, and the random numbers r of each output.
+struct Case {
+  const OpDef& op;
+  Attributes attributes;
+  size_t outputs;
+  std::vector<Tensor> values;
+  std::vector<bool> wanted;
+  std::vector<Array> weights;  // of outputs; empty where it has no gradient
+
+  Case(const OpDef& o, const Sample& sample) : op(o), outputs(static_cast<size_t>(sample.outputs)) {
+    uint64_t seed = 1;
+    for (const SampleInput& in : sample.inputs) {
+      values.push_back(in.value.defined() ? in.value : random_tensor_of(in.dtype, in.dims, seed++, in.low, in.high));
+      wanted.push_back(!in.value.defined() && in.dtype == DType::f32 && !is_statistic(op, wanted.size()));
+    }
+    for (const auto& [name, value] : sample.attributes) attributes.set(name, value);
+  }
+  bool any_wanted() const { return std::find(wanted.begin(), wanted.end(), true) != wanted.end(); }
+};
+
+/// The node alone, its wanted inputs being the graph's.
+struct Forward {
+  Graph graph;
+  Node* node = nullptr;
+  std::vector<Value*> wanted;
+  std::vector<Tensor> tensors;
+
+  explicit Forward(const Case& c) {
+    std::vector<Value*> inputs;
+    for (size_t i = 0; i < c.values.size(); ++i) {
+      const Tensor& t = c.values[i];
+      if (!c.wanted[i]) {
+        inputs.push_back(graph.add_constant("c", t));
+        continue;
+      }
+      inputs.push_back(graph.add_input("x", {t.type(), Shape::of(t.dims()), 0}));
+      wanted.push_back(inputs.back());
+      tensors.push_back(t);
+    }
+    node = graph.add_node(c.op, "node", std::move(inputs), c.outputs, c.attributes);
+    if (Status s = infer_types(*node); !s.ok()) FAIL(s.error().message());
+  }
+};
+
+/// r for every output that has a gradient. False when there is none.
+bool draw_weights(Case& c) {
+  Forward f(c);
+  bool any = false;
+  for (size_t i = 0; i < c.outputs; ++i) {
+    const Type& type = f.node->output(i)->type;
+    c.weights.emplace_back();
+    if (!is_real(type.dtype) || (i > 0 && only_first_output(c.op)) || !type.shape.is_static()) continue;
+    c.weights.back() = to_array(random_tensor(*type.shape.concrete(), 1000 + i));
+    any = true;
+  }
+  return any;
+}
+
+/// A graph with the gradients of all wanted inputs.
+struct Backward {
+  Forward forward;
+  Result<std::vector<Value*>> gradients;
+};
+
+Backward differentiate(const Case& c) {
+  Forward f(c);
+  Builder builder(f.graph, all_ops());
+  std::vector<GradientSeed> seeds;
+  for (size_t i = 0; i < c.outputs; ++i) {
+    if (c.weights[i].v.empty()) continue;
+    std::vector<float> narrow(c.weights[i].v.begin(), c.weights[i].v.end());
+    Value* r = builder.constant(Tensor::of<float>(c.weights[i].dims, std::span<const float>(narrow)), "r");
+    Value* y = f.node->output(i);
+    if (y->type.dtype != DType::f32) r = builder.add("Cast", {r}, make_attributes({{"to", static_cast<int64_t>(y->type.dtype)}}));
+    seeds.push_back({y, r});
+  }
+  auto gradients = add_gradients(f.graph, all_ops(), seeds, f.wanted, Unreached::zeros);
+  return {std::move(f), std::move(gradients)};
+}
+
+/// The engine's gradients of all wanted inputs.
+std::vector<Array> engine_gradients(const Case& c, const kernels::KernelTable* set, const char* topology) {
+  Backward backward = differentiate(c);
+  Forward& f = backward.forward;
+  auto& gradients = backward.gradients;
+  if (!gradients.ok()) FAIL(gradients.error().message());
+  for (Value* g : *gradients) f.graph.add_output(g);
+  SessionOptions options;
+  options.kernels = set;
+  options.topology = parse_topology(topology).value();
+  auto session = Session::create(std::move(f.graph), options);
+  if (!session.ok()) FAIL(session.error().message());
+  auto outputs = (*session)->run(f.tensors);
+  if (!outputs.ok()) FAIL(outputs.error().message());
+  std::vector<Array> arrays;
+  for (const Tensor& t : *outputs) arrays.push_back(to_array(t));
+  return arrays;
+}
+
+class Differences {
+ public:
+  explicit Differences(const Case& c) : case_(c), forward_(c.op, c.attributes, c.outputs, c.values, c.wanted) {
+    for (const Tensor& t : c.values) inputs_.push_back(to_array(t));
+  }
+
+  /// The derivative of L along a direction in input i.
+  double along(size_t i, const std::vector<double>& direction) {
+    const std::vector<double> at = inputs_[i].v;
+    const auto loss_at = [&](double step) {
+      for (size_t j = 0; j < at.size(); ++j) inputs_[i].v[j] = at[j] + step * direction[j];
+      return loss();
+    };
+    const double slope = (loss_at(kStep) - loss_at(-kStep)) / (2 * kStep);
+    inputs_[i].v = at;
+    return slope;
+  }
+
+ private:
+  double loss() {
+    const std::vector<Array> y = forward_.run(inputs_);
+    double sum = 0;
+    for (size_t i = 0; i < y.size(); ++i)
+      for (size_t j = 0; j < case_.weights[i].v.size(); ++j) sum += case_.weights[i].v[j] * y[i].v[j];
+    return sum;
+  }
+
+  const Case& case_;
+  DoubleForward forward_;
+  std::vector<Array> inputs_;
+};
+
+double largest(const std::vector<double>& v) {
+  double most = 0;
+  for (double x : v) most = std::max(most, std::fabs(x));
+  return most;
+}
+
+/// What is right: derivatives along single elements and along one random direction, of one input.
+struct Wanted {
+  std::vector<size_t> elements;
+  std::vector<double> slopes;
+  std::vector<double> direction;
+  double along = 0;
+};
+
+Wanted differences_of(Differences& d, size_t input, const Array& x) {
+  Wanted w;
+  const auto count = static_cast<int64_t>(x.v.size());
+  const int64_t step = std::max<int64_t>(1, count / kMostElements);
+  for (int64_t at = 0; at < count; at += step) {
+    std::vector<double> unit(x.v.size());
+    unit[static_cast<size_t>(at)] = 1;
+    w.elements.push_back(static_cast<size_t>(at));
+    w.slopes.push_back(d.along(input, unit));
+  }
+  w.direction = to_doubles(random_tensor(x.dims, 77));
+  w.along = d.along(input, w.direction);
+  return w;
+}
+
+void compare(const Array& gradient, const Wanted& wanted, double tolerance) {
+  const double scale = std::max({largest(gradient.v), largest(wanted.slopes), 1e-3});
+  for (size_t i = 0; i < wanted.elements.size(); ++i) {
+    INFO("element " << wanted.elements[i] << ": " << gradient.v[wanted.elements[i]] << ", by differences " << wanted.slopes[i]);
+    CHECK(std::fabs(gradient.v[wanted.elements[i]] - wanted.slopes[i]) <= tolerance * scale);
+  }
+  double along = 0, magnitude = 0;
+  for (size_t i = 0; i < gradient.v.size(); ++i) along += gradient.v[i] * wanted.direction[i], magnitude += std::fabs(gradient.v[i]);
+  INFO("along a random direction: " << along << ", by differences " << wanted.along);
+  CHECK(std::fabs(along - wanted.along) <= tolerance * std::max(magnitude, scale));
+}
+
+/// False when the sample has nothing to differentiate.
+bool check(const OpDef& op, const Sample& sample) {
+  Case c(op, sample);
+  if (!c.any_wanted() || !draw_weights(c)) return false;
+  if (is_refused(op, c.attributes)) {
+    CHECK(!differentiate(c).gradients.ok());
+    return true;
+  }
+  const bool half = c.attributes.integer("to") == static_cast<int64_t>(DType::f16);
+  Differences d(c);
+  std::vector<Wanted> wanted(c.values.size());
+  for (size_t i = 0; i < c.values.size(); ++i)
+    if (c.wanted[i]) wanted[i] = differences_of(d, i, to_array(c.values[i]));
+  for (const kernels::KernelTable* set : kernels::available_kernel_sets()) {
+    const std::vector<Array> one = engine_gradients(c, set, "1x1"), five = engine_gradients(c, set, "1x5");
+    size_t which = 0;
+    for (size_t i = 0; i < c.values.size(); ++i) {
+      if (!c.wanted[i]) continue;
+      INFO(set->name << ", gradient of input " << i);
+      REQUIRE(one[which].dims == c.values[i].dims());
+      CHECK(std::memcmp(one[which].v.data(), five[which].v.data(), one[which].v.size() * sizeof(double)) == 0);
+      compare(one[which], wanted[i], half ? kHalfTolerance : kTolerance);
+      ++which;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("every gradient rule agrees with differences in double") {
+  for (const OpDef& op : all_ops().all()) {
+    if (!op.gradient) continue;
+    INFO(op.name);
+    int checked = 0;
+    for (size_t i = 0; i < op.samples.size(); ++i) {
+      INFO("sample " << i);
+      try {
+        checked += check(op, op.samples[i]);
+      } catch (const std::exception& e) {
+        FAIL_CHECK(e.what());
+      }
+    }
+    CHECK(checked > 0);  // a rule without a check
+  }
+}
+
+TEST_CASE("the operators that networks are trained with have rules") {
+  const char* const names[] = {
+      "Abs", "Add", "AveragePool", "BatchNormalization", "Cast", "Clip", "Concat", "Conv", "Div", "Dropout", "Erf", "Exp", "Expand",
+      "Flatten", "Gather", "Gelu", "Gemm", "GlobalAveragePool", "Identity", "LayerNormalization", "Log", "LogSoftmax", "MatMul", "Max",
+      "MaxPool", "Min", "Mul", "Neg", "Pad", "Pow", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", "Relu", "Reshape", "Sigmoid",
+      "Slice", "Softmax", "Split", "Sqrt", "Squeeze", "Sub", "Tanh", "Transpose", "Unsqueeze", "Where"};
+  for (const char* name : names) {
+    INFO(name);
+    const OpDef* op = all_ops().find("", name);
+    REQUIRE(op);
+    CHECK(op->gradient);
+  }
+}
