@@ -23,20 +23,30 @@ SVENGINE_INLINE vf gelu_derivative(vf x) {
   return vfma(bounded, bell(bounded, kInverseRoot2Pi), below);
 }
 
-/// With t = tanh(u), u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2):  1/2 (1 + t) + x/2 (1 - t^2) u'.
+/// s = sigmoid(x) and s (1 - s), which is the same for -x: taken from the smaller of s and 1 - s, whose digits are all there.
+struct Sigmoid {
+  vf value, slope;
+};
+
+SVENGINE_INLINE Sigmoid sigmoid_of(vf x) {
+  const vf small = vsigmoid(vneg(vabs(x))), large = vsub(vdup(1.0f), small);
+  return {vsel(vlt(x, vdup(0.0f)), small, large), vmul(small, large)};
+}
+
+/// tanh(u) = 2 s - 1 with s = sigmoid(2 u), so that 1/2 (1 + tanh u) + x/2 (1 - tanh^2 u) u' = s + 2 x s (1 - s) u', where
+/// u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2).
 SVENGINE_INLINE vf gelu_tanh_derivative(vf any) {
-  const vf x = vmin(vmax(any, vdup(-20.0f)), vdup(20.0f));  // there t is +-1 already
+  const vf x = vmin(vmax(any, vdup(-20.0f)), vdup(20.0f));  // there s is 0 or 1 already
   const vf square = vmul(x, x);
-  const vf t = vtanh(vmul(x, vfma(square, vdup(0.035677408136300125f), vdup(0.79788456080286536f))));
-  const vf slope = vfma(square, vdup(0.10703222440890037f), vdup(0.79788456080286536f));
-  const vf half_t = vfma(t, vdup(0.5f), vdup(0.5f));
-  return vfma(vmul(vmul(x, vdup(0.5f)), vfnma(t, t, vdup(1.0f))), slope, half_t);
+  const Sigmoid s = sigmoid_of(vmul(x, vfma(square, vdup(2 * 0.035677408136300125f), vdup(2 * 0.79788456080286536f))));
+  const vf twice_slope = vfma(square, vdup(2 * 0.10703222440890037f), vdup(2 * 0.79788456080286536f));
+  return vfma(vmul(x, s.slope), twice_slope, s.value);
 }
 
 SVENGINE_INLINE vf silu_derivative(vf x) {
-  const vf s = vsigmoid(x);
-  const vf bounded = vmin(vmax(x, vdup(-100.0f)), vdup(100.0f));  // beyond, s (1 - s) is 0 and infinity would make NaN of it
-  return vfma(vmul(bounded, s), vsub(vdup(1.0f), s), s);
+  const Sigmoid s = sigmoid_of(x);
+  const vf bounded = vmin(vmax(x, vdup(-100.0f)), vdup(100.0f));  // beyond, the slope is 0 and infinity would make NaN of it
+  return vfma(bounded, s.slope, s.value);
 }
 
 template <GradientOf kOf>

@@ -1,0 +1,189 @@
+#include "engine/kernels/reference/gradient.h"
+
+#include <cmath>
+
+namespace svengine::kernels {
+namespace {
+
+constexpr double kRounding = 0x1p-24;
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+double gelu_slope(double x) { return (1 + std::erf(x / std::sqrt(2))) / 2 + x * std::exp(-x * x / 2) / std::sqrt(2 * M_PI); }
+
+double gelu_tanh_slope(double x) {
+  const double root = std::sqrt(2 / M_PI), t = std::tanh(root * (x + 0.044715 * x * x * x));
+  return (1 + t) / 2 + x / 2 * (1 - t * t) * root * (1 + 3 * 0.044715 * x * x);
+}
+
+/// Adds v, and the rounding of that many operations on it.
+void add(ReferenceGradient& to, int64_t at, double v, double operations) {
+  to.value[static_cast<size_t>(at)] += v;
+  to.error[static_cast<size_t>(at)] += std::fabs(v) * operations * kRounding;
+}
+
+ReferenceGradient zeros(int64_t count) {
+  return {std::vector<double>(static_cast<size_t>(count)), std::vector<double>(static_cast<size_t>(count))};
+}
+
+int64_t volume(const Extent& e) { return e.depth * e.height * e.width; }
+Extent place(int64_t i, const Extent& e) { return {i / (e.width * e.height), i / e.width % e.height, i % e.width}; }
+
+/// The input position of tap t for output o, or -1.
+int64_t input_of(const PoolShape& s, int64_t o, int64_t t) {
+  const Extent out = place(o, s.out), tap = place(t, s.kernel);
+  const int64_t z = out.depth * s.stride.depth - s.pad.depth + tap.depth * s.dilation.depth;
+  const int64_t y = out.height * s.stride.height - s.pad.height + tap.height * s.dilation.height;
+  const int64_t x = out.width * s.stride.width - s.pad.width + tap.width * s.dilation.width;
+  const bool inside = z >= 0 && z < s.in.depth && y >= 0 && y < s.in.height && x >= 0 && x < s.in.width;
+  return inside ? (z * s.in.height + y) * s.in.width + x : -1;
+}
+
+/// Positions that an average counts for output o.
+double count_of(const PoolGradArgs& args, int64_t o) {
+  PoolShape s = args.shape;
+  if (args.count_padding) {
+    // The padded image as an image of its own.
+    s.in = {s.in.depth + s.pad.depth + s.pad_end.depth, s.in.height + s.pad.height + s.pad_end.height, s.in.width + s.pad.width + s.pad_end.width};
+    s.pad = {0, 0, 0};
+  }
+  double count = 0;
+  for (int64_t t = 0; t < volume(s.kernel); ++t) count += input_of(s, o, t) >= 0;
+  return count;
+}
+
+}  // namespace
+
+double reference_slope(GradientOf of, double v, double alpha, double beta) {
+  switch (of) {
+    case GradientOf::kRelu: return v <= 0 ? 0 : 1;
+    case GradientOf::kLeakyRelu: return v > 0 ? 1 : alpha;
+    case GradientOf::kClip: return v >= alpha && v <= beta ? 1 : 0;
+    case GradientOf::kSigmoid: return v * (1 - v);
+    case GradientOf::kTanh: return 1 - v * v;
+    case GradientOf::kErf: return 2 / std::sqrt(M_PI) * std::exp(-v * v);
+    case GradientOf::kGelu: return gelu_slope(v);
+    case GradientOf::kGeluTanh: return gelu_tanh_slope(v);
+    case GradientOf::kSilu: return sigmoid(v) * (1 + v * (1 - sigmoid(v)));
+    case GradientOf::kSoftplus: return sigmoid(v);
+    case GradientOf::kElu: return v > 0 ? 1 : alpha * std::exp(v);
+    case GradientOf::kHardSigmoid: return v > 0 && v < 1 ? alpha : 0;
+    case GradientOf::kHardSwish: return v < -3 ? 0 : v > 3 ? 1 : v / 3 + 0.5;
+  }
+  return 0;
+}
+
+ReferenceGradient reference_gather_grad(const GatherGradArgs& args) {
+  ReferenceGradient dx = zeros(args.outer * args.extent * args.inner);
+  for (int64_t o = 0; o < args.outer; ++o)
+    for (int64_t k = 0; k < args.count; ++k) {
+      int64_t row = args.index_bytes == 8 ? static_cast<const int64_t*>(args.indices)[k] : static_cast<const int32_t*>(args.indices)[k];
+      if (row < 0) row += args.extent;
+      for (int64_t i = 0; i < args.inner; ++i)
+        add(dx, (o * args.extent + row) * args.inner + i, args.dy[(o * args.count + k) * args.inner + i], static_cast<double>(args.count));
+    }
+  return dx;
+}
+
+ReferenceGradient reference_softmax_grad(const SoftmaxGradArgs& args) {
+  ReferenceGradient dx = zeros(args.outer * args.n * args.inner);
+  for (int64_t o = 0; o < args.outer; ++o)
+    for (int64_t i = 0; i < args.inner; ++i) {
+      const auto at = [&](int64_t j) { return (o * args.n + j) * args.inner + i; };
+      double sum = 0, magnitude = 0;
+      for (int64_t j = 0; j < args.n; ++j) {
+        const double share = args.log ? double(args.dy[at(j)]) : double(args.dy[at(j)]) * args.y[at(j)];
+        sum += share, magnitude += std::fabs(share);
+      }
+      for (int64_t j = 0; j < args.n; ++j) {
+        const double y = args.y[at(j)], dy = args.dy[at(j)], weight = args.log ? std::exp(y) : y;
+        const auto k = static_cast<size_t>(at(j));
+        dx.value[k] = args.log ? dy - weight * sum : weight * (dy - sum);
+        dx.error[k] = 8 * kRounding * (args.log ? std::fabs(dy) + weight * magnitude : weight * (std::fabs(dy) + magnitude));
+      }
+    }
+  return dx;
+}
+
+ReferenceGradient reference_pool_grad(const PoolGradArgs& args) {
+  const PoolShape& s = args.shape;
+  const int64_t in = volume(s.in), out = volume(s.out), taps = volume(s.kernel);
+  ReferenceGradient dx = zeros(s.batch * s.channels * in);
+  for (int64_t plane = 0; plane < s.batch * s.channels; ++plane)
+    for (int64_t o = 0; o < out; ++o) {
+      const double dy = args.dy[plane * out + o];
+      int64_t best = -1;
+      for (int64_t t = 0; t < taps; ++t) {
+        const int64_t at = input_of(s, o, t);
+        if (at < 0) continue;
+        if (args.kind == PoolKind::kAverage) {
+          add(dx, plane * in + at, dy / count_of(args, o), static_cast<double>(taps) + 4);
+          continue;
+        }
+        const float* x = args.x + plane * in;
+        if (best < 0 || x[at] > x[best] || (std::isnan(x[at]) && !std::isnan(x[best]))) best = at;
+      }
+      if (best >= 0) add(dx, plane * in + best, dy, static_cast<double>(taps));
+    }
+  return dx;
+}
+
+ReferenceGradient reference_fold(const FoldArgs& args) {
+  const PoolShape& s = args.shape;
+  const int64_t in = volume(s.in), out = volume(s.out), taps = volume(s.kernel);
+  ReferenceGradient dx = zeros(s.batch * s.channels * in);
+  for (int64_t plane = 0; plane < s.batch * s.channels; ++plane)
+    for (int64_t t = 0; t < taps; ++t)
+      for (int64_t o = 0; o < out; ++o)
+        if (const int64_t at = input_of(s, o, t); at >= 0) add(dx, plane * in + at, args.columns[(plane * taps + t) * out + o], static_cast<double>(taps));
+  return dx;
+}
+
+std::vector<float> reference_unfold(const UnfoldArgs& args) {
+  const PoolShape& s = args.shape;
+  std::vector<float> columns;
+  for (int64_t plane = 0; plane < s.batch * s.channels; ++plane)
+    for (int64_t t = 0; t < volume(s.kernel); ++t)
+      for (int64_t o = 0; o < volume(s.out); ++o) {
+        const int64_t at = input_of(s, o, t);
+        columns.push_back(at < 0 ? 0.0f : args.x[plane * volume(s.in) + at]);
+      }
+  return columns;
+}
+
+ReferenceRowNormGrad reference_row_norm_grad(const RowNormGradArgs& args) {
+  ReferenceRowNormGrad r{zeros(args.rows * args.n), zeros(args.n), zeros(args.n)};
+  const auto n = static_cast<double>(args.n);
+  for (int64_t row = 0; row < args.rows; ++row) {
+    const double mean = args.mean[row], spread = args.inv_std[row];
+    const auto h = [&](int64_t i) { return (args.x[row * args.n + i] - mean) * spread; };
+    const auto g = [&](int64_t i) { return double(args.dy[row * args.n + i]) * args.scale[i]; };
+    double sum = 0, products = 0, magnitude = 0, product_magnitude = 0;
+    for (int64_t i = 0; i < args.n; ++i) {
+      sum += g(i), products += g(i) * h(i);
+      magnitude += std::fabs(g(i)), product_magnitude += std::fabs(g(i) * h(i));
+      add(r.dscale, i, args.dy[row * args.n + i] * h(i), static_cast<double>(args.rows) + 4);
+      add(r.dbias, i, args.dy[row * args.n + i], static_cast<double>(args.rows) + 4);
+    }
+    for (int64_t i = 0; i < args.n; ++i) {
+      const auto k = static_cast<size_t>(row * args.n + i);
+      r.dx.value[k] = spread * (g(i) - sum / n - h(i) * products / n);
+      r.dx.error[k] = 12 * kRounding * spread * (std::fabs(g(i)) + magnitude / n + std::fabs(h(i)) * product_magnitude / n);
+    }
+  }
+  return r;
+}
+
+ReferenceChannelGradSums reference_channel_grad_sums(const ChannelGradSumsArgs& args) {
+  ReferenceChannelGradSums r{zeros(args.channels), zeros(args.channels)};
+  for (int64_t b = 0; b < args.batch; ++b)
+    for (int64_t c = 0; c < args.channels; ++c)
+      for (int64_t i = 0; i < args.spatial; ++i) {
+        const int64_t at = (b * args.channels + c) * args.spatial + i;
+        add(r.dscale, c, args.dy[at] * (double(args.x[at]) - args.mean[c]) * args.inv_std[c], 8);
+        add(r.dbias, c, args.dy[at], 8);
+      }
+  return r;
+}
+
+}  // namespace svengine::kernels
