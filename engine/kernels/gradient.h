@@ -1,6 +1,7 @@
-// The kernels of backward passes, one contract header a family.
+// The kernels of training: backward passes and losses, one contract header a family.
 #pragma once
 #include "engine/kernels/activation_grad.h"
+#include "engine/kernels/cross_entropy.h"
 #include "engine/kernels/gather_grad.h"
 #include "engine/kernels/norm_grad.h"
 #include "engine/kernels/softmax_grad.h"
@@ -18,6 +19,8 @@ struct GradientKernels {
   TaskKernel<ChannelGradSumsArgs> channel_sums;
   TaskKernel<ChannelGradArgs> channel;
   TaskKernel<SoftmaxGradArgs> softmax;
+  TaskKernel<CrossEntropyArgs> cross_entropy;
+  TaskKernel<CrossEntropyGradArgs> cross_entropy_grad;
 };
 
 }  // namespace svengine::kernels

@@ -70,14 +70,8 @@ Arrays dropout(const Node& node, const Arrays& in) {
 }
 
 /// y[o][:][i] = softmax of x[o][:][i].
-Arrays softmax(const Node& node, const Arrays& in, bool log) {
-  const Dims& dims = in[0].dims;
-  const auto rank = static_cast<int64_t>(dims.size());
-  int64_t axis = node.attributes.integer("axis", -1), outer = 1, n = 1, inner = 1;
-  if (axis < 0) axis += rank;
-  const bool coerced = node.attributes.integer("coerced") != 0;
-  for (int64_t i = 0; i < rank; ++i) (i < axis ? outer : i == axis || coerced ? n : inner) *= dims[static_cast<size_t>(i)];
-  Array y = in[0];
+Array softmax_lines(const Array& x, int64_t outer, int64_t n, int64_t inner, bool log) {
+  Array y = x;
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t i = 0; i < inner; ++i) {
       const auto at = [&](int64_t j) -> double& { return y.v[static_cast<size_t>((o * n + j) * inner + i)]; };
@@ -86,7 +80,17 @@ Arrays softmax(const Node& node, const Arrays& in, bool log) {
       for (int64_t j = 0; j < n; ++j) sum += std::exp(at(j) - largest);
       for (int64_t j = 0; j < n; ++j) at(j) = log ? at(j) - largest - std::log(sum) : std::exp(at(j) - largest) / sum;
     }
-  return {y};
+  return y;
+}
+
+Arrays softmax(const Node& node, const Arrays& in, bool log) {
+  const Dims& dims = in[0].dims;
+  const auto rank = static_cast<int64_t>(dims.size());
+  int64_t axis = node.attributes.integer("axis", -1), outer = 1, n = 1, inner = 1;
+  if (axis < 0) axis += rank;
+  const bool coerced = node.attributes.integer("coerced") != 0;
+  for (int64_t i = 0; i < rank; ++i) (i < axis ? outer : i == axis || coerced ? n : inner) *= dims[static_cast<size_t>(i)];
+  return {softmax_lines(in[0], outer, n, inner, log)};
 }
 
 /// numpy.matmul of arrays with at least two dimensions.
@@ -180,6 +184,38 @@ Arrays batch_norm(const Node& node, const Arrays& in) {
   return {y};
 }
 
+/// Cross entropy of log-probabilities [N, C, d...], reduced as the node says.
+Arrays nll(const Node& node, const Arrays& in) {
+  const Array &x = in[0], &labels = in[1];
+  const int64_t classes = x.dims[1], inner = element_count(std::span(x.dims).subspan(2));
+  const double smoothing = node.attributes.real("label_smoothing");
+  const std::string reduction = node.attributes.text("reduction", "mean");
+  Array losses{labels.dims, {}};
+  double sum = 0, weights = 0;
+  for (size_t i = 0; i < labels.v.size(); ++i) {
+    const auto label = static_cast<int64_t>(labels.v[i]), batch = static_cast<int64_t>(i) / inner;
+    double loss = 0;
+    const bool ignored = node.attributes.has("ignore_index") && node.attributes.integer("ignore_index") == label;
+    for (int64_t c = 0; c < classes && !ignored; ++c) {
+      const double w = in.size() > 2 ? in[2].v[static_cast<size_t>(c)] : 1;
+      const double target = w * ((c == label ? 1 - smoothing : 0) + smoothing / static_cast<double>(classes));
+      loss -= target * x.v[static_cast<size_t>((batch * classes + c) * inner + static_cast<int64_t>(i) % inner)];
+      if (c == label) weights += w;
+    }
+    losses.v.push_back(loss);
+    sum += loss;
+  }
+  if (reduction == "none") return {losses};
+  return {Array{{}, {reduction == "sum" ? sum : sum / weights}}};
+}
+
+Arrays softmax_cross_entropy(const Node& node, const Arrays& in) {
+  Arrays inputs = in;
+  const int64_t classes = in[0].dims[1], inner = element_count(std::span(in[0].dims).subspan(2));
+  inputs[0] = softmax_lines(in[0], in[0].dims[0], classes, inner, true);
+  return nll(node, inputs);
+}
+
 constexpr std::pair<std::string_view, Formula> kFormulas[] = {
     {"AveragePool", average_pool},
     {"BatchNormalization", batch_norm},
@@ -197,8 +233,10 @@ constexpr std::pair<std::string_view, Formula> kFormulas[] = {
     {"LogSoftmax", [](const Node& node, const Arrays& in) { return softmax(node, in, true); }},
     {"MatMul", mat_mul},
     {"MaxPool", max_pool},
+    {"NegativeLogLikelihoodLoss", nll},
     {"Silu", silu},
     {"Softmax", [](const Node& node, const Arrays& in) { return softmax(node, in, false); }},
+    {"SoftmaxCrossEntropyLoss", softmax_cross_entropy},
     {"Softplus", softplus},
 };
 

@@ -17,6 +17,8 @@ const GradientKernels gradient_kernels{
     .channel_sums = {channel_grad_sums_tasks, no_scratch, channel_grad_sums_run},
     .channel = {channel_grad_tasks, no_scratch, channel_grad_run},
     .softmax = {softmax_grad_tasks, no_scratch, softmax_grad_run},
+    .cross_entropy = {cross_entropy_tasks, no_scratch, cross_entropy_run},
+    .cross_entropy_grad = {cross_entropy_grad_tasks, no_scratch, cross_entropy_grad_run},
 };
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -23,5 +23,9 @@ int64_t channel_grad_tasks(const ChannelGradArgs& args) noexcept;
 void channel_grad_run(const ChannelGradArgs& args, int64_t begin, int64_t end, void*) noexcept;
 int64_t softmax_grad_tasks(const SoftmaxGradArgs& args) noexcept;
 void softmax_grad_run(const SoftmaxGradArgs& args, int64_t begin, int64_t end, void*) noexcept;
+int64_t cross_entropy_tasks(const CrossEntropyArgs& args) noexcept;
+void cross_entropy_run(const CrossEntropyArgs& args, int64_t begin, int64_t end, void*) noexcept;
+int64_t cross_entropy_grad_tasks(const CrossEntropyGradArgs& args) noexcept;
+void cross_entropy_grad_run(const CrossEntropyGradArgs& args, int64_t begin, int64_t end, void*) noexcept;
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET
