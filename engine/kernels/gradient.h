@@ -1,9 +1,10 @@
-// The kernels of training: backward passes and losses, one contract header a family.
+// The kernels of training: backward passes, losses, optimiser steps, one contract header a family.
 #pragma once
 #include "engine/kernels/activation_grad.h"
 #include "engine/kernels/cross_entropy.h"
 #include "engine/kernels/gather_grad.h"
 #include "engine/kernels/norm_grad.h"
+#include "engine/kernels/optimizer.h"
 #include "engine/kernels/softmax_grad.h"
 #include "engine/kernels/window_grad.h"
 
@@ -21,6 +22,7 @@ struct GradientKernels {
   TaskKernel<SoftmaxGradArgs> softmax;
   TaskKernel<CrossEntropyArgs> cross_entropy;
   TaskKernel<CrossEntropyGradArgs> cross_entropy_grad;
+  TaskKernel<OptimizerArgs> optimizer;
 };
 
 }  // namespace svengine::kernels

@@ -19,6 +19,8 @@ constexpr int64_t kOldestOpset = 7, kNewestOpset = 21;
 // ONNX 1.12 made this test's output by cutting float32 values off after 16 bits; conversion rounds to nearest, as ONNX says
 // since and as PyTorch and ONNX Runtime do.
 constexpr const char* kTruncated = "/test_cast_FLOAT_to_BFLOAT16/";
+// Its output was computed with epsilon = 0.01, which its node does not say; the operator's default is 1e-6.
+constexpr const char* kOtherEpsilon = "/test_adam_multiple/";
 
 std::optional<std::string> refused_value(const ValueInfoProto& value) {
   if (!value.type().has_tensor_type()) return "a value that is no dense tensor (sequence, optional, map or sparse)";
@@ -49,6 +51,7 @@ std::optional<std::string> refused_graph(const GraphProto& graph) {
 
 std::optional<std::string> not_applicable(const std::string& model_path) {
   if (model_path.find(kTruncated) != std::string::npos) return "its expected values are truncated, not rounded";
+  if (model_path.find(kOtherEpsilon) != std::string::npos) return "its expected values have another epsilon than its node";
   std::ifstream file(model_path, std::ios::binary);
   ModelProto model;
   if (!model.ParseFromIstream(&file)) return std::nullopt;  // the importer has to say what is wrong with it

@@ -19,6 +19,7 @@ const GradientKernels gradient_kernels{
     .softmax = {softmax_grad_tasks, no_scratch, softmax_grad_run},
     .cross_entropy = {cross_entropy_tasks, no_scratch, cross_entropy_run},
     .cross_entropy_grad = {cross_entropy_grad_tasks, no_scratch, cross_entropy_grad_run},
+    .optimizer = {optimizer_tasks, no_scratch, optimizer_run},
 };
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

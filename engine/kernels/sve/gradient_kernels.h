@@ -27,5 +27,7 @@ int64_t cross_entropy_tasks(const CrossEntropyArgs& args) noexcept;
 void cross_entropy_run(const CrossEntropyArgs& args, int64_t begin, int64_t end, void*) noexcept;
 int64_t cross_entropy_grad_tasks(const CrossEntropyGradArgs& args) noexcept;
 void cross_entropy_grad_run(const CrossEntropyGradArgs& args, int64_t begin, int64_t end, void*) noexcept;
+int64_t optimizer_tasks(const OptimizerArgs& args) noexcept;
+void optimizer_run(const OptimizerArgs& args, int64_t begin, int64_t end, void*) noexcept;
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

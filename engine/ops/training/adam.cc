@@ -1,0 +1,55 @@
+// Adam (ai.onnx.preview.training): steps along the gradient's running mean, divided by the root of its running square. epsilon stands
+// beside the uncorrected root, unlike PyTorch's: see svengine.AdamW.
+#include <cmath>
+
+#include "engine/ops/samples.h"
+#include "engine/ops/training/optimizer_common.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr size_t kPerTensor = 4;  // X, G, V, H
+
+/// The running means start at zero: corrected for in the rate, from the second step on.
+void set_rates(const Attributes& attributes, double rate, int64_t steps, kernels::OptimizerArgs& args) {
+  const double alpha = attributes.real("alpha", 0.9f), beta = attributes.real("beta", 0.999f), t = static_cast<double>(steps);
+  args.rate = static_cast<float>(steps > 0 ? rate * std::sqrt(1 - std::pow(beta, t)) / (1 - std::pow(alpha, t)) : rate);
+}
+
+Status lower(LowerContext& c) {
+  kernels::OptimizerArgs args;
+  args.rule = kernels::OptimizerRule::kAdam;
+  args.momentum = c.attributes().real("alpha", 0.9f);
+  args.share = 1 - args.momentum;
+  args.h_momentum = c.attributes().real("beta", 0.999f);
+  args.h_share = 1 - args.h_momentum;
+  args.decay = c.attributes().real("norm_coefficient", 0.0f);
+  args.after = 1 - c.attributes().real("norm_coefficient_post", 0.0f);
+  args.epsilon = c.attributes().real("epsilon", 1e-6f);
+  return lower_optimizer(c, args, kPerTensor, set_rates);
+}
+
+}  // namespace
+
+OpDef define_adam() {
+  return {
+      .name = "Adam",
+      .domain = kTrainingDomain,
+      .since = 1,
+      .until = 1,
+      .inputs = {6, kVariadic},
+      .outputs = {3, kVariadic},
+      .attributes = {{"alpha", AttributeKind::real, false, real(0.9f)},
+                     {"beta", AttributeKind::real, false, real(0.999f)},
+                     {"norm_coefficient", AttributeKind::real, false, real(0)},
+                     {"norm_coefficient_post", AttributeKind::real, false, real(0)},
+                     {"epsilon", AttributeKind::real, false, real(1e-6f)}},
+      .infer = [](InferContext& c) { return infer_optimizer(c, kPerTensor); },
+      .lower = lower,
+      .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({33}), f32({33}), f32({33}), f32({33}, 0, 3)},
+                   .attributes = {{"norm_coefficient", real(0.01f)}, {"norm_coefficient_post", real(0.1f)}, {"epsilon", real(0.1f)}},
+                   .outputs = 3}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,56 @@
+// svengine.AdamW: Adam as PyTorch has it, with weight decay apart from the gradient (weight_decay: AdamW) or in it (norm_coefficient:
+// Adam's weight_decay). T counts the steps done before this one.
+//
+//   m = alpha m + (1 - alpha) g,  v = beta v + (1 - beta) g^2,  t = T + 1
+//   x = (1 - R weight_decay) x - R / (1 - alpha^t) m / (sqrt(v / (1 - beta^t)) + epsilon)
+#include <cmath>
+
+#include "engine/ops/samples.h"
+#include "engine/ops/training/optimizer_common.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr size_t kPerTensor = 4;  // X, G, V, H
+
+void set_rates(const Attributes& attributes, double rate, int64_t steps, kernels::OptimizerArgs& args) {
+  const double alpha = attributes.real("alpha", 0.9f), beta = attributes.real("beta", 0.999f), t = static_cast<double>(steps + 1);
+  args.rate = static_cast<float>(rate / (1 - std::pow(alpha, t)));
+  args.h_scale = static_cast<float>(1 / std::sqrt(1 - std::pow(beta, t)));
+  args.before = static_cast<float>(1 - rate * attributes.real("weight_decay", 0.0f));
+}
+
+Status lower(LowerContext& c) {
+  kernels::OptimizerArgs args;
+  args.rule = kernels::OptimizerRule::kAdam;
+  args.momentum = c.attributes().real("alpha", 0.9f);
+  args.share = 1 - args.momentum;
+  args.h_momentum = c.attributes().real("beta", 0.999f);
+  args.h_share = 1 - args.h_momentum;
+  args.decay = c.attributes().real("norm_coefficient", 0.0f);
+  args.epsilon = c.attributes().real("epsilon", 1e-8f);
+  return lower_optimizer(c, args, kPerTensor, set_rates);
+}
+
+}  // namespace
+
+OpDef define_adam_w() {
+  return {
+      .name = "AdamW",
+      .domain = kInternalDomain,
+      .inputs = {6, kVariadic},
+      .outputs = {3, kVariadic},
+      .attributes = {{"alpha", AttributeKind::real, false, real(0.9f)},
+                     {"beta", AttributeKind::real, false, real(0.999f)},
+                     {"norm_coefficient", AttributeKind::real, false, real(0)},
+                     {"weight_decay", AttributeKind::real, false, real(0)},
+                     {"epsilon", AttributeKind::real, false, real(1e-8f)}},
+      .infer = [](InferContext& c) { return infer_optimizer(c, kPerTensor); },
+      .lower = lower,
+      .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({33}), f32({33}), f32({33}), f32({33}, 0.1, 3)},
+                   .attributes = {{"weight_decay", real(0.01f)}},
+                   .outputs = 3}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,57 @@
+// Momentum (ai.onnx.preview.training): stochastic gradient descent with momentum, standard or Nesterov's. PyTorch's SGD is this with
+// beta = 1 - dampening.
+#include "engine/ops/samples.h"
+#include "engine/ops/training/optimizer_common.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr size_t kPerTensor = 3;  // X, G, V
+
+Status infer(InferContext& c) {
+  const std::string mode = c.attributes().text("mode", "standard");
+  if (mode != "standard" && mode != "nesterov") return error("mode is '{}', needs standard or nesterov", mode);
+  return infer_optimizer(c, kPerTensor);
+}
+
+/// In the first step the gradient counts whole.
+void set_rates(const Attributes& attributes, double rate, int64_t steps, kernels::OptimizerArgs& args) {
+  args.rate = static_cast<float>(rate);
+  args.share = steps > 0 ? attributes.real("beta", 1.0f) : 1.0f;
+}
+
+Status lower(LowerContext& c) {
+  kernels::OptimizerArgs args;
+  args.rule = kernels::OptimizerRule::kSgd;
+  args.momentum = c.attributes().real("alpha", 0.0f);
+  args.decay = c.attributes().real("norm_coefficient", 0.0f);
+  args.nesterov = c.attributes().text("mode", "standard") == "nesterov";
+  return lower_optimizer(c, args, kPerTensor, set_rates);
+}
+
+}  // namespace
+
+OpDef define_momentum() {
+  return {
+      .name = "Momentum",
+      .domain = kTrainingDomain,
+      .since = 1,
+      .until = 1,
+      .inputs = {5, kVariadic},
+      .outputs = {2, kVariadic},
+      .attributes = {{"alpha", AttributeKind::real, true},
+                     {"beta", AttributeKind::real, true},
+                     {"mode", AttributeKind::text, true},
+                     {"norm_coefficient", AttributeKind::real, true}},
+      .infer = infer,
+      .lower = lower,
+      .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({33}), f32({33}), f32({33})},
+                   .attributes = {{"alpha", real(0.9f)}, {"beta", real(0.5f)}, {"mode", text("nesterov")}, {"norm_coefficient", real(0.01f)}},
+                   .outputs = 2},
+                  {.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(0)), f32({3, 5}), f32({7}), f32({3, 5}), f32({7}), f32({3, 5}), f32({7})},
+                   .attributes = {{"alpha", real(0.9f)}, {"beta", real(0.5f)}, {"mode", text("standard")}, {"norm_coefficient", real(0)}},
+                   .outputs = 4}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,37 @@
+// svengine.Sgd: stochastic gradient descent without momentum, x - R (g + norm_coefficient x). With momentum: Momentum of
+// ai.onnx.preview.training.
+#include "engine/ops/samples.h"
+#include "engine/ops/training/optimizer_common.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr size_t kPerTensor = 2;  // X, G
+
+void set_rates(const Attributes&, double rate, int64_t, kernels::OptimizerArgs& args) { args.rate = static_cast<float>(rate); }
+
+Status lower(LowerContext& c) {
+  kernels::OptimizerArgs args;
+  args.rule = kernels::OptimizerRule::kSgd;
+  args.decay = c.attributes().real("norm_coefficient", 0.0f);
+  return lower_optimizer(c, args, kPerTensor, set_rates);
+}
+
+}  // namespace
+
+OpDef define_sgd() {
+  return {
+      .name = "Sgd",
+      .domain = kInternalDomain,
+      .inputs = {4, kVariadic},
+      .outputs = {1, kVariadic},
+      .attributes = {{"norm_coefficient", AttributeKind::real, false, real(0)}},
+      .infer = [](InferContext& c) { return infer_optimizer(c, kPerTensor); },
+      .lower = lower,
+      .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(0)), f32({33}), f32({4, 5}), f32({33}), f32({4, 5})},
+                   .attributes = {{"norm_coefficient", real(0.01f)}},
+                   .outputs = 2}},
+  };
+}
+
+}  // namespace svengine::ops
