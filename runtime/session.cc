@@ -1,5 +1,6 @@
 #include "runtime/session.h"
 
+#include <algorithm>
 #include <map>
 
 #include "runtime/segment.h"
@@ -74,7 +75,14 @@ Status Session::prepare(const std::vector<Tensor>& inputs) {
 
 Result<std::vector<Tensor>> Session::run(const std::vector<Tensor>& inputs, bool profile) {
   SV_TRY(check_inputs(inputs));
-  return root_->run(inputs, profile);
+  const auto aligned = [](const Tensor& t) { return t.is_aligned(); };
+  if (std::all_of(inputs.begin(), inputs.end(), aligned)) return root_->run(inputs, profile);
+  std::vector<Tensor> copies = inputs;  // out of the middle of a file, for example
+  for (Tensor& t : copies) {
+    if (aligned(t)) continue;
+    SV_ASSIGN(t, t.aligned_copy());
+  }
+  return root_->run(copies, profile);
 }
 
 std::vector<std::shared_ptr<const Plan>> Session::plans() const {

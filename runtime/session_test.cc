@@ -49,6 +49,16 @@ bool same_bits(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
+TEST_CASE("inputs may lie anywhere, as in the middle of a mapped file") {
+  const Tensor image = random_tensor({3, 3, 16, 16}, 9);
+  const auto storage = std::make_shared<std::vector<std::byte>>(image.byte_size() + 1);
+  std::memcpy(storage->data() + 1, image.raw(), image.byte_size());
+  const Tensor crooked = Tensor::wrap(DType::f32, image.dims(), storage->data() + 1, storage);
+  REQUIRE(!crooked.is_aligned());
+  const std::vector<Tensor> straight = run_with("1x2", nullptr, image), other = run_with("1x2", nullptr, crooked);
+  for (size_t i = 0; i < straight.size(); ++i) CHECK(same_bits(straight[i], other[i]));
+}
+
 TEST_CASE("results are bitwise equal for any number of threads") {
   const Tensor image = random_tensor({3, 3, 16, 16}, 9);
   for (const kernels::KernelTable* set : kernels::available_kernel_sets()) {

@@ -1,5 +1,7 @@
 // A tensor: element type, concrete shape, and row-major storage that may be shared (with a mapped file, for example).
 #pragma once
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -61,6 +63,8 @@ class Tensor {
 
   /// The same storage under another shape of as many elements.
   Tensor reshaped(Dims dims) const;
+  /// Whether elements may be accessed where they are.
+  bool is_aligned() const { return reinterpret_cast<uintptr_t>(data_) % std::max<size_t>(size_of(type_), 1) == 0; }
   /// Own storage, aligned to a cache line.
   Result<Tensor> aligned_copy() const;
 

@@ -6,13 +6,6 @@
 #include "engine/plan/arena.h"
 
 namespace svengine {
-namespace {
-
-bool aligned_for(const Tensor& t) {
-  return reinterpret_cast<uintptr_t>(t.raw()) % std::max<size_t>(size_of(t.type()), 1) == 0;
-}
-
-}  // namespace
 
 /// LowerContext of one node: hands out the builder's slots and collects steps.
 class NodeLowering final : public LowerContext {
@@ -126,7 +119,7 @@ Buffer PlanBuilder::add_constant_slot(std::shared_ptr<const void> owner, const s
 }
 
 Buffer PlanBuilder::constant_buffer(const Tensor& tensor, const std::string& name) {
-  if (aligned_for(tensor)) {
+  if (tensor.is_aligned()) {
     auto owner = std::make_shared<Tensor>(tensor);
     return add_constant_slot(owner, tensor.raw(), static_cast<int64_t>(tensor.byte_size()), name);
   }

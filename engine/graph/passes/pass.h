@@ -12,7 +12,7 @@ namespace svengine {
 struct PassContext {
   const OpRegistry& ops;
   int block = 16;  // channels of an NCHWc block: the kernel set's lanes; 0 keeps every value plain
-  std::function<Result<std::vector<Tensor>>(const Node&)> evaluate;
+  std::function<Result<std::vector<Tensor>>(const Node&)> evaluate = {};
   /// Constants made by folding may not be larger than this, unless they are smaller than what they are made from.
   int64_t fold_limit_bytes = int64_t{16} << 20;
 };
