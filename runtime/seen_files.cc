@@ -76,8 +76,9 @@ SeenFiles::SeenFiles(std::string path) : path_(std::move(path)), machine_(this_m
 
 std::optional<Hash128> SeenFiles::content_of(const FileIdentity& identity) const {
   const File table(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (machine_ == Hash128{} || table.fd < 0) return std::nullopt;
   Record r;
-  if (machine_ == Hash128{} || table.fd < 0 || pread(table.fd, &r, sizeof r, place_of(machine_, identity)) != sizeof r) return std::nullopt;
+  if (pread(table.fd, &r, sizeof r, place_of(machine_, identity)) != sizeof r) return std::nullopt;
   if (r.magic != kMagic || r.machine != machine_ || r.identity != identity || r.checksum != checksum_of(r)) return std::nullopt;
   return r.content;
 }

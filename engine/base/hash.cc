@@ -40,7 +40,8 @@ void HashWork::run(int thread, int threads) {
   const auto share = [&](int i) { return hashes_.size() * static_cast<size_t>(i) / static_cast<size_t>(threads); };
   size_t block = share(thread);
   const size_t end = share(thread + 1);
-  const auto after = std::upper_bound(stretches_.begin(), stretches_.end(), block, [](size_t b, const Stretch& s) { return b < s.first_block; });
+  const auto after = std::upper_bound(stretches_.begin(), stretches_.end(), block,
+                                      [](size_t b, const Stretch& s) { return b < s.first_block; });
   for (size_t i = static_cast<size_t>(after - stretches_.begin()); block < end; ++i)
     for (; block < std::min(end, end_block(i - 1)); ++block) hash_block(stretches_[i - 1], block);
 }

@@ -33,7 +33,8 @@ TEST_CASE("XXH3 of known texts, as its reference implementation has it") {
 TEST_CASE("hashes of stretches are the same for any number of threads, and stand for every byte and the length") {
   const size_t block = size_t{256} << 10;
   std::vector<std::vector<std::byte>> stretches;
-  for (size_t size : {size_t{0}, size_t{1}, block - 1, block, block + 1, 3 * block + 5, size_t{0}, size_t{7}}) stretches.push_back(bytes_of(size, 1));
+  for (size_t size : {size_t{0}, size_t{1}, block - 1, block, block + 1, 3 * block + 5, size_t{0}, size_t{7}})
+    stretches.push_back(bytes_of(size, 1));
   const std::vector<Hash128> one = hashes(stretches, 1);
   for (int threads : {2, 3, 7, 48}) CHECK(hashes(stretches, threads) == one);
   CHECK(one[0] == one[6]);

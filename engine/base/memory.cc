@@ -66,8 +66,8 @@ MappedFile::~MappedFile() {
 }
 
 FileIdentity identity_of(const struct stat& status) {
-  return {status.st_dev,         status.st_ino,         static_cast<uint64_t>(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
-          status.st_ctim.tv_sec, status.st_ctim.tv_nsec};
+  return {status.st_dev,         status.st_ino,          static_cast<uint64_t>(status.st_size),
+          status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec};
 }
 
 const MappedFileFacts* mapped_file(const std::shared_ptr<const void>& owner) {

@@ -69,11 +69,13 @@ void WeightStore::use_cache(std::shared_ptr<const PackedFile> file, std::vector<
 }
 
 Hash128 WeightStore::form_key(const Tensor& tensor, const Packing& packing) const {
-  const auto same = [&](const std::weak_ptr<const void>& s) { return !s.owner_before(tensor.owner()) && !tensor.owner().owner_before(s); };
-  const auto source = std::find_if(sources_.begin(), sources_.end(), same);
-  const std::string where = source == sources_.end()
-                                ? to_string(hash_of({tensor.raw(), tensor.byte_size()}))
-                                : fmt::format("file {} at {}", source - sources_.begin(), tensor.raw() - mapped_file(tensor.owner())->bytes.data());
+  const std::shared_ptr<const void>& owner = tensor.owner();
+  const auto source = std::find_if(sources_.begin(), sources_.end(), [&](const std::weak_ptr<const void>& s) {
+    return !s.owner_before(owner) && !owner.owner_before(s);
+  });
+  std::string where;
+  if (source == sources_.end()) where = to_string(hash_of({tensor.raw(), tensor.byte_size()}));
+  else where = fmt::format("file {} at {}", source - sources_.begin(), tensor.raw() - mapped_file(owner)->bytes.data());
   return hash_of(where + ' ' + key_of(tensor, packing));
 }
 

@@ -129,8 +129,9 @@ std::string to_text(const Options& options, const Network& network, const Report
                                    network.session->page_report())});
   const CacheReport cache = network.session->cache_report();
   if (!cache.file.empty())
-    head.row({"cache", fmt::format("{} packed forms ({}) found, {} packed{}{}", cache.forms.found, bytes_text(static_cast<double>(cache.forms.found_bytes)),
-                                   cache.forms.packed, cache.written ? " and written" : "", cache.model_read ? ", model file read to know it" : "")});
+    head.row({"cache", fmt::format("{} packed forms ({}) found, {} packed{}{}", cache.forms.found,
+                                   bytes_text(static_cast<double>(cache.forms.found_bytes)), cache.forms.packed,
+                                   cache.written ? " and written" : "", cache.model_read ? ", model file read to know it" : "")});
   times.row({"load", ms(r.load_ms)});
   times.row({"optimise", ms(r.optimise_ms)});
   times.row({"first run", ms(r.first_ms)});

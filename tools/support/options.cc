@@ -54,7 +54,8 @@ void add_runtime_options(CLI::App& command, RuntimeOptions& options) {
                    "No Winograd convolutions: slower, but 3 x 3 convolutions round about ten times more precisely")
       ->group(kGroup);
   command.add_option("--cache", options.cache,
-                     "Keep packed weights in this folder: the next start with the same model, program and kernels maps them instead of packing them again")
+                     "Keep packed weights in this folder: the next start with the same model, program and kernels maps them "
+                     "instead of packing them again")
       ->check([](const std::string& folder) { return folder.empty() ? "a folder is needed" : std::string(); })
       ->type_name("DIR")
       ->group(kGroup);
