@@ -46,6 +46,44 @@ Arrays elu(const Node& node, const Arrays& in) {
   return each(in[0], [=](double x) { return x > 0 ? x : alpha * std::expm1(x); });
 }
 
+Arrays selu(const Node& node, const Arrays& in) {
+  const double alpha = node.attributes.real("alpha", 1.67326319217681884765625f), gamma = node.attributes.real("gamma", 1.05070102214813232421875f);
+  return each(in[0], [=](double x) { return gamma * (x > 0 ? x : alpha * std::expm1(x)); });
+}
+
+Arrays celu(const Node& node, const Arrays& in) {
+  const double alpha = node.attributes.real("alpha", 1.0f);
+  return each(in[0], [=](double x) { return x > 0 ? x : alpha * std::expm1(x / alpha); });
+}
+
+Arrays softsign(const Node&, const Arrays& in) {
+  return each(in[0], [](double x) { return x / (1 + std::fabs(x)); });
+}
+
+Arrays thresholded_relu(const Node& node, const Arrays& in) {
+  const double alpha = node.attributes.real("alpha", 1.0f);
+  return each(in[0], [=](double x) { return x > alpha ? x : 0; });
+}
+
+Arrays mish(const Node&, const Arrays& in) {
+  return each(in[0], [](double x) { return x * std::tanh(std::log1p(std::exp(x))); });
+}
+
+Arrays instance_norm(const Node& node, const Arrays& in) {
+  const int64_t channels = in[0].dims[1], n = element_count(std::span(in[0].dims).subspan(2));
+  const double epsilon = node.attributes.real("epsilon", 1e-5f);
+  Array y = in[0];
+  for (int64_t plane = 0; plane < in[0].dims[0] * channels; ++plane) {
+    double* v = y.v.data() + plane * n;
+    const auto c = static_cast<size_t>(plane % channels);
+    double mean = 0, variance = 0;
+    for (int64_t i = 0; i < n; ++i) mean += v[i] / static_cast<double>(n);
+    for (int64_t i = 0; i < n; ++i) variance += (v[i] - mean) * (v[i] - mean) / static_cast<double>(n);
+    for (int64_t i = 0; i < n; ++i) v[i] = (v[i] - mean) / std::sqrt(variance + epsilon) * in[1].v[c] + in[2].v[c];
+  }
+  return {y};
+}
+
 Arrays hard_sigmoid(const Node& node, const Arrays& in) {
   const double alpha = node.attributes.real("alpha", 0.2f), beta = node.attributes.real("beta", 0.5f);
   return each(in[0], [=](double x) { return std::clamp(alpha * x + beta, 0.0, 1.0); });
@@ -220,24 +258,31 @@ constexpr std::pair<std::string_view, Formula> kFormulas[] = {
     {"AveragePool", average_pool},
     {"BatchNormalization", batch_norm},
     {"Cast", cast},
+    {"Celu", celu},
     {"Conv", conv},
     {"Dropout", dropout},
     {"Elu", elu},
     {"Gelu", gelu},
     {"Gemm", gemm},
     {"GlobalAveragePool", global_average_pool},
+    {"GlobalMaxPool", global_max_pool},
     {"HardSigmoid", hard_sigmoid},
     {"HardSwish", hard_swish},
+    {"InstanceNormalization", instance_norm},
     {"LayerNormalization", layer_norm},
     {"LeakyRelu", leaky_relu},
     {"LogSoftmax", [](const Node& node, const Arrays& in) { return softmax(node, in, true); }},
     {"MatMul", mat_mul},
     {"MaxPool", max_pool},
+    {"Mish", mish},
     {"NegativeLogLikelihoodLoss", nll},
+    {"Selu", selu},
     {"Silu", silu},
     {"Softmax", [](const Node& node, const Arrays& in) { return softmax(node, in, false); }},
     {"SoftmaxCrossEntropyLoss", softmax_cross_entropy},
     {"Softplus", softplus},
+    {"Softsign", softsign},
+    {"ThresholdedRelu", thresholded_relu},
 };
 
 }  // namespace

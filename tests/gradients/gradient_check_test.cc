@@ -41,6 +41,7 @@ bool is_statistic(const OpDef& op, size_t input) { return op.name == std::string
 /// What a rule refuses by name, which is checked instead.
 bool is_refused(const OpDef& op, const Attributes& attributes) {
   if (op.name == std::string_view("GatherND")) return attributes.integer("batch_dims") != 0;
+  if (op.name == std::string_view("DepthToSpace")) return attributes.text("mode", "DCR") != "DCR";
   return op.name == std::string_view("Pad") && attributes.text("mode", "constant") != "constant";
 }
 

@@ -1,5 +1,6 @@
 #include "tests/gradients/window_formulas.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -94,6 +95,13 @@ std::vector<Array> average_pool(const Node& node, const std::vector<Array>& in) 
     });
     return sum / count;
   });
+}
+
+std::vector<Array> global_max_pool(const Node& node, const std::vector<Array>& in) {
+  Array y{output_dims(node), {}};
+  const size_t n = in[0].v.size() / static_cast<size_t>(element_count(y.dims));
+  for (size_t i = 0; i < in[0].v.size(); i += n) y.v.push_back(*std::max_element(in[0].v.begin() + static_cast<int64_t>(i), in[0].v.begin() + static_cast<int64_t>(i + n)));
+  return {y};
 }
 
 std::vector<Array> global_average_pool(const Node& node, const std::vector<Array>& in) {

@@ -7,6 +7,7 @@ namespace svengine::tests {
 std::vector<Array> conv(const Node& node, const std::vector<Array>& in);
 std::vector<Array> max_pool(const Node& node, const std::vector<Array>& in);
 std::vector<Array> average_pool(const Node& node, const std::vector<Array>& in);
+std::vector<Array> global_max_pool(const Node& node, const std::vector<Array>& in);
 std::vector<Array> global_average_pool(const Node& node, const std::vector<Array>& in);
 
 }  // namespace svengine::tests

@@ -1,12 +1,23 @@
 // Acosh: inverse hyperbolic cosine; NaN below 1.
+#include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
+namespace {
+
+Status gradient(GradientContext& c) {
+  Value *x = c.input(0), *one = c.scalar(1, x);
+  c.set(0, c.op("Div", {c.dy(), c.op("Sqrt", {c.op("Sub", {c.op("Mul", {x, x}), one})})}));
+  return {};
+}
+
+}  // namespace
 
 OpDef define_acosh() {
   OpDef op = plain_unary<kernels::UnaryOp::kAcosh>("Acosh", false);
   op.since = 9;
   op.samples = {{.inputs = {f32({2, 3, 5, 7}, 1, 20)}}, {.inputs = {f32({1003}, 1, 20)}}};
+  op.gradient = gradient;
   return op;
 }
 

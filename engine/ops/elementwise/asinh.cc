@@ -1,11 +1,22 @@
 // Asinh: inverse hyperbolic sine.
+#include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
+namespace {
+
+Status gradient(GradientContext& c) {
+  Value *x = c.input(0), *one = c.scalar(1, x);
+  c.set(0, c.op("Div", {c.dy(), c.op("Sqrt", {c.op("Add", {c.op("Mul", {x, x}), one})})}));
+  return {};
+}
+
+}  // namespace
 
 OpDef define_asinh() {
   OpDef op = plain_unary<kernels::UnaryOp::kAsinh>("Asinh", true);
   op.since = 9;
+  op.gradient = gradient;
   return op;
 }
 

@@ -1,12 +1,22 @@
 // Cosh: hyperbolic cosine.
+#include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
+namespace {
+
+Status gradient(GradientContext& c) {
+  c.set(0, c.op("Mul", {c.dy(), c.op("Sinh", {c.input(0)})}));
+  return {};
+}
+
+}  // namespace
 
 OpDef define_cosh() {
   OpDef op = plain_unary<kernels::UnaryOp::kCosh>("Cosh", false);
   op.since = 9;
   op.samples = {{.inputs = {f32({2, 3, 5, 7}, -5, 5)}}, {.inputs = {f32({1003}, -5, 5)}}};
+  op.gradient = gradient;
   return op;
 }
 

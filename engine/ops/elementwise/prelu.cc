@@ -1,4 +1,5 @@
 // PRelu: x below 0 ? slope x : x. The slope broadcasts to x, not the other way round.
+#include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/binary_common.h"
 
 namespace svengine::ops {
@@ -22,12 +23,21 @@ Status infer(InferContext& c) {
   return {};
 }
 
+Status gradient(GradientContext& c) {
+  Value *x = c.input(0), *slope = c.input(1), *zero = c.scalar(0, x);
+  Value* below = c.op("Less", {x, zero});
+  if (c.wants(0)) c.set(0, c.op("Where", {below, c.op("Mul", {c.dy(), slope}), c.dy()}));
+  if (c.wants(1)) c.set(1, c.sum_to(c.op("Where", {below, c.op("Mul", {c.dy(), x}), zero}), slope));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_prelu() {
   OpDef op = binary_op("PRelu", infer, lower_binary<kernels::BinaryOp::kPRelu>, true);
   op.canonicalize = canonicalize;
   op.samples = {{.inputs = {f32({2, 3, 5, 7}), f32({3, 1, 1})}}, {.inputs = {f32({4, 33}), f32({33})}}, {.inputs = {f32({9}), f32({9})}}};
+  op.gradient = gradient;
   return op;
 }
 

@@ -1,13 +1,25 @@
 // ThresholdedRelu: x above alpha ? x : 0.
+#include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
+namespace {
+
+Status gradient(GradientContext& c) {
+  Value* x = c.input(0);
+  Value* above = c.op("Greater", {x, c.scalar(c.attributes().real("alpha", 1.0f), x)});
+  c.set(0, c.op("Where", {above, c.dy(), c.scalar(0, x)}));
+  return {};
+}
+
+}  // namespace
 
 OpDef define_thresholded_relu() {
   OpDef op = unary_with<kernels::UnaryOp::kThresholdedRelu>("ThresholdedRelu", true,
                                                {{"alpha", AttributeKind::real, false, real(1.0f)}});
   op.since = 10;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}}});
+  op.gradient = gradient;
   return op;
 }
 

@@ -1,8 +1,23 @@
 // GlobalMaxPool: the largest element of each channel.
+#include <algorithm>
+
 #include "engine/ops/nn/pool_common.h"
 #include "engine/ops/samples.h"
 
 namespace svengine::ops {
+namespace {
+
+Status gradient(GradientContext& c) {
+  const Shape& x = c.input(0)->type.shape;
+  std::vector<int64_t> window;
+  for (size_t i = 2; x.has_rank() && i < x.dims().size(); ++i) window.push_back(x[i].is_static() ? x[i].value() : -1);
+  if (window.empty() || std::count(window.begin(), window.end(), -1)) return error("the gradient needs an image of known size, X is {}", to_string(x));
+  Attributes attributes = make_attributes({{"mode", text("max")}, {"kernel_shape", window}});
+  c.set(0, c.internal("PoolGrad", {c.dy(), c.input(0)}, std::move(attributes)));
+  return {};
+}
+
+}  // namespace
 
 OpDef define_global_max_pool() {
   return {
@@ -12,6 +27,7 @@ OpDef define_global_max_pool() {
       .cost = pool_cost,
       .blocked = BlockedLayout::prefers,
       .can_block = can_block_pool,
+      .gradient = gradient,
       .samples = {{.inputs = {f32({2, 18, 7, 5})}}, {.inputs = {f32({1, 3, 65})}}},
   };
 }

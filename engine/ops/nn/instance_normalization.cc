@@ -1,4 +1,5 @@
 // InstanceNormalization: every channel of every image to mean 0 and variance 1, then times scale plus bias.
+#include "engine/graph/gradient.h"
 #include "engine/kernels/norm.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
@@ -38,6 +39,47 @@ Status lower(LowerContext& c) {
   return {};
 }
 
+/// Sums and means over the pixels of [N, C, ...].
+struct Pixels {
+  GradientContext& c;
+  int64_t rank;
+
+  Value* list(bool with_batch) const {
+    std::vector<int64_t> axes;
+    if (with_batch) axes.push_back(0);
+    for (int64_t i = 2; i < rank; ++i) axes.push_back(i);
+    return c.builder().constant(Tensor::of<int64_t>({static_cast<int64_t>(axes.size())}, std::span<const int64_t>(axes)));
+  }
+  Value* mean(Value* v) const { return c.op("ReduceMean", {v, list(false)}); }
+  Value* sum_of_channels(Value* v) const { return c.op("ReduceSum", {v, list(true)}, make_attributes({{"keepdims", int64_t{0}}})); }
+  /// [C] as [C, 1, ...], which broadcasts over images and pixels.
+  Value* per_channel(Value* v) const {
+    std::vector<int64_t> axes;
+    for (int64_t i = 2; i < rank; ++i) axes.push_back(i - 1);
+    return c.op("Unsqueeze", {v, c.builder().constant(Tensor::of<int64_t>({static_cast<int64_t>(axes.size())}, std::span<const int64_t>(axes)))});
+  }
+};
+
+Status gradient(GradientContext& c) {
+  Value *x = c.input(0), *scale = c.input(1);
+  const int64_t rank = x->type.shape.rank();
+  if (rank < 3) return error("the gradient needs an input of known rank");
+  const Pixels pixels{c, rank};
+  // As in layer norm, over the pixels of each image and channel: h is the normalised value, g its gradient.
+  Value* centered = c.op("Sub", {x, pixels.mean(x)});
+  Value* variance = pixels.mean(c.op("Mul", {centered, centered}));
+  Value* spread = c.op("Reciprocal", {c.op("Sqrt", {c.op("Add", {variance, c.scalar(c.attributes().real("epsilon", 1e-5f), x)})})});
+  Value* h = c.op("Mul", {centered, spread});
+  if (c.wants(0)) {
+    Value* g = c.op("Mul", {c.dy(), pixels.per_channel(scale)});
+    Value* rest = c.op("Sub", {g, pixels.mean(g)});
+    c.set(0, c.op("Mul", {spread, c.op("Sub", {rest, c.op("Mul", {h, pixels.mean(c.op("Mul", {g, h}))})})}));
+  }
+  if (c.wants(1)) c.set(1, pixels.sum_of_channels(c.op("Mul", {c.dy(), h})));
+  if (c.wants(2)) c.set(2, pixels.sum_of_channels(c.dy()));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_instance_normalization() {
@@ -48,6 +90,7 @@ OpDef define_instance_normalization() {
       .attributes = {{"epsilon", AttributeKind::real, false, 1e-5f}},
       .infer = infer,
       .lower = lower,
+      .gradient = gradient,
       .rtol = 1e-5,
       .atol = 1e-5,
       .samples = {{.inputs = {f32({2, 3, 5, 7}), f32({3}), f32({3})}}, {.inputs = {f32({1, 4, 65}), f32({4}), f32({4})}}},

@@ -1,5 +1,6 @@
 // DepthToSpace: channels become blocks of pixels. DCR reads channels as (block row, block column, channel), CRD as (channel,
 // block row, block column).
+#include "engine/graph/gradient.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 #include "engine/ops/tensor/depth_common.h"
@@ -35,6 +36,13 @@ Status lower(LowerContext& c) {
   return {};
 }
 
+Status gradient(GradientContext& c) {
+  const std::string mode = c.attributes().text("mode", "DCR");
+  if (mode != "DCR") return error("the gradient of mode {} is not known, only that of DCR", mode);
+  c.set(0, c.op("SpaceToDepth", {c.dy()}, make_attributes({{"blocksize", c.attributes().integer("blocksize")}})));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_depth_to_space() {
@@ -44,6 +52,7 @@ OpDef define_depth_to_space() {
       .infer = infer,
       .lower = lower,
       .cost = movement_cost,
+      .gradient = gradient,
       .samples = {{.inputs = {f32({2, 12, 3, 5})}, .attributes = {{"blocksize", integer(2)}}},
                   {.inputs = {f32({1, 18, 2, 3})}, .attributes = {{"blocksize", integer(3)}, {"mode", text("CRD")}}}},
   };

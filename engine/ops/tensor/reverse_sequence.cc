@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/graph/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
@@ -44,6 +45,11 @@ Status lower(LowerContext& c) {
   return {};
 }
 
+Status gradient(GradientContext& c) {
+  c.set(0, c.op("ReverseSequence", {c.dy(), c.input(1)}, c.attributes()));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_reverse_sequence() {
@@ -55,6 +61,7 @@ OpDef define_reverse_sequence() {
       .infer = infer,
       .lower = lower,
       .cost = movement_cost,
+      .gradient = gradient,
       .samples = {{.inputs = {f32({5, 3, 7}), ints({2, 5, 1})}},
                   {.inputs = {f32({2, 6}), ints({0, 4})}, .attributes = {{"batch_axis", integer(0)}, {"time_axis", integer(1)}}}},
   };

@@ -1,5 +1,6 @@
 // ScatterElements: a copy of the data in which out[indices[i][j]][j] = updates[i][j] for axis 0, and likewise for others;
 // with a reduction the update is added, multiplied, or the larger or smaller is kept.
+#include "engine/graph/gradient.h"
 #include "engine/ops/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -32,6 +33,15 @@ Status lower(LowerContext& c) {
   return emit_scatter_elements(c, static_cast<size_t>(axis));
 }
 
+Status gradient(GradientContext& c) {
+  const std::string reduction = c.attributes().text("reduction", "none");
+  if (reduction != "none" && reduction != "add") return error("the gradient of reduction {} is not known, only those of none and add", reduction);
+  Attributes axis = make_attributes({{"axis", c.attributes().integer("axis")}});
+  if (c.wants(0)) c.set(0, reduction == "add" ? c.dy() : c.op("ScatterElements", {c.dy(), c.input(1), c.zeros_like(c.input(2))}, axis));
+  if (c.wants(2)) c.set(2, c.op("GatherElements", {c.dy(), c.input(1)}, axis));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_scatter_elements() {
@@ -43,6 +53,7 @@ OpDef define_scatter_elements() {
       .infer = infer,
       .lower = lower,
       .may_overwrite = true,
+      .gradient = gradient,
       .samples = {{.inputs = {f32({3, 5}), fixed(Tensor::of<int64_t>({2, 3}, {1, 0, 2, 0, -1, 1})), f32({2, 3})}},
                   {.inputs = {f32({1, 5}), fixed(Tensor::of<int64_t>({1, 3}, {1, 1, -1})), f32({1, 3})},
                    .attributes = {{"axis", integer(1)}, {"reduction", text("add")}}},

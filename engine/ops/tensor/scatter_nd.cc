@@ -1,5 +1,6 @@
 // ScatterND: a copy of the data in which the slices that the last dimension of indices addresses are replaced by updates; with
 // a reduction the update is added, multiplied, or the larger or smaller is kept.
+#include "engine/graph/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/scatter_common.h"
@@ -28,6 +29,14 @@ Status infer(InferContext& c) {
   return {};
 }
 
+Status gradient(GradientContext& c) {
+  const std::string reduction = c.attributes().text("reduction", "none");
+  if (reduction != "none" && reduction != "add") return error("the gradient of reduction {} is not known, only those of none and add", reduction);
+  if (c.wants(0)) c.set(0, reduction == "add" ? c.dy() : c.op("ScatterND", {c.dy(), c.input(1), c.zeros_like(c.input(2))}));
+  if (c.wants(2)) c.set(2, c.op("GatherND", {c.dy(), c.input(1)}));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_scatter_nd() {
@@ -39,6 +48,7 @@ OpDef define_scatter_nd() {
       .infer = infer,
       .lower = emit_scatter_nd,
       .may_overwrite = true,
+      .gradient = gradient,
       .samples = {{.inputs = {f32({4, 5}), fixed(Tensor::of<int64_t>({2, 1}, {3, -4})), f32({2, 5})}},
                   {.inputs = {f32({4, 5}), fixed(Tensor::of<int64_t>({3, 2}, {0, 1, 3, 4, 0, 1})), f32({3})},
                    .attributes = {{"reduction", text("add")}}},

@@ -1,4 +1,5 @@
 // SpaceToDepth: blocks of pixels become channels, in the order (block row, block column, channel).
+#include "engine/graph/gradient.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 #include "engine/ops/tensor/depth_common.h"
@@ -31,6 +32,11 @@ Status lower(LowerContext& c) {
   return {};
 }
 
+Status gradient(GradientContext& c) {
+  c.set(0, c.op("DepthToSpace", {c.dy()}, c.attributes()));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_space_to_depth() {
@@ -40,6 +46,7 @@ OpDef define_space_to_depth() {
       .infer = infer,
       .lower = lower,
       .cost = movement_cost,
+      .gradient = gradient,
       .samples = {{.inputs = {f32({2, 3, 4, 6})}, .attributes = {{"blocksize", integer(2)}}},
                   {.inputs = {f32({1, 5, 3, 9})}, .attributes = {{"blocksize", integer(3)}}}},
   };

@@ -1,4 +1,5 @@
 // Tile: the input repeated repeats[i] times along dimension i.
+#include "engine/graph/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
@@ -41,6 +42,28 @@ Status lower(LowerContext& c) {
   return {};
 }
 
+Status gradient(GradientContext& c) {
+  const Value *x = c.input(0), *repeats = c.input(1);
+  if (!repeats->is_constant() || !x->type.shape.has_rank()) return error("the gradient needs known repeats and an input of known rank");
+  // [r0 d0, r1 d1, ...] as [r0, d0, r1, d1, ...], summed over the r.
+  std::vector<int64_t> apart, axes;
+  const std::vector<int64_t> r = repeats->constant().as_int64s();
+  int unknown = 0;
+  for (size_t i = 0; i < r.size(); ++i) {
+    const Dim& d = x->type.shape[i];
+    unknown += !d.is_static();
+    axes.push_back(static_cast<int64_t>(apart.size()));
+    apart.insert(apart.end(), {r[i], d.is_static() ? d.value() : -1});
+  }
+  if (unknown > 1) return error("the gradient needs an input with at most one unknown dimension, it is {}", to_string(x->type));
+  const auto list = [&](const std::vector<int64_t>& v) {
+    return c.builder().constant(Tensor::of<int64_t>({static_cast<int64_t>(v.size())}, std::span<const int64_t>(v)));
+  };
+  Value* split = c.op("Reshape", {c.dy(), list(apart)});
+  c.set(0, c.op("ReduceSum", {split, list(axes)}, make_attributes({{"keepdims", int64_t{0}}})));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_tile() {
@@ -52,6 +75,7 @@ OpDef define_tile() {
       .lower = lower,
       .cost = movement_cost,
       .shape_inputs = {1},
+      .gradient = gradient,
       .samples = {{.inputs = {f32({2, 3, 5}), ints({1, 2, 3})}},
                   {.inputs = {f32({4, 1}), ints({2, 17})}},
                   {.inputs = {any(DType::i64, {3}), ints({4})}}},
