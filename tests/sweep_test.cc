@@ -92,6 +92,7 @@ TEST_CASE("samples agree across kernel sets, threads and folding") {
 TEST_CASE("every operator that a file can hold has samples") {
   for (const OpDef& op : all_ops().all()) {
     INFO(op.name);
-    CHECK((!op.samples.empty() || op.domain == std::string_view(kInternalDomain) || op.name == std::string_view("Constant")));
+    CHECK((!op.samples.empty() || op.domain == std::string_view(kInternalDomain) || op.name == std::string_view("Constant") ||
+           op.name == std::string_view("Gradient")));  // both are gone once a file is read
   }
 }

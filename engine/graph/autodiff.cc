@@ -116,10 +116,11 @@ Status Differentiator::walk() {
 }  // namespace
 
 Result<std::vector<Value*>> add_gradients(Graph& graph, const OpRegistry& ops, std::span<const GradientSeed> seeds,
-                                          std::span<Value* const> wanted, Unreached unreached) {
+                                          std::span<Value* const> wanted, Unreached unreached, Node* before) {
   for (const Value* v : wanted)
     if (!is_real(v)) return error("'{}' is {}: only floating-point values have a gradient", v->name(), to_string(v->type));
   Differentiator d(graph, ops);
+  d.builder().set_position(before);
   d.mark(wanted);
   // Nodes that make the seeds' own gradients must not be walked; they cannot be: nothing in them is needed.
   for (const GradientSeed& seed : seeds) SV_TRY(d.seed(seed));

@@ -31,9 +31,10 @@ enum class Unreached : int8_t { null, zeros };
 
 /// Adds nodes that compute the gradients of the seeds with respect to `wanted`: inputs, constants or results of nodes, of
 /// floating-point type. One value for each, of its type and shape. Refuses, naming the node, a path through an operator
-/// that has no rule; the graph then holds nodes without users and is good for an error message only.
+/// that has no rule; the graph then holds nodes without users and is good for an error message only. The nodes go before `before`
+/// (null: at the end), which comes after all that the seeds depend on.
 Result<std::vector<Value*>> add_gradients(Graph& graph, const OpRegistry& ops, std::span<const GradientSeed> seeds,
-                                          std::span<Value* const> wanted, Unreached unreached = Unreached::null);
+                                          std::span<Value* const> wanted, Unreached unreached = Unreached::null, Node* before = nullptr);
 
 /// Turns the named constants into graph inputs, which come last, in the order given, under the same names: what is to be trained
 /// is a value of every run, not of the plan, or folding and packing would bake it in. Returns their tensors, in that order. A

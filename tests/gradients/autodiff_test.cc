@@ -146,7 +146,7 @@ TEST_CASE("where shapes are known nothing is kept for its shape alone", "[autodi
   Value* x = n.input("x", {2, 3});
   Value* y = n.b.add("ReduceMean", {n.b.add("Reshape", {n.b.add("Exp", {x}), n.b.integers({3, 2})})}, make_attributes({{"keepdims", int64_t{0}}}));
   n.differentiate({{y}}, {x});
-  REQUIRE(settle_shapes(n.graph, {all_ops()}).ok());
+  REQUIRE(settle_shapes(n.graph, PassContext{.ops = all_ops(), .evaluate = {}}).ok());
   int found = 0;
   for (const auto& node : n.graph.nodes()) {
     if (node->op().shape_only_input < 0) continue;

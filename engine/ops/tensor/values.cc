@@ -1,0 +1,40 @@
+// svengine.Values: the outputs are the inputs, one for one. What an operator of a file that stands for several expressions becomes.
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/copy_common.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  if (c.input_count() != c.output_count()) return error("{} inputs for {} outputs", c.input_count(), c.output_count());
+  for (size_t i = 0; i < c.input_count(); ++i) {
+    if (!c.has_input(i)) return error("input {} is absent", i);
+    SV_TRY(require_dtype(c, i, "a value", kStoredTypes));
+    c.set(i, c.type(i));
+  }
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  for (size_t i = 0; i < c.input_count(); ++i)
+    emit_copies(c, "copy", size_of(c.in_type(i).dtype), {{c.in(i), c.out(i), flat_view(element_count(c.in_dims(i)))}});
+  return {};
+}
+
+}  // namespace
+
+OpDef define_values() {
+  return {
+      .name = "Values",
+      .domain = kInternalDomain,
+      .inputs = {1, kVariadic},
+      .outputs = {1, kVariadic},
+      .infer = infer,
+      .lower = lower,
+      .cost = movement_cost,
+      .samples = {{.inputs = {f32({3, 5}), any(DType::i64, {7})}, .outputs = 2}},
+  };
+}
+
+}  // namespace svengine::ops
