@@ -195,7 +195,7 @@ TEST_CASE("whatever becomes of the file, results are right and the file is made 
   const Outcome good = start(folder.path("m"), cached);
   const std::string whole = read(good.cache.file);
   std::mt19937 random(3);
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 30; ++i) {
     std::string bytes = whole;
     if (i % 2 == 0) bytes.resize(random() % whole.size());
     else for (int n = 0; n <= i / 4; ++n) bytes[random() % bytes.size()] ^= static_cast<char>(1 << random() % 8);
