@@ -64,13 +64,9 @@ ConvKind kind_for(const LowerContext& c, const ConvShape& shape) {
   return best == ConvKind::kFirstLayer ? ConvKind::kDirect : best;
 }
 
-struct PackedConv {
-  Buffer weights, bias;
-};
-
-PackedConv pack_constants(LowerContext& c, const ConvShape& shape, ConvKind kind) {
+ConvWeights pack_constants(LowerContext& c, const ConvShape& shape, ConvKind kind) {
   const ConvKernels* conv = c.kernels().conv;
-  PackedConv packed;
+  ConvWeights packed;
   const std::string form = fmt::format("conv{} g{} i{} k{}x{}x{}", static_cast<int>(kind), shape.groups, shape.in_channels,
                                        shape.kernel.depth, shape.kernel.height, shape.kernel.width);
   Packing weights{.form = form, .bytes = conv->packed_bytes(shape, kind), .tasks = conv->pack_tasks(shape, kind)};
@@ -92,15 +88,9 @@ PackedConv pack_constants(LowerContext& c, const ConvShape& shape, ConvKind kind
 }
 
 /// Weights that are computed at run time are packed at run time.
-PackedConv pack_at_run_time(LowerContext& c, const ConvShape& shape, ConvKind kind) {
-  const ConvKernels* conv = c.kernels().conv;
-  PackedConv packed;
-  packed.weights = c.temporary(conv->packed_bytes(shape, kind));
-  c.emit("conv_pack", conv->pack_tasks(shape, kind),
-         [=, from = c.in(1), to = packed.weights](const Run& run, int64_t begin, int64_t end) -> const char* {
-           conv->pack(shape, kind, run.get<const float>(from), run.get<float>(to), begin, end);
-           return nullptr;
-         });
+ConvWeights pack_at_run_time(LowerContext& c, const ConvShape& shape, ConvKind kind) {
+  ConvWeights packed;
+  packed.weights = emit_conv_pack(c, shape, kind, c.in(1));
   if (c.has_input(2)) {
     const int64_t padded = round_up(shape.out_channels, c.kernels().lanes);
     packed.bias = c.temporary(padded * 4);
@@ -147,28 +137,30 @@ Status infer_conv(InferContext& c) {
   return {};
 }
 
-Status lower_conv(LowerContext& c, Buffer residual, const kernels::ActivationArgs& activation) {
-  SV_ASSIGN(ConvShape shape, conv_shape(c.attributes(), c.in_dims(0), c.in_dims(1)));
-  const bool constant = c.constant(1) && (!c.has_input(2) || c.constant(2));
-  if (!constant && c.has_input(kConvWeightScale)) return error("a scale of weights that are computed at run time");
-  ConvArgs args;
-  args.shape = shape;
-  args.kind = kind_for(c, shape);
-  args.activation = activation;
-  const PackedConv packed = constant ? pack_constants(c, shape, args.kind) : pack_at_run_time(c, shape, args.kind);
+Buffer emit_conv_pack(LowerContext& c, const ConvShape& shape, ConvKind kind, Buffer weights) {
+  const ConvKernels* conv = c.kernels().conv;
+  const Buffer packed = c.temporary(conv->packed_bytes(shape, kind));
+  c.emit("conv_pack", conv->pack_tasks(shape, kind), [=](const Run& run, int64_t begin, int64_t end) -> const char* {
+    conv->pack(shape, kind, run.get<const float>(weights), run.get<float>(packed), begin, end);
+    return nullptr;
+  });
+  return packed;
+}
+
+void emit_conv(LowerContext& c, const ConvArgs& args, Buffer in, const ConvWeights& packed, Buffer residual, Buffer out) {
   const ConvKernels* conv = c.kernels().conv;
   static constexpr const char* kKinds[] = {"direct", "first", "depthwise", "grouped", "plain", "winograd"};
+  const char* kind = kKinds[static_cast<int>(args.kind)];
   const Buffer workspace = conv->workspace_bytes(args) > 0 ? c.temporary(conv->workspace_bytes(args)) : Buffer{};
-  c.emit(fmt::format("conv_{}_inputs", kKinds[static_cast<int>(args.kind)]), conv->prepare_tasks(args),
-         [=, in = c.in(0)](const Run& run, int64_t begin, int64_t end) -> const char* {
-           ConvArgs one = args;
-           one.input = run.get<const float>(in);
-           one.workspace = run.get<void>(workspace);
-           conv->prepare(one, begin, end);
-           return nullptr;
-         });
-  c.emit(fmt::format("conv_{}_{}x{}", kKinds[static_cast<int>(args.kind)], shape.kernel.height, shape.kernel.width), conv->tasks(args),
-         [=, in = c.in(0), out = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
+  c.emit(fmt::format("conv_{}_inputs", kind), conv->prepare_tasks(args), [=](const Run& run, int64_t begin, int64_t end) -> const char* {
+    ConvArgs one = args;
+    one.input = run.get<const float>(in);
+    one.workspace = run.get<void>(workspace);
+    conv->prepare(one, begin, end);
+    return nullptr;
+  });
+  c.emit(fmt::format("conv_{}_{}x{}", kind, args.shape.kernel.height, args.shape.kernel.width), conv->tasks(args),
+         [=](const Run& run, int64_t begin, int64_t end) -> const char* {
            ConvArgs one = args;
            one.input = run.get<const float>(in);
            one.weights = run.get<const float>(packed.weights);
@@ -180,6 +172,18 @@ Status lower_conv(LowerContext& c, Buffer residual, const kernels::ActivationArg
            return nullptr;
          },
          conv->scratch_bytes(args));
+}
+
+Status lower_conv(LowerContext& c, Buffer residual, const kernels::ActivationArgs& activation) {
+  SV_ASSIGN(ConvShape shape, conv_shape(c.attributes(), c.in_dims(0), c.in_dims(1)));
+  const bool constant = c.constant(1) && (!c.has_input(2) || c.constant(2));
+  if (!constant && c.has_input(kConvWeightScale)) return error("a scale of weights that are computed at run time");
+  ConvArgs args;
+  args.shape = shape;
+  args.kind = kind_for(c, shape);
+  args.activation = activation;
+  const ConvWeights packed = constant ? pack_constants(c, shape, args.kind) : pack_at_run_time(c, shape, args.kind);
+  emit_conv(c, args, c.in(0), packed, residual, c.out());
   return {};
 }
 

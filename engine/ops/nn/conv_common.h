@@ -18,6 +18,18 @@ Status infer_conv(InferContext& c);
 /// Emits the convolution of inputs X, W, optional B (and residual: input 3 of FusedConv) with an activation.
 Status lower_conv(LowerContext& c, Buffer residual, const kernels::ActivationArgs& activation);
 
+/// What a convolution kernel reads beside its input.
+struct ConvWeights {
+  Buffer weights;  // packed
+  Buffer bias;     // padded to whole blocks; absent: none
+};
+
+/// Emits the packing of weights [out_channels][in_channels / groups][kernel...] that are computed at run time.
+Buffer emit_conv_pack(LowerContext& c, const kernels::ConvShape& shape, kernels::ConvKind kind, Buffer weights);
+
+/// Emits the steps of one call. The layouts of `in` and `out` are those of args.kind.
+void emit_conv(LowerContext& c, const kernels::ConvArgs& args, Buffer in, const ConvWeights& packed, Buffer residual, Buffer out);
+
 Cost conv_cost(const Node& node);
 
 /// Of a convolution's gradients: as many products as the forward pass with output `dy` and weights `w` has.

@@ -1,0 +1,24 @@
+// The gradient of a convolution's input on blocked layouts, as convolutions of dY by the forward kernels.
+//
+// Along an axis with stride s, the inputs h = s t + r of one phase r get contributions from every s-th row of the kernel only, and over t
+// these are a convolution with stride 1, its kernel turned round:
+//
+//     dx[s t + r] = sum over j of dy[t + c - j] w[k + s j]        k = (r + pad) mod s,  c = (r + pad - k) / s
+//
+//     3 x 3, stride 2, pad 1:   phase 0 has row 1 of the kernel, phase 1 rows 0 and 2; both axes: kernels of 1x1, 1x2, 2x1, 2x2
+//
+// With stride 1 there is one phase, and it is written where it belongs; Winograd's kernels serve it. With strides the phases
+// are computed one by one and then copied to their places; a phase without kernel rows is zero.
+#pragma once
+#include "engine/ops/lowering.h"
+
+namespace svengine::ops {
+
+/// Whether the node (svengine.ConvGradInput) can be computed so: rank 4, one group, no dilation beside strides, padding smaller than the
+/// kernel.
+bool can_block_conv_grad_input(const Node& node, int block);
+
+/// dy and the output are blocked.
+Status lower_conv_grad_input_blocked(LowerContext& c);
+
+}  // namespace svengine::ops
