@@ -72,7 +72,8 @@ class ScheduleParser {
       const size_t equals = item.find('=');
       const std::string_view key = item.substr(0, equals);
       if (equals == std::string_view::npos) return error("'{}' is no key=value", item.substr(0, 40));
-      if (std::ranges::find(form.keys, key) == form.keys.end()) return error("schedule '{}' has no '{}'; it has: {}", form.name, key.substr(0, 40), joined(form.keys));
+      if (std::ranges::find(form.keys, key) == form.keys.end())
+        return error("schedule '{}' has no '{}'; it has: {}", form.name, key.substr(0, 40), joined(form.keys));
       if (!values_.emplace(key, item.substr(equals + 1)).second) return error("'{}' is given twice", key);
     }
     return {};
@@ -82,7 +83,8 @@ class ScheduleParser {
     double value = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (problem != std::errc() || end != text.data() + text.size()) return error("'{}={}' is no number", key, text.substr(0, 40));
-    if (!(value >= least && value <= most)) return error("'{}={}' is not between {} and {}", key, text.substr(0, 40), least, most);
+    if (!(value >= least && value <= most))
+      return error("'{}={}' is not between {} and {}", key, text.substr(0, 40), least, most);
     out = value;
     return {};
   }
@@ -111,7 +113,8 @@ class ScheduleParser {
     for (std::string_view item : split(values_.at(key), ';')) {
       Schedule::Duration mark{0, in_steps};
       SV_TRY(number(key, item, 0, kMost, mark.amount));
-      if (!out_.marks_.empty() && mark.amount <= out_.marks_.back().amount) return error("the marks '{}={}' do not rise", key, values_.at(key));
+      if (!out_.marks_.empty() && mark.amount <= out_.marks_.back().amount)
+        return error("the marks '{}={}' do not rise", key, values_.at(key));
       out_.marks_.push_back(mark);
     }
     return {};
@@ -171,7 +174,8 @@ double Schedule::decay(double step, int64_t steps_per_epoch) const {
     case Kind::constant: return 1;
     case Kind::step: {
       if (marks_.empty()) return std::pow(factor_, std::floor(step / every_.steps(steps_per_epoch)));
-      const auto passed = std::ranges::count_if(marks_, [&](const Duration& mark) { return mark.steps(steps_per_epoch) <= step; });
+      const auto passed =
+          std::ranges::count_if(marks_, [&](const Duration& mark) { return mark.steps(steps_per_epoch) <= step; });
       return std::pow(factor_, static_cast<double>(passed));
     }
     case Kind::cosine: return final_ + (1 - final_) * (1 + std::cos(std::numbers::pi * p)) / 2;
@@ -191,8 +195,12 @@ double Schedule::factor(int64_t step, int64_t steps_per_epoch) const {
 
 std::string Schedule::text() const {
   std::string out(forms()[static_cast<size_t>(kind_)].name);
-  const auto add = [&](std::string_view key, const auto& value) { out += fmt::format("{}{}={}", out.find(':') == std::string::npos ? ":" : ",", key, value); };
-  const auto add_duration = [&](std::string_view epochs, std::string_view steps, const Duration& d) { add(d.in_steps ? steps : epochs, d.amount); };
+  const auto add = [&](std::string_view key, const auto& value) {
+    out += fmt::format("{}{}={}", out.find(':') == std::string::npos ? ":" : ",", key, value);
+  };
+  const auto add_duration = [&](std::string_view epochs, std::string_view steps, const Duration& d) {
+    add(d.in_steps ? steps : epochs, d.amount);
+  };
   if (kind_ == Kind::noam) add("width", width_);
   if (kind_ == Kind::step && marks_.empty()) add_duration("every", "every_steps", every_);
   if (!marks_.empty()) {

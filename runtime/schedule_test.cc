@@ -43,7 +43,8 @@ TEST_CASE("schedules follow their closed forms") {
   check("cosine:steps=90,final=0.1", 120, 7, [](double s) { return 0.1 + 0.45 * (1 + std::cos(M_PI * std::min(1.0, s / 90))); });
   check("linear:epochs=3", 40, 10, [](double s) { return std::max(0.0, 1 - s / 30); });
   check("linear:epochs=3,final=0.2,power=2", 40, 10, [](double s) { return 0.2 + 0.8 * std::pow(std::max(0.0, 1 - s / 30), 2); });
-  check("noam:width=512,warmup_steps=40", 200, 10, [](double s) { return std::pow(512, -0.5) * std::min(std::pow(s + 1, -0.5), (s + 1) * std::pow(40, -1.5)); });
+  check("noam:width=512,warmup_steps=40", 200, 10,
+        [](double s) { return std::pow(512, -0.5) * std::min(std::pow(s + 1, -0.5), (s + 1) * std::pow(40, -1.5)); });
 }
 
 TEST_CASE("a warm-up rises to the base rate and hands over without a jump") {
@@ -51,7 +52,8 @@ TEST_CASE("a warm-up rises to the base rate and hands over without a jump") {
   check("constant:warmup_steps=4,from=0.2", 10, 10, [](double s) { return s < 4 ? 0.2 + 0.8 * (s + 1) / 4 : 1; });
   check("cosine:epochs=9,warmup=1.5", 120, 10,
         [](double s) { return s < 15 ? (s + 1) / 15 : (1 + std::cos(M_PI * std::min(1.0, (s - 15) / 75))) / 2; });
-  check("linear:steps=30,warmup_steps=10", 40, 3, [](double s) { return s < 10 ? (s + 1) / 10 : std::max(0.0, 1 - (s - 10) / 20); });
+  check("linear:steps=30,warmup_steps=10", 40, 3,
+        [](double s) { return s < 10 ? (s + 1) / 10 : std::max(0.0, 1 - (s - 10) / 20); });
   check("step:at=2,warmup=1", 40, 10, [](double s) { return s < 10 ? (s + 1) / 10 : s < 20 ? 1 : 0.1; });
   const Schedule short_one = parse("constant:warmup=0.001");  // no less than a step
   CHECK(short_one.factor(0, 10) == 1);
@@ -66,7 +68,8 @@ TEST_CASE("what a text leaves out is filled in, and equal schedules have equal t
   CHECK(Schedule().text() == "constant");
   CHECK(parse("cosine:warmup=5,epochs=90").text() == "cosine:epochs=90,final=0,warmup=5,from=0");
   CHECK(parse("step:at=30;60.5").text() == "step:at=30;60.5,factor=0.1");
-  for (const char* text : {"step:every_steps=7,factor=0.5,warmup_steps=3,from=0.1", "linear:steps=30,final=0.25,power=2", "noam:width=512,warmup_steps=4000"}) {
+  for (const char* text : {"step:every_steps=7,factor=0.5,warmup_steps=3,from=0.1", "linear:steps=30,final=0.25,power=2",
+                           "noam:width=512,warmup_steps=4000"}) {
     CHECK(parse(text).text() == text);
     CHECK(parse(parse(text).text()).text() == text);
   }

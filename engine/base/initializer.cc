@@ -15,12 +15,16 @@ Status check(const Initializer& how) {
     if (!in_float_range(x)) return error("an initialiser's parameters must be finite float32 values, not {}", x);
   if (how.deviation < 0) return error("an initialiser's standard deviation cannot be negative: {}", how.deviation);
   if (how.gain < 0) return error("an initialiser's gain cannot be negative: {}", how.gain);
-  if (how.kind == Kind::uniform && how.low > how.high) return error("initial values from {} to {}: the first is above the second", how.low, how.high);
-  if (how.kind == Kind::uniform && !in_float_range(how.high - how.low)) return error("initial values from {} to {}: the range is too wide for float32", how.low, how.high);
+  if (how.kind == Kind::uniform && how.low > how.high)
+    return error("initial values from {} to {}: the first is above the second", how.low, how.high);
+  if (how.kind == Kind::uniform && !in_float_range(how.high - how.low))
+    return error("initial values from {} to {}: the range is too wide for float32", how.low, how.high);
   if (how.kind == Kind::truncated_normal) {
-    if (!(static_cast<float>(how.deviation) > 0)) return error("a truncated normal distribution needs a standard deviation above 0, not {}", how.deviation);
+    if (!(static_cast<float>(how.deviation) > 0))
+      return error("a truncated normal distribution needs a standard deviation above 0, not {}", how.deviation);
     if (!(static_cast<float>(how.low) < static_cast<float>(how.high)) || how.mean < how.low || how.mean > how.high)
-      return error("a truncated normal distribution needs low <= mean <= high and low < high, not low {}, mean {}, high {}", how.low, how.mean, how.high);
+      return error("a truncated normal distribution needs low <= mean <= high and low < high, not low {}, mean {}, high {}",
+                   how.low, how.mean, how.high);
   }
   return {};
 }
@@ -67,7 +71,9 @@ Status initialize(const Initializer& how, const RandomStream& stream, Tensor& te
   const double fan = how.fan == Initializer::Fan::in ? fans.in : fans.out;
   switch (how.kind) {
     case Kind::xavier_uniform: fill_even(stream, how.gain * std::sqrt(6 / (fans.in + fans.out)), out); break;
-    case Kind::xavier_normal: fill_normal(stream, 0, 0, static_cast<float>(how.gain * std::sqrt(2 / (fans.in + fans.out))), out); break;
+    case Kind::xavier_normal:
+      fill_normal(stream, 0, 0, static_cast<float>(how.gain * std::sqrt(2 / (fans.in + fans.out))), out);
+      break;
     case Kind::kaiming_uniform: fill_even(stream, how.gain * std::sqrt(3 / fan), out); break;
     default: fill_normal(stream, 0, 0, static_cast<float>(how.gain / std::sqrt(fan)), out); break;
   }

@@ -38,7 +38,9 @@ struct Initializer {
 
   static Initializer constant(double value) { return {.kind = Kind::constant, .mean = value}; }
   static Initializer uniform(double low, double high) { return {.kind = Kind::uniform, .low = low, .high = high}; }
-  static Initializer normal(double mean, double deviation) { return {.kind = Kind::normal, .mean = mean, .deviation = deviation}; }
+  static Initializer normal(double mean, double deviation) {
+    return {.kind = Kind::normal, .mean = mean, .deviation = deviation};
+  }
   /// Nothing outside [low, high], which the mean must be in.
   static Initializer truncated_normal(double mean, double deviation, double low, double high) {
     return {.kind = Kind::truncated_normal, .mean = mean, .deviation = deviation, .low = low, .high = high};

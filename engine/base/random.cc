@@ -15,7 +15,8 @@ namespace {
 constexpr double kPi = 3.14159265358979323846, kLn2 = 0.693147180559945309417;
 
 // Coefficients from the highest power down: divisions are made here once, since A64FX takes 98 cycles for one.
-constexpr std::array<double, 11> kLogSeries{1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3, 1.0};
+constexpr std::array<double, 11> kLogSeries{1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11,
+                                            1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3,  1.0};
 
 /// (-1)^n / (2n + odd)! for n = 8 .. 0: the series of cosine (odd 0) and sine (odd 1) in the square of the angle.
 constexpr std::array<double, 9> trigonometric_series(int odd) {

@@ -54,7 +54,8 @@ void check_cuts(const Fill& fill) {
   fill(7, std::span(whole));
   for (size_t piece = 1; piece < 12; ++piece) {
     std::ranges::fill(parts, -99.0f);
-    for (size_t at = 0; at < parts.size(); at += piece) fill(7 + at, std::span(parts).subspan(at, std::min(piece, parts.size() - at)));
+    for (size_t at = 0; at < parts.size(); at += piece)
+      fill(7 + at, std::span(parts).subspan(at, std::min(piece, parts.size() - at)));
     REQUIRE(parts == whole);
   }
 }
@@ -124,7 +125,8 @@ TEST_CASE("normal numbers are Box and Muller's, as libm computes them") {
   fill_normal(stream, 0, 0, 1, values);
   for (size_t i = 0; i < values.size(); i += 2) {
     const PhiloxCounter words = stream.block(i / 4);
-    const double radius = std::sqrt(-2 * std::log((words[i % 4] + 1.0) / 4294967296.0)), angle = 2 * M_PI * words[i % 4 + 1] / 4294967296.0;
+    const double radius = std::sqrt(-2 * std::log((words[i % 4] + 1.0) / 4294967296.0)),
+                 angle = 2 * M_PI * words[i % 4 + 1] / 4294967296.0;
     REQUIRE(values[i] == Approx(radius * std::cos(angle)).epsilon(1.2e-7).margin(1e-15));
     REQUIRE(values[i + 1] == Approx(radius * std::sin(angle)).epsilon(1.2e-7).margin(1e-15));
   }
@@ -134,7 +136,8 @@ TEST_CASE("a truncated normal distribution keeps its shape within its bounds") {
   struct Case {
     float mean, deviation, low, high;
   };
-  for (const Case& c : {Case{0, 1, -2, 2}, Case{0, 1, -0.1f, 0.2f}, Case{2, 3, 2, 100}, Case{0, 0.02f, -0.04f, 0.04f}, Case{0, 1, 0, 1.9f}}) {
+  for (const Case& c :
+       {Case{0, 1, -2, 2}, Case{0, 1, -0.1f, 0.2f}, Case{2, 3, 2, 100}, Case{0, 0.02f, -0.04f, 0.04f}, Case{0, 1, 0, 1.9f}}) {
     CAPTURE(c.low, c.high);
     std::vector<float> values(20000);
     fill_truncated_normal(RandomStream(4), 0, c.mean, c.deviation, c.low, c.high, values);
@@ -178,8 +181,8 @@ TEST_CASE("permutations hold every number once, and each is equally likely") {
 TEST_CASE("streams of other seeds, numbers and names are others") {
   const RandomStream root(1);
   std::set<uint64_t> first;
-  for (const RandomStream& s : {root, RandomStream(2), RandomStream(uint64_t{1} << 32), root.at(0), root.at(1), root.at(uint64_t{1} << 32),
-                                root.at("a"), root.at("b"), root.at("a").at("b"), root.at(0).at(0)}) {
+  for (const RandomStream& s : {root, RandomStream(2), RandomStream(uint64_t{1} << 32), root.at(0), root.at(1),
+                                root.at(uint64_t{1} << 32), root.at("a"), root.at("b"), root.at("a").at("b"), root.at(0).at(0)}) {
     const PhiloxCounter words = s.block(0);
     first.insert(static_cast<uint64_t>(words[0]) << 32 | words[1]);
   }

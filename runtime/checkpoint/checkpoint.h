@@ -81,9 +81,9 @@ struct LoadedCheckpoint {
   std::vector<std::string> notes;  // newer generations that were passed over, and why
 };
 
-/// The newest complete generation; nothing where the directory is not there or no generation was ever saved in it. An error: there
-/// are generations, but none is complete; the newest is of another model than `model` (unless that is empty), with both named; or
-/// it is of a later format. Needs no lock: a writer may be at work. Memory is bounded by the size of the data file.
+/// The newest complete generation; nothing where the directory is not there or no generation was ever saved in it. An error:
+/// there are generations, but none is complete; the newest is of another model than `model` (unless that is empty), with both
+/// named; or it is of a later format. Needs no lock: a writer may be at work. Memory is bounded by the size of the data file.
 Result<std::optional<LoadedCheckpoint>> load_newest_checkpoint(const std::string& directory, const std::string& model = {});
 
 /// One generation.

@@ -1,9 +1,9 @@
 // Ends of the world while a checkpoint is saved: every system call failing, the process killed, the power cut, the disk full.
-#include <catch2/catch.hpp>
-#include <csignal>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <catch2/catch.hpp>
+#include <csignal>
 
 #include "engine/base/random.h"
 #include "runtime/checkpoint/names.h"

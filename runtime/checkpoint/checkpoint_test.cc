@@ -1,9 +1,9 @@
 // Checkpoints saved, kept, damaged and refused; checkpoint_crash_test.cc has the ends of the world.
 #include "runtime/checkpoint/checkpoint.h"
 
-#include <catch2/catch.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <catch2/catch.hpp>
 
 #include "runtime/checkpoint/manifest.h"
 #include "runtime/checkpoint/testing.h"
@@ -20,7 +20,9 @@ std::string problem(const Result<T>& result) {
   return result.error().message();
 }
 
-std::string file(const std::string& directory, int generation, const char* part) { return fmt::format("{}/checkpoint-{:08}.{}", directory, generation, part); }
+std::string file(const std::string& directory, int generation, const char* part) {
+  return fmt::format("{}/checkpoint-{:08}.{}", directory, generation, part);
+}
 
 }  // namespace
 
@@ -91,8 +93,10 @@ TEST_CASE("a flipped bit anywhere is found") {
       overwrite(path, damaged);
       const Result<std::optional<LoadedCheckpoint>> loaded = load_newest_checkpoint(dir.path());
       // Only a version that is now a later one is refused at once.
-      if (loaded.ok()) REQUIRE((*loaded)->generation == 1);
-      else REQUIRE_THAT(loaded.error().message(), Contains("of a later svengine"));
+      if (loaded.ok())
+        REQUIRE((*loaded)->generation == 1);
+      else
+        REQUIRE_THAT(loaded.error().message(), Contains("of a later svengine"));
     }
     overwrite(path, whole);
   }
@@ -114,7 +118,8 @@ TEST_CASE("when no generation is complete, all are named") {
 TEST_CASE("a checkpoint of another model is refused with both named") {
   const TemporaryDirectory dir;
   must(writer(dir.path())->save(checkpoint_of(1)));
-  CHECK_THAT(problem(load_newest_checkpoint(dir.path(), "big net")), Contains("is of the model 'tiny net, 3 tensors', not of 'big net'"));
+  CHECK_THAT(problem(load_newest_checkpoint(dir.path(), "big net")),
+             Contains("is of the model 'tiny net, 3 tensors', not of 'big net'"));
   const std::vector<CheckpointTensor> tensors = checkpoint_of(1).tensors;
   std::vector<CheckpointTensor> turned(tensors.rbegin(), tensors.rend()), renamed = tensors, reshaped = tensors;
   renamed[0].name = "conv2";
@@ -142,9 +147,11 @@ TEST_CASE("manifests that lie are refused before memory is taken") {
   CHECK(refused([](Manifest& m) { m.tensors[0].type = DType::string; }));
   CHECK(refused([](Manifest& m) { m.data_bytes = 12; }));
   bool too_new = false;
-  CHECK_THAT(problem(parse_manifest("svengine checkpoint 2\nwhatever", &too_new)), Contains("has format 2, of a later svengine; this one reads 1"));
+  CHECK_THAT(problem(parse_manifest("svengine checkpoint 2\nwhatever", &too_new)),
+             Contains("has format 2, of a later svengine; this one reads 1"));
   CHECK(too_new);
-  for (const char* text : {"", "\n", "svengine checkpoint 1", "svengine checkpoint 0\n", "hello\n", "svengine checkpoint 1\nmodel m\ndata 0\n"})
+  for (const char* text :
+       {"", "\n", "svengine checkpoint 1", "svengine checkpoint 0\n", "hello\n", "svengine checkpoint 1\nmodel m\ndata 0\n"})
     CHECK_FALSE(parse_manifest(text).ok());
 }
 
@@ -159,7 +166,8 @@ TEST_CASE("a later format is no damage: it is not passed over") {
 TEST_CASE("a second writer is refused, until the first is gone") {
   const TemporaryDirectory dir;
   auto first = writer(dir.path());
-  CHECK_THAT(problem(CheckpointWriter::open(dir.path())), Contains(fmt::format("process {} on ", getpid())) && Contains("writes checkpoints to"));
+  CHECK_THAT(problem(CheckpointWriter::open(dir.path())),
+             Contains(fmt::format("process {} on ", getpid())) && Contains("writes checkpoints to"));
   CHECK(CheckpointWriter::open(dir.path(), {.lock = false}).ok());
   const pid_t child = fork();
   REQUIRE(child >= 0);

@@ -19,12 +19,15 @@ Result<T> CheckpointFacts::parsed(const std::string& name, const char* kind) con
   SV_ASSIGN(const std::string value, text(name));
   T number{};
   const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (problem != std::errc() || end != value.data() + value.size()) return error("the checkpoint's '{}' is '{}', not {}", name, value.substr(0, 100), kind);
+  if (problem != std::errc() || end != value.data() + value.size())
+    return error("the checkpoint's '{}' is '{}', not {}", name, value.substr(0, 100), kind);
   return number;
 }
 
 Result<int64_t> CheckpointFacts::integer(const std::string& name) const { return parsed<int64_t>(name, "an integer of 64 bits"); }
-Result<uint64_t> CheckpointFacts::unsigned_integer(const std::string& name) const { return parsed<uint64_t>(name, "an integer of 64 bits without sign"); }
+Result<uint64_t> CheckpointFacts::unsigned_integer(const std::string& name) const {
+  return parsed<uint64_t>(name, "an integer of 64 bits without sign");
+}
 Result<double> CheckpointFacts::number(const std::string& name) const { return parsed<double>(name, "a number"); }
 
 }  // namespace svengine

@@ -86,7 +86,8 @@ Result<DurableFile> DurableFile::create(FileSystem& system, const std::string& p
   return DurableFile(system, file, path);
 }
 
-DurableFile::DurableFile(DurableFile&& other) noexcept : system_(other.system_), file_(std::exchange(other.file_, -1)), path_(std::move(other.path_)) {}
+DurableFile::DurableFile(DurableFile&& other) noexcept
+    : system_(other.system_), file_(std::exchange(other.file_, -1)), path_(std::move(other.path_)) {}
 
 DurableFile::~DurableFile() {
   if (file_ < 0) return;

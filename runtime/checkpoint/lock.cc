@@ -41,8 +41,13 @@ Result<DirectoryLock> DirectoryLock::take(const std::string& directory) {
   int result = ::flock(file, LOCK_EX | LOCK_NB);
   while (result != 0 && errno == EINTR) result = ::flock(file, LOCK_EX | LOCK_NB);
   if (result != 0 && errno == EWOULDBLOCK)
-    return error("{} writes checkpoints to '{}'; give each run a directory of its own, or end the other run first", holder_of(file), directory);
-  if (result != 0) return error("cannot lock '{}': {}; the file system may have no locks, then make sure that only one run writes here, and switch locking off", path, std::strerror(errno));
+    return error("{} writes checkpoints to '{}'; give each run a directory of its own, or end the other run first",
+                 holder_of(file), directory);
+  if (result != 0)
+    return error(
+        "cannot lock '{}': {}; the file system may have no locks, then make sure that only one run writes here, and switch "
+        "locking off",
+        path, std::strerror(errno));
   const std::string text = myself() + "\n";
   // Who it is helps a message only, so failing to say it is no failure.
   [[maybe_unused]] const bool said = ::ftruncate(file, 0) == 0 && ::pwrite(file, text.data(), text.size(), 0) > 0;

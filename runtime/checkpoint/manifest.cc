@@ -15,8 +15,10 @@ std::string escaped(std::string_view text) {
   std::string out;
   for (char c : text) {
     const auto byte = static_cast<uint8_t>(c);
-    if (byte <= ' ' || byte == '%' || byte == 0x7f) out += fmt::format("%{:02X}", byte);
-    else out += c;
+    if (byte <= ' ' || byte == '%' || byte == 0x7f)
+      out += fmt::format("%{:02X}", byte);
+    else
+      out += c;
   }
   return out;
 }
@@ -91,23 +93,27 @@ bool parse_tensor(const Words& words, uint64_t offset, ManifestTensor& out) {
   if (words.size() != 7 || !unescape(words[1], out.name)) return false;
   out.type = dtype_from_name(words[2]).value_or(DType::undefined);
   if (size_of(out.type) == 0 || !parse_dims(words[3], out.dims) || !check_dims(out.dims).ok()) return false;
-  if (!parse_number(words[4], 10, out.offset) || !parse_number(words[5], 10, out.bytes) || !parse_number(words[6], 16, out.hash)) return false;
+  if (!parse_number(words[4], 10, out.offset) || !parse_number(words[5], 10, out.bytes) || !parse_number(words[6], 16, out.hash))
+    return false;
   return out.offset == offset && out.bytes == static_cast<uint64_t>(element_count(out.dims)) * size_of(out.type);
 }
 
 /// Lines between the title and "data".
 Status parse_content(Reader& reader, Manifest& out, Words& words) {
-  if (words.size() != 2 || words[0] != "model" || !unescape(words[1], out.model)) return error("line {} does not name the model", reader.line());
+  if (words.size() != 2 || words[0] != "model" || !unescape(words[1], out.model))
+    return error("line {} does not name the model", reader.line());
   words = reader.next();
   for (; words.size() == 3 && words[0] == "fact"; words = reader.next()) {
     std::string name, value;
-    if (!unescape(words[1], name) || !unescape(words[2], value) || out.facts.has(name)) return error("line {} is no fact", reader.line());
+    if (!unescape(words[1], name) || !unescape(words[2], value) || out.facts.has(name))
+      return error("line {} is no fact", reader.line());
     out.facts.set(name, std::string_view(value));
   }
   std::set<std::string> names;
   for (; !words.empty() && words[0] == "tensor"; words = reader.next()) {
     ManifestTensor tensor;
-    if (!parse_tensor(words, out.data_bytes, tensor) || !names.insert(tensor.name).second) return error("line {} is no tensor", reader.line());
+    if (!parse_tensor(words, out.data_bytes, tensor) || !names.insert(tensor.name).second)
+      return error("line {} is no tensor", reader.line());
     out.data_bytes += tensor.bytes;
     out.tensors.push_back(std::move(tensor));
   }
@@ -120,7 +126,8 @@ std::string write_manifest(const Manifest& manifest) {
   std::string text = fmt::format("{}{}\nmodel {}\n", kTitle, kVersion, escaped(manifest.model));
   for (const auto& [name, value] : manifest.facts.values()) text += fmt::format("fact {} {}\n", escaped(name), escaped(value));
   for (const ManifestTensor& t : manifest.tensors)
-    text += fmt::format("tensor {} {} {} {} {} {:016x}\n", escaped(t.name), name_of(t.type), to_string(t.dims), t.offset, t.bytes, t.hash);
+    text += fmt::format("tensor {} {} {} {} {} {:016x}\n", escaped(t.name), name_of(t.type), to_string(t.dims), t.offset, t.bytes,
+                        t.hash);
   text += fmt::format("data {}\n", manifest.data_bytes);
   return text + fmt::format("end {:016x}\n", hash64(text));
 }
@@ -129,7 +136,8 @@ Result<Manifest> parse_manifest(std::string_view text, bool* too_new) {
   Reader reader(text);
   int version = 0;
   const Words title = reader.next();
-  if (title.size() != 3 || !text.starts_with(kTitle) || !parse_number(title[2], 10, version)) return error("is no checkpoint's manifest");
+  if (title.size() != 3 || !text.starts_with(kTitle) || !parse_number(title[2], 10, version))
+    return error("is no checkpoint's manifest");
   if (version > kVersion) {
     if (too_new) *too_new = true;
     return error("has format {}, of a later svengine; this one reads {}", version, kVersion);
@@ -143,8 +151,10 @@ Result<Manifest> parse_manifest(std::string_view text, bool* too_new) {
     return error("is cut off or damaged after line {}", reader.line());
   const std::string_view hashed = text.substr(0, text.size() - reader.rest().size());
   words = reader.next();
-  if (words.size() != 2 || words[0] != "end" || words[1].size() != 16 || !parse_number(words[1], 16, hash)) return error("is cut off");
-  if (hash != hash64(hashed) || !reader.rest().empty() || write_manifest(out) != text) return error("is damaged: its checksum is wrong");
+  if (words.size() != 2 || words[0] != "end" || words[1].size() != 16 || !parse_number(words[1], 16, hash))
+    return error("is cut off");
+  if (hash != hash64(hashed) || !reader.rest().empty() || write_manifest(out) != text)
+    return error("is damaged: its checksum is wrong");
   return out;
 }
 

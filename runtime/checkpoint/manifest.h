@@ -32,7 +32,6 @@ struct Manifest {
   uint64_t data_bytes = 0;
 };
 
-
 std::string write_manifest(const Manifest& manifest);
 
 /// The manifest, or an error; `too_new`, if given, is set where the format is a later one.

@@ -28,7 +28,8 @@ std::optional<CheckpointFile> parse_checkpoint_file_name(const std::string& name
   rest.remove_prefix(kPrefix.size());
   if (rest.ends_with(".manifest")) file.part = CheckpointPart::manifest;
   const auto [end, problem] = std::from_chars(rest.data(), rest.data() + rest.size(), file.generation);
-  if (problem != std::errc() || file.generation < 1 || checkpoint_file_name(file.generation, file.part) != permanent) return std::nullopt;
+  if (problem != std::errc() || file.generation < 1 || checkpoint_file_name(file.generation, file.part) != permanent)
+    return std::nullopt;
   return file;
 }
 

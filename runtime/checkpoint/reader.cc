@@ -31,12 +31,13 @@ class InputFile {
       return error("cannot open '{}': {}", path, std::strerror(errno));
     }
     InputFile out(file, path);
-    struct stat status {};
+    struct stat status{};
     if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return error("'{}' is no regular file", path);
     out.size_ = static_cast<uint64_t>(status.st_size);
     return out;
   }
-  InputFile(InputFile&& other) noexcept : file_(std::exchange(other.file_, -1)), size_(other.size_), path_(std::move(other.path_)) {}
+  InputFile(InputFile&& other) noexcept
+      : file_(std::exchange(other.file_, -1)), size_(other.size_), path_(std::move(other.path_)) {}
   InputFile& operator=(InputFile&&) = delete;
   ~InputFile() {
     if (file_ >= 0) ::close(file_);
@@ -90,7 +91,8 @@ Result<Tensor> read_tensor(InputFile& file, const ManifestTensor& expected) {
 
 Result<Checkpoint> read_generation(const std::string& directory, int64_t generation, const std::string& model, Trouble& trouble) {
   trouble = Trouble::damaged;
-  SV_ASSIGN(Manifest manifest, read_manifest(directory + "/" + checkpoint_file_name(generation, CheckpointPart::manifest), trouble));
+  SV_ASSIGN(Manifest manifest,
+            read_manifest(directory + "/" + checkpoint_file_name(generation, CheckpointPart::manifest), trouble));
   if (!model.empty() && manifest.model != model) {
     trouble = Trouble::refused;
     return error("it is of the model '{}', not of '{}'", manifest.model, model);
@@ -98,7 +100,8 @@ Result<Checkpoint> read_generation(const std::string& directory, int64_t generat
   const std::string path = directory + "/" + checkpoint_file_name(generation, CheckpointPart::data);
   SV_ASSIGN(InputFile file, InputFile::open(path, trouble));
   // Before any memory is taken for what the manifest claims.
-  if (file.size() != manifest.data_bytes) return error("'{}' has {} bytes, its manifest says {}", path, file.size(), manifest.data_bytes);
+  if (file.size() != manifest.data_bytes)
+    return error("'{}' has {} bytes, its manifest says {}", path, file.size(), manifest.data_bytes);
   Checkpoint out{manifest.model, std::move(manifest.facts), {}};
   for (const ManifestTensor& t : manifest.tensors) {
     Result<Tensor> tensor = read_tensor(file, t);

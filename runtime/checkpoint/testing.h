@@ -1,8 +1,8 @@
 // Shared by the tests of checkpoints: a directory, contents that say which save they are of, and a file system that fails.
 #pragma once
-#include <catch2/catch.hpp>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <catch2/catch.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -79,7 +79,9 @@ inline std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-inline void overwrite(const std::string& path, const std::string& content) { std::ofstream(path, std::ios::binary | std::ios::trunc) << content; }
+inline void overwrite(const std::string& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
+}
 
 /// Passes calls on to the real one until call number `fails_at`, which does half its work and fails; what follows fails too if
 /// `dead` (the machine has stopped), and succeeds if not (the disk had a bad moment).

@@ -21,7 +21,8 @@ Status check(const Checkpoint& checkpoint) {
   for (const CheckpointTensor& t : checkpoint.tensors) {
     if (t.name.empty()) return error("a tensor of a checkpoint needs a name");
     if (!names.insert(t.name).second) return error("a checkpoint cannot hold two tensors '{}'", t.name);
-    if (size_of(t.tensor.type()) == 0) return error("tensor '{}' of a checkpoint has type {}, which has no storage", t.name, name_of(t.tensor.type()));
+    if (size_of(t.tensor.type()) == 0)
+      return error("tensor '{}' of a checkpoint has type {}, which has no storage", t.name, name_of(t.tensor.type()));
   }
   for (const auto& [name, value] : checkpoint.facts.values())
     if (name.empty()) return error("a fact of a checkpoint needs a name");
@@ -40,7 +41,8 @@ Result<Manifest> write_data(FileSystem& system, const std::string& path, const C
       SV_TRY(file.write(piece));
       rest = rest.subspan(piece.size());
     }
-    manifest.tensors.push_back({t.name, t.tensor.type(), t.tensor.dims(), manifest.data_bytes, t.tensor.byte_size(), hash.value()});
+    manifest.tensors.push_back(
+        {t.name, t.tensor.type(), t.tensor.dims(), manifest.data_bytes, t.tensor.byte_size(), hash.value()});
     manifest.data_bytes += t.tensor.byte_size();
   }
   SV_TRY(file.finish());
@@ -63,7 +65,8 @@ std::string parent_of(std::string path) {
 
 std::string model_identity(std::string_view name, const std::vector<CheckpointTensor>& tensors) {
   std::vector<std::string> lines;
-  for (const CheckpointTensor& t : tensors) lines.push_back(fmt::format("{}\n{}[{}]\n", t.name, name_of(t.tensor.type()), to_string(t.tensor.dims())));
+  for (const CheckpointTensor& t : tensors)
+    lines.push_back(fmt::format("{}\n{}[{}]\n", t.name, name_of(t.tensor.type()), to_string(t.tensor.dims())));
   std::ranges::sort(lines);
   Hash64 hash;
   for (const std::string& line : lines) hash.update(line);
@@ -71,14 +74,19 @@ std::string model_identity(std::string_view name, const std::vector<CheckpointTe
 }
 
 CheckpointWriter::CheckpointWriter(std::string directory, const CheckpointOptions& options, std::optional<DirectoryLock> lock)
-    : directory_(std::move(directory)), options_(options), system_(options.system ? *options.system : real_file_system()), lock_(std::move(lock)) {}
+    : directory_(std::move(directory)),
+      options_(options),
+      system_(options.system ? *options.system : real_file_system()),
+      lock_(std::move(lock)) {}
 
 Result<std::unique_ptr<CheckpointWriter>> CheckpointWriter::open(const std::string& directory, const CheckpointOptions& options) {
   if (options.keep < 1) return error("{} checkpoints to keep; at least 1 is", options.keep);
   if (directory.empty()) return error("checkpoints need a directory");
   FileSystem& system = options.system ? *options.system : real_file_system();
-  if (::mkdir(directory.c_str(), 0777) == 0) SV_TRY(system.sync_directory(parent_of(directory)));
-  else if (errno != EEXIST) return error("cannot make the directory '{}': {}", directory, std::strerror(errno));
+  if (::mkdir(directory.c_str(), 0777) == 0)
+    SV_TRY(system.sync_directory(parent_of(directory)));
+  else if (errno != EEXIST)
+    return error("cannot make the directory '{}': {}", directory, std::strerror(errno));
   std::optional<DirectoryLock> lock;
   if (options.lock) {
     SV_ASSIGN(DirectoryLock taken, DirectoryLock::take(directory));
@@ -120,7 +128,8 @@ Result<SavedCheckpoint> CheckpointWriter::save(const Checkpoint& checkpoint) {
     // The manifest first: without it the rest is nothing. Whatever stays is removed by the next writer.
     for (CheckpointPart part : {CheckpointPart::manifest, CheckpointPart::data})
       for (const char* suffix : {"", ".tmp"}) {
-        [[maybe_unused]] const Status ignored = system_.remove(directory_ + "/" + checkpoint_file_name(saved.generation, part) + suffix);
+        [[maybe_unused]] const Status ignored =
+            system_.remove(directory_ + "/" + checkpoint_file_name(saved.generation, part) + suffix);
       }
     return std::move(written).error().in(fmt::format("checkpoint {} is not saved", saved.generation));
   }

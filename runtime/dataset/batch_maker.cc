@@ -48,7 +48,8 @@ Result<std::shared_ptr<BatchMaker>> BatchMaker::create(DataSetPtr set, const Loa
   out->fields_ = set->fields();
   if (options.image) {
     const auto found = std::ranges::find(out->fields_, options.image->field, &Field::name);
-    if (found == out->fields_.end()) return error("no field '{}' to transform; there are: {}", options.image->field, to_string(out->fields_));
+    if (found == out->fields_.end())
+      return error("no field '{}' to transform; there are: {}", options.image->field, to_string(out->fields_));
     SV_ASSIGN(out->transform_, ImageTransform::create(*options.image, *found));
     out->image_ = static_cast<size_t>(found - out->fields_.begin());
     *found = out->transform_->output();
@@ -58,7 +59,8 @@ Result<std::shared_ptr<BatchMaker>> BatchMaker::create(DataSetPtr set, const Loa
     dims.insert(dims.end(), f.dims.begin(), f.dims.end());
     Status possible = check_dims(dims);
     if (!possible.ok()) return std::move(possible).error().in(fmt::format("a batch of '{}'", f.name));
-    if (f.bytes() > kMostBatchBytes / static_cast<size_t>(options.order.batch)) return error("a batch of '{}' would have more than {} bytes", f.name, kMostBatchBytes);
+    if (f.bytes() > kMostBatchBytes / static_cast<size_t>(options.order.batch))
+      return error("a batch of '{}' would have more than {} bytes", f.name, kMostBatchBytes);
   }
   out->memory_.resize(out->fields_.size());
   out->set_ = std::move(set);
@@ -68,15 +70,17 @@ Result<std::shared_ptr<BatchMaker>> BatchMaker::create(DataSetPtr set, const Loa
 
 std::string BatchMaker::describe() const {
   const OrderOptions& o = options_.order;
-  std::string text = fmt::format("{} samples of {}; batch {}, {}", set_->size(), to_string(set_->fields()), o.batch, o.drop_last ? "last dropped" : "last kept");
+  std::string text = fmt::format("{} samples of {}; batch {}, {}", set_->size(), to_string(set_->fields()), o.batch,
+                                 o.drop_last ? "last dropped" : "last kept");
   text += o.shuffle ? fmt::format(", shuffled by {}", o.seed) : fmt::format(", in order, seed {}", o.seed);
   if (!options_.image) return text;
   const ImageTransformOptions& i = *options_.image;
   std::string numbers;
   for (float v : i.mean) numbers += fmt::format(" {}", v);
   for (float v : i.std) numbers += fmt::format(" /{}", v);
-  return text + fmt::format("; {}: pad {}, {}crop {}x{}{}, scale {}, normalised{}", i.field, i.pad, i.random_crop ? "random " : "", i.crop_width, i.crop_height,
-                            i.random_flip ? ", flip" : "", i.scale, numbers);
+  return text + fmt::format("; {}: pad {}, {}crop {}x{}{}, scale {}, normalised{}", i.field, i.pad,
+                            i.random_crop ? "random " : "", i.crop_width, i.crop_height, i.random_flip ? ", flip" : "", i.scale,
+                            numbers);
 }
 
 Result<Tensor> BatchMaker::take_memory(size_t field, int64_t rows) {
@@ -108,12 +112,16 @@ Result<std::unique_ptr<OpenBatch>> BatchMaker::open(LoaderPosition at) {
 
 Status BatchMaker::read(const OpenBatch& batch, size_t row, int64_t sample) const {
   std::vector<std::byte*> places;
-  for (size_t f = 0; f < fields_.size(); ++f) places.push_back(const_cast<std::byte*>(batch.tensors[f].raw()) + row * fields_[f].bytes());
+  for (size_t f = 0; f < fields_.size(); ++f)
+    places.push_back(const_cast<std::byte*>(batch.tensors[f].raw()) + row * fields_[f].bytes());
   if (!transform_) return set_->read(sample, places);
   std::vector<std::byte> pixels(set_->fields()[image_].bytes());
   std::byte* const image = std::exchange(places[image_], pixels.data());
   SV_TRY(set_->read(sample, places));
-  const RandomStream random = RandomStream(options_.order.seed).at("augment").at(static_cast<uint64_t>(batch.position.epoch)).at(static_cast<uint64_t>(sample));
+  const RandomStream random = RandomStream(options_.order.seed)
+                                  .at("augment")
+                                  .at(static_cast<uint64_t>(batch.position.epoch))
+                                  .at(static_cast<uint64_t>(sample));
   transform_->apply(pixels.data(), random, image);
   return {};
 }
@@ -124,7 +132,10 @@ void BatchMaker::fill(OpenBatch& batch, size_t row) const {
   batch.problems[row] = fmt::format("sample {}: {}", batch.samples[row], first.error().message());
   batch.skipped[row] = 1;
   if (options_.bad != BadSamples::replace) return;
-  const RandomStream random = RandomStream(options_.order.seed).at("replace").at(static_cast<uint64_t>(batch.position.epoch)).at(static_cast<uint64_t>(batch.position.batch));
+  const RandomStream random = RandomStream(options_.order.seed)
+                                  .at("replace")
+                                  .at(static_cast<uint64_t>(batch.position.epoch))
+                                  .at(static_cast<uint64_t>(batch.position.batch));
   for (uint32_t attempt = 0; attempt < kMostReplacements; ++attempt) {
     const auto other = static_cast<int64_t>(random.at(row).below(static_cast<uint64_t>(set_->size()), attempt));
     if (!read(batch, row, other).ok()) {
@@ -144,12 +155,14 @@ Result<Batch> BatchMaker::close(OpenBatch& open) const {
   for (size_t row = 0; row < open.problems.size(); ++row) {
     if (open.problems[row].empty()) continue;
     if (options_.bad == BadSamples::stop) return Error(open.problems[row]);
-    if (open.samples[row] < 0) return error("{}; nor can {} others be read that were tried in its place", open.problems[row], kMostReplacements);
+    if (open.samples[row] < 0)
+      return error("{}; nor can {} others be read that were tried in its place", open.problems[row], kMostReplacements);
     out.skipped += open.skipped[row];
     if (out.problems.size() < kMostProblems) out.problems.push_back(open.problems[row]);
   }
   if (out.skipped && options_.bad == BadSamples::leave_out) leave_out_bad(open);
-  if (open.samples.empty()) return error("none of the {} samples of a batch can be read; the first: {}", open.problems.size(), open.problems[0]);
+  if (open.samples.empty())
+    return error("none of the {} samples of a batch can be read; the first: {}", open.problems.size(), open.problems[0]);
   out.tensors = std::move(open.tensors);
   out.samples = std::move(open.samples);
   return out;

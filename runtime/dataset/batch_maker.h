@@ -10,9 +10,9 @@ namespace svengine {
 struct OpenBatch {
   LoaderPosition position;
   std::vector<int64_t> samples;
-  std::vector<Tensor> tensors;             // [rows, ..]
-  std::vector<std::string> problems;       // for each row; empty: good
-  std::vector<int64_t> skipped;            // for each row: samples that could not be read
+  std::vector<Tensor> tensors;        // [rows, ..]
+  std::vector<std::string> problems;  // for each row; empty: good
+  std::vector<int64_t> skipped;       // for each row: samples that could not be read
 };
 
 /// Immutable but for the memory it keeps for later batches, which open() and the caller of it guard.
@@ -41,8 +41,8 @@ class BatchMaker {
   std::shared_ptr<BatchOrder> order_;
   std::vector<Field> fields_;
   std::optional<ImageTransform> transform_;
-  size_t image_ = 0;                          // which field it is for
-  std::vector<std::vector<Tensor>> memory_;   // by field: full batches' tensors, free when nobody else holds them
+  size_t image_ = 0;                         // which field it is for
+  std::vector<std::vector<Tensor>> memory_;  // by field: full batches' tensors, free when nobody else holds them
 };
 
 }  // namespace svengine

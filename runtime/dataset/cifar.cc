@@ -41,7 +41,9 @@ std::vector<std::string> files_of(const std::string& directory, Split split, Cif
 }
 
 std::vector<std::string> class_names(const std::string& directory, Cifar kind) {
-  const char* file = kind == Cifar::ten ? "batches.meta.txt" : kind == Cifar::hundred ? "fine_label_names.txt" : "coarse_label_names.txt";
+  const char* file = kind == Cifar::ten       ? "batches.meta.txt"
+                     : kind == Cifar::hundred ? "fine_label_names.txt"
+                                              : "coarse_label_names.txt";
   Result<std::vector<std::string>> lines = read_lines(fmt::format("{}/{}", directory, file));
   if (!lines.ok()) return {};  // names are a courtesy
   std::erase(*lines, std::string());
@@ -55,11 +57,13 @@ Status append(const std::string& path, const Format& format, std::vector<std::by
   const size_t record = format.labels + kPixels;
   if (bytes.empty()) return error("{}: is empty", printable(path));
   if (bytes.size() % record)
-    return error("{}: has {} bytes, not a multiple of {}, the size of a {} record: the last one is cut off", printable(path), bytes.size(), record, format.name);
+    return error("{}: has {} bytes, not a multiple of {}, the size of a {} record: the last one is cut off", printable(path),
+                 bytes.size(), record, format.name);
   for (size_t at = 0; at < bytes.size(); at += record) {
     const auto label = static_cast<int64_t>(bytes[at + format.label]);
     if (label >= format.classes)
-      return error("{}: record {} has label {}; {} has labels 0 to {}", printable(path), at / record, label, format.name, format.classes - 1);
+      return error("{}: record {} has label {}; {} has labels 0 to {}", printable(path), at / record, label, format.name,
+                   format.classes - 1);
     labels.push_back(label);
     const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(at + format.labels);
     pixels.insert(pixels.end(), first, first + kPixels);
@@ -75,7 +79,8 @@ Result<DataSetPtr> open_named(const std::vector<std::string>& files, Cifar kind,
   if (labels.empty()) return error("no {} file is given", format.name);
   const auto count = static_cast<int64_t>(labels.size());
   const Tensor images = Tensor::wrap(DType::u8, {count, 3, 32, 32}, pixels->data(), pixels);
-  return make_tensor_data_set({{"image", images}, {"label", Tensor::of<int64_t>({count}, labels)}}, format.classes, std::move(names));
+  return make_tensor_data_set({{"image", images}, {"label", Tensor::of<int64_t>({count}, labels)}}, format.classes,
+                              std::move(names));
 }
 
 }  // namespace

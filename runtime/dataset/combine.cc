@@ -12,7 +12,9 @@ namespace {
 class Selection final : public DataSet {
  public:
   Selection(DataSetPtr set, std::vector<int64_t> samples)
-      : DataSet(static_cast<int64_t>(samples.size()), set->fields(), set->classes(), set->class_names()), set_(std::move(set)), samples_(std::move(samples)) {}
+      : DataSet(static_cast<int64_t>(samples.size()), set->fields(), set->classes(), set->class_names()),
+        set_(std::move(set)),
+        samples_(std::move(samples)) {}
 
  private:
   Status read_sample(int64_t index, std::span<std::byte* const> destination) const override {
@@ -26,7 +28,9 @@ class Selection final : public DataSet {
 class Pair final : public DataSet {
  public:
   Pair(DataSetPtr first, DataSetPtr second, std::vector<Field> fields)
-      : DataSet(first->size(), std::move(fields), first->classes(), first->class_names()), first_(std::move(first)), second_(std::move(second)) {}
+      : DataSet(first->size(), std::move(fields), first->classes(), first->class_names()),
+        first_(std::move(first)),
+        second_(std::move(second)) {}
 
  private:
   Status read_sample(int64_t index, std::span<std::byte* const> destination) const override {
@@ -61,10 +65,13 @@ Result<HeldOut> hold_out(const DataSetPtr& set, double fraction, uint64_t seed) 
 }
 
 Result<DataSetPtr> pair(DataSetPtr first, DataSetPtr second) {
-  if (first->size() != second->size()) return error("a pair of data sets has {} and {} samples: they must agree", first->size(), second->size());
+  if (first->size() != second->size())
+    return error("a pair of data sets has {} and {} samples: they must agree", first->size(), second->size());
   std::vector<Field> fields = first->fields();
   for (Field field : second->fields()) {
-    const auto taken = [&](const std::string& name) { return std::ranges::any_of(fields, [&](const Field& f) { return f.name == name; }); };
+    const auto taken = [&](const std::string& name) {
+      return std::ranges::any_of(fields, [&](const Field& f) { return f.name == name; });
+    };
     const std::string name = field.name;
     for (int number = 2; taken(field.name); ++number) field.name = fmt::format("{}{}", name, number);
     fields.push_back(std::move(field));

@@ -34,9 +34,10 @@ Result<std::vector<std::byte>> read_file(const std::string& path, size_t most) {
   const File file(path);
   const std::string name = printable(path);
   if (file.descriptor() < 0) return error("cannot open '{}': {}", name, std::strerror(errno));
-  struct stat status {};
+  struct stat status{};
   if (fstat(file.descriptor(), &status) != 0) return error("cannot read the state of '{}': {}", name, std::strerror(errno));
-  if (!S_ISREG(status.st_mode)) return error("'{}' is {}, not a regular file", name, S_ISDIR(status.st_mode) ? "a directory" : "a device or pipe");
+  if (!S_ISREG(status.st_mode))
+    return error("'{}' is {}, not a regular file", name, S_ISDIR(status.st_mode) ? "a directory" : "a device or pipe");
   const auto size = static_cast<size_t>(status.st_size);
   if (size > most) return error("'{}' has {} bytes; at most {} are read", name, size, most);
   std::vector<std::byte> bytes(size);

@@ -13,7 +13,8 @@ namespace {
 std::string find_file(const std::string& directory, Split split, const char* kind, int rank) {
   for (const char* dot : {"-", "."})
     for (const char* suffix : {"", ".gz"}) {
-      const std::string path = fmt::format("{}/{}-{}{}idx{}-ubyte{}", directory, split == Split::train ? "train" : "t10k", kind, dot, rank, suffix);
+      const std::string path =
+          fmt::format("{}/{}-{}{}idx{}-ubyte{}", directory, split == Split::train ? "train" : "t10k", kind, dot, rank, suffix);
       std::error_code ignored;
       if (std::filesystem::exists(path, ignored)) return path;
     }
@@ -28,13 +29,15 @@ Result<DataSetPtr> open_idx(const std::string& images_path, const std::string& l
   SV_ASSIGN(Tensor images, load_idx(images_path));
   const Dims dims = images.dims();
   if (dims.size() != 3 && dims.size() != 4)
-    return error("{}: holds shape {}; images are samples x height x width, or samples x channels x height x width", printable(images_path), to_string(dims));
+    return error("{}: holds shape {}; images are samples x height x width, or samples x channels x height x width",
+                 printable(images_path), to_string(dims));
   if (dims.size() == 3) images = images.reshaped({dims[0], 1, dims[1], dims[2]});
   SV_ASSIGN(const Tensor numbers, load_idx(labels_path));
   Result<Labels> labels = make_labels(numbers, classes);
   if (!labels.ok()) return std::move(labels).error().in(printable(labels_path));
   if (labels->tensor.dims()[0] != dims[0])
-    return error("{}: has {} labels for the {} images of {}", printable(labels_path), labels->tensor.dims()[0], dims[0], printable(images_path));
+    return error("{}: has {} labels for the {} images of {}", printable(labels_path), labels->tensor.dims()[0], dims[0],
+                 printable(images_path));
   Result<DataSetPtr> set = make_tensor_data_set({{"image", images}, {"label", labels->tensor}}, labels->classes);
   if (!set.ok()) return std::move(set).error().in(printable(images_path));
   return set;

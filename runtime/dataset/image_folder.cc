@@ -65,7 +65,8 @@ Result<std::vector<std::string>> find_classes(const std::string& directory) {
     if (entry.is_directory(ignored)) classes.push_back(entry.path().filename().native());
   }
   std::ranges::sort(classes);
-  if (classes.empty()) return error("'{}' has no folders: images are expected in one folder for each class", printable(directory));
+  if (classes.empty())
+    return error("'{}' has no folders: images are expected in one folder for each class", printable(directory));
   return classes;
 }
 
@@ -78,10 +79,13 @@ Result<Tensor> load_pixels(const std::string& path, const ImageOptions& options)
 
 class ImageFolder final : public DataSet {
  public:
-  ImageFolder(std::string root, std::vector<Sample> samples, const Dims& image, const ImageOptions& options, std::vector<std::string> classes)
-      : DataSet(static_cast<int64_t>(samples.size()), {{"image", DType::u8, image}, {"label", DType::i64, {}}}, static_cast<int64_t>(classes.size()),
-                std::move(classes)),
-        root_(std::move(root)), samples_(std::move(samples)), options_(options) {}
+  ImageFolder(std::string root, std::vector<Sample> samples, const Dims& image, const ImageOptions& options,
+              std::vector<std::string> classes)
+      : DataSet(static_cast<int64_t>(samples.size()), {{"image", DType::u8, image}, {"label", DType::i64, {}}},
+                static_cast<int64_t>(classes.size()), std::move(classes)),
+        root_(std::move(root)),
+        samples_(std::move(samples)),
+        options_(options) {}
 
  private:
   Status read_sample(int64_t index, std::span<std::byte* const> destination) const override {
@@ -90,8 +94,8 @@ class ImageFolder final : public DataSet {
     SV_ASSIGN(const Tensor pixels, load_pixels(path, options_));
     const Field& field = fields()[0];
     if (Dims(pixels.dims().begin() + 1, pixels.dims().end()) != field.dims)
-      return error("{}: is {}x{} pixels, the others are {}x{}; give a size to resize or crop to", printable(path), pixels.dims()[3], pixels.dims()[2],
-                   field.dims[2], field.dims[1]);
+      return error("{}: is {}x{} pixels, the others are {}x{}; give a size to resize or crop to", printable(path),
+                   pixels.dims()[3], pixels.dims()[2], field.dims[2], field.dims[1]);
     std::memcpy(destination[0], pixels.raw(), field.bytes());
     const int64_t label = sample.label;
     std::memcpy(destination[1], &label, sizeof label);
@@ -143,7 +147,8 @@ bool is_image_folder(const std::string& directory) {
   if (!classes.ok()) return false;
   for (const std::string& name : *classes) {
     const Result<std::vector<fs::directory_entry>> entries = entries_of(directory + "/" + name);
-    if (entries.ok() && std::ranges::any_of(*entries, [](const fs::directory_entry& e) { return is_image_name(e.path()); })) return true;
+    if (entries.ok() && std::ranges::any_of(*entries, [](const fs::directory_entry& e) { return is_image_name(e.path()); }))
+      return true;
   }
   return false;
 }

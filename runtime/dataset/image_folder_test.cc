@@ -1,7 +1,7 @@
 #include "runtime/dataset/image_folder.h"
 
-#include <catch2/catch.hpp>
 #include <sys/stat.h>
+#include <catch2/catch.hpp>
 
 #include "runtime/dataset/open.h"
 #include "runtime/dataset/testing.h"
@@ -25,7 +25,9 @@ std::string png(int width, int height, int red, int green = 0, int blue = 0) {
   for (int i = 0; i < width * height; ++i)
     for (int c : {red, green, blue}) data.push_back(static_cast<uint8_t>(c));
   std::string out;
-  const auto append = [](void* to, void* bytes, int size) { static_cast<std::string*>(to)->append(static_cast<char*>(bytes), static_cast<size_t>(size)); };
+  const auto append = [](void* to, void* bytes, int size) {
+    static_cast<std::string*>(to)->append(static_cast<char*>(bytes), static_cast<size_t>(size));
+  };
   stbi_write_png_to_func(append, &out, width, height, 3, data.data(), width * 3);
   return out;
 }

@@ -75,8 +75,10 @@ class Loader::Work {
     const std::shared_ptr<Slot> slot = slots_.front();
     while (!slot->full()) {
       const Rows rows = slot->taken < slot->rows ? take(slot) : Rows{};
-      if (rows.slot) fill(rows, lock);
-      else done_.wait(lock);
+      if (rows.slot)
+        fill(rows, lock);
+      else
+        done_.wait(lock);
     }
     slots_.pop_front();
     load_ahead();
@@ -145,8 +147,10 @@ class Loader::Work {
     std::unique_lock lock(mutex_);
     while (!stopping_) {
       const auto open = std::ranges::find_if(slots_, [](const auto& slot) { return slot->taken < slot->rows; });
-      if (open != slots_.end()) fill(take(*open), lock);
-      else work_there_.wait(lock);
+      if (open != slots_.end())
+        fill(take(*open), lock);
+      else
+        work_there_.wait(lock);
     }
   }
 

@@ -30,17 +30,17 @@ struct LoaderOptions {
   OrderOptions order;
   std::optional<ImageTransformOptions> image;  // none: the fields come as they are
   BadSamples bad = BadSamples::stop;
-  int threads = 1;           // in the background; 0: next() does the work
-  int prefetch = 2;          // batches that may be ready or in work before they are asked for, 1 to 1024
-  std::vector<int> cpus;     // where the threads may run; empty: where their creator may. A program that lets OpenMP bind
-                             // its threads must say, for the creator is then bound to one cpu.
+  int threads = 1;        // in the background; 0: next() does the work
+  int prefetch = 2;       // batches that may be ready or in work before they are asked for, 1 to 1024
+  std::vector<int> cpus;  // where the threads may run; empty: where their creator may. A program that lets OpenMP bind
+                          // its threads must say, for the creator is then bound to one cpu.
 };
 
 struct Batch {
   LoaderPosition position;
-  std::vector<Tensor> tensors;   // [rows, ..] for each of Loader::fields()
-  std::vector<int64_t> samples;  // which sample of the data set each row is
-  int64_t skipped = 0;           // samples that could not be read
+  std::vector<Tensor> tensors;        // [rows, ..] for each of Loader::fields()
+  std::vector<int64_t> samples;       // which sample of the data set each row is
+  int64_t skipped = 0;                // samples that could not be read
   std::vector<std::string> problems;  // with them: one message each, 8 at most
   bool last_of_epoch = false;
 
@@ -70,9 +70,9 @@ class Loader {
   int64_t batches_per_epoch() const;
   int64_t samples_per_epoch() const;
 
-  /// A line that tells orders of samples apart, for a checkpoint: numbers and fields of the set, batch, shuffling, seed, transform.
-  /// Positions mean the same only where this is equal. What becomes of bad samples is left out, so that a run that one of them
-  /// has stopped can be resumed without it.
+  /// A line that tells orders of samples apart, for a checkpoint: numbers and fields of the set, batch, shuffling, seed,
+  /// transform. Positions mean the same only where this is equal. What becomes of bad samples is left out, so that a run that one
+  /// of them has stopped can be resumed without it.
   std::string describe() const;
 
  private:

@@ -18,7 +18,8 @@ namespace {
 /// Sample i: an image uint8 [2, 3, 4] of values i, i+1, .., and label i. Those in `bad` cannot be read.
 class Counting final : public DataSet {
  public:
-  explicit Counting(int64_t size, std::set<int64_t> bad = {}) : DataSet(size, {{"image", DType::u8, {2, 3, 4}}, {"label", DType::i64, {}}}, size), bad_(std::move(bad)) {}
+  explicit Counting(int64_t size, std::set<int64_t> bad = {})
+      : DataSet(size, {{"image", DType::u8, {2, 3, 4}}, {"label", DType::i64, {}}}, size), bad_(std::move(bad)) {}
 
  private:
   Status read_sample(int64_t index, std::span<std::byte* const> destination) const override {
@@ -41,7 +42,8 @@ LoaderOptions shuffled(int64_t batch, int threads = 1) {
 
 LoaderOptions augmented(int64_t batch, int threads) {
   LoaderOptions options = shuffled(batch, threads);
-  options.image = ImageTransformOptions{.field = "image", .pad = 1, .crop_height = 3, .crop_width = 3, .random_crop = true, .random_flip = true};
+  options.image = ImageTransformOptions{
+      .field = "image", .pad = 1, .crop_height = 3, .crop_width = 3, .random_crop = true, .random_flip = true};
   return options;
 }
 
@@ -123,7 +125,8 @@ TEST_CASE("a loader that starts at a saved position goes on as if it had never s
     hashes(*first, stop);
     const LoaderPosition saved = first->position();
     const auto second = must(Loader::create(counting(20), augmented(6, 1), saved));
-    CHECK(hashes(*second, 4) == std::vector(expected.begin() + static_cast<std::ptrdiff_t>(stop), expected.begin() + static_cast<std::ptrdiff_t>(stop) + 4));
+    CHECK(hashes(*second, 4) == std::vector(expected.begin() + static_cast<std::ptrdiff_t>(stop),
+                                            expected.begin() + static_cast<std::ptrdiff_t>(stop) + 4));
     REQUIRE(second->seek(saved).ok());  // and back, with batches loaded ahead
     CHECK(hash_of(must(second->next())) == expected[stop]);
   }
@@ -212,12 +215,14 @@ TEST_CASE("options that cannot be are refused") {
   };
   CHECK_THAT(refused([](LoaderOptions& o) { o.order.batch = 0; }), Contains("a batch of 0 samples"));
   CHECK_THAT(refused([](LoaderOptions& o) { o.order.batch = (int64_t{1} << 31) + 1; }), Contains("1 to 2147483648 are possible"));
-  CHECK_THAT(refused([](LoaderOptions& o) { o.order = {.batch = 11, .drop_last = true}; }), Contains("do not fill one batch of 11"));
+  CHECK_THAT(refused([](LoaderOptions& o) { o.order = {.batch = 11, .drop_last = true}; }),
+             Contains("do not fill one batch of 11"));
   CHECK_THAT(refused([](LoaderOptions& o) { o.threads = -1; }), Contains("-1 loading threads"));
   CHECK_THAT(refused([](LoaderOptions& o) { o.prefetch = 0; }), Contains("0 batches ahead"));
   CHECK_THAT(refused([](LoaderOptions& o) { o.image->field = "picture"; }), Contains("no field 'picture'"));
   CHECK_THAT(refused([](LoaderOptions& o) { o.image->field = "label"; }), Contains("images are uint8 or float32"));
-  CHECK_THAT(refused([](LoaderOptions& o) { o.image->crop_width = 7; }), Contains("7x3 pixels cannot be cropped from an image of 4x3 with 1 pixels"));
+  CHECK_THAT(refused([](LoaderOptions& o) { o.image->crop_width = 7; }),
+             Contains("7x3 pixels cannot be cropped from an image of 4x3 with 1 pixels"));
   CHECK_THAT(refused([](LoaderOptions& o) { o.image->mean = {1, 2, 3}; }), Contains("3 means are given, needs 1 or 2"));
   CHECK_THAT(refused([](LoaderOptions& o) { o.image->std = {0}; }), Contains("above 0"));
   CHECK_THAT(refused([](LoaderOptions& o) { o.image->pad = -1; }), Contains("padding of -1"));
@@ -229,9 +234,13 @@ TEST_CASE("what a loader delivers is told apart by its description") {
     change(options);
     return must(Loader::create(counting(10), options))->describe();
   };
-  std::set<std::string> all{described([](LoaderOptions&) {}), described([](LoaderOptions& o) { o.order.batch = 5; }), described([](LoaderOptions& o) { o.order.seed = 6; }),
-                            described([](LoaderOptions& o) { o.order.shuffle = false; }), described([](LoaderOptions& o) { o.image->random_flip = false; }),
-                            described([](LoaderOptions& o) { o.image->mean = {0.5f}; }), described([](LoaderOptions& o) { o.image.reset(); })};
+  std::set<std::string> all{described([](LoaderOptions&) {}),
+                            described([](LoaderOptions& o) { o.order.batch = 5; }),
+                            described([](LoaderOptions& o) { o.order.seed = 6; }),
+                            described([](LoaderOptions& o) { o.order.shuffle = false; }),
+                            described([](LoaderOptions& o) { o.image->random_flip = false; }),
+                            described([](LoaderOptions& o) { o.image->mean = {0.5f}; }),
+                            described([](LoaderOptions& o) { o.image.reset(); })};
   CHECK(all.size() == 7);
   CHECK(described([](LoaderOptions& o) { o.threads = 3; }) == described([](LoaderOptions& o) { o.bad = BadSamples::leave_out; }));
 }

@@ -37,7 +37,8 @@ Result<DataSetPtr> open_directory(const std::string& path, const DataSetOptions&
   if (in_parts) return open_image_folder(part_of(path, o.split), {o.image});
   if (is_image_folder(path)) return open_image_folder(path, {o.image});
   return error(
-      "'{}' holds no data set: looked for train-images-idx3-ubyte(.gz) (MNIST), data_batch_1.bin or train.bin (CIFAR), train and val with a folder of "
+      "'{}' holds no data set: looked for train-images-idx3-ubyte(.gz) (MNIST), data_batch_1.bin or train.bin (CIFAR), train and "
+      "val with a folder of "
       "images for each class, and a folder of images for each class",
       printable(path));
 }
@@ -62,14 +63,17 @@ Result<DataSetPtr> open_dataset(const std::string& path, const DataSetOptions& o
   if (is_directory(path)) return open_directory(path, options);
   std::error_code ignored;
   const size_t comma = path.find(',');
-  if (comma != std::string::npos && !std::filesystem::exists(path, ignored)) return open_two(path.substr(0, comma), path.substr(comma + 1), options);
+  if (comma != std::string::npos && !std::filesystem::exists(path, ignored))
+    return open_two(path.substr(0, comma), path.substr(comma + 1), options);
   const std::string_view name = path;
   if (name.ends_with(".npz")) return open_npz(path, {options.label, options.classes});
   if (name.ends_with(".npy")) return open_npy(path, options);
   if (name.ends_with(".txt") || name.ends_with(".tok") || name.ends_with(".ids"))
     return options.token_stream ? open_token_stream(path, options.tokens) : open_token_lines(path, options.tokens);
   if (!std::filesystem::exists(path, ignored)) return error("'{}' does not exist", printable(path));
-  return error("'{}' is no data set: directories, .npz, .npy and .txt files are, and two files with a comma between them (data,labels)", printable(path));
+  return error(
+      "'{}' is no data set: directories, .npz, .npy and .txt files are, and two files with a comma between them (data,labels)",
+      printable(path));
 }
 
 }  // namespace svengine

@@ -16,9 +16,9 @@ namespace svengine {
 
 struct DataSetOptions {
   Split split = Split::train;
-  int64_t classes = 0;       // 0: as the format or the labels say
-  std::string label = {};    // of arrays: the field of labels
-  ImageOptions image = {};   // of folders of images: resizing and cropping
+  int64_t classes = 0;      // 0: as the format or the labels say
+  std::string label = {};   // of arrays: the field of labels
+  ImageOptions image = {};  // of folders of images: resizing and cropping
   TokenOptions tokens = {};
   bool token_stream = false;  // text is one stream rather than lines
 };

@@ -9,9 +9,12 @@ namespace svengine {
 Result<std::shared_ptr<BatchOrder>> BatchOrder::create(int64_t samples, const OrderOptions& options) {
   constexpr int64_t kMostBatch = int64_t{1} << 31;
   if (samples < 1) return error("a data set of {} samples makes no batch", samples);
-  if (options.batch < 1 || options.batch > kMostBatch) return error("a batch of {} samples; 1 to {} are possible", options.batch, kMostBatch);
+  if (options.batch < 1 || options.batch > kMostBatch)
+    return error("a batch of {} samples; 1 to {} are possible", options.batch, kMostBatch);
   const int64_t batches = options.drop_last ? samples / options.batch : (samples - 1) / options.batch + 1;
-  if (batches == 0) return error("{} samples do not fill one batch of {}, and batches that are not full are to be dropped", samples, options.batch);
+  if (batches == 0)
+    return error("{} samples do not fill one batch of {}, and batches that are not full are to be dropped", samples,
+                 options.batch);
   return std::shared_ptr<BatchOrder>(new BatchOrder(samples, options, batches));
 }
 
@@ -21,7 +24,8 @@ LoaderPosition BatchOrder::after(LoaderPosition at) const {
 
 Status BatchOrder::check(LoaderPosition at) const {
   if (at.epoch < 0 || at.batch < 0 || at.batch >= batches_)
-    return error("there is no batch {} in epoch {}: an epoch of this data set has {} batches of {}", at.batch, at.epoch, batches_, options_.batch);
+    return error("there is no batch {} in epoch {}: an epoch of this data set has {} batches of {}", at.batch, at.epoch, batches_,
+                 options_.batch);
   return {};
 }
 

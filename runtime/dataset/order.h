@@ -16,8 +16,8 @@ struct LoaderPosition {
 };
 
 struct OrderOptions {
-  int64_t batch = 32;      // samples
-  bool shuffle = false;    // each epoch in an order of its own, made of seed and epoch alone
+  int64_t batch = 32;    // samples
+  bool shuffle = false;  // each epoch in an order of its own, made of seed and epoch alone
   uint64_t seed = 0;
   bool drop_last = false;  // leaves out the last batch of an epoch if it is not full; otherwise it comes, smaller
 };
@@ -38,7 +38,8 @@ class BatchOrder {
   std::vector<int64_t> samples_of(LoaderPosition at) const;
 
  private:
-  BatchOrder(int64_t samples, const OrderOptions& options, int64_t batches) : samples_(samples), options_(options), batches_(batches) {}
+  BatchOrder(int64_t samples, const OrderOptions& options, int64_t batches)
+      : samples_(samples), options_(options), batches_(batches) {}
   std::shared_ptr<const std::vector<int64_t>> shuffled(int64_t epoch) const;
 
   struct Epoch {

@@ -16,7 +16,8 @@ using Catch::Matchers::Contains;
 namespace {
 
 std::string big_endian(uint32_t value) {
-  return {static_cast<char>(value >> 24), static_cast<char>(value >> 16), static_cast<char>(value >> 8), static_cast<char>(value)};
+  return {static_cast<char>(value >> 24), static_cast<char>(value >> 16), static_cast<char>(value >> 8),
+          static_cast<char>(value)};
 }
 
 /// An IDX file of bytes 0, 1, 2, ..
@@ -69,12 +70,13 @@ std::string little(uint64_t value, int bytes) {
 std::string zip(const std::vector<std::pair<std::string, std::string>>& files) {
   std::string body, directory;
   for (const auto& [name, data] : files) {
-    const std::string common = little(20, 2) + little(0, 8) + little(crc32_of(data), 4) + little(data.size(), 4) + little(data.size(), 4) + little(name.size(), 2);
+    const std::string common = little(20, 2) + little(0, 8) + little(crc32_of(data), 4) + little(data.size(), 4) +
+                               little(data.size(), 4) + little(name.size(), 2);
     directory += little(0x02014b50, 4) + little(20, 2) + common + std::string(12, '\0') + little(body.size(), 4) + name;
     body += little(0x04034b50, 4) + common + little(0, 2) + name + data;
   }
-  return body + directory + little(0x06054b50, 4) + little(0, 4) + little(files.size(), 2) + little(files.size(), 2) + little(directory.size(), 4) +
-         little(body.size(), 4) + little(0, 2);
+  return body + directory + little(0x06054b50, 4) + little(0, 4) + little(files.size(), 2) + little(files.size(), 2) +
+         little(directory.size(), 4) + little(body.size(), 4) + little(0, 2);
 }
 
 std::string content_of(const std::string& path) {
@@ -86,7 +88,8 @@ std::string content_of(const std::string& path) {
 
 TEST_CASE("IDX images and labels become samples") {
   const TemporaryDirectory dir;
-  const std::string images = dir.write("train-images-idx3-ubyte", idx({5, 2, 3})), labels = dir.write("train-labels-idx1-ubyte", idx({5}));
+  const std::string images = dir.write("train-images-idx3-ubyte", idx({5, 2, 3})),
+                    labels = dir.write("train-labels-idx1-ubyte", idx({5}));
   const DataSetPtr set = must(open_dataset(dir.path()));
   CHECK(set->size() == 5);
   CHECK(set->classes() == 10);
@@ -148,7 +151,8 @@ TEST_CASE("damaged CIFAR files are refused") {
   const auto open = [&](const std::string& bytes) { return open_cifar({dir.write("c.bin", bytes)}, Cifar::ten); };
   CHECK(open(good).ok());
   CHECK_THAT(problem(open("")), Contains("is empty"));
-  for (size_t cut : {size_t{1}, size_t{3072}, size_t{3074}, good.size() - 1}) CHECK_THAT(problem(open(good.substr(0, cut))), Contains("cut off"));
+  for (size_t cut : {size_t{1}, size_t{3072}, size_t{3074}, good.size() - 1})
+    CHECK_THAT(problem(open(good.substr(0, cut))), Contains("cut off"));
   std::string wrong = good;
   wrong[3073] = 10;
   CHECK_THAT(problem(open(wrong)), Contains("record 1 has label 10; CIFAR-10 has labels 0 to 9"));
@@ -161,7 +165,8 @@ TEST_CASE("damaged CIFAR files are refused") {
 
 TEST_CASE("NumPy arrays become samples, with their labels checked") {
   const TemporaryDirectory dir;
-  const std::string x = npy(dir, "x.npy", Tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6})), y = npy(dir, "y.npy", Tensor::of<int32_t>({3, 1}, {0, 2, 1}));
+  const std::string x = npy(dir, "x.npy", Tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6})),
+                    y = npy(dir, "y.npy", Tensor::of<int32_t>({3, 1}, {0, 2, 1}));
   const DataSetPtr set = must(open_dataset(x + "," + y));
   CHECK(to_string(set->fields()) == "data float32[2], label int64[scalar]");
   CHECK(set->classes() == 3);
@@ -171,14 +176,16 @@ TEST_CASE("NumPy arrays become samples, with their labels checked") {
   const DataSetPtr npz = must(open_dataset(dir.write("all.npz", zip({{"x.npy", content_of(x)}, {"y.npy", content_of(y)}}))));
   CHECK(to_string(npz->fields()) == "x float32[2], label int64[scalar]");
   CHECK(read_as<float>(*npz, 2, 0) == std::vector<float>{5, 6});
-  CHECK_THAT(problem(open_npz(dir.path() + "/all.npz", {.label = "z"})), Contains("no array 'z' for the labels; there are: x, y"));
+  CHECK_THAT(problem(open_npz(dir.path() + "/all.npz", {.label = "z"})),
+             Contains("no array 'z' for the labels; there are: x, y"));
   CHECK_THAT(problem(open_npz(dir.path() + "/all.npz", {.label = "", .classes = 2})), Contains("sample 1 has label 2"));
   CHECK_THAT(problem(open_npz(dir.path() + "/all.npz", {.label = "x"})), Contains("rank 1"));
 }
 
 TEST_CASE("arrays that do not fit one another are refused") {
   const TemporaryDirectory dir;
-  const std::string three = npy(dir, "3.npy", Tensor::of<float>({3}, {1, 2, 3})), two = npy(dir, "2.npy", Tensor::of<float>({2}, {1, 2}));
+  const std::string three = npy(dir, "3.npy", Tensor::of<float>({3}, {1, 2, 3})),
+                    two = npy(dir, "2.npy", Tensor::of<float>({2}, {1, 2}));
   CHECK_THAT(problem(open_arrays({{"a", three}, {"b", two}})), Contains("'b' has 2 samples and 'a' has 3"));
   CHECK_THAT(problem(open_arrays({{"a", three}, {"a", three}})), Contains("two tensors are called 'a'"));
   CHECK_THAT(problem(open_arrays({{"a", npy(dir, "s.npy", Tensor::scalar<float>(1))}})), Contains("one number"));

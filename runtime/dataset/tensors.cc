@@ -8,7 +8,8 @@ namespace {
 
 class TensorDataSet final : public DataSet {
  public:
-  TensorDataSet(int64_t size, std::vector<Field> fields, std::vector<Tensor> tensors, int64_t classes, std::vector<std::string> class_names)
+  TensorDataSet(int64_t size, std::vector<Field> fields, std::vector<Tensor> tensors, int64_t classes,
+                std::vector<std::string> class_names)
       : DataSet(size, std::move(fields), classes, std::move(class_names)), tensors_(std::move(tensors)) {}
 
  private:
@@ -30,8 +31,9 @@ void widen(const Tensor& from, std::span<int64_t> to) {
     T value;
     std::memcpy(&value, from.raw() + i * sizeof(T), sizeof(T));
     // Above int64's range is above every number of classes too.
-    to[i] = std::is_same_v<T, uint64_t> ? static_cast<int64_t>(std::min<uint64_t>(static_cast<uint64_t>(value), std::numeric_limits<int64_t>::max()))
-                                        : static_cast<int64_t>(value);
+    to[i] = std::is_same_v<T, uint64_t>
+                ? static_cast<int64_t>(std::min<uint64_t>(static_cast<uint64_t>(value), std::numeric_limits<int64_t>::max()))
+                : static_cast<int64_t>(value);
   }
 }
 
@@ -51,7 +53,8 @@ Status widen_any(const Tensor& from, std::span<int64_t> to) {
 
 }  // namespace
 
-Result<DataSetPtr> make_tensor_data_set(const std::vector<FieldTensor>& tensors, int64_t classes, std::vector<std::string> class_names) {
+Result<DataSetPtr> make_tensor_data_set(const std::vector<FieldTensor>& tensors, int64_t classes,
+                                        std::vector<std::string> class_names) {
   if (tensors.empty()) return error("a data set needs a tensor");
   std::vector<Field> fields;
   std::vector<Tensor> storage;
@@ -60,14 +63,16 @@ Result<DataSetPtr> make_tensor_data_set(const std::vector<FieldTensor>& tensors,
     if (dims.empty()) return error("'{}' is one number, not an array of samples", t.name);
     if (dims[0] == 0) return error("'{}' has shape {}: no samples", t.name, to_string(dims));
     const int64_t samples = tensors[0].tensor.dims()[0];
-    if (dims[0] != samples) return error("'{}' has {} samples and '{}' has {}: they must agree", t.name, dims[0], tensors[0].name, samples);
+    if (dims[0] != samples)
+      return error("'{}' has {} samples and '{}' has {}: they must agree", t.name, dims[0], tensors[0].name, samples);
     for (const Field& f : fields)
       if (f.name == t.name) return error("two tensors are called '{}'", t.name);
     fields.push_back({t.name, t.tensor.type(), Dims(dims.begin() + 1, dims.end())});
     storage.push_back(t.tensor);
   }
   const int64_t size = storage[0].dims()[0];
-  return DataSetPtr(std::make_shared<TensorDataSet>(size, std::move(fields), std::move(storage), classes, std::move(class_names)));
+  return DataSetPtr(
+      std::make_shared<TensorDataSet>(size, std::move(fields), std::move(storage), classes, std::move(class_names)));
 }
 
 Result<Labels> make_labels(const Tensor& tensor, int64_t classes) {
@@ -82,7 +87,8 @@ Result<Labels> make_labels(const Tensor& tensor, int64_t classes) {
   for (size_t i = 0; i < values.size(); ++i) {
     const int64_t v = values[i];
     if (v < 0 || (classes > 0 && v >= classes))
-      return error("sample {} has label {}; labels are 0 to {}", i, v, classes > 0 ? fmt::format("{}", classes - 1) : "the number of classes less 1");
+      return error("sample {} has label {}; labels are 0 to {}", i, v,
+                   classes > 0 ? fmt::format("{}", classes - 1) : "the number of classes less 1");
     largest = std::max(largest, v);
   }
   constexpr int64_t kMostClasses = int64_t{1} << 32;

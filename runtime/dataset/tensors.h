@@ -11,7 +11,8 @@ struct FieldTensor {
 };
 
 /// Sample i is row i of every tensor. Refuses no tensors, no rows, numbers of rows that do not agree, and two of one name.
-Result<DataSetPtr> make_tensor_data_set(const std::vector<FieldTensor>& fields, int64_t classes = 0, std::vector<std::string> class_names = {});
+Result<DataSetPtr> make_tensor_data_set(const std::vector<FieldTensor>& fields, int64_t classes = 0,
+                                        std::vector<std::string> class_names = {});
 
 struct Labels {
   Tensor tensor;  // int64[samples]

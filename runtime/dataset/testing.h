@@ -1,7 +1,7 @@
 // Shared by the tests of data sets: files to read, and samples as they come.
 #pragma once
-#include <catch2/catch.hpp>
 #include <unistd.h>
+#include <catch2/catch.hpp>
 
 #include <filesystem>
 #include <fstream>

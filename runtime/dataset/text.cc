@@ -19,8 +19,10 @@ struct Tokens {
 };
 
 Status check_token(int64_t token, const TokenOptions& o) {
-  if (o.vocabulary > 0 && (token < 0 || token >= o.vocabulary)) return error("token {} is not in the vocabulary, 0 to {}", token, o.vocabulary - 1);
-  if (token < std::numeric_limits<int32_t>::min() || token > std::numeric_limits<int32_t>::max()) return error("token {} does not fit 32 bits", token);
+  if (o.vocabulary > 0 && (token < 0 || token >= o.vocabulary))
+    return error("token {} is not in the vocabulary, 0 to {}", token, o.vocabulary - 1);
+  if (token < std::numeric_limits<int32_t>::min() || token > std::numeric_limits<int32_t>::max())
+    return error("token {} does not fit 32 bits", token);
   return {};
 }
 
@@ -85,14 +87,17 @@ class TokenLines final : public DataSet {
  public:
   TokenLines(Tokens tokens, int64_t length, int64_t pad)
       : DataSet(static_cast<int64_t>(tokens.begins.size()) - 1, {{"tokens", DType::i64, {length}}, {"length", DType::i64, {}}}),
-        tokens_(std::move(tokens)), length_(length), pad_(pad) {}
+        tokens_(std::move(tokens)),
+        length_(length),
+        pad_(pad) {}
 
  private:
   Status read_sample(int64_t index, std::span<std::byte* const> destination) const override {
     const int64_t begin = tokens_.begins[static_cast<size_t>(index)], end = tokens_.begins[static_cast<size_t>(index) + 1];
     const int64_t count = std::min(end - begin, length_);
     widen(tokens_.values.data() + begin, count, destination[0]);
-    for (int64_t i = count; i < length_; ++i) std::memcpy(destination[0] + static_cast<size_t>(i) * sizeof pad_, &pad_, sizeof pad_);
+    for (int64_t i = count; i < length_; ++i)
+      std::memcpy(destination[0] + static_cast<size_t>(i) * sizeof pad_, &pad_, sizeof pad_);
     std::memcpy(destination[1], &count, sizeof count);
     return {};
   }
@@ -104,8 +109,10 @@ class TokenLines final : public DataSet {
 class TokenStream final : public DataSet {
  public:
   TokenStream(std::vector<int32_t> tokens, int64_t length)
-      : DataSet((static_cast<int64_t>(tokens.size()) - 1) / length, {{"tokens", DType::i64, {length}}, {"targets", DType::i64, {length}}}),
-        tokens_(std::move(tokens)), length_(length) {}
+      : DataSet((static_cast<int64_t>(tokens.size()) - 1) / length,
+                {{"tokens", DType::i64, {length}}, {"targets", DType::i64, {length}}}),
+        tokens_(std::move(tokens)),
+        length_(length) {}
 
  private:
   Status read_sample(int64_t index, std::span<std::byte* const> destination) const override {
@@ -138,7 +145,8 @@ Result<DataSetPtr> open_token_lines(const std::string& path, const TokenOptions&
     longest = std::max(longest, count);
   }
   if (options.length > 0 && longest > options.length && !options.truncate)
-    return error("{}: line {} has {} tokens, more than the {} of a sample; longer lines can be truncated", printable(path), longest_line + 1, longest, options.length);
+    return error("{}: line {} has {} tokens, more than the {} of a sample; longer lines can be truncated", printable(path),
+                 longest_line + 1, longest, options.length);
   const int64_t length = options.length > 0 ? options.length : longest;
   return DataSetPtr(std::make_shared<TokenLines>(std::move(tokens), length, options.pad));
 }
@@ -153,15 +161,18 @@ Result<DataSetPtr> open_token_stream(const std::string& path, const TokenOptions
 Result<DataSetPtr> make_token_stream(const Tensor& tokens, const TokenOptions& options) {
   SV_TRY(check_options(options));
   if (tokens.dims().size() != 1 || !is_integer(tokens.type()))
-    return error("a stream of tokens is an array of integers of rank 1, not {}[{}]", name_of(tokens.type()), to_string(tokens.dims()));
+    return error("a stream of tokens is an array of integers of rank 1, not {}[{}]", name_of(tokens.type()),
+                 to_string(tokens.dims()));
   const size_t size = size_of(tokens.type());
-  const bool is_signed = tokens.type() == DType::i8 || tokens.type() == DType::i16 || tokens.type() == DType::i32 || tokens.type() == DType::i64;
+  const bool is_signed =
+      tokens.type() == DType::i8 || tokens.type() == DType::i16 || tokens.type() == DType::i32 || tokens.type() == DType::i64;
   std::vector<int32_t> values(static_cast<size_t>(tokens.count()));
   for (size_t i = 0; i < values.size(); ++i) {
     uint64_t raw = 0;  // little endian: the low bytes
     std::memcpy(&raw, tokens.raw() + i * size, size);
     const int shift = static_cast<int>(64 - 8 * size);
-    const int64_t token = is_signed ? static_cast<int64_t>(raw << shift) >> shift : static_cast<int64_t>(std::min<uint64_t>(raw, INT64_MAX));
+    const int64_t token =
+        is_signed ? static_cast<int64_t>(raw << shift) >> shift : static_cast<int64_t>(std::min<uint64_t>(raw, INT64_MAX));
     Status known = check_token(token, options);
     if (!known.ok()) return std::move(known).error().in(fmt::format("element {}", i));
     values[i] = static_cast<int32_t>(token);

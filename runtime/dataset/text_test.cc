@@ -32,7 +32,8 @@ TEST_CASE("lines of tokens become samples, padded to one length") {
 
 TEST_CASE("a stream is cut into samples with the token after each as target") {
   const TemporaryDirectory dir;
-  const DataSetPtr set = must(open_dataset(dir.write("t.txt", "0 1 2\n3 4 5 6\n7"), {.tokens = {.length = 3}, .token_stream = true}));
+  const DataSetPtr set =
+      must(open_dataset(dir.write("t.txt", "0 1 2\n3 4 5 6\n7"), {.tokens = {.length = 3}, .token_stream = true}));
   CHECK(set->size() == 2);
   CHECK(read_as<int64_t>(*set, 1, 0) == Numbers{3, 4, 5});
   CHECK(read_as<int64_t>(*set, 1, 1) == Numbers{4, 5, 6});
@@ -49,7 +50,9 @@ TEST_CASE("a stream is cut into samples with the token after each as target") {
 
 TEST_CASE("text that is not tokens is refused with its place") {
   const TemporaryDirectory dir;
-  const auto refused = [&](const std::string& text, const TokenOptions& options = {}) { return problem(open_token_lines(dir.write("t.txt", text), options)); };
+  const auto refused = [&](const std::string& text, const TokenOptions& options = {}) {
+    return problem(open_token_lines(dir.write("t.txt", text), options));
+  };
   CHECK_THAT(refused("1 2\n3 x4"), Contains("t.txt: line 2: column 3: 'x4' is no integer"));
   CHECK_THAT(refused("1 2.5"), Contains("line 1: column 3: '2.5' is no integer"));
   CHECK_THAT(refused("5000000000"), Contains("does not fit 32 bits"));

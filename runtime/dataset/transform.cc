@@ -12,7 +12,9 @@ float for_channel(const std::vector<float>& values, size_t channel, float otherw
 }
 
 Status check_numbers(const ImageTransformOptions& o, int64_t channels) {
-  const auto one_for_each = [&](const std::vector<float>& v) { return v.empty() || v.size() == 1 || v.size() == static_cast<size_t>(channels); };
+  const auto one_for_each = [&](const std::vector<float>& v) {
+    return v.empty() || v.size() == 1 || v.size() == static_cast<size_t>(channels);
+  };
   if (!one_for_each(o.mean)) return error("{} means are given, needs 1 or {}", o.mean.size(), channels);
   if (!one_for_each(o.std)) return error("{} standard deviations are given, needs 1 or {}", o.std.size(), channels);
   for (float m : o.mean)
@@ -28,7 +30,8 @@ Status check_numbers(const ImageTransformOptions& o, int64_t channels) {
 Result<ImageTransform> ImageTransform::create(const ImageTransformOptions& options, const Field& input) {
   constexpr int64_t kMostSide = int64_t{1} << 20;
   if (input.dims.size() != 3 || (input.type != DType::u8 && input.type != DType::f32))
-    return error("'{}' is {}[{}]; images are uint8 or float32[channels x height x width]", input.name, name_of(input.type), to_string(input.dims));
+    return error("'{}' is {}[{}]; images are uint8 or float32[channels x height x width]", input.name, name_of(input.type),
+                 to_string(input.dims));
   ImageTransform out;
   out.options_ = options;
   out.input_ = input;
@@ -40,18 +43,21 @@ Result<ImageTransform> ImageTransform::create(const ImageTransformOptions& optio
   if (o.crop_height == 0) o.crop_height = height;
   if (o.crop_width == 0) o.crop_width = width;
   if (o.crop_height > height + 2 * o.pad || o.crop_width > width + 2 * o.pad)
-    return error("{}x{} pixels cannot be cropped from an image of {}x{} with {} pixels of padding", o.crop_width, o.crop_height, width, height, o.pad);
+    return error("{}x{} pixels cannot be cropped from an image of {}x{} with {} pixels of padding", o.crop_width, o.crop_height,
+                 width, height, o.pad);
   if (o.scale == 0) o.scale = input.type == DType::u8 ? 1.0f / 255.0f : 1.0f;
   out.output_ = {input.name, DType::f32, {channels, o.crop_height, o.crop_width}};
   if (input.type == DType::u8) {
     for (size_t c = 0; c < static_cast<size_t>(channels); ++c)
-      for (int x = 0; x < 256; ++x) out.table_.push_back((static_cast<float>(x) * o.scale - for_channel(o.mean, c, 0)) / for_channel(o.std, c, 1));
+      for (int x = 0; x < 256; ++x)
+        out.table_.push_back((static_cast<float>(x) * o.scale - for_channel(o.mean, c, 0)) / for_channel(o.std, c, 1));
   }
   return out;
 }
 
 ImageTransform::Window ImageTransform::choose(const RandomStream& random) const {
-  const int64_t rows = input_.dims[1] + 2 * options_.pad - options_.crop_height, columns = input_.dims[2] + 2 * options_.pad - options_.crop_width;
+  const int64_t rows = input_.dims[1] + 2 * options_.pad - options_.crop_height,
+                columns = input_.dims[2] + 2 * options_.pad - options_.crop_width;
   Window window{rows / 2, columns / 2, options_.random_flip && random.below(2, 2) == 1};
   if (options_.random_crop) {
     window.top = static_cast<int64_t>(random.below(static_cast<uint64_t>(rows) + 1, 0));
@@ -67,8 +73,10 @@ void ImageTransform::copy(const std::byte* in, const Window& window, std::byte* 
   const int64_t channels = input_.dims[0], height = input_.dims[1], width = input_.dims[2], columns = options_.crop_width;
   const auto normal = [&](T x, int64_t c) {
     const auto channel = static_cast<size_t>(c);
-    if constexpr (std::is_same_v<T, uint8_t>) return table_[channel * 256 + x];
-    else return (x * options_.scale - for_channel(options_.mean, channel, 0)) / for_channel(options_.std, channel, 1);
+    if constexpr (std::is_same_v<T, uint8_t>)
+      return table_[channel * 256 + x];
+    else
+      return (x * options_.scale - for_channel(options_.mean, channel, 0)) / for_channel(options_.std, channel, 1);
   };
   std::vector<float> row(static_cast<size_t>(columns));
   for (int64_t c = 0; c < channels; ++c) {
@@ -86,15 +94,18 @@ void ImageTransform::copy(const std::byte* in, const Window& window, std::byte* 
         }
         row[static_cast<size_t>(window.flip ? columns - 1 - x : x)] = value;
       }
-      std::memcpy(out + static_cast<size_t>((c * options_.crop_height + y) * columns) * sizeof(float), row.data(), row.size() * sizeof(float));
+      std::memcpy(out + static_cast<size_t>((c * options_.crop_height + y) * columns) * sizeof(float), row.data(),
+                  row.size() * sizeof(float));
     }
   }
 }
 
 void ImageTransform::apply(const std::byte* in, const RandomStream& random, std::byte* out) const {
   const Window window = choose(random);
-  if (input_.type == DType::u8) copy<uint8_t>(in, window, out);
-  else copy<float>(in, window, out);
+  if (input_.type == DType::u8)
+    copy<uint8_t>(in, window, out);
+  else
+    copy<float>(in, window, out);
 }
 
 }  // namespace svengine

@@ -16,12 +16,12 @@ namespace svengine {
 
 struct ImageTransformOptions {
   std::string field = "image";
-  int64_t pad = 0;                             // pixels on each of the four sides
-  int64_t crop_height = 0, crop_width = 0;     // 0: as large as the image without padding
-  bool random_crop = false;                    // false: from the centre, rounded towards the top left
+  int64_t pad = 0;                          // pixels on each of the four sides
+  int64_t crop_height = 0, crop_width = 0;  // 0: as large as the image without padding
+  bool random_crop = false;                 // false: from the centre, rounded towards the top left
   bool random_flip = false;
-  float scale = 0;                             // 0: 1/255 for uint8, 1 for float32
-  std::vector<float> mean = {}, std = {};      // after scaling; one for each channel, one for all, or none: 0 and 1
+  float scale = 0;                         // 0: 1/255 for uint8, 1 for float32
+  std::vector<float> mean = {}, std = {};  // after scaling; one for each channel, one for all, or none: 0 and 1
 };
 
 /// Immutable; any number of threads may apply one.

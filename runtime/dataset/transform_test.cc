@@ -49,9 +49,11 @@ std::vector<float> expected(int top, int left, int height, int width, bool flip)
 
 TEST_CASE("the centre is cropped and normalised, for bytes and for floats") {
   const ImageTransformOptions options{.crop_height = 2, .crop_width = 3, .mean = {0.5f, 0.25f}, .std = {2, 4}};
-  const ImageTransform bytes = must(ImageTransform::create(options, kBytes)), floats = must(ImageTransform::create(options, kFloats));
+  const ImageTransform bytes = must(ImageTransform::create(options, kBytes)),
+                       floats = must(ImageTransform::create(options, kFloats));
   CHECK(bytes.output() == Field{"image", DType::f32, {2, 2, 3}});
-  const std::vector<float> crop = expected(1, 1, 2, 3, false), from_bytes = apply<uint8_t>(bytes, 1), from_floats = apply<float>(floats, 1);
+  const std::vector<float> crop = expected(1, 1, 2, 3, false), from_bytes = apply<uint8_t>(bytes, 1),
+                           from_floats = apply<float>(floats, 1);
   for (size_t i = 0; i < crop.size(); ++i) {
     const float mean = i < 6 ? 0.5f : 0.25f, std = i < 6 ? 2.0f : 4.0f;
     CHECK(from_bytes[i] == Approx((crop[i] / 255 - mean) / std));
@@ -60,7 +62,8 @@ TEST_CASE("the centre is cropped and normalised, for bytes and for floats") {
 }
 
 TEST_CASE("random crops are windows of the padded image, all of them, and flipped half the time") {
-  const ImageTransformOptions options{.pad = 2, .crop_height = 3, .crop_width = 4, .random_crop = true, .random_flip = true, .scale = 1};
+  const ImageTransformOptions options{
+      .pad = 2, .crop_height = 3, .crop_width = 4, .random_crop = true, .random_flip = true, .scale = 1};
   const ImageTransform transform = must(ImageTransform::create(options, kBytes));
   std::map<std::vector<float>, int> windows;
   for (int top = -2; top <= 3; ++top)

@@ -32,10 +32,11 @@ Status write_all(int file, const std::string& path, std::string_view text) {
 }
 
 Result<std::string> read_all(int file, const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   if (fstat(file, &status) != 0) return error("cannot read the state of '{}': {}", path, std::strerror(errno));
   if (!S_ISREG(status.st_mode)) return error("'{}' is no regular file", path);
-  if (status.st_size > kMostBytes) return error("'{}' has {} bytes; a log of at most {} is continued", path, status.st_size, kMostBytes);
+  if (status.st_size > kMostBytes)
+    return error("'{}' has {} bytes; a log of at most {} is continued", path, status.st_size, kMostBytes);
   std::string text(static_cast<size_t>(status.st_size), '\0');
   for (size_t done = 0; done < text.size();) {
     const ssize_t n = ::pread(file, text.data() + done, text.size() - done, static_cast<off_t>(done));
@@ -48,7 +49,8 @@ Result<std::string> read_all(int file, const std::string& path) {
 
 /// How much of a log stays: the header and the rows of steps up to the last. Steps rise, so what goes is at the end.
 Result<size_t> kept_part(std::string_view text, std::string_view header, int64_t last_step) {
-  if (!text.starts_with(header)) return error("it holds other columns than '{}'; give another name", header.substr(0, header.size() - 1));
+  if (!text.starts_with(header))
+    return error("it holds other columns than '{}'; give another name", header.substr(0, header.size() - 1));
   size_t kept = header.size();
   for (;;) {
     const size_t stop = text.find('\n', kept);
@@ -56,7 +58,8 @@ Result<size_t> kept_part(std::string_view text, std::string_view header, int64_t
     const std::string_view line = text.substr(kept, stop - kept);
     int64_t step = 0;
     const auto [end, problem] = std::from_chars(line.data(), line.data() + line.size(), step);
-    if (problem != std::errc() || end == line.data() + line.size() || *end != ',') return error("'{}' is no row of a log; give another name", line.substr(0, 40));
+    if (problem != std::errc() || end == line.data() + line.size() || *end != ',')
+      return error("'{}' is no row of a log; give another name", line.substr(0, 40));
     if (step > last_step) return kept;
     kept = stop + 1;
   }
@@ -64,7 +67,8 @@ Result<size_t> kept_part(std::string_view text, std::string_view header, int64_t
 
 }  // namespace
 
-Result<std::unique_ptr<CsvLog>> CsvLog::open(const std::string& path, const std::vector<std::string>& columns, int64_t last_step) {
+Result<std::unique_ptr<CsvLog>> CsvLog::open(const std::string& path, const std::vector<std::string>& columns,
+                                             int64_t last_step) {
   std::string header = "step";
   for (const std::string& column : columns) header += "," + quoted(column);
   header += "\n";
@@ -79,7 +83,8 @@ Result<std::unique_ptr<CsvLog>> CsvLog::open(const std::string& path, const std:
   }
   Result<size_t> kept = kept_part(text, header, last_step);
   if (!kept.ok()) return std::move(kept).error().in(fmt::format("cannot continue '{}'", path));
-  if (*kept < text.size() && ::ftruncate(file, static_cast<off_t>(*kept)) != 0) return error("cannot shorten '{}': {}", path, std::strerror(errno));
+  if (*kept < text.size() && ::ftruncate(file, static_cast<off_t>(*kept)) != 0)
+    return error("cannot shorten '{}': {}", path, std::strerror(errno));
   return log;
 }
 

@@ -20,7 +20,8 @@ class CsvLog {
   /// `columns` follow the first one, "step". An existing file with the same columns is continued, after the rows of steps above
   /// `last_step` are taken out: a resumed run makes those again. Other files are refused, never overwritten; half a row at the
   /// end, which a killed run left, is taken out.
-  static Result<std::unique_ptr<CsvLog>> open(const std::string& path, const std::vector<std::string>& columns, int64_t last_step);
+  static Result<std::unique_ptr<CsvLog>> open(const std::string& path, const std::vector<std::string>& columns,
+                                              int64_t last_step);
   ~CsvLog();
   CsvLog(const CsvLog&) = delete;
   CsvLog& operator=(const CsvLog&) = delete;

@@ -88,10 +88,12 @@ std::string value_event(int64_t step, const Message& value) {
 }  // namespace
 
 Result<std::unique_ptr<EventWriter>> EventWriter::open(const std::string& directory) {
-  if (::mkdir(directory.c_str(), 0777) != 0 && errno != EEXIST) return error("cannot make the directory '{}': {}", directory, std::strerror(errno));
+  if (::mkdir(directory.c_str(), 0777) != 0 && errno != EEXIST)
+    return error("cannot make the directory '{}': {}", directory, std::strerror(errno));
   std::array<char, 256> host{};
   if (gethostname(host.data(), host.size() - 1) != 0) std::strcpy(host.data(), "host");
-  const std::string name = fmt::format("{}/events.out.tfevents.{:010}.{}.{}", directory, static_cast<int64_t>(now()), host.data(), getpid());
+  const std::string name =
+      fmt::format("{}/events.out.tfevents.{:010}.{}.{}", directory, static_cast<int64_t>(now()), host.data(), getpid());
   int file = -1;
   std::string path;
   for (int attempt = 0; attempt < 1000 && file < 0; ++attempt) {  // several in one second have a number each

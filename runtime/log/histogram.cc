@@ -26,7 +26,8 @@ Histogram histogram_of(std::span<const float> values, int buckets) {
   out.limits.push_back(out.most);
   out.counts.resize(static_cast<size_t>(n));
   for (float v : values)
-    if (std::isfinite(v)) ++out.counts[static_cast<size_t>(std::ranges::lower_bound(out.limits, static_cast<double>(v)) - out.limits.begin())];
+    if (std::isfinite(v))
+      ++out.counts[static_cast<size_t>(std::ranges::lower_bound(out.limits, static_cast<double>(v)) - out.limits.begin())];
   return out;
 }
 

@@ -1,5 +1,5 @@
-#include <catch2/catch.hpp>
 #include <unistd.h>
+#include <catch2/catch.hpp>
 
 #include <cmath>
 #include <cstring>
@@ -117,8 +117,8 @@ std::unique_ptr<CsvLog> csv(const std::string& path, int64_t last_step) {
 
 TEST_CASE("CRC32C gives the known answers") {
   CHECK(crc_of("") == 0);
-  CHECK(crc_of("123456789") == 0xe3069283);                    // the check value of its definition
-  CHECK(crc_of(std::string(32, '\0')) == 0x8a9136aa);          // RFC 3720, appendix B.4
+  CHECK(crc_of("123456789") == 0xe3069283);            // the check value of its definition
+  CHECK(crc_of(std::string(32, '\0')) == 0x8a9136aa);  // RFC 3720, appendix B.4
   CHECK(crc_of(std::string(32, '\xff')) == 0x62a8ab43);
 }
 
@@ -182,7 +182,8 @@ TEST_CASE("a table grows row by row, and a resumed run continues it") {
   const std::string path = dir.path() + "/log.csv", header = "step,loss,\"odd, \"\"name\"\"\"\n";
   {
     const auto log = csv(path, 0);
-    for (int step = 1; step <= 4; ++step) REQUIRE(log->row(100 * step, std::vector<std::optional<double>>{0.1 * step, std::nullopt}).ok());
+    for (int step = 1; step <= 4; ++step)
+      REQUIRE(log->row(100 * step, std::vector<std::optional<double>>{0.1 * step, std::nullopt}).ok());
     CHECK_FALSE(log->row(500, std::vector<std::optional<double>>{1.0}).ok());
   }
   const std::string whole = content_of(path);
@@ -201,7 +202,8 @@ TEST_CASE("a table grows row by row, and a resumed run continues it") {
 TEST_CASE("a file that is no such table is not touched") {
   const TemporaryDirectory dir;
   const std::string path = dir.path() + "/log.csv";
-  for (const std::string text : {"a letter\n", "step,other\n", "step,loss,\"odd, \"\"name\"\"\"\nno number,\n", "step,loss,\"odd, \"\"name\"\"\"\n7\n"}) {
+  for (const std::string text :
+       {"a letter\n", "step,other\n", "step,loss,\"odd, \"\"name\"\"\"\nno number,\n", "step,loss,\"odd, \"\"name\"\"\"\n7\n"}) {
     std::ofstream(path, std::ios::trunc) << text;
     const auto opened = CsvLog::open(path, kColumns, 1000);
     REQUIRE_FALSE(opened.ok());

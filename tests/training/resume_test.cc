@@ -1,9 +1,10 @@
 // Killed at random moments and resumed, a run ends in the same bits as an undisturbed one. The network here is a stand-in, one
-// vector that takes up every batch in an order-dependent way; data set, loader, schedule, random numbers and checkpoints are real.
-#include <catch2/catch.hpp>
-#include <csignal>
+// vector that takes up every batch in an order-dependent way; data set, loader, schedule, random numbers and checkpoints are
+// real.
 #include <sys/wait.h>
 #include <unistd.h>
+#include <catch2/catch.hpp>
+#include <csignal>
 
 #include <filesystem>
 
@@ -27,7 +28,8 @@ T must(Result<T> result) {
 }
 
 DataSetPtr samples() {
-  Tensor images = Tensor::allocate(DType::u8, {kSamples, 3, 6, 6}).value(), labels = Tensor::allocate(DType::i64, {kSamples}).value();
+  Tensor images = Tensor::allocate(DType::u8, {kSamples, 3, 6, 6}).value(),
+         labels = Tensor::allocate(DType::i64, {kSamples}).value();
   const RandomStream random(3);
   for (size_t i = 0; i < images.byte_size(); ++i) images.data<uint8_t>()[i] = static_cast<uint8_t>(random.below(256, i));
   for (size_t i = 0; i < kSamples; ++i) labels.data<int64_t>()[i] = static_cast<int64_t>(i % 10);
@@ -46,7 +48,8 @@ Run fresh() {
   options.order = {.batch = kBatch, .shuffle = true, .seed = 11, .drop_last = false};
   options.image = ImageTransformOptions{.pad = 1, .random_crop = true, .random_flip = true, .mean = {0.5f}, .std = {0.25f}};
   options.threads = 2;
-  Run run{must(Loader::create(samples(), options)), must(Schedule::parse("cosine:steps=5000,warmup_steps=200")), Tensor::allocate(DType::f32, {kPixels}).value()};
+  Run run{must(Loader::create(samples(), options)), must(Schedule::parse("cosine:steps=5000,warmup_steps=200")),
+          Tensor::allocate(DType::f32, {kPixels}).value()};
   REQUIRE(initialize(Initializer::normal(0, 1), RandomStream(1).at("weight"), run.weight).ok());
   return run;
 }
@@ -58,7 +61,8 @@ void advance(Run& run) {
   const std::span<const float> images = batch.tensors[0].data<float>();
   for (size_t row = 0; row < batch.samples.size(); ++row)
     for (size_t i = 0; i < weight.size(); ++i)
-      weight[i] += rate * (images[row * weight.size() + i] - weight[(i + 1) % weight.size()] * 0.1f + static_cast<float>(batch.samples[row]) * 0.001f);
+      weight[i] += rate * (images[row * weight.size() + i] - weight[(i + 1) % weight.size()] * 0.1f +
+                           static_cast<float>(batch.samples[row]) * 0.001f);
   ++run.step;
 }
 
