@@ -226,3 +226,43 @@ TEST_CASE("addends that change the shape, or are added to rows, stay outside the
   };
   CHECK(ops_of(check_pass(broadcast, "mat_mul", {random_tensor({5, 12}, 1)})) == "ReduceMean MatMul Add");
 }
+
+TEST_CASE("products read transposed operands instead of transposing them") {
+  const auto swap = [](Builder& b, Value* v) { return b.add("Transpose", {v}, make_attributes({{"perm", std::vector<int64_t>{0, 2, 1}}})); };
+  const std::vector<Tensor> data = {random_tensor({2, 5, 7}, 1), random_tensor({2, 5, 9}, 2)};
+  const Graph after = check_pass(
+      [&](Builder& b) {
+        Value *x = b.input("x", DType::f32, {2, 5, 7}), *z = b.input("z", DType::f32, {2, 5, 9});
+        b.output(b.add("MatMul", {swap(b, x), z}), "y");
+        b.output(b.add("MatMul", {x, b.add("Transpose", {weights(b, {9, 7})})}), "w");
+      },
+      "mat_mul", data);
+  const Node& product = node_of(after, "FusedMatMul");
+  CHECK((product.attributes.integer("transpose_a") == 1 && product.attributes.integer("transpose_b") == 0));
+  CHECK(product.input(0)->is_input());
+}
+
+TEST_CASE("a transposed product of matrices is the product of the transposed ones") {
+  const std::vector<Tensor> data = {random_tensor({7, 5}, 1), random_tensor({7, 9}, 2)};
+  const Graph after = check_pass(
+      [](Builder& b) {
+        Value *x = b.input("x", DType::f32, {7, 5}), *z = b.input("z", DType::f32, {7, 9});
+        b.output(b.add("Transpose", {b.add("MatMul", {b.add("Transpose", {x}), z})}), "y");
+      },
+      "mat_mul", data);
+  const Node& product = node_of(after, "FusedMatMul");
+  CHECK((product.attributes.integer("transpose_a") == 1 && product.attributes.integer("transpose_b") == 0));
+  CHECK(to_string(product.output()->type) == "float32[9x5]");
+}
+
+TEST_CASE("a bias that is computed goes into the product too, one that adds a dimension does not") {
+  const std::vector<Tensor> data = {random_tensor({5, 7}, 1), random_tensor({9}, 2), random_tensor({1, 5, 9}, 3)};
+  const Graph after = check_pass(
+      [](Builder& b) {
+        Value *x = b.input("x", DType::f32, {5, 7}), *bias = b.input("b", DType::f32, {9}), *more = b.input("m", DType::f32, {1, 5, 9});
+        b.output(b.add("Add", {b.add("MatMul", {x, weights(b, {7, 9})}), bias}), "y");
+        b.output(b.add("Add", {b.add("MatMul", {x, weights(b, {7, 9}, 4)}), more}), "z");
+      },
+      "mat_mul", data);
+  CHECK(ops_of(after) == "FusedMatMul MatMul Add");
+}

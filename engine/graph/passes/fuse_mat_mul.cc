@@ -1,5 +1,7 @@
 // MatMul and Gemm take what follows them into their epilogue: scale, bias, residual, activation -> FusedMatMul.
 //
+// Transposes of the last two dimensions go into the product, before it and behind it.
+//
 //   MatMul ─> Add bias[N] ─> Gelu          Gemm(C = bias[N]) ─> Relu          MatMul ─> Add bias ─> Add residual
 #include "engine/graph/passes/epilogue.h"
 #include "engine/graph/passes/match.h"
@@ -15,15 +17,17 @@ std::optional<int64_t> columns(const Node& node) {
   return out.dims().back().value();
 }
 
-/// A constant that adds one number to every column. One of a higher rank than the result's would change the result's shape.
+/// A value that adds one number to every column: a vector, or a constant of a higher rank, but not one above the result's, which it
+/// would change the shape of.
 bool is_bias(const Value* value, int64_t n, int64_t rank) {
-  return value && value->is_constant() && value->type.shape.rank() <= rank && value->type.dtype == DType::f32 && value->constant().count() == n &&
+  if (value && !value->is_constant()) return value->type.dtype == DType::f32 && value->type.shape == Shape{Dim(n)} && rank >= 1;
+  return value && value->type.shape.rank() <= rank && value->type.dtype == DType::f32 && value->constant().count() == n &&
          !value->constant().dims().empty() && value->constant().dims().back() == n;
 }
 
 /// The bias as a vector: constants of shape [1, .., N] get another view.
 Value* as_vector(Graph& graph, Value* bias) {
-  if (bias->constant().dims().size() == 1) return bias;
+  if (bias->type.shape.rank() == 1) return bias;
   return graph.add_constant(bias->name() + ".vector", bias->constant().reshaped({bias->constant().count()}));
 }
 
@@ -59,6 +63,52 @@ void take_addends(Graph& graph, Node& product, const OpDef& fused) {
   }
 }
 
+/// The source of a Transpose of the last two dimensions, else null.
+Value* transposed_matrix(const Value* value) {
+  const Node* transpose = producer_if(value, "Transpose");
+  const int64_t rank = value->type.shape.rank();
+  if (!transpose || rank < 2) return nullptr;
+  std::vector<int64_t> perm = transpose->attributes.integers("perm");
+  if (perm.empty() && rank == 2) perm = {1, 0};
+  if (static_cast<int64_t>(perm.size()) != rank) return nullptr;
+  for (int64_t i = 0; i < rank; ++i) {
+    const int64_t wanted = i < rank - 2 ? i : 2 * rank - 3 - i;
+    if (perm[static_cast<size_t>(i)] != wanted) return nullptr;
+  }
+  return transpose->input(0);
+}
+
+void flip(Node& product, const char* attribute) { product.attributes.set(attribute, int64_t{product.attributes.integer(attribute) == 0}); }
+
+/// Operands are read transposed instead of being transposed first: packing does both at one cost.
+void take_transposes(Graph& graph, Node& product, const OpDef& fused) {
+  if (product.input(0)->type.shape.rank() < 2 || product.input(1)->type.shape.rank() < 2) return;
+  for (size_t i = 0; i < 2; ++i) {
+    Value* source = transposed_matrix(product.input(i));
+    if (!source) continue;
+    graph.set_op(&product, fused);
+    flip(product, i == 0 ? "transpose_a" : "transpose_b");
+    graph.set_input(&product, i, source);
+  }
+}
+
+/// (A B)' = B' A': the gradient of weights that the network transposes.
+void take_transpose_behind(Graph& graph, Node& product, const OpDef& fused) {
+  Node* transpose = only_user_if(graph, product.output(), "Transpose");
+  Value *a = product.input(0), *b = product.input(1);
+  if (!transpose || product.input(2) || product.input(3) || !product.attributes.text("activation").empty()) return;
+  if (a->type.shape.rank() != 2 || b->type.shape.rank() != 2 || transposed_matrix(transpose->output()) != product.output()) return;
+  const Type type = transpose->output()->type;
+  const int64_t transpose_a = product.attributes.integer("transpose_a"), transpose_b = product.attributes.integer("transpose_b");
+  graph.set_op(&product, fused);
+  graph.set_input(&product, 0, b);
+  graph.set_input(&product, 1, a);
+  product.attributes.set("transpose_a", int64_t{transpose_b == 0});
+  product.attributes.set("transpose_b", int64_t{transpose_a == 0});
+  absorb(graph, product, *transpose);
+  product.output()->type = type;
+}
+
 }  // namespace
 
 Status fuse_mat_mul(Graph& graph, const PassContext& context) {
@@ -70,6 +120,8 @@ Status fuse_mat_mul(Graph& graph, const PassContext& context) {
   for (const auto& node : graph.nodes())
     if (is_product(node.get()) && node->output()->type.dtype == DType::f32) products.push_back(node.get());
   for (Node* node : products) {
+    take_transposes(graph, *node, *fused);
+    take_transpose_behind(graph, *node, *fused);
     // A residual is added before the activation in the kernel: Add after an activation is not taken.
     take_addends(graph, *node, *fused);
     absorb_activation(graph, *node, *fused);
