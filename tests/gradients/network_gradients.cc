@@ -44,6 +44,7 @@ Training differentiate(Graph graph, const std::string& data) {
   std::vector<Value*> weights = trainable_constants(graph);
   for (const Value* v : weights) names.push_back(v->name());
   for (Tensor& tensor : check(constants_to_inputs(graph, names))) t.inputs.push_back(std::move(tensor));
+  check(prepare_for_gradients(graph, pass_context(*kernels::available_kernel_sets()[0])));
   std::vector<GradientSeed> seeds;
   for (Value* v : graph.outputs()) {
     const std::string name = "gradient." + v->name();
