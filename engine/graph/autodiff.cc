@@ -48,7 +48,8 @@ class Differentiator {
 };
 
 Status Differentiator::seed(const GradientSeed& seed) {
-  if (!is_real(seed.value)) return error("'{}' is {}: only floating-point values have a gradient", seed.value->name(), to_string(seed.value->type));
+  if (!is_real(seed.value))
+    return error("'{}' is {}: only floating-point values have a gradient", seed.value->name(), to_string(seed.value->type));
   Value* gradient = seed.gradient;
   if (!gradient) {
     const Shape& shape = seed.value->type.shape;
@@ -87,7 +88,8 @@ Value* Differentiator::total(Value* value) {
 Status Differentiator::differentiate(Node& node) {
   std::vector<bool> wanted;
   for (const Value* v : node.inputs()) wanted.push_back(v && is_real(v) && needed_.count(v));
-  const bool reached = std::any_of(node.outputs().begin(), node.outputs().end(), [&](const Value* v) { return parts_.count(v) > 0; });
+  const bool reached =
+      std::any_of(node.outputs().begin(), node.outputs().end(), [&](const Value* v) { return parts_.count(v) > 0; });
   if (!reached || std::none_of(wanted.begin(), wanted.end(), [](bool w) { return w; })) return {};
   if (!node.op().gradient) return error("operator {} has no gradient, and one is needed through this node", node.op().name);
   std::vector<Value*> gradients;
@@ -144,8 +146,10 @@ Result<std::vector<Tensor>> constants_to_inputs(Graph& graph, std::span<const st
   for (const std::string& name : names) {
     const auto found = constants.find(name);
     if (found == constants.end()) return error("the graph has no constant '{}'", name);
-    if (!is_real(found->second)) return error("constant '{}' is {}: only floating point can be trained", name, to_string(found->second->type));
-    if (std::find(values.begin(), values.end(), found->second) != values.end()) return error("constant '{}' is named twice", name);
+    if (!is_real(found->second))
+      return error("constant '{}' is {}: only floating point can be trained", name, to_string(found->second->type));
+    if (std::find(values.begin(), values.end(), found->second) != values.end())
+      return error("constant '{}' is named twice", name);
     values.push_back(found->second);
   }
   std::vector<Tensor> tensors;

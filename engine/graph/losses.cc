@@ -16,7 +16,8 @@ Value* label_loss(Builder& b, Loss loss, Value* prediction, Value* labels, const
   if (options.label_smoothing != 0) attributes.set("label_smoothing", static_cast<float>(options.label_smoothing));
   std::vector<Value*> inputs{prediction, labels};
   if (options.class_weights) inputs.push_back(options.class_weights);
-  return b.add(loss == Loss::nll ? "NegativeLogLikelihoodLoss" : "SoftmaxCrossEntropyLoss", std::move(inputs), std::move(attributes), "loss");
+  return b.add(loss == Loss::nll ? "NegativeLogLikelihoodLoss" : "SoftmaxCrossEntropyLoss", std::move(inputs),
+               std::move(attributes), "loss");
 }
 
 Value* number(Builder& b, double value) { return b.constant(Tensor::scalar(static_cast<float>(value))); }
@@ -69,7 +70,8 @@ Value* add_loss(Builder& b, Loss loss, Value* prediction, Value* target, const L
   if (!b.status().ok()) return nullptr;
   Value* each = element_loss(b, loss, prediction, target, options);
   if (options.reduction == Reduction::none) return each;
-  return b.add(options.reduction == Reduction::mean ? "ReduceMean" : "ReduceSum", {each}, make_attributes({{"keepdims", int64_t{0}}}), "loss");
+  return b.add(options.reduction == Reduction::mean ? "ReduceMean" : "ReduceSum", {each},
+               make_attributes({{"keepdims", int64_t{0}}}), "loss");
 }
 
 }  // namespace svengine

@@ -30,8 +30,8 @@ struct LossOptions {
   double label_smoothing = 0;                 // cross_entropy, nll
 };
 
-/// The loss of a prediction; the target has the prediction's type and shape, or for the first two holds integer labels. Rank 0, unless
-/// the reduction is none. Null after a failure, which the builder keeps.
+/// The loss of a prediction; the target has the prediction's type and shape, or for the first two holds integer labels. Rank 0,
+/// unless the reduction is none. Null after a failure, which the builder keeps.
 Value* add_loss(Builder& builder, Loss loss, Value* prediction, Value* target, const LossOptions& options = {});
 
 }  // namespace svengine

@@ -2,8 +2,8 @@
 //
 //   dx = dy f'(v)
 //
-// v is what f' is cheapest from: the function's input x or its result y = f(x), as said behind each. The work is cut into tasks of
-// kElementwiseTask elements (elementwise.h). dx may be dy or v; otherwise nothing may overlap. Where f has a kink, f' is what
+// v is what f' is cheapest from: the function's input x or its result y = f(x), as said behind each. The work is cut into tasks
+// of kElementwiseTask elements (elementwise.h). dx may be dy or v; otherwise nothing may overlap. Where f has a kink, f' is what
 // PyTorch takes: 0 for Relu at 0, 1 for Clip at its bounds. Relative to the largest |f'| the error is at most 2^-21.
 #pragma once
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Cross entropy from log-probabilities, and its gradient.
 //
-// log_p is [batch, classes, inner], labels [batch, inner]; a position is one of the batch * inner labels. With w the class weights (1
-// without) and s the label smoothing, the target of a position with label l is
+// log_p is [batch, classes, inner], labels [batch, inner]; a position is one of the batch * inner labels. With w the class
+// weights (1 without) and s the label smoothing, the target of a position with label l is
 //
 //     t_c = w_c ((1 - s) [c = l] + s / classes)
 //
@@ -9,9 +9,9 @@
 //   backward:  dx_c = -k t_c                                with respect to log_p
 //              dx_c = k (exp(log_p_c) sum_j t_j - t_c)      with respect to the scores whose log-softmax log_p is
 //
-// k being the gradient of that position's loss. A position whose label is `ignore` has loss, weight and gradient 0. Other labels must be
-// in [0, classes): callers have checked them. Labels are int32 or int64 (label_bytes 4 or 8). Nothing overlaps, except that dx may be
-// log_p.
+// k being the gradient of that position's loss. A position whose label is `ignore` has loss, weight and gradient 0. Other labels
+// must be in [0, classes): callers have checked them. Labels are int32 or int64 (label_bytes 4 or 8). Nothing overlaps, except
+// that dx may be log_p.
 #pragma once
 #include <cstdint>
 

@@ -21,9 +21,12 @@ struct Data {
   CrossEntropyArgs args;
 
   explicit Data(const Problem& p)
-      : log_p(random_buffer(p.batch * p.classes * p.inner, 1, -9, 0)), weights(random_buffer(p.classes, 2, 0.5f, 2)), k(random_buffer(p.batch * p.inner, 3)) {
+      : log_p(random_buffer(p.batch * p.classes * p.inner, 1, -9, 0)),
+        weights(random_buffer(p.classes, 2, 0.5f, 2)),
+        k(random_buffer(p.batch * p.inner, 3)) {
     std::mt19937 random(4);
-    for (int64_t i = 0; i < p.batch * p.inner; ++i) labels.push_back(p.ignoring && random() % 4 == 0 ? -100 : static_cast<int64_t>(random() % p.classes));
+    for (int64_t i = 0; i < p.batch * p.inner; ++i)
+      labels.push_back(p.ignoring && random() % 4 == 0 ? -100 : static_cast<int64_t>(random() % p.classes));
     args = {.log_p = log_p.data(), .labels = labels.data(), .class_weights = p.weighted ? weights.data() : nullptr};
     args.batch = p.batch, args.classes = p.classes, args.inner = p.inner;
     args.has_ignore = p.ignoring, args.ignore = -100, args.smoothing = p.smoothing;
@@ -34,7 +37,9 @@ struct Data {
     const bool hit = labels[static_cast<size_t>(position)] == c;
     return weight(c) * ((hit ? 1 - double(args.smoothing) : 0) + double(args.smoothing) / static_cast<double>(args.classes));
   }
-  int64_t at(int64_t position, int64_t c) const { return (position / args.inner * args.classes + c) * args.inner + position % args.inner; }
+  int64_t at(int64_t position, int64_t c) const {
+    return (position / args.inner * args.classes + c) * args.inner + position % args.inner;
+  }
 };
 
 void check_forward(const KernelTable& set, Data& d, const std::string& what) {
@@ -51,7 +56,8 @@ void check_forward(const KernelTable& set, Data& d, const std::string& what) {
     }
     want.value.push_back(sum);
     want.error.push_back(16 * 0x1p-24 * magnitude);
-    REQUIRE(weight[static_cast<size_t>(i)] == (d.ignored(i) ? 0.0f : static_cast<float>(d.weight(d.labels[static_cast<size_t>(i)]))));
+    REQUIRE(weight[static_cast<size_t>(i)] ==
+            (d.ignored(i) ? 0.0f : static_cast<float>(d.weight(d.labels[static_cast<size_t>(i)]))));
   }
   require_close(loss, want, what + " loss");
   REQUIRE(weight.intact());
@@ -82,11 +88,13 @@ void check_backward(const KernelTable& set, const Data& d, bool each, bool of_sc
 TEST_CASE("cross entropy and its gradient", "[gradient]") {
   std::vector<Problem> problems = {{3, 5, 7, true, true, 0.1f}, {2, 10, 50, true, false, 0},  {4, 3, 1, false, true, 0},
                                    {1, 2, 33, false, true, 0.3f}, {2, 3000, 1, true, true, 0.1f}, {5, 1, 1, false, false, 0}};
-  for (int64_t classes = 1; classes <= 65; ++classes) problems.push_back({3, classes, 1, classes % 2 == 0, classes % 3 == 0, classes % 5 == 0 ? 0.1f : 0});
+  for (int64_t classes = 1; classes <= 65; ++classes)
+    problems.push_back({3, classes, 1, classes % 2 == 0, classes % 3 == 0, classes % 5 == 0 ? 0.1f : 0});
   for (const KernelTable* set : available_kernel_sets())
     for (const Problem& p : problems) {
       Data d(p);
-      const std::string what = std::string(set->name) + " classes " + std::to_string(p.classes) + " inner " + std::to_string(p.inner);
+      const std::string what =
+          std::string(set->name) + " classes " + std::to_string(p.classes) + " inner " + std::to_string(p.inner);
       check_forward(*set, d, what);
       for (const bool each : {false, true})
         for (const bool of_scores : {false, true}) check_backward(*set, d, each, of_scores, what);

@@ -15,8 +15,8 @@
 
 namespace svengine::kernels {
 
-/// One task is `rows_each` rows: it writes their dx, and their sums of dy h and dy to partial[task], [2][n]. Adding the partial sums
-/// up over the ceil(rows / rows_each) tasks gives dscale and dbias. n is positive.
+/// One task is `rows_each` rows: it writes their dx, and their sums of dy h and dy to partial[task], [2][n]. Adding the partial
+/// sums up over the ceil(rows / rows_each) tasks gives dscale and dbias. n is positive.
 struct RowNormGradArgs {
   const float* x = nullptr;   // [rows, n]
   const float* dy = nullptr;  // [rows, n]

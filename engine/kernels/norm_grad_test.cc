@@ -22,11 +22,13 @@ Buffer total(const Buffer& partial, int64_t blocks, int64_t n, int64_t part) {
 }
 
 void check_rows(const KernelTable& set, int64_t rows, int64_t n, int64_t rows_each) {
-  Buffer x = random_buffer(rows * n, 1), dy = random_buffer(rows * n, 2), scale = random_buffer(n, 3), mean = random_buffer(rows, 4);
+  Buffer x = random_buffer(rows * n, 1), dy = random_buffer(rows * n, 2), scale = random_buffer(n, 3),
+         mean = random_buffer(rows, 4);
   Buffer spread = random_buffer(rows, 5, 0.5f, 2), dx(x.size());
   const int64_t blocks = (rows + rows_each - 1) / rows_each;
   Buffer partial(static_cast<size_t>(blocks * 2 * n));
-  RowNormGradArgs args{x.data(), dy.data(), scale.data(), mean.data(), spread.data(), dx.data(), partial.data(), rows, n, rows_each};
+  RowNormGradArgs args{x.data(),  dy.data(),      scale.data(), mean.data(), spread.data(),
+                       dx.data(), partial.data(), rows,         n,           rows_each};
   run_tasks(set.gradient->row_norm, args);
   const std::string what = std::string(set.name) + " rows " + std::to_string(rows) + " n " + std::to_string(n);
   const ReferenceRowNormGrad want = reference_row_norm_grad(args);
@@ -41,9 +43,11 @@ void check_rows(const KernelTable& set, int64_t rows, int64_t n, int64_t rows_ea
 
 void check_channels(const KernelTable& set, int64_t batch, int64_t channels, int64_t spatial) {
   const int64_t count = batch * channels * spatial;
-  Buffer x = random_buffer(count, 1), dy = random_buffer(count, 2), mean = random_buffer(channels, 3), spread = random_buffer(channels, 4, 0.5f, 2);
+  Buffer x = random_buffer(count, 1), dy = random_buffer(count, 2), mean = random_buffer(channels, 3),
+         spread = random_buffer(channels, 4, 0.5f, 2);
   Buffer dscale(static_cast<size_t>(channels)), dbias(static_cast<size_t>(channels)), dx(x.size());
-  const ChannelGradSumsArgs sums{x.data(), dy.data(), mean.data(), spread.data(), dscale.data(), dbias.data(), batch, channels, spatial};
+  const ChannelGradSumsArgs sums{x.data(),     dy.data(), mean.data(), spread.data(), dscale.data(),
+                                 dbias.data(), batch,     channels,    spatial};
   run_tasks(set.gradient->channel_sums, sums);
   const std::string what = std::string(set.name) + " batch " + std::to_string(batch) + " spatial " + std::to_string(spatial);
   const ReferenceChannelGradSums want = reference_channel_grad_sums(sums);

@@ -18,7 +18,8 @@ Element reference(const OptimizerArgs& a, double x, double g, double v, double h
   const double d = g + double(a.decay) * x;
   if (a.rule == OptimizerRule::kAdagrad) return {x - a.rate * d / (std::sqrt(h + d * d) + a.epsilon), v, h + d * d};
   if (a.rule == OptimizerRule::kAdam) {
-    const double first = double(a.momentum) * v + double(a.share) * d, second = double(a.h_momentum) * h + double(a.h_share) * d * d;
+    const double first = double(a.momentum) * v + double(a.share) * d,
+                 second = double(a.h_momentum) * h + double(a.h_share) * d * d;
     return {a.after * (a.before * x - a.rate * first / (a.h_scale * std::sqrt(second) + a.epsilon)), first, second};
   }
   if (!a.v) return {x - a.rate * d, v, h};
@@ -27,9 +28,11 @@ Element reference(const OptimizerArgs& a, double x, double g, double v, double h
 }
 
 void check(const KernelTable& set, OptimizerArgs args, int64_t n, bool with_v) {
-  const bool has_h = args.rule != OptimizerRule::kSgd, has_v = args.rule == OptimizerRule::kAdam || (args.rule == OptimizerRule::kSgd && with_v);
+  const bool has_h = args.rule != OptimizerRule::kSgd,
+             has_v = args.rule == OptimizerRule::kAdam || (args.rule == OptimizerRule::kSgd && with_v);
   const auto size = static_cast<size_t>(n);
-  Buffer x = random_buffer(n, 1), g = random_buffer(n, 2), v = random_buffer(n, 3), h = random_buffer(n, 4, 0, 3), x_new(size), v_new(size), h_new(size);
+  Buffer x = random_buffer(n, 1), g = random_buffer(n, 2), v = random_buffer(n, 3), h = random_buffer(n, 4, 0, 3), x_new(size),
+         v_new(size), h_new(size);
   args.n = n, args.x = x.data(), args.g = g.data(), args.v = has_v ? v.data() : nullptr, args.h = has_h ? h.data() : nullptr;
   args.x_new = x_new.data(), args.v_new = v_new.data(), args.h_new = h_new.data();
   run_tasks(set.gradient->optimizer, args);
@@ -41,7 +44,8 @@ void check(const KernelTable& set, OptimizerArgs args, int64_t n, bool with_v) {
       want->error.push_back(8 * 0x1p-24 * (4 + std::fabs(value)));
     }
   }
-  const std::string what = std::string(set.name) + " rule " + std::to_string(static_cast<int>(args.rule)) + " length " + std::to_string(n);
+  const std::string what =
+      std::string(set.name) + " rule " + std::to_string(static_cast<int>(args.rule)) + " length " + std::to_string(n);
   require_close(x_new, want_x, what + " x");
   if (has_v) require_close(v_new, want_v, what + " v");
   if (has_h) require_close(h_new, want_h, what + " h");

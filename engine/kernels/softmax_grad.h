@@ -3,8 +3,8 @@
 //   softmax:      dx_i = y_i (dy_i - sum_j dy_j y_j)
 //   log-softmax:  dx_i = dy_i - exp(y_i) sum_j dy_j
 //
-// float32, contiguous. dx may be dy or y; otherwise nothing may overlap. Sums are blocked and compensated, in an order fixed by the
-// shape.
+// float32, contiguous. dx may be dy or y; otherwise nothing may overlap. Sums are blocked and compensated, in an order fixed by
+// the shape.
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,5 @@
-// Operators that take "the shape of that value": an input of which only the shape is read (OpDef::shape_only_input), or, once that
-// shape is known, attribute "shape" in its place.
+// Operators that take "the shape of that value": an input of which only the shape is read (OpDef::shape_only_input), or, once
+// that shape is known, attribute "shape" in its place.
 #pragma once
 #include "engine/graph/op_def.h"
 

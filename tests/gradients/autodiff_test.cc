@@ -1,4 +1,5 @@
-// What the differentiation of graphs does with the shape of the graph itself; rules are checked one by one in gradient_check_test.cc.
+// What the differentiation of graphs does with the shape of the graph itself; rules are checked one by one in
+// gradient_check_test.cc.
 #include "engine/graph/autodiff.h"
 
 #include <catch2/catch.hpp>
@@ -135,7 +136,9 @@ TEST_CASE("shapes may be symbolic", "[autodiff]") {
   Value* x = n.input("x", Shape({Dim("N"), Dim(2)}));
   Value *weights = n.input("w", {2, 2}), *bias = n.input("b", {2});
   Value* y = n.b.add("Add", {n.b.add("MatMul", {x, weights}), bias});
-  n.differentiate({{n.b.add("ReduceMean", {n.b.add("Reshape", {y, n.b.integers({-1})})}, make_attributes({{"keepdims", int64_t{0}}}))}}, {weights, bias});
+  n.differentiate(
+      {{n.b.add("ReduceMean", {n.b.add("Reshape", {y, n.b.integers({-1})})}, make_attributes({{"keepdims", int64_t{0}}}))}},
+      {weights, bias});
   const Tensor w = Tensor::of<float>({2, 2}, {1, 0, 0, 1}), b = vector_of({0, 0});
   CHECK(n.run({Tensor::of<float>({1, 2}, {2, 4}), w, b}) == std::vector<Numbers>{{1, 1, 2, 2}, {0.5, 0.5}});
   CHECK(n.run({Tensor::of<float>({2, 2}, {2, 4, 6, 8}), w, b}) == std::vector<Numbers>{{2, 2, 3, 3}, {0.5, 0.5}});
@@ -144,7 +147,8 @@ TEST_CASE("shapes may be symbolic", "[autodiff]") {
 TEST_CASE("where shapes are known nothing is kept for its shape alone", "[autodiff]") {
   Network n;
   Value* x = n.input("x", {2, 3});
-  Value* y = n.b.add("ReduceMean", {n.b.add("Reshape", {n.b.add("Exp", {x}), n.b.integers({3, 2})})}, make_attributes({{"keepdims", int64_t{0}}}));
+  Value* y = n.b.add("ReduceMean", {n.b.add("Reshape", {n.b.add("Exp", {x}), n.b.integers({3, 2})})},
+                     make_attributes({{"keepdims", int64_t{0}}}));
   n.differentiate({{y}}, {x});
   REQUIRE(settle_shapes(n.graph, PassContext{.ops = all_ops(), .evaluate = {}}).ok());
   int found = 0;
@@ -161,7 +165,8 @@ TEST_CASE("where shapes are known nothing is kept for its shape alone", "[autodi
 TEST_CASE("ties: max pooling takes the first, Max shares, Relu gives 0 at 0", "[autodiff]") {
   Network n;
   Value *image = n.input("image", {1, 1, 4}), *a = n.input("a", {2}), *b = n.input("b", {2}), *x = n.input("x", {3});
-  Value* pooled = n.b.add("MaxPool", {image}, make_attributes({{"kernel_shape", std::vector<int64_t>{2}}, {"strides", std::vector<int64_t>{2}}}));
+  Value* pooled = n.b.add("MaxPool", {image},
+                          make_attributes({{"kernel_shape", std::vector<int64_t>{2}}, {"strides", std::vector<int64_t>{2}}}));
   n.differentiate({{n.sum(pooled)}, {n.sum(n.b.add("Max", {a, b}))}, {n.sum(n.b.add("Relu", {x}))}}, {image, a, b, x});
   const auto g = n.run({Tensor::of<float>({1, 1, 4}, {7, 7, 1, 2}), vector_of({1, 5}), vector_of({1, 4}), vector_of({-1, 0, 1})});
   CHECK(g == std::vector<Numbers>{{1, 0, 0, 1}, {0.5, 1}, {0.5, 0}, {0, 0, 1}});

@@ -1,7 +1,7 @@
 // Operators evaluated in double precision, so that finite differences mean something.
 //
-// Where the engine's own kernels take float64 they are run on it (their oracles are the kernels' tests); the others, whose kernels
-// are float32 only, are written out here by their formulas.
+// Where the engine's own kernels take float64 they are run on it (their oracles are the kernels' tests); the others, whose
+// kernels are float32 only, are written out here by their formulas.
 #pragma once
 #include <memory>
 #include <vector>

@@ -47,7 +47,8 @@ Arrays elu(const Node& node, const Arrays& in) {
 }
 
 Arrays selu(const Node& node, const Arrays& in) {
-  const double alpha = node.attributes.real("alpha", 1.67326319217681884765625f), gamma = node.attributes.real("gamma", 1.05070102214813232421875f);
+  const double alpha = node.attributes.real("alpha", 1.67326319217681884765625f),
+               gamma = node.attributes.real("gamma", 1.05070102214813232421875f);
   return each(in[0], [=](double x) { return gamma * (x > 0 ? x : alpha * std::expm1(x)); });
 }
 
@@ -149,7 +150,8 @@ Array matmul(const Array& a, const Array& b) {
     for (int64_t row = 0; row < m; ++row)
       for (int64_t column = 0; column < n; ++column) {
         double sum = 0;
-        for (int64_t p = 0; p < k; ++p) sum += a.v[static_cast<size_t>(at_a + row * k + p)] * b.v[static_cast<size_t>(at_b + p * n + column)];
+        for (int64_t p = 0; p < k; ++p)
+          sum += a.v[static_cast<size_t>(at_a + row * k + p)] * b.v[static_cast<size_t>(at_b + p * n + column)];
         y.v.push_back(sum);
       }
   }
@@ -172,13 +174,15 @@ Array transposed(const Array& a) {
 
 Arrays gemm(const Node& node, const Arrays& in) {
   const Attributes& attributes = node.attributes;
-  Array y = matmul(attributes.integer("transA") ? transposed(in[0]) : in[0], attributes.integer("transB") ? transposed(in[1]) : in[1]);
+  Array y =
+      matmul(attributes.integer("transA") ? transposed(in[0]) : in[0], attributes.integer("transB") ? transposed(in[1]) : in[1]);
   for (double& v : y.v) v *= attributes.real("alpha", 1.0f);
   if (in.size() < 3 || in[2].v.empty()) return {y};
   const auto strides = ops::broadcast_strides(in[2].dims, y.dims);
   for (int64_t i = 0; i < y.dims[0]; ++i)
     for (int64_t j = 0; j < y.dims[1]; ++j)
-      y.v[static_cast<size_t>(i * y.dims[1] + j)] += attributes.real("beta", 1.0f) * in[2].v[static_cast<size_t>(i * strides[0] + j * strides[1])];
+      y.v[static_cast<size_t>(i * y.dims[1] + j)] +=
+          attributes.real("beta", 1.0f) * in[2].v[static_cast<size_t>(i * strides[0] + j * strides[1])];
   return {y};
 }
 

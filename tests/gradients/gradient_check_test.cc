@@ -212,7 +212,8 @@ void compare(const Array& gradient, const Wanted& wanted, double tolerance) {
     CHECK(std::fabs(gradient.v[wanted.elements[i]] - wanted.slopes[i]) <= tolerance * scale);
   }
   double along = 0, magnitude = 0;
-  for (size_t i = 0; i < gradient.v.size(); ++i) along += gradient.v[i] * wanted.direction[i], magnitude += std::fabs(gradient.v[i]);
+  for (size_t i = 0; i < gradient.v.size(); ++i)
+    along += gradient.v[i] * wanted.direction[i], magnitude += std::fabs(gradient.v[i]);
   INFO("along a random direction: " << along << ", by differences " << wanted.along);
   CHECK(std::fabs(along - wanted.along) <= tolerance * std::max(magnitude, scale));
 }
@@ -265,11 +266,55 @@ TEST_CASE("every gradient rule agrees with differences in double") {
 }
 
 TEST_CASE("the operators that networks are trained with have rules") {
-  const char* const names[] = {
-      "Abs", "Add", "AveragePool", "BatchNormalization", "Cast", "Clip", "Concat", "Conv", "Div", "Dropout", "Erf", "Exp", "Expand",
-      "Flatten", "Gather", "Gelu", "Gemm", "GlobalAveragePool", "Identity", "LayerNormalization", "Log", "LogSoftmax", "MatMul", "Max",
-      "MaxPool", "Min", "Mul", "Neg", "NegativeLogLikelihoodLoss", "Pad", "Pow", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", "Relu", "Reshape", "Sigmoid",
-      "Slice", "Softmax", "SoftmaxCrossEntropyLoss", "Split", "Sqrt", "Squeeze", "Sub", "Tanh", "Transpose", "Unsqueeze", "Where"};
+  const char* const names[] = {"Abs",
+                               "Add",
+                               "AveragePool",
+                               "BatchNormalization",
+                               "Cast",
+                               "Clip",
+                               "Concat",
+                               "Conv",
+                               "Div",
+                               "Dropout",
+                               "Erf",
+                               "Exp",
+                               "Expand",
+                               "Flatten",
+                               "Gather",
+                               "Gelu",
+                               "Gemm",
+                               "GlobalAveragePool",
+                               "Identity",
+                               "LayerNormalization",
+                               "Log",
+                               "LogSoftmax",
+                               "MatMul",
+                               "Max",
+                               "MaxPool",
+                               "Min",
+                               "Mul",
+                               "Neg",
+                               "NegativeLogLikelihoodLoss",
+                               "Pad",
+                               "Pow",
+                               "ReduceMax",
+                               "ReduceMean",
+                               "ReduceMin",
+                               "ReduceSum",
+                               "Relu",
+                               "Reshape",
+                               "Sigmoid",
+                               "Slice",
+                               "Softmax",
+                               "SoftmaxCrossEntropyLoss",
+                               "Split",
+                               "Sqrt",
+                               "Squeeze",
+                               "Sub",
+                               "Tanh",
+                               "Transpose",
+                               "Unsqueeze",
+                               "Where"};
   for (const char* name : names) {
     INFO(name);
     const OpDef* op = all_ops().find("", name);

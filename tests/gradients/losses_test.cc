@@ -67,7 +67,8 @@ TEST_CASE("losses of real targets", "[autodiff]") {
       const double d = std::fabs(p - y);
       return d < 2 ? d * d / 4 : d - 1;
     });
-    check(Loss::bce_with_logits, options, odds, [](double p, double y) { return std::log1p(std::exp(-p)) * y + std::log1p(std::exp(p)) * (1 - y); });
+    check(Loss::bce_with_logits, options, odds,
+          [](double p, double y) { return std::log1p(std::exp(-p)) * y + std::log1p(std::exp(p)) * (1 - y); });
   }
 }
 
@@ -92,7 +93,8 @@ TEST_CASE("a small network learns exclusive or", "[autodiff]") {
   Graph graph;
   Builder b(graph, all_ops());
   Value *x = b.input("x", DType::f32, Shape({Dim("N"), Dim(2)})), *labels = b.input("labels", DType::i64, Shape({Dim("N")}));
-  Value *w1 = b.constant(random_tensor({2, 16}, 5), "w1"), *b1 = b.constant(random_tensor({16}, 6), "b1"), *w2 = b.constant(random_tensor({16, 2}, 7), "w2");
+  Value *w1 = b.constant(random_tensor({2, 16}, 5), "w1"), *b1 = b.constant(random_tensor({16}, 6), "b1"),
+        *w2 = b.constant(random_tensor({16, 2}, 7), "w2");
   Value* hidden = b.add("Tanh", {b.add("Add", {b.add("MatMul", {x, w1}), b1})});
   Value* loss = add_loss(b, Loss::cross_entropy, b.add("MatMul", {hidden, w2}), labels);
   REQUIRE(b.status().ok());

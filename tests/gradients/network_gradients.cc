@@ -2,8 +2,8 @@
 //
 //   network_gradients MODEL.onnx DATA.npz FOLDER [KERNELS]
 //
-// DATA.npz has every input by name, and "gradient.NAME" for every output NAME that is differentiated. FOLDER gets NAME.npy for every
-// trainable constant NAME, and NAME.npy for every output. Runs with one thread and with three, which must agree bit by bit.
+// DATA.npz has every input by name, and "gradient.NAME" for every output NAME that is differentiated. FOLDER gets NAME.npy for
+// every trainable constant NAME, and NAME.npy for every output. Runs with one thread and with three, which must agree bit by bit.
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>

@@ -100,7 +100,8 @@ std::vector<Array> average_pool(const Node& node, const std::vector<Array>& in) 
 std::vector<Array> global_max_pool(const Node& node, const std::vector<Array>& in) {
   Array y{output_dims(node), {}};
   const size_t n = in[0].v.size() / static_cast<size_t>(element_count(y.dims));
-  for (size_t i = 0; i < in[0].v.size(); i += n) y.v.push_back(*std::max_element(in[0].v.begin() + static_cast<int64_t>(i), in[0].v.begin() + static_cast<int64_t>(i + n)));
+  for (size_t i = 0; i < in[0].v.size(); i += n)
+    y.v.push_back(*std::max_element(in[0].v.begin() + static_cast<int64_t>(i), in[0].v.begin() + static_cast<int64_t>(i + n)));
   return {y};
 }
 

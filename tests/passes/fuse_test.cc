@@ -228,7 +228,9 @@ TEST_CASE("addends that change the shape, or are added to rows, stay outside the
 }
 
 TEST_CASE("products read transposed operands instead of transposing them") {
-  const auto swap = [](Builder& b, Value* v) { return b.add("Transpose", {v}, make_attributes({{"perm", std::vector<int64_t>{0, 2, 1}}})); };
+  const auto swap = [](Builder& b, Value* v) {
+    return b.add("Transpose", {v}, make_attributes({{"perm", std::vector<int64_t>{0, 2, 1}}}));
+  };
   const std::vector<Tensor> data = {random_tensor({2, 5, 7}, 1), random_tensor({2, 5, 9}, 2)};
   const Graph after = check_pass(
       [&](Builder& b) {
@@ -259,7 +261,8 @@ TEST_CASE("a bias that is computed goes into the product too, one that adds a di
   const std::vector<Tensor> data = {random_tensor({5, 7}, 1), random_tensor({9}, 2), random_tensor({1, 5, 9}, 3)};
   const Graph after = check_pass(
       [](Builder& b) {
-        Value *x = b.input("x", DType::f32, {5, 7}), *bias = b.input("b", DType::f32, {9}), *more = b.input("m", DType::f32, {1, 5, 9});
+        Value *x = b.input("x", DType::f32, {5, 7}), *bias = b.input("b", DType::f32, {9}),
+              *more = b.input("m", DType::f32, {1, 5, 9});
         b.output(b.add("Add", {b.add("MatMul", {x, weights(b, {7, 9})}), bias}), "y");
         b.output(b.add("Add", {b.add("MatMul", {x, weights(b, {7, 9}, 4)}), more}), "z");
       },

@@ -17,8 +17,8 @@ std::optional<int64_t> columns(const Node& node) {
   return out.dims().back().value();
 }
 
-/// A value that adds one number to every column: a vector, or a constant of a higher rank, but not one above the result's, which it
-/// would change the shape of.
+/// A value that adds one number to every column: a vector, or a constant of a higher rank, but not one above the result's, which
+/// it would change the shape of.
 bool is_bias(const Value* value, int64_t n, int64_t rank) {
   if (value && !value->is_constant()) return value->type.dtype == DType::f32 && value->type.shape == Shape{Dim(n)} && rank >= 1;
   return value && value->type.shape.rank() <= rank && value->type.dtype == DType::f32 && value->constant().count() == n &&
@@ -78,7 +78,9 @@ Value* transposed_matrix(const Value* value) {
   return transpose->input(0);
 }
 
-void flip(Node& product, const char* attribute) { product.attributes.set(attribute, int64_t{product.attributes.integer(attribute) == 0}); }
+void flip(Node& product, const char* attribute) {
+  product.attributes.set(attribute, int64_t{product.attributes.integer(attribute) == 0});
+}
 
 /// Operands are read transposed instead of being transposed first: packing does both at one cost.
 void take_transposes(Graph& graph, Node& product, const OpDef& fused) {
@@ -97,7 +99,8 @@ void take_transpose_behind(Graph& graph, Node& product, const OpDef& fused) {
   Node* transpose = only_user_if(graph, product.output(), "Transpose");
   Value *a = product.input(0), *b = product.input(1);
   if (!transpose || product.input(2) || product.input(3) || !product.attributes.text("activation").empty()) return;
-  if (a->type.shape.rank() != 2 || b->type.shape.rank() != 2 || transposed_matrix(transpose->output()) != product.output()) return;
+  if (a->type.shape.rank() != 2 || b->type.shape.rank() != 2 || transposed_matrix(transpose->output()) != product.output())
+    return;
   const Type type = transpose->output()->type;
   const int64_t transpose_a = product.attributes.integer("transpose_a"), transpose_b = product.attributes.integer("transpose_b");
   graph.set_op(&product, fused);

@@ -34,8 +34,8 @@ std::span<const Pass> pipeline();
 /// SVENGINE_VERIFY_PASSES the graph is verified after every pass, and an error names the pass.
 Status run_pipeline(Graph& graph, const PassContext& context, Stage stage, std::string_view after = {});
 
-/// Simplifies an imported graph before add_gradients (graph/autodiff.h), once its weights are inputs: those that are still constants
-/// may be folded.
+/// Simplifies an imported graph before add_gradients (graph/autodiff.h), once its weights are inputs: those that are still
+/// constants may be folded.
 Status prepare_for_gradients(Graph& graph, const PassContext& context);
 
 /// Infers every node's types again, in order, from the inputs' types and the constants.

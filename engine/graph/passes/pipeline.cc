@@ -21,8 +21,8 @@ constexpr Pass kPipeline[] = {
     {"layout", Stage::plan, "last: from here on rank-4 values may be stored as NCHWc", block_layout},
 };
 
-/// What comes before differentiation: patterns become operators that have a gradient of their own, which takes one pass over memory
-/// where the pieces' gradients take ten. Nothing that mixes weights or hides a value that a rule needs.
+/// What comes before differentiation: patterns become operators that have a gradient of their own, which takes one pass over
+/// memory where the pieces' gradients take ten. Nothing that mixes weights or hides a value that a rule needs.
 constexpr Status (*kBeforeGradients[])(Graph&, const PassContext&) = {remove_identities, fold_constants, merge_common_nodes,
                                                                       recognise_layer_norm, recognise_gelu, remove_dead_nodes};
 

@@ -1,5 +1,5 @@
-// Inputs of which only the shape is read (OpDef::shape_only_input) become attribute "shape" as soon as that shape is known. What a
-// backward pass would keep alive for its shape alone (every activation, through the gradients of views and sums) dies when the
+// Inputs of which only the shape is read (OpDef::shape_only_input) become attribute "shape" as soon as that shape is known. What
+// a backward pass would keep alive for its shape alone (every activation, through the gradients of views and sums) dies when the
 // forward pass is done with it.
 #include "engine/graph/passes/pass.h"
 

@@ -44,7 +44,8 @@ double count_of(const PoolGradArgs& args, int64_t o) {
   PoolShape s = args.shape;
   if (args.count_padding) {
     // The padded image as an image of its own.
-    s.in = {s.in.depth + s.pad.depth + s.pad_end.depth, s.in.height + s.pad.height + s.pad_end.height, s.in.width + s.pad.width + s.pad_end.width};
+    s.in = {s.in.depth + s.pad.depth + s.pad_end.depth, s.in.height + s.pad.height + s.pad_end.height,
+            s.in.width + s.pad.width + s.pad_end.width};
     s.pad = {0, 0, 0};
   }
   double count = 0;
@@ -77,10 +78,12 @@ ReferenceGradient reference_gather_grad(const GatherGradArgs& args) {
   ReferenceGradient dx = zeros(args.outer * args.extent * args.inner);
   for (int64_t o = 0; o < args.outer; ++o)
     for (int64_t k = 0; k < args.count; ++k) {
-      int64_t row = args.index_bytes == 8 ? static_cast<const int64_t*>(args.indices)[k] : static_cast<const int32_t*>(args.indices)[k];
+      int64_t row =
+          args.index_bytes == 8 ? static_cast<const int64_t*>(args.indices)[k] : static_cast<const int32_t*>(args.indices)[k];
       if (row < 0) row += args.extent;
       for (int64_t i = 0; i < args.inner; ++i)
-        add(dx, (o * args.extent + row) * args.inner + i, args.dy[(o * args.count + k) * args.inner + i], static_cast<double>(args.count));
+        add(dx, (o * args.extent + row) * args.inner + i, args.dy[(o * args.count + k) * args.inner + i],
+            static_cast<double>(args.count));
     }
   return dx;
 }
@@ -135,7 +138,8 @@ ReferenceGradient reference_fold(const FoldArgs& args) {
   for (int64_t plane = 0; plane < s.batch * s.channels; ++plane)
     for (int64_t t = 0; t < taps; ++t)
       for (int64_t o = 0; o < out; ++o)
-        if (const int64_t at = input_of(s, o, t); at >= 0) add(dx, plane * in + at, args.columns[(plane * taps + t) * out + o], static_cast<double>(taps));
+        if (const int64_t at = input_of(s, o, t); at >= 0)
+          add(dx, plane * in + at, args.columns[(plane * taps + t) * out + o], static_cast<double>(taps));
   return dx;
 }
 

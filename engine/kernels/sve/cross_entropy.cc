@@ -1,6 +1,6 @@
-// Cross entropy; cross_entropy.h has the formulas. With inner = 1 a position's classes are a line, and vectors go along it; else a
-// vector is kLanes neighbouring positions, and classes are walked in steps of `inner`. What concerns the label alone is one element a
-// position and done one by one.
+// Cross entropy; cross_entropy.h has the formulas. With inner = 1 a position's classes are a line, and vectors go along it; else
+// a vector is kLanes neighbouring positions, and classes are walked in steps of `inner`. What concerns the label alone is one
+// element a position and done one by one.
 #include "engine/kernels/cross_entropy.h"
 
 #include "engine/kernels/sve/gradient_kernels.h"
@@ -30,7 +30,8 @@ TaskCut cut_of(const CrossEntropyArgs& args, bool all_classes) {
 }
 
 int64_t label_at(const CrossEntropyArgs& args, int64_t position) {
-  return args.label_bytes == 8 ? static_cast<const int64_t*>(args.labels)[position] : static_cast<const int32_t*>(args.labels)[position];
+  return args.label_bytes == 8 ? static_cast<const int64_t*>(args.labels)[position]
+                               : static_cast<const int32_t*>(args.labels)[position];
 }
 
 bool ignored(const CrossEntropyArgs& args, int64_t label) { return args.has_ignore && label == args.ignore; }
@@ -87,8 +88,8 @@ Factors factors_of(const CrossEntropyGradArgs& args, const Group& g, float all_w
   return f;
 }
 
-/// exp(log_p) total - k w s / classes, before the label's own share. With respect to log_p, which may be any numbers then, there is
-/// no first term.
+/// exp(log_p) total - k w s / classes, before the label's own share. With respect to log_p, which may be any numbers then, there
+/// is no first term.
 template <bool kOfScores>
 SVENGINE_INLINE vf common_part(vf log_p, vf total, vf smooth) {
   return kOfScores ? vfma(vexp(log_p), total, vneg(smooth)) : vneg(smooth);
@@ -109,7 +110,8 @@ void backward_group(const CrossEntropyGradArgs& args, const Group& g, float all_
     const vb lanes = svwhilelt_b32(int64_t{0}, g.count);
     const vf total = svld1(svptrue_b32(), f.total), k = vmul(svld1(svptrue_b32(), f.k), vdup(share));
     for (int64_t c = 0; c < a.classes; ++c)
-      svst1(lanes, dx + c * a.inner, common_part<kOfScores>(svld1(lanes, x + c * a.inner), total, vmul(k, vdup(w ? w[c] : 1.0f))));
+      svst1(lanes, dx + c * a.inner,
+            common_part<kOfScores>(svld1(lanes, x + c * a.inner), total, vmul(k, vdup(w ? w[c] : 1.0f))));
   }
   for (int64_t i = 0; i < g.count; ++i) {
     const int64_t label = label_at(a, g.position + i);

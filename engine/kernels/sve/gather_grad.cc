@@ -19,7 +19,8 @@ void zero(float* y, int64_t n) {
 }
 
 void add(const float* x, float* y, int64_t n) {
-  for_each_vector<4>(n, [x, y](int64_t i, vb p) SVENGINE_INLINE_LAMBDA { svst1(p, y + i, vadd(svld1(p, y + i), svld1(p, x + i))); });
+  for_each_vector<4>(n,
+                     [x, y](int64_t i, vb p) SVENGINE_INLINE_LAMBDA { svst1(p, y + i, vadd(svld1(p, y + i), svld1(p, x + i))); });
 }
 
 /// Rows [first, last) of the matrix dx.

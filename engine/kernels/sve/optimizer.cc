@@ -1,4 +1,5 @@
-// Optimiser steps: streams, bound by memory; several vectors at a time so that a quotient's latency overlaps with its neighbours'.
+// Optimiser steps: streams, bound by memory; several vectors at a time so that a quotient's latency overlaps with its
+// neighbours'.
 #include "engine/kernels/optimizer.h"
 
 #include "engine/kernels/elementwise.h"
@@ -36,7 +37,8 @@ void plain_step(const OptimizerArgs args, int64_t from, int64_t n) {
 
 void adam_step(const OptimizerArgs args, int64_t from, int64_t n) {
   const vf rate = vdup(args.rate), decay = vdup(args.decay), momentum = vdup(args.momentum), share = vdup(args.share);
-  const vf h_momentum = vdup(args.h_momentum), h_share = vdup(args.h_share), h_scale = vdup(args.h_scale), epsilon = vdup(args.epsilon);
+  const vf h_momentum = vdup(args.h_momentum), h_share = vdup(args.h_share), h_scale = vdup(args.h_scale),
+           epsilon = vdup(args.epsilon);
   const vf before = vdup(args.before), after = vdup(args.after);
   const float *x = args.x + from, *g = args.g + from, *v = args.v + from, *h = args.h + from;
   float *x_new = args.x_new + from, *v_new = args.v_new + from, *h_new = args.h_new + from;

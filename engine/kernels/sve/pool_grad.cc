@@ -1,5 +1,5 @@
-// Gradients of max and average pooling. A vector of dy belongs to neighbouring outputs; for one tap the inputs of its lanes differ,
-// so that a tap's shares can be added to the image lane by lane without meeting:
+// Gradients of max and average pooling. A vector of dy belongs to neighbouring outputs; for one tap the inputs of its lanes
+// differ, so that a tap's shares can be added to the image lane by lane without meeting:
 //
 //     outputs   o0 o1 o2 o3                for every tap t:  dx[in(o, t)] += share(o, t)
 //     inputs    .x.x.x.x.   (stride 2)     max: share = dy where t is the lane's first maximum; average: dy / count
@@ -83,7 +83,8 @@ void run_plane(const PoolGradArgs& args, const PoolArgs& window, int64_t plane) 
 }
 
 TaskCut cut_of(const PoolGradArgs& args) {
-  return TaskCut(args.shape.batch * args.shape.channels, volume(args.shape.in) + volume(args.shape.kernel) * volume(args.shape.out));
+  return TaskCut(args.shape.batch * args.shape.channels,
+                 volume(args.shape.in) + volume(args.shape.kernel) * volume(args.shape.out));
 }
 
 }  // namespace
@@ -93,7 +94,10 @@ int64_t pool_grad_tasks(const PoolGradArgs& args) noexcept { return volume(args.
 void pool_grad_run(const PoolGradArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const TaskCut cut = cut_of(args);
   // The average reads no input: its rows are only places, counted from dx.
-  const PoolArgs window{.kind = args.kind, .shape = args.shape, .count_padding = args.count_padding, .input = args.kind == PoolKind::kMax ? args.x : args.dx};
+  const PoolArgs window{.kind = args.kind,
+                        .shape = args.shape,
+                        .count_padding = args.count_padding,
+                        .input = args.kind == PoolKind::kMax ? args.x : args.dx};
   for (int64_t plane = cut.begin(begin); plane < cut.begin(end); ++plane) run_plane(args, window, plane);
 }
 

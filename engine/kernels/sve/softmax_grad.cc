@@ -22,7 +22,8 @@ SVENGINE_INLINE vf gradient(vf y, vf dy, vf sum) {
 
 template <bool kLog>
 void line(const float* y, const float* dy, float* dx, int64_t n) {
-  const vf sum = vdup(line_sum<4>(n, [=](int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf { return share<kLog>(svld1(p, y + i), svld1(p, dy + i)); }));
+  const vf sum = vdup(line_sum<4>(
+      n, [=](int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf { return share<kLog>(svld1(p, y + i), svld1(p, dy + i)); }));
   for_each_vector<4>(n, [=](int64_t i, vb p) SVENGINE_INLINE_LAMBDA {
     svst1(p, dx + i, gradient<kLog>(svld1(p, y + i), svld1(p, dy + i), sum));
   });

@@ -20,7 +20,12 @@ struct Tap {
 
 Tap tap_of(const PoolShape& s, int64_t t) {
   const int64_t kz = t / (s.kernel.width * s.kernel.height), ky = t / s.kernel.width % s.kernel.height, kx = t % s.kernel.width;
-  Tap tap{kz * s.dilation.depth - s.pad.depth, ky * s.dilation.height - s.pad.height, kx * s.dilation.width - s.pad.width, {}, {}, {}};
+  Tap tap{kz * s.dilation.depth - s.pad.depth,
+          ky * s.dilation.height - s.pad.height,
+          kx * s.dilation.width - s.pad.width,
+          {},
+          {},
+          {}};
   tap.planes = window::outputs_inside(s.in.depth, s.out.depth, s.stride.depth, tap.z);
   tap.rows = window::outputs_inside(s.in.height, s.out.height, s.stride.height, tap.y);
   tap.columns = window::outputs_inside(s.in.width, s.out.width, s.stride.width, tap.x);
@@ -51,7 +56,8 @@ void take_row(const float* from, int64_t stride, float* to, int64_t n) {
 /// to[i * stride] += from[i]
 void add_row(const float* from, float* to, int64_t stride, int64_t n) {
   if (stride == 1)
-    for_each_vector<4>(n, [=](int64_t i, vb p) SVENGINE_INLINE_LAMBDA { svst1(p, to + i, vadd(svld1(p, to + i), svld1(p, from + i))); });
+    for_each_vector<4>(
+        n, [=](int64_t i, vb p) SVENGINE_INLINE_LAMBDA { svst1(p, to + i, vadd(svld1(p, to + i), svld1(p, from + i))); });
   else
     for_each_vector<4>(n, [=, index = every(stride)](int64_t i, vb p) SVENGINE_INLINE_LAMBDA {
       const vf sum = vadd(svld1_gather_index(p, to + i * stride, index), svld1(p, from + i));
@@ -75,14 +81,17 @@ void fold_row(const PoolShape& s, const Tap& tap, const float* columns, float* i
   const int64_t begin = tap.columns.begin, count = tap.columns.end - begin;
   for (int64_t z = tap.planes.begin; z < tap.planes.end; ++z)
     for (int64_t y = tap.rows.begin; y < tap.rows.end; ++y)
-      add_row(columns + (z * s.out.height + y) * s.out.width + begin, image + image_row(s, tap, z, y) + begin * s.stride.width + tap.x,
-              s.stride.width, count);
+      add_row(columns + (z * s.out.height + y) * s.out.width + begin,
+              image + image_row(s, tap, z, y) + begin * s.stride.width + tap.x, s.stride.width, count);
 }
 
-TaskCut unfold_cut(const UnfoldArgs& args) { return TaskCut(args.shape.batch * args.shape.channels * volume(args.shape.kernel), volume(args.shape.out)); }
+TaskCut unfold_cut(const UnfoldArgs& args) {
+  return TaskCut(args.shape.batch * args.shape.channels * volume(args.shape.kernel), volume(args.shape.out));
+}
 
 TaskCut fold_cut(const FoldArgs& args) {
-  return TaskCut(args.shape.batch * args.shape.channels, volume(args.shape.in) + volume(args.shape.kernel) * volume(args.shape.out));
+  return TaskCut(args.shape.batch * args.shape.channels,
+                 volume(args.shape.in) + volume(args.shape.kernel) * volume(args.shape.out));
 }
 
 }  // namespace

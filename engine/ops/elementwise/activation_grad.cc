@@ -35,7 +35,8 @@ std::optional<GradientOf> function_of(const Attributes& attributes) {
 }
 
 Status infer(InferContext& c) {
-  if (!function_of(c.attributes())) return error("function is '{}', which is none with a gradient kernel", c.attributes().text("function"));
+  if (!function_of(c.attributes()))
+    return error("function is '{}', which is none with a gradient kernel", c.attributes().text("function"));
   SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
   SV_TRY(require_dtype(c, 1, "v", {DType::f32}));
   if (c.shape(0).is_static() && c.shape(1).is_static() && !(c.shape(0) == c.shape(1)))

@@ -93,7 +93,8 @@ Status gradient(GradientContext& c) {
   Value *x = c.input(0), *low = c.input(1), *high = c.input(2);
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const auto from = known_bound(low, -kInfinity), to = known_bound(high, kInfinity);
-  if (x->type.dtype == DType::f32 && from && to && !c.wants(1) && !c.wants(2)) return set_activation_gradient(c, "clip", x, *from, *to);
+  if (x->type.dtype == DType::f32 && from && to && !c.wants(1) && !c.wants(2))
+    return set_activation_gradient(c, "clip", x, *from, *to);
   Value* zero = c.scalar(0, x);
   Value* below = low ? c.op("Less", {x, low}) : nullptr;
   Value* above = high ? c.op("Greater", {x, high}) : nullptr;

@@ -93,7 +93,8 @@ OpDef define_dropout() {
   op.gradient = gradient;
   op.samples = {{.inputs = {f32({3, 21})}},
                 {.inputs = {f32({3, 21})}, .outputs = 2},
-                {.inputs = {f32({3, 21}), fixed(Tensor::scalar(0.25f)), fixed(Tensor::scalar(true))}, .attributes = {{"seed", integer(7)}}}};
+                {.inputs = {f32({3, 21}), fixed(Tensor::scalar(0.25f)), fixed(Tensor::scalar(true))},
+                 .attributes = {{"seed", integer(7)}}}};
   return op;
 }
 

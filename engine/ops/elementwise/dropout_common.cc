@@ -18,7 +18,8 @@ DropoutMode dropout_mode(const Run& run, Buffer ratio, DType ratio_type, Buffer 
   return mode;
 }
 
-void emit_dropout_apply(LowerContext& c, Buffer x, Buffer keep, Buffer ratio, DType ratio_type, Buffer training, Buffer y, int64_t count) {
+void emit_dropout_apply(LowerContext& c, Buffer x, Buffer keep, Buffer ratio, DType ratio_type, Buffer training, Buffer y,
+                        int64_t count) {
   c.emit("dropout_apply", (count + kChunk - 1) / kChunk, [=](const Run& run, int64_t begin, int64_t end) -> const char* {
     const DropoutMode mode = dropout_mode(run, ratio, ratio_type, training);
     const auto scale = static_cast<float>(mode.training ? 1 / (1 - mode.ratio) : 1);

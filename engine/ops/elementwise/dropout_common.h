@@ -14,6 +14,7 @@ struct DropoutMode {
 DropoutMode dropout_mode(const Run& run, Buffer ratio, DType ratio_type, Buffer training);
 
 /// y = keep ? x / (1 - ratio) : 0 in training, else x, for `count` float32 elements; `keep` holds bools.
-void emit_dropout_apply(LowerContext& c, Buffer x, Buffer keep, Buffer ratio, DType ratio_type, Buffer training, Buffer y, int64_t count);
+void emit_dropout_apply(LowerContext& c, Buffer x, Buffer keep, Buffer ratio, DType ratio_type, Buffer training, Buffer y,
+                        int64_t count);
 
 }  // namespace svengine::ops

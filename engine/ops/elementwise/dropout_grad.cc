@@ -1,5 +1,5 @@
-// svengine.DropoutGrad: the gradient of Dropout's data, whose elements pass where the mask says they did. Inputs: dy, Dropout's mask,
-// training_mode, and ratio (optional).
+// svengine.DropoutGrad: the gradient of Dropout's data, whose elements pass where the mask says they did. Inputs: dy, Dropout's
+// mask, training_mode, and ratio (optional).
 #include "engine/ops/elementwise/dropout_common.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -31,7 +31,8 @@ OpDef define_dropout_grad() {
       .infer = infer,
       .lower = lower,
       .may_overwrite = true,
-      .samples = {{.inputs = {f32({3, 21}), any(DType::boolean, {3, 21}, 0, 2), fixed(Tensor::scalar(true)), fixed(Tensor::scalar(0.25f))}}},
+      .samples = {{.inputs = {f32({3, 21}), any(DType::boolean, {3, 21}, 0, 2), fixed(Tensor::scalar(true)),
+                              fixed(Tensor::scalar(0.25f))}}},
   };
 }
 

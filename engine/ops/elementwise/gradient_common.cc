@@ -3,7 +3,8 @@
 namespace svengine::ops {
 
 Status set_activation_gradient(GradientContext& c, const char* function, Value* v, float alpha, float beta) {
-  c.set(0, c.internal("ActivationGrad", {c.dy(), v}, make_attributes({{"function", std::string(function)}, {"alpha", alpha}, {"beta", beta}})));
+  c.set(0, c.internal("ActivationGrad", {c.dy(), v},
+                      make_attributes({{"function", std::string(function)}, {"alpha", alpha}, {"beta", beta}})));
   return {};
 }
 

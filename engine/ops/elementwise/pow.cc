@@ -68,7 +68,8 @@ Status gradient(GradientContext& c) {
   if (!c.wants(1)) return {};
   Value *base = c.input(0), *exponent = c.input(1);
   if (exponent->type.dtype != base->type.dtype)
-    return error("the exponent is {}, the base {}: a gradient of the exponent needs one type", to_string(exponent->type), to_string(base->type));
+    return error("the exponent is {}, the base {}: a gradient of the exponent needs one type", to_string(exponent->type),
+                 to_string(base->type));
   // y log a; where a is 0 (or below, for whole exponents) there is no slope in b.
   Value* positive = c.op("Greater", {base, c.scalar(0, base)});
   Value* logarithm = c.op("Log", {c.op("Where", {positive, base, c.scalar(1, base)})});

@@ -8,7 +8,8 @@ namespace {
 Status gradient(GradientContext& c) {
   // Below 0, where y = gamma alpha (e^x - 1), the slope is y + gamma alpha.
   Value *x = c.input(0), *y = c.output();
-  const float gamma = c.attributes().real("gamma", 1.05070102214813232421875f), alpha = c.attributes().real("alpha", 1.67326319217681884765625f);
+  const float gamma = c.attributes().real("gamma", 1.05070102214813232421875f),
+              alpha = c.attributes().real("alpha", 1.67326319217681884765625f);
   Value* below = c.op("Add", {y, c.scalar(double(gamma) * alpha, x)});
   Value* slope = c.op("Where", {c.op("Greater", {x, c.scalar(0, x)}), c.scalar(gamma, x), below});
   c.set(0, c.op("Mul", {c.dy(), slope}));

@@ -1,5 +1,5 @@
-// svengine.CrossEntropyGrad: the gradient of SoftmaxCrossEntropyLoss (of_scores = 1) or NegativeLogLikelihoodLoss. Inputs: dy, the
-// log-probabilities, and the loss's labels and (optional) class weights; the attributes are the loss's.
+// svengine.CrossEntropyGrad: the gradient of SoftmaxCrossEntropyLoss (of_scores = 1) or NegativeLogLikelihoodLoss. Inputs: dy,
+// the log-probabilities, and the loss's labels and (optional) class weights; the attributes are the loss's.
 #include "engine/kernels/gradient.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/loss/loss_common.h"

@@ -29,7 +29,8 @@ std::vector<AttributeDef> loss_attributes() {
 
 Status check_loss(const InferContext& c, size_t scores) {
   const std::string reduction = reduction_of(c.attributes());
-  if (reduction != "mean" && reduction != "sum" && reduction != "none") return error("reduction is '{}', needs mean, sum or none", reduction);
+  if (reduction != "mean" && reduction != "sum" && reduction != "none")
+    return error("reduction is '{}', needs mean, sum or none", reduction);
   const float smoothing = c.attributes().real("label_smoothing");
   if (!(smoothing >= 0 && smoothing <= 1)) return error("label_smoothing is {}, needs 0 to 1", smoothing);
   SV_TRY(require_dtype(c, scores, "scores", {DType::f32}));
@@ -41,7 +42,8 @@ Status check_loss(const InferContext& c, size_t scores) {
   if (x.rank() < 2) return error("scores {} are of rank {}, need 2 or more: N, C, ...", to_string(x), x.rank());
   bool fit = labels.rank() == x.rank() - 1;
   for (size_t i = 0; fit && i < labels.dims().size(); ++i) fit = !known_different(labels[i], x[i == 0 ? 0 : i + 1]);
-  if (!fit) return error("labels {} do not fit scores {}: one label for each, without dimension 1", to_string(labels), to_string(x));
+  if (!fit)
+    return error("labels {} do not fit scores {}: one label for each, without dimension 1", to_string(labels), to_string(x));
   if (c.has_input(scores + 2) && c.shape(scores + 2).has_rank() && known_different(c.shape(scores + 2)[0], x[1]))
     return error("{} weights for {} classes", c.shape(scores + 2)[0].value(), x[1].value());
   return {};
@@ -76,7 +78,8 @@ void emit_label_check(LowerContext& c, const kernels::CrossEntropyArgs& args, Bu
   });
 }
 
-void emit_cross_entropy(LowerContext& c, const kernels::CrossEntropyArgs& args, Buffer log_p, Buffer labels, Buffer weights, Buffer loss, Buffer weight) {
+void emit_cross_entropy(LowerContext& c, const kernels::CrossEntropyArgs& args, Buffer log_p, Buffer labels, Buffer weights,
+                        Buffer loss, Buffer weight) {
   emit_kernel(c, "cross_entropy", c.kernels().gradient->cross_entropy, args, [=](kernels::CrossEntropyArgs& a, const Run& run) {
     a.log_p = run.get<const float>(log_p);
     a.labels = run.get<const void>(labels);

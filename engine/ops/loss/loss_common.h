@@ -23,7 +23,8 @@ kernels::CrossEntropyArgs cross_entropy_args(const LowerContext& c, size_t score
 void emit_label_check(LowerContext& c, const kernels::CrossEntropyArgs& args, Buffer labels);
 
 /// The kernel; `loss` and `weight` [batch * inner] may be absent.
-void emit_cross_entropy(LowerContext& c, const kernels::CrossEntropyArgs& args, Buffer log_p, Buffer labels, Buffer weights, Buffer loss, Buffer weight);
+void emit_cross_entropy(LowerContext& c, const kernels::CrossEntropyArgs& args, Buffer log_p, Buffer labels, Buffer weights,
+                        Buffer loss, Buffer weight);
 
 /// out = sum of `count` floats.
 void emit_total(LowerContext& c, Buffer from, int64_t count, Buffer out);

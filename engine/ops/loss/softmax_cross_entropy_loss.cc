@@ -1,5 +1,5 @@
-// SoftmaxCrossEntropyLoss: the cross entropy of softmax(scores) over dimension 1 and labels, its mean weighted by the labels' weights.
-// Optional output 1 is the log-softmax, which the gradient is made from.
+// SoftmaxCrossEntropyLoss: the cross entropy of softmax(scores) over dimension 1 and labels, its mean weighted by the labels'
+// weights. Optional output 1 is the log-softmax, which the gradient is made from.
 #include "engine/kernels/softmax.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/loss/loss_common.h"
@@ -21,10 +21,11 @@ Status lower(LowerContext& c) {
   kernels::SoftmaxArgs args;
   args.outer = sizes.batch, args.n = sizes.classes, args.inner = sizes.inner;
   args.x_outer_stride = args.y_outer_stride = args.n * args.inner;
-  emit_kernel(c, "log_softmax", c.kernels().softmax->log_softmax, args, [in = c.in(0), log_p](kernels::SoftmaxArgs& a, const Run& run) {
-    a.x = run.get<const float>(in);
-    a.y = run.get<float>(log_p);
-  });
+  emit_kernel(c, "log_softmax", c.kernels().softmax->log_softmax, args,
+              [in = c.in(0), log_p](kernels::SoftmaxArgs& a, const Run& run) {
+                a.x = run.get<const float>(in);
+                a.y = run.get<float>(log_p);
+              });
   return lower_loss(c, 0, log_p);
 }
 
@@ -42,12 +43,14 @@ OpDef define_softmax_cross_entropy_loss() {
       .lower = lower,
       .gradient = [](GradientContext& c) { return set_loss_gradient(c, c.output(1), true); },
       .samples = {{.inputs = {f32({7, 33}, -5, 5), labels}},
-                  {.inputs = {f32({7, 33}, -5, 5), labels, fixed(Tensor::of<float>({33}, std::span<const float>(std::vector<float>(33, 0.5f))))},
+                  {.inputs = {f32({7, 33}, -5, 5), labels,
+                              fixed(Tensor::of<float>({33}, std::span<const float>(std::vector<float>(33, 0.5f))))},
                    .attributes = {{"reduction", text("none")}, {"ignore_index", integer(4)}},
                    .outputs = 2},
                   {.inputs = {f32({2, 5, 3, 19}), image_labels, fixed(Tensor::of<float>({5}, {0.5f, 1.0f, 2.0f, 0.25f, 1.5f}))},
                    .attributes = {{"label_smoothing", real(0.1f)}, {"ignore_index", integer(2)}}},
-                  {.inputs = {f32({7, 33}), labels}, .attributes = {{"label_smoothing", real(0.2f)}, {"reduction", text("sum")}}}},
+                  {.inputs = {f32({7, 33}), labels},
+                   .attributes = {{"label_smoothing", real(0.2f)}, {"reduction", text("sum")}}}},
   };
 }
 

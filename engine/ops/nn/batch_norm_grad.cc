@@ -37,7 +37,8 @@ void emit_sums(LowerContext& c, const kernels::ChannelGradSumsArgs& args, const 
     return nullptr;
   });
   emit_kernel(c, "batch_norm_grad_sums", c.kernels().gradient->channel_sums, args,
-              [tables, dy = c.in(0), x = c.in(1), mean = c.in(3), dscale = c.out(1), dbias = c.out(2)](kernels::ChannelGradSumsArgs& a, const Run& run) {
+              [tables, dy = c.in(0), x = c.in(1), mean = c.in(3), dscale = c.out(1), dbias = c.out(2)](
+                  kernels::ChannelGradSumsArgs& a, const Run& run) {
                 a.dy = run.get<const float>(dy);
                 a.x = run.get<const float>(x);
                 a.mean = run.get<const float>(mean);
@@ -50,19 +51,20 @@ void emit_sums(LowerContext& c, const kernels::ChannelGradSumsArgs& args, const 
 /// In training, with s = scale inv_std and m elements a channel: a = s, b = -s inv_std dscale / m, k = -s dbias / m - b mean.
 void emit_coefficients(LowerContext& c, const Tables& tables, double count) {
   const bool training = c.attributes().integer("training") != 0;
-  c.emit("batch_norm_grad_coefficients", 1,
-         [=, scale = c.in(2), mean = c.in(3), dscale = c.out(1), dbias = c.out(2)](const Run& run, int64_t, int64_t) -> const char* {
-           float* out = run.get<float>(tables.buffer);
-           const int64_t n = tables.channels;
-           for (int64_t i = 0; i < n; ++i) {
-             const double spread = out[i], s = run.get<float>(scale)[i] * spread;
-             const double b = training ? -s * spread * run.get<float>(dscale)[i] / count : 0;
-             out[n + i] = static_cast<float>(s);
-             out[2 * n + i] = static_cast<float>(b);
-             out[3 * n + i] = static_cast<float>(training ? -s * run.get<float>(dbias)[i] / count - b * run.get<float>(mean)[i] : 0);
-           }
-           return nullptr;
-         });
+  c.emit(
+      "batch_norm_grad_coefficients", 1,
+      [=, scale = c.in(2), mean = c.in(3), dscale = c.out(1), dbias = c.out(2)](const Run& run, int64_t, int64_t) -> const char* {
+        float* out = run.get<float>(tables.buffer);
+        const int64_t n = tables.channels;
+        for (int64_t i = 0; i < n; ++i) {
+          const double spread = out[i], s = run.get<float>(scale)[i] * spread;
+          const double b = training ? -s * spread * run.get<float>(dscale)[i] / count : 0;
+          out[n + i] = static_cast<float>(s);
+          out[2 * n + i] = static_cast<float>(b);
+          out[3 * n + i] = static_cast<float>(training ? -s * run.get<float>(dbias)[i] / count - b * run.get<float>(mean)[i] : 0);
+        }
+        return nullptr;
+      });
 }
 
 Status lower(LowerContext& c) {

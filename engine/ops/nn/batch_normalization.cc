@@ -121,8 +121,9 @@ Status gradient(GradientContext& c) {
   const bool training = c.attributes().integer("training_mode") != 0;
   Value* variance = training ? c.output(kBatchVariance) : c.input(4);
   Value* mean = training ? c.output(kBatchMean) : c.input(3);
-  const Node* grad = c.builder().node(kInternalDomain, "BatchNormGrad", {c.dy(), c.input(0), c.input(1), mean, variance}, 3,
-                                      make_attributes({{"epsilon", c.attributes().real("epsilon", 1e-5f)}, {"training", int64_t{training}}}));
+  const Node* grad =
+      c.builder().node(kInternalDomain, "BatchNormGrad", {c.dy(), c.input(0), c.input(1), mean, variance}, 3,
+                       make_attributes({{"epsilon", c.attributes().real("epsilon", 1e-5f)}, {"training", int64_t{training}}}));
   for (size_t i = 0; grad && i < 3; ++i) c.set(i, grad->output(i));
   return {};
 }

@@ -34,10 +34,14 @@ kernels::PoolShape part(const ConvGrad& g, int64_t images) {
 }  // namespace
 
 bool ConvGrad::direct() const {
-  const auto plain = [](int64_t in, int64_t out, int64_t kernel, int64_t stride) { return in == out && kernel == 1 && stride == 1; };
+  const auto plain = [](int64_t in, int64_t out, int64_t kernel, int64_t stride) {
+    return in == out && kernel == 1 && stride == 1;
+  };
   const kernels::PoolShape& w = window;
-  return plain(w.in.depth, w.out.depth, w.kernel.depth, w.stride.depth) && plain(w.in.height, w.out.height, w.kernel.height, w.stride.height) &&
-         plain(w.in.width, w.out.width, w.kernel.width, w.stride.width) && w.pad.depth == 0 && w.pad.height == 0 && w.pad.width == 0;
+  return plain(w.in.depth, w.out.depth, w.kernel.depth, w.stride.depth) &&
+         plain(w.in.height, w.out.height, w.kernel.height, w.stride.height) &&
+         plain(w.in.width, w.out.width, w.kernel.width, w.stride.width) && w.pad.depth == 0 && w.pad.height == 0 &&
+         w.pad.width == 0;
 }
 
 Result<ConvGrad> conv_grad_of(const Attributes& attributes, const Dims& x, const Dims& w) {
@@ -88,10 +92,11 @@ void emit_conv_grad_weights(LowerContext& c, const ConvGrad& g, Buffer dy, Buffe
     if (!g.direct()) {
       kernels::UnfoldArgs args;
       args.shape = part(g, images);
-      emit_kernel(c, "conv_grad_unfold", c.kernels().gradient->unfold, args, [source, columns](kernels::UnfoldArgs& a, const Run& run) {
-        a.x = run.get<const float>(source);
-        a.columns = run.get<float>(columns);
-      });
+      emit_kernel(c, "conv_grad_unfold", c.kernels().gradient->unfold, args,
+                  [source, columns](kernels::UnfoldArgs& a, const Run& run) {
+                    a.x = run.get<const float>(source);
+                    a.columns = run.get<float>(columns);
+                  });
     }
     for (int64_t i = 0; i < images; ++i) {
       Product p;

@@ -4,8 +4,8 @@
 //   by data:     columns = W' dY,   dX = fold(columns)
 //   by weights:  dW = sum over images of dY unfold(X)'
 //
-// A 1 x 1 kernel with stride 1 and no padding has its image for columns. Images go in chunks, so that columns stay of a bounded size;
-// sums over images are in their order.
+// A 1 x 1 kernel with stride 1 and no padding has its image for columns. Images go in chunks, so that columns stay of a bounded
+// size; sums over images are in their order.
 #pragma once
 #include "engine/kernels/pool.h"
 #include "engine/ops/lowering.h"

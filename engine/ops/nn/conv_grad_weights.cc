@@ -44,9 +44,11 @@ OpDef define_conv_grad_weights() {
       .shape_only_input = 2,
       .rtol = 1e-5,
       .atol = 1e-4,
-      .samples = {{.inputs = {f32({2, 7, 11, 9}), f32({2, 3, 11, 9}), f32({7, 3, 3, 3})}, .attributes = {{"pads", integers({1, 1, 1, 1})}}},
+      .samples = {{.inputs = {f32({2, 7, 11, 9}), f32({2, 3, 11, 9}), f32({7, 3, 3, 3})},
+                   .attributes = {{"pads", integers({1, 1, 1, 1})}}},
                   {.inputs = {f32({3, 18, 8, 8}), f32({3, 20, 8, 8})}, .attributes = {{"shape", integers({18, 20, 1, 1})}}},
-                  {.inputs = {f32({1, 8, 4, 3}), f32({1, 6, 9, 7}), f32({8, 3, 3, 2})}, .attributes = {{"group", integer(2)}, {"strides", integers({2, 2})}}}},
+                  {.inputs = {f32({1, 8, 4, 3}), f32({1, 6, 9, 7}), f32({8, 3, 3, 2})},
+                   .attributes = {{"group", integer(2)}, {"strides", integers({2, 2})}}}},
   };
 }
 

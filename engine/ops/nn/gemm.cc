@@ -54,8 +54,10 @@ Status lower(LowerContext& c) {
 }
 
 Value* product(GradientContext& c, Value* a, bool transpose_a, Value* b, bool transpose_b) {
-  return c.op("Gemm", {a, b},
-              make_attributes({{"transA", int64_t{transpose_a}}, {"transB", int64_t{transpose_b}}, {"alpha", c.attributes().real("alpha", 1.0f)}}));
+  return c.op(
+      "Gemm", {a, b},
+      make_attributes(
+          {{"transA", int64_t{transpose_a}}, {"transB", int64_t{transpose_b}}, {"alpha", c.attributes().real("alpha", 1.0f)}}));
 }
 
 /// With A' and B' what is multiplied: dA' = alpha dY B'^T and dB' = alpha A'^T dY, or these transposed.

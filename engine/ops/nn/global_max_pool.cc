@@ -11,7 +11,8 @@ Status gradient(GradientContext& c) {
   const Shape& x = c.input(0)->type.shape;
   std::vector<int64_t> window;
   for (size_t i = 2; x.has_rank() && i < x.dims().size(); ++i) window.push_back(x[i].is_static() ? x[i].value() : -1);
-  if (window.empty() || std::count(window.begin(), window.end(), -1)) return error("the gradient needs an image of known size, X is {}", to_string(x));
+  if (window.empty() || std::count(window.begin(), window.end(), -1))
+    return error("the gradient needs an image of known size, X is {}", to_string(x));
   Attributes attributes = make_attributes({{"mode", text("max")}, {"kernel_shape", window}});
   c.set(0, c.internal("PoolGrad", {c.dy(), c.input(0)}, std::move(attributes)));
   return {};

@@ -51,12 +51,16 @@ struct Pixels {
     return c.builder().constant(Tensor::of<int64_t>({static_cast<int64_t>(axes.size())}, std::span<const int64_t>(axes)));
   }
   Value* mean(Value* v) const { return c.op("ReduceMean", {v, list(false)}); }
-  Value* sum_of_channels(Value* v) const { return c.op("ReduceSum", {v, list(true)}, make_attributes({{"keepdims", int64_t{0}}})); }
+  Value* sum_of_channels(Value* v) const {
+    return c.op("ReduceSum", {v, list(true)}, make_attributes({{"keepdims", int64_t{0}}}));
+  }
   /// [C] as [C, 1, ...], which broadcasts over images and pixels.
   Value* per_channel(Value* v) const {
     std::vector<int64_t> axes;
     for (int64_t i = 2; i < rank; ++i) axes.push_back(i - 1);
-    return c.op("Unsqueeze", {v, c.builder().constant(Tensor::of<int64_t>({static_cast<int64_t>(axes.size())}, std::span<const int64_t>(axes)))});
+    return c.op(
+        "Unsqueeze",
+        {v, c.builder().constant(Tensor::of<int64_t>({static_cast<int64_t>(axes.size())}, std::span<const int64_t>(axes)))});
   }
 };
 
@@ -68,7 +72,8 @@ Status gradient(GradientContext& c) {
   // As in layer norm, over the pixels of each image and channel: h is the normalised value, g its gradient.
   Value* centered = c.op("Sub", {x, pixels.mean(x)});
   Value* variance = pixels.mean(c.op("Mul", {centered, centered}));
-  Value* spread = c.op("Reciprocal", {c.op("Sqrt", {c.op("Add", {variance, c.scalar(c.attributes().real("epsilon", 1e-5f), x)})})});
+  Value* spread =
+      c.op("Reciprocal", {c.op("Sqrt", {c.op("Add", {variance, c.scalar(c.attributes().real("epsilon", 1e-5f), x)})})});
   Value* h = c.op("Mul", {centered, spread});
   if (c.wants(0)) {
     Value* g = c.op("Mul", {c.dy(), pixels.per_channel(scale)});

@@ -1,5 +1,5 @@
-// svengine.LayerNormGrad: the gradients of LayerNormalization's X, Scale and bias. Inputs: dy, X, Scale, and the Mean and InvStdDev
-// that the forward pass computed.
+// svengine.LayerNormGrad: the gradients of LayerNormalization's X, Scale and bias. Inputs: dy, X, Scale, and the Mean and
+// InvStdDev that the forward pass computed.
 #include <algorithm>
 
 #include "engine/kernels/gradient.h"
@@ -31,14 +31,17 @@ void emit_sum(LowerContext& c, Buffer partial, int64_t blocks, int64_t n) {
   args.extent[0] = blocks, args.extent[1] = 2 * n;
   args.reduced[0] = true;
   const Buffer both = c.temporary(2 * n * 4);
-  emit_kernel(c, "layer_norm_grad_sum", c.kernels().reduce->reduce, args, [partial, both](kernels::ReduceArgs& a, const Run& run) {
-    a.x = run.get<void>(partial);
-    a.y = run.get<void>(both);
-  });
-  c.emit("layer_norm_grad_split", 2, [=, scale = c.out(1), bias = c.out(2)](const Run& run, int64_t begin, int64_t end) -> const char* {
-    for (int64_t i = begin; i < end; ++i) std::copy_n(run.get<float>(both) + i * n, n, run.get<float>(i == 0 ? scale : bias));
-    return nullptr;
-  });
+  emit_kernel(c, "layer_norm_grad_sum", c.kernels().reduce->reduce, args,
+              [partial, both](kernels::ReduceArgs& a, const Run& run) {
+                a.x = run.get<void>(partial);
+                a.y = run.get<void>(both);
+              });
+  c.emit("layer_norm_grad_split", 2,
+         [=, scale = c.out(1), bias = c.out(2)](const Run& run, int64_t begin, int64_t end) -> const char* {
+           for (int64_t i = begin; i < end; ++i)
+             std::copy_n(run.get<float>(both) + i * n, n, run.get<float>(i == 0 ? scale : bias));
+           return nullptr;
+         });
 }
 
 Status lower(LowerContext& c) {

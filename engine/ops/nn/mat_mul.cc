@@ -28,7 +28,8 @@ struct Matrices {
 Result<Matrices> as_matrices(GradientContext& c) {
   Value *a = c.input(0), *b = c.input(1), *dy = c.dy();
   const int64_t rank_a = a->type.shape.rank(), rank_b = b->type.shape.rank();
-  if (rank_a < 1 || rank_b < 1) return error("the gradient needs operands of known rank, they are {} and {}", to_string(a->type), to_string(b->type));
+  if (rank_a < 1 || rank_b < 1)
+    return error("the gradient needs operands of known rank, they are {} and {}", to_string(a->type), to_string(b->type));
   if (rank_b == 1) {
     b = c.op("Unsqueeze", {b, c.builder().integers({1})});
     dy = c.op("Unsqueeze", {dy, c.builder().integers({-1})});
@@ -42,7 +43,8 @@ Result<Matrices> as_matrices(GradientContext& c) {
 }
 
 Value* product(GradientContext& c, Value* a, bool transpose_a, Value* b, bool transpose_b) {
-  return c.internal("FusedMatMul", {a, b}, make_attributes({{"transpose_a", int64_t{transpose_a}}, {"transpose_b", int64_t{transpose_b}}}));
+  return c.internal("FusedMatMul", {a, b},
+                    make_attributes({{"transpose_a", int64_t{transpose_a}}, {"transpose_b", int64_t{transpose_b}}}));
 }
 
 /// All rows of all batches as one matrix.
@@ -51,14 +53,15 @@ Value* as_rows(GradientContext& c, Value* v) {
   return rank == 2 ? v : c.op("Flatten", {v}, make_attributes({{"axis", rank - 1}}));
 }
 
-/// dA = dY B', dB = A' dY, each summed over the batches for which its operand was repeated. For one matrix on the right that sum is
-/// part of the product: the rows of all batches are one long sum.
+/// dA = dY B', dB = A' dY, each summed over the batches for which its operand was repeated. For one matrix on the right that sum
+/// is part of the product: the rows of all batches are one long sum.
 Status gradient(GradientContext& c) {
   SV_ASSIGN(const Matrices m, as_matrices(c));
   if (c.wants(0)) c.set(0, c.reshape_to(c.sum_to(product(c, m.dy, false, m.b, true), m.a), c.input(0)));
   if (!c.wants(1)) return {};
   const bool one_matrix = m.b->type.shape.rank() == 2 && m.dy->type.shape.rank() >= 2;
-  Value* db = one_matrix ? product(c, as_rows(c, m.a), true, as_rows(c, m.dy), false) : c.sum_to(product(c, m.a, true, m.dy, false), m.b);
+  Value* db =
+      one_matrix ? product(c, as_rows(c, m.a), true, as_rows(c, m.dy), false) : c.sum_to(product(c, m.a, true, m.dy, false), m.b);
   c.set(1, c.reshape_to(db, c.input(1)));
   return {};
 }

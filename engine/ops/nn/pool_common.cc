@@ -37,8 +37,15 @@ Status infer_pool(InferContext& c, DTypeSet types) {
 
 Result<kernels::PoolShape> pool_shape(const Attributes& attributes, const Dims& x, const Dims& kernel) {
   SV_ASSIGN(Window w, window_of(attributes, Dims(x.begin() + 2, x.end()), kernel));
-  return kernels::PoolShape{x[0], x[1], extent(w.in, 1), extent(w.out, 1), extent(w.kernel, 1), extent(w.strides, 1), extent(w.dilations, 1),
-                            extent(w.pads_begin, 0), extent(w.pads_end, 0)};
+  return kernels::PoolShape{x[0],
+                            x[1],
+                            extent(w.in, 1),
+                            extent(w.out, 1),
+                            extent(w.kernel, 1),
+                            extent(w.strides, 1),
+                            extent(w.dilations, 1),
+                            extent(w.pads_begin, 0),
+                            extent(w.pads_end, 0)};
 }
 
 Status lower_pool(LowerContext& c, const char* kernel, kernels::PoolArgs args, Buffer in, Buffer out) {

@@ -1,5 +1,5 @@
-// svengine.PoolGrad: the gradient of MaxPool (mode "max") or AveragePool ("average"). Inputs: dy, and the pooled image, of which an
-// average reads the shape only; the attributes are the pooling's.
+// svengine.PoolGrad: the gradient of MaxPool (mode "max") or AveragePool ("average"). Inputs: dy, and the pooled image, of which
+// an average reads the shape only; the attributes are the pooling's.
 #include "engine/kernels/gradient.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/nn/pool_common.h"
@@ -11,7 +11,8 @@ namespace {
 bool is_max(const Attributes& attributes) { return attributes.text("mode") == "max"; }
 
 Status infer(InferContext& c) {
-  if (!is_max(c.attributes()) && c.attributes().text("mode") != "average") return error("mode is '{}', needs max or average", c.attributes().text("mode"));
+  if (!is_max(c.attributes()) && c.attributes().text("mode") != "average")
+    return error("mode is '{}', needs max or average", c.attributes().text("mode"));
   SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
   SV_TRY(require_dtype(c, 1, "X", {DType::f32}));
   c.set(0, c.type(1));
@@ -46,10 +47,14 @@ OpDef define_pool_grad() {
                                       true, true),
       .infer = infer,
       .lower = lower,
-      .samples = {{.inputs = {f32({2, 18, 5, 4}), f32({2, 18, 9, 7})},
-                   .attributes = {{"mode", text("max")}, {"kernel_shape", integers({3, 3})}, {"strides", integers({2, 2})}, {"pads", integers({1, 1, 1, 1})}}},
-                  {.inputs = {f32({2, 3, 9, 7}), f32({2, 3, 9, 7})},
-                   .attributes = {{"mode", text("average")}, {"kernel_shape", integers({3, 3})}, {"pads", integers({1, 1, 1, 1})}}}},
+      .samples =
+          {{.inputs = {f32({2, 18, 5, 4}), f32({2, 18, 9, 7})},
+            .attributes = {{"mode", text("max")},
+                           {"kernel_shape", integers({3, 3})},
+                           {"strides", integers({2, 2})},
+                           {"pads", integers({1, 1, 1, 1})}}},
+           {.inputs = {f32({2, 3, 9, 7}), f32({2, 3, 9, 7})},
+            .attributes = {{"mode", text("average")}, {"kernel_shape", integers({3, 3})}, {"pads", integers({1, 1, 1, 1})}}}},
   };
 }
 

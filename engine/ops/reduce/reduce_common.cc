@@ -76,7 +76,8 @@ Status infer_reduce(InferContext& c, DTypeSet types) {
 Status emit_reduce(LowerContext& c, kernels::ReduceOp op) {
   const auto rank = static_cast<int64_t>(c.in_dims(0).size());
   if (c.has_input(1) && !c.constant(1)) return error("input 1 (axes) is not known when the node is planned");
-  SV_ASSIGN(const std::vector<bool> reduced, reduced_dims(c.attributes(), c.has_input(1) ? c.constant(1)->as_int64s() : Dims{}, rank));
+  SV_ASSIGN(const std::vector<bool> reduced,
+            reduced_dims(c.attributes(), c.has_input(1) ? c.constant(1)->as_int64s() : Dims{}, rank));
   return emit_reduction(c, op, reduced);
 }
 

@@ -47,7 +47,8 @@ Status lower(LowerContext& c) {
 Cost cost(const Node& node) { return {0, 2 * stored_bytes(node.output()->type) + stored_bytes(node.input(1)->type)}; }
 
 Status gradient(GradientContext& c) {
-  c.set(0, c.internal("GatherGrad", {c.dy(), c.input(1), c.input(0)}, make_attributes({{"axis", c.attributes().integer("axis")}})));
+  c.set(0,
+        c.internal("GatherGrad", {c.dy(), c.input(1), c.input(0)}, make_attributes({{"axis", c.attributes().integer("axis")}})));
   return {};
 }
 

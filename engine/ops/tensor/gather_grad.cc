@@ -57,8 +57,10 @@ OpDef define_gather_grad() {
       .lower = lower,
       .shape_only_input = kLike,
       .samples = {{.inputs = {f32({2, 3, 33}), any(DType::i64, {2, 3}, -13, 13)}, .attributes = {{"shape", integers({13, 33})}}},
-                  {.inputs = {f32({3, 4, 2}), any(DType::i32, {4}, 0, 5)}, .attributes = {{"axis", integer(1)}, {"shape", integers({3, 5, 2})}}},
-                  {.inputs = {f32({2, 40}), any(DType::i64, {40}, 0, 7)}, .attributes = {{"axis", integer(-1)}, {"shape", integers({2, 7})}}}},
+                  {.inputs = {f32({3, 4, 2}), any(DType::i32, {4}, 0, 5)},
+                   .attributes = {{"axis", integer(1)}, {"shape", integers({3, 5, 2})}}},
+                  {.inputs = {f32({2, 40}), any(DType::i64, {40}, 0, 7)},
+                   .attributes = {{"axis", integer(-1)}, {"shape", integers({2, 7})}}}},
   };
 }
 

@@ -11,7 +11,8 @@ Status infer(InferContext& c) {
   const Shape& in = c.shape(0);
   if (in.has_rank() && shape.has_rank()) {
     const Dim have = product(in, 0, in.dims().size()), want = product(shape, 0, shape.dims().size());
-    if (known_different(have, want)) return error("shape {} has {} elements, {} has {}", to_string(in), have.value(), to_string(shape), want.value());
+    if (known_different(have, want))
+      return error("shape {} has {} elements, {} has {}", to_string(in), have.value(), to_string(shape), want.value());
   }
   c.set(0, c.dtype(0), std::move(shape));
   return {};
@@ -28,7 +29,8 @@ OpDef define_reshape_like() {
       .infer = infer,
       .is_view = true,
       .shape_only_input = 1,
-      .samples = {{.inputs = {f32({2, 3, 4}), f32({4, 6})}}, {.inputs = {f32({12})}, .attributes = {{"shape", integers({3, 4})}}}},
+      .samples = {{.inputs = {f32({2, 3, 4}), f32({4, 6})}},
+                  {.inputs = {f32({12})}, .attributes = {{"shape", integers({3, 4})}}}},
   };
 }
 

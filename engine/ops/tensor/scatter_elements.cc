@@ -35,9 +35,11 @@ Status lower(LowerContext& c) {
 
 Status gradient(GradientContext& c) {
   const std::string reduction = c.attributes().text("reduction", "none");
-  if (reduction != "none" && reduction != "add") return error("the gradient of reduction {} is not known, only those of none and add", reduction);
+  if (reduction != "none" && reduction != "add")
+    return error("the gradient of reduction {} is not known, only those of none and add", reduction);
   Attributes axis = make_attributes({{"axis", c.attributes().integer("axis")}});
-  if (c.wants(0)) c.set(0, reduction == "add" ? c.dy() : c.op("ScatterElements", {c.dy(), c.input(1), c.zeros_like(c.input(2))}, axis));
+  if (c.wants(0))
+    c.set(0, reduction == "add" ? c.dy() : c.op("ScatterElements", {c.dy(), c.input(1), c.zeros_like(c.input(2))}, axis));
   if (c.wants(2)) c.set(2, c.op("GatherElements", {c.dy(), c.input(1)}, axis));
   return {};
 }

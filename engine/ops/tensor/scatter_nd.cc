@@ -31,7 +31,8 @@ Status infer(InferContext& c) {
 
 Status gradient(GradientContext& c) {
   const std::string reduction = c.attributes().text("reduction", "none");
-  if (reduction != "none" && reduction != "add") return error("the gradient of reduction {} is not known, only those of none and add", reduction);
+  if (reduction != "none" && reduction != "add")
+    return error("the gradient of reduction {} is not known, only those of none and add", reduction);
   if (c.wants(0)) c.set(0, reduction == "add" ? c.dy() : c.op("ScatterND", {c.dy(), c.input(1), c.zeros_like(c.input(2))}));
   if (c.wants(2)) c.set(2, c.op("GatherND", {c.dy(), c.input(1)}));
   return {};

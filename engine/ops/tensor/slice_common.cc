@@ -27,8 +27,8 @@ Result<Bounds> complete(Bounds b, bool has_axes, bool has_steps, int64_t rank) {
   }
   if (!has_steps) b.steps.assign(n, 1);
   if (b.ends.size() != n || b.axes.size() != n || b.steps.size() != n)
-    return error("starts, ends, axes and steps have {}, {}, {} and {} entries, need equally many", n, b.ends.size(), b.axes.size(),
-                 b.steps.size());
+    return error("starts, ends, axes and steps have {}, {}, {} and {} entries, need equally many", n, b.ends.size(),
+                 b.axes.size(), b.steps.size());
   SV_ASSIGN(b.axes, normalise_axes(b.axes, rank));
   if (std::count(b.steps.begin(), b.steps.end(), 0)) return error("a step is 0");
   return b;

@@ -30,7 +30,9 @@ Status lower(LowerContext& c) {
     view.out_offset += r.start * view.out_strides[axis];
     view.out_strides[axis] *= r.count == 1 ? 1 : r.step;
   }
-  if (taken != in) return error("dy is {}, the slice of {} is {}", svengine::to_string(Shape::of(in)), svengine::to_string(Shape::of(out)), svengine::to_string(Shape::of(taken)));
+  if (taken != in)
+    return error("dy is {}, the slice of {} is {}", svengine::to_string(Shape::of(in)), svengine::to_string(Shape::of(out)),
+                 svengine::to_string(Shape::of(taken)));
   emit_fill(c, c.out(), element_count(out), element, 0);
   if (element_count(in) > 0) emit_copy(c, "slice_grad", std::move(view));
   return {};
@@ -50,7 +52,8 @@ OpDef define_slice_grad() {
       .shape_inputs = {1, 2, 3, 4},
       .shape_only_input = kLike,
       .samples = {{.inputs = {f32({6, 2}), ints({1, -3}), ints({100, -1})}, .attributes = {{"shape", integers({7, 9})}}},
-                  {.inputs = {f32({3, 7, 5}), ints({-1}), ints({INT64_MIN}), ints({1}), ints({-3})}, .attributes = {{"shape", integers({3, 20, 5})}}}},
+                  {.inputs = {f32({3, 7, 5}), ints({-1}), ints({INT64_MIN}), ints({1}), ints({-3})},
+                   .attributes = {{"shape", integers({3, 20, 5})}}}},
   };
 }
 

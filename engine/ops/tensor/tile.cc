@@ -44,7 +44,8 @@ Status lower(LowerContext& c) {
 
 Status gradient(GradientContext& c) {
   const Value *x = c.input(0), *repeats = c.input(1);
-  if (!repeats->is_constant() || !x->type.shape.has_rank()) return error("the gradient needs known repeats and an input of known rank");
+  if (!repeats->is_constant() || !x->type.shape.has_rank())
+    return error("the gradient needs known repeats and an input of known rank");
   // [r0 d0, r1 d1, ...] as [r0, d0, r1, d1, ...], summed over the r.
   std::vector<int64_t> apart, axes;
   const std::vector<int64_t> r = repeats->constant().as_int64s();

@@ -1,4 +1,5 @@
-// svengine.Values: the outputs are the inputs, one for one. What an operator of a file that stands for several expressions becomes.
+// svengine.Values: the outputs are the inputs, one for one. What an operator of a file that stands for several expressions
+// becomes.
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"

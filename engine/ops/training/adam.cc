@@ -1,5 +1,5 @@
-// Adam (ai.onnx.preview.training): steps along the gradient's running mean, divided by the root of its running square. epsilon stands
-// beside the uncorrected root, unlike PyTorch's: see svengine.AdamW.
+// Adam (ai.onnx.preview.training): steps along the gradient's running mean, divided by the root of its running square. epsilon
+// stands beside the uncorrected root, unlike PyTorch's: see svengine.AdamW.
 #include <cmath>
 
 #include "engine/ops/samples.h"
@@ -46,9 +46,10 @@ OpDef define_adam() {
                      {"epsilon", AttributeKind::real, false, real(1e-6f)}},
       .infer = [](InferContext& c) { return infer_optimizer(c, kPerTensor); },
       .lower = lower,
-      .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({33}), f32({33}), f32({33}), f32({33}, 0, 3)},
-                   .attributes = {{"norm_coefficient", real(0.01f)}, {"norm_coefficient_post", real(0.1f)}, {"epsilon", real(0.1f)}},
-                   .outputs = 3}},
+      .samples =
+          {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({33}), f32({33}), f32({33}), f32({33}, 0, 3)},
+            .attributes = {{"norm_coefficient", real(0.01f)}, {"norm_coefficient_post", real(0.1f)}, {"epsilon", real(0.1f)}},
+            .outputs = 3}},
   };
 }
 

@@ -1,5 +1,5 @@
-// svengine.AdamW: Adam as PyTorch has it, with weight decay apart from the gradient (weight_decay: AdamW) or in it (norm_coefficient:
-// Adam's weight_decay). T counts the steps done before this one.
+// svengine.AdamW: Adam as PyTorch has it, with weight decay apart from the gradient (weight_decay: AdamW) or in it
+// (norm_coefficient: Adam's weight_decay). T counts the steps done before this one.
 //
 //   m = alpha m + (1 - alpha) g,  v = beta v + (1 - beta) g^2,  t = T + 1
 //   x = (1 - R weight_decay) x - R / (1 - alpha^t) m / (sqrt(v / (1 - beta^t)) + epsilon)
@@ -47,7 +47,8 @@ OpDef define_adam_w() {
                      {"epsilon", AttributeKind::real, false, real(1e-8f)}},
       .infer = [](InferContext& c) { return infer_optimizer(c, kPerTensor); },
       .lower = lower,
-      .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({33}), f32({33}), f32({33}), f32({33}, 0.1, 3)},
+      .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({33}), f32({33}), f32({33}),
+                              f32({33}, 0.1, 3)},
                    .attributes = {{"weight_decay", real(0.01f)}},
                    .outputs = 3}},
   };

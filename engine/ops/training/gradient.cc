@@ -1,6 +1,6 @@
-// Gradient (ai.onnx.preview.training): the gradients of value y with respect to the values xs, all named by attributes. It is expanded
-// when the file is read: the nodes that compute them are added, and their results are what the outputs give. A y of several elements
-// is differentiated as their sum.
+// Gradient (ai.onnx.preview.training): the gradients of value y with respect to the values xs, all named by attributes. It is
+// expanded when the file is read: the nodes that compute them are added, and their results are what the outputs give. A y of
+// several elements is differentiated as their sum.
 #include <algorithm>
 
 #include "engine/graph/autodiff.h"
@@ -21,10 +21,13 @@ Value* find(const Graph& graph, const std::string& name) {
 
 /// The operator could be given other tensors for xs and zs than those of these names, and would then evaluate the network anew.
 Status check_names(const Node& node, const std::vector<std::string>& names) {
-  if (node.inputs().size() != names.size()) return error("{} inputs for {} names in xs and zs", node.inputs().size(), names.size());
+  if (node.inputs().size() != names.size())
+    return error("{} inputs for {} names in xs and zs", node.inputs().size(), names.size());
   for (size_t i = 0; i < names.size(); ++i)
     if (!node.input(i) || node.input(i)->name() != names[i])
-      return error("input {} is not the value '{}' that the gradient is taken with respect to; evaluating elsewhere is not supported", i, names[i]);
+      return error(
+          "input {} is not the value '{}' that the gradient is taken with respect to; evaluating elsewhere is not supported", i,
+          names[i]);
   return {};
 }
 

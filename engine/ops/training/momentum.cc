@@ -1,5 +1,5 @@
-// Momentum (ai.onnx.preview.training): stochastic gradient descent with momentum, standard or Nesterov's. PyTorch's SGD is this with
-// beta = 1 - dampening.
+// Momentum (ai.onnx.preview.training): stochastic gradient descent with momentum, standard or Nesterov's. PyTorch's SGD is this
+// with beta = 1 - dampening.
 #include "engine/ops/samples.h"
 #include "engine/ops/training/optimizer_common.h"
 
@@ -46,10 +46,15 @@ OpDef define_momentum() {
       .infer = infer,
       .lower = lower,
       .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({33}), f32({33}), f32({33})},
-                   .attributes = {{"alpha", real(0.9f)}, {"beta", real(0.5f)}, {"mode", text("nesterov")}, {"norm_coefficient", real(0.01f)}},
+                   .attributes = {{"alpha", real(0.9f)},
+                                  {"beta", real(0.5f)},
+                                  {"mode", text("nesterov")},
+                                  {"norm_coefficient", real(0.01f)}},
                    .outputs = 2},
-                  {.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(0)), f32({3, 5}), f32({7}), f32({3, 5}), f32({7}), f32({3, 5}), f32({7})},
-                   .attributes = {{"alpha", real(0.9f)}, {"beta", real(0.5f)}, {"mode", text("standard")}, {"norm_coefficient", real(0)}},
+                  {.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(0)), f32({3, 5}), f32({7}), f32({3, 5}), f32({7}),
+                              f32({3, 5}), f32({7})},
+                   .attributes =
+                       {{"alpha", real(0.9f)}, {"beta", real(0.5f)}, {"mode", text("standard")}, {"norm_coefficient", real(0)}},
                    .outputs = 4}},
   };
 }

@@ -19,7 +19,8 @@ Status infer_optimizer(InferContext& c, size_t per_tensor) {
   SV_TRY(require_single(c, 1, "T"));
   const size_t count = (c.input_count() - kFirst) / per_tensor;
   if (count == 0 || c.input_count() != kFirst + count * per_tensor)
-    return error("{} inputs after R and T, needs {} for each tensor: weight, gradient and state", c.input_count() - kFirst, per_tensor);
+    return error("{} inputs after R and T, needs {} for each tensor: weight, gradient and state", c.input_count() - kFirst,
+                 per_tensor);
   if (c.output_count() != count * (per_tensor - 1))
     return error("{} outputs for {} tensors, needs {}", c.output_count(), count, count * (per_tensor - 1));
   for (size_t i = kFirst; i < c.input_count(); ++i) {
@@ -27,7 +28,8 @@ Status infer_optimizer(InferContext& c, size_t per_tensor) {
     if (!c.has_input(i)) return error("input {} is absent", i);
     SV_TRY(require_dtype(c, i, "a tensor", {DType::f32}));
     if (c.shape(i).is_static() && c.shape(x).is_static() && !(c.shape(i) == c.shape(x)))
-      return error("input {} is {}, the weight it belongs to (input {}) is {}", i, to_string(c.shape(i)), x, to_string(c.shape(x)));
+      return error("input {} is {}, the weight it belongs to (input {}) is {}", i, to_string(c.shape(i)), x,
+                   to_string(c.shape(x)));
   }
   for (size_t i = 0; i < c.output_count(); ++i) c.set(i, c.type(kFirst + i % count));
   return {};
@@ -46,12 +48,13 @@ Status lower_optimizer(LowerContext& c, kernels::OptimizerArgs args, size_t per_
     const Buffer v = has_v ? in(2) : Buffer{}, v_new = has_v ? out(1) : Buffer{};
     const Buffer h = has_h ? in(h_group + 1) : Buffer{}, h_new = has_h ? out(h_group) : Buffer{};
     emit_kernel(c, "optimizer", c.kernels().gradient->optimizer, args,
-                [=, attributes = c.attributes(), rate = c.in(0), rate_type = c.in_type(0).dtype, steps = c.in(1), x = in(0), g = in(1),
-                 x_new = out(0)](kernels::OptimizerArgs& a, const Run& run) {
+                [=, attributes = c.attributes(), rate = c.in(0), rate_type = c.in_type(0).dtype, steps = c.in(1), x = in(0),
+                 g = in(1), x_new = out(0)](kernels::OptimizerArgs& a, const Run& run) {
                   a.x = run.get<const float>(x), a.g = run.get<const float>(g), a.x_new = run.get<float>(x_new);
                   a.v = run.get<const float>(v), a.v_new = run.get<float>(v_new);
                   a.h = run.get<const float>(h), a.h_new = run.get<float>(h_new);
-                  set_rates(attributes, number_at(rate_type, run.get<const std::byte>(rate), 0), *run.get<const int64_t>(steps), a);
+                  set_rates(attributes, number_at(rate_type, run.get<const std::byte>(rate), 0), *run.get<const int64_t>(steps),
+                            a);
                 });
   }
   return {};

@@ -1,5 +1,5 @@
-// Optimiser steps as operators. All of them take a rate R, and mostly the number of steps done so far T, and then several tensors at a
-// time: first all weights, then all gradients, then each kind of state. The outputs are the new weights and states.
+// Optimiser steps as operators. All of them take a rate R, and mostly the number of steps done so far T, and then several tensors
+// at a time: first all weights, then all gradients, then each kind of state. The outputs are the new weights and states.
 #pragma once
 #include "engine/graph/op_def.h"
 #include "engine/kernels/optimizer.h"

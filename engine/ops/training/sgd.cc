@@ -28,7 +28,8 @@ OpDef define_sgd() {
       .attributes = {{"norm_coefficient", AttributeKind::real, false, real(0)}},
       .infer = [](InferContext& c) { return infer_optimizer(c, kPerTensor); },
       .lower = lower,
-      .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(0)), f32({33}), f32({4, 5}), f32({33}), f32({4, 5})},
+      .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(0)), f32({33}), f32({4, 5}), f32({33}),
+                              f32({4, 5})},
                    .attributes = {{"norm_coefficient", real(0.01f)}},
                    .outputs = 2}},
   };
