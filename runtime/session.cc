@@ -9,9 +9,11 @@
 namespace svengine {
 namespace {
 
-Status check_input(const Session::Port& port, const Tensor& tensor, std::map<std::string, std::pair<int64_t, std::string>>& symbols) {
+Status check_input(const Session::Port& port, const Tensor& tensor,
+                   std::map<std::string, std::pair<int64_t, std::string>>& symbols) {
   const auto wanted = [&] { return fmt::format("input '{}' needs {}", port.name, to_string(port.type)); };
-  if (tensor.type() != port.type.dtype) return error("{}, got {}[{}]", wanted(), name_of(tensor.type()), to_string(tensor.dims()));
+  if (tensor.type() != port.type.dtype)
+    return error("{}, got {}[{}]", wanted(), name_of(tensor.type()), to_string(tensor.dims()));
   if (!port.type.shape.has_rank()) return {};
   if (static_cast<int64_t>(tensor.dims().size()) != port.type.shape.rank())
     return error("{}, got rank {} ({})", wanted(), tensor.dims().size(), to_string(tensor.dims()));
@@ -48,7 +50,8 @@ Result<std::unique_ptr<Session>> Session::create(Graph graph, SessionOptions opt
   session->team_ = std::make_unique<Team>(options.topology, options.flush_denormals);
   session->weights_ = std::make_unique<WeightStore>();
   if (!options.cache.empty())
-    session->cache_ = std::make_unique<WeightCache>(options.cache, graph, options.kernels->name, *session->team_, *session->weights_);
+    session->cache_ =
+        std::make_unique<WeightCache>(options.cache, graph, options.kernels->name, *session->team_, *session->weights_);
   if (options.shard && options.topology.groups.size() > 1) {
     SV_ASSIGN(Shards shards, make_shards(graph, *session->team_));
     session->shards_ = std::make_unique<Shards>(std::move(shards));

@@ -1,14 +1,14 @@
 // ConvKind::kDirect: blocked input, blocked output.
 //
-// With strides, many tiles of a small image lie at a border, where they take tap by tap, and outputs are few beside inputs. There the
-// input is copied to the workspace first, with its borders filled in, so that no tile has one:
+// With strides, many tiles of a small image lie at a border, where they take tap by tap, and outputs are few beside inputs. There
+// the input is copied to the workspace first, with its borders filled in, so that no tile has one:
 //
 //      . 0 0 0 0 0          3 x 3, stride 2: the copy has the rows and columns that outputs read
 //      0 x x x x x
 //      0 x x x x x
 //
-// Processors that look far ahead do better without: tap by tap costs them less than the copy (Sapphire Rapids, 3 x 3, stride 2: 4 %,
-// bench/conv_bench).
+// Processors that look far ahead do better without: tap by tap costs them less than the copy (Sapphire Rapids, 3 x 3, stride 2: 4
+// %, bench/conv_bench).
 #include "engine/kernels/sve/conv_kinds.h"
 #include "engine/kernels/sve/conv_walk.h"
 

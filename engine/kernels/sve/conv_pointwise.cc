@@ -1,4 +1,5 @@
-// ConvKind::kDirect where the kernel is 1 x 1 and nothing lies outside the image: every pixel for itself, so tiles run across rows.
+// ConvKind::kDirect where the kernel is 1 x 1 and nothing lies outside the image: every pixel for itself, so tiles run across
+// rows.
 //
 // With strides, only some pixels of the input count. They are copied to the workspace first; the rest is the same.
 #include "engine/kernels/sve/conv_kinds.h"
@@ -46,9 +47,7 @@ void pack(const ConvShape& shape, const float* weights, float* packed, int64_t b
 }
 
 /// Where a tile's pixels begin, in floats from the image's first.
-int64_t place_of(const Plan& plan, int64_t tile) {
-  return (tile * plan.tile_pixels + smaller(tile, plan.longer_tiles)) * kLanes;
-}
+int64_t place_of(const Plan& plan, int64_t tile) { return (tile * plan.tile_pixels + smaller(tile, plan.longer_tiles)) * kLanes; }
 
 struct Functions {
   PointwiseFunction longer, shorter;
@@ -78,7 +77,8 @@ void run_image(const Plan& plan, const Bundle& bundle, const Functions& function
   }
 }
 
-/// Tiles [begin, end) of a bundle, counted through the images, see a pass; its weights end at `next`, where the next pass's begin.
+/// Tiles [begin, end) of a bundle, counted through the images, see a pass; its weights end at `next`, where the next pass's
+/// begin.
 void run_pass(const Plan& plan, const Bundle& bundle, const Functions& functions, int64_t begin, int64_t end, const float* next,
               PointwiseTiles& tiles) {
   const int64_t floats = next - tiles.weights;

@@ -18,11 +18,14 @@ PointwiseFunction find_vectors(int pixels, int vectors) {
   if constexpr (kVectors == 0)
     return nullptr;
   else
-    return vectors == kVectors ? find<most_pointwise_pixels(kVectors), kVectors>(pixels) : find_vectors<kVectors - 1>(pixels, vectors);
+    return vectors == kVectors ? find<most_pointwise_pixels(kVectors), kVectors>(pixels)
+                               : find_vectors<kVectors - 1>(pixels, vectors);
 }
 
 }  // namespace
 
-PointwiseFunction pointwise_function(int pixels, int vectors) { return find_vectors<kMachine.pointwise_vectors>(pixels, vectors); }
+PointwiseFunction pointwise_function(int pixels, int vectors) {
+  return find_vectors<kMachine.pointwise_vectors>(pixels, vectors);
+}
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

@@ -2,8 +2,8 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/like.h"
 #include "engine/ops/nn/conv_common.h"
-#include "engine/ops/nn/conv_grad_input_common.h"
 #include "engine/ops/nn/conv_grad_common.h"
+#include "engine/ops/nn/conv_grad_input_common.h"
 #include "engine/ops/samples.h"
 
 namespace svengine::ops {
@@ -49,16 +49,21 @@ OpDef define_conv_grad_input() {
       .shape_only_input = 2,
       .rtol = 1e-5,
       .atol = 1e-5,
-      .samples = {{.inputs = {f32({2, 7, 11, 9}), f32({7, 3, 3, 3}), f32({2, 3, 11, 9})}, .attributes = {{"pads", integers({1, 1, 1, 1})}}},
+      .samples = {{.inputs = {f32({2, 7, 11, 9}), f32({7, 3, 3, 3}), f32({2, 3, 11, 9})},
+                   .attributes = {{"pads", integers({1, 1, 1, 1})}}},
                   {.inputs = {f32({3, 18, 8, 8}), f32({18, 20, 1, 1})}, .attributes = {{"shape", integers({3, 20, 8, 8})}}},
-                  {.inputs = {f32({2, 33, 9, 10}, -1, 1), f32({33, 20, 5, 3}, -1, 1), f32({2, 20, 9, 10})}, .attributes = {{"pads", integers({2, 1, 2, 1})}}},
-                  {.inputs = {f32({2, 18, 5, 6}), f32({18, 20, 3, 3}), f32({2, 20, 9, 12})}, .attributes = {{"pads", integers({1, 1, 1, 1})}, {"strides", integers({2, 2})}}},
-                  {.inputs = {f32({1, 18, 5, 4}), f32({18, 20, 1, 1}), f32({1, 20, 10, 7})}, .attributes = {{"strides", integers({2, 2})}}},
+                  {.inputs = {f32({2, 33, 9, 10}, -1, 1), f32({33, 20, 5, 3}, -1, 1), f32({2, 20, 9, 10})},
+                   .attributes = {{"pads", integers({2, 1, 2, 1})}}},
+                  {.inputs = {f32({2, 18, 5, 6}), f32({18, 20, 3, 3}), f32({2, 20, 9, 12})},
+                   .attributes = {{"pads", integers({1, 1, 1, 1})}, {"strides", integers({2, 2})}}},
+                  {.inputs = {f32({1, 18, 5, 4}), f32({18, 20, 1, 1}), f32({1, 20, 10, 7})},
+                   .attributes = {{"strides", integers({2, 2})}}},
                   {.inputs = {f32({1, 5, 4, 5}), f32({5, 7, 7, 5}), f32({1, 7, 12, 9})},
                    .attributes = {{"pads", integers({3, 1, 2, 3})}, {"strides", integers({3, 2})}}},
                   {.inputs = {f32({1, 5, 6, 7}), f32({5, 7, 3, 3}), f32({1, 7, 6, 7})},
                    .attributes = {{"pads", integers({2, 2, 2, 2})}, {"dilations", integers({2, 2})}}},
-                  {.inputs = {f32({1, 8, 4, 3}), f32({8, 3, 3, 2}), f32({1, 6, 9, 7})}, .attributes = {{"group", integer(2)}, {"strides", integers({2, 2})}}}},
+                  {.inputs = {f32({1, 8, 4, 3}), f32({8, 3, 3, 2}), f32({1, 6, 9, 7})},
+                   .attributes = {{"group", integer(2)}, {"strides", integers({2, 2})}}}},
   };
 }
 

@@ -75,7 +75,9 @@ bool can_block_conv_grad_input(const Node& node, int) {
   if (node.attributes.integer("group", 1) != 1 || dx.shape.rank() != 4) return false;
   if (!dy.shape.is_static() || !w.shape.is_static() || !dx.shape.is_static()) return false;
   const Result<ConvGrad> g = conv_grad_of(node.attributes, *dx.shape.concrete(), *w.shape.concrete());
-  if (!g.ok() || dx.shape.concrete()->empty() || g->window.batch * g->outputs() * g->inputs() * g->window.channels * g->out_channels == 0) return false;
+  if (!g.ok() || dx.shape.concrete()->empty() ||
+      g->window.batch * g->outputs() * g->inputs() * g->window.channels * g->out_channels == 0)
+    return false;
   const kernels::PoolShape& s = g->window;
   const auto fits = [](int64_t kernel, int64_t stride, int64_t dilation, int64_t pad) {
     return (stride == 1 || dilation == 1) && pad <= (kernel - 1) * dilation;

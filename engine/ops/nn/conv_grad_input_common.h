@@ -1,7 +1,7 @@
 // The gradient of a convolution's input on blocked layouts, as convolutions of dY by the forward kernels.
 //
-// Along an axis with stride s, the inputs h = s t + r of one phase r get contributions from every s-th row of the kernel only, and over t
-// these are a convolution with stride 1, its kernel turned round:
+// Along an axis with stride s, the inputs h = s t + r of one phase r get contributions from every s-th row of the kernel only,
+// and over t these are a convolution with stride 1, its kernel turned round:
 //
 //     dx[s t + r] = sum over j of dy[t + c - j] w[k + s j]        k = (r + pad) mod s,  c = (r + pad - k) / s
 //
@@ -14,8 +14,8 @@
 
 namespace svengine::ops {
 
-/// Whether the node (svengine.ConvGradInput) can be computed so: rank 4, one group, no dilation beside strides, padding smaller than the
-/// kernel.
+/// Whether the node (svengine.ConvGradInput) can be computed so: rank 4, one group, no dilation beside strides, padding smaller
+/// than the kernel.
 bool can_block_conv_grad_input(const Node& node, int block);
 
 /// dy and the output are blocked.
