@@ -47,7 +47,6 @@ Status Team::run(const std::function<void(int)>& body) const {
 
 Result<std::unique_ptr<RunState>> RunState::create(std::shared_ptr<const Plan> plan, const Team& team, Replicas* replicas) {
   std::unique_ptr<RunState> state(new RunState);
-  if (replicas) replicas->keep(plan);
   SV_ASSIGN(state->arena_, ArenaMemory::map(static_cast<size_t>(plan->arena_bytes)));
   SV_ASSIGN(state->scratch_, ArenaMemory::map(static_cast<size_t>(plan->scratch_bytes) * static_cast<size_t>(team.threads())));
   state->input_slots_.resize(plan->inputs.size());
@@ -56,8 +55,12 @@ Result<std::unique_ptr<RunState>> RunState::create(std::shared_ptr<const Plan> p
     const Slot& s = plan->slots[i];
     std::byte* base = nullptr;
     if (s.kind == SlotKind::arena) base = state->arena_.data() + s.offset;
-    if (s.kind == SlotKind::constant) base = const_cast<std::byte*>(replicas ? replicas->of(s.constant, s.bytes) : s.constant);
-    if (s.kind == SlotKind::constant && !base && s.bytes > 0) return error("no memory for a core group's copy of {} bytes of weights", s.bytes);
+    if (s.kind == SlotKind::constant && !replicas) base = const_cast<std::byte*>(s.constant);
+    if (s.kind == SlotKind::constant && replicas) {
+      state->copies_.push_back(replicas->of(s.constant, s.bytes, plan));
+      base = const_cast<std::byte*>(state->copies_.back().get());
+      if (!base && s.bytes > 0) return error("no memory for a core group's copy of {} bytes of weights", s.bytes);
+    }
     if (s.kind == SlotKind::input) state->input_slots_[s.index] = static_cast<int32_t>(i);
     if (s.kind == SlotKind::output) state->output_slots_[s.index] = static_cast<int32_t>(i);
     state->bases_.push_back(base);

@@ -64,6 +64,7 @@ class RunState {
   static constexpr int64_t kNone = INT64_MAX;
 
   std::shared_ptr<const Plan> plan_;
+  std::vector<std::shared_ptr<const std::byte>> copies_;  // of the plan's constants, in shard mode
   ArenaMemory arena_;
   ArenaMemory scratch_;
   std::vector<std::byte*> bases_;

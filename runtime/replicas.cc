@@ -4,19 +4,25 @@
 
 namespace svengine {
 
-const std::byte* Replicas::of(const std::byte* original, int64_t bytes) {
-  std::shared_ptr<std::byte>& copy = copies_[{original, bytes}];
-  if (copy) return copy.get();
-  copy = allocate_aligned(static_cast<size_t>(bytes));
-  if (copy) pending_.push_back({original, copy.get(), bytes});
-  return copy.get();
+std::shared_ptr<const std::byte> Replicas::of(const std::byte* original, int64_t bytes, const std::shared_ptr<const void>& owner) {
+  std::weak_ptr<std::byte>& known = copies_[{original, bytes}];
+  if (std::shared_ptr<const std::byte> copy = known.lock()) return copy;
+  std::shared_ptr<std::byte> copy = allocate_aligned(static_cast<size_t>(bytes));
+  if (copy) pending_.push_back({original, copy, bytes, owner});
+  known = copy;
+  return copy;
 }
 
 void Replicas::copy(int thread, int threads) const {
   for (const Piece& p : pending_) {
     const int64_t begin = p.bytes * thread / threads, end = p.bytes * (thread + 1) / threads;
-    if (begin < end) std::memcpy(p.copy + begin, p.original + begin, static_cast<size_t>(end - begin));
+    if (begin < end) std::memcpy(p.copy.get() + begin, p.original + begin, static_cast<size_t>(end - begin));
   }
+}
+
+void Replicas::end_copy() {
+  pending_.clear();
+  std::erase_if(copies_, [](const auto& entry) { return entry.second.expired(); });
 }
 
 }  // namespace svengine

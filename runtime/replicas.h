@@ -13,27 +13,24 @@ namespace svengine {
 /// Used by one thread at a time, except copy().
 class Replicas {
  public:
-  /// The address of the copy of `bytes` at `original`, shared by all plans of the group; its content is there after the next
-  /// copy(). Null when memory is out. The original must outlive the replicas: see keep().
-  const std::byte* of(const std::byte* original, int64_t bytes);
-
-  /// Keeps alive whoever owns originals. A plan's own tables are freed with it otherwise, when the session drops it for newer
-  /// ones, and the next plan's table at the same address would be taken for one that is copied already.
-  void keep(std::shared_ptr<const void> owner) { owners_.push_back(std::move(owner)); }
+  /// The copy of `bytes` at `original`, shared by all plans of the group; its content is there after the next copy(). Null when memory
+  /// is out. `owner` keeps the original alive, and whoever holds the copy must hold the owner as well: once nobody has the copy,
+  /// the address may belong to another constant.
+  std::shared_ptr<const std::byte> of(const std::byte* original, int64_t bytes, const std::shared_ptr<const void>& owner);
 
   /// Called by every one of the group's `threads` threads at once: each fills, and so first touches, its share.
   void copy(int thread, int threads) const;
-  void end_copy() { pending_.clear(); }
+  void end_copy();
 
  private:
   struct Piece {
     const std::byte* original;
-    std::byte* copy;
+    std::shared_ptr<std::byte> copy;
     int64_t bytes;
+    std::shared_ptr<const void> owner;
   };
-  std::map<std::pair<const std::byte*, int64_t>, std::shared_ptr<std::byte>> copies_;
+  std::map<std::pair<const std::byte*, int64_t>, std::weak_ptr<std::byte>> copies_;
   std::vector<Piece> pending_;
-  std::vector<std::shared_ptr<const void>> owners_;
 };
 
 }  // namespace svengine
