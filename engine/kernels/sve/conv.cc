@@ -26,7 +26,7 @@ ConvKind choose(const ConvShape& shape, bool exact) noexcept {
   if (shape.in.depth != 1 || shape.out.depth != 1 || shape.kernel.depth != 1) return ConvKind::kPlain;
   if (shape.groups == 1) {
     if (shape.in_channels <= 4) return ConvKind::kFirstLayer;
-    return !exact && conv::winograd_pays(shape) ? ConvKind::kWinograd : ConvKind::kDirect;
+    return !exact && winograd::pays(kMachine, shape) ? ConvKind::kWinograd : ConvKind::kDirect;
   }
   if (shape.groups == shape.in_channels && shape.groups == shape.out_channels) return ConvKind::kDepthwise;
   const bool whole_blocks = shape.in_channels / shape.groups % kLanes == 0 && shape.out_channels / shape.groups % kLanes == 0;

@@ -38,6 +38,7 @@
 // Each output is summed in an order that depends on the channels alone, so it does not matter how tasks are grouped.
 #pragma once
 #include "engine/kernels/conv.h"
+#include "engine/kernels/machine/winograd.h"
 #include "engine/kernels/sve/conv_epilogue.h"
 #include "engine/kernels/sve/vec.h"
 #include "engine/kernels/sve/window.h"
@@ -45,36 +46,23 @@
 namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 
 using namespace window;
+using namespace winograd;
 
 #define SVENGINE_INLINE inline __attribute__((always_inline))
 
-inline constexpr int kFrequencies = 36, kPairFrequencies = 12;  // of a tile, of a pair of rows
-inline constexpr int64_t kTaps = 9;
-inline constexpr int kTileOut = 4, kTileIn = 6;
-inline constexpr int kMostSums = kMachine.conv_pixels * kMachine.conv_vectors;  // accumulators of a product's tile
-inline constexpr int kMostBundle = kMachine.vector_registers == 32 ? 6 : 3;     // output blocks multiplied at once
+inline constexpr int kMostBundle = most_bundle(kMachine);  // output blocks multiplied at once
 
 /// Row r of the transforms is computed in place kFrequencyPlace[r]: the pairs (0, 5), (1, 2) and (3, 4) read the same inputs.
 inline constexpr int kFrequencyPlace[kTileIn] = {0, 2, 3, 4, 5, 1};
 
-constexpr int most_rows(int vectors) { return kMostSums / vectors < 12 ? kMostSums / vectors : 12; }
-
 /// Floats between frequencies: an odd number of 256-byte lines, so that 36 of them spread over the sets of an L1 cache.
 constexpr int64_t spread(int64_t floats) { return (ceil_div(floats, 64) | 1) * 64; }
 
-struct WinogradPlan {
-  int64_t channels, in_blocks, out_blocks;
+/// How the work is cut up, and where everything lies.
+struct WinogradPlan : Cut {
   int64_t in_height, in_width, out_height, out_width, pad_height, pad_width;
   int64_t in_row_step, in_block_step, in_image_step;     // floats
   int64_t out_row_step, out_block_step, out_image_step;
-  int64_t tiles_wide, image_tiles, tiles;                // of an image; of the batch
-  bool stored;                                           // transformed weights
-  bool few;                                              // so few tiles that weights are transformed in registers
-  int bundle;                                            // most output blocks multiplied at once
-  int rows;                                              // most tiles multiplied at once
-  int64_t groups;                                        // of tiles; stored: only their largest size counts
-  int64_t group_tiles;                                   // of a group at most
-  int64_t chunk;                                         // channels of a chunk of transformed weights, a multiple of kLanes
 
   constexpr int64_t group_begin(int64_t group) const { return group * tiles / groups; }
   /// The first block of a stored bundle.
@@ -114,9 +102,6 @@ struct TilePlace {
 
 WinogradPlan winograd_plan(const ConvShape& shape);
 
-/// Whether choose() should take it: fewer cycles by a count of arithmetic and bytes.
-bool winograd_pays(const ConvShape& shape);
-
 /// A group's tiles and how they are cut into rows of products: evenly.
 struct TileGroup {
   int64_t begin, count;  // tiles of the batch
@@ -150,7 +135,7 @@ ProductFunction product_function(int rows, int vectors);
 /// The same for a row of six frequencies in place `row`, from weights [channel][3 x 3][kLanes]: x is [block][6][tiles][kLanes],
 /// sums [6][tiles][kLanes] with `sum_step` floats between frequencies.
 using FewFunction = void (*)(int64_t channels, const float* x, const float* weights, float* sums, int64_t sum_step, bool first);
-inline constexpr int kMostFew = kMachine.deep_window ? kMostSums / kTileIn : 0;  // tiles
+inline constexpr int kMostFew = most_few(kMachine);  // tiles
 FewFunction few_function(int row, int tiles);
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

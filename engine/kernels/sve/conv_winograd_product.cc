@@ -140,7 +140,8 @@ ProductFunction find_vectors(int rows, int vectors) {
   if constexpr (kVectors == 0)
     return nullptr;
   else
-    return vectors == kVectors ? find<most_rows(kVectors), kVectors>(rows) : find_vectors<kVectors - 1>(rows, vectors);
+    return vectors == kVectors ? find<most_rows(kMachine, kVectors), kVectors>(rows)
+                               : find_vectors<kVectors - 1>(rows, vectors);
 }
 
 }  // namespace
