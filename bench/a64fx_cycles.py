@@ -40,9 +40,13 @@ NETWORKS = {  # line: (title, network of `svengine zoo`, dimensions, figure, goa
     'resnet50': ('ResNet-50, batch 1, cycles', 'resnet50', {}, 'cycles', ('<=', 1.20e8)),
     'bert': ('BERT-base, 128 tokens', 'bert-base', {'S': 128}, 'fma_pipe_share', ('>=', 0.88)),
 }
-# Figures of tools/predict/machine.cc and the works they are estimated from: the mean share of the peak, or cycles an element.
+# A figure of tools/predict/machine.cc: cycles that the kernels count for these layers by Winograd's own plan, over the estimated ones.
+WINOGRAD = 'winograd'
+WINOGRAD_WORKS = [f'conv/{layer}/3x3/s1' for layer in ('64-64@56', '128-128@28', '256-256@14', '512-512@7')]
+# The others and the works they are estimated from: the mean share of the peak, or cycles an element.
 SHARES = {
-    'share.convolution': ['conv/64-64@56/3x3/s1', 'conv/128-128@28/3x3/s1', 'conv/256-256@14/3x3/s1', 'conv/512-512@7/3x3/s1'],
+    'share.convolution': [work + '/exact' for work in WINOGRAD_WORKS],
+    'share.strided': ['conv/128-128@56/3x3/s2', 'conv/256-256@28/3x3/s2', 'conv/512-512@14/3x3/s2'],
     'share.pointwise': ['conv/64-256@56/1x1/s1', 'conv/512-128@28/1x1/s1', 'conv/256-1024@14/1x1/s1', 'conv/2048-512@7/1x1/s1'],
     'share.first_layer': ['conv/3-64@224/7x7/s2'],
     'share.depthwise': ['conv/144-144@56/3x3/s1/g144', 'conv/384-384@14/3x3/s1/g384'],
@@ -53,7 +57,8 @@ SHARES = {
 CYCLES = {**{f'cycles.{f}': f'{f}/4096' for f in ('exp', 'log', 'tanh', 'sigmoid', 'erf', 'gelu')},
           'cycles.softmax': 'softmax/32x128', 'cycles.norm': 'layer_norm/8x768'}
 CONVOLUTIONS, MODEL = 'convolutions', 'model'
-LINES = [CONVOLUTIONS, *KERNELS, *NETWORKS, MODEL, *SHARES, *CYCLES]
+MODEL_LINES = [*SHARES, WINOGRAD, *CYCLES]
+LINES = [CONVOLUTIONS, *KERNELS, *NETWORKS, MODEL, *MODEL_LINES]
 CONVOLUTIONS_GOAL = ('<=', 1.10e8)
 
 
@@ -66,6 +71,7 @@ class Estimator:
         self.options = options
         self.program = os.path.join(options.build, 'tests', 'kernel_costs')
         self.svengine = os.path.join(options.build, 'svengine')
+        self.qemu, self.cycles = (os.path.join(options.tools, tool) for tool in ('qemu-a64fx', 'a64fx-cycles'))
 
     def run(self, command):
         environment = {**os.environ, 'OMP_NUM_THREADS': '1'}
@@ -77,12 +83,11 @@ class Estimator:
 
     def difference(self, less, more):
         """The estimate of what `more` runs beyond `less`."""
-        qemu, cycles = (os.path.join(self.options.tools, tool) for tool in ('qemu-a64fx', 'a64fx-cycles'))
         with tempfile.TemporaryDirectory(prefix='svengine_cycles_') as folder:
             files = [os.path.join(folder, name) for name in ('less', 'more')]
             with ThreadPoolExecutor(2) as pool:
-                list(pool.map(lambda job: self.run([qemu, '-o', job[0], *job[1]]), zip(files, (less, more))))
-            return json.loads(self.run([cycles, files[1], '--minus', files[0], '--json']))
+                list(pool.map(lambda job: self.run([self.qemu, '-o', job[0], *job[1]]), zip(files, (less, more))))
+            return json.loads(self.run([self.cycles, files[1], '--minus', files[0], '--json']))
 
     def work(self, name):
         return self.difference(*([self.program, '--repeat', n, name] for n in ('0', '1')))
@@ -105,6 +110,9 @@ class Estimator:
     def model_figure(self, figure):
         if figure in CYCLES:
             return self.work(CYCLES[figure])['cycles'] / math.prod(int(n) for n in re.findall(r'\d+', CYCLES[figure]))
+        if figure == WINOGRAD:
+            counted = sum(float(self.run([self.qemu, self.program, '--winograd', work])) for work in WINOGRAD_WORKS)
+            return counted / sum(self.work(work)['cycles'] for work in WINOGRAD_WORKS)
         cycles = sum(self.work(work)['cycles'] for work in SHARES[figure])
         return sum(map(multiply_adds, SHARES[figure])) / LANES_TIMES_PIPES / cycles
 
@@ -148,7 +156,7 @@ def estimate(estimator, line):
         return [{'work': "ResNet-50's 53 convolutions, cycles", 'value': total, 'goal': CONVOLUTIONS_GOAL,
                  'note': f'oneDNN {theirs:.3e}', 'layers': layers},
                 {'work': "convolutions slower than oneDNN's", 'value': len(slower), 'goal': ('<=', 0), 'note': ', '.join(slower)}]
-    if line in SHARES or line in CYCLES:
+    if line in MODEL_LINES:
         return [{'work': line, 'value': estimator.model_figure(line)}]
     if line in KERNELS:
         title, work, elements, goal = KERNELS[line]
@@ -180,7 +188,7 @@ def main():
     options.show = lambda text: print(text, file=sys.stderr if options.json else sys.stdout, flush=True)
     estimator, results = Estimator(options), []
     lines = options.lines or [CONVOLUTIONS, *KERNELS, *(NETWORKS if options.networks else [])]
-    for line in [name for line in lines for name in ([*SHARES, *CYCLES] if line == MODEL else [line])]:
+    for line in [name for line in lines for name in (MODEL_LINES if line == MODEL else [line])]:
         try:
             found = estimate(estimator, line)
             for result in found:

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "engine/kernels/elementwise.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/kernel_table.h"
+#include "engine/kernels/machine/winograd.h"
 #include "engine/kernels/norm.h"
 #include "engine/kernels/pool.h"
 #include "engine/kernels/softmax.h"
@@ -55,20 +57,24 @@ Call call_of(const TaskKernel<Args>& kernel, const Args& args, Memory memory) {
 
 int64_t blocked(int64_t channels) { return (channels + best().lanes - 1) / best().lanes * best().lanes; }
 
-Call convolution(int64_t in, int64_t out, int64_t size, int64_t kernel, int64_t stride, int64_t groups) {
+struct Convolution {
+  ConvShape shape;
+  bool exact = false;
+};
+
+Call convolution(const Convolution& work) {
   const ConvKernels& conv = *best().conv;
   ConvArgs args;
-  ConvShape& s = args.shape;
-  const int64_t pad = kernel / 2, out_size = (size + 2 * pad - kernel) / stride + 1;
-  s.in_channels = in, s.out_channels = out, s.groups = groups;
-  s.in = {1, size, size}, s.out = {1, out_size, out_size}, s.kernel = {1, kernel, kernel};
-  s.stride = {1, stride, stride}, s.pad = {0, pad, pad};
-  args.kind = conv.choose(s, false);
+  const ConvShape& s = args.shape = work.shape;
+  args.kind = conv.choose(s, work.exact);
   Memory memory;
   float* packed = memory.random(conv.packed_bytes(s, args.kind) / 4);
-  conv.pack(s, args.kind, memory.random(out * in / groups * kernel * kernel), packed, 0, conv.pack_tasks(s, args.kind));
-  args.input = memory.random(blocked(in) * size * size), args.weights = packed, args.bias = memory.random(blocked(out));
-  args.output = memory.random(blocked(out) * out_size * out_size);
+  const int64_t taps = s.kernel.height * s.kernel.width;
+  const float* weights = memory.random(s.out_channels * s.in_channels / s.groups * taps);
+  conv.pack(s, args.kind, weights, packed, 0, conv.pack_tasks(s, args.kind));
+  args.input = memory.random(blocked(s.in_channels) * s.in.height * s.in.width);
+  args.weights = packed, args.bias = memory.random(blocked(s.out_channels));
+  args.output = memory.random(blocked(s.out_channels) * s.out.height * s.out.width);
   args.activation.kind = Activation::kRelu;
   args.workspace = memory.scratch(conv.workspace_bytes(args));
   float* scratch = memory.scratch(conv.scratch_bytes(args));
@@ -205,14 +211,35 @@ bool scan(const std::string& name, const std::string& format, Numbers&... number
          end == static_cast<int>(name.size());
 }
 
+std::optional<Convolution> named_convolution(const std::string& name) {
+  constexpr const char* kFormat = "conv/%lld-%lld@%lld/%lldx%lld/s%lld";
+  long long in = 0, out = 0, size = 0, k = 0, k2 = 0, stride = 0, groups = 1;  // what scanf can read
+  Convolution work;
+  work.exact = scan(name, kFormat + std::string("/exact"), in, out, size, k, k2, stride);
+  const bool known = work.exact || scan(name, kFormat, in, out, size, k, k2, stride) ||
+                     scan(name, kFormat + std::string("/g%lld"), in, out, size, k, k2, stride, groups);
+  if (!known || k != k2) return {};
+  ConvShape& s = work.shape;
+  const int64_t pad = k / 2, out_size = (size + 2 * pad - k) / stride + 1;
+  s.in_channels = in, s.out_channels = out, s.groups = groups;
+  s.in = {1, size, size}, s.out = {1, out_size, out_size}, s.kernel = {1, k, k};
+  s.stride = {1, stride, stride}, s.pad = {0, pad, pad};
+  return work;
+}
+
 }  // namespace
 
+double winograd_cycles(const std::string& name) {
+  const std::optional<Convolution> work = named_convolution(name);
+  if (!work || !winograd::possible(work->shape)) return 0;
+  const winograd::Cut cut = winograd::cut(kMachine_sve512, work->shape);
+  const winograd::Cycles cycles = winograd::count_cycles(kMachine_sve512, cut, work->shape);
+  return cycles.products + cycles.transforms;
+}
+
 Call make_work(const std::string& name) {
-  long long a = 0, b = 0, c = 0, k = 0, k2 = 0, stride = 0, groups = 1;  // what scanf can read
-  if (scan(name, "conv/%lld-%lld@%lld/%lldx%lld/s%lld", a, b, c, k, k2, stride) && k == k2)
-    return convolution(a, b, c, k, stride, 1);
-  if (scan(name, "conv/%lld-%lld@%lld/%lldx%lld/s%lld/g%lld", a, b, c, k, k2, stride, groups) && k == k2)
-    return convolution(a, b, c, k, stride, groups);
+  if (const std::optional<Convolution> work = named_convolution(name)) return convolution(*work);
+  long long a = 0, b = 0, c = 0;  // what scanf can read
   if (scan(name, "gemm/%lldx%lldx%lld", a, b, c)) return product(a, b, c, Activation::kNone);
   if (scan(name, "gemm_gelu/%lldx%lldx%lld", a, b, c)) return product(a, b, c, Activation::kGelu);
   if (scan(name, "pack_a/%lldx%lld", a, b)) return pack_a(a, b);

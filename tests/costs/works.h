@@ -1,7 +1,8 @@
 // Single kernel calls by name, on the best kernel set of this processor: what cost tests count and benchmarks estimate.
 //
-//   conv/IN-OUT@SIZE/KxK/sSTRIDE[/gGROUPS]   one image, padded by K / 2, with bias and ReLU, in the kind the kernels
-//   choose gemm/MxNxK, gemm_gelu/MxNxK              packed operands, bias for each column; no activation, or GELU
+//   conv/IN-OUT@SIZE/KxK/sSTRIDE[/gGROUPS]   one image, padded by K / 2, with bias and ReLU, in the kernels' choice of kind
+//   conv/.../sSTRIDE/exact                   the same, never by Winograd
+//   gemm/MxNxK, gemm_gelu/MxNxK              packed operands, bias for each column; no activation, or GELU
 //   pack_a/MxK, pack_b/KxN                   operands of products, from row-major matrices
 //   exp/N tanh/N gelu/N sigmoid/N erf/N log/N relu/N add/N     N contiguous elements
 //   softmax/RxN, layer_norm/RxN              R rows of N
@@ -17,5 +18,9 @@ namespace svengine::test {
 /// Makes operands (the same ones every time) and returns a function that calls the kernel once, all tasks in this
 /// thread. An empty function: there is no such work.
 std::function<void()> make_work(const std::string& name);
+
+/// Cycles of one core of A64FX that Winograd's plan counts for a convolution of this name (winograd::count_cycles); 0:
+/// there is no such work, or Winograd is not for it.
+double winograd_cycles(const std::string& name);
 
 }  // namespace svengine::test
