@@ -8,7 +8,7 @@ from program import CliTest
 
 PEAK = 64 * 2.0e9  # operations a second of one A64FX core, fp32
 # Winograd's F(4x4, 3x3) multiplies a quarter as often as the direct sum, whose operations are what is counted.
-MOST_SHARE = {'Conv': 4, 'FusedConv': 4}
+MOST_SHARE = {'Conv (Winograd)': 4, 'FusedConv (Winograd)': 4}
 TIME_KEYS = ['ms', 'flops', 'share_of_peak', 'bound', 'ms_alone']
 RESOURCES = ['arithmetic', 'L2', 'HBM', 'links', 'barriers']
 
@@ -67,6 +67,25 @@ class Predict(CliTest):
                         longest = max(alone[r] for r in RESOURCES[:4])
                         self.assertAlmostEqual(entry['ms'], longest + alone['barriers'], places=9)
                     self.assertGreater(mode['share_of_peak'], 0)
+
+    def test_winograd(self):
+        """Where the kernels take Winograd's algorithm, and --exact-convolution forbids it. Strided and 1 x 1 layers never have it."""
+        resnet18 = self.zoo('resnet18')
+        for batch in ('1', '32'):
+            fast, exact = (self.mode('shard', resnet18, '--batch', batch, *flags) for flags in ((), ('--exact-convolution',)))
+            convolutions = lambda mode: {n['node']: n for n in mode['nodes'] if 'Conv' in n['op']}
+            winograd = {name for name, n in convolutions(fast).items() if n['op'].endswith('(Winograd)')}
+            self.assertEqual(len(convolutions(fast)), 20)
+            self.assertEqual(len(winograd), 13)  # of 16 layers with 3 x 3 kernels, 3 have stride 2
+            self.assertFalse([n for n in exact['nodes'] if 'Winograd' in n['op']])
+            for name, slower in convolutions(exact).items():
+                self.assertLessEqual(slower['flops'] / (12 * PEAK), slower['ms'] / 1e3)
+                faster = convolutions(fast)[name]
+                self.assertEqual(faster['flops'], slower['flops'])
+                arithmetic = [n['ms_alone']['arithmetic'] for n in (faster, slower)]
+                (self.assertLess if name in winograd else self.assertEqual)(*arithmetic)
+            # Transformed weights of 64 x 64 and 128 x 128 channels are four times the model's; larger ones cross L2.
+            self.assertGreater(fast['ms_alone']['L2'], exact['ms_alone']['L2'])
 
     def test_weights_cross_the_memory(self):
         """What L2 cannot keep is read in every run: ResNet-18's 46.7 MB at no more than 256 GB/s. What it can keep is not."""

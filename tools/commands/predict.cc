@@ -19,7 +19,7 @@ struct Options {
   int64_t batch = 0;  // 0: as --dim and --shape say
   int cores = 48;
   size_t top = 5;
-  bool json = false;
+  bool json = false, exact_convolution = false;
   InputOptions inputs;
 };
 
@@ -128,7 +128,7 @@ Result<Mode> predict_mode(const std::string& name, const Graph& loaded, const Si
     mode.cores.groups = 1;
   }
   SV_ASSIGN(const Graph graph, optimise(loaded, sizes.with_batch(mode.graph_batch), context, mode.complete));
-  mode.nodes = predict(graph, machine, mode.cores);
+  mode.nodes = predict(graph, machine, mode.cores, options.exact_convolution);
   mode.sum = sum_of(mode.nodes);
   std::stable_sort(mode.nodes.begin(), mode.nodes.end(),
                    [](const NodeTime& a, const NodeTime& b) { return a.total > b.total; });
@@ -234,7 +234,7 @@ Result<int> run(const Options& options) {
   if (kernels::available_kernel_sets().empty())
     return error("this processor runs none of the kernel sets built into this program");
   PassContext context = pass_context(*kernels::available_kernel_sets().front());
-  context.block = machine->channel_block;
+  context.block = machine->tiles.lanes;
   SV_ASSIGN(Model model, load_model(options.model, names_of_files(options.inputs)));
   SV_ASSIGN(const Sizes sizes, sizes_of(model.graph, options));
   SV_TRY(run_pipeline(model.graph, context, Stage::load));
@@ -293,6 +293,7 @@ Action add_predict(CLI::App& program) {
   command.add_option("--top", options->top, "How many of the costliest nodes to show (default: 5)")
       ->check(within(1, 1 << 20))
       ->type_name("N");
+  add_exact_convolution(command, options->exact_convolution);
   add_input_options(command, options->inputs);
   add_json(command, options->json);
   command.footer(

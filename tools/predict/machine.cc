@@ -1,12 +1,9 @@
 #include "tools/predict/machine.h"
 
 #include "engine/kernels/elementwise.h"
-#include "engine/kernels/machine/machine.h"
 
 namespace svengine::tool {
 namespace {
-
-constexpr kernels::Machine kTiles = kernels::kMachine_sve512;
 
 constexpr MachineModel kA64fx = {
     .name = "a64fx",
@@ -22,27 +19,25 @@ constexpr MachineModel kA64fx = {
     .store_bytes_per_cycle = 64,
     .barrier_seconds_in_group = 120e-9,  // 12 threads [LT]
     .barrier_seconds_across = 1.76e-6,   // 48 threads, software barrier [LT]
-    // [est] bench/a64fx_cycles.sh model, GCC 12.2; 3x3 convolutions by the direct sum. Renew them with the kernels.
-    .share = {.convolution = 0.704,
-              .pointwise = 0.867,
-              .first_layer = 0.865,
-              .depthwise = 0.185,
-              .grouped = 0.321,
-              .product = 0.961,
-              .attention = 0.900},
-    .cycles = {.exp = 0.608,
-               .log = 1.591,
+    // [est] bench/a64fx_cycles.sh model, GCC 12.2. Renew them with the kernels.
+    .share = {.convolution = 0.877,
+              .strided = 0.863,
+              .pointwise = 0.955,
+              .first_layer = 0.885,
+              .depthwise = 0.191,
+              .grouped = 0.378,
+              .product = 0.959,
+              .attention = 0.897},
+    .winograd = 0.975,
+    .cycles = {.exp = 0.477,
+               .log = 1.592,
                .tanh = 0.944,
-               .sigmoid = 0.835,
+               .sigmoid = 0.748,
                .erf = 1.658,
-               .gelu = 1.894,
-               .softmax = 1.494,
-               .norm = 0.730},
-    .channel_block = kTiles.lanes,
-    .conv_pixels = kTiles.conv_pixels,
-    .conv_channels = kTiles.conv_vectors * kTiles.lanes,
-    .product_rows = kTiles.gemm_rows,
-    .product_columns = kTiles.gemm_vectors * kTiles.lanes,
+               .gelu = 0.882,
+               .softmax = 1.114,
+               .norm = 0.582},
+    .tiles = kernels::kMachine_sve512,
     .elementwise_task = kernels::kElementwiseTask,
 };
 

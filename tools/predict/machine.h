@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "engine/kernels/machine/machine.h"
+
 namespace svengine::tool {
 
 struct MachineModel {
@@ -26,16 +28,17 @@ struct MachineModel {
 
   // Our kernels on one of its cores: the share of the multiply-add peak that they reach on operands in L1.
   struct {
-    double convolution, pointwise, first_layer, depthwise, grouped, product, attention;
+    double convolution, strided, pointwise, first_layer, depthwise, grouped, product, attention;
   } share;
+  // Of a Winograd convolution: the cycles that the kernels' own plan counts (kernels/machine/winograd.h) over the
+  // estimated ones.
+  double winograd;
   // Cycles of an element.
   struct {
     double exp, log, tanh, sigmoid, erf, gelu, softmax, norm;
   } cycles;
-  int channel_block;  // of the blocked layout
-  // Pieces that work is cut into.
-  int conv_pixels, conv_channels, product_rows, product_columns;
-  int64_t elementwise_task;
+  kernels::Machine tiles;    // pieces that our kernels cut products and convolutions into
+  int64_t elementwise_task;  // and other work
 };
 
 /// Null: there is none.

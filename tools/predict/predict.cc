@@ -26,13 +26,15 @@ double arithmetic_seconds(const Work& work, const MachineModel& machine, const C
 }
 
 /// Of one group: its part of the activations, and weights. The best cut has so many row parts that both are read about
-/// as often.
+/// as often. Winograd's kernel is cut otherwise and knows itself what it moves.
 double l2_seconds(const Work& work, const MachineModel& machine, const Cores& cores) {
   const double rows = work.activations / cores.groups;
   const double row_parts = work.weights > 0
                                ? std::clamp(std::sqrt(cores.cores * rows / work.weights), 1.0, double(cores.cores))
                                : cores.cores;
-  const double bytes = rows * cores.cores / row_parts + work.weights * row_parts;
+  const double bytes = work.moved > 0 ? work.moved / cores.groups
+                                      : rows * cores.cores / row_parts + work.weights * row_parts +
+                                            2 * work.workspace / cores.groups;
   const double rate = std::min(machine.l2_group_bytes_per_cycle, machine.l2_core_bytes_per_cycle * cores.cores);
   return bytes / (rate * cores.hertz);
 }
@@ -44,16 +46,19 @@ std::string_view name_of(Resource resource) {
   return names[static_cast<size_t>(resource)];
 }
 
-std::vector<NodeTime> predict(const Graph& graph, const MachineModel& machine, const Cores& cores) {
-  const std::vector<Traffic> traffic = memory_traffic(graph, machine.l2_group_bytes, cores.groups);
+std::vector<NodeTime> predict(const Graph& graph, const MachineModel& machine, const Cores& cores, bool exact) {
+  std::vector<Work> works;
+  for (const auto& node : graph.nodes()) works.push_back(work_of(*node, machine, exact));
+  const std::vector<Traffic> traffic = memory_traffic(graph, works, machine.l2_group_bytes, cores.groups);
   std::vector<NodeTime> out;
   size_t i = 0;
   for (const auto& node : graph.nodes()) {
-    const Traffic& bytes = traffic[i++];
-    Work work = work_of(*node, machine);
+    const Traffic& bytes = traffic[i];
+    Work& work = works[i++];
     if (work.steps == 0) continue;
     if (!(work.pieces >= 1)) work.pieces = 1;  // of something empty
-    NodeTime time{node->name(), node->op().name, work.flops, {}, 0, Resource::arithmetic};
+    const std::string op = std::string(node->op().name) + (work.winograd ? " (Winograd)" : "");
+    NodeTime time{node->name(), op, work.flops, {}, 0, Resource::arithmetic};
     const auto set = [&](Resource r, double seconds) { time.seconds[static_cast<size_t>(r)] = seconds; };
     set(Resource::arithmetic, arithmetic_seconds(work, machine, cores));
     set(Resource::l2, l2_seconds(work, machine, cores));

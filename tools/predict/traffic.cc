@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "engine/graph/op_def.h"
-#include "tools/predict/work.h"
 
 namespace svengine::tool {
 namespace {
@@ -15,6 +14,12 @@ namespace {
 class Cache {
  public:
   Cache(double l2_bytes, int groups) : l2_bytes_(l2_bytes), groups_(groups) {}
+
+  /// Of a workspace, which is written and then read. True if it does not stay in between.
+  bool pass(double bytes) {
+    clock_ += bytes / groups_;
+    return bytes / groups_ > l2_bytes_;
+  }
 
   /// Touches `bytes` of the value. True if they had to come from memory. Activations are new in every run.
   bool use(const Value* value, double bytes, int run) {
@@ -44,7 +49,7 @@ const Value* storage_of(const Value* v) {
 
 }  // namespace
 
-std::vector<Traffic> memory_traffic(const Graph& graph, double l2_bytes, int groups) {
+std::vector<Traffic> memory_traffic(const Graph& graph, const std::vector<Work>& works, double l2_bytes, int groups) {
   Cache cache(l2_bytes, groups);
   std::vector<Traffic> out;
   std::unordered_map<const Value*, size_t> producers;
@@ -55,11 +60,12 @@ std::vector<Traffic> memory_traffic(const Graph& graph, double l2_bytes, int gro
       for (size_t i = 0; i < node->inputs().size() && !node->op().is_view; ++i) {
         if (!node->input(i)) continue;
         const Value* source = storage_of(node->input(i));
-        const double bytes = bytes_read(*node, i);
+        const double bytes = i == 1 && works[here].packed > 0 ? works[here].packed : bytes_read(*node, i);
         if (!cache.use(source, bytes, run)) continue;
         (source->is_constant() ? out[here].weights : out[here].activations) += bytes;
         if (const auto it = producers.find(source); it != producers.end()) out[it->second].activations += 2 * bytes;
       }
+      if (cache.pass(works[here].workspace)) out[here].activations += 3 * works[here].workspace;
       for (const Value* v : node->outputs()) {
         if (!v || node->op().is_view) continue;
         producers[v] = here;

@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "engine/graph/op_def.h"
+#include "engine/kernels/machine/winograd.h"
+#include "engine/ops/nn/conv_common.h"
 
 namespace svengine::tool {
 namespace {
@@ -44,28 +46,69 @@ double epilogue_cycles(const Node& node, const MachineModel& m) {
   return cycles_of(node.attributes.text("activation", ""), m) * elements(node.output());
 }
 
-void convolution(const Node& node, const MachineModel& m, Work& work) {
-  const Value *x = node.input(0), *w = node.input(1), *out = node.output();
-  const double groups = static_cast<double>(node.attributes.integer("group", 1)), channels = dim(out, 1);
-  const double window = elements(w) / (dim(w, 0) * dim(w, 1));
-  const auto& s = m.share;
-  if (groups > 1)
-    work.share = groups == dim(x, 1) && groups == channels ? s.depthwise : s.grouped;
-  else if (dim(x, 1) <= 4)
-    work.share = s.first_layer;
+/// Winograd's kernel: the cycles and bytes that its own plan counts. The share is of the direct sum's operations, so it may
+/// be above 1.
+void winograd_convolution(const kernels::ConvShape& shape, const MachineModel& m, Work& work) {
+  const kernels::winograd::Cut cut = kernels::winograd::cut(m.tiles, shape);
+  const kernels::winograd::Cycles cycles = count_cycles(m.tiles, cut, shape);
+  const kernels::winograd::Bytes bytes = count_bytes(m.tiles, cut, shape);
+  work.winograd = true;
+  work.share = work.flops / (m.flops_per_cycle * (cycles.products + cycles.transforms) / m.winograd);
+  work.pieces = static_cast<double>(cut.stored ? cut.tiles : cut.groups * cut.out_blocks);
+  work.packed = bytes.packed;
+  work.workspace = bytes.workspace;
+  work.moved = bytes.moved;
+  work.steps = cut.stored ? 1 : 2;
+}
+
+void direct_convolution(const kernels::ConvShape& shape, const MachineModel& m, Work& work) {
+  const bool pointwise = shape.kernel.height * shape.kernel.width == 1;
+  const bool strided = shape.stride.height * shape.stride.width > 1;
+  const bool first = shape.groups == 1 && shape.in_channels <= 4;
+  const bool depthwise = shape.groups == shape.in_channels && shape.groups == shape.out_channels;
+  if (shape.groups > 1)
+    work.share = depthwise ? m.share.depthwise : m.share.grouped;
+  else if (first)
+    work.share = m.share.first_layer;
   else
-    work.share = window > 1 ? s.convolution : s.pointwise;
-  const double pixels = elements(out) / (dim(out, 0) * channels);
-  work.pieces = dim(out, 0) * tiles(pixels, m.conv_pixels) * tiles(channels, m.conv_channels);
-  work.function_cycles = epilogue_cycles(node, m);
+    work.share = pointwise ? m.share.pointwise : strided ? m.share.strided : m.share.convolution;
+  const double pixels = static_cast<double>(shape.out.depth * shape.out.height * shape.out.width);
+  const double tile_pixels = pointwise ? m.tiles.pointwise_pixels : m.tiles.conv_pixels;
+  const double tile_channels = (pointwise ? m.tiles.pointwise_vectors : m.tiles.conv_vectors) * m.tiles.lanes;
+  work.pieces = static_cast<double>(shape.batch) * tiles(pixels, tile_pixels) *
+                tiles(static_cast<double>(shape.out_channels), tile_channels);
   work.steps = 1;
+  if (!strided || shape.groups > 1 || first) return;
+  // A copy is read instead: of the pixels that are used, or of all with their borders.
+  const double copied = pointwise ? pixels : static_cast<double>(shape.in.depth * shape.in.height * shape.in.width);
+  work.workspace = static_cast<double>(shape.batch * shape.in_channels) * copied * sizeof(float);
+  work.steps = 2;
+}
+
+Dims dims_of(const Value* v) {
+  Dims dims;
+  for (size_t i = 0; i < static_cast<size_t>(v->type.shape.rank()); ++i)
+    dims.push_back(static_cast<int64_t>(dim(v, i)));
+  return dims;
+}
+
+void convolution(const Node& node, const MachineModel& m, bool exact, Work& work) {
+  const Result<kernels::ConvShape> shape =
+      ops::conv_shape(node.attributes, dims_of(node.input(0)), dims_of(node.input(1)));
+  if (!shape.ok() || work.flops == 0) return;  // nothing to do; the graph is verified
+  const bool blocked = node.input(0)->type.block && node.output()->type.block;
+  if (!exact && blocked && kernels::winograd::pays(m.tiles, *shape))
+    winograd_convolution(*shape, m, work);
+  else
+    direct_convolution(*shape, m, work);
+  work.function_cycles = epilogue_cycles(node, m);
 }
 
 void product(const Node& node, const MachineModel& m, Work& work) {
   const Value *b = node.input(1), *out = node.output();
   const double columns = last_dim(out), rows = elements(out) / columns;
   work.share = m.share.product;
-  work.pieces = tiles(rows, m.product_rows) * tiles(columns, m.product_columns);
+  work.pieces = tiles(rows, m.tiles.gemm_rows) * tiles(columns, m.tiles.gemm_vectors * m.tiles.lanes);
   work.function_cycles = epilogue_cycles(node, m);
   work.steps = 1 + (rows > 1) + !b->is_constant();  // packing the rows, packing the columns
 }
@@ -74,7 +117,7 @@ void attention(const Node& node, const MachineModel& m, Work& work) {
   const double size = last_dim(node.input(0)), scores = size > 0 ? work.flops / (4 * size) : 0;
   work.share = m.share.attention;
   work.function_cycles = m.cycles.softmax * scores;
-  work.pieces = std::max(1.0, tiles(elements(node.output()) / size, m.product_rows));
+  work.pieces = std::max(1.0, tiles(elements(node.output()) / size, m.tiles.gemm_rows));
   work.steps = 1;
 }
 
@@ -95,7 +138,7 @@ double bytes_read(const Node& node, size_t i) {
              : bytes;
 }
 
-Work work_of(const Node& node, const MachineModel& machine) {
+Work work_of(const Node& node, const MachineModel& machine, bool exact) {
   Work work;
   if (node.op().is_view) return work;
   const std::string_view op = node.op().name;
@@ -112,7 +155,7 @@ Work work_of(const Node& node, const MachineModel& machine) {
   work.flops = cost_of(node).flops;
   work.steps = 1;
   if (op == "Conv" || op == "FusedConv") {
-    convolution(node, machine, work);
+    convolution(node, machine, exact, work);
   } else if (op == "MatMul" || op == "Gemm" || op == "FusedMatMul") {
     product(node, machine, work);
   } else if (op == "Attention") {

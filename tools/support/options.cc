@@ -33,6 +33,11 @@ Result<SessionOptions> RuntimeOptions::resolve() const {
   return out;
 }
 
+CLI::Option* add_exact_convolution(CLI::App& command, bool& exact) {
+  return command.add_flag("--exact-convolution", exact,
+                          "No Winograd convolutions: slower, but 3 x 3 convolutions round about ten times more precisely");
+}
+
 void add_runtime_options(CLI::App& command, RuntimeOptions& options) {
   constexpr const char* kGroup = "Machine";
   CLI::Option* threads = command.add_option("--threads", options.threads, "Threads (default: OMP_NUM_THREADS, or every allowed cpu)")
@@ -50,9 +55,7 @@ void add_runtime_options(CLI::App& command, RuntimeOptions& options) {
       ->group(kGroup);
   command.add_flag("--no-flush-denormals", options.keep_denormals, "Compute with subnormal numbers (slow on A64FX) instead of zeros")
       ->group(kGroup);
-  command.add_flag("--exact-convolution", options.exact_convolution,
-                   "No Winograd convolutions: slower, but 3 x 3 convolutions round about ten times more precisely")
-      ->group(kGroup);
+  add_exact_convolution(command, options.exact_convolution)->group(kGroup);
   command.add_option("--cache", options.cache,
                      "Keep packed weights in this folder: the next start with the same model, program and kernels maps them "
                      "instead of packing them again")

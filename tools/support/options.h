@@ -28,6 +28,9 @@ struct RuntimeOptions {
 };
 void add_runtime_options(CLI::App& command, RuntimeOptions& options);
 
+/// --exact-convolution alone.
+CLI::Option* add_exact_convolution(CLI::App& command, bool& exact);
+
 /// --image-mean, --image-std, --image-raw: what happens to the pixels of an image.
 void add_pixel_options(CLI::App& command, ImageOptions& options);
 

@@ -29,22 +29,6 @@ ConvExtent extent(const Dims& values, int64_t fill) {
   return {three[0], three[1], three[2]};
 }
 
-Result<ConvShape> conv_shape(const Attributes& attributes, const Dims& x, const Dims& w) {
-  SV_ASSIGN(Window window, window_of(attributes, Dims(x.begin() + 2, x.end()), Dims(w.begin() + 2, w.end())));
-  ConvShape s;
-  s.batch = x[0];
-  s.in_channels = x[1];
-  s.out_channels = w[0];
-  s.groups = attributes.integer("group", 1);
-  s.in = extent(window.in, 1);
-  s.out = extent(window.out, 1);
-  s.kernel = extent(window.kernel, 1);
-  s.stride = extent(window.strides, 1);
-  s.dilation = extent(window.dilations, 1);
-  s.pad = extent(window.pads_begin, 0);
-  return s;
-}
-
 Status check_channels(const InferContext& c, int64_t group) {
   const Shape &x = c.shape(0), &w = c.shape(1);
   if (group < 1) return error("group is {}, needs at least 1", group);
@@ -107,6 +91,22 @@ ConvWeights pack_at_run_time(LowerContext& c, const ConvShape& shape, ConvKind k
 
 std::vector<AttributeDef> conv_attributes() {
   return window_attributes({{"group", AttributeKind::integer, false, int64_t{1}}}, true, false);
+}
+
+Result<kernels::ConvShape> conv_shape(const Attributes& attributes, const Dims& x, const Dims& w) {
+  SV_ASSIGN(Window window, window_of(attributes, Dims(x.begin() + 2, x.end()), Dims(w.begin() + 2, w.end())));
+  ConvShape s;
+  s.batch = x[0];
+  s.in_channels = x[1];
+  s.out_channels = w[0];
+  s.groups = attributes.integer("group", 1);
+  s.in = extent(window.in, 1);
+  s.out = extent(window.out, 1);
+  s.kernel = extent(window.kernel, 1);
+  s.stride = extent(window.strides, 1);
+  s.dilation = extent(window.dilations, 1);
+  s.pad = extent(window.pads_begin, 0);
+  return s;
 }
 
 Status infer_conv(InferContext& c) {

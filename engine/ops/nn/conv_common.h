@@ -12,6 +12,9 @@ inline constexpr size_t kConvWeightScale = 4;
 
 std::vector<AttributeDef> conv_attributes();
 
+/// What the kernels are asked for with these attributes and dimensions of X and W.
+Result<kernels::ConvShape> conv_shape(const Attributes& attributes, const Dims& x, const Dims& w);
+
 /// Output type of a node with inputs X [N, C, spatial...], W [M, C / group, kernel...] and optional B [M].
 Status infer_conv(InferContext& c);
 
