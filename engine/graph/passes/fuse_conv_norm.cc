@@ -1,13 +1,12 @@
 // Conv followed by BatchNormalization at inference becomes one FusedConv:
 //
-//   s = scale / sqrt(var + epsilon)      W' = s W      B' = s (B - mean) + bias
+//   s = scale / sqrt(var + epsilon)      W' = s W      B' = s B + (bias - mean s)
 //
 // computed in double. W' is rounded once, where the weights are packed: until then s is an input of its own (see
 // kConvWeightScale), because a scaled copy would stay in memory beside the packed one.
-#include <cmath>
-
 #include "engine/graph/builder.h"
 #include "engine/graph/passes/match.h"
+#include "engine/graph/passes/norm_affine.h"
 #include "engine/graph/passes/pass.h"
 
 namespace svengine {
@@ -30,18 +29,16 @@ Node* bare_conv(const Graph& graph, const Value* value) {
 }
 
 Status fold(Graph& graph, Node& conv, Node& norm, const OpDef& fused) {
-  const auto scale = as_doubles(norm.input(1)->constant()), bias = as_doubles(norm.input(2)->constant());
-  const auto mean = as_doubles(norm.input(3)->constant()), variance = as_doubles(norm.input(4)->constant());
-  const double epsilon = norm.attributes.real("epsilon", 1e-5f);
+  const auto [scale, shift] = norm_affine(norm);
   const auto channels = static_cast<int64_t>(scale.size());
-  const std::vector<double> old_bias = conv.input(2) ? as_doubles(conv.input(2)->constant()) : std::vector<double>(scale.size());
+  const std::vector<double> old_bias =
+      conv.input(2) ? as_doubles(conv.input(2)->constant()) : std::vector<double>(scale.size());
   const Value* before = conv.input(kWeightScale);
   SV_ASSIGN(Tensor new_bias, Tensor::allocate(DType::f32, {channels}));
   SV_ASSIGN(Tensor weight_scale, Tensor::allocate(DType::f64, {channels}));
   for (size_t i = 0; i < scale.size(); ++i) {
-    const double s = scale[i] / std::sqrt(variance[i] + epsilon);
-    weight_scale.data<double>()[i] = before ? s * before->constant().data<double>()[i] : s;
-    new_bias.data<float>()[i] = static_cast<float>(s * (old_bias[i] - mean[i]) + bias[i]);
+    weight_scale.data<double>()[i] = before ? scale[i] * before->constant().data<double>()[i] : scale[i];
+    new_bias.data<float>()[i] = static_cast<float>(scale[i] * old_bias[i] + shift[i]);
   }
   graph.set_op(&conv, fused);
   graph.resize_inputs(&conv, kWeightScale + 1);

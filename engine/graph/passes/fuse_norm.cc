@@ -4,10 +4,9 @@
 //   BatchNormalization ─> Relu      =>      ChannelAffine(x, s, bias - mean s; relu)      s = scale / sqrt(var + epsilon)
 //
 // computed in double and rounded once.
-#include <cmath>
-
 #include "engine/graph/passes/epilogue.h"
 #include "engine/graph/passes/match.h"
+#include "engine/graph/passes/norm_affine.h"
 #include "engine/graph/passes/pass.h"
 
 namespace svengine {
@@ -21,19 +20,16 @@ bool has_known_statistics(const Node& norm) {
 }
 
 Status replace(Graph& graph, Node& norm, const OpDef& affine) {
-  const auto scale = as_doubles(norm.input(1)->constant()), bias = as_doubles(norm.input(2)->constant());
-  const auto mean = as_doubles(norm.input(3)->constant()), variance = as_doubles(norm.input(4)->constant());
-  const double epsilon = norm.attributes.real("epsilon", 1e-5f);
-  const auto channels = static_cast<int64_t>(scale.size());
-  SV_ASSIGN(Tensor factor, Tensor::allocate(DType::f32, {channels}));
+  const NormAffine known = norm_affine(norm);
+  const auto channels = static_cast<int64_t>(known.scale.size());
+  SV_ASSIGN(Tensor scale, Tensor::allocate(DType::f32, {channels}));
   SV_ASSIGN(Tensor shift, Tensor::allocate(DType::f32, {channels}));
-  for (size_t i = 0; i < scale.size(); ++i) {
-    const double s = scale[i] / std::sqrt(variance[i] + epsilon);
-    factor.data<float>()[i] = static_cast<float>(s);
-    shift.data<float>()[i] = static_cast<float>(bias[i] - mean[i] * s);
+  for (size_t i = 0; i < known.scale.size(); ++i) {
+    scale.data<float>()[i] = static_cast<float>(known.scale[i]);
+    shift.data<float>()[i] = static_cast<float>(known.shift[i]);
   }
   graph.resize_inputs(&norm, 3);
-  graph.set_input(&norm, 1, graph.add_constant(norm.name() + ".scale", std::move(factor)));
+  graph.set_input(&norm, 1, graph.add_constant(norm.name() + ".scale", std::move(scale)));
   graph.set_input(&norm, 2, graph.add_constant(norm.name() + ".shift", std::move(shift)));
   norm.attributes = {};
   graph.set_op(&norm, affine);

@@ -1,0 +1,18 @@
+// What a BatchNormalization with known statistics does to a channel, for the passes that give it to something else.
+#pragma once
+#include <vector>
+
+#include "engine/graph/graph.h"
+
+namespace svengine {
+
+/// norm(x) = scale x + shift, one number of each for every channel.
+struct NormAffine {
+  std::vector<double> scale;  // the norm's scale / sqrt(variance + epsilon)
+  std::vector<double> shift;  // its bias - mean scale
+};
+
+/// Of a BatchNormalization at inference whose inputs 1 to 4 are constants, in double.
+NormAffine norm_affine(const Node& norm);
+
+}  // namespace svengine
