@@ -4,33 +4,18 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <random>
 #include <string>
 
 #include "bench/fma_peak.h"
+#include "bench/operands.h"
 #include "engine/kernels/attention.h"
 #include "engine/kernels/kernel_table.h"
 
 namespace {
 
 using namespace svengine::kernels;
-
-struct Free {
-  void operator()(float* p) const { std::free(p); }
-};
-using Buffer = std::unique_ptr<float, Free>;
-
-Buffer random_floats(int64_t count) {
-  constexpr int64_t kAlignment = 4096;
-  const auto bytes = static_cast<size_t>((count * 4 / kAlignment + 1) * kAlignment);
-  Buffer buffer(static_cast<float*>(std::aligned_alloc(kAlignment, bytes)));
-  std::mt19937 random(1);
-  std::uniform_real_distribution<float> uniform(-1, 1);
-  for (int64_t i = 0; i < count; ++i) buffer.get()[i] = uniform(random);
-  return buffer;
-}
+using svengine::bench::Buffer;
+using svengine::bench::random_floats;
 
 constexpr int64_t kHeads = 12, kSize = 64;
 

@@ -3,38 +3,22 @@
 //
 //   conv_bench [--benchmark_filter=conv/avx512]
 #include <benchmark/benchmark.h>
-#include <sys/mman.h>
 
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <random>
 #include <string>
 
 #include "bench/fma_peak.h"
+#include "bench/operands.h"
 #include "engine/kernels/conv.h"
 #include "engine/kernels/kernel_table.h"
 
 namespace {
 
 using namespace svengine::kernels;
+using svengine::bench::Buffer;
 
-struct Free {
-  void operator()(float* p) const { std::free(p); }
-};
-using Buffer = std::unique_ptr<float, Free>;
-
-/// In huge pages where the system grants them, as the engine's arenas are.
-Buffer random_floats(int64_t count) {
-  constexpr int64_t kAlignment = 2 << 20;
-  const size_t bytes = static_cast<size_t>((count * 4 / kAlignment + 1) * kAlignment);
-  Buffer buffer(static_cast<float*>(std::aligned_alloc(kAlignment, bytes)));
-  madvise(buffer.get(), bytes, MADV_HUGEPAGE);
-  std::mt19937 random(1);
-  std::uniform_real_distribution<float> uniform(-1, 1);
-  for (int64_t i = 0; i < count; ++i) buffer.get()[i] = uniform(random);
-  return buffer;
-}
+/// On huge pages, as the engine's arenas are.
+Buffer random_floats(int64_t count) { return svengine::bench::random_floats(count, svengine::bench::Pages::kHuge); }
 
 struct Layer {
   int64_t in, out, size, kernel, stride, groups;

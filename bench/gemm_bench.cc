@@ -5,12 +5,10 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <random>
 #include <string>
 
 #include "bench/fma_peak.h"
+#include "bench/operands.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/kernel_table.h"
 
@@ -22,20 +20,8 @@ extern "C" void openblas_set_num_threads(int threads);
 namespace {
 
 using namespace svengine::kernels;
-
-struct Free {
-  void operator()(float* p) const { std::free(p); }
-};
-using Buffer = std::unique_ptr<float, Free>;
-
-Buffer random_floats(int64_t count) {
-  constexpr int64_t kAlignment = 4096;
-  Buffer buffer(static_cast<float*>(std::aligned_alloc(kAlignment, (count * 4 / kAlignment + 1) * kAlignment)));
-  std::mt19937 random(1);
-  std::uniform_real_distribution<float> uniform(-1, 1);
-  for (int64_t i = 0; i < count; ++i) buffer.get()[i] = uniform(random);
-  return buffer;
-}
+using svengine::bench::Buffer;
+using svengine::bench::random_floats;
 
 struct Shape {
   int64_t m, n, k;
