@@ -39,7 +39,8 @@ Result<Shards> make_shards(const Graph& graph, const Team& team) {
   Shards shards;
   for (const Value* v : graph.inputs()) {
     if (has_inside(v->type, symbol))
-      return error("shard mode cuts the batch '{}', but it is an inner dimension of input '{}', {}", symbol, v->name(), to_string(v->type));
+      return error("shard mode cuts the batch '{}', but it is an inner dimension of input '{}', {}", symbol, v->name(),
+                   to_string(v->type));
     shards.split_inputs.push_back(leads_with(v->type, symbol));
   }
   for (const Value* v : graph.outputs())

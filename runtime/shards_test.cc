@@ -81,7 +81,8 @@ TEST_CASE("every group gets its rows, and counts differ by one at most") {
 
 TEST_CASE("a sharded run is bit by bit its groups' rows run alone") {
   for (int64_t batch : {1, 2, 3, 7}) {
-    const std::vector<Tensor> inputs{random_tensor({batch, 3, 8, 8}, 5), random_tensor({1, 20, 1, 1}, 6), random_tensor({batch, 20}, 7)};
+    const std::vector<Tensor> inputs{random_tensor({batch, 3, 8, 8}, 5), random_tensor({1, 20, 1, 1}, 6),
+                                     random_tensor({batch, 20}, 7)};
     const auto sharded = session_on("3x2", true), alone = session_on("1x1", false);
     for (int again = 0; again < 2; ++again) {
       const std::vector<Tensor> all = run(*sharded, inputs);
@@ -103,7 +104,8 @@ TEST_CASE("a sharded run is bit by bit its groups' rows run alone") {
 TEST_CASE("a batch of none and another batch size run in the same session") {
   const auto session = session_on("2x2", true);
   for (int64_t batch : {4, 0, 5}) {
-    const auto out = run(*session, {random_tensor({batch, 3, 8, 8}, 5), random_tensor({1, 20, 1, 1}, 6), random_tensor({batch, 20}, 7)});
+    const auto out = run(*session, {random_tensor({batch, 3, 8, 8}, 5), random_tensor({1, 20, 1, 1}, 6),
+                                    random_tensor({batch, 20}, 7)});
     CHECK(out[1].dims() == Dims{batch, 10});
   }
 }

@@ -61,7 +61,8 @@ void copy_nodes(const Graph& from, Graph& to, std::unordered_map<const Value*, V
     }
     std::vector<std::string> names;
     for (const Value* v : node->outputs()) names.push_back(v->name());
-    Node* copy = to.add_node(node->op(), node->name(), std::move(inputs), node->outputs().size(), node->attributes, nullptr, names);
+    Node* copy = to.add_node(node->op(), node->name(), std::move(inputs), node->outputs().size(), node->attributes,
+                             nullptr, names);
     for (size_t i = 0; i < node->outputs().size(); ++i) {
       copy->output(i)->type = node->output(i)->type;
       map[node->output(i)] = copy->output(i);

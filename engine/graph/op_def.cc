@@ -21,7 +21,9 @@ Status check_arity(const char* what, size_t have, const Arity& arity) {
 Status check_attributes(const Node& node) {
   const OpDef& op = node.op();
   for (const auto& [name, value] : node.attributes) {
-    const auto def = std::find_if(op.attributes.begin(), op.attributes.end(), [&](const AttributeDef& d) { return name == d.name; });
+    const auto def = std::find_if(op.attributes.begin(), op.attributes.end(), [&](const AttributeDef& d) {
+      return name == d.name;
+    });
     if (def == op.attributes.end()) return error("attribute '{}' is not one of this operator's", name);
     if (def->kind != kind_of(value))
       return error("attribute '{}' is of kind {}, needs {}", name, name_of(kind_of(value)), name_of(def->kind));

@@ -205,7 +205,8 @@ class Parser {
       else return cursor_.fail(fmt::format("'{}' is no number", token));
     } while (cursor_.take(','));
     SV_TRY(cursor_.expect(']', "after the list"));
-    if (int{integers.empty()} + int{reals.empty()} + int{texts.empty()} != 2) return cursor_.fail("a list is of one kind of element");
+    if (int{integers.empty()} + int{reals.empty()} + int{texts.empty()} != 2)
+      return cursor_.fail("a list is of one kind of element");
     if (!integers.empty()) return Attribute(std::move(integers));
     if (!reals.empty()) return Attribute(std::move(reals));
     return Attribute(std::move(texts));
@@ -261,13 +262,15 @@ class Parser {
     const std::optional<Dims> dims = type.shape.concrete();
     if (!dims || size_of(type.dtype) == 0) return cursor_.fail("a constant has an element type and a shape of numbers");
     SV_TRY(check_dims(*dims));
-    if (cursor_.peek() == '.') return cursor_.fail("this constant was printed by its digest only: print the graph with more elements");
+    if (cursor_.peek() == '.')
+      return cursor_.fail("this constant was printed by its digest only: print the graph with more elements");
     std::vector<std::byte> bytes;
     SV_TRY(cursor_.expect('{', "before the elements"));
     while (!cursor_.take('}')) {
       if (!bytes.empty()) SV_TRY(cursor_.expect(',', "between elements"));
       const std::string_view token = cursor_.run_of(is_number_char);
-      if (!append_element(type.dtype, token, bytes)) return cursor_.fail(fmt::format("'{}' is no {}", token, name_of(type.dtype)));
+      if (!append_element(type.dtype, token, bytes))
+        return cursor_.fail(fmt::format("'{}' is no {}", token, name_of(type.dtype)));
     }
     const size_t wanted = static_cast<size_t>(element_count(*dims)), given = bytes.size() / size_of(type.dtype);
     if (given != wanted) return cursor_.fail(fmt::format("{} elements for the shape {}", given, to_string(*dims)));

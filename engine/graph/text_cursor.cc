@@ -65,7 +65,8 @@ Result<std::optional<std::string>> Cursor::quoted() {
     if (rest.starts_with('"') || rest.starts_with('\\')) {
       out += rest[0];
       position_ += 1;
-    } else if (rest.size() >= 3 && rest[0] == 'x' && std::from_chars(rest.data() + 1, rest.data() + 3, byte, 16).ptr == rest.data() + 3) {
+    } else if (rest.size() >= 3 && rest[0] == 'x' &&
+               std::from_chars(rest.data() + 1, rest.data() + 3, byte, 16).ptr == rest.data() + 3) {
       out += static_cast<char>(byte);
       position_ += 3;
     } else {

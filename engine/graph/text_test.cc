@@ -71,7 +71,8 @@ TEST_CASE("types, names, absent inputs and several outputs survive printing and 
   Value* x = graph.add_input("image", {DType::f32, {Dim("N"), Dim(3), Dim(), Dim("2*seq + 1")}, 0});
   Value* y = graph.add_input("a name: with spaces", {DType::i64, Shape(), 0});
   Value* z = graph.add_input("größe", {DType::undefined, Shape(std::vector<Dim>()), 0});
-  Node* node = graph.add_node(*ops().find("", "Op"), "layer/0/op:1", {x, nullptr, y, z, x}, 3, {}, nullptr, {"out", "", "o-2.x/y"});
+  Node* node = graph.add_node(*ops().find("", "Op"), "layer/0/op:1", {x, nullptr, y, z, x}, 3, {}, nullptr,
+                              {"out", "", "o-2.x/y"});
   node->output(0)->type = {DType::f32, {Dim("N"), Dim(64), Dim(7), Dim(7)}, 16};
   node->output(2)->type = {DType::boolean, {Dim(0)}, 0};
   Node* fused = graph.add_node(*ops().find(kInternalDomain, "Fused"), "", {node->output(0)}, 1);

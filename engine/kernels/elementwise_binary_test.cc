@@ -127,7 +127,8 @@ TEST_CASE("what the contract names is there", "[elementwise]") {
   for (const KernelTable* set : available_kernel_sets()) {
     for (const ElementType type : numbers) {
       const bool is_float = type == ElementType::kF32 || type == ElementType::kF64;
-      const bool is_unsigned = type == ElementType::kU8 || type == ElementType::kU16 || type == ElementType::kU32 || type == ElementType::kU64;
+      const bool is_unsigned = type == ElementType::kU8 || type == ElementType::kU16 || type == ElementType::kU32 ||
+                               type == ElementType::kU64;
       for (int op = 0; op < kBinaryOpCount; ++op) {
         const BinaryOp b = static_cast<BinaryOp>(op);
         const bool logical = b >= BinaryOp::kAnd && b <= BinaryOp::kXor, shift = b >= BinaryOp::kShiftLeft;
@@ -183,7 +184,8 @@ TEST_CASE("an operation with its activation equals one after the other", "[eleme
         args.activation = {static_cast<Activation>(kind), 0.25f, 0.75f};
         run_tasks(set->elementwise->binary, args);
         reference_broadcast(output, shapes, [&](int64_t i, const std::vector<int64_t>& at) {
-          const float sum = static_cast<float>(reference_binary(args.op, a[static_cast<size_t>(at[0])], b[static_cast<size_t>(at[1])]));
+          const float sum = static_cast<float>(reference_binary(args.op, a[static_cast<size_t>(at[0])],
+                                                                b[static_cast<size_t>(at[1])]));
           const double want = reference_activation(sum, args.activation), got = y[static_cast<size_t>(i)];
           if (std::fabs(got - want) <= activation_error_bound(sum, want, 0, args.activation)) return;
           INFO(set->name << " activation " << kind << " of " << sum << " got " << got << " want " << want);

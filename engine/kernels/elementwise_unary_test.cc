@@ -43,7 +43,8 @@ TEST_CASE("every function at every length up to four vectors and one, at guard p
         args.x = part.data(), args.n = n;
         args.y = to_bool ? static_cast<void*>(y_bool.data()) : y.data();
         run_tasks(set->elementwise->unary, args);
-        REQUIRE((to_bool ? same_values(y_bool.data(), whole_bool.data(), y.size()) : same_values(y.data(), whole.data(), y.size())));
+        REQUIRE((to_bool ? same_values(y_bool.data(), whole_bool.data(), y.size())
+                         : same_values(y.data(), whole.data(), y.size())));
         REQUIRE((y.intact() && y_bool.intact()));
       }
     }
@@ -129,7 +130,8 @@ TEST_CASE("functions of integers, bool and double", "[elementwise]") {
     check_unary_integer<uint32_t>(set);
     check_unary_integer<int64_t>(set);
     check_unary_integer<uint64_t>(set);
-    for (const UnaryOp op : {UnaryOp::kAbs, UnaryOp::kNeg, UnaryOp::kSign, UnaryOp::kClip, UnaryOp::kRelu, UnaryOp::kBitwiseNot}) {
+    for (const UnaryOp op : {UnaryOp::kAbs, UnaryOp::kNeg, UnaryOp::kSign, UnaryOp::kClip, UnaryOp::kRelu,
+                             UnaryOp::kBitwiseNot}) {
       CHECK(set->elementwise->has_unary(op, ElementType::kI64));
       CHECK(set->elementwise->has_unary(op, ElementType::kI32));
     }

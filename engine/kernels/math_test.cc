@@ -121,7 +121,8 @@ void check(const KernelTable& set, const Bound& bound, const std::vector<float>&
 
 TEST_CASE("every function keeps its bound at every magnitude", "[math]") {
   std::vector<float> x = special_values();
-  for (uint64_t bits = 0; bits <= 0xffffffff; bits += sweep_stride()) x.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  for (uint64_t bits = 0; bits <= 0xffffffff; bits += sweep_stride())
+    x.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
   for (const KernelTable* set : available_kernel_sets())
     for (const Bound& bound : kBounds) check(*set, bound, x);
 }

@@ -123,7 +123,9 @@ void check_input(const PoolShape& shape, const std::vector<float>& input) {
   }
 }
 
-void check(const PoolShape& shape) { check_input(shape, random_floats(static_cast<size_t>(shape.batch * shape.channels * volume(shape.in)))); }
+void check(const PoolShape& shape) {
+  check_input(shape, random_floats(static_cast<size_t>(shape.batch * shape.channels * volume(shape.in))));
+}
 
 /// Output size as ONNX rounds it; rounding up drops a window that would start in the padding at the end.
 int64_t out_size(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t pad, int64_t pad_end, bool ceil) {

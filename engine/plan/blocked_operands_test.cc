@@ -35,7 +35,8 @@ size_t blocked_index(const Dims& dims, int64_t i, int64_t block) {
 
 std::vector<float> to_blocked(const Tensor& t, int block) {
   const Dims& d = t.dims();
-  std::vector<float> out(static_cast<size_t>(d[0] * ((d[1] + block - 1) / block) * d[2] * d[3] * block), 0.25f);  // finite padding
+  // Padding is finite.
+  std::vector<float> out(static_cast<size_t>(d[0] * ((d[1] + block - 1) / block) * d[2] * d[3] * block), 0.25f);
   for (int64_t i = 0; i < t.count(); ++i) out[blocked_index(d, i, block)] = t.data<float>()[static_cast<size_t>(i)];
   return out;
 }
@@ -100,7 +101,8 @@ void check(const char* op, const std::vector<In>& ins, const Attributes& attribu
 }  // namespace
 
 TEST_CASE("elementwise operators work on blocks") {
-  const In x{{2, 19, 3, 5}}, per_image{{2, 19, 1, 1}}, single{{1}, true}, channel{{19, 1, 1}, true, false}, channel4{{1, 19, 1, 1}, true, false};
+  const In x{{2, 19, 3, 5}}, per_image{{2, 19, 1, 1}}, single{{1}, true}, channel{{19, 1, 1}, true, false},
+      channel4{{1, 19, 1, 1}, true, false};
   for (const char* op : {"Relu", "Sigmoid", "Abs", "HardSwish"}) check(op, {x});
   for (const char* op : {"Add", "Sub", "Mul", "Min", "Max", "PRelu"}) {
     check(op, {x, x});

@@ -78,7 +78,8 @@ Result<Tensor> parse_idx(Bytes bytes) {
   SV_ASSIGN(const Header header, parse_header(bytes));
   const Bytes body = bytes.subspan(header.size);
   if (body.size() != body_size(header))
-    return error("has {} bytes of elements, shape {} of {} needs {}", body.size(), to_string(header.dims), name_of(header.type), body_size(header));
+    return error("has {} bytes of elements, shape {} of {} needs {}", body.size(), to_string(header.dims),
+                 name_of(header.type), body_size(header));
   SV_ASSIGN(Tensor tensor, Tensor::allocate(header.type, header.dims));
   if (!body.empty()) std::memcpy(tensor.raw(), body.data(), body.size());
   to_little_endian(tensor);

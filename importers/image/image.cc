@@ -64,9 +64,12 @@ void fill(const Pixels& image, const Window& window, const ImageOptions& o, T* o
 }  // namespace
 
 Status check_image_options(const ImageOptions& o) {
-  const auto one_for_each = [&](const std::vector<float>& v) { return v.empty() || v.size() == 1 || v.size() == static_cast<size_t>(o.channels); };
+  const auto one_for_each = [&](const std::vector<float>& v) {
+    return v.empty() || v.size() == 1 || v.size() == static_cast<size_t>(o.channels);
+  };
   if (o.channels != 1 && o.channels != 3) return error("images have 1 or 3 channels, not {}", o.channels);
-  if (o.shorter_side < 0 || o.width < 0 || o.height < 0 || o.crop_width < 0 || o.crop_height < 0) return error("image sizes cannot be negative");
+  if (o.shorter_side < 0 || o.width < 0 || o.height < 0 || o.crop_width < 0 || o.crop_height < 0)
+    return error("image sizes cannot be negative");
   if ((o.width > 0) != (o.height > 0)) return error("an exact size needs width and height");
   if ((o.crop_width > 0) != (o.crop_height > 0)) return error("a crop needs width and height");
   if (o.shorter_side && o.width) return error("an image is resized to a shorter side or to an exact size, not to both");

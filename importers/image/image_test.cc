@@ -25,7 +25,9 @@ std::string encode(int width, int height, const std::function<Pixel(int x, int y
     for (int x = 0; x < width; ++x)
       for (int c : at(x, y)) data.push_back(static_cast<uint8_t>(c));
   std::string out;
-  const auto append = [](void* to, void* bytes, int size) { static_cast<std::string*>(to)->append(static_cast<char*>(bytes), static_cast<size_t>(size)); };
+  const auto append = [](void* to, void* bytes, int size) {
+    static_cast<std::string*>(to)->append(static_cast<char*>(bytes), static_cast<size_t>(size));
+  };
   if (jpeg) stbi_write_jpg_to_func(append, &out, width, height, 3, data.data(), 95);
   else stbi_write_png_to_func(append, &out, width, height, 3, data.data(), width * 3);
   return out;
@@ -110,7 +112,8 @@ TEST_CASE("shrinking averages, as bilinear filters with antialiasing do") {
 }
 
 TEST_CASE("JPEG files are read to within their compression") {
-  const Result<Tensor> image = parse(encode(32, 16, [](int x, int y) { return Pixel{4 * x + 20, 8 * y + 20, 90}; }, true), {.unit_range = false});
+  const auto slope = [](int x, int y) { return Pixel{4 * x + 20, 8 * y + 20, 90}; };
+  const Result<Tensor> image = parse(encode(32, 16, slope, true), {.unit_range = false});
   REQUIRE(image.ok());
   CHECK(image->dims() == Dims{1, 3, 16, 32});
   CHECK(at(*image, 0, 8, 20) == Approx(100).margin(8));

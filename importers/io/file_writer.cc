@@ -14,7 +14,8 @@ namespace svengine {
 
 Result<FileWriter> FileWriter::create(const std::string& path) {
   struct stat status {};
-  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return error("cannot write '{}': it is not a regular file", path);
+  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    return error("cannot write '{}': it is not a regular file", path);
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
     std::string temporary = fmt::format("{}.{}.{}.part", path, getpid(), i);

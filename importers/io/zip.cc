@@ -33,11 +33,13 @@ struct Directory {
 };
 
 Result<Directory> find_directory64(Bytes archive, size_t end) {
-  if (end < kLocatorSize || number_at<uint32_t>(archive, end - kLocatorSize) != kLocator64) return error("its ZIP64 end record is missing");
+  if (end < kLocatorSize || number_at<uint32_t>(archive, end - kLocatorSize) != kLocator64)
+    return error("its ZIP64 end record is missing");
   const auto at = number_at<uint64_t>(archive, end - kLocatorSize + 8);
   if (archive.size() < kEnd64Size || at > archive.size() - kEnd64Size || number_at<uint32_t>(archive, at) != kEnd64)
     return error("its ZIP64 end record is not where it should be");
-  return Directory{number_at<uint64_t>(archive, at + 48), number_at<uint64_t>(archive, at + 40), number_at<uint64_t>(archive, at + 32)};
+  return Directory{number_at<uint64_t>(archive, at + 48), number_at<uint64_t>(archive, at + 40),
+                   number_at<uint64_t>(archive, at + 32)};
 }
 
 Result<Directory> find_directory(Bytes archive) {
@@ -46,7 +48,8 @@ Result<Directory> find_directory(Bytes archive) {
   for (size_t back = 0; back <= std::min(last, kLongestComment); ++back) {
     const size_t at = last - back;
     if (number_at<uint32_t>(archive, at) != kEnd || number_at<uint16_t>(archive, at + 20) != back) continue;
-    const Directory found{number_at<uint32_t>(archive, at + 16), number_at<uint32_t>(archive, at + 12), number_at<uint16_t>(archive, at + 10)};
+    const Directory found{number_at<uint32_t>(archive, at + 16), number_at<uint32_t>(archive, at + 12),
+                          number_at<uint16_t>(archive, at + 10)};
     if (found.offset != kIn64 && found.size != kIn64 && found.entries != 0xffff) return found;
     return find_directory64(archive, at);
   }
@@ -87,7 +90,8 @@ Result<std::vector<ZipEntry>> read_zip_directory(Bytes archive) {
   std::set<std::string> names;
   uint64_t packed_total = 0;
   for (size_t at = 0, i = 0; i < directory.entries; ++i) {
-    if (bytes.size() - at < kCentralSize || number_at<uint32_t>(bytes, at) != kCentralHeader) return error("its directory is damaged");
+    if (bytes.size() - at < kCentralSize || number_at<uint32_t>(bytes, at) != kCentralHeader)
+      return error("its directory is damaged");
     const size_t name_size = number_at<uint16_t>(bytes, at + 28), extra_size = number_at<uint16_t>(bytes, at + 30);
     const size_t comment_size = number_at<uint16_t>(bytes, at + 32);
     if (bytes.size() - at - kCentralSize < name_size + extra_size + comment_size) return error("its directory is damaged");
@@ -114,10 +118,14 @@ Result<std::vector<ZipEntry>> read_zip_directory(Bytes archive) {
 Status check_zip_entry(const ZipEntry& entry) {
   constexpr uint16_t kEncrypted = 1;
   if (entry.flags & kEncrypted) return error("entry '{}' is encrypted", printable(entry.name));
-  if (entry.method != 0 && entry.method != 8) return error("entry '{}' is compressed with method {}; supported are stored and deflated", printable(entry.name), entry.method);
-  if (entry.method == 0 && entry.size != entry.packed_size) return error("entry '{}' is stored with two different sizes", printable(entry.name));
+  if (entry.method != 0 && entry.method != 8)
+    return error("entry '{}' is compressed with method {}; supported are stored and deflated", printable(entry.name),
+                 entry.method);
+  if (entry.method == 0 && entry.size != entry.packed_size)
+    return error("entry '{}' is stored with two different sizes", printable(entry.name));
   if (entry.size / kMostInflation > entry.packed_size)
-    return error("entry '{}' claims {} bytes from {}, which no compression reaches", printable(entry.name), entry.size, entry.packed_size);
+    return error("entry '{}' claims {} bytes from {}, which no compression reaches", printable(entry.name), entry.size,
+                 entry.packed_size);
   return {};
 }
 
@@ -127,7 +135,8 @@ Result<Bytes> find_zip_data(Bytes archive, const ZipEntry& entry) {
     return error("entry '{}' is not where the directory says", printable(entry.name));
   const size_t begin = entry.header_offset + kLocalSize + number_at<uint16_t>(archive, entry.header_offset + 26) +
                        number_at<uint16_t>(archive, entry.header_offset + 28);
-  if (begin > archive.size() || entry.packed_size > archive.size() - begin) return error("entry '{}' is cut off", printable(entry.name));
+  if (begin > archive.size() || entry.packed_size > archive.size() - begin)
+    return error("entry '{}' is cut off", printable(entry.name));
   return archive.subspan(begin, entry.packed_size);
 }
 

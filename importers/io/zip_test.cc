@@ -49,7 +49,8 @@ std::string archive(const std::vector<Member>& members, uint16_t claimed_entries
   for (const Member& m : members) {
     const std::string data = m.compressed ? deflated(m.content) : m.content;
     const uint64_t size = m.claimed_size == UINT64_MAX ? m.content.size() : m.claimed_size;
-    const auto crc = static_cast<uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(m.content.data()), static_cast<uInt>(m.content.size()))) ^ m.crc_change;
+    const auto crc = static_cast<uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(m.content.data()),
+                                                 static_cast<uInt>(m.content.size()))) ^ m.crc_change;
     const uint16_t method = m.method != 0xffff ? m.method : m.compressed ? 8 : 0;
     const auto offset = static_cast<uint32_t>(out.size());
     put<uint32_t>(out, 0x04034b50);
@@ -142,15 +143,25 @@ TEST_CASE("damaged and hostile archives are refused") {
   CHECK_THAT(problem("hello"), Contains("not a ZIP archive"));
   CHECK_THAT(problem(std::string(1000, 'a')), Contains("no end record"));
   const std::string npy = npy_of(1);
-  CHECK_THAT(problem(archive({{.name = "a.npy", .content = npy, .compressed = true, .crc_change = 1}})), Contains("its checksum is wrong"));
-  CHECK_THAT(problem(archive({{.name = "a.npy", .content = npy, .compressed = true, .claimed_size = npy.size() - 1}})), Contains("unpacks to more"));
-  CHECK_THAT(problem(archive({{.name = "a.npy", .content = npy, .compressed = true, .claimed_size = npy.size() + 1}})), Contains("unpacks to"));
-  CHECK_THAT(problem(archive({{.name = "a.npy", .content = npy, .compressed = true, .claimed_size = 4000000000}})), Contains("no compression reaches"));
-  CHECK_THAT(problem(archive({{.name = "a.npy", .content = npy, .compressed = true, .claimed_size = UINT64_MAX - 1, .in64 = true}})), Contains("no compression reaches"));
+  CHECK_THAT(problem(archive({{.name = "a.npy", .content = npy, .compressed = true, .crc_change = 1}})),
+             Contains("its checksum is wrong"));
+  CHECK_THAT(problem(archive({{.name = "a.npy", .content = npy, .compressed = true, .claimed_size = npy.size() - 1}})),
+             Contains("unpacks to more"));
+  CHECK_THAT(problem(archive({{.name = "a.npy", .content = npy, .compressed = true, .claimed_size = npy.size() + 1}})),
+             Contains("unpacks to"));
+  CHECK_THAT(problem(archive({{.name = "a.npy", .content = npy, .compressed = true, .claimed_size = 4000000000}})),
+             Contains("no compression reaches"));
+  CHECK_THAT(problem(archive({{.name = "a.npy",
+                               .content = npy,
+                               .compressed = true,
+                               .claimed_size = UINT64_MAX - 1,
+                               .in64 = true}})),
+             Contains("no compression reaches"));
   CHECK_THAT(problem(archive({{.name = "a.npy", .content = npy, .claimed_size = 5}})), Contains("two different sizes"));
   CHECK_THAT(problem(archive({{.name = "a.npy", .content = npy, .flags = 1}})), Contains("encrypted"));
   CHECK_THAT(problem(archive({{.name = "a.npy", .content = npy, .method = 12}})), Contains("method 12"));
-  CHECK_THAT(problem(archive({{.name = "a.npy", .content = npy}, {.name = "a.npy", .content = npy}})), Contains("two entries 'a.npy'"));
+  CHECK_THAT(problem(archive({{.name = "a.npy", .content = npy}, {.name = "a.npy", .content = npy}})),
+             Contains("two entries 'a.npy'"));
   CHECK_THAT(problem(archive({{.name = "a.npy", .content = npy}}, 2)), Contains("directory is damaged"));
   CHECK_THAT(problem(archive({{.name = "a.npy", .content = npy}}, 0xffff)), Contains("ZIP64 end record is missing"));
   CHECK_THAT(problem(archive({{.name = "a\x1b.npy", .content = "no array"}})), Contains("'a\\x1b'"));
@@ -158,7 +169,8 @@ TEST_CASE("damaged and hostile archives are refused") {
 }
 
 TEST_CASE("every truncation and many changes end in success or an error") {
-  const std::string zip = archive({{.name = "a.npy", .content = npy_of(1), .compressed = true}, {.name = "b.npy", .content = npy_of(2), .in64 = true}});
+  const std::string zip = archive({{.name = "a.npy", .content = npy_of(1), .compressed = true},
+                                   {.name = "b.npy", .content = npy_of(2), .in64 = true}});
   const auto read_all = [](const std::string& text) -> Status {
     const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
     SV_ASSIGN(const auto entries, read_zip_directory(bytes));

@@ -68,7 +68,8 @@ Result<Tensor> parse_npy(std::span<const std::byte> bytes, const std::shared_ptr
   const std::span<const std::byte> data = bytes.subspan(header.data_offset);
   const size_t size = static_cast<size_t>(element_count(header.dims)) * size_of(header.type);
   if (data.size() < size)
-    return error("is cut off: {} bytes of elements, shape {} of {} needs {}", data.size(), to_string(header.dims), name_of(header.type), size);
+    return error("is cut off: {} bytes of elements, shape {} of {} needs {}", data.size(), to_string(header.dims),
+                 name_of(header.type), size);
   if (data.size() > size)
     return error("has {} bytes more than shape {} of {} needs", data.size() - size, to_string(header.dims), name_of(header.type));
   Tensor in_place = Tensor::wrap(header.type, header.dims, data.data(), owner);

@@ -106,7 +106,8 @@ Status read_dict(std::string_view text, NpyHeader& header) {
     const std::optional<std::string_view> key = scanner.quoted();
     size_t i = 0;
     while (i < std::size(kKeys) && key != kKeys[i]) ++i;
-    if (i == std::size(kKeys) || seen[i] || !scanner.take(":")) return error("the header has other keys than 'descr', 'fortran_order' and 'shape'");
+    if (i == std::size(kKeys) || seen[i] || !scanner.take(":"))
+      return error("the header has other keys than 'descr', 'fortran_order' and 'shape'");
     seen[i] = true;
     SV_TRY(kReaders[i](scanner, header));
     if (scanner.take(",")) continue;

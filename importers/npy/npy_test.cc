@@ -101,7 +101,8 @@ TEST_CASE("hostile and unsupported files are refused") {
   std::string dims = "(";
   for (int i = 0; i < 10000; ++i) dims += "1,";
   CHECK_THAT(problem(npy(dict("<f4", dims + ")"), "abcd")), Contains("rank 33"));
-  CHECK_THAT(problem(npy(dict("<f4", "(2, 3)"), "abcd")), Contains("is cut off: 4 bytes of elements, shape 2x3 of float32 needs 24"));
+  CHECK_THAT(problem(npy(dict("<f4", "(2, 3)"), "abcd")),
+             Contains("is cut off: 4 bytes of elements, shape 2x3 of float32 needs 24"));
   CHECK_THAT(problem(npy(dict("<f4", "(1,)"), "abcde")), Contains("1 bytes more"));
 }
 

@@ -100,7 +100,9 @@ Status add_inputs(const Node& node, int opset, NodeProto& out) {
       continue;
     }
     if (!value) continue;
-    if (!value->is_constant()) return error("axes '{}' are computed, which needs opset {}, not {}", value->name(), axes_input_since(node), opset);
+    if (!value->is_constant())
+      return error("axes '{}' are computed, which needs opset {}, not {}", value->name(), axes_input_since(node),
+                   opset);
     AttributeProto* axes = out.add_attribute();
     axes->set_name("axes");
     set_value(*axes, Attribute(value->constant().as_int64s()));
@@ -110,7 +112,8 @@ Status add_inputs(const Node& node, int opset, NodeProto& out) {
 
 Result<NodeProto> convert(const Node& node, int opset) {
   const std::string_view domain = node.op().domain;
-  if (!domain.empty() && domain != "ai.onnx") return error("is not an operator of ai.onnx, but of {}; export before optimising", domain);
+  if (!domain.empty() && domain != "ai.onnx")
+    return error("is not an operator of ai.onnx, but of {}; export before optimising", domain);
   if (opset < node.op().since || opset > node.op().until)
     return error("exists in opsets {} to {}, not in {}", node.op().since, node.op().until, opset);
   NodeProto out;

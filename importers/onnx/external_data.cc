@@ -72,7 +72,9 @@ Result<std::shared_ptr<const MappedFile>> ExternalFiles::open(std::string_view l
     if (next.get() < 0) {
       struct stat status {};
       const bool link = fstatat(at.get(), parts[i].c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
-      if (link) return error("external data at '{}': '{}' is a symbolic link, which could lead out of the model's folder", shown, printable(parts[i]));
+      if (link)
+        return error("external data at '{}': '{}' is a symbolic link, which could lead out of the model's folder",
+                     shown, printable(parts[i]));
       return error("cannot open external data at '{}' in the model's folder: {}", shown, std::strerror(reason));
     }
     at = std::move(next);
@@ -80,7 +82,8 @@ Result<std::shared_ptr<const MappedFile>> ExternalFiles::open(std::string_view l
   struct stat status {};
   if (fstat(at.get(), &status) != 0) return error("cannot read the state of external data at '{}'", shown);
   if (S_ISREG(status.st_mode) && status.st_nlink > 1)
-    return error("external data at '{}' has {} hard links, so it may belong to somebody else; make a copy", shown, status.st_nlink);
+    return error("external data at '{}' has {} hard links, so it may belong to somebody else; make a copy", shown,
+                 status.st_nlink);
   SV_ASSIGN(auto mapped, MappedFile::map(at.get(), folder_.empty() ? shown : folder_ + '/' + shown));
   files_.emplace(location, mapped);
   return mapped;

@@ -72,7 +72,8 @@ TEST_CASE("external data are used where they lie, in the folder and below it") {
 
 TEST_CASE("locations outside the model's folder are refused") {
   const Folder folder;
-  CHECK_THAT(problem_with(folder, {{"location", "../secret"}}), Contains("m.onnx: initializer: tensor 'w': external data at '../secret': '..' leads out"));
+  CHECK_THAT(problem_with(folder, {{"location", "../secret"}}),
+             Contains("m.onnx: initializer: tensor 'w': external data at '../secret': '..' leads out"));
   CHECK_THAT(problem_with(folder, {{"location", "sub/../../secret"}}), Contains("leads out"));
   CHECK_THAT(problem_with(folder, {{"location", "sub/.."}}), Contains("leads out"));
   CHECK_THAT(problem_with(folder, {{"location", (folder.root / "secret").string()}}), Contains("an absolute path"));
@@ -110,7 +111,8 @@ TEST_CASE("offsets and lengths are plain numbers that fit file and tensor") {
   CHECK_THAT(problem_with(folder, {{"location", "w.bin"}, {"length", "1000000000000000000"}}),
              Contains("is 1000000000000000000 bytes long, the tensor needs 16"));
   CHECK_THAT(problem_with(folder, {{"location", "w.bin"}, {"length", "12"}}), Contains("is 12 bytes long, the tensor needs 16"));
-  CHECK_THAT(problem_with(folder, {{"location", "w.bin"}, {"offset", "5"}}), Contains("too short: 16 bytes from byte 5 on are wanted, the file has 20"));
+  CHECK_THAT(problem_with(folder, {{"location", "w.bin"}, {"offset", "5"}}),
+             Contains("too short: 16 bytes from byte 5 on are wanted, the file has 20"));
   CHECK_THAT(problem_with(folder, {{"location", "w.bin"}, {"offset", "18446744073709551615"}}), Contains("too short"));
   CHECK(import_external(folder, {{"location", "w.bin"}, {"offset", "4"}}).ok());
 }

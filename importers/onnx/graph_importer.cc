@@ -33,7 +33,8 @@ Status GraphImporter::check_names() {
     SV_TRY(check_name("input", info.name()));
     Result<Type> type = declared_type(info);
     if (!type.ok()) return std::move(type).error().in(quoted("input", info.name()));
-    if (!input_types_.emplace(info.name(), std::move(type).value()).second) return error("input '{}' is declared twice", info.name());
+    if (!input_types_.emplace(info.name(), std::move(type).value()).second)
+      return error("input '{}' is declared twice", info.name());
     given.push_back(info.name());
   }
   for (const auto& tensor : proto_.initializer()) {
@@ -43,7 +44,9 @@ Status GraphImporter::check_names() {
     if (!input_types_.count(tensor.name())) given.push_back(tensor.name());
   }
   for (const std::string& name : overridden_)
-    if (!initializers_.count(name)) return error("'{}' is to be an input instead of an initializer, but there is no such initializer", printable(name));
+    if (!initializers_.count(name))
+      return error("'{}' is to be an input instead of an initializer, but there is no such initializer",
+                   printable(name));
   return check_order(proto_, given);
 }
 
@@ -90,7 +93,8 @@ Status GraphImporter::add_node(const onnx_proto::NodeProto& proto, int index) {
   if (op->inputs.min > 0 && (inputs.empty() || !inputs[0])) return error("has no first input");
   SV_ASSIGN(Attributes attributes, read_attributes(proto, tensors_));
   std::vector<std::string> names(proto.output().begin(), proto.output().begin() + output_count);
-  Node* node = graph_.add_node(*op, node_name(proto, index), inputs, static_cast<size_t>(output_count), std::move(attributes), nullptr, names);
+  Node* node = graph_.add_node(*op, node_name(proto, index), inputs, static_cast<size_t>(output_count),
+                               std::move(attributes), nullptr, names);
   // Canonicalisation may turn outputs into constants, which the node then forgets.
   const std::vector<Value*> outputs = node->outputs();
   for (size_t i = 0; i < outputs.size(); ++i)

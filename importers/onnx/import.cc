@@ -34,10 +34,12 @@ Result<onnx_proto::ModelProto> parse(Bytes bytes) {
   if (const char* kind = other_kind(bytes)) return error("is {}", kind);
   Result<std::string> skeleton = onnx::make_skeleton(bytes);
   if (!skeleton.ok()) return std::move(skeleton).error().in("is no ONNX model, or only a part of one");
-  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(skeleton->data()), static_cast<int>(skeleton->size()));
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(skeleton->data()),
+                                                static_cast<int>(skeleton->size()));
   stream.SetRecursionLimit(64);
   onnx_proto::ModelProto model;
-  if (!model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) return error("is no ONNX model: protobuf cannot parse its structure");
+  if (!model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
+    return error("is no ONNX model: protobuf cannot parse its structure");
   return model;
 }
 
@@ -46,7 +48,8 @@ Model describe_file(const onnx_proto::ModelProto& proto, const std::string& path
   Model model;
   model.path = path;
   model.ir_version = proto.ir_version();
-  for (const auto& import : proto.opset_import()) model.opsets.push_back({onnx::canonical_domain(import.domain()), import.version()});
+  for (const auto& import : proto.opset_import())
+    model.opsets.push_back({onnx::canonical_domain(import.domain()), import.version()});
   model.producer_name = printable(proto.producer_name(), kMostText);
   model.producer_version = printable(proto.producer_version(), kMostText);
   model.domain = printable(proto.domain(), kMostText);

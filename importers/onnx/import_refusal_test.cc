@@ -296,7 +296,8 @@ TEST_CASE("nesting, unknown fields and structures that would need too much memor
   // sequence(sequence(sequence(..))) in an input's type.
   std::string type;
   for (int i = 0; i < 1000; ++i) type = nested(4, 1, nested(1, 1, type));
-  CHECK_THAT(problem_of_text(model.SerializeAsString() + nested(7, 1, nested(11, 1, nested(2, 1, type)))), Contains("protobuf cannot parse"));
+  CHECK_THAT(problem_of_text(model.SerializeAsString() + nested(7, 1, nested(11, 1, nested(2, 1, type)))),
+             Contains("protobuf cannot parse"));
   // A million unknown fields are left out.
   std::string unknown;
   for (int i = 0; i < 1000000; ++i) unknown += "\xf8\x3f\x01";

@@ -136,7 +136,8 @@ inline void fill_raw(TensorProto* tensor, const std::vector<int64_t>& dims, cons
   tensor->set_raw_data(values.data(), values.size() * sizeof(float));
 }
 
-inline TensorProto* add_initializer(ModelProto& model, const std::string& name, const std::vector<int64_t>& dims, const std::vector<float>& values) {
+inline TensorProto* add_initializer(ModelProto& model, const std::string& name, const std::vector<int64_t>& dims,
+                                    const std::vector<float>& values) {
   TensorProto* tensor = model.mutable_graph()->add_initializer();
   tensor->set_name(name);
   fill_raw(tensor, dims, values);

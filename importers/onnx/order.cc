@@ -30,7 +30,8 @@ Result<Sources> find_sources(const GraphProto& graph, const std::vector<std::str
       SV_TRY(check_name("value", name));
       const auto [at, is_new] = sources.emplace(name, i);
       if (is_new) continue;
-      if (at->second == kGiven) return error("{} computes '{}', which is already an input or initializer", describe(graph, i), name);
+      if (at->second == kGiven)
+        return error("{} computes '{}', which is already an input or initializer", describe(graph, i), name);
       return error("{} computes '{}', which {} computes already", describe(graph, i), name, describe(graph, at->second));
     }
   }

@@ -48,7 +48,8 @@ Result<AttributeProto::AttributeType> type_of(const AttributeProto& a) {
     return there[0];
   }
   // Writers in proto3 leave out a number that is 0 and a text that is empty: not there, but not another type either.
-  if (!there.empty() && there[0] != a.type()) return error("is declared as {}, but holds {}", name_of(a.type()), name_of(there[0]));
+  if (!there.empty() && there[0] != a.type())
+    return error("is declared as {}, but holds {}", name_of(a.type()), name_of(there[0]));
   return a.type();
 }
 
@@ -78,7 +79,8 @@ Result<Attributes> read_attributes(const onnx_proto::NodeProto& node, const Tens
     if (a.name().empty()) return error("an attribute has no name");
     SV_TRY(check_name("attribute", a.name()));
     if (out.has(a.name())) return error("attribute '{}' is given twice", a.name());
-    if (!a.ref_attr_name().empty()) return error("attribute '{}' refers to an attribute of a function, but this is none", a.name());
+    if (!a.ref_attr_name().empty())
+      return error("attribute '{}' refers to an attribute of a function, but this is none", a.name());
     Result<Attribute> value = read_value(a, tensors);
     if (!value.ok()) return std::move(value).error().in(fmt::format("attribute '{}'", a.name()));
     out.set(a.name(), std::move(value).value());

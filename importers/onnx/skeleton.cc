@@ -65,7 +65,8 @@ class Scanner {
 
 Status Scanner::charge(size_t cost) {
   cost_ += cost;
-  if (cost_ > kMaxCost) return error("the structure of the model (without its weights) needs more than {} MiB of memory", kMaxCost >> 20);
+  if (cost_ > kMaxCost)
+    return error("the structure of the model (without its weights) needs more than {} MiB of memory", kMaxCost >> 20);
   return {};
 }
 
@@ -136,7 +137,8 @@ Status Scanner::graph_part(const Field& field, std::string& out) {
     case graph_field::name: case graph_field::doc: return copy(field, kTextCost + field.payload.size(), out);
     case graph_field::input: case graph_field::output: case graph_field::value_info:
       return copy(field, kMessageCost + kByteCost * field.payload.size(), out);
-    case graph_field::node: return nested(field, out, [this](const Field& f, std::string& content) { return node_part(f, content); });
+    case graph_field::node:
+      return nested(field, out, [this](const Field& f, std::string& content) { return node_part(f, content); });
     case graph_field::initializer: return tensor(field, out);
     case graph_field::sparse_initializer: return mark(field, out);
     default: return {};
@@ -145,10 +147,12 @@ Status Scanner::graph_part(const Field& field, std::string& out) {
 
 Status Scanner::model_part(const Field& field, std::string& out) {
   switch (field.number) {
-    case 1: case 2: case 3: case 4: case 5: case 6: return copy(field, kTextCost + field.payload.size(), out);  // version, producer, doc
+    case 1: case 2: case 3: case 4: case 5: case 6:  // version, producer, doc
+      return copy(field, kTextCost + field.payload.size(), out);
     case model_field::opset_import: case model_field::metadata:
       return copy(field, kMessageCost + kByteCost * field.payload.size(), out);
-    case model_field::graph: return nested(field, out, [this](const Field& f, std::string& content) { return graph_part(f, content); });
+    case model_field::graph:
+      return nested(field, out, [this](const Field& f, std::string& content) { return graph_part(f, content); });
     case model_field::training_info: return mark(field, out);
     case model_field::functions:
       return nested(field, out, [this](const Field& f, std::string& content) -> Status {

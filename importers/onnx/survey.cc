@@ -65,7 +65,8 @@ std::string operator_problem(const NodeProto& node, const ModelProto& model, con
   if (!def) return op;
   const int opset = opset_of(model, domain);
   if (opset == 0) return op + ": the model does not import this domain";
-  if (opset < def->since || opset > def->until) return fmt::format("{} in opset {} (known: {} to {})", op, opset, def->since, def->until);
+  if (opset < def->since || opset > def->until)
+    return fmt::format("{} in opset {} (known: {} to {})", op, opset, def->since, def->until);
   return {};
 }
 
@@ -104,7 +105,8 @@ Status check_opsets(const ModelProto& model) {
 std::string canonical_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
 Status check_versions(const ModelProto& model) {
-  if (!model.has_ir_version() && !model.has_graph()) return error("is not an ONNX model: it has neither an IR version nor a graph");
+  if (!model.has_ir_version() && !model.has_graph())
+    return error("is not an ONNX model: it has neither an IR version nor a graph");
   if (model.ir_version() < kOldestIr || model.ir_version() > kNewestIr)
     return error("has IR version {}; supported are {} to {}", model.ir_version(), kOldestIr, kNewestIr);
   SV_TRY(check_opsets(model));
@@ -121,7 +123,8 @@ int opset_of(const ModelProto& model, const std::string& domain) {
 Status check_supported(const ModelProto& model, const OpRegistry& ops) {
   Problems problems;
   if (model.training_info_size()) problems.add("training_info", "");
-  if (model.graph().sparse_initializer_size()) problems.add(fmt::format("{} sparse initializers", model.graph().sparse_initializer_size()), "");
+  if (model.graph().sparse_initializer_size())
+    problems.add(fmt::format("{} sparse initializers", model.graph().sparse_initializer_size()), "");
   std::set<std::pair<std::string, std::string>> functions;
   for (const auto& f : model.functions()) functions.emplace(canonical_domain(f.domain()), f.name());
   int index = 0;

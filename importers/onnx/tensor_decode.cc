@@ -92,7 +92,8 @@ bool fits(DType type, uint64_t bits) {
 template <class Visit>
 Status for_each_varint(const TensorRecord& record, uint32_t number, Visit&& visit) {
   return for_each_piece(record, number, [&](const Field& field) -> Status {
-    if (field.wire != Wire::length && field.wire != Wire::varint) return error("{} is not a list of numbers", name_of_field(number));
+    if (field.wire != Wire::length && field.wire != Wire::varint)
+      return error("{} is not a list of numbers", name_of_field(number));
     for (size_t at = 0; at < field.payload.size();) {
       uint64_t value = 0;
       if (!read_varint(field.payload, at, value)) return error("{} ends in the middle of a number", name_of_field(number));
@@ -114,7 +115,8 @@ Result<Tensor> decode_varints(const TensorRecord& record, DType type) {
   const size_t size = size_of(type);
   std::byte* to = tensor.raw();
   SV_TRY(for_each_varint(record, number, [&](uint64_t value) -> Status {
-    if (!fits(type, value)) return error("{} has {}, which is no {}", name_of_field(number), static_cast<int64_t>(value), name_of(type));
+    if (!fits(type, value))
+      return error("{} has {}, which is no {}", name_of_field(number), static_cast<int64_t>(value), name_of(type));
     std::memcpy(to, &value, size);  // little endian: the low bytes
     to += size;
     return {};
@@ -157,9 +159,12 @@ Result<Tensor> decode(const TensorRecord& record, const std::shared_ptr<const vo
   if (record.external) return decode_external(record, type, size, external);
   const uint32_t field = typed_field(type);
   if (record.has_raw) {
-    if (record.typed) return error("has data in two fields, raw_data and {}", name_of_field(static_cast<uint32_t>(std::countr_zero(record.typed))));
+    if (record.typed)
+      return error("has data in two fields, raw_data and {}",
+                   name_of_field(static_cast<uint32_t>(std::countr_zero(record.typed))));
     if (record.raw.size() != size)
-      return error("raw_data has {} bytes, a {} tensor of shape {} needs {}", record.raw.size(), name_of(type), to_string(record.dims), size);
+      return error("raw_data has {} bytes, a {} tensor of shape {} needs {}", record.raw.size(), name_of(type),
+                   to_string(record.dims), size);
     return from_bytes(type, record, record.raw, owner);
   }
   if (record.typed & ~(1u << field))

@@ -36,7 +36,8 @@ TEST_CASE("raw data of every element type are taken as they are") {
     int type;
     size_t size;
   };
-  for (const Case c : {Case{1, 4}, {2, 1}, {3, 1}, {4, 2}, {5, 2}, {6, 4}, {7, 8}, {9, 1}, {10, 2}, {11, 8}, {12, 4}, {13, 8}, {16, 2}}) {
+  for (const Case c : {Case{1, 4}, {2, 1}, {3, 1}, {4, 2}, {5, 2}, {6, 4}, {7, 8}, {9, 1}, {10, 2}, {11, 8}, {12, 4},
+                       {13, 8}, {16, 2}}) {
     TensorProto proto = header(c.type, {2, 3});
     std::string raw;
     for (size_t i = 0; i < 6 * c.size; ++i) raw += static_cast<char>(i % 2);
@@ -56,7 +57,8 @@ TEST_CASE("large raw data stay in place, small ones are aligned copies") {
     const auto owner = std::make_shared<std::string>(proto.SerializeAsString());
     const auto record = onnx::scan_tensor(std::as_bytes(std::span(owner->data(), owner->size())));
     const Tensor tensor = onnx::decode_tensor(*record, owner, nullptr).value();
-    return reinterpret_cast<const char*>(tensor.raw()) >= owner->data() && reinterpret_cast<const char*>(tensor.raw()) < owner->data() + owner->size();
+    return reinterpret_cast<const char*>(tensor.raw()) >= owner->data() &&
+           reinterpret_cast<const char*>(tensor.raw()) < owner->data() + owner->size();
   };
   CHECK(at_distance(onnx::kCopyUpTo / 4 + 1));
   CHECK_FALSE(at_distance(onnx::kCopyUpTo / 4));

@@ -10,7 +10,9 @@ namespace svengine {
 namespace {
 
 /// SequenceProto and OptionalProto hold their content in field 3, where a TensorProto has the segment nobody writes.
-bool holds_other_values(const onnx::TensorRecord& record) { return record.segmented && !record.has_raw && !record.typed && !record.external; }
+bool holds_other_values(const onnx::TensorRecord& record) {
+  return record.segmented && !record.has_raw && !record.typed && !record.external;
+}
 
 Result<TensorFile> parse(const std::shared_ptr<const MappedFile>& file) {
   if (file->bytes().empty()) return error("is empty");

@@ -34,7 +34,8 @@ bool WireReader::next(Field& field) {
   const size_t begin = at_;
   const size_t position = offset_ + begin;
   uint64_t key = 0;
-  if (!read_varint(bytes_, at_, key) || key > UINT32_MAX) return fail(error("byte {}: not a field of a protobuf message", position));
+  if (!read_varint(bytes_, at_, key) || key > UINT32_MAX)
+    return fail(error("byte {}: not a field of a protobuf message", position));
   field.number = static_cast<uint32_t>(key >> 3);
   field.wire = static_cast<Wire>(key & 7);
   if (field.number == 0) return fail(error("byte {}: field number 0 does not exist in protobuf", position));
@@ -50,14 +51,16 @@ bool WireReader::next(Field& field) {
     case Wire::fixed64: size = 8; break;
     case Wire::fixed32: size = 4; break;
     case Wire::length:
-      if (!read_varint(bytes_, at_, size)) return fail(error("byte {}: the length of field {} is cut off or too long", position, field.number));
+      if (!read_varint(bytes_, at_, size))
+        return fail(error("byte {}: the length of field {} is cut off or too long", position, field.number));
       payload = at_;
       break;
     default:
       return fail(error("byte {}: field {} has wire type {}, which ONNX does not use", position, field.number, key & 7));
   }
   if (size > bytes_.size() - payload)
-    return fail(error("byte {}: field {} claims {} bytes where {} are left", position, field.number, size, bytes_.size() - payload));
+    return fail(error("byte {}: field {} claims {} bytes where {} are left", position, field.number, size,
+                      bytes_.size() - payload));
   at_ = payload + size;
   field.payload = bytes_.subspan(payload, size);
   field.whole = bytes_.subspan(begin, at_ - begin);

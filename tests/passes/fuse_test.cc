@@ -48,7 +48,9 @@ TEST_CASE("weights that another convolution shares are not changed for it") {
 }
 
 TEST_CASE("a second batch normalisation disappears too, and an epilogue keeps the scale") {
-  const Graph two = check_pass([](Builder& b) { b.output(norm(b, norm(b, conv(b, image(b), 2, true))), "y"); }, "conv_norm", kPixels);
+  const Graph two = check_pass([](Builder& b) {
+    b.output(norm(b, norm(b, conv(b, image(b), 2, true))), "y");
+  }, "conv_norm", kPixels);
   CHECK(ops_of(two) == "FusedConv");
   const auto shortcut = [](Builder& b) {
     Value *x = image(b), *beside = conv(b, x, 2);
@@ -161,7 +163,8 @@ TEST_CASE("a convolution keeps to itself where its result is seen, or shapes bro
 TEST_CASE("Gemm with a bias becomes a product with an epilogue") {
   const auto describe = [](Builder& b) {
     Value* x = b.input("x", DType::f32, {5, 12});
-    Value* y = b.add("Gemm", {x, weights(b, {20, 12}), weights(b, {1, 20}, 4)}, make_attributes({{"transB", int64_t{1}}, {"alpha", 0.5f}}));
+    Value* y = b.add("Gemm", {x, weights(b, {20, 12}), weights(b, {1, 20}, 4)},
+                     make_attributes({{"transB", int64_t{1}}, {"alpha", 0.5f}}));
     b.output(b.add("Relu", {y}), "y");
   };
   const Graph after = check_pass(describe, "mat_mul", {random_tensor({5, 12}, 1)});
@@ -181,7 +184,8 @@ TEST_CASE("a Gemm whose addend is no bias stays") {
     CHECK(ops_of(check_pass(describe, "mat_mul", {random_tensor({5, 12}, 1)})) == "Gemm");
   }
   const auto scaled = [](Builder& b) {
-    b.output(b.add("Gemm", {b.input("x", DType::f32, {5, 12}), weights(b, {12, 20}), weights(b, {20}, 4)}, make_attributes({{"beta", 2.0f}})), "y");
+    b.output(b.add("Gemm", {b.input("x", DType::f32, {5, 12}), weights(b, {12, 20}), weights(b, {20}, 4)},
+                   make_attributes({{"beta", 2.0f}})), "y");
   };
   CHECK(ops_of(check_pass(scaled, "mat_mul", {random_tensor({5, 12}, 1)})) == "Gemm");
 }
@@ -212,7 +216,8 @@ TEST_CASE("MatMul takes bias and Gelu, or bias and a residual made later") {
 
 TEST_CASE("addends that change the shape, or are added to rows, stay outside the product") {
   const auto raised = [](Builder& b) {
-    b.output(b.add("Add", {b.add("MatMul", {b.input("x", DType::f32, {5, 12}), weights(b, {12, 20})}), weights(b, {1, 1, 20}, 4)}), "y");
+    b.output(b.add("Add", {b.add("MatMul", {b.input("x", DType::f32, {5, 12}), weights(b, {12, 20})}),
+                           weights(b, {1, 1, 20}, 4)}), "y");
   };
   CHECK(ops_of(check_pass(raised, "mat_mul", {random_tensor({5, 12}, 1)})) == "MatMul Add");
   const auto vector = [](Builder& b) {

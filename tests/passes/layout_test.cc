@@ -38,7 +38,8 @@ TEST_CASE("a network of two branches is reordered once, where it ends") {
   const auto describe = [](Builder& b) {
     Value* stem = b.add("Relu", {conv(b, b.input("x", DType::f32, {2, 3, 8, 8}), 3, 20, 2)});  // reads the image as it is
     Value* left = b.add("Relu", {conv(b, stem, 20, 20, 3)});
-    Value* right = b.add("MaxPool", {stem}, make_attributes({{"kernel_shape", std::vector<int64_t>{3, 3}}, {"pads", std::vector<int64_t>{1, 1, 1, 1}}}));
+    Value* right = b.add("MaxPool", {stem}, make_attributes({{"kernel_shape", std::vector<int64_t>{3, 3}},
+                                                             {"pads", std::vector<int64_t>{1, 1, 1, 1}}}));
     Value* both = b.add("Mul", {b.add("Add", {left, right}), scalar(b, 0.5f)});
     b.output(b.add("Flatten", {b.add("GlobalAveragePool", {both})}), "y");
   };
@@ -102,7 +103,8 @@ TEST_CASE("padding lanes do not reach results") {
     b.output(conv(b, b.add("Div", {conv(b, x, 18, 18, 2), b.add("Max", {below, scalar(b, 1.0f)})}), 18, 18, 4), "y");
     Value* sum = b.add("Relu", {conv(b, x, 18, 18, 5)});
     Value* steps = b.add("Sum", {b.add("Sqrt", {sum}), b.add("Sqrt", {sum})});
-    b.output(conv(b, b.add("Div", {steps, b.add("Neg", {conv(b, b.add("Mul", {x, scalar(b, 0.01f)}), 18, 18, 6)})}), 18, 18, 7), "z");
+    b.output(conv(b, b.add("Div", {steps, b.add("Neg", {conv(b, b.add("Mul", {x, scalar(b, 0.01f)}), 18, 18, 6)})}), 18,
+                  18, 7), "z");
   };
   check_layout(bare, kFeatures);
 }

@@ -68,7 +68,8 @@ std::vector<double> to_doubles(const Tensor& tensor) {
 
 Status all_close(const Tensor& actual, const Tensor& expected, double rtol, double atol) {
   if (actual.type() != expected.type()) return error("is {}, expected {}", name_of(actual.type()), name_of(expected.type()));
-  if (actual.dims() != expected.dims()) return error("has shape {}, expected {}", to_string(actual.dims()), to_string(expected.dims()));
+  if (actual.dims() != expected.dims())
+    return error("has shape {}, expected {}", to_string(actual.dims()), to_string(expected.dims()));
   if (!is_float(actual.type())) rtol = atol = 0;
   const std::vector<double> a = to_doubles(actual), e = to_doubles(expected);
   size_t worst = 0, count = 0;
@@ -80,7 +81,8 @@ Status all_close(const Tensor& actual, const Tensor& expected, double rtol, doub
     if (x > most) most = x, worst = i;
   }
   if (count == 0) return {};
-  return error("{} of {} elements differ, the worst at flat index {}: {} instead of {}", count, a.size(), worst, a[worst], e[worst]);
+  return error("{} of {} elements differ, the worst at flat index {}: {} instead of {}", count, a.size(), worst,
+               a[worst], e[worst]);
 }
 
 }  // namespace svengine::tests

@@ -81,7 +81,8 @@ Result<Report> measure(const Options& options, Network& network, const std::vect
 Json profile_json(const std::vector<ProfileEntry>& entries) {
   Json out = Json::array();
   for (const ProfileEntry& e : entries)
-    out.push_back({{"op", e.op}, {"node", e.node}, {"kernel", e.kernel}, {"nodes", e.count}, {"ms", e.ms}, {"share", e.share}, {"gflops", e.gflops}});
+    out.push_back({{"op", e.op}, {"node", e.node}, {"kernel", e.kernel}, {"nodes", e.count}, {"ms", e.ms},
+                   {"share", e.share}, {"gflops", e.gflops}});
   return out;
 }
 
@@ -115,7 +116,8 @@ Json to_json(const Options& options, const Network& network, const Report& r) {
                     {"packed", cache.forms.packed}, {"model_read", cache.model_read}, {"written", cache.written}};
   if (!options.profile) return out;
   const auto runs = static_cast<int64_t>(r.times.size());
-  out["profile"] = {{"nodes", profile_json(profile_by_node(r.profile, runs))}, {"operators", profile_json(profile_by_operator(r.profile, runs))}};
+  out["profile"] = {{"nodes", profile_json(profile_by_node(r.profile, runs))},
+                    {"operators", profile_json(profile_by_operator(r.profile, runs))}};
   return out;
 }
 
@@ -165,9 +167,13 @@ Action add_bench(CLI::App& program) {
   auto options = std::make_shared<Options>();
   CLI::App& command = *program.add_subcommand("bench", "Measure load, optimisation, first run and steady times, and memory");
   add_model(command, options->model);
-  command.add_option("--warmup", options->warmup, "Runs after the first one that are not counted (default: 1)")->check(within(int64_t{0}, int64_t{1} << 30))->type_name("N");
+  command.add_option("--warmup", options->warmup, "Runs after the first one that are not counted (default: 1)")
+      ->check(within(int64_t{0}, int64_t{1} << 30))
+      ->type_name("N");
   CLI::Option* iterations =
-      command.add_option("--iterations", options->iterations, "Runs to measure")->check(within(int64_t{1}, int64_t{1} << 30))->type_name("N");
+      command.add_option("--iterations", options->iterations, "Runs to measure")
+          ->check(within(int64_t{1}, int64_t{1} << 30))
+          ->type_name("N");
   command.add_option("--duration", options->duration, "Measure for this long, and at least 3 runs (default: 2)")
       ->check(not_negative())
       ->excludes(iterations)

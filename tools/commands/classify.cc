@@ -34,7 +34,8 @@ Result<DataSet> load_data(const Options& options) {
   SV_ASSIGN(out.images, load_idx(options.images));
   const Dims& dims = out.images.dims();
   if (out.images.type() != DType::u8 || dims.size() != 3)
-    return error("{}: holds {}[{}], images are uint8[N x height x width]", options.images, name_of(out.images.type()), to_string(dims));
+    return error("{}: holds {}[{}], images are uint8[N x height x width]", options.images, name_of(out.images.type()),
+                 to_string(dims));
   out.count = options.limit ? std::min(options.limit, dims[0]) : dims[0];
   out.height = dims[1];
   out.width = dims[2];
@@ -150,7 +151,8 @@ size_t terminal_width() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kOtherwise;
 }
 
-std::vector<std::string> captions(const DataSet& data, const Report& report, const std::vector<std::string>& labels, int64_t image) {
+std::vector<std::string> captions(const DataSet& data, const Report& report, const std::vector<std::string>& labels,
+                                  int64_t image) {
   const Candidate& c = report.answers[static_cast<size_t>(image)];
   std::vector<std::string> out{fmt::format("{} ({:.1f} %)", printable(label_of(labels, c.index)), 100 * c.probability)};
   if (!data.answers.defined()) return out;
@@ -160,7 +162,8 @@ std::vector<std::string> captions(const DataSet& data, const Report& report, con
 }
 
 /// The first images, as many side by side as fit.
-std::string show_images(const Options& options, const DataSet& data, const Report& report, const std::vector<std::string>& labels) {
+std::string show_images(const Options& options, const DataSet& data, const Report& report,
+                        const std::vector<std::string>& labels) {
   constexpr size_t kGap = 2;
   const size_t cell = static_cast<size_t>(data.width) + kGap;
   const auto per_row = static_cast<int64_t>(std::max<size_t>(1, (terminal_width() + kGap) / cell));
@@ -210,7 +213,8 @@ Result<int> run(const Options& options) {
     return kSuccess;
   }
   put(show_images(options, data, report, labels));
-  if (data.answers.defined()) print("accuracy  {:.2f} %  ({} of {} images)\n", 100 * accuracy, grouped(report.right), grouped(data.count));
+  if (data.answers.defined())
+    print("accuracy  {:.2f} %  ({} of {} images)\n", 100 * accuracy, grouped(report.right), grouped(data.count));
   print("speed     {:.0f} images/s  ({:.2f} s, {} at a time, {} threads, {})\n", rate, report.seconds, report.batch,
         network.session->team().threads(), network.session->kernels().name);
   return kSuccess;
@@ -222,12 +226,20 @@ Action add_classify(CLI::App& program) {
   auto options = std::make_shared<Options>();
   CLI::App& command = *program.add_subcommand("classify", "Classify the images of a data set and count right answers");
   add_model(command, options->model);
-  command.add_option("--idx-images", options->images, "Grey images as an IDX file (MNIST's format), gzipped or not")->required()->type_name("FILE");
+  command.add_option("--idx-images", options->images, "Grey images as an IDX file (MNIST's format), gzipped or not")
+      ->required()
+      ->type_name("FILE");
   command.add_option("--idx-labels", options->answers, "The right answers, likewise")->type_name("FILE");
   command.add_option("--labels", options->labels, "Names of the classes, one a line")->type_name("FILE");
-  command.add_option("--batch", options->batch, "Images in one run, where the network leaves that open (default: 100)")->check(within(int64_t{1}, int64_t{1} << 20))->type_name("N");
-  command.add_option("--limit", options->limit, "Take only the first images")->check(within(int64_t{1}, int64_t{1} << 40))->type_name("N");
-  command.add_option("--show", options->show, "Show the first images as text, with their answers")->check(within(int64_t{0}, int64_t{1} << 20))->type_name("K");
+  command.add_option("--batch", options->batch, "Images in one run, where the network leaves that open (default: 100)")
+      ->check(within(int64_t{1}, int64_t{1} << 20))
+      ->type_name("N");
+  command.add_option("--limit", options->limit, "Take only the first images")
+      ->check(within(int64_t{1}, int64_t{1} << 40))
+      ->type_name("N");
+  command.add_option("--show", options->show, "Show the first images as text, with their answers")
+      ->check(within(int64_t{0}, int64_t{1} << 20))
+      ->type_name("K");
   add_pixel_options(command, options->pixels);
   add_runtime_options(command, options->runtime);
   add_json(command, options->json);

@@ -53,7 +53,8 @@ std::string processor_name() {
 
 std::string kernel_sets() {
   std::string out;
-  for (const kernels::KernelTable* set : kernels::available_kernel_sets()) out += (out.empty() ? "" : ", ") + std::string(set->name);
+  for (const kernels::KernelTable* set : kernels::available_kernel_sets())
+    out += (out.empty() ? "" : ", ") + std::string(set->name);
   return out.empty() ? "none" : out;
 }
 
@@ -63,7 +64,8 @@ std::string huge_pages() {
   const size_t open = line.find('['), close = line.find(']');
   const std::string transparent = open == line.npos || close == line.npos ? "not known" : line.substr(open + 1, close - open - 1);
   const std::string total = field_of("/proc/meminfo", "HugePages_Total"), size = field_of("/proc/meminfo", "Hugepagesize");
-  return fmt::format("transparent: {}; reserved: {} of {}", transparent, total.empty() ? "0" : total, size.empty() ? "unknown size" : size);
+  return fmt::format("transparent: {}; reserved: {} of {}", transparent, total.empty() ? "0" : total,
+                     size.empty() ? "unknown size" : size);
 }
 
 /// What an arena of some size gets here.

@@ -121,7 +121,8 @@ Result<Graph> graph_at(Graph graph, const Stop& stop, const PassContext& context
 
 std::string opsets_text(const Model& model) {
   std::string out;
-  for (const OpsetImport& o : model.opsets) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", o.domain.empty() ? "ai.onnx" : o.domain, o.version);
+  for (const OpsetImport& o : model.opsets)
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", o.domain.empty() ? "ai.onnx" : o.domain, o.version);
   return out;
 }
 
@@ -130,7 +131,8 @@ std::string report_text(const Model& model, const Network& network, const Report
   Table head, memory({}, {Table::Align::left, kRight});
   head.row({"model", model.path});
   head.row({"format", fmt::format("ONNX IR {}, opset {}", model.ir_version, opsets_text(model))});
-  head.row({"producer", fmt::format("{} {}", model.producer_name.empty() ? "unknown" : model.producer_name, model.producer_version)});
+  head.row({"producer", fmt::format("{} {}", model.producer_name.empty() ? "unknown" : model.producer_name,
+                                    model.producer_version)});
   for (size_t i = 0; i < network.inputs.size(); ++i)
     head.row({"input", network.inputs[i].name, to_string(network.inputs[i].type), "here " + to_string(r.inputs[i].dims())});
   for (const Session::Port& p : network.session->outputs()) head.row({"output", p.name, to_string(p.type)});
@@ -158,7 +160,8 @@ Json ports_json(const std::vector<Session::Port>& ports, const std::vector<Tenso
     Json dims = nullptr;
     if (ports[i].type.shape.has_rank()) {
       dims = Json::array();
-      for (const Dim& d : ports[i].type.shape.dims()) dims.push_back(d.is_static() ? Json(d.value()) : d.is_symbolic() ? Json(d.symbol()) : Json(nullptr));
+      for (const Dim& d : ports[i].type.shape.dims())
+        dims.push_back(d.is_static() ? Json(d.value()) : d.is_symbolic() ? Json(d.symbol()) : Json(nullptr));
     }
     out.push_back({{"name", ports[i].name}, {"type", name_of(ports[i].type.dtype)}, {"shape", dims}});
     if (chosen) out.back()["chosen_shape"] = (*chosen)[i].dims();
@@ -169,7 +172,8 @@ Json ports_json(const std::vector<Session::Port>& ports, const std::vector<Tenso
 Json report_json(const Model& model, const Network& network, const Report& r) {
   Json opsets = Json::object(), ops = Json::object();
   for (const OpsetImport& o : model.opsets) opsets[o.domain.empty() ? "ai.onnx" : o.domain] = o.version;
-  for (const auto& [name, count] : r.ops) ops[name] = {{"nodes", count.nodes}, {"flops", count.cost.flops}, {"bytes", count.cost.bytes}};
+  for (const auto& [name, count] : r.ops)
+    ops[name] = {{"nodes", count.nodes}, {"flops", count.cost.flops}, {"bytes", count.cost.bytes}};
   Json out = {{"model", model.path},
               {"ir_version", model.ir_version},
               {"opsets", opsets},

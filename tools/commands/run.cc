@@ -42,7 +42,8 @@ std::vector<std::vector<Candidate>> rank(const Tensor& tensor, size_t top) {
   if (tensor.dims().empty() || tensor.count() == 0) return out;
   const auto last = std::find_if(tensor.dims().rbegin(), tensor.dims().rend(), [](int64_t d) { return d > 1; });
   const int64_t size = last == tensor.dims().rend() ? 1 : *last;
-  for (int64_t begin = 0; begin < tensor.count() && begin / size < kMostShown; begin += size) out.push_back(best_of(tensor, begin, size, top));
+  for (int64_t begin = 0; begin < tensor.count() && begin / size < kMostShown; begin += size)
+    out.push_back(best_of(tensor, begin, size, top));
   return out;
 }
 
@@ -84,14 +85,16 @@ std::string to_text(const std::vector<Output>& outputs, const std::vector<std::s
       if (o.ranked.size() > 1) out += fmt::format("  row {}\n", r);
       Table best({}, {Table::Align::right, Table::Align::right, Table::Align::left});
       for (const Candidate& c : o.ranked[r])
-        best.row({fmt::format("{:.1f} %", 100 * c.probability), fmt::format("{:.6g}", c.score), printable(label_of(labels, c.index))});
+        best.row({fmt::format("{:.1f} %", 100 * c.probability), fmt::format("{:.6g}", c.score),
+                  printable(label_of(labels, c.index))});
       out += best.text("    ");
     }
   }
   return out;
 }
 
-Json to_json(const Options& options, const Inputs& inputs, double ms, const std::vector<Output>& outputs, const std::vector<std::string>& labels) {
+Json to_json(const Options& options, const Inputs& inputs, double ms, const std::vector<Output>& outputs,
+             const std::vector<std::string>& labels) {
   Json list = Json::array();
   for (const Output& o : outputs) {
     const Statistics& s = o.statistics;
@@ -101,12 +104,14 @@ Json to_json(const Options& options, const Inputs& inputs, double ms, const std:
     for (const auto& candidates : o.ranked) {
       Json ranked = Json::array();
       for (const Candidate& c : candidates)
-        ranked.push_back({{"index", c.index}, {"label", label_of(labels, c.index)}, {"score", c.score}, {"probability", c.probability}});
+        ranked.push_back({{"index", c.index}, {"label", label_of(labels, c.index)}, {"score", c.score},
+                          {"probability", c.probability}});
       row["top"].push_back(std::move(ranked));
     }
     list.push_back(std::move(row));
   }
-  return {{"model", options.model}, {"seed", inputs.seed}, {"random_inputs", inputs.random}, {"notes", inputs.notes}, {"run_ms", ms}, {"outputs", list}};
+  return {{"model", options.model}, {"seed", inputs.seed}, {"random_inputs", inputs.random}, {"notes", inputs.notes},
+          {"run_ms", ms}, {"outputs", list}};
 }
 
 Result<int> run(const Options& options) {

@@ -85,7 +85,8 @@ Json to_json(const Options& options, const std::vector<SetResult>& results, bool
     }
     sets.push_back({{"path", set.path}, {"outputs", std::move(outputs)}});
   }
-  return {{"model", options.model}, {"rtol", options.tolerance.rtol}, {"atol", options.tolerance.atol}, {"passed", passed}, {"data_sets", sets}};
+  return {{"model", options.model}, {"rtol", options.tolerance.rtol}, {"atol", options.tolerance.atol},
+          {"passed", passed}, {"data_sets", sets}};
 }
 
 std::string worst_text(const OutputResult& r, double value, int64_t index) {

@@ -41,7 +41,8 @@ Result<int> run(const Options& options) {
   const auto bytes = static_cast<int64_t>(std::filesystem::file_size(options.path, problem));
   if (problem) return error("{}: {}", options.path, problem.message());
   if (options.json)
-    put_json({{"network", network->name}, {"path", options.path}, {"seed", options.seed}, {"parameters", parameters}, {"bytes", bytes}});
+    put_json({{"network", network->name}, {"path", options.path}, {"seed", options.seed}, {"parameters", parameters},
+              {"bytes", bytes}});
   else
     print("{}: {}, {} parameters, {}, seed {}\n", options.path, network->description, grouped(parameters),
           bytes_text(static_cast<double>(bytes)), options.seed);

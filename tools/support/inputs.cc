@@ -87,9 +87,11 @@ class InputMaker {
     std::string symbol = spec.substr(0, equals), known;
     for (const Port& p : ports_)
       for (const Dim& d : p.type.shape.has_rank() ? p.type.shape.dims() : std::vector<Dim>())
-        if (d.is_symbolic() && known.find('\'' + d.symbol() + '\'') == known.npos) known += (known.empty() ? "'" : ", '") + d.symbol() + '\'';
+        if (d.is_symbolic() && known.find('\'' + d.symbol() + '\'') == known.npos)
+          known += (known.empty() ? "'" : ", '") + d.symbol() + '\'';
     if (known.find('\'' + symbol + '\'') == known.npos)
-      return error("--dim {}: the inputs have no dimension '{}'; they have: {}", spec, symbol, known.empty() ? "none with a name" : known);
+      return error("--dim {}: the inputs have no dimension '{}'; they have: {}", spec, symbol,
+                   known.empty() ? "none with a name" : known);
     symbols_[symbol] = *size;
     return {};
   }
@@ -268,7 +270,8 @@ IndexBounds find_index_bounds(const Graph& graph) {
   for (const auto& node : graph.nodes()) {
     if (std::string_view(node->op().name) != "Gather" || !node->input(1)) continue;
     const Value* indices = node->input(1);
-    while (indices->producer() && std::string_view(indices->producer()->op().name) == "Cast") indices = indices->producer()->input(0);
+    while (indices->producer() && std::string_view(indices->producer()->op().name) == "Cast")
+      indices = indices->producer()->input(0);
     const Shape& table = node->input(0)->type.shape;
     if (!indices->is_input() || table.rank() < 1) continue;
     int64_t axis = node->attributes.integer("axis");

@@ -15,7 +15,8 @@ Result<Model> load_model(const std::string& path, const std::vector<std::string>
   SV_ASSIGN(Model model, import_onnx(path));
   ImportOptions options;
   model.graph.for_each_value([&](Value& v) {
-    if (v.is_constant() && std::find(given.begin(), given.end(), v.name()) != given.end()) options.inputs_instead_of_initializers.push_back(v.name());
+    if (v.is_constant() && std::find(given.begin(), given.end(), v.name()) != given.end())
+      options.inputs_instead_of_initializers.push_back(v.name());
   });
   if (options.inputs_instead_of_initializers.empty()) return model;
   return import_onnx(path, options);

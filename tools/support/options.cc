@@ -10,7 +10,8 @@ constexpr int kMostThreads = 4096;
 
 std::string kernel_set_names() {
   std::string out;
-  for (const kernels::KernelTable* set : kernels::available_kernel_sets()) out += (out.empty() ? "" : ", ") + std::string(set->name);
+  for (const kernels::KernelTable* set : kernels::available_kernel_sets())
+    out += (out.empty() ? "" : ", ") + std::string(set->name);
   return out.empty() ? "none" : out;
 }
 

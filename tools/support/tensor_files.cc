@@ -47,7 +47,8 @@ Result<Tensor> join_tensors(const std::vector<Tensor>& parts) {
   if (dims.empty()) return error("scalars cannot be joined along dimension 0");
   for (size_t i = 1; i < parts.size(); ++i) {
     const Dims& more = parts[i].dims();
-    const bool fits = parts[i].type() == parts[0].type() && more.size() == dims.size() && std::equal(dims.begin() + 1, dims.end(), more.begin() + 1);
+    const bool fits = parts[i].type() == parts[0].type() && more.size() == dims.size() &&
+                      std::equal(dims.begin() + 1, dims.end(), more.begin() + 1);
     if (!fits)
       return error("file {} has {}[{}], which cannot be joined with {}[{}] along dimension 0", i + 1, name_of(parts[i].type()),
                    to_string(more), name_of(parts[0].type()), to_string(parts[0].dims()));
@@ -65,7 +66,8 @@ Result<Tensor> join_tensors(const std::vector<Tensor>& parts) {
 std::string file_name_for(const std::string& name) {
   std::string out = name;
   for (char& c : out) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+                       c == '_' || c == '-';
     if (!plain) c = '_';
   }
   if (out.empty() || out[0] == '.') out = '_' + out;

@@ -55,7 +55,8 @@ class Bert {
     Value* all = b_.constant(Tensor::of<int64_t>({1, kPositions}, std::span<const int64_t>(numbers)), "embeddings.position_ids");
     Value* shape = b_.add("Shape", {words}, {}, "embeddings.shape");
     Value* length = b_.add("Gather", {shape, b_.integers({1})}, {}, "embeddings.length");
-    Value* positions = b_.add("Slice", {all, b_.integers({0}), length, b_.integers({1}), b_.integers({1})}, {}, "embeddings.positions");
+    Value* positions = b_.add("Slice", {all, b_.integers({0}), length, b_.integers({1}), b_.integers({1})}, {},
+                              "embeddings.positions");
     Value* x = b_.add("Add", {embedding(words, "word_embeddings", kVocabulary), embedding(segments, "token_type_embeddings", kSegments)}, {},
                       "embeddings.add");
     x = b_.add("Add", {x, embedding(positions, "position_embeddings", kPositions)}, {}, "embeddings.add_positions");
@@ -88,7 +89,8 @@ class Bert {
     scores = b_.add("Add", {scores, mask_}, {}, name + "self.mask");
     Value* weights = b_.add("Softmax", {scores}, make_attributes({{"axis", int64_t{-1}}}), name + "self.softmax");
     Value* context = b_.add("MatMul", {weights, v}, {}, name + "self.context");
-    context = b_.add("Transpose", {context}, make_attributes({{"perm", std::vector<int64_t>{0, 2, 1, 3}}}), name + "self.context_transpose");
+    context = b_.add("Transpose", {context}, make_attributes({{"perm", std::vector<int64_t>{0, 2, 1, 3}}}),
+                     name + "self.context_transpose");
     return b_.add("Reshape", {context, b_.integers({0, 0, h})}, {}, name + "self.context_merge");
   }
 

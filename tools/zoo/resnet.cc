@@ -70,7 +70,8 @@ class ResNet {
       y = relu(norm(conv(y, name + ".conv1", in, width, 3, stride), name + ".bn1", width, 0.5f, 1.5f), name + ".relu1");
       y = norm(conv(y, name + ".conv2", width, out, 3, 1), name + ".bn2", out, 0.2f, 0.6f);
     }
-    if (stride != 1 || in != out) x = norm(conv(x, name + ".downsample.0", in, out, 1, stride), name + ".downsample.1", out, 0.5f, 1.5f);
+    if (stride != 1 || in != out)
+      x = norm(conv(x, name + ".downsample.0", in, out, 1, stride), name + ".downsample.1", out, 0.5f, 1.5f);
     return relu(b_.add("Add", {y, x}, {}, name + ".add"), name + ".relu");
   }
 

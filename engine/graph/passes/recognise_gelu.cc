@@ -112,7 +112,8 @@ Status recognise_gelu(Graph& graph, const PassContext& context) {
     const auto fits = [node](const Value* x) { return x && same_rank(x->type.shape, node->output()->type.shape); };
     if (Value* x = hard_swish_argument(*node); fits(x)) SV_TRY(replace(graph, context.ops, *node, "", "HardSwish", x));
     else if (Value* g = mul ? gelu_argument(*node) : nullptr; fits(g)) SV_TRY(replace(graph, context.ops, *node, "", "Gelu", g));
-    else if (Value* s = mul ? silu_argument(*node) : nullptr; fits(s)) SV_TRY(replace(graph, context.ops, *node, kInternalDomain, "Silu", s));
+    else if (Value* s = mul ? silu_argument(*node) : nullptr; fits(s))
+      SV_TRY(replace(graph, context.ops, *node, kInternalDomain, "Silu", s));
   }
   return remove_dead_nodes(graph, context);
 }

@@ -55,7 +55,8 @@ void add_window(const PoolShape& s, const float* image, int64_t first_index, con
         const int64_t y = out.height * s.stride.height - s.pad.height + b * s.dilation.height;
         const int64_t x = out.width * s.stride.width - s.pad.width + c * s.dilation.width;
         const bool inside = within(z, 0, s.in.depth) && within(y, 0, s.in.height) && within(x, 0, s.in.width);
-        const bool padded = z < s.in.depth + s.pad_end.depth && y < s.in.height + s.pad_end.height && x < s.in.width + s.pad_end.width;
+        const bool padded = z < s.in.depth + s.pad_end.depth && y < s.in.height + s.pad_end.height &&
+                            x < s.in.width + s.pad_end.width;
         window.counted += window.args.count_padding ? padded : inside;
         if (!inside) continue;
         const int64_t row_major = (z * s.in.height + y) * s.in.width + x;

@@ -106,7 +106,8 @@ void gather_tap(const ConvShape& shape, const Scratch& scratch, const float* cha
 }
 
 /// Columns [begin, end) of the depth.
-void gather_columns(const ConvShape& shape, const PlainPlan& plan, const float* group, int64_t begin, int64_t end, Scratch& scratch) {
+void gather_columns(const ConvShape& shape, const PlainPlan& plan, const float* group, int64_t begin, int64_t end,
+                    Scratch& scratch) {
   const ConvExtent& kernel = shape.kernel;
   float* column = scratch.columns;
   for (int64_t k = begin; k < end; ++k, column += kColumns) {
@@ -203,7 +204,8 @@ void run_task(const ConvArgs& args, const PlainPlan& plan, int64_t task, Scratch
     }
   }
   if (activates_later(args.activation))
-    for (int64_t row = 0; row < plan.outs; ++row) activate(args.activation, args.output + at + row * plan.out_size, product.count);
+    for (int64_t row = 0; row < plan.outs; ++row)
+      activate(args.activation, args.output + at + row * plan.out_size, product.count);
 }
 
 void run(const ConvArgs& args, int64_t begin, int64_t end, void* scratch) {

@@ -30,7 +30,8 @@ void run_tile(const Tile& tile) {
       for (int64_t kx = tile.columns.begin; kx < tile.columns.end; ++kx) {
         const float* x = row + kx * tile.column_step;
         SVENGINE_UNROLL
-        for (int p = 0; p < kPixels; ++p, x += tile.pixel_step) results[p] = Op<kKind>::add(results[p], svld1(all, x), tile.power);
+        for (int p = 0; p < kPixels; ++p, x += tile.pixel_step)
+          results[p] = Op<kKind>::add(results[p], svld1(all, x), tile.power);
       }
     }
   }
