@@ -6,6 +6,18 @@
 #include "runtime/weight_cache.h"
 
 namespace svengine {
+namespace {
+
+/// Memory for an output: the caller's, where there is some.
+Result<Tensor> place_for(const PlanTensor& output, const Tensor* given) {
+  if (!given || !given->defined()) return Tensor::allocate(output.dtype, output.dims);
+  if (given->type() != output.dtype || given->dims() != output.dims)
+    return error("output '{}' is {}[{}]; the place given for it is {}[{}]", output.name, name_of(output.dtype), to_string(output.dims),
+                 name_of(given->type()), to_string(given->dims()));
+  return *given;
+}
+
+}  // namespace
 
 std::string Segment::key_of(const std::vector<Tensor>& inputs) const {
   std::string key;
@@ -137,7 +149,7 @@ Status Segment::prepare(const std::vector<Tensor>& inputs) {
   return {};
 }
 
-Result<std::vector<Tensor>> Segment::run(const std::vector<Tensor>& inputs, bool profile) {
+Result<std::vector<Tensor>> Segment::run(const std::vector<Tensor>& inputs, bool profile, const std::vector<Tensor>& places) {
   SV_ASSIGN(Prepared * prepared, find_or_make(inputs));
   TeamRun& run = *prepared->run;
   size_t bound = 0;
@@ -145,7 +157,8 @@ Result<std::vector<Tensor>> Segment::run(const std::vector<Tensor>& inputs, bool
     if (prepared->bound_inputs[i]) run.bind_input(bound++, inputs[i].raw());
   std::vector<Tensor> outputs;
   for (const PlanTensor& o : run.outputs()) {
-    SV_ASSIGN(Tensor t, Tensor::allocate(o.dtype, o.dims));
+    const bool given = !prepared->rest && outputs.size() < places.size();
+    SV_ASSIGN(Tensor t, place_for(o, given ? &places[outputs.size()] : nullptr));
     run.bind_output(outputs.size(), t.raw());
     outputs.push_back(std::move(t));
   }
@@ -153,7 +166,7 @@ Result<std::vector<Tensor>> Segment::run(const std::vector<Tensor>& inputs, bool
   if (!prepared->rest) return outputs;
   std::vector<Tensor> boundary;
   for (const BoundarySource& s : prepared->sources) boundary.push_back(s.from_input ? inputs[s.index] : outputs[s.index]);
-  return prepared->rest->run(boundary, profile);
+  return prepared->rest->run(boundary, profile, places);
 }
 
 void Segment::collect_plans(std::vector<std::shared_ptr<const Plan>>& plans) const {

@@ -43,7 +43,8 @@ class Segment {
       : graph_(std::move(graph)), needs_value_(std::move(needs_value)), shared_(shared) {}
 
   Status prepare(const std::vector<Tensor>& inputs);
-  Result<std::vector<Tensor>> run(const std::vector<Tensor>& inputs, bool profile);
+  /// `places`: as in Session::run_into.
+  Result<std::vector<Tensor>> run(const std::vector<Tensor>& inputs, bool profile, const std::vector<Tensor>& places = {});
 
   void collect_plans(std::vector<std::shared_ptr<const Plan>>& plans) const;
   void collect_profile(std::vector<ProfileRow>& rows) const;

@@ -76,16 +76,18 @@ Status Session::prepare(const std::vector<Tensor>& inputs) {
   return root_->prepare(inputs);
 }
 
-Result<std::vector<Tensor>> Session::run(const std::vector<Tensor>& inputs, bool profile) {
+Result<std::vector<Tensor>> Session::run(const std::vector<Tensor>& inputs, bool profile) { return run_into(inputs, {}, profile); }
+
+Result<std::vector<Tensor>> Session::run_into(const std::vector<Tensor>& inputs, const std::vector<Tensor>& places, bool profile) {
   SV_TRY(check_inputs(inputs));
   const auto aligned = [](const Tensor& t) { return t.is_aligned(); };
-  if (std::all_of(inputs.begin(), inputs.end(), aligned)) return root_->run(inputs, profile);
+  if (std::all_of(inputs.begin(), inputs.end(), aligned)) return root_->run(inputs, profile, places);
   std::vector<Tensor> copies = inputs;  // out of the middle of a file, for example
   for (Tensor& t : copies) {
     if (aligned(t)) continue;
     SV_ASSIGN(t, t.aligned_copy());
   }
-  return root_->run(copies, profile);
+  return root_->run(copies, profile, places);
 }
 
 std::vector<std::shared_ptr<const Plan>> Session::plans() const {

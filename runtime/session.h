@@ -67,6 +67,10 @@ class Session {
   /// Runs; inputs in the order of inputs(), outputs in the order of outputs(). `profile` adds to the session's profile.
   Result<std::vector<Tensor>> run(const std::vector<Tensor>& inputs, bool profile = false);
 
+  /// The same; outputs for which `places` has a tensor, of their type and shape, are written there. A place may be an input's storage
+  /// if the node that computes the output works element by element on that input, and no node after it reads that input.
+  Result<std::vector<Tensor>> run_into(const std::vector<Tensor>& inputs, const std::vector<Tensor>& places, bool profile = false);
+
   /// The plans made so far, the most recent run's first.
   std::vector<std::shared_ptr<const Plan>> plans() const;
   std::vector<ProfileRow> profile() const;
