@@ -1,0 +1,194 @@
+#include "runtime/train/step_graph.h"
+
+#include <algorithm>
+
+#include "engine/graph/autodiff.h"
+#include "engine/ops/registry.h"
+#include "runtime/train/forms.h"
+
+namespace svengine {
+namespace {
+
+struct LossNodes {
+  Value* loss = nullptr;
+  Value* right = nullptr;  // int64 of rank 0; 0 where there are no labels
+};
+
+/// Scores [.., classes] and labels [..] as [n, classes] and [n].
+Status flatten(Builder& b, Value*& scores, Value*& labels) {
+  const Dim& classes = scores->type.shape.dims().back();
+  if (!classes.is_static()) return error("the number of classes of '{}' {} is not known", scores->name(), to_string(scores->type));
+  scores = b.add("Reshape", {scores, b.integers({-1, classes.value()})}, {}, "scores");
+  labels = b.add("Reshape", {labels, b.integers({-1})}, {}, "labels");
+  return b.status();
+}
+
+Result<LossNodes> add_loss_nodes(Graph& graph, const LossChoice& choice, Value* target) {
+  Builder b(graph, all_ops());
+  SV_ASSIGN(Value * prediction, prediction_of(graph, choice));
+  LossOptions options;
+  options.beta = choice.beta;
+  options.label_smoothing = choice.label_smoothing;
+  options.ignore_index = choice.ignore_index;
+  LossNodes out;
+  if (choice.on_labels()) {
+    SV_ASSIGN(const int64_t axis, class_axis_of(*prediction, choice));
+    if (axis != 1) SV_TRY(flatten(b, prediction, target));
+    Value* answer = b.add("ArgMax", {prediction}, make_attributes({{"axis", int64_t{1}}, {"keepdims", int64_t{0}}}), "answer");
+    Value* hits = b.add("Cast", {b.add("Equal", {answer, target})}, make_attributes({{"to", int64_t{7}}}), "hits");  // 7: int64
+    out.right = b.add("ReduceSum", {hits}, make_attributes({{"keepdims", int64_t{0}}}), "right");
+  } else {
+    out.right = b.constant(Tensor::scalar<int64_t>(0), "right");
+  }
+  out.loss = add_loss(b, choice.kind, prediction, target, options);
+  SV_TRY(b.status());
+  return out;
+}
+
+/// Gradients times min(1, limit / (norm of all + 1e-6)), as torch.nn.utils.clip_grad_norm_ does it.
+void clip(Builder& b, std::vector<Value*>& gradients, double limit) {
+  std::vector<Value*> squares;
+  for (Value* g : gradients) squares.push_back(b.add("ReduceSumSquare", {g}, make_attributes({{"keepdims", int64_t{0}}}), "squares"));
+  Value* norm = b.add("Sqrt", {b.add("Sum", squares)}, {}, "gradient_norm");
+  Value* room = b.add("Add", {norm, b.constant(Tensor::scalar(1e-6f))});
+  Value* factor = b.add("Div", {b.constant(Tensor::scalar(static_cast<float>(limit))), room});
+  factor = b.add("Min", {factor, b.constant(Tensor::scalar(1.0f))}, {}, "clip_factor");
+  for (Value*& g : gradients) g = b.add("Mul", {g, factor}, {}, g ? g->name() + ".clipped" : "");
+}
+
+std::vector<std::string> trained_names(const Graph& graph, const StepGraphOptions& options) {
+  std::vector<std::string> out;
+  for (const Value* v : trainable_constants(graph))
+    if (v->type.dtype == DType::f32 && !options.frozen(v->name())) out.push_back(v->name());
+  return out;
+}
+
+struct Made {
+  StepGraph step;
+  std::vector<std::string> unreached;  // constants without influence on the loss
+};
+
+/// Appends the new weights and then the new states to `outputs`, and what the states are to made.step.kept.
+Status add_updates(Made& made, Builder& b, const StepGraphOptions& options, Value* rate, Value* step, const std::vector<Value*>& weights,
+                   std::vector<Value*> gradients, const std::vector<RunningStatistic>& statistics, std::vector<Value*>& outputs) {
+  if (options.clip_norm > 0) clip(b, gradients, options.clip_norm);
+  const std::vector<const char*> kinds = options.optimizer.states();
+  std::vector<Value*> states;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    std::vector<Value*> inputs;
+    for (const char* kind : kinds) {
+      inputs.push_back(b.graph().add_input(fmt::format("optimizer/{}/{}", kind, weights[i]->name()), weights[i]->type));
+      made.step.kept.push_back({inputs.back()->name(), inputs.back()->type});
+    }
+    const std::vector<Value*> updated = add_optimizer_step(b, options.optimizer, rate, step, weights[i], gradients[i], inputs);
+    SV_TRY(b.status());
+    outputs.push_back(updated[0]);
+    states.insert(states.end(), updated.begin() + 1, updated.end());
+  }
+  for (const RunningStatistic& s : statistics) outputs.push_back(s.updated);
+  outputs.insert(outputs.end(), states.begin(), states.end());
+  return {};
+}
+
+/// Puts `values` first among the outputs; further ones of the network stay behind them, where they cost nothing.
+void set_outputs(Graph& graph, const std::vector<Value*>& values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i < graph.outputs().size()) graph.set_output(i, values[i]);
+    else graph.add_output(values[i]);
+  }
+}
+
+Result<Made> make(const Graph& network, const StepGraphOptions& options, const std::vector<std::string>& names) {
+  Made made;
+  made.step.graph = network.clone();
+  Graph& graph = made.step.graph;
+  made.step.data_inputs = graph.inputs().size();
+  SV_ASSIGN(const Value* prediction, prediction_of(graph, options.loss));
+  SV_ASSIGN(Type type, target_type(*prediction, options.loss));
+  Value* target = graph.add_input("target", std::move(type));
+  Value* rate = graph.add_input("rate", {DType::f32, Shape::of({}), 0});
+  Value* step = graph.add_input("step", {DType::i64, Shape::of({}), 0});
+  SV_ASSIGN(const std::vector<RunningStatistic> statistics, to_training_form(graph, step, options.seed, options.frozen));
+  SV_ASSIGN(const LossNodes loss, add_loss_nodes(graph, options.loss, target));
+  std::vector<std::string> inputs = names;
+  for (const RunningStatistic& s : statistics) inputs.push_back(s.constant->name());
+  SV_ASSIGN(const std::vector<Tensor> values, constants_to_inputs(graph, inputs));
+  const size_t first = made.step.data_inputs + 3;
+  std::vector<Value*> weights(graph.inputs().begin() + static_cast<int64_t>(first), graph.inputs().begin() + static_cast<int64_t>(first + names.size()));
+  for (size_t i = first; i < graph.inputs().size(); ++i) made.step.kept.push_back({graph.inputs()[i]->name(), graph.inputs()[i]->type});
+  made.step.weights = names.size();
+  made.step.statistics = statistics.size();
+
+  const GradientSeed seed{loss.loss, nullptr};
+  SV_ASSIGN(const std::vector<Value*> gradients, add_gradients(graph, all_ops(), std::span(&seed, 1), weights));
+  for (size_t i = 0; i < gradients.size(); ++i)
+    if (!gradients[i]) made.unreached.push_back(names[i]);
+  if (!made.unreached.empty()) return made;
+
+  std::vector<Value*> outputs{loss.loss, loss.right};
+  Builder b(graph, all_ops());
+  SV_TRY(add_updates(made, b, options, rate, step, weights, gradients, statistics, outputs));
+  set_outputs(graph, outputs);
+  return made;
+}
+
+}  // namespace
+
+Result<Value*> prediction_of(const Graph& network, const LossChoice& loss) {
+  if (network.outputs().empty()) return error("the network has no output");
+  if (loss.output.empty()) return network.outputs().front();
+  std::string names;
+  for (Value* v : network.outputs()) {
+    if (v->name() == loss.output) return v;
+    names += (names.empty() ? "" : ", ") + v->name();
+  }
+  return error("the network has no output '{}'; its outputs are {}", loss.output, names);
+}
+
+Result<int64_t> class_axis_of(const Value& prediction, const LossChoice& loss) {
+  const Shape& shape = prediction.type.shape;
+  if (!shape.has_rank() || shape.rank() < 2)
+    return error("the loss needs scores of shape [samples, classes, ..]; output '{}' is {}", prediction.name(), to_string(prediction.type));
+  const int64_t axis = loss.class_axis.value_or(shape.rank() == 3 ? 2 : 1), positive = axis < 0 ? axis + shape.rank() : axis;
+  if (positive < 1 || positive >= shape.rank())
+    return error("class axis {} of output '{}' {}: it must be one of the dimensions 1 to {}", axis, prediction.name(), to_string(prediction.type),
+                 shape.rank() - 1);
+  if (positive != 1 && positive != shape.rank() - 1)
+    return error("class axis {} of output '{}' {}: only dimension 1 and the last are supported", axis, prediction.name(), to_string(prediction.type));
+  return positive;
+}
+
+Result<Type> target_type(const Value& prediction, const LossChoice& loss) {
+  if (prediction.type.dtype != DType::f32)
+    return error("the loss needs a float32 prediction; output '{}' is {}", prediction.name(), to_string(prediction.type));
+  if (!loss.on_labels()) return prediction.type;
+  SV_ASSIGN(const int64_t axis, class_axis_of(prediction, loss));
+  std::vector<Dim> dims = prediction.type.shape.dims();
+  dims.erase(dims.begin() + axis);
+  return Type{DType::i64, Shape(std::move(dims)), 0};
+}
+
+Result<StepGraph> make_training_step(const Graph& network, const StepGraphOptions& options) {
+  std::vector<std::string> names = trained_names(network, options);
+  SV_ASSIGN(Made made, make(network, options, names));
+  if (!made.unreached.empty()) {
+    std::erase_if(names, [&](const std::string& n) { return std::find(made.unreached.begin(), made.unreached.end(), n) != made.unreached.end(); });
+    SV_ASSIGN(made, make(network, options, names));
+  }
+  if (names.empty()) return error("there is nothing to train: no float32 constant of rank 1 or more that the loss depends on and that is not frozen");
+  return std::move(made.step);
+}
+
+Result<EvaluationGraph> make_evaluation(const Graph& network, const LossChoice& loss, const std::vector<std::string>& kept) {
+  EvaluationGraph out{network.clone(), network.inputs().size()};
+  SV_ASSIGN(const Value* prediction, prediction_of(out.graph, loss));
+  SV_ASSIGN(Type type, target_type(*prediction, loss));
+  Value* target = out.graph.add_input("target", std::move(type));
+  SV_ASSIGN(const LossNodes nodes, add_loss_nodes(out.graph, loss, target));
+  SV_ASSIGN(const std::vector<Tensor> values, constants_to_inputs(out.graph, kept));
+  out.graph.add_output(nodes.loss);
+  out.graph.add_output(nodes.right);
+  return out;
+}
+
+}  // namespace svengine

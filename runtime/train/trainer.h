@@ -1,0 +1,101 @@
+// Trains a network: an inference graph in, the same graph with other weights out.
+//
+//     network ──> inference form ──> training step (step_graph.h)  ──> Session      step()
+//                        └────────> evaluation                     ──> Session      evaluate()
+//
+// Weights, running statistics and optimiser states live in one set of buffers of the trainer's own, which are inputs of the step
+// and, bound to the same memory, its outputs: every step updates them in place and copies nothing. That is safe because an
+// optimiser's node, and the update of a running statistic, reads and writes element by element; because the optimiser's nodes come
+// last in the graph, so that everything else has read the weights before; and because nobody but BatchNormalization itself reads its
+// running statistics.
+//
+// What a step does is a function of weights, states, batch, rate, seed and the number of the step alone: bitwise the same for any
+// number of threads.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/checkpoint/checkpoint.h"
+#include "runtime/session.h"
+#include "runtime/train/step_graph.h"
+
+namespace svengine {
+
+struct TrainerOptions {
+  StepGraphOptions step;
+  /// Weights, and running statistics that are not frozen, begin anew, drawn by the seed (initial_weights.h); else with the network's.
+  bool initialise = false;
+  /// After every step all that it changed is looked at; if something is not finite, the step is done again from what was before, and
+  /// the error names the first operator whose result is not finite. Keeps a second copy of all weights.
+  bool detect_anomaly = false;
+  SessionOptions session;
+};
+
+struct StepResult {
+  double loss = 0;      // as reduced over the batch
+  int64_t right = 0;    // answers that are the label
+  int64_t counted = 0;  // labels that are not ignored; samples where there are no labels
+};
+
+/// Not thread-safe.
+class Trainer {
+ public:
+  /// Dimension 0 of every input is taken for the batch, of any size. Errors say what of the network or of the options does not fit.
+  static Result<std::unique_ptr<Trainer>> create(Graph network, TrainerOptions options);
+  ~Trainer();
+
+  /// What a batch consists of: the network's inputs, and what its prediction is compared with.
+  const std::vector<Session::Port>& data() const { return data_; }
+  const Session::Port& target() const { return target_; }
+  /// How many classes there are; 0 where there are no labels, or the network does not say.
+  int64_t classes() const { return classes_; }
+
+  /// One step. Refuses batches that do not fit, and labels out of range, with nothing changed. A loss that is not finite is an error;
+  /// weights are lost then.
+  Result<StepResult> step(const std::vector<Tensor>& data, const Tensor& target, double rate, bool profile = false);
+
+  /// The loss of the inference form with the present weights; changes nothing.
+  Result<StepResult> evaluate(const std::vector<Tensor>& data, const Tensor& target);
+
+  /// The network in inference form with the present weights, under the names they had.
+  Result<Graph> network() const;
+
+  /// How many steps were done.
+  int64_t steps() const { return steps_; }
+  /// Names, shapes and values of what goes from step to step: weights, then running statistics, then states. Shares storage with the
+  /// trainer, so it is good until the next step.
+  std::vector<CheckpointTensor> state() const;
+  size_t weight_count() const { return graph_.weights; }
+  /// Numbers that are trained.
+  int64_t parameters() const;
+  /// Continues from a state(). Refuses one with other names, types or shapes, with nothing changed.
+  Status restore(const std::vector<CheckpointTensor>& state, int64_t steps);
+
+  Session& session() { return *training_; }
+
+ private:
+  Trainer() = default;
+  Status make_sessions();
+  Status take_values();
+  Status check_target(const std::vector<Tensor>& data, const Tensor& target) const;
+  StepResult result_of(const Tensor& loss, const Tensor& right, const Tensor& target) const;
+  std::vector<Tensor> inputs_with(const std::vector<Tensor>& data, const Tensor& target, double rate, const std::vector<Tensor>& kept) const;
+  Status keep_copies();
+  Status look_for_anomaly(const std::vector<Tensor>& data, const Tensor& target, double rate, double loss) const;
+
+  Graph network_;  // inference form, as imported
+  TrainerOptions options_;
+  StepGraph graph_;  // its graph only where anomalies are looked for
+  std::unique_ptr<Session> training_, evaluation_;
+  std::vector<Session::Port> data_;
+  Session::Port target_;
+  int64_t classes_ = 0;
+  int64_t steps_ = 0;
+  std::vector<Tensor> kept_;      // weights, statistics, states
+  std::vector<Tensor> places_;    // of the step's outputs
+  std::vector<Tensor> previous_;  // kept_ before the last step, with detect_anomaly
+};
+
+}  // namespace svengine
