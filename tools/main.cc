@@ -24,6 +24,7 @@ constexpr const char* kExamples =
     "  svengine inspect model.onnx\n"
     "  svengine run model.onnx --input image=dog.jpg --top 5 --labels labels.txt\n"
     "  svengine test model.onnx test_data_set_0\n"
+    "  svengine train model.onnx --data DIR --epochs 10 --output trained.onnx\n"
     "  svengine bench model.onnx --dim N=8 --threads 12\n"
     "  svengine SUBCOMMAND --help";
 
@@ -43,7 +44,7 @@ int usage_error(const CLI::ParseError& problem, const CLI::App& program) {
 
 int run(int argc, char** argv) {
   using Add = Action (*)(CLI::App&);
-  static constexpr Add kCommands[] = {add_info, add_inspect, add_run, add_test, add_bench, add_classify, add_predict, add_zoo};
+  static constexpr Add kCommands[] = {add_info, add_inspect, add_run, add_test, add_train, add_bench, add_classify, add_predict, add_zoo};
   CLI::App program(kDescription, "svengine");
   program.formatter(std::make_shared<HelpFormatter>());
   program.footer(kExamples);

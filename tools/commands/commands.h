@@ -11,6 +11,7 @@ Action add_inspect(CLI::App& program);
 Action add_predict(CLI::App& program);
 Action add_run(CLI::App& program);
 Action add_test(CLI::App& program);
+Action add_train(CLI::App& program);
 Action add_zoo(CLI::App& program);
 
 }  // namespace svengine::tool

@@ -1,0 +1,184 @@
+#!/usr/bin/python3
+"""svengine train from outside: learning, determinism, resuming after every kind of end, and what it says of bad input."""
+import csv
+import os
+import random
+import signal
+import struct
+import subprocess
+import time
+
+import onnx_writer as ow
+from program import PROGRAM, CliTest, main, svengine
+
+CLASSES, SAMPLES, SIDE = 3, 50, 6
+
+
+def integer(name, value):
+    return ow.block(5, ow.block(1, name) + ow.number(20, 2) + ow.number(3, value))
+
+
+def integers(name, values):
+    return ow.block(5, ow.block(1, name) + ow.number(20, 7) + b''.join(ow.number(8, v) for v in values))
+
+
+def network():
+    """Conv, BatchNormalization, Relu, Dropout, Gemm: scores of three classes for images of one channel."""
+    draw = random.Random(5)
+    weights = lambda name, dims, count: ow.tensor(name, dims, [draw.uniform(-0.3, 0.3) for _ in range(count)])
+    width = 4 * SIDE * SIDE
+    nodes = [ow.node('Conv', ['image', 'conv.w'], ['c'], 'conv', integers('pads', [1, 1, 1, 1])),
+             ow.node('BatchNormalization', ['c', 'norm.w', 'norm.b', 'norm.mean', 'norm.var'], ['n'], 'norm'),
+             ow.node('Relu', ['n'], ['r'], 'relu'),
+             ow.node('Dropout', ['r', 'ratio'], ['d'], 'drop'),
+             ow.node('Flatten', ['d'], ['f'], 'flat'),
+             ow.node('Gemm', ['f', 'fc.w', 'fc.b'], ['scores'], 'fc', integer('transB', 1))]
+    return ow.model(nodes, [ow.value_info('image', ['N', 1, SIDE, SIDE])], [ow.value_info('scores', ['N', CLASSES])],
+                    [weights('conv.w', [4, 1, 3, 3], 36), ow.tensor('norm.w', [4], [1] * 4), ow.tensor('norm.b', [4], [0] * 4),
+                     ow.tensor('norm.mean', [4], [0] * 4), ow.tensor('norm.var', [4], [1] * 4), ow.tensor('ratio', [], [0.2]),
+                     weights('fc.w', [CLASSES, width], CLASSES * width), ow.tensor('fc.b', [CLASSES], [0] * CLASSES)])
+
+
+def log_without_speed(path):
+    with open(path, newline='') as file:
+        return [{k: v for k, v in row.items() if k != 'samples_per_s'} for row in csv.DictReader(file)]
+
+
+class TrainTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.model = self.write('model.onnx', network())
+        draw = random.Random(7)
+        labels = [i % CLASSES for i in range(SAMPLES)]
+        pixels = [draw.gauss(0, 0.6) + (1.5 if i % SIDE // 2 == labels[s] else 0) for s in range(SAMPLES) for i in range(SIDE * SIDE)]
+        self.write('image.npy', ow.npy([SAMPLES, 1, SIDE, SIDE], pixels))
+        self.write('label.npy', ow.npy([SAMPLES], labels, '<i8'))
+        self.data = '%s,%s' % (self.path('image.npy'), self.path('label.npy'))
+        self.base = ['train', self.model, '--data', self.data, '--batch', 8, '--optimizer', 'sgd:momentum=0.9,weight_decay=1e-3', '--lr', 0.05,
+                     '--schedule', 'cosine:epochs=4,warmup=1', '--augment', 'crop=1', '--seed', 3]
+
+    def trained(self, name, *options):
+        self.succeeds(*self.base, '--output', self.path(name), *options)
+        return self.read(name)
+
+    def test_learns_and_exports(self):
+        done = self.succeeds(*self.base[:2], '--data', self.data, '--batch', 8, '--lr', 0.05, '--epochs', 12, '--validate', self.data, '--init',
+                             '--optimizer', 'sgd:momentum=0.9', '--output', self.path('out.onnx'), '--json').json()
+        first, last = done['epochs'][0], done['epochs'][-1]
+        self.assertLess(last['training']['loss'], 0.5 * first['training']['loss'])
+        self.assertGreater(last['held_out']['accuracy'], 0.9)
+        self.assertEqual(done['steps'], 12 * 7)
+        self.assertEqual(done['parameters'], 36 + 8 + CLASSES * 4 * SIDE * SIDE + CLASSES)
+        # The exported network answers as the evaluation did.
+        self.succeeds('run', self.path('out.onnx'), '--input', self.path('image.npy'), '--output-dir', self.path('answers'))
+        dims, scores = ow.read_npy(self.read('answers/scores.npy'))
+        self.assertEqual(tuple(dims), (SAMPLES, CLASSES))
+        right = sum(max(range(CLASSES), key=lambda c: scores[s * CLASSES + c]) == s % CLASSES for s in range(SAMPLES))
+        self.assertEqual(right / SAMPLES, last['held_out']['accuracy'])
+
+    def test_any_number_of_threads(self):
+        one = self.trained('one.onnx', '--epochs', 2, '--threads', 1)
+        for threads in (2, 3, 12):
+            self.assertEqual(self.trained('more.onnx', '--epochs', 2, '--threads', threads, '--load-threads', threads % 4), one)
+        self.base[self.base.index('--seed') + 1] = 4
+        self.assertNotEqual(self.trained('other.onnx', '--epochs', 2), one)
+
+    def test_resumes_bitwise(self):
+        for optimizer in ('sgd:momentum=0.9,weight_decay=1e-3', 'adamw:weight_decay=0.1'):
+            name = optimizer.split(':')[0]
+            self.base[self.base.index('--optimizer') + 1] = optimizer
+            whole = self.trained('whole.onnx', '--epochs', 4, '--validate', self.data, '--log-dir', self.path(name + 'log'))
+            logs = ['--validate', self.data, '--log-dir', self.path(name + 'parts'), '--checkpoint', self.path(name)]
+            self.trained('half.onnx', '--epochs', 2, *logs)
+            self.assertEqual(self.trained('rest.onnx', '--epochs', 4, '--resume', *logs), whole)
+            self.assertEqual(log_without_speed(self.path(name + 'parts/training.csv')), log_without_speed(self.path(name + 'log/training.csv')))
+
+    def test_killed_at_random_moments(self):
+        whole = self.trained('whole.onnx', '--epochs', 4)
+        command = PROGRAM + [str(a) for a in self.base] + ['--epochs', '4', '--checkpoint', self.path('c'), '--resume', '--save-every', '2', '--keep', '2',
+                                                          '--output', self.path('killed.onnx')]
+        begin = time.monotonic()
+        subprocess.run(PROGRAM + [str(a) for a in self.base] + ['--epochs', '4'], check=True, capture_output=True)
+        usual, draw, signals = time.monotonic() - begin, random.Random(1), [signal.SIGKILL, signal.SIGTERM, signal.SIGKILL, signal.SIGUSR1]
+        for attempt in range(60):
+            run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            if attempt < 12:
+                time.sleep(draw.uniform(0, usual))
+                run.send_signal(signals[attempt % 4])
+            said = run.communicate()[1]
+            self.assertIn(run.returncode, (0, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGUSR1), said)
+            if run.returncode == 0 and 'stopped by' not in said:
+                break
+        self.assertEqual(self.read('killed.onnx'), whole)
+
+    def test_stop_without_checkpoint(self):
+        answer = svengine(*self.base, '--epochs', 1000000, '--max-time', '2s')
+        self.assertEqual(answer.code, 1, answer)
+        self.assertIn('nothing is saved', answer.err)
+
+    def test_initial_weights_follow_the_seed(self):
+        a, b = self.trained('a.onnx', '--init', '--epochs', 1), self.trained('b.onnx', '--init', '--epochs', 1)
+        self.assertEqual(a, b)
+        self.assertNotEqual(a, self.trained('c.onnx', '--epochs', 1))
+
+    def test_frozen_weights_stay(self):
+        done = self.succeeds(*self.base, '--freeze', 'conv*', '--freeze', 'norm.*', '--json', '--output', self.path('out.onnx')).json()
+        self.assertEqual(done['parameters'], CLASSES * 4 * SIDE * SIDE + CLASSES)
+        draw = random.Random(5)
+        conv = struct.pack('<36f', *[draw.uniform(-0.3, 0.3) for _ in range(36)])
+        self.assertIn(conv, self.read('out.onnx'))
+        self.assertNotIn(conv, self.trained('free.onnx'))
+        self.fails(*self.base, '--freeze', '*', says='nothing to train')
+
+    def test_losses_that_are_not_finite(self):
+        wild = [x if x != 0.05 else 1e30 for x in self.base]
+        self.fails_late(*wild, '--epochs', 9, says='the loss of step')
+        self.fails_late(*wild, '--epochs', 9, '--detect-anomaly', says='of node')
+        self.write('image.npy', ow.npy([SAMPLES, 1, SIDE, SIDE], [float('nan')] * SAMPLES * SIDE * SIDE))
+        self.fails_late(*self.base, '--detect-anomaly', says="input 'image' is NaN")
+
+    def fails_late(self, *arguments, says):
+        """After the table has begun."""
+        answer = svengine(*arguments)
+        self.assertEqual(answer.code, 2, answer)
+        for text in [says] if isinstance(says, str) else says:
+            self.assertIn(text, answer.err, answer)
+
+    def test_bad_data(self):
+        self.fails('train', self.model, '--data', self.path('nowhere'), says='nowhere')
+        self.write('label.npy', ow.npy([SAMPLES], [i % 5 for i in range(SAMPLES)], '<i8'))
+        self.fails(*self.base, says=['5 classes', 'labels 0 to 4', 'only 3'])
+        self.write('label.npy', ow.npy([SAMPLES - 1], [0] * (SAMPLES - 1), '<i8'))
+        self.fails(*self.base, says='49')
+        self.write('label.npy', ow.npy([SAMPLES], [0] * SAMPLES, '<i8'))
+        self.write('image.npy', ow.npy([SAMPLES, 1, SIDE, 5], [0] * SAMPLES * SIDE * 5))
+        self.fails(*self.base, says=["'image' needs float32[Nx1x6x6]", 'Nx1x6x5'])
+        self.write('image.npy', ow.npy([SAMPLES, 1, SIDE, SIDE], [0] * SAMPLES * SIDE * SIDE))
+        self.fails('train', self.model, '--data', self.path('image.npy'), says=['too few', '--field'])
+        self.fails(*self.base, '--validate', 'test', says='--hold-out')
+        self.fails(*self.base, '--field', 'picture=label', says="no input 'picture'")
+
+    def test_bad_options(self):
+        self.fails(*self.base, '--output', self.path('no/where.onnx'), says='there is no folder')
+        for option, value, says in (('--optimizer', 'lion', 'sgd, adam, adamw and adagrad'), ('--optimizer', 'sgd:beta1=0.5', "no 'beta1'"),
+                                    ('--loss', 'hinge', 'cross_entropy'), ('--schedule', 'cosine', 'epochs'), ('--augment', 'spin', 'crop=PIXELS and flip'),
+                                    ('--loss-of', 'logits', 'its outputs are scores')):
+            base = list(self.base)
+            if option in base:
+                del base[base.index(option):base.index(option) + 2]
+            self.fails(*base, option, value, says=says)
+
+    def test_checkpoints_of_another_run(self):
+        self.succeeds(*self.base, '--checkpoint', self.path('c'))
+        self.fails(*self.base, '--checkpoint', self.path('c'), says='--resume')
+        self.fails(*self.base, '--checkpoint', self.path('c'), '--resume', '--clip-norm', 1, says=['--clip-norm', 'must agree'])
+
+    def test_bench(self):
+        inference = self.succeeds('bench', self.model, '--dim', 'N=4', '--iterations', 2, '--json').json()
+        step = self.succeeds('bench', self.model, '--train', '--batch', 4, '--optimizer', 'adam', '--iterations', 2, '--json').json()
+        self.assertEqual(list(step), list(inference))
+        self.assertEqual(step['batch'], 4)
+
+
+if __name__ == '__main__':
+    main('usage: train_test.py [EMULATOR...] SVENGINE')

@@ -1,0 +1,272 @@
+// svengine train: a network and data in, the trained network out.
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "importers/io/names.h"
+#include "importers/onnx/export.h"
+#include "tools/commands/commands.h"
+#include "tools/support/help.h"
+#include "tools/support/json.h"
+#include "tools/support/network.h"
+#include "tools/train/run.h"
+#include "tools/train/settings.h"
+
+namespace svengine::tool {
+namespace {
+
+struct Options {
+  std::string model, output;
+  TrainingSettings training;
+  DataOptions data;
+  RunOptions run;
+  std::string schedule = "constant";
+  RuntimeOptions runtime;
+  bool json = false;
+};
+
+std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
+
+/// The header once, and a line for every epoch, as it comes.
+class EpochTable {
+ public:
+  EpochTable(bool labels, bool held_out) : labels_(labels), held_out_(held_out) {}
+
+  void header() const {
+    std::string line = fmt::format("{:>6}  {:>10}", "epoch", "loss");
+    if (labels_) line += fmt::format("  {:>9}", "accuracy");
+    if (held_out_) line += fmt::format("  {:>13}", "held-out loss");
+    if (held_out_ && labels_) line += fmt::format("  {:>9}", "accuracy");
+    put(line + fmt::format("  {:>9}  {:>10}\n", "samples/s", "rate"));
+  }
+  void row(const EpochReport& r) const {
+    std::string line = fmt::format("{:>6}  {:>10.6f}", r.epoch, r.training.mean_loss());
+    if (labels_) line += fmt::format("  {:>9}", percent(r.training.accuracy()));
+    if (held_out_) line += fmt::format("  {:>13.6f}", r.held_out->mean_loss());
+    if (held_out_ && labels_) line += fmt::format("  {:>9}", percent(r.held_out->accuracy()));
+    put(line + fmt::format("  {:>9.1f}  {:>10.4g}\n", r.samples_per_second, r.rate));
+    (void)finish_output();  // now; a failure shows at the end too
+  }
+
+ private:
+  bool labels_, held_out_;
+};
+
+/// On the terminal's last line, rewritten; nothing where standard error is no terminal.
+class ProgressLine {
+ public:
+  explicit ProgressLine(int64_t epochs) : epochs_(epochs), shown_(isatty(STDERR_FILENO) == 1) {}
+  ~ProgressLine() { clear(); }
+
+  void show(const Progress& p) {
+    if (!shown_) return;
+    if (const double now = watch_.milliseconds(); p.batch < p.batches && now - last_ < 100) return;
+    else last_ = now;
+    constexpr int64_t kBar = 24;
+    const auto filled = static_cast<size_t>(kBar * p.batch / p.batches);
+    const std::string line = fmt::format("epoch {}/{} [{}{}] {}/{}  loss {:.4f}  {:.1f}/s", p.epoch, epochs_, std::string(filled, '='),
+                                         std::string(kBar - filled, ' '), p.batch, p.batches, p.loss, p.samples_per_second);
+    fmt::print(stderr, "\r{}\x1b[K", line.substr(0, columns()));
+    std::fflush(stderr);
+    dirty_ = true;
+  }
+  void clear() {
+    if (dirty_) fmt::print(stderr, "\r\x1b[K"), std::fflush(stderr);
+    dirty_ = false;
+  }
+
+ private:
+  static size_t columns() {
+    winsize size{};
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1u : 79u;
+  }
+  int64_t epochs_;
+  bool shown_, dirty_ = false;
+  Stopwatch watch_;
+  double last_ = -1000;
+};
+
+Json sums_json(const Sums& s, bool labels) {
+  Json out = {{"loss", s.mean_loss()}};
+  if (labels) out["accuracy"] = s.accuracy();
+  return out;
+}
+
+Json epoch_json(const EpochReport& r, bool labels) {
+  Json out = {{"epoch", r.epoch}, {"training", sums_json(r.training, labels)}};
+  if (r.held_out) out["held_out"] = sums_json(*r.held_out, labels);
+  out["samples_per_s"] = r.samples_per_second;
+  out["rate"] = r.rate;
+  return out;
+}
+
+/// What a file of that opset is written as: its own where the exporter has it.
+int export_opset(const Model& model) {
+  for (const OpsetImport& o : model.opsets)
+    if (o.domain.empty() && o.version >= 13 && o.version <= 21) return static_cast<int>(o.version);
+  return ExportOptions().opset;
+}
+
+Status write_network(const Trainer& trainer, const Model& model, const std::string& path) {
+  SV_ASSIGN(const Graph graph, trainer.network());
+  ExportOptions options;
+  options.opset = export_opset(model);
+  options.producer_version = SVENGINE_VERSION;
+  options.doc = model.doc;
+  options.metadata = model.metadata;
+  return export_onnx(graph, options, path);
+}
+
+/// The folder must be there before hours of work, not after.
+Status check_output(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  if (!std::filesystem::is_directory(folder)) return error("--output {}: there is no folder {}", printable(path), printable(folder.string()));
+  if (access(folder.c_str(), W_OK) != 0) return error("--output {}: {} is not writable", printable(path), printable(folder.string()));
+  return {};
+}
+
+struct Outcome {
+  std::vector<EpochReport> epochs;
+  std::optional<std::string> stopped;
+  double seconds = 0;
+};
+
+Json to_json(const Options& o, const Trainer& trainer, Session& session, const TrainingData& data, const Outcome& outcome) {
+  const bool labels = o.training.step.loss.on_labels();
+  Json epochs = Json::array();
+  for (const EpochReport& r : outcome.epochs) epochs.push_back(epoch_json(r, labels));
+  return {{"model", o.model},
+          {"data", o.data.data},
+          {"samples", data.set().size()},
+          {"parameters", trainer.parameters()},
+          {"kernels", session.kernels().name},
+          {"threads", session.team().threads()},
+          {"batch", o.data.batch},
+          {"seed", o.data.seed},
+          {"steps", trainer.steps()},
+          {"epochs", std::move(epochs)},
+          {"seconds", outcome.seconds},
+          {"peak_rss_mib", peak_rss_mib()},
+          {"stopped", outcome.stopped ? Json(*outcome.stopped) : Json()},
+          {"output", outcome.stopped ? Json() : Json(o.output)}};
+}
+
+void print_head(const Options& o, const Trainer& trainer, Session& session, const TrainingData& data) {
+  Table head;
+  head.row({"model", o.model});
+  head.row({"parameters", fmt::format("{} in {} tensors", grouped(trainer.parameters()), trainer.weight_count())});
+  head.row({"data", data.describe()});
+  head.row({"optimiser", o.training.step.optimizer.text()});
+  head.row({"runs on", fmt::format("{}, {} threads", session.kernels().name, session.team().threads())});
+  put(head.text() + '\n');
+}
+
+Result<int> run(Options options) {
+  if (!options.output.empty()) SV_TRY(check_output(options.output));
+  SV_TRY(options.training.resolve());
+  options.data.seed = options.training.step.seed;
+  Result<Schedule> schedule = Schedule::parse(options.schedule);
+  if (!schedule.ok()) return std::move(schedule).error().in("--schedule");
+  options.run.schedule = *schedule;
+  SV_ASSIGN(Model model, load_model(options.model));
+  SV_ASSIGN(const SessionOptions session_options, options.runtime.resolve());
+  Result<std::unique_ptr<Trainer>> made = Trainer::create(std::move(model.graph), options.training.trainer(session_options));
+  if (!made.ok()) return std::move(made).error().in(printable(options.model));
+  Trainer& trainer = **made;
+  SV_ASSIGN(TrainingData data, TrainingData::open(options.data, trainer));
+
+  RunOptions& r = options.run;
+  r.settings = options.training.facts();
+  r.settings.emplace_back("--data", data.training().describe());
+  r.settings.emplace_back("--lr", fmt::format("{}", r.rate));
+  r.settings.emplace_back("--schedule", r.schedule.text());
+  Outcome outcome;
+  const EpochTable table(options.training.step.loss.on_labels(), data.held_out() != nullptr);
+  ProgressLine line(r.epochs);
+  Events events;
+  events.note = [&](const std::string& note) { line.clear(), print_hint(note); };
+  events.progress = [&](const Progress& p) { line.show(p); };
+  events.epoch = [&](const EpochReport& report) {
+    line.clear();
+    outcome.epochs.push_back(report);
+    if (!options.json) table.row(report);
+  };
+  const Stopwatch watch;
+  SV_ASSIGN(TrainingRun training, TrainingRun::create(trainer, data, r, std::move(events)));
+  if (!options.json) print_head(options, trainer, trainer.session(), data), table.header();
+  SV_ASSIGN(outcome.stopped, training.run());
+  outcome.seconds = watch.milliseconds() / 1000;
+  line.clear();
+  if (!outcome.stopped && !options.output.empty()) SV_TRY(write_network(trainer, model, options.output));
+  if (options.json) put_json(to_json(options, trainer, trainer.session(), data, outcome));
+  if (outcome.stopped && r.checkpoint.empty()) {
+    print_error(fmt::format("stopped by {} after step {}; nothing is saved: there is no --checkpoint", *outcome.stopped, trainer.steps()));
+    return kFailed;
+  }
+  if (outcome.stopped) print_hint(fmt::format("stopped by {} after step {}, saved in {}; --resume continues", *outcome.stopped, trainer.steps(), r.checkpoint));
+  return kSuccess;
+}
+
+void add_data_options(CLI::App& command, DataOptions& o) {
+  constexpr const char* kGroup = "Data";
+  command.add_option("--data", o.data, "MNIST or CIFAR folder, folder of images by class, .npy/.npz arrays (or a,b), tokens as text")
+      ->required()->type_name("SOURCE")->group(kGroup);
+  CLI::Option* validate = command.add_option("--validate", o.validate, "Held-out data: another source, or 'test': the part of --data meant for it")
+      ->type_name("SOURCE")->group(kGroup);
+  command.add_option("--hold-out", o.hold_out, "Hold out this share of --data, drawn by the seed")
+      ->check(within(1e-9, 1 - 1e-9))->excludes(validate)->type_name("SHARE")->group(kGroup);
+  command.add_option("--field", o.fields, "Which field of the data is which input of the network; target=FIELD: what the answer is compared with")
+      ->allow_extra_args(false)->type_name("INPUT=FIELD")->group(kGroup);
+  command.add_option("--batch", o.batch, "Samples a step (default: 32)")->check(within(int64_t{1}, int64_t{1} << 24))->type_name("N")->group(kGroup);
+  command.add_flag("--drop-last", o.drop_last, "Leave out the last batch of an epoch if it is not full")->group(kGroup);
+  command.add_flag("--in-order", o.in_order, "Do not shuffle")->group(kGroup);
+  command.add_option("--augment", o.augment, "Of images, at random: crop=PIXELS of padding, flip")->type_name("LIST")->group(kGroup);
+  command.add_option("--image-mean", o.mean, "Subtracted from pixels, which are 0..1: one number, or one a channel (default: 0)")
+      ->delimiter(',')->allow_extra_args(false)->type_name("M[,M,M]")->group(kGroup);
+  command.add_option("--image-std", o.std, "Pixels are divided by this after that (default: 1)")
+      ->delimiter(',')->allow_extra_args(false)->type_name("S[,S,S]")->group(kGroup);
+  command.add_option("--resize", o.resize, "Bring images of a folder to this height and width")->check(within(int64_t{1}, int64_t{1} << 14))->type_name("PIXELS")->group(kGroup);
+  command.add_option("--tokens", o.tokens, "Text is one stream, cut into samples of N tokens; targets are the tokens after them")
+      ->check(within(int64_t{1}, int64_t{1} << 24))->type_name("N")->group(kGroup);
+  command.add_flag("--skip-bad", o.skip_bad, "Go on without samples that cannot be read, naming them")->group(kGroup);
+  command.add_option("--load-threads", o.threads, "Threads that make batches in the background (default: 1)")->check(within(0, 256))->type_name("N")->group(kGroup);
+}
+
+void add_run_options(CLI::App& command, Options& o) {
+  constexpr const char* kGroup = "Run";
+  command.add_option("--epochs", o.run.epochs, "Times through the data (default: 1)")->check(within(int64_t{1}, int64_t{1} << 40))->type_name("N")->group(kGroup);
+  command.add_option("--lr", o.run.rate, "Learning rate (default: 0.1)")->check(not_negative())->type_name("RATE")->group(kGroup);
+  command.add_option("--schedule", o.schedule, "How it changes: constant, step:every=30, cosine:epochs=90,warmup=5, linear:.., noam:..")
+      ->type_name("SCHEDULE")->group(kGroup);
+  CLI::Option* checkpoint = command.add_option("--checkpoint", o.run.checkpoint, "Folder for checkpoints, one after every epoch")->type_name("DIR")->group(kGroup);
+  command.add_option("--keep", o.run.keep, "Checkpoints to keep (default: 3)")->check(within(1, 1 << 20))->needs(checkpoint)->type_name("N")->group(kGroup);
+  command.add_option("--save-every", o.run.save_every, "Save after so many steps, too")->check(within(int64_t{1}, int64_t{1} << 40))->needs(checkpoint)->type_name("STEPS")->group(kGroup);
+  command.add_flag("--resume", o.run.resume, "Continue from the newest checkpoint, bitwise as if never interrupted; begin where there is none")->needs(checkpoint)->group(kGroup);
+  command.add_option("--max-time", o.run.max_time, "Save and end in time: 90, 45m, 1h30m, 1:30:00")->type_name("TIME")->group(kGroup);
+  command.add_option("--log-dir", o.run.log_dir, "Folder for TensorBoard events, training.csv (epochs) and steps.csv")->type_name("DIR")->group(kGroup);
+  command.add_option("--log-every", o.run.log_every, "Steps between events of single steps (default: 50)")->check(within(int64_t{1}, int64_t{1} << 40))->type_name("STEPS")->group(kGroup);
+}
+
+}  // namespace
+
+Action add_train(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App& command = *program.add_subcommand("train", "Train a network and write it as ONNX");
+  add_model(command, options->model);
+  command.add_option("--output", options->output, "The trained network")->type_name("FILE");
+  add_data_options(command, options->data);
+  add_training_options(command, options->training);
+  add_run_options(command, *options);
+  add_runtime_options(command, options->runtime);
+  add_json(command, options->json);
+  command.footer(
+      "SIGTERM, SIGUSR1 and SIGINT save and end (exit code 0 with --checkpoint, else 1). Constants of rank 1 or more are trained, but for\n"
+      "--freeze; running statistics of batch norms are updated. Losses are means over a stretch of data; held-out data are run in inference form.\n"
+      "Example:\n  svengine train resnet.onnx --data /usr/share/datasets/fashion-mnist --validate test --batch 128 --epochs 10 \\\n"
+      "    --optimizer sgd:momentum=0.9,weight_decay=5e-4 --lr 0.1 --schedule cosine:epochs=10,warmup=1 --augment crop=2,flip --init \\\n"
+      "    --output trained.onnx");
+  return [options] { return run(*options); };
+}
+
+}  // namespace svengine::tool

@@ -1,0 +1,33 @@
+// Options that `svengine train` and `svengine bench --train` share: what a step is.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/train/trainer.h"
+
+namespace CLI {
+class App;
+}
+
+namespace svengine::tool {
+
+struct TrainingSettings {
+  std::string loss = "cross_entropy", optimizer = "sgd";
+  std::vector<std::string> freeze;       // patterns of names: * and ?
+  std::vector<int64_t> ignore_index, class_axis;  // none or one
+  bool initialise = false, detect_anomaly = false;
+  StepGraphOptions step;                 // resolve() sets it from what is above
+
+  Status resolve();
+  TrainerOptions trainer(const SessionOptions& session) const;
+  /// What a run that resumes another must have alike: option and value.
+  std::vector<std::pair<std::string, std::string>> facts() const;
+};
+
+/// --loss, --optimizer and what belongs to them. Call resolve() after parsing.
+void add_training_options(CLI::App& command, TrainingSettings& settings);
+/// Of these only what decides what a step costs.
+void add_step_options(CLI::App& command, TrainingSettings& settings, const char* group);
+
+}  // namespace svengine::tool
