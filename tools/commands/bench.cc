@@ -1,5 +1,8 @@
-// svengine bench: how long a network takes, from the file to the steady state, and where the time goes.
+// svengine bench: how long a network takes, from the file to the steady state, and where the time goes; with --train, how long a
+// training step takes.
+#include <functional>
 
+#include "importers/io/names.h"
 #include "runtime/weight_cache.h"
 #include "tools/commands/commands.h"
 #include "tools/support/help.h"
@@ -7,6 +10,8 @@
 #include "tools/support/network.h"
 #include "tools/support/profile.h"
 #include "tools/support/times.h"
+#include "tools/train/random_batch.h"
+#include "tools/train/settings.h"
 
 namespace svengine::tool {
 namespace {
@@ -19,6 +24,9 @@ struct Options {
   int64_t iterations = 0;  // 0: until `duration` has passed
   double duration = 2;     // seconds
   bool profile = false;
+  bool train = false;
+  TrainingSettings training;
+  int64_t batch = 16;      // of a training step
   size_t top = 5;
   bool json = false;
 };
@@ -49,17 +57,15 @@ std::string describe_inputs(const std::vector<Session::Port>& ports, const std::
   return out;
 }
 
-Result<Report> measure(const Options& options, Network& network, const std::vector<Tensor>& inputs) {
-  Report report;
-  SV_TRY(make_ready(network, inputs));
-  report.load_ms = network.load_ms;
-  report.optimise_ms = network.optimise_ms;
+/// What is measured: one run, profiled or not.
+using RunOnce = std::function<Status(bool profile)>;
+
+/// Fills in the times of the first and of the steady runs.
+Status measure(const Options& options, const RunOnce& run_once, Report& report) {
   const Stopwatch first;
-  SV_ASSIGN(std::vector<Tensor> outputs, run_network(network, inputs));
+  SV_TRY(run_once(false));
   report.first_ms = first.milliseconds();
-  for (int64_t i = 0; i < options.warmup; ++i) {
-    SV_ASSIGN(outputs, run_network(network, inputs));
-  }
+  for (int64_t i = 0; i < options.warmup; ++i) SV_TRY(run_once(false));
   const Stopwatch all;
   const auto wanted = [&](int64_t done) {
     if (options.iterations > 0) return done < options.iterations;
@@ -67,15 +73,16 @@ Result<Report> measure(const Options& options, Network& network, const std::vect
   };
   for (int64_t i = 0; wanted(i); ++i) {
     const Stopwatch watch;
-    SV_ASSIGN(outputs, run_network(network, inputs, options.profile));
+    SV_TRY(run_once(options.profile));
     report.times.push_back(watch.milliseconds());
   }
   report.steady = summarise(report.times);
-  report.batch = batch_of(inputs, outputs);
+  return {};
+}
+
+void finish(const Options& options, const Session& session, Report& report) {
   report.throughput = 1000 * static_cast<double>(report.times.size()) * static_cast<double>(report.batch) / report.steady.sum;
-  report.inputs = describe_inputs(network.session->inputs(), inputs);
-  if (options.profile) report.profile = network.session->profile();
-  return report;
+  if (options.profile) report.profile = session.profile();
 }
 
 Json profile_json(const std::vector<ProfileEntry>& entries) {
@@ -86,15 +93,15 @@ Json profile_json(const std::vector<ProfileEntry>& entries) {
   return out;
 }
 
-Json to_json(const Options& options, const Network& network, const Report& r) {
+Json to_json(const Options& options, const Session& session, const Report& r) {
   const TimeSummary& t = r.steady;
   Json out = {
       {"model", options.model},
       {"inputs", r.inputs},
       {"seed", options.inputs.seed},
-      {"kernels", network.session->kernels().name},
-      {"threads", network.session->team().threads()},
-      {"flush_denormals", network.session->team().flush_denormals()},
+      {"kernels", session.kernels().name},
+      {"threads", session.team().threads()},
+      {"flush_denormals", session.team().flush_denormals()},
       {"warmup", options.warmup},
       {"iterations", r.times.size()},
       {"batch", r.batch},
@@ -110,7 +117,7 @@ Json to_json(const Options& options, const Network& network, const Report& r) {
       {"throughput_per_s", r.throughput},
       {"peak_rss_mib", peak_rss_mib()},
   };
-  const CacheReport cache = network.session->cache_report();
+  const CacheReport cache = session.cache_report();
   if (!cache.file.empty())
     out["cache"] = {{"file", cache.file},           {"found", cache.forms.found},         {"found_bytes", cache.forms.found_bytes},
                     {"packed", cache.forms.packed}, {"model_read", cache.model_read}, {"written", cache.written}};
@@ -121,15 +128,15 @@ Json to_json(const Options& options, const Network& network, const Report& r) {
   return out;
 }
 
-std::string to_text(const Options& options, const Network& network, const Report& r, bool random) {
+std::string to_text(const Options& options, const Session& session, const Report& r, bool random) {
   const auto ms = [](double value) { return fmt::format("{:.3f} ms", value); };
   const TimeSummary& t = r.steady;
   Table head, times({}, {Table::Align::left, Table::Align::right});
   head.row({"model", options.model});
   head.row({"inputs", r.inputs + (random ? fmt::format(" (random, seed {})", options.inputs.seed) : "")});
-  head.row({"runs on", fmt::format("{}, {} threads, {}", network.session->kernels().name, network.session->team().threads(),
-                                   network.session->page_report())});
-  const CacheReport cache = network.session->cache_report();
+  head.row({"runs on", fmt::format("{}, {} threads, {}", session.kernels().name, session.team().threads(),
+                                   session.page_report())});
+  const CacheReport cache = session.cache_report();
   if (!cache.file.empty())
     head.row({"cache", fmt::format("{} packed forms ({}) found, {} packed{}{}", cache.forms.found,
                                    bytes_text(static_cast<double>(cache.forms.found_bytes)), cache.forms.packed,
@@ -151,13 +158,59 @@ std::string to_text(const Options& options, const Network& network, const Report
   return out;
 }
 
+void print_report(const Options& options, const Session& session, const Report& report, bool random) {
+  if (options.json) put_json(to_json(options, session, report));
+  else put(to_text(options, session, report, random));
+}
+
+Result<int> run_training(Options options) {
+  SV_TRY(options.training.resolve());
+  options.training.step.seed = options.inputs.seed;
+  SV_ASSIGN(const SessionOptions session_options, options.runtime.resolve());
+  Report report;
+  const Stopwatch load;
+  SV_ASSIGN(Model model, load_model(options.model));
+  report.load_ms = load.milliseconds();
+  const IndexBounds bounds = find_index_bounds(model.graph);
+  const Stopwatch optimise;
+  Result<std::unique_ptr<Trainer>> made = Trainer::create(std::move(model.graph), options.training.trainer(session_options));
+  if (!made.ok()) return std::move(made).error().in(printable(options.model));
+  Trainer& trainer = **made;
+  report.optimise_ms = optimise.milliseconds();
+  SV_ASSIGN(const RandomBatch batch, make_random_batch(trainer, options.batch, options.inputs, bounds));
+  print_notes(batch.data);
+  // The rate is 0: hundreds of steps on one batch must not end in numbers that are not finite. It costs the same.
+  const RunOnce step = [&](bool profile) -> Status {
+    SV_ASSIGN(const StepResult result, trainer.step(batch.data.tensors, batch.target, 0, profile));
+    (void)result;
+    return {};
+  };
+  SV_TRY(measure(options, step, report));
+  report.batch = options.batch;
+  report.inputs = describe_inputs(trainer.data(), batch.data.tensors);
+  finish(options, trainer.session(), report);
+  print_report(options, trainer.session(), report, !batch.data.random.empty());
+  return kSuccess;
+}
+
 Result<int> run(const Options& options) {
+  if (options.train) return run_training(options);
   SV_ASSIGN(Network network, load_network(options.model, options.runtime, names_of_files(options.inputs)));
   SV_ASSIGN(const Inputs inputs, make_inputs(network.inputs, options.inputs, network.bounds));
   print_notes(inputs);
-  SV_ASSIGN(const Report report, measure(options, network, inputs.tensors));
-  if (options.json) put_json(to_json(options, network, report));
-  else put(to_text(options, network, report, !inputs.random.empty()));
+  SV_TRY(make_ready(network, inputs.tensors));
+  Report report;
+  report.load_ms = network.load_ms;
+  report.optimise_ms = network.optimise_ms;
+  const RunOnce run_once = [&](bool profile) -> Status {
+    SV_ASSIGN(const std::vector<Tensor> outputs, run_network(network, inputs.tensors, profile));
+    report.batch = batch_of(inputs.tensors, outputs);
+    return {};
+  };
+  SV_TRY(measure(options, run_once, report));
+  report.inputs = describe_inputs(network.session->inputs(), inputs.tensors);
+  finish(options, *network.session, report);
+  print_report(options, *network.session, report, !inputs.random.empty());
   return kSuccess;
 }
 
@@ -180,6 +233,13 @@ Action add_bench(CLI::App& program) {
       ->type_name("SECONDS");
   command.add_flag("--profile", options->profile, "Show the costliest nodes and operators");
   command.add_option("--top", options->top, "How many of them (default: 5)")->check(within(1, 1 << 20))->type_name("N");
+  CLI::Option* train = command.add_flag("--train", options->train, "Measure a training step: forward, backward, update of the weights")->group("Training");
+  add_step_options(command, options->training, "Training");
+  command.add_option("--batch", options->batch, "Samples of a training step (default: 16)")
+      ->check(within(int64_t{1}, int64_t{1} << 24))
+      ->needs(train)
+      ->type_name("N")
+      ->group("Training");
   add_input_options(command, options->inputs);
   add_runtime_options(command, options->runtime);
   add_json(command, options->json);
@@ -187,7 +247,8 @@ Action add_bench(CLI::App& program) {
       "Times are of whole runs, outputs allocated; throughput counts samples: the leading dimension of the first input, where the\n"
       "first output has the same. A node's GFLOP/s are its arithmetic as written, so a fused one counts what it replaced.\n"
       "Examples:\n  svengine bench resnet50.onnx --dim N=8\n  svengine bench bert.onnx --dim S=128 --iterations 100 --json\n"
-      "  svengine bench resnet50.onnx --profile --top 10");
+      "  svengine bench resnet50.onnx --profile --top 10\n"
+      "  svengine bench resnet50.onnx --train --batch 16 --optimizer sgd:momentum=0.9 --profile");
   return [options] { return run(*options); };
 }
 
