@@ -18,7 +18,8 @@ constexpr size_t kResults = 2;  // loss, right: outputs before what is kept
 /// Exported for one sample or for many: dimension 0 of every input becomes the batch.
 Status free_batch(Graph& graph) {
   for (Value* v : graph.inputs())
-    if (v->type.shape.has_rank() && v->type.shape.rank() > 0 && v->type.shape[0].is_static()) v->type.shape[0] = Dim(std::string("batch"));
+    if (v->type.shape.has_rank() && v->type.shape.rank() > 0 && v->type.shape[0].is_static())
+      v->type.shape[0] = Dim(std::string("batch"));
   if (Status status = infer_all(graph); !status.ok())
     return std::move(status).error().in("the network does not take batches of any size (export it with dynamic axes)");
   return {};
@@ -39,6 +40,7 @@ Session::Port port_of(const Value& value) { return {value.name(), value.type}; }
 Trainer::~Trainer() = default;
 
 Result<std::unique_ptr<Trainer>> Trainer::create(Graph network, TrainerOptions options) {
+  if (options.session.shard) return error("training shares every step among all threads; cutting the batch into shards is for inference");
   std::unique_ptr<Trainer> trainer(new Trainer);
   trainer->options_ = std::move(options);
   SV_TRY(to_inference_form(network));
@@ -103,8 +105,9 @@ Status Trainer::check_target(const std::vector<Tensor>& data, const Tensor& targ
   const std::optional<int64_t> ignored = options_.step.loss.ignore_index;
   for (size_t i = 0; i < labels.size(); ++i)
     if ((labels[i] < 0 || labels[i] >= classes_) && labels[i] != ignored)
-      return error("label {} (element {} of the batch) is out of range: the network tells {} classes apart, so labels must be 0 to {}{}", labels[i],
-                   i, classes_, classes_ - 1, ignored ? fmt::format(", or {}", *ignored) : "");
+      return error(
+          "label {} (element {} of the batch) is out of range: the network tells {} classes apart, so labels must be 0 to {}{}",
+          labels[i], i, classes_, classes_ - 1, ignored ? fmt::format(", or {}", *ignored) : "");
   return {};
 }
 
@@ -150,8 +153,10 @@ Result<StepResult> Trainer::step(const std::vector<Tensor>& data, const Tensor& 
   const StepResult result = result_of(outputs[0], outputs[1], target);
   if (options_.detect_anomaly) SV_TRY(look_for_anomaly(data, target, rate, result.loss));
   if (!std::isfinite(result.loss))
-    return error("the loss of step {} is {}; a lower learning rate or clipped gradients may help, and looking for anomalies names the operator",
-                 steps_, result.loss);
+    return error(
+        "the loss of step {} is {}; a lower learning rate or clipped gradients may help, and looking for anomalies names the "
+        "operator",
+        steps_, result.loss);
   ++steps_;
   return result;
 }

@@ -159,6 +159,7 @@ class TrainTest(CliTest):
         self.fails(*self.base, '--field', 'picture=label', says="no input 'picture'")
 
     def test_bad_options(self):
+        self.fails(*self.base, '--shard', '--topology', '2x1', says='for inference')
         self.fails(*self.base, '--output', self.path('no/where.onnx'), says='there is no folder')
         for option, value, says in (('--optimizer', 'lion', 'sgd, adam, adamw and adagrad'), ('--optimizer', 'sgd:beta1=0.5', "no 'beta1'"),
                                     ('--loss', 'hinge', 'cross_entropy'), ('--schedule', 'cosine', 'epochs'), ('--augment', 'spin', 'crop=PIXELS and flip'),

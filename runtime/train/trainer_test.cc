@@ -1,0 +1,127 @@
+// One step by hand, what is kept, and what is refused; whole networks are compared with PyTorch in tests/training.
+#include "runtime/train/trainer.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <set>
+
+#include "engine/graph/builder.h"
+#include "engine/ops/registry.h"
+
+using namespace svengine;
+
+namespace {
+
+template <class T>
+T must(Result<T> result) {
+  if (!result.ok()) FAIL(result.error().message());
+  return std::move(result).value();
+}
+
+template <class T>
+std::string problem(const Result<T>& result) {
+  REQUIRE_FALSE(result.ok());
+  return result.error().message();
+}
+
+Tensor floats(Dims dims, std::initializer_list<float> values) { return Tensor::of<float>(std::move(dims), values); }
+
+/// y[1, outs] = drop(x[1, 2]) w + b: as exported, for one sample.
+Graph linear(std::optional<float> dropout = {}) {
+  Graph graph;
+  Builder b(graph, all_ops());
+  Value* x = b.input("x", DType::f32, Shape::of(Dims{1, 2}));
+  if (dropout) x = b.add("Dropout", {x, b.constant(Tensor::scalar(*dropout))});
+  Value* product = b.add("MatMul", {x, b.constant(floats({2, 2}, {1, 2, 3, 4}), "w")});
+  b.output(b.add("Add", {product, b.constant(floats({2}, {0.5f, -0.5f}), "b")}), "y");
+  if (!b.status().ok()) FAIL(b.status().error().message());
+  return graph;
+}
+
+TrainerOptions options_for(Loss loss, const char* optimizer, const char* topology = "1x2") {
+  TrainerOptions out;
+  out.step.loss.kind = loss;
+  out.step.optimizer = must(OptimizerOptions::parse(optimizer));
+  out.session.topology = must(parse_topology(topology));
+  return out;
+}
+
+std::vector<float> values(const Trainer& trainer, const std::string& name) {
+  for (const CheckpointTensor& t : trainer.state())
+    if (t.name == name) return {t.tensor.data<float>().begin(), t.tensor.data<float>().end()};
+  FAIL("no " << name);
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a step of plain gradient descent is what it is by hand") {
+  const auto trainer = must(Trainer::create(linear(), options_for(Loss::mse, "sgd")));
+  // y = (1*1 + 2*3 + 0.5, 1*2 + 2*4 - 0.5) = (7.5, 9.5); the loss is the mean of (0.5^2, 1.5^2); its gradient by y is (0.5, 1.5).
+  const StepResult result = must(trainer->step({floats({1, 2}, {1, 2})}, floats({1, 2}, {7, 8}), 0.5));
+  CHECK(result.loss == 1.25);
+  CHECK(result.counted == 1);
+  CHECK(values(*trainer, "w") == std::vector<float>{0.75f, 1.25f, 2.5f, 2.5f});
+  CHECK(values(*trainer, "b") == std::vector<float>{0.25f, -1.25f});
+  CHECK(trainer->steps() == 1);
+  CHECK(trainer->parameters() == 6);
+  const Graph trained = must(trainer->network());
+  trained.for_each_value([](Value& v) {
+    if (v.name() == "b") CHECK(v.constant().data<float>()[1] == -1.25f);
+  });
+}
+
+TEST_CASE("clipping scales the gradients of all weights together") {
+  TrainerOptions options = options_for(Loss::mse, "sgd");
+  options.step.clip_norm = 1;
+  const auto trainer = must(Trainer::create(linear(), options));
+  must(trainer->step({floats({1, 2}, {1, 2})}, floats({1, 2}, {7, 8}), 1));
+  const double norm = std::sqrt(6 * (0.25 + 2.25));  // of b: 2.5; of w, which is 1 and 2 times that: 5 times as much
+  CHECK(values(*trainer, "b")[1] == Approx(-0.5 - 1.5 / norm).epsilon(1e-5));
+}
+
+TEST_CASE("batches of any size, and what is kept goes back and forth") {
+  const TrainerOptions options = options_for(Loss::cross_entropy, "adamw");
+  const auto one = must(Trainer::create(linear(), options)), two = must(Trainer::create(linear(), options));
+  const Tensor labels = Tensor::of<int64_t>({3}, {0, 1, 1}), x = floats({3, 2}, {1, 2, -1, 0, 3, 1});
+  must(one->step({x}, labels, 0.1));
+  must(one->step({floats({1, 2}, {4, 4})}, Tensor::of<int64_t>({1}, {0}), 0.1));
+  REQUIRE(two->restore(one->state(), one->steps()).ok());
+  CHECK(must(one->evaluate({x}, labels)).loss == must(two->evaluate({x}, labels)).loss);
+  CHECK(must(one->step({x}, labels, 0.1)).loss == must(two->step({x}, labels, 0.1)).loss);
+  CHECK(values(*one, "optimizer/square/w") == values(*two, "optimizer/square/w"));
+  std::vector<CheckpointTensor> other = one->state();
+  other[0].name = "v";
+  CHECK_FALSE(two->restore(other, 1).ok());
+}
+
+TEST_CASE("dropout depends on seed and step, not on threads") {
+  const Tensor labels = Tensor::of<int64_t>({4}, {0, 1, 1, 0}), x = floats({4, 2}, {1, 2, -1, 1, 3, 1, 2, 2});
+  std::vector<double> losses[3];
+  const char* topologies[] = {"1x1", "1x3", "1x3"};
+  for (size_t i = 0; i < 3; ++i) {
+    TrainerOptions options = options_for(Loss::cross_entropy, "sgd", topologies[i]);
+    options.step.seed = i == 2 ? 8 : 7;
+    const auto trainer = must(Trainer::create(linear(0.5f), options));
+    for (int step = 0; step < 6; ++step) losses[i].push_back(must(trainer->step({x}, labels, 0)).loss);
+    CHECK(must(trainer->evaluate({x}, labels)).loss == must(trainer->evaluate({x}, labels)).loss);
+  }
+  CHECK(losses[0] == losses[1]);
+  CHECK(losses[0] != losses[2]);
+  CHECK(std::set<double>(losses[0].begin(), losses[0].end()).size() > 1);
+}
+
+TEST_CASE("what does not fit is refused, and changes nothing") {
+  TrainerOptions options = options_for(Loss::cross_entropy, "sgd:momentum=0.9");
+  const auto trainer = must(Trainer::create(linear(), options));
+  const Tensor x = floats({1, 2}, {1, 2});
+  CHECK(problem(trainer->step({x}, Tensor::of<int64_t>({1}, {2}), 1)).find("labels must be 0 to 1") != std::string::npos);
+  CHECK(problem(trainer->step({x}, floats({1, 2}, {1, 2}), 1)).find("the target needs int64") != std::string::npos);
+  CHECK(problem(trainer->step({x}, Tensor::of<int64_t>({2}, {0, 1}), 1)).find("1 samples, the target 2") != std::string::npos);
+  CHECK(values(*trainer, "w") == std::vector<float>{1, 2, 3, 4});
+  options.step.frozen = [](const std::string&) { return true; };
+  CHECK(problem(Trainer::create(linear(), options)).find("nothing to train") != std::string::npos);
+  CHECK(problem(OptimizerOptions::parse("sgd:momentum=1")).find("[0, 1)") != std::string::npos);
+  CHECK(problem(OptimizerOptions::parse("sgd:nesterov=1")).find("momentum above 0") != std::string::npos);
+  CHECK(must(OptimizerOptions::parse(must(OptimizerOptions::parse("adamw:beta1=0.5")).text())).beta1 == 0.5);
+}
