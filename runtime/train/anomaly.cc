@@ -9,7 +9,8 @@ namespace {
 std::string finding(const std::string& what, const Tensor& tensor) {
   const std::span<const float> values = tensor.data<float>();
   const auto bad = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
-  return fmt::format("{} is {} at element {} of [{}]", what, std::isnan(*bad) ? "NaN" : "infinite", bad - values.begin(), to_string(tensor.dims()));
+  return fmt::format("{} is {} at element {} of [{}]", what, std::isnan(*bad) ? "NaN" : "infinite", bad - values.begin(),
+                     to_string(tensor.dims()));
 }
 
 }  // namespace

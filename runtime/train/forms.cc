@@ -57,9 +57,10 @@ Status activate_dropout(Graph& graph, Node* dropout, Value* step, uint64_t seed,
   if (*ratio == 0) return {};
   Builder builder(graph, all_ops());
   builder.set_position(dropout);
-  const Node* factor = builder.node(kInternalDomain, "DropoutFactor", {step, dropout->input(0)}, 1,
-                                    make_attributes({{"ratio", static_cast<float>(*ratio)}, {"seed", static_cast<int64_t>(seed)}, {"place", place}}),
-                                    dropout->name() + ".factor");
+  const Node* factor = builder.node(
+      kInternalDomain, "DropoutFactor", {step, dropout->input(0)}, 1,
+      make_attributes({{"ratio", static_cast<float>(*ratio)}, {"seed", static_cast<int64_t>(seed)}, {"place", place}}),
+      dropout->name() + ".factor");
   if (!factor) return builder.status();
   Value* out = builder.add("Mul", {dropout->input(0), factor->output()}, {}, dropout->name() + ".drop");
   SV_TRY(builder.status());
@@ -95,14 +96,17 @@ Result<std::vector<RunningStatistic>> to_training_form(Graph& graph, Value* step
     if (!is(*node, "BatchNormalization") || frozen(node->input(kNormMean)->name())) continue;
     Value* const statistics[] = {node->input(kNormMean), node->input(kNormVariance)};
     for (const Value* s : statistics)
-      if (!s->is_constant()) return error("{}: '{}' is computed; training needs running statistics that are constants", describe(*node), s->name());
+      if (!s->is_constant())
+        return error("{}: '{}' is computed; training needs running statistics that are constants", describe(*node), s->name());
     node->attributes.set("training_mode", int64_t{1});
     graph.grow_outputs(node, 3);
     for (size_t i = 0; i < 2; ++i) {
       Value* updated = node->output(1 + i);
       const auto [place, fresh] = known.emplace(statistics[i], out.size());
-      if (fresh) out.push_back({statistics[i], updated});
-      else graph.set_input(node, kNormMean + i, std::exchange(out[place->second].updated, updated));
+      if (fresh)
+        out.push_back({statistics[i], updated});
+      else
+        graph.set_input(node, kNormMean + i, std::exchange(out[place->second].updated, updated));
     }
     SV_TRY(infer_types(*node));
   }

@@ -21,12 +21,12 @@ struct RunningStatistic {
 };
 
 /// Every BatchNormalization uses its running statistics, and no Dropout drops anything. Rank-1 constants that pass through an
-/// Identity become constants of their own: PyTorch's exporter writes parameters that happen to have equal values (as those of norms
-/// have before training) as one. Refuses networks that use updated statistics otherwise.
+/// Identity become constants of their own: PyTorch's exporter writes parameters that happen to have equal values (as those of
+/// norms have before training) as one. Refuses networks that use updated statistics otherwise.
 Status to_inference_form(Graph& graph);
 
-/// From the inference form. A BatchNormalization whose running mean is `frozen` stays as it is. What Dropout draws is a function of
-/// the seed, of its place in the graph, and of `step`: an int64 of rank 0.
+/// From the inference form. A BatchNormalization whose running mean is `frozen` stays as it is. What Dropout draws is a function
+/// of the seed, of its place in the graph, and of `step`: an int64 of rank 0.
 Result<std::vector<RunningStatistic>> to_training_form(Graph& graph, Value* step, uint64_t seed,
                                                        const std::function<bool(const std::string&)>& frozen);
 

@@ -26,7 +26,8 @@ Result<Initializer> initializer_for(const Node& node, size_t slot, int64_t rank)
   if (op == "Gather" && slot == 0) return Initializer::normal(0, kEmbeddingDeviation);
   if (op == "BatchNormalization") return Initializer::constant(slot == 1 || slot == 4 ? 1 : 0);
   if (op == "LayerNormalization" || op == "InstanceNormalization") return Initializer::constant(slot == 1 ? 1 : 0);
-  if (op == "Add" || op == "Sub" || op == "Gemm") return rank < 2 ? Initializer::constant(0) : Initializer::normal(0, kEmbeddingDeviation);
+  if (op == "Add" || op == "Sub" || op == "Gemm")
+    return rank < 2 ? Initializer::constant(0) : Initializer::normal(0, kEmbeddingDeviation);
   if (op == "Mul") return Initializer::constant(1);
   if (op == "PRelu") return Initializer::constant(0.25);
   return error("no first value is known for input {} of {}; freeze it, or train from the values it has", slot, describe(node));
@@ -38,7 +39,8 @@ const Node* first_use(const Value& value, const Value** used) {
   for (const Value* v = &value; !v->users().empty(); v = *used) {
     const Node* user = v->users().front();
     const std::string_view op = user->op().name;
-    if (op != "Transpose" && op != "Reshape" && op != "Unsqueeze" && op != "Squeeze" && op != "Identity" && op != "Expand") return user;
+    if (op != "Transpose" && op != "Reshape" && op != "Unsqueeze" && op != "Squeeze" && op != "Identity" && op != "Expand")
+      return user;
     *used = user->output();
   }
   return nullptr;

@@ -24,7 +24,8 @@ constexpr KindName kKinds[] = {
 Result<double> number_in(std::string_view key, std::string_view text) {
   double value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return error("{}={} is not a number", key, text);
+  if (problem != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+    return error("{}={} is not a number", key, text);
   return value;
 }
 
@@ -33,14 +34,22 @@ Status set(OptimizerOptions& o, const KindName& kind, std::string_view key, std:
   if (!known) return error("{} has no '{}'; it has {}", kind.name, key, kind.keys);
   SV_ASSIGN(const double value, number_in(key, text));
   const bool below_one = key == "momentum" || key.starts_with("beta");
-  if (value < 0 || (below_one && value >= 1)) return error("{}={} is out of range: it must be {}", key, text, below_one ? "in [0, 1)" : "0 or more");
-  if (key == "momentum") o.momentum = value;
-  else if (key == "weight_decay") o.weight_decay = value;
-  else if (key == "beta1") o.beta1 = value;
-  else if (key == "beta2") o.beta2 = value;
-  else if (key == "epsilon") o.epsilon = value;
-  else if (value == 0 || value == 1) o.nesterov = value == 1;
-  else return error("nesterov={} is neither 0 nor 1", text);
+  if (value < 0 || (below_one && value >= 1))
+    return error("{}={} is out of range: it must be {}", key, text, below_one ? "in [0, 1)" : "0 or more");
+  if (key == "momentum")
+    o.momentum = value;
+  else if (key == "weight_decay")
+    o.weight_decay = value;
+  else if (key == "beta1")
+    o.beta1 = value;
+  else if (key == "beta2")
+    o.beta2 = value;
+  else if (key == "epsilon")
+    o.epsilon = value;
+  else if (value == 0 || value == 1)
+    o.nesterov = value == 1;
+  else
+    return error("nesterov={} is neither 0 nor 1", text);
   return {};
 }
 
@@ -79,24 +88,29 @@ Result<OptimizerOptions> OptimizerOptions::parse(const std::string& text) {
 
 std::string OptimizerOptions::text() const {
   switch (kind) {
-    case Kind::sgd: return fmt::format("sgd:momentum={},nesterov={},weight_decay={}", momentum, nesterov ? 1 : 0, weight_decay);
-    case Kind::adagrad: return fmt::format("adagrad:epsilon={},weight_decay={}", epsilon, weight_decay);
+    case Kind::sgd:
+      return fmt::format("sgd:momentum={},nesterov={},weight_decay={}", momentum, nesterov ? 1 : 0, weight_decay);
+    case Kind::adagrad:
+      return fmt::format("adagrad:epsilon={},weight_decay={}", epsilon, weight_decay);
     default:
-      return fmt::format("{}:beta1={},beta2={},epsilon={},weight_decay={}", kind == Kind::adam ? "adam" : "adamw", beta1, beta2, epsilon,
-                         weight_decay);
+      return fmt::format("{}:beta1={},beta2={},epsilon={},weight_decay={}", kind == Kind::adam ? "adam" : "adamw", beta1, beta2,
+                         epsilon, weight_decay);
   }
 }
 
 std::vector<const char*> OptimizerOptions::states() const {
   switch (kind) {
-    case Kind::sgd: return momentum > 0 ? std::vector<const char*>{"velocity"} : std::vector<const char*>{};
-    case Kind::adagrad: return {"sum"};
-    default: return {"mean", "square"};
+    case Kind::sgd:
+      return momentum > 0 ? std::vector<const char*>{"velocity"} : std::vector<const char*>{};
+    case Kind::adagrad:
+      return {"sum"};
+    default:
+      return {"mean", "square"};
   }
 }
 
-std::vector<Value*> add_optimizer_step(Builder& b, const OptimizerOptions& o, Value* rate, Value* step, Value* weight, Value* gradient,
-                                       const std::vector<Value*>& states) {
+std::vector<Value*> add_optimizer_step(Builder& b, const OptimizerOptions& o, Value* rate, Value* step, Value* weight,
+                                       Value* gradient, const std::vector<Value*>& states) {
   using Kind = OptimizerOptions::Kind;
   const bool plain = o.kind == Kind::sgd && states.empty(), adam = o.kind == Kind::adam || o.kind == Kind::adamw;
   const char* op = plain ? "Sgd" : adam ? "AdamW" : o.kind == Kind::sgd ? "Momentum" : "Adagrad";
@@ -115,8 +129,8 @@ std::vector<Value*> add_optimizer_step(Builder& b, const OptimizerOptions& o, Va
   if (o.kind != Kind::sgd) attributes.set("epsilon", real(o.epsilon));
   std::vector<Value*> inputs{rate, step, weight, gradient};
   inputs.insert(inputs.end(), states.begin(), states.end());
-  const Node* node = b.node(plain || adam ? kInternalDomain : kTrainingDomain, op, std::move(inputs), 1 + states.size(), std::move(attributes),
-                            "update." + weight->name());
+  const Node* node = b.node(plain || adam ? kInternalDomain : kTrainingDomain, op, std::move(inputs), 1 + states.size(),
+                            std::move(attributes), "update." + weight->name());
   return node ? node->outputs() : std::vector<Value*>{};
 }
 

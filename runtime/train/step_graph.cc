@@ -17,7 +17,8 @@ struct LossNodes {
 /// Scores [.., classes] and labels [..] as [n, classes] and [n].
 Status flatten(Builder& b, Value*& scores, Value*& labels) {
   const Dim& classes = scores->type.shape.dims().back();
-  if (!classes.is_static()) return error("the number of classes of '{}' {} is not known", scores->name(), to_string(scores->type));
+  if (!classes.is_static())
+    return error("the number of classes of '{}' {} is not known", scores->name(), to_string(scores->type));
   scores = b.add("Reshape", {scores, b.integers({-1, classes.value()})}, {}, "scores");
   labels = b.add("Reshape", {labels, b.integers({-1})}, {}, "labels");
   return b.status();
@@ -48,7 +49,8 @@ Result<LossNodes> add_loss_nodes(Graph& graph, const LossChoice& choice, Value* 
 /// Gradients times min(1, limit / (norm of all + 1e-6)), as torch.nn.utils.clip_grad_norm_ does it.
 void clip(Builder& b, std::vector<Value*>& gradients, double limit) {
   std::vector<Value*> squares;
-  for (Value* g : gradients) squares.push_back(b.add("ReduceSumSquare", {g}, make_attributes({{"keepdims", int64_t{0}}}), "squares"));
+  for (Value* g : gradients)
+    squares.push_back(b.add("ReduceSumSquare", {g}, make_attributes({{"keepdims", int64_t{0}}}), "squares"));
   Value* norm = b.add("Sqrt", {b.add("Sum", squares)}, {}, "gradient_norm");
   Value* room = b.add("Add", {norm, b.constant(Tensor::scalar(1e-6f))});
   Value* factor = b.add("Div", {b.constant(Tensor::scalar(static_cast<float>(limit))), room});
@@ -69,8 +71,9 @@ struct Made {
 };
 
 /// Appends the new weights and then the new states to `outputs`, and what the states are to made.step.kept.
-Status add_updates(Made& made, Builder& b, const StepGraphOptions& options, Value* rate, Value* step, const std::vector<Value*>& weights,
-                   std::vector<Value*> gradients, const std::vector<RunningStatistic>& statistics, std::vector<Value*>& outputs) {
+Status add_updates(Made& made, Builder& b, const StepGraphOptions& options, Value* rate, Value* step,
+                   const std::vector<Value*>& weights, std::vector<Value*> gradients,
+                   const std::vector<RunningStatistic>& statistics, std::vector<Value*>& outputs) {
   if (options.clip_norm > 0) clip(b, gradients, options.clip_norm);
   const std::vector<const char*> kinds = options.optimizer.states();
   std::vector<Value*> states;
@@ -93,8 +96,10 @@ Status add_updates(Made& made, Builder& b, const StepGraphOptions& options, Valu
 /// Puts `values` first among the outputs; further ones of the network stay behind them, where they cost nothing.
 void set_outputs(Graph& graph, const std::vector<Value*>& values) {
   for (size_t i = 0; i < values.size(); ++i) {
-    if (i < graph.outputs().size()) graph.set_output(i, values[i]);
-    else graph.add_output(values[i]);
+    if (i < graph.outputs().size())
+      graph.set_output(i, values[i]);
+    else
+      graph.add_output(values[i]);
   }
 }
 
@@ -114,8 +119,10 @@ Result<Made> make(const Graph& network, const StepGraphOptions& options, const s
   for (const RunningStatistic& s : statistics) inputs.push_back(s.constant->name());
   SV_ASSIGN(const std::vector<Tensor> values, constants_to_inputs(graph, inputs));
   const size_t first = made.step.data_inputs + 3;
-  std::vector<Value*> weights(graph.inputs().begin() + static_cast<int64_t>(first), graph.inputs().begin() + static_cast<int64_t>(first + names.size()));
-  for (size_t i = first; i < graph.inputs().size(); ++i) made.step.kept.push_back({graph.inputs()[i]->name(), graph.inputs()[i]->type});
+  std::vector<Value*> weights(graph.inputs().begin() + static_cast<int64_t>(first),
+                              graph.inputs().begin() + static_cast<int64_t>(first + names.size()));
+  for (size_t i = first; i < graph.inputs().size(); ++i)
+    made.step.kept.push_back({graph.inputs()[i]->name(), graph.inputs()[i]->type});
   made.step.weights = names.size();
   made.step.statistics = statistics.size();
 
@@ -148,13 +155,15 @@ Result<Value*> prediction_of(const Graph& network, const LossChoice& loss) {
 Result<int64_t> class_axis_of(const Value& prediction, const LossChoice& loss) {
   const Shape& shape = prediction.type.shape;
   if (!shape.has_rank() || shape.rank() < 2)
-    return error("the loss needs scores of shape [samples, classes, ..]; output '{}' is {}", prediction.name(), to_string(prediction.type));
+    return error("the loss needs scores of shape [samples, classes, ..]; output '{}' is {}", prediction.name(),
+                 to_string(prediction.type));
   const int64_t axis = loss.class_axis.value_or(shape.rank() == 3 ? 2 : 1), positive = axis < 0 ? axis + shape.rank() : axis;
   if (positive < 1 || positive >= shape.rank())
-    return error("class axis {} of output '{}' {}: it must be one of the dimensions 1 to {}", axis, prediction.name(), to_string(prediction.type),
-                 shape.rank() - 1);
+    return error("class axis {} of output '{}' {}: it must be one of the dimensions 1 to {}", axis, prediction.name(),
+                 to_string(prediction.type), shape.rank() - 1);
   if (positive != 1 && positive != shape.rank() - 1)
-    return error("class axis {} of output '{}' {}: only dimension 1 and the last are supported", axis, prediction.name(), to_string(prediction.type));
+    return error("class axis {} of output '{}' {}: only dimension 1 and the last are supported", axis, prediction.name(),
+                 to_string(prediction.type));
   return positive;
 }
 
@@ -172,10 +181,14 @@ Result<StepGraph> make_training_step(const Graph& network, const StepGraphOption
   std::vector<std::string> names = trained_names(network, options);
   SV_ASSIGN(Made made, make(network, options, names));
   if (!made.unreached.empty()) {
-    std::erase_if(names, [&](const std::string& n) { return std::find(made.unreached.begin(), made.unreached.end(), n) != made.unreached.end(); });
+    std::erase_if(names, [&](const std::string& n) {
+      return std::find(made.unreached.begin(), made.unreached.end(), n) != made.unreached.end();
+    });
     SV_ASSIGN(made, make(network, options, names));
   }
-  if (names.empty()) return error("there is nothing to train: no float32 constant of rank 1 or more that the loss depends on and that is not frozen");
+  if (names.empty())
+    return error(
+        "there is nothing to train: no float32 constant of rank 1 or more that the loss depends on and that is not frozen");
   return std::move(made.step);
 }
 

@@ -1,7 +1,8 @@
 // The graph of one training step, and of one evaluation, made of an imported network.
 //
-//   inputs   data.. target rate step | weights.. statistics.. states..        outputs  loss right | weights.. statistics.. states..
-//                                      └────────── kept from step to step ──────────────────────────┘  in the same order
+//   inputs    data.. target rate step | weights.. statistics.. states..
+//                                     |    kept from step to step
+//   outputs                loss right | weights.. statistics.. states..
 //
 // What is kept is named: a weight or statistic as in the file, a state "optimizer/<state>/<weight>".
 #pragma once
@@ -18,10 +19,10 @@ namespace svengine {
 
 struct LossChoice {
   Loss kind = Loss::cross_entropy;
-  double label_smoothing = 0;                 // cross_entropy, nll
-  std::optional<int64_t> ignore_index = {};   // likewise
-  double beta = 1;                            // smooth_l1
-  std::string output = {};                    // the prediction's name; empty: the first output
+  double label_smoothing = 0;                // cross_entropy, nll
+  std::optional<int64_t> ignore_index = {};  // likewise
+  double beta = 1;                           // smooth_l1
+  std::string output = {};                   // the prediction's name; empty: the first output
   /// Of losses on labels: the prediction's dimension that counts classes; negative from the end. None: 1, but the last of rank 3
   /// ([samples, tokens, classes]).
   std::optional<int64_t> class_axis = {};
@@ -54,7 +55,7 @@ struct StepGraph {
 Result<StepGraph> make_training_step(const Graph& network, const StepGraphOptions& options);
 
 struct EvaluationGraph {
-  Graph graph;             // inputs: data.. target, then `kept`; outputs: the network's own, loss, right
+  Graph graph;  // inputs: data.. target, then `kept`; outputs: the network's own, loss, right
   size_t data_inputs = 0;
 };
 

@@ -5,9 +5,9 @@
 //
 // Weights, running statistics and optimiser states live in one set of buffers of the trainer's own, which are inputs of the step
 // and, bound to the same memory, its outputs: every step updates them in place and copies nothing. That is safe because an
-// optimiser's node, and the update of a running statistic, reads and writes element by element; because the optimiser's nodes come
-// last in the graph, so that everything else has read the weights before; and because nobody but BatchNormalization itself reads its
-// running statistics.
+// optimiser's node, and the update of a running statistic, reads and writes element by element; because the optimiser's nodes
+// come last in the graph, so that everything else has read the weights before; and because nobody but BatchNormalization itself
+// reads its running statistics.
 //
 // What a step does is a function of weights, states, batch, rate, seed and the number of the step alone: bitwise the same for any
 // number of threads.
@@ -25,10 +25,11 @@ namespace svengine {
 
 struct TrainerOptions {
   StepGraphOptions step;
-  /// Weights, and running statistics that are not frozen, begin anew, drawn by the seed (initial_weights.h); else with the network's.
+  /// Weights, and running statistics that are not frozen, begin anew, drawn by the seed (initial_weights.h); else with the
+  /// network's.
   bool initialise = false;
-  /// After every step all that it changed is looked at; if something is not finite, the step is done again from what was before, and
-  /// the error names the first operator whose result is not finite. Keeps a second copy of all weights.
+  /// After every step all that it changed is looked at; if something is not finite, the step is done again from what was before,
+  /// and the error names the first operator whose result is not finite. Keeps a second copy of all weights.
   bool detect_anomaly = false;
   SessionOptions session;
 };
@@ -42,7 +43,8 @@ struct StepResult {
 /// Not thread-safe.
 class Trainer {
  public:
-  /// Dimension 0 of every input is taken for the batch, of any size. Errors say what of the network or of the options does not fit.
+  /// Dimension 0 of every input is taken for the batch, of any size. Errors say what of the network or of the options does not
+  /// fit.
   static Result<std::unique_ptr<Trainer>> create(Graph network, TrainerOptions options);
   ~Trainer();
 
@@ -52,8 +54,8 @@ class Trainer {
   /// How many classes there are; 0 where there are no labels, or the network does not say.
   int64_t classes() const { return classes_; }
 
-  /// One step. Refuses batches that do not fit, and labels out of range, with nothing changed. A loss that is not finite is an error;
-  /// weights are lost then.
+  /// One step. Refuses batches that do not fit, and labels out of range, with nothing changed. A loss that is not finite is an
+  /// error; weights are lost then.
   Result<StepResult> step(const std::vector<Tensor>& data, const Tensor& target, double rate, bool profile = false);
 
   /// The loss of the inference form with the present weights; changes nothing.
@@ -64,8 +66,8 @@ class Trainer {
 
   /// How many steps were done.
   int64_t steps() const { return steps_; }
-  /// Names, shapes and values of what goes from step to step: weights, then running statistics, then states. Shares storage with the
-  /// trainer, so it is good until the next step.
+  /// Names, shapes and values of what goes from step to step: weights, then running statistics, then states. Shares storage with
+  /// the trainer, so it is good until the next step.
   std::vector<CheckpointTensor> state() const;
   size_t weight_count() const { return graph_.weights; }
   /// Numbers that are trained.
@@ -81,7 +83,8 @@ class Trainer {
   Status take_values();
   Status check_target(const std::vector<Tensor>& data, const Tensor& target) const;
   StepResult result_of(const Tensor& loss, const Tensor& right, const Tensor& target) const;
-  std::vector<Tensor> inputs_with(const std::vector<Tensor>& data, const Tensor& target, double rate, const std::vector<Tensor>& kept) const;
+  std::vector<Tensor> inputs_with(const std::vector<Tensor>& data, const Tensor& target, double rate,
+                                  const std::vector<Tensor>& kept) const;
   Status keep_copies();
   Status look_for_anomaly(const std::vector<Tensor>& data, const Tensor& target, double rate, double loss) const;
 

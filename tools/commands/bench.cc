@@ -26,7 +26,7 @@ struct Options {
   bool profile = false;
   bool train = false;
   TrainingSettings training;
-  int64_t batch = 16;      // of a training step
+  int64_t batch = 16;  // of a training step
   size_t top = 5;
   bool json = false;
 };
@@ -134,8 +134,8 @@ std::string to_text(const Options& options, const Session& session, const Report
   Table head, times({}, {Table::Align::left, Table::Align::right});
   head.row({"model", options.model});
   head.row({"inputs", r.inputs + (random ? fmt::format(" (random, seed {})", options.inputs.seed) : "")});
-  head.row({"runs on", fmt::format("{}, {} threads, {}", session.kernels().name, session.team().threads(),
-                                   session.page_report())});
+  head.row(
+      {"runs on", fmt::format("{}, {} threads, {}", session.kernels().name, session.team().threads(), session.page_report())});
   const CacheReport cache = session.cache_report();
   if (!cache.file.empty())
     head.row({"cache", fmt::format("{} packed forms ({}) found, {} packed{}{}", cache.forms.found,
@@ -159,8 +159,10 @@ std::string to_text(const Options& options, const Session& session, const Report
 }
 
 void print_report(const Options& options, const Session& session, const Report& report, bool random) {
-  if (options.json) put_json(to_json(options, session, report));
-  else put(to_text(options, session, report, random));
+  if (options.json)
+    put_json(to_json(options, session, report));
+  else
+    put(to_text(options, session, report, random));
 }
 
 Result<int> run_training(Options options) {
@@ -233,7 +235,9 @@ Action add_bench(CLI::App& program) {
       ->type_name("SECONDS");
   command.add_flag("--profile", options->profile, "Show the costliest nodes and operators");
   command.add_option("--top", options->top, "How many of them (default: 5)")->check(within(1, 1 << 20))->type_name("N");
-  CLI::Option* train = command.add_flag("--train", options->train, "Measure a training step: forward, backward, update of the weights")->group("Training");
+  CLI::Option* train =
+      command.add_flag("--train", options->train, "Measure a training step: forward, backward, update of the weights")
+          ->group("Training");
   add_step_options(command, options->training, "Training");
   command.add_option("--batch", options->batch, "Samples of a training step (default: 16)")
       ->check(within(int64_t{1}, int64_t{1} << 24))
@@ -244,7 +248,8 @@ Action add_bench(CLI::App& program) {
   add_runtime_options(command, options->runtime);
   add_json(command, options->json);
   command.footer(
-      "Times are of whole runs, outputs allocated; throughput counts samples: the leading dimension of the first input, where the\n"
+      "Times are of whole runs, outputs allocated; throughput counts samples: the leading dimension of the first input, where "
+      "the\n"
       "first output has the same. A node's GFLOP/s are its arithmetic as written, so a fused one counts what it replaced.\n"
       "Examples:\n  svengine bench resnet50.onnx --dim N=8\n  svengine bench bert.onnx --dim S=128 --iterations 100 --json\n"
       "  svengine bench resnet50.onnx --profile --top 10\n"

@@ -61,12 +61,15 @@ class ProgressLine {
 
   void show(const Progress& p) {
     if (!shown_) return;
-    if (const double now = watch_.milliseconds(); p.batch < p.batches && now - last_ < 100) return;
-    else last_ = now;
+    if (const double now = watch_.milliseconds(); p.batch < p.batches && now - last_ < 100)
+      return;
+    else
+      last_ = now;
     constexpr int64_t kBar = 24;
     const auto filled = static_cast<size_t>(kBar * p.batch / p.batches);
-    const std::string line = fmt::format("epoch {}/{} [{}{}] {}/{}  loss {:.4f}  {:.1f}/s", p.epoch, epochs_, std::string(filled, '='),
-                                         std::string(kBar - filled, ' '), p.batch, p.batches, p.loss, p.samples_per_second);
+    const std::string line =
+        fmt::format("epoch {}/{} [{}{}] {}/{}  loss {:.4f}  {:.1f}/s", p.epoch, epochs_, std::string(filled, '='),
+                    std::string(kBar - filled, ' '), p.batch, p.batches, p.loss, p.samples_per_second);
     fmt::print(stderr, "\r{}\x1b[K", line.substr(0, columns()));
     std::fflush(stderr);
     dirty_ = true;
@@ -121,8 +124,10 @@ Status write_network(const Trainer& trainer, const Model& model, const std::stri
 /// The folder must be there before hours of work, not after.
 Status check_output(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
-  if (!std::filesystem::is_directory(folder)) return error("--output {}: there is no folder {}", printable(path), printable(folder.string()));
-  if (access(folder.c_str(), W_OK) != 0) return error("--output {}: {} is not writable", printable(path), printable(folder.string()));
+  if (!std::filesystem::is_directory(folder))
+    return error("--output {}: there is no folder {}", printable(path), printable(folder.string()));
+  if (access(folder.c_str(), W_OK) != 0)
+    return error("--output {}: {} is not writable", printable(path), printable(folder.string()));
   return {};
 }
 
@@ -201,51 +206,112 @@ Result<int> run(Options options) {
   if (!outcome.stopped && !options.output.empty()) SV_TRY(write_network(trainer, model, options.output));
   if (options.json) put_json(to_json(options, trainer, trainer.session(), data, outcome));
   if (outcome.stopped && r.checkpoint.empty()) {
-    print_error(fmt::format("stopped by {} after step {}; nothing is saved: there is no --checkpoint", *outcome.stopped, trainer.steps()));
+    print_error(fmt::format("stopped by {} after step {}; nothing is saved: there is no --checkpoint", *outcome.stopped,
+                            trainer.steps()));
     return kFailed;
   }
-  if (outcome.stopped) print_hint(fmt::format("stopped by {} after step {}, saved in {}; --resume continues", *outcome.stopped, trainer.steps(), r.checkpoint));
+  if (outcome.stopped)
+    print_hint(fmt::format("stopped by {} after step {}, saved in {}; --resume continues", *outcome.stopped, trainer.steps(),
+                           r.checkpoint));
   return kSuccess;
 }
 
 void add_data_options(CLI::App& command, DataOptions& o) {
   constexpr const char* kGroup = "Data";
-  command.add_option("--data", o.data, "MNIST or CIFAR folder, folder of images by class, .npy/.npz arrays (or a,b), tokens as text")
-      ->required()->type_name("SOURCE")->group(kGroup);
-  CLI::Option* validate = command.add_option("--validate", o.validate, "Held-out data: another source, or 'test': the part of --data meant for it")
-      ->type_name("SOURCE")->group(kGroup);
+  command
+      .add_option("--data", o.data, "MNIST or CIFAR folder, folder of images by class, .npy/.npz arrays (or a,b), tokens as text")
+      ->required()
+      ->type_name("SOURCE")
+      ->group(kGroup);
+  CLI::Option* validate =
+      command.add_option("--validate", o.validate, "Held-out data: another source, or 'test': the part of --data meant for it")
+          ->type_name("SOURCE")
+          ->group(kGroup);
   command.add_option("--hold-out", o.hold_out, "Hold out this share of --data, drawn by the seed")
-      ->check(within(1e-9, 1 - 1e-9))->excludes(validate)->type_name("SHARE")->group(kGroup);
-  command.add_option("--field", o.fields, "Which field of the data is which input of the network; target=FIELD: what the answer is compared with")
-      ->allow_extra_args(false)->type_name("INPUT=FIELD")->group(kGroup);
-  command.add_option("--batch", o.batch, "Samples a step (default: 32)")->check(within(int64_t{1}, int64_t{1} << 24))->type_name("N")->group(kGroup);
+      ->check(within(1e-9, 1 - 1e-9))
+      ->excludes(validate)
+      ->type_name("SHARE")
+      ->group(kGroup);
+  command
+      .add_option("--field", o.fields,
+                  "Which field of the data is which input of the network; target=FIELD: what the answer is compared with")
+      ->allow_extra_args(false)
+      ->type_name("INPUT=FIELD")
+      ->group(kGroup);
+  command.add_option("--batch", o.batch, "Samples a step (default: 32)")
+      ->check(within(int64_t{1}, int64_t{1} << 24))
+      ->type_name("N")
+      ->group(kGroup);
   command.add_flag("--drop-last", o.drop_last, "Leave out the last batch of an epoch if it is not full")->group(kGroup);
   command.add_flag("--in-order", o.in_order, "Do not shuffle")->group(kGroup);
-  command.add_option("--augment", o.augment, "Of images, at random: crop=PIXELS of padding, flip")->type_name("LIST")->group(kGroup);
+  command.add_option("--augment", o.augment, "Of images, at random: crop=PIXELS of padding, flip")
+      ->type_name("LIST")
+      ->group(kGroup);
   command.add_option("--image-mean", o.mean, "Subtracted from pixels, which are 0..1: one number, or one a channel (default: 0)")
-      ->delimiter(',')->allow_extra_args(false)->type_name("M[,M,M]")->group(kGroup);
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("M[,M,M]")
+      ->group(kGroup);
   command.add_option("--image-std", o.std, "Pixels are divided by this after that (default: 1)")
-      ->delimiter(',')->allow_extra_args(false)->type_name("S[,S,S]")->group(kGroup);
-  command.add_option("--resize", o.resize, "Bring images of a folder to this height and width")->check(within(int64_t{1}, int64_t{1} << 14))->type_name("PIXELS")->group(kGroup);
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("S[,S,S]")
+      ->group(kGroup);
+  command.add_option("--resize", o.resize, "Bring images of a folder to this height and width")
+      ->check(within(int64_t{1}, int64_t{1} << 14))
+      ->type_name("PIXELS")
+      ->group(kGroup);
   command.add_option("--tokens", o.tokens, "Text is one stream, cut into samples of N tokens; targets are the tokens after them")
-      ->check(within(int64_t{1}, int64_t{1} << 24))->type_name("N")->group(kGroup);
+      ->check(within(int64_t{1}, int64_t{1} << 24))
+      ->type_name("N")
+      ->group(kGroup);
   command.add_flag("--skip-bad", o.skip_bad, "Go on without samples that cannot be read, naming them")->group(kGroup);
-  command.add_option("--load-threads", o.threads, "Threads that make batches in the background (default: 1)")->check(within(0, 256))->type_name("N")->group(kGroup);
+  command.add_option("--load-threads", o.threads, "Threads that make batches in the background (default: 1)")
+      ->check(within(0, 256))
+      ->type_name("N")
+      ->group(kGroup);
 }
 
 void add_run_options(CLI::App& command, Options& o) {
   constexpr const char* kGroup = "Run";
-  command.add_option("--epochs", o.run.epochs, "Times through the data (default: 1)")->check(within(int64_t{1}, int64_t{1} << 40))->type_name("N")->group(kGroup);
+  command.add_option("--epochs", o.run.epochs, "Times through the data (default: 1)")
+      ->check(within(int64_t{1}, int64_t{1} << 40))
+      ->type_name("N")
+      ->group(kGroup);
   command.add_option("--lr", o.run.rate, "Learning rate (default: 0.1)")->check(not_negative())->type_name("RATE")->group(kGroup);
-  command.add_option("--schedule", o.schedule, "How it changes: constant, step:every=30, cosine:epochs=90,warmup=5, linear:.., noam:..")
-      ->type_name("SCHEDULE")->group(kGroup);
-  CLI::Option* checkpoint = command.add_option("--checkpoint", o.run.checkpoint, "Folder for checkpoints, one after every epoch")->type_name("DIR")->group(kGroup);
-  command.add_option("--keep", o.run.keep, "Checkpoints to keep (default: 3)")->check(within(1, 1 << 20))->needs(checkpoint)->type_name("N")->group(kGroup);
-  command.add_option("--save-every", o.run.save_every, "Save after so many steps, too")->check(within(int64_t{1}, int64_t{1} << 40))->needs(checkpoint)->type_name("STEPS")->group(kGroup);
-  command.add_flag("--resume", o.run.resume, "Continue from the newest checkpoint, bitwise as if never interrupted; begin where there is none")->needs(checkpoint)->group(kGroup);
-  command.add_option("--max-time", o.run.max_time, "Save and end in time: 90, 45m, 1h30m, 1:30:00")->type_name("TIME")->group(kGroup);
-  command.add_option("--log-dir", o.run.log_dir, "Folder for TensorBoard events, training.csv (epochs) and steps.csv")->type_name("DIR")->group(kGroup);
-  command.add_option("--log-every", o.run.log_every, "Steps between events of single steps (default: 50)")->check(within(int64_t{1}, int64_t{1} << 40))->type_name("STEPS")->group(kGroup);
+  command
+      .add_option("--schedule", o.schedule,
+                  "How it changes: constant, step:every=30, cosine:epochs=90,warmup=5, linear:.., noam:..")
+      ->type_name("SCHEDULE")
+      ->group(kGroup);
+  CLI::Option* checkpoint = command.add_option("--checkpoint", o.run.checkpoint, "Folder for checkpoints, one after every epoch")
+                                ->type_name("DIR")
+                                ->group(kGroup);
+  command.add_option("--keep", o.run.keep, "Checkpoints to keep (default: 3)")
+      ->check(within(1, 1 << 20))
+      ->needs(checkpoint)
+      ->type_name("N")
+      ->group(kGroup);
+  command.add_option("--save-every", o.run.save_every, "Save after so many steps, too")
+      ->check(within(int64_t{1}, int64_t{1} << 40))
+      ->needs(checkpoint)
+      ->type_name("STEPS")
+      ->group(kGroup);
+  command
+      .add_flag("--resume", o.run.resume,
+                "Continue from the newest checkpoint, bitwise as if never interrupted; begin where there is none")
+      ->needs(checkpoint)
+      ->group(kGroup);
+  command.add_option("--max-time", o.run.max_time, "Save and end in time: 90, 45m, 1h30m, 1:30:00")
+      ->type_name("TIME")
+      ->group(kGroup);
+  command.add_option("--log-dir", o.run.log_dir, "Folder for TensorBoard events, training.csv (epochs) and steps.csv")
+      ->type_name("DIR")
+      ->group(kGroup);
+  command.add_option("--log-every", o.run.log_every, "Steps between events of single steps (default: 50)")
+      ->check(within(int64_t{1}, int64_t{1} << 40))
+      ->type_name("STEPS")
+      ->group(kGroup);
 }
 
 }  // namespace
@@ -261,10 +327,14 @@ Action add_train(CLI::App& program) {
   add_runtime_options(command, options->runtime);
   add_json(command, options->json);
   command.footer(
-      "SIGTERM, SIGUSR1 and SIGINT save and end (exit code 0 with --checkpoint, else 1). Constants of rank 1 or more are trained, but for\n"
-      "--freeze; running statistics of batch norms are updated. Losses are means over a stretch of data; held-out data are run in inference form.\n"
-      "Example:\n  svengine train resnet.onnx --data /usr/share/datasets/fashion-mnist --validate test --batch 128 --epochs 10 \\\n"
-      "    --optimizer sgd:momentum=0.9,weight_decay=5e-4 --lr 0.1 --schedule cosine:epochs=10,warmup=1 --augment crop=2,flip --init \\\n"
+      "SIGTERM, SIGUSR1 and SIGINT save and end (exit code 0 with --checkpoint, else 1). Constants of rank 1 or more are "
+      "trained, but for\n"
+      "--freeze; running statistics of batch norms are updated. Losses are means over a stretch of data; held-out data are run "
+      "in inference form.\n"
+      "Example:\n  svengine train resnet.onnx --data /usr/share/datasets/fashion-mnist --validate test --batch 128 --epochs 10 "
+      "\\\n"
+      "    --optimizer sgd:momentum=0.9,weight_decay=5e-4 --lr 0.1 --schedule cosine:epochs=10,warmup=1 --augment crop=2,flip "
+      "--init \\\n"
       "    --output trained.onnx");
   return [options] { return run(*options); };
 }

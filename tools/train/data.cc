@@ -38,7 +38,8 @@ Result<Sets> open_sets(const DataOptions& o) {
     return out;
   }
   if (!std::filesystem::is_directory(o.data) || is_image_folder(o.data))
-    return error("--validate test: {} has no part of its own for that; name another source, or use --hold-out SHARE", printable(o.data));
+    return error("--validate test: {} has no part of its own for that; name another source, or use --hold-out SHARE",
+                 printable(o.data));
   SV_ASSIGN(out.held_out, open_part(o.data, Split::test, o));
   return out;
 }
@@ -113,8 +114,8 @@ Status check_fit(const Field& field, const Session::Port& port, const char* what
   for (size_t i = 0; fits && shape.has_rank() && i < field.dims.size(); ++i)
     fits = !shape[i + 1].is_static() || shape[i + 1].value() == field.dims[i];
   if (fits) return {};
-  return error("{} '{}' needs {}, but a batch of field '{}' is {}[Nx{}]", what, port.name, to_string(port.type), field.name, name_of(field.type),
-               field.dims.empty() ? std::string() : to_string(field.dims));
+  return error("{} '{}' needs {}, but a batch of field '{}' is {}[Nx{}]", what, port.name, to_string(port.type), field.name,
+               name_of(field.type), field.dims.empty() ? std::string() : to_string(field.dims));
 }
 
 }  // namespace
@@ -131,10 +132,15 @@ Status TrainingData::match(const DataOptions& options, const Trainer& trainer) {
     Result<size_t> field = field_named(fields, text.substr(equals + 1));
     if (!field.ok()) return std::move(field).error().in("--field " + text);
     const std::string input = text.substr(0, equals);
-    const auto port = std::find_if(trainer.data().begin(), trainer.data().end(), [&](const Session::Port& p) { return p.name == input; });
-    if (port != trainer.data().end()) data_fields_[static_cast<size_t>(port - trainer.data().begin())] = *field;
-    else if (input == "target") target_field_ = *field;
-    else return error("--field {}: the network has no input '{}'; it has {} (and 'target' is what its answer is compared with)", text, input, ports_text(trainer.data()));
+    const auto port =
+        std::find_if(trainer.data().begin(), trainer.data().end(), [&](const Session::Port& p) { return p.name == input; });
+    if (port != trainer.data().end())
+      data_fields_[static_cast<size_t>(port - trainer.data().begin())] = *field;
+    else if (input == "target")
+      target_field_ = *field;
+    else
+      return error("--field {}: the network has no input '{}'; it has {} (and 'target' is what its answer is compared with)",
+                   text, input, ports_text(trainer.data()));
     taken[*field] = true;
   }
   for (const char* name : {"label", "labels", "target", "targets", "y"})
@@ -153,13 +159,14 @@ Status TrainingData::match(const DataOptions& options, const Trainer& trainer) {
     if (next < fields.size()) target_field_ = next;
   }
   if (target_field_ == kNone || std::find(data_fields_.begin(), data_fields_.end(), kNone) != data_fields_.end())
-    return error("the data have {}, too few for the network's inputs {} and the target {}; --field INPUT=FIELD says which is which", to_string(fields),
-                 ports_text(trainer.data()), to_string(trainer.target().type));
+    return error(
+        "the data have {}, too few for the network's inputs {} and the target {}; --field INPUT=FIELD says which is which",
+        to_string(fields), ports_text(trainer.data()), to_string(trainer.target().type));
   for (size_t i = 0; i < data_fields_.size(); ++i) SV_TRY(check_fit(fields[data_fields_[i]], trainer.data()[i], "input"));
   SV_TRY(check_fit(fields[target_field_], trainer.target(), "the"));
   if (trainer.classes() > 0 && fields[target_field_].name == "label" && set_->classes() > trainer.classes())
-    return error("the data tell {} classes apart (labels 0 to {}), the network only {}: its prediction needs {} values a sample", set_->classes(),
-                 set_->classes() - 1, trainer.classes(), set_->classes());
+    return error("the data tell {} classes apart (labels 0 to {}), the network only {}: its prediction needs {} values a sample",
+                 set_->classes(), set_->classes() - 1, trainer.classes(), set_->classes());
   return {};
 }
 
@@ -172,7 +179,8 @@ Result<TrainingData> TrainingData::open(const DataOptions& options, const Traine
   if (!sets.held_out) return out;
   SV_ASSIGN(out.held_out_, loader_of(sets.held_out, options, false));
   if (out.held_out_->fields() != out.training_->fields())
-    return error("held-out data have {}, the training data {}", to_string(out.held_out_->fields()), to_string(out.training_->fields()));
+    return error("held-out data have {}, the training data {}", to_string(out.held_out_->fields()),
+                 to_string(out.training_->fields()));
   return out;
 }
 

@@ -18,10 +18,10 @@ struct DataOptions {
   std::string augment;              // crop=4,flip
   std::vector<float> mean, std;     // of pixels
   int64_t batch = 32;
-  int64_t tokens = 0;               // > 0: text is one stream, cut into samples of so many tokens
-  int64_t resize = 0;               // > 0: of folders of images: to this height and width
+  int64_t tokens = 0;  // > 0: text is one stream, cut into samples of so many tokens
+  int64_t resize = 0;  // > 0: of folders of images: to this height and width
   bool drop_last = false, skip_bad = false, in_order = false;
-  int threads = 1;                  // that load
+  int threads = 1;  // that load
   uint64_t seed = 1;
 };
 

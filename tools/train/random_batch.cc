@@ -25,17 +25,22 @@ Result<Dims> target_dims(const Trainer& trainer, int64_t batch, const std::map<s
   for (size_t d = 0; d < port.type.shape.dims().size(); ++d) {
     const Dim& dim = port.type.shape[d];
     const auto known = sizes.find(dim.symbol());
-    if (d == 0) out.push_back(batch);
-    else if (dim.is_static()) out.push_back(dim.value());
-    else if (dim.is_symbolic() && known != sizes.end()) out.push_back(known->second);
-    else return error("dimension {} of the target {} is not known from the inputs", d, to_string(port.type));
+    if (d == 0)
+      out.push_back(batch);
+    else if (dim.is_static())
+      out.push_back(dim.value());
+    else if (dim.is_symbolic() && known != sizes.end())
+      out.push_back(known->second);
+    else
+      return error("dimension {} of the target {} is not known from the inputs", d, to_string(port.type));
   }
   return out;
 }
 
 }  // namespace
 
-Result<RandomBatch> make_random_batch(const Trainer& trainer, int64_t batch, const InputOptions& options, const IndexBounds& bounds) {
+Result<RandomBatch> make_random_batch(const Trainer& trainer, int64_t batch, const InputOptions& options,
+                                      const IndexBounds& bounds) {
   std::vector<Session::Port> ports = trainer.data();
   for (Session::Port& p : ports)
     if (p.type.shape.has_rank() && p.type.shape.rank() > 0) p.type.shape[0] = Dim(batch);

@@ -12,6 +12,7 @@ struct RandomBatch {
 
 /// Inputs as make_inputs() has them, dimension 0 of each being the batch; labels anywhere among the classes, and other targets in
 /// [-0.5, 0.5). The target's dimensions after the first are those of the same name among the inputs.
-Result<RandomBatch> make_random_batch(const Trainer& trainer, int64_t batch, const InputOptions& options, const IndexBounds& bounds);
+Result<RandomBatch> make_random_batch(const Trainer& trainer, int64_t batch, const InputOptions& options,
+                                      const IndexBounds& bounds);
 
 }  // namespace svengine::tool

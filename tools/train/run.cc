@@ -10,7 +10,8 @@
 namespace svengine::tool {
 namespace {
 
-const std::vector<std::string> kColumns = {"epoch", "train/loss", "train/accuracy", "held-out/loss", "held-out/accuracy", "rate", "samples_per_s"};
+const std::vector<std::string> kColumns = {"epoch", "train/loss",   "train/accuracy", "held-out/loss", "held-out/accuracy",
+                                           "rate",  "samples_per_s"};
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -46,7 +47,8 @@ Status TrainingRun::open_checkpoints() {
   SV_ASSIGN(writer_, CheckpointWriter::open(options_.checkpoint, {.keep = options_.keep}));
   SV_ASSIGN(const std::vector<int64_t> there, checkpoint_generations(options_.checkpoint));
   if (!options_.resume && !there.empty())
-    return error("{} holds checkpoints already: --resume continues from them, another folder begins anew", printable(options_.checkpoint));
+    return error("{} holds checkpoints already: --resume continues from them, another folder begins anew",
+                 printable(options_.checkpoint));
   return options_.resume ? resume() : Status();
 }
 
@@ -58,8 +60,8 @@ Status TrainingRun::resume() {
   for (const auto& [name, value] : options_.settings) {
     SV_ASSIGN(const std::string then, facts.text(name));
     if (then != value)
-      return error("{}: the run to resume has {} {}, this one {}; resuming continues bitwise, so they must agree", printable(options_.checkpoint), name,
-                   then, value);
+      return error("{}: the run to resume has {} {}, this one {}; resuming continues bitwise, so they must agree",
+                   printable(options_.checkpoint), name, then, value);
   }
   SV_ASSIGN(const int64_t step, facts.integer(kStep));
   SV_ASSIGN(const int64_t epoch, facts.integer(kEpoch));
@@ -70,7 +72,8 @@ Status TrainingRun::resume() {
   SV_TRY(trainer_->restore(loaded->content.tensors, step));
   SV_TRY(data_->training().seek({epoch, batch}));
   resumed_at_ = saved_at_ = step;
-  events_.note(fmt::format("resumed from checkpoint {} after {} steps (epoch {}, batch {})", loaded->generation, step, epoch + 1, batch));
+  events_.note(
+      fmt::format("resumed from checkpoint {} after {} steps (epoch {}, batch {})", loaded->generation, step, epoch + 1, batch));
   return {};
 }
 
@@ -99,7 +102,8 @@ Status TrainingRun::open_logs() {
   if (options_.log_dir.empty()) return {};
   SV_ASSIGN(tensorboard_, EventWriter::open(options_.log_dir));
   SV_ASSIGN(csv_, CsvLog::open((std::filesystem::path(options_.log_dir) / "training.csv").string(), kColumns, trainer_->steps()));
-  SV_ASSIGN(steps_csv_, CsvLog::open((std::filesystem::path(options_.log_dir) / "steps.csv").string(), {"loss", "rate"}, trainer_->steps()));
+  SV_ASSIGN(steps_csv_,
+            CsvLog::open((std::filesystem::path(options_.log_dir) / "steps.csv").string(), {"loss", "rate"}, trainer_->steps()));
   return {};
 }
 
@@ -114,9 +118,11 @@ Status TrainingRun::log_step(double loss, double rate) {
 Status TrainingRun::log_epoch(const EpochReport& r) {
   if (!tensorboard_) return {};
   const int64_t step = trainer_->steps();
-  const auto held_out = [&](double (Sums::*value)() const) { return r.held_out ? std::optional(((*r.held_out).*value)()) : std::nullopt; };
-  const std::vector<std::optional<double>> row = {static_cast<double>(r.epoch),     r.training.mean_loss(),        r.training.accuracy(),
-                                                  held_out(&Sums::mean_loss), held_out(&Sums::accuracy), r.rate,
+  const auto held_out = [&](double (Sums::*value)() const) {
+    return r.held_out ? std::optional(((*r.held_out).*value)()) : std::nullopt;
+  };
+  const std::vector<std::optional<double>> row = {static_cast<double>(r.epoch), r.training.mean_loss(),    r.training.accuracy(),
+                                                  held_out(&Sums::mean_loss),   held_out(&Sums::accuracy), r.rate,
                                                   r.samples_per_second};
   for (size_t i = 0; i < row.size(); ++i)
     if (row[i]) SV_TRY(tensorboard_->scalar(kColumns[i], step, *row[i]));
@@ -143,7 +149,8 @@ Status TrainingRun::step() {
   busy_ += took;
   deadline_.step_took(took);
   SV_TRY(log_step(result->loss, rate));
-  events_.progress({at.epoch + 1, at.batch + 1, loader.batches_per_epoch(), sums_.mean_loss(), static_cast<double>(seen_) / busy_});
+  events_.progress(
+      {at.epoch + 1, at.batch + 1, loader.batches_per_epoch(), sums_.mean_loss(), static_cast<double>(seen_) / busy_});
   return batch.last_of_epoch ? end_epoch() : Status();
 }
 

@@ -15,19 +15,19 @@ struct RunOptions {
   int64_t epochs = 1;
   double rate = 0.1;
   Schedule schedule;
-  std::string checkpoint;   // a folder; empty: none is written
+  std::string checkpoint;  // a folder; empty: none is written
   int keep = 3;
-  int64_t save_every = 0;   // steps; 0: after every epoch only
+  int64_t save_every = 0;  // steps; 0: after every epoch only
   bool resume = false;
-  std::string log_dir;      // empty: none
-  int64_t log_every = 50;   // steps
-  std::string max_time;     // empty: no limit
+  std::string log_dir;                                        // empty: none
+  int64_t log_every = 50;                                     // steps
+  std::string max_time;                                       // empty: no limit
   std::vector<std::pair<std::string, std::string>> settings;  // of which a checkpoint must have the same: option and value
 };
 
 /// Sums over a stretch of data.
 struct Sums {
-  double loss = 0;         // times what was counted
+  double loss = 0;  // times what was counted
   int64_t right = 0, counted = 0;
 
   void add(const StepResult& result);
@@ -39,7 +39,7 @@ struct EpochReport {
   int64_t epoch = 0;  // from 1
   Sums training;
   std::optional<Sums> held_out;
-  double rate = 0;               // of the last step
+  double rate = 0;                // of the last step
   double samples_per_second = 0;  // of training, without evaluation and saving; of this process's share of the epoch
 };
 
@@ -56,11 +56,12 @@ struct Events {
 
 class TrainingRun {
  public:
-  /// Resumes from the newest checkpoint where that is wanted and there is one. Refuses checkpoints of other settings, naming them.
+  /// Resumes from the newest checkpoint where that is wanted and there is one. Refuses checkpoints of other settings, naming
+  /// them.
   static Result<TrainingRun> create(Trainer& trainer, TrainingData& data, RunOptions options, Events events);
 
-  /// Until the last epoch is done, or something ends it before: then "SIGTERM" or "--max-time" is returned, and all is saved where
-  /// there is a folder for it.
+  /// Until the last epoch is done, or something ends it before: then "SIGTERM" or "--max-time" is returned, and all is saved
+  /// where there is a folder for it.
   Result<std::optional<std::string>> run();
 
   /// Where resume found the run: steps done; 0 for a fresh one.
@@ -87,10 +88,10 @@ class TrainingRun {
   std::unique_ptr<EventWriter> tensorboard_;
   std::unique_ptr<CsvLog> csv_, steps_csv_;
   Deadline deadline_;
-  Sums sums_;                 // of the present epoch
-  double rate_ = 0;           // of the last step
-  int64_t seen_ = 0;          // samples of this process in the present epoch
-  double busy_ = 0;           // seconds that took
+  Sums sums_;         // of the present epoch
+  double rate_ = 0;   // of the last step
+  int64_t seen_ = 0;  // samples of this process in the present epoch
+  double busy_ = 0;   // seconds that took
   int64_t resumed_at_ = 0, saved_at_ = -1;
 };
 

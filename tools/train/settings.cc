@@ -33,8 +33,9 @@ TrainerOptions TrainingSettings::trainer(const SessionOptions& session) const {
 std::vector<std::pair<std::string, std::string>> TrainingSettings::facts() const {
   std::string frozen;
   for (const std::string& p : freeze) frozen += (frozen.empty() ? "" : " ") + p;
-  return {{"--loss", fmt::format("{} of '{}', smoothing {}, beta {}, ignoring {}, class axis {}", loss, step.loss.output, step.loss.label_smoothing,
-                                 step.loss.beta, ignore_index.empty() ? "nothing" : std::to_string(ignore_index.front()),
+  return {{"--loss", fmt::format("{} of '{}', smoothing {}, beta {}, ignoring {}, class axis {}", loss, step.loss.output,
+                                 step.loss.label_smoothing, step.loss.beta,
+                                 ignore_index.empty() ? "nothing" : std::to_string(ignore_index.front()),
                                  class_axis.empty() ? "by rank" : std::to_string(class_axis.front()))},
           {"--optimizer", step.optimizer.text()},
           {"--clip-norm", fmt::format("{}", step.clip_norm)},
@@ -43,27 +44,48 @@ std::vector<std::pair<std::string, std::string>> TrainingSettings::facts() const
 }
 
 void add_step_options(CLI::App& command, TrainingSettings& s, const char* group) {
-  command.add_option("--loss", s.loss, "cross_entropy, nll, mse, l1, smooth_l1 or bce_with_logits (default: cross_entropy)")->type_name("LOSS")->group(group);
-  command.add_option("--loss-of", s.step.loss.output, "The output it is of (default: the first)")->type_name("OUTPUT")->group(group);
+  command.add_option("--loss", s.loss, "cross_entropy, nll, mse, l1, smooth_l1 or bce_with_logits (default: cross_entropy)")
+      ->type_name("LOSS")
+      ->group(group);
+  command.add_option("--loss-of", s.step.loss.output, "The output it is of (default: the first)")
+      ->type_name("OUTPUT")
+      ->group(group);
   command.add_option("--class-axis", s.class_axis, "The output's dimension that counts classes (default: 1; of rank 3 the last)")
-      ->expected(1)->type_name("AXIS")->group(group);
-  command.add_option("--optimizer", s.optimizer, "sgd, adam, adamw or adagrad, with numbers: sgd:momentum=0.9,nesterov=1,weight_decay=5e-4 (default: sgd)")
-      ->type_name("OPTIMISER")->group(group);
+      ->expected(1)
+      ->type_name("AXIS")
+      ->group(group);
+  command
+      .add_option("--optimizer", s.optimizer,
+                  "sgd, adam, adamw or adagrad, with numbers: sgd:momentum=0.9,nesterov=1,weight_decay=5e-4 (default: sgd)")
+      ->type_name("OPTIMISER")
+      ->group(group);
   command.add_option("--clip-norm", s.step.clip_norm, "Scale gradients so that the norm of all together is at most this")
-      ->check(within(1e-30, 1e30))->type_name("NORM")->group(group);
+      ->check(within(1e-30, 1e30))
+      ->type_name("NORM")
+      ->group(group);
   command.add_option("--freeze", s.freeze, "Leave constants as they are whose names match: * any characters, ? any one")
-      ->allow_extra_args(false)->type_name("PATTERN")->group(group);
+      ->allow_extra_args(false)
+      ->type_name("PATTERN")
+      ->group(group);
 }
 
 void add_training_options(CLI::App& command, TrainingSettings& s) {
   constexpr const char* kGroup = "Training";
   add_step_options(command, s, kGroup);
   command.add_option("--label-smoothing", s.step.loss.label_smoothing, "Share of the target that all classes get (default: 0)")
-      ->check(within(0.0, 1.0))->type_name("SHARE")->group(kGroup);
-  command.add_option("--ignore-index", s.ignore_index, "Label of what does not count")->expected(1)->type_name("LABEL")->group(kGroup);
+      ->check(within(0.0, 1.0))
+      ->type_name("SHARE")
+      ->group(kGroup);
+  command.add_option("--ignore-index", s.ignore_index, "Label of what does not count")
+      ->expected(1)
+      ->type_name("LABEL")
+      ->group(kGroup);
   add_seed(command, s.step.seed, "Seed of order, augmentation, dropout and first weights (default: 1)")->group(kGroup);
   command.add_flag("--init", s.initialise, "Begin with new weights, drawn by the seed, instead of the file's")->group(kGroup);
-  command.add_flag("--detect-anomaly", s.detect_anomaly, "Name the first operator whose result is not finite (twice the memory for weights)")->group(kGroup);
+  command
+      .add_flag("--detect-anomaly", s.detect_anomaly,
+                "Name the first operator whose result is not finite (twice the memory for weights)")
+      ->group(kGroup);
 }
 
 }  // namespace svengine::tool

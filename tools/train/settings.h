@@ -14,10 +14,10 @@ namespace svengine::tool {
 
 struct TrainingSettings {
   std::string loss = "cross_entropy", optimizer = "sgd";
-  std::vector<std::string> freeze;       // patterns of names: * and ?
+  std::vector<std::string> freeze;                // patterns of names: * and ?
   std::vector<int64_t> ignore_index, class_axis;  // none or one
   bool initialise = false, detect_anomaly = false;
-  StepGraphOptions step;                 // resolve() sets it from what is above
+  StepGraphOptions step;  // resolve() sets it from what is above
 
   Status resolve();
   TrainerOptions trainer(const SessionOptions& session) const;

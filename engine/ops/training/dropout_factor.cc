@@ -1,6 +1,6 @@
-// svengine.DropoutFactor: what training multiplies a value with to drop elements: 0 with probability `ratio`, else 1 / (1 - ratio),
-// in the shape of input 1. Element i is a function of the seed, of the place, of the step (input 0) and of i alone, so neither
-// threads nor history matter. It has no gradient: the product it goes into has.
+// svengine.DropoutFactor: what training multiplies a value with to drop elements: 0 with probability `ratio`, else 1 / (1 -
+// ratio), in the shape of input 1. Element i is a function of the seed, of the place, of the step (input 0) and of i alone, so
+// neither threads nor history matter. It has no gradient: the product it goes into has.
 #include <algorithm>
 
 #include "engine/base/random.h"
@@ -28,16 +28,18 @@ Status infer(InferContext& c) {
 Status lower(LowerContext& c) {
   const int64_t count = element_count(c.out_dims());
   const float ratio = c.attributes().real("ratio", 0.5f), kept = 1 / (1 - ratio);
-  const RandomStream stream = RandomStream(static_cast<uint64_t>(c.attributes().integer("seed"))).at("dropout").at(
-      static_cast<uint64_t>(c.attributes().integer("place")));
-  c.emit("dropout_factor", (count + kTask - 1) / kTask, [=, step = c.in(0), out = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
-    const RandomStream now = stream.at(static_cast<uint64_t>(*run.get<const int64_t>(step)));
-    const int64_t first = begin * kTask, last = std::min(end * kTask, count);
-    const std::span<float> part(run.get<float>(out) + first, static_cast<size_t>(last - first));
-    fill_uniform(now, static_cast<uint64_t>(first), 0, 1, part);
-    for (float& x : part) x = x < ratio ? 0.0f : kept;
-    return nullptr;
-  });
+  const RandomStream stream = RandomStream(static_cast<uint64_t>(c.attributes().integer("seed")))
+                                  .at("dropout")
+                                  .at(static_cast<uint64_t>(c.attributes().integer("place")));
+  c.emit("dropout_factor", (count + kTask - 1) / kTask,
+         [=, step = c.in(0), out = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
+           const RandomStream now = stream.at(static_cast<uint64_t>(*run.get<const int64_t>(step)));
+           const int64_t first = begin * kTask, last = std::min(end * kTask, count);
+           const std::span<float> part(run.get<float>(out) + first, static_cast<size_t>(last - first));
+           fill_uniform(now, static_cast<uint64_t>(first), 0, 1, part);
+           for (float& x : part) x = x < ratio ? 0.0f : kept;
+           return nullptr;
+         });
   return {};
 }
 
@@ -48,12 +50,16 @@ OpDef define_dropout_factor() {
       .name = "DropoutFactor",
       .domain = kInternalDomain,
       .inputs = {1, 2},
-      .attributes = {{"ratio", AttributeKind::real}, {"seed", AttributeKind::integer}, {"place", AttributeKind::integer}, shape_attribute()},
+      .attributes = {{"ratio", AttributeKind::real},
+                     {"seed", AttributeKind::integer},
+                     {"place", AttributeKind::integer},
+                     shape_attribute()},
       .infer = infer,
       .lower = lower,
       .gradient = zero_gradient,
       .shape_only_input = 1,
-      .samples = {{.inputs = {fixed(Tensor::scalar<int64_t>(3)), f32({3, 5003})}, .attributes = {{"ratio", real(0.25f)}, {"seed", integer(7)}}}},
+      .samples = {{.inputs = {fixed(Tensor::scalar<int64_t>(3)), f32({3, 5003})},
+                   .attributes = {{"ratio", real(0.25f)}, {"seed", integer(7)}}}},
   };
 }
 
