@@ -39,6 +39,7 @@ class EpochTable {
     if (held_out_) line += fmt::format("  {:>13}", "held-out loss");
     if (held_out_ && labels_) line += fmt::format("  {:>9}", "accuracy");
     put(line + fmt::format("  {:>9}  {:>10}\n", "samples/s", "rate"));
+    (void)finish_output();  // now, as every row; a failure shows at the end too
   }
   void row(const EpochReport& r) const {
     std::string line = fmt::format("{:>6}  {:>10.6f}", r.epoch, r.training.mean_loss());
@@ -46,7 +47,7 @@ class EpochTable {
     if (held_out_) line += fmt::format("  {:>13.6f}", r.held_out->mean_loss());
     if (held_out_ && labels_) line += fmt::format("  {:>9}", percent(r.held_out->accuracy()));
     put(line + fmt::format("  {:>9.1f}  {:>10.4g}\n", r.samples_per_second, r.rate));
-    (void)finish_output();  // now; a failure shows at the end too
+    (void)finish_output();
   }
 
  private:
