@@ -20,7 +20,7 @@ enum class PowerCut { none, loses_names, loses_first_name };
 /// Two generations are there; the third is saved on a failing file system. Returns whether that call was reached.
 bool save_with_failure(int fails_at, bool dead, PowerCut cut) {
   CAPTURE(fails_at, dead, cut);
-  const TemporaryDirectory dir;
+  const RunDirectory dir;
   {
     const auto to = writer(dir.path(), {.keep = 2});
     must(to->save(checkpoint_of(1)));
@@ -79,7 +79,7 @@ TEST_CASE("every system call may fail, once or for good, with and without a powe
 
 TEST_CASE("the file system of these tests can fail where nothing guards") {
   // A save that does not sync loses its data to a power cut: the model of one is no empty gesture.
-  const TemporaryDirectory dir;
+  const RunDirectory dir;
   std::filesystem::create_directory(dir.path());
   FailingFileSystem system(0, false);
   const std::string path = dir.path() + "/x";
@@ -91,7 +91,7 @@ TEST_CASE("the file system of these tests can fail where nothing guards") {
 }
 
 TEST_CASE("a full disk fails the save and harms nothing; with room again it succeeds") {
-  const TemporaryDirectory dir;
+  const RunDirectory dir;
   must(writer(dir.path())->save(checkpoint_of(1, 10)));
   // A limit on the size of files stands for the full disk: write(2) takes what fits and then fails.
   for (rlim_t room : {0, 1, 4000, 4096, 39999, 40008 + 1}) {
@@ -111,7 +111,7 @@ TEST_CASE("a full disk fails the save and harms nothing; with room again it succ
 }
 
 TEST_CASE("a writer that is killed at any moment leaves complete generations, and no lock") {
-  const TemporaryDirectory dir;
+  const RunDirectory dir;
   const RandomStream random(1);
   int64_t before = 0;
   for (uint64_t round = 0; round < 40; ++round) {
@@ -142,7 +142,7 @@ TEST_CASE("a writer that is killed at any moment leaves complete generations, an
 }
 
 TEST_CASE("a reader beside a writer that removes what it reads always gets one") {
-  const TemporaryDirectory dir;
+  const RunDirectory dir;
   must(writer(dir.path(), {.keep = 1})->save(checkpoint_of(1, 1000)));
   const pid_t child = fork();
   REQUIRE(child >= 0);

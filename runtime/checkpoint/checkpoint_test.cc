@@ -27,7 +27,7 @@ std::string file(const std::string& directory, int generation, const char* part)
 }  // namespace
 
 TEST_CASE("what is saved comes back, bit by bit") {
-  const TemporaryDirectory dir;
+  const RunDirectory dir;
   CHECK_FALSE(must(load_newest_checkpoint(dir.path())));
   const auto to = writer(dir.path());
   CHECK_FALSE(must(load_newest_checkpoint(dir.path())));
@@ -48,7 +48,7 @@ TEST_CASE("what is saved comes back, bit by bit") {
 }
 
 TEST_CASE("the newest generations are kept, and numbers never come twice") {
-  const TemporaryDirectory dir;
+  const RunDirectory dir;
   for (int round = 0; round < 3; ++round) {  // as a run that is resumed twice
     const auto to = writer(dir.path(), {.keep = 2});
     for (int i = 1; i <= 4; ++i) CHECK(must(to->save(checkpoint_of(i))).generation == 4 * round + i);
@@ -59,7 +59,7 @@ TEST_CASE("the newest generations are kept, and numbers never come twice") {
 }
 
 TEST_CASE("a checkpoint that is cut at any byte is passed over for the one before") {
-  const TemporaryDirectory dir;
+  const RunDirectory dir;
   const auto to = writer(dir.path());
   must(to->save(checkpoint_of(1)));
   must(to->save(checkpoint_of(2)));
@@ -81,7 +81,7 @@ TEST_CASE("a checkpoint that is cut at any byte is passed over for the one befor
 }
 
 TEST_CASE("a flipped bit anywhere is found") {
-  const TemporaryDirectory dir;
+  const RunDirectory dir;
   const auto to = writer(dir.path());
   must(to->save(checkpoint_of(1)));
   must(to->save(checkpoint_of(2)));
@@ -104,7 +104,7 @@ TEST_CASE("a flipped bit anywhere is found") {
 }
 
 TEST_CASE("when no generation is complete, all are named") {
-  const TemporaryDirectory dir;
+  const RunDirectory dir;
   const auto to = writer(dir.path());
   must(to->save(checkpoint_of(1)));
   must(to->save(checkpoint_of(2)));
@@ -116,7 +116,7 @@ TEST_CASE("when no generation is complete, all are named") {
 }
 
 TEST_CASE("a checkpoint of another model is refused with both named") {
-  const TemporaryDirectory dir;
+  const RunDirectory dir;
   must(writer(dir.path())->save(checkpoint_of(1)));
   CHECK_THAT(problem(load_newest_checkpoint(dir.path(), "big net")),
              Contains("is of the model 'tiny net, 3 tensors', not of 'big net'"));
@@ -156,7 +156,7 @@ TEST_CASE("manifests that lie are refused before memory is taken") {
 }
 
 TEST_CASE("a later format is no damage: it is not passed over") {
-  const TemporaryDirectory dir;
+  const RunDirectory dir;
   const auto to = writer(dir.path());
   must(to->save(checkpoint_of(1)));
   overwrite(file(dir.path(), 2, "manifest"), "svengine checkpoint 99\n");
@@ -164,7 +164,7 @@ TEST_CASE("a later format is no damage: it is not passed over") {
 }
 
 TEST_CASE("a second writer is refused, until the first is gone") {
-  const TemporaryDirectory dir;
+  const RunDirectory dir;
   auto first = writer(dir.path());
   CHECK_THAT(problem(CheckpointWriter::open(dir.path())),
              Contains(fmt::format("process {} on ", getpid())) && Contains("writes checkpoints to"));
@@ -180,7 +180,7 @@ TEST_CASE("a second writer is refused, until the first is gone") {
 }
 
 TEST_CASE("what cannot be saved is refused") {
-  const TemporaryDirectory dir;
+  const RunDirectory dir;
   const auto to = writer(dir.path());
   Checkpoint twice = checkpoint_of(1), unnamed = twice, untyped = twice;
   twice.tensors.push_back(twice.tensors[0]);

@@ -1,6 +1,5 @@
 // Shared by the tests of checkpoints: a directory, contents that say which save they are of, and a file system that fails.
 #pragma once
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <catch2/catch.hpp>
 
@@ -10,29 +9,17 @@
 #include <set>
 
 #include "runtime/checkpoint/checkpoint.h"
+#include "tests/support/temporary_directory.h"
 
 namespace svengine::testing {
 
-/// A directory of its own, removed at the end.
-class TemporaryDirectory {
+/// Where a run keeps its checkpoints: a directory that the first one makes.
+class RunDirectory {
  public:
-  TemporaryDirectory() {
-    // In memory where that is possible: a sync of a busy disk takes a tenth of a second, and these tests do thousands.
-    std::string name = "/dev/shm/svengine_checkpoint_XXXXXX";
-    if (!mkdtemp(name.data())) {
-      name = (std::filesystem::temp_directory_path() / "svengine_checkpoint_XXXXXX").string();
-      REQUIRE(mkdtemp(name.data()));
-    }
-    path_ = name;
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string path() const { return path_ + "/run"; }
+  std::string path() const { return root_.path() + "/run"; }
 
  private:
-  std::string path_;
+  TemporaryDirectory root_{TemporaryDirectory::Place::memory};  // these tests do thousands of syncs
 };
 
 /// Everything in it follows from `step`.
@@ -72,11 +59,6 @@ inline LoadedCheckpoint newest(const std::string& directory, const std::string& 
   std::optional<LoadedCheckpoint> loaded = must(load_newest_checkpoint(directory, model));
   REQUIRE(loaded);
   return std::move(*loaded);
-}
-
-inline std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 inline void overwrite(const std::string& path, const std::string& content) {

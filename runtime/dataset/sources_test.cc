@@ -79,11 +79,6 @@ std::string zip(const std::vector<std::pair<std::string, std::string>>& files) {
          little(directory.size(), 4) + little(body.size(), 4) + little(0, 2);
 }
 
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 }  // namespace
 
 TEST_CASE("IDX images and labels become samples") {

@@ -1,6 +1,5 @@
 // Shared by the tests of data sets: files to read, and samples as they come.
 #pragma once
-#include <unistd.h>
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -8,34 +7,9 @@
 
 #include "engine/base/tensor.h"
 #include "runtime/dataset/dataset.h"
+#include "tests/support/temporary_directory.h"
 
 namespace svengine::testing {
-
-/// A directory of its own, removed at the end.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "svengine_dataset_XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()));
-    path_ = name;
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
-  /// Writes a file below it, with its folders, and gives its path.
-  std::string write(const std::string& name, const std::string& content) const {
-    const std::filesystem::path file = std::filesystem::path(path_) / name;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file, std::ios::binary) << content;
-    return file.string();
-  }
-
- private:
-  std::string path_;
-};
 
 /// Sample `index` as the bytes of each field, between guard bytes that must stay.
 inline Result<std::vector<std::vector<std::byte>>> try_read(const DataSet& set, int64_t index) {

@@ -1,4 +1,3 @@
-#include <unistd.h>
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -10,33 +9,13 @@
 #include "runtime/log/crc32c.h"
 #include "runtime/log/csv_log.h"
 #include "runtime/log/event_writer.h"
+#include "tests/support/temporary_directory.h"
 
 using namespace svengine;
+using namespace svengine::testing;
 using Catch::Matchers::Contains;
 
 namespace {
-
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "svengine_log_XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()));
-    path_ = name;
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 template <class T>
 T number_at(std::string_view bytes, size_t at) {

@@ -6,15 +6,15 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 
-#include <filesystem>
-
 #include "engine/base/initializer.h"
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/dataset/loader.h"
 #include "runtime/dataset/tensors.h"
 #include "runtime/schedule.h"
+#include "tests/support/temporary_directory.h"
 
 using namespace svengine;
+using svengine::testing::TemporaryDirectory;
 
 namespace {
 
@@ -108,11 +108,8 @@ int train(const std::string& directory) {
 }  // namespace
 
 TEST_CASE("killed at random moments and resumed, the weights are bitwise those of the undisturbed run") {
-  std::string root = "/dev/shm/svengine_resume_XXXXXX";
-  if (!mkdtemp(root.data())) {
-    root = (std::filesystem::temp_directory_path() / "svengine_resume_XXXXXX").string();
-    REQUIRE(mkdtemp(root.data()));
-  }
+  const TemporaryDirectory root(TemporaryDirectory::Place::memory);
+  const std::string checkpoints = root.path() + "/run";
   Run undisturbed = fresh();
   while (undisturbed.step < kSteps) advance(undisturbed);
   const LoaderPosition end = undisturbed.loader->position();
@@ -123,7 +120,7 @@ TEST_CASE("killed at random moments and resumed, the weights are bitwise those o
   for (uint64_t attempt = 0;; ++attempt) {
     const pid_t child = fork();
     REQUIRE(child >= 0);
-    if (child == 0) _exit(train(root + "/run"));
+    if (child == 0) _exit(train(checkpoints));
     if (kills < kKills) {  // then it may end in peace
       usleep(static_cast<useconds_t>(3000 + random.below(25000, attempt)));
       kill(child, SIGKILL);
@@ -137,11 +134,9 @@ TEST_CASE("killed at random moments and resumed, the weights are bitwise those o
     REQUIRE(WEXITSTATUS(status) == 0);
     break;
   }
-  const Run run = resumed(root + "/run");
+  const Run run = resumed(checkpoints);
   CHECK(run.step == kSteps);
   CHECK(std::memcmp(run.weight.raw(), undisturbed.weight.raw(), run.weight.byte_size()) == 0);
   CHECK(run.loader->position() == end);
   CHECK(kills == kKills);
-  std::error_code ignored;
-  std::filesystem::remove_all(root, ignored);
 }

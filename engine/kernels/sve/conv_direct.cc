@@ -9,6 +9,7 @@
 //
 // Processors that look far ahead do better without: tap by tap costs them less than the copy (Sapphire Rapids, 3 x 3, stride 2: 4
 // %, bench/conv_bench).
+#include "engine/kernels/sve/conv_copy.h"
 #include "engine/kernels/sve/conv_kinds.h"
 #include "engine/kernels/sve/conv_walk.h"
 
@@ -39,31 +40,16 @@ int64_t workspace_bytes(const ConvShape& shape) {
   return planes(shape) * read.height * read.width * kLanes * kFloat;
 }
 
-float* fill_zeros(float* to, int64_t pixels) {
-  for (; pixels > 0; --pixels, to += kLanes) svst1(svptrue_b32(), to, svdup_f32(0.0f));
-  return to;
-}
-
-float* copy(const float* from, float* to, int64_t pixels) {
-  for (; pixels > 0; --pixels, from += kLanes, to += kLanes) svst1(svptrue_b32(), to, svld1(svptrue_b32(), from));
-  return to;
-}
-
 /// A task copies an input block of an image.
 void prepare(const ConvArgs& args, int64_t begin, int64_t end) {
   const ConvShape& shape = args.shape;
   const ConvExtent read = extent_read(shape);
-  const int64_t left = smaller(shape.pad.width, read.width), inside = smaller(read.width - left, shape.in.width);
   float* to = static_cast<float*>(args.workspace) + begin * read.height * read.width * kLanes;
   for (int64_t plane = begin; plane < end; ++plane)
     for (int64_t y = -shape.pad.height; y < read.height - shape.pad.height; ++y) {
-      if (y < 0 || y >= shape.in.height) {
-        to = fill_zeros(to, read.width);
-        continue;
-      }
-      to = fill_zeros(to, left);
-      to = copy(args.input + (plane * shape.in.height + y) * shape.in.width * kLanes, to, inside);
-      to = fill_zeros(to, read.width - left - inside);
+      const float* row = args.input + (plane * shape.in.height + y) * shape.in.width * kLanes;
+      to = y < 0 || y >= shape.in.height ? fill_zeros(to, read.width * kLanes)
+                                         : copy_row(row, shape.in.width, shape.pad.width, read.width, kLanes, to);
     }
 }
 

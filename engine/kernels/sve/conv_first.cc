@@ -6,6 +6,7 @@
 //      scratch  [channel][row][0 0 0 x x x x x ... x 0 0 0]        (7 x 7, stride 2: 2 rows + 5 a new output row)
 //                              |__run__|
 //                                  |__run__|   pixel p starts at p * stride
+#include "engine/kernels/sve/conv_copy.h"
 #include "engine/kernels/sve/conv_kinds.h"
 #include "engine/kernels/sve/conv_walk.h"
 
@@ -72,35 +73,18 @@ int64_t scratch_bytes(const ConvShape& shape) {
   return (shape.in_channels * first.rows * first.width + kLanes) * kFloat + round_up(border_bytes(first.plan), 64);
 }
 
-void fill_zeros(float* to, int64_t count) {
-  for (int64_t i = 0; i < count; i += kLanes) svst1(svwhilelt_b32(i, count), to + i, svdup_f32(0.0f));
-}
-
-void copy(const float* from, float* to, int64_t count) {
-  for (int64_t i = 0; i < count; i += kLanes) {
-    const vb some = svwhilelt_b32(i, count);
-    svst1(some, to + i, svld1(some, from + i));
-  }
-}
-
 /// Copies what output rows [begin, end) of an image read, with zeros where the image ends.
 void copy_rows(const FirstPlan& first, const ConvShape& shape, const float* image, int64_t begin, int64_t end, float* scratch) {
   const int64_t top = begin * shape.stride.height - shape.pad.height;
   const int64_t rows = (end - 1 - begin) * shape.stride.height + (shape.kernel.height - 1) * shape.dilation.height + 1;
-  const int64_t left = smaller(larger(shape.pad.width, 0), first.width);       // zeros before the image
-  const int64_t skipped = left - shape.pad.width;                             // image columns before the first used: 0 or crop
-  const int64_t copied = larger(smaller(first.width - left, shape.in.width - skipped), 0);
   for (int64_t channel = 0; channel < shape.in_channels; ++channel) {
     for (int64_t r = 0; r < rows; ++r) {
       float* to = scratch + (channel * first.rows + r) * first.width;
       const int64_t y = top + r;
-      if (y < 0 || y >= shape.in.height || copied == 0) {
+      if (y < 0 || y >= shape.in.height)
         fill_zeros(to, first.width);
-        continue;
-      }
-      fill_zeros(to, left);
-      copy(image + (channel * shape.in.height + y) * shape.in.width + skipped, to + left, copied);
-      fill_zeros(to + left + copied, first.width - left - copied);
+      else
+        copy_row(image + (channel * shape.in.height + y) * shape.in.width, shape.in.width, shape.pad.width, first.width, 1, to);
     }
   }
 }

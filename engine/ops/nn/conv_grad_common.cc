@@ -3,7 +3,10 @@
 #include <algorithm>
 
 #include "engine/kernels/gradient.h"
+#include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
+#include "engine/ops/like.h"
+#include "engine/ops/nn/conv_common.h"
 #include "engine/ops/nn/pool_common.h"
 #include "engine/ops/nn/product_common.h"
 #include "engine/ops/tensor/fill_common.h"
@@ -50,6 +53,20 @@ Result<ConvGrad> conv_grad_of(const Attributes& attributes, const Dims& x, const
   g.groups = attributes.integer("group", 1);
   g.out_channels = w[0];
   return g;
+}
+
+std::vector<AttributeDef> conv_grad_attributes() {
+  std::vector<AttributeDef> all = conv_attributes();
+  all.push_back(shape_attribute());
+  return all;
+}
+
+Status infer_conv_grad(InferContext& c, const char* other) {
+  SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
+  SV_TRY(require_dtype(c, 1, other, {DType::f32}));
+  SV_ASSIGN(Shape shape, like_shape(c, 2));
+  c.set(0, DType::f32, std::move(shape));
+  return {};
 }
 
 void emit_conv_grad_input(LowerContext& c, const ConvGrad& g, Buffer dy, Buffer w, Buffer dx) {

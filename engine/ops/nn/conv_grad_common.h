@@ -7,6 +7,7 @@
 // A 1 x 1 kernel with stride 1 and no padding has its image for columns. Images go in chunks, so that columns stay of a bounded
 // size; sums over images are in their order.
 #pragma once
+#include "engine/graph/op_def.h"
 #include "engine/kernels/pool.h"
 #include "engine/ops/lowering.h"
 
@@ -30,6 +31,12 @@ struct ConvGrad {
 
 /// From the attributes of Conv and the shapes of X and W.
 Result<ConvGrad> conv_grad_of(const Attributes& attributes, const Dims& x, const Dims& w);
+
+/// Conv's attributes, and "shape" (ops/like.h).
+std::vector<AttributeDef> conv_grad_attributes();
+
+/// The output has the shape of input 2; inputs 0 and 1, dy and `other`, are float32.
+Status infer_conv_grad(InferContext& c, const char* other);
 
 /// dX from dY and W.
 void emit_conv_grad_input(LowerContext& c, const ConvGrad& g, Buffer dy, Buffer w, Buffer dx);

@@ -1,6 +1,4 @@
 // svengine.ConvGradInput: the gradient of Conv's X. Inputs: dy, W, and X for its shape; the attributes are Conv's.
-#include "engine/ops/infer_util.h"
-#include "engine/ops/like.h"
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/nn/conv_grad_common.h"
 #include "engine/ops/nn/conv_grad_input_common.h"
@@ -8,14 +6,6 @@
 
 namespace svengine::ops {
 namespace {
-
-Status infer(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
-  SV_TRY(require_dtype(c, 1, "W", {DType::f32}));
-  SV_ASSIGN(Shape shape, like_shape(c, 2));
-  c.set(0, DType::f32, std::move(shape));
-  return {};
-}
 
 Status lower(LowerContext& c) {
   if (c.out_type().block) return lower_conv_grad_input_blocked(c);
@@ -27,12 +17,6 @@ Status lower(LowerContext& c) {
 /// As many products as the forward pass has.
 Cost cost(const Node& node) { return conv_grad_cost(node, node.input(0)->type, node.input(1)->type); }
 
-std::vector<AttributeDef> attributes() {
-  std::vector<AttributeDef> all = conv_attributes();
-  all.push_back(shape_attribute());
-  return all;
-}
-
 }  // namespace
 
 OpDef define_conv_grad_input() {
@@ -40,8 +24,8 @@ OpDef define_conv_grad_input() {
       .name = "ConvGradInput",
       .domain = kInternalDomain,
       .inputs = {2, 3},
-      .attributes = attributes(),
-      .infer = infer,
+      .attributes = conv_grad_attributes(),
+      .infer = [](InferContext& c) { return infer_conv_grad(c, "W"); },
       .lower = lower,
       .cost = cost,
       .blocked = BlockedLayout::prefers,

@@ -1,20 +1,10 @@
 // svengine.ConvGradWeights: the gradient of Conv's W. Inputs: dy, X, and W for its shape; the attributes are Conv's.
-#include "engine/ops/infer_util.h"
-#include "engine/ops/like.h"
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/nn/conv_grad_common.h"
 #include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
-
-Status infer(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
-  SV_TRY(require_dtype(c, 1, "X", {DType::f32}));
-  SV_ASSIGN(Shape shape, like_shape(c, 2));
-  c.set(0, DType::f32, std::move(shape));
-  return {};
-}
 
 Status lower(LowerContext& c) {
   SV_ASSIGN(const ConvGrad g, conv_grad_of(c.attributes(), c.in_dims(1), c.out_dims()));
@@ -24,12 +14,6 @@ Status lower(LowerContext& c) {
 
 Cost cost(const Node& node) { return conv_grad_cost(node, node.input(0)->type, node.output()->type); }
 
-std::vector<AttributeDef> attributes() {
-  std::vector<AttributeDef> all = conv_attributes();
-  all.push_back(shape_attribute());
-  return all;
-}
-
 }  // namespace
 
 OpDef define_conv_grad_weights() {
@@ -37,8 +21,8 @@ OpDef define_conv_grad_weights() {
       .name = "ConvGradWeights",
       .domain = kInternalDomain,
       .inputs = {2, 3},
-      .attributes = attributes(),
-      .infer = infer,
+      .attributes = conv_grad_attributes(),
+      .infer = [](InferContext& c) { return infer_conv_grad(c, "X"); },
       .lower = lower,
       .cost = cost,
       .shape_only_input = 2,

@@ -20,17 +20,7 @@ void set_rates(const Attributes& attributes, double rate, int64_t steps, kernels
   args.before = static_cast<float>(1 - rate * attributes.real("weight_decay", 0.0f));
 }
 
-Status lower(LowerContext& c) {
-  kernels::OptimizerArgs args;
-  args.rule = kernels::OptimizerRule::kAdam;
-  args.momentum = c.attributes().real("alpha", 0.9f);
-  args.share = 1 - args.momentum;
-  args.h_momentum = c.attributes().real("beta", 0.999f);
-  args.h_share = 1 - args.h_momentum;
-  args.decay = c.attributes().real("norm_coefficient", 0.0f);
-  args.epsilon = c.attributes().real("epsilon", 1e-8f);
-  return lower_optimizer(c, args, kPerTensor, set_rates);
-}
+Status lower(LowerContext& c) { return lower_optimizer(c, adam_args(c.attributes(), 1e-8f), kPerTensor, set_rates); }
 
 }  // namespace
 

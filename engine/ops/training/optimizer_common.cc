@@ -35,6 +35,18 @@ Status infer_optimizer(InferContext& c, size_t per_tensor) {
   return {};
 }
 
+kernels::OptimizerArgs adam_args(const Attributes& attributes, float epsilon) {
+  kernels::OptimizerArgs args;
+  args.rule = kernels::OptimizerRule::kAdam;
+  args.momentum = attributes.real("alpha", 0.9f);
+  args.share = 1 - args.momentum;
+  args.h_momentum = attributes.real("beta", 0.999f);
+  args.h_share = 1 - args.h_momentum;
+  args.decay = attributes.real("norm_coefficient", 0.0f);
+  args.epsilon = attributes.real("epsilon", epsilon);
+  return args;
+}
+
 Status lower_optimizer(LowerContext& c, kernels::OptimizerArgs args, size_t per_tensor, SetRates set_rates) {
   const size_t count = (c.input_count() - kFirst) / per_tensor;
   const bool has_v = args.rule == kernels::OptimizerRule::kAdam || (args.rule == kernels::OptimizerRule::kSgd && per_tensor == 3);

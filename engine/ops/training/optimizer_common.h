@@ -16,6 +16,9 @@ Status infer_optimizer(InferContext& c, size_t per_tensor);
 /// Sets what depends on the run: the rate, and T (0 for the first step).
 using SetRates = void (*)(const Attributes& attributes, double rate, int64_t steps, kernels::OptimizerArgs& args);
 
+/// What Adam and AdamW have in common: alpha, beta, norm_coefficient and epsilon, which is `epsilon` unless the node says it.
+kernels::OptimizerArgs adam_args(const Attributes& attributes, float epsilon);
+
 /// Emits a step for every tensor. `args` has what the attributes say; states are v, or h, or v and h, as `rule` has them.
 Status lower_optimizer(LowerContext& c, kernels::OptimizerArgs args, size_t per_tensor, SetRates set_rates);
 
