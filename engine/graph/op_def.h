@@ -90,6 +90,8 @@ struct OpDef {
   bool (*reads_plain)(const Node&) = nullptr;
   /// For `prefers`: inputs that are blocked besides input 0 (a residual).
   std::vector<int> blocked_inputs = {};
+  /// For `prefers`: the output is plain (a sum over all pixels), only inputs are blocked.
+  bool writes_plain = false;
 
   /// For element-wise functions that kernels apply in their epilogue: the "activation" attributes of a fused operator that
   /// stand for this node; nothing when this node's parameters are not known.

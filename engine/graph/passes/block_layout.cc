@@ -1,9 +1,9 @@
 // Gives convolutional stretches of a network the channel-blocked layout NCHWc, with reorders only at its borders.
 //
 // One walk in order. A node that prefers blocks gets its data inputs blocked (a Reorder is put in front of a plain one) and its
-// output is blocked. A node that works element by element follows its inputs: blocked when one of them is, as long as all
-// tensors among them have the same shape. Every other node gets plain inputs. One value is reordered at most once in each
-// direction: the copies are remembered.
+// output is blocked, unless it is a sum over pixels. A node that works element by element follows its inputs: blocked when one
+// of them is, as long as all tensors among them have the same shape. Every other node gets plain inputs. One value is reordered
+// at most once in each direction: the copies are remembered.
 //
 //   image ─> Conv ─> Relu ─> MaxPool ─> ... ─> GlobalAveragePool ─> Reorder ─> Flatten ─> Gemm
 //   plain    └───────────── blocked ──────────────────────────────┘            plain
@@ -48,7 +48,7 @@ class BlockLayout {
     if (!first_plain) set_layout(node, 0, block_);
     for (int i : op.blocked_inputs)
       if (node.input(static_cast<size_t>(i))) set_layout(node, static_cast<size_t>(i), block_);
-    node.output()->type.block = block_;
+    node.output()->type.block = op.writes_plain ? 0 : block_;
   }
 
   /// Element by element on blocks: at least one blocked input, and no other input than tensors of the same shape and scalars.
