@@ -86,8 +86,9 @@ struct OpDef {
   BlockedLayout blocked = BlockedLayout::never;
   /// For `prefers`: can this node, with these types, work on blocks of that many channels?
   bool (*can_block)(const Node&, int block) = nullptr;
-  /// For `prefers`: input 0 is read plain all the same (a first convolution with few channels), only the output is blocked.
-  bool (*reads_plain)(const Node&) = nullptr;
+  /// For `prefers`: this one of the inputs that are blocked is read plain all the same, unless it is blocked already (the image of a
+  /// first convolution with few channels).
+  bool (*reads_plain)(const Node&, size_t input) = nullptr;
   /// For `prefers`: inputs that are blocked besides input 0 (a residual).
   std::vector<int> blocked_inputs = {};
   /// For `prefers`: the output is plain (a sum over all pixels), only inputs are blocked.

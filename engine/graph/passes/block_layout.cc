@@ -44,11 +44,16 @@ class BlockLayout {
  private:
   void make_blocked(Node& node) {
     const OpDef& op = node.op();
-    const bool first_plain = op.reads_plain && op.reads_plain(node) && node.input(0)->type.block == 0;
-    if (!first_plain) set_layout(node, 0, block_);
+    make_input_blocked(node, 0);
     for (int i : op.blocked_inputs)
-      if (node.input(static_cast<size_t>(i))) set_layout(node, static_cast<size_t>(i), block_);
+      if (node.input(static_cast<size_t>(i))) make_input_blocked(node, static_cast<size_t>(i));
     node.output()->type.block = op.writes_plain ? 0 : block_;
+  }
+
+  void make_input_blocked(Node& node, size_t input) {
+    const OpDef& op = node.op();
+    const bool plain = op.reads_plain && op.reads_plain(node, input) && node.input(input)->type.block == 0;
+    if (!plain) set_layout(node, input, block_);
   }
 
   /// Element by element on blocks: at least one blocked input, and no other input than tensors of the same shape and scalars.

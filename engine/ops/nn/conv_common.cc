@@ -207,9 +207,9 @@ bool can_block_conv(const Node& node, int) {
   return node.input(0)->type.shape.rank() == 4 && node.output()->type.shape.is_static();
 }
 
-bool conv_reads_plain(const Node& node) {
-  const Shape& x = node.input(0)->type.shape;
-  return node.attributes.integer("group", 1) == 1 && x.rank() == 4 && x[1].is_static() && x[1].value() <= kFirstLayerChannels;
+bool conv_reads_plain(const Node& node, size_t input) {
+  const Shape& x = node.input(input)->type.shape;
+  return input == 0 && node.attributes.integer("group", 1) == 1 && x.rank() == 4 && x[1].is_static() && x[1].value() <= kFirstLayerChannels;
 }
 
 }  // namespace svengine::ops
