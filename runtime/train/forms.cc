@@ -92,7 +92,10 @@ Result<std::vector<RunningStatistic>> to_training_form(Graph& graph, Value* step
   std::map<const Value*, size_t> known;  // a statistic that several nodes share is updated by one after the other
   int64_t dropouts = 0;
   for (Node* node : graph.snapshot()) {
-    if (is(*node, "Dropout")) SV_TRY(activate_dropout(graph, node, step, seed, dropouts++));
+    if (is(*node, "Dropout")) {
+      SV_TRY(activate_dropout(graph, node, step, seed, dropouts++));
+      continue;  // the node is gone
+    }
     if (!is(*node, "BatchNormalization") || frozen(node->input(kNormMean)->name())) continue;
     Value* const statistics[] = {node->input(kNormMean), node->input(kNormVariance)};
     for (const Value* s : statistics)

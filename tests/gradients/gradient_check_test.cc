@@ -238,7 +238,8 @@ bool check(const OpDef& op, const Sample& sample) {
       if (!c.wanted[i]) continue;
       INFO(set->name << ", gradient of input " << i);
       REQUIRE(one[which].dims == c.values[i].dims());
-      CHECK(std::memcmp(one[which].v.data(), five[which].v.data(), one[which].v.size() * sizeof(double)) == 0);
+      const size_t bytes = one[which].v.size() * sizeof(double);
+      CHECK((bytes == 0 || std::memcmp(one[which].v.data(), five[which].v.data(), bytes) == 0));
       compare(one[which], wanted[i], half ? kHalfTolerance : kTolerance);
       ++which;
     }
