@@ -1,6 +1,7 @@
 // The kernels of training: backward passes, losses, optimiser steps, one contract header a family.
 #pragma once
 #include "engine/kernels/activation_grad.h"
+#include "engine/kernels/conv_grad.h"
 #include "engine/kernels/cross_entropy.h"
 #include "engine/kernels/gather_grad.h"
 #include "engine/kernels/norm_grad.h"
@@ -15,6 +16,7 @@ struct GradientKernels {
   TaskKernel<GatherGradArgs> gather;
   TaskKernel<UnfoldArgs> unfold;
   TaskKernel<FoldArgs> fold;
+  ConvWeightGradKernels conv_weights;
   TaskKernel<PoolGradArgs> pool;
   TaskKernel<RowNormGradArgs> row_norm;
   TaskKernel<ChannelGradSumsArgs> channel_sums;

@@ -143,6 +143,28 @@ ReferenceGradient reference_fold(const FoldArgs& args) {
   return dx;
 }
 
+ReferenceGradient reference_conv_weight_grad(const ConvWeightGradArgs& args, int64_t lanes) {
+  const ConvShape& c = args.shape;
+  const PoolShape s{c.batch, c.in_channels, c.in, c.out, c.kernel, c.stride, c.dilation, c.pad, {0, 0, 0}};
+  const int64_t in = volume(s.in), out = volume(s.out), taps = volume(s.kernel);
+  const auto blocked = [&](int64_t n, int64_t channel, int64_t channels, int64_t size, int64_t at) {
+    return ((n * ((channels + lanes - 1) / lanes) + channel / lanes) * size + at) * lanes + channel % lanes;
+  };
+  ReferenceGradient dw = zeros(c.out_channels * c.in_channels * taps);
+  for (int64_t n = 0; n < c.batch; ++n)
+    for (int64_t i = 0; i < c.in_channels; ++i)
+      for (int64_t t = 0; t < taps; ++t)
+        for (int64_t p = 0; p < out; ++p) {
+          const int64_t at = input_of(s, p, t);
+          if (at < 0) continue;
+          const float x = args.input[args.plain_input ? (n * c.in_channels + i) * in + at : blocked(n, i, c.in_channels, in, at)];
+          for (int64_t o = 0; o < c.out_channels; ++o)
+            add(dw, (o * c.in_channels + i) * taps + t, double(x) * args.dy[blocked(n, o, c.out_channels, out, p)],
+                static_cast<double>(c.batch * out + 4));
+        }
+  return dw;
+}
+
 std::vector<float> reference_unfold(const UnfoldArgs& args) {
   const PoolShape& s = args.shape;
   std::vector<float> columns;
@@ -175,18 +197,6 @@ ReferenceRowNormGrad reference_row_norm_grad(const RowNormGradArgs& args) {
       r.dx.error[k] = 12 * kRounding * spread * (std::fabs(g(i)) + magnitude / n + std::fabs(h(i)) * product_magnitude / n);
     }
   }
-  return r;
-}
-
-ReferenceChannelGradSums reference_channel_grad_sums(const ChannelGradSumsArgs& args) {
-  ReferenceChannelGradSums r{zeros(args.channels), zeros(args.channels)};
-  for (int64_t b = 0; b < args.batch; ++b)
-    for (int64_t c = 0; c < args.channels; ++c)
-      for (int64_t i = 0; i < args.spatial; ++i) {
-        const int64_t at = (b * args.channels + c) * args.spatial + i;
-        add(r.dscale, c, args.dy[at] * (double(args.x[at]) - args.mean[c]) * args.inv_std[c], 8);
-        add(r.dbias, c, args.dy[at], 8);
-      }
   return r;
 }
 

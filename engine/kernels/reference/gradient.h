@@ -18,6 +18,8 @@ struct ReferenceGradient {
 ReferenceGradient reference_gather_grad(const GatherGradArgs& args);
 ReferenceGradient reference_softmax_grad(const SoftmaxGradArgs& args);
 ReferenceGradient reference_pool_grad(const PoolGradArgs& args);
+/// In ONNX order.
+ReferenceGradient reference_conv_weight_grad(const ConvWeightGradArgs& args, int64_t lanes);
 ReferenceGradient reference_fold(const FoldArgs& args);
 std::vector<float> reference_unfold(const UnfoldArgs& args);
 
@@ -25,10 +27,4 @@ struct ReferenceRowNormGrad {
   ReferenceGradient dx, dscale, dbias;
 };
 ReferenceRowNormGrad reference_row_norm_grad(const RowNormGradArgs& args);
-
-struct ReferenceChannelGradSums {
-  ReferenceGradient dscale, dbias;
-};
-ReferenceChannelGradSums reference_channel_grad_sums(const ChannelGradSumsArgs& args);
-
 }  // namespace svengine::kernels

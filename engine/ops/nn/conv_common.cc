@@ -16,7 +16,6 @@ using kernels::ConvKernels;
 using kernels::ConvKind;
 using kernels::ConvShape;
 
-constexpr int64_t kFirstLayerChannels = 4;  // kernels/conv.h: kFirstLayer
 
 Dims kernel_dims(const Shape& weights) {
   Dims kernel;
@@ -209,7 +208,8 @@ bool can_block_conv(const Node& node, int) {
 
 bool conv_reads_plain(const Node& node, size_t input) {
   const Shape& x = node.input(input)->type.shape;
-  return input == 0 && node.attributes.integer("group", 1) == 1 && x.rank() == 4 && x[1].is_static() && x[1].value() <= kFirstLayerChannels;
+  return input == 0 && node.attributes.integer("group", 1) == 1 && x.rank() == 4 && x[1].is_static() &&
+         x[1].value() <= kFirstLayerChannels;
 }
 
 }  // namespace svengine::ops

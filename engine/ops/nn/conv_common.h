@@ -40,7 +40,10 @@ Cost conv_grad_cost(const Node& node, const Type& dy, const Type& w);
 
 /// Rank 4 only: blocks are of [N, C, H, W].
 bool can_block_conv(const Node& node, int block);
-/// A first layer with at most 4 channels reads its image plain.
+/// Channels of an image that a first layer reads plain (kernels/conv.h: kFirstLayer).
+inline constexpr int64_t kFirstLayerChannels = 4;
+
+/// A first layer reads its image plain.
 bool conv_reads_plain(const Node& node, size_t input);
 
 }  // namespace svengine::ops

@@ -1,18 +1,62 @@
 // svengine.ConvGradWeights: the gradient of Conv's W. Inputs: dy, X, and W for its shape; the attributes are Conv's.
+//
+// With one group, dy and X are read in blocks by a kernel of their own (kernels/conv_grad.h), X of a first layer plain; everything
+// else goes by matrix products (conv_grad_common.h).
+#include "engine/kernels/gradient.h"
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/nn/conv_grad_common.h"
+#include "engine/ops/kernel_step.h"
 #include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
 
+using kernels::ConvWeightGradArgs;
+
+void emit_blocked(LowerContext& c, const ConvGrad& g) {
+  const kernels::PoolShape& window = g.window;
+  const kernels::ConvWeightGradKernels& kernels = c.kernels().gradient->conv_weights;
+  ConvWeightGradArgs args;
+  args.shape = {window.batch, window.channels, g.out_channels, 1, window.in, window.out, window.kernel, window.stride,
+                window.dilation, window.pad};
+  args.plain_input = c.in_type(1).block == 0;
+  const Buffer sums = c.temporary(kernels.sums_bytes(args));
+  emit_kernel(c, "conv_weight_sums", kernels.sums, args, [sums, dy = c.in(0), x = c.in(1)](ConvWeightGradArgs& a, const Run& run) {
+    a.input = run.get<const float>(x);
+    a.dy = run.get<const float>(dy);
+    a.sums = run.get<float>(sums);
+  });
+  emit_kernel(c, "conv_weight_finish", kernels.finish, args, [sums, dw = c.out()](ConvWeightGradArgs& a, const Run& run) {
+    a.sums = run.get<float>(sums);
+    a.dw = run.get<float>(dw);
+  });
+}
+
 Status lower(LowerContext& c) {
   SV_ASSIGN(const ConvGrad g, conv_grad_of(c.attributes(), c.in_dims(1), c.out_dims()));
+  if (c.in_type(0).block) {
+    emit_blocked(c, g);
+    return {};
+  }
   emit_conv_grad_weights(c, g, c.in(0), c.in(1), c.out());
   return {};
 }
 
 Cost cost(const Node& node) { return conv_grad_cost(node, node.input(0)->type, node.output()->type); }
+
+bool can_block(const Node& node, int) {
+  const Shape &dy = node.input(0)->type.shape, &x = node.input(1)->type.shape, &w = node.output()->type.shape;
+  if (node.attributes.integer("group", 1) != 1 || w.rank() != 4) return false;
+  for (const Shape* shape : {&dy, &x, &w})
+    if (!shape->is_static() || element_count(*shape->concrete()) == 0) return false;
+  return true;
+}
+
+bool reads_plain(const Node& node, size_t input) {
+  const Shape& x = node.input(1)->type.shape;
+  const std::vector<int64_t> dilations = node.attributes.integers("dilations");
+  return input == 1 && x[1].value() <= kFirstLayerChannels && (dilations.empty() || dilations.back() == 1);
+}
 
 }  // namespace
 
@@ -25,12 +69,21 @@ OpDef define_conv_grad_weights() {
       .infer = [](InferContext& c) { return infer_conv_grad(c, "X"); },
       .lower = lower,
       .cost = cost,
+      .blocked = BlockedLayout::prefers,
+      .can_block = can_block,
+      .reads_plain = reads_plain,
+      .blocked_inputs = {1},
+      .writes_plain = true,
       .shape_only_input = 2,
       .rtol = 1e-5,
       .atol = 1e-4,
       .samples = {{.inputs = {f32({2, 7, 11, 9}), f32({2, 3, 11, 9}), f32({7, 3, 3, 3})},
                    .attributes = {{"pads", integers({1, 1, 1, 1})}}},
                   {.inputs = {f32({3, 18, 8, 8}), f32({3, 20, 8, 8})}, .attributes = {{"shape", integers({18, 20, 1, 1})}}},
+                  {.inputs = {f32({2, 18, 5, 6}), f32({2, 20, 9, 12}), f32({18, 20, 3, 3})},
+                   .attributes = {{"pads", integers({1, 1, 1, 1})}, {"strides", integers({2, 2})}}},
+                  {.inputs = {f32({1, 5, 6, 5}), f32({1, 3, 6, 7}), f32({5, 3, 3, 3})},
+                   .attributes = {{"pads", integers({2, 1, 2, 1})}, {"dilations", integers({2, 2})}}},
                   {.inputs = {f32({1, 8, 4, 3}), f32({1, 6, 9, 7}), f32({8, 3, 3, 2})},
                    .attributes = {{"group", integer(2)}, {"strides", integers({2, 2})}}}},
   };

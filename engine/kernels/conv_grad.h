@@ -1,0 +1,37 @@
+// The gradient of a convolution's weights, on the layouts of the forward kernels (conv.h).
+//
+//   dw[o][i][ky][kx] = sum over n, y, x of dy[n][o][y][x] * in[n][i][y * stride - pad + ky * dilation][likewise x]
+//
+// for one group and depth 1. dy is blocked; the input is blocked, or plain (a first layer with few channels) if its columns are
+// not dilated. Two kernels, one after the other, over the same arguments:
+//
+//   sums     adds up products; small layers in several parts, each over its own pixels, so that all cores have work
+//   finish   adds the parts up in their order and turns the result into ONNX order
+//
+// A sum runs over images, then rows, then columns, in single precision with fused multiply-adds; how many parts there are depends
+// on the shape alone. Padding lanes of dy and the input must be finite. Nothing may overlap. All sizes are positive.
+#pragma once
+#include <cstdint>
+
+#include "engine/kernels/conv.h"
+#include "engine/kernels/task_kernel.h"
+
+namespace svengine::kernels {
+
+struct ConvWeightGradArgs {
+  ConvShape shape;              // of the forward pass
+  bool plain_input = false;     // [N][I][H][W]
+  const float* input = nullptr;
+  const float* dy = nullptr;    // blocked
+  float* sums = nullptr;        // ConvWeightGradKernels::sums_bytes, 256-byte aligned
+  float* dw = nullptr;          // [O][I][KH][KW]
+};
+
+struct ConvWeightGradKernels {
+  /// Memory between the two kernels.
+  int64_t (*sums_bytes)(const ConvWeightGradArgs& args) noexcept;
+  TaskKernel<ConvWeightGradArgs> sums;
+  TaskKernel<ConvWeightGradArgs> finish;
+};
+
+}  // namespace svengine::kernels

@@ -1,0 +1,79 @@
+// Weight gradients of convolutions: odd sizes, strides, dilations, padding and channel counts, against the reference.
+#include "engine/kernels/conv_grad.h"
+
+#include "engine/kernels/gradient_test_util.h"
+
+using namespace svengine::kernels;
+using namespace svengine::kernels::gradient_test;
+using svengine::test::run_tasks;
+using svengine::test::same_values;
+
+namespace {
+
+ConvShape shape_of(int64_t batch, int64_t in_channels, int64_t out_channels, Extent in, Extent kernel, Extent stride = {},
+                   Extent pad = {0, 0, 0}, Extent dilation = {}, Extent pad_end = {-1, -1, -1}) {
+  if (pad_end.height < 0) pad_end = pad;
+  const auto size = [](int64_t n, int64_t k, int64_t s, int64_t d, int64_t pads) { return (n + pads - (k - 1) * d - 1) / s + 1; };
+  ConvShape s;
+  s.batch = batch, s.in_channels = in_channels, s.out_channels = out_channels;
+  s.in = in, s.kernel = kernel, s.stride = stride, s.dilation = dilation, s.pad = pad;
+  s.out = {1, size(in.height, kernel.height, stride.height, dilation.height, pad.height + pad_end.height),
+           size(in.width, kernel.width, stride.width, dilation.width, pad.width + pad_end.width)};
+  return s;
+}
+
+std::vector<ConvShape> shapes() {
+  return {
+      shape_of(1, 64, 64, {1, 7, 7}, {1, 1, 1}),                            // the image is its own panel
+      shape_of(2, 37, 90, {1, 13, 22}, {1, 1, 1}),                          // several chunks of an image, odd channels
+      shape_of(7, 17, 5, {1, 5, 6}, {1, 1, 1}),                             // several images in a chunk
+      shape_of(2, 20, 130, {1, 14, 14}, {1, 3, 3}, {}, {0, 1, 1}),
+      shape_of(1, 20, 33, {1, 27, 31}, {1, 3, 3}, {1, 2, 2}, {0, 1, 1}),
+      shape_of(3, 40, 16, {1, 9, 10}, {1, 1, 1}, {1, 2, 2}),                // strided 1 x 1
+      shape_of(2, 3, 70, {1, 30, 33}, {1, 7, 7}, {1, 2, 2}, {0, 3, 3}),     // a first layer
+      shape_of(1, 1, 3, {1, 4, 5}, {1, 2, 19}, {1, 1, 2}, {0, 1, 20}),      // columns that see nothing but padding
+      shape_of(2, 18, 20, {1, 12, 9}, {1, 3, 2}, {}, {0, 2, 3}, {1, 2, 3}, {0, 1, 2}),
+      shape_of(1, 4, 4, {1, 2, 2}, {1, 5, 5}, {1, 1, 1}, {0, 4, 4}),        // an image smaller than the kernel
+  };
+}
+
+int64_t blocked_floats(int64_t batch, int64_t channels, const Extent& e, int64_t lanes) {
+  return batch * ((channels + lanes - 1) / lanes) * lanes * e.height * e.width;
+}
+
+Buffer run(const KernelTable* set, ConvWeightGradArgs args, int64_t parts) {
+  const ConvWeightGradKernels& kernels = set->gradient->conv_weights;
+  Buffer sums(static_cast<size_t>(kernels.sums_bytes(args) / 4));
+  Buffer dw(static_cast<size_t>(args.shape.out_channels * args.shape.in_channels * args.shape.kernel.height * args.shape.kernel.width));
+  args.sums = sums.data(), args.dw = dw.data();
+  run_tasks(kernels.sums, args, parts);
+  run_tasks(kernels.finish, args, parts);
+  REQUIRE(sums.intact());
+  return dw;
+}
+
+void check(const KernelTable* set, const ConvShape& s, bool plain, const std::string& what) {
+  const int64_t plain_floats = s.batch * s.in_channels * s.in.height * s.in.width;
+  const Buffer x = random_buffer(plain ? plain_floats : blocked_floats(s.batch, s.in_channels, s.in, set->lanes), 1);
+  const Buffer dy = random_buffer(blocked_floats(s.batch, s.out_channels, s.out, set->lanes), 2);
+  ConvWeightGradArgs args;
+  args.shape = s, args.plain_input = plain, args.input = x.data(), args.dy = dy.data();
+  const Buffer dw = run(set, args, 3);
+  require_close(dw, reference_conv_weight_grad(args, set->lanes), what);
+  const Buffer again = run(set, args, 1);
+  INFO(what);
+  REQUIRE(same_values(dw.data(), again.data(), dw.size()));
+}
+
+}  // namespace
+
+TEST_CASE("convolution backward by weights", "[gradient]") {
+  for (const KernelTable* set : available_kernel_sets()) {
+    size_t i = 0;
+    for (const ConvShape& s : shapes()) {
+      const std::string what = std::string(set->name) + " shape " + std::to_string(i++);
+      check(set, s, false, what);
+      if (s.dilation.width == 1 && s.in_channels <= 4) check(set, s, true, what + " plain");
+    }
+  }
+}

@@ -1,0 +1,104 @@
+#include "engine/kernels/sve/conv_weight_panel.h"
+
+#include "engine/kernels/sve/conv_copy.h"
+#include "engine/kernels/sve/math_base.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
+
+namespace {
+
+/// Calls row(image, y, first column, end) for the stretches of rows of a chunk.
+template <class Row>
+SVENGINE_INLINE void for_rows(const PixelChunk& chunk, int64_t width, const Row& row) {
+  for (int64_t image = chunk.image; image < chunk.image + chunk.images; ++image) {
+    for (int64_t at = chunk.begin; at < chunk.end;) {
+      const int64_t y = at / width, x = at - y * width;
+      const int64_t end = smaller(width, x + chunk.end - at);
+      row(image, y, x, end);
+      at += end - x;
+    }
+  }
+}
+
+/// `count` vectors, `step` floats apart.
+SVENGINE_INLINE float* copy_vectors(const float* from, int64_t step, int64_t count, float* to) {
+  const vb all = svptrue_b32();
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4, from += 4 * step, to += 4 * kLanes)
+    SVENGINE_UNROLL
+    for (int u = 0; u < 4; ++u) svst1(all, to + u * kLanes, svld1(all, from + u * step));
+  for (; i < count; ++i, from += step, to += kLanes) svst1(all, to, svld1(all, from));
+  return to;
+}
+
+template <int kVectors>
+void copy_blocks(const float* from, int64_t block_step, int64_t pixels, float* to) {
+  const vb all = svptrue_b32();
+  for (int64_t i = 0; i < pixels; ++i, from += kLanes, to += kVectors * kLanes)
+    SVENGINE_UNROLL
+    for (int v = 0; v < kVectors; ++v) svst1(all, to + v * kLanes, svld1(all, from + v * block_step));
+}
+
+template <int kVectors = kMostVectors>
+void copy_blocks(int64_t vectors, const float* from, int64_t block_step, int64_t pixels, float* to) {
+  if constexpr (kVectors > 0) {
+    if (vectors == kVectors) return copy_blocks<kVectors>(from, block_step, pixels, to);
+    copy_blocks<kVectors - 1>(vectors, from, block_step, pixels, to);
+  }
+}
+
+/// The `width` inputs from column `at` on, of which those outside the row are zero. Nothing else is read or written.
+SVENGINE_INLINE void copy_window(const float* row, int64_t row_width, int64_t at, int64_t width, float* to) {
+  for (int64_t i = 0; i < width; i += kLanes) {
+    const vb some = svwhilelt_b32(i, width);
+    const vb inside = svbic_z(some, svwhilelt_b32(at + i, row_width), svwhilelt_b32(at + i, int64_t{0}));
+    svst1(some, to + i, svld1(inside, row + at + i));
+  }
+}
+
+}  // namespace
+
+void copy_gradient(const ConvWeightGradArgs& args, const WeightPlan& plan, const PixelChunk& chunk, int64_t block, int64_t vectors,
+                   float* to) {
+  const int64_t step = plan.pixels * kLanes, count = chunk.end - chunk.begin;
+  for (int64_t image = chunk.image; image < chunk.image + chunk.images; ++image, to += count * vectors * kLanes)
+    copy_blocks(vectors, args.dy + (image * plan.out_blocks + block) * step + chunk.begin * kLanes, step, count, to);
+}
+
+void copy_tap(const ConvWeightGradArgs& args, const PixelChunk& chunk, int64_t unit, int64_t ky, int64_t kx, float* to) {
+  const ConvShape& s = args.shape;
+  const int64_t blocks = ceil_div(s.in_channels, kLanes), row_floats = s.in.width * kLanes;
+  const int64_t down = ky * s.dilation.height - s.pad.height, across = kx * s.dilation.width - s.pad.width;
+  const Range rows = outputs_inside(s.in.height, s.out.height, s.stride.height, down);
+  const Range columns = outputs_inside(s.in.width, s.out.width, s.stride.width, across);
+  for_rows(chunk, s.out.width, [&](int64_t image, int64_t y, int64_t x, int64_t end) SVENGINE_INLINE_LAMBDA {
+    if (y < rows.begin || y >= rows.end) {
+      to = fill_zeros(to, (end - x) * kLanes);
+      return;
+    }
+    const int64_t first = smaller(larger(x, columns.begin), end), last = larger(smaller(end, columns.end), first);
+    const float* row = args.input + ((image * blocks + unit) * s.in.height + y * s.stride.height + down) * row_floats;
+    to = fill_zeros(to, (first - x) * kLanes);
+    to = copy_vectors(row + (first * s.stride.width + across) * kLanes, s.stride.width * kLanes, last - first, to);
+    to = fill_zeros(to, (end - last) * kLanes);
+  });
+}
+
+void copy_plain_taps(const ConvWeightGradArgs& args, const WeightPlan& plan, const PixelChunk& chunk, float* to) {
+  const ConvShape& s = args.shape;
+  const int64_t plane = s.in.height * s.in.width;
+  for_rows(chunk, s.out.width, [&](int64_t image, int64_t y, int64_t x, int64_t end) SVENGINE_INLINE_LAMBDA {
+    for (int64_t i = 0; i < s.in_channels; ++i)
+      for (int64_t ky = 0; ky < s.kernel.height; ++ky) {
+        const int64_t in_y = y * s.stride.height + ky * s.dilation.height - s.pad.height;
+        const bool outside = in_y < 0 || in_y >= s.in.height;
+        const float* row = args.input + (image * s.in_channels + i) * plane + (outside ? 0 : in_y) * s.in.width;
+        float* at = to + (i * s.kernel.height + ky) * s.kernel.width;
+        for (int64_t column = x; column < end; ++column, at += plan.columns)
+          copy_window(row, outside ? 0 : s.in.width, column * s.stride.width - s.pad.width, s.kernel.width, at);
+      }
+    to += (end - x) * plan.columns;
+  });
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv
