@@ -66,11 +66,11 @@ struct LocalResponseArgs {
   float alpha = 1e-4f, beta = 0.75f, bias = 1;
 };
 
-/// mean[c] and var[c] (biased: divided by batch * spatial) of every channel: batch norm in training.
+/// The mean and (biased) variance of every channel of every image; batch norm in training merges the images' (all have as many
+/// values). The mean is in two parts, so that merging loses nothing where it is large beside the deviation.
 struct ChannelMomentsArgs {
-  const float* x = nullptr;
-  float* mean = nullptr;  // [channels]
-  float* var = nullptr;   // [channels]
+  const float* x = nullptr;   // [batch, channels, spatial], or blocked like ChannelAffineArgs'
+  float* moments = nullptr;   // [batch][3][channels, rounded up to whole blocks where blocked]: mean, what its rounding lost, variance
   int64_t batch = 0, channels = 0, spatial = 0;
   bool blocked = false;
 };

@@ -29,26 +29,28 @@ struct RowNormGradArgs {
   int64_t rows_each = 1;
 };
 
-/// dscale[c] = sum dy (x - mean[c]) inv_std[c], dbias[c] = sum dy, over batch and spatial. A task is a channel.
+/// sums[b][0][c] = sum dy (x - mean[c]) inv_std[c] and sums[b][1][c] = sum dy, of every image; added up over b these are dscale and
+/// dbias.
 struct ChannelGradSumsArgs {
-  const float* x = nullptr;   // [batch, channels, spatial]
-  const float* dy = nullptr;
+  const float* x = nullptr;        // [batch, channels, spatial], or [batch][ceil(channels / lanes)][spatial][lanes] where blocked
+  const float* dy = nullptr;       // likewise
   const float* mean = nullptr;     // [channels]
   const float* inv_std = nullptr;  // [channels]
-  float* dscale = nullptr;         // [channels]
-  float* dbias = nullptr;          // [channels]
+  float* sums = nullptr;           // [batch][2][channels, rounded up to whole blocks where blocked]
   int64_t batch = 0, channels = 0, spatial = 0;
+  bool blocked = false;
 };
 
-/// dx = a[c] dy + b[c] x + k[c]: what is left of batch norm's gradient once the sums are known.
+/// dx = a[c] dy + b[c] x + k[c]: what is left of batch norm's gradient once the sums are known. Padding lanes of blocks become 0.
 struct ChannelGradArgs {
-  const float* x = nullptr;
+  const float* x = nullptr;  // layouts as above
   const float* dy = nullptr;
   float* dx = nullptr;
   const float* a = nullptr;
   const float* b = nullptr;
   const float* k = nullptr;
   int64_t batch = 0, channels = 0, spatial = 0;
+  bool blocked = false;
 };
 
 }  // namespace svengine::kernels

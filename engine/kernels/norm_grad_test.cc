@@ -41,29 +41,44 @@ void check_rows(const KernelTable& set, int64_t rows, int64_t n, int64_t rows_ea
   REQUIRE(same_values(dy.data(), dx.data(), dx.size()));
 }
 
-void check_channels(const KernelTable& set, int64_t batch, int64_t channels, int64_t spatial) {
-  const int64_t count = batch * channels * spatial;
-  Buffer x = random_buffer(count, 1), dy = random_buffer(count, 2), mean = random_buffer(channels, 3),
-         spread = random_buffer(channels, 4, 0.5f, 2);
-  Buffer dscale(static_cast<size_t>(channels)), dbias(static_cast<size_t>(channels)), dx(x.size());
-  const ChannelGradSumsArgs sums{x.data(),     dy.data(), mean.data(), spread.data(), dscale.data(),
-                                 dbias.data(), batch,     channels,    spatial};
-  run_tasks(set.gradient->channel_sums, sums);
-  const std::string what = std::string(set.name) + " batch " + std::to_string(batch) + " spatial " + std::to_string(spatial);
-  const ReferenceChannelGradSums want = reference_channel_grad_sums(sums);
-  require_close(dscale, want.dscale, what + " dscale");
-  require_close(dbias, want.dbias, what + " dbias");
-  // dx = a dy + b x + k.
-  const ChannelGradArgs args{x.data(), dy.data(), dx.data(), mean.data(), spread.data(), dscale.data(), batch, channels, spatial};
-  run_tasks(set.gradient->channel, args);
-  ReferenceGradient line;
-  for (int64_t i = 0; i < count; ++i) {
-    const auto at = static_cast<size_t>(i), c = static_cast<size_t>(i / spatial % channels);
-    const double a = double(mean[c]) * dy[at], b = double(spread[c]) * x[at], k = dscale[c];
-    line.value.push_back(a + b + k);
-    line.error.push_back(3 * 0x1p-24 * (std::fabs(a) + std::fabs(b) + std::fabs(k)));
+/// Where the kernels keep element i of a channel of an image.
+struct Planes {
+  int64_t channels, spatial, lanes;  // lanes 1: plain
+  int64_t stored() const { return (channels + lanes - 1) / lanes * lanes; }
+  size_t at(int64_t b, int64_t c, int64_t i) const {
+    return static_cast<size_t>((b * stored() + c / lanes * lanes) * spatial + i * lanes + c % lanes);
   }
-  require_close(dx, line, what + " dx");
+};
+
+void check_channels(const KernelTable& set, int64_t batch, int64_t channels, int64_t spatial, bool blocked) {
+  const Planes planes{channels, spatial, blocked ? set.lanes : 1};
+  const int64_t count = batch * planes.stored() * spatial;
+  Buffer x = random_buffer(count, 1), dy = random_buffer(count, 2), mean = random_buffer(channels, 3),
+         spread = random_buffer(channels, 4, 0.5f, 2), shift = random_buffer(channels, 5);
+  Buffer sums(static_cast<size_t>(batch * 2 * planes.stored())), dx(x.size());
+  run_tasks(set.gradient->channel_sums,
+            ChannelGradSumsArgs{x.data(), dy.data(), mean.data(), spread.data(), sums.data(), batch, channels, spatial, blocked});
+  // dx = a dy + b x + k.
+  const ChannelGradArgs args{x.data(),     dy.data(), dx.data(), mean.data(), spread.data(),
+                             shift.data(), batch,     channels,  spatial,     blocked};
+  run_tasks(set.gradient->channel, args);
+  INFO(set.name << " batch " << batch << " spatial " << spatial << " blocked " << blocked);
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t c = 0; c < channels; ++c) {
+      double dscale = 0, dbias = 0, scale_magnitude = 0, bias_magnitude = 0;
+      for (int64_t i = 0; i < spatial; ++i) {
+        const size_t at = planes.at(b, c, i);
+        const double product = dy[at] * (double(x[at]) - mean[c]) * spread[c];
+        dscale += product, scale_magnitude += std::fabs(product);
+        dbias += dy[at], bias_magnitude += std::fabs(dy[at]);
+        const double first = double(mean[c]) * dy[at], second = double(spread[c]) * x[at], third = shift[c];
+        REQUIRE(std::fabs(dx[at] - (first + second + third)) <=
+                3 * 0x1p-24 * (std::fabs(first) + std::fabs(second) + std::fabs(third)));
+      }
+      REQUIRE(std::fabs(sums[(b * 2) * planes.stored() + c] - dscale) <= 8 * 0x1p-24 * scale_magnitude);
+      REQUIRE(std::fabs(sums[(b * 2 + 1) * planes.stored() + c] - dbias) <= 8 * 0x1p-24 * bias_magnitude);
+    }
+  REQUIRE((sums.intact() && dx.intact()));
 }
 
 }  // namespace
@@ -79,8 +94,10 @@ TEST_CASE("layer norm backward", "[gradient]") {
 
 TEST_CASE("batch norm backward", "[gradient]") {
   for (const KernelTable* set : available_kernel_sets()) {
-    for (const int64_t spatial : {1, 2, 15, 16, 49, 65, 1000}) check_channels(*set, 3, 5, spatial);
-    check_channels(*set, 1, 1, 20000);
-    check_channels(*set, 40, 19, 1);
+    for (const bool blocked : {false, true}) {
+      for (const int64_t spatial : {1, 2, 15, 16, 49, 65, 1000}) check_channels(*set, 3, 5, spatial, blocked);
+      check_channels(*set, 1, 1, 20000, blocked);
+      check_channels(*set, 40, 19, 1, blocked);
+    }
   }
 }

@@ -3,6 +3,7 @@
 
 #include "engine/kernels/sve/activation.h"
 #include "engine/kernels/sve/norm_moments.h"
+#include "engine/kernels/sve/pixel_sums.h"
 #include "engine/kernels/sve/tasks.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
@@ -34,81 +35,37 @@ void affine_planes(const ChannelAffineArgs& args, int64_t begin, int64_t end) {
   }
 }
 
-// Sums of one channel over all images, or of kLanes channels at once where blocked: moments in two passes as in
-// norm_moments.h, images added up in order with two_sum.
-void plain_moments(const ChannelMomentsArgs& args, int64_t c) {
-  const double count = double(args.batch) * double(args.spatial);
-  double sum = 0, first = 0, second = 0;
-  for (int64_t b = 0; b < args.batch; ++b) {
-    const float* x = args.x + (b * args.channels + c) * args.spatial;
-    sum += line_sum<8>(args.spatial, [x](int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf { return svld1(p, x + i); });
-  }
-  const float center = float(sum / count);
-  const vf middle = vdup(center);
-  for (int64_t b = 0; b < args.batch; ++b) {
-    const float* x = args.x + (b * args.channels + c) * args.spatial;
-    float sums[2];
-    line_sums<4, 2>(args.spatial, sums, [&](int64_t i, vb p, vf(&v)[2]) SVENGINE_INLINE_LAMBDA {
-      v[0] = vsub(svld1(p, x + i), middle);
-      v[1] = vmul(v[0], v[0]);
-    });
-    first += sums[0];
-    second += sums[1];
-  }
-  const double shift = first / count, variance = second / count - shift * shift;
-  args.mean[c] = float(double(center) + shift);
-  args.var[c] = float(variance < 0 ? 0 : variance);
+void plain_moments(const ChannelMomentsArgs& args, int64_t image, int64_t c) {
+  const float* x = args.x + (image * args.channels + c) * args.spatial;
+  const Moments m = line_moments(args.spatial, [x](int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf { return svld1(p, x + i); });
+  float* to = args.moments + image * 3 * args.channels + c;
+  to[0] = m.center;
+  to[args.channels] = m.correction;
+  to[2 * args.channels] = m.variance;
 }
 
-constexpr int kPixels = 4;  // independent sums of a channel block
-
-// sums[k] += values f makes of every vector of a block, all images; lanes stay apart.
-template <int K, class F>
-SVENGINE_INLINE void block_sums(const ChannelMomentsArgs& args, int64_t block, vf (&sums)[K], const F& f) {
+/// kLanes channels at once, in two passes as in norm_moments.h.
+void blocked_moments(const ChannelMomentsArgs& args, int64_t image, int64_t block) {
   const vb all = svptrue_b32();
-  const int64_t blocks = ceil_div(args.channels, kLanes);
-  const auto add = [](vf a, vf b) SVENGINE_INLINE_LAMBDA -> vf { return vadd(a, b); };
-  vf high[K], low[K];
-  for (int k = 0; k < K; ++k) high[k] = low[k] = vdup(0.0f);
-  for (int64_t b = 0; b < args.batch; ++b) {
-    const float* x = args.x + (b * blocks + block) * args.spatial * kLanes;
-    for (int64_t i = 0; i < args.spatial;) {
-      vf acc[K][kPixels];
-      SVENGINE_UNROLL
-      for (int u = 0; u < K * kPixels; ++u) acc[u / kPixels][u % kPixels] = vdup(0.0f);
-      for (int step = 0; step < kBlockSteps && i < args.spatial; ++step, i += kPixels) {
-        SVENGINE_UNROLL
-        for (int u = 0; u < kPixels; ++u) {
-          if (i + u >= args.spatial) break;
-          vf v[K];
-          f(svld1(all, x + (i + u) * kLanes), v);
-          for (int k = 0; k < K; ++k) acc[k][u] = vadd(acc[k][u], v[k]);
-        }
-      }
-      for (int k = 0; k < K; ++k) {
-        combine(acc[k], add);
-        two_sum(high[k], low[k], acc[k][0]);
-      }
-    }
-  }
-  for (int k = 0; k < K; ++k) sums[k] = compensated(high[k], low[k]);
-}
-
-void blocked_moments(const ChannelMomentsArgs& args, int64_t block) {
-  const vf inverse_count = vdup(float(1.0 / (double(args.batch) * double(args.spatial))));
+  const int64_t blocks = planes(args.channels, true);
+  const float* x = args.x + (image * blocks + block) * args.spatial * kLanes;
+  const vf inverse_count = vdup(float(1.0 / double(args.spatial)));
   vf sum[1], sums[2];
-  block_sums<1>(args, block, sum, [](vf x, vf(&v)[1]) SVENGINE_INLINE_LAMBDA { v[0] = x; });
+  pixel_sums<1>(args.spatial, sum, [&](int64_t i, vf(&v)[1]) SVENGINE_INLINE_LAMBDA { v[0] = svld1(all, x + i * kLanes); });
   const vf center = vmul(sum[0], inverse_count);
-  block_sums<2>(args, block, sums, [center](vf x, vf(&v)[2]) SVENGINE_INLINE_LAMBDA {
-    v[0] = vsub(x, center);
+  pixel_sums<2>(args.spatial, sums, [&](int64_t i, vf(&v)[2]) SVENGINE_INLINE_LAMBDA {
+    v[0] = vsub(svld1(all, x + i * kLanes), center);
     v[1] = vmul(v[0], v[0]);
   });
   const vf shift = vmul(sums[0], inverse_count);
-  const vf variance = vfnma(shift, shift, vmul(sums[1], inverse_count));
-  const int64_t c = block * kLanes;
-  const vb lanes = svwhilelt_b32(c, args.channels);
-  svst1(lanes, args.mean + c, vadd(center, shift));
-  svst1(lanes, args.var + c, vmax(variance, vdup(0.0f)));
+  float* to = args.moments + (image * 3 * blocks + block) * kLanes;
+  svst1(all, to, center);
+  svst1(all, to + blocks * kLanes, shift);
+  svst1(all, to + 2 * blocks * kLanes, vmax(vfnma(shift, shift, vmul(sums[1], inverse_count)), vdup(0.0f)));
+}
+
+TaskCut moments_cut(const ChannelMomentsArgs& args) {
+  return TaskCut(args.batch * planes(args.channels, args.blocked), args.blocked ? args.spatial * kLanes : args.spatial);
 }
 
 }  // namespace
@@ -121,14 +78,16 @@ void channel_affine_run(const ChannelAffineArgs& args, int64_t begin, int64_t en
   dispatch_activation(args.activation.kind, [&]<Activation kKind>() { affine_planes<kKind>(args, first, last); });
 }
 
-int64_t channel_moments_tasks(const ChannelMomentsArgs& args) noexcept { return planes(args.channels, args.blocked); }
+int64_t channel_moments_tasks(const ChannelMomentsArgs& args) noexcept { return moments_cut(args).tasks(); }
 
 void channel_moments_run(const ChannelMomentsArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  for (int64_t plane = begin; plane < end; ++plane) {
+  const TaskCut cut = moments_cut(args);
+  const int64_t per_image = planes(args.channels, args.blocked);
+  for (int64_t plane = cut.begin(begin); plane < cut.begin(end); ++plane) {
     if (args.blocked)
-      blocked_moments(args, plane);
+      blocked_moments(args, plane / per_image, plane % per_image);
     else
-      plain_moments(args, plane);
+      plain_moments(args, plane / per_image, plane % per_image);
   }
 }
 

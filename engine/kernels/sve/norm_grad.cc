@@ -2,7 +2,7 @@
 #include "engine/kernels/norm_grad.h"
 
 #include "engine/kernels/sve/gradient_kernels.h"
-#include "engine/kernels/sve/rows.h"
+#include "engine/kernels/sve/pixel_sums.h"
 #include "engine/kernels/sve/tasks.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
@@ -41,7 +41,44 @@ void add_row(const RowNormGradArgs& args, int64_t row, float* dscale, float* dbi
   });
 }
 
-TaskCut plane_cut(const ChannelGradArgs& args) { return TaskCut(args.batch * args.channels, args.spatial); }
+// A plane is a channel of an image: `spatial` values, or `spatial` vectors where the layout is blocked.
+template <class Args>
+int64_t planes(const Args& args) {
+  return args.blocked ? ceil_div(args.channels, kLanes) : args.channels;
+}
+
+template <class Args>
+int64_t plane_floats(const Args& args) {
+  return args.blocked ? args.spatial * kLanes : args.spatial;
+}
+
+template <class Args>
+TaskCut plane_cut(const Args& args) {
+  return TaskCut(args.batch * planes(args), plane_floats(args));
+}
+
+void plain_sums(const ChannelGradSumsArgs& args, const float* x, const float* dy, int64_t c, float* to) {
+  const vf mean = vdup(args.mean[c]);
+  float sums[2];
+  line_sums<4, 2>(args.spatial, sums, [&](int64_t i, vb p, vf(&v)[2]) SVENGINE_INLINE_LAMBDA {
+    v[0] = svld1(p, dy + i);
+    v[1] = vmul(v[0], vsub(svld1(p, x + i), mean));
+  });
+  to[0] = sums[1] * args.inv_std[c];
+  to[args.channels] = sums[0];
+}
+
+void blocked_sums(const ChannelGradSumsArgs& args, const float* x, const float* dy, int64_t block, float* to) {
+  const vb all = svptrue_b32(), lanes = svwhilelt_b32(block * kLanes, args.channels);
+  const vf mean = svld1(lanes, args.mean + block * kLanes), spread = svld1(lanes, args.inv_std + block * kLanes);
+  vf sums[2];
+  pixel_sums<2>(args.spatial, sums, [&](int64_t i, vf(&v)[2]) SVENGINE_INLINE_LAMBDA {
+    v[0] = svld1(all, dy + i * kLanes);
+    v[1] = vmul(v[0], vsub(svld1(all, x + i * kLanes), mean));
+  });
+  svst1(all, to, vmul(sums[1], spread));
+  svst1(all, to + planes(args) * kLanes, sums[0]);
+}
 
 }  // namespace
 
@@ -59,25 +96,18 @@ void row_norm_grad_run(const RowNormGradArgs& args, int64_t begin, int64_t end, 
   }
 }
 
-int64_t channel_grad_sums_tasks(const ChannelGradSumsArgs& args) noexcept { return args.channels; }
+int64_t channel_grad_sums_tasks(const ChannelGradSumsArgs& args) noexcept { return plane_cut(args).tasks(); }
 
 void channel_grad_sums_run(const ChannelGradSumsArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  for (int64_t c = begin; c < end; ++c) {
-    const vf mean = vdup(args.mean[c]);
-    double products = 0, total = 0;
-    for (int64_t b = 0; b < args.batch; ++b) {
-      const int64_t at = (b * args.channels + c) * args.spatial;
-      const float *x = args.x + at, *dy = args.dy + at;
-      float sums[2];
-      line_sums<4, 2>(args.spatial, sums, [&](int64_t i, vb p, vf(&v)[2]) SVENGINE_INLINE_LAMBDA {
-        v[0] = svld1(p, dy + i);
-        v[1] = vmul(v[0], vsub(svld1(p, x + i), mean));
-      });
-      total += sums[0];
-      products += sums[1];
-    }
-    args.dscale[c] = float(products * args.inv_std[c]);
-    args.dbias[c] = float(total);
+  const TaskCut cut = plane_cut(args);
+  const int64_t per_image = planes(args), n = plane_floats(args), width = args.blocked ? kLanes : 1;
+  for (int64_t plane = cut.begin(begin); plane < cut.begin(end); ++plane) {
+    const int64_t image = plane / per_image, i = plane % per_image;
+    float* to = args.sums + (image * 2 * per_image + i) * width;
+    if (args.blocked)
+      blocked_sums(args, args.x + plane * n, args.dy + plane * n, i, to);
+    else
+      plain_sums(args, args.x + plane * n, args.dy + plane * n, i, to);
   }
 }
 
@@ -85,12 +115,16 @@ int64_t channel_grad_tasks(const ChannelGradArgs& args) noexcept { return plane_
 
 void channel_grad_run(const ChannelGradArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const TaskCut cut = plane_cut(args);
+  const int64_t per_image = planes(args), n = plane_floats(args);
   for (int64_t plane = cut.begin(begin); plane < cut.begin(end); ++plane) {
-    const int64_t c = plane % args.channels;
-    const float *x = args.x + plane * args.spatial, *dy = args.dy + plane * args.spatial;
-    float* dx = args.dx + plane * args.spatial;
-    const vf a = vdup(args.a[c]), b = vdup(args.b[c]), k = vdup(args.k[c]);
-    for_each_vector<4>(args.spatial, [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA {
+    const int64_t c = plane % per_image * (args.blocked ? kLanes : 1);
+    const float *x = args.x + plane * n, *dy = args.dy + plane * n;
+    float* dx = args.dx + plane * n;
+    const vb lanes = svwhilelt_b32(c, args.channels);
+    const vf a = args.blocked ? vf(svld1(lanes, args.a + c)) : vdup(args.a[c]);
+    const vf b = args.blocked ? vf(svld1(lanes, args.b + c)) : vdup(args.b[c]);
+    const vf k = args.blocked ? vf(svld1(lanes, args.k + c)) : vdup(args.k[c]);
+    for_each_vector<4>(n, [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA {
       svst1(p, dx + i, vfma(a, svld1(p, dy + i), vfma(b, svld1(p, x + i), k)));
     });
   }

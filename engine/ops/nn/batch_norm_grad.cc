@@ -1,5 +1,6 @@
 // svengine.BatchNormGrad: the gradients of BatchNormalization's X, scale and bias. Inputs: dy, X, scale, and the mean and
 // (biased) variance that the forward pass normalised with: the batch's own with training = 1, which then depend on X.
+#include <algorithm>
 #include <cmath>
 
 #include "engine/kernels/gradient.h"
@@ -22,6 +23,8 @@ Status infer(InferContext& c) {
   return {};
 }
 
+constexpr int64_t kTotalledChannels = 64;  // channels of a task that adds up their images' sums
+
 /// What the kernels read besides x and dy: [4][channels] of inv_std, a, b, k with dx = a dy + b x + k.
 struct Tables {
   Buffer buffer;
@@ -29,7 +32,7 @@ struct Tables {
   const float* at(const Run& run, int64_t i) const { return run.get<const float>(buffer) + i * channels; }
 };
 
-void emit_sums(LowerContext& c, const kernels::ChannelGradSumsArgs& args, const Tables& tables) {
+void emit_sums(LowerContext& c, const kernels::ChannelGradSumsArgs& args, const Tables& tables, Buffer sums) {
   const double epsilon = c.attributes().real("epsilon", 1e-5f);
   c.emit("batch_norm_spread", 1, [=, variance = c.in(4)](const Run& run, int64_t, int64_t) -> const char* {
     for (int64_t i = 0; i < tables.channels; ++i)
@@ -37,15 +40,33 @@ void emit_sums(LowerContext& c, const kernels::ChannelGradSumsArgs& args, const 
     return nullptr;
   });
   emit_kernel(c, "batch_norm_grad_sums", c.kernels().gradient->channel_sums, args,
-              [tables, dy = c.in(0), x = c.in(1), mean = c.in(3), dscale = c.out(1), dbias = c.out(2)](
-                  kernels::ChannelGradSumsArgs& a, const Run& run) {
+              [tables, sums, dy = c.in(0), x = c.in(1), mean = c.in(3)](kernels::ChannelGradSumsArgs& a, const Run& run) {
                 a.dy = run.get<const float>(dy);
                 a.x = run.get<const float>(x);
                 a.mean = run.get<const float>(mean);
                 a.inv_std = tables.at(run, 0);
-                a.dscale = run.get<float>(dscale);
-                a.dbias = run.get<float>(dbias);
+                a.sums = run.get<float>(sums);
               });
+}
+
+/// The images' sums to the batch's: dscale and dbias.
+void emit_totals(LowerContext& c, const kernels::ChannelGradSumsArgs& args, Buffer sums) {
+  const int64_t stored = args.blocked ? round_up(args.channels, c.kernels().lanes) : args.channels;
+  const int64_t batch = args.batch, channels = args.channels;
+  c.emit("batch_norm_grad_totals", (channels + kTotalledChannels - 1) / kTotalledChannels,
+         [=, dscale = c.out(1), dbias = c.out(2)](const Run& run, int64_t begin, int64_t end) -> const char* {
+           const float* images = run.get<const float>(sums);
+           for (int64_t i = begin * kTotalledChannels; i < std::min(channels, end * kTotalledChannels); ++i) {
+             double scale = 0, bias = 0;
+             for (int64_t b = 0; b < batch; ++b) {
+               scale += images[2 * b * stored + i];
+               bias += images[(2 * b + 1) * stored + i];
+             }
+             run.get<float>(dscale)[i] = static_cast<float>(scale);
+             run.get<float>(dbias)[i] = static_cast<float>(bias);
+           }
+           return nullptr;
+         });
 }
 
 /// In training, with s = scale inv_std and m elements a channel: a = s, b = -s inv_std dscale / m, k = -s dbias / m - b mean.
@@ -71,12 +92,16 @@ Status lower(LowerContext& c) {
   const Dims dims = c.in_dims(1);
   const int64_t batch = dims[0], channels = dims[1], spatial = element_count(std::span(dims).subspan(2));
   const Tables tables{c.temporary(4 * channels * 4), channels};
-  kernels::ChannelGradSumsArgs sums;
-  sums.batch = batch, sums.channels = channels, sums.spatial = spatial;
-  emit_sums(c, sums, tables);
+  kernels::ChannelGradSumsArgs shape;
+  shape.batch = batch, shape.channels = channels, shape.spatial = spatial;
+  shape.blocked = c.in_type(1).block > 0;
+  const Buffer sums = c.temporary(batch * 2 * round_up(channels, c.kernels().lanes) * 4);
+  emit_sums(c, shape, tables, sums);
+  emit_totals(c, shape, sums);
   emit_coefficients(c, tables, static_cast<double>(batch) * static_cast<double>(spatial));
   kernels::ChannelGradArgs args;
   args.batch = batch, args.channels = channels, args.spatial = spatial;
+  args.blocked = shape.blocked;
   emit_kernel(c, "batch_norm_grad", c.kernels().gradient->channel, args,
               [tables, dy = c.in(0), x = c.in(1), dx = c.out()](kernels::ChannelGradArgs& a, const Run& run) {
                 a.dy = run.get<const float>(dy);
@@ -85,6 +110,11 @@ Status lower(LowerContext& c) {
                 a.a = tables.at(run, 1), a.b = tables.at(run, 2), a.k = tables.at(run, 3);
               });
   return {};
+}
+
+bool can_block(const Node& node, int) {
+  const Shape& x = node.input(1)->type.shape;
+  return x.rank() == 4 && (node.input(0)->type.block > 0 || node.input(1)->type.block > 0);
 }
 
 }  // namespace
@@ -98,6 +128,9 @@ OpDef define_batch_norm_grad() {
       .attributes = {{"epsilon", AttributeKind::real, false, 1e-5f}, {"training", AttributeKind::integer, false, int64_t{0}}},
       .infer = infer,
       .lower = lower,
+      .blocked = BlockedLayout::prefers,
+      .can_block = can_block,
+      .blocked_inputs = {1},
       .samples = {{.inputs = {f32({2, 5, 7, 3}), f32({2, 5, 7, 3}), f32({5}), f32({5}), f32({5}, 0.5, 2)}, .outputs = 3},
                   {.inputs = {f32({3, 18}), f32({3, 18}), f32({18}), f32({18}), f32({18}, 0.5, 2)},
                    .attributes = {{"training", integer(1)}},
