@@ -1,6 +1,6 @@
 // Backward passes of what slides a window over images: pooling, and convolution as a matrix product.
 //
-// Plain layouts; a plane is one channel of one image, and PoolShape (pool.h) describes its window: planes = batch * channels.
+// Plain layouts, but for pooling, which has both; a plane is one channel of one image, and PoolShape (pool.h) describes its window: planes = batch * channels.
 // Every element of a result is a sum in an order fixed by the shape: outputs row by row and left to right in vectors, taps in
 // row-major order within them. Nothing may overlap. Tasks own planes (unfold: rows of columns).
 //
@@ -32,6 +32,7 @@ struct PoolGradArgs {
   PoolKind kind = PoolKind::kMax;  // or kAverage
   PoolShape shape;
   bool count_padding = false;  // kAverage
+  bool blocked = false;        // x, dy and dx: [N][ceil(C / lanes)][D][H][W][lanes]
   const float* x = nullptr;    // kMax
   const float* dy = nullptr;   // [planes][out]
   float* dx = nullptr;         // [planes][in]

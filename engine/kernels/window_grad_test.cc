@@ -42,6 +42,32 @@ std::vector<PoolShape> shapes() {
 
 std::string label(const KernelTable* set, size_t i) { return std::string(set->name) + " shape " + std::to_string(i); }
 
+/// Plain planes to blocks, padding lanes set to 3, or back.
+Buffer relaid(const Buffer& from, const PoolShape& s, int64_t size, int64_t lanes, bool to_blocks) {
+  const int64_t blocks = (s.channels + lanes - 1) / lanes;
+  Buffer to(static_cast<size_t>(s.batch * (to_blocks ? blocks * lanes : s.channels) * size));
+  for (float& v : to) v = 3;
+  for (int64_t n = 0; n < s.batch; ++n)
+    for (int64_t c = 0; c < s.channels; ++c)
+      for (int64_t i = 0; i < size; ++i) {
+        const auto plain = static_cast<size_t>((n * s.channels + c) * size + i);
+        const auto blocked = static_cast<size_t>(((n * blocks + c / lanes) * size + i) * lanes + c % lanes);
+        to[to_blocks ? blocked : plain] = from[to_blocks ? plain : blocked];
+      }
+  return to;
+}
+
+/// What the blocked kernel makes of plain operands.
+Buffer blocked_pool_grad(const KernelTable* set, PoolGradArgs args, const Buffer& x, const Buffer& dy) {
+  const PoolShape& s = args.shape;
+  const Buffer x_blocks = relaid(x, s, volume(s.in), set->lanes, true), dy_blocks = relaid(dy, s, volume(s.out), set->lanes, true);
+  Buffer dx(x_blocks.size());
+  args.blocked = true, args.x = x_blocks.data(), args.dy = dy_blocks.data(), args.dx = dx.data();
+  run_tasks(set->gradient->pool, args);
+  REQUIRE(dx.intact());
+  return relaid(dx, s, volume(s.in), set->lanes, false);
+}
+
 }  // namespace
 
 TEST_CASE("images to columns and back", "[gradient]") {
@@ -69,21 +95,24 @@ TEST_CASE("pooling backward", "[gradient]") {
     for (const PoolShape& s : shapes()) {
       const int64_t planes = s.batch * s.channels;
       Buffer x = random_buffer(planes * volume(s.in), 1), dy = random_buffer(planes * volume(s.out), 2), dx(x.size());
-      PoolGradArgs args{PoolKind::kMax, s, false, x.data(), dy.data(), dx.data()};
+      PoolGradArgs args{PoolKind::kMax, s, false, false, x.data(), dy.data(), dx.data()};
       run_tasks(set->gradient->pool, args);
       require_close(dx, reference_pool_grad(args), "max " + label(set, i));
+      require_close(blocked_pool_grad(set, args, x, dy), reference_pool_grad(args), "blocked max " + label(set, i));
       for (float& v : x) v = static_cast<float>(static_cast<int>(v));  // many ties: the first wins
       run_tasks(set->gradient->pool, args, 2);
       require_close(dx, reference_pool_grad(args), "max with ties " + label(set, i));
       x[x.size() / 2] = std::numeric_limits<float>::quiet_NaN();
       run_tasks(set->gradient->pool, args);
       require_close(dx, reference_pool_grad(args), "max with NaN " + label(set, i));
+      require_close(blocked_pool_grad(set, args, x, dy), reference_pool_grad(args), "blocked max with NaN " + label(set, i));
       if (i++ == 6) continue;  // an average over no input at all
       args.kind = PoolKind::kAverage, args.x = nullptr;
       for (const bool padding : {false, true}) {
         args.count_padding = padding;
         run_tasks(set->gradient->pool, args);
         require_close(dx, reference_pool_grad(args), "average " + label(set, i));
+        require_close(blocked_pool_grad(set, args, x, dy), reference_pool_grad(args), "blocked average " + label(set, i));
       }
     }
   }

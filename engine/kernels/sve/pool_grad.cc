@@ -1,9 +1,10 @@
-// Gradients of max and average pooling. A vector of dy belongs to neighbouring outputs; for one tap the inputs of its lanes
+// Gradients of max and average pooling on plain layouts. A vector of dy belongs to neighbouring outputs; for one tap the inputs of its lanes
 // differ, so that a tap's shares can be added to the image lane by lane without meeting:
 //
 //     outputs   o0 o1 o2 o3                for every tap t:  dx[in(o, t)] += share(o, t)
 //     inputs    .x.x.x.x.   (stride 2)     max: share = dy where t is the lane's first maximum; average: dy / count
 #include "engine/kernels/sve/gradient_kernels.h"
+#include "engine/kernels/sve/pool_grad_blocked.h"
 #include "engine/kernels/sve/pool_window.h"
 #include "engine/kernels/sve/rows.h"
 #include "engine/kernels/sve/tasks.h"
@@ -82,9 +83,11 @@ void run_plane(const PoolGradArgs& args, const PoolArgs& window, int64_t plane) 
   }
 }
 
+/// A plane is a channel of an image, or a channel block.
 TaskCut cut_of(const PoolGradArgs& args) {
-  return TaskCut(args.shape.batch * args.shape.channels,
-                 volume(args.shape.in) + volume(args.shape.kernel) * volume(args.shape.out));
+  const int64_t width = args.blocked ? kLanes : 1;
+  return TaskCut(args.shape.batch * window::ceil_div(args.shape.channels, width),
+                 (volume(args.shape.in) + volume(args.shape.kernel) * volume(args.shape.out)) * width);
 }
 
 }  // namespace
@@ -98,7 +101,12 @@ void pool_grad_run(const PoolGradArgs& args, int64_t begin, int64_t end, void*) 
                         .shape = args.shape,
                         .count_padding = args.count_padding,
                         .input = args.kind == PoolKind::kMax ? args.x : args.dx};
-  for (int64_t plane = cut.begin(begin); plane < cut.begin(end); ++plane) run_plane(args, window, plane);
+  for (int64_t plane = cut.begin(begin); plane < cut.begin(end); ++plane) {
+    if (args.blocked)
+      grad_blocked_plane(args, plane);
+    else
+      run_plane(args, window, plane);
+  }
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

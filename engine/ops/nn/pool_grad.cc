@@ -24,6 +24,7 @@ Status lower(LowerContext& c) {
   kernels::PoolGradArgs args;
   args.kind = is_max(c.attributes()) ? kernels::PoolKind::kMax : kernels::PoolKind::kAverage;
   args.shape = shape;
+  args.blocked = c.out_type().block > 0;
   args.count_padding = c.attributes().integer("count_include_pad") != 0;
   emit_kernel(c, is_max(c.attributes()) ? "max_pool_grad" : "average_pool_grad", c.kernels().gradient->pool, args,
               [dy = c.in(0), x = c.in(1), dx = c.out()](kernels::PoolGradArgs& a, const Run& run) {
@@ -32,6 +33,10 @@ Status lower(LowerContext& c) {
                 a.dx = run.get<float>(dx);
               });
   return {};
+}
+
+bool can_block(const Node& node, int) {
+  return node.output()->type.shape.rank() == 4 && (node.input(0)->type.block > 0 || node.input(1)->type.block > 0);
 }
 
 }  // namespace
@@ -47,6 +52,9 @@ OpDef define_pool_grad() {
                                       true, true),
       .infer = infer,
       .lower = lower,
+      .blocked = BlockedLayout::prefers,
+      .can_block = can_block,
+      .blocked_inputs = {1},
       .samples =
           {{.inputs = {f32({2, 18, 5, 4}), f32({2, 18, 9, 7})},
             .attributes = {{"mode", text("max")},
