@@ -1,62 +1,24 @@
 #include "tests/costs/works.h"
 
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
-#include <memory>
 #include <optional>
-#include <random>
-#include <vector>
 
 #include "engine/kernels/attention.h"
 #include "engine/kernels/conv.h"
 #include "engine/kernels/data.h"
 #include "engine/kernels/elementwise.h"
 #include "engine/kernels/gemm.h"
-#include "engine/kernels/kernel_table.h"
 #include "engine/kernels/machine/winograd.h"
 #include "engine/kernels/norm.h"
 #include "engine/kernels/pool.h"
 #include "engine/kernels/softmax.h"
+#include "tests/costs/gradient_works.h"
+#include "tests/costs/work_memory.h"
 
 namespace svengine::test {
 namespace {
 
 using namespace svengine::kernels;
-using Call = std::function<void()>;
-
-/// Owns operands; copies of a call share them.
-class Memory {
- public:
-  /// Reals in [-1, 1), page-aligned.
-  float* random(int64_t count) {
-    constexpr int64_t kAlignment = 4096;
-    auto* floats = static_cast<float*>(
-        std::aligned_alloc(kAlignment, static_cast<size_t>((count * 4 / kAlignment + 1) * kAlignment)));
-    if (!floats) std::abort();
-    std::minstd_rand source(1);
-    for (int64_t i = 0; i < count; ++i) floats[i] = static_cast<float>(source() % 65536) / 32768 - 1;
-    buffers_.emplace_back(floats, std::free);
-    return floats;
-  }
-  float* scratch(int64_t bytes) { return bytes ? random(bytes / 4 + 1) : nullptr; }
-
- private:
-  std::vector<std::shared_ptr<float>> buffers_;
-};
-
-const KernelTable& best() { return *available_kernel_sets().front(); }
-
-template <class Args>
-Call call_of(const TaskKernel<Args>& kernel, const Args& args, Memory memory) {
-  float* scratch = memory.scratch(kernel.scratch_bytes(args));
-  const int64_t tasks = kernel.tasks(args);
-  return [=, memory = std::move(memory), run = kernel.run] { run(args, 0, tasks, scratch); };
-}
-
-int64_t blocked(int64_t channels) { return (channels + best().lanes - 1) / best().lanes * best().lanes; }
-
 struct Convolution {
   ConvShape shape;
   bool exact = false;
@@ -202,15 +164,6 @@ const std::map<std::string, UnaryOp> kUnary = {
     {"exp", UnaryOp::kExp}, {"tanh", UnaryOp::kTanh}, {"gelu", UnaryOp::kGelu}, {"sigmoid", UnaryOp::kSigmoid},
     {"erf", UnaryOp::kErf}, {"log", UnaryOp::kLog},   {"relu", UnaryOp::kRelu}};
 
-/// The numbers of a name that has `format` (of scanf, numbers as %lld) and nothing after it.
-template <class... Numbers>
-bool scan(const std::string& name, const std::string& format, Numbers&... numbers) {
-  int end = -1;
-  return std::sscanf(name.c_str(), (format + "%n").c_str(), &numbers..., &end) ==
-             static_cast<int>(sizeof...(Numbers)) &&
-         end == static_cast<int>(name.size());
-}
-
 std::optional<Convolution> named_convolution(const std::string& name) {
   constexpr const char* kFormat = "conv/%lld-%lld@%lld/%lldx%lld/s%lld";
   long long in = 0, out = 0, size = 0, k = 0, k2 = 0, stride = 0, groups = 1;  // what scanf can read
@@ -239,6 +192,7 @@ double winograd_cycles(const std::string& name) {
 
 Call make_work(const std::string& name) {
   if (const std::optional<Convolution> work = named_convolution(name)) return convolution(*work);
+  if (const Call work = make_gradient_work(name)) return work;
   long long a = 0, b = 0, c = 0;  // what scanf can read
   if (scan(name, "gemm/%lldx%lldx%lld", a, b, c)) return product(a, b, c, Activation::kNone);
   if (scan(name, "gemm_gelu/%lldx%lldx%lld", a, b, c)) return product(a, b, c, Activation::kGelu);

@@ -2,6 +2,7 @@
 //
 //   conv/IN-OUT@SIZE/KxK/sSTRIDE[/gGROUPS]   one image, padded by K / 2, with bias and ReLU, in the kernels' choice of kind
 //   conv/.../sSTRIDE/exact                   the same, never by Winograd
+//   conv_weights/IN-OUT@SIZE/KxK/sSTRIDE     the gradient of the weights, in ONNX order; conv_data/...: of the input, weights packed
 //   gemm/MxNxK, gemm_gelu/MxNxK              packed operands, bias for each column; no activation, or GELU
 //   pack_a/MxK, pack_b/KxN                   operands of products, from row-major matrices
 //   exp/N tanh/N gelu/N sigmoid/N erf/N log/N relu/N add/N     N contiguous elements
