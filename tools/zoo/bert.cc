@@ -18,7 +18,19 @@ class Bert {
  public:
   Bert(Builder& builder, Weights& weights, Sizes sizes) : b_(builder), w_(weights), s_(sizes) {}
 
+  /// The encoder with its pooler.
   void build() {
+    Value* x = encoder();
+    b_.output(x, "last_hidden_state");
+    Value* first = b_.add("Gather", {x, scalar<int64_t>(0)}, make_attributes({{"axis", int64_t{1}}}), "pooler.first");
+    b_.output(b_.add("Tanh", {linear(first, "pooler.dense", s_.hidden, s_.hidden)}, {}, "pooler.activation"), "pooler_output");
+  }
+
+  /// The encoder with a score of every word for every token, as masked language models are trained.
+  void build_language_model() { b_.output(linear(encoder(), "head", s_.hidden, kVocabulary), "scores"); }
+
+ private:
+  Value* encoder() {
     const Shape ids{Dim("N"), Dim("S")};
     Value* words = b_.input("input_ids", DType::i64, ids);
     Value* mask = b_.input("attention_mask", DType::i64, ids);
@@ -26,12 +38,9 @@ class Bert {
     mask_ = additive_mask(mask);
     Value* x = embeddings(words, segments);
     for (int64_t i = 0; i < s_.layers; ++i) x = layer(x, fmt::format("encoder.layer.{}.", i));
-    b_.output(x, "last_hidden_state");
-    Value* first = b_.add("Gather", {x, scalar<int64_t>(0)}, make_attributes({{"axis", int64_t{1}}}), "pooler.first");
-    b_.output(b_.add("Tanh", {linear(first, "pooler.dense", s_.hidden, s_.hidden)}, {}, "pooler.activation"), "pooler_output");
+    return x;
   }
 
- private:
   template <class T>
   Value* scalar(T value) {
     return b_.constant(Tensor::scalar<T>(value));
@@ -118,6 +127,7 @@ class Bert {
 }  // namespace
 
 void build_bert_base(Builder& builder, Weights& weights) { Bert(builder, weights, {12, 768, 12}).build(); }
+void build_bert_base_mlm(Builder& builder, Weights& weights) { Bert(builder, weights, {12, 768, 12}).build_language_model(); }
 void build_bert_tiny(Builder& builder, Weights& weights) { Bert(builder, weights, {2, 128, 2}).build(); }
 
 }  // namespace svengine::tool
