@@ -23,12 +23,12 @@ struct ConvWeightGradArgs {
   bool plain_input = false;     // [N][I][H][W]
   const float* input = nullptr;
   const float* dy = nullptr;    // blocked
-  float* sums = nullptr;        // ConvWeightGradKernels::sums_bytes, 256-byte aligned
+  float* sums = nullptr;        // ConvWeightGradKernels::sums_bytes, 256-byte aligned; null when that is 0
   float* dw = nullptr;          // [O][I][KH][KW]
 };
 
 struct ConvWeightGradKernels {
-  /// Memory between the two kernels.
+  /// Memory between the two kernels. `sums` needs dw too: with 0 bytes it writes there, and `finish` has nothing to do.
   int64_t (*sums_bytes)(const ConvWeightGradArgs& args) noexcept;
   TaskKernel<ConvWeightGradArgs> sums;
   TaskKernel<ConvWeightGradArgs> finish;

@@ -27,9 +27,14 @@ std::vector<ConvShape> shapes() {
       shape_of(1, 64, 64, {1, 7, 7}, {1, 1, 1}),                            // the image is its own panel
       shape_of(2, 37, 90, {1, 13, 22}, {1, 1, 1}),                          // several chunks of an image, odd channels
       shape_of(7, 17, 5, {1, 5, 6}, {1, 1, 1}),                             // several images in a chunk
+      shape_of(9, 32, 21, {1, 7, 7}, {1, 1, 1}),                            // the same in ONNX order
+      shape_of(2, 48, 130, {1, 20, 21}, {1, 1, 1}),                         // several parts in ONNX order
       shape_of(2, 20, 130, {1, 14, 14}, {1, 3, 3}, {}, {0, 1, 1}),
       shape_of(1, 20, 33, {1, 27, 31}, {1, 3, 3}, {1, 2, 2}, {0, 1, 1}),
       shape_of(3, 40, 16, {1, 9, 10}, {1, 1, 1}, {1, 2, 2}),                // strided 1 x 1
+      shape_of(3, 64, 100, {1, 9, 10}, {1, 1, 1}, {1, 2, 3}),               // the same in ONNX order
+      shape_of(1, 32, 37, {1, 40, 42}, {1, 1, 1}, {1, 2, 2}),
+      shape_of(1, 16, 520, {1, 6, 6}, {1, 3, 3}, {}, {0, 1, 1}),            // several groups of output blocks share a panel
       shape_of(2, 3, 70, {1, 30, 33}, {1, 7, 7}, {1, 2, 2}, {0, 3, 3}),     // a first layer
       shape_of(1, 1, 3, {1, 4, 5}, {1, 2, 19}, {1, 1, 2}, {0, 1, 20}),      // columns that see nothing but padding
       shape_of(2, 18, 20, {1, 12, 9}, {1, 3, 2}, {}, {0, 2, 3}, {1, 2, 3}, {0, 1, 2}),

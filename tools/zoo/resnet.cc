@@ -27,15 +27,30 @@ class ResNet {
         x = block(x, fmt::format("layer{}.{}", stage + 1, i), channels, width, stride);
         channels = bottleneck_ ? 4 * width : width;
       }
-    x = b_.add("GlobalAveragePool", {x}, {}, "avgpool");
-    x = b_.add("Flatten", {x}, make_attributes({{"axis", int64_t{1}}}), "flatten");
-    const float bound = 1 / std::sqrt(static_cast<float>(channels));
-    Value* weight = w_.uniform("fc.weight", {1000, channels}, -bound, bound);
-    Value* bias = w_.uniform("fc.bias", {1000}, -bound, bound);
-    b_.output(b_.add("Gemm", {x, weight, bias}, make_attributes({{"transB", int64_t{1}}}), "fc"), "logits");
+    classify(x, channels, 1000);
+  }
+
+  /// For grey images of 28 x 28: the network of examples/00_fashion_mnist.
+  void build_small() {
+    Value* x = b_.input("image", DType::f32, {Dim("N"), Dim(1), Dim(28), Dim(28)});
+    x = relu(norm(conv(x, "stem", 1, 16, 3, 1), "stem.bn", 16, 0.5f, 1.5f), "stem.relu");
+    x = block(x, "block1", 16, 16, 1);
+    x = block(x, "block2", 16, 32, 2);
+    x = block(x, "block3", 32, 64, 2);
+    x = block(x, "block4", 64, 64, 1);
+    classify(x, 64, 10);
   }
 
  private:
+  void classify(Value* x, int64_t channels, int64_t classes) {
+    x = b_.add("GlobalAveragePool", {x}, {}, "avgpool");
+    x = b_.add("Flatten", {x}, make_attributes({{"axis", int64_t{1}}}), "flatten");
+    const float bound = 1 / std::sqrt(static_cast<float>(channels));
+    Value* weight = w_.uniform("fc.weight", {classes, channels}, -bound, bound);
+    Value* bias = w_.uniform("fc.bias", {classes}, -bound, bound);
+    b_.output(b_.add("Gemm", {x, weight, bias}, make_attributes({{"transB", int64_t{1}}}), "fc"), "logits");
+  }
+
   Value* conv(Value* x, const std::string& name, int64_t in, int64_t out, int64_t size, int64_t stride) {
     const float deviation = std::sqrt(2.0f / static_cast<float>(out * size * size));
     const int64_t pad = size / 2;
@@ -83,6 +98,7 @@ class ResNet {
 }  // namespace
 
 void build_resnet18(Builder& builder, Weights& weights) { ResNet(builder, weights, false).build({2, 2, 2, 2}); }
+void build_resnet_28(Builder& builder, Weights& weights) { ResNet(builder, weights, false).build_small(); }
 void build_resnet50(Builder& builder, Weights& weights) { ResNet(builder, weights, true).build({3, 4, 6, 3}); }
 
 }  // namespace svengine::tool

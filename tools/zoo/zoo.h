@@ -26,6 +26,7 @@ void build_resnet50(Builder& builder, Weights& weights);
 
 /// Devlin and others, BERT: encoder and pooler. int64 inputs input_ids, attention_mask, token_type_ids [N, S], S <= 512;
 /// outputs last_hidden_state [N, S, hidden] and pooler_output [N, hidden]. base: 12 layers of 768; tiny: 2 layers of 128.
+void build_resnet_28(Builder& builder, Weights& weights);
 void build_bert_base(Builder& builder, Weights& weights);
 void build_bert_base_mlm(Builder& builder, Weights& weights);
 void build_bert_tiny(Builder& builder, Weights& weights);

@@ -5,6 +5,7 @@
 #include "engine/kernels/sve/conv_weight_tile.h"
 #include "engine/kernels/sve/data_tile.h"
 #include "engine/kernels/sve/gradient_kernels.h"
+#include "engine/kernels/sve/math_base.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
@@ -12,7 +13,7 @@ namespace {
 
 using namespace conv;
 
-int64_t gradient_floats(const WeightPlan& plan) { return plan.chunk_pixels * kMostVectors * kLanes; }
+int64_t group_floats(const WeightPlan& plan) { return plan.chunk_pixels * kMostVectors * kLanes; }
 
 /// What the next chunk reads, a block a tile: those of dy, then those of the input.
 struct Ahead {
@@ -30,39 +31,68 @@ struct Ahead {
   }
 };
 
-/// What the tiles of a chunk have in common.
+/// What the tiles of a chunk and a group have in common.
 struct ChunkSums {
   const float* dy;
   int64_t pixels;
   int64_t vectors;
   float* sums;  // of the part and group
+  int64_t row_floats;
   bool first;
-  Ahead ahead;
 };
 
-/// `count` columns of a panel, column i being row `row + i * row_stride` of the sums: tiles of nearly the same size.
-void run_panel(ChunkSums& chunk, const float* panel, int64_t pitch, int64_t count, int64_t row, int64_t row_stride) {
-  const int64_t tiles = ceil_div(count, kMachine.conv_pixels), row_floats = chunk.vectors * kLanes;
-  for (int64_t tile = 0; tile < tiles; ++tile) {
-    const int64_t first = tile * count / tiles, channels = (tile + 1) * count / tiles - first;
+/// `count` channels as tiles of nearly the same size: `longer` of each + 1, then the rest.
+struct Split {
+  int64_t tiles, each, longer;
+};
+
+constexpr Split split(int64_t count) {
+  const int64_t tiles = ceil_div(count, kMachine.conv_pixels);
+  return {tiles, count / tiles, count % tiles};
+}
+
+/// `count` columns of a panel, column i being row `row + i * row_stride` of the sums.
+void run_panel(const ChunkSums& chunk, Ahead& ahead, const float* panel, int64_t pitch, int64_t count, int64_t row,
+               int64_t row_stride) {
+  constexpr Split kWholeBlock = split(kLanes);  // known: a division takes as long as a pixel or two
+  const Split tiles = count == kLanes ? kWholeBlock : split(count);
+  const int64_t row_step = row_stride * chunk.row_floats;
+  float* sums = chunk.sums + row * chunk.row_floats;
+  for (int64_t tile = 0; tile < tiles.tiles; ++tile) {
+    const int64_t channels = tiles.each + (tile < tiles.longer ? 1 : 0);
     weight_tile_function(int(channels), int(chunk.vectors))(
-        {panel + first, pitch, chunk.dy, chunk.pixels, chunk.sums + (row + first * row_stride) * row_floats,
-         row_stride * row_floats, chunk.first, chunk.ahead.next(chunk.dy)});
+        {panel, pitch, chunk.dy, chunk.pixels, sums, row_step, chunk.first, ahead.next(chunk.dy)});
+    panel += channels;
+    sums += channels * row_step;
   }
 }
 
-/// One input block: a panel a tap.
-void run_unit(const ConvWeightGradArgs& args, const WeightPlan& plan, const PixelChunk& pixels, ChunkSums& chunk, int64_t unit,
-              float* panel) {
-  const ConvShape& s = args.shape;
-  const int64_t channels = smaller(kLanes, s.in_channels - unit * kLanes), row = unit * kLanes * plan.taps;
-  if (plan.direct) {
-    const float* image = args.input + ((pixels.image * plan.units + unit) * plan.pixels + pixels.begin) * kLanes;
-    return run_panel(chunk, image, kLanes, channels, row, 1);
+/// A band of groups over one chunk.
+struct Band {
+  const ConvWeightGradArgs& args;
+  const WeightPlan& plan;
+  const PixelChunk& pixels;
+  int64_t first, last;  // groups
+  const float* dy;      // of group `first`: copies, group_floats apart
+  float* sums;          // of the part
+  bool begins;          // the first chunk of the part
+
+  ChunkSums group(int64_t i) const {
+    return {dy + (i - first) * group_floats(plan), pixels.pixels(), plan.vectors(i), sums + plan.group_offset(i), plan.row_floats(i),
+            begins};
   }
+};
+
+/// One input block: a panel a tap.
+void run_unit(const Band& band, Ahead& ahead, int64_t unit, float* panel) {
+  const WeightPlan& plan = band.plan;
+  const ConvShape& s = band.args.shape;
+  const int64_t channels = smaller(kLanes, s.in_channels - unit * kLanes), row = unit * kLanes * plan.taps;
+  const float* image = band.args.input + ((band.pixels.image * plan.units + unit) * plan.pixels + band.pixels.begin) * kLanes;
   for (int64_t tap = 0; tap < plan.taps; ++tap) {
-    copy_tap(args, pixels, unit, tap / s.kernel.width, tap % s.kernel.width, panel);
-    run_panel(chunk, panel, kLanes, channels, row + tap, plan.taps);
+    if (!plan.direct) copy_tap(band.args, plan, band.pixels, unit, tap / s.kernel.width, tap % s.kernel.width, panel);
+    for (int64_t group = band.first; group < band.last; ++group)
+      run_panel(band.group(group), ahead, plan.direct ? image : panel, kLanes, channels, row + tap, plan.taps);
   }
 }
 
@@ -70,33 +100,62 @@ Ahead ahead_of(const ConvWeightGradArgs& args, const WeightPlan& plan, const Pix
                int64_t end) {
   const ConvShape& s = args.shape;
   Ahead ahead;
+  if (s.stride.height * s.stride.width > 1) return ahead;
   ahead.dy_step = plan.pixels * kLanes, ahead.dy_blocks = plan.vectors(group);
   ahead.dy = args.dy + ((next.image * plan.out_blocks + group * kMostVectors) * plan.pixels + next.begin) * kLanes;
-  const bool aligned = !args.plain_input && s.stride.height * s.stride.width == 1;
-  if (!aligned) return ahead;
+  if (args.plain_input) return ahead;
   ahead.input_step = s.in.height * s.in.width * kLanes, ahead.input_blocks = end - begin;
   ahead.input = args.input + (next.image * plan.units + begin) * ahead.input_step + next.begin * kLanes;
   return ahead;
 }
 
-/// Units [begin, end) of a group of output blocks, over the pixels of a part.
-void run_units(const ConvWeightGradArgs& args, const WeightPlan& plan, int64_t part, int64_t group, int64_t begin, int64_t end,
+/// Units [begin, end) of a band, over the pixels of a part.
+void run_units(const ConvWeightGradArgs& args, const WeightPlan& plan, int64_t part, int64_t band_index, int64_t begin, int64_t end,
                float* scratch) {
-  float* panel = scratch + gradient_floats(plan);
+  float* panel = scratch + plan.band_groups * group_floats(plan);
   const int64_t first = part * plan.chunks / plan.parts, last = (part + 1) * plan.chunks / plan.parts;
+  const int64_t group = band_index * plan.band_groups, end_group = smaller(group + plan.band_groups, plan.out_groups);
+  float* sums = plan.in_place() ? args.dw : args.sums + part * plan.part_floats();
   for (int64_t i = first; i < last; ++i) {
     const PixelChunk pixels = chunk_at(plan, args.shape, i);
-    copy_gradient(args, plan, pixels, group * kMostVectors, plan.vectors(group), scratch);
-    ChunkSums chunk{scratch, pixels.pixels(), plan.vectors(group),
-                    args.sums + part * plan.part_floats() + plan.group_offset(group), i == first,
-                    i + 1 < last ? ahead_of(args, plan, chunk_at(plan, args.shape, i + 1), group, begin, end) : Ahead{}};
+    for (int64_t g = group; g < end_group; ++g)
+      copy_gradient(args, plan, pixels, g * kMostVectors, plan.vectors(g), scratch + (g - group) * group_floats(plan));
+    const Band band{args, plan, pixels, group, end_group, scratch, sums, i == first};
+    Ahead ahead = i + 1 < last ? ahead_of(args, plan, chunk_at(plan, args.shape, i + 1), group, begin, end) : Ahead{};
     if (args.plain_input) {
       copy_plain_taps(args, plan, pixels, panel);
-      run_panel(chunk, panel, plan.columns, plan.rows, 0, 1);
+      for (int64_t g = group; g < end_group; ++g) run_panel(band.group(g), ahead, panel, plan.columns, plan.rows, 0, 1);
     } else {
-      for (int64_t unit = begin; unit < end; ++unit) run_unit(args, plan, pixels, chunk, unit, panel);
+      for (int64_t unit = begin; unit < end; ++unit) run_unit(band, ahead, unit, panel);
     }
   }
+}
+
+/// Elements of dw that a task of adding up parts in ONNX order has.
+constexpr int64_t kAddedFloats = 8192;
+
+/// Elements [begin, end) of dw, the parts being in ONNX order.
+void add_parts(const ConvWeightGradArgs& args, const WeightPlan& plan, int64_t begin, int64_t end) {
+  constexpr int kTogether = 8;  // sums at a time: an addition takes nine cycles on A64FX
+  int64_t i = begin;
+  const auto add = [&]<int kVectors>() SVENGINE_INLINE_LAMBDA {
+    for (; i + (kVectors - 1) * kLanes < end; i += kVectors * kLanes) {
+      const vb all = svptrue_b32();
+      const float* from = args.sums + i;
+      vf sums[kVectors];
+      SVENGINE_UNROLL
+      for (int v = 0; v < kVectors; ++v) sums[v] = svld1(all, from + v * kLanes);
+      for (int64_t part = 1; part < plan.parts; ++part) {
+        from += plan.part_floats();
+        SVENGINE_UNROLL
+        for (int v = 0; v < kVectors; ++v) sums[v] = svadd_x(all, sums[v], svld1(all, from + v * kLanes));
+      }
+      SVENGINE_UNROLL
+      for (int v = 0; v < kVectors; ++v) svst1(all, args.dw + i + v * kLanes, sums[v]);
+    }
+  };
+  add.template operator()<kTogether>();
+  add.template operator()<1>();
 }
 
 /// kLanes rows of one output block: parts added up, rows and output channels exchanged.
@@ -124,37 +183,40 @@ void finish_square(const ConvWeightGradArgs& args, const WeightPlan& plan, int64
 
 int64_t conv_weight_sums_bytes(const ConvWeightGradArgs& args) noexcept {
   const WeightPlan plan = weight_plan(args);
-  return plan.parts * plan.part_floats() * kFloat;
+  return plan.in_place() ? 0 : plan.parts * plan.part_floats() * kFloat;
 }
 
 int64_t conv_weight_sums_scratch(const ConvWeightGradArgs& args) noexcept {
   const WeightPlan plan = weight_plan(args);
-  return round_up((gradient_floats(plan) + (plan.direct ? 0 : plan.chunk_pixels * plan.columns)) * kFloat, 256);
+  return round_up((plan.band_groups * group_floats(plan) + (plan.direct ? 0 : plan.chunk_pixels * plan.columns)) * kFloat, 256);
 }
 
 int64_t conv_weight_sums_tasks(const ConvWeightGradArgs& args) noexcept {
   const WeightPlan plan = weight_plan(args);
-  return plan.parts * plan.out_groups * plan.units;
+  return plan.parts * plan.bands * plan.units;
 }
 
 /// Units are innermost: a stretch of tasks has dy of a chunk copied once.
 void conv_weight_sums_run(const ConvWeightGradArgs& args, int64_t begin, int64_t end, void* scratch) noexcept {
   const WeightPlan plan = weight_plan(args);
+  const ConvWeightGradArgs problem = exchange(args);
   for (int64_t task = begin; task < end;) {
-    const int64_t unit = task % plan.units, group = task / plan.units % plan.out_groups;
+    const int64_t unit = task % plan.units, band = task / plan.units % plan.bands;
     const int64_t count = smaller(end - task, plan.units - unit);
-    run_units(args, plan, task / plan.units / plan.out_groups, group, unit, unit + count, static_cast<float*>(scratch));
+    run_units(problem, plan, task / plan.units / plan.bands, band, unit, unit + count, static_cast<float*>(scratch));
     task += count;
   }
 }
 
 int64_t conv_weight_finish_tasks(const ConvWeightGradArgs& args) noexcept {
   const WeightPlan plan = weight_plan(args);
+  if (plan.exchanged) return plan.in_place() ? 0 : ceil_div(plan.part_floats(), kAddedFloats);
   return plan.out_groups * ceil_div(plan.rows, kLanes);
 }
 
 void conv_weight_finish_run(const ConvWeightGradArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const WeightPlan plan = weight_plan(args);
+  if (plan.exchanged) return add_parts(args, plan, begin * kAddedFloats, smaller(end * kAddedFloats, plan.part_floats()));
   const int64_t stretches = ceil_div(plan.rows, kLanes);
   for (int64_t task = begin; task < end; ++task)
     for (int64_t v = 0; v < plan.vectors(task / stretches); ++v)

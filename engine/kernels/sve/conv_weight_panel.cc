@@ -32,18 +32,22 @@ SVENGINE_INLINE float* copy_vectors(const float* from, int64_t step, int64_t cou
 }
 
 template <int kVectors>
-void copy_blocks(const float* from, int64_t block_step, int64_t pixels, float* to) {
+float* copy_blocks(const float* from, int64_t block_step, int64_t pixel_step, int64_t pixels, float* to) {
   const vb all = svptrue_b32();
-  for (int64_t i = 0; i < pixels; ++i, from += kLanes, to += kVectors * kLanes)
+  for (int64_t i = 0; i < pixels; ++i, from += pixel_step, to += kVectors * kLanes)
     SVENGINE_UNROLL
     for (int v = 0; v < kVectors; ++v) svst1(all, to + v * kLanes, svld1(all, from + v * block_step));
+  return to;
 }
 
+/// `pixels` pixels, pixel_step floats apart, of `vectors` blocks, block_step floats apart. The end of what is written.
 template <int kVectors = kMostVectors>
-void copy_blocks(int64_t vectors, const float* from, int64_t block_step, int64_t pixels, float* to) {
-  if constexpr (kVectors > 0) {
-    if (vectors == kVectors) return copy_blocks<kVectors>(from, block_step, pixels, to);
-    copy_blocks<kVectors - 1>(vectors, from, block_step, pixels, to);
+float* copy_blocks(int64_t vectors, const float* from, int64_t block_step, int64_t pixel_step, int64_t pixels, float* to) {
+  if constexpr (kVectors == 0) {
+    return to;
+  } else {
+    if (vectors == kVectors) return copy_blocks<kVectors>(from, block_step, pixel_step, pixels, to);
+    return copy_blocks<kVectors - 1>(vectors, from, block_step, pixel_step, pixels, to);
   }
 }
 
@@ -56,18 +60,52 @@ SVENGINE_INLINE void copy_window(const float* row, int64_t row_width, int64_t at
   }
 }
 
+/// The windows of columns [x, end) of a row of the output, `pitch` floats apart. `inner`: the columns whose windows lie inside.
+void copy_windows(const ConvShape& s, const float* row, int64_t row_width, Range inner, int64_t x, int64_t end, int64_t pitch,
+                  float* to) {
+  const int64_t step = s.stride.width, width = s.kernel.width;
+  if (width > kLanes || row_width == 0) inner = {end, end};
+  const int64_t first = smaller(larger(x, inner.begin), end), last = larger(smaller(end, inner.end), first);
+  const auto border = [&](int64_t from, int64_t until) {
+    for (; from < until; ++from, to += pitch) copy_window(row, row_width, from * step - s.pad.width, width, to);
+  };
+  border(x, first);
+  const vb some = svwhilelt_b32(int64_t{0}, width);
+  const float* from = row + first * step - s.pad.width;
+  for (int64_t i = first; i < last; ++i, from += step, to += pitch) svst1(some, to, svld1(some, from));
+  border(last, end);
+}
+
 }  // namespace
 
 void copy_gradient(const ConvWeightGradArgs& args, const WeightPlan& plan, const PixelChunk& chunk, int64_t block, int64_t vectors,
                    float* to) {
-  const int64_t step = plan.pixels * kLanes, count = chunk.end - chunk.begin;
-  for (int64_t image = chunk.image; image < chunk.image + chunk.images; ++image, to += count * vectors * kLanes)
-    copy_blocks(vectors, args.dy + (image * plan.out_blocks + block) * step + chunk.begin * kLanes, step, count, to);
+  const ConvShape& s = args.shape;
+  const bool strided = plan.exchanged && s.stride.height * s.stride.width > 1;
+  const int64_t pixels = strided ? s.in.height * s.in.width : plan.pixels, step = pixels * kLanes;
+  if (!strided) {
+    for (int64_t image = chunk.image; image < chunk.image + chunk.images; ++image)
+      to = copy_blocks(vectors, args.dy + (image * plan.out_blocks + block) * step + chunk.begin * kLanes, step, kLanes,
+                       chunk.end - chunk.begin, to);
+    return;
+  }
+  for_rows(chunk, s.out.width, [&](int64_t image, int64_t y, int64_t x, int64_t end) SVENGINE_INLINE_LAMBDA {
+    const int64_t first = y * s.stride.height * s.in.width + x * s.stride.width;
+    to = copy_blocks(vectors, args.dy + (image * plan.out_blocks + block) * step + first * kLanes, step, s.stride.width * kLanes, end - x,
+                     to);
+  });
 }
 
-void copy_tap(const ConvWeightGradArgs& args, const PixelChunk& chunk, int64_t unit, int64_t ky, int64_t kx, float* to) {
+void copy_tap(const ConvWeightGradArgs& args, const WeightPlan& plan, const PixelChunk& chunk, int64_t unit, int64_t ky, int64_t kx,
+              float* to) {
   const ConvShape& s = args.shape;
-  const int64_t blocks = ceil_div(s.in_channels, kLanes), row_floats = s.in.width * kLanes;
+  if (plan.exchanged) {  // dy of several images
+    const int64_t floats = plan.pixels * kLanes;
+    for (int64_t image = chunk.image; image < chunk.image + chunk.images; ++image)
+      to = copy_vectors(args.input + (image * plan.units + unit) * floats, kLanes, plan.pixels, to);
+    return;
+  }
+  const int64_t row_floats = s.in.width * kLanes;
   const int64_t down = ky * s.dilation.height - s.pad.height, across = kx * s.dilation.width - s.pad.width;
   const Range rows = outputs_inside(s.in.height, s.out.height, s.stride.height, down);
   const Range columns = outputs_inside(s.in.width, s.out.width, s.stride.width, across);
@@ -77,7 +115,7 @@ void copy_tap(const ConvWeightGradArgs& args, const PixelChunk& chunk, int64_t u
       return;
     }
     const int64_t first = smaller(larger(x, columns.begin), end), last = larger(smaller(end, columns.end), first);
-    const float* row = args.input + ((image * blocks + unit) * s.in.height + y * s.stride.height + down) * row_floats;
+    const float* row = args.input + ((image * plan.units + unit) * s.in.height + y * s.stride.height + down) * row_floats;
     to = fill_zeros(to, (first - x) * kLanes);
     to = copy_vectors(row + (first * s.stride.width + across) * kLanes, s.stride.width * kLanes, last - first, to);
     to = fill_zeros(to, (end - last) * kLanes);
@@ -87,15 +125,14 @@ void copy_tap(const ConvWeightGradArgs& args, const PixelChunk& chunk, int64_t u
 void copy_plain_taps(const ConvWeightGradArgs& args, const WeightPlan& plan, const PixelChunk& chunk, float* to) {
   const ConvShape& s = args.shape;
   const int64_t plane = s.in.height * s.in.width;
+  const Range inner = inner_outputs(s.in.width, s.out.width, s.kernel.width, s.stride.width, 1, s.pad.width);
   for_rows(chunk, s.out.width, [&](int64_t image, int64_t y, int64_t x, int64_t end) SVENGINE_INLINE_LAMBDA {
     for (int64_t i = 0; i < s.in_channels; ++i)
       for (int64_t ky = 0; ky < s.kernel.height; ++ky) {
         const int64_t in_y = y * s.stride.height + ky * s.dilation.height - s.pad.height;
         const bool outside = in_y < 0 || in_y >= s.in.height;
         const float* row = args.input + (image * s.in_channels + i) * plane + (outside ? 0 : in_y) * s.in.width;
-        float* at = to + (i * s.kernel.height + ky) * s.kernel.width;
-        for (int64_t column = x; column < end; ++column, at += plan.columns)
-          copy_window(row, outside ? 0 : s.in.width, column * s.stride.width - s.pad.width, s.kernel.width, at);
+        copy_windows(s, row, outside ? 0 : s.in.width, inner, x, end, plan.columns, to + (i * s.kernel.height + ky) * s.kernel.width);
       }
     to += (end - x) * plan.columns;
   });

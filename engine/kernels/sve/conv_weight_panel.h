@@ -19,12 +19,13 @@ constexpr PixelChunk chunk_at(const WeightPlan& plan, const ConvShape& shape, in
   return {chunk / plan.image_chunks, 1, i * plan.pixels / plan.image_chunks, (i + 1) * plan.pixels / plan.image_chunks};
 }
 
-/// dy of a group of `vectors` output blocks, the first being `block`: to [pixels][vectors][kLanes].
+/// dy of a group of `vectors` output blocks, the first being `block`: to [pixels][vectors][kLanes]. Of an exchanged problem dy is
+/// the forward pass's input, of which the strides leave some pixels out.
 void copy_gradient(const ConvWeightGradArgs& args, const WeightPlan& plan, const PixelChunk& chunk, int64_t block, int64_t vectors,
                    float* to);
 
 /// Input block `unit` through tap (ky, kx): to [pixels][kLanes].
-void copy_tap(const ConvWeightGradArgs& args, const PixelChunk& chunk, int64_t unit, int64_t ky, int64_t kx, float* to);
+void copy_tap(const ConvWeightGradArgs& args, const WeightPlan& plan, const PixelChunk& chunk, int64_t unit, int64_t ky, int64_t kx, float* to);
 
 /// A plain input through all taps: to [pixels][rows].
 void copy_plain_taps(const ConvWeightGradArgs& args, const WeightPlan& plan, const PixelChunk& chunk, float* to);

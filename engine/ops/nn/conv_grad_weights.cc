@@ -20,12 +20,15 @@ void emit_blocked(LowerContext& c, const ConvGrad& g) {
   args.shape = {window.batch, window.channels, g.out_channels, 1, window.in, window.out, window.kernel, window.stride,
                 window.dilation, window.pad};
   args.plain_input = c.in_type(1).block == 0;
-  const Buffer sums = c.temporary(kernels.sums_bytes(args));
-  emit_kernel(c, "conv_weight_sums", kernels.sums, args, [sums, dy = c.in(0), x = c.in(1)](ConvWeightGradArgs& a, const Run& run) {
-    a.input = run.get<const float>(x);
-    a.dy = run.get<const float>(dy);
-    a.sums = run.get<float>(sums);
-  });
+  const Buffer sums = kernels.sums_bytes(args) > 0 ? c.temporary(kernels.sums_bytes(args)) : Buffer{};
+  emit_kernel(c, "conv_weight_sums", kernels.sums, args,
+              [sums, dy = c.in(0), x = c.in(1), dw = c.out()](ConvWeightGradArgs& a, const Run& run) {
+                a.input = run.get<const float>(x);
+                a.dy = run.get<const float>(dy);
+                a.sums = run.get<float>(sums);
+                a.dw = run.get<float>(dw);
+              });
+  if (kernels.finish.tasks(args) == 0) return;
   emit_kernel(c, "conv_weight_finish", kernels.finish, args, [sums, dw = c.out()](ConvWeightGradArgs& a, const Run& run) {
     a.sums = run.get<float>(sums);
     a.dw = run.get<float>(dw);
