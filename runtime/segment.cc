@@ -93,9 +93,19 @@ Result<Segment::Prepared> Segment::make_sharded(const std::vector<Tensor>& input
   return prepared;
 }
 
-Result<std::shared_ptr<const Plan>> Segment::plan_of(Graph graph) {
-  SV_TRY(run_pipeline(graph, pass_context(shared_.kernels), Stage::plan));
-  return make_plan(graph, shared_.kernels, shared_.weights, shared_.lowering);
+Result<std::shared_ptr<const Plan>> Segment::plan_of(Graph graph, Recompute recompute, WeightStore& weights) const {
+  PassContext context = pass_context(shared_.kernels);
+  context.recompute = recompute;
+  SV_TRY(run_pipeline(graph, context, Stage::plan));
+  return make_plan(graph, shared_.kernels, weights, shared_.lowering);
+}
+
+Result<int64_t> Segment::planned_bytes(const std::vector<Dims>& inputs, Recompute recompute) const {
+  SV_ASSIGN(Graph graph, specialize(graph_, inputs, {}, pass_context(shared_.kernels)));
+  if (!all_shapes_known(graph)) return 0;
+  WeightStore weights;  // nothing is packed
+  SV_ASSIGN(const std::shared_ptr<const Plan> plan, plan_of(std::move(graph), recompute, weights));
+  return plan->arena_bytes;
 }
 
 Status Segment::pack_weights() {

@@ -34,6 +34,7 @@ class Segment {
     const kernels::KernelTable& kernels;
     WeightStore& weights;
     LowerOptions lowering;
+    Recompute recompute;
     Shards* shards;      // null: all threads share every step
     WeightCache* cache;  // null: none
   };
@@ -45,6 +46,9 @@ class Segment {
   Status prepare(const std::vector<Tensor>& inputs);
   /// `places`: as in Session::run_into.
   Result<std::vector<Tensor>> run(const std::vector<Tensor>& inputs, bool profile, const std::vector<Tensor>& places = {});
+
+  /// Session::planned_bytes.
+  Result<int64_t> planned_bytes(const std::vector<Dims>& inputs, Recompute recompute) const;
 
   void collect_plans(std::vector<std::shared_ptr<const Plan>>& plans) const;
   void collect_profile(std::vector<ProfileRow>& rows) const;
@@ -64,7 +68,8 @@ class Segment {
   Result<Prepared> make(const std::vector<Tensor>& inputs);
   Result<Prepared> make_sharded(const std::vector<Tensor>& inputs);
   Result<std::shared_ptr<const Plan>> plan_rows(const std::vector<Tensor>& inputs, int64_t rows);
-  Result<std::shared_ptr<const Plan>> plan_of(Graph graph);
+  Result<std::shared_ptr<const Plan>> plan_of(Graph graph) const { return plan_of(std::move(graph), shared_.recompute, shared_.weights); }
+  Result<std::shared_ptr<const Plan>> plan_of(Graph graph, Recompute recompute, WeightStore& weights) const;
   Status pack_weights();
   void forget_graph_if_done();
 

@@ -33,15 +33,19 @@ Status check_input(const Session::Port& port, const Tensor& tensor,
 
 }  // namespace
 
+Status choose_kernels(SessionOptions& options) {
+  if (options.kernels) return {};
+  if (kernels::available_kernel_sets().empty())
+    return error("this processor runs none of the kernel sets built into this program (see 'svengine info')");
+  options.kernels = kernels::available_kernel_sets().front();
+  return {};
+}
+
 Session::~Session() = default;
 
 Result<std::unique_ptr<Session>> Session::create(Graph graph, SessionOptions options) {
   std::unique_ptr<Session> session(new Session);
-  if (!options.kernels) {
-    if (kernels::available_kernel_sets().empty())
-      return error("this processor runs none of the kernel sets built into this program (see 'svengine info')");
-    options.kernels = kernels::available_kernel_sets().front();
-  }
+  SV_TRY(choose_kernels(options));
   if (options.topology.groups.empty()) options.topology = detect_topology(0);
   SV_TRY(run_pipeline(graph, pass_context(*options.kernels), Stage::load));
   for (const Value* v : graph.inputs()) session->inputs_.push_back({v->name(), v->type});
@@ -60,7 +64,7 @@ Result<std::unique_ptr<Session>> Session::create(Graph graph, SessionOptions opt
   session->root_ = std::make_unique<Segment>(std::move(graph), std::move(needs_value),
                                              Segment::Shared{*session->team_, *options.kernels, *session->weights_,
                                                              LowerOptions{.exact_convolution = options.exact_convolution},
-                                                             session->shards_.get(), session->cache_.get()});
+                                                             options.recompute, session->shards_.get(), session->cache_.get()});
   return session;
 }
 
@@ -88,6 +92,10 @@ Result<std::vector<Tensor>> Session::run_into(const std::vector<Tensor>& inputs,
     SV_ASSIGN(t, t.aligned_copy());
   }
   return root_->run(copies, profile, places);
+}
+
+Result<int64_t> Session::planned_bytes(const std::vector<Dims>& inputs, Recompute recompute) const {
+  return root_->planned_bytes(inputs, recompute);
 }
 
 std::vector<std::shared_ptr<const Plan>> Session::plans() const {

@@ -25,6 +25,8 @@ struct SessionOptions {
   /// The batch is cut and every core group computes its rows on its own copy of the weights: for throughput. The network has to
   /// treat the samples of a batch independently. Without effect on a machine of one group.
   bool shard = false;
+  /// For graphs with a backward pass.
+  Recompute recompute = Recompute::none;
   /// A folder for packed weights, which a later start then need not pack: weight_cache.h. Empty: none is kept.
   std::string cache;
 };
@@ -71,6 +73,9 @@ class Session {
   /// if the node that computes the output works element by element on that input, and no node after it reads that input.
   Result<std::vector<Tensor>> run_into(const std::vector<Tensor>& inputs, const std::vector<Tensor>& places, bool profile = false);
 
+  /// Bytes of the arena that a plan for inputs of these shapes would have; 0 where shapes depend on data.
+  Result<int64_t> planned_bytes(const std::vector<Dims>& inputs, Recompute recompute) const;
+
   /// The plans made so far, the most recent run's first.
   std::vector<std::shared_ptr<const Plan>> plans() const;
   std::vector<ProfileRow> profile() const;
@@ -91,6 +96,9 @@ class Session {
   std::unique_ptr<Shards> shards_;
   std::unique_ptr<Segment> root_;
 };
+
+/// Fills in the best kernel set there is where none is chosen; an error where the processor runs none.
+Status choose_kernels(SessionOptions& options);
 
 /// The context in which a kernel set's passes run.
 PassContext pass_context(const kernels::KernelTable& kernels);

@@ -8,6 +8,13 @@
 
 namespace svengine {
 
+/// What is computed again instead of being kept from its first uses to late ones, where that lowers the peak: passes/recompute.h.
+enum class Recompute : uint8_t {
+  none,
+  cheap,     // what a pass or two over memory give, from values that are there anyway
+  segments,  // convolutions and products too: only what lies between stretches of the network is kept
+};
+
 /// What passes may use besides the graph. `evaluate` computes a node whose inputs are all constants.
 struct PassContext {
   const OpRegistry& ops;
@@ -15,6 +22,7 @@ struct PassContext {
   std::function<Result<std::vector<Tensor>>(const Node&)> evaluate = {};
   /// Constants made by folding may not be larger than this, unless they are smaller than what they are made from.
   int64_t fold_limit_bytes = int64_t{16} << 20;
+  Recompute recompute = Recompute::none;
 };
 
 /// When a pass runs: once when the model is loaded, again for every set of concrete shapes, or only then.
@@ -54,5 +62,7 @@ Status fuse_norm(Graph& graph, const PassContext& context);
 Status fuse_conv(Graph& graph, const PassContext& context);
 Status fuse_mat_mul(Graph& graph, const PassContext& context);
 Status block_layout(Graph& graph, const PassContext& context);
+Status recompute_values(Graph& graph, const PassContext& context);
+Status place_updates(Graph& graph, const PassContext& context);
 
 }  // namespace svengine

@@ -1,4 +1,5 @@
 #include "engine/graph/passes/pass.h"
+#include "engine/graph/passes/recompute.h"
 #include "engine/graph/verify.h"
 
 namespace svengine {
@@ -18,7 +19,9 @@ constexpr Pass kPipeline[] = {
     {"conv", Stage::both, "residual and activation in the epilogue save two passes over memory", fuse_conv},
     {"mat_mul", Stage::plan, "after attention, which looks for bare products", fuse_mat_mul},
     {"dead", Stage::both, "what folding and fusing left without users", remove_dead_nodes},
-    {"layout", Stage::plan, "last: from here on rank-4 values may be stored as NCHWc", block_layout},
+    {"layout", Stage::plan, "after all that looks for patterns: from here on rank-4 values may be stored as NCHWc", block_layout},
+    {"recompute", Stage::plan, "when every value is as it will be stored; earlier, equal nodes would become one again", recompute_values},
+    {"updates", Stage::plan, "last: it depends on who reads what, and when", place_updates},
 };
 
 /// What comes before differentiation: patterns become operators that have a gradient of their own, which takes one pass over
@@ -32,6 +35,12 @@ std::span<const Pass> pipeline() { return kPipeline; }
 
 Status prepare_for_gradients(Graph& graph, const PassContext& context) {
   for (const auto pass : kBeforeGradients) SV_TRY(pass(graph, context));
+  return {};
+}
+
+Status recompute_values(Graph& graph, const PassContext& context) {
+  if (context.recompute == Recompute::segments) recompute_segments(graph);
+  if (context.recompute != Recompute::none) recompute_cheap(graph);
   return {};
 }
 
