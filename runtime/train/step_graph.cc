@@ -103,7 +103,14 @@ void set_outputs(Graph& graph, const std::vector<Value*>& values) {
   }
 }
 
-Result<Made> make(const Graph& network, const StepGraphOptions& options, const std::vector<std::string>& names) {
+/// Of the forward pass; the new statistics, which nobody reads yet, stay.
+Status simplify(Graph& graph, const std::vector<RunningStatistic>& statistics, const PassContext& context) {
+  for (const RunningStatistic& s : statistics) graph.add_output(s.updated);
+  return prepare_for_gradients(graph, context);
+}
+
+Result<Made> make(const Graph& network, const StepGraphOptions& options, const std::vector<std::string>& names,
+                  const PassContext& context) {
   Made made;
   made.step.graph = network.clone();
   Graph& graph = made.step.graph;
@@ -114,10 +121,11 @@ Result<Made> make(const Graph& network, const StepGraphOptions& options, const s
   Value* rate = graph.add_input("rate", {DType::f32, Shape::of({}), 0});
   Value* step = graph.add_input("step", {DType::i64, Shape::of({}), 0});
   SV_ASSIGN(const std::vector<RunningStatistic> statistics, to_training_form(graph, step, options.seed, options.frozen));
-  SV_ASSIGN(const LossNodes loss, add_loss_nodes(graph, options.loss, target));
   std::vector<std::string> inputs = names;
   for (const RunningStatistic& s : statistics) inputs.push_back(s.constant->name());
   SV_ASSIGN(const std::vector<Tensor> values, constants_to_inputs(graph, inputs));
+  SV_TRY(simplify(graph, statistics, context));
+  SV_ASSIGN(const LossNodes loss, add_loss_nodes(graph, options.loss, target));
   const size_t first = made.step.data_inputs + 3;
   std::vector<Value*> weights(graph.inputs().begin() + static_cast<int64_t>(first),
                               graph.inputs().begin() + static_cast<int64_t>(first + names.size()));
@@ -177,14 +185,14 @@ Result<Type> target_type(const Value& prediction, const LossChoice& loss) {
   return Type{DType::i64, Shape(std::move(dims)), 0};
 }
 
-Result<StepGraph> make_training_step(const Graph& network, const StepGraphOptions& options) {
+Result<StepGraph> make_training_step(const Graph& network, const StepGraphOptions& options, const PassContext& context) {
   std::vector<std::string> names = trained_names(network, options);
-  SV_ASSIGN(Made made, make(network, options, names));
+  SV_ASSIGN(Made made, make(network, options, names, context));
   if (!made.unreached.empty()) {
     std::erase_if(names, [&](const std::string& n) {
       return std::find(made.unreached.begin(), made.unreached.end(), n) != made.unreached.end();
     });
-    SV_ASSIGN(made, make(network, options, names));
+    SV_ASSIGN(made, make(network, options, names, context));
   }
   if (names.empty())
     return error(

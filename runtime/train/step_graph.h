@@ -13,6 +13,7 @@
 
 #include "engine/graph/graph.h"
 #include "engine/graph/losses.h"
+#include "engine/graph/passes/pass.h"
 #include "runtime/train/optimizer.h"
 
 namespace svengine {
@@ -51,8 +52,9 @@ struct StepGraph {
   std::vector<Kept> kept;  // weights, statistics, states: inputs data_inputs + 3 on, outputs 2 on
 };
 
-/// `network` is in the inference form (forms.h). Constants that the loss does not depend on are not trained.
-Result<StepGraph> make_training_step(const Graph& network, const StepGraphOptions& options);
+/// `network` is in the inference form (forms.h). Constants that the loss does not depend on are not trained. `context` is for what
+/// simplifies the network before it is differentiated.
+Result<StepGraph> make_training_step(const Graph& network, const StepGraphOptions& options, const PassContext& context);
 
 struct EvaluationGraph {
   Graph graph;  // inputs: data.. target, then `kept`; outputs: the network's own, loss, right

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "engine/base/memory.h"
 #include "engine/graph/autodiff.h"
 #include "engine/graph/passes/pass.h"
 #include "runtime/train/anomaly.h"
@@ -46,7 +47,9 @@ Result<std::unique_ptr<Trainer>> Trainer::create(Graph network, TrainerOptions o
   SV_TRY(to_inference_form(network));
   SV_TRY(free_batch(network));
   trainer->network_ = std::move(network);
-  SV_ASSIGN(trainer->graph_, make_training_step(trainer->network_, trainer->options_.step));
+  SessionOptions& session = trainer->options_.session;
+  SV_TRY(choose_kernels(session));
+  SV_ASSIGN(trainer->graph_, make_training_step(trainer->network_, trainer->options_.step, pass_context(*session.kernels)));
   SV_TRY(trainer->take_values());
   SV_TRY(trainer->make_sessions());
   return trainer;
@@ -66,7 +69,9 @@ Status Trainer::take_values() {
       SV_ASSIGN(Tensor value, initial_value(*constants.at(k.name), stream));
       kept_.push_back(std::move(value));
     } else {
-      SV_ASSIGN(Tensor value, constants.at(k.name)->constant().aligned_copy());
+      const Tensor& given = constants.at(k.name)->constant();
+      SV_ASSIGN(Tensor value, given.aligned_copy());
+      release_pages(given.owner(), {given.raw(), given.byte_size()});  // of the model's file: nobody reads them again
       kept_.push_back(std::move(value));
     }
   }
@@ -84,7 +89,9 @@ Status Trainer::make_sessions() {
     SV_ASSIGN(const int64_t axis, class_axis_of(*prediction, options_.step.loss));
     if (const Dim& classes = prediction->type.shape[static_cast<size_t>(axis)]; classes.is_static()) classes_ = classes.value();
   }
-  SV_ASSIGN(training_, Session::create(graph_.graph.clone(), options_.session));
+  SessionOptions session = options_.session;
+  session.recompute = options_.recompute;
+  SV_ASSIGN(training_, Session::create(graph_.graph.clone(), std::move(session)));
   if (!options_.detect_anomaly) graph_.graph = Graph();
   std::vector<std::string> names;
   for (size_t i = 0; i < graph_.weights + graph_.statistics; ++i) names.push_back(graph_.kept[i].name);
@@ -201,6 +208,30 @@ std::vector<CheckpointTensor> Trainer::state() const {
 int64_t Trainer::parameters() const {
   int64_t out = 0;
   for (size_t i = 0; i < graph_.weights; ++i) out += kept_[i].count();
+  return out;
+}
+
+std::shared_ptr<const Plan> Trainer::largest_plan() const {
+  std::shared_ptr<const Plan> out;
+  for (const std::shared_ptr<const Plan>& plan : training_->plans())
+    if (!out || plan->arena_bytes > out->arena_bytes) out = plan;
+  return out;
+}
+
+Trainer::Memory Trainer::planned() const {
+  Memory out;
+  for (const Tensor& t : kept_) out.kept += static_cast<int64_t>(t.byte_size());
+  if (const std::shared_ptr<const Plan> plan = largest_plan()) out.values = plan->arena_bytes;
+  return out;
+}
+
+Result<Trainer::Memory> Trainer::planned_with(Recompute recompute) const {
+  Memory out = planned();
+  const std::shared_ptr<const Plan> plan = largest_plan();
+  if (!plan) return out;
+  std::vector<Dims> dims;
+  for (const PlanTensor& t : plan->inputs) dims.push_back(t.dims);
+  SV_ASSIGN(out.values, training_->planned_bytes(dims, recompute));
   return out;
 }
 

@@ -31,6 +31,8 @@ struct TrainerOptions {
   /// After every step all that it changed is looked at; if something is not finite, the step is done again from what was before,
   /// and the error names the first operator whose result is not finite. Keeps a second copy of all weights.
   bool detect_anomaly = false;
+  /// What the backward pass computes again instead of having it kept. Results are bitwise the same.
+  Recompute recompute = Recompute::cheap;
   SessionOptions session;
 };
 
@@ -77,6 +79,15 @@ class Trainer {
 
   Session& session() { return *training_; }
 
+  struct Memory {
+    int64_t kept = 0;    // bytes of weights, running statistics and states
+    int64_t values = 0;  // of all that a step computes on the way, at its peak
+  };
+  /// What the largest step so far has planned; 0 before the first.
+  Memory planned() const;
+  /// The same with another recomputation. Plans anew.
+  Result<Memory> planned_with(Recompute recompute) const;
+
  private:
   Trainer() = default;
   Status make_sessions();
@@ -85,6 +96,7 @@ class Trainer {
   StepResult result_of(const Tensor& loss, const Tensor& right, const Tensor& target) const;
   std::vector<Tensor> inputs_with(const std::vector<Tensor>& data, const Tensor& target, double rate,
                                   const std::vector<Tensor>& kept) const;
+  std::shared_ptr<const Plan> largest_plan() const;
   Status keep_copies();
   Status look_for_anomaly(const std::vector<Tensor>& data, const Tensor& target, double rate, double loss) const;
 

@@ -3,8 +3,10 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstring>
 #include <set>
 
+#include "engine/base/random.h"
 #include "engine/graph/builder.h"
 #include "engine/ops/registry.h"
 
@@ -34,6 +36,41 @@ Graph linear(std::optional<float> dropout = {}) {
   if (dropout) x = b.add("Dropout", {x, b.constant(Tensor::scalar(*dropout))});
   Value* product = b.add("MatMul", {x, b.constant(floats({2, 2}, {1, 2, 3, 4}), "w")});
   b.output(b.add("Add", {product, b.constant(floats({2}, {0.5f, -0.5f}), "b")}), "y");
+  if (!b.status().ok()) FAIL(b.status().error().message());
+  return graph;
+}
+
+Tensor random_floats(Dims dims, uint64_t seed) {
+  Tensor out = must(Tensor::allocate(DType::f32, std::move(dims)));
+  fill_uniform(RandomStream(seed), 0, -1, 1, out.data<float>());
+  return out;
+}
+
+/// Three residual blocks of convolution, norm, activation and dropout on x[N, 3, 16, 16], and 5 classes.
+Graph convolutions() {
+  Graph graph;
+  Builder b(graph, all_ops());
+  uint64_t seed = 10;
+  const auto conv = [&](Value* x, int64_t from, int64_t to, int64_t size, std::string name) {
+    return b.add("Conv", {x, b.constant(random_floats({to, from, size, size}, ++seed), name + ".w")},
+                 make_attributes({{"pads", std::vector<int64_t>(4, size / 2)}}), name);
+  };
+  const auto norm = [&](Value* x, int64_t channels, std::string name) {
+    const auto vector = [&](float value, const char* what) {
+      return b.constant(Tensor::of<float>({channels}, std::span<const float>(std::vector<float>(static_cast<size_t>(channels), value))), name + what);
+    };
+    return b.add("BatchNormalization", {x, vector(1, ".scale"), vector(0.1f, ".bias"), vector(0, ".mean"), vector(1, ".variance")}, {}, name);
+  };
+  Value* x = b.add("Relu", {norm(conv(b.input("x", DType::f32, Shape::of(Dims{1, 3, 16, 16})), 3, 20, 3, "stem"), 20, "stem.norm")});
+  for (int i = 0; i < 3; ++i) {
+    const std::string name = fmt::format("block{}", i);
+    Value* y = b.add("Relu", {norm(conv(x, 20, 20, 3, name + ".a"), 20, name + ".a.norm")});
+    y = b.add("Dropout", {y, b.constant(Tensor::scalar(0.1f))});
+    y = norm(conv(y, 20, 20, 1, name + ".b"), 20, name + ".b.norm");
+    x = b.add(i == 1 ? "Gelu" : "Relu", {b.add("Add", {y, x})});
+  }
+  x = b.add("Flatten", {b.add("GlobalAveragePool", {x})});
+  b.output(b.add("MatMul", {x, b.constant(random_floats({20, 5}, 3), "head")}), "scores");
   if (!b.status().ok()) FAIL(b.status().error().message());
   return graph;
 }
@@ -109,6 +146,42 @@ TEST_CASE("dropout depends on seed and step, not on threads") {
   CHECK(losses[0] == losses[1]);
   CHECK(losses[0] != losses[2]);
   CHECK(std::set<double>(losses[0].begin(), losses[0].end()).size() > 1);
+}
+
+TEST_CASE("values that are computed again are the same bits, for any number of threads, and take less memory") {
+  const Recompute level = GENERATE(Recompute::cheap, Recompute::segments);
+  const Tensor x = random_floats({6, 3, 16, 16}, 1), labels = Tensor::of<int64_t>({6}, {0, 1, 2, 3, 4, 0});
+  std::unique_ptr<Trainer> trainers[3];
+  for (size_t i = 0; i < 3; ++i) {
+    TrainerOptions options = options_for(Loss::cross_entropy, "sgd:momentum=0.9", i == 1 ? "1x3" : "1x1");
+    options.recompute = i == 0 ? Recompute::none : level;
+    options.step.clip_norm = 5;
+    trainers[i] = must(Trainer::create(convolutions(), options));
+    for (int step = 0; step < 3; ++step) must(trainers[i]->step({x}, labels, 0.1));
+  }
+  for (const auto& trainer : trainers) {
+    const auto state = trainer->state(), first = trainers[0]->state();
+    for (size_t i = 0; i < state.size(); ++i) {
+      INFO(state[i].name);
+      CHECK(std::memcmp(state[i].tensor.raw(), first[i].tensor.raw(), state[i].tensor.byte_size()) == 0);
+    }
+  }
+  CHECK(trainers[2]->planned().values < trainers[0]->planned().values);
+  CHECK(must(trainers[2]->planned_with(Recompute::none)).values == trainers[0]->planned().values);
+  CHECK(trainers[2]->planned().kept == trainers[0]->planned().kept);
+}
+
+TEST_CASE("steps write where the weights lie, and gradients die one by one") {
+  const auto trainer = must(Trainer::create(convolutions(), options_for(Loss::cross_entropy, "adamw")));
+  must(trainer->step({random_floats({2, 3, 16, 16}, 1)}, Tensor::of<int64_t>({2}, {0, 1}), 0.1));
+  const auto plan = trainer->session().plans().at(0);
+  size_t first_step = plan->steps.size(), last_gradient = 0;
+  for (size_t i = 0; i < plan->steps.size(); ++i) {
+    CHECK(plan->steps[i].op != "Output");  // copies of results
+    if (plan->steps[i].op == "AdamW") first_step = std::min(first_step, i);
+    if (plan->steps[i].op == "ConvGradWeights") last_gradient = i;
+  }
+  CHECK(first_step < last_gradient);
 }
 
 TEST_CASE("what does not fit is refused, and changes nothing") {
