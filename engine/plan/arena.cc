@@ -42,15 +42,17 @@ int64_t assign_arena_offsets(std::vector<Slot>& slots) {
   return total;
 }
 
-int64_t arena_lower_bound(const std::vector<Slot>& slots) {
+FullestStep fullest_step(const std::vector<Slot>& slots) {
   std::map<int32_t, int64_t> change;
   for (const Slot& s : slots)
     if (s.kind == SlotKind::arena) {
       change[s.first_step] += s.bytes;
       change[s.last_step + 1] -= s.bytes;
     }
-  int64_t live = 0, most = 0;
-  for (const auto& [step, delta] : change) most = std::max(most, live += delta);
+  FullestStep most;
+  int64_t live = 0;
+  for (const auto& [step, delta] : change)
+    if (live += delta; live > most.bytes) most = {step, live};
   return most;
 }
 

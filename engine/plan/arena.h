@@ -9,7 +9,14 @@ namespace svengine {
 /// the lower bound, the largest sum of live bytes at any step. O(n^2) in the number of slots.
 int64_t assign_arena_offsets(std::vector<Slot>& slots);
 
+/// The first step at which most arena bytes are live.
+struct FullestStep {
+  int32_t step = 0;
+  int64_t bytes = 0;
+};
+FullestStep fullest_step(const std::vector<Slot>& slots);
+
 /// The largest sum of live bytes at any step: no arena can be smaller.
-int64_t arena_lower_bound(const std::vector<Slot>& slots);
+inline int64_t arena_lower_bound(const std::vector<Slot>& slots) { return fullest_step(slots).bytes; }
 
 }  // namespace svengine

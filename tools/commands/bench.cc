@@ -40,6 +40,8 @@ struct Report {
   int64_t batch = 1;
   double throughput = 0;
   std::string inputs;
+  std::string memory;  // planned for a training step; empty: it is none
+  Trainer::Memory planned;
   std::vector<ProfileRow> profile;
 };
 
@@ -117,6 +119,7 @@ Json to_json(const Options& options, const Session& session, const Report& r) {
       {"throughput_per_s", r.throughput},
       {"peak_rss_mib", peak_rss_mib()},
   };
+  if (!r.memory.empty()) out["planned_bytes"] = {{"kept", r.planned.kept}, {"values", r.planned.values}};
   const CacheReport cache = session.cache_report();
   if (!cache.file.empty())
     out["cache"] = {{"file", cache.file},           {"found", cache.forms.found},         {"found_bytes", cache.forms.found_bytes},
@@ -141,6 +144,7 @@ std::string to_text(const Options& options, const Session& session, const Report
     head.row({"cache", fmt::format("{} packed forms ({}) found, {} packed{}{}", cache.forms.found,
                                    bytes_text(static_cast<double>(cache.forms.found_bytes)), cache.forms.packed,
                                    cache.written ? " and written" : "", cache.model_read ? ", model file read to know it" : "")});
+  if (!r.memory.empty()) head.row({"planned memory", r.memory});
   times.row({"load", ms(r.load_ms)});
   times.row({"optimise", ms(r.optimise_ms)});
   times.row({"first run", ms(r.first_ms)});
@@ -154,7 +158,10 @@ std::string to_text(const Options& options, const Session& session, const Report
   std::string out = head.text() + fmt::format("\n{} runs after {} to warm up, {} per run\n", r.times.size(), options.warmup + 1,
                                               r.batch == 1 ? "1 sample" : fmt::format("{} samples", r.batch));
   out += times.text("  ");
-  if (options.profile) out += '\n' + profile_text(r.profile, static_cast<int64_t>(r.times.size()), options.top);
+  if (options.profile) {
+    out += '\n' + profile_text(r.profile, static_cast<int64_t>(r.times.size()), options.top);
+    for (const auto& plan : session.plans()) out += '\n' + memory_text(*plan, options.top);
+  }
   return out;
 }
 
@@ -190,6 +197,8 @@ Result<int> run_training(Options options) {
   SV_TRY(measure(options, step, report));
   report.batch = options.batch;
   report.inputs = describe_inputs(trainer.data(), batch.data.tensors);
+  report.planned = trainer.planned();
+  SV_ASSIGN(report.memory, options.training.planned_memory(trainer));
   finish(options, trainer.session(), report);
   print_report(options, trainer.session(), report, !batch.data.random.empty());
   return kSuccess;
@@ -233,7 +242,7 @@ Action add_bench(CLI::App& program) {
       ->check(not_negative())
       ->excludes(iterations)
       ->type_name("SECONDS");
-  command.add_flag("--profile", options->profile, "Show the costliest nodes and operators");
+  command.add_flag("--profile", options->profile, "Show the costliest nodes and operators, and what takes most memory");
   command.add_option("--top", options->top, "How many of them (default: 5)")->check(within(1, 1 << 20))->type_name("N");
   CLI::Option* train =
       command.add_flag("--train", options->train, "Measure a training step: forward, backward, update of the weights")

@@ -153,6 +153,7 @@ Json to_json(const Options& o, const Trainer& trainer, Session& session, const T
           {"steps", trainer.steps()},
           {"epochs", std::move(epochs)},
           {"seconds", outcome.seconds},
+          {"planned_bytes", {{"kept", trainer.planned().kept}, {"values", trainer.planned().values}}},
           {"peak_rss_mib", peak_rss_mib()},
           {"stopped", outcome.stopped ? Json(*outcome.stopped) : Json()},
           {"output", outcome.stopped ? Json() : Json(o.output)}};
@@ -205,7 +206,12 @@ Result<int> run(Options options) {
   outcome.seconds = watch.milliseconds() / 1000;
   line.clear();
   if (!outcome.stopped && !options.output.empty()) SV_TRY(write_network(trainer, model, options.output));
-  if (options.json) put_json(to_json(options, trainer, trainer.session(), data, outcome));
+  if (options.json) {
+    put_json(to_json(options, trainer, trainer.session(), data, outcome));
+  } else if (!outcome.epochs.empty()) {
+    SV_ASSIGN(const std::string memory, options.training.planned_memory(trainer));
+    put(fmt::format("\nplanned memory {}; peak {:.1f} MiB\n", memory, peak_rss_mib()));
+  }
   if (outcome.stopped && r.checkpoint.empty()) {
     print_error(fmt::format("stopped by {} after step {}; nothing is saved: there is no --checkpoint", *outcome.stopped,
                             trainer.steps()));

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "engine/plan/arena.h"
 #include "tools/support/output.h"
 
 namespace svengine::tool {
@@ -52,6 +53,23 @@ std::vector<ProfileEntry> profile_by_node(const std::vector<ProfileRow>& rows, i
 
 std::vector<ProfileEntry> profile_by_operator(const std::vector<ProfileRow>& rows, int64_t runs) {
   return add_up(rows, runs, [](const ProfileRow& row) { return row.op; });
+}
+
+std::string memory_text(const Plan& plan, size_t top) {
+  const FullestStep fullest = fullest_step(plan.slots);
+  std::vector<const Slot*> live;
+  for (const Slot& s : plan.slots)
+    if (s.kind == SlotKind::arena && s.first_step <= fullest.step && fullest.step <= s.last_step) live.push_back(&s);
+  if (live.empty()) return "";
+  std::stable_sort(live.begin(), live.end(), [](const Slot* a, const Slot* b) { return a->bytes > b->bytes; });
+  Table table({"size", "steps", "value"}, {Table::Align::right, Table::Align::right, Table::Align::left});
+  for (size_t i = 0; i < std::min(top, live.size()); ++i)
+    table.row({bytes_text(static_cast<double>(live[i]->bytes)), fmt::format("{}-{}", live[i]->first_step, live[i]->last_step),
+               live[i]->name});
+  const auto at = static_cast<size_t>(fullest.step);
+  return fmt::format("largest {} of {} values at step {} of {}, node '{}', where {} of an arena of {} are in use\n{}",
+                     std::min(top, live.size()), live.size(), at, plan.steps.size(), at < plan.steps.size() ? plan.steps[at].node : "",
+                     bytes_text(static_cast<double>(fullest.bytes)), bytes_text(static_cast<double>(plan.arena_bytes)), table.text("  "));
 }
 
 std::string profile_text(const std::vector<ProfileRow>& rows, int64_t runs, size_t top) {

@@ -20,6 +20,9 @@ struct ProfileEntry {
 std::vector<ProfileEntry> profile_by_node(const std::vector<ProfileRow>& rows, int64_t runs);
 std::vector<ProfileEntry> profile_by_operator(const std::vector<ProfileRow>& rows, int64_t runs);
 
+/// What a plan holds where it holds most: the largest `top` values and temporaries.
+std::string memory_text(const Plan& plan, size_t top);
+
 /// The first `top` of each, human-readable.
 std::string profile_text(const std::vector<ProfileRow>& rows, int64_t runs, size_t top);
 

@@ -7,6 +7,20 @@
 
 namespace svengine::tool {
 
+namespace {
+
+constexpr std::pair<const char*, Recompute> kRecompute[] = {
+    {"none", Recompute::none}, {"cheap", Recompute::cheap}, {"segments", Recompute::segments}};
+
+/// The parser has checked the name.
+Recompute recomputation(const std::string& name) {
+  for (const auto& [known, level] : kRecompute)
+    if (name == known) return level;
+  return Recompute::none;
+}
+
+}  // namespace
+
 Status TrainingSettings::resolve() {
   const std::optional<Loss> kind = loss_named(loss);
   if (!kind) return error("--loss {}: there are cross_entropy, nll, mse, l1, smooth_l1 and bce_with_logits", loss);
@@ -27,7 +41,21 @@ Status TrainingSettings::resolve() {
 }
 
 TrainerOptions TrainingSettings::trainer(const SessionOptions& session) const {
-  return {.step = step, .initialise = initialise, .detect_anomaly = detect_anomaly, .session = session};
+  return {.step = step,
+          .initialise = initialise,
+          .detect_anomaly = detect_anomaly,
+          .recompute = recomputation(recompute),
+          .session = session};
+}
+
+Result<std::string> TrainingSettings::planned_memory(const Trainer& trainer) const {
+  const auto mib = [](int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
+  const Trainer::Memory m = trainer.planned();
+  std::string out = fmt::format("{:.1f} MiB: {:.1f} of weights and states, {:.1f} of a step's values", mib(m.kept + m.values),
+                                mib(m.kept), mib(m.values));
+  if (recompute == "none") return out;
+  SV_ASSIGN(const Trainer::Memory without, trainer.planned_with(Recompute::none));
+  return out + fmt::format(" ({:.1f} without recomputation)", mib(without.values));
 }
 
 std::vector<std::pair<std::string, std::string>> TrainingSettings::facts() const {
@@ -62,6 +90,12 @@ void add_step_options(CLI::App& command, TrainingSettings& s, const char* group)
   command.add_option("--clip-norm", s.step.clip_norm, "Scale gradients so that the norm of all together is at most this")
       ->check(within(1e-30, 1e30))
       ->type_name("NORM")
+      ->group(group);
+  command
+      .add_flag("--recompute{segments}", s.recompute,
+                "For less memory compute whole stretches of the network again in the backward pass; =cheap (default): only what is quickly "
+                "done; =none")
+      ->check(CLI::IsMember({"none", "cheap", "segments"}))
       ->group(group);
   command.add_option("--freeze", s.freeze, "Leave constants as they are whose names match: * any characters, ? any one")
       ->allow_extra_args(false)

@@ -17,10 +17,13 @@ struct TrainingSettings {
   std::vector<std::string> freeze;                // patterns of names: * and ?
   std::vector<int64_t> ignore_index, class_axis;  // none or one
   bool initialise = false, detect_anomaly = false;
+  std::string recompute = "cheap";
   StepGraphOptions step;  // resolve() sets it from what is above
 
   Status resolve();
   TrainerOptions trainer(const SessionOptions& session) const;
+  /// "812.3 MiB: 195.1 of weights and states, 617.2 of a step's values (..)": of the largest step so far.
+  Result<std::string> planned_memory(const Trainer& trainer) const;
   /// What a run that resumes another must have alike: option and value.
   std::vector<std::pair<std::string, std::string>> facts() const;
 };
