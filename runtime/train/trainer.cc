@@ -100,6 +100,18 @@ Status Trainer::make_sessions() {
   return {};
 }
 
+Result<Dims> Trainer::target_dims(const std::vector<Tensor>& data) const {
+  if (data.size() != data_.size()) return error("got {} tensors of data, the network has {} inputs", data.size(), data_.size());
+  std::vector<Dims> dims;
+  for (const Tensor& t : data) dims.push_back(t.dims());
+  SV_ASSIGN(const Graph graph, specialize(network_, dims, {}, pass_context(*options_.session.kernels)));
+  SV_ASSIGN(const Value* prediction, prediction_of(graph, options_.step.loss));
+  SV_ASSIGN(const Type type, target_type(*prediction, options_.step.loss));
+  const std::optional<Dims> concrete = type.shape.concrete();
+  if (!concrete) return error("the shape of the target {} depends on the data's values", to_string(type));
+  return *concrete;
+}
+
 /// What Session says of a target that does not fit would speak of symbols; labels are checked one by one besides.
 Status Trainer::check_target(const std::vector<Tensor>& data, const Tensor& target) const {
   if (data.size() != data_.size()) return error("got {} tensors of data, the network has {} inputs", data.size(), data_.size());

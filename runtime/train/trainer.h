@@ -53,6 +53,8 @@ class Trainer {
   /// What a batch consists of: the network's inputs, and what its prediction is compared with.
   const std::vector<Session::Port>& data() const { return data_; }
   const Session::Port& target() const { return target_; }
+  /// The target's shape for data of these shapes. An error where it depends on values.
+  Result<Dims> target_dims(const std::vector<Tensor>& data) const;
   /// How many classes there are; 0 where there are no labels, or the network does not say.
   int64_t classes() const { return classes_; }
 

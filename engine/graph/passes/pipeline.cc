@@ -20,8 +20,8 @@ constexpr Pass kPipeline[] = {
     {"mat_mul", Stage::plan, "after attention, which looks for bare products", fuse_mat_mul},
     {"dead", Stage::both, "what folding and fusing left without users", remove_dead_nodes},
     {"layout", Stage::plan, "after all that looks for patterns: from here on rank-4 values may be stored as NCHWc", block_layout},
-    {"recompute", Stage::plan, "when every value is as it will be stored; earlier, equal nodes would become one again", recompute_values},
-    {"updates", Stage::plan, "last: it depends on who reads what, and when", place_updates},
+    {"updates", Stage::plan, "when it is settled who reads what", place_updates},
+    {"recompute", Stage::plan, "last: it looks at where most memory is live; and earlier, equal nodes would become one again", recompute_values},
 };
 
 /// What comes before differentiation: patterns become operators that have a gradient of their own, which takes one pass over

@@ -14,8 +14,8 @@
 // of copies grows behind one another, and nothing is computed three times. At the end every copy is tried without: peaks that
 // have moved elsewhere may have made it useless.
 //
-// Weights may be overwritten by the steps of an optimiser, which pass `updates` places behind their last readers, the copies
-// included. What other nodes may have overwritten (running statistics) no copy reads.
+// No copy reads an input of the graph that may have been written over by then: weights that an optimiser's step changes in place,
+// running statistics.
 #include <algorithm>
 #include <optional>
 #include <unordered_set>
