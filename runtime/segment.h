@@ -68,7 +68,9 @@ class Segment {
   Result<Prepared> make(const std::vector<Tensor>& inputs);
   Result<Prepared> make_sharded(const std::vector<Tensor>& inputs);
   Result<std::shared_ptr<const Plan>> plan_rows(const std::vector<Tensor>& inputs, int64_t rows);
-  Result<std::shared_ptr<const Plan>> plan_of(Graph graph) const { return plan_of(std::move(graph), shared_.recompute, shared_.weights); }
+  Result<std::shared_ptr<const Plan>> plan_of(Graph graph) const {
+    return plan_of(std::move(graph), shared_.recompute, shared_.weights);
+  }
   Result<std::shared_ptr<const Plan>> plan_of(Graph graph, Recompute recompute, WeightStore& weights) const;
   Status pack_weights();
   void forget_graph_if_done();

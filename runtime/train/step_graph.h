@@ -52,8 +52,8 @@ struct StepGraph {
   std::vector<Kept> kept;  // weights, statistics, states: inputs data_inputs + 3 on, outputs 2 on
 };
 
-/// `network` is in the inference form (forms.h). Constants that the loss does not depend on are not trained. `context` is for what
-/// simplifies the network before it is differentiated.
+/// `network` is in the inference form (forms.h). Constants that the loss does not depend on are not trained. `context` is for
+/// what simplifies the network before it is differentiated.
 Result<StepGraph> make_training_step(const Graph& network, const StepGraphOptions& options, const PassContext& context);
 
 struct EvaluationGraph {

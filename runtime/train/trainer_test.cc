@@ -56,12 +56,14 @@ Graph convolutions() {
                  make_attributes({{"pads", std::vector<int64_t>(4, size / 2)}}), name);
   };
   const auto norm = [&](Value* x, int64_t channels, std::string name) {
-    const auto vector = [&](float value, const char* what) {
-      return b.constant(Tensor::of<float>({channels}, std::span<const float>(std::vector<float>(static_cast<size_t>(channels), value))), name + what);
+    const auto all = [&](float value, const char* what) {
+      const std::vector<float> values(static_cast<size_t>(channels), value);
+      return b.constant(Tensor::of<float>({channels}, std::span<const float>(values)), name + what);
     };
-    return b.add("BatchNormalization", {x, vector(1, ".scale"), vector(0.1f, ".bias"), vector(0, ".mean"), vector(1, ".variance")}, {}, name);
+    return b.add("BatchNormalization", {x, all(1, ".scale"), all(0.1f, ".bias"), all(0, ".mean"), all(1, ".variance")}, {}, name);
   };
-  Value* x = b.add("Relu", {norm(conv(b.input("x", DType::f32, Shape::of(Dims{1, 3, 16, 16})), 3, 20, 3, "stem"), 20, "stem.norm")});
+  Value* x = b.input("x", DType::f32, Shape::of(Dims{1, 3, 16, 16}));
+  x = b.add("Relu", {norm(conv(x, 3, 20, 3, "stem"), 20, "stem.norm")});
   for (int i = 0; i < 3; ++i) {
     const std::string name = fmt::format("block{}", i);
     Value* y = b.add("Relu", {norm(conv(x, 20, 20, 3, name + ".a"), 20, name + ".a.norm")});

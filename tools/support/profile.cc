@@ -67,9 +67,10 @@ std::string memory_text(const Plan& plan, size_t top) {
     table.row({bytes_text(static_cast<double>(live[i]->bytes)), fmt::format("{}-{}", live[i]->first_step, live[i]->last_step),
                live[i]->name});
   const auto at = static_cast<size_t>(fullest.step);
+  const auto text = [](int64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
   return fmt::format("largest {} of {} values at step {} of {}, node '{}', where {} of an arena of {} are in use\n{}",
-                     std::min(top, live.size()), live.size(), at, plan.steps.size(), at < plan.steps.size() ? plan.steps[at].node : "",
-                     bytes_text(static_cast<double>(fullest.bytes)), bytes_text(static_cast<double>(plan.arena_bytes)), table.text("  "));
+                     std::min(top, live.size()), live.size(), at, plan.steps.size(),
+                     at < plan.steps.size() ? plan.steps[at].node : "", text(fullest.bytes), text(plan.arena_bytes), table.text("  "));
 }
 
 std::string profile_text(const std::vector<ProfileRow>& rows, int64_t runs, size_t top) {

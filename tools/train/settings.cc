@@ -93,8 +93,8 @@ void add_step_options(CLI::App& command, TrainingSettings& s, const char* group)
       ->group(group);
   command
       .add_flag("--recompute{segments}", s.recompute,
-                "For less memory compute whole stretches of the network again in the backward pass; =cheap (default): only what is quickly "
-                "done; =none")
+                "For less memory compute whole stretches of the network again in the backward pass; =cheap (default): only what is "
+                "quickly done; =none")
       ->check(CLI::IsMember({"none", "cheap", "segments"}))
       ->group(group);
   command.add_option("--freeze", s.freeze, "Leave constants as they are whose names match: * any characters, ? any one")

@@ -1,5 +1,5 @@
-// How much memory the values of a graph take while its nodes run one after the other: what the planner will find (engine/plan), but
-// for the temporaries of single nodes.
+// How much memory the values of a graph take while its nodes run one after the other: what the planner (engine/plan) will find,
+// but for the temporaries of single nodes.
 #pragma once
 #include <unordered_map>
 #include <unordered_set>

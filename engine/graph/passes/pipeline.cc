@@ -21,7 +21,7 @@ constexpr Pass kPipeline[] = {
     {"dead", Stage::both, "what folding and fusing left without users", remove_dead_nodes},
     {"layout", Stage::plan, "after all that looks for patterns: from here on rank-4 values may be stored as NCHWc", block_layout},
     {"updates", Stage::plan, "when it is settled who reads what", place_updates},
-    {"recompute", Stage::plan, "last: it looks at where most memory is live; and earlier, equal nodes would become one again", recompute_values},
+    {"recompute", Stage::plan, "last: it looks at where most memory is live; earlier, copies would be merged again", recompute_values},
 };
 
 /// What comes before differentiation: patterns become operators that have a gradient of their own, which takes one pass over

@@ -1,10 +1,10 @@
-// Nodes that only give results of the graph (the steps of an optimiser: new weights, new states) move to where the last of what they
-// read is made, so that it dies there: otherwise the gradients of all weights would live to the end of the backward pass.
+// Nodes that only give results of the graph (the steps of an optimiser: new weights, new states) move to where the last of what
+// they read is made, so that it dies there: otherwise the gradients of all weights would live to the end of the backward pass.
 //
 //   dW3 ─> dW2 ─> dW1 ─> step 3 ─> step 2 ─> step 1      =>      dW3 ─> step 3 ─> dW2 ─> step 2 ─> dW1 ─> step 1
 //
-// Who runs the graph may have given a result the memory of an input that its node reads (Session::run_into), so a node stays behind
-// everybody else who reads that input. Which inputs these may be is seen from the types: those that one of the results has, too.
+// Who runs the graph may have given a result the memory of an input that its node reads (Session::run_into), so a node stays
+// behind everybody else who reads that input. Which inputs these may be is seen from the types: one of the results has the same.
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
@@ -30,9 +30,9 @@ std::optional<size_t> last_before(const Node& node, const Positions& at) {
   for (const Value* in : node.inputs()) {
     if (!in || in->is_constant()) continue;
     after(in->producer());
-    const bool same = std::any_of(node.outputs().begin(), node.outputs().end(), [&](const Value* out) { return out->type == in->type; });
-    if (same)
-      for (const Node* user : in->users()) after(user);
+    const auto is_like = [&](const Value* out) { return out->type == in->type; };
+    if (std::none_of(node.outputs().begin(), node.outputs().end(), is_like)) continue;
+    for (const Node* user : in->users()) after(user);
   }
   return last;
 }

@@ -1,18 +1,18 @@
-// What a backward pass needs of the forward pass is kept for most of the step. Much of it is not worth its place: it is computed from
-// other kept values in a pass or two over memory. Such a value dies after its first uses and is computed again in front of the late
-// ones:
+// What a backward pass needs of the forward pass is kept for most of the step. Much of it is not worth its place: it is computed
+// from other kept values in a pass or two over memory. Such a value dies after its first uses and is computed again in front of the
+// late ones:
 //
 //   Conv ─> c ─> BatchNorm ─> Relu ─> r ─> Conv ..  ..   dW(r)        keeps c and r until the end
 //
 //   Conv ─> c ─> BatchNorm ─> Relu ─> r ─> Conv ..  ..  c ─> BatchNorm' ─> Relu' ─> r' ─> dW(r')        keeps c
 //
 // The copies are the same operators on the same values, so their results are the same bits. A training BatchNormalization becomes
-// the inference form with the mean and variance that the batch had (its outputs 3 and 4), which is how it computes its own result.
+// the inference form with the mean and variance that the batch had (outputs 3 and 4), which is how it computes its own result.
 //
-// Which values: the pass looks at the node where most memory is live. Of the values that lie idle there, the one that frees most for
-// the bytes its copies move goes, if that lowers the peak; then it looks again. What a copy reads is kept from then on, so no chain
-// of copies grows behind one another, and nothing is computed three times. At the end every copy is tried without: peaks that
-// have moved elsewhere may have made it useless.
+// Which values: the pass looks at the node where most memory is live. Of the values that lie idle there, the one that frees most
+// for the bytes its copies move goes, if that lowers the peak; then it looks again. What a copy reads is kept from then on, so no
+// chain of copies grows behind one another. At the end every copy is tried without: peaks that have moved elsewhere may have made
+// it useless.
 //
 // No copy reads an input of the graph that may have been written over by then: weights that an optimiser's step changes in place,
 // running statistics.
@@ -28,8 +28,8 @@ namespace {
 
 constexpr int kDeepest = 4;             // nodes from what is kept to what is wanted: norm, activation, a view or reorder, one more
 constexpr double kMostFlopsPerByte = 1;  // above it a node computes (a depthwise convolution: 2); below it moves memory
-constexpr double kMostTraffic = 5;       // bytes moved for a byte of result: a residual sum moves 3, a 3x3 pooling less than 6
-constexpr int64_t kSmall = 16;           // a value that many times smaller than what it helps to free may live longer for it
+constexpr double kMostTraffic = 5;      // bytes moved for a byte of result: a residual sum moves 3, a 3x3 pooling of stride 2 five
+constexpr int64_t kSmall = 16;          // a value that many times smaller than what it helps to free may live longer for it
 
 bool is_cheap(const Node& node) {
   if (node.op().is_view) return true;
@@ -154,7 +154,8 @@ std::vector<Candidate> Recomputation::candidates(const LiveMemory& memory) const
   std::vector<Candidate> out;
   for (size_t i = 0; i < memory.storages().size(); ++i)
     if (std::optional<Candidate> c = candidate(memory, static_cast<int>(i))) out.push_back(std::move(*c));
-  std::stable_sort(out.begin(), out.end(), [](const Candidate& a, const Candidate& b) { return a.gain * b.traffic > b.gain * a.traffic; });
+  const auto better = [](const Candidate& a, const Candidate& b) { return a.gain * b.traffic > b.gain * a.traffic; };
+  std::stable_sort(out.begin(), out.end(), better);
   return out;
 }
 

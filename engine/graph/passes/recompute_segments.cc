@@ -1,12 +1,12 @@
 // Checkpoints on the way through a network: between two places where the forward pass holds one large value only (the result of a
-// residual block, of a layer of a transformer) lies a segment. Nothing inside a segment is kept for the backward pass; in front of the
-// first use there, the whole segment is computed again from the value at its beginning.
+// residual block, of a layer of a transformer) lies a segment. Nothing inside a segment is kept for the backward pass; in front of
+// the first use there, the whole segment is computed again from the value at its beginning.
 //
-//   x ─[ Conv Norm Relu .. ]─> a ─[ .. ]─> b ─[ .. ]─> c ─> loss ..   [ .. ]' b's segment again, its gradients; [ .. ]' a's; ..
+//   x ─[ Conv Norm Relu .. ]─> a ─[ .. ]─> b ─[ .. ]─> c ─> loss ..   [ .. ]' from b, gradients, [ .. ]' from a, gradients, ..
 //   kept                      kept        kept
 //
-// What small values a segment makes (means and variances) stay. How many places in a row become one segment is tried: long segments
-// keep less and hold more at a time, and the lowest peak wins, which is near the square root of the network's length.
+// What small values a segment makes (means and variances) stay. How many places in a row become one segment is tried: long
+// segments keep less and hold more at a time, and the lowest peak wins, near the square root of the network's length.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -17,35 +17,63 @@
 namespace svengine {
 namespace {
 
-constexpr int64_t kSmall = 512;      // values that many times smaller than the peak do not count
-constexpr size_t kLongest[] = {1, 2, 3, 4, 6, 8, 12, 16};  // places in a row that are tried
+constexpr int64_t kSmall = 512;                            // values that many times smaller than the peak do not count
+constexpr size_t kLengths[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};  // places in a row that are tried
 
 /// A graph's forward part, up to the node where most is live, and where it can be cut.
 class Forward {
  public:
   explicit Forward(const LiveMemory& memory) : memory_(memory), end_(memory.peak_at()), small_(memory.peak() / kSmall) {
     std::vector<int> change(static_cast<size_t>(end_) + 2, 0);
+    std::vector<int64_t> numbers(change.size(), 0);
     for (const LiveMemory::Storage& s : memory.storages()) {
       const int last = last_forward_use(s);
       if (s.bytes <= small_ || s.first >= end_ || last <= s.first) continue;
-      ++change[static_cast<size_t>(s.first)];
-      --change[static_cast<size_t>(last)];
+      const int64_t number = &s - memory.storages().data();
+      ++change[static_cast<size_t>(s.first)], numbers[static_cast<size_t>(s.first)] += number;
+      --change[static_cast<size_t>(last)], numbers[static_cast<size_t>(last)] -= number;
     }
-    int crossing = 0;
-    bool cut = false;
+    // The sum of the numbers of those that cross is, where one does, its number.
+    int count = 0;
+    int64_t number = 0;
+    std::vector<Place> row;
     for (int i = 0; i < end_; ++i) {
-      crossing += change[static_cast<size_t>(i)];
-      if (crossing == 1 && !cut) cuts_.push_back(i);
-      cut = crossing == 1;
+      count += change[static_cast<size_t>(i)];
+      number += numbers[static_cast<size_t>(i)];
+      if (count != 1) {
+        choose(row);
+        row.clear();
+      } else if (!row.empty() && row.back().storage == number) {
+        row.back().node = i;
+      } else {
+        row.push_back({i, number});
+      }
     }
+    choose(row);
   }
 
-  /// Nodes behind which one large value crosses, the first of neighbouring ones.
+  /// Nodes behind which one large value crosses, and no smaller one crosses behind neighbouring nodes.
   const std::vector<int>& cuts() const { return cuts_; }
   int end() const { return end_; }
   bool is_small(const LiveMemory::Storage& s) const { return s.bytes <= small_; }
 
  private:
+  struct Place {
+    int node;
+    int64_t storage;
+  };
+
+  /// Of places in a row: where the value is no larger than those before, and none that follows is smaller.
+  void choose(const std::vector<Place>& row) {
+    const auto bytes = [&](size_t i) { return memory_.storages()[static_cast<size_t>(row[i].storage)].bytes; };
+    for (size_t i = 0; i < row.size(); ++i) {
+      size_t next = i;
+      while (next < row.size() && bytes(next) == bytes(i)) ++next;
+      const bool smaller_follows = next < row.size() && bytes(next) < bytes(i);
+      if (!smaller_follows && (i == 0 || bytes(i) <= bytes(i - 1))) cuts_.push_back(row[i].node);
+    }
+  }
+
   int last_forward_use(const LiveMemory::Storage& s) const {
     int last = s.first;
     for (const Value* v : s.values)
@@ -148,7 +176,7 @@ void split(Graph& graph, size_t length) {
 void recompute_segments(Graph& graph) {
   int64_t lowest = LiveMemory(graph).peak();
   size_t best = 0;
-  for (const size_t length : kLongest) {
+  for (const size_t length : kLengths) {
     Graph tried = graph.clone();
     split(tried, length);
     const int64_t peak = LiveMemory(tried).peak();

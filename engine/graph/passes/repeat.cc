@@ -9,7 +9,9 @@ namespace {
 
 constexpr size_t kMean = 3, kVariance = 4;  // inputs of BatchNormalization, and outputs of the training form
 
-bool is_training_norm(const Node& node) { return is_op(&node, "BatchNormalization") && node.attributes.integer("training_mode") != 0; }
+bool is_training_norm(const Node& node) {
+  return is_op(&node, "BatchNormalization") && node.attributes.integer("training_mode") != 0;
+}
 
 bool may_write_over(const Graph& graph, const Node& node, const Value* input) {
   if (is_training_norm(node) && input != node.input(kMean) && input != node.input(kVariance)) return false;

@@ -14,12 +14,12 @@ bool can_repeat(const Node& node);
 /// variance that the batch had in place of the running ones.
 std::vector<Value*> inputs_of_copy(const Node& node);
 
-/// Somebody before node `position` may write a result of the graph over this input of it (Session::run_into): a node that reads it
-/// and gives a result of its type.
+/// Somebody before node `position` may write a result of the graph over this input of it (Session::run_into): a node that reads
+/// it and gives a result of its type.
 bool is_written_over(const Graph& graph, const LiveMemory& memory, const Value* input, int position);
 
-/// Copies of the nodes, which are in the graph's order, go in front of `before`; they read each other's results. By the values that
-/// they stand for: what the copies give.
+/// Copies of the nodes, which are in the graph's order, go in front of `before`; they read each other's results. Returned: what
+/// they give, by the values that it stands for.
 std::unordered_map<const Value*, Value*> copy_nodes(Graph& graph, const std::vector<Node*>& originals, Node* before);
 
 struct RedirectedUse {
