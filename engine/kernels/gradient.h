@@ -4,6 +4,7 @@
 #include "engine/kernels/conv_grad.h"
 #include "engine/kernels/cross_entropy.h"
 #include "engine/kernels/gather_grad.h"
+#include "engine/kernels/layerwise_optimizer.h"
 #include "engine/kernels/norm_grad.h"
 #include "engine/kernels/optimizer.h"
 #include "engine/kernels/softmax_grad.h"
@@ -25,6 +26,7 @@ struct GradientKernels {
   TaskKernel<CrossEntropyArgs> cross_entropy;
   TaskKernel<CrossEntropyGradArgs> cross_entropy_grad;
   TaskKernel<OptimizerArgs> optimizer;
+  TaskKernel<LayerwiseArgs> layerwise_norms, layerwise_step;
 };
 
 }  // namespace svengine::kernels

@@ -119,6 +119,44 @@ TEST_CASE("clipping scales the gradients of all weights together") {
   CHECK(values(*trainer, "b")[1] == Approx(-0.5 - 1.5 / norm).epsilon(1e-5));
 }
 
+/// One step of the layer-wise optimisers on the gradients of the first test, w' and b' in double by the papers' formulas.
+TEST_CASE("steps of LARS and LAMB are what they are by hand") {
+  const std::vector<double> w{1, 2, 3, 4}, dw{0.5, 1.5, 1, 3}, b{0.5, -0.5}, db{0.5, 1.5};
+  const auto norm = [](const std::vector<double>& v) {
+    double sum = 0;
+    for (const double x : v) sum += x * x;
+    return std::sqrt(sum);
+  };
+  const auto lars = [&](const std::vector<double>& x, const std::vector<double>& g, size_t i, bool adapt) {
+    const double decay = adapt ? 0.01 : 0, ratio = adapt ? 0.1 * norm(x) / (norm(g) + decay * norm(x)) : 1;
+    return x[i] - 0.5 * ratio * (g[i] + decay * x[i]);
+  };
+  // In the first step m / (1 - beta1) = g and v / (1 - beta2) = g^2, so the direction is the gradient's sign.
+  const auto lamb = [&](const std::vector<double>& x, const std::vector<double>& g, size_t i) {
+    std::vector<double> u;
+    for (size_t k = 0; k < x.size(); ++k) u.push_back(g[k] / (std::fabs(g[k]) + 1e-6) + 0.01 * x[k]);
+    return x[i] - 0.5 * norm(x) / norm(u) * u[i];
+  };
+  const auto stepped = [](const char* optimizer) {
+    auto trainer = must(Trainer::create(linear(), options_for(Loss::mse, optimizer)));
+    must(trainer->step({floats({1, 2}, {1, 2})}, floats({1, 2}, {7, 8}), 0.5));
+    return trainer;
+  };
+  const auto both = stepped("lars:trust=0.1,weight_decay=0.01"), matrices = stepped("lars:trust=0.1,weight_decay=0.01,skip_vectors=1");
+  const auto adaptive = stepped("lamb");
+  for (size_t i = 0; i < 4; ++i) {
+    CHECK(values(*both, "w")[i] == Approx(lars(w, dw, i, true)).epsilon(1e-5));
+    CHECK(values(*matrices, "w")[i] == Approx(lars(w, dw, i, true)).epsilon(1e-5));
+    CHECK(values(*adaptive, "w")[i] == Approx(lamb(w, dw, i)).epsilon(1e-5));
+  }
+  for (size_t i = 0; i < 2; ++i) {
+    CHECK(values(*both, "b")[i] == Approx(lars(b, db, i, true)).epsilon(1e-5));
+    CHECK(values(*matrices, "b")[i] == Approx(lars(b, db, i, false)).epsilon(1e-5));
+    CHECK(values(*adaptive, "b")[i] == Approx(lamb(b, db, i)).epsilon(1e-5));
+  }
+  CHECK(values(*both, "optimizer/velocity/w").size() == 4);
+}
+
 TEST_CASE("batches of any size, and what is kept goes back and forth") {
   const TrainerOptions options = options_for(Loss::cross_entropy, "adamw");
   const auto one = must(Trainer::create(linear(), options)), two = must(Trainer::create(linear(), options));
@@ -200,3 +238,6 @@ TEST_CASE("what does not fit is refused, and changes nothing") {
   CHECK(problem(OptimizerOptions::parse("sgd:nesterov=1")).find("momentum above 0") != std::string::npos);
   CHECK(must(OptimizerOptions::parse(must(OptimizerOptions::parse("adamw:beta1=0.5")).text())).beta1 == 0.5);
 }
+  CHECK(must(OptimizerOptions::parse(must(OptimizerOptions::parse("lars:trust=0.5")).text())).trust == 0.5);
+  CHECK(must(OptimizerOptions::parse("lamb")).text() == "lamb:beta1=0.9,beta2=0.999,epsilon=1e-06,weight_decay=0.01,skip_vectors=0");
+  CHECK(problem(OptimizerOptions::parse("lars:skip_vectors=2")).find("neither 0 nor 1") != std::string::npos);

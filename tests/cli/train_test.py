@@ -161,7 +161,7 @@ class TrainTest(CliTest):
     def test_bad_options(self):
         self.fails(*self.base, '--shard', '--topology', '2x1', says='for inference')
         self.fails(*self.base, '--output', self.path('no/where.onnx'), says='there is no folder')
-        for option, value, says in (('--optimizer', 'lion', 'sgd, adam, adamw and adagrad'), ('--optimizer', 'sgd:beta1=0.5', "no 'beta1'"),
+        for option, value, says in (('--optimizer', 'lion', 'sgd, adam, adamw, adagrad, lars and lamb'), ('--optimizer', 'sgd:beta1=0.5', "no 'beta1'"),
                                     ('--loss', 'hinge', 'cross_entropy'), ('--schedule', 'cosine', 'epochs'), ('--augment', 'spin', 'crop=PIXELS and flip'),
                                     ('--loss-of', 'logits', 'its outputs are scores')):
             base = list(self.base)

@@ -28,6 +28,7 @@ except ImportError:
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'networks'))
 from encoders import Encoder  # noqa: E402
+from layerwise import Lamb, Lars  # noqa: E402
 
 warnings.filterwarnings('ignore')  # the exporter's, about training mode
 

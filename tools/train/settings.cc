@@ -84,7 +84,7 @@ void add_step_options(CLI::App& command, TrainingSettings& s, const char* group)
       ->group(group);
   command
       .add_option("--optimizer", s.optimizer,
-                  "sgd, adam, adamw or adagrad, with numbers: sgd:momentum=0.9,nesterov=1,weight_decay=5e-4 (default: sgd)")
+                  "sgd, adam, adamw, adagrad, lars or lamb, with numbers: sgd:momentum=0.9,nesterov=1,weight_decay=5e-4 (default: sgd)")
       ->type_name("OPTIMISER")
       ->group(group);
   command.add_option("--clip-norm", s.step.clip_norm, "Scale gradients so that the norm of all together is at most this")

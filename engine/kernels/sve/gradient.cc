@@ -23,6 +23,8 @@ const GradientKernels gradient_kernels{
     .cross_entropy = {cross_entropy_tasks, no_scratch, cross_entropy_run},
     .cross_entropy_grad = {cross_entropy_grad_tasks, no_scratch, cross_entropy_grad_run},
     .optimizer = {optimizer_tasks, no_scratch, optimizer_run},
+    .layerwise_norms = {layerwise_tasks, no_scratch, layerwise_norms_run},
+    .layerwise_step = {layerwise_tasks, no_scratch, layerwise_step_run},
 };
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -35,5 +35,8 @@ int64_t cross_entropy_grad_tasks(const CrossEntropyGradArgs& args) noexcept;
 void cross_entropy_grad_run(const CrossEntropyGradArgs& args, int64_t begin, int64_t end, void*) noexcept;
 int64_t optimizer_tasks(const OptimizerArgs& args) noexcept;
 void optimizer_run(const OptimizerArgs& args, int64_t begin, int64_t end, void*) noexcept;
+int64_t layerwise_tasks(const LayerwiseArgs& args) noexcept;
+void layerwise_norms_run(const LayerwiseArgs& args, int64_t begin, int64_t end, void*) noexcept;
+void layerwise_step_run(const LayerwiseArgs& args, int64_t begin, int64_t end, void*) noexcept;
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

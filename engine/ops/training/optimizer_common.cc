@@ -72,4 +72,28 @@ Status lower_optimizer(LowerContext& c, kernels::OptimizerArgs args, size_t per_
   return {};
 }
 
+Status lower_layerwise(LowerContext& c, kernels::LayerwiseArgs args, SetLayerwiseRates set_rates) {
+  const bool has_h = args.rule == kernels::LayerwiseRule::kLamb;
+  const size_t count = (c.input_count() - kFirst) / (has_h ? 4 : 3);
+  args.adapt = c.attributes().integer("adapt", 1) != 0;
+  for (size_t i = 0; i < count; ++i) {
+    const auto in = [&](size_t group) { return c.in(kFirst + group * count + i); };
+    const auto out = [&](size_t group) { return c.out(group * count + i); };
+    args.n = element_count(c.in_dims(kFirst + i));
+    const Buffer h = has_h ? in(3) : Buffer{}, h_new = has_h ? out(2) : Buffer{};
+    const Buffer partials = c.temporary(kernels::layerwise_partials(args.n) * static_cast<int64_t>(sizeof(float)));
+    const auto bind = [=, attributes = c.attributes(), rate = c.in(0), rate_type = c.in_type(0).dtype, steps = c.in(1), x = in(0),
+                       g = in(1), v = in(2), x_new = out(0), v_new = out(1)](kernels::LayerwiseArgs& a, const Run& run) {
+      a.x = run.get<const float>(x), a.g = run.get<const float>(g), a.x_new = run.get<float>(x_new);
+      a.v = run.get<const float>(v), a.v_new = run.get<float>(v_new);
+      a.h = run.get<const float>(h), a.h_new = run.get<float>(h_new);
+      a.partials = run.get<float>(partials);
+      set_rates(attributes, number_at(rate_type, run.get<const std::byte>(rate), 0), *run.get<const int64_t>(steps), a);
+    };
+    emit_kernel(c, "layerwise_norms", c.kernels().gradient->layerwise_norms, args, bind);
+    emit_kernel(c, "layerwise_step", c.kernels().gradient->layerwise_step, args, bind);
+  }
+  return {};
+}
+
 }  // namespace svengine::ops

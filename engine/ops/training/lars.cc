@@ -1,0 +1,43 @@
+// svengine.Lars: stochastic gradient descent with momentum, every tensor at a rate of its own (You, Gitman, Ginsburg 2017, arXiv
+// 1708.03888): kernels/layerwise_optimizer.h has the formulas. adapt = 0: the same for all.
+#include "engine/ops/samples.h"
+#include "engine/ops/training/optimizer_common.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr size_t kPerTensor = 3;  // X, G, V
+
+void set_rates(const Attributes&, double rate, int64_t, kernels::LayerwiseArgs& args) { args.rate = static_cast<float>(rate); }
+
+Status lower(LowerContext& c) {
+  kernels::LayerwiseArgs args;
+  args.rule = kernels::LayerwiseRule::kLars;
+  args.momentum = c.attributes().real("alpha", 0.9f);
+  args.decay = c.attributes().real("norm_coefficient", 0.0f);
+  args.trust = c.attributes().real("trust", 0.001f);
+  return lower_layerwise(c, args, set_rates);
+}
+
+}  // namespace
+
+OpDef define_lars() {
+  return {
+      .name = "Lars",
+      .domain = kInternalDomain,
+      .inputs = {5, kVariadic},
+      .outputs = {2, kVariadic},
+      .attributes = {{"alpha", AttributeKind::real, false, real(0.9f)},
+                     {"norm_coefficient", AttributeKind::real, false, real(0)},
+                     {"trust", AttributeKind::real, false, real(0.001f)},
+                     {"adapt", AttributeKind::integer, false, integer(1)}},
+      .infer = [](InferContext& c) { return infer_optimizer(c, kPerTensor); },
+      .lower = lower,
+      .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({33}), f32({5, 4001}), f32({33}),
+                              f32({5, 4001}), f32({33}), f32({5, 4001})},
+                   .attributes = {{"norm_coefficient", real(0.01f)}, {"trust", real(0.5f)}},
+                   .outputs = 4}},
+  };
+}
+
+}  // namespace svengine::ops
