@@ -1,6 +1,7 @@
 #include "runtime/train/step_graph.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/graph/autodiff.h"
 #include "engine/ops/registry.h"
@@ -31,6 +32,9 @@ Result<LossNodes> add_loss_nodes(Graph& graph, const LossChoice& choice, Value* 
   options.beta = choice.beta;
   options.label_smoothing = choice.label_smoothing;
   options.ignore_index = choice.ignore_index;
+  if (!choice.class_weights.empty())
+    options.class_weights = b.constant(
+        Tensor::of<float>({static_cast<int64_t>(choice.class_weights.size())}, std::span(choice.class_weights)), "class_weights");
   LossNodes out;
   if (choice.on_labels()) {
     SV_ASSIGN(const int64_t axis, class_axis_of(*prediction, choice));
@@ -93,6 +97,40 @@ Status add_updates(Made& made, Builder& b, const StepGraphOptions& options, Valu
   return {};
 }
 
+/// The new sums, appended to `outputs`: a plain step of rate -1 adds the gradient, in place and never fused with what makes it.
+Status add_sums(Made& made, Builder& b, Value* step, const std::vector<Value*>& weights, const std::vector<Value*>& gradients,
+                std::vector<Value*>& outputs) {
+  Value* rate = b.constant(Tensor::scalar(-1.0f), "minus_one");
+  for (size_t i = 0; i < weights.size(); ++i) {
+    Value* sum = b.graph().add_input("accumulated/" + weights[i]->name(), weights[i]->type);
+    made.step.kept.push_back({sum->name(), sum->type});
+    const Node* node = b.node(kInternalDomain, "Sgd", {rate, step, sum, gradients[i]}, 1, {}, "accumulate." + weights[i]->name());
+    SV_TRY(b.status());
+    outputs.push_back(node->output());
+  }
+  made.step.sums = weights.size();
+  return {};
+}
+
+/// The graph that ends a group of batches.
+Status make_update(Made& made, const StepGraphOptions& options) {
+  Builder b(made.step.update, all_ops());
+  Value* rate = b.input("rate", DType::f32, Shape::of({}));
+  Value* step = b.input("step", DType::i64, Shape::of({}));
+  Value* share = b.input("share", DType::f32, Shape::of({}));
+  std::vector<Value*> weights, gradients, outputs;
+  const std::vector<Kept> kept = made.step.kept;
+  for (size_t i = 0; i < made.step.weights; ++i) weights.push_back(b.graph().add_input(kept[i].name, kept[i].type));
+  for (size_t i = made.step.weights + made.step.statistics; i < kept.size(); ++i) {
+    Value* sum = b.graph().add_input(kept[i].name, kept[i].type);
+    gradients.push_back(b.add("Mul", {sum, share}, {}, kept[i].name + ".mean"));
+  }
+  SV_TRY(b.status());
+  SV_TRY(add_updates(made, b, options, rate, step, weights, std::move(gradients), {}, outputs));
+  for (Value* v : outputs) b.output(v);
+  return {};
+}
+
 /// Puts `values` first among the outputs; further ones of the network stay behind them, where they cost nothing.
 void set_outputs(Graph& graph, const std::vector<Value*>& values) {
   for (size_t i = 0; i < values.size(); ++i) {
@@ -142,9 +180,25 @@ Result<Made> make(const Graph& network, const StepGraphOptions& options, const s
 
   std::vector<Value*> outputs{loss.loss, loss.right};
   Builder b(graph, all_ops());
-  SV_TRY(add_updates(made, b, options, rate, step, weights, gradients, statistics, outputs));
+  if (options.accumulate > 1) {
+    for (const RunningStatistic& s : statistics) outputs.push_back(s.updated);
+    SV_TRY(add_sums(made, b, step, weights, gradients, outputs));
+    SV_TRY(make_update(made, options));
+  } else {
+    SV_TRY(add_updates(made, b, options, rate, step, weights, gradients, statistics, outputs));
+  }
   set_outputs(graph, outputs);
   return made;
+}
+
+Status check_class_weights(const Value& prediction, int64_t axis, const std::vector<float>& weights) {
+  const Dim& classes = prediction.type.shape[static_cast<size_t>(axis)];
+  if (!weights.empty() && classes.is_static() && classes.value() != static_cast<int64_t>(weights.size()))
+    return error("{} class weights for the {} classes of output '{}' {}", weights.size(), classes.value(), prediction.name(),
+                 to_string(prediction.type));
+  const auto bad = std::find_if(weights.begin(), weights.end(), [](float w) { return !(w >= 0) || std::isinf(w); });
+  if (bad != weights.end()) return error("class weight {} is {}: it must be 0 or more, and finite", bad - weights.begin(), *bad);
+  return {};
 }
 
 }  // namespace
@@ -180,6 +234,7 @@ Result<Type> target_type(const Value& prediction, const LossChoice& loss) {
     return error("the loss needs a float32 prediction; output '{}' is {}", prediction.name(), to_string(prediction.type));
   if (!loss.on_labels()) return prediction.type;
   SV_ASSIGN(const int64_t axis, class_axis_of(prediction, loss));
+  SV_TRY(check_class_weights(prediction, axis, loss.class_weights));
   std::vector<Dim> dims = prediction.type.shape.dims();
   dims.erase(dims.begin() + axis);
   return Type{DType::i64, Shape(std::move(dims)), 0};

@@ -5,6 +5,12 @@
 //   outputs                loss right | weights.. statistics.. states..
 //
 // What is kept is named: a weight or statistic as in the file, a state "optimizer/<state>/<weight>".
+//
+// Where gradients of several batches are accumulated, the step is two graphs. The first runs for every batch and leaves the weights
+// alone, the second ends a group of batches; share is 1 / (batches of the group), and sums "accumulated/<weight>" stand before states:
+//
+//   a batch    data.. target rate step | weights.. statistics.. sums..    ->  loss right | statistics.. sums..
+//   update     rate step share | weights.. sums.. states..                ->  weights.. states..
 #pragma once
 #include <functional>
 #include <optional>
@@ -28,12 +34,16 @@ struct LossChoice {
   /// ([samples, tokens, classes]).
   std::optional<int64_t> class_axis = {};
 
+  /// cross_entropy, nll: one weight a class, by which its samples count; the mean is over the sum of weights. Empty: all 1.
+  std::vector<float> class_weights = {};
+
   bool on_labels() const { return kind == Loss::cross_entropy || kind == Loss::nll; }
 };
 
 struct StepGraphOptions {
   LossChoice loss;
   OptimizerOptions optimizer;
+  int64_t accumulate = 1;  // batches whose mean gradient a step of the optimiser takes
   double clip_norm = 0;  // > 0: gradients are scaled so that the norm of all of them together is at most this
   uint64_t seed = 1;
   std::function<bool(const std::string&)> frozen = [](const std::string&) { return false; };  // of constants' names
@@ -48,8 +58,9 @@ struct Kept {
 struct StepGraph {
   Graph graph;
   size_t data_inputs = 0;  // the network's own come first
-  size_t weights = 0, statistics = 0;
-  std::vector<Kept> kept;  // weights, statistics, states: inputs data_inputs + 3 on, outputs 2 on
+  Graph update;  // where gradients are accumulated
+  size_t weights = 0, statistics = 0, sums = 0;
+  std::vector<Kept> kept;  // weights, statistics, sums, states
 };
 
 /// `network` is in the inference form (forms.h). Constants that the loss does not depend on are not trained. `context` is for

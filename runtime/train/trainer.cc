@@ -44,6 +44,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(Graph network, TrainerOptions o
   if (options.session.shard) return error("training shares every step among all threads; cutting the batch into shards is for inference");
   std::unique_ptr<Trainer> trainer(new Trainer);
   trainer->options_ = std::move(options);
+  if (trainer->options_.step.accumulate < 1) return error("accumulate is {}, must be 1 or more", trainer->options_.step.accumulate);
   SV_TRY(to_inference_form(network));
   SV_TRY(free_batch(network));
   trainer->network_ = std::move(network);
@@ -76,7 +77,15 @@ Status Trainer::take_values() {
     }
   }
   places_.resize(kResults);
-  places_.insert(places_.end(), kept_.begin(), kept_.end());
+  const auto weights_end = kept_.begin() + static_cast<int64_t>(graph_.weights);
+  const auto sums_end = weights_end + static_cast<int64_t>(graph_.statistics + graph_.sums);
+  if (accumulates()) {
+    places_.insert(places_.end(), weights_end, sums_end);
+    update_places_.assign(kept_.begin(), weights_end);
+    update_places_.insert(update_places_.end(), sums_end, kept_.end());
+  } else {
+    places_.insert(places_.end(), kept_.begin(), kept_.end());
+  }
   return {};
 }
 
@@ -92,7 +101,10 @@ Status Trainer::make_sessions() {
   SessionOptions session = options_.session;
   session.recompute = options_.recompute;
   SV_ASSIGN(training_, Session::create(graph_.graph.clone(), std::move(session)));
-  if (!options_.detect_anomaly) graph_.graph = Graph();
+  if (accumulates()) {
+    SV_ASSIGN(updating_, Session::create(graph_.update.clone(), options_.session));
+  }
+  if (!options_.detect_anomaly) graph_.graph = Graph(), graph_.update = Graph();
   std::vector<std::string> names;
   for (size_t i = 0; i < graph_.weights + graph_.statistics; ++i) names.push_back(graph_.kept[i].name);
   SV_ASSIGN(EvaluationGraph evaluation, make_evaluation(network_, options_.step.loss, names));
@@ -149,8 +161,23 @@ std::vector<Tensor> Trainer::inputs_with(const std::vector<Tensor>& data, const 
   std::vector<Tensor> out = data;
   out.push_back(target);
   out.push_back(Tensor::scalar(static_cast<float>(rate)));
-  out.push_back(Tensor::scalar(steps_));
-  out.insert(out.end(), kept.begin(), kept.end());
+  out.push_back(Tensor::scalar(at_.batches));
+  const std::vector<Tensor> part = batch_part(kept);
+  out.insert(out.end(), part.begin(), part.end());
+  return out;
+}
+
+std::vector<Tensor> Trainer::batch_part(const std::vector<Tensor>& kept) const {
+  const size_t count = accumulates() ? graph_.weights + graph_.statistics + graph_.sums : kept.size();
+  return {kept.begin(), kept.begin() + static_cast<int64_t>(count)};
+}
+
+std::vector<Tensor> Trainer::update_inputs(double rate, const std::vector<Tensor>& kept) const {
+  const auto weights_end = kept.begin() + static_cast<int64_t>(graph_.weights);
+  std::vector<Tensor> out{Tensor::scalar(static_cast<float>(rate)), Tensor::scalar(at_.steps),
+                          Tensor::scalar(static_cast<float>(1 / static_cast<double>(at_.pending)))};
+  out.insert(out.end(), kept.begin(), weights_end);
+  out.insert(out.end(), weights_end + static_cast<int64_t>(graph_.statistics), kept.end());
   return out;
 }
 
@@ -175,9 +202,29 @@ Result<StepResult> Trainer::step(const std::vector<Tensor>& data, const Tensor& 
     return error(
         "the loss of step {} is {}; a lower learning rate or clipped gradients may help, and looking for anomalies names the "
         "operator",
-        steps_, result.loss);
-  ++steps_;
+        at_.steps, result.loss);
+  ++at_.batches;
+  if (!accumulates())
+    ++at_.steps;
+  else if (++at_.pending == options_.step.accumulate)
+    SV_TRY(update(rate));
   return result;
+}
+
+Status Trainer::end_group(double rate) { return at_.pending > 0 ? update(rate) : Status(); }
+
+Status Trainer::update(double rate) {
+  if (options_.detect_anomaly) SV_TRY(keep_copies());
+  SV_ASSIGN(const std::vector<Tensor> outputs, updating_->run_into(update_inputs(rate, kept_), update_places_));
+  if (options_.detect_anomaly && !std::all_of(kept_.begin(), kept_.end(), is_finite)) {
+    SV_ASSIGN(const std::string culprit, first_not_finite(graph_.update, update_inputs(rate, previous_), options_.session));
+    return error("step {}: {}", at_.steps, culprit);
+  }
+  const auto first = kept_.begin() + static_cast<int64_t>(graph_.weights + graph_.statistics);
+  std::for_each(first, first + static_cast<int64_t>(graph_.sums), [](Tensor& sum) { std::memset(sum.raw(), 0, sum.byte_size()); });
+  ++at_.steps;
+  at_.pending = 0;
+  return {};
 }
 
 Status Trainer::look_for_anomaly(const std::vector<Tensor>& data, const Tensor& target, double rate, double loss) const {
@@ -185,7 +232,7 @@ Status Trainer::look_for_anomaly(const std::vector<Tensor>& data, const Tensor& 
   if (good) return {};
   const std::vector<Tensor> inputs = inputs_with(data, target, rate, previous_);
   SV_ASSIGN(const std::string culprit, first_not_finite(graph_.graph, inputs, options_.session));
-  return error("step {} (loss {}): {}", steps_, loss, culprit);
+  return error("step {} (loss {}): {}", at_.steps, loss, culprit);
 }
 
 Result<StepResult> Trainer::evaluate(const std::vector<Tensor>& data, const Tensor& target) {
@@ -247,7 +294,7 @@ Result<Trainer::Memory> Trainer::planned_with(Recompute recompute) const {
   return out;
 }
 
-Status Trainer::restore(const std::vector<CheckpointTensor>& state, int64_t steps) {
+Status Trainer::restore(const std::vector<CheckpointTensor>& state, const TrainerPosition& at) {
   if (state.size() != kept_.size()) return error("the state has {} tensors, this training {}", state.size(), kept_.size());
   std::map<std::string, const Tensor*> found;
   for (const CheckpointTensor& t : state) found[t.name] = &t.tensor;
@@ -260,7 +307,7 @@ Status Trainer::restore(const std::vector<CheckpointTensor>& state, int64_t step
                    name_of(kept_[i].type()), to_string(kept_[i].dims()));
   }
   for (size_t i = 0; i < kept_.size(); ++i) std::memcpy(kept_[i].raw(), found[graph_.kept[i].name]->raw(), kept_[i].byte_size());
-  steps_ = steps;
+  at_ = at;
   return {};
 }
 

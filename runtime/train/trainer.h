@@ -36,6 +36,15 @@ struct TrainerOptions {
   SessionOptions session;
 };
 
+/// Where a training stands: all that it keeps beside tensors.
+struct TrainerPosition {
+  int64_t steps = 0;    // of the optimiser
+  int64_t batches = 0;  // the same where gradients are not accumulated
+  int64_t pending = 0;  // batches of the present group, whose gradients no step has taken yet
+
+  friend bool operator==(const TrainerPosition&, const TrainerPosition&) = default;
+};
+
 struct StepResult {
   double loss = 0;      // as reduced over the batch
   int64_t right = 0;    // answers that are the label
@@ -58,9 +67,12 @@ class Trainer {
   /// How many classes there are; 0 where there are no labels, or the network does not say.
   int64_t classes() const { return classes_; }
 
-  /// One step. Refuses batches that do not fit, and labels out of range, with nothing changed. A loss that is not finite is an
-  /// error; weights are lost then.
+  /// One batch, and a step: with every batch, or with the last of a group of `accumulate`. Refuses batches that do not fit, and
+  /// labels out of range, with nothing changed. A loss that is not finite is an error; weights are lost then.
   Result<StepResult> step(const std::vector<Tensor>& data, const Tensor& target, double rate, bool profile = false);
+
+  /// Ends a group of batches early, as at an epoch's end: a step with the mean gradient of those there are; none if there are none.
+  Status end_group(double rate);
 
   /// The loss of the inference form with the present weights; changes nothing.
   Result<StepResult> evaluate(const std::vector<Tensor>& data, const Tensor& target);
@@ -69,15 +81,16 @@ class Trainer {
   Result<Graph> network() const;
 
   /// How many steps were done.
-  int64_t steps() const { return steps_; }
-  /// Names, shapes and values of what goes from step to step: weights, then running statistics, then states. Shares storage with
-  /// the trainer, so it is good until the next step.
+  int64_t steps() const { return at_.steps; }
+  const TrainerPosition& position() const { return at_; }
+  /// Names, shapes and values of what goes from batch to batch: weights, running statistics, sums of gradients, states. Shares
+  /// storage with the trainer, so it is good until the next step.
   std::vector<CheckpointTensor> state() const;
   size_t weight_count() const { return graph_.weights; }
   /// Numbers that are trained.
   int64_t parameters() const;
-  /// Continues from a state(). Refuses one with other names, types or shapes, with nothing changed.
-  Status restore(const std::vector<CheckpointTensor>& state, int64_t steps);
+  /// Continues from a state() at its position(). Refuses one with other names, types or shapes, with nothing changed.
+  Status restore(const std::vector<CheckpointTensor>& state, const TrainerPosition& at);
 
   Session& session() { return *training_; }
 
@@ -99,19 +112,25 @@ class Trainer {
   std::vector<Tensor> inputs_with(const std::vector<Tensor>& data, const Tensor& target, double rate,
                                   const std::vector<Tensor>& kept) const;
   std::shared_ptr<const Plan> largest_plan() const;
+  std::vector<Tensor> update_inputs(double rate, const std::vector<Tensor>& kept) const;
+  Status update(double rate);
+  bool accumulates() const { return options_.step.accumulate > 1; }
+  /// kept_ as the step's graph takes it: without states where it only adds up gradients.
+  std::vector<Tensor> batch_part(const std::vector<Tensor>& kept) const;
   Status keep_copies();
   Status look_for_anomaly(const std::vector<Tensor>& data, const Tensor& target, double rate, double loss) const;
 
   Graph network_;  // inference form, as imported
   TrainerOptions options_;
-  StepGraph graph_;  // its graph only where anomalies are looked for
-  std::unique_ptr<Session> training_, evaluation_;
+  StepGraph graph_;  // its graphs only where anomalies are looked for
+  std::unique_ptr<Session> training_, evaluation_, updating_;
   std::vector<Session::Port> data_;
   Session::Port target_;
   int64_t classes_ = 0;
-  int64_t steps_ = 0;
-  std::vector<Tensor> kept_;      // weights, statistics, states
+  TrainerPosition at_;
+  std::vector<Tensor> kept_;      // weights, statistics, sums, states
   std::vector<Tensor> places_;    // of the step's outputs
+  std::vector<Tensor> update_places_;
   std::vector<Tensor> previous_;  // kept_ before the last step, with detect_anomaly
 };
 

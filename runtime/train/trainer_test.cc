@@ -163,13 +163,70 @@ TEST_CASE("batches of any size, and what is kept goes back and forth") {
   const Tensor labels = Tensor::of<int64_t>({3}, {0, 1, 1}), x = floats({3, 2}, {1, 2, -1, 0, 3, 1});
   must(one->step({x}, labels, 0.1));
   must(one->step({floats({1, 2}, {4, 4})}, Tensor::of<int64_t>({1}, {0}), 0.1));
-  REQUIRE(two->restore(one->state(), one->steps()).ok());
+  REQUIRE(two->restore(one->state(), one->position()).ok());
   CHECK(must(one->evaluate({x}, labels)).loss == must(two->evaluate({x}, labels)).loss);
   CHECK(must(one->step({x}, labels, 0.1)).loss == must(two->step({x}, labels, 0.1)).loss);
   CHECK(values(*one, "optimizer/square/w") == values(*two, "optimizer/square/w"));
   std::vector<CheckpointTensor> other = one->state();
   other[0].name = "v";
-  CHECK_FALSE(two->restore(other, 1).ok());
+  CHECK_FALSE(two->restore(other, {}).ok());
+}
+
+TEST_CASE("a group of batches is a step with their mean gradient") {
+  const std::vector<Tensor> x{floats({2, 2}, {1, 2, -1, 0}), floats({2, 2}, {0, 1, 3, -2}), floats({2, 2}, {2, 2, 1, -1})};
+  const std::vector<Tensor> labels{Tensor::of<int64_t>({2}, {0, 1}), Tensor::of<int64_t>({2}, {1, 1}), Tensor::of<int64_t>({2}, {0, 0})};
+  TrainerOptions options = options_for(Loss::cross_entropy, "adamw");
+  options.step.clip_norm = 0.7;
+  const auto whole = must(Trainer::create(linear(), options));
+  options.step.accumulate = 2;
+  const auto parts = must(Trainer::create(linear(), options)), resumed = must(Trainer::create(linear(), options));
+  must(whole->step({floats({4, 2}, {1, 2, -1, 0, 0, 1, 3, -2})}, Tensor::of<int64_t>({4}, {0, 1, 1, 1}), 0.1));
+  must(whole->step({x[2]}, labels[2], 0.1));
+
+  must(parts->step({x[0]}, labels[0], 0.1));
+  CHECK(values(*parts, "w") == std::vector<float>{1, 2, 3, 4});
+  CHECK(parts->position() == TrainerPosition{0, 1, 1});
+  REQUIRE(resumed->restore(parts->state(), parts->position()).ok());  // in the middle of a group
+  for (const auto& trainer : {parts.get(), resumed.get()}) {
+    must(trainer->step({x[1]}, labels[1], 0.1));
+    CHECK(trainer->position() == TrainerPosition{1, 2, 0});
+    must(trainer->step({x[2]}, labels[2], 0.1));
+    REQUIRE(trainer->end_group(0.1).ok());
+    REQUIRE(trainer->end_group(0.1).ok());  // nothing is left
+    CHECK(trainer->position() == TrainerPosition{2, 3, 0});
+  }
+  for (const char* name : {"w", "b", "optimizer/mean/w", "optimizer/square/b"}) {
+    CHECK(values(*parts, name) == values(*resumed, name));
+    const std::vector<float> got = values(*parts, name), want = values(*whole, name);
+    for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == Approx(want[i]).epsilon(1e-5).margin(1e-7));
+  }
+  CHECK(values(*parts, "accumulated/w") == std::vector<float>(4, 0.0f));
+}
+
+TEST_CASE("an update that is not finite is found") {
+  TrainerOptions options = options_for(Loss::mse, "sgd");
+  options.step.accumulate = 2;
+  options.detect_anomaly = true;
+  const auto trainer = must(Trainer::create(linear(), options));
+  must(trainer->step({floats({1, 2}, {1, 2})}, floats({1, 2}, {7, 8}), 3e38));
+  CHECK(problem(trainer->step({floats({1, 2}, {1, 2})}, floats({1, 2}, {7, 8}), 3e38)).find("update.w") != std::string::npos);
+}
+
+TEST_CASE("class weights") {
+  const Tensor x = floats({1, 2}, {1, 2}), twice = floats({2, 2}, {1, 2, 1, 2});
+  TrainerOptions options = options_for(Loss::cross_entropy, "sgd");
+  const auto plain = must(Trainer::create(linear(), options));
+  options.step.loss.class_weights = {3, 1};
+  const auto weighted = must(Trainer::create(linear(), options));
+  // y = (7.5, 9.5): with labels 0 and 1 the losses are l + 2 and l; the mean counts the first three times.
+  const double l = std::log1p(std::exp(-2.0));
+  CHECK(must(plain->evaluate({twice}, Tensor::of<int64_t>({2}, {0, 1}))).loss == Approx(l + 1));
+  CHECK(must(weighted->evaluate({twice}, Tensor::of<int64_t>({2}, {0, 1}))).loss == Approx(l + 1.5));
+  CHECK(must(weighted->step({x}, Tensor::of<int64_t>({1}, {1}), 0)).loss == Approx(l));
+  options.step.loss.class_weights = {1, 1, 1};
+  CHECK(problem(Trainer::create(linear(), options)).find("3 class weights for the 2 classes of output 'y'") != std::string::npos);
+  options.step.loss.class_weights = {1, -1};
+  CHECK(problem(Trainer::create(linear(), options)).find("class weight 1 is -1") != std::string::npos);
 }
 
 TEST_CASE("dropout depends on seed and step, not on threads") {
@@ -237,7 +294,7 @@ TEST_CASE("what does not fit is refused, and changes nothing") {
   CHECK(problem(OptimizerOptions::parse("sgd:momentum=1")).find("[0, 1)") != std::string::npos);
   CHECK(problem(OptimizerOptions::parse("sgd:nesterov=1")).find("momentum above 0") != std::string::npos);
   CHECK(must(OptimizerOptions::parse(must(OptimizerOptions::parse("adamw:beta1=0.5")).text())).beta1 == 0.5);
-}
   CHECK(must(OptimizerOptions::parse(must(OptimizerOptions::parse("lars:trust=0.5")).text())).trust == 0.5);
   CHECK(must(OptimizerOptions::parse("lamb")).text() == "lamb:beta1=0.9,beta2=0.999,epsilon=1e-06,weight_decay=0.01,skip_vectors=0");
   CHECK(problem(OptimizerOptions::parse("lars:skip_vectors=2")).find("neither 0 nor 1") != std::string::npos);
+}

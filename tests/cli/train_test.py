@@ -84,14 +84,49 @@ class TrainTest(CliTest):
         self.assertNotEqual(self.trained('other.onnx', '--epochs', 2), one)
 
     def test_resumes_bitwise(self):
-        for optimizer in ('sgd:momentum=0.9,weight_decay=1e-3', 'adamw:weight_decay=0.1'):
+        for optimizer in ('sgd:momentum=0.9,weight_decay=1e-3', 'adamw:weight_decay=0.1', 'lars:trust=0.1', 'lamb'):
             name = optimizer.split(':')[0]
             self.base[self.base.index('--optimizer') + 1] = optimizer
+            if name == 'lamb':
+                self.base += ['--accumulate', 3, '--clip-norm', 1]
             whole = self.trained('whole.onnx', '--epochs', 4, '--validate', self.data, '--log-dir', self.path(name + 'log'))
             logs = ['--validate', self.data, '--log-dir', self.path(name + 'parts'), '--checkpoint', self.path(name)]
             self.trained('half.onnx', '--epochs', 2, *logs)
             self.assertEqual(self.trained('rest.onnx', '--epochs', 4, '--resume', *logs), whole)
             self.assertEqual(log_without_speed(self.path(name + 'parts/training.csv')), log_without_speed(self.path(name + 'log/training.csv')))
+
+    def test_resumes_within_a_group(self):
+        """Every generation of a run that saves after every batch, also between the batches of one step."""
+        self.base += ['--accumulate', 3, '--class-weights', '1,2,0.5']
+        whole = self.trained('whole.onnx', '--epochs', 2)
+        self.succeeds(*self.base, '--epochs', 2, '--checkpoint', self.path('all'), '--save-every', 1, '--keep', 100)
+        manifests = [f for f in os.listdir(self.path('all')) if f.endswith('.manifest')]
+        self.assertEqual(len(manifests), 14, manifests)
+        for last in (1, 3, 8, 11):
+            folder = self.path('upto%d' % last)
+            os.makedirs(folder)
+            for file in os.listdir(self.path('all')):
+                digits = ''.join(c for c in file.split('.')[0] if c.isdigit())
+                if digits and int(digits) <= last:
+                    os.link(os.path.join(self.path('all'), file), os.path.join(folder, file))
+            self.assertEqual(self.trained('rest.onnx', '--epochs', 2, '--checkpoint', folder, '--resume'), whole)
+
+    def test_class_weights(self):
+        self.write('weights.txt', b'1 2\n0.5\n')
+        self.write('weights.npy', ow.npy([CLASSES], [1, 2, 0.5]))
+        listed = self.trained('list.onnx', '--class-weights', '1,2,0.5')
+        self.assertNotEqual(listed, self.trained('none.onnx'))
+        for file in ('weights.txt', 'weights.npy'):
+            self.assertEqual(listed, self.trained('file.onnx', '--class-weights', self.path(file)))
+        self.write('words.txt', b'1 two 3')
+        self.write('square.npy', ow.npy([1, CLASSES], [1, 2, 3]))
+        self.write('empty.txt', b' \n')
+        for weights, says in (('1,2', ['2 class weights', '3 classes', "'scores'"]), ('1,-2,1', ['class weight 1 is -2', '0 or more']),
+                              ('1,nan,1', 'class weight 1 is'), (self.path('words.txt'), ['words.txt', "'two' is not a number"]),
+                              (self.path('none.txt'), ['none.txt', 'cannot be read']), (self.path('square.npy'), ['one dimension', '1x3']),
+                              (self.path('empty.txt'), 'there is no number')):
+            self.fails(*self.base, '--class-weights', weights, says=says)
+        self.fails('train', self.model, '--data', self.data, '--loss', 'mse', '--class-weights', '1,2,3', says='has no labels')
 
     def test_killed_at_random_moments(self):
         whole = self.trained('whole.onnx', '--epochs', 4)

@@ -110,20 +110,32 @@ NETWORKS = {
     'bert': (bert, 4, lambda p: torch.optim.AdamW(p, lr=1e-3), 1e-3, ['--optimizer', 'adamw', '--ignore-index', '-100']),
     'bert-adam': (bert, 4, lambda p: torch.optim.Adam(p, lr=1e-3, weight_decay=1e-3), 1e-3,
                   ['--optimizer', 'adam:weight_decay=1e-3', '--ignore-index', '-100', '--clip-norm', '0.5']),
+    'resnet-lars': (smooth_resnet, 12, lambda p: Lars(p, lr=2, trust=0.01, weight_decay=1e-3), 2, ['--optimizer', 'lars:trust=0.01,weight_decay=1e-3']),
+    'bert-lamb': (bert, 4, lambda p: Lamb(p, lr=5e-3, skip_vectors=True), 5e-3, ['--optimizer', 'lamb:skip_vectors=1', '--ignore-index', '-100']),
+    'bert-groups': (bert, 4, lambda p: torch.optim.AdamW(p, lr=1e-3), 1e-3,
+                    ['--optimizer', 'adamw', '--ignore-index', '-100', '--accumulate', '3', '--clip-norm', '0.5']),
+    'resnet-weights': (smooth_resnet, 12, lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9), 0.05,
+                       ['--optimizer', 'sgd:momentum=0.9', '--class-weights', '1,2,0.5,3,1,0,1,0.25,4,1']),
 }
 
 
-def torch_losses(model, data, target, batch, make_optimizer, clip):
+def torch_losses(model, data, target, batch, make_optimizer, option):
+    """The loss of every batch that a step follows: with --accumulate N of every N-th and the last."""
     model.train()
     optimizer, losses = make_optimizer(model.parameters()), []
-    for i in range(0, len(target), batch):
+    clip, weights, group = float(option('--clip-norm', 0)), option('--class-weights', ''), int(option('--accumulate', 1))
+    weights = torch.tensor([float(w) for w in weights.split(',')]) if weights else None
+    batches = range(0, len(target), batch)
+    for number, i in enumerate(batches):
         scores = model(*[t[i:i + batch] for t in data.values()])
-        loss = torch.nn.functional.cross_entropy(scores.flatten(0, -2), target[i:i + batch].flatten())
-        optimizer.zero_grad()
-        loss.backward()
+        loss = torch.nn.functional.cross_entropy(scores.flatten(0, -2), target[i:i + batch].flatten(), weights)
+        (loss / min(group, len(batches) - number // group * group)).backward()
+        if (number + 1) % group and number + 1 < len(batches):
+            continue
         if clip:
             torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
         optimizer.step()
+        optimizer.zero_grad()
         losses.append(loss.item())
     return losses
 
@@ -139,8 +151,8 @@ def check(name, a):
                           dynamic_axes={n: dict(enumerate(names)) for n, names in axes.items()})
         # Tracing in training mode has moved the running statistics, which training does not read.
         np.savez(path('data.npz'), **{n: t.numpy() for n, t in data.items()}, **{field: target.numpy()})
-        clip = float(options[options.index('--clip-norm') + 1]) if '--clip-norm' in options else None
-        wanted = torch_losses(model, data, target, batch, optimizer, clip)
+        option = lambda key, otherwise: options[options.index(key) + 1] if key in options else otherwise
+        wanted = torch_losses(model, data, target, batch, optimizer, option)
         common = ['--data', path('data.npz'), '--batch', str(batch), '--in-order', '--json'] + (['--kernels', a.kernels] if a.kernels else [])
         command = shlex.split(a.emulator) + [a.svengine, 'train', path('model.onnx'), '--lr', str(rate), '--log-dir', path('log'), '--log-every', '1',
                                              '--validate', path('data.npz'), '--output', path('trained.onnx')] + options + common

@@ -184,6 +184,7 @@ Result<int> run(Options options) {
   SV_ASSIGN(TrainingData data, TrainingData::open(options.data, trainer));
 
   RunOptions& r = options.run;
+  r.accumulate = options.training.step.accumulate;
   r.settings = options.training.facts();
   r.settings.emplace_back("--data", data.training().describe());
   r.settings.emplace_back("--lr", fmt::format("{}", r.rate));
@@ -299,10 +300,10 @@ void add_run_options(CLI::App& command, Options& o) {
       ->needs(checkpoint)
       ->type_name("N")
       ->group(kGroup);
-  command.add_option("--save-every", o.run.save_every, "Save after so many steps, too")
+  command.add_option("--save-every", o.run.save_every, "Save after so many batches, too")
       ->check(within(int64_t{1}, int64_t{1} << 40))
       ->needs(checkpoint)
-      ->type_name("STEPS")
+      ->type_name("BATCHES")
       ->group(kGroup);
   command
       .add_flag("--resume", o.run.resume,

@@ -16,7 +16,7 @@ const std::vector<std::string> kColumns = {"epoch", "train/loss",   "train/accur
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// Facts of a checkpoint beside the settings.
-constexpr const char kStep[] = "step", kEpoch[] = "epoch", kBatch[] = "batch", kLoss[] = "epoch loss", kRight[] = "epoch right",
+constexpr const char kStep[] = "step", kBatches[] = "batches", kPending[] = "pending batches", kEpoch[] = "epoch", kBatch[] = "batch", kLoss[] = "epoch loss", kRight[] = "epoch right",
                      kCounted[] = "epoch counted";
 
 /// What belongs to the network, so that the identity does not depend on the optimiser's states: these are a setting.
@@ -63,22 +63,25 @@ Status TrainingRun::resume() {
       return error("{}: the run to resume has {} {}, this one {}; resuming continues bitwise, so they must agree",
                    printable(options_.checkpoint), name, then, value);
   }
-  SV_ASSIGN(const int64_t step, facts.integer(kStep));
+  TrainerPosition at;
+  SV_ASSIGN(at.steps, facts.integer(kStep));
+  SV_ASSIGN(at.batches, facts.integer(kBatches));
+  SV_ASSIGN(at.pending, facts.integer(kPending));
   SV_ASSIGN(const int64_t epoch, facts.integer(kEpoch));
   SV_ASSIGN(const int64_t batch, facts.integer(kBatch));
   SV_ASSIGN(sums_.loss, facts.number(kLoss));
   SV_ASSIGN(sums_.right, facts.integer(kRight));
   SV_ASSIGN(sums_.counted, facts.integer(kCounted));
-  SV_TRY(trainer_->restore(loaded->content.tensors, step));
+  SV_TRY(trainer_->restore(loaded->content.tensors, at));
   SV_TRY(data_->training().seek({epoch, batch}));
-  resumed_at_ = saved_at_ = step;
-  events_.note(
-      fmt::format("resumed from checkpoint {} after {} steps (epoch {}, batch {})", loaded->generation, step, epoch + 1, batch));
+  resumed_at_ = at.steps, saved_at_ = at.batches;
+  events_.note(fmt::format("resumed from checkpoint {} after {} steps (epoch {}, batch {})", loaded->generation, at.steps,
+                           epoch + 1, batch));
   return {};
 }
 
 Status TrainingRun::save() {
-  if (!writer_ || saved_at_ == trainer_->steps()) return {};
+  if (!writer_ || saved_at_ == trainer_->position().batches) return {};
   const double begin = now();
   Checkpoint out;
   out.model = identity_of(*trainer_);
@@ -86,6 +89,8 @@ Status TrainingRun::save() {
   for (const auto& [name, value] : options_.settings) out.facts.set(name, value);
   const LoaderPosition at = data_->training().position();
   out.facts.set(kStep, trainer_->steps());
+  out.facts.set(kBatches, trainer_->position().batches);
+  out.facts.set(kPending, trainer_->position().pending);
   out.facts.set(kEpoch, at.epoch);
   out.facts.set(kBatch, at.batch);
   out.facts.set(kLoss, sums_.loss);
@@ -93,7 +98,7 @@ Status TrainingRun::save() {
   out.facts.set(kCounted, sums_.counted);
   SV_ASSIGN(const SavedCheckpoint saved, writer_->save(out));
   for (const std::string& note : saved.notes) events_.note(note);
-  saved_at_ = trainer_->steps();
+  saved_at_ = trainer_->position().batches;
   deadline_.save_took(now() - begin);
   return {};
 }
@@ -139,16 +144,18 @@ Status TrainingRun::step() {
   SV_ASSIGN(const Batch batch, loader.next());
   for (const std::string& problem : batch.problems) events_.note(problem + " (another sample took its place)");
   const Feed feed = data_->feed(batch);
-  const double rate = options_.schedule.rate(options_.rate, trainer_->steps(), loader.batches_per_epoch());
+  const int64_t step = trainer_->steps(), group = options_.accumulate;
+  const double rate = options_.schedule.rate(options_.rate, step, (loader.batches_per_epoch() + group - 1) / group);
   Result<StepResult> result = trainer_->step(feed.data, feed.target, rate);
   if (!result.ok()) return std::move(result).error().in(fmt::format("epoch {}, batch {}", at.epoch + 1, at.batch));
+  if (batch.last_of_epoch) SV_TRY(trainer_->end_group(rate));
   sums_.add(*result);
   rate_ = rate;
   seen_ += feed.rows;
   const double took = now() - begin;
   busy_ += took;
   deadline_.step_took(took);
-  SV_TRY(log_step(result->loss, rate));
+  if (trainer_->steps() > step) SV_TRY(log_step(result->loss, rate));
   events_.progress(
       {at.epoch + 1, at.batch + 1, loader.batches_per_epoch(), sums_.mean_loss(), static_cast<double>(seen_) / busy_});
   return batch.last_of_epoch ? end_epoch() : Status();
@@ -196,7 +203,7 @@ Result<std::optional<std::string>> TrainingRun::run() {
       return std::optional<std::string>(signal ? signal : "--max-time");
     }
     SV_TRY(step());
-    if (options_.save_every > 0 && trainer_->steps() % options_.save_every == 0) SV_TRY(save());
+    if (options_.save_every > 0 && trainer_->position().batches % options_.save_every == 0) SV_TRY(save());
   }
   SV_TRY(save());
   return std::optional<std::string>();

@@ -13,11 +13,12 @@ namespace svengine::tool {
 
 struct RunOptions {
   int64_t epochs = 1;
+  int64_t accumulate = 1;  // batches a step: as the trainer has it
   double rate = 0.1;
   Schedule schedule;
   std::string checkpoint;  // a folder; empty: none is written
   int keep = 3;
-  int64_t save_every = 0;  // steps; 0: after every epoch only
+  int64_t save_every = 0;  // batches; 0: after every epoch only
   bool resume = false;
   std::string log_dir;                                        // empty: none
   int64_t log_every = 50;                                     // steps

@@ -4,6 +4,7 @@
 
 #include "tools/support/help.h"
 #include "tools/support/options.h"
+#include "tools/train/class_weights.h"
 
 namespace svengine::tool {
 
@@ -25,8 +26,12 @@ Status TrainingSettings::resolve() {
   const std::optional<Loss> kind = loss_named(loss);
   if (!kind) return error("--loss {}: there are cross_entropy, nll, mse, l1, smooth_l1 and bce_with_logits", loss);
   step.loss.kind = *kind;
-  if (!step.loss.on_labels() && (!ignore_index.empty() || !class_axis.empty() || step.loss.label_smoothing != 0))
-    return error("--loss {} has no labels, so no --ignore-index, --class-axis or --label-smoothing", loss);
+  const bool of_labels = !ignore_index.empty() || !class_axis.empty() || step.loss.label_smoothing != 0 || !class_weights.empty();
+  if (!step.loss.on_labels() && of_labels)
+    return error("--loss {} has no labels, so no --ignore-index, --class-axis, --class-weights or --label-smoothing", loss);
+  if (!class_weights.empty()) {
+    SV_ASSIGN(step.loss.class_weights, parse_class_weights(class_weights));
+  }
   if (!ignore_index.empty()) step.loss.ignore_index = ignore_index.front();
   if (!class_axis.empty()) step.loss.class_axis = class_axis.front();
   Result<OptimizerOptions> parsed = OptimizerOptions::parse(optimizer);
@@ -66,6 +71,8 @@ std::vector<std::pair<std::string, std::string>> TrainingSettings::facts() const
                                  ignore_index.empty() ? "nothing" : std::to_string(ignore_index.front()),
                                  class_axis.empty() ? "by rank" : std::to_string(class_axis.front()))},
           {"--optimizer", step.optimizer.text()},
+          {"--accumulate", std::to_string(step.accumulate)},
+          {"--class-weights", fmt::format("{}", fmt::join(step.loss.class_weights, ","))},
           {"--clip-norm", fmt::format("{}", step.clip_norm)},
           {"--seed", std::to_string(step.seed)},
           {"--freeze", frozen}};
@@ -113,6 +120,17 @@ void add_training_options(CLI::App& command, TrainingSettings& s) {
   command.add_option("--ignore-index", s.ignore_index, "Label of what does not count")
       ->expected(1)
       ->type_name("LABEL")
+      ->group(kGroup);
+  command
+      .add_option("--class-weights", s.class_weights,
+                  "Weights by which samples count, one a class: 1,2.5,1, or a file of numbers (text or .npy)")
+      ->type_name("LIST|FILE")
+      ->group(kGroup);
+  command
+      .add_option("--accumulate", s.step.accumulate,
+                  "Step with the mean gradient of N batches, or of those left at an epoch's end (default: 1)")
+      ->check(within(int64_t{1}, int64_t{1} << 24))
+      ->type_name("N")
       ->group(kGroup);
   add_seed(command, s.step.seed, "Seed of order, augmentation, dropout and first weights (default: 1)")->group(kGroup);
   command.add_flag("--init", s.initialise, "Begin with new weights, drawn by the seed, instead of the file's")->group(kGroup);

@@ -16,6 +16,7 @@ struct TrainingSettings {
   std::string loss = "cross_entropy", optimizer = "sgd";
   std::vector<std::string> freeze;                // patterns of names: * and ?
   std::vector<int64_t> ignore_index, class_axis;  // none or one
+  std::string class_weights;                      // class_weights.h; empty: none
   bool initialise = false, detect_anomaly = false;
   std::string recompute = "cheap";
   StepGraphOptions step;  // resolve() sets it from what is above
