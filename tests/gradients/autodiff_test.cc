@@ -211,3 +211,12 @@ TEST_CASE("constants become inputs by name", "[autodiff]") {
   CHECK(constants_to_inputs(n.graph, std::vector<std::string>{"w"}).ok());
   CHECK(n.run({vector_of({3, 4}), vector_of({5, 6})}) == std::vector<Numbers>{{15}});
 }
+
+TEST_CASE("the gradient of a product with zeros is the product of the others", "[autodiff]") {
+  Network n;
+  Value* x = n.input("x", {Dim(4), Dim(3)});
+  Value* y = n.b.add("ReduceProd", {x, n.b.integers({1})}, make_attributes({{"keepdims", int64_t{0}}}));
+  n.differentiate({{n.sum(y), nullptr}}, {x});
+  const Tensor rows = Tensor::of<float>({4, 3}, {2, 3, 4, 2, 0, 4, 0, 3, 0, 0, 0, 0});
+  CHECK(n.run({rows})[0] == Numbers{12, 8, 6, 0, 8, 0, 0, 0, 0, 0, 0, 0});
+}

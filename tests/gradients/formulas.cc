@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "engine/ops/broadcast.h"
+#include "engine/ops/tensor/resize_common.h"
 #include "tests/gradients/double_forward.h"
 #include "tests/gradients/window_formulas.h"
 
@@ -258,12 +259,38 @@ Arrays softmax_cross_entropy(const Node& node, const Arrays& in) {
   return nll(node, inputs);
 }
 
+/// Axis by axis, by the tables of the forward kernels, which have tests of their own.
+Arrays resize(const Node& node, const Arrays& in) {
+  Array x = in[0];
+  const std::vector<ops::AxisScale> axes = ops::resize_axes(node, Shape::of(x.dims)).value();
+  for (const ops::AxisScale& a : axes) {
+    if (a.unchanged) continue;
+    const kernels::ResizeAxis axis = ops::kernel_axis(node.attributes, a).value();
+    const kernels::ResampleTables tables = ops::resize_tables(node.attributes, axis);
+    const int64_t inner = element_count(std::span(x.dims).subspan(a.axis + 1));
+    Array y{x.dims, {}};
+    y.dims[a.axis] = axis.out;
+    for (int64_t i = 0; i < element_count(y.dims); ++i) {
+      const int64_t outer = i / inner / axis.out, j = i / inner % axis.out;
+      double sum = 0;
+      for (int64_t t = 0; t < tables.taps; ++t) {
+        const auto at = static_cast<size_t>(t * axis.out + j);
+        sum += tables.weight[at] * x.v[static_cast<size_t>((outer * axis.in + tables.index[at]) * inner + i % inner)];
+      }
+      y.v.push_back(sum);
+    }
+    x = std::move(y);
+  }
+  return {x};
+}
+
 constexpr std::pair<std::string_view, Formula> kFormulas[] = {
     {"AveragePool", average_pool},
     {"BatchNormalization", batch_norm},
     {"Cast", cast},
     {"Celu", celu},
     {"Conv", conv},
+    {"ConvTranspose", conv_transpose},
     {"Dropout", dropout},
     {"Elu", elu},
     {"Gelu", gelu},
@@ -280,6 +307,7 @@ constexpr std::pair<std::string_view, Formula> kFormulas[] = {
     {"MaxPool", max_pool},
     {"Mish", mish},
     {"NegativeLogLikelihoodLoss", nll},
+    {"Resize", resize},
     {"Selu", selu},
     {"Silu", silu},
     {"Softmax", [](const Node& node, const Arrays& in) { return softmax(node, in, false); }},
@@ -287,6 +315,7 @@ constexpr std::pair<std::string_view, Formula> kFormulas[] = {
     {"Softplus", softplus},
     {"Softsign", softsign},
     {"ThresholdedRelu", thresholded_relu},
+    {"Upsample", resize},
 };
 
 }  // namespace

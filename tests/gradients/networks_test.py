@@ -73,6 +73,23 @@ def bert(layers, hidden, heads, vocabulary, batch, length):
     return model, {'input_ids': ids, 'attention_mask': mask, 'token_type_ids': torch.randint(0, 2, (batch, length))}
 
 
+class Segmentation(torch.nn.Module):
+    """Down by strides, up by a transposed convolution, by bilinear and by nearest neighbours, to the size of the image."""
+
+    def __init__(self):
+        super().__init__()
+        conv, up = torch.nn.Conv2d, torch.nn.ConvTranspose2d
+        self.down = torch.nn.Sequential(conv(3, 10, 3, 2, 1), torch.nn.SiLU(), conv(10, 16, 3, 2, 1), torch.nn.SiLU())
+        self.up = up(16, 12, 3, 2, 1, output_padding=1)
+        self.grouped = up(16, 12, 4, 2, 1, groups=4, bias=False)
+        self.head = conv(12, 5, 1)
+
+    def forward(self, x):
+        low = self.down(x)
+        y = torch.tanh(self.up(low) + self.grouped(low)) + torch.nn.functional.interpolate(low[:, :12], scale_factor=2, mode='nearest')
+        return torch.nn.functional.interpolate(self.head(y), size=(x.shape[2] + 3, x.shape[3] - 5), mode='bilinear', align_corners=False)
+
+
 class TiedModel(torch.nn.Module):
     """A language model whose output layer is its embedding."""
 
@@ -106,6 +123,7 @@ NETWORKS = {
     'small_resnet': small_resnet,
     'mobile': mobile,
     'bert2': lambda: bert(2, 64, 4, 400, 3, 20),
+    'segmentation': lambda: (Segmentation(), {'input': torch.randn(2, 3, 24, 32)}),
     'tied': lambda: (TiedModel(), {'ids': torch.randint(0, 50, (4, 9))}),
     'resnet18': lambda: image('resnet18', 8),
     'mobilenet_v2': lambda: image('mobilenet_v2', 4),

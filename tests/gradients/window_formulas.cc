@@ -77,6 +77,43 @@ std::vector<Array> conv(const Node& node, const std::vector<Array>& in) {
   return {y};
 }
 
+std::vector<Array> conv_transpose(const Node& node, const std::vector<Array>& in) {
+  const Array &x = in[0], &weights = in[1];
+  const size_t rank = x.dims.size() - 2;
+  const auto three = [&](const char* name, int64_t otherwise, const Dims& dims) {
+    Dims values = dims.empty() ? node.attributes.integers(name, Dims(rank, otherwise)) : dims;
+    values.resize(rank);  // of pads the first half
+    return to_three(values, otherwise);
+  };
+  const Dims y_dims = output_dims(node);
+  const Three xs = three("", 1, Dims(x.dims.begin() + 2, x.dims.end())), ys = three("", 1, Dims(y_dims.begin() + 2, y_dims.end())),
+              ks = three("", 1, Dims(weights.dims.begin() + 2, weights.dims.end()));
+  const Three stride = three("strides", 1, {}), dilation = three("dilations", 1, {}), begin = three("pads", 0, {});
+  const int64_t groups = node.attributes.integer("group", 1), ins = x.dims[1], group_outs = weights.dims[1];
+  Array y{y_dims, std::vector<double>(static_cast<size_t>(element_count(y_dims)))};
+  for (int64_t n = 0; n < x.dims[0]; ++n)
+    for (int64_t i = 0; i < ins; ++i)
+      for (int64_t m = 0; m < group_outs; ++m)
+        for (int64_t p = 0; p < volume(xs); ++p)
+          for (int64_t t = 0; t < volume(ks); ++t) {
+            const Three from = place(p, xs), tap = place(t, ks);
+            Three at{};
+            bool inside = true;
+            for (size_t d = 0; d < 3; ++d) {
+              at[d] = from[d] * stride[d] - begin[d] + tap[d] * dilation[d];
+              inside = inside && at[d] >= 0 && at[d] < ys[d];
+            }
+            if (!inside) continue;
+            const int64_t plane = n * y_dims[1] + i / (ins / groups) * group_outs + m;
+            y.v[static_cast<size_t>(plane * volume(ys) + (at[0] * ys[1] + at[1]) * ys[2] + at[2])] +=
+                x.v[static_cast<size_t>((n * ins + i) * volume(xs) + p)] *
+                weights.v[static_cast<size_t>((i * group_outs + m) * volume(ks) + t)];
+          }
+  for (size_t i = 0; in.size() > 2 && !in[2].v.empty() && i < y.v.size(); ++i)
+    y.v[i] += in[2].v[i / static_cast<size_t>(volume(ys)) % static_cast<size_t>(y_dims[1])];
+  return {y};
+}
+
 std::vector<Array> max_pool(const Node& node, const std::vector<Array>& in) {
   return pool(node, in[0], [](const Window3& w, int64_t o, const double* image) {
     double largest = -std::numeric_limits<double>::infinity();

@@ -5,6 +5,7 @@
 namespace svengine::tests {
 
 std::vector<Array> conv(const Node& node, const std::vector<Array>& in);
+std::vector<Array> conv_transpose(const Node& node, const std::vector<Array>& in);  // explicit padding only
 std::vector<Array> max_pool(const Node& node, const std::vector<Array>& in);
 std::vector<Array> average_pool(const Node& node, const std::vector<Array>& in);
 std::vector<Array> global_max_pool(const Node& node, const std::vector<Array>& in);

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "engine/ops/axes.h"
+#include "engine/ops/kernel_step.h"
 
 namespace svengine::ops {
 namespace {
@@ -95,6 +96,27 @@ Status apply_sizes(std::vector<AxisScale>& axes, const std::vector<double>& size
   return {};
 }
 
+kernels::ResizeNearest rounding_of(const Attributes& attributes) {
+  const std::string name = attributes.text("nearest_mode", "round_prefer_floor");
+  if (name == "round_prefer_ceil") return kernels::ResizeNearest::kRoundPreferCeil;
+  if (name == "floor") return kernels::ResizeNearest::kFloor;
+  return name == "ceil" ? kernels::ResizeNearest::kCeil : kernels::ResizeNearest::kRoundPreferFloor;
+}
+
+/// tf_half_pixel_for_nn, of opsets 11 and 12: (j + 0.5) / scale, half a pixel to the right of half_pixel.
+std::vector<int32_t> shifted_map(const kernels::ResizeAxis& axis, kernels::ResizeNearest rounding) {
+  std::vector<int32_t> map;
+  for (int64_t j = 0; j < axis.out; ++j) {
+    const double x = (static_cast<double>(j) + 0.5) / axis.scale;
+    double at = std::floor(x);
+    if (rounding == kernels::ResizeNearest::kCeil) at = std::ceil(x);
+    if (rounding == kernels::ResizeNearest::kRoundPreferFloor) at = std::ceil(x - 0.5);
+    if (rounding == kernels::ResizeNearest::kRoundPreferCeil) at = std::floor(x + 0.5);
+    map.push_back(static_cast<int32_t>(std::clamp(at, 0.0, static_cast<double>(axis.in - 1))));
+  }
+  return map;
+}
+
 }  // namespace
 
 std::vector<AttributeDef> resize_attributes() {
@@ -181,6 +203,42 @@ Result<kernels::ResizeAxis> kernel_axis(const Attributes& attributes, const Axis
     out.scale = (length - 1) / (in - 1);
   }
   return out;
+}
+
+std::vector<int32_t> nearest_places(const Attributes& attributes, const kernels::ResizeAxis& axis) {
+  const bool shifted = attributes.text("coordinate_transformation_mode") == "tf_half_pixel_for_nn";
+  return shifted ? shifted_map(axis, rounding_of(attributes)) : kernels::nearest_map(axis, rounding_of(attributes));
+}
+
+kernels::ResampleTables resize_tables(const Attributes& attributes, const kernels::ResizeAxis& axis) {
+  const bool antialias = attributes.integer("antialias") != 0;
+  const std::string mode = attributes.text("mode", "nearest");
+  if (mode == "nearest") return {1, nearest_places(attributes, axis), std::vector<float>(static_cast<size_t>(axis.out), 1.0f)};
+  if (mode == "linear") return kernels::linear_tables(axis, antialias);
+  return kernels::cubic_tables(axis, attributes.real("cubic_coeff_a", -0.75f), attributes.integer("exclude_outside") != 0, antialias);
+}
+
+Buffer emit_resample(LowerContext& c, const kernels::ResampleTables& tables, float outside, Buffer from, Dims& dims, size_t axis,
+                     int64_t out, Buffer to) {
+  const std::span<const int64_t> all(dims);
+  kernels::ResampleArgs args;
+  args.outer = element_count(all.first(axis));
+  args.in = dims[axis];
+  args.out = out;
+  args.inner = element_count(all.subspan(axis + 1));
+  args.taps = tables.taps;
+  args.outside = outside;
+  dims[axis] = out;
+  if (!to) to = c.temporary(element_count(dims) * 4);
+  emit_kernel(c, "resize_" + c.attributes().text("mode", "nearest"), c.kernels().data->resample, args,
+              [from, to, index = c.table(std::as_bytes(std::span(tables.index))), weight = c.table(std::as_bytes(std::span(tables.weight)))](
+                  kernels::ResampleArgs& a, const Run& run) {
+                a.x = run.get<float>(from);
+                a.y = run.get<float>(to);
+                a.index = run.get<int32_t>(index);
+                a.weight = run.get<float>(weight);
+              });
+  return to;
 }
 
 }  // namespace svengine::ops
