@@ -1,6 +1,8 @@
 // consumer MODEL: what another program does with the library. MODEL computes y[N, 3] = x[N, 3] + (1, 2, 3).
+#include <svengine/nn.hpp>
 #include <svengine/svengine.hpp>
 
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 
@@ -45,6 +47,24 @@ void check_cache(const char* model, const std::string& folder, bool useful) {
   }
 }
 
+/// y = 2 x + 1 is learnt by a network that is built here, saved to `path`, and run.
+void check_training(const std::string& path) {
+  namespace nn = svengine::nn;
+  nn::Net net;
+  net.output(net.apply(nn::Linear(1, 1), net.input("x", svengine::ElementType::float32, {-1, 1})), "y");
+  nn::TrainerOptions options;
+  options.loss = "mse";
+  nn::Trainer trainer = nn::Trainer::create(net, options);
+  const float x[4] = {-1, 0, 1, 2}, y[4] = {-1, 1, 3, 5};
+  for (int i = 0; i < 200; ++i)
+    check(trainer.step({{svengine::view({4, 1}, x)}, svengine::view({4, 1}, y)}, 0.1), "a step", trainer.error());
+  check(trainer.save(path), "save", trainer.error());
+  svengine::Network network = svengine::Network::load(path);
+  std::vector<svengine::TensorView> out;
+  check(network.run({svengine::view({4, 1}, x)}, out) && std::fabs(out[0].as<float>()[3] - 5) < 1e-3f, "what was learnt", network.error());
+  check(!net.apply(nn::Linear(3, 1), nn::Var()).backward() && !net, "a net that cannot be built says so", net.error());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -77,6 +97,7 @@ int main(int argc, char** argv) {
   check_errors(argv[1]);
   check_cache(argv[1], std::string(argv[1]) + ".cache", true);
   check_cache(argv[1], std::string(argv[1]) + "/below", false);
+  check_training(std::string(argv[1]) + ".trained.onnx");
   check(std::strlen(svengine::version()) > 0, "the library has a version");
   if (failures == 0) std::printf("svengine %s works for others\n", svengine::version());
   return failures ? 1 : 0;

@@ -7,9 +7,10 @@
 //     if (!network.run({svengine::view({1, 3, 224, 224}, image.data())}, outputs)) return fail(network.error());
 //     const float* logits = outputs[0].as<float>();
 //
-// This is the only header of the library; it needs C++17 and includes nothing but the standard library. No exception crosses
-// it, nothing is printed, nothing ends the program: what goes wrong is a message that names file, node and shapes. Threads come
-// from OpenMP, so OMP_NUM_THREADS, OMP_PLACES and cpusets work as usual, and the caller's floating-point mode is never changed.
+// To build and train networks there is svengine/nn.hpp beside it. Both need C++17 and include nothing but the standard library. No
+// exception crosses them, nothing is printed, nothing ends the program: what goes wrong is a message that names file, node and
+// shapes. Threads come from OpenMP, so OMP_NUM_THREADS, OMP_PLACES and cpusets work as usual, and the caller's floating-point
+// mode is never changed.
 #pragma once
 #include <cstddef>
 #include <cstdint>

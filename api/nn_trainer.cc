@@ -1,0 +1,175 @@
+// nn::Trainer: runtime/train's.
+#include <algorithm>
+#include <exception>
+
+#include "api/convert.h"
+#include "api/nn_state.h"
+#include "importers/onnx/export.h"
+#include "importers/onnx/import.h"
+#include "runtime/train/trainer.h"
+
+namespace svengine::nn {
+namespace {
+
+const std::string kOutOfMemory = "out of memory";  // short enough to need no allocation
+const std::vector<TensorInfo> kNothing;
+const TensorInfo kNoTarget;
+
+Result<svengine::TrainerOptions> options_of(const TrainerOptions& o, std::set<std::string> constants) {
+  svengine::TrainerOptions out;
+  const std::optional<Loss> loss = loss_named(o.loss);
+  if (!loss) return error("there is no loss '{}'; there are cross_entropy, nll, mse, l1, smooth_l1 and bce_with_logits", o.loss);
+  out.step.loss.kind = *loss;
+  if (!out.step.loss.on_labels() && (o.ignore_index || !o.class_weights.empty() || o.label_smoothing != 0))
+    return error("loss {} has no labels, so no ignore_index, class_weights or label_smoothing", o.loss);
+  out.step.loss.output = o.loss_of;
+  out.step.loss.label_smoothing = o.label_smoothing;
+  out.step.loss.ignore_index = o.ignore_index;
+  out.step.loss.class_weights = o.class_weights;
+  SV_ASSIGN(out.step.optimizer, OptimizerOptions::parse(o.optimizer));
+  out.step.clip_norm = o.clip_norm;
+  out.step.accumulate = o.accumulate;
+  out.step.seed = o.seed;
+  constants.insert(o.freeze.begin(), o.freeze.end());
+  out.step.frozen = [constants = std::move(constants)](const std::string& name) { return constants.count(name) > 0; };
+  out.initialise = o.initialise;
+  out.detect_anomaly = o.detect_anomaly;
+  SV_ASSIGN(out.session, session_options(o.runtime));
+  return out;
+}
+
+}  // namespace
+
+struct Trainer::Impl {
+  std::unique_ptr<svengine::Trainer> trainer;
+  std::vector<TensorInfo> inputs;
+  TensorInfo target;
+  std::string error;
+
+  Status open(Graph graph, const TrainerOptions& options, std::set<std::string> constants) {
+    SV_ASSIGN(svengine::TrainerOptions inner, options_of(options, std::move(constants)));
+    SV_ASSIGN(trainer, svengine::Trainer::create(std::move(graph), std::move(inner)));
+    for (const Session::Port& p : trainer->data()) inputs.push_back(describe_port(p));
+    target = describe_port(trainer->target());
+    return {};
+  }
+
+  /// Calls f with the batch, and keeps what went wrong.
+  template <class F>
+  bool with(const Batch& batch, const F& f) {
+    std::vector<Tensor> data;
+    for (const TensorView& view : batch.inputs) {
+      Result<Tensor> tensor = borrow(view, data.size());
+      if (!tensor.ok()) return keep(std::move(tensor).error());
+      data.push_back(std::move(tensor).value());
+    }
+    Result<Tensor> answer = borrow(batch.target, data.size());
+    return answer.ok() ? keep(f(data, *answer)) : keep(std::move(answer).error().in("the target"));
+  }
+  bool keep(const Status& status) {
+    if (!status.ok()) error = status.error().message();
+    return status.ok();
+  }
+};
+
+namespace {
+
+/// f() with a trainer that is there; else, and when memory is out, false.
+template <class Impl, class F>
+bool guarded(const std::unique_ptr<Impl>& impl, const F& f) noexcept {
+  if (!impl) return false;
+  try {
+    return impl->trainer ? f() : impl->keep(Error("there is no network to train"));
+  } catch (const std::exception&) {
+    impl->error.assign(kOutOfMemory);
+    return false;
+  }
+}
+
+StepReport report_of(const StepResult& result) { return {result.loss, result.right, result.counted}; }
+
+}  // namespace
+
+Trainer::Trainer(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+Trainer::~Trainer() = default;
+Trainer::Trainer(Trainer&& other) noexcept = default;
+Trainer& Trainer::operator=(Trainer&& other) noexcept = default;
+
+Trainer Trainer::create(const Net& net, const TrainerOptions& options) noexcept {
+  Trainer out(nullptr);
+  try {
+    out.impl_ = std::make_unique<Impl>();
+    Result<Graph> graph = net.state_ ? net.state_->finished() : Result<Graph>(Error(kOutOfMemory));
+    if (graph.ok())
+      out.impl_->keep(out.impl_->open(std::move(graph).value(), options, net.state_->constants));
+    else
+      out.impl_->keep(std::move(graph).error());
+  } catch (const std::exception&) {  // the standard library's: memory, nothing else
+    out.impl_.reset();
+  }
+  return out;
+}
+
+Trainer Trainer::load(const std::string& path, const TrainerOptions& options) noexcept {
+  Trainer out(nullptr);
+  try {
+    out.impl_ = std::make_unique<Impl>();
+    Result<Model> model = import_onnx(path);
+    if (!model.ok()) {
+      out.impl_->keep(std::move(model).error());
+    } else if (Status status = out.impl_->open(std::move(model->graph), options, {}); !status.ok()) {
+      out.impl_->keep(std::move(status).error().in(path));
+    }
+  } catch (const std::exception&) {
+    out.impl_.reset();
+  }
+  return out;
+}
+
+Trainer::operator bool() const noexcept { return impl_ && impl_->trainer; }
+const std::string& Trainer::error() const noexcept { return impl_ ? impl_->error : kOutOfMemory; }
+const std::vector<TensorInfo>& Trainer::inputs() const noexcept { return impl_ ? impl_->inputs : kNothing; }
+const TensorInfo& Trainer::target() const noexcept { return impl_ ? impl_->target : kNoTarget; }
+
+bool Trainer::step(const Batch& batch, double rate, StepReport* report) noexcept {
+  return guarded(impl_, [&] {
+    return impl_->with(batch, [&](const std::vector<Tensor>& data, const Tensor& target) -> Status {
+      SV_ASSIGN(const StepResult result, impl_->trainer->step(data, target, rate));
+      if (report) *report = report_of(result);
+      return {};
+    });
+  });
+}
+
+bool Trainer::end_group(double rate) noexcept {
+  return guarded(impl_, [&] { return impl_->keep(impl_->trainer->end_group(rate)); });
+}
+
+bool Trainer::evaluate(const Batch& batch, StepReport& report) noexcept {
+  return guarded(impl_, [&] {
+    return impl_->with(batch, [&](const std::vector<Tensor>& data, const Tensor& target) -> Status {
+      SV_ASSIGN(const StepResult result, impl_->trainer->evaluate(data, target));
+      report = report_of(result);
+      return {};
+    });
+  });
+}
+
+TensorView Trainer::weight(const std::string& name) const noexcept {
+  TensorView out;
+  (void)guarded(impl_, [&] {
+    for (const CheckpointTensor& t : impl_->trainer->state())
+      if (t.name == name) out = {static_cast<ElementType>(t.tensor.type()), t.tensor.dims(), t.tensor.raw()};
+    return true;
+  });
+  return out;
+}
+
+bool Trainer::save(const std::string& path) noexcept {
+  return guarded(impl_, [&] {
+    const Result<Graph> graph = impl_->trainer->network();
+    return impl_->keep(graph.ok() ? export_onnx(*graph, {.producer_version = version()}, path) : Status(graph.error()));
+  });
+}
+
+}  // namespace svengine::nn

@@ -1,0 +1,244 @@
+// Building and training networks from C++ programs.
+//
+//     namespace nn = svengine::nn;
+//     nn::Net net(1);                                              // first values are drawn by this seed
+//     nn::Var x = net.input("x", svengine::ElementType::float32, {-1, 1, 28, 28});
+//     nn::Var scores = net.apply(nn::Sequential({nn::Conv2d(1, 16, 3), nn::BatchNorm(16), nn::ReLU(), nn::MaxPool2d(2),
+//                                                nn::Flatten(), nn::Linear(16 * 13 * 13, 10)}), x);
+//     net.output(scores, "scores");
+//     nn::Trainer trainer = nn::Trainer::create(net, {});
+//     for (const nn::Batch& batch : batches)
+//       if (!trainer.step(batch, 0.1)) return fail(trainer.error());
+//     if (!trainer.save("trained.onnx")) return fail(trainer.error());
+//
+// Layers are PyTorch's modules by meaning, default options, first values, and names of parameters ("0.weight"); sequences are [batch,
+// length, features]. A net is ONNX nodes from the start, so whatever can be built can be saved, and run by svengine::Network.
+//
+// Gradients of an expression, as every tutorial has it:
+//
+//     nn::Net net;
+//     nn::Var x = net.variable({1}, {3});
+//     nn::Var y = x * x;
+//     y.backward();
+//     std::printf("%g\n", x.gradient().at(0));  // 6
+//
+// As in svengine.hpp no exception crosses, nothing is printed, and C++17 is enough. What goes wrong while a net is built is kept:
+// later calls do nothing, and error() says what was first.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "svengine/svengine.hpp"
+
+namespace svengine::nn {
+
+struct NetState;
+struct LayerState;
+
+/// A value of a net: an input, a variable, or what was computed of them. Copies are the same value. One that could not be made
+/// has an empty name.
+class SVENGINE_API Var {
+ public:
+  Var() noexcept = default;
+  std::string name() const noexcept;
+  /// -1: decided by each run.
+  std::vector<int64_t> shape() const noexcept;
+
+  /// The elements, computed now; float32, and of variables and constants alone: what depends on an input has none. Empty after a
+  /// failure, which error() says.
+  std::vector<float> value() const noexcept;
+  /// Computes the gradients of this value, which has one element, with respect to all variables and parameters of its net.
+  bool backward() const noexcept;
+  /// What the last backward() of the net found for this variable; empty before.
+  std::vector<float> gradient() const noexcept;
+  /// Of the last failed call of value() or backward(), or the net's.
+  std::string error() const noexcept;
+
+ private:
+  friend struct NetState;
+  std::shared_ptr<NetState> net_;
+  void* value_ = nullptr;
+};
+
+/// Broadcasting as in NumPy. A number is a float32.
+SVENGINE_API Var operator+(const Var& a, const Var& b) noexcept;
+SVENGINE_API Var operator-(const Var& a, const Var& b) noexcept;
+SVENGINE_API Var operator*(const Var& a, const Var& b) noexcept;
+SVENGINE_API Var operator/(const Var& a, const Var& b) noexcept;
+SVENGINE_API Var operator-(const Var& a) noexcept;
+SVENGINE_API Var operator+(const Var& a, float b) noexcept;
+SVENGINE_API Var operator-(const Var& a, float b) noexcept;
+SVENGINE_API Var operator*(const Var& a, float b) noexcept;
+SVENGINE_API Var operator/(const Var& a, float b) noexcept;
+SVENGINE_API Var operator+(float a, const Var& b) noexcept;
+SVENGINE_API Var operator-(float a, const Var& b) noexcept;
+SVENGINE_API Var operator*(float a, const Var& b) noexcept;
+SVENGINE_API Var operator/(float a, const Var& b) noexcept;
+SVENGINE_API Var matmul(const Var& a, const Var& b) noexcept;
+/// Of all elements.
+SVENGINE_API Var sum(const Var& a) noexcept;
+SVENGINE_API Var mean(const Var& a) noexcept;
+/// An operator of ONNX with one output and without attributes: op("Exp", {x}).
+SVENGINE_API Var op(const std::string& name, const std::vector<Var>& inputs) noexcept;
+
+/// How to make a part of a net. Copies are cheap, and a layer may be applied any number of times: each time has parameters of its own.
+class SVENGINE_API Layer {
+ public:
+  explicit Layer(std::shared_ptr<const LayerState> state) noexcept : state_(std::move(state)) {}
+
+ private:
+  friend struct LayerState;
+  std::shared_ptr<const LayerState> state_;
+};
+
+/// One after the other; parameters are named "0.", "1.", ..
+SVENGINE_API Layer Sequential(const std::vector<Layer>& layers);
+/// x + layer(x).
+SVENGINE_API Layer Residual(const Layer& layer);
+
+SVENGINE_API Layer Linear(int64_t ins, int64_t outs, bool bias = true);
+struct WindowOptions {
+  int64_t stride = 1, padding = 0, dilation = 1, groups = 1;
+  bool bias = true;
+};
+SVENGINE_API Layer Conv2d(int64_t ins, int64_t outs, int64_t kernel, const WindowOptions& options = {});
+SVENGINE_API Layer ConvTranspose2d(int64_t ins, int64_t outs, int64_t kernel, const WindowOptions& options = {},
+                                   int64_t output_padding = 0);
+SVENGINE_API Layer BatchNorm(int64_t channels, double epsilon = 1e-5, double momentum = 0.1);
+SVENGINE_API Layer LayerNorm(const std::vector<int64_t>& dims, double epsilon = 1e-5);
+SVENGINE_API Layer Embedding(int64_t count, int64_t features);
+SVENGINE_API Layer Dropout(double probability = 0.5);
+/// "relu", "gelu", "silu", "tanh", "sigmoid", "softplus", "leaky_relu", "elu", "hardswish", "softmax", "log_softmax".
+SVENGINE_API Layer Activation(const std::string& name);
+inline Layer ReLU() { return Activation("relu"); }
+inline Layer GELU() { return Activation("gelu"); }
+inline Layer SiLU() { return Activation("silu"); }
+inline Layer Tanh() { return Activation("tanh"); }
+inline Layer Sigmoid() { return Activation("sigmoid"); }
+inline Layer Softmax() { return Activation("softmax"); }
+inline Layer LogSoftmax() { return Activation("log_softmax"); }
+/// stride 0: that of the kernel.
+SVENGINE_API Layer MaxPool2d(int64_t kernel, int64_t stride = 0, int64_t padding = 0);
+SVENGINE_API Layer AvgPool2d(int64_t kernel, int64_t stride = 0, int64_t padding = 0);
+/// AdaptiveAvgPool2d(1).
+SVENGINE_API Layer GlobalAvgPool();
+SVENGINE_API Layer Flatten(int64_t start = 1);
+
+struct AttentionOptions {
+  double dropout = 0;
+  bool bias = true;
+  bool causal = false;  // no position sees later ones; needs a fixed length
+};
+/// Of x, (x, mask), (query, key, value) or all four; the mask is added to the scores [batch, heads, length, length of keys].
+SVENGINE_API Layer MultiHeadAttention(int64_t features, int64_t heads, const AttentionOptions& options = {});
+struct TransformerOptions {
+  int64_t feed_forward = 2048;
+  double dropout = 0.1;
+  std::string activation = "relu";
+  bool norm_first = false;
+  bool causal = false;
+};
+/// Of x, or (x, mask).
+SVENGINE_API Layer TransformerEncoderLayer(int64_t features, int64_t heads, const TransformerOptions& options = {});
+/// Of (x, memory), or (x, memory, mask of x).
+SVENGINE_API Layer TransformerDecoderLayer(int64_t features, int64_t heads, const TransformerOptions& options = {});
+/// Of [batch, length, ins] of fixed length, from states of zeros. Results: every h [batch, length, hidden], the last layer's last h
+/// [batch, hidden], and of LSTM its last c.
+SVENGINE_API Layer LSTM(int64_t ins, int64_t hidden, int64_t layers = 1);
+SVENGINE_API Layer GRU(int64_t ins, int64_t hidden, int64_t layers = 1);
+
+/// A network while it is built. One thread at a time.
+class SVENGINE_API Net {
+ public:
+  explicit Net(uint64_t seed = 1) noexcept;
+
+  /// False after the first failure; error() says which.
+  explicit operator bool() const noexcept;
+  std::string error() const noexcept;
+
+  /// A size of -1 is decided by each run. Dimension 0 counts the samples of a batch.
+  Var input(const std::string& name, ElementType type, const std::vector<int64_t>& shape) noexcept;
+  /// A float32 value that training changes.
+  Var variable(const std::vector<int64_t>& shape, const std::vector<float>& values, const std::string& name = "variable") noexcept;
+  /// A float32 value that stays.
+  Var constant(const std::vector<int64_t>& shape, const std::vector<float>& values) noexcept;
+
+  /// What the layer makes of the value, or values. `name` comes before the names of its parameters: "encoder" gives "encoder.0.weight".
+  Var apply(const Layer& layer, const Var& input, const std::string& name = {}) noexcept;
+  Var apply(const Layer& layer, const std::vector<Var>& inputs, const std::string& name = {}) noexcept;
+  /// All results, of layers that have several.
+  std::vector<Var> apply_all(const Layer& layer, const std::vector<Var>& inputs, const std::string& name = {}) noexcept;
+
+  /// The name must be new.
+  void output(const Var& value, const std::string& name) noexcept;
+  /// Writes an ONNX file of opset 17.
+  bool save(const std::string& path) noexcept;
+
+ private:
+  friend class Trainer;
+  std::shared_ptr<NetState> state_;
+};
+
+struct Batch {
+  std::vector<TensorView> inputs;  // in the order of Trainer::inputs()
+  TensorView target;               // labels (int64) of cross_entropy and nll; else like the prediction
+};
+
+struct StepReport {
+  double loss = 0;
+  int64_t right = 0;    // answers that are the label
+  int64_t counted = 0;  // labels that are not ignored; samples where there are no labels
+};
+
+struct TrainerOptions {
+  std::string loss = "cross_entropy";  // nll, mse, l1, smooth_l1, bce_with_logits
+  std::string optimizer = "sgd";       // as in `svengine train --optimizer`: "adamw:weight_decay=0.1"
+  std::string loss_of;                 // the output it is of; empty: the first
+  double label_smoothing = 0;
+  std::optional<int64_t> ignore_index;
+  std::vector<float> class_weights;  // of cross_entropy and nll; empty: all count alike
+  double clip_norm = 0;              // > 0: of all gradients together
+  int64_t accumulate = 1;            // batches whose mean gradient a step takes
+  std::vector<std::string> freeze;   // names of what is not trained
+  bool initialise = false;           // begin with new weights, drawn by the seed
+  bool detect_anomaly = false;       // name the first operator whose result is not finite
+  uint64_t seed = 1;
+  NetworkOptions runtime;
+};
+
+/// Move-only; one call at a time.
+class SVENGINE_API Trainer {
+ public:
+  /// Never fail to return: look at the result before using it. The net may be changed or go away afterwards.
+  static Trainer create(const Net& net, const TrainerOptions& options = {}) noexcept;
+  static Trainer load(const std::string& path, const TrainerOptions& options = {}) noexcept;
+  ~Trainer();
+  Trainer(Trainer&& other) noexcept;
+  Trainer& operator=(Trainer&& other) noexcept;
+
+  explicit operator bool() const noexcept;
+  /// Of the last call that failed; empty when none has.
+  const std::string& error() const noexcept;
+  const std::vector<TensorInfo>& inputs() const noexcept;
+  const TensorInfo& target() const noexcept;
+
+  /// One batch forward, backward, and into the weights. False: nothing has changed, but after a loss that is not finite.
+  bool step(const Batch& batch, double rate, StepReport* report = nullptr) noexcept;
+  /// With accumulate > 1: a step with what is left of a group of batches.
+  bool end_group(double rate) noexcept;
+  /// The loss in inference form; changes nothing.
+  bool evaluate(const Batch& batch, StepReport& report) noexcept;
+  /// The present values of a weight or running statistic, good until the next step; data is null for other names.
+  TensorView weight(const std::string& name) const noexcept;
+  /// Writes the network with its present weights, in inference form.
+  bool save(const std::string& path) noexcept;
+
+ private:
+  struct Impl;
+  explicit Trainer(std::unique_ptr<Impl> impl) noexcept;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace svengine::nn
