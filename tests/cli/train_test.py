@@ -1,12 +1,15 @@
 #!/usr/bin/python3
 """svengine train from outside: learning, determinism, resuming after every kind of end, and what it says of bad input."""
 import csv
+import gzip
 import os
 import random
+import resource
 import signal
 import struct
 import subprocess
 import time
+import zlib
 
 import onnx_writer as ow
 from program import PROGRAM, CliTest, main, svengine
@@ -22,8 +25,8 @@ def integers(name, values):
     return ow.block(5, ow.block(1, name) + ow.number(20, 7) + b''.join(ow.number(8, v) for v in values))
 
 
-def network():
-    """Conv, BatchNormalization, Relu, Dropout, Gemm: scores of three classes for images of one channel."""
+def network(classes=CLASSES):
+    """Conv, BatchNormalization, Relu, Dropout, Gemm: scores of the classes for images of one channel."""
     draw = random.Random(5)
     weights = lambda name, dims, count: ow.tensor(name, dims, [draw.uniform(-0.3, 0.3) for _ in range(count)])
     width = 4 * SIDE * SIDE
@@ -33,10 +36,18 @@ def network():
              ow.node('Dropout', ['r', 'ratio'], ['d'], 'drop'),
              ow.node('Flatten', ['d'], ['f'], 'flat'),
              ow.node('Gemm', ['f', 'fc.w', 'fc.b'], ['scores'], 'fc', integer('transB', 1))]
-    return ow.model(nodes, [ow.value_info('image', ['N', 1, SIDE, SIDE])], [ow.value_info('scores', ['N', CLASSES])],
+    return ow.model(nodes, [ow.value_info('image', ['N', 1, SIDE, SIDE])], [ow.value_info('scores', ['N', classes])],
                     [weights('conv.w', [4, 1, 3, 3], 36), ow.tensor('norm.w', [4], [1] * 4), ow.tensor('norm.b', [4], [0] * 4),
                      ow.tensor('norm.mean', [4], [0] * 4), ow.tensor('norm.var', [4], [1] * 4), ow.tensor('ratio', [], [0.2]),
-                     weights('fc.w', [CLASSES, width], CLASSES * width), ow.tensor('fc.b', [CLASSES], [0] * CLASSES)])
+                     weights('fc.w', [classes, width], classes * width), ow.tensor('fc.b', [classes], [0] * classes)])
+
+
+def png(width, height, pixels):
+    """Grey, eight bits."""
+    chunk = lambda kind, data: struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
+    rows = b''.join(b'\0' + bytes(pixels[y * width:(y + 1) * width]) for y in range(height))
+    return (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', width, height, 8, 0, 0, 0, 0)) + chunk(b'IDAT', zlib.compress(rows)) +
+            chunk(b'IEND', b''))
 
 
 def log_without_speed(path):
@@ -192,6 +203,101 @@ class TrainTest(CliTest):
         self.fails('train', self.model, '--data', self.path('image.npy'), says=['too few', '--field'])
         self.fails(*self.base, '--validate', 'test', says='--hold-out')
         self.fails(*self.base, '--field', 'picture=label', says="no input 'picture'")
+
+    def test_images_that_do_not_decode(self):
+        draw = random.Random(2)
+        for i in range(21):
+            self.write('images/%s/%d.png' % ('abc'[i % 3], i // 3), png(SIDE, SIDE, [draw.randrange(256) for _ in range(SIDE * SIDE)]))
+        train = ['train', self.model, '--data', self.path('images'), '--batch', 4, '--seed', 3]
+        whole = self.succeeds(*train, '--json').json()
+        self.assertEqual(whole['samples'], 21)
+        for damage, says in ((self.read('images/b/3.png')[:50], 'the image is damaged'), (b'', 'neither a PNG nor a JPEG'),
+                             (png(SIDE - 1, SIDE, [0] * SIDE * SIDE), 'is 5x6 pixels, the others are 6x6; give a size to resize')):
+            self.write('images/b/3.png', damage)
+            self.fails_late(*train, says=['sample 10', 'images/b/3.png', says])
+        skipping = train + ['--skip-bad', '--validate', self.path('images'), '--json']
+        done = self.succeeds(*skipping, '--output', self.path('one.onnx'))
+        self.assertIn('images/b/3.png', done.err)
+        self.assertIn('another sample took its place', done.err)
+        self.assertIn('left out', done.err)
+        self.assertIn(done.json()['epochs'][0]['held_out']['accuracy'], [i / 20 for i in range(21)])
+        self.succeeds(*skipping, '--load-threads', 3, '--threads', 2, '--output', self.path('two.onnx'))
+        self.assertEqual(self.read('one.onnx'), self.read('two.onnx'))
+        for i in range(21):
+            self.write('images/%s/%d.png' % ('abc'[i % 3], i // 3), b'nothing')
+        self.fails(*skipping, says=['.png', 'neither a PNG nor a JPEG'])
+
+    def test_damaged_data(self):
+        array = self.read('image.npy')
+        for size in (0, 5, 60, len(array) // 2, len(array) - 1):
+            self.write('image.npy', array[:size])
+            self.fails(*self.base, says='image.npy')
+        images = struct.pack('>IIII', 0x803, 30, SIDE, SIDE) + bytes(30 * SIDE * SIDE)
+        labels = struct.pack('>II', 0x801, 30) + bytes(i % CLASSES for i in range(30))
+        self.write('ten.onnx', network(10))
+        mnist = ['train', self.path('ten.onnx'), '--data', self.path('idx'), '--batch', 8]
+        packed = gzip.compress(images)
+        self.write('idx/train-images-idx3-ubyte.gz', packed)
+        self.write('idx/train-labels-idx1-ubyte', labels)
+        self.succeeds(*mnist)
+        for damage in (packed[:len(packed) // 2], packed[:-1], packed[:-9] + b'X' + packed[-8:], b''):
+            self.write('idx/train-images-idx3-ubyte.gz', damage)
+            self.fails(*mnist, says='train-images-idx3-ubyte.gz')
+        self.write('idx/train-images-idx3-ubyte.gz', packed)
+        self.write('idx/train-labels-idx1-ubyte', labels[:-1])
+        self.fails(*mnist, says='train-labels-idx1-ubyte')
+        self.write('idx/train-labels-idx1-ubyte', labels[:-1] + bytes([10]))
+        self.fails(*mnist, says=['train-labels-idx1-ubyte', '10'])
+
+    def test_damaged_checkpoints(self):
+        run = [*self.base, '--epochs', 3, '--checkpoint', self.path('c'), '--resume', '--output', self.path('out.onnx')]
+        self.succeeds(*run)
+        whole = self.read('out.onnx')
+        newest = max(f for f in os.listdir(self.path('c')) if f.endswith('.data'))
+        self.write('c/' + newest, self.read('c/' + newest)[:-100])
+        resumed = self.succeeds(*run)
+        self.assertEqual(self.read('out.onnx'), whole)
+        self.assertIn(newest, resumed.err)
+        for file in os.listdir(self.path('c')):
+            if file.endswith('.manifest'):
+                self.write('c/' + file, b'{')
+        self.fails(*run, says=['checkpoint-', 'manifest'])
+
+    def test_checkpoints_of_another_model(self):
+        self.succeeds(*self.base, '--checkpoint', self.path('c'))
+        other = network().replace(b'fc.b', b'fc.c')
+        self.write('model.onnx', other)
+        self.fails(*self.base, '--checkpoint', self.path('c'), '--resume', says=['it is of the model', 'not of'])
+
+    def test_two_writers(self):
+        first = subprocess.Popen(PROGRAM + [str(a) for a in self.base] + ['--epochs', '1000000', '--checkpoint', self.path('c'), '--max-time', '120'],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        try:
+            while not os.path.isdir(self.path('c')) or not any(f.endswith('.manifest') for f in os.listdir(self.path('c'))):
+                self.assertIsNone(first.poll())
+                time.sleep(0.02)
+            self.fails(*self.base, '--checkpoint', self.path('c'), '--resume', says=['process %d' % first.pid, 'writes checkpoints to', '/c', 'a directory of its own'])
+        finally:
+            first.send_signal(signal.SIGTERM)
+            first.communicate()
+        self.assertEqual(first.returncode, 0)  # nothing of the first is lost
+        self.succeeds(*self.base, '--epochs', 1000000, '--checkpoint', self.path('c'), '--resume', '--max-time', '2')
+
+    def test_no_space_left(self):
+        """A limit on the size of files stands for a full disk: the last good checkpoint stays, and the run goes on from it when there is room."""
+        self.succeeds(*self.base, '--checkpoint', self.path('c'))
+        there = sorted(os.listdir(self.path('c')))
+
+        def no_room():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        answer = svengine(*self.base, '--epochs', 2, '--checkpoint', self.path('c'), '--resume', preexec_fn=no_room)
+        self.assertEqual(answer.code, 2, answer)
+        self.assertIn('File too large', answer.err)
+        self.assertIn('/c', answer.err)
+        self.assertEqual(sorted(os.listdir(self.path('c'))), there)
+        resumed = self.trained('resumed.onnx', '--epochs', 2, '--checkpoint', self.path('c'), '--resume')
+        self.assertEqual(resumed, self.trained('whole.onnx', '--epochs', 2))
 
     def test_bad_options(self):
         self.fails(*self.base, '--shard', '--topology', '2x1', says='for inference')

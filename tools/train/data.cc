@@ -16,31 +16,39 @@ struct Sets {
   DataSetPtr training, held_out;
 };
 
-Result<DataSetPtr> open_part(const std::string& path, Split split, const DataOptions& o) {
+/// Images become grey where the network takes one channel.
+int channels_for(const Trainer& trainer) {
+  for (const Session::Port& p : trainer.data())
+    if (p.type.dtype == DType::f32 && p.type.shape.rank() == 4 && p.type.shape[1].is_static() && p.type.shape[1].value() == 1) return 1;
+  return ImageOptions().channels;
+}
+
+Result<DataSetPtr> open_part(const std::string& path, Split split, const DataOptions& o, int channels) {
   DataSetOptions options;
   options.split = split;
   options.token_stream = o.tokens > 0;
   options.tokens.length = o.tokens;
   options.image.height = options.image.width = static_cast<int>(o.resize);
+  options.image.channels = channels;
   return open_dataset(path, options);
 }
 
-Result<Sets> open_sets(const DataOptions& o) {
+Result<Sets> open_sets(const DataOptions& o, int channels) {
   Sets out;
-  SV_ASSIGN(out.training, open_part(o.data, Split::train, o));
+  SV_ASSIGN(out.training, open_part(o.data, Split::train, o, channels));
   if (o.hold_out > 0) {
     SV_ASSIGN(HeldOut parts, hold_out(out.training, o.hold_out, o.seed));
     return Sets{parts.training, parts.held_out};
   }
   if (o.validate.empty()) return out;
   if (o.validate != "test") {
-    SV_ASSIGN(out.held_out, open_part(o.validate, Split::test, o));
+    SV_ASSIGN(out.held_out, open_part(o.validate, Split::test, o, channels));
     return out;
   }
   if (!std::filesystem::is_directory(o.data) || is_image_folder(o.data))
     return error("--validate test: {} has no part of its own for that; name another source, or use --hold-out SHARE",
                  printable(o.data));
-  SV_ASSIGN(out.held_out, open_part(o.data, Split::test, o));
+  SV_ASSIGN(out.held_out, open_part(o.data, Split::test, o, channels));
   return out;
 }
 
@@ -172,7 +180,7 @@ Status TrainingData::match(const DataOptions& options, const Trainer& trainer) {
 
 Result<TrainingData> TrainingData::open(const DataOptions& options, const Trainer& trainer) {
   TrainingData out;
-  SV_ASSIGN(const Sets sets, open_sets(options));
+  SV_ASSIGN(const Sets sets, open_sets(options, channels_for(trainer)));
   out.set_ = sets.training;
   SV_ASSIGN(out.training_, loader_of(sets.training, options, true));
   SV_TRY(out.match(options, trainer));
