@@ -37,9 +37,16 @@ Status lower(LowerContext& c) {
 }
 
 Status gradient(GradientContext& c) {
-  const std::string mode = c.attributes().text("mode", "DCR");
-  if (mode != "DCR") return error("the gradient of mode {} is not known, only that of DCR", mode);
-  c.set(0, c.op("SpaceToDepth", {c.dy()}, make_attributes({{"blocksize", c.attributes().integer("blocksize")}})));
+  const int64_t b = c.attributes().integer("blocksize");
+  Value *x = c.input(0), *back = c.op("SpaceToDepth", {c.dy()}, make_attributes({{"blocksize", b}}));
+  if (c.attributes().text("mode", "DCR") == "CRD") {
+    // SpaceToDepth gives channels as (block row, block column, channel).
+    const Shape& shape = x->type.shape;
+    if (!shape.has_rank() || !shape[1].is_static()) return error("the gradient of mode CRD needs a known number of channels");
+    Value* parts = c.op("Reshape", {back, c.builder().integers({0, b * b, shape[1].value() / (b * b), -1})});
+    back = c.reshape_to(c.op("Transpose", {parts}, make_attributes({{"perm", std::vector<int64_t>{0, 2, 1, 3}}})), x);
+  }
+  c.set(0, back);
   return {};
 }
 

@@ -1,17 +1,14 @@
 // Pad: elements added before and after each dimension, or taken away where a pad is negative. The added ones are a constant, or
 // follow the mode: edge repeats the last, reflect mirrors without it, wrap starts over at the other end.
 #include "engine/graph/gradient.h"
-#include "engine/kernels/data_prepare.h"
-#include "engine/ops/axes.h"
 #include "engine/ops/element.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/map_common.h"
+#include "engine/ops/tensor/pad_common.h"
 
 namespace svengine::ops {
 namespace {
-
-constexpr int64_t kLongestAxis = int64_t{1} << 26;  // of padded tensors: there is a table entry for every position
 
 Status canonicalize(CanonicalizeContext& c) {
   if (c.opset() >= 11) return {};
@@ -24,28 +21,6 @@ Status canonicalize(CanonicalizeContext& c) {
   }
   c.attributes().erase("value");
   return {};
-}
-
-struct Pads {
-  std::vector<int64_t> before, after;
-};
-
-Result<Pads> pads_by_axis(std::span<const int64_t> pads, const std::optional<std::vector<int64_t>>& axes, int64_t rank) {
-  Pads out{std::vector<int64_t>(static_cast<size_t>(rank)), std::vector<int64_t>(static_cast<size_t>(rank))};
-  std::vector<int64_t> which;
-  if (axes) {
-    SV_ASSIGN(which, normalise_axes(*axes, rank));
-  } else {
-    for (int64_t i = 0; i < rank; ++i) which.push_back(i);
-  }
-  if (pads.size() != 2 * which.size()) return error("{} pads, needs two for each of {} axes", pads.size(), which.size());
-  for (size_t i = 0; i < which.size(); ++i) {
-    out.before[static_cast<size_t>(which[i])] = pads[i];
-    out.after[static_cast<size_t>(which[i])] = pads[which.size() + i];
-  }
-  for (int64_t p : pads)
-    if (p > (int64_t{1} << 48) || p < -(int64_t{1} << 48)) return error("pad {} is out of range", p);
-  return out;
 }
 
 Status infer(InferContext& c) {
@@ -82,37 +57,23 @@ Status infer(InferContext& c) {
   return {};
 }
 
-kernels::PadMode mode_of(const std::string& mode) {
-  if (mode == "reflect") return kernels::PadMode::kReflect;
-  if (mode == "edge") return kernels::PadMode::kEdge;
-  return mode == "wrap" ? kernels::PadMode::kWrap : kernels::PadMode::kConstant;
-}
-
-Result<Pads> known_pads(const LowerContext& c, int64_t rank) {
-  if (!c.constant(1)) return error("input 1 (pads) is not known when the node is planned");
-  std::optional<std::vector<int64_t>> axes;
-  if (c.has_input(3)) {
-    if (!c.constant(3)) return error("input 3 (axes) is not known when the node is planned");
-    axes = c.constant(3)->as_int64s();
-  }
-  return pads_by_axis(c.constant(1)->as_int64s(), axes, rank);
-}
-
 Status lower(LowerContext& c) {
   const Dims in = c.in_dims(0), out = c.out_dims();
   if (element_count(out) == 0) return {};
   SV_ASSIGN(const Pads p, known_pads(c, static_cast<int64_t>(in.size())));
   std::vector<std::vector<int32_t>> maps;
   for (size_t i = 0; i < in.size(); ++i) {
-    if (in[i] > kLongestAxis || out[i] > kLongestAxis) return error("axis {} is longer than the {} that can be padded", i, kLongestAxis);
-    maps.push_back(kernels::pad_map(mode_of(c.attributes().text("mode", "constant")), in[i], p.before[i], p.after[i]));
+    if (in[i] > kLongestPadded || out[i] > kLongestPadded) return error("axis {} is longer than the {} that can be padded", i, kLongestPadded);
+    maps.push_back(kernels::pad_map(pad_mode(c.attributes()), in[i], p.before[i], p.after[i]));
   }
   return emit_map(c, "pad", maps, c.in(2));
 }
 
 Status gradient(GradientContext& c) {
-  const std::string mode = c.attributes().text("mode", "constant");
-  if (mode != "constant") return error("the gradient of mode {} is not known, only that of constant", mode);
+  if (pad_mode(c.attributes()) != kernels::PadMode::kConstant) {
+    c.set(0, c.internal("PadGrad", {c.dy(), c.input(1), nullptr, c.input(3), c.input(0)}, c.attributes()));
+    return {};
+  }
   Value* back = c.op("Neg", {c.input(1)});
   std::vector<Value*> inputs{c.dy(), back};
   if (c.input(3)) inputs.insert(inputs.end(), {nullptr, c.input(3)});

@@ -10,6 +10,7 @@
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/tensor/map_common.h"
+#include "engine/ops/tensor/resample_common.h"
 #include "engine/ops/tensor/resize_common.h"
 
 namespace svengine::ops {
@@ -65,11 +66,12 @@ Status lower_interpolated(LowerContext& c, std::vector<AxisScale> axes) {
     return {};
   }
   const float outside = c.attributes().real("extrapolation_value");
+  const std::string kernel = "resize_" + c.attributes().text("mode");
   for (const AxisScale& a : axes) {
     if (dims[a.axis] > kLongestAxis) return error("axis {} is longer than the {} that can be resized", a.axis, kLongestAxis);
     SV_ASSIGN(const ResizeAxis axis, kernel_axis(c.attributes(), a));
     const bool last = &a == &axes.back() && type == DType::f32;
-    at = emit_resample(c, resize_tables(c.attributes(), axis), outside, at, dims, a.axis, axis.out, last ? c.out() : Buffer{});
+    at = emit_resample(c, kernel, resize_tables(c.attributes(), axis), outside, at, dims, a.axis, axis.out, last ? c.out() : Buffer{});
   }
   if (type != DType::f32) emit_cast(c, at, DType::f32, c.out(), type, element_count(dims));
   return {};

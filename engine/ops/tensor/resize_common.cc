@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "engine/ops/axes.h"
-#include "engine/ops/kernel_step.h"
 
 namespace svengine::ops {
 namespace {
@@ -216,29 +215,6 @@ kernels::ResampleTables resize_tables(const Attributes& attributes, const kernel
   if (mode == "nearest") return {1, nearest_places(attributes, axis), std::vector<float>(static_cast<size_t>(axis.out), 1.0f)};
   if (mode == "linear") return kernels::linear_tables(axis, antialias);
   return kernels::cubic_tables(axis, attributes.real("cubic_coeff_a", -0.75f), attributes.integer("exclude_outside") != 0, antialias);
-}
-
-Buffer emit_resample(LowerContext& c, const kernels::ResampleTables& tables, float outside, Buffer from, Dims& dims, size_t axis,
-                     int64_t out, Buffer to) {
-  const std::span<const int64_t> all(dims);
-  kernels::ResampleArgs args;
-  args.outer = element_count(all.first(axis));
-  args.in = dims[axis];
-  args.out = out;
-  args.inner = element_count(all.subspan(axis + 1));
-  args.taps = tables.taps;
-  args.outside = outside;
-  dims[axis] = out;
-  if (!to) to = c.temporary(element_count(dims) * 4);
-  emit_kernel(c, "resize_" + c.attributes().text("mode", "nearest"), c.kernels().data->resample, args,
-              [from, to, index = c.table(std::as_bytes(std::span(tables.index))), weight = c.table(std::as_bytes(std::span(tables.weight)))](
-                  kernels::ResampleArgs& a, const Run& run) {
-                a.x = run.get<float>(from);
-                a.y = run.get<float>(to);
-                a.index = run.get<int32_t>(index);
-                a.weight = run.get<float>(weight);
-              });
-  return to;
 }
 
 }  // namespace svengine::ops

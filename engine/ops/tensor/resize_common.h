@@ -3,7 +3,6 @@
 #include "engine/kernels/data_prepare.h"
 #include "engine/ops/element.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/lowering.h"
 #include "engine/ops/samples.h"
 
 namespace svengine::ops {
@@ -37,10 +36,5 @@ inline constexpr int64_t kLongestAxis = int64_t{1} << 26;  // there is a table e
 std::vector<int32_t> nearest_places(const Attributes& attributes, const kernels::ResizeAxis& axis);
 /// Any mode: every output as a weighted sum of inputs.
 kernels::ResampleTables resize_tables(const Attributes& attributes, const kernels::ResizeAxis& axis);
-
-/// Resamples float32 data of `dims` along one axis, which gets `out` elements there (`outside` where the tables say -1); to `to`, or
-/// to a temporary, which is returned.
-Buffer emit_resample(LowerContext& c, const kernels::ResampleTables& tables, float outside, Buffer from, Dims& dims, size_t axis,
-                     int64_t out, Buffer to);
 
 }  // namespace svengine::ops

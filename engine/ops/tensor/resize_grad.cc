@@ -1,11 +1,10 @@
 // svengine.ResizeGrad: the gradient of Resize's x. Inputs: dy, Resize's roi, scales and sizes, and x for its shape; the attributes are
-// Resize's. Resizing is linear in x and goes axis by axis, so its gradient is resampling too, by the tables turned round:
-//
-//     y[j] = sum over t of weight[t][j] x[index[t][j]]        dx[i] = sum over all (t, j) with index[t][j] = i of weight[t][j] dy[j]
+// Resize's. Resizing is linear in x and goes axis by axis, so its gradient is resampling too, by the tables turned round.
 #include <algorithm>
 
 #include "engine/ops/like.h"
 #include "engine/ops/tensor/copy_common.h"
+#include "engine/ops/tensor/resample_common.h"
 #include "engine/ops/tensor/resize_common.h"
 
 namespace svengine::ops {
@@ -18,26 +17,6 @@ Status infer(InferContext& c) {
   SV_ASSIGN(Shape shape, like_shape(c, kLike));
   c.set(0, DType::f32, std::move(shape));
   return {};
-}
-
-/// As many taps as the input with the most contributions has; the others repeat their last one with weight 0. Those without any say -1.
-kernels::ResampleTables turned(const kernels::ResampleTables& tables, int64_t in, int64_t out) {
-  std::vector<std::vector<std::pair<int32_t, float>>> from(static_cast<size_t>(in));
-  for (int64_t j = 0; j < out; ++j)
-    for (int64_t t = 0; t < tables.taps; ++t) {
-      const auto at = static_cast<size_t>(t * out + j);
-      if (tables.index[at] >= 0 && tables.weight[at] != 0)
-        from[static_cast<size_t>(tables.index[at])].emplace_back(static_cast<int32_t>(j), tables.weight[at]);
-    }
-  size_t taps = 1;
-  for (const auto& list : from) taps = std::max(taps, list.size());
-  kernels::ResampleTables result{static_cast<int32_t>(taps), {}, {}};
-  for (size_t t = 0; t < taps; ++t)
-    for (const auto& list : from) {
-      result.index.push_back(list.empty() ? -1 : list[std::min(t, list.size() - 1)].first);
-      result.weight.push_back(t < list.size() ? list[t].second : 0.0f);
-    }
-  return result;
 }
 
 Status lower(LowerContext& c) {
@@ -56,8 +35,8 @@ Status lower(LowerContext& c) {
   Buffer at = c.in(0);
   for (const AxisScale& a : axes) {
     SV_ASSIGN(const kernels::ResizeAxis axis, kernel_axis(c.attributes(), a));
-    const kernels::ResampleTables tables = turned(resize_tables(c.attributes(), axis), axis.in, axis.out);
-    at = emit_resample(c, tables, 0, at, dims, a.axis, axis.in, &a == &axes.back() ? c.out() : Buffer{});
+    const kernels::ResampleTables tables = turned_tables(resize_tables(c.attributes(), axis), axis.in, axis.out);
+    at = emit_resample(c, "resize_grad", tables, 0, at, dims, a.axis, axis.in, &a == &axes.back() ? c.out() : Buffer{});
   }
   return {};
 }

@@ -1,0 +1,65 @@
+// svengine.PadGrad: the gradient of Pad's data in modes reflect, edge and wrap, in which an element may come several times. Inputs: dy,
+// Pad's pads, nothing, Pad's axes, and data for its shape. (That of constant padding is a Pad by the negative numbers.)
+#include "engine/ops/infer_util.h"
+#include "engine/ops/like.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/copy_common.h"
+#include "engine/ops/tensor/pad_common.h"
+#include "engine/ops/tensor/resample_common.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr size_t kLike = 4;
+
+Status infer(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
+  SV_ASSIGN(Shape shape, like_shape(c, kLike));
+  c.set(0, DType::f32, std::move(shape));
+  return {};
+}
+
+Status lower(LowerContext& c) {
+  const Dims out = c.out_dims();
+  if (element_count(out) == 0) return {};
+  Dims dims = c.in_dims(0);
+  SV_ASSIGN(const Pads p, known_pads(c, static_cast<int64_t>(out.size())));
+  std::vector<size_t> axes;
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (dims[i] != out[i] + p.before[i] + p.after[i] || std::max(dims[i], out[i]) > kLongestPadded)
+      return error("dimension {} of dy has {} elements, {} padded by {} and {} gives others", i, dims[i], out[i], p.before[i], p.after[i]);
+    if (p.before[i] != 0 || p.after[i] != 0) axes.push_back(i);
+  }
+  if (axes.empty()) {
+    emit_copy(c, "copy", flat_view(element_count(dims)));
+    return {};
+  }
+  Buffer at = c.in(0);
+  for (const size_t i : axes) {
+    const int64_t padded = dims[i];
+    const std::vector<int32_t> map = kernels::pad_map(pad_mode(c.attributes()), out[i], p.before[i], p.after[i]);
+    const kernels::ResampleTables tables{1, map, std::vector<float>(map.size(), 1.0f)};
+    at = emit_resample(c, "pad_grad", turned_tables(tables, out[i], padded), 0, at, dims, i, out[i], i == axes.back() ? c.out() : Buffer{});
+  }
+  return {};
+}
+
+}  // namespace
+
+OpDef define_pad_grad() {
+  return {
+      .name = "PadGrad",
+      .domain = kInternalDomain,
+      .inputs = {2, 5},
+      .attributes = {{"mode", AttributeKind::text, false, text("constant")}, shape_attribute()},
+      .infer = infer,
+      .lower = lower,
+      .shape_inputs = {1, 3},
+      .shape_only_input = kLike,
+      .samples = {{.inputs = {f32({2, 6, 12}), ints({0, 2, 3, 0, 1, 4})},
+                   .attributes = {{"mode", text("reflect")}, {"shape", integers({2, 3, 5})}}},
+                  {.inputs = {f32({15}), ints({4, 8})}, .attributes = {{"mode", text("wrap")}, {"shape", integers({3})}}}},
+  };
+}
+
+}  // namespace svengine::ops
