@@ -44,10 +44,11 @@ Var reduced(const char* op, const Var& a) noexcept {
   });
 }
 
-Shape shape_of(const std::vector<int64_t>& dims) {
+/// The sizes that runs decide are an input's own, but for the batch, which all inputs share.
+Shape shape_of(const std::string& name, const std::vector<int64_t>& dims) {
   std::vector<Dim> out;
   for (size_t i = 0; i < dims.size(); ++i)
-    out.push_back(dims[i] >= 0 ? Dim(dims[i]) : Dim(i == 0 ? std::string("batch") : "dim" + std::to_string(i)));
+    out.push_back(dims[i] >= 0 ? Dim(dims[i]) : Dim(i == 0 ? std::string("batch") : name + "." + std::to_string(i)));
   return Shape(std::move(out));
 }
 
@@ -217,7 +218,7 @@ std::string Net::error() const noexcept {
 Var Net::input(const std::string& name, ElementType type, const std::vector<int64_t>& shape) noexcept {
   return guarded(state_.get(), Var(), [&] {
     if (size_of(static_cast<DType>(type)) == 0) state_->builder.note(svengine::error("input '{}' has no element type", name));
-    return state_->wrap(state_->builder.input(name, static_cast<DType>(type), shape_of(shape)));
+    return state_->wrap(state_->builder.input(name, static_cast<DType>(type), shape_of(name, shape)));
   });
 }
 

@@ -153,6 +153,23 @@ TEST_CASE("a net is trained, saved, and run") {
   CHECK(has(nn::Trainer::create(classifier(), options).error(), "no loss 'hinge'"));
 }
 
+TEST_CASE("sequences of two lengths, which runs decide") {
+  const svengine::testing::TemporaryDirectory folder(svengine::testing::TemporaryDirectory::Place::memory);
+  nn::Net net;
+  const nn::Var x = net.input("x", ElementType::float32, {-1, -1, 8}), memory = net.input("memory", ElementType::float32, {-1, -1, 8});
+  nn::TransformerOptions options;
+  options.feed_forward = 12;
+  net.output(net.apply(nn::TransformerDecoderLayer(8, 2, options), {x, memory}, "decoder"), "y");
+  const std::string path = folder.path() + "/decoder.onnx";
+  INFO(net.error());
+  REQUIRE(net.save(path));
+  svengine::Network network = svengine::Network::load(path);
+  const Floats numbers(2 * 5 * 8, 0.5f);
+  std::vector<svengine::TensorView> y;
+  REQUIRE(network.run({svengine::view({2, 3, 8}, numbers.data()), svengine::view({2, 5, 8}, numbers.data())}, y));
+  CHECK(y[0].shape == std::vector<int64_t>{2, 3, 8});
+}
+
 TEST_CASE("constants of a net stay, and groups of batches are steps") {
   nn::Net net;
   const nn::Var x = net.input("x", ElementType::float32, {-1, 2});

@@ -158,9 +158,9 @@ class SVENGINE_API Net {
   explicit operator bool() const noexcept;
   std::string error() const noexcept;
 
-  /// A size of -1 is decided by each run. Dimension 0 counts the samples of a batch.
+  /// A size of -1 is decided by each run. Dimension 0 counts the samples of a batch, and is the same for all inputs.
   Var input(const std::string& name, ElementType type, const std::vector<int64_t>& shape) noexcept;
-  /// A float32 value that training changes.
+  /// A float32 value that has a gradient, and that a Trainer changes if it has one dimension or more.
   Var variable(const std::vector<int64_t>& shape, const std::vector<float>& values, const std::string& name = "variable") noexcept;
   /// A float32 value that stays.
   Var constant(const std::vector<int64_t>& shape, const std::vector<float>& values) noexcept;
