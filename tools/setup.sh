@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian 12 packages that are missing, and nothing else.
 #
-#   tools/setup.sh [GROUP...]      groups: build demo test a64fx bench train; default: build
+#   tools/setup.sh [GROUP...]      groups: build demo test a64fx bench; default: build
 #
 # Run as root, or as a user who may use sudo. When every package is there it does nothing: no network, no root needed.
 set -eu
@@ -14,9 +14,8 @@ packages_of() {
     test) echo python3 python3-numpy python3-torch python3-torchvision python3-onnx libonnx-testdata \
       dataset-fashion-mnist ;;
     a64fx) echo g++-aarch64-linux-gnu qemu-user ;;
-    bench) echo libbenchmark-dev python3 python3-venv python3-numpy python3-torch python3-torchvision python3-onnx ;;
-    train) echo python3 python3-torch dataset-fashion-mnist ;;
-    *) echo "tools/setup.sh: no group '$1'; groups: build demo test a64fx bench train" >&2; return 2 ;;
+    bench) echo libbenchmark-dev libopenblas0-pthread python3 python3-venv python3-numpy python3-torch python3-torchvision python3-onnx ;;
+    *) echo "tools/setup.sh: no group '$1'; groups: build demo test a64fx bench" >&2; return 2 ;;
   esac
 }
 
