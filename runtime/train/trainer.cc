@@ -287,7 +287,7 @@ Trainer::Memory Trainer::planned() const {
 Result<Trainer::Memory> Trainer::planned_with(Recompute recompute) const {
   Memory out = planned();
   const std::shared_ptr<const Plan> plan = largest_plan();
-  if (!plan) return out;
+  if (!plan || plan->inputs.size() != training_->inputs().size()) return out;
   std::vector<Dims> dims;
   for (const PlanTensor& t : plan->inputs) dims.push_back(t.dims);
   SV_ASSIGN(out.values, training_->planned_bytes(dims, recompute));

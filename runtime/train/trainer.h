@@ -100,7 +100,7 @@ class Trainer {
   };
   /// What the largest step so far has planned; 0 before the first.
   Memory planned() const;
-  /// The same with another recomputation. Plans anew.
+  /// The same with another recomputation, planned anew. No difference is seen where shapes depend on data.
   Result<Memory> planned_with(Recompute recompute) const;
 
  private:

@@ -50,6 +50,11 @@ def png(width, height, pixels):
             chunk(b'IEND', b''))
 
 
+def step_parameters():
+    """Numbers that are trained."""
+    return 36 + 8 + CLASSES * 4 * SIDE * SIDE + CLASSES
+
+
 def log_without_speed(path):
     with open(path, newline='') as file:
         return [{k: v for k, v in row.items() if k != 'samples_per_s'} for row in csv.DictReader(file)]
@@ -79,7 +84,7 @@ class TrainTest(CliTest):
         self.assertLess(last['training']['loss'], 0.5 * first['training']['loss'])
         self.assertGreater(last['held_out']['accuracy'], 0.9)
         self.assertEqual(done['steps'], 12 * 7)
-        self.assertEqual(done['parameters'], 36 + 8 + CLASSES * 4 * SIDE * SIDE + CLASSES)
+        self.assertEqual(done['parameters'], step_parameters())
         # The exported network answers as the evaluation did.
         self.succeeds('run', self.path('out.onnx'), '--input', self.path('image.npy'), '--output-dir', self.path('answers'))
         dims, scores = ow.read_npy(self.read('answers/scores.npy'))
@@ -320,6 +325,22 @@ class TrainTest(CliTest):
         step = self.succeeds('bench', self.model, '--train', '--batch', 4, '--optimizer', 'adam', '--iterations', 2, '--json').json()
         self.assertEqual(list(step), list(inference))
         self.assertEqual(step['batch'], 4)
+        self.assertEqual(step['planned_bytes']['kept'], 4 * (3 * step_parameters() + 8))  # Adam has two states a weight; statistics
+
+    def test_recomputation(self):
+        """The same bits, and the planned memory is said."""
+        once = self.trained('kept.onnx', '--recompute=none')
+        self.assertEqual(self.trained('cheap.onnx'), once)
+        self.assertEqual(self.trained('segments.onnx', '--recompute'), once)
+        planned = {}  # of so small a network recomputation saves nothing; it must not take more
+        for level in ('none', 'cheap', 'segments'):
+            done = self.succeeds('bench', self.model, '--train', '--batch', 64, '--iterations', 1, '--recompute=' + level, '--json')
+            planned[level] = done.json()['planned_bytes']['values']
+        self.assertLessEqual(planned['cheap'], planned['none'])
+        self.assertLessEqual(planned['segments'], planned['cheap'])
+        self.assertIn('without recomputation', self.succeeds('bench', self.model, '--train', '--iterations', 1, '--recompute').out)
+        self.assertIn('planned memory', self.succeeds(*self.base).out)
+        self.fails(*self.base, '--recompute=some', says='--recompute')
 
 
 if __name__ == '__main__':

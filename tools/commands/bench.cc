@@ -40,7 +40,7 @@ struct Report {
   int64_t batch = 1;
   double throughput = 0;
   std::string inputs;
-  std::string memory;  // planned for a training step; empty: it is none
+  std::string memory;  // the planned one of a training step, in words; empty: it is none
   Trainer::Memory planned;
   std::vector<ProfileRow> profile;
 };
@@ -117,9 +117,9 @@ Json to_json(const Options& options, const Session& session, const Report& r) {
       {"p99_ms", t.p99},
       {"max_ms", t.max},
       {"throughput_per_s", r.throughput},
+      {"planned_bytes", {{"kept", r.planned.kept}, {"values", r.planned.values}}},
       {"peak_rss_mib", peak_rss_mib()},
   };
-  if (!r.memory.empty()) out["planned_bytes"] = {{"kept", r.planned.kept}, {"values", r.planned.values}};
   const CacheReport cache = session.cache_report();
   if (!cache.file.empty())
     out["cache"] = {{"file", cache.file},           {"found", cache.forms.found},         {"found_bytes", cache.forms.found_bytes},
@@ -220,6 +220,8 @@ Result<int> run(const Options& options) {
   };
   SV_TRY(measure(options, run_once, report));
   report.inputs = describe_inputs(network.session->inputs(), inputs.tensors);
+  for (const auto& plan : network.session->plans())
+    report.planned = {std::max(report.planned.kept, plan->constant_bytes), std::max(report.planned.values, plan->arena_bytes)};
   finish(options, *network.session, report);
   print_report(options, *network.session, report, !inputs.random.empty());
   return kSuccess;
