@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kMostManifest = uint64_t{1} << 28;
 constexpr size_t kPiece = size_t{1} << 20;
-constexpr int kMostAttempts = 5;
+constexpr int kMostAttempts = 5;  // that find no newer generation than the one before
 
 /// What is wrong with a generation: it may be passed over for an older one, may have been removed meanwhile, or must be refused.
 enum class Trouble { none, damaged, gone, refused };
@@ -120,11 +120,13 @@ struct Attempt {
   std::optional<LoadedCheckpoint> found;
   std::vector<std::string> notes;
   bool gone = false;  // a generation that was listed was removed before it could be read
+  int64_t newest = -1;  // of those that were listed
 };
 
 Result<Attempt> try_newest(const std::string& directory, const std::string& model) {
   SV_ASSIGN(const std::vector<int64_t> generations, checkpoint_generations(directory));
   Attempt out;
+  if (!generations.empty()) out.newest = generations.back();
   for (size_t i = generations.size(); i-- > 0;) {
     Trouble trouble = Trouble::none;
     Result<Checkpoint> content = read_generation(directory, generations[i], model, trouble);
@@ -159,10 +161,13 @@ Result<LoadedCheckpoint> load_checkpoint(const std::string& directory, int64_t g
 
 Result<std::optional<LoadedCheckpoint>> load_newest_checkpoint(const std::string& directory, const std::string& model) {
   Attempt attempt;
-  for (int i = 0; i < kMostAttempts; ++i) {
+  int64_t newest = -1;
+  for (int idle = 0; idle < kMostAttempts;) {
     SV_ASSIGN(attempt, try_newest(directory, model));
     if (attempt.found) return std::move(attempt.found);
     if (!attempt.gone) break;  // otherwise a writer removed the old ones while we read: there are newer ones now
+    idle = attempt.newest > newest ? 0 : idle + 1;
+    newest = attempt.newest;
   }
   if (attempt.notes.empty()) return std::optional<LoadedCheckpoint>();
   std::string all;
