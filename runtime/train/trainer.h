@@ -6,8 +6,9 @@
 // Weights, running statistics and optimiser states live in one set of buffers of the trainer's own, which are inputs of the step
 // and, bound to the same memory, its outputs: every step updates them in place and copies nothing. That is safe because an
 // optimiser's node, and the update of a running statistic, reads and writes element by element (what needs a norm of the whole
-// tensor has all of it before it writes any); because the optimiser's nodes come last in the graph, so that everything else has
-// read the weights before; and because nobody but BatchNormalization itself reads its running statistics.
+// tensor has all of it before it writes any); because the optimiser's nodes stand behind everything else that reads the weights (they
+// come last in the graph, and pass `updates` moves them no further); and because nobody but BatchNormalization itself reads its
+// running statistics.
 //
 // What a step does is a function of weights, states, batch, rate, seed and the number of the step alone: bitwise the same for any
 // number of threads.
