@@ -103,7 +103,8 @@ NETWORKS = {
     # losses by up to 2.5e-3. The smooth network below has a fast optimiser.
     'resnet': (resnet, 12, lambda p: torch.optim.SGD(p, lr=0.001, momentum=0.9, weight_decay=5e-4), 0.001,
                ['--optimizer', 'sgd:momentum=0.9,weight_decay=5e-4']),
-    # On demand: some minutes, and torchvision.
+    # On demand, for looking: some minutes, and torchvision. It cannot keep the bounds: with weights moved by 6e-8 PyTorch's own losses
+    # differ by 2e-4 in the second step and 2e-2 in the third.
     'resnet50': (resnet50, 4, lambda p: torch.optim.SGD(p, lr=0.001, momentum=0.9), 0.001, ['--optimizer', 'sgd:momentum=0.9']),
     'resnet-nesterov': (smooth_resnet, 7, lambda p: torch.optim.SGD(p, lr=0.02, momentum=0.9, nesterov=True), 0.02,
                         ['--optimizer', 'sgd:momentum=0.9,nesterov=1']),
@@ -161,6 +162,7 @@ def check(name, a):
             print(f'{name}: FAILED\n{run.stdout}{run.stderr}')
             return False
         got = [float(row['loss']) for row in csv.DictReader(open(path('log/steps.csv')))]
+        if a.show: print(["%.1e" % (abs(g - w) / abs(w)) for g, w in zip(got, wanted)])
         differences = [abs(g - w) / abs(w) for g, w in zip(got, wanted)]
         good = len(got) == len(wanted) and all(d <= (1e-3 if i < 10 else 1e-2) for i, d in enumerate(differences))
         print(f'{name}: losses {wanted[0]:.5f} to {wanted[-1]:.5f}, largest relative difference {max(differences[:10]):.2e} in the first 10 steps, '
@@ -188,7 +190,8 @@ def main():
     parser.add_argument('--emulator', default='')
     parser.add_argument('--kernels')
     parser.add_argument('--steps', type=int, default=20)
-    parser.add_argument('names', nargs='+')
+    parser.add_argument("--show", action="store_true", help="print the difference of every step")
+    parser.add_argument("names", nargs="+")
     a = parser.parse_args()
     return 0 if all([check(name, a) for name in a.names]) else 1
 
