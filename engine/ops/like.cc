@@ -1,5 +1,7 @@
 #include "engine/ops/like.h"
 
+#include "engine/ops/infer_util.h"
+
 namespace svengine::ops {
 
 AttributeDef shape_attribute() { return {"shape", AttributeKind::integers}; }
@@ -11,6 +13,13 @@ Result<Shape> like_shape(const InferContext& c, size_t input) {
   }
   if (!c.has_input(input)) return error("needs attribute 'shape' or input {}, whose shape it takes", input);
   return c.shape(input);
+}
+
+Status infer_gradient_like(InferContext& c, size_t input) {
+  SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
+  SV_ASSIGN(Shape shape, like_shape(c, input));
+  c.set(0, DType::f32, std::move(shape));
+  return {};
 }
 
 }  // namespace svengine::ops

@@ -11,4 +11,7 @@ AttributeDef shape_attribute();
 /// The shape that the node is to give, from the attribute or else from `input`. Fails when both are missing.
 Result<Shape> like_shape(const InferContext& c, size_t input);
 
+/// Of a gradient: input 0, dy, must be float32, and output 0 is float32 of that shape.
+Status infer_gradient_like(InferContext& c, size_t input);
+
 }  // namespace svengine::ops

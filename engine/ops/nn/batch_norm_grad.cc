@@ -1,11 +1,11 @@
 // svengine.BatchNormGrad: the gradients of BatchNormalization's X, scale and bias. Inputs: dy, X, scale, and the mean and
 // (biased) variance that the forward pass normalised with: the batch's own with training = 1, which then depend on X.
-#include <algorithm>
 #include <cmath>
 
 #include "engine/kernels/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
+#include "engine/ops/nn/batch_norm_common.h"
 #include "engine/ops/samples.h"
 
 namespace svengine::ops {
@@ -22,8 +22,6 @@ Status infer(InferContext& c) {
   c.set(2, c.type(2));
   return {};
 }
-
-constexpr int64_t kTotalledChannels = 64;  // channels of a task that adds up their images' sums
 
 /// What the kernels read besides x and dy: [4][channels] of inv_std, a, b, k with dx = a dy + b x + k.
 struct Tables {
@@ -51,22 +49,18 @@ void emit_sums(LowerContext& c, const kernels::ChannelGradSumsArgs& args, const 
 
 /// The images' sums to the batch's: dscale and dbias.
 void emit_totals(LowerContext& c, const kernels::ChannelGradSumsArgs& args, Buffer sums) {
-  const int64_t stored = args.blocked ? round_up(args.channels, c.kernels().lanes) : args.channels;
-  const int64_t batch = args.batch, channels = args.channels;
-  c.emit("batch_norm_grad_totals", (channels + kTotalledChannels - 1) / kTotalledChannels,
-         [=, dscale = c.out(1), dbias = c.out(2)](const Run& run, int64_t begin, int64_t end) -> const char* {
-           const float* images = run.get<const float>(sums);
-           for (int64_t i = begin * kTotalledChannels; i < std::min(channels, end * kTotalledChannels); ++i) {
-             double scale = 0, bias = 0;
-             for (int64_t b = 0; b < batch; ++b) {
-               scale += images[2 * b * stored + i];
-               bias += images[(2 * b + 1) * stored + i];
-             }
-             run.get<float>(dscale)[i] = static_cast<float>(scale);
-             run.get<float>(dbias)[i] = static_cast<float>(bias);
-           }
-           return nullptr;
-         });
+  emit_per_channel(c, "batch_norm_grad_totals", args.channels,
+                   [sums, dscale = c.out(1), dbias = c.out(2), batch = args.batch, stored = stored_channels(c, args)](
+                       const Run& run, int64_t i) {
+                     const float* images = run.get<const float>(sums) + i;
+                     double scale = 0, bias = 0;
+                     for (int64_t b = 0; b < batch; ++b) {
+                       scale += images[2 * b * stored];
+                       bias += images[(2 * b + 1) * stored];
+                     }
+                     run.get<float>(dscale)[i] = static_cast<float>(scale);
+                     run.get<float>(dbias)[i] = static_cast<float>(bias);
+                   });
 }
 
 /// In training, with s = scale inv_std and m elements a channel: a = s, b = -s inv_std dscale / m, k = -s dbias / m - b mean.
@@ -95,7 +89,7 @@ Status lower(LowerContext& c) {
   kernels::ChannelGradSumsArgs shape;
   shape.batch = batch, shape.channels = channels, shape.spatial = spatial;
   shape.blocked = c.in_type(1).block > 0;
-  const Buffer sums = c.temporary(batch * 2 * round_up(channels, c.kernels().lanes) * 4);
+  const Buffer sums = c.temporary(batch * 2 * stored_channels(c, shape) * 4);
   emit_sums(c, shape, tables, sums);
   emit_totals(c, shape, sums);
   emit_coefficients(c, tables, static_cast<double>(batch) * static_cast<double>(spatial));

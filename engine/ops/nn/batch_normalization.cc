@@ -1,12 +1,12 @@
 // BatchNormalization: y = (x - mean) / sqrt(var + epsilon) * scale + bias, per channel; in training mode with the batch's own
 // mean and (biased) variance, and running statistics as further outputs.
-#include <algorithm>
 #include <cmath>
 
 #include "engine/graph/gradient.h"
 #include "engine/kernels/norm.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
+#include "engine/ops/nn/batch_norm_common.h"
 #include "engine/ops/samples.h"
 
 namespace svengine::ops {
@@ -16,7 +16,6 @@ constexpr int kPerFeatureOpset = 9;   // `spatial` was an attribute before
 constexpr size_t kFileOutputs = 3;    // Y and the running statistics
 // Further outputs, which only gradients ask for: the mean and (biased) variance of the batch.
 constexpr size_t kBatchMean = 3, kBatchVariance = 4;
-constexpr int64_t kMergedChannels = 64;  // channels of a task that merges their images' moments
 constexpr int kTrainingOpset = 14;    // training_mode decides; before, the number of outputs did
 
 Status canonicalize(CanonicalizeContext& c) {
@@ -70,29 +69,24 @@ void emit_scale_and_shift(LowerContext& c, Buffer mean, Buffer variance, Buffer 
 
 /// The images' moments to the batch's.
 void emit_merge(LowerContext& c, const kernels::ChannelMomentsArgs& args, Buffer moments, Buffer mean, Buffer variance) {
-  const int64_t stored = args.blocked ? round_up(args.channels, c.kernels().lanes) : args.channels;
-  const int64_t batch = args.batch, channels = args.channels;
-  c.emit("channel_moments_merge", (channels + kMergedChannels - 1) / kMergedChannels,
-         [=](const Run& run, int64_t begin, int64_t end) -> const char* {
-           const float* images = run.get<const float>(moments);
-           for (int64_t i = begin * kMergedChannels; i < std::min(channels, end * kMergedChannels); ++i) {
-             const auto mean_of = [&](int64_t b) { return double(images[3 * b * stored + i]) + images[(3 * b + 1) * stored + i]; };
-             double middle = 0, spread = 0;
-             for (int64_t b = 0; b < batch; ++b) middle += mean_of(b);
-             middle /= static_cast<double>(batch);
-             for (int64_t b = 0; b < batch; ++b)
-               spread += images[(3 * b + 2) * stored + i] + (mean_of(b) - middle) * (mean_of(b) - middle);
-             run.get<float>(mean)[i] = static_cast<float>(middle);
-             run.get<float>(variance)[i] = static_cast<float>(spread / static_cast<double>(batch));
-           }
-           return nullptr;
-         });
+  emit_per_channel(c, "channel_moments_merge", args.channels,
+                   [=, batch = args.batch, stored = stored_channels(c, args)](const Run& run, int64_t i) {
+                     const float* images = run.get<const float>(moments) + i;
+                     const auto mean_of = [&](int64_t b) { return double(images[3 * b * stored]) + images[(3 * b + 1) * stored]; };
+                     double middle = 0, spread = 0;
+                     for (int64_t b = 0; b < batch; ++b) middle += mean_of(b);
+                     middle /= static_cast<double>(batch);
+                     for (int64_t b = 0; b < batch; ++b)
+                       spread += images[(3 * b + 2) * stored] + (mean_of(b) - middle) * (mean_of(b) - middle);
+                     run.get<float>(mean)[i] = static_cast<float>(middle);
+                     run.get<float>(variance)[i] = static_cast<float>(spread / static_cast<double>(batch));
+                   });
 }
 
 void emit_moments(LowerContext& c, const kernels::ChannelAffineArgs& shape, Buffer mean, Buffer variance) {
   kernels::ChannelMomentsArgs args;
   args.batch = shape.batch, args.channels = shape.channels, args.spatial = shape.spatial, args.blocked = shape.blocked;
-  const Buffer moments = c.temporary(args.batch * 3 * round_up(args.channels, c.kernels().lanes) * 4);
+  const Buffer moments = c.temporary(args.batch * 3 * stored_channels(c, args) * 4);
   emit_kernel(c, "channel_moments", c.kernels().norm->channel_moments, args,
               [in = c.in(0), moments](kernels::ChannelMomentsArgs& a, const Run& run) {
                 a.x = run.get<const float>(in);

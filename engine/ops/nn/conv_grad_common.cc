@@ -62,11 +62,8 @@ std::vector<AttributeDef> conv_grad_attributes() {
 }
 
 Status infer_conv_grad(InferContext& c, const char* other) {
-  SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
-  SV_TRY(require_dtype(c, 1, other, {DType::f32}));
-  SV_ASSIGN(Shape shape, like_shape(c, 2));
-  c.set(0, DType::f32, std::move(shape));
-  return {};
+  SV_TRY(infer_gradient_like(c, 2));
+  return require_dtype(c, 1, other, {DType::f32});
 }
 
 void emit_conv_grad_input(LowerContext& c, const ConvGrad& g, Buffer dy, Buffer w, Buffer dx) {

@@ -1,6 +1,5 @@
 // svengine.PadGrad: the gradient of Pad's data in modes reflect, edge and wrap, in which an element may come several times. Inputs: dy,
 // Pad's pads, nothing, Pad's axes, and data for its shape. (That of constant padding is a Pad by the negative numbers.)
-#include "engine/ops/infer_util.h"
 #include "engine/ops/like.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
@@ -11,13 +10,6 @@ namespace svengine::ops {
 namespace {
 
 constexpr size_t kLike = 4;
-
-Status infer(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
-  SV_ASSIGN(Shape shape, like_shape(c, kLike));
-  c.set(0, DType::f32, std::move(shape));
-  return {};
-}
 
 Status lower(LowerContext& c) {
   const Dims out = c.out_dims();
@@ -52,7 +44,7 @@ OpDef define_pad_grad() {
       .domain = kInternalDomain,
       .inputs = {2, 5},
       .attributes = {{"mode", AttributeKind::text, false, text("constant")}, shape_attribute()},
-      .infer = infer,
+      .infer = [](InferContext& c) { return infer_gradient_like(c, kLike); },
       .lower = lower,
       .shape_inputs = {1, 3},
       .shape_only_input = kLike,

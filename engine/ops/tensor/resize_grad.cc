@@ -12,13 +12,6 @@ namespace {
 
 constexpr size_t kLike = 4;
 
-Status infer(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
-  SV_ASSIGN(Shape shape, like_shape(c, kLike));
-  c.set(0, DType::f32, std::move(shape));
-  return {};
-}
-
 Status lower(LowerContext& c) {
   const Dims out = c.out_dims();
   if (element_count(out) == 0) return {};
@@ -57,7 +50,7 @@ OpDef define_resize_grad() {
       .domain = kInternalDomain,
       .inputs = {1, 5},
       .attributes = attributes(),
-      .infer = infer,
+      .infer = [](InferContext& c) { return infer_gradient_like(c, kLike); },
       .lower = lower,
       .shape_inputs = {1, 2, 3},
       .shape_only_input = kLike,
