@@ -9,7 +9,8 @@
 //   finish   adds the parts up in their order and turns the result into ONNX order
 //
 // A sum runs over images, then rows, then columns, in single precision with fused multiply-adds; how many parts there are depends
-// on the shape alone. Padding lanes of dy and the input must be finite. Nothing may overlap. All sizes are positive.
+// on the shape alone. Unless `exact`, 3 x 3 layers with stride 1 are summed by Winograd's algorithm where that takes less time: its
+// rounding errors are larger (reference/conv_winograd.h bounds them), and an infinity or NaN reaches all taps. Padding lanes of dy and the input must be finite. Nothing may overlap. All sizes are positive.
 #pragma once
 #include <cstdint>
 
@@ -21,6 +22,7 @@ namespace svengine::kernels {
 struct ConvWeightGradArgs {
   ConvShape shape;              // of the forward pass
   bool plain_input = false;     // [N][I][H][W]
+  bool exact = false;           // the products themselves are summed, whatever that costs
   const float* input = nullptr;
   const float* dy = nullptr;    // blocked
   float* sums = nullptr;        // ConvWeightGradKernels::sums_bytes, 256-byte aligned; null when that is 0

@@ -2,6 +2,7 @@
 #include "engine/kernels/conv_grad.h"
 
 #include "engine/kernels/gradient_test_util.h"
+#include "engine/kernels/reference/conv_winograd.h"
 
 using namespace svengine::kernels;
 using namespace svengine::kernels::gradient_test;
@@ -42,6 +43,17 @@ std::vector<ConvShape> shapes() {
   };
 }
 
+/// Layers that pay with Winograd's algorithm on every kernel set.
+std::vector<ConvShape> winograd_shapes() {
+  return {
+      shape_of(1, 64, 64, {1, 28, 28}, {1, 3, 3}, {}, {0, 1, 1}),
+      shape_of(3, 69, 131, {1, 19, 22}, {1, 3, 3}, {}, {0, 1, 1}),                      // odd channels, borders inside tiles
+      shape_of(11, 32, 37, {1, 24, 25}, {1, 3, 3}, {}, {0, 0, 2}, {}, {0, 2, 0}),       // several parts, uneven padding
+      shape_of(2, 150, 280, {1, 12, 12}, {1, 3, 3}, {}, {0, 1, 1}),                     // several units and bands
+      shape_of(1, 40, 33, {1, 18, 18}, {1, 3, 3}, {}, {0, 6, 6}),                       // tiles in nothing but padding
+  };
+}
+
 int64_t blocked_floats(int64_t batch, int64_t channels, const Extent& e, int64_t lanes) {
   return batch * ((channels + lanes - 1) / lanes) * lanes * e.height * e.width;
 }
@@ -57,17 +69,21 @@ Buffer run(const KernelTable* set, ConvWeightGradArgs args, int64_t parts) {
   return dw;
 }
 
-void check(const KernelTable* set, const ConvShape& s, bool plain, const std::string& what) {
+/// Of an exact sum and, where there is one, of Winograd's.
+void check(const KernelTable* set, const ConvShape& s, bool plain, bool winograd, const std::string& what) {
   const int64_t plain_floats = s.batch * s.in_channels * s.in.height * s.in.width;
   const Buffer x = random_buffer(plain ? plain_floats : blocked_floats(s.batch, s.in_channels, s.in, set->lanes), 1);
   const Buffer dy = random_buffer(blocked_floats(s.batch, s.out_channels, s.out, set->lanes), 2);
   ConvWeightGradArgs args;
-  args.shape = s, args.plain_input = plain, args.input = x.data(), args.dy = dy.data();
+  args.shape = s, args.plain_input = plain, args.input = x.data(), args.dy = dy.data(), args.exact = !winograd;
   const Buffer dw = run(set, args, 3);
-  require_close(dw, reference_conv_weight_grad(args, set->lanes), what);
+  require_close(dw, winograd ? reference_winograd_weight_grad(args, set->lanes) : reference_conv_weight_grad(args, set->lanes), what);
   const Buffer again = run(set, args, 1);
   INFO(what);
   REQUIRE(same_values(dw.data(), again.data(), dw.size()));
+  if (!winograd) return;
+  args.exact = true;
+  REQUIRE(!same_values(dw.data(), run(set, args, 1).data(), dw.size()));  // it is another algorithm
 }
 
 }  // namespace
@@ -77,8 +93,15 @@ TEST_CASE("convolution backward by weights", "[gradient]") {
     size_t i = 0;
     for (const ConvShape& s : shapes()) {
       const std::string what = std::string(set->name) + " shape " + std::to_string(i++);
-      check(set, s, false, what);
-      if (s.dilation.width == 1 && s.in_channels <= 4) check(set, s, true, what + " plain");
+      check(set, s, false, false, what);
+      if (s.dilation.width == 1 && s.in_channels <= 4) check(set, s, true, false, what + " plain");
     }
+  }
+}
+
+TEST_CASE("convolution backward by weights, Winograd's algorithm", "[gradient]") {
+  for (const KernelTable* set : available_kernel_sets()) {
+    size_t i = 0;
+    for (const ConvShape& s : winograd_shapes()) check(set, s, false, true, std::string(set->name) + " shape " + std::to_string(i++));
   }
 }

@@ -15,6 +15,9 @@ constexpr double kInputs[6][6] = {{4, 0, 5, 0, 1, 0}, {0, 4, 4, 1, 1, 0}, {0, 4,
 constexpr double kWeights[6][3] = {{1, 0, 0}, {1, 1, 1}, {1, 1, 1}, {1, 2, 4}, {1, 2, 4}, {0, 0, 1}};
 constexpr double kSums[4][6] = {{6, 4, 4, 1, 1, 0}, {0, 4, 4, 2, 2, 0}, {0, 4, 4, 4, 4, 0}, {0, 4, 4, 8, 8, 24}};
 constexpr double kSumScale = 1.0 / 576;
+constexpr double kGradients[6][4] = {{1, 0, 0, 0}, {1, 1, 1, 1}, {1, 1, 1, 1}, {1, 2, 4, 8}, {1, 2, 4, 8}, {0, 0, 0, 1}};
+constexpr double kFold[3][6] = {
+    {1. / 4, 1. / 6, 1. / 6, 1. / 24, 1. / 24, 0}, {0, 1. / 6, 1. / 6, 1. / 12, 1. / 12, 0}, {0, 1. / 6, 1. / 6, 1. / 6, 1. / 6, 1}};
 
 using Tile = std::array<std::array<double, 6>, 6>;
 
@@ -80,6 +83,45 @@ ReferenceConv reference_winograd(const ConvShape& s, const float* input, const f
             }
         }
       }
+  return result;
+}
+
+ReferenceGradient reference_winograd_weight_grad(const ConvWeightGradArgs& args, int64_t lanes) {
+  const ConvShape& s = args.shape;
+  ReferenceGradient result = reference_conv_weight_grad(args, lanes);
+  const int64_t wide = (s.out.width + 3) / 4, of_image = (s.out.height + 3) / 4 * wide, tiles = s.batch * of_image;
+  // |element| of a blocked image, 0 outside.
+  const auto at = [&](const float* data, const Extent& e, int64_t channels, int64_t channel, int64_t n, int64_t y, int64_t x) {
+    if (y < 0 || y >= e.height || x < 0 || x >= e.width) return 0.0;
+    const int64_t block = n * ((channels + lanes - 1) / lanes) + channel / lanes;
+    return std::fabs(double{data[((block * e.height + y) * e.width + x) * lanes + channel % lanes]});
+  };
+  const auto transformed = [&](const auto& matrix, int64_t size, const float* data, const Extent& e, int64_t channels, int64_t shift_y,
+                               int64_t shift_x) {
+    std::vector<Tile> all;
+    for (int64_t channel = 0; channel < channels; ++channel)
+      for (int64_t tile = 0; tile < tiles; ++tile) {
+        const int64_t y = tile % of_image / wide * 4 - shift_y, x = tile % of_image % wide * 4 - shift_x;
+        Tile t{};
+        for (int64_t i = 0; i < size; ++i)
+          for (int64_t j = 0; j < size; ++j) t[size_t(i)][size_t(j)] = at(data, e, channels, channel, tile / of_image, y + i, x + j);
+        all.push_back(transform(matrix, t));
+      }
+    return all;
+  };
+  const std::vector<Tile> inputs = transformed(kInputs, 6, args.input, s.in, s.in_channels, s.pad.height, s.pad.width);
+  const std::vector<Tile> gradients = transformed(kGradients, 4, args.dy, s.out, s.out_channels, 0, 0);
+  const double rounding = static_cast<double>(tiles + 24) * 0x1p-24 * (1 + 0x1p-10);
+  for (int64_t o = 0; o < s.out_channels; ++o)
+    for (int64_t i = 0; i < s.in_channels; ++i) {
+      Tile sum{};
+      for (int64_t tile = 0; tile < tiles; ++tile)
+        for (size_t f = 0; f < 36; ++f)
+          sum[f / 6][f % 6] += inputs[size_t(i * tiles + tile)][f / 6][f % 6] * gradients[size_t(o * tiles + tile)][f / 6][f % 6];
+      const Tile magnitude = transform(kFold, sum);
+      for (size_t tap = 0; tap < 9; ++tap)
+        result.error[size_t(o * s.in_channels + i) * 9 + tap] = rounding * magnitude[tap / 3][tap % 3];
+    }
   return result;
 }
 

@@ -1,6 +1,7 @@
 // How far Winograd's convolution may be off.
 #pragma once
 #include "engine/kernels/reference/conv.h"
+#include "engine/kernels/reference/gradient.h"
 
 namespace svengine::kernels {
 
@@ -15,5 +16,12 @@ namespace svengine::kernels {
 /// higher orders.
 ReferenceConv reference_winograd(const ConvShape& shape, const float* input, const float* weights, const float* bias,
                                  const float* residual, const ActivationArgs& activation);
+
+/// reference_conv_weight_grad of such a convolution with the error bound of sve/conv_weight_winograd.h's sums, which is
+///
+///   (tiles + 24) * 2^-24 * (1 + 2^-10) * |G^T| [sum over tiles of (|A| |dy| |A^T|) * (|B^T| |d| |B|)] |G|
+///
+/// by the same count of roundings: 4 of inputs, 6 of dy, one for each tile or part, 10 of the fold and its constants.
+ReferenceGradient reference_winograd_weight_grad(const ConvWeightGradArgs& args, int64_t lanes);
 
 }  // namespace svengine::kernels

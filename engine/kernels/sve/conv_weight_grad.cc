@@ -3,6 +3,7 @@
 
 #include "engine/kernels/sve/conv_weight_panel.h"
 #include "engine/kernels/sve/conv_weight_tile.h"
+#include "engine/kernels/sve/conv_weight_winograd.h"
 #include "engine/kernels/sve/data_tile.h"
 #include "engine/kernels/sve/gradient_kernels.h"
 #include "engine/kernels/sve/math_base.h"
@@ -41,21 +42,11 @@ struct ChunkSums {
   bool first;
 };
 
-/// `count` channels as tiles of nearly the same size: `longer` of each + 1, then the rest.
-struct Split {
-  int64_t tiles, each, longer;
-};
-
-constexpr Split split(int64_t count) {
-  const int64_t tiles = ceil_div(count, kMachine.conv_pixels);
-  return {tiles, count / tiles, count % tiles};
-}
-
 /// `count` columns of a panel, column i being row `row + i * row_stride` of the sums.
 void run_panel(const ChunkSums& chunk, Ahead& ahead, const float* panel, int64_t pitch, int64_t count, int64_t row,
                int64_t row_stride) {
-  constexpr Split kWholeBlock = split(kLanes);  // known: a division takes as long as a pixel or two
-  const Split tiles = count == kLanes ? kWholeBlock : split(count);
+  constexpr ChannelTiles kWholeBlock = channel_tiles(kLanes);  // known: a division takes as long as a pixel or two
+  const ChannelTiles tiles = count == kLanes ? kWholeBlock : channel_tiles(count);
   const int64_t row_step = row_stride * chunk.row_floats;
   float* sums = chunk.sums + row * chunk.row_floats;
   for (int64_t tile = 0; tile < tiles.tiles; ++tile) {
@@ -179,25 +170,38 @@ void finish_square(const ConvWeightGradArgs& args, const WeightPlan& plan, int64
     if (out + o < args.shape.out_channels) svst1(some, args.dw + (out + o) * plan.rows + row, square[o]);
 }
 
+/// The sums that `finish` adds up are cut and ordered alike, whichever way they came about.
+WeightPlan finish_plan(const ConvWeightGradArgs& args) {
+  WeightPlan plan = weight_plan(args);
+  if (winograd_weights_pay(args)) plan.parts = weight_tiles(args.shape).parts;
+  return plan;
+}
+
 }  // namespace
 
 int64_t conv_weight_sums_bytes(const ConvWeightGradArgs& args) noexcept {
-  const WeightPlan plan = weight_plan(args);
+  const WeightPlan plan = finish_plan(args);
   return plan.in_place() ? 0 : plan.parts * plan.part_floats() * kFloat;
 }
 
 int64_t conv_weight_sums_scratch(const ConvWeightGradArgs& args) noexcept {
+  if (winograd_weights_pay(args)) return weight_tiles(args.shape).scratch_floats() * kFloat;
   const WeightPlan plan = weight_plan(args);
   return round_up((plan.band_groups * group_floats(plan) + (plan.direct ? 0 : plan.chunk_pixels * plan.columns)) * kFloat, 256);
 }
 
 int64_t conv_weight_sums_tasks(const ConvWeightGradArgs& args) noexcept {
+  if (winograd_weights_pay(args)) {
+    const WeightTiles tiles = weight_tiles(args.shape);
+    return tiles.parts * tiles.bands * tiles.units;
+  }
   const WeightPlan plan = weight_plan(args);
   return plan.parts * plan.bands * plan.units;
 }
 
 /// Units are innermost: a stretch of tasks has dy of a chunk copied once.
 void conv_weight_sums_run(const ConvWeightGradArgs& args, int64_t begin, int64_t end, void* scratch) noexcept {
+  if (winograd_weights_pay(args)) return winograd_weight_sums(args, begin, end, static_cast<float*>(scratch));
   const WeightPlan plan = weight_plan(args);
   const ConvWeightGradArgs problem = exchange(args);
   for (int64_t task = begin; task < end;) {
@@ -209,13 +213,13 @@ void conv_weight_sums_run(const ConvWeightGradArgs& args, int64_t begin, int64_t
 }
 
 int64_t conv_weight_finish_tasks(const ConvWeightGradArgs& args) noexcept {
-  const WeightPlan plan = weight_plan(args);
+  const WeightPlan plan = finish_plan(args);
   if (plan.exchanged) return plan.in_place() ? 0 : ceil_div(plan.part_floats(), kAddedFloats);
   return plan.out_groups * ceil_div(plan.rows, kLanes);
 }
 
 void conv_weight_finish_run(const ConvWeightGradArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const WeightPlan plan = weight_plan(args);
+  const WeightPlan plan = finish_plan(args);
   if (plan.exchanged) return add_parts(args, plan, begin * kAddedFloats, smaller(end * kAddedFloats, plan.part_floats()));
   const int64_t stretches = ceil_div(plan.rows, kLanes);
   for (int64_t task = begin; task < end; ++task)

@@ -27,4 +27,14 @@ using WeightTileFunction = void (*)(const WeightTile& tile);
 /// The function for tiles of that many channels (at most kMachine.conv_pixels) and output blocks (at most kMostVectors).
 WeightTileFunction weight_tile_function(int channels, int vectors);
 
+/// `count` channels as tiles of nearly the same size: `longer` of each + 1, then the rest.
+struct ChannelTiles {
+  int64_t tiles, each, longer;
+};
+
+constexpr ChannelTiles channel_tiles(int64_t count) {
+  const int64_t tiles = ceil_div(count, kMachine.conv_pixels);
+  return {tiles, count / tiles, count % tiles};
+}
+
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

@@ -40,6 +40,7 @@
 #include "engine/kernels/conv.h"
 #include "engine/kernels/machine/winograd.h"
 #include "engine/kernels/sve/conv_epilogue.h"
+#include "engine/kernels/sve/math_base.h"
 #include "engine/kernels/sve/vec.h"
 #include "engine/kernels/sve/window.h"
 
@@ -47,8 +48,6 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 
 using namespace window;
 using namespace winograd;
-
-#define SVENGINE_INLINE inline __attribute__((always_inline))
 
 inline constexpr int kMostBundle = most_bundle(kMachine);  // output blocks multiplied at once
 

@@ -20,6 +20,7 @@ void emit_blocked(LowerContext& c, const ConvGrad& g) {
   args.shape = {window.batch, window.channels, g.out_channels, 1, window.in, window.out, window.kernel, window.stride,
                 window.dilation, window.pad};
   args.plain_input = c.in_type(1).block == 0;
+  args.exact = c.options().exact_convolution;
   const Buffer sums = kernels.sums_bytes(args) > 0 ? c.temporary(kernels.sums_bytes(args)) : Buffer{};
   emit_kernel(c, "conv_weight_sums", kernels.sums, args,
               [sums, dy = c.in(0), x = c.in(1), dw = c.out()](ConvWeightGradArgs& a, const Run& run) {
