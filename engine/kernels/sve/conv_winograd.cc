@@ -77,13 +77,26 @@ Products products_of(const TileGroup& group, int vectors) {
   return {group.longer ? product_function(rows + 1, vectors) : nullptr, product_function(rows, vectors), vectors};
 }
 
+/// Weights that will be needed, of which every product prefetches the next stretch.
+struct Ahead {
+  const float *at, *end;
+
+  /// `floats` of them, or `otherwise` when all are on their way.
+  const float* next(int64_t floats, const float* otherwise) {
+    if (end - at < floats) return otherwise;
+    const float* stretch = at;
+    at += floats;
+    return stretch;
+  }
+};
+
 /// sums (+)= x weights at one frequency, for all tiles of a group and channels [first_block * kLanes, + channels).
 void multiply(const WinogradPlan& plan, const TileGroup& group, const Products& products, int64_t first_block, int64_t channels,
-              const float* x, const float* weights, float* sums) {
+              const float* x, const float* weights, float* sums, Ahead& ahead) {
   for (int64_t part = 0; part < group.parts; ++part) {
     const int64_t rows = group.rows + (part < group.longer);
     const ProductFunction product = part < group.longer ? products.longer : products.shorter;
-    product(channels, x + first_block * rows * kLanes, weights, sums, first_block == 0);
+    product(channels, x + first_block * rows * kLanes, weights, sums, first_block == 0, ahead.next(channels * kLanes, weights));
     x += rows * plan.in_blocks * kLanes;
     sums += rows * products.vectors * kLanes;
   }
@@ -107,21 +120,29 @@ void run_stored(const WinogradPlan& plan, const ConvArgs& args, int64_t begin, i
       const int vectors = int(plan.bundle_begin(i + 1) - first);
       const float* weights = args.weights + first * kFrequencies * plan.channels * kLanes;
       const Products products = products_of(group, vectors);
-      for (int f = 0; f < kFrequencies; ++f, weights += plan.channels * vectors * kLanes)
-        multiply(plan, group, products, 0, plan.channels, inputs + f * plan.input_step(), weights, sums + f * plan.sum_step());
+      for (int f = 0; f < kFrequencies; ++f) {
+        const float* next = weights + plan.channels * vectors * kLanes;
+        Ahead ahead{next, f + 1 < kFrequencies ? next + plan.channels * vectors * kLanes : next};
+        multiply(plan, group, products, 0, plan.channels, inputs + f * plan.input_step(), weights, sums + f * plan.sum_step(), ahead);
+        weights = next;
+      }
       finish(plan, group, first, vectors, sums, args);
     }
   }
 }
 
-/// Output blocks [first, first + vectors) of a group, whose transformed inputs are in the workspace.
-void run_bundle(const WinogradPlan& plan, const ConvArgs& args, int64_t group_index, int64_t first, int vectors, float* sums) {
+/// Output blocks [first, first + vectors) of a group, whose transformed inputs are in the workspace. As many blocks behind them are
+/// prefetched, up to `end`.
+void run_bundle(const WinogradPlan& plan, const ConvArgs& args, int64_t group_index, int64_t first, int vectors, int64_t end,
+                float* sums) {
   const TileGroup group = tile_group(plan, plan.group_begin(group_index), plan.group_begin(group_index + 1));
   const float* inputs = static_cast<const float*>(args.workspace) + group_index * plan.input_floats();
   float* weights = sums + sum_floats(plan);
   const int64_t weight_step = spread(plan.chunk * vectors * kLanes);
   const int64_t block_step = plan.channels * kTaps * kLanes;
   const Products products = products_of(group, vectors);
+  const int64_t next = first + vectors;
+  Ahead ahead{args.weights + next * block_step, args.weights + smaller(next + vectors, end) * block_step};
   for (int pair = 0; pair < kTileIn / 2; ++pair) {
     for (int64_t k = 0; k < plan.channels; k += plan.chunk) {
       const int64_t channels = smaller(plan.chunk, plan.channels - k);
@@ -130,7 +151,7 @@ void run_bundle(const WinogradPlan& plan, const ConvArgs& args, int64_t group_in
       for (int i = 0; i < kPairFrequencies; ++i) {
         const int64_t f = pair * kPairFrequencies + i;
         multiply(plan, group, products, k / kLanes, channels, inputs + f * plan.input_step(), weights + i * weight_step,
-                 sums + f * plan.sum_step());
+                 sums + f * plan.sum_step(), ahead);
       }
     }
   }
@@ -164,7 +185,7 @@ void run(const ConvArgs& args, int64_t begin, int64_t end, void* scratch) {
     const int64_t bundles = ceil_div(blocks, plan.bundle);
     for (int64_t i = 0; i < bundles; ++i) {
       const int64_t at = i * blocks / bundles;
-      run_bundle(plan, args, group, first + at, int((i + 1) * blocks / bundles - at), sums);
+      run_bundle(plan, args, group, first + at, int((i + 1) * blocks / bundles - at), first + blocks, sums);
     }
     begin += blocks;
   }

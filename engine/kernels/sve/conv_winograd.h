@@ -127,12 +127,13 @@ void transform_sums(const WinogradPlan& plan, const TileGroup& group, int64_t bl
 void transform_weights(int pair, int64_t channels, int vectors, const float* from, int64_t block_step, float* to,
                        int64_t frequency_step);
 
-/// sums (+)= x weights: x is [block][rows][kLanes], weights [channel][vectors][kLanes], sums [rows][vectors][kLanes].
-using ProductFunction = void (*)(int64_t channels, const float* x, const float* weights, float* sums, bool first);
+/// sums (+)= x weights: x is [block][rows][kLanes], weights [channel][vectors][kLanes], sums [rows][vectors][kLanes]. kLanes floats a
+/// channel are prefetched at `ahead` where kMachine.deep_window.
+using ProductFunction = void (*)(int64_t channels, const float* x, const float* weights, float* sums, bool first, const float* ahead);
 ProductFunction product_function(int rows, int vectors);
 
 /// The same for a row of six frequencies in place `row`, from weights [channel][3 x 3][kLanes]: x is [block][6][tiles][kLanes],
-/// sums [6][tiles][kLanes] with `sum_step` floats between frequencies.
+/// sums [6][tiles][kLanes] with `sum_step` floats between frequencies. The six rows together prefetch as many weights behind these.
 using FewFunction = void (*)(int64_t channels, const float* x, const float* weights, float* sums, int64_t sum_step, bool first);
 inline constexpr int kMostFew = most_few(kMachine);  // tiles
 FewFunction few_function(int row, int tiles);

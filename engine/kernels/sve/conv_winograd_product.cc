@@ -15,7 +15,7 @@ inline __attribute__((always_inline)) void advance(const float*& address, int64_
 }
 
 template <int kRows, int kVectors>
-SVENGINE_HOT void product(int64_t channels, const float* x, const float* weights, float* sums, bool first) {
+SVENGINE_HOT void product(int64_t channels, const float* x, const float* weights, float* sums, bool first, const float* ahead) {
   constexpr int kAddresses = (kRows + kReach - 1) / kReach;
   const vb all = svptrue_b32();
   vf sum[kRows][kVectors];
@@ -46,6 +46,10 @@ SVENGINE_HOT void product(int64_t channels, const float* x, const float* weights
       SVENGINE_UNROLL
       for (int a = 0; a < kAddresses; ++a) advance(at[a], 1);
       advance(weights, kVectors * kLanes);
+      if constexpr (kMachine.deep_window) {
+        svprfw(all, ahead, SV_PLDL2KEEP);
+        advance(ahead, kLanes);
+      }
     } while (--run != 0);
     SVENGINE_UNROLL
     for (int a = 0; a < kAddresses; ++a) at[a] += (kRows - 1) * kLanes;
@@ -83,9 +87,14 @@ SVENGINE_HOT void few_product(int64_t channels, const float* x, const float* wei
   const float* at[kAddresses];
   SVENGINE_UNROLL
   for (int a = 0; a < kAddresses; ++a) at[a] = x + a * kReach * kLanes;
+  constexpr int kAheadFirst = 2 * kRow, kAheadLines = kRow < 4 ? 2 : kRow == 4 ? 1 : 0;  // of nine
+  const float* ahead = weights + (channels * kTaps + kAheadFirst) * kLanes;
   for (; channels > 0; channels -= kLanes) {
     int64_t run = smaller(channels, kLanes);
     do {
+      SVENGINE_UNROLL
+      for (int line = 0; line < kAheadLines; ++line) svprfw(all, ahead + line * kLanes, SV_PLDL2KEEP);
+      advance(ahead, kTaps * kLanes);
       vf row[3];
       SVENGINE_UNROLL
       for (int j = 0; j < 3; ++j) {
