@@ -65,21 +65,20 @@ void run(const ConvArgs& args, int64_t begin, int64_t end, void*) {
   const ConvShape& shape = args.shape;
   const int64_t blocks = ceil_div(shape.out_channels, kLanes);
   const Rows rows{args, lane_walk(shape, shape.in.width * kLanes, args.activation),
-                  lane_functions(shape.kernel.width, shape.stride.width, shape.dilation.width), 
+                  lane_functions(shape.kernel.width, shape.stride.width, shape.dilation.width),
                   inner_outputs(shape.in.width, shape.out.width, shape.kernel.width, shape.stride.width, shape.dilation.width,
                                 shape.pad.width)};
   const int64_t row_floats = shape.out.width * kLanes;
   for (int64_t task = begin; task < end; ++task) {
-    const int64_t y = task % shape.out.height;
-    const int64_t plane = task / shape.out.height;  // of images and channel blocks
-    const int64_t block = plane % blocks;
+    const auto [image, block, y] = block_row(task, blocks, shape.out.height);
+    const int64_t plane = image * blocks + block, out_row = plane * shape.out.height + y;
     const int64_t top = y * shape.stride.height - shape.pad.height;
     LaneTile tile{};
     tile.input = args.input + ((plane * shape.in.height + top) * shape.in.width - shape.pad.width) * kLanes;
     tile.weights = args.weights + block * shape.kernel.height * shape.kernel.width * kLanes;
     tile.bias = args.bias ? args.bias + block * kLanes : nullptr;
-    tile.residual = args.residual ? args.residual + task * row_floats : nullptr;
-    tile.output = args.output + task * row_floats;
+    tile.residual = args.residual ? args.residual + out_row * row_floats : nullptr;
+    tile.output = args.output + out_row * row_floats;
     tile.rows = taps_inside(shape.in.height, shape.kernel.height, shape.dilation.height, top);
     tile.columns = {0, shape.kernel.width};
     tile.first = tile.last = true;

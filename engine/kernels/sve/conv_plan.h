@@ -28,6 +28,9 @@ constexpr int most_pixels(int vectors) {
 }
 inline constexpr int kMostPixels = most_pixels(1);
 
+/// Stretches of tiles of an image: A64FX has four CMGs. Of so few tiles that beginning one counts, fewer.
+inline constexpr int64_t kStretches = 4, kLeastStretchTiles = 16;
+
 /// Likewise of a 1 x 1 convolution, whose pixels share addresses.
 constexpr int most_pointwise_pixels(int vectors) {
   return int(smaller(kMachine.pointwise_pixels * kMachine.pointwise_vectors / vectors, 16));
@@ -53,7 +56,8 @@ struct Plan {
   int64_t out_block_step, out_image_step;                // floats between outputs
 
   int64_t block_tiles, task_tiles;
-  bool bundles_outside;  // tasks run over bundles, then images and tiles; else over images, then bundles and tiles
+  bool bundles_outside;  // tasks run over bundles, then images and tiles; else over images, stretches of tiles, bundles and tiles
+  int64_t stretch_tiles; // a multiple of task_tiles
 
   /// The first output block of a bundle: blocks are spread evenly.
   constexpr int64_t bundle_begin(int64_t bundle) const { return bundle * out_blocks / bundles; }
@@ -63,7 +67,7 @@ struct Plan {
     const int64_t steps = runs[block + 1 < in_blocks];
     return (block * kernel_height * runs[1] + unit % kernel_height * steps) * kernel_width;
   }
-  constexpr int64_t sequence_tiles(int64_t batch) const { return bundles_outside ? batch * tiles : tiles; }
+  constexpr int64_t stretches() const { return ceil_div(tiles, stretch_tiles); }
 };
 
 enum class Lines { kRows, kAny };
@@ -104,6 +108,13 @@ constexpr void cut(Plan& plan, int64_t batch, Lines lines, bool pointwise = fals
   plan.bundles_outside = plan.bundles * plan.image_step < plan.depth * plan.out_blocks * kLanes;
   const int64_t all_tiles = batch * plan.groups * plan.bundles * plan.tiles;
   plan.task_tiles = smaller(larger(all_tiles / 512, 1), 16);
+  // Layers with more pixels than weights: neighbouring tasks are neighbouring pixels, so that a thread finds in its own cache what it
+  // wrote in the layer before. Weights are read again for every stretch.
+  const bool by_pixels = !plan.bundles_outside && plan.image_step > plan.depth * plan.out_blocks * kLanes;
+  const int64_t stretch = plan.bundles_outside ? batch * plan.tiles
+                          : by_pixels          ? larger(ceil_div(plan.tiles, kStretches), kLeastStretchTiles)
+                                               : plan.tiles;
+  plan.stretch_tiles = larger(round_up(stretch, plan.task_tiles), 1);
 }
 
 /// The plan of a blocked convolution with one group, or whole blocks in every group.

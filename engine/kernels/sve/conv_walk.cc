@@ -186,14 +186,14 @@ void run_tiles(const Plan& plan, const Borders& borders, const Bundle& bundle, i
 }
 
 Bundle make_bundle(const Plan& plan, const ConvArgs& args, int64_t group, int64_t bundle, int64_t image) {
-  const int64_t block = group * plan.out_blocks + plan.bundle_begin(bundle);
+  const int64_t first = plan.bundle_begin(bundle), block = group * plan.out_blocks + first;
   const int64_t at = image * plan.out_image_step + block * plan.out_block_step;
   Bundle made{};
   made.weights = args.weights + block * plan.depth * kLanes;
   made.bias = args.bias ? args.bias + block * kLanes : kNoBias;
   made.residual = args.residual ? args.residual + at : nullptr;
   made.output = args.output + at;
-  made.vectors = int(plan.bundle_begin(bundle + 1) - plan.bundle_begin(bundle));
+  made.vectors = int(plan.bundle_begin(bundle + 1) - first);
   made.activation = args.activation;
   return made;
 }

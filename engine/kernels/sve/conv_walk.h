@@ -34,30 +34,45 @@ void run_tiles(const Plan& plan, const Borders& borders, const Bundle& bundle, i
 /// Group `group`, bundle `bundle` of a call; the input is left to the caller.
 Bundle make_bundle(const Plan& plan, const ConvArgs& args, int64_t group, int64_t bundle, int64_t image);
 
-// A sequence: the tiles that share a bundle's weights, of one image or of all. A task is some tiles of a sequence.
+// A sequence: tiles that share a bundle's weights, a stretch of an image or all tiles of all images. A task is some tiles of a sequence.
 
-constexpr int64_t bundle_tasks(const Plan& plan, int64_t batch) { return ceil_div(plan.sequence_tiles(batch), plan.task_tiles); }
+constexpr int64_t bundle_tasks(const Plan& plan) { return plan.stretch_tiles / plan.task_tiles; }
 
 constexpr int64_t sequence_tasks(const Plan& plan, int64_t batch) {
-  return plan.groups * plan.bundles * (plan.bundles_outside ? 1 : batch) * bundle_tasks(plan, batch);
+  return plan.groups * plan.bundles * (plan.bundles_outside ? 1 : batch * plan.stretches()) * bundle_tasks(plan);
 }
 
 /// Calls run(bundle, first tile, end) for tasks [begin, end), the bundle's input being a part of `input`.
 template <class Run>
 void for_bundles(const Plan& plan, const ConvArgs& args, const float* input, int64_t begin, int64_t end, Run run) {
-  const int64_t in_sequence = bundle_tasks(plan, args.shape.batch);
-  const int64_t tiles = plan.sequence_tiles(args.shape.batch);
+  const int64_t in_sequence = bundle_tasks(plan);
+  const int64_t tiles = plan.bundles_outside ? args.shape.batch * plan.tiles : plan.tiles;
+  const int64_t stretches = plan.bundles_outside ? 1 : plan.stretches();
+  int64_t rest = begin / in_sequence, first = begin - rest * in_sequence;
+  const auto digit = [&rest](int64_t base) {
+    const int64_t above = rest / base, value = rest - above * base;
+    rest = above;
+    return value;
+  };
+  int64_t bundle_index = digit(plan.bundles), group = digit(plan.groups), stretch = digit(stretches), image = rest;
   for (int64_t task = begin; task < end;) {
-    const int64_t sequence = task / in_sequence;
-    const int64_t first = task % in_sequence;
     const int64_t count = smaller(end - task, in_sequence - first);
-    const int64_t bundle_index = sequence % plan.bundles;
-    const int64_t group = sequence / plan.bundles % plan.groups;
-    const int64_t image = sequence / plan.bundles / plan.groups;  // 0 if bundles are outside
-    Bundle bundle = make_bundle(plan, args, group, bundle_index, image);
-    bundle.input = input + image * plan.image_step + group * plan.in_blocks * plan.block_step;
-    run(bundle, first * plan.task_tiles, smaller((first + count) * plan.task_tiles, tiles));
+    const int64_t at = stretch * plan.stretch_tiles + first * plan.task_tiles;
+    const int64_t last = smaller(at + count * plan.task_tiles, tiles);
+    if (at < last) {  // the last stretch may be shorter
+      Bundle bundle = make_bundle(plan, args, group, bundle_index, image);
+      bundle.input = input + image * plan.image_step + group * plan.in_blocks * plan.block_step;
+      run(bundle, at, last);
+    }
     task += count;
+    first = 0;
+    if (++bundle_index < plan.bundles) continue;  // counted on: divisions take as long as a small tile
+    bundle_index = 0;
+    if (++group < plan.groups) continue;
+    group = 0;
+    if (++stretch < stretches) continue;
+    stretch = 0;
+    ++image;
   }
 }
 

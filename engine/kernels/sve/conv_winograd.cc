@@ -83,7 +83,7 @@ struct Ahead {
 
   /// `floats` of them, or `otherwise` when all are on their way.
   const float* next(int64_t floats, const float* otherwise) {
-    if (end - at < floats) return otherwise;
+    if (!kMachine.deep_window || end - at < floats) return otherwise;
     const float* stretch = at;
     at += floats;
     return stretch;

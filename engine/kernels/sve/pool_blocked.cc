@@ -98,13 +98,15 @@ void run_blocked(const PoolArgs& args, int64_t begin, int64_t end) {
   const PoolShape& s = args.shape;
   const Range inner = inner_outputs(s.in.width, s.out.width, s.kernel.width, s.stride.width, s.dilation.width, s.pad.width);
   const int64_t row_floats = s.in.width * kLanes;
+  const int64_t blocks = ceil_div(s.channels, kLanes), rows = s.out.depth * s.out.height;
   for (int64_t task = begin; task < end; ++task) {
-    const Row row = row_of(s, task);
-    const int64_t z = row.z * s.stride.depth - s.pad.depth;
-    const int64_t y = row.y * s.stride.height - s.pad.height;
+    const BlockRow at = block_row(task, blocks, rows);
+    const int64_t plane = at.image * blocks + at.block;
+    const int64_t z = at.row / s.out.height * s.stride.depth - s.pad.depth;
+    const int64_t y = at.row % s.out.height * s.stride.height - s.pad.height;
     Tile tile{};
-    tile.input = args.input + (((row.plane * s.in.depth + z) * s.in.height + y) * s.in.width - s.pad.width) * kLanes;
-    tile.output = args.output + task * s.out.width * kLanes;
+    tile.input = args.input + (((plane * s.in.depth + z) * s.in.height + y) * s.in.width - s.pad.width) * kLanes;
+    tile.output = args.output + (plane * rows + at.row) * s.out.width * kLanes;
     tile.planes = taps_inside(s.in.depth, s.kernel.depth, s.dilation.depth, z);
     tile.rows = taps_inside(s.in.height, s.kernel.height, s.dilation.height, y);
     tile.columns = {0, s.kernel.width};

@@ -40,4 +40,21 @@ constexpr Range inner_outputs(int64_t in, int64_t out, int64_t kernel, int64_t s
   return {begin, larger(begin, smaller(first.end, last.end))};
 }
 
+/// Rows of a stretch: their windows overlap, so they are best computed one after the other.
+inline constexpr int64_t kStretchRows = 8;
+
+/// A row of a blocked image.
+struct BlockRow {
+  int64_t image, block, row;
+};
+
+/// Which row a task is: images, then stretches of rows, then blocks, then rows of the stretch. Neighbouring tasks are neighbouring
+/// pixels, as in a direct convolution (conv_plan.h), so that a thread finds in its own cache what it wrote in the layer before.
+constexpr BlockRow block_row(int64_t task, int64_t blocks, int64_t rows) {
+  const int64_t image = task / (blocks * rows), in_image = task - image * blocks * rows;
+  const int64_t first = in_image / (blocks * kStretchRows) * kStretchRows, in_stretch = in_image - first * blocks;
+  const int64_t block = in_stretch / smaller(kStretchRows, rows - first);
+  return {image, block, first + in_stretch - block * smaller(kStretchRows, rows - first)};
+}
+
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::window
