@@ -87,7 +87,7 @@ std::string value_event(int64_t step, const Message& value) {
 
 }  // namespace
 
-Result<std::unique_ptr<EventWriter>> EventWriter::open(const std::string& directory) {
+Result<std::unique_ptr<EventWriter>> EventWriter::open(const std::string& directory, int64_t done) {
   if (::mkdir(directory.c_str(), 0777) != 0 && errno != EEXIST)
     return error("cannot make the directory '{}': {}", directory, std::strerror(errno));
   std::array<char, 256> host{};
@@ -104,6 +104,9 @@ Result<std::unique_ptr<EventWriter>> EventWriter::open(const std::string& direct
   if (file < 0) return error("cannot create '{}': {}", path, std::strerror(errno));
   std::unique_ptr<EventWriter> writer(new EventWriter(file, path));
   SV_TRY(writer->write_event(Message().text(3, "brain.Event:2").bytes()));
+  // Readers drop the earlier files' events from a session's first step on (TensorBoard's event_accumulator.py).
+  constexpr int64_t kStart = 1;
+  SV_TRY(writer->write_event(Message().number(2, done + 1).text(7, Message().number(1, kStart).bytes()).bytes()));
   return writer;
 }
 

@@ -3,7 +3,8 @@
 //   <dir>/events.out.tfevents.<seconds>.<host>.<process>     one file a run; several in a directory are shown as one
 //
 //   record:   length, 8 bytes | masked CRC32C of it | an Event message of that length | masked CRC32C of it
-//   Event:    wall_time = 1 (double), step = 2 (int64), file_version = 3 (string), summary = 5
+//   Event:    wall_time = 1 (double), step = 2 (int64), file_version = 3 (string), summary = 5, session_log = 7
+//   session_log: status = 1, of which 1 is START
 //   Summary:  value = 1, repeated: tag = 1 (string), simple_value = 2 (float), histo = 5
 //   histo:    min = 1, max = 2, num = 3, sum = 4, sum_squares = 5 (double), bucket_limit = 6, bucket = 7 (packed double)
 //
@@ -22,8 +23,9 @@ namespace svengine {
 /// Every record is one write, so a killed run loses at most the last one, which readers pass over. Not thread-safe.
 class EventWriter {
  public:
-  /// Makes the directory (its parent must be there) and a new file in it.
-  static Result<std::unique_ptr<EventWriter>> open(const std::string& directory);
+  /// Makes the directory (its parent must be there) and a new file in it for a run that comes after `done` steps. What earlier
+  /// files there say of later steps is declared void: a run that was killed does again what came after its last checkpoint.
+  static Result<std::unique_ptr<EventWriter>> open(const std::string& directory, int64_t done = 0);
   ~EventWriter();
   EventWriter(const EventWriter&) = delete;
   EventWriter& operator=(const EventWriter&) = delete;

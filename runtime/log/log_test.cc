@@ -106,7 +106,7 @@ TEST_CASE("events are framed and hold what was written") {
   const std::string runs = dir.path() + "/runs";
   std::string path;
   {
-    auto writer = std::move(EventWriter::open(runs)).value();
+    auto writer = std::move(EventWriter::open(runs, 299)).value();
     REQUIRE(writer->scalar("train/loss", 300, 0.625).ok());
     const std::vector<float> values{-1, 0, 0.5f, 1, 1, NAN};
     REQUIRE(writer->histogram("weights/conv1", 301, histogram_of(values, 4)).ok());
@@ -115,14 +115,15 @@ TEST_CASE("events are framed and hold what was written") {
   }
   CHECK_THAT(path, Contains("/events.out.tfevents."));
   const std::vector<std::string> events = events_of(path);
-  REQUIRE(events.size() == 3);
+  REQUIRE(events.size() == 4);
   CHECK(field(events[0], 3) == "brain.Event:2");
   CHECK(number_at<double>(field(events[0], 1), 0) > 1.6e9);
-  CHECK(field(events[1], 2) == "300");
-  const std::string scalar = field(field(events[1], 5), 1);
+  CHECK((field(events[1], 2) == "300" && field(field(events[1], 7), 1) == "1"));
+  CHECK(field(events[2], 2) == "300");
+  const std::string scalar = field(field(events[2], 5), 1);
   CHECK(field(scalar, 1) == "train/loss");
   CHECK(number_at<float>(field(scalar, 2), 0) == 0.625f);
-  const std::string value = field(field(events[2], 5), 1), histogram = field(value, 5);
+  const std::string value = field(field(events[3], 5), 1), histogram = field(value, 5);
   CHECK(field(value, 1) == "weights/conv1");
   const double expected[] = {-1, 1, 5, 1.5, 3.25};
   for (int f = 1; f <= 5; ++f) CHECK(number_at<double>(field(histogram, f), 0) == expected[f - 1]);

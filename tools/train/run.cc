@@ -105,7 +105,7 @@ Status TrainingRun::save() {
 
 Status TrainingRun::open_logs() {
   if (options_.log_dir.empty()) return {};
-  SV_ASSIGN(tensorboard_, EventWriter::open(options_.log_dir));
+  SV_ASSIGN(tensorboard_, EventWriter::open(options_.log_dir, trainer_->steps()));
   SV_ASSIGN(csv_, CsvLog::open((std::filesystem::path(options_.log_dir) / "training.csv").string(), kColumns, trainer_->steps()));
   SV_ASSIGN(steps_csv_,
             CsvLog::open((std::filesystem::path(options_.log_dir) / "steps.csv").string(), {"loss", "rate"}, trainer_->steps()));
