@@ -10,6 +10,9 @@
 namespace svengine {
 namespace {
 
+/// Of all nodes that compute gradients of this node's inputs, or of this value.
+std::string gradient_name(const std::string& name) { return name + ".gradient"; }
+
 bool is_real(const Value* value) {
   const DType type = value->type.dtype;
   return type == DType::f32 || type == DType::f64 || type == DType::f16 || type == DType::bf16;
@@ -56,6 +59,7 @@ Status Differentiator::seed(const GradientSeed& seed) {
     if (!shape.is_static() || element_count(*shape.concrete()) != 1)
       return error("'{}' is {}: without a gradient of its own a value to differentiate must have one element", seed.value->name(),
                    to_string(seed.value->type));
+    builder_.set_node_name(gradient_name(seed.value->name()));
     gradient = filled_like(builder_, seed.value, 1);
   } else if (contradicts(gradient->type, seed.value->type)) {
     return error("the gradient '{}' is {}, '{}' is {}", gradient->name(), to_string(gradient->type), seed.value->name(),
@@ -80,7 +84,7 @@ Value* Differentiator::total(Value* value) {
   if (found == parts_.end()) return nullptr;
   std::vector<Value*>& parts = found->second;
   Value* sum = parts[0];
-  for (size_t i = 1; i < parts.size(); ++i) sum = builder_.add("Add", {sum, parts[i]}, {}, value->name() + ".gradient");
+  for (size_t i = 1; i < parts.size(); ++i) sum = builder_.add("Add", {sum, parts[i]}, {}, gradient_name(value->name()));
   parts.assign(1, sum);
   return sum;
 }
@@ -94,6 +98,7 @@ Status Differentiator::differentiate(Node& node) {
   if (!node.op().gradient) return error("operator {} has no gradient, and one is needed through this node", node.op().name);
   std::vector<Value*> gradients;
   for (Value* v : node.outputs()) gradients.push_back(total(v));
+  builder_.set_node_name(gradient_name(node.name()));
   GradientContext context(node, builder_, std::move(gradients), std::move(wanted));
   SV_TRY(node.op().gradient(context));
   SV_TRY(builder_.status());
@@ -130,7 +135,10 @@ Result<std::vector<Value*>> add_gradients(Graph& graph, const OpRegistry& ops, s
   std::vector<Value*> out;
   for (Value* v : wanted) {
     Value* gradient = d.total(v);
-    if (!gradient && unreached == Unreached::zeros) gradient = filled_like(d.builder(), v, 0);
+    if (!gradient && unreached == Unreached::zeros) {
+      d.builder().set_node_name(gradient_name(v->name()));
+      gradient = filled_like(d.builder(), v, 0);
+    }
     out.push_back(gradient);
   }
   SV_TRY(d.builder().status());

@@ -9,6 +9,8 @@
 //
 // A gradient flows through floating-point values only. A value that several nodes use gets the sum of what each of them gives, in
 // the reverse order of the nodes. The order of all sums is fixed by the graph.
+//
+// All nodes of a rule are called after the node they differentiate, "conv1.gradient"; sums after the value they belong to.
 #pragma once
 #include <span>
 #include <string>

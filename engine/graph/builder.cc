@@ -15,6 +15,7 @@ Node* Builder::node(std::string_view domain, std::string_view op, std::vector<Va
     status_ = error("operator '{}' of domain '{}' is not known", op, domain.empty() ? "ai.onnx" : domain);
     return nullptr;
   }
+  if (name.empty()) name = node_name_;
   Node* n = graph_.add_node(*def, std::move(name), std::move(inputs), outputs, std::move(attributes), before_,
                             std::move(output_names));
   status_ = infer_types(*n);

@@ -28,6 +28,8 @@ class Builder {
   void output(Value* value, std::string name = {});
   /// New nodes go before this one (null: at the end).
   void set_position(Node* before) { before_ = before; }
+  /// What new nodes are called that are given no name (empty: as their operator).
+  void set_node_name(std::string name) { node_name_ = std::move(name); }
 
   Graph& graph() { return graph_; }
   const Status& status() const { return status_; }
@@ -40,6 +42,7 @@ class Builder {
   Graph& graph_;
   const OpRegistry& ops_;
   Node* before_ = nullptr;
+  std::string node_name_;
   Status status_;
 };
 

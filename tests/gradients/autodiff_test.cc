@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include "engine/graph/builder.h"
 #include "engine/graph/passes/pass.h"
 #include "engine/ops/registry.h"
@@ -69,6 +71,22 @@ TEST_CASE("a value of several uses gets the sum", "[autodiff]") {
   Value* y = n.b.add("Add", {n.b.add("Mul", {x, x}), n.b.add("Neg", {x})});
   n.differentiate({{n.sum(n.b.add("Add", {y, x}))}}, {x});
   CHECK(n.run({vector_of({1, -2, 5})}) == std::vector<Numbers>{{2, -4, 10}});
+}
+
+TEST_CASE("nodes are called after what they are the gradient of", "[autodiff]") {
+  Network n;
+  Value* x = n.input("x", {2, 3});
+  Value* w = n.input("w", {3, 4});
+  Value* y = n.b.add("Tanh", {n.b.add("MatMul", {x, w}, {}, "layer/product")}, {}, "layer/tanh");
+  Value* loss = n.b.add("ReduceSum", {n.b.add("Mul", {y, y}, {}, "square")}, make_attributes({{"keepdims", int64_t{0}}}), "loss");
+  const size_t forward = n.graph.snapshot().size();
+  n.differentiate({{loss}}, {x, w});
+  std::vector<std::string> names;
+  for (const Node* node : n.graph.snapshot()) names.push_back(node->name());
+  names.erase(names.begin(), names.begin() + static_cast<int64_t>(forward));
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  // The sum is that of y, which "layer/tanh" makes and "square" uses twice.
+  CHECK(names == std::vector<std::string>{"loss.gradient", "square.gradient", "layer/tanh.gradient", "layer/product.gradient"});
 }
 
 TEST_CASE("inner values have gradients, and what they are made from too", "[autodiff]") {
