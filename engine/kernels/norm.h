@@ -43,17 +43,18 @@ struct GroupNormArgs {
   float epsilon = 1e-5f;
 };
 
-/// y = activation(x * scale[c] + shift[c]): batch norm at inference, with scale = gamma / sqrt(var + epsilon) and
-/// shift = beta - mean * scale.
+/// y = activation(x * scale[c] + shift[c] + residual): batch norm once its statistics are known, with scale = gamma / sqrt(var +
+/// epsilon) and shift = beta - mean * scale.
 struct ChannelAffineArgs {
   const float* x = nullptr;
   float* y = nullptr;
   const float* scale = nullptr;  // [channels]
   const float* shift = nullptr;  // [channels]
   int64_t batch = 0, channels = 0, spatial = 0;
-  // x and y are [batch][ceil(channels / lanes)][spatial][lanes]; padding lanes are written activation(0).
+  // x and y are [batch][ceil(channels / lanes)][spatial][lanes]; padding lanes are written activation(0 + residual).
   bool blocked = false;
   ActivationArgs activation;
+  const float* residual = nullptr;  // laid out like x; added after the rounding of x * scale + shift. Null: none. y may be it
 };
 
 /// y = x / (bias + alpha / size * sum of x^2 over the channels c - floor((size - 1) / 2) .. c + ceil((size - 1) /

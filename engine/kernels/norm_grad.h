@@ -7,6 +7,12 @@
 //                                      training:   dx = scale inv_std (dy - dbias / m - h dscale / m),  m = batch * spatial
 //                                      inference:  dx = scale inv_std dy
 //
+// Behind a batch norm there may be a Relu, y = max(norm(x) + residual, 0). The dy of the formulas is then what the Relu lets
+// through of the gradient of y: all where y > 0 (or NaN), else 0. That is done as the gradient is read, without a pass of its own:
+//
+//   without a residual   y > 0 where x scale' + shift' > 0: neither y nor the masked gradient is ever in memory
+//   with one             the first kernel reads y and writes the masked gradient, the residual's, which the second one reads
+//
 // Sums are blocked and compensated along lines, in an order fixed by the shape. dx may be dy; otherwise nothing may overlap.
 #pragma once
 #include <cstdint>
@@ -29,8 +35,8 @@ struct RowNormGradArgs {
   int64_t rows_each = 1;
 };
 
-/// sums[b][0][c] = sum dy (x - mean[c]) inv_std[c] and sums[b][1][c] = sum dy, of every image; added up over b these are dscale and
-/// dbias.
+/// sums[b][0][c] = sum dy (x - mean[c]) inv_std[c] and sums[b][1][c] = sum dy, of every image; added up over b these are dscale
+/// and dbias. A Relu behind the norm is there when either `scale` or `y` is.
 struct ChannelGradSumsArgs {
   const float* x = nullptr;        // [batch, channels, spatial], or [batch][ceil(channels / lanes)][spatial][lanes] where blocked
   const float* dy = nullptr;       // likewise
@@ -39,18 +45,25 @@ struct ChannelGradSumsArgs {
   float* sums = nullptr;           // [batch][2][channels, rounded up to whole blocks where blocked]
   int64_t batch = 0, channels = 0, spatial = 0;
   bool blocked = false;
+  const float* scale = nullptr;    // [channels]: what channel_affine (norm.h) computed y = max(x scale + shift, 0) with
+  const float* shift = nullptr;    // [channels]
+  const float* y = nullptr;        // laid out like x
+  const float* dy_more = nullptr;  // like x, with `y` only: the gradient of y is dy + dy_more; null: dy
+  float* masked = nullptr;         // like x, with `y` only: that gradient where y > 0, else 0; may be dy or dy_more
 };
 
 /// dx = a[c] dy + b[c] x + k[c]: what is left of batch norm's gradient once the sums are known. Padding lanes of blocks become 0.
 struct ChannelGradArgs {
-  const float* x = nullptr;  // layouts as above
-  const float* dy = nullptr;
+  const float* x = nullptr;   // layouts as above
+  const float* dy = nullptr;  // what the sums were taken of: `masked` where that was written
   float* dx = nullptr;
   const float* a = nullptr;
   const float* b = nullptr;
   const float* k = nullptr;
   int64_t batch = 0, channels = 0, spatial = 0;
   bool blocked = false;
+  const float* scale = nullptr;  // [channels]: as above; dy counts where x scale + shift > 0
+  const float* shift = nullptr;  // [channels]
 };
 
 }  // namespace svengine::kernels

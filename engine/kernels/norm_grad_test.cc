@@ -50,35 +50,103 @@ struct Planes {
   }
 };
 
-void check_channels(const KernelTable& set, int64_t batch, int64_t channels, int64_t spatial, bool blocked) {
-  const Planes planes{channels, spatial, blocked ? set.lanes : 1};
-  const int64_t count = batch * planes.stored() * spatial;
-  Buffer x = random_buffer(count, 1), dy = random_buffer(count, 2), mean = random_buffer(channels, 3),
-         spread = random_buffer(channels, 4, 0.5f, 2), shift = random_buffer(channels, 5);
-  Buffer sums(static_cast<size_t>(batch * 2 * planes.stored())), dx(x.size());
-  run_tasks(set.gradient->channel_sums,
-            ChannelGradSumsArgs{x.data(), dy.data(), mean.data(), spread.data(), sums.data(), batch, channels, spatial, blocked});
-  // dx = a dy + b x + k.
-  const ChannelGradArgs args{x.data(),     dy.data(), dx.data(), mean.data(), spread.data(),
-                             shift.data(), batch,     channels,  spatial,     blocked};
-  run_tasks(set.gradient->channel, args);
-  INFO(set.name << " batch " << batch << " spatial " << spatial << " blocked " << blocked);
-  for (int64_t b = 0; b < batch; ++b)
-    for (int64_t c = 0; c < channels; ++c) {
-      double dscale = 0, dbias = 0, scale_magnitude = 0, bias_magnitude = 0;
-      for (int64_t i = 0; i < spatial; ++i) {
-        const size_t at = planes.at(b, c, i);
-        const double product = dy[at] * (double(x[at]) - mean[c]) * spread[c];
-        dscale += product, scale_magnitude += std::fabs(product);
-        dbias += dy[at], bias_magnitude += std::fabs(dy[at]);
-        const double first = double(mean[c]) * dy[at], second = double(spread[c]) * x[at], third = shift[c];
-        REQUIRE(std::fabs(dx[at] - (first + second + third)) <=
-                3 * 0x1p-24 * (std::fabs(first) + std::fabs(second) + std::fabs(third)));
-      }
-      REQUIRE(std::fabs(sums[(b * 2) * planes.stored() + c] - dscale) <= 8 * 0x1p-24 * scale_magnitude);
-      REQUIRE(std::fabs(sums[(b * 2 + 1) * planes.stored() + c] - dbias) <= 8 * 0x1p-24 * bias_magnitude);
+/// The Relu behind a norm: none, seen from the norm, seen from its result, which may get two gradients.
+enum class Relu { kNone, kFromNorm, kFromResult, kFromResultOfTwo };
+
+struct ChannelCase {
+  int64_t batch, channels, spatial;
+  bool blocked;
+  Relu relu = Relu::kNone;
+};
+
+/// A random problem, and in `passed` what the Relu lets pass.
+struct ChannelData {
+  Planes planes;
+  Buffer x, dy, more, y, mean, spread, shift, scale_of_norm, shift_of_norm, sums, dx, masked, passed;
+
+  ChannelData(const ChannelCase& c, int lanes)
+      : planes{c.channels, c.spatial, c.blocked ? lanes : 1},
+        x(random(c, 1)),
+        dy(random(c, 2)),
+        more(random(c, 6)),
+        y(random(c, 7)),
+        mean(random_buffer(c.channels, 3)),
+        spread(random_buffer(c.channels, 4, 0.5f, 2)),
+        shift(random_buffer(c.channels, 5)),
+        scale_of_norm(random_buffer(c.channels, 8)),
+        shift_of_norm(random_buffer(c.channels, 9)),
+        sums(static_cast<size_t>(c.batch * 2 * planes.stored())),
+        dx(x.size()),
+        masked(x.size()),
+        passed(x.size()) {
+    y[y.size() / 2] = std::numeric_limits<float>::quiet_NaN();
+    if (y.size() > 4) y[1] = 0.0f, y[2] = -0.0f;
+    for (size_t i = 0; i < passed.size(); ++i) {
+      const auto lanes_each = static_cast<size_t>(planes.lanes), blocks = static_cast<size_t>(planes.stored()) / lanes_each;
+      const size_t channel = i / (static_cast<size_t>(c.spatial) * lanes_each) % blocks * lanes_each + i % lanes_each;
+      const bool padding = channel >= static_cast<size_t>(c.channels);
+      float result = c.relu == Relu::kNone ? 1 : y[i];
+      if (c.relu == Relu::kFromNorm) result = padding ? 0 : std::fma(x[i], scale_of_norm[channel], shift_of_norm[channel]);
+      passed[i] = result <= 0 ? 0.0f : c.relu == Relu::kFromResultOfTwo ? dy[i] + more[i] : dy[i];
     }
-  REQUIRE((sums.intact() && dx.intact()));
+  }
+  Buffer random(const ChannelCase& c, unsigned seed) const { return random_buffer(c.batch * planes.stored() * c.spatial, seed); }
+};
+
+ChannelGradSumsArgs sums_args(const ChannelCase& c, ChannelData& d) {
+  ChannelGradSumsArgs args{d.x.data(), d.dy.data(), d.mean.data(), d.spread.data(), d.sums.data(),
+                           c.batch,    c.channels,  c.spatial,     c.blocked};
+  if (c.relu == Relu::kFromNorm) args.scale = d.scale_of_norm.data(), args.shift = d.shift_of_norm.data();
+  if (c.relu == Relu::kFromResult || c.relu == Relu::kFromResultOfTwo) args.y = d.y.data(), args.masked = d.masked.data();
+  if (c.relu == Relu::kFromResultOfTwo) args.dy_more = d.more.data();
+  return args;
+}
+
+/// dx = a dy + b x + k.
+ChannelGradArgs dx_args(const ChannelCase& c, ChannelData& d) {
+  ChannelGradArgs args{d.x.data(),     d.dy.data(), d.dx.data(), d.mean.data(), d.spread.data(),
+                       d.shift.data(), c.batch,     c.channels,  c.spatial,     c.blocked};
+  if (c.relu == Relu::kFromNorm) args.scale = d.scale_of_norm.data(), args.shift = d.shift_of_norm.data();
+  if (c.relu == Relu::kFromResult || c.relu == Relu::kFromResultOfTwo) args.dy = d.masked.data();
+  return args;
+}
+
+void compare_channel(const ChannelCase& c, const ChannelData& d, int64_t image, int64_t channel) {
+  double dscale = 0, dbias = 0, scale_magnitude = 0, bias_magnitude = 0;
+  for (int64_t i = 0; i < c.spatial; ++i) {
+    const size_t at = d.planes.at(image, channel, i);
+    const double product = d.passed[at] * (double(d.x[at]) - d.mean[channel]) * d.spread[channel];
+    dscale += product, scale_magnitude += std::fabs(product);
+    dbias += d.passed[at], bias_magnitude += std::fabs(d.passed[at]);
+    const double first = double(d.mean[channel]) * d.passed[at], second = double(d.spread[channel]) * d.x[at];
+    const double third = d.shift[channel], magnitude = std::fabs(first) + std::fabs(second) + std::fabs(third);
+    REQUIRE(std::fabs(d.dx[at] - (first + second + third)) <= 3 * 0x1p-24 * magnitude);
+  }
+  const int64_t stored = d.planes.stored();
+  REQUIRE(std::fabs(d.sums[(image * 2) * stored + channel] - dscale) <= 8 * 0x1p-24 * scale_magnitude);
+  REQUIRE(std::fabs(d.sums[(image * 2 + 1) * stored + channel] - dbias) <= 8 * 0x1p-24 * bias_magnitude);
+}
+
+void check_channels(const KernelTable& set, const ChannelCase& c) {
+  ChannelData d(c, set.lanes);
+  ChannelGradSumsArgs sums = sums_args(c, d);
+  run_tasks(set.gradient->channel_sums, sums);
+  ChannelGradArgs args = dx_args(c, d);
+  run_tasks(set.gradient->channel, args);
+  INFO(set.name << " batch " << c.batch << " spatial " << c.spatial << " blocked " << c.blocked << " Relu " << int(c.relu));
+  for (int64_t b = 0; b < c.batch; ++b)
+    for (int64_t channel = 0; channel < c.channels; ++channel) compare_channel(c, d, b, channel);
+  if (sums.masked) REQUIRE(same_values(d.masked.data(), d.passed.data(), d.passed.size()));
+  REQUIRE((d.sums.intact() && d.dx.intact() && d.masked.intact()));
+  // In place.
+  if (sums.masked) {
+    sums.masked = c.relu == Relu::kFromResultOfTwo ? d.more.data() : d.dy.data();
+    run_tasks(set.gradient->channel_sums, sums);
+    REQUIRE(same_values(sums.masked, d.passed.data(), d.passed.size()));
+  }
+  args.dx = sums.masked ? d.masked.data() : d.dy.data();
+  run_tasks(set.gradient->channel, args);
+  REQUIRE(same_values(args.dx, d.dx.data(), d.dx.size()));
 }
 
 }  // namespace
@@ -92,12 +160,12 @@ TEST_CASE("layer norm backward", "[gradient]") {
   }
 }
 
-TEST_CASE("batch norm backward", "[gradient]") {
-  for (const KernelTable* set : available_kernel_sets()) {
-    for (const bool blocked : {false, true}) {
-      for (const int64_t spatial : {1, 2, 15, 16, 49, 65, 1000}) check_channels(*set, 3, 5, spatial, blocked);
-      check_channels(*set, 1, 1, 20000, blocked);
-      check_channels(*set, 40, 19, 1, blocked);
-    }
-  }
+TEST_CASE("batch norm backward, with and without a Relu behind it", "[gradient]") {
+  for (const KernelTable* set : available_kernel_sets())
+    for (const bool blocked : {false, true})
+      for (const Relu relu : {Relu::kNone, Relu::kFromNorm, Relu::kFromResult, Relu::kFromResultOfTwo}) {
+        for (const int64_t spatial : {1, 2, 15, 16, 49, 65, 1000}) check_channels(*set, {3, 5, spatial, blocked, relu});
+        check_channels(*set, {1, 1, 20000, blocked, relu});
+        check_channels(*set, {40, 19, 1, blocked, relu});
+      }
 }

@@ -171,19 +171,25 @@ TEST_CASE("channel scale and shift with every activation, plain and blocked") {
           const ActivationArgs activation{static_cast<Activation>(kind), kind == int(Activation::kClip) ? -0.5f : 0.1f,
                                           0.5f};
           Buffer scale = random_buffer(channels, 1), shift = random_buffer(channels, 2);
-          for (bool blocked : {false, true}) {
+          for (int variant = 0; variant < 4; ++variant) {
+            const bool blocked = variant % 2, added = variant / 2;
             const int64_t total = batch * (blocked ? blocks * lanes : channels) * spatial;
-            Buffer x = random_buffer(total, 3, 0, 3), y(total);
-            run_tasks(set.norm->channel_affine, ChannelAffineArgs{x.data(), y.data(), scale.data(), shift.data(), batch,
-                                                                  channels, spatial, blocked, activation});
+            Buffer x = random_buffer(total, 3, 0, 3), residual = random_buffer(added ? total : 0, 4), y(total);
+            ChannelAffineArgs args{x.data(), y.data(), scale.data(), shift.data(), batch, channels, spatial, blocked, activation};
+            args.residual = added ? residual.data() : nullptr;
+            run_tasks(set.norm->channel_affine, args);
             for (int64_t i = 0; i < total; ++i) {
               const int64_t c = blocked ? i / (spatial * lanes) % blocks * lanes + i % lanes : i / spatial % channels;
-              const double want = reference_activation(
-                  c < channels ? std::fma(double{x[i]}, double{scale[c]}, double{shift[c]}) : 0, activation);
+              const double normed = c < channels ? std::fma(double{x[i]}, double{scale[c]}, double{shift[c]}) : 0;
+              const double want = reference_activation(normed + (added ? residual[i] : 0), activation);
               INFO(set.name << " activation " << kind << " x " << x[i]);
               REQUIRE(std::fabs(y[i] - want) <= 1e-6 * std::max(1.0, std::fabs(want)));
             }
             REQUIRE(y.intact());
+            if (!added) continue;
+            args.y = residual.data();
+            run_tasks(set.norm->channel_affine, args, 1);
+            REQUIRE(same_values(residual.data(), y.data(), y.size()));
           }
         }
       }

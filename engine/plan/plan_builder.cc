@@ -145,7 +145,7 @@ Buffer PlanBuilder::output_buffer(const Value* value) {
 
 bool PlanBuilder::try_overwrite(const Node& node) {
   const Value *in = node.input(0), *out = node.output();
-  if (!node.op().may_overwrite || node.outputs().size() != 1 || buffers_.count(out) || !in || in->is_constant()) return false;
+  if (!node.op().may_overwrite || buffers_.count(out) || !in || in->is_constant()) return false;
   if (in->type.block != out->type.block || stored_bytes(in->type) != stored_bytes(out->type)) return false;
   const Buffer source = buffers_.at(in);
   if (plan_->slots[static_cast<size_t>(source.base)].kind != SlotKind::arena) return false;

@@ -227,6 +227,15 @@ Arrays batch_norm(const Node& node, const Arrays& in) {
   return {y};
 }
 
+Arrays batch_norm_relu(const Node& node, const Arrays& in) {
+  Arrays out = batch_norm(node, in);
+  for (size_t i = 0; i < out[0].v.size(); ++i) {
+    double& y = out[0].v[i];
+    y = std::max(y + (in.size() > 5 && !in[5].v.empty() ? in[5].v[i] : 0), 0.0);
+  }
+  return out;
+}
+
 /// Cross entropy of log-probabilities [N, C, d...], reduced as the node says.
 Arrays nll(const Node& node, const Arrays& in) {
   const Array &x = in[0], &labels = in[1];
@@ -286,6 +295,7 @@ Arrays resize(const Node& node, const Arrays& in) {
 
 constexpr std::pair<std::string_view, Formula> kFormulas[] = {
     {"AveragePool", average_pool},
+    {"BatchNormRelu", batch_norm_relu},
     {"BatchNormalization", batch_norm},
     {"Cast", cast},
     {"Celu", celu},

@@ -32,11 +32,13 @@ bool is_real(DType t) { return t == DType::f32 || t == DType::f64 || t == DType:
 /// Operators of which only output 0 has a gradient: the others are by-products.
 bool only_first_output(const OpDef& op) {
   const std::string_view name = op.name;
-  return name == "BatchNormalization" || name == "LayerNormalization" || name == "SoftmaxCrossEntropyLoss";
+  return name.starts_with("BatchNorm") || name == "LayerNormalization" || name == "SoftmaxCrossEntropyLoss";
 }
 
-/// BatchNormalization's running statistics are updated, not trained.
-bool is_statistic(const OpDef& op, size_t input) { return op.name == std::string_view("BatchNormalization") && input >= 3; }
+/// A batch norm's running statistics are updated, not trained.
+bool is_statistic(const OpDef& op, size_t input) {
+  return std::string_view(op.name).starts_with("BatchNorm") && (input == 3 || input == 4);
+}
 
 /// What a rule refuses by name, which is checked instead.
 bool is_refused(const OpDef& op, const Attributes& attributes) {

@@ -1,9 +1,9 @@
 // Gives convolutional stretches of a network the channel-blocked layout NCHWc, with reorders only at its borders.
 //
 // One walk in order. A node that prefers blocks gets its data inputs blocked (a Reorder is put in front of a plain one) and its
-// output is blocked, unless it is a sum over pixels. A node that works element by element follows its inputs: blocked when one
-// of them is, as long as all tensors among them have the same shape. Every other node gets plain inputs. One value is reordered
-// at most once in each direction: the copies are remembered.
+// output is blocked, with others of the same type, unless it is a sum over pixels. A node that works element by element follows its
+// inputs: blocked when one of them is, as long as all tensors among them have the same shape. Every other node gets plain inputs. One
+// value is reordered at most once in each direction: the copies are remembered.
 //
 //   image ─> Conv ─> Relu ─> MaxPool ─> ... ─> GlobalAveragePool ─> Reorder ─> Flatten ─> Gemm
 //   plain    └───────────── blocked ──────────────────────────────┘            plain
@@ -47,7 +47,9 @@ class BlockLayout {
     make_input_blocked(node, 0);
     for (int i : op.blocked_inputs)
       if (node.input(static_cast<size_t>(i))) make_input_blocked(node, static_cast<size_t>(i));
-    node.output()->type.block = op.writes_plain ? 0 : block_;
+    const Type plain = node.output()->type;
+    for (Value* out : node.outputs())
+      if (out && out->type == plain) out->type.block = op.writes_plain ? 0 : block_;
   }
 
   void make_input_blocked(Node& node, size_t input) {

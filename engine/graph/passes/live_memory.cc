@@ -26,7 +26,7 @@ int LiveMemory::shared_with(const Node& node, int position) const {
   const Value *in = node.input(0), *out = node.output();
   const int storage = in ? storage_of(in) : -1;
   if (storage < 0 || node.op().is_view) return storage;
-  if (!node.op().may_overwrite || node.outputs().size() != 1 || results_.count(out)) return -1;
+  if (!node.op().may_overwrite || results_.count(out)) return -1;
   if (in->type.block != out->type.block || stored_bytes(in->type) != stored_bytes(out->type)) return -1;
   for (const Value* v : node.inputs())
     if (v && storage_of(v) == storage && !(v->type == in->type)) return -1;

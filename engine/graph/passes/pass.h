@@ -59,6 +59,8 @@ Status recognise_gelu(Graph& graph, const PassContext& context);
 Status recognise_attention(Graph& graph, const PassContext& context);
 Status fuse_conv_norm(Graph& graph, const PassContext& context);
 Status fuse_norm(Graph& graph, const PassContext& context);
+Status fuse_norm_relu(Graph& graph, const PassContext& context);
+Status fuse_norm_grad(Graph& graph, const PassContext& context);
 Status fuse_conv(Graph& graph, const PassContext& context);
 Status fuse_mat_mul(Graph& graph, const PassContext& context);
 Status block_layout(Graph& graph, const PassContext& context);

@@ -16,6 +16,7 @@ constexpr Pass kPipeline[] = {
     {"attention", Stage::plan, "needs concrete shapes; before MatMul takes its neighbours", recognise_attention},
     {"conv_norm", Stage::both, "batch norm disappears into weights, which frees the place after the convolution", fuse_conv_norm},
     {"norm", Stage::plan, "a norm that is still there has no convolution to go into, at any shape", fuse_norm},
+    {"norm_grad", Stage::plan, "after `common`: a sum of gradients that something else reads too must stay", fuse_norm_grad},
     {"conv", Stage::both, "residual and activation in the epilogue save two passes over memory", fuse_conv},
     {"mat_mul", Stage::plan, "after attention, which looks for bare products", fuse_mat_mul},
     {"dead", Stage::both, "what folding and fusing left without users", remove_dead_nodes},
@@ -26,8 +27,8 @@ constexpr Pass kPipeline[] = {
 
 /// What comes before differentiation: patterns become operators that have a gradient of their own, which takes one pass over
 /// memory where the pieces' gradients take ten. Nothing that mixes weights or hides a value that a rule needs.
-constexpr Status (*kBeforeGradients[])(Graph&, const PassContext&) = {remove_identities, fold_constants, merge_common_nodes,
-                                                                      recognise_layer_norm, recognise_gelu, remove_dead_nodes};
+constexpr Status (*kBeforeGradients[])(Graph&, const PassContext&) = {
+    remove_identities, fold_constants, merge_common_nodes, recognise_layer_norm, recognise_gelu, fuse_norm_relu, remove_dead_nodes};
 
 }  // namespace
 

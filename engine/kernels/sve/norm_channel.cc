@@ -17,7 +17,7 @@ TaskCut affine_cut(const ChannelAffineArgs& args) {
   return TaskCut(args.batch * planes(args.channels, args.blocked), args.blocked ? args.spatial * kLanes : args.spatial);
 }
 
-template <Activation kKind>
+template <Activation kKind, bool kResidual>
 void affine_planes(const ChannelAffineArgs& args, int64_t begin, int64_t end) {
   const int64_t per_image = planes(args.channels, args.blocked);
   const int64_t n = args.blocked ? args.spatial * kLanes : args.spatial;
@@ -27,9 +27,11 @@ void affine_planes(const ChannelAffineArgs& args, int64_t begin, int64_t end) {
     const vf scale = args.blocked ? vf(svld1(lanes, args.scale + c)) : vdup(args.scale[c]);
     const vf shift = args.blocked ? vf(svld1(lanes, args.shift + c)) : vdup(args.shift[c]);
     const float* x = args.x + plane * n;
+    [[maybe_unused]] const float* residual = args.residual + (kResidual ? plane * n : 0);
     float* y = args.y + plane * n;
     for_each_vector<4>(n, [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA {
-      const vf v = vfma(svld1(p, x + i), scale, shift);
+      vf v = vfma(svld1(p, x + i), scale, shift);
+      if constexpr (kResidual) v = vadd(v, svld1(p, residual + i));
       svst1(p, y + i, apply_activation<kKind>(v, args.activation));
     });
   }
@@ -75,7 +77,12 @@ int64_t channel_affine_tasks(const ChannelAffineArgs& args) noexcept { return af
 void channel_affine_run(const ChannelAffineArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const TaskCut cut = affine_cut(args);
   const int64_t first = cut.begin(begin), last = cut.begin(end);
-  dispatch_activation(args.activation.kind, [&]<Activation kKind>() { affine_planes<kKind>(args, first, last); });
+  dispatch_activation(args.activation.kind, [&]<Activation kKind>() {
+    if (args.residual)
+      affine_planes<kKind, true>(args, first, last);
+    else
+      affine_planes<kKind, false>(args, first, last);
+  });
 }
 
 int64_t channel_moments_tasks(const ChannelMomentsArgs& args) noexcept { return moments_cut(args).tasks(); }

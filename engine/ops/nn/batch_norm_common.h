@@ -1,13 +1,36 @@
-// What batch norm and its gradient make of the sums that their kernels take image by image.
+// What BatchNormalization, BatchNormRelu and their gradient share.
 #pragma once
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/base/memory.h"
+#include "engine/graph/gradient.h"
+#include "engine/kernels/activation.h"
 #include "engine/ops/lowering.h"
 
 namespace svengine::ops {
+
+/// Outputs of the training form behind Y and the running statistics, which only gradients ask for: the mean and (biased)
+/// variance of the batch.
+inline constexpr size_t kBatchMean = 3, kBatchVariance = 4;
+
+/// Inputs X, scale, B, input_mean, input_var (further ones are not looked at); outputs Y and, in training, up to four per channel.
+Status infer_batch_norm(InferContext& c);
+
+/// Y = activation(norm(X) + residual), and the statistics that are asked for.
+Status lower_batch_norm(LowerContext& c, Buffer residual, const kernels::ActivationArgs& activation);
+
+/// The gradients of inputs 0 to 2 by BatchNormGrad, `relu` being its inputs behind the first five, and that of input `residual`
+/// where given. Refused where a statistic is to be trained or differentiated.
+Status batch_norm_gradient(GradientContext& c, const std::vector<Value*>& relu = {}, std::optional<size_t> residual = {});
+
+/// A step: scale' = scale / sqrt(variance + epsilon), shift = bias - mean scale', per channel in double, rounded to table[0][i]
+/// and table[1][i] of [2][channels]. Whoever has the same inputs gets the same bits.
+void emit_scale_and_shift(LowerContext& c, Buffer scale, Buffer bias, Buffer mean, Buffer variance, Buffer table,
+                          int64_t channels);
 
 /// Channels of an image as stored: whole blocks where blocked.
 template <class Args>

@@ -1,5 +1,9 @@
 // svengine.BatchNormGrad: the gradients of BatchNormalization's X, scale and bias. Inputs: dy, X, scale, and the mean and
 // (biased) variance that the forward pass normalised with: the batch's own with training = 1, which then depend on X.
+//
+// Of BatchNormRelu there is one more input, from which it is seen where the Relu lets dy pass:
+//   input 5, bias: without a residual, computed from X as the forward pass did
+//   input 6, Y: with one. Output 3 is then the residual's gradient, and input 7, optional, is added to dy
 #include <cmath>
 
 #include "engine/kernels/gradient.h"
@@ -11,23 +15,40 @@
 namespace svengine::ops {
 namespace {
 
+constexpr size_t kBias = 5, kY = 6, kMore = 7;  // inputs
+constexpr size_t kMasked = 3;                    // output
+
 Status infer(InferContext& c) {
-  static constexpr const char* kNames[] = {"dy", "X", "scale", "mean", "variance"};
-  SV_TRY(require_dtype(c, 0, kNames[0], {DType::f32}));
-  SV_TRY(require_dtype(c, 1, kNames[1], {DType::f32}));
+  static constexpr const char* kNames[] = {"dy", "X", "scale", "mean", "variance", "bias", "Y", "further dy"};
   SV_TRY(require_rank_at_least(c, 1, kNames[1], 2));
-  for (size_t i = 2; i < 5; ++i) SV_TRY(require_per_channel(c, i, kNames[i]));
+  for (const size_t i : {size_t{0}, size_t{1}, kY, kMore}) {
+    if (!c.has_input(i)) continue;
+    SV_TRY(require_dtype(c, i, kNames[i], {DType::f32}));
+    if (c.shape(i).is_static() && c.shape(1).is_static() && !(c.shape(i) == c.shape(1)))
+      return error("{} is {}, X is {}; need one shape", kNames[i], to_string(c.shape(i)), to_string(c.shape(1)));
+  }
+  for (size_t i = 2; i <= kBias; ++i)
+    if (c.has_input(i)) SV_TRY(require_per_channel(c, i, kNames[i]));
+  if (c.has_input(kY) && c.has_input(kBias)) return error("both bias and Y say what passes the Relu; need one");
+  if (c.has_input(kY) != c.has_output(kMasked))
+    return error("the residual's gradient, output {}, needs Y, and Y asks for it", kMasked);
+  if (c.has_input(kMore) && !c.has_input(kY)) return error("a second dy needs Y");
   c.set(0, c.type(1));
   c.set(1, c.type(2));
   c.set(2, c.type(2));
+  c.set(kMasked, c.type(1));
   return {};
 }
 
-/// What the kernels read besides x and dy: [4][channels] of inv_std, a, b, k with dx = a dy + b x + k.
+/// What the kernels read besides x and dy: [6][channels] of inv_std, a, b, k with dx = a dy + b x + k, and the forward pass's
+/// scale and shift.
 struct Tables {
   Buffer buffer;
   int64_t channels;
+  bool relu;  // is seen from scale and shift
   const float* at(const Run& run, int64_t i) const { return run.get<const float>(buffer) + i * channels; }
+  const float* scale(const Run& run) const { return relu ? at(run, 4) : nullptr; }
+  const float* shift(const Run& run) const { return relu ? at(run, 5) : nullptr; }
 };
 
 void emit_sums(LowerContext& c, const kernels::ChannelGradSumsArgs& args, const Tables& tables, Buffer sums) {
@@ -37,13 +58,19 @@ void emit_sums(LowerContext& c, const kernels::ChannelGradSumsArgs& args, const 
       run.get<float>(tables.buffer)[i] = static_cast<float>(1 / std::sqrt(run.get<float>(variance)[i] + epsilon));
     return nullptr;
   });
+  const Buffer scale_and_shift{tables.buffer.base, tables.buffer.offset + 4 * tables.channels * 4};
+  if (tables.relu) emit_scale_and_shift(c, c.in(2), c.in(kBias), c.in(3), c.in(4), scale_and_shift, tables.channels);
   emit_kernel(c, "batch_norm_grad_sums", c.kernels().gradient->channel_sums, args,
-              [tables, sums, dy = c.in(0), x = c.in(1), mean = c.in(3)](kernels::ChannelGradSumsArgs& a, const Run& run) {
+              [tables, sums, dy = c.in(0), x = c.in(1), mean = c.in(3), y = c.in(kY), more = c.in(kMore), masked = c.out(kMasked)](
+                  kernels::ChannelGradSumsArgs& a, const Run& run) {
                 a.dy = run.get<const float>(dy);
                 a.x = run.get<const float>(x);
                 a.mean = run.get<const float>(mean);
                 a.inv_std = tables.at(run, 0);
                 a.sums = run.get<float>(sums);
+                a.scale = tables.scale(run), a.shift = tables.shift(run);
+                a.y = run.get<const float>(y), a.dy_more = run.get<const float>(more);
+                a.masked = run.get<float>(masked);
               });
 }
 
@@ -85,7 +112,7 @@ void emit_coefficients(LowerContext& c, const Tables& tables, double count) {
 Status lower(LowerContext& c) {
   const Dims dims = c.in_dims(1);
   const int64_t batch = dims[0], channels = dims[1], spatial = element_count(std::span(dims).subspan(2));
-  const Tables tables{c.temporary(4 * channels * 4), channels};
+  const Tables tables{c.temporary(6 * channels * 4), channels, c.has_input(kBias)};
   kernels::ChannelGradSumsArgs shape;
   shape.batch = batch, shape.channels = channels, shape.spatial = spatial;
   shape.blocked = c.in_type(1).block > 0;
@@ -97,11 +124,13 @@ Status lower(LowerContext& c) {
   args.batch = batch, args.channels = channels, args.spatial = spatial;
   args.blocked = shape.blocked;
   emit_kernel(c, "batch_norm_grad", c.kernels().gradient->channel, args,
-              [tables, dy = c.in(0), x = c.in(1), dx = c.out()](kernels::ChannelGradArgs& a, const Run& run) {
+              [tables, dy = c.has_output(kMasked) ? c.out(kMasked) : c.in(0), x = c.in(1), dx = c.out()](kernels::ChannelGradArgs& a,
+                                                                                                        const Run& run) {
                 a.dy = run.get<const float>(dy);
                 a.x = run.get<const float>(x);
                 a.dx = run.get<float>(dx);
                 a.a = tables.at(run, 1), a.b = tables.at(run, 2), a.k = tables.at(run, 3);
+                a.scale = tables.scale(run), a.shift = tables.shift(run);
               });
   return {};
 }
@@ -117,16 +146,20 @@ OpDef define_batch_norm_grad() {
   return {
       .name = "BatchNormGrad",
       .domain = kInternalDomain,
-      .inputs = {5, 5},
-      .outputs = {3, 3},
+      .inputs = {5, 8},
+      .outputs = {3, 4},
       .attributes = {{"epsilon", AttributeKind::real, false, 1e-5f}, {"training", AttributeKind::integer, false, int64_t{0}}},
       .infer = infer,
       .lower = lower,
+      .may_overwrite = true,
       .blocked = BlockedLayout::prefers,
       .can_block = can_block,
-      .blocked_inputs = {1},
+      .blocked_inputs = {1, kY, kMore},
       .samples = {{.inputs = {f32({2, 5, 7, 3}), f32({2, 5, 7, 3}), f32({5}), f32({5}), f32({5}, 0.5, 2)}, .outputs = 3},
                   {.inputs = {f32({3, 18}), f32({3, 18}), f32({18}), f32({18}), f32({18}, 0.5, 2)},
+                   .attributes = {{"training", integer(1)}},
+                   .outputs = 3},
+                  {.inputs = {f32({2, 5, 4, 3}), f32({2, 5, 4, 3}), f32({5}), f32({5}), f32({5}, 0.5, 2), f32({5})},
                    .attributes = {{"training", integer(1)}},
                    .outputs = 3}},
   };

@@ -1,0 +1,61 @@
+// svengine.BatchNormRelu: Y = max(BatchNormalization(X, scale, B, mean, var) + residual, 0), made by fusion before
+// differentiation: the normalised values are never in memory, and its gradient takes the Relu's along (BatchNormGrad). Inputs as
+// BatchNormalization's, then the residual, of X's shape and optional.
+#include "engine/ops/infer_util.h"
+#include "engine/ops/nn/batch_norm_common.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr size_t kResidual = 5;
+
+Status infer(InferContext& c) {
+  SV_TRY(infer_batch_norm(c));
+  if (!c.has_input(kResidual)) return {};
+  SV_TRY(require_dtype(c, kResidual, "residual", {DType::f32}));
+  const Shape &x = c.shape(0), &residual = c.shape(kResidual);
+  if (x.is_static() && residual.is_static() && !(x == residual))
+    return error("residual {} is not of the shape of X, {}", to_string(residual), to_string(x));
+  return {};
+}
+
+bool can_block(const Node& node, int) { return node.input(0)->type.block > 0; }
+
+/// With a residual, what passes the Relu is needed for itself, and is seen from Y; without one it is seen from X.
+Status gradient(GradientContext& c) {
+  if (c.input(kResidual)) return batch_norm_gradient(c, {nullptr, c.output()}, kResidual);
+  return batch_norm_gradient(c, {c.input(2)});
+}
+
+}  // namespace
+
+OpDef define_batch_norm_relu() {
+  return {
+      .name = "BatchNormRelu",
+      .domain = kInternalDomain,
+      .inputs = {5, 6},
+      .outputs = {1, 5},
+      .attributes = {{"epsilon", AttributeKind::real, false, 1e-5f},
+                     {"momentum", AttributeKind::real, false, 0.9f},
+                     {"training_mode", AttributeKind::integer, false, int64_t{0}}},
+      .infer = infer,
+      .lower = [](LowerContext& c) { return lower_batch_norm(c, c.in(kResidual), {kernels::Activation::kRelu}); },
+      .blocked = BlockedLayout::prefers,
+      .can_block = can_block,
+      .blocked_inputs = {kResidual},
+      .gradient = gradient,
+      .rtol = 1e-5,
+      .atol = 1e-5,
+      .samples = {{.inputs = {f32({2, 5, 7, 3}), f32({5}), f32({5}), f32({5}), f32({5}, 0.5, 2)}},
+                  {.inputs = {f32({3, 18}), f32({18}), f32({18}), f32({18}), f32({18}, 0.5, 2), f32({3, 18})}},
+                  {.inputs = {f32({4, 3, 9}), f32({3}), f32({3}), f32({3}), f32({3}, 0.5, 2)},
+                   .attributes = {{"training_mode", integer(1)}},
+                   .outputs = 3},
+                  {.inputs = {f32({2, 5, 4, 3}), f32({5}), f32({5}), f32({5}), f32({5}, 0.5, 2), f32({2, 5, 4, 3})},
+                   .attributes = {{"training_mode", integer(1)}},
+                   .outputs = 5}},
+  };
+}
+
+}  // namespace svengine::ops
