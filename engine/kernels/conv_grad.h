@@ -2,6 +2,8 @@
 //
 //   dw[o][i][ky][kx] = sum over n, y, x of dy[n][o][y][x] * in[n][i][y * stride - pad + ky * dilation][likewise x]
 //
+//   db[o] = sum over n, y, x of dy[n][o][y][x], if wanted
+//
 // for one group and depth 1. dy is blocked; the input is blocked, or plain (a first layer with few channels) if its columns are
 // not dilated. Two kernels, one after the other, over the same arguments:
 //
@@ -22,11 +24,13 @@ namespace svengine::kernels {
 struct ConvWeightGradArgs {
   ConvShape shape;              // of the forward pass
   bool plain_input = false;     // [N][I][H][W]
+  bool bias = false;            // db is wanted
   bool exact = false;           // the products themselves are summed, whatever that costs
   const float* input = nullptr;
   const float* dy = nullptr;    // blocked
   float* sums = nullptr;        // ConvWeightGradKernels::sums_bytes, 256-byte aligned; null when that is 0
   float* dw = nullptr;          // [O][I][KH][KW]
+  float* db = nullptr;          // [O]
 };
 
 struct ConvWeightGradKernels {

@@ -58,15 +58,34 @@ int64_t blocked_floats(int64_t batch, int64_t channels, const Extent& e, int64_t
   return batch * ((channels + lanes - 1) / lanes) * lanes * e.height * e.width;
 }
 
-Buffer run(const KernelTable* set, ConvWeightGradArgs args, int64_t parts) {
+struct Gradients {
+  Buffer dw, db;
+};
+
+Gradients run(const KernelTable* set, ConvWeightGradArgs args, int64_t parts) {
   const ConvWeightGradKernels& kernels = set->gradient->conv_weights;
   Buffer sums(static_cast<size_t>(kernels.sums_bytes(args) / 4));
   Buffer dw(static_cast<size_t>(args.shape.out_channels * args.shape.in_channels * args.shape.kernel.height * args.shape.kernel.width));
-  args.sums = sums.data(), args.dw = dw.data();
+  Buffer db(static_cast<size_t>(args.bias ? args.shape.out_channels : 0));
+  args.sums = sums.data(), args.dw = dw.data(), args.db = db.data();
   run_tasks(kernels.sums, args, parts);
   run_tasks(kernels.finish, args, parts);
   REQUIRE(sums.intact());
-  return dw;
+  return {std::move(dw), std::move(db)};
+}
+
+ReferenceGradient reference_bias(const ConvWeightGradArgs& args, int64_t lanes) {
+  const ConvShape& s = args.shape;
+  const int64_t pixels = s.out.height * s.out.width, blocks = (s.out_channels + lanes - 1) / lanes;
+  ReferenceGradient db{std::vector<double>(size_t(s.out_channels)), std::vector<double>(size_t(s.out_channels))};
+  for (int64_t n = 0; n < s.batch; ++n)
+    for (int64_t o = 0; o < s.out_channels; ++o)
+      for (int64_t p = 0; p < pixels; ++p) {
+        const double value = args.dy[((n * blocks + o / lanes) * pixels + p) * lanes + o % lanes];
+        db.value[size_t(o)] += value;
+        db.error[size_t(o)] += std::fabs(value) * 0x1p-24 * double(64 + s.batch + pixels / 64);
+      }
+  return db;
 }
 
 /// Of an exact sum and, where there is one, of Winograd's.
@@ -76,14 +95,17 @@ void check(const KernelTable* set, const ConvShape& s, bool plain, bool winograd
   const Buffer dy = random_buffer(blocked_floats(s.batch, s.out_channels, s.out, set->lanes), 2);
   ConvWeightGradArgs args;
   args.shape = s, args.plain_input = plain, args.input = x.data(), args.dy = dy.data(), args.exact = !winograd;
-  const Buffer dw = run(set, args, 3);
+  args.bias = s.out_channels % 3 != 0;
+  const auto [dw, db] = run(set, args, 3);
+  if (args.bias) require_close(db, reference_bias(args, set->lanes), what + " bias");
   require_close(dw, winograd ? reference_winograd_weight_grad(args, set->lanes) : reference_conv_weight_grad(args, set->lanes), what);
-  const Buffer again = run(set, args, 1);
+  const auto [again, bias_again] = run(set, args, 1);
   INFO(what);
   REQUIRE(same_values(dw.data(), again.data(), dw.size()));
+  REQUIRE(same_values(db.data(), bias_again.data(), db.size()));
   if (!winograd) return;
   args.exact = true;
-  REQUIRE(!same_values(dw.data(), run(set, args, 1).data(), dw.size()));  // it is another algorithm
+  REQUIRE(!same_values(dw.data(), run(set, args, 1).dw.data(), dw.size()));  // it is another algorithm
 }
 
 }  // namespace

@@ -66,6 +66,7 @@ struct Band {
   int64_t first, last;  // groups
   const float* dy;      // of group `first`: copies, group_floats apart
   float* sums;          // of the part
+  float* bias;          // likewise
   bool begins;          // the first chunk of the part
 
   ChunkSums group(int64_t i) const {
@@ -82,6 +83,8 @@ void run_unit(const Band& band, Ahead& ahead, int64_t unit, float* panel) {
   const float* image = band.args.input + ((band.pixels.image * plan.units + unit) * plan.pixels + band.pixels.begin) * kLanes;
   for (int64_t tap = 0; tap < plan.taps; ++tap) {
     if (!plan.direct) copy_tap(band.args, plan, band.pixels, unit, tap / s.kernel.width, tap % s.kernel.width, panel);
+    if (band.args.bias && plan.exchanged && band.first == 0)  // the panel is dy
+      add_pixels(plan.direct ? image : panel, band.pixels.pixels(), 1, band.bias + unit * kLanes, band.begins);
     for (int64_t group = band.first; group < band.last; ++group)
       run_panel(band.group(group), ahead, plan.direct ? image : panel, kLanes, channels, row + tap, plan.taps);
   }
@@ -100,18 +103,22 @@ Ahead ahead_of(const ConvWeightGradArgs& args, const WeightPlan& plan, const Pix
   return ahead;
 }
 
-/// Units [begin, end) of a band, over the pixels of a part.
+/// Units [begin, end) of a band, over the pixels of a part; `bias` are the part's sums of dy.
 void run_units(const ConvWeightGradArgs& args, const WeightPlan& plan, int64_t part, int64_t band_index, int64_t begin, int64_t end,
-               float* scratch) {
+               float* bias, float* scratch) {
   float* panel = scratch + plan.band_groups * group_floats(plan);
   const int64_t first = part * plan.chunks / plan.parts, last = (part + 1) * plan.chunks / plan.parts;
   const int64_t group = band_index * plan.band_groups, end_group = smaller(group + plan.band_groups, plan.out_groups);
   float* sums = plan.in_place() ? args.dw : args.sums + part * plan.part_floats();
   for (int64_t i = first; i < last; ++i) {
     const PixelChunk pixels = chunk_at(plan, args.shape, i);
-    for (int64_t g = group; g < end_group; ++g)
-      copy_gradient(args, plan, pixels, g * kMostVectors, plan.vectors(g), scratch + (g - group) * group_floats(plan));
-    const Band band{args, plan, pixels, group, end_group, scratch, sums, i == first};
+    for (int64_t g = group; g < end_group; ++g) {
+      float* dy = scratch + (g - group) * group_floats(plan);
+      copy_gradient(args, plan, pixels, g * kMostVectors, plan.vectors(g), dy);
+      if (args.bias && !plan.exchanged && begin == 0)
+        add_pixels(dy, pixels.pixels(), plan.vectors(g), bias + g * kMostVectors * kLanes, i == first);
+    }
+    const Band band{args, plan, pixels, group, end_group, scratch, sums, bias, i == first};
     Ahead ahead = i + 1 < last ? ahead_of(args, plan, chunk_at(plan, args.shape, i + 1), group, begin, end) : Ahead{};
     if (args.plain_input) {
       copy_plain_taps(args, plan, pixels, panel);
@@ -177,11 +184,27 @@ WeightPlan finish_plan(const ConvWeightGradArgs& args) {
   return plan;
 }
 
+/// Without the one for db.
+int64_t weight_finish_tasks(const WeightPlan& plan) {
+  if (plan.exchanged) return plan.in_place() ? 0 : ceil_div(plan.part_floats(), kAddedFloats);
+  return plan.out_groups * ceil_div(plan.rows, kLanes);
+}
+
+void finish_bias(const ConvWeightGradArgs& args, const WeightPlan& plan) {
+  const float* from = args.sums + plan.sum_floats();
+  for (int64_t o = 0; o < args.shape.out_channels; o += kLanes) {
+    const vb some = svwhilelt_b32(o, args.shape.out_channels);
+    vf sum = svdup_f32(0.0f);
+    for (int64_t part = 0; part < plan.parts; ++part) sum = svadd_x(some, sum, svld1(some, from + part * bias_floats(args) + o));
+    svst1(some, args.db + o, sum);
+  }
+}
+
 }  // namespace
 
 int64_t conv_weight_sums_bytes(const ConvWeightGradArgs& args) noexcept {
   const WeightPlan plan = finish_plan(args);
-  return plan.in_place() ? 0 : plan.parts * plan.part_floats() * kFloat;
+  return (plan.sum_floats() + plan.parts * bias_floats(args)) * kFloat;
 }
 
 int64_t conv_weight_sums_scratch(const ConvWeightGradArgs& args) noexcept {
@@ -207,19 +230,23 @@ void conv_weight_sums_run(const ConvWeightGradArgs& args, int64_t begin, int64_t
   for (int64_t task = begin; task < end;) {
     const int64_t unit = task % plan.units, band = task / plan.units % plan.bands;
     const int64_t count = smaller(end - task, plan.units - unit);
-    run_units(problem, plan, task / plan.units / plan.bands, band, unit, unit + count, static_cast<float*>(scratch));
+    const int64_t part = task / plan.units / plan.bands;
+    float* bias = args.sums + plan.sum_floats() + part * bias_floats(args);
+    run_units(problem, plan, part, band, unit, unit + count, bias, static_cast<float*>(scratch));
     task += count;
   }
 }
 
 int64_t conv_weight_finish_tasks(const ConvWeightGradArgs& args) noexcept {
-  const WeightPlan plan = finish_plan(args);
-  if (plan.exchanged) return plan.in_place() ? 0 : ceil_div(plan.part_floats(), kAddedFloats);
-  return plan.out_groups * ceil_div(plan.rows, kLanes);
+  return weight_finish_tasks(finish_plan(args)) + args.bias;
 }
 
 void conv_weight_finish_run(const ConvWeightGradArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const WeightPlan plan = finish_plan(args);
+  const int64_t of_weights = weight_finish_tasks(plan);
+  if (end > of_weights) finish_bias(args, plan);
+  end = smaller(end, of_weights);
+  if (begin >= end) return;
   if (plan.exchanged) return add_parts(args, plan, begin * kAddedFloats, smaller(end * kAddedFloats, plan.part_floats()));
   const int64_t stretches = ceil_div(plan.rows, kLanes);
   for (int64_t task = begin; task < end; ++task)

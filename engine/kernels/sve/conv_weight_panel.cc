@@ -2,6 +2,7 @@
 
 #include "engine/kernels/sve/conv_copy.h"
 #include "engine/kernels/sve/math_base.h"
+#include "engine/kernels/sve/pixel_sums.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 
@@ -120,6 +121,17 @@ void copy_tap(const ConvWeightGradArgs& args, const WeightPlan& plan, const Pixe
     to = copy_vectors(row + (first * s.stride.width + across) * kLanes, s.stride.width * kLanes, last - first, to);
     to = fill_zeros(to, (end - last) * kLanes);
   });
+}
+
+void add_pixels(const float* from, int64_t pixels, int64_t vectors, float* sums, bool first) {
+  const vb all = svptrue_b32();
+  for (int64_t v = 0; v < vectors; ++v, sums += kLanes) {
+    vf sum[1];
+    pixel_sums<1>(pixels, sum, [&](int64_t i, vf(&value)[1]) SVENGINE_INLINE_LAMBDA {
+      value[0] = svld1(all, from + (i * vectors + v) * kLanes);
+    });
+    svst1(all, sums, first ? sum[0] : vf(svadd_x(all, svld1(all, sums), sum[0])));
+  }
 }
 
 void copy_plain_taps(const ConvWeightGradArgs& args, const WeightPlan& plan, const PixelChunk& chunk, float* to) {

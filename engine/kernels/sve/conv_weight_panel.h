@@ -30,4 +30,7 @@ void copy_tap(const ConvWeightGradArgs& args, const WeightPlan& plan, const Pixe
 /// A plain input through all taps: to [pixels][rows].
 void copy_plain_taps(const ConvWeightGradArgs& args, const WeightPlan& plan, const PixelChunk& chunk, float* to);
 
+/// sums[v] (+)= the pixels of block v, from [pixels][vectors][kLanes]; they start from zero if `first`.
+void add_pixels(const float* from, int64_t pixels, int64_t vectors, float* sums, bool first);
+
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

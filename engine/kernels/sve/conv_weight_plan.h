@@ -41,7 +41,13 @@ struct WeightPlan {
   constexpr int64_t row_floats(int64_t group) const { return (exchanged ? out_blocks : vectors(group)) * kLanes; }
   /// The sums are dw.
   constexpr bool in_place() const { return exchanged && parts == 1; }
+  /// Of all parts.
+  constexpr int64_t sum_floats() const { return in_place() ? 0 : parts * part_floats(); }
 };
+
+/// Floats of a part's sums of dy alone, which lie behind all sums of products and are added up along with the rest of a part: when its
+/// dy is copied or transformed anyway.
+constexpr int64_t bias_floats(const ConvWeightGradArgs& args) { return args.bias ? round_up(args.shape.out_channels, kLanes) : 0; }
 
 /// Tasks there should be: two for each of 48 cores.
 inline constexpr int64_t kWeightTasks = 96;

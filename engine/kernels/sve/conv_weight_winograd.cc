@@ -1,6 +1,7 @@
 // Winograd's weight gradients: conv_weight_winograd.h says how.
 #include "engine/kernels/sve/conv_weight_winograd.h"
 
+#include "engine/kernels/sve/conv_weight_panel.h"
 #include "engine/kernels/sve/conv_weight_tile.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
@@ -42,14 +43,24 @@ void multiply(const WeightTiles& t, const Region& region, int64_t tiles, const f
   }
 }
 
-/// Tiles [begin, end) of the batch, at one pair of rows of frequencies.
+/// The frequency at which A dY A^T is the sum of a tile's dY: row 1, column 1, in the places of pair 1.
+constexpr int kSumPair = 1, kSumFrequency = 2;
+
+/// bias (+)= dy of a chunk.
+void add_bias(const WeightTiles& t, const Region& region, int64_t tiles, const float* gradients, float* bias, bool first) {
+  for (int64_t g = region.group; g < region.group + region.groups; ++g, gradients += gradient_floats(tiles))
+    add_pixels(gradients, tiles, t.vectors(g), bias + g * kMostVectors * kLanes, first);
+}
+
+/// Tiles [begin, end) of the batch, at one pair of rows of frequencies. `bias`, if not null: their sums of dy.
 void sum_pair(const ConvWeightGradArgs& args, const WeightTiles& t, const Region& region, int pair, int64_t begin, int64_t end,
-              const Scratch& scratch) {
+              const Scratch& scratch, float* bias) {
   const int64_t chunks = ceil_div(end - begin, t.chunk);
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
     const int64_t from = begin + chunk * (end - begin) / chunks, tiles = begin + (chunk + 1) * (end - begin) / chunks - from;
     transform_weight_inputs(args, t, pair, from, tiles, region.block, region.blocks, scratch.inputs);
     transform_weight_gradients(args, t, pair, from, tiles, region.group, region.groups, scratch.gradients);
+    if (bias && pair == kSumPair) add_bias(t, region, tiles, scratch.gradients + kSumFrequency * t.gradient_step(), bias, chunk == 0);
     for (int f = 0; f < kPairFrequencies; ++f)
       multiply(t, region, tiles, scratch.inputs + f * t.input_step(), scratch.gradients + f * t.gradient_step(),
                scratch.sums + f * t.sum_step(), chunk == 0);
@@ -77,10 +88,11 @@ void winograd_weight_sums(const ConvWeightGradArgs& args, int64_t begin, int64_t
     const int64_t unit = task % t.units, band = task / t.units % t.bands, part = task / t.units / t.bands;
     const Region region{t.unit_begin(unit), t.unit_begin(unit + 1) - t.unit_begin(unit), t.band_begin(band),
                         t.band_begin(band + 1) - t.band_begin(band)};
+    float* bias = args.bias && unit == 0 ? args.sums + t.parts * part_floats + part * bias_floats(args) : nullptr;
     int64_t floats = 0;
     for (int64_t g = region.group; g < region.group + region.groups; ++g) floats += region.blocks * kLanes * t.vectors(g) * kLanes;
     for (int pair = 0; pair < kTileIn / 2; ++pair) {
-      sum_pair(args, t, region, pair, part * t.all / t.parts, (part + 1) * t.all / t.parts, scratch);
+      sum_pair(args, t, region, pair, part * t.all / t.parts, (part + 1) * t.all / t.parts, scratch, bias);
       fold_columns(scratch.sums, floats, t.sum_step(), scratch.folded + pair * (kFolded / 3) * t.sum_step());
     }
     fold_region(args, t, region, scratch.folded, args.sums + part * part_floats);

@@ -6,7 +6,7 @@
 namespace svengine::ops {
 namespace {
 
-/// dY summed over everything but channels.
+/// dY summed over everything but channels, where W does not learn.
 Value* bias_gradient(GradientContext& c) {
   std::vector<int64_t> axes{0};
   for (int64_t i = 2; i < c.dy()->type.shape.rank(); ++i) axes.push_back(i);
@@ -17,7 +17,12 @@ Value* bias_gradient(GradientContext& c) {
 Status gradient(GradientContext& c) {
   Value *x = c.input(0), *w = c.input(1), *dy = c.dy();
   if (c.wants(0)) c.set(0, c.internal("ConvGradInput", {dy, w, x}, c.attributes()));
-  if (c.wants(1)) c.set(1, c.internal("ConvGradWeights", {dy, x, w}, c.attributes()));
+  if (c.wants(1)) {
+    const Node* grad = c.builder().node(kInternalDomain, "ConvGradWeights", {dy, x, w}, c.wants(2) ? 2 : 1, c.attributes());
+    if (!grad) return {};
+    for (size_t i = 0; i < grad->outputs().size(); ++i) c.set(i + 1, grad->output(i));
+    return {};
+  }
   if (!c.wants(2)) return {};
   if (!dy->type.shape.has_rank()) return error("the gradient of B needs an output of known rank");
   c.set(2, bias_gradient(c));

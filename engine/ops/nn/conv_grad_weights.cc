@@ -1,10 +1,13 @@
-// svengine.ConvGradWeights: the gradient of Conv's W. Inputs: dy, X, and W for its shape; the attributes are Conv's.
+// svengine.ConvGradWeights: the gradients of Conv's W and, as a second output, of its B. Inputs: dy, X, and W for its shape; the
+// attributes are Conv's.
 //
 // With one group, dy and X are read in blocks by a kernel of their own (kernels/conv_grad.h), X of a first layer plain; everything
 // else goes by matrix products (conv_grad_common.h).
 #include "engine/kernels/gradient.h"
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/nn/conv_grad_common.h"
+#include "engine/ops/like.h"
+#include "engine/ops/reduce/reduce_common.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/samples.h"
 
@@ -20,6 +23,7 @@ void emit_blocked(LowerContext& c, const ConvGrad& g) {
   args.shape = {window.batch, window.channels, g.out_channels, 1, window.in, window.out, window.kernel, window.stride,
                 window.dilation, window.pad};
   args.plain_input = c.in_type(1).block == 0;
+  args.bias = c.has_output(1);
   args.exact = c.options().exact_convolution;
   const Buffer sums = kernels.sums_bytes(args) > 0 ? c.temporary(kernels.sums_bytes(args)) : Buffer{};
   emit_kernel(c, "conv_weight_sums", kernels.sums, args,
@@ -30,10 +34,19 @@ void emit_blocked(LowerContext& c, const ConvGrad& g) {
                 a.dw = run.get<float>(dw);
               });
   if (kernels.finish.tasks(args) == 0) return;
-  emit_kernel(c, "conv_weight_finish", kernels.finish, args, [sums, dw = c.out()](ConvWeightGradArgs& a, const Run& run) {
-    a.sums = run.get<float>(sums);
-    a.dw = run.get<float>(dw);
-  });
+  emit_kernel(c, "conv_weight_finish", kernels.finish, args,
+              [sums, dw = c.out(), db = args.bias ? c.out(1) : Buffer{}](ConvWeightGradArgs& a, const Run& run) {
+                a.sums = run.get<float>(sums);
+                a.dw = run.get<float>(dw);
+                a.db = run.get<float>(db);
+              });
+}
+
+/// db from a plain dy.
+Status emit_bias(LowerContext& c) {
+  std::vector<bool> reduced(c.in_dims(0).size(), true);
+  reduced[1] = false;
+  return emit_reduction(c, kernels::ReduceOp::kSum, reduced, 1);
 }
 
 Status lower(LowerContext& c) {
@@ -43,6 +56,14 @@ Status lower(LowerContext& c) {
     return {};
   }
   emit_conv_grad_weights(c, g, c.in(0), c.in(1), c.out());
+  return c.has_output(1) ? emit_bias(c) : Status{};
+}
+
+Status infer(InferContext& c) {
+  SV_TRY(infer_conv_grad(c, "X"));
+  if (c.output_count() < 2) return {};
+  SV_ASSIGN(const Shape w, like_shape(c, 2));
+  c.set(1, DType::f32, w.has_rank() ? Shape({w[0]}) : Shape());
   return {};
 }
 
@@ -69,8 +90,9 @@ OpDef define_conv_grad_weights() {
       .name = "ConvGradWeights",
       .domain = kInternalDomain,
       .inputs = {2, 3},
+      .outputs = {1, 2},
       .attributes = conv_grad_attributes(),
-      .infer = [](InferContext& c) { return infer_conv_grad(c, "X"); },
+      .infer = infer,
       .lower = lower,
       .cost = cost,
       .blocked = BlockedLayout::prefers,
@@ -82,14 +104,16 @@ OpDef define_conv_grad_weights() {
       .rtol = 1e-5,
       .atol = 1e-4,
       .samples = {{.inputs = {f32({2, 7, 11, 9}), f32({2, 3, 11, 9}), f32({7, 3, 3, 3})},
-                   .attributes = {{"pads", integers({1, 1, 1, 1})}}},
+                   .attributes = {{"pads", integers({1, 1, 1, 1})}},
+                   .outputs = 2},
                   {.inputs = {f32({3, 18, 8, 8}), f32({3, 20, 8, 8})}, .attributes = {{"shape", integers({18, 20, 1, 1})}}},
                   {.inputs = {f32({2, 18, 5, 6}), f32({2, 20, 9, 12}), f32({18, 20, 3, 3})},
                    .attributes = {{"pads", integers({1, 1, 1, 1})}, {"strides", integers({2, 2})}}},
                   {.inputs = {f32({1, 5, 6, 5}), f32({1, 3, 6, 7}), f32({5, 3, 3, 3})},
                    .attributes = {{"pads", integers({2, 1, 2, 1})}, {"dilations", integers({2, 2})}}},
                   {.inputs = {f32({1, 8, 4, 3}), f32({1, 6, 9, 7}), f32({8, 3, 3, 2})},
-                   .attributes = {{"group", integer(2)}, {"strides", integers({2, 2})}}}},
+                   .attributes = {{"group", integer(2)}, {"strides", integers({2, 2})}},
+                   .outputs = 2}},
   };
 }
 

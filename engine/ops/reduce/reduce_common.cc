@@ -81,13 +81,13 @@ Status emit_reduce(LowerContext& c, kernels::ReduceOp op) {
   return emit_reduction(c, op, reduced);
 }
 
-Status emit_reduction(LowerContext& c, kernels::ReduceOp op, const std::vector<bool>& reduced) {
+Status emit_reduction(LowerContext& c, kernels::ReduceOp op, const std::vector<bool>& reduced, size_t output) {
   const Dims dims = c.in_dims(0);
   const std::vector<Group> groups = groups_of(dims, reduced);
   if (groups.size() > kernels::kReduceDims)
     return error("reduced and kept dimensions alternate more than {} times", kernels::kReduceDims);
   const DType type = c.in_type(0).dtype, computed = computed_type(type);
-  const int64_t count = element_count(dims), kept = element_count(c.out_dims());
+  const int64_t count = element_count(dims), kept = element_count(c.out_dims(output));
   kernels::ReduceArgs args;
   args.op = op;
   args.type = element_kind(computed);
@@ -98,7 +98,7 @@ Status emit_reduction(LowerContext& c, kernels::ReduceOp op, const std::vector<b
   }
   const auto width = static_cast<int64_t>(size_of(computed));
   const Buffer in = converted(c, c.in(0), type, computed, count);
-  const Buffer out = type == computed ? c.out() : c.temporary(kept * width);
+  const Buffer out = type == computed ? c.out(output) : c.temporary(kept * width);
   if (const auto split = kernels::split_reduce(args)) {
     const Buffer partials = c.temporary(split->partials * width);
     emit_step(c, split->first, in, partials);
@@ -106,7 +106,7 @@ Status emit_reduction(LowerContext& c, kernels::ReduceOp op, const std::vector<b
   } else {
     emit_step(c, args, in, out);
   }
-  if (type != computed) emit_cast(c, out, computed, c.out(), type, kept);
+  if (type != computed) emit_cast(c, out, computed, c.out(output), type, kept);
   return {};
 }
 

@@ -20,7 +20,7 @@ Status infer_reduce(InferContext& c, DTypeSet types);
 Status emit_reduce(LowerContext& c, kernels::ReduceOp op);
 
 /// Output 0 is input 0 reduced over the dimensions marked in `reduced`, which may be none.
-Status emit_reduction(LowerContext& c, kernels::ReduceOp op, const std::vector<bool>& reduced);
+Status emit_reduction(LowerContext& c, kernels::ReduceOp op, const std::vector<bool>& reduced, size_t output = 0);
 
 /// For gradients: a value of the node's output shape with the reduced dimensions as 1s again, so that it broadcasts to the input.
 Value* kept_dims(GradientContext& c, Value* value);
