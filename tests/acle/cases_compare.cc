@@ -22,6 +22,7 @@ void comparisons(Sink* s) {
   ACLE_COMPARE(svcmpge);
   if constexpr (Type<V>::kFloat) {
     ACLE_COMPARE(svcmpuo);
+    ACLE_COMPARE(svacle);
   }
   each_binary<V>(s, "svsel", Lanes::kAll, [](vb p, V a, V b) -> V { return svsel(p, a, b); });
 }

@@ -144,6 +144,16 @@ SVE_TERNARY(svnmls, FloatVector, negated_multiply_subtract)
 SVE_TERNARY(svnmad, FloatVector, negated_multiplicand_add)
 SVE_TERNARY(svnmsb, FloatVector, negated_multiplicand_subtract)
 
+// Comparison of magnitudes; false in inactive lanes and on NaN.
+template <sve_host::FloatVector V>
+SVE_FN svbool_t svacle(svbool_t g, V a, V b) {
+  return sve_host::predicate_and(sve_host::compare<sve_host::Compare::kLe>(sve_host::magnitude(a), sve_host::magnitude(b)), g);
+}
+template <sve_host::FloatVector V>
+SVE_FN svbool_t svacle(svbool_t g, V a, sve_host::Element<V> b) {
+  return svacle(g, a, sve_host::dup<V>(b));
+}
+
 #define SVE_SCALE(form, ...)                                                                        \
   SVE_FN svfloat32_t svscale_##form(svbool_t p, svfloat32_t v, svint32_t n) { return __VA_ARGS__; } \
   SVE_FN svfloat32_t svscale_##form(svbool_t p, svfloat32_t v, int32_t n) {                         \

@@ -4,7 +4,7 @@
 // vectors at a time, because the latency of A64FX's pipes is nine cycles and a chain alone would wait for each step.
 #pragma once
 #include "engine/kernels/elementwise.h"
-#include "engine/kernels/sve/math_base.h"
+#include "engine/kernels/sve/math_many.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 
@@ -71,6 +71,25 @@ SVENGINE_INLINE void map_contiguous(const T* x, Out* y, int64_t n, F f) {
     const vb p = S::below(i, n);
     const V v = svld1(p, x + i);
     store(p, y + i, f(v));
+  }
+}
+
+/// For long chains of arithmetic: kMany vectors in lockstep (math_many.h), the rest one by one.
+template <int kMany, class F>
+SVENGINE_INLINE void map_in_lockstep(const float* x, float* y, int64_t n, const F& f) {
+  const vb all = svptrue_b32();
+  int64_t i = 0;
+  for (; i + kMany * kLanes <= n; i += kMany * kLanes) {
+    Many<kMany> v;
+    SVENGINE_UNROLL
+    for (int u = 0; u < kMany; ++u) v.at[u] = svld1(all, x + i + u * kLanes);
+    v = f(v);
+    SVENGINE_UNROLL
+    for (int u = 0; u < kMany; ++u) svst1(all, y + i + u * kLanes, v.at[u]);
+  }
+  for (; i < n; i += kLanes) {
+    const vb p = svwhilelt_b32(i, n);
+    svst1(p, y + i, f(Many<1>{svld1(p, x + i)}).at[0]);
   }
 }
 

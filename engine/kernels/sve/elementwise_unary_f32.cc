@@ -54,76 +54,11 @@ template <auto F, class Out = float>
                  [&local](vf x) { return F(x, local); });
 }
 
-/// For long chains of arithmetic: kMany vectors in lockstep (math_many.h), the rest one by one.
-template <class F>
-SVENGINE_INLINE void map_in_lockstep(const float* x, float* y, int64_t n, const F& f) {
-  constexpr int kMany = 4;
-  const vb all = svptrue_b32();
-  int64_t i = 0;
-  for (; i + kMany * kLanes <= n; i += kMany * kLanes) {
-    Many<kMany> v;
-    SVENGINE_UNROLL
-    for (int u = 0; u < kMany; ++u) v.at[u] = svld1(all, x + i + u * kLanes);
-    v = f(v);
-    SVENGINE_UNROLL
-    for (int u = 0; u < kMany; ++u) svst1(all, y + i + u * kLanes, v.at[u]);
-  }
-  for (; i < n; i += kLanes) {
-    const vb p = svwhilelt_b32(i, n);
-    svst1(p, y + i, f(Many<1>{svld1(p, x + i)}).at[0]);
-  }
-}
-
 template <Activation kKind>
 [[gnu::flatten]] void activation_loop(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
   const ActivationArgs local{kKind, float(args.alpha), float(args.beta)};
-  map_in_lockstep(static_cast<const float*>(args.x) + begin, static_cast<float*>(args.y) + begin, end - begin,
+  map_in_lockstep<4>(static_cast<const float*>(args.x) + begin, static_cast<float*>(args.y) + begin, end - begin,
                   [&local](auto v) SVENGINE_INLINE_LAMBDA { return apply_activation<kKind>(v, local); });
-}
-
-/// exp of n floats, those beyond FEXPA's range by vexp.
-[[gnu::noinline]] void exp_of_any(const float* x, float* y, int64_t n) {
-  for (int64_t i = 0; i < n; i += kLanes) {
-    const vb p = svwhilelt_b32(i, n);
-    const vf v = svld1(p, x + i);
-    svst1(p, y + i, vsel(vgt(vabs(v), vdup(kTableExpLimit)), vexp(v), vexp_by_table(v)));
-  }
-}
-
-/// All of n floats are in FEXPA's range.
-bool in_table_range(const float* x, int64_t n) {
-  vf largest[4] = {vdup(0.0f), vdup(0.0f), vdup(0.0f), vdup(0.0f)};
-  int64_t i = 0;
-  for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
-    SVENGINE_UNROLL
-    for (int u = 0; u < 4; ++u) largest[u] = vmax(largest[u], vabs(svld1(svptrue_b32(), x + i + u * kLanes)));  // NaN stays
-  }
-  for (; i < n; i += kLanes) largest[0] = vmax(largest[0], vabs(svld1(svwhilelt_b32(i, n), x + i)));
-  const vf all = vmax(vmax(largest[0], largest[1]), vmax(largest[2], largest[3]));
-  return !svptest_any(svptrue_b32(), svnot_z(svptrue_b32(), vle(all, vdup(kTableExpLimit))));
-}
-
-/// Stretch by stretch, in L1: a test for each vector would split the loop of the exponentials.
-void exp_by_table(const float* x, float* y, int64_t n) {
-  constexpr int64_t kStretch = 1024;
-  for (int64_t i = 0; i < n; i += kStretch) {
-    const int64_t part = n - i < kStretch ? n - i : kStretch;
-    if (in_table_range(x + i, part)) [[likely]]
-      map_in_lockstep(x + i, y + i, part, [](auto v) SVENGINE_INLINE_LAMBDA { return vexp_by_table(v); });
-    else
-      exp_of_any(x + i, y + i, part);
-  }
-}
-
-void exp_loop(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
-  const float* x = static_cast<const float*>(args.x) + begin;
-  float* y = static_cast<float*>(args.y) + begin;
-  if constexpr (kMachine.table_exp)
-    exp_by_table(x, y, end - begin);
-  else
-    map_in_lockstep(x, y, end - begin, [](auto v) SVENGINE_INLINE_LAMBDA {
-      return veach([](vf one) SVENGINE_INLINE_LAMBDA { return vexp(one); }, v);
-    });
 }
 
 UnaryFunction find_mathematics(UnaryOp op) {
@@ -136,7 +71,6 @@ UnaryFunction find_mathematics(UnaryOp op) {
     case UnaryOp::kRound: return loop<vrint>;
     case UnaryOp::kSqrt: return loop<vsqrt>;
     case UnaryOp::kReciprocal: return loop<reciprocal>;
-    case UnaryOp::kExp: return exp_loop;
     case UnaryOp::kLog: return loop<vlog>;
     case UnaryOp::kErf: return loop<verf>;
     case UnaryOp::kSin: return loop<vsin>;
@@ -160,14 +94,11 @@ UnaryFunction find_activation(UnaryOp op) {
   switch (op) {
     case UnaryOp::kClip: return loop_with<activation<Activation::kClip>>;
     case UnaryOp::kRelu: return loop_with<activation<Activation::kRelu>>;
-    case UnaryOp::kTanh: return activation_loop<Activation::kTanh>;
-    case UnaryOp::kSigmoid: return activation_loop<Activation::kSigmoid>;
     case UnaryOp::kLeakyRelu: return loop_with<activation<Activation::kLeakyRelu>>;
     case UnaryOp::kHardSigmoid: return loop_with<activation<Activation::kHardSigmoid>>;
     case UnaryOp::kHardSwish: return loop_with<activation<Activation::kHardSwish>>;
     case UnaryOp::kGelu: return activation_loop<Activation::kGelu>;
     case UnaryOp::kGeluTanh: return activation_loop<Activation::kGeluTanh>;
-    case UnaryOp::kSilu: return activation_loop<Activation::kSilu>;
     case UnaryOp::kSoftplus: return loop<vsoftplus>;
     case UnaryOp::kThresholdedRelu: return loop_with<thresholded_relu>;
     case UnaryOp::kElu: return loop_with<elu>;
@@ -199,15 +130,16 @@ UnaryOp operation_of(Activation kind) {
 }  // namespace
 
 UnaryFunction find_unary_f32(UnaryOp op) noexcept {
-  const UnaryFunction f = find_mathematics(op);
-  return f ? f : find_activation(op);
+  if (const UnaryFunction f = find_unary_exponential(op)) return f;
+  if (const UnaryFunction f = find_mathematics(op)) return f;
+  return find_activation(op);
 }
 
 void activate(const ActivationArgs& activation, float* y, int64_t n) noexcept {
   UnaryArgs args;
   args.x = y, args.y = y;
   args.alpha = activation.alpha, args.beta = activation.beta;
-  if (activation.kind != Activation::kNone) find_activation(operation_of(activation.kind))(args, 0, n);
+  if (activation.kind != Activation::kNone) find_unary_f32(operation_of(activation.kind))(args, 0, n);
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise
