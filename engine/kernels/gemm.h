@@ -34,6 +34,9 @@ struct GemmStride {
   int64_t inner = 0;
 };
 
+/// Work on one operand is cut into pieces this deep. A multiple of every machine's lanes: a piece of a panel is some 10 KiB.
+inline constexpr int64_t kGemmPackDepth = 128;
+
 /// One operand to pack. `extent` is m for A and n for B, `depth` is k.
 struct GemmPackArgs {
   const float* source = nullptr;
@@ -45,6 +48,9 @@ struct GemmPackArgs {
   GemmBatch batch;
   GemmStride source_stride;
   GemmStride packed_stride;  // multiples of packed_x_bytes / 4
+  /// Only for depth_major and a batch of 1: [ceil(depth / kGemmPackDepth)][extent], the sums of what is packed over each piece of the
+  /// depth; null: not wanted.
+  float* sums = nullptr;
 };
 
 enum class GemmBias : int32_t {

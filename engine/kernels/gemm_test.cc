@@ -132,6 +132,45 @@ TEST_CASE("packed operands lie as documented, however the tasks are cut", "[gemm
   }
 }
 
+namespace {
+
+/// Packs one operand with its sums, in three ranges of tasks, and compares: the panels are the same bits as without.
+void check_sums(const KernelTable& set, bool of_a, int64_t extent, int64_t depth) {
+  const GemmKernels& gemm = *set.gemm;
+  Problem p{.m = extent, .n = extent, .k = depth, .a_turned = true};
+  Instance x(gemm, p);
+  x.pack();
+  GemmPackArgs& args = of_a ? x.pack_a : x.pack_b;
+  GuardedBuffer<float>& packed = of_a ? x.packed_a : x.packed_b;
+  const auto bits = bits_of(packed);
+  packed.refill();
+  GuardedBuffer<float> sums(static_cast<size_t>((depth + kGemmPackDepth - 1) / kGemmPackDepth * extent));
+  args.sums = sums.data();
+  const auto pack = of_a ? gemm.pack_a : gemm.pack_b;
+  run_in_pieces((of_a ? gemm.pack_a_tasks : gemm.pack_b_tasks)(args), 3, [&](int64_t b, int64_t e) { pack(args, b, e); });
+  INFO(set.name << (of_a ? " A" : " B") << " extent " << extent << " depth " << depth);
+  CHECK(bits == bits_of(packed));
+  int64_t wrong = 0;
+  for (int64_t begin = 0; begin < depth; begin += kGemmPackDepth)
+    for (int64_t i = 0; i < extent; ++i) {
+      double want = 0, magnitude = 0;
+      for (int64_t d = begin; d < std::min(depth, begin + kGemmPackDepth); ++d)
+        want += args.source[d * args.ld + i], magnitude += std::fabs(args.source[d * args.ld + i]);
+      wrong += !(std::fabs(sums[static_cast<size_t>(begin / kGemmPackDepth * extent + i)] - want) <= 34 * 0x1p-24 * magnitude);
+    }
+  CHECK(wrong == 0);
+  CHECK(sums.intact());
+}
+
+}  // namespace
+
+TEST_CASE("packing sums up what it packs, where that is wanted", "[gemm]") {
+  for (const KernelTable* set : available_kernel_sets())
+    for (bool of_a : {false, true})
+      for (int64_t extent : {1, 12, 13, 32, 50, 97})
+        for (int64_t depth : {1, 3, 17, 128, 129, 300}) check_sums(*set, of_a, extent, depth);
+}
+
 TEST_CASE("products of every remainder of a tile agree with the oracle", "[gemm]") {
   for (const KernelTable* set : available_kernel_sets()) {
     const int64_t rows = set->gemm->panel_rows;

@@ -274,3 +274,36 @@ TEST_CASE("a bias that is computed goes into the product too, one that adds a di
       "mat_mul", data);
   CHECK(ops_of(after) == "FusedMatMul MatMul Add");
 }
+
+namespace {
+
+/// Sums over all rows of dy beside the product of weights' gradients, which has dy on the left or on the right.
+Describe bias_gradient(bool left, bool behind = true) {
+  return [=](Builder& b) {
+    Value *x = b.input("x", DType::f32, {3, 50, 7}), *dy = b.input("dy", DType::f32, {3, 50, 9});
+    const auto rows = [&](Value* v) { return b.add("Flatten", {v}, make_attributes({{"axis", int64_t{2}}})); };
+    const auto internal = [&](const char* op, std::vector<Value*> inputs, const char* attribute, Attribute value) {
+      Node* node = b.node(kInternalDomain, op, std::move(inputs), 1, make_attributes({{attribute, std::move(value)}}));
+      return node->output();
+    };
+    Value* early = behind ? nullptr : internal("SumTo", {dy}, "shape", std::vector<int64_t>{9});
+    if (early) b.output(b.add("Neg", {early}), "negative");
+    std::vector<Value*> operands = {rows(x), rows(dy)};
+    if (left) std::swap(operands[0], operands[1]);
+    b.output(internal("FusedMatMul", operands, "transpose_a", int64_t{1}), "dw");
+    b.output(early ? early : internal("SumTo", {dy}, "shape", std::vector<int64_t>{9}), "db");
+  };
+}
+
+}  // namespace
+
+TEST_CASE("the product of a weights' gradient gives the bias's, too") {
+  const std::vector<Tensor> data = {random_tensor({3, 50, 7}, 1), random_tensor({3, 50, 9}, 2)};
+  for (const bool left : {false, true}) {
+    const Graph after = check_pass(bias_gradient(left), "bias_grad", data);
+    CHECK(ops_of(after) == "Flatten Flatten FusedMatMul");
+    CHECK(node_of(after, "FusedMatMul").attributes.integer("sum_of") == (left ? 1 : 2));
+  }
+  // Somebody reads the sums before the product is there.
+  CHECK(ops_of(check_pass(bias_gradient(false, false), "bias_grad", data)) == "SumTo Neg Flatten Flatten FusedMatMul");
+}

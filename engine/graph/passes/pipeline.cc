@@ -19,6 +19,7 @@ constexpr Pass kPipeline[] = {
     {"norm_grad", Stage::plan, "after `common`: a sum of gradients that something else reads too must stay", fuse_norm_grad},
     {"conv", Stage::both, "residual and activation in the epilogue save two passes over memory", fuse_conv},
     {"mat_mul", Stage::plan, "after attention, which looks for bare products", fuse_mat_mul},
+    {"bias_grad", Stage::plan, "products of gradients are FusedMatMul by now", fuse_bias_grad},
     {"dead", Stage::both, "what folding and fusing left without users", remove_dead_nodes},
     {"layout", Stage::plan, "after all that looks for patterns: from here on rank-4 values may be stored as NCHWc", block_layout},
     {"updates", Stage::plan, "when it is settled who reads what", place_updates},

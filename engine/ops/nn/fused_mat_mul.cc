@@ -2,6 +2,10 @@
 //
 // A' and B' are A and B, or transposed in their last two dimensions. bias has one element for every column of the result;
 // the residual has the result's shape. Both are optional.
+//
+// Output 1 exists where attribute sum_of says so: 1, the sums of A's rows, [k, m] being its shape (transpose_a), or 2, those of B's,
+// [k, n]. They cost nothing beside the packing. It is what the bias of a dense layer gets where the product gives the weights'
+// gradient; nobody has to ask for it.
 #include "engine/ops/fused_activation.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/product_common.h"
@@ -10,6 +14,18 @@
 namespace svengine::ops {
 namespace {
 
+/// The input whose rows output 1 sums up.
+size_t summed_input(const Attributes& attributes) { return attributes.integer("sum_of") == 1 ? 0 : 1; }
+
+Status infer_sums(InferContext& c) {
+  const size_t input = summed_input(c.attributes());
+  const bool lies_right = c.attributes().integer(input == 0 ? "transpose_a" : "transpose_b") == (input == 0 ? 1 : 0);
+  if (!c.attributes().integer("sum_of") || !lies_right || c.shape(0).rank() != 2 || c.shape(1).rank() != 2)
+    return error("sums need sum_of = 1 with A transposed or sum_of = 2 with B not, and operands of rank 2");
+  c.set(1, DType::f32, Shape({c.shape(input)[1]}));
+  return {};
+}
+
 Status infer(InferContext& c) {
   SV_TRY(check_activation(c.attributes()));
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), c.attributes().integer("transpose_a"), c.attributes().integer("transpose_b")));
@@ -17,7 +33,7 @@ Status infer(InferContext& c) {
   if (c.has_input(3) && c.shape(3).is_static() && shape.is_static() && !(c.shape(3) == shape))
     return error("residual {} is not of the result's shape {}", to_string(c.shape(3)), to_string(shape));
   c.set(0, DType::f32, std::move(shape));
-  return {};
+  return c.has_output(1) ? infer_sums(c) : Status{};
 }
 
 Status lower(LowerContext& c) {
@@ -26,6 +42,12 @@ Status lower(LowerContext& c) {
   if (c.has_input(2)) p.bias = {c.in(2), kernels::GemmBias::kColumn, 1.0f};
   p.residual = c.in(3);
   p.activation = activation_of(c.attributes());
+  if (c.has_output(1)) {
+    ProductOperand& operand = summed_input(c.attributes()) == 0 ? p.a : p.b;
+    if (operand.constant_input >= 0) operand.buffer = c.in(1), operand.constant_input = -1;  // packed here, not at load
+    if (!can_sum_operand(p, operand)) return error("the sums of this operand are not made by packing it");
+    operand.sums = c.out(1);
+  }
   emit_product(c, std::move(p));
   return {};
 }
@@ -37,8 +59,10 @@ OpDef define_fused_mat_mul() {
       .name = "FusedMatMul",
       .domain = kInternalDomain,
       .inputs = {2, 4},
+      .outputs = {1, 2},
       .attributes = with_activation_attributes({{"transpose_a", AttributeKind::integer, false, int64_t{0}},
                                                 {"transpose_b", AttributeKind::integer, false, int64_t{0}},
+                                                {"sum_of", AttributeKind::integer, false, int64_t{0}},
                                                 {"alpha", AttributeKind::real, false, 1.0f}}),
       .infer = infer,
       .lower = lower,
@@ -47,7 +71,13 @@ OpDef define_fused_mat_mul() {
       .atol = 1e-5,
       .samples = {{.inputs = {f32({9, 33}), f32({33, 18}), f32({18}), f32({9, 18})}, .attributes = {{"activation", text("relu")}}},
                   {.inputs = {f32({2, 3, 5, 16}), f32({2, 3, 7, 16})},
-                   .attributes = {{"transpose_b", integer(1)}, {"alpha", real(0.25f)}, {"activation", text("gelu")}}}},
+                   .attributes = {{"transpose_b", integer(1)}, {"alpha", real(0.25f)}, {"activation", text("gelu")}}},
+                  {.inputs = {f32({300, 18}), f32({300, 35})},
+                   .attributes = {{"transpose_a", integer(1)}, {"sum_of", integer(1)}},
+                   .outputs = 2},
+                  {.inputs = {f32({129, 18}), f32({129, 35})},
+                   .attributes = {{"transpose_a", integer(1)}, {"sum_of", integer(2)}},
+                   .outputs = 2}},
   };
 }
 

@@ -94,6 +94,19 @@ struct Packer {
   Pack pack;
 };
 
+/// The pieces' sums, [pieces][extent], to those of the whole depth.
+void emit_sums(LowerContext& c, Buffer parts, Buffer out, int64_t pieces, int64_t extent) {
+  constexpr int64_t kEach = 1024;  // sums of a task
+  c.emit("pack_sums", (extent + kEach - 1) / kEach, [=](const Run& run, int64_t begin, int64_t end) -> const char* {
+    for (int64_t i = begin * kEach; i < std::min(extent, end * kEach); ++i) {
+      double sum = 0;
+      for (int64_t piece = 0; piece < pieces; ++piece) sum += run.get<const float>(parts)[piece * extent + i];
+      run.get<float>(out)[i] = static_cast<float>(sum);
+    }
+    return nullptr;
+  });
+}
+
 /// Packs every distinct matrix of an operand: dimensions it does not vary over are packed once.
 PackedOperand pack_operand(LowerContext& c, const Product& p, const ProductOperand& operand, GemmPackArgs args, const Packer& packer) {
   const int64_t floats = packer.bytes / 4;
@@ -124,7 +137,8 @@ PackedOperand pack_operand(LowerContext& c, const Product& p, const ProductOpera
     return packed;
   }
   packed.buffer = c.temporary(packer.bytes * count);
-  const int64_t each = packer.tasks(args);
+  const int64_t each = packer.tasks(args), pieces = (args.depth + kernels::kGemmPackDepth - 1) / kernels::kGemmPackDepth;
+  const Buffer sums = operand.sums ? c.temporary(pieces * args.extent * 4) : Buffer{};
   c.emit(packer.step, each * count,
          [=, from = operand.buffer, to = packed.buffer, strides = operand.batch_strides, pack = packer.pack, bytes = packer.bytes](
              const Run& run, int64_t begin, int64_t end) -> const char* {
@@ -132,10 +146,12 @@ PackedOperand pack_operand(LowerContext& c, const Product& p, const ProductOpera
              GemmPackArgs one = args;
              one.source = run.get<const float>(from) + leading_offset(distinct, strides, matrix);
              one.packed = run.get<float>(to) + matrix * (bytes / 4);
+             one.sums = run.get<float>(sums);
              pack(one, first, last);
            });
            return nullptr;
          });
+  if (operand.sums) emit_sums(c, sums, operand.sums, pieces, args.extent);
   return packed;
 }
 
@@ -162,6 +178,12 @@ PackedOperand pack_b(LowerContext& c, const Product& p) {
 }
 
 }  // namespace
+
+bool can_sum_operand(const Product& product, const ProductOperand& operand) {
+  const bool is_a = &operand == &product.a;
+  if (operand.constant_input >= 0 || !product.batch.empty() || operand.transposed != is_a) return false;
+  return !is_a || product.m > 1;  // one row is its own packed form
+}
 
 void emit_product(LowerContext& c, Product p) {
   for (auto* strides : {&p.a.batch_strides, &p.b.batch_strides, &p.c_strides}) strides->resize(p.batch.size(), 0);

@@ -13,6 +13,7 @@ struct ProductOperand {
   bool transposed = false;
   std::vector<int64_t> batch_strides;  // in floats, one for every batch dimension; 0 repeats
   int constant_input = -1;             // the node's input that holds it, when that is constant: packed once, at load
+  Buffer sums;                         // [m] of A or [n] of B: gets what the operand sums up to over k; see can_sum_operand
 };
 
 struct ProductBias {
@@ -35,6 +36,10 @@ struct Product {
   float residual_scale = 1;
   kernels::ActivationArgs activation;
 };
+
+/// ProductOperand::sums may be asked for: of a single matrix that is not constant and whose k rows lie one after the other (A
+/// transposed, or B not), because packing then walks along m or n.
+bool can_sum_operand(const Product& product, const ProductOperand& operand);
 
 /// Emits packing steps where an operand is not constant, and the product. Batch dimensions are merged where strides allow;
 /// a batch over which only A varies becomes rows of A.
