@@ -34,7 +34,7 @@ struct AttributeDef {
 /// How an operator deals with NCHWc values, for the layout pass.
 enum class BlockedLayout : int8_t {
   never,      // plain in, plain out
-  prefers,    // data input 0 (and further inputs named by `blocked_inputs`) blocked, output blocked, when `can_block` agrees
+  prefers,    // data input 0 (and further inputs named by `blocked_inputs`) blocked, outputs of its type blocked, when `can_block` agrees
   follows,    // element by element: any layout, the same for all rank-4 inputs; f(0) is finite, so padding lanes stay finite
 };
 
@@ -78,7 +78,7 @@ struct OpDef {
   std::vector<int> shape_inputs = {};
   /// Output 0 is input 0's bytes under another shape: no step at all.
   bool is_view = false;
-  /// Output 0 may overwrite input 0 of the same type (element by element).
+  /// Output 0 may overwrite input 0 of the same type: the last thing done, element by element.
   bool may_overwrite = false;
   /// The inputs as they are stored, one after the other, are output 0, so their producers may write it. Lowering leaves out what
   /// is in its place already. All types are concrete.
