@@ -1,7 +1,6 @@
 // The gradient of a convolution's weights, on the layouts of the forward kernels (conv.h).
 //
 //   dw[o][i][ky][kx] = sum over n, y, x of dy[n][o][y][x] * in[n][i][y * stride - pad + ky * dilation][likewise x]
-//
 //   db[o] = sum over n, y, x of dy[n][o][y][x], if wanted
 //
 // for one group and depth 1. dy is blocked; the input is blocked, or plain (a first layer with few channels) if its columns are
@@ -12,7 +11,8 @@
 //
 // A sum runs over images, then rows, then columns, in single precision with fused multiply-adds; how many parts there are depends
 // on the shape alone. Unless `exact`, 3 x 3 layers with stride 1 are summed by Winograd's algorithm where that takes less time: its
-// rounding errors are larger (reference/conv_winograd.h bounds them), and an infinity or NaN reaches all taps. Padding lanes of dy and the input must be finite. Nothing may overlap. All sizes are positive.
+// rounding errors are larger (reference/conv_winograd.h bounds them), and an infinity or NaN reaches all taps. Padding lanes of dy and
+// the input must be finite. Nothing may overlap. All sizes are positive.
 #pragma once
 #include <cstdint>
 

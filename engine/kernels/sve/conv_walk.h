@@ -34,7 +34,8 @@ void run_tiles(const Plan& plan, const Borders& borders, const Bundle& bundle, i
 /// Group `group`, bundle `bundle` of a call; the input is left to the caller.
 Bundle make_bundle(const Plan& plan, const ConvArgs& args, int64_t group, int64_t bundle, int64_t image);
 
-// A sequence: tiles that share a bundle's weights, a stretch of an image or all tiles of all images. A task is some tiles of a sequence.
+// A sequence: tiles that share a bundle's weights, a stretch of an image or all tiles of all images. A task is some tiles of a
+// sequence.
 
 constexpr int64_t bundle_tasks(const Plan& plan) { return plan.stretch_tiles / plan.task_tiles; }
 
@@ -48,31 +49,21 @@ void for_bundles(const Plan& plan, const ConvArgs& args, const float* input, int
   const int64_t in_sequence = bundle_tasks(plan);
   const int64_t tiles = plan.bundles_outside ? args.shape.batch * plan.tiles : plan.tiles;
   const int64_t stretches = plan.bundles_outside ? 1 : plan.stretches();
-  int64_t rest = begin / in_sequence, first = begin - rest * in_sequence;
-  const auto digit = [&rest](int64_t base) {
-    const int64_t above = rest / base, value = rest - above * base;
-    rest = above;
-    return value;
-  };
-  int64_t bundle_index = digit(plan.bundles), group = digit(plan.groups), stretch = digit(stretches), image = rest;
   for (int64_t task = begin; task < end;) {
+    const int64_t sequence = task / in_sequence;
+    const int64_t first = task % in_sequence;
     const int64_t count = smaller(end - task, in_sequence - first);
+    const int64_t bundle_index = sequence % plan.bundles;
+    const int64_t group = sequence / plan.bundles % plan.groups;
+    const int64_t stretch = sequence / plan.bundles / plan.groups % stretches;
+    const int64_t image = sequence / plan.bundles / plan.groups / stretches;  // 0 if bundles are outside
     const int64_t at = stretch * plan.stretch_tiles + first * plan.task_tiles;
     const int64_t last = smaller(at + count * plan.task_tiles, tiles);
-    if (at < last) {  // the last stretch may be shorter
-      Bundle bundle = make_bundle(plan, args, group, bundle_index, image);
-      bundle.input = input + image * plan.image_step + group * plan.in_blocks * plan.block_step;
-      run(bundle, at, last);
-    }
     task += count;
-    first = 0;
-    if (++bundle_index < plan.bundles) continue;  // counted on: divisions take as long as a small tile
-    bundle_index = 0;
-    if (++group < plan.groups) continue;
-    group = 0;
-    if (++stretch < stretches) continue;
-    stretch = 0;
-    ++image;
+    if (at >= last) continue;  // the last stretch may be shorter
+    Bundle bundle = make_bundle(plan, args, group, bundle_index, image);
+    bundle.input = input + image * plan.image_step + group * plan.in_blocks * plan.block_step;
+    run(bundle, at, last);
   }
 }
 

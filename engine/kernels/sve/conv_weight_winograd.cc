@@ -60,7 +60,8 @@ void sum_pair(const ConvWeightGradArgs& args, const WeightTiles& t, const Region
     const int64_t from = begin + chunk * (end - begin) / chunks, tiles = begin + (chunk + 1) * (end - begin) / chunks - from;
     transform_weight_inputs(args, t, pair, from, tiles, region.block, region.blocks, scratch.inputs);
     transform_weight_gradients(args, t, pair, from, tiles, region.group, region.groups, scratch.gradients);
-    if (bias && pair == kSumPair) add_bias(t, region, tiles, scratch.gradients + kSumFrequency * t.gradient_step(), bias, chunk == 0);
+    if (bias && pair == kSumPair)
+      add_bias(t, region, tiles, scratch.gradients + kSumFrequency * t.gradient_step(), bias, chunk == 0);
     for (int f = 0; f < kPairFrequencies; ++f)
       multiply(t, region, tiles, scratch.inputs + f * t.input_step(), scratch.gradients + f * t.gradient_step(),
                scratch.sums + f * t.sum_step(), chunk == 0);
@@ -92,7 +93,7 @@ void winograd_weight_sums(const ConvWeightGradArgs& args, int64_t begin, int64_t
     int64_t floats = 0;
     for (int64_t g = region.group; g < region.group + region.groups; ++g) floats += region.blocks * kLanes * t.vectors(g) * kLanes;
     for (int pair = 0; pair < kTileIn / 2; ++pair) {
-      sum_pair(args, t, region, pair, part * t.all / t.parts, (part + 1) * t.all / t.parts, scratch, bias);
+      sum_pair(args, t, region, pair, part * t.tiles / t.parts, (part + 1) * t.tiles / t.parts, scratch, bias);
       fold_columns(scratch.sums, floats, t.sum_step(), scratch.folded + pair * (kFolded / 3) * t.sum_step());
     }
     fold_region(args, t, region, scratch.folded, args.sums + part * part_floats);

@@ -42,7 +42,8 @@ inline constexpr int64_t kMostChunkTiles = 64;
 inline constexpr int64_t kLeastPartTiles = 64;
 
 struct WeightTiles {
-  int64_t wide, of_image, all;           // tiles of a row, of an image, of the batch
+  int64_t tiles_wide, image_tiles, tiles;  // of a row, of an image, of the batch
+  int64_t out_height, out_width;
   int64_t in_blocks, out_blocks, out_groups;
   int64_t unit_blocks, units;            // input blocks of a unit at most
   int64_t band_groups, bands;            // groups of a band at most
@@ -64,9 +65,10 @@ struct WeightTiles {
 
 constexpr WeightTiles weight_tiles(const ConvShape& s) {
   WeightTiles t{};
-  t.wide = ceil_div(s.out.width, kTileOut);
-  t.of_image = t.wide * ceil_div(s.out.height, kTileOut);
-  t.all = s.batch * t.of_image;
+  t.out_height = s.out.height, t.out_width = s.out.width;
+  t.tiles_wide = ceil_div(s.out.width, kTileOut);
+  t.image_tiles = t.tiles_wide * ceil_div(s.out.height, kTileOut);
+  t.tiles = s.batch * t.image_tiles;
   t.in_blocks = ceil_div(s.in_channels, kLanes);
   t.out_blocks = ceil_div(s.out_channels, kLanes);
   t.out_groups = ceil_div(t.out_blocks, kMostVectors);
@@ -80,8 +82,8 @@ constexpr WeightTiles weight_tiles(const ConvShape& s) {
     t.unit_blocks = ceil_div(t.in_blocks, t.units), t.band_groups = ceil_div(t.out_groups, t.bands);
   }
   const int64_t affordable = budget / (t.unit_blocks + t.band_groups * kMostVectors);
-  t.parts = larger(smaller(ceil_div(kWeightTasks, t.units * t.bands), t.all / kLeastPartTiles), 1);
-  t.chunk = smaller(larger(smaller(affordable, kMostChunkTiles), 1), ceil_div(t.all, t.parts));
+  t.parts = larger(smaller(ceil_div(kWeightTasks, t.units * t.bands), t.tiles / kLeastPartTiles), 1);
+  t.chunk = smaller(larger(smaller(affordable, kMostChunkTiles), 1), ceil_div(t.tiles, t.parts));
   return t;
 }
 
@@ -92,14 +94,12 @@ inline constexpr double kTileEnds = 6;
 /// Whether the shape is one that the algorithm is for and takes less time with it, by a count of cycles of A64FX (LLVM's model): two
 /// multiply-adds a cycle at 0.85 of the pipes, 150 to transform inputs of a tile and block, 80 for dy, 70 to fold the sums of a
 /// vector of weights; 512 channels at 7 x 7, batch 1, are 5.8e6 directly and would be 6.8e6.
-constexpr bool winograd_weights_pay(const ConvWeightGradArgs& args) {
+inline bool winograd_weights_pay(const ConvWeightGradArgs& args) {
   const ConvShape& s = args.shape;
-  if (args.exact || args.plain_input || s.kernel.height != 3 || s.kernel.width != 3 || s.stride.height != 1 || s.stride.width != 1 ||
-      s.dilation.height != 1 || s.dilation.width != 1)
-    return false;
+  if (args.exact || args.plain_input || !possible(s)) return false;
   const WeightTiles t = weight_tiles(s);
   const auto real = [](int64_t n) { return static_cast<double>(n); };
-  const double tiles = real(t.all), weights = real(t.in_blocks * kLanes * t.out_blocks), chunks = real(ceil_div(t.all, t.chunk));
+  const double tiles = real(t.tiles), weights = real(t.in_blocks * kLanes * t.out_blocks), chunks = real(ceil_div(t.tiles, t.chunk));
   const int64_t pixels = s.batch * s.out.height * s.out.width;
   const double direct = weights * kTaps * (real(pixels) / 2 / 0.85 + real(ceil_div(pixels, kDirectChunk)) * kTileEnds);
   const double products = weights * kFrequencies * (tiles / 2 / 0.85 + chunks * kTileEnds);
@@ -107,10 +107,10 @@ constexpr bool winograd_weights_pay(const ConvWeightGradArgs& args) {
   return products + transforms < 0.9 * direct;
 }
 
-/// `count` tiles of the batch from `begin` on, at pair `pair` of rows of frequencies: B^T d B of input blocks [block, block + blocks), to
-/// [12][block][tile][kLanes].
-void transform_weight_inputs(const ConvWeightGradArgs& args, const WeightTiles& t, int pair, int64_t begin, int64_t count, int64_t block,
-                             int64_t blocks, float* to);
+/// `count` tiles of the batch from `begin` on, at pair `pair` of rows of frequencies: B^T d B of input blocks [block, block +
+/// blocks), to [12][block][tile][kLanes].
+void transform_weight_inputs(const ConvWeightGradArgs& args, const WeightTiles& t, int pair, int64_t begin, int64_t count,
+                             int64_t block, int64_t blocks, float* to);
 
 /// A dY A^T of groups [group, group + groups) of output blocks: to [12][group][tile][vector][kLanes], groups gradient_floats apart.
 void transform_weight_gradients(const ConvWeightGradArgs& args, const WeightTiles& t, int pair, int64_t begin, int64_t count,

@@ -37,7 +37,8 @@ SVENGINE_INLINE void gradient_row(const vf (&y)[kTileOut], float* to, int64_t st
 
 /// A dY A^T at a pair of rows; of dY there are `height` x `width` pixels.
 template <int kPair, bool kWhole>
-SVENGINE_INLINE void gradient_tile_pair(const float* from, int64_t row_step, int64_t height, int64_t width, float* to, int64_t step) {
+SVENGINE_INLINE void gradient_tile_pair(const float* from, int64_t row_step, int64_t height, int64_t width, float* to,
+                                        int64_t step) {
   vf first[kTileOut], second[kTileOut];
   SVENGINE_UNROLL
   for (int j = 0; j < kTileOut; ++j) {
@@ -57,57 +58,47 @@ SVENGINE_INLINE void gradient_tile_pair(const float* from, int64_t row_step, int
   gradient_row(second, to + kTileIn * step, step);
 }
 
-/// Calls body(tile, image, y, x) for `count` tiles from `begin` on; (y, x) is a tile's first output.
-template <class Body>
-SVENGINE_INLINE void for_tiles(const ConvShape& s, const WeightTiles& t, int64_t begin, int64_t count, const Body& body) {
-  int64_t image = begin / t.of_image;
-  int64_t y = (begin - image * t.of_image) / t.wide * kTileOut, x = (begin % t.of_image) % t.wide * kTileOut;
-  for (int64_t i = 0; i < count; ++i) {
-    body(i, image, y, x);
-    x += kTileOut;
-    if (x < s.out.width) continue;
-    x = 0, y += kTileOut;
-    if (y < s.out.height) continue;
-    y = 0, ++image;
-  }
-}
-
 template <int kPair>
 SVENGINE_HOT void inputs_of_pair(const ConvWeightGradArgs& args, const WeightTiles& t, int64_t begin, int64_t count, int64_t block,
                                  int64_t blocks, float* to) {
   const ConvShape& s = args.shape;
   const int64_t row_step = s.in.width * kLanes, block_step = s.in.height * row_step;
   const Steps steps{kTileIn * t.input_step(), t.input_step()};
-  for (int64_t b = 0; b < blocks; ++b, to += count * kLanes)
-    for_tiles(s, t, begin, count, [&](int64_t tile, int64_t image, int64_t out_y, int64_t out_x) SVENGINE_INLINE_LAMBDA {
-      const int64_t y = out_y - s.pad.height, x = out_x - s.pad.width;
+  for (int64_t b = 0; b < blocks; ++b, to += count * kLanes) {
+    TilePlace place(t, begin);
+    for (int64_t tile = 0; tile < count; ++tile, place.advance(t)) {
+      const int64_t y = place.y - s.pad.height, x = place.x - s.pad.width;
       const Inside inside{{-y, s.in.height - y}, {-x, s.in.width - x}};
       const bool whole = y >= 0 && x >= 0 && inside.rows.end >= kTileIn && inside.columns.end >= kTileIn;
-      const float* from = args.input + (image * t.in_blocks + block + b) * block_step + y * row_step + x * kLanes;
+      const float* from = args.input + (place.image * t.in_blocks + block + b) * block_step + y * row_step + x * kLanes;
       if (whole)
         input_tile_pair<kPair, true>(from, row_step, inside, to + tile * kLanes, steps);
       else
         input_tile_pair<kPair, false>(from, row_step, inside, to + tile * kLanes, steps);
-    });
+    }
+  }
 }
 
 template <int kPair>
-SVENGINE_HOT void gradients_of_pair(const ConvWeightGradArgs& args, const WeightTiles& t, int64_t begin, int64_t count, int64_t group,
-                                    int64_t groups, float* to) {
+SVENGINE_HOT void gradients_of_pair(const ConvWeightGradArgs& args, const WeightTiles& t, int64_t begin, int64_t count,
+                                    int64_t group, int64_t groups, float* to) {
   const ConvShape& s = args.shape;
   const int64_t row_step = s.out.width * kLanes, block_step = s.out.height * row_step, step = t.gradient_step();
   for (int64_t g = group; g < group + groups; ++g, to += gradient_floats(count)) {
     const int64_t vectors = t.vectors(g);
-    for (int64_t v = 0; v < vectors; ++v)
-      for_tiles(s, t, begin, count, [&](int64_t tile, int64_t image, int64_t y, int64_t x) SVENGINE_INLINE_LAMBDA {
-        const int64_t height = s.out.height - y, width = s.out.width - x;
-        const float* from = args.dy + (image * t.out_blocks + g * kMostVectors + v) * block_step + y * row_step + x * kLanes;
+    for (int64_t v = 0; v < vectors; ++v) {
+      TilePlace place(t, begin);
+      for (int64_t tile = 0; tile < count; ++tile, place.advance(t)) {
+        const int64_t height = s.out.height - place.y, width = s.out.width - place.x;
+        const int64_t block = place.image * t.out_blocks + g * kMostVectors + v;
+        const float* from = args.dy + block * block_step + place.y * row_step + place.x * kLanes;
         float* out = to + (tile * vectors + v) * kLanes;
         if (height >= kTileOut && width >= kTileOut)
           gradient_tile_pair<kPair, true>(from, row_step, height, width, out, step);
         else
           gradient_tile_pair<kPair, false>(from, row_step, height, width, out, step);
-      });
+      }
+    }
   }
 }
 
@@ -124,15 +115,16 @@ SVENGINE_INLINE void fold(const vf (&u)[kTileIn], vf (&g)[3]) {
 
 }  // namespace
 
-void transform_weight_inputs(const ConvWeightGradArgs& args, const WeightTiles& t, int pair, int64_t begin, int64_t count, int64_t block,
-                             int64_t blocks, float* to) {
+void transform_weight_inputs(const ConvWeightGradArgs& args, const WeightTiles& t, int pair, int64_t begin, int64_t count,
+                             int64_t block, int64_t blocks, float* to) {
   constexpr decltype(&inputs_of_pair<0>) kFunctions[kPairs] = {&inputs_of_pair<0>, &inputs_of_pair<1>, &inputs_of_pair<2>};
   kFunctions[pair](args, t, begin, count, block, blocks, to);
 }
 
 void transform_weight_gradients(const ConvWeightGradArgs& args, const WeightTiles& t, int pair, int64_t begin, int64_t count,
                                 int64_t group, int64_t groups, float* to) {
-  constexpr decltype(&gradients_of_pair<0>) kFunctions[kPairs] = {&gradients_of_pair<0>, &gradients_of_pair<1>, &gradients_of_pair<2>};
+  constexpr decltype(&gradients_of_pair<0>) kFunctions[kPairs] = {&gradients_of_pair<0>, &gradients_of_pair<1>,
+                                                                  &gradients_of_pair<2>};
   kFunctions[pair](args, t, begin, count, group, groups, to);
 }
 

@@ -77,18 +77,20 @@ struct WinogradPlan : Cut {
   constexpr int64_t sum_step() const { return spread(group_tiles * bundle * kLanes); }
 };
 
-/// Where a tile lies: walks over the tiles of the batch.
+/// Where a tile lies: walks over the tiles of the batch, on any plan that says how an image is cut.
 struct TilePlace {
   int64_t image, y, x;  // of its first output
 
-  TilePlace(const WinogradPlan& plan, int64_t tile) : image(tile / plan.image_tiles) {
+  template <class Plan>
+  TilePlace(const Plan& plan, int64_t tile) : image(tile / plan.image_tiles) {
     const int64_t in_image = tile - image * plan.image_tiles;
     const int64_t row = in_image / plan.tiles_wide;
     y = row * kTileOut;
     x = (in_image - row * plan.tiles_wide) * kTileOut;
   }
 
-  void advance(const WinogradPlan& plan) {
+  template <class Plan>
+  void advance(const Plan& plan) {
     x += kTileOut;
     if (x < plan.out_width) return;
     x = 0;
