@@ -32,7 +32,7 @@ constexpr MachineModel kA64fx = {
     .cycles = {.exp = 0.400,
                .log = 1.592,
                .tanh = 0.916,
-               .sigmoid = 0.686,
+               .sigmoid = 0.669,
                .erf = 1.658,
                .gelu = 0.882,
                .softmax = 1.114,

@@ -74,19 +74,23 @@ SVENGINE_INLINE void map_contiguous(const T* x, Out* y, int64_t n, F f) {
   }
 }
 
+/// y = f(x) for kMany vectors in lockstep.
+template <int kMany, class F>
+SVENGINE_INLINE void map_block(const float* x, float* y, const F& f) {
+  const vb all = svptrue_b32();
+  Many<kMany> v;
+  SVENGINE_UNROLL
+  for (int u = 0; u < kMany; ++u) v.at[u] = svld1(all, x + u * kLanes);
+  v = f(v);
+  SVENGINE_UNROLL
+  for (int u = 0; u < kMany; ++u) svst1(all, y + u * kLanes, v.at[u]);
+}
+
 /// For long chains of arithmetic: kMany vectors in lockstep (math_many.h), the rest one by one.
 template <int kMany, class F>
 SVENGINE_INLINE void map_in_lockstep(const float* x, float* y, int64_t n, const F& f) {
-  const vb all = svptrue_b32();
   int64_t i = 0;
-  for (; i + kMany * kLanes <= n; i += kMany * kLanes) {
-    Many<kMany> v;
-    SVENGINE_UNROLL
-    for (int u = 0; u < kMany; ++u) v.at[u] = svld1(all, x + i + u * kLanes);
-    v = f(v);
-    SVENGINE_UNROLL
-    for (int u = 0; u < kMany; ++u) svst1(all, y + i + u * kLanes, v.at[u]);
-  }
+  for (; i + kMany * kLanes <= n; i += kMany * kLanes) map_block<kMany>(x + i, y + i, f);
   for (; i < n; i += kLanes) {
     const vb p = svwhilelt_b32(i, n);
     svst1(p, y + i, f(Many<1>{svld1(p, x + i)}).at[0]);

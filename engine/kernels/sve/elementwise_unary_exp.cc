@@ -24,7 +24,6 @@ SVENGINE_INLINE bool in_range(vb lanes, const float* x, float limit) {
 template <int kMany, class F, class G>
 SVENGINE_INLINE void map_by_range(const float* x, float* y, int64_t n, float limit, const F& f, const G& any) {
   constexpr int64_t kBlock = kMany * kLanes;
-  const vb all = svptrue_b32();
   const int64_t last = n - kBlock;  // where the last whole block begins
   // All lanes where block i is whole; elsewhere fewer, of which none is beyond the end in any of its vectors.
   const auto whole = [last](int64_t i) SVENGINE_INLINE_LAMBDA { return svwhilelt_b32(i, last + kLanes); };
@@ -32,12 +31,7 @@ SVENGINE_INLINE void map_by_range(const float* x, float* y, int64_t n, float lim
     bool good = in_range<kMany>(whole(i), x + i, limit);
     while (good) {
       good = in_range<kMany>(whole(i + kBlock), x + i + kBlock, limit);
-      Many<kMany> v;
-      SVENGINE_UNROLL
-      for (int u = 0; u < kMany; ++u) v.at[u] = svld1(all, x + i + u * kLanes);
-      v = f(v);
-      SVENGINE_UNROLL
-      for (int u = 0; u < kMany; ++u) svst1(all, y + i + u * kLanes, v.at[u]);
+      map_block<kMany>(x + i, y + i, f);
       i += kBlock;
     }
     for (const int64_t end = i <= last ? i + kBlock : n; i < end; i += kLanes) {
