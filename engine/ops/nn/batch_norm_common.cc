@@ -2,22 +2,11 @@
 
 #include <cmath>
 
-#include "engine/kernels/norm.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
 
 namespace svengine::ops {
 namespace {
-
-kernels::ChannelAffineArgs affine_args(const LowerContext& c) {
-  const Dims dims = c.in_dims(0);
-  kernels::ChannelAffineArgs args;
-  args.batch = dims[0];
-  args.channels = dims[1];
-  args.spatial = element_count(std::span(dims).subspan(2));
-  args.blocked = c.in_type(0).block > 0;
-  return args;
-}
 
 /// The images' moments to the batch's.
 void emit_merge(LowerContext& c, const kernels::ChannelMomentsArgs& args, Buffer moments, Buffer mean, Buffer variance) {
@@ -64,6 +53,16 @@ void emit_running(LowerContext& c, Buffer mean, Buffer variance, int64_t channel
 
 }  // namespace
 
+kernels::ChannelAffineArgs channel_affine_args(const LowerContext& c) {
+  const Dims dims = c.in_dims(0);
+  kernels::ChannelAffineArgs args;
+  args.batch = dims[0];
+  args.channels = dims[1];
+  args.spatial = element_count(std::span(dims).subspan(2));
+  args.blocked = c.in_type(0).block > 0;
+  return args;
+}
+
 Status infer_batch_norm(InferContext& c) {
   static constexpr const char* kNames[] = {"X", "scale", "B", "input_mean", "input_var"};
   SV_TRY(require_dtype(c, 0, kNames[0], {DType::f32}));
@@ -91,7 +90,7 @@ void emit_scale_and_shift(LowerContext& c, Buffer scale, Buffer bias, Buffer mea
 }
 
 Status lower_batch_norm(LowerContext& c, Buffer residual, const kernels::ActivationArgs& activation) {
-  kernels::ChannelAffineArgs args = affine_args(c);
+  kernels::ChannelAffineArgs args = channel_affine_args(c);
   args.activation = activation;
   Buffer mean = c.in(3), variance = c.in(4);
   if (c.attributes().integer("training_mode")) {

@@ -1,4 +1,4 @@
-// What BatchNormalization, BatchNormRelu and their gradient share.
+// What BatchNormalization, BatchNormRelu, their gradient and ChannelAffine share.
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -9,6 +9,7 @@
 #include "engine/base/memory.h"
 #include "engine/graph/gradient.h"
 #include "engine/kernels/activation.h"
+#include "engine/kernels/norm.h"
 #include "engine/ops/lowering.h"
 
 namespace svengine::ops {
@@ -16,6 +17,9 @@ namespace svengine::ops {
 /// Outputs of the training form behind Y and the running statistics, which only gradients ask for: the mean and (biased)
 /// variance of the batch.
 inline constexpr size_t kBatchMean = 3, kBatchVariance = 4;
+
+/// Sizes and layout of input 0, [batch, channels, ...].
+kernels::ChannelAffineArgs channel_affine_args(const LowerContext& c);
 
 /// Inputs X, scale, B, input_mean, input_var (further ones are not looked at); outputs Y and, in training, up to four per channel.
 Status infer_batch_norm(InferContext& c);

@@ -1,9 +1,9 @@
 // svengine.ChannelAffine: y = activation(x * scale[c] + shift[c]) per channel: BatchNormalization with known statistics that no
 // convolution could take in, and the activation behind it.
-#include "engine/kernels/norm.h"
 #include "engine/ops/fused_activation.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
+#include "engine/ops/nn/batch_norm_common.h"
 #include "engine/ops/samples.h"
 
 namespace svengine::ops {
@@ -20,12 +20,7 @@ Status infer(InferContext& c) {
 }
 
 Status lower(LowerContext& c) {
-  const Dims dims = c.in_dims(0);
-  kernels::ChannelAffineArgs args;
-  args.batch = dims[0];
-  args.channels = dims[1];
-  args.spatial = element_count(std::span(dims).subspan(2));
-  args.blocked = c.in_type(0).block > 0;
+  kernels::ChannelAffineArgs args = channel_affine_args(c);
   args.activation = activation_of(c.attributes());
   emit_kernel(c, "channel_affine", c.kernels().norm->channel_affine, args,
               [in = c.in(0), out = c.out(), scale = c.in(1), shift = c.in(2)](kernels::ChannelAffineArgs& a, const Run& run) {
