@@ -64,6 +64,14 @@ void multiply_adds(Sink* s) {
                   [](vb p, V a, V b, V c) -> V { return svadd_x(p, svmul_x(p, a, b), c); });
 }
 
+void multiply_adds_from_memory(Sink* s) {
+  using V = v_f32;
+  each_ternary<V>(s, "svmla_n_f32_x", Lanes::kActive, [](vb p, V a, V b, V c) -> V {
+    const float number = svlasta(svpfalse(), c);
+    return svmla_n_f32_x(p, a, b, number);
+  });
+}
+
 // Bounds that the compiler knows take other instructions on some machines.
 template <class V>
 void known_bounds(Sink* s) {
@@ -152,6 +160,7 @@ void cases_float(Sink* s) {
   arithmetic<v_f64>(s);
   multiply_adds<v_f32>(s);
   multiply_adds<v_f64>(s);
+  multiply_adds_from_memory(s);
   known_bounds<v_f32>(s);
   known_bounds<v_f64>(s);
   if (kBits == 512) {

@@ -136,6 +136,16 @@ SVE_UNARY(svrintx, FloatVector, round_current)
 SVE_UNARY(svrinti, FloatVector, round_current)
 SVE_UNARY(svrinta, FloatVector, round_away)
 SVE_TERNARY(svmla, FloatVector, multiply_add)
+// With its full name, svmla_x of a number: taken from where it lies in memory, which AVX-512 can do within the instruction.
+SVE_FN svfloat32_t svmla_n_f32_x(svbool_t p, svfloat32_t a, svfloat32_t b, const float& c) {
+#if __ARM_FEATURE_SVE_BITS == 512
+  (void)p;
+  __asm__("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(a) : "v"(b), "m"(c));
+  return a;
+#else
+  return svmla_x(p, a, b, c);
+#endif
+}
 SVE_TERNARY(svmls, FloatVector, multiply_subtract)
 SVE_TERNARY(svmad, FloatVector, multiplicand_add)
 SVE_TERNARY(svmsb, FloatVector, multiplicand_subtract)

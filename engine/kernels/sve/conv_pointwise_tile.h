@@ -4,14 +4,16 @@
 //                for each pixel:  value = broadcast input[pixel]         1 load, at a fixed distance from the first pixel's
 //                                 sums[pixel][v] += panel[v] * value     kVectors multiply-adds
 //
-// A sum's steps are one loop, though the channels of a pixel lie in blocks: the address moves by one float or, every kLanes
-// steps, on to the next block, chosen without a branch. Two instructions for that are cheaper than leaving and entering a loop
-// for every block (10 cycles of 200 on A64FX). The first step and the last stand by themselves, so that loading the sums
-// and storing them overlaps with multiply-adds.
+// The channels of a pixel lie in blocks. On A64FX a sum's steps are one loop all the same: the address moves by one float or,
+// every kLanes steps, on to the next block, chosen without a branch. Two instructions for that are cheaper than leaving and
+// entering a loop for every block (10 cycles of 200). Where hundreds of instructions are in flight a block is a loop: leaving it
+// costs nothing, and a step has fewer instructions, which counts where a core's other thread is busy. The first step stands by
+// itself, so that loading the sums overlaps with multiply-adds.
 #pragma once
 #include "engine/kernels/sve/conv_epilogue.h"
 #include "engine/kernels/sve/conv_plan.h"
 #include "engine/kernels/sve/conv_sums.h"
+#include "engine/kernels/sve/tile_row.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 
@@ -32,12 +34,15 @@ struct PointwiseTiles {
   Clamp clamp;
 };
 
-/// Steps between prefetches: few enough that the lines do not come in a burst, many enough that leaving the loop costs nothing.
-inline constexpr int64_t kStretch = kMachine.line_bytes / 2;
+/// Whether a block's steps are a loop of their own, rather than all steps of a stretch.
+inline constexpr bool kByBlocks = kMachine.deep_window;
+/// Steps between prefetches of weights: few enough that the lines do not come in a burst, many enough that leaving the loop is
+/// free.
+inline constexpr int64_t kStretch = kByBlocks ? kLanes : kMachine.line_bytes / 2;
 inline constexpr int kAheadLines = 4;  // prefetched at once; up to so many too many
 inline constexpr int64_t kLineFloats = kMachine.line_bytes / kFloat;
 /// Stretches of a tile.
-constexpr int64_t stretches(int64_t steps) { return larger(ceil_div(steps - 1, kStretch), 1); }
+constexpr int64_t stretches(int64_t steps) { return larger(ceil_div(kByBlocks ? steps : steps - 1, kStretch), 1); }
 
 using PointwiseFunction = void (*)(PointwiseTiles& tiles);
 
@@ -56,7 +61,7 @@ struct PointwiseCursor {
 
 template <int kPixels, int kVectors>
 inline __attribute__((always_inline)) void step(int64_t beyond, PointwiseCursor& at, Sums<kPixels, kVectors>& sums) {
-  constexpr int kReached = 64 / kLanes;  // pixels within 252 bytes, a broadcast's largest offset
+  constexpr int kReached = kMachine.broadcast_reach / kLanes;  // pixels that one address serves
   const vb all = svptrue_b32();
   vf panel[kVectors];
   SVENGINE_UNROLL
@@ -65,13 +70,14 @@ inline __attribute__((always_inline)) void step(int64_t beyond, PointwiseCursor&
   SVENGINE_UNROLL
   for (int p = 0; p < kPixels; ++p) {
     if (p > 0 && p % kReached == 0) input = keep(input + kReached * kLanes);
-    const vf value = svdup_f32(input[p % kReached * kLanes]);
-    SVENGINE_UNROLL
-    for (int v = 0; v < kVectors; ++v) sums.at[p][v] = svmla_x(all, sums.at[p][v], panel[v], value);
+    add_row(p, input + p % kReached * kLanes, panel, sums.at[p]);
   }
   at.weights = keep(at.weights + kVectors * kLanes);
-  at.ends = at.ends >> 1 | at.ends << 63;
-  at.input = keep(at.input + 1) + (int64_t(at.ends) >> 63 & beyond);
+  at.input = keep(at.input + 1);
+  if constexpr (!kByBlocks) {
+    at.ends = at.ends >> 1 | at.ends << 63;
+    at.input += int64_t(at.ends) >> 63 & beyond;
+  }
 }
 
 /// A tile's sums from their start, with the first step.
@@ -111,14 +117,26 @@ SVENGINE_HOT void run_pointwise(PointwiseTiles& tiles) {
     PointwiseCursor at{input, tiles.weights};
     begin(tiles, residual, output, at, sums);
     int64_t left = tiles.steps - 1;
+    int64_t stretch = kByBlocks ? kStretch - 1 : kStretch;
     do {
       const float* until = ahead + ahead_floats < tiles.ahead_end ? ahead + ahead_floats : tiles.ahead_end;
       for (; ahead < until; ahead += kAheadLines * kLineFloats)
         SVENGINE_UNROLL
         for (int line = 0; line < kAheadLines; ++line) svprfw(svptrue_b32(), ahead + line * kLineFloats, SV_PLDL2KEEP);
-      int64_t some = smaller(left, kStretch);
+      int64_t some = smaller(left, stretch);
       left -= some;
-      for (; some > 0; --some) step(tiles.beyond, at, sums);
+      if constexpr (kByBlocks) {
+        // The pixels' next block or, at the end, the next tile: a cache line a step.
+        const float* soon = left > 0 ? at.input + some + tiles.beyond : input + kTile;
+        for (; some > 0; --some, soon = keep(soon + kLineFloats)) {
+          svprfw(svptrue_b32(), soon, SV_PLDL1KEEP);
+          step(tiles.beyond, at, sums);
+        }
+        at.input += tiles.beyond;
+        stretch = kStretch;
+      } else {
+        for (; some > 0; --some) step(tiles.beyond, at, sums);
+      }
     } while (left > 0);
     end(tiles, output, sums);
     input += kTile;

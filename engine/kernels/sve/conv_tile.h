@@ -17,6 +17,7 @@
 #include "engine/kernels/sve/conv_epilogue.h"
 #include "engine/kernels/sve/conv_plan.h"
 #include "engine/kernels/sve/conv_sums.h"
+#include "engine/kernels/sve/tile_row.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 
@@ -75,8 +76,8 @@ inline __attribute__((always_inline)) void end_sums(const Plan& plan, const Tile
 /// address += floats, in its own register: left to itself, GCC copies all addresses before a loop and adds its length after it.
 inline __attribute__((always_inline)) void advance(const float*& address, int64_t floats) { address = keep(address + floats); }
 
-/// Pixels that one address serves when they are kStep floats apart (0: any distance): an SVE broadcast reaches 252 bytes.
-constexpr int pixels_reached(int step) { return step == 0 ? 1 : 64 / step; }
+/// Pixels that one address serves when they are kStep floats apart (0: any distance): what a broadcast's offset reaches.
+constexpr int pixels_reached(int step) { return step == 0 ? 1 : kMachine.broadcast_reach / step; }
 constexpr int addresses(int pixels, int step) { return (pixels + pixels_reached(step) - 1) / pixels_reached(step); }
 
 /// run > 0 steps over consecutive floats at every pixel's address; addresses and weights end up behind them.
@@ -91,11 +92,10 @@ inline __attribute__((always_inline)) void multiply(const float* (&x)[addresses(
     for (int v = 0; v < kVectors; ++v) panel[v] = svld1(all, weights + v * kLanes);
     SVENGINE_UNROLL
     for (int p = 0; p < kPixels; ++p) {
-      advance(x[p / kReached], 0);  // keeps the load beside the broadcast: one LD1RW
-      const vf value = svdup_f32(x[p / kReached][p % kReached * kStep]);
-      if ((p + 1) % kReached == 0 || p + 1 == kPixels) advance(x[p / kReached], 1);
-      SVENGINE_UNROLL
-      for (int v = 0; v < kVectors; ++v) sums.at[p][v] = svmla_x(all, sums.at[p][v], panel[v], value);
+      const float*& address = x[p / kReached];
+      advance(address, 0);  // keeps the load beside the broadcast: one LD1RW
+      add_row(p, address + p % kReached * kStep, panel, sums.at[p]);
+      if ((p + 1) % kReached == 0 || p + 1 == kPixels) advance(address, 1);
     }
     advance(weights, kVectors * kLanes);
   } while (--run != 0);

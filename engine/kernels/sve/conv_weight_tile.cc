@@ -2,6 +2,7 @@
 #include "engine/kernels/sve/conv_weight_tile.h"
 
 #include "engine/kernels/sve/conv_sums.h"
+#include "engine/kernels/sve/tile_row.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 
@@ -30,11 +31,7 @@ SVENGINE_HOT void run_tile(const WeightTile& tile) {
     SVENGINE_UNROLL
     for (int v = 0; v < kVectors; ++v) gradient[v] = svld1(all, dy + v * kLanes);
     SVENGINE_UNROLL
-    for (int c = 0; c < kChannels; ++c) {
-      const vf value = svdup_f32(panel[c]);
-      SVENGINE_UNROLL
-      for (int v = 0; v < kVectors; ++v) sums.at[c][v] = svmla_x(all, sums.at[c][v], gradient[v], value);
-    }
+    for (int c = 0; c < kChannels; ++c) add_row(c, panel + c, gradient, sums.at[c]);
     dy = keep(dy + kVectors * kLanes);
     panel = keep(panel + pitch);
   }

@@ -1,13 +1,14 @@
 // The matrix products at one frequency of Winograd's convolution: tiles of kRows x kVectors sums in registers.
 //
-// The rows' inputs lie side by side, one vector each, so that a few addresses serve all rows: a broadcast reaches 252 bytes.
+// The rows' inputs lie side by side, one vector each, so that a few addresses serve all rows (Machine::broadcast_reach).
 #include "engine/kernels/sve/conv_winograd.h"
+#include "engine/kernels/sve/tile_row.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 
 namespace {
 
-constexpr int kReach = 256 / (4 * kLanes);  // rows that one address serves
+constexpr int kReach = kMachine.broadcast_reach / kLanes;  // rows that one address serves
 
 inline __attribute__((always_inline)) void advance(const float*& address, int64_t floats) {
   address += floats;
@@ -38,11 +39,7 @@ SVENGINE_HOT void product(int64_t channels, const float* x, const float* weights
       SVENGINE_UNROLL
       for (int v = 0; v < kVectors; ++v) panel[v] = svld1(all, weights + v * kLanes);
       SVENGINE_UNROLL
-      for (int r = 0; r < kRows; ++r) {
-        const vf value = svdup_f32(at[r / kReach][r % kReach * kLanes]);
-        SVENGINE_UNROLL
-        for (int v = 0; v < kVectors; ++v) sum[r][v] = svmla_x(all, sum[r][v], panel[v], value);
-      }
+      for (int r = 0; r < kRows; ++r) add_row(r, at[r / kReach] + r % kReach * kLanes, panel, sum[r]);
       SVENGINE_UNROLL
       for (int a = 0; a < kAddresses; ++a) advance(at[a], 1);
       advance(weights, kVectors * kLanes);

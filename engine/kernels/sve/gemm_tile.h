@@ -13,6 +13,7 @@
 #pragma once
 #include "engine/kernels/sve/activation.h"
 #include "engine/kernels/sve/gemm_shape.h"
+#include "engine/kernels/sve/tile_row.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
@@ -56,11 +57,7 @@ inline __attribute__((always_inline)) void multiply_step(const float* a, const f
   SVENGINE_UNROLL
   for (int v = 0; v < kPanelVectors; ++v) row[v] = svld1(all, b + v * kLanes);
   SVENGINE_UNROLL
-  for (int r = 0; r < kRows; ++r) {
-    const vf x = svdup_f32(a[r]);
-    SVENGINE_UNROLL
-    for (int v = 0; v < kPanelVectors; ++v) sums.at[r][v] = svmla_x(all, sums.at[r][v], row[v], x);
-  }
+  for (int r = 0; r < kRows; ++r) add_row(r, a + r, row, sums.at[r]);
 }
 
 /// sums += a b over `left` steps of depth. kStep floats lie between the steps of a: kRows in a packed panel.
