@@ -26,7 +26,7 @@ bool more_than_cpus(int threads) {
 
 Team::Team(Topology topology, bool flush_denormals, int beside)
     : topology_(std::move(topology)), threads_(topology_.threads()), flush_denormals_(flush_denormals),
-      barrier_(topology_, more_than_cpus(threads_ + beside)) {}
+      barrier_(topology_, more_than_cpus(threads_ + beside)), task_shares_(topology_) {}
 
 Status Team::run(const std::function<void(int)>& body) const {
   if (threads_ == 1) {
@@ -85,14 +85,16 @@ void RunState::start() {
 void RunState::walk(Team& team, int thread, StepTimes* times) {
   const DenormalMode mode(team.flush_denormals());
   const Run run(bases_.data(), scratch_.data() + static_cast<size_t>(thread) * static_cast<size_t>(plan_->scratch_bytes));
-  const int64_t threads = team.threads();
+  TaskShares& shares = team.task_shares();
   int64_t started = times && thread == 0 ? now() : 0;
-  for (size_t i = 0; i < plan_->steps.size(); ++i) {
+  const size_t steps = plan_->steps.size();
+  if (steps > 0) shares.deal(thread, 0, plan_->steps[0].tasks);
+  for (size_t i = 0; i < steps; ++i) {
     const Step& step = plan_->steps[i];
-    // Contiguous shares: a thread meets the same rows again in the next step, in its own caches and its own CMG's memory.
-    const int64_t begin = step.tasks * thread / threads, end = step.tasks * (thread + 1) / threads;
-    if (begin < end)
-      if (const char* problem = step.run(run, begin, end)) {
+    if (i + 1 < steps) shares.deal(thread, i + 1, plan_->steps[i + 1].tasks);
+    const auto next = [&] { return shares.take(thread, i, step.tasks, step.grain); };
+    for (TaskRange r = next(); !r.empty(); r = next())
+      if (const char* problem = step.run(run, r.begin, r.end)) {
         const char* none = nullptr;
         if (problem_.compare_exchange_strong(none, problem)) failed_step_ = static_cast<int64_t>(i);
       }
@@ -104,7 +106,7 @@ void RunState::walk(Team& team, int thread, StepTimes* times) {
     }
     // A failure in step i was written before its barrier, so here every thread sees it. One that a faster thread has just met
     // in step i + 1 is not counted yet, and ends the run one step later for all.
-    if (failed_step_.load() <= static_cast<int64_t>(i)) break;
+    if (failed_step_.load() <= static_cast<int64_t>(i)) return shares.drop(thread);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/arena_memory.h"
 #include "runtime/barrier.h"
 #include "runtime/replicas.h"
+#include "runtime/task_shares.h"
 #include "runtime/topology.h"
 
 namespace svengine {
@@ -24,6 +25,7 @@ class Team {
   const Topology& topology() const { return topology_; }
   bool flush_denormals() const { return flush_denormals_; }
   Barrier& barrier() { return barrier_; }
+  TaskShares& task_shares() { return task_shares_; }
 
   /// Calls body(thread) on every thread of the team at once. Fails, having called nothing, when OpenMP gives fewer threads.
   Status run(const std::function<void(int)>& body) const;
@@ -33,6 +35,7 @@ class Team {
   int threads_;
   bool flush_denormals_;
   Barrier barrier_;
+  TaskShares task_shares_;
 };
 
 /// Time of every step of a plan, summed over runs, in nanoseconds.
@@ -54,7 +57,7 @@ class RunState {
   void bind_output(size_t index, void* data);
 
   void start();
-  /// Runs the thread's share of every step on the bound tensors. Allocates nothing. `times` (thread 0's) has an entry for every step.
+  /// Runs the thread's part of every step on the bound tensors. Allocates nothing. `times` (thread 0's) has an entry for every step.
   void walk(Team& team, int thread, StepTimes* times);
   /// The first failing step's message.
   Status finish() const;

@@ -92,6 +92,8 @@ struct ConvKernels {
   void (*prepare)(const ConvArgs& args, int64_t task_begin, int64_t task_end) noexcept;
 
   int64_t (*tasks)(const ConvArgs& args) noexcept;
+  /// Tasks that a call should have at least: with fewer, what they share is read or computed too often.
+  int64_t (*grain)(const ConvArgs& args) noexcept;
   /// Scratch of one thread, 256-byte aligned, a multiple of 256 bytes. Contents are undefined before and after.
   int64_t (*scratch_bytes)(const ConvArgs& args) noexcept;
   void (*run)(const ConvArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;

@@ -94,8 +94,9 @@ class LowerContext {
   /// Constant bytes of the plan's own (index tables and the like).
   virtual Buffer table(std::span<const std::byte> bytes) = 0;
 
-  /// Adds a step. `kernel` says what runs, for profiles and plan dumps ("gemm_f32", "conv_3x3").
-  virtual void emit(std::string kernel, int64_t tasks, StepFunction run, int64_t scratch_bytes = 0) = 0;
+  /// Adds a step. `kernel` says what runs, for profiles and plan dumps ("gemm_f32", "conv_3x3"). A call of `run` should have
+  /// `grain` tasks at least.
+  virtual void emit(std::string kernel, int64_t tasks, StepFunction run, int64_t scratch_bytes = 0, int64_t grain = 1) = 0;
 
  protected:
   LowerContext(const Node& node, const kernels::KernelTable& kernels, const LowerOptions& options)

@@ -41,6 +41,7 @@ struct Step {
   std::string node;       // the node it belongs to, and its operator, for profiles
   std::string op;
   int64_t tasks = 0;
+  int64_t grain = 1;          // tasks that a call of run should have at least
   int64_t scratch_bytes = 0;  // per thread
   StepFunction run;
   Cost cost;              // the node's, on its last step; zero on the others

@@ -48,10 +48,10 @@ class NodeLowering final : public LowerContext {
     return builder_.add_constant_slot(std::move(copy), raw, static_cast<int64_t>(bytes.size()), node_->name() + ":table");
   }
 
-  void emit(std::string kernel, int64_t tasks, StepFunction run, int64_t scratch_bytes) override {
+  void emit(std::string kernel, int64_t tasks, StepFunction run, int64_t scratch_bytes, int64_t grain) override {
     if (tasks <= 0) return;
     builder_.plan_->steps.push_back(
-        {std::move(kernel), node_->name(), node_->op().name, tasks, scratch_bytes, std::move(run), Cost{}});
+        {std::move(kernel), node_->name(), node_->op().name, tasks, grain, scratch_bytes, std::move(run), Cost{}});
   }
 
   Status finish(int32_t first_step) {
@@ -208,7 +208,7 @@ Result<std::shared_ptr<const Plan>> PlanBuilder::finish() {
     const auto bytes = static_cast<int64_t>(stored_bytes(o.value->type));
     Slot& source = plan_->slots[static_cast<size_t>(from.base)];
     source.last_step = std::max(source.last_step, step_now());
-    plan_->steps.push_back({"copy", o.value->name(), "Output", 1, 0,
+    plan_->steps.push_back({"copy", o.value->name(), "Output", 1, 1, 0,
                             [=](const Run& run, int64_t, int64_t) -> const char* {
                               std::memcpy(run.get<std::byte>(to), run.get<std::byte>(from), static_cast<size_t>(bytes));
                               return nullptr;

@@ -49,6 +49,11 @@ void pack(const ConvShape& shape, ConvKind kind, const float* weights, float* pa
 
 int64_t tasks(const ConvArgs& args) noexcept { return empty(args.shape) ? 0 : kind_of(args.shape, args.kind).tasks(args.shape); }
 
+int64_t grain(const ConvArgs& args) noexcept {
+  const Kind& kind = kind_of(args.shape, args.kind);
+  return kind.grain && !empty(args.shape) ? kind.grain(args.shape) : 1;
+}
+
 int64_t scratch_bytes(const ConvArgs& args) noexcept {
   return empty(args.shape) ? 0 : conv::round_up(kind_of(args.shape, args.kind).scratch_bytes(args.shape), 256);
 }
@@ -75,6 +80,6 @@ void prepare(const ConvArgs& args, int64_t task_begin, int64_t task_end) noexcep
 
 extern const ConvKernels conv_kernels;
 const ConvKernels conv_kernels{choose, packed_bytes, pack_tasks, pack, workspace_bytes, prepare_tasks, prepare,
-                               tasks,  scratch_bytes, run};
+                               tasks,  grain, scratch_bytes, run};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -15,6 +15,7 @@ struct Kind {
   int64_t (*workspace_bytes)(const ConvShape& shape) = nullptr;  // these three: null for kinds without a workspace
   int64_t (*prepare_tasks)(const ConvShape& shape) = nullptr;
   void (*prepare)(const ConvArgs& args, int64_t begin, int64_t end) = nullptr;
+  int64_t (*grain)(const ConvShape& shape) = nullptr;  // null: 1
 };
 
 extern const Kind kDirectKind;

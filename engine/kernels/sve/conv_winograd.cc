@@ -56,6 +56,13 @@ int64_t tasks(const ConvShape& shape) {
   return plan.stored ? plan.tiles : plan.groups * plan.out_blocks;
 }
 
+/// Tiles for which the stored weights are read once, or blocks for which the inputs are.
+int64_t grain(const ConvShape& shape) {
+  constexpr int64_t kTiles = 32;
+  const WinogradPlan plan = winograd_plan(shape);
+  return plan.stored ? kTiles : plan.bundle;
+}
+
 int64_t sum_floats(const WinogradPlan& plan) { return kFrequencies * plan.sum_step(); }
 
 int64_t scratch_bytes(const ConvShape& shape) {
@@ -214,6 +221,6 @@ void prepare(const ConvArgs& args, int64_t begin, int64_t end) {
 
 }  // namespace
 
-const Kind kWinogradKind{packed_floats, pack_tasks, pack, tasks, scratch_bytes, run, workspace_bytes, prepare_tasks, prepare};
+const Kind kWinogradKind{packed_floats, pack_tasks, pack, tasks, scratch_bytes, run, workspace_bytes, prepare_tasks, prepare, grain};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

@@ -170,7 +170,7 @@ void emit_conv(LowerContext& c, const ConvArgs& args, Buffer in, const ConvWeigh
            conv->run(one, begin, end, run.scratch<void>());
            return nullptr;
          },
-         conv->scratch_bytes(args));
+         conv->scratch_bytes(args), conv->grain(args));
 }
 
 Status lower_conv(LowerContext& c, Buffer residual, const kernels::ActivationArgs& activation) {

@@ -1,0 +1,86 @@
+#include "runtime/task_shares.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace svengine {
+namespace {
+
+constexpr int64_t kMostTasks = UINT32_MAX;  // that halves of a word can count
+
+uint64_t word(TaskRange r) { return static_cast<uint64_t>(r.begin) << 32 | static_cast<uint64_t>(r.end); }
+TaskRange range(uint64_t word) { return {static_cast<int64_t>(word >> 32), static_cast<int64_t>(word & UINT32_MAX)}; }
+
+/// Takes what `cut` cuts off the range that is left: it shortens its argument and returns the rest.
+template <class Cut>
+TaskRange take_from(std::atomic<uint64_t>& left, const Cut& cut) {
+  uint64_t seen = left.load(std::memory_order_relaxed);
+  for (;;) {
+    TaskRange rest = range(seen);
+    if (rest.empty()) return {};
+    const TaskRange taken = cut(rest);
+    if (left.compare_exchange_weak(seen, word(rest), std::memory_order_relaxed)) return taken;
+  }
+}
+
+}  // namespace
+
+TaskShares::TaskShares(const Topology& topology) : shares_(new Share[static_cast<size_t>(topology.threads())]) {
+  int first = 0;
+  for (const CoreGroup& g : topology.groups) {
+    groups_.insert(groups_.end(), static_cast<size_t>(g.threads), Group{first, g.threads});
+    first += g.threads;
+  }
+}
+
+bool TaskShares::helps(int thread, int64_t tasks) const {
+  const int threads = groups_[static_cast<size_t>(thread)].threads;
+  return threads > 1 && threads <= kMostHelpers && tasks <= kMostTasks;
+}
+
+void TaskShares::deal(int thread, size_t step, int64_t tasks) {
+  const auto threads = static_cast<int64_t>(groups_.size());
+  const TaskRange share{tasks * thread / threads, tasks * (thread + 1) / threads};
+  Share& own = shares_[static_cast<size_t>(thread)];
+  if (helps(thread, tasks))
+    own.left[step % 2].store(word(share), std::memory_order_relaxed);
+  else
+    own.whole[step % 2] = share;
+}
+
+TaskRange TaskShares::take(int thread, size_t step, int64_t tasks, int64_t grain) {
+  Share& own = shares_[static_cast<size_t>(thread)];
+  if (!helps(thread, tasks)) return std::exchange(own.whole[step % 2], {});
+  const int64_t least = std::max(tasks / static_cast<int64_t>(groups_.size()) / kParts, grain);
+  // `wanted` of `count` tasks, unless what remains were too few.
+  const auto amount = [least](int64_t count, int64_t wanted) {
+    const int64_t some = std::max(wanted, least);
+    return count - some < least ? count : some;
+  };
+  const auto front = [&](TaskRange& rest) {
+    const int64_t count = rest.end - rest.begin;
+    const TaskRange taken{rest.begin, rest.begin + amount(count, count / 2)};
+    rest.begin = taken.end;
+    return taken;
+  };
+  const auto back = [&](TaskRange& rest) {
+    const int64_t count = rest.end - rest.begin;
+    const TaskRange taken{rest.end - amount(count, count / 4), rest.end};
+    rest.end = taken.begin;
+    return taken;
+  };
+  TaskRange taken = take_from(own.left[step % 2], front);
+  const Group& group = groups_[static_cast<size_t>(thread)];
+  for (int i = 1; taken.empty() && i < group.threads; ++i) {
+    const int other = group.first + (thread - group.first + i) % group.threads;
+    taken = take_from(shares_[static_cast<size_t>(other)].left[step % 2], back);
+  }
+  return taken;
+}
+
+void TaskShares::drop(int thread) {
+  Share& own = shares_[static_cast<size_t>(thread)];
+  for (int i = 0; i < 2; ++i) own.left[i].store(0, std::memory_order_relaxed), own.whole[i] = {};
+}
+
+}  // namespace svengine
