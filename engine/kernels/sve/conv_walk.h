@@ -43,26 +43,43 @@ constexpr int64_t sequence_tasks(const Plan& plan, int64_t batch) {
   return plan.groups * plan.bundles * (plan.bundles_outside ? 1 : batch * plan.stretches()) * bundle_tasks(plan);
 }
 
+/// Which stretch, bundle and so on a sequence is. Walks on without dividing: a division takes as long as a step of a tile.
+struct SequencePlace {
+  int64_t bundle, group, stretch, image;  // image: 0 if bundles are outside
+
+  SequencePlace(const Plan& plan, int64_t stretches, int64_t sequence) {
+    bundle = sequence % plan.bundles, sequence /= plan.bundles;
+    group = sequence % plan.groups, sequence /= plan.groups;
+    stretch = sequence % stretches, image = sequence / stretches;
+  }
+
+  void advance(const Plan& plan, int64_t stretches) {
+    if (++bundle < plan.bundles) return;
+    bundle = 0;
+    if (++group < plan.groups) return;
+    group = 0;
+    if (++stretch < stretches) return;
+    stretch = 0;
+    ++image;
+  }
+};
+
 /// Calls run(bundle, first tile, end) for tasks [begin, end), the bundle's input being a part of `input`.
 template <class Run>
 void for_bundles(const Plan& plan, const ConvArgs& args, const float* input, int64_t begin, int64_t end, Run run) {
   const int64_t in_sequence = bundle_tasks(plan);
   const int64_t tiles = plan.bundles_outside ? args.shape.batch * plan.tiles : plan.tiles;
   const int64_t stretches = plan.bundles_outside ? 1 : plan.stretches();
-  for (int64_t task = begin; task < end;) {
-    const int64_t sequence = task / in_sequence;
-    const int64_t first = task % in_sequence;
+  SequencePlace place(plan, stretches, begin / in_sequence);
+  int64_t first = begin % in_sequence;
+  for (int64_t task = begin; task < end; first = 0, place.advance(plan, stretches)) {
     const int64_t count = smaller(end - task, in_sequence - first);
-    const int64_t bundle_index = sequence % plan.bundles;
-    const int64_t group = sequence / plan.bundles % plan.groups;
-    const int64_t stretch = sequence / plan.bundles / plan.groups % stretches;
-    const int64_t image = sequence / plan.bundles / plan.groups / stretches;  // 0 if bundles are outside
-    const int64_t at = stretch * plan.stretch_tiles + first * plan.task_tiles;
+    const int64_t at = place.stretch * plan.stretch_tiles + first * plan.task_tiles;
     const int64_t last = smaller(at + count * plan.task_tiles, tiles);
     task += count;
     if (at >= last) continue;  // the last stretch may be shorter
-    Bundle bundle = make_bundle(plan, args, group, bundle_index, image);
-    bundle.input = input + image * plan.image_step + group * plan.in_blocks * plan.block_step;
+    Bundle bundle = make_bundle(plan, args, place.group, place.bundle, place.image);
+    bundle.input = input + place.image * plan.image_step + place.group * plan.in_blocks * plan.block_step;
     run(bundle, at, last);
   }
 }
