@@ -9,6 +9,7 @@
 //                     +---+---+---+---+
 #include "engine/kernels/sve/conv_epilogue.h"
 #include "engine/kernels/sve/conv_kinds.h"
+#include "engine/kernels/sve/tile_row.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 
@@ -154,11 +155,7 @@ void multiply(const Product& product) {
     SVENGINE_UNROLL
     for (int v = 0; v < kVectors; ++v) column[v] = svld1(all, columns + v * kLanes);
     SVENGINE_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      const vf weight = svdup_f32(weights[r]);
-      SVENGINE_UNROLL
-      for (int v = 0; v < kVectors; ++v) sums[r][v] = svmla_x(all, sums[r][v], column[v], weight);
-    }
+    for (int r = 0; r < kRows; ++r) add_row(r, weights + r, column, sums[r]);
   }
   const vf lowest = svdup_f32(product.clamp.lowest);
   const vf highest = svdup_f32(product.clamp.highest);
