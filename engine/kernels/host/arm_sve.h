@@ -3,11 +3,10 @@
 //
 // Found before the compiler's own header because engine/kernels/host comes first on the include path of the x86 kernel
 // sets. Names, argument order and results are ACLE's (Arm C Language Extensions, IHI 0053; instruction semantics: Arm
-// ARM, SVE); only the overloaded short names exist, but for
-// svmla_n_f32_x. Results are bit-equal to SVE with NaN compared as NaN (tests/acle),
-// which includes single rounding of the multiply-adds, signed zeros, saturating conversions, the 8-bit estimates of
-// FRECPE and FRSQRTE, the table of FEXPA and the pairwise tree of FADDV. Kernels are compiled with -ffp-contract=off:
-// the compiler must not fuse.
+// ARM, SVE); only the overloaded short names exist, but for svmla_n_f32_x. Results are bit-equal to SVE with NaN compared
+// as NaN (tests/acle), which includes single rounding of the multiply-adds, signed zeros, saturating conversions, the 8-bit
+// estimates of FRECPE and FRSQRTE, the table of FEXPA and the pairwise tree of FADDV. Kernels are compiled with
+// -ffp-contract=off: the compiler must not fuse.
 //
 // Differences that a kernel must respect:
 //  - A predicate made for 32-bit elements is used with 32-bit elements only, one for 64-bit elements with those only,
