@@ -33,14 +33,15 @@ inline __attribute__((always_inline)) void store(float* to, int64_t block_step, 
     for (int p = 0; p < kPixels; ++p) svst1(svptrue_b32(), to + p * kLanes, sums.at[p][v]);
 }
 
-/// sums = bias of their block. Loaded for every sum, which is no dearer than copying a register and leaves the pipes free.
+/// sums = bias of their block: loaded for every second pixel, copied for the others, so that neither the loads nor the pipes, which
+/// copy registers on A64FX, wait for the other.
 template <int kPixels, int kVectors>
 inline __attribute__((always_inline)) void start_from(const float* bias, Sums<kPixels, kVectors>& sums) {
   SVENGINE_UNROLL
   for (int p = 0; p < kPixels; ++p) {
-    const float* from = keep(bias);
+    if (p % 2 == 0) bias = keep(bias);
     SVENGINE_UNROLL
-    for (int v = 0; v < kVectors; ++v) sums.at[p][v] = svld1(svptrue_b32(), from + v * kLanes);
+    for (int v = 0; v < kVectors; ++v) sums.at[p][v] = svld1(svptrue_b32(), bias + v * kLanes);
   }
 }
 
