@@ -2,6 +2,8 @@
 //
 //      output row   | border | tiles of inner pixels ... | border |    border pixels skip the kernel columns that lie outside,
 //                                                                       rows the kernel rows
+//
+// Borders are part of the tiles where these may miss as many columns, as they may for the usual widths.
 #include "engine/kernels/sve/conv_kinds.h"
 #include "engine/kernels/sve/conv_lanewise.h"
 
@@ -38,9 +40,24 @@ struct Rows {
   Range inner;
 };
 
-/// One output row; `tile` describes its pixel 0.
-void run_row(const Rows& rows, const LaneTile& tile) {
+Rows rows_of(const ConvArgs& args) {
+  const ConvShape& shape = args.shape;
+  const Range columns{shape.pad.width, shape.pad.width + shape.in.width};
+  const LaneWalk walk = lane_walk(shape, shape.in.width * kLanes, columns, args.activation);
+  const LaneFunctions& functions = lane_functions(shape.kernel.width, shape.stride.width, shape.dilation.width);
+  const int64_t width = (shape.out.width - 1) * shape.stride.width + (shape.kernel.width - 1) * shape.dilation.width + 1;
+  if (columns.begin <= functions.edge && width - columns.end <= functions.edge)
+    return {args, walk, functions, {0, shape.out.width}};
+  return {args, walk, general_lane_functions(),
+          inner_outputs(shape.in.width, shape.out.width, shape.kernel.width, shape.stride.width, shape.dilation.width,
+                        shape.pad.width)};
+}
+
+/// One output row; `tile` describes its pixel 0, and moves on.
+void run_row(const Rows& rows, LaneTile& tile) {
   const ConvShape& shape = rows.args.shape;
+  if (rows.inner.size() == shape.out.width)  // a copy of what was just written would wait for it to reach the cache
+    return run_lane_row(rows.inner_functions, rows.walk, tile, 0, shape.out.width);
   const auto at = [&](int64_t x) {
     LaneTile moved = tile;
     moved.input += x * rows.walk.pixel_step;
@@ -57,33 +74,30 @@ void run_row(const Rows& rows, const LaneTile& tile) {
     }
   };
   border(0, rows.inner.begin);
-  run_lane_row(rows.inner_functions, rows.walk, at(rows.inner.begin), rows.inner.begin, rows.inner.end);
+  LaneTile inner = at(rows.inner.begin);
+  run_lane_row(rows.inner_functions, rows.walk, inner, rows.inner.begin, rows.inner.end);
   border(rows.inner.end, shape.out.width);
 }
 
 void run(const ConvArgs& args, int64_t begin, int64_t end, void*) {
   const ConvShape& shape = args.shape;
   const int64_t blocks = ceil_div(shape.out_channels, kLanes);
-  const Rows rows{args, lane_walk(shape, shape.in.width * kLanes, args.activation),
-                  lane_functions(shape.kernel.width, shape.stride.width, shape.dilation.width),
-                  inner_outputs(shape.in.width, shape.out.width, shape.kernel.width, shape.stride.width, shape.dilation.width,
-                                shape.pad.width)};
+  const Rows rows = rows_of(args);
   const int64_t row_floats = shape.out.width * kLanes;
-  for (int64_t task = begin; task < end; ++task) {
-    const auto [image, block, y] = block_row(task, blocks, shape.out.height);
-    const int64_t plane = image * blocks + block, out_row = plane * shape.out.height + y;
-    const int64_t top = y * shape.stride.height - shape.pad.height;
+  BlockRows at(begin, blocks, shape.out.height);
+  for (int64_t task = begin; task < end; ++task, at.next()) {
+    const int64_t plane = at.image * blocks + at.block, out_row = plane * shape.out.height + at.row;
+    const int64_t top = at.row * shape.stride.height - shape.pad.height;
     LaneTile tile{};
     tile.input = args.input + ((plane * shape.in.height + top) * shape.in.width - shape.pad.width) * kLanes;
-    tile.weights = args.weights + block * shape.kernel.height * shape.kernel.width * kLanes;
-    tile.bias = args.bias ? args.bias + block * kLanes : nullptr;
+    tile.weights = args.weights + at.block * shape.kernel.height * shape.kernel.width * kLanes;
+    tile.bias = args.bias ? args.bias + at.block * kLanes : nullptr;
     tile.residual = args.residual ? args.residual + out_row * row_floats : nullptr;
-    tile.output = args.output + out_row * row_floats;
+    float* output = tile.output = args.output + out_row * row_floats;
     tile.rows = taps_inside(shape.in.height, shape.kernel.height, shape.dilation.height, top);
-    tile.columns = {0, shape.kernel.width};
     tile.first = tile.last = true;
     run_row(rows, tile);
-    if (activates_later(args.activation)) activate(args.activation, tile.output, row_floats);
+    if (activates_later(args.activation)) activate(args.activation, output, row_floats);
   }
 }
 

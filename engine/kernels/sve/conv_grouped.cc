@@ -131,7 +131,7 @@ void run_strip(const ConvArgs& args, const GroupedPlan& plan, int64_t out_block,
                LaneTile tile, float* scratch) {
   const ConvShape& shape = args.shape;
   const LaneFunctions& functions = lane_functions(shape.kernel.width, shape.stride.width, shape.dilation.width);
-  LaneWalk walk = lane_walk(shape, plan.width * kLanes, args.activation);
+  LaneWalk walk = lane_walk(shape, plan.width * kLanes, {0, plan.width}, args.activation);
   walk.plane_step = plan.plane_floats;
   const float* weights = tile.weights;
   for (int64_t k = 0; k < plan.channels; k += walk.planes) {
@@ -141,12 +141,9 @@ void run_strip(const ConvArgs& args, const GroupedPlan& plan, int64_t out_block,
     tile.weights = weights + k * shape.kernel.height * shape.kernel.width * kLanes;
     tile.first = k == 0;
     tile.last = k + walk.planes == plan.channels;
-    for (int64_t y = begin; y < end; ++y) {
-      LaneTile row = tile;
-      const int64_t at = (y - begin) * shape.out.width * kLanes;
+    LaneTile row = tile;
+    for (int64_t y = begin; y < end; ++y) {  // a row's output begins where the one before ends
       row.input = scratch + (y - begin) * shape.stride.height * plan.width * kLanes;
-      row.output += at;
-      if (row.residual) row.residual += at;
       run_lane_row(functions, walk, row, 0, shape.out.width);
     }
   }
@@ -169,7 +166,6 @@ void run(const ConvArgs& args, int64_t begin, int64_t end, void* scratch) {
     tile.residual = args.residual ? args.residual + at : nullptr;
     tile.output = args.output + at;
     tile.rows = {0, shape.kernel.height};
-    tile.columns = {0, shape.kernel.width};
     run_strip(args, plan, block, args.input + plane / plan.out_blocks * image_floats, row, row_end, tile,
               static_cast<float*>(scratch));
     if (activates_later(args.activation)) activate(args.activation, tile.output, (row_end - row) * shape.out.width * kLanes);

@@ -29,28 +29,29 @@ template <int kPixels>
 inline __attribute__((always_inline)) void end_sums(const LaneWalk& walk, const LaneTile& tile, Sums<kPixels>& sums) {
   const vb all = svptrue_b32();
   if (tile.last && walk.clamp.below) {
-    const vf lowest = svdup_f32(walk.clamp.lowest);
     SVENGINE_UNROLL
-    for (int p = 0; p < kPixels; ++p) sums.at[p] = svmax_x(all, sums.at[p], lowest);
+    for (int p = 0; p < kPixels; ++p) sums.at[p] = svmax_x(all, sums.at[p], walk.clamp.lowest);
   }
   if (tile.last && walk.clamp.above) {
-    const vf highest = svdup_f32(walk.clamp.highest);
     SVENGINE_UNROLL
-    for (int p = 0; p < kPixels; ++p) sums.at[p] = svmin_x(all, sums.at[p], highest);
+    for (int p = 0; p < kPixels; ++p) sums.at[p] = svmin_x(all, sums.at[p], walk.clamp.highest);
   }
   SVENGINE_UNROLL
   for (int p = 0; p < kPixels; ++p) svst1(all, tile.output + p * kLanes, sums.at[p]);
 }
 
-/// One kernel row of known width and stride.
+/// One kernel row of known width and stride. Of the input only `columns` exist; the middle ones are not asked.
 template <int kPixels, int kWidth, int kStride>
-inline __attribute__((always_inline)) void multiply_row(const float* x, const float* weights, Sums<kPixels>& sums) {
+inline __attribute__((always_inline)) void multiply_row(const float* x, const float* weights, Range columns, Sums<kPixels>& sums) {
+  constexpr int kColumns = (kPixels - 1) * kStride + kWidth;
   const vb all = svptrue_b32();
   vf taps[kWidth];
   SVENGINE_UNROLL
   for (int k = 0; k < kWidth; ++k) taps[k] = svld1(all, weights + k * kLanes);
   SVENGINE_UNROLL
-  for (int j = 0; j < (kPixels - 1) * kStride + kWidth; ++j) {
+  for (int j = 0; j < kColumns; ++j) {
+    if (j < kWidth - 1 && j < columns.begin) continue;
+    if (j > kColumns - kWidth && j >= columns.end) continue;
     const vf value = svld1(all, x + j * kLanes);
     SVENGINE_UNROLL
     for (int k = 0; k < kWidth; ++k) {
@@ -85,7 +86,7 @@ void run_tile(const LaneWalk& walk, const LaneTile& tile) {
     const float* weights = plane_weights + tile.rows.begin * row_floats;
     for (int64_t ky = tile.rows.begin; ky < tile.rows.end; ++ky, x += walk.row_step, weights += row_floats) {
       if constexpr (kWidth > 0)
-        multiply_row<kPixels, kWidth, kStride>(x, weights, sums);
+        multiply_row<kPixels, kWidth, kStride>(x, weights, tile.columns, sums);
       else
         multiply_any_row(walk, tile, x, weights, sums);
     }
@@ -104,6 +105,7 @@ constexpr void fill(LaneFunctions& functions) {
 template <int kWidth, int kStride>
 constexpr LaneFunctions functions_for() {
   LaneFunctions functions{};
+  functions.edge = kWidth > 0 ? kWidth - 1 : 0;
   fill<kMostLanePixels, kWidth, kStride>(functions);
   return functions;
 }
@@ -126,7 +128,7 @@ const LaneFunctions& lane_functions(int64_t kernel_width, int64_t stride_width, 
   return kAnyWidth;
 }
 
-LaneWalk lane_walk(const ConvShape& shape, int64_t row_floats, const ActivationArgs& activation) {
+LaneWalk lane_walk(const ConvShape& shape, int64_t row_floats, Range columns, const ActivationArgs& activation) {
   LaneWalk walk{};
   walk.planes = 1;
   walk.row_step = row_floats * shape.dilation.height;
@@ -134,20 +136,26 @@ LaneWalk lane_walk(const ConvShape& shape, int64_t row_floats, const ActivationA
   walk.pixel_step = shape.stride.width * kLanes;
   walk.kernel_height = shape.kernel.height;
   walk.kernel_width = shape.kernel.width;
+  walk.columns = columns;
   walk.clamp = clamp_of(activation);
   return walk;
 }
 
-void run_lane_row(const LaneFunctions& functions, const LaneWalk& walk, LaneTile tile, int64_t begin, int64_t end) {
-  const int64_t count = end - begin;
-  const int64_t tiles = ceil_div(count, kMostLanePixels);
-  for (int64_t i = 0, done = 0; i < tiles; ++i) {
-    const int64_t pixels = (i + 1) * count / tiles - done;
+void run_lane_row(const LaneFunctions& functions, const LaneWalk& walk, LaneTile& tile, int64_t begin, int64_t end) {
+  const int64_t tiles = ceil_div(end - begin, kMostLanePixels);
+  if (tiles == 0) return;
+  const int64_t least = (end - begin) / tiles, longer = (end - begin) % tiles;
+  const int64_t step = walk.pixel_step / kLanes;
+  int64_t column = begin * step;
+  for (int64_t i = 0; i < tiles; ++i) {
+    const int64_t pixels = least + (i < longer);
+    tile.columns = functions.edge == 0 ? Range{0, walk.kernel_width}
+                                       : Range{walk.columns.begin - column, walk.columns.end - column};
     functions.at[pixels - 1](walk, tile);
     tile.input += pixels * walk.pixel_step;
     tile.output += pixels * kLanes;
     if (tile.residual) tile.residual += pixels * kLanes;
-    done += pixels;
+    column += pixels * step;
   }
 }
 

@@ -99,8 +99,8 @@ void run_blocked(const PoolArgs& args, int64_t begin, int64_t end) {
   const Range inner = inner_outputs(s.in.width, s.out.width, s.kernel.width, s.stride.width, s.dilation.width, s.pad.width);
   const int64_t row_floats = s.in.width * kLanes;
   const int64_t blocks = ceil_div(s.channels, kLanes), rows = s.out.depth * s.out.height;
-  for (int64_t task = begin; task < end; ++task) {
-    const BlockRow at = block_row(task, blocks, rows);
+  BlockRows at(begin, blocks, rows);
+  for (int64_t task = begin; task < end; ++task, at.next()) {
     const int64_t plane = at.image * blocks + at.block;
     const int64_t z = at.row / s.out.height * s.stride.depth - s.pad.depth;
     const int64_t y = at.row % s.out.height * s.stride.height - s.pad.height;

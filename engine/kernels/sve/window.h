@@ -17,6 +17,10 @@ struct Range {
 
 /// The i in [0, count) for which 0 <= i * step + shift < in.
 constexpr Range steps_inside(int64_t in, int64_t count, int64_t step, int64_t shift) {
+  if (step == 1) {  // as below, without divisions
+    const int64_t first = smaller(larger(-shift, 0), count);
+    return {first, larger(first, smaller(in - shift, count))};
+  }
   const int64_t begin = shift >= 0 ? 0 : smaller(ceil_div(-shift, step), count);
   const int64_t end = in - shift <= 0 ? 0 : smaller(ceil_div(in - shift, step), count);
   return {begin, larger(begin, end)};
@@ -43,18 +47,37 @@ constexpr Range inner_outputs(int64_t in, int64_t out, int64_t kernel, int64_t s
 /// Rows of a stretch: their windows overlap, so they are best computed one after the other.
 inline constexpr int64_t kStretchRows = 8;
 
-/// A row of a blocked image.
-struct BlockRow {
+/// Which row of a blocked image a task is: images, then stretches of rows, then blocks, then rows of the stretch. Neighbouring tasks are
+/// neighbouring pixels, as in a direct convolution (conv_plan.h), so that a thread finds in its own cache what it wrote in the layer
+/// before.
+struct BlockRows {
   int64_t image, block, row;
-};
 
-/// Which row a task is: images, then stretches of rows, then blocks, then rows of the stretch. Neighbouring tasks are neighbouring
-/// pixels, as in a direct convolution (conv_plan.h), so that a thread finds in its own cache what it wrote in the layer before.
-constexpr BlockRow block_row(int64_t task, int64_t blocks, int64_t rows) {
-  const int64_t image = task / (blocks * rows), in_image = task - image * blocks * rows;
-  const int64_t first = in_image / (blocks * kStretchRows) * kStretchRows, in_stretch = in_image - first * blocks;
-  const int64_t block = in_stretch / smaller(kStretchRows, rows - first);
-  return {image, block, first + in_stretch - block * smaller(kStretchRows, rows - first)};
-}
+  /// Row `task` of images with so many blocks and rows.
+  constexpr BlockRows(int64_t task, int64_t blocks_, int64_t rows_) : blocks(blocks_), rows(rows_) {
+    const int64_t in_image = task % (blocks * rows);
+    image = task / (blocks * rows);
+    first = in_image / (blocks * kStretchRows) * kStretchRows;
+    const int64_t in_stretch = in_image - first * blocks;
+    block = in_stretch / stretch_rows();
+    row = first + in_stretch % stretch_rows();
+  }
+
+  /// Goes on to the next task's, without a division.
+  constexpr void next() {
+    if (++row < first + stretch_rows()) return;
+    row = first;
+    if (++block < blocks) return;
+    block = 0;
+    row = first = first + stretch_rows();
+    if (first < rows) return;
+    row = first = 0;
+    ++image;
+  }
+
+ private:
+  int64_t blocks, rows, first;  // row of the stretch
+  constexpr int64_t stretch_rows() const { return smaller(kStretchRows, rows - first); }
+};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::window
