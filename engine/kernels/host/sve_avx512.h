@@ -197,6 +197,12 @@ SVE_FN svfloat32_t fnms(svfloat32_t a, svfloat32_t b, svfloat32_t c) { return _m
 SVE_FN svfloat64_t fnms(svfloat64_t a, svfloat64_t b, svfloat64_t c) { return _mm512_fnmsub_pd(a, b, c); }
 SVE_FN svfloat32_t square_root(svfloat32_t a) { return _mm512_sqrt_ps(a); }
 SVE_FN svfloat64_t square_root(svfloat64_t a) { return _mm512_sqrt_pd(a); }
+SVE_FN svfloat32_t add_down(svfloat32_t a, svfloat32_t b) {  // rounded down
+  return _mm512_add_round_ps(a, b, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+SVE_FN svfloat64_t add_down(svfloat64_t a, svfloat64_t b) {
+  return _mm512_add_round_pd(a, b, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
 // x86's own maximum and minimum: the second operand when either is NaN or both are zero.
 SVE_FN svfloat32_t raw_max(svfloat32_t a, svfloat32_t b) { return _mm512_max_ps(a, b); }
 SVE_FN svfloat64_t raw_max(svfloat64_t a, svfloat64_t b) { return _mm512_max_pd(a, b); }

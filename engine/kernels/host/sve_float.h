@@ -26,17 +26,27 @@ SVE_FN V distance(V a, V b) {
   return magnitude(a - b);
 }
 
-// Against a number that the compiler knows x86's own instruction does.
+// Against a number x86's own instruction, which gives the second operand when either is NaN or both are zero, does where the
+// compiler knows the number. Otherwise something is added to the second operand first: nothing, which is -0 or in min_or_nan,
+// rounded down, +0; or a bound that is NaN; or a zero, and the sum has the sign that it must not lose.
 template <FloatVector V>
 SVE_FN V max_or_nan(V a, Element<V> s) {
   const V b = dup<V>(s);
-  if (known_positive_zero(s)) return raw_max(b, a) + b;  // the sum turns -0 into +0
-  return known_number(s) ? raw_max(b, a) : max_or_nan(a, b);
+  if (known_positive_zero(s)) return raw_max(b, a) + b;
+  if (known_number(s)) return raw_max(b, a);
+  const bool counts = s != s || (s == 0 && !__builtin_signbit(s));
+  return raw_max(b, a + dup<V>(counts ? s : Element<V>(-0.0)));
 }
 template <FloatVector V>
 SVE_FN V min_or_nan(V a, Element<V> s) {
   const V b = dup<V>(s);
-  return known_number(s) && !known_negative_zero(s) ? raw_min(b, a) : min_or_nan(a, b);
+  if (known_number(s) && !known_negative_zero(s)) return raw_min(b, a);
+#if __ARM_FEATURE_SVE_BITS == 512
+  const bool counts = s != s || (s == 0 && __builtin_signbit(s));
+  return raw_min(b, add_down(a, dup<V>(counts ? s : Element<V>(0.0))));
+#else
+  return min_or_nan(a, b);
+#endif
 }
 template <FloatVector V>
 SVE_FN V multiply_add(V a, V b, V c) {  // a + b c

@@ -11,26 +11,25 @@ template <Activation kKind>
 inline vf apply_simple_activation(vf x, [[maybe_unused]] const ActivationArgs& args) {
   const vb all = svptrue_b32();
   [[maybe_unused]] const vf zero = svdup_f32(0.0f);
-  [[maybe_unused]] const vf one = svdup_f32(1.0f);
   if constexpr (kKind == Activation::kNone) {
     return x;
   } else if constexpr (kKind == Activation::kRelu) {
-    return svmax_x(all, x, zero);
+    return svmax_x(all, x, 0.0f);
   } else if constexpr (kKind == Activation::kClip) {
-    const vf at_least = svmax_x(all, x, svdup_f32(args.alpha));
-    return svmin_x(all, at_least, svdup_f32(args.beta));
+    const vf at_least = svmax_x(all, x, args.alpha);
+    return svmin_x(all, at_least, args.beta);
   } else if constexpr (kKind == Activation::kLeakyRelu) {
     const vf scaled = svmul_x(all, x, svdup_f32(args.alpha));
     return svsel(svcmplt(all, x, zero), scaled, x);
   } else if constexpr (kKind == Activation::kHardSigmoid) {
     const vf line = svmla_x(all, svdup_f32(args.beta), x, svdup_f32(args.alpha));
-    const vf at_least = svmax_x(all, line, zero);
-    return svmin_x(all, at_least, one);
+    const vf at_least = svmax_x(all, line, 0.0f);
+    return svmin_x(all, at_least, 1.0f);
   } else {
     static_assert(kKind == Activation::kHardSwish);
     const vf line = svmla_x(all, svdup_f32(0.5f), x, svdup_f32(1.0f / 6.0f));
-    const vf at_least = svmax_x(all, line, zero);
-    const vf gate = svmin_x(all, at_least, one);
+    const vf at_least = svmax_x(all, line, 0.0f);
+    const vf gate = svmin_x(all, at_least, 1.0f);
     return svmul_x(all, x, gate);
   }
 }

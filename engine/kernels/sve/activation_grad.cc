@@ -19,7 +19,7 @@ SVENGINE_INLINE vf gelu_derivative(vf x) {
   constexpr float kInverseRoot2 = 0.70710678118654752f, kInverseRoot2Pi = 0.39894228040143268f;
   const vf below = vfma(verf(vmul(x, vdup(kInverseRoot2))), vdup(0.5f), vdup(0.5f));
   // Beyond 20 the bell is 0, and infinity times it would be NaN.
-  const vf bounded = vmin(vmax(x, vdup(-20.0f)), vdup(20.0f));
+  const vf bounded = vmin(vmax(x, -20.0f), 20.0f);
   return vfma(bounded, bell(bounded, kInverseRoot2Pi), below);
 }
 
@@ -36,7 +36,7 @@ SVENGINE_INLINE Sigmoid sigmoid_of(vf x) {
 /// tanh(u) = 2 s - 1 with s = sigmoid(2 u), so that 1/2 (1 + tanh u) + x/2 (1 - tanh^2 u) u' = s + 2 x s (1 - s) u', where
 /// u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2).
 SVENGINE_INLINE vf gelu_tanh_derivative(vf any) {
-  const vf x = vmin(vmax(any, vdup(-20.0f)), vdup(20.0f));  // there s is 0 or 1 already
+  const vf x = vmin(vmax(any, -20.0f), 20.0f);  // there s is 0 or 1 already
   const vf square = vmul(x, x);
   const Sigmoid s = sigmoid_of(vmul(x, vfma(square, vdup(2 * 0.035677408136300125f), vdup(2 * 0.79788456080286536f))));
   const vf twice_slope = vfma(square, vdup(2 * 0.10703222440890037f), vdup(2 * 0.79788456080286536f));
@@ -45,7 +45,7 @@ SVENGINE_INLINE vf gelu_tanh_derivative(vf any) {
 
 SVENGINE_INLINE vf silu_derivative(vf x) {
   const Sigmoid s = sigmoid_of(x);
-  const vf bounded = vmin(vmax(x, vdup(-100.0f)), vdup(100.0f));  // beyond, the slope is 0 and infinity would make NaN of it
+  const vf bounded = vmin(vmax(x, -100.0f), 100.0f);  // beyond, the slope is 0 and infinity would make NaN of it
   return vfma(bounded, s.slope, s.value);
 }
 
@@ -60,7 +60,7 @@ SVENGINE_INLINE vf derivative(vf v, [[maybe_unused]] float alpha, [[maybe_unused
   if constexpr (kOf == GradientOf::kSilu) return silu_derivative(v);
   if constexpr (kOf == GradientOf::kSoftplus) return vsigmoid(v);
   if constexpr (kOf == GradientOf::kLeakyRelu) return vsel(vgt(v, zero), one, vdup(alpha));
-  if constexpr (kOf == GradientOf::kElu) return vsel(vgt(v, zero), one, vmul(vexp(vmin(v, zero)), vdup(alpha)));
+  if constexpr (kOf == GradientOf::kElu) return vsel(vgt(v, zero), one, vmul(vexp(vmin(v, 0.0f)), vdup(alpha)));
   if constexpr (kOf == GradientOf::kHardSwish) {
     const vf middle = vfma(v, vdup(1.0f / 3), vdup(0.5f));
     return vsel(vlt(v, vdup(-3.0f)), zero, vsel(vgt(v, vdup(3.0f)), one, middle));

@@ -157,8 +157,7 @@ void multiply(const Product& product) {
     SVENGINE_UNROLL
     for (int r = 0; r < kRows; ++r) add_row(r, weights + r, column, sums[r]);
   }
-  const vf lowest = svdup_f32(product.clamp.lowest);
-  const vf highest = svdup_f32(product.clamp.highest);
+  const float lowest = product.clamp.lowest, highest = product.clamp.highest;
   SVENGINE_UNROLL
   for (int r = 0; r < kRows; ++r) {
     if (r >= product.rows) continue;

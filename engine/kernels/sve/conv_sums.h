@@ -56,20 +56,18 @@ inline __attribute__((always_inline)) void add(const float* from, int64_t block_
 
 template <int kPixels, int kVectors>
 inline __attribute__((always_inline)) void at_least(float lowest, Sums<kPixels, kVectors>& sums) {
-  const vf bound = svdup_f32(lowest);
   SVENGINE_UNROLL
   for (int p = 0; p < kPixels; ++p)
     SVENGINE_UNROLL
-    for (int v = 0; v < kVectors; ++v) sums.at[p][v] = svmax_x(svptrue_b32(), sums.at[p][v], bound);
+    for (int v = 0; v < kVectors; ++v) sums.at[p][v] = svmax_x(svptrue_b32(), sums.at[p][v], lowest);
 }
 
 template <int kPixels, int kVectors>
 inline __attribute__((always_inline)) void at_most(float highest, Sums<kPixels, kVectors>& sums) {
-  const vf bound = svdup_f32(highest);
   SVENGINE_UNROLL
   for (int p = 0; p < kPixels; ++p)
     SVENGINE_UNROLL
-    for (int v = 0; v < kVectors; ++v) sums.at[p][v] = svmin_x(svptrue_b32(), sums.at[p][v], bound);
+    for (int v = 0; v < kVectors; ++v) sums.at[p][v] = svmin_x(svptrue_b32(), sums.at[p][v], highest);
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

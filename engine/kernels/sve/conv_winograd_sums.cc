@@ -55,8 +55,8 @@ SVENGINE_INLINE void store_sum(const SumTarget& target, int i, int j, vf value) 
   if (kAsk ? target.residual != nullptr : kKnown == Known::kResidual || kKnown == Known::kResidualBelow)
     value = svadd_x(all, value, svld1(all, target.residual + at));
   if (kAsk ? target.clamp.below : kKnown == Known::kBelow || kKnown == Known::kResidualBelow)
-    value = svmax_x(all, value, svdup_f32(target.clamp.lowest));
-  if (kAsk && target.clamp.above) value = svmin_x(all, value, svdup_f32(target.clamp.highest));
+    value = svmax_x(all, value, target.clamp.lowest);
+  if (kAsk && target.clamp.above) value = svmin_x(all, value, target.clamp.highest);
   svst1(all, target.output + at, value);
 }
 

@@ -10,7 +10,7 @@ SVENGINE_INLINE vf subtract(vf a, vf b) { return vsub(a, b); }
 SVENGINE_INLINE vf multiply(vf a, vf b) { return vmul(a, b); }
 SVENGINE_INLINE vf smaller_of(vf a, vf b) { return vmin(a, b); }
 SVENGINE_INLINE vf larger_of(vf a, vf b) { return vmax(a, b); }
-SVENGINE_INLINE vf add_relu(vf a, vf b) { return vmax(vadd(a, b), vdup(0.0f)); }
+SVENGINE_INLINE vf add_relu(vf a, vf b) { return vmax(vadd(a, b), 0.0f); }
 SVENGINE_INLINE vf prelu(vf a, vf b) { return vsel(vlt(a, vdup(0.0f)), vmul(a, b), a); }
 
 /// Called, not inlined: some seventy operations in every one of thirty loops would only cost space.

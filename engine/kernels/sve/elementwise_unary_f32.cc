@@ -16,7 +16,7 @@ SVENGINE_INLINE vf sign(vf x) {
 }
 /// Both sides are held below 2^60: 1 + |x| is |x| there, and infinity must not meet infinity.
 SVENGINE_INLINE vf softsign(vf x) {
-  const vf a = vmin(vabs(x), vdup(0x1p60f));
+  const vf a = vmin(vabs(x), 0x1p60f);
   return vwith_sign(vdiv_normal(a, vadd(a, vdup(1.0f))), x);
 }
 SVENGINE_INLINE vf thresholded_relu(vf x, const UnaryArgs& args) { return vsel(vle(x, vdup(float(args.alpha))), vdup(0.0f), x); }

@@ -26,6 +26,8 @@ SVENGINE_INLINE vf vfma(vf a, vf b, vf c) { return svmla_x(svptrue_b32(), c, a, 
 SVENGINE_INLINE vf vfnma(vf a, vf b, vf c) { return svmls_x(svptrue_b32(), c, a, b); }  // c - a b, one rounding
 SVENGINE_INLINE vf vmax(vf a, vf b) { return svmax_x(svptrue_b32(), a, b); }            // NaN if either is
 SVENGINE_INLINE vf vmin(vf a, vf b) { return svmin_x(svptrue_b32(), a, b); }            // NaN if either is
+SVENGINE_INLINE vf vmax(vf a, float b) { return svmax_x(svptrue_b32(), a, b); }         // likewise, in fewer instructions on x86
+SVENGINE_INLINE vf vmin(vf a, float b) { return svmin_x(svptrue_b32(), a, b); }
 SVENGINE_INLINE vf vabs(vf a) { return svabs_x(svptrue_b32(), a); }
 SVENGINE_INLINE vf vneg(vf a) { return svneg_x(svptrue_b32(), a); }
 SVENGINE_INLINE vf vrint(vf a) { return svrintn_x(svptrue_b32(), a); }  // half to even

@@ -12,7 +12,7 @@ SVENGINE_INLINE vf verf(vf x) {
   const vf P = vpoly(s, 0x1.4f58d2p-14f, -0x1.a6072cp-11f, 0x1.5449e8p-8f, -0x1.b80118p-6f, 0x1.ce2d64p-4f, -0x1.81274p-2f,
                      0x1.06eba8p-3f);
   const vf near = vfma(P, x, x);
-  const vf a = vmin(vabs(x), vdup(4.0f));
+  const vf a = vmin(vabs(x), 4.0f);
   const vf Q = vpoly(a, -0x1.82aa76p-17f, 0x1.559024p-12f, -0x1.defeap-9f, 0x1.85bbeap-6f, -0x1.b34476p-4f, -0x1.453034p-1f,
                      -0x1.077b2ep-3f);
   const vf t = vfma(Q, a, vneg(a));
@@ -28,10 +28,10 @@ SVENGINE_INLINE vf verf(vf x) {
 /// below 2^-126. x is bounded above only: infinity must not meet E = 0, minus infinity must.
 template <class V>
 SVENGINE_INLINE V vgelu(V x) {
-  const V a = vabs(vmin(x, vdup(5.5f)));
-  const V P = vpoly(vmin(a, vdup(5.5f)), -0x1.7c7edcp-19f, 0x1.4a52f2p-15f, -0x1.8672cp-13f, -0x1.1f2d28p-13f, 0x1.cee886p-8f,
+  const V a = vabs(vmin(x, 5.5f));
+  const V P = vpoly(vmin(a, 5.5f), -0x1.7c7edcp-19f, 0x1.4a52f2p-15f, -0x1.8672cp-13f, -0x1.1f2d28p-13f, 0x1.cee886p-8f,
                     -0x1.ae0c78p-5f, -0x1.d63aacp-2f, -0x1.26aed4p+0f);
-  const V y = vmax(vfma(a, P, vdup(-1.0f)), vdup(-127.0f));
+  const V y = vmax(vfma(a, P, vdup(-1.0f)), -127.0f);
   constexpr float kShift = kMachine.table_exp ? kTableShift : kExponentShift;
   const V z = vadd(y, vdup(kShift));
   const V f = vsub(y, vsub(z, vdup(kShift)));
@@ -42,12 +42,12 @@ SVENGINE_INLINE V vgelu(V x) {
   } else {
     E = vmul(vexp_reduced(vmul(f, vdup(kLn2Hi))), vpower_of_shifted(z));
   }
-  return vfnma(a, E, vmax(x, vdup(0.0f)));
+  return vfnma(a, E, vmax(x, 0.0f));
 }
 
 /// x tanh(log(1 + exp(x))) = x n / (n + 2) with n = exp(x) (exp(x) + 2). At most 4 ULP; smaller results than 2^-118 to 2^-118.
 SVENGINE_INLINE vf vmish(vf x) {
-  const vf e = vexp(vmin(x, vdup(20.0f)));
+  const vf e = vexp(vmin(x, 20.0f));
   const vf n = vmul(e, vadd(e, vdup(2.0f)));
   return vmul(x, vdiv_normal(n, vadd(n, vdup(2.0f))));
 }

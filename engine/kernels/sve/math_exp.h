@@ -50,7 +50,7 @@ SVENGINE_INLINE V vsub_n_ln2(V x, V n) {
 /// 2^k exp(x), k a small integer: the scale costs nothing, and neither overflow nor underflow comes early.
 template <int kScale = 0>
 SVENGINE_INLINE vf vexp_scaled(vf x) {
-  x = vmin(vmax(x, vdup(-104.0f)), vdup(90.0f));
+  x = vmin(vmax(x, -104.0f), 90.0f);
   const vf z = vfma(x, vdup(kLog2e), vdup(kRoundShift));
   const vi n = vsub_int(vbits(z), vdup_int(__builtin_bit_cast(int32_t, kRoundShift) - kScale));
   return svscale_x(svptrue_b32(), vexp_reduced(vsub_n_ln2(x, vsub(z, vdup(kRoundShift)))), n);
@@ -75,7 +75,7 @@ inline constexpr float kTableExpLimit = 87.3f;
 /// exp(x) for softmax and sigmoid, cheaper in AVX2 code: at most 1.5 ULP between -87.3 and 88.3; below it stays at about
 /// FLT_MIN, above it is +infinity. NaN for NaN.
 SVENGINE_INLINE vf vexp_clamped(vf x) {
-  x = vmin(vmax(x, vdup(-87.3f)), vdup(88.8f));
+  x = vmin(vmax(x, -87.3f), 88.8f);
   const vf z = vfma(x, vdup(kLog2e), vdup(kExponentShift));
   const vf power = vfloat(vshl<23>(vbits(z)));
   return vmul(vexp_reduced(vsub_n_ln2(x, vsub(z, vdup(kExponentShift)))), power);
@@ -83,7 +83,7 @@ SVENGINE_INLINE vf vexp_clamped(vf x) {
 
 /// exp(x) - 1. At most 1.5 ULP, +infinity above 88.72, NaN for NaN.
 SVENGINE_INLINE vf vexpm1(vf x) {
-  x = vmin(vmax(x, vdup(-40.0f)), vdup(88.8f));
+  x = vmin(vmax(x, -40.0f), 88.8f);
   const vf z = vfma(x, vdup(kLog2e), vdup(kRoundShift));
   const vf p = vexpm1_reduced(vsub_n_ln2(x, vsub(z, vdup(kRoundShift))));
   // Halved, so that 2^n with n = 128 is representable: exp(x) - 1 = 2 (2^(n-1) p + (2^(n-1) - 1/2)).
@@ -95,7 +95,7 @@ SVENGINE_INLINE vf vexpm1(vf x) {
 /// The halves are in the constants: with r = x - n ln(2) / 2, (exp(2 r) - 1) / 2 = r + r^2 2 q(2 r).
 template <class V>
 SVENGINE_INLINE V vtanh(V x) {
-  const V y = vmin(vmax(x, vdup(-9.1f)), vdup(9.1f));
+  const V y = vmin(vmax(x, -9.1f), 9.1f);
   const V z = vfma(y, vdup(2 * kLog2e), vdup(kExponentShift));
   const V n = vsub(z, vdup(kExponentShift));
   const V r = vfma(n, vdup(-0.5f * kLn2Hi), y);  // |n| <= 26 and tanh flattens: no second part of ln 2
@@ -128,14 +128,14 @@ SVENGINE_INLINE V vsigmoid(V x) {
   if constexpr (!kMachine.table_exp) {
     return veach([](vf v) SVENGINE_INLINE_LAMBDA { return vrecip(vadd(vexp_clamped(vneg(v)), vdup(1.0f))); }, x);
   } else {
-    return vzero_below(x, vdup(-88.3f), vsigmoid_by_table(vmin(x, vdup(kTableExpLimit))));
+    return vzero_below(x, vdup(-88.3f), vsigmoid_by_table(vmin(x, kTableExpLimit)));
   }
 }
 
 /// sinh(x). At most 3 ULP.
 SVENGINE_INLINE vf vsinh(vf x) {
   const vf a = vabs(x);
-  const vf small = vmin(a, vdup(20.0f));
+  const vf small = vmin(a, 20.0f);
   const vf t = vexpm1(small);
   const vf near = vmul(vdup(0.5f), vadd(t, vdiv_normal(t, vadd(t, vdup(1.0f)))));
   return vwith_sign(vsel(vgt(a, vdup(18.0f)), vexp_scaled<-1>(a), near), x);
@@ -144,7 +144,7 @@ SVENGINE_INLINE vf vsinh(vf x) {
 /// cosh(x). At most 2 ULP.
 SVENGINE_INLINE vf vcosh(vf x) {
   const vf half = vexp_scaled<-1>(vabs(x));
-  const vf rest = vdiv_normal(vdup(0.25f), vmin(half, vdup(0x1p40f)));
+  const vf rest = vdiv_normal(vdup(0.25f), vmin(half, 0x1p40f));
   return vadd(half, rest);
 }
 

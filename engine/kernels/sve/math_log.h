@@ -44,7 +44,7 @@ SVENGINE_INLINE vf vlog1p(vf x) {
 }
 
 /// log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)). At most 2 ULP; NaN for NaN.
-SVENGINE_INLINE vf vsoftplus(vf x) { return vadd(vmax(x, vdup(0.0f)), vlog1p(vexp(vneg(vabs(x))))); }
+SVENGINE_INLINE vf vsoftplus(vf x) { return vadd(vmax(x, 0.0f), vlog1p(vexp(vneg(vabs(x))))); }
 
 /// asinh(x) = sign(x) log1p(a + a^2 / (1 + sqrt(1 + a^2))), a = |x|; log(a) + ln 2 for large a. At most 3 ULP.
 SVENGINE_INLINE vf vasinh(vf x) {

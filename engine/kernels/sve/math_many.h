@@ -7,7 +7,7 @@
 //     one by one:  a0 a1 a2 a3 ... b0 b1 b2 b3 ...        in lockstep:  a0 b0 c0 d0  a1 b1 c1 d1  a2 b2 ...
 //
 // Functions that are templates of V take one vector (vf) or Many of them; every lane's arithmetic is the same, so results are
-// bitwise equal. Operands that are one vector (constants) go with every one of the many.
+// bitwise equal. Operands that are one vector (constants) or a number go with every one of the many.
 #pragma once
 #include "engine/kernels/sve/math_base.h"
 
@@ -24,6 +24,7 @@ template <int N>
 inline constexpr int kManyOf<Many<N>> = N;
 
 SVENGINE_INLINE vf vpick(vf x, int) { return x; }
+SVENGINE_INLINE float vpick(float x, int) { return x; }
 template <int N>
 SVENGINE_INLINE vf vpick(const Many<N>& x, int i) {
   return x.at[i];

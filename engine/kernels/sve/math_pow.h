@@ -51,7 +51,7 @@ SVENGINE_INLINE vf vpow(vf x, vf y) {
   const TwoFloats log2 = vlog2_extended(a);
   const vf p = vmul(y, log2.high);
   const vf p_low = vfma(y, log2.low, vfma(y, log2.high, vneg(p)));
-  const vf high = vmin(vmax(p, vdup(-200.0f)), vdup(200.0f));
+  const vf high = vmin(vmax(p, -200.0f), 200.0f);
   const vf z = vadd(high, vdup(kRoundShift));
   const vf low = vsel(vlt(vabs(p), vdup(200.0f)), p_low, vdup(0.0f));
   const vf r = vadd(vsub(high, vsub(z, vdup(kRoundShift))), low);

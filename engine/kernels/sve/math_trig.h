@@ -102,7 +102,7 @@ SVENGINE_INLINE vf vtan(vf x) {
 SVENGINE_INLINE vf vatan(vf x) {
   const vf a = vabs(x);
   const vb beyond = vgt(a, vdup(1.0f));
-  const vf t = vsel(beyond, vdiv_normal(vdup(1.0f), vmin(vsel(beyond, a, vdup(1.0f)), vdup(0x1p100f))), a);
+  const vf t = vsel(beyond, vdiv_normal(vdup(1.0f), vmin(vsel(beyond, a, vdup(1.0f)), 0x1p100f)), a);
   const vf s = vmul(t, t);
   const vf A = vpoly(s, 0x1.8602a4p-9f, -0x1.0fbaecp-6f, 0x1.64d824p-5f, -0x1.36862ap-4f, 0x1.b56bc4p-4f, -0x1.231bcap-3f,
                      0x1.997aeap-3f, -0x1.5554e6p-2f);

@@ -81,7 +81,7 @@ void layer_norm_rows(const RowNormArgs& args, int64_t row) {
     squares[r] = compensated_line<4>(args.n, high[1], low[1]);
   }
   const vf correction = vmul(sums_of_rows(sum), share);
-  const vf variance = vmax(vfnma(correction, correction, vmul(sums_of_rows(squares), share)), vdup(0.0f));
+  const vf variance = vmax(vfnma(correction, correction, vmul(sums_of_rows(squares), share)), 0.0f);
   const vf factor = vrsqrt(vadd(variance, vdup(args.epsilon))), shift = vneg(vmul(correction, factor));
   const vb rows = svwhilelt_b32(int64_t{0}, int64_t{kRows});
   if (args.mean) svst1(rows, args.mean + row, vadd(center, correction));

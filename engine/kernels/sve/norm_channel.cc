@@ -63,7 +63,7 @@ void blocked_moments(const ChannelMomentsArgs& args, int64_t image, int64_t bloc
   float* to = args.moments + (image * 3 * blocks + block) * kLanes;
   svst1(all, to, center);
   svst1(all, to + blocks * kLanes, shift);
-  svst1(all, to + 2 * blocks * kLanes, vmax(vfnma(shift, shift, vmul(sums[1], inverse_count)), vdup(0.0f)));
+  svst1(all, to + 2 * blocks * kLanes, vmax(vfnma(shift, shift, vmul(sums[1], inverse_count)), 0.0f));
 }
 
 TaskCut moments_cut(const ChannelMomentsArgs& args) {

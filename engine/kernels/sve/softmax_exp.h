@@ -10,7 +10,7 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 template <class V>
 SVENGINE_INLINE V vexp_of_difference(V x) {
   if constexpr (kMachine.table_exp) {
-    const V y = vmax(x, vdup(-127 * kLn2Hi));
+    const V y = vmax(x, -127 * kLn2Hi);
     const V z = vfma(y, vdup(kLog2e), vdup(kTableShift));
     const V r = vfma(vsub(z, vdup(kTableShift)), vdup(-kLn2Hi), y);
     const V power = vtable_power(z);
