@@ -222,11 +222,13 @@ template <FloatVector V>
 SVE_FN V min_number(V a, Element<V> s) {
   return min_number(a, dup<V>(s));
 }
-// The same, but NaN when either operand is NaN. The minimum of both orders differs in nothing but zeros' signs and
-// NaN's bits.
+// The same, but NaN when either operand is NaN. Both orders differ in nothing but zeros' signs and NaN's bits: of the maximum
+// the sign is that of both, the rest that of either.
 template <FloatVector V>
 SVE_FN V max_or_nan(V a, V b) {
-  return sel(compare<Compare::kUnordered>(a, b), a + b, max_number(a, b));
+  constexpr int kBothOfSignEitherOfRest = 0xd4;
+  const __m512i sign = (__m512i)dup<V>(-0.0), ab = (__m512i)raw_max(a, b), ba = (__m512i)raw_max(b, a);
+  return (V)_mm512_ternarylogic_epi64(ab, ba, sign, kBothOfSignEitherOfRest);
 }
 template <FloatVector V>
 SVE_FN V min_or_nan(V a, V b) {

@@ -1,22 +1,12 @@
 // Pooling windows in NCHWc: a vector is the channels of one position. A row's inner outputs, whose windows have all columns,
 // are taken several at a time; the others one by one with the columns that exist.
-#include "engine/kernels/sve/pool_op.h"
+#include "engine/kernels/sve/pool_blocked.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::pool {
 
 namespace {
 
 constexpr int kMostPixels = 8;
-
-struct Tile {
-  const float* input;  // of pixel 0, tap (0, 0, 0), whether or not that is inside the image
-  float* output;
-  Range planes, rows, columns;                   // the taps that exist
-  int64_t plane_step, row_step, column_step;     // floats between taps
-  int64_t pixel_step;                            // floats between the windows of neighbouring outputs
-  float scale;
-  int32_t power;
-};
 
 template <PoolKind kKind, int kPixels>
 void run_tile(const Tile& tile) {
@@ -39,8 +29,6 @@ void run_tile(const Tile& tile) {
   SVENGINE_UNROLL
   for (int p = 0; p < kPixels; ++p) svst1(all, tile.output + p * kLanes, Op<kKind>::end(results[p], scale, tile.power));
 }
-
-using TileFunction = void (*)(const Tile& tile);
 
 struct TileFunctions {
   TileFunction at[kMostPixels];  // at[n - 1] computes n outputs
@@ -65,7 +53,7 @@ float scale_of(const PoolArgs& args, int64_t above_columns, int64_t x) {
 }
 
 /// `tile` describes output 0 of the row; `above_columns` is what it counts in depth and height.
-void run_row(const PoolArgs& args, const Range& inner, int64_t above_columns, const Tile& tile) {
+void run_any_row(const PoolArgs& args, const Range& inner, int64_t above_columns, const Tile& tile) {
   const PoolShape& s = args.shape;
   const TileFunctions& functions = kFunctions[static_cast<int>(args.kind)];
   const auto at = [&](int64_t x) {
@@ -99,6 +87,7 @@ void run_blocked(const PoolArgs& args, int64_t begin, int64_t end) {
   const Range inner = inner_outputs(s.in.width, s.out.width, s.kernel.width, s.stride.width, s.dilation.width, s.pad.width);
   const int64_t row_floats = s.in.width * kLanes;
   const int64_t blocks = ceil_div(s.channels, kLanes), rows = s.out.depth * s.out.height;
+  const MaxRow max_row = max_row_for(args);
   BlockRows at(begin, blocks, rows);
   for (int64_t task = begin; task < end; ++task, at.next()) {
     const int64_t plane = at.image * blocks + at.block;
@@ -115,10 +104,14 @@ void run_blocked(const PoolArgs& args, int64_t begin, int64_t end) {
     tile.column_step = s.dilation.width * kLanes;
     tile.pixel_step = s.stride.width * kLanes;
     tile.power = args.power;
+    if (max_row) {
+      max_row(args, tile);
+      continue;
+    }
     const int64_t above_columns =
         counted(args.count_padding, s.in.depth, s.kernel.depth, s.dilation.depth, z, s.pad.depth, s.pad_end.depth) *
         counted(args.count_padding, s.in.height, s.kernel.height, s.dilation.height, y, s.pad.height, s.pad_end.height);
-    run_row(args, inner, above_columns, tile);
+    run_any_row(args, inner, above_columns, tile);
   }
 }
 
