@@ -40,18 +40,22 @@ inline __attribute__((always_inline)) void end_sums(const LaneWalk& walk, const 
   for (int p = 0; p < kPixels; ++p) svst1(all, tile.output + p * kLanes, sums.at[p]);
 }
 
-/// One kernel row of known width and stride. Of the input only `columns` exist; the middle ones are not asked.
+/// Input columns of a tile.
 template <int kPixels, int kWidth, int kStride>
+inline constexpr int kColumns = (kPixels - 1) * kStride + kWidth;
+
+/// One kernel row of known width and stride. With kEdge only `columns` of the input exist, of which the outermost are asked.
+template <int kPixels, int kWidth, int kStride, bool kEdge>
 inline __attribute__((always_inline)) void multiply_row(const float* x, const float* weights, Range columns, Sums<kPixels>& sums) {
-  constexpr int kColumns = (kPixels - 1) * kStride + kWidth;
+  constexpr int kLast = kColumns<kPixels, kWidth, kStride> - 1;
   const vb all = svptrue_b32();
   vf taps[kWidth];
   SVENGINE_UNROLL
   for (int k = 0; k < kWidth; ++k) taps[k] = svld1(all, weights + k * kLanes);
   SVENGINE_UNROLL
-  for (int j = 0; j < kColumns; ++j) {
-    if (j < kWidth - 1 && j < columns.begin) continue;
-    if (j > kColumns - kWidth && j >= columns.end) continue;
+  for (int j = 0; j <= kLast; ++j) {
+    if (kEdge && j < kWidth - 1 && j < columns.begin) continue;
+    if (kEdge && j > kLast + 1 - kWidth && j >= columns.end) continue;
     const vf value = svld1(all, x + j * kLanes);
     SVENGINE_UNROLL
     for (int k = 0; k < kWidth; ++k) {
@@ -74,10 +78,8 @@ inline __attribute__((always_inline)) void multiply_any_row(const LaneWalk& walk
 }
 
 /// kWidth 0: any width, stride and dilation.
-template <int kPixels, int kWidth, int kStride>
-void run_tile(const LaneWalk& walk, const LaneTile& tile) {
-  Sums<kPixels> sums;
-  begin_sums(tile, sums);
+template <int kPixels, int kWidth, int kStride, bool kEdge>
+inline __attribute__((always_inline)) void multiply_rows(const LaneWalk& walk, const LaneTile& tile, Sums<kPixels>& sums) {
   const int64_t row_floats = walk.kernel_width * kLanes;
   const float* plane = tile.input;
   const float* plane_weights = tile.weights;
@@ -86,11 +88,21 @@ void run_tile(const LaneWalk& walk, const LaneTile& tile) {
     const float* weights = plane_weights + tile.rows.begin * row_floats;
     for (int64_t ky = tile.rows.begin; ky < tile.rows.end; ++ky, x += walk.row_step, weights += row_floats) {
       if constexpr (kWidth > 0)
-        multiply_row<kPixels, kWidth, kStride>(x, weights, tile.columns, sums);
+        multiply_row<kPixels, kWidth, kStride, kEdge>(x, weights, tile.columns, sums);
       else
         multiply_any_row(walk, tile, x, weights, sums);
     }
   }
+}
+
+template <int kPixels, int kWidth, int kStride>
+void run_tile(const LaneWalk& walk, const LaneTile& tile) {
+  Sums<kPixels> sums;
+  begin_sums(tile, sums);
+  if (kWidth == 0 || (tile.columns.begin <= 0 && tile.columns.end >= kColumns<kPixels, kWidth, kStride>))
+    multiply_rows<kPixels, kWidth, kStride, false>(walk, tile, sums);
+  else
+    multiply_rows<kPixels, kWidth, kStride, true>(walk, tile, sums);
   end_sums(walk, tile, sums);
 }
 
