@@ -1,4 +1,4 @@
-// Passes that put a node's neighbours into its epilogue or weights: conv_norm, conv, mat_mul.
+// Passes that put a node's neighbours into its padding, epilogue or weights: pad, conv_norm, conv, mat_mul.
 #include "tests/passes/pass_testing.h"
 
 using namespace svengine;
@@ -24,7 +24,65 @@ Value* norm(Builder& b, Value* x) {
 
 Value* weights(Builder& b, Dims dims, uint64_t seed = 3) { return b.constant(random_tensor(std::move(dims), seed)); }
 
+Value* pad(Builder& b, Value* x, std::initializer_list<int64_t> widths, const char* mode = "constant", float value = 0) {
+  return b.add("Pad", {x, b.integers(widths), scalar(b, value)}, make_attributes({{"mode", std::string(mode)}}));
+}
+
+Value* average(Builder& b, Value* x, Attributes attributes = {}) {
+  attributes.set("kernel_shape", std::vector<int64_t>{3, 3});
+  return b.add("AveragePool", {x}, std::move(attributes));
+}
+
 }  // namespace
+
+TEST_CASE("zeros around an image become padding of the convolution or average that reads it") {
+  const std::initializer_list<int64_t> widths = {0, 0, 1, 2, 0, 0, 2, 1};
+  const Graph pooled = check_pass([&](Builder& b) { b.output(average(b, pad(b, image(b), widths)), "y"); }, "pad", kPixels);
+  CHECK(ops_of(pooled) == "AveragePool");
+  CHECK(node_of(pooled, "AveragePool").attributes.integers("pads") == std::vector<int64_t>{1, 2, 2, 1});
+  CHECK(node_of(pooled, "AveragePool").attributes.integer("count_include_pad") == 1);
+  const Graph of_axes = check_pass(
+      [&](Builder& b) {
+        b.output(average(b, b.add("Pad", {image(b), b.integers({1, 2, 3, 4}), nullptr, b.integers({-1, 2})})), "y");
+      },
+      "pad", kPixels);
+  CHECK(ops_of(of_axes) == "AveragePool");
+  CHECK(node_of(of_axes, "AveragePool").attributes.integers("pads") == std::vector<int64_t>{2, 1, 4, 3});
+  const Graph both = check_pass(
+      [&](Builder& b) {
+        Value* padded = pad(b, image(b), widths);
+        b.output(conv(b, padded, 2), "y");  // has pads of its own
+        b.output(b.add("Conv", {padded, weights(b, {4, 18, 2, 2})}, make_attributes({{"auto_pad", std::string("VALID")}})), "z");
+      },
+      "pad", kPixels);
+  CHECK(ops_of(both) == "Conv Conv");
+  CHECK(node_of(both, "Conv").attributes.integers("pads") == std::vector<int64_t>{2, 3, 3, 2});
+}
+
+TEST_CASE("padding stays where the window would not mean the same") {
+  const std::initializer_list<int64_t> ones = {0, 0, 1, 1, 0, 0, 1, 1};
+  const std::vector<int64_t> around = {1, 1, 1, 1}, two = {2, 2};
+  const auto stays = [&](const Describe& describe) {
+    const std::string ops = ops_of(check_pass(describe, "pad", kPixels));
+    CHECK(ops.starts_with("Pad "));
+  };
+  stays([&](Builder& b) { b.output(average(b, pad(b, image(b), ones, "constant", 1)), "y"); });
+  stays([&](Builder& b) { b.output(average(b, pad(b, image(b), ones, "edge")), "y"); });
+  stays([&](Builder& b) { b.output(average(b, pad(b, image(b), {0, 0, -1, 1, 0, 0, 1, 1})), "y"); });
+  stays([&](Builder& b) { b.output(average(b, pad(b, image(b), {0, 1, 1, 1, 0, 1, 1, 1})), "y"); });
+  const Attributes own = make_attributes({{"pads", around}}), same = make_attributes({{"auto_pad", std::string("SAME_UPPER")}});
+  const Attributes up = make_attributes({{"ceil_mode", int64_t{1}}, {"strides", two}});
+  for (const Attributes& attributes : {own, same, up})
+    stays([&](Builder& b) { b.output(average(b, pad(b, image(b), ones), attributes), "y"); });
+  stays([&](Builder& b) {
+    b.output(b.add("MaxPool", {pad(b, image(b), ones)}, make_attributes({{"kernel_shape", std::vector<int64_t>{3, 3}}})), "y");
+  });
+  stays([&](Builder& b) {
+    Value* padded = pad(b, image(b), ones);
+    b.output(padded, "x2");
+    b.output(average(b, padded), "y");
+  });
+}
 
 TEST_CASE("batch normalisation disappears into the convolution") {
   for (bool bias : {true, false}) {
