@@ -28,22 +28,28 @@ SVE_FN V distance(V a, V b) {
 
 // Against a number x86's own instruction, which gives the second operand when either is NaN or both are zero, does where the
 // compiler knows the number. Otherwise something is added to the second operand first: nothing, which is -0 or in min_or_nan,
-// rounded down, +0; or a bound that is NaN; or a zero, and the sum has the sign that it must not lose.
+// rounded down, +0; or a bound that is NaN; or a zero, and the sum has the sign that it must not lose. Which of these is found
+// without a branch, so that it is found once for all vectors.
+template <FloatVector V>
+SVE_FN V nan_or_zero(Element<V> s, Element<V> zero) {  // s if it is NaN or this zero, else the other zero
+  using U = Element<Unsigned<V>>;
+  const U bits = __builtin_bit_cast(U, s), kept = __builtin_bit_cast(U, zero), other = __builtin_bit_cast(U, -zero);
+  const U keeps = -U((s != s) | (bits == kept));
+  return dup<V>(__builtin_bit_cast(Element<V>, (bits & keeps) | (other & ~keeps)));
+}
 template <FloatVector V>
 SVE_FN V max_or_nan(V a, Element<V> s) {
   const V b = dup<V>(s);
   if (known_positive_zero(s)) return raw_max(b, a) + b;
   if (known_number(s)) return raw_max(b, a);
-  const bool counts = s != s || (s == 0 && !__builtin_signbit(s));
-  return raw_max(b, a + dup<V>(counts ? s : Element<V>(-0.0)));
+  return raw_max(b, a + nan_or_zero<V>(s, 0.0));
 }
 template <FloatVector V>
 SVE_FN V min_or_nan(V a, Element<V> s) {
   const V b = dup<V>(s);
   if (known_number(s) && !known_negative_zero(s)) return raw_min(b, a);
 #if __ARM_FEATURE_SVE_BITS == 512
-  const bool counts = s != s || (s == 0 && __builtin_signbit(s));
-  return raw_min(b, add_down(a, dup<V>(counts ? s : Element<V>(0.0))));
+  return raw_min(b, add_down(a, nan_or_zero<V>(s, -0.0)));
 #else
   return min_or_nan(a, b);
 #endif
