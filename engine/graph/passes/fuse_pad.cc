@@ -20,12 +20,13 @@ std::optional<std::vector<int64_t>> zeros_around_image(const Node& pad) {
   std::vector<int64_t> which = axes ? axes->constant().as_int64s() : std::vector<int64_t>();
   if (!axes)
     for (int64_t axis = 0; axis < rank; ++axis) which.push_back(axis);
+  if (given.size() != 2 * which.size()) return std::nullopt;
   const int64_t spatial = rank - 2;
   std::vector<int64_t> pads(static_cast<size_t>(2 * spatial));
   for (size_t i = 0; i < which.size(); ++i) {
     const int64_t axis = which[i] < 0 ? which[i] + rank : which[i];
     const int64_t before = given[i], after = given[which.size() + i];
-    if (before < 0 || after < 0 || (axis < 2 && before + after > 0)) return std::nullopt;
+    if (axis < 0 || axis >= rank || before < 0 || after < 0 || (axis < 2 && before + after > 0)) return std::nullopt;
     if (axis < 2) continue;
     pads[static_cast<size_t>(axis - 2)] = before;
     pads[static_cast<size_t>(spatial + axis - 2)] = after;

@@ -82,6 +82,7 @@ void run_row(const Rows& rows, LaneTile& tile) {
 void run(const ConvArgs& args, int64_t begin, int64_t end, void*) {
   const ConvShape& shape = args.shape;
   const int64_t blocks = ceil_div(shape.out_channels, kLanes);
+  if (begin >= end) return;
   const Rows rows = rows_of(args);
   const int64_t row_floats = shape.out.width * kLanes;
   BlockRows at(begin, blocks, shape.out.height);

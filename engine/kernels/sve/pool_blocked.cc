@@ -83,6 +83,7 @@ void run_any_row(const PoolArgs& args, const Range& inner, int64_t above_columns
 }  // namespace
 
 void run_blocked(const PoolArgs& args, int64_t begin, int64_t end) {
+  if (begin >= end) return;
   const PoolShape& s = args.shape;
   const Range inner = inner_outputs(s.in.width, s.out.width, s.kernel.width, s.stride.width, s.dilation.width, s.pad.width);
   const int64_t row_floats = s.in.width * kLanes;

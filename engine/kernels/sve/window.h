@@ -53,7 +53,7 @@ inline constexpr int64_t kStretchRows = 8;
 struct BlockRows {
   int64_t image, block, row;
 
-  /// Row `task` of images with so many blocks and rows.
+  /// Row `task`, which exists, of images with so many blocks and rows.
   constexpr BlockRows(int64_t task, int64_t blocks_, int64_t rows_) : blocks(blocks_), rows(rows_) {
     const int64_t in_image = task % (blocks * rows);
     image = task / (blocks * rows);
