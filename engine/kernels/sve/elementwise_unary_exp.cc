@@ -46,7 +46,7 @@ SVENGINE_INLINE void map_by_range(const float* x, float* y, int64_t n, float lim
 /// exp of what may be beyond FEXPA's range.
 SVENGINE_INLINE vf exp_of_any(vf x) { return vsel(vgt(vabs(x), vdup(kTableExpLimit)), vexp(x), vexp_by_table(x)); }
 
-[[gnu::flatten]] void exp_loop(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
+SVENGINE_HOT [[gnu::flatten]] void exp_loop(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
   const float* x = static_cast<const float*>(args.x) + begin;
   float* y = static_cast<float*>(args.y) + begin;
   if constexpr (kMachine.table_exp)
@@ -58,7 +58,7 @@ SVENGINE_INLINE vf exp_of_any(vf x) { return vsel(vgt(vabs(x), vdup(kTableExpLim
     });
 }
 
-[[gnu::flatten]] void sigmoid_loop(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
+SVENGINE_HOT [[gnu::flatten]] void sigmoid_loop(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
   const float* x = static_cast<const float*>(args.x) + begin;
   float* y = static_cast<float*>(args.y) + begin;
   if constexpr (kMachine.table_exp)
@@ -71,11 +71,11 @@ SVENGINE_INLINE vf exp_of_any(vf x) { return vsel(vgt(vabs(x), vdup(kTableExpLim
 /// As many vectors as GCC keeps in registers.
 inline constexpr int kMost = kMachine.table_exp ? 5 : 4;
 
-[[gnu::flatten]] void tanh_loop(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
+SVENGINE_HOT [[gnu::flatten]] void tanh_loop(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
   map_in_lockstep<kMost>(static_cast<const float*>(args.x) + begin, static_cast<float*>(args.y) + begin, end - begin,
                          [](auto v) SVENGINE_INLINE_LAMBDA { return vtanh(v); });
 }
-[[gnu::flatten]] void silu_loop(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
+SVENGINE_HOT [[gnu::flatten]] void silu_loop(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
   map_in_lockstep<kMost>(static_cast<const float*>(args.x) + begin, static_cast<float*>(args.y) + begin, end - begin,
                          [](auto v) SVENGINE_INLINE_LAMBDA { return vmul(v, vsigmoid(v)); });
 }

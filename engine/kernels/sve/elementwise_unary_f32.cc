@@ -55,7 +55,7 @@ template <auto F, class Out = float>
 }
 
 template <Activation kKind>
-[[gnu::flatten]] void activation_loop(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
+SVENGINE_HOT [[gnu::flatten]] void activation_loop(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
   const ActivationArgs local{kKind, float(args.alpha), float(args.beta)};
   map_in_lockstep<4>(static_cast<const float*>(args.x) + begin, static_cast<float*>(args.y) + begin, end - begin,
                   [&local](auto v) SVENGINE_INLINE_LAMBDA { return apply_activation<kKind>(v, local); });
