@@ -4,8 +4,8 @@
 //            kRows
 //          +------+------+                                    floats of a, kRows * kPanelVectors multiply-adds
 //   a ->   | acc  | acc  |
-//   kRows  | acc  | acc  |  ...                               12 x 2 accumulators + 2 of b + broadcasts fit 32
-//   registers
+//   kRows  | acc  | acc  |  ...                               12 x 2 sums (AVX-512: 14 x 2), 2 of b and broadcasts
+//          | acc  | acc  |                                    fit 32 registers
 //          +------+------+
 //
 // With few rows a tile would have fewer sums than the multiply-add pipes have slots (A64FX: 2 pipes x 9 cycles), so the
