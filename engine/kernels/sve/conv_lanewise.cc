@@ -1,5 +1,7 @@
 #include "engine/kernels/sve/conv_lanewise.h"
 
+#include "engine/kernels/sve/spread.h"
+
 namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 
 namespace {
@@ -44,18 +46,16 @@ inline __attribute__((always_inline)) void end_sums(const LaneWalk& walk, const 
 template <int kPixels, int kWidth, int kStride>
 inline constexpr int kColumns = (kPixels - 1) * kStride + kWidth;
 
-/// One kernel row of known width and stride. With kEdge only `columns` of the input exist, of which the outermost are asked.
+/// One kernel row of known width and stride. With kEdge only `columns` of the input exist, see is_missing.
 template <int kPixels, int kWidth, int kStride, bool kEdge>
 inline __attribute__((always_inline)) void multiply_row(const float* x, const float* weights, Range columns, Sums<kPixels>& sums) {
-  constexpr int kLast = kColumns<kPixels, kWidth, kStride> - 1;
   const vb all = svptrue_b32();
   vf taps[kWidth];
   SVENGINE_UNROLL
   for (int k = 0; k < kWidth; ++k) taps[k] = svld1(all, weights + k * kLanes);
   SVENGINE_UNROLL
-  for (int j = 0; j <= kLast; ++j) {
-    if (kEdge && j < kWidth - 1 && j < columns.begin) continue;
-    if (kEdge && j > kLast + 1 - kWidth && j >= columns.end) continue;
+  for (int j = 0; j < kColumns<kPixels, kWidth, kStride>; ++j) {
+    if (kEdge && is_missing<kPixels, kWidth, kStride>(j, columns)) continue;
     const vf value = svld1(all, x + j * kLanes);
     SVENGINE_UNROLL
     for (int k = 0; k < kWidth; ++k) {
@@ -156,11 +156,11 @@ LaneWalk lane_walk(const ConvShape& shape, int64_t row_floats, Range columns, co
 void run_lane_row(const LaneFunctions& functions, const LaneWalk& walk, LaneTile& tile, int64_t begin, int64_t end) {
   const int64_t tiles = ceil_div(end - begin, kMostLanePixels);
   if (tiles == 0) return;
-  const int64_t least = (end - begin) / tiles, longer = (end - begin) % tiles;
+  const Spread spread(end - begin, tiles);
   const int64_t step = walk.pixel_step / kLanes;
   int64_t column = begin * step;
   for (int64_t i = 0; i < tiles; ++i) {
-    const int64_t pixels = least + (i < longer);
+    const int64_t pixels = spread.size(i);
     tile.columns = functions.edge == 0 ? Range{0, walk.kernel_width}
                                        : Range{walk.columns.begin - column, walk.columns.end - column};
     functions.at[pixels - 1](walk, tile);

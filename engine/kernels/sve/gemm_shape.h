@@ -2,6 +2,7 @@
 // numbers only.
 #pragma once
 #include "engine/kernels/gemm.h"
+#include "engine/kernels/sve/spread.h"
 #include "engine/kernels/sve/vec.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
@@ -25,21 +26,6 @@ inline constexpr int64_t kColumnBlock =
 
 // How far ahead of itself a single row panel reads B: it is a stream from memory then.
 inline constexpr int64_t kStreamAhead = 4096;
-
-/// `count` things spread evenly over `parts` <= count parts: the first count % parts get one more than the others.
-class Spread {
- public:
-  constexpr Spread(int64_t count, int64_t parts) : least_(count / parts), longer_(count % parts) {}
-  constexpr int64_t begin(int64_t part) const { return part * least_ + smaller(part, longer_); }
-  constexpr int64_t size(int64_t part) const { return least_ + (part < longer_ ? 1 : 0); }
-  constexpr int64_t part_holding(int64_t position) const {
-    const int64_t in_longer = longer_ * (least_ + 1);
-    return position < in_longer ? position / (least_ + 1) : longer_ + (position - in_longer) / least_;
-  }
-
- private:
-  int64_t least_, longer_;
-};
 
 constexpr int64_t row_panels(int64_t m) { return ceil_div(m, kPanelRows); }
 constexpr Spread rows_of_panels(int64_t m) { return Spread(m, row_panels(m)); }

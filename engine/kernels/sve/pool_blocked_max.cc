@@ -9,6 +9,7 @@
 // Two maxima and three loads a column and two an output, where a window by itself takes nine. A row's first and last columns may lie
 // outside the image.
 #include "engine/kernels/sve/pool_blocked.h"
+#include "engine/kernels/sve/spread.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::pool {
 
@@ -24,15 +25,12 @@ struct Columns {
   vf at[kColumns];
 };
 
-/// f(j) for all columns inside the image; only the outermost ones are asked.
-template <int kColumns, int kWidth, class F>
-SVENGINE_INLINE void for_columns(Range inside, const F& f) {
+/// f(j) for all columns that exist.
+template <int kPixels, int kWidth, int kStride, class F>
+SVENGINE_INLINE void for_columns(Range exist, const F& f) {
   SVENGINE_UNROLL
-  for (int j = 0; j < kColumns; ++j) {
-    if (j < kWidth - 1 && j < inside.begin) continue;
-    if (j > kColumns - kWidth && j >= inside.end) continue;
-    f(j);
-  }
+  for (int j = 0; j < (kPixels - 1) * kStride + kWidth; ++j)
+    if (!is_missing<kPixels, kWidth, kStride>(j, exist)) f(j);
 }
 
 template <int kPixels, int kWidth, int kStride>
@@ -47,12 +45,13 @@ void run_max(const Tile& tile) {
     const float* x = plane;
     int64_t left = tile.rows.size();
     if (left > 0 && kz == tile.planes.begin) {  // the first row needs no maximum
-      for_columns<kColumns, kWidth>(tile.columns, [&](int j) SVENGINE_INLINE_LAMBDA { columns.at[j] = svld1(all, x + j * kLanes); });
+      for_columns<kPixels, kWidth, kStride>(tile.columns,
+                                            [&](int j) SVENGINE_INLINE_LAMBDA { columns.at[j] = svld1(all, x + j * kLanes); });
       x += tile.row_step;
       --left;
     }
     for (; left > 0; --left, x += tile.row_step)
-      for_columns<kColumns, kWidth>(tile.columns, [&](int j) SVENGINE_INLINE_LAMBDA {
+      for_columns<kPixels, kWidth, kStride>(tile.columns, [&](int j) SVENGINE_INLINE_LAMBDA {
         columns.at[j] = vmax(columns.at[j], svld1(all, x + j * kLanes));
       });
   }
@@ -77,10 +76,10 @@ template <int kWidth, int kStride>
 void run_row(const PoolArgs& args, Tile& tile) {
   const PoolShape& s = args.shape;
   const int64_t tiles = ceil_div(s.out.width, most_pixels(kWidth, kStride));
-  const int64_t least = s.out.width / tiles, longer = s.out.width % tiles;
+  const Spread spread(s.out.width, tiles);
   int64_t column = -s.pad.width;
   for (int64_t i = 0; i < tiles; ++i) {
-    const int64_t pixels = least + (i < longer);
+    const int64_t pixels = spread.size(i);
     tile.columns = {-column, s.in.width - column};
     run_pixels<kWidth, kStride>(pixels, tile);
     tile.input += pixels * tile.pixel_step;

@@ -36,6 +36,14 @@ constexpr Range taps_inside(int64_t in, int64_t kernel, int64_t dilation, int64_
   return steps_inside(in, kernel, dilation, start);
 }
 
+/// Whether column j of a tile's input is missing: kPixels windows of kWidth, kStride apart, of whose columns only `exist` do. Fewer
+/// than a window's may be missing on either side, so that only the outermost ask.
+template <int kPixels, int kWidth, int kStride>
+constexpr bool is_missing(int j, Range exist) {
+  constexpr int kColumns = (kPixels - 1) * kStride + kWidth;
+  return (j < kWidth - 1 && j < exist.begin) || (j > kColumns - kWidth && j >= exist.end);
+}
+
 /// The outputs for which every tap exists.
 constexpr Range inner_outputs(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dilation, int64_t pad) {
   const Range first = outputs_inside(in, out, stride, -pad);
