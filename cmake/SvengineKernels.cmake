@@ -4,7 +4,7 @@ include_guard()
 
 function(svengine_kernel_set name)
   cmake_parse_arguments(arg "" "" "FLAGS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/engine/kernels/sve/*.cc)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/engine/kernels/sve/*.cc)
   add_library(svengine_kernels_${name} OBJECT ${sources})
   target_link_libraries(svengine_kernels_${name} PRIVATE svengine_flags)
   # -O3 with explicit vector code; errno and traps are never looked at, but NaN, infinity and signed zero count: no -ffast-math;

@@ -1,4 +1,4 @@
-// How Winograd's convolution (sve/conv_winograd.h) is cut up on a machine, what that costs, and so when it pays.
+// How Winograd's convolution (sve/conv/winograd/winograd.h) is cut up on a machine, what that costs, and so when it pays.
 //
 // Plain arithmetic on shapes and a machine's numbers, so that it can be asked about a machine that is not here.
 #pragma once

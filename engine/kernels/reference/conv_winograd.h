@@ -6,7 +6,7 @@
 namespace svengine::kernels {
 
 /// The output of reference_conv, for a 3 x 3 convolution of one group with stride and dilation 1, and the error bound of
-/// F(4x4, 3x3) with the matrices of sve/conv_winograd.h. Before the activation it is
+/// F(4x4, 3x3) with the matrices of sve/conv/winograd/winograd.h. Before the activation it is
 ///
 ///   (channels + 18) * 2^-24 * (1 + 2^-10) * (|A^T| [sum over channels of (|G| |g| |G^T|) * (|B^T| |d| |B|)] |A|
 ///                                             + |bias| + |residual|)
@@ -17,7 +17,7 @@ namespace svengine::kernels {
 ReferenceConv reference_winograd(const ConvShape& shape, const float* input, const float* weights, const float* bias,
                                  const float* residual, const ActivationArgs& activation);
 
-/// reference_conv_weight_grad of such a convolution with the error bound of sve/conv_weight_winograd.h's sums, which is
+/// reference_conv_weight_grad of such a convolution with the error bound of sve/conv/weight_grad/winograd.h's sums, which is
 ///
 ///   (tiles + 24) * 2^-24 * (1 + 2^-10) * |G^T| [sum over tiles of (|A| |dy| |A^T|) * (|B^T| |d| |B|)] |G|
 ///

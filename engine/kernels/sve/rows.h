@@ -12,7 +12,7 @@
 // them as zero, and every accumulator starts from its neutral element. Functions are given the index and the predicate;
 // they must load under the predicate (svld1 zeroes the other lanes) and compute with all lanes.
 #pragma once
-#include "engine/kernels/sve/math_base.h"
+#include "engine/kernels/sve/math/base.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 

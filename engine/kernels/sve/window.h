@@ -56,7 +56,7 @@ constexpr Range inner_outputs(int64_t in, int64_t out, int64_t kernel, int64_t s
 inline constexpr int64_t kStretchRows = 8;
 
 /// Which row of a blocked image a task is: images, then stretches of rows, then blocks, then rows of the stretch. Neighbouring tasks are
-/// neighbouring pixels, as in a direct convolution (conv_plan.h), so that a thread finds in its own cache what it wrote in the layer
+/// neighbouring pixels, as in a direct convolution (conv/direct/plan.h), so that a thread finds in its own cache what it wrote in the layer
 /// before.
 struct BlockRows {
   int64_t image, block, row;

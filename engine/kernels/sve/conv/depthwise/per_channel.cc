@@ -1,0 +1,174 @@
+#include "engine/kernels/sve/conv/depthwise/per_channel.h"
+
+#include "engine/kernels/sve/spread.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
+
+namespace {
+
+template <int kPixels>
+struct Sums {
+  vf at[kPixels];
+};
+
+template <int kPixels>
+inline __attribute__((always_inline)) void begin_sums(const LaneTile& tile, Sums<kPixels>& sums) {
+  const vb all = svptrue_b32();
+  if (!tile.first) {
+    SVENGINE_UNROLL
+    for (int p = 0; p < kPixels; ++p) sums.at[p] = svld1(all, tile.output + p * kLanes);
+    return;
+  }
+  const vf bias = tile.bias ? svld1(all, tile.bias) : svdup_f32(0.0f);
+  SVENGINE_UNROLL
+  for (int p = 0; p < kPixels; ++p) sums.at[p] = bias;
+  if (!tile.residual) return;
+  SVENGINE_UNROLL
+  for (int p = 0; p < kPixels; ++p) sums.at[p] = svadd_x(all, bias, svld1(all, tile.residual + p * kLanes));
+}
+
+template <int kPixels>
+inline __attribute__((always_inline)) void end_sums(const LaneWalk& walk, const LaneTile& tile, Sums<kPixels>& sums) {
+  const vb all = svptrue_b32();
+  if (tile.last && walk.clamp.below) {
+    SVENGINE_UNROLL
+    for (int p = 0; p < kPixels; ++p) sums.at[p] = svmax_x(all, sums.at[p], walk.clamp.lowest);
+  }
+  if (tile.last && walk.clamp.above) {
+    SVENGINE_UNROLL
+    for (int p = 0; p < kPixels; ++p) sums.at[p] = svmin_x(all, sums.at[p], walk.clamp.highest);
+  }
+  SVENGINE_UNROLL
+  for (int p = 0; p < kPixels; ++p) svst1(all, tile.output + p * kLanes, sums.at[p]);
+}
+
+/// Input columns of a tile.
+template <int kPixels, int kWidth, int kStride>
+inline constexpr int kColumns = (kPixels - 1) * kStride + kWidth;
+
+/// One kernel row of known width and stride. With kEdge only `columns` of the input exist, see is_missing.
+template <int kPixels, int kWidth, int kStride, bool kEdge>
+inline __attribute__((always_inline)) void multiply_row(const float* x, const float* weights, Range columns, Sums<kPixels>& sums) {
+  const vb all = svptrue_b32();
+  vf taps[kWidth];
+  SVENGINE_UNROLL
+  for (int k = 0; k < kWidth; ++k) taps[k] = svld1(all, weights + k * kLanes);
+  SVENGINE_UNROLL
+  for (int j = 0; j < kColumns<kPixels, kWidth, kStride>; ++j) {
+    if (kEdge && is_missing<kPixels, kWidth, kStride>(j, columns)) continue;
+    const vf value = svld1(all, x + j * kLanes);
+    SVENGINE_UNROLL
+    for (int k = 0; k < kWidth; ++k) {
+      const int p = (j - k) / kStride;
+      if (j >= k && p * kStride + k == j && p < kPixels) sums.at[p] = svmla_x(all, sums.at[p], value, taps[k]);
+    }
+  }
+}
+
+template <int kPixels>
+inline __attribute__((always_inline)) void multiply_any_row(const LaneWalk& walk, const LaneTile& tile, const float* x,
+                                                            const float* weights, Sums<kPixels>& sums) {
+  const vb all = svptrue_b32();
+  for (int64_t kx = tile.columns.begin; kx < tile.columns.end; ++kx) {
+    const vf tap = svld1(all, weights + kx * kLanes);
+    const float* at = x + kx * walk.column_step;
+    SVENGINE_UNROLL
+    for (int p = 0; p < kPixels; ++p, at += walk.pixel_step) sums.at[p] = svmla_x(all, sums.at[p], svld1(all, at), tap);
+  }
+}
+
+/// kWidth 0: any width, stride and dilation.
+template <int kPixels, int kWidth, int kStride, bool kEdge>
+inline __attribute__((always_inline)) void multiply_rows(const LaneWalk& walk, const LaneTile& tile, Sums<kPixels>& sums) {
+  const int64_t row_floats = walk.kernel_width * kLanes;
+  const float* plane = tile.input;
+  const float* plane_weights = tile.weights;
+  for (int64_t i = 0; i < walk.planes; ++i, plane += walk.plane_step, plane_weights += walk.kernel_height * row_floats) {
+    const float* x = plane + tile.rows.begin * walk.row_step;
+    const float* weights = plane_weights + tile.rows.begin * row_floats;
+    for (int64_t ky = tile.rows.begin; ky < tile.rows.end; ++ky, x += walk.row_step, weights += row_floats) {
+      if constexpr (kWidth > 0)
+        multiply_row<kPixels, kWidth, kStride, kEdge>(x, weights, tile.columns, sums);
+      else
+        multiply_any_row(walk, tile, x, weights, sums);
+    }
+  }
+}
+
+template <int kPixels, int kWidth, int kStride>
+void run_tile(const LaneWalk& walk, const LaneTile& tile) {
+  Sums<kPixels> sums;
+  begin_sums(tile, sums);
+  if (kWidth == 0 || (tile.columns.begin <= 0 && tile.columns.end >= kColumns<kPixels, kWidth, kStride>))
+    multiply_rows<kPixels, kWidth, kStride, false>(walk, tile, sums);
+  else
+    multiply_rows<kPixels, kWidth, kStride, true>(walk, tile, sums);
+  end_sums(walk, tile, sums);
+}
+
+template <int kPixels, int kWidth, int kStride>
+constexpr void fill(LaneFunctions& functions) {
+  if constexpr (kPixels > 0) {
+    functions.at[kPixels - 1] = &run_tile<kPixels, kWidth, kStride>;
+    fill<kPixels - 1, kWidth, kStride>(functions);
+  }
+}
+
+template <int kWidth, int kStride>
+constexpr LaneFunctions functions_for() {
+  LaneFunctions functions{};
+  functions.edge = kWidth > 0 ? kWidth - 1 : 0;
+  fill<kMostLanePixels, kWidth, kStride>(functions);
+  return functions;
+}
+
+constexpr LaneFunctions kWidth3Stride1 = functions_for<3, 1>();
+constexpr LaneFunctions kWidth3Stride2 = functions_for<3, 2>();
+constexpr LaneFunctions kWidth5Stride1 = functions_for<5, 1>();
+constexpr LaneFunctions kWidth5Stride2 = functions_for<5, 2>();
+constexpr LaneFunctions kAnyWidth = functions_for<0, 0>();
+
+}  // namespace
+
+const LaneFunctions& general_lane_functions() { return kAnyWidth; }
+
+const LaneFunctions& lane_functions(int64_t kernel_width, int64_t stride_width, int64_t dilation_width) {
+  if (dilation_width == 1 && kernel_width == 3 && stride_width == 1) return kWidth3Stride1;
+  if (dilation_width == 1 && kernel_width == 3 && stride_width == 2) return kWidth3Stride2;
+  if (dilation_width == 1 && kernel_width == 5 && stride_width == 1) return kWidth5Stride1;
+  if (dilation_width == 1 && kernel_width == 5 && stride_width == 2) return kWidth5Stride2;
+  return kAnyWidth;
+}
+
+LaneWalk lane_walk(const ConvShape& shape, int64_t row_floats, Range columns, const ActivationArgs& activation) {
+  LaneWalk walk{};
+  walk.planes = 1;
+  walk.row_step = row_floats * shape.dilation.height;
+  walk.column_step = shape.dilation.width * kLanes;
+  walk.pixel_step = shape.stride.width * kLanes;
+  walk.kernel_height = shape.kernel.height;
+  walk.kernel_width = shape.kernel.width;
+  walk.columns = columns;
+  walk.clamp = clamp_of(activation);
+  return walk;
+}
+
+void run_lane_row(const LaneFunctions& functions, const LaneWalk& walk, LaneTile& tile, int64_t begin, int64_t end) {
+  const int64_t tiles = ceil_div(end - begin, kMostLanePixels);
+  if (tiles == 0) return;
+  const Spread spread(end - begin, tiles);
+  const int64_t step = walk.pixel_step / kLanes;
+  int64_t column = begin * step;
+  for (int64_t i = 0; i < tiles; ++i) {
+    const int64_t pixels = spread.size(i);
+    tile.columns = functions.edge == 0 ? Range{0, walk.kernel_width}
+                                       : Range{walk.columns.begin - column, walk.columns.end - column};
+    functions.at[pixels - 1](walk, tile);
+    tile.input += pixels * walk.pixel_step;
+    tile.output += pixels * kLanes;
+    if (tile.residual) tile.residual += pixels * kLanes;
+    column += pixels * step;
+  }
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

@@ -1,0 +1,118 @@
+// ConvKind::kFirstLayer: few plain input channels, blocked output.
+//
+// The plain input is broadcast, so a tap's steps are neighbouring columns: a kernel row of one channel is one run. The input
+// rows of a few output rows are copied to scratch memory with their padding, so that no tile has a border:
+//
+//      scratch  [channel][row][0 0 0 x x x x x ... x 0 0 0]        (7 x 7, stride 2: 2 rows + 5 a new output row)
+//                              |__run__|
+//                                  |__run__|   pixel p starts at p * stride
+#include "engine/kernels/sve/conv/copy.h"
+#include "engine/kernels/sve/conv/kinds.h"
+#include "engine/kernels/sve/conv/direct/driver.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
+
+namespace {
+
+struct FirstPlan {
+  Plan plan;        // of one strip of output rows, reading scratch
+  int64_t strip_rows;  // output rows computed from one copy
+  int64_t rows, width; // of a scratch channel
+};
+
+constexpr FirstPlan first_plan(const ConvShape& shape) {
+  FirstPlan first{};
+  Plan& plan = first.plan;
+  plan.groups = 1;
+  plan.in_blocks = shape.in_channels;
+  plan.out_blocks = ceil_div(shape.out_channels, kLanes);
+  plan.stride_height = shape.stride.height, plan.stride_width = shape.stride.width;
+  plan.dilation_height = shape.dilation.height, plan.dilation_width = shape.dilation.width;
+  const int64_t reach = (shape.kernel.height - 1) * shape.dilation.height + 1;
+  first.width = (shape.out.width - 1) * shape.stride.width + (shape.kernel.width - 1) * shape.dilation.width + 1;
+  // Rows enough that copying the overlap again is cheap, few enough for a quarter of the L2 cache.
+  const int64_t row_bytes = larger(shape.in_channels * first.width * shape.stride.height * kFloat, 1);
+  first.strip_rows = larger(smaller(kMachine.l2_bytes / 4 / row_bytes, smaller(8, shape.out.height)), 1);
+  first.rows = (first.strip_rows - 1) * shape.stride.height + reach;
+  plan.out_height = first.strip_rows, plan.out_width = shape.out.width;
+
+  plan.kernel_height = shape.kernel.height;
+  const bool dense = shape.dilation.width == 1;  // a kernel row is one run; else every tap is
+  plan.kernel_width = dense ? 1 : shape.kernel.width;
+  plan.runs[0] = plan.runs[1] = dense ? shape.kernel.width : 1;
+  plan.depth = shape.in_channels * shape.kernel.height * shape.kernel.width;
+  plan.units = shape.in_channels * shape.kernel.height;
+  plan.in_height = first.rows, plan.in_width = first.width;
+  plan.pixel_step = 1;
+  plan.row_step = first.width;
+  plan.block_step = first.rows * first.width;
+  plan.image_step = shape.in_channels * plan.block_step;
+  plan.out_block_step = shape.out.height * shape.out.width * kLanes;
+  plan.out_image_step = plan.out_blocks * plan.out_block_step;
+  cut(plan, shape.batch, Lines::kRows);
+  return first;
+}
+
+int64_t packed_floats(const ConvShape& shape) {
+  const Plan plan = first_plan(shape).plan;
+  return plan.out_blocks * kLanes * plan.depth;
+}
+
+int64_t pack_tasks(const ConvShape& shape) { return first_plan(shape).plan.bundles; }
+
+void pack(const ConvShape& shape, const float* weights, float* packed, int64_t begin, int64_t end) {
+  const Plan plan = first_plan(shape).plan;
+  for (int64_t task = begin; task < end; ++task) pack_bundle(plan, shape, 1, task, weights, packed);
+}
+
+/// A task is an output row of one image and bundle.
+int64_t tasks(const ConvShape& shape) { return shape.batch * first_plan(shape).plan.bundles * shape.out.height; }
+
+int64_t scratch_bytes(const ConvShape& shape) {
+  const FirstPlan first = first_plan(shape);
+  return (shape.in_channels * first.rows * first.width + kLanes) * kFloat + round_up(border_bytes(first.plan), 64);
+}
+
+/// Copies what output rows [begin, end) of an image read, with zeros where the image ends.
+void copy_rows(const FirstPlan& first, const ConvShape& shape, const float* image, int64_t begin, int64_t end, float* scratch) {
+  const int64_t top = begin * shape.stride.height - shape.pad.height;
+  const int64_t rows = (end - 1 - begin) * shape.stride.height + (shape.kernel.height - 1) * shape.dilation.height + 1;
+  for (int64_t channel = 0; channel < shape.in_channels; ++channel) {
+    for (int64_t r = 0; r < rows; ++r) {
+      float* to = scratch + (channel * first.rows + r) * first.width;
+      const int64_t y = top + r;
+      if (y < 0 || y >= shape.in.height)
+        fill_zeros(to, first.width);
+      else
+        copy_row(image + (channel * shape.in.height + y) * shape.in.width, shape.in.width, shape.pad.width, first.width, 1, to);
+    }
+  }
+}
+
+void run(const ConvArgs& args, int64_t begin, int64_t end, void* scratch) {
+  const ConvShape& shape = args.shape;
+  const FirstPlan first = first_plan(shape);
+  const Plan& plan = first.plan;
+  const Borders borders = find_borders(plan, scratch);
+  float* strip = reinterpret_cast<float*>(static_cast<char*>(scratch) + round_up(border_bytes(plan), 64));
+  for (int64_t task = begin; task < end;) {
+    const int64_t row = task % shape.out.height;
+    const int64_t rows = smaller(smaller(end - task, first.strip_rows), shape.out.height - row);
+    const int64_t bundle_index = task / shape.out.height % plan.bundles;
+    const int64_t image = task / shape.out.height / plan.bundles;
+    copy_rows(first, shape, args.input + image * shape.in_channels * shape.in.height * shape.in.width, row, row + rows, strip);
+    Bundle bundle = make_bundle(plan, args, 0, bundle_index, image);
+    const int64_t at = row * shape.out.width * kLanes;
+    bundle.input = strip;
+    bundle.output += at;
+    if (bundle.residual) bundle.residual += at;
+    run_tiles(plan, borders, bundle, 0, rows * plan.line_tiles);
+    task += rows;
+  }
+}
+
+}  // namespace
+
+const Kind kFirstLayerKind{packed_floats, pack_tasks, pack, tasks, scratch_bytes, run};
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

@@ -1,0 +1,195 @@
+// Strided copy. The last dimension (n long) and, for transpositions, one more (m long) are walked here, the others by
+// an odometer. Which of the forms applies follows from the strides alone:
+//
+//   rows         destination contiguous along n; source contiguous (vectors), constant (broadcast) or strided (gathers)
+//   transposed   destination contiguous along n, source along m: squares in registers, 64 x 64 elements at a time, so
+//                that whole cache lines of both sides are used while they are in the L1
+//   interleaved  the same with n = 2 or 4 and nothing between the rows of the destination (DepthToSpace): two or four
+//                source vectors zipped into as many of the destination
+//   scattered    anything else, element by element
+#include "engine/kernels/sve/data/kernels.h"
+#include "engine/kernels/sve/data/tile.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+namespace {
+
+enum class Form { kContiguous, kConstant, kGathered, kTransposed, kInterleaved, kScattered };
+
+constexpr int64_t kSquare = 64;    // elements on a side of what one step of a transposition moves
+constexpr int64_t kChunk = 16384;  // elements of a long row that one item copies
+constexpr int64_t kNarrow = 4;     // with fewer destination rows than this, gathering them beats transposing
+
+struct Shape {
+  Form form = Form::kScattered;
+  Odometer<2> others;  // offsets 0: source, 1: destination
+  int64_t outer = 1;   // positions of `others`
+  int64_t n = 1, m = 1;
+  int64_t src_n = 0, dst_n = 0;  // strides along n
+  int64_t src_m = 0, dst_m = 0;
+  int64_t n_steps = 1, m_steps = 1;
+  int64_t n_step = 1, m_step = 1;  // elements of n and m that an item covers
+
+  bool turned() const { return form == Form::kTransposed || form == Form::kInterleaved; }
+  int64_t items() const { return outer * m_steps * n_steps; }
+  TaskCut cut() const { return TaskCut(items(), smaller(n, n_step) * (turned() ? smaller(m, m_step) : 1)); }
+};
+
+// The dimension along which the source is contiguous while the destination is not, or -1.
+int transposed_dimension(const CopyArgs& args) {
+  const int last = args.rank - 1;
+  if (args.dst_stride[last] != 1 || args.src_stride[last] == 1 || args.src_stride[last] == 0) return -1;
+  for (int d = 0; d < last; ++d)
+    if (args.src_stride[d] == 1 && args.extent[d] >= kNarrow && args.extent[last] >= 2) return d;
+  return -1;
+}
+
+Form row_form(const Shape& shape) {
+  if (shape.dst_n != 1 && shape.n > 1) return Form::kScattered;
+  if (shape.src_n == 1 || shape.n == 1) return Form::kContiguous;
+  return shape.src_n == 0 ? Form::kConstant : Form::kGathered;
+}
+
+Shape shape_of(const CopyArgs& args) {
+  Shape shape;
+  if (args.rank == 0) {
+    shape.form = Form::kContiguous;
+    return shape;
+  }
+  const int last = args.rank - 1, turned = transposed_dimension(args);
+  shape.n = args.extent[last];
+  shape.src_n = args.src_stride[last];
+  shape.dst_n = args.dst_stride[last];
+  for (int d = 0; d < last; ++d)
+    if (d != turned) shape.others.add(args.extent[d], {args.src_stride[d], args.dst_stride[d]});
+  shape.outer = shape.others.positions();
+  if (turned >= 0) {
+    shape.m = args.extent[turned];
+    shape.src_m = args.src_stride[turned];
+    shape.dst_m = args.dst_stride[turned];
+    const bool interleaved = (shape.n == 2 || shape.n == 4) && shape.dst_m == shape.n && args.element_bytes >= 4;
+    shape.form = interleaved ? Form::kInterleaved : Form::kTransposed;
+    shape.m_step = interleaved ? kChunk : kSquare;
+    shape.m_steps = ceil_div(shape.m, shape.m_step);
+    shape.n_step = kSquare;
+  } else {
+    shape.form = row_form(shape);
+    shape.n_step = larger(1, smaller(shape.n, kChunk));
+  }
+  shape.n_steps = ceil_div(shape.n, shape.n_step);
+  return shape;
+}
+
+// dst[i] = src[i * stride]
+template <class T>
+void gather_row(T* dst, const T* src, int64_t stride, int64_t n) {
+  constexpr int64_t kFar = int64_t(1) << 26;  // a vector's worth of indices still fits 32 bits
+  if constexpr (sizeof(T) == 4) {
+    if (stride < kFar && stride > -kFar) {
+      const vi index = svindex_s32(0, int32_t(stride));
+      const int32_t* from = reinterpret_cast<const int32_t*>(src);
+      int32_t* to = reinterpret_cast<int32_t*>(dst);
+      return for_each_vector<4>(n, [=](int64_t i, vb p) SVENGINE_INLINE_LAMBDA {
+        svst1(p, to + i, svld1_gather_index(p, from + i * stride, index));
+      });
+    }
+  }
+  for (int64_t i = 0; i < n; ++i) dst[i] = src[i * stride];
+}
+
+template <class T>
+void copy_row(const Shape& shape, T* dst, const T* src, int64_t n) {
+  switch (shape.form) {
+    case Form::kContiguous:
+      return copy_elements(dst, src, n);
+    case Form::kConstant:
+      return fill_elements(dst, *src, n);
+    case Form::kGathered:
+      return gather_row(dst, src, shape.src_n, n);
+    case Form::kTransposed:
+    case Form::kInterleaved:
+    case Form::kScattered:
+      for (int64_t i = 0; i < n; ++i) dst[i * shape.dst_n] = src[i * shape.src_n];
+  }
+}
+
+// dst[j * dst_m + i] = src[i * src_n + j] for i < n, j < m: at most kSquare each.
+template <class T>
+void copy_square(const Shape& shape, T* dst, const T* src, int64_t n, int64_t m) {
+  constexpr int kSize = Tile<T>::kSize;
+  for (int64_t j = 0; j < m; j += kSize)
+    for (int64_t i = 0; i < n; i += kSize) {
+      const int64_t rows = smaller(kSize, n - i), columns = smaller(kSize, m - j);
+      transpose_tile(dst + j * shape.dst_m + i, shape.dst_m, src + i * shape.src_n + j, shape.src_n, rows, columns,
+                     rows);
+    }
+}
+
+// dst[j * kN + i] = src[i * src_n + j] for i < kN, j < m.
+template <int kN, class T>
+void interleave(T* dst, const T* src, int64_t src_n, int64_t m) {
+  using V = typename Tile<T>::V;
+  constexpr int kSize = Tile<T>::kSize;
+  for (int64_t j = 0; j < m; j += kSize) {
+    const vb in = Tile<T>::lanes(m - j);
+    V v[kN], out[kN];
+    for (int i = 0; i < kN; ++i) v[i] = load_lanes(in, src + i * src_n + j);
+    if constexpr (kN == 4) {
+      const V even1 = svzip1(v[0], v[2]), even2 = svzip2(v[0], v[2]), odd1 = svzip1(v[1], v[3]),
+              odd2 = svzip2(v[1], v[3]);
+      out[0] = svzip1(even1, odd1);
+      out[1] = svzip2(even1, odd1);
+      out[2] = svzip1(even2, odd2);
+      out[3] = svzip2(even2, odd2);
+    } else {
+      out[0] = svzip1(v[0], v[1]);
+      out[1] = svzip2(v[0], v[1]);
+    }
+    for (int i = 0; i < kN; ++i)
+      store_lanes(Tile<T>::lanes((m - j) * kN - i * kSize), dst + j * kN + i * kSize, out[i]);
+  }
+}
+
+template <class T>
+void copy_item(const Shape& shape, T* dst, const T* src, int64_t n, int64_t m) {
+  if (shape.form == Form::kTransposed) return copy_square(shape, dst, src, n, m);
+  if constexpr (sizeof(T) >= 4) {
+    if (shape.form == Form::kInterleaved)
+      return n == 2 ? interleave<2>(dst, src, shape.src_n, m) : interleave<4>(dst, src, shape.src_n, m);
+  }
+  copy_row(shape, dst, src, n);
+}
+
+template <class T>
+void copy_items(Shape& shape, T* dst, const T* src, int64_t begin, int64_t end) {
+  if (begin >= end) return;
+  const int64_t steps = shape.m_steps * shape.n_steps;
+  shape.others.seek(begin / steps);
+  int64_t j = begin % steps / shape.n_steps * shape.m_step, i = begin % shape.n_steps * shape.n_step;
+  for (int64_t item = begin; item < end; ++item) {
+    const T* from = src + shape.others.offset(0) + i * shape.src_n + j * shape.src_m;
+    T* to = dst + shape.others.offset(1) + i * shape.dst_n + j * shape.dst_m;
+    copy_item(shape, to, from, smaller(shape.n_step, shape.n - i), smaller(shape.m_step, shape.m - j));
+    i += shape.n_step;
+    if (i < shape.n) continue;
+    i = 0;
+    j += shape.m_step;
+    if (j < shape.m) continue;
+    j = 0;
+    shape.others.next();
+  }
+}
+
+}  // namespace
+
+int64_t copy_tasks(const CopyArgs& args) noexcept { return shape_of(args).cut().tasks(); }
+
+void copy_run(const CopyArgs& args, int64_t begin, int64_t end, void*) noexcept {
+  Shape shape = shape_of(args);
+  const TaskCut cut = shape.cut();
+  dispatch_bytes(args.element_bytes, [&]<class T>() {
+    copy_items(shape, static_cast<T*>(args.dst), static_cast<const T*>(args.src), cut.begin(begin), cut.begin(end));
+  });
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -1,0 +1,85 @@
+// Copies whose source positions stand in one table per dimension: padding and nearest-neighbour resizing.
+#include "engine/kernels/sve/data/element.h"
+#include "engine/kernels/sve/data/kernels.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+namespace {
+
+struct Rows {
+  int64_t rows = 1, n = 1, stride = 1;
+  const int32_t* map = nullptr;
+
+  explicit Rows(const MapArgs& args) {
+    if (args.rank == 0) return;
+    for (int d = 0; d < args.rank - 1; ++d) rows *= args.extent[d];
+    n = args.extent[args.rank - 1];
+    stride = args.src_stride[args.rank - 1];
+    map = args.map[args.rank - 1];
+  }
+  TaskCut cut() const { return TaskCut(rows, n); }
+};
+
+// Where the source of a row begins, or -1 when all of it is `value`.
+int64_t row_source(const MapArgs& args, int64_t row) {
+  int64_t offset = 0;
+  for (int d = args.rank - 2; d >= 0; --d) {
+    const int64_t position = args.map[d][row % args.extent[d]];
+    row /= args.extent[d];
+    if (position < 0) return -1;
+    offset += position * args.src_stride[d];
+  }
+  return offset;
+}
+
+template <class T>
+void look_up(T* dst, const T* src, const Rows& rows, int64_t begin, int64_t end, T value) {
+  const int32_t* map = rows.map;
+  if constexpr (sizeof(T) == 4) {
+    if (rows.stride == 1 && end - begin >= kLanes) {
+      const int32_t* from = reinterpret_cast<const int32_t*>(src);
+      int32_t* to = reinterpret_cast<int32_t*>(dst);
+      return for_each_vector<4>(end - begin, [=](int64_t i, vb p) SVENGINE_INLINE_LAMBDA {
+        const vi index = svld1(p, map + begin + i);
+        const vb exists = svcmpge(p, index, vdup_int(0));
+        const vi v = svld1_gather_index(exists, from, index);
+        svst1(p, to + begin + i, svsel(exists, v, vdup_int(int32_t(value))));
+      });
+    }
+  }
+  for (int64_t i = begin; i < end; ++i) dst[i] = map[i] < 0 ? value : src[map[i] * rows.stride];
+}
+
+template <class T>
+void map_rows(const MapArgs& args, const Rows& rows, int64_t begin, int64_t end) {
+  const T value = T(args.value);
+  const int64_t run_begin = rows.stride == 1 ? args.run_begin : 0, run_length = rows.stride == 1 ? args.run_length : 0;
+  for (int64_t row = begin; row < end; ++row) {
+    T* dst = static_cast<T*>(args.dst) + row * rows.n;
+    const int64_t offset = row_source(args, row);
+    if (offset < 0) {
+      fill_elements(dst, value, rows.n);
+      continue;
+    }
+    const T* src = static_cast<const T*>(args.src) + offset;
+    if (!rows.map) {  // rank 0
+      *dst = *src;
+      continue;
+    }
+    look_up(dst, src, rows, 0, run_begin, value);
+    if (run_length > 0) copy_elements(dst + run_begin, src + rows.map[run_begin], run_length);
+    look_up(dst, src, rows, run_begin + run_length, rows.n, value);
+  }
+}
+
+}  // namespace
+
+int64_t map_tasks(const MapArgs& args) noexcept { return Rows(args).n > 0 ? Rows(args).cut().tasks() : 0; }
+
+void map_run(const MapArgs& args, int64_t begin, int64_t end, void*) noexcept {
+  const Rows rows(args);
+  const TaskCut cut = rows.cut();
+  dispatch_bytes(args.element_bytes, [&]<class T>() { map_rows<T>(args, rows, cut.begin(begin), cut.begin(end)); });
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET

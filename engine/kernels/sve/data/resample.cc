@@ -1,0 +1,58 @@
+// Weighted sums of neighbours along one axis: linear and cubic resizing, one axis at a time.
+#include "engine/kernels/sve/data/kernels.h"
+#include "engine/kernels/sve/rows.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+namespace {
+
+// Along the last axis an item is a line of `out`, made with gathers; otherwise it is a row of `inner`.
+TaskCut resample_cut(const ResampleArgs& args) {
+  return args.inner == 1 ? TaskCut(args.outer, args.out) : TaskCut(args.outer * args.out, args.inner);
+}
+
+void resample_line(const ResampleArgs& args, const float* x, float* y) {
+  for_each_vector<2>(args.out, [&](int64_t j, vb p) SVENGINE_INLINE_LAMBDA {
+    const vi first = svld1(p, args.index + j);
+    const vb inside = svcmpge(p, first, vdup_int(0));
+    vf sum = vmul(svld1(p, args.weight + j), svld1_gather_index(inside, x, first));
+    for (int32_t t = 1; t < args.taps; ++t) {
+      const vi index = svld1(p, args.index + t * args.out + j);
+      sum = vfma(svld1(p, args.weight + t * args.out + j), svld1_gather_index(inside, x, index), sum);
+    }
+    svst1(p, y + j, svsel(inside, sum, vdup(args.outside)));
+  });
+}
+
+void resample_row(const ResampleArgs& args, const float* x, int64_t j, float* y) {
+  if (args.index[j] < 0) {
+    for_each_vector<4>(args.inner,
+                       [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA { svst1(p, y + i, vdup(args.outside)); });
+    return;
+  }
+  for_each_vector<4>(args.inner, [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA {
+    vf sum = vmul(svld1(p, x + args.index[j] * args.inner + i), vdup(args.weight[j]));
+    for (int32_t t = 1; t < args.taps; ++t) {
+      const int64_t at = t * args.out + j;
+      sum = vfma(svld1(p, x + args.index[at] * args.inner + i), vdup(args.weight[at]), sum);
+    }
+    svst1(p, y + i, sum);
+  });
+}
+
+}  // namespace
+
+int64_t resample_tasks(const ResampleArgs& args) noexcept { return args.out > 0 ? resample_cut(args).tasks() : 0; }
+
+void resample_run(const ResampleArgs& args, int64_t begin, int64_t end, void*) noexcept {
+  const TaskCut cut = resample_cut(args);
+  const int64_t image = args.in * args.inner;
+  for (int64_t item = cut.begin(begin); item < cut.begin(end); ++item) {
+    if (args.inner == 1)
+      resample_line(args, args.x + item * image, args.y + item * args.out);
+    else
+      resample_row(args, args.x + item / args.out * image, item % args.out, args.y + item * args.inner);
+  }
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -1,0 +1,195 @@
+// Conversion between element types.
+//
+// Half-precision formats are only ever widened to float exactly, or rounded from it; where the source does not fit a float
+// it is first rounded to odd (the last bit set when anything was cut off), so that the second rounding errs nowhere.
+// Blocks of kBlock floats on the stack lie between the two halves of such a conversion.
+#include "engine/kernels/sve/elementwise/parts.h"
+#include "engine/kernels/sve/elementwise/scalar.h"
+#include "engine/kernels/sve/elementwise/walk.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
+namespace {
+
+constexpr int64_t kBlock = 512;
+
+struct Bool {  // a bool byte: distinct from uint8_t as a target
+  uint8_t byte;
+};
+template <class T>
+inline constexpr bool kIsBool = false;
+template <>
+inline constexpr bool kIsBool<Bool> = true;
+
+/// Truncates; saturates at the limits of T, a 32- or 64-bit integer; NaN gives 0.
+template <class T, class F>
+T truncate(F x) {
+  constexpr F kEnd = scalar::kIsSigned<T> ? F(uint64_t(1) << (sizeof(T) * 8 - 1)) : F(2) * F(uint64_t(1) << (sizeof(T) * 8 - 1));
+  constexpr F kBegin = scalar::kIsSigned<T> ? -kEnd : F(0);
+  constexpr T kHighest = scalar::kIsSigned<T> ? T(~(uint64_t(1) << (sizeof(T) * 8 - 1))) : T(-1);
+  constexpr T kLowest = T(scalar::kIsSigned<T> ? uint64_t(1) << (sizeof(T) * 8 - 1) : 0);
+  const bool inside = x > kBegin && x < kEnd;
+  const T inner = T(inside ? x : F(0));
+  return x >= kEnd ? kHighest : x <= kBegin ? kLowest : inner;  // all comparisons with NaN are false
+}
+
+template <class To, class From>
+To convert(From x) {
+  if constexpr (kIsBool<From>) {
+    return convert<To>(uint8_t(x.byte != 0));
+  } else if constexpr (kIsBool<To>) {
+    return {uint8_t(x != From(0))};
+  } else if constexpr (scalar::kIsFloat<From> && !scalar::kIsFloat<To>) {
+    if constexpr (sizeof(To) >= 4) return truncate<To>(x);
+    else return To(truncate<int64_t>(x));
+  } else {
+    return To(x);
+  }
+}
+
+template <class To, class From>
+[[gnu::flatten]] void convert_all(const void* x, void* y, int64_t n) noexcept {
+  const From* from = static_cast<const From*>(x);
+  To* to = static_cast<To*>(y);
+#pragma GCC ivdep  // y is x with elements of the same size or overlaps nothing
+  for (int64_t i = 0; i < n; ++i) to[i] = convert<To>(from[i]);
+}
+
+using ConvertFunction = void (*)(const void* x, void* y, int64_t n) noexcept;
+
+template <class From>
+ConvertFunction find_to(ElementType to) {
+  switch (to) {
+    case ElementType::kF32: return convert_all<float, From>;
+    case ElementType::kF64: return convert_all<double, From>;
+    case ElementType::kBool: return convert_all<Bool, From>;
+    case ElementType::kI8: return convert_all<int8_t, From>;
+    case ElementType::kU8: return convert_all<uint8_t, From>;
+    case ElementType::kI16: return convert_all<int16_t, From>;
+    case ElementType::kU16: return convert_all<uint16_t, From>;
+    case ElementType::kI32: return convert_all<int32_t, From>;
+    case ElementType::kU32: return convert_all<uint32_t, From>;
+    case ElementType::kI64: return convert_all<int64_t, From>;
+    case ElementType::kU64: return convert_all<uint64_t, From>;
+    default: return nullptr;
+  }
+}
+
+ConvertFunction find_convert(ElementType from, ElementType to) {
+  switch (from) {
+    case ElementType::kF32: return find_to<float>(to);
+    case ElementType::kF64: return find_to<double>(to);
+    case ElementType::kBool: return find_to<Bool>(to);
+    case ElementType::kI8: return find_to<int8_t>(to);
+    case ElementType::kU8: return find_to<uint8_t>(to);
+    case ElementType::kI16: return find_to<int16_t>(to);
+    case ElementType::kU16: return find_to<uint16_t>(to);
+    case ElementType::kI32: return find_to<int32_t>(to);
+    case ElementType::kU32: return find_to<uint32_t>(to);
+    case ElementType::kI64: return find_to<int64_t>(to);
+    case ElementType::kU64: return find_to<uint64_t>(to);
+    default: return nullptr;
+  }
+}
+
+void half_to_float(const void* x, float* y, int64_t n) {
+  const uint16_t* from = static_cast<const uint16_t*>(x);
+  for (int64_t i = 0; i < n; i += kLanes) {
+    const vb p = svwhilelt_b32(i, n);
+    const vu bits = svld1uh_u32(p, from + i);
+    const vf v = svcvt_f32_x(p, svreinterpret_f16(bits));
+    svst1(p, y + i, v);
+  }
+}
+void float_to_half(const float* x, void* y, int64_t n) {
+  uint16_t* to = static_cast<uint16_t*>(y);
+  for (int64_t i = 0; i < n; i += kLanes) {
+    const vb p = svwhilelt_b32(i, n);
+    const vf v = svld1(p, x + i);
+    svst1h(p, to + i, svreinterpret_u32(svcvt_f16_x(p, v)));
+  }
+}
+void bfloat_to_float(const void* x, float* y, int64_t n) {
+  const uint16_t* from = static_cast<const uint16_t*>(x);
+  uint32_t* bits = reinterpret_cast<uint32_t*>(y);
+  for (int64_t i = 0; i < n; ++i) bits[i] = uint32_t(from[i]) << 16;
+}
+void float_to_bfloat(const float* x, void* y, int64_t n) {
+  uint16_t* to = static_cast<uint16_t*>(y);
+  for (int64_t i = 0; i < n; ++i) {
+    const uint32_t bits = __builtin_bit_cast(uint32_t, x[i]);
+    const uint32_t nearest = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    to[i] = uint16_t((bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : nearest);  // NaN stays NaN
+  }
+}
+
+/// The double as a float rounded to odd. Overflow and NaN as in an ordinary conversion.
+float to_odd(double x) {
+  const float nearest = float(x);
+  const double back = double(nearest);
+  uint32_t bits = __builtin_bit_cast(uint32_t, nearest);
+  if (back == x || back != back || __builtin_fabsf(nearest) == __builtin_inff()) return nearest;
+  if (__builtin_fabs(back) > __builtin_fabs(x)) --bits;  // towards zero
+  return __builtin_bit_cast(float, bits | 1);
+}
+/// Integers of 54 bits and more lose their lowest twelve, which leave a mark if they were not 0: the rest fits a double.
+template <class T>
+double marked(T x) {
+  if constexpr (sizeof(T) < 8) {
+    return double(x);
+  } else {
+    const bool fits = x < T(1) << 53 && (!scalar::kIsSigned<T> || x > -(T(1) << 53));
+    return double(fits ? x : T((x >> 12 | T((x & 0xfff) != 0)) << 12));
+  }
+}
+template <class T>
+void to_odd_floats(const void* x, float* y, int64_t n) {
+  const T* from = static_cast<const T*>(x);
+  for (int64_t i = 0; i < n; ++i) {
+    if constexpr (scalar::kIsFloat<T>) y[i] = to_odd(from[i]);
+    else y[i] = to_odd(marked(from[i]));
+  }
+}
+
+/// Any type to floats that a further rounding to half precision turns into the nearest half of the source.
+void to_floats(ElementType from, const void* x, float* y, int64_t n) {
+  switch (from) {
+    case ElementType::kF16: return half_to_float(x, y, n);
+    case ElementType::kBF16: return bfloat_to_float(x, y, n);
+    case ElementType::kF64: return to_odd_floats<double>(x, y, n);
+    case ElementType::kI32: return to_odd_floats<int32_t>(x, y, n);
+    case ElementType::kU32: return to_odd_floats<uint32_t>(x, y, n);
+    case ElementType::kI64: return to_odd_floats<int64_t>(x, y, n);
+    case ElementType::kU64: return to_odd_floats<uint64_t>(x, y, n);
+    default: return find_convert(from, ElementType::kF32)(x, y, n);  // the others fit a float
+  }
+}
+void from_floats(ElementType to, const float* x, void* y, int64_t n) {
+  if (to == ElementType::kF16) return float_to_half(x, y, n);
+  if (to == ElementType::kBF16) return float_to_bfloat(x, y, n);
+  find_convert(ElementType::kF32, to)(x, y, n);
+}
+
+}  // namespace
+
+int64_t cast_tasks(const CastArgs& args) noexcept { return divide_up(args.n, kElementwiseTask); }
+
+void cast_run(const CastArgs& args, int64_t begin, int64_t end, void*) noexcept {
+  const int64_t first = begin * kElementwiseTask, n = smaller(end * kElementwiseTask, args.n) - first;
+  if (n <= 0) return;
+  const int64_t from_bytes = element_bytes(args.from), to_bytes = element_bytes(args.to);
+  const char* x = static_cast<const char*>(args.x) + first * from_bytes;
+  char* y = static_cast<char*>(args.y) + first * to_bytes;
+  if (args.from == args.to) {
+    if (x != y) __builtin_memcpy(y, x, size_t(n * from_bytes));
+    return;
+  }
+  if (const ConvertFunction convert = find_convert(args.from, args.to)) return convert(x, y, n);
+  float block[kBlock];
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const int64_t count = smaller(kBlock, n - i);
+    to_floats(args.from, x + i * from_bytes, block, count);
+    from_floats(args.to, block, y + i * to_bytes, count);
+  }
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise

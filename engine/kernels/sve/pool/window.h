@@ -1,0 +1,68 @@
+// Windows on plain layouts, forward and backward: a vector is kLanes neighbouring outputs of a row. For each kernel column a
+// predicate says which lanes' inputs exist; with stride 1 they are loaded, else gathered.
+#pragma once
+#include "engine/kernels/sve/pool/op.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET::pool {
+
+/// One output row.
+struct Window {
+  const float* input;  // of the row's plane
+  int64_t z, y;        // of tap (0, 0, 0)
+  Range planes, rows;  // the taps that exist
+};
+
+inline Window window_of(const PoolArgs& args, const Row& row) {
+  const PoolShape& s = args.shape;
+  Window w{};
+  w.input = args.input + row.plane * s.in.depth * s.in.height * s.in.width;
+  w.z = row.z * s.stride.depth - s.pad.depth;
+  w.y = row.y * s.stride.height - s.pad.height;
+  w.planes = taps_inside(s.in.depth, s.kernel.depth, s.dilation.depth, w.z);
+  w.rows = taps_inside(s.in.height, s.kernel.height, s.dilation.height, w.y);
+  return w;
+}
+
+/// The inputs of outputs x ... x + kLanes - 1 for one kernel column.
+struct Column {
+  int64_t first;  // input column of lane 0
+  vi positions;   // of every lane
+  vb exists;
+};
+
+inline Column column_of(const PoolShape& s, int64_t x, int64_t kx) {
+  const vb outputs = svwhilelt_b32(x, s.out.width);
+  Column c{};
+  c.first = x * s.stride.width - s.pad.width + kx * s.dilation.width;
+  c.positions = svindex_s32(int32_t(c.first), int32_t(s.stride.width));
+  const vb not_before = svcmpge(outputs, c.positions, svdup_s32(0));
+  c.exists = svcmplt(not_before, c.positions, svdup_s32(int32_t(s.in.width)));
+  return c;
+}
+
+/// Inactive lanes are 0.
+SVENGINE_INLINE vf load(const PoolShape& s, const Column& c, const float* row) {
+  if (s.stride.width == 1) return svld1(c.exists, row + c.first);
+  return svld1_gather_index(c.exists, row, c.positions);
+}
+
+inline const float* row_of_tap(const PoolShape& s, const Window& w, int64_t kz, int64_t ky) {
+  return w.input + ((w.z + kz * s.dilation.depth) * s.in.height + w.y + ky * s.dilation.height) * s.in.width;
+}
+
+/// 1 / count, lane by lane.
+inline vf scales(const PoolArgs& args, const Window& w, int64_t x) {
+  const PoolShape& s = args.shape;
+  const bool padding = args.count_padding;
+  const int64_t above = counted(padding, s.in.depth, s.kernel.depth, s.dilation.depth, w.z, s.pad.depth, s.pad_end.depth) *
+                        counted(padding, s.in.height, s.kernel.height, s.dilation.height, w.y, s.pad.height, s.pad_end.height);
+  float counts[kLanes];
+  for (int64_t i = 0; i < kLanes; ++i) {
+    const int64_t start = (x + i) * s.stride.width - s.pad.width;
+    const int64_t columns = counted(padding, s.in.width, s.kernel.width, s.dilation.width, start, s.pad.width, s.pad_end.width);
+    counts[i] = static_cast<float>(above * columns);
+  }
+  return vrecip(svld1(svptrue_b32(), counts));
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET::pool

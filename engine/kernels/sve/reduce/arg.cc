@@ -1,0 +1,146 @@
+// Arg max and arg min. 32-bit types compare as integer keys in vectors, each lane keeping its best key and where it
+// stood; the lanes are compared at the end. 64-bit types go element by element.
+#include "engine/kernels/sve/reduce/order_key.h"
+#include "engine/kernels/sve/reduce/shape.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+namespace {
+
+constexpr int kChains = 4;
+
+// A stretch of columns, or one line where inner is 1.
+TaskCut arg_cut(const ArgReduceArgs& args) {
+  const int64_t stretches = args.inner == 1 ? 1 : ceil_div(args.inner, kLanes);
+  return TaskCut(args.outer * stretches, args.n * smaller(args.inner, kLanes));
+}
+
+template <bool kLargest>
+SVENGINE_INLINE vi key_of(vf x) {
+  return order_key<kLargest>(x);
+}
+template <bool kLargest>
+SVENGINE_INLINE vi key_of(vi x) {
+  return kLargest ? x : vxor_int(x, vdup_int(-1));
+}
+
+template <bool kLast>
+SVENGINE_INLINE vb better(vb p, vi key, vi best) {
+  return kLast ? vb(svcmpge(p, key, best)) : vb(svcmpgt(p, key, best));
+}
+
+// Keys start from the lowest integer at position 0: if nothing is better, everything equals it, and 0 is the first.
+template <bool kLargest, bool kLast, class T>
+int64_t best_of_line(const T* x, int64_t n) {
+  const vb all = svptrue_b32();
+  vi best[kChains], where[kChains];
+  for (int u = 0; u < kChains; ++u) {
+    best[u] = vdup_int(INT32_MIN);
+    where[u] = vdup_int(0);
+  }
+  for (int64_t i = 0; i < n; i += kChains * kLanes) {
+    SVENGINE_UNROLL
+    for (int u = 0; u < kChains; ++u) {
+      const int64_t at = i + u * kLanes;
+      const vb p = svwhilelt_b32(at, n);
+      const vi key = key_of<kLargest>(svld1(p, x + at));
+      const vb take = better<kLast>(p, key, best[u]);
+      best[u] = svsel(take, key, best[u]);
+      where[u] = svsel(take, svindex_s32(int32_t(at), 1), where[u]);
+    }
+  }
+  int32_t top = INT32_MIN, position = kLast ? 0 : INT32_MAX;
+  for (int u = 0; u < kChains; ++u) {
+    const int32_t key = svmaxv(all, best[u]);
+    if (key < top) continue;
+    const vb here = svcmpeq(all, best[u], vdup_int(key));
+    const int32_t found = kLast ? svmaxv(here, where[u]) : svminv(here, where[u]);
+    if (key > top || (kLast ? found > position : found < position)) position = found;
+    top = key;
+  }
+  return position;
+}
+
+template <bool kLargest, bool kLast, class T>
+void best_of_columns(const T* x, int64_t* y, int64_t n, int64_t inner, int64_t columns) {
+  const vb p = svwhilelt_b32(int64_t(0), columns);
+  vi best = vdup_int(INT32_MIN), where = vdup_int(0);
+  for (int64_t j = 0; j < n; ++j) {
+    const vi key = key_of<kLargest>(svld1(p, x + j * inner));
+    const vb take = better<kLast>(p, key, best);
+    best = svsel(take, key, best);
+    where = svsel(take, vdup_int(int32_t(j)), where);
+  }
+  int32_t lanes[kLanes];
+  svst1(svptrue_b32(), lanes, where);
+  for (int64_t c = 0; c < columns; ++c) y[c] = lanes[c];
+}
+
+template <bool kLargest, bool kLast, class T>
+void best_wide(const T* x, int64_t* y, int64_t n, int64_t inner, int64_t columns) {
+  for (int64_t c = 0; c < columns; ++c) {
+    int64_t where = 0;
+    T best = x[c];
+    for (int64_t j = 1; j < n; ++j) {
+      const T value = x[j * inner + c];
+      const bool above = kLargest ? value > best : value < best, is_nan = value != value, was_nan = best != best;
+      if (was_nan ? kLast && is_nan : is_nan || above || (kLast && value == best)) {
+        best = value;
+        where = j;
+      }
+    }
+    y[c] = where;
+  }
+}
+
+template <bool kLargest, bool kLast, class T>
+void arg_items(const ArgReduceArgs& args, int64_t begin, int64_t end) {
+  const int64_t stretches = args.inner == 1 ? 1 : ceil_div(args.inner, kLanes);
+  for (int64_t item = begin; item < end; ++item) {
+    const int64_t o = item / stretches, c = item % stretches * kLanes, columns = smaller(kLanes, args.inner - c);
+    const T* x = static_cast<const T*>(args.x) + o * args.n * args.inner + c;
+    int64_t* y = args.y + o * args.inner + c;
+    if constexpr (sizeof(T) == 8)
+      best_wide<kLargest, kLast>(x, y, args.n, args.inner, columns);
+    else if (args.inner == 1)
+      *y = best_of_line<kLargest, kLast>(x, args.n);
+    else
+      best_of_columns<kLargest, kLast>(x, y, args.n, args.inner, columns);
+  }
+}
+
+template <bool kLargest, bool kLast>
+void arg_types(const ArgReduceArgs& args, int64_t begin, int64_t end) {
+  switch (args.type) {
+    case Element::kF32:
+      return arg_items<kLargest, kLast, float>(args, begin, end);
+    case Element::kF64:
+      return arg_items<kLargest, kLast, double>(args, begin, end);
+    case Element::kI32:
+      return arg_items<kLargest, kLast, int32_t>(args, begin, end);
+    case Element::kI64:
+      return arg_items<kLargest, kLast, int64_t>(args, begin, end);
+  }
+}
+
+}  // namespace
+
+int64_t arg_reduce_tasks(const ArgReduceArgs& args) noexcept { return arg_cut(args).tasks(); }
+
+void arg_reduce_run(const ArgReduceArgs& args, int64_t begin, int64_t end, void*) noexcept {
+  const TaskCut cut = arg_cut(args);
+  const int64_t first = cut.begin(begin), last = cut.begin(end);
+  if (args.largest) {
+    if (args.select_last)
+      arg_types<true, true>(args, first, last);
+    else
+      arg_types<true, false>(args, first, last);
+  } else {
+    if (args.select_last)
+      arg_types<false, true>(args, first, last);
+    else
+      arg_types<false, false>(args, first, last);
+  }
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
