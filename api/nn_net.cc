@@ -14,13 +14,13 @@ constexpr const char* kOutOfMemory = "out of memory";
 
 /// f(), or what it gives after the standard library's only exception, which is out of memory.
 template <class T, class F>
-T guarded(NetState* net, T otherwise, const F& f) noexcept {
+T guarded(NetState* net, T default_value, const F& f) noexcept {
   try {
     if (net) return f();
   } catch (const std::exception&) {
     net->builder.note(Error(kOutOfMemory));
   }
-  return otherwise;
+  return default_value;
 }
 
 Var binary(const char* op, const Var& a, const Var& b) noexcept {

@@ -26,7 +26,7 @@ bool more_than_cpus(int threads) {
 
 Team::Team(Topology topology, bool flush_denormals, int beside)
     : topology_(std::move(topology)), threads_(topology_.threads()), flush_denormals_(flush_denormals),
-      barrier_(topology_, more_than_cpus(threads_ + beside)), task_shares_(topology_) {}
+      barrier_(topology_, more_than_cpus(threads_ + beside)), work_queues_(topology_) {}
 
 Status Team::run(const std::function<void(int)>& body) const {
   if (threads_ == 1) {
@@ -45,7 +45,7 @@ Status Team::run(const std::function<void(int)>& body) const {
                "OMP_DYNAMIC=false and call from outside a parallel region", given, threads_);
 }
 
-Result<std::unique_ptr<RunState>> RunState::create(std::shared_ptr<const Plan> plan, const Team& team, Replicas* replicas) {
+Result<std::unique_ptr<RunState>> RunState::create(std::shared_ptr<const Plan> plan, const Team& team, NumaCopies* numa_copies) {
   std::unique_ptr<RunState> state(new RunState);
   SV_ASSIGN(state->arena_, ArenaMemory::map(static_cast<size_t>(plan->arena_bytes)));
   SV_ASSIGN(state->scratch_, ArenaMemory::map(static_cast<size_t>(plan->scratch_bytes) * static_cast<size_t>(team.threads())));
@@ -55,9 +55,9 @@ Result<std::unique_ptr<RunState>> RunState::create(std::shared_ptr<const Plan> p
     const Slot& s = plan->slots[i];
     std::byte* base = nullptr;
     if (s.kind == SlotKind::arena) base = state->arena_.data() + s.offset;
-    if (s.kind == SlotKind::constant && !replicas) base = const_cast<std::byte*>(s.constant);
-    if (s.kind == SlotKind::constant && replicas) {
-      state->copies_.push_back(replicas->of(s.constant, s.bytes, plan));
+    if (s.kind == SlotKind::constant && !numa_copies) base = const_cast<std::byte*>(s.constant);
+    if (s.kind == SlotKind::constant && numa_copies) {
+      state->copies_.push_back(numa_copies->of(s.constant, s.bytes, plan));
       base = const_cast<std::byte*>(state->copies_.back().get());
       if (!base && s.bytes > 0) return error("no memory for a core group's copy of {} bytes of weights", s.bytes);
     }
@@ -85,14 +85,14 @@ void RunState::start() {
 void RunState::walk(Team& team, int thread, StepTimes* times) {
   const DenormalMode mode(team.flush_denormals());
   const Run run(bases_.data(), scratch_.data() + static_cast<size_t>(thread) * static_cast<size_t>(plan_->scratch_bytes));
-  TaskShares& shares = team.task_shares();
+  WorkQueues& shares = team.work_queues();
   int64_t started = times && thread == 0 ? now() : 0;
   const size_t steps = plan_->steps.size();
-  if (steps > 0) shares.deal(thread, 0, plan_->steps[0].tasks);
+  if (steps > 0) shares.push(thread, 0, plan_->steps[0].tasks);
   for (size_t i = 0; i < steps; ++i) {
     const Step& step = plan_->steps[i];
-    if (i + 1 < steps) shares.deal(thread, i + 1, plan_->steps[i + 1].tasks);
-    const auto next = [&] { return shares.take(thread, i, step.tasks, step.grain); };
+    if (i + 1 < steps) shares.push(thread, i + 1, plan_->steps[i + 1].tasks);
+    const auto next = [&] { return shares.pop_or_steal(thread, i, step.tasks, step.grain); };
     for (TaskRange r = next(); !r.empty(); r = next())
       if (const char* problem = step.run(run, r.begin, r.end)) {
         const char* none = nullptr;
@@ -106,7 +106,7 @@ void RunState::walk(Team& team, int thread, StepTimes* times) {
     }
     // A failure in step i was written before its barrier, so here every thread sees it. One that a faster thread has just met
     // in step i + 1 is not counted yet, and ends the run one step later for all.
-    if (failed_step_.load() <= static_cast<int64_t>(i)) return shares.drop(thread);
+    if (failed_step_.load() <= static_cast<int64_t>(i)) return shares.clear(thread);
   }
 }
 

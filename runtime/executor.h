@@ -9,8 +9,8 @@
 #include "engine/plan/plan.h"
 #include "runtime/arena_memory.h"
 #include "runtime/barrier.h"
-#include "runtime/replicas.h"
-#include "runtime/task_shares.h"
+#include "runtime/numa_copies.h"
+#include "runtime/work_stealing.h"
 #include "runtime/topology.h"
 
 namespace svengine {
@@ -25,7 +25,7 @@ class Team {
   const Topology& topology() const { return topology_; }
   bool flush_denormals() const { return flush_denormals_; }
   Barrier& barrier() { return barrier_; }
-  TaskShares& task_shares() { return task_shares_; }
+  WorkQueues& work_queues() { return work_queues_; }
 
   /// Calls body(thread) on every thread of the team at once. Fails, having called nothing, when OpenMP gives fewer threads.
   Status run(const std::function<void(int)>& body) const;
@@ -35,7 +35,7 @@ class Team {
   int threads_;
   bool flush_denormals_;
   Barrier barrier_;
-  TaskShares task_shares_;
+  WorkQueues work_queues_;
 };
 
 /// Time of every step of a plan, summed over runs, in nanoseconds.
@@ -47,8 +47,8 @@ struct StepTimes {
 /// every thread of the team, then finish().
 class RunState {
  public:
-  /// `replicas`, when given, supply the constants; those new to them are to be copied before the first run.
-  static Result<std::unique_ptr<RunState>> create(std::shared_ptr<const Plan> plan, const Team& team, Replicas* replicas = nullptr);
+  /// `numa_copies`, when given, supply the constants; those new to them are to be copied before the first run.
+  static Result<std::unique_ptr<RunState>> create(std::shared_ptr<const Plan> plan, const Team& team, NumaCopies* numa_copies = nullptr);
 
   const Plan& plan() const { return *plan_; }
   std::shared_ptr<const Plan> shared_plan() const { return plan_; }

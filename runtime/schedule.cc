@@ -10,14 +10,14 @@
 namespace svengine {
 namespace {
 
-struct Form {
+struct Syntax {
   std::string_view name;
   std::vector<std::string_view> keys;  // in the order of text()
 };
 
 /// In the order of Schedule::Kind.
-const std::vector<Form>& forms() {
-  static const std::vector<Form> all{
+const std::vector<Syntax>& syntaxes() {
+  static const std::vector<Syntax> all{
       {"constant", {"warmup", "warmup_steps", "from"}},
       {"step", {"every", "every_steps", "at", "at_steps", "factor", "warmup", "warmup_steps", "from"}},
       {"cosine", {"epochs", "steps", "final", "warmup", "warmup_steps", "from"}},
@@ -51,14 +51,14 @@ class ScheduleParser {
   Result<Schedule> parse(const std::string& text) {
     const size_t colon = text.find(':');
     const std::string_view name = std::string_view(text).substr(0, colon);
-    const auto form = std::ranges::find(forms(), name, &Form::name);
-    if (form == forms().end()) {
+    const auto syntax = std::ranges::find(syntaxes(), name, &Syntax::name);
+    if (syntax == syntaxes().end()) {
       std::vector<std::string_view> names;
-      for (const Form& f : forms()) names.push_back(f.name);
+      for (const Syntax& f : syntaxes()) names.push_back(f.name);
       return error("no schedule is called '{}'; there are: {}", name.substr(0, 40), joined(names));
     }
-    out_.kind_ = static_cast<Schedule::Kind>(form - forms().begin());
-    if (colon != std::string::npos) SV_TRY(take_apart(std::string_view(text).substr(colon + 1), *form));
+    out_.kind_ = static_cast<Schedule::Kind>(syntax - syntaxes().begin());
+    if (colon != std::string::npos) SV_TRY(take_apart(std::string_view(text).substr(colon + 1), *syntax));
     SV_TRY(read_shape());
     SV_TRY(read_warmup());
     return out_;
@@ -67,13 +67,13 @@ class ScheduleParser {
  private:
   static constexpr double kMost = 1e12;
 
-  Status take_apart(std::string_view rest, const Form& form) {
+  Status take_apart(std::string_view rest, const Syntax& syntax) {
     for (std::string_view item : split(rest, ',')) {
       const size_t equals = item.find('=');
       const std::string_view key = item.substr(0, equals);
       if (equals == std::string_view::npos) return error("'{}' is no key=value", item.substr(0, 40));
-      if (std::ranges::find(form.keys, key) == form.keys.end())
-        return error("schedule '{}' has no '{}'; it has: {}", form.name, key.substr(0, 40), joined(form.keys));
+      if (std::ranges::find(syntax.keys, key) == syntax.keys.end())
+        return error("schedule '{}' has no '{}'; it has: {}", syntax.name, key.substr(0, 40), joined(syntax.keys));
       if (!values_.emplace(key, item.substr(equals + 1)).second) return error("'{}' is given twice", key);
     }
     return {};
@@ -194,7 +194,7 @@ double Schedule::factor(int64_t step, int64_t steps_per_epoch) const {
 }
 
 std::string Schedule::text() const {
-  std::string out(forms()[static_cast<size_t>(kind_)].name);
+  std::string out(syntaxes()[static_cast<size_t>(kind_)].name);
   const auto add = [&](std::string_view key, const auto& value) {
     out += fmt::format("{}{}={}", out.find(':') == std::string::npos ? ":" : ",", key, value);
   };

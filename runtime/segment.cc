@@ -66,7 +66,7 @@ Result<std::shared_ptr<const Plan>> Segment::plan_rows(const std::vector<Tensor>
   std::vector<Dims> dims;
   for (size_t i = 0; i < inputs.size(); ++i) {
     dims.push_back(inputs[i].dims());
-    if (shared_.shards->split_inputs[i]) dims.back()[0] = rows;
+    if (shared_.batch_parallel->split_inputs[i]) dims.back()[0] = rows;
   }
   SV_ASSIGN(Graph graph, specialize(graph_, dims, {}, pass_context(shared_.kernels)));
   if (!all_shapes_known(graph)) return error("shard mode cannot run this network, whose shapes depend on data");
@@ -74,19 +74,19 @@ Result<std::shared_ptr<const Plan>> Segment::plan_rows(const std::vector<Tensor>
 }
 
 Result<Segment::Prepared> Segment::make_sharded(const std::vector<Tensor>& inputs) {
-  Shards& shards = *shared_.shards;
-  const int64_t batch = shards.batch_of(inputs);
+  BatchParallel& batch_parallel = *shared_.batch_parallel;
+  const int64_t batch = batch_parallel.batch_of(inputs);
   std::map<int64_t, std::shared_ptr<const Plan>> plan_of_rows{{0, nullptr}};  // two at most: counts differ by one
   std::vector<std::shared_ptr<const Plan>> plans;
-  for (size_t g = 0; g < shards.groups.size(); ++g) {
-    const int64_t rows = rows_of(batch, g, shards.groups.size()).count();
+  for (size_t g = 0; g < batch_parallel.groups.size(); ++g) {
+    const int64_t rows = rows_of(batch, g, batch_parallel.groups.size()).count();
     if (g == 0 || !plan_of_rows.count(rows)) {  // an empty batch is the first group's
       SV_ASSIGN(plan_of_rows[rows], plan_rows(inputs, rows));
     }
     plans.push_back(plan_of_rows[rows]);
   }
   SV_TRY(pack_weights());
-  SV_ASSIGN(TeamRun run, TeamRun::sharded(plans, batch, shared_.team, shards));
+  SV_ASSIGN(TeamRun run, TeamRun::batch_parallel(plans, batch, shared_.team, batch_parallel));
   Prepared prepared;
   prepared.bound_inputs.assign(inputs.size(), true);
   prepared.run = std::make_unique<TeamRun>(std::move(run));
@@ -112,7 +112,7 @@ Status Segment::pack_weights() {
   WeightStore& weights = shared_.weights;
   if (!weights.pending()) return {};
   // Who packs is who first touches. In shard mode these are the first group's weights; the others copy them.
-  Team& team = shared_.shards ? shared_.shards->groups.front().team : shared_.team;
+  Team& team = shared_.batch_parallel ? shared_.batch_parallel->groups.front().team : shared_.team;
   const auto run = [&](const auto& body) {
     return shared_.team.run([&](int thread) {
       if (thread < team.threads()) body(thread);
@@ -146,7 +146,7 @@ Result<Segment::Prepared*> Segment::find_or_make(const std::vector<Tensor>& inpu
     prepared_.splice(prepared_.begin(), prepared_, it);
     return &prepared_.front();
   }
-  SV_ASSIGN(Prepared made, shared_.shards ? make_sharded(inputs) : make(inputs));
+  SV_ASSIGN(Prepared made, shared_.batch_parallel ? make_sharded(inputs) : make(inputs));
   made.key = std::move(key);
   prepared_.push_front(std::move(made));
   if (prepared_.size() > kMostPlans) prepared_.pop_back();
@@ -159,7 +159,7 @@ Status Segment::prepare(const std::vector<Tensor>& inputs) {
   return {};
 }
 
-Result<std::vector<Tensor>> Segment::run(const std::vector<Tensor>& inputs, bool profile, const std::vector<Tensor>& places) {
+Result<std::vector<Tensor>> Segment::run(const std::vector<Tensor>& inputs, bool profile, const std::vector<Tensor>& output_buffers) {
   SV_ASSIGN(Prepared * prepared, find_or_make(inputs));
   TeamRun& run = *prepared->run;
   size_t bound = 0;
@@ -167,8 +167,8 @@ Result<std::vector<Tensor>> Segment::run(const std::vector<Tensor>& inputs, bool
     if (prepared->bound_inputs[i]) run.bind_input(bound++, inputs[i].raw());
   std::vector<Tensor> outputs;
   for (const PlanTensor& o : run.outputs()) {
-    const bool given = !prepared->rest && outputs.size() < places.size();
-    SV_ASSIGN(Tensor t, place_for(o, given ? &places[outputs.size()] : nullptr));
+    const bool given = !prepared->rest && outputs.size() < output_buffers.size();
+    SV_ASSIGN(Tensor t, place_for(o, given ? &output_buffers[outputs.size()] : nullptr));
     run.bind_output(outputs.size(), t.raw());
     outputs.push_back(std::move(t));
   }
@@ -176,7 +176,7 @@ Result<std::vector<Tensor>> Segment::run(const std::vector<Tensor>& inputs, bool
   if (!prepared->rest) return outputs;
   std::vector<Tensor> boundary;
   for (const BoundarySource& s : prepared->sources) boundary.push_back(s.from_input ? inputs[s.index] : outputs[s.index]);
-  return prepared->rest->run(boundary, profile, places);
+  return prepared->rest->run(boundary, profile, output_buffers);
 }
 
 void Segment::collect_plans(std::vector<std::shared_ptr<const Plan>>& plans) const {

@@ -35,7 +35,7 @@ class Segment {
     WeightStore& weights;
     LowerOptions lowering;
     Recompute recompute;
-    Shards* shards;      // null: all threads share every step
+    BatchParallel* batch_parallel;      // null: all threads share every step
     WeightCache* cache;  // null: none
   };
 
@@ -44,8 +44,8 @@ class Segment {
       : graph_(std::move(graph)), needs_value_(std::move(needs_value)), shared_(shared) {}
 
   Status prepare(const std::vector<Tensor>& inputs);
-  /// `places`: as in Session::run_into.
-  Result<std::vector<Tensor>> run(const std::vector<Tensor>& inputs, bool profile, const std::vector<Tensor>& places = {});
+  /// `output_buffers`: as in Session::run_into.
+  Result<std::vector<Tensor>> run(const std::vector<Tensor>& inputs, bool profile, const std::vector<Tensor>& output_buffers = {});
 
   /// Session::planned_bytes.
   Result<int64_t> planned_bytes(const std::vector<Dims>& inputs, Recompute recompute) const;

@@ -57,14 +57,14 @@ Result<std::unique_ptr<Session>> Session::create(Graph graph, SessionOptions opt
     session->cache_ =
         std::make_unique<WeightCache>(options.cache, graph, options.kernels->name, *session->team_, *session->weights_);
   if (options.shard && options.topology.groups.size() > 1) {
-    SV_ASSIGN(Shards shards, make_shards(graph, *session->team_));
-    session->shards_ = std::make_unique<Shards>(std::move(shards));
+    SV_ASSIGN(BatchParallel batch_parallel, make_batch_parallel(graph, *session->team_));
+    session->batch_parallel_ = std::make_unique<BatchParallel>(std::move(batch_parallel));
   }
   std::vector<bool> needs_value(graph.inputs().size(), false);
   session->root_ = std::make_unique<Segment>(std::move(graph), std::move(needs_value),
                                              Segment::Shared{*session->team_, *options.kernels, *session->weights_,
                                                              LowerOptions{.exact_convolution = options.exact_convolution},
-                                                             options.recompute, session->shards_.get(), session->cache_.get()});
+                                                             options.recompute, session->batch_parallel_.get(), session->cache_.get()});
   return session;
 }
 
@@ -82,16 +82,16 @@ Status Session::prepare(const std::vector<Tensor>& inputs) {
 
 Result<std::vector<Tensor>> Session::run(const std::vector<Tensor>& inputs, bool profile) { return run_into(inputs, {}, profile); }
 
-Result<std::vector<Tensor>> Session::run_into(const std::vector<Tensor>& inputs, const std::vector<Tensor>& places, bool profile) {
+Result<std::vector<Tensor>> Session::run_into(const std::vector<Tensor>& inputs, const std::vector<Tensor>& output_buffers, bool profile) {
   SV_TRY(check_inputs(inputs));
   const auto aligned = [](const Tensor& t) { return t.is_aligned(); };
-  if (std::all_of(inputs.begin(), inputs.end(), aligned)) return root_->run(inputs, profile, places);
+  if (std::all_of(inputs.begin(), inputs.end(), aligned)) return root_->run(inputs, profile, output_buffers);
   std::vector<Tensor> copies = inputs;  // out of the middle of a file, for example
   for (Tensor& t : copies) {
     if (aligned(t)) continue;
     SV_ASSIGN(t, t.aligned_copy());
   }
-  return root_->run(copies, profile, places);
+  return root_->run(copies, profile, output_buffers);
 }
 
 Result<int64_t> Session::planned_bytes(const std::vector<Dims>& inputs, Recompute recompute) const {

@@ -43,7 +43,7 @@ struct ProfileRow {
 class Segment;
 class WeightCache;
 struct CacheReport;
-struct Shards;
+struct BatchParallel;
 
 /// Not thread-safe: one run at a time. Independent sessions may run at once.
 class Session {
@@ -69,9 +69,9 @@ class Session {
   /// Runs; inputs in the order of inputs(), outputs in the order of outputs(). `profile` adds to the session's profile.
   Result<std::vector<Tensor>> run(const std::vector<Tensor>& inputs, bool profile = false);
 
-  /// The same; outputs for which `places` has a tensor, of their type and shape, are written there. A place may be an input's storage
+  /// The same; outputs for which `output_buffers` has a tensor, of their type and shape, are written there. A place may be an input's storage
   /// if the node that computes the output works element by element on that input, and no node after it reads that input.
-  Result<std::vector<Tensor>> run_into(const std::vector<Tensor>& inputs, const std::vector<Tensor>& places, bool profile = false);
+  Result<std::vector<Tensor>> run_into(const std::vector<Tensor>& inputs, const std::vector<Tensor>& output_buffers, bool profile = false);
 
   /// Bytes of the arena that a plan for inputs of these shapes would have; 0 where shapes depend on data.
   Result<int64_t> planned_bytes(const std::vector<Dims>& inputs, Recompute recompute) const;
@@ -93,7 +93,7 @@ class Session {
   std::unique_ptr<Team> team_;
   std::unique_ptr<WeightStore> weights_;
   std::unique_ptr<WeightCache> cache_;  // null: none
-  std::unique_ptr<Shards> shards_;
+  std::unique_ptr<BatchParallel> batch_parallel_;
   std::unique_ptr<Segment> root_;
 };
 

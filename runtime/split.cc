@@ -5,7 +5,7 @@
 //     values that cross, and graph outputs                             -> outputs of prefix, inputs of rest
 //
 // The values that decide the shapes of the first unknown nodes (Reshape's shape, Slice's starts, ...) cross the cut; when the
-// prefix has run, they are constants of the rest, and one more stretch of shapes is known.
+// prefix has run, they are constants of the rest, and more shapes are known.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>

@@ -24,30 +24,30 @@ Result<TeamRun> TeamRun::whole(std::shared_ptr<const Plan> plan, Team& team) {
   return run;
 }
 
-Result<TeamRun> TeamRun::sharded(const std::vector<std::shared_ptr<const Plan>>& plans, int64_t batch, Team& team, Shards& shards) {
+Result<TeamRun> TeamRun::batch_parallel(const std::vector<std::shared_ptr<const Plan>>& plans, int64_t batch, Team& team, BatchParallel& batch_parallel) {
   TeamRun run;
   run.team_ = &team;
   run.outputs_ = plans[0]->outputs;
   for (size_t i = 0; i < plans[0]->inputs.size(); ++i)
-    run.input_row_bytes_.push_back(shards.split_inputs[i] ? row_bytes(plans[0]->inputs[i]) : 0);
+    run.input_row_bytes_.push_back(batch_parallel.split_inputs[i] ? row_bytes(plans[0]->inputs[i]) : 0);
   for (PlanTensor& t : run.outputs_) {
     run.output_row_bytes_.push_back(row_bytes(t));
     t.dims[0] = batch;
   }
   size_t g = 0;
-  for (Shards::Group& group : shards.groups) {
+  for (BatchParallel::Group& group : batch_parallel.groups) {
     Part part{&group.team, group.first_thread, nullptr, rows_of(batch, g, plans.size()).begin};
     if (plans[g]) {
-      SV_ASSIGN(part.state, RunState::create(plans[g], group.team, g == 0 ? nullptr : &group.replicas));
+      SV_ASSIGN(part.state, RunState::create(plans[g], group.team, g == 0 ? nullptr : &group.numa_copies));
     }
     run.parts_.push_back(std::move(part));
     ++g;
   }
   SV_TRY(team.run([&](int thread) {
-    const Shards::Group& group = shards.group_of(thread);
-    group.replicas.copy(thread - group.first_thread, group.team.threads());
+    const BatchParallel::Group& group = batch_parallel.group_of(thread);
+    group.numa_copies.copy(thread - group.first_thread, group.team.threads());
   }));
-  for (Shards::Group& group : shards.groups) group.replicas.end_copy();
+  for (BatchParallel::Group& group : batch_parallel.groups) group.numa_copies.end_copy();
   return run;
 }
 

@@ -24,8 +24,8 @@ std::vector<int> allowed_cpus() {
   return cpus;
 }
 
-/// Spreads `threads` over groups in proportion to their cpus: cumulative rounding, so that the sum is exact.
-void spread(std::vector<CoreGroup>& groups, int threads) {
+/// Distributes `threads` over groups in proportion to their cpus: cumulative rounding, so that the sum is exact.
+void distribute_threads(std::vector<CoreGroup>& groups, int threads) {
   size_t total = 0, before = 0;
   for (const CoreGroup& g : groups) total += g.cpus.size();
   int given = 0;
@@ -77,7 +77,7 @@ Topology detect_topology(int threads) {
   if (threads <= 0) threads = omp_get_max_threads();
   Topology topology;
   for (auto& [node, group] : nodes) topology.groups.push_back(std::move(group));
-  spread(topology.groups, std::min(threads, kMaxThreads));
+  distribute_threads(topology.groups, std::min(threads, kMaxThreads));
   return topology;
 }
 

@@ -8,8 +8,8 @@
 
 #include "engine/base/hash.h"
 #include "engine/plan/build_id.h"
-#include "runtime/claimed_file.h"
-#include "runtime/seen_files.h"
+#include "runtime/locked_file.h"
+#include "runtime/file_hash_cache.h"
 
 namespace svengine {
 namespace {
@@ -23,17 +23,17 @@ Status run_all(Team& team, HashWork& work) {
   return team.run([&](int thread) { work.run(thread, team.threads()); });
 }
 
-/// Puts the forms there are and those just made together. False: the file has all of them already.
-bool merge(const PackedFile* there, const std::vector<PackedForm>& made, bool repair, std::vector<PackedForm>& all) {
-  std::map<Hash128, PackedForm> forms;
-  if (there) forms = there->forms();
+/// Puts the layouts there are and those just made together. False: the file has all of them already.
+bool merge(const PackedFile* there, const std::vector<PackedLayout>& made, bool repair, std::vector<PackedLayout>& all) {
+  std::map<Hash128, PackedLayout> layouts;
+  if (there) layouts = there->layouts();
   bool news = repair;
-  for (const PackedForm& form : made) {
-    PackedForm& place = forms[form.key];
-    news |= !place.bytes.data() || place.checksum != form.checksum;
-    place = form;
+  for (const PackedLayout& layout : made) {
+    PackedLayout& place = layouts[layout.key];
+    news |= !place.bytes.data() || place.checksum != layout.checksum;
+    place = layout;
   }
-  for (const auto& [key, form] : forms) all.push_back(form);
+  for (const auto& [key, layout] : layouts) all.push_back(layout);
   return news;
 }
 
@@ -72,18 +72,18 @@ Status WeightCache::identify(const std::string& seen_path, const Graph& graph) {
     if (!mapped_file(t.owner())) others += to_string(hash_of({t.raw(), t.byte_size()}));
     else if (std::find(sources_.begin(), sources_.end(), t.owner()) == sources_.end()) sources_.push_back(t.owner());
   });
-  const SeenFiles seen(seen_path);
+  const FileHashCache seen(seen_path);
   contents_.resize(sources_.size());
   std::vector<size_t> unknown;
   std::vector<bool> settled;
   for (size_t i = 0; i < sources_.size(); ++i) {
-    const MappedFileFacts& file = *mapped_file(sources_[i]);
+    const MappedFileInfo& file = *mapped_file(sources_[i]);
     if (const auto content = seen.content_of(file.identity)) {
       contents_[i] = *content;
       continue;
     }
     unknown.push_back(i);
-    settled.push_back(SeenFiles::settle(file));
+    settled.push_back(FileHashCache::settle(file));
   }
   SV_ASSIGN(const std::vector<Hash128> read, read_sources(unknown));
   for (size_t n = 0; n < unknown.size(); ++n) {
@@ -106,7 +106,7 @@ Result<std::vector<Hash128>> WeightCache::read_sources(const std::vector<size_t>
 }
 
 void WeightCache::save() {
-  const std::vector<WeightStore::Made> made = store_.take_made();
+  const std::vector<WeightStore::PackedWeight> made = store_.take_packed();
   if (!usable_ || made.empty()) return;
   Status status = write(made);
   if (status.ok()) return;
@@ -114,25 +114,25 @@ void WeightCache::save() {
   report_.problem = fmt::format("packed weights are not cached: {}", status.error().message());
 }
 
-Status WeightCache::write(const std::vector<WeightStore::Made>& made) {
+Status WeightCache::write(const std::vector<WeightStore::PackedWeight>& made) {
   std::vector<size_t> all(sources_.size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = i;
   SV_ASSIGN(const std::vector<Hash128> contents, read_sources(all));
   if (contents != contents_) return error("the model's file has changed since it was opened");
   HashWork work;
-  for (const WeightStore::Made& m : made) work.add({m.packed.get(), m.bytes});
+  for (const WeightStore::PackedWeight& m : made) work.add({m.packed.get(), m.bytes});
   SV_TRY(run_all(team_, work));
-  std::vector<PackedForm> forms;
-  for (size_t i = 0; i < made.size(); ++i) forms.push_back({made[i].key, {made[i].packed.get(), made[i].bytes}, work.result(i)});
+  std::vector<PackedLayout> layouts;
+  for (size_t i = 0; i < made.size(); ++i) layouts.push_back({made[i].key, {made[i].packed.get(), made[i].bytes}, work.result(i)});
 
-  SV_ASSIGN(std::optional<ClaimedFile> file, ClaimedFile::create(report_.file));
+  SV_ASSIGN(std::optional<LockedFile> file, LockedFile::create(report_.file));
   if (!file) return {};
   // Somebody may have written it since we looked.
   std::shared_ptr<const PackedFile> there;
   if (auto opened = PackedFile::open(report_.file, key_); opened.ok()) there = *opened;
   const int64_t damaged = store_.cache_counts().damaged;
-  std::vector<PackedForm> merged;
-  if (!merge(there.get(), forms, damaged > repaired_, merged)) return {};
+  std::vector<PackedLayout> merged;
+  if (!merge(there.get(), layouts, damaged > repaired_, merged)) return {};
   Status written = write_packed_file(file->descriptor(), key_, merged);
   if (!written.ok()) return std::move(written).error().in(report_.file);
   SV_ASSIGN(const bool replaced, file->finish());
@@ -143,9 +143,9 @@ Status WeightCache::write(const std::vector<WeightStore::Made>& made) {
 
 CacheReport WeightCache::report() const {
   CacheReport report = report_;
-  report.forms = store_.cache_counts();
-  if (report.problem.empty() && report.forms.damaged > 0)
-    report.problem = fmt::format("{} of the cached weights in {} were damaged and are packed anew", report.forms.damaged, report.file);
+  report.layouts = store_.cache_counts();
+  if (report.problem.empty() && report.layouts.damaged > 0)
+    report.problem = fmt::format("{} of the cached weights in {} were damaged and are packed anew", report.layouts.damaged, report.file);
   return report;
 }
 

@@ -1,18 +1,18 @@
 // The cache of packed weights on disk (--cache DIR, SessionOptions::cache): a second start maps what the first one packed.
 //
-//   DIR/<model>-<kernel set>-<build>.packed    the forms of one model's constants: engine/plan/packed_file.h
+//   DIR/<model>-<kernel set>-<build>.packed    the layouts of one model's constants: engine/plan/packed_file.h
 //   DIR/<the same>.part                        one being written
-//   DIR/seen                                   identities of model files that were read: runtime/seen_files.h
+//   DIR/seen                                   identities of model files that were read: runtime/file_hash_cache.h
 //
 // <model> is the hash of the content of every file that weights are mapped from, and of all other constants; <build> that of the
 // engine's sources, compiler and flags (cmake/SvengineBuildId.cmake). So another model, another kernel set, another build is another
-// file. A form in the file is known by its constant (place in the model's file, or content), kind, sizes and scale, so that other
-// options (--exact-convolution) and shapes ask for other forms. What a session packs because the file lacks it is added.
+// file. A layout in the file is known by its constant (place in the model's file, or content), kind, sizes and scale, so that other
+// options (--exact-convolution) and shapes ask for other layouts. What a session packs because the file lacks it is added.
 //
 // A wrong weight would be the worst that can happen:
 //   - The model's file is read and hashed, unless its identity proves that it is the one hashed before: seen_files.h says when.
-//   - Before forms are written, the model's files are hashed once more: they may have changed while they were packed.
-//   - Every form is hashed before it is used, by all threads; a damaged one is packed again in its place and written anew.
+//   - Before layouts are written, the model's files are hashed once more: they may have changed while they were packed.
+//   - Every layout is hashed before it is used, by all threads; a damaged one is packed again in its place and written anew.
 //   - A file is written under its .part name, flushed, and renamed: nobody sees a part of one. The .part file is also the lock: who
 //     cannot create it leaves the work to its owner, so of a thousand processes that start together one writes. A writer that
 //     died leaves it behind; after 10 minutes without a write it counts for nothing.
@@ -28,7 +28,7 @@
 // file left memory, or that wrote them. Packed ones lie in huge pages, each on the node of a thread that packed it. On one node
 // that is no difference to speak of. With four core groups (A64FX) and one team for all, the weights of a cached start may all come
 // from one group's memory, so what runs long should start without the cache, or in shard mode: there every group has its own copy
-// in its own memory, made at the start from the cached forms instead of the packed ones.
+// in its own memory, made at the start from the cached layouts instead of the packed ones.
 #pragma once
 #include <memory>
 #include <string>
@@ -44,7 +44,7 @@ struct CacheReport {
   std::string problem;        // what is wrong with the cache, in one line; empty: nothing
   bool model_read = false;    // its file had to be read to know its content
   bool written = false;       // the file is new, or has been added to
-  WeightStore::CacheCounts forms;
+  WeightStore::CacheCounts layouts;
 };
 
 class WeightCache {
@@ -61,14 +61,14 @@ class WeightCache {
   Status open(const std::string& folder, const Graph& graph, std::string_view kernel_set);
   Status identify(const std::string& seen_path, const Graph& graph);
   Result<std::vector<Hash128>> read_sources(const std::vector<size_t>& which) const;
-  Status write(const std::vector<WeightStore::Made>& made);
+  Status write(const std::vector<WeightStore::PackedWeight>& made);
 
   Team& team_;
   WeightStore& store_;
   std::vector<std::shared_ptr<const void>> sources_;  // the model's files
   std::vector<Hash128> contents_;                     // of them, when they were opened
   Hash128 model_, key_;
-  int64_t repaired_ = 0;  // damaged forms that are right again in the file
+  int64_t repaired_ = 0;  // damaged layouts that are right again in the file
   CacheReport report_;
   bool usable_ = false;
 };

@@ -19,7 +19,7 @@
 #include "engine/ops/registry.h"
 #include "importers/onnx/export.h"
 #include "importers/onnx/import.h"
-#include "runtime/seen_files.h"
+#include "runtime/file_hash_cache.h"
 #include "runtime/session.h"
 #include "tests/support/random_tensor.h"
 
@@ -99,12 +99,12 @@ void flip_in_place(const std::string& path) {
   close(file);
 }
 
-bool all_found(const CacheReport& r) { return r.forms.found > 4 && r.forms.packed == 0 && !r.written && r.problem.empty(); }
-bool all_packed(const CacheReport& r) { return r.forms.found == 0 && r.forms.packed > 4; }
+bool all_found(const CacheReport& r) { return r.layouts.found > 4 && r.layouts.packed == 0 && !r.written && r.problem.empty(); }
+bool all_packed(const CacheReport& r) { return r.layouts.found == 0 && r.layouts.packed > 4; }
 
 }  // namespace
 
-TEST_CASE("a hit is bit by bit what packing gives, in every kernel set, for any threads, whole and sharded") {
+TEST_CASE("a hit is bit by bit what packing gives, in every kernel set, for any threads, whole and batch_parallel") {
   const Folder folder;
   write_model(folder.path("m"), 1);
   for (const kernels::KernelTable* set : kernels::available_kernel_sets()) {
@@ -153,7 +153,7 @@ TEST_CASE("a model that has not changed for a while is known without reading it,
   CHECK(start(folder.path("m"), cached).cache.model_read);  // just made: could still change within the same tick of the clock
   std::this_thread::sleep_for(std::chrono::milliseconds(3500));
   const auto mapped = MappedFile::open(folder.path("m")).value();
-  if (!SeenFiles::settle(*mapped_file(std::shared_ptr<const void>(mapped)))) return;  // not on this file system
+  if (!FileHashCache::settle(*mapped_file(std::shared_ptr<const void>(mapped)))) return;  // not on this file system
   CHECK(start(folder.path("m"), cached).cache.model_read);
   for (int i = 0; i < 2; ++i) {
     const Outcome known = start(folder.path("m"), cached);
@@ -173,7 +173,7 @@ TEST_CASE("a model that has not changed for a while is known without reading it,
   CHECK(all_packed(start(folder.path("m"), cached).cache));
 }
 
-TEST_CASE("other options and shapes ask for other forms, which are added") {
+TEST_CASE("other options and shapes ask for other layouts, which are added") {
   const Folder folder;
   write_model(folder.path("m"), 1);
   SessionOptions cached = options_with(folder.path("c"));
@@ -184,7 +184,7 @@ TEST_CASE("other options and shapes ask for other forms, which are added") {
   exact.cache = cached.cache;
   const Outcome first = start(folder.path("m"), exact), again = start(folder.path("m"), exact);
   CHECK((first.y == want && again.y == want && all_found(again.cache)));
-  CHECK((first.cache.forms.found > 0 && first.cache.forms.packed > 0 && first.cache.written));
+  CHECK((first.cache.layouts.found > 0 && first.cache.layouts.packed > 0 && first.cache.written));
   CHECK(all_found(start(folder.path("m"), cached).cache));
 }
 

@@ -20,12 +20,12 @@ struct FileIdentity {
 };
 FileIdentity identity_of(const struct stat& status);
 
-struct MappedFileFacts {
+struct MappedFileInfo {
   std::string path;       // as it was opened
   FileIdentity identity;  // when it was mapped
   std::span<const std::byte> bytes;
 };
 /// What `owner` is when it is a MappedFile (memory.h), however it is cast; else null. Lives as long as the owner.
-const MappedFileFacts* mapped_file(const std::shared_ptr<const void>& owner);
+const MappedFileInfo* mapped_file(const std::shared_ptr<const void>& owner);
 
 }  // namespace svengine

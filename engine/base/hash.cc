@@ -25,29 +25,29 @@ Hash128 hash_of(std::span<const std::byte> bytes) {
 }
 
 void HashWork::add(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
-  stretches_.push_back({bytes, std::move(owner), hashes_.size()});
+  ranges_.push_back({bytes, std::move(owner), hashes_.size()});
   hashes_.resize(hashes_.size() + (bytes.size() + kBlock - 1) / kBlock);
 }
 
-void HashWork::hash_block(const Stretch& stretch, size_t block) {
-  const size_t begin = (block - stretch.first_block) * kBlock;
-  const auto part = stretch.bytes.subspan(begin, std::min(kBlock, stretch.bytes.size() - begin));
+void HashWork::hash_block(const Range& range, size_t block) {
+  const size_t begin = (block - range.first_block) * kBlock;
+  const auto part = range.bytes.subspan(begin, std::min(kBlock, range.bytes.size() - begin));
   hashes_[block] = hash_of(part);
-  if (stretch.owner) release_pages(stretch.owner, part);
+  if (range.owner) release_pages(range.owner, part);
 }
 
 void HashWork::run(int thread, int threads) {
   const auto share = [&](int i) { return hashes_.size() * static_cast<size_t>(i) / static_cast<size_t>(threads); };
   size_t block = share(thread);
   const size_t end = share(thread + 1);
-  const auto after = std::upper_bound(stretches_.begin(), stretches_.end(), block,
-                                      [](size_t b, const Stretch& s) { return b < s.first_block; });
-  for (size_t i = static_cast<size_t>(after - stretches_.begin()); block < end; ++i)
-    for (; block < std::min(end, end_block(i - 1)); ++block) hash_block(stretches_[i - 1], block);
+  const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), block,
+                                      [](size_t b, const Range& s) { return b < s.first_block; });
+  for (size_t i = static_cast<size_t>(after - ranges_.begin()); block < end; ++i)
+    for (; block < std::min(end, end_block(i - 1)); ++block) hash_block(ranges_[i - 1], block);
 }
 
 Hash128 HashWork::result(size_t index) const {
-  const Stretch& s = stretches_[index];
+  const Range& s = ranges_[index];
   std::vector<uint64_t> words{s.bytes.size()};
   for (size_t b = s.first_block; b < end_block(index); ++b) words.insert(words.end(), {hashes_[b].high, hashes_[b].low});
   return hash_of(std::as_bytes(std::span(words)));

@@ -27,29 +27,29 @@ std::string to_string(const Hash128& hash);
 Hash128 hash_of(std::span<const std::byte> bytes);
 inline Hash128 hash_of(std::string_view text) { return hash_of(std::as_bytes(std::span(text))); }
 
-/// Hashes of long stretches of memory by many threads: every stretch is cut into blocks, all blocks are shared out, and the hash
-/// of a stretch is that of its blocks' hashes. The same for any number of threads; not the same as hash_of().
+/// Hashes of long ranges of memory by many threads: every range is cut into blocks, all blocks are shared out, and the hash
+/// of a range is that of its blocks' hashes. The same for any number of threads; not the same as hash_of().
 class HashWork {
  public:
   /// `owner`, when given: the bytes are a part of this mapped file, whose pages are given back behind every block.
   void add(std::span<const std::byte> bytes, std::shared_ptr<const void> owner = nullptr);
 
-  /// Called by every one of `threads` threads at once, when all stretches have been added.
+  /// Called by every one of `threads` threads at once, when all ranges have been added.
   void run(int thread, int threads);
 
-  /// Of the stretch added as number `index`, when all threads have run.
+  /// Of the range added as number `index`, when all threads have run.
   Hash128 result(size_t index) const;
 
  private:
-  struct Stretch {
+  struct Range {
     std::span<const std::byte> bytes;
     std::shared_ptr<const void> owner;
     size_t first_block;
   };
-  size_t end_block(size_t index) const { return index + 1 < stretches_.size() ? stretches_[index + 1].first_block : hashes_.size(); }
-  void hash_block(const Stretch& stretch, size_t block);
+  size_t end_block(size_t index) const { return index + 1 < ranges_.size() ? ranges_[index + 1].first_block : hashes_.size(); }
+  void hash_block(const Range& range, size_t block);
 
-  std::vector<Stretch> stretches_;
+  std::vector<Range> ranges_;
   std::vector<Hash128> hashes_;  // of blocks
 };
 

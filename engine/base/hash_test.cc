@@ -14,12 +14,12 @@ std::vector<std::byte> bytes_of(size_t count, unsigned seed) {
   return out;
 }
 
-std::vector<Hash128> hashes(const std::vector<std::vector<std::byte>>& stretches, int threads) {
+std::vector<Hash128> hashes(const std::vector<std::vector<std::byte>>& ranges, int threads) {
   HashWork work;
-  for (const auto& s : stretches) work.add(s);
+  for (const auto& s : ranges) work.add(s);
   for (int t = threads; t-- > 0;) work.run(t, threads);
   std::vector<Hash128> out;
-  for (size_t i = 0; i < stretches.size(); ++i) out.push_back(work.result(i));
+  for (size_t i = 0; i < ranges.size(); ++i) out.push_back(work.result(i));
   return out;
 }
 
@@ -30,17 +30,17 @@ TEST_CASE("XXH3 of known texts, as its reference implementation has it") {
   CHECK(to_string(hash_of("abc")) == "06b05ab6733a618578af5f94892f3950");
 }
 
-TEST_CASE("hashes of stretches are the same for any number of threads, and stand for every byte and the length") {
+TEST_CASE("hashes of ranges are the same for any number of threads, and stand for every byte and the length") {
   const size_t block = size_t{256} << 10;
-  std::vector<std::vector<std::byte>> stretches;
+  std::vector<std::vector<std::byte>> ranges;
   for (size_t size : {size_t{0}, size_t{1}, block - 1, block, block + 1, 3 * block + 5, size_t{0}, size_t{7}})
-    stretches.push_back(bytes_of(size, 1));
-  const std::vector<Hash128> one = hashes(stretches, 1);
-  for (int threads : {2, 3, 7, 48}) CHECK(hashes(stretches, threads) == one);
+    ranges.push_back(bytes_of(size, 1));
+  const std::vector<Hash128> one = hashes(ranges, 1);
+  for (int threads : {2, 3, 7, 48}) CHECK(hashes(ranges, threads) == one);
   CHECK(one[0] == one[6]);
   CHECK(std::set<Hash128>(one.begin(), one.end()).size() == one.size() - 1);
   for (size_t at : {size_t{0}, block - 1, block, 3 * block + 4}) {
-    auto changed = stretches;
+    auto changed = ranges;
     changed[5][at] ^= std::byte{4};
     const std::vector<Hash128> other = hashes(changed, 2);
     for (size_t i = 0; i < one.size(); ++i) CHECK((other[i] == one[i]) == (i != 5));

@@ -10,15 +10,15 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-struct Spread {
+struct Statistics {
   double mean = 0, deviation = 0, least = 0, most = 0;
 };
 
-Spread spread_of(const Initializer& how, const Dims& dims) {
+Statistics statistics_of(const Initializer& how, const Dims& dims) {
   Tensor tensor = Tensor::allocate(DType::f32, dims).value();
   REQUIRE(initialize(how, RandomStream(1).at("w"), tensor).ok());
   const std::span<const float> values = std::as_const(tensor).data<float>();
-  Spread s{0, 0, *std::ranges::min_element(values), *std::ranges::max_element(values)};
+  Statistics s{0, 0, *std::ranges::min_element(values), *std::ranges::max_element(values)};
   for (float v : values) s.mean += v / static_cast<double>(values.size());
   for (float v : values) s.deviation += (v - s.mean) * (v - s.mean) / static_cast<double>(values.size());
   s.deviation = std::sqrt(s.deviation);
@@ -33,7 +33,7 @@ std::string problem(const Initializer& how, DType type = DType::f32, Dims dims =
 }
 
 /// Even in +-bound: the bound itself is nearly reached, the deviation is bound / sqrt(3).
-void check_even(const Spread& s, double bound) {
+void check_even(const Statistics& s, double bound) {
   CHECK(s.mean == Approx(0).margin(0.02 * bound));
   CHECK(s.deviation == Approx(bound / std::sqrt(3.0)).epsilon(0.02));
   CHECK(s.least >= static_cast<float>(-bound));
@@ -41,7 +41,7 @@ void check_even(const Spread& s, double bound) {
   CHECK(s.most > 0.999 * bound);
 }
 
-void check_normal(const Spread& s, double mean, double deviation) {
+void check_normal(const Statistics& s, double mean, double deviation) {
   CHECK(s.mean == Approx(mean).margin(0.02 * deviation));
   CHECK(s.deviation == Approx(deviation).epsilon(0.02));
   CHECK(s.most > mean + 3 * deviation);
@@ -63,23 +63,23 @@ TEST_CASE("fans are those of the layouts") {
 }
 
 TEST_CASE("values have the bounds and moments of their distribution") {
-  check_even(spread_of(Initializer::xavier_uniform(2), kConv), 2 * std::sqrt(6.0 / 1008));
-  check_normal(spread_of(Initializer::xavier_normal(), kConv), 0, std::sqrt(2.0 / 1008));
-  check_even(spread_of(Initializer::kaiming_uniform(), kConv), std::sqrt(6.0 / 432));
-  check_normal(spread_of(Initializer::kaiming_normal(), kConv), 0, std::sqrt(2.0 / 432));
-  check_normal(spread_of(Initializer::kaiming_normal(1, Initializer::Fan::out), kConv), 0, std::sqrt(1.0 / 576));
+  check_even(statistics_of(Initializer::xavier_uniform(2), kConv), 2 * std::sqrt(6.0 / 1008));
+  check_normal(statistics_of(Initializer::xavier_normal(), kConv), 0, std::sqrt(2.0 / 1008));
+  check_even(statistics_of(Initializer::kaiming_uniform(), kConv), std::sqrt(6.0 / 432));
+  check_normal(statistics_of(Initializer::kaiming_normal(), kConv), 0, std::sqrt(2.0 / 432));
+  check_normal(statistics_of(Initializer::kaiming_normal(1, Initializer::Fan::out), kConv), 0, std::sqrt(1.0 / 576));
   Initializer input_first = Initializer::kaiming_normal(1);
   input_first.layout = WeightLayout::input_first;
-  check_normal(spread_of(input_first, kConv), 0, std::sqrt(1.0 / 576));
-  check_even(spread_of(Initializer::uniform(-0.5, 0.5), {100, 300}), 0.5);
-  check_normal(spread_of(Initializer::normal(1, 0.02), {30000}), 1, 0.02);
-  const Spread constant = spread_of(Initializer::constant(0.25), {7});
+  check_normal(statistics_of(input_first, kConv), 0, std::sqrt(1.0 / 576));
+  check_even(statistics_of(Initializer::uniform(-0.5, 0.5), {100, 300}), 0.5);
+  check_normal(statistics_of(Initializer::normal(1, 0.02), {30000}), 1, 0.02);
+  const Statistics constant = statistics_of(Initializer::constant(0.25), {7});
   CHECK(constant.least == 0.25);
   CHECK(constant.most == 0.25);
 }
 
 TEST_CASE("a truncated normal distribution stays in its bounds") {
-  const Spread s = spread_of(Initializer::truncated_normal(0, 0.02, -0.04, 0.04), {30000});
+  const Statistics s = statistics_of(Initializer::truncated_normal(0, 0.02, -0.04, 0.04), {30000});
   CHECK(s.least >= -0.04f);
   CHECK(s.most <= 0.04f);
   // Variance of a normal distribution cut at 2 deviations: 1 - 4 phi(2) / (2 Phi(2) - 1) = 0.7737.

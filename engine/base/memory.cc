@@ -18,7 +18,7 @@ constexpr size_t kHugePage = size_t{2} << 20;
 
 /// Marks shared pointers to mapped files, however they are cast, and says what they are.
 struct DeleteMappedFile {
-  MappedFileFacts facts;
+  MappedFileInfo info;
   void operator()(const MappedFile* file) const { delete file; }
 };
 
@@ -56,7 +56,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::map(int file, const std::s
     if (data == MAP_FAILED) return error("cannot map '{}': {}", path, std::strerror(errno));
     mapped->data_ = static_cast<const std::byte*>(data);
     mapped->size_ = size;
-    std::get_deleter<DeleteMappedFile>(mapped)->facts.bytes = mapped->bytes();
+    std::get_deleter<DeleteMappedFile>(mapped)->info.bytes = mapped->bytes();
   }
   return std::shared_ptr<const MappedFile>(std::move(mapped));
 }
@@ -70,9 +70,9 @@ FileIdentity identity_of(const struct stat& status) {
           status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec};
 }
 
-const MappedFileFacts* mapped_file(const std::shared_ptr<const void>& owner) {
+const MappedFileInfo* mapped_file(const std::shared_ptr<const void>& owner) {
   const DeleteMappedFile* deleter = std::get_deleter<DeleteMappedFile>(owner);
-  return deleter ? &deleter->facts : nullptr;
+  return deleter ? &deleter->info : nullptr;
 }
 
 void release_pages(const std::shared_ptr<const void>& owner, std::span<const std::byte> bytes) {

@@ -28,24 +28,24 @@ void Attributes::erase(std::string_view name) {
   std::erase_if(entries_, [&](const Entry& e) { return e.first == name; });
 }
 
-int64_t Attributes::integer(std::string_view name, int64_t otherwise) const {
+int64_t Attributes::get_int(std::string_view name, int64_t default_value) const {
   const auto* v = get<int64_t>(name);
-  return v ? *v : otherwise;
+  return v ? *v : default_value;
 }
 
-float Attributes::real(std::string_view name, float otherwise) const {
+float Attributes::get_float(std::string_view name, float default_value) const {
   const auto* v = get<float>(name);
-  return v ? *v : otherwise;
+  return v ? *v : default_value;
 }
 
-std::string Attributes::text(std::string_view name, std::string otherwise) const {
+std::string Attributes::get_string(std::string_view name, std::string default_value) const {
   const auto* v = get<std::string>(name);
-  return v ? *v : std::move(otherwise);
+  return v ? *v : std::move(default_value);
 }
 
-std::vector<int64_t> Attributes::integers(std::string_view name, std::vector<int64_t> otherwise) const {
+std::vector<int64_t> Attributes::get_ints(std::string_view name, std::vector<int64_t> default_value) const {
   const auto* v = get<std::vector<int64_t>>(name);
-  return v ? *v : std::move(otherwise);
+  return v ? *v : std::move(default_value);
 }
 
 }  // namespace svengine

@@ -12,7 +12,7 @@ namespace svengine {
 using Attribute = std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>, std::vector<std::string>, Tensor>;
 
 /// Which alternative an Attribute holds; the order is that of the variant.
-enum class AttributeKind { integer, real, text, integers, reals, texts, tensor };
+enum class AttributeKind { kInt, kFloat, kString, kInts, kFloats, kStrings, kTensor };
 std::string_view name_of(AttributeKind kind);
 inline AttributeKind kind_of(const Attribute& a) { return static_cast<AttributeKind>(a.index()); }
 
@@ -32,10 +32,10 @@ class Attributes {
     const Attribute* a = find(name);
     return a ? std::get_if<T>(a) : nullptr;
   }
-  int64_t integer(std::string_view name, int64_t otherwise = 0) const;
-  float real(std::string_view name, float otherwise = 0) const;
-  std::string text(std::string_view name, std::string otherwise = {}) const;
-  std::vector<int64_t> integers(std::string_view name, std::vector<int64_t> otherwise = {}) const;
+  int64_t get_int(std::string_view name, int64_t default_value = 0) const;
+  float get_float(std::string_view name, float default_value = 0) const;
+  std::string get_string(std::string_view name, std::string default_value = {}) const;
+  std::vector<int64_t> get_ints(std::string_view name, std::vector<int64_t> default_value = {}) const;
 
   std::vector<Entry>::const_iterator begin() const { return entries_.begin(); }
   std::vector<Entry>::const_iterator end() const { return entries_.end(); }

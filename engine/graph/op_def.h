@@ -28,7 +28,7 @@ struct AttributeDef {
   const char* name;
   AttributeKind kind;
   bool required = false;
-  std::optional<Attribute> otherwise = {};  // default; documentation for `inspect`, and what canonical nodes may leave out
+  std::optional<Attribute> default_value = {};  // default; documentation for `inspect`, and what canonical nodes may leave out
 };
 
 /// How an operator deals with NCHWc values, for the layout pass.
@@ -82,7 +82,7 @@ struct OpDef {
   bool may_overwrite = false;
   /// The inputs as they are stored, one after the other, are output 0, so their producers may write it. Lowering leaves out what
   /// is in its place already. All types are concrete.
-  bool (*joins)(const Node&) = nullptr;
+  bool (*aliases_concat)(const Node&) = nullptr;
   BlockedLayout blocked = BlockedLayout::never;
   /// For `prefers`: can this node, with these types, work on blocks of that many channels?
   bool (*can_block)(const Node&, int block) = nullptr;

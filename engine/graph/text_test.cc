@@ -21,9 +21,9 @@ OpDef any_op(const char* domain, const char* name) {
   op.inputs = {0, kVariadic};
   op.outputs = {1, kVariadic};
   op.infer = keep_types;
-  op.attributes = {{"i", AttributeKind::integer},   {"f", AttributeKind::real},    {"s", AttributeKind::text},
-                   {"is", AttributeKind::integers}, {"fs", AttributeKind::reals},  {"ss", AttributeKind::texts},
-                   {"t", AttributeKind::tensor}};
+  op.attributes = {{"i", AttributeKind::kInt},   {"f", AttributeKind::kFloat},    {"s", AttributeKind::kString},
+                   {"is", AttributeKind::kInts}, {"fs", AttributeKind::kFloats},  {"ss", AttributeKind::kStrings},
+                   {"t", AttributeKind::kTensor}};
   return op;
 }
 

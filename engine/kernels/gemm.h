@@ -8,7 +8,7 @@
 //   packed B: [ceil(n / panel_columns)][k][panel_columns]       columns beyond n are zero
 //   packed A: [panels][k][rows of this panel], panels = ceil(m / panel_rows); rows are spread evenly, the first m %
 //   panels
-//             panels hold one more than the others. Nothing is padded; for m = 1 the packed form is the row itself, so
+//             panels hold one more than the others. Nothing is padded; for m = 1 the packed layout is the row itself, so
 //             a contiguous row needs no packing.
 //
 // Work is cut by shape alone. Every pair of `x_tasks(args)` and `x(args, begin, end)` computes the tasks [begin, end);

@@ -38,7 +38,7 @@ int64_t wrong_elements(const Instance& x, int64_t outer, int64_t inner, int64_t 
 
 /// Packs, multiplies and compares everything with the oracle.
 void check(const KernelTable& set, const Problem& p) {
-  INFO(set.name << " m " << p.m << " n " << p.n << " k " << p.k << " turned " << p.a_turned << p.b_turned << " batch "
+  INFO(set.name << " m " << p.m << " n " << p.n << " k " << p.k << " transposed " << p.a_transposed << p.b_transposed << " batch "
                 << p.batch.outer << "x" << p.batch.inner << " bias " << int(p.bias) << " residual " << p.residual
                 << p.in_place << " activation " << int(p.activation.kind));
   Instance x(*set.gemm, p);
@@ -89,11 +89,11 @@ std::vector<ActivationArgs> all_activations() {
 TEST_CASE("packed operands lie as documented, however the tasks are cut", "[gemm]") {
   for (const KernelTable* set : available_kernel_sets()) {
     const GemmKernels& gemm = *set->gemm;
-    for (bool turned : {false, true}) {
+    for (bool transposed : {false, true}) {
       for (int64_t extent : {1, 13, 32, 50}) {
         for (int64_t k : {1, 17, 150}) {
-          INFO(set->name << " turned " << turned << " extent " << extent << " k " << k);
-          Problem p{.m = extent, .n = extent, .k = k, .a_turned = turned, .b_turned = turned, .batch = {2, 3}};
+          INFO(set->name << " transposed " << transposed << " extent " << extent << " k " << k);
+          Problem p{.m = extent, .n = extent, .k = k, .a_transposed = transposed, .b_transposed = transposed, .batch = {2, 3}};
           Instance x(gemm, p);
           x.pack();
           int64_t wrong = 0;
@@ -107,13 +107,13 @@ TEST_CASE("packed operands lie as documented, however the tasks are cut", "[gemm
                 const int64_t end = first + extent / panels + (panel < extent % panels);
                 for (int64_t d = 0; d < k; ++d)
                   for (int64_t row = first; row < end; ++row, ++a)
-                    wrong += *a != x.a.data[x.a.offset(o, i) + (turned ? d * x.a.ld + row : row * x.a.ld + d)];
+                    wrong += *a != x.a.data[x.a.offset(o, i) + (transposed ? d * x.a.ld + row : row * x.a.ld + d)];
               }
               for (int64_t first = 0; first < extent; first += gemm.panel_columns)
                 for (int64_t d = 0; d < k; ++d)
                   for (int64_t column = first; column < first + gemm.panel_columns; ++column, ++b)
                     wrong += *b != (column >= extent ? 0
-                                    : turned         ? x.b.data[x.b.offset(o, i) + column * x.b.ld + d]
+                                    : transposed         ? x.b.data[x.b.offset(o, i) + column * x.b.ld + d]
                                                      : x.b.data[x.b.offset(o, i) + d * x.b.ld + column]);
             }
           }
@@ -137,7 +137,7 @@ namespace {
 /// Packs one operand with its sums, in three ranges of tasks, and compares: the panels are the same bits as without.
 void check_sums(const KernelTable& set, bool of_a, int64_t extent, int64_t depth) {
   const GemmKernels& gemm = *set.gemm;
-  Problem p{.m = extent, .n = extent, .k = depth, .a_turned = true};
+  Problem p{.m = extent, .n = extent, .k = depth, .a_transposed = true};
   Instance x(gemm, p);
   x.pack();
   GemmPackArgs& args = of_a ? x.pack_a : x.pack_b;
@@ -178,14 +178,14 @@ TEST_CASE("products of every remainder of a tile agree with the oracle", "[gemm]
     for (int64_t m = 1; m <= 2 * rows + 1; ++m)
       for (int64_t k : {0, 1, 7, 18}) check(*set, {.m = m, .n = columns + 3, .k = k});
     for (int64_t n = 1; n <= 2 * columns + 1; n += n % 5 == 0 ? 3 : 2)
-      check(*set, {.m = rows + 1, .n = n, .k = 5, .a_turned = n % 3 == 0, .b_turned = n % 4 < 2});
+      check(*set, {.m = rows + 1, .n = n, .k = 5, .a_transposed = n % 3 == 0, .b_transposed = n % 4 < 2});
   }
 }
 
 TEST_CASE("depth beyond a block, rows beyond a group and single rows agree with the oracle", "[gemm]") {
   for (const KernelTable* set : available_kernel_sets()) {
     const int64_t columns = set->gemm->panel_columns;
-    for (int64_t m : {1, 2, 14, 30}) check(*set, {.m = m, .n = columns + 3, .k = 1003, .b_turned = m == 2});
+    for (int64_t m : {1, 2, 14, 30}) check(*set, {.m = m, .n = columns + 3, .k = 1003, .b_transposed = m == 2});
     for (int64_t k : {3, 600}) {
       INFO(set->name << " k " << k);
       Problem p{.m = 801, .n = 5 * columns + 1, .k = k, .residual = true};
@@ -201,14 +201,14 @@ TEST_CASE("depth beyond a block, rows beyond a group and single rows agree with 
 
 TEST_CASE("batches with two strides, shared operands and transposes agree with the oracle", "[gemm]") {
   for (const KernelTable* set : available_kernel_sets())
-    for (bool a_turned : {false, true})
-      for (bool b_turned : {false, true})
+    for (bool a_transposed : {false, true})
+      for (bool b_transposed : {false, true})
         for (bool share_b : {false, true})
           check(*set, {.m = 19,
                        .n = 37,
                        .k = 21,
-                       .a_turned = a_turned,
-                       .b_turned = b_turned,
+                       .a_transposed = a_transposed,
+                       .b_transposed = b_transposed,
                        .batch = {2, 3},
                        .share_b = share_b,
                        .alpha = 0.125f});

@@ -42,7 +42,7 @@ struct Matrices {
 
 struct Problem {
   int64_t m = 1, n = 1, k = 1;
-  bool a_turned = false, b_turned = false;  // stored as [k, m], [n, k]
+  bool a_transposed = false, b_transposed = false;  // stored as [k, m], [n, k]
   GemmBatch batch = {};
   bool share_b = false;
   float alpha = 1;
@@ -68,8 +68,8 @@ struct Instance {
       : gemm(gemm),
         problem(p),
         b_batch(p.share_b ? GemmBatch{} : p.batch),
-        a(p.a_turned ? p.k : p.m, p.a_turned ? p.m : p.k, p.batch, p.pad),
-        b(p.b_turned ? p.n : p.k, p.b_turned ? p.k : p.n, b_batch, p.pad),
+        a(p.a_transposed ? p.k : p.m, p.a_transposed ? p.m : p.k, p.batch, p.pad),
+        b(p.b_transposed ? p.n : p.k, p.b_transposed ? p.k : p.n, b_batch, p.pad),
         c(p.m, p.n, p.batch, p.pad),
         residual(p.m, p.n, p.batch, p.pad + 1),
         bias(p.bias == GemmBias::kRow      ? p.m
@@ -84,8 +84,8 @@ struct Instance {
     if (p.in_place) c.fill(random);
     std::uniform_real_distribution<float> uniform(-1, 1);
     for (float& x : bias) x = uniform(random);
-    pack_a = pack_args(a, p.a_turned, p.m, p.batch, packed_a, gemm.packed_a_bytes(p.m, p.k) / 4);
-    pack_b = pack_args(b, !p.b_turned, p.n, b_batch, packed_b, gemm.packed_b_bytes(p.k, p.n) / 4);
+    pack_a = pack_args(a, p.a_transposed, p.m, p.batch, packed_a, gemm.packed_a_bytes(p.m, p.k) / 4);
+    pack_b = pack_args(b, !p.b_transposed, p.n, b_batch, packed_b, gemm.packed_b_bytes(p.k, p.n) / 4);
     args.m = p.m, args.n = p.n, args.k = p.k;
     args.batch = p.batch;
     args.a = packed_a.data(), args.a_stride = pack_a.packed_stride;
@@ -129,8 +129,8 @@ struct Instance {
     const Problem& p = problem;
     ReferenceGemmArgs r;
     r.m = rows, r.n = p.n, r.k = p.k;
-    r.a_row = p.a_turned ? 1 : a.ld, r.a_depth = p.a_turned ? a.ld : 1;
-    r.b_depth = p.b_turned ? 1 : b.ld, r.b_column = p.b_turned ? b.ld : 1;
+    r.a_row = p.a_transposed ? 1 : a.ld, r.a_depth = p.a_transposed ? a.ld : 1;
+    r.b_depth = p.b_transposed ? 1 : b.ld, r.b_column = p.b_transposed ? b.ld : 1;
     r.a = a.data.data() + a.offset(outer, inner) + row_begin * r.a_row;
     r.b = b.data.data() + (p.share_b ? 0 : b.offset(outer, inner));
     r.alpha = p.alpha;

@@ -24,10 +24,10 @@ Buffer total(const Buffer& partial, int64_t blocks, int64_t n, int64_t part) {
 void check_rows(const KernelTable& set, int64_t rows, int64_t n, int64_t rows_each) {
   Buffer x = random_buffer(rows * n, 1), dy = random_buffer(rows * n, 2), scale = random_buffer(n, 3),
          mean = random_buffer(rows, 4);
-  Buffer spread = random_buffer(rows, 5, 0.5f, 2), dx(x.size());
+  Buffer inv_std = random_buffer(rows, 5, 0.5f, 2), dx(x.size());
   const int64_t blocks = (rows + rows_each - 1) / rows_each;
   Buffer partial(static_cast<size_t>(blocks * 2 * n));
-  RowNormGradArgs args{x.data(),  dy.data(),      scale.data(), mean.data(), spread.data(),
+  RowNormGradArgs args{x.data(),  dy.data(),      scale.data(), mean.data(), inv_std.data(),
                        dx.data(), partial.data(), rows,         n,           rows_each};
   run_tasks(set.gradient->row_norm, args);
   const std::string what = std::string(set.name) + " rows " + std::to_string(rows) + " n " + std::to_string(n);
@@ -62,7 +62,7 @@ struct ChannelCase {
 /// A random problem, and in `passed` what the Relu lets pass.
 struct ChannelData {
   Planes planes;
-  Buffer x, dy, more, y, mean, spread, shift, scale_of_norm, shift_of_norm, sums, dx, masked, passed;
+  Buffer x, dy, more, y, mean, inv_std, shift, scale_of_norm, shift_of_norm, sums, dx, masked, passed;
 
   ChannelData(const ChannelCase& c, int lanes)
       : planes{c.channels, c.spatial, c.blocked ? lanes : 1},
@@ -71,7 +71,7 @@ struct ChannelData {
         more(random(c, 6)),
         y(random(c, 7)),
         mean(random_buffer(c.channels, 3)),
-        spread(random_buffer(c.channels, 4, 0.5f, 2)),
+        inv_std(random_buffer(c.channels, 4, 0.5f, 2)),
         shift(random_buffer(c.channels, 5)),
         scale_of_norm(random_buffer(c.channels, 8)),
         shift_of_norm(random_buffer(c.channels, 9)),
@@ -94,7 +94,7 @@ struct ChannelData {
 };
 
 ChannelGradSumsArgs sums_args(const ChannelCase& c, ChannelData& d) {
-  ChannelGradSumsArgs args{d.x.data(), d.dy.data(), d.mean.data(), d.spread.data(), d.sums.data(),
+  ChannelGradSumsArgs args{d.x.data(), d.dy.data(), d.mean.data(), d.inv_std.data(), d.sums.data(),
                            c.batch,    c.channels,  c.spatial,     c.blocked};
   if (c.relu == Relu::kFromNorm) args.scale = d.scale_of_norm.data(), args.shift = d.shift_of_norm.data();
   if (c.relu == Relu::kFromResult || c.relu == Relu::kFromResultOfTwo) args.y = d.y.data(), args.masked = d.masked.data();
@@ -104,7 +104,7 @@ ChannelGradSumsArgs sums_args(const ChannelCase& c, ChannelData& d) {
 
 /// dx = a dy + b x + k.
 ChannelGradArgs dx_args(const ChannelCase& c, ChannelData& d) {
-  ChannelGradArgs args{d.x.data(),     d.dy.data(), d.dx.data(), d.mean.data(), d.spread.data(),
+  ChannelGradArgs args{d.x.data(),     d.dy.data(), d.dx.data(), d.mean.data(), d.inv_std.data(),
                        d.shift.data(), c.batch,     c.channels,  c.spatial,     c.blocked};
   if (c.relu == Relu::kFromNorm) args.scale = d.scale_of_norm.data(), args.shift = d.shift_of_norm.data();
   if (c.relu == Relu::kFromResult || c.relu == Relu::kFromResultOfTwo) args.dy = d.masked.data();
@@ -115,10 +115,10 @@ void compare_channel(const ChannelCase& c, const ChannelData& d, int64_t image, 
   double dscale = 0, dbias = 0, scale_magnitude = 0, bias_magnitude = 0;
   for (int64_t i = 0; i < c.spatial; ++i) {
     const size_t at = d.planes.at(image, channel, i);
-    const double product = d.passed[at] * (double(d.x[at]) - d.mean[channel]) * d.spread[channel];
+    const double product = d.passed[at] * (double(d.x[at]) - d.mean[channel]) * d.inv_std[channel];
     dscale += product, scale_magnitude += std::fabs(product);
     dbias += d.passed[at], bias_magnitude += std::fabs(d.passed[at]);
-    const double first = double(d.mean[channel]) * d.passed[at], second = double(d.spread[channel]) * d.x[at];
+    const double first = double(d.mean[channel]) * d.passed[at], second = double(d.inv_std[channel]) * d.x[at];
     const double third = d.shift[channel], magnitude = std::fabs(first) + std::fabs(second) + std::fabs(third);
     REQUIRE(std::fabs(d.dx[at] - (first + second + third)) <= 3 * 0x1p-24 * magnitude);
   }

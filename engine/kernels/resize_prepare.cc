@@ -54,12 +54,12 @@ double nearest(double x, ResizeNearest rounding) {
 }
 
 // Tables of a filter that is nonzero within `radius` of its centre. When shrinking with antialias the filter is
-// stretched by 1 / scale; its weights are then normalised, as they are when taps outside the source are excluded.
+// widened by 1 / scale; its weights are then normalised, as they are when taps outside the source are excluded.
 ResampleTables filter_tables(const ResizeAxis& axis, double radius, bool antialias, bool exclude_outside,
                              const std::function<double(double)>& filter) {
-  const double stretch = antialias ? std::min(1.0, axis.scale) : 1.0;
-  const int32_t taps = static_cast<int32_t>(2 * std::ceil(radius / stretch));
-  const bool normalise = exclude_outside || stretch < 1;
+  const double filter_scale = antialias ? std::min(1.0, axis.scale) : 1.0;
+  const int32_t taps = static_cast<int32_t>(2 * std::ceil(radius / filter_scale));
+  const bool normalise = exclude_outside || filter_scale < 1;
   ResampleTables tables{taps, std::vector<int32_t>(static_cast<size_t>(taps * axis.out)),
                         std::vector<float>(static_cast<size_t>(taps * axis.out))};
   for (int64_t j = 0; j < axis.out; ++j) {
@@ -70,7 +70,7 @@ ResampleTables filter_tables(const ResizeAxis& axis, double radius, bool antiali
     for (int64_t t = 0; t < taps; ++t) {
       const bool outside = first + t < 0 || first + t >= axis.in;
       weights.push_back(
-          exclude_outside && outside ? 0 : filter((static_cast<double>(first + t) - source.position) * stretch));
+          exclude_outside && outside ? 0 : filter((static_cast<double>(first + t) - source.position) * filter_scale));
       sum += weights.back();
     }
     for (int64_t t = 0; t < taps; ++t) {

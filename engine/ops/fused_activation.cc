@@ -14,9 +14,9 @@ constexpr std::string_view kNames[] = {"",     "relu", "clip",      "leaky_relu"
                                        "tanh", "gelu", "gelu_tanh", "silu"};
 static_assert(std::size(kNames) == kernels::kActivationCount);
 
-std::optional<float> bound(const Node& node, size_t input, float otherwise) {
+std::optional<float> bound(const Node& node, size_t input, float default_value) {
   const Value* v = node.input(input);
-  if (!v) return otherwise;
+  if (!v) return default_value;
   if (!v->is_constant() || v->type.dtype != DType::f32 || v->constant().count() != 1) return std::nullopt;
   float value;
   std::memcpy(&value, v->constant().raw(), sizeof value);
@@ -34,12 +34,12 @@ std::optional<ActivationArgs> args_of_node(const Node& node) {
   const Attributes& a = node.attributes;
   if (op == "Relu") return ActivationArgs{Activation::kRelu};
   if (op == "Clip") return clip(node);
-  if (op == "LeakyRelu") return ActivationArgs{Activation::kLeakyRelu, a.real("alpha", 0.01f)};
-  if (op == "HardSigmoid") return ActivationArgs{Activation::kHardSigmoid, a.real("alpha", 0.2f), a.real("beta", 0.5f)};
+  if (op == "LeakyRelu") return ActivationArgs{Activation::kLeakyRelu, a.get_float("alpha", 0.01f)};
+  if (op == "HardSigmoid") return ActivationArgs{Activation::kHardSigmoid, a.get_float("alpha", 0.2f), a.get_float("beta", 0.5f)};
   if (op == "HardSwish") return ActivationArgs{Activation::kHardSwish};
   if (op == "Sigmoid") return ActivationArgs{Activation::kSigmoid};
   if (op == "Tanh") return ActivationArgs{Activation::kTanh};
-  if (op == "Gelu") return ActivationArgs{a.text("approximate", "none") == "tanh" ? Activation::kGeluTanh : Activation::kGelu};
+  if (op == "Gelu") return ActivationArgs{a.get_string("approximate", "none") == "tanh" ? Activation::kGeluTanh : Activation::kGelu};
   if (op == "Silu") return ActivationArgs{Activation::kSilu};
   return std::nullopt;
 }
@@ -47,19 +47,19 @@ std::optional<ActivationArgs> args_of_node(const Node& node) {
 }  // namespace
 
 std::vector<AttributeDef> with_activation_attributes(std::vector<AttributeDef> attributes) {
-  attributes.push_back({"activation", AttributeKind::text});
-  attributes.push_back({"activation_alpha", AttributeKind::real, false, 0.0f});
-  attributes.push_back({"activation_beta", AttributeKind::real, false, 0.0f});
+  attributes.push_back({"activation", AttributeKind::kString});
+  attributes.push_back({"activation_alpha", AttributeKind::kFloat, false, 0.0f});
+  attributes.push_back({"activation_beta", AttributeKind::kFloat, false, 0.0f});
   return attributes;
 }
 
 std::string_view name_of(Activation activation) { return kNames[static_cast<size_t>(activation)]; }
 
 ActivationArgs activation_of(const Attributes& attributes) {
-  const std::string name = attributes.text("activation");
+  const std::string name = attributes.get_string("activation");
   for (size_t i = 0; i < std::size(kNames); ++i)
     if (name == kNames[i])
-      return {static_cast<Activation>(i), attributes.real("activation_alpha"), attributes.real("activation_beta")};
+      return {static_cast<Activation>(i), attributes.get_float("activation_alpha"), attributes.get_float("activation_beta")};
   return {};
 }
 
@@ -70,7 +70,7 @@ void set_activation(Attributes& attributes, const ActivationArgs& activation) {
 }
 
 Status check_activation(const Attributes& attributes) {
-  const std::string name = attributes.text("activation");
+  const std::string name = attributes.get_string("activation");
   for (std::string_view known : kNames)
     if (name == known) return {};
   return error("activation '{}' is not known", name);

@@ -4,7 +4,7 @@
 
 namespace svengine::ops {
 
-AttributeDef shape_attribute() { return {"shape", AttributeKind::integers}; }
+AttributeDef shape_attribute() { return {"shape", AttributeKind::kInts}; }
 
 Result<Shape> like_shape(const InferContext& c, size_t input) {
   if (const auto* dims = c.attributes().get<std::vector<int64_t>>("shape")) {

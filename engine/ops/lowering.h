@@ -48,9 +48,9 @@ class Run {
 /// bad data (an index out of range) returns a static message, others null.
 using StepFunction = std::function<const char*(const Run&, int64_t begin, int64_t end)>;
 
-/// How a constant becomes what a kernel reads. `form` names the result: equal tensor, form and scale mean equal bytes.
+/// How a constant becomes what a kernel reads. `layout` names the result: equal tensor, layout and scale mean equal bytes.
 struct Packing {
-  std::string form;
+  std::string layout;
   int64_t bytes = 0;  // of the result
   int64_t tasks = 1;  // independent parts
   /// Does tasks [begin, end) from the constant's elements, aligned for their type. Absent: the elements are copied.
@@ -88,7 +88,7 @@ class LowerContext {
   virtual Buffer out(size_t i = 0) = 0;
   /// Arena memory for this node's own steps.
   virtual Buffer temporary(int64_t bytes) = 0;
-  /// Constant input i in the form a kernel wants, aligned to a cache line, made once and shared by all plans of a session.
+  /// Constant input i in the layout a kernel wants, aligned to a cache line, made once and shared by all plans of a session.
   /// Filled when the plan is complete, by all threads. The original is not kept for it.
   virtual Buffer packed(size_t i, Packing packing) = 0;
   /// Constant bytes of the plan's own (index tables and the like).

@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kMagic = 0x31304b4341505653;  // "SVPACK01" where the low byte comes first; other machines see another number
 
 struct Header {
-  uint64_t magic, file_bytes, forms;
+  uint64_t magic, file_bytes, layouts;
   Hash128 key;
   Hash128 checksum;  // of header, with zero here, and index
 };
@@ -62,43 +62,43 @@ Status PackedFile::read_index(const Hash128& key) {
   if (all.size() < sizeof header) return error("is cut off");
   std::memcpy(&header, all.data(), sizeof header);
   if (header.magic != kMagic || header.key != key) return error("holds no packed weights for this model and program");
-  if (header.file_bytes != all.size() || header.forms > (all.size() - sizeof header) / sizeof(Record)) return error("is cut off");
-  const auto index = all.subspan(sizeof header, header.forms * sizeof(Record));
+  if (header.file_bytes != all.size() || header.layouts > (all.size() - sizeof header) / sizeof(Record)) return error("is cut off");
+  const auto index = all.subspan(sizeof header, header.layouts * sizeof(Record));
   if (checksum_of(header, index) != header.checksum) return error("is damaged");
-  for (size_t i = 0; i < header.forms; ++i) {
+  for (size_t i = 0; i < header.layouts; ++i) {
     Record r;
     std::memcpy(&r, index.data() + i * sizeof r, sizeof r);
     if (r.offset % kCacheLine != 0 || r.offset > all.size() || r.bytes > all.size() - r.offset) return error("is damaged");
-    forms_[r.key] = {r.key, all.subspan(r.offset, r.bytes), r.checksum};
+    layouts_[r.key] = {r.key, all.subspan(r.offset, r.bytes), r.checksum};
   }
   return {};
 }
 
-const PackedForm* PackedFile::find(const Hash128& key) const {
-  const auto it = forms_.find(key);
-  return it == forms_.end() ? nullptr : &it->second;
+const PackedLayout* PackedFile::find(const Hash128& key) const {
+  const auto it = layouts_.find(key);
+  return it == layouts_.end() ? nullptr : &it->second;
 }
 
-Status write_packed_file(int file, const Hash128& key, std::span<const PackedForm> forms) {
+Status write_packed_file(int file, const Hash128& key, std::span<const PackedLayout> layouts) {
   std::vector<Record> index;
-  uint64_t end = sizeof(Header) + forms.size() * sizeof(Record);
-  for (const PackedForm& f : forms) {
+  uint64_t end = sizeof(Header) + layouts.size() * sizeof(Record);
+  for (const PackedLayout& f : layouts) {
     index.push_back({f.key, aligned(end), f.bytes.size(), f.checksum});
     end = index.back().offset + f.bytes.size();
   }
   rlimit most{};  // going beyond it would end the program by a signal
   if (getrlimit(RLIMIT_FSIZE, &most) == 0 && end > most.rlim_cur) return error("{}", std::strerror(EFBIG));
-  Header header{kMagic, end, forms.size(), key, {}};
+  Header header{kMagic, end, layouts.size(), key, {}};
   const auto records = std::as_bytes(std::span(index));
   header.checksum = checksum_of(header, records);
   SV_TRY(write_all(file, std::as_bytes(std::span(&header, 1))));
   SV_TRY(write_all(file, records));
   static constexpr std::byte kPadding[kCacheLine] = {};
   uint64_t at = sizeof header + records.size();
-  for (size_t i = 0; i < forms.size(); ++i) {
+  for (size_t i = 0; i < layouts.size(); ++i) {
     SV_TRY(write_all(file, std::span(kPadding).first(index[i].offset - at)));
-    SV_TRY(write_all(file, forms[i].bytes));
-    at = index[i].offset + forms[i].bytes.size();
+    SV_TRY(write_all(file, layouts[i].bytes));
+    at = index[i].offset + layouts[i].bytes.size();
   }
   return {};
 }

@@ -22,13 +22,13 @@ Hash128 checksum(std::span<const std::byte> bytes) {
   return work.result(0);
 }
 
-struct Forms {
+struct Layouts {
   std::vector<std::vector<std::byte>> content;
-  std::vector<PackedForm> forms;
-  Forms() {
+  std::vector<PackedLayout> layouts;
+  Layouts() {
     for (size_t size : {size_t{700}, size_t{256}, size_t{0}, size_t{1}}) {
       content.emplace_back(size, static_cast<std::byte>(size + 3));
-      forms.push_back({{9, content.size()}, content.back(), checksum(content.back())});
+      layouts.push_back({{9, content.size()}, content.back(), checksum(content.back())});
     }
   }
 };
@@ -47,24 +47,24 @@ std::string get() {
 }
 
 std::string written() {
-  const Forms forms;
+  const Layouts layouts;
   const int file = open(path().c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  REQUIRE(write_packed_file(file, kKey, forms.forms).ok());
+  REQUIRE(write_packed_file(file, kKey, layouts.layouts).ok());
   close(file);
   return get();
 }
 
-/// How many forms of the file at path() come out as they went in; -1: the file is refused. Fails on a form that is another one and
+/// How many layouts of the file at path() come out as they went in; -1: the file is refused. Fails on a layout that is another one and
 /// looks good.
 int good_forms() {
   const auto file = PackedFile::open(path(), kKey);
   if (!file.ok()) return -1;
-  const Forms forms;
+  const Layouts layouts;
   int good = 0;
-  for (size_t i = 0; i < forms.forms.size(); ++i) {
-    const PackedForm* found = (*file)->find(forms.forms[i].key);
+  for (size_t i = 0; i < layouts.layouts.size(); ++i) {
+    const PackedLayout* found = (*file)->find(layouts.layouts[i].key);
     if (!found || checksum(found->bytes) != found->checksum) continue;
-    CHECK(std::equal(found->bytes.begin(), found->bytes.end(), forms.content[i].begin(), forms.content[i].end()));
+    CHECK(std::equal(found->bytes.begin(), found->bytes.end(), layouts.content[i].begin(), layouts.content[i].end()));
     CHECK(reinterpret_cast<uintptr_t>(found->bytes.data()) % kCacheLine == 0);
     ++good;
   }
@@ -73,13 +73,13 @@ int good_forms() {
 
 }  // namespace
 
-TEST_CASE("forms come back from the file") {
+TEST_CASE("layouts come back from the file") {
   written();
   CHECK(good_forms() == 4);
   const auto file = PackedFile::open(path(), kKey);
   REQUIRE(file.ok());
   CHECK((*file)->find({9, 5}) == nullptr);
-  CHECK((*file)->forms().size() == 4);
+  CHECK((*file)->layouts().size() == 4);
   const auto other = PackedFile::open(path(), {1, 3});
   REQUIRE_FALSE(other.ok());
   CHECK(other.error().message().find("no packed weights for this model and program") != std::string::npos);
@@ -110,7 +110,7 @@ TEST_CASE("a flipped bit is found, wherever it is") {
   std::filesystem::remove(path());
 }
 
-TEST_CASE("whatever is in a file, no form of it looks good that was not written") {
+TEST_CASE("whatever is in a file, no layout of it looks good that was not written") {
   const std::string whole = written();
   std::mt19937 random(1);
   for (int i = 0; i < 300; ++i) {

@@ -9,7 +9,7 @@ Result<std::shared_ptr<const Plan>> make_plan(const Graph& graph, const kernels:
   PlanBuilder builder(kernels, weights, options);
   for (const Value* v : graph.inputs()) builder.add_input(*v);
   for (const Value* v : graph.outputs()) builder.add_output(*v);
-  builder.place_joined(graph);
+  builder.concat_aliasing(graph);
   for (const auto& node : graph.nodes()) SV_TRY(builder.lower(*node));
   return builder.finish();
 }

@@ -27,7 +27,7 @@ class NodeLowering final : public LowerContext {
   Buffer packed(size_t i, Packing packing) override {
     const Tensor& tensor = node_->input(i)->constant();
     const int64_t bytes = packing.bytes;
-    const std::string name = node_->input(i)->name() + ":" + packing.form;
+    const std::string name = node_->input(i)->name() + ":" + packing.layout;
     std::shared_ptr<const std::byte> data = builder_.weights_.get(tensor, std::move(packing));
     if (!data) {
       status_ = error("no memory for {} bytes of packed weights", bytes);
@@ -124,7 +124,7 @@ Buffer PlanBuilder::constant_buffer(const Tensor& tensor, const std::string& nam
     return add_constant_slot(owner, tensor.raw(), static_cast<int64_t>(tensor.byte_size()), name);
   }
   const auto bytes = static_cast<int64_t>(tensor.byte_size());
-  std::shared_ptr<const std::byte> copy = weights_.get(tensor, {.form = "aligned", .bytes = bytes});
+  std::shared_ptr<const std::byte> copy = weights_.get(tensor, {.layout = "aligned", .bytes = bytes});
   const std::byte* raw = copy.get();
   return add_constant_slot(std::move(copy), raw, bytes, name);
 }

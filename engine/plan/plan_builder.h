@@ -15,7 +15,7 @@ class PlanBuilder {
   /// Outputs are announced before the nodes are lowered, so that their producers write them in place.
   void add_output(const Value& value);
   /// Before the first node: gives the parts of joined results their places in them.
-  void place_joined(const Graph& graph);
+  void concat_aliasing(const Graph& graph);
   /// Emits the node's steps. Nodes come in the graph's order.
   Status lower(const Node& node);
   /// Graph outputs that no step writes in place (inputs, constants, views, duplicates) are copied; offsets are assigned.

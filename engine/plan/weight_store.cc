@@ -39,7 +39,7 @@ void copy_elements(const Tensor& tensor, const std::vector<double>& row_scale, s
 
 /// Tensors of different sizes may begin at one address, in models that say so.
 std::string key_of(const Tensor& tensor, const Packing& packing) {
-  std::string key = fmt::format("{} {} {} {} ", static_cast<int>(tensor.type()), tensor.byte_size(), packing.bytes, packing.form);
+  std::string key = fmt::format("{} {} {} {} ", static_cast<int>(tensor.type()), tensor.byte_size(), packing.bytes, packing.layout);
   if (!packing.row_scale.empty())
     key.append(reinterpret_cast<const char*>(packing.row_scale.data()), packing.row_scale.size() * sizeof(double));
   return key;
@@ -151,7 +151,7 @@ void WeightStore::pack(int thread, int threads, const std::function<void()>& bar
 void WeightStore::end_pack() {
   if (caching_) {
     counts_.packed += static_cast<int64_t>(jobs_.size());
-    for (Job& job : jobs_) made_.push_back({job.key, std::move(job.packed), static_cast<size_t>(job.packing.bytes)});
+    for (Job& job : jobs_) packed_weights_.push_back({job.key, std::move(job.packed), static_cast<size_t>(job.packing.bytes)});
   }
   jobs_.clear();
   copy_.reset();

@@ -38,8 +38,8 @@ Result<Window> cropped(const Pixels& image, const ImageOptions& o) {
   return Window{half(image.width - o.crop_width), half(image.height - o.crop_height), o.crop_width, o.crop_height};
 }
 
-float for_channel(const std::vector<float>& values, size_t channel, float otherwise) {
-  return values.empty() ? otherwise : values[values.size() == 1 ? 0 : channel];
+float for_channel(const std::vector<float>& values, size_t channel, float default_value) {
+  return values.empty() ? default_value : values[values.size() == 1 ? 0 : channel];
 }
 
 template <class T>

@@ -5,7 +5,7 @@
 
 #include "importers/io/file_writer.h"
 #include "importers/onnx/export_node.h"
-#include "importers/onnx/survey.h"
+#include "importers/onnx/support_check.h"
 #include "importers/onnx/wire.h"
 
 namespace svengine {

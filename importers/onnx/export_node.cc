@@ -21,7 +21,7 @@ constexpr std::string_view kAxesInputs[] = {"ReduceMean", "ReduceMax",    "Reduc
 struct YoungAttribute {
   std::string_view op, name;
   int since;
-  int64_t otherwise = INT64_MIN;
+  int64_t default_value = INT64_MIN;
 };
 constexpr YoungAttribute kYoungAttributes[] = {
     {"AveragePool", "dilations", 19},     {"BatchNormalization", "training_mode", 14, 0},
@@ -34,31 +34,31 @@ constexpr YoungAttribute kYoungAttributes[] = {
 
 void set_value(AttributeProto& to, const Attribute& value) {
   switch (kind_of(value)) {
-    case AttributeKind::integer:
+    case AttributeKind::kInt:
       to.set_type(AttributeProto::INT);
       to.set_i(std::get<int64_t>(value));
       break;
-    case AttributeKind::real:
+    case AttributeKind::kFloat:
       to.set_type(AttributeProto::FLOAT);
       to.set_f(std::get<float>(value));
       break;
-    case AttributeKind::text:
+    case AttributeKind::kString:
       to.set_type(AttributeProto::STRING);
       to.set_s(std::get<std::string>(value));
       break;
-    case AttributeKind::integers:
+    case AttributeKind::kInts:
       to.set_type(AttributeProto::INTS);
       for (int64_t v : std::get<std::vector<int64_t>>(value)) to.add_ints(v);
       break;
-    case AttributeKind::reals:
+    case AttributeKind::kFloats:
       to.set_type(AttributeProto::FLOATS);
       for (float v : std::get<std::vector<float>>(value)) to.add_floats(v);
       break;
-    case AttributeKind::texts:
+    case AttributeKind::kStrings:
       to.set_type(AttributeProto::STRINGS);
       for (const std::string& v : std::get<std::vector<std::string>>(value)) to.add_strings(v);
       break;
-    case AttributeKind::tensor: {
+    case AttributeKind::kTensor: {
       const auto& tensor = std::get<Tensor>(value);
       to.set_type(AttributeProto::TENSOR);
       *to.mutable_t() = export_tensor_header(tensor, {});
@@ -80,14 +80,14 @@ Result<bool> is_written(const Node& node, const std::string& name, const Attribu
     if (number && *number != 0) return error("coerces its input to two dimensions, which opsets since 13 have not");
     return false;
   }
-  const auto young_one = [&](int since, int64_t otherwise) -> Result<bool> {
+  const auto young_one = [&](int since, int64_t default_value) -> Result<bool> {
     if (opset >= since) return true;
-    if (number && *number == otherwise) return false;
+    if (number && *number == default_value) return false;
     return error("attribute '{}' needs opset {}, not {}", name, since, opset);
   };
   if (name == "noop_with_empty_axes") return young_one(axes_input_since(node), 0);  // came with the axes input
   for (const YoungAttribute& young : kYoungAttributes)
-    if (young.op == node.op().name && young.name == name) return young_one(young.since, young.otherwise);
+    if (young.op == node.op().name && young.name == name) return young_one(young.since, young.default_value);
   return true;
 }
 

@@ -73,10 +73,10 @@ TEST_CASE("what is exported is imported again") {
   CHECK(model->metadata == options.metadata);
   CHECK(values_of<float>(find_value(model->graph, "w")->constant()) == values_of<float>(find_value(graph, "w")->constant()));
   const Attributes& a = model->graph.nodes().front()->attributes;
-  CHECK(a.real("factor") == 0.5f);
-  CHECK(a.text("mode") == "fast");
-  CHECK(a.integer("offset") == -3);
-  CHECK(a.integers("pads") == std::vector<int64_t>{1, -2});
+  CHECK(a.get_float("factor") == 0.5f);
+  CHECK(a.get_string("mode") == "fast");
+  CHECK(a.get_int("offset") == -3);
+  CHECK(a.get_ints("pads") == std::vector<int64_t>{1, -2});
   CHECK(values_of<float>(*a.get<Tensor>("table")) == std::vector<float>{1, 2});
 }
 

@@ -5,7 +5,7 @@
 #include "importers/io/names.h"
 #include "importers/onnx/order.h"
 #include "importers/onnx/read_attributes.h"
-#include "importers/onnx/survey.h"
+#include "importers/onnx/support_check.h"
 #include "importers/onnx/value_type.h"
 
 namespace svengine::onnx {

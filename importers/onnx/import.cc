@@ -9,8 +9,8 @@
 #include "engine/ops/registry.h"
 #include "importers/onnx/graph_importer.h"
 #include "importers/io/names.h"
-#include "importers/onnx/skeleton.h"
-#include "importers/onnx/survey.h"
+#include "importers/onnx/stripped_model.h"
+#include "importers/onnx/support_check.h"
 
 namespace svengine {
 namespace {
@@ -32,10 +32,10 @@ const char* other_kind(Bytes bytes) {
 Result<onnx_proto::ModelProto> parse(Bytes bytes) {
   if (bytes.empty()) return error("is empty");
   if (const char* kind = other_kind(bytes)) return error("is {}", kind);
-  Result<std::string> skeleton = onnx::make_skeleton(bytes);
-  if (!skeleton.ok()) return std::move(skeleton).error().in("is no ONNX model, or only a part of one");
-  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(skeleton->data()),
-                                                static_cast<int>(skeleton->size()));
+  Result<std::string> stripped_model = onnx::make_stripped_model(bytes);
+  if (!stripped_model.ok()) return std::move(stripped_model).error().in("is no ONNX model, or only a part of one");
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(stripped_model->data()),
+                                                static_cast<int>(stripped_model->size()));
   stream.SetRecursionLimit(64);
   onnx_proto::ModelProto model;
   if (!model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())

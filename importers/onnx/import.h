@@ -1,6 +1,6 @@
 // Reads ONNX models: IR versions 3 to 10, ai.onnx opsets 7 to 21.
 //
-//   bytes ── skeleton.h ──> ModelProto without weights ── survey.h ──> everything unsupported, named at once
+//   bytes ── stripped_model.h ──> ModelProto without weights ── support_check.h ──> everything unsupported, named at once
 //                              └── initializers (in place), inputs, nodes in order: canonical form, types inferred ──> Graph
 //
 // Any bytes give a Model or an Error that names file, node, shapes and cause, in time and memory bounded by the file's size.

@@ -169,10 +169,10 @@ TEST_CASE("all kinds of attributes are read") {
   const Result<Model> model = import_proto(proto);
   REQUIRE(model.ok());
   const Attributes& a = model->graph.nodes().front()->attributes;
-  CHECK(a.real("factor") == 0.5f);
-  CHECK(a.text("mode") == "fast");
-  CHECK(a.integer("offset", 7) == 0);
-  CHECK(a.integers("pads") == std::vector<int64_t>{-3});
+  CHECK(a.get_float("factor") == 0.5f);
+  CHECK(a.get_string("mode") == "fast");
+  CHECK(a.get_int("offset", 7) == 0);
+  CHECK(a.get_ints("pads") == std::vector<int64_t>{-3});
   CHECK(values_of<float>(*a.get<Tensor>("table")) == std::vector<float>{1, 2});
 }
 

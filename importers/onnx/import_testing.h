@@ -77,10 +77,10 @@ inline const OpRegistry& test_ops() {
       {.name = "Reshape", .inputs = {2, 2}, .infer = infer_reshape},
       {.name = "Squeeze", .inputs = {1, 2}, .canonicalize = move_axes, .infer = infer_squeeze},
       {.name = "ReduceMean", .inputs = {1, 2}, .infer = infer_squeeze},
-      {.name = "Constant", .inputs = {0, 0}, .attributes = {{"value", AttributeKind::tensor}}, .canonicalize = make_constant, .infer = infer_constant},
+      {.name = "Constant", .inputs = {0, 0}, .attributes = {{"value", AttributeKind::kTensor}}, .canonicalize = make_constant, .infer = infer_constant},
       {.name = "Scale",
-       .attributes = {{"factor", AttributeKind::real, true}, {"mode", AttributeKind::text}, {"pads", AttributeKind::integers},
-                      {"offset", AttributeKind::integer}, {"table", AttributeKind::tensor}},
+       .attributes = {{"factor", AttributeKind::kFloat, true}, {"mode", AttributeKind::kString}, {"pads", AttributeKind::kInts},
+                      {"offset", AttributeKind::kInt}, {"table", AttributeKind::kTensor}},
        .infer = infer_same},
   });
   return ops;

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "importers/io/names.h"
-#include "importers/onnx/survey.h"
+#include "importers/onnx/support_check.h"
 
 namespace svengine::onnx {
 namespace {

@@ -1,4 +1,4 @@
-// The tensors of a model that was parsed from a skeleton (see skeleton.h), from where they really are.
+// The tensors of a model that was parsed from a stripped model (see stripped_model.h), from where they really are.
 #pragma once
 #include <memory>
 
@@ -13,7 +13,7 @@ class TensorSource {
   TensorSource(Bytes file, std::shared_ptr<const void> owner, ExternalFiles* external)
       : file_(file), owner_(std::move(owner)), external_(external) {}
 
-  Result<Tensor> read(const onnx_proto::TensorProto& skeleton) const;
+  Result<Tensor> read(const onnx_proto::TensorProto& stripped_model) const;
 
  private:
   Bytes file_;

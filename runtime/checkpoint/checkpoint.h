@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "engine/base/tensor.h"
-#include "runtime/checkpoint/facts.h"
+#include "runtime/checkpoint/metadata.h"
 #include "runtime/checkpoint/file_system.h"
 #include "runtime/checkpoint/lock.h"
 
@@ -32,7 +32,7 @@ struct CheckpointTensor {
 
 struct Checkpoint {
   std::string model;  // what the tensors belong to; see model_identity
-  CheckpointFacts facts;
+  CheckpointMetadata metadata;
   std::vector<CheckpointTensor> tensors;  // in any order, names not empty and all different
 };
 

@@ -133,7 +133,7 @@ TEST_CASE("a writer that is killed at any moment leaves complete generations, an
     const std::optional<LoadedCheckpoint> loaded = must(load_newest_checkpoint(dir.path()));
     if (!loaded) continue;  // killed before the very first
     REQUIRE(loaded->notes.empty());
-    const int64_t step = must(loaded->content.facts.integer("step"));
+    const int64_t step = must(loaded->content.metadata.integer("step"));
     REQUIRE(step >= before);
     REQUIRE(same(loaded->content, checkpoint_of(step, 50000)));
     before = step;
@@ -154,7 +154,7 @@ TEST_CASE("a reader beside a writer that removes what it reads always gets one")
   }
   for (int i = 0; i < 200; ++i) {
     const LoadedCheckpoint loaded = newest(dir.path());
-    REQUIRE(same(loaded.content, checkpoint_of(must(loaded.content.facts.integer("step")), 1000)));
+    REQUIRE(same(loaded.content, checkpoint_of(must(loaded.content.metadata.integer("step")), 1000)));
   }
   REQUIRE(kill(child, SIGKILL) == 0);
   int status = 0;

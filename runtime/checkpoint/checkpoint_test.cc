@@ -38,13 +38,13 @@ TEST_CASE("what is saved comes back, bit by bit") {
   CHECK(loaded.notes.empty());
   CHECK(same(loaded.content, checkpoint_of(8)));
   CHECK(same(must(load_checkpoint(dir.path(), 1)).content, checkpoint_of(7)));
-  const CheckpointFacts& facts = loaded.content.facts;
-  CHECK(facts.integer("step").value() == 8);
-  CHECK(facts.number("rate").value() == 0.1 * 8);
-  CHECK(facts.unsigned_integer("seed").value() == 0xffffffffffffffff);
-  CHECK(facts.text("a name with\nodd bytes %20").value() == "and a \x01 value, ö");
-  CHECK_THAT(problem(facts.integer("rate")), Contains("'rate' is '0.8', not an integer"));
-  CHECK_THAT(problem(facts.integer("epoch")), Contains("does not hold 'epoch'"));
+  const CheckpointMetadata& metadata = loaded.content.metadata;
+  CHECK(metadata.integer("step").value() == 8);
+  CHECK(metadata.number("rate").value() == 0.1 * 8);
+  CHECK(metadata.unsigned_integer("seed").value() == 0xffffffffffffffff);
+  CHECK(metadata.text("a name with\nodd bytes %20").value() == "and a \x01 value, ö");
+  CHECK_THAT(problem(metadata.integer("rate")), Contains("'rate' is '0.8', not an integer"));
+  CHECK_THAT(problem(metadata.integer("epoch")), Contains("does not hold 'epoch'"));
 }
 
 TEST_CASE("the newest generations are kept, and numbers never come twice") {

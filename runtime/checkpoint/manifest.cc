@@ -105,9 +105,9 @@ Status parse_content(Reader& reader, Manifest& out, Words& words) {
   words = reader.next();
   for (; words.size() == 3 && words[0] == "fact"; words = reader.next()) {
     std::string name, value;
-    if (!unescape(words[1], name) || !unescape(words[2], value) || out.facts.has(name))
+    if (!unescape(words[1], name) || !unescape(words[2], value) || out.metadata.has(name))
       return error("line {} is no fact", reader.line());
-    out.facts.set(name, std::string_view(value));
+    out.metadata.set(name, std::string_view(value));
   }
   std::set<std::string> names;
   for (; !words.empty() && words[0] == "tensor"; words = reader.next()) {
@@ -124,7 +124,7 @@ Status parse_content(Reader& reader, Manifest& out, Words& words) {
 
 std::string write_manifest(const Manifest& manifest) {
   std::string text = fmt::format("{}{}\nmodel {}\n", kTitle, kVersion, escaped(manifest.model));
-  for (const auto& [name, value] : manifest.facts.values()) text += fmt::format("fact {} {}\n", escaped(name), escaped(value));
+  for (const auto& [name, value] : manifest.metadata.values()) text += fmt::format("fact {} {}\n", escaped(name), escaped(value));
   for (const ManifestTensor& t : manifest.tensors)
     text += fmt::format("tensor {} {} {} {} {} {:016x}\n", escaped(t.name), name_of(t.type), to_string(t.dims), t.offset, t.bytes,
                         t.hash);

@@ -14,7 +14,7 @@
 
 #include "engine/base/dtype.h"
 #include "engine/base/shape.h"
-#include "runtime/checkpoint/facts.h"
+#include "runtime/checkpoint/metadata.h"
 
 namespace svengine {
 
@@ -27,7 +27,7 @@ struct ManifestTensor {
 
 struct Manifest {
   std::string model;
-  CheckpointFacts facts;
+  CheckpointMetadata metadata;
   std::vector<ManifestTensor> tensors;
   uint64_t data_bytes = 0;
 };

@@ -102,7 +102,7 @@ Result<Checkpoint> read_generation(const std::string& directory, int64_t generat
   // Before any memory is taken for what the manifest claims.
   if (file.size() != manifest.data_bytes)
     return error("'{}' has {} bytes, its manifest says {}", path, file.size(), manifest.data_bytes);
-  Checkpoint out{manifest.model, std::move(manifest.facts), {}};
+  Checkpoint out{manifest.model, std::move(manifest.metadata), {}};
   for (const ManifestTensor& t : manifest.tensors) {
     Result<Tensor> tensor = read_tensor(file, t);
     if (!tensor.ok()) return std::move(tensor).error().in(fmt::format("'{}'", path));

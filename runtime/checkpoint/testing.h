@@ -24,11 +24,11 @@ class RunDirectory {
 
 /// Everything in it follows from `step`.
 inline Checkpoint checkpoint_of(int64_t step, int64_t elements = 5) {
-  Checkpoint out{.model = "tiny net, 3 tensors", .facts = {}, .tensors = {}};
-  out.facts.set("step", step);
-  out.facts.set("rate", 0.1 * static_cast<double>(step));
-  out.facts.set("seed", uint64_t{0xffffffffffffffff});
-  out.facts.set("a name with\nodd bytes %20", "and a \x01 value, ö");
+  Checkpoint out{.model = "tiny net, 3 tensors", .metadata = {}, .tensors = {}};
+  out.metadata.set("step", step);
+  out.metadata.set("rate", 0.1 * static_cast<double>(step));
+  out.metadata.set("seed", uint64_t{0xffffffffffffffff});
+  out.metadata.set("a name with\nodd bytes %20", "and a \x01 value, ö");
   Tensor weight = Tensor::allocate(DType::f32, {elements}).value();
   for (int64_t i = 0; i < elements; ++i) weight.data<float>()[static_cast<size_t>(i)] = static_cast<float>(step * 1000 + i);
   out.tensors = {{"conv 1/weight", weight}, {"steps", Tensor::scalar<int64_t>(step)}, {"none", Tensor::of<uint8_t>({0, 3}, {})}};
@@ -36,7 +36,7 @@ inline Checkpoint checkpoint_of(int64_t step, int64_t elements = 5) {
 }
 
 inline bool same(const Checkpoint& a, const Checkpoint& b) {
-  if (a.model != b.model || a.facts != b.facts || a.tensors.size() != b.tensors.size()) return false;
+  if (a.model != b.model || a.metadata != b.metadata || a.tensors.size() != b.tensors.size()) return false;
   for (size_t i = 0; i < a.tensors.size(); ++i) {
     const Tensor &x = a.tensors[i].tensor, &y = b.tensors[i].tensor;
     if (a.tensors[i].name != b.tensors[i].name || x.type() != y.type() || x.dims() != y.dims()) return false;

@@ -24,14 +24,14 @@ Status check(const Checkpoint& checkpoint) {
     if (size_of(t.tensor.type()) == 0)
       return error("tensor '{}' of a checkpoint has type {}, which has no storage", t.name, name_of(t.tensor.type()));
   }
-  for (const auto& [name, value] : checkpoint.facts.values())
+  for (const auto& [name, value] : checkpoint.metadata.values())
     if (name.empty()) return error("a fact of a checkpoint needs a name");
   return {};
 }
 
 Result<Manifest> write_data(FileSystem& system, const std::string& path, const Checkpoint& checkpoint) {
   SV_ASSIGN(DurableFile file, DurableFile::create(system, path));
-  Manifest manifest{checkpoint.model, checkpoint.facts, {}, 0};
+  Manifest manifest{checkpoint.model, checkpoint.metadata, {}, 0};
   for (const CheckpointTensor& t : checkpoint.tensors) {
     Hash64 hash;
     std::span<const std::byte> rest{t.tensor.raw(), t.tensor.byte_size()};

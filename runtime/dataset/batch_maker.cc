@@ -111,13 +111,13 @@ Result<std::unique_ptr<OpenBatch>> BatchMaker::open(LoaderPosition at) {
 }
 
 Status BatchMaker::read(const OpenBatch& batch, size_t row, int64_t sample) const {
-  std::vector<std::byte*> places;
+  std::vector<std::byte*> buffers;
   for (size_t f = 0; f < fields_.size(); ++f)
-    places.push_back(const_cast<std::byte*>(batch.tensors[f].raw()) + row * fields_[f].bytes());
-  if (!transform_) return set_->read(sample, places);
+    buffers.push_back(const_cast<std::byte*>(batch.tensors[f].raw()) + row * fields_[f].bytes());
+  if (!transform_) return set_->read(sample, buffers);
   std::vector<std::byte> pixels(set_->fields()[image_].bytes());
-  std::byte* const image = std::exchange(places[image_], pixels.data());
-  SV_TRY(set_->read(sample, places));
+  std::byte* const image = std::exchange(buffers[image_], pixels.data());
+  SV_TRY(set_->read(sample, buffers));
   const RandomStream random = RandomStream(options_.order.seed)
                                   .at("augment")
                                   .at(static_cast<uint64_t>(batch.position.epoch))

@@ -15,10 +15,10 @@ namespace svengine::testing {
 inline Result<std::vector<std::vector<std::byte>>> try_read(const DataSet& set, int64_t index) {
   constexpr size_t kGuard = 64;
   std::vector<std::vector<std::byte>> out;
-  std::vector<std::byte*> places;
+  std::vector<std::byte*> buffers;
   for (const Field& f : set.fields()) out.emplace_back(f.bytes() + 2 * kGuard, std::byte{0xa5});
-  for (auto& bytes : out) places.push_back(bytes.data() + kGuard);
-  SV_TRY(set.read(index, places));
+  for (auto& bytes : out) buffers.push_back(bytes.data() + kGuard);
+  SV_TRY(set.read(index, buffers));
   for (auto& bytes : out) {
     for (size_t i = 0; i < kGuard; ++i) REQUIRE((bytes[i] == std::byte{0xa5} && bytes[bytes.size() - 1 - i] == std::byte{0xa5}));
     bytes = {bytes.begin() + kGuard, bytes.end() - kGuard};

@@ -7,8 +7,8 @@
 namespace svengine {
 namespace {
 
-float for_channel(const std::vector<float>& values, size_t channel, float otherwise) {
-  return values.empty() ? otherwise : values[values.size() == 1 ? 0 : channel];
+float for_channel(const std::vector<float>& values, size_t channel, float default_value) {
+  return values.empty() ? default_value : values[values.size() == 1 ? 0 : channel];
 }
 
 Status check_numbers(const ImageTransformOptions& o, int64_t channels) {

@@ -19,7 +19,7 @@ Result<Initializer> initializer_for(const Node& node, size_t slot, int64_t rank)
   if ((op == "Gemm" && slot < 2) || op == "MatMul") {
     if (rank < 2) return Initializer::constant(0);
     Initializer how = Initializer::xavier_uniform();
-    const bool transposed = op == "Gemm" && node.attributes.integer("transB") != 0;
+    const bool transposed = op == "Gemm" && node.attributes.get_int("transB") != 0;
     how.layout = transposed ? WeightLayout::output_first : WeightLayout::input_first;
     return how;
   }

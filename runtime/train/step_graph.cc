@@ -5,7 +5,7 @@
 
 #include "engine/graph/autodiff.h"
 #include "engine/ops/registry.h"
-#include "runtime/train/forms.h"
+#include "runtime/train/modes.h"
 
 namespace svengine {
 namespace {
@@ -69,13 +69,13 @@ std::vector<std::string> trained_names(const Graph& graph, const StepGraphOption
   return out;
 }
 
-struct Made {
+struct BuiltStep {
   StepGraph step;
   std::vector<std::string> unreached;  // constants without influence on the loss
 };
 
-/// Appends the new weights and then the new states to `outputs`, and what the states are to made.step.kept.
-Status add_updates(Made& made, Builder& b, const StepGraphOptions& options, Value* rate, Value* step,
+/// Appends the new weights and then the new states to `outputs`, and what the states are to built.step.state.
+Status add_updates(BuiltStep& built, Builder& b, const StepGraphOptions& options, Value* rate, Value* step,
                    const std::vector<Value*>& weights, std::vector<Value*> gradients,
                    const std::vector<RunningStatistic>& statistics, std::vector<Value*>& outputs) {
   if (options.clip_norm > 0) clip(b, gradients, options.clip_norm);
@@ -85,7 +85,7 @@ Status add_updates(Made& made, Builder& b, const StepGraphOptions& options, Valu
     std::vector<Value*> inputs;
     for (const char* kind : kinds) {
       inputs.push_back(b.graph().add_input(fmt::format("optimizer/{}/{}", kind, weights[i]->name()), weights[i]->type));
-      made.step.kept.push_back({inputs.back()->name(), inputs.back()->type});
+      built.step.state.push_back({inputs.back()->name(), inputs.back()->type});
     }
     const std::vector<Value*> updated = add_optimizer_step(b, options.optimizer, rate, step, weights[i], gradients[i], inputs);
     SV_TRY(b.status());
@@ -98,35 +98,35 @@ Status add_updates(Made& made, Builder& b, const StepGraphOptions& options, Valu
 }
 
 /// The new sums, appended to `outputs`: a plain step of rate -1 adds the gradient, in place and never fused with what makes it.
-Status add_sums(Made& made, Builder& b, Value* step, const std::vector<Value*>& weights, const std::vector<Value*>& gradients,
+Status add_sums(BuiltStep& built, Builder& b, Value* step, const std::vector<Value*>& weights, const std::vector<Value*>& gradients,
                 std::vector<Value*>& outputs) {
   Value* rate = b.constant(Tensor::scalar(-1.0f), "minus_one");
   for (size_t i = 0; i < weights.size(); ++i) {
     Value* sum = b.graph().add_input("accumulated/" + weights[i]->name(), weights[i]->type);
-    made.step.kept.push_back({sum->name(), sum->type});
+    built.step.state.push_back({sum->name(), sum->type});
     const Node* node = b.node(kInternalDomain, "Sgd", {rate, step, sum, gradients[i]}, 1, {}, "accumulate." + weights[i]->name());
     SV_TRY(b.status());
     outputs.push_back(node->output());
   }
-  made.step.sums = weights.size();
+  built.step.sums = weights.size();
   return {};
 }
 
 /// The graph that ends a group of batches.
-Status make_update(Made& made, const StepGraphOptions& options) {
-  Builder b(made.step.update, all_ops());
+Status make_update(BuiltStep& built, const StepGraphOptions& options) {
+  Builder b(built.step.update, all_ops());
   Value* rate = b.input("rate", DType::f32, Shape::of({}));
   Value* step = b.input("step", DType::i64, Shape::of({}));
   Value* share = b.input("share", DType::f32, Shape::of({}));
   std::vector<Value*> weights, gradients, outputs;
-  const std::vector<Kept> kept = made.step.kept;
-  for (size_t i = 0; i < made.step.weights; ++i) weights.push_back(b.graph().add_input(kept[i].name, kept[i].type));
-  for (size_t i = made.step.weights + made.step.statistics; i < kept.size(); ++i) {
-    Value* sum = b.graph().add_input(kept[i].name, kept[i].type);
-    gradients.push_back(b.add("Mul", {sum, share}, {}, kept[i].name + ".mean"));
+  const std::vector<StateTensor> state = built.step.state;
+  for (size_t i = 0; i < built.step.weights; ++i) weights.push_back(b.graph().add_input(state[i].name, state[i].type));
+  for (size_t i = built.step.weights + built.step.statistics; i < state.size(); ++i) {
+    Value* sum = b.graph().add_input(state[i].name, state[i].type);
+    gradients.push_back(b.add("Mul", {sum, share}, {}, state[i].name + ".mean"));
   }
   SV_TRY(b.status());
-  SV_TRY(add_updates(made, b, options, rate, step, weights, std::move(gradients), {}, outputs));
+  SV_TRY(add_updates(built, b, options, rate, step, weights, std::move(gradients), {}, outputs));
   for (Value* v : outputs) b.output(v);
   return {};
 }
@@ -147,12 +147,12 @@ Status simplify(Graph& graph, const std::vector<RunningStatistic>& statistics, c
   return prepare_for_gradients(graph, context);
 }
 
-Result<Made> make(const Graph& network, const StepGraphOptions& options, const std::vector<std::string>& names,
+Result<BuiltStep> make(const Graph& network, const StepGraphOptions& options, const std::vector<std::string>& names,
                   const PassContext& context) {
-  Made made;
-  made.step.graph = network.clone();
-  Graph& graph = made.step.graph;
-  made.step.data_inputs = graph.inputs().size();
+  BuiltStep built;
+  built.step.graph = network.clone();
+  Graph& graph = built.step.graph;
+  built.step.data_inputs = graph.inputs().size();
   SV_ASSIGN(const Value* prediction, prediction_of(graph, options.loss));
   SV_ASSIGN(Type type, target_type(*prediction, options.loss));
   Value* target = graph.add_input("target", std::move(type));
@@ -164,31 +164,31 @@ Result<Made> make(const Graph& network, const StepGraphOptions& options, const s
   SV_ASSIGN(const std::vector<Tensor> values, constants_to_inputs(graph, inputs));
   SV_TRY(simplify(graph, statistics, context));
   SV_ASSIGN(const LossNodes loss, add_loss_nodes(graph, options.loss, target));
-  const size_t first = made.step.data_inputs + 3;
+  const size_t first = built.step.data_inputs + 3;
   std::vector<Value*> weights(graph.inputs().begin() + static_cast<int64_t>(first),
                               graph.inputs().begin() + static_cast<int64_t>(first + names.size()));
   for (size_t i = first; i < graph.inputs().size(); ++i)
-    made.step.kept.push_back({graph.inputs()[i]->name(), graph.inputs()[i]->type});
-  made.step.weights = names.size();
-  made.step.statistics = statistics.size();
+    built.step.state.push_back({graph.inputs()[i]->name(), graph.inputs()[i]->type});
+  built.step.weights = names.size();
+  built.step.statistics = statistics.size();
 
   const GradientSeed seed{loss.loss, nullptr};
   SV_ASSIGN(const std::vector<Value*> gradients, add_gradients(graph, all_ops(), std::span(&seed, 1), weights));
   for (size_t i = 0; i < gradients.size(); ++i)
-    if (!gradients[i]) made.unreached.push_back(names[i]);
-  if (!made.unreached.empty()) return made;
+    if (!gradients[i]) built.unreached.push_back(names[i]);
+  if (!built.unreached.empty()) return built;
 
   std::vector<Value*> outputs{loss.loss, loss.right};
   Builder b(graph, all_ops());
   if (options.accumulate > 1) {
     for (const RunningStatistic& s : statistics) outputs.push_back(s.updated);
-    SV_TRY(add_sums(made, b, step, weights, gradients, outputs));
-    SV_TRY(make_update(made, options));
+    SV_TRY(add_sums(built, b, step, weights, gradients, outputs));
+    SV_TRY(make_update(built, options));
   } else {
-    SV_TRY(add_updates(made, b, options, rate, step, weights, gradients, statistics, outputs));
+    SV_TRY(add_updates(built, b, options, rate, step, weights, gradients, statistics, outputs));
   }
   set_outputs(graph, outputs);
-  return made;
+  return built;
 }
 
 Status check_class_weights(const Value& prediction, int64_t axis, const std::vector<float>& weights) {
@@ -242,26 +242,26 @@ Result<Type> target_type(const Value& prediction, const LossChoice& loss) {
 
 Result<StepGraph> make_training_step(const Graph& network, const StepGraphOptions& options, const PassContext& context) {
   std::vector<std::string> names = trained_names(network, options);
-  SV_ASSIGN(Made made, make(network, options, names, context));
-  if (!made.unreached.empty()) {
+  SV_ASSIGN(BuiltStep built, make(network, options, names, context));
+  if (!built.unreached.empty()) {
     std::erase_if(names, [&](const std::string& n) {
-      return std::find(made.unreached.begin(), made.unreached.end(), n) != made.unreached.end();
+      return std::find(built.unreached.begin(), built.unreached.end(), n) != built.unreached.end();
     });
-    SV_ASSIGN(made, make(network, options, names, context));
+    SV_ASSIGN(built, make(network, options, names, context));
   }
   if (names.empty())
     return error(
         "there is nothing to train: no float32 constant of rank 1 or more that the loss depends on and that is not frozen");
-  return std::move(made.step);
+  return std::move(built.step);
 }
 
-Result<EvaluationGraph> make_evaluation(const Graph& network, const LossChoice& loss, const std::vector<std::string>& kept) {
+Result<EvaluationGraph> make_evaluation(const Graph& network, const LossChoice& loss, const std::vector<std::string>& state) {
   EvaluationGraph out{network.clone(), network.inputs().size()};
   SV_ASSIGN(const Value* prediction, prediction_of(out.graph, loss));
   SV_ASSIGN(Type type, target_type(*prediction, loss));
   Value* target = out.graph.add_input("target", std::move(type));
   SV_ASSIGN(const LossNodes nodes, add_loss_nodes(out.graph, loss, target));
-  SV_ASSIGN(const std::vector<Tensor> values, constants_to_inputs(out.graph, kept));
+  SV_ASSIGN(const std::vector<Tensor> values, constants_to_inputs(out.graph, state));
   out.graph.add_output(nodes.loss);
   out.graph.add_output(nodes.right);
   return out;

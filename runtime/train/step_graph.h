@@ -1,4 +1,4 @@
-// The graph of one training step, and of one evaluation, made of an imported network.
+// The graph of one training step, and of one evaluation, built of an imported network.
 //
 //   inputs    data.. target rate step | weights.. statistics.. states..
 //                                     |    kept from step to step
@@ -50,7 +50,7 @@ struct StepGraphOptions {
 };
 
 /// One tensor that goes from step to step.
-struct Kept {
+struct StateTensor {
   std::string name;
   Type type;
 };
@@ -60,20 +60,20 @@ struct StepGraph {
   size_t data_inputs = 0;  // the network's own come first
   Graph update;  // where gradients are accumulated
   size_t weights = 0, statistics = 0, sums = 0;
-  std::vector<Kept> kept;  // weights, statistics, sums, states
+  std::vector<StateTensor> state;  // weights, statistics, sums, states
 };
 
-/// `network` is in the inference form (forms.h). Constants that the loss does not depend on are not trained. `context` is for
+/// `network` is in the inference mode (modes.h). Constants that the loss does not depend on are not trained. `context` is for
 /// what simplifies the network before it is differentiated.
 Result<StepGraph> make_training_step(const Graph& network, const StepGraphOptions& options, const PassContext& context);
 
 struct EvaluationGraph {
-  Graph graph;  // inputs: data.. target, then `kept`; outputs: the network's own, loss, right
+  Graph graph;  // inputs: data.. target, then `state`; outputs: the network's own, loss, right
   size_t data_inputs = 0;
 };
 
-/// The loss of the inference form, the named constants being inputs.
-Result<EvaluationGraph> make_evaluation(const Graph& network, const LossChoice& loss, const std::vector<std::string>& kept);
+/// The loss of the inference mode, the named constants being inputs.
+Result<EvaluationGraph> make_evaluation(const Graph& network, const LossChoice& loss, const std::vector<std::string>& state);
 
 /// The prediction that the loss is of; errors name the outputs there are.
 Result<Value*> prediction_of(const Graph& network, const LossChoice& loss);

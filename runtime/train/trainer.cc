@@ -8,7 +8,7 @@
 #include "engine/graph/autodiff.h"
 #include "engine/graph/passes/pass.h"
 #include "runtime/train/anomaly.h"
-#include "runtime/train/forms.h"
+#include "runtime/train/modes.h"
 #include "runtime/train/initial_weights.h"
 
 namespace svengine {
@@ -60,8 +60,8 @@ Status Trainer::take_values() {
   const std::map<std::string, Value*> constants = constants_of(network_);
   const RandomStream stream = RandomStream(options_.step.seed).at("initial weights");
   const size_t begun = graph_.weights + graph_.statistics;
-  for (size_t i = 0; i < graph_.kept.size(); ++i) {
-    const Kept& k = graph_.kept[i];
+  for (size_t i = 0; i < graph_.state.size(); ++i) {
+    const StateTensor& k = graph_.state[i];
     if (i >= begun) {
       SV_ASSIGN(Tensor state, Tensor::allocate(k.type.dtype, *k.type.shape.concrete()));
       std::memset(state.raw(), 0, state.byte_size());
@@ -106,7 +106,7 @@ Status Trainer::make_sessions() {
   }
   if (!options_.detect_anomaly) graph_.graph = Graph(), graph_.update = Graph();
   std::vector<std::string> names;
-  for (size_t i = 0; i < graph_.weights + graph_.statistics; ++i) names.push_back(graph_.kept[i].name);
+  for (size_t i = 0; i < graph_.weights + graph_.statistics; ++i) names.push_back(graph_.state[i].name);
   SV_ASSIGN(EvaluationGraph evaluation, make_evaluation(network_, options_.step.loss, names));
   SV_ASSIGN(evaluation_, Session::create(std::move(evaluation.graph), options_.session));
   return {};
@@ -157,27 +157,27 @@ StepResult Trainer::result_of(const Tensor& loss, const Tensor& right, const Ten
 }
 
 std::vector<Tensor> Trainer::inputs_with(const std::vector<Tensor>& data, const Tensor& target, double rate,
-                                         const std::vector<Tensor>& kept) const {
+                                         const std::vector<Tensor>& state) const {
   std::vector<Tensor> out = data;
   out.push_back(target);
   out.push_back(Tensor::scalar(static_cast<float>(rate)));
   out.push_back(Tensor::scalar(at_.batches));
-  const std::vector<Tensor> part = batch_part(kept);
+  const std::vector<Tensor> part = batch_part(state);
   out.insert(out.end(), part.begin(), part.end());
   return out;
 }
 
-std::vector<Tensor> Trainer::batch_part(const std::vector<Tensor>& kept) const {
-  const size_t count = accumulates() ? graph_.weights + graph_.statistics + graph_.sums : kept.size();
-  return {kept.begin(), kept.begin() + static_cast<int64_t>(count)};
+std::vector<Tensor> Trainer::batch_part(const std::vector<Tensor>& state) const {
+  const size_t count = accumulates() ? graph_.weights + graph_.statistics + graph_.sums : state.size();
+  return {state.begin(), state.begin() + static_cast<int64_t>(count)};
 }
 
-std::vector<Tensor> Trainer::update_inputs(double rate, const std::vector<Tensor>& kept) const {
-  const auto weights_end = kept.begin() + static_cast<int64_t>(graph_.weights);
+std::vector<Tensor> Trainer::update_inputs(double rate, const std::vector<Tensor>& state) const {
+  const auto weights_end = state.begin() + static_cast<int64_t>(graph_.weights);
   std::vector<Tensor> out{Tensor::scalar(static_cast<float>(rate)), Tensor::scalar(at_.steps),
                           Tensor::scalar(static_cast<float>(1 / static_cast<double>(at_.pending)))};
-  out.insert(out.end(), kept.begin(), weights_end);
-  out.insert(out.end(), weights_end + static_cast<int64_t>(graph_.statistics), kept.end());
+  out.insert(out.end(), state.begin(), weights_end);
+  out.insert(out.end(), weights_end + static_cast<int64_t>(graph_.statistics), state.end());
   return out;
 }
 
@@ -247,7 +247,7 @@ Result<StepResult> Trainer::evaluate(const std::vector<Tensor>& data, const Tens
 Result<Graph> Trainer::network() const {
   Graph out = network_.clone();
   std::vector<std::string> names;
-  for (size_t i = 0; i < graph_.weights + graph_.statistics; ++i) names.push_back(graph_.kept[i].name);
+  for (size_t i = 0; i < graph_.weights + graph_.statistics; ++i) names.push_back(graph_.state[i].name);
   const size_t first = out.inputs().size();
   SV_ASSIGN(const std::vector<Tensor> old, constants_to_inputs(out, names));
   const std::vector<Value*> inputs(out.inputs().begin() + static_cast<int64_t>(first), out.inputs().end());
@@ -260,7 +260,7 @@ Result<Graph> Trainer::network() const {
 
 std::vector<CheckpointTensor> Trainer::state() const {
   std::vector<CheckpointTensor> out;
-  for (size_t i = 0; i < kept_.size(); ++i) out.push_back({graph_.kept[i].name, kept_[i]});
+  for (size_t i = 0; i < kept_.size(); ++i) out.push_back({graph_.state[i].name, kept_[i]});
   return out;
 }
 
@@ -279,7 +279,7 @@ std::shared_ptr<const Plan> Trainer::largest_plan() const {
 
 Trainer::Memory Trainer::planned() const {
   Memory out;
-  for (const Tensor& t : kept_) out.kept += static_cast<int64_t>(t.byte_size());
+  for (const Tensor& t : kept_) out.state += static_cast<int64_t>(t.byte_size());
   if (const std::shared_ptr<const Plan> plan = largest_plan()) out.values = plan->arena_bytes;
   return out;
 }
@@ -299,14 +299,14 @@ Status Trainer::restore(const std::vector<CheckpointTensor>& state, const Traine
   std::map<std::string, const Tensor*> found;
   for (const CheckpointTensor& t : state) found[t.name] = &t.tensor;
   for (size_t i = 0; i < kept_.size(); ++i) {
-    const std::string& name = graph_.kept[i].name;
+    const std::string& name = graph_.state[i].name;
     const auto it = found.find(name);
     if (it == found.end()) return error("the state has no '{}'", name);
     if (it->second->type() != kept_[i].type() || it->second->dims() != kept_[i].dims())
       return error("'{}' is {}[{}] in the state, {}[{}] here", name, name_of(it->second->type()), to_string(it->second->dims()),
                    name_of(kept_[i].type()), to_string(kept_[i].dims()));
   }
-  for (size_t i = 0; i < kept_.size(); ++i) std::memcpy(kept_[i].raw(), found[graph_.kept[i].name]->raw(), kept_[i].byte_size());
+  for (size_t i = 0; i < kept_.size(); ++i) std::memcpy(kept_[i].raw(), found[graph_.state[i].name]->raw(), kept_[i].byte_size());
   at_ = at;
   return {};
 }

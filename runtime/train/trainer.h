@@ -1,6 +1,6 @@
 // Trains a network: an inference graph in, the same graph with other weights out.
 //
-//     network ──> inference form ──> training step (step_graph.h)  ──> Session      step()
+//     network ──> inference mode ──> training step (step_graph.h)  ──> Session      step()
 //                        └────────> evaluation                     ──> Session      evaluate()
 //
 // Weights, running statistics and optimiser states live in one set of buffers of the trainer's own, which are inputs of the step
@@ -75,10 +75,10 @@ class Trainer {
   /// Ends a group of batches early, as at an epoch's end: a step with the mean gradient of those there are; none if there are none.
   Status end_group(double rate);
 
-  /// The loss of the inference form with the present weights; changes nothing.
+  /// The loss of the inference mode with the present weights; changes nothing.
   Result<StepResult> evaluate(const std::vector<Tensor>& data, const Tensor& target);
 
-  /// The network in inference form with the present weights, under the names they had.
+  /// The network in inference mode with the present weights, under the names they had.
   Result<Graph> network() const;
 
   /// How many steps were done.
@@ -96,7 +96,7 @@ class Trainer {
   Session& session() { return *training_; }
 
   struct Memory {
-    int64_t kept = 0;    // bytes of weights, running statistics and states
+    int64_t state = 0;    // bytes of weights, running statistics and states
     int64_t values = 0;  // of all that a step computes on the way, at its peak
   };
   /// What the largest step so far has planned; 0 before the first.
@@ -111,17 +111,17 @@ class Trainer {
   Status check_target(const std::vector<Tensor>& data, const Tensor& target) const;
   StepResult result_of(const Tensor& loss, const Tensor& right, const Tensor& target) const;
   std::vector<Tensor> inputs_with(const std::vector<Tensor>& data, const Tensor& target, double rate,
-                                  const std::vector<Tensor>& kept) const;
+                                  const std::vector<Tensor>& state) const;
   std::shared_ptr<const Plan> largest_plan() const;
-  std::vector<Tensor> update_inputs(double rate, const std::vector<Tensor>& kept) const;
+  std::vector<Tensor> update_inputs(double rate, const std::vector<Tensor>& state) const;
   Status update(double rate);
   bool accumulates() const { return options_.step.accumulate > 1; }
   /// kept_ as the step's graph takes it: without states where it only adds up gradients.
-  std::vector<Tensor> batch_part(const std::vector<Tensor>& kept) const;
+  std::vector<Tensor> batch_part(const std::vector<Tensor>& state) const;
   Status keep_copies();
   Status look_for_anomaly(const std::vector<Tensor>& data, const Tensor& target, double rate, double loss) const;
 
-  Graph network_;  // inference form, as imported
+  Graph network_;  // inference mode, as imported
   TrainerOptions options_;
   StepGraph graph_;  // its graphs only where anomalies are looked for
   std::unique_ptr<Session> training_, evaluation_, updating_;

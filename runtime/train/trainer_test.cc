@@ -265,7 +265,7 @@ TEST_CASE("values that are computed again are the same bits, for any number of t
   }
   CHECK(trainers[2]->planned().values < trainers[0]->planned().values);
   CHECK(must(trainers[2]->planned_with(Recompute::none)).values == trainers[0]->planned().values);
-  CHECK(trainers[2]->planned().kept == trainers[0]->planned().kept);
+  CHECK(trainers[2]->planned().state == trainers[0]->planned().state);
 }
 
 TEST_CASE("steps write where the weights lie, and gradients die one by one") {

@@ -56,7 +56,7 @@ Call packed_convolution(const ConvShape& s, const float* input, float* output, M
 }
 
 /// A phase's pixels to their places.
-Call spread(const ops::CopyView& view, const float* from, float* to, Memory memory) {
+Call scatter_phase(const ops::CopyView& view, const float* from, float* to, Memory memory) {
   CopyArgs args;
   args.src = from + view.in_offset, args.dst = to + view.out_offset;
   args.rank = static_cast<int32_t>(view.dims.size());
@@ -83,7 +83,7 @@ Call conv_data(const ConvShape& s) {
     const ConvShape shape = ops::phase_shape(g, phase);
     float* out = ops::is_whole(g) ? dx : memory.random(blocked(s.in_channels) * pixels(shape.out));
     calls.push_back(packed_convolution(shape, dy, out, memory));
-    if (!ops::is_whole(g)) calls.push_back(spread(ops::phase_spread(g, phase, best().lanes), out, dx, memory));
+    if (!ops::is_whole(g)) calls.push_back(scatter_phase(ops::phase_scatter(g, phase, best().lanes), out, dx, memory));
   }
   return [calls = std::move(calls), memory] {
     for (const Call& call : calls) call();

@@ -24,7 +24,7 @@ Arrays each(const Array& x, const F& f) {
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 Arrays gelu(const Node& node, const Arrays& in) {
-  if (node.attributes.text("approximate", "none") == "tanh")
+  if (node.attributes.get_string("approximate", "none") == "tanh")
     return each(in[0], [](double x) { return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); });
   return each(in[0], [](double x) { return x / 2 * (1 + std::erf(x / std::sqrt(2))); });
 }
@@ -38,23 +38,23 @@ Arrays softplus(const Node&, const Arrays& in) {
 }
 
 Arrays leaky_relu(const Node& node, const Arrays& in) {
-  const double alpha = node.attributes.real("alpha", 0.01f);
+  const double alpha = node.attributes.get_float("alpha", 0.01f);
   return each(in[0], [=](double x) { return x < 0 ? alpha * x : x; });
 }
 
 Arrays elu(const Node& node, const Arrays& in) {
-  const double alpha = node.attributes.real("alpha", 1.0f);
+  const double alpha = node.attributes.get_float("alpha", 1.0f);
   return each(in[0], [=](double x) { return x > 0 ? x : alpha * std::expm1(x); });
 }
 
 Arrays selu(const Node& node, const Arrays& in) {
-  const double alpha = node.attributes.real("alpha", 1.67326319217681884765625f),
-               gamma = node.attributes.real("gamma", 1.05070102214813232421875f);
+  const double alpha = node.attributes.get_float("alpha", 1.67326319217681884765625f),
+               gamma = node.attributes.get_float("gamma", 1.05070102214813232421875f);
   return each(in[0], [=](double x) { return gamma * (x > 0 ? x : alpha * std::expm1(x)); });
 }
 
 Arrays celu(const Node& node, const Arrays& in) {
-  const double alpha = node.attributes.real("alpha", 1.0f);
+  const double alpha = node.attributes.get_float("alpha", 1.0f);
   return each(in[0], [=](double x) { return x > 0 ? x : alpha * std::expm1(x / alpha); });
 }
 
@@ -63,7 +63,7 @@ Arrays softsign(const Node&, const Arrays& in) {
 }
 
 Arrays thresholded_relu(const Node& node, const Arrays& in) {
-  const double alpha = node.attributes.real("alpha", 1.0f);
+  const double alpha = node.attributes.get_float("alpha", 1.0f);
   return each(in[0], [=](double x) { return x > alpha ? x : 0; });
 }
 
@@ -73,7 +73,7 @@ Arrays mish(const Node&, const Arrays& in) {
 
 Arrays instance_norm(const Node& node, const Arrays& in) {
   const int64_t channels = in[0].dims[1], n = element_count(std::span(in[0].dims).subspan(2));
-  const double epsilon = node.attributes.real("epsilon", 1e-5f);
+  const double epsilon = node.attributes.get_float("epsilon", 1e-5f);
   Array y = in[0];
   for (int64_t plane = 0; plane < in[0].dims[0] * channels; ++plane) {
     double* v = y.v.data() + plane * n;
@@ -87,7 +87,7 @@ Arrays instance_norm(const Node& node, const Arrays& in) {
 }
 
 Arrays hard_sigmoid(const Node& node, const Arrays& in) {
-  const double alpha = node.attributes.real("alpha", 0.2f), beta = node.attributes.real("beta", 0.5f);
+  const double alpha = node.attributes.get_float("alpha", 0.2f), beta = node.attributes.get_float("beta", 0.5f);
   return each(in[0], [=](double x) { return std::clamp(alpha * x + beta, 0.0, 1.0); });
 }
 
@@ -102,7 +102,7 @@ Arrays dropout(const Node& node, const Arrays& in) {
   const bool training = in.size() > 2 && !in[2].v.empty() && in[2].v[0] != 0;
   if (!training) return {in[0]};
   const double ratio = in[1].v.empty() ? 0.5 : in[1].v[0];
-  std::mt19937 twister(static_cast<uint32_t>(node.attributes.integer("seed", 0)));
+  std::mt19937 twister(static_cast<uint32_t>(node.attributes.get_int("seed", 0)));
   return each(in[0], [&](double x) {
     const uint32_t high = twister() >> 5, low = twister() >> 6;
     return (high * 67108864.0 + low) / 9007199254740992.0 >= ratio ? x / (1 - ratio) : 0;
@@ -126,9 +126,9 @@ Array softmax_lines(const Array& x, int64_t outer, int64_t n, int64_t inner, boo
 Arrays softmax(const Node& node, const Arrays& in, bool log) {
   const Dims& dims = in[0].dims;
   const auto rank = static_cast<int64_t>(dims.size());
-  int64_t axis = node.attributes.integer("axis", -1), outer = 1, n = 1, inner = 1;
+  int64_t axis = node.attributes.get_int("axis", -1), outer = 1, n = 1, inner = 1;
   if (axis < 0) axis += rank;
-  const bool coerced = node.attributes.integer("coerced") != 0;
+  const bool coerced = node.attributes.get_int("coerced") != 0;
   for (int64_t i = 0; i < rank; ++i) (i < axis ? outer : i == axis || coerced ? n : inner) *= dims[static_cast<size_t>(i)];
   return {softmax_lines(in[0], outer, n, inner, log)};
 }
@@ -176,23 +176,23 @@ Array transposed(const Array& a) {
 Arrays gemm(const Node& node, const Arrays& in) {
   const Attributes& attributes = node.attributes;
   Array y =
-      matmul(attributes.integer("transA") ? transposed(in[0]) : in[0], attributes.integer("transB") ? transposed(in[1]) : in[1]);
-  for (double& v : y.v) v *= attributes.real("alpha", 1.0f);
+      matmul(attributes.get_int("transA") ? transposed(in[0]) : in[0], attributes.get_int("transB") ? transposed(in[1]) : in[1]);
+  for (double& v : y.v) v *= attributes.get_float("alpha", 1.0f);
   if (in.size() < 3 || in[2].v.empty()) return {y};
   const auto strides = ops::broadcast_strides(in[2].dims, y.dims);
   for (int64_t i = 0; i < y.dims[0]; ++i)
     for (int64_t j = 0; j < y.dims[1]; ++j)
       y.v[static_cast<size_t>(i * y.dims[1] + j)] +=
-          attributes.real("beta", 1.0f) * in[2].v[static_cast<size_t>(i * strides[0] + j * strides[1])];
+          attributes.get_float("beta", 1.0f) * in[2].v[static_cast<size_t>(i * strides[0] + j * strides[1])];
   return {y};
 }
 
 Arrays layer_norm(const Node& node, const Arrays& in) {
   const Dims& dims = in[0].dims;
-  int64_t axis = node.attributes.integer("axis", -1);
+  int64_t axis = node.attributes.get_int("axis", -1);
   if (axis < 0) axis += static_cast<int64_t>(dims.size());
   const size_t n = static_cast<size_t>(element_count(std::span(dims).subspan(static_cast<size_t>(axis))));
-  const double epsilon = node.attributes.real("epsilon", 1e-5f);
+  const double epsilon = node.attributes.get_float("epsilon", 1e-5f);
   Array y = in[0];
   for (size_t row = 0; row < y.v.size(); row += n) {
     double mean = 0, variance = 0;
@@ -208,7 +208,7 @@ Arrays layer_norm(const Node& node, const Arrays& in) {
 
 Arrays batch_norm(const Node& node, const Arrays& in) {
   const int64_t batch = in[0].dims[0], channels = in[0].dims[1], spatial = element_count(std::span(in[0].dims).subspan(2));
-  const double epsilon = node.attributes.real("epsilon", 1e-5f), count = static_cast<double>(batch * spatial);
+  const double epsilon = node.attributes.get_float("epsilon", 1e-5f), count = static_cast<double>(batch * spatial);
   Array y = in[0];
   for (int64_t c = 0; c < channels; ++c) {
     const auto for_all = [&](const auto& f) {
@@ -217,7 +217,7 @@ Arrays batch_norm(const Node& node, const Arrays& in) {
     };
     const auto channel = static_cast<size_t>(c);
     double mean = in[3].v[channel], variance = in[4].v[channel];
-    if (node.attributes.integer("training_mode")) {
+    if (node.attributes.get_int("training_mode")) {
       mean = variance = 0;
       for_all([&](double& v) { mean += v / count; });
       for_all([&](double& v) { variance += (v - mean) * (v - mean) / count; });
@@ -240,14 +240,14 @@ Arrays batch_norm_relu(const Node& node, const Arrays& in) {
 Arrays nll(const Node& node, const Arrays& in) {
   const Array &x = in[0], &labels = in[1];
   const int64_t classes = x.dims[1], inner = element_count(std::span(x.dims).subspan(2));
-  const double smoothing = node.attributes.real("label_smoothing");
-  const std::string reduction = node.attributes.text("reduction", "mean");
+  const double smoothing = node.attributes.get_float("label_smoothing");
+  const std::string reduction = node.attributes.get_string("reduction", "mean");
   Array losses{labels.dims, {}};
   double sum = 0, weights = 0;
   for (size_t i = 0; i < labels.v.size(); ++i) {
     const auto label = static_cast<int64_t>(labels.v[i]), batch = static_cast<int64_t>(i) / inner;
     double loss = 0;
-    const bool ignored = node.attributes.has("ignore_index") && node.attributes.integer("ignore_index") == label;
+    const bool ignored = node.attributes.has("ignore_index") && node.attributes.get_int("ignore_index") == label;
     for (int64_t c = 0; c < classes && !ignored; ++c) {
       const double w = in.size() > 2 ? in[2].v[static_cast<size_t>(c)] : 1;
       const double target = w * ((c == label ? 1 - smoothing : 0) + smoothing / static_cast<double>(classes));

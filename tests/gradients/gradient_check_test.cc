@@ -42,7 +42,7 @@ bool is_statistic(const OpDef& op, size_t input) {
 
 /// What a rule refuses by name, which is checked instead.
 bool is_refused(const OpDef& op, const Attributes& attributes) {
-  return op.name == std::string_view("GatherND") && attributes.integer("batch_dims") != 0;
+  return op.name == std::string_view("GatherND") && attributes.get_int("batch_dims") != 0;
 }
 
 /// A sample with its values: which inputs are wanted, and the random numbers r of each output.
@@ -226,7 +226,7 @@ bool check(const OpDef& op, const Sample& sample) {
     CHECK(!differentiate(c).gradients.ok());
     return true;
   }
-  const bool half = c.attributes.integer("to") == static_cast<int64_t>(DType::f16);
+  const bool half = c.attributes.get_int("to") == static_cast<int64_t>(DType::f16);
   Differences d(c);
   std::vector<Wanted> wanted(c.values.size());
   for (size_t i = 0; i < c.values.size(); ++i)

@@ -61,7 +61,7 @@ std::vector<Array> pool(const Node& node, const Array& x, const F& f) {
 std::vector<Array> conv(const Node& node, const std::vector<Array>& in) {
   const Array &x = in[0], &weights = in[1];
   const Window3 w = window_of(node, x.dims, Dims(weights.dims.begin() + 2, weights.dims.end()));
-  const int64_t groups = node.attributes.integer("group", 1), outs = weights.dims[0], ins = weights.dims[1];
+  const int64_t groups = node.attributes.get_int("group", 1), outs = weights.dims[0], ins = weights.dims[1];
   Array y{output_dims(node), {}};
   for (int64_t n = 0; n < x.dims[0]; ++n)
     for (int64_t m = 0; m < outs; ++m)
@@ -80,16 +80,16 @@ std::vector<Array> conv(const Node& node, const std::vector<Array>& in) {
 std::vector<Array> conv_transpose(const Node& node, const std::vector<Array>& in) {
   const Array &x = in[0], &weights = in[1];
   const size_t rank = x.dims.size() - 2;
-  const auto three = [&](const char* name, int64_t otherwise, const Dims& dims) {
-    Dims values = dims.empty() ? node.attributes.integers(name, Dims(rank, otherwise)) : dims;
+  const auto three = [&](const char* name, int64_t default_value, const Dims& dims) {
+    Dims values = dims.empty() ? node.attributes.get_ints(name, Dims(rank, default_value)) : dims;
     values.resize(rank);  // of pads the first half
-    return to_three(values, otherwise);
+    return to_three(values, default_value);
   };
   const Dims y_dims = output_dims(node);
   const Three xs = three("", 1, Dims(x.dims.begin() + 2, x.dims.end())), ys = three("", 1, Dims(y_dims.begin() + 2, y_dims.end())),
               ks = three("", 1, Dims(weights.dims.begin() + 2, weights.dims.end()));
   const Three stride = three("strides", 1, {}), dilation = three("dilations", 1, {}), begin = three("pads", 0, {});
-  const int64_t groups = node.attributes.integer("group", 1), ins = x.dims[1], group_outs = weights.dims[1];
+  const int64_t groups = node.attributes.get_int("group", 1), ins = x.dims[1], group_outs = weights.dims[1];
   Array y{y_dims, std::vector<double>(static_cast<size_t>(element_count(y_dims)))};
   for (int64_t n = 0; n < x.dims[0]; ++n)
     for (int64_t i = 0; i < ins; ++i)
@@ -123,7 +123,7 @@ std::vector<Array> max_pool(const Node& node, const std::vector<Array>& in) {
 }
 
 std::vector<Array> average_pool(const Node& node, const std::vector<Array>& in) {
-  const bool count_padding = node.attributes.integer("count_include_pad") != 0;
+  const bool count_padding = node.attributes.get_int("count_include_pad") != 0;
   return pool(node, in[0], [=](const Window3& w, int64_t o, const double* image) {
     double sum = 0, count = 0;
     for_taps(w, o, [&](int64_t, int64_t at, bool padded) {

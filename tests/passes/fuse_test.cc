@@ -39,15 +39,15 @@ TEST_CASE("zeros around an image become padding of the convolution or average th
   const std::initializer_list<int64_t> widths = {0, 0, 1, 2, 0, 0, 2, 1};
   const Graph pooled = check_pass([&](Builder& b) { b.output(average(b, pad(b, image(b), widths)), "y"); }, "pad", kPixels);
   CHECK(ops_of(pooled) == "AveragePool");
-  CHECK(node_of(pooled, "AveragePool").attributes.integers("pads") == std::vector<int64_t>{1, 2, 2, 1});
-  CHECK(node_of(pooled, "AveragePool").attributes.integer("count_include_pad") == 1);
+  CHECK(node_of(pooled, "AveragePool").attributes.get_ints("pads") == std::vector<int64_t>{1, 2, 2, 1});
+  CHECK(node_of(pooled, "AveragePool").attributes.get_int("count_include_pad") == 1);
   const Graph of_axes = check_pass(
       [&](Builder& b) {
         b.output(average(b, b.add("Pad", {image(b), b.integers({1, 2, 3, 4}), nullptr, b.integers({-1, 2})})), "y");
       },
       "pad", kPixels);
   CHECK(ops_of(of_axes) == "AveragePool");
-  CHECK(node_of(of_axes, "AveragePool").attributes.integers("pads") == std::vector<int64_t>{2, 1, 4, 3});
+  CHECK(node_of(of_axes, "AveragePool").attributes.get_ints("pads") == std::vector<int64_t>{2, 1, 4, 3});
   const Graph both = check_pass(
       [&](Builder& b) {
         Value* padded = pad(b, image(b), widths);
@@ -56,7 +56,7 @@ TEST_CASE("zeros around an image become padding of the convolution or average th
       },
       "pad", kPixels);
   CHECK(ops_of(both) == "Conv Conv");
-  CHECK(node_of(both, "Conv").attributes.integers("pads") == std::vector<int64_t>{2, 3, 3, 2});
+  CHECK(node_of(both, "Conv").attributes.get_ints("pads") == std::vector<int64_t>{2, 3, 3, 2});
 }
 
 TEST_CASE("padding stays where the window would not mean the same") {
@@ -127,7 +127,7 @@ TEST_CASE("batch normalisation without a convolution becomes a scale and a shift
   const auto pre = [](Builder& b) { b.output(b.add("Relu", {norm(b, image(b))}), "y"); };
   const Graph after = check_pass(pre, "norm", kPixels);
   CHECK(ops_of(after) == "ChannelAffine");
-  CHECK(node_of(after, "ChannelAffine").attributes.text("activation") == "relu");
+  CHECK(node_of(after, "ChannelAffine").attributes.get_string("activation") == "relu");
   const auto training = [](Builder& b) {
     b.output(norm(b, image(b)), "y");
     b.graph().nodes().back()->attributes.set("training_mode", int64_t{1});
@@ -164,8 +164,8 @@ TEST_CASE("a convolution takes its residual and its activation, also a residual 
     CHECK(ops_of(after) == "Sigmoid FusedConv");
     const Node& fused = node_of(after, "FusedConv");
     CHECK(fused.input(3) == node_of(after, "Sigmoid").output());
-    CHECK(fused.attributes.text("activation") == "leaky_relu");
-    CHECK(fused.attributes.real("activation_alpha") == 0.3f);
+    CHECK(fused.attributes.get_string("activation") == "leaky_relu");
+    CHECK(fused.attributes.get_float("activation_alpha") == 0.3f);
     CHECK(fused.output()->name() == "y");
   }
 }
@@ -181,7 +181,7 @@ TEST_CASE("of two convolutions that are added, the later takes the other") {
   CHECK(fused.name() == "conv3");
   CHECK_FALSE(fused.input(2));
   CHECK(fused.input(3) == node_of(after, "Conv").output());
-  CHECK(fused.attributes.text("activation") == "relu");
+  CHECK(fused.attributes.get_string("activation") == "relu");
 }
 
 TEST_CASE("every convolution of a chain takes its activation") {
@@ -228,9 +228,9 @@ TEST_CASE("Gemm with a bias becomes a product with an epilogue") {
   const Graph after = check_pass(describe, "mat_mul", {random_tensor({5, 12}, 1)});
   CHECK(ops_of(after) == "FusedMatMul");
   const Node& fused = node_of(after, "FusedMatMul");
-  CHECK(fused.attributes.integer("transpose_b") == 1);
-  CHECK(fused.attributes.real("alpha") == 0.5f);
-  CHECK(fused.attributes.text("activation") == "relu");
+  CHECK(fused.attributes.get_int("transpose_b") == 1);
+  CHECK(fused.attributes.get_float("alpha") == 0.5f);
+  CHECK(fused.attributes.get_string("activation") == "relu");
   CHECK(fused.input(2)->constant().dims() == Dims{20});
 }
 
@@ -256,7 +256,7 @@ TEST_CASE("MatMul takes bias and Gelu, or bias and a residual made later") {
   };
   Graph after = check_pass(gelu, "mat_mul", x);
   CHECK(ops_of(after) == "FusedMatMul");
-  CHECK(node_of(after, "FusedMatMul").attributes.text("activation") == "gelu");
+  CHECK(node_of(after, "FusedMatMul").attributes.get_string("activation") == "gelu");
   const auto residual = [](Builder& b) {
     Value* v = b.input("x", DType::f32, {2, 5, 12});
     Value* y = b.add("Add", {b.add("MatMul", {v, weights(b, {12, 12})}), weights(b, {12}, 4)});
@@ -303,7 +303,7 @@ TEST_CASE("products read transposed operands instead of transposing them") {
       },
       "mat_mul", data);
   const Node& product = node_of(after, "FusedMatMul");
-  CHECK((product.attributes.integer("transpose_a") == 1 && product.attributes.integer("transpose_b") == 0));
+  CHECK((product.attributes.get_int("transpose_a") == 1 && product.attributes.get_int("transpose_b") == 0));
   CHECK(product.input(0)->is_input());
 }
 
@@ -316,7 +316,7 @@ TEST_CASE("a transposed product of matrices is the product of the transposed one
       },
       "mat_mul", data);
   const Node& product = node_of(after, "FusedMatMul");
-  CHECK((product.attributes.integer("transpose_a") == 1 && product.attributes.integer("transpose_b") == 0));
+  CHECK((product.attributes.get_int("transpose_a") == 1 && product.attributes.get_int("transpose_b") == 0));
   CHECK(to_string(product.output()->type) == "float32[9x5]");
 }
 
@@ -360,7 +360,7 @@ TEST_CASE("the product of a weights' gradient gives the bias's, too") {
   for (const bool left : {false, true}) {
     const Graph after = check_pass(bias_gradient(left), "bias_grad", data);
     CHECK(ops_of(after) == "Flatten Flatten FusedMatMul");
-    CHECK(node_of(after, "FusedMatMul").attributes.integer("sum_of") == (left ? 1 : 2));
+    CHECK(node_of(after, "FusedMatMul").attributes.get_int("sum_of") == (left ? 1 : 2));
   }
   // Somebody reads the sums before the product is there.
   CHECK(ops_of(check_pass(bias_gradient(false, false), "bias_grad", data)) == "SumTo Neg Flatten Flatten FusedMatMul");

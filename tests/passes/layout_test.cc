@@ -1,4 +1,4 @@
-// The layout pass: reorders only at the borders of blocked stretches. What blocked graphs compute is seen through sessions.
+// The layout pass: reorders only at the borders of blocked regions. What blocked graphs compute is seen through sessions.
 #include <algorithm>
 
 #include "tests/passes/pass_testing.h"
@@ -58,7 +58,7 @@ TEST_CASE("a plain value that two convolutions read is reordered once") {
   CHECK(ops_of(after) == "Reorder Conv Conv Add Reorder");
 }
 
-TEST_CASE("an output in the middle of a blocked stretch is plain and keeps its name") {
+TEST_CASE("an output in the middle of a blocked region is plain and keeps its name") {
   const auto describe = [](Builder& b) {
     Value* middle = b.add("Relu", {conv(b, b.input("x", DType::f32, {2, 3, 8, 8}), 3, 20, 2)});
     b.output(middle, "middle");
@@ -109,7 +109,7 @@ TEST_CASE("padding lanes do not reach results") {
   check_layout(bare, kFeatures);
 }
 
-TEST_CASE("comparisons leave the blocked stretch") {
+TEST_CASE("comparisons leave the blocked region") {
   const auto describe = [](Builder& b) {
     Value* y = conv(b, b.input("x", DType::f32, {2, 3, 8, 8}), 3, 20, 2);
     Value* mask = b.add("Greater", {y, scalar(b, 0.5f)});

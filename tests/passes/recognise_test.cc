@@ -28,7 +28,7 @@ TEST_CASE("layer normalisation is recognised") {
       CHECK(ops_of(after) == "LayerNormalization");
       const Node& norm = node_of(after, "LayerNormalization");
       CHECK(norm.inputs().size() == (bias ? 3 : 2));
-      CHECK(norm.attributes.real("epsilon") == 1e-3f);
+      CHECK(norm.attributes.get_float("epsilon") == 1e-3f);
     }
 }
 
@@ -156,15 +156,15 @@ TEST_CASE("BERT's attention is recognised, with its mask and its transpositions"
     CHECK(ops_of(after) == "Sub Mul Attention");
     const Node& node = node_of(after, "Attention");
     CHECK(node.inputs().size() == 4);
-    CHECK(node.attributes.real("scale") == Approx(1 / std::sqrt(8.0)));
-    for (const char* layout : {"q_layout", "k_layout", "v_layout", "out_layout"}) CHECK(node.attributes.text(layout) == "bshd");
+    CHECK(node.attributes.get_float("scale") == Approx(1 / std::sqrt(8.0)));
+    for (const char* layout : {"q_layout", "k_layout", "v_layout", "out_layout"}) CHECK(node.attributes.get_string(layout) == "bshd");
   }
 }
 
 TEST_CASE("scales on q and k move to the scores") {
   const Graph after = check_pass(attention({.scale_on_q = true}), "attention", qkv(false));
   CHECK(ops_of(after) == "Attention");
-  CHECK(node_of(after, "Attention").attributes.real("scale") == Approx(0.35));
+  CHECK(node_of(after, "Attention").attributes.get_float("scale") == Approx(0.35));
 }
 
 TEST_CASE("attention is not recognised when its scores are seen outside") {
@@ -179,8 +179,8 @@ TEST_CASE("q, k and v may be graph inputs, k transposed already") {
   };
   const Graph after = check_pass(describe, "attention", {random_tensor({2, 3, 5, 8}, 1), random_tensor({2, 3, 8, 7}, 2), random_tensor({2, 3, 7, 8}, 3)});
   CHECK(ops_of(after) == "Attention");
-  CHECK(node_of(after, "Attention").attributes.text("k_layout") == "bhds");
-  CHECK(node_of(after, "Attention").attributes.text("out_layout") == "bhsd");
+  CHECK(node_of(after, "Attention").attributes.get_string("k_layout") == "bhds");
+  CHECK(node_of(after, "Attention").attributes.get_string("out_layout") == "bhsd");
 }
 
 TEST_CASE("attention whose keys broadcast over heads stays as it is") {
@@ -200,7 +200,7 @@ TEST_CASE("scalars of a higher rank, which add dimensions, are not folded into a
     b.output(b.add("MatMul", {b.add("Softmax", {b.add("MatMul", {q, k})}), v}), "y");
   };
   const Graph after = check_pass(on_q, "attention", {random_tensor({2, 5, 8}, 1), random_tensor({1, 2, 8, 7}, 2), random_tensor({1, 2, 7, 8}, 3)});
-  CHECK(node_of(after, "Attention").attributes.real("scale") == 1.0f);
+  CHECK(node_of(after, "Attention").attributes.get_float("scale") == 1.0f);
   for (int rank : {4, 5}) {
     const auto on_scores = [rank](Builder& b) {
       Value *q = b.input("q", DType::f32, {1, 2, 5, 8}), *k = b.input("k", DType::f32, {1, 2, 8, 7}), *v = b.input("v", DType::f32, {1, 2, 7, 8});

@@ -158,7 +158,7 @@ TEST_CASE("a training norm is computed again from the batch's mean and variance"
   CHECK(ops_of(graph) == "AveragePool BatchNormalization Relu AveragePool AveragePool BatchNormalization Relu Mul Mul");
   const Node& late = node_of(graph, "Mul");
   const Node& norm = *late.input(1)->producer()->input(0)->producer();
-  CHECK(norm.attributes.integer("training_mode") == 0);
+  CHECK(norm.attributes.get_int("training_mode") == 0);
   CHECK(norm.outputs().size() == 1);
   CHECK(norm.input(3)->name() == "bm");
   CHECK(norm.input(4)->name() == "bv");

@@ -61,11 +61,11 @@ Checkpoint state_of(const Trainer& trainer, const Loader& data) {
   Checkpoint out;
   out.tensors = trainer.state();
   out.model = "the network of this test";
-  out.facts.set("steps", trainer.position().steps);
-  out.facts.set("batches", trainer.position().batches);
-  out.facts.set("pending", trainer.position().pending);
-  out.facts.set("epoch", data.position().epoch);
-  out.facts.set("batch", data.position().batch);
+  out.metadata.set("steps", trainer.position().steps);
+  out.metadata.set("batches", trainer.position().batches);
+  out.metadata.set("pending", trainer.position().pending);
+  out.metadata.set("epoch", data.position().epoch);
+  out.metadata.set("batch", data.position().batch);
   return out;
 }
 
@@ -79,7 +79,7 @@ void train(const std::string& directory) {
   const Schedule schedule = must(Schedule::parse("cosine:steps=100000,warmup_steps=20"));
   const auto writer = must(CheckpointWriter::open(directory, {.keep = 2}));
   if (const auto loaded = must(load_newest_checkpoint(directory, state_of(*trainer, *data).model))) {
-    const auto fact = [&](const char* name) { return must(loaded->content.facts.integer(name)); };
+    const auto fact = [&](const char* name) { return must(loaded->content.metadata.integer(name)); };
     must(trainer->restore(loaded->content.tensors, {fact("steps"), fact("batches"), fact("pending")}));
     must(data->seek({fact("epoch"), fact("batch")}));
   }
@@ -118,7 +118,7 @@ bool was_killed(pid_t child) {
 std::vector<CheckpointTensor> end_of(const std::string& directory) {
   auto loaded = must(load_newest_checkpoint(directory, "the network of this test"));
   REQUIRE(loaded);
-  REQUIRE(must(loaded->content.facts.integer("batches")) == kBatches);
+  REQUIRE(must(loaded->content.metadata.integer("batches")) == kBatches);
   return loaded->content.tensors;
 }
 

@@ -70,11 +70,11 @@ Checkpoint state_of(const Run& run) {
   Checkpoint out;
   out.tensors.push_back({"weight", run.weight});
   out.model = model_identity("stand-in", out.tensors);
-  out.facts.set("step", run.step);
-  out.facts.set("epoch", run.loader->position().epoch);
-  out.facts.set("batch", run.loader->position().batch);
-  out.facts.set("data", run.loader->describe());
-  out.facts.set("schedule", run.schedule.text());
+  out.metadata.set("step", run.step);
+  out.metadata.set("epoch", run.loader->position().epoch);
+  out.metadata.set("batch", run.loader->position().batch);
+  out.metadata.set("data", run.loader->describe());
+  out.metadata.set("schedule", run.schedule.text());
   return out;
 }
 
@@ -82,11 +82,11 @@ Run resumed(const std::string& directory) {
   Run run = fresh();
   std::optional<LoadedCheckpoint> loaded = must(load_newest_checkpoint(directory, state_of(run).model));
   if (!loaded) return run;
-  const CheckpointFacts& facts = loaded->content.facts;
-  REQUIRE(must(facts.text("data")) == run.loader->describe());
-  REQUIRE(must(facts.text("schedule")) == run.schedule.text());
-  run.step = must(facts.integer("step"));
-  REQUIRE(run.loader->seek({must(facts.integer("epoch")), must(facts.integer("batch"))}).ok());
+  const CheckpointMetadata& metadata = loaded->content.metadata;
+  REQUIRE(must(metadata.text("data")) == run.loader->describe());
+  REQUIRE(must(metadata.text("schedule")) == run.schedule.text());
+  run.step = must(metadata.integer("step"));
+  REQUIRE(run.loader->seek({must(metadata.integer("epoch")), must(metadata.integer("batch"))}).ok());
   run.weight = loaded->content.tensors.at(0).tensor;
   return run;
 }

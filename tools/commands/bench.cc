@@ -117,13 +117,13 @@ Json to_json(const Options& options, const Session& session, const Report& r) {
       {"p99_ms", t.p99},
       {"max_ms", t.max},
       {"throughput_per_s", r.throughput},
-      {"planned_bytes", {{"kept", r.planned.kept}, {"values", r.planned.values}}},
+      {"planned_bytes", {{"kept", r.planned.state}, {"values", r.planned.values}}},
       {"peak_rss_mib", peak_rss_mib()},
   };
   const CacheReport cache = session.cache_report();
   if (!cache.file.empty())
-    out["cache"] = {{"file", cache.file},           {"found", cache.forms.found},         {"found_bytes", cache.forms.found_bytes},
-                    {"packed", cache.forms.packed}, {"model_read", cache.model_read}, {"written", cache.written}};
+    out["cache"] = {{"file", cache.file},           {"found", cache.layouts.found},         {"found_bytes", cache.layouts.found_bytes},
+                    {"packed", cache.layouts.packed}, {"model_read", cache.model_read}, {"written", cache.written}};
   if (!options.profile) return out;
   const auto runs = static_cast<int64_t>(r.times.size());
   out["profile"] = {{"nodes", profile_json(profile_by_node(r.profile, runs))},
@@ -141,8 +141,8 @@ std::string to_text(const Options& options, const Session& session, const Report
       {"runs on", fmt::format("{}, {} threads, {}", session.kernels().name, session.team().threads(), session.page_report())});
   const CacheReport cache = session.cache_report();
   if (!cache.file.empty())
-    head.row({"cache", fmt::format("{} packed forms ({}) found, {} packed{}{}", cache.forms.found,
-                                   bytes_text(static_cast<double>(cache.forms.found_bytes)), cache.forms.packed,
+    head.row({"cache", fmt::format("{} packed layouts ({}) found, {} packed{}{}", cache.layouts.found,
+                                   bytes_text(static_cast<double>(cache.layouts.found_bytes)), cache.layouts.packed,
                                    cache.written ? " and written" : "", cache.model_read ? ", model file read to know it" : "")});
   if (!r.memory.empty()) head.row({"planned memory", r.memory});
   times.row({"load", ms(r.load_ms)});
@@ -221,7 +221,7 @@ Result<int> run(const Options& options) {
   SV_TRY(measure(options, run_once, report));
   report.inputs = describe_inputs(network.session->inputs(), inputs.tensors);
   for (const auto& plan : network.session->plans())
-    report.planned = {std::max(report.planned.kept, plan->constant_bytes), std::max(report.planned.values, plan->arena_bytes)};
+    report.planned = {std::max(report.planned.state, plan->constant_bytes), std::max(report.planned.values, plan->arena_bytes)};
   finish(options, *network.session, report);
   print_report(options, *network.session, report, !inputs.random.empty());
   return kSuccess;

@@ -153,7 +153,7 @@ Json to_json(const Options& o, const Trainer& trainer, Session& session, const T
           {"steps", trainer.steps()},
           {"epochs", std::move(epochs)},
           {"seconds", outcome.seconds},
-          {"planned_bytes", {{"kept", trainer.planned().kept}, {"values", trainer.planned().values}}},
+          {"planned_bytes", {{"kept", trainer.planned().state}, {"values", trainer.planned().values}}},
           {"peak_rss_mib", peak_rss_mib()},
           {"stopped", outcome.stopped ? Json(*outcome.stopped) : Json()},
           {"output", outcome.stopped ? Json() : Json(o.output)}};
@@ -185,7 +185,7 @@ Result<int> run(Options options) {
 
   RunOptions& r = options.run;
   r.accumulate = options.training.step.accumulate;
-  r.settings = options.training.facts();
+  r.settings = options.training.metadata();
   r.settings.emplace_back("--data", data.training().describe());
   r.settings.emplace_back("--lr", fmt::format("{}", r.rate));
   r.settings.emplace_back("--schedule", r.schedule.text());
@@ -337,8 +337,8 @@ Action add_train(CLI::App& program) {
   command.footer(
       "SIGTERM, SIGUSR1 and SIGINT save and end (exit code 0 with --checkpoint, else 1). Constants of rank 1 or more are "
       "trained, but for\n"
-      "--freeze; running statistics of batch norms are updated. Losses are means over a stretch of data; held-out data are run "
-      "in inference form.\n"
+      "--freeze; running statistics of batch norms are updated. Losses are means over a range of data; held-out data are run "
+      "in inference mode.\n"
       "Example:\n  svengine train resnet.onnx --data /usr/share/datasets/fashion-mnist --validate test --batch 128 --epochs 10 "
       "\\\n"
       "    --optimizer sgd:momentum=0.9,weight_decay=5e-4 --lr 0.1 --schedule cosine:epochs=10,warmup=1 --augment crop=2,flip "

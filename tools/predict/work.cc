@@ -43,22 +43,22 @@ double cycles_of(std::string_view function, const MachineModel& m) {
 }
 
 double epilogue_cycles(const Node& node, const MachineModel& m) {
-  return cycles_of(node.attributes.text("activation", ""), m) * elements(node.output());
+  return cycles_of(node.attributes.get_string("activation", ""), m) * elements(node.output());
 }
 
 /// Winograd's kernel: the cycles and bytes that its own plan counts. The share is of the direct sum's operations, so it may
 /// be above 1.
 void winograd_convolution(const kernels::ConvShape& shape, const MachineModel& m, Work& work) {
-  const kernels::winograd::Cut cut = kernels::winograd::cut(m.tiles, shape);
-  const kernels::winograd::Cycles cycles = count_cycles(m.tiles, cut, shape);
-  const kernels::winograd::Bytes bytes = count_bytes(m.tiles, cut, shape);
+  const kernels::winograd::Tiling tiling = kernels::winograd::make_tiling(m.tiles, shape);
+  const kernels::winograd::Cycles cycles = count_cycles(m.tiles, tiling, shape);
+  const kernels::winograd::Bytes bytes = count_bytes(m.tiles, tiling, shape);
   work.winograd = true;
   work.share = work.flops / (m.flops_per_cycle * (cycles.products + cycles.transforms) / m.winograd);
-  work.pieces = static_cast<double>(cut.stored ? cut.tiles : cut.groups * cut.out_blocks);
+  work.pieces = static_cast<double>(tiling.stored ? tiling.tiles : tiling.groups * tiling.out_blocks);
   work.packed = bytes.packed;
   work.workspace = bytes.workspace;
   work.moved = bytes.moved;
-  work.steps = cut.stored ? 1 : 2;
+  work.steps = tiling.stored ? 1 : 2;
 }
 
 void direct_convolution(const kernels::ConvShape& shape, const MachineModel& m, Work& work) {

@@ -274,7 +274,7 @@ IndexBounds find_index_bounds(const Graph& graph) {
       indices = indices->producer()->input(0);
     const Shape& table = node->input(0)->type.shape;
     if (!indices->is_input() || table.rank() < 1) continue;
-    int64_t axis = node->attributes.integer("axis");
+    int64_t axis = node->attributes.get_int("axis");
     if (axis < 0) axis += table.rank();
     if (axis < 0 || axis >= table.rank() || !table[static_cast<size_t>(axis)].is_static()) continue;
     const int64_t rows = table[static_cast<size_t>(axis)].value();

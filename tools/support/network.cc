@@ -40,8 +40,8 @@ Result<Network> load_network(const std::string& path, const RuntimeOptions& runt
 
 void print_cache_problem(Network& network) {
   const std::string problem = network.session->cache_report().problem;
-  if (problem == network.told) return;
-  network.told = problem;
+  if (problem == network.last_warning) return;
+  network.last_warning = problem;
   print_hint(problem);
 }
 

@@ -28,7 +28,7 @@ struct Network {
   std::unique_ptr<Session> session;
   double load_ms = 0;      // file to graph
   double optimise_ms = 0;  // passes at load; make_ready() adds planning
-  std::string told;        // what print_cache_problem() has said
+  std::string last_warning;        // what print_cache_problem() has said
 };
 
 /// `given`: names for which there are inputs. Those that a file has an initializer for become inputs instead of constants.

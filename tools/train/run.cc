@@ -56,22 +56,22 @@ Status TrainingRun::resume() {
   SV_ASSIGN(std::optional<LoadedCheckpoint> loaded, load_newest_checkpoint(options_.checkpoint, identity_of(*trainer_)));
   if (!loaded) return {};
   for (const std::string& note : loaded->notes) events_.note(note);
-  const CheckpointFacts& facts = loaded->content.facts;
+  const CheckpointMetadata& metadata = loaded->content.metadata;
   for (const auto& [name, value] : options_.settings) {
-    SV_ASSIGN(const std::string then, facts.text(name));
+    SV_ASSIGN(const std::string then, metadata.text(name));
     if (then != value)
       return error("{}: the run to resume has {} {}, this one {}; resuming continues bitwise, so they must agree",
                    printable(options_.checkpoint), name, then, value);
   }
   TrainerPosition at;
-  SV_ASSIGN(at.steps, facts.integer(kStep));
-  SV_ASSIGN(at.batches, facts.integer(kBatches));
-  SV_ASSIGN(at.pending, facts.integer(kPending));
-  SV_ASSIGN(const int64_t epoch, facts.integer(kEpoch));
-  SV_ASSIGN(const int64_t batch, facts.integer(kBatch));
-  SV_ASSIGN(sums_.loss, facts.number(kLoss));
-  SV_ASSIGN(sums_.right, facts.integer(kRight));
-  SV_ASSIGN(sums_.counted, facts.integer(kCounted));
+  SV_ASSIGN(at.steps, metadata.integer(kStep));
+  SV_ASSIGN(at.batches, metadata.integer(kBatches));
+  SV_ASSIGN(at.pending, metadata.integer(kPending));
+  SV_ASSIGN(const int64_t epoch, metadata.integer(kEpoch));
+  SV_ASSIGN(const int64_t batch, metadata.integer(kBatch));
+  SV_ASSIGN(sums_.loss, metadata.number(kLoss));
+  SV_ASSIGN(sums_.right, metadata.integer(kRight));
+  SV_ASSIGN(sums_.counted, metadata.integer(kCounted));
   SV_TRY(trainer_->restore(loaded->content.tensors, at));
   SV_TRY(data_->training().seek({epoch, batch}));
   resumed_at_ = at.steps, saved_at_ = at.batches;
@@ -86,16 +86,16 @@ Status TrainingRun::save() {
   Checkpoint out;
   out.model = identity_of(*trainer_);
   out.tensors = trainer_->state();
-  for (const auto& [name, value] : options_.settings) out.facts.set(name, value);
+  for (const auto& [name, value] : options_.settings) out.metadata.set(name, value);
   const LoaderPosition at = data_->training().position();
-  out.facts.set(kStep, trainer_->steps());
-  out.facts.set(kBatches, trainer_->position().batches);
-  out.facts.set(kPending, trainer_->position().pending);
-  out.facts.set(kEpoch, at.epoch);
-  out.facts.set(kBatch, at.batch);
-  out.facts.set(kLoss, sums_.loss);
-  out.facts.set(kRight, sums_.right);
-  out.facts.set(kCounted, sums_.counted);
+  out.metadata.set(kStep, trainer_->steps());
+  out.metadata.set(kBatches, trainer_->position().batches);
+  out.metadata.set(kPending, trainer_->position().pending);
+  out.metadata.set(kEpoch, at.epoch);
+  out.metadata.set(kBatch, at.batch);
+  out.metadata.set(kLoss, sums_.loss);
+  out.metadata.set(kRight, sums_.right);
+  out.metadata.set(kCounted, sums_.counted);
   SV_ASSIGN(const SavedCheckpoint saved, writer_->save(out));
   for (const std::string& note : saved.notes) events_.note(note);
   saved_at_ = trainer_->position().batches;

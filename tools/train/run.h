@@ -26,7 +26,7 @@ struct RunOptions {
   std::vector<std::pair<std::string, std::string>> settings;  // of which a checkpoint must have the same: option and value
 };
 
-/// Sums over a stretch of data.
+/// Sums over a range of data.
 struct Sums {
   double loss = 0;  // times what was counted
   int64_t right = 0, counted = 0;

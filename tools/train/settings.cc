@@ -56,14 +56,14 @@ TrainerOptions TrainingSettings::trainer(const SessionOptions& session) const {
 Result<std::string> TrainingSettings::planned_memory(const Trainer& trainer) const {
   const auto mib = [](int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
   const Trainer::Memory m = trainer.planned();
-  std::string out = fmt::format("{:.1f} MiB: {:.1f} of weights and states, {:.1f} of a step's values", mib(m.kept + m.values),
-                                mib(m.kept), mib(m.values));
+  std::string out = fmt::format("{:.1f} MiB: {:.1f} of weights and states, {:.1f} of a step's values", mib(m.state + m.values),
+                                mib(m.state), mib(m.values));
   if (recompute == "none") return out;
   SV_ASSIGN(const Trainer::Memory without, trainer.planned_with(Recompute::none));
   return out + fmt::format(" ({:.1f} without recomputation)", mib(without.values));
 }
 
-std::vector<std::pair<std::string, std::string>> TrainingSettings::facts() const {
+std::vector<std::pair<std::string, std::string>> TrainingSettings::metadata() const {
   std::string frozen;
   for (const std::string& p : freeze) frozen += (frozen.empty() ? "" : " ") + p;
   return {{"--loss", fmt::format("{} of '{}', smoothing {}, beta {}, ignoring {}, class axis {}", loss, step.loss.output,
@@ -100,7 +100,7 @@ void add_step_options(CLI::App& command, TrainingSettings& s, const char* group)
       ->group(group);
   command
       .add_flag("--recompute{segments}", s.recompute,
-                "For less memory compute whole stretches of the network again in the backward pass; =cheap (default): only what is "
+                "For less memory compute whole segments of the network again in the backward pass; =cheap (default): only what is "
                 "quickly done; =none")
       ->check(CLI::IsMember({"none", "cheap", "segments"}))
       ->group(group);

@@ -26,7 +26,7 @@ struct TrainingSettings {
   /// "812.3 MiB: 195.1 of weights and states, 617.2 of a step's values (..)": of the largest step so far.
   Result<std::string> planned_memory(const Trainer& trainer) const;
   /// What a run that resumes another must have alike: option and value.
-  std::vector<std::pair<std::string, std::string>> facts() const;
+  std::vector<std::pair<std::string, std::string>> metadata() const;
 };
 
 /// --loss, --optimizer and what belongs to them. Call resolve() after parsing.

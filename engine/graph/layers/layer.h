@@ -4,7 +4,7 @@
 //     const Layer net = sequential({linear(784, 128), activation("relu"), linear(128, 10)});
 //     const std::vector<Value*> y = apply(net, Scope(b, RandomStream(seed)), {x});        // parameters "0.weight", "0.bias", "2.weight"..
 //
-// A layer adds ONNX nodes in inference form (runtime/train makes the training form of it) and one constant for every parameter, named
+// A layer adds ONNX nodes in inference mode (runtime/train makes the training mode of it) and one constant for every parameter, named
 // as in PyTorch's state_dict, so that weights go back and forth by name. First values are a function of the stream and the name.
 // Sequences are [batch, length, features] (PyTorch's batch_first).
 #pragma once

@@ -57,9 +57,9 @@ Unrolled unroll(Scope& scope, const Kind& kind, Value* x, int64_t length, int64_
   const double bound = 1 / std::sqrt(static_cast<double>(hidden));
   const Initializer how = Initializer::uniform(-bound, bound);
   const int64_t rows = kind.gates * hidden;
-  const Attributes turn = make_attributes({{"perm", std::vector<int64_t>{1, 0}}});
-  Value* in_weight = scope.op("Transpose", {scope.parameter("weight_ih_" + layer, {rows, ins}, how)}, turn);
-  Value* weight = scope.op("Transpose", {scope.parameter("weight_hh_" + layer, {rows, hidden}, how)}, turn);
+  const Attributes transpose = make_attributes({{"perm", std::vector<int64_t>{1, 0}}});
+  Value* in_weight = scope.op("Transpose", {scope.parameter("weight_ih_" + layer, {rows, ins}, how)}, transpose);
+  Value* weight = scope.op("Transpose", {scope.parameter("weight_hh_" + layer, {rows, hidden}, how)}, transpose);
   Value* in_bias = scope.parameter("bias_ih_" + layer, {rows}, how);
   Cell cell{scope, hidden, kind.gates, weight, scope.parameter("bias_hh_" + layer, {rows}, how)};
   Value* sums = scope.op("Add", {scope.op("MatMul", {x, in_weight}), in_bias});

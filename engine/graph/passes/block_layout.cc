@@ -1,4 +1,4 @@
-// Gives convolutional stretches of a network the channel-blocked layout NCHWc, with reorders only at its borders.
+// Gives convolutional regions of a network the channel-blocked layout NCHWc, with reorders only at its borders.
 //
 // One walk in order. A node that prefers blocks gets its data inputs blocked (a Reorder is put in front of a plain one) and its
 // output is blocked, with others of the same type, unless it is a sum over pixels. A node that works element by element follows its

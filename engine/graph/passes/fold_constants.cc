@@ -36,7 +36,7 @@ Tensor shape_of(const Node& node) {
   if (node.op().name == std::string_view("Size")) return Tensor::scalar<int64_t>(element_count(dims));
   const auto rank = static_cast<int64_t>(dims.size());
   const auto bound = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + rank : v, 0, rank); };
-  const int64_t start = bound(node.attributes.integer("start", 0)), end = bound(node.attributes.integer("end", rank));
+  const int64_t start = bound(node.attributes.get_int("start", 0)), end = bound(node.attributes.get_int("end", rank));
   const Dims part(dims.begin() + start, dims.begin() + std::max(start, end));
   return Tensor::of<int64_t>({static_cast<int64_t>(part.size())}, std::span<const int64_t>(part));
 }

@@ -28,8 +28,8 @@ int64_t place_of(const Node& product, const Value* value) {
   if (!is_op(&product, "FusedMatMul") || product.outputs().size() != 1 || product.input(0) == product.input(1)) return 0;
   const Shape &a = product.input(0)->type.shape, &b = product.input(1)->type.shape;
   if (a.rank() != 2 || b.rank() != 2 || value->is_constant()) return 0;
-  if (value == product.input(0)) return product.attributes.integer("transpose_a") && !(a[1] == Dim(1)) ? 1 : 0;
-  return product.attributes.integer("transpose_b") ? 0 : 2;
+  if (value == product.input(0)) return product.attributes.get_int("transpose_a") && !(a[1] == Dim(1)) ? 1 : 0;
+  return product.attributes.get_int("transpose_b") ? 0 : 2;
 }
 
 /// A product of `rows` that comes before all users of the sums.

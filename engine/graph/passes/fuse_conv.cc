@@ -12,7 +12,7 @@ namespace {
 bool is_bare_conv(const Graph& graph, const Value* value) {
   const Node* conv = value->producer();
   return conv && (is_op(conv, "Conv") || is_op(conv, "FusedConv")) && only_used_once(graph, value) && !conv->input(3) &&
-         conv->attributes.text("activation").empty();
+         conv->attributes.get_string("activation").empty();
 }
 
 /// Of the two sides of an Add, the convolution that comes later takes the other as its residual.

@@ -24,7 +24,7 @@ bool all_constant(const Node& node, size_t first, size_t last) {
 Node* bare_conv(const Graph& graph, const Value* value) {
   Node* conv = value->producer();
   if (!is_op(conv, "Conv") && !is_op(conv, "FusedConv")) return nullptr;
-  const bool bare = !conv->input(kResidual) && conv->attributes.text("activation").empty();
+  const bool bare = !conv->input(kResidual) && conv->attributes.get_string("activation").empty();
   return bare && only_used_once(graph, value) && all_constant(*conv, 1, 2) ? conv : nullptr;
 }
 
@@ -56,7 +56,7 @@ Status fuse_conv_norm(Graph& graph, const PassContext& context) {
   if (!fused) return {};
   for (Node* norm : graph.snapshot()) {
     if (!is_op(norm, "BatchNormalization") || norm->outputs().size() != 1 || !all_constant(*norm, 1, 4)) continue;
-    if (norm->attributes.integer("training_mode")) continue;  // normalises by the batch's own statistics
+    if (norm->attributes.get_int("training_mode")) continue;  // normalises by the batch's own statistics
     Node* conv = bare_conv(graph, norm->input(0));
     if (!conv) continue;
     const Tensor &scale = norm->input(1)->constant(), &weights = conv->input(1)->constant();

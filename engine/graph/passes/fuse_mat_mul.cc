@@ -36,10 +36,10 @@ bool from_gemm(Graph& graph, Node& gemm, const OpDef& fused) {
   const Attributes& a = gemm.attributes;
   const auto n = columns(gemm);
   Value* addend = gemm.input(2);
-  if (a.integer("transA") || !n || (addend && (a.real("beta", 1.0f) != 1.0f || !is_bias(addend, *n, 2)))) return false;
+  if (a.get_int("transA") || !n || (addend && (a.get_float("beta", 1.0f) != 1.0f || !is_bias(addend, *n, 2)))) return false;
   Attributes attributes;
-  attributes.set("transpose_b", a.integer("transB"));
-  attributes.set("alpha", a.real("alpha", 1.0f));
+  attributes.set("transpose_b", a.get_int("transB"));
+  attributes.set("alpha", a.get_float("alpha", 1.0f));
   if (addend) graph.set_input(&gemm, 2, as_vector(graph, addend));
   gemm.attributes = std::move(attributes);
   graph.set_op(&gemm, fused);
@@ -53,7 +53,7 @@ void take_addends(Graph& graph, Node& product, const OpDef& fused) {
   while (Node* add = only_user_if(graph, product.output(), "Add")) {
     Value* other = other_input(*add, product.output());
     const auto n = columns(product);
-    if (!other || !n || !product.attributes.text("activation").empty() || product.input(3)) return;
+    if (!other || !n || !product.attributes.get_string("activation").empty() || product.input(3)) return;
     const size_t slot = is_bias(other, *n, product.output()->type.shape.rank()) && !product.input(2) ? 2 : 3;
     if (slot == 3 && (other->is_constant() || !same_shape(other->type.shape, product.output()->type.shape))) return;
     graph.move_before(&product, add);  // the residual may be made after the product
@@ -68,7 +68,7 @@ Value* transposed_matrix(const Value* value) {
   const Node* transpose = producer_if(value, "Transpose");
   const int64_t rank = value->type.shape.rank();
   if (!transpose || rank < 2) return nullptr;
-  std::vector<int64_t> perm = transpose->attributes.integers("perm");
+  std::vector<int64_t> perm = transpose->attributes.get_ints("perm");
   if (perm.empty() && rank == 2) perm = {1, 0};
   if (static_cast<int64_t>(perm.size()) != rank) return nullptr;
   for (int64_t i = 0; i < rank; ++i) {
@@ -79,7 +79,7 @@ Value* transposed_matrix(const Value* value) {
 }
 
 void flip(Node& product, const char* attribute) {
-  product.attributes.set(attribute, int64_t{product.attributes.integer(attribute) == 0});
+  product.attributes.set(attribute, int64_t{product.attributes.get_int(attribute) == 0});
 }
 
 /// Operands are read transposed instead of being transposed first: packing does both at one cost.
@@ -98,11 +98,11 @@ void take_transposes(Graph& graph, Node& product, const OpDef& fused) {
 void take_transpose_behind(Graph& graph, Node& product, const OpDef& fused) {
   Node* transpose = only_user_if(graph, product.output(), "Transpose");
   Value *a = product.input(0), *b = product.input(1);
-  if (!transpose || product.input(2) || product.input(3) || !product.attributes.text("activation").empty()) return;
+  if (!transpose || product.input(2) || product.input(3) || !product.attributes.get_string("activation").empty()) return;
   if (a->type.shape.rank() != 2 || b->type.shape.rank() != 2 || transposed_matrix(transpose->output()) != product.output())
     return;
   const Type type = transpose->output()->type;
-  const int64_t transpose_a = product.attributes.integer("transpose_a"), transpose_b = product.attributes.integer("transpose_b");
+  const int64_t transpose_a = product.attributes.get_int("transpose_a"), transpose_b = product.attributes.get_int("transpose_b");
   graph.set_op(&product, fused);
   graph.set_input(&product, 0, b);
   graph.set_input(&product, 1, a);

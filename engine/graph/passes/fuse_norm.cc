@@ -13,7 +13,7 @@ namespace svengine {
 namespace {
 
 bool has_known_statistics(const Node& norm) {
-  if (!is_op(&norm, "BatchNormalization") || norm.outputs().size() != 1 || norm.attributes.integer("training_mode")) return false;
+  if (!is_op(&norm, "BatchNormalization") || norm.outputs().size() != 1 || norm.attributes.get_int("training_mode")) return false;
   for (size_t i = 1; i <= 4; ++i)
     if (!norm.input(i)->is_constant() || norm.input(i)->type.dtype != DType::f32) return false;
   return true;

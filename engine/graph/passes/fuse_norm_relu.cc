@@ -23,7 +23,7 @@ using Order = std::unordered_map<const Node*, int>;
 /// The training norm whose result this is, if nobody else reads that. It may move: nobody reads its statistics.
 Node* training_norm(const Graph& graph, const Value* value) {
   Node* norm = producer_if(value, "BatchNormalization");
-  if (!norm || value != norm->output() || !norm->attributes.integer("training_mode")) return nullptr;
+  if (!norm || value != norm->output() || !norm->attributes.get_int("training_mode")) return nullptr;
   if (!only_used_once(graph, value)) return nullptr;
   const auto unread = [&](const Value* out) { return out == value || out->users().empty(); };
   return std::all_of(norm->outputs().begin(), norm->outputs().end(), unread) ? norm : nullptr;

@@ -14,7 +14,7 @@ namespace {
 std::optional<std::vector<int64_t>> zeros_around_image(const Node& pad) {
   const Value *widths = pad.input(1), *value = pad.input(2), *axes = pad.input(3);
   const int64_t rank = pad.input(0)->type.shape.rank();
-  if (pad.attributes.text("mode", "constant") != "constant" || rank < 3) return std::nullopt;
+  if (pad.attributes.get_string("mode", "constant") != "constant" || rank < 3) return std::nullopt;
   if (!widths || !widths->is_constant() || (value && !is_scalar(value, 0)) || (axes && !axes->is_constant())) return std::nullopt;
   const std::vector<int64_t> given = widths->constant().as_int64s();
   std::vector<int64_t> which = axes ? axes->constant().as_int64s() : std::vector<int64_t>();
@@ -38,18 +38,18 @@ std::optional<std::vector<int64_t>> zeros_around_image(const Node& pad) {
 bool can_pad(const Node& node, const Value* padded) {
   const bool conv = is_op(&node, "Conv") || is_op(&node, "FusedConv"), average = is_op(&node, "AveragePool");
   if ((!conv && !average) || node.input(0) != padded) return false;
-  const std::string auto_pad = node.attributes.text("auto_pad", "NOTSET");
+  const std::string auto_pad = node.attributes.get_string("auto_pad", "NOTSET");
   if (auto_pad != "NOTSET" && auto_pad != "VALID") return false;  // SAME depends on the size, which changes
   if (conv) return true;
-  const std::vector<int64_t> own = node.attributes.integers("pads");
-  const bool counts = node.attributes.integer("count_include_pad") != 0 || auto_pad == "VALID" ||
+  const std::vector<int64_t> own = node.attributes.get_ints("pads");
+  const bool counts = node.attributes.get_int("count_include_pad") != 0 || auto_pad == "VALID" ||
                       std::all_of(own.begin(), own.end(), [](int64_t p) { return p == 0; });
-  return counts && node.attributes.integer("ceil_mode") == 0;
+  return counts && node.attributes.get_int("ceil_mode") == 0;
 }
 
 void take_pads(Graph& graph, Node& node, const Node& pad, const std::vector<int64_t>& pads) {
-  std::vector<int64_t> sum = node.attributes.integers("pads");
-  if (node.attributes.text("auto_pad", "NOTSET") == "VALID") sum.clear();
+  std::vector<int64_t> sum = node.attributes.get_ints("pads");
+  if (node.attributes.get_string("auto_pad", "NOTSET") == "VALID") sum.clear();
   sum.resize(pads.size());
   for (size_t i = 0; i < pads.size(); ++i) sum[i] += pads[i];
   node.attributes.erase("auto_pad");

@@ -12,7 +12,7 @@ namespace svengine {
 enum class Recompute : uint8_t {
   none,
   cheap,     // what a pass or two over memory give, from values that are there anyway
-  segments,  // convolutions and products too: only what lies between stretches of the network is kept
+  segments,  // convolutions and products too: only what lies between segments of the network is kept
 };
 
 /// What passes may use besides the graph. `evaluate` computes a node whose inputs are all constants.
@@ -51,8 +51,8 @@ Status infer_all(Graph& graph);
 
 Status fold_constants(Graph& graph, const PassContext& context);
 Status remove_dead_nodes(Graph& graph, const PassContext& context);
-Status settle_shapes(Graph& graph, const PassContext& context);
-Status merge_common_nodes(Graph& graph, const PassContext& context);
+Status fold_shape_inputs(Graph& graph, const PassContext& context);
+Status common_subexpressions(Graph& graph, const PassContext& context);
 Status remove_identities(Graph& graph, const PassContext& context);
 Status recognise_layer_norm(Graph& graph, const PassContext& context);
 Status recognise_gelu(Graph& graph, const PassContext& context);

@@ -9,8 +9,8 @@ constexpr Pass kPipeline[] = {
     {"infer", Stage::plan, "shapes have just become concrete", [](Graph& g, const PassContext&) { return infer_all(g); }},
     {"identities", Stage::both, "Identity, inference Dropout, no-op Cast and Transpose only hide patterns", remove_identities},
     {"fold", Stage::both, "shape arithmetic and weight-only expressions become constants; patterns need them so", fold_constants},
-    {"shapes", Stage::both, "nodes of gradients then no longer keep alive what they only take a shape from", settle_shapes},
-    {"common", Stage::both, "exporters repeat subexpressions; after folding equal constants are one", merge_common_nodes},
+    {"shapes", Stage::both, "nodes of gradients then no longer keep alive what they only take a shape from", fold_shape_inputs},
+    {"common", Stage::both, "exporters repeat subexpressions; after folding equal constants are one", common_subexpressions},
     {"layer_norm", Stage::both, "before its pieces are fused into anything else", recognise_layer_norm},
     {"gelu", Stage::both, "likewise; as one node it can become an epilogue", recognise_gelu},
     {"attention", Stage::plan, "needs concrete shapes; before MatMul takes its neighbours", recognise_attention},
@@ -30,7 +30,7 @@ constexpr Pass kPipeline[] = {
 /// What comes before differentiation: patterns become operators that have a gradient of their own, which takes one pass over
 /// memory where the pieces' gradients take ten. Nothing that mixes weights or hides a value that a rule needs.
 constexpr Status (*kBeforeGradients[])(Graph&, const PassContext&) = {
-    remove_identities, fold_constants, merge_common_nodes, recognise_layer_norm, recognise_gelu, fuse_norm_relu, remove_dead_nodes};
+    remove_identities, fold_constants, common_subexpressions, recognise_layer_norm, recognise_gelu, fuse_norm_relu, remove_dead_nodes};
 
 }  // namespace
 

@@ -24,7 +24,7 @@ struct Operand {
 
 Value* transposed_from(const Value* value, const Perm& perm) {
   const Node* t = producer_if(value, "Transpose");
-  return t && t->attributes.integers("perm") == perm ? t->input(0) : nullptr;
+  return t && t->attributes.get_ints("perm") == perm ? t->input(0) : nullptr;
 }
 
 Operand query_or_value(Value* value) {
@@ -80,8 +80,8 @@ bool is_mask(const Value* mask, const Value* scores) {
 
 std::optional<Match> match(const Graph& graph, const Node& softmax) {
   Value* scores = softmax.input(0);
-  const int64_t axis = softmax.attributes.integer("axis", -1);
-  if (scores->type.shape.rank() != 4 || (axis != -1 && axis != 3) || softmax.attributes.integer("coerced")) return std::nullopt;
+  const int64_t axis = softmax.attributes.get_int("axis", -1);
+  if (scores->type.shape.rank() != 4 || (axis != -1 && axis != 3) || softmax.attributes.get_int("coerced")) return std::nullopt;
   const Node* context = only_user_if(graph, softmax.output(), "MatMul");
   if (!context || context->input(0) != softmax.output() || context->input(1)->type.shape.rank() != 4) return std::nullopt;
   Match m;
@@ -114,7 +114,7 @@ bool shapes_agree(const Node& product, const Node& softmax, const Node& context)
 Status rewrite(Graph& graph, const PassContext& context, Node& softmax, const Match& m) {
   Node* product = softmax.output()->users()[0];
   Node* transpose = only_user_if(graph, product->output(), "Transpose");
-  if (transpose && transpose->attributes.integers("perm") != Perm{0, 2, 1, 3}) transpose = nullptr;
+  if (transpose && transpose->attributes.get_ints("perm") != Perm{0, 2, 1, 3}) transpose = nullptr;
   Node* last = transpose ? transpose : product;
   Builder builder(graph, context.ops);
   builder.set_position(last);

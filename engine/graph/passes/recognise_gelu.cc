@@ -83,8 +83,8 @@ Value* hard_swish_argument(const Node& node) {
   }
   for (size_t i = 0; is_op(&node, "Mul") && i < 2; ++i) {
     const Node* gate = node.input(i)->producer();
-    if (is_op(gate, "HardSigmoid") && gate->input(0) == node.input(1 - i) && std::abs(gate->attributes.real("alpha", 0.2f) * 6 - 1) < 1e-6f &&
-        gate->attributes.real("beta", 0.5f) == 0.5f)
+    if (is_op(gate, "HardSigmoid") && gate->input(0) == node.input(1 - i) && std::abs(gate->attributes.get_float("alpha", 0.2f) * 6 - 1) < 1e-6f &&
+        gate->attributes.get_float("beta", 0.5f) == 0.5f)
       return node.input(1 - i);
     if (is_op(gate, "Div") && is_scalar(gate->input(1), 6.0))
       if (Value* x = relu6_argument(gate->input(0)); x && x == node.input(1 - i)) return x;

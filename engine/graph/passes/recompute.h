@@ -7,7 +7,7 @@ namespace svengine {
 /// Values that a pass or two over memory give from what is kept anyway: recompute_cheap.cc.
 void recompute_cheap(Graph& graph);
 
-/// Whole stretches of the network: recompute_segments.cc.
+/// Whole segments of the network: recompute_segments.cc.
 void recompute_segments(Graph& graph);
 
 }  // namespace svengine

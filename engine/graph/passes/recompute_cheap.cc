@@ -7,7 +7,7 @@
 //   Conv ─> c ─> BatchNorm ─> Relu ─> r ─> Conv ..  ..  c ─> BatchNorm' ─> Relu' ─> r' ─> dW(r')        keeps c
 //
 // The copies are the same operators on the same values, so their results are the same bits. A training batch norm becomes
-// the inference form with the mean and variance that the batch had (outputs 3 and 4), which is how it computes its own result.
+// the inference mode with the mean and variance that the batch had (outputs 3 and 4), which is how it computes its own result.
 //
 // Which values: the pass looks at the node where most memory is live. Of the values that lie idle there, the one that frees most
 // for the bytes its copies move goes, if that lowers the peak; then it looks again. What a copy reads is kept from then on, so no

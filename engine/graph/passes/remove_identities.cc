@@ -9,7 +9,7 @@ namespace svengine {
 namespace {
 
 bool keeps_order(const Node& node) {
-  const std::vector<int64_t> perm = node.attributes.integers("perm");
+  const std::vector<int64_t> perm = node.attributes.get_ints("perm");
   if (perm.empty()) return node.input(0)->type.shape.rank() >= 0 && node.input(0)->type.shape.rank() <= 1;
   for (size_t i = 0; i < perm.size(); ++i)
     if (perm[i] != static_cast<int64_t>(i)) return false;

@@ -7,10 +7,10 @@
 namespace svengine {
 namespace {
 
-constexpr size_t kMean = 3, kVariance = 4;  // inputs of BatchNormalization and BatchNormRelu, and outputs of the training form
+constexpr size_t kMean = 3, kVariance = 4;  // inputs of BatchNormalization and BatchNormRelu, and outputs of the training mode
 
 bool is_training_norm(const Node& node) {
-  return (is_op(&node, "BatchNormalization") || is_op(&node, "BatchNormRelu")) && node.attributes.integer("training_mode") != 0;
+  return (is_op(&node, "BatchNormalization") || is_op(&node, "BatchNormRelu")) && node.attributes.get_int("training_mode") != 0;
 }
 
 bool may_write_over(const Graph& graph, const Node& node, const Value* input) {

@@ -10,7 +10,7 @@ namespace svengine {
 /// Can a copy with one output give the node's output 0, bit by bit?
 bool can_repeat(const Node& node);
 
-/// What a copy of the node reads: its inputs; for a training batch norm, whose copy is the inference form, the mean and
+/// What a copy of the node reads: its inputs; for a training batch norm, whose copy is the inference mode, the mean and
 /// variance that the batch had in place of the running ones.
 std::vector<Value*> inputs_of_copy(const Node& node);
 

@@ -228,11 +228,11 @@ class SVENGINE_API Trainer {
   bool step(const Batch& batch, double rate, StepReport* report = nullptr) noexcept;
   /// With accumulate > 1: a step with what is left of a group of batches.
   bool end_group(double rate) noexcept;
-  /// The loss in inference form; changes nothing.
+  /// The loss in inference mode; changes nothing.
   bool evaluate(const Batch& batch, StepReport& report) noexcept;
   /// The present values of a weight or running statistic, good until the next step; data is null for other names.
   TensorView weight(const std::string& name) const noexcept;
-  /// Writes the network with its present weights, in inference form.
+  /// Writes the network with its present weights, in inference mode.
   bool save(const std::string& path) noexcept;
 
  private:

@@ -24,82 +24,82 @@ double step_cycles(int rows, int vectors) {
 
 /// Cycles a channel for all of a group's tiles and output blocks, both cut evenly.
 double product_cycles(const Machine& m, int64_t tiles, int64_t out_blocks, int most_vectors) {
-  const int64_t parts = ceil_div(tiles, most_rows(m, most_vectors)), bundles = ceil_div(out_blocks, most_vectors);
-  const int rows = int(tiles / parts), vectors = int(out_blocks / bundles);
+  const int64_t parts = ceil_div(tiles, most_rows(m, most_vectors)), block_groups = ceil_div(out_blocks, most_vectors);
+  const int rows = int(tiles / parts), vectors = int(out_blocks / block_groups);
   double cycles = 0;
   for (int i = 0; i < 4; ++i) {  // both may be one longer
-    const int64_t longer_rows = tiles % parts, longer_vectors = out_blocks % bundles;
+    const int64_t longer_rows = tiles % parts, longer_vectors = out_blocks % block_groups;
     const int64_t of_rows = i % 2 ? longer_rows : parts - longer_rows;
-    const int64_t of_vectors = i / 2 ? longer_vectors : bundles - longer_vectors;
+    const int64_t of_vectors = i / 2 ? longer_vectors : block_groups - longer_vectors;
     cycles += double(of_rows * of_vectors) * step_cycles(rows + i % 2, vectors + i / 2);
   }
   return cycles;
 }
 
 /// How many output blocks to multiply at once.
-int best_bundle(const Machine& m, int64_t tiles, int64_t out_blocks) {
+int best_block_group(const Machine& m, int64_t tiles, int64_t out_blocks) {
   int best = 1;
-  for (int vectors = 2; vectors <= most_bundle(m) && vectors <= out_blocks; ++vectors)
+  for (int vectors = 2; vectors <= most_block_group(m) && vectors <= out_blocks; ++vectors)
     if (product_cycles(m, tiles, out_blocks, vectors) < product_cycles(m, tiles, out_blocks, best)) best = vectors;
   return best;
 }
 
-void cut_stored(const Machine& m, Cut& cut) {
-  cut.bundle = int(ceil_div(cut.out_blocks, ceil_div(cut.out_blocks, m.conv_vectors)));
-  cut.rows = most_rows(m, cut.bundle);
+void tile_stored(const Machine& m, Tiling& tiling) {
+  tiling.block_group = int(ceil_div(tiling.out_blocks, ceil_div(tiling.out_blocks, m.conv_vectors)));
+  tiling.rows = most_rows(m, tiling.block_group);
   // Inputs and sums of a group take half of the L2 cache; more tiles than 64 gain nothing.
-  const int64_t tile_bytes = kFrequencies * (cut.in_blocks + cut.bundle) * m.lanes * kFloat;
-  const int64_t most_tiles = std::min<int64_t>(cut.tiles, 64);
-  cut.group_tiles = std::min(std::max<int64_t>(m.l2_bytes / 2 / tile_bytes, cut.rows), most_tiles);
-  cut.groups = ceil_div(cut.tiles, cut.group_tiles);
+  const int64_t tile_bytes = kFrequencies * (tiling.in_blocks + tiling.block_group) * m.lanes * kFloat;
+  const int64_t most_tiles = std::min<int64_t>(tiling.tiles, 64);
+  tiling.group_tiles = std::min(std::max<int64_t>(m.l2_bytes / 2 / tile_bytes, tiling.rows), most_tiles);
+  tiling.groups = ceil_div(tiling.tiles, tiling.group_tiles);
 }
 
-void cut_few(const Machine& m, Cut& cut) {
-  cut.groups = 1;
-  cut.group_tiles = cut.tiles;
-  cut.bundle = 1;
-  cut.rows = int(cut.tiles);
+void tile_small_batch(const Machine& m, Tiling& tiling) {
+  tiling.groups = 1;
+  tiling.group_tiles = tiling.tiles;
+  tiling.block_group = 1;
+  tiling.rows = int(tiling.tiles);
   // The weights of a chunk stay in half of the L1 cache for six rows of frequencies.
-  cut.chunk = std::max<int64_t>(m.l1_bytes / 2 / (kTaps * m.lanes * kFloat) / m.lanes, 1) * m.lanes;
+  tiling.chunk = std::max<int64_t>(m.l1_bytes / 2 / (kTaps * m.lanes * kFloat) / m.lanes, 1) * m.lanes;
 }
 
 /// So few tiles that a transformed weight is used for one product or two: it pays to keep a chunk near the L1 cache, at the price of
 /// more passes over inputs and sums. 256 channels at 14 x 14 on one core of a Sapphire Rapids, by bench/conv_bench: two blocks and 32
 /// channels 1.34 to 1.6 ms; 16 channels 1.6, 64 1.47 to 1.6, one block and 32 channels 1.5; as cut for more tiles 1.78.
-void cut_short(const Machine& m, Cut& cut) {
-  cut.bundle = int(std::min<int64_t>(cut.out_blocks, 2));
-  cut.rows = most_rows(m, cut.bundle);
-  cut.chunk = std::min<int64_t>(2, cut.in_blocks) * m.lanes;
+void tile_short(const Machine& m, Tiling& tiling) {
+  tiling.block_group = int(std::min<int64_t>(tiling.out_blocks, 2));
+  tiling.rows = most_rows(m, tiling.block_group);
+  tiling.chunk = std::min<int64_t>(2, tiling.in_blocks) * m.lanes;
 }
 
-void cut_transformed(const Machine& m, Cut& cut) {
+void tile_transformed(const Machine& m, Tiling& tiling) {
   // The sums of a group take at most half of the L2 cache.
   const int64_t most_tiles = std::max<int64_t>(m.l2_bytes / 2 / (kFrequencies * 3 * m.lanes * kFloat), most_sums(m));
-  cut.groups = ceil_div(cut.tiles, std::min<int64_t>(most_tiles, 64));
-  cut.group_tiles = ceil_div(cut.tiles, cut.groups);
-  cut.bundle = best_bundle(m, cut.group_tiles, cut.out_blocks);
-  cut.rows = most_rows(m, cut.bundle);
+  tiling.groups = ceil_div(tiling.tiles, std::min<int64_t>(most_tiles, 64));
+  tiling.group_tiles = ceil_div(tiling.tiles, tiling.groups);
+  tiling.block_group = best_block_group(m, tiling.group_tiles, tiling.out_blocks);
+  tiling.rows = most_rows(m, tiling.block_group);
   // So does a chunk of weights.
-  const int64_t block_bytes = kPairFrequencies * cut.bundle * m.lanes * m.lanes * kFloat;
+  const int64_t block_bytes = kPairFrequencies * tiling.block_group * m.lanes * m.lanes * kFloat;
   const int64_t most_blocks = std::max<int64_t>(m.l2_bytes / 2 / block_bytes, 1);
-  cut.chunk = ceil_div(cut.in_blocks, ceil_div(cut.in_blocks, most_blocks)) * m.lanes;
-  if (m.deep_window && cut.tiles <= most_sums(m)) cut_short(m, cut);
+  tiling.chunk = ceil_div(tiling.in_blocks, ceil_div(tiling.in_blocks, most_blocks)) * m.lanes;
+  if (m.deep_window && tiling.tiles <= most_sums(m)) tile_short(m, tiling);
 }
 
 }  // namespace
 
-Cut cut(const Machine& machine, const ConvShape& shape) {
-  Cut cut{};
-  cut.channels = shape.in_channels;
-  cut.in_blocks = ceil_div(shape.in_channels, machine.lanes);
-  cut.out_blocks = ceil_div(shape.out_channels, machine.lanes);
-  cut.tiles_wide = ceil_div(shape.out.width, kTileOut);
-  cut.image_tiles = ceil_div(shape.out.height, kTileOut) * cut.tiles_wide;
-  cut.tiles = std::max<int64_t>(shape.batch * cut.image_tiles, 1);
-  cut.stored = cut.channels * cut.out_blocks * machine.lanes * kFrequencies * kFloat <= kMostStored;
-  cut.few = !cut.stored && cut.tiles <= most_few(machine);
-  cut.stored ? cut_stored(machine, cut) : cut.few ? cut_few(machine, cut) : cut_transformed(machine, cut);
-  return cut;
+Tiling make_tiling(const Machine& machine, const ConvShape& shape) {
+  Tiling tiling{};
+  tiling.channels = shape.in_channels;
+  tiling.in_blocks = ceil_div(shape.in_channels, machine.lanes);
+  tiling.out_blocks = ceil_div(shape.out_channels, machine.lanes);
+  tiling.tiles_wide = ceil_div(shape.out.width, kTileOut);
+  tiling.image_tiles = ceil_div(shape.out.height, kTileOut) * tiling.tiles_wide;
+  tiling.tiles = std::max<int64_t>(shape.batch * tiling.image_tiles, 1);
+  tiling.stored = tiling.channels * tiling.out_blocks * machine.lanes * kFrequencies * kFloat <= kMostStored;
+  tiling.small_batch = !tiling.stored && tiling.tiles <= most_small_batch(machine);
+  tiling.stored ? tile_stored(machine, tiling) : tiling.small_batch ? tile_small_batch(machine, tiling) : tile_transformed(machine, tiling);
+  return tiling;
 }
 
 bool possible(const ConvShape& shape) {
@@ -109,51 +109,51 @@ bool possible(const ConvShape& shape) {
          dilation.height == 1 && dilation.width == 1;
 }
 
-Cycles count_cycles(const Machine& machine, const Cut& cut, const ConvShape& shape) {
+Cycles count_cycles(const Machine& machine, const Tiling& tiling, const ConvShape& shape) {
   // At two multiply-adds of a vector each: a direct convolution reaches nine tenths of that; transforms take 150
   // (inputs), 100 (sums) and 65 (weights), and the steps of few tiles 20 (LLVM's A64FX model).
-  const double channels = double(cut.channels), blocks = double(cut.in_blocks), outs = double(cut.out_blocks);
+  const double channels = double(tiling.channels), blocks = double(tiling.in_blocks), outs = double(tiling.out_blocks);
   Cycles cycles{};
   cycles.direct = channels * kTaps * outs * double(shape.batch * shape.out.height * shape.out.width) / 2 / 0.9;
-  const int64_t group_tiles = ceil_div(cut.tiles, cut.groups);
-  cycles.products = cut.few ? channels * outs * kTileIn * 20
-                            : kFrequencies * channels * double(cut.groups) *
-                                  product_cycles(machine, group_tiles, cut.out_blocks, cut.bundle) / 0.9;
-  cycles.transforms = double(cut.tiles) * (blocks * 150 + outs * 100) +
-                      (cut.stored || cut.few ? 0.0 : double(cut.groups * cut.channels) * outs * 65);
+  const int64_t group_tiles = ceil_div(tiling.tiles, tiling.groups);
+  cycles.products = tiling.small_batch ? channels * outs * kTileIn * 20
+                            : kFrequencies * channels * double(tiling.groups) *
+                                  product_cycles(machine, group_tiles, tiling.out_blocks, tiling.block_group) / 0.9;
+  cycles.transforms = double(tiling.tiles) * (blocks * 150 + outs * 100) +
+                      (tiling.stored || tiling.small_batch ? 0.0 : double(tiling.groups * tiling.channels) * outs * 65);
   return cycles;
 }
 
-Bytes count_bytes(const Machine& machine, const Cut& cut, const ConvShape& shape) {
-  const double block = double(machine.lanes * kFloat), outs = double(cut.out_blocks), groups = double(cut.groups);
-  const double frequencies = kFrequencies * double(cut.tiles) * block;  // of all tiles and one block
-  const double inputs = frequencies * double(cut.in_blocks), sums = frequencies * outs;
-  const double weights = double(cut.channels) * outs * block;  // with one tap
-  const double bundles = double(ceil_div(cut.out_blocks, cut.bundle));
+Bytes count_bytes(const Machine& machine, const Tiling& tiling, const ConvShape& shape) {
+  const double block = double(machine.lanes * kFloat), outs = double(tiling.out_blocks), groups = double(tiling.groups);
+  const double frequencies = kFrequencies * double(tiling.tiles) * block;  // of all tiles and one block
+  const double inputs = frequencies * double(tiling.in_blocks), sums = frequencies * outs;
+  const double weights = double(tiling.channels) * outs * block;  // with one tap
+  const double block_groups = double(ceil_div(tiling.out_blocks, tiling.block_group));
   const double pixels_in = double(shape.in.height * shape.in.width);
   const double pixels_out = double(shape.out.height * shape.out.width);
   Bytes bytes{};
-  bytes.packed = weights * (cut.stored ? kFrequencies : kTaps);
-  bytes.workspace = cut.stored ? 0 : inputs;
-  bytes.moved = double(shape.batch) * block * (pixels_in * double(cut.in_blocks) + pixels_out * outs);
-  bytes.moved += inputs * (1 + bundles);  // written once, read for every bundle
-  if (cut.stored) {
+  bytes.packed = weights * (tiling.stored ? kFrequencies : kTaps);
+  bytes.workspace = tiling.stored ? 0 : inputs;
+  bytes.moved = double(shape.batch) * block * (pixels_in * double(tiling.in_blocks) + pixels_out * outs);
+  bytes.moved += inputs * (1 + block_groups);  // written once, read for every block group
+  if (tiling.stored) {
     bytes.moved += 2 * sums + groups * bytes.packed;
   } else {  // sums are written and read for every chunk of channels
-    bytes.moved += 2 * sums * double(ceil_div(cut.channels, cut.chunk));
+    bytes.moved += 2 * sums * double(ceil_div(tiling.channels, tiling.chunk));
     // Weights are read for every pair of rows of frequencies, and the transformed ones written and read.
-    bytes.moved += groups * (cut.few ? bytes.packed : 3 * bytes.packed + 2 * weights * kFrequencies);
+    bytes.moved += groups * (tiling.small_batch ? bytes.packed : 3 * bytes.packed + 2 * weights * kFrequencies);
   }
   return bytes;
 }
 
 bool pays(const Machine& machine, const ConvShape& shape) {
   if (!possible(shape)) return false;
-  const Cut cut = winograd::cut(machine, shape);
-  const Cycles cycles = count_cycles(machine, cut, shape);
+  const Tiling tiling = winograd::make_tiling(machine, shape);
+  const Cycles cycles = count_cycles(machine, tiling, shape);
   // What is written and read again goes through an L2 cache: 32 bytes a cycle.
   const double block = double(machine.lanes * kFloat);
-  const double bytes = 2 * kFrequencies * block * double(cut.tiles) * double(cut.in_blocks + cut.out_blocks);
+  const double bytes = 2 * kFrequencies * block * double(tiling.tiles) * double(tiling.in_blocks + tiling.out_blocks);
   return cycles.products + cycles.transforms + bytes / 32 < 0.9 * cycles.direct;
 }
 

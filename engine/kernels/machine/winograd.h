@@ -16,20 +16,20 @@ inline constexpr int kTileOut = 4, kTileIn = 6;
 /// Accumulators of a product's tile.
 constexpr int most_sums(const Machine& m) { return m.conv_pixels * m.conv_vectors; }
 /// Output blocks multiplied at once.
-constexpr int most_bundle(const Machine& m) { return m.vector_registers == 32 ? 6 : 3; }
+constexpr int most_block_group(const Machine& m) { return m.vector_registers == 32 ? 6 : 3; }
 /// Tiles multiplied at once.
 constexpr int most_rows(const Machine& m, int vectors) {
   return most_sums(m) / vectors < 12 ? most_sums(m) / vectors : 12;
 }
 /// Tiles in all for which weights are transformed in registers; 0: never.
-constexpr int most_few(const Machine& m) { return m.deep_window ? most_sums(m) / kTileIn : 0; }
+constexpr int most_small_batch(const Machine& m) { return m.deep_window ? most_sums(m) / kTileIn : 0; }
 
-struct Cut {
+struct Tiling {
   int64_t channels, in_blocks, out_blocks;
   int64_t tiles_wide, image_tiles, tiles;  // of an image; of the batch
   bool stored;                             // transformed weights
-  bool few;                                // so few tiles that weights are transformed in registers
-  int bundle;                              // most output blocks multiplied at once
+  bool small_batch;                                // so few tiles that weights are transformed in registers
+  int block_group;                              // most output blocks multiplied at once
   int rows;                                // most tiles multiplied at once
   int64_t groups;                          // of tiles; stored: only their largest size counts
   int64_t group_tiles;                     // of a group at most
@@ -37,7 +37,7 @@ struct Cut {
 };
 
 /// Of a 3 x 3 convolution with stride 1.
-Cut cut(const Machine& machine, const ConvShape& shape);
+Tiling make_tiling(const Machine& machine, const ConvShape& shape);
 
 /// Whether the shape is one that the algorithm is for.
 bool possible(const ConvShape& shape);
@@ -47,7 +47,7 @@ struct Cycles {
   double products, transforms;
   double direct;  // of the direct convolution instead
 };
-Cycles count_cycles(const Machine& machine, const Cut& cut, const ConvShape& shape);
+Cycles count_cycles(const Machine& machine, const Tiling& tiling, const ConvShape& shape);
 
 /// Bytes that the kernel asks for, all cores together.
 struct Bytes {
@@ -55,7 +55,7 @@ struct Bytes {
   double workspace;  // transformed inputs of a whole call; 0: they live in each thread's scratch memory
   double moved;      // between L1 and L2: inputs, transformed inputs, weights in both forms, sums, outputs
 };
-Bytes count_bytes(const Machine& machine, const Cut& cut, const ConvShape& shape);
+Bytes count_bytes(const Machine& machine, const Tiling& tiling, const ConvShape& shape);
 
 /// Whether ConvKernels::choose should take it: possible, and fewer cycles by a count of arithmetic and bytes.
 bool pays(const Machine& machine, const ConvShape& shape);

@@ -181,8 +181,8 @@ ReferenceRowNormGrad reference_row_norm_grad(const RowNormGradArgs& args) {
   ReferenceRowNormGrad r{zeros(args.rows * args.n), zeros(args.n), zeros(args.n)};
   const auto n = static_cast<double>(args.n);
   for (int64_t row = 0; row < args.rows; ++row) {
-    const double mean = args.mean[row], spread = args.inv_std[row];
-    const auto h = [&](int64_t i) { return (args.x[row * args.n + i] - mean) * spread; };
+    const double mean = args.mean[row], inv_std = args.inv_std[row];
+    const auto h = [&](int64_t i) { return (args.x[row * args.n + i] - mean) * inv_std; };
     const auto g = [&](int64_t i) { return double(args.dy[row * args.n + i]) * args.scale[i]; };
     double sum = 0, products = 0, magnitude = 0, product_magnitude = 0;
     for (int64_t i = 0; i < args.n; ++i) {
@@ -193,8 +193,8 @@ ReferenceRowNormGrad reference_row_norm_grad(const RowNormGradArgs& args) {
     }
     for (int64_t i = 0; i < args.n; ++i) {
       const auto k = static_cast<size_t>(row * args.n + i);
-      r.dx.value[k] = spread * (g(i) - sum / n - h(i) * products / n);
-      r.dx.error[k] = 12 * kRounding * spread * (std::fabs(g(i)) + magnitude / n + std::fabs(h(i)) * product_magnitude / n);
+      r.dx.value[k] = inv_std * (g(i) - sum / n - h(i) * products / n);
+      r.dx.error[k] = 12 * kRounding * inv_std * (std::fabs(g(i)) + magnitude / n + std::fabs(h(i)) * product_magnitude / n);
     }
   }
   return r;

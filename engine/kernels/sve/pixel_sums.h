@@ -1,6 +1,6 @@
-// Sums over the pixels of one channel block: lanes stay apart. Blocked and compensated as in rows.h.
+// Sums over the pixels of one channel block: lanes stay apart. Blocked and compensated as in reduction_loops.h.
 #pragma once
-#include "engine/kernels/sve/rows.h"
+#include "engine/kernels/sve/reduction_loops.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 

@@ -12,11 +12,11 @@ inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /// `count` items of `elements` each, grouped into tasks of `group` items.
-struct TaskCut {
+struct TaskPartition {
   int64_t count;
   int64_t group;
 
-  TaskCut(int64_t items, int64_t elements) : count(items), group(larger(1, kTaskElements / larger(1, elements))) {}
+  TaskPartition(int64_t items, int64_t elements) : count(items), group(larger(1, kTaskElements / larger(1, elements))) {}
   int64_t tasks() const { return ceil_div(count, group); }
   int64_t begin(int64_t task) const { return smaller(count, task * group); }
 };

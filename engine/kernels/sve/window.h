@@ -52,10 +52,10 @@ constexpr Range inner_outputs(int64_t in, int64_t out, int64_t kernel, int64_t s
   return {begin, larger(begin, smaller(first.end, last.end))};
 }
 
-/// Rows of a stretch: their windows overlap, so they are best computed one after the other.
-inline constexpr int64_t kStretchRows = 8;
+/// Rows of a strip: their windows overlap, so they are best computed one after the other.
+inline constexpr int64_t kStripRows = 8;
 
-/// Which row of a blocked image a task is: images, then stretches of rows, then blocks, then rows of the stretch. Neighbouring tasks are
+/// Which row of a blocked image a task is: images, then strips of rows, then blocks, then rows of the strip. Neighbouring tasks are
 /// neighbouring pixels, as in a direct convolution (conv/direct/plan.h), so that a thread finds in its own cache what it wrote in the layer
 /// before.
 struct BlockRows {
@@ -65,27 +65,27 @@ struct BlockRows {
   constexpr BlockRows(int64_t task, int64_t blocks_, int64_t rows_) : blocks(blocks_), rows(rows_) {
     const int64_t in_image = task % (blocks * rows);
     image = task / (blocks * rows);
-    first = in_image / (blocks * kStretchRows) * kStretchRows;
-    const int64_t in_stretch = in_image - first * blocks;
-    block = in_stretch / stretch_rows();
-    row = first + in_stretch % stretch_rows();
+    first = in_image / (blocks * kStripRows) * kStripRows;
+    const int64_t in_strip = in_image - first * blocks;
+    block = in_strip / strip_rows();
+    row = first + in_strip % strip_rows();
   }
 
   /// Goes on to the next task's, without a division.
   constexpr void next() {
-    if (++row < first + stretch_rows()) return;
+    if (++row < first + strip_rows()) return;
     row = first;
     if (++block < blocks) return;
     block = 0;
-    row = first = first + stretch_rows();
+    row = first = first + strip_rows();
     if (first < rows) return;
     row = first = 0;
     ++image;
   }
 
  private:
-  int64_t blocks, rows, first;  // row of the stretch
-  constexpr int64_t stretch_rows() const { return smaller(kStretchRows, rows - first); }
+  int64_t blocks, rows, first;  // row of the strip
+  constexpr int64_t strip_rows() const { return smaller(kStripRows, rows - first); }
 };
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::window

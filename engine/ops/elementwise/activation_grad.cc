@@ -28,7 +28,7 @@ constexpr std::pair<const char*, GradientOf> kFunctions[] = {
 static_assert(std::size(kFunctions) == kernels::kGradientOfCount);
 
 std::optional<GradientOf> function_of(const Attributes& attributes) {
-  const std::string name = attributes.text("function");
+  const std::string name = attributes.get_string("function");
   for (const auto& [n, of] : kFunctions)
     if (name == n) return of;
   return std::nullopt;
@@ -36,7 +36,7 @@ std::optional<GradientOf> function_of(const Attributes& attributes) {
 
 Status infer(InferContext& c) {
   if (!function_of(c.attributes()))
-    return error("function is '{}', which is none with a gradient kernel", c.attributes().text("function"));
+    return error("function is '{}', which is none with a gradient kernel", c.attributes().get_string("function"));
   SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
   SV_TRY(require_dtype(c, 1, "v", {DType::f32}));
   if (c.shape(0).is_static() && c.shape(1).is_static() && !(c.shape(0) == c.shape(1)))
@@ -49,9 +49,9 @@ Status lower(LowerContext& c) {
   kernels::ActivationGradArgs args;
   args.of = *function_of(c.attributes());
   args.n = stored_count(c.out_type());
-  args.alpha = c.attributes().real("alpha");
-  args.beta = c.attributes().real("beta");
-  emit_kernel(c, c.attributes().text("function") + "_grad", c.kernels().gradient->activation, args,
+  args.alpha = c.attributes().get_float("alpha");
+  args.beta = c.attributes().get_float("beta");
+  emit_kernel(c, c.attributes().get_string("function") + "_grad", c.kernels().gradient->activation, args,
               [dy = c.in(0), v = c.in(1), dx = c.out()](kernels::ActivationGradArgs& a, const Run& run) {
                 a.dy = run.get<const float>(dy);
                 a.v = run.get<const float>(v);
@@ -66,9 +66,9 @@ OpDef define_activation_grad() {
   OpDef op = binary_op("ActivationGrad", infer, lower, true);
   op.domain = kInternalDomain;
   op.canonicalize = nullptr;
-  op.attributes = {{"function", AttributeKind::text, true},
-                   {"alpha", AttributeKind::real, false, real(0)},
-                   {"beta", AttributeKind::real, false, real(0)}};
+  op.attributes = {{"function", AttributeKind::kString, true},
+                   {"alpha", AttributeKind::kFloat, false, real(0)},
+                   {"beta", AttributeKind::kFloat, false, real(0)}};
   op.samples.clear();
   for (const auto& [name, of] : kFunctions)
     op.samples.push_back({.inputs = {f32({2, 3, 5, 7}), f32({2, 3, 5, 7}, -4, 4)},

@@ -29,7 +29,7 @@ Operand packed_per_channel(LowerContext& c, size_t i, int64_t block) {
   const Tensor& t = *c.constant(i);
   const int64_t blocks = (t.count() + block - 1) / block;
   const auto bytes = static_cast<size_t>(blocks * block * 4);
-  Packing packing{.form = fmt::format("channels{}", block), .bytes = blocks * block * 4};
+  Packing packing{.layout = fmt::format("channels{}", block), .bytes = blocks * block * 4};
   packing.fill = [bytes, used = t.byte_size()](const std::byte* from, std::byte* to, int64_t, int64_t) {
     std::memset(to + used, 0, bytes - used);
     std::memcpy(to, from, used);
@@ -122,8 +122,8 @@ Status emit_variadic(LowerContext& c, kernels::BinaryOp op) {
 
 Status canonicalize_binary(CanonicalizeContext& c) {
   if (c.opset() >= 7) return {};
-  const bool broadcast = c.attributes().integer("broadcast") != 0, has_axis = c.attributes().has("axis");
-  const int64_t axis = c.attributes().integer("axis");
+  const bool broadcast = c.attributes().get_int("broadcast") != 0, has_axis = c.attributes().has("axis");
+  const int64_t axis = c.attributes().get_int("axis");
   c.attributes().erase("broadcast");
   c.attributes().erase("axis");
   const Value *a = c.node().input(0), *b = c.node().input(1);

@@ -6,7 +6,7 @@ namespace svengine::ops {
 namespace {
 
 Status infer(InferContext& c) {
-  const int64_t to = c.attributes().integer("to");
+  const int64_t to = c.attributes().get_int("to");
   const auto type = static_cast<DType>(to);
   if (to < 1 || to > static_cast<int64_t>(DType::bf16) || !kStoredTypes.has(type))
     return error("cannot cast to element type {}; supported are {}", to, to_string(kStoredTypes));
@@ -31,7 +31,7 @@ OpDef define_cast() {
   OpDef op = unary_op("Cast", infer, lower, false);
   op.since = 6;
   // saturate concerns 8-bit floats only, which are refused.
-  op.attributes = {{"to", AttributeKind::integer, true}, {"saturate", AttributeKind::integer, false, integer(1)}};
+  op.attributes = {{"to", AttributeKind::kInt, true}, {"saturate", AttributeKind::kInt, false, integer(1)}};
   op.samples = {{.inputs = {f32({3, 37}, -9, 9)}, .attributes = {{"to", integer(7)}}},
                 {.inputs = {any(DType::i64, {65}, -9, 9)}, .attributes = {{"to", integer(1)}}},
                 {.inputs = {f32({5, 7}, -9, 9)}, .attributes = {{"to", integer(10)}}},

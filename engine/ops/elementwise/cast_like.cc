@@ -31,7 +31,7 @@ OpDef define_cast_like() {
   OpDef op = unary_op("CastLike", infer, lower, false);
   op.since = 15;
   op.inputs = {2, 2};
-  op.attributes = {{"saturate", AttributeKind::integer, false, integer(1)}};
+  op.attributes = {{"saturate", AttributeKind::kInt, false, integer(1)}};
   op.canonicalize = canonicalize;
   op.samples = {{.inputs = {f32({3, 7}, -9, 9), any(DType::i64, {1})}}, {.inputs = {any(DType::i32, {9}), f32({2})}}};
   return op;

@@ -8,7 +8,7 @@ namespace {
 Status gradient(GradientContext& c) {
   // Below 0, where y = alpha (e^(x / alpha) - 1), the slope is y / alpha + 1.
   Value *x = c.input(0), *one = c.scalar(1, x);
-  Value* below = c.op("Add", {c.op("Mul", {c.output(), c.scalar(1.0 / c.attributes().real("alpha", 1.0f), x)}), one});
+  Value* below = c.op("Add", {c.op("Mul", {c.output(), c.scalar(1.0 / c.attributes().get_float("alpha", 1.0f), x)}), one});
   c.set(0, c.op("Mul", {c.dy(), c.op("Where", {c.op("Greater", {x, c.scalar(0, x)}), one, below})}));
   return {};
 }
@@ -16,7 +16,7 @@ Status gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_celu() {
-  OpDef op = unary_with<kernels::UnaryOp::kCelu>("Celu", true, {{"alpha", AttributeKind::real, false, real(1.0f)}});
+  OpDef op = unary_with<kernels::UnaryOp::kCelu>("Celu", true, {{"alpha", AttributeKind::kFloat, false, real(1.0f)}});
   op.since = 12;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}}});
   op.gradient = gradient;

@@ -17,7 +17,7 @@ Status canonicalize(CanonicalizeContext& c) {
   if (c.opset() >= 11 || !x) return {};
   const auto to_input = [&](const char* name, size_t slot) {
     if (!c.attributes().has(name)) return;
-    c.set_input(slot, c.graph().add_constant(fmt::format("{}.{}", c.node().name(), name), scalar_of(x->type.dtype, c.attributes().real(name))));
+    c.set_input(slot, c.graph().add_constant(fmt::format("{}.{}", c.node().name(), name), scalar_of(x->type.dtype, c.attributes().get_float(name))));
     c.attributes().erase(name);
   };
   to_input("min", 1);
@@ -82,8 +82,8 @@ Status lower(LowerContext& c) {
 }
 
 /// The bound that a known (or absent) input stands for; nothing when it is computed.
-std::optional<float> known_bound(const Value* bound, float otherwise) {
-  if (!bound) return otherwise;
+std::optional<float> known_bound(const Value* bound, float default_value) {
+  if (!bound) return default_value;
   if (!bound->is_constant() || bound->type.dtype != DType::f32) return std::nullopt;
   return static_cast<float>(number_at(DType::f32, bound->constant().raw(), 0));
 }

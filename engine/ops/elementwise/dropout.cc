@@ -19,7 +19,7 @@ Status canonicalize(CanonicalizeContext& c) {
     c.set_input(1, c.graph().add_constant(c.node().name() + ".ratio", scalar_of(DType::f32, *ratio)));
     c.attributes().erase("ratio");
   }
-  if (c.opset() < 7 && c.attributes().integer("is_test") == 0)
+  if (c.opset() < 7 && c.attributes().get_int("is_test") == 0)
     return error("attribute is_test is 0: training is not expressed by this operator here; export the model for inference");
   c.attributes().erase("is_test");
   return {};
@@ -52,7 +52,7 @@ Status lower_training(LowerContext& c, int64_t count) {
   const Buffer x = c.in(0), y = c.out(), ratio = c.in(1), training = c.in(2);
   const Buffer keep = c.has_output(1) ? c.out(1) : c.temporary(count);
   const DType ratio_type = ratio ? c.in_type(1).dtype : DType::f32;
-  const auto seed = static_cast<uint32_t>(c.attributes().integer("seed", 0));
+  const auto seed = static_cast<uint32_t>(c.attributes().get_int("seed", 0));
   c.emit("dropout_draw", 1, [=](const Run& run, int64_t, int64_t) -> const char* {
     draw(dropout_mode(run, ratio, ratio_type, training), seed, count, run.get<uint8_t>(keep));
     return nullptr;
@@ -87,7 +87,7 @@ OpDef define_dropout() {
   OpDef op = unary_op("Dropout", infer, lower, false);
   op.inputs = {1, 3};
   op.outputs = {1, 2};
-  op.attributes = {{"seed", AttributeKind::integer}};
+  op.attributes = {{"seed", AttributeKind::kInt}};
   op.canonicalize = canonicalize;
   op.may_overwrite = false;
   op.gradient = gradient;

@@ -6,13 +6,13 @@ namespace svengine::ops {
 namespace {
 
 Status gradient(GradientContext& c) {
-  return set_activation_gradient(c, "elu", c.input(0), c.attributes().real("alpha", 1.0f));
+  return set_activation_gradient(c, "elu", c.input(0), c.attributes().get_float("alpha", 1.0f));
 }
 
 }  // namespace
 
 OpDef define_elu() {
-  OpDef op = unary_with<kernels::UnaryOp::kElu>("Elu", true, {{"alpha", AttributeKind::real, false, real(1.0f)}});
+  OpDef op = unary_with<kernels::UnaryOp::kElu>("Elu", true, {{"alpha", AttributeKind::kFloat, false, real(1.0f)}});
   op.since = 6;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}}});
   op.gradient = gradient;

@@ -7,19 +7,19 @@ namespace svengine::ops {
 namespace {
 
 Status infer(InferContext& c) {
-  const std::string how = c.attributes().text("approximate", "none");
+  const std::string how = c.attributes().get_string("approximate", "none");
   if (how != "none" && how != "tanh") return error("approximate is '{}', needs none or tanh", how);
   return infer_unary<DTypeSet{DType::f32, DType::f16}>(c);
 }
 
 Status lower(LowerContext& c) {
-  const bool approximate = c.attributes().text("approximate", "none") == "tanh";
+  const bool approximate = c.attributes().get_string("approximate", "none") == "tanh";
   emit_unary(c, approximate ? "gelu_tanh" : "gelu", {.op = approximate ? kernels::UnaryOp::kGeluTanh : kernels::UnaryOp::kGelu});
   return {};
 }
 
 Status gradient(GradientContext& c) {
-  const bool approximate = c.attributes().text("approximate", "none") == "tanh";
+  const bool approximate = c.attributes().get_string("approximate", "none") == "tanh";
   return set_activation_gradient(c, approximate ? "gelu_tanh" : "gelu", c.input(0));
 }
 
@@ -28,7 +28,7 @@ Status gradient(GradientContext& c) {
 OpDef define_gelu() {
   OpDef op = unary_op("Gelu", infer, lower, true);
   op.since = 20;
-  op.attributes = {{"approximate", AttributeKind::text, false, text("none")}};
+  op.attributes = {{"approximate", AttributeKind::kString, false, text("none")}};
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"approximate", text("tanh")}}});
   op.activation = activation_of_node;
   op.gradient = gradient;

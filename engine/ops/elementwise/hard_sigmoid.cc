@@ -7,15 +7,15 @@ namespace svengine::ops {
 namespace {
 
 Status gradient(GradientContext& c) {
-  return set_activation_gradient(c, "hard_sigmoid", c.output(), c.attributes().real("alpha", 0.2f));
+  return set_activation_gradient(c, "hard_sigmoid", c.output(), c.attributes().get_float("alpha", 0.2f));
 }
 
 }  // namespace
 
 OpDef define_hard_sigmoid() {
   OpDef op = unary_with<kernels::UnaryOp::kHardSigmoid>("HardSigmoid", true,
-                                               {{"alpha", AttributeKind::real, false, real(0.2f)},
-                                               {"beta", AttributeKind::real, false, real(0.5f)}});
+                                               {{"alpha", AttributeKind::kFloat, false, real(0.2f)},
+                                               {"beta", AttributeKind::kFloat, false, real(0.5f)}});
   op.since = 6;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}, {"beta", real(0.25f)}}});
   op.activation = activation_of_node;

@@ -14,8 +14,8 @@ Status infer(InferContext& c) {
 
 Status lower(LowerContext& c) {
   emit_unary(c, "is_inf", {.op = kernels::UnaryOp::kIsInf,
-                           .detect_negative = c.attributes().integer("detect_negative", 1) != 0,
-                           .detect_positive = c.attributes().integer("detect_positive", 1) != 0});
+                           .detect_negative = c.attributes().get_int("detect_negative", 1) != 0,
+                           .detect_positive = c.attributes().get_int("detect_positive", 1) != 0});
   return {};
 }
 
@@ -25,8 +25,8 @@ OpDef define_is_inf() {
   OpDef op = unary_op("IsInf", infer, lower, false);
   op.since = 10;
   op.may_overwrite = false;
-  op.attributes = {{"detect_negative", AttributeKind::integer, false, integer(1)},
-                   {"detect_positive", AttributeKind::integer, false, integer(1)}};
+  op.attributes = {{"detect_negative", AttributeKind::kInt, false, integer(1)},
+                   {"detect_positive", AttributeKind::kInt, false, integer(1)}};
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
   const SampleInput special = fixed(Tensor::of<float>({4}, {kNaN, kInfinity, -kInfinity, 0.0f}));
   op.samples = {{.inputs = {special}},

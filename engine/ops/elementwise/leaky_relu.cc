@@ -7,14 +7,14 @@ namespace svengine::ops {
 namespace {
 
 Status gradient(GradientContext& c) {
-  return set_activation_gradient(c, "leaky_relu", c.input(0), c.attributes().real("alpha", 0.01f));
+  return set_activation_gradient(c, "leaky_relu", c.input(0), c.attributes().get_float("alpha", 0.01f));
 }
 
 }  // namespace
 
 OpDef define_leaky_relu() {
   OpDef op = unary_with<kernels::UnaryOp::kLeakyRelu>("LeakyRelu", true,
-                                               {{"alpha", AttributeKind::real, false, real(0.01f)}});
+                                               {{"alpha", AttributeKind::kFloat, false, real(0.01f)}});
   op.since = 6;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}}});
   op.activation = activation_of_node;

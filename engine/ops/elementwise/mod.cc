@@ -5,13 +5,13 @@ namespace svengine::ops {
 namespace {
 
 Status infer(InferContext& c) {
-  if (kRealTypes.has(c.dtype(0)) && c.attributes().integer("fmod") == 0)
+  if (kRealTypes.has(c.dtype(0)) && c.attributes().get_int("fmod") == 0)
     return error("inputs of type {} need attribute fmod = 1", name_of(c.dtype(0)));
   return infer_binary<kNumericTypes, false>(c);
 }
 
 Status lower(LowerContext& c) {
-  const bool fmod = c.attributes().integer("fmod") != 0;
+  const bool fmod = c.attributes().get_int("fmod") != 0;
   return emit_binary(c, fmod ? kernels::BinaryOp::kFmod : kernels::BinaryOp::kMod, operand_of(c, 0), operand_of(c, 1), result_of(c));
 }
 
@@ -20,7 +20,7 @@ Status lower(LowerContext& c) {
 OpDef define_mod() {
   OpDef op = binary_op("Mod", infer, lower, false);
   op.since = 10;
-  op.attributes = {{"fmod", AttributeKind::integer, false, integer(0)}};
+  op.attributes = {{"fmod", AttributeKind::kInt, false, integer(0)}};
   op.samples = {{.inputs = {any(DType::i64, {3, 9}, -20, 20), any(DType::i64, {9}, 1, 6)}},
                 {.inputs = {any(DType::i32, {19}, -20, 20), any(DType::i32, {19}, -6, -1)}},
                 {.inputs = {f32({4, 33}, -20, 20), f32({33}, 0.5, 6)}, .attributes = {{"fmod", integer(1)}}}};

@@ -8,8 +8,8 @@ namespace {
 Status gradient(GradientContext& c) {
   // Below 0, where y = gamma alpha (e^x - 1), the slope is y + gamma alpha.
   Value *x = c.input(0), *y = c.output();
-  const float gamma = c.attributes().real("gamma", 1.05070102214813232421875f),
-              alpha = c.attributes().real("alpha", 1.67326319217681884765625f);
+  const float gamma = c.attributes().get_float("gamma", 1.05070102214813232421875f),
+              alpha = c.attributes().get_float("alpha", 1.67326319217681884765625f);
   Value* below = c.op("Add", {y, c.scalar(double(gamma) * alpha, x)});
   Value* slope = c.op("Where", {c.op("Greater", {x, c.scalar(0, x)}), c.scalar(gamma, x), below});
   c.set(0, c.op("Mul", {c.dy(), slope}));
@@ -20,8 +20,8 @@ Status gradient(GradientContext& c) {
 
 OpDef define_selu() {
   OpDef op = unary_with<kernels::UnaryOp::kSelu>("Selu", true,
-                                               {{"alpha", AttributeKind::real, false, real(1.67326319217681884765625f)},
-                                               {"gamma", AttributeKind::real, false, real(1.05070102214813232421875f)}});
+                                               {{"alpha", AttributeKind::kFloat, false, real(1.67326319217681884765625f)},
+                                               {"gamma", AttributeKind::kFloat, false, real(1.05070102214813232421875f)}});
   op.since = 6;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}, {"gamma", real(1.5f)}}});
   op.gradient = gradient;

@@ -7,7 +7,7 @@ namespace {
 
 Status gradient(GradientContext& c) {
   Value* x = c.input(0);
-  Value* above = c.op("Greater", {x, c.scalar(c.attributes().real("alpha", 1.0f), x)});
+  Value* above = c.op("Greater", {x, c.scalar(c.attributes().get_float("alpha", 1.0f), x)});
   c.set(0, c.op("Where", {above, c.dy(), c.scalar(0, x)}));
   return {};
 }
@@ -16,7 +16,7 @@ Status gradient(GradientContext& c) {
 
 OpDef define_thresholded_relu() {
   OpDef op = unary_with<kernels::UnaryOp::kThresholdedRelu>("ThresholdedRelu", true,
-                                               {{"alpha", AttributeKind::real, false, real(1.0f)}});
+                                               {{"alpha", AttributeKind::kFloat, false, real(1.0f)}});
   op.since = 10;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}}});
   op.gradient = gradient;

@@ -28,11 +28,11 @@ Buffer emit_share(LowerContext& c, const kernels::CrossEntropyArgs& args, Buffer
 }
 
 Status lower(LowerContext& c) {
-  const std::string reduction = c.attributes().text("reduction", "mean");
+  const std::string reduction = c.attributes().get_string("reduction", "mean");
   kernels::CrossEntropyGradArgs args;
   args.forward = cross_entropy_args(c, 1);
   args.k_each = reduction == "none";
-  args.of_scores = c.attributes().integer("of_scores", 1) != 0;
+  args.of_scores = c.attributes().get_int("of_scores", 1) != 0;
   const Buffer weights = c.has_input(3) ? c.in(3) : Buffer{};
   emit_label_check(c, args.forward, c.in(2));
   const Buffer k = reduction == "mean" ? emit_share(c, args.forward, weights) : c.in(0);
@@ -49,7 +49,7 @@ Status lower(LowerContext& c) {
 
 std::vector<AttributeDef> attributes() {
   std::vector<AttributeDef> all = loss_attributes();
-  all.push_back({"of_scores", AttributeKind::integer, false, integer(1)});
+  all.push_back({"of_scores", AttributeKind::kInt, false, integer(1)});
   return all;
 }
 

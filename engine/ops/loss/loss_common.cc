@@ -10,7 +10,7 @@
 namespace svengine::ops {
 namespace {
 
-std::string reduction_of(const Attributes& attributes) { return attributes.text("reduction", "mean"); }
+std::string reduction_of(const Attributes& attributes) { return attributes.get_string("reduction", "mean"); }
 
 void emit_reduce_step(LowerContext& c, const kernels::ReduceArgs& args, Buffer from, Buffer to) {
   emit_kernel(c, "loss_sum", c.kernels().reduce->reduce, args, [from, to](kernels::ReduceArgs& a, const Run& run) {
@@ -22,16 +22,16 @@ void emit_reduce_step(LowerContext& c, const kernels::ReduceArgs& args, Buffer f
 }  // namespace
 
 std::vector<AttributeDef> loss_attributes() {
-  return {{"reduction", AttributeKind::text, false, text("mean")},
-          {"ignore_index", AttributeKind::integer},
-          {"label_smoothing", AttributeKind::real, false, real(0)}};
+  return {{"reduction", AttributeKind::kString, false, text("mean")},
+          {"ignore_index", AttributeKind::kInt},
+          {"label_smoothing", AttributeKind::kFloat, false, real(0)}};
 }
 
 Status check_loss(const InferContext& c, size_t scores) {
   const std::string reduction = reduction_of(c.attributes());
   if (reduction != "mean" && reduction != "sum" && reduction != "none")
     return error("reduction is '{}', needs mean, sum or none", reduction);
-  const float smoothing = c.attributes().real("label_smoothing");
+  const float smoothing = c.attributes().get_float("label_smoothing");
   if (!(smoothing >= 0 && smoothing <= 1)) return error("label_smoothing is {}, needs 0 to 1", smoothing);
   SV_TRY(require_dtype(c, scores, "scores", {DType::f32}));
   SV_TRY(require_dtype(c, scores + 1, "labels", kIndexTypes));
@@ -61,8 +61,8 @@ kernels::CrossEntropyArgs cross_entropy_args(const LowerContext& c, size_t score
   args.inner = element_count(std::span<const int64_t>(x).subspan(2));
   args.label_bytes = static_cast<int32_t>(size_of(c.in_type(scores + 1).dtype));
   args.has_ignore = c.attributes().has("ignore_index");
-  args.ignore = c.attributes().integer("ignore_index");
-  args.smoothing = c.attributes().real("label_smoothing");
+  args.ignore = c.attributes().get_int("ignore_index");
+  args.smoothing = c.attributes().get_float("label_smoothing");
   return args;
 }
 

@@ -25,7 +25,7 @@ Heads heads_of(const Dims& d, const std::string& layout) {
 }
 
 Heads heads_of(const Attributes& attributes, const char* name, const Shape& shape) {
-  return heads_of(*shape.concrete(), attributes.text(name, "bhsd"));
+  return heads_of(*shape.concrete(), attributes.get_string(name, "bhsd"));
 }
 
 Status infer(InferContext& c) {
@@ -41,7 +41,7 @@ Status infer(InferContext& c) {
               v = heads_of(c.attributes(), "v_layout", c.shape(2));
   if (q.batch != k.batch || q.batch != v.batch || q.heads != k.heads || q.heads != v.heads || q.size != k.size || k.length != v.length)
     return error("q {}, k {} and v {} do not fit together", to_string(c.shape(0)), to_string(c.shape(1)), to_string(c.shape(2)));
-  const bool length_first = c.attributes().text("out_layout", "bhsd") == "bshd";
+  const bool length_first = c.attributes().get_string("out_layout", "bhsd") == "bshd";
   c.set(0, DType::f32, length_first ? Shape{q.batch, q.length, q.heads, v.size} : Shape{q.batch, q.heads, q.length, v.size});
   return {};
 }
@@ -55,9 +55,9 @@ kernels::AttentionArgs arguments(const LowerContext& c) {
   kernels::AttentionArgs args;
   args.batch = q.batch, args.heads = q.heads, args.queries = q.length, args.keys = k.length, args.size = q.size, args.value_size = v.size;
   args.q_stride = strides(q), args.k_stride = strides(k), args.v_stride = strides(v), args.y_stride = strides(y);
-  args.k_transposed = c.attributes().text("k_layout", "bhsd") == "bhds";
+  args.k_transposed = c.attributes().get_string("k_layout", "bhsd") == "bhds";
   if (args.k_transposed) args.k_stride.row = k.size_stride;
-  args.scale = c.attributes().real("scale", 1.0f);
+  args.scale = c.attributes().get_float("scale", 1.0f);
   if (c.has_input(3)) {
     const auto s = broadcast_strides(c.in_dims(3), {q.batch, q.heads, q.length, k.length});
     args.mask_stride = {s[0], s[1], s[2]};
@@ -97,11 +97,11 @@ OpDef define_attention() {
       .name = "Attention",
       .domain = kInternalDomain,
       .inputs = {3, 4},
-      .attributes = {{"scale", AttributeKind::real, false, 1.0f},
-                     {"q_layout", AttributeKind::text, false, std::string("bhsd")},
-                     {"k_layout", AttributeKind::text, false, std::string("bhsd")},
-                     {"v_layout", AttributeKind::text, false, std::string("bhsd")},
-                     {"out_layout", AttributeKind::text, false, std::string("bhsd")}},
+      .attributes = {{"scale", AttributeKind::kFloat, false, 1.0f},
+                     {"q_layout", AttributeKind::kString, false, std::string("bhsd")},
+                     {"k_layout", AttributeKind::kString, false, std::string("bhsd")},
+                     {"v_layout", AttributeKind::kString, false, std::string("bhsd")},
+                     {"out_layout", AttributeKind::kString, false, std::string("bhsd")}},
       .infer = infer,
       .lower = lower,
       .cost = cost,

@@ -6,7 +6,7 @@ namespace svengine::ops {
 namespace {
 
 Status lower(LowerContext& c) {
-  return lower_pool(c, "average_pool", {.kind = kernels::PoolKind::kAverage, .shape = {}, .count_padding = c.attributes().integer("count_include_pad") != 0},
+  return lower_pool(c, "average_pool", {.kind = kernels::PoolKind::kAverage, .shape = {}, .count_padding = c.attributes().get_int("count_include_pad") != 0},
                     c.in(0), c.out());
 }
 
@@ -19,7 +19,7 @@ Status gradient(GradientContext& c) {
 OpDef define_average_pool() {
   return {
       .name = "AveragePool",
-      .attributes = window_attributes({{"count_include_pad", AttributeKind::integer, false, int64_t{0}}}, true, true),
+      .attributes = window_attributes({{"count_include_pad", AttributeKind::kInt, false, int64_t{0}}}, true, true),
       .infer = [](InferContext& c) { return infer_pool(c); },
       .lower = lower,
       .cost = pool_cost,

@@ -14,13 +14,13 @@ void emit_merge(LowerContext& c, const kernels::ChannelMomentsArgs& args, Buffer
                    [=, batch = args.batch, stored = stored_channels(c, args)](const Run& run, int64_t i) {
                      const float* images = run.get<const float>(moments) + i;
                      const auto mean_of = [&](int64_t b) { return double(images[3 * b * stored]) + images[(3 * b + 1) * stored]; };
-                     double middle = 0, spread = 0;
-                     for (int64_t b = 0; b < batch; ++b) middle += mean_of(b);
-                     middle /= static_cast<double>(batch);
+                     double mean_of_all = 0, sum_of_squares = 0;
+                     for (int64_t b = 0; b < batch; ++b) mean_of_all += mean_of(b);
+                     mean_of_all /= static_cast<double>(batch);
                      for (int64_t b = 0; b < batch; ++b)
-                       spread += images[(3 * b + 2) * stored] + (mean_of(b) - middle) * (mean_of(b) - middle);
-                     run.get<float>(mean)[i] = static_cast<float>(middle);
-                     run.get<float>(variance)[i] = static_cast<float>(spread / static_cast<double>(batch));
+                       sum_of_squares += images[(3 * b + 2) * stored] + (mean_of(b) - mean_of_all) * (mean_of(b) - mean_of_all);
+                     run.get<float>(mean)[i] = static_cast<float>(mean_of_all);
+                     run.get<float>(variance)[i] = static_cast<float>(sum_of_squares / static_cast<double>(batch));
                    });
 }
 
@@ -38,7 +38,7 @@ void emit_moments(LowerContext& c, const kernels::ChannelAffineArgs& shape, Buff
 
 /// running = input * momentum + batch * (1 - momentum), for mean and variance.
 void emit_running(LowerContext& c, Buffer mean, Buffer variance, int64_t channels) {
-  const float momentum = c.attributes().real("momentum", 0.9f);
+  const float momentum = c.attributes().get_float("momentum", 0.9f);
   const auto blend = [&](Buffer old, Buffer batch, Buffer out) {
     if (!out) return;
     c.emit("batch_norm_running", 1, [=](const Run& run, int64_t, int64_t) -> const char* {
@@ -68,7 +68,7 @@ Status infer_batch_norm(InferContext& c) {
   SV_TRY(require_dtype(c, 0, kNames[0], {DType::f32}));
   for (size_t i = 1; i < 5; ++i) SV_TRY(require_per_channel(c, i, kNames[i]));
   SV_TRY(require_rank_at_least(c, 0, "X", 2));
-  const bool training = c.attributes().integer("training_mode") != 0;
+  const bool training = c.attributes().get_int("training_mode") != 0;
   if (!training && c.output_count() > 1) return error("{} outputs need training_mode = 1", c.output_count());
   c.set(0, DType::f32, c.shape(0));
   for (size_t i = 1; i < c.output_count(); ++i) c.set(i, DType::f32, c.shape(1));
@@ -77,7 +77,7 @@ Status infer_batch_norm(InferContext& c) {
 
 void emit_scale_and_shift(LowerContext& c, Buffer scale, Buffer bias, Buffer mean, Buffer variance, Buffer table,
                           int64_t channels) {
-  const double epsilon = c.attributes().real("epsilon", 1e-5f);
+  const double epsilon = c.attributes().get_float("epsilon", 1e-5f);
   c.emit("batch_norm_coefficients", 1, [=](const Run& run, int64_t, int64_t) -> const char* {
     float* out = run.get<float>(table);
     for (int64_t i = 0; i < channels; ++i) {
@@ -93,7 +93,7 @@ Status lower_batch_norm(LowerContext& c, Buffer residual, const kernels::Activat
   kernels::ChannelAffineArgs args = channel_affine_args(c);
   args.activation = activation;
   Buffer mean = c.in(3), variance = c.in(4);
-  if (c.attributes().integer("training_mode")) {
+  if (c.attributes().get_int("training_mode")) {
     mean = c.has_output(kBatchMean) ? c.out(kBatchMean) : c.temporary(args.channels * 4);
     variance = c.has_output(kBatchVariance) ? c.out(kBatchVariance) : c.temporary(args.channels * 4);
     emit_moments(c, args, mean, variance);
@@ -116,14 +116,14 @@ Status batch_norm_gradient(GradientContext& c, const std::vector<Value*>& relu, 
   for (size_t i = 1; i < c.node().outputs().size(); ++i)
     if (c.output_gradient(i)) return error("output {} (a running statistic) is used; only output 0 has a gradient", i);
   if (c.wants(3) || c.wants(4)) return error("the given mean and variance have no gradient; they are updated, not trained");
-  const bool training = c.attributes().integer("training_mode") != 0;
+  const bool training = c.attributes().get_int("training_mode") != 0;
   Value* variance = training ? c.output(kBatchVariance) : c.input(4);
   Value* mean = training ? c.output(kBatchMean) : c.input(3);
   std::vector<Value*> inputs = {c.dy(), c.input(0), c.input(1), mean, variance};
   inputs.insert(inputs.end(), relu.begin(), relu.end());
   const Node* grad =
       c.builder().node(kInternalDomain, "BatchNormGrad", std::move(inputs), residual ? 4 : 3,
-                       make_attributes({{"epsilon", c.attributes().real("epsilon", 1e-5f)}, {"training", int64_t{training}}}));
+                       make_attributes({{"epsilon", c.attributes().get_float("epsilon", 1e-5f)}, {"training", int64_t{training}}}));
   if (!grad) return {};
   for (size_t i = 0; i < 3; ++i) c.set(i, grad->output(i));
   if (residual) c.set(*residual, grad->output(3));

@@ -14,7 +14,7 @@
 
 namespace svengine::ops {
 
-/// Outputs of the training form behind Y and the running statistics, which only gradients ask for: the mean and (biased)
+/// Outputs of the training mode behind Y and the running statistics, which only gradients ask for: the mean and (biased)
 /// variance of the batch.
 inline constexpr size_t kBatchMean = 3, kBatchVariance = 4;
 

@@ -52,8 +52,8 @@ struct Tables {
 };
 
 void emit_sums(LowerContext& c, const kernels::ChannelGradSumsArgs& args, const Tables& tables, Buffer sums) {
-  const double epsilon = c.attributes().real("epsilon", 1e-5f);
-  c.emit("batch_norm_spread", 1, [=, variance = c.in(4)](const Run& run, int64_t, int64_t) -> const char* {
+  const double epsilon = c.attributes().get_float("epsilon", 1e-5f);
+  c.emit("batch_norm_inv_std", 1, [=, variance = c.in(4)](const Run& run, int64_t, int64_t) -> const char* {
     for (int64_t i = 0; i < tables.channels; ++i)
       run.get<float>(tables.buffer)[i] = static_cast<float>(1 / std::sqrt(run.get<float>(variance)[i] + epsilon));
     return nullptr;
@@ -92,15 +92,15 @@ void emit_totals(LowerContext& c, const kernels::ChannelGradSumsArgs& args, Buff
 
 /// In training, with s = scale inv_std and m elements a channel: a = s, b = -s inv_std dscale / m, k = -s dbias / m - b mean.
 void emit_coefficients(LowerContext& c, const Tables& tables, double count) {
-  const bool training = c.attributes().integer("training") != 0;
+  const bool training = c.attributes().get_int("training") != 0;
   c.emit(
       "batch_norm_grad_coefficients", 1,
       [=, scale = c.in(2), mean = c.in(3), dscale = c.out(1), dbias = c.out(2)](const Run& run, int64_t, int64_t) -> const char* {
         float* out = run.get<float>(tables.buffer);
         const int64_t n = tables.channels;
         for (int64_t i = 0; i < n; ++i) {
-          const double spread = out[i], s = run.get<float>(scale)[i] * spread;
-          const double b = training ? -s * spread * run.get<float>(dscale)[i] / count : 0;
+          const double inv_std = out[i], s = run.get<float>(scale)[i] * inv_std;
+          const double b = training ? -s * inv_std * run.get<float>(dscale)[i] / count : 0;
           out[n + i] = static_cast<float>(s);
           out[2 * n + i] = static_cast<float>(b);
           out[3 * n + i] = static_cast<float>(training ? -s * run.get<float>(dbias)[i] / count - b * run.get<float>(mean)[i] : 0);
@@ -148,7 +148,7 @@ OpDef define_batch_norm_grad() {
       .domain = kInternalDomain,
       .inputs = {5, 8},
       .outputs = {3, 4},
-      .attributes = {{"epsilon", AttributeKind::real, false, 1e-5f}, {"training", AttributeKind::integer, false, int64_t{0}}},
+      .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-5f}, {"training", AttributeKind::kInt, false, int64_t{0}}},
       .infer = infer,
       .lower = lower,
       .may_overwrite = true,

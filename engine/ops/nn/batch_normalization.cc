@@ -12,7 +12,7 @@ constexpr int kTrainingOpset = 14;    // training_mode decides; before, the numb
 
 Status canonicalize(CanonicalizeContext& c) {
   if (c.opset() < kPerFeatureOpset) {
-    if (c.attributes().integer("spatial", 1) != 1) return error("spatial=0 (statistics per position) is not supported; it left ONNX with opset 9");
+    if (c.attributes().get_int("spatial", 1) != 1) return error("spatial=0 (statistics per position) is not supported; it left ONNX with opset 9");
     c.attributes().erase("spatial");
   }
   if (c.opset() >= kTrainingOpset && c.node().outputs().size() > kFileOutputs)
@@ -24,7 +24,7 @@ Status canonicalize(CanonicalizeContext& c) {
 }
 
 bool can_block(const Node& node, int) {
-  // Worth it only where the input is blocked already: in the middle of a convolutional stretch.
+  // Worth it only where the input is blocked already: in the middle of a convolutional region.
   return node.input(0)->type.block > 0;
 }
 
@@ -36,10 +36,10 @@ OpDef define_batch_normalization() {
       .since = 7,
       .inputs = {5, 5},
       .outputs = {1, 5},
-      .attributes = {{"epsilon", AttributeKind::real, false, 1e-5f},
-                     {"momentum", AttributeKind::real, false, 0.9f},
-                     {"training_mode", AttributeKind::integer, false, int64_t{0}},
-                     {"spatial", AttributeKind::integer}},
+      .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-5f},
+                     {"momentum", AttributeKind::kFloat, false, 0.9f},
+                     {"training_mode", AttributeKind::kInt, false, int64_t{0}},
+                     {"spatial", AttributeKind::kInt}},
       .canonicalize = canonicalize,
       .infer = infer_batch_norm,
       .lower = [](LowerContext& c) { return lower_batch_norm(c, {}, {}); },

@@ -32,7 +32,7 @@ Status lower(LowerContext& c) {
   return {};
 }
 
-/// Worth it only where the input is blocked already: in the middle of a convolutional stretch.
+/// Worth it only where the input is blocked already: in the middle of a convolutional region.
 bool can_block(const Node& node, int) { return node.input(0)->type.block > 0; }
 
 }  // namespace

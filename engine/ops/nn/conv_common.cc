@@ -50,9 +50,9 @@ ConvKind kind_for(const LowerContext& c, const ConvShape& shape) {
 ConvWeights pack_constants(LowerContext& c, const ConvShape& shape, ConvKind kind) {
   const ConvKernels* conv = c.kernels().conv;
   ConvWeights packed;
-  const std::string form = fmt::format("conv{} g{} i{} k{}x{}x{}", static_cast<int>(kind), shape.groups, shape.in_channels,
+  const std::string layout = fmt::format("conv{} g{} i{} k{}x{}x{}", static_cast<int>(kind), shape.groups, shape.in_channels,
                                        shape.kernel.depth, shape.kernel.height, shape.kernel.width);
-  Packing weights{.form = form, .bytes = conv->packed_bytes(shape, kind), .tasks = conv->pack_tasks(shape, kind)};
+  Packing weights{.layout = layout, .bytes = conv->packed_bytes(shape, kind), .tasks = conv->pack_tasks(shape, kind)};
   weights.fill = [=](const std::byte* from, std::byte* to, int64_t begin, int64_t end) {
     conv->pack(shape, kind, reinterpret_cast<const float*>(from), reinterpret_cast<float*>(to), begin, end);
   };
@@ -60,7 +60,7 @@ ConvWeights pack_constants(LowerContext& c, const ConvShape& shape, ConvKind kin
   packed.weights = c.packed(1, std::move(weights));
   if (c.has_input(2)) {
     const auto used = static_cast<size_t>(shape.out_channels) * 4;
-    Packing bias{.form = "bias", .bytes = round_up(shape.out_channels, c.kernels().lanes) * 4};
+    Packing bias{.layout = "bias", .bytes = round_up(shape.out_channels, c.kernels().lanes) * 4};
     bias.fill = [used, all = static_cast<size_t>(bias.bytes)](const std::byte* from, std::byte* to, int64_t, int64_t) {
       std::memcpy(to, from, used);
       std::memset(to + used, 0, all - used);
@@ -89,7 +89,7 @@ ConvWeights pack_at_run_time(LowerContext& c, const ConvShape& shape, ConvKind k
 }  // namespace
 
 std::vector<AttributeDef> conv_attributes() {
-  return window_attributes({{"group", AttributeKind::integer, false, int64_t{1}}}, true, false);
+  return window_attributes({{"group", AttributeKind::kInt, false, int64_t{1}}}, true, false);
 }
 
 Result<kernels::ConvShape> conv_shape(const Attributes& attributes, const Dims& x, const Dims& w) {
@@ -98,7 +98,7 @@ Result<kernels::ConvShape> conv_shape(const Attributes& attributes, const Dims& 
   s.batch = x[0];
   s.in_channels = x[1];
   s.out_channels = w[0];
-  s.groups = attributes.integer("group", 1);
+  s.groups = attributes.get_int("group", 1);
   s.in = extent(window.in, 1);
   s.out = extent(window.out, 1);
   s.kernel = extent(window.kernel, 1);
@@ -118,7 +118,7 @@ Status infer_conv(InferContext& c) {
   }
   if (x.rank() < 3 || x.rank() > 5) return error("X {} is of rank {}, needs 3 to 5 (N, C and 1 to 3 spatial dimensions)", to_string(x), x.rank());
   if (w.rank() != x.rank()) return error("weights {} are of rank {}, X {} is of rank {}", to_string(w), w.rank(), to_string(x), x.rank());
-  SV_TRY(check_channels(c, c.attributes().integer("group", 1)));
+  SV_TRY(check_channels(c, c.attributes().get_int("group", 1)));
   const Dims kernel = kernel_dims(w);
   if (const auto* declared = c.attributes().get<std::vector<int64_t>>("kernel_shape"))
     for (size_t i = 0; i < kernel.size() && i < declared->size(); ++i)
@@ -208,7 +208,7 @@ bool can_block_conv(const Node& node, int) {
 
 bool conv_reads_plain(const Node& node, size_t input) {
   const Shape& x = node.input(input)->type.shape;
-  return input == 0 && node.attributes.integer("group", 1) == 1 && x.rank() == 4 && x[1].is_static() &&
+  return input == 0 && node.attributes.get_int("group", 1) == 1 && x.rank() == 4 && x[1].is_static() &&
          x[1].value() <= kFirstLayerChannels;
 }
 

@@ -7,7 +7,7 @@
 namespace svengine::ops {
 
 /// FusedConv's input with one float64 factor per output channel, for constant weights: a folded batch normalisation. The product
-/// exists in packed form only, so that a network's weights are in memory once.
+/// exists in packed layout only, so that a network's weights are in memory once.
 inline constexpr size_t kConvWeightScale = 4;
 
 std::vector<AttributeDef> conv_attributes();

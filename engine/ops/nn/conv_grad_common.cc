@@ -50,7 +50,7 @@ bool ConvGrad::direct() const {
 Result<ConvGrad> conv_grad_of(const Attributes& attributes, const Dims& x, const Dims& w) {
   ConvGrad g;
   SV_ASSIGN(g.window, pool_shape(attributes, x, Dims(w.begin() + 2, w.end())));
-  g.groups = attributes.integer("group", 1);
+  g.groups = attributes.get_int("group", 1);
   g.out_channels = w[0];
   return g;
 }

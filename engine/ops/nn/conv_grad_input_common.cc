@@ -35,19 +35,19 @@ bool is_zero(const ConvGradPhase& phase) { return phase.rows.taps == 0 || phase.
 
 int64_t planes(const ConvGrad& g, int64_t lanes) { return g.window.batch * ((g.window.channels + lanes - 1) / lanes); }
 
-/// W [O][I][KH][KW] to [I][O][rows][columns] of a phase, both turned round.
-Buffer emit_turn(LowerContext& c, const ConvGrad& g, const ConvGradPhase& phase) {
+/// W [O][I][KH][KW] to [I][O][rows][columns] of a phase, both transposed round.
+Buffer emit_transpose(LowerContext& c, const ConvGrad& g, const ConvGradPhase& phase) {
   const auto& [rows, columns] = phase;
   const int64_t outs = g.out_channels, ins = g.window.channels, height = g.window.kernel.height, width = g.window.kernel.width;
   const int64_t down = g.window.stride.height, across = g.window.stride.width;
-  const Buffer turned = c.temporary(outs * ins * rows.taps * columns.taps * 4);
+  const Buffer transposed = c.temporary(outs * ins * rows.taps * columns.taps * 4);
   CopyView view;
   view.dims = {ins, outs, rows.taps, columns.taps};
   view.in_strides = {height * width, ins * height * width, -down * width, -across};
   view.out_strides = strides_of(view.dims);
   view.in_offset = (rows.tap + down * (rows.taps - 1)) * width + columns.tap + across * (columns.taps - 1);
-  emit_copies(c, "conv_grad_turn", 4, {{c.in(1), turned, view}});
-  return turned;
+  emit_copies(c, "conv_grad_transpose", 4, {{c.in(1), transposed, view}});
+  return transposed;
 }
 
 /// To `out`: dense, blocked.
@@ -56,8 +56,8 @@ void emit_phase(LowerContext& c, const ConvGrad& g, const ConvGradPhase& phase, 
   args.shape = phase_shape(g, phase);
   args.kind = c.kernels().conv->choose(args.shape, c.options().exact_convolution);
   if (args.kind == ConvKind::kFirstLayer) args.kind = ConvKind::kDirect;  // dy is blocked
-  const Buffer turned = emit_turn(c, g, phase);
-  emit_conv(c, args, c.in(0), {emit_conv_pack(c, args.shape, args.kind, turned), {}}, {}, out);
+  const Buffer transposed = emit_transpose(c, g, phase);
+  emit_conv(c, args, c.in(0), {emit_conv_pack(c, args.shape, args.kind, transposed), {}}, {}, out);
 }
 
 }  // namespace
@@ -87,7 +87,7 @@ ConvShape phase_shape(const ConvGrad& g, const ConvGradPhase& phase) {
   return s;
 }
 
-CopyView phase_spread(const ConvGrad& g, const ConvGradPhase& phase, int64_t lanes) {
+CopyView phase_scatter(const ConvGrad& g, const ConvGradPhase& phase, int64_t lanes) {
   const int64_t row = g.window.in.width * lanes;
   CopyView view;
   view.dims = {planes(g, lanes), phase.rows.count, phase.columns.count, lanes};
@@ -99,7 +99,7 @@ CopyView phase_spread(const ConvGrad& g, const ConvGradPhase& phase, int64_t lan
 
 bool can_block_conv_grad_input(const Node& node, int) {
   const Type &dy = node.input(0)->type, &w = node.input(1)->type, &dx = node.output()->type;
-  if (node.attributes.integer("group", 1) != 1 || dx.shape.rank() != 4) return false;
+  if (node.attributes.get_int("group", 1) != 1 || dx.shape.rank() != 4) return false;
   if (!dy.shape.is_static() || !w.shape.is_static() || !dx.shape.is_static()) return false;
   const Result<ConvGrad> g = conv_grad_of(node.attributes, *dx.shape.concrete(), *w.shape.concrete());
   if (!g.ok() || dx.shape.concrete()->empty() ||
@@ -122,9 +122,9 @@ Status lower_conv_grad_input_blocked(LowerContext& c) {
     const Buffer out =
         is_whole(g) ? c.out() : c.temporary(planes(g, lanes) * phase.rows.count * phase.columns.count * lanes * 4);
     emit_phase(c, g, phase, out);
-    if (!is_whole(g)) copies.push_back({out, c.out(), phase_spread(g, phase, lanes)});
+    if (!is_whole(g)) copies.push_back({out, c.out(), phase_scatter(g, phase, lanes)});
   }
-  if (!copies.empty()) emit_copies(c, "conv_grad_spread", 4, std::move(copies));
+  if (!copies.empty()) emit_copies(c, "conv_grad_scatter", 4, std::move(copies));
   return {};
 }
 

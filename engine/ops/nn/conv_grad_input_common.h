@@ -1,7 +1,7 @@
 // The gradient of a convolution's input on blocked layouts, as convolutions of dY by the forward kernels.
 //
 // Along an axis with stride s, the inputs h = s t + r of one phase r get contributions from every s-th row of the kernel only,
-// and over t these are a convolution with stride 1, its kernel turned round:
+// and over t these are a convolution with stride 1, its kernel transposed round:
 //
 //     dx[s t + r] = sum over j of dy[t + c - j] w[k + s j]        k = (r + pad) mod s,  c = (r + pad - k) / s
 //
@@ -40,7 +40,7 @@ std::vector<ConvGradPhase> conv_grad_phases(const ConvGrad& g);
 /// The convolution of dy that a phase is; its output is dense.
 kernels::ConvShape phase_shape(const ConvGrad& g, const ConvGradPhase& phase);
 /// A phase's pixels from their dense form to their places in dx, both in blocks of `lanes` channels.
-CopyView phase_spread(const ConvGrad& g, const ConvGradPhase& phase, int64_t lanes);
+CopyView phase_scatter(const ConvGrad& g, const ConvGradPhase& phase, int64_t lanes);
 
 /// dy and the output are blocked.
 Status lower_conv_grad_input_blocked(LowerContext& c);

@@ -71,7 +71,7 @@ Cost cost(const Node& node) { return conv_grad_cost(node, node.input(0)->type, n
 
 bool can_block(const Node& node, int) {
   const Shape &dy = node.input(0)->type.shape, &x = node.input(1)->type.shape, &w = node.output()->type.shape;
-  if (node.attributes.integer("group", 1) != 1 || w.rank() != 4) return false;
+  if (node.attributes.get_int("group", 1) != 1 || w.rank() != 4) return false;
   for (const Shape* shape : {&dy, &x, &w})
     if (!shape->is_static() || element_count(*shape->concrete()) == 0) return false;
   return true;
@@ -79,7 +79,7 @@ bool can_block(const Node& node, int) {
 
 bool reads_plain(const Node& node, size_t input) {
   const Shape& x = node.input(1)->type.shape;
-  const std::vector<int64_t> dilations = node.attributes.integers("dilations");
+  const std::vector<int64_t> dilations = node.attributes.get_ints("dilations");
   return input == 1 && x[1].value() <= kFirstLayerChannels && (dilations.empty() || dilations.back() == 1);
 }
 

@@ -15,7 +15,7 @@ constexpr int64_t kMost = int64_t{1} << 31;  // of X's sizes: beyond it the arit
 
 /// A list of one value for each spatial dimension, 0 or more, when it is given.
 Result<Dims> list(const Attributes& attributes, const char* name, size_t rank) {
-  const Dims values = attributes.integers(name, {});
+  const Dims values = attributes.get_ints(name, {});
   if (values.empty()) return values;
   if (values.size() != rank)
     return error("attribute '{}' has {} values, needs {} for the input's spatial dimensions", name, values.size(), rank);
@@ -30,7 +30,7 @@ Result<Window> window_for(const Attributes& given, const Dims& x, const Dims& ke
   Attributes plain = given;
   plain.erase("auto_pad");
   SV_ASSIGN(Window w, window_of(plain, Dims(rank, kMost), kernel));  // checks the lists; every kernel fits this image
-  const std::string auto_pad = given.text("auto_pad", "NOTSET");
+  const std::string auto_pad = given.get_string("auto_pad", "NOTSET");
   const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
   if (!same && auto_pad != "NOTSET" && auto_pad != "VALID")
     return error("auto_pad '{}' is not NOTSET, VALID, SAME_UPPER or SAME_LOWER", auto_pad);
@@ -60,7 +60,7 @@ Result<Window> window_for(const Attributes& given, const Dims& x, const Dims& ke
 
 Status check_channels(const InferContext& c) {
   const Shape &x = c.shape(0), &w = c.shape(1);
-  const int64_t group = c.attributes().integer("group", 1);
+  const int64_t group = c.attributes().get_int("group", 1);
   if (group < 1) return error("group is {}, must be 1 or more", group);
   if (x.has_rank() && w.has_rank() && x.rank() != w.rank()) return error("X has rank {}, W rank {}", x.rank(), w.rank());
   if (!w.has_rank()) return {};
@@ -84,7 +84,7 @@ Status infer(InferContext& c) {
     c.set(0, DType::f32, x.has_rank() ? unknown_dims(x.rank()) : Shape());
     return {};
   }
-  std::vector<Dim> out{x[0], multiply(w[1], Dim(c.attributes().integer("group", 1)))};
+  std::vector<Dim> out{x[0], multiply(w[1], Dim(c.attributes().get_int("group", 1)))};
   Dims sizes, kernel;
   for (size_t i = 2; i < x.dims().size(); ++i) {
     sizes.push_back(x[i].is_static() ? x[i].value() : kMost);
@@ -116,7 +116,7 @@ Status lower(LowerContext& c) {
   g.window.in = extent(w.in, 1), g.window.out = extent(w.out, 1), g.window.kernel = extent(w.kernel, 1);
   g.window.stride = extent(w.strides, 1), g.window.dilation = extent(w.dilations, 1);
   g.window.pad = extent(w.pads_begin, 0), g.window.pad_end = extent(w.pads_end, 0);
-  g.groups = c.attributes().integer("group", 1);
+  g.groups = c.attributes().get_int("group", 1);
   g.out_channels = x[1];
   emit_conv_grad_input(c, g, c.in(0), c.in(1), c.out());
   if (!c.has_input(2)) return {};
@@ -130,8 +130,8 @@ Result<Attributes> convolution_of(const GradientContext& c) {
   const Shape &x = c.input(0)->type.shape, &w = c.input(1)->type.shape;
   if (!x.has_rank() || !w.is_static()) return error("its gradient needs an input of known rank and a weight of known shape");
   const auto rank = static_cast<int64_t>(x.rank() - 2);
-  const std::string auto_pad = c.attributes().text("auto_pad", "NOTSET");
-  const bool resolved = c.attributes().integers("output_shape", {}).empty() && !auto_pad.starts_with("SAME");
+  const std::string auto_pad = c.attributes().get_string("auto_pad", "NOTSET");
+  const bool resolved = c.attributes().get_ints("output_shape", {}).empty() && !auto_pad.starts_with("SAME");
   Dims sizes, kernel;
   for (size_t i = 2; i < x.dims().size(); ++i) {
     if (!x[i].is_static() && !resolved) return error("its gradient needs known sizes where padding is decided by them");
@@ -149,7 +149,7 @@ Result<Attributes> convolution_of(const GradientContext& c) {
                           {"strides", window.strides},
                           {"dilations", window.dilations},
                           {"pads", pads},
-                          {"group", c.attributes().integer("group", 1)}});
+                          {"group", c.attributes().get_int("group", 1)}});
 }
 
 Status gradient(GradientContext& c) {
@@ -166,9 +166,9 @@ Status gradient(GradientContext& c) {
 }
 
 std::vector<AttributeDef> attributes() {
-  return window_attributes({{"group", AttributeKind::integer, false, integer(1)},
-                            {"output_padding", AttributeKind::integers},
-                            {"output_shape", AttributeKind::integers}},
+  return window_attributes({{"group", AttributeKind::kInt, false, integer(1)},
+                            {"output_padding", AttributeKind::kInts},
+                            {"output_shape", AttributeKind::kInts}},
                            true, false);
 }
 

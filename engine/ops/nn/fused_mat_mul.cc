@@ -15,12 +15,12 @@ namespace svengine::ops {
 namespace {
 
 /// The input whose rows output 1 sums up.
-size_t summed_input(const Attributes& attributes) { return attributes.integer("sum_of") == 1 ? 0 : 1; }
+size_t summed_input(const Attributes& attributes) { return attributes.get_int("sum_of") == 1 ? 0 : 1; }
 
 Status infer_sums(InferContext& c) {
   const size_t input = summed_input(c.attributes());
-  const bool lies_right = c.attributes().integer(input == 0 ? "transpose_a" : "transpose_b") == (input == 0 ? 1 : 0);
-  if (!c.attributes().integer("sum_of") || !lies_right || c.shape(0).rank() != 2 || c.shape(1).rank() != 2)
+  const bool lies_right = c.attributes().get_int(input == 0 ? "transpose_a" : "transpose_b") == (input == 0 ? 1 : 0);
+  if (!c.attributes().get_int("sum_of") || !lies_right || c.shape(0).rank() != 2 || c.shape(1).rank() != 2)
     return error("sums need sum_of = 1 with A transposed or sum_of = 2 with B not, and operands of rank 2");
   c.set(1, DType::f32, Shape({c.shape(input)[1]}));
   return {};
@@ -28,7 +28,7 @@ Status infer_sums(InferContext& c) {
 
 Status infer(InferContext& c) {
   SV_TRY(check_activation(c.attributes()));
-  SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), c.attributes().integer("transpose_a"), c.attributes().integer("transpose_b")));
+  SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), c.attributes().get_int("transpose_a"), c.attributes().get_int("transpose_b")));
   if (c.has_input(2)) SV_TRY(require_rank(c, 2, "bias", 1));
   if (c.has_input(3) && c.shape(3).is_static() && shape.is_static() && !(c.shape(3) == shape))
     return error("residual {} is not of the result's shape {}", to_string(c.shape(3)), to_string(shape));
@@ -37,8 +37,8 @@ Status infer(InferContext& c) {
 }
 
 Status lower(LowerContext& c) {
-  Product p = matmul_of(c, c.attributes().integer("transpose_a"), c.attributes().integer("transpose_b"));
-  p.alpha = c.attributes().real("alpha", 1.0f);
+  Product p = matmul_of(c, c.attributes().get_int("transpose_a"), c.attributes().get_int("transpose_b"));
+  p.alpha = c.attributes().get_float("alpha", 1.0f);
   if (c.has_input(2)) p.bias = {c.in(2), kernels::GemmBias::kColumn, 1.0f};
   p.residual = c.in(3);
   p.activation = activation_of(c.attributes());
@@ -60,10 +60,10 @@ OpDef define_fused_mat_mul() {
       .domain = kInternalDomain,
       .inputs = {2, 4},
       .outputs = {1, 2},
-      .attributes = with_activation_attributes({{"transpose_a", AttributeKind::integer, false, int64_t{0}},
-                                                {"transpose_b", AttributeKind::integer, false, int64_t{0}},
-                                                {"sum_of", AttributeKind::integer, false, int64_t{0}},
-                                                {"alpha", AttributeKind::real, false, 1.0f}}),
+      .attributes = with_activation_attributes({{"transpose_a", AttributeKind::kInt, false, int64_t{0}},
+                                                {"transpose_b", AttributeKind::kInt, false, int64_t{0}},
+                                                {"sum_of", AttributeKind::kInt, false, int64_t{0}},
+                                                {"alpha", AttributeKind::kFloat, false, 1.0f}}),
       .infer = infer,
       .lower = lower,
       .cost = matmul_cost,

@@ -19,7 +19,7 @@ Status infer(InferContext& c) {
     SV_TRY(require_dtype(c, i, i == 0 ? "A" : i == 1 ? "B" : "C", {DType::f32}));
     if (i < 2) SV_TRY(require_rank(c, i, i == 0 ? "A" : "B", 2));
   }
-  SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), c.attributes().integer("transA"), c.attributes().integer("transB")));
+  SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), c.attributes().get_int("transA"), c.attributes().get_int("transB")));
   if (c.has_input(2)) {
     SV_ASSIGN(Shape both, broadcast(shape, c.shape(2)));
     if (both.is_static() && shape.is_static() && !(both == shape))
@@ -31,7 +31,7 @@ Status infer(InferContext& c) {
 
 /// C's place in the epilogue: a bias over columns or rows, one number, or a full matrix.
 void set_addend(LowerContext& c, Product& p) {
-  const float beta = c.attributes().real("beta", 1.0f);
+  const float beta = c.attributes().get_float("beta", 1.0f);
   if (!c.has_input(2) || beta == 0) return;
   const Dims dims = c.in_dims(2);
   const int64_t rows = dims.size() == 2 ? dims[0] : 1, columns = dims.empty() ? 1 : dims.back();
@@ -46,8 +46,8 @@ void set_addend(LowerContext& c, Product& p) {
 }
 
 Status lower(LowerContext& c) {
-  Product p = matmul_of(c, c.attributes().integer("transA"), c.attributes().integer("transB"));
-  p.alpha = c.attributes().real("alpha", 1.0f);
+  Product p = matmul_of(c, c.attributes().get_int("transA"), c.attributes().get_int("transB"));
+  p.alpha = c.attributes().get_float("alpha", 1.0f);
   set_addend(c, p);
   emit_product(c, std::move(p));
   return {};
@@ -57,17 +57,17 @@ Value* product(GradientContext& c, Value* a, bool transpose_a, Value* b, bool tr
   return c.op(
       "Gemm", {a, b},
       make_attributes(
-          {{"transA", int64_t{transpose_a}}, {"transB", int64_t{transpose_b}}, {"alpha", c.attributes().real("alpha", 1.0f)}}));
+          {{"transA", int64_t{transpose_a}}, {"transB", int64_t{transpose_b}}, {"alpha", c.attributes().get_float("alpha", 1.0f)}}));
 }
 
 /// With A' and B' what is multiplied: dA' = alpha dY B'^T and dB' = alpha A'^T dY, or these transposed.
 Status gradient(GradientContext& c) {
   Value *a = c.input(0), *b = c.input(1), *dy = c.dy();
-  const bool across_a = c.attributes().integer("transA") != 0, across_b = c.attributes().integer("transB") != 0;
+  const bool across_a = c.attributes().get_int("transA") != 0, across_b = c.attributes().get_int("transB") != 0;
   if (c.wants(0)) c.set(0, across_a ? product(c, b, across_b, dy, true) : product(c, dy, false, b, !across_b));
   if (c.wants(1)) c.set(1, across_b ? product(c, dy, true, a, across_a) : product(c, a, !across_a, dy, false));
   if (!c.wants(2)) return {};
-  const float beta = c.attributes().real("beta", 1.0f);
+  const float beta = c.attributes().get_float("beta", 1.0f);
   Value* addend = c.sum_to(dy, c.input(2));
   c.set(2, beta == 1.0f ? addend : c.op("Mul", {addend, c.scalar(beta, dy)}));
   return {};
@@ -80,10 +80,10 @@ OpDef define_gemm() {
       .name = "Gemm",
       .since = 7,
       .inputs = {2, 3},
-      .attributes = {{"alpha", AttributeKind::real, false, 1.0f},
-                     {"beta", AttributeKind::real, false, 1.0f},
-                     {"transA", AttributeKind::integer, false, int64_t{0}},
-                     {"transB", AttributeKind::integer, false, int64_t{0}}},
+      .attributes = {{"alpha", AttributeKind::kFloat, false, 1.0f},
+                     {"beta", AttributeKind::kFloat, false, 1.0f},
+                     {"transA", AttributeKind::kInt, false, int64_t{0}},
+                     {"transB", AttributeKind::kInt, false, int64_t{0}}},
       .canonicalize = canonicalize,
       .infer = infer,
       .lower = lower,

@@ -8,11 +8,11 @@ OpDef define_global_lp_pool() {
   return {
       .name = "GlobalLpPool",
       .since = 2,
-      .attributes = {{"p", AttributeKind::integer, false, int64_t{2}}},
+      .attributes = {{"p", AttributeKind::kInt, false, int64_t{2}}},
       .infer = infer_global_pool,
       .lower =
           [](LowerContext& c) {
-            return lower_global_pool(c, "global_lp_pool", kernels::PoolKind::kLp, static_cast<int32_t>(c.attributes().integer("p", 2)));
+            return lower_global_pool(c, "global_lp_pool", kernels::PoolKind::kLp, static_cast<int32_t>(c.attributes().get_int("p", 2)));
           },
       .cost = pool_cost,
       .samples = {{.inputs = {f32({2, 5, 7, 5})}, .attributes = {{"p", integer(1)}}}},

@@ -28,7 +28,7 @@ Status lower(LowerContext& c) {
   args.batch = dims[0];
   args.channels = args.groups = dims[1];
   args.spatial = element_count(std::span(dims).subspan(2));
-  args.epsilon = c.attributes().real("epsilon", 1e-5f);
+  args.epsilon = c.attributes().get_float("epsilon", 1e-5f);
   emit_kernel(c, "instance_norm", c.kernels().norm->group_norm, args,
               [in = c.in(0), scale = c.in(1), bias = c.in(2), out = c.out()](kernels::GroupNormArgs& a, const Run& run) {
                 a.x = run.get<const float>(in);
@@ -72,13 +72,13 @@ Status gradient(GradientContext& c) {
   // As in layer norm, over the pixels of each image and channel: h is the normalised value, g its gradient.
   Value* centered = c.op("Sub", {x, pixels.mean(x)});
   Value* variance = pixels.mean(c.op("Mul", {centered, centered}));
-  Value* spread =
-      c.op("Reciprocal", {c.op("Sqrt", {c.op("Add", {variance, c.scalar(c.attributes().real("epsilon", 1e-5f), x)})})});
-  Value* h = c.op("Mul", {centered, spread});
+  Value* inv_std =
+      c.op("Reciprocal", {c.op("Sqrt", {c.op("Add", {variance, c.scalar(c.attributes().get_float("epsilon", 1e-5f), x)})})});
+  Value* h = c.op("Mul", {centered, inv_std});
   if (c.wants(0)) {
     Value* g = c.op("Mul", {c.dy(), pixels.per_channel(scale)});
     Value* rest = c.op("Sub", {g, pixels.mean(g)});
-    c.set(0, c.op("Mul", {spread, c.op("Sub", {rest, c.op("Mul", {h, pixels.mean(c.op("Mul", {g, h}))})})}));
+    c.set(0, c.op("Mul", {inv_std, c.op("Sub", {rest, c.op("Mul", {h, pixels.mean(c.op("Mul", {g, h}))})})}));
   }
   if (c.wants(1)) c.set(1, pixels.sum_of_channels(c.op("Mul", {c.dy(), h})));
   if (c.wants(2)) c.set(2, pixels.sum_of_channels(c.dy()));
@@ -92,7 +92,7 @@ OpDef define_instance_normalization() {
       .name = "InstanceNormalization",
       .since = 6,
       .inputs = {3, 3},
-      .attributes = {{"epsilon", AttributeKind::real, false, 1e-5f}},
+      .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-5f}},
       .infer = infer,
       .lower = lower,
       .gradient = gradient,

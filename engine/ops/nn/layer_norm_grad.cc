@@ -47,7 +47,7 @@ void emit_sum(LowerContext& c, Buffer partial, int64_t blocks, int64_t n) {
 Status lower(LowerContext& c) {
   const Dims dims = c.in_dims(1);
   const std::span<const int64_t> all(dims);
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis", -1), static_cast<int64_t>(dims.size())));
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), static_cast<int64_t>(dims.size())));
   kernels::RowNormGradArgs args;
   args.rows = element_count(all.first(static_cast<size_t>(axis)));
   args.n = element_count(all.subspan(static_cast<size_t>(axis)));
@@ -77,7 +77,7 @@ OpDef define_layer_norm_grad() {
       .domain = kInternalDomain,
       .inputs = {5, 5},
       .outputs = {3, 3},
-      .attributes = {{"axis", AttributeKind::integer, false, int64_t{-1}}},
+      .attributes = {{"axis", AttributeKind::kInt, false, int64_t{-1}}},
       .infer = infer,
       .lower = lower,
       .samples = {{.inputs = {f32({5, 33}), f32({5, 33}), f32({33}), f32({5, 1}), f32({5, 1}, 0.5, 2)}, .outputs = 3},

@@ -15,7 +15,7 @@ Status infer(InferContext& c) {
   const Shape& x = c.shape(0);
   c.set(0, DType::f32, x);
   if (!x.has_rank()) return {};
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis", -1), x.rank()));
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), x.rank()));
   const Shape row(std::vector<Dim>(x.dims().begin() + axis, x.dims().end()));
   for (size_t i = 1; i < 3; ++i)
     if (c.has_input(i) && c.shape(i).is_static() && row.is_static() &&
@@ -30,13 +30,13 @@ Status infer(InferContext& c) {
 
 Status lower(LowerContext& c) {
   const Dims dims = c.in_dims(0);
-  int64_t axis = c.attributes().integer("axis", -1);
+  int64_t axis = c.attributes().get_int("axis", -1);
   if (axis < 0) axis += static_cast<int64_t>(dims.size());
   kernels::RowNormArgs args;
   args.rows = element_count(std::span(dims).first(static_cast<size_t>(axis)));
   args.n = element_count(std::span(dims).subspan(static_cast<size_t>(axis)));
   args.x_stride = args.y_stride = args.n;
-  args.epsilon = c.attributes().real("epsilon", 1e-5f);
+  args.epsilon = c.attributes().get_float("epsilon", 1e-5f);
   emit_kernel(c, "layer_norm", c.kernels().norm->layer_norm, args,
               [in = c.in(0), scale = c.in(1), bias = c.in(2), out = c.out(), mean = c.out(1), inv_std = c.out(2)](
                   kernels::RowNormArgs& a, const Run& run) {
@@ -55,7 +55,7 @@ Status gradient(GradientContext& c) {
     if (c.output_gradient(i)) return error("output {} is used; only that of output 0 has a gradient", i);
   Value *mean = c.output(1), *inv_std = c.output(2);
   const Node* grad = c.builder().node(kInternalDomain, "LayerNormGrad", {c.dy(), c.input(0), c.input(1), mean, inv_std}, 3,
-                                      make_attributes({{"axis", c.attributes().integer("axis", -1)}}));
+                                      make_attributes({{"axis", c.attributes().get_int("axis", -1)}}));
   if (!grad) return {};
   c.set(0, grad->output(0));
   c.set(1, c.reshape_to(grad->output(1), c.input(1)));
@@ -71,9 +71,9 @@ OpDef define_layer_normalization() {
       .since = 17,
       .inputs = {2, 3},
       .outputs = {1, 3},
-      .attributes = {{"axis", AttributeKind::integer, false, int64_t{-1}},
-                     {"epsilon", AttributeKind::real, false, 1e-5f},
-                     {"stash_type", AttributeKind::integer, false, int64_t{1}}},
+      .attributes = {{"axis", AttributeKind::kInt, false, int64_t{-1}},
+                     {"epsilon", AttributeKind::kFloat, false, 1e-5f},
+                     {"stash_type", AttributeKind::kInt, false, int64_t{1}}},
       .infer = infer,
       .lower = lower,
       .gradient = gradient,

@@ -6,12 +6,12 @@ namespace svengine::ops {
 namespace {
 
 Status infer(InferContext& c) {
-  if (c.attributes().integer("p", 2) < 1) return error("p is {}, needs at least 1", c.attributes().integer("p", 2));
+  if (c.attributes().get_int("p", 2) < 1) return error("p is {}, needs at least 1", c.attributes().get_int("p", 2));
   return infer_pool(c);
 }
 
 Status lower(LowerContext& c) {
-  return lower_pool(c, "lp_pool", {.kind = kernels::PoolKind::kLp, .shape = {}, .power = static_cast<int32_t>(c.attributes().integer("p", 2))},
+  return lower_pool(c, "lp_pool", {.kind = kernels::PoolKind::kLp, .shape = {}, .power = static_cast<int32_t>(c.attributes().get_int("p", 2))},
                     c.in(0), c.out());
 }
 
@@ -21,7 +21,7 @@ OpDef define_lp_pool() {
   return {
       .name = "LpPool",
       .since = 2,
-      .attributes = window_attributes({{"p", AttributeKind::integer, false, int64_t{2}}}, true, true),
+      .attributes = window_attributes({{"p", AttributeKind::kInt, false, int64_t{2}}}, true, true),
       .infer = infer,
       .lower = lower,
       .cost = pool_cost,

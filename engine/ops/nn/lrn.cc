@@ -10,7 +10,7 @@ namespace {
 Status infer(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "X", {DType::f32}));
   SV_TRY(require_rank_at_least(c, 0, "X", 2));
-  if (c.attributes().integer("size") < 1) return error("size is {}, needs at least 1", c.attributes().integer("size"));
+  if (c.attributes().get_int("size") < 1) return error("size is {}, needs at least 1", c.attributes().get_int("size"));
   c.set(0, DType::f32, c.shape(0));
   return {};
 }
@@ -21,10 +21,10 @@ Status lower(LowerContext& c) {
   args.batch = dims[0];
   args.channels = dims[1];
   args.spatial = element_count(std::span(dims).subspan(2));
-  args.size = c.attributes().integer("size");
-  args.alpha = c.attributes().real("alpha", 1e-4f);
-  args.beta = c.attributes().real("beta", 0.75f);
-  args.bias = c.attributes().real("bias", 1.0f);
+  args.size = c.attributes().get_int("size");
+  args.alpha = c.attributes().get_float("alpha", 1e-4f);
+  args.beta = c.attributes().get_float("beta", 0.75f);
+  args.bias = c.attributes().get_float("bias", 1.0f);
   emit_kernel(c, "local_response", c.kernels().norm->local_response, args,
               [in = c.in(0), out = c.out()](kernels::LocalResponseArgs& a, const Run& run) {
                 a.x = run.get<const float>(in);
@@ -38,10 +38,10 @@ Status lower(LowerContext& c) {
 OpDef define_lrn() {
   return {
       .name = "LRN",
-      .attributes = {{"size", AttributeKind::integer, true},
-                     {"alpha", AttributeKind::real, false, 1e-4f},
-                     {"beta", AttributeKind::real, false, 0.75f},
-                     {"bias", AttributeKind::real, false, 1.0f}},
+      .attributes = {{"size", AttributeKind::kInt, true},
+                     {"alpha", AttributeKind::kFloat, false, 1e-4f},
+                     {"beta", AttributeKind::kFloat, false, 0.75f},
+                     {"bias", AttributeKind::kFloat, false, 1.0f}},
       .infer = infer,
       .lower = lower,
       .samples = {{.inputs = {f32({2, 9, 5, 3})}, .attributes = {{"size", integer(5)}, {"alpha", real(0.01f)}}}},

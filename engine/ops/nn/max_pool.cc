@@ -35,7 +35,7 @@ OpDef define_max_pool() {
   return {
       .name = "MaxPool",
       .outputs = {1, 2},
-      .attributes = window_attributes({{"storage_order", AttributeKind::integer, false, int64_t{0}}}, true, true),
+      .attributes = window_attributes({{"storage_order", AttributeKind::kInt, false, int64_t{0}}}, true, true),
       .infer = infer,
       .lower = lower,
       .cost = pool_cost,

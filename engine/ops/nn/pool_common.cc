@@ -51,7 +51,7 @@ Result<kernels::PoolShape> pool_shape(const Attributes& attributes, const Dims& 
 Status lower_pool(LowerContext& c, const char* kernel, kernels::PoolArgs args, Buffer in, Buffer out) {
   args.blocked = c.in_type(0).block > 0;
   SV_ASSIGN(args.shape, pool_shape(c.attributes(), c.in_dims(0)));
-  args.column_major_indices = c.attributes().integer("storage_order") != 0;
+  args.column_major_indices = c.attributes().get_int("storage_order") != 0;
   emit_kernel(c, kernel, c.kernels().pool->window, args, [in, out, indices = c.out(1)](kernels::PoolArgs& a, const Run& run) {
     a.input = run.get<const float>(in);
     a.output = run.get<float>(out);
@@ -107,7 +107,7 @@ Cost pool_cost(const Node& node) {
   cost.bytes = stored_bytes(node.input(0)->type) + stored_bytes(node.output()->type);
   Dims spatial;
   for (size_t i = 2; x.has_rank() && i < x.dims().size(); ++i) spatial.push_back(x[i].is_static() ? x[i].value() : 1);
-  double window = static_cast<double>(element_count(node.attributes.integers("kernel_shape", spatial)));
+  double window = static_cast<double>(element_count(node.attributes.get_ints("kernel_shape", spatial)));
   cost.flops = stored_bytes(node.output()->type) / 4 * window;
   return cost;
 }

@@ -8,11 +8,11 @@
 namespace svengine::ops {
 namespace {
 
-bool is_max(const Attributes& attributes) { return attributes.text("mode") == "max"; }
+bool is_max(const Attributes& attributes) { return attributes.get_string("mode") == "max"; }
 
 Status infer(InferContext& c) {
-  if (!is_max(c.attributes()) && c.attributes().text("mode") != "average")
-    return error("mode is '{}', needs max or average", c.attributes().text("mode"));
+  if (!is_max(c.attributes()) && c.attributes().get_string("mode") != "average")
+    return error("mode is '{}', needs max or average", c.attributes().get_string("mode"));
   SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
   SV_TRY(require_dtype(c, 1, "X", {DType::f32}));
   c.set(0, c.type(1));
@@ -25,7 +25,7 @@ Status lower(LowerContext& c) {
   args.kind = is_max(c.attributes()) ? kernels::PoolKind::kMax : kernels::PoolKind::kAverage;
   args.shape = shape;
   args.blocked = c.out_type().block > 0;
-  args.count_padding = c.attributes().integer("count_include_pad") != 0;
+  args.count_padding = c.attributes().get_int("count_include_pad") != 0;
   emit_kernel(c, is_max(c.attributes()) ? "max_pool_grad" : "average_pool_grad", c.kernels().gradient->pool, args,
               [dy = c.in(0), x = c.in(1), dx = c.out()](kernels::PoolGradArgs& a, const Run& run) {
                 a.dy = run.get<const float>(dy);
@@ -46,9 +46,9 @@ OpDef define_pool_grad() {
       .name = "PoolGrad",
       .domain = kInternalDomain,
       .inputs = {2, 2},
-      .attributes = window_attributes({{"mode", AttributeKind::text, true},
-                                       {"count_include_pad", AttributeKind::integer, false, int64_t{0}},
-                                       {"storage_order", AttributeKind::integer, false, int64_t{0}}},
+      .attributes = window_attributes({{"mode", AttributeKind::kString, true},
+                                       {"count_include_pad", AttributeKind::kInt, false, int64_t{0}},
+                                       {"storage_order", AttributeKind::kInt, false, int64_t{0}}},
                                       true, true),
       .infer = infer,
       .lower = lower,

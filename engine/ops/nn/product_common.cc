@@ -122,9 +122,9 @@ PackedOperand pack_operand(LowerContext& c, const Product& p, const ProductOpera
   }
   if (operand.constant_input >= 0) {
     const auto input = static_cast<size_t>(operand.constant_input);
-    const std::string form = fmt::format("{} {} {} x{} ld{} d{}", packer.step, args.extent, args.depth, count, args.ld, args.depth_major);
+    const std::string layout = fmt::format("{} {} {} x{} ld{} d{}", packer.step, args.extent, args.depth, count, args.ld, args.depth_major);
     const int64_t each = packer.tasks(args);
-    Packing packing{.form = form, .bytes = packer.bytes * count, .tasks = each * count};
+    Packing packing{.layout = layout, .bytes = packer.bytes * count, .tasks = each * count};
     packing.fill = [=, strides = operand.batch_strides](const std::byte* from, std::byte* to, int64_t begin, int64_t end) {
       for_each_matrix(each, begin, end, [&](int64_t matrix, int64_t first, int64_t last) {
         GemmPackArgs one = args;
@@ -156,7 +156,7 @@ PackedOperand pack_operand(LowerContext& c, const Product& p, const ProductOpera
 }
 
 PackedOperand pack_a(LowerContext& c, const Product& p) {
-  // One dense row is its own packed form.
+  // One dense row is its own packed layout.
   if (p.m == 1 && (!p.a.transposed || p.a.ld == 1)) return {p.a.buffer, p.a.batch_strides};
   const GemmKernels& gemm = *c.kernels().gemm;
   GemmPackArgs args;
@@ -182,7 +182,7 @@ PackedOperand pack_b(LowerContext& c, const Product& p) {
 bool can_sum_operand(const Product& product, const ProductOperand& operand) {
   const bool is_a = &operand == &product.a;
   if (operand.constant_input >= 0 || !product.batch.empty() || operand.transposed != is_a) return false;
-  return !is_a || product.m > 1;  // one row is its own packed form
+  return !is_a || product.m > 1;  // one row is its own packed layout
 }
 
 void emit_product(LowerContext& c, Product p) {
@@ -274,7 +274,7 @@ Cost matmul_cost(const Node& node) {
     if (v) cost.bytes += stored_bytes(v->type);
   cost.bytes += stored_bytes(node.output()->type);
   const Shape& a = node.input(0)->type.shape;
-  const bool transposed = node.attributes.integer("transA") || node.attributes.integer("transpose_a");
+  const bool transposed = node.attributes.get_int("transA") || node.attributes.get_int("transpose_a");
   if (!a.has_rank() || a.rank() == 0) return cost;
   const Dim& k = a[static_cast<size_t>(a.rank() == 1 ? 0 : a.rank() - (transposed ? 2 : 1))];
   cost.flops = stored_bytes(node.output()->type) / 4 * 2.0 * static_cast<double>(k.is_static() ? k.value() : 1);

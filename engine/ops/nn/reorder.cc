@@ -10,7 +10,7 @@ namespace {
 Status infer(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "x", {DType::f32}));
   SV_TRY(require_rank(c, 0, "x", 4));
-  c.set(0, Type{DType::f32, c.shape(0), static_cast<int>(c.attributes().integer("block"))});
+  c.set(0, Type{DType::f32, c.shape(0), static_cast<int>(c.attributes().get_int("block"))});
   return {};
 }
 
@@ -37,7 +37,7 @@ OpDef define_reorder() {
   return {
       .name = "Reorder",
       .domain = kInternalDomain,
-      .attributes = {{"block", AttributeKind::integer, true}},
+      .attributes = {{"block", AttributeKind::kInt, true}},
       .infer = infer,
       .lower = lower,
   };

@@ -19,9 +19,9 @@ Status canonicalize(CanonicalizeContext& c) {
 Status infer(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "input", {DType::f32}));
   if (c.shape(0).has_rank()) {
-    const int64_t axis = c.attributes().integer("axis", -1), rank = c.shape(0).rank();
+    const int64_t axis = c.attributes().get_int("axis", -1), rank = c.shape(0).rank();
     // Coerced, the axis may be the rank: lines of one element.
-    if (!(c.attributes().integer("coerced") && axis == rank) && !(rank == 0 && (axis == 0 || axis == -1)))
+    if (!(c.attributes().get_int("coerced") && axis == rank) && !(rank == 0 && (axis == 0 || axis == -1)))
       SV_TRY(normalise_axis(axis, rank));
   }
   c.set(0, DType::f32, c.shape(0));
@@ -32,8 +32,8 @@ Status infer(InferContext& c) {
 
 Status lower_softmax(LowerContext& c, const char* kernel, const kernels::TaskKernel<kernels::SoftmaxArgs>& softmax) {
   const Dims dims = c.in_dims(0);
-  const bool coerced = c.attributes().integer("coerced") != 0;
-  int64_t axis = c.attributes().integer("axis", -1);
+  const bool coerced = c.attributes().get_int("coerced") != 0;
+  int64_t axis = c.attributes().get_int("axis", -1);
   if (axis < 0) axis += static_cast<int64_t>(dims.size());
   kernels::SoftmaxArgs args;
   args.outer = args.n = args.inner = 1;
@@ -62,7 +62,7 @@ Status set_softmax_gradient(GradientContext& c, bool log) {
 OpDef softmax_like(const char* name, Status (*lower)(LowerContext&)) {
   return {
       .name = name,
-      .attributes = {{"axis", AttributeKind::integer, false, int64_t{-1}}, {"coerced", AttributeKind::integer, false, int64_t{0}}},
+      .attributes = {{"axis", AttributeKind::kInt, false, int64_t{-1}}, {"coerced", AttributeKind::kInt, false, int64_t{0}}},
       .canonicalize = canonicalize,
       .infer = infer,
       .lower = lower,

@@ -18,10 +18,10 @@ Status infer(InferContext& c) {
 Status lower(LowerContext& c) {
   const Dims dims = c.in_dims(0);
   const auto rank = static_cast<int64_t>(dims.size());
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis", -1), rank));
-  const bool coerced = c.attributes().integer("coerced") != 0;
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), rank));
+  const bool coerced = c.attributes().get_int("coerced") != 0;
   kernels::SoftmaxGradArgs args;
-  args.log = c.attributes().integer("log") != 0;
+  args.log = c.attributes().get_int("log") != 0;
   args.outer = args.n = args.inner = 1;
   for (int64_t i = 0; i < rank; ++i)
     (i < axis ? args.outer : i == axis || coerced ? args.n : args.inner) *= dims[static_cast<size_t>(i)];
@@ -41,9 +41,9 @@ OpDef define_softmax_grad() {
       .name = "SoftmaxGrad",
       .domain = kInternalDomain,
       .inputs = {2, 2},
-      .attributes = {{"axis", AttributeKind::integer, false, int64_t{-1}},
-                     {"coerced", AttributeKind::integer, false, int64_t{0}},
-                     {"log", AttributeKind::integer, false, int64_t{0}}},
+      .attributes = {{"axis", AttributeKind::kInt, false, int64_t{-1}},
+                     {"coerced", AttributeKind::kInt, false, int64_t{0}},
+                     {"log", AttributeKind::kInt, false, int64_t{0}}},
       .infer = infer,
       .lower = lower,
       .may_overwrite = true,

@@ -8,9 +8,9 @@ namespace {
 // A window reaches at most this far; beyond it the arithmetic on sizes could overflow.
 constexpr int64_t kMost = int64_t{1} << 31;
 
-Result<Dims> list(const Attributes& attributes, const char* name, size_t count, const Dims& otherwise, int64_t least) {
+Result<Dims> list(const Attributes& attributes, const char* name, size_t count, const Dims& default_value, int64_t least) {
   const auto* values = attributes.get<std::vector<int64_t>>(name);
-  if (!values || values->empty()) return otherwise;
+  if (!values || values->empty()) return default_value;
   if (values->size() != count)
     return error("attribute '{}' has {} values, needs {} for the input's spatial dimensions", name, values->size(), count);
   for (int64_t v : *values)
@@ -42,12 +42,12 @@ Result<int64_t> output_size(Window& w, size_t i, const std::string& auto_pad, bo
 }  // namespace
 
 std::vector<AttributeDef> window_attributes(std::vector<AttributeDef> more, bool with_dilations, bool with_ceil) {
-  std::vector<AttributeDef> all{{"auto_pad", AttributeKind::text, false, std::string("NOTSET")},
-                                {"kernel_shape", AttributeKind::integers},
-                                {"pads", AttributeKind::integers},
-                                {"strides", AttributeKind::integers}};
-  if (with_dilations) all.push_back({"dilations", AttributeKind::integers});
-  if (with_ceil) all.push_back({"ceil_mode", AttributeKind::integer, false, int64_t{0}});
+  std::vector<AttributeDef> all{{"auto_pad", AttributeKind::kString, false, std::string("NOTSET")},
+                                {"kernel_shape", AttributeKind::kInts},
+                                {"pads", AttributeKind::kInts},
+                                {"strides", AttributeKind::kInts}};
+  if (with_dilations) all.push_back({"dilations", AttributeKind::kInts});
+  if (with_ceil) all.push_back({"ceil_mode", AttributeKind::kInt, false, int64_t{0}});
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }
@@ -63,12 +63,12 @@ Result<Window> window_of(const Attributes& attributes, const Dims& spatial, cons
   SV_ASSIGN(Dims pads, list(attributes, "pads", 2 * rank, Dims(2 * rank, 0), 0));
   w.pads_begin.assign(pads.begin(), pads.begin() + static_cast<int64_t>(rank));
   w.pads_end.assign(pads.begin() + static_cast<int64_t>(rank), pads.end());
-  const std::string auto_pad = attributes.text("auto_pad", "NOTSET");
+  const std::string auto_pad = attributes.get_string("auto_pad", "NOTSET");
   if (auto_pad != "NOTSET" && auto_pad != "VALID" && auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER")
     return error("auto_pad '{}' is not NOTSET, VALID, SAME_UPPER or SAME_LOWER", auto_pad);
   if (auto_pad == "VALID") w.pads_begin = w.pads_end = Dims(rank, 0);
   for (size_t i = 0; i < rank; ++i) {
-    SV_ASSIGN(int64_t out, output_size(w, i, auto_pad, attributes.integer("ceil_mode") != 0));
+    SV_ASSIGN(int64_t out, output_size(w, i, auto_pad, attributes.get_int("ceil_mode") != 0));
     w.out.push_back(out);
   }
   return w;

@@ -13,7 +13,7 @@ namespace {
 
 /// Which dimensions go. Empty `axes` means all, or none with noop_with_empty_axes.
 Result<std::vector<bool>> reduced_dims(const Attributes& attributes, const std::vector<int64_t>& axes, int64_t rank) {
-  std::vector<bool> reduced(static_cast<size_t>(rank), axes.empty() && attributes.integer("noop_with_empty_axes") == 0);
+  std::vector<bool> reduced(static_cast<size_t>(rank), axes.empty() && attributes.get_int("noop_with_empty_axes") == 0);
   SV_ASSIGN(const std::vector<int64_t> normal, normalise_axes(axes, rank));
   for (int64_t axis : normal) reduced[static_cast<size_t>(axis)] = true;
   return reduced;
@@ -62,7 +62,7 @@ Status infer_reduce(InferContext& c, DTypeSet types) {
   SV_TRY(require_dtype(c, 1, "axes", {DType::i64}));
   SV_TRY(require_rank(c, 1, "axes", 1));
   const Shape& in = c.shape(0);
-  const bool keep = c.attributes().integer("keepdims", 1) != 0;
+  const bool keep = c.attributes().get_int("keepdims", 1) != 0;
   const auto axes = c.has_input(1) ? c.integers(1) : Dims{};
   if (!in.has_rank() || !axes) {
     c.set(0, c.dtype(0), in.has_rank() && keep ? unknown_dims(in.rank()) : Shape());
@@ -112,7 +112,7 @@ Status emit_reduction(LowerContext& c, kernels::ReduceOp op, const std::vector<b
 
 Value* kept_dims(GradientContext& c, Value* value) {
   // Axes that were not given are all of them (a number broadcasts as it is), or none.
-  if (c.attributes().integer("keepdims", 1) != 0 || !c.input(1)) return value;
+  if (c.attributes().get_int("keepdims", 1) != 0 || !c.input(1)) return value;
   const Value* axes = c.input(1);
   if (axes->is_constant() && axes->constant().count() == 0) return value;
   return c.op("Unsqueeze", {value, c.input(1)});
@@ -131,8 +131,8 @@ OpDef reduce_op(const char* name, Status (*infer)(InferContext&), Status (*lower
   return {
       .name = name,
       .inputs = {1, 2},
-      .attributes = {{"keepdims", AttributeKind::integer, false, integer(1)},
-                     {"noop_with_empty_axes", AttributeKind::integer, false, integer(0)}},
+      .attributes = {{"keepdims", AttributeKind::kInt, false, integer(1)},
+                     {"noop_with_empty_axes", AttributeKind::kInt, false, integer(0)}},
       .canonicalize = canonicalize_reduce,
       .infer = infer,
       .lower = lower,
@@ -156,12 +156,12 @@ Status infer_arg_reduce(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "data", kReducedTypes));
   SV_TRY(require_rank_at_least(c, 0, "data", 1));
   const Shape& in = c.shape(0);
-  const bool keep = c.attributes().integer("keepdims", 1) != 0;
+  const bool keep = c.attributes().get_int("keepdims", 1) != 0;
   if (!in.has_rank()) {
     c.set(0, DType::i64, Shape());
     return {};
   }
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), in.rank()));
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), in.rank()));
   const Dim& d = in[static_cast<size_t>(axis)];
   if (d.is_static() && d.value() == 0) return error("axis {} is empty, so no element is first", axis);
   std::vector<bool> reduced(in.dims().size(), false);
@@ -175,12 +175,12 @@ Status infer_arg_reduce(InferContext& c) {
 Status emit_arg_reduce(LowerContext& c, bool largest) {
   const Dims dims = c.in_dims(0);
   const std::span<const int64_t> all(dims);
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), static_cast<int64_t>(dims.size())));
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(dims.size())));
   const DType type = c.in_type(0).dtype, computed = computed_type(type);
   kernels::ArgReduceArgs args;
   args.type = element_kind(computed);
   args.largest = largest;
-  args.select_last = c.attributes().integer("select_last_index") != 0;
+  args.select_last = c.attributes().get_int("select_last_index") != 0;
   args.outer = element_count(all.first(static_cast<size_t>(axis)));
   args.n = dims[static_cast<size_t>(axis)];
   args.inner = element_count(all.subspan(static_cast<size_t>(axis) + 1));
@@ -197,9 +197,9 @@ Status emit_arg_reduce(LowerContext& c, bool largest) {
 OpDef arg_reduction(const char* name, Status (*lower)(LowerContext&)) {
   return {
       .name = name,
-      .attributes = {{"axis", AttributeKind::integer, false, integer(0)},
-                     {"keepdims", AttributeKind::integer, false, integer(1)},
-                     {"select_last_index", AttributeKind::integer, false, integer(0)}},
+      .attributes = {{"axis", AttributeKind::kInt, false, integer(0)},
+                     {"keepdims", AttributeKind::kInt, false, integer(1)},
+                     {"select_last_index", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_arg_reduce,
       .lower = lower,
       .samples = {{.inputs = {f32({3, 37})}, .attributes = {{"axis", integer(-1)}}},

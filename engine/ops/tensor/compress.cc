@@ -22,7 +22,7 @@ Status infer(InferContext& c) {
   const Shape& in = c.shape(0);
   std::optional<int64_t> axis;
   if (in.has_rank() && c.attributes().has("axis")) {
-    SV_ASSIGN(axis, normalise_axis(c.attributes().integer("axis"), in.rank()));
+    SV_ASSIGN(axis, normalise_axis(c.attributes().get_int("axis"), in.rank()));
   }
   Dim count;
   if (const Tensor* condition = c.constant(1)) {
@@ -48,7 +48,7 @@ Status lower(LowerContext& c) {
   const std::span<const int64_t> dims(in);
   int64_t outer = 1, size = element_count(in), inner = 1;
   if (c.attributes().has("axis")) {
-    SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), static_cast<int64_t>(in.size())));
+    SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(in.size())));
     const auto a = static_cast<size_t>(axis);
     outer = element_count(dims.first(a));
     size = in[a];
@@ -66,7 +66,7 @@ OpDef define_compress() {
       .name = "Compress",
       .since = 9,
       .inputs = {2, 2},
-      .attributes = {{"axis", AttributeKind::integer}},
+      .attributes = {{"axis", AttributeKind::kInt}},
       .infer = infer,
       .lower = lower,
       .cost = movement_cost,

@@ -30,7 +30,7 @@ Status infer(InferContext& c) {
       continue;
     }
     if (!out.has_rank()) {
-      SV_ASSIGN(axis, normalise_axis(c.attributes().integer("axis"), in.rank()));
+      SV_ASSIGN(axis, normalise_axis(c.attributes().get_int("axis"), in.rank()));
       out = in;
       continue;
     }
@@ -54,7 +54,7 @@ Status infer(InferContext& c) {
 /// Whole blocks move when every input but the last has whole blocks of channels. Only blocked inputs are a reason for it.
 bool can_block(const Node& node, int block) {
   if (node.inputs().size() > kMostBlockedInputs) return false;
-  const int64_t axis = node.attributes.integer("axis");
+  const int64_t axis = node.attributes.get_int("axis");
   if (std::none_of(node.inputs().begin(), node.inputs().end(), [](const Value* v) { return v->type.block > 0; })) return false;
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     const Shape& shape = node.input(i)->type.shape;
@@ -71,14 +71,14 @@ bool joins(const Node& node) {
   for (const Value* v : node.inputs())
     if (v->type.block != out.block) return false;
   const Dims dims = stored_dims(out);
-  const auto axis = normalise_axis(node.attributes.integer("axis"), out.shape.rank());
+  const auto axis = normalise_axis(node.attributes.get_int("axis"), out.shape.rank());
   return axis.ok() && std::all_of(dims.begin(), dims.begin() + *axis, [](int64_t d) { return d == 1; });
 }
 
 Status lower(LowerContext& c) {
   const auto element = static_cast<int64_t>(size_of(c.out_type().dtype));
   const Dims out = stored_dims(c.out_type());
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), static_cast<int64_t>(c.out_dims().size())));
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(c.out_dims().size())));
   const std::vector<int64_t> out_strides = strides_of(out);
   std::vector<Copy> copies;
   int64_t offset = 0;
@@ -100,7 +100,7 @@ std::vector<int> further_inputs() {
 }
 
 Status gradient(GradientContext& c) {
-  const int64_t axis = c.attributes().integer("axis");
+  const int64_t axis = c.attributes().get_int("axis");
   const size_t count = c.node().inputs().size();
   // The sizes of the pieces are constants as soon as shapes are.
   std::vector<Value*> sizes;
@@ -122,12 +122,12 @@ OpDef define_concat() {
   return {
       .name = "Concat",
       .inputs = {1, kVariadic},
-      .attributes = {{"axis", AttributeKind::integer, true}},
+      .attributes = {{"axis", AttributeKind::kInt, true}},
       .canonicalize = canonicalize,
       .infer = infer,
       .lower = lower,
       .cost = movement_cost,
-      .joins = joins,
+      .aliases_concat = joins,
       .blocked = BlockedLayout::prefers,
       .can_block = can_block,
       .blocked_inputs = further_inputs(),

@@ -39,7 +39,7 @@ OpDef define_constant_of_shape() {
   return {
       .name = "ConstantOfShape",
       .since = 9,
-      .attributes = {{"value", AttributeKind::tensor}},
+      .attributes = {{"value", AttributeKind::kTensor}},
       .infer = infer,
       .lower = lower,
       .cost = movement_cost,

@@ -32,8 +32,8 @@ Status lower(LowerContext& c) {
   const std::span<const int64_t> all(dims);
   kernels::CumSumArgs args;
   args.type = element_kind(c.out_type().dtype);
-  args.exclusive = c.attributes().integer("exclusive") != 0;
-  args.reverse = c.attributes().integer("reverse") != 0;
+  args.exclusive = c.attributes().get_int("exclusive") != 0;
+  args.reverse = c.attributes().get_int("reverse") != 0;
   args.outer = element_count(all.first(static_cast<size_t>(axis)));
   args.n = dims[static_cast<size_t>(axis)];
   args.inner = element_count(all.subspan(static_cast<size_t>(axis) + 1));
@@ -47,7 +47,7 @@ Status lower(LowerContext& c) {
 
 Status gradient(GradientContext& c) {
   Attributes attributes = c.attributes();
-  attributes.set("reverse", int64_t{attributes.integer("reverse") == 0});
+  attributes.set("reverse", int64_t{attributes.get_int("reverse") == 0});
   c.set(0, c.op("CumSum", {c.dy(), c.input(1)}, std::move(attributes)));
   return {};
 }
@@ -59,7 +59,7 @@ OpDef define_cum_sum() {
       .name = "CumSum",
       .since = 11,
       .inputs = {2, 2},
-      .attributes = {{"exclusive", AttributeKind::integer, false, integer(0)}, {"reverse", AttributeKind::integer, false, integer(0)}},
+      .attributes = {{"exclusive", AttributeKind::kInt, false, integer(0)}, {"reverse", AttributeKind::kInt, false, integer(0)}},
       .infer = infer,
       .lower = lower,
       .shape_inputs = {1},

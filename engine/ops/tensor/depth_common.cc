@@ -3,7 +3,7 @@
 namespace svengine::ops {
 
 Result<int64_t> block_size(const Attributes& attributes) {
-  const int64_t b = attributes.integer("blocksize");
+  const int64_t b = attributes.get_int("blocksize");
   if (b < 1 || b > (1 << 20)) return error("blocksize is {}, needs 1 to 2^20", b);
   return b;
 }

@@ -10,7 +10,7 @@ namespace {
 
 Status infer(InferContext& c) {
   SV_TRY(require_rank(c, 0, "input", 4));
-  const std::string mode = c.attributes().text("mode", "DCR");
+  const std::string mode = c.attributes().get_string("mode", "DCR");
   if (mode != "DCR" && mode != "CRD") return error("mode is '{}', needs DCR or CRD", mode);
   SV_ASSIGN(const int64_t b, block_size(c.attributes()));
   const Shape& in = c.shape(0);
@@ -27,7 +27,7 @@ Status lower(LowerContext& c) {
   SV_ASSIGN(const int64_t b, block_size(c.attributes()));
   const Dims out = c.out_dims();
   const int64_t n = out[0], channels = out[1], h = out[2] / b, w = out[3] / b, plane = h * w;
-  const bool dcr = c.attributes().text("mode", "DCR") == "DCR";
+  const bool dcr = c.attributes().get_string("mode", "DCR") == "DCR";
   const int64_t row = dcr ? b * channels * plane : b * plane, column = dcr ? channels * plane : plane;
   emit_copy(c, "depth_to_space",
             {.dims = {n, channels, h, b, w, b},
@@ -37,9 +37,9 @@ Status lower(LowerContext& c) {
 }
 
 Status gradient(GradientContext& c) {
-  const int64_t b = c.attributes().integer("blocksize");
+  const int64_t b = c.attributes().get_int("blocksize");
   Value *x = c.input(0), *back = c.op("SpaceToDepth", {c.dy()}, make_attributes({{"blocksize", b}}));
-  if (c.attributes().text("mode", "DCR") == "CRD") {
+  if (c.attributes().get_string("mode", "DCR") == "CRD") {
     // SpaceToDepth gives channels as (block row, block column, channel).
     const Shape& shape = x->type.shape;
     if (!shape.has_rank() || !shape[1].is_static()) return error("the gradient of mode CRD needs a known number of channels");
@@ -55,7 +55,7 @@ Status gradient(GradientContext& c) {
 OpDef define_depth_to_space() {
   return {
       .name = "DepthToSpace",
-      .attributes = {{"blocksize", AttributeKind::integer, true}, {"mode", AttributeKind::text, false, text("DCR")}},
+      .attributes = {{"blocksize", AttributeKind::kInt, true}, {"mode", AttributeKind::kString, false, text("DCR")}},
       .infer = infer,
       .lower = lower,
       .cost = movement_cost,

@@ -10,7 +10,7 @@ namespace svengine::ops {
 namespace {
 
 Status infer(InferContext& c) {
-  const bool mean = c.attributes().integer("mean") != 0;
+  const bool mean = c.attributes().get_int("mean") != 0;
   SV_TRY(require_dtype(c, 0, "x", mean ? kRealTypes : kStoredTypes));
   SV_ASSIGN(Shape shape, like_shape(c, 1));
   SV_ASSIGN(const Shape both, broadcast(c.shape(0), shape));
@@ -35,7 +35,7 @@ Status lower(LowerContext& c) {
   const int64_t count = element_count(in), total = element_count(out);
   if (total == 0) return {};
   Buffer from = c.in(0);
-  if (c.attributes().integer("mean") && total != count) {
+  if (c.attributes().get_int("mean") && total != count) {
     SV_ASSIGN(from, shared_out(c, total / count));
   }
   const CopyView view{.dims = out, .in_strides = broadcast_strides(in, out), .out_strides = strides_of(out)};
@@ -50,7 +50,7 @@ OpDef define_expand_like() {
       .name = "ExpandLike",
       .domain = kInternalDomain,
       .inputs = {1, 2},
-      .attributes = {shape_attribute(), {"mean", AttributeKind::integer, false, integer(0)}},
+      .attributes = {shape_attribute(), {"mean", AttributeKind::kInt, false, integer(0)}},
       .infer = infer,
       .lower = lower,
       .cost = movement_cost,

@@ -10,16 +10,16 @@ namespace {
 
 Status infer(InferContext& c) {
   SV_TRY(require_rank(c, 0, "input", 2));
-  const auto type = static_cast<DType>(c.attributes().integer("dtype", static_cast<int64_t>(c.dtype(0))));
+  const auto type = static_cast<DType>(c.attributes().get_int("dtype", static_cast<int64_t>(c.dtype(0))));
   if (c.attributes().has("dtype") && !kStoredTypes.has(type))
-    return error("dtype {} is not a supported element type", c.attributes().integer("dtype"));
+    return error("dtype {} is not a supported element type", c.attributes().get_int("dtype"));
   c.set(0, type, c.shape(0).has_rank() ? c.shape(0) : unknown_dims(2));
   return {};
 }
 
 Status lower(LowerContext& c) {
   const Dims dims = c.out_dims();
-  const int64_t columns = dims[1], k = c.attributes().integer("k");
+  const int64_t columns = dims[1], k = c.attributes().get_int("k");
   const auto element = static_cast<int64_t>(size_of(c.out_type().dtype));
   const uint64_t one = element_bits(scalar_of(c.out_type().dtype, 1));
   const Buffer out = c.out();
@@ -41,7 +41,7 @@ OpDef define_eye_like() {
   return {
       .name = "EyeLike",
       .since = 9,
-      .attributes = {{"dtype", AttributeKind::integer}, {"k", AttributeKind::integer, false, integer(0)}},
+      .attributes = {{"dtype", AttributeKind::kInt}, {"k", AttributeKind::kInt, false, integer(0)}},
       .infer = infer,
       .lower = lower,
       .cost = movement_cost,

@@ -1,4 +1,4 @@
-// Setting a stretch of memory to one element.
+// Setting a range of memory to one element.
 #pragma once
 #include "engine/ops/element.h"
 #include "engine/ops/tensor/copy_common.h"

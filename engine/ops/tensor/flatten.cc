@@ -14,7 +14,7 @@ Status infer(InferContext& c) {
     return {};
   }
   // The axis may be the rank itself: everything is rows then.
-  int64_t axis = c.attributes().integer("axis", 1);
+  int64_t axis = c.attributes().get_int("axis", 1);
   if (axis != in.rank()) {
     SV_ASSIGN(axis, normalise_axis(axis, in.rank()));
   }
@@ -33,7 +33,7 @@ Status gradient(GradientContext& c) {
 OpDef define_flatten() {
   return {
       .name = "Flatten",
-      .attributes = {{"axis", AttributeKind::integer, false, integer(1)}},
+      .attributes = {{"axis", AttributeKind::kInt, false, integer(1)}},
       .infer = infer,
       .is_view = true,
       .gradient = gradient,

@@ -16,7 +16,7 @@ Status infer(InferContext& c) {
     c.set(0, c.dtype(0), Shape());
     return {};
   }
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), data.rank()));
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), data.rank()));
   SV_TRY(check_indices(c, 1, {&data[static_cast<size_t>(axis)], 1}));
   if (!indices.has_rank()) {
     c.set(0, c.dtype(0), Shape());
@@ -32,7 +32,7 @@ Status infer(InferContext& c) {
 
 Status lower(LowerContext& c) {
   const Dims data = c.in_dims(0);
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), static_cast<int64_t>(data.size())));
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(data.size())));
   const std::span<const int64_t> dims(data);
   const auto a = static_cast<size_t>(axis);
   emit_index_check(c, 1, {data[a]});
@@ -48,7 +48,7 @@ Cost cost(const Node& node) { return {0, 2 * stored_bytes(node.output()->type) +
 
 Status gradient(GradientContext& c) {
   c.set(0,
-        c.internal("GatherGrad", {c.dy(), c.input(1), c.input(0)}, make_attributes({{"axis", c.attributes().integer("axis")}})));
+        c.internal("GatherGrad", {c.dy(), c.input(1), c.input(0)}, make_attributes({{"axis", c.attributes().get_int("axis")}})));
   return {};
 }
 
@@ -58,7 +58,7 @@ OpDef define_gather() {
   return {
       .name = "Gather",
       .inputs = {2, 2},
-      .attributes = {{"axis", AttributeKind::integer, false, integer(0)}},
+      .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}},
       .infer = infer,
       .lower = lower,
       .cost = cost,

@@ -13,7 +13,7 @@ Status infer(InferContext& c) {
   SV_TRY(require_rank_at_least(c, 0, "data", 1));
   const Shape &data = c.shape(0), &indices = c.shape(1);
   if (data.has_rank() && indices.has_rank()) {
-    SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), data.rank()));
+    SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), data.rank()));
     SV_TRY(check_elementwise_indices(c, static_cast<size_t>(axis)));
   }
   c.set(0, c.dtype(0), indices);
@@ -21,12 +21,12 @@ Status infer(InferContext& c) {
 }
 
 Status lower(LowerContext& c) {
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), static_cast<int64_t>(c.in_dims(0).size())));
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(c.in_dims(0).size())));
   return emit_gather_elements(c, static_cast<size_t>(axis));
 }
 
 Status gradient(GradientContext& c) {
-  Attributes attributes = make_attributes({{"axis", c.attributes().integer("axis")}, {"reduction", text("add")}});
+  Attributes attributes = make_attributes({{"axis", c.attributes().get_int("axis")}, {"reduction", text("add")}});
   c.set(0, c.op("ScatterElements", {c.zeros_like(c.input(0)), c.input(1), c.dy()}, std::move(attributes)));
   return {};
 }
@@ -38,7 +38,7 @@ OpDef define_gather_elements() {
       .name = "GatherElements",
       .since = 11,
       .inputs = {2, 2},
-      .attributes = {{"axis", AttributeKind::integer, false, integer(0)}},
+      .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}},
       .infer = infer,
       .lower = lower,
       .cost = movement_cost,

@@ -17,7 +17,7 @@ Status infer(InferContext& c) {
   SV_TRY(require_dtype(c, 1, "indices", kIndexTypes));
   SV_ASSIGN(Shape shape, like_shape(c, kLike));
   if (shape.has_rank()) {
-    SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), shape.rank()));
+    SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), shape.rank()));
     SV_TRY(check_indices(c, 1, {&shape[static_cast<size_t>(axis)], 1}));
   }
   c.set(0, DType::f32, std::move(shape));
@@ -26,7 +26,7 @@ Status infer(InferContext& c) {
 
 Status lower(LowerContext& c) {
   const Dims data = c.out_dims();
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), static_cast<int64_t>(data.size())));
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(data.size())));
   const std::span<const int64_t> dims(data);
   const auto a = static_cast<size_t>(axis);
   emit_index_check(c, 1, {data[a]});
@@ -52,7 +52,7 @@ OpDef define_gather_grad() {
       .name = "GatherGrad",
       .domain = kInternalDomain,
       .inputs = {2, 3},
-      .attributes = {{"axis", AttributeKind::integer, false, integer(0)}, shape_attribute()},
+      .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}, shape_attribute()},
       .infer = infer,
       .lower = lower,
       .shape_only_input = kLike,

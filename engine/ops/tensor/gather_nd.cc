@@ -12,7 +12,7 @@ Status infer(InferContext& c) {
   SV_TRY(require_rank_at_least(c, 0, "data", 1));
   SV_TRY(require_rank_at_least(c, 1, "indices", 1));
   const Shape &data = c.shape(0), &indices = c.shape(1);
-  const int64_t batch = c.attributes().integer("batch_dims");
+  const int64_t batch = c.attributes().get_int("batch_dims");
   if (!data.has_rank() || !indices.has_rank()) {
     c.set(0, c.dtype(0), Shape());
     return {};
@@ -39,13 +39,13 @@ Status infer(InferContext& c) {
 }
 
 Status lower(LowerContext& c) {
-  return emit_gather_nd(c, static_cast<size_t>(c.attributes().integer("batch_dims")));
+  return emit_gather_nd(c, static_cast<size_t>(c.attributes().get_int("batch_dims")));
 }
 
 /// Every slice goes back to where it was taken from.
 Status gradient(GradientContext& c) {
   Value *data = c.input(0), *indices = c.input(1);
-  const int64_t batch = c.attributes().integer("batch_dims");
+  const int64_t batch = c.attributes().get_int("batch_dims");
   if (batch > 0) return error("with batch_dims = {} the gradient is not known, only without", batch);
   c.set(0, c.op("ScatterND", {c.zeros_like(data), indices, c.dy()}, make_attributes({{"reduction", text("add")}})));
   return {};
@@ -58,7 +58,7 @@ OpDef define_gather_nd() {
       .name = "GatherND",
       .since = 11,
       .inputs = {2, 2},
-      .attributes = {{"batch_dims", AttributeKind::integer, false, integer(0)}},
+      .attributes = {{"batch_dims", AttributeKind::kInt, false, integer(0)}},
       .infer = infer,
       .lower = lower,
       .cost = movement_cost,

@@ -36,7 +36,7 @@ Status infer(InferContext& c) {
     c.set(0, c.dtype(2), Shape());
     return {};
   }
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis", -1), c.shape(0).rank() + 1));
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), c.shape(0).rank() + 1));
   std::vector<Dim> out = c.shape(0).dims();
   out.insert(out.begin() + axis, depth);
   c.set(0, c.dtype(2), Shape(std::move(out)));
@@ -45,7 +45,7 @@ Status infer(InferContext& c) {
 
 Status lower(LowerContext& c) {
   const Dims dims = c.out_dims();
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis", -1), static_cast<int64_t>(dims.size())));
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), static_cast<int64_t>(dims.size())));
   const std::span<const int64_t> all(dims);
   const size_t element = size_of(c.out_type().dtype);
   Buffer indices = c.in(0);
@@ -81,7 +81,7 @@ OpDef define_one_hot() {
       .name = "OneHot",
       .since = 9,
       .inputs = {3, 3},
-      .attributes = {{"axis", AttributeKind::integer, false, integer(-1)}},
+      .attributes = {{"axis", AttributeKind::kInt, false, integer(-1)}},
       .infer = infer,
       .lower = lower,
       .cost = movement_cost,

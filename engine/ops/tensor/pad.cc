@@ -14,10 +14,10 @@ Status canonicalize(CanonicalizeContext& c) {
   if (c.opset() >= 11) return {};
   if (!c.attributes().has("pads")) return error("attribute 'pads' is needed");
   c.attribute_to_input("pads", 1);
-  if (c.attributes().text("mode", "constant") == "constant") {
+  if (c.attributes().get_string("mode", "constant") == "constant") {
     const Value* data = c.node().input(0);
     if (data && kRealTypes.has(data->type.dtype))
-      c.set_input(2, c.graph().add_constant(c.node().name() + ".value", scalar_of(data->type.dtype, c.attributes().real("value"))));
+      c.set_input(2, c.graph().add_constant(c.node().name() + ".value", scalar_of(data->type.dtype, c.attributes().get_float("value"))));
   }
   c.attributes().erase("value");
   return {};
@@ -30,7 +30,7 @@ Status infer(InferContext& c) {
   SV_TRY(require_dtype(c, 3, "axes", kIndexTypes));
   if (c.has_input(2) && c.dtype(2) != c.dtype(0))
     return error("the pad value is {}, the input {}; needs one type", name_of(c.dtype(2)), name_of(c.dtype(0)));
-  const std::string mode = c.attributes().text("mode", "constant");
+  const std::string mode = c.attributes().get_string("mode", "constant");
   if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
     return error("mode is '{}', needs constant, reflect, edge or wrap", mode);
   const Shape& in = c.shape(0);
@@ -89,7 +89,7 @@ OpDef define_pad() {
       .name = "Pad",
       .since = 2,
       .inputs = {2, 4},
-      .attributes = {{"mode", AttributeKind::text, false, text("constant")}},
+      .attributes = {{"mode", AttributeKind::kString, false, text("constant")}},
       .canonicalize = canonicalize,
       .infer = infer,
       .lower = lower,

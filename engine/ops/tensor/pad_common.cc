@@ -23,7 +23,7 @@ Result<Pads> pads_by_axis(std::span<const int64_t> pads, const std::optional<std
 }
 
 kernels::PadMode pad_mode(const Attributes& attributes) {
-  const std::string mode = attributes.text("mode", "constant");
+  const std::string mode = attributes.get_string("mode", "constant");
   if (mode == "reflect") return kernels::PadMode::kReflect;
   if (mode == "edge") return kernels::PadMode::kEdge;
   return mode == "wrap" ? kernels::PadMode::kWrap : kernels::PadMode::kConstant;

@@ -43,7 +43,7 @@ OpDef define_pad_grad() {
       .name = "PadGrad",
       .domain = kInternalDomain,
       .inputs = {2, 5},
-      .attributes = {{"mode", AttributeKind::text, false, text("constant")}, shape_attribute()},
+      .attributes = {{"mode", AttributeKind::kString, false, text("constant")}, shape_attribute()},
       .infer = [](InferContext& c) { return infer_gradient_like(c, kLike); },
       .lower = lower,
       .shape_inputs = {1, 3},

@@ -88,7 +88,7 @@ Status infer(InferContext& c) {
   SV_TRY(require_dtype(c, 1, "shape", {DType::i64}));
   SV_TRY(require_rank(c, 1, "shape", 1));
   if (const auto wanted = c.integers(1)) {
-    SV_ASSIGN(Shape out, reshaped(c.shape(0), *wanted, c.attributes().integer("allowzero") != 0));
+    SV_ASSIGN(Shape out, reshaped(c.shape(0), *wanted, c.attributes().get_int("allowzero") != 0));
     c.set(0, c.dtype(0), std::move(out));
     return {};
   }
@@ -110,7 +110,7 @@ OpDef define_reshape() {
       .name = "Reshape",
       .since = 5,
       .inputs = {2, 2},
-      .attributes = {{"allowzero", AttributeKind::integer, false, integer(0)}},
+      .attributes = {{"allowzero", AttributeKind::kInt, false, integer(0)}},
       .infer = infer,
       .shape_inputs = {1},
       .is_view = true,

@@ -52,7 +52,7 @@ Status lower_nearest(LowerContext& c, const std::vector<AxisScale>& axes) {
     SV_ASSIGN(const ResizeAxis axis, kernel_axis(c.attributes(), *scaled));
     maps.push_back(nearest_places(c.attributes(), axis));
   }
-  const Tensor outside = scalar_of(c.out_type().dtype, c.attributes().real("extrapolation_value"));
+  const Tensor outside = scalar_of(c.out_type().dtype, c.attributes().get_float("extrapolation_value"));
   return emit_map(c, "resize_nearest", maps, c.table({outside.raw(), outside.byte_size()}));
 }
 
@@ -65,8 +65,8 @@ Status lower_interpolated(LowerContext& c, std::vector<AxisScale> axes) {
     emit_copy(c, "copy", flat_view(element_count(dims)));
     return {};
   }
-  const float outside = c.attributes().real("extrapolation_value");
-  const std::string kernel = "resize_" + c.attributes().text("mode");
+  const float outside = c.attributes().get_float("extrapolation_value");
+  const std::string kernel = "resize_" + c.attributes().get_string("mode");
   for (const AxisScale& a : axes) {
     if (dims[a.axis] > kLongestAxis) return error("axis {} is longer than the {} that can be resized", a.axis, kLongestAxis);
     SV_ASSIGN(const ResizeAxis axis, kernel_axis(c.attributes(), a));
@@ -87,7 +87,7 @@ Status lower(LowerContext& c) {
   SV_ASSIGN(std::vector<AxisScale> axes, resize_axes(c.node(), c.in_type(0).shape));
   for (const AxisScale& a : axes)
     if (a.out.value() > kLongestAxis) return error("axis {} gets longer than the {} that is supported", a.axis, kLongestAxis);
-  if (c.attributes().text("mode", "nearest") == "nearest") return lower_nearest(c, axes);
+  if (c.attributes().get_string("mode", "nearest") == "nearest") return lower_nearest(c, axes);
   return lower_interpolated(c, std::move(axes));
 }
 

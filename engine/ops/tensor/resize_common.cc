@@ -24,7 +24,7 @@ constexpr std::pair<const char*, ResizeCoordinate> kCoordinates[] = {
 constexpr size_t kRoi = 1, kScales = 2, kSizes = 3;
 
 Status check_choice(const Attributes& attributes, const char* name, std::initializer_list<const char*> allowed) {
-  const std::string value = attributes.text(name, *allowed.begin());
+  const std::string value = attributes.get_string(name, *allowed.begin());
   for (const char* a : allowed)
     if (value == a) return {};
   std::string list;
@@ -96,7 +96,7 @@ Status apply_sizes(std::vector<AxisScale>& axes, const std::vector<double>& size
 }
 
 kernels::ResizeNearest rounding_of(const Attributes& attributes) {
-  const std::string name = attributes.text("nearest_mode", "round_prefer_floor");
+  const std::string name = attributes.get_string("nearest_mode", "round_prefer_floor");
   if (name == "round_prefer_ceil") return kernels::ResizeNearest::kRoundPreferCeil;
   if (name == "floor") return kernels::ResizeNearest::kFloor;
   return name == "ceil" ? kernels::ResizeNearest::kCeil : kernels::ResizeNearest::kRoundPreferFloor;
@@ -119,15 +119,15 @@ std::vector<int32_t> shifted_map(const kernels::ResizeAxis& axis, kernels::Resiz
 }  // namespace
 
 std::vector<AttributeDef> resize_attributes() {
-  return {{"mode", AttributeKind::text, false, text("nearest")},
-          {"coordinate_transformation_mode", AttributeKind::text, false, text("half_pixel")},
-          {"nearest_mode", AttributeKind::text, false, text("round_prefer_floor")},
-          {"cubic_coeff_a", AttributeKind::real, false, real(-0.75f)},
-          {"exclude_outside", AttributeKind::integer, false, integer(0)},
-          {"extrapolation_value", AttributeKind::real, false, real(0)},
-          {"antialias", AttributeKind::integer, false, integer(0)},
-          {"axes", AttributeKind::integers},
-          {"keep_aspect_ratio_policy", AttributeKind::text, false, text("stretch")}};
+  return {{"mode", AttributeKind::kString, false, text("nearest")},
+          {"coordinate_transformation_mode", AttributeKind::kString, false, text("half_pixel")},
+          {"nearest_mode", AttributeKind::kString, false, text("round_prefer_floor")},
+          {"cubic_coeff_a", AttributeKind::kFloat, false, real(-0.75f)},
+          {"exclude_outside", AttributeKind::kInt, false, integer(0)},
+          {"extrapolation_value", AttributeKind::kFloat, false, real(0)},
+          {"antialias", AttributeKind::kInt, false, integer(0)},
+          {"axes", AttributeKind::kInts},
+          {"keep_aspect_ratio_policy", AttributeKind::kString, false, text("stretch")}};
 }
 
 void canonicalize_upsample(CanonicalizeContext& c, Value* scales) {
@@ -145,9 +145,9 @@ Status check_resize(const InferContext& c) {
                        "tf_half_pixel_for_nn"}));
   SV_TRY(check_choice(attributes, "nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
   SV_TRY(check_choice(attributes, "keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"}));
-  const bool nearest = attributes.text("mode", "nearest") == "nearest";
+  const bool nearest = attributes.get_string("mode", "nearest") == "nearest";
   SV_TRY(require_dtype(c, 0, "x", nearest ? kStoredTypes : DTypeSet{DType::f32, DType::f16}));
-  if (!nearest && attributes.text("coordinate_transformation_mode") == "tf_half_pixel_for_nn")
+  if (!nearest && attributes.get_string("coordinate_transformation_mode") == "tf_half_pixel_for_nn")
     return error("coordinate_transformation_mode tf_half_pixel_for_nn goes with mode nearest only");
   SV_TRY(require_dtype(c, kRoi, "roi", kRealTypes));
   SV_TRY(require_dtype(c, kScales, "scales", {DType::f32}));
@@ -158,7 +158,7 @@ Status check_resize(const InferContext& c) {
 }
 
 Result<std::vector<AxisScale>> resize_axes(const Node& node, const Shape& in) {
-  const bool crop = node.attributes.text("coordinate_transformation_mode") == "tf_crop_and_resize";
+  const bool crop = node.attributes.get_string("coordinate_transformation_mode") == "tf_crop_and_resize";
   SV_ASSIGN(const std::vector<int64_t> which, named_axes(node.attributes, in.rank()));
   std::vector<AxisScale> axes;
   for (int64_t axis : which) axes.push_back({.axis = static_cast<size_t>(axis), .in = in[static_cast<size_t>(axis)], .out = {}});
@@ -175,7 +175,7 @@ Result<std::vector<AxisScale>> resize_axes(const Node& node, const Shape& in) {
       if (!std::isfinite(axes[i].roi_begin) || !std::isfinite(axes[i].roi_end)) return error("roi is not finite");
     }
   }
-  if (by_size) SV_TRY(apply_sizes(axes, *values, node.attributes.text("keep_aspect_ratio_policy", "stretch")));
+  if (by_size) SV_TRY(apply_sizes(axes, *values, node.attributes.get_string("keep_aspect_ratio_policy", "stretch")));
   else SV_TRY(apply_scales(axes, *values, crop));
   for (AxisScale& a : axes) {
     if (a.in.is_static() && a.in.value() == 0 && a.out.is_static() && a.out.value() > 0)
@@ -192,7 +192,7 @@ Result<kernels::ResizeAxis> kernel_axis(const Attributes& attributes, const Axis
   out.scale = axis.scale;
   out.roi_begin = axis.roi_begin;
   out.roi_end = axis.roi_end;
-  const std::string name = attributes.text("coordinate_transformation_mode", "half_pixel");
+  const std::string name = attributes.get_string("coordinate_transformation_mode", "half_pixel");
   for (const auto& [n, coordinate] : kCoordinates)
     if (name == n) out.coordinate = coordinate;
   // ONNX aligns the corners of an output of in * scale elements, even where that is no whole number: j (in - 1) / (in scale - 1).
@@ -205,16 +205,16 @@ Result<kernels::ResizeAxis> kernel_axis(const Attributes& attributes, const Axis
 }
 
 std::vector<int32_t> nearest_places(const Attributes& attributes, const kernels::ResizeAxis& axis) {
-  const bool shifted = attributes.text("coordinate_transformation_mode") == "tf_half_pixel_for_nn";
+  const bool shifted = attributes.get_string("coordinate_transformation_mode") == "tf_half_pixel_for_nn";
   return shifted ? shifted_map(axis, rounding_of(attributes)) : kernels::nearest_map(axis, rounding_of(attributes));
 }
 
 kernels::ResampleTables resize_tables(const Attributes& attributes, const kernels::ResizeAxis& axis) {
-  const bool antialias = attributes.integer("antialias") != 0;
-  const std::string mode = attributes.text("mode", "nearest");
+  const bool antialias = attributes.get_int("antialias") != 0;
+  const std::string mode = attributes.get_string("mode", "nearest");
   if (mode == "nearest") return {1, nearest_places(attributes, axis), std::vector<float>(static_cast<size_t>(axis.out), 1.0f)};
   if (mode == "linear") return kernels::linear_tables(axis, antialias);
-  return kernels::cubic_tables(axis, attributes.real("cubic_coeff_a", -0.75f), attributes.integer("exclude_outside") != 0, antialias);
+  return kernels::cubic_tables(axis, attributes.get_float("cubic_coeff_a", -0.75f), attributes.get_int("exclude_outside") != 0, antialias);
 }
 
 }  // namespace svengine::ops

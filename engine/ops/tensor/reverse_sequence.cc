@@ -14,7 +14,7 @@ Status infer(InferContext& c) {
   SV_TRY(require_rank_at_least(c, 0, "input", 2));
   SV_TRY(require_dtype(c, 1, "sequence_lens", {DType::i64}));
   SV_TRY(require_rank(c, 1, "sequence_lens", 1));
-  const int64_t batch = c.attributes().integer("batch_axis", 1), time = c.attributes().integer("time_axis", 0);
+  const int64_t batch = c.attributes().get_int("batch_axis", 1), time = c.attributes().get_int("time_axis", 0);
   if (batch + time != 1 || batch * time != 0) return error("batch_axis is {} and time_axis {}, need to be 0 and 1, or 1 and 0", batch, time);
   const Shape &in = c.shape(0), &lengths = c.shape(1);
   if (in.has_rank() && lengths.has_rank() && known_different(in[static_cast<size_t>(batch)], lengths[0]))
@@ -27,7 +27,7 @@ Status lower(LowerContext& c) {
   const Dims dims = c.in_dims(0);
   const int64_t rows = dims[0], columns = dims[1];
   const int64_t bytes = element_count(std::span<const int64_t>(dims).subspan(2)) * static_cast<int64_t>(size_of(c.out_type().dtype));
-  const bool time_first = c.attributes().integer("time_axis", 0) == 0;
+  const bool time_first = c.attributes().get_int("time_axis", 0) == 0;
   const int64_t steps = time_first ? rows : columns;
   c.emit("reverse_sequence", rows * columns,
          [=, in = c.in(0), lengths = c.in(1), out = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
@@ -57,7 +57,7 @@ OpDef define_reverse_sequence() {
       .name = "ReverseSequence",
       .since = 10,
       .inputs = {2, 2},
-      .attributes = {{"batch_axis", AttributeKind::integer, false, integer(1)}, {"time_axis", AttributeKind::integer, false, integer(0)}},
+      .attributes = {{"batch_axis", AttributeKind::kInt, false, integer(1)}, {"time_axis", AttributeKind::kInt, false, integer(0)}},
       .infer = infer,
       .lower = lower,
       .cost = movement_cost,

@@ -16,7 +16,7 @@ constexpr DTypeSet kComputedTypes{DType::f32, DType::f64, DType::i32, DType::i64
 std::optional<ScatterOp> reduction_of(const Attributes& attributes) {
   static constexpr std::pair<const char*, ScatterOp> kNames[] = {
       {"none", ScatterOp::kSet}, {"add", ScatterOp::kAdd}, {"mul", ScatterOp::kMul}, {"max", ScatterOp::kMax}, {"min", ScatterOp::kMin}};
-  const std::string name = attributes.text("reduction", "none");
+  const std::string name = attributes.get_string("reduction", "none");
   for (const auto& [n, op] : kNames)
     if (name == n) return op;
   return std::nullopt;
@@ -60,7 +60,7 @@ void emit_scatter(LowerContext& c, const char* name, const kernels::TaskKernel<A
 
 Status check_scatter(const InferContext& c) {
   const auto reduction = reduction_of(c.attributes());
-  if (!reduction) return error("reduction is '{}', needs none, add, mul, max or min", c.attributes().text("reduction"));
+  if (!reduction) return error("reduction is '{}', needs none, add, mul, max or min", c.attributes().get_string("reduction"));
   SV_TRY(require_dtype(c, 0, "data", *reduction == ScatterOp::kSet ? kStoredTypes : kComputedTypes));
   if (c.dtype(2) != c.dtype(0))
     return error("updates are of type {}, the data of {}; need one type", name_of(c.dtype(2)), name_of(c.dtype(0)));

@@ -21,7 +21,7 @@ Status infer(InferContext& c) {
       return error("indices have shape {} and updates {}, need one shape", svengine::to_string(indices), svengine::to_string(updates));
   }
   if (data.has_rank() && indices.has_rank()) {
-    SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), data.rank()));
+    SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), data.rank()));
     SV_TRY(check_elementwise_indices(c, static_cast<size_t>(axis)));
   }
   c.set(0, c.dtype(0), data);
@@ -29,15 +29,15 @@ Status infer(InferContext& c) {
 }
 
 Status lower(LowerContext& c) {
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), static_cast<int64_t>(c.in_dims(0).size())));
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(c.in_dims(0).size())));
   return emit_scatter_elements(c, static_cast<size_t>(axis));
 }
 
 Status gradient(GradientContext& c) {
-  const std::string reduction = c.attributes().text("reduction", "none");
+  const std::string reduction = c.attributes().get_string("reduction", "none");
   if (reduction != "none" && reduction != "add")
     return error("the gradient of reduction {} is not known, only those of none and add", reduction);
-  Attributes axis = make_attributes({{"axis", c.attributes().integer("axis")}});
+  Attributes axis = make_attributes({{"axis", c.attributes().get_int("axis")}});
   if (c.wants(0))
     c.set(0, reduction == "add" ? c.dy() : c.op("ScatterElements", {c.dy(), c.input(1), c.zeros_like(c.input(2))}, axis));
   if (c.wants(2)) c.set(2, c.op("GatherElements", {c.dy(), c.input(1)}, axis));
@@ -51,7 +51,7 @@ OpDef define_scatter_elements() {
       .name = "ScatterElements",
       .since = 11,
       .inputs = {3, 3},
-      .attributes = {{"axis", AttributeKind::integer, false, integer(0)}, {"reduction", AttributeKind::text, false, text("none")}},
+      .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}, {"reduction", AttributeKind::kString, false, text("none")}},
       .infer = infer,
       .lower = lower,
       .may_overwrite = true,

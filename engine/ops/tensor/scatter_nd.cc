@@ -30,7 +30,7 @@ Status infer(InferContext& c) {
 }
 
 Status gradient(GradientContext& c) {
-  const std::string reduction = c.attributes().text("reduction", "none");
+  const std::string reduction = c.attributes().get_string("reduction", "none");
   if (reduction != "none" && reduction != "add")
     return error("the gradient of reduction {} is not known, only those of none and add", reduction);
   if (c.wants(0)) c.set(0, reduction == "add" ? c.dy() : c.op("ScatterND", {c.dy(), c.input(1), c.zeros_like(c.input(2))}));
@@ -45,7 +45,7 @@ OpDef define_scatter_nd() {
       .name = "ScatterND",
       .since = 11,
       .inputs = {3, 3},
-      .attributes = {{"reduction", AttributeKind::text, false, text("none")}},
+      .attributes = {{"reduction", AttributeKind::kString, false, text("none")}},
       .infer = infer,
       .lower = emit_scatter_nd,
       .may_overwrite = true,

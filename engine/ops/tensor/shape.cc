@@ -15,8 +15,8 @@ struct Window {
 /// Both ends count from the back when negative, and are clamped to the rank.
 Window window_of(const Attributes& attributes, int64_t rank) {
   const auto clamped = [rank](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
-  const int64_t begin = clamped(attributes.integer("start", 0));
-  const int64_t end = attributes.has("end") ? clamped(attributes.integer("end")) : rank;
+  const int64_t begin = clamped(attributes.get_int("start", 0));
+  const int64_t end = attributes.has("end") ? clamped(attributes.get_int("end")) : rank;
   return {begin, std::max(begin, end)};
 }
 
@@ -42,7 +42,7 @@ Status lower(LowerContext& c) {
 OpDef define_shape() {
   return {
       .name = "Shape",
-      .attributes = {{"start", AttributeKind::integer, false, integer(0)}, {"end", AttributeKind::integer}},
+      .attributes = {{"start", AttributeKind::kInt, false, integer(0)}, {"end", AttributeKind::kInt}},
       .infer = infer,
       .lower = lower,
       .cost = movement_cost,

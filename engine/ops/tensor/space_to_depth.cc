@@ -42,7 +42,7 @@ Status gradient(GradientContext& c) {
 OpDef define_space_to_depth() {
   return {
       .name = "SpaceToDepth",
-      .attributes = {{"blocksize", AttributeKind::integer, true}},
+      .attributes = {{"blocksize", AttributeKind::kInt, true}},
       .infer = infer,
       .lower = lower,
       .cost = movement_cost,

@@ -41,14 +41,14 @@ Status infer(InferContext& c) {
   const size_t pieces = c.output_count();
   const bool has_count = c.attributes().has("num_outputs");
   if (has_count && c.has_input(1)) return error("both sizes and num_outputs are given, needs one of them");
-  if (has_count && c.attributes().integer("num_outputs") != static_cast<int64_t>(pieces))
-    return error("num_outputs is {}, the node has {} outputs", c.attributes().integer("num_outputs"), pieces);
+  if (has_count && c.attributes().get_int("num_outputs") != static_cast<int64_t>(pieces))
+    return error("num_outputs is {}, the node has {} outputs", c.attributes().get_int("num_outputs"), pieces);
   const Shape& in = c.shape(0);
   if (!in.has_rank()) {
     for (size_t i = 0; i < pieces; ++i) c.set(i, c.dtype(0), Shape());
     return {};
   }
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), in.rank()));
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), in.rank()));
   const Dim& whole = in[static_cast<size_t>(axis)];
   std::optional<std::vector<int64_t>> sizes;
   if (c.has_input(1)) {
@@ -67,7 +67,7 @@ Status infer(InferContext& c) {
 
 Status lower(LowerContext& c) {
   const Dims in = c.in_dims(0);
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), static_cast<int64_t>(in.size())));
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(in.size())));
   const std::vector<int64_t> in_strides = strides_of(in);
   std::vector<Copy> copies;
   int64_t offset = 0;
@@ -84,7 +84,7 @@ Status gradient(GradientContext& c) {
   std::vector<Value*> parts;
   for (size_t i = 0; i < c.node().outputs().size(); ++i)
     parts.push_back(c.output_gradient(i) ? c.output_gradient(i) : c.zeros_like(c.output(i)));
-  c.set(0, c.op("Concat", std::move(parts), make_attributes({{"axis", c.attributes().integer("axis")}})));
+  c.set(0, c.op("Concat", std::move(parts), make_attributes({{"axis", c.attributes().get_int("axis")}})));
   return {};
 }
 
@@ -96,7 +96,7 @@ OpDef define_split() {
       .since = 2,
       .inputs = {1, 2},
       .outputs = {1, kVariadic},
-      .attributes = {{"axis", AttributeKind::integer, false, integer(0)}, {"num_outputs", AttributeKind::integer}},
+      .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}, {"num_outputs", AttributeKind::kInt}},
       .canonicalize = canonicalize,
       .infer = infer,
       .lower = lower,

@@ -27,7 +27,7 @@ Status infer(InferContext& c) {
   SV_TRY(require_rank_at_least(c, 0, "x", 1));
   Shape out = c.shape(0);
   if (out.has_rank()) {
-    SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis", -1), out.rank()));
+    SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), out.rank()));
     Dim& d = out[static_cast<size_t>(axis)];
     const auto k = c.integers(1);
     if (k && (k->at(0) < 0 || (d.is_static() && k->at(0) > d.value())))
@@ -42,13 +42,13 @@ Status infer(InferContext& c) {
 Status lower(LowerContext& c) {
   const Dims dims = c.in_dims(0);
   const std::span<const int64_t> all(dims);
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis", -1), static_cast<int64_t>(dims.size())));
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), static_cast<int64_t>(dims.size())));
   const auto a = static_cast<size_t>(axis);
   const DType type = c.in_type(0).dtype, computed = computed_type(type);
   const int64_t kept = element_count(c.out_dims());
   kernels::TopKArgs args;
   args.type = element_kind(computed);
-  args.largest = c.attributes().integer("largest", 1) != 0;
+  args.largest = c.attributes().get_int("largest", 1) != 0;
   args.outer = element_count(all.first(a));
   args.n = dims[a];
   args.inner = element_count(all.subspan(a + 1));
@@ -68,7 +68,7 @@ Status lower(LowerContext& c) {
 }
 
 Status gradient(GradientContext& c) {
-  Attributes attributes = make_attributes({{"axis", c.attributes().integer("axis", -1)}});
+  Attributes attributes = make_attributes({{"axis", c.attributes().get_int("axis", -1)}});
   c.set(0, c.op("ScatterElements", {c.zeros_like(c.input(0)), c.output(1), c.dy()}, std::move(attributes)));
   return {};
 }
@@ -80,9 +80,9 @@ OpDef define_top_k() {
       .name = "TopK",
       .inputs = {2, 2},
       .outputs = {1, 2},
-      .attributes = {{"axis", AttributeKind::integer, false, integer(-1)},
-                     {"largest", AttributeKind::integer, false, integer(1)},
-                     {"sorted", AttributeKind::integer, false, integer(1)}},
+      .attributes = {{"axis", AttributeKind::kInt, false, integer(-1)},
+                     {"largest", AttributeKind::kInt, false, integer(1)},
+                     {"sorted", AttributeKind::kInt, false, integer(1)}},
       .canonicalize = canonicalize,
       .infer = infer,
       .lower = lower,

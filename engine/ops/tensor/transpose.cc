@@ -48,7 +48,7 @@ Status lower(LowerContext& c) {
 }
 
 Status gradient(GradientContext& c) {
-  const std::vector<int64_t> perm = c.attributes().integers("perm");
+  const std::vector<int64_t> perm = c.attributes().get_ints("perm");
   Attributes inverse;  // without perm both reverse all dimensions
   if (!perm.empty()) {
     std::vector<int64_t> back(perm.size());
@@ -64,7 +64,7 @@ Status gradient(GradientContext& c) {
 OpDef define_transpose() {
   return {
       .name = "Transpose",
-      .attributes = {{"perm", AttributeKind::integers}},
+      .attributes = {{"perm", AttributeKind::kInts}},
       .infer = infer,
       .lower = lower,
       .cost = movement_cost,

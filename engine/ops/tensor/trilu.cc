@@ -23,7 +23,7 @@ Status lower(LowerContext& c) {
   const Dims dims = c.in_dims(0);
   kernels::TriluArgs args;
   args.element_bytes = static_cast<int32_t>(size_of(c.out_type().dtype));
-  args.upper = c.attributes().integer("upper", 1) != 0;
+  args.upper = c.attributes().get_int("upper", 1) != 0;
   args.columns = dims.back();
   args.rows = dims[dims.size() - 2];
   args.batch = element_count(std::span<const int64_t>(dims).first(dims.size() - 2));
@@ -50,7 +50,7 @@ OpDef define_trilu() {
       .name = "Trilu",
       .since = 14,
       .inputs = {1, 2},
-      .attributes = {{"upper", AttributeKind::integer, false, integer(1)}},
+      .attributes = {{"upper", AttributeKind::kInt, false, integer(1)}},
       .infer = infer,
       .lower = lower,
       .cost = movement_cost,

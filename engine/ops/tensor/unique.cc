@@ -26,7 +26,7 @@ struct Found {
 
 Result<Slices> slices_of(const Attributes& attributes, const Dims& dims) {
   if (!attributes.has("axis")) return Slices{1, element_count(dims), 1};
-  SV_ASSIGN(const int64_t axis, normalise_axis(attributes.integer("axis"), static_cast<int64_t>(dims.size())));
+  SV_ASSIGN(const int64_t axis, normalise_axis(attributes.get_int("axis"), static_cast<int64_t>(dims.size())));
   const std::span<const int64_t> all(dims);
   const auto a = static_cast<size_t>(axis);
   return Slices{element_count(all.first(a)), dims[a], element_count(all.subspan(a + 1))};
@@ -71,7 +71,7 @@ Found find_unique(const Tensor& t, const Slices& s, bool sorted) {
 Result<Found> find(const Attributes& attributes, const Tensor& t) {
   SV_ASSIGN(const Slices s, slices_of(attributes, t.dims()));
   SV_ASSIGN(const Tensor aligned, t.aligned_copy());
-  return find_unique(aligned, s, attributes.integer("sorted", 1) != 0);
+  return find_unique(aligned, s, attributes.get_int("sorted", 1) != 0);
 }
 
 Status infer(InferContext& c) {
@@ -86,7 +86,7 @@ Status infer(InferContext& c) {
   if (c.attributes().has("axis")) {
     out = c.shape(0);
     if (out.has_rank()) {
-      SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().integer("axis"), out.rank()));
+      SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), out.rank()));
       out[static_cast<size_t>(axis)] = count;
     }
   }
@@ -124,7 +124,7 @@ OpDef define_unique() {
       .name = "Unique",
       .since = 11,
       .outputs = {1, 4},
-      .attributes = {{"axis", AttributeKind::integer}, {"sorted", AttributeKind::integer, false, integer(1)}},
+      .attributes = {{"axis", AttributeKind::kInt}, {"sorted", AttributeKind::kInt, false, integer(1)}},
       .infer = infer,
       .lower = lower,
       .shape_inputs = {0},

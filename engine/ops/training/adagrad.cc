@@ -8,14 +8,14 @@ namespace {
 constexpr size_t kPerTensor = 3;  // X, G, H
 
 void set_rates(const Attributes& attributes, double rate, int64_t steps, kernels::OptimizerArgs& args) {
-  args.rate = static_cast<float>(rate / (1 + static_cast<double>(steps) * attributes.real("decay_factor", 0.0f)));
+  args.rate = static_cast<float>(rate / (1 + static_cast<double>(steps) * attributes.get_float("decay_factor", 0.0f)));
 }
 
 Status lower(LowerContext& c) {
   kernels::OptimizerArgs args;
   args.rule = kernels::OptimizerRule::kAdagrad;
-  args.decay = c.attributes().real("norm_coefficient", 0.0f);
-  args.epsilon = c.attributes().real("epsilon", 1e-6f);
+  args.decay = c.attributes().get_float("norm_coefficient", 0.0f);
+  args.epsilon = c.attributes().get_float("epsilon", 1e-6f);
   return lower_optimizer(c, args, kPerTensor, set_rates);
 }
 
@@ -29,9 +29,9 @@ OpDef define_adagrad() {
       .until = 1,
       .inputs = {5, kVariadic},
       .outputs = {2, kVariadic},
-      .attributes = {{"norm_coefficient", AttributeKind::real, false, real(0)},
-                     {"epsilon", AttributeKind::real, false, real(1e-6f)},
-                     {"decay_factor", AttributeKind::real, false, real(0)}},
+      .attributes = {{"norm_coefficient", AttributeKind::kFloat, false, real(0)},
+                     {"epsilon", AttributeKind::kFloat, false, real(1e-6f)},
+                     {"decay_factor", AttributeKind::kFloat, false, real(0)}},
       .infer = [](InferContext& c) { return infer_optimizer(c, kPerTensor); },
       .lower = lower,
       .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({33}), f32({33}), f32({33}, 0, 3)},

@@ -12,13 +12,13 @@ constexpr size_t kPerTensor = 4;  // X, G, V, H
 
 /// The running means start at zero: corrected for in the rate, from the second step on.
 void set_rates(const Attributes& attributes, double rate, int64_t steps, kernels::OptimizerArgs& args) {
-  const double alpha = attributes.real("alpha", 0.9f), beta = attributes.real("beta", 0.999f), t = static_cast<double>(steps);
+  const double alpha = attributes.get_float("alpha", 0.9f), beta = attributes.get_float("beta", 0.999f), t = static_cast<double>(steps);
   args.rate = static_cast<float>(steps > 0 ? rate * std::sqrt(1 - std::pow(beta, t)) / (1 - std::pow(alpha, t)) : rate);
 }
 
 Status lower(LowerContext& c) {
   kernels::OptimizerArgs args = adam_args(c.attributes(), 1e-6f);
-  args.after = 1 - c.attributes().real("norm_coefficient_post", 0.0f);
+  args.after = 1 - c.attributes().get_float("norm_coefficient_post", 0.0f);
   return lower_optimizer(c, args, kPerTensor, set_rates);
 }
 
@@ -32,11 +32,11 @@ OpDef define_adam() {
       .until = 1,
       .inputs = {6, kVariadic},
       .outputs = {3, kVariadic},
-      .attributes = {{"alpha", AttributeKind::real, false, real(0.9f)},
-                     {"beta", AttributeKind::real, false, real(0.999f)},
-                     {"norm_coefficient", AttributeKind::real, false, real(0)},
-                     {"norm_coefficient_post", AttributeKind::real, false, real(0)},
-                     {"epsilon", AttributeKind::real, false, real(1e-6f)}},
+      .attributes = {{"alpha", AttributeKind::kFloat, false, real(0.9f)},
+                     {"beta", AttributeKind::kFloat, false, real(0.999f)},
+                     {"norm_coefficient", AttributeKind::kFloat, false, real(0)},
+                     {"norm_coefficient_post", AttributeKind::kFloat, false, real(0)},
+                     {"epsilon", AttributeKind::kFloat, false, real(1e-6f)}},
       .infer = [](InferContext& c) { return infer_optimizer(c, kPerTensor); },
       .lower = lower,
       .samples =

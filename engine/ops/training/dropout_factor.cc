@@ -18,7 +18,7 @@ constexpr int64_t kTask = 8192;  // elements: some microseconds, as random numbe
 Status infer(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "step", {DType::i64}));
   SV_TRY(require_single(c, 0, "step"));
-  const float ratio = c.attributes().real("ratio", 0.5f);
+  const float ratio = c.attributes().get_float("ratio", 0.5f);
   if (!(ratio >= 0 && ratio < 1)) return error("ratio is {}, must be in [0, 1)", ratio);
   SV_ASSIGN(Shape shape, like_shape(c, 1));
   c.set(0, DType::f32, std::move(shape));
@@ -27,10 +27,10 @@ Status infer(InferContext& c) {
 
 Status lower(LowerContext& c) {
   const int64_t count = element_count(c.out_dims());
-  const float ratio = c.attributes().real("ratio", 0.5f), kept = 1 / (1 - ratio);
-  const RandomStream stream = RandomStream(static_cast<uint64_t>(c.attributes().integer("seed")))
+  const float ratio = c.attributes().get_float("ratio", 0.5f), kept = 1 / (1 - ratio);
+  const RandomStream stream = RandomStream(static_cast<uint64_t>(c.attributes().get_int("seed")))
                                   .at("dropout")
-                                  .at(static_cast<uint64_t>(c.attributes().integer("place")));
+                                  .at(static_cast<uint64_t>(c.attributes().get_int("place")));
   c.emit("dropout_factor", (count + kTask - 1) / kTask,
          [=, step = c.in(0), out = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
            const RandomStream now = stream.at(static_cast<uint64_t>(*run.get<const int64_t>(step)));
@@ -50,9 +50,9 @@ OpDef define_dropout_factor() {
       .name = "DropoutFactor",
       .domain = kInternalDomain,
       .inputs = {1, 2},
-      .attributes = {{"ratio", AttributeKind::real},
-                     {"seed", AttributeKind::integer},
-                     {"place", AttributeKind::integer},
+      .attributes = {{"ratio", AttributeKind::kFloat},
+                     {"seed", AttributeKind::kInt},
+                     {"place", AttributeKind::kInt},
                      shape_attribute()},
       .infer = infer,
       .lower = lower,

@@ -42,8 +42,8 @@ Status expand(CanonicalizeContext& c) {
   if (const Names* zs = c.attributes().get<Names>("zs")) all.insert(all.end(), zs->begin(), zs->end());
   SV_TRY(check_names(node, all));
   if (node.outputs().size() != xs.size()) return error("{} outputs for {} names in xs", node.outputs().size(), xs.size());
-  Value* y = find(graph, c.attributes().text("y"));
-  if (!y) return error("there is no value '{}' before this node to differentiate", c.attributes().text("y"));
+  Value* y = find(graph, c.attributes().get_string("y"));
+  if (!y) return error("there is no value '{}' before this node to differentiate", c.attributes().get_string("y"));
   Builder builder(graph, c.ops());
   builder.set_position(&node);
   const GradientSeed seed{y, filled_like(builder, y, 1)};
@@ -67,7 +67,7 @@ OpDef define_gradient() {
       .until = 1,
       .inputs = {1, kVariadic},
       .outputs = {1, kVariadic},
-      .attributes = {{"xs", AttributeKind::texts, true}, {"zs", AttributeKind::texts}, {"y", AttributeKind::text, true}},
+      .attributes = {{"xs", AttributeKind::kStrings, true}, {"zs", AttributeKind::kStrings}, {"y", AttributeKind::kString, true}},
       .canonicalize = expand,
       .infer = [](InferContext&) -> Status { return error("was not expanded when the graph was made"); },
   };

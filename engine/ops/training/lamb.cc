@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kPerTensor = 4;  // X, G, V, H
 
 void set_rates(const Attributes& attributes, double rate, int64_t steps, kernels::LayerwiseArgs& args) {
-  const double alpha = attributes.real("alpha", 0.9f), beta = attributes.real("beta", 0.999f), t = static_cast<double>(steps + 1);
+  const double alpha = attributes.get_float("alpha", 0.9f), beta = attributes.get_float("beta", 0.999f), t = static_cast<double>(steps + 1);
   args.rate = static_cast<float>(rate);
   args.v_scale = static_cast<float>(1 / (1 - std::pow(alpha, t)));
   args.h_scale = static_cast<float>(1 / std::sqrt(1 - std::pow(beta, t)));
@@ -21,12 +21,12 @@ void set_rates(const Attributes& attributes, double rate, int64_t steps, kernels
 Status lower(LowerContext& c) {
   kernels::LayerwiseArgs args;
   args.rule = kernels::LayerwiseRule::kLamb;
-  args.momentum = c.attributes().real("alpha", 0.9f);
+  args.momentum = c.attributes().get_float("alpha", 0.9f);
   args.share = 1 - args.momentum;
-  args.h_momentum = c.attributes().real("beta", 0.999f);
+  args.h_momentum = c.attributes().get_float("beta", 0.999f);
   args.h_share = 1 - args.h_momentum;
-  args.decay = c.attributes().real("weight_decay", 0.0f);
-  args.epsilon = c.attributes().real("epsilon", 1e-6f);
+  args.decay = c.attributes().get_float("weight_decay", 0.0f);
+  args.epsilon = c.attributes().get_float("epsilon", 1e-6f);
   return lower_layerwise(c, args, set_rates);
 }
 
@@ -38,11 +38,11 @@ OpDef define_lamb() {
       .domain = kInternalDomain,
       .inputs = {6, kVariadic},
       .outputs = {3, kVariadic},
-      .attributes = {{"alpha", AttributeKind::real, false, real(0.9f)},
-                     {"beta", AttributeKind::real, false, real(0.999f)},
-                     {"weight_decay", AttributeKind::real, false, real(0)},
-                     {"epsilon", AttributeKind::real, false, real(1e-6f)},
-                     {"adapt", AttributeKind::integer, false, integer(1)}},
+      .attributes = {{"alpha", AttributeKind::kFloat, false, real(0.9f)},
+                     {"beta", AttributeKind::kFloat, false, real(0.999f)},
+                     {"weight_decay", AttributeKind::kFloat, false, real(0)},
+                     {"epsilon", AttributeKind::kFloat, false, real(1e-6f)},
+                     {"adapt", AttributeKind::kInt, false, integer(1)}},
       .infer = [](InferContext& c) { return infer_optimizer(c, kPerTensor); },
       .lower = lower,
       .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({5, 4001}), f32({5, 4001}), f32({5, 4001}),

@@ -13,9 +13,9 @@ void set_rates(const Attributes&, double rate, int64_t, kernels::LayerwiseArgs& 
 Status lower(LowerContext& c) {
   kernels::LayerwiseArgs args;
   args.rule = kernels::LayerwiseRule::kLars;
-  args.momentum = c.attributes().real("alpha", 0.9f);
-  args.decay = c.attributes().real("norm_coefficient", 0.0f);
-  args.trust = c.attributes().real("trust", 0.001f);
+  args.momentum = c.attributes().get_float("alpha", 0.9f);
+  args.decay = c.attributes().get_float("norm_coefficient", 0.0f);
+  args.trust = c.attributes().get_float("trust", 0.001f);
   return lower_layerwise(c, args, set_rates);
 }
 
@@ -27,10 +27,10 @@ OpDef define_lars() {
       .domain = kInternalDomain,
       .inputs = {5, kVariadic},
       .outputs = {2, kVariadic},
-      .attributes = {{"alpha", AttributeKind::real, false, real(0.9f)},
-                     {"norm_coefficient", AttributeKind::real, false, real(0)},
-                     {"trust", AttributeKind::real, false, real(0.001f)},
-                     {"adapt", AttributeKind::integer, false, integer(1)}},
+      .attributes = {{"alpha", AttributeKind::kFloat, false, real(0.9f)},
+                     {"norm_coefficient", AttributeKind::kFloat, false, real(0)},
+                     {"trust", AttributeKind::kFloat, false, real(0.001f)},
+                     {"adapt", AttributeKind::kInt, false, integer(1)}},
       .infer = [](InferContext& c) { return infer_optimizer(c, kPerTensor); },
       .lower = lower,
       .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({33}), f32({5, 4001}), f32({33}),

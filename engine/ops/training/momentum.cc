@@ -9,7 +9,7 @@ namespace {
 constexpr size_t kPerTensor = 3;  // X, G, V
 
 Status infer(InferContext& c) {
-  const std::string mode = c.attributes().text("mode", "standard");
+  const std::string mode = c.attributes().get_string("mode", "standard");
   if (mode != "standard" && mode != "nesterov") return error("mode is '{}', needs standard or nesterov", mode);
   return infer_optimizer(c, kPerTensor);
 }
@@ -17,15 +17,15 @@ Status infer(InferContext& c) {
 /// In the first step the gradient counts whole.
 void set_rates(const Attributes& attributes, double rate, int64_t steps, kernels::OptimizerArgs& args) {
   args.rate = static_cast<float>(rate);
-  args.share = steps > 0 ? attributes.real("beta", 1.0f) : 1.0f;
+  args.share = steps > 0 ? attributes.get_float("beta", 1.0f) : 1.0f;
 }
 
 Status lower(LowerContext& c) {
   kernels::OptimizerArgs args;
   args.rule = kernels::OptimizerRule::kSgd;
-  args.momentum = c.attributes().real("alpha", 0.0f);
-  args.decay = c.attributes().real("norm_coefficient", 0.0f);
-  args.nesterov = c.attributes().text("mode", "standard") == "nesterov";
+  args.momentum = c.attributes().get_float("alpha", 0.0f);
+  args.decay = c.attributes().get_float("norm_coefficient", 0.0f);
+  args.nesterov = c.attributes().get_string("mode", "standard") == "nesterov";
   return lower_optimizer(c, args, kPerTensor, set_rates);
 }
 
@@ -39,10 +39,10 @@ OpDef define_momentum() {
       .until = 1,
       .inputs = {5, kVariadic},
       .outputs = {2, kVariadic},
-      .attributes = {{"alpha", AttributeKind::real, true},
-                     {"beta", AttributeKind::real, true},
-                     {"mode", AttributeKind::text, true},
-                     {"norm_coefficient", AttributeKind::real, true}},
+      .attributes = {{"alpha", AttributeKind::kFloat, true},
+                     {"beta", AttributeKind::kFloat, true},
+                     {"mode", AttributeKind::kString, true},
+                     {"norm_coefficient", AttributeKind::kFloat, true}},
       .infer = infer,
       .lower = lower,
       .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({33}), f32({33}), f32({33})},

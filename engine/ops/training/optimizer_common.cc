@@ -38,12 +38,12 @@ Status infer_optimizer(InferContext& c, size_t per_tensor) {
 kernels::OptimizerArgs adam_args(const Attributes& attributes, float epsilon) {
   kernels::OptimizerArgs args;
   args.rule = kernels::OptimizerRule::kAdam;
-  args.momentum = attributes.real("alpha", 0.9f);
+  args.momentum = attributes.get_float("alpha", 0.9f);
   args.share = 1 - args.momentum;
-  args.h_momentum = attributes.real("beta", 0.999f);
+  args.h_momentum = attributes.get_float("beta", 0.999f);
   args.h_share = 1 - args.h_momentum;
-  args.decay = attributes.real("norm_coefficient", 0.0f);
-  args.epsilon = attributes.real("epsilon", epsilon);
+  args.decay = attributes.get_float("norm_coefficient", 0.0f);
+  args.epsilon = attributes.get_float("epsilon", epsilon);
   return args;
 }
 
@@ -75,7 +75,7 @@ Status lower_optimizer(LowerContext& c, kernels::OptimizerArgs args, size_t per_
 Status lower_layerwise(LowerContext& c, kernels::LayerwiseArgs args, SetLayerwiseRates set_rates) {
   const bool has_h = args.rule == kernels::LayerwiseRule::kLamb;
   const size_t count = (c.input_count() - kFirst) / (has_h ? 4 : 3);
-  args.adapt = c.attributes().integer("adapt", 1) != 0;
+  args.adapt = c.attributes().get_int("adapt", 1) != 0;
   for (size_t i = 0; i < count; ++i) {
     const auto in = [&](size_t group) { return c.in(kFirst + group * count + i); };
     const auto out = [&](size_t group) { return c.out(group * count + i); };

@@ -13,7 +13,7 @@ void set_rates(const Attributes&, double rate, int64_t, kernels::OptimizerArgs& 
 Status lower(LowerContext& c) {
   kernels::OptimizerArgs args;
   args.rule = kernels::OptimizerRule::kSgd;
-  args.decay = c.attributes().real("norm_coefficient", 0.0f);
+  args.decay = c.attributes().get_float("norm_coefficient", 0.0f);
   return lower_optimizer(c, args, kPerTensor, set_rates);
 }
 
@@ -25,7 +25,7 @@ OpDef define_sgd() {
       .domain = kInternalDomain,
       .inputs = {4, kVariadic},
       .outputs = {1, kVariadic},
-      .attributes = {{"norm_coefficient", AttributeKind::real, false, real(0)}},
+      .attributes = {{"norm_coefficient", AttributeKind::kFloat, false, real(0)}},
       .infer = [](InferContext& c) { return infer_optimizer(c, kPerTensor); },
       .lower = lower,
       .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(0)), f32({33}), f32({4, 5}), f32({33}),

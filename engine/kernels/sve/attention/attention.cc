@@ -17,7 +17,7 @@
 
 #include "engine/kernels/sve/gemm/pack.h"
 #include "engine/kernels/sve/gemm/tile.h"
-#include "engine/kernels/sve/rows.h"
+#include "engine/kernels/sve/reduction_loops.h"
 #include "engine/kernels/sve/softmax/exp.h"
 #include "engine/kernels/sve/vec.h"
 
@@ -80,7 +80,7 @@ struct Block {
   int64_t mask_row;    // from query to query; 0: one row for all
   float* q;            // [size][kColumns]
   float* scores;       // [keys][kColumns], afterwards weights
-  float* masks;        // [keys][kColumns] where every query has its own mask, turned as the scores are
+  float* masks;        // [keys][kColumns] where every query has its own mask, transposed as the scores are
   float* statistics;   // [kColumns] maxima of the scores, afterwards 1 / sum of the weights
 };
 
@@ -125,10 +125,10 @@ __attribute__((noinline)) void score_tile(const AttentionArgs& args, const Block
   }
 }
 
-/// scores := exp(scores - maximum), statistics := 1 / sum of them. The sum of kStretch keys is added up plainly, the sums of
-/// stretches with compensation.
-__attribute__((noinline)) void weigh(const AttentionArgs& args, const Block& block) {
-  constexpr int64_t kStretch = 16;
+/// scores := exp(scores - maximum), statistics := 1 / sum of them. The sum of kChunk keys is added up plainly, the sums of
+/// chunks with compensation.
+__attribute__((noinline)) void exp_and_sum(const AttentionArgs& args, const Block& block) {
+  constexpr int64_t kChunk = 16;
   const vb all = svptrue_b32();
   vf maximum[kPanelVectors], high[kPanelVectors], low[kPanelVectors];
   SVENGINE_UNROLL
@@ -136,8 +136,8 @@ __attribute__((noinline)) void weigh(const AttentionArgs& args, const Block& blo
     maximum[v] = svld1(all, block.statistics + v * kLanes);
     high[v] = low[v] = vdup(0.0f);
   }
-  for (int64_t first = 0; first < args.keys; first += kStretch) {
-    const int64_t keys = smaller(kStretch, args.keys - first);
+  for (int64_t first = 0; first < args.keys; first += kChunk) {
+    const int64_t keys = smaller(kChunk, args.keys - first);
     float* at = block.scores + first * kColumns;
     vf sum[kPanelVectors];
     SVENGINE_UNROLL
@@ -205,22 +205,22 @@ inline void with_rows(int64_t rows, const Body& body) {
 }
 
 /// The queries of a block, or the rows of its mask, turned: target[d][kColumns].
-void turn(const float* source, int64_t ld, int64_t rows, int64_t depth, float* target) {
+void transpose(const float* source, int64_t ld, int64_t rows, int64_t depth, float* target) {
   GemmPackArgs p;
   p.source = source, p.ld = ld, p.extent = rows, p.depth = depth, p.packed = target;
   pack_b(p, 0, pack_b_tasks(p));
 }
 
 void run_block(const AttentionArgs& args, const Block& block, const float* q, float* y) {
-  turn(q, args.q_stride.row, block.columns, args.size, block.q);
-  if (block.mask && block.mask_row != 0) turn(block.mask, block.mask_row, block.columns, args.keys, block.masks);
+  transpose(q, args.q_stride.row, block.columns, args.size, block.q);
+  if (block.mask && block.mask_row != 0) transpose(block.mask, block.mask_row, block.columns, args.keys, block.masks);
   for (int v = 0; v < kPanelVectors; ++v) svst1(svptrue_b32(), block.statistics + v * kLanes, vdup(-kInfinity));
   const int64_t panels = row_panels(args.keys);
-  const Spread keys(args.keys, larger(panels, 1));
+  const EvenPartition keys(args.keys, larger(panels, 1));
   for (int64_t i = 0; i < panels; ++i)
     with_rows(keys.size(i), [&]<int kRows>() { score_tile<kRows>(args, block, keys.begin(i)); });
-  weigh(args, block);
-  const Spread rows = rows_of_panels(block.columns);
+  exp_and_sum(args, block);
+  const EvenPartition rows = rows_of_panels(block.columns);
   for (int64_t panel = 0; panel < column_panels(args.value_size); ++panel)
     for (int64_t i = 0; i < row_panels(block.columns); ++i)
       with_rows(rows.size(i), [&]<int kRows>() { value_tile<kRows>(args, block, rows.begin(i), panel, y); });

@@ -1,5 +1,5 @@
 // Strided copy. The last dimension (n long) and, for transpositions, one more (m long) are walked here, the others by
-// an odometer. Which of the forms applies follows from the strides alone:
+// an odometer. Which of the patterns applies follows from the strides alone:
 //
 //   rows         destination contiguous along n; source contiguous (vectors), constant (broadcast) or strided (gathers)
 //   transposed   destination contiguous along n, source along m: squares in registers, 64 x 64 elements at a time, so
@@ -14,14 +14,14 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 namespace {
 
-enum class Form { kContiguous, kConstant, kGathered, kTransposed, kInterleaved, kScattered };
+enum class CopyPattern { kContiguous, kConstant, kGathered, kTransposed, kInterleaved, kScattered };
 
 constexpr int64_t kSquare = 64;    // elements on a side of what one step of a transposition moves
 constexpr int64_t kChunk = 16384;  // elements of a long row that one item copies
 constexpr int64_t kNarrow = 4;     // with fewer destination rows than this, gathering them beats transposing
 
 struct Shape {
-  Form form = Form::kScattered;
+  CopyPattern pattern = CopyPattern::kScattered;
   Odometer<2> others;  // offsets 0: source, 1: destination
   int64_t outer = 1;   // positions of `others`
   int64_t n = 1, m = 1;
@@ -30,9 +30,9 @@ struct Shape {
   int64_t n_steps = 1, m_steps = 1;
   int64_t n_step = 1, m_step = 1;  // elements of n and m that an item covers
 
-  bool turned() const { return form == Form::kTransposed || form == Form::kInterleaved; }
+  bool transposes() const { return pattern == CopyPattern::kTransposed || pattern == CopyPattern::kInterleaved; }
   int64_t items() const { return outer * m_steps * n_steps; }
-  TaskCut cut() const { return TaskCut(items(), smaller(n, n_step) * (turned() ? smaller(m, m_step) : 1)); }
+  TaskPartition partition() const { return TaskPartition(items(), smaller(n, n_step) * (transposes() ? smaller(m, m_step) : 1)); }
 };
 
 // The dimension along which the source is contiguous while the destination is not, or -1.
@@ -44,36 +44,36 @@ int transposed_dimension(const CopyArgs& args) {
   return -1;
 }
 
-Form row_form(const Shape& shape) {
-  if (shape.dst_n != 1 && shape.n > 1) return Form::kScattered;
-  if (shape.src_n == 1 || shape.n == 1) return Form::kContiguous;
-  return shape.src_n == 0 ? Form::kConstant : Form::kGathered;
+CopyPattern row_pattern(const Shape& shape) {
+  if (shape.dst_n != 1 && shape.n > 1) return CopyPattern::kScattered;
+  if (shape.src_n == 1 || shape.n == 1) return CopyPattern::kContiguous;
+  return shape.src_n == 0 ? CopyPattern::kConstant : CopyPattern::kGathered;
 }
 
 Shape shape_of(const CopyArgs& args) {
   Shape shape;
   if (args.rank == 0) {
-    shape.form = Form::kContiguous;
+    shape.pattern = CopyPattern::kContiguous;
     return shape;
   }
-  const int last = args.rank - 1, turned = transposed_dimension(args);
+  const int last = args.rank - 1, transposed = transposed_dimension(args);
   shape.n = args.extent[last];
   shape.src_n = args.src_stride[last];
   shape.dst_n = args.dst_stride[last];
   for (int d = 0; d < last; ++d)
-    if (d != turned) shape.others.add(args.extent[d], {args.src_stride[d], args.dst_stride[d]});
+    if (d != transposed) shape.others.add(args.extent[d], {args.src_stride[d], args.dst_stride[d]});
   shape.outer = shape.others.positions();
-  if (turned >= 0) {
-    shape.m = args.extent[turned];
-    shape.src_m = args.src_stride[turned];
-    shape.dst_m = args.dst_stride[turned];
+  if (transposed >= 0) {
+    shape.m = args.extent[transposed];
+    shape.src_m = args.src_stride[transposed];
+    shape.dst_m = args.dst_stride[transposed];
     const bool interleaved = (shape.n == 2 || shape.n == 4) && shape.dst_m == shape.n && args.element_bytes >= 4;
-    shape.form = interleaved ? Form::kInterleaved : Form::kTransposed;
+    shape.pattern = interleaved ? CopyPattern::kInterleaved : CopyPattern::kTransposed;
     shape.m_step = interleaved ? kChunk : kSquare;
     shape.m_steps = ceil_div(shape.m, shape.m_step);
     shape.n_step = kSquare;
   } else {
-    shape.form = row_form(shape);
+    shape.pattern = row_pattern(shape);
     shape.n_step = larger(1, smaller(shape.n, kChunk));
   }
   shape.n_steps = ceil_div(shape.n, shape.n_step);
@@ -99,16 +99,16 @@ void gather_row(T* dst, const T* src, int64_t stride, int64_t n) {
 
 template <class T>
 void copy_row(const Shape& shape, T* dst, const T* src, int64_t n) {
-  switch (shape.form) {
-    case Form::kContiguous:
+  switch (shape.pattern) {
+    case CopyPattern::kContiguous:
       return copy_elements(dst, src, n);
-    case Form::kConstant:
+    case CopyPattern::kConstant:
       return fill_elements(dst, *src, n);
-    case Form::kGathered:
+    case CopyPattern::kGathered:
       return gather_row(dst, src, shape.src_n, n);
-    case Form::kTransposed:
-    case Form::kInterleaved:
-    case Form::kScattered:
+    case CopyPattern::kTransposed:
+    case CopyPattern::kInterleaved:
+    case CopyPattern::kScattered:
       for (int64_t i = 0; i < n; ++i) dst[i * shape.dst_n] = src[i * shape.src_n];
   }
 }
@@ -152,9 +152,9 @@ void interleave(T* dst, const T* src, int64_t src_n, int64_t m) {
 
 template <class T>
 void copy_item(const Shape& shape, T* dst, const T* src, int64_t n, int64_t m) {
-  if (shape.form == Form::kTransposed) return copy_square(shape, dst, src, n, m);
+  if (shape.pattern == CopyPattern::kTransposed) return copy_square(shape, dst, src, n, m);
   if constexpr (sizeof(T) >= 4) {
-    if (shape.form == Form::kInterleaved)
+    if (shape.pattern == CopyPattern::kInterleaved)
       return n == 2 ? interleave<2>(dst, src, shape.src_n, m) : interleave<4>(dst, src, shape.src_n, m);
   }
   copy_row(shape, dst, src, n);
@@ -182,13 +182,13 @@ void copy_items(Shape& shape, T* dst, const T* src, int64_t begin, int64_t end) 
 
 }  // namespace
 
-int64_t copy_tasks(const CopyArgs& args) noexcept { return shape_of(args).cut().tasks(); }
+int64_t copy_tasks(const CopyArgs& args) noexcept { return shape_of(args).partition().tasks(); }
 
 void copy_run(const CopyArgs& args, int64_t begin, int64_t end, void*) noexcept {
   Shape shape = shape_of(args);
-  const TaskCut cut = shape.cut();
+  const TaskPartition partition = shape.partition();
   dispatch_bytes(args.element_bytes, [&]<class T>() {
-    copy_items(shape, static_cast<T*>(args.dst), static_cast<const T*>(args.src), cut.begin(begin), cut.begin(end));
+    copy_items(shape, static_cast<T*>(args.dst), static_cast<const T*>(args.src), partition.begin(begin), partition.begin(end));
   });
 }
 

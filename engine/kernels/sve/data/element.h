@@ -1,6 +1,6 @@
 // Elements of any type by their size, and walks over strided dimensions.
 #pragma once
-#include "engine/kernels/sve/rows.h"
+#include "engine/kernels/sve/reduction_loops.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 

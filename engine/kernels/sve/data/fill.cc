@@ -9,8 +9,8 @@ namespace {
 constexpr int64_t kFillChunk = 16384;
 
 // Where inner is 1, an item is one vector of `depth`; otherwise one row of `inner`.
-TaskCut one_hot_cut(const OneHotArgs& args) {
-  return args.inner == 1 ? TaskCut(args.outer, args.depth) : TaskCut(args.outer * args.depth, args.inner);
+TaskPartition one_hot_partition(const OneHotArgs& args) {
+  return args.inner == 1 ? TaskPartition(args.outer, args.depth) : TaskPartition(args.outer * args.depth, args.inner);
 }
 
 template <class T, class Index>
@@ -59,21 +59,21 @@ void fill_run(const FillArgs& args, int64_t begin, int64_t end, void*) noexcept 
                  [&]<class T>() { fill_elements(static_cast<T*>(args.dst) + first, T(args.value), last - first); });
 }
 
-int64_t one_hot_tasks(const OneHotArgs& args) noexcept { return args.depth > 0 ? one_hot_cut(args).tasks() : 0; }
+int64_t one_hot_tasks(const OneHotArgs& args) noexcept { return args.depth > 0 ? one_hot_partition(args).tasks() : 0; }
 
 void one_hot_run(const OneHotArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut = one_hot_cut(args);
+  const TaskPartition partition = one_hot_partition(args);
   dispatch_bytes(args.element_bytes, [&]<class T>() {
     dispatch_index(args.index_bytes,
-                   [&]<class Index>() { one_hot_items<T, Index>(args, cut.begin(begin), cut.begin(end)); });
+                   [&]<class Index>() { one_hot_items<T, Index>(args, partition.begin(begin), partition.begin(end)); });
   });
 }
 
-int64_t trilu_tasks(const TriluArgs& args) noexcept { return TaskCut(args.batch * args.rows, args.columns).tasks(); }
+int64_t trilu_tasks(const TriluArgs& args) noexcept { return TaskPartition(args.batch * args.rows, args.columns).tasks(); }
 
 void trilu_run(const TriluArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut(args.batch * args.rows, args.columns);
-  dispatch_bytes(args.element_bytes, [&]<class T>() { trilu_rows<T>(args, cut.begin(begin), cut.begin(end)); });
+  const TaskPartition partition(args.batch * args.rows, args.columns);
+  dispatch_bytes(args.element_bytes, [&]<class T>() { trilu_rows<T>(args, partition.begin(begin), partition.begin(end)); });
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -50,7 +50,7 @@ struct ElementRows {
     step = args.axis == last ? 0 : 1;
     for (int d = 0; d < last; ++d) rows.add(args.index_extent[d], {d == args.axis ? 0 : stride[d]});
   }
-  TaskCut cut() const { return TaskCut(rows.positions(), n); }
+  TaskPartition partition() const { return TaskPartition(rows.positions(), n); }
 };
 
 template <class T, class Index>
@@ -87,37 +87,37 @@ void gather_slices(const GatherNdArgs& args, int64_t begin, int64_t end) {
 
 }  // namespace
 
-int64_t gather_tasks(const GatherArgs& args) noexcept { return TaskCut(args.outer * args.count, args.inner).tasks(); }
+int64_t gather_tasks(const GatherArgs& args) noexcept { return TaskPartition(args.outer * args.count, args.inner).tasks(); }
 
 void gather_run(const GatherArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut(args.outer * args.count, args.inner);
+  const TaskPartition partition(args.outer * args.count, args.inner);
   if (begin >= end) return;
   dispatch_bytes(args.element_bytes, [&]<class T>() {
     dispatch_index(args.index_bytes,
-                   [&]<class Index>() { gather_items<T, Index>(args, cut.begin(begin), cut.begin(end)); });
+                   [&]<class Index>() { gather_items<T, Index>(args, partition.begin(begin), partition.begin(end)); });
   });
 }
 
-int64_t gather_elements_tasks(const GatherElementsArgs& args) noexcept { return ElementRows(args).cut().tasks(); }
+int64_t gather_elements_tasks(const GatherElementsArgs& args) noexcept { return ElementRows(args).partition().tasks(); }
 
 void gather_elements_run(const GatherElementsArgs& args, int64_t begin, int64_t end, void*) noexcept {
   ElementRows e(args);
-  const TaskCut cut = e.cut();
+  const TaskPartition partition = e.partition();
   dispatch_bytes(args.element_bytes, [&]<class T>() {
     dispatch_index(args.index_bytes,
-                   [&]<class Index>() { gather_rows<T, Index>(args, e, cut.begin(begin), cut.begin(end)); });
+                   [&]<class Index>() { gather_rows<T, Index>(args, e, partition.begin(begin), partition.begin(end)); });
   });
 }
 
 int64_t gather_nd_tasks(const GatherNdArgs& args) noexcept {
-  return TaskCut(args.batch * args.count, args.slice).tasks();
+  return TaskPartition(args.batch * args.count, args.slice).tasks();
 }
 
 void gather_nd_run(const GatherNdArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut(args.batch * args.count, args.slice);
+  const TaskPartition partition(args.batch * args.count, args.slice);
   dispatch_bytes(args.element_bytes, [&]<class T>() {
     dispatch_index(args.index_bytes,
-                   [&]<class Index>() { gather_slices<T, Index>(args, cut.begin(begin), cut.begin(end)); });
+                   [&]<class Index>() { gather_slices<T, Index>(args, partition.begin(begin), partition.begin(end)); });
   });
 }
 

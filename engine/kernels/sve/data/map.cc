@@ -17,7 +17,7 @@ struct Rows {
     stride = args.src_stride[args.rank - 1];
     map = args.map[args.rank - 1];
   }
-  TaskCut cut() const { return TaskCut(rows, n); }
+  TaskPartition partition() const { return TaskPartition(rows, n); }
 };
 
 // Where the source of a row begins, or -1 when all of it is `value`.
@@ -74,12 +74,12 @@ void map_rows(const MapArgs& args, const Rows& rows, int64_t begin, int64_t end)
 
 }  // namespace
 
-int64_t map_tasks(const MapArgs& args) noexcept { return Rows(args).n > 0 ? Rows(args).cut().tasks() : 0; }
+int64_t map_tasks(const MapArgs& args) noexcept { return Rows(args).n > 0 ? Rows(args).partition().tasks() : 0; }
 
 void map_run(const MapArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const Rows rows(args);
-  const TaskCut cut = rows.cut();
-  dispatch_bytes(args.element_bytes, [&]<class T>() { map_rows<T>(args, rows, cut.begin(begin), cut.begin(end)); });
+  const TaskPartition partition = rows.partition();
+  dispatch_bytes(args.element_bytes, [&]<class T>() { map_rows<T>(args, rows, partition.begin(begin), partition.begin(end)); });
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -17,19 +17,19 @@ constexpr int64_t kPixels = 256;  // of one item
 
 struct Blocks {
   int64_t blocks, steps;
-  TaskCut cut;
+  TaskPartition partition;
 
   explicit Blocks(const ReorderArgs& args)
       : blocks(ceil_div(args.channels, kLanes)),
         steps(ceil_div(args.spatial, kPixels)),
-        cut(args.batch * blocks * steps, smaller(args.spatial, kPixels) * kLanes) {}
+        partition(args.batch * blocks * steps, smaller(args.spatial, kPixels) * kLanes) {}
 };
 
 // Calls f(blocked offset, plain offset, channels of this block, pixels) for every item.
 template <class F>
 SVENGINE_INLINE void for_items(const ReorderArgs& args, int64_t begin, int64_t end, const F& f) {
   const Blocks b(args);
-  for (int64_t item = b.cut.begin(begin); item < b.cut.begin(end); ++item) {
+  for (int64_t item = b.partition.begin(begin); item < b.partition.begin(end); ++item) {
     const int64_t pixel = item % b.steps * kPixels, block = item / b.steps % b.blocks,
                   image = item / b.steps / b.blocks;
     const int64_t channel = block * kLanes;
@@ -42,8 +42,8 @@ SVENGINE_INLINE void for_items(const ReorderArgs& args, int64_t begin, int64_t e
 
 }  // namespace
 
-int64_t to_blocked_tasks(const ReorderArgs& args) noexcept { return Blocks(args).cut.tasks(); }
-int64_t from_blocked_tasks(const ReorderArgs& args) noexcept { return Blocks(args).cut.tasks(); }
+int64_t to_blocked_tasks(const ReorderArgs& args) noexcept { return Blocks(args).partition.tasks(); }
+int64_t from_blocked_tasks(const ReorderArgs& args) noexcept { return Blocks(args).partition.tasks(); }
 
 void to_blocked_run(const ReorderArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const uint32_t* src = reinterpret_cast<const uint32_t*>(args.src);

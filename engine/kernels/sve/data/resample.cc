@@ -1,14 +1,14 @@
 // Weighted sums of neighbours along one axis: linear and cubic resizing, one axis at a time.
 #include "engine/kernels/sve/data/kernels.h"
-#include "engine/kernels/sve/rows.h"
+#include "engine/kernels/sve/reduction_loops.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 namespace {
 
 // Along the last axis an item is a line of `out`, made with gathers; otherwise it is a row of `inner`.
-TaskCut resample_cut(const ResampleArgs& args) {
-  return args.inner == 1 ? TaskCut(args.outer, args.out) : TaskCut(args.outer * args.out, args.inner);
+TaskPartition resample_partition(const ResampleArgs& args) {
+  return args.inner == 1 ? TaskPartition(args.outer, args.out) : TaskPartition(args.outer * args.out, args.inner);
 }
 
 void resample_line(const ResampleArgs& args, const float* x, float* y) {
@@ -42,12 +42,12 @@ void resample_row(const ResampleArgs& args, const float* x, int64_t j, float* y)
 
 }  // namespace
 
-int64_t resample_tasks(const ResampleArgs& args) noexcept { return args.out > 0 ? resample_cut(args).tasks() : 0; }
+int64_t resample_tasks(const ResampleArgs& args) noexcept { return args.out > 0 ? resample_partition(args).tasks() : 0; }
 
 void resample_run(const ResampleArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut = resample_cut(args);
+  const TaskPartition partition = resample_partition(args);
   const int64_t image = args.in * args.inner;
-  for (int64_t item = cut.begin(begin); item < cut.begin(end); ++item) {
+  for (int64_t item = partition.begin(begin); item < partition.begin(end); ++item) {
     if (args.inner == 1)
       resample_line(args, args.x + item * image, args.y + item * args.out);
     else

@@ -1,5 +1,5 @@
 // Scatters. Several updates may hit one element, so tasks own parts of the destination rather than of the updates:
-// ScatterElements is cut over lines along the axis (different lines never meet), ScatterND over stretches of its
+// ScatterElements is cut over lines along the axis (different lines never meet), ScatterND over ranges of its
 // slices.
 #include "engine/kernels/sve/data/element.h"
 #include "engine/kernels/sve/data/kernels.h"
@@ -76,7 +76,7 @@ struct Lines {
     index_step = index_stride[args.axis];
     if (args.axis != args.rank - 1) run = args.index_extent[args.rank - 1];
   }
-  TaskCut cut() const { return TaskCut(lines.positions(), n); }
+  TaskPartition partition() const { return TaskPartition(lines.positions(), n); }
 };
 
 template <ScatterOp kOp, class T, class Index>
@@ -118,14 +118,14 @@ void scatter_slices(const ScatterNdArgs& args, int64_t begin, int64_t end) {
 
 }  // namespace
 
-int64_t scatter_elements_tasks(const ScatterElementsArgs& args) noexcept { return Lines(args).cut().tasks(); }
+int64_t scatter_elements_tasks(const ScatterElementsArgs& args) noexcept { return Lines(args).partition().tasks(); }
 
 void scatter_elements_run(const ScatterElementsArgs& args, int64_t begin, int64_t end, void*) noexcept {
   Lines lines(args);
-  const TaskCut cut = lines.cut();
+  const TaskPartition partition = lines.partition();
   dispatch_scatter(args, [&]<ScatterOp kOp, class T>() {
     dispatch_index(args.index_bytes,
-                   [&]<class Index>() { scatter_lines<kOp, T, Index>(args, lines, cut.begin(begin), cut.begin(end)); });
+                   [&]<class Index>() { scatter_lines<kOp, T, Index>(args, lines, partition.begin(begin), partition.begin(end)); });
   });
 }
 

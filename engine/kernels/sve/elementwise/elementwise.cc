@@ -39,7 +39,7 @@ void unary_run(const UnaryArgs& args, int64_t begin, int64_t end, void*) noexcep
 
 bool gives_bool(BinaryOp op) { return op >= BinaryOp::kEqual && op <= BinaryOp::kXor; }
 
-int64_t binary_tasks(const BinaryArgs& args) noexcept { return BroadcastCut(args.broadcast).tasks(); }
+int64_t binary_tasks(const BinaryArgs& args) noexcept { return BroadcastPartition(args.broadcast).tasks(); }
 
 /// The tile in pieces that stay in the first-level cache between the operation and the activation.
 void run_activated(TileFunction operation, Tile t, const ActivationArgs& activation) {
@@ -62,12 +62,12 @@ void run_activated(TileFunction operation, Tile t, const ActivationArgs& activat
 
 void binary_run(const BinaryArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const Broadcast& b = args.broadcast;
-  const BroadcastCut cut(b);
+  const BroadcastPartition partition(b);
   const bool relu = args.activation.kind == Activation::kRelu && args.op == BinaryOp::kAdd;
   const bool apart = args.activation.kind != Activation::kNone && !relu;
   const TileFunction operation = relu ? find_binary_f32(args.op, true) : find_binary(args.op, args.type);
   const int64_t in_bytes = element_bytes(args.type), out_bytes = gives_bool(args.op) ? 1 : in_bytes;
-  for_each_tile(b, cut, begin, end, [&](const int64_t* offset, int64_t out, int64_t rows, int64_t columns) {
+  for_each_tile(b, partition, begin, end, [&](const int64_t* offset, int64_t out, int64_t rows, int64_t columns) {
     const Tile t{static_cast<const char*>(args.a) + offset[0] * in_bytes,
                  static_cast<const char*>(args.b) + offset[1] * in_bytes,
                  static_cast<char*>(args.y) + out * out_bytes,
@@ -75,7 +75,7 @@ void binary_run(const BinaryArgs& args, int64_t begin, int64_t end, void*) noexc
                  columns,
                  row_stride(b, 0),
                  row_stride(b, 1),
-                 cut.columns,
+                 partition.columns,
                  b.stride[0][b.rank - 1] != 0,
                  b.stride[1][b.rank - 1] != 0};
     if (apart) {

@@ -27,11 +27,11 @@ SVENGINE_INLINE int64_t element_bytes(ElementType type) {
   }
 }
 
-struct BroadcastCut {
+struct BroadcastPartition {
   int64_t rows = 1, columns;
   int64_t rows_per_task = 1, pieces = 1;  // one of them is 1
 
-  explicit BroadcastCut(const Broadcast& b) : columns(b.size[b.rank - 1]) {
+  explicit BroadcastPartition(const Broadcast& b) : columns(b.size[b.rank - 1]) {
     for (int d = 0; d < b.rank - 1; ++d) rows *= b.size[d];
     if (rows == 0 || columns == 0) {
       rows = 0;
@@ -45,15 +45,15 @@ struct BroadcastCut {
 };
 
 /// Calls visit(const int64_t offset[3], y_offset, rows, columns) for every tile of the tasks [begin, end). Within a tile the
-/// row strides are row_stride(broadcast, k); y's rows are cut.columns apart.
+/// row strides are row_stride(broadcast, k); y's rows are partition.columns apart.
 template <class Visit>
-SVENGINE_INLINE void for_each_tile(const Broadcast& b, const BroadcastCut& cut, int64_t begin, int64_t end, Visit visit) {
+SVENGINE_INLINE void for_each_tile(const Broadcast& b, const BroadcastPartition& partition, int64_t begin, int64_t end, Visit visit) {
   const int64_t middle = b.rank > 1 ? b.size[b.rank - 2] : 1;
   for (int64_t task = begin; task < end; ++task) {
-    const int64_t piece = task % cut.pieces * kElementwiseTask;
-    const int64_t columns = cut.pieces > 1 ? smaller(kElementwiseTask, cut.columns - piece) : cut.columns;
-    int64_t row = task / cut.pieces * cut.rows_per_task;
-    const int64_t last = smaller(row + cut.rows_per_task, cut.rows);
+    const int64_t piece = task % partition.pieces * kElementwiseTask;
+    const int64_t columns = partition.pieces > 1 ? smaller(kElementwiseTask, partition.columns - piece) : partition.columns;
+    int64_t row = task / partition.pieces * partition.rows_per_task;
+    const int64_t last = smaller(row + partition.rows_per_task, partition.rows);
     while (row < last) {
       const int64_t rows = smaller(last - row, middle - row % middle);
       int64_t offset[3];
@@ -63,7 +63,7 @@ SVENGINE_INLINE void for_each_tile(const Broadcast& b, const BroadcastCut& cut, 
         for (int k = 0; k < 3; ++k) offset[k] += index % b.size[d] * b.stride[k][d];
         index /= b.size[d];
       }
-      visit(offset, row * cut.columns + piece, rows, columns);
+      visit(offset, row * partition.columns + piece, rows, columns);
       row += rows;
     }
   }

@@ -43,21 +43,21 @@ WhereFunction find_row(bool c, bool x, bool y) {
 template <class T>
 void run_elements(const WhereArgs& args, int64_t begin, int64_t end) {
   const Broadcast& b = args.broadcast;
-  const BroadcastCut cut(b);
+  const BroadcastPartition partition(b);
   const int last = b.rank - 1;
   const WhereFunction select = find_row<T>(b.stride[0][last] != 0, b.stride[1][last] != 0, b.stride[2][last] != 0);
-  for_each_tile(b, cut, begin, end, [&](const int64_t* offset, int64_t out, int64_t rows, int64_t columns) {
+  for_each_tile(b, partition, begin, end, [&](const int64_t* offset, int64_t out, int64_t rows, int64_t columns) {
     for (int64_t r = 0; r < rows; ++r) {
       select({args.condition + offset[0] + r * row_stride(b, 0), static_cast<const T*>(args.x) + offset[1] + r * row_stride(b, 1),
               static_cast<const T*>(args.y) + offset[2] + r * row_stride(b, 2),
-              static_cast<T*>(args.result) + out + r * cut.columns, columns});
+              static_cast<T*>(args.result) + out + r * partition.columns, columns});
     }
   });
 }
 
 }  // namespace
 
-int64_t where_tasks(const WhereArgs& args) noexcept { return BroadcastCut(args.broadcast).tasks(); }
+int64_t where_tasks(const WhereArgs& args) noexcept { return BroadcastPartition(args.broadcast).tasks(); }
 
 void where_run(const WhereArgs& args, int64_t begin, int64_t end, void*) noexcept {
   switch (args.element_bytes) {

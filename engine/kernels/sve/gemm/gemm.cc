@@ -83,7 +83,7 @@ void finish_tile(const GemmArgs& args, const Tile& tile, int64_t rows) {
 
 /// What of B is multiplied after column panel j and depth block `block` of a rectangle: the next panel, else the first one of
 /// the next block, else what follows the rectangle.
-const char* next_of_b(const GemmArgs& args, const float* b, const Rectangle& area, const Spread& depths, int64_t block,
+const char* next_of_b(const GemmArgs& args, const float* b, const Rectangle& area, const EvenPartition& depths, int64_t block,
                       int64_t blocks, int64_t j) {
   int64_t column = j + 1;
   if (column == area.column_end) {
@@ -95,9 +95,9 @@ const char* next_of_b(const GemmArgs& args, const float* b, const Rectangle& are
 }
 
 void run_rectangle(const GemmArgs& args, const Matrices& x, const Rectangle& area, float* partials) {
-  const Spread panels = rows_of_panels(args.m);
+  const EvenPartition panels = rows_of_panels(args.m);
   const int64_t blocks = depth_blocks(args.m, args.k);
-  const Spread depths(args.k, blocks);
+  const EvenPartition depths(args.k, blocks);
   for (int64_t block = 0; block < blocks; ++block) {
     const int64_t depth = depths.begin(block);
     Tile tile;
@@ -110,14 +110,14 @@ void run_rectangle(const GemmArgs& args, const Matrices& x, const Rectangle& are
       // The row panels share the fetching of the next block. A single one goes too long over its own for that.
       const int64_t height = area.row_end - area.row_begin;
       const char* next_b = height > 1 ? next_of_b(args, x.b, area, depths, block, blocks, j)
-                                      : reinterpret_cast<const char*>(tile.b) + kStreamAhead;
-      tile.ahead.b_step = ceil_div(kPanelColumns * kFloat, height);
+                                      : reinterpret_cast<const char*>(tile.b) + kStreamPrefetchBytes;
+      tile.prefetch.b_step = ceil_div(kPanelColumns * kFloat, height);
       for (int64_t i = area.row_begin; i < area.row_end; ++i, sums += kPanelRows * kPanelColumns) {
         const int64_t row = panels.begin(i);
         const int64_t rows = panels.size(i);
         tile.a = x.a + row * args.k + depth * rows;
-        tile.ahead.a = i + 1 < area.row_end ? rows * args.k * kFloat : 0;
-        tile.ahead.b = next_b + (i - area.row_begin) * tile.depth * tile.ahead.b_step;
+        tile.prefetch.a = i + 1 < area.row_end ? rows * args.k * kFloat : 0;
+        tile.prefetch.b = next_b + (i - area.row_begin) * tile.depth * tile.prefetch.b_step;
         tile.seed = block > 0 ? sums : nullptr;
         tile.partial = block + 1 < blocks ? sums : nullptr;
         tile.c = x.c + row * args.ldc + column;
@@ -136,7 +136,7 @@ void run_rectangle(const GemmArgs& args, const Matrices& x, const Rectangle& are
 Rectangle rectangle_at(const GemmArgs& args, int64_t begin, int64_t end) {
   const int64_t panels = row_panels(args.m);
   const int64_t columns = column_panels(args.n);
-  const Spread groups(panels, ceil_div(panels, kGroupPanels));
+  const EvenPartition groups(panels, ceil_div(panels, kGroupPanels));
   const int64_t group = groups.part_holding(begin / columns);
   const int64_t first = groups.begin(group);
   const int64_t height = groups.size(group);

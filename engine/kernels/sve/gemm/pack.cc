@@ -151,11 +151,11 @@ int64_t pack_a_tasks(const GemmPackArgs& args) noexcept { return pack_tasks(args
 
 void pack_a(const GemmPackArgs& args, int64_t task_begin, int64_t task_end) noexcept {
   const int64_t panels = row_panels(args.extent);
-  const Spread spread(args.extent, panels);
+  const EvenPartition partition(args.extent, panels);
   for (int64_t task = task_begin; task < task_end; ++task) {
     const Piece piece = piece_of(args, panels, task);
-    const int64_t first = spread.begin(piece.panel);
-    const int64_t rows = spread.size(piece.panel);
+    const int64_t first = partition.begin(piece.panel);
+    const int64_t rows = partition.size(piece.panel);
     pack_piece(args, piece.source, first, rows, rows, piece.depth_begin, piece.depth_end,
                piece.packed + first * args.depth);
   }

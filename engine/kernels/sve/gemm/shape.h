@@ -2,7 +2,7 @@
 // numbers only.
 #pragma once
 #include "engine/kernels/gemm.h"
-#include "engine/kernels/sve/spread.h"
+#include "engine/kernels/sve/even_partition.h"
 #include "engine/kernels/sve/vec.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
@@ -25,10 +25,10 @@ inline constexpr int64_t kColumnBlock =
     smaller(larger(kMachine.l2_bytes / 6 / (kGroupPanels * kPanelRows * kPanelColumns * kFloat), 1), 8);
 
 // How far ahead of itself a single row panel reads B: it is a stream from memory then.
-inline constexpr int64_t kStreamAhead = 4096;
+inline constexpr int64_t kStreamPrefetchBytes = 4096;
 
 constexpr int64_t row_panels(int64_t m) { return ceil_div(m, kPanelRows); }
-constexpr Spread rows_of_panels(int64_t m) { return Spread(m, row_panels(m)); }
+constexpr EvenPartition rows_of_panels(int64_t m) { return EvenPartition(m, row_panels(m)); }
 constexpr int64_t column_panels(int64_t n) { return ceil_div(n, kPanelColumns); }
 
 /// With one row panel nothing reuses a block of B from L1, so the depth is not cut.

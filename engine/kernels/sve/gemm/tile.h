@@ -18,7 +18,7 @@
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 /// What a product brings into the L2 cache while it runs.
-struct Ahead {
+struct Prefetch {
   int64_t a = 0;              // bytes from where a is read
   const char* b = nullptr;    // from here on, so many
   int64_t b_step = 0;         // bytes a step
@@ -31,7 +31,7 @@ struct Tile {
   const float* seed;  // [kRows][kPanelColumns] sums so far; null: 0
   float* partial;     // where sums go while more depth follows; null: the epilogue runs
   float* c;
-  Ahead ahead;
+  Prefetch prefetch;
   const float* bias;      // null: none
   const float* residual;  // null: none
   int64_t columns;        // of c that exist, 1 ... kPanelColumns
@@ -62,11 +62,11 @@ inline __attribute__((always_inline)) void multiply_step(const float* a, const f
 
 /// sums += a b over `left` steps of depth. kStep floats lie between the steps of a: kRows in a packed panel.
 template <int kRows, int kStep = kRows, bool kFetch = true>
-inline __attribute__((always_inline)) void multiply(int64_t left, const float* a, const float* b, const Ahead& ahead,
+inline __attribute__((always_inline)) void multiply(int64_t left, const float* a, const float* b, const Prefetch& prefetch,
                                                     Sums<kRows>& sums) {
   constexpr int kWays = depth_ways(kRows);
-  [[maybe_unused]] const char* next_b = ahead.b;
-  [[maybe_unused]] const int64_t b_step = ahead.b_step;
+  [[maybe_unused]] const char* next_b = prefetch.b;
+  [[maybe_unused]] const int64_t b_step = prefetch.b_step;
   const vb all = svptrue_b32();
   if constexpr (kWays > 1) {
     Sums<kRows> more[kWays - 1];
@@ -92,7 +92,7 @@ inline __attribute__((always_inline)) void multiply(int64_t left, const float* a
   }
   for (; left > 0; --left, a += kStep, b += kPanelColumns) {
     if constexpr (kFetch && kWays == 1) {
-      __builtin_prefetch(reinterpret_cast<const char*>(a) + ahead.a, 0, 2);
+      __builtin_prefetch(reinterpret_cast<const char*>(a) + prefetch.a, 0, 2);
       __builtin_prefetch(next_b, 0, 2);
       next_b += b_step;
     }
@@ -163,7 +163,7 @@ __attribute__((noinline)) void run_tile_of(const GemmArgs& args, const Tile& til
     for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
     for (int v = 0; v < kPanelVectors; ++v) sums.at[r][v] = svld1(all, seed + r * kPanelColumns + v * kLanes);
   }
-  multiply<kRows>(tile.depth, tile.a, tile.b, tile.ahead, sums);
+  multiply<kRows>(tile.depth, tile.a, tile.b, tile.prefetch, sums);
   if (float* partial = tile.partial) {
     SVENGINE_UNROLL
     for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL

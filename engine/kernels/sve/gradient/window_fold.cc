@@ -1,7 +1,7 @@
 // Images to columns and back. A row of columns is one tap's inputs for all outputs; within one output row they are neighbours in
 // the image, `stride` apart.
 #include "engine/kernels/sve/gradient/kernels.h"
-#include "engine/kernels/sve/rows.h"
+#include "engine/kernels/sve/reduction_loops.h"
 #include "engine/kernels/sve/tasks.h"
 #include "engine/kernels/sve/window.h"
 #include "engine/kernels/window_grad.h"
@@ -85,12 +85,12 @@ void fold_row(const PoolShape& s, const Tap& tap, const float* columns, float* i
               image + image_row(s, tap, z, y) + begin * s.stride.width + tap.x, s.stride.width, count);
 }
 
-TaskCut unfold_cut(const UnfoldArgs& args) {
-  return TaskCut(args.shape.batch * args.shape.channels * volume(args.shape.kernel), volume(args.shape.out));
+TaskPartition unfold_cut(const UnfoldArgs& args) {
+  return TaskPartition(args.shape.batch * args.shape.channels * volume(args.shape.kernel), volume(args.shape.out));
 }
 
-TaskCut fold_cut(const FoldArgs& args) {
-  return TaskCut(args.shape.batch * args.shape.channels,
+TaskPartition fold_cut(const FoldArgs& args) {
+  return TaskPartition(args.shape.batch * args.shape.channels,
                  volume(args.shape.in) + volume(args.shape.kernel) * volume(args.shape.out));
 }
 
@@ -99,18 +99,18 @@ TaskCut fold_cut(const FoldArgs& args) {
 int64_t unfold_tasks(const UnfoldArgs& args) noexcept { return volume(args.shape.out) > 0 ? unfold_cut(args).tasks() : 0; }
 
 void unfold_run(const UnfoldArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut = unfold_cut(args);
+  const TaskPartition partition = unfold_cut(args);
   const int64_t taps = volume(args.shape.kernel), in = volume(args.shape.in), out = volume(args.shape.out);
-  for (int64_t row = cut.begin(begin); row < cut.begin(end); ++row)
+  for (int64_t row = partition.begin(begin); row < partition.begin(end); ++row)
     unfold_row(args.shape, tap_of(args.shape, row % taps), args.x + row / taps * in, args.columns + row * out);
 }
 
 int64_t fold_tasks(const FoldArgs& args) noexcept { return fold_cut(args).tasks(); }
 
 void fold_run(const FoldArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut = fold_cut(args);
+  const TaskPartition partition = fold_cut(args);
   const int64_t taps = volume(args.shape.kernel), in = volume(args.shape.in), out = volume(args.shape.out);
-  for (int64_t plane = cut.begin(begin); plane < cut.begin(end); ++plane) {
+  for (int64_t plane = partition.begin(begin); plane < partition.begin(end); ++plane) {
     float* dx = args.dx + plane * in;
     fill_zero(dx, in);
     for (int64_t t = 0; t < taps; ++t) fold_row(args.shape, tap_of(args.shape, t), args.columns + (plane * taps + t) * out, dx);

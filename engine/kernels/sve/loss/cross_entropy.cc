@@ -5,7 +5,7 @@
 
 #include "engine/kernels/sve/gradient/kernels.h"
 #include "engine/kernels/sve/math/math.h"
-#include "engine/kernels/sve/rows.h"
+#include "engine/kernels/sve/reduction_loops.h"
 #include "engine/kernels/sve/tasks.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
@@ -25,8 +25,8 @@ Group group_of(const CrossEntropyArgs& args, int64_t index) {
   return {batch * args.inner + inner, batch * args.classes * args.inner + inner, smaller(kLanes, args.inner - inner)};
 }
 
-TaskCut cut_of(const CrossEntropyArgs& args, bool all_classes) {
-  return TaskCut(args.batch * groups_each(args), (args.inner == 1 ? 1 : kLanes) * (all_classes ? args.classes : 1));
+TaskPartition partition_of(const CrossEntropyArgs& args, bool all_classes) {
+  return TaskPartition(args.batch * groups_each(args), (args.inner == 1 ? 1 : kLanes) * (all_classes ? args.classes : 1));
 }
 
 int64_t label_at(const CrossEntropyArgs& args, int64_t position) {
@@ -121,22 +121,22 @@ void backward_group(const CrossEntropyGradArgs& args, const Group& g, float all_
 
 }  // namespace
 
-int64_t cross_entropy_tasks(const CrossEntropyArgs& args) noexcept { return cut_of(args, args.smoothing != 0).tasks(); }
+int64_t cross_entropy_tasks(const CrossEntropyArgs& args) noexcept { return partition_of(args, args.smoothing != 0).tasks(); }
 
 void cross_entropy_run(const CrossEntropyArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut = cut_of(args, args.smoothing != 0);
-  for (int64_t i = cut.begin(begin); i < cut.begin(end); ++i) forward_group(args, group_of(args, i));
+  const TaskPartition partition = partition_of(args, args.smoothing != 0);
+  for (int64_t i = partition.begin(begin); i < partition.begin(end); ++i) forward_group(args, group_of(args, i));
 }
 
-int64_t cross_entropy_grad_tasks(const CrossEntropyGradArgs& args) noexcept { return cut_of(args.forward, true).tasks(); }
+int64_t cross_entropy_grad_tasks(const CrossEntropyGradArgs& args) noexcept { return partition_of(args.forward, true).tasks(); }
 
 void cross_entropy_grad_run(const CrossEntropyGradArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const CrossEntropyArgs& a = args.forward;
   const float* w = a.class_weights;
   float all = float(a.classes);
   if (w) all = line_sum<4>(a.classes, [w](int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf { return svld1(p, w + i); });
-  const TaskCut cut = cut_of(a, true);
-  for (int64_t i = cut.begin(begin); i < cut.begin(end); ++i) {
+  const TaskPartition partition = partition_of(a, true);
+  for (int64_t i = partition.begin(begin); i < partition.begin(end); ++i) {
     if (args.of_scores)
       backward_group<true>(args, group_of(a, i), all);
     else

@@ -13,8 +13,8 @@ namespace {
 // A plane is a channel of an image: `spatial` values, or `spatial` vectors where the layout is blocked.
 int64_t planes(int64_t channels, bool blocked) { return blocked ? ceil_div(channels, kLanes) : channels; }
 
-TaskCut affine_cut(const ChannelAffineArgs& args) {
-  return TaskCut(args.batch * planes(args.channels, args.blocked), args.blocked ? args.spatial * kLanes : args.spatial);
+TaskPartition affine_cut(const ChannelAffineArgs& args) {
+  return TaskPartition(args.batch * planes(args.channels, args.blocked), args.blocked ? args.spatial * kLanes : args.spatial);
 }
 
 template <Activation kKind, bool kResidual>
@@ -66,8 +66,8 @@ void blocked_moments(const ChannelMomentsArgs& args, int64_t image, int64_t bloc
   svst1(all, to + 2 * blocks * kLanes, vmax(vfnma(shift, shift, vmul(sums[1], inverse_count)), 0.0f));
 }
 
-TaskCut moments_cut(const ChannelMomentsArgs& args) {
-  return TaskCut(args.batch * planes(args.channels, args.blocked), args.blocked ? args.spatial * kLanes : args.spatial);
+TaskPartition moments_cut(const ChannelMomentsArgs& args) {
+  return TaskPartition(args.batch * planes(args.channels, args.blocked), args.blocked ? args.spatial * kLanes : args.spatial);
 }
 
 }  // namespace
@@ -75,8 +75,8 @@ TaskCut moments_cut(const ChannelMomentsArgs& args) {
 int64_t channel_affine_tasks(const ChannelAffineArgs& args) noexcept { return affine_cut(args).tasks(); }
 
 void channel_affine_run(const ChannelAffineArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut = affine_cut(args);
-  const int64_t first = cut.begin(begin), last = cut.begin(end);
+  const TaskPartition partition = affine_cut(args);
+  const int64_t first = partition.begin(begin), last = partition.begin(end);
   dispatch_activation(args.activation.kind, [&]<Activation kKind>() {
     if (args.residual)
       affine_planes<kKind, true>(args, first, last);
@@ -88,9 +88,9 @@ void channel_affine_run(const ChannelAffineArgs& args, int64_t begin, int64_t en
 int64_t channel_moments_tasks(const ChannelMomentsArgs& args) noexcept { return moments_cut(args).tasks(); }
 
 void channel_moments_run(const ChannelMomentsArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut = moments_cut(args);
+  const TaskPartition partition = moments_cut(args);
   const int64_t per_image = planes(args.channels, args.blocked);
-  for (int64_t plane = cut.begin(begin); plane < cut.begin(end); ++plane) {
+  for (int64_t plane = partition.begin(begin); plane < partition.begin(end); ++plane) {
     if (args.blocked)
       blocked_moments(args, plane / per_image, plane % per_image);
     else

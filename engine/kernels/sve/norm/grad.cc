@@ -13,27 +13,27 @@ namespace {
 void row_dx(const RowNormGradArgs& args, int64_t row) {
   const float *x = args.x + row * args.n, *dy = args.dy + row * args.n, *scale = args.scale;
   float* dx = args.dx + row * args.n;
-  const vf mean = vdup(args.mean[row]), spread = vdup(args.inv_std[row]);
+  const vf mean = vdup(args.mean[row]), inv_std = vdup(args.inv_std[row]);
   float sums[2];
   line_sums<4, 2>(args.n, sums, [&](int64_t i, vb p, vf(&v)[2]) SVENGINE_INLINE_LAMBDA {
     v[0] = vmul(svld1(p, dy + i), svld1(p, scale + i));
-    v[1] = vmul(v[0], vmul(vsub(svld1(p, x + i), mean), spread));
+    v[1] = vmul(v[0], vmul(vsub(svld1(p, x + i), mean), inv_std));
   });
   const double share = 1.0 / double(args.n);
   const vf g_mean = vdup(float(sums[0] * share)), gh_mean = vdup(float(sums[1] * share));
   for_each_vector<4>(args.n, [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA {
-    const vf h = vmul(vsub(svld1(p, x + i), mean), spread);
+    const vf h = vmul(vsub(svld1(p, x + i), mean), inv_std);
     const vf g = vmul(svld1(p, dy + i), svld1(p, scale + i));
-    svst1(p, dx + i, vmul(vfnma(h, gh_mean, vsub(g, g_mean)), spread));
+    svst1(p, dx + i, vmul(vfnma(h, gh_mean, vsub(g, g_mean)), inv_std));
   });
 }
 
 /// sums[0] += dy h, sums[1] += dy, column by column; the first row stores.
 void add_row(const RowNormGradArgs& args, int64_t row, float* dscale, float* dbias, bool first) {
   const float *x = args.x + row * args.n, *dy = args.dy + row * args.n;
-  const vf mean = vdup(args.mean[row]), spread = vdup(args.inv_std[row]);
+  const vf mean = vdup(args.mean[row]), inv_std = vdup(args.inv_std[row]);
   for_each_vector<4>(args.n, [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA {
-    const vf d = svld1(p, dy + i), h = vmul(vsub(svld1(p, x + i), mean), spread);
+    const vf d = svld1(p, dy + i), h = vmul(vsub(svld1(p, x + i), mean), inv_std);
     const vf before = first ? vdup(0.0f) : vf(svld1(p, dscale + i));
     const vf before_bias = first ? vdup(0.0f) : vf(svld1(p, dbias + i));
     svst1(p, dscale + i, vfma(d, h, before));
@@ -53,8 +53,8 @@ int64_t plane_floats(const Args& args) {
 }
 
 template <class Args>
-TaskCut plane_cut(const Args& args) {
-  return TaskCut(args.batch * planes(args), plane_floats(args));
+TaskPartition plane_cut(const Args& args) {
+  return TaskPartition(args.batch * planes(args), plane_floats(args));
 }
 
 /// The Relu behind the norm, and from what its derivative is seen.
@@ -175,8 +175,8 @@ void row_norm_grad_run(const RowNormGradArgs& args, int64_t begin, int64_t end, 
 int64_t channel_grad_sums_tasks(const ChannelGradSumsArgs& args) noexcept { return plane_cut(args).tasks(); }
 
 void channel_grad_sums_run(const ChannelGradSumsArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut = plane_cut(args);
-  const int64_t first = cut.begin(begin), last = cut.begin(end);
+  const TaskPartition partition = plane_cut(args);
+  const int64_t first = partition.begin(begin), last = partition.begin(end);
   switch (relu_of(args)) {
     case Relu::kNone: return sums_of_planes<Relu::kNone>(args, first, last);
     case Relu::kFromNorm: return sums_of_planes<Relu::kFromNorm>(args, first, last);
@@ -188,8 +188,8 @@ void channel_grad_sums_run(const ChannelGradSumsArgs& args, int64_t begin, int64
 int64_t channel_grad_tasks(const ChannelGradArgs& args) noexcept { return plane_cut(args).tasks(); }
 
 void channel_grad_run(const ChannelGradArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut = plane_cut(args);
-  const int64_t first = cut.begin(begin), last = cut.begin(end);
+  const TaskPartition partition = plane_cut(args);
+  const int64_t first = partition.begin(begin), last = partition.begin(end);
   if (args.scale)
     dx_of_planes<true>(args, first, last);
   else

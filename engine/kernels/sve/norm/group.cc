@@ -8,8 +8,8 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 namespace {
 
-TaskCut group_cut(const GroupNormArgs& args) {
-  return TaskCut(args.batch * args.groups, args.channels / args.groups * args.spatial);
+TaskPartition group_cut(const GroupNormArgs& args) {
+  return TaskPartition(args.batch * args.groups, args.channels / args.groups * args.spatial);
 }
 
 void group_norm_line(const GroupNormArgs& args, int64_t line) {
@@ -38,8 +38,8 @@ void group_norm_line(const GroupNormArgs& args, int64_t line) {
 int64_t group_norm_tasks(const GroupNormArgs& args) noexcept { return group_cut(args).tasks(); }
 
 void group_norm_run(const GroupNormArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut = group_cut(args);
-  for (int64_t line = cut.begin(begin); line < cut.begin(end); ++line) group_norm_line(args, line);
+  const TaskPartition partition = group_cut(args);
+  for (int64_t line = partition.begin(begin); line < partition.begin(end); ++line) group_norm_line(args, line);
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -2,14 +2,14 @@
 // error accumulates along a running sum. bias + ... is raised to -beta as exp(-beta log).
 #include "engine/kernels/sve/math/math.h"
 #include "engine/kernels/sve/norm/channel.h"
-#include "engine/kernels/sve/rows.h"
+#include "engine/kernels/sve/reduction_loops.h"
 #include "engine/kernels/sve/tasks.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 namespace {
 
-TaskCut response_cut(const LocalResponseArgs& args) { return TaskCut(args.batch * args.channels, args.spatial); }
+TaskPartition response_cut(const LocalResponseArgs& args) { return TaskPartition(args.batch * args.channels, args.spatial); }
 
 void response_plane(const LocalResponseArgs& args, int64_t plane) {
   const int64_t c = plane % args.channels, image = (plane - c) * args.spatial;
@@ -35,8 +35,8 @@ void response_plane(const LocalResponseArgs& args, int64_t plane) {
 int64_t local_response_tasks(const LocalResponseArgs& args) noexcept { return response_cut(args).tasks(); }
 
 void local_response_run(const LocalResponseArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut = response_cut(args);
-  for (int64_t plane = cut.begin(begin); plane < cut.begin(end); ++plane) response_plane(args, plane);
+  const TaskPartition partition = response_cut(args);
+  for (int64_t plane = partition.begin(begin); plane < partition.begin(end); ++plane) response_plane(args, plane);
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

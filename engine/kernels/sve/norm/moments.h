@@ -7,7 +7,7 @@
 // exactly, whatever the rounding of mean' was: a line of values 1e4 + small keeps its variance. The result is applied
 // as y = d / std - (S1 / n) / std, one multiply-add on the difference that is free of cancellation.
 #pragma once
-#include "engine/kernels/sve/rows.h"
+#include "engine/kernels/sve/reduction_loops.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 

@@ -112,18 +112,18 @@ void rms_norm_row(const RowNormArgs& args, int64_t row) {
   });
 }
 
-int64_t row_tasks(const RowNormArgs& args) noexcept { return TaskCut(args.rows, args.n).tasks(); }
+int64_t row_tasks(const RowNormArgs& args) noexcept { return TaskPartition(args.rows, args.n).tasks(); }
 
 void layer_norm_run(const RowNormArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut(args.rows, args.n);
-  int64_t row = cut.begin(begin);
-  for (; row + 4 <= cut.begin(end); row += 4) layer_norm_rows<4>(args, row);
-  for (; row < cut.begin(end); ++row) layer_norm_rows<1>(args, row);
+  const TaskPartition partition(args.rows, args.n);
+  int64_t row = partition.begin(begin);
+  for (; row + 4 <= partition.begin(end); row += 4) layer_norm_rows<4>(args, row);
+  for (; row < partition.begin(end); ++row) layer_norm_rows<1>(args, row);
 }
 
 void rms_norm_run(const RowNormArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut(args.rows, args.n);
-  for (int64_t row = cut.begin(begin); row < cut.begin(end); ++row) rms_norm_row(args, row);
+  const TaskPartition partition(args.rows, args.n);
+  for (int64_t row = partition.begin(begin); row < partition.begin(end); ++row) rms_norm_row(args, row);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include "engine/kernels/elementwise.h"
 #include "engine/kernels/sve/gradient/kernels.h"
 #include "engine/kernels/sve/math/math.h"
-#include "engine/kernels/sve/rows.h"
+#include "engine/kernels/sve/reduction_loops.h"
 #include "engine/kernels/sve/tasks.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {

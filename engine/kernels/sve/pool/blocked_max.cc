@@ -9,7 +9,7 @@
 // Two maxima and three loads a column and two an output, where a window by itself takes nine. A row's first and last columns may lie
 // outside the image.
 #include "engine/kernels/sve/pool/blocked.h"
-#include "engine/kernels/sve/spread.h"
+#include "engine/kernels/sve/even_partition.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::pool {
 
@@ -76,10 +76,10 @@ template <int kWidth, int kStride>
 void run_row(const PoolArgs& args, Tile& tile) {
   const PoolShape& s = args.shape;
   const int64_t tiles = ceil_div(s.out.width, most_pixels(kWidth, kStride));
-  const Spread spread(s.out.width, tiles);
+  const EvenPartition partition(s.out.width, tiles);
   int64_t column = -s.pad.width;
   for (int64_t i = 0; i < tiles; ++i) {
-    const int64_t pixels = spread.size(i);
+    const int64_t pixels = partition.size(i);
     tile.columns = {-column, s.in.width - column};
     run_pixels<kWidth, kStride>(pixels, tile);
     tile.input += pixels * tile.pixel_step;

@@ -6,7 +6,7 @@
 #include "engine/kernels/sve/gradient/kernels.h"
 #include "engine/kernels/sve/pool/grad_blocked.h"
 #include "engine/kernels/sve/pool/window.h"
-#include "engine/kernels/sve/rows.h"
+#include "engine/kernels/sve/reduction_loops.h"
 #include "engine/kernels/sve/tasks.h"
 #include "engine/kernels/window_grad.h"
 
@@ -84,24 +84,24 @@ void run_plane(const PoolGradArgs& args, const PoolArgs& window, int64_t plane) 
 }
 
 /// A plane is a channel of an image, or a channel block.
-TaskCut cut_of(const PoolGradArgs& args) {
+TaskPartition partition_of(const PoolGradArgs& args) {
   const int64_t width = args.blocked ? kLanes : 1;
-  return TaskCut(args.shape.batch * window::ceil_div(args.shape.channels, width),
+  return TaskPartition(args.shape.batch * window::ceil_div(args.shape.channels, width),
                  (volume(args.shape.in) + volume(args.shape.kernel) * volume(args.shape.out)) * width);
 }
 
 }  // namespace
 
-int64_t pool_grad_tasks(const PoolGradArgs& args) noexcept { return volume(args.shape.in) > 0 ? cut_of(args).tasks() : 0; }
+int64_t pool_grad_tasks(const PoolGradArgs& args) noexcept { return volume(args.shape.in) > 0 ? partition_of(args).tasks() : 0; }
 
 void pool_grad_run(const PoolGradArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut = cut_of(args);
+  const TaskPartition partition = partition_of(args);
   // The average reads no input: its rows are only places, counted from dx.
   const PoolArgs window{.kind = args.kind,
                         .shape = args.shape,
                         .count_padding = args.count_padding,
                         .input = args.kind == PoolKind::kMax ? args.x : args.dx};
-  for (int64_t plane = cut.begin(begin); plane < cut.begin(end); ++plane) {
+  for (int64_t plane = partition.begin(begin); plane < partition.begin(end); ++plane) {
     if (args.blocked)
       grad_blocked_plane(args, plane);
     else

@@ -3,7 +3,7 @@
 #include "engine/kernels/sve/pool/grad_blocked.h"
 
 #include "engine/kernels/sve/pool/op.h"
-#include "engine/kernels/sve/rows.h"
+#include "engine/kernels/sve/reduction_loops.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::pool {
 

@@ -9,10 +9,10 @@ namespace {
 
 constexpr int kChains = 4;
 
-// A stretch of columns, or one line where inner is 1.
-TaskCut arg_cut(const ArgReduceArgs& args) {
-  const int64_t stretches = args.inner == 1 ? 1 : ceil_div(args.inner, kLanes);
-  return TaskCut(args.outer * stretches, args.n * smaller(args.inner, kLanes));
+// A chunk of columns, or one line where inner is 1.
+TaskPartition arg_cut(const ArgReduceArgs& args) {
+  const int64_t column_chunks = args.inner == 1 ? 1 : ceil_div(args.inner, kLanes);
+  return TaskPartition(args.outer * column_chunks, args.n * smaller(args.inner, kLanes));
 }
 
 template <bool kLargest>
@@ -95,9 +95,9 @@ void best_wide(const T* x, int64_t* y, int64_t n, int64_t inner, int64_t columns
 
 template <bool kLargest, bool kLast, class T>
 void arg_items(const ArgReduceArgs& args, int64_t begin, int64_t end) {
-  const int64_t stretches = args.inner == 1 ? 1 : ceil_div(args.inner, kLanes);
+  const int64_t column_chunks = args.inner == 1 ? 1 : ceil_div(args.inner, kLanes);
   for (int64_t item = begin; item < end; ++item) {
-    const int64_t o = item / stretches, c = item % stretches * kLanes, columns = smaller(kLanes, args.inner - c);
+    const int64_t o = item / column_chunks, c = item % column_chunks * kLanes, columns = smaller(kLanes, args.inner - c);
     const T* x = static_cast<const T*>(args.x) + o * args.n * args.inner + c;
     int64_t* y = args.y + o * args.inner + c;
     if constexpr (sizeof(T) == 8)
@@ -128,8 +128,8 @@ void arg_types(const ArgReduceArgs& args, int64_t begin, int64_t end) {
 int64_t arg_reduce_tasks(const ArgReduceArgs& args) noexcept { return arg_cut(args).tasks(); }
 
 void arg_reduce_run(const ArgReduceArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut = arg_cut(args);
-  const int64_t first = cut.begin(begin), last = cut.begin(end);
+  const TaskPartition partition = arg_cut(args);
+  const int64_t first = partition.begin(begin), last = partition.begin(end);
   if (args.largest) {
     if (args.select_last)
       arg_types<true, true>(args, first, last);

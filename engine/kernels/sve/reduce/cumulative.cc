@@ -7,8 +7,8 @@ namespace {
 
 constexpr int64_t kColumns = 64;
 
-TaskCut cumulative_cut(const CumSumArgs& args) {
-  return TaskCut(args.outer * ceil_div(args.inner, kColumns), args.n * smaller(args.inner, kColumns));
+TaskPartition cumulative_cut(const CumSumArgs& args) {
+  return TaskPartition(args.outer * ceil_div(args.inner, kColumns), args.n * smaller(args.inner, kColumns));
 }
 
 // float is added up in double; integers wrap.
@@ -32,7 +32,7 @@ struct Sum<int64_t> {
 };
 
 template <class T, bool kExclusive>
-void cumulative_stretch(const CumSumArgs& args, int64_t start, int64_t columns) {
+void cumulative_columns(const CumSumArgs& args, int64_t start, int64_t columns) {
   using S = typename Sum<T>::Type;
   S sum[kColumns] = {};
   for (int64_t k = 0; k < args.n; ++k) {
@@ -49,14 +49,14 @@ void cumulative_stretch(const CumSumArgs& args, int64_t start, int64_t columns) 
 
 template <class T>
 void cumulative_items(const CumSumArgs& args, int64_t begin, int64_t end) {
-  const int64_t stretches = ceil_div(args.inner, kColumns);
+  const int64_t column_chunks = ceil_div(args.inner, kColumns);
   for (int64_t item = begin; item < end; ++item) {
-    const int64_t c = item % stretches * kColumns, start = item / stretches * args.n * args.inner + c;
+    const int64_t c = item % column_chunks * kColumns, start = item / column_chunks * args.n * args.inner + c;
     const int64_t columns = smaller(kColumns, args.inner - c);
     if (args.exclusive)
-      cumulative_stretch<T, true>(args, start, columns);
+      cumulative_columns<T, true>(args, start, columns);
     else
-      cumulative_stretch<T, false>(args, start, columns);
+      cumulative_columns<T, false>(args, start, columns);
   }
 }
 
@@ -65,8 +65,8 @@ void cumulative_items(const CumSumArgs& args, int64_t begin, int64_t end) {
 int64_t cumulative_sum_tasks(const CumSumArgs& args) noexcept { return cumulative_cut(args).tasks(); }
 
 void cumulative_sum_run(const CumSumArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut = cumulative_cut(args);
-  const int64_t first = cut.begin(begin), last = cut.begin(end);
+  const TaskPartition partition = cumulative_cut(args);
+  const int64_t first = partition.begin(begin), last = partition.begin(end);
   switch (args.type) {
     case Element::kF32:
       return cumulative_items<float>(args, first, last);

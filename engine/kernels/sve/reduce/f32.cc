@@ -1,4 +1,4 @@
-// Reductions of float32. Sums (of x, |x|, x^2, exp(x - maximum)) are blocked and compensated as rows.h says; maximum,
+// Reductions of float32. Sums (of x, |x|, x^2, exp(x - maximum)) are blocked and compensated as reduction_loops.h says; maximum,
 // minimum and product need no more than independent accumulators.
 #include "engine/kernels/sve/math/math.h"
 #include "engine/kernels/sve/reduce/shape.h"
@@ -174,16 +174,16 @@ void reduce_items(const ReduceArgs& args, ReduceShape& shape, int64_t begin, int
   const float* x = static_cast<const float*>(args.x);
   float* y = static_cast<float*>(args.y);
   if (begin >= end) return;
-  shape.kept.seek(begin / shape.stretches);
+  shape.kept.seek(begin / shape.column_chunks);
   for (int64_t item = begin; item < end; ++item) {
     const float* from = x + shape.kept.offset(0);
     if (shape.lines) {
       y[item] = reduce_line<kOp>(shape, from);
     } else {
-      const int64_t stretch = item % shape.stretches, first = stretch * kReduceColumns;
-      reduce_columns<kOp>(shape, from + first, y + item / shape.stretches * shape.columns + first,
+      const int64_t chunk = item % shape.column_chunks, first = chunk * kReduceColumns;
+      reduce_columns<kOp>(shape, from + first, y + item / shape.column_chunks * shape.columns + first,
                           shape.columns - first);
-      if (stretch + 1 < shape.stretches) continue;
+      if (chunk + 1 < shape.column_chunks) continue;
     }
     shape.kept.next();
   }

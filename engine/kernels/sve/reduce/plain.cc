@@ -151,16 +151,16 @@ void reduce_items(const ReduceArgs& args, ReduceShape& shape, int64_t begin, int
   const T* x = static_cast<const T*>(args.x);
   T* y = static_cast<T*>(args.y);
   if (begin >= end) return;
-  shape.kept.seek(begin / shape.stretches);
+  shape.kept.seek(begin / shape.column_chunks);
   for (int64_t item = begin; item < end; ++item) {
     const T* from = x + shape.kept.offset(0);
     if (shape.lines) {
       y[item] = reduce_line<kOp, T>(shape, from);
     } else {
-      const int64_t stretch = item % shape.stretches, first = stretch * kReduceColumns;
-      reduce_columns<kOp, T>(shape, from + first, y + item / shape.stretches * shape.columns + first,
+      const int64_t chunk = item % shape.column_chunks, first = chunk * kReduceColumns;
+      reduce_columns<kOp, T>(shape, from + first, y + item / shape.column_chunks * shape.columns + first,
                              smaller(kReduceColumns, shape.columns - first));
-      if (stretch + 1 < shape.stretches) continue;
+      if (chunk + 1 < shape.column_chunks) continue;
     }
     shape.kept.next();
   }

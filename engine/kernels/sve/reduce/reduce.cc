@@ -7,12 +7,12 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 namespace {
 
-int64_t reduce_tasks(const ReduceArgs& args) noexcept { return ReduceShape(args).cut().tasks(); }
+int64_t reduce_tasks(const ReduceArgs& args) noexcept { return ReduceShape(args).partition().tasks(); }
 
 void reduce_run(const ReduceArgs& args, int64_t begin, int64_t end, void*) noexcept {
   ReduceShape shape(args);
-  const TaskCut cut = shape.cut();
-  (args.type == Element::kF32 ? reduce_f32 : reduce_plain)(args, shape, cut.begin(begin), cut.begin(end));
+  const TaskPartition partition = shape.partition();
+  (args.type == Element::kF32 ? reduce_f32 : reduce_plain)(args, shape, partition.begin(begin), partition.begin(end));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ struct ReduceShape {
   int64_t run = 1;      // extent of the innermost reduced dimension
   int64_t run_stride = 1;
   int64_t columns = 1;  // extent of the innermost kept dimension, columns form only
-  int64_t stretches = 1;
+  int64_t column_chunks = 1;
 
   explicit ReduceShape(const ReduceArgs& args) {
     int64_t extent[kReduceDims], stride[kReduceDims];
@@ -59,15 +59,15 @@ struct ReduceShape {
     }
     outer = kept.positions();
     repeats = reduced.positions();
-    stretches = ceil_div(columns, kReduceColumns);
+    column_chunks = ceil_div(columns, kReduceColumns);
   }
 
   int64_t count() const { return repeats * run; }  // elements of one output
-  TaskCut cut() const {
-    return lines ? TaskCut(outer, count()) : TaskCut(outer * stretches, count() * smaller(columns, kReduceColumns));
+  TaskPartition partition() const {
+    return lines ? TaskPartition(outer, count()) : TaskPartition(outer * column_chunks, count() * smaller(columns, kReduceColumns));
   }
 
-  /// f(offset of the run's first element) for every run of one output (or stretch of outputs), in order.
+  /// f(offset of the run's first element) for every run of one output (or chunk of outputs), in order.
   template <class F>
   SVENGINE_INLINE void for_runs(const F& f) {
     if (repeats == 0) return;

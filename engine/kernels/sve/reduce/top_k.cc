@@ -106,7 +106,7 @@ void top_k_lines(const TopKArgs& args, int64_t begin, int64_t end, Entry* heap) 
   }
 }
 
-TaskCut top_k_cut(const TopKArgs& args) { return TaskCut(args.outer * args.inner, args.n); }
+TaskPartition top_k_cut(const TopKArgs& args) { return TaskPartition(args.outer * args.inner, args.n); }
 
 }  // namespace
 
@@ -115,8 +115,8 @@ int64_t top_k_tasks(const TopKArgs& args) noexcept { return args.k > 0 ? top_k_c
 int64_t top_k_scratch(const TopKArgs& args) noexcept { return args.k * int64_t(sizeof(Entry)); }
 
 void top_k_run(const TopKArgs& args, int64_t begin, int64_t end, void* scratch) noexcept {
-  const TaskCut cut = top_k_cut(args);
-  const int64_t first = cut.begin(begin), last = cut.begin(end);
+  const TaskPartition partition = top_k_cut(args);
+  const int64_t first = partition.begin(begin), last = partition.begin(end);
   Entry* heap = static_cast<Entry*>(scratch);
   switch (args.type) {
     case Element::kF32:

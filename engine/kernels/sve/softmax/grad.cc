@@ -3,7 +3,7 @@
 
 #include "engine/kernels/sve/gradient/kernels.h"
 #include "engine/kernels/sve/math/math.h"
-#include "engine/kernels/sve/rows.h"
+#include "engine/kernels/sve/reduction_loops.h"
 #include "engine/kernels/sve/tasks.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
@@ -46,8 +46,8 @@ void column(const float* y, const float* dy, float* dx, int64_t n, int64_t inner
 }
 
 /// A task's item: a line, or a vector of columns.
-TaskCut cut_of(const SoftmaxGradArgs& args) {
-  return args.inner == 1 ? TaskCut(args.outer, args.n) : TaskCut(args.outer * ceil_div(args.inner, kLanes), args.n * kLanes);
+TaskPartition partition_of(const SoftmaxGradArgs& args) {
+  return args.inner == 1 ? TaskPartition(args.outer, args.n) : TaskPartition(args.outer * ceil_div(args.inner, kLanes), args.n * kLanes);
 }
 
 template <bool kLog>
@@ -64,14 +64,14 @@ void run_items(const SoftmaxGradArgs& args, int64_t begin, int64_t end) {
 
 }  // namespace
 
-int64_t softmax_grad_tasks(const SoftmaxGradArgs& args) noexcept { return cut_of(args).tasks(); }
+int64_t softmax_grad_tasks(const SoftmaxGradArgs& args) noexcept { return partition_of(args).tasks(); }
 
 void softmax_grad_run(const SoftmaxGradArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskCut cut = cut_of(args);
+  const TaskPartition partition = partition_of(args);
   if (args.log)
-    run_items<true>(args, cut.begin(begin), cut.begin(end));
+    run_items<true>(args, partition.begin(begin), partition.begin(end));
   else
-    run_items<false>(args, cut.begin(begin), cut.begin(end));
+    run_items<false>(args, partition.begin(begin), partition.begin(end));
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -1,6 +1,6 @@
 // Softmax, log-softmax and hardmax where every lane is a line: no horizontal operation at all.
 //
-//     inner ->   v0    v1    v2    v3     kSoftmaxVectors vectors of one stretch of columns,
+//     inner ->   v0    v1    v2    v3     kSoftmaxVectors vectors of one chunk of columns,
 //     n      x [....][....][....][....]   each column walked from top to bottom three times: maximum,
 //     |      x [....][....][....][....]   sum of exponentials (blocked and compensated like a line's),
 //     v      x [....][....][....][....]   results
@@ -8,7 +8,7 @@
 
 #include "engine/kernels/sve/math/math.h"
 #include "engine/kernels/sve/reduce/order_key.h"
-#include "engine/kernels/sve/rows.h"
+#include "engine/kernels/sve/reduction_loops.h"
 #include "engine/kernels/sve/softmax/exp.h"
 #include "engine/kernels/sve/tasks.h"
 
@@ -26,8 +26,8 @@ struct Columns {
 };
 
 Columns columns_of(const SoftmaxArgs& args, int64_t task) {
-  const int64_t stretches = ceil_div(args.inner, kSoftmaxColumns);
-  const int64_t outer = task / stretches, first = task % stretches * kSoftmaxColumns;
+  const int64_t chunks = ceil_div(args.inner, kSoftmaxColumns);
+  const int64_t outer = task / chunks, first = task % chunks * kSoftmaxColumns;
   Columns c{args.x + outer * args.x_outer_stride + first,
             args.y + outer * args.y_outer_stride + first,
             args.n,

@@ -5,7 +5,7 @@
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
-/// A task is one stretch of kSoftmaxColumns inner positions of one outer index.
+/// A task is one chunk of kSoftmaxColumns inner positions of one outer index.
 inline constexpr int kSoftmaxVectors = 4;
 inline constexpr int64_t kSoftmaxColumns = kSoftmaxVectors * kLanes;
 

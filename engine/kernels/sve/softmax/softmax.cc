@@ -1,12 +1,12 @@
 // Softmax and log-softmax along contiguous lines.
 //
 // Three passes over a line: maximum, exponentials and their sum, scaling. Everything about lines and their tails is in
-// rows.h. Short lines go four at a time: what is done once per line (across lanes, reciprocal) then costs once per four. A
+// reduction_loops.h. Short lines go four at a time: what is done once per line (across lanes, reciprocal) then costs once per four. A
 // line's result does not depend on how it was grouped.
 #include "engine/kernels/softmax.h"
 
 #include "engine/kernels/sve/math/math.h"
-#include "engine/kernels/sve/rows.h"
+#include "engine/kernels/sve/reduction_loops.h"
 #include "engine/kernels/sve/softmax/exp.h"
 #include "engine/kernels/sve/softmax/middle.h"
 #include "engine/kernels/sve/tasks.h"
@@ -20,10 +20,10 @@ constexpr int kSteps = 4;  // vectors whose exponentials are taken in lockstep
 constexpr int64_t kShort = 1024;  // four lines, read and written, are then half of A64FX's L1
 
 template <class Op>
-SVENGINE_INLINE void across_lanes(vf (&v)[kTogether], const Op& op) {
+SVENGINE_INLINE void horizontal_reduce(vf (&v)[kTogether], const Op& op) {
   v[0] = lanes_of_four(v, op);
 }
-SVENGINE_INLINE void across_lanes(vf (&v)[1], const auto& op) {
+SVENGINE_INLINE void horizontal_reduce(vf (&v)[1], const auto& op) {
   vf four[4] = {v[0], v[0], v[0], v[0]};
   v[0] = lanes_of_four(four, op);
 }
@@ -40,7 +40,7 @@ SVENGINE_INLINE void softmax_lines(int64_t n, float* const (&y)[kLines], const S
   for (int r = 0; r < kLines; ++r)
     maximum[r] = join_line<8>(n, lowest, lowest, larger_of,
                               [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA { return score(r, i, p); });
-  across_lanes(maximum, larger_of);
+  horizontal_reduce(maximum, larger_of);
   for (int r = 0; r < kLines; ++r) {
     vf high[1] = {vdup(0.0f)}, low[1] = {vdup(0.0f)};
     const vf top = svdup_lane(maximum[0], r);
@@ -58,7 +58,7 @@ SVENGINE_INLINE void softmax_lines(int64_t n, float* const (&y)[kLines], const S
     });
     sum[r] = compensated_line<kSteps>(n, high[0], low[0]);
   }
-  across_lanes(sum, sum_of);
+  horizontal_reduce(sum, sum_of);
   const vf scale = kLog ? vlog(sum[0]) : vrecip(sum[0]);
   for (int r = 0; r < kLines; ++r) {
     const vf top = svdup_lane(maximum[0], r), factor = svdup_lane(scale, r);
@@ -83,14 +83,14 @@ SVENGINE_INLINE void for_line_groups(int64_t n, int64_t begin, int64_t end, cons
 }
 
 int64_t tasks(const SoftmaxArgs& args) noexcept {
-  return args.inner == 1 ? TaskCut(args.outer, args.n).tasks() : softmax_middle_tasks(args);
+  return args.inner == 1 ? TaskPartition(args.outer, args.n).tasks() : softmax_middle_tasks(args);
 }
 
 template <bool kLog>
 void run(const SoftmaxArgs& args, int64_t begin, int64_t end, void*) noexcept {
   if (args.inner != 1) return softmax_middle<kLog>(args, begin, end);
-  const TaskCut cut(args.outer, args.n);
-  for_line_groups(args.n, cut.begin(begin), cut.begin(end), [&]<int kLines>(int64_t line) {
+  const TaskPartition partition(args.outer, args.n);
+  for_line_groups(args.n, partition.begin(begin), partition.begin(end), [&]<int kLines>(int64_t line) {
     float* y[kLines];
     for (int r = 0; r < kLines; ++r) y[r] = args.y + (line + r) * args.y_outer_stride;
     const float* x = args.x + line * args.x_outer_stride;

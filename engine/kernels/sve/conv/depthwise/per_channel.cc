@@ -1,6 +1,6 @@
 #include "engine/kernels/sve/conv/depthwise/per_channel.h"
 
-#include "engine/kernels/sve/spread.h"
+#include "engine/kernels/sve/even_partition.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 
@@ -156,11 +156,11 @@ LaneWalk lane_walk(const ConvShape& shape, int64_t row_floats, Range columns, co
 void run_lane_row(const LaneFunctions& functions, const LaneWalk& walk, LaneTile& tile, int64_t begin, int64_t end) {
   const int64_t tiles = ceil_div(end - begin, kMostLanePixels);
   if (tiles == 0) return;
-  const Spread spread(end - begin, tiles);
+  const EvenPartition partition(end - begin, tiles);
   const int64_t step = walk.pixel_step / kLanes;
   int64_t column = begin * step;
   for (int64_t i = 0; i < tiles; ++i) {
-    const int64_t pixels = spread.size(i);
+    const int64_t pixels = partition.size(i);
     tile.columns = functions.edge == 0 ? Range{0, walk.kernel_width}
                                        : Range{walk.columns.begin - column, walk.columns.end - column};
     functions.at[pixels - 1](walk, tile);

@@ -60,12 +60,12 @@ int64_t packed_floats(const ConvShape& shape) {
 
 int64_t pack_tasks(const ConvShape& shape) {
   const Plan plan = direct_plan(shape);
-  return plan.groups * plan.bundles;
+  return plan.groups * plan.block_groups;
 }
 
 void pack(const ConvShape& shape, const float* weights, float* packed, int64_t begin, int64_t end) {
   const Plan plan = direct_plan(shape);
-  for (int64_t task = begin; task < end; ++task) pack_bundle(plan, shape, kLanes, task, weights, packed);
+  for (int64_t task = begin; task < end; ++task) pack_block_group(plan, shape, kLanes, task, weights, packed);
 }
 
 int64_t tasks(const ConvShape& shape) { return sequence_tasks(run_plan(shape), shape.batch); }
@@ -76,8 +76,8 @@ void run(const ConvArgs& args, int64_t begin, int64_t end, void* scratch) {
   const Plan plan = run_plan(args.shape);
   const float* input = bordered(args.shape) ? static_cast<const float*>(args.workspace) : args.input;
   const Borders borders = find_borders(plan, scratch);
-  for_bundles(plan, args, input, begin, end,
-              [&](const Bundle& bundle, int64_t first, int64_t last) { run_tiles(plan, borders, bundle, first, last); });
+  for_block_groups(plan, args, input, begin, end,
+              [&](const BlockGroup& block_group, int64_t first, int64_t last) { run_tiles(plan, borders, block_group, first, last); });
 }
 
 }  // namespace

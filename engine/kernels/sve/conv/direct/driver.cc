@@ -65,7 +65,7 @@ void mask_segment(const Plan& plan, const Borders& borders, int64_t y, int64_t x
 }
 
 /// Where a tile's pixels are.
-struct Places {
+struct PixelOffsets {
   int64_t in_row[kMostPixels];  // of a tile within a row, from its first pixel
   int64_t any[kMostPixels];
 };
@@ -73,11 +73,11 @@ struct Places {
 /// Addresses of the tile at the cursor, and its masks unless it is an inner tile: in a joined pass, all taps inside the image.
 /// The function for it.
 TileFunction place_tile(const Plan& plan, const Borders& borders, const Cursor& cursor, int pixels,
-                        const TileFunctions& functions, Places& places, Tile& tile) {
+                        const TileFunctions& functions, PixelOffsets& offsets, Tile& tile) {
   const Range &rows = borders.inner_rows, &columns = borders.inner_columns;
   const bool in_row = cursor.x + pixels <= plan.out_width;
   if (in_row) {
-    tile.pixels = places.in_row;
+    tile.pixels = offsets.in_row;
     tile.input += cursor.x * plan.stride_width * plan.pixel_step;
     const bool inside = cursor.y >= rows.begin && cursor.y < rows.end && cursor.x >= columns.begin &&
                         cursor.x + pixels <= columns.end;
@@ -89,9 +89,9 @@ TileFunction place_tile(const Plan& plan, const Borders& borders, const Cursor& 
   for (int64_t done = 0, y = cursor.y, x = cursor.x; done < pixels; ++y, x = 0) {
     const int64_t count = smaller(pixels - done, plan.out_width - x);
     if (!in_row) {
-      tile.pixels = places.any;
+      tile.pixels = offsets.any;
       const int64_t at = (y - cursor.y) * plan.stride_height * plan.row_step + x * plan.stride_width * plan.pixel_step;
-      for (int64_t p = 0; p < count; ++p) places.any[done + p] = at + places.in_row[p];
+      for (int64_t p = 0; p < count; ++p) offsets.any[done + p] = at + offsets.in_row[p];
       inner = inner && y >= rows.begin && y < rows.end && x >= columns.begin && x + count <= columns.end;
     }
     mask_segment(plan, borders, y, x, int(done), int(count));
@@ -101,31 +101,31 @@ TileFunction place_tile(const Plan& plan, const Borders& borders, const Cursor& 
 }
 
 /// Tiles [begin, end) see one pass of the sum.
-void run_pass(const Plan& plan, const Borders& borders, const Bundle& bundle, int64_t begin, int64_t end, Places& places,
+void run_pass(const Plan& plan, const Borders& borders, const BlockGroup& block_group, int64_t begin, int64_t end, PixelOffsets& offsets,
               Tile& tile) {
   const int64_t pixel_step = plan.stride_width * plan.pixel_step;
-  const TileFunctions shorter = tile_functions(int(plan.tile_pixels), bundle.vectors, pixel_step);
+  const TileFunctions shorter = tile_functions(int(plan.tile_pixels), block_group.vectors, pixel_step);
   const TileFunctions longer =
-      plan.longer_tiles ? tile_functions(int(plan.tile_pixels) + 1, bundle.vectors, pixel_step) : shorter;
-  const bool activates = tile.last && activates_later(bundle.activation);
+      plan.longer_tiles ? tile_functions(int(plan.tile_pixels) + 1, block_group.vectors, pixel_step) : shorter;
+  const bool activates = tile.last && activates_later(block_group.activation);
   // The weights of the next pass lie behind those of this one: every unit of every tile asks for its share of them.
   constexpr int64_t kLineFloats = kMachine.line_bytes / kFloat;
-  const int64_t unit_floats = plan.kernel_width * plan.runs[1] * bundle.vectors * kLanes;
-  tile.ahead = tile.weights + tile.units * unit_floats;
-  tile.ahead_lines = ceil_div(ceil_div(unit_floats, kLineFloats), end - begin);
-  const float* ahead_end = tile.ahead + tile.units * unit_floats;
+  const int64_t unit_floats = plan.kernel_width * plan.runs[1] * block_group.vectors * kLanes;
+  tile.prefetch_at = tile.weights + tile.units * unit_floats;
+  tile.prefetch_lines = ceil_div(ceil_div(unit_floats, kLineFloats), end - begin);
+  const float* prefetch_end = tile.prefetch_at + tile.units * unit_floats;
   Cursor cursor = cursor_at(plan, begin);
   for (int64_t i = begin; i < end; ++i) {
     const int pixels = tile_size(plan, cursor);
-    tile.input = bundle.input + cursor.row;
-    tile.output = bundle.output + cursor.output;
-    tile.residual = bundle.residual ? bundle.residual + cursor.output : nullptr;
-    place_tile(plan, borders, cursor, pixels, pixels > plan.tile_pixels ? longer : shorter, places, tile)(plan, tile);
+    tile.input = block_group.input + cursor.row;
+    tile.output = block_group.output + cursor.output;
+    tile.residual = block_group.residual ? block_group.residual + cursor.output : nullptr;
+    place_tile(plan, borders, cursor, pixels, pixels > plan.tile_pixels ? longer : shorter, offsets, tile)(plan, tile);
     if (activates)
-      for (int v = 0; v < bundle.vectors; ++v)
-        activate(bundle.activation, tile.output + v * plan.out_block_step, pixels * kLanes);
-    tile.ahead += tile.units * tile.ahead_lines * kLineFloats;
-    if (tile.ahead >= ahead_end) tile.ahead_lines = 0;
+      for (int v = 0; v < block_group.vectors; ++v)
+        activate(block_group.activation, tile.output + v * plan.out_block_step, pixels * kLanes);
+    tile.prefetch_at += tile.units * tile.prefetch_lines * kLineFloats;
+    if (tile.prefetch_at >= prefetch_end) tile.prefetch_lines = 0;
     advance(plan, pixels, cursor);
   }
 }
@@ -158,12 +158,12 @@ Borders find_borders(const Plan& plan, void* scratch) {
   return borders;
 }
 
-void run_tiles(const Plan& plan, const Borders& borders, const Bundle& bundle, int64_t begin, int64_t end) {
-  Places places;
-  for (int p = 0; p < kMostPixels; ++p) places.in_row[p] = p * plan.stride_width * plan.pixel_step;
+void run_tiles(const Plan& plan, const Borders& borders, const BlockGroup& block_group, int64_t begin, int64_t end) {
+  PixelOffsets offsets;
+  for (int p = 0; p < kMostPixels; ++p) offsets.in_row[p] = p * plan.stride_width * plan.pixel_step;
   Tile tile{};
-  tile.bias = bundle.bias;
-  tile.clamp = clamp_of(bundle.activation);
+  tile.bias = block_group.bias;
+  tile.clamp = clamp_of(block_group.activation);
   tile.row_masks = borders.row_masks;
   tile.column_masks = borders.column_masks;
   const int64_t full_units = (plan.in_blocks - 1) * plan.kernel_height;  // in the last block, plan.runs[0] counts
@@ -178,35 +178,35 @@ void run_tiles(const Plan& plan, const Borders& borders, const Bundle& bundle, i
       tile.joined = (unit + tile.units - 1) / plan.kernel_height < plan.joined_blocks;
       tile.first = unit == 0;
       tile.last = unit + tile.units == plan.units;
-      tile.weights = bundle.weights + plan.unit_depth(unit) * bundle.vectors * kLanes;
-      run_pass(plan, borders, bundle, block, block_end, places, tile);
+      tile.weights = block_group.weights + plan.unit_depth(unit) * block_group.vectors * kLanes;
+      run_pass(plan, borders, block_group, block, block_end, offsets, tile);
       unit += tile.units;
     } while (unit < plan.units);
   }
 }
 
-Bundle make_bundle(const Plan& plan, const ConvArgs& args, int64_t group, int64_t bundle, int64_t image) {
-  const int64_t first = plan.bundle_begin(bundle), block = group * plan.out_blocks + first;
+BlockGroup make_block_group(const Plan& plan, const ConvArgs& args, int64_t group, int64_t block_group, int64_t image) {
+  const int64_t first = plan.block_group_begin(block_group), block = group * plan.out_blocks + first;
   const int64_t at = image * plan.out_image_step + block * plan.out_block_step;
-  Bundle made{};
+  BlockGroup made{};
   made.weights = args.weights + block * plan.depth * kLanes;
   made.bias = args.bias ? args.bias + block * kLanes : kNoBias;
   made.residual = args.residual ? args.residual + at : nullptr;
   made.output = args.output + at;
-  made.vectors = int(plan.bundle_begin(bundle + 1) - first);
+  made.vectors = int(plan.block_group_begin(block_group + 1) - first);
   made.activation = args.activation;
   return made;
 }
 
-void pack_bundle(const Plan& plan, const ConvShape& shape, int64_t block_channels, int64_t task, const float* weights,
+void pack_block_group(const Plan& plan, const ConvShape& shape, int64_t block_channels, int64_t task, const float* weights,
                  float* packed) {
   const int64_t channels = shape.in_channels / shape.groups;
   const int64_t outs = shape.out_channels / shape.groups;
   const int64_t taps = shape.kernel.height * shape.kernel.width;
-  const int64_t group = task / plan.bundles;
-  const int64_t bundle = task % plan.bundles;
-  const int64_t first = plan.bundle_begin(bundle) * kLanes;
-  const int64_t width = plan.bundle_begin(bundle + 1) * kLanes - first;
+  const int64_t group = task / plan.block_groups;
+  const int64_t block_group = task % plan.block_groups;
+  const int64_t first = plan.block_group_begin(block_group) * kLanes;
+  const int64_t width = plan.block_group_begin(block_group + 1) * kLanes - first;
   float* to = packed + (group * plan.out_blocks * kLanes + first) * plan.depth;
   for (int64_t block = 0; block < channels; block += block_channels) {
     const int64_t steps = smaller(block_channels, channels - block);

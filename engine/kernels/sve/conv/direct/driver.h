@@ -1,4 +1,4 @@
-// Walks a bundle of output blocks over a stretch of tiles, pass after pass.
+// Walks a block group of output blocks over a strip of tiles, pass after pass.
 #pragma once
 #include "engine/kernels/sve/conv/direct/tile.h"
 
@@ -17,8 +17,8 @@ struct Borders {
 int64_t border_bytes(const Plan& plan);
 Borders find_borders(const Plan& plan, void* scratch);
 
-/// One bundle's operands, for image 0.
-struct Bundle {
+/// One block group's operands, for image 0.
+struct BlockGroup {
   const float* input;     // of the group
   const float* weights;
   const float* bias;      // [vectors][kLanes]
@@ -28,65 +28,65 @@ struct Bundle {
   ActivationArgs activation;
 };
 
-/// Computes tiles [begin, end) of a bundle; tile indices count through the images.
-void run_tiles(const Plan& plan, const Borders& borders, const Bundle& bundle, int64_t begin, int64_t end);
+/// Computes tiles [begin, end) of a block group; tile indices count through the images.
+void run_tiles(const Plan& plan, const Borders& borders, const BlockGroup& block_group, int64_t begin, int64_t end);
 
-/// Group `group`, bundle `bundle` of a call; the input is left to the caller.
-Bundle make_bundle(const Plan& plan, const ConvArgs& args, int64_t group, int64_t bundle, int64_t image);
+/// Group `group`, block group `block_group` of a call; the input is left to the caller.
+BlockGroup make_block_group(const Plan& plan, const ConvArgs& args, int64_t group, int64_t block_group, int64_t image);
 
-// A sequence: tiles that share a bundle's weights, a stretch of an image or all tiles of all images. A task is some tiles of a
+// A sequence: tiles that share a block group's weights, a strip of an image or all tiles of all images. A task is some tiles of a
 // sequence.
 
-constexpr int64_t bundle_tasks(const Plan& plan) { return plan.stretch_tiles / plan.task_tiles; }
+constexpr int64_t block_group_tasks(const Plan& plan) { return plan.strip_tiles / plan.task_tiles; }
 
 constexpr int64_t sequence_tasks(const Plan& plan, int64_t batch) {
-  return plan.groups * plan.bundles * (plan.bundles_outside ? 1 : batch * plan.stretches()) * bundle_tasks(plan);
+  return plan.groups * plan.block_groups * (plan.block_groups_outside ? 1 : batch * plan.strips()) * block_group_tasks(plan);
 }
 
-/// Which stretch, bundle and so on a sequence is. Walks on without dividing: a division takes as long as a step of a tile.
+/// Which strip, block group and so on a sequence is. Walks on without dividing: a division takes as long as a step of a tile.
 struct SequencePlace {
-  int64_t bundle, group, stretch, image;  // image: 0 if bundles are outside
+  int64_t block_group, group, strip, image;  // image: 0 if block groups are outside
 
-  SequencePlace(const Plan& plan, int64_t stretches, int64_t sequence) {
-    bundle = sequence % plan.bundles, sequence /= plan.bundles;
+  SequencePlace(const Plan& plan, int64_t strips, int64_t sequence) {
+    block_group = sequence % plan.block_groups, sequence /= plan.block_groups;
     group = sequence % plan.groups, sequence /= plan.groups;
-    stretch = sequence % stretches, image = sequence / stretches;
+    strip = sequence % strips, image = sequence / strips;
   }
 
-  void advance(const Plan& plan, int64_t stretches) {
-    if (++bundle < plan.bundles) return;
-    bundle = 0;
+  void advance(const Plan& plan, int64_t strips) {
+    if (++block_group < plan.block_groups) return;
+    block_group = 0;
     if (++group < plan.groups) return;
     group = 0;
-    if (++stretch < stretches) return;
-    stretch = 0;
+    if (++strip < strips) return;
+    strip = 0;
     ++image;
   }
 };
 
-/// Calls run(bundle, first tile, end) for tasks [begin, end), the bundle's input being a part of `input`.
+/// Calls run(block group, first tile, end) for tasks [begin, end), the block group's input being a part of `input`.
 template <class Run>
-void for_bundles(const Plan& plan, const ConvArgs& args, const float* input, int64_t begin, int64_t end, Run run) {
-  const int64_t in_sequence = bundle_tasks(plan);
-  const int64_t tiles = plan.bundles_outside ? args.shape.batch * plan.tiles : plan.tiles;
-  const int64_t stretches = plan.bundles_outside ? 1 : plan.stretches();
-  SequencePlace place(plan, stretches, begin / in_sequence);
+void for_block_groups(const Plan& plan, const ConvArgs& args, const float* input, int64_t begin, int64_t end, Run run) {
+  const int64_t in_sequence = block_group_tasks(plan);
+  const int64_t tiles = plan.block_groups_outside ? args.shape.batch * plan.tiles : plan.tiles;
+  const int64_t strips = plan.block_groups_outside ? 1 : plan.strips();
+  SequencePlace place(plan, strips, begin / in_sequence);
   int64_t first = begin % in_sequence;
-  for (int64_t task = begin; task < end; first = 0, place.advance(plan, stretches)) {
+  for (int64_t task = begin; task < end; first = 0, place.advance(plan, strips)) {
     const int64_t count = smaller(end - task, in_sequence - first);
-    const int64_t at = place.stretch * plan.stretch_tiles + first * plan.task_tiles;
+    const int64_t at = place.strip * plan.strip_tiles + first * plan.task_tiles;
     const int64_t last = smaller(at + count * plan.task_tiles, tiles);
     task += count;
-    if (at >= last) continue;  // the last stretch may be shorter
-    Bundle bundle = make_bundle(plan, args, place.group, place.bundle, place.image);
-    bundle.input = input + place.image * plan.image_step + place.group * plan.in_blocks * plan.block_step;
-    run(bundle, at, last);
+    if (at >= last) continue;  // the last strip may be shorter
+    BlockGroup block_group = make_block_group(plan, args, place.group, place.block_group, place.image);
+    block_group.input = input + place.image * plan.image_step + place.group * plan.in_blocks * plan.block_step;
+    run(block_group, at, last);
   }
 }
 
-/// Packs bundle `task % bundles` of group `task / bundles` from [O][I][KH][KW] into
-/// [group][bundle][I / block_channels][KH][KW][channel of the block][vectors][kLanes].
-void pack_bundle(const Plan& plan, const ConvShape& shape, int64_t block_channels, int64_t task, const float* weights,
+/// Packs block group `task % block_groups` of group `task / block_groups` from [O][I][KH][KW] into
+/// [group][block_group][I / block_channels][KH][KW][channel of the block][vectors][kLanes].
+void pack_block_group(const Plan& plan, const ConvShape& shape, int64_t block_channels, int64_t task, const float* weights,
                  float* packed);
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

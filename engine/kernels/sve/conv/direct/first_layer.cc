@@ -49,7 +49,7 @@ constexpr FirstPlan first_plan(const ConvShape& shape) {
   plan.image_step = shape.in_channels * plan.block_step;
   plan.out_block_step = shape.out.height * shape.out.width * kLanes;
   plan.out_image_step = plan.out_blocks * plan.out_block_step;
-  cut(plan, shape.batch, Lines::kRows);
+  partition(plan, shape.batch, Lines::kRows);
   return first;
 }
 
@@ -58,15 +58,15 @@ int64_t packed_floats(const ConvShape& shape) {
   return plan.out_blocks * kLanes * plan.depth;
 }
 
-int64_t pack_tasks(const ConvShape& shape) { return first_plan(shape).plan.bundles; }
+int64_t pack_tasks(const ConvShape& shape) { return first_plan(shape).plan.block_groups; }
 
 void pack(const ConvShape& shape, const float* weights, float* packed, int64_t begin, int64_t end) {
   const Plan plan = first_plan(shape).plan;
-  for (int64_t task = begin; task < end; ++task) pack_bundle(plan, shape, 1, task, weights, packed);
+  for (int64_t task = begin; task < end; ++task) pack_block_group(plan, shape, 1, task, weights, packed);
 }
 
-/// A task is an output row of one image and bundle.
-int64_t tasks(const ConvShape& shape) { return shape.batch * first_plan(shape).plan.bundles * shape.out.height; }
+/// A task is an output row of one image and block group.
+int64_t tasks(const ConvShape& shape) { return shape.batch * first_plan(shape).plan.block_groups * shape.out.height; }
 
 int64_t scratch_bytes(const ConvShape& shape) {
   const FirstPlan first = first_plan(shape);
@@ -98,15 +98,15 @@ void run(const ConvArgs& args, int64_t begin, int64_t end, void* scratch) {
   for (int64_t task = begin; task < end;) {
     const int64_t row = task % shape.out.height;
     const int64_t rows = smaller(smaller(end - task, first.strip_rows), shape.out.height - row);
-    const int64_t bundle_index = task / shape.out.height % plan.bundles;
-    const int64_t image = task / shape.out.height / plan.bundles;
+    const int64_t block_group_index = task / shape.out.height % plan.block_groups;
+    const int64_t image = task / shape.out.height / plan.block_groups;
     copy_rows(first, shape, args.input + image * shape.in_channels * shape.in.height * shape.in.width, row, row + rows, strip);
-    Bundle bundle = make_bundle(plan, args, 0, bundle_index, image);
+    BlockGroup block_group = make_block_group(plan, args, 0, block_group_index, image);
     const int64_t at = row * shape.out.width * kLanes;
-    bundle.input = strip;
-    bundle.output += at;
-    if (bundle.residual) bundle.residual += at;
-    run_tiles(plan, borders, bundle, 0, rows * plan.line_tiles);
+    block_group.input = strip;
+    block_group.output += at;
+    if (block_group.residual) block_group.residual += at;
+    run_tiles(plan, borders, block_group, 0, rows * plan.line_tiles);
     task += rows;
   }
 }

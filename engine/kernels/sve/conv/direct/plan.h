@@ -1,8 +1,8 @@
 // How a direct convolution is cut up. Everything here depends on shapes and the machine's numbers only.
 //
 //   output pixels of an image (q = y * width + x), in tiles of at most plan.pixels neighbours
-//        tile 0   tile 1   tile 2 ...           a *bundle* of 1 ... kMostVectors output channel blocks shares the loads
-//      +--------+--------+--------+             of the input: a tile of a bundle is pixels x vectors accumulators.
+//        tile 0   tile 1   tile 2 ...           a block group of 1 ... kMostVectors output channel blocks shares the loads
+//      +--------+--------+--------+             of the input: a tile of a block group is pixels x vectors accumulators.
 //    b | acc    |        |        |
 //    u |  6 x 4 |        |        |             The sum runs over *units*: one kernel row of one input block, that is
 //    n +--------+--------+--------+             kernel_width taps of `run` channels. As many units as fill most of the L1
@@ -28,8 +28,8 @@ constexpr int most_pixels(int vectors) {
 }
 inline constexpr int kMostPixels = most_pixels(1);
 
-/// Stretches of tiles of an image: A64FX has four CMGs. Of so few tiles that beginning one counts, fewer.
-inline constexpr int64_t kStretches = 4, kLeastStretchTiles = 16;
+/// Strips of tiles of an image: A64FX has four CMGs. Of so few tiles that beginning one counts, fewer.
+inline constexpr int64_t kStrips = 4, kLeastStripTiles = 16;
 
 /// Likewise of a 1 x 1 convolution, whose pixels share addresses.
 constexpr int most_pointwise_pixels(int vectors) {
@@ -37,7 +37,7 @@ constexpr int most_pointwise_pixels(int vectors) {
 }
 
 struct Plan {
-  int64_t groups, in_blocks, out_blocks, bundles;  // blocks and bundles of one group
+  int64_t groups, in_blocks, out_blocks, block_groups;  // blocks and block groups of one group
   int64_t in_height, in_width, out_height, out_width;
   int64_t kernel_height, kernel_width, stride_height, stride_width, dilation_height, dilation_width, pad_height, pad_width;
 
@@ -56,24 +56,24 @@ struct Plan {
   int64_t out_block_step, out_image_step;                // floats between outputs
 
   int64_t block_tiles, task_tiles;
-  bool bundles_outside;  // tasks run over bundles, then images and tiles; else over images, stretches of tiles, bundles and tiles
-  int64_t stretch_tiles; // a multiple of task_tiles
+  bool block_groups_outside;  // tasks run over block groups, then images and tiles; else over images, strips of tiles, block groups and tiles
+  int64_t strip_tiles; // a multiple of task_tiles
 
-  /// The first output block of a bundle: blocks are spread evenly.
-  constexpr int64_t bundle_begin(int64_t bundle) const { return bundle * out_blocks / bundles; }
+  /// The first output block of a block group: blocks are spread evenly.
+  constexpr int64_t block_group_begin(int64_t block_group) const { return block_group * out_blocks / block_groups; }
   /// Broadcast steps before a unit.
   constexpr int64_t unit_depth(int64_t unit) const {
     const int64_t block = unit / kernel_height;
     const int64_t steps = runs[block + 1 < in_blocks];
     return (block * kernel_height * runs[1] + unit % kernel_height * steps) * kernel_width;
   }
-  constexpr int64_t stretches() const { return ceil_div(tiles, stretch_tiles); }
+  constexpr int64_t strips() const { return ceil_div(tiles, strip_tiles); }
 };
 
 enum class Lines { kRows, kAny };
 
 /// The part that both kinds of plan share once the image and the sum are described.
-constexpr void cut(Plan& plan, int64_t batch, Lines lines, bool pointwise = false) {
+constexpr void partition(Plan& plan, int64_t batch, Lines lines, bool pointwise = false) {
   plan.kernel_row_step = plan.dilation_height * plan.row_step;
   plan.kernel_column_step = plan.dilation_width * plan.pixel_step;
   const bool neighbours = plan.kernel_column_step == plan.runs[1];
@@ -84,8 +84,8 @@ constexpr void cut(Plan& plan, int64_t batch, Lines lines, bool pointwise = fals
 
   // Packed weights depend on this, so it must not depend on the image.
   const bool one_tap = plan.kernel_height == 1 && plan.kernel_width == 1;
-  plan.bundles = ceil_div(plan.out_blocks, one_tap ? kMachine.pointwise_vectors : kMachine.conv_vectors);
-  const int vectors = int(ceil_div(plan.out_blocks, plan.bundles));
+  plan.block_groups = ceil_div(plan.out_blocks, one_tap ? kMachine.pointwise_vectors : kMachine.conv_vectors);
+  const int vectors = int(ceil_div(plan.out_blocks, plan.block_groups));
   plan.pixels = pointwise ? most_pointwise_pixels(vectors) : most_pixels(vectors);
 
   // A row is cut by itself if that leaves tiles almost full; small images are cut as one line of pixels.
@@ -105,16 +105,16 @@ constexpr void cut(Plan& plan, int64_t batch, Lines lines, bool pointwise = fals
 
   const int64_t tile_bytes = int64_t(plan.pixels) * vectors * kLanes * kFloat;
   plan.block_tiles = larger(kMachine.l2_bytes / 4 / tile_bytes, 8);
-  plan.bundles_outside = plan.bundles * plan.image_step < plan.depth * plan.out_blocks * kLanes;
-  const int64_t all_tiles = batch * plan.groups * plan.bundles * plan.tiles;
+  plan.block_groups_outside = plan.block_groups * plan.image_step < plan.depth * plan.out_blocks * kLanes;
+  const int64_t all_tiles = batch * plan.groups * plan.block_groups * plan.tiles;
   plan.task_tiles = smaller(larger(all_tiles / 512, 1), 16);
   // Layers with more pixels than weights: neighbouring tasks are neighbouring pixels, so that a thread finds in its own cache what it
-  // wrote in the layer before. Weights are read again for every stretch.
-  const bool by_pixels = !plan.bundles_outside && plan.image_step > plan.depth * plan.out_blocks * kLanes;
-  const int64_t stretch = plan.bundles_outside ? batch * plan.tiles
-                          : by_pixels          ? larger(ceil_div(plan.tiles, kStretches), kLeastStretchTiles)
+  // wrote in the layer before. Weights are read again for every strip.
+  const bool by_pixels = !plan.block_groups_outside && plan.image_step > plan.depth * plan.out_blocks * kLanes;
+  const int64_t strip = plan.block_groups_outside ? batch * plan.tiles
+                          : by_pixels          ? larger(ceil_div(plan.tiles, kStrips), kLeastStripTiles)
                                                : plan.tiles;
-  plan.stretch_tiles = larger(round_up(stretch, plan.task_tiles), 1);
+  plan.strip_tiles = larger(round_up(strip, plan.task_tiles), 1);
 }
 
 /// The plan of a blocked convolution with one group, or whole blocks in every group.
@@ -147,7 +147,7 @@ constexpr Plan direct_plan(const ConvShape& shape) {
   plan.image_step = plan.groups * plan.in_blocks * plan.block_step;
   plan.out_block_step = plan.out_height * plan.out_width * kLanes;
   plan.out_image_step = plan.groups * plan.out_blocks * plan.out_block_step;
-  cut(plan, shape.batch, Lines::kAny, pointwise);
+  partition(plan, shape.batch, Lines::kAny, pointwise);
   return plan;
 }
 

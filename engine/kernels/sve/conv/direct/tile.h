@@ -29,8 +29,8 @@ struct Tile {
   float* output;         // likewise
   int64_t first_block, first_row, units;  // of this pass
   int64_t full_units;    // its first units, whose taps have plan.runs[1] steps; the others have plan.runs[0]
-  const float* ahead;    // weights wanted soon: each unit prefetches the next ahead_lines cache lines
-  int64_t ahead_lines;
+  const float* prefetch_at;    // weights wanted soon: each unit prefetches the next prefetch_lines cache lines
+  int64_t prefetch_lines;
   bool joined;           // every kernel row of this pass inside the image is one run
   bool first, last;      // this pass begins, completes the sum
   Clamp clamp;           // of a completed sum
@@ -113,7 +113,7 @@ SVENGINE_HOT void run_inner_tile(const Plan& plan, const Tile& tile) {
   Sums<kPixels, kVectors> sums;
   begin_sums(plan, tile, sums);
   const float* weights = tile.weights;
-  const float* ahead = tile.ahead;
+  const float* prefetch_at = tile.prefetch_at;
   const float* row = tile.input + tile.first_block * plan.block_step + tile.first_row * plan.kernel_row_step;
   constexpr int kAddresses = addresses(kPixels, kStep);
   const float* x[kAddresses];
@@ -123,7 +123,7 @@ SVENGINE_HOT void run_inner_tile(const Plan& plan, const Tile& tile) {
   int64_t rows_left = plan.kernel_height - tile.first_row;  // of this block
   int64_t full_left = tile.full_units;
   for (int64_t unit = tile.units; unit > 0; --unit) {
-    ahead = prefetch(ahead, tile.ahead_lines);
+    prefetch_at = prefetch(prefetch_at, tile.prefetch_lines);
     const int64_t run = plan.joined_runs[--full_left >= 0];
     multiply<kStep>(x, weights, run, sums);
     int64_t skip = plan.kernel_row_step - run;
@@ -144,12 +144,12 @@ SVENGINE_HOT void run_border_tile(const Plan& plan, const Tile& tile) {
   Sums<kPixels, kVectors> sums;
   begin_sums(plan, tile, sums);
   const float* weights = tile.weights;
-  const float* ahead = tile.ahead;
+  const float* prefetch_at = tile.prefetch_at;
   int64_t ky = tile.first_row;
   int64_t full_left = tile.full_units;
   const float* row = tile.input + tile.first_block * plan.block_step + ky * plan.kernel_row_step;
   for (int64_t unit = tile.units; unit > 0; --unit) {
-    ahead = prefetch(ahead, tile.ahead_lines);
+    prefetch_at = prefetch(prefetch_at, tile.prefetch_lines);
     const int64_t run = plan.runs[--full_left >= 0];
     const uint32_t row_mask = tile.row_masks[ky];
     const float* corner = row;

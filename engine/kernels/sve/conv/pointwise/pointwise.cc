@@ -54,9 +54,9 @@ struct Functions {
 };
 
 /// Tiles [begin, end) of one image see a pass. Activations that are not a clamp follow a few tiles at a time, out of L1.
-void run_image(const Plan& plan, const Bundle& bundle, const Functions& functions, int64_t image, int64_t begin, int64_t end,
+void run_image(const Plan& plan, const BlockGroup& block_group, const Functions& functions, int64_t image, int64_t begin, int64_t end,
                PointwiseTiles& tiles) {
-  const bool activates = tiles.last && activates_later(bundle.activation);
+  const bool activates = tiles.last && activates_later(block_group.activation);
   constexpr int64_t kActivatedTiles = 8;
   while (begin < end) {
     const bool longer = begin < plan.longer_tiles;
@@ -65,45 +65,45 @@ void run_image(const Plan& plan, const Bundle& bundle, const Functions& function
     if (activates) until = smaller(until, begin + kActivatedTiles);
     const int64_t at = place_of(plan, begin), out = image * plan.out_image_step + at;
     tiles.input += at;
-    tiles.output = bundle.output + out;
-    tiles.residual = bundle.residual ? bundle.residual + out : nullptr;
+    tiles.output = block_group.output + out;
+    tiles.residual = block_group.residual ? block_group.residual + out : nullptr;
     tiles.tiles = until - begin;
     (longer ? functions.longer : functions.shorter)(tiles);
     tiles.input -= at;
     if (activates)
-      for (int v = 0; v < bundle.vectors; ++v)
-        activate(bundle.activation, tiles.output + v * plan.out_block_step, tiles.tiles * pixels * kLanes);
+      for (int v = 0; v < block_group.vectors; ++v)
+        activate(block_group.activation, tiles.output + v * plan.out_block_step, tiles.tiles * pixels * kLanes);
     begin = until;
   }
 }
 
-/// Tiles [begin, end) of a bundle, counted through the images, see a pass; its weights end at `next`, where the next pass's
+/// Tiles [begin, end) of a block group, counted through the images, see a pass; its weights end at `next`, where the next pass's
 /// begin.
-void run_pass(const Plan& plan, const Bundle& bundle, const Functions& functions, int64_t begin, int64_t end, const float* next,
+void run_pass(const Plan& plan, const BlockGroup& block_group, const Functions& functions, int64_t begin, int64_t end, const float* next,
               PointwiseTiles& tiles) {
   const int64_t floats = next - tiles.weights;
-  tiles.ahead = next;
-  tiles.ahead_end = next + floats;
-  tiles.ahead_lines = ceil_div(ceil_div(floats, kLineFloats), (end - begin) * stretches(tiles.steps));
+  tiles.prefetch_at = next;
+  tiles.prefetch_end = next + floats;
+  tiles.prefetch_lines = ceil_div(ceil_div(floats, kLineFloats), (end - begin) * prefetch_intervals(tiles.steps));
   const float* input = tiles.input;
   int64_t image = begin < plan.tiles ? 0 : begin / plan.tiles;  // a division is worth avoiding for small images
   for (int64_t tile = begin; tile < end; ++image) {
     const int64_t in_image = tile - image * plan.tiles;
     const int64_t count = smaller(plan.tiles - in_image, end - tile);
     tiles.input = input + image * plan.image_step;
-    run_image(plan, bundle, functions, image, in_image, in_image + count, tiles);
+    run_image(plan, block_group, functions, image, in_image, in_image + count, tiles);
     tile += count;
   }
 }
 
-/// Tiles [begin, end) of a bundle, pass after pass; partial sums wait in the output.
-void run_bundle(const Plan& plan, const Bundle& bundle, int64_t begin, int64_t end) {
+/// Tiles [begin, end) of a block group, pass after pass; partial sums wait in the output.
+void run_block_group(const Plan& plan, const BlockGroup& block_group, int64_t begin, int64_t end) {
   const int pixels = int(plan.tile_pixels);
-  const Functions functions{plan.longer_tiles ? pointwise_function(pixels + 1, bundle.vectors) : nullptr,
-                            pointwise_function(pixels, bundle.vectors)};
+  const Functions functions{plan.longer_tiles ? pointwise_function(pixels + 1, block_group.vectors) : nullptr,
+                            pointwise_function(pixels, block_group.vectors)};
   PointwiseTiles tiles{};
-  tiles.bias = bundle.bias;
-  tiles.clamp = clamp_of(bundle.activation);
+  tiles.bias = block_group.bias;
+  tiles.clamp = clamp_of(block_group.activation);
   tiles.beyond = plan.block_step - kLanes;
   tiles.out_block_step = plan.out_block_step;
   for (int64_t block = begin; block < end; block += plan.block_tiles) {
@@ -111,12 +111,12 @@ void run_bundle(const Plan& plan, const Bundle& bundle, int64_t begin, int64_t e
     for (int64_t unit = 0; unit < plan.units; unit += plan.pass_units) {
       const int64_t units_end = smaller(unit + plan.pass_units, plan.units);
       const int64_t depth = unit * kLanes, depth_end = smaller(units_end * kLanes, plan.depth);
-      tiles.input = bundle.input + unit * plan.block_step;
-      tiles.weights = bundle.weights + depth * bundle.vectors * kLanes;
+      tiles.input = block_group.input + unit * plan.block_step;
+      tiles.weights = block_group.weights + depth * block_group.vectors * kLanes;
       tiles.steps = depth_end - depth;
       tiles.first = unit == 0;
       tiles.last = units_end == plan.units;
-      run_pass(plan, bundle, functions, block, block_end, bundle.weights + depth_end * bundle.vectors * kLanes, tiles);
+      run_pass(plan, block_group, functions, block, block_end, block_group.weights + depth_end * block_group.vectors * kLanes, tiles);
     }
   }
 }
@@ -128,8 +128,8 @@ int64_t scratch_bytes(const ConvShape&) { return 0; }
 void run(const ConvArgs& args, int64_t begin, int64_t end, void*) {
   const Plan plan = pointwise_plan(args.shape);
   const float* input = picks(args.shape) ? static_cast<const float*>(args.workspace) : args.input;
-  for_bundles(plan, args, input, begin, end,
-              [&](const Bundle& bundle, int64_t first, int64_t last) { run_bundle(plan, bundle, first, last); });
+  for_block_groups(plan, args, input, begin, end,
+              [&](const BlockGroup& block_group, int64_t first, int64_t last) { run_block_group(plan, block_group, first, last); });
 }
 
 }  // namespace

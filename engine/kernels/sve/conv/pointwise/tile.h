@@ -24,9 +24,9 @@ struct PointwiseTiles {
   const float* bias;      // [kVectors][kLanes]
   const float* residual;  // null: none
   float* output;
-  const float* ahead;     // weights to prefetch, so many cache lines for every stretch of a tile; moves on
-  const float* ahead_end;
-  int64_t ahead_lines;
+  const float* prefetch_at;     // weights to prefetch, so many cache lines for every interval of a tile; moves on
+  const float* prefetch_end;
+  int64_t prefetch_lines;
   int64_t tiles, steps;   // positive
   int64_t beyond;         // from the end of a pixel's block of input channels to its next block
   int64_t out_block_step;
@@ -34,15 +34,15 @@ struct PointwiseTiles {
   Clamp clamp;
 };
 
-/// Whether a block's steps are a loop of their own, rather than all steps of a stretch.
+/// Whether a block's steps are a loop of their own, rather than all steps of an interval.
 inline constexpr bool kByBlocks = kMachine.deep_window;
 /// Steps between prefetches of weights: few enough that the lines do not come in a burst, many enough that leaving the loop is
 /// free.
-inline constexpr int64_t kStretch = kByBlocks ? kLanes : kMachine.line_bytes / 2;
-inline constexpr int kAheadLines = 4;  // prefetched at once; up to so many too many
+inline constexpr int64_t kPrefetchInterval = kByBlocks ? kLanes : kMachine.line_bytes / 2;
+inline constexpr int kPrefetchLines = 4;  // prefetched at once; up to so many too many
 inline constexpr int64_t kLineFloats = kMachine.line_bytes / kFloat;
-/// Stretches of a tile.
-constexpr int64_t stretches(int64_t steps) { return larger(ceil_div(kByBlocks ? steps : steps - 1, kStretch), 1); }
+/// Prefetch intervals of a tile.
+constexpr int64_t prefetch_intervals(int64_t steps) { return larger(ceil_div(kByBlocks ? steps : steps - 1, kPrefetchInterval), 1); }
 
 using PointwiseFunction = void (*)(PointwiseTiles& tiles);
 
@@ -109,21 +109,21 @@ SVENGINE_HOT void run_pointwise(PointwiseTiles& tiles) {
   constexpr int64_t kTile = kPixels * kLanes;
   const float* input = tiles.input;
   const float* residual = tiles.residual;
-  const float* ahead = tiles.ahead;
-  const int64_t ahead_floats = tiles.ahead_lines * kLineFloats;
+  const float* prefetch_at = tiles.prefetch_at;
+  const int64_t prefetch_floats = tiles.prefetch_lines * kLineFloats;
   float* output = tiles.output;
   for (int64_t tile = tiles.tiles; tile > 0; --tile) {
     Sums<kPixels, kVectors> sums;
     PointwiseCursor at{input, tiles.weights};
     begin(tiles, residual, output, at, sums);
     int64_t left = tiles.steps - 1;
-    int64_t stretch = kByBlocks ? kStretch - 1 : kStretch;
+    int64_t interval = kByBlocks ? kPrefetchInterval - 1 : kPrefetchInterval;
     do {
-      const float* until = ahead + ahead_floats < tiles.ahead_end ? ahead + ahead_floats : tiles.ahead_end;
-      for (; ahead < until; ahead += kAheadLines * kLineFloats)
+      const float* until = prefetch_at + prefetch_floats < tiles.prefetch_end ? prefetch_at + prefetch_floats : tiles.prefetch_end;
+      for (; prefetch_at < until; prefetch_at += kPrefetchLines * kLineFloats)
         SVENGINE_UNROLL
-        for (int line = 0; line < kAheadLines; ++line) svprfw(svptrue_b32(), ahead + line * kLineFloats, SV_PLDL2KEEP);
-      int64_t some = smaller(left, stretch);
+        for (int line = 0; line < kPrefetchLines; ++line) svprfw(svptrue_b32(), prefetch_at + line * kLineFloats, SV_PLDL2KEEP);
+      int64_t some = smaller(left, interval);
       left -= some;
       if constexpr (kByBlocks) {
         // The pixels' next block or, at the end, the next tile: a cache line a step.
@@ -133,7 +133,7 @@ SVENGINE_HOT void run_pointwise(PointwiseTiles& tiles) {
           step(tiles.beyond, at, sums);
         }
         at.input += tiles.beyond;
-        stretch = kStretch;
+        interval = kPrefetchInterval;
       } else {
         for (; some > 0; --some) step(tiles.beyond, at, sums);
       }
@@ -143,7 +143,7 @@ SVENGINE_HOT void run_pointwise(PointwiseTiles& tiles) {
     output += kTile;
     if (residual) residual += kTile;
   }
-  tiles.ahead = ahead;
+  tiles.prefetch_at = prefetch_at;
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

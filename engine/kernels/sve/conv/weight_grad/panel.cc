@@ -8,7 +8,7 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 
 namespace {
 
-/// Calls row(image, y, first column, end) for the stretches of rows of a chunk.
+/// Calls row(image, y, first column, end) for the ranges of rows of a chunk.
 template <class Row>
 SVENGINE_INLINE void for_rows(const PixelChunk& chunk, int64_t width, const Row& row) {
   for (int64_t image = chunk.image; image < chunk.image + chunk.images; ++image) {

@@ -51,7 +51,7 @@ constexpr int64_t bias_floats(const ConvWeightGradArgs& args) { return args.bias
 
 /// Tasks there should be: two for each of 48 cores.
 inline constexpr int64_t kWeightTasks = 96;
-/// Bytes of sums that may be spent on parts that only make tasks longer stretches of units.
+/// Bytes of sums that may be spent on parts that only make tasks longer ranges of units.
 inline constexpr int64_t kPartBytes = int64_t{4} << 20;
 
 constexpr void cut_pixels(const ConvShape& shape, WeightPlan& plan) {

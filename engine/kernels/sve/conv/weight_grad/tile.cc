@@ -11,7 +11,7 @@ namespace {
 template <int kChannels, int kVectors>
 SVENGINE_HOT void run_tile(const WeightTile& tile) {
   const vb all = svptrue_b32();
-  const float *panel = tile.panel, *dy = tile.dy, *ahead = tile.ahead;
+  const float *panel = tile.panel, *dy = tile.dy, *prefetch_at = tile.prefetch_at;
   const int64_t pitch = tile.pitch;
   Sums<kChannels, kVectors> sums;
   float* row = tile.sums;
@@ -25,8 +25,8 @@ SVENGINE_HOT void run_tile(const WeightTile& tile) {
       for (int v = 0; v < kVectors; ++v) sums.at[c][v] = svld1(all, row + v * kLanes);
   }
   for (int64_t left = tile.pixels; left > 0; --left) {
-    svprfw(all, ahead, SV_PLDL2KEEP);
-    ahead = keep(ahead + kLanes);
+    svprfw(all, prefetch_at, SV_PLDL2KEEP);
+    prefetch_at = keep(prefetch_at + kLanes);
     vf gradient[kVectors];
     SVENGINE_UNROLL
     for (int v = 0; v < kVectors; ++v) gradient[v] = svld1(all, dy + v * kLanes);

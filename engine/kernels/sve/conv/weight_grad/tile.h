@@ -19,7 +19,7 @@ struct WeightTile {
   float* sums;         // [kVectors][kLanes] of a channel
   int64_t row_step;    // between channels' sums
   bool first;          // sums start from zero
-  const float* ahead;  // what the next chunk reads: kLanes floats a pixel are prefetched
+  const float* prefetch_at;  // what the next chunk reads: kLanes floats a pixel are prefetched
 };
 
 using WeightTileFunction = void (*)(const WeightTile& tile);

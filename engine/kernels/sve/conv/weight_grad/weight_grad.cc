@@ -17,7 +17,7 @@ using namespace conv;
 int64_t group_floats(const WeightPlan& plan) { return plan.chunk_pixels * kMostVectors * kLanes; }
 
 /// What the next chunk reads, a block a tile: those of dy, then those of the input.
-struct Ahead {
+struct Prefetch {
   const float* dy = nullptr;     // null: there is no next chunk
   const float* input = nullptr;  // null: not read pixel by pixel
   int64_t dy_step = 0, dy_blocks = 0, input_step = 0, input_blocks = 0;
@@ -43,7 +43,7 @@ struct ChunkSums {
 };
 
 /// `count` columns of a panel, column i being row `row + i * row_stride` of the sums.
-void run_panel(const ChunkSums& chunk, Ahead& ahead, const float* panel, int64_t pitch, int64_t count, int64_t row,
+void run_panel(const ChunkSums& chunk, Prefetch& prefetch, const float* panel, int64_t pitch, int64_t count, int64_t row,
                int64_t row_stride) {
   constexpr ChannelTiles kWholeBlock = channel_tiles(kLanes);  // known: a division takes as long as a pixel or two
   const ChannelTiles tiles = count == kLanes ? kWholeBlock : channel_tiles(count);
@@ -52,7 +52,7 @@ void run_panel(const ChunkSums& chunk, Ahead& ahead, const float* panel, int64_t
   for (int64_t tile = 0; tile < tiles.tiles; ++tile) {
     const int64_t channels = tiles.each + (tile < tiles.longer ? 1 : 0);
     weight_tile_function(int(channels), int(chunk.vectors))(
-        {panel, pitch, chunk.dy, chunk.pixels, sums, row_step, chunk.first, ahead.next(chunk.dy)});
+        {panel, pitch, chunk.dy, chunk.pixels, sums, row_step, chunk.first, prefetch.next(chunk.dy)});
     panel += channels;
     sums += channels * row_step;
   }
@@ -76,7 +76,7 @@ struct Band {
 };
 
 /// One input block: a panel a tap.
-void run_unit(const Band& band, Ahead& ahead, int64_t unit, float* panel) {
+void run_unit(const Band& band, Prefetch& prefetch, int64_t unit, float* panel) {
   const WeightPlan& plan = band.plan;
   const ConvShape& s = band.args.shape;
   const int64_t channels = smaller(kLanes, s.in_channels - unit * kLanes), row = unit * kLanes * plan.taps;
@@ -86,21 +86,21 @@ void run_unit(const Band& band, Ahead& ahead, int64_t unit, float* panel) {
     if (band.args.bias && plan.exchanged && band.first == 0)  // the panel is dy
       add_pixels(plan.direct ? image : panel, band.pixels.pixels(), 1, band.bias + unit * kLanes, band.begins);
     for (int64_t group = band.first; group < band.last; ++group)
-      run_panel(band.group(group), ahead, plan.direct ? image : panel, kLanes, channels, row + tap, plan.taps);
+      run_panel(band.group(group), prefetch, plan.direct ? image : panel, kLanes, channels, row + tap, plan.taps);
   }
 }
 
-Ahead ahead_of(const ConvWeightGradArgs& args, const WeightPlan& plan, const PixelChunk& next, int64_t group, int64_t begin,
+Prefetch prefetch_of(const ConvWeightGradArgs& args, const WeightPlan& plan, const PixelChunk& next, int64_t group, int64_t begin,
                int64_t end) {
   const ConvShape& s = args.shape;
-  Ahead ahead;
-  if (s.stride.height * s.stride.width > 1) return ahead;
-  ahead.dy_step = plan.pixels * kLanes, ahead.dy_blocks = plan.vectors(group);
-  ahead.dy = args.dy + ((next.image * plan.out_blocks + group * kMostVectors) * plan.pixels + next.begin) * kLanes;
-  if (args.plain_input) return ahead;
-  ahead.input_step = s.in.height * s.in.width * kLanes, ahead.input_blocks = end - begin;
-  ahead.input = args.input + (next.image * plan.units + begin) * ahead.input_step + next.begin * kLanes;
-  return ahead;
+  Prefetch prefetch;
+  if (s.stride.height * s.stride.width > 1) return prefetch;
+  prefetch.dy_step = plan.pixels * kLanes, prefetch.dy_blocks = plan.vectors(group);
+  prefetch.dy = args.dy + ((next.image * plan.out_blocks + group * kMostVectors) * plan.pixels + next.begin) * kLanes;
+  if (args.plain_input) return prefetch;
+  prefetch.input_step = s.in.height * s.in.width * kLanes, prefetch.input_blocks = end - begin;
+  prefetch.input = args.input + (next.image * plan.units + begin) * prefetch.input_step + next.begin * kLanes;
+  return prefetch;
 }
 
 /// Units [begin, end) of a band, over the pixels of a part; `bias` are the part's sums of dy.
@@ -119,12 +119,12 @@ void run_units(const ConvWeightGradArgs& args, const WeightPlan& plan, int64_t p
         add_pixels(dy, pixels.pixels(), plan.vectors(g), bias + g * kMostVectors * kLanes, i == first);
     }
     const Band band{args, plan, pixels, group, end_group, scratch, sums, bias, i == first};
-    Ahead ahead = i + 1 < last ? ahead_of(args, plan, chunk_at(plan, args.shape, i + 1), group, begin, end) : Ahead{};
+    Prefetch prefetch = i + 1 < last ? prefetch_of(args, plan, chunk_at(plan, args.shape, i + 1), group, begin, end) : Prefetch{};
     if (args.plain_input) {
       copy_plain_taps(args, plan, pixels, panel);
-      for (int64_t g = group; g < end_group; ++g) run_panel(band.group(g), ahead, panel, plan.columns, plan.rows, 0, 1);
+      for (int64_t g = group; g < end_group; ++g) run_panel(band.group(g), prefetch, panel, plan.columns, plan.rows, 0, 1);
     } else {
-      for (int64_t unit = begin; unit < end; ++unit) run_unit(band, ahead, unit, panel);
+      for (int64_t unit = begin; unit < end; ++unit) run_unit(band, prefetch, unit, panel);
     }
   }
 }
@@ -222,7 +222,7 @@ int64_t conv_weight_sums_tasks(const ConvWeightGradArgs& args) noexcept {
   return plan.parts * plan.bands * plan.units;
 }
 
-/// Units are innermost: a stretch of tasks has dy of a chunk copied once.
+/// Units are innermost: a range of tasks has dy of a chunk copied once.
 void conv_weight_sums_run(const ConvWeightGradArgs& args, int64_t begin, int64_t end, void* scratch) noexcept {
   if (winograd_weights_pay(args)) return winograd_weight_sums(args, begin, end, static_cast<float*>(scratch));
   const WeightPlan plan = weight_plan(args);
@@ -248,10 +248,10 @@ void conv_weight_finish_run(const ConvWeightGradArgs& args, int64_t begin, int64
   end = smaller(end, of_weights);
   if (begin >= end) return;
   if (plan.exchanged) return add_parts(args, plan, begin * kAddedFloats, smaller(end * kAddedFloats, plan.part_floats()));
-  const int64_t stretches = ceil_div(plan.rows, kLanes);
+  const int64_t row_blocks = ceil_div(plan.rows, kLanes);
   for (int64_t task = begin; task < end; ++task)
-    for (int64_t v = 0; v < plan.vectors(task / stretches); ++v)
-      finish_square(args, plan, task / stretches, task % stretches * kLanes, v);
+    for (int64_t v = 0; v < plan.vectors(task / row_blocks); ++v)
+      finish_square(args, plan, task / row_blocks, task % row_blocks * kLanes, v);
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -55,9 +55,9 @@ struct WeightTiles {
   constexpr int64_t vectors(int64_t group) const { return smaller(kMostVectors, out_blocks - group * kMostVectors); }
 
   /// Floats between frequencies of V, M and U in a task's scratch memory.
-  constexpr int64_t input_step() const { return spread(unit_blocks * chunk * kLanes); }
-  constexpr int64_t gradient_step() const { return spread(band_groups * kMostVectors * chunk * kLanes); }
-  constexpr int64_t sum_step() const { return spread(unit_blocks * band_groups * kMostVectors * kLanes * kLanes); }
+  constexpr int64_t input_step() const { return padded_stride(unit_blocks * chunk * kLanes); }
+  constexpr int64_t gradient_step() const { return padded_stride(band_groups * kMostVectors * chunk * kLanes); }
+  constexpr int64_t sum_step() const { return padded_stride(unit_blocks * band_groups * kMostVectors * kLanes * kLanes); }
   constexpr int64_t scratch_floats() const {
     return kPairFrequencies * (input_step() + gradient_step() + sum_step()) + kFolded * sum_step();
   }

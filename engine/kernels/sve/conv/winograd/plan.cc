@@ -6,7 +6,7 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 
 WinogradPlan winograd_plan(const ConvShape& shape) {
   WinogradPlan plan{};
-  static_cast<Cut&>(plan) = winograd::cut(kMachine, shape);
+  static_cast<Tiling&>(plan) = winograd::make_tiling(kMachine, shape);
   plan.in_height = shape.in.height, plan.in_width = shape.in.width;
   plan.out_height = shape.out.height, plan.out_width = shape.out.width;
   plan.pad_height = shape.pad.height, plan.pad_width = shape.pad.width;

@@ -16,7 +16,7 @@ inline __attribute__((always_inline)) void advance(const float*& address, int64_
 }
 
 template <int kRows, int kVectors>
-SVENGINE_HOT void product(int64_t channels, const float* x, const float* weights, float* sums, bool first, const float* ahead) {
+SVENGINE_HOT void product(int64_t channels, const float* x, const float* weights, float* sums, bool first, const float* prefetch_at) {
   constexpr int kAddresses = (kRows + kReach - 1) / kReach;
   const vb all = svptrue_b32();
   vf sum[kRows][kVectors];
@@ -44,8 +44,8 @@ SVENGINE_HOT void product(int64_t channels, const float* x, const float* weights
       for (int a = 0; a < kAddresses; ++a) advance(at[a], 1);
       advance(weights, kVectors * kLanes);
       if constexpr (kMachine.deep_window) {
-        svprfw(all, ahead, SV_PLDL2KEEP);
-        advance(ahead, kLanes);
+        svprfw(all, prefetch_at, SV_PLDL2KEEP);
+        advance(prefetch_at, kLanes);
       }
     } while (--run != 0);
     SVENGINE_UNROLL
@@ -72,7 +72,7 @@ inline __attribute__((always_inline)) vf combine(vf g0, vf g1, vf g2) {
 }
 
 template <int kRow, int kTiles>
-SVENGINE_HOT void few_product(int64_t channels, const float* x, const float* weights, float* sums, int64_t sum_step, bool first) {
+SVENGINE_HOT void small_batch_product(int64_t channels, const float* x, const float* weights, float* sums, int64_t sum_step, bool first) {
   constexpr int kRows = kTileIn * kTiles;
   constexpr int kAddresses = (kRows + kReach - 1) / kReach;
   const vb all = svptrue_b32();
@@ -84,14 +84,14 @@ SVENGINE_HOT void few_product(int64_t channels, const float* x, const float* wei
   const float* at[kAddresses];
   SVENGINE_UNROLL
   for (int a = 0; a < kAddresses; ++a) at[a] = x + a * kReach * kLanes;
-  constexpr int kAheadFirst = 2 * kRow, kAheadLines = kRow < 4 ? 2 : kRow == 4 ? 1 : 0;  // of nine
-  const float* ahead = weights + (channels * kTaps + kAheadFirst) * kLanes;
+  constexpr int kPrefetchFirst = 2 * kRow, kPrefetchLines = kRow < 4 ? 2 : kRow == 4 ? 1 : 0;  // of nine
+  const float* prefetch_at = weights + (channels * kTaps + kPrefetchFirst) * kLanes;
   for (; channels > 0; channels -= kLanes) {
     int64_t run = smaller(channels, kLanes);
     do {
       SVENGINE_UNROLL
-      for (int line = 0; line < kAheadLines; ++line) svprfw(all, ahead + line * kLanes, SV_PLDL2KEEP);
-      advance(ahead, kTaps * kLanes);
+      for (int line = 0; line < kPrefetchLines; ++line) svprfw(all, prefetch_at + line * kLanes, SV_PLDL2KEEP);
+      advance(prefetch_at, kTaps * kLanes);
       vf row[3];
       SVENGINE_UNROLL
       for (int j = 0; j < 3; ++j) {
@@ -123,13 +123,13 @@ SVENGINE_HOT void few_product(int64_t channels, const float* x, const float* wei
 }
 
 template <int kTiles>
-FewFunction find_few(int row, int tiles) {
+SmallBatchFunction find_small_batch(int row, int tiles) {
   if constexpr (kTiles == 0) {
     return nullptr;
   } else {
-    constexpr FewFunction kFunctions[kTileIn] = {&few_product<0, kTiles>, &few_product<1, kTiles>, &few_product<2, kTiles>,
-                                                 &few_product<3, kTiles>, &few_product<4, kTiles>, &few_product<5, kTiles>};
-    return tiles == kTiles ? kFunctions[row] : find_few<kTiles - 1>(row, tiles);
+    constexpr SmallBatchFunction kFunctions[kTileIn] = {&small_batch_product<0, kTiles>, &small_batch_product<1, kTiles>, &small_batch_product<2, kTiles>,
+                                                 &small_batch_product<3, kTiles>, &small_batch_product<4, kTiles>, &small_batch_product<5, kTiles>};
+    return tiles == kTiles ? kFunctions[row] : find_small_batch<kTiles - 1>(row, tiles);
   }
 }
 
@@ -152,8 +152,8 @@ ProductFunction find_vectors(int rows, int vectors) {
 
 }  // namespace
 
-ProductFunction product_function(int rows, int vectors) { return find_vectors<kMostBundle>(rows, vectors); }
+ProductFunction product_function(int rows, int vectors) { return find_vectors<kMostBlockGroup>(rows, vectors); }
 
-FewFunction few_function(int row, int tiles) { return find_few<kMostFew>(row, tiles); }
+SmallBatchFunction small_batch_function(int row, int tiles) { return find_small_batch<kMostSmallBatch>(row, tiles); }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

@@ -26,13 +26,13 @@ void transform_exactly(const float* g, float (&u)[kTileIn][kTileIn]) {
     }
 }
 
-/// Stored: [bundle][frequency][channel][vectors][kLanes]; else [out block][channel][3 x 3][kLanes]. A task is an output block.
+/// Stored: [block_group][frequency][channel][vectors][kLanes]; else [out block][channel][3 x 3][kLanes]. A task is an output block.
 void pack(const ConvShape& shape, const float* weights, float* packed, int64_t begin, int64_t end) {
   const WinogradPlan plan = winograd_plan(shape);
-  int64_t bundle = 0;
+  int64_t block_group = 0;
   for (int64_t block = begin; block < end; ++block) {
-    while (plan.bundle_begin(bundle + 1) <= block) ++bundle;
-    const int64_t first = plan.bundle_begin(bundle), vectors = plan.bundle_begin(bundle + 1) - first;
+    while (plan.block_group_begin(block_group + 1) <= block) ++block_group;
+    const int64_t first = plan.block_group_begin(block_group), vectors = plan.block_group_begin(block_group + 1) - first;
     for (int64_t k = 0; k < plan.channels; ++k)
       for (int64_t lane = 0; lane < kLanes; ++lane) {
         const int64_t out = block * kLanes + lane;
@@ -60,7 +60,7 @@ int64_t tasks(const ConvShape& shape) {
 int64_t grain(const ConvShape& shape) {
   constexpr int64_t kTiles = 32;
   const WinogradPlan plan = winograd_plan(shape);
-  return plan.stored ? kTiles : plan.bundle;
+  return plan.stored ? kTiles : plan.block_group;
 }
 
 int64_t sum_floats(const WinogradPlan& plan) { return kFrequencies * plan.sum_step(); }
@@ -68,8 +68,8 @@ int64_t sum_floats(const WinogradPlan& plan) { return kFrequencies * plan.sum_st
 int64_t scratch_bytes(const ConvShape& shape) {
   const WinogradPlan plan = winograd_plan(shape);
   const int64_t other = plan.stored ? plan.input_floats()
-                        : plan.few  ? 0
-                                    : kPairFrequencies * spread(plan.chunk * plan.bundle * kLanes);
+                        : plan.small_batch  ? 0
+                                    : kPairFrequencies * padded_stride(plan.chunk * plan.block_group * kLanes);
   return (sum_floats(plan) + other) * kFloat;
 }
 
@@ -84,26 +84,26 @@ Products products_of(const TileGroup& group, int vectors) {
   return {group.longer ? product_function(rows + 1, vectors) : nullptr, product_function(rows, vectors), vectors};
 }
 
-/// Weights that will be needed, of which every product prefetches the next stretch.
-struct Ahead {
+/// Weights that will be needed, of which every product prefetches the next range.
+struct Prefetch {
   const float *at, *end;
 
   /// `floats` of them, or `otherwise` when all are on their way.
   const float* next(int64_t floats, const float* otherwise) {
     if (!kMachine.deep_window || end - at < floats) return otherwise;
-    const float* stretch = at;
+    const float* range = at;
     at += floats;
-    return stretch;
+    return range;
   }
 };
 
 /// sums (+)= x weights at one frequency, for all tiles of a group and channels [first_block * kLanes, + channels).
 void multiply(const WinogradPlan& plan, const TileGroup& group, const Products& products, int64_t first_block, int64_t channels,
-              const float* x, const float* weights, float* sums, Ahead& ahead) {
+              const float* x, const float* weights, float* sums, Prefetch& prefetch) {
   for (int64_t part = 0; part < group.parts; ++part) {
     const int64_t rows = group.rows + (part < group.longer);
     const ProductFunction product = part < group.longer ? products.longer : products.shorter;
-    product(channels, x + first_block * rows * kLanes, weights, sums, first_block == 0, ahead.next(channels * kLanes, weights));
+    product(channels, x + first_block * rows * kLanes, weights, sums, first_block == 0, prefetch.next(channels * kLanes, weights));
     x += rows * plan.in_blocks * kLanes;
     sums += rows * products.vectors * kLanes;
   }
@@ -122,15 +122,15 @@ void run_stored(const WinogradPlan& plan, const ConvArgs& args, int64_t begin, i
     const TileGroup group =
         tile_group(plan, begin + part * (end - begin) / parts, begin + (part + 1) * (end - begin) / parts);
     for (int64_t block = 0; block < plan.in_blocks; ++block) transform_inputs(plan, group, block, args.input, inputs);
-    for (int64_t i = 0; i < plan.bundles(); ++i) {
-      const int64_t first = plan.bundle_begin(i);
-      const int vectors = int(plan.bundle_begin(i + 1) - first);
+    for (int64_t i = 0; i < plan.block_groups(); ++i) {
+      const int64_t first = plan.block_group_begin(i);
+      const int vectors = int(plan.block_group_begin(i + 1) - first);
       const float* weights = args.weights + first * kFrequencies * plan.channels * kLanes;
       const Products products = products_of(group, vectors);
       for (int f = 0; f < kFrequencies; ++f) {
         const float* next = weights + plan.channels * vectors * kLanes;
-        Ahead ahead{next, f + 1 < kFrequencies ? next + plan.channels * vectors * kLanes : next};
-        multiply(plan, group, products, 0, plan.channels, inputs + f * plan.input_step(), weights, sums + f * plan.sum_step(), ahead);
+        Prefetch prefetch{next, f + 1 < kFrequencies ? next + plan.channels * vectors * kLanes : next};
+        multiply(plan, group, products, 0, plan.channels, inputs + f * plan.input_step(), weights, sums + f * plan.sum_step(), prefetch);
         weights = next;
       }
       finish(plan, group, first, vectors, sums, args);
@@ -140,16 +140,16 @@ void run_stored(const WinogradPlan& plan, const ConvArgs& args, int64_t begin, i
 
 /// Output blocks [first, first + vectors) of a group, whose transformed inputs are in the workspace. As many blocks behind them are
 /// prefetched, up to `end`.
-void run_bundle(const WinogradPlan& plan, const ConvArgs& args, int64_t group_index, int64_t first, int vectors, int64_t end,
+void run_block_group(const WinogradPlan& plan, const ConvArgs& args, int64_t group_index, int64_t first, int vectors, int64_t end,
                 float* sums) {
   const TileGroup group = tile_group(plan, plan.group_begin(group_index), plan.group_begin(group_index + 1));
   const float* inputs = static_cast<const float*>(args.workspace) + group_index * plan.input_floats();
   float* weights = sums + sum_floats(plan);
-  const int64_t weight_step = spread(plan.chunk * vectors * kLanes);
+  const int64_t weight_step = padded_stride(plan.chunk * vectors * kLanes);
   const int64_t block_step = plan.channels * kTaps * kLanes;
   const Products products = products_of(group, vectors);
   const int64_t next = first + vectors;
-  Ahead ahead{args.weights + next * block_step, args.weights + smaller(next + vectors, end) * block_step};
+  Prefetch prefetch{args.weights + next * block_step, args.weights + smaller(next + vectors, end) * block_step};
   for (int pair = 0; pair < kTileIn / 2; ++pair) {
     for (int64_t k = 0; k < plan.channels; k += plan.chunk) {
       const int64_t channels = smaller(plan.chunk, plan.channels - k);
@@ -158,7 +158,7 @@ void run_bundle(const WinogradPlan& plan, const ConvArgs& args, int64_t group_in
       for (int i = 0; i < kPairFrequencies; ++i) {
         const int64_t f = pair * kPairFrequencies + i;
         multiply(plan, group, products, k / kLanes, channels, inputs + f * plan.input_step(), weights + i * weight_step,
-                 sums + f * plan.sum_step(), ahead);
+                 sums + f * plan.sum_step(), prefetch);
       }
     }
   }
@@ -166,7 +166,7 @@ void run_bundle(const WinogradPlan& plan, const ConvArgs& args, int64_t group_in
 }
 
 /// Output blocks [begin, end) of all tiles, which are few; their transformed inputs are in the workspace.
-void run_few(const WinogradPlan& plan, const ConvArgs& args, int64_t begin, int64_t end, float* sums) {
+void run_small_batch(const WinogradPlan& plan, const ConvArgs& args, int64_t begin, int64_t end, float* sums) {
   const TileGroup group = tile_group(plan, 0, plan.tiles);
   const float* inputs = static_cast<const float*>(args.workspace);
   for (int64_t block = begin; block < end; ++block) {
@@ -174,7 +174,7 @@ void run_few(const WinogradPlan& plan, const ConvArgs& args, int64_t begin, int6
       const float* weights = args.weights + (block * plan.channels + k) * kTaps * kLanes;
       const float* x = inputs + k * plan.group_tiles * kTileIn;
       for (int row = 0; row < kTileIn; ++row)
-        few_function(row, int(plan.tiles))(smaller(plan.chunk, plan.channels - k), x + row * plan.input_row_step(), weights,
+        small_batch_function(row, int(plan.tiles))(smaller(plan.chunk, plan.channels - k), x + row * plan.input_row_step(), weights,
                                            sums + row * kTileIn * plan.sum_step(), plan.sum_step(), k == 0);
     }
     finish(plan, group, block, 1, sums, args);
@@ -185,14 +185,14 @@ void run(const ConvArgs& args, int64_t begin, int64_t end, void* scratch) {
   const WinogradPlan plan = winograd_plan(args.shape);
   float* sums = static_cast<float*>(scratch);
   if (plan.stored) return run_stored(plan, args, begin, end, sums);
-  if (plan.few) return run_few(plan, args, begin, end, sums);
-  while (begin < end) {  // a group's blocks, in bundles of even size
+  if (plan.small_batch) return run_small_batch(plan, args, begin, end, sums);
+  while (begin < end) {  // a group's blocks, in block groups of even size
     const int64_t group = begin / plan.out_blocks, first = begin % plan.out_blocks;
     const int64_t blocks = smaller(plan.out_blocks - first, end - begin);
-    const int64_t bundles = ceil_div(blocks, plan.bundle);
-    for (int64_t i = 0; i < bundles; ++i) {
-      const int64_t at = i * blocks / bundles;
-      run_bundle(plan, args, group, first + at, int((i + 1) * blocks / bundles - at), first + blocks, sums);
+    const int64_t block_groups = ceil_div(blocks, plan.block_group);
+    for (int64_t i = 0; i < block_groups; ++i) {
+      const int64_t at = i * blocks / block_groups;
+      run_block_group(plan, args, group, first + at, int((i + 1) * blocks / block_groups - at), first + blocks, sums);
     }
     begin += blocks;
   }

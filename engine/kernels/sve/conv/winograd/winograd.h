@@ -28,7 +28,7 @@
 //    in *groups*, transforms their inputs, multiplies and transforms back, all in its own scratch memory.
 //  - many channels: transformed weights would be four times the model's, so they are stored as they are and transformed into
 //    scratch memory, a chunk at a time. A task is one output channel block of one group of tiles; a thread takes blocks by
-//    *bundles*. The inputs are transformed beforehand, by a step of its own, into the call's workspace.
+//    block groups. The inputs are transformed beforehand, by a step of its own, into the call's workspace.
 //
 // With at most four tiles in all, the many weights are used so seldom that storing them costs more than the products: then a
 // row of six frequencies of all tiles and one output block is summed in registers, and each weight transformed as it comes. That
@@ -49,32 +49,32 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 using namespace window;
 using namespace winograd;
 
-inline constexpr int kMostBundle = most_bundle(kMachine);  // output blocks multiplied at once
+inline constexpr int kMostBlockGroup = most_block_group(kMachine);  // output blocks multiplied at once
 
 /// Row r of the transforms is computed in place kFrequencyPlace[r]: the pairs (0, 5), (1, 2) and (3, 4) read the same inputs.
 inline constexpr int kFrequencyPlace[kTileIn] = {0, 2, 3, 4, 5, 1};
 
 /// Floats between frequencies: an odd number of 256-byte lines, so that 36 of them spread over the sets of an L1 cache.
-constexpr int64_t spread(int64_t floats) { return (ceil_div(floats, 64) | 1) * 64; }
+constexpr int64_t padded_stride(int64_t floats) { return (ceil_div(floats, 64) | 1) * 64; }
 
 /// How the work is cut up, and where everything lies.
-struct WinogradPlan : Cut {
+struct WinogradPlan : Tiling {
   int64_t in_height, in_width, out_height, out_width, pad_height, pad_width;
   int64_t in_row_step, in_block_step, in_image_step;     // floats
   int64_t out_row_step, out_block_step, out_image_step;
 
   constexpr int64_t group_begin(int64_t group) const { return group * tiles / groups; }
-  /// The first block of a stored bundle.
-  constexpr int64_t bundles() const { return ceil_div(out_blocks, bundle); }
-  constexpr int64_t bundle_begin(int64_t i) const { return i * out_blocks / bundles(); }
+  /// The first block of a stored block group.
+  constexpr int64_t block_groups() const { return ceil_div(out_blocks, block_group); }
+  constexpr int64_t block_group_begin(int64_t i) const { return i * out_blocks / block_groups(); }
   /// Of a group's transformed inputs, floats between columns of frequencies, rows of them, and, for each tile, input blocks.
-  constexpr int64_t input_step() const { return few ? group_tiles * kLanes : spread(group_tiles * in_blocks * kLanes); }
+  constexpr int64_t input_step() const { return small_batch ? group_tiles * kLanes : padded_stride(group_tiles * in_blocks * kLanes); }
   constexpr int64_t input_row_step() const {
-    return few ? spread(kTileIn * group_tiles * in_blocks * kLanes) : kTileIn * input_step();
+    return small_batch ? padded_stride(kTileIn * group_tiles * in_blocks * kLanes) : kTileIn * input_step();
   }
-  constexpr int64_t input_block_step() const { return few ? kTileIn * kLanes : kLanes; }
+  constexpr int64_t input_block_step() const { return small_batch ? kTileIn * kLanes : kLanes; }
   constexpr int64_t input_floats() const { return kTileIn * input_row_step(); }
-  constexpr int64_t sum_step() const { return spread(group_tiles * bundle * kLanes); }
+  constexpr int64_t sum_step() const { return padded_stride(group_tiles * block_group * kLanes); }
 };
 
 /// Where a tile lies: walks over the tiles of the batch, on any plan that says how an image is cut.
@@ -130,14 +130,14 @@ void transform_weights(int pair, int64_t channels, int vectors, const float* fro
                        int64_t frequency_step);
 
 /// sums (+)= x weights: x is [block][rows][kLanes], weights [channel][vectors][kLanes], sums [rows][vectors][kLanes]. kLanes floats a
-/// channel are prefetched at `ahead` where kMachine.deep_window.
-using ProductFunction = void (*)(int64_t channels, const float* x, const float* weights, float* sums, bool first, const float* ahead);
+/// channel are prefetched at `prefetch_at` where kMachine.deep_window.
+using ProductFunction = void (*)(int64_t channels, const float* x, const float* weights, float* sums, bool first, const float* prefetch_at);
 ProductFunction product_function(int rows, int vectors);
 
 /// The same for a row of six frequencies in place `row`, from weights [channel][3 x 3][kLanes]: x is [block][6][tiles][kLanes],
 /// sums [6][tiles][kLanes] with `sum_step` floats between frequencies. The six rows together prefetch as many weights behind these.
-using FewFunction = void (*)(int64_t channels, const float* x, const float* weights, float* sums, int64_t sum_step, bool first);
-inline constexpr int kMostFew = most_few(kMachine);  // tiles
-FewFunction few_function(int row, int tiles);
+using SmallBatchFunction = void (*)(int64_t channels, const float* x, const float* weights, float* sums, int64_t sum_step, bool first);
+inline constexpr int kMostSmallBatch = most_small_batch(kMachine);  // tiles
+SmallBatchFunction small_batch_function(int row, int tiles);
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

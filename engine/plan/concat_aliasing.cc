@@ -29,11 +29,11 @@ std::optional<Buffer> PlanBuilder::joined_already(const Node& node) const {
   return first->second;
 }
 
-void PlanBuilder::place_joined(const Graph& graph) {
+void PlanBuilder::concat_aliasing(const Graph& graph) {
   const auto& nodes = graph.nodes();
   for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
     const Node& node = **it;
-    if (!node.op().joins || !node.op().joins(node)) continue;
+    if (!node.op().aliases_concat || !node.op().aliases_concat(node)) continue;
     const Value* out = node.output();
     if (!buffers_.count(out)) {
       if (const std::optional<Buffer> there = joined_already(node)) {

@@ -9,7 +9,7 @@
 namespace svengine {
 
 /// Names and values as text; numbers keep their bits. Names are not empty; values may be any bytes.
-class CheckpointFacts {
+class CheckpointMetadata {
  public:
   void set(const std::string& name, std::string_view text) { values_[name] = text; }
   void set(const std::string& name, const char* text) { values_[name] = text; }
@@ -26,7 +26,7 @@ class CheckpointFacts {
   Result<double> number(const std::string& name) const;
 
   const std::map<std::string, std::string>& values() const { return values_; }
-  friend bool operator==(const CheckpointFacts&, const CheckpointFacts&) = default;
+  friend bool operator==(const CheckpointMetadata&, const CheckpointMetadata&) = default;
 
  private:
   template <class T>

@@ -11,7 +11,7 @@
 namespace svengine {
 
 /// Used by one thread at a time, except copy().
-class Replicas {
+class NumaCopies {
  public:
   /// The copy of `bytes` at `original`, shared by all plans of the group; its content is there after the next copy(). Null when memory
   /// is out. `owner` keeps the original alive, and whoever holds the copy must hold the owner as well: once nobody has the copy,

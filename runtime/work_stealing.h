@@ -25,17 +25,17 @@ struct TaskRange {
 
 /// Of one team. A thread deals itself the tasks of a step before the barrier of the step before or, those of the first, before it
 /// takes any; at the end of a run every share must be used up or dropped.
-class TaskShares {
+class WorkQueues {
  public:
-  explicit TaskShares(const Topology& topology);
+  explicit WorkQueues(const Topology& topology);
 
   /// Gives `thread` its share of step `step`, which has `tasks` of them.
-  void deal(int thread, size_t step, int64_t tasks);
+  void push(int thread, size_t step, int64_t tasks);
   /// What `thread` is to run next of step `step`: of its own share, then of others'; empty when nothing is left. Ranges have at
   /// least `grain` tasks where the share had.
-  TaskRange take(int thread, size_t step, int64_t tasks, int64_t grain);
+  TaskRange pop_or_steal(int thread, size_t step, int64_t tasks, int64_t grain);
   /// Forgets what `thread` was dealt.
-  void drop(int thread);
+  void clear(int thread);
 
  private:
   /// Groups up to this size help each other: in one of A64FX's, 12 equally fast cores, looking around costs more than it gives.

@@ -5,7 +5,7 @@
 
 namespace svengine {
 
-Status settle_shapes(Graph& graph, const PassContext&) {
+Status fold_shape_inputs(Graph& graph, const PassContext&) {
   for (const auto& node : graph.nodes()) {
     if (node->op().shape_only_input < 0) continue;
     const auto slot = static_cast<size_t>(node->op().shape_only_input);

@@ -61,7 +61,7 @@ void merge_small_constants(Graph& graph) {
 
 }  // namespace
 
-Status merge_common_nodes(Graph& graph, const PassContext&) {
+Status common_subexpressions(Graph& graph, const PassContext&) {
   merge_small_constants(graph);
   std::map<std::string, Node*> seen;
   for (Node* node : graph.snapshot()) {

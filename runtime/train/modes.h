@@ -25,7 +25,7 @@ struct RunningStatistic {
 /// norms have before training) as one. Refuses networks that use updated statistics otherwise.
 Status to_inference_form(Graph& graph);
 
-/// From the inference form. A BatchNormalization whose running mean is `frozen` stays as it is. What Dropout draws is a function
+/// From the inference mode. A BatchNormalization whose running mean is `frozen` stays as it is. What Dropout draws is a function
 /// of the seed, of its place in the graph, and of `step`: an int64 of rank 0.
 Result<std::vector<RunningStatistic>> to_training_form(Graph& graph, Value* step, uint64_t seed,
                                                        const std::function<bool(const std::string&)>& frozen);

@@ -13,17 +13,17 @@
 #include <vector>
 
 #include "runtime/executor.h"
-#include "runtime/replicas.h"
+#include "runtime/numa_copies.h"
 
 namespace svengine {
 
-struct Shards {
+struct BatchParallel {
   struct Group {
     Group(Topology topology, int first, bool flush_denormals, int beside)
         : team(std::move(topology), flush_denormals, beside), first_thread(first) {}
     Team team;
     int first_thread;   // in the whole team
-    Replicas replicas;  // unused by the first group, which has the originals
+    NumaCopies numa_copies;  // unused by the first group, which has the originals
   };
   std::list<Group> groups;         // those with threads
   std::vector<bool> split_inputs;  // the leading dimension is the batch; other inputs go to every group whole
@@ -35,7 +35,7 @@ struct Shards {
 
 /// Cuts the team's topology. The batch is the symbolic leading dimension of an input; inputs without it are shared. Fails when
 /// there is none, or when it does not lead every output and only lead: the rows would not be independent then.
-Result<Shards> make_shards(const Graph& graph, const Team& team);
+Result<BatchParallel> make_batch_parallel(const Graph& graph, const Team& team);
 
 /// Rows [begin, end) of a batch that fall on a group: counts differ by at most one, and the first group has no fewer than any.
 struct RowRange {

@@ -1,4 +1,4 @@
-#include "importers/onnx/survey.h"
+#include "importers/onnx/support_check.h"
 
 #include <fmt/ranges.h>
 

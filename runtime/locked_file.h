@@ -10,14 +10,14 @@ namespace svengine {
 
 /// Written as <path>.part, whose existence tells others that somebody is at it; finish() gives it its name. Removed at the end of
 /// its life otherwise. What a process leaves that was killed counts for nothing 10 minutes after the last write.
-class ClaimedFile {
+class LockedFile {
  public:
   /// Nothing: somebody else is writing it.
-  static Result<std::optional<ClaimedFile>> create(const std::string& path);
-  ClaimedFile(ClaimedFile&& other) noexcept
+  static Result<std::optional<LockedFile>> create(const std::string& path);
+  LockedFile(LockedFile&& other) noexcept
       : file_(std::exchange(other.file_, -1)), path_(std::move(other.path_)), part_(std::move(other.part_)) {}
-  ClaimedFile& operator=(ClaimedFile&&) = delete;
-  ~ClaimedFile();
+  LockedFile& operator=(LockedFile&&) = delete;
+  ~LockedFile();
 
   /// To write to. Errors are the caller's to see.
   int descriptor() const { return file_; }
@@ -27,7 +27,7 @@ class ClaimedFile {
   Result<bool> finish();
 
  private:
-  ClaimedFile(int file, std::string path, std::string part) : file_(file), path_(std::move(path)), part_(std::move(part)) {}
+  LockedFile(int file, std::string path, std::string part) : file_(file), path_(std::move(path)), part_(std::move(part)) {}
   bool still_mine() const;
 
   int file_;

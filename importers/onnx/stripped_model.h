@@ -1,12 +1,12 @@
 // A model's bytes without its weights, for protobuf to parse.
 //
 // Protobuf would copy every tensor into objects of its own. So a scanner walks the file's wire format first and writes a
-// skeleton: the same ModelProto, in which every TensorProto is nothing but its name and, in raw_data, the place of the
+// stripped_model: the same ModelProto, in which every TensorProto is nothing but its name and, in raw_data, the place of the
 // original in the file:
 //
 //   file:      graph{ node.. initializer{ name dims raw_data[98 MB] } .. }
 //                                ^ offset, length
-//   skeleton:  graph{ node.. initializer{ name raw_data[offset, length] } .. }
+//   stripped_model:  graph{ node.. initializer{ name raw_data[offset, length] } .. }
 //
 // What the importer does not take is left out as well, which bounds what hostile bytes can make of memory and stack: unknown
 // fields; the contents of subgraphs, sparse tensors, tensor lists and types in attributes, of training_info and of functions
@@ -22,10 +22,10 @@ namespace svengine::onnx {
 
 inline constexpr size_t kMaxCost = size_t{1} << 30;
 
-/// The skeleton of a serialised ModelProto. Linear in the bytes of the structure: weights are stepped over.
-Result<std::string> make_skeleton(Bytes model);
+/// The stripped model of a serialised ModelProto. Linear in the bytes of the structure: weights are stepped over.
+Result<std::string> make_stripped_model(Bytes model);
 
-/// Where a TensorProto of the skeleton lies in the file, from its raw_data.
+/// Where a TensorProto of the stripped model lies in the file, from its raw_data.
 struct TensorPlace {
   size_t offset = 0;
   size_t size = 0;

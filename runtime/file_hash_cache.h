@@ -22,19 +22,19 @@
 
 namespace svengine {
 
-class SeenFiles {
+class FileHashCache {
  public:
   /// The table is the file `path`; it need not exist.
-  explicit SeenFiles(std::string path);
+  explicit FileHashCache(std::string path);
 
   /// The content of the file of this identity, when it was remembered on this machine since it was started.
   std::optional<Hash128> content_of(const FileIdentity& identity) const;
 
   /// The steps of learning it. Before reading: whether the mapped file is one whose identity may be trusted.
-  static bool settle(const MappedFileFacts& file);
+  static bool settle(const MappedFileInfo& file);
   /// After reading, of a file that is settled: remembers, unless it has changed meanwhile. Losing the table costs a reading, so
   /// there are no errors.
-  void remember(const MappedFileFacts& file, const Hash128& content) const;
+  void remember(const MappedFileInfo& file, const Hash128& content) const;
 
  private:
   std::string path_;

@@ -1,4 +1,4 @@
-#include "runtime/shards.h"
+#include "runtime/batch_parallel.h"
 
 #include <algorithm>
 
@@ -23,25 +23,25 @@ Result<std::string> batch_symbol(const Graph& graph) {
 
 }  // namespace
 
-Shards::Group& Shards::group_of(int thread) {
+BatchParallel::Group& BatchParallel::group_of(int thread) {
   auto it = groups.begin();
   while (thread >= it->first_thread + it->team.threads()) ++it;
   return *it;
 }
 
-int64_t Shards::batch_of(const std::vector<Tensor>& inputs) const {
+int64_t BatchParallel::batch_of(const std::vector<Tensor>& inputs) const {
   const auto cut = std::find(split_inputs.begin(), split_inputs.end(), true) - split_inputs.begin();
   return inputs[static_cast<size_t>(cut)].dims()[0];
 }
 
-Result<Shards> make_shards(const Graph& graph, const Team& team) {
+Result<BatchParallel> make_batch_parallel(const Graph& graph, const Team& team) {
   SV_ASSIGN(const std::string symbol, batch_symbol(graph));
-  Shards shards;
+  BatchParallel batch_parallel;
   for (const Value* v : graph.inputs()) {
     if (has_inside(v->type, symbol))
       return error("shard mode cuts the batch '{}', but it is an inner dimension of input '{}', {}", symbol, v->name(),
                    to_string(v->type));
-    shards.split_inputs.push_back(leads_with(v->type, symbol));
+    batch_parallel.split_inputs.push_back(leads_with(v->type, symbol));
   }
   for (const Value* v : graph.outputs())
     if (!leads_with(v->type, symbol) || has_inside(v->type, symbol))
@@ -53,11 +53,11 @@ Result<Shards> make_shards(const Graph& graph, const Team& team) {
       Topology own;
       own.groups = {group};
       own.imagined = team.topology().imagined;
-      shards.groups.emplace_back(std::move(own), first, team.flush_denormals(), team.threads() - group.threads);
+      batch_parallel.groups.emplace_back(std::move(own), first, team.flush_denormals(), team.threads() - group.threads);
     }
     first += group.threads;
   }
-  return shards;
+  return batch_parallel;
 }
 
 RowRange rows_of(int64_t batch, size_t group, size_t groups) {

@@ -1,4 +1,4 @@
-#include "runtime/task_shares.h"
+#include "runtime/work_stealing.h"
 
 #include <algorithm>
 #include <utility>
@@ -25,7 +25,7 @@ TaskRange take_from(std::atomic<uint64_t>& left, const Cut& cut) {
 
 }  // namespace
 
-TaskShares::TaskShares(const Topology& topology) : shares_(new Share[static_cast<size_t>(topology.threads())]) {
+WorkQueues::WorkQueues(const Topology& topology) : shares_(new Share[static_cast<size_t>(topology.threads())]) {
   int first = 0;
   for (const CoreGroup& g : topology.groups) {
     groups_.insert(groups_.end(), static_cast<size_t>(g.threads), Group{first, g.threads});
@@ -33,12 +33,12 @@ TaskShares::TaskShares(const Topology& topology) : shares_(new Share[static_cast
   }
 }
 
-bool TaskShares::helps(int thread, int64_t tasks) const {
+bool WorkQueues::helps(int thread, int64_t tasks) const {
   const int threads = groups_[static_cast<size_t>(thread)].threads;
   return threads > 1 && threads <= kMostHelpers && tasks <= kMostTasks;
 }
 
-void TaskShares::deal(int thread, size_t step, int64_t tasks) {
+void WorkQueues::push(int thread, size_t step, int64_t tasks) {
   const auto threads = static_cast<int64_t>(groups_.size());
   const TaskRange share{tasks * thread / threads, tasks * (thread + 1) / threads};
   Share& own = shares_[static_cast<size_t>(thread)];
@@ -48,7 +48,7 @@ void TaskShares::deal(int thread, size_t step, int64_t tasks) {
     own.whole[step % 2] = share;
 }
 
-TaskRange TaskShares::take(int thread, size_t step, int64_t tasks, int64_t grain) {
+TaskRange WorkQueues::pop_or_steal(int thread, size_t step, int64_t tasks, int64_t grain) {
   Share& own = shares_[static_cast<size_t>(thread)];
   if (!helps(thread, tasks)) return std::exchange(own.whole[step % 2], {});
   const int64_t least = std::max(tasks / static_cast<int64_t>(groups_.size()) / kParts, grain);
@@ -78,7 +78,7 @@ TaskRange TaskShares::take(int thread, size_t step, int64_t tasks, int64_t grain
   return taken;
 }
 
-void TaskShares::drop(int thread) {
+void WorkQueues::clear(int thread) {
   Share& own = shares_[static_cast<size_t>(thread)];
   for (int i = 0; i < 2; ++i) own.left[i].store(0, std::memory_order_relaxed), own.whole[i] = {};
 }

@@ -4,10 +4,10 @@
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
-/// `count` things spread evenly over `parts` <= count parts: the first count % parts get one more than the others.
-class Spread {
+/// `count` things divided evenly over `parts` <= count parts: the first count % parts get one more than the others.
+class EvenPartition {
  public:
-  constexpr Spread(int64_t count, int64_t parts) : least_(count / parts), longer_(count % parts) {}
+  constexpr EvenPartition(int64_t count, int64_t parts) : least_(count / parts), longer_(count % parts) {}
   constexpr int64_t begin(int64_t part) const { return part * least_ + (part < longer_ ? part : longer_); }
   constexpr int64_t size(int64_t part) const { return least_ + (part < longer_ ? 1 : 0); }
   constexpr int64_t part_holding(int64_t position) const {

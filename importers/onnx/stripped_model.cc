@@ -1,4 +1,4 @@
-#include "importers/onnx/skeleton.h"
+#include "importers/onnx/stripped_model.h"
 
 #include <cstring>
 #include <initializer_list>
@@ -173,7 +173,7 @@ Result<std::string> Scanner::model() {
 
 }  // namespace
 
-Result<std::string> make_skeleton(Bytes model) { return Scanner(model).model(); }
+Result<std::string> make_stripped_model(Bytes model) { return Scanner(model).model(); }
 
 Result<TensorPlace> place_from(const std::string& raw_data) {
   uint64_t numbers[2];

@@ -1,4 +1,4 @@
-#include "runtime/shards.h"
+#include "runtime/batch_parallel.h"
 
 #include <catch2/catch.hpp>
 
@@ -79,13 +79,13 @@ TEST_CASE("every group gets its rows, and counts differ by one at most") {
   }
 }
 
-TEST_CASE("a sharded run is bit by bit its groups' rows run alone") {
+TEST_CASE("a batch_parallel run is bit by bit its groups' rows run alone") {
   for (int64_t batch : {1, 2, 3, 7}) {
     const std::vector<Tensor> inputs{random_tensor({batch, 3, 8, 8}, 5), random_tensor({1, 20, 1, 1}, 6),
                                      random_tensor({batch, 20}, 7)};
-    const auto sharded = session_on("3x2", true), alone = session_on("1x1", false);
+    const auto batch_parallel = session_on("3x2", true), alone = session_on("1x1", false);
     for (int again = 0; again < 2; ++again) {
-      const std::vector<Tensor> all = run(*sharded, inputs);
+      const std::vector<Tensor> all = run(*batch_parallel, inputs);
       REQUIRE(all.size() == 2);
       for (size_t g = 0; g < 3; ++g) {
         const RowRange range = rows_of(batch, g, 3);

@@ -1,4 +1,4 @@
-#include "runtime/task_shares.h"
+#include "runtime/work_stealing.h"
 
 #include <omp.h>
 
@@ -13,10 +13,10 @@ namespace {
 /// One thread deals for all, then `thread` alone takes everything there is.
 std::vector<TaskRange> taken_by(int thread, const std::string& topology, int64_t tasks, int64_t grain) {
   const Topology t = parse_topology(topology).value();
-  TaskShares shares(t);
-  for (int i = 0; i < t.threads(); ++i) shares.deal(i, 0, tasks);
+  WorkQueues shares(t);
+  for (int i = 0; i < t.threads(); ++i) shares.push(i, 0, tasks);
   std::vector<TaskRange> out;
-  for (TaskRange r = shares.take(thread, 0, tasks, grain); !r.empty(); r = shares.take(thread, 0, tasks, grain)) out.push_back(r);
+  for (TaskRange r = shares.pop_or_steal(thread, 0, tasks, grain); !r.empty(); r = shares.pop_or_steal(thread, 0, tasks, grain)) out.push_back(r);
   return out;
 }
 
@@ -29,7 +29,7 @@ int64_t total(const std::vector<TaskRange>& ranges) {
 /// Steps of changing sizes by a real team; how often a task did not run exactly once.
 int wrong_counts(const std::string& topology, int steps) {
   const Topology t = parse_topology(topology).value();
-  TaskShares shares(t);
+  WorkQueues shares(t);
   Barrier barrier(t, true);
   const auto tasks_of = [](int step) { return int64_t{step * 37 % 101}; };
   std::vector<std::vector<std::atomic<int>>> runs(static_cast<size_t>(steps));
@@ -37,11 +37,11 @@ int wrong_counts(const std::string& topology, int steps) {
 #pragma omp parallel num_threads(t.threads())
   {
     const int me = omp_get_thread_num();
-    shares.deal(me, 0, tasks_of(0));
+    shares.push(me, 0, tasks_of(0));
     for (int s = 0; s < steps; ++s) {
       const auto step = static_cast<size_t>(s);
-      if (s + 1 < steps) shares.deal(me, step + 1, tasks_of(s + 1));
-      const auto next = [&] { return shares.take(me, step, tasks_of(s), 1 + s % 3); };
+      if (s + 1 < steps) shares.push(me, step + 1, tasks_of(s + 1));
+      const auto next = [&] { return shares.pop_or_steal(me, step, tasks_of(s), 1 + s % 3); };
       for (TaskRange r = next(); !r.empty(); r = next())
         for (int64_t i = r.begin; i < r.end; ++i) ++runs[step][static_cast<size_t>(i)];
       barrier.wait(me);
@@ -96,10 +96,10 @@ TEST_CASE("more tasks than halves of a word count are taken as a whole") {
 }
 
 TEST_CASE("what was dropped is not taken in the next run") {
-  TaskShares shares(parse_topology("1x2").value());
-  shares.deal(0, 0, 100);
-  shares.deal(0, 1, 100);
-  shares.drop(0);
-  CHECK(shares.take(1, 0, 100, 1).empty());
-  CHECK(shares.take(0, 1, 100, 1).empty());
+  WorkQueues shares(parse_topology("1x2").value());
+  shares.push(0, 0, 100);
+  shares.push(0, 1, 100);
+  shares.clear(0);
+  CHECK(shares.pop_or_steal(1, 0, 100, 1).empty());
+  CHECK(shares.pop_or_steal(0, 1, 100, 1).empty());
 }

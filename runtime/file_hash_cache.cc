@@ -1,4 +1,4 @@
-#include "runtime/seen_files.h"
+#include "runtime/file_hash_cache.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -72,9 +72,9 @@ bool still_is(const FileIdentity& identity, int file) {
 
 }  // namespace
 
-SeenFiles::SeenFiles(std::string path) : path_(std::move(path)), machine_(this_machine()) {}
+FileHashCache::FileHashCache(std::string path) : path_(std::move(path)), machine_(this_machine()) {}
 
-std::optional<Hash128> SeenFiles::content_of(const FileIdentity& identity) const {
+std::optional<Hash128> FileHashCache::content_of(const FileIdentity& identity) const {
   const File table(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (machine_ == Hash128{} || table.fd < 0) return std::nullopt;
   Record r;
@@ -83,7 +83,7 @@ std::optional<Hash128> SeenFiles::content_of(const FileIdentity& identity) const
   return r.content;
 }
 
-bool SeenFiles::settle(const MappedFileFacts& mapped) {
+bool FileHashCache::settle(const MappedFileInfo& mapped) {
   const File file(::open(mapped.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.fd < 0 || !still_is(mapped.identity, file.fd)) return false;  // the name is another file's by now
   timespec now{};
@@ -93,7 +93,7 @@ bool SeenFiles::settle(const MappedFileFacts& mapped) {
   return stamps_every_change(file.fd) && fsync(file.fd) == 0 && still_is(mapped.identity, file.fd);
 }
 
-void SeenFiles::remember(const MappedFileFacts& mapped, const Hash128& content) const {
+void FileHashCache::remember(const MappedFileInfo& mapped, const Hash128& content) const {
   const File file(::open(mapped.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   rlimit most{};
   getrlimit(RLIMIT_FSIZE, &most);

@@ -1,4 +1,4 @@
-#include "runtime/train/forms.h"
+#include "runtime/train/modes.h"
 
 #include <map>
 
@@ -17,7 +17,7 @@ bool is(const Node& node, std::string_view name) { return node.op().name == name
 Status keep_outputs(Graph& graph, Node* node, size_t outputs) {
   for (size_t i = outputs; i < node->outputs().size(); ++i)
     if (const Value* v = node->output(i); v && (!v->users().empty() || graph.is_output(v)))
-      return error("{}: output {} is used, which a network in training form must not do", describe(*node), i);
+      return error("{}: output {} is used, which a network in training mode must not do", describe(*node), i);
   Node* fresh = graph.add_node(node->op(), node->name(), node->inputs(), outputs, node->attributes, node);
   for (size_t i = 0; i < outputs; ++i) {
     fresh->output(i)->type = node->output(i)->type;
