@@ -20,6 +20,7 @@ function(svengine_layer name)
   target_link_libraries(svengine_${name} PUBLIC svengine_flags ${arg_DEPENDS})
   if(NOT name STREQUAL kernels)  # reference kernels are emulated in tests, where every instruction counts
     target_compile_options(svengine_${name} PRIVATE ${SVENGINE_CALM_FLAGS})
+    svengine_unity(svengine_${name} ${sources})
   endif()
   if(SVENGINE_TESTS)
     foreach(test IN LISTS tests)

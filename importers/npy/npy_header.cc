@@ -10,7 +10,7 @@ namespace svengine {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr size_t kMostHeader = 65536;  // NumPy's own limit for headers it evaluates is 10000
+constexpr size_t kMostNpyHeader = 65536;  // NumPy's own limit for headers it evaluates is 10000
 
 /// A cursor over the dict's text. Every method skips white space first.
 class Scanner {
@@ -132,7 +132,7 @@ Result<NpyHeader> parse_npy_header(std::span<const std::byte> bytes) {
   size_t length = byte(at) | byte(at + 1) << 8;
   if (version > 1) length |= byte(at + 2) << 16 | byte(at + 3) << 24;
   at += version == 1 ? 2 : 4;
-  if (length > kMostHeader) return error("has a header of {} bytes; at most {} are read", length, kMostHeader);
+  if (length > kMostNpyHeader) return error("has a header of {} bytes; at most {} are read", length, kMostNpyHeader);
   if (length > bytes.size() - at) return error("is cut off in its header");
   NpyHeader header;
   SV_TRY(read_dict(text.substr(at, length), header));

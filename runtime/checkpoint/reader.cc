@@ -15,7 +15,7 @@ namespace svengine {
 namespace {
 
 constexpr uint64_t kMostManifest = uint64_t{1} << 28;
-constexpr size_t kPiece = size_t{1} << 20;
+constexpr size_t kReadPiece = size_t{1} << 20;
 constexpr int kMostAttempts = 5;  // that find no newer generation than the one before
 
 /// What is wrong with a generation: it may be passed over for an older one, may have been removed meanwhile, or must be refused.
@@ -80,7 +80,7 @@ Result<Tensor> read_tensor(InputFile& file, const ManifestTensor& expected) {
   Hash64 hash;
   std::span<std::byte> rest{tensor.raw(), tensor.byte_size()};
   while (!rest.empty()) {
-    const auto piece = rest.first(std::min(kPiece, rest.size()));
+    const auto piece = rest.first(std::min(kReadPiece, rest.size()));
     SV_TRY(file.read(piece));
     hash.update(piece);
     rest = rest.subspan(piece.size());

@@ -14,7 +14,7 @@ namespace svengine {
 namespace {
 
 /// Hashed and written in pieces that stay in a cache in between.
-constexpr size_t kPiece = size_t{1} << 20;
+constexpr size_t kWritePiece = size_t{1} << 20;
 
 Status check(const Checkpoint& checkpoint) {
   std::set<std::string_view> names;
@@ -36,7 +36,7 @@ Result<Manifest> write_data(FileSystem& system, const std::string& path, const C
     Hash64 hash;
     std::span<const std::byte> rest{t.tensor.raw(), t.tensor.byte_size()};
     while (!rest.empty()) {
-      const auto piece = rest.first(std::min(kPiece, rest.size()));
+      const auto piece = rest.first(std::min(kWritePiece, rest.size()));
       hash.update(piece);
       SV_TRY(file.write(piece));
       rest = rest.subspan(piece.size());

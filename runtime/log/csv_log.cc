@@ -14,14 +14,14 @@ namespace {
 
 constexpr off_t kMostBytes = off_t{1} << 30;
 
-std::string quoted(std::string_view text) {
+std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string out = "\"";
   for (char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
   return out + '"';
 }
 
-Status write_all(int file, const std::string& path, std::string_view text) {
+Status write_text(int file, const std::string& path, std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = ::write(file, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
@@ -70,7 +70,7 @@ Result<size_t> kept_part(std::string_view text, std::string_view header, int64_t
 Result<std::unique_ptr<CsvLog>> CsvLog::open(const std::string& path, const std::vector<std::string>& columns,
                                              int64_t last_step) {
   std::string header = "step";
-  for (const std::string& column : columns) header += "," + quoted(column);
+  for (const std::string& column : columns) header += "," + csv_field(column);
   header += "\n";
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
   if (file < 0) return error("cannot open '{}': {}", path, std::strerror(errno));
@@ -78,7 +78,7 @@ Result<std::unique_ptr<CsvLog>> CsvLog::open(const std::string& path, const std:
   SV_ASSIGN(const std::string text, read_all(file, path));
   // A run that was killed in its very first write leaves a part of the header.
   if (header.starts_with(text)) {
-    SV_TRY(write_all(file, path, std::string_view(header).substr(text.size())));
+    SV_TRY(write_text(file, path, std::string_view(header).substr(text.size())));
     return log;
   }
   Result<size_t> kept = kept_part(text, header, last_step);
@@ -94,7 +94,7 @@ Status CsvLog::row(int64_t step, std::span<const std::optional<double>> values) 
   if (values.size() != columns_) return error("{} values for the {} columns of '{}'", values.size(), columns_, path_);
   std::string line = fmt::format("{}", step);
   for (const std::optional<double>& value : values) line += value ? fmt::format(",{}", *value) : std::string(",");
-  return write_all(file_, path_, line + "\n");
+  return write_text(file_, path_, line + "\n");
 }
 
 }  // namespace svengine

@@ -67,9 +67,9 @@ uint32_t masked_crc(std::string_view bytes) {
   return (crc >> 15 | crc << 17) + kMask;
 }
 
-double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+double wall_clock() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-Status write_all(int file, const std::string& path, std::string_view bytes) {
+Status write_record(int file, const std::string& path, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(file, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
@@ -93,7 +93,7 @@ Result<std::unique_ptr<EventWriter>> EventWriter::open(const std::string& direct
   std::array<char, 256> host{};
   if (gethostname(host.data(), host.size() - 1) != 0) std::strcpy(host.data(), "host");
   const std::string name =
-      fmt::format("{}/events.out.tfevents.{:010}.{}.{}", directory, static_cast<int64_t>(now()), host.data(), getpid());
+      fmt::format("{}/events.out.tfevents.{:010}.{}.{}", directory, static_cast<int64_t>(wall_clock()), host.data(), getpid());
   int file = -1;
   std::string path;
   for (int attempt = 0; attempt < 1000 && file < 0; ++attempt) {  // several in one second have a number each
@@ -113,14 +113,14 @@ Result<std::unique_ptr<EventWriter>> EventWriter::open(const std::string& direct
 EventWriter::~EventWriter() { ::close(file_); }
 
 Status EventWriter::write_event(const std::string& fields) {
-  const std::string event = Message().real(1, now()).bytes() + fields;
+  const std::string event = Message().real(1, wall_clock()).bytes() + fields;
   Message length, record;
   length.raw(static_cast<uint64_t>(event.size()));
   record.raw(static_cast<uint64_t>(event.size()));
   record.raw(masked_crc(length.bytes()));
   Message end;
   end.raw(masked_crc(event));
-  return write_all(file_, path_, record.bytes() + event + end.bytes());
+  return write_record(file_, path_, record.bytes() + event + end.bytes());
 }
 
 Status EventWriter::scalar(std::string_view tag, int64_t step, double value) {

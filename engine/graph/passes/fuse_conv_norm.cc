@@ -12,7 +12,7 @@
 namespace svengine {
 namespace {
 
-constexpr size_t kResidual = 3, kWeightScale = 4;  // FusedConv's inputs
+constexpr size_t kConvResidual = 3, kWeightScale = 4;  // FusedConv's inputs
 
 bool all_constant(const Node& node, size_t first, size_t last) {
   for (size_t i = first; i <= last; ++i)
@@ -24,7 +24,7 @@ bool all_constant(const Node& node, size_t first, size_t last) {
 Node* bare_conv(const Graph& graph, const Value* value) {
   Node* conv = value->producer();
   if (!is_op(conv, "Conv") && !is_op(conv, "FusedConv")) return nullptr;
-  const bool bare = !conv->input(kResidual) && conv->attributes.get_string("activation").empty();
+  const bool bare = !conv->input(kConvResidual) && conv->attributes.get_string("activation").empty();
   return bare && only_used_once(graph, value) && all_constant(*conv, 1, 2) ? conv : nullptr;
 }
 

@@ -16,7 +16,7 @@
 namespace svengine {
 namespace {
 
-constexpr size_t kResidual = 5;  // BatchNormRelu's input
+constexpr size_t kNormResidual = 5;  // BatchNormRelu's input
 
 using Order = std::unordered_map<const Node*, int>;
 
@@ -45,8 +45,8 @@ void fuse(Graph& graph, Node& relu, const OpDef& fused, const Order& order) {
   if (!norm) return;
   if (norm->output() != relu.input(0)) {
     graph.move_before(norm, add);  // the residual may be made after the norm
-    graph.resize_inputs(norm, kResidual + 1);
-    graph.set_input(norm, kResidual, other_input(*add, norm->output()));
+    graph.resize_inputs(norm, kNormResidual + 1);
+    graph.set_input(norm, kNormResidual, other_input(*add, norm->output()));
     absorb(graph, *norm, *add);
   }
   graph.set_op(norm, fused);

@@ -17,13 +17,13 @@
 namespace svengine {
 namespace {
 
-constexpr int64_t kSmall = 512;                            // values that many times smaller than the peak do not count
+constexpr int64_t kNegligible = 512;                            // values that many times smaller than the peak do not count
 constexpr size_t kLengths[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};  // places in a row that are tried
 
 /// A graph's forward part, up to the node where most is live, and where it can be cut.
 class Forward {
  public:
-  explicit Forward(const LiveMemory& memory) : memory_(memory), end_(memory.peak_at()), small_(memory.peak() / kSmall) {
+  explicit Forward(const LiveMemory& memory) : memory_(memory), end_(memory.peak_at()), small_(memory.peak() / kNegligible) {
     std::vector<int> change(static_cast<size_t>(end_) + 2, 0);
     std::vector<int64_t> numbers(change.size(), 0);
     for (const LiveMemory::Storage& s : memory.storages()) {

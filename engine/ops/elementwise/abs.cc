@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status abs_gradient(GradientContext& c) {
   c.set(0, c.op("Mul", {c.dy(), c.op("Sign", {c.input(0)})}));
   return {};
 }
@@ -16,7 +16,7 @@ OpDef define_abs() {
   OpDef op = plain_unary<kernels::UnaryOp::kAbs, kNumericTypes>("Abs", true);
   op.since = 6;
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -5, 5)}});
-  op.gradient = gradient;
+  op.gradient = abs_gradient;
   return op;
 }
 

@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status acosh_gradient(GradientContext& c) {
   Value *x = c.input(0), *one = c.scalar(1, x);
   c.set(0, c.op("Div", {c.dy(), c.op("Sqrt", {c.op("Sub", {c.op("Mul", {x, x}), one})})}));
   return {};
@@ -17,7 +17,7 @@ OpDef define_acosh() {
   OpDef op = plain_unary<kernels::UnaryOp::kAcosh>("Acosh", false);
   op.since = 9;
   op.samples = {{.inputs = {f32({2, 3, 5, 7}, 1, 20)}}, {.inputs = {f32({1003}, 1, 20)}}};
-  op.gradient = gradient;
+  op.gradient = acosh_gradient;
   return op;
 }
 

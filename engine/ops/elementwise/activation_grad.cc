@@ -34,7 +34,7 @@ std::optional<GradientOf> function_of(const Attributes& attributes) {
   return std::nullopt;
 }
 
-Status infer(InferContext& c) {
+Status infer_activation_grad(InferContext& c) {
   if (!function_of(c.attributes()))
     return error("function is '{}', which is none with a gradient kernel", c.attributes().get_string("function"));
   SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
@@ -45,7 +45,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_activation_grad(LowerContext& c) {
   kernels::ActivationGradArgs args;
   args.of = *function_of(c.attributes());
   args.n = stored_count(c.out_type());
@@ -63,7 +63,7 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 OpDef define_activation_grad() {
-  OpDef op = binary_op("ActivationGrad", infer, lower, true);
+  OpDef op = binary_op("ActivationGrad", infer_activation_grad, lower_activation_grad, true);
   op.domain = kInternalDomain;
   op.canonicalize = nullptr;
   op.attributes = {{"function", AttributeKind::kString, true},

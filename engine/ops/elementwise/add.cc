@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status add_gradient(GradientContext& c) {
   for (size_t i = 0; i < 2; ++i)
     if (c.wants(i)) c.set(i, c.sum_to(c.dy(), c.input(i)));
   return {};
@@ -16,7 +16,7 @@ Status gradient(GradientContext& c) {
 OpDef define_add() {
   OpDef op = arithmetic<kernels::BinaryOp::kAdd, kNumericTypes>("Add", true);
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -9, 9), any(DType::i64, {9}, -9, 9)}});
-  op.gradient = gradient;
+  op.gradient = add_gradient;
   return op;
 }
 

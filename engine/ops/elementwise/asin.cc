@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status asin_gradient(GradientContext& c) {
   Value *x = c.input(0), *one = c.scalar(1, x);
   c.set(0, c.op("Div", {c.dy(), c.op("Sqrt", {c.op("Sub", {one, c.op("Mul", {x, x})})})}));
   return {};
@@ -17,7 +17,7 @@ OpDef define_asin() {
   OpDef op = plain_unary<kernels::UnaryOp::kAsin>("Asin", false);
   op.since = 7;
   op.samples = {{.inputs = {f32({2, 3, 5, 7}, -1, 1)}}, {.inputs = {f32({1003}, -1, 1)}}};
-  op.gradient = gradient;
+  op.gradient = asin_gradient;
   return op;
 }
 

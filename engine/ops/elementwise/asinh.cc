@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status asinh_gradient(GradientContext& c) {
   Value *x = c.input(0), *one = c.scalar(1, x);
   c.set(0, c.op("Div", {c.dy(), c.op("Sqrt", {c.op("Add", {c.op("Mul", {x, x}), one})})}));
   return {};
@@ -16,7 +16,7 @@ Status gradient(GradientContext& c) {
 OpDef define_asinh() {
   OpDef op = plain_unary<kernels::UnaryOp::kAsinh>("Asinh", true);
   op.since = 9;
-  op.gradient = gradient;
+  op.gradient = asinh_gradient;
   return op;
 }
 

@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status atan_gradient(GradientContext& c) {
   Value *x = c.input(0), *one = c.scalar(1, x);
   c.set(0, c.op("Div", {c.dy(), c.op("Add", {one, c.op("Mul", {x, x})})}));
   return {};
@@ -16,7 +16,7 @@ Status gradient(GradientContext& c) {
 OpDef define_atan() {
   OpDef op = plain_unary<kernels::UnaryOp::kAtan>("Atan", true);
   op.since = 7;
-  op.gradient = gradient;
+  op.gradient = atan_gradient;
   return op;
 }
 

@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status atanh_gradient(GradientContext& c) {
   Value *x = c.input(0), *one = c.scalar(1, x);
   c.set(0, c.op("Div", {c.dy(), c.op("Sub", {one, c.op("Mul", {x, x})})}));
   return {};
@@ -17,7 +17,7 @@ OpDef define_atanh() {
   OpDef op = plain_unary<kernels::UnaryOp::kAtanh>("Atanh", false);
   op.since = 9;
   op.samples = {{.inputs = {f32({2, 3, 5, 7}, -0.99, 0.99)}}, {.inputs = {f32({1003}, -0.99, 0.99)}}};
-  op.gradient = gradient;
+  op.gradient = atanh_gradient;
   return op;
 }
 

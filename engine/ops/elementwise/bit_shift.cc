@@ -4,13 +4,13 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_bit_shift(InferContext& c) {
   const std::string direction = c.attributes().get_string("direction");
   if (direction != "LEFT" && direction != "RIGHT") return error("direction is '{}', needs LEFT or RIGHT", direction);
   return infer_binary<kUnsignedTypes, false>(c);
 }
 
-Status lower(LowerContext& c) {
+Status lower_bit_shift(LowerContext& c) {
   const bool left = c.attributes().get_string("direction") == "LEFT";
   return emit_binary(c, left ? kernels::BinaryOp::kShiftLeft : kernels::BinaryOp::kShiftRight, operand_of(c, 0), operand_of(c, 1),
                      result_of(c));
@@ -19,7 +19,7 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 OpDef define_bit_shift() {
-  OpDef op = binary_op("BitShift", infer, lower, false);
+  OpDef op = binary_op("BitShift", infer_bit_shift, lower_bit_shift, false);
   op.since = 11;
   op.attributes = {{"direction", AttributeKind::kString, true}};
   op.samples = {{.inputs = {any(DType::u8, {3, 9}, 0, 255), any(DType::u8, {9}, 0, 9)}, .attributes = {{"direction", text("LEFT")}}},

@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_cast(InferContext& c) {
   const int64_t to = c.attributes().get_int("to");
   const auto type = static_cast<DType>(to);
   if (to < 1 || to > static_cast<int64_t>(DType::bf16) || !kStoredTypes.has(type))
@@ -15,12 +15,12 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_cast(LowerContext& c) {
   emit_cast(c, c.in(0), c.in_type(0).dtype, c.out(), c.out_type().dtype, stored_count(c.in_type(0)));
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status cast_gradient(GradientContext& c) {
   c.set(0, c.op("Cast", {c.dy()}, make_attributes({{"to", static_cast<int64_t>(c.input(0)->type.dtype)}})));
   return {};
 }
@@ -28,7 +28,7 @@ Status gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_cast() {
-  OpDef op = unary_op("Cast", infer, lower, false);
+  OpDef op = unary_op("Cast", infer_cast, lower_cast, false);
   op.since = 6;
   // saturate concerns 8-bit floats only, which are refused.
   op.attributes = {{"to", AttributeKind::kInt, true}, {"saturate", AttributeKind::kInt, false, integer(1)}};
@@ -37,7 +37,7 @@ OpDef define_cast() {
                 {.inputs = {f32({5, 7}, -9, 9)}, .attributes = {{"to", integer(10)}}},
                 {.inputs = {any(DType::boolean, {5, 7}, 0, 2)}, .attributes = {{"to", integer(1)}}},
                 {.inputs = {any(DType::i32, {33}, -1, 2)}, .attributes = {{"to", integer(9)}}}};
-  op.gradient = gradient;
+  op.gradient = cast_gradient;
   return op;
 }
 

@@ -4,7 +4,7 @@
 namespace svengine::ops {
 namespace {
 
-Status canonicalize(CanonicalizeContext& c) {
+Status canonicalize_cast_like(CanonicalizeContext& c) {
   const Value* like = c.node().input(1);
   if (!like) return error("input 1 is required but absent");
   c.attributes().set("to", static_cast<int64_t>(like->type.dtype));
@@ -13,14 +13,14 @@ Status canonicalize(CanonicalizeContext& c) {
   return {};
 }
 
-Status infer(InferContext& c) {
+Status infer_cast_like(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "input", kStoredTypes));
   SV_TRY(require_dtype(c, 1, "target_type", kStoredTypes));
   c.set(0, c.dtype(1), c.shape(0));
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_cast_like(LowerContext& c) {
   emit_cast(c, c.in(0), c.in_type(0).dtype, c.out(), c.out_type().dtype, stored_count(c.in_type(0)));
   return {};
 }
@@ -28,11 +28,11 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 OpDef define_cast_like() {
-  OpDef op = unary_op("CastLike", infer, lower, false);
+  OpDef op = unary_op("CastLike", infer_cast_like, lower_cast_like, false);
   op.since = 15;
   op.inputs = {2, 2};
   op.attributes = {{"saturate", AttributeKind::kInt, false, integer(1)}};
-  op.canonicalize = canonicalize;
+  op.canonicalize = canonicalize_cast_like;
   op.samples = {{.inputs = {f32({3, 7}, -9, 9), any(DType::i64, {1})}}, {.inputs = {any(DType::i32, {9}), f32({2})}}};
   return op;
 }

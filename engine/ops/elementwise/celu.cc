@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status celu_gradient(GradientContext& c) {
   // Below 0, where y = alpha (e^(x / alpha) - 1), the slope is y / alpha + 1.
   Value *x = c.input(0), *one = c.scalar(1, x);
   Value* below = c.op("Add", {c.op("Mul", {c.output(), c.scalar(1.0 / c.attributes().get_float("alpha", 1.0f), x)}), one});
@@ -19,7 +19,7 @@ OpDef define_celu() {
   OpDef op = unary_with<kernels::UnaryOp::kCelu>("Celu", true, {{"alpha", AttributeKind::kFloat, false, real(1.0f)}});
   op.since = 12;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}}});
-  op.gradient = gradient;
+  op.gradient = celu_gradient;
   return op;
 }
 

@@ -12,7 +12,7 @@ namespace svengine::ops {
 namespace {
 
 /// Before opset 11 the bounds were attributes.
-Status canonicalize(CanonicalizeContext& c) {
+Status canonicalize_clip(CanonicalizeContext& c) {
   const Value* x = c.node().input(0);
   if (c.opset() >= 11 || !x) return {};
   const auto to_input = [&](const char* name, size_t slot) {
@@ -25,7 +25,7 @@ Status canonicalize(CanonicalizeContext& c) {
   return {};
 }
 
-Status infer(InferContext& c) {
+Status infer_clip(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "x", kNumericTypes));
   for (size_t i : {size_t{1}, size_t{2}}) {
     const char* what = i == 1 ? "min" : "max";
@@ -72,7 +72,7 @@ void emit_clip(LowerContext& c) {
               });
 }
 
-Status lower(LowerContext& c) {
+Status lower_clip(LowerContext& c) {
   const DType type = c.in_type(0).dtype;
   if (type == DType::f16 || type == DType::f64 || type == DType::u64) return lower_as_two(c);
   with_type(type, [&]<class T>() {
@@ -89,7 +89,7 @@ std::optional<float> known_bound(const Value* bound, float default_value) {
 }
 
 /// Beyond a bound the result is that bound; a maximum below the minimum wins.
-Status gradient(GradientContext& c) {
+Status clip_gradient(GradientContext& c) {
   Value *x = c.input(0), *low = c.input(1), *high = c.input(2);
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const auto from = known_bound(low, -kInfinity), to = known_bound(high, kInfinity);
@@ -114,17 +114,17 @@ Status gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_clip() {
-  OpDef op = unary_op("Clip", infer, lower, true);
+  OpDef op = unary_op("Clip", infer_clip, lower_clip, true);
   op.since = 6;
   op.inputs = {1, 3};
-  op.canonicalize = canonicalize;
+  op.canonicalize = canonicalize_clip;
   const SampleInput low = fixed(Tensor::scalar(-0.5f)), high = fixed(Tensor::scalar(6.0f));
   op.samples = {{.inputs = {f32({2, 3, 5, 7}, -9, 9), low, high}},
                 {.inputs = {f32({1003}), low}},
                 {.inputs = {f32({19}, -3, 3), f32({}, -1, 0), f32({}, 0, 1)}},
                 {.inputs = {any(DType::i64, {3, 9}, -9, 9), fixed(Tensor::scalar<int64_t>(-2)), fixed(Tensor::scalar<int64_t>(4))}}};
   op.activation = activation_of_node;
-  op.gradient = gradient;
+  op.gradient = clip_gradient;
   return op;
 }
 

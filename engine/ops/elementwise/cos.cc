@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status cos_gradient(GradientContext& c) {
   c.set(0, c.op("Neg", {c.op("Mul", {c.dy(), c.op("Sin", {c.input(0)})})}));
   return {};
 }
@@ -15,7 +15,7 @@ Status gradient(GradientContext& c) {
 OpDef define_cos() {
   OpDef op = plain_unary<kernels::UnaryOp::kCos>("Cos", true);
   op.since = 7;
-  op.gradient = gradient;
+  op.gradient = cos_gradient;
   return op;
 }
 

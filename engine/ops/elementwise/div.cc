@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status div_gradient(GradientContext& c) {
   Value* share = c.op("Div", {c.dy(), c.input(1)});
   if (c.wants(0)) c.set(0, c.sum_to(share, c.input(0)));
   if (c.wants(1)) c.set(1, c.op("Neg", {c.sum_to(c.op("Mul", {share, c.output()}), c.input(1))}));
@@ -17,7 +17,7 @@ Status gradient(GradientContext& c) {
 OpDef define_div() {
   OpDef op = arithmetic<kernels::BinaryOp::kDiv, kNumericTypes>("Div", false);
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -50, 50), any(DType::i64, {9}, 1, 9)}});
-  op.gradient = gradient;
+  op.gradient = div_gradient;
   return op;
 }
 

@@ -13,7 +13,7 @@ namespace svengine::ops {
 namespace {
 
 /// Before opset 12 the ratio was an attribute, and until opset 6 so was the mode.
-Status canonicalize(CanonicalizeContext& c) {
+Status canonicalize_dropout(CanonicalizeContext& c) {
   const Value* x = c.node().input(0);
   if (const float* ratio = c.attributes().get<float>("ratio"); ratio && x) {
     c.set_input(1, c.graph().add_constant(c.node().name() + ".ratio", scalar_of(DType::f32, *ratio)));
@@ -25,7 +25,7 @@ Status canonicalize(CanonicalizeContext& c) {
   return {};
 }
 
-Status infer(InferContext& c) {
+Status infer_dropout(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "data", kRealTypes));
   SV_TRY(require_dtype(c, 1, "ratio", kRealTypes));
   SV_TRY(require_dtype(c, 2, "training_mode", kBool));
@@ -61,7 +61,7 @@ Status lower_training(LowerContext& c, int64_t count) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_dropout(LowerContext& c) {
   const int64_t count = element_count(c.in_dims(0));
   const Tensor* training = c.constant(2);
   if (c.has_input(2) && !(training && training->data<uint8_t>()[0] == 0)) return lower_training(c, count);
@@ -71,7 +71,7 @@ Status lower(LowerContext& c) {
 }
 
 /// At inference nothing; in training the mask decides as it did in the forward pass.
-Status gradient(GradientContext& c) {
+Status dropout_gradient(GradientContext& c) {
   const Value* training = c.input(2);
   if (!training || (training->is_constant() && *training->constant().raw() == std::byte{0})) {
     c.set(0, c.dy());
@@ -84,13 +84,13 @@ Status gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_dropout() {
-  OpDef op = unary_op("Dropout", infer, lower, false);
+  OpDef op = unary_op("Dropout", infer_dropout, lower_dropout, false);
   op.inputs = {1, 3};
   op.outputs = {1, 2};
   op.attributes = {{"seed", AttributeKind::kInt}};
-  op.canonicalize = canonicalize;
+  op.canonicalize = canonicalize_dropout;
   op.may_overwrite = false;
-  op.gradient = gradient;
+  op.gradient = dropout_gradient;
   op.samples = {{.inputs = {f32({3, 21})}},
                 {.inputs = {f32({3, 21})}, .outputs = 2},
                 {.inputs = {f32({3, 21}), fixed(Tensor::scalar(0.25f)), fixed(Tensor::scalar(true))},

@@ -7,7 +7,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_dropout_grad(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
   SV_TRY(require_dtype(c, 1, "mask", kBool));
   SV_TRY(require_dtype(c, 2, "training_mode", kBool));
@@ -15,7 +15,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_dropout_grad(LowerContext& c) {
   const DType ratio_type = c.has_input(3) ? c.in_type(3).dtype : DType::f32;
   emit_dropout_apply(c, c.in(0), c.in(1), c.in(3), ratio_type, c.in(2), c.out(), element_count(c.in_dims(0)));
   return {};
@@ -28,8 +28,8 @@ OpDef define_dropout_grad() {
       .name = "DropoutGrad",
       .domain = kInternalDomain,
       .inputs = {3, 4},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_dropout_grad,
+      .lower = lower_dropout_grad,
       .may_overwrite = true,
       .samples = {{.inputs = {f32({3, 21}), any(DType::boolean, {3, 21}, 0, 2), fixed(Tensor::scalar(true)),
                               fixed(Tensor::scalar(0.25f))}}},

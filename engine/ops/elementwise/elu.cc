@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status elu_gradient(GradientContext& c) {
   return set_activation_gradient(c, "elu", c.input(0), c.attributes().get_float("alpha", 1.0f));
 }
 
@@ -15,7 +15,7 @@ OpDef define_elu() {
   OpDef op = unary_with<kernels::UnaryOp::kElu>("Elu", true, {{"alpha", AttributeKind::kFloat, false, real(1.0f)}});
   op.since = 6;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}}});
-  op.gradient = gradient;
+  op.gradient = elu_gradient;
   return op;
 }
 

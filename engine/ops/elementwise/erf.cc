@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status erf_gradient(GradientContext& c) {
   return set_activation_gradient(c, "erf", c.input(0));
 }
 
@@ -14,7 +14,7 @@ Status gradient(GradientContext& c) {
 OpDef define_erf() {
   OpDef op = plain_unary<kernels::UnaryOp::kErf>("Erf", true);
   op.since = 9;
-  op.gradient = gradient;
+  op.gradient = erf_gradient;
   return op;
 }
 

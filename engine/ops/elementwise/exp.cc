@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status exp_gradient(GradientContext& c) {
   c.set(0, c.op("Mul", {c.dy(), c.output()}));
   return {};
 }
@@ -15,7 +15,7 @@ Status gradient(GradientContext& c) {
 OpDef define_exp() {
   OpDef op = plain_unary<kernels::UnaryOp::kExp>("Exp", false);
   op.since = 6;
-  op.gradient = gradient;
+  op.gradient = exp_gradient;
   return op;
 }
 

@@ -6,19 +6,19 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_gelu(InferContext& c) {
   const std::string how = c.attributes().get_string("approximate", "none");
   if (how != "none" && how != "tanh") return error("approximate is '{}', needs none or tanh", how);
   return infer_unary<DTypeSet{DType::f32, DType::f16}>(c);
 }
 
-Status lower(LowerContext& c) {
+Status lower_gelu(LowerContext& c) {
   const bool approximate = c.attributes().get_string("approximate", "none") == "tanh";
   emit_unary(c, approximate ? "gelu_tanh" : "gelu", {.op = approximate ? kernels::UnaryOp::kGeluTanh : kernels::UnaryOp::kGelu});
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status gelu_gradient(GradientContext& c) {
   const bool approximate = c.attributes().get_string("approximate", "none") == "tanh";
   return set_activation_gradient(c, approximate ? "gelu_tanh" : "gelu", c.input(0));
 }
@@ -26,12 +26,12 @@ Status gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_gelu() {
-  OpDef op = unary_op("Gelu", infer, lower, true);
+  OpDef op = unary_op("Gelu", infer_gelu, lower_gelu, true);
   op.since = 20;
   op.attributes = {{"approximate", AttributeKind::kString, false, text("none")}};
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"approximate", text("tanh")}}});
   op.activation = activation_of_node;
-  op.gradient = gradient;
+  op.gradient = gelu_gradient;
   return op;
 }
 

@@ -6,7 +6,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status hard_sigmoid_gradient(GradientContext& c) {
   return set_activation_gradient(c, "hard_sigmoid", c.output(), c.attributes().get_float("alpha", 0.2f));
 }
 
@@ -19,7 +19,7 @@ OpDef define_hard_sigmoid() {
   op.since = 6;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}, {"beta", real(0.25f)}}});
   op.activation = activation_of_node;
-  op.gradient = gradient;
+  op.gradient = hard_sigmoid_gradient;
   return op;
 }
 

@@ -6,7 +6,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status hard_swish_gradient(GradientContext& c) {
   return set_activation_gradient(c, "hard_swish", c.input(0));
 }
 
@@ -16,7 +16,7 @@ OpDef define_hard_swish() {
   OpDef op = plain_unary<kernels::UnaryOp::kHardSwish, DTypeSet{DType::f32, DType::f16}>("HardSwish", true);
   op.since = 14;
   op.activation = activation_of_node;
-  op.gradient = gradient;
+  op.gradient = hard_swish_gradient;
   return op;
 }
 

@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status identity_gradient(GradientContext& c) {
   c.set(0, c.dy());
   return {};
 }
@@ -17,7 +17,7 @@ OpDef define_identity() {
   op.may_overwrite = false;
   op.is_view = true;
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -5, 5)}});
-  op.gradient = gradient;
+  op.gradient = identity_gradient;
   return op;
 }
 

@@ -6,13 +6,13 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_is_inf(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "x", kRealTypes));
   c.set(0, DType::boolean, c.shape(0));
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_is_inf(LowerContext& c) {
   emit_unary(c, "is_inf", {.op = kernels::UnaryOp::kIsInf,
                            .detect_negative = c.attributes().get_int("detect_negative", 1) != 0,
                            .detect_positive = c.attributes().get_int("detect_positive", 1) != 0});
@@ -22,7 +22,7 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 OpDef define_is_inf() {
-  OpDef op = unary_op("IsInf", infer, lower, false);
+  OpDef op = unary_op("IsInf", infer_is_inf, lower_is_inf, false);
   op.since = 10;
   op.may_overwrite = false;
   op.attributes = {{"detect_negative", AttributeKind::kInt, false, integer(1)},

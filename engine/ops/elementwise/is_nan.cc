@@ -6,7 +6,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_is_nan(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "x", kRealTypes));
   c.set(0, DType::boolean, c.shape(0));
   return {};
@@ -15,7 +15,7 @@ Status infer(InferContext& c) {
 }  // namespace
 
 OpDef define_is_nan() {
-  OpDef op = unary_op("IsNaN", infer, lower_unary<kernels::UnaryOp::kIsNaN>, false);
+  OpDef op = unary_op("IsNaN", infer_is_nan, lower_unary<kernels::UnaryOp::kIsNaN>, false);
   op.since = 9;
   op.may_overwrite = false;
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();

@@ -6,7 +6,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status leaky_relu_gradient(GradientContext& c) {
   return set_activation_gradient(c, "leaky_relu", c.input(0), c.attributes().get_float("alpha", 0.01f));
 }
 
@@ -18,7 +18,7 @@ OpDef define_leaky_relu() {
   op.since = 6;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}}});
   op.activation = activation_of_node;
-  op.gradient = gradient;
+  op.gradient = leaky_relu_gradient;
   return op;
 }
 

@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status log_gradient(GradientContext& c) {
   c.set(0, c.op("Div", {c.dy(), c.input(0)}));
   return {};
 }
@@ -16,7 +16,7 @@ OpDef define_log() {
   OpDef op = plain_unary<kernels::UnaryOp::kLog>("Log", false);
   op.since = 6;
   op.samples = {{.inputs = {f32({2, 3, 5, 7}, 0.001, 100)}}, {.inputs = {f32({1003}, 0.001, 100)}}};
-  op.gradient = gradient;
+  op.gradient = log_gradient;
   return op;
 }
 

@@ -6,7 +6,7 @@
 namespace svengine::ops {
 namespace {
 
-Status lower(LowerContext& c) {
+Status lower_mean(LowerContext& c) {
   SV_TRY(emit_variadic(c, kernels::BinaryOp::kAdd));
   if (c.input_count() == 1) return {};
   const Operand out = result_of(c);
@@ -15,7 +15,7 @@ Status lower(LowerContext& c) {
   return emit_binary(c, kernels::BinaryOp::kDiv, out, divisor, out);
 }
 
-Status gradient(GradientContext& c) {
+Status mean_gradient(GradientContext& c) {
   const size_t count = c.node().inputs().size();
   Value* share = c.op("Mul", {c.dy(), c.scalar(1.0 / static_cast<double>(count), c.dy())});
   for (size_t i = 0; i < count; ++i)
@@ -26,8 +26,8 @@ Status gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_mean() {
-  OpDef op = variadic_op("Mean", infer_binary<kRealTypes, false>, lower);
-  op.gradient = gradient;
+  OpDef op = variadic_op("Mean", infer_binary<kRealTypes, false>, lower_mean);
+  op.gradient = mean_gradient;
   return op;
 }
 

@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status mish_gradient(GradientContext& c) {
   // With t = tanh(log(1 + e^x)): t + x (1 - t^2) sigmoid(x).
   Value *x = c.input(0), *t = c.op("Tanh", {c.op("Softplus", {x})});
   Value* rest = c.op("Sub", {c.scalar(1, x), c.op("Mul", {t, t})});
@@ -19,7 +19,7 @@ Status gradient(GradientContext& c) {
 OpDef define_mish() {
   OpDef op = plain_unary<kernels::UnaryOp::kMish, DTypeSet{DType::f32, DType::f16}>("Mish", true);
   op.since = 18;
-  op.gradient = gradient;
+  op.gradient = mish_gradient;
   return op;
 }
 

@@ -4,13 +4,13 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_mod(InferContext& c) {
   if (kRealTypes.has(c.dtype(0)) && c.attributes().get_int("fmod") == 0)
     return error("inputs of type {} need attribute fmod = 1", name_of(c.dtype(0)));
   return infer_binary<kNumericTypes, false>(c);
 }
 
-Status lower(LowerContext& c) {
+Status lower_mod(LowerContext& c) {
   const bool fmod = c.attributes().get_int("fmod") != 0;
   return emit_binary(c, fmod ? kernels::BinaryOp::kFmod : kernels::BinaryOp::kMod, operand_of(c, 0), operand_of(c, 1), result_of(c));
 }
@@ -18,7 +18,7 @@ Status lower(LowerContext& c) {
 }  // namespace
 
 OpDef define_mod() {
-  OpDef op = binary_op("Mod", infer, lower, false);
+  OpDef op = binary_op("Mod", infer_mod, lower_mod, false);
   op.since = 10;
   op.attributes = {{"fmod", AttributeKind::kInt, false, integer(0)}};
   op.samples = {{.inputs = {any(DType::i64, {3, 9}, -20, 20), any(DType::i64, {9}, 1, 6)}},

@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status mul_gradient(GradientContext& c) {
   for (size_t i = 0; i < 2; ++i)
     if (c.wants(i)) c.set(i, c.sum_to(c.op("Mul", {c.dy(), c.input(1 - i)}), c.input(i)));
   return {};
@@ -16,7 +16,7 @@ Status gradient(GradientContext& c) {
 OpDef define_mul() {
   OpDef op = arithmetic<kernels::BinaryOp::kMul, kNumericTypes>("Mul", true);
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -9, 9), any(DType::i64, {9}, -9, 9)}});
-  op.gradient = gradient;
+  op.gradient = mul_gradient;
   return op;
 }
 

@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status neg_gradient(GradientContext& c) {
   c.set(0, c.op("Neg", {c.dy()}));
   return {};
 }
@@ -16,7 +16,7 @@ OpDef define_neg() {
   OpDef op = plain_unary<kernels::UnaryOp::kNeg, kRealTypes | kSignedTypes>("Neg", true);
   op.since = 6;
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -5, 5)}});
-  op.gradient = gradient;
+  op.gradient = neg_gradient;
   return op;
 }
 

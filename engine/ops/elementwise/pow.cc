@@ -8,7 +8,7 @@ namespace {
 
 constexpr DTypeSet kBaseTypes = kRealTypes | DTypeSet{DType::i32, DType::i64};
 
-Status infer(InferContext& c) {
+Status infer_pow(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "base", kBaseTypes));
   SV_TRY(require_dtype(c, 1, "exponent", kNumericTypes));
   SV_ASSIGN(Shape out, broadcast_inputs(c));
@@ -25,7 +25,7 @@ bool is_two(const Tensor* exponent) {
   return exponent && exponent->count() == 1 && number_at(exponent->type(), exponent->raw(), 0) == 2;
 }
 
-Status lower(LowerContext& c) {
+Status lower_pow(LowerContext& c) {
   const Operand base = operand_of(c, 0), out = result_of(c);
   if (is_two(c.constant(1)) && base.dims == out.dims) return emit_binary(c, kernels::BinaryOp::kMul, base, base, out);
   const DType type = common_type(base.type, c.in_type(1).dtype);
@@ -63,7 +63,7 @@ Status base_gradient(GradientContext& c) {
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status pow_gradient(GradientContext& c) {
   if (c.wants(0)) SV_TRY(base_gradient(c));
   if (!c.wants(1)) return {};
   Value *base = c.input(0), *exponent = c.input(1);
@@ -80,13 +80,13 @@ Status gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_pow() {
-  OpDef op = binary_op("Pow", infer, lower, false);
+  OpDef op = binary_op("Pow", infer_pow, lower_pow, false);
   op.samples = {{.inputs = {f32({2, 3, 5}, 0.1, 4), f32({2, 3, 5})}},
                 {.inputs = {f32({4, 33}), fixed(Tensor::scalar(2.0f))}},
                 {.inputs = {f32({4, 33}), fixed(Tensor::scalar(3.0f))}},
                 {.inputs = {any(DType::i64, {7}, -5, 5), any(DType::i64, {7}, 0, 5)}},
                 {.inputs = {f32({7}), any(DType::i64, {7}, -3, 5)}}};
-  op.gradient = gradient;
+  op.gradient = pow_gradient;
   return op;
 }
 

@@ -6,13 +6,13 @@ namespace svengine::ops {
 namespace {
 
 /// Before opset 7 a slope vector was one value per channel, dimension 1.
-Status canonicalize(CanonicalizeContext& c) {
+Status canonicalize_prelu(CanonicalizeContext& c) {
   const Value *x = c.node().input(0), *slope = c.node().input(1);
   if (c.opset() >= 7 || !x || !slope || slope->type.shape.rank() != 1 || x->type.shape.rank() <= 2) return {};
   return add_trailing_dims(c, 1, x->type.shape.rank() - 2);
 }
 
-Status infer(InferContext& c) {
+Status infer_prelu(InferContext& c) {
   SV_TRY((infer_binary<kRealTypes | DTypeSet{DType::i32, DType::i64, DType::u32, DType::u64}, false>(c)));
   const Shape &x = c.shape(0), out = c.node().output()->type.shape;
   bool same = !x.has_rank() || !out.has_rank() || x.rank() == out.rank();
@@ -23,7 +23,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status prelu_gradient(GradientContext& c) {
   Value *x = c.input(0), *slope = c.input(1), *zero = c.scalar(0, x);
   Value* below = c.op("Less", {x, zero});
   if (c.wants(0)) c.set(0, c.op("Where", {below, c.op("Mul", {c.dy(), slope}), c.dy()}));
@@ -34,10 +34,10 @@ Status gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_prelu() {
-  OpDef op = binary_op("PRelu", infer, lower_binary<kernels::BinaryOp::kPRelu>, true);
-  op.canonicalize = canonicalize;
+  OpDef op = binary_op("PRelu", infer_prelu, lower_binary<kernels::BinaryOp::kPRelu>, true);
+  op.canonicalize = canonicalize_prelu;
   op.samples = {{.inputs = {f32({2, 3, 5, 7}), f32({3, 1, 1})}}, {.inputs = {f32({4, 33}), f32({33})}}, {.inputs = {f32({9}), f32({9})}}};
-  op.gradient = gradient;
+  op.gradient = prelu_gradient;
   return op;
 }
 

@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status reciprocal_gradient(GradientContext& c) {
   c.set(0, c.op("Neg", {c.op("Mul", {c.dy(), c.op("Mul", {c.output(), c.output()})})}));
   return {};
 }
@@ -16,7 +16,7 @@ OpDef define_reciprocal() {
   OpDef op = plain_unary<kernels::UnaryOp::kReciprocal>("Reciprocal", false);
   op.since = 6;
   op.samples = {{.inputs = {f32({2, 3, 5, 7}, 0.25, 8)}}, {.inputs = {f32({1003}, 0.25, 8)}}};
-  op.gradient = gradient;
+  op.gradient = reciprocal_gradient;
   return op;
 }
 

@@ -6,7 +6,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status relu_gradient(GradientContext& c) {
   return set_activation_gradient(c, "relu", c.output());
 }
 
@@ -17,7 +17,7 @@ OpDef define_relu() {
   op.since = 6;
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -5, 5)}});
   op.activation = activation_of_node;
-  op.gradient = gradient;
+  op.gradient = relu_gradient;
   return op;
 }
 

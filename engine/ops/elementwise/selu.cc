@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status selu_gradient(GradientContext& c) {
   // Below 0, where y = gamma alpha (e^x - 1), the slope is y + gamma alpha.
   Value *x = c.input(0), *y = c.output();
   const float gamma = c.attributes().get_float("gamma", 1.05070102214813232421875f),
@@ -24,7 +24,7 @@ OpDef define_selu() {
                                                {"gamma", AttributeKind::kFloat, false, real(1.05070102214813232421875f)}});
   op.since = 6;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}, {"gamma", real(1.5f)}}});
-  op.gradient = gradient;
+  op.gradient = selu_gradient;
   return op;
 }
 

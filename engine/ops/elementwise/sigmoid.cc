@@ -6,7 +6,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status sigmoid_gradient(GradientContext& c) {
   return set_activation_gradient(c, "sigmoid", c.output());
 }
 
@@ -16,7 +16,7 @@ OpDef define_sigmoid() {
   OpDef op = plain_unary<kernels::UnaryOp::kSigmoid>("Sigmoid", true);
   op.since = 6;
   op.activation = activation_of_node;
-  op.gradient = gradient;
+  op.gradient = sigmoid_gradient;
   return op;
 }
 

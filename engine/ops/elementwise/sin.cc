@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status sin_gradient(GradientContext& c) {
   c.set(0, c.op("Mul", {c.dy(), c.op("Cos", {c.input(0)})}));
   return {};
 }
@@ -15,7 +15,7 @@ Status gradient(GradientContext& c) {
 OpDef define_sin() {
   OpDef op = plain_unary<kernels::UnaryOp::kSin>("Sin", true);
   op.since = 7;
-  op.gradient = gradient;
+  op.gradient = sin_gradient;
   return op;
 }
 

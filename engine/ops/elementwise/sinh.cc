@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status sinh_gradient(GradientContext& c) {
   c.set(0, c.op("Mul", {c.dy(), c.op("Cosh", {c.input(0)})}));
   return {};
 }
@@ -16,7 +16,7 @@ OpDef define_sinh() {
   OpDef op = plain_unary<kernels::UnaryOp::kSinh>("Sinh", false);
   op.since = 9;
   op.samples = {{.inputs = {f32({2, 3, 5, 7}, -5, 5)}}, {.inputs = {f32({1003}, -5, 5)}}};
-  op.gradient = gradient;
+  op.gradient = sinh_gradient;
   return op;
 }
 

@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status softplus_gradient(GradientContext& c) {
   return set_activation_gradient(c, "softplus", c.input(0));
 }
 
@@ -13,7 +13,7 @@ Status gradient(GradientContext& c) {
 
 OpDef define_softplus() {
   OpDef op = plain_unary<kernels::UnaryOp::kSoftplus>("Softplus", true);
-  op.gradient = gradient;
+  op.gradient = softplus_gradient;
   return op;
 }
 

@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status softsign_gradient(GradientContext& c) {
   Value* x = c.input(0);
   Value* root = c.op("Add", {c.op("Abs", {x}), c.scalar(1, x)});
   c.set(0, c.op("Div", {c.dy(), c.op("Mul", {root, root})}));
@@ -16,7 +16,7 @@ Status gradient(GradientContext& c) {
 
 OpDef define_softsign() {
   OpDef op = plain_unary<kernels::UnaryOp::kSoftsign, DTypeSet{DType::f32, DType::f16}>("Softsign", true);
-  op.gradient = gradient;
+  op.gradient = softsign_gradient;
   return op;
 }
 

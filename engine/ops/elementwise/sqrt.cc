@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status sqrt_gradient(GradientContext& c) {
   c.set(0, c.op("Div", {c.dy(), c.op("Add", {c.output(), c.output()})}));
   return {};
 }
@@ -16,7 +16,7 @@ OpDef define_sqrt() {
   OpDef op = plain_unary<kernels::UnaryOp::kSqrt>("Sqrt", false);
   op.since = 6;
   op.samples = {{.inputs = {f32({2, 3, 5, 7}, 0, 50)}}, {.inputs = {f32({1003}, 0, 50)}}};
-  op.gradient = gradient;
+  op.gradient = sqrt_gradient;
   return op;
 }
 

@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status sub_gradient(GradientContext& c) {
   if (c.wants(0)) c.set(0, c.sum_to(c.dy(), c.input(0)));
   if (c.wants(1)) c.set(1, c.op("Neg", {c.sum_to(c.dy(), c.input(1))}));
   return {};
@@ -16,7 +16,7 @@ Status gradient(GradientContext& c) {
 OpDef define_sub() {
   OpDef op = arithmetic<kernels::BinaryOp::kSub, kNumericTypes>("Sub", true);
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -9, 9), any(DType::i64, {9}, -9, 9)}});
-  op.gradient = gradient;
+  op.gradient = sub_gradient;
   return op;
 }
 

@@ -5,12 +5,12 @@
 namespace svengine::ops {
 namespace {
 
-Status canonicalize(CanonicalizeContext& c) {
+Status canonicalize_sum(CanonicalizeContext& c) {
   if (c.node().inputs().size() == 2) c.graph().set_op(&c.node(), *c.ops().find("", "Add"));
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status sum_gradient(GradientContext& c) {
   for (size_t i = 0; i < c.node().inputs().size(); ++i)
     if (c.wants(i)) c.set(i, c.sum_to(c.dy(), c.input(i)));
   return {};
@@ -20,8 +20,8 @@ Status gradient(GradientContext& c) {
 
 OpDef define_sum() {
   OpDef op = variadic_op("Sum", infer_binary<kRealTypes, false>, lower_variadic<kernels::BinaryOp::kAdd>);
-  op.canonicalize = canonicalize;
-  op.gradient = gradient;
+  op.canonicalize = canonicalize_sum;
+  op.gradient = sum_gradient;
   return op;
 }
 

@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status tan_gradient(GradientContext& c) {
   Value* y = c.output();
   c.set(0, c.op("Mul", {c.dy(), c.op("Add", {c.op("Mul", {y, y}), c.scalar(1, y)})}));
   return {};
@@ -17,7 +17,7 @@ OpDef define_tan() {
   OpDef op = plain_unary<kernels::UnaryOp::kTan>("Tan", false);
   op.since = 7;
   op.samples = {{.inputs = {f32({2, 3, 5, 7}, -1.5, 1.5)}}, {.inputs = {f32({1003}, -1.5, 1.5)}}};
-  op.gradient = gradient;
+  op.gradient = tan_gradient;
   return op;
 }
 

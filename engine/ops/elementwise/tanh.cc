@@ -6,7 +6,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status tanh_gradient(GradientContext& c) {
   return set_activation_gradient(c, "tanh", c.output());
 }
 
@@ -16,7 +16,7 @@ OpDef define_tanh() {
   OpDef op = plain_unary<kernels::UnaryOp::kTanh>("Tanh", true);
   op.since = 6;
   op.activation = activation_of_node;
-  op.gradient = gradient;
+  op.gradient = tanh_gradient;
   return op;
 }
 

@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status thresholded_relu_gradient(GradientContext& c) {
   Value* x = c.input(0);
   Value* above = c.op("Greater", {x, c.scalar(c.attributes().get_float("alpha", 1.0f), x)});
   c.set(0, c.op("Where", {above, c.dy(), c.scalar(0, x)}));
@@ -19,7 +19,7 @@ OpDef define_thresholded_relu() {
                                                {{"alpha", AttributeKind::kFloat, false, real(1.0f)}});
   op.since = 10;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}}});
-  op.gradient = gradient;
+  op.gradient = thresholded_relu_gradient;
   return op;
 }
 

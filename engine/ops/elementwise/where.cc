@@ -6,7 +6,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_where(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "condition", kBool));
   SV_TRY(require_dtype(c, 1, "x", kStoredTypes));
   SV_TRY(require_same_dtypes(c, 1));
@@ -15,7 +15,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_where(LowerContext& c) {
   const Operand condition = operand_of(c, 0), x = operand_of(c, 1), y = operand_of(c, 2), out = result_of(c);
   kernels::WhereArgs args;
   args.element_bytes = static_cast<int32_t>(size_of(out.type));
@@ -30,7 +30,7 @@ Status lower(LowerContext& c) {
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status where_gradient(GradientContext& c) {
   Value* zero = c.scalar(0, c.dy());
   if (c.wants(1)) c.set(1, c.sum_to(c.op("Where", {c.input(0), c.dy(), zero}), c.input(1)));
   if (c.wants(2)) c.set(2, c.sum_to(c.op("Where", {c.input(0), zero, c.dy()}), c.input(2)));
@@ -44,9 +44,9 @@ OpDef define_where() {
       .name = "Where",
       .since = 9,
       .inputs = {3, 3},
-      .infer = infer,
-      .lower = lower,
-      .gradient = gradient,
+      .infer = infer_where,
+      .lower = lower_where,
+      .gradient = where_gradient,
       .samples = {{.inputs = {any(DType::boolean, {3, 37}, 0, 2), f32({3, 37}), f32({3, 37})}},
                   {.inputs = {any(DType::boolean, {2, 1, 1, 9}, 0, 2), f32({2, 3, 5, 9}), f32({})}},
                   {.inputs = {any(DType::boolean, {5}, 0, 2), any(DType::i64, {2, 5}), any(DType::i64, {1})}}},

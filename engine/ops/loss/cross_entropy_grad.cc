@@ -8,7 +8,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_cross_entropy_grad(InferContext& c) {
   SV_TRY(check_loss(c, 1));
   c.set(0, c.type(1));
   return {};
@@ -27,7 +27,7 @@ Buffer emit_share(LowerContext& c, const kernels::CrossEntropyArgs& args, Buffer
   return share;
 }
 
-Status lower(LowerContext& c) {
+Status lower_cross_entropy_grad(LowerContext& c) {
   const std::string reduction = c.attributes().get_string("reduction", "mean");
   kernels::CrossEntropyGradArgs args;
   args.forward = cross_entropy_args(c, 1);
@@ -47,7 +47,7 @@ Status lower(LowerContext& c) {
   return {};
 }
 
-std::vector<AttributeDef> attributes() {
+std::vector<AttributeDef> cross_entropy_grad_attributes() {
   std::vector<AttributeDef> all = loss_attributes();
   all.push_back({"of_scores", AttributeKind::kInt, false, integer(1)});
   return all;
@@ -60,9 +60,9 @@ OpDef define_cross_entropy_grad() {
       .name = "CrossEntropyGrad",
       .domain = kInternalDomain,
       .inputs = {3, 4},
-      .attributes = attributes(),
-      .infer = infer,
-      .lower = lower,
+      .attributes = cross_entropy_grad_attributes(),
+      .infer = infer_cross_entropy_grad,
+      .lower = lower_cross_entropy_grad,
       .samples = {{.inputs = {f32({}), f32({7, 33}, -5, 0), any(DType::i64, {7}, 0, 33)}},
                   {.inputs = {f32({2, 3, 19}), f32({2, 5, 3, 19}, -5, 0), any(DType::i32, {2, 3, 19}, 0, 5)},
                    .attributes = {{"reduction", text("none")}, {"of_scores", integer(0)}}}},

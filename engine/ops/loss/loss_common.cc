@@ -10,7 +10,7 @@
 namespace svengine::ops {
 namespace {
 
-std::string reduction_of(const Attributes& attributes) { return attributes.get_string("reduction", "mean"); }
+std::string loss_reduction(const Attributes& attributes) { return attributes.get_string("reduction", "mean"); }
 
 void emit_reduce_step(LowerContext& c, const kernels::ReduceArgs& args, Buffer from, Buffer to) {
   emit_kernel(c, "loss_sum", c.kernels().reduce->reduce, args, [from, to](kernels::ReduceArgs& a, const Run& run) {
@@ -28,7 +28,7 @@ std::vector<AttributeDef> loss_attributes() {
 }
 
 Status check_loss(const InferContext& c, size_t scores) {
-  const std::string reduction = reduction_of(c.attributes());
+  const std::string reduction = loss_reduction(c.attributes());
   if (reduction != "mean" && reduction != "sum" && reduction != "none")
     return error("reduction is '{}', needs mean, sum or none", reduction);
   const float smoothing = c.attributes().get_float("label_smoothing");
@@ -50,7 +50,7 @@ Status check_loss(const InferContext& c, size_t scores) {
 }
 
 Shape loss_shape(const InferContext& c, size_t labels) {
-  return reduction_of(c.attributes()) == "none" ? c.shape(labels) : Shape(std::vector<Dim>{});
+  return loss_reduction(c.attributes()) == "none" ? c.shape(labels) : Shape(std::vector<Dim>{});
 }
 
 kernels::CrossEntropyArgs cross_entropy_args(const LowerContext& c, size_t scores) {
@@ -106,7 +106,7 @@ Status lower_loss(LowerContext& c, size_t scores, Buffer log_p) {
   const kernels::CrossEntropyArgs args = cross_entropy_args(c, scores);
   const int64_t count = args.batch * args.inner;
   const Buffer labels = c.in(scores + 1), weights = c.has_input(scores + 2) ? c.in(scores + 2) : Buffer{};
-  const std::string reduction = reduction_of(c.attributes());
+  const std::string reduction = loss_reduction(c.attributes());
   emit_label_check(c, args, labels);
   if (reduction == "none") {
     emit_cross_entropy(c, args, log_p, labels, weights, c.out(), {});

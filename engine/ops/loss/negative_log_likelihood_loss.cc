@@ -6,7 +6,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_negative_log_likelihood_loss(InferContext& c) {
   SV_TRY(check_loss(c, 0));
   c.set(0, DType::f32, loss_shape(c, 1));
   return {};
@@ -20,7 +20,7 @@ OpDef define_negative_log_likelihood_loss() {
       .since = 12,
       .inputs = {2, 3},
       .attributes = loss_attributes(),
-      .infer = infer,
+      .infer = infer_negative_log_likelihood_loss,
       .lower = [](LowerContext& c) { return lower_loss(c, 0, c.in(0)); },
       .gradient = [](GradientContext& c) { return set_loss_gradient(c, c.input(0), false); },
       .samples = {{.inputs = {f32({7, 33}, -5, 0), any(DType::i64, {7}, 0, 33)}},

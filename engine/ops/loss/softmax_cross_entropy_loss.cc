@@ -8,14 +8,14 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_softmax_cross_entropy_loss(InferContext& c) {
   SV_TRY(check_loss(c, 0));
   c.set(0, DType::f32, loss_shape(c, 1));
   c.set(1, c.type(0));
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_softmax_cross_entropy_loss(LowerContext& c) {
   const kernels::CrossEntropyArgs sizes = cross_entropy_args(c, 0);
   const Buffer log_p = c.has_output(1) ? c.out(1) : c.temporary(sizes.batch * sizes.classes * sizes.inner * 4);
   kernels::SoftmaxArgs args;
@@ -39,8 +39,8 @@ OpDef define_softmax_cross_entropy_loss() {
       .inputs = {2, 3},
       .outputs = {1, 2},
       .attributes = loss_attributes(),
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_softmax_cross_entropy_loss,
+      .lower = lower_softmax_cross_entropy_loss,
       .gradient = [](GradientContext& c) { return set_loss_gradient(c, c.output(1), true); },
       .samples = {{.inputs = {f32({7, 33}, -5, 5), labels}},
                   {.inputs = {f32({7, 33}, -5, 5), labels,

@@ -28,7 +28,7 @@ Heads heads_of(const Attributes& attributes, const char* name, const Shape& shap
   return heads_of(*shape.concrete(), attributes.get_string(name, "bhsd"));
 }
 
-Status infer(InferContext& c) {
+Status infer_attention(InferContext& c) {
   for (size_t i = 0; i < 3; ++i) {
     SV_TRY(require_dtype(c, i, "q, k, v", {DType::f32}));
     SV_TRY(require_rank(c, i, "q, k, v", 4));
@@ -65,7 +65,7 @@ kernels::AttentionArgs arguments(const LowerContext& c) {
   return args;
 }
 
-Status lower(LowerContext& c) {
+Status lower_attention(LowerContext& c) {
   const kernels::AttentionKernels& kernels = *c.kernels().attention;
   const kernels::AttentionArgs args = arguments(c);
   const Buffer packed_k = c.temporary(kernels.packed_k_bytes(args)), packed_v = c.temporary(kernels.packed_v_bytes(args));
@@ -80,14 +80,14 @@ Status lower(LowerContext& c) {
   return {};
 }
 
-Cost cost(const Node& node) {
+Cost attention_cost(const Node& node) {
   const Heads q = heads_of(node.attributes, "q_layout", node.input(0)->type.shape), k = heads_of(node.attributes, "k_layout", node.input(1)->type.shape);
-  Cost cost;
+  Cost attention_cost;
   for (const Value* v : node.inputs())
-    if (v) cost.bytes += stored_bytes(v->type);
-  cost.bytes += stored_bytes(node.output()->type);
-  cost.flops = 4.0 * static_cast<double>(q.batch * q.heads * q.length * k.length) * static_cast<double>(q.size);
-  return cost;
+    if (v) attention_cost.bytes += stored_bytes(v->type);
+  attention_cost.bytes += stored_bytes(node.output()->type);
+  attention_cost.flops = 4.0 * static_cast<double>(q.batch * q.heads * q.length * k.length) * static_cast<double>(q.size);
+  return attention_cost;
 }
 
 }  // namespace
@@ -102,9 +102,9 @@ OpDef define_attention() {
                      {"k_layout", AttributeKind::kString, false, std::string("bhsd")},
                      {"v_layout", AttributeKind::kString, false, std::string("bhsd")},
                      {"out_layout", AttributeKind::kString, false, std::string("bhsd")}},
-      .infer = infer,
-      .lower = lower,
-      .cost = cost,
+      .infer = infer_attention,
+      .lower = lower_attention,
+      .cost = attention_cost,
       .rtol = 1e-5,
       .atol = 1e-5,
       .samples = {{.inputs = {f32({2, 3, 5, 8}), f32({2, 3, 7, 8}), f32({2, 3, 7, 8}), f32({2, 1, 1, 7})}, .attributes = {{"scale", real(0.35f)}}},

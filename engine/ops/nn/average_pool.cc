@@ -5,12 +5,12 @@
 namespace svengine::ops {
 namespace {
 
-Status lower(LowerContext& c) {
+Status lower_average_pool(LowerContext& c) {
   return lower_pool(c, "average_pool", {.kind = kernels::PoolKind::kAverage, .shape = {}, .count_padding = c.attributes().get_int("count_include_pad") != 0},
                     c.in(0), c.out());
 }
 
-Status gradient(GradientContext& c) {
+Status average_pool_gradient(GradientContext& c) {
   return set_pool_gradient(c, "average");
 }
 
@@ -21,11 +21,11 @@ OpDef define_average_pool() {
       .name = "AveragePool",
       .attributes = window_attributes({{"count_include_pad", AttributeKind::kInt, false, int64_t{0}}}, true, true),
       .infer = [](InferContext& c) { return infer_pool(c); },
-      .lower = lower,
+      .lower = lower_average_pool,
       .cost = pool_cost,
       .blocked = BlockedLayout::prefers,
       .can_block = can_block_pool,
-      .gradient = gradient,
+      .gradient = average_pool_gradient,
       .samples = {{.inputs = {f32({2, 18, 9, 7})}, .attributes = {{"kernel_shape", integers({3, 3})}, {"pads", integers({1, 1, 1, 1})}}},
                   {.inputs = {f32({1, 3, 9, 9})},
                    .attributes = {{"kernel_shape", integers({3, 3})}, {"count_include_pad", integer(1)}, {"auto_pad", text("SAME_LOWER")}}}},

@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kBias = 5, kY = 6, kMore = 7;  // inputs
 constexpr size_t kMasked = 3;                    // output
 
-Status infer(InferContext& c) {
+Status infer_batch_norm_grad(InferContext& c) {
   static constexpr const char* kNames[] = {"dy", "X", "scale", "mean", "variance", "bias", "Y", "further dy"};
   SV_TRY(require_rank_at_least(c, 1, kNames[1], 2));
   for (const size_t i : {size_t{0}, size_t{1}, kY, kMore}) {
@@ -51,7 +51,7 @@ struct Tables {
   const float* shift(const Run& run) const { return relu ? at(run, 5) : nullptr; }
 };
 
-void emit_sums(LowerContext& c, const kernels::ChannelGradSumsArgs& args, const Tables& tables, Buffer sums) {
+void emit_channel_grad_sums(LowerContext& c, const kernels::ChannelGradSumsArgs& args, const Tables& tables, Buffer sums) {
   const double epsilon = c.attributes().get_float("epsilon", 1e-5f);
   c.emit("batch_norm_inv_std", 1, [=, variance = c.in(4)](const Run& run, int64_t, int64_t) -> const char* {
     for (int64_t i = 0; i < tables.channels; ++i)
@@ -109,7 +109,7 @@ void emit_coefficients(LowerContext& c, const Tables& tables, double count) {
       });
 }
 
-Status lower(LowerContext& c) {
+Status lower_batch_norm_grad(LowerContext& c) {
   const Dims dims = c.in_dims(1);
   const int64_t batch = dims[0], channels = dims[1], spatial = element_count(std::span(dims).subspan(2));
   const Tables tables{c.temporary(6 * channels * 4), channels, c.has_input(kBias)};
@@ -117,7 +117,7 @@ Status lower(LowerContext& c) {
   shape.batch = batch, shape.channels = channels, shape.spatial = spatial;
   shape.blocked = c.in_type(1).block > 0;
   const Buffer sums = c.temporary(batch * 2 * stored_channels(c, shape) * 4);
-  emit_sums(c, shape, tables, sums);
+  emit_channel_grad_sums(c, shape, tables, sums);
   emit_totals(c, shape, sums);
   emit_coefficients(c, tables, static_cast<double>(batch) * static_cast<double>(spatial));
   kernels::ChannelGradArgs args;
@@ -135,7 +135,7 @@ Status lower(LowerContext& c) {
   return {};
 }
 
-bool can_block(const Node& node, int) {
+bool can_block_batch_norm_grad(const Node& node, int) {
   const Shape& x = node.input(1)->type.shape;
   return x.rank() == 4 && (node.input(0)->type.block > 0 || node.input(1)->type.block > 0);
 }
@@ -149,11 +149,11 @@ OpDef define_batch_norm_grad() {
       .inputs = {5, 8},
       .outputs = {3, 4},
       .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-5f}, {"training", AttributeKind::kInt, false, int64_t{0}}},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_batch_norm_grad,
+      .lower = lower_batch_norm_grad,
       .may_overwrite = true,
       .blocked = BlockedLayout::prefers,
-      .can_block = can_block,
+      .can_block = can_block_batch_norm_grad,
       .blocked_inputs = {1, kY, kMore},
       .samples = {{.inputs = {f32({2, 5, 7, 3}), f32({2, 5, 7, 3}), f32({5}), f32({5}), f32({5}, 0.5, 2)}, .outputs = 3},
                   {.inputs = {f32({3, 18}), f32({3, 18}), f32({18}), f32({18}), f32({18}, 0.5, 2)},

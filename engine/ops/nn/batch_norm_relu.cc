@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kResidual = 5;
 
-Status infer(InferContext& c) {
+Status infer_batch_norm_relu(InferContext& c) {
   SV_TRY(infer_batch_norm(c));
   if (!c.has_input(kResidual)) return {};
   SV_TRY(require_dtype(c, kResidual, "residual", {DType::f32}));
@@ -20,10 +20,10 @@ Status infer(InferContext& c) {
   return {};
 }
 
-bool can_block(const Node& node, int) { return node.input(0)->type.block > 0; }
+bool can_block_batch_norm_relu(const Node& node, int) { return node.input(0)->type.block > 0; }
 
 /// With a residual, what passes the Relu is needed for itself, and is seen from Y; without one it is seen from X.
-Status gradient(GradientContext& c) {
+Status batch_norm_relu_gradient(GradientContext& c) {
   if (c.input(kResidual)) return batch_norm_gradient(c, {nullptr, c.output()}, kResidual);
   return batch_norm_gradient(c, {c.input(2)});
 }
@@ -39,12 +39,12 @@ OpDef define_batch_norm_relu() {
       .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-5f},
                      {"momentum", AttributeKind::kFloat, false, 0.9f},
                      {"training_mode", AttributeKind::kInt, false, int64_t{0}}},
-      .infer = infer,
+      .infer = infer_batch_norm_relu,
       .lower = [](LowerContext& c) { return lower_batch_norm(c, c.in(kResidual), {kernels::Activation::kRelu}); },
       .blocked = BlockedLayout::prefers,
-      .can_block = can_block,
+      .can_block = can_block_batch_norm_relu,
       .blocked_inputs = {kResidual},
-      .gradient = gradient,
+      .gradient = batch_norm_relu_gradient,
       .rtol = 1e-5,
       .atol = 1e-5,
       .samples = {{.inputs = {f32({2, 5, 7, 3}), f32({5}), f32({5}), f32({5}), f32({5}, 0.5, 2)}},

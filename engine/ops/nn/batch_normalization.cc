@@ -10,7 +10,7 @@ constexpr int kPerFeatureOpset = 9;   // `spatial` was an attribute before
 constexpr size_t kFileOutputs = 3;    // Y and the running statistics
 constexpr int kTrainingOpset = 14;    // training_mode decides; before, the number of outputs did
 
-Status canonicalize(CanonicalizeContext& c) {
+Status canonicalize_batch_normalization(CanonicalizeContext& c) {
   if (c.opset() < kPerFeatureOpset) {
     if (c.attributes().get_int("spatial", 1) != 1) return error("spatial=0 (statistics per position) is not supported; it left ONNX with opset 9");
     c.attributes().erase("spatial");
@@ -23,7 +23,7 @@ Status canonicalize(CanonicalizeContext& c) {
   return {};
 }
 
-bool can_block(const Node& node, int) {
+bool can_block_batch_normalization(const Node& node, int) {
   // Worth it only where the input is blocked already: in the middle of a convolutional region.
   return node.input(0)->type.block > 0;
 }
@@ -40,11 +40,11 @@ OpDef define_batch_normalization() {
                      {"momentum", AttributeKind::kFloat, false, 0.9f},
                      {"training_mode", AttributeKind::kInt, false, int64_t{0}},
                      {"spatial", AttributeKind::kInt}},
-      .canonicalize = canonicalize,
+      .canonicalize = canonicalize_batch_normalization,
       .infer = infer_batch_norm,
       .lower = [](LowerContext& c) { return lower_batch_norm(c, {}, {}); },
       .blocked = BlockedLayout::prefers,
-      .can_block = can_block,
+      .can_block = can_block_batch_normalization,
       .gradient = [](GradientContext& c) { return batch_norm_gradient(c); },
       .rtol = 1e-5,
       .atol = 1e-5,

@@ -9,7 +9,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_channel_affine(InferContext& c) {
   SV_TRY(check_activation(c.attributes()));
   SV_TRY(require_dtype(c, 0, "X", {DType::f32}));
   SV_TRY(require_per_channel(c, 1, "scale"));
@@ -19,7 +19,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_channel_affine(LowerContext& c) {
   kernels::ChannelAffineArgs args = channel_affine_args(c);
   args.activation = activation_of(c.attributes());
   emit_kernel(c, "channel_affine", c.kernels().norm->channel_affine, args,
@@ -33,7 +33,7 @@ Status lower(LowerContext& c) {
 }
 
 /// Worth it only where the input is blocked already: in the middle of a convolutional region.
-bool can_block(const Node& node, int) { return node.input(0)->type.block > 0; }
+bool can_block_channel_affine(const Node& node, int) { return node.input(0)->type.block > 0; }
 
 }  // namespace
 
@@ -43,11 +43,11 @@ OpDef define_channel_affine() {
       .domain = kInternalDomain,
       .inputs = {3, 3},
       .attributes = with_activation_attributes({}),
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_channel_affine,
+      .lower = lower_channel_affine,
       .may_overwrite = true,
       .blocked = BlockedLayout::prefers,
-      .can_block = can_block,
+      .can_block = can_block_channel_affine,
       .rtol = 1e-5,
       .atol = 1e-5,
       .samples = {{.inputs = {f32({2, 18, 7, 3}), f32({18}), f32({18})}, .attributes = {{"activation", text("relu")}}},

@@ -14,7 +14,7 @@ Value* bias_gradient(GradientContext& c) {
   return c.op("ReduceSum", {c.dy(), list}, make_attributes({{"keepdims", int64_t{0}}}));
 }
 
-Status gradient(GradientContext& c) {
+Status conv_gradient(GradientContext& c) {
   Value *x = c.input(0), *w = c.input(1), *dy = c.dy();
   if (c.wants(0)) c.set(0, c.internal("ConvGradInput", {dy, w, x}, c.attributes()));
   if (c.wants(1)) {
@@ -42,7 +42,7 @@ OpDef define_conv() {
       .blocked = BlockedLayout::prefers,
       .can_block = can_block_conv,
       .reads_plain = conv_reads_plain,
-      .gradient = gradient,
+      .gradient = conv_gradient,
       .rtol = 1e-5,
       .atol = 1e-5,
       .samples = {{.inputs = {f32({2, 3, 11, 9}), f32({7, 3, 3, 3}), f32({7})}, .attributes = {{"pads", integers({1, 1, 1, 1})}}},

@@ -23,12 +23,12 @@ Dims kernel_dims(const Shape& weights) {
   return kernel;
 }
 
-ConvExtent extent(const Dims& values, int64_t fill) {
+ConvExtent conv_extent(const Dims& values, int64_t fill) {
   const auto three = to_three(values, fill);
   return {three[0], three[1], three[2]};
 }
 
-Status check_channels(const InferContext& c, int64_t group) {
+Status check_conv_channels(const InferContext& c, int64_t group) {
   const Shape &x = c.shape(0), &w = c.shape(1);
   if (group < 1) return error("group is {}, needs at least 1", group);
   if (w[0].is_static() && w[0].value() % group != 0) return error("group {} does not divide the {} output channels", group, w[0].value());
@@ -99,12 +99,12 @@ Result<kernels::ConvShape> conv_shape(const Attributes& attributes, const Dims& 
   s.in_channels = x[1];
   s.out_channels = w[0];
   s.groups = attributes.get_int("group", 1);
-  s.in = extent(window.in, 1);
-  s.out = extent(window.out, 1);
-  s.kernel = extent(window.kernel, 1);
-  s.stride = extent(window.strides, 1);
-  s.dilation = extent(window.dilations, 1);
-  s.pad = extent(window.pads_begin, 0);
+  s.in = conv_extent(window.in, 1);
+  s.out = conv_extent(window.out, 1);
+  s.kernel = conv_extent(window.kernel, 1);
+  s.stride = conv_extent(window.strides, 1);
+  s.dilation = conv_extent(window.dilations, 1);
+  s.pad = conv_extent(window.pads_begin, 0);
   return s;
 }
 
@@ -118,7 +118,7 @@ Status infer_conv(InferContext& c) {
   }
   if (x.rank() < 3 || x.rank() > 5) return error("X {} is of rank {}, needs 3 to 5 (N, C and 1 to 3 spatial dimensions)", to_string(x), x.rank());
   if (w.rank() != x.rank()) return error("weights {} are of rank {}, X {} is of rank {}", to_string(w), w.rank(), to_string(x), x.rank());
-  SV_TRY(check_channels(c, c.attributes().get_int("group", 1)));
+  SV_TRY(check_conv_channels(c, c.attributes().get_int("group", 1)));
   const Dims kernel = kernel_dims(w);
   if (const auto* declared = c.attributes().get<std::vector<int64_t>>("kernel_shape"))
     for (size_t i = 0; i < kernel.size() && i < declared->size(); ++i)

@@ -7,7 +7,7 @@
 namespace svengine::ops {
 namespace {
 
-Status lower(LowerContext& c) {
+Status lower_conv_grad_input(LowerContext& c) {
   if (c.out_type().block) return lower_conv_grad_input_blocked(c);
   SV_ASSIGN(const ConvGrad g, conv_grad_of(c.attributes(), c.out_dims(), c.in_dims(1)));
   emit_conv_grad_input(c, g, c.in(0), c.in(1), c.out());
@@ -15,7 +15,7 @@ Status lower(LowerContext& c) {
 }
 
 /// As many products as the forward pass has.
-Cost cost(const Node& node) { return conv_grad_cost(node, node.input(0)->type, node.input(1)->type); }
+Cost conv_grad_input_cost(const Node& node) { return conv_grad_cost(node, node.input(0)->type, node.input(1)->type); }
 
 }  // namespace
 
@@ -26,8 +26,8 @@ OpDef define_conv_grad_input() {
       .inputs = {2, 3},
       .attributes = conv_grad_attributes(),
       .infer = [](InferContext& c) { return infer_conv_grad(c, "W"); },
-      .lower = lower,
-      .cost = cost,
+      .lower = lower_conv_grad_input,
+      .cost = conv_grad_input_cost,
       .blocked = BlockedLayout::prefers,
       .can_block = can_block_conv_grad_input,
       .shape_only_input = 2,

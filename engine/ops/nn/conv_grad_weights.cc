@@ -49,7 +49,7 @@ Status emit_bias(LowerContext& c) {
   return emit_reduction(c, kernels::ReduceOp::kSum, reduced, 1);
 }
 
-Status lower(LowerContext& c) {
+Status lower_conv_grad_weights(LowerContext& c) {
   SV_ASSIGN(const ConvGrad g, conv_grad_of(c.attributes(), c.in_dims(1), c.out_dims()));
   if (c.in_type(0).block) {
     emit_blocked(c, g);
@@ -59,7 +59,7 @@ Status lower(LowerContext& c) {
   return c.has_output(1) ? emit_bias(c) : Status{};
 }
 
-Status infer(InferContext& c) {
+Status infer_conv_grad_weights(InferContext& c) {
   SV_TRY(infer_conv_grad(c, "X"));
   if (c.output_count() < 2) return {};
   SV_ASSIGN(const Shape w, like_shape(c, 2));
@@ -67,9 +67,9 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Cost cost(const Node& node) { return conv_grad_cost(node, node.input(0)->type, node.output()->type); }
+Cost conv_grad_weights_cost(const Node& node) { return conv_grad_cost(node, node.input(0)->type, node.output()->type); }
 
-bool can_block(const Node& node, int) {
+bool can_block_conv_grad_weights(const Node& node, int) {
   const Shape &dy = node.input(0)->type.shape, &x = node.input(1)->type.shape, &w = node.output()->type.shape;
   if (node.attributes.get_int("group", 1) != 1 || w.rank() != 4) return false;
   for (const Shape* shape : {&dy, &x, &w})
@@ -92,11 +92,11 @@ OpDef define_conv_grad_weights() {
       .inputs = {2, 3},
       .outputs = {1, 2},
       .attributes = conv_grad_attributes(),
-      .infer = infer,
-      .lower = lower,
-      .cost = cost,
+      .infer = infer_conv_grad_weights,
+      .lower = lower_conv_grad_weights,
+      .cost = conv_grad_weights_cost,
       .blocked = BlockedLayout::prefers,
-      .can_block = can_block,
+      .can_block = can_block_conv_grad_weights,
       .reads_plain = reads_plain,
       .blocked_inputs = {1},
       .writes_plain = true,

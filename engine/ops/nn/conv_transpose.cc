@@ -11,16 +11,16 @@
 namespace svengine::ops {
 namespace {
 
-constexpr int64_t kMost = int64_t{1} << 31;  // of X's sizes: beyond it the arithmetic could overflow
+constexpr int64_t kMostTransposed = int64_t{1} << 31;  // of X's sizes: beyond it the arithmetic could overflow
 
 /// A list of one value for each spatial dimension, 0 or more, when it is given.
-Result<Dims> list(const Attributes& attributes, const char* name, size_t rank) {
-  const Dims values = attributes.get_ints(name, {});
+Result<Dims> sizes_or_nothing(const Attributes& conv_transpose_attributes, const char* name, size_t rank) {
+  const Dims values = conv_transpose_attributes.integers(name, {});
   if (values.empty()) return values;
   if (values.size() != rank)
     return error("attribute '{}' has {} values, needs {} for the input's spatial dimensions", name, values.size(), rank);
   for (int64_t v : values)
-    if (v < 0 || v > kMost) return error("attribute '{}' holds {}, needs values from 0 to {}", name, v, kMost);
+    if (v < 0 || v > kMostTransposed) return error("attribute '{}' holds {}, needs values from 0 to {}", name, v, kMostTransposed);
   return values;
 }
 
@@ -29,18 +29,18 @@ Result<Window> window_for(const Attributes& given, const Dims& x, const Dims& ke
   const size_t rank = x.size();
   Attributes plain = given;
   plain.erase("auto_pad");
-  SV_ASSIGN(Window w, window_of(plain, Dims(rank, kMost), kernel));  // checks the lists; every kernel fits this image
+  SV_ASSIGN(Window w, window_of(plain, Dims(rank, kMostTransposed), kernel));  // checks the lists; every kernel fits this image
   const std::string auto_pad = given.get_string("auto_pad", "NOTSET");
   const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
   if (!same && auto_pad != "NOTSET" && auto_pad != "VALID")
     return error("auto_pad '{}' is not NOTSET, VALID, SAME_UPPER or SAME_LOWER", auto_pad);
   if (auto_pad == "VALID") w.pads_begin = w.pads_end = Dims(rank, 0);
-  SV_ASSIGN(Dims more, list(given, "output_padding", rank));
-  SV_ASSIGN(const Dims wanted, list(given, "output_shape", rank));
+  SV_ASSIGN(Dims more, sizes_or_nothing(given, "output_padding", rank));
+  SV_ASSIGN(const Dims wanted, sizes_or_nothing(given, "output_shape", rank));
   more.resize(rank, 0);
   w.out = x;
   for (size_t i = 0; i < rank; ++i) {
-    if (x[i] < 1 || x[i] > kMost) return error("spatial dimension {} of X is {}, must be 1 to {}", i, x[i], kMost);
+    if (x[i] < 1 || x[i] > kMostTransposed) return error("spatial dimension {} of X is {}, must be 1 to {}", i, x[i], kMostTransposed);
     const int64_t whole = w.strides[i] * (x[i] - 1) + (w.kernel[i] - 1) * w.dilations[i] + 1 + more[i];
     if (same || !wanted.empty()) {
       // What is too much goes as padding; what is missing stays zero at the end.
@@ -58,7 +58,7 @@ Result<Window> window_for(const Attributes& given, const Dims& x, const Dims& ke
   return w;
 }
 
-Status check_channels(const InferContext& c) {
+Status check_transpose_channels(const InferContext& c) {
   const Shape &x = c.shape(0), &w = c.shape(1);
   const int64_t group = c.attributes().get_int("group", 1);
   if (group < 1) return error("group is {}, must be 1 or more", group);
@@ -71,13 +71,13 @@ Status check_channels(const InferContext& c) {
   return {};
 }
 
-Status infer(InferContext& c) {
+Status infer_conv_transpose(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "X", {DType::f32}));
   SV_TRY(require_dtype(c, 1, "W", {DType::f32}));
   SV_TRY(require_dtype(c, 2, "B", {DType::f32}));
   SV_TRY(require_rank(c, 2, "B", 1));
   SV_TRY(require_rank_at_least(c, 0, "X", 3));
-  SV_TRY(check_channels(c));
+  SV_TRY(check_transpose_channels(c));
   const Shape &x = c.shape(0), &w = c.shape(1);
   if (x.has_rank() && x.rank() > 5) return error("X has {} spatial dimensions, at most 3 are supported", x.rank() - 2);
   if (!x.has_rank() || !w.has_rank()) {
@@ -87,7 +87,7 @@ Status infer(InferContext& c) {
   std::vector<Dim> out{x[0], multiply(w[1], Dim(c.attributes().get_int("group", 1)))};
   Dims sizes, kernel;
   for (size_t i = 2; i < x.dims().size(); ++i) {
-    sizes.push_back(x[i].is_static() ? x[i].value() : kMost);
+    sizes.push_back(x[i].is_static() ? x[i].value() : kMostTransposed);
     kernel.push_back(w[i].is_static() ? w[i].value() : 1);
   }
   const bool known = Shape(std::vector<Dim>(w.dims().begin() + 2, w.dims().end())).is_static();
@@ -102,20 +102,20 @@ Status infer(InferContext& c) {
   return {};
 }
 
-kernels::Extent extent(const Dims& values, int64_t fill) {
+kernels::Extent transpose_extent(const Dims& values, int64_t fill) {
   const auto [depth, height, width] = to_three(values, fill);
   return {depth, height, width};
 }
 
-Status lower(LowerContext& c) {
+Status lower_conv_transpose(LowerContext& c) {
   const Dims x = c.in_dims(0), weights = c.in_dims(1), y = c.out_dims();
   if (element_count(y) == 0) return {};
   SV_ASSIGN(const Window w, window_for(c.attributes(), Dims(x.begin() + 2, x.end()), Dims(weights.begin() + 2, weights.end())));
   ConvGrad g;
   g.window.batch = y[0], g.window.channels = y[1];
-  g.window.in = extent(w.in, 1), g.window.out = extent(w.out, 1), g.window.kernel = extent(w.kernel, 1);
-  g.window.stride = extent(w.strides, 1), g.window.dilation = extent(w.dilations, 1);
-  g.window.pad = extent(w.pads_begin, 0), g.window.pad_end = extent(w.pads_end, 0);
+  g.window.in = transpose_extent(w.in, 1), g.window.out = transpose_extent(w.out, 1), g.window.kernel = transpose_extent(w.kernel, 1);
+  g.window.stride = transpose_extent(w.strides, 1), g.window.dilation = transpose_extent(w.dilations, 1);
+  g.window.pad = transpose_extent(w.pads_begin, 0), g.window.pad_end = transpose_extent(w.pads_end, 0);
   g.groups = c.attributes().get_int("group", 1);
   g.out_channels = x[1];
   emit_conv_grad_input(c, g, c.in(0), c.in(1), c.out());
@@ -135,7 +135,7 @@ Result<Attributes> convolution_of(const GradientContext& c) {
   Dims sizes, kernel;
   for (size_t i = 2; i < x.dims().size(); ++i) {
     if (!x[i].is_static() && !resolved) return error("its gradient needs known sizes where padding is decided by them");
-    sizes.push_back(x[i].is_static() ? x[i].value() : kMost);
+    sizes.push_back(x[i].is_static() ? x[i].value() : kMostTransposed);
     kernel.push_back(w[i].value());
   }
   SV_ASSIGN(const Window window, window_for(c.attributes(), sizes, kernel));
@@ -152,7 +152,7 @@ Result<Attributes> convolution_of(const GradientContext& c) {
                           {"group", c.attributes().get_int("group", 1)}});
 }
 
-Status gradient(GradientContext& c) {
+Status conv_transpose_gradient(GradientContext& c) {
   Value *x = c.input(0), *w = c.input(1), *dy = c.dy();
   SV_ASSIGN(const Attributes conv, convolution_of(c));
   if (c.wants(0)) c.set(0, c.op("Conv", {dy, w}, conv));
@@ -165,7 +165,7 @@ Status gradient(GradientContext& c) {
   return {};
 }
 
-std::vector<AttributeDef> attributes() {
+std::vector<AttributeDef> conv_transpose_attributes() {
   return window_attributes({{"group", AttributeKind::kInt, false, integer(1)},
                             {"output_padding", AttributeKind::kInts},
                             {"output_shape", AttributeKind::kInts}},
@@ -173,7 +173,7 @@ std::vector<AttributeDef> attributes() {
 }
 
 /// Every element of X goes through all its weights.
-Cost cost(const Node& node) { return conv_grad_cost(node, node.input(0)->type, node.input(1)->type); }
+Cost conv_transpose_cost(const Node& node) { return conv_grad_cost(node, node.input(0)->type, node.input(1)->type); }
 
 }  // namespace
 
@@ -181,11 +181,11 @@ OpDef define_conv_transpose() {
   return {
       .name = "ConvTranspose",
       .inputs = {2, 3},
-      .attributes = attributes(),
-      .infer = infer,
-      .lower = lower,
-      .cost = cost,
-      .gradient = gradient,
+      .attributes = conv_transpose_attributes(),
+      .infer = infer_conv_transpose,
+      .lower = lower_conv_transpose,
+      .cost = conv_transpose_cost,
+      .gradient = conv_transpose_gradient,
       .rtol = 1e-5,
       .atol = 1e-5,
       .samples = {{.inputs = {f32({2, 5, 4, 3}), f32({5, 7, 3, 3}), f32({7})},

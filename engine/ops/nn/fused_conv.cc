@@ -7,7 +7,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_fused_conv(InferContext& c) {
   SV_TRY(check_activation(c.attributes()));
   SV_TRY(infer_conv(c));
   if (const Value* scale = c.node().input(kConvWeightScale)) {
@@ -30,7 +30,7 @@ OpDef define_fused_conv() {
       .domain = kInternalDomain,
       .inputs = {2, 5},
       .attributes = with_activation_attributes(conv_attributes()),
-      .infer = infer,
+      .infer = infer_fused_conv,
       .lower = [](LowerContext& c) { return lower_conv(c, c.in(3), activation_of(c.attributes())); },
       .cost = conv_cost,
       .blocked = BlockedLayout::prefers,

@@ -26,7 +26,7 @@ Status infer_sums(InferContext& c) {
   return {};
 }
 
-Status infer(InferContext& c) {
+Status infer_fused_mat_mul(InferContext& c) {
   SV_TRY(check_activation(c.attributes()));
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), c.attributes().get_int("transpose_a"), c.attributes().get_int("transpose_b")));
   if (c.has_input(2)) SV_TRY(require_rank(c, 2, "bias", 1));
@@ -36,7 +36,7 @@ Status infer(InferContext& c) {
   return c.has_output(1) ? infer_sums(c) : Status{};
 }
 
-Status lower(LowerContext& c) {
+Status lower_fused_mat_mul(LowerContext& c) {
   Product p = matmul_of(c, c.attributes().get_int("transpose_a"), c.attributes().get_int("transpose_b"));
   p.alpha = c.attributes().get_float("alpha", 1.0f);
   if (c.has_input(2)) p.bias = {c.in(2), kernels::GemmBias::kColumn, 1.0f};
@@ -64,8 +64,8 @@ OpDef define_fused_mat_mul() {
                                                 {"transpose_b", AttributeKind::kInt, false, int64_t{0}},
                                                 {"sum_of", AttributeKind::kInt, false, int64_t{0}},
                                                 {"alpha", AttributeKind::kFloat, false, 1.0f}}),
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_fused_mat_mul,
+      .lower = lower_fused_mat_mul,
       .cost = matmul_cost,
       .rtol = 1e-5,
       .atol = 1e-5,

@@ -8,12 +8,12 @@
 namespace svengine::ops {
 namespace {
 
-Status canonicalize(CanonicalizeContext& c) {
+Status canonicalize_gemm(CanonicalizeContext& c) {
   c.attributes().erase("broadcast");  // opset 6: C's unidirectional broadcast had to be asked for
   return {};
 }
 
-Status infer(InferContext& c) {
+Status infer_gemm(InferContext& c) {
   for (size_t i = 0; i < 3; ++i) {
     if (!c.has_input(i)) continue;
     SV_TRY(require_dtype(c, i, i == 0 ? "A" : i == 1 ? "B" : "C", {DType::f32}));
@@ -45,7 +45,7 @@ void set_addend(LowerContext& c, Product& p) {
   p.bias = {c.in(2), kind, beta};
 }
 
-Status lower(LowerContext& c) {
+Status lower_gemm(LowerContext& c) {
   Product p = matmul_of(c, c.attributes().get_int("transA"), c.attributes().get_int("transB"));
   p.alpha = c.attributes().get_float("alpha", 1.0f);
   set_addend(c, p);
@@ -53,7 +53,7 @@ Status lower(LowerContext& c) {
   return {};
 }
 
-Value* product(GradientContext& c, Value* a, bool transpose_a, Value* b, bool transpose_b) {
+Value* gemm_product(GradientContext& c, Value* a, bool transpose_a, Value* b, bool transpose_b) {
   return c.op(
       "Gemm", {a, b},
       make_attributes(
@@ -61,11 +61,11 @@ Value* product(GradientContext& c, Value* a, bool transpose_a, Value* b, bool tr
 }
 
 /// With A' and B' what is multiplied: dA' = alpha dY B'^T and dB' = alpha A'^T dY, or these transposed.
-Status gradient(GradientContext& c) {
+Status gemm_gradient(GradientContext& c) {
   Value *a = c.input(0), *b = c.input(1), *dy = c.dy();
   const bool across_a = c.attributes().get_int("transA") != 0, across_b = c.attributes().get_int("transB") != 0;
-  if (c.wants(0)) c.set(0, across_a ? product(c, b, across_b, dy, true) : product(c, dy, false, b, !across_b));
-  if (c.wants(1)) c.set(1, across_b ? product(c, dy, true, a, across_a) : product(c, a, !across_a, dy, false));
+  if (c.wants(0)) c.set(0, across_a ? gemm_product(c, b, across_b, dy, true) : gemm_product(c, dy, false, b, !across_b));
+  if (c.wants(1)) c.set(1, across_b ? gemm_product(c, dy, true, a, across_a) : gemm_product(c, a, !across_a, dy, false));
   if (!c.wants(2)) return {};
   const float beta = c.attributes().get_float("beta", 1.0f);
   Value* addend = c.sum_to(dy, c.input(2));
@@ -84,11 +84,11 @@ OpDef define_gemm() {
                      {"beta", AttributeKind::kFloat, false, 1.0f},
                      {"transA", AttributeKind::kInt, false, int64_t{0}},
                      {"transB", AttributeKind::kInt, false, int64_t{0}}},
-      .canonicalize = canonicalize,
-      .infer = infer,
-      .lower = lower,
+      .canonicalize = canonicalize_gemm,
+      .infer = infer_gemm,
+      .lower = lower_gemm,
       .cost = matmul_cost,
-      .gradient = gradient,
+      .gradient = gemm_gradient,
       .rtol = 1e-5,
       .atol = 1e-5,
       .samples = {{.inputs = {f32({5, 33}), f32({33, 18}), f32({18})}},

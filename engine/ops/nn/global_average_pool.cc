@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status global_average_pool_gradient(GradientContext& c) {
   c.set(0, c.expand_to(c.dy(), c.input(0), true));
   return {};
 }
@@ -20,7 +20,7 @@ OpDef define_global_average_pool() {
       .cost = pool_cost,
       .blocked = BlockedLayout::prefers,
       .can_block = can_block_pool,
-      .gradient = gradient,
+      .gradient = global_average_pool_gradient,
       .samples = {{.inputs = {f32({2, 18, 7, 5})}}, {.inputs = {f32({1, 3, 65})}}},
   };
 }

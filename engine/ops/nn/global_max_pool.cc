@@ -7,7 +7,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status global_max_pool_gradient(GradientContext& c) {
   const Shape& x = c.input(0)->type.shape;
   std::vector<int64_t> window;
   for (size_t i = 2; x.has_rank() && i < x.dims().size(); ++i) window.push_back(x[i].is_static() ? x[i].value() : -1);
@@ -28,7 +28,7 @@ OpDef define_global_max_pool() {
       .cost = pool_cost,
       .blocked = BlockedLayout::prefers,
       .can_block = can_block_pool,
-      .gradient = gradient,
+      .gradient = global_max_pool_gradient,
       .samples = {{.inputs = {f32({2, 18, 7, 5})}}, {.inputs = {f32({1, 3, 65})}}},
   };
 }

@@ -8,7 +8,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_instance_normalization(InferContext& c) {
   static constexpr const char* kNames[] = {"input", "scale", "B"};
   SV_TRY(require_rank_at_least(c, 0, "input", 3));
   for (size_t i = 0; i < 3; ++i) {
@@ -22,7 +22,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_instance_normalization(LowerContext& c) {
   const Dims dims = c.in_dims(0);
   kernels::GroupNormArgs args;
   args.batch = dims[0];
@@ -64,7 +64,7 @@ struct Pixels {
   }
 };
 
-Status gradient(GradientContext& c) {
+Status instance_normalization_gradient(GradientContext& c) {
   Value *x = c.input(0), *scale = c.input(1);
   const int64_t rank = x->type.shape.rank();
   if (rank < 3) return error("the gradient needs an input of known rank");
@@ -93,9 +93,9 @@ OpDef define_instance_normalization() {
       .since = 6,
       .inputs = {3, 3},
       .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-5f}},
-      .infer = infer,
-      .lower = lower,
-      .gradient = gradient,
+      .infer = infer_instance_normalization,
+      .lower = lower_instance_normalization,
+      .gradient = instance_normalization_gradient,
       .rtol = 1e-5,
       .atol = 1e-5,
       .samples = {{.inputs = {f32({2, 3, 5, 7}), f32({3}), f32({3})}}, {.inputs = {f32({1, 4, 65}), f32({4}), f32({4})}}},

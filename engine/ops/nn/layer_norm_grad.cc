@@ -15,7 +15,7 @@ namespace {
 /// Blocks of rows with sums of their own: as many as there is use for threads, few enough that adding them up costs nothing.
 constexpr int64_t kBlocks = 64;
 
-Status infer(InferContext& c) {
+Status infer_layer_norm_grad(InferContext& c) {
   static constexpr const char* kNames[] = {"dy", "X", "Scale", "Mean", "InvStdDev"};
   for (size_t i = 0; i < 5; ++i) SV_TRY(require_dtype(c, i, kNames[i], {DType::f32}));
   c.set(0, c.type(1));
@@ -44,7 +44,7 @@ void emit_sum(LowerContext& c, Buffer partial, int64_t blocks, int64_t n) {
          });
 }
 
-Status lower(LowerContext& c) {
+Status lower_layer_norm_grad(LowerContext& c) {
   const Dims dims = c.in_dims(1);
   const std::span<const int64_t> all(dims);
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), static_cast<int64_t>(dims.size())));
@@ -78,8 +78,8 @@ OpDef define_layer_norm_grad() {
       .inputs = {5, 5},
       .outputs = {3, 3},
       .attributes = {{"axis", AttributeKind::kInt, false, int64_t{-1}}},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_layer_norm_grad,
+      .lower = lower_layer_norm_grad,
       .samples = {{.inputs = {f32({5, 33}), f32({5, 33}), f32({33}), f32({5, 1}), f32({5, 1}, 0.5, 2)}, .outputs = 3},
                   {.inputs = {f32({130, 4, 5}), f32({130, 4, 5}), f32({4, 5}), f32({130, 1, 1}), f32({130, 1, 1}, 0.5, 2)},
                    .attributes = {{"axis", integer(1)}},

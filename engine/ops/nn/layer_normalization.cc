@@ -9,7 +9,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_layer_normalization(InferContext& c) {
   for (size_t i = 0; i < 3; ++i)
     if (c.has_input(i)) SV_TRY(require_dtype(c, i, i == 0 ? "X" : i == 1 ? "Scale" : "B", {DType::f32}));
   const Shape& x = c.shape(0);
@@ -28,7 +28,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_layer_normalization(LowerContext& c) {
   const Dims dims = c.in_dims(0);
   int64_t axis = c.attributes().get_int("axis", -1);
   if (axis < 0) axis += static_cast<int64_t>(dims.size());
@@ -50,7 +50,7 @@ Status lower(LowerContext& c) {
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status layer_normalization_gradient(GradientContext& c) {
   for (size_t i : {size_t{1}, size_t{2}})
     if (c.output_gradient(i)) return error("output {} is used; only that of output 0 has a gradient", i);
   Value *mean = c.output(1), *inv_std = c.output(2);
@@ -74,9 +74,9 @@ OpDef define_layer_normalization() {
       .attributes = {{"axis", AttributeKind::kInt, false, int64_t{-1}},
                      {"epsilon", AttributeKind::kFloat, false, 1e-5f},
                      {"stash_type", AttributeKind::kInt, false, int64_t{1}}},
-      .infer = infer,
-      .lower = lower,
-      .gradient = gradient,
+      .infer = infer_layer_normalization,
+      .lower = lower_layer_normalization,
+      .gradient = layer_normalization_gradient,
       .rtol = 1e-5,
       .atol = 1e-5,
       .samples = {{.inputs = {f32({2, 7, 33}), f32({33}), f32({33})}},

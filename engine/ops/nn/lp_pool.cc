@@ -5,12 +5,12 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_lp_pool(InferContext& c) {
   if (c.attributes().get_int("p", 2) < 1) return error("p is {}, needs at least 1", c.attributes().get_int("p", 2));
   return infer_pool(c);
 }
 
-Status lower(LowerContext& c) {
+Status lower_lp_pool(LowerContext& c) {
   return lower_pool(c, "lp_pool", {.kind = kernels::PoolKind::kLp, .shape = {}, .power = static_cast<int32_t>(c.attributes().get_int("p", 2))},
                     c.in(0), c.out());
 }
@@ -22,8 +22,8 @@ OpDef define_lp_pool() {
       .name = "LpPool",
       .since = 2,
       .attributes = window_attributes({{"p", AttributeKind::kInt, false, int64_t{2}}}, true, true),
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_lp_pool,
+      .lower = lower_lp_pool,
       .cost = pool_cost,
       .samples = {{.inputs = {f32({2, 5, 9, 7})}, .attributes = {{"kernel_shape", integers({3, 3})}, {"p", integer(3)}}}},
   };

@@ -7,7 +7,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_lrn(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "X", {DType::f32}));
   SV_TRY(require_rank_at_least(c, 0, "X", 2));
   if (c.attributes().get_int("size") < 1) return error("size is {}, needs at least 1", c.attributes().get_int("size"));
@@ -15,7 +15,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_lrn(LowerContext& c) {
   const Dims dims = c.in_dims(0);
   kernels::LocalResponseArgs args;
   args.batch = dims[0];
@@ -42,8 +42,8 @@ OpDef define_lrn() {
                      {"alpha", AttributeKind::kFloat, false, 1e-4f},
                      {"beta", AttributeKind::kFloat, false, 0.75f},
                      {"bias", AttributeKind::kFloat, false, 1.0f}},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_lrn,
+      .lower = lower_lrn,
       .samples = {{.inputs = {f32({2, 9, 5, 3})}, .attributes = {{"size", integer(5)}, {"alpha", real(0.01f)}}}},
   };
 }

@@ -7,7 +7,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_mat_mul(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "A", {DType::f32}));
   SV_TRY(require_dtype(c, 1, "B", {DType::f32}));
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), false, false));
@@ -15,7 +15,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_mat_mul(LowerContext& c) {
   emit_product(c, matmul_of(c, false, false));
   return {};
 }
@@ -42,7 +42,7 @@ Result<Matrices> as_matrices(GradientContext& c) {
   return Matrices{a, b, dy};
 }
 
-Value* product(GradientContext& c, Value* a, bool transpose_a, Value* b, bool transpose_b) {
+Value* mat_mul_product(GradientContext& c, Value* a, bool transpose_a, Value* b, bool transpose_b) {
   return c.internal("FusedMatMul", {a, b},
                     make_attributes({{"transpose_a", int64_t{transpose_a}}, {"transpose_b", int64_t{transpose_b}}}));
 }
@@ -55,13 +55,13 @@ Value* as_rows(GradientContext& c, Value* v) {
 
 /// dA = dY B', dB = A' dY, each summed over the batches for which its operand was repeated. For one matrix on the right that sum
 /// is part of the product: the rows of all batches are one long sum.
-Status gradient(GradientContext& c) {
+Status mat_mul_gradient(GradientContext& c) {
   SV_ASSIGN(const Matrices m, as_matrices(c));
-  if (c.wants(0)) c.set(0, c.reshape_to(c.sum_to(product(c, m.dy, false, m.b, true), m.a), c.input(0)));
+  if (c.wants(0)) c.set(0, c.reshape_to(c.sum_to(mat_mul_product(c, m.dy, false, m.b, true), m.a), c.input(0)));
   if (!c.wants(1)) return {};
   const bool one_matrix = m.b->type.shape.rank() == 2 && m.dy->type.shape.rank() >= 2;
   Value* db =
-      one_matrix ? product(c, as_rows(c, m.a), true, as_rows(c, m.dy), false) : c.sum_to(product(c, m.a, true, m.dy, false), m.b);
+      one_matrix ? mat_mul_product(c, as_rows(c, m.a), true, as_rows(c, m.dy), false) : c.sum_to(mat_mul_product(c, m.a, true, m.dy, false), m.b);
   c.set(1, c.reshape_to(db, c.input(1)));
   return {};
 }
@@ -72,10 +72,10 @@ OpDef define_mat_mul() {
   return {
       .name = "MatMul",
       .inputs = {2, 2},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_mat_mul,
+      .lower = lower_mat_mul,
       .cost = matmul_cost,
-      .gradient = gradient,
+      .gradient = mat_mul_gradient,
       .rtol = 1e-5,
       .atol = 1e-5,
       .samples = {{.inputs = {f32({13, 37}), f32({37, 29})}},

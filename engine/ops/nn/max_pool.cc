@@ -8,10 +8,10 @@ namespace {
 
 constexpr DTypeSet kBytes{DType::u8, DType::i8};
 
-Status infer(InferContext& c) { return infer_pool(c, DTypeSet{DType::f32} | kBytes); }
+Status infer_max_pool(InferContext& c) { return infer_pool(c, DTypeSet{DType::f32} | kBytes); }
 
 /// Bytes are pooled as float32, which holds them exactly.
-Status lower(LowerContext& c) {
+Status lower_max_pool(LowerContext& c) {
   const kernels::PoolArgs args{.kind = kernels::PoolKind::kMax, .shape = {}};
   const DType type = c.in_type(0).dtype;
   if (!kBytes.has(type)) return lower_pool(c, "max_pool", args, c.in(0), c.out());
@@ -23,9 +23,9 @@ Status lower(LowerContext& c) {
   return {};
 }
 
-bool can_block(const Node& node, int block) { return node.input(0)->type.dtype == DType::f32 && can_block_pool(node, block); }
+bool can_block_max_pool(const Node& node, int block) { return node.input(0)->type.dtype == DType::f32 && can_block_pool(node, block); }
 
-Status gradient(GradientContext& c) {
+Status max_pool_gradient(GradientContext& c) {
   return set_pool_gradient(c, "max");
 }
 
@@ -36,12 +36,12 @@ OpDef define_max_pool() {
       .name = "MaxPool",
       .outputs = {1, 2},
       .attributes = window_attributes({{"storage_order", AttributeKind::kInt, false, int64_t{0}}}, true, true),
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_max_pool,
+      .lower = lower_max_pool,
       .cost = pool_cost,
       .blocked = BlockedLayout::prefers,
-      .can_block = can_block,
-      .gradient = gradient,
+      .can_block = can_block_max_pool,
+      .gradient = max_pool_gradient,
       .samples = {{.inputs = {f32({2, 18, 9, 7})},
                    .attributes = {{"kernel_shape", integers({3, 3})}, {"strides", integers({2, 2})}, {"pads", integers({1, 1, 1, 1})}}},
                   {.inputs = {f32({1, 3, 17})}, .attributes = {{"kernel_shape", integers({4})}, {"ceil_mode", integer(1)}, {"strides", integers({3})}}},

@@ -5,7 +5,7 @@
 namespace svengine::ops {
 namespace {
 
-kernels::Extent extent(const Dims& values, int64_t fill) {
+kernels::Extent pool_extent(const Dims& values, int64_t fill) {
   const auto three = to_three(values, fill);
   return {three[0], three[1], three[2]};
 }
@@ -39,13 +39,13 @@ Result<kernels::PoolShape> pool_shape(const Attributes& attributes, const Dims& 
   SV_ASSIGN(Window w, window_of(attributes, Dims(x.begin() + 2, x.end()), kernel));
   return kernels::PoolShape{x[0],
                             x[1],
-                            extent(w.in, 1),
-                            extent(w.out, 1),
-                            extent(w.kernel, 1),
-                            extent(w.strides, 1),
-                            extent(w.dilations, 1),
-                            extent(w.pads_begin, 0),
-                            extent(w.pads_end, 0)};
+                            pool_extent(w.in, 1),
+                            pool_extent(w.out, 1),
+                            pool_extent(w.kernel, 1),
+                            pool_extent(w.strides, 1),
+                            pool_extent(w.dilations, 1),
+                            pool_extent(w.pads_begin, 0),
+                            pool_extent(w.pads_end, 0)};
 }
 
 Status lower_pool(LowerContext& c, const char* kernel, kernels::PoolArgs args, Buffer in, Buffer out) {

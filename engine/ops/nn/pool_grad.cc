@@ -10,7 +10,7 @@ namespace {
 
 bool is_max(const Attributes& attributes) { return attributes.get_string("mode") == "max"; }
 
-Status infer(InferContext& c) {
+Status infer_pool_grad(InferContext& c) {
   if (!is_max(c.attributes()) && c.attributes().get_string("mode") != "average")
     return error("mode is '{}', needs max or average", c.attributes().get_string("mode"));
   SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
@@ -19,7 +19,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_pool_grad(LowerContext& c) {
   SV_ASSIGN(kernels::PoolShape shape, pool_shape(c.attributes(), c.out_dims()));
   kernels::PoolGradArgs args;
   args.kind = is_max(c.attributes()) ? kernels::PoolKind::kMax : kernels::PoolKind::kAverage;
@@ -35,7 +35,7 @@ Status lower(LowerContext& c) {
   return {};
 }
 
-bool can_block(const Node& node, int) {
+bool can_block_pool_grad(const Node& node, int) {
   return node.output()->type.shape.rank() == 4 && (node.input(0)->type.block > 0 || node.input(1)->type.block > 0);
 }
 
@@ -50,10 +50,10 @@ OpDef define_pool_grad() {
                                        {"count_include_pad", AttributeKind::kInt, false, int64_t{0}},
                                        {"storage_order", AttributeKind::kInt, false, int64_t{0}}},
                                       true, true),
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_pool_grad,
+      .lower = lower_pool_grad,
       .blocked = BlockedLayout::prefers,
-      .can_block = can_block,
+      .can_block = can_block_pool_grad,
       .blocked_inputs = {1},
       .samples =
           {{.inputs = {f32({2, 18, 5, 4}), f32({2, 18, 9, 7})},

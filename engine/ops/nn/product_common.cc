@@ -95,7 +95,7 @@ struct Packer {
 };
 
 /// The pieces' sums, [pieces][extent], to those of the whole depth.
-void emit_sums(LowerContext& c, Buffer parts, Buffer out, int64_t pieces, int64_t extent) {
+void emit_part_sums(LowerContext& c, Buffer parts, Buffer out, int64_t pieces, int64_t extent) {
   constexpr int64_t kEach = 1024;  // sums of a task
   c.emit("pack_sums", (extent + kEach - 1) / kEach, [=](const Run& run, int64_t begin, int64_t end) -> const char* {
     for (int64_t i = begin * kEach; i < std::min(extent, end * kEach); ++i) {
@@ -151,7 +151,7 @@ PackedOperand pack_operand(LowerContext& c, const Product& p, const ProductOpera
            });
            return nullptr;
          });
-  if (operand.sums) emit_sums(c, sums, operand.sums, pieces, args.extent);
+  if (operand.sums) emit_part_sums(c, sums, operand.sums, pieces, args.extent);
   return packed;
 }
 

@@ -7,14 +7,14 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_reorder(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "x", {DType::f32}));
   SV_TRY(require_rank(c, 0, "x", 4));
   c.set(0, Type{DType::f32, c.shape(0), static_cast<int>(c.attributes().get_int("block"))});
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_reorder(LowerContext& c) {
   const Dims dims = c.in_dims(0);
   const bool to_blocked = c.out_type().block > 0;
   if (to_blocked == (c.in_type(0).block > 0)) return error("a reorder between equal layouts");
@@ -38,8 +38,8 @@ OpDef define_reorder() {
       .name = "Reorder",
       .domain = kInternalDomain,
       .attributes = {{"block", AttributeKind::kInt, true}},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_reorder,
+      .lower = lower_reorder,
   };
 }
 

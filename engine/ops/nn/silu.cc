@@ -6,7 +6,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status silu_gradient(GradientContext& c) {
   return set_activation_gradient(c, "silu", c.input(0));
 }
 
@@ -16,7 +16,7 @@ OpDef define_silu() {
   OpDef op = plain_unary<kernels::UnaryOp::kSilu, DTypeSet{DType::f32}>("Silu", true);
   op.domain = kInternalDomain;
   op.activation = activation_of_node;
-  op.gradient = gradient;
+  op.gradient = silu_gradient;
   return op;
 }
 

@@ -9,14 +9,14 @@ namespace {
 
 constexpr int kSingleAxisOpset = 13;
 
-Status canonicalize(CanonicalizeContext& c) {
+Status canonicalize_softmax(CanonicalizeContext& c) {
   if (c.opset() >= kSingleAxisOpset) return {};
   if (!c.attributes().has("axis")) c.attributes().set("axis", int64_t{1});
   c.attributes().set("coerced", int64_t{1});
   return {};
 }
 
-Status infer(InferContext& c) {
+Status infer_softmax(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "input", {DType::f32}));
   if (c.shape(0).has_rank()) {
     const int64_t axis = c.attributes().get_int("axis", -1), rank = c.shape(0).rank();
@@ -63,8 +63,8 @@ OpDef softmax_like(const char* name, Status (*lower)(LowerContext&)) {
   return {
       .name = name,
       .attributes = {{"axis", AttributeKind::kInt, false, int64_t{-1}}, {"coerced", AttributeKind::kInt, false, int64_t{0}}},
-      .canonicalize = canonicalize,
-      .infer = infer,
+      .canonicalize = canonicalize_softmax,
+      .infer = infer_softmax,
       .lower = lower,
       .rtol = 1e-6,
       .atol = 1e-7,

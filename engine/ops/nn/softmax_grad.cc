@@ -8,14 +8,14 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_softmax_grad(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "y", {DType::f32}));
   SV_TRY(require_dtype(c, 1, "dy", {DType::f32}));
   c.set(0, c.type(0));
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_softmax_grad(LowerContext& c) {
   const Dims dims = c.in_dims(0);
   const auto rank = static_cast<int64_t>(dims.size());
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), rank));
@@ -44,8 +44,8 @@ OpDef define_softmax_grad() {
       .attributes = {{"axis", AttributeKind::kInt, false, int64_t{-1}},
                      {"coerced", AttributeKind::kInt, false, int64_t{0}},
                      {"log", AttributeKind::kInt, false, int64_t{0}}},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_softmax_grad,
+      .lower = lower_softmax_grad,
       .may_overwrite = true,
       .samples = {{.inputs = {f32({7, 33}), f32({7, 33})}},
                   {.inputs = {f32({3, 5, 19}), f32({3, 5, 19})}, .attributes = {{"axis", integer(1)}, {"log", integer(1)}}}},

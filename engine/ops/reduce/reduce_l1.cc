@@ -4,7 +4,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status reduce_l1_gradient(GradientContext& c) {
   c.set(0, c.op("Mul", {c.op("Sign", {c.input(0)}), kept_dims(c, c.dy())}));
   return {};
 }
@@ -13,7 +13,7 @@ Status gradient(GradientContext& c) {
 
 OpDef define_reduce_l1() {
   OpDef op = reduction<kernels::ReduceOp::kL1>("ReduceL1");
-  op.gradient = gradient;
+  op.gradient = reduce_l1_gradient;
   return op;
 }
 

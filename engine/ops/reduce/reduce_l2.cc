@@ -4,7 +4,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status reduce_l2_gradient(GradientContext& c) {
   c.set(0, c.op("Mul", {c.input(0), kept_dims(c, c.op("Div", {c.dy(), c.output()}))}));
   return {};
 }
@@ -13,7 +13,7 @@ Status gradient(GradientContext& c) {
 
 OpDef define_reduce_l2() {
   OpDef op = reduction<kernels::ReduceOp::kL2>("ReduceL2");
-  op.gradient = gradient;
+  op.gradient = reduce_l2_gradient;
   return op;
 }
 

@@ -4,7 +4,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status reduce_log_sum_gradient(GradientContext& c) {
   // d log(s) = ds / s, s = exp(y).
   c.set(0, c.expand_to(kept_dims(c, c.op("Div", {c.dy(), c.op("Exp", {c.output()})})), c.input(0)));
   return {};
@@ -14,7 +14,7 @@ Status gradient(GradientContext& c) {
 
 OpDef define_reduce_log_sum() {
   OpDef op = reduction<kernels::ReduceOp::kLogSum>("ReduceLogSum");
-  op.gradient = gradient;
+  op.gradient = reduce_log_sum_gradient;
   return op;
 }
 

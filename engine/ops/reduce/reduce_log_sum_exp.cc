@@ -4,7 +4,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status reduce_log_sum_exp_gradient(GradientContext& c) {
   Value* weight = c.op("Exp", {c.op("Sub", {c.input(0), kept_dims(c, c.output())})});
   c.set(0, c.op("Mul", {weight, kept_dims(c, c.dy())}));
   return {};
@@ -14,7 +14,7 @@ Status gradient(GradientContext& c) {
 
 OpDef define_reduce_log_sum_exp() {
   OpDef op = reduction<kernels::ReduceOp::kLogSumExp>("ReduceLogSumExp");
-  op.gradient = gradient;
+  op.gradient = reduce_log_sum_exp_gradient;
   return op;
 }
 

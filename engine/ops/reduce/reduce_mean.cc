@@ -4,7 +4,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status reduce_mean_gradient(GradientContext& c) {
   c.set(0, c.expand_to(kept_dims(c, c.dy()), c.input(0), true));
   return {};
 }
@@ -13,7 +13,7 @@ Status gradient(GradientContext& c) {
 
 OpDef define_reduce_mean() {
   OpDef op = reduction<kernels::ReduceOp::kMean>("ReduceMean");
-  op.gradient = gradient;
+  op.gradient = reduce_mean_gradient;
   return op;
 }
 

@@ -6,7 +6,7 @@ namespace {
 
 /// dy times the product of the others, which is the whole product divided by the element, but where there are zeros: with one, only
 /// its own gradient is not zero; with more, none is.
-Status gradient(GradientContext& c) {
+Status reduce_prod_gradient(GradientContext& c) {
   Value *x = c.input(0), *zero = c.scalar(0, x), *axes = c.input(1);
   Attributes kept = c.attributes();
   kept.set("keepdims", int64_t{1});
@@ -27,7 +27,7 @@ Status gradient(GradientContext& c) {
 
 OpDef define_reduce_prod() {
   OpDef op = reduction<kernels::ReduceOp::kProd>("ReduceProd");
-  op.gradient = gradient;
+  op.gradient = reduce_prod_gradient;
   return op;
 }
 

@@ -4,7 +4,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status reduce_sum_gradient(GradientContext& c) {
   c.set(0, c.expand_to(kept_dims(c, c.dy()), c.input(0)));
   return {};
 }
@@ -13,7 +13,7 @@ Status gradient(GradientContext& c) {
 
 OpDef define_reduce_sum() {
   OpDef op = reduction<kernels::ReduceOp::kSum>("ReduceSum");
-  op.gradient = gradient;
+  op.gradient = reduce_sum_gradient;
   return op;
 }
 

@@ -4,7 +4,7 @@
 namespace svengine::ops {
 namespace {
 
-Status gradient(GradientContext& c) {
+Status reduce_sum_square_gradient(GradientContext& c) {
   Value* x = c.input(0);
   c.set(0, c.op("Mul", {c.op("Add", {x, x}), kept_dims(c, c.dy())}));
   return {};
@@ -14,7 +14,7 @@ Status gradient(GradientContext& c) {
 
 OpDef define_reduce_sum_square() {
   OpDef op = reduction<kernels::ReduceOp::kSumSquare>("ReduceSumSquare");
-  op.gradient = gradient;
+  op.gradient = reduce_sum_square_gradient;
   return op;
 }
 

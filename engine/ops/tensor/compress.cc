@@ -16,7 +16,7 @@ std::vector<int64_t> chosen(const Tensor& condition) {
   return out;
 }
 
-Status infer(InferContext& c) {
+Status infer_compress(InferContext& c) {
   SV_TRY(require_dtype(c, 1, "condition", kBool));
   SV_TRY(require_rank(c, 1, "condition", 1));
   const Shape& in = c.shape(0);
@@ -42,7 +42,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_compress(LowerContext& c) {
   if (!c.constant(1)) return error("the condition is not known when the node is planned");
   const Dims in = c.in_dims(0);
   const std::span<const int64_t> dims(in);
@@ -67,8 +67,8 @@ OpDef define_compress() {
       .since = 9,
       .inputs = {2, 2},
       .attributes = {{"axis", AttributeKind::kInt}},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_compress,
+      .lower = lower_compress,
       .cost = movement_cost,
       .shape_inputs = {1},
       .samples = {{.inputs = {f32({3, 5}), fixed(Tensor::of<bool>({3}, {true, false, true}))}, .attributes = {{"axis", integer(0)}}},

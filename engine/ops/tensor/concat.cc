@@ -12,12 +12,12 @@ namespace {
 
 constexpr int kMostBlockedInputs = 64;
 
-Status canonicalize(CanonicalizeContext& c) {
+Status canonicalize_concat(CanonicalizeContext& c) {
   if (!c.attributes().has("axis") && c.opset() < 4) c.attributes().set("axis", int64_t{1});
   return {};
 }
 
-Status infer(InferContext& c) {
+Status infer_concat(InferContext& c) {
   SV_TRY(require_same_dtypes(c));
   Shape out;
   int64_t axis = 0;
@@ -52,7 +52,7 @@ Status infer(InferContext& c) {
 }
 
 /// Whole blocks move when every input but the last has whole blocks of channels. Only blocked inputs are a reason for it.
-bool can_block(const Node& node, int block) {
+bool can_block_concat(const Node& node, int block) {
   if (node.inputs().size() > kMostBlockedInputs) return false;
   const int64_t axis = node.attributes.get_int("axis");
   if (std::none_of(node.inputs().begin(), node.inputs().end(), [](const Value* v) { return v->type.block > 0; })) return false;
@@ -66,7 +66,7 @@ bool can_block(const Node& node, int block) {
 }
 
 /// Nothing varies more slowly than the axis.
-bool joins(const Node& node) {
+bool concat_joins(const Node& node) {
   const Type& out = node.output()->type;
   for (const Value* v : node.inputs())
     if (v->type.block != out.block) return false;
@@ -75,7 +75,7 @@ bool joins(const Node& node) {
   return axis.ok() && std::all_of(dims.begin(), dims.begin() + *axis, [](int64_t d) { return d == 1; });
 }
 
-Status lower(LowerContext& c) {
+Status lower_concat(LowerContext& c) {
   const auto element = static_cast<int64_t>(size_of(c.out_type().dtype));
   const Dims out = stored_dims(c.out_type());
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(c.out_dims().size())));
@@ -99,7 +99,7 @@ std::vector<int> further_inputs() {
   return out;
 }
 
-Status gradient(GradientContext& c) {
+Status concat_gradient(GradientContext& c) {
   const int64_t axis = c.attributes().get_int("axis");
   const size_t count = c.node().inputs().size();
   // The sizes of the pieces are constants as soon as shapes are.
@@ -123,15 +123,15 @@ OpDef define_concat() {
       .name = "Concat",
       .inputs = {1, kVariadic},
       .attributes = {{"axis", AttributeKind::kInt, true}},
-      .canonicalize = canonicalize,
-      .infer = infer,
-      .lower = lower,
+      .canonicalize = canonicalize_concat,
+      .infer = infer_concat,
+      .lower = lower_concat,
       .cost = movement_cost,
-      .aliases_concat = joins,
+      .aliases_concat = concat_joins,
       .blocked = BlockedLayout::prefers,
-      .can_block = can_block,
+      .can_block = can_block_concat,
       .blocked_inputs = further_inputs(),
-      .gradient = gradient,
+      .gradient = concat_gradient,
       .samples = {{.inputs = {f32({2, 3}), f32({2, 5})}, .attributes = {{"axis", integer(-1)}}},
                   {.inputs = {f32({1, 32, 3, 5}), f32({1, 16, 3, 5}), f32({1, 7, 3, 5})}, .attributes = {{"axis", integer(1)}}},
                   {.inputs = {any(DType::i64, {2}), any(DType::i64, {0}), any(DType::i64, {1})}, .attributes = {{"axis", integer(0)}}}},

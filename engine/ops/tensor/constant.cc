@@ -6,7 +6,7 @@
 namespace svengine::ops {
 namespace {
 
-Result<Tensor> value_of(const Attributes& attributes) {
+Result<Tensor> constant_value(const Attributes& attributes) {
   int given = 0;
   for (const auto& entry : attributes) given += entry.first.starts_with("value") ? 1 : 0;
   if (given != 1) return error("{} value attributes are given, needs one of value, value_float(s), value_int(s)", given);
@@ -20,20 +20,20 @@ Result<Tensor> value_of(const Attributes& attributes) {
   return error("the value is a string or a sparse tensor, needs numbers: value, value_float(s) or value_int(s)");
 }
 
-Status canonicalize(CanonicalizeContext& c) {
-  SV_ASSIGN(Tensor value, value_of(c.attributes()));
+Status canonicalize_constant(CanonicalizeContext& c) {
+  SV_ASSIGN(Tensor value, constant_value(c.attributes()));
   c.graph().make_constant(c.node().output(), value);
   return {};
 }
 
-Status infer(InferContext& c) {
-  SV_ASSIGN(const Tensor value, value_of(c.attributes()));
+Status infer_constant(InferContext& c) {
+  SV_ASSIGN(const Tensor value, constant_value(c.attributes()));
   c.set(0, value.type(), Shape::of(value.dims()));
   return {};
 }
 
-Status lower(LowerContext& c) {
-  SV_ASSIGN(const Tensor value, value_of(c.attributes()));
+Status lower_constant(LowerContext& c) {
+  SV_ASSIGN(const Tensor value, constant_value(c.attributes()));
   emit_known(c, {value.raw(), value.byte_size()});
   return {};
 }
@@ -49,9 +49,9 @@ OpDef define_constant() {
                      {"value_floats", AttributeKind::kFloats},
                      {"value_int", AttributeKind::kInt},
                      {"value_ints", AttributeKind::kInts}},
-      .canonicalize = canonicalize,
-      .infer = infer,
-      .lower = lower,
+      .canonicalize = canonicalize_constant,
+      .infer = infer_constant,
+      .lower = lower_constant,
       .cost = movement_cost,
       .samples = {{.inputs = {}, .attributes = {{"value", Tensor::of<float>({3}, {1.0f, -2.0f, 0.5f})}}},
                   {.inputs = {}, .attributes = {{"value_ints", integers({4, 5})}}}},

@@ -6,13 +6,13 @@
 namespace svengine::ops {
 namespace {
 
-Tensor value_of(const Attributes& attributes) {
+Tensor fill_value(const Attributes& attributes) {
   const auto* value = attributes.get<Tensor>("value");
   return value ? *value : Tensor::scalar<float>(0.0f);
 }
 
-Status infer(InferContext& c) {
-  const Tensor value = value_of(c.attributes());
+Status infer_constant_of_shape(InferContext& c) {
+  const Tensor value = fill_value(c.attributes());
   if (value.count() != 1) return error("attribute 'value' has {} elements, needs one", value.count());
   SV_TRY(require_dtype(c, 0, "shape", {DType::i64}));
   SV_TRY(require_rank(c, 0, "shape", 1));
@@ -27,8 +27,8 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
-  const Tensor value = value_of(c.attributes());
+Status lower_constant_of_shape(LowerContext& c) {
+  const Tensor value = fill_value(c.attributes());
   emit_fill(c, c.out(), element_count(c.out_dims()), size_of(value.type()), element_bits(value));
   return {};
 }
@@ -40,8 +40,8 @@ OpDef define_constant_of_shape() {
       .name = "ConstantOfShape",
       .since = 9,
       .attributes = {{"value", AttributeKind::kTensor}},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_constant_of_shape,
+      .lower = lower_constant_of_shape,
       .cost = movement_cost,
       .shape_inputs = {0},
       .samples = {{.inputs = {ints({2, 3})}},

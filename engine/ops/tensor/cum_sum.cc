@@ -10,12 +10,12 @@
 namespace svengine::ops {
 namespace {
 
-constexpr DTypeSet kTypes{DType::f32, DType::f64, DType::i32, DType::i64};
+constexpr DTypeSet kCumSumTypes{DType::f32, DType::f64, DType::i32, DType::i64};
 
 /// The axis is an input. It decides no shape, but how the work is cut, so it has to be known when the node is planned; until it
 /// is, the output's dimensions are left unknown, which makes the session compute the axis first.
-Status infer(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "x", kTypes));
+Status infer_cum_sum(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "x", kCumSumTypes));
   SV_TRY(require_dtype(c, 1, "axis", kIndexTypes));
   SV_TRY(require_single(c, 1, "axis"));
   SV_TRY(require_rank_at_least(c, 0, "x", 1));
@@ -25,7 +25,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_cum_sum(LowerContext& c) {
   const Dims dims = c.in_dims(0);
   if (!c.constant(1)) return error("input 1 (axis) is not known when the node is planned");
   SV_ASSIGN(const int64_t axis, normalise_axis(c.constant(1)->as_int64s().at(0), static_cast<int64_t>(dims.size())));
@@ -45,7 +45,7 @@ Status lower(LowerContext& c) {
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status cum_sum_gradient(GradientContext& c) {
   Attributes attributes = c.attributes();
   attributes.set("reverse", int64_t{attributes.get_int("reverse") == 0});
   c.set(0, c.op("CumSum", {c.dy(), c.input(1)}, std::move(attributes)));
@@ -60,10 +60,10 @@ OpDef define_cum_sum() {
       .since = 11,
       .inputs = {2, 2},
       .attributes = {{"exclusive", AttributeKind::kInt, false, integer(0)}, {"reverse", AttributeKind::kInt, false, integer(0)}},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_cum_sum,
+      .lower = lower_cum_sum,
       .shape_inputs = {1},
-      .gradient = gradient,
+      .gradient = cum_sum_gradient,
       .samples = {{.inputs = {f32({3, 70}), fixed(Tensor::scalar<int64_t>(-1))}},
                   {.inputs = {f32({5, 70}), fixed(Tensor::scalar<int32_t>(0))},
                    .attributes = {{"exclusive", integer(1)}, {"reverse", integer(1)}}},

@@ -8,7 +8,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_depth_to_space(InferContext& c) {
   SV_TRY(require_rank(c, 0, "input", 4));
   const std::string mode = c.attributes().get_string("mode", "DCR");
   if (mode != "DCR" && mode != "CRD") return error("mode is '{}', needs DCR or CRD", mode);
@@ -23,7 +23,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_depth_to_space(LowerContext& c) {
   SV_ASSIGN(const int64_t b, block_size(c.attributes()));
   const Dims out = c.out_dims();
   const int64_t n = out[0], channels = out[1], h = out[2] / b, w = out[3] / b, plane = h * w;
@@ -36,7 +36,7 @@ Status lower(LowerContext& c) {
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status depth_to_space_gradient(GradientContext& c) {
   const int64_t b = c.attributes().get_int("blocksize");
   Value *x = c.input(0), *back = c.op("SpaceToDepth", {c.dy()}, make_attributes({{"blocksize", b}}));
   if (c.attributes().get_string("mode", "DCR") == "CRD") {
@@ -56,10 +56,10 @@ OpDef define_depth_to_space() {
   return {
       .name = "DepthToSpace",
       .attributes = {{"blocksize", AttributeKind::kInt, true}, {"mode", AttributeKind::kString, false, text("DCR")}},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_depth_to_space,
+      .lower = lower_depth_to_space,
       .cost = movement_cost,
-      .gradient = gradient,
+      .gradient = depth_to_space_gradient,
       .samples = {{.inputs = {f32({2, 12, 3, 5})}, .attributes = {{"blocksize", integer(2)}}},
                   {.inputs = {f32({1, 18, 2, 3})}, .attributes = {{"blocksize", integer(3)}, {"mode", text("CRD")}}}},
   };

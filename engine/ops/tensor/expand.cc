@@ -8,7 +8,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_expand(InferContext& c) {
   SV_TRY(require_dtype(c, 1, "shape", {DType::i64}));
   SV_TRY(require_rank(c, 1, "shape", 1));
   if (const auto dims = c.integers(1)) {
@@ -23,13 +23,13 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_expand(LowerContext& c) {
   const Dims out = c.out_dims();
   emit_copy(c, "expand", {.dims = out, .in_strides = broadcast_strides(c.in_dims(0), out), .out_strides = strides_of(out)});
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status expand_gradient(GradientContext& c) {
   c.set(0, c.sum_to(c.dy(), c.input(0)));
   return {};
 }
@@ -41,11 +41,11 @@ OpDef define_expand() {
       .name = "Expand",
       .since = 8,
       .inputs = {2, 2},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_expand,
+      .lower = lower_expand,
       .cost = movement_cost,
       .shape_inputs = {1},
-      .gradient = gradient,
+      .gradient = expand_gradient,
       .samples = {{.inputs = {f32({3, 1}), ints({2, 1, 17})}},
                   {.inputs = {f32({3, 1, 5}), ints({1, 4, 1})}},
                   {.inputs = {any(DType::i64, {}), ints({6})}}},

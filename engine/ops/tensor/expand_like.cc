@@ -9,7 +9,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_expand_like(InferContext& c) {
   const bool mean = c.attributes().get_int("mean") != 0;
   SV_TRY(require_dtype(c, 0, "x", mean ? kRealTypes : kStoredTypes));
   SV_ASSIGN(Shape shape, like_shape(c, 1));
@@ -30,7 +30,7 @@ Result<Buffer> shared_out(LowerContext& c, int64_t repetitions) {
   return scaled;
 }
 
-Status lower(LowerContext& c) {
+Status lower_expand_like(LowerContext& c) {
   const Dims in = c.in_dims(0), out = c.out_dims();
   const int64_t count = element_count(in), total = element_count(out);
   if (total == 0) return {};
@@ -51,8 +51,8 @@ OpDef define_expand_like() {
       .domain = kInternalDomain,
       .inputs = {1, 2},
       .attributes = {shape_attribute(), {"mean", AttributeKind::kInt, false, integer(0)}},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_expand_like,
+      .lower = lower_expand_like,
       .cost = movement_cost,
       .shape_only_input = 1,
       .samples = {{.inputs = {f32({3, 1, 1}), f32({2, 3, 5, 7})}},

@@ -8,7 +8,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_eye_like(InferContext& c) {
   SV_TRY(require_rank(c, 0, "input", 2));
   const auto type = static_cast<DType>(c.attributes().get_int("dtype", static_cast<int64_t>(c.dtype(0))));
   if (c.attributes().has("dtype") && !kStoredTypes.has(type))
@@ -17,7 +17,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_eye_like(LowerContext& c) {
   const Dims dims = c.out_dims();
   const int64_t columns = dims[1], k = c.attributes().get_int("k");
   const auto element = static_cast<int64_t>(size_of(c.out_type().dtype));
@@ -42,8 +42,8 @@ OpDef define_eye_like() {
       .name = "EyeLike",
       .since = 9,
       .attributes = {{"dtype", AttributeKind::kInt}, {"k", AttributeKind::kInt, false, integer(0)}},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_eye_like,
+      .lower = lower_eye_like,
       .cost = movement_cost,
       .samples = {{.inputs = {f32({5, 7})}},
                   {.inputs = {f32({4, 3})}, .attributes = {{"dtype", integer(7)}, {"k", integer(-1)}}},

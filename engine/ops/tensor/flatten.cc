@@ -7,7 +7,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_flatten(InferContext& c) {
   const Shape& in = c.shape(0);
   if (!in.has_rank()) {
     c.set(0, c.dtype(0), unknown_dims(2));
@@ -23,7 +23,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status flatten_gradient(GradientContext& c) {
   c.set(0, c.reshape_to(c.dy(), c.input(0)));
   return {};
 }
@@ -34,9 +34,9 @@ OpDef define_flatten() {
   return {
       .name = "Flatten",
       .attributes = {{"axis", AttributeKind::kInt, false, integer(1)}},
-      .infer = infer,
+      .infer = infer_flatten,
       .is_view = true,
-      .gradient = gradient,
+      .gradient = flatten_gradient,
       .samples = {{.inputs = {f32({2, 3, 5})}},
                   {.inputs = {f32({2, 3, 5})}, .attributes = {{"axis", integer(-1)}}},
                   {.inputs = {f32({2, 3, 5})}, .attributes = {{"axis", integer(3)}}},

@@ -8,7 +8,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_gather(InferContext& c) {
   SV_TRY(require_dtype(c, 1, "indices", kIndexTypes));
   SV_TRY(require_rank_at_least(c, 0, "data", 1));
   const Shape &data = c.shape(0), &indices = c.shape(1);
@@ -30,7 +30,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_gather(LowerContext& c) {
   const Dims data = c.in_dims(0);
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(data.size())));
   const std::span<const int64_t> dims(data);
@@ -44,9 +44,9 @@ Status lower(LowerContext& c) {
   return {};
 }
 
-Cost cost(const Node& node) { return {0, 2 * stored_bytes(node.output()->type) + stored_bytes(node.input(1)->type)}; }
+Cost gather_cost(const Node& node) { return {0, 2 * stored_bytes(node.output()->type) + stored_bytes(node.input(1)->type)}; }
 
-Status gradient(GradientContext& c) {
+Status gather_gradient(GradientContext& c) {
   c.set(0,
         c.internal("GatherGrad", {c.dy(), c.input(1), c.input(0)}, make_attributes({{"axis", c.attributes().get_int("axis")}})));
   return {};
@@ -59,10 +59,10 @@ OpDef define_gather() {
       .name = "Gather",
       .inputs = {2, 2},
       .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}},
-      .infer = infer,
-      .lower = lower,
-      .cost = cost,
-      .gradient = gradient,
+      .infer = infer_gather,
+      .lower = lower_gather,
+      .cost = gather_cost,
+      .gradient = gather_gradient,
       .samples = {{.inputs = {f32({13, 33}), any(DType::i64, {2, 3}, -13, 13)}},
                   {.inputs = {f32({3, 5, 2}), any(DType::i64, {4}, 0, 5)}, .attributes = {{"axis", integer(1)}}},
                   {.inputs = {f32({2, 7}), any(DType::i32, {}, 0, 7)}, .attributes = {{"axis", integer(-1)}}},

@@ -8,7 +8,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_gather_elements(InferContext& c) {
   SV_TRY(require_dtype(c, 1, "indices", kIndexTypes));
   SV_TRY(require_rank_at_least(c, 0, "data", 1));
   const Shape &data = c.shape(0), &indices = c.shape(1);
@@ -20,12 +20,12 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_gather_elements(LowerContext& c) {
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(c.in_dims(0).size())));
   return emit_gather_elements(c, static_cast<size_t>(axis));
 }
 
-Status gradient(GradientContext& c) {
+Status gather_elements_gradient(GradientContext& c) {
   Attributes attributes = make_attributes({{"axis", c.attributes().get_int("axis")}, {"reduction", text("add")}});
   c.set(0, c.op("ScatterElements", {c.zeros_like(c.input(0)), c.input(1), c.dy()}, std::move(attributes)));
   return {};
@@ -39,10 +39,10 @@ OpDef define_gather_elements() {
       .since = 11,
       .inputs = {2, 2},
       .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_gather_elements,
+      .lower = lower_gather_elements,
       .cost = movement_cost,
-      .gradient = gradient,
+      .gradient = gather_elements_gradient,
       .samples = {{.inputs = {f32({5, 7}), any(DType::i64, {3, 7}, -5, 5)}},
                   {.inputs = {f32({3, 4, 5}), any(DType::i32, {2, 4, 9}, 0, 5)}, .attributes = {{"axis", integer(-1)}}}},
   };

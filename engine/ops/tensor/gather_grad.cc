@@ -10,12 +10,12 @@
 namespace svengine::ops {
 namespace {
 
-constexpr size_t kLike = 2;
+constexpr size_t kGatherGradLike = 2;
 
-Status infer(InferContext& c) {
+Status infer_gather_grad(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
   SV_TRY(require_dtype(c, 1, "indices", kIndexTypes));
-  SV_ASSIGN(Shape shape, like_shape(c, kLike));
+  SV_ASSIGN(Shape shape, like_shape(c, kGatherGradLike));
   if (shape.has_rank()) {
     SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), shape.rank()));
     SV_TRY(check_indices(c, 1, {&shape[static_cast<size_t>(axis)], 1}));
@@ -24,7 +24,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_gather_grad(LowerContext& c) {
   const Dims data = c.out_dims();
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(data.size())));
   const std::span<const int64_t> dims(data);
@@ -53,9 +53,9 @@ OpDef define_gather_grad() {
       .domain = kInternalDomain,
       .inputs = {2, 3},
       .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}, shape_attribute()},
-      .infer = infer,
-      .lower = lower,
-      .shape_only_input = kLike,
+      .infer = infer_gather_grad,
+      .lower = lower_gather_grad,
+      .shape_only_input = kGatherGradLike,
       .samples = {{.inputs = {f32({2, 3, 33}), any(DType::i64, {2, 3}, -13, 13)}, .attributes = {{"shape", integers({13, 33})}}},
                   {.inputs = {f32({3, 4, 2}), any(DType::i32, {4}, 0, 5)},
                    .attributes = {{"axis", integer(1)}, {"shape", integers({3, 5, 2})}}},

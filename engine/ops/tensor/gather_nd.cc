@@ -7,7 +7,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_gather_nd(InferContext& c) {
   SV_TRY(require_dtype(c, 1, "indices", {DType::i64}));
   SV_TRY(require_rank_at_least(c, 0, "data", 1));
   SV_TRY(require_rank_at_least(c, 1, "indices", 1));
@@ -38,12 +38,12 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_gather_nd(LowerContext& c) {
   return emit_gather_nd(c, static_cast<size_t>(c.attributes().get_int("batch_dims")));
 }
 
 /// Every slice goes back to where it was taken from.
-Status gradient(GradientContext& c) {
+Status gather_nd_gradient(GradientContext& c) {
   Value *data = c.input(0), *indices = c.input(1);
   const int64_t batch = c.attributes().get_int("batch_dims");
   if (batch > 0) return error("with batch_dims = {} the gradient is not known, only without", batch);
@@ -59,10 +59,10 @@ OpDef define_gather_nd() {
       .since = 11,
       .inputs = {2, 2},
       .attributes = {{"batch_dims", AttributeKind::kInt, false, integer(0)}},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_gather_nd,
+      .lower = lower_gather_nd,
       .cost = movement_cost,
-      .gradient = gradient,
+      .gradient = gather_nd_gradient,
       .samples = {{.inputs = {f32({3, 4, 17}), any(DType::i64, {5, 2}, -3, 3)}},
                   {.inputs = {f32({2, 3, 5}), any(DType::i64, {2, 4, 1}, 0, 3)}, .attributes = {{"batch_dims", integer(1)}}},
                   {.inputs = {any(DType::i64, {4, 3}), any(DType::i64, {2, 2, 1}, 0, 4)}}},

@@ -14,7 +14,7 @@ std::vector<int64_t> places(const Tensor& t) {
   return out;
 }
 
-Status infer(InferContext& c) {
+Status infer_non_zero(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "input", kStoredTypes));
   const Dim rank = c.shape(0).has_rank() ? Dim(c.shape(0).rank()) : Dim();
   const Tensor* value = c.constant(0);
@@ -22,7 +22,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_non_zero(LowerContext& c) {
   if (!c.constant(0)) return error("the input is not known when the node is planned");
   const Dims dims = c.in_dims(0);
   const std::vector<int64_t> found = places(*c.constant(0)), strides = strides_of(dims);
@@ -39,8 +39,8 @@ OpDef define_non_zero() {
   return {
       .name = "NonZero",
       .since = 9,
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_non_zero,
+      .lower = lower_non_zero,
       .cost = movement_cost,
       .shape_inputs = {0},
       .samples = {{.inputs = {fixed(Tensor::of<float>({2, 3}, {0, 1, -2, 0, 0, 5}))}},

@@ -21,7 +21,7 @@ Result<int64_t> depth_of(const Tensor& t) {
   return static_cast<int64_t>(depth);
 }
 
-Status infer(InferContext& c) {
+Status infer_one_hot(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "indices", kNumericTypes));
   SV_TRY(require_dtype(c, 1, "depth", kNumericTypes));
   SV_TRY(require_single(c, 1, "depth"));
@@ -43,7 +43,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_one_hot(LowerContext& c) {
   const Dims dims = c.out_dims();
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), static_cast<int64_t>(dims.size())));
   const std::span<const int64_t> all(dims);
@@ -82,8 +82,8 @@ OpDef define_one_hot() {
       .since = 9,
       .inputs = {3, 3},
       .attributes = {{"axis", AttributeKind::kInt, false, integer(-1)}},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_one_hot,
+      .lower = lower_one_hot,
       .cost = movement_cost,
       .shape_inputs = {1},
       .samples = {{.inputs = {any(DType::i64, {7}, -6, 6), ints({5}), off_on}},

@@ -10,7 +10,7 @@
 namespace svengine::ops {
 namespace {
 
-Status canonicalize(CanonicalizeContext& c) {
+Status canonicalize_pad(CanonicalizeContext& c) {
   if (c.opset() >= 11) return {};
   if (!c.attributes().has("pads")) return error("attribute 'pads' is needed");
   c.attribute_to_input("pads", 1);
@@ -23,7 +23,7 @@ Status canonicalize(CanonicalizeContext& c) {
   return {};
 }
 
-Status infer(InferContext& c) {
+Status infer_pad(InferContext& c) {
   SV_TRY(require_dtype(c, 1, "pads", {DType::i64}));
   SV_TRY(require_rank(c, 1, "pads", 1));
   SV_TRY(require_single(c, 2, "constant_value"));
@@ -57,7 +57,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_pad(LowerContext& c) {
   const Dims in = c.in_dims(0), out = c.out_dims();
   if (element_count(out) == 0) return {};
   SV_ASSIGN(const Pads p, known_pads(c, static_cast<int64_t>(in.size())));
@@ -69,7 +69,7 @@ Status lower(LowerContext& c) {
   return emit_map(c, "pad", maps, c.in(2));
 }
 
-Status gradient(GradientContext& c) {
+Status pad_gradient(GradientContext& c) {
   if (pad_mode(c.attributes()) != kernels::PadMode::kConstant) {
     c.set(0, c.internal("PadGrad", {c.dy(), c.input(1), nullptr, c.input(3), c.input(0)}, c.attributes()));
     return {};
@@ -90,12 +90,12 @@ OpDef define_pad() {
       .since = 2,
       .inputs = {2, 4},
       .attributes = {{"mode", AttributeKind::kString, false, text("constant")}},
-      .canonicalize = canonicalize,
-      .infer = infer,
-      .lower = lower,
+      .canonicalize = canonicalize_pad,
+      .infer = infer_pad,
+      .lower = lower_pad,
       .cost = movement_cost,
       .shape_inputs = {1, 3},
-      .gradient = gradient,
+      .gradient = pad_gradient,
       .samples = {{.inputs = {f32({3, 5}), ints({1, 2, 0, 3}), fixed(Tensor::scalar(1.5f))}},
                   {.inputs = {f32({2, 3, 5}), ints({0, 2, 3, 0, 1, 4})}, .attributes = {{"mode", text("reflect")}}},
                   {.inputs = {f32({4, 5}), ints({1, -1, -2, 2})}, .attributes = {{"mode", text("edge")}}},

@@ -9,9 +9,9 @@
 namespace svengine::ops {
 namespace {
 
-constexpr size_t kLike = 4;
+constexpr size_t kPadGradLike = 4;
 
-Status lower(LowerContext& c) {
+Status lower_pad_grad(LowerContext& c) {
   const Dims out = c.out_dims();
   if (element_count(out) == 0) return {};
   Dims dims = c.in_dims(0);
@@ -44,10 +44,10 @@ OpDef define_pad_grad() {
       .domain = kInternalDomain,
       .inputs = {2, 5},
       .attributes = {{"mode", AttributeKind::kString, false, text("constant")}, shape_attribute()},
-      .infer = [](InferContext& c) { return infer_gradient_like(c, kLike); },
-      .lower = lower,
+      .infer = [](InferContext& c) { return infer_gradient_like(c, kPadGradLike); },
+      .lower = lower_pad_grad,
       .shape_inputs = {1, 3},
-      .shape_only_input = kLike,
+      .shape_only_input = kPadGradLike,
       .samples = {{.inputs = {f32({2, 6, 12}), ints({0, 2, 3, 0, 1, 4})},
                    .attributes = {{"mode", text("reflect")}, {"shape", integers({2, 3, 5})}}},
                   {.inputs = {f32({15}), ints({4, 8})}, .attributes = {{"mode", text("wrap")}, {"shape", integers({3})}}}},

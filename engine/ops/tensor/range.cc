@@ -12,24 +12,24 @@
 namespace svengine::ops {
 namespace {
 
-constexpr DTypeSet kTypes{DType::f32, DType::f64, DType::i16, DType::i32, DType::i64};
-constexpr const char* kNames[] = {"start", "limit", "delta"};
+constexpr DTypeSet kRangeTypes{DType::f32, DType::f64, DType::i16, DType::i32, DType::i64};
+constexpr const char* kRangeInputs[] = {"start", "limit", "delta"};
 
-double value_of(const Tensor& t) { return number_at(t.type(), t.raw(), 0); }
+double number_of(const Tensor& t) { return number_at(t.type(), t.raw(), 0); }
 
-int64_t integer_of(const Tensor& t) { return t.type() == DType::i64 ? t.as_int64s()[0] : static_cast<int64_t>(value_of(t)); }
+int64_t integer_of(const Tensor& t) { return t.type() == DType::i64 ? t.as_int64s()[0] : static_cast<int64_t>(number_of(t)); }
 
 Result<int64_t> count_of(const Tensor& start, const Tensor& limit, const Tensor& delta) {
-  if (value_of(delta) == 0) return error("delta is 0");
-  const double n = std::ceil((value_of(limit) - value_of(start)) / value_of(delta));
+  if (number_of(delta) == 0) return error("delta is 0");
+  const double n = std::ceil((number_of(limit) - number_of(start)) / number_of(delta));
   if (!(n < 0x1p48)) return error("start, limit and delta give {} elements, more than 2^48", n);
   return n > 0 ? static_cast<int64_t>(n) : 0;
 }
 
-Status infer(InferContext& c) {
+Status infer_range(InferContext& c) {
   for (size_t i = 0; i < 3; ++i) {
-    SV_TRY(require_dtype(c, i, kNames[i], kTypes));
-    SV_TRY(require_single(c, i, kNames[i]));
+    SV_TRY(require_dtype(c, i, kRangeInputs[i], kRangeTypes));
+    SV_TRY(require_single(c, i, kRangeInputs[i]));
   }
   SV_TRY(require_same_dtypes(c));
   const Tensor *start = c.constant(0), *limit = c.constant(1), *delta = c.constant(2);
@@ -42,16 +42,16 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_range(LowerContext& c) {
   for (size_t i = 0; i < 3; ++i)
-    if (!c.constant(i)) return error("input {} ({}) is not known when the node is planned", i, kNames[i]);
+    if (!c.constant(i)) return error("input {} ({}) is not known when the node is planned", i, kRangeInputs[i]);
   const Tensor &start = *c.constant(0), &delta = *c.constant(2);
   kernels::RangeArgs args;
   args.type = element_type(start.type());
   args.n = c.out_dims()[0];
   if (kRealTypes.has(start.type())) {
-    args.start = value_of(start);
-    args.delta = value_of(delta);
+    args.start = number_of(start);
+    args.delta = number_of(delta);
   } else {
     args.integer_start = integer_of(start);
     args.integer_delta = integer_of(delta);
@@ -68,8 +68,8 @@ OpDef define_range() {
       .name = "Range",
       .since = 11,
       .inputs = {3, 3},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_range,
+      .lower = lower_range,
       .cost = movement_cost,
       .shape_inputs = {0, 1, 2},
       .samples = {{.inputs = {fixed(Tensor::scalar<int64_t>(0)), fixed(Tensor::scalar<int64_t>(19)), fixed(Tensor::scalar<int64_t>(1))}},

@@ -84,7 +84,7 @@ Result<Shape> reshaped(const Shape& data, const std::vector<int64_t>& wanted, bo
   return Shape(std::move(out));
 }
 
-Status infer(InferContext& c) {
+Status infer_reshape(InferContext& c) {
   SV_TRY(require_dtype(c, 1, "shape", {DType::i64}));
   SV_TRY(require_rank(c, 1, "shape", 1));
   if (const auto wanted = c.integers(1)) {
@@ -98,7 +98,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status reshape_gradient(GradientContext& c) {
   c.set(0, c.reshape_to(c.dy(), c.input(0)));
   return {};
 }
@@ -111,10 +111,10 @@ OpDef define_reshape() {
       .since = 5,
       .inputs = {2, 2},
       .attributes = {{"allowzero", AttributeKind::kInt, false, integer(0)}},
-      .infer = infer,
+      .infer = infer_reshape,
       .shape_inputs = {1},
       .is_view = true,
-      .gradient = gradient,
+      .gradient = reshape_gradient,
       .samples = {{.inputs = {f32({2, 3, 4}), ints({4, 6})}},
                   {.inputs = {f32({2, 3, 4}), ints({0, -1})}},
                   {.inputs = {f32({0, 3}), ints({5, 0})}, .attributes = {{"allowzero", integer(1)}}},

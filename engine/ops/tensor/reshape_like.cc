@@ -6,7 +6,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_reshape_like(InferContext& c) {
   SV_ASSIGN(Shape shape, like_shape(c, 1));
   const Shape& in = c.shape(0);
   if (in.has_rank() && shape.has_rank()) {
@@ -26,7 +26,7 @@ OpDef define_reshape_like() {
       .domain = kInternalDomain,
       .inputs = {1, 2},
       .attributes = {shape_attribute()},
-      .infer = infer,
+      .infer = infer_reshape_like,
       .is_view = true,
       .shape_only_input = 1,
       .samples = {{.inputs = {f32({2, 3, 4}), f32({4, 6})}},

@@ -19,13 +19,13 @@ namespace {
 using kernels::ResizeAxis;
 
 /// Opset 10 had no region, no sizes, and one way of finding coordinates.
-Status canonicalize(CanonicalizeContext& c) {
+Status canonicalize_resize(CanonicalizeContext& c) {
   if (c.opset() >= 11) return {};
   canonicalize_upsample(c, c.node().input(1));
   return {};
 }
 
-Status infer(InferContext& c) {
+Status infer_resize(InferContext& c) {
   SV_TRY(check_resize(c));
   const Shape& in = c.shape(0);
   if (!in.has_rank()) {
@@ -77,12 +77,12 @@ Status lower_interpolated(LowerContext& c, std::vector<AxisScale> axes) {
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status resize_gradient(GradientContext& c) {
   c.set(0, c.internal("ResizeGrad", {c.dy(), c.input(1), c.input(2), c.input(3), c.input(0)}, c.attributes()));
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_resize(LowerContext& c) {
   if (element_count(c.out_dims()) == 0) return {};
   SV_ASSIGN(std::vector<AxisScale> axes, resize_axes(c.node(), c.in_type(0).shape));
   for (const AxisScale& a : axes)
@@ -101,11 +101,11 @@ OpDef define_resize() {
       .since = 10,
       .inputs = {1, 4},
       .attributes = resize_attributes(),
-      .canonicalize = canonicalize,
-      .infer = infer,
-      .lower = lower,
+      .canonicalize = canonicalize_resize,
+      .infer = infer_resize,
+      .lower = lower_resize,
       .shape_inputs = {1, 2, 3},
-      .gradient = gradient,
+      .gradient = resize_gradient,
       .samples = {{.inputs = {x, none, scales}},
                   {.inputs = {x, none, scales}, .attributes = {{"mode", text("linear")}}},
                   {.inputs = {x, none, none, ints({1, 2, 9, 3})},

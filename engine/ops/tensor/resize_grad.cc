@@ -10,9 +10,9 @@
 namespace svengine::ops {
 namespace {
 
-constexpr size_t kLike = 4;
+constexpr size_t kResizeGradLike = 4;
 
-Status lower(LowerContext& c) {
+Status lower_resize_grad(LowerContext& c) {
   const Dims out = c.out_dims();
   if (element_count(out) == 0) return {};
   SV_ASSIGN(std::vector<AxisScale> axes, resize_axes(c.node(), Shape::of(out)));
@@ -34,7 +34,7 @@ Status lower(LowerContext& c) {
   return {};
 }
 
-std::vector<AttributeDef> attributes() {
+std::vector<AttributeDef> resize_grad_attributes() {
   std::vector<AttributeDef> all = resize_attributes();
   all.push_back(shape_attribute());
   return all;
@@ -49,11 +49,11 @@ OpDef define_resize_grad() {
       .name = "ResizeGrad",
       .domain = kInternalDomain,
       .inputs = {1, 5},
-      .attributes = attributes(),
-      .infer = [](InferContext& c) { return infer_gradient_like(c, kLike); },
-      .lower = lower,
+      .attributes = resize_grad_attributes(),
+      .infer = [](InferContext& c) { return infer_gradient_like(c, kResizeGradLike); },
+      .lower = lower_resize_grad,
       .shape_inputs = {1, 2, 3},
-      .shape_only_input = kLike,
+      .shape_only_input = kResizeGradLike,
       .samples = {{.inputs = {f32({1, 2, 10, 4}), none, scales}, .attributes = {{"shape", integers({1, 2, 5, 7})}}},
                   {.inputs = {f32({1, 2, 10, 4}), none, scales},
                    .attributes = {{"shape", integers({1, 2, 5, 7})}, {"mode", text("linear")}}}},

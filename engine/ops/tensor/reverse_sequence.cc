@@ -10,7 +10,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_reverse_sequence(InferContext& c) {
   SV_TRY(require_rank_at_least(c, 0, "input", 2));
   SV_TRY(require_dtype(c, 1, "sequence_lens", {DType::i64}));
   SV_TRY(require_rank(c, 1, "sequence_lens", 1));
@@ -23,7 +23,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_reverse_sequence(LowerContext& c) {
   const Dims dims = c.in_dims(0);
   const int64_t rows = dims[0], columns = dims[1];
   const int64_t bytes = element_count(std::span<const int64_t>(dims).subspan(2)) * static_cast<int64_t>(size_of(c.out_type().dtype));
@@ -45,7 +45,7 @@ Status lower(LowerContext& c) {
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status reverse_sequence_gradient(GradientContext& c) {
   c.set(0, c.op("ReverseSequence", {c.dy(), c.input(1)}, c.attributes()));
   return {};
 }
@@ -58,10 +58,10 @@ OpDef define_reverse_sequence() {
       .since = 10,
       .inputs = {2, 2},
       .attributes = {{"batch_axis", AttributeKind::kInt, false, integer(1)}, {"time_axis", AttributeKind::kInt, false, integer(0)}},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_reverse_sequence,
+      .lower = lower_reverse_sequence,
       .cost = movement_cost,
-      .gradient = gradient,
+      .gradient = reverse_sequence_gradient,
       .samples = {{.inputs = {f32({5, 3, 7}), ints({2, 5, 1})}},
                   {.inputs = {f32({2, 6}), ints({0, 4})}, .attributes = {{"batch_axis", integer(0)}, {"time_axis", integer(1)}}}},
   };

@@ -7,7 +7,7 @@ OpDef define_scatter_elements();
 
 namespace {
 
-Status canonicalize(CanonicalizeContext& c) {
+Status canonicalize_scatter(CanonicalizeContext& c) {
   c.graph().set_op(&c.node(), *c.ops().find("", "ScatterElements"));
   return {};
 }
@@ -19,7 +19,7 @@ OpDef define_scatter() {
   op.name = "Scatter";
   op.since = 9;
   op.until = 10;
-  op.canonicalize = canonicalize;
+  op.canonicalize = canonicalize_scatter;
   return op;
 }
 

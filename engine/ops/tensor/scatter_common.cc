@@ -13,7 +13,7 @@ using kernels::ScatterOp;
 
 constexpr DTypeSet kComputedTypes{DType::f32, DType::f64, DType::i32, DType::i64};
 
-std::optional<ScatterOp> reduction_of(const Attributes& attributes) {
+std::optional<ScatterOp> scatter_reduction(const Attributes& attributes) {
   static constexpr std::pair<const char*, ScatterOp> kNames[] = {
       {"none", ScatterOp::kSet}, {"add", ScatterOp::kAdd}, {"mul", ScatterOp::kMul}, {"max", ScatterOp::kMax}, {"min", ScatterOp::kMin}};
   const std::string name = attributes.get_string("reduction", "none");
@@ -40,7 +40,7 @@ Buffer prepare(LowerContext& c) {
 /// What both kernels' arguments have in common.
 template <class Args>
 void describe_elements(const LowerContext& c, Args& args) {
-  args.op = *reduction_of(c.attributes());
+  args.op = *scatter_reduction(c.attributes());
   args.type = element_kind(c.out_type().dtype);
   args.element_bytes = static_cast<int32_t>(size_of(c.out_type().dtype));
   args.index_bytes = static_cast<int32_t>(size_of(c.in_type(1).dtype));
@@ -59,7 +59,7 @@ void emit_scatter(LowerContext& c, const char* name, const kernels::TaskKernel<A
 }  // namespace
 
 Status check_scatter(const InferContext& c) {
-  const auto reduction = reduction_of(c.attributes());
+  const auto reduction = scatter_reduction(c.attributes());
   if (!reduction) return error("reduction is '{}', needs none, add, mul, max or min", c.attributes().get_string("reduction"));
   SV_TRY(require_dtype(c, 0, "data", *reduction == ScatterOp::kSet ? kStoredTypes : kComputedTypes));
   if (c.dtype(2) != c.dtype(0))

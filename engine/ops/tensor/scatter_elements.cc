@@ -9,7 +9,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_scatter_elements(InferContext& c) {
   SV_TRY(require_dtype(c, 1, "indices", kIndexTypes));
   SV_TRY(require_rank_at_least(c, 0, "data", 1));
   SV_TRY(check_scatter(c));
@@ -28,12 +28,12 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_scatter_elements(LowerContext& c) {
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(c.in_dims(0).size())));
   return emit_scatter_elements(c, static_cast<size_t>(axis));
 }
 
-Status gradient(GradientContext& c) {
+Status scatter_elements_gradient(GradientContext& c) {
   const std::string reduction = c.attributes().get_string("reduction", "none");
   if (reduction != "none" && reduction != "add")
     return error("the gradient of reduction {} is not known, only those of none and add", reduction);
@@ -52,10 +52,10 @@ OpDef define_scatter_elements() {
       .since = 11,
       .inputs = {3, 3},
       .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}, {"reduction", AttributeKind::kString, false, text("none")}},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_scatter_elements,
+      .lower = lower_scatter_elements,
       .may_overwrite = true,
-      .gradient = gradient,
+      .gradient = scatter_elements_gradient,
       .samples = {{.inputs = {f32({3, 5}), fixed(Tensor::of<int64_t>({2, 3}, {1, 0, 2, 0, -1, 1})), f32({2, 3})}},
                   {.inputs = {f32({1, 5}), fixed(Tensor::of<int64_t>({1, 3}, {1, 1, -1})), f32({1, 3})},
                    .attributes = {{"axis", integer(1)}, {"reduction", text("add")}}},

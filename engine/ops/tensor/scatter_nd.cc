@@ -8,7 +8,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_scatter_nd(InferContext& c) {
   SV_TRY(require_dtype(c, 1, "indices", {DType::i64}));
   SV_TRY(require_rank_at_least(c, 0, "data", 1));
   SV_TRY(require_rank_at_least(c, 1, "indices", 1));
@@ -29,7 +29,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status scatter_nd_gradient(GradientContext& c) {
   const std::string reduction = c.attributes().get_string("reduction", "none");
   if (reduction != "none" && reduction != "add")
     return error("the gradient of reduction {} is not known, only those of none and add", reduction);
@@ -46,10 +46,10 @@ OpDef define_scatter_nd() {
       .since = 11,
       .inputs = {3, 3},
       .attributes = {{"reduction", AttributeKind::kString, false, text("none")}},
-      .infer = infer,
+      .infer = infer_scatter_nd,
       .lower = emit_scatter_nd,
       .may_overwrite = true,
-      .gradient = gradient,
+      .gradient = scatter_nd_gradient,
       .samples = {{.inputs = {f32({4, 5}), fixed(Tensor::of<int64_t>({2, 1}, {3, -4})), f32({2, 5})}},
                   {.inputs = {f32({4, 5}), fixed(Tensor::of<int64_t>({3, 2}, {0, 1, 3, 4, 0, 1})), f32({3})},
                    .attributes = {{"reduction", text("add")}}},

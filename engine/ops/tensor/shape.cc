@@ -20,7 +20,7 @@ Window window_of(const Attributes& attributes, int64_t rank) {
   return {begin, std::max(begin, end)};
 }
 
-Status infer(InferContext& c) {
+Status infer_shape(InferContext& c) {
   if (!c.shape(0).has_rank()) {
     c.set(0, DType::i64, Shape{Dim()});
     return {};
@@ -30,7 +30,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_shape(LowerContext& c) {
   const Dims dims = c.in_dims(0);
   const Window w = window_of(c.attributes(), static_cast<int64_t>(dims.size()));
   emit_known(c, Dims(dims.begin() + w.begin, dims.begin() + w.end));
@@ -43,8 +43,8 @@ OpDef define_shape() {
   return {
       .name = "Shape",
       .attributes = {{"start", AttributeKind::kInt, false, integer(0)}, {"end", AttributeKind::kInt}},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_shape,
+      .lower = lower_shape,
       .cost = movement_cost,
       .samples = {{.inputs = {f32({2, 3, 5})}},
                   {.inputs = {f32({2, 3, 5})}, .attributes = {{"start", integer(-2)}}},

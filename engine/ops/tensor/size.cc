@@ -5,12 +5,12 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_size(InferContext& c) {
   c.set(0, DType::i64, Shape(std::vector<Dim>{}));
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_size(LowerContext& c) {
   emit_known(c, std::vector<int64_t>{element_count(c.in_dims(0))});
   return {};
 }
@@ -20,8 +20,8 @@ Status lower(LowerContext& c) {
 OpDef define_size() {
   return {
       .name = "Size",
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_size,
+      .lower = lower_size,
       .cost = movement_cost,
       .samples = {{.inputs = {f32({3, 7})}}, {.inputs = {f32({})}}, {.inputs = {f32({4, 0, 2})}}},
   };

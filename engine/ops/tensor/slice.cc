@@ -10,7 +10,7 @@
 namespace svengine::ops {
 namespace {
 
-Status canonicalize(CanonicalizeContext& c) {
+Status canonicalize_slice(CanonicalizeContext& c) {
   if (c.opset() >= 10) return {};
   if (!c.attributes().has("starts") || !c.attributes().has("ends")) return error("attributes 'starts' and 'ends' are needed");
   c.attribute_to_input("starts", 1);
@@ -19,7 +19,7 @@ Status canonicalize(CanonicalizeContext& c) {
   return {};
 }
 
-Status infer(InferContext& c) {
+Status infer_slice(InferContext& c) {
   static constexpr const char* kNames[] = {"data", "starts", "ends", "axes", "steps"};
   for (size_t i = 1; i < c.input_count(); ++i) {
     SV_TRY(require_dtype(c, i, kNames[i], kIndexTypes));
@@ -55,7 +55,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_slice(LowerContext& c) {
   const Dims in = c.in_dims(0);
   SV_ASSIGN(const Bounds b, known_bounds(c, static_cast<int64_t>(in.size())));
   CopyView view{.dims = c.out_dims(), .in_strides = strides_of(in), .out_strides = strides_of(c.out_dims())};
@@ -71,7 +71,7 @@ Status lower(LowerContext& c) {
 }
 
 /// The other elements of the input get zero.
-Status gradient(GradientContext& c) {
+Status slice_gradient(GradientContext& c) {
   std::vector<Value*> inputs{c.dy()};
   for (size_t i = 1; i < 5; ++i) inputs.push_back(c.input(i));
   inputs.push_back(c.input(0));
@@ -85,12 +85,12 @@ OpDef define_slice() {
   return {
       .name = "Slice",
       .inputs = {3, 5},
-      .canonicalize = canonicalize,
-      .infer = infer,
-      .lower = lower,
+      .canonicalize = canonicalize_slice,
+      .infer = infer_slice,
+      .lower = lower_slice,
       .cost = movement_cost,
       .shape_inputs = {1, 2, 3, 4},
-      .gradient = gradient,
+      .gradient = slice_gradient,
       .samples = {{.inputs = {f32({7, 9}), ints({1, -3}), ints({100, -1})}},
                   {.inputs = {f32({3, 20, 5}), ints({-1}), ints({INT64_MIN}), ints({1}), ints({-3})}},
                   {.inputs = {f32({2, 64}), ints({0}), ints({INT64_MAX}), ints({-1}), ints({2})}},

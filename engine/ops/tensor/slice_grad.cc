@@ -9,15 +9,15 @@
 namespace svengine::ops {
 namespace {
 
-constexpr size_t kLike = 5;
+constexpr size_t kSliceGradLike = 5;
 
-Status infer(InferContext& c) {
-  SV_ASSIGN(Shape shape, like_shape(c, kLike));
+Status infer_slice_grad(InferContext& c) {
+  SV_ASSIGN(Shape shape, like_shape(c, kSliceGradLike));
   c.set(0, c.dtype(0), std::move(shape));
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_slice_grad(LowerContext& c) {
   const Dims in = c.in_dims(0), out = c.out_dims();
   const size_t element = size_of(c.out_type().dtype);
   SV_ASSIGN(const Bounds b, known_bounds(c, static_cast<int64_t>(out.size())));
@@ -46,11 +46,11 @@ OpDef define_slice_grad() {
       .domain = kInternalDomain,
       .inputs = {3, 6},
       .attributes = {shape_attribute()},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_slice_grad,
+      .lower = lower_slice_grad,
       .cost = movement_cost,
       .shape_inputs = {1, 2, 3, 4},
-      .shape_only_input = kLike,
+      .shape_only_input = kSliceGradLike,
       .samples = {{.inputs = {f32({6, 2}), ints({1, -3}), ints({100, -1})}, .attributes = {{"shape", integers({7, 9})}}},
                   {.inputs = {f32({3, 7, 5}), ints({-1}), ints({INT64_MIN}), ints({1}), ints({-3})},
                    .attributes = {{"shape", integers({3, 20, 5})}}}},

@@ -7,7 +7,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_space_to_depth(InferContext& c) {
   SV_TRY(require_rank(c, 0, "input", 4));
   SV_ASSIGN(const int64_t b, block_size(c.attributes()));
   const Shape& in = c.shape(0);
@@ -21,7 +21,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_space_to_depth(LowerContext& c) {
   SV_ASSIGN(const int64_t b, block_size(c.attributes()));
   const Dims in = c.in_dims(0), out = c.out_dims();
   const int64_t n = in[0], channels = in[1], h = out[2], w = out[3];
@@ -32,7 +32,7 @@ Status lower(LowerContext& c) {
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status space_to_depth_gradient(GradientContext& c) {
   c.set(0, c.op("DepthToSpace", {c.dy()}, c.attributes()));
   return {};
 }
@@ -43,10 +43,10 @@ OpDef define_space_to_depth() {
   return {
       .name = "SpaceToDepth",
       .attributes = {{"blocksize", AttributeKind::kInt, true}},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_space_to_depth,
+      .lower = lower_space_to_depth,
       .cost = movement_cost,
-      .gradient = gradient,
+      .gradient = space_to_depth_gradient,
       .samples = {{.inputs = {f32({2, 3, 4, 6})}, .attributes = {{"blocksize", integer(2)}}},
                   {.inputs = {f32({1, 5, 3, 9})}, .attributes = {{"blocksize", integer(3)}}}},
   };

@@ -8,7 +8,7 @@
 namespace svengine::ops {
 namespace {
 
-Status canonicalize(CanonicalizeContext& c) {
+Status canonicalize_split(CanonicalizeContext& c) {
   c.attribute_to_input("split", 1);
   return {};
 }
@@ -35,7 +35,7 @@ Status check_sizes(std::span<const int64_t> sizes, size_t outputs, const Dim& wh
   return {};
 }
 
-Status infer(InferContext& c) {
+Status infer_split(InferContext& c) {
   SV_TRY(require_dtype(c, 1, "split", {DType::i64}));
   SV_TRY(require_rank(c, 1, "split", 1));
   const size_t pieces = c.output_count();
@@ -65,7 +65,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_split(LowerContext& c) {
   const Dims in = c.in_dims(0);
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(in.size())));
   const std::vector<int64_t> in_strides = strides_of(in);
@@ -80,7 +80,7 @@ Status lower(LowerContext& c) {
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status split_gradient(GradientContext& c) {
   std::vector<Value*> parts;
   for (size_t i = 0; i < c.node().outputs().size(); ++i)
     parts.push_back(c.output_gradient(i) ? c.output_gradient(i) : c.zeros_like(c.output(i)));
@@ -97,12 +97,12 @@ OpDef define_split() {
       .inputs = {1, 2},
       .outputs = {1, kVariadic},
       .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}, {"num_outputs", AttributeKind::kInt}},
-      .canonicalize = canonicalize,
-      .infer = infer,
-      .lower = lower,
+      .canonicalize = canonicalize_split,
+      .infer = infer_split,
+      .lower = lower_split,
       .cost = movement_cost,
       .shape_inputs = {1},
-      .gradient = gradient,
+      .gradient = split_gradient,
       .samples = {{.inputs = {f32({6, 5})}, .outputs = 3},
                   {.inputs = {f32({3, 7}), ints({2, 0, 5})}, .attributes = {{"axis", integer(-1)}}, .outputs = 3},
                   {.inputs = {f32({7, 3})}, .attributes = {{"num_outputs", integer(3)}}, .outputs = 3}},

@@ -9,7 +9,7 @@
 namespace svengine::ops {
 namespace {
 
-Status canonicalize(CanonicalizeContext& c) {
+Status canonicalize_squeeze(CanonicalizeContext& c) {
   c.attribute_to_input("axes", 1);
   return {};
 }
@@ -34,7 +34,7 @@ Result<Shape> squeezed(const Shape& in, std::span<const int64_t> wanted) {
   return Shape(std::move(out));
 }
 
-Status infer(InferContext& c) {
+Status infer_squeeze(InferContext& c) {
   SV_TRY(require_dtype(c, 1, "axes", {DType::i64}));
   SV_TRY(require_rank(c, 1, "axes", 1));
   const Shape& in = c.shape(0);
@@ -52,7 +52,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status squeeze_gradient(GradientContext& c) {
   c.set(0, c.reshape_to(c.dy(), c.input(0)));
   return {};
 }
@@ -63,11 +63,11 @@ OpDef define_squeeze() {
   return {
       .name = "Squeeze",
       .inputs = {1, 2},
-      .canonicalize = canonicalize,
-      .infer = infer,
+      .canonicalize = canonicalize_squeeze,
+      .infer = infer_squeeze,
       .shape_inputs = {1},
       .is_view = true,
-      .gradient = gradient,
+      .gradient = squeeze_gradient,
       .samples = {{.inputs = {f32({1, 3, 1, 5})}},
                   {.inputs = {f32({1, 3, 1, 5}), ints({-2})}},
                   {.inputs = {any(DType::i64, {1, 3, 1}), ints({0, 2})}}},

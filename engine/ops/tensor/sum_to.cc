@@ -13,7 +13,7 @@ bool repeats(const Shape& in, const Shape& out, size_t i) {
   return i < missing || (out[i - missing] == Dim(1) && !(in[i] == Dim(1)));
 }
 
-Status infer(InferContext& c) {
+Status infer_sum_to(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "x", kReducedTypes));
   SV_ASSIGN(Shape shape, like_shape(c, 1));
   const Shape& in = c.shape(0);
@@ -28,7 +28,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_sum_to(LowerContext& c) {
   const Shape &in = c.in_type(0).shape, &out = c.out_type().shape;
   std::vector<bool> reduced;
   for (size_t i = 0; i < in.dims().size(); ++i) reduced.push_back(repeats(in, out, i));
@@ -43,8 +43,8 @@ OpDef define_sum_to() {
       .domain = kInternalDomain,
       .inputs = {1, 2},
       .attributes = {shape_attribute()},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_sum_to,
+      .lower = lower_sum_to,
       .shape_only_input = 1,
       .samples = {{.inputs = {f32({2, 3, 5, 7}), f32({3, 1, 1})}},
                   {.inputs = {f32({2, 3, 5}), f32({})}},

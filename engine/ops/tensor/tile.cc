@@ -7,7 +7,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_tile(InferContext& c) {
   SV_TRY(require_dtype(c, 1, "repeats", {DType::i64}));
   SV_TRY(require_rank(c, 1, "repeats", 1));
   const Shape& in = c.shape(0);
@@ -28,7 +28,7 @@ Status infer(InferContext& c) {
 }
 
 /// Every dimension is seen as two: the repetitions, which do not move in the input, and the dimension itself.
-Status lower(LowerContext& c) {
+Status lower_tile(LowerContext& c) {
   const Dims in = c.in_dims(0), out = c.out_dims();
   if (element_count(out) == 0) return {};
   const std::vector<int64_t> in_strides = strides_of(in), out_strides = strides_of(out);
@@ -42,7 +42,7 @@ Status lower(LowerContext& c) {
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status tile_gradient(GradientContext& c) {
   const Value *x = c.input(0), *repeats = c.input(1);
   if (!repeats->is_constant() || !x->type.shape.has_rank())
     return error("the gradient needs known repeats and an input of known rank");
@@ -72,11 +72,11 @@ OpDef define_tile() {
       .name = "Tile",
       .since = 6,
       .inputs = {2, 2},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_tile,
+      .lower = lower_tile,
       .cost = movement_cost,
       .shape_inputs = {1},
-      .gradient = gradient,
+      .gradient = tile_gradient,
       .samples = {{.inputs = {f32({2, 3, 5}), ints({1, 2, 3})}},
                   {.inputs = {f32({4, 1}), ints({2, 17})}},
                   {.inputs = {any(DType::i64, {3}), ints({4})}}},

@@ -10,9 +10,9 @@
 namespace svengine::ops {
 namespace {
 
-constexpr DTypeSet kTypes = kRealTypes | kSignedTypes | DTypeSet{DType::u8, DType::u16, DType::u32};
+constexpr DTypeSet kTopKTypes = kRealTypes | kSignedTypes | DTypeSet{DType::u8, DType::u16, DType::u32};
 
-Status canonicalize(CanonicalizeContext& c) {
+Status canonicalize_top_k(CanonicalizeContext& c) {
   if (const auto* k = c.attributes().get<int64_t>("k")) {
     c.set_input(1, c.graph().add_constant(c.node().name() + ".k", Tensor::of<int64_t>({1}, {*k})));
     c.attributes().erase("k");
@@ -20,8 +20,8 @@ Status canonicalize(CanonicalizeContext& c) {
   return {};
 }
 
-Status infer(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "x", kTypes));
+Status infer_top_k(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "x", kTopKTypes));
   SV_TRY(require_dtype(c, 1, "k", {DType::i64}));
   SV_TRY(require_single(c, 1, "k"));
   SV_TRY(require_rank_at_least(c, 0, "x", 1));
@@ -39,7 +39,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_top_k(LowerContext& c) {
   const Dims dims = c.in_dims(0);
   const std::span<const int64_t> all(dims);
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), static_cast<int64_t>(dims.size())));
@@ -67,7 +67,7 @@ Status lower(LowerContext& c) {
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status top_k_gradient(GradientContext& c) {
   Attributes attributes = make_attributes({{"axis", c.attributes().get_int("axis", -1)}});
   c.set(0, c.op("ScatterElements", {c.zeros_like(c.input(0)), c.output(1), c.dy()}, std::move(attributes)));
   return {};
@@ -83,11 +83,11 @@ OpDef define_top_k() {
       .attributes = {{"axis", AttributeKind::kInt, false, integer(-1)},
                      {"largest", AttributeKind::kInt, false, integer(1)},
                      {"sorted", AttributeKind::kInt, false, integer(1)}},
-      .canonicalize = canonicalize,
-      .infer = infer,
-      .lower = lower,
+      .canonicalize = canonicalize_top_k,
+      .infer = infer_top_k,
+      .lower = lower_top_k,
       .shape_inputs = {1},
-      .gradient = gradient,
+      .gradient = top_k_gradient,
       .samples = {{.inputs = {f32({3, 37}), ints({5})}, .outputs = 2},
                   {.inputs = {f32({7, 3}), ints({7})}, .attributes = {{"axis", integer(0)}, {"largest", integer(0)}}, .outputs = 2},
                   {.inputs = {any(DType::i64, {2, 9}, -3, 3), ints({4})}, .attributes = {{"axis", integer(-1)}}, .outputs = 2}},

@@ -23,7 +23,7 @@ Result<std::vector<int64_t>> permutation(const Attributes& attributes, int64_t r
   return normalise_axes(*given, rank, "perm");
 }
 
-Status infer(InferContext& c) {
+Status infer_transpose(InferContext& c) {
   const Shape& in = c.shape(0);
   const auto* perm = c.attributes().get<std::vector<int64_t>>("perm");
   if (!in.has_rank()) {
@@ -37,7 +37,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_transpose(LowerContext& c) {
   const Dims in = c.in_dims(0);
   SV_ASSIGN(const std::vector<int64_t> order, permutation(c.attributes(), static_cast<int64_t>(in.size())));
   const std::vector<int64_t> strides = strides_of(in);
@@ -47,7 +47,7 @@ Status lower(LowerContext& c) {
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status transpose_gradient(GradientContext& c) {
   const std::vector<int64_t> perm = c.attributes().get_ints("perm");
   Attributes inverse;  // without perm both reverse all dimensions
   if (!perm.empty()) {
@@ -65,10 +65,10 @@ OpDef define_transpose() {
   return {
       .name = "Transpose",
       .attributes = {{"perm", AttributeKind::kInts}},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_transpose,
+      .lower = lower_transpose,
       .cost = movement_cost,
-      .gradient = gradient,
+      .gradient = transpose_gradient,
       .samples = {{.inputs = {f32({17, 33})}},
                   {.inputs = {f32({2, 3, 5, 7})}, .attributes = {{"perm", integers({0, 2, 1, 3})}}},
                   {.inputs = {f32({2, 3, 5, 7})}, .attributes = {{"perm", integers({0, 2, 3, 1})}}},

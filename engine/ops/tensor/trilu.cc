@@ -11,7 +11,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_trilu(InferContext& c) {
   SV_TRY(require_rank_at_least(c, 0, "input", 2));
   SV_TRY(require_dtype(c, 1, "k", {DType::i64}));
   SV_TRY(require_single(c, 1, "k"));
@@ -19,7 +19,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_trilu(LowerContext& c) {
   const Dims dims = c.in_dims(0);
   kernels::TriluArgs args;
   args.element_bytes = static_cast<int32_t>(size_of(c.out_type().dtype));
@@ -36,7 +36,7 @@ Status lower(LowerContext& c) {
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status trilu_gradient(GradientContext& c) {
   std::vector<Value*> inputs{c.dy()};
   if (c.input(1)) inputs.push_back(c.input(1));
   c.set(0, c.op("Trilu", std::move(inputs), c.attributes()));
@@ -51,11 +51,11 @@ OpDef define_trilu() {
       .since = 14,
       .inputs = {1, 2},
       .attributes = {{"upper", AttributeKind::kInt, false, integer(1)}},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_trilu,
+      .lower = lower_trilu,
       .cost = movement_cost,
       .may_overwrite = true,
-      .gradient = gradient,
+      .gradient = trilu_gradient,
       .samples = {{.inputs = {f32({5, 7})}},
                   {.inputs = {f32({2, 4, 3}), fixed(Tensor::scalar<int64_t>(-1))}, .attributes = {{"upper", integer(0)}}},
                   {.inputs = {any(DType::i64, {6, 6}), fixed(Tensor::scalar<int64_t>(2))}}},

@@ -13,7 +13,7 @@
 namespace svengine::ops {
 namespace {
 
-constexpr DTypeSet kTypes = kIntegerTypes | kBool | DTypeSet{DType::f32, DType::f64};
+constexpr DTypeSet kUniqueTypes = kIntegerTypes | kBool | DTypeSet{DType::f32, DType::f64};
 
 /// The input as [outer][count][inner]; slice i is everything at middle index i.
 struct Slices {
@@ -68,17 +68,17 @@ Found find_unique(const Tensor& t, const Slices& s, bool sorted) {
   return found;
 }
 
-Result<Found> find(const Attributes& attributes, const Tensor& t) {
+Result<Found> find_unique(const Attributes& attributes, const Tensor& t) {
   SV_ASSIGN(const Slices s, slices_of(attributes, t.dims()));
   SV_ASSIGN(const Tensor aligned, t.aligned_copy());
   return find_unique(aligned, s, attributes.get_int("sorted", 1) != 0);
 }
 
-Status infer(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "x", kTypes));
+Status infer_unique(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "x", kUniqueTypes));
   Dim count, size;
   if (const Tensor* t = c.constant(0)) {
-    SV_ASSIGN(const Found found, find(c.attributes(), *t));
+    SV_ASSIGN(const Found found, find_unique(c.attributes(), *t));
     count = static_cast<int64_t>(found.first.size());
     size = static_cast<int64_t>(found.inverse.size());
   }
@@ -97,11 +97,11 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_unique(LowerContext& c) {
   const Tensor* t = c.constant(0);
   if (!t) return error("the input is not known when the node is planned");
   SV_ASSIGN(const Slices s, slices_of(c.attributes(), t->dims()));
-  SV_ASSIGN(const Found found, find(c.attributes(), *t));
+  SV_ASSIGN(const Found found, find_unique(c.attributes(), *t));
   const size_t bytes = static_cast<size_t>(s.inner) * size_of(t->type());
   std::vector<std::byte> values;
   for (int64_t o = 0; o < s.outer; ++o)
@@ -125,8 +125,8 @@ OpDef define_unique() {
       .since = 11,
       .outputs = {1, 4},
       .attributes = {{"axis", AttributeKind::kInt}, {"sorted", AttributeKind::kInt, false, integer(1)}},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_unique,
+      .lower = lower_unique,
       .shape_inputs = {0},
       .samples = {{.inputs = {x}, .outputs = 4},
                   {.inputs = {x}, .attributes = {{"sorted", integer(0)}}, .outputs = 4},

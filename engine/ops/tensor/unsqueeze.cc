@@ -9,12 +9,12 @@
 namespace svengine::ops {
 namespace {
 
-Status canonicalize(CanonicalizeContext& c) {
+Status canonicalize_unsqueeze(CanonicalizeContext& c) {
   c.attribute_to_input("axes", 1);
   return {};
 }
 
-Status infer(InferContext& c) {
+Status infer_unsqueeze(InferContext& c) {
   SV_TRY(require_dtype(c, 1, "axes", {DType::i64}));
   if (c.shape(1).has_rank() && c.shape(1).rank() > 1) SV_TRY(require_rank(c, 1, "axes", 1));
   const Shape& in = c.shape(0);
@@ -32,7 +32,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status gradient(GradientContext& c) {
+Status unsqueeze_gradient(GradientContext& c) {
   c.set(0, c.reshape_to(c.dy(), c.input(0)));
   return {};
 }
@@ -43,11 +43,11 @@ OpDef define_unsqueeze() {
   return {
       .name = "Unsqueeze",
       .inputs = {2, 2},
-      .canonicalize = canonicalize,
-      .infer = infer,
+      .canonicalize = canonicalize_unsqueeze,
+      .infer = infer_unsqueeze,
       .shape_inputs = {1},
       .is_view = true,
-      .gradient = gradient,
+      .gradient = unsqueeze_gradient,
       .samples = {{.inputs = {f32({3, 5}), ints({0})}},
                   {.inputs = {f32({3, 5}), ints({-1, 1})}},
                   {.inputs = {any(DType::i64, {}), ints({0})}}},

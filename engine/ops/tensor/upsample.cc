@@ -7,7 +7,7 @@ OpDef define_resize();
 
 namespace {
 
-Status canonicalize(CanonicalizeContext& c) {
+Status upsample_to_resize(CanonicalizeContext& c) {
   Value* scales = c.node().input(1);
   if (const auto* given = c.attributes().get<std::vector<float>>("scales")) {
     scales = c.graph().add_constant(c.node().name() + ".scales",
@@ -26,7 +26,7 @@ OpDef define_upsample() {
   op.name = "Upsample";
   op.since = 7;
   op.until = 9;
-  op.canonicalize = canonicalize;
+  op.canonicalize = upsample_to_resize;
   return op;
 }
 

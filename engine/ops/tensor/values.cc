@@ -7,7 +7,7 @@
 namespace svengine::ops {
 namespace {
 
-Status infer(InferContext& c) {
+Status infer_values(InferContext& c) {
   if (c.input_count() != c.output_count()) return error("{} inputs for {} outputs", c.input_count(), c.output_count());
   for (size_t i = 0; i < c.input_count(); ++i) {
     if (!c.has_input(i)) return error("input {} is absent", i);
@@ -17,7 +17,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_values(LowerContext& c) {
   for (size_t i = 0; i < c.input_count(); ++i)
     emit_copies(c, "copy", size_of(c.in_type(i).dtype), {{c.in(i), c.out(i), flat_view(element_count(c.in_dims(i)))}});
   return {};
@@ -31,8 +31,8 @@ OpDef define_values() {
       .domain = kInternalDomain,
       .inputs = {1, kVariadic},
       .outputs = {1, kVariadic},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_values,
+      .lower = lower_values,
       .cost = movement_cost,
       .samples = {{.inputs = {f32({3, 5}), any(DType::i64, {7})}, .outputs = 2}},
   };

@@ -5,18 +5,18 @@
 namespace svengine::ops {
 namespace {
 
-constexpr size_t kPerTensor = 3;  // X, G, H
+constexpr size_t kAdagradTensors = 3;  // X, G, H
 
-void set_rates(const Attributes& attributes, double rate, int64_t steps, kernels::OptimizerArgs& args) {
+void set_adagrad_rates(const Attributes& attributes, double rate, int64_t steps, kernels::OptimizerArgs& args) {
   args.rate = static_cast<float>(rate / (1 + static_cast<double>(steps) * attributes.get_float("decay_factor", 0.0f)));
 }
 
-Status lower(LowerContext& c) {
+Status lower_adagrad(LowerContext& c) {
   kernels::OptimizerArgs args;
   args.rule = kernels::OptimizerRule::kAdagrad;
   args.decay = c.attributes().get_float("norm_coefficient", 0.0f);
   args.epsilon = c.attributes().get_float("epsilon", 1e-6f);
-  return lower_optimizer(c, args, kPerTensor, set_rates);
+  return lower_optimizer(c, args, kAdagradTensors, set_adagrad_rates);
 }
 
 }  // namespace
@@ -32,8 +32,8 @@ OpDef define_adagrad() {
       .attributes = {{"norm_coefficient", AttributeKind::kFloat, false, real(0)},
                      {"epsilon", AttributeKind::kFloat, false, real(1e-6f)},
                      {"decay_factor", AttributeKind::kFloat, false, real(0)}},
-      .infer = [](InferContext& c) { return infer_optimizer(c, kPerTensor); },
-      .lower = lower,
+      .infer = [](InferContext& c) { return infer_optimizer(c, kAdagradTensors); },
+      .lower = lower_adagrad,
       .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({33}), f32({33}), f32({33}, 0, 3)},
                    .attributes = {{"norm_coefficient", real(0.01f)}, {"epsilon", real(0.1f)}, {"decay_factor", real(0.2f)}},
                    .outputs = 2}},

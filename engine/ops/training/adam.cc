@@ -8,18 +8,18 @@
 namespace svengine::ops {
 namespace {
 
-constexpr size_t kPerTensor = 4;  // X, G, V, H
+constexpr size_t kAdamTensors = 4;  // X, G, V, H
 
 /// The running means start at zero: corrected for in the rate, from the second step on.
-void set_rates(const Attributes& attributes, double rate, int64_t steps, kernels::OptimizerArgs& args) {
+void set_adam_rates(const Attributes& attributes, double rate, int64_t steps, kernels::OptimizerArgs& args) {
   const double alpha = attributes.get_float("alpha", 0.9f), beta = attributes.get_float("beta", 0.999f), t = static_cast<double>(steps);
   args.rate = static_cast<float>(steps > 0 ? rate * std::sqrt(1 - std::pow(beta, t)) / (1 - std::pow(alpha, t)) : rate);
 }
 
-Status lower(LowerContext& c) {
+Status lower_adam(LowerContext& c) {
   kernels::OptimizerArgs args = adam_args(c.attributes(), 1e-6f);
   args.after = 1 - c.attributes().get_float("norm_coefficient_post", 0.0f);
-  return lower_optimizer(c, args, kPerTensor, set_rates);
+  return lower_optimizer(c, args, kAdamTensors, set_adam_rates);
 }
 
 }  // namespace
@@ -37,8 +37,8 @@ OpDef define_adam() {
                      {"norm_coefficient", AttributeKind::kFloat, false, real(0)},
                      {"norm_coefficient_post", AttributeKind::kFloat, false, real(0)},
                      {"epsilon", AttributeKind::kFloat, false, real(1e-6f)}},
-      .infer = [](InferContext& c) { return infer_optimizer(c, kPerTensor); },
-      .lower = lower,
+      .infer = [](InferContext& c) { return infer_optimizer(c, kAdamTensors); },
+      .lower = lower_adam,
       .samples =
           {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({33}), f32({33}), f32({33}), f32({33}, 0, 3)},
             .attributes = {{"norm_coefficient", real(0.01f)}, {"norm_coefficient_post", real(0.1f)}, {"epsilon", real(0.1f)}},

@@ -11,16 +11,16 @@
 namespace svengine::ops {
 namespace {
 
-constexpr size_t kPerTensor = 4;  // X, G, V, H
+constexpr size_t kAdamWTensors = 4;  // X, G, V, H
 
-void set_rates(const Attributes& attributes, double rate, int64_t steps, kernels::OptimizerArgs& args) {
+void set_adam_w_rates(const Attributes& attributes, double rate, int64_t steps, kernels::OptimizerArgs& args) {
   const double alpha = attributes.get_float("alpha", 0.9f), beta = attributes.get_float("beta", 0.999f), t = static_cast<double>(steps + 1);
   args.rate = static_cast<float>(rate / (1 - std::pow(alpha, t)));
   args.h_scale = static_cast<float>(1 / std::sqrt(1 - std::pow(beta, t)));
   args.before = static_cast<float>(1 - rate * attributes.get_float("weight_decay", 0.0f));
 }
 
-Status lower(LowerContext& c) { return lower_optimizer(c, adam_args(c.attributes(), 1e-8f), kPerTensor, set_rates); }
+Status lower_adam_w(LowerContext& c) { return lower_optimizer(c, adam_args(c.attributes(), 1e-8f), kAdamWTensors, set_adam_w_rates); }
 
 }  // namespace
 
@@ -35,8 +35,8 @@ OpDef define_adam_w() {
                      {"norm_coefficient", AttributeKind::kFloat, false, real(0)},
                      {"weight_decay", AttributeKind::kFloat, false, real(0)},
                      {"epsilon", AttributeKind::kFloat, false, real(1e-8f)}},
-      .infer = [](InferContext& c) { return infer_optimizer(c, kPerTensor); },
-      .lower = lower,
+      .infer = [](InferContext& c) { return infer_optimizer(c, kAdamWTensors); },
+      .lower = lower_adam_w,
       .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({33}), f32({33}), f32({33}),
                               f32({33}, 0.1, 3)},
                    .attributes = {{"weight_decay", real(0.01f)}},

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kTask = 8192;  // elements: some microseconds, as random numbers cost several cycles each
 
-Status infer(InferContext& c) {
+Status infer_dropout_factor(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "step", {DType::i64}));
   SV_TRY(require_single(c, 0, "step"));
   const float ratio = c.attributes().get_float("ratio", 0.5f);
@@ -25,7 +25,7 @@ Status infer(InferContext& c) {
   return {};
 }
 
-Status lower(LowerContext& c) {
+Status lower_dropout_factor(LowerContext& c) {
   const int64_t count = element_count(c.out_dims());
   const float ratio = c.attributes().get_float("ratio", 0.5f), kept = 1 / (1 - ratio);
   const RandomStream stream = RandomStream(static_cast<uint64_t>(c.attributes().get_int("seed")))
@@ -54,8 +54,8 @@ OpDef define_dropout_factor() {
                      {"seed", AttributeKind::kInt},
                      {"place", AttributeKind::kInt},
                      shape_attribute()},
-      .infer = infer,
-      .lower = lower,
+      .infer = infer_dropout_factor,
+      .lower = lower_dropout_factor,
       .gradient = zero_gradient,
       .shape_only_input = 1,
       .samples = {{.inputs = {fixed(Tensor::scalar<int64_t>(3)), f32({3, 5003})},

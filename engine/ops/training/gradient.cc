@@ -11,7 +11,7 @@
 namespace svengine::ops {
 namespace {
 
-Value* find(const Graph& graph, const std::string& name) {
+Value* find_value(const Graph& graph, const std::string& name) {
   Value* found = nullptr;
   graph.for_each_value([&](Value& v) {
     if (v.name() == name) found = &v;
@@ -42,7 +42,7 @@ Status expand(CanonicalizeContext& c) {
   if (const Names* zs = c.attributes().get<Names>("zs")) all.insert(all.end(), zs->begin(), zs->end());
   SV_TRY(check_names(node, all));
   if (node.outputs().size() != xs.size()) return error("{} outputs for {} names in xs", node.outputs().size(), xs.size());
-  Value* y = find(graph, c.attributes().get_string("y"));
+  Value* y = find_value(graph, c.attributes().get_string("y"));
   if (!y) return error("there is no value '{}' before this node to differentiate", c.attributes().get_string("y"));
   Builder builder(graph, c.ops());
   builder.set_position(&node);

@@ -9,16 +9,16 @@
 namespace svengine::ops {
 namespace {
 
-constexpr size_t kPerTensor = 4;  // X, G, V, H
+constexpr size_t kLambTensors = 4;  // X, G, V, H
 
-void set_rates(const Attributes& attributes, double rate, int64_t steps, kernels::LayerwiseArgs& args) {
+void set_lamb_rates(const Attributes& attributes, double rate, int64_t steps, kernels::LayerwiseArgs& args) {
   const double alpha = attributes.get_float("alpha", 0.9f), beta = attributes.get_float("beta", 0.999f), t = static_cast<double>(steps + 1);
   args.rate = static_cast<float>(rate);
   args.v_scale = static_cast<float>(1 / (1 - std::pow(alpha, t)));
   args.h_scale = static_cast<float>(1 / std::sqrt(1 - std::pow(beta, t)));
 }
 
-Status lower(LowerContext& c) {
+Status lower_lamb(LowerContext& c) {
   kernels::LayerwiseArgs args;
   args.rule = kernels::LayerwiseRule::kLamb;
   args.momentum = c.attributes().get_float("alpha", 0.9f);
@@ -27,7 +27,7 @@ Status lower(LowerContext& c) {
   args.h_share = 1 - args.h_momentum;
   args.decay = c.attributes().get_float("weight_decay", 0.0f);
   args.epsilon = c.attributes().get_float("epsilon", 1e-6f);
-  return lower_layerwise(c, args, set_rates);
+  return lower_layerwise(c, args, set_lamb_rates);
 }
 
 }  // namespace
@@ -43,8 +43,8 @@ OpDef define_lamb() {
                      {"weight_decay", AttributeKind::kFloat, false, real(0)},
                      {"epsilon", AttributeKind::kFloat, false, real(1e-6f)},
                      {"adapt", AttributeKind::kInt, false, integer(1)}},
-      .infer = [](InferContext& c) { return infer_optimizer(c, kPerTensor); },
-      .lower = lower,
+      .infer = [](InferContext& c) { return infer_optimizer(c, kLambTensors); },
+      .lower = lower_lamb,
       .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({5, 4001}), f32({5, 4001}), f32({5, 4001}),
                               f32({5, 4001}, 0.1, 3)},
                    .attributes = {{"weight_decay", real(0.01f)}},

@@ -6,17 +6,17 @@
 namespace svengine::ops {
 namespace {
 
-constexpr size_t kPerTensor = 3;  // X, G, V
+constexpr size_t kLarsTensors = 3;  // X, G, V
 
-void set_rates(const Attributes&, double rate, int64_t, kernels::LayerwiseArgs& args) { args.rate = static_cast<float>(rate); }
+void set_lars_rates(const Attributes&, double rate, int64_t, kernels::LayerwiseArgs& args) { args.rate = static_cast<float>(rate); }
 
-Status lower(LowerContext& c) {
+Status lower_lars(LowerContext& c) {
   kernels::LayerwiseArgs args;
   args.rule = kernels::LayerwiseRule::kLars;
   args.momentum = c.attributes().get_float("alpha", 0.9f);
   args.decay = c.attributes().get_float("norm_coefficient", 0.0f);
   args.trust = c.attributes().get_float("trust", 0.001f);
-  return lower_layerwise(c, args, set_rates);
+  return lower_layerwise(c, args, set_lars_rates);
 }
 
 }  // namespace
@@ -31,8 +31,8 @@ OpDef define_lars() {
                      {"norm_coefficient", AttributeKind::kFloat, false, real(0)},
                      {"trust", AttributeKind::kFloat, false, real(0.001f)},
                      {"adapt", AttributeKind::kInt, false, integer(1)}},
-      .infer = [](InferContext& c) { return infer_optimizer(c, kPerTensor); },
-      .lower = lower,
+      .infer = [](InferContext& c) { return infer_optimizer(c, kLarsTensors); },
+      .lower = lower_lars,
       .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({33}), f32({5, 4001}), f32({33}),
                               f32({5, 4001}), f32({33}), f32({5, 4001})},
                    .attributes = {{"norm_coefficient", real(0.01f)}, {"trust", real(0.5f)}},

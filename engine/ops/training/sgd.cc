@@ -6,15 +6,15 @@
 namespace svengine::ops {
 namespace {
 
-constexpr size_t kPerTensor = 2;  // X, G
+constexpr size_t kSgdTensors = 2;  // X, G
 
-void set_rates(const Attributes&, double rate, int64_t, kernels::OptimizerArgs& args) { args.rate = static_cast<float>(rate); }
+void set_sgd_rates(const Attributes&, double rate, int64_t, kernels::OptimizerArgs& args) { args.rate = static_cast<float>(rate); }
 
-Status lower(LowerContext& c) {
+Status lower_sgd(LowerContext& c) {
   kernels::OptimizerArgs args;
   args.rule = kernels::OptimizerRule::kSgd;
   args.decay = c.attributes().get_float("norm_coefficient", 0.0f);
-  return lower_optimizer(c, args, kPerTensor, set_rates);
+  return lower_optimizer(c, args, kSgdTensors, set_sgd_rates);
 }
 
 }  // namespace
@@ -26,8 +26,8 @@ OpDef define_sgd() {
       .inputs = {4, kVariadic},
       .outputs = {1, kVariadic},
       .attributes = {{"norm_coefficient", AttributeKind::kFloat, false, real(0)}},
-      .infer = [](InferContext& c) { return infer_optimizer(c, kPerTensor); },
-      .lower = lower,
+      .infer = [](InferContext& c) { return infer_optimizer(c, kSgdTensors); },
+      .lower = lower_sgd,
       .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(0)), f32({33}), f32({4, 5}), f32({33}),
                               f32({4, 5})},
                    .attributes = {{"norm_coefficient", real(0.01f)}},
