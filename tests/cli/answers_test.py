@@ -47,6 +47,32 @@ class Test(CliTest):
         self.write('wrong/output_0.npy', ow.npy([3], [1, 3, 5]))
         self.assertIn('expected float32[3]', self.fails_test(wrong).out)
 
+    def test_default_tolerance(self):
+        """An element near 0 may be off by 1e-5 of the output's largest, as rounding errors of what cancelled there are."""
+        near = self.data_set('near', [300, 3 + 0.0029, 5])
+        self.write('near/input_0.npy', ow.npy([1, 3], [299, 1, 2]))
+        self.assertIn('atol 1e-05 of each output\'s largest value', self.succeeds('test', self.model, near, '--rtol', '0').out)
+        report = self.succeeds('test', self.model, near, '--rtol', '0', '--json').json()
+        self.assertIsNone(report['atol'])
+        self.assertAlmostEqual(report['data_sets'][0]['outputs'][0]['atol'], 3e-3, places=6)
+        far = self.data_set('far', [300, 3 + 0.0031, 5])
+        self.write('far/input_0.npy', ow.npy([1, 3], [299, 1, 2]))
+        self.assertEqual(svengine('test', self.model, far, '--rtol', '0').code, 1)
+        answer = svengine('test', self.model, near, '--rtol', '0', '--atol', '1e-3')
+        self.assertEqual((answer.code, 'atol 0.001\n' in answer.out), (1, True), answer)
+        self.assertIn("1e-5 of the output's largest", ' '.join(self.succeeds('test', '--help').out.split()))
+
+    def test_empty_output(self):
+        self.write('empty/input_0.npy', ow.npy([0, 3], []))
+        self.write('empty/output_0.npy', ow.npy([0, 3], []))
+        answer = self.succeeds('test', self.model, self.path('empty'))
+        self.assertIn('no elements', answer.out)
+        answer = self.succeeds('run', self.model, '--input', 'x=' + self.path('empty/input_0.npy'))
+        self.assertIn('the output is empty', answer.out)
+        self.assertNotIn('range', answer.out)
+        row = self.succeeds('run', self.model, '--input', 'x=' + self.path('empty/input_0.npy'), '--json').json()['outputs'][0]
+        self.assertEqual((row['min'], row['max'], row['mean']), (None, None, None))
+
     def fails_test(self, *folders):
         answer = svengine('test', self.model, *folders)
         self.assertEqual(answer.code, 1, answer)

@@ -76,8 +76,8 @@ std::string to_text(const std::vector<Output>& outputs, const std::vector<std::s
     const Statistics& s = o.statistics;
     out += fmt::format("{}: {}[{}]\n", o.name, name_of(o.tensor.type()), to_string(o.tensor.dims()));
     Table table;
-    table.row({"values", first_elements(o.tensor)});
-    table.row({"range", fmt::format("{:.6g} to {:.6g}, mean {:.6g}", s.min, s.max, s.mean)});
+    table.row({"values", o.tensor.count() ? first_elements(o.tensor) : "none: the output is empty"});
+    if (s.finite) table.row({"range", fmt::format("{:.6g} to {:.6g}, mean {:.6g}", s.min, s.max, s.mean)});
     if (s.nans || s.infinities) table.row({"not finite", fmt::format("{} NaN, {} infinite", s.nans, s.infinities)});
     if (!o.file.empty()) table.row({"written to", o.file});
     out += table.text("  ");
@@ -98,8 +98,9 @@ Json to_json(const Options& options, const Inputs& inputs, double ms, const std:
   Json list = Json::array();
   for (const Output& o : outputs) {
     const Statistics& s = o.statistics;
-    Json row = {{"name", o.name}, {"type", name_of(o.tensor.type())}, {"shape", o.tensor.dims()}, {"min", s.min},
-                {"max", s.max},   {"mean", s.mean},                   {"nan", s.nans},            {"infinite", s.infinities}};
+    const auto of_finite = [&](double value) { return s.finite ? Json(value) : Json(nullptr); };
+    Json row = {{"name", o.name}, {"type", name_of(o.tensor.type())}, {"shape", o.tensor.dims()}, {"min", of_finite(s.min)},
+                {"max", of_finite(s.max)}, {"mean", of_finite(s.mean)}, {"nan", s.nans}, {"infinite", s.infinities}};
     if (!o.file.empty()) row["file"] = o.file;
     for (const auto& candidates : o.ranked) {
       Json ranked = Json::array();

@@ -77,6 +77,7 @@ Json to_json(const Options& options, const std::vector<SetResult>& results, bool
       if (!c.mismatch.empty()) {
         row["mismatch"] = c.mismatch;
       } else {
+        row["atol"] = c.atol;
         row["over_tolerance"] = c.over;
         row["worst_absolute"] = worst(r, c.worst_abs, c.worst_abs_index);
         row["worst_relative"] = worst(r, c.worst_rel, c.worst_rel_index);
@@ -85,18 +86,20 @@ Json to_json(const Options& options, const std::vector<SetResult>& results, bool
     }
     sets.push_back({{"path", set.path}, {"outputs", std::move(outputs)}});
   }
-  return {{"model", options.model}, {"rtol", options.tolerance.rtol}, {"atol", options.tolerance.atol},
+  const std::optional<double>& atol = options.tolerance.atol;
+  return {{"model", options.model}, {"rtol", options.tolerance.rtol}, {"atol", atol ? Json(*atol) : Json(nullptr)},
           {"passed", passed}, {"data_sets", sets}};
 }
 
 std::string worst_text(const OutputResult& r, double value, int64_t index) {
+  if (r.comparison.count == 0) return "no elements";
   if (index < 0) return "0";
   return fmt::format("{:.3g} at {} ({}, expected {})", value, index_text(r.expected.dims(), index), element_text(r.got, index, 8),
                      element_text(r.expected, index, 8));
 }
 
 std::string to_text(const std::vector<SetResult>& results) {
-  Table table({"", "output", "over", "elements", "worst absolute error", "worst relative error"},
+  Table table({"", "output", "over", "elements", "atol", "worst absolute error", "worst relative error"},
               {Table::Align::left, Table::Align::left, Table::Align::right, Table::Align::right});
   std::string out;
   for (const SetResult& set : results) {
@@ -105,11 +108,11 @@ std::string to_text(const std::vector<SetResult>& results) {
     for (const OutputResult& r : set.outputs) {
       const Comparison& c = r.comparison;
       if (!c.mismatch.empty()) {
-        lines.row({"FAIL", r.name, "-", grouped(c.count), c.mismatch});
+        lines.row({"FAIL", r.name, "-", grouped(c.count), "-", c.mismatch});
         continue;
       }
-      lines.row({c.passed ? "pass" : "FAIL", r.name, grouped(c.over), grouped(c.count), worst_text(r, c.worst_abs, c.worst_abs_index),
-                 worst_text(r, c.worst_rel, c.worst_rel_index)});
+      lines.row({c.passed ? "pass" : "FAIL", r.name, grouped(c.over), grouped(c.count), fmt::format("{:.3g}", c.atol),
+                 worst_text(r, c.worst_abs, c.worst_abs_index), worst_text(r, c.worst_rel, c.worst_rel_index)});
     }
     out += lines.text("  ");
   }
@@ -131,8 +134,10 @@ Result<int> run(const Options& options) {
     put_json(to_json(options, results, all));
   } else {
     put(to_text(results));
-    print("{}: {} of {} outputs of {} data sets within rtol {:g}, atol {:g}\n", all ? "pass" : "FAIL", passed, outputs, sets.size(),
-          options.tolerance.rtol, options.tolerance.atol);
+    const std::string atol = options.tolerance.atol ? fmt::format("{:g}", *options.tolerance.atol)
+                                                    : fmt::format("{:g} of each output's largest value", kAtolOfLargest);
+    print("{}: {} of {} outputs of {} data sets within rtol {:g}, atol {}\n", all ? "pass" : "FAIL", passed, outputs, sets.size(),
+          options.tolerance.rtol, atol);
   }
   return all ? kSuccess : kFailed;
 }
@@ -149,7 +154,8 @@ Action add_test(CLI::App& program) {
   command.add_option("--rtol", options->tolerance.rtol, "Relative tolerance (default: 1e-3, as ONNX's backend tests)")
       ->check(not_negative())
       ->type_name("R");
-  command.add_option("--atol", options->tolerance.atol, "Absolute tolerance (default: 1e-7, as ONNX's backend tests)")
+  command.add_option("--atol", options->tolerance.atol,
+                     "Absolute tolerance (default: 1e-5 of the output's largest absolute expected value, or 1e-7 where all are 0)")
       ->check(not_negative())
       ->type_name("A");
   add_runtime_options(command, options->runtime);

@@ -19,14 +19,23 @@ struct Difference {
   bool over = false;
 };
 
-Difference difference(double got, double expected, const Tolerance& tolerance) {
+double absolute_tolerance(const Tensor& expected) {
+  double largest = 0;
+  for (int64_t i = 0; i < expected.count(); ++i) {
+    const double value = std::abs(element_as_double(expected, i));
+    if (std::isfinite(value) && value > largest) largest = value;
+  }
+  return largest > 0 ? kAtolOfLargest * largest : kAtolOfZeros;
+}
+
+Difference difference(double got, double expected, double rtol, double atol) {
   if (got == expected || (std::isnan(got) && std::isnan(expected))) return {};
   Difference out;
   out.abs = std::abs(got - expected);
   if (!std::isfinite(got) || !std::isfinite(expected)) out.abs = HUGE_VAL;
   out.rel = expected == 0 ? 0 : out.abs / std::abs(expected);
   if (std::isinf(out.abs)) out.rel = HUGE_VAL;
-  out.over = !(out.abs <= tolerance.atol + tolerance.rtol * std::abs(expected)) || std::isinf(out.abs);
+  out.over = !(out.abs <= atol + rtol * std::abs(expected)) || std::isinf(out.abs);
   return out;
 }
 
@@ -40,8 +49,9 @@ Comparison compare(const Tensor& got, const Tensor& expected, const Tolerance& t
     return out;
   }
   const bool exact = !is_float(got.type());
+  if (!exact) out.atol = tolerance.atol ? *tolerance.atol : absolute_tolerance(expected);
   for (int64_t i = 0; i < out.count; ++i) {
-    Difference d = difference(element_as_double(got, i), element_as_double(expected, i), tolerance);
+    Difference d = difference(element_as_double(got, i), element_as_double(expected, i), tolerance.rtol, out.atol);
     if (exact) d.over = !bytes_equal(got, expected, i);
     out.over += d.over;
     if (d.abs > out.worst_abs) out.worst_abs = d.abs, out.worst_abs_index = i;

@@ -36,6 +36,18 @@ TEST_CASE("the tolerance is atol + rtol * |expected|, inclusive") {
   CHECK_FALSE(compare_reals({0.5f}, {0.0f}, {100, 0.25}).passed);
 }
 
+TEST_CASE("the default absolute tolerance relates to the largest expected value") {
+  const Comparison c = compare_reals({400.0f, 0.003f}, {400.0f, 0.0f});
+  CHECK(c.passed);
+  CHECK(c.atol == Approx(400 * kAtolOfLargest));
+  CHECK(compare_reals({-400.0f, 0.005f}, {-400.0f, 0.0f}).over == 1);
+  CHECK(compare_reals({4e-6f, 1e-10f}, {4e-6f, 0.0f}).over == 1);  // small numbers are not all alike
+  CHECK(compare_reals({kInf, 1.0f, 1.0f}, {kInf, 1.0f, 1.1f}).over == 1);  // infinity is no size
+  CHECK(compare_reals({5e-8f}, {0.0f}).passed);
+  CHECK_FALSE(compare_reals({2e-7f}, {0.0f}).passed);
+  CHECK(compare_reals({400.0f, 0.003f}, {400.0f, 0.0f}, {1e-3, 1e-7}).over == 1);  // given: as it is
+}
+
 TEST_CASE("NaN and infinity agree with themselves only") {
   const Comparison same = compare_reals({kNan, kInf, -kInf, -0.0f}, {kNan, kInf, -kInf, 0.0f}, {0, 0});
   CHECK(same.passed);

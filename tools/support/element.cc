@@ -70,7 +70,6 @@ std::string index_text(const Dims& dims, int64_t i) {
 Statistics statistics_of(const Tensor& tensor) {
   Statistics out;
   double sum = 0;
-  int64_t finite = 0;
   for (int64_t i = 0; i < tensor.count(); ++i) {
     const double value = element_as_double(tensor, i);
     if (std::isnan(value)) {
@@ -78,13 +77,13 @@ Statistics statistics_of(const Tensor& tensor) {
     } else if (std::isinf(value)) {
       ++out.infinities;
     } else {
-      out.min = finite ? std::min(out.min, value) : value;
-      out.max = finite ? std::max(out.max, value) : value;
+      out.min = out.finite ? std::min(out.min, value) : value;
+      out.max = out.finite ? std::max(out.max, value) : value;
       sum += value;
-      ++finite;
+      ++out.finite;
     }
   }
-  if (finite) out.mean = sum / static_cast<double>(finite);
+  if (out.finite) out.mean = sum / static_cast<double>(out.finite);
   return out;
 }
 

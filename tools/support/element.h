@@ -14,8 +14,8 @@ std::string element_text(const Tensor& tensor, int64_t i, int digits = 6);
 std::string index_text(const Dims& dims, int64_t i);
 
 struct Statistics {
-  double min = 0, max = 0, mean = 0;  // of the elements that are finite
-  int64_t nans = 0, infinities = 0;
+  double min = 0, max = 0, mean = 0;  // of the elements that are finite; means nothing where there are none
+  int64_t finite = 0, nans = 0, infinities = 0;
 };
 Statistics statistics_of(const Tensor& tensor);
 
