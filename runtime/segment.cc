@@ -96,7 +96,7 @@ Result<Segment::Prepared> Segment::make_sharded(const std::vector<Tensor>& input
 Result<std::shared_ptr<const Plan>> Segment::plan_of(Graph graph, Recompute recompute, WeightStore& weights) const {
   PassContext context = pass_context(shared_.kernels);
   context.recompute = recompute;
-  SV_TRY(run_pipeline(graph, context, Stage::plan));
+  if (shared_.optimize) SV_TRY(run_pipeline(graph, context, Stage::plan));
   return make_plan(graph, shared_.kernels, weights, shared_.lowering);
 }
 

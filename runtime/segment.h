@@ -34,6 +34,7 @@ class Segment {
     const kernels::KernelTable& kernels;
     WeightStore& weights;
     LowerOptions lowering;
+    bool optimize;       // false: the plan stage of the passes is left out
     Recompute recompute;
     BatchParallel* batch_parallel;      // null: all threads share every step
     WeightCache* cache;  // null: none

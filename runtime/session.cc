@@ -47,7 +47,7 @@ Result<std::unique_ptr<Session>> Session::create(Graph graph, SessionOptions opt
   std::unique_ptr<Session> session(new Session);
   SV_TRY(choose_kernels(options));
   if (options.topology.groups.empty()) options.topology = detect_topology(0);
-  SV_TRY(run_pipeline(graph, pass_context(*options.kernels), Stage::load));
+  if (options.optimize) SV_TRY(run_pipeline(graph, pass_context(*options.kernels), Stage::load));
   for (const Value* v : graph.inputs()) session->inputs_.push_back({v->name(), v->type});
   for (const Value* v : graph.outputs()) session->outputs_.push_back({v->name(), v->type});
   session->options_ = options;
@@ -64,7 +64,8 @@ Result<std::unique_ptr<Session>> Session::create(Graph graph, SessionOptions opt
   session->root_ = std::make_unique<Segment>(std::move(graph), std::move(needs_value),
                                              Segment::Shared{*session->team_, *options.kernels, *session->weights_,
                                                              LowerOptions{.exact_convolution = options.exact_convolution},
-                                                             options.recompute, session->batch_parallel_.get(), session->cache_.get()});
+                                                             options.optimize, options.recompute, session->batch_parallel_.get(),
+                                                             session->cache_.get()});
   return session;
 }
 

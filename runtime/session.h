@@ -22,6 +22,9 @@ struct SessionOptions {
   /// Convolutions sum the products themselves, never by Winograd's algorithm, which is faster and whose rounding errors are about
   /// ten times larger (kernels/conv.h).
   bool exact_convolution = false;
+  /// False: no pass runs but what settles shapes, so that every node is computed by itself, as it stands in the file. Slow; for
+  /// finding out which of the two a surprising result comes from, the network or its optimisation.
+  bool optimize = true;
   /// The batch is cut and every core group computes its rows on its own copy of the weights: for throughput. The network has to
   /// treat the samples of a batch independently. Without effect on a machine of one group.
   bool shard = false;

@@ -22,6 +22,7 @@ Result<SessionOptions> RuntimeOptions::resolve() const {
   out.flush_denormals = !keep_denormals;
   out.shard = shard;
   out.exact_convolution = exact_convolution;
+  out.optimize = !no_optimize;
   out.cache = cache;
   if (!topology.empty()) {
     SV_ASSIGN(out.topology, parse_topology(topology));
@@ -57,6 +58,9 @@ void add_runtime_options(CLI::App& command, RuntimeOptions& options) {
   command.add_flag("--no-flush-denormals", options.keep_denormals, "Compute with subnormal numbers (slow on A64FX) instead of zeros")
       ->group(kGroup);
   add_exact_convolution(command, options.exact_convolution)->group(kGroup);
+  command.add_flag("--no-optimize", options.no_optimize,
+                   "Compute every node by itself, as it stands in the file (slow): does a surprising result come from the network?")
+      ->group(kGroup);
   command.add_option("--cache", options.cache,
                      "Keep packed weights in this folder: the next start with the same model, program and kernels maps them "
                      "instead of packing them again")

@@ -14,7 +14,8 @@ class Option;
 
 namespace svengine::tool {
 
-/// --threads, --topology, --shard, --kernels, --no-flush-denormals, --exact-convolution, --cache.
+/// --threads, --topology, --shard, --kernels, --no-flush-denormals, --exact-convolution, --no-optimize,
+/// --cache.
 struct RuntimeOptions {
   int threads = 0;  // 0: OMP_NUM_THREADS, or every allowed cpu
   std::string topology;
@@ -22,6 +23,7 @@ struct RuntimeOptions {
   bool keep_denormals = false;
   bool shard = false;
   bool exact_convolution = false;
+  bool no_optimize = false;
   std::string cache;  // empty: none
 
   Result<SessionOptions> resolve() const;

@@ -1,0 +1,137 @@
+#include "tests/differential/check.h"
+
+#include <cstring>
+
+#include "runtime/session.h"
+#include "tests/differential/compare.h"
+
+namespace svengine::differential {
+namespace {
+
+constexpr int kThreads = 3;
+
+struct Way {
+  const kernels::KernelTable* kernels;
+  bool optimize = true;
+  int threads = 1;
+  Recompute recompute = Recompute::none;
+
+  std::string name() const {
+    return fmt::format("{}, {}, {} threads{}", kernels->name, optimize ? "optimised" : "not optimised", threads,
+                       recompute == Recompute::none ? "" : ", recomputing");
+  }
+};
+
+Topology imagined_threads(int threads) { return parse_topology(fmt::format("1x{}", threads)).value(); }
+
+Result<std::unique_ptr<Session>> session_for(const RandomGraph& random, const Way& way) {
+  SessionOptions options;
+  options.topology = imagined_threads(way.threads);
+  options.kernels = way.kernels;
+  options.flush_denormals = false;  // node by node, nothing is flushed either
+  options.exact_convolution = !random.loose;
+  options.optimize = way.optimize;
+  options.recompute = way.recompute;
+  return Session::create(random.graph.clone(), options);
+}
+
+/// Tensors for the outputs, full of bytes that are NaN as real numbers and no right integers.
+std::vector<Tensor> poisoned_like(const std::vector<Tensor>& outputs) {
+  std::vector<Tensor> places;
+  for (const Tensor& t : outputs) {
+    places.push_back(Tensor::allocate(t.type(), t.dims()).value());
+    if (places.back().byte_size()) std::memset(places.back().raw(), 0xff, places.back().byte_size());
+  }
+  return places;
+}
+
+class Checker {
+ public:
+  Checker(const RandomGraph& random, const CheckOptions& options, const Progress& progress)
+      : random_(random), options_(options), progress_(progress), choose_(options.seed) {}
+
+  std::string run() {
+    if (!random_.complaint.empty()) problems_ += "typing with symbols: " + random_.complaint + "\n";
+    for (const kernels::KernelTable* kernels : options_.kernels) {
+      if (kernels != options_.kernels[0]) node_by_node(kernels);
+      const bool plain = choose_.chance(0.5);
+      if (plain) session({kernels, false});
+      sessions(kernels);
+    }
+    if (differences_.empty()) return problems_;
+    return problems_ + unexplained(random_.graph, random_.values, differences_, *options_.kernels[0], random_.loose);
+  }
+
+ private:
+  void node_by_node(const kernels::KernelTable* kernels) {
+    progress_(fmt::format("{}, node by node", kernels->name));
+    Values values = inputs();
+    Status status = compute_all(random_.graph, values, *kernels);
+    if (!status.ok()) problems_ += fmt::format("{}, node by node: {}\n", kernels->name, status.error().message());
+    for (const auto& node : random_.graph.nodes())
+      for (const Value* v : node->outputs())
+        if (values.count(v)) compare(v, values[v], fmt::format("{}, node by node", kernels->name));
+  }
+
+  Values inputs() const {
+    Values values;
+    for (size_t i = 0; i < random_.inputs.size(); ++i) values[random_.graph.inputs()[i]] = random_.inputs[i];
+    return values;
+  }
+
+  void compare(const Value* v, const Tensor& got, const std::string& what) {
+    if (!agrees(*v, got, random_.values.at(v))) differences_.push_back({v, got, what});
+  }
+
+  std::vector<Tensor> session(const Way& way) {
+    progress_(way.name());
+    Result<std::unique_ptr<Session>> session = session_for(random_, way);
+    if (!session.ok()) return complain(way, session.error().message());
+    Result<std::vector<Tensor>> first = (*session)->run(random_.inputs);
+    if (!first.ok()) return complain(way, first.error().message());
+    for (size_t i = 0; i < first->size(); ++i) compare(random_.graph.outputs()[i], (*first)[i], way.name());
+    if (!choose_.chance(0.5)) return std::move(first).value();
+    const std::vector<Tensor> places = poisoned_like(*first);
+    Result<std::vector<Tensor>> second = (*session)->run_into(random_.inputs, places);
+    if (!second.ok()) return complain(way, "second run: " + second.error().message());
+    compare_bits(*first, *second, way.name() + ", second run");
+    return std::move(first).value();
+  }
+
+  std::vector<Tensor> complain(const Way& way, const std::string& message) {
+    problems_ += fmt::format("{}: {}\n", way.name(), message);
+    return {};
+  }
+
+  void compare_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b, const std::string& what) {
+    for (size_t i = 0; i < a.size() && i < b.size(); ++i)
+      if (!same_bits(a[i], b[i])) problems_ += fmt::format("{}: other bits in %{}\n", what, random_.graph.outputs()[i]->name());
+  }
+
+  /// Starting threads takes longer than most graphs, so not all of them get some.
+  void sessions(const kernels::KernelTable* kernels) {
+    const std::vector<Tensor> one = session({kernels});
+    if (random_.trained) {
+      const Way again{kernels, true, 1, choose_.of({Recompute::cheap, Recompute::segments})};
+      compare_bits(one, session(again), again.name());
+    }
+    if (!choose_.chance(0.25)) return;
+    const Way many{kernels, true, kThreads};
+    compare_bits(one, session(many), many.name());
+  }
+
+  const RandomGraph& random_;
+  const CheckOptions& options_;
+  const Progress& progress_;
+  Choices choose_;
+  std::string problems_;
+  std::vector<Difference> differences_;
+};
+
+}  // namespace
+
+std::string check(const RandomGraph& graph, const CheckOptions& options, const Progress& progress) {
+  return Checker(graph, options, progress).run();
+}
+
+}  // namespace svengine::differential

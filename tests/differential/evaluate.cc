@@ -1,0 +1,140 @@
+#include "tests/differential/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "engine/plan/plan.h"
+
+namespace svengine::differential {
+namespace {
+
+constexpr double kMostFlops = 2e7;
+
+std::vector<Tensor> inputs_of(const Node& node, const Values& values) {
+  std::vector<Tensor> inputs;
+  for (const Value* v : node.inputs()) inputs.push_back(v ? (v->is_constant() ? v->constant() : values.at(v)) : Tensor());
+  return inputs;
+}
+
+/// Whether a value decides shapes: it is not disturbed, for another shape is another graph.
+bool decides_shapes(const Value& value) {
+  for (const Node* user : value.users())
+    for (int i : user->op().shape_inputs)
+      if (user->input(static_cast<size_t>(i)) == &value) return true;
+  return false;
+}
+
+template <class T>
+double largest(const Tensor& t) {
+  double most = 0;
+  for (const T x : t.data<T>())
+    if (std::isfinite(x)) most = std::max(most, std::abs(static_cast<double>(x)));
+  return most;
+}
+
+template <class T>
+void disturb_reals(Tensor& t, const RandomStream& stream, double relative, double absolute) {
+  uint64_t i = 0;
+  for (T& x : t.data<T>()) {
+    const double r = 2 * stream.uniform(i++) - 1;
+    if (x != 0 || absolute > 0) x = static_cast<T>(x + r * (relative * std::abs(static_cast<double>(x)) + absolute));
+  }
+}
+
+/// One unit in the last place up or down; zeros, infinities and NaN stay.
+void disturb_halves(Tensor& t, const RandomStream& stream, uint16_t exponent_mask) {
+  auto* bits = reinterpret_cast<uint16_t*>(t.raw());
+  for (int64_t i = 0; i < t.count(); ++i) {
+    const uint16_t magnitude = bits[i] & 0x7fff;
+    const auto step = static_cast<int>(stream.below(3, static_cast<uint64_t>(i))) - 1;
+    const bool safe = magnitude > 1 && (magnitude & exponent_mask) != exponent_mask && ((magnitude + 1) & exponent_mask) != exponent_mask;
+    if (safe) bits[i] = static_cast<uint16_t>(bits[i] + step);
+  }
+}
+
+Tensor disturbed(const Tensor& t, const RandomStream& stream, double relative, bool to_largest) {
+  if (!is_float(t.type()) || t.count() == 0) return t;
+  Result<Tensor> copy = t.aligned_copy();
+  if (!copy.ok()) return t;
+  switch (t.type()) {
+    case DType::f32: disturb_reals<float>(*copy, stream, relative, to_largest ? 1e-5 * largest<float>(t) : 0); break;
+    case DType::f64: disturb_reals<double>(*copy, stream, relative, 0); break;
+    case DType::f16: disturb_halves(*copy, stream, 0x7c00); break;
+    case DType::bf16: disturb_halves(*copy, stream, 0x7f80); break;
+    default: break;
+  }
+  return std::move(copy).value();
+}
+
+bool is_convolution(const Node& node) { return std::string_view(node.op().name).starts_with("Conv"); }
+
+bool has_values(const Node& node, const Values& values) {
+  return std::all_of(node.inputs().begin(), node.inputs().end(),
+                     [&](const Value* v) { return !v || v->is_constant() || values.count(v); });
+}
+
+}  // namespace
+
+Result<std::vector<Tensor>> compute(const Node& node, const std::vector<Tensor>& inputs, const kernels::KernelTable& kernels,
+                                    int64_t most_elements) {
+  Graph alone;
+  std::unordered_map<const Value*, Value*> constants;  // a value that is both operands stays one value
+  std::vector<Value*> slots;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value* original = node.input(i);
+    if (!original) {
+      slots.push_back(nullptr);
+      continue;
+    }
+    Value*& constant = constants[original];
+    if (!constant) constant = alone.add_constant("c", inputs[i]);
+    slots.push_back(constant);
+  }
+  Node* copy = alone.add_node(node.op(), node.name(), std::move(slots), node.outputs().size(), node.attributes);
+  SV_TRY(infer_types(*copy));
+  for (const Value* v : copy->outputs()) {
+    const std::optional<Dims> dims = v->type.shape.concrete();
+    if (!dims) return error("{}: the output's shape is not known", describe(node));
+    SV_TRY(check_dims(*dims));
+    if (element_count(*dims) > most_elements) return error("{}: too large for a test", describe(node));
+  }
+  if (cost_of(*copy).flops > kMostFlops) return error("{}: too slow for a test", describe(node));
+  return evaluate(*copy, kernels);
+}
+
+Status compute_all(const Graph& graph, Values& values, const kernels::KernelTable& kernels) {
+  for (const auto& node : graph.nodes()) {
+    if (!node->outputs().empty() && values.count(node->output())) continue;
+    SV_ASSIGN(std::vector<Tensor> results, compute(*node, inputs_of(*node, values), kernels));
+    for (size_t i = 0; i < results.size(); ++i) values[node->output(i)] = std::move(results[i]);
+  }
+  return {};
+}
+
+Values compute_disturbed(const Graph& graph, const Values& leaves, const kernels::KernelTable& kernels, uint64_t run, bool loose) {
+  constexpr double kLeaves = 1e-6;
+  const RandomStream stream = RandomStream(run).at("disturbance");
+  uint64_t number = 0;
+  Values values;
+  const auto set = [&](const Value* v, const Tensor& t, double relative, bool to_largest) {
+    const RandomStream own = stream.at(number++);
+    values[v] = decides_shapes(*v) ? t : disturbed(t, own, relative, to_largest);
+  };
+  for (const Value* v : graph.inputs()) set(v, leaves.at(v), kLeaves, false);
+  for (const auto& node : graph.nodes()) {
+    if (!has_values(*node, values)) continue;
+    std::vector<Tensor> inputs;
+    for (const Value* v : node->inputs()) {
+      if (v && v->is_constant() && !values.count(v)) set(v, v->constant(), kLeaves, false);
+      inputs.push_back(v ? values.at(v) : Tensor());
+    }
+    Result<std::vector<Tensor>> results = compute(*node, inputs, kernels);
+    if (!results.ok()) continue;
+    for (size_t i = 0; i < results->size(); ++i)
+      set(node->output(i), (*results)[i], node->op().rtol, loose && is_convolution(*node));
+  }
+  return values;
+}
+
+}  // namespace svengine::differential

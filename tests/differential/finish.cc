@@ -1,0 +1,72 @@
+// The last steps of a random graph: outputs, backward pass, symbolic dimensions.
+#include <algorithm>
+
+#include "engine/graph/autodiff.h"
+#include "engine/graph/builder.h"
+#include "engine/graph/passes/pass.h"
+#include "engine/ops/registry.h"
+#include "tests/differential/graph_maker.h"
+
+namespace svengine::differential {
+namespace {
+
+/// Turns some dimensions into names: equal sizes may share one, or every one has its own.
+void name_dims(Type& type, Choices& choose, bool shared, int& count) {
+  std::vector<Dim> dims = type.shape.dims();
+  for (Dim& d : dims) {
+    if (!choose.chance(0.5)) continue;
+    if (shared) d = Dim(fmt::format("d{}", d.value()));
+    else d = choose.chance(0.3) ? Dim() : Dim(fmt::format("n{}", count++));
+  }
+  type.shape = Shape(dims);
+}
+
+}  // namespace
+
+void GraphMaker::choose_outputs() {
+  for (const auto& node : made_.graph.nodes())
+    for (Value* v : node->outputs()) {
+      const bool last = v->users().empty();
+      if (choose.chance(last ? 0.9 : 0.12)) made_.graph.add_output(v);
+    }
+  if (made_.graph.outputs().empty()) made_.graph.add_output(made_.graph.nodes().back()->output());
+  const auto constant = [](const Value* v) { return v->is_constant(); };
+  if (choose.chance(0.02) && !order_.empty() && !constant(order_.front())) made_.graph.add_output(order_.front());
+}
+
+/// Gradients of the sum of some real outputs, with respect to some inputs: further outputs.
+Status GraphMaker::differentiate() {
+  std::vector<GradientSeed> seeds;
+  Graph& graph = made_.graph;
+  for (Value* v : std::vector<Value*>(graph.outputs()))
+    if (v->type.dtype == DType::f32 && v->producer() && seeds.size() < 2)
+      seeds.push_back({v, weight(dims(v))});
+  std::vector<Value*> wanted;
+  for (Value* v : graph.inputs())
+    if (v->type.dtype == DType::f32 && choose.chance(0.7)) wanted.push_back(v);
+  if (seeds.empty() || wanted.empty()) return error("nothing to differentiate");
+  SV_ASSIGN(std::vector<Value*> gradients, add_gradients(graph, all_ops(), seeds, wanted));
+  for (Value* g : gradients)
+    if (g && g->producer()) graph.add_output(g);
+  made_.trained = true;
+  return compute_all(graph, made_.values, kernels_);
+}
+
+void GraphMaker::make_symbolic() {
+  const bool shared = choose.chance(0.5);
+  int count = 0;
+  for (Value* v : made_.graph.inputs()) name_dims(v->type, choose, shared, count);
+}
+
+Result<RandomGraph> GraphMaker::finish() {
+  if (made_.graph.nodes().empty()) return error("every node was refused");
+  choose_outputs();
+  if (choose.chance(0.12)) SV_TRY(differentiate());
+  const bool symbolic = choose.chance(0.25);
+  if (symbolic) make_symbolic();
+  if (Status s = infer_all(made_.graph); !s.ok()) made_.complaint = s.error().message();
+  for (const Value* v : made_.graph.inputs()) made_.inputs.push_back(made_.values.at(v));
+  return std::move(made_);
+}
+
+}  // namespace svengine::differential

@@ -1,0 +1,150 @@
+#include "tests/differential/graph_maker.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/ops/registry.h"
+#include "tests/support/random_tensor.h"
+
+namespace svengine::differential {
+namespace {
+
+constexpr int64_t kMostElements = 20000;
+
+bool is_shape_type(const Value& v) { return v.type.dtype == DType::f32; }
+
+/// Some elements become numbers that kernels like to get wrong.
+void make_special(Tensor& t, Choices& choose) {
+  if (t.type() != DType::f32 || t.count() == 0) return;
+  using Limits = std::numeric_limits<float>;
+  const auto count = 1 + choose.below(3);
+  for (uint64_t i = 0; i < count; ++i)
+    t.data<float>()[choose.below(static_cast<uint64_t>(t.count()))] =
+        choose.of({Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(), -0.0f, 0.0f, 1e-40f, -Limits::denorm_min()});
+}
+
+}  // namespace
+
+GraphMaker::GraphMaker(uint64_t seed, const kernels::KernelTable& kernels, Progress progress)
+    : choose(seed), kernels_(kernels), progress_(std::move(progress)), seed_(seed) {
+  made_.graph.name = fmt::format("seed {}", seed);
+  made_.loose = choose.chance(0.2);
+  made_.special = !made_.loose && choose.chance(0.15);
+}
+
+Value* GraphMaker::adopt(Value* v, Tensor t) {
+  made_.values[v] = std::move(t);
+  order_.push_back(v);
+  return v;
+}
+
+Value* GraphMaker::leaf(DType type, Dims dims, double low, double high) {
+  Tensor t = tests::random_tensor_of(type, std::move(dims), seed_ * 1000 + tensors_++, low, high);
+  if (made_.special && choose.chance(0.3)) make_special(t, choose);
+  if (choose.chance(0.25)) return constant(std::move(t));
+  Value* v = made_.graph.add_input(fmt::format("x{}", made_.graph.inputs().size()), {t.type(), Shape::of(t.dims()), 0});
+  return adopt(v, std::move(t));
+}
+
+Value* GraphMaker::weight(Dims dims, double low, double high) {
+  return constant(tests::random_tensor(std::move(dims), seed_ * 1000 + tensors_++, low, high));
+}
+
+Value* GraphMaker::constant(Tensor tensor) {
+  Value* v = made_.graph.add_constant("c", tensor);
+  return adopt(v, std::move(tensor));
+}
+
+Value* GraphMaker::integers(const std::vector<int64_t>& values) {
+  return known(Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, std::span<const int64_t>(values)));
+}
+
+Value* GraphMaker::scalar(float value) { return constant(Tensor::scalar(value)); }
+
+Value* GraphMaker::known(Tensor tensor) {
+  if (!choose.chance(0.03)) return constant(std::move(tensor));
+  Value* v = made_.graph.add_input("known", {tensor.type(), Shape::of(tensor.dims()), 0});
+  return adopt(v, std::move(tensor));
+}
+
+Value* GraphMaker::existing(const std::function<bool(const Value&)>& fits) {
+  std::vector<Value*> found;
+  for (Value* v : order_)
+    if (fits(*v)) found.push_back(v);
+  if (found.empty()) return nullptr;
+  const size_t recent = std::min<size_t>(found.size(), 4);
+  if (choose.chance(0.6)) return found[found.size() - 1 - choose.below(recent)];
+  return choose.of(found);
+}
+
+Value* GraphMaker::existing_real() {
+  return existing([](const Value& v) { return is_shape_type(v) && !(v.is_constant() && v.constant().dims().empty()); });
+}
+
+Value* GraphMaker::real_of_rank(size_t rank) {
+  const auto fits = [&](const Value& v) { return is_shape_type(v) && dims(&v).size() == rank && !v.is_constant(); };
+  Value* v = choose.chance(0.8) ? existing(fits) : nullptr;
+  if (v) return v;
+  Dims shape;
+  for (size_t i = 0; i < rank; ++i) shape.push_back(i == 1 && rank == 4 ? channels() : size());
+  return leaf(DType::f32, std::move(shape));
+}
+
+Value* GraphMaker::real_of(const Dims& wanted) {
+  Value* v = choose.chance(0.6) ? existing([&](const Value& x) { return is_shape_type(x) && dims(&x) == wanted; }) : nullptr;
+  return v ? v : leaf(DType::f32, wanted);
+}
+
+Node* GraphMaker::node(std::string_view name, std::vector<Value*> inputs, Attributes attributes, size_t outputs) {
+  const OpDef* op = all_ops().find("", name);
+  if (!op) return nullptr;
+  for (size_t i = 0; i < inputs.size() && i < static_cast<size_t>(op->inputs.min); ++i)
+    if (!inputs[i]) return nullptr;
+  std::vector<Tensor> tensors;
+  std::string text = std::string(name) + "(";
+  for (const Value* v : inputs) {
+    tensors.push_back(v ? made_.values.at(v) : Tensor());
+    text += v ? to_string(v->type) + ' ' : "- ";
+  }
+  progress_(text + ")");
+  Node* made = made_.graph.add_node(*op, "", std::move(inputs), outputs, std::move(attributes));
+  Status inferred = infer_types(*made);
+  Result<std::vector<Tensor>> results = compute(*made, tensors, kernels_, kMostElements);
+  if (!inferred.ok() || !results.ok()) {
+    made_.graph.erase(made);
+    return nullptr;
+  }
+  for (size_t i = 0; i < outputs; ++i) {
+    made->output(i)->type.shape = Shape::of((*results)[i].dims());
+    adopt(made->output(i), std::move((*results)[i]));
+  }
+  return made;
+}
+
+Value* GraphMaker::add(std::string_view op, std::vector<Value*> inputs, Attributes attributes) {
+  if (inputs.empty() || !inputs[0]) return nullptr;
+  Node* made = node(op, std::move(inputs), std::move(attributes));
+  return made ? made->output() : nullptr;
+}
+
+int64_t GraphMaker::size() {
+  if (choose.chance(0.02)) return 0;
+  if (choose.chance(0.2)) return 1;
+  return choose.chance(0.85) ? choose.between(2, 9) : choose.between(10, 35);
+}
+
+int64_t GraphMaker::channels() {
+  if (choose.chance(0.01)) return 0;
+  if (choose.chance(0.5)) return choose.between(1, 40);
+  return choose.of<int64_t>({8, 16, 32}) + choose.between(-1, 1);
+}
+
+Dims GraphMaker::broadcast_of(Dims shape) {
+  for (int64_t& d : shape)
+    if (choose.chance(0.35)) d = 1;
+  if (choose.chance(0.4)) shape.erase(shape.begin(), shape.begin() + choose.between(0, static_cast<int64_t>(shape.size())));
+  return shape;
+}
+
+}  // namespace svengine::differential

@@ -1,0 +1,41 @@
+#include "tests/differential/moves.h"
+
+namespace svengine::differential {
+namespace {
+
+constexpr Move kMoves[] = {
+    {"sample", 8, add_sample},         {"unary", 5, add_unary},
+    {"binary", 6, add_binary},         {"variadic", 4, add_variadic},
+    {"clip", 2, add_clip},             {"comparison", 2, add_comparison},
+    {"integers", 2, add_integers},     {"convolution", 8, add_convolution},
+    {"shared_weight", 1, add_shared_weight}, {"pool", 4, add_pool},
+    {"norm", 2, add_norm},             {"residual", 3, add_residual},
+    {"transpose", 3, add_transpose},   {"reshape", 3, add_reshape},
+    {"concat", 3, add_concat},         {"split", 2, add_split},
+    {"slice", 2, add_slice},           {"pad", 2, add_pad},
+    {"reduce", 3, add_reduce},         {"resize", 1, add_resize},
+    {"product", 5, add_product},       {"layer_norm", 2, add_layer_norm},
+    {"gelu", 2, add_gelu},             {"attention", 2, add_attention},
+};
+
+const Move& choose_move(Choices& choose) {
+  int total = 0;
+  for (const Move& m : kMoves) total += m.weight;
+  auto left = static_cast<int>(choose.below(static_cast<uint64_t>(total)));
+  for (const Move& m : kMoves)
+    if ((left -= m.weight) < 0) return m;
+  return kMoves[0];
+}
+
+}  // namespace
+
+std::span<const Move> moves() { return kMoves; }
+
+Result<RandomGraph> random_graph(uint64_t seed, const kernels::KernelTable& kernels, const Progress& progress) {
+  GraphMaker maker(seed, kernels, progress);
+  const auto wanted = static_cast<size_t>(maker.choose.chance(0.5) ? maker.choose.between(1, 5) : maker.choose.between(5, 14));
+  for (size_t tries = 0; tries < 3 * wanted && maker.nodes() < wanted; ++tries) choose_move(maker.choose).add(maker);
+  return maker.finish();
+}
+
+}  // namespace svengine::differential

@@ -1,0 +1,143 @@
+#include "tests/differential/worker.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "engine/graph/text.h"
+
+namespace svengine::differential {
+namespace {
+
+constexpr size_t kMostText = size_t{1} << 20;
+
+/// Memory of parent and child.
+struct Shared {
+  uint64_t next, computed;
+  bool failed, finished;
+  size_t nodes, outputs;
+  char doing[2048];
+  char text[kMostText];
+  char graph[kMostText];
+};
+
+template <size_t N>
+void put(char (&to)[N], const std::string& text) {
+  const size_t count = std::min(text.size(), N - 1);
+  memcpy(to, text.data(), count);
+  to[count] = 0;
+}
+
+class SharedMemory {
+ public:
+  SharedMemory() {
+    void* p = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) {
+      perror("differential: mmap");
+      std::exit(2);
+    }
+    shared_ = static_cast<Shared*>(p);
+  }
+  ~SharedMemory() { munmap(shared_, sizeof(Shared)); }
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+  Shared* operator->() const { return shared_; }
+  Shared& operator*() const { return *shared_; }
+
+ private:
+  Shared* shared_;
+};
+
+/// Runs `body` in a child; how the child ended, when it was by a signal or an exit code.
+template <class Body>
+std::string in_child(const Body& body) {
+  fflush(nullptr);
+  const pid_t child = fork();
+  if (child < 0) {
+    perror("differential: fork");
+    std::exit(2);
+  }
+  if (child == 0) {
+    body();
+    _exit(0);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  if (WIFSIGNALED(status)) return WTERMSIG(status) == SIGALRM ? "took too long" : fmt::format("killed by signal {}", strsignal(WTERMSIG(status)));
+  if (WEXITSTATUS(status) != 0) return fmt::format("ended with exit code {}", WEXITSTATUS(status));
+  return {};
+}
+
+std::string inputs_text(const RandomGraph& random) {
+  std::string text;
+  for (size_t i = 0; i < random.inputs.size(); ++i) {
+    Graph one;
+    one.add_output(one.add_constant(random.graph.inputs()[i]->name(), random.inputs[i]));
+    const std::string printed = print_graph(one, {.most_elements = 40});
+    for (size_t at = printed.find("const "); at != std::string::npos; at = printed.find("const ", at + 1))
+      text += "# " + printed.substr(at, printed.find('\n', at) - at) + "\n";
+  }
+  return text;
+}
+
+/// Checks one graph; false when it could not be made.
+bool check_seed(const WorkerOptions& options, uint64_t seed, const Part* part, bool with_text, Shared& shared) {
+  const Progress progress = [&](const std::string& what) { put(shared.doing, what); };
+  put(shared.doing, "making the graph");
+  Result<RandomGraph> whole = random_graph(seed, *options.kernels[0], progress);
+  if (!whole.ok()) return false;
+  shared.nodes = whole->graph.nodes().size();
+  shared.outputs = whole->graph.outputs().size();
+  RandomGraph random = part ? part_of(*whole, *part) : std::move(*whole);
+  if (with_text) put(shared.graph, print_graph(random.graph, {.most_elements = 40}) + inputs_text(random));
+  if (random.graph.outputs().empty()) return false;
+  const std::string found = check(random, {options.kernels, seed}, progress);
+  if (!found.empty()) {
+    shared.failed = true;
+    put(shared.text, found);
+  }
+  return true;
+}
+
+}  // namespace
+
+double monotonic_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+BatchResult run_batch(const WorkerOptions& options, uint64_t first, uint64_t end, double until) {
+  const SharedMemory shared;
+  shared->next = first;
+  const std::string ended = in_child([&] {
+    while (shared->next < end && !shared->failed && monotonic_seconds() < until) {
+      const uint64_t seed = shared->next++;
+      alarm(static_cast<unsigned>(options.seconds));
+      if (check_seed(options, seed, nullptr, false, *shared)) ++shared->computed;
+    }
+  });
+  return {shared->next, shared->computed, shared->failed || !ended.empty()};
+}
+
+Outcome run_one(const WorkerOptions& options, uint64_t seed, const Part* part, bool with_text) {
+  const SharedMemory shared;
+  const std::string ended = in_child([&] {
+    alarm(static_cast<unsigned>(options.seconds));
+    check_seed(options, seed, part, with_text, *shared);
+  });
+  Outcome out{shared->failed, shared->text, shared->nodes, shared->outputs, shared->graph};
+  if (!ended.empty()) {
+    out.failed = true;
+    out.text = fmt::format("{}, at: {}\n", ended, shared->doing);
+  }
+  return out;
+}
+
+}  // namespace svengine::differential
