@@ -186,7 +186,7 @@ double winograd_cycles(const std::string& name) {
   const std::optional<Convolution> work = named_convolution(name);
   if (!work || !winograd::possible(work->shape)) return 0;
   const winograd::Tiling tiling = winograd::make_tiling(kMachine_sve512, work->shape);
-  const winograd::Cycles cycles = winograd::count_cycles(kMachine_sve512, cut, work->shape);
+  const winograd::Cycles cycles = winograd::count_cycles(kMachine_sve512, tiling, work->shape);
   return cycles.products + cycles.transforms;
 }
 

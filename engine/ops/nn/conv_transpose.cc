@@ -15,7 +15,7 @@ constexpr int64_t kMostTransposed = int64_t{1} << 31;  // of X's sizes: beyond i
 
 /// A list of one value for each spatial dimension, 0 or more, when it is given.
 Result<Dims> sizes_or_nothing(const Attributes& conv_transpose_attributes, const char* name, size_t rank) {
-  const Dims values = conv_transpose_attributes.integers(name, {});
+  const Dims values = conv_transpose_attributes.get_ints(name, {});
   if (values.empty()) return values;
   if (values.size() != rank)
     return error("attribute '{}' has {} values, needs {} for the input's spatial dimensions", name, values.size(), rank);
