@@ -36,7 +36,7 @@ class Cache(CliTest):
         self.assertEqual((second['found'], second['packed'], second['written']), (first['packed'], 0, False))
         self.assertEqual(self.start('--cache', self.cache), (want, ''))
         text = self.succeeds('bench', self.model, '--dim', 'S=5', '--iterations', '1', '--cache', self.cache).out
-        self.assertIn('%d packed forms' % first['packed'], text)
+        self.assertIn('%d packed layouts' % first['packed'], text)
         os.remove(self.model)
         self.succeeds('zoo', 'bert-tiny', self.model, '--seed', '2')
         self.assertEqual(self.report()['found'], 0)
