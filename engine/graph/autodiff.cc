@@ -169,10 +169,11 @@ std::vector<Value*> trainable_constants(const Graph& graph) {
   std::vector<Value*> out;
   std::unordered_set<const Value*> seen;
   for (const auto& node : graph.nodes()) {
-    const bool norm = node->op().name == std::string_view("BatchNormalization");
+    const std::optional<RunningStatistics>& running = node->op().running_statistics;
     for (size_t i = 0; i < node->inputs().size(); ++i) {
       Value* v = node->input(i);
-      if (!v || !v->is_constant() || !is_real(v) || v->type.shape.rank() < 1 || (norm && i >= 3)) continue;
+      if (!v || !v->is_constant() || !is_real(v) || v->type.shape.rank() < 1 || (running && (i == running->mean || i == running->variance)))
+        continue;
       if (seen.insert(v).second) out.push_back(v);
     }
   }

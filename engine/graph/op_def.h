@@ -56,6 +56,11 @@ struct Sample {
   int outputs = 1;
 };
 
+/// Inputs that training updates by other means than gradients, and the outputs that hold what one batch gave in their place.
+struct RunningStatistics {
+  size_t mean, variance;  // indices of inputs (running) and, where attribute "training_mode" is set, of outputs (of the batch)
+};
+
 struct OpDef {
   const char* name;                // as in ONNX
   const char* domain = "";         // "" is ai.onnx
@@ -76,6 +81,10 @@ struct OpDef {
 
   /// Inputs whose values decide output shapes (Reshape: {1}). They must be known when the node is planned.
   std::vector<int> shape_inputs = {};
+  /// Does output 0 of this node equal input 0, and may the node go? Other outputs are the caller's concern. Types may be unknown.
+  bool (*is_identity)(const Node&) = nullptr;
+  /// Output 0 where it follows from the inputs' types alone, all of which are static (Shape, Size).
+  Tensor (*value_of_types)(const Node&) = nullptr;
   /// Output 0 is input 0's bytes under another shape: no step at all.
   bool is_view = false;
   /// Output 0 may overwrite input 0 of the same type: the last thing done, element by element.
@@ -101,6 +110,8 @@ struct OpDef {
   /// Adds the nodes that compute the gradients of this node's inputs from those of its outputs: graph/gradient.h. Absent: a
   /// gradient that is needed through this operator is refused.
   Status (*gradient)(GradientContext&) = nullptr;
+  /// Of a norm that keeps running statistics.
+  std::optional<RunningStatistics> running_statistics = {};
   /// An optional input of which only the shape is read ("the shape of x", in nodes that gradients are made of), or -1. Where that
   /// shape is known, the pass `shapes` writes it into attribute "shape" and takes the input away, so that the value may die.
   int shape_only_input = -1;

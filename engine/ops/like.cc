@@ -22,4 +22,8 @@ Status infer_gradient_like(InferContext& c, size_t input) {
   return {};
 }
 
+bool keeps_type(const Node& node) {
+  return node.input(0)->type.shape.is_static() && node.input(0)->type == node.output()->type;
+}
+
 }  // namespace svengine::ops

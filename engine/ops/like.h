@@ -14,4 +14,7 @@ Result<Shape> like_shape(const InferContext& c, size_t input);
 /// Of a gradient: input 0, dy, must be float32, and output 0 is float32 of that shape.
 Status infer_gradient_like(InferContext& c, size_t input);
 
+/// OpDef::is_identity of a node whose output has the input's type and shape only where it changes nothing.
+bool keeps_type(const Node& node);
+
 }  // namespace svengine::ops

@@ -26,19 +26,9 @@ bool foldable(const Node& node, int64_t limit) {
 }
 
 /// Shape and Size of a value whose shape is known fold whatever the value is.
-bool only_needs_shape(const Node& node) {
-  const std::string_view op = node.op().name;
-  return (op == "Shape" || op == "Size") && node.input(0)->type.shape.is_static();
-}
-
-Tensor shape_of(const Node& node) {
-  const Dims dims = *node.input(0)->type.shape.concrete();
-  if (node.op().name == std::string_view("Size")) return Tensor::scalar<int64_t>(element_count(dims));
-  const auto rank = static_cast<int64_t>(dims.size());
-  const auto bound = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + rank : v, 0, rank); };
-  const int64_t start = bound(node.attributes.get_int("start", 0)), end = bound(node.attributes.get_int("end", rank));
-  const Dims part(dims.begin() + start, dims.begin() + std::max(start, end));
-  return Tensor::of<int64_t>({static_cast<int64_t>(part.size())}, std::span<const int64_t>(part));
+bool follows_from_types(const Node& node) {
+  return node.op().value_of_types && std::all_of(node.inputs().begin(), node.inputs().end(),
+                                                 [](const Value* v) { return !v || v->type.shape.is_static(); });
 }
 
 }  // namespace
@@ -49,8 +39,8 @@ Status fold_constants(Graph& graph, const PassContext& context) {
     if (std::any_of(node->outputs().begin(), node->outputs().end(), [](Value* v) { return !v->type.shape.is_static(); }))
       SV_TRY(infer_types(*node));
     std::vector<Tensor> results;
-    if (only_needs_shape(*node)) {
-      results.push_back(shape_of(*node));
+    if (follows_from_types(*node)) {
+      results.push_back(node->op().value_of_types(*node));
     } else if (!node->inputs().empty() && foldable(*node, context.fold_limit_bytes)) {
       SV_ASSIGN(results, context.evaluate(*node));
     } else {

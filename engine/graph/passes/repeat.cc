@@ -2,19 +2,18 @@
 
 #include <algorithm>
 
-#include "engine/graph/passes/match.h"
-
 namespace svengine {
 namespace {
 
-constexpr size_t kMean = 3, kVariance = 4;  // inputs of BatchNormalization and BatchNormRelu, and outputs of the training mode
-
-bool is_training_norm(const Node& node) {
-  return (is_op(&node, "BatchNormalization") || is_op(&node, "BatchNormRelu")) && node.attributes.get_int("training_mode") != 0;
+/// Null unless the node normalises by the batch's own statistics.
+const RunningStatistics* training_statistics(const Node& node) {
+  const std::optional<RunningStatistics>& running = node.op().running_statistics;
+  return running && node.attributes.get_int("training_mode") != 0 ? &*running : nullptr;
 }
 
 bool may_write_over(const Graph& graph, const Node& node, const Value* input) {
-  if (is_training_norm(node) && input != node.input(kMean) && input != node.input(kVariance)) return false;
+  const RunningStatistics* s = training_statistics(node);
+  if (s && input != node.input(s->mean) && input != node.input(s->variance)) return false;
   return std::any_of(node.outputs().begin(), node.outputs().end(),
                      [&](const Value* out) { return out->type == input->type && graph.is_output(out); });
 }
@@ -23,14 +22,15 @@ bool may_write_over(const Graph& graph, const Node& node, const Value* input) {
 
 bool can_repeat(const Node& node) {
   if (node.inputs().empty() || node.op().outputs.min > 1) return false;
-  return !is_training_norm(node) || node.output(kVariance);
+  const RunningStatistics* s = training_statistics(node);
+  return !s || node.output(s->variance);
 }
 
 std::vector<Value*> inputs_of_copy(const Node& node) {
   std::vector<Value*> inputs = node.inputs();
-  if (is_training_norm(node)) {
-    inputs[kMean] = node.output(kMean);
-    inputs[kVariance] = node.output(kVariance);
+  if (const RunningStatistics* s = training_statistics(node)) {
+    inputs[s->mean] = node.output(s->mean);
+    inputs[s->variance] = node.output(s->variance);
   }
   return inputs;
 }
@@ -48,7 +48,7 @@ std::unordered_map<const Value*, Value*> copy_nodes(Graph& graph, const std::vec
     for (Value*& v : inputs)
       if (const auto it = copy_of.find(v); it != copy_of.end()) v = it->second;
     Attributes attributes = original->attributes;
-    if (is_training_norm(*original)) attributes.set("training_mode", int64_t{0});
+    if (training_statistics(*original)) attributes.set("training_mode", int64_t{0});
     Node* copy = graph.add_node(original->op(), original->name() + ".again", std::move(inputs), 1, std::move(attributes), before);
     copy->output()->type = original->output()->type;
     copy_of[original->output()] = copy->output();

@@ -70,10 +70,15 @@ Status lower_dropout(LowerContext& c) {
   return {};
 }
 
+/// training_mode is absent or known to be false.
+bool is_inference(const Node& node) {
+  const Value* training = node.input(2);
+  return !training || (training->is_constant() && *training->constant().raw() == std::byte{0});
+}
+
 /// At inference nothing; in training the mask decides as it did in the forward pass.
 Status dropout_gradient(GradientContext& c) {
-  const Value* training = c.input(2);
-  if (!training || (training->is_constant() && *training->constant().raw() == std::byte{0})) {
+  if (is_inference(c.node())) {
     c.set(0, c.dy());
     return {};
   }
@@ -89,6 +94,7 @@ OpDef define_dropout() {
   op.outputs = {1, 2};
   op.attributes = {{"seed", AttributeKind::kInt}};
   op.canonicalize = canonicalize_dropout;
+  op.is_identity = is_inference;
   op.may_overwrite = false;
   op.gradient = dropout_gradient;
   op.samples = {{.inputs = {f32({3, 21})}},

@@ -45,6 +45,7 @@ OpDef define_batch_norm_relu() {
       .can_block = can_block_batch_norm_relu,
       .blocked_inputs = {kResidual},
       .gradient = batch_norm_relu_gradient,
+      .running_statistics = RunningStatistics{.mean = 3, .variance = 4},
       .rtol = 1e-5,
       .atol = 1e-5,
       .samples = {{.inputs = {f32({2, 5, 7, 3}), f32({5}), f32({5}), f32({5}), f32({5}, 0.5, 2)}},

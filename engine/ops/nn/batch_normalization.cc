@@ -46,6 +46,7 @@ OpDef define_batch_normalization() {
       .blocked = BlockedLayout::prefers,
       .can_block = can_block_batch_normalization,
       .gradient = [](GradientContext& c) { return batch_norm_gradient(c); },
+      .running_statistics = RunningStatistics{.mean = 3, .variance = 4},
       .rtol = 1e-5,
       .atol = 1e-5,
       .samples = {{.inputs = {f32({2, 5, 7, 3}), f32({5}), f32({5}), f32({5}), f32({5}, 0.5, 2)}},

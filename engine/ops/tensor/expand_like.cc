@@ -54,6 +54,7 @@ OpDef define_expand_like() {
       .infer = infer_expand_like,
       .lower = lower_expand_like,
       .cost = movement_cost,
+      .is_identity = keeps_type,
       .shape_only_input = 1,
       .samples = {{.inputs = {f32({3, 1, 1}), f32({2, 3, 5, 7})}},
                   {.inputs = {f32({2, 3, 1, 1}), f32({2, 3, 5, 7})}, .attributes = {{"mean", integer(1)}}},

@@ -1,5 +1,7 @@
 // Pad: elements added before and after each dimension, or taken away where a pad is negative. The added ones are a constant, or
 // follow the mode: edge repeats the last, reflect mirrors without it, wrap starts over at the other end.
+#include <algorithm>
+
 #include "engine/graph/gradient.h"
 #include "engine/ops/element.h"
 #include "engine/ops/infer_util.h"
@@ -82,6 +84,14 @@ Status pad_gradient(GradientContext& c) {
   return error("the gradient of constant_value is not known");
 }
 
+/// All widths are known to be 0.
+bool pads_nothing(const Node& node) {
+  const Value* pads = node.input(1);
+  if (!pads || !pads->is_constant()) return false;
+  const std::vector<int64_t> widths = pads->constant().as_int64s();
+  return std::all_of(widths.begin(), widths.end(), [](int64_t width) { return width == 0; });
+}
+
 }  // namespace
 
 OpDef define_pad() {
@@ -95,6 +105,7 @@ OpDef define_pad() {
       .lower = lower_pad,
       .cost = movement_cost,
       .shape_inputs = {1, 3},
+      .is_identity = pads_nothing,
       .gradient = pad_gradient,
       .samples = {{.inputs = {f32({3, 5}), ints({1, 2, 0, 3}), fixed(Tensor::scalar(1.5f))}},
                   {.inputs = {f32({2, 3, 5}), ints({0, 2, 3, 0, 1, 4})}, .attributes = {{"mode", text("reflect")}}},

@@ -30,6 +30,12 @@ Status infer_shape(InferContext& c) {
   return {};
 }
 
+Tensor dims_of_input(const Node& node) {
+  const Dims dims = *node.input(0)->type.shape.concrete();
+  const Window w = window_of(node.attributes, static_cast<int64_t>(dims.size()));
+  return Tensor::of<int64_t>({w.end - w.begin}, std::span<const int64_t>(dims).subspan(static_cast<size_t>(w.begin), static_cast<size_t>(w.end - w.begin)));
+}
+
 Status lower_shape(LowerContext& c) {
   const Dims dims = c.in_dims(0);
   const Window w = window_of(c.attributes(), static_cast<int64_t>(dims.size()));
@@ -46,6 +52,7 @@ OpDef define_shape() {
       .infer = infer_shape,
       .lower = lower_shape,
       .cost = movement_cost,
+      .value_of_types = dims_of_input,
       .samples = {{.inputs = {f32({2, 3, 5})}},
                   {.inputs = {f32({2, 3, 5})}, .attributes = {{"start", integer(-2)}}},
                   {.inputs = {f32({2, 3, 5})}, .attributes = {{"start", integer(1)}, {"end", integer(-1)}}}},

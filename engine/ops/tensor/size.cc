@@ -10,6 +10,10 @@ Status infer_size(InferContext& c) {
   return {};
 }
 
+Tensor element_count_of_input(const Node& node) {
+  return Tensor::scalar<int64_t>(element_count(*node.input(0)->type.shape.concrete()));
+}
+
 Status lower_size(LowerContext& c) {
   emit_known(c, std::vector<int64_t>{element_count(c.in_dims(0))});
   return {};
@@ -23,6 +27,7 @@ OpDef define_size() {
       .infer = infer_size,
       .lower = lower_size,
       .cost = movement_cost,
+      .value_of_types = element_count_of_input,
       .samples = {{.inputs = {f32({3, 7})}}, {.inputs = {f32({})}}, {.inputs = {f32({4, 0, 2})}}},
   };
 }

@@ -45,6 +45,7 @@ OpDef define_sum_to() {
       .attributes = {shape_attribute()},
       .infer = infer_sum_to,
       .lower = lower_sum_to,
+      .is_identity = keeps_type,
       .shape_only_input = 1,
       .samples = {{.inputs = {f32({2, 3, 5, 7}), f32({3, 1, 1})}},
                   {.inputs = {f32({2, 3, 5}), f32({})}},

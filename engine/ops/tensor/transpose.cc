@@ -37,6 +37,14 @@ Status infer_transpose(InferContext& c) {
   return {};
 }
 
+bool keeps_order(const Node& node) {
+  const std::vector<int64_t> perm = node.attributes.get_ints("perm");
+  if (perm.empty()) return node.input(0)->type.shape.rank() >= 0 && node.input(0)->type.shape.rank() <= 1;
+  for (size_t i = 0; i < perm.size(); ++i)
+    if (perm[i] != static_cast<int64_t>(i)) return false;
+  return true;
+}
+
 Status lower_transpose(LowerContext& c) {
   const Dims in = c.in_dims(0);
   SV_ASSIGN(const std::vector<int64_t> order, permutation(c.attributes(), static_cast<int64_t>(in.size())));
@@ -68,6 +76,7 @@ OpDef define_transpose() {
       .infer = infer_transpose,
       .lower = lower_transpose,
       .cost = movement_cost,
+      .is_identity = keeps_order,
       .gradient = transpose_gradient,
       .samples = {{.inputs = {f32({17, 33})}},
                   {.inputs = {f32({2, 3, 5, 7})}, .attributes = {{"perm", integers({0, 2, 1, 3})}}},
