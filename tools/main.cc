@@ -2,14 +2,15 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <exception>
 #include <new>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "tools/commands/commands.h"
-#include "tools/support/help.h"
 #include "tools/support/output.h"
 
 namespace svengine::tool {
@@ -34,38 +35,17 @@ void occupy_standard_files() {
     if (fcntl(file, F_GETFD) < 0 && errno == EBADF && open("/dev/null", file == 0 ? O_RDONLY : O_WRONLY) < 0) _exit(kError);
 }
 
-int usage_error(const CLI::ParseError& problem, const CLI::App& program) {
-  std::string command = program.get_name();
-  for (const CLI::App* sub : program.get_subcommands()) command += ' ' + sub->get_name();
-  print_error(problem.what());
-  print_hint(fmt::format("try '{} --help'", command));
-  return kError;
-}
-
 int run(int argc, char** argv) {
-  using Add = Action (*)(CLI::App&);
+  using Add = Action (*)(Command&);
   static constexpr Add kCommands[] = {add_info, add_inspect, add_run, add_test, add_train, add_bench, add_classify, add_predict, add_zoo};
-  CLI::App program(kDescription, "svengine");
-  program.formatter(std::make_shared<HelpFormatter>());
-  program.footer(kExamples);
-  program.require_subcommand(1);
-  program.set_version_flag("--version", "svengine " SVENGINE_VERSION);
-  std::vector<std::pair<CLI::App*, Action>> commands;
+  CommandLine line("svengine", kDescription, "svengine " SVENGINE_VERSION);
+  line.program().footer(kExamples);
+  std::vector<std::pair<const Command*, Action>> commands;
   for (Add add : kCommands) {
-    Action action = add(program);
-    commands.emplace_back(program.get_subcommands([](const CLI::App*) { return true; }).back(), std::move(action));
+    Action action = add(line.program());
+    commands.emplace_back(line.program().subcommands().back().get(), std::move(action));
   }
-  try {
-    program.parse(argc, argv);
-  } catch (const CLI::Success& wanted) {  // --help, --version
-    std::ostringstream text;
-    program.exit(wanted, text, text);
-    put(text.str());
-    if (!text.str().ends_with('\n')) put("\n");
-    return kSuccess;
-  } catch (const CLI::ParseError& problem) {
-    return usage_error(problem, program);
-  }
+  if (const std::optional<int> code = line.parse(argc, argv)) return *code;
   for (const auto& [command, action] : commands) {
     if (!command->parsed()) continue;
     Result<int> code = action();

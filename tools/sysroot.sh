@@ -5,13 +5,15 @@
 #
 # The static arm64 libraries come out of Debian's arm64 packages, downloaded with this machine's own sources and proxies
 # but with a private apt state below the build folder: this machine's list of architectures, its package lists and its
-# installed packages stay as they are. Header-only libraries are the same on every processor, so they are links to this
-# machine's: /usr/include as a whole must not come before the cross compiler's own headers.
+# installed packages stay as they are. Header-only libraries are the same on every processor, so they and their package files are
+# links to this machine's: /usr/include as a whole must not come before the cross compiler's own headers.
 set -eu
 cd "$(dirname "$0")/.."
 root=$PWD/build/sysroot-aarch64
-packages="libprotobuf-dev libnuma-dev zlib1g-dev"
-headers="CLI nlohmann fmt eigen3 stb catch2 onnx xxhash.h"
+packages="libprotobuf-dev libnuma-dev zlib1g-dev catch2"
+headers="CLI nlohmann fmt eigen3 stb onnx xxhash.h"
+# By which CMake finds them.
+package_files="cmake/CLI11 cmake/nlohmann_json eigen3"
 
 # What the folder was made from: this file, and the version of protoc whose output must fit the library.
 made_from=$({ cat tools/sysroot.sh; protoc --version; } | sha256sum)
@@ -50,6 +52,8 @@ for header in $headers; do
   [ -e "/usr/include/$header" ] || { echo "tools/sysroot.sh: /usr/include/$header is missing: tools/setup.sh build" >&2; exit 1; }
   ln -s "/usr/include/$header" "$work/root/usr/include/$header"
 done
+mkdir -p "$work/root/usr/share/cmake"
+for file in $package_files; do ln -s "/usr/share/$file" "$work/root/usr/share/$file"; done
 printf '%s\n' "$made_from" >"$work/root/made-from"
 rm -rf "$root"
 mv "$work/root" "$root"

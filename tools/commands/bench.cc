@@ -1,13 +1,18 @@
 // svengine bench: how long a network takes, from the file to the steady state, and where the time goes; with --train, how long a
 // training step takes.
+#include <algorithm>
 #include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "importers/io/names.h"
 #include "runtime/weight_cache.h"
 #include "tools/commands/commands.h"
-#include "tools/support/help.h"
 #include "tools/support/json.h"
 #include "tools/support/network.h"
+#include "tools/support/output.h"
 #include "tools/support/profile.h"
 #include "tools/support/times.h"
 #include "tools/train/random_batch.h"
@@ -229,14 +234,14 @@ Result<int> run(const Options& options) {
 
 }  // namespace
 
-Action add_bench(CLI::App& program) {
+Action add_bench(Command& program) {
   auto options = std::make_shared<Options>();
-  CLI::App& command = *program.add_subcommand("bench", "Measure load, optimisation, first run and steady times, and memory");
+  Command& command = *program.add_subcommand("bench", "Measure load, optimisation, first run and steady times, and memory");
   add_model(command, options->model);
   command.add_option("--warmup", options->warmup, "Runs after the first one that are not counted (default: 1)")
       ->check(within(int64_t{0}, int64_t{1} << 30))
       ->type_name("N");
-  CLI::Option* iterations =
+  Option* iterations =
       command.add_option("--iterations", options->iterations, "Runs to measure")
           ->check(within(int64_t{1}, int64_t{1} << 30))
           ->type_name("N");
@@ -246,7 +251,7 @@ Action add_bench(CLI::App& program) {
       ->type_name("SECONDS");
   command.add_flag("--profile", options->profile, "Show the costliest nodes and operators, and what takes most memory");
   command.add_option("--top", options->top, "How many of them (default: 5)")->check(within(1, 1 << 20))->type_name("N");
-  CLI::Option* train =
+  Option* train =
       command.add_flag("--train", options->train, "Measure a training step: forward, backward, update of the weights")
           ->group("Training");
   add_step_options(command, options->training, "Training");

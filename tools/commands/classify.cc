@@ -2,13 +2,19 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "importers/idx/idx.h"
 #include "importers/io/names.h"
 #include "tools/commands/commands.h"
-#include "tools/support/help.h"
 #include "tools/support/json.h"
 #include "tools/support/labels.h"
 #include "tools/support/network.h"
+#include "tools/support/output.h"
 
 namespace svengine::tool {
 namespace {
@@ -222,9 +228,9 @@ Result<int> run(const Options& options) {
 
 }  // namespace
 
-Action add_classify(CLI::App& program) {
+Action add_classify(Command& program) {
   auto options = std::make_shared<Options>();
-  CLI::App& command = *program.add_subcommand("classify", "Classify the images of a data set and count right answers");
+  Command& command = *program.add_subcommand("classify", "Classify the images of a data set and count right answers");
   add_model(command, options->model);
   command.add_option("--idx-images", options->images, "Grey images as an IDX file (MNIST's format), gzipped or not")
       ->required()

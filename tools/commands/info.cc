@@ -4,15 +4,16 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <memory>
 #include <string>
 
 #include "engine/kernels/kernel_table.h"
 #include "engine/ops/registry.h"
 #include "runtime/arena_memory.h"
 #include "tools/commands/commands.h"
-#include "tools/support/help.h"
 #include "tools/support/json.h"
 #include "tools/support/options.h"
+#include "tools/support/output.h"
 
 namespace svengine::tool {
 namespace {
@@ -75,47 +76,63 @@ std::string arena_pages() {
   return memory.ok() ? std::string(name_of(memory->kind())) : memory.error().message();
 }
 
-Json collect(const SessionOptions& session) {
-  const kernels::KernelTable& kernels = *session.kernels;
+struct Info {
+  const SessionOptions& session;
+  size_t operators = all_ops().all().size();
+  std::string system, processor = processor_name();
+  int allowed_cpus = 0;
+  int64_t memory_bytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+  std::string kernel_sets = tool::kernel_sets(), huge_pages = tool::huge_pages(), arena_pages = tool::arena_pages();
+};
+
+Info collect(const SessionOptions& session) {
+  Info out{.session = session};
   utsname system{};
   uname(&system);
+  out.system = fmt::format("{} {} on {}", system.sysname, system.release, system.machine);
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
   sched_getaffinity(0, sizeof cpus, &cpus);
+  out.allowed_cpus = CPU_COUNT(&cpus);
+  return out;
+}
+
+Json to_json(const Info& info) {
+  const kernels::KernelTable& kernels = *info.session.kernels;
   return {
       {"version", SVENGINE_VERSION},
       {"build", SVENGINE_BUILD},
-      {"operators", all_ops().all().size()},
-      {"system", fmt::format("{} {} on {}", system.sysname, system.release, system.machine)},
-      {"processor", processor_name()},
-      {"allowed_cpus", CPU_COUNT(&cpus)},
-      {"memory_bytes", sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)},
-      {"kernel_sets", kernel_sets()},
+      {"operators", info.operators},
+      {"system", info.system},
+      {"processor", info.processor},
+      {"allowed_cpus", info.allowed_cpus},
+      {"memory_bytes", info.memory_bytes},
+      {"kernel_sets", info.kernel_sets},
       {"kernel_set", kernels.name},
       {"vector_bits", kernels.lanes * 32},
-      {"threads", session.topology.threads()},
-      {"topology", to_string(session.topology)},
-      {"huge_pages", huge_pages()},
-      {"arena_pages", arena_pages()},
-      {"flush_denormals", session.flush_denormals},
+      {"threads", info.session.topology.threads()},
+      {"topology", to_string(info.session.topology)},
+      {"huge_pages", info.huge_pages},
+      {"arena_pages", info.arena_pages},
+      {"flush_denormals", info.session.flush_denormals},
   };
 }
 
-std::string describe(const Json& info) {
-  const auto text = [&](const char* key) { return info.at(key).get<std::string>(); };
+std::string to_text(const Info& info) {
+  const kernels::KernelTable& kernels = *info.session.kernels;
   Table table;
-  table.row({"version", fmt::format("svengine {} ({})", text("version"), text("build"))});
-  table.row({"operators", std::to_string(info.at("operators").get<int64_t>())});
-  table.row({"system", text("system")});
-  table.row({"processor", fmt::format("{}, {} allowed cpus", text("processor"), info.at("allowed_cpus").get<int>())});
-  table.row({"memory", bytes_text(static_cast<double>(info.at("memory_bytes").get<int64_t>()))});
-  table.row({"kernel set", fmt::format("{} (available: {})", text("kernel_set"), text("kernel_sets"))});
-  table.row({"vector length", fmt::format("{} bits", info.at("vector_bits").get<int>())});
-  table.row({"threads", std::to_string(info.at("threads").get<int>())});
-  table.row({"topology", text("topology")});
-  table.row({"huge pages", text("huge_pages")});
-  table.row({"arena pages", text("arena_pages")});
-  table.row({"denormals", info.at("flush_denormals").get<bool>() ? "flushed to zero inside runs, the caller's mode restored" : "kept"});
+  table.row({"version", fmt::format("svengine {} ({})", SVENGINE_VERSION, SVENGINE_BUILD)});
+  table.row({"operators", std::to_string(info.operators)});
+  table.row({"system", info.system});
+  table.row({"processor", fmt::format("{}, {} allowed cpus", info.processor, info.allowed_cpus)});
+  table.row({"memory", bytes_text(static_cast<double>(info.memory_bytes))});
+  table.row({"kernel set", fmt::format("{} (available: {})", kernels.name, info.kernel_sets)});
+  table.row({"vector length", fmt::format("{} bits", kernels.lanes * 32)});
+  table.row({"threads", std::to_string(info.session.topology.threads())});
+  table.row({"topology", to_string(info.session.topology)});
+  table.row({"huge pages", info.huge_pages});
+  table.row({"arena pages", info.arena_pages});
+  table.row({"denormals", info.session.flush_denormals ? "flushed to zero inside runs, the caller's mode restored" : "kept"});
   return table.text();
 }
 
@@ -126,17 +143,17 @@ Result<int> run(const Options& options) {
       return error("this processor ({}) runs none of the kernel sets built into this program", processor_name());
     session.kernels = kernels::available_kernel_sets().front();
   }
-  const Json info = collect(session);
-  if (options.json) put_json(info);
-  else put(describe(info));
+  const Info info = collect(session);
+  if (options.json) put_json(to_json(info));
+  else put(to_text(info));
   return kSuccess;
 }
 
 }  // namespace
 
-Action add_info(CLI::App& program) {
+Action add_info(Command& program) {
   auto options = std::make_shared<Options>();
-  CLI::App& command = *program.add_subcommand("info", "Show this build, processor, kernel set, topology and memory pages");
+  Command& command = *program.add_subcommand("info", "Show this build, processor, kernel set, topology and memory pages");
   add_runtime_options(command, options->runtime);
   add_json(command, options->json);
   command.footer("Examples:\n  svengine info\n  svengine info --topology 4x12\n  OMP_NUM_THREADS=12 svengine info --json");

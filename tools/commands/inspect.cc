@@ -1,12 +1,16 @@
 // svengine inspect: what a model file holds and what running it takes, without running it; and any stage on the way there.
 #include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/graph/text.h"
 #include "runtime/segment.h"
 #include "tools/commands/commands.h"
-#include "tools/support/help.h"
 #include "tools/support/json.h"
 #include "tools/support/network.h"
+#include "tools/support/output.h"
 
 namespace svengine::tool {
 namespace {
@@ -247,11 +251,11 @@ Result<int> run(const Options& options) {
 
 }  // namespace
 
-Action add_inspect(CLI::App& program) {
+Action add_inspect(Command& program) {
   auto options = std::make_shared<Options>();
-  CLI::App& command = *program.add_subcommand("inspect", "Show what a model holds and needs, without running it");
+  Command& command = *program.add_subcommand("inspect", "Show what a model holds and needs, without running it");
   command.add_option("MODEL", options->model, "ONNX file")->type_name("");
-  CLI::Option* after = command.add_option("--after", options->after, "Print the graph as text after this pass: NAME, load:NAME, plan:NAME, or import for the graph as read")
+  Option* after = command.add_option("--after", options->after, "Print the graph as text after this pass: NAME, load:NAME, plan:NAME, or import for the graph as read")
                            ->type_name("PASS");
   command.add_option("--elements", options->most_elements, "With --after: print constants of up to so many elements in full (default: 16)")
       ->check(within(int64_t{0}, int64_t{1} << 40))

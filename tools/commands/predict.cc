@@ -1,15 +1,20 @@
 // svengine predict: how long a network would take on a machine that is not here.
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/kernels/kernel_table.h"
 #include "engine/kernels/machine/machine.h"
 #include "runtime/segment.h"
 #include "tools/commands/commands.h"
 #include "tools/predict/predict.h"
-#include "tools/support/help.h"
 #include "tools/support/json.h"
 #include "tools/support/network.h"
+#include "tools/support/output.h"
 
 namespace svengine::tool {
 namespace {
@@ -253,7 +258,7 @@ Result<int> run(const Options& options) {
                 {"batch", sizes.batch}};
     out["modes"] = Json::array();
     for (const Mode& m : modes) out["modes"].push_back(mode_json(m, *machine, sizes.batch));
-    out["unknown"] = Json(kUnknown);
+    out["unknown"] = std::vector<std::string>(std::begin(kUnknown), std::end(kUnknown));
     put_json(out);
     return kSuccess;
   }
@@ -267,9 +272,9 @@ Result<int> run(const Options& options) {
 
 }  // namespace
 
-Action add_predict(CLI::App& program) {
+Action add_predict(Command& program) {
   auto options = std::make_shared<Options>();
-  CLI::App& command =
+  Command& command =
       *program.add_subcommand("predict", "Estimate the time on a machine that is not here, such as A64FX");
   add_model(command, options->model);
   command.add_option("--machine", options->machine, "The machine: a64fx")->required()->type_name("NAME");
@@ -285,10 +290,10 @@ Action add_predict(CLI::App& program) {
       .add_option(
           "--mode", options->mode,
           "shard: every core group runs a part of the batch; split: all cores run one node at a time (default: both)")
-      ->check(CLI::IsMember({"shard", "split", "both"}).description(""))
+      ->check(one_of({"shard", "split", "both"}))
       ->type_name("MODE");
   command.add_option("--frequency", options->frequency, "In GHz: 2.0 or 2.2 (default: 2.0)")
-      ->check(CLI::IsMember({"2.0", "2.2"}).description(""))
+      ->check(one_of({"2.0", "2.2"}))
       ->type_name("GHZ");
   command.add_option("--top", options->top, "How many of the costliest nodes to show (default: 5)")
       ->check(within(1, 1 << 20))

@@ -1,16 +1,20 @@
 // svengine run: runs a network once on given or random inputs and shows or writes its outputs.
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "importers/io/names.h"
 #include "importers/npy/npy.h"
 #include "tools/commands/commands.h"
 #include "tools/support/element.h"
-#include "tools/support/help.h"
 #include "tools/support/json.h"
 #include "tools/support/labels.h"
 #include "tools/support/network.h"
+#include "tools/support/output.h"
 #include "tools/support/tensor_files.h"
 
 namespace svengine::tool {
@@ -141,9 +145,9 @@ Result<int> run(const Options& options) {
 
 }  // namespace
 
-Action add_run(CLI::App& program) {
+Action add_run(Command& program) {
   auto options = std::make_shared<Options>();
-  CLI::App& command = *program.add_subcommand("run", "Run a network once");
+  Command& command = *program.add_subcommand("run", "Run a network once");
   add_model(command, options->model);
   add_input_options(command, options->inputs);
   command.add_option("--resize", options->inputs.resize,

@@ -1,13 +1,17 @@
 // svengine test: runs a network on recorded inputs and compares with the recorded outputs.
 #include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tools/commands/commands.h"
 #include "tools/support/compare.h"
 #include "tools/support/data_set.h"
 #include "tools/support/element.h"
-#include "tools/support/help.h"
 #include "tools/support/json.h"
 #include "tools/support/network.h"
+#include "tools/support/output.h"
 
 namespace svengine::tool {
 namespace {
@@ -144,9 +148,9 @@ Result<int> run(const Options& options) {
 
 }  // namespace
 
-Action add_test(CLI::App& program) {
+Action add_test(Command& program) {
   auto options = std::make_shared<Options>();
-  CLI::App& command = *program.add_subcommand("test", "Compare a network's outputs with recorded ones");
+  Command& command = *program.add_subcommand("test", "Compare a network's outputs with recorded ones");
   add_model(command, options->model);
   command.add_option("DIR", options->folders,
                      "Folders with input_0, ..., output_0, ... (.pb or .npy), or with test_data_set_N folders of them (default: the model's folder)")

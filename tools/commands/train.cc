@@ -3,13 +3,18 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "importers/io/names.h"
 #include "importers/onnx/export.h"
 #include "tools/commands/commands.h"
-#include "tools/support/help.h"
 #include "tools/support/json.h"
 #include "tools/support/network.h"
+#include "tools/support/output.h"
 #include "tools/train/run.h"
 #include "tools/train/settings.h"
 
@@ -224,14 +229,14 @@ Result<int> run(Options options) {
   return kSuccess;
 }
 
-void add_data_options(CLI::App& command, DataOptions& o) {
+void add_data_options(Command& command, DataOptions& o) {
   constexpr const char* kGroup = "Data";
   command
       .add_option("--data", o.data, "MNIST or CIFAR folder, folder of images by class, .npy/.npz arrays (or a,b), tokens as text")
       ->required()
       ->type_name("SOURCE")
       ->group(kGroup);
-  CLI::Option* validate =
+  Option* validate =
       command.add_option("--validate", o.validate, "Held-out data: another source, or 'test': the part of --data meant for it")
           ->type_name("SOURCE")
           ->group(kGroup);
@@ -243,7 +248,7 @@ void add_data_options(CLI::App& command, DataOptions& o) {
   command
       .add_option("--field", o.fields,
                   "Which field of the data is which input of the network; target=FIELD: what the answer is compared with")
-      ->allow_extra_args(false)
+      ->one_at_a_time()
       ->type_name("INPUT=FIELD")
       ->group(kGroup);
   command.add_option("--batch", o.batch, "Samples a step (default: 32)")
@@ -257,12 +262,12 @@ void add_data_options(CLI::App& command, DataOptions& o) {
       ->group(kGroup);
   command.add_option("--image-mean", o.mean, "Subtracted from pixels, which are 0..1: one number, or one a channel (default: 0)")
       ->delimiter(',')
-      ->allow_extra_args(false)
+      ->one_at_a_time()
       ->type_name("M[,M,M]")
       ->group(kGroup);
   command.add_option("--image-std", o.std, "Pixels are divided by this after that (default: 1)")
       ->delimiter(',')
-      ->allow_extra_args(false)
+      ->one_at_a_time()
       ->type_name("S[,S,S]")
       ->group(kGroup);
   command.add_option("--resize", o.resize, "Bring images of a folder to this height and width")
@@ -280,7 +285,7 @@ void add_data_options(CLI::App& command, DataOptions& o) {
       ->group(kGroup);
 }
 
-void add_run_options(CLI::App& command, Options& o) {
+void add_run_options(Command& command, Options& o) {
   constexpr const char* kGroup = "Run";
   command.add_option("--epochs", o.run.epochs, "Times through the data (default: 1)")
       ->check(within(int64_t{1}, int64_t{1} << 40))
@@ -292,7 +297,7 @@ void add_run_options(CLI::App& command, Options& o) {
                   "How it changes: constant, step:every=30, cosine:epochs=90,warmup=5, linear:.., noam:..")
       ->type_name("SCHEDULE")
       ->group(kGroup);
-  CLI::Option* checkpoint = command.add_option("--checkpoint", o.run.checkpoint, "Folder for checkpoints, one after every epoch")
+  Option* checkpoint = command.add_option("--checkpoint", o.run.checkpoint, "Folder for checkpoints, one after every epoch")
                                 ->type_name("DIR")
                                 ->group(kGroup);
   command.add_option("--keep", o.run.keep, "Checkpoints to keep (default: 3)")
@@ -324,9 +329,9 @@ void add_run_options(CLI::App& command, Options& o) {
 
 }  // namespace
 
-Action add_train(CLI::App& program) {
+Action add_train(Command& program) {
   auto options = std::make_shared<Options>();
-  CLI::App& command = *program.add_subcommand("train", "Train a network and write it as ONNX");
+  Command& command = *program.add_subcommand("train", "Train a network and write it as ONNX");
   add_model(command, options->model);
   command.add_option("--output", options->output, "The trained network")->type_name("FILE");
   add_data_options(command, options->data);

@@ -1,11 +1,13 @@
 // svengine zoo: writes well-known networks with seeded weights as ONNX files.
 #include <filesystem>
+#include <memory>
+#include <string>
 
 #include "importers/onnx/export.h"
 #include "tools/commands/commands.h"
-#include "tools/support/help.h"
 #include "tools/support/json.h"
 #include "tools/support/network.h"
+#include "tools/support/output.h"
 #include "tools/zoo/zoo.h"
 
 namespace svengine::tool {
@@ -51,9 +53,9 @@ Result<int> run(const Options& options) {
 
 }  // namespace
 
-Action add_zoo(CLI::App& program) {
+Action add_zoo(Command& program) {
   auto options = std::make_shared<Options>();
-  CLI::App& command = *program.add_subcommand("zoo", "Write a well-known network with seeded weights as ONNX");
+  Command& command = *program.add_subcommand("zoo", "Write a well-known network with seeded weights as ONNX");
   command.add_option("NETWORK", options->name, names())->required()->type_name("");
   command.add_option("OUT", options->path, "ONNX file to write")->required()->type_name("");
   add_seed(command, options->seed, "Of the weights (default: 1); the same seed gives the same file everywhere");

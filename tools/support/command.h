@@ -4,10 +4,6 @@
 
 #include "engine/base/status.h"
 
-namespace CLI {
-class App;
-}
-
 namespace svengine::tool {
 
 /// Exit codes of the program.

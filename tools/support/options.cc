@@ -1,7 +1,6 @@
 #include "tools/support/options.h"
 
 #include "engine/kernels/kernel_table.h"
-#include "tools/support/help.h"
 
 namespace svengine::tool {
 namespace {
@@ -35,14 +34,14 @@ Result<SessionOptions> RuntimeOptions::resolve() const {
   return out;
 }
 
-CLI::Option* add_exact_convolution(CLI::App& command, bool& exact) {
+Option* add_exact_convolution(Command& command, bool& exact) {
   return command.add_flag("--exact-convolution", exact,
                           "No Winograd convolutions: slower, but 3 x 3 convolutions round about ten times more precisely");
 }
 
-void add_runtime_options(CLI::App& command, RuntimeOptions& options) {
+void add_runtime_options(Command& command, RuntimeOptions& options) {
   constexpr const char* kGroup = "Machine";
-  CLI::Option* threads = command.add_option("--threads", options.threads, "Threads (default: OMP_NUM_THREADS, or every allowed cpu)")
+  Option* threads = command.add_option("--threads", options.threads, "Threads (default: OMP_NUM_THREADS, or every allowed cpu)")
                              ->check(within(1, kMostThreads))
                              ->type_name("N")
                              ->group(kGroup);
@@ -64,59 +63,59 @@ void add_runtime_options(CLI::App& command, RuntimeOptions& options) {
   command.add_option("--cache", options.cache,
                      "Keep packed weights in this folder: the next start with the same model, program and kernels maps them "
                      "instead of packing them again")
-      ->check([](const std::string& folder) { return folder.empty() ? "a folder is needed" : std::string(); })
+      ->check(Check([](const std::string& folder) { return folder.empty() ? "a folder is needed" : std::string(); }))
       ->type_name("DIR")
       ->group(kGroup);
 }
 
-void add_pixel_options(CLI::App& command, ImageOptions& options) {
+void add_pixel_options(Command& command, ImageOptions& options) {
   constexpr const char* kGroup = "Images";
   command.add_option("--image-mean", options.mean, "Subtracted from pixels: one number, or one for each channel (default: 0)")
       ->delimiter(',')
-      ->allow_extra_args(false)
+      ->one_at_a_time()
       ->type_name("M[,M,M]")
       ->group(kGroup);
   command.add_option("--image-std", options.std, "Pixels are divided by this after that: one number, or one for each channel (default: 1)")
       ->delimiter(',')
-      ->allow_extra_args(false)
+      ->one_at_a_time()
       ->type_name("S[,S,S]")
       ->group(kGroup);
-  command.add_flag("--image-raw", [&options](int64_t) { options.unit_range = false; }, "Pixels from 0 to 255 instead of 0 to 1")
+  command.add_flag("--image-raw", [&options] { options.unit_range = false; }, "Pixels from 0 to 255 instead of 0 to 1")
       ->group(kGroup);
 }
 
-CLI::Option* add_seed(CLI::App& command, uint64_t& seed, const std::string& description) {
+Option* add_seed(Command& command, uint64_t& seed, const std::string& description) {
   // CLI11 would take -1 for 2^64 - 1.
   const auto digits = [](const std::string& text) {
     const bool good = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
     return good ? std::string() : fmt::format("'{}' is no number from 0 to 2^64 - 1", text);
   };
-  return command.add_option("--seed", seed, description)->check(digits)->type_name("SEED");
+  return command.add_option("--seed", seed, description)->check(Check(digits))->type_name("SEED");
 }
 
-void add_input_options(CLI::App& command, InputOptions& options) {
+void add_input_options(Command& command, InputOptions& options) {
   constexpr const char* kGroup = "Inputs";
   command.add_option("--input", options.files,
                      "An input from a file: .npy, .npz, ONNX .pb, IDX, or an image .png, .jpg. NAME may be left out when the network has one "
                      "input, or for an .npz with the inputs' names. Several files for one input are joined along dimension 0")
-      ->allow_extra_args(false)
+      ->one_at_a_time()
       ->type_name("NAME=FILE")
       ->group(kGroup);
   command.add_option("--shape", options.shapes, "The shape of an input that no file is given for, as image:1x3x224x224")
-      ->allow_extra_args(false)
+      ->one_at_a_time()
       ->type_name("NAME:SHAPE")
       ->group(kGroup);
   command.add_option("--dim", options.dims, "The size of a symbolic dimension, as N=8 (default: 1)")
-      ->allow_extra_args(false)
+      ->one_at_a_time()
       ->type_name("DIM=SIZE")
       ->group(kGroup);
   add_seed(command, options.seed, "Of the random inputs that stand in for those not given (default: 1)")->group(kGroup);
 }
 
-void add_model(CLI::App& command, std::string& path) {
+void add_model(Command& command, std::string& path) {
   command.add_option("MODEL", path, "ONNX file")->required()->type_name("");
 }
 
-void add_json(CLI::App& command, bool& json) { command.add_flag("--json", json, "Print JSON, for programs"); }
+void add_json(Command& command, bool& json) { command.add_flag("--json", json, "Print JSON, for programs"); }
 
 }  // namespace svengine::tool

@@ -6,11 +6,7 @@
 
 #include "importers/image/image.h"
 #include "runtime/session.h"
-
-namespace CLI {
-class App;
-class Option;
-}
+#include "tools/support/command_line.h"
 
 namespace svengine::tool {
 
@@ -28,15 +24,15 @@ struct RuntimeOptions {
 
   Result<SessionOptions> resolve() const;
 };
-void add_runtime_options(CLI::App& command, RuntimeOptions& options);
+void add_runtime_options(Command& command, RuntimeOptions& options);
 
 /// --exact-convolution alone.
-CLI::Option* add_exact_convolution(CLI::App& command, bool& exact);
+Option* add_exact_convolution(Command& command, bool& exact);
 
 /// --image-mean, --image-std, --image-raw: what happens to the pixels of an image.
-void add_pixel_options(CLI::App& command, ImageOptions& options);
+void add_pixel_options(Command& command, ImageOptions& options);
 
-CLI::Option* add_seed(CLI::App& command, uint64_t& seed, const std::string& description);
+Option* add_seed(Command& command, uint64_t& seed, const std::string& description);
 
 /// --input, --shape, --dim, --seed.
 struct InputOptions {
@@ -47,11 +43,11 @@ struct InputOptions {
   std::string resize;               // --resize, of `run` only
   ImageOptions image;
 };
-void add_input_options(CLI::App& command, InputOptions& options);
+void add_input_options(Command& command, InputOptions& options);
 
 /// The MODEL argument.
-void add_model(CLI::App& command, std::string& path);
+void add_model(Command& command, std::string& path);
 
-void add_json(CLI::App& command, bool& json);
+void add_json(Command& command, bool& json);
 
 }  // namespace svengine::tool

@@ -2,7 +2,6 @@
 
 #include <fnmatch.h>
 
-#include "tools/support/help.h"
 #include "tools/support/options.h"
 #include "tools/train/class_weights.h"
 
@@ -78,7 +77,7 @@ std::vector<std::pair<std::string, std::string>> TrainingSettings::metadata() co
           {"--freeze", frozen}};
 }
 
-void add_step_options(CLI::App& command, TrainingSettings& s, const char* group) {
+void add_step_options(Command& command, TrainingSettings& s, const char* group) {
   command.add_option("--loss", s.loss, "cross_entropy, nll, mse, l1, smooth_l1 or bce_with_logits (default: cross_entropy)")
       ->type_name("LOSS")
       ->group(group);
@@ -86,7 +85,7 @@ void add_step_options(CLI::App& command, TrainingSettings& s, const char* group)
       ->type_name("OUTPUT")
       ->group(group);
   command.add_option("--class-axis", s.class_axis, "The output's dimension that counts classes (default: 1; of rank 3 the last)")
-      ->expected(1)
+      ->single()
       ->type_name("AXIS")
       ->group(group);
   command
@@ -102,15 +101,15 @@ void add_step_options(CLI::App& command, TrainingSettings& s, const char* group)
       .add_flag("--recompute{segments}", s.recompute,
                 "For less memory compute whole segments of the network again in the backward pass; =cheap (default): only what is "
                 "quickly done; =none")
-      ->check(CLI::IsMember({"none", "cheap", "segments"}))
+      ->check(one_of({"none", "cheap", "segments"}))
       ->group(group);
   command.add_option("--freeze", s.freeze, "Leave constants as they are whose names match: * any characters, ? any one")
-      ->allow_extra_args(false)
+      ->one_at_a_time()
       ->type_name("PATTERN")
       ->group(group);
 }
 
-void add_training_options(CLI::App& command, TrainingSettings& s) {
+void add_training_options(Command& command, TrainingSettings& s) {
   constexpr const char* kGroup = "Training";
   add_step_options(command, s, kGroup);
   command.add_option("--label-smoothing", s.step.loss.label_smoothing, "Share of the target that all classes get (default: 0)")
@@ -118,7 +117,7 @@ void add_training_options(CLI::App& command, TrainingSettings& s) {
       ->type_name("SHARE")
       ->group(kGroup);
   command.add_option("--ignore-index", s.ignore_index, "Label of what does not count")
-      ->expected(1)
+      ->single()
       ->type_name("LABEL")
       ->group(kGroup);
   command

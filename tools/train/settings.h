@@ -5,10 +5,7 @@
 #include <vector>
 
 #include "runtime/train/trainer.h"
-
-namespace CLI {
-class App;
-}
+#include "tools/support/command_line.h"
 
 namespace svengine::tool {
 
@@ -30,8 +27,8 @@ struct TrainingSettings {
 };
 
 /// --loss, --optimizer and what belongs to them. Call resolve() after parsing.
-void add_training_options(CLI::App& command, TrainingSettings& settings);
+void add_training_options(Command& command, TrainingSettings& settings);
 /// Of these only what decides what a step costs.
-void add_step_options(CLI::App& command, TrainingSettings& settings, const char* group);
+void add_step_options(Command& command, TrainingSettings& settings, const char* group);
 
 }  // namespace svengine::tool

@@ -1,0 +1,114 @@
+// The program's command line: subcommands and their options.
+//
+// CLI11 does the work, in command_line.cc alone: its header takes 4 s of compiling (g++ 12) in every file that includes it. What
+// is declared here is called as there, and what it refuses is worded by it.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+class Validator;
+}
+
+namespace svengine::tool {
+
+/// What an option's values must be.
+class Check {
+ public:
+  /// A function that says what is wrong with a value's text, or nothing.
+  explicit Check(std::function<std::string(const std::string&)> refuse);
+  explicit Check(std::unique_ptr<CLI::Validator> validator);
+
+  const CLI::Validator& validator() const { return *validator_; }
+
+ private:
+  std::shared_ptr<const CLI::Validator> validator_;
+};
+
+/// From `low` to `high`: the limits are in errors but not in every line of the help.
+Check within(int low, int high);
+Check within(int64_t low, int64_t high);
+Check within(double low, double high);
+Check not_negative();
+/// One of these words, which the help leaves to the description.
+Check one_of(std::initializer_list<std::string> words);
+
+/// An option of a command, which owns it. Every function returns the option itself.
+class Option {
+ public:
+  explicit Option(CLI::Option& option) : option_(option) {}
+
+  Option* required();
+  Option* check(const Check& check);
+  /// What stands for the value in the help: "N", "FILE".
+  Option* type_name(const std::string& name);
+  /// The heading under which the help lists it.
+  Option* group(const std::string& name);
+  /// Only together with the other, or only without it.
+  Option* needs(const Option* other);
+  Option* excludes(const Option* other);
+  /// Values of a list are separated so within one argument.
+  Option* delimiter(char separator);
+  /// Of a list: each value has the option's name before it, instead of all following the first.
+  Option* one_at_a_time();
+  /// Of a list: at most one value.
+  Option* single();
+
+ private:
+  CLI::Option& option_;
+};
+
+/// The program, or one of its subcommands. What options are bound to must live until parsing is done.
+class Command {
+ public:
+  explicit Command(CLI::App& app) : app_(app) {}
+
+  Command* add_subcommand(const std::string& name, const std::string& description);
+  const std::vector<std::unique_ptr<Command>>& subcommands() const { return subcommands_; }
+
+  /// "--name", or "NAME" for an argument without one. T: int, int64_t, uint64_t (size_t), float, double, std::string, and vectors of
+  /// int64_t, float, double, std::string.
+  template <class T>
+  Option* add_option(const std::string& name, T& value, const std::string& description);
+  Option* add_flag(const std::string& name, bool& given, const std::string& description);
+  /// A flag that may have a value: "--name{value without =}".
+  Option* add_flag(const std::string& name, std::string& value, const std::string& description);
+  /// Calls `given` when the flag is there.
+  Option* add_flag(const std::string& name, std::function<void()> given, const std::string& description);
+  /// What the help ends with.
+  void footer(const std::string& text);
+
+  /// Whether the command line had this subcommand.
+  bool parsed() const;
+
+ private:
+  Option* keep(CLI::Option& option);
+
+  CLI::App& app_;
+  std::vector<std::unique_ptr<Option>> options_;
+  std::vector<std::unique_ptr<Command>> subcommands_;
+};
+
+class CommandLine {
+ public:
+  /// `version` is what --version prints.
+  CommandLine(const std::string& name, const std::string& description, const std::string& version);
+  ~CommandLine();
+
+  Command& program() { return program_; }
+  /// Sets what the options are bound to. An exit code when that is all there is to do: help or version has been printed, or an error.
+  std::optional<int> parse(int argc, char** argv);
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+  Command program_;
+};
+
+}  // namespace svengine::tool
