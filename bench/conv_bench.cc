@@ -9,6 +9,7 @@
 
 #include "bench/fma_peak.h"
 #include "bench/operands.h"
+#include "engine/base/round.h"
 #include "engine/kernels/conv.h"
 #include "engine/kernels/kernel_table.h"
 
@@ -51,7 +52,7 @@ struct Operands {
 
   Operands(const KernelTable& set, const Layer& l) {
     const ConvShape s = shape_of(l);
-    const auto blocked = [&](int64_t channels) { return (channels + set.lanes - 1) / set.lanes * set.lanes; };
+    const auto blocked = [&](int64_t channels) { return round_up(channels, set.lanes); };
     args.shape = s;
     args.kind = set.conv->choose(s, false);
     input = random_floats(blocked(l.in) * l.size * l.size);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/base/round.h"
+
 namespace svengine {
 namespace {
 
@@ -62,7 +64,7 @@ Result<BatchParallel> make_batch_parallel(const Graph& graph, const Team& team) 
 
 RowRange rows_of(int64_t batch, size_t group, size_t groups) {
   const auto g = static_cast<int64_t>(group), n = static_cast<int64_t>(groups);
-  return {(batch * g + n - 1) / n, (batch * (g + 1) + n - 1) / n};
+  return {ceil_div(batch * g, n), ceil_div(batch * (g + 1), n)};
 }
 
 }  // namespace svengine

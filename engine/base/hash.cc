@@ -26,7 +26,7 @@ Hash128 hash_of(std::span<const std::byte> bytes) {
 
 void HashWork::add(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
   ranges_.push_back({bytes, std::move(owner), hashes_.size()});
-  hashes_.resize(hashes_.size() + (bytes.size() + kBlock - 1) / kBlock);
+  hashes_.resize(hashes_.size() + ceil_div(bytes.size(), kBlock));
 }
 
 void HashWork::hash_block(const Range& range, size_t block) {

@@ -27,7 +27,7 @@ struct DeleteMappedFile {
 std::shared_ptr<std::byte> allocate_aligned(size_t bytes) {
   if (bytes > (size_t{1} << 50)) return nullptr;
   const size_t alignment = bytes >= kHugePage ? kHugePage : kCacheLine;
-  const size_t rounded = static_cast<size_t>(round_up(static_cast<int64_t>(bytes ? bytes : 1), kCacheLine));
+  const size_t rounded = round_up(bytes ? bytes : 1, kCacheLine);
   void* memory = nullptr;
   if (posix_memalign(&memory, alignment, rounded) != 0) return nullptr;
   // Whole huge pages only: what follows the last one may belong to others.
@@ -79,7 +79,7 @@ void release_pages(const std::shared_ptr<const void>& owner, std::span<const std
   if (!std::get_deleter<DeleteMappedFile>(owner)) return;
   static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<uintptr_t>(bytes.data());
-  const uintptr_t first = (begin + page - 1) / page * page, last = (begin + bytes.size()) / page * page;
+  const uintptr_t first = round_up(begin, page), last = (begin + bytes.size()) / page * page;
   if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 

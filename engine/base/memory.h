@@ -5,14 +5,13 @@
 #include <span>
 #include <string>
 
+#include "engine/base/round.h"
 #include "engine/base/status.h"
 
 namespace svengine {
 
 /// A64FX's cache line; no machine here has a longer one.
 inline constexpr size_t kCacheLine = 256;
-
-inline constexpr int64_t round_up(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 /// `bytes` of memory aligned to kCacheLine, uninitialised; null when the system has none (or bytes is absurd). From 2 MiB on
 /// aligned to that, and on huge pages where the system grants them to those who ask.

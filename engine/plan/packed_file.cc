@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "engine/base/round.h"
+
 namespace svengine {
 namespace {
 
@@ -24,7 +26,7 @@ struct Record {
   Hash128 checksum;
 };
 
-uint64_t aligned(uint64_t offset) { return (offset + kCacheLine - 1) / kCacheLine * kCacheLine; }
+uint64_t aligned(uint64_t offset) { return round_up(offset, kCacheLine); }
 
 /// Of the header and the index behind it.
 Hash128 checksum_of(Header header, std::span<const std::byte> index) {

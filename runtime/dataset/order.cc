@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/random.h"
+#include "engine/base/round.h"
 
 namespace svengine {
 
@@ -11,7 +12,7 @@ Result<std::shared_ptr<BatchOrder>> BatchOrder::create(int64_t samples, const Or
   if (samples < 1) return error("a data set of {} samples makes no batch", samples);
   if (options.batch < 1 || options.batch > kMostBatch)
     return error("a batch of {} samples; 1 to {} are possible", options.batch, kMostBatch);
-  const int64_t batches = options.drop_last ? samples / options.batch : (samples - 1) / options.batch + 1;
+  const int64_t batches = options.drop_last ? samples / options.batch : ceil_div(samples, options.batch);
   if (batches == 0)
     return error("{} samples do not fill one batch of {}, and batches that are not full are to be dropped", samples,
                  options.batch);

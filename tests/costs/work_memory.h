@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/round.h"
 #include "engine/kernels/kernel_table.h"
 #include "engine/kernels/task_kernel.h"
 
@@ -47,7 +48,7 @@ Call call_of(const kernels::TaskKernel<Args>& kernel, const Args& args, Memory m
 }
 
 /// Channels as stored.
-inline int64_t blocked(int64_t channels) { return (channels + best().lanes - 1) / best().lanes * best().lanes; }
+inline int64_t blocked(int64_t channels) { return round_up(channels, best().lanes); }
 
 /// The numbers of a name that has `format` (of scanf, numbers as %lld) and nothing after it.
 template <class... Numbers>

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/round.h"
 #include "engine/kernels/kernel_table.h"
 #include "engine/kernels/machine/machine.h"
 #include "runtime/segment.h"
@@ -128,8 +129,8 @@ Result<Mode> predict_mode(const std::string& name, const Graph& loaded, const Si
   mode.graph_batch = sizes.batch;
   if (name == "shard") {
     const int64_t groups = sizes.can_change() ? mode.cores.groups : 1;
-    mode.graph_batch = (sizes.batch + groups - 1) / groups;
-    mode.graphs = static_cast<int>((sizes.batch + mode.graph_batch - 1) / mode.graph_batch);
+    mode.graph_batch = ceil_div(sizes.batch, groups);
+    mode.graphs = static_cast<int>(ceil_div(sizes.batch, mode.graph_batch));
     mode.cores.groups = 1;
   }
   SV_ASSIGN(const Graph graph, optimise(loaded, sizes.with_batch(mode.graph_batch), context, mode.complete));

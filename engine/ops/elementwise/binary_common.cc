@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/base/round.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/tensor/copy_common.h"
 
@@ -27,7 +28,7 @@ bool is_per_channel(const Shape& shape, const Dim& channels) {
 /// A plain float32 constant, one value per channel, as [C/block][1][1][block] with zeros behind the last channel.
 Operand packed_per_channel(LowerContext& c, size_t i, int64_t block) {
   const Tensor& t = *c.constant(i);
-  const int64_t blocks = (t.count() + block - 1) / block;
+  const int64_t blocks = ceil_div(t.count(), block);
   const auto bytes = static_cast<size_t>(blocks * block * 4);
   Packing packing{.layout = fmt::format("channels{}", block), .bytes = blocks * block * 4};
   packing.fill = [bytes, used = t.byte_size()](const std::byte* from, std::byte* to, int64_t, int64_t) {

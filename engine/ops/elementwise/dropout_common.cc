@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/base/round.h"
 #include "engine/ops/element.h"
 
 namespace svengine::ops {
@@ -20,7 +21,7 @@ DropoutMode dropout_mode(const Run& run, Buffer ratio, DType ratio_type, Buffer 
 
 void emit_dropout_apply(LowerContext& c, Buffer x, Buffer keep, Buffer ratio, DType ratio_type, Buffer training, Buffer y,
                         int64_t count) {
-  c.emit("dropout_apply", (count + kChunk - 1) / kChunk, [=](const Run& run, int64_t begin, int64_t end) -> const char* {
+  c.emit("dropout_apply", ceil_div(count, kChunk), [=](const Run& run, int64_t begin, int64_t end) -> const char* {
     const DropoutMode mode = dropout_mode(run, ratio, ratio_type, training);
     const auto scale = static_cast<float>(mode.training ? 1 / (1 - mode.ratio) : 1);
     const float* in = run.get<const float>(x);

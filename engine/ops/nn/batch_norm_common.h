@@ -46,7 +46,7 @@ int64_t stored_channels(const LowerContext& c, const Args& args) {
 template <class Each>
 void emit_per_channel(LowerContext& c, std::string name, int64_t channels, Each each) {
   constexpr int64_t kEach = 64;  // channels of a task
-  c.emit(std::move(name), (channels + kEach - 1) / kEach, [=](const Run& run, int64_t begin, int64_t end) -> const char* {
+  c.emit(std::move(name), ceil_div(channels, kEach), [=](const Run& run, int64_t begin, int64_t end) -> const char* {
     for (int64_t i = begin * kEach; i < std::min(channels, end * kEach); ++i) each(run, i);
     return nullptr;
   });

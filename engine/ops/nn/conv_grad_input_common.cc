@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/base/round.h"
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/tensor/fill_common.h"
 
@@ -33,7 +34,7 @@ std::vector<ConvGradPhase> all_phases(const ConvGrad& g) {
 
 bool is_zero(const ConvGradPhase& phase) { return phase.rows.taps == 0 || phase.columns.taps == 0; }
 
-int64_t planes(const ConvGrad& g, int64_t lanes) { return g.window.batch * ((g.window.channels + lanes - 1) / lanes); }
+int64_t planes(const ConvGrad& g, int64_t lanes) { return g.window.batch * ceil_div(g.window.channels, lanes); }
 
 /// W [O][I][KH][KW] to [I][O][rows][columns] of a phase, both transposed round.
 Buffer emit_transpose(LowerContext& c, const ConvGrad& g, const ConvGradPhase& phase) {

@@ -2,6 +2,7 @@
 // InvStdDev that the forward pass computed.
 #include <algorithm>
 
+#include "engine/base/round.h"
 #include "engine/kernels/gradient.h"
 #include "engine/kernels/reduce.h"
 #include "engine/ops/axes.h"
@@ -51,8 +52,8 @@ Status lower_layer_norm_grad(LowerContext& c) {
   kernels::RowNormGradArgs args;
   args.rows = element_count(all.first(static_cast<size_t>(axis)));
   args.n = element_count(all.subspan(static_cast<size_t>(axis)));
-  args.rows_each = std::max<int64_t>(1, (args.rows + kBlocks - 1) / kBlocks);
-  const int64_t blocks = (args.rows + args.rows_each - 1) / args.rows_each;
+  args.rows_each = std::max<int64_t>(1, ceil_div(args.rows, kBlocks));
+  const int64_t blocks = ceil_div(args.rows, args.rows_each);
   const Buffer partial = c.temporary(std::max<int64_t>(blocks, 1) * 2 * args.n * 4);
   emit_kernel(c, "layer_norm_grad", c.kernels().gradient->row_norm, args,
               [dy = c.in(0), x = c.in(1), scale = c.in(2), mean = c.in(3), inv_std = c.in(4), dx = c.out(), partial](

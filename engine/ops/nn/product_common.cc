@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/base/round.h"
 #include "engine/ops/broadcast.h"
 #include "engine/ops/infer_util.h"
 
@@ -97,7 +98,7 @@ struct Packer {
 /// The pieces' sums, [pieces][extent], to those of the whole depth.
 void emit_part_sums(LowerContext& c, Buffer parts, Buffer out, int64_t pieces, int64_t extent) {
   constexpr int64_t kEach = 1024;  // sums of a task
-  c.emit("pack_sums", (extent + kEach - 1) / kEach, [=](const Run& run, int64_t begin, int64_t end) -> const char* {
+  c.emit("pack_sums", ceil_div(extent, kEach), [=](const Run& run, int64_t begin, int64_t end) -> const char* {
     for (int64_t i = begin * kEach; i < std::min(extent, end * kEach); ++i) {
       double sum = 0;
       for (int64_t piece = 0; piece < pieces; ++piece) sum += run.get<const float>(parts)[piece * extent + i];
@@ -137,7 +138,7 @@ PackedOperand pack_operand(LowerContext& c, const Product& p, const ProductOpera
     return packed;
   }
   packed.buffer = c.temporary(packer.bytes * count);
-  const int64_t each = packer.tasks(args), pieces = (args.depth + kernels::kGemmPackDepth - 1) / kernels::kGemmPackDepth;
+  const int64_t each = packer.tasks(args), pieces = ceil_div(args.depth, kernels::kGemmPackDepth);
   const Buffer sums = operand.sums ? c.temporary(pieces * args.extent * 4) : Buffer{};
   c.emit(packer.step, each * count,
          [=, from = operand.buffer, to = packed.buffer, strides = operand.batch_strides, pack = packer.pack, bytes = packer.bytes](

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/base/round.h"
 #include "engine/kernels/data.h"
 #include "engine/kernels/data_prepare.h"
 
@@ -99,7 +100,7 @@ std::vector<int64_t> strides_of(const Dims& dims) {
 Dims stored_dims(const Type& type) {
   const Dims dims = *type.shape.concrete();
   if (!type.block) return dims;
-  return {dims[0], (dims[1] + type.block - 1) / type.block, dims[2], dims[3], type.block};
+  return {dims[0], ceil_div(dims[1], type.block), dims[2], dims[3], type.block};
 }
 
 void emit_copies(LowerContext& c, const char* kernel, size_t element, std::vector<Copy> copies) {
@@ -136,8 +137,7 @@ void emit_copy(LowerContext& c, const char* kernel, CopyView view) {
 void emit_known(LowerContext& c, std::span<const std::byte> bytes, size_t output) {
   const auto total = static_cast<int64_t>(bytes.size());
   if (total == 0) return;
-  c.emit("constant", (total + kBytesPerTask - 1) / kBytesPerTask,
-         [total, from = c.table(bytes), to = c.out(output)](const Run& run, int64_t begin, int64_t end) -> const char* {
+  c.emit("constant", ceil_div(total, kBytesPerTask), [total, from = c.table(bytes), to = c.out(output)](const Run& run, int64_t begin, int64_t end) -> const char* {
            const int64_t first = begin * kBytesPerTask, last = std::min(total, end * kBytesPerTask);
            std::memcpy(run.get<std::byte>(to) + first, run.get<std::byte>(from) + first, static_cast<size_t>(last - first));
            return nullptr;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/base/round.h"
 #include "engine/kernels/data.h"
 #include "engine/ops/kernel_step.h"
 
@@ -69,7 +70,7 @@ void emit_index_check(LowerContext& c, size_t input, Dims extents) {
   if (c.constant(input)) return;  // infer has looked
   const int64_t count = element_count(c.in_dims(input));
   const bool wide = c.in_type(input).dtype == DType::i64;
-  c.emit("check_indices", (count + kIndicesPerTask - 1) / kIndicesPerTask,
+  c.emit("check_indices", ceil_div(count, kIndicesPerTask),
          [=, indices = c.in(input), extents = std::move(extents)](const Run& run, int64_t begin, int64_t end) -> const char* {
            const int64_t last = std::min(count, end * kIndicesPerTask);
            const int64_t bad = first_outside(run.get<void>(indices), wide, begin * kIndicesPerTask, last, extents);

@@ -1,4 +1,5 @@
 // Split: pieces of the input along `axis`, of given sizes or equal ones.
+#include "engine/base/round.h"
 #include "engine/graph/gradient.h"
 #include "engine/ops/axes.h"
 #include "engine/ops/infer_util.h"
@@ -15,7 +16,7 @@ Status canonicalize_split(CanonicalizeContext& c) {
 
 /// With num_outputs the last piece may be smaller; before opset 18 there was no such attribute, and pieces were equal.
 Result<std::vector<int64_t>> equal_sizes(int64_t whole, int64_t pieces, bool last_smaller) {
-  const int64_t size = (whole + pieces - 1) / pieces;
+  const int64_t size = ceil_div(whole, pieces);
   const int64_t last = whole - size * (pieces - 1);
   if (last < 0 || (last != size && !last_smaller)) return error("{} does not split into {} equal pieces", whole, pieces);
   std::vector<int64_t> sizes(static_cast<size_t>(pieces), size);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/base/random.h"
+#include "engine/base/round.h"
 #include "engine/graph/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/like.h"
@@ -31,7 +32,7 @@ Status lower_dropout_factor(LowerContext& c) {
   const RandomStream stream = RandomStream(static_cast<uint64_t>(c.attributes().get_int("seed")))
                                   .at("dropout")
                                   .at(static_cast<uint64_t>(c.attributes().get_int("place")));
-  c.emit("dropout_factor", (count + kTask - 1) / kTask,
+  c.emit("dropout_factor", ceil_div(count, kTask),
          [=, step = c.in(0), out = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
            const RandomStream now = stream.at(static_cast<uint64_t>(*run.get<const int64_t>(step)));
            const int64_t first = begin * kTask, last = std::min(end * kTask, count);
