@@ -9,7 +9,7 @@ namespace svengine {
 namespace {
 
 /// Memory for an output: the caller's, where there is some.
-Result<Tensor> place_for(const PlanTensor& output, const Tensor* given) {
+Result<MutableTensor> place_for(const PlanTensor& output, const MutableTensor* given) {
   if (!given || !given->defined()) return Tensor::allocate(output.dtype, output.dims);
   if (given->type() != output.dtype || given->dims() != output.dims)
     return error("output '{}' is {}[{}]; the place given for it is {}[{}]", output.name, name_of(output.dtype), to_string(output.dims),
@@ -159,7 +159,8 @@ Status Segment::prepare(const std::vector<Tensor>& inputs) {
   return {};
 }
 
-Result<std::vector<Tensor>> Segment::run(const std::vector<Tensor>& inputs, bool profile, const std::vector<Tensor>& output_buffers) {
+Result<std::vector<Tensor>> Segment::run(const std::vector<Tensor>& inputs, bool profile,
+                                         const std::vector<MutableTensor>& output_buffers) {
   SV_ASSIGN(Prepared * prepared, find_or_make(inputs));
   TeamRun& run = *prepared->run;
   size_t bound = 0;
@@ -168,7 +169,7 @@ Result<std::vector<Tensor>> Segment::run(const std::vector<Tensor>& inputs, bool
   std::vector<Tensor> outputs;
   for (const PlanTensor& o : run.outputs()) {
     const bool given = !prepared->rest && outputs.size() < output_buffers.size();
-    SV_ASSIGN(Tensor t, place_for(o, given ? &output_buffers[outputs.size()] : nullptr));
+    SV_ASSIGN(MutableTensor t, place_for(o, given ? &output_buffers[outputs.size()] : nullptr));
     run.bind_output(outputs.size(), t.raw());
     outputs.push_back(std::move(t));
   }

@@ -46,7 +46,7 @@ class Segment {
 
   Status prepare(const std::vector<Tensor>& inputs);
   /// `output_buffers`: as in Session::run_into.
-  Result<std::vector<Tensor>> run(const std::vector<Tensor>& inputs, bool profile, const std::vector<Tensor>& output_buffers = {});
+  Result<std::vector<Tensor>> run(const std::vector<Tensor>& inputs, bool profile, const std::vector<MutableTensor>& output_buffers = {});
 
   /// Session::planned_bytes.
   Result<int64_t> planned_bytes(const std::vector<Dims>& inputs, Recompute recompute) const;

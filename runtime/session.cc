@@ -83,7 +83,8 @@ Status Session::prepare(const std::vector<Tensor>& inputs) {
 
 Result<std::vector<Tensor>> Session::run(const std::vector<Tensor>& inputs, bool profile) { return run_into(inputs, {}, profile); }
 
-Result<std::vector<Tensor>> Session::run_into(const std::vector<Tensor>& inputs, const std::vector<Tensor>& output_buffers, bool profile) {
+Result<std::vector<Tensor>> Session::run_into(const std::vector<Tensor>& inputs, const std::vector<MutableTensor>& output_buffers,
+                                              bool profile) {
   SV_TRY(check_inputs(inputs));
   const auto aligned = [](const Tensor& t) { return t.is_aligned(); };
   if (std::all_of(inputs.begin(), inputs.end(), aligned)) return root_->run(inputs, profile, output_buffers);

@@ -74,7 +74,8 @@ class Session {
 
   /// The same; outputs for which `output_buffers` has a tensor, of their type and shape, are written there. A place may be an input's storage
   /// if the node that computes the output works element by element on that input, and no node after it reads that input.
-  Result<std::vector<Tensor>> run_into(const std::vector<Tensor>& inputs, const std::vector<Tensor>& output_buffers, bool profile = false);
+  Result<std::vector<Tensor>> run_into(const std::vector<Tensor>& inputs, const std::vector<MutableTensor>& output_buffers,
+                                       bool profile = false);
 
   /// Bytes of the arena that a plan for inputs of these shapes would have; 0 where shapes depend on data.
   Result<int64_t> planned_bytes(const std::vector<Dims>& inputs, Recompute recompute) const;

@@ -53,7 +53,7 @@ Result<double> gain_of(std::string_view function, double slope) {
   return error("no gain is known for '{}'; known: linear, conv, sigmoid, tanh, relu, leaky_relu, selu", function.substr(0, 40));
 }
 
-Status initialize(const Initializer& how, const RandomStream& stream, Tensor& tensor) {
+Status initialize(const Initializer& how, const RandomStream& stream, MutableTensor& tensor) {
   using Kind = Initializer::Kind;
   if (tensor.type() != DType::f32) return error("initial values are made for float32, not for {}", name_of(tensor.type()));
   SV_TRY(check(how));

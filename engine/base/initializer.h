@@ -63,6 +63,6 @@ struct Initializer {
 
 /// Sets every element of a float32 tensor. Refuses other types, parameters that are not finite or out of order, and fans of a
 /// shape that has none.
-Status initialize(const Initializer& how, const RandomStream& stream, Tensor& tensor);
+Status initialize(const Initializer& how, const RandomStream& stream, MutableTensor& tensor);
 
 }  // namespace svengine

@@ -15,9 +15,9 @@ struct Statistics {
 };
 
 Statistics statistics_of(const Initializer& how, const Dims& dims) {
-  Tensor tensor = Tensor::allocate(DType::f32, dims).value();
+  MutableTensor tensor = Tensor::allocate(DType::f32, dims).value();
   REQUIRE(initialize(how, RandomStream(1).at("w"), tensor).ok());
-  const std::span<const float> values = std::as_const(tensor).data<float>();
+  const std::span<const float> values = tensor.data<float>();
   Statistics s{0, 0, *std::ranges::min_element(values), *std::ranges::max_element(values)};
   for (float v : values) s.mean += v / static_cast<double>(values.size());
   for (float v : values) s.deviation += (v - s.mean) * (v - s.mean) / static_cast<double>(values.size());
@@ -26,7 +26,7 @@ Statistics statistics_of(const Initializer& how, const Dims& dims) {
 }
 
 std::string problem(const Initializer& how, DType type = DType::f32, Dims dims = {2, 3}) {
-  Tensor tensor = Tensor::allocate(type, dims).value();
+  MutableTensor tensor = Tensor::allocate(type, dims).value();
   const Status status = initialize(how, RandomStream(1), tensor);
   REQUIRE_FALSE(status.ok());
   return status.error().message();

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <cassert>
+#include <concepts>
 #include <string>
 #include <utility>
 #include <variant>
@@ -42,6 +43,11 @@ class [[nodiscard]] Result {
  public:
   Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {}
+  /// Of a Result of what derives from T.
+  template <class Derived>
+    requires std::derived_from<Derived, T> && (!std::same_as<Derived, T>)
+  Result(Result<Derived> other)
+      : Result(other.ok() ? Result(T(std::move(other).value())) : Result(std::move(other).error())) {}
 
   bool ok() const { return content_.index() == 0; }
   explicit operator bool() const { return ok(); }

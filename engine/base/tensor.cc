@@ -2,16 +2,19 @@
 
 namespace svengine {
 
-Result<Tensor> Tensor::allocate(DType type, Dims dims) {
+Result<MutableTensor> Tensor::allocate(DType type, Dims dims) {
   SV_TRY(check_dims(dims));
   if (size_of(type) == 0) return error("a tensor of {} has no storage here", name_of(type));
-  Tensor t;
-  t.type_ = type;
-  t.dims_ = std::move(dims);
-  std::shared_ptr<std::byte> memory = allocate_aligned(t.byte_size());
-  if (!memory) return error("no memory for a {} tensor of shape {}", name_of(type), to_string(t.dims_));
-  t.data_ = memory.get();
-  t.owner_ = std::move(memory);
+  const size_t bytes = static_cast<size_t>(element_count(dims)) * size_of(type);
+  std::shared_ptr<std::byte> memory = allocate_aligned(bytes);
+  if (!memory) return error("no memory for a {} tensor of shape {}", name_of(type), to_string(dims));
+  std::byte* const data = memory.get();
+  return MutableTensor::wrap(type, std::move(dims), data, std::move(memory));
+}
+
+Tensor Tensor::of_bytes(DType type, Dims dims, std::span<const std::byte> bytes) {
+  MutableTensor t = allocate(type, std::move(dims)).value();
+  if (!bytes.empty()) std::memcpy(t.raw(), bytes.data(), bytes.size());
   return t;
 }
 
@@ -31,8 +34,8 @@ Tensor Tensor::reshaped(Dims dims) const {
   return t;
 }
 
-Result<Tensor> Tensor::aligned_copy() const {
-  SV_ASSIGN(Tensor copy, allocate(type_, dims_));
+Result<MutableTensor> Tensor::aligned_copy() const {
+  SV_ASSIGN(MutableTensor copy, allocate(type_, dims_));
   if (byte_size()) std::memcpy(copy.raw(), raw(), byte_size());
   return copy;
 }

@@ -274,7 +274,7 @@ class Parser {
     }
     const size_t wanted = static_cast<size_t>(element_count(*dims)), given = bytes.size() / size_of(type.dtype);
     if (given != wanted) return cursor_.fail(fmt::format("{} elements for the shape {}", given, to_string(*dims)));
-    SV_ASSIGN(Tensor out, Tensor::allocate(type.dtype, *dims));
+    SV_ASSIGN(MutableTensor out, Tensor::allocate(type.dtype, *dims));
     if (!bytes.empty()) std::memcpy(out.raw(), bytes.data(), bytes.size());
     return out;
   }

@@ -16,7 +16,7 @@ T load(const void* data, int64_t i) {
 
 template <class T>
 Tensor scalar_as(DType type, T value) {
-  Tensor t = Tensor::allocate(type, {}).value();
+  MutableTensor t = Tensor::allocate(type, {}).value();
   std::memcpy(t.raw(), &value, sizeof(T));
   return t;
 }

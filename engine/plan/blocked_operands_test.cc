@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "engine/base/round.h"
 #include "engine/graph/builder.h"
 #include "engine/ops/registry.h"
 #include "engine/plan/plan.h"
@@ -20,7 +21,7 @@ struct In {
 };
 
 Tensor values_for(const Dims& dims, int seed) {
-  Tensor t = Tensor::allocate(DType::f32, dims).value();
+  MutableTensor t = Tensor::allocate(DType::f32, dims).value();
   for (size_t i = 0; i < t.data<float>().size(); ++i)
     t.data<float>()[i] = std::sin(static_cast<float>(i * 7 + static_cast<size_t>(seed) * 13)) * 3;
   return t;
@@ -28,7 +29,7 @@ Tensor values_for(const Dims& dims, int seed) {
 
 /// Where element (n, c, position) of [N][C][pixels] lies among [N][C/block][pixels][block].
 size_t blocked_index(const Dims& dims, int64_t i, int64_t block) {
-  const int64_t pixels = dims[2] * dims[3], blocks = (dims[1] + block - 1) / block;
+  const int64_t pixels = dims[2] * dims[3], blocks = ceil_div(dims[1], block);
   const int64_t p = i % pixels, c = i / pixels % dims[1], n = i / pixels / dims[1];
   return static_cast<size_t>(((n * blocks + c / block) * pixels + p) * block + c % block);
 }
@@ -36,7 +37,7 @@ size_t blocked_index(const Dims& dims, int64_t i, int64_t block) {
 std::vector<float> to_blocked(const Tensor& t, int block) {
   const Dims& d = t.dims();
   // Padding is finite.
-  std::vector<float> out(static_cast<size_t>(d[0] * ((d[1] + block - 1) / block) * d[2] * d[3] * block), 0.25f);
+  std::vector<float> out(static_cast<size_t>(d[0] * ceil_div(d[1], block) * d[2] * d[3] * block), 0.25f);
   for (int64_t i = 0; i < t.count(); ++i) out[blocked_index(d, i, block)] = t.data<float>()[static_cast<size_t>(i)];
   return out;
 }

@@ -4,16 +4,15 @@
 namespace svengine {
 
 Result<std::vector<Tensor>> evaluate(const Node& node, const kernels::KernelTable& kernels) {
-  std::vector<Tensor> results;
+  std::vector<MutableTensor> results;
   for (const Value* v : node.outputs()) {
     if (!v || !v->type.shape.is_static()) return error("{}: output shape is not known", describe(node));
-    SV_ASSIGN(Tensor t, Tensor::allocate(v->type.dtype, *v->type.shape.concrete()));
+    SV_ASSIGN(MutableTensor t, Tensor::allocate(v->type.dtype, *v->type.shape.concrete()));
     results.push_back(std::move(t));
   }
   if (node.op().is_view) {
-    SV_ASSIGN(results[0], node.input(0)->constant().aligned_copy());
-    results[0] = results[0].reshaped(*node.output()->type.shape.concrete());
-    return results;
+    SV_ASSIGN(const Tensor copy, node.input(0)->constant().aligned_copy());
+    return std::vector<Tensor>{copy.reshaped(*node.output()->type.shape.concrete())};
   }
   WeightStore weights;
   PlanBuilder builder(kernels, weights, {.exact_convolution = true});  // done once: no reason to hurry
@@ -33,7 +32,7 @@ Result<std::vector<Tensor>> evaluate(const Node& node, const kernels::KernelTabl
   const Run run(bases.data(), scratch.get());
   for (const Step& s : plan->steps)
     if (const char* problem = s.run(run, 0, s.tasks)) return error("{}: {}", describe(node), problem);
-  return results;
+  return std::vector<Tensor>(results.begin(), results.end());
 }
 
 }  // namespace svengine

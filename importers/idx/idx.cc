@@ -54,7 +54,7 @@ Result<Header> parse_header(Bytes bytes) {
 
 size_t body_size(const Header& header) { return static_cast<size_t>(element_count(header.dims)) * size_of(header.type); }
 
-void to_little_endian(Tensor& tensor) {
+void to_little_endian(MutableTensor& tensor) {
   const size_t size = size_of(tensor.type());
   if (size == 1) return;
   std::byte* const end = tensor.raw() + tensor.byte_size();
@@ -80,7 +80,7 @@ Result<Tensor> parse_idx(Bytes bytes) {
   if (body.size() != body_size(header))
     return error("has {} bytes of elements, shape {} of {} needs {}", body.size(), to_string(header.dims),
                  name_of(header.type), body_size(header));
-  SV_ASSIGN(Tensor tensor, Tensor::allocate(header.type, header.dims));
+  SV_ASSIGN(MutableTensor tensor, Tensor::allocate(header.type, header.dims));
   if (!body.empty()) std::memcpy(tensor.raw(), body.data(), body.size());
   to_little_endian(tensor);
   return tensor;

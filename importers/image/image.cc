@@ -87,7 +87,7 @@ Result<Tensor> parse_image(std::span<const std::byte> bytes, const ImageOptions&
   SV_ASSIGN(image, resized(std::move(image), options));
   SV_ASSIGN(const Window window, cropped(image, options));
   const Dims planes{1, options.channels, window.height, window.width}, pixels{1, window.height, window.width, options.channels};
-  SV_ASSIGN(Tensor out, Tensor::allocate(options.type, options.channels_last ? pixels : planes));
+  SV_ASSIGN(MutableTensor out, Tensor::allocate(options.type, options.channels_last ? pixels : planes));
   if (options.type == DType::f32) fill(image, window, options, out.data<float>().data());
   else fill(image, window, options, out.data<uint8_t>().data());
   return out;

@@ -14,7 +14,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-void swap_bytes(Tensor& tensor) {
+void swap_bytes(MutableTensor& tensor) {
   const size_t size = size_of(tensor.type());
   std::byte* const end = tensor.raw() + tensor.byte_size();
   for (std::byte* p = tensor.raw(); p < end; p += size) std::reverse(p, p + size);
@@ -22,7 +22,7 @@ void swap_bytes(Tensor& tensor) {
 
 /// The elements of `from`, which lie with the first index running fastest, in row-major order.
 ///   coordinates (i0, i1, .., ir) are at  i0 + d0 (i1 + d1 (.. ir))  in `from`
-void copy_transposed(const std::byte* from, Tensor& to) {
+void copy_transposed(const std::byte* from, MutableTensor& to) {
   const Dims& dims = to.dims();
   const size_t size = size_of(to.type());
   Dims index(dims.size(), 0), stride(dims.size(), 1);
@@ -77,7 +77,7 @@ Result<Tensor> parse_npy(std::span<const std::byte> bytes, const std::shared_ptr
   const bool transposed = header.fortran_order && header.dims.size() > 1;
   const bool as_it_is = !swapped && !transposed && header.type != DType::boolean;
   if (as_it_is && owner && is_aligned(data.data(), header.type)) return in_place;
-  SV_ASSIGN(Tensor tensor, Tensor::allocate(header.type, header.dims));
+  SV_ASSIGN(MutableTensor tensor, Tensor::allocate(header.type, header.dims));
   if (transposed) copy_transposed(data.data(), tensor);
   else if (size) std::memcpy(tensor.raw(), data.data(), size);
   if (swapped) swap_bytes(tensor);
@@ -101,7 +101,7 @@ Status save_npy(const Tensor& tensor, const std::string& path) {
   if (shape.size() > 2 && tensor.dims().size() > 1) shape.resize(shape.size() - 2);  // (3, ) but (3, 4)
   std::string dict = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descr, shape);
   constexpr size_t kPreamble = 10, kAlignment = 64;
-  dict.resize(static_cast<size_t>(round_up(static_cast<int64_t>(kPreamble + dict.size() + 1), kAlignment)) - kPreamble, ' ');
+  dict.resize(round_up(kPreamble + dict.size() + 1, kAlignment) - kPreamble, ' ');
   dict.back() = '\n';
   std::string head = "\x93NUMPY";
   head += {'\x01', '\x00', static_cast<char>(dict.size() & 0xff), static_cast<char>(dict.size() >> 8)};

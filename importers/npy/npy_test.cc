@@ -114,7 +114,7 @@ TEST_CASE("every truncation is an error") {
 TEST_CASE("what is saved is loaded again, in place") {
   const std::string path = fmt::format("{}/svengine_{}.npy", std::filesystem::temp_directory_path().string(), getpid());
   for (const Dims& dims : {Dims{}, Dims{4}, Dims{2, 3}, Dims{0, 2}}) {
-    Tensor t = Tensor::allocate(DType::f32, dims).value();
+    MutableTensor t = Tensor::allocate(DType::f32, dims).value();
     for (size_t i = 0; i < t.data<float>().size(); ++i) t.data<float>()[i] = static_cast<float>(i) - 1.5f;
     REQUIRE(save_npy(t, path).ok());
     const Result<Tensor> back = load_npy(path);

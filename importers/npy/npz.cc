@@ -42,10 +42,9 @@ class Archive {
   Result<Tensor> parse(const ZipEntry& entry) const {
     SV_TRY(check_zip_entry(entry));
     SV_TRY(find_zip_data(file_->bytes(), entry));  // before memory is taken for what it claims
-    SV_ASSIGN(const Tensor unpacked, Tensor::allocate(DType::u8, {static_cast<int64_t>(entry.size)}));
-    std::shared_ptr<Tensor> owner = std::make_shared<Tensor>(unpacked);
-    SV_TRY(unpack_zip_entry(file_->bytes(), entry, {owner->raw(), owner->byte_size()}));
-    return parse_npy({owner->raw(), owner->byte_size()}, owner);
+    SV_ASSIGN(MutableTensor unpacked, Tensor::allocate(DType::u8, {static_cast<int64_t>(entry.size)}));
+    SV_TRY(unpack_zip_entry(file_->bytes(), entry, std::as_writable_bytes(unpacked.data<uint8_t>())));
+    return parse_npy({unpacked.raw(), unpacked.byte_size()}, unpacked.owner());
   }
 
   std::string path_;

@@ -64,7 +64,7 @@ Result<Tensor> decode_fixed(const TensorRecord& record, DType type, const std::s
   }));
   if (bytes / size != static_cast<size_t>(element_count(record.dims))) return wrong_count(record, type, number, bytes / size);
   if (pieces == 1 && bytes > kCopyUpTo) return Tensor::wrap(type, record.dims, last.data(), owner);
-  SV_ASSIGN(Tensor tensor, Tensor::allocate(type, record.dims));
+  SV_ASSIGN(MutableTensor tensor, Tensor::allocate(type, record.dims));
   std::byte* to = tensor.raw();
   SV_TRY(for_each_piece(record, number, [&](const Field& field) -> Status {
     if (!field.payload.empty()) std::memcpy(to, field.payload.data(), field.payload.size());
@@ -111,7 +111,7 @@ Result<Tensor> decode_varints(const TensorRecord& record, DType type) {
     return {};
   }));
   if (count != static_cast<size_t>(element_count(record.dims))) return wrong_count(record, type, number, count);
-  SV_ASSIGN(Tensor tensor, Tensor::allocate(type, record.dims));
+  SV_ASSIGN(MutableTensor tensor, Tensor::allocate(type, record.dims));
   const size_t size = size_of(type);
   std::byte* to = tensor.raw();
   SV_TRY(for_each_varint(record, number, [&](uint64_t value) -> Status {
@@ -129,7 +129,7 @@ Result<Tensor> with_clean_bools(Tensor tensor) {
   size_t odd = 0;
   for (const uint8_t b : tensor.data<uint8_t>()) odd += b > 1;
   if (odd == 0) return tensor;
-  SV_ASSIGN(Tensor copy, tensor.aligned_copy());
+  SV_ASSIGN(MutableTensor copy, tensor.aligned_copy());
   for (uint8_t& b : copy.data<uint8_t>()) b = b != 0;
   return copy;
 }

@@ -76,7 +76,7 @@ Result<Manifest> read_manifest(const std::string& path, Trouble& trouble) {
 }
 
 Result<Tensor> read_tensor(InputFile& file, const ManifestTensor& expected) {
-  SV_ASSIGN(Tensor tensor, Tensor::allocate(expected.type, expected.dims));
+  SV_ASSIGN(MutableTensor tensor, Tensor::allocate(expected.type, expected.dims));
   Hash64 hash;
   std::span<std::byte> rest{tensor.raw(), tensor.byte_size()};
   while (!rest.empty()) {

@@ -29,7 +29,7 @@ inline Checkpoint checkpoint_of(int64_t step, int64_t elements = 5) {
   out.metadata.set("rate", 0.1 * static_cast<double>(step));
   out.metadata.set("seed", uint64_t{0xffffffffffffffff});
   out.metadata.set("a name with\nodd bytes %20", "and a \x01 value, ö");
-  Tensor weight = Tensor::allocate(DType::f32, {elements}).value();
+  MutableTensor weight = Tensor::allocate(DType::f32, {elements}).value();
   for (int64_t i = 0; i < elements; ++i) weight.data<float>()[static_cast<size_t>(i)] = static_cast<float>(step * 1000 + i);
   out.tensors = {{"conv 1/weight", weight}, {"steps", Tensor::scalar<int64_t>(step)}, {"none", Tensor::of<uint8_t>({0, 3}, {})}};
   return out;

@@ -80,8 +80,8 @@ Result<Labels> make_labels(const Tensor& tensor, int64_t classes) {
   const bool column = dims.size() == 2 && dims[1] == 1;
   if (dims.size() != 1 && !column) return error("labels have shape {}; needed is one number a sample: rank 1", to_string(dims));
   Labels out;
-  SV_ASSIGN(out.tensor, Tensor::allocate(DType::i64, {dims[0]}));
-  const std::span<int64_t> values = out.tensor.data<int64_t>();
+  SV_ASSIGN(MutableTensor numbers, Tensor::allocate(DType::i64, {dims[0]}));
+  const std::span<int64_t> values = numbers.data<int64_t>();
   SV_TRY(widen_any(tensor, values));
   int64_t largest = -1;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -94,6 +94,7 @@ Result<Labels> make_labels(const Tensor& tensor, int64_t classes) {
   constexpr int64_t kMostClasses = int64_t{1} << 32;
   if (largest >= kMostClasses) return error("a label is {}; more than {} classes are not believed", largest, kMostClasses);
   out.classes = classes > 0 ? classes : largest + 1;
+  out.tensor = std::move(numbers);
   return out;
 }
 

@@ -48,10 +48,10 @@ const Node* first_use(const Value& value, const Value** used) {
 
 }  // namespace
 
-Result<Tensor> initial_value(const Value& constant, const RandomStream& stream) {
+Result<MutableTensor> initial_value(const Value& constant, const RandomStream& stream) {
   const Value* used = nullptr;
   const Node* node = first_use(constant, &used);
-  SV_ASSIGN(Tensor out, Tensor::allocate(constant.type.dtype, constant.constant().dims()));
+  SV_ASSIGN(MutableTensor out, Tensor::allocate(constant.type.dtype, constant.constant().dims()));
   if (!node) return constant.constant().aligned_copy();
   const auto& inputs = node->inputs();
   const auto slot = static_cast<size_t>(std::find(inputs.begin(), inputs.end(), used) - inputs.begin());

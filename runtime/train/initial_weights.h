@@ -17,6 +17,6 @@ namespace svengine {
 
 /// Sets the constant of that name, whose first user decides, to values that are a function of the stream and the name. Refuses,
 /// naming the node, uses that no first value is known for.
-Result<Tensor> initial_value(const Value& constant, const RandomStream& stream);
+Result<MutableTensor> initial_value(const Value& constant, const RandomStream& stream);
 
 }  // namespace svengine

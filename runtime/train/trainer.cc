@@ -63,15 +63,15 @@ Status Trainer::take_values() {
   for (size_t i = 0; i < graph_.state.size(); ++i) {
     const StateTensor& k = graph_.state[i];
     if (i >= begun) {
-      SV_ASSIGN(Tensor state, Tensor::allocate(k.type.dtype, *k.type.shape.concrete()));
+      SV_ASSIGN(MutableTensor state, Tensor::allocate(k.type.dtype, *k.type.shape.concrete()));
       std::memset(state.raw(), 0, state.byte_size());
       kept_.push_back(std::move(state));
     } else if (options_.initialise) {
-      SV_ASSIGN(Tensor value, initial_value(*constants.at(k.name), stream));
+      SV_ASSIGN(MutableTensor value, initial_value(*constants.at(k.name), stream));
       kept_.push_back(std::move(value));
     } else {
       const Tensor& given = constants.at(k.name)->constant();
-      SV_ASSIGN(Tensor value, given.aligned_copy());
+      SV_ASSIGN(MutableTensor value, given.aligned_copy());
       release_pages(given.owner(), {given.raw(), given.byte_size()});  // of the model's file: nobody reads them again
       kept_.push_back(std::move(value));
     }
@@ -157,7 +157,7 @@ StepResult Trainer::result_of(const Tensor& loss, const Tensor& right, const Ten
 }
 
 std::vector<Tensor> Trainer::inputs_with(const std::vector<Tensor>& data, const Tensor& target, double rate,
-                                         const std::vector<Tensor>& state) const {
+                                         const std::vector<MutableTensor>& state) const {
   std::vector<Tensor> out = data;
   out.push_back(target);
   out.push_back(Tensor::scalar(static_cast<float>(rate)));
@@ -167,12 +167,12 @@ std::vector<Tensor> Trainer::inputs_with(const std::vector<Tensor>& data, const 
   return out;
 }
 
-std::vector<Tensor> Trainer::batch_part(const std::vector<Tensor>& state) const {
+std::vector<Tensor> Trainer::batch_part(const std::vector<MutableTensor>& state) const {
   const size_t count = accumulates() ? graph_.weights + graph_.statistics + graph_.sums : state.size();
   return {state.begin(), state.begin() + static_cast<int64_t>(count)};
 }
 
-std::vector<Tensor> Trainer::update_inputs(double rate, const std::vector<Tensor>& state) const {
+std::vector<Tensor> Trainer::update_inputs(double rate, const std::vector<MutableTensor>& state) const {
   const auto weights_end = state.begin() + static_cast<int64_t>(graph_.weights);
   std::vector<Tensor> out{Tensor::scalar(static_cast<float>(rate)), Tensor::scalar(at_.steps),
                           Tensor::scalar(static_cast<float>(1 / static_cast<double>(at_.pending)))};
@@ -221,7 +221,8 @@ Status Trainer::update(double rate) {
     return error("step {}: {}", at_.steps, culprit);
   }
   const auto first = kept_.begin() + static_cast<int64_t>(graph_.weights + graph_.statistics);
-  std::for_each(first, first + static_cast<int64_t>(graph_.sums), [](Tensor& sum) { std::memset(sum.raw(), 0, sum.byte_size()); });
+  std::for_each(first, first + static_cast<int64_t>(graph_.sums),
+                [](MutableTensor& sum) { std::memset(sum.raw(), 0, sum.byte_size()); });
   ++at_.steps;
   at_.pending = 0;
   return {};

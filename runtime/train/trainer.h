@@ -111,13 +111,13 @@ class Trainer {
   Status check_target(const std::vector<Tensor>& data, const Tensor& target) const;
   StepResult result_of(const Tensor& loss, const Tensor& right, const Tensor& target) const;
   std::vector<Tensor> inputs_with(const std::vector<Tensor>& data, const Tensor& target, double rate,
-                                  const std::vector<Tensor>& state) const;
+                                  const std::vector<MutableTensor>& state) const;
   std::shared_ptr<const Plan> largest_plan() const;
-  std::vector<Tensor> update_inputs(double rate, const std::vector<Tensor>& state) const;
+  std::vector<Tensor> update_inputs(double rate, const std::vector<MutableTensor>& state) const;
   Status update(double rate);
   bool accumulates() const { return options_.step.accumulate > 1; }
   /// kept_ as the step's graph takes it: without states where it only adds up gradients.
-  std::vector<Tensor> batch_part(const std::vector<Tensor>& state) const;
+  std::vector<Tensor> batch_part(const std::vector<MutableTensor>& state) const;
   Status keep_copies();
   Status look_for_anomaly(const std::vector<Tensor>& data, const Tensor& target, double rate, double loss) const;
 
@@ -129,10 +129,10 @@ class Trainer {
   Session::Port target_;
   int64_t classes_ = 0;
   TrainerPosition at_;
-  std::vector<Tensor> kept_;      // weights, statistics, sums, states
-  std::vector<Tensor> places_;    // of the step's outputs
-  std::vector<Tensor> update_places_;
-  std::vector<Tensor> previous_;  // kept_ before the last step, with detect_anomaly
+  std::vector<MutableTensor> kept_;    // weights, statistics, sums, states
+  std::vector<MutableTensor> places_;  // of the step's outputs
+  std::vector<MutableTensor> update_places_;
+  std::vector<MutableTensor> previous_;  // kept_ before the last step, with detect_anomaly
 };
 
 }  // namespace svengine

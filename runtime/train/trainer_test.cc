@@ -41,7 +41,7 @@ Graph linear(std::optional<float> dropout = {}) {
 }
 
 Tensor random_floats(Dims dims, uint64_t seed) {
-  Tensor out = must(Tensor::allocate(DType::f32, std::move(dims)));
+  MutableTensor out = must(Tensor::allocate(DType::f32, std::move(dims)));
   fill_uniform(RandomStream(seed), 0, -1, 1, out.data<float>());
   return out;
 }

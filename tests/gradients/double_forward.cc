@@ -11,7 +11,7 @@ bool is_single(const Tensor& t) { return t.type() == DType::f32; }
 
 Tensor widened(const Tensor& t) {
   if (!is_single(t)) return t;
-  Tensor wide = Tensor::allocate(DType::f64, t.dims()).value();
+  MutableTensor wide = Tensor::allocate(DType::f64, t.dims()).value();
   const std::vector<double> values = to_doubles(t);
   std::copy(values.begin(), values.end(), wide.data<double>().begin());
   return wide;

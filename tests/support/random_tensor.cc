@@ -27,7 +27,7 @@ struct Half {
 };
 
 template <class T>
-void fill(Tensor& t, uint64_t seed, double low, double high) {
+void fill(MutableTensor& t, uint64_t seed, double low, double high) {
   auto* out = reinterpret_cast<T*>(t.raw());
   for (int64_t i = 0; i < t.count(); ++i) {
     const double unit = static_cast<double>(mix(seed * 0x10001 + static_cast<uint64_t>(i)) >> 11) * 0x1p-53;
@@ -38,7 +38,7 @@ void fill(Tensor& t, uint64_t seed, double low, double high) {
 }  // namespace
 
 Tensor random_tensor_of(DType type, Dims dims, uint64_t seed, double low, double high) {
-  Tensor t = Tensor::allocate(type, std::move(dims)).value();
+  MutableTensor t = Tensor::allocate(type, std::move(dims)).value();
   switch (type) {
     case DType::f32: fill<float>(t, seed, low, high); break;
     case DType::f64: fill<double>(t, seed, low, high); break;

@@ -47,7 +47,8 @@ Graph network() {
 }
 
 std::unique_ptr<Loader> loader() {
-  Tensor images = must(Tensor::allocate(DType::u8, {kSamples, 3, 6, 6})), labels = must(Tensor::allocate(DType::i64, {kSamples}));
+  MutableTensor images = must(Tensor::allocate(DType::u8, {kSamples, 3, 6, 6})),
+                labels = must(Tensor::allocate(DType::i64, {kSamples}));
   const RandomStream random(3);
   for (size_t i = 0; i < images.byte_size(); ++i) images.data<uint8_t>()[i] = static_cast<uint8_t>(random.below(256, i));
   for (size_t i = 0; i < kSamples; ++i) labels.data<int64_t>()[i] = static_cast<int64_t>(i % kClasses);

@@ -28,7 +28,7 @@ T must(Result<T> result) {
 }
 
 DataSetPtr samples() {
-  Tensor images = Tensor::allocate(DType::u8, {kSamples, 3, 6, 6}).value(),
+  MutableTensor images = Tensor::allocate(DType::u8, {kSamples, 3, 6, 6}).value(),
          labels = Tensor::allocate(DType::i64, {kSamples}).value();
   const RandomStream random(3);
   for (size_t i = 0; i < images.byte_size(); ++i) images.data<uint8_t>()[i] = static_cast<uint8_t>(random.below(256, i));
@@ -39,7 +39,7 @@ DataSetPtr samples() {
 struct Run {
   std::unique_ptr<Loader> loader;
   Schedule schedule;
-  Tensor weight;
+  MutableTensor weight;
   int64_t step = 0;
 };
 

@@ -78,7 +78,7 @@ class Progress {
 
 /// float32 [rows, 1, H, W] with the images from `begin` on; rows beyond the last image are zeros.
 Result<Tensor> make_batch(const DataSet& data, int64_t begin, int64_t rows, const ImageOptions& pixels) {
-  SV_ASSIGN(Tensor out, Tensor::allocate(DType::f32, {rows, 1, data.height, data.width}));
+  SV_ASSIGN(MutableTensor out, Tensor::allocate(DType::f32, {rows, 1, data.height, data.width}));
   const float scale = pixels.unit_range ? 1.0f / 255 : 1.0f;
   const float mean = pixels.mean.empty() ? 0.0f : pixels.mean[0], std = pixels.std.empty() ? 1.0f : pixels.std[0];
   const int64_t image = data.height * data.width;

@@ -224,7 +224,7 @@ class InputMaker {
     SV_ASSIGN(const Dims dims, dims_of(port));
     SV_TRY(check_dims(dims));
     const Port& p = ports_[port];
-    SV_ASSIGN(Tensor tensor, Tensor::allocate(p.type.dtype, dims));
+    SV_ASSIGN(MutableTensor tensor, Tensor::allocate(p.type.dtype, dims));
     const Random random(options_.seed, port);
     const auto bound = bounds_.find(p.name);
     const int64_t below = bound == bounds_.end() ? 0 : bound->second;

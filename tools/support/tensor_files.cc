@@ -54,7 +54,7 @@ Result<Tensor> join_tensors(const std::vector<Tensor>& parts) {
                    to_string(more), name_of(parts[0].type()), to_string(parts[0].dims()));
     dims[0] += more[0];
   }
-  SV_ASSIGN(Tensor out, Tensor::allocate(parts[0].type(), dims));
+  SV_ASSIGN(MutableTensor out, Tensor::allocate(parts[0].type(), dims));
   std::byte* to = out.raw();
   for (const Tensor& part : parts) {
     if (part.byte_size()) std::memcpy(to, part.raw(), part.byte_size());

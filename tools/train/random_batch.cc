@@ -17,15 +17,16 @@ Result<RandomBatch> make_random_batch(const Trainer& trainer, int64_t batch, con
   RandomBatch out;
   SV_ASSIGN(out.data, make_inputs(ports, options, bounds));
   SV_ASSIGN(Dims dims, trainer.target_dims(out.data.tensors));
-  SV_ASSIGN(out.target, Tensor::allocate(trainer.target().type.dtype, std::move(dims)));
+  SV_ASSIGN(MutableTensor target, Tensor::allocate(trainer.target().type.dtype, std::move(dims)));
   const Random random(options.seed, kTargetStream);
-  const auto count = static_cast<size_t>(out.target.count());
-  if (out.target.type() == DType::i64) {
+  const auto count = static_cast<size_t>(target.count());
+  if (target.type() == DType::i64) {
     if (trainer.classes() < 1) return error("the number of classes is not known");
-    for (size_t i = 0; i < count; ++i) out.target.data<int64_t>()[i] = random.below(i, trainer.classes());
+    for (size_t i = 0; i < count; ++i) target.data<int64_t>()[i] = random.below(i, trainer.classes());
   } else {
-    for (size_t i = 0; i < count; ++i) out.target.data<float>()[i] = random.uniform(i) - 0.5f;
+    for (size_t i = 0; i < count; ++i) target.data<float>()[i] = random.uniform(i) - 0.5f;
   }
+  out.target = std::move(target);
   return out;
 }
 

@@ -14,7 +14,7 @@ uint64_t stream_of(const std::string& name) {
 
 template <class Function>
 Value* Weights::make(const std::string& name, Dims dims, Function&& function) {
-  Result<Tensor> tensor = Tensor::allocate(DType::f32, std::move(dims));
+  Result<MutableTensor> tensor = Tensor::allocate(DType::f32, std::move(dims));
   if (!tensor.ok()) {
     if (status_.ok()) status_ = std::move(tensor).error().in(name);
     return nullptr;

@@ -11,7 +11,7 @@ Value* Scope::parameter(const std::string& name, Dims dims, const Initializer& h
     fail(error("parameter '{}' would have the shape {}", full, to_string(dims)));
     return nullptr;
   }
-  Result<Tensor> tensor = Tensor::allocate(DType::f32, std::move(dims));
+  Result<MutableTensor> tensor = Tensor::allocate(DType::f32, std::move(dims));
   const Status status = tensor.ok() ? initialize(how, stream_.at(full), *tensor) : Status(tensor.error());
   builder_->note(status);
   return status.ok() ? builder_->constant(std::move(tensor).value(), full) : nullptr;

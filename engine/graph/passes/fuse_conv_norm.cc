@@ -34,8 +34,8 @@ Status fold(Graph& graph, Node& conv, Node& norm, const OpDef& fused) {
   const std::vector<double> old_bias =
       conv.input(2) ? as_doubles(conv.input(2)->constant()) : std::vector<double>(scale.size());
   const Value* before = conv.input(kWeightScale);
-  SV_ASSIGN(Tensor new_bias, Tensor::allocate(DType::f32, {channels}));
-  SV_ASSIGN(Tensor weight_scale, Tensor::allocate(DType::f64, {channels}));
+  SV_ASSIGN(MutableTensor new_bias, Tensor::allocate(DType::f32, {channels}));
+  SV_ASSIGN(MutableTensor weight_scale, Tensor::allocate(DType::f64, {channels}));
   for (size_t i = 0; i < scale.size(); ++i) {
     weight_scale.data<double>()[i] = before ? scale[i] * before->constant().data<double>()[i] : scale[i];
     new_bias.data<float>()[i] = static_cast<float>(scale[i] * old_bias[i] + shift[i]);

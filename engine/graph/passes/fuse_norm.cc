@@ -22,8 +22,8 @@ bool has_known_statistics(const Node& norm) {
 Status replace(Graph& graph, Node& norm, const OpDef& affine) {
   const NormAffine known = norm_affine(norm);
   const auto channels = static_cast<int64_t>(known.scale.size());
-  SV_ASSIGN(Tensor scale, Tensor::allocate(DType::f32, {channels}));
-  SV_ASSIGN(Tensor shift, Tensor::allocate(DType::f32, {channels}));
+  SV_ASSIGN(MutableTensor scale, Tensor::allocate(DType::f32, {channels}));
+  SV_ASSIGN(MutableTensor shift, Tensor::allocate(DType::f32, {channels}));
   for (size_t i = 0; i < known.scale.size(); ++i) {
     scale.data<float>()[i] = static_cast<float>(known.scale[i]);
     shift.data<float>()[i] = static_cast<float>(known.shift[i]);
