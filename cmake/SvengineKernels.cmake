@@ -12,6 +12,8 @@ function(svengine_kernel_set name)
   target_compile_options(svengine_kernels_${name} PRIVATE -O3 -g0 -fno-math-errno -fno-trapping-math -ffp-contract=off -fno-exceptions -fno-rtti
     -fno-stack-protector -Wno-attributes ${arg_FLAGS})
   target_compile_definitions(svengine_kernels_${name} PRIVATE SVENGINE_KERNEL_SET=${name})
+  list(JOIN arg_FLAGS " " flags)
+  set_property(GLOBAL APPEND PROPERTY SVENGINE_KERNEL_SET_FLAGS "${name}=${flags}")
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     target_include_directories(svengine_kernels_${name} BEFORE PRIVATE ${PROJECT_SOURCE_DIR}/engine/kernels/host)
   endif()

@@ -1,5 +1,7 @@
 #include "engine/kernels/processor.h"
 
+#include <algorithm>
+
 #if defined(__aarch64__)
 #include <sys/auxv.h>
 #include <sys/prctl.h>
@@ -9,15 +11,40 @@ namespace svengine::kernels {
 
 #if defined(__x86_64__)
 
-bool processor_has_avx512() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512vl");
+namespace {
+
+constexpr Feature kAvx512[] = {
+    {"avx512f", []() noexcept { return __builtin_cpu_supports("avx512f") != 0; }},
+    {"avx512dq", []() noexcept { return __builtin_cpu_supports("avx512dq") != 0; }},
+    {"avx512bw", []() noexcept { return __builtin_cpu_supports("avx512bw") != 0; }},
+    {"avx512vl", []() noexcept { return __builtin_cpu_supports("avx512vl") != 0; }},
+    {"fma", []() noexcept { return __builtin_cpu_supports("fma") != 0; }},
+};
+constexpr Feature kAvx2[] = {
+    {"avx2", []() noexcept { return __builtin_cpu_supports("avx2") != 0; }},
+    {"fma", []() noexcept { return __builtin_cpu_supports("fma") != 0; }},
+    {"f16c", []() noexcept { return __builtin_cpu_supports("f16c") != 0; }},
+};
+
+bool has_all(std::string_view kernel_set) {
+  return std::ranges::all_of(features_of(kernel_set), [](const Feature& feature) { return feature.there(); });
 }
-bool processor_has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+
+}  // namespace
+
+std::span<const Feature> features_of(std::string_view kernel_set) {
+  if (kernel_set == "avx512") return kAvx512;
+  if (kernel_set == "avx2") return kAvx2;
+  return {};
+}
+
+bool processor_has_avx512() { return has_all("avx512"); }
+bool processor_has_avx2() { return has_all("avx2"); }
 int processor_sve_bits() { return 0; }
 
 #else
 
+std::span<const Feature> features_of(std::string_view) { return {}; }
 bool processor_has_avx512() { return false; }
 bool processor_has_avx2() { return false; }
 int processor_sve_bits() {
