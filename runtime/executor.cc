@@ -1,12 +1,12 @@
 #include "runtime/executor.h"
 
 #include <omp.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 
+#include "engine/base/affinity.h"
 #include "runtime/denormals.h"
 
 namespace svengine {
@@ -16,11 +16,7 @@ int64_t now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-bool more_than_cpus(int threads) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof set, &set) == 0 && threads > CPU_COUNT(&set);
-}
+bool more_than_cpus(int threads) { return static_cast<size_t>(threads) > allowed_cpus().size(); }
 
 }  // namespace
 

@@ -2,27 +2,17 @@
 
 #include <numa.h>
 #include <omp.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <charconv>
 #include <map>
 
+#include "engine/base/affinity.h"
+
 namespace svengine {
 namespace {
 
 constexpr int kMaxThreads = 4096;
-
-std::vector<int> allowed_cpus() {
-  std::vector<int> cpus;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0)
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-      if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  if (cpus.empty()) cpus.push_back(0);
-  return cpus;
-}
 
 /// Distributes `threads` over groups in proportion to their cpus: cumulative rounding, so that the sum is exact.
 void distribute_threads(std::vector<CoreGroup>& groups, int threads) {

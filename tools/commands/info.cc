@@ -1,5 +1,4 @@
 // svengine info: what this program is, what it found here, and what it will use.
-#include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -7,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/base/affinity.h"
 #include "engine/kernels/kernel_table.h"
 #include "engine/ops/registry.h"
 #include "runtime/arena_memory.h"
@@ -80,7 +80,7 @@ struct Info {
   const SessionOptions& session;
   size_t operators = all_ops().all().size();
   std::string system, processor = processor_name();
-  int allowed_cpus = 0;
+  size_t allowed_cpus = 0;
   int64_t memory_bytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
   std::string kernel_sets = tool::kernel_sets(), huge_pages = tool::huge_pages(), arena_pages = tool::arena_pages();
 };
@@ -90,10 +90,7 @@ Info collect(const SessionOptions& session) {
   utsname system{};
   uname(&system);
   out.system = fmt::format("{} {} on {}", system.sysname, system.release, system.machine);
-  cpu_set_t cpus;
-  CPU_ZERO(&cpus);
-  sched_getaffinity(0, sizeof cpus, &cpus);
-  out.allowed_cpus = CPU_COUNT(&cpus);
+  out.allowed_cpus = svengine::allowed_cpus().size();
   return out;
 }
 
