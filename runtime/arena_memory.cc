@@ -1,5 +1,7 @@
 #include "runtime/arena_memory.h"
 
+#include <numa.h>
+#include <numaif.h>
 #include <sys/mman.h>
 
 #include <cerrno>
@@ -11,7 +13,21 @@
 namespace svengine {
 namespace {
 
-constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kHugePage = size_t{2} << 20, kBasePage = 4096;
+
+PageSource& the_system() {
+  static PageSource source;
+  return source;
+}
+
+/// Huge pages that will be there when they are touched; null: none.
+void* map_explicit(size_t bytes, PageSource& source) {
+  void* memory = source.map(bytes, true);
+  if (memory == MAP_FAILED) return nullptr;
+  if (source.all_nodes_allowed() || source.populate(memory, bytes)) return memory;
+  source.unmap(memory, bytes);
+  return nullptr;
+}
 
 }  // namespace
 
@@ -24,36 +40,63 @@ std::string_view name_of(PageKind kind) {
   return "base pages";
 }
 
-Result<ArenaMemory> ArenaMemory::map(size_t bytes) {
+void* PageSource::map(size_t bytes, bool explicit_huge) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (explicit_huge ? MAP_HUGETLB : 0);
+  return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+}
+
+void PageSource::unmap(void* memory, size_t bytes) { munmap(memory, bytes); }
+bool PageSource::ask_for_huge(void* memory, size_t bytes) { return madvise(memory, bytes, MADV_HUGEPAGE) == 0; }
+
+bool PageSource::all_nodes_allowed() {
+  if (numa_available() < 0) return true;  // one node
+  int policy = MPOL_DEFAULT;
+  if (get_mempolicy(&policy, nullptr, 0, nullptr, 0) == 0 && policy == MPOL_BIND) return false;
+  bitmask* allowed = numa_get_mems_allowed();
+  bool all = true;
+  for (int node = 0; node <= numa_max_node(); ++node)
+    all = all && (!numa_bitmask_isbitset(numa_nodes_ptr, static_cast<unsigned>(node)) ||
+                  numa_bitmask_isbitset(allowed, static_cast<unsigned>(node)));
+  numa_bitmask_free(allowed);
+  return all;
+}
+
+bool PageSource::populate(void* memory, size_t bytes) {
+  constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE; glibc's headers know it only from 2.35 on
+  return madvise(memory, bytes, kPopulateWrite) == 0;
+}
+
+Result<ArenaMemory> ArenaMemory::map(size_t bytes) { return map(bytes, the_system()); }
+
+Result<ArenaMemory> ArenaMemory::map(size_t bytes, PageSource& source) {
+  if (bytes > (size_t{1} << 50)) return error("no memory for an arena of {} bytes", bytes);
   ArenaMemory arena;
   const bool large = bytes >= kHugePage;
-  bytes = static_cast<size_t>(round_up(static_cast<int64_t>(bytes ? bytes : 1), static_cast<int64_t>(large ? kHugePage : 4096)));
-  constexpr int kProtection = PROT_READ | PROT_WRITE, kFlags = MAP_PRIVATE | MAP_ANONYMOUS;
+  arena.source_ = &source;
+  arena.bytes_ = round_up(bytes ? bytes : 1, large ? kHugePage : kBasePage);
   if (large) {
-    void* p = mmap(nullptr, bytes, kProtection, kFlags | MAP_HUGETLB, -1, 0);
-    if (p != MAP_FAILED) {
-      arena.data_ = static_cast<std::byte*>(p);
-      arena.bytes_ = bytes;
+    if (void* memory = map_explicit(arena.bytes_, source)) {
+      arena.data_ = static_cast<std::byte*>(memory);
       arena.kind_ = PageKind::explicit_huge;
       return arena;
     }
   }
-  void* p = mmap(nullptr, bytes, kProtection, kFlags, -1, 0);
-  if (p == MAP_FAILED) return error("no memory for an arena of {} bytes: {}", bytes, std::strerror(errno));
-  arena.data_ = static_cast<std::byte*>(p);
-  arena.bytes_ = bytes;
-  if (large && madvise(p, bytes, MADV_HUGEPAGE) == 0) arena.kind_ = PageKind::transparent_huge;
+  void* memory = source.map(arena.bytes_, false);
+  if (memory == MAP_FAILED) return error("no memory for an arena of {} bytes: {}", bytes, std::strerror(errno));
+  arena.data_ = static_cast<std::byte*>(memory);
+  if (large && source.ask_for_huge(memory, arena.bytes_)) arena.kind_ = PageKind::transparent_huge;
   return arena;
 }
 
 ArenaMemory::~ArenaMemory() {
-  if (data_) munmap(data_, bytes_);
+  if (data_) source_->unmap(data_, bytes_);
 }
 
 ArenaMemory::ArenaMemory(ArenaMemory&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)), kind_(other.kind_) {}
+    : source_(other.source_), data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)), kind_(other.kind_) {}
 
 ArenaMemory& ArenaMemory::operator=(ArenaMemory&& other) noexcept {
+  std::swap(source_, other.source_);
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
   std::swap(kind_, other.kind_);
