@@ -23,18 +23,13 @@ void leave_out_bad(OpenBatch& batch) {
   for (size_t row = 0; row < batch.samples.size(); ++row) {
     if (!batch.problems[row].empty()) continue;
     if (kept != row) {
-      for (Tensor& t : batch.tensors) {
+      for (MutableTensor& t : batch.tensors) {
         const size_t bytes = t.byte_size() / batch.samples.size();
         if (bytes) std::memcpy(t.raw() + kept * bytes, t.raw() + row * bytes, bytes);
       }
       batch.samples[kept] = batch.samples[row];
     }
     ++kept;
-  }
-  for (Tensor& t : batch.tensors) {
-    Dims dims = t.dims();
-    dims[0] = static_cast<int64_t>(kept);
-    t = Tensor::wrap(t.type(), std::move(dims), t.raw(), t.owner());
   }
   batch.samples.resize(kept);
 }
@@ -62,7 +57,7 @@ Result<std::shared_ptr<BatchMaker>> BatchMaker::create(DataSetPtr set, const Loa
     if (f.bytes() > kMostBatchBytes / static_cast<size_t>(options.order.batch))
       return error("a batch of '{}' would have more than {} bytes", f.name, kMostBatchBytes);
   }
-  out->memory_.resize(out->fields_.size());
+  out->memory_ = std::make_shared<BatchMemory>(out->fields_.size(), static_cast<size_t>(options.prefetch) + 2);
   out->set_ = std::move(set);
   out->options_ = options;
   return out;
@@ -83,37 +78,58 @@ std::string BatchMaker::describe() const {
                             numbers);
 }
 
-Result<Tensor> BatchMaker::take_memory(size_t field, int64_t rows) {
+BatchMemory::BatchMemory(size_t fields, size_t most) : most_(most), free_(fields) {
+  for (auto& tensors : free_) tensors.reserve(most);
+}
+
+Result<MutableTensor> BatchMemory::take(const std::shared_ptr<BatchMemory>& memory, size_t field, DType type, const Dims& dims) {
+  MutableTensor tensor;
+  {
+    const std::lock_guard lock(memory->mutex_);
+    if (auto& free = memory->free_[field]; !free.empty()) {
+      tensor = std::move(free.back());
+      free.pop_back();
+    }
+  }
+  if (!tensor.defined()) {
+    SV_ASSIGN(tensor, Tensor::allocate(type, dims));
+  }
+  std::byte* const data = tensor.raw();
+  auto give_back = [memory, field, tensor = std::move(tensor)](std::byte*) mutable { memory->give_back(field, std::move(tensor)); };
+  return MutableTensor::wrap(type, dims, data, std::shared_ptr<std::byte>(data, std::move(give_back)));
+}
+
+void BatchMemory::give_back(size_t field, MutableTensor tensor) noexcept {
+  const std::lock_guard lock(mutex_);
+  // A caller that keeps batches keeps their memory; when it lets go of all of them, not all is worth keeping here.
+  if (free_[field].size() < most_) free_[field].push_back(std::move(tensor));
+}
+
+Result<MutableTensor> BatchMaker::take_memory(size_t field, int64_t rows) const {
   const Field& f = fields_[field];
   Dims dims{rows};
   dims.insert(dims.end(), f.dims.begin(), f.dims.end());
   if (rows != options_.order.batch) return Tensor::allocate(f.type, dims);  // once an epoch
-  for (const Tensor& t : memory_[field])
-    if (t.owner().use_count() == 1) return t;
-  SV_ASSIGN(const Tensor tensor, Tensor::allocate(f.type, dims));
-  memory_[field].push_back(tensor);
-  // A caller that keeps batches keeps their memory; it need not be remembered here.
-  if (memory_[field].size() > static_cast<size_t>(options_.prefetch) + 2) memory_[field].erase(memory_[field].begin());
-  return tensor;
+  return BatchMemory::take(memory_, field, f.type, dims);
 }
 
-Result<std::unique_ptr<OpenBatch>> BatchMaker::open(LoaderPosition at) {
+Result<std::unique_ptr<OpenBatch>> BatchMaker::open(LoaderPosition at) const {
   auto batch = std::make_unique<OpenBatch>();
   batch->position = at;
   batch->samples = order_->samples_of(at);
   batch->problems.resize(batch->samples.size());
   batch->skipped.resize(batch->samples.size());
   for (size_t f = 0; f < fields_.size(); ++f) {
-    SV_ASSIGN(Tensor tensor, take_memory(f, static_cast<int64_t>(batch->samples.size())));
+    SV_ASSIGN(MutableTensor tensor, take_memory(f, static_cast<int64_t>(batch->samples.size())));
     batch->tensors.push_back(std::move(tensor));
   }
   return batch;
 }
 
-Status BatchMaker::read(const OpenBatch& batch, size_t row, int64_t sample) const {
+Status BatchMaker::read(OpenBatch& batch, size_t row, int64_t sample) const {
   std::vector<std::byte*> buffers;
   for (size_t f = 0; f < fields_.size(); ++f)
-    buffers.push_back(const_cast<std::byte*>(batch.tensors[f].raw()) + row * fields_[f].bytes());
+    buffers.push_back(batch.tensors[f].raw() + row * fields_[f].bytes());
   if (!transform_) return set_->read(sample, buffers);
   std::vector<std::byte> pixels(set_->fields()[image_].bytes());
   std::byte* const image = std::exchange(buffers[image_], pixels.data());
@@ -163,7 +179,12 @@ Result<Batch> BatchMaker::close(OpenBatch& open) const {
   if (out.skipped && options_.bad == BadSamples::leave_out) leave_out_bad(open);
   if (open.samples.empty())
     return error("none of the {} samples of a batch can be read; the first: {}", open.problems.size(), open.problems[0]);
-  out.tensors = std::move(open.tensors);
+  for (MutableTensor& t : open.tensors) {
+    Dims dims = t.dims();
+    dims[0] = static_cast<int64_t>(open.samples.size());
+    out.tensors.push_back(Tensor::wrap(t.type(), std::move(dims), t.raw(), t.owner()));
+  }
+  open.tensors.clear();
   out.samples = std::move(open.samples);
   return out;
 }

@@ -49,7 +49,7 @@ class DataSet {
 
   /// Writes sample `index` to destination[f], which has room for fields()[f].bytes(), for every field f. Fails on an index or a
   /// number of destinations that does not exist, and on what cannot be read, naming its file; what was written is then
-  /// undefined. The same sample is the same bytes every time.
+  /// undefined. The same sample is the same bytes every time. What read_sample() throws becomes an error too.
   Status read(int64_t index, std::span<std::byte* const> destination) const;
 
  protected:

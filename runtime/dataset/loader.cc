@@ -1,7 +1,5 @@
 #include "runtime/dataset/loader.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
@@ -9,6 +7,7 @@
 #include <system_error>
 #include <thread>
 
+#include "engine/base/affinity.h"
 #include "runtime/dataset/batch_maker.h"
 
 namespace svengine {
@@ -18,6 +17,7 @@ namespace {
 struct Slot {
   std::unique_ptr<OpenBatch> batch;
   size_t rows = 0, taken = 0, done = 0;
+  bool broken = false;  // memory was out for a row, even for saying what is wrong with it
 
   bool full() const { return done == rows; }
 };
@@ -26,16 +26,6 @@ struct Rows {
   std::shared_ptr<Slot> slot;
   size_t begin = 0, end = 0;
 };
-
-/// To where the loader may run. What fails leaves the thread where it is: this is speed only.
-void bind_to(const std::vector<int>& cpus) {
-  if (cpus.empty()) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (int cpu : cpus)
-    if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(cpu, &set);
-  sched_setaffinity(0, sizeof set, &set);
-}
 
 }  // namespace
 
@@ -82,6 +72,7 @@ class Loader::Work {
     }
     slots_.pop_front();
     load_ahead();
+    if (slot->broken) return fail("no memory for the samples of a batch");
     lock.unlock();
     Result<Batch> batch = maker_->close(*slot->batch);
     lock.lock();
@@ -134,16 +125,27 @@ class Loader::Work {
     return {slot, begin, slot->taken};
   }
 
+  /// Whatever happens, the rows are done afterwards: who waits for the slot waits for them.
   void fill(const Rows& rows, std::unique_lock<std::mutex>& lock) {
     lock.unlock();
-    for (size_t row = rows.begin; row < rows.end; ++row) maker_->fill(*rows.slot->batch, row);
+    const bool filled = fill(rows);
     lock.lock();
+    if (!filled) rows.slot->broken = true;
     rows.slot->done += rows.end - rows.begin;
     if (rows.slot->full()) done_.notify_all();
   }
 
+  bool fill(const Rows& rows) const noexcept {
+    try {
+      for (size_t row = rows.begin; row < rows.end; ++row) maker_->fill(*rows.slot->batch, row);
+      return true;
+    } catch (...) {  // fill() turns into errors what it can; this is memory
+      return false;
+    }
+  }
+
   void run() {
-    bind_to(options_.cpus);
+    bind_thread(options_.cpus);
     std::unique_lock lock(mutex_);
     while (!stopping_) {
       const auto open = std::ranges::find_if(slots_, [](const auto& slot) { return slot->taken < slot->rows; });

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <stdexcept>
+#include <thread>
 
 #include "engine/base/hash.h"
 #include "runtime/dataset/testing.h"
@@ -29,6 +31,21 @@ class Counting final : public DataSet {
     return {};
   }
   std::set<int64_t> bad_;
+};
+
+/// Throws at its sample 3, as a data set of somebody else may, or one whose memory is out.
+template <class Exception>
+class Throwing final : public DataSet {
+ public:
+  explicit Throwing(Exception thrown) : DataSet(12, {{"x", DType::u8, {}}}), thrown_(std::move(thrown)) {}
+
+ private:
+  Status read_sample(int64_t index, std::span<std::byte* const> destination) const override {
+    if (index == 3) throw thrown_;
+    *destination[0] = static_cast<std::byte>(index);
+    return {};
+  }
+  Exception thrown_;
 };
 
 DataSetPtr counting(int64_t size, std::set<int64_t> bad = {}) { return std::make_shared<Counting>(size, std::move(bad)); }
@@ -154,6 +171,19 @@ TEST_CASE("memory is used again only when nobody holds the batch") {
   CHECK(places.size() <= 8);
 }
 
+TEST_CASE("what was let go of is gone, in whatever thread that was") {
+  auto loader = must(Loader::create(counting(64), shuffled(4, 2)));
+  Batch first = must(loader->next());
+  const std::weak_ptr<const void> memory = first.tensors[0].owner();
+  std::thread([batch = std::exchange(first, Batch())] { CHECK(batch.rows() == 4); }).join();
+  // The loader may write there now: nobody can get hold of it again.
+  CHECK(memory.expired());
+  Batch last = must(loader->next());
+  const uint64_t before = hash_of(last);
+  loader.reset();
+  CHECK(hash_of(last) == before);  // a batch outlives its loader
+}
+
 TEST_CASE("a sample that cannot be read stops the loader, is left out, or replaced") {
   const std::set<int64_t> bad{3, 11};
   LoaderOptions options;
@@ -197,6 +227,26 @@ TEST_CASE("a sample that cannot be read stops the loader, is left out, or replac
       CHECK_THAT(problem(loader->next()), Contains("file0.png") && (Contains("none of the 3 samples") || Contains("64 others")));
     }
   }
+}
+
+TEST_CASE("a data set that throws is one that cannot be read") {
+  const auto check = [](const DataSetPtr& set, const char* message) {
+    for (int threads : {0, 1, 3}) {
+      LoaderOptions options;
+      options.order.batch = 6;
+      options.threads = threads;
+      const auto stopped = must(Loader::create(set, options));
+      CHECK_THAT(problem(stopped->next()), Contains("sample 3: cannot be read") && Contains(message));
+      CHECK_THAT(problem(stopped->next()), Contains("sample 3"));
+      REQUIRE(stopped->seek({0, 1}).ok());
+      CHECK(must(stopped->next()).samples == std::vector<int64_t>{6, 7, 8, 9, 10, 11});
+      options.bad = BadSamples::leave_out;
+      CHECK(must(must(Loader::create(set, options))->next()).samples == std::vector<int64_t>{0, 1, 2, 4, 5});
+    }
+  };
+  check(std::make_shared<Throwing<std::runtime_error>>(std::runtime_error("the disk is on fire")), "on fire");
+  check(std::make_shared<Throwing<std::bad_alloc>>(std::bad_alloc()), "bad_alloc");
+  check(std::make_shared<Throwing<int>>(7), "unknown type");
 }
 
 TEST_CASE("loaders end in the middle of their work") {
