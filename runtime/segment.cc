@@ -101,6 +101,10 @@ Result<std::shared_ptr<const Plan>> Segment::plan_of(Graph graph, Recompute reco
 }
 
 Result<int64_t> Segment::planned_bytes(const std::vector<Dims>& inputs, Recompute recompute) const {
+  if (forgotten_) {
+    if (recompute == shared_.recompute) return prepared_.front().run->first().plan().arena_bytes;
+    return error("the network was planned for its only shapes and given back; ask for another recomputation before the first run");
+  }
   SV_ASSIGN(Graph graph, specialize(graph_, inputs, {}, pass_context(shared_.kernels)));
   if (!all_shapes_known(graph)) return 0;
   WeightStore weights;  // nothing is packed
@@ -136,7 +140,10 @@ void Segment::forget_graph_if_done() {
   const auto fixed = [](const Value* v) { return v->type.shape.is_static(); };
   const bool by_shape_only = std::none_of(needs_value_.begin(), needs_value_.end(), [](bool needs) { return needs; });
   // What is left of the weights then is what the plan reads.
-  if (by_shape_only && std::all_of(graph_.inputs().begin(), graph_.inputs().end(), fixed)) graph_ = Graph();
+  if (by_shape_only && std::all_of(graph_.inputs().begin(), graph_.inputs().end(), fixed)) {
+    graph_ = Graph();
+    forgotten_ = true;
+  }
 }
 
 Result<Segment::Prepared*> Segment::find_or_make(const std::vector<Tensor>& inputs) {

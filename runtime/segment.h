@@ -79,6 +79,7 @@ class Segment {
   static constexpr size_t kMostPlans = 16;  // least recently used ones go: each holds an arena
 
   Graph graph_;  // empty when no other plan can ever be asked for
+  bool forgotten_ = false;  // it is, and the only plan is prepared_'s
   std::vector<bool> needs_value_;
   Shared shared_;
   std::list<Prepared> prepared_;  // most recently used first

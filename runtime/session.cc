@@ -97,6 +97,12 @@ Result<std::vector<Tensor>> Session::run_into(const std::vector<Tensor>& inputs,
 }
 
 Result<int64_t> Session::planned_bytes(const std::vector<Dims>& inputs, Recompute recompute) const {
+  std::vector<Tensor> shapes;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    SV_TRY(check_dims(inputs[i]));
+    shapes.push_back(Tensor::wrap(i < inputs_.size() ? inputs_[i].type.dtype : DType::undefined, inputs[i], nullptr, nullptr));
+  }
+  SV_TRY(check_inputs(shapes));
   return root_->planned_bytes(inputs, recompute);
 }
 

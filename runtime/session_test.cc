@@ -175,6 +175,34 @@ TEST_CASE("inputs that do not fit are refused by name") {
   CHECK(message({random_tensor({1, 4, 16, 16}, 1)}).find("dimension 1 is 4, not 3") != std::string::npos);
 }
 
+TEST_CASE("what a plan takes is known before and after it is made") {
+  Graph graph;
+  Builder b(graph, all_ops());
+  Value* x = b.input("x", DType::f32, Shape{2, 600});  // no other shape: the graph is given back with the first plan
+  b.output(b.add("Relu", {b.add("MatMul", {b.add("Exp", {x}), b.constant(random_tensor({600, 600}, 1))})}), "y");
+  REQUIRE(b.status().ok());
+  auto session = Session::create(std::move(graph));
+  REQUIRE(session.ok());
+  const auto bytes = [&](const std::vector<Dims>& dims, Recompute recompute = Recompute::none) {
+    return (*session)->planned_bytes(dims, recompute);
+  };
+  const auto before = bytes({{2, 600}});
+  REQUIRE(before.ok());
+  CHECK(*before >= 2 * 600 * 4);
+  CHECK(bytes({{2, 600}}, Recompute::segments).ok());
+  for (int run = 0; run < 2; ++run) {
+    for (const std::vector<Dims>& wrong : {std::vector<Dims>{}, {{2, 601}}, {{2}}, {{2, 600}, {2, 600}}, {{-2, 600}}})
+      CHECK_FALSE(bytes(wrong).ok());
+    REQUIRE((*session)->run({random_tensor({2, 600}, 3)}).ok());
+    REQUIRE(bytes({{2, 600}}).ok());
+    CHECK(*bytes({{2, 600}}) == *before);
+    CHECK((*session)->plans().front()->arena_bytes == *before);
+  }
+  const auto other = bytes({{2, 600}}, Recompute::segments);
+  REQUIRE_FALSE(other.ok());
+  CHECK(other.error().message().find("before the first run") != std::string::npos);
+}
+
 TEST_CASE("a shape that depends on an input's value ends a segment") {
   Graph graph;
   Builder b(graph, all_ops());
