@@ -81,6 +81,8 @@ class Trainer {
   /// The network in inference mode with the present weights, under the names they had.
   Result<Graph> network() const;
 
+  /// Batches whose mean gradient a step takes.
+  int64_t accumulate() const { return options_.step.accumulate; }
   /// How many steps were done.
   int64_t steps() const { return at_.steps; }
   const TrainerPosition& position() const { return at_; }

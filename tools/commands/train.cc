@@ -15,7 +15,8 @@
 #include "tools/support/json.h"
 #include "tools/support/network.h"
 #include "tools/support/output.h"
-#include "tools/train/run.h"
+#include "tools/support/stop.h"
+#include "tools/train/data.h"
 #include "tools/train/settings.h"
 
 namespace svengine::tool {
@@ -25,8 +26,8 @@ struct Options {
   std::string model, output;
   TrainingSettings training;
   DataOptions data;
-  RunOptions run;
-  std::string schedule = "constant";
+  TrainingRunOptions run;
+  std::string schedule = "constant", max_time;
   RuntimeOptions runtime;
   bool json = false;
 };
@@ -65,7 +66,7 @@ class ProgressLine {
   explicit ProgressLine(int64_t epochs) : epochs_(epochs), shown_(isatty(STDERR_FILENO) == 1) {}
   ~ProgressLine() { clear(); }
 
-  void show(const Progress& p) {
+  void show(const TrainingProgress& p) {
     if (!shown_) return;
     if (const double now = watch_.milliseconds(); p.batch < p.batches && now - last_ < 100)
       return;
@@ -96,7 +97,7 @@ class ProgressLine {
   double last_ = -1000;
 };
 
-Json sums_json(const Sums& s, bool labels) {
+Json sums_json(const TrainingSums& s, bool labels) {
   Json out = {{"loss", s.mean_loss()}};
   if (labels) out["accuracy"] = s.accuracy();
   return out;
@@ -139,7 +140,7 @@ Status check_output(const std::string& path) {
 
 struct Outcome {
   std::vector<EpochReport> epochs;
-  std::optional<std::string> stopped;
+  std::optional<std::string> stopped;  // by what: a signal, an option
   double seconds = 0;
 };
 
@@ -174,6 +175,59 @@ void print_head(const Options& o, const Trainer& trainer, Session& session, cons
   put(head.text() + '\n');
 }
 
+/// The library says it without the option's name.
+Status check_checkpoints(const TrainingRunOptions& r) {
+  if (r.resume || !std::filesystem::is_directory(r.checkpoint)) return {};
+  SV_ASSIGN(const std::vector<int64_t> there, checkpoint_generations(r.checkpoint));
+  if (there.empty()) return {};
+  return error("{} holds checkpoints already: --resume continues from them, another folder begins anew", printable(r.checkpoint));
+}
+
+/// What of the options the run takes, after the data are open.
+Status complete(TrainingRunOptions& r, const Options& options, TrainingData& data) {
+  SV_TRY(check_checkpoints(r));
+  if (!options.max_time.empty()) {
+    Result<double> limit = parse_duration(options.max_time);
+    if (!limit.ok()) return std::move(limit).error().in("--max-time");
+    r.max_seconds = *limit;
+  }
+  r.settings = options.training.metadata();
+  r.settings.emplace_back("--data", data.training().describe());
+  r.settings.emplace_back("--lr", fmt::format("{}", r.rate));
+  r.settings.emplace_back("--schedule", r.schedule.text());
+  return {};
+}
+
+/// Runs it, and shows how it goes. What ended it early: a signal or an option.
+Result<std::optional<std::string>> train(const Options& options, Trainer& trainer, TrainingData& data, Outcome& outcome) {
+  const EpochTable table(options.training.step.loss.on_labels(), data.held_out() != nullptr);
+  ProgressLine line(options.run.epochs);
+  TrainingEvents events;
+  events.note = [&](const std::string& note) { line.clear(), print_hint(note); };
+  events.progress = [&](const TrainingProgress& p) { line.show(p); };
+  events.epoch = [&](const EpochReport& report) {
+    line.clear();
+    outcome.epochs.push_back(report);
+    if (!options.json) table.row(report);
+  };
+  LoaderBatches batches(data, data.training(), "another sample took its place");
+  std::optional<LoaderBatches> held_out;
+  if (data.held_out()) held_out.emplace(data, *data.held_out(), "left out");
+  TrainingRunOptions run = options.run;
+  const StopSignals signals;
+  run.stop = [&signals] { return std::string(signals.received() ? signals.received() : ""); };
+  SV_ASSIGN(TrainingRun training,
+            TrainingRun::create(trainer, batches, held_out ? &*held_out : nullptr, std::move(run), std::move(events)));
+  if (!options.json) print_head(options, trainer, trainer.session(), data), table.header();
+  SV_ASSIGN(const TrainingEnd end, training.run());
+  switch (end.why) {
+    case TrainingEnd::Why::stopped: return std::optional(end.stopped_by);
+    case TrainingEnd::Why::out_of_time: return std::optional<std::string>("--max-time");
+    case TrainingEnd::Why::finished: break;
+  }
+  return std::optional<std::string>();
+}
+
 Result<int> run(Options options) {
   if (!options.output.empty()) SV_TRY(check_output(options.output));
   SV_TRY(options.training.resolve());
@@ -187,30 +241,11 @@ Result<int> run(Options options) {
   if (!made.ok()) return std::move(made).error().in(printable(options.model));
   Trainer& trainer = **made;
   SV_ASSIGN(TrainingData data, TrainingData::open(options.data, trainer));
-
-  RunOptions& r = options.run;
-  r.accumulate = options.training.step.accumulate;
-  r.settings = options.training.metadata();
-  r.settings.emplace_back("--data", data.training().describe());
-  r.settings.emplace_back("--lr", fmt::format("{}", r.rate));
-  r.settings.emplace_back("--schedule", r.schedule.text());
+  SV_TRY(complete(options.run, options, data));
   Outcome outcome;
-  const EpochTable table(options.training.step.loss.on_labels(), data.held_out() != nullptr);
-  ProgressLine line(r.epochs);
-  Events events;
-  events.note = [&](const std::string& note) { line.clear(), print_hint(note); };
-  events.progress = [&](const Progress& p) { line.show(p); };
-  events.epoch = [&](const EpochReport& report) {
-    line.clear();
-    outcome.epochs.push_back(report);
-    if (!options.json) table.row(report);
-  };
   const Stopwatch watch;
-  SV_ASSIGN(TrainingRun training, TrainingRun::create(trainer, data, r, std::move(events)));
-  if (!options.json) print_head(options, trainer, trainer.session(), data), table.header();
-  SV_ASSIGN(outcome.stopped, training.run());
+  SV_ASSIGN(outcome.stopped, train(options, trainer, data, outcome));
   outcome.seconds = watch.milliseconds() / 1000;
-  line.clear();
   if (!outcome.stopped && !options.output.empty()) SV_TRY(write_network(trainer, model, options.output));
   if (options.json) {
     put_json(to_json(options, trainer, trainer.session(), data, outcome));
@@ -218,14 +253,14 @@ Result<int> run(Options options) {
     SV_ASSIGN(const std::string memory, options.training.planned_memory(trainer));
     put(fmt::format("\nplanned memory {}; peak {:.1f} MiB\n", memory, peak_rss_mib()));
   }
-  if (outcome.stopped && r.checkpoint.empty()) {
+  if (outcome.stopped && options.run.checkpoint.empty()) {
     print_error(fmt::format("stopped by {} after step {}; nothing is saved: there is no --checkpoint", *outcome.stopped,
                             trainer.steps()));
     return kFailed;
   }
   if (outcome.stopped)
     print_hint(fmt::format("stopped by {} after step {}, saved in {}; --resume continues", *outcome.stopped, trainer.steps(),
-                           r.checkpoint));
+                           options.run.checkpoint));
   return kSuccess;
 }
 
@@ -315,7 +350,7 @@ void add_run_options(Command& command, Options& o) {
                 "Continue from the newest checkpoint, bitwise as if never interrupted; begin where there is none")
       ->needs(checkpoint)
       ->group(kGroup);
-  command.add_option("--max-time", o.run.max_time, "Save and end in time: 90, 45m, 1h30m, 1:30:00")
+  command.add_option("--max-time", o.max_time, "Save and end in time: 90, 45m, 1h30m, 1:30:00")
       ->type_name("TIME")
       ->group(kGroup);
   command.add_option("--log-dir", o.run.log_dir, "Folder for TensorBoard events, training.csv (epochs) and steps.csv")

@@ -1,10 +1,10 @@
 #include "tools/support/stop.h"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <charconv>
 #include <csignal>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -89,15 +89,6 @@ Result<double> parse_duration(const std::string& text) {
   if (!seconds) return error("'{}' is no duration; durations are 90, 90s, 45m, 2h, 1h30m or 1:30:00", text.substr(0, 40));
   if (!(*seconds > 0 && *seconds <= kYear)) return error("a duration of '{}' is not above 0 and at most a year", text.substr(0, 40));
   return *seconds;
-}
-
-void Deadline::step_took(double seconds) { step_ = std::max(step_, seconds); }
-void Deadline::save_took(double seconds) { save_ = std::max(save_.value_or(0), seconds); }
-
-bool Deadline::due(double now) const {
-  if (!end_) return false;
-  const double save = save_ ? 2 * *save_ : std::min(60.0, limit_ / 10);
-  return now + std::max(1.0, 2 * step_ + save) >= *end_;
 }
 
 }  // namespace svengine::tool

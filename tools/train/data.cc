@@ -192,11 +192,23 @@ Result<TrainingData> TrainingData::open(const DataOptions& options, const Traine
   return out;
 }
 
-Feed TrainingData::feed(const Batch& batch) const {
-  Feed out;
+TrainingBatch TrainingData::feed(const Batch& batch) const {
+  TrainingBatch out;
   for (size_t f : data_fields_) out.data.push_back(batch.tensors[f]);
   out.target = batch.tensors[target_field_];
   out.rows = batch.rows();
+  return out;
+}
+
+EpochPosition LoaderBatches::position() const {
+  const LoaderPosition at = loader_.position();
+  return {at.epoch, at.batch};
+}
+
+Result<TrainingBatch> LoaderBatches::next() {
+  SV_ASSIGN(const Batch batch, loader_.next());
+  TrainingBatch out = data_.feed(batch);
+  for (const std::string& problem : batch.problems) out.notes.push_back(fmt::format("{} ({})", problem, bad_));
   return out;
 }
 

@@ -6,7 +6,7 @@
 
 #include "importers/image/image.h"
 #include "runtime/dataset/loader.h"
-#include "runtime/train/trainer.h"
+#include "runtime/train/run.h"
 
 namespace svengine::tool {
 
@@ -25,12 +25,6 @@ struct DataOptions {
   uint64_t seed = 1;
 };
 
-struct Feed {
-  std::vector<Tensor> data;
-  Tensor target;
-  int64_t rows = 0;
-};
-
 class TrainingData {
  public:
   /// Opens everything and matches fields with the network's inputs: by --field, by name, and the rest in order. Errors say what
@@ -42,7 +36,8 @@ class TrainingData {
   Loader* held_out() { return held_out_.get(); }
   const DataSet& set() const { return *set_; }
 
-  Feed feed(const Batch& batch) const;
+  /// What of the batch is the network's data and target.
+  TrainingBatch feed(const Batch& batch) const;
   /// "60000 samples of image uint8[1x28x28], label int64[scalar]".
   std::string describe() const;
 
@@ -52,6 +47,21 @@ class TrainingData {
   std::unique_ptr<Loader> training_, held_out_;
   std::vector<size_t> data_fields_;  // by input of the network
   size_t target_field_ = 0;
+};
+
+/// A loader's batches, as a run takes them; `data` and `loader` must outlive it. `bad` says what became of samples that cannot be read.
+class LoaderBatches final : public BatchSource {
+ public:
+  LoaderBatches(const TrainingData& data, Loader& loader, const char* bad) : data_(data), loader_(loader), bad_(bad) {}
+  int64_t batches_per_epoch() const override { return loader_.batches_per_epoch(); }
+  EpochPosition position() const override;
+  Status seek(EpochPosition to) override { return loader_.seek({to.epoch, to.batch}); }
+  Result<TrainingBatch> next() override;
+
+ private:
+  const TrainingData& data_;
+  Loader& loader_;
+  const char* bad_;
 };
 
 }  // namespace svengine::tool
