@@ -44,6 +44,14 @@ const std::vector<std::vector<Dims>>& patterns() {
       {{6, 35}, {1, 35}},                      // more than two vectors
       {{2, 0, 3}, {3}},                        // empty
       {{2, 3, 2, 3, 2, 3, 2, 2}, {2, 1, 2, 1, 2, 1, 2, 1}},  // eight dimensions
+      // A third shape is the result's alone: both operands repeat along its innermost dimension.
+      {{1}, {1}, {9}},                         // one result
+      {{1, 1}, {1}, {1, 70}},                  //
+      {{2, 1}, {2, 1}, {2, 9}},                // a result for every row
+      {{40, 1}, {1, 1}, {40, 3}},              // narrower than a vector, many rows
+      {{40, 1}, {40, 1}, {40, 35}},            //
+      {{3, 1}, {1}, {3, 20000}},               // rows in pieces
+      {{2, 3, 1}, {3, 1}, {2, 3, 5}},          //
   };
   return shapes;
 }
@@ -105,7 +113,7 @@ void check_type(const KernelTable* set, ElementType type, const std::vector<std:
 
 TEST_CASE("every operation, type and broadcasting pattern", "[elementwise]") {
   const auto& all = patterns();
-  const std::vector<std::vector<Dims>> few = {all[0], all[1], all[2], all[5], all[10]};
+  const std::vector<std::vector<Dims>> few = {all[0], all[1], all[2], all[5], all[10], all[17], all[20], all[21]};
   for (const KernelTable* set : available_kernel_sets()) {
     check_type<float>(set, ElementType::kF32, all);
     check_type<int32_t>(set, ElementType::kI32, all);

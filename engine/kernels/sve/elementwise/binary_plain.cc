@@ -21,6 +21,7 @@ template <class T, auto F, class Out, bool kA, bool kB>
 
 template <class T, auto F, class Out = T>
 void plain(const Tile& t) noexcept {
+  assert(t.a_column || t.b_column || t.columns == 1);
   if (t.a_column && t.b_column) {
     plain_rows<T, F, Out, true, true>(t);
   } else if (t.a_column) {

@@ -60,6 +60,25 @@ void run_activated(TileFunction operation, Tile t, const ActivationArgs& activat
   }
 }
 
+template <class T>
+void repeat_first(void* y, int64_t rows, int64_t columns, int64_t stride) {
+  T* row = static_cast<T*>(y);
+  for (int64_t r = 0; r < rows; ++r, row += stride) {
+    const T value = *row;
+    for (int64_t i = 1; i < columns; ++i) row[i] = value;
+  }
+}
+
+/// Every row becomes copies of its first element.
+void repeat_first(void* y, int64_t bytes, int64_t rows, int64_t columns, int64_t stride) {
+  switch (bytes) {
+    case 1: return repeat_first<uint8_t>(y, rows, columns, stride);
+    case 2: return repeat_first<uint16_t>(y, rows, columns, stride);
+    case 4: return repeat_first<uint32_t>(y, rows, columns, stride);
+    default: return repeat_first<uint64_t>(y, rows, columns, stride);
+  }
+}
+
 void binary_run(const BinaryArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const Broadcast& b = args.broadcast;
   const BroadcastPartition partition(b);
@@ -68,21 +87,25 @@ void binary_run(const BinaryArgs& args, int64_t begin, int64_t end, void*) noexc
   const TileFunction operation = relu ? find_binary_f32(args.op, true) : find_binary(args.op, args.type);
   const int64_t in_bytes = element_bytes(args.type), out_bytes = gives_bool(args.op) ? 1 : in_bytes;
   for_each_tile(b, partition, begin, end, [&](const int64_t* offset, int64_t out, int64_t rows, int64_t columns) {
-    const Tile t{static_cast<const char*>(args.a) + offset[0] * in_bytes,
-                 static_cast<const char*>(args.b) + offset[1] * in_bytes,
-                 static_cast<char*>(args.y) + out * out_bytes,
-                 rows,
-                 columns,
-                 row_stride(b, 0),
-                 row_stride(b, 1),
-                 partition.columns,
-                 b.stride[0][b.rank - 1] != 0,
-                 b.stride[1][b.rank - 1] != 0};
+    Tile t{static_cast<const char*>(args.a) + offset[0] * in_bytes,
+           static_cast<const char*>(args.b) + offset[1] * in_bytes,
+           static_cast<char*>(args.y) + out * out_bytes,
+           rows,
+           columns,
+           row_stride(b, 0),
+           row_stride(b, 1),
+           partition.columns,
+           b.stride[0][b.rank - 1] != 0,
+           b.stride[1][b.rank - 1] != 0};
+    // Where neither operand has columns of its own, a row is one result: the tile's contract.
+    const bool one_a_row = !t.a_column && !t.b_column;
+    if (one_a_row) t.columns = 1;
     if (apart) {
       run_activated(operation, t, args.activation);
     } else {
       operation(t);
     }
+    if (one_a_row) repeat_first(t.y, out_bytes, rows, columns, partition.columns);
   });
 }
 

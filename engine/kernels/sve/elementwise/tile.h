@@ -1,9 +1,11 @@
 // Loops over tiles of two broadcast operands, and the walk that cuts a Broadcast into tiles.
 //
 // A tile is the two innermost dimensions, or a part of them: rows of columns. Within a row an operand is contiguous or one
-// value. Wide rows are done one by one. Rows of at most two vectors (a channel block of NCHWc, with a bias per channel) are
+// value; one of the two is contiguous, unless there is one column. Wide rows are done one by one. Rows of at most two vectors (a channel block of NCHWc, with a bias per channel) are
 // done column by column, four rows at a time.
 #pragma once
+#include <cassert>
+
 #include "engine/kernels/sve/elementwise/loop.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
@@ -98,12 +100,13 @@ template <class T, auto F, class Out, bool kA, bool kB>
 
 template <class T, auto F, class Out = T>
 void tile(const Tile& t) noexcept {
+  assert(t.a_column || t.b_column || t.columns == 1);
   if (t.a_column && t.b_column) {
     tile_pattern<T, F, Out, true, true>(t);
   } else if (t.a_column) {
     tile_pattern<T, F, Out, true, false>(t);
   } else {
-    tile_pattern<T, F, Out, false, true>(t);  // at least one operand is contiguous
+    tile_pattern<T, F, Out, false, true>(t);
   }
 }
 
