@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "engine/ops/axes.h"
+#include "engine/graph/axes.h"
 #include "engine/ops/infer_util.h"
 
 using namespace svengine;

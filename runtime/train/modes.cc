@@ -3,6 +3,7 @@
 #include <map>
 
 #include "engine/graph/builder.h"
+#include "engine/graph/passes/match.h"
 #include "engine/ops/registry.h"
 
 namespace svengine {
@@ -16,7 +17,7 @@ bool is(const Node& node, std::string_view name) { return node.op().name == name
 /// `node` is replaced by another with the first `outputs` of its outputs.
 Status keep_outputs(Graph& graph, Node* node, size_t outputs) {
   for (size_t i = outputs; i < node->outputs().size(); ++i)
-    if (const Value* v = node->output(i); v && (!v->users().empty() || graph.is_output(v)))
+    if (is_needed(graph, node->output(i)))
       return error("{}: output {} is used, which a network in training mode must not do", describe(*node), i);
   Node* fresh = graph.add_node(node->op(), node->name(), node->inputs(), outputs, node->attributes, node);
   for (size_t i = 0; i < outputs; ++i) {
@@ -50,7 +51,7 @@ std::optional<double> ratio_of(const Node& dropout) {
 
 /// x times a factor that is drawn anew in every step, in front of the uses of Dropout's output.
 Status activate_dropout(Graph& graph, Node* dropout, Value* step, uint64_t seed, int64_t place) {
-  if (const Value* mask = dropout->output(1); mask && (!mask->users().empty() || graph.is_output(mask)))
+  if (is_needed(graph, dropout->output(1)))
     return error("{}: its mask is used, which training does not support", describe(*dropout));
   const std::optional<double> ratio = ratio_of(*dropout);
   if (!ratio || *ratio < 0 || *ratio >= 1) return error("{}: its ratio must be a float32 constant in [0, 1)", describe(*dropout));

@@ -125,3 +125,21 @@ TEST_CASE("a kernel set without blocks keeps everything plain") {
   run_pass(graph, "layout", plain);
   CHECK(ops_of(graph) == "Conv");
 }
+
+TEST_CASE("the positions of maxima keep a pooling plain, whether a node or only the caller reads them") {
+  for (const bool read : {false, true}) {
+    const auto describe = [read](Builder& b) {
+      Value* x = conv(b, b.input("x", DType::f32, {2, 18, 8, 8}), 18, 18, 2);
+      const Node* pool = b.node("", "MaxPool", {x}, 2, make_attributes({{"kernel_shape", std::vector<int64_t>{2, 2}}}));
+      b.output(pool->output(0), "y");
+      b.output(read ? b.add("Neg", {pool->output(1)}) : pool->output(1), "at");
+    };
+    const Graph after = check_layout(describe, kFeatures);
+    CHECK(node_of(after, "MaxPool").output()->type.block == 0);
+  }
+  const auto values_only = [](Builder& b) {
+    Value* x = conv(b, b.input("x", DType::f32, {2, 18, 8, 8}), 18, 18, 2);
+    b.output(b.node("", "MaxPool", {x}, 2, make_attributes({{"kernel_shape", std::vector<int64_t>{2, 2}}}))->output(), "y");
+  };
+  CHECK(node_of(check_layout(values_only, kFeatures), "MaxPool").output()->type.block == context().block);
+}

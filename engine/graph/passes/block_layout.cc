@@ -7,9 +7,11 @@
 //
 //   image ─> Conv ─> Relu ─> MaxPool ─> ... ─> GlobalAveragePool ─> Reorder ─> Flatten ─> Gemm
 //   plain    └───────────── blocked ──────────────────────────────┘            plain
+#include <algorithm>
 #include <unordered_map>
 
 #include "engine/graph/builder.h"
+#include "engine/graph/passes/match.h"
 #include "engine/graph/passes/pass.h"
 
 namespace svengine {
@@ -22,7 +24,7 @@ class BlockLayout {
 
   void visit(Node& node) {
     const OpDef& op = node.op();
-    if (op.blocked == BlockedLayout::prefers && (!op.can_block || op.can_block(node, block_))) make_blocked(node);
+    if (op.blocked == BlockedLayout::prefers && !wants_plain_output(node) && (!op.can_block || op.can_block(node, block_))) make_blocked(node);
     else if (op.blocked == BlockedLayout::follows && can_follow(node)) follow(node);
     else make_plain(node);
   }
@@ -42,6 +44,14 @@ class BlockLayout {
   }
 
  private:
+  /// A second result of the image's shape in another element type (the positions of maxima) exists in plain layout only.
+  bool wants_plain_output(const Node& node) const {
+    const Type& image = node.output()->type;
+    return std::any_of(node.outputs().begin(), node.outputs().end(), [&](const Value* out) {
+      return is_needed(graph_, out) && out->type.dtype != image.dtype && out->type.shape == image.shape;
+    });
+  }
+
   void make_blocked(Node& node) {
     const OpDef& op = node.op();
     make_input_blocked(node, 0);

@@ -20,13 +20,14 @@ constexpr size_t kNormResidual = 5;  // BatchNormRelu's input
 
 using Order = std::unordered_map<const Node*, int>;
 
-/// The training norm whose result this is, if nobody else reads that. It may move: nobody reads its statistics.
+/// The training norm whose result this is, if nobody else reads that. It may move: no node reads its statistics (as outputs of the
+/// graph they bind it to no place).
 Node* training_norm(const Graph& graph, const Value* value) {
   Node* norm = producer_if(value, "BatchNormalization");
   if (!norm || value != norm->output() || !norm->attributes.get_int("training_mode")) return nullptr;
   if (!only_used_once(graph, value)) return nullptr;
-  const auto unread = [&](const Value* out) { return out == value || out->users().empty(); };
-  return std::all_of(norm->outputs().begin(), norm->outputs().end(), unread) ? norm : nullptr;
+  const auto unread_by_nodes = [&](const Value* out) { return out == value || out->users().empty(); };
+  return std::all_of(norm->outputs().begin(), norm->outputs().end(), unread_by_nodes) ? norm : nullptr;
 }
 
 /// Of the two sides of an Add, the norm that comes later, which takes the other side as its residual.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "engine/graph/pads.h"
 #include "engine/graph/passes/match.h"
 #include "engine/graph/passes/pass.h"
 
@@ -12,26 +13,17 @@ namespace {
 /// How many zeros a Pad adds before and after every spatial dimension, in the order of the attribute `pads`; nothing if it does
 /// anything else, or it is not known what.
 std::optional<std::vector<int64_t>> zeros_around_image(const Node& pad) {
-  const Value *widths = pad.input(1), *value = pad.input(2), *axes = pad.input(3);
-  const int64_t rank = pad.input(0)->type.shape.rank();
-  if (pad.attributes.get_string("mode", "constant") != "constant" || rank < 3) return std::nullopt;
-  if (!widths || !widths->is_constant() || (value && !is_scalar(value, 0)) || (axes && !axes->is_constant())) return std::nullopt;
-  const std::vector<int64_t> given = widths->constant().as_int64s();
-  std::vector<int64_t> which = axes ? axes->constant().as_int64s() : std::vector<int64_t>();
-  if (!axes)
-    for (int64_t axis = 0; axis < rank; ++axis) which.push_back(axis);
-  if (given.size() != 2 * which.size()) return std::nullopt;
-  const int64_t spatial = rank - 2;
-  std::vector<int64_t> pads(static_cast<size_t>(2 * spatial));
-  for (size_t i = 0; i < which.size(); ++i) {
-    const int64_t axis = which[i] < 0 ? which[i] + rank : which[i];
-    const int64_t before = given[i], after = given[which.size() + i];
-    if (axis < 0 || axis >= rank || before < 0 || after < 0 || (axis < 2 && before + after > 0)) return std::nullopt;
-    if (axis < 2) continue;
-    pads[static_cast<size_t>(axis - 2)] = before;
-    pads[static_cast<size_t>(spatial + axis - 2)] = after;
+  const Value* value = pad.input(2);
+  if (pad.attributes.get_string("mode", "constant") != "constant" || (value && !is_scalar(value, 0))) return std::nullopt;
+  const std::optional<Pads> pads = known_pads(pad);
+  constexpr size_t kImage = 2;  // behind batch and channels
+  if (!pads || pads->before.size() <= kImage) return std::nullopt;
+  std::vector<int64_t> around;
+  for (const auto& side : {pads->before, pads->after}) {
+    if (side[0] != 0 || side[1] != 0 || *std::min_element(side.begin(), side.end()) < 0) return std::nullopt;
+    around.insert(around.end(), side.begin() + kImage, side.end());
   }
-  return pads;
+  return around;
 }
 
 /// Whether a window that reads the padded value can pad by itself and mean the same.
@@ -68,7 +60,7 @@ Status fuse_pad(Graph& graph, const PassContext&) {
     const std::vector<Node*> users = pad->output()->users();
     for (Node* user : users)
       if (can_pad(*user, pad->output())) take_pads(graph, *user, *pad, *pads);
-    if (pad->output()->users().empty() && !graph.is_output(pad->output())) graph.erase(pad);
+    if (!is_needed(graph, pad->output())) graph.erase(pad);
   }
   return {};
 }

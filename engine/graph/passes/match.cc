@@ -12,6 +12,8 @@ Node* producer_if(const Value* value, std::string_view name) {
   return value && is_op(value->producer(), name) ? value->producer() : nullptr;
 }
 
+bool is_needed(const Graph& graph, const Value* value) { return value && (!value->users().empty() || graph.is_output(value)); }
+
 bool only_used_once(const Graph& graph, const Value* value) { return value->users().size() == 1 && !graph.is_output(value); }
 
 Node* only_user_if(const Graph& graph, const Value* value, std::string_view name) {

@@ -13,6 +13,10 @@ bool is_op(const Node* node, std::string_view name);
 /// The producer of a value when it is that operator, else null.
 Node* producer_if(const Value* value, std::string_view name);
 
+/// Somebody wants the value: a node reads it, or the caller does, as an output of the graph. Nobody wants null. Whoever leaves out
+/// work that makes a value asks here; users() alone does not know the graph's outputs.
+bool is_needed(const Graph& graph, const Value* value);
+
 /// The value has exactly one use, by a node, and is no graph output: its producer may disappear into that user.
 bool only_used_once(const Graph& graph, const Value* value);
 

@@ -1,6 +1,7 @@
 // Nodes that change nothing: Identity, Dropout at inference, Cast to the same type, Transpose that keeps the order, Pad by
 // nothing (PyTorch writes one before every average pool), views that keep the shape, and a gradient's sum over no dimension.
 // Operators say so themselves: OpDef::is_identity.
+#include "engine/graph/passes/match.h"
 #include "engine/graph/passes/pass.h"
 
 namespace svengine {
@@ -16,7 +17,7 @@ bool changes_nothing(const Node& node) {
 /// Is any output but the first read, or a result of the graph?
 bool gives_more(const Graph& graph, const Node& node) {
   for (size_t i = 1; i < node.outputs().size(); ++i)
-    if (const Value* v = node.output(i); v && (!v->users().empty() || graph.is_output(v))) return true;
+    if (is_needed(graph, node.output(i))) return true;
   return false;
 }
 

@@ -5,7 +5,7 @@
 #include "engine/base/round.h"
 #include "engine/kernels/gradient.h"
 #include "engine/kernels/reduce.h"
-#include "engine/ops/axes.h"
+#include "engine/graph/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/samples.h"

@@ -98,7 +98,7 @@ Status lower_global_pool(LowerContext& c, const char* kernel, kernels::PoolKind 
 }
 
 bool can_block_pool(const Node& node, int) {
-  return node.input(0)->type.block > 0 && (!node.output(1) || node.output(1)->users().empty());
+  return node.input(0)->type.block > 0;
 }
 
 Cost pool_cost(const Node& node) {

@@ -25,7 +25,7 @@ Status set_pool_gradient(GradientContext& c, const char* mode);
 Status infer_global_pool(InferContext& c);
 Status lower_global_pool(LowerContext& c, const char* kernel, kernels::PoolKind kind, int32_t power);
 
-/// Blocks go in and out of a pooling whose input is blocked already; indices are for plain layout only.
+/// Blocks go in and out of a pooling whose input is blocked already. (Indices are for plain layout only: the pass sees to that.)
 bool can_block_pool(const Node& node, int block);
 
 /// One operation for every position of every window.

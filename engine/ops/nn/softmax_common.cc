@@ -1,6 +1,6 @@
 #include "engine/ops/nn/softmax_common.h"
 
-#include "engine/ops/axes.h"
+#include "engine/graph/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 

@@ -1,6 +1,6 @@
 // svengine.SoftmaxGrad: the gradient of Softmax, or with log = 1 of LogSoftmax, from its result and that one's gradient.
 #include "engine/kernels/gradient.h"
-#include "engine/ops/axes.h"
+#include "engine/graph/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/samples.h"

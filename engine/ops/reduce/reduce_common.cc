@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/kernels/reduce_prepare.h"
-#include "engine/ops/axes.h"
+#include "engine/graph/axes.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/kernel_step.h"

@@ -1,6 +1,6 @@
 // Compress: the slices along `axis` (or elements of the flattened input) whose condition is true. How many there are depends
 // on the condition, so it is known when the node is planned.
-#include "engine/ops/axes.h"
+#include "engine/graph/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/index_common.h"

@@ -1,7 +1,7 @@
 // CumSum: running sums along an axis; exclusive ones leave the element itself out, reverse ones run from the end.
 #include "engine/graph/gradient.h"
 #include "engine/kernels/reduce.h"
-#include "engine/ops/axes.h"
+#include "engine/graph/axes.h"
 #include "engine/ops/element.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"

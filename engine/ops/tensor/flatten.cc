@@ -1,6 +1,6 @@
 // Flatten: to a matrix; the dimensions before `axis` are its rows.
 #include "engine/graph/gradient.h"
-#include "engine/ops/axes.h"
+#include "engine/graph/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 

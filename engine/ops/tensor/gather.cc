@@ -1,6 +1,6 @@
 // Gather: slices of the data along `axis`, chosen by indices of any rank; negative indices count from the end.
 #include "engine/graph/gradient.h"
-#include "engine/ops/axes.h"
+#include "engine/graph/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/index_common.h"

@@ -1,7 +1,7 @@
 // svengine.GatherGrad: the gradient of Gather's data. Inputs: dy, Gather's indices, and the data for its shape. Slices that were
 // gathered several times get the sum, in the order of the indices.
 #include "engine/kernels/gradient.h"
-#include "engine/ops/axes.h"
+#include "engine/graph/axes.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/like.h"
 #include "engine/ops/samples.h"

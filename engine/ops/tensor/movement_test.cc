@@ -32,13 +32,19 @@ TEST_CASE("Split by sizes, by number, and equally") {
   CHECK(OneNode("Split", {f32({5}), ints({5})}, {}, 2).says("1 sizes for 2 outputs"));
 }
 
-TEST_CASE("Slice clamps like NumPy") {
+TEST_CASE("Slice clamps") {
   const Dim n = sym("N");
   CHECK(OneNode("Slice", {f32({7, 9}), ints({1, -3}), ints({100, -1})}).outcome == "float32[6x2]");
   CHECK(OneNode("Slice", {f32({7}), ints({-1}), ints({INT64_MIN}), ints({0}), ints({-2})}).outcome == "float32[4]");
   CHECK(OneNode("Slice", {f32({7}), ints({5}), ints({2})}).outcome == "float32[0]");
   CHECK(OneNode("Slice", {f32({7}), ints({0}), ints({7}), ints({0}), ints({INT64_MIN})}).outcome == "float32[0]");
   CHECK(OneNode("Slice", {f32({7}), ints({6}), ints({-8}), ints({0}), ints({INT64_MIN})}).outcome == "float32[1]");
+  // Backwards a start before the first element is the first one: ONNX's words, not NumPy's.
+  for (int64_t start : {INT64_MIN, int64_t{-100}, int64_t{-8}, int64_t{0}})
+    CHECK(OneNode("Slice", {f32({7}), ints({start}), ints({INT64_MIN}), ints({0}), ints({-1})}).outcome == "float32[1]");
+  CHECK(OneNode("Slice", {f32({7}), ints({INT64_MAX}), ints({INT64_MAX}), ints({0}), ints({-1})}).outcome == "float32[0]");
+  CHECK(OneNode("Slice", {f32({0}), ints({INT64_MIN}), ints({INT64_MIN}), ints({0}), ints({-1})}).outcome == "float32[0]");
+  CHECK(OneNode("Slice", {f32({7}), ints({INT64_MIN}), ints({INT64_MIN})}).outcome == "float32[0]");
   CHECK(OneNode("Slice", {f32({n, 9}), ints({0}), ints({INT64_MAX}), ints({0})}).outcome == "float32[Nx9]");
   CHECK(OneNode("Slice", {f32({n, 9}), ints({1}), ints({2}), ints({0})}).outcome == "float32[?x9]");
   CHECK(OneNode("Slice", {f32({n, 9}), i64({1}), i64({1}), ints({1})}).outcome == "float32[Nx?]");

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "engine/kernels/data.h"
-#include "engine/ops/axes.h"
+#include "engine/graph/axes.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/infer_util.h"

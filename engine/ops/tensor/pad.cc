@@ -36,12 +36,16 @@ Status infer_pad(InferContext& c) {
   if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
     return error("mode is '{}', needs constant, reflect, edge or wrap", mode);
   const Shape& in = c.shape(0);
-  const auto pads = c.integers(1), axes = c.integers(3);
-  if (!in.has_rank() || !pads || (c.has_input(3) && !axes)) {
-    c.set(0, c.dtype(0), in.has_rank() ? unknown_dims(in.rank()) : Shape());
+  if (!in.has_rank()) {
+    c.set(0, c.dtype(0), Shape());
     return {};
   }
-  SV_ASSIGN(const Pads p, pads_by_axis(*pads, axes, in.rank()));
+  SV_ASSIGN(const std::optional<Pads> pads, read_pads(c.node(), in.rank()));
+  if (!pads) {
+    c.set(0, c.dtype(0), unknown_dims(in.rank()));
+    return {};
+  }
+  const Pads& p = *pads;
   Shape out = in;
   for (size_t i = 0; i < out.dims().size(); ++i) {
     const int64_t growth = p.before[i] + p.after[i];
@@ -62,7 +66,7 @@ Status infer_pad(InferContext& c) {
 Status lower_pad(LowerContext& c) {
   const Dims in = c.in_dims(0), out = c.out_dims();
   if (element_count(out) == 0) return {};
-  SV_ASSIGN(const Pads p, known_pads(c, static_cast<int64_t>(in.size())));
+  SV_ASSIGN(const Pads p, planned_pads(c, static_cast<int64_t>(in.size())));
   std::vector<std::vector<int32_t>> maps;
   for (size_t i = 0; i < in.size(); ++i) {
     if (in[i] > kLongestPadded || out[i] > kLongestPadded) return error("axis {} is longer than the {} that can be padded", i, kLongestPadded);
@@ -86,10 +90,9 @@ Status pad_gradient(GradientContext& c) {
 
 /// All widths are known to be 0.
 bool pads_nothing(const Node& node) {
-  const Value* pads = node.input(1);
-  if (!pads || !pads->is_constant()) return false;
-  const std::vector<int64_t> widths = pads->constant().as_int64s();
-  return std::all_of(widths.begin(), widths.end(), [](int64_t width) { return width == 0; });
+  const auto pads = known_pads(node);
+  const auto none = [](const std::vector<int64_t>& widths) { return std::count(widths.begin(), widths.end(), 0) == std::ssize(widths); };
+  return pads && none(pads->before) && none(pads->after);
 }
 
 }  // namespace

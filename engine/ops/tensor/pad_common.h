@@ -1,7 +1,6 @@
-// What Pad and its gradient have in common: how much is added where.
+// What Pad and its gradient have in common besides engine/graph/pads.h.
 #pragma once
-#include <optional>
-
+#include "engine/graph/pads.h"
 #include "engine/kernels/data_prepare.h"
 #include "engine/ops/lowering.h"
 
@@ -9,15 +8,8 @@ namespace svengine::ops {
 
 inline constexpr int64_t kLongestPadded = int64_t{1} << 26;  // there is a table entry for every position
 
-/// For each dimension; negative: taken away.
-struct Pads {
-  std::vector<int64_t> before, after;
-};
-
-Result<Pads> pads_by_axis(std::span<const int64_t> pads, const std::optional<std::vector<int64_t>>& axes, int64_t rank);
-
-/// From inputs 1 (pads) and 3 (axes), which must be known.
-Result<Pads> known_pads(const LowerContext& c, int64_t rank);
+/// read_pads() where a plan is made: what is not known is an error.
+Result<Pads> planned_pads(const LowerContext& c, int64_t rank);
 
 kernels::PadMode pad_mode(const Attributes& attributes);
 

@@ -15,7 +15,7 @@ Status lower_pad_grad(LowerContext& c) {
   const Dims out = c.out_dims();
   if (element_count(out) == 0) return {};
   Dims dims = c.in_dims(0);
-  SV_ASSIGN(const Pads p, known_pads(c, static_cast<int64_t>(out.size())));
+  SV_ASSIGN(const Pads p, planned_pads(c, static_cast<int64_t>(out.size())));
   std::vector<size_t> axes;
   for (size_t i = 0; i < out.size(); ++i) {
     if (dims[i] != out[i] + p.before[i] + p.after[i] || std::max(dims[i], out[i]) > kLongestPadded)

@@ -1,7 +1,7 @@
 // ScatterElements: a copy of the data in which out[indices[i][j]][j] = updates[i][j] for axis 0, and likewise for others;
 // with a reduction the update is added, multiplied, or the larger or smaller is kept.
 #include "engine/graph/gradient.h"
-#include "engine/ops/axes.h"
+#include "engine/graph/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/scatter_common.h"

@@ -1,7 +1,7 @@
 // Slice: elements starts, starts + steps, ... before ends, along the given axes. Bounds count from the end when negative and
-// are clamped as in NumPy; steps may be negative.
+// are clamped; steps may be negative.
 #include "engine/graph/gradient.h"
-#include "engine/ops/axes.h"
+#include "engine/graph/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"

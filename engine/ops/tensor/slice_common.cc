@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/ops/axes.h"
+#include "engine/graph/axes.h"
 
 namespace svengine::ops {
 
@@ -13,7 +13,9 @@ Range range_in(int64_t size, int64_t start, int64_t end, int64_t step) {
     const int64_t first = std::clamp<int64_t>(wrapped(start), 0, size), last = std::clamp<int64_t>(wrapped(end), 0, size);
     return {first, step, last > first ? (last - first - 1) / step + 1 : 0};
   }
-  const int64_t first = std::clamp<int64_t>(wrapped(start), -1, size - 1), last = std::clamp<int64_t>(wrapped(end), -1, size - 1);
+  if (size == 0) return {0, step, 0};
+  // Backwards a start before the first element is the first one, unlike NumPy's; an end may be before it.
+  const int64_t first = std::clamp<int64_t>(wrapped(start), 0, size - 1), last = std::clamp<int64_t>(wrapped(end), -1, size - 1);
   // -INT64_MIN overflows; a step beyond the size takes one element whatever it is.
   const int64_t stride = step < -size ? size + 1 : -step;
   return {first, step, first > last ? (first - last - 1) / stride + 1 : 0};

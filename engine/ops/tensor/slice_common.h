@@ -1,4 +1,5 @@
-// What Slice and its gradient share: the bounds, clamped as in NumPy.
+// What Slice and its gradient share: the bounds, clamped as ONNX says: forwards to [0, size], backwards the start to [0, size - 1] and
+// the end to [-1, size - 1].
 #pragma once
 #include <vector>
 

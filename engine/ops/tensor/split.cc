@@ -1,7 +1,7 @@
 // Split: pieces of the input along `axis`, of given sizes or equal ones.
 #include "engine/base/round.h"
 #include "engine/graph/gradient.h"
-#include "engine/ops/axes.h"
+#include "engine/graph/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "engine/graph/gradient.h"
-#include "engine/ops/axes.h"
+#include "engine/graph/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 

@@ -2,7 +2,7 @@
 // as larger than everything.
 #include "engine/graph/gradient.h"
 #include "engine/kernels/reduce.h"
-#include "engine/ops/axes.h"
+#include "engine/graph/axes.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/kernel_step.h"

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "engine/graph/gradient.h"
-#include "engine/ops/axes.h"
+#include "engine/graph/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"

@@ -6,7 +6,7 @@
 
 #include "engine/base/status.h"
 
-namespace svengine::ops {
+namespace svengine {
 
 /// The axis in [0, rank). `what` is its name in errors.
 Result<int64_t> normalise_axis(int64_t axis, int64_t rank, const char* what = "axis");
@@ -14,4 +14,4 @@ Result<int64_t> normalise_axis(int64_t axis, int64_t rank, const char* what = "a
 /// The same for each of several, in the order given; an axis named twice is refused.
 Result<std::vector<int64_t>> normalise_axes(std::span<const int64_t> axes, int64_t rank, const char* what = "axes");
 
-}  // namespace svengine::ops
+}  // namespace svengine

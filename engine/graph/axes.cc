@@ -1,8 +1,8 @@
-#include "engine/ops/axes.h"
+#include "engine/graph/axes.h"
 
 #include <algorithm>
 
-namespace svengine::ops {
+namespace svengine {
 
 Result<int64_t> normalise_axis(int64_t axis, int64_t rank, const char* what) {
   if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
@@ -20,4 +20,4 @@ Result<std::vector<int64_t>> normalise_axes(std::span<const int64_t> axes, int64
   return out;
 }
 
-}  // namespace svengine::ops
+}  // namespace svengine
