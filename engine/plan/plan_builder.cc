@@ -125,6 +125,10 @@ Buffer PlanBuilder::constant_buffer(const Tensor& tensor, const std::string& nam
   }
   const auto bytes = static_cast<int64_t>(tensor.byte_size());
   std::shared_ptr<const std::byte> copy = weights_.get(tensor, {.layout = "aligned", .bytes = bytes});
+  if (!copy) {
+    status_ = error("no memory for an aligned copy of '{}' of {} bytes", name, bytes);
+    return {};
+  }
   const std::byte* raw = copy.get();
   return add_constant_slot(std::move(copy), raw, bytes, name);
 }
@@ -177,11 +181,14 @@ void PlanBuilder::alias_outputs(const Node& node) {
 
 Status PlanBuilder::lower(const Node& node) {
   const int32_t first_step = step_now();
+  if (node.op().is_view && node.input(0)) buffer_of(node.input(0));
+  if (!status_.ok()) return std::move(status_).error().in(describe(node));
   alias_outputs(node);
   if (!node.op().is_view) {
     NodeLowering context(node, *this);
     Status status = node.op().lower(context);
     if (status.ok()) status = context.finish(first_step);
+    if (status.ok()) status = std::move(status_);
     if (!status.ok()) return std::move(status).error().in(describe(node));
   }
   const int32_t last = std::max(first_step, step_now() - 1);
@@ -205,6 +212,7 @@ Result<std::shared_ptr<const Plan>> PlanBuilder::finish() {
   for (const PendingOutput& o : outputs_) {
     if (o.written) continue;
     const Buffer from = buffer_of(o.value), to{o.slot, 0};
+    SV_TRY(std::move(status_));
     const auto bytes = static_cast<int64_t>(stored_bytes(o.value->type));
     Slot& source = plan_->slots[static_cast<size_t>(from.base)];
     source.last_step = std::max(source.last_step, step_now());
@@ -215,6 +223,7 @@ Result<std::shared_ptr<const Plan>> PlanBuilder::finish() {
                             },
                             Cost{0, 2.0 * static_cast<double>(bytes)}});
   }
+  SV_TRY(std::move(status_));
   for (const Step& s : plan_->steps) plan_->scratch_bytes = std::max(plan_->scratch_bytes, s.scratch_bytes);
   plan_->scratch_bytes = round_up(plan_->scratch_bytes, kCacheLine);
   plan_->arena_bytes = assign_arena_offsets(plan_->slots);

@@ -47,6 +47,7 @@ class PlanBuilder {
   std::unordered_map<const void*, Buffer> constants_;
   std::unordered_map<int32_t, size_t> slot_readers_;  // uses still to come of all values that share the slot
   std::vector<PendingOutput> outputs_;
+  Status status_;  // what went wrong where a Buffer was to be returned; lower() and finish() hand it on
 };
 
 }  // namespace svengine
