@@ -1,5 +1,6 @@
 #include "importers/onnx/stripped_model.h"
 
+#include <algorithm>
 #include <cstring>
 #include <initializer_list>
 
@@ -39,7 +40,7 @@ void append_field(std::string& out, uint32_t number, std::string_view payload) {
 
 class Scanner {
  public:
-  explicit Scanner(Bytes model) : file_(model) {}
+  Scanner(Bytes model, size_t max_cost) : file_(model), max_cost_(max_cost) {}
 
   Result<std::string> model();
 
@@ -60,18 +61,20 @@ class Scanner {
   Status mark(const Field& message, std::string& out);
 
   Bytes file_;
+  size_t max_cost_;
   size_t cost_ = 0;
 };
 
 Status Scanner::charge(size_t cost) {
   cost_ += cost;
-  if (cost_ > kMaxCost)
-    return error("the structure of the model (without its weights) needs more than {} MiB of memory", kMaxCost >> 20);
+  if (cost_ > max_cost_)
+    return error("the structure of the model (without its weights) needs more than {} MiB of memory", max_cost_ >> 20);
   return {};
 }
 
+/// `cost` is what protobuf makes of the field; never less than the field itself, whose key and number may be ten bytes each.
 Status Scanner::copy(const Field& field, size_t cost, std::string& out) {
-  SV_TRY(charge(cost));
+  SV_TRY(charge(std::max(cost, field.whole.size())));
   out += text_of(field.whole);
   return {};
 }
@@ -173,7 +176,7 @@ Result<std::string> Scanner::model() {
 
 }  // namespace
 
-Result<std::string> make_stripped_model(Bytes model) { return Scanner(model).model(); }
+Result<std::string> make_stripped_model(Bytes model, size_t max_cost) { return Scanner(model, max_cost).model(); }
 
 Result<TensorPlace> place_from(const std::string& raw_data) {
   uint64_t numbers[2];

@@ -11,7 +11,7 @@
 // What the importer does not take is left out as well, which bounds what hostile bytes can make of memory and stack: unknown
 // fields; the contents of subgraphs, sparse tensors, tensor lists and types in attributes, of training_info and of functions
 // (all these stay as empty messages, a function keeps its name and domain, so that they can be reported). What stays is
-// charged with the memory that protobuf will need for it, and refused beyond kMaxCost.
+// charged with the memory that protobuf will need for it, and refused beyond `max_cost`.
 #pragma once
 #include <string>
 
@@ -23,7 +23,7 @@ namespace svengine::onnx {
 inline constexpr size_t kMaxCost = size_t{1} << 30;
 
 /// The stripped model of a serialised ModelProto. Linear in the bytes of the structure: weights are stepped over.
-Result<std::string> make_stripped_model(Bytes model);
+Result<std::string> make_stripped_model(Bytes model, size_t max_cost = kMaxCost);
 
 /// Where a TensorProto of the stripped model lies in the file, from its raw_data.
 struct TensorPlace {
