@@ -223,3 +223,21 @@ TEST_CASE("a shape that depends on an input's value ends a segment") {
   const auto wrong = (*session)->run({data, Tensor::of<int64_t>({2}, {5, 5})});
   CHECK_FALSE(wrong.ok());
 }
+
+TEST_CASE("a node in several steps reads an input again that its output could have overwritten") {
+  for (const DType type : {DType::f64, DType::f32, DType::f16, DType::u64}) {
+    Graph graph;
+    Builder b(graph, all_ops());
+    const Attributes to = make_attributes({{"to", static_cast<int64_t>(type)}});
+    Value* x = b.add("Cast", {b.add("Abs", {b.input("x", DType::f32, {1})})}, to);
+    Value* five = b.add("Cast", {b.constant(Tensor::scalar(5.0f))}, to);
+    b.output(b.add("Cast", {b.add("Clip", {x, five, x})}, make_attributes({{"to", static_cast<int64_t>(DType::f32)}})), "y");
+    REQUIRE(b.status().ok());
+    auto session = Session::create(std::move(graph), {});
+    REQUIRE(session.ok());
+    const auto y = (*session)->run({Tensor::of<float>({1}, {-3})});
+    REQUIRE(y.ok());
+    INFO(name_of(type));
+    CHECK((*y)[0].data<float>()[0] == 3);  // min(max(3, 5), 3)
+  }
+}

@@ -41,8 +41,9 @@ Status require_per_channel(const InferContext& c, size_t input, const char* what
   SV_TRY(require_dtype(c, input, what, {DType::f32}));
   SV_TRY(require_rank(c, input, what, 1));
   const Shape &x = c.shape(0), &v = c.shape(input);
-  if (x.rank() >= 2 && v.has_rank() && known_different(x[1], v[0]))
-    return error("{} has {} elements, needs one for each of the {} channels of X {}", what, v[0].value(), x[1].value(), to_string(x));
+  const Dim channels = x.rank() >= 2 ? x[1] : x.has_rank() ? Dim(1) : Dim();
+  if (v.has_rank() && known_different(channels, v[0]))
+    return error("{} has {} elements, needs one for each of the {} channels of X {}", what, v[0].value(), channels.value(), to_string(x));
   return {};
 }
 

@@ -187,6 +187,21 @@ Arrays gemm(const Node& node, const Arrays& in) {
   return {y};
 }
 
+/// Where element `at` of a tensor of shape `out` is in one of shape `dims` that broadcasts to it.
+size_t broadcast_place(const Dims& dims, const Dims& out, size_t at) {
+  size_t place = 0, stride = 1;
+  for (size_t i = 1; i <= out.size(); ++i) {
+    const auto size = static_cast<size_t>(out[out.size() - i]);
+    if (i <= dims.size()) {
+      const auto own = static_cast<size_t>(dims[dims.size() - i]);
+      place += own == 1 ? 0 : at % size * stride;
+      stride *= own;
+    }
+    at /= size;
+  }
+  return place;
+}
+
 Arrays layer_norm(const Node& node, const Arrays& in) {
   const Dims& dims = in[0].dims;
   int64_t axis = node.attributes.get_int("axis", -1);
@@ -199,15 +214,17 @@ Arrays layer_norm(const Node& node, const Arrays& in) {
     for (size_t i = 0; i < n; ++i) mean += y.v[row + i] / static_cast<double>(n);
     for (size_t i = 0; i < n; ++i) variance += std::pow(y.v[row + i] - mean, 2) / static_cast<double>(n);
     for (size_t i = 0; i < n; ++i) {
-      const double bias = in.size() > 2 && !in[2].v.empty() ? in[2].v[i] : 0;
-      y.v[row + i] = (y.v[row + i] - mean) / std::sqrt(variance + epsilon) * in[1].v[i] + bias;
+      const double bias = in.size() > 2 && !in[2].v.empty() ? in[2].v[broadcast_place(in[2].dims, dims, row + i)] : 0;
+      y.v[row + i] = (y.v[row + i] - mean) / std::sqrt(variance + epsilon) * in[1].v[broadcast_place(in[1].dims, dims, row + i)] + bias;
     }
   }
   return {y};
 }
 
 Arrays batch_norm(const Node& node, const Arrays& in) {
-  const int64_t batch = in[0].dims[0], channels = in[0].dims[1], spatial = element_count(std::span(in[0].dims).subspan(2));
+  const bool image = in[0].dims.size() > 1;
+  const int64_t batch = in[0].dims[0], channels = image ? in[0].dims[1] : 1;
+  const int64_t spatial = image ? element_count(std::span(in[0].dims).subspan(2)) : 1;
   const double epsilon = node.attributes.get_float("epsilon", 1e-5f), count = static_cast<double>(batch * spatial);
   Array y = in[0];
   for (int64_t c = 0; c < channels; ++c) {

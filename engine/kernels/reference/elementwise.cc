@@ -31,7 +31,7 @@ double rectifier(UnaryOp op, double x, double alpha, double beta) {
     case UnaryOp::kCelu: return x > 0 ? x : alpha * std::expm1(x / alpha);
     case UnaryOp::kHardSigmoid: return at_most(at_least(alpha * x + beta, 0), 1);
     case UnaryOp::kHardSwish: return x * at_most(at_least(x / 6 + 0.5, 0), 1);
-    case UnaryOp::kSoftsign: return std::isinf(x) ? std::copysign(1.0, x) : x / (1 + std::fabs(x));
+    case UnaryOp::kSoftsign: return x / (1 + std::fabs(x));
     // x/2 (1 + erf(x / sqrt 2)) without its cancellation; infinity times 0 is NaN in both
     case UnaryOp::kGelu: return x * (0.5 * std::erfc(-x / std::numbers::sqrt2));
     case UnaryOp::kGeluTanh: return x * sigmoid(2 * std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x));

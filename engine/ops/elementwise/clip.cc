@@ -1,4 +1,5 @@
-// Clip: min(max(x, low), high); either bound may be absent. Bounds are inputs and may be computed.
+// Clip: min(max(x, low), high). Bounds are inputs and may be computed; one that is absent is the type's lowest or largest finite
+// number, so that infinities are clipped to it.
 #include <limits>
 
 #include "engine/ops/dispatch.h"
@@ -11,17 +12,18 @@
 namespace svengine::ops {
 namespace {
 
-/// Before opset 11 the bounds were attributes.
+/// Before opset 11 the bounds were attributes, whose defaults are float32's limits for every type.
 Status canonicalize_clip(CanonicalizeContext& c) {
   const Value* x = c.node().input(0);
   if (c.opset() >= 11 || !x) return {};
-  const auto to_input = [&](const char* name, size_t slot) {
-    if (!c.attributes().has(name)) return;
-    c.set_input(slot, c.graph().add_constant(fmt::format("{}.{}", c.node().name(), name), scalar_of(x->type.dtype, c.attributes().get_float(name))));
+  const auto to_input = [&](const char* name, size_t slot, float limit) {
+    if (!c.attributes().has(name) && x->type.dtype != DType::f64) return;  // the limits of float32 and float16 are their own
+    c.set_input(slot, c.graph().add_constant(fmt::format("{}.{}", c.node().name(), name),
+                                             scalar_of(x->type.dtype, c.attributes().get_float(name, limit))));
     c.attributes().erase(name);
   };
-  to_input("min", 1);
-  to_input("max", 2);
+  to_input("min", 1, std::numeric_limits<float>::lowest());
+  to_input("max", 2, std::numeric_limits<float>::max());
   return {};
 }
 
@@ -38,14 +40,26 @@ Status infer_clip(InferContext& c) {
   return {};
 }
 
+/// Input i, or the type's limit where it is absent.
+Operand bound_of(LowerContext& c, size_t i) {
+  if (c.has_input(i)) return operand_of(c, i);
+  const DType type = c.in_type(0).dtype;
+  const uint64_t unsigned_limit = i == 1 ? 0 : UINT64_MAX;
+  double limit = type == DType::f16 ? 65504 : std::numeric_limits<double>::max();
+  if (i == 1) limit = -limit;
+  const Tensor bound = type == DType::u64 ? Tensor::wrap(type, {}, &unsigned_limit, nullptr) : scalar_of(type, limit);
+  return {c.table({bound.raw(), bound.byte_size()}), type, {}};
+}
+
 /// Types whose bounds do not fit the clip kernel's arguments: first the maximum, then the minimum.
 Status lower_as_two(LowerContext& c) {
-  const Operand x = operand_of(c, 0), out = result_of(c);
-  const bool low = c.has_input(1), high = c.has_input(2);
-  if (!low && !high) emit_unary(c, "copy", {.op = kernels::UnaryOp::kIdentity});
-  if (low) SV_TRY(emit_binary(c, kernels::BinaryOp::kMax, x, operand_of(c, 1), out));
-  if (high) SV_TRY(emit_binary(c, kernels::BinaryOp::kMin, low ? out : x, operand_of(c, 2), out));
-  return {};
+  const Operand out = result_of(c);
+  Operand larger = out;
+  // A computed maximum may be x itself, whose memory the output may have: it is still to be read.
+  if (c.has_input(2) && !c.constant(2))
+    larger.buffer = c.temporary(element_count(out.dims) * static_cast<int64_t>(size_of(out.type)));
+  SV_TRY(emit_binary(c, kernels::BinaryOp::kMax, operand_of(c, 0), bound_of(c, 1), larger));
+  return emit_binary(c, kernels::BinaryOp::kMin, larger, bound_of(c, 2), out);
 }
 
 template <class T>
@@ -60,8 +74,8 @@ void emit_clip(LowerContext& c) {
               [x = c.in(0), low = c.in(1), high = c.in(2), y = c.out()](kernels::UnaryArgs& a, const Run& run) {
                 a.x = run.get<void>(x);
                 a.y = run.get<void>(y);
-                const T from = low ? *run.get<T>(low) : kFloat ? -Limits::infinity() : Limits::lowest();
-                const T to = high ? *run.get<T>(high) : kFloat ? Limits::infinity() : Limits::max();
+                const T from = low ? *run.get<T>(low) : Limits::lowest();
+                const T to = high ? *run.get<T>(high) : Limits::max();
                 if constexpr (kFloat) {
                   a.alpha = from;
                   a.beta = to;
@@ -91,8 +105,7 @@ std::optional<float> known_bound(const Value* bound, float default_value) {
 /// Beyond a bound the result is that bound; a maximum below the minimum wins.
 Status clip_gradient(GradientContext& c) {
   Value *x = c.input(0), *low = c.input(1), *high = c.input(2);
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const auto from = known_bound(low, -kInfinity), to = known_bound(high, kInfinity);
+  const auto from = known_bound(low, std::numeric_limits<float>::lowest()), to = known_bound(high, std::numeric_limits<float>::max());
   if (x->type.dtype == DType::f32 && from && to && !c.wants(1) && !c.wants(2))
     return set_activation_gradient(c, "clip", x, *from, *to);
   Value* zero = c.scalar(0, x);

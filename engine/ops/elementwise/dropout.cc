@@ -1,6 +1,8 @@
 // Dropout: at inference the input and a mask that is true everywhere; in training mode elements are dropped at random and the
-// others scaled by 1 / (1 - ratio). Without the attribute `seed` the seed is 0: a run can be repeated.
+// others scaled by 1 / (1 - ratio). Without the attribute `seed` the seed is 0: a run can be repeated. Before opset 10 the mask had
+// the data's type, which canonical nodes say by attribute `mask_type`.
 #include <algorithm>
+#include <cstring>
 #include <random>
 
 #include "engine/graph/gradient.h"
@@ -12,6 +14,13 @@
 namespace svengine::ops {
 namespace {
 
+constexpr const char* kMaskType = "mask_type";  // the number of a DType; absent: bool
+constexpr int kBoolMaskOpset = 10;
+
+DType mask_type(const Attributes& attributes) {
+  return static_cast<DType>(attributes.get_int(kMaskType, static_cast<int64_t>(DType::boolean)));
+}
+
 /// Before opset 12 the ratio was an attribute, and until opset 6 so was the mode.
 Status canonicalize_dropout(CanonicalizeContext& c) {
   const Value* x = c.node().input(0);
@@ -19,6 +28,8 @@ Status canonicalize_dropout(CanonicalizeContext& c) {
     c.set_input(1, c.graph().add_constant(c.node().name() + ".ratio", scalar_of(DType::f32, *ratio)));
     c.attributes().erase("ratio");
   }
+  if (c.attributes().has(kMaskType)) return error("attribute '{}' exists only inside the engine", kMaskType);
+  if (c.opset() < kBoolMaskOpset && c.node().output(1) && x) c.attributes().set(kMaskType, static_cast<int64_t>(x->type.dtype));
   if (c.opset() < 7 && c.attributes().get_int("is_test") == 0)
     return error("attribute is_test is 0: training is not expressed by this operator here; export the model for inference");
   c.attributes().erase("is_test");
@@ -33,7 +44,7 @@ Status infer_dropout(InferContext& c) {
   SV_TRY(require_single(c, 2, "training_mode"));
   if (c.has_input(2) && c.dtype(0) != DType::f32) return error("training on {} is not supported, only on float32", name_of(c.dtype(0)));
   c.set(0, c.type(0));
-  c.set(1, DType::boolean, c.shape(0));
+  c.set(1, mask_type(c.attributes()), c.shape(0));
   return {};
 }
 
@@ -66,7 +77,11 @@ Status lower_dropout(LowerContext& c) {
   const Tensor* training = c.constant(2);
   if (c.has_input(2) && !(training && training->data<uint8_t>()[0] == 0)) return lower_training(c, count);
   emit_copy(c, "copy", flat_view(count));
-  if (c.has_output(1)) emit_fill(c, c.out(1), count, 1, 1);
+  if (!c.has_output(1)) return {};
+  const Tensor one = scalar_of(mask_type(c.attributes()), 1);
+  uint64_t bits = 0;
+  std::memcpy(&bits, one.raw(), one.byte_size());
+  emit_fill(c, c.out(1), count, one.byte_size(), bits);
   return {};
 }
 
@@ -92,7 +107,7 @@ OpDef define_dropout() {
   OpDef op = unary_op("Dropout", infer_dropout, lower_dropout, false);
   op.inputs = {1, 3};
   op.outputs = {1, 2};
-  op.attributes = {{"seed", AttributeKind::kInt}};
+  op.attributes = {{"seed", AttributeKind::kInt}, {kMaskType, AttributeKind::kInt}};
   op.canonicalize = canonicalize_dropout;
   op.is_identity = is_inference;
   op.may_overwrite = false;

@@ -57,8 +57,8 @@ kernels::ChannelAffineArgs channel_affine_args(const LowerContext& c) {
   const Dims dims = c.in_dims(0);
   kernels::ChannelAffineArgs args;
   args.batch = dims[0];
-  args.channels = dims[1];
-  args.spatial = element_count(std::span(dims).subspan(2));
+  args.channels = dims.size() > 1 ? dims[1] : 1;
+  args.spatial = dims.size() > 1 ? element_count(std::span(dims).subspan(2)) : 1;
   args.blocked = c.in_type(0).block > 0;
   return args;
 }
@@ -67,7 +67,7 @@ Status infer_batch_norm(InferContext& c) {
   static constexpr const char* kNames[] = {"X", "scale", "B", "input_mean", "input_var"};
   SV_TRY(require_dtype(c, 0, kNames[0], {DType::f32}));
   for (size_t i = 1; i < 5; ++i) SV_TRY(require_per_channel(c, i, kNames[i]));
-  SV_TRY(require_rank_at_least(c, 0, "X", 2));
+  SV_TRY(require_rank_at_least(c, 0, "X", 1));
   const bool training = c.attributes().get_int("training_mode") != 0;
   if (!training && c.output_count() > 1) return error("{} outputs need training_mode = 1", c.output_count());
   c.set(0, DType::f32, c.shape(0));

@@ -18,7 +18,7 @@ namespace svengine::ops {
 /// variance of the batch.
 inline constexpr size_t kBatchMean = 3, kBatchVariance = 4;
 
-/// Sizes and layout of input 0, [batch, channels, ...].
+/// Sizes and layout of input 0, [batch, channels, ...]; of rank 1 it has one channel.
 kernels::ChannelAffineArgs channel_affine_args(const LowerContext& c);
 
 /// Inputs X, scale, B, input_mean, input_var (further ones are not looked at); outputs Y and, in training, up to four per channel.

@@ -20,7 +20,7 @@ constexpr size_t kMasked = 3;                    // output
 
 Status infer_batch_norm_grad(InferContext& c) {
   static constexpr const char* kNames[] = {"dy", "X", "scale", "mean", "variance", "bias", "Y", "further dy"};
-  SV_TRY(require_rank_at_least(c, 1, kNames[1], 2));
+  SV_TRY(require_rank_at_least(c, 1, kNames[1], 1));
   for (const size_t i : {size_t{0}, size_t{1}, kY, kMore}) {
     if (!c.has_input(i)) continue;
     SV_TRY(require_dtype(c, i, kNames[i], {DType::f32}));
@@ -110,8 +110,8 @@ void emit_coefficients(LowerContext& c, const Tables& tables, double count) {
 }
 
 Status lower_batch_norm_grad(LowerContext& c) {
-  const Dims dims = c.in_dims(1);
-  const int64_t batch = dims[0], channels = dims[1], spatial = element_count(std::span(dims).subspan(2));
+  const kernels::ChannelAffineArgs image = channel_affine_args(c);
+  const int64_t batch = image.batch, channels = image.channels, spatial = image.spatial;
   const Tables tables{c.temporary(6 * channels * 4), channels, c.has_input(kBias)};
   kernels::ChannelGradSumsArgs shape;
   shape.batch = batch, shape.channels = channels, shape.spatial = spatial;

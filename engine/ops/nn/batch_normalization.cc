@@ -1,5 +1,5 @@
-// BatchNormalization: y = (x - mean) / sqrt(var + epsilon) * scale + bias, per channel; in training mode with the batch's own
-// mean and (biased) variance, and running statistics as further outputs.
+// BatchNormalization: y = (x - mean) / sqrt(var + epsilon) * scale + bias, per channel (a vector is a batch of one channel); in
+// training mode with the batch's own mean and (biased) variance, and running statistics as further outputs.
 #include "engine/ops/nn/batch_norm_common.h"
 #include "engine/ops/samples.h"
 
@@ -51,6 +51,7 @@ OpDef define_batch_normalization() {
       .atol = 1e-5,
       .samples = {{.inputs = {f32({2, 5, 7, 3}), f32({5}), f32({5}), f32({5}), f32({5}, 0.5, 2)}},
                   {.inputs = {f32({3, 18}), f32({18}), f32({18}), f32({18}), f32({18}, 0.5, 2)}},
+                  {.inputs = {f32({23}), f32({1}), f32({1}), f32({1}), f32({1}, 0.5, 2)}},
                   {.inputs = {f32({4, 3, 9}), f32({3}), f32({3}), f32({3}), f32({3}, 0.5, 2)},
                    .attributes = {{"training_mode", integer(1)}},
                    .outputs = 3}},

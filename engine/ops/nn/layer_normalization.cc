@@ -1,7 +1,8 @@
-// LayerNormalization: every row, from `axis` on, to mean 0 and variance 1, then times scale plus bias.
+// LayerNormalization: every row, from `axis` on, to mean 0 and variance 1, then times scale plus bias, which broadcast to X.
 #include "engine/graph/gradient.h"
 #include "engine/kernels/norm.h"
-#include "engine/ops/axes.h"
+#include "engine/graph/axes.h"
+#include "engine/ops/elementwise/binary_common.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/samples.h"
@@ -9,18 +10,29 @@
 namespace svengine::ops {
 namespace {
 
+constexpr const char* kNames[] = {"X", "Scale", "B"};
+
+/// Aligned at the last dimension, every dimension of `v` is that of X or 1.
+Status check_broadcasts(const Shape& x, const Shape& v, const char* what) {
+  if (!v.has_rank()) return {};
+  bool fits = v.rank() <= x.rank();
+  for (size_t i = 1; fits && i <= v.dims().size(); ++i) {
+    const Dim& d = v[v.dims().size() - i];
+    fits = !known_different(d, x[x.dims().size() - i]) || d.value() == 1;
+  }
+  if (fits) return {};
+  return error("{} of shape {} does not broadcast to X of shape {}: aligned at the end, its dimensions must be those of X or 1", what,
+               to_string(v), to_string(x));
+}
+
 Status infer_layer_normalization(InferContext& c) {
-  for (size_t i = 0; i < 3; ++i)
-    if (c.has_input(i)) SV_TRY(require_dtype(c, i, i == 0 ? "X" : i == 1 ? "Scale" : "B", {DType::f32}));
+  for (size_t i = 0; i < 3; ++i) SV_TRY(require_dtype(c, i, kNames[i], {DType::f32}));
   const Shape& x = c.shape(0);
   c.set(0, DType::f32, x);
   if (!x.has_rank()) return {};
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), x.rank()));
-  const Shape row(std::vector<Dim>(x.dims().begin() + axis, x.dims().end()));
   for (size_t i = 1; i < 3; ++i)
-    if (c.has_input(i) && c.shape(i).is_static() && row.is_static() &&
-        element_count(*c.shape(i).concrete()) != element_count(*row.concrete()))
-      return error("{} of shape {} does not fit rows of shape {}", i == 1 ? "Scale" : "B", to_string(c.shape(i)), to_string(row));
+    if (c.has_input(i)) SV_TRY(check_broadcasts(x, c.shape(i), kNames[i]));
   std::vector<Dim> statistics = x.dims();
   for (auto i = static_cast<size_t>(axis); i < statistics.size(); ++i) statistics[i] = Dim(1);
   c.set(1, DType::f32, Shape(statistics));
@@ -28,18 +40,38 @@ Status infer_layer_normalization(InferContext& c) {
   return {};
 }
 
+/// `v` has an element of its own for each of a row (the dimensions from `axis` on), and the same for all rows.
+bool is_row(const Shape& v, const Shape& x, size_t axis) {
+  const size_t rank = x.dims().size(), used = v.dims().size();
+  for (size_t i = 0; i < rank; ++i) {
+    const Dim d = i + used < rank ? Dim(1) : v[i + used - rank];
+    if (!d.same(i < axis ? Dim(1) : x[i])) return false;
+  }
+  return true;
+}
+
+size_t axis_of(const Node& node) {
+  const int64_t axis = node.attributes.get_int("axis", -1);
+  return static_cast<size_t>(axis < 0 ? axis + node.input(0)->type.shape.rank() : axis);
+}
+
+bool has_row(const Node& node, size_t input) {
+  return is_row(node.input(input)->type.shape, node.input(0)->type.shape, axis_of(node));
+}
+
+/// Scale and B that are rows are the kernel's work; others are broadcast by steps of their own.
 Status lower_layer_normalization(LowerContext& c) {
   const Dims dims = c.in_dims(0);
-  int64_t axis = c.attributes().get_int("axis", -1);
-  if (axis < 0) axis += static_cast<int64_t>(dims.size());
+  const size_t axis = axis_of(c.node());
   kernels::RowNormArgs args;
-  args.rows = element_count(std::span(dims).first(static_cast<size_t>(axis)));
-  args.n = element_count(std::span(dims).subspan(static_cast<size_t>(axis)));
+  args.rows = element_count(std::span(dims).first(axis));
+  args.n = element_count(std::span(dims).subspan(axis));
   args.x_stride = args.y_stride = args.n;
   args.epsilon = c.attributes().get_float("epsilon", 1e-5f);
+  const bool row_scale = has_row(c.node(), 1), row_bias = row_scale && c.has_input(2) && has_row(c.node(), 2);
   emit_kernel(c, "layer_norm", c.kernels().norm->layer_norm, args,
-              [in = c.in(0), scale = c.in(1), bias = c.in(2), out = c.out(), mean = c.out(1), inv_std = c.out(2)](
-                  kernels::RowNormArgs& a, const Run& run) {
+              [in = c.in(0), scale = row_scale ? c.in(1) : Buffer{}, bias = row_bias ? c.in(2) : Buffer{}, out = c.out(), mean = c.out(1),
+               inv_std = c.out(2)](kernels::RowNormArgs& a, const Run& run) {
                 a.x = run.get<const float>(in);
                 a.scale = run.get<const float>(scale);
                 a.bias = run.get<const float>(bias);
@@ -47,19 +79,42 @@ Status lower_layer_normalization(LowerContext& c) {
                 a.mean = run.get<float>(mean);
                 a.inv_std = run.get<float>(inv_std);
               });
+  const Operand out = result_of(c);
+  if (!row_scale) SV_TRY(emit_binary(c, kernels::BinaryOp::kMul, out, operand_of(c, 1), out));
+  if (c.has_input(2) && !row_bias) SV_TRY(emit_binary(c, kernels::BinaryOp::kAdd, out, operand_of(c, 2), out));
   return {};
+}
+
+/// Scale is no row: x' = (x - mean) inv_std, and with g = dy scale and means over the row
+/// dx = inv_std (g - mean(g) - x' mean(g x')).
+void set_broadcast_gradients(GradientContext& c, Value* mean, Value* inv_std) {
+  std::vector<int64_t> axes;
+  for (size_t i = axis_of(c.node()); i < c.input(0)->type.shape.dims().size(); ++i) axes.push_back(static_cast<int64_t>(i));
+  Value* over = c.builder().constant(Tensor::of<int64_t>({static_cast<int64_t>(axes.size())}, std::span<const int64_t>(axes)));
+  const auto row_mean = [&](Value* v) { return c.op("ReduceMean", {v, over}); };
+  Value* normal = c.op("Mul", {c.op("Sub", {c.input(0), mean}), inv_std});
+  Value* g = c.op("Mul", {c.dy(), c.input(1)});
+  Value* along = c.op("Mul", {normal, row_mean(c.op("Mul", {g, normal}))});
+  if (c.wants(0)) c.set(0, c.op("Mul", {inv_std, c.op("Sub", {c.op("Sub", {g, row_mean(g)}), along})}));
+  if (c.wants(1)) c.set(1, c.sum_to(c.op("Mul", {c.dy(), normal}), c.input(1)));
+  if (c.wants(2)) c.set(2, c.sum_to(c.dy(), c.input(2)));
 }
 
 Status layer_normalization_gradient(GradientContext& c) {
   for (size_t i : {size_t{1}, size_t{2}})
     if (c.output_gradient(i)) return error("output {} is used; only that of output 0 has a gradient", i);
   Value *mean = c.output(1), *inv_std = c.output(2);
+  if (!has_row(c.node(), 1)) {
+    set_broadcast_gradients(c, mean, inv_std);
+    return {};
+  }
   const Node* grad = c.builder().node(kInternalDomain, "LayerNormGrad", {c.dy(), c.input(0), c.input(1), mean, inv_std}, 3,
                                       make_attributes({{"axis", c.attributes().get_int("axis", -1)}}));
   if (!grad) return {};
   c.set(0, grad->output(0));
   c.set(1, c.reshape_to(grad->output(1), c.input(1)));
-  if (c.wants(2)) c.set(2, c.reshape_to(grad->output(2), c.input(2)));
+  if (!c.wants(2)) return {};
+  c.set(2, has_row(c.node(), 2) ? c.reshape_to(grad->output(2), c.input(2)) : c.sum_to(c.dy(), c.input(2)));
   return {};
 }
 
@@ -80,7 +135,9 @@ OpDef define_layer_normalization() {
       .rtol = 1e-5,
       .atol = 1e-5,
       .samples = {{.inputs = {f32({2, 7, 33}), f32({33}), f32({33})}},
-                  {.inputs = {f32({3, 4, 5}), f32({4, 5})}, .attributes = {{"axis", integer(1)}}, .outputs = 3}},
+                  {.inputs = {f32({3, 4, 5}), f32({4, 5})}, .attributes = {{"axis", integer(1)}}, .outputs = 3},
+                  {.inputs = {f32({7, 5, 7}), f32({7, 1, 1}), f32({5, 1})}},
+                  {.inputs = {f32({3, 4, 5}), f32({4, 5}), f32({1})}, .attributes = {{"axis", integer(1)}}}},
   };
 }
 

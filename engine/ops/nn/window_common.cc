@@ -29,8 +29,9 @@ Result<int64_t> output_size(Window& w, size_t i, const std::string& auto_pad, bo
     w.pads_end[i] = total - w.pads_begin[i];
     return out;
   }
+  // floor or ceil(room / stride) + 1. Rounded up, a window that reaches less than a stride over the end still counts.
   const int64_t room = w.in[i] + w.pads_begin[i] + w.pads_end[i] - reach;
-  if (room < 0)
+  if (room < 0 && (!ceil_mode || -room >= w.strides[i]))
     return error("kernel of reach {} does not fit the padded input of {} + {} + {} in spatial dimension {}", reach, w.in[i],
                  w.pads_begin[i], w.pads_end[i], i);
   int64_t out = (room + (ceil_mode ? w.strides[i] - 1 : 0)) / w.strides[i] + 1;

@@ -20,6 +20,8 @@ using kernels::ResizeAxis;
 
 /// Opset 10 had no region, no sizes, and one way of finding coordinates.
 Status canonicalize_resize(CanonicalizeContext& c) {
+  if (c.opset() >= 11 && c.attributes().get_string("nearest_mode") == kBeforeOpset11)
+    return error("nearest_mode '{}' exists only inside the engine", kBeforeOpset11);
   if (c.opset() >= 11) return {};
   canonicalize_upsample(c, c.node().input(1));
   return {};

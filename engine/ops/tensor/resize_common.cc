@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/ops/axes.h"
+#include "engine/graph/axes.h"
 
 namespace svengine::ops {
 namespace {
@@ -95,18 +95,21 @@ Status apply_sizes(std::vector<AxisScale>& axes, const std::vector<double>& size
   return {};
 }
 
-kernels::ResizeNearest rounding_of(const Attributes& attributes) {
+kernels::ResizeNearest rounding_of(const Attributes& attributes, double scale) {
   const std::string name = attributes.get_string("nearest_mode", "round_prefer_floor");
+  if (name == kBeforeOpset11) return scale < 1 ? kernels::ResizeNearest::kCeil : kernels::ResizeNearest::kFloor;
   if (name == "round_prefer_ceil") return kernels::ResizeNearest::kRoundPreferCeil;
   if (name == "floor") return kernels::ResizeNearest::kFloor;
   return name == "ceil" ? kernels::ResizeNearest::kCeil : kernels::ResizeNearest::kRoundPreferFloor;
 }
 
-/// tf_half_pixel_for_nn, of opsets 11 and 12: (j + 0.5) / scale, half a pixel to the right of half_pixel.
+/// tf_half_pixel_for_nn, of opsets 11 and 12: (j + 0.5) / scale, half a pixel to the right of half_pixel. An axis that keeps its size
+/// (batch, channels) is not shifted, as in ONNX Runtime.
 std::vector<int32_t> shifted_map(const kernels::ResizeAxis& axis, kernels::ResizeNearest rounding) {
   std::vector<int32_t> map;
+  const double shift = axis.scale == 1 && axis.in == axis.out ? 0 : 0.5;
   for (int64_t j = 0; j < axis.out; ++j) {
-    const double x = (static_cast<double>(j) + 0.5) / axis.scale;
+    const double x = (static_cast<double>(j) + shift) / axis.scale;
     double at = std::floor(x);
     if (rounding == kernels::ResizeNearest::kCeil) at = std::ceil(x);
     if (rounding == kernels::ResizeNearest::kRoundPreferFloor) at = std::ceil(x - 0.5);
@@ -134,7 +137,7 @@ void canonicalize_upsample(CanonicalizeContext& c, Value* scales) {
   c.set_input(kScales, scales);
   c.set_input(kRoi, nullptr);
   c.attributes().set("coordinate_transformation_mode", std::string("asymmetric"));
-  c.attributes().set("nearest_mode", std::string("floor"));
+  c.attributes().set("nearest_mode", std::string(kBeforeOpset11));
 }
 
 Status check_resize(const InferContext& c) {
@@ -143,7 +146,8 @@ Status check_resize(const InferContext& c) {
   SV_TRY(check_choice(attributes, "coordinate_transformation_mode",
                       {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize",
                        "tf_half_pixel_for_nn"}));
-  SV_TRY(check_choice(attributes, "nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
+  if (attributes.get_string("nearest_mode") != kBeforeOpset11)
+    SV_TRY(check_choice(attributes, "nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
   SV_TRY(check_choice(attributes, "keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"}));
   const bool nearest = attributes.get_string("mode", "nearest") == "nearest";
   SV_TRY(require_dtype(c, 0, "x", nearest ? kStoredTypes : DTypeSet{DType::f32, DType::f16}));
@@ -206,7 +210,8 @@ Result<kernels::ResizeAxis> kernel_axis(const Attributes& attributes, const Axis
 
 std::vector<int32_t> nearest_places(const Attributes& attributes, const kernels::ResizeAxis& axis) {
   const bool shifted = attributes.get_string("coordinate_transformation_mode") == "tf_half_pixel_for_nn";
-  return shifted ? shifted_map(axis, rounding_of(attributes)) : kernels::nearest_map(axis, rounding_of(attributes));
+  const kernels::ResizeNearest rounding = rounding_of(attributes, axis.scale);
+  return shifted ? shifted_map(axis, rounding) : kernels::nearest_map(axis, rounding);
 }
 
 kernels::ResampleTables resize_tables(const Attributes& attributes, const kernels::ResizeAxis& axis) {

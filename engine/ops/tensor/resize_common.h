@@ -9,7 +9,11 @@ namespace svengine::ops {
 
 std::vector<AttributeDef> resize_attributes();
 
-/// Upsample, and Resize of opset 10: `scales` becomes input 2, and the coordinates are found by division and rounded down.
+/// The nearest_mode that canonical nodes get for Upsample and Resize of opset 10, which had no such attribute: rounded down where an
+/// axis grows, up where it shrinks (ONNX's test for opset 10, and ONNX Runtime). Files may not say it.
+inline constexpr const char* kBeforeOpset11 = "before opset 11";
+
+/// Upsample, and Resize of opset 10: `scales` becomes input 2, and the coordinates are found by division.
 void canonicalize_upsample(CanonicalizeContext& c, Value* scales);
 
 /// Types and attributes.

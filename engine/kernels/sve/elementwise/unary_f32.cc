@@ -14,10 +14,11 @@ SVENGINE_INLINE vf ceil(vf x) { return svrintp_x(svptrue_b32(), x); }
 SVENGINE_INLINE vf sign(vf x) {
   return vsel(vgt(x, vdup(0.0f)), vdup(1.0f), vsel(vlt(x, vdup(0.0f)), vdup(-1.0f), x));  // zeros and NaN stay
 }
-/// Both sides are held below 2^60: 1 + |x| is |x| there, and infinity must not meet infinity.
+/// Both sides are held below 2^60: 1 + |x| is |x| there, and the division stays within normal numbers. Infinities,
+/// which the formula divides by each other, become NaN by x - x.
 SVENGINE_INLINE vf softsign(vf x) {
   const vf a = vmin(vabs(x), 0x1p60f);
-  return vwith_sign(vdiv_normal(a, vadd(a, vdup(1.0f))), x);
+  return vwith_sign(vdiv_normal(a, vadd(vadd(a, vdup(1.0f)), vsub(x, x))), x);
 }
 SVENGINE_INLINE vf thresholded_relu(vf x, const UnaryArgs& args) { return vsel(vle(x, vdup(float(args.alpha))), vdup(0.0f), x); }
 SVENGINE_INLINE vf elu(vf x, const UnaryArgs& args) {
