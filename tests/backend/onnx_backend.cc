@@ -1,8 +1,9 @@
 // Runs ONNX's backend tests (Debian's libonnx-testdata): every model with every data set, on one kernel set.
 //
-//   onnx_backend [--kernels NAME] [--filter TEXT] [--list FILE]
+//   onnx_backend [--root DIR] [--kernels NAME] [--filter TEXT] [--list FILE]
 //
-// Prints every failure and the totals; --list writes one line for every test: passed, failed or not applicable, and why.
+// --root is another folder of suites of such tests; backend/against_runtime.py makes them. Prints every failure and the totals; --list
+// writes one line for every test: passed, failed or not applicable, and why.
 // Exit code 0 when every applicable test passed and there was at least one, 1 when one failed, 2 when the data are missing.
 #include <fmt/format.h>
 
@@ -28,7 +29,7 @@ constexpr const char* kRoot = "/usr/lib/python3/dist-packages/onnx/backend/test/
 constexpr const char* kSuites[] = {"node", "simple", "pytorch-converted", "pytorch-operator"};
 
 struct Options {
-  std::string kernels, filter, list;
+  std::string root = kRoot, kernels, filter, list;
 };
 
 struct Totals {
@@ -116,8 +117,8 @@ void run_one(const fs::path& folder, const kernels::KernelTable* kernels, Totals
 }
 
 int run(const Options& options) {
-  if (!fs::exists(kRoot)) {
-    fmt::print(stderr, "onnx_backend: {} is missing; install libonnx-testdata (tools/setup.sh test)\n", kRoot);
+  if (!fs::exists(options.root)) {
+    fmt::print(stderr, "onnx_backend: {} is missing; install libonnx-testdata (tools/setup.sh test)\n", options.root);
     return 2;
   }
   const kernels::KernelTable* kernels =
@@ -128,10 +129,12 @@ int run(const Options& options) {
   }
   Totals totals;
   std::string list;
-  for (const char* suite : kSuites)
-    for (const fs::path& folder : sorted_entries(fs::path(kRoot) / suite))
+  for (const char* suite : kSuites) {
+    if (!fs::exists(fs::path(options.root) / suite)) continue;
+    for (const fs::path& folder : sorted_entries(fs::path(options.root) / suite))
       if (fs::exists(folder / "model.onnx") && folder.string().find(options.filter) != std::string::npos)
         run_one(folder, kernels, totals, list);
+  }
   const std::string summary = fmt::format("ONNX backend tests, kernels {}: {} passed, {} failed, {} not applicable, of {}\n", kernels->name,
                                           totals.passed, totals.failed, totals.not_applicable,
                                           totals.passed + totals.failed + totals.not_applicable);
@@ -147,6 +150,7 @@ int main(int argc, char** argv) {
   svengine::backend::Options options;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string_view name = argv[i];
+    if (name == "--root") options.root = argv[i + 1];
     if (name == "--kernels") options.kernels = argv[i + 1];
     if (name == "--filter") options.filter = argv[i + 1];
     if (name == "--list") options.list = argv[i + 1];

@@ -17,6 +17,7 @@ std::vector<int64_t> chosen(const Tensor& condition) {
 }
 
 Status infer_compress(InferContext& c) {
+  SV_TRY(require_rank_at_least(c, 0, "input", 1));
   SV_TRY(require_dtype(c, 1, "condition", kBool));
   SV_TRY(require_rank(c, 1, "condition", 1));
   const Shape& in = c.shape(0);
