@@ -1,6 +1,7 @@
 // Cutting a graph where shapes depend on data.
 //
-//     known nodes: every output shape concrete, every input known      -> prefix
+//     known nodes: every output shape concrete, every input known,
+//                  and the values that lowering reads, constants       -> prefix
 //     the others                                                       -> rest
 //     values that cross, and graph outputs                             -> outputs of prefix, inputs of rest
 //
@@ -15,8 +16,16 @@
 namespace svengine {
 namespace {
 
+/// Output shapes may be known without the inputs that otherwise decide them (a scalar's sum, over whatever axes); lowering reads these
+/// all the same. A view is not lowered.
 bool shapes_known(const Node& node) {
-  return std::all_of(node.outputs().begin(), node.outputs().end(), [](const Value* v) { return v->type.shape.is_static(); });
+  const auto is_static = [](const Value* v) { return v->type.shape.is_static(); };
+  if (!std::all_of(node.outputs().begin(), node.outputs().end(), is_static)) return false;
+  const std::vector<int>& deciding = node.op().shape_inputs;
+  return node.op().is_view || std::all_of(deciding.begin(), deciding.end(), [&](int i) {
+    const Value* v = node.input(static_cast<size_t>(i));
+    return !v || v->is_constant();
+  });
 }
 
 struct Cut {

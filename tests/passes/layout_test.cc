@@ -143,3 +143,24 @@ TEST_CASE("the positions of maxima keep a pooling plain, whether a node or only 
   };
   CHECK(node_of(check_layout(values_only, kFeatures), "MaxPool").output()->type.block == context().block);
 }
+
+TEST_CASE("windows that reach over the end of small blocked images") {
+  using Ints = std::vector<int64_t>;
+  for (const char* op : {"MaxPool", "AveragePool"})
+    for (int64_t size = 2; size <= 5; ++size)
+      for (int64_t kernel = 2; kernel <= 4; ++kernel)
+        for (int64_t stride = 2; stride <= 3; ++stride)
+          for (int64_t counting = 0; counting <= 1; ++counting) {
+            if (kernel - size >= stride) continue;  // no window fits
+            INFO(op << " of " << size << " by " << kernel << ", stride " << stride << ", counting padding " << counting);
+            const auto describe = [&](Builder& b) {
+              Attributes attributes = make_attributes({{"kernel_shape", Ints{kernel, kernel}}, {"strides", Ints{stride, stride}},
+                                                       {"ceil_mode", int64_t{1}}, {"pads", Ints{0, 1, 0, 0}}});
+              if (op == std::string_view("AveragePool")) attributes.set("count_include_pad", counting);
+              Value* x = conv(b, b.input("x", DType::f32, {1, 18, size, size}), 18, 18, 2);
+              b.output(b.add(op, {x}, attributes), "y");
+            };
+            const Graph after = check_layout(describe, {random_tensor({1, 18, size, size}, 1)});
+            CHECK(node_of(after, op).output()->type.block == context().block);
+          }
+}
