@@ -96,6 +96,14 @@ struct AllOperands {
 
   AllOperands() {
     uint64_t state = 0x243f6a8885a308d3u;
+    make_floats(state);
+    make_doubles(state);
+    make_integers(state);
+    show();
+  }
+
+ private:
+  void make_floats(uint64_t& state) {
     constexpr float kInf = std::numeric_limits<float>::infinity(), kTiny = std::numeric_limits<float>::denorm_min();
     std::vector<float> special{
         0x1p-126f - kTiny, 0x1p-126f, 0x1.fffffep127f, kInf,        kTiny,   0, 0.5f, 1, 1.5f, 2.5f,
@@ -108,7 +116,9 @@ struct AllOperands {
       const uint32_t r = uint32_t(next_random(state) >> 20);
       return std::bit_cast<float>((r & 0x807fffffu) | (127u - 12 + (r >> 23) % 25) << 23);
     });
+  }
 
+  void make_doubles(uint64_t& state) {
     constexpr double kInf64 = std::numeric_limits<double>::infinity(),
                      kTiny64 = std::numeric_limits<double>::denorm_min();
     std::vector<double> wide{0x1p-1022 - kTiny64,
@@ -135,7 +145,9 @@ struct AllOperands {
       const uint64_t r = next_random(state);
       return std::bit_cast<double>((r & 0x800fffffffffffffu) | (1023u - 12 + (r >> 52) % 25) << 52);
     });
+  }
 
+  void make_integers(uint64_t& state) {
     std::vector<uint64_t> whole{
         0, 1, 2, 3, 5, 7, 8, 15, 31, 32, 33, 63, 64, ~0ull, ~1ull, ~99ull, 0x5555555555555555u, 0xfedcba9876543210u};
     for (const int bits : {8, 16, 32, 64}) {
@@ -147,7 +159,9 @@ struct AllOperands {
     u32 = combine<uint32_t>({whole.begin(), whole.end()}, kIntegers, random);
     u16 = combine<uint16_t>({whole.begin(), whole.end()}, kIntegers, random);
     u8 = combine<uint8_t>({whole.begin(), whole.end()}, kIntegers, random);
+  }
 
+  void show() {
     view.float_count = kFloats;
     view.integer_count = kIntegers;
     for (int i = 0; i < 3; ++i) {
