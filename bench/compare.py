@@ -29,7 +29,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 TIMEOUT = 900  # seconds a process may take
 
-NETWORKS = {  # line: (title, network of tests/networks/export.py, dimensions, goal)
+NETWORKS = {  # line: (title, network of tests/networks/cases.py, dimensions, goal)
     'resnet50': ('ResNet-50, batch 1', 'resnet50', {'N': 1}, 0.68),
     'resnet50-b8': ('ResNet-50, batch 8', 'resnet50', {'N': 8}, 0.74),
     'mobilenet_v2': ('MobileNetV2, batch 1', 'mobilenet_v2', {'N': 1}, 0.80),
@@ -86,11 +86,7 @@ class Bench:
         self.peer_version = None
 
     def model(self, network):
-        path = os.path.join(self.options.networks, network, 'model.onnx')
-        if not os.path.exists(os.path.join(self.options.networks, network, 'complete')):
-            progress(f'exporting {network} with PyTorch')
-            run(['/usr/bin/python3', os.path.join(ROOT, 'tests', 'networks', 'export.py'), self.options.networks, network])
-        return path
+        return run(['/usr/bin/python3', os.path.join(ROOT, 'tests', 'networks', 'write.py'), self.options.networks, network])[0].strip()
 
     def dims(self, dims):
         return [word for name, size in dims.items() for word in ('--dim', f'{name}={size}')]

@@ -4,7 +4,7 @@
 #   bench/compare.sh [--quick] [--threads N] [--rounds N] [--json] [LINE...]        bench/compare.sh --help lists the lines
 #
 # Installs what is missing (Debian packages by tools/setup.sh, ONNX Runtime by pip into a virtual environment in build/peers,
-# or in $SVENGINE_PEERS), builds the program and the product benchmark, exports the networks with PyTorch into build/networks,
+# or in $SVENGINE_PEERS), builds the program and the product benchmark, writes the networks into build/networks,
 # and hands over to compare.py. About 20 minutes, --quick about 6. Run it on a machine that does nothing else.
 set -eu
 cd "$(dirname "$0")/.."

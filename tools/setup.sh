@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian 12 packages that are missing, and nothing else.
 #
-#   tools/setup.sh [GROUP...]      groups: build demo test a64fx bench; default: build
+#   tools/setup.sh [GROUP...]      groups: build demo test record a64fx bench; default: build
 #
 # Run as root, or as a user who may use sudo. When every package is there it does nothing: no network, no root needed.
 set -eu
@@ -11,11 +11,11 @@ packages_of() {
     build) echo cmake ninja-build g++ protobuf-compiler libprotobuf-dev libonnx-dev libcli11-dev nlohmann-json3-dev \
       libfmt-dev libeigen3-dev libstb-dev libnuma-dev zlib1g-dev libxxhash-dev catch2 ;;
     demo) echo dataset-fashion-mnist ;;
-    test) echo python3 python3-numpy python3-torch python3-torchvision python3-onnx libonnx-testdata \
-      dataset-fashion-mnist ;;
+    test) echo python3 python3-numpy libonnx-testdata dataset-fashion-mnist ;;
+    record) echo python3 python3-numpy python3-torch python3-torchvision libopenblas0-pthread ;;
     a64fx) echo g++-aarch64-linux-gnu qemu-user ;;
-    bench) echo libbenchmark-dev libopenblas0-pthread python3 python3-venv python3-numpy python3-torch python3-torchvision python3-onnx ;;
-    *) echo "tools/setup.sh: no group '$1'; groups: build demo test a64fx bench" >&2; return 2 ;;
+    bench) echo libbenchmark-dev libopenblas0-pthread python3 python3-venv python3-numpy ;;
+    *) echo "tools/setup.sh: no group '$1'; groups: build demo test record a64fx bench" >&2; return 2 ;;
   esac
 }
 

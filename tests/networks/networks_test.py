@@ -1,28 +1,46 @@
 #!/usr/bin/python3
-"""Whole networks against PyTorch: exports them (once, into a shared folder) and runs `svengine test` on each.
+"""Whole networks against PyTorch, as recorded: writes their files (once, into a folder that builds share) and runs them.
 
   networks_test.py --svengine PROGRAM --folder FOLDER [--emulator COMMAND] [--kernels SET] [--first-set-only] NAME...
 
-The bound for image networks is 5e-5 of the largest absolute output, for encoders 1e-4 absolute.
+cases.py has the networks, inputs and bounds; record_torch.py makes the recordings.
 """
 import argparse
-import glob
 import os
 import shlex
 import subprocess
 import sys
+import tempfile
 
+import cases  # puts tests/peers on the path
 import numpy as np
+import recording
+from write import RECORDED, write_network
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ENCODERS = ('bert', 'bert-2', 'minilm', 'distilbert')
 
-
-def bound(data_set, name):
-    if name.partition('@')[0] in ENCODERS:
-        return 1e-4
-    largest = max(float(np.abs(np.load(f)).max()) for f in glob.glob(os.path.join(data_set, 'output_*.npy')))
-    return 5e-5 * largest
+def check(spec, which, folder, a):
+    """One set of inputs."""
+    name, _ = cases.split(spec)
+    record = recording.load(os.path.join(RECORDED, name + '.json'))
+    with tempfile.TemporaryDirectory() as out:
+        command = shlex.split(a.emulator) + [a.svengine, 'run', os.path.join(folder, 'model.onnx'), '--output-dir', out, '--threads', a.threads]
+        for key in cases.inputs(name)[which]:
+            command += ['--input', f'{key}={os.path.join(folder, f"set_{which}", key + ".npy")}']
+        if a.kernels:
+            command += ['--kernels', a.kernels]
+        run = subprocess.run(command, capture_output=True, text=True)
+        if run.returncode != 0:
+            print(f'{spec} set {which}: FAILED\n{run.stdout}{run.stderr}')
+            return False
+        worst, good = [], True
+        wanted = record[f'set_{which}']
+        bound = cases.bound(name, max(w['max'] for w in wanted.values()))
+        for key, digest in wanted.items():
+            error = recording.largest_error(f'{name}/{key}', digest, np.load(os.path.join(out, key + '.npy')))
+            good = good and error <= bound
+            worst.append(f'{key} {error / bound:.3f}')
+        print(f'{spec} set {which}: bound {bound:.3g} ({record["peer"]}), of which {", ".join(worst)}: {"ok" if good else "FAILED"}')
+        return good
 
 
 def main():
@@ -35,22 +53,12 @@ def main():
     parser.add_argument('--first-set-only', action='store_true')
     parser.add_argument('names', nargs='+')
     a = parser.parse_args()
-    subprocess.run([sys.executable, os.path.join(HERE, 'export.py'), a.folder] + a.names, check=True, stdout=subprocess.DEVNULL)
-    failures = 0
-    for name in a.names:
-        for data_set in sorted(glob.glob(os.path.join(a.folder, name, 'test_data_set_*')))[:1 if a.first_set_only else None]:
-            atol = bound(data_set, name)
-            command = shlex.split(a.emulator) + [a.svengine, 'test', os.path.join(a.folder, name, 'model.onnx'), data_set, '--rtol', '0',
-                                                 '--atol', repr(atol), '--threads', a.threads]
-            if a.kernels:
-                command += ['--kernels', a.kernels]
-            run = subprocess.run(command, capture_output=True, text=True)
-            print(f'{name} {os.path.basename(data_set)}: bound {atol:.3g}: {"ok" if run.returncode == 0 else "FAILED"}')
-            if run.returncode != 0:
-                failures += 1
-                print(run.stdout + run.stderr)
-    print(f'{failures} failures')
-    return 1 if failures else 0
+    results = []
+    for spec in a.names:
+        folder = write_network(a.folder, spec)
+        results += [check(spec, i, folder, a) for i in range(1 if a.first_set_only else 2)]
+    print(f'{results.count(False)} failures')
+    return 0 if all(results) else 1
 
 
 if __name__ == '__main__':
