@@ -2,7 +2,7 @@
 """Estimated A64FX cycles of key kernels and networks, one core, a line for each goal; started by a64fx_cycles.sh, which builds.
 
 Two runs are counted block by block under QEMU, one with one call (or one run of the network) more than the other; their difference,
-weighed by LLVM's model of the A64FX pipeline, is the estimate. It sees the core alone: caches and memory are perfect. Kernels are
+weighed by LLVM's model of the A64FX pipeline, is the estimate (estimate_cycles.py). It sees the core alone: caches and memory are perfect. Kernels are
 called by tests/costs/kernel_costs with the works named in tests/costs/works.h; convolutions have bias and ReLU, as
 oneDNN's figures do, and their gradients weights that are packed already, as oneDNN's are. The share of the multiply-add pipes counts the multiply-adds executed; the share of a convolution
 counts those of the direct sum over the borders as well, so Winograd's may be above 1.
@@ -19,8 +19,10 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
+
+import estimate_cycles
+from estimate_cycles import Failed
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LANES_TIMES_PIPES = 32
@@ -67,39 +69,29 @@ LAYERS = {
 LINES = [*LAYERS, *KERNELS, *NETWORKS, MODEL, *MODEL_LINES]
 
 
-class Failed(Exception):
-    """A line that cannot be estimated, and why."""
-
-
 class Estimator:
     def __init__(self, options):
         self.options = options
         self.program = os.path.join(options.build, 'tests', 'kernel_costs')
         self.svengine = os.path.join(options.build, 'svengine')
-        self.qemu, self.cycles = (os.path.join(options.tools, tool) for tool in ('qemu-a64fx', 'a64fx-cycles'))
 
-    def run(self, command):
-        environment = {**os.environ, 'OMP_NUM_THREADS': '1'}
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=environment)
-        if done.returncode != 0:
-            message = (done.stderr.strip().splitlines() or ['no message'])[-1]
-            raise Failed(f'{os.path.basename(command[0])} ended with {done.returncode}: {message}')
-        return done.stdout
+    def run(self, *command):
+        """Standard output of a program of the build, under QEMU."""
+        return estimate_cycles.run([os.path.join(ROOT, 'tools', 'qemu-a64fx.sh'), *command], stdin=subprocess.DEVNULL,
+                                   env={**os.environ, 'OMP_NUM_THREADS': '1'})
 
     def difference(self, less, more):
         """The estimate of what `more` runs beyond `less`."""
-        with tempfile.TemporaryDirectory(prefix='svengine_cycles_') as folder:
-            files = [os.path.join(folder, name) for name in ('less', 'more')]
-            with ThreadPoolExecutor(2) as pool:
-                list(pool.map(lambda job: self.run([self.qemu, '-o', job[0], *job[1]]), zip(files, (less, more))))
-            return json.loads(self.run([self.cycles, files[1], '--minus', files[0], '--json']))
+        with ThreadPoolExecutor(2) as pool:
+            base, whole = pool.map(estimate_cycles.count_blocks, (less, more))
+        return estimate_cycles.estimate(whole, base)[0]
 
     def work(self, name):
         return self.difference(*([self.program, '--repeat', n, name] for n in ('0', '1')))
 
     def convolutions(self, prefix, column, with_first):
         """The estimate of every layer in oneDNN's table, beside a column of it."""
-        with open(os.path.join(self.options.tools, 'onednn-sve512.tsv'), encoding='utf-8') as table:
+        with open(os.path.join(ROOT, 'bench', 'onednn_sve512.tsv'), encoding='utf-8') as table:
             rows = list(csv.DictReader((line for line in table if not line.startswith('#')), delimiter='\t'))
         layers = []
         for row in rows:
@@ -118,7 +110,7 @@ class Estimator:
         if figure in CYCLES:
             return self.work(CYCLES[figure])['cycles'] / math.prod(int(n) for n in re.findall(r'\d+', CYCLES[figure]))
         if figure == WINOGRAD:
-            counted = sum(float(self.run([self.qemu, self.program, '--winograd', work])) for work in WINOGRAD_WORKS)
+            counted = sum(float(self.run(self.program, '--winograd', work)) for work in WINOGRAD_WORKS)
             return counted / sum(self.work(work)['cycles'] for work in WINOGRAD_WORKS)
         cycles = sum(self.work(work)['cycles'] for work in SHARES[figure])
         return sum(map(multiply_adds, SHARES[figure])) / LANES_TIMES_PIPES / cycles
@@ -128,7 +120,7 @@ class Estimator:
         model = os.path.join(folder, name + '.onnx')
         if not os.path.exists(model):
             os.makedirs(folder, exist_ok=True)
-            self.run([os.path.join(ROOT, 'tools', 'qemu-a64fx.sh'), self.svengine, 'zoo', name, model + '.part'])
+            self.run(self.svengine, 'zoo', name, model + '.part')
             os.replace(model + '.part', model)
         bench = [self.svengine, 'bench', model, '--threads', '1', '--iterations', '1']
         bench += [word for name, size in dims.items() for word in ('--dim', f'{name}={size}')]
@@ -189,8 +181,7 @@ def main():
     parser.add_argument('--layers', action='store_true', help='show every convolution beside oneDNN')
     parser.add_argument('--networks', action='store_true', help='add the whole networks')
     parser.add_argument('--json', action='store_true', help='print JSON, for programs; progress goes to standard error')
-    for hidden in ('--tools', '--build'):
-        parser.add_argument(hidden, required=True, help=argparse.SUPPRESS)
+    parser.add_argument('--build', required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
     unknown = [name for name in options.lines if name not in LINES]
     if unknown:

@@ -1,28 +1,13 @@
 /* QEMU plugin: writes how many guest instructions had run at every mark of the program (see kernel_costs.cc), a number
  * a line, to the file given as out=FILE. Counts are exact for a program with one thread: every translated block adds
  * its length when it is entered, and a system call always ends a block.
- *
- * The part of QEMU's plugin API (version 1, since QEMU 4.2) that is used is declared here, because Debian has no header
- * for it.
  */
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-typedef uint64_t qemu_plugin_id_t;
-typedef struct qemu_info_t qemu_info_t;
-struct qemu_plugin_tb;
-enum { QEMU_PLUGIN_INLINE_ADD_U64 = 0 };
-typedef void (*qemu_plugin_vcpu_syscall_cb_t)(qemu_plugin_id_t, unsigned int, int64_t, uint64_t, uint64_t, uint64_t,
-                                              uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t, void (*)(qemu_plugin_id_t, struct qemu_plugin_tb*));
-void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb*, int, void*, uint64_t);
-void qemu_plugin_register_vcpu_syscall_cb(qemu_plugin_id_t, qemu_plugin_vcpu_syscall_cb_t);
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, void (*)(qemu_plugin_id_t, void*), void*);
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb*);
+#include "qemu_plugin.h"
 
-__attribute__((visibility("default"))) int qemu_plugin_version = 1;
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = 1;
 
 enum { MARK = 0x535645 };
 static volatile uint64_t executed;
@@ -45,8 +30,7 @@ static void on_exit_close(qemu_plugin_id_t id, void* unused) {
   fclose(out);
 }
 
-__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int argc,
-                                                               char** argv) {
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int argc, char** argv) {
   (void)info;
   for (int i = 0; i < argc; i++)
     if (!strncmp(argv[i], "out=", 4)) out = fopen(argv[i] + 4, "w");
