@@ -1,43 +1,39 @@
 #include "engine/kernels/reference/gemm.h"
 
+#include <Eigen/Core>
 #include <cmath>
 
 #include "engine/kernels/reference/activation.h"
 
 namespace svengine::kernels {
 
+namespace {
+
+/// An operand as a matrix: rows `down` floats apart, columns `across`.
+Eigen::MatrixXd matrix(const float* x, int64_t rows, int64_t columns, int64_t down, int64_t across) {
+  using Strides = Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>;
+  return Eigen::Map<const Eigen::MatrixXf, 0, Strides>(x, rows, columns, Strides(across, down)).cast<double>();
+}
+
+}  // namespace
+
 ReferenceGemm reference_gemm(const ReferenceGemmArgs& args) {
+  const Eigen::MatrixXd a = matrix(args.a, args.m, args.k, args.a_row, args.a_depth);
+  const Eigen::MatrixXd b = matrix(args.b, args.k, args.n, args.b_depth, args.b_column);
+  Eigen::MatrixXd sum = double{args.alpha} * (a * b), magnitude = std::fabs(args.alpha) * (a.cwiseAbs() * b.cwiseAbs());
+  const auto add = [&](const Eigen::MatrixXd& more) {
+    sum += more;
+    magnitude += more.cwiseAbs();
+  };
+  if (args.bias) add(double{args.bias_scale} * matrix(args.bias, args.m, args.n, args.bias_row, args.bias_column));
+  if (args.residual) add(double{args.residual_scale} * matrix(args.residual, args.m, args.n, args.ld_residual, 1));
   ReferenceGemm result;
-  result.c.resize(args.m * args.n);
-  result.error.resize(args.m * args.n);
-  for (int64_t row = 0; row < args.m; ++row) {
+  for (int64_t row = 0; row < args.m; ++row)
     for (int64_t column = 0; column < args.n; ++column) {
-      double sum = 0;
-      double magnitude = 0;
-      for (int64_t d = 0; d < args.k; ++d) {
-        const double product = double{args.a[row * args.a_row + d * args.a_depth]} *
-                               double{args.b[d * args.b_depth + column * args.b_column]};
-        sum += product;
-        magnitude += std::fabs(product);
-      }
-      sum *= args.alpha;
-      magnitude *= std::fabs(args.alpha);
-      if (args.bias) {
-        const double bias = double{args.bias_scale} * args.bias[row * args.bias_row + column * args.bias_column];
-        sum += bias;
-        magnitude += std::fabs(bias);
-      }
-      if (args.residual) {
-        const double residual = double{args.residual_scale} * args.residual[row * args.ld_residual + column];
-        sum += residual;
-        magnitude += std::fabs(residual);
-      }
-      const int64_t at = row * args.n + column;
-      result.c[at] = reference_activation(sum, args.activation);
-      const double off = static_cast<double>(args.k + 6) * 0x1p-24 * magnitude;
-      result.error[at] = activation_error_bound(sum, result.c[at], off, args.activation);
+      const double off = static_cast<double>(args.k + 6) * 0x1p-24 * magnitude(row, column);
+      result.c.push_back(reference_activation(sum(row, column), args.activation));
+      result.error.push_back(activation_error_bound(sum(row, column), result.c.back(), off, args.activation));
     }
-  }
   return result;
 }
 
