@@ -16,8 +16,8 @@ double softplus(double x) { return at_least(x, 0) + std::log1p(std::exp(-std::fa
 
 double round_half_to_even(double x) {
   const double below = std::floor(x), rest = x - below;
-  if (rest == 0.5) return std::fmod(below, 2) == 0 ? below : below + 1;
-  return rest < 0.5 ? below : rest > 0.5 ? below + 1 : x;  // the last for infinity and NaN
+  if (rest == 0.5) return std::copysign(std::fmod(below, 2) == 0 ? below : below + 1, x);  // -0.5 gives -0
+  return rest < 0.5 ? below : rest > 0.5 ? std::copysign(below + 1, x) : x;                // the last for infinity and NaN
 }
 
 double rectifier(UnaryOp op, double x, double alpha, double beta) {

@@ -1,5 +1,6 @@
 #include "engine/kernels/reference/gradient.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace svengine::kernels {
@@ -9,11 +10,22 @@ constexpr double kRounding = 0x1p-24;
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-double gelu_slope(double x) { return (1 + std::erf(x / std::sqrt(2))) / 2 + x * std::exp(-x * x / 2) / std::sqrt(2 * M_PI); }
+// Slopes at infinity are their limits: beyond these bounds they are 0 or 1 in double.
+double within(double x, double bound) { return std::clamp(x, -bound, bound); }
 
-double gelu_tanh_slope(double x) {
-  const double root = std::sqrt(2 / M_PI), t = std::tanh(root * (x + 0.044715 * x * x * x));
+double gelu_slope(double v) {
+  const double x = within(v, 50);
+  return (1 + std::erf(x / std::sqrt(2))) / 2 + x * std::exp(-x * x / 2) / std::sqrt(2 * M_PI);
+}
+
+double gelu_tanh_slope(double v) {
+  const double x = within(v, 50), root = std::sqrt(2 / M_PI), t = std::tanh(root * (x + 0.044715 * x * x * x));
   return (1 + t) / 2 + x / 2 * (1 - t * t) * root * (1 + 3 * 0.044715 * x * x);
+}
+
+double silu_slope(double v) {
+  const double x = within(v, 1000);
+  return sigmoid(x) * (1 + x * (1 - sigmoid(x)));
 }
 
 /// Adds v, and the rounding of that many operations on it.
@@ -65,13 +77,19 @@ double reference_slope(GradientOf of, double v, double alpha, double beta) {
     case GradientOf::kErf: return 2 / std::sqrt(M_PI) * std::exp(-v * v);
     case GradientOf::kGelu: return gelu_slope(v);
     case GradientOf::kGeluTanh: return gelu_tanh_slope(v);
-    case GradientOf::kSilu: return sigmoid(v) * (1 + v * (1 - sigmoid(v)));
+    case GradientOf::kSilu: return silu_slope(v);
     case GradientOf::kSoftplus: return sigmoid(v);
     case GradientOf::kElu: return v > 0 ? 1 : alpha * std::exp(v);
     case GradientOf::kHardSigmoid: return v > 0 && v < 1 ? alpha : 0;
     case GradientOf::kHardSwish: return v < -3 ? 0 : v > 3 ? 1 : v / 3 + 0.5;
   }
   return 0;
+}
+
+double reference_gradient(GradientOf of, double dy, double v, double alpha, double beta) {
+  const double slope = reference_slope(of, v, alpha, beta);
+  const bool selects = of == GradientOf::kRelu || of == GradientOf::kClip || of == GradientOf::kHardSigmoid;
+  return selects && slope == 0 ? 0 : dy * slope;
 }
 
 ReferenceGradient reference_gather_grad(const GatherGradArgs& args) {

@@ -9,6 +9,9 @@ namespace svengine::kernels {
 /// f'(v) as activation_grad.h defines it.
 double reference_slope(GradientOf of, double v, double alpha, double beta);
 
+/// dy f'(v). Functions that are constant somewhere let nothing of dy through there, be it infinite or NaN.
+double reference_gradient(GradientOf of, double dy, double v, double alpha, double beta);
+
 /// A result, and how far a kernel that computes in single precision may be off: a few roundings of the sum of magnitudes.
 struct ReferenceGradient {
   std::vector<double> value, error;
