@@ -18,7 +18,7 @@ namespace {
 
 /// Output shapes may be known without the inputs that otherwise decide them (a scalar's sum, over whatever axes); lowering reads these
 /// all the same. A view is not lowered.
-bool shapes_known(const Node& node) {
+bool can_plan(const Node& node) {
   const auto is_static = [](const Value* v) { return v->type.shape.is_static(); };
   if (!std::all_of(node.outputs().begin(), node.outputs().end(), is_static)) return false;
   const std::vector<int>& deciding = node.op().shape_inputs;
@@ -40,7 +40,7 @@ Cut find_cut(const Graph& graph) {
   const auto is_available = [&](const Value* v) { return !v || v->is_constant() || cut.available.count(v); };
   for (const auto& node : graph.nodes()) {
     if (!std::all_of(node->inputs().begin(), node->inputs().end(), is_available)) continue;
-    if (shapes_known(*node)) {
+    if (can_plan(*node)) {
       cut.known.insert(node.get());
       cut.available.insert(node->outputs().begin(), node->outputs().end());
       continue;
@@ -53,7 +53,7 @@ Cut find_cut(const Graph& graph) {
 
 Error no_progress(const Graph& graph) {
   for (const auto& node : graph.nodes())
-    if (!shapes_known(*node))
+    if (!can_plan(*node))
       return error("{}: its output shape cannot be determined from its inputs' shapes and values", describe(*node));
   return error("a shape cannot be determined");
 }
@@ -82,7 +82,7 @@ void copy_nodes(const Graph& from, Graph& to, std::unordered_map<const Value*, V
 }  // namespace
 
 bool all_shapes_known(const Graph& graph) {
-  return std::all_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& n) { return shapes_known(*n); });
+  return std::all_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& n) { return can_plan(*n); });
 }
 
 Result<SplitGraph> split_at_unknown_shapes(const Graph& graph) {

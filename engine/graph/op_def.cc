@@ -37,7 +37,9 @@ Status check_and_infer(Node& node) {
   const OpDef& op = node.op();
   SV_TRY(check_arity("inputs", node.inputs().size(), op.inputs));
   SV_TRY(check_arity("outputs", node.outputs().size(), op.outputs));
-  for (int i = 0; i < op.inputs.min && i < static_cast<int>(node.inputs().size()); ++i)
+  // A list of any length has no gaps.
+  const int required = op.inputs.max == kVariadic ? kVariadic : op.inputs.min;
+  for (int i = 0; i < required && i < static_cast<int>(node.inputs().size()); ++i)
     if (!node.input(static_cast<size_t>(i))) return error("input {} is required but absent", i);
   SV_TRY(check_attributes(node));
   InferContext context(node);

@@ -116,6 +116,7 @@ class Recomputation {
   std::optional<Candidate> candidate(const LiveMemory& memory, int storage) const;
   Done apply(const Candidate& candidate, const LiveMemory& memory);
   void undo(const Done& done);
+  bool others_read(const Done& done) const;
   void remove_useless();
 
   Graph& graph_;
@@ -131,6 +132,9 @@ std::optional<Candidate> Recomputation::candidate(const LiveMemory& memory, int 
   Candidate out;
   for (Value* v : s.values) {
     if (settled_.count(v) || copies_.count(v->producer())) return std::nullopt;
+    const int made = memory.at(v->producer());
+    if (made == peak) return std::nullopt;
+    if (made > peak) continue;  // lies where an earlier value lay, and is not kept over the peak
     bool late = false;
     for (Node* user : v->users()) {
       const int at = memory.at(user);
@@ -172,6 +176,18 @@ void Recomputation::undo(const Done& done) {
   for (auto it = done.copies.rbegin(); it != done.copies.rend(); ++it) graph_.erase(*it);
 }
 
+/// Whether later copies were made of nodes that had come to read this one's: then it stays.
+bool Recomputation::others_read(const Done& done) const {
+  const auto own = [&](const Node* user) {
+    return std::find(done.copies.begin(), done.copies.end(), user) != done.copies.end() ||
+           std::any_of(done.uses.begin(), done.uses.end(), [&](const RedirectedUse& use) { return use.node == user; });
+  };
+  return std::any_of(done.copies.begin(), done.copies.end(), [&](const Node* copy) {
+    const std::vector<Node*>& users = copy->output()->users();
+    return !std::all_of(users.begin(), users.end(), own);
+  });
+}
+
 /// One value less is kept. False when the peak cannot be lowered.
 bool Recomputation::lower_peak() {
   const LiveMemory before(graph_);
@@ -197,6 +213,7 @@ void Recomputation::remove_useless() {
   const int64_t peak = LiveMemory(graph_).peak();
   std::stable_sort(done_.begin(), done_.end(), [](const Done& a, const Done& b) { return a.what.traffic > b.what.traffic; });
   for (Done& done : done_) {
+    if (others_read(done)) continue;
     undo(done);
     const LiveMemory without(graph_);
     if (without.peak() > peak) apply(done.what, without);

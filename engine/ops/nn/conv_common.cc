@@ -130,6 +130,8 @@ Status infer_conv(InferContext& c) {
       return error("B has {} elements, needs one for each of the {} output channels", c.shape(2)[0].value(), w[0].value());
   }
   SV_ASSIGN(std::vector<Dim> spatial, window_output(c.attributes(), x, kernel));
+  for (size_t i = 0; i < spatial.size(); ++i)
+    if (!w[i + 2].is_static() && !c.attributes().has("kernel_shape")) spatial[i] = Dim();
   std::vector<Dim> out{x[0], w[0]};
   out.insert(out.end(), spatial.begin(), spatial.end());
   c.set(0, DType::f32, Shape(std::move(out)));

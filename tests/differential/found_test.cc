@@ -1,0 +1,127 @@
+// What random graphs have found and no other test did: each as the smallest graph that failed.
+#include <cstring>
+
+#include "engine/graph/text.h"
+#include "tests/passes/pass_testing.h"
+
+using namespace svengine;
+using namespace svengine::tests;
+
+namespace {
+
+Graph parsed(std::string_view text) {
+  Result<Graph> graph = parse_graph(text, all_ops());
+  if (!graph.ok()) FAIL(graph.error().message());
+  return std::move(graph).value();
+}
+
+/// A session computes what the nodes compute one by one.
+void check_session(std::string_view text, const std::vector<Tensor>& inputs) {
+  check_close(session_run(parsed(text), inputs), evaluated(parsed(text), inputs), "session");
+}
+
+}  // namespace
+
+TEST_CASE("a value that decides shapes may come at run time although the shape is known without it") {
+  // Of a scalar there is nothing to reduce or pad, and a gradient has the shape of what it is the gradient of.
+  const Tensor none = Tensor::allocate(DType::i64, {0}).value();
+  check_session("graph \"g\"\ninput %x: float32[]\ninput %axes: int64[n]\n%y: float32[] = ReduceSum(%x, %axes) {keepdims = 1}\noutput %y\n",
+                {Tensor::scalar(3.0f), none});
+  check_session("graph \"g\"\ninput %x: float32[]\ninput %pads: int64[n]\n%y: float32[] = Pad(%x, %pads)\noutput %y\n",
+                {Tensor::scalar(3.0f), none});
+  check_session(
+      "graph \"g\"\ninput %dy: float32[2, 5]\ninput %pads: int64[4]\ninput %x: float32[2, 3]\n"
+      "%y: float32[2, 3] = svengine.PadGrad(%dy, %pads, -, -, %x) {mode = \"edge\"}\noutput %y\n",
+      {random_tensor({2, 5}, 1), Tensor::of<int64_t>({4}, {0, 1, 0, 1}), random_tensor({2, 3}, 2)});
+}
+
+TEST_CASE("a kernel of unknown size gives an image of unknown size") {
+  for (const char* op : {"Conv", "ConvTranspose"}) {
+    Graph graph;
+    Builder b(graph, all_ops());
+    Value* x = b.input("x", DType::f32, Shape{2, 3, 9, 8});
+    Value* y = b.add(op, {x, b.input("w", DType::f32, Shape{3, 3, Dim("h"), 3})});
+    require_ok(b.status());
+    INFO(op);
+    CHECK(!y->type.shape[2].is_static());
+    b.output(b.add("Add", {y, b.input("z", DType::f32, Shape{2, 3, 7, 1})}));
+    require_ok(b.status());
+    if (op == std::string_view("Conv")) {
+      const Tensor w = random_tensor({3, 3, 3, 3}, 2);
+      CHECK(session_run(std::move(graph), {random_tensor({2, 3, 9, 8}, 1), w, random_tensor({2, 3, 7, 1}, 3)})[0].dims() == Dims{2, 3, 7, 6});
+    }
+  }
+}
+
+TEST_CASE("a list of inputs has no gaps") {
+  for (const char* op : {"Min", "Max", "Sum", "Mean", "Concat"}) {
+    Graph graph;
+    Builder b(graph, all_ops());
+    Value* x = b.input("x", DType::f32, Shape{3});
+    b.add(op, {x, nullptr, x}, make_attributes({{"axis", int64_t{0}}}));
+    INFO(op);
+    REQUIRE(!b.status().ok());
+    CHECK(b.status().error().message().find("absent") != std::string::npos);
+  }
+}
+
+namespace {
+
+/// Recomputation changes no bit, and reads nothing before it is made.
+void check_recomputed(std::string_view text, size_t inputs, const Dims& dims) {
+  PassContext with = context();
+  with.recompute = Recompute::cheap;
+  Graph graph = parsed(text);
+  run_pass(graph, "recompute", with);
+  std::vector<Tensor> tensors;
+  for (uint64_t seed = 1; seed <= inputs; ++seed) tensors.push_back(random_tensor(dims, seed));
+  const std::vector<Tensor> expected = evaluated(parsed(text), tensors), got = evaluated(graph, tensors);
+  for (size_t i = 0; i < expected.size(); ++i) CHECK(std::memcmp(got[i].raw(), expected[i].raw(), got[i].byte_size()) == 0);
+}
+
+}  // namespace
+
+TEST_CASE("what is made after the peak, in the place of an earlier value, is not computed again before its inputs are there") {
+  check_recomputed(R"(graph "a chain in one place"
+input %a: float32[2, 9]
+input %b: float32[2, 9]
+const %size: int64[3] = {40, 2, 9}
+%sum: float32[2, 9] = Add(%a, %b)
+%big: float32[40, 2, 9] = Expand(%a, %size)
+%kept: float32[40, 2, 9] = HardSigmoid(%big)
+%soft: float32[2, 9] = Softplus(%sum)
+%tanh: float32[2, 9] = Tanh(%soft)
+%product: float32[2, 9] = Mul(%a, %b)
+%last: float32[2, 9] = Add(%tanh, %product)
+%y: float32[2, 9] = Mul(%b, %last)
+output %kept
+output %y
+)", 2, {2, 9});
+}
+
+TEST_CASE("what is computed again, and read by what is computed again later, stays") {
+  constexpr const char* kText = R"(graph "normalisation and its gradient"
+input %x: float32[1, 17, 9, 3]
+input %a: float32[1, 17, 9, 3]
+input %b: float32[1, 17, 9, 3]
+input %c: float32[1, 17, 9, 3]
+const %axes: int64[2] = {2, 3}
+const %epsilon: float32[] = {1e-05}
+%mean: float32[1, 17, 1, 1] = ReduceMean(%x, %axes)
+%centred: float32[1, 17, 9, 3] = Sub(%x, %mean)
+%square: float32[1, 17, 9, 3] = Mul(%centred, %centred)
+%variance: float32[1, 17, 1, 1] = ReduceMean(%square, %axes)
+%sum: float32[1, 17, 1, 1] = Add(%variance, %epsilon)
+%deviation: float32[1, 17, 1, 1] = Sqrt(%sum)
+%inverse: float32[1, 17, 1, 1] = Reciprocal(%deviation)
+%norm: float32[1, 17, 9, 3] = Mul(%centred, %inverse)
+%product: float32[1, 17, 9, 3] = Mul(%a, %norm)
+%share: float32[1, 17, 1, 1] = ReduceMean(%product, %axes)
+%part: float32[1, 17, 9, 3] = Mul(%norm, %share)
+%rest: float32[1, 17, 9, 3] = Sub(%b, %part)
+%scaled: float32[1, 17, 9, 3] = Mul(%inverse, %rest)
+%dx: float32[1, 17, 9, 3] = Add(%scaled, %c)
+output %dx
+)";
+  check_recomputed(kText, 4, {1, 17, 9, 3});
+}
