@@ -105,7 +105,9 @@ Result<std::vector<Tensor>> compute(const Node& node, const std::vector<Tensor>&
 
 Status compute_all(const Graph& graph, Values& values, const kernels::KernelTable& kernels) {
   for (const auto& node : graph.nodes()) {
-    if (!node->outputs().empty() && values.count(node->output())) continue;
+    // A rule of a gradient may have given a node outputs that it did not have.
+    const auto has_value = [&](const Value* v) { return values.count(v) > 0; };
+    if (std::all_of(node->outputs().begin(), node->outputs().end(), has_value)) continue;
     SV_ASSIGN(std::vector<Tensor> results, compute(*node, inputs_of(*node, values), kernels));
     for (size_t i = 0; i < results.size(); ++i) values[node->output(i)] = std::move(results[i]);
   }

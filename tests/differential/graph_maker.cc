@@ -41,7 +41,7 @@ Value* GraphMaker::adopt(Value* v, Tensor t) {
 
 Value* GraphMaker::leaf(DType type, Dims dims, double low, double high) {
   Tensor t = tests::random_tensor_of(type, std::move(dims), seed_ * 1000 + tensors_++, low, high);
-  if (made_.special && choose.chance(0.3)) make_special(t, choose);
+  if (made_.special && choose.chance(0.5)) make_special(t, choose);
   if (choose.chance(0.25)) return constant(std::move(t));
   Value* v = made_.graph.add_input(fmt::format("x{}", made_.graph.inputs().size()), {t.type(), Shape::of(t.dims()), 0});
   return adopt(v, std::move(t));

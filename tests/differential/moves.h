@@ -20,6 +20,7 @@ void add_unary(GraphMaker& m);
 void add_binary(GraphMaker& m);         // broadcasts of either operand, or both; one value twice
 void add_variadic(GraphMaker& m);       // Sum, Max, Min, Mean of one to five
 void add_clip(GraphMaker& m);           // bounds missing, infinite, crossed, computed
+void clip(GraphMaker& m, Value* x);
 void add_comparison(GraphMaker& m);     // bools, Where, Cast
 void add_integers(GraphMaker& m);
 

@@ -120,13 +120,16 @@ void add_variadic(GraphMaker& m) {
 }
 
 void add_clip(GraphMaker& m) {
+  Value* x = m.existing_real();
+  clip(m, x ? x : m.real_of_rank(4));
+}
+
+void clip(GraphMaker& m, Value* x) {
   constexpr float kInf = std::numeric_limits<float>::infinity(), kMost = std::numeric_limits<float>::max();
   const auto bound = [&](std::initializer_list<float> values) -> Value* {
     if (m.choose.chance(0.3)) return nullptr;
     return m.choose.chance(0.9) ? m.scalar(m.choose.of(values)) : m.leaf(DType::f32, {}, -1, 1);
   };
-  Value* x = m.existing_real();
-  if (!x) x = m.real_of_rank(4);
   Value* low = bound({0, -1, -kInf, -kMost, 1});
   Value* high = bound({6, 1, 0, kInf, kMost, -1});
   std::vector<Value*> inputs{x};

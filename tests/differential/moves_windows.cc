@@ -108,17 +108,21 @@ void add_convolution(GraphMaker& m) {
   if (y && m.choose.chance(0.1)) y = m.add(m.choose.of<const char*>({"Mul", "Add"}), {y, m.weight({1, m.dims(y)[1], 1, 1})});
   if (y && m.choose.chance(0.2)) y = m.add("Add", {y, m.real_of(m.choose.chance(0.8) ? m.dims(y) : m.broadcast_of(m.dims(y)))});
   if (!y || m.choose.chance(0.4)) return;
-  if (m.choose.chance(0.2)) return add_clip(m);
+  if (m.choose.chance(0.3)) return clip(m, y);
   activation(m, y);
 }
 
 void add_shared_weight(GraphMaker& m) {
-  Value* x = image(m, 2);
+  const auto fresh = [&](int64_t c) { return m.leaf(DType::f32, {1, c, m.choose.between(5, 20), m.choose.between(5, 20)}); };
+  Value* x = m.choose.chance(0.5) ? fresh(m.choose.of<int64_t>({1, 3, 3, 4, 8, 16})) : image(m, 2);
   const Dims kernel = kernel_of(m, 2);
-  Value* w = m.weight({m.channels(), m.dims(x)[1], kernel[0], kernel[1]});
+  const int64_t out = m.choose.chance(0.3) ? m.choose.of<int64_t>({32, 64}) : m.channels();
+  Value* w = m.weight({out, m.dims(x)[1], kernel[0], kernel[1]});
   for (int i = 0; i < 2; ++i) {
-    if (i && m.choose.chance(0.3)) x = m.leaf(DType::f32, {1, m.dims(x)[1], m.choose.between(5, 20), m.choose.between(5, 20)});
-    m.add("Conv", {x, w}, window(m, 2, kernel));
+    if (i && m.choose.chance(0.3)) x = fresh(m.dims(x)[1]);
+    Attributes a = window(m, 2, kernel);
+    if (m.choose.chance(0.4)) a.set("dilations", std::vector<int64_t>{m.choose.between(1, 2), m.choose.between(1, 3)});
+    m.add("Conv", {x, w}, a);
   }
   if (m.choose.chance(0.2)) m.add("ReduceSum", {w});
 }

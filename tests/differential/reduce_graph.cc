@@ -26,7 +26,7 @@ class Reducer {
 
  private:
   Value* leaf(const Value* v) {
-    const Tensor& t = whole_.values.at(v);
+    const Tensor& t = v->is_constant() ? v->constant() : whole_.values.at(v);
     Value* made;
     if (v->is_constant()) {
       made = out_.graph.add_constant(v->name(), t);

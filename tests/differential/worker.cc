@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "engine/graph/text.h"
@@ -16,6 +17,7 @@ namespace svengine::differential {
 namespace {
 
 constexpr size_t kMostText = size_t{1} << 20;
+constexpr int64_t kMostPrinted = 40;  // elements
 
 /// Memory of parent and child.
 struct Shared {
@@ -74,28 +76,44 @@ std::string in_child(const Body& body) {
   return {};
 }
 
+/// Where a long input holds what is not ordinary, which its digest does not tell.
+std::string special_text(const Tensor& t) {
+  std::string text;
+  if (t.type() != DType::f32 || t.count() <= kMostPrinted) return text;
+  int64_t at = 0;
+  for (const float x : t.data<float>()) {
+    if (!std::isfinite(x) || (x == 0 && std::signbit(x))) text += fmt::format(" [{}] = {}", at, x);
+    ++at;
+  }
+  return text;
+}
+
 std::string inputs_text(const RandomGraph& random) {
   std::string text;
   for (size_t i = 0; i < random.inputs.size(); ++i) {
     Graph one;
     one.add_output(one.add_constant(random.graph.inputs()[i]->name(), random.inputs[i]));
-    const std::string printed = print_graph(one, {.most_elements = 40});
+    const std::string printed = print_graph(one, {.most_elements = kMostPrinted});
     for (size_t at = printed.find("const "); at != std::string::npos; at = printed.find("const ", at + 1))
-      text += "# " + printed.substr(at, printed.find('\n', at) - at) + "\n";
+      text += "# " + printed.substr(at, printed.find('\n', at) - at) + special_text(random.inputs[i]) + "\n";
   }
   return text;
 }
 
 /// Checks one graph; false when it could not be made.
 bool check_seed(const WorkerOptions& options, uint64_t seed, const Part* part, bool with_text, Shared& shared) {
-  const Progress progress = [&](const std::string& what) { put(shared.doing, what); };
+  std::string made;  // should making the graph end the child, what it had come to is all there is to print
+  const Progress progress = [&](const std::string& what) {
+    put(shared.doing, what);
+    if (with_text && shared.nodes == 0) put(shared.graph, made += "# made: " + what + "\n");
+  };
   put(shared.doing, "making the graph");
   Result<RandomGraph> whole = random_graph(seed, *options.kernels[0], progress);
   if (!whole.ok()) return false;
   shared.nodes = whole->graph.nodes().size();
   shared.outputs = whole->graph.outputs().size();
   RandomGraph random = part ? part_of(*whole, *part) : std::move(*whole);
-  if (with_text) put(shared.graph, print_graph(random.graph, {.most_elements = 40}) + inputs_text(random));
+  if (with_text) put(shared.graph, print_graph(random.graph, {.most_elements = kMostPrinted}) + inputs_text(random));
   if (random.graph.outputs().empty()) return false;
   const std::string found = check(random, {options.kernels, seed}, progress);
   if (!found.empty()) {
