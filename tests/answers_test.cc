@@ -60,7 +60,7 @@ constexpr DType type_of() {
 
 template <class T>
 Tensor counted(Dims dims, int seed) {
-  Tensor t = Tensor::allocate(type_of<T>(), std::move(dims)).value();
+  MutableTensor t = Tensor::allocate(type_of<T>(), std::move(dims)).value();
   for (size_t i = 0; i < t.data<T>().size(); ++i) t.data<T>()[i] = static_cast<T>((i * 7 + static_cast<size_t>(seed) * 5) % 11);
   return t;
 }
@@ -83,7 +83,7 @@ size_t place_in(const Dims& dims, const Dims& out, size_t at) {
 /// Sum, Max, Min and Mean by their definition.
 template <class T>
 Tensor combined(std::string_view op, const std::vector<Tensor>& inputs, const Dims& out) {
-  Tensor result = Tensor::allocate(type_of<T>(), out).value();
+  MutableTensor result = Tensor::allocate(type_of<T>(), out).value();
   for (size_t i = 0; i < result.data<T>().size(); ++i) {
     T value = inputs[0].template data<T>()[place_in(inputs[0].dims(), out, i)];
     for (size_t k = 1; k < inputs.size(); ++k) {
@@ -208,7 +208,7 @@ TEST_CASE("LayerNormalization's scale and bias broadcast to X") {
     for (const Dims& scale_dims : {Dims{7}, Dims{1}, Dims{}, Dims{5, 1}, Dims{7, 1, 1}, Dims{7, 1, 7}, Dims{7, 5, 7}, Dims{5, 7}})
       for (const Dims& bias_dims : {Dims{7}, Dims{1, 1, 1}, Dims{7, 5, 1}}) {
         const Tensor scale = random_tensor(scale_dims, 2), bias = random_tensor(bias_dims, 3);
-        Tensor expected = Tensor::allocate(DType::f32, dims).value();
+        MutableTensor expected = Tensor::allocate(DType::f32, dims).value();
         for (size_t first = 0; first < 245; first += row) {
           double mean = 0, variance = 0;
           for (size_t i = first; i < first + row; ++i) mean += x.data<float>()[i] / static_cast<double>(row);

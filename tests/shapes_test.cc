@@ -56,7 +56,7 @@ Value* add_value(Graph& graph, const std::string& text) {
   const Dims dims = numbers<int64_t>(text.substr(open + 1, close - open - 1));
   if (close + 1 == text.size()) return graph.add_input("x", Type{type, Shape::of(dims), 0});
   const auto elements = split(text.substr(close + 3, text.size() - close - 4), ',');
-  Tensor all = Tensor::allocate(type, dims).value();
+  MutableTensor all = Tensor::allocate(type, dims).value();
   REQUIRE(std::ssize(elements) == all.count());
   for (size_t i = 0; i < elements.size(); ++i) {
     const std::string& e = elements[i];

@@ -36,8 +36,8 @@ Result<std::unique_ptr<Session>> session_for(const RandomGraph& random, const Wa
 }
 
 /// Tensors for the outputs, full of bytes that are NaN as real numbers and no right integers.
-std::vector<Tensor> poisoned_like(const std::vector<Tensor>& outputs) {
-  std::vector<Tensor> places;
+std::vector<MutableTensor> poisoned_like(const std::vector<Tensor>& outputs) {
+  std::vector<MutableTensor> places;
   for (const Tensor& t : outputs) {
     places.push_back(Tensor::allocate(t.type(), t.dims()).value());
     if (places.back().byte_size()) std::memset(places.back().raw(), 0xff, places.back().byte_size());
@@ -91,7 +91,7 @@ class Checker {
     if (!first.ok()) return complain(way, first.error().message());
     for (size_t i = 0; i < first->size(); ++i) compare(random_.graph.outputs()[i], (*first)[i], way.name());
     if (!choose_.chance(0.5)) return std::move(first).value();
-    const std::vector<Tensor> places = poisoned_like(*first);
+    const std::vector<MutableTensor> places = poisoned_like(*first);
     Result<std::vector<Tensor>> second = (*session)->run_into(random_.inputs, places);
     if (!second.ok()) return complain(way, "second run: " + second.error().message());
     compare_bits(*first, *second, way.name() + ", second run");

@@ -34,7 +34,7 @@ double largest(const Tensor& t) {
 }
 
 template <class T>
-void disturb_reals(Tensor& t, const RandomStream& stream, double relative, double absolute) {
+void disturb_reals(MutableTensor& t, const RandomStream& stream, double relative, double absolute) {
   uint64_t i = 0;
   for (T& x : t.data<T>()) {
     const double r = 2 * stream.uniform(i++) - 1;
@@ -43,7 +43,7 @@ void disturb_reals(Tensor& t, const RandomStream& stream, double relative, doubl
 }
 
 /// One unit in the last place up or down; zeros, infinities and NaN stay.
-void disturb_halves(Tensor& t, const RandomStream& stream, uint16_t exponent_mask) {
+void disturb_halves(MutableTensor& t, const RandomStream& stream, uint16_t exponent_mask) {
   auto* bits = reinterpret_cast<uint16_t*>(t.raw());
   for (int64_t i = 0; i < t.count(); ++i) {
     const uint16_t magnitude = bits[i] & 0x7fff;
@@ -55,7 +55,7 @@ void disturb_halves(Tensor& t, const RandomStream& stream, uint16_t exponent_mas
 
 Tensor disturbed(const Tensor& t, const RandomStream& stream, double relative, bool to_largest) {
   if (!is_float(t.type()) || t.count() == 0) return t;
-  Result<Tensor> copy = t.aligned_copy();
+  Result<MutableTensor> copy = t.aligned_copy();
   if (!copy.ok()) return t;
   switch (t.type()) {
     case DType::f32: disturb_reals<float>(*copy, stream, relative, to_largest ? 1e-5 * largest<float>(t) : 0); break;

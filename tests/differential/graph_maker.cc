@@ -15,7 +15,7 @@ constexpr int64_t kMostElements = 20000;
 bool is_shape_type(const Value& v) { return v.type.dtype == DType::f32; }
 
 /// Some elements become numbers that kernels like to get wrong.
-void make_special(Tensor& t, Choices& choose) {
+void make_special(MutableTensor& t, Choices& choose) {
   if (t.type() != DType::f32 || t.count() == 0) return;
   using Limits = std::numeric_limits<float>;
   const auto count = 1 + choose.below(3);
@@ -40,7 +40,7 @@ Value* GraphMaker::adopt(Value* v, Tensor t) {
 }
 
 Value* GraphMaker::leaf(DType type, Dims dims, double low, double high) {
-  Tensor t = tests::random_tensor_of(type, std::move(dims), seed_ * 1000 + tensors_++, low, high);
+  MutableTensor t = tests::random_tensor_of(type, std::move(dims), seed_ * 1000 + tensors_++, low, high);
   if (made_.special && choose.chance(0.5)) make_special(t, choose);
   if (choose.chance(0.25)) return constant(std::move(t));
   Value* v = made_.graph.add_input(fmt::format("x{}", made_.graph.inputs().size()), {t.type(), Shape::of(t.dims()), 0});

@@ -37,7 +37,7 @@ void fill(MutableTensor& t, uint64_t seed, double low, double high) {
 
 }  // namespace
 
-Tensor random_tensor_of(DType type, Dims dims, uint64_t seed, double low, double high) {
+MutableTensor random_tensor_of(DType type, Dims dims, uint64_t seed, double low, double high) {
   MutableTensor t = Tensor::allocate(type, std::move(dims)).value();
   switch (type) {
     case DType::f32: fill<float>(t, seed, low, high); break;

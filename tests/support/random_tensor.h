@@ -8,6 +8,6 @@ namespace svengine::tests {
 Tensor random_tensor(Dims dims, uint64_t seed, double low = -1, double high = 1);
 
 /// Any type: integers are the whole part of such values, bool is whether they are positive.
-Tensor random_tensor_of(DType type, Dims dims, uint64_t seed, double low, double high);
+MutableTensor random_tensor_of(DType type, Dims dims, uint64_t seed, double low, double high);
 
 }  // namespace svengine::tests

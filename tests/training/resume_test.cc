@@ -87,7 +87,7 @@ Run resumed(const std::string& directory) {
   REQUIRE(must(metadata.text("schedule")) == run.schedule.text());
   run.step = must(metadata.integer("step"));
   REQUIRE(run.loader->seek({must(metadata.integer("epoch")), must(metadata.integer("batch"))}).ok());
-  run.weight = loaded->content.tensors.at(0).tensor;
+  run.weight = must(loaded->content.tensors.at(0).tensor.aligned_copy());
   return run;
 }
 
