@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what is missing, builds svengine for this machine and for A64FX, and runs every test on both: natively, and on
-# QEMU's A64FX. CTest's one summary at the end counts both; the names of the A64FX tests begin with "a64fx.".
+# QEMU's A64FX. CTest's one summary at the end counts both; the names of the A64FX tests begin with "a64fx.". The slowest compiles and
+# tests are shown before it.
 #
 #   tools/test.sh [CTEST ARGUMENT...]      for example: tools/test.sh -R gemm
 #
@@ -16,4 +17,6 @@ tools/build.sh a64fx
 mkdir -p build/test
 printf 'subdirs(../release ../a64fx)\n' >build/test/CTestTestfile.cmake
 # One test a core is quickest: a test that is about threads asks for its number of them.
-OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} ctest --test-dir build/test -j "$(nproc)" --output-on-failure "$@"
+export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
+tools/slowest.py compiles build/release build/a64fx
+tools/slowest.py tests --test-dir build/test -j "$(nproc)" --output-on-failure "$@"
