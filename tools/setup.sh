@@ -14,7 +14,7 @@ packages_of() {
     test) echo python3 python3-numpy libonnx-testdata dataset-fashion-mnist ;;
     record) echo python3 python3-numpy python3-torch python3-torchvision libopenblas0-pthread ;;
     a64fx) echo g++-aarch64-linux-gnu qemu-user ;;
-    bench) echo libbenchmark-dev libopenblas0-pthread llvm python3 python3-venv python3-numpy ;;
+    bench) echo libbenchmark-dev libopenblas-serial-dev libopenblas0-pthread llvm python3 python3-venv python3-numpy ;;
     *) echo "tools/setup.sh: no group '$1'; groups: build demo test record a64fx bench" >&2; return 2 ;;
   esac
 }
