@@ -1,11 +1,11 @@
-# svengine_layer(NAME DIRS dir... DEPENDS target...)
+# svengine_layer(NAME DIRS dir... DEPENDS target... [TEST_DEPENDS target...])
 #
 # One static library svengine_NAME from every *.cc below DIRS (relative to the calling directory, not recursive), except
-# tests (*_test.cc) and benchmarks (*_bench.cc). The tests beside the code become one program each, see SvengineTests.
+# tests (*_test.cc) and benchmarks (*_bench.cc). The tests beside the code become one program, NAME_tests: see SvengineTests.
 include_guard()
 
 function(svengine_layer name)
-  cmake_parse_arguments(arg "" "" "DIRS;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "DIRS;DEPENDS;TEST_DEPENDS" ${ARGN})
   set(sources)
   set(tests)
   foreach(dir IN LISTS arg_DIRS)
@@ -22,9 +22,7 @@ function(svengine_layer name)
     target_compile_options(svengine_${name} PRIVATE ${SVENGINE_CALM_FLAGS})
     svengine_unity(svengine_${name} ${sources})
   endif()
-  if(SVENGINE_TESTS)
-    foreach(test IN LISTS tests)
-      svengine_test(${test} svengine_${name})
-    endforeach()
+  if(SVENGINE_TESTS AND tests)
+    svengine_tests(${name}_tests SOURCES ${tests} DEPENDS svengine_${name} ${arg_TEST_DEPENDS})
   endif()
 endfunction()

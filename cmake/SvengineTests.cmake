@@ -1,9 +1,11 @@
-# svengine_test(SOURCE target...): one Catch2 program and one CTest entry, named after the file's path.
-# When cross compiling, CTest runs it through CMAKE_CROSSCOMPILING_EMULATOR, and its name gets the prefix "a64fx.", so that
-# both builds' tests can stand in one list.
+# svengine_tests(PROGRAM SOURCES file... DEPENDS target...): one Catch2 program of several test files, and one CTest entry for each file,
+# named after its path. A program a layer: a file more costs neither another main nor another link of the whole layer.
+# svengine_test(SOURCE target...): a program of one file.
+#
+# When cross compiling, CTest runs them through CMAKE_CROSSCOMPILING_EMULATOR, and names get the prefix "a64fx.", so that both
+# builds' tests can stand in one list.
 include_guard()
-# Catch2 version 2, header only: Debian's CMake package of it also wants a library that exists for this machine only.
-find_path(CATCH2_INCLUDE_DIR catch2/catch.hpp REQUIRED)
+find_package(Catch2 REQUIRED)
 # Tests written in Python use Debian's interpreter, where python3-torch and python3-onnx are.
 set(SVENGINE_PYTHON /usr/bin/python3 CACHE FILEPATH "Python interpreter of the tests")
 
@@ -12,19 +14,51 @@ if(CMAKE_CROSSCOMPILING)
   set(SVENGINE_TEST_PREFIX "a64fx.")
 endif()
 
-add_library(svengine_test_main STATIC ${PROJECT_SOURCE_DIR}/tests/support/main.cc)
-target_include_directories(svengine_test_main SYSTEM PUBLIC ${CATCH2_INCLUDE_DIR})
-target_link_libraries(svengine_test_main PUBLIC svengine_flags)
+# What every program of tests is linked with: Catch2 and its main. Version 2 (Debian 12) is one header, version 3 (Debian 13) is many,
+# which tests/support/catch2_3 offers under version 2's name.
+add_library(svengine_test_main INTERFACE)
+target_link_libraries(svengine_test_main INTERFACE svengine_flags svengine_fmt Catch2::Catch2WithMain)
+if(Catch2_VERSION VERSION_LESS 3)
+  set(SVENGINE_CATCH_STRICT --warn NoTests)  # a file without tests is an error, as it always is in version 3
+else()
+  target_include_directories(svengine_test_main SYSTEM INTERFACE ${PROJECT_SOURCE_DIR}/tests/support/catch2_3)
+  set(SVENGINE_CATCH_STRICT "")
+endif()
 
-function(svengine_test source)
+# Compares and makes tensors. It also holds what every test file begins with, compiled once for all programs: so all of them have
+# the same flags.
+add_library(svengine_test_support STATIC ${PROJECT_SOURCE_DIR}/tests/support/compare.cc ${PROJECT_SOURCE_DIR}/tests/support/random_tensor.cc)
+target_link_libraries(svengine_test_support PUBLIC svengine_base PRIVATE svengine_test_main)
+target_compile_options(svengine_test_support PRIVATE ${SVENGINE_CALM_FLAGS})
+set_target_properties(svengine_test_support PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+target_precompile_headers(svengine_test_support PRIVATE <catch2/catch.hpp> <algorithm> <cmath> <filesystem> <map> <random> <string> <vector>
+  ${PROJECT_SOURCE_DIR}/engine/base/tensor.h)
+
+# The name of a file's test: its path.
+function(svengine_test_name source output)
   cmake_path(NORMAL_PATH source)
   cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
   string(REGEX REPLACE "\\.cc$" "" name ${name})
   string(REPLACE "/" "_" name ${name})
-  add_executable(${name} ${source})
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  target_link_libraries(${name} PRIVATE ${ARGN} svengine_test_main)
-  target_compile_options(${name} PRIVATE ${SVENGINE_CALM_FLAGS})
-  add_test(NAME ${SVENGINE_TEST_PREFIX}${name} COMMAND ${name})
-  set_tests_properties(${SVENGINE_TEST_PREFIX}${name} PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} TIMEOUT 900)
+  set(${output} ${name} PARENT_SCOPE)
+endfunction()
+
+function(svengine_tests program)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${program} ${arg_SOURCES})
+  set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests POSITION_INDEPENDENT_CODE OFF)
+  target_link_libraries(${program} PRIVATE ${arg_DEPENDS} svengine_test_main)
+  target_compile_options(${program} PRIVATE ${SVENGINE_CALM_FLAGS})
+  target_precompile_headers(${program} REUSE_FROM svengine_test_support)
+  foreach(source IN LISTS arg_SOURCES)
+    svengine_test_name(${source} name)
+    cmake_path(GET source STEM stem)
+    add_test(NAME ${SVENGINE_TEST_PREFIX}${name} COMMAND ${program} --filenames-as-tags "[#${stem}]" ${SVENGINE_CATCH_STRICT})
+    set_tests_properties(${SVENGINE_TEST_PREFIX}${name} PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} TIMEOUT 900)
+  endforeach()
+endfunction()
+
+function(svengine_test source)
+  svengine_test_name(${source} name)
+  svengine_tests(${name} SOURCES ${source} DEPENDS ${ARGN})
 endfunction()
