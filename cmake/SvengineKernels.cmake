@@ -16,5 +16,12 @@ function(svengine_kernel_set name)
   set_property(GLOBAL APPEND PROPERTY SVENGINE_KERNEL_SET_FLAGS "${name}=${flags}")
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     target_include_directories(svengine_kernels_${name} BEFORE PRIVATE ${PROJECT_SOURCE_DIR}/engine/kernels/host)
+    # Compilers' headers of intrinsics are most of what a small kernel costs: 0.3 of 0.5 to 2 s (g++ 12). The code is the same. A
+    # precompiled header forgets where those headers say that a vector is left undefined on purpose; preset dev, without, keeps the warning.
+    # Not for SVE, whose header is a pragma that declares everything inside the compiler.
+    if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+      target_precompile_headers(svengine_kernels_${name} PRIVATE ${PROJECT_SOURCE_DIR}/engine/kernels/sve/vec.h)
+      target_compile_options(svengine_kernels_${name} PRIVATE -Wno-uninitialized)
+    endif()
   endif()
 endfunction()
