@@ -6,7 +6,7 @@
 # Option SVENGINE_UNITY=OFF (preset dev) compiles each file by itself, which checks that it includes what it uses.
 include_guard()
 option(SVENGINE_UNITY "Compile the sources of a folder a dozen at a time" ON)
-set(SVENGINE_UNITY_FILES 12)  # g++ 12, 198 operators: 0.25 s of CPU a file so, 0.8 s one by one with a precompiled header
+set(SVENGINE_UNITY_FILES 12)  # g++ 12, the files of engine/ops: 0.33 s of CPU a file; Abs alone, with the same precompiled header, 0.72 s
 
 function(svengine_unity target)
   if(NOT SVENGINE_UNITY)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the Debian 12 packages that are missing, and nothing else.
+# Installs the Debian packages (12 or 13) that are missing, and nothing else.
 #
 #   tools/setup.sh [GROUP...]      groups: build demo test record a64fx bench; default: build
 #
