@@ -2,10 +2,38 @@
 
 namespace svengine {
 
+namespace {
+
+struct Pair {
+  ElementType api;
+  DType engine;
+};
+constexpr Pair kTypes[] = {
+    {ElementType::float32, DType::f32}, {ElementType::uint8, DType::u8},     {ElementType::int8, DType::i8},
+    {ElementType::uint16, DType::u16},  {ElementType::int16, DType::i16},    {ElementType::int32, DType::i32},
+    {ElementType::int64, DType::i64},   {ElementType::boolean, DType::boolean}, {ElementType::float16, DType::f16},
+    {ElementType::float64, DType::f64}, {ElementType::uint32, DType::u32},   {ElementType::uint64, DType::u64},
+    {ElementType::bfloat16, DType::bf16},
+};
+
+}  // namespace
+
+ElementType to_element_type(DType type) {
+  for (const Pair& p : kTypes)
+    if (p.engine == type) return p.api;
+  return ElementType::unknown;
+}
+
+DType to_dtype(ElementType type) {
+  for (const Pair& p : kTypes)
+    if (p.api == type) return p.engine;
+  return DType::undefined;
+}
+
 TensorInfo describe_port(const Session::Port& port) {
   TensorInfo out;
   out.name = port.name;
-  out.type = static_cast<ElementType>(port.type.dtype);
+  out.type = to_element_type(port.type.dtype);
   out.has_rank = port.type.shape.has_rank();
   for (int64_t i = 0; i < port.type.shape.rank(); ++i) {
     const Dim& d = port.type.shape[static_cast<size_t>(i)];
@@ -34,7 +62,7 @@ Result<SessionOptions> session_options(const NetworkOptions& options) {
 
 /// Borrows the caller's memory for one run.
 Result<Tensor> borrow(const TensorView& view, size_t index) {
-  const auto type = static_cast<DType>(view.type);
+  const DType type = to_dtype(view.type);
   if (size_of(type) == 0) return error("input {} has no element type", index);
   Status fits = check_dims(view.shape);
   if (!fits.ok()) return std::move(fits).error().in(fmt::format("input {}", index));

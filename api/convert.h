@@ -5,6 +5,10 @@
 
 namespace svengine {
 
+/// Between the API's element types and the engine's. What one of them lacks is unknown to the other.
+ElementType to_element_type(DType type);
+DType to_dtype(ElementType type);
+
 TensorInfo describe_port(const Session::Port& port);
 Result<SessionOptions> session_options(const NetworkOptions& options);
 /// Borrows the caller's memory for one run; `index` is for the message.

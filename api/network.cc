@@ -1,8 +1,7 @@
 #include "svengine/svengine.hpp"
 
-#include <exception>
-
 #include "api/convert.h"
+#include "api/guard.h"
 #include "importers/onnx/import.h"
 #include "runtime/session.h"
 #include "runtime/weight_cache.h"
@@ -34,6 +33,12 @@ struct Network::Impl {
     return {};
   }
 
+  /// In a handler.
+  void give_up() noexcept {
+    session.reset();
+    error = message_of_caught();
+  }
+
   Status run(const std::vector<TensorView>& views, std::vector<TensorView>& out) {
     if (!session) return svengine::error("the network is not loaded");
     std::vector<Tensor> tensors;
@@ -44,7 +49,7 @@ struct Network::Impl {
     results.clear();
     SV_ASSIGN(results, session->run(tensors));
     cache_problem = session->cache_report().problem;
-    for (const Tensor& t : results) out.push_back({static_cast<ElementType>(t.type()), t.dims(), t.raw()});
+    for (const Tensor& t : results) out.push_back({to_element_type(t.type()), t.dims(), t.raw()});
     return {};
   }
 };
@@ -63,8 +68,8 @@ Network Network::load(const std::string& path, const NetworkOptions& options) no
       network.impl_->session.reset();
       network.impl_->error = status.error().message();
     }
-  } catch (const std::exception&) {  // the standard library's: memory, nothing else
-    network.impl_.reset();
+  } catch (...) {
+    if (network.impl_) network.impl_->give_up();  // else even that memory was out
   }
   return network;
 }
@@ -79,15 +84,13 @@ const std::vector<TensorInfo>& Network::outputs() const noexcept { return impl_ 
 bool Network::run(const std::vector<TensorView>& inputs, std::vector<TensorView>& outputs) noexcept {
   outputs.clear();
   if (!impl_) return false;
-  try {
+  const bool ran = guarded(impl_->error, false, [&] {
     const Status status = impl_->run(inputs, outputs);
-    if (status.ok()) return true;
-    impl_->error = status.error().message();
-  } catch (const std::exception&) {
-    outputs.clear();
-    impl_->error.assign(kOutOfMemory);
-  }
-  return false;
+    if (!status.ok()) impl_->error = status.error().message();
+    return status.ok();
+  });
+  if (!ran) outputs.clear();
+  return ran;
 }
 
 const char* version() noexcept { return SVENGINE_VERSION; }

@@ -1,7 +1,6 @@
 // Nets and their values.
-#include <exception>
-
 #include "api/convert.h"
+#include "api/guard.h"
 #include "api/nn_state.h"
 #include "engine/graph/autodiff.h"
 #include "importers/onnx/export.h"
@@ -12,13 +11,13 @@ namespace {
 
 constexpr const char* kOutOfMemory = "out of memory";
 
-/// f(), or what it gives after the standard library's only exception, which is out of memory.
+/// f(), or `otherwise` where there is no net or something is thrown, which the net then keeps.
 template <class T, class F>
 T guarded(NetState* net, T default_value, const F& f) noexcept {
   try {
     if (net) return f();
-  } catch (const std::exception&) {
-    net->builder.note(Error(kOutOfMemory));
+  } catch (...) {
+    net->builder.note(Error(message_of_caught()));
   }
   return default_value;
 }
@@ -172,7 +171,7 @@ std::vector<float> Var::gradient() const noexcept {
 }
 
 std::string Var::error() const noexcept {
-  return guarded(net_.get(), std::string(), [&] {
+  return guarded(net_.get(), std::string(net_ ? kOutOfMemory : ""), [&] {
     return net_->builder.status().ok() ? net_->call_error : net_->builder.status().error().message();
   });
 }
@@ -181,7 +180,9 @@ Var operator+(const Var& a, const Var& b) noexcept { return binary("Add", a, b);
 Var operator-(const Var& a, const Var& b) noexcept { return binary("Sub", a, b); }
 Var operator*(const Var& a, const Var& b) noexcept { return binary("Mul", a, b); }
 Var operator/(const Var& a, const Var& b) noexcept { return binary("Div", a, b); }
-Var operator-(const Var& a) noexcept { return op("Neg", {a}); }
+Var operator-(const Var& a) noexcept {
+  return guarded(NetState::net_of(a), Var(), [&] { return op("Neg", {a}); });
+}
 Var operator+(const Var& a, float b) noexcept { return with_number("Add", a, b); }
 Var operator-(const Var& a, float b) noexcept { return with_number("Sub", a, b); }
 Var operator*(const Var& a, float b) noexcept { return with_number("Mul", a, b); }
@@ -202,7 +203,7 @@ Var op(const std::string& name, const std::vector<Var>& inputs) noexcept {
 Net::Net(uint64_t seed) noexcept {
   try {
     state_ = std::make_shared<NetState>(seed);
-  } catch (const std::exception&) {  // no state: every call says so
+  } catch (...) {  // no state: every call says so
   }
 }
 
@@ -210,15 +211,16 @@ Net::operator bool() const noexcept { return state_ && state_->builder.status().
 
 std::string Net::error() const noexcept {
   if (!state_) return kOutOfMemory;
-  return guarded(state_.get(), std::string(), [&] {
+  return guarded(state_.get(), std::string(kOutOfMemory), [&] {
     return state_->builder.status().ok() ? state_->call_error : state_->builder.status().error().message();
   });
 }
 
 Var Net::input(const std::string& name, ElementType type, const std::vector<int64_t>& shape) noexcept {
   return guarded(state_.get(), Var(), [&] {
-    if (size_of(static_cast<DType>(type)) == 0) state_->builder.note(svengine::error("input '{}' has no element type", name));
-    return state_->wrap(state_->builder.input(name, static_cast<DType>(type), shape_of(name, shape)));
+    const DType dtype = to_dtype(type);
+    if (size_of(dtype) == 0) state_->builder.note(svengine::error("input '{}' has no element type", name));
+    return state_->wrap(state_->builder.input(name, dtype, shape_of(name, shape)));
   });
 }
 
@@ -246,7 +248,7 @@ Var Net::constant(const std::vector<int64_t>& shape, const std::vector<float>& v
 }
 
 Var Net::apply(const Layer& layer, const Var& input, const std::string& name) noexcept {
-  return apply(layer, std::vector<Var>{input}, name);
+  return guarded(state_.get(), Var(), [&] { return apply(layer, std::vector<Var>{input}, name); });
 }
 
 Var Net::apply(const Layer& layer, const std::vector<Var>& inputs, const std::string& name) noexcept {

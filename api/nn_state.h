@@ -13,7 +13,11 @@ struct LayerState {
   layers::Layer layer;
 
   static Layer wrap(layers::Layer layer) { return Layer(std::make_shared<const LayerState>(LayerState{std::move(layer)})); }
-  static const layers::Layer& of(const Layer& layer) { return layer.state_->layer; }
+  static const layers::Layer& of(const Layer& layer) { return layer.state_ ? layer.state_->layer : missing(); }
+
+ private:
+  /// Stands for one that could not be made.
+  static const layers::Layer& missing();
 };
 
 struct NetState : std::enable_shared_from_this<NetState> {

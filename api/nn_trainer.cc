@@ -1,8 +1,9 @@
 // nn::Trainer: runtime/train's.
 #include <algorithm>
-#include <exception>
 
 #include "api/convert.h"
+#include "api/guard.h"
+#include "api/nn_run.h"
 #include "api/nn_state.h"
 #include "importers/onnx/export.h"
 #include "importers/onnx/import.h"
@@ -38,16 +39,29 @@ Result<svengine::TrainerOptions> options_of(const TrainerOptions& o, std::set<st
   return out;
 }
 
+std::vector<std::pair<std::string, std::string>> settings_of(const TrainerOptions& o, const svengine::TrainerOptions& inner) {
+  return {{"loss", fmt::format("{} of '{}', smoothing {}, ignoring {}", o.loss, o.loss_of, o.label_smoothing,
+                               o.ignore_index ? std::to_string(*o.ignore_index) : "nothing")},
+          {"optimizer", inner.step.optimizer.text()},
+          {"accumulate", std::to_string(o.accumulate)},
+          {"class_weights", fmt::format("{}", fmt::join(o.class_weights, ","))},
+          {"clip_norm", fmt::format("{}", o.clip_norm)},
+          {"seed", std::to_string(o.seed)},
+          {"freeze", fmt::format("{}", fmt::join(o.freeze, ","))}};
+}
+
 }  // namespace
 
 struct Trainer::Impl {
   std::unique_ptr<svengine::Trainer> trainer;
+  std::vector<std::pair<std::string, std::string>> settings;  // of which a resumed run must have the same
   std::vector<TensorInfo> inputs;
   TensorInfo target;
   std::string error;
 
   Status open(Graph graph, const TrainerOptions& options, std::set<std::string> constants) {
     SV_ASSIGN(svengine::TrainerOptions inner, options_of(options, std::move(constants)));
+    settings = settings_of(options, inner);
     SV_ASSIGN(trainer, svengine::Trainer::create(std::move(graph), std::move(inner)));
     for (const Session::Port& p : trainer->data()) inputs.push_back(describe_port(p));
     target = describe_port(trainer->target());
@@ -57,14 +71,13 @@ struct Trainer::Impl {
   /// Calls f with the batch, and keeps what went wrong.
   template <class F>
   bool with(const Batch& batch, const F& f) {
-    std::vector<Tensor> data;
-    for (const TensorView& view : batch.inputs) {
-      Result<Tensor> tensor = borrow(view, data.size());
-      if (!tensor.ok()) return keep(std::move(tensor).error());
-      data.push_back(std::move(tensor).value());
-    }
-    Result<Tensor> answer = borrow(batch.target, data.size());
-    return answer.ok() ? keep(f(data, *answer)) : keep(std::move(answer).error().in("the target"));
+    const Result<TrainingBatch> tensors = borrow_batch(batch);
+    return keep(tensors.ok() ? f(tensors->data, tensors->target) : Status(tensors.error()));
+  }
+  /// In a handler.
+  void give_up() noexcept {
+    trainer.reset();
+    error = message_of_caught();
   }
   bool keep(const Status& status) {
     if (!status.ok()) error = status.error().message();
@@ -74,16 +87,12 @@ struct Trainer::Impl {
 
 namespace {
 
-/// f() with a trainer that is there; else, and when memory is out, false.
+/// f() with a trainer that is there; else, and when something is thrown, false.
 template <class Impl, class F>
 bool guarded(const std::unique_ptr<Impl>& impl, const F& f) noexcept {
   if (!impl) return false;
-  try {
-    return impl->trainer ? f() : impl->keep(Error("there is no network to train"));
-  } catch (const std::exception&) {
-    impl->error.assign(kOutOfMemory);
-    return false;
-  }
+  return svengine::guarded(impl->error, false,
+                           [&] { return impl->trainer ? f() : impl->keep(Error("there is no network to train")); });
 }
 
 StepReport report_of(const StepResult& result) { return {result.loss, result.right, result.counted}; }
@@ -104,8 +113,8 @@ Trainer Trainer::create(const Net& net, const TrainerOptions& options) noexcept 
       out.impl_->keep(out.impl_->open(std::move(graph).value(), options, net.state_->constants));
     else
       out.impl_->keep(std::move(graph).error());
-  } catch (const std::exception&) {  // the standard library's: memory, nothing else
-    out.impl_.reset();
+  } catch (...) {
+    if (out.impl_) out.impl_->give_up();
   }
   return out;
 }
@@ -120,8 +129,8 @@ Trainer Trainer::load(const std::string& path, const TrainerOptions& options) no
     } else if (Status status = out.impl_->open(std::move(model->graph), options, {}); !status.ok()) {
       out.impl_->keep(std::move(status).error().in(path));
     }
-  } catch (const std::exception&) {
-    out.impl_.reset();
+  } catch (...) {
+    if (out.impl_) out.impl_->give_up();
   }
   return out;
 }
@@ -145,6 +154,15 @@ bool Trainer::end_group(double rate) noexcept {
   return guarded(impl_, [&] { return impl_->keep(impl_->trainer->end_group(rate)); });
 }
 
+bool Trainer::fit(const BatchSource& training, const FitOptions& options, FitReport* report) noexcept {
+  return guarded(impl_, [&] {
+    Result<FitReport> done = run_training(*impl_->trainer, training, options, impl_->settings);
+    if (!done.ok()) return impl_->keep(std::move(done).error());
+    if (report) *report = std::move(done).value();
+    return true;
+  });
+}
+
 bool Trainer::evaluate(const Batch& batch, StepReport& report) noexcept {
   return guarded(impl_, [&] {
     return impl_->with(batch, [&](const std::vector<Tensor>& data, const Tensor& target) -> Status {
@@ -159,7 +177,7 @@ TensorView Trainer::weight(const std::string& name) const noexcept {
   TensorView out;
   (void)guarded(impl_, [&] {
     for (const CheckpointTensor& t : impl_->trainer->state())
-      if (t.name == name) out = {static_cast<ElementType>(t.tensor.type()), t.tensor.dims(), t.tensor.raw()};
+      if (t.name == name) out = {to_element_type(t.tensor.type()), t.tensor.dims(), t.tensor.raw()};
     return true;
   });
   return out;

@@ -11,6 +11,8 @@
 //       if (!trainer.step(batch, 0.1)) return fail(trainer.error());
 //     if (!trainer.save("trained.onnx")) return fail(trainer.error());
 //
+// Trainer::fit() is the loop over epochs with all that long runs need: evaluation, checkpoints and resuming, logs, limits of time.
+//
 // Layers are PyTorch's modules by meaning, default options, first values, and names of parameters ("0.weight"); sequences are [batch,
 // length, features]. A net is ONNX nodes from the start, so whatever can be built can be saved, and run by svengine::Network.
 //
@@ -25,6 +27,7 @@
 // As in svengine.hpp no exception crosses, nothing is printed, and C++17 is enough. What goes wrong while a net is built is kept:
 // later calls do nothing, and error() says what was first.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -84,6 +87,7 @@ SVENGINE_API Var mean(const Var& a) noexcept;
 SVENGINE_API Var op(const std::string& name, const std::vector<Var>& inputs) noexcept;
 
 /// How to make a part of a net. Copies are cheap, and a layer may be applied any number of times: each time has parameters of its own.
+/// One that could not be made, because memory was out, is a layer like others; the net that it is applied to says so.
 class SVENGINE_API Layer {
  public:
   explicit Layer(std::shared_ptr<const LayerState> state) noexcept : state_(std::move(state)) {}
@@ -94,37 +98,37 @@ class SVENGINE_API Layer {
 };
 
 /// One after the other; parameters are named "0.", "1.", ..
-SVENGINE_API Layer Sequential(const std::vector<Layer>& layers);
+SVENGINE_API Layer Sequential(const std::vector<Layer>& layers) noexcept;
 /// x + layer(x).
-SVENGINE_API Layer Residual(const Layer& layer);
+SVENGINE_API Layer Residual(const Layer& layer) noexcept;
 
-SVENGINE_API Layer Linear(int64_t ins, int64_t outs, bool bias = true);
+SVENGINE_API Layer Linear(int64_t ins, int64_t outs, bool bias = true) noexcept;
 struct WindowOptions {
   int64_t stride = 1, padding = 0, dilation = 1, groups = 1;
   bool bias = true;
 };
-SVENGINE_API Layer Conv2d(int64_t ins, int64_t outs, int64_t kernel, const WindowOptions& options = {});
+SVENGINE_API Layer Conv2d(int64_t ins, int64_t outs, int64_t kernel, const WindowOptions& options = {}) noexcept;
 SVENGINE_API Layer ConvTranspose2d(int64_t ins, int64_t outs, int64_t kernel, const WindowOptions& options = {},
-                                   int64_t output_padding = 0);
-SVENGINE_API Layer BatchNorm(int64_t channels, double epsilon = 1e-5, double momentum = 0.1);
-SVENGINE_API Layer LayerNorm(const std::vector<int64_t>& dims, double epsilon = 1e-5);
-SVENGINE_API Layer Embedding(int64_t count, int64_t features);
-SVENGINE_API Layer Dropout(double probability = 0.5);
+                                   int64_t output_padding = 0) noexcept;
+SVENGINE_API Layer BatchNorm(int64_t channels, double epsilon = 1e-5, double momentum = 0.1) noexcept;
+SVENGINE_API Layer LayerNorm(const std::vector<int64_t>& dims, double epsilon = 1e-5) noexcept;
+SVENGINE_API Layer Embedding(int64_t count, int64_t features) noexcept;
+SVENGINE_API Layer Dropout(double probability = 0.5) noexcept;
 /// "relu", "gelu", "silu", "tanh", "sigmoid", "softplus", "leaky_relu", "elu", "hardswish", "softmax", "log_softmax".
-SVENGINE_API Layer Activation(const std::string& name);
-inline Layer ReLU() { return Activation("relu"); }
-inline Layer GELU() { return Activation("gelu"); }
-inline Layer SiLU() { return Activation("silu"); }
-inline Layer Tanh() { return Activation("tanh"); }
-inline Layer Sigmoid() { return Activation("sigmoid"); }
-inline Layer Softmax() { return Activation("softmax"); }
-inline Layer LogSoftmax() { return Activation("log_softmax"); }
+SVENGINE_API Layer Activation(const std::string& name) noexcept;
+inline Layer ReLU() noexcept { return Activation("relu"); }
+inline Layer GELU() noexcept { return Activation("gelu"); }
+inline Layer SiLU() noexcept { return Activation("silu"); }
+inline Layer Tanh() noexcept { return Activation("tanh"); }
+inline Layer Sigmoid() noexcept { return Activation("sigmoid"); }
+inline Layer Softmax() noexcept { return Activation("softmax"); }
+inline Layer LogSoftmax() noexcept { return Activation("log_softmax"); }
 /// stride 0: that of the kernel.
-SVENGINE_API Layer MaxPool2d(int64_t kernel, int64_t stride = 0, int64_t padding = 0);
-SVENGINE_API Layer AvgPool2d(int64_t kernel, int64_t stride = 0, int64_t padding = 0);
+SVENGINE_API Layer MaxPool2d(int64_t kernel, int64_t stride = 0, int64_t padding = 0) noexcept;
+SVENGINE_API Layer AvgPool2d(int64_t kernel, int64_t stride = 0, int64_t padding = 0) noexcept;
 /// AdaptiveAvgPool2d(1).
-SVENGINE_API Layer GlobalAvgPool();
-SVENGINE_API Layer Flatten(int64_t start = 1);
+SVENGINE_API Layer GlobalAvgPool() noexcept;
+SVENGINE_API Layer Flatten(int64_t start = 1) noexcept;
 
 struct AttentionOptions {
   double dropout = 0;
@@ -132,7 +136,7 @@ struct AttentionOptions {
   bool causal = false;  // no position sees later ones; needs a fixed length
 };
 /// Of x, (x, mask), (query, key, value) or all four; the mask is added to the scores [batch, heads, length, length of keys].
-SVENGINE_API Layer MultiHeadAttention(int64_t features, int64_t heads, const AttentionOptions& options = {});
+SVENGINE_API Layer MultiHeadAttention(int64_t features, int64_t heads, const AttentionOptions& options = {}) noexcept;
 struct TransformerOptions {
   int64_t feed_forward = 2048;
   double dropout = 0.1;
@@ -141,13 +145,13 @@ struct TransformerOptions {
   bool causal = false;
 };
 /// Of x, or (x, mask).
-SVENGINE_API Layer TransformerEncoderLayer(int64_t features, int64_t heads, const TransformerOptions& options = {});
+SVENGINE_API Layer TransformerEncoderLayer(int64_t features, int64_t heads, const TransformerOptions& options = {}) noexcept;
 /// Of (x, memory), or (x, memory, mask of x).
-SVENGINE_API Layer TransformerDecoderLayer(int64_t features, int64_t heads, const TransformerOptions& options = {});
+SVENGINE_API Layer TransformerDecoderLayer(int64_t features, int64_t heads, const TransformerOptions& options = {}) noexcept;
 /// Of [batch, length, ins] of fixed length, from states of zeros. Results: every h [batch, length, hidden], the last layer's last h
 /// [batch, hidden], and of LSTM its last c.
-SVENGINE_API Layer LSTM(int64_t ins, int64_t hidden, int64_t layers = 1);
-SVENGINE_API Layer GRU(int64_t ins, int64_t hidden, int64_t layers = 1);
+SVENGINE_API Layer LSTM(int64_t ins, int64_t hidden, int64_t layers = 1) noexcept;
+SVENGINE_API Layer GRU(int64_t ins, int64_t hidden, int64_t layers = 1) noexcept;
 
 /// A network while it is built. One thread at a time.
 class SVENGINE_API Net {
@@ -208,6 +212,56 @@ struct TrainerOptions {
   NetworkOptions runtime;
 };
 
+/// Where the batches of a run come from. What get() makes is a function of the numbers alone, so that a resumed run sees the same.
+struct BatchSource {
+  int64_t batches = 0;  // of an epoch
+  /// Fills in a batch, counted from 0, whose data stay until the next call. False ends the run; `problem` says why.
+  std::function<bool(int64_t epoch, int64_t batch, Batch& out, std::string& problem)> get;
+  std::string name;  // for checkpoints, which are resumed only with the same
+};
+
+struct EpochReport {
+  int64_t epoch = 0;    // from 1
+  int64_t steps = 0;    // done so far
+  StepReport training;  // loss: the mean over what was counted
+  std::optional<StepReport> held_out;
+  double rate = 0;                // of the last step
+  double samples_per_second = 0;  // of training alone
+};
+
+struct Progress {
+  int64_t epoch = 0, batch = 0, batches = 0;  // from 1
+  double loss = 0, samples_per_second = 0;    // of the epoch so far
+};
+
+struct FitOptions {
+  int64_t epochs = 1;
+  double rate = 0.1;
+  std::string schedule = "constant";  // as in `svengine train --schedule`: "cosine:epochs=90,warmup=5"
+  BatchSource held_out;               // evaluated after every epoch; without batches: none
+  /// A folder: all that a run needs to go on bitwise is written after every epoch, complete or not at all. Empty: nothing is.
+  std::string checkpoint;
+  int keep = 3;            // checkpoints
+  int64_t save_every = 0;  // batches, besides
+  /// Continue from the newest checkpoint; begin where there is none. Without it a folder that holds checkpoints is refused.
+  bool resume = false;
+  std::string log_dir;     // TensorBoard events, training.csv and steps.csv; empty: none
+  int64_t log_every = 50;  // steps
+  double max_seconds = 0;  // > 0: save and end in time
+  /// The following are called by the thread that called fit(), between steps, where they are given. What they throw ends the run.
+  std::function<bool()> stop;  // true: save and end. It may read a flag that another thread or a signal's handler sets.
+  std::function<void(const EpochReport&)> epoch;
+  std::function<void(const Progress&)> progress;
+  std::function<void(const std::string&)> note;  // what a person should know, such as where a run was resumed
+};
+
+struct FitReport {
+  bool finished = false;     // all epochs are done; else stop() or the time has ended it
+  bool out_of_time = false;
+  int64_t steps = 0;
+  std::vector<EpochReport> epochs;  // of this call
+};
+
 /// Move-only; one call at a time.
 class SVENGINE_API Trainer {
  public:
@@ -228,6 +282,9 @@ class SVENGINE_API Trainer {
   bool step(const Batch& batch, double rate, StepReport* report = nullptr) noexcept;
   /// With accumulate > 1: a step with what is left of a group of batches.
   bool end_group(double rate) noexcept;
+  /// A whole run, from the first epoch or, with FitOptions::resume, from where another one ended. False: what went wrong, in error();
+  /// the last checkpoint is what there is then.
+  bool fit(const BatchSource& training, const FitOptions& options, FitReport* report = nullptr) noexcept;
   /// The loss in inference mode; changes nothing.
   bool evaluate(const Batch& batch, StepReport& report) noexcept;
   /// The present values of a weight or running statistic, good until the next step; data is null for other names.

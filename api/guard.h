@@ -1,0 +1,38 @@
+// No exception crosses the API: what the standard library throws becomes a message.
+#pragma once
+#include <exception>
+#include <new>
+#include <string>
+
+namespace svengine {
+
+/// What a caught exception says. Never throws: where memory for more is out, it is "out of memory".
+inline std::string message_of_caught() noexcept {
+  constexpr const char* kOutOfMemory = "out of memory";  // short enough to need no allocation
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return kOutOfMemory;
+  } catch (const std::exception& thrown) {
+    try {
+      return std::string("unexpected failure: ") + thrown.what();
+    } catch (...) {
+      return kOutOfMemory;
+    }
+  } catch (...) {
+    return "failure";  // of a caller's own type
+  }
+}
+
+/// f(); an exception's message goes to `problem`, and `failed` comes back.
+template <class T, class F>
+T guarded(std::string& problem, T failed, const F& f) noexcept {
+  try {
+    return f();
+  } catch (...) {
+    problem = message_of_caught();
+  }
+  return failed;
+}
+
+}  // namespace svengine

@@ -1,0 +1,19 @@
+// nn::Trainer::fit() on runtime/train's run.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/train/run.h"
+#include "svengine/nn.hpp"
+
+namespace svengine::nn {
+
+/// `settings`: those of the trainer, which a checkpoint must have alike; the run's own are added.
+Result<FitReport> run_training(svengine::Trainer& trainer, const BatchSource& training, const FitOptions& options,
+                               std::vector<std::pair<std::string, std::string>> settings);
+
+/// The batch's tensors, whose data stay the caller's.
+Result<TrainingBatch> borrow_batch(const Batch& batch);
+
+}  // namespace svengine::nn
