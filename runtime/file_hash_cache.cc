@@ -9,6 +9,8 @@
 #include <array>
 #include <ctime>
 
+#include "engine/base/file.h"
+
 namespace svengine {
 namespace {
 
@@ -38,23 +40,12 @@ off_t place_of(const Hash128& machine, const FileIdentity& identity) {
   return static_cast<off_t>((hash_of(bytes_of(identity)).low ^ machine.low) % kSlots) * kSlotBytes;
 }
 
-/// A file descriptor's life.
-struct File {
-  explicit File(int descriptor) : fd(descriptor) {}
-  ~File() {
-    if (fd >= 0) ::close(fd);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int fd;
-};
-
 /// Changes with every start of the system.
 Hash128 this_machine() {
-  const File file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  const UniqueFd file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
   std::array<std::byte, 64> text{};
-  const ssize_t n = file.fd < 0 ? 0 : ::read(file.fd, text.data(), text.size());
-  return n >= 36 ? hash_of(std::span(text).first(static_cast<size_t>(n))) : Hash128{};
+  const Result<size_t> n = read_full(file.get(), text);
+  return n.ok() && *n >= 36 ? hash_of(std::span(text).first(*n)) : Hash128{};
 }
 
 bool stamps_every_change(int file) {
@@ -75,34 +66,34 @@ bool still_is(const FileIdentity& identity, int file) {
 FileHashCache::FileHashCache(std::string path) : path_(std::move(path)), machine_(this_machine()) {}
 
 std::optional<Hash128> FileHashCache::content_of(const FileIdentity& identity) const {
-  const File table(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (machine_ == Hash128{} || table.fd < 0) return std::nullopt;
+  const UniqueFd table(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (machine_ == Hash128{} || table.get() < 0) return std::nullopt;
   Record r;
-  if (pread(table.fd, &r, sizeof r, place_of(machine_, identity)) != sizeof r) return std::nullopt;
+  if (pread(table.get(), &r, sizeof r, place_of(machine_, identity)) != sizeof r) return std::nullopt;
   if (r.magic != kMagic || r.machine != machine_ || r.identity != identity || r.checksum != checksum_of(r)) return std::nullopt;
   return r.content;
 }
 
 bool FileHashCache::settle(const MappedFileInfo& mapped) {
-  const File file(::open(mapped.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.fd < 0 || !still_is(mapped.identity, file.fd)) return false;  // the name is another file's by now
+  const UniqueFd file(::open(mapped.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.get() < 0 || !still_is(mapped.identity, file.get())) return false;  // the name is another file's by now
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   constexpr int64_t kSettled = 2;  // seconds
   if (mapped.identity.changed_ns == 0 || mapped.identity.changed_s + kSettled >= now.tv_sec) return false;
-  return stamps_every_change(file.fd) && fsync(file.fd) == 0 && still_is(mapped.identity, file.fd);
+  return stamps_every_change(file.get()) && fsync(file.get()) == 0 && still_is(mapped.identity, file.get());
 }
 
 void FileHashCache::remember(const MappedFileInfo& mapped, const Hash128& content) const {
-  const File file(::open(mapped.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const UniqueFd file(::open(mapped.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   rlimit most{};
   getrlimit(RLIMIT_FSIZE, &most);
   const bool fits = most.rlim_cur >= kSlots * kSlotBytes;  // going beyond it would end the program by a signal
-  if (!fits || machine_ == Hash128{} || file.fd < 0 || !still_is(mapped.identity, file.fd)) return;
-  const File table(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666));
+  if (!fits || machine_ == Hash128{} || file.get() < 0 || !still_is(mapped.identity, file.get())) return;
+  const UniqueFd table(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666));
   Record r{kMagic, machine_, mapped.identity, content, {}};
   r.checksum = checksum_of(r);
-  if (table.fd < 0 || pwrite(table.fd, &r, sizeof r, place_of(machine_, mapped.identity)) != sizeof r) return;
+  if (table.get() < 0 || pwrite(table.get(), &r, sizeof r, place_of(machine_, mapped.identity)) != sizeof r) return;
 }
 
 }  // namespace svengine

@@ -26,28 +26,26 @@ void remove_abandoned(const std::string& part) {
 Result<std::optional<LockedFile>> LockedFile::create(const std::string& path) {
   std::string part = path + ".part";
   remove_abandoned(part);
-  const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file >= 0) return std::optional(LockedFile(file, path, std::move(part)));
+  UniqueFd file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (file) return std::optional(LockedFile(std::move(file), path, std::move(part)));
   if (errno == EEXIST) return std::optional<LockedFile>();
   return error("cannot write '{}': {}", part, std::strerror(errno));
 }
 
 LockedFile::~LockedFile() {
-  if (file_ < 0) return;
-  if (still_mine()) ::unlink(part_.c_str());
-  ::close(file_);
+  if (file_ && still_mine()) ::unlink(part_.c_str());
 }
 
 bool LockedFile::still_mine() const {
   struct stat mine {}, there {};
-  return fstat(file_, &mine) == 0 && lstat(part_.c_str(), &there) == 0 && mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+  return fstat(file_.get(), &mine) == 0 && lstat(part_.c_str(), &there) == 0 && mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
 }
 
 Result<bool> LockedFile::finish() {
-  if (fsync(file_) != 0) return error("cannot write '{}': {}", part_, std::strerror(errno));
+  if (fsync(file_.get()) != 0) return error("cannot write '{}': {}", part_, std::strerror(errno));
   if (!still_mine()) return false;
   if (::rename(part_.c_str(), path_.c_str()) != 0) return error("cannot write '{}': {}", path_, std::strerror(errno));
-  ::close(std::exchange(file_, -1));
+  ::close(file_.release());
   return true;
 }
 

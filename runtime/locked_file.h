@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "engine/base/status.h"
+#include "engine/base/file.h"
 
 namespace svengine {
 
@@ -14,23 +14,23 @@ class LockedFile {
  public:
   /// Nothing: somebody else is writing it.
   static Result<std::optional<LockedFile>> create(const std::string& path);
-  LockedFile(LockedFile&& other) noexcept
-      : file_(std::exchange(other.file_, -1)), path_(std::move(other.path_)), part_(std::move(other.part_)) {}
+  LockedFile(LockedFile&& other) noexcept = default;
   LockedFile& operator=(LockedFile&&) = delete;
   ~LockedFile();
 
   /// To write to. Errors are the caller's to see.
-  int descriptor() const { return file_; }
+  int descriptor() const { return file_.get(); }
 
   /// Flushes the file to the disk, then replaces `path` by it. False, and nothing is replaced: this process stood still for so
   /// long that another one has taken over.
   Result<bool> finish();
 
  private:
-  LockedFile(int file, std::string path, std::string part) : file_(file), path_(std::move(path)), part_(std::move(part)) {}
+  LockedFile(UniqueFd file, std::string path, std::string part)
+      : file_(std::move(file)), path_(std::move(path)), part_(std::move(part)) {}
   bool still_mine() const;
 
-  int file_;
+  UniqueFd file_;
   std::string path_, part_;
 };
 

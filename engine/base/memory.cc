@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "engine/base/file.h"
 #include "engine/base/file_identity.h"
 
 namespace svengine {
@@ -37,11 +38,9 @@ std::shared_ptr<std::byte> allocate_aligned(size_t bytes) {
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& path) {
   // O_NONBLOCK: opening a FIFO must not wait for a writer.
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return error("cannot open '{}': {}", path, std::strerror(errno));
-  auto mapped = map(file, path);
-  ::close(file);
-  return mapped;
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) return error("cannot open '{}': {}", path, std::strerror(errno));
+  return map(file.get(), path);
 }
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::map(int file, const std::string& path) {

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "engine/base/file.h"
 #include "engine/base/round.h"
 
 namespace svengine {
@@ -35,17 +36,6 @@ Hash128 checksum_of(Header header, std::span<const std::byte> index) {
   std::memcpy(all.data(), &header, sizeof header);
   if (!index.empty()) std::memcpy(all.data() + sizeof header, index.data(), index.size());
   return hash_of(all);
-}
-
-Status write_all(int file, std::span<const std::byte> bytes) {
-  constexpr size_t kMostAtOnce = size_t{1} << 30;  // Linux writes less than 2 GiB in one call
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(file, bytes.data(), std::min(bytes.size(), kMostAtOnce));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return error("{}", std::strerror(errno));
-    bytes = bytes.subspan(static_cast<size_t>(n));
-  }
-  return {};
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "importers/io/file_writer.h"
 #include "importers/npy/npy_header.h"
 
 namespace svengine {
@@ -105,7 +105,7 @@ Status save_npy(const Tensor& tensor, const std::string& path) {
   dict.back() = '\n';
   std::string head = "\x93NUMPY";
   head += {'\x01', '\x00', static_cast<char>(dict.size() & 0xff), static_cast<char>(dict.size() >> 8)};
-  SV_ASSIGN(FileWriter file, FileWriter::create(path));
+  SV_ASSIGN(AtomicFile file, AtomicFile::create(path));
   SV_TRY(file.write(head + dict));
   SV_TRY(file.write({tensor.raw(), tensor.byte_size()}));
   return file.finish();

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "importers/io/file_writer.h"
+#include "engine/base/file.h"
 #include "importers/onnx/export_node.h"
 #include "importers/onnx/support_check.h"
 #include "importers/onnx/wire.h"
@@ -102,7 +102,7 @@ Status write_model(const Graph& graph, const ExportOptions& options, const std::
   if (graph_size + header.size() + 16 > kMostBytes)
     return error("the model has {} bytes; an ONNX file can have less than 2 GiB", graph_size + header.size());
   onnx::append_field_head(header, kModelGraph, graph_size);
-  SV_ASSIGN(FileWriter file, FileWriter::create(path));
+  SV_ASSIGN(AtomicFile file, AtomicFile::create(path));
   SV_TRY(file.write(header));
   SV_TRY(file.write(body));
   for (const Initializer& i : initializers) {

@@ -9,27 +9,11 @@
 #include <cstring>
 #include <optional>
 
+#include "engine/base/file.h"
 #include "importers/io/names.h"
 
 namespace svengine::onnx {
 namespace {
-
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int fd) : fd_(fd) {}
-  ~FileDescriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 Result<std::vector<std::string>> split_location(std::string_view location) {
   const std::string shown = printable(location);
@@ -63,11 +47,11 @@ Result<std::shared_ptr<const MappedFile>> ExternalFiles::open(std::string_view l
   if (const auto known = files_.find(location); known != files_.end()) return known->second;
   SV_ASSIGN(const std::vector<std::string> parts, split_location(location));
   const std::string shown = printable(location);
-  FileDescriptor at(::open(folder_.empty() ? "." : folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  UniqueFd at(::open(folder_.empty() ? "." : folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (at.get() < 0) return error("cannot open the model's folder '{}': {}", folder_, std::strerror(errno));
   for (size_t i = 0; i < parts.size(); ++i) {
     const int kind = i + 1 < parts.size() ? O_DIRECTORY : O_NONBLOCK;
-    FileDescriptor next(::openat(at.get(), parts[i].c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | kind));
+    UniqueFd next(::openat(at.get(), parts[i].c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | kind));
     const int reason = errno;
     if (next.get() < 0) {
       struct stat status {};

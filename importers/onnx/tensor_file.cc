@@ -1,7 +1,7 @@
 #include "importers/onnx/tensor_file.h"
 
+#include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "importers/io/file_writer.h"
 #include "importers/io/names.h"
 #include "importers/onnx/export_node.h"
 #include "importers/onnx/tensor_proto.h"
@@ -35,7 +35,7 @@ Result<TensorFile> load_tensor_proto(const std::string& path) {
 }
 
 Status save_tensor_proto(const Tensor& tensor, const std::string& name, const std::string& path) {
-  SV_ASSIGN(FileWriter file, FileWriter::create(path));
+  SV_ASSIGN(AtomicFile file, AtomicFile::create(path));
   SV_TRY(file.write(onnx::export_tensor_header(tensor, name).SerializeAsString()));
   SV_TRY(file.write(onnx::raw_data_head(tensor.byte_size())));
   SV_TRY(file.write({tensor.raw(), tensor.byte_size()}));

@@ -3,45 +3,33 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <utility>
+
+#include "engine/base/file.h"
 
 namespace svengine {
 namespace {
 
 Error failed(const char* what, const std::string& path) { return error("cannot {} '{}': {}", what, path, std::strerror(errno)); }
 
-/// Repeats a call that a signal interrupts.
-template <class Call>
-auto repeated(const Call& call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR) result = call();
-  return result;
-}
-
 class RealFileSystem final : public FileSystem {
  public:
   Result<int> create(const std::string& path) override {
-    const int file = repeated([&] { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666); });
+    const int file = repeat_interrupted([&] { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666); });
     if (file < 0) return failed("create", path);
     return file;
   }
 
   Status write(int file, const std::string& path, std::span<const std::byte> bytes) override {
-    constexpr size_t kMostAtOnce = size_t{1} << 30;  // Linux writes less than 2 GiB in one call
-    while (!bytes.empty()) {
-      const ssize_t n = repeated([&] { return ::write(file, bytes.data(), std::min(bytes.size(), kMostAtOnce)); });
-      if (n < 0) return failed("write", path);
-      bytes = bytes.subspan(static_cast<size_t>(n));
-    }
-    return {};
+    Status written = write_all(file, bytes);
+    return written.ok() ? Status() : Status(std::move(written).error().in(fmt::format("cannot write '{}'", path)));
   }
 
   Status sync(int file, const std::string& path) override {
-    if (repeated([&] { return ::fsync(file); }) != 0) return failed("sync", path);
+    if (repeat_interrupted([&] { return ::fsync(file); }) != 0) return failed("sync", path);
     return {};
   }
 
@@ -62,14 +50,11 @@ class RealFileSystem final : public FileSystem {
   }
 
   Status sync_directory(const std::string& path) override {
-    const int directory = repeated([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
-    if (directory < 0) return failed("open", path);
-    const int result = repeated([&] { return ::fsync(directory); });
-    const int reason = errno;
-    ::close(directory);
-    errno = reason;
+    const UniqueFd directory(repeat_interrupted([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+    if (!directory) return failed("open", path);
+    const int result = repeat_interrupted([&] { return ::fsync(directory.get()); });
     // Some file systems cannot sync a directory (EINVAL), and then write names in order by themselves.
-    if (result != 0 && reason != EINVAL) return failed("sync", path);
+    if (result != 0 && errno != EINVAL) return failed("sync", path);
     return {};
   }
 };

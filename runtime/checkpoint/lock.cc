@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 namespace svengine {
 namespace {
@@ -37,9 +36,8 @@ Result<DirectoryLock> DirectoryLock::take(const std::string& directory) {
   // Writable: where flock is a lock at an NFS server, an exclusive one needs that.
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (file < 0) return error("cannot open '{}': {}", path, std::strerror(errno));
-  DirectoryLock lock(file);
-  int result = ::flock(file, LOCK_EX | LOCK_NB);
-  while (result != 0 && errno == EINTR) result = ::flock(file, LOCK_EX | LOCK_NB);
+  DirectoryLock lock{UniqueFd(file)};
+  const int result = repeat_interrupted([&] { return ::flock(file, LOCK_EX | LOCK_NB); });
   if (result != 0 && errno == EWOULDBLOCK)
     return error("{} writes checkpoints to '{}'; give each run a directory of its own, or end the other run first",
                  holder_of(file), directory);
@@ -52,12 +50,6 @@ Result<DirectoryLock> DirectoryLock::take(const std::string& directory) {
   // Who it is helps a message only, so failing to say it is no failure.
   [[maybe_unused]] const bool said = ::ftruncate(file, 0) == 0 && ::pwrite(file, text.data(), text.size(), 0) > 0;
   return lock;
-}
-
-DirectoryLock::DirectoryLock(DirectoryLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
-
-DirectoryLock::~DirectoryLock() {
-  if (file_ >= 0) ::close(file_);
 }
 
 }  // namespace svengine

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "engine/base/status.h"
+#include "engine/base/file.h"
 
 namespace svengine {
 
@@ -16,13 +16,10 @@ class DirectoryLock {
  public:
   /// Never waits.
   static Result<DirectoryLock> take(const std::string& directory);
-  DirectoryLock(DirectoryLock&& other) noexcept;
-  DirectoryLock& operator=(DirectoryLock&&) = delete;
-  ~DirectoryLock();
 
  private:
-  explicit DirectoryLock(int file) : file_(file) {}
-  int file_;
+  explicit DirectoryLock(UniqueFd file) : file_(std::move(file)) {}
+  UniqueFd file_;
 };
 
 }  // namespace svengine

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "engine/base/file.h"
 #include "engine/base/hash.h"
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/checkpoint/manifest.h"
@@ -25,40 +26,30 @@ enum class Trouble { none, damaged, gone, refused };
 class InputFile {
  public:
   static Result<InputFile> open(const std::string& path, Trouble& trouble) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0) {
+    UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!file) {
       trouble = errno == ENOENT ? Trouble::gone : Trouble::damaged;
       return error("cannot open '{}': {}", path, std::strerror(errno));
     }
-    InputFile out(file, path);
+    InputFile out(std::move(file), path);
     struct stat status{};
-    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return error("'{}' is no regular file", path);
+    if (fstat(out.file_.get(), &status) != 0 || !S_ISREG(status.st_mode)) return error("'{}' is no regular file", path);
     out.size_ = static_cast<uint64_t>(status.st_size);
     return out;
-  }
-  InputFile(InputFile&& other) noexcept
-      : file_(std::exchange(other.file_, -1)), size_(other.size_), path_(std::move(other.path_)) {}
-  InputFile& operator=(InputFile&&) = delete;
-  ~InputFile() {
-    if (file_ >= 0) ::close(file_);
   }
 
   uint64_t size() const { return size_; }
 
   Status read(std::span<std::byte> out) {
-    while (!out.empty()) {
-      const ssize_t n = ::read(file_, out.data(), out.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return error("cannot read '{}': {}", path_, std::strerror(errno));
-      if (n == 0) return error("'{}' is cut off", path_);
-      out = out.subspan(static_cast<size_t>(n));
-    }
+    Result<size_t> read = read_full(file_.get(), out);
+    if (!read.ok()) return error("cannot read '{}': {}", path_, read.error().message());
+    if (*read < out.size()) return error("'{}' is cut off", path_);
     return {};
   }
 
  private:
-  InputFile(int file, std::string path) : file_(file), path_(std::move(path)) {}
-  int file_;
+  InputFile(UniqueFd file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  UniqueFd file_;
   uint64_t size_ = 0;
   std::string path_;
 };

@@ -2,53 +2,29 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "engine/base/file.h"
 #include "importers/io/names.h"
 
 namespace svengine {
-namespace {
-
-class File {
- public:
-  // O_NONBLOCK: opening a FIFO must not wait for a writer.
-  explicit File(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  ~File() {
-    if (file_ >= 0) ::close(file_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int descriptor() const { return file_; }
-
- private:
-  int file_;
-};
-
-}  // namespace
-
 Result<std::vector<std::byte>> read_file(const std::string& path, size_t most) {
-  const File file(path);
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // opening a FIFO must not wait for a writer
   const std::string name = printable(path);
-  if (file.descriptor() < 0) return error("cannot open '{}': {}", name, std::strerror(errno));
+  if (!file) return error("cannot open '{}': {}", name, std::strerror(errno));
   struct stat status{};
-  if (fstat(file.descriptor(), &status) != 0) return error("cannot read the state of '{}': {}", name, std::strerror(errno));
+  if (fstat(file.get(), &status) != 0) return error("cannot read the state of '{}': {}", name, std::strerror(errno));
   if (!S_ISREG(status.st_mode))
     return error("'{}' is {}, not a regular file", name, S_ISDIR(status.st_mode) ? "a directory" : "a device or pipe");
   const auto size = static_cast<size_t>(status.st_size);
   if (size > most) return error("'{}' has {} bytes; at most {} are read", name, size, most);
   std::vector<std::byte> bytes(size);
-  constexpr size_t kMostAtOnce = size_t{1} << 30;  // Linux reads less than 2 GiB in one call
-  for (size_t done = 0; done < size;) {
-    const ssize_t n = ::read(file.descriptor(), bytes.data() + done, std::min(size - done, kMostAtOnce));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return error("cannot read '{}': {}", name, std::strerror(errno));
-    if (n == 0) return error("'{}' was shortened while it was read", name);
-    done += static_cast<size_t>(n);
-  }
+  Result<size_t> read = read_full(file.get(), bytes);
+  if (!read.ok()) return error("cannot read '{}': {}", name, read.error().message());
+  if (*read < size) return error("'{}' was shortened while it was read", name);
   return bytes;
 }
 

@@ -21,16 +21,6 @@ std::string csv_field(std::string_view text) {
   return out + '"';
 }
 
-Status write_text(int file, const std::string& path, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(file, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return error("cannot write '{}': {}", path, std::strerror(errno));
-    text.remove_prefix(static_cast<size_t>(n));
-  }
-  return {};
-}
-
 Result<std::string> read_all(int file, const std::string& path) {
   struct stat status{};
   if (fstat(file, &status) != 0) return error("cannot read the state of '{}': {}", path, std::strerror(errno));
@@ -38,13 +28,9 @@ Result<std::string> read_all(int file, const std::string& path) {
   if (status.st_size > kMostBytes)
     return error("'{}' has {} bytes; a log of at most {} is continued", path, status.st_size, kMostBytes);
   std::string text(static_cast<size_t>(status.st_size), '\0');
-  for (size_t done = 0; done < text.size();) {
-    const ssize_t n = ::pread(file, text.data() + done, text.size() - done, static_cast<off_t>(done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return error("cannot read '{}': {}", path, n < 0 ? std::strerror(errno) : "it became shorter");
-    done += static_cast<size_t>(n);
-  }
-  return text;
+  Result<size_t> read = read_full(file, std::as_writable_bytes(std::span(text)));
+  if (read.ok() && *read == text.size()) return text;
+  return error("cannot read '{}': {}", path, read.ok() ? "it became shorter" : read.error().message());
 }
 
 /// How much of a log stays: the header and the rows of steps up to the last. Steps rise, so what goes is at the end.
@@ -74,11 +60,11 @@ Result<std::unique_ptr<CsvLog>> CsvLog::open(const std::string& path, const std:
   header += "\n";
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
   if (file < 0) return error("cannot open '{}': {}", path, std::strerror(errno));
-  std::unique_ptr<CsvLog> log(new CsvLog(file, path, columns.size()));
+  std::unique_ptr<CsvLog> log(new CsvLog(UniqueFd(file), path, columns.size()));
   SV_ASSIGN(const std::string text, read_all(file, path));
   // A run that was killed in its very first write leaves a part of the header.
   if (header.starts_with(text)) {
-    SV_TRY(write_text(file, path, std::string_view(header).substr(text.size())));
+    SV_TRY(log->write(std::string_view(header).substr(text.size())));
     return log;
   }
   Result<size_t> kept = kept_part(text, header, last_step);
@@ -88,13 +74,16 @@ Result<std::unique_ptr<CsvLog>> CsvLog::open(const std::string& path, const std:
   return log;
 }
 
-CsvLog::~CsvLog() { ::close(file_); }
+Status CsvLog::write(std::string_view text) {
+  Status written = write_all(file_.get(), text);
+  return written.ok() ? Status() : Status(std::move(written).error().in(fmt::format("cannot write '{}'", path_)));
+}
 
 Status CsvLog::row(int64_t step, std::span<const std::optional<double>> values) {
   if (values.size() != columns_) return error("{} values for the {} columns of '{}'", values.size(), columns_, path_);
   std::string line = fmt::format("{}", step);
   for (const std::optional<double>& value : values) line += value ? fmt::format(",{}", *value) : std::string(",");
-  return write_text(file_, path_, line + "\n");
+  return write(line + "\n");
 }
 
 }  // namespace svengine

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/base/status.h"
+#include "engine/base/file.h"
 
 namespace svengine {
 
@@ -22,16 +22,14 @@ class CsvLog {
   /// end, which a killed run left, is taken out.
   static Result<std::unique_ptr<CsvLog>> open(const std::string& path, const std::vector<std::string>& columns,
                                               int64_t last_step);
-  ~CsvLog();
-  CsvLog(const CsvLog&) = delete;
-  CsvLog& operator=(const CsvLog&) = delete;
 
   /// One value for each column; none leaves its cell empty. Numbers are written so that they read back as the same bits.
   Status row(int64_t step, std::span<const std::optional<double>> values);
 
  private:
-  CsvLog(int file, std::string path, size_t columns) : file_(file), path_(std::move(path)), columns_(columns) {}
-  int file_;
+  CsvLog(UniqueFd file, std::string path, size_t columns) : file_(std::move(file)), path_(std::move(path)), columns_(columns) {}
+  Status write(std::string_view text);
+  UniqueFd file_;
   std::string path_;
   size_t columns_;
 };

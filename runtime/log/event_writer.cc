@@ -69,16 +69,6 @@ uint32_t masked_crc(std::string_view bytes) {
 
 double wall_clock() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-Status write_record(int file, const std::string& path, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(file, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return error("cannot write '{}': {}", path, std::strerror(errno));
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return {};
-}
-
 std::string value_event(int64_t step, const Message& value) {
   Message summary, event;
   summary.text(1, value.bytes());
@@ -102,15 +92,13 @@ Result<std::unique_ptr<EventWriter>> EventWriter::open(const std::string& direct
     if (file < 0 && errno != EEXIST) break;
   }
   if (file < 0) return error("cannot create '{}': {}", path, std::strerror(errno));
-  std::unique_ptr<EventWriter> writer(new EventWriter(file, path));
+  std::unique_ptr<EventWriter> writer(new EventWriter(UniqueFd(file), path));
   SV_TRY(writer->write_event(Message().text(3, "brain.Event:2").bytes()));
   // Readers drop the earlier files' events from a session's first step on (TensorBoard's event_accumulator.py).
   constexpr int64_t kStart = 1;
   SV_TRY(writer->write_event(Message().number(2, done + 1).text(7, Message().number(1, kStart).bytes()).bytes()));
   return writer;
 }
-
-EventWriter::~EventWriter() { ::close(file_); }
 
 Status EventWriter::write_event(const std::string& fields) {
   const std::string event = Message().real(1, wall_clock()).bytes() + fields;
@@ -120,7 +108,8 @@ Status EventWriter::write_event(const std::string& fields) {
   record.raw(masked_crc(length.bytes()));
   Message end;
   end.raw(masked_crc(event));
-  return write_record(file_, path_, record.bytes() + event + end.bytes());
+  Status written = write_all(file_.get(), record.bytes() + event + end.bytes());
+  return written.ok() ? Status() : Status(std::move(written).error().in(fmt::format("cannot write '{}'", path_)));
 }
 
 Status EventWriter::scalar(std::string_view tag, int64_t step, double value) {

@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/base/status.h"
+#include "engine/base/file.h"
 #include "runtime/log/histogram.h"
 
 namespace svengine {
@@ -26,9 +26,6 @@ class EventWriter {
   /// Makes the directory (its parent must be there) and a new file in it for a run that comes after `done` steps. What earlier
   /// files there say of later steps is declared void: a run that was killed does again what came after its last checkpoint.
   static Result<std::unique_ptr<EventWriter>> open(const std::string& directory, int64_t done = 0);
-  ~EventWriter();
-  EventWriter(const EventWriter&) = delete;
-  EventWriter& operator=(const EventWriter&) = delete;
 
   /// Tags group by what stands before a slash: "train/loss".
   Status scalar(std::string_view tag, int64_t step, double value);
@@ -37,9 +34,9 @@ class EventWriter {
   const std::string& path() const { return path_; }
 
  private:
-  EventWriter(int file, std::string path) : file_(file), path_(std::move(path)) {}
+  EventWriter(UniqueFd file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
   Status write_event(const std::string& fields);
-  int file_;
+  UniqueFd file_;
   std::string path_;
 };
 
