@@ -9,10 +9,10 @@ struct Pair {
   DType engine;
 };
 constexpr Pair kTypes[] = {
-    {ElementType::float32, DType::f32}, {ElementType::uint8, DType::u8},     {ElementType::int8, DType::i8},
-    {ElementType::uint16, DType::u16},  {ElementType::int16, DType::i16},    {ElementType::int32, DType::i32},
-    {ElementType::int64, DType::i64},   {ElementType::boolean, DType::boolean}, {ElementType::float16, DType::f16},
-    {ElementType::float64, DType::f64}, {ElementType::uint32, DType::u32},   {ElementType::uint64, DType::u64},
+    {ElementType::float32, DType::f32},   {ElementType::uint8, DType::u8},        {ElementType::int8, DType::i8},
+    {ElementType::uint16, DType::u16},    {ElementType::int16, DType::i16},       {ElementType::int32, DType::i32},
+    {ElementType::int64, DType::i64},     {ElementType::boolean, DType::boolean}, {ElementType::float16, DType::f16},
+    {ElementType::float64, DType::f64},   {ElementType::uint32, DType::u32},      {ElementType::uint64, DType::u64},
     {ElementType::bfloat16, DType::bf16},
 };
 

@@ -29,13 +29,11 @@ Layer made(const Make& make) noexcept {
 }  // namespace
 
 const layers::Layer& LayerState::missing() {
-  static const layers::Layer layer{.kind = "",
-                                   .min_inputs = 0,
-                                   .max_inputs = SIZE_MAX,
-                                   .build = [](layers::Scope scope, const std::vector<Value*>&) {
-                                     scope.fail(Error("a layer is applied that could not be made: out of memory"));
-                                     return std::vector<Value*>{nullptr};
-                                   }};
+  static const layers::Layer layer{
+      .kind = "", .min_inputs = 0, .max_inputs = SIZE_MAX, .build = [](layers::Scope scope, const std::vector<Value*>&) {
+        scope.fail(Error("a layer is applied that could not be made: out of memory"));
+        return std::vector<Value*>{nullptr};
+      }};
   return layer;
 }
 
@@ -47,8 +45,12 @@ Layer Sequential(const std::vector<Layer>& list) noexcept {
   });
 }
 
-Layer Residual(const Layer& layer) noexcept { return made([&] { return layers::residual(LayerState::of(layer)); }); }
-Layer Linear(int64_t ins, int64_t outs, bool bias) noexcept { return made([&] { return layers::linear(ins, outs, bias); }); }
+Layer Residual(const Layer& layer) noexcept {
+  return made([&] { return layers::residual(LayerState::of(layer)); });
+}
+Layer Linear(int64_t ins, int64_t outs, bool bias) noexcept {
+  return made([&] { return layers::linear(ins, outs, bias); });
+}
 
 Layer Conv2d(int64_t ins, int64_t outs, int64_t kernel, const WindowOptions& options) noexcept {
   return made([&] { return layers::conv2d(ins, outs, kernel, window(options)); });
@@ -65,9 +67,15 @@ Layer BatchNorm(int64_t channels, double epsilon, double momentum) noexcept {
 Layer LayerNorm(const std::vector<int64_t>& dims, double epsilon) noexcept {
   return made([&] { return layers::layer_norm(dims, epsilon); });
 }
-Layer Embedding(int64_t count, int64_t features) noexcept { return made([&] { return layers::embedding(count, features); }); }
-Layer Dropout(double probability) noexcept { return made([&] { return layers::dropout(probability); }); }
-Layer Activation(const std::string& name) noexcept { return made([&] { return layers::activation(name); }); }
+Layer Embedding(int64_t count, int64_t features) noexcept {
+  return made([&] { return layers::embedding(count, features); });
+}
+Layer Dropout(double probability) noexcept {
+  return made([&] { return layers::dropout(probability); });
+}
+Layer Activation(const std::string& name) noexcept {
+  return made([&] { return layers::activation(name); });
+}
 
 Layer MaxPool2d(int64_t kernel, int64_t stride, int64_t padding) noexcept {
   return made([&] { return layers::max_pool2d(kernel, stride, padding); });
@@ -77,13 +85,16 @@ Layer AvgPool2d(int64_t kernel, int64_t stride, int64_t padding) noexcept {
   return made([&] { return layers::avg_pool2d(kernel, stride, padding); });
 }
 
-Layer GlobalAvgPool() noexcept { return made([&] { return layers::global_avg_pool(); }); }
-Layer Flatten(int64_t start) noexcept { return made([&] { return layers::flatten(start); }); }
+Layer GlobalAvgPool() noexcept {
+  return made([&] { return layers::global_avg_pool(); });
+}
+Layer Flatten(int64_t start) noexcept {
+  return made([&] { return layers::flatten(start); });
+}
 
 Layer MultiHeadAttention(int64_t features, int64_t heads, const AttentionOptions& o) noexcept {
-  return made([&] {
-    return layers::multi_head_attention(features, heads, {.dropout = o.dropout, .bias = o.bias, .causal = o.causal});
-  });
+  return made(
+      [&] { return layers::multi_head_attention(features, heads, {.dropout = o.dropout, .bias = o.bias, .causal = o.causal}); });
 }
 
 Layer TransformerEncoderLayer(int64_t features, int64_t heads, const TransformerOptions& options) noexcept {
@@ -94,7 +105,11 @@ Layer TransformerDecoderLayer(int64_t features, int64_t heads, const Transformer
   return made([&] { return layers::transformer_decoder_layer(features, heads, transformer(options)); });
 }
 
-Layer LSTM(int64_t ins, int64_t hidden, int64_t count) noexcept { return made([&] { return layers::lstm(ins, hidden, count); }); }
-Layer GRU(int64_t ins, int64_t hidden, int64_t count) noexcept { return made([&] { return layers::gru(ins, hidden, count); }); }
+Layer LSTM(int64_t ins, int64_t hidden, int64_t count) noexcept {
+  return made([&] { return layers::lstm(ins, hidden, count); });
+}
+Layer GRU(int64_t ins, int64_t hidden, int64_t count) noexcept {
+  return made([&] { return layers::gru(ins, hidden, count); });
+}
 
 }  // namespace svengine::nn

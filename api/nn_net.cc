@@ -171,9 +171,8 @@ std::vector<float> Var::gradient() const noexcept {
 }
 
 std::string Var::error() const noexcept {
-  return guarded(net_.get(), std::string(net_ ? kOutOfMemory : ""), [&] {
-    return net_->builder.status().ok() ? net_->call_error : net_->builder.status().error().message();
-  });
+  return guarded(net_.get(), std::string(net_ ? kOutOfMemory : ""),
+                 [&] { return net_->builder.status().ok() ? net_->call_error : net_->builder.status().error().message(); });
 }
 
 Var operator+(const Var& a, const Var& b) noexcept { return binary("Add", a, b); }
@@ -211,9 +210,8 @@ Net::operator bool() const noexcept { return state_ && state_->builder.status().
 
 std::string Net::error() const noexcept {
   if (!state_) return kOutOfMemory;
-  return guarded(state_.get(), std::string(kOutOfMemory), [&] {
-    return state_->builder.status().ok() ? state_->call_error : state_->builder.status().error().message();
-  });
+  return guarded(state_.get(), std::string(kOutOfMemory),
+                 [&] { return state_->builder.status().ok() ? state_->call_error : state_->builder.status().error().message(); });
 }
 
 Var Net::input(const std::string& name, ElementType type, const std::vector<int64_t>& shape) noexcept {

@@ -21,7 +21,8 @@ class NumberedBatches final : public svengine::BatchSource {
     Batch batch;
     std::string problem;
     if (!source_.get(at_.epoch, at_.batch, batch, problem))
-      return error("there is no batch {} of epoch {}: {}", at_.batch, at_.epoch, problem.empty() ? "its source gives no reason" : problem);
+      return error("there is no batch {} of epoch {}: {}", at_.batch, at_.epoch,
+                   problem.empty() ? "its source gives no reason" : problem);
     if (++at_.batch == source_.batches) at_ = {at_.epoch + 1, 0};
     return borrow_batch(batch);
   }
@@ -33,7 +34,8 @@ class NumberedBatches final : public svengine::BatchSource {
 
 Status check(const BatchSource& source, const char* what) {
   if (source.batches > 0 && source.get) return {};
-  return error("{}: {}", what, source.get ? fmt::format("an epoch of {} batches", source.batches) : "no function gives the batches");
+  return error("{}: {}", what,
+               source.get ? fmt::format("an epoch of {} batches", source.batches) : "no function gives the batches");
 }
 
 StepReport report_of(const TrainingSums& sums) { return {sums.mean_loss(), sums.right, sums.counted}; }
@@ -101,7 +103,9 @@ Result<FitReport> run_training(svengine::Trainer& trainer, const BatchSource& tr
     if (options.epoch) options.epoch(report.epochs.back());
   };
   if (options.progress) {
-    events.progress = [&](const TrainingProgress& p) { options.progress({p.epoch, p.batch, p.batches, p.loss, p.samples_per_second}); };
+    events.progress = [&](const TrainingProgress& p) {
+      options.progress({p.epoch, p.batch, p.batches, p.loss, p.samples_per_second});
+    };
   }
   SV_ASSIGN(TrainingRun training_run,
             TrainingRun::create(trainer, batches, evaluates ? &held_out : nullptr, std::move(run), std::move(events)));

@@ -93,7 +93,10 @@ ArenaMemory::~ArenaMemory() {
 }
 
 ArenaMemory::ArenaMemory(ArenaMemory&& other) noexcept
-    : source_(other.source_), data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)), kind_(other.kind_) {}
+    : source_(other.source_),
+      data_(std::exchange(other.data_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)),
+      kind_(other.kind_) {}
 
 ArenaMemory& ArenaMemory::operator=(ArenaMemory&& other) noexcept {
   std::swap(source_, other.source_);

@@ -16,9 +16,9 @@ constexpr size_t kLarge = size_t{5} << 20;
 /// A machine with huge pages, some of which lie on nodes that may be out of reach. Huge pages are base pages here.
 class Machine final : public PageSource {
  public:
-  bool reserves = true;    // mmap finds enough of them, counting all nodes
-  bool all_nodes = true;   // this process may use them all
-  bool in_reach = true;    // those that it may use are enough
+  bool reserves = true;   // mmap finds enough of them, counting all nodes
+  bool all_nodes = true;  // this process may use them all
+  bool in_reach = true;   // those that it may use are enough
   int mapped = 0, populated = 0;
 
   void* map(size_t bytes, bool explicit_huge) override {

@@ -38,7 +38,8 @@ LockedFile::~LockedFile() {
 
 bool LockedFile::still_mine() const {
   struct stat mine {}, there {};
-  return fstat(file_.get(), &mine) == 0 && lstat(part_.c_str(), &there) == 0 && mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+  return fstat(file_.get(), &mine) == 0 && lstat(part_.c_str(), &there) == 0 && mine.st_dev == there.st_dev &&
+         mine.st_ino == there.st_ino;
 }
 
 Result<bool> LockedFile::finish() {

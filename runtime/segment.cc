@@ -103,7 +103,8 @@ Result<std::shared_ptr<const Plan>> Segment::plan_of(Graph graph, Recompute reco
 Result<int64_t> Segment::planned_bytes(const std::vector<Dims>& inputs, Recompute recompute) const {
   if (forgotten_) {
     if (recompute == shared_.recompute) return prepared_.front().run->first().plan().arena_bytes;
-    return error("the network was planned for its only shapes and given back; ask for another recomputation before the first run");
+    return error(
+        "the network was planned for its only shapes and given back; ask for another recomputation before the first run");
   }
   SV_ASSIGN(Graph graph, specialize(graph_, inputs, {}, pass_context(shared_.kernels)));
   if (!all_shapes_known(graph)) return 0;

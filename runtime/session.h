@@ -77,8 +77,9 @@ class Session {
   Result<std::vector<Tensor>> run_into(const std::vector<Tensor>& inputs, const std::vector<MutableTensor>& output_buffers,
                                        bool profile = false);
 
-  /// Bytes of the arena that a plan for inputs of these shapes would have; 0 where shapes depend on data. Refuses shapes as run() does;
-  /// and, of a network of fixed shapes that has run, another recomputation than the session's: its graph is given back by then.
+  /// Bytes of the arena that a plan for inputs of these shapes would have; 0 where shapes depend on data. Refuses shapes as run()
+  /// does; and, of a network of fixed shapes that has run, another recomputation than the session's: its graph is given back by
+  /// then.
   Result<int64_t> planned_bytes(const std::vector<Dims>& inputs, Recompute recompute) const;
 
   /// The plans made so far, the most recent run's first.

@@ -31,7 +31,8 @@ Status write_all(int file, std::span<const std::byte> bytes) {
 Result<size_t> read_full(int file, std::span<std::byte> out) {
   size_t done = 0;
   while (done < out.size()) {
-    const ssize_t n = repeat_interrupted([&] { return ::read(file, out.data() + done, std::min(out.size() - done, kMostAtOnce)); });
+    const ssize_t n =
+        repeat_interrupted([&] { return ::read(file, out.data() + done, std::min(out.size() - done, kMostAtOnce)); });
     if (n < 0) return error("{}", std::strerror(errno));
     if (n == 0) break;
     done += static_cast<size_t>(n);

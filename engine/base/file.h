@@ -48,8 +48,8 @@ inline Status write_all(int file, std::string_view text) { return write_all(file
 Result<size_t> read_full(int file, std::span<std::byte> out);
 
 /// Writes go to a new file beside `path`, which takes its name in finish(), when they are on the disk; before that, and after any
-/// failure, what was at `path` is untouched (it may be mapped right now: a model that is exported over itself). Without finish() the new
-/// file is removed. Refuses to replace what is not a regular file. Not thread-safe.
+/// failure, what was at `path` is untouched (it may be mapped right now: a model that is exported over itself). Without finish()
+/// the new file is removed. Refuses to replace what is not a regular file. Not thread-safe.
 class AtomicFile {
  public:
   static Result<AtomicFile> create(const std::string& path);

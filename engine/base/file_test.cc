@@ -13,8 +13,8 @@
 #include "tests/support/temporary_directory.h"
 
 using namespace svengine;
-using svengine::testing::TemporaryDirectory;
 using svengine::testing::content_of;
+using svengine::testing::TemporaryDirectory;
 
 namespace {
 
@@ -50,7 +50,7 @@ TEST_CASE("descriptors are closed once, by their last owner") {
 TEST_CASE("writes and reads are whole, through pipes that take a part at a time, and signals") {
   std::array<int, 2> ends{};
   REQUIRE(pipe(ends.data()) == 0);
-  struct sigaction action{}, before{};
+  struct sigaction action {}, before {};
   action.sa_handler = [](int) {};  // without SA_RESTART: calls are interrupted
   REQUIRE(sigaction(SIGUSR2, &action, &before) == 0);
   const pthread_t writer = pthread_self();

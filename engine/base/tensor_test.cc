@@ -17,7 +17,9 @@ concept Writable = requires(T t) {
 };
 
 template <class Pointer>
-concept WrapsAsWritable = requires(Pointer data) { MutableTensor::wrap(DType::f32, {1}, data, nullptr); };
+concept WrapsAsWritable = requires(Pointer data) {
+  MutableTensor::wrap(DType::f32, {1}, data, nullptr);
+};
 
 }  // namespace
 

@@ -7,7 +7,7 @@ namespace svengine::kernels {
 
 /// An instruction set extension that the compiler uses in a kernel set's files because a flag -m<name> lets it.
 struct Feature {
-  std::string_view name;    // as in the flag: "f16c"
+  std::string_view name;     // as in the flag: "f16c"
   bool (*there)() noexcept;  // the processor has it, and the operating system saves its registers
 };
 

@@ -18,7 +18,8 @@ Error failed(const char* what, const std::string& path) { return error("cannot {
 class RealFileSystem final : public FileSystem {
  public:
   Result<int> create(const std::string& path) override {
-    const int file = repeat_interrupted([&] { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666); });
+    const int file =
+        repeat_interrupted([&] { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666); });
     if (file < 0) return failed("create", path);
     return file;
   }

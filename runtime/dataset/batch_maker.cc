@@ -95,7 +95,9 @@ Result<MutableTensor> BatchMemory::take(const std::shared_ptr<BatchMemory>& memo
     SV_ASSIGN(tensor, Tensor::allocate(type, dims));
   }
   std::byte* const data = tensor.raw();
-  auto give_back = [memory, field, tensor = std::move(tensor)](std::byte*) mutable { memory->give_back(field, std::move(tensor)); };
+  auto give_back = [memory, field, tensor = std::move(tensor)](std::byte*) mutable {
+    memory->give_back(field, std::move(tensor));
+  };
   return MutableTensor::wrap(type, dims, data, std::shared_ptr<std::byte>(data, std::move(give_back)));
 }
 
@@ -128,8 +130,7 @@ Result<std::unique_ptr<OpenBatch>> BatchMaker::open(LoaderPosition at) const {
 
 Status BatchMaker::read(OpenBatch& batch, size_t row, int64_t sample) const {
   std::vector<std::byte*> buffers;
-  for (size_t f = 0; f < fields_.size(); ++f)
-    buffers.push_back(batch.tensors[f].raw() + row * fields_[f].bytes());
+  for (size_t f = 0; f < fields_.size(); ++f) buffers.push_back(batch.tensors[f].raw() + row * fields_[f].bytes());
   if (!transform_) return set_->read(sample, buffers);
   std::vector<std::byte> pixels(set_->fields()[image_].bytes());
   std::byte* const image = std::exchange(buffers[image_], pixels.data());

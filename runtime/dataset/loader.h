@@ -57,8 +57,8 @@ class Loader {
   Loader& operator=(const Loader&) = delete;
 
   /// The next batch; there is always one, epoch after epoch. Waits for it, and fills rows of it meanwhile. Its memory is used
-  /// again once no copy of its tensors is left, whichever thread had the last. After an error every further call fails with the same,
-  /// until seek(). A data set that throws is one whose sample cannot be read.
+  /// again once no copy of its tensors is left, whichever thread had the last. After an error every further call fails with the
+  /// same, until seek(). A data set that throws is one whose sample cannot be read.
   Result<Batch> next();
 
   /// Where next() continues.

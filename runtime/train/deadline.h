@@ -5,7 +5,8 @@
 namespace svengine {
 
 /// A limit on the time since it was made. Says early enough that a last step and a checkpoint still fit: the reserve is twice the
-/// longest of each so far, and no less than a second; as long as no checkpoint was timed, a tenth of the limit, 60 seconds at most.
+/// longest of each so far, and no less than a second; as long as no checkpoint was timed, a tenth of the limit, 60 seconds at
+/// most.
 class Deadline {
  public:
   /// No limit: never due.

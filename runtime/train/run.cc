@@ -16,8 +16,8 @@ const std::vector<std::string> kColumns = {"epoch", "train/loss",   "train/accur
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// Facts of a checkpoint beside the settings.
-constexpr const char kStep[] = "step", kBatches[] = "batches", kPending[] = "pending batches", kEpoch[] = "epoch", kBatch[] = "batch",
-                     kLoss[] = "epoch loss", kRight[] = "epoch right", kCounted[] = "epoch counted";
+constexpr const char kStep[] = "step", kBatches[] = "batches", kPending[] = "pending batches", kEpoch[] = "epoch",
+                     kBatch[] = "batch", kLoss[] = "epoch loss", kRight[] = "epoch right", kCounted[] = "epoch counted";
 
 /// What belongs to the network, so that the identity does not depend on the optimiser's states: these are a setting.
 std::string identity_of(const Trainer& trainer) { return model_identity("training", trainer.state()); }
@@ -34,12 +34,12 @@ void TrainingRun::note(const std::string& text) const {
   if (events_.note) events_.note(text);
 }
 
-Result<TrainingRun> TrainingRun::create(Trainer& trainer, BatchSource& training, BatchSource* held_out, TrainingRunOptions options,
-                                        TrainingEvents events) {
+Result<TrainingRun> TrainingRun::create(Trainer& trainer, BatchSource& training, BatchSource* held_out,
+                                        TrainingRunOptions options, TrainingEvents events) {
   if (options.epochs < 0) return error("{} epochs", options.epochs);
   if (options.log_every < 1 || options.save_every < 0)
-    return error("a log every {} steps, which is 1 or more, and a checkpoint every {} batches, which is 0 or more", options.log_every,
-                 options.save_every);
+    return error("a log every {} steps, which is 1 or more, and a checkpoint every {} batches, which is 0 or more",
+                 options.log_every, options.save_every);
   if (!(options.max_seconds >= 0)) return error("a limit of {} seconds", options.max_seconds);
   if (training.batches_per_epoch() < 1) return error("an epoch of {} batches", training.batches_per_epoch());
   TrainingRun run(trainer, training, held_out, std::move(options), std::move(events));
@@ -81,8 +81,8 @@ Status TrainingRun::resume() {
   SV_TRY(trainer_->restore(loaded->content.tensors, at));
   SV_TRY(training_->seek({epoch, batch}));
   saved_at_ = at.batches;
-  note(fmt::format("resumed from checkpoint {} after {} steps (epoch {}, batch {})", loaded->generation, at.steps,
-                           epoch + 1, batch));
+  note(fmt::format("resumed from checkpoint {} after {} steps (epoch {}, batch {})", loaded->generation, at.steps, epoch + 1,
+                   batch));
   return {};
 }
 
@@ -132,8 +132,12 @@ Status TrainingRun::log_epoch(const EpochReport& r) {
   const auto held_out = [&](double (TrainingSums::*value)() const) {
     return r.held_out ? std::optional(((*r.held_out).*value)()) : std::nullopt;
   };
-  const std::vector<std::optional<double>> row = {static_cast<double>(r.epoch), r.training.mean_loss(),    r.training.accuracy(),
-                                                  held_out(&TrainingSums::mean_loss),   held_out(&TrainingSums::accuracy), r.rate,
+  const std::vector<std::optional<double>> row = {static_cast<double>(r.epoch),
+                                                  r.training.mean_loss(),
+                                                  r.training.accuracy(),
+                                                  held_out(&TrainingSums::mean_loss),
+                                                  held_out(&TrainingSums::accuracy),
+                                                  r.rate,
                                                   r.samples_per_second};
   for (size_t i = 0; i < row.size(); ++i)
     if (row[i]) SV_TRY(tensorboard_->scalar(kColumns[i], step, *row[i]));

@@ -4,9 +4,9 @@
 //         ^                        │                                      checkpoint (weights, states, position, sums so far)
 //         └──────── seek() ────────┘ on resume                            training.csv, steps.csv, TensorBoard events
 //
-// A run that is resumed goes on bitwise as if it had never been interrupted, whatever ended it, provided that its source gives the same
-// batches for the same positions. It prints nothing and installs no signal handler: what happens is told to TrainingEvents, and what
-// shall end it is asked of TrainingRunOptions::stop.
+// A run that is resumed goes on bitwise as if it had never been interrupted, whatever ended it, provided that its source gives
+// the same batches for the same positions. It prints nothing and installs no signal handler: what happens is told to
+// TrainingEvents, and what shall end it is asked of TrainingRunOptions::stop.
 #pragma once
 #include <functional>
 #include <memory>
@@ -45,8 +45,8 @@ class BatchSource {
   /// Of the batch that next() gives.
   virtual EpochPosition position() const = 0;
   virtual Status seek(EpochPosition to) = 0;
-  /// The batch at position(), which moves on to the next, epoch after epoch. Good until the following call. One without rows is left out
-  /// of an evaluation.
+  /// The batch at position(), which moves on to the next, epoch after epoch. Good until the following call. One without rows is
+  /// left out of an evaluation.
   virtual Result<TrainingBatch> next() = 0;
 };
 
@@ -57,12 +57,14 @@ struct TrainingRunOptions {
   std::string checkpoint;  // a folder; empty: none is written
   int keep = 3;
   int64_t save_every = 0;  // batches; 0: after every epoch only
-  /// Continue from the newest checkpoint in the folder; begin where there is none. Without it a folder with checkpoints is refused.
+  /// Continue from the newest checkpoint in the folder; begin where there is none. Without it a folder with checkpoints is
+  /// refused.
   bool resume = false;
   std::string log_dir;     // empty: none
   int64_t log_every = 50;  // steps
   double max_seconds = 0;  // since create(), saving included; 0: no limit
-  /// Asked before every step, by the thread that runs: anything but an empty answer saves and ends the run, and says what wanted it.
+  /// Asked before every step, by the thread that runs: anything but an empty answer saves and ends the run, and says what wanted
+  /// it.
   std::function<std::string()> stop;
   std::vector<std::pair<std::string, std::string>> settings;  // of which a checkpoint must have the same: option and value
 };
@@ -92,9 +94,9 @@ struct TrainingProgress {
 
 /// Called by the thread that runs, between steps; those that are empty are left out.
 struct TrainingEvents {
-  std::function<void(const EpochReport&)> epoch;         // its checkpoint is written
+  std::function<void(const EpochReport&)> epoch;          // its checkpoint is written
   std::function<void(const TrainingProgress&)> progress;  // after every step
-  std::function<void(const std::string&)> note;          // what a person should know, and is no error
+  std::function<void(const std::string&)> note;           // what a person should know, and is no error
 };
 
 struct TrainingEnd {
@@ -116,11 +118,7 @@ class TrainingRun {
 
  private:
   TrainingRun(Trainer& trainer, BatchSource& training, BatchSource* held_out, TrainingRunOptions options, TrainingEvents events)
-      : trainer_(&trainer),
-        training_(&training),
-        held_out_(held_out),
-        options_(std::move(options)),
-        events_(std::move(events)) {}
+      : trainer_(&trainer), training_(&training), held_out_(held_out), options_(std::move(options)), events_(std::move(events)) {}
   Status open_checkpoints();
   Status open_logs();
   Status resume();

@@ -22,7 +22,8 @@ bool has(const std::string& text, const char* part) { return text.find(part) != 
 class Points {
  public:
   nn::BatchSource source() {
-    return {kBatches, [this](int64_t epoch, int64_t batch, nn::Batch& out, std::string&) {
+    return {kBatches,
+            [this](int64_t epoch, int64_t batch, nn::Batch& out, std::string&) {
               for (size_t i = 0; i < kRows; ++i) {
                 const auto n = static_cast<float>(static_cast<size_t>(epoch * kBatches + batch) * kRows + i);
                 x_[2 * i] = std::sin(1.7f * n), x_[2 * i + 1] = std::cos(2.9f * n + 1);
@@ -31,7 +32,8 @@ class Points {
               ++given;
               out = {{svengine::view({kRows, 2}, x_.data())}, svengine::view({kRows}, labels_.data())};
               return true;
-            }, "points"};
+            },
+            "points"};
   }
   int64_t given = 0;
 
@@ -128,7 +130,8 @@ TEST_CASE("a run that is stopped anywhere goes on in the same bits") {
     options.note = [&](const std::string& note) { notes += note; };
     INFO(stop_after);
     REQUIRE(second.fit(points.source(), options, &report));
-    const std::string place = "(epoch " + std::to_string(stop_after / kBatches + 1) + ", batch " + std::to_string(stop_after % kBatches);
+    const std::string place =
+        "(epoch " + std::to_string(stop_after / kBatches + 1) + ", batch " + std::to_string(stop_after % kBatches);
     CHECK(has(notes, "resumed from checkpoint"));
     CHECK(has(notes, place.c_str()));
     CHECK(report.finished);

@@ -28,7 +28,8 @@ void* allocate(size_t bytes, size_t alignment) {
   return memory;
 }
 
-/// Calls f() with memory for 0, 1, 2, .. allocations, every one failing after that, until it needs no more; check(n, f()) each time.
+/// Calls f() with memory for 0, 1, 2, .. allocations, every one failing after that, until it needs no more; check(n, f()) each
+/// time.
 template <class F, class Check>
 int64_t with_less_memory(const F& f, const Check& check) {
   constexpr int64_t kMost = 1'000'000;
@@ -55,7 +56,7 @@ void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory
 void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
 
 TEST_CASE("layers") {
-  static_assert(noexcept(nn::Linear(1, 2)) && noexcept(nn::ReLU()) && noexcept(nn::LSTM(1, 2)));
+  static_assert(noexcept(nn::Linear(1, 2))&& noexcept(nn::ReLU())&& noexcept(nn::LSTM(1, 2)));
   const std::vector<nn::Layer> inner{nn::Linear(4, 8), nn::GELU(), nn::LayerNorm({8}), nn::TransformerEncoderLayer(8, 2)};
   const auto check = [](bool enough, const nn::Layer& layer) {
     nn::Net net;
@@ -102,7 +103,8 @@ TEST_CASE("a network is loaded and run") {
   const svengine::testing::TemporaryDirectory folder(svengine::testing::TemporaryDirectory::Place::memory);
   nn::Net net;
   net.output(net.apply(nn::Sequential({nn::Conv2d(1, 4, 3), nn::ReLU(), nn::Flatten(), nn::Linear(16, 3)}),
-                       net.input("x", ElementType::float32, {-1, 1, 4, 4})), "y");
+                       net.input("x", ElementType::float32, {-1, 1, 4, 4})),
+             "y");
   const std::string path = folder.path() + "/net.onnx";
   REQUIRE(net.save(path));
   svengine::NetworkOptions options;
@@ -111,14 +113,15 @@ TEST_CASE("a network is loaded and run") {
   const std::vector<svengine::TensorView> inputs{svengine::view({1, 1, 4, 4}, image.data())};
   const auto load = [&] { return svengine::Network::load(path, options); };
   CHECK(with_less_memory(load, [](bool enough, const svengine::Network& network) {
-    CHECK(static_cast<bool>(network) == enough);
-    if (!enough) CHECK(network.error().find("memory") != std::string::npos);
-  }) > 100);
+          CHECK(static_cast<bool>(network) == enough);
+          if (!enough) CHECK(network.error().find("memory") != std::string::npos);
+        }) > 100);
   svengine::Network network = load();
   std::vector<svengine::TensorView> outputs;
-  CHECK(with_less_memory([&] { return network.run(inputs, outputs); }, [&](bool enough, bool ran) {
-    CHECK(ran == enough);
-    CHECK(outputs.empty() != ran);
-    if (!ran) CHECK(network.error().find("memory") != std::string::npos);
-  }) > 50);
+  CHECK(with_less_memory([&] { return network.run(inputs, outputs); },
+                         [&](bool enough, bool ran) {
+                           CHECK(ran == enough);
+                           CHECK(outputs.empty() != ran);
+                           if (!ran) CHECK(network.error().find("memory") != std::string::npos);
+                         }) > 50);
 }

@@ -29,7 +29,7 @@ T must(Result<T> result) {
 
 DataSetPtr samples() {
   MutableTensor images = Tensor::allocate(DType::u8, {kSamples, 3, 6, 6}).value(),
-         labels = Tensor::allocate(DType::i64, {kSamples}).value();
+                labels = Tensor::allocate(DType::i64, {kSamples}).value();
   const RandomStream random(3);
   for (size_t i = 0; i < images.byte_size(); ++i) images.data<uint8_t>()[i] = static_cast<uint8_t>(random.below(256, i));
   for (size_t i = 0; i < kSamples; ++i) labels.data<int64_t>()[i] = static_cast<int64_t>(i % 10);

@@ -221,9 +221,12 @@ Result<std::optional<std::string>> train(const Options& options, Trainer& traine
   if (!options.json) print_head(options, trainer, trainer.session(), data), table.header();
   SV_ASSIGN(const TrainingEnd end, training.run());
   switch (end.why) {
-    case TrainingEnd::Why::stopped: return std::optional(end.stopped_by);
-    case TrainingEnd::Why::out_of_time: return std::optional<std::string>("--max-time");
-    case TrainingEnd::Why::finished: break;
+    case TrainingEnd::Why::stopped:
+      return std::optional(end.stopped_by);
+    case TrainingEnd::Why::out_of_time:
+      return std::optional<std::string>("--max-time");
+    case TrainingEnd::Why::finished:
+      break;
   }
   return std::optional<std::string>();
 }
@@ -350,9 +353,7 @@ void add_run_options(Command& command, Options& o) {
                 "Continue from the newest checkpoint, bitwise as if never interrupted; begin where there is none")
       ->needs(checkpoint)
       ->group(kGroup);
-  command.add_option("--max-time", o.max_time, "Save and end in time: 90, 45m, 1h30m, 1:30:00")
-      ->type_name("TIME")
-      ->group(kGroup);
+  command.add_option("--max-time", o.max_time, "Save and end in time: 90, 45m, 1h30m, 1:30:00")->type_name("TIME")->group(kGroup);
   command.add_option("--log-dir", o.run.log_dir, "Folder for TensorBoard events, training.csv (epochs) and steps.csv")
       ->type_name("DIR")
       ->group(kGroup);

@@ -49,7 +49,8 @@ class TrainingData {
   size_t target_field_ = 0;
 };
 
-/// A loader's batches, as a run takes them; `data` and `loader` must outlive it. `bad` says what became of samples that cannot be read.
+/// A loader's batches, as a run takes them; `data` and `loader` must outlive it. `bad` says what became of samples that cannot be
+/// read.
 class LoaderBatches final : public BatchSource {
  public:
   LoaderBatches(const TrainingData& data, Loader& loader, const char* bad) : data_(data), loader_(loader), bad_(bad) {}

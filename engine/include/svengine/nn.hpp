@@ -11,10 +11,12 @@
 //       if (!trainer.step(batch, 0.1)) return fail(trainer.error());
 //     if (!trainer.save("trained.onnx")) return fail(trainer.error());
 //
-// Trainer::fit() is the loop over epochs with all that long runs need: evaluation, checkpoints and resuming, logs, limits of time.
+// Trainer::fit() is the loop over epochs with all that long runs need: evaluation, checkpoints and resuming, logs, limits of
+// time.
 //
-// Layers are PyTorch's modules by meaning, default options, first values, and names of parameters ("0.weight"); sequences are [batch,
-// length, features]. A net is ONNX nodes from the start, so whatever can be built can be saved, and run by svengine::Network.
+// Layers are PyTorch's modules by meaning, default options, first values, and names of parameters ("0.weight"); sequences are
+// [batch, length, features]. A net is ONNX nodes from the start, so whatever can be built can be saved, and run by
+// svengine::Network.
 //
 // Gradients of an expression, as every tutorial has it:
 //
@@ -86,8 +88,8 @@ SVENGINE_API Var mean(const Var& a) noexcept;
 /// An operator of ONNX with one output and without attributes: op("Exp", {x}).
 SVENGINE_API Var op(const std::string& name, const std::vector<Var>& inputs) noexcept;
 
-/// How to make a part of a net. Copies are cheap, and a layer may be applied any number of times: each time has parameters of its own.
-/// One that could not be made, because memory was out, is a layer like others; the net that it is applied to says so.
+/// How to make a part of a net. Copies are cheap, and a layer may be applied any number of times: each time has parameters of its
+/// own. One that could not be made, because memory was out, is a layer like others; the net that it is applied to says so.
 class SVENGINE_API Layer {
  public:
   explicit Layer(std::shared_ptr<const LayerState> state) noexcept : state_(std::move(state)) {}
@@ -212,7 +214,8 @@ struct TrainerOptions {
   NetworkOptions runtime;
 };
 
-/// Where the batches of a run come from. What get() makes is a function of the numbers alone, so that a resumed run sees the same.
+/// Where the batches of a run come from. What get() makes is a function of the numbers alone, so that a resumed run sees the
+/// same.
 struct BatchSource {
   int64_t batches = 0;  // of an epoch
   /// Fills in a batch, counted from 0, whose data stay until the next call. False ends the run; `problem` says why.
@@ -256,7 +259,7 @@ struct FitOptions {
 };
 
 struct FitReport {
-  bool finished = false;     // all epochs are done; else stop() or the time has ended it
+  bool finished = false;  // all epochs are done; else stop() or the time has ended it
   bool out_of_time = false;
   int64_t steps = 0;
   std::vector<EpochReport> epochs;  // of this call
@@ -282,8 +285,8 @@ class SVENGINE_API Trainer {
   bool step(const Batch& batch, double rate, StepReport* report = nullptr) noexcept;
   /// With accumulate > 1: a step with what is left of a group of batches.
   bool end_group(double rate) noexcept;
-  /// A whole run, from the first epoch or, with FitOptions::resume, from where another one ended. False: what went wrong, in error();
-  /// the last checkpoint is what there is then.
+  /// A whole run, from the first epoch or, with FitOptions::resume, from where another one ended. False: what went wrong, in
+  /// error(); the last checkpoint is what there is then.
   bool fit(const BatchSource& training, const FitOptions& options, FitReport* report = nullptr) noexcept;
   /// The loss in inference mode; changes nothing.
   bool evaluate(const Batch& batch, StepReport& report) noexcept;

@@ -137,7 +137,8 @@ void emit_copy(LowerContext& c, const char* kernel, CopyView view) {
 void emit_known(LowerContext& c, std::span<const std::byte> bytes, size_t output) {
   const auto total = static_cast<int64_t>(bytes.size());
   if (total == 0) return;
-  c.emit("constant", ceil_div(total, kBytesPerTask), [total, from = c.table(bytes), to = c.out(output)](const Run& run, int64_t begin, int64_t end) -> const char* {
+  c.emit("constant", ceil_div(total, kBytesPerTask),
+         [total, from = c.table(bytes), to = c.out(output)](const Run& run, int64_t begin, int64_t end) -> const char* {
            const int64_t first = begin * kBytesPerTask, last = std::min(total, end * kBytesPerTask);
            std::memcpy(run.get<std::byte>(to) + first, run.get<std::byte>(from) + first, static_cast<size_t>(last - first));
            return nullptr;
