@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 #include "engine/base/memory.h"
@@ -20,11 +21,25 @@ PageSource& the_system() {
   return source;
 }
 
+/// The number in a file of one; `missing` where there is none.
+int64_t number_in(const std::string& path, int64_t missing = 0) {
+  std::ifstream file(path);
+  int64_t number = 0;
+  return file >> number ? number : missing;
+}
+
+/// Where cpuset and memory policy let this thread take memory from. The caller frees it.
+bitmask* usable_nodes() {
+  int policy = MPOL_DEFAULT;
+  const bool bound = get_mempolicy(&policy, nullptr, 0, nullptr, 0) == 0 && policy == MPOL_BIND;
+  return bound ? numa_get_membind() : numa_get_mems_allowed();
+}
+
 /// Huge pages that will be there when they are touched; null: none.
 void* map_explicit(size_t bytes, PageSource& source) {
   void* memory = source.map(bytes, true);
   if (memory == MAP_FAILED) return nullptr;
-  if (source.all_nodes_allowed() || source.populate(memory, bytes)) return memory;
+  if (source.reservation_holds() || source.populate(memory, bytes)) return memory;
   source.unmap(memory, bytes);
   return nullptr;
 }
@@ -33,9 +48,12 @@ void* map_explicit(size_t bytes, PageSource& source) {
 
 std::string_view name_of(PageKind kind) {
   switch (kind) {
-    case PageKind::explicit_huge: return "explicit huge pages (2 MiB)";
-    case PageKind::transparent_huge: return "transparent huge pages (2 MiB)";
-    case PageKind::base: break;
+    case PageKind::explicit_huge:
+      return "explicit huge pages (2 MiB)";
+    case PageKind::transparent_huge:
+      return "transparent huge pages (2 MiB)";
+    case PageKind::base:
+      break;
   }
   return "base pages";
 }
@@ -48,17 +66,19 @@ void* PageSource::map(size_t bytes, bool explicit_huge) {
 void PageSource::unmap(void* memory, size_t bytes) { munmap(memory, bytes); }
 bool PageSource::ask_for_huge(void* memory, size_t bytes) { return madvise(memory, bytes, MADV_HUGEPAGE) == 0; }
 
-bool PageSource::all_nodes_allowed() {
+bool PageSource::reservation_holds() {
   if (numa_available() < 0) return true;  // one node
-  int policy = MPOL_DEFAULT;
-  if (get_mempolicy(&policy, nullptr, 0, nullptr, 0) == 0 && policy == MPOL_BIND) return false;
-  bitmask* allowed = numa_get_mems_allowed();
+  const std::unique_ptr<bitmask, void (*)(bitmask*)> nodes(usable_nodes(), numa_bitmask_free);
+  int64_t free = 0;
   bool all = true;
-  for (int node = 0; node <= numa_max_node(); ++node)
-    all = all && (!numa_bitmask_isbitset(numa_nodes_ptr, static_cast<unsigned>(node)) ||
-                  numa_bitmask_isbitset(allowed, static_cast<unsigned>(node)));
-  numa_bitmask_free(allowed);
-  return all;
+  for (int node = 0; node <= numa_max_node(); ++node) {
+    if (!numa_bitmask_isbitset(numa_nodes_ptr, static_cast<unsigned>(node))) continue;
+    if (numa_bitmask_isbitset(nodes.get(), static_cast<unsigned>(node)))
+      free += number_in(fmt::format("/sys/devices/system/node/node{}/hugepages/hugepages-2048kB/free_hugepages", node));
+    else
+      all = false;
+  }
+  return all || free >= number_in("/sys/kernel/mm/hugepages/hugepages-2048kB/resv_hugepages", INT64_MAX);
 }
 
 bool PageSource::populate(void* memory, size_t bytes) {

@@ -20,9 +20,9 @@ class PageSource {
   virtual void unmap(void* memory, size_t bytes);
   /// madvise(MADV_HUGEPAGE); false: refused.
   virtual bool ask_for_huge(void* memory, size_t bytes);
-  /// Whether this process may take memory from every node of the machine. Linux counts reserved huge pages of all nodes together,
-  /// so they are sure to be there only for those who may use every node.
-  virtual bool all_nodes_allowed();
+  /// Whether the huge pages just reserved are there for this process. Linux counts those of all nodes together, so they are sure
+  /// to be only for who may use every node; for others where their own nodes have as many free as anybody has reserved.
+  virtual bool reservation_holds();
   /// madvise(MADV_POPULATE_WRITE): makes all pages be there now. False: they cannot, or the system (before Linux 5.14) does not
   /// know how.
   virtual bool populate(void* memory, size_t bytes);
@@ -30,9 +30,8 @@ class PageSource {
 
 /// A private anonymous mapping. Explicit huge pages (hugetlbfs, Fugaku's XOS_MMM_L_HPAGE_TYPE=hugetlbfs) are tried first, then
 /// madvise(MADV_HUGEPAGE), then base pages; kind() says what was asked for and granted. The pages belong to the NUMA node
-/// of the thread that first writes them. Only where a cpuset or numactl keeps the process from some nodes, explicit huge pages
-/// are taken at once, by the calling thread: those reserved may lie on the other nodes, and touching one that is not there is
-/// SIGBUS.
+/// of the thread that first writes them. Only where a cpuset or numactl keeps the process from some nodes, and its own may have
+/// too few, explicit huge pages are taken at once, by the calling thread: touching one that is not there is SIGBUS.
 class ArenaMemory {
  public:
   ArenaMemory() = default;

@@ -16,9 +16,9 @@ constexpr size_t kLarge = size_t{5} << 20;
 /// A machine with huge pages, some of which lie on nodes that may be out of reach. Huge pages are base pages here.
 class Machine final : public PageSource {
  public:
-  bool reserves = true;   // mmap finds enough of them, counting all nodes
-  bool all_nodes = true;  // this process may use them all
-  bool in_reach = true;   // those that it may use are enough
+  bool reserves = true;  // mmap finds enough of them, counting all nodes
+  bool holds = true;     // those that this process may use are certainly enough
+  bool in_reach = true;  // they are, when they are taken
   int mapped = 0, populated = 0;
 
   void* map(size_t bytes, bool explicit_huge) override {
@@ -31,7 +31,7 @@ class Machine final : public PageSource {
     PageSource::unmap(memory, bytes);
   }
   bool ask_for_huge(void*, size_t) override { return true; }
-  bool all_nodes_allowed() override { return all_nodes; }
+  bool reservation_holds() override { return holds; }
   bool populate(void*, size_t) override {
     ++populated;
     return in_reach;
@@ -58,7 +58,7 @@ TEST_CASE("huge pages are left to first touch where the reservation holds") {
 
 TEST_CASE("huge pages reserved on nodes out of reach are not taken") {
   Machine machine;
-  machine.all_nodes = false;
+  machine.holds = false;
   CHECK(kind_on(machine) == PageKind::explicit_huge);
   CHECK(machine.populated == 1);
   machine.in_reach = false;  // touching them would be SIGBUS
