@@ -52,7 +52,7 @@ struct Operands {
 
   Operands(const KernelTable& set, const Layer& l) {
     const ConvShape s = shape_of(l);
-    const auto blocked = [&](int64_t channels) { return round_up(channels, set.lanes); };
+    const auto blocked = [&](int64_t channels) { return svengine::round_up(channels, int64_t{set.lanes}); };
     args.shape = s;
     args.kind = set.conv->choose(s, false);
     input = random_floats(blocked(l.in) * l.size * l.size);
