@@ -1,6 +1,6 @@
 """Random single nodes of every operator and opset, with ONNX Runtime's answers, as a suite of backend tests:
 
-    python3 tests/backend/against_runtime.py FOLDER [--count 5000] [--seed 1] [--op NAME]
+    python3 tests/backend/against_runtime.py FOLDER [--count 5000] [--seed 1] [--most 5] [--op NAME]
     build/release/tests/onnx_backend --root FOLDER --list FOLDER/list.txt
 
 Not a part of the test run: it needs the packages onnx and onnxruntime, and what it finds needs a person, for ONNX Runtime is not always
@@ -62,11 +62,12 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--count", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--most", type=int, default=5, help="the largest size of a dimension")
     parser.add_argument("--op")
     options = parser.parse_args()
     onnxruntime.set_default_logger_severity(4)
     shutil.rmtree(options.folder / "node", ignore_errors=True)
-    g, refused = Random(options.seed), collections.Counter()
+    g, refused = Random(options.seed, options.most), collections.Counter()
     names = [options.op] if options.op else sorted(MAKERS)
     reasons = {}
     for i in range(options.count):

@@ -1,6 +1,6 @@
 """Random nodes of operators that compute, for against_runtime.py; random_moves.py has those that move elements."""
 import numpy as np
-from onnx import helper
+from onnx import helper, numpy_helper
 
 F32, F64, F16, I64, I32 = np.float32, np.float64, np.float16, np.int64, np.int32
 SMALL = [np.int8, np.uint8, np.int16, np.uint16, I32, np.uint32, I64, np.uint64]
@@ -18,8 +18,10 @@ class Case:
 
 
 class Random:
-    def __init__(self, seed):
-        self.r = np.random.default_rng(seed)
+    """Choices; sizes are small ones and some up to `most`."""
+
+    def __init__(self, seed, most=5):
+        self.r, self.most = np.random.default_rng(seed), most
 
     def pick(self, *values):
         return values[self.r.integers(len(values))]
@@ -33,8 +35,11 @@ class Random:
     def opset(self, low=7):
         return self.int(max(low, OPSETS[0]), OPSETS[1])
 
-    def dims(self, low=0, high=4, most=5):
-        dims = [self.pick(1, 2, 3, self.int(1, most)) for _ in range(self.int(low, high))]
+    def size(self):
+        return self.pick(1, 2, 3, self.int(1, self.most))
+
+    def dims(self, low=0, high=4):
+        dims = [self.size() for _ in range(self.int(low, high))]
         if dims and self.chance(0.03):
             dims[self.int(0, len(dims) - 1)] = 0
         return dims
@@ -164,6 +169,19 @@ def cast(g, op):
     return Case(op, [np.abs(x) if x.dtype != np.bool_ else x], {"to": helper.np_dtype_to_tensor_dtype(np.dtype(g.pick(*types)))}, opset=g.opset(9))
 
 
+@maker("CastLike")
+def cast_like(g, op):
+    types = [F32, F64, np.bool_] + SMALL
+    x = g.values(g.dims(), g.pick(*types))
+    return Case(op, [np.abs(x) if x.dtype != np.bool_ else x, g.values(g.dims(), g.pick(*types))], opset=g.opset(15))
+
+
+@maker("ConstantOfShape")
+def constant_of_shape(g, op):
+    value = numpy_helper.from_array(np.array([3], g.pick(F32, I64, np.uint8, np.bool_)))
+    return Case(op, [g.ints(g.dims())], {"value": g.pick(None, value)}, opset=g.opset(9), constant={0} if g.chance() else ())
+
+
 @maker("Where")
 def where(g, op):
     out, dtype = g.dims(), g.pick(F32, I64, np.uint8, I32)
@@ -237,7 +255,7 @@ def cumsum(g, op):
 def pool(g, op):
     opset, n = g.opset(), g.int(1, 3)
     kernel = [g.int(1, 3) for _ in range(n)]
-    x = g.values([g.int(1, 2), g.int(1, 3)] + [g.int(1, 7) for _ in range(n)])
+    x = g.values([g.int(1, 2), g.size()] + [g.int(1, 7) for _ in range(n)])
     attributes = {"kernel_shape": kernel, "strides": g.pick(None, [g.int(1, 3) for _ in range(n)])}
     if g.chance(0.3):
         attributes["auto_pad"] = g.pick("SAME_UPPER", "SAME_LOWER", "VALID")
@@ -265,9 +283,9 @@ def global_pool(g, op):
 @maker("Conv", "ConvTranspose")
 def conv(g, op):
     n, group = g.int(1, 3), g.pick(1, 1, 2, 3)
-    each_in, each_out = g.int(1, 3), g.int(1, 3)
+    each_in, each_out = g.size(), g.size()
     kernel = [g.int(1, 3) for _ in range(n)]
-    x = g.values([g.int(1, 2), group * each_in] + [g.int(3, 7) for _ in range(n)])
+    x = g.values([g.int(1, 2), group * each_in] + [g.int(3, 7 if n > 2 else g.most + 2) for _ in range(n)])
     shape = [group * each_out, each_in] if op == "Conv" else [group * each_in, each_out]
     inputs = [x, g.values(shape + kernel)] + ([g.values([group * each_out])] if g.chance() else [])
     attributes = {"group": group, "kernel_shape": g.pick(None, kernel), "strides": g.pick(None, [g.int(1, 3) for _ in range(n)]),
@@ -283,7 +301,7 @@ def conv(g, op):
 
 @maker("Gemm")
 def gemm(g, op):
-    m, n, k, ta, tb = g.int(1, 5), g.int(1, 5), g.int(1, 5), g.int(0, 1), g.int(0, 1)
+    m, n, k, ta, tb = g.size(), g.size(), g.size(), g.int(0, 1), g.int(0, 1)
     opset = g.opset()
     dtype = g.pick(F32, F32, F64)
     inputs = [g.values([k, m] if ta else [m, k], dtype), g.values([n, k] if tb else [k, n], dtype)]
@@ -294,7 +312,7 @@ def gemm(g, op):
 
 @maker("MatMul")
 def mat_mul(g, op):
-    m, n, k, batch, dtype = g.int(1, 5), g.int(1, 5), g.int(1, 5), g.dims(0, 2), g.pick(F32, F32, F64, I32)
+    m, n, k, batch, dtype = g.size(), g.size(), g.size(), g.dims(0, 2), g.pick(F32, F32, F64, I32)
     a = [k] if g.chance(0.15) else g.broadcastable(batch) + [m, k]
     b = [k] if g.chance(0.15) else g.broadcastable(batch) + [k, n]
     return Case(op, [g.values(a, dtype), g.values(b, dtype)], opset=g.opset(9))
