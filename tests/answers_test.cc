@@ -156,6 +156,24 @@ TEST_CASE("a bound that Clip does not have is the type's finite limit, in every 
   check("Clip", {Tensor::wrap(DType::f16, {3}, half_in, nullptr)}, {}, Tensor::wrap(DType::f16, {3}, half_out, nullptr));
 }
 
+TEST_CASE("activations of NaN, infinities and -0, as ONNX Runtime answers") {
+  const Tensor x = floats({NAN, kInf, -kInf, -0.0f});
+  const std::pair<const char*, Tensor> answers[] = {{"ThresholdedRelu", floats({0, kInf, 0, 0})},  // x > alpha ? x : 0, says ONNX
+                                                    {"Relu", floats({NAN, kInf, 0, 0})},
+                                                    {"HardSigmoid", floats({NAN, 1, 0, 0.5f})},
+                                                    {"Sign", floats({NAN, 1, -1, 0})},
+                                                    {"Elu", floats({NAN, kInf, -1, 0})},
+                                                    {"Selu", floats({NAN, kInf, -1.7580993f, 0})},
+                                                    {"LeakyRelu", floats({NAN, kInf, -kInf, 0})},
+                                                    {"Softplus", floats({NAN, kInf, 0, 0.6931472f})},
+                                                    {"HardSwish", floats({NAN, kInf, NAN, 0})},
+                                                    {"Celu", floats({NAN, kInf, -1, 0})},
+                                                    {"Sigmoid", floats({NAN, 1, 0, 0.5f})},
+                                                    {"Mish", floats({NAN, kInf, NAN, 0})},
+                                                    {"Gelu", floats({NAN, kInf, NAN, 0})}};
+  for (const auto& [op, expected] : answers) check(op, {x}, {}, expected);
+}
+
 TEST_CASE("Softsign of infinities is infinity by infinity") {
   check("Softsign", {floats({kInf, -kInf, NAN, 1, -3, 1e30f, -0.0f})}, {}, floats({NAN, NAN, NAN, 0.5f, -0.75f, 1, -0.0f}));
 }

@@ -8,7 +8,7 @@
 // bool is a byte, 0 or 1 as ONNX stores it; any other byte counts as true where a bool is read as a condition (where,
 // cast, not) and makes and, or, xor undefined. f16 and bf16 are only converted: arithmetic on them is cast, kernel, cast.
 //
-// NaN: every float function gives NaN for NaN; min, max and clip let it through; comparisons with it are false.
+// NaN: every float function but kThresholdedRelu gives NaN for NaN; min, max and clip let it through; comparisons with it are false.
 // Float accuracy is stated in engine/kernels/sve/math*.h in ULP and tested in math_test.cc.
 // Integers wrap. Division and remainder by zero give 0, and the lowest value divided by -1 is itself: nothing traps.
 #pragma once
@@ -73,13 +73,13 @@ enum class UnaryOp : int32_t {
   kSoftplus,    // log(1 + e^x)
   // second group
   kLeakyRelu,        // x < 0 ? a x : x
-  kThresholdedRelu,  // x <= a ? 0 : x
+  kThresholdedRelu,  // x > a ? x : 0
   kElu,              // x > 0 ? x : a (e^x - 1)
   kSelu,             // x > 0 ? b x : b a (e^x - 1)
   kCelu,             // x > 0 ? x : a (e^(x / a) - 1)
   kHardSigmoid,      // min(max(a x + b, 0), 1)
   kHardSwish,        // x min(max(x / 6 + 1/2, 0), 1)
-  kSoftsign,         // x / (1 + |x|); +-1 for infinities
+  kSoftsign,         // x / (1 + |x|); NaN for infinities
   kGelu,             // x/2 (1 + erf(x / sqrt 2))
   kGeluTanh,         // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
   kSilu,             // x / (1 + e^-x)

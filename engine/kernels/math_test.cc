@@ -97,7 +97,7 @@ bool within(const Bound& bound, float x, float got, double want) {
   // To a float, infinity is what comes after the largest number.
   const double value = std::isinf(got) ? std::copysign(0x1p128, got) : got;
   if (std::fabs(want) > 0x1p128) want = std::copysign(0x1p128, want);
-  const double relative = std::isinf(x) ? 0 : bound.relative * std::fabs(double{x});
+  const double relative = std::isfinite(x) ? bound.relative * std::fabs(double{x}) : 0;
   return std::fabs(value - want) <= bound.ulp * ulp_of(want) + bound.absolute + relative;
 }
 

@@ -25,7 +25,7 @@ double rectifier(UnaryOp op, double x, double alpha, double beta) {
     case UnaryOp::kClip: return at_most(at_least(x, alpha), beta);
     case UnaryOp::kRelu: return at_least(x, 0);
     case UnaryOp::kLeakyRelu: return x < 0 ? alpha * x : x;
-    case UnaryOp::kThresholdedRelu: return x <= alpha ? 0 : x;
+    case UnaryOp::kThresholdedRelu: return x > alpha ? x : 0;
     case UnaryOp::kElu: return x > 0 ? x : alpha * std::expm1(x);
     case UnaryOp::kSelu: return x > 0 ? beta * x : beta * alpha * std::expm1(x);
     case UnaryOp::kCelu: return x > 0 ? x : alpha * std::expm1(x / alpha);

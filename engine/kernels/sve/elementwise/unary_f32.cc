@@ -20,7 +20,7 @@ SVENGINE_INLINE vf softsign(vf x) {
   const vf a = vmin(vabs(x), 0x1p60f);
   return vwith_sign(vdiv_normal(a, vadd(vadd(a, vdup(1.0f)), vsub(x, x))), x);
 }
-SVENGINE_INLINE vf thresholded_relu(vf x, const UnaryArgs& args) { return vsel(vle(x, vdup(float(args.alpha))), vdup(0.0f), x); }
+SVENGINE_INLINE vf thresholded_relu(vf x, const UnaryArgs& args) { return vsel(vgt(x, vdup(float(args.alpha))), x, vdup(0.0f)); }
 SVENGINE_INLINE vf elu(vf x, const UnaryArgs& args) {
   return vsel(vgt(x, vdup(0.0f)), x, vmul(vdup(float(args.alpha)), vexpm1(x)));
 }
