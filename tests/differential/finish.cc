@@ -61,7 +61,7 @@ void GraphMaker::make_symbolic() {
 Result<RandomGraph> GraphMaker::finish() {
   if (made_.graph.nodes().empty()) return error("every node was refused");
   choose_outputs();
-  if (choose.chance(0.12)) SV_TRY(differentiate());
+  if (!made_.special && choose.chance(0.15)) SV_TRY(differentiate());
   const bool symbolic = choose.chance(0.25);
   if (symbolic) make_symbolic();
   if (Status s = infer_all(made_.graph); !s.ok()) made_.complaint = s.error().message();
