@@ -131,6 +131,8 @@ class Run(CliTest):
             self.outputs(self.two, '--dim', 'N=33', *machine)
             outputs.add(self.read('out/z.npy'))
         self.assertEqual(len(outputs), 1)
+        self.outputs(self.two, '--dim', 'N=33', '--no-optimize')
+        self.assertIn(self.read('out/z.npy'), outputs)  # sums of two numbers: nothing to round in another way
 
     def test_output_folder(self):
         blocked = self.write('file', b'')

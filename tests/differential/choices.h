@@ -16,7 +16,9 @@ class Choices {
   /// 0 .. bound-1; bound >= 1.
   uint64_t below(uint64_t bound) { return stream_.below(bound, next_++); }
   /// first .. last.
-  int64_t between(int64_t first, int64_t last) { return first + static_cast<int64_t>(below(static_cast<uint64_t>(last - first + 1))); }
+  int64_t between(int64_t first, int64_t last) {
+    return first + static_cast<int64_t>(below(static_cast<uint64_t>(last - first + 1)));
+  }
   /// True with probability p.
   bool chance(double p) { return stream_.uniform(next_++) < p; }
   double uniform(double low, double high) { return low + (high - low) * stream_.uniform(next_++); }

@@ -14,9 +14,12 @@ constexpr double kMargin = 8;
 
 double precision(DType type) {
   switch (type) {
-    case DType::f16: return 0x1p-10;
-    case DType::bf16: return 0x1p-7;
-    default: return 0;
+    case DType::f16:
+      return 0x1p-10;
+    case DType::bf16:
+      return 0x1p-7;
+    default:
+      return 0;
   }
 }
 
@@ -52,8 +55,10 @@ struct Movement {
     const bool real = is_float(it->second.type());
     for (size_t i = 0; i < moved.size(); ++i) {
       const bool alike = real ? same_kind(moved[i], wanted[i]) : moved[i] == wanted[i];
-      if (!alike) most[i] = HUGE_VAL;
-      else if (std::isfinite(moved[i])) most[i] = std::max(most[i], std::abs(moved[i] - wanted[i]));
+      if (!alike)
+        most[i] = HUGE_VAL;
+      else if (std::isfinite(moved[i]))
+        most[i] = std::max(most[i], std::abs(moved[i] - wanted[i]));
     }
   }
 
@@ -69,8 +74,8 @@ struct Movement {
 
 std::string first_excess(const Difference& d, const Movement& movement, const Tensor& wanted) {
   if (d.got.type() != wanted.type() || d.got.dims() != wanted.dims())
-    return fmt::format("{}: %{} is {}[{}] instead of {}[{}]\n", d.what, d.value->name(), name_of(d.got.type()), to_string(d.got.dims()),
-                       name_of(wanted.type()), to_string(wanted.dims()));
+    return fmt::format("{}: %{} is {}[{}] instead of {}[{}]\n", d.what, d.value->name(), name_of(d.got.type()),
+                       to_string(d.got.dims()), name_of(wanted.type()), to_string(wanted.dims()));
   const std::vector<double> got = tests::to_doubles(d.got);
   const Tolerance t = tolerance(*d.value);
   const double usual = movement.usual();
@@ -86,13 +91,14 @@ std::string first_excess(const Difference& d, const Movement& movement, const Te
     ++count;
   }
   if (count == 0) return {};
-  return fmt::format("{}: %{}: {} of {} elements differ, the worst at {}: {} instead of {} (disturbed by {})\n", d.what, d.value->name(), count,
-                     got.size(), worst, got[worst], movement.wanted[worst], movement.most[worst]);
+  return fmt::format("{}: %{}: {} of {} elements differ, the worst at {}: {} instead of {} (disturbed by {})\n", d.what,
+                     d.value->name(), count, got.size(), worst, got[worst], movement.wanted[worst], movement.most[worst]);
 }
 
 std::string remaining(const std::vector<Difference>& differences, const std::vector<Movement>& movements, const Values& wanted) {
   std::string text;
-  for (size_t i = 0; i < differences.size(); ++i) text += first_excess(differences[i], movements[i], wanted.at(differences[i].value));
+  for (size_t i = 0; i < differences.size(); ++i)
+    text += first_excess(differences[i], movements[i], wanted.at(differences[i].value));
   return text;
 }
 

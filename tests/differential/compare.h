@@ -10,7 +10,7 @@ namespace svengine::differential {
 struct Difference {
   const Value* value;  // of the random graph
   Tensor got;
-  std::string what;    // which run: "avx2, optimised, 1 thread"
+  std::string what;  // which run: "avx2, optimised, 1 thread"
 };
 
 /// Equal within the tolerance of the operator that makes it: OpDef::rtol and atol, or the precision of the type where that is

@@ -2,7 +2,8 @@
 //
 //   differential [--seed FIRST] [--count N] [--time SECONDS] [--kernels SET,SET,...] [--keep-going]
 //
-// Graphs have consecutive seeds. What is found is printed with its seed, made small, in the graph's text form; then the exit code is
+// Graphs have consecutive seeds. What is found is printed with its seed, made small, in the graph's text form; then the exit code
+// is
 // 1. `--seed S --count 1` repeats it. Without --keep-going the first finding ends the test.
 #include <cstdio>
 #include <cstdlib>
@@ -27,7 +28,10 @@ struct Arguments {
 };
 
 [[noreturn]] void usage(const std::string& problem) {
-  fmt::print(stderr, "differential: {}\nusage: differential [--seed FIRST] [--count N] [--time SECONDS] [--kernels SET,SET] [--keep-going]\n", problem);
+  fmt::print(
+      stderr,
+      "differential: {}\nusage: differential [--seed FIRST] [--count N] [--time SECONDS] [--kernels SET,SET] [--keep-going]\n",
+      problem);
   std::exit(2);
 }
 
@@ -58,13 +62,19 @@ Arguments parse(int argc, char** argv) {
     }
     if (i + 1 == argc) usage(fmt::format("what is '{}'?", option));
     const char* value = argv[++i];
-    if (option == "--seed") out.seed = number(value);
-    else if (option == "--count") out.count = number(value), out.counted = true;
-    else if (option == "--time") out.seconds = static_cast<double>(number(value));
-    else if (option == "--kernels") add_kernels(out, value);
-    else usage(fmt::format("what is '{}'?", option));
+    if (option == "--seed")
+      out.seed = number(value);
+    else if (option == "--count")
+      out.count = number(value), out.counted = true;
+    else if (option == "--time")
+      out.seconds = static_cast<double>(number(value));
+    else if (option == "--kernels")
+      add_kernels(out, value);
+    else
+      usage(fmt::format("what is '{}'?", option));
   }
-  if (!out.counted && out.seconds < std::numeric_limits<double>::infinity()) out.count = std::numeric_limits<uint64_t>::max() - out.seed;
+  if (!out.counted && out.seconds < std::numeric_limits<double>::infinity())
+    out.count = std::numeric_limits<uint64_t>::max() - out.seed;
   return out;
 }
 
@@ -97,7 +107,7 @@ int main(int argc, char** argv) {
     report(arguments.worker, next - 1);
   }
   const double took = monotonic_seconds() - start;
-  fmt::print("{} seeds from {}, {} graphs checked, {} findings, {:.0f} s, {:.0f} graphs/s\n", next - arguments.seed, arguments.seed, computed,
-             findings, took, static_cast<double>(computed) / took);
+  fmt::print("{} seeds from {}, {} graphs checked, {} findings, {:.0f} s, {:.0f} graphs/s\n", next - arguments.seed,
+             arguments.seed, computed, findings, took, static_cast<double>(computed) / took);
   return findings ? 1 : 0;
 }

@@ -48,7 +48,8 @@ void disturb_halves(MutableTensor& t, const RandomStream& stream, uint16_t expon
   for (int64_t i = 0; i < t.count(); ++i) {
     const uint16_t magnitude = bits[i] & 0x7fff;
     const auto step = static_cast<int>(stream.below(3, static_cast<uint64_t>(i))) - 1;
-    const bool safe = magnitude > 1 && (magnitude & exponent_mask) != exponent_mask && ((magnitude + 1) & exponent_mask) != exponent_mask;
+    const bool safe =
+        magnitude > 1 && (magnitude & exponent_mask) != exponent_mask && ((magnitude + 1) & exponent_mask) != exponent_mask;
     if (safe) bits[i] = static_cast<uint16_t>(bits[i] + step);
   }
 }
@@ -58,11 +59,20 @@ Tensor disturbed(const Tensor& t, const RandomStream& stream, double relative, b
   Result<MutableTensor> copy = t.aligned_copy();
   if (!copy.ok()) return t;
   switch (t.type()) {
-    case DType::f32: disturb_reals<float>(*copy, stream, relative, to_largest ? 1e-5 * largest<float>(t) : 0); break;
-    case DType::f64: disturb_reals<double>(*copy, stream, relative, 0); break;
-    case DType::f16: disturb_halves(*copy, stream, 0x7c00); break;
-    case DType::bf16: disturb_halves(*copy, stream, 0x7f80); break;
-    default: break;
+    case DType::f32:
+      disturb_reals<float>(*copy, stream, relative, to_largest ? 1e-5 * largest<float>(t) : 0);
+      break;
+    case DType::f64:
+      disturb_reals<double>(*copy, stream, relative, 0);
+      break;
+    case DType::f16:
+      disturb_halves(*copy, stream, 0x7c00);
+      break;
+    case DType::bf16:
+      disturb_halves(*copy, stream, 0x7f80);
+      break;
+    default:
+      break;
   }
   return std::move(copy).value();
 }
@@ -114,7 +124,8 @@ Status compute_all(const Graph& graph, Values& values, const kernels::KernelTabl
   return {};
 }
 
-Values compute_disturbed(const Graph& graph, const Values& leaves, const kernels::KernelTable& kernels, uint64_t run, bool loose) {
+Values compute_disturbed(const Graph& graph, const Values& leaves, const kernels::KernelTable& kernels, uint64_t run,
+                         bool loose) {
   constexpr double kLeaves = 1e-6;
   const RandomStream stream = RandomStream(run).at("disturbance");
   uint64_t number = 0;

@@ -23,8 +23,8 @@ Result<std::vector<Tensor>> compute(const Node& node, const std::vector<Tensor>&
 /// Adds the values of all nodes that have none yet; inputs' and constants' must be there. An error names the node.
 Status compute_all(const Graph& graph, Values& values, const kernels::KernelTable& kernels);
 
-/// The values of a graph, all disturbed: `run` numbers the disturbance. What cannot be computed from disturbed values is left out.
-/// `loose`: convolutions have errors relative to their largest result (Winograd's).
+/// The values of a graph, all disturbed: `run` numbers the disturbance. What cannot be computed from disturbed values is left
+/// out. `loose`: convolutions have errors relative to their largest result (Winograd's).
 Values compute_disturbed(const Graph& graph, const Values& leaves, const kernels::KernelTable& kernels, uint64_t run, bool loose);
 
 }  // namespace svengine::differential

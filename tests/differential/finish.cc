@@ -15,8 +15,10 @@ void name_dims(Type& type, Choices& choose, bool shared, int& count) {
   std::vector<Dim> dims = type.shape.dims();
   for (Dim& d : dims) {
     if (!choose.chance(0.5)) continue;
-    if (shared) d = Dim(fmt::format("d{}", d.value()));
-    else d = choose.chance(0.3) ? Dim() : Dim(fmt::format("n{}", count++));
+    if (shared)
+      d = Dim(fmt::format("d{}", d.value()));
+    else
+      d = choose.chance(0.3) ? Dim() : Dim(fmt::format("n{}", count++));
   }
   type.shape = Shape(dims);
 }
@@ -39,8 +41,7 @@ Status GraphMaker::differentiate() {
   std::vector<GradientSeed> seeds;
   Graph& graph = made_.graph;
   for (Value* v : std::vector<Value*>(graph.outputs()))
-    if (v->type.dtype == DType::f32 && v->producer() && seeds.size() < 2)
-      seeds.push_back({v, weight(dims(v))});
+    if (v->type.dtype == DType::f32 && v->producer() && seeds.size() < 2) seeds.push_back({v, weight(dims(v))});
   std::vector<Value*> wanted;
   for (Value* v : graph.inputs())
     if (v->type.dtype == DType::f32 && choose.chance(0.7)) wanted.push_back(v);

@@ -25,8 +25,9 @@ void check_session(std::string_view text, const std::vector<Tensor>& inputs) {
 TEST_CASE("a value that decides shapes may come at run time although the shape is known without it") {
   // Of a scalar there is nothing to reduce or pad, and a gradient has the shape of what it is the gradient of.
   const Tensor none = Tensor::allocate(DType::i64, {0}).value();
-  check_session("graph \"g\"\ninput %x: float32[]\ninput %axes: int64[n]\n%y: float32[] = ReduceSum(%x, %axes) {keepdims = 1}\noutput %y\n",
-                {Tensor::scalar(3.0f), none});
+  check_session(
+      "graph \"g\"\ninput %x: float32[]\ninput %axes: int64[n]\n%y: float32[] = ReduceSum(%x, %axes) {keepdims = 1}\noutput %y\n",
+      {Tensor::scalar(3.0f), none});
   check_session("graph \"g\"\ninput %x: float32[]\ninput %pads: int64[n]\n%y: float32[] = Pad(%x, %pads)\noutput %y\n",
                 {Tensor::scalar(3.0f), none});
   check_session(
@@ -48,9 +49,24 @@ TEST_CASE("a kernel of unknown size gives an image of unknown size") {
     require_ok(b.status());
     if (op == std::string_view("Conv")) {
       const Tensor w = random_tensor({3, 3, 3, 3}, 2);
-      CHECK(session_run(std::move(graph), {random_tensor({2, 3, 9, 8}, 1), w, random_tensor({2, 3, 7, 1}, 3)})[0].dims() == Dims{2, 3, 7, 6});
+      CHECK(session_run(std::move(graph), {random_tensor({2, 3, 9, 8}, 1), w, random_tensor({2, 3, 7, 1}, 3)})[0].dims() ==
+            Dims{2, 3, 7, 6});
     }
   }
+}
+
+TEST_CASE("a Resize by sizes may have scales of unknown length, which then are empty") {
+  const Tensor sizes = Tensor::of<int64_t>({4}, {1, 2, 7, 5}), none = Tensor::allocate(DType::f32, {0}).value();
+  const Tensor image = random_tensor({1, 2, 3, 3}, 1);
+  const auto build_with = [&](Dim length) {
+    return build([&](Builder& b) {
+      Value* scales = b.input("scales", DType::f32, Shape{length});
+      b.output(b.add("Resize", {b.input("x", DType::f32, Shape{1, 2, 3, 3}), nullptr, scales, b.constant(sizes)}));
+    });
+  };
+  const std::vector<Tensor> got = session_run(build_with(Dim("n")), {none, image});
+  check_close(got, session_run(build_with(Dim(0)), {none, image}), "unknown length");
+  CHECK(got[0].dims() == Dims{1, 2, 7, 5});
 }
 
 TEST_CASE("a list of inputs has no gaps") {
@@ -96,7 +112,8 @@ const %size: int64[3] = {40, 2, 9}
 %y: float32[2, 9] = Mul(%b, %last)
 output %kept
 output %y
-)", 2, {2, 9});
+)",
+                   2, {2, 9});
 }
 
 TEST_CASE("what is computed again, and read by what is computed again later, stays") {

@@ -24,11 +24,16 @@ void make_special(MutableTensor& t, Choices& choose) {
         choose.of({Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(), -0.0f, 0.0f, 1e-40f, -Limits::denorm_min()});
 }
 
+bool all_finite(const Tensor& t) {
+  const auto numbers = t.type() == DType::f32 ? t.data<float>() : std::span<const float>();
+  return std::all_of(numbers.begin(), numbers.end(), [](float x) { return std::isfinite(x); });
+}
+
 /// Convolutions may skip what lies in the padding, or multiply it, which is zero, by a weight: not the same for an infinite one.
-bool has_odd_weights(const OpDef& op, const std::vector<Tensor>& inputs) {
+/// And Winograd's algorithm spreads what is not finite over a tile.
+bool is_open(const OpDef& op, const std::vector<Tensor>& inputs, bool winograd) {
   if (!std::string_view(op.name).starts_with("Conv") || inputs.size() < 2) return false;
-  const auto weights = inputs[1].type() == DType::f32 ? inputs[1].data<float>() : std::span<const float>();
-  return !std::all_of(weights.begin(), weights.end(), [](float w) { return std::isfinite(w); });
+  return !all_finite(inputs[1]) || (winograd && !all_finite(inputs[0]));
 }
 
 }  // namespace
@@ -115,7 +120,7 @@ Node* GraphMaker::node(std::string_view name, std::vector<Value*> inputs, Attrib
     text += v ? to_string(v->type) + ' ' : "- ";
   }
   progress_(text + ")");
-  if (has_odd_weights(*op, tensors)) return nullptr;
+  if (is_open(*op, tensors, made_.loose)) return nullptr;
   Node* made = made_.graph.add_node(*op, "", std::move(inputs), outputs, std::move(attributes));
   Status inferred = infer_types(*made);
   Result<std::vector<Tensor>> results = compute(*made, tensors, kernels_, kMostElements);

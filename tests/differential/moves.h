@@ -15,13 +15,13 @@ struct Move {
 std::span<const Move> moves();
 
 // moves_elementwise.cc
-void add_sample(GraphMaker& m);         // an operator's own sample, its sizes changed at times
+void add_sample(GraphMaker& m);  // an operator's own sample, its sizes changed at times
 void add_unary(GraphMaker& m);
-void add_binary(GraphMaker& m);         // broadcasts of either operand, or both; one value twice
-void add_variadic(GraphMaker& m);       // Sum, Max, Min, Mean of one to five
-void add_clip(GraphMaker& m);           // bounds missing, infinite, crossed, computed
+void add_binary(GraphMaker& m);    // broadcasts of either operand, or both; one value twice
+void add_variadic(GraphMaker& m);  // Sum, Max, Min, Mean of one to five
+void add_clip(GraphMaker& m);      // bounds missing, infinite, crossed, computed
 void clip(GraphMaker& m, Value* x);
-void add_comparison(GraphMaker& m);     // bools, Where, Cast
+void add_comparison(GraphMaker& m);  // bools, Where, Cast
 void add_integers(GraphMaker& m);
 
 // moves_windows.cc
@@ -33,7 +33,7 @@ void add_residual(GraphMaker& m);
 
 // moves_layout.cc
 void add_transpose(GraphMaker& m);
-void add_reshape(GraphMaker& m);        // also by a computed shape
+void add_reshape(GraphMaker& m);  // also by a computed shape
 void add_concat(GraphMaker& m);
 void add_split(GraphMaker& m);
 void add_slice(GraphMaker& m);
@@ -42,7 +42,7 @@ void add_reduce(GraphMaker& m);
 void add_resize(GraphMaker& m);
 
 // moves_patterns.cc: what passes recognise, and relatives that they must not
-void add_product(GraphMaker& m);        // MatMul or Gemm, Add, activation
+void add_product(GraphMaker& m);  // MatMul or Gemm, Add, activation
 void add_layer_norm(GraphMaker& m);
 void add_gelu(GraphMaker& m);
 void add_attention(GraphMaker& m);

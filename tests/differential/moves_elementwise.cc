@@ -11,10 +11,11 @@ namespace {
 
 using Ops = std::vector<const char*>;
 
-const Ops kUnary = {"Abs",      "Ceil",    "Cos",        "Elu",     "Erf",       "Exp",     "Floor",    "HardSigmoid", "HardSwish", "Identity",
-                    "LeakyRelu", "Log",    "Mish",       "Neg",     "Reciprocal", "Relu",   "Round",    "Selu",        "Sigmoid",   "Sign",
-                    "Sin",      "Softplus", "Softsign",  "Sqrt",    "Tanh",      "Gelu",    "Celu",     "ThresholdedRelu", "Atan",  "Sinh",
-                    "Cosh",     "Asinh",   "Dropout"};
+const Ops kUnary = {"Abs",         "Ceil",      "Cos",      "Elu",       "Erf",     "Exp",  "Floor",
+                    "HardSigmoid", "HardSwish", "Identity", "LeakyRelu", "Log",     "Mish", "Neg",
+                    "Reciprocal",  "Relu",      "Round",    "Selu",      "Sigmoid", "Sign", "Sin",
+                    "Softplus",    "Softsign",  "Sqrt",     "Tanh",      "Gelu",    "Celu", "ThresholdedRelu",
+                    "Atan",        "Sinh",      "Cosh",     "Asinh",     "Dropout"};
 const Ops kBinary = {"Add", "Add", "Sub", "Mul", "Mul", "Div", "Max", "Min", "Pow", "PRelu", "Mod"};
 
 Attributes unary_attributes(std::string_view op, Choices& choose) {
@@ -90,9 +91,12 @@ void add_binary(GraphMaker& m) {
   Dims other = m.broadcast_of(m.dims(a));
   const double kind = m.choose.uniform(0, 1);
   Value* b = nullptr;
-  if (kind < 0.1) b = a;
-  else if (kind < 0.3) b = m.real_of(m.dims(a));
-  else if (kind < 0.5) b = m.existing_real();
+  if (kind < 0.1)
+    b = a;
+  else if (kind < 0.3)
+    b = m.real_of(m.dims(a));
+  else if (kind < 0.5)
+    b = m.existing_real();
   else {
     for (int64_t& d : other)  // the first operand is repeated too
       if (d == 1 && m.choose.chance(0.3)) d = m.size();
@@ -112,8 +116,10 @@ void add_variadic(GraphMaker& m) {
   const Dims dims = m.dims(a);
   std::vector<Value*> inputs{a};
   for (int64_t i = m.choose.between(0, 4); i > 0; --i) {
-    if (m.choose.chance(0.1)) inputs.push_back(m.choose.of(inputs));
-    else inputs.push_back(m.real_of(m.choose.chance(0.6) ? m.broadcast_of(dims) : dims));
+    if (m.choose.chance(0.1))
+      inputs.push_back(m.choose.of(inputs));
+    else
+      inputs.push_back(m.real_of(m.choose.chance(0.6) ? m.broadcast_of(dims) : dims));
   }
   for (size_t i = inputs.size() - 1; i > 0; --i) std::swap(inputs[i], inputs[m.choose.below(i + 1)]);
   m.add(m.choose.of<const char*>({"Sum", "Max", "Min", "Mean"}), inputs);
@@ -146,20 +152,31 @@ void add_comparison(GraphMaker& m) {
   if (!mask) return;
   if (m.choose.chance(0.3)) mask = m.add("Not", {mask});
   if (m.choose.chance(0.7)) m.add("Where", {mask, a, m.real_of(m.broadcast_of(m.dims(mask)))});
-  if (m.choose.chance(0.4)) m.add("Cast", {mask}, make_attributes({{"to", static_cast<int64_t>(m.choose.of({DType::f32, DType::i64, DType::u8}))}}));
+  if (m.choose.chance(0.4))
+    m.add("Cast", {mask}, make_attributes({{"to", static_cast<int64_t>(m.choose.of({DType::f32, DType::i64, DType::u8}))}}));
 }
 
 void add_integers(GraphMaker& m) {
-  const DType type = m.choose.of({DType::i64, DType::i32, DType::u8, DType::i8, DType::f64, DType::f16, DType::boolean, DType::i16});
+  const DType type =
+      m.choose.of({DType::i64, DType::i32, DType::u8, DType::i8, DType::f64, DType::f16, DType::boolean, DType::i16});
   const auto fits = [&](const Value& v) { return v.type.dtype == type; };
   Value* a = m.choose.chance(0.5) ? m.existing(fits) : nullptr;
   if (!a) a = m.leaf(type, {m.size(), m.size()}, -9, 9);
   Value* b = m.leaf(type, m.broadcast_of(m.dims(a)), 1, 9);
   switch (m.choose.below(4)) {
-    case 0: m.add(m.choose.of<const char*>({"Add", "Sub", "Mul", "Div", "Max", "Min", "Pow", "Mod"}), {a, b}); break;
-    case 1: m.add(m.choose.of<const char*>({"Abs", "Neg", "Sign", "Relu", "Identity", "Sqrt"}), {a}); break;
-    case 2: m.add("Cast", {a}, make_attributes({{"to", static_cast<int64_t>(m.choose.of({DType::f32, DType::i64, DType::f16, DType::i32}))}})); break;
-    default: m.add(m.choose.of<const char*>({"Equal", "Less", "Greater", "And", "Or", "Xor"}), {a, b}); break;
+    case 0:
+      m.add(m.choose.of<const char*>({"Add", "Sub", "Mul", "Div", "Max", "Min", "Pow", "Mod"}), {a, b});
+      break;
+    case 1:
+      m.add(m.choose.of<const char*>({"Abs", "Neg", "Sign", "Relu", "Identity", "Sqrt"}), {a});
+      break;
+    case 2:
+      m.add("Cast", {a},
+            make_attributes({{"to", static_cast<int64_t>(m.choose.of({DType::f32, DType::i64, DType::f16, DType::i32}))}}));
+      break;
+    default:
+      m.add(m.choose.of<const char*>({"Equal", "Less", "Greater", "And", "Or", "Xor"}), {a, b});
+      break;
   }
 }
 

@@ -36,7 +36,8 @@ void flatten_by_shape(GraphMaker& m, Value* x) {
   if (!shape) return;
   Value* first = m.add("Gather", {shape, m.constant(Tensor::of<int64_t>({1}, {0}))});
   if (!first) return;
-  m.add("Reshape", {x, m.add("Concat", {first, m.constant(Tensor::of<int64_t>({1}, {-1}))}, make_attributes({{"axis", int64_t{0}}}))});
+  m.add("Reshape",
+        {x, m.add("Concat", {first, m.constant(Tensor::of<int64_t>({1}, {-1}))}, make_attributes({{"axis", int64_t{0}}}))});
 }
 
 }  // namespace
@@ -60,12 +61,23 @@ void add_reshape(GraphMaker& m) {
   Value* x = real_tensor(m);
   const Dims dims = m.dims(x);
   switch (m.choose.below(6)) {
-    case 0: flatten_by_shape(m, x); return;
-    case 1: m.add("Flatten", {x}, make_attributes({{"axis", m.choose.between(0, static_cast<int64_t>(dims.size()))}})); return;
-    case 2: m.add("Unsqueeze", {x, m.integers({m.choose.between(0, static_cast<int64_t>(dims.size()))})}); return;
-    case 3: m.add("Squeeze", {x}); return;
-    case 4: m.add("Expand", {x, m.integers(m.choose.chance(0.5) ? m.broadcast_of(dims) : Dims{m.size(), 1})}); return;
-    default: break;
+    case 0:
+      flatten_by_shape(m, x);
+      return;
+    case 1:
+      m.add("Flatten", {x}, make_attributes({{"axis", m.choose.between(0, static_cast<int64_t>(dims.size()))}}));
+      return;
+    case 2:
+      m.add("Unsqueeze", {x, m.integers({m.choose.between(0, static_cast<int64_t>(dims.size()))})});
+      return;
+    case 3:
+      m.add("Squeeze", {x});
+      return;
+    case 4:
+      m.add("Expand", {x, m.integers(m.choose.chance(0.5) ? m.broadcast_of(dims) : Dims{m.size(), 1})});
+      return;
+    default:
+      break;
   }
   Dims to = regrouped(m, dims);
   if (!to.empty() && m.choose.chance(0.3)) to[m.choose.below(to.size())] = -1;
@@ -98,8 +110,10 @@ void add_split(GraphMaker& m) {
   const Dims dims = m.dims(x);
   if (dims.empty()) return;
   const size_t axis = dims.size() > 1 && m.choose.chance(0.6) ? 1 : m.choose.below(dims.size());
-  const int64_t first = m.choose.chance(0.4) && dims[axis] >= 16 ? m.choose.of<int64_t>({8, 16}) : m.choose.between(0, dims[axis]);
-  Node* parts = m.node("Split", {x, m.integers({first, dims[axis] - first})}, make_attributes({{"axis", static_cast<int64_t>(axis)}}), 2);
+  const int64_t first =
+      m.choose.chance(0.4) && dims[axis] >= 16 ? m.choose.of<int64_t>({8, 16}) : m.choose.between(0, dims[axis]);
+  Node* parts =
+      m.node("Split", {x, m.integers({first, dims[axis] - first})}, make_attributes({{"axis", static_cast<int64_t>(axis)}}), 2);
   if (!parts || m.choose.chance(0.5)) return;
   Value* second = m.choose.chance(0.5) ? m.add("Relu", {parts->output(1)}) : parts->output(1);
   if (second) m.add("Concat", {second, parts->output(0)}, make_attributes({{"axis", static_cast<int64_t>(axis)}}));
@@ -111,7 +125,8 @@ void add_slice(GraphMaker& m) {
   if (dims.empty()) return;
   const auto axis = static_cast<int64_t>(m.choose.below(dims.size()));
   const int64_t size = dims[static_cast<size_t>(axis)], step = m.choose.of<int64_t>({1, 1, 1, 2, -1, -2});
-  int64_t start = m.choose.between(-size - 1, size + 1), end = m.choose.chance(0.2) ? INT64_MAX : m.choose.between(-size - 1, size + 1);
+  int64_t start = m.choose.between(-size - 1, size + 1),
+          end = m.choose.chance(0.2) ? INT64_MAX : m.choose.between(-size - 1, size + 1);
   if (step < 0) std::swap(start, end);
   m.add("Slice", {x, m.integers({start}), m.integers({end}), m.integers({axis}), m.integers({step})});
 }
@@ -131,8 +146,9 @@ void add_pad(GraphMaker& m) {
 void add_reduce(GraphMaker& m) {
   Value* x = real_tensor(m);
   const auto rank = static_cast<int64_t>(m.dims(x).size());
-  const char* op = m.choose.of<const char*>({"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2", "ReduceProd",
-                                             "ReduceLogSumExp", "ReduceSumSquare", "ArgMax", "ArgMin", "Softmax", "LogSoftmax", "CumSum"});
+  const char* op =
+      m.choose.of<const char*>({"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2", "ReduceProd",
+                                "ReduceLogSumExp", "ReduceSumSquare", "ArgMax", "ArgMin", "Softmax", "LogSoftmax", "CumSum"});
   const std::string_view name = op;
   if (name.ends_with("oftmax") || name.starts_with("Arg")) {
     m.add(op, {x}, make_attributes({{"axis", m.choose.between(-rank, std::max<int64_t>(rank - 1, -rank))}}));
@@ -158,7 +174,8 @@ void add_resize(GraphMaker& m) {
   const bool by_size = m.choose.chance(0.5);
   Attributes a;
   a.set("mode", m.choose.of<std::string>({"nearest", "linear", "cubic"}));
-  a.set("coordinate_transformation_mode", m.choose.of<std::string>({"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"}));
+  a.set("coordinate_transformation_mode",
+        m.choose.of<std::string>({"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"}));
   if (by_size) {
     dims[2] = m.choose.between(1, 12), dims[3] = m.choose.between(1, 12);
     m.add("Resize", {x, nullptr, nullptr, m.integers(dims)}, a);

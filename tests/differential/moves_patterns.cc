@@ -19,9 +19,12 @@ Value* mean(GraphMaker& m, Value* x) {
 
 Value* square(GraphMaker& m, Value* x) {
   switch (m.choose.below(3)) {
-    case 0: return m.add("Mul", {x, x});
-    case 1: return m.add("Pow", {x, m.scalar(m.choose.chance(0.9) ? 2.0f : 3.0f)});
-    default: return m.add("Mul", {x, m.choose.chance(0.9) ? x : m.real_of(m.dims(x))});
+    case 0:
+      return m.add("Mul", {x, x});
+    case 1:
+      return m.add("Pow", {x, m.scalar(m.choose.chance(0.9) ? 2.0f : 3.0f)});
+    default:
+      return m.add("Mul", {x, m.choose.chance(0.9) ? x : m.real_of(m.dims(x))});
   }
 }
 
@@ -47,10 +50,18 @@ void add_product(GraphMaker& m) {
   const Dims dims = m.dims(a);
   const int64_t k = dims.empty() ? 1 : dims.back(), n = m.size();
   Value* b = nullptr;
-  if (m.choose.chance(0.7)) b = m.choose.chance(0.8) ? m.weight({k, n}) : m.leaf(DType::f32, {k, n});
-  else if (m.choose.chance(0.2)) b = m.real_of({k});
-  else if (dims.size() > 2) b = m.real_of([&] { Dims d = m.broadcast_of(Dims(dims.begin(), dims.end() - 2)); d.push_back(k), d.push_back(n); return d; }());
-  else b = m.leaf(DType::f32, {m.size(), k, n});
+  if (m.choose.chance(0.7))
+    b = m.choose.chance(0.8) ? m.weight({k, n}) : m.leaf(DType::f32, {k, n});
+  else if (m.choose.chance(0.2))
+    b = m.real_of({k});
+  else if (dims.size() > 2)
+    b = m.real_of([&] {
+      Dims d = m.broadcast_of(Dims(dims.begin(), dims.end() - 2));
+      d.push_back(k), d.push_back(n);
+      return d;
+    }());
+  else
+    b = m.leaf(DType::f32, {m.size(), k, n});
   Value* y = nullptr;
   if (dims.size() == 2 && m.choose.chance(0.35)) {
     Attributes attributes;
@@ -86,7 +97,8 @@ void add_layer_norm(GraphMaker& m) {
   Value* epsilon = m.choose.chance(0.9) ? m.scalar(1e-5f) : m.leaf(DType::f32, {n}, 0.1, 1);
   Value* deviation = m.add("Sqrt", {m.add("Add", {variance, epsilon})});
   if (!deviation) return;
-  Value* y = m.choose.chance(0.7) ? m.add("Div", {centred, deviation}) : m.add("Mul", {centred, m.add("Reciprocal", {deviation})});
+  Value* y =
+      m.choose.chance(0.7) ? m.add("Div", {centred, deviation}) : m.add("Mul", {centred, m.add("Reciprocal", {deviation})});
   const auto parameter = [&] { return m.choose.chance(0.8) ? m.weight({n}) : m.real_of(m.broadcast_of(m.dims(x))); };
   if (y && m.choose.chance(0.85)) y = m.add("Mul", {y, parameter()});
   if (y && m.choose.chance(0.85)) m.add("Add", {y, parameter()});
@@ -105,8 +117,10 @@ void add_gelu(GraphMaker& m) {
   Value* erf = m.add("Erf", {m.choose.chance(0.5) ? m.add("Div", {x, m.scalar(root)}) : m.add("Mul", {x, m.scalar(1 / root)})});
   Value* plus = m.add("Add", {erf, m.scalar(m.choose.chance(0.95) ? 1.0f : 0.9f)});
   Value* other = m.choose.chance(0.9) ? x : m.real_of(m.broadcast_of(m.dims(x)));
-  if (m.choose.chance(0.5)) m.add("Mul", {m.add("Mul", {other, plus}), m.scalar(half)});
-  else m.add("Mul", {m.add("Mul", {other, m.scalar(half)}), plus});
+  if (m.choose.chance(0.5))
+    m.add("Mul", {m.add("Mul", {other, plus}), m.scalar(half)});
+  else
+    m.add("Mul", {m.add("Mul", {other, m.scalar(half)}), plus});
 }
 
 void add_attention(GraphMaker& m) {
@@ -122,7 +136,8 @@ void add_attention(GraphMaker& m) {
   if (m.choose.chance(0.2)) q = m.add("Mul", {q, m.scalar(0.3f)});
   Value* scores = scaled(m, m.add("MatMul", {q, transposed}), static_cast<float>(size));
   if (scores && m.choose.chance(0.5)) {
-    const Dims mask = m.choose.chance(0.6) ? Dims{m.choose.chance(0.5) ? batch : 1, 1, m.choose.chance(0.5) ? queries : 1, keys} : m.broadcast_of(m.dims(scores));
+    const Dims mask = m.choose.chance(0.6) ? Dims{m.choose.chance(0.5) ? batch : 1, 1, m.choose.chance(0.5) ? queries : 1, keys}
+                                           : m.broadcast_of(m.dims(scores));
     scores = m.add("Add", {scores, m.leaf(DType::f32, mask, -4, 0)});
   }
   Value* weights = m.add("Softmax", {scores}, last_axis(m, 0.95));

@@ -19,8 +19,10 @@ Attributes window(GraphMaker& m, size_t spatial, const Dims& kernel) {
   }
   if (m.choose.chance(0.7)) a.set("strides", strides);
   if (m.choose.chance(0.4)) a.set("dilations", dilations);
-  if (m.choose.chance(0.1)) a.set("auto_pad", m.choose.of<std::string>({"SAME_UPPER", "SAME_LOWER", "VALID"}));
-  else if (m.choose.chance(0.7)) a.set("pads", pads);
+  if (m.choose.chance(0.1))
+    a.set("auto_pad", m.choose.of<std::string>({"SAME_UPPER", "SAME_LOWER", "VALID"}));
+  else if (m.choose.chance(0.7))
+    a.set("pads", pads);
   return a;
 }
 
@@ -48,7 +50,8 @@ Value* padded(GraphMaker& m, Value* x, size_t spatial) {
   }
   if (m.choose.chance(0.1)) pads[1] = 1;
   Value* amount = m.integers(pads);
-  Value* number = m.choose.chance(0.4) ? nullptr : m.scalar(m.choose.of({0.0f, 0.0f, 1.5f, -std::numeric_limits<float>::infinity()}));
+  Value* number =
+      m.choose.chance(0.4) ? nullptr : m.scalar(m.choose.of({0.0f, 0.0f, 1.5f, -std::numeric_limits<float>::infinity()}));
   Attributes a;
   if (m.choose.chance(0.2)) a.set("mode", m.choose.of<std::string>({"reflect", "edge", "constant"}));
   std::vector<Value*> inputs{x, amount};
@@ -61,8 +64,10 @@ Value* convolution(GraphMaker& m, Value* x, size_t spatial) {
   const int64_t in = m.dims(x)[1];
   const bool transposed = m.choose.chance(0.08);
   int64_t group = 1, out = m.channels();
-  if (m.choose.chance(0.15) && in > 0) group = in, out = in * m.choose.of<int64_t>({1, 1, 2});
-  else if (m.choose.chance(0.1) && in % 2 == 0) group = 2, out = 2 * m.choose.between(1, 18);
+  if (m.choose.chance(0.15) && in > 0)
+    group = in, out = in * m.choose.of<int64_t>({1, 1, 2});
+  else if (m.choose.chance(0.1) && in % 2 == 0)
+    group = 2, out = 2 * m.choose.between(1, 18);
   const Dims kernel = kernel_of(m, spatial);
   Dims shape = transposed ? Dims{in, out / group} : Dims{out, group ? in / group : in};
   shape.insert(shape.end(), kernel.begin(), kernel.end());
@@ -91,8 +96,9 @@ Value* batch_norm(GraphMaker& m, Value* x) {
 }
 
 Value* activation(GraphMaker& m, Value* x) {
-  static const std::vector<const char*> kActivations = {"Relu", "Relu", "Sigmoid", "HardSwish", "LeakyRelu", "Tanh", "Gelu",
-                                                        "HardSigmoid", "Elu", "Mish", "Softplus", "Erf", "Exp"};
+  static const std::vector<const char*> kActivations = {"Relu",     "Relu", "Sigmoid",     "HardSwish", "LeakyRelu",
+                                                        "Tanh",     "Gelu", "HardSigmoid", "Elu",       "Mish",
+                                                        "Softplus", "Erf",  "Exp"};
   if (m.choose.chance(0.1)) return m.add("Mul", {x, m.add("Sigmoid", {x})});
   return m.add(m.choose.of(kActivations), {x});
 }
@@ -151,15 +157,21 @@ void add_norm(GraphMaker& m) {
   Value* x = image(m, m.choose.chance(0.8) ? 2 : 1);
   const int64_t c = m.dims(x)[1];
   switch (m.choose.below(4)) {
-    case 0: m.add("InstanceNormalization", {x, m.weight({c}), m.weight({c})}); break;
-    case 1: m.add("LRN", {x}, make_attributes({{"size", m.choose.between(1, 5)}})); break;
+    case 0:
+      m.add("InstanceNormalization", {x, m.weight({c}), m.weight({c})});
+      break;
+    case 1:
+      m.add("LRN", {x}, make_attributes({{"size", m.choose.between(1, 5)}}));
+      break;
     default:
       if (Value* y = batch_norm(m, x); y && m.choose.chance(0.5)) m.add("Relu", {y});
   }
 }
 
 void add_residual(GraphMaker& m) {
-  const auto fits = [](const Value& v) { return v.type.dtype == DType::f32 && v.producer() && std::string_view(v.producer()->op().name) == "Conv"; };
+  const auto fits = [](const Value& v) {
+    return v.type.dtype == DType::f32 && v.producer() && std::string_view(v.producer()->op().name) == "Conv";
+  };
   Value* y = m.existing(fits);
   if (!y) y = image(m, 2);
   const Dims dims = m.dims(y);

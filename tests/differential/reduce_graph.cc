@@ -46,7 +46,8 @@ class Reducer {
     }
     std::vector<std::string> names;
     for (const Value* v : node.outputs()) names.push_back(v->name());
-    Node* made = out_.graph.add_node(node.op(), node.name(), std::move(inputs), node.outputs().size(), node.attributes, nullptr, names);
+    Node* made =
+        out_.graph.add_node(node.op(), node.name(), std::move(inputs), node.outputs().size(), node.attributes, nullptr, names);
     for (size_t i = 0; i < node.outputs().size(); ++i) {
       made->output(i)->type = node.output(i)->type;
       map_[node.output(i)] = made->output(i);

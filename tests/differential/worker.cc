@@ -70,8 +70,10 @@ std::string in_child(const Body& body) {
     _exit(0);
   }
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-  if (WIFSIGNALED(status)) return WTERMSIG(status) == SIGALRM ? "took too long" : fmt::format("killed by signal {}", strsignal(WTERMSIG(status)));
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(status))
+    return WTERMSIG(status) == SIGALRM ? "took too long" : fmt::format("killed by signal {}", strsignal(WTERMSIG(status)));
   if (WEXITSTATUS(status) != 0) return fmt::format("ended with exit code {}", WEXITSTATUS(status));
   return {};
 }

@@ -11,10 +11,10 @@ namespace svengine::differential {
 /// What a child found in one graph.
 struct Outcome {
   bool failed = false;
-  std::string text;      // findings, or how the child ended and what it was doing
-  size_t nodes = 0;      // of the graph; 0 when it was not finished
+  std::string text;  // findings, or how the child ended and what it was doing
+  size_t nodes = 0;  // of the graph; 0 when it was not finished
   size_t outputs = 0;
-  std::string graph;     // its text, when asked for
+  std::string graph;  // its text, when asked for
 };
 
 struct BatchResult {

@@ -38,6 +38,11 @@ bool is_given(const Node& node, size_t i) {
   return v && !(v->type.shape.rank() == 1 && v->type.shape[0].is_static() && v->type.shape[0].value() == 0);
 }
 
+/// Given, and known not to be empty, which would be the same as absent.
+bool is_surely_given(const Node& node, size_t i) {
+  return is_given(node, i) && node.input(i)->type.shape.rank() == 1 && node.input(i)->type.shape[0].is_static();
+}
+
 /// The elements of a known input.
 std::optional<std::vector<double>> numbers(const Node& node, size_t i) {
   const Value* v = node.input(i);
@@ -157,7 +162,9 @@ Status check_resize(const InferContext& c) {
   SV_TRY(require_dtype(c, kScales, "scales", {DType::f32}));
   SV_TRY(require_dtype(c, kSizes, "sizes", {DType::i64}));
   for (size_t i = kRoi; i <= kSizes; ++i) SV_TRY(require_rank(c, i, i == kRoi ? "roi" : i == kScales ? "scales" : "sizes", 1));
-  if (is_given(c.node(), kScales) == is_given(c.node(), kSizes)) return error("needs either scales or sizes");
+  const bool none = !is_given(c.node(), kScales) && !is_given(c.node(), kSizes);
+  const bool both = is_surely_given(c.node(), kScales) && is_surely_given(c.node(), kSizes);
+  if (none || both) return error("needs either scales or sizes");
   return {};
 }
 
@@ -166,7 +173,7 @@ Result<std::vector<AxisScale>> resize_axes(const Node& node, const Shape& in) {
   SV_ASSIGN(const std::vector<int64_t> which, named_axes(node.attributes, in.rank()));
   std::vector<AxisScale> axes;
   for (int64_t axis : which) axes.push_back({.axis = static_cast<size_t>(axis), .in = in[static_cast<size_t>(axis)], .out = {}});
-  const bool by_size = is_given(node, kSizes);
+  const bool by_size = is_given(node, kSizes) && !is_surely_given(node, kScales);
   const auto values = numbers(node, by_size ? kSizes : kScales), roi = numbers(node, kRoi);
   if (crop && !is_given(node, kRoi)) return error("tf_crop_and_resize needs input 1 (roi)");
   if (!values || (crop && !roi)) return axes;
