@@ -78,6 +78,14 @@ Arguments parse(int argc, char** argv) {
   return out;
 }
 
+/// The plain double-precision kernels first, where there are such: the others are compared with them.
+void add_all_kernels(Arguments& out) {
+  const kernels::KernelTable* reference = kernels::find_kernel_set("reference");
+  if (reference) out.worker.kernels.push_back(reference);
+  for (const kernels::KernelTable* set : kernels::available_kernel_sets())
+    if (set != reference) out.worker.kernels.push_back(set);
+}
+
 void report(const WorkerOptions& worker, uint64_t seed) {
   const Outcome whole = run_one(worker, seed, nullptr, false);
   fmt::print("seed {}: {}\n", seed, whole.failed ? whole.text : "failed in a row of graphs, but not alone\n");
@@ -92,8 +100,7 @@ void report(const WorkerOptions& worker, uint64_t seed) {
 int main(int argc, char** argv) {
   setenv("OMP_WAIT_POLICY", "passive", 0);
   Arguments arguments = parse(argc, argv);
-  if (arguments.worker.kernels.empty())
-    for (const kernels::KernelTable* set : kernels::available_kernel_sets()) arguments.worker.kernels.push_back(set);
+  if (arguments.worker.kernels.empty()) add_all_kernels(arguments);
   if (arguments.worker.kernels.empty()) usage("this processor runs none of the kernel sets");
 
   const double start = monotonic_seconds(), until = start + arguments.seconds;
