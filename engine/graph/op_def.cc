@@ -18,6 +18,13 @@ Status check_arity(const char* what, size_t have, const Arity& arity) {
   return error("has {} {}, needs {} to {}", have, what, arity.min, arity.max);
 }
 
+/// As check_dims, of the dimensions that are known.
+Status check_known_dims(const Shape& shape) {
+  Dims dims;
+  for (const Dim& d : shape.dims()) dims.push_back(d.is_static() ? d.value() : 1);
+  return check_dims(dims);
+}
+
 Status check_attributes(const Node& node) {
   const OpDef& op = node.op();
   for (const auto& [name, value] : node.attributes) {
@@ -33,14 +40,23 @@ Status check_attributes(const Node& node) {
   return {};
 }
 
+/// Input sizes that no tensor can have end here, so that what an operator computes with them does not overflow.
+Status check_inputs(const Node& node) {
+  const int least = node.op().inputs.max >= kVariadic ? kVariadic : node.op().inputs.min;
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    const Value* v = node.input(i);
+    if (!v && static_cast<int>(i) < least) return error("input {} is required but absent", i);
+    if (!v || !v->type.shape.has_rank()) continue;
+    if (Status status = check_known_dims(v->type.shape); !status.ok()) return std::move(status).error().in(fmt::format("input {}", i));
+  }
+  return {};
+}
+
 Status check_and_infer(Node& node) {
   const OpDef& op = node.op();
   SV_TRY(check_arity("inputs", node.inputs().size(), op.inputs));
   SV_TRY(check_arity("outputs", node.outputs().size(), op.outputs));
-  // A list of any length has no gaps.
-  const int required = op.inputs.max == kVariadic ? kVariadic : op.inputs.min;
-  for (int i = 0; i < required && i < static_cast<int>(node.inputs().size()); ++i)
-    if (!node.input(static_cast<size_t>(i))) return error("input {} is required but absent", i);
+  SV_TRY(check_inputs(node));
   SV_TRY(check_attributes(node));
   InferContext context(node);
   return op.infer(context);
@@ -87,9 +103,7 @@ Status infer_types(Node& node) {
   if (status.ok()) {
     for (const Value* v : node.outputs()) {
       if (!v || !v->type.shape.has_rank()) continue;
-      Dims dims;
-      for (const Dim& d : v->type.shape.dims()) dims.push_back(d.is_static() ? d.value() : 1);
-      status = check_dims(dims);
+      status = check_known_dims(v->type.shape);
       if (!status.ok()) return std::move(status).error().in(describe(node));
     }
     return {};

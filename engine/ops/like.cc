@@ -8,11 +8,20 @@ AttributeDef shape_attribute() { return {"shape", AttributeKind::kInts}; }
 
 Result<Shape> like_shape(const InferContext& c, size_t input) {
   if (const auto* dims = c.attributes().get<std::vector<int64_t>>("shape")) {
+    if (c.has_input(input)) return error("has attribute 'shape' as well as input {}, which says the same", input);
     SV_TRY(check_dims(*dims));
     return Shape::of(*dims);
   }
   if (!c.has_input(input)) return error("needs attribute 'shape' or input {}, whose shape it takes", input);
   return c.shape(input);
+}
+
+Status require_shape(const InferContext& c, size_t input, const Shape& wanted, const char* what) {
+  const Shape& is = c.shape(input);
+  bool fits = !is.has_rank() || !wanted.has_rank() || is.rank() == wanted.rank();
+  for (size_t i = 0; fits && is.has_rank() && wanted.has_rank() && i < is.dims().size(); ++i)
+    fits = !known_different(is[i], wanted[i]);
+  return fits ? Status() : error("{} is of shape {}, needs {}", what, to_string(is), to_string(wanted));
 }
 
 Status infer_gradient_like(InferContext& c, size_t input) {

@@ -11,6 +11,9 @@ AttributeDef shape_attribute();
 /// The shape that the node is to give, from the attribute or else from `input`. Fails when both are missing.
 Result<Shape> like_shape(const InferContext& c, size_t input);
 
+/// Refuses an input whose shape is known to be another one. `what` names it: "dy".
+Status require_shape(const InferContext& c, size_t input, const Shape& wanted, const char* what);
+
 /// Of a gradient: input 0, dy, must be float32, and output 0 is float32 of that shape.
 Status infer_gradient_like(InferContext& c, size_t input);
 

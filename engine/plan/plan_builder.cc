@@ -6,6 +6,16 @@
 #include "engine/plan/arena.h"
 
 namespace svengine {
+namespace {
+
+constexpr int64_t kMostBytes = int64_t{1} << 52;  // of one piece of memory: 2^48 elements of any type, and some
+
+/// There is nothing to compute: kernels need not know of empty results.
+bool gives_nothing(const Node& node) {
+  return std::all_of(node.outputs().begin(), node.outputs().end(), [](const Value* v) { return !v || stored_bytes(v->type) == 0; });
+}
+
+}  // namespace
 
 /// LowerContext of one node: hands out the builder's slots and collects steps.
 class NodeLowering final : public LowerContext {
@@ -16,6 +26,7 @@ class NodeLowering final : public LowerContext {
   Buffer out(size_t i) override { return has_output(i) ? builder_.output_buffer(node_->output(i)) : Buffer{}; }
 
   Buffer temporary(int64_t bytes) override {
+    check_size(bytes, "temporary memory");
     Slot slot;
     slot.bytes = bytes;
     slot.name = node_->name() + " (temporary)";
@@ -50,6 +61,7 @@ class NodeLowering final : public LowerContext {
 
   void emit(std::string kernel, int64_t tasks, StepFunction run, int64_t scratch_bytes, int64_t grain) override {
     if (tasks <= 0) return;
+    check_size(scratch_bytes, "scratch memory");
     builder_.plan_->steps.push_back(
         {std::move(kernel), node_->name(), node_->op().name, tasks, grain, scratch_bytes, std::move(run), Cost{}});
   }
@@ -66,6 +78,10 @@ class NodeLowering final : public LowerContext {
   }
 
  private:
+  void check_size(int64_t bytes, const char* what) {
+    if (bytes < 0 || bytes > kMostBytes) status_ = error("needs more {} than any machine has", what);
+  }
+
   PlanBuilder& builder_;
   std::vector<int32_t> temporaries_;
   Status status_;
@@ -184,7 +200,7 @@ Status PlanBuilder::lower(const Node& node) {
   if (node.op().is_view && node.input(0)) buffer_of(node.input(0));
   if (!status_.ok()) return std::move(status_).error().in(describe(node));
   alias_outputs(node);
-  if (!node.op().is_view) {
+  if (!node.op().is_view && !gives_nothing(node)) {
     NodeLowering context(node, *this);
     Status status = node.op().lower(context);
     if (status.ok()) status = context.finish(first_step);
@@ -226,6 +242,9 @@ Result<std::shared_ptr<const Plan>> PlanBuilder::finish() {
   SV_TRY(std::move(status_));
   for (const Step& s : plan_->steps) plan_->scratch_bytes = std::max(plan_->scratch_bytes, s.scratch_bytes);
   plan_->scratch_bytes = round_up(plan_->scratch_bytes, kCacheLine);
+  double all_bytes = 0;
+  for (const Slot& s : plan_->slots) all_bytes += static_cast<double>(s.bytes);
+  if (all_bytes > 0x1p60) return error("the network needs {:.3g} bytes of memory, more than any machine has", all_bytes);
   plan_->arena_bytes = assign_arena_offsets(plan_->slots);
   return std::shared_ptr<const Plan>(plan_);
 }

@@ -41,6 +41,12 @@ Status infer_attention(InferContext& c) {
               v = heads_of(c.attributes(), "v_layout", c.shape(2));
   if (q.batch != k.batch || q.batch != v.batch || q.heads != k.heads || q.heads != v.heads || q.size != k.size || k.length != v.length)
     return error("q {}, k {} and v {} do not fit together", to_string(c.shape(0)), to_string(c.shape(1)), to_string(c.shape(2)));
+  if (c.has_input(3)) {
+    const Shape scores{q.batch, q.heads, q.length, k.length};
+    SV_ASSIGN(const Shape both, broadcast(c.shape(3), scores));
+    if (c.shape(3).has_rank() && !(both == scores))
+      return error("mask {} does not broadcast to {}", to_string(c.shape(3)), to_string(scores));
+  }
   const bool length_first = c.attributes().get_string("out_layout", "bhsd") == "bshd";
   c.set(0, DType::f32, length_first ? Shape{q.batch, q.length, q.heads, v.size} : Shape{q.batch, q.heads, q.length, v.size});
   return {};

@@ -17,12 +17,6 @@ using kernels::ConvKind;
 using kernels::ConvShape;
 
 
-Dims kernel_dims(const Shape& weights) {
-  Dims kernel;
-  for (size_t i = 2; i < weights.dims().size(); ++i) kernel.push_back(weights[i].is_static() ? weights[i].value() : 1);
-  return kernel;
-}
-
 ConvExtent conv_extent(const Dims& values, int64_t fill) {
   const auto three = to_three(values, fill);
   return {three[0], three[1], three[2]};
@@ -94,6 +88,7 @@ std::vector<AttributeDef> conv_attributes() {
 
 Result<kernels::ConvShape> conv_shape(const Attributes& attributes, const Dims& x, const Dims& w) {
   SV_ASSIGN(Window window, window_of(attributes, Dims(x.begin() + 2, x.end()), Dims(w.begin() + 2, w.end())));
+  SV_TRY(check_padded(window));
   ConvShape s;
   s.batch = x[0];
   s.in_channels = x[1];
@@ -119,10 +114,10 @@ Status infer_conv(InferContext& c) {
   if (x.rank() < 3 || x.rank() > 5) return error("X {} is of rank {}, needs 3 to 5 (N, C and 1 to 3 spatial dimensions)", to_string(x), x.rank());
   if (w.rank() != x.rank()) return error("weights {} are of rank {}, X {} is of rank {}", to_string(w), w.rank(), to_string(x), x.rank());
   SV_TRY(check_conv_channels(c, c.attributes().get_int("group", 1)));
-  const Dims kernel = kernel_dims(w);
+  const std::span<const Dim> kernel = std::span(w.dims()).subspan(2);
   if (const auto* declared = c.attributes().get<std::vector<int64_t>>("kernel_shape"))
     for (size_t i = 0; i < kernel.size() && i < declared->size(); ++i)
-      if (w[i + 2].is_static() && (*declared)[i] != kernel[i])
+      if (kernel[i].is_static() && (*declared)[i] != kernel[i].value())
         return error("kernel_shape {} does not agree with the weights {}", fmt::join(*declared, "x"), to_string(w));
   if (c.has_input(2)) {
     SV_TRY(require_rank(c, 2, "B", 1));

@@ -22,10 +22,14 @@ Buffer at(Buffer b, int64_t floats) {
   return b;
 }
 
+/// A batch is cut into so many chunks at most: each has steps of its own in the plan.
+constexpr int64_t kMostChunks = 1024;
+
 /// Images whose columns are made together.
 int64_t chunk_of(const ConvGrad& g) {
   const int64_t image = g.groups * g.rows() * g.outputs() * 4;
-  return std::clamp<int64_t>(kColumnBytes / std::max<int64_t>(image, 1), 1, std::max<int64_t>(g.window.batch, 1));
+  const int64_t least = std::max<int64_t>((g.window.batch + kMostChunks - 1) / kMostChunks, 1);
+  return std::max(least, std::min(kColumnBytes / std::max<int64_t>(image, 1), g.window.batch));
 }
 
 kernels::PoolShape part(const ConvGrad& g, int64_t images) {
@@ -64,6 +68,18 @@ std::vector<AttributeDef> conv_grad_attributes() {
 Status infer_conv_grad(InferContext& c, const char* other) {
   SV_TRY(infer_gradient_like(c, 2));
   return require_dtype(c, 1, other, {DType::f32});
+}
+
+Status check_conv_grad(const InferContext& c, const Shape& x, const Shape& w) {
+  if (!x.is_static() || !w.is_static()) return {};
+  if (x.rank() < 3 || x.rank() > 5 || w.rank() != x.rank()) return error("X {} and W {} are not those of a convolution", to_string(x), to_string(w));
+  const int64_t group = c.attributes().get_int("group", 1);
+  if (group < 1 || w[0].value() % group != 0 || x[1].value() % group != 0 || w[1].value() != x[1].value() / group)
+    return error("X {} and W {} do not fit each other in {} groups", to_string(x), to_string(w), group);
+  SV_ASSIGN(const std::vector<Dim> spatial, window_output(c.attributes(), x, std::span(w.dims()).subspan(2)));
+  std::vector<Dim> wanted{x[0], w[0]};
+  wanted.insert(wanted.end(), spatial.begin(), spatial.end());
+  return require_shape(c, 0, Shape(std::move(wanted)), "dy");
 }
 
 void emit_conv_grad_input(LowerContext& c, const ConvGrad& g, Buffer dy, Buffer w, Buffer dx) {

@@ -38,6 +38,9 @@ std::vector<AttributeDef> conv_grad_attributes();
 /// The output has the shape of input 2; inputs 0 and 1, dy and `other`, are float32.
 Status infer_conv_grad(InferContext& c, const char* other);
 
+/// Refuses a dy, input 0, that is not of the shape which Conv with these attributes gives for X and W.
+Status check_conv_grad(const InferContext& c, const Shape& x, const Shape& w);
+
 /// dX from dY and W.
 void emit_conv_grad_input(LowerContext& c, const ConvGrad& g, Buffer dy, Buffer w, Buffer dx);
 /// dW from dY and X.

@@ -1,4 +1,5 @@
 // svengine.ConvGradInput: the gradient of Conv's X. Inputs: dy, W, and X for its shape; the attributes are Conv's.
+#include "engine/ops/like.h"
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/nn/conv_grad_common.h"
 #include "engine/ops/nn/conv_grad_input_common.h"
@@ -6,6 +7,12 @@
 
 namespace svengine::ops {
 namespace {
+
+Status infer_conv_grad_input(InferContext& c) {
+  SV_TRY(infer_conv_grad(c, "W"));
+  SV_ASSIGN(const Shape x, like_shape(c, 2));
+  return check_conv_grad(c, x, c.shape(1));
+}
 
 Status lower_conv_grad_input(LowerContext& c) {
   if (c.out_type().block) return lower_conv_grad_input_blocked(c);
@@ -25,7 +32,7 @@ OpDef define_conv_grad_input() {
       .domain = kInternalDomain,
       .inputs = {2, 3},
       .attributes = conv_grad_attributes(),
-      .infer = [](InferContext& c) { return infer_conv_grad(c, "W"); },
+      .infer = infer_conv_grad_input,
       .lower = lower_conv_grad_input,
       .cost = conv_grad_input_cost,
       .blocked = BlockedLayout::prefers,

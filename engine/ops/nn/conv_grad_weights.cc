@@ -42,6 +42,8 @@ void emit_blocked(LowerContext& c, const ConvGrad& g) {
               });
 }
 
+constexpr int64_t kMostImages = 1 << 20;  // on plain layouts, where every image has steps of its own in the plan
+
 /// db from a plain dy.
 Status emit_bias(LowerContext& c) {
   std::vector<bool> reduced(c.in_dims(0).size(), true);
@@ -55,14 +57,15 @@ Status lower_conv_grad_weights(LowerContext& c) {
     emit_blocked(c, g);
     return {};
   }
+  if (g.window.batch > kMostImages) return error("a batch of {} images, supported are {}", g.window.batch, kMostImages);
   emit_conv_grad_weights(c, g, c.in(0), c.in(1), c.out());
   return c.has_output(1) ? emit_bias(c) : Status{};
 }
 
 Status infer_conv_grad_weights(InferContext& c) {
   SV_TRY(infer_conv_grad(c, "X"));
-  if (c.output_count() < 2) return {};
   SV_ASSIGN(const Shape w, like_shape(c, 2));
+  SV_TRY(check_conv_grad(c, c.shape(1), w));
   c.set(1, DType::f32, w.has_rank() ? Shape({w[0]}) : Shape());
   return {};
 }

@@ -11,7 +11,7 @@
 namespace svengine::ops {
 namespace {
 
-constexpr int64_t kMostTransposed = int64_t{1} << 31;  // of X's sizes: beyond it the arithmetic could overflow
+constexpr int64_t kMostTransposed = int64_t{1} << 29;  // of X's sizes, as of all attributes of a window: window_common.cc
 
 /// A list of one value for each spatial dimension, 0 or more, when it is given.
 Result<Dims> sizes_or_nothing(const Attributes& conv_transpose_attributes, const char* name, size_t rank) {
@@ -111,6 +111,7 @@ Status lower_conv_transpose(LowerContext& c) {
   const Dims x = c.in_dims(0), weights = c.in_dims(1), y = c.out_dims();
   if (element_count(y) == 0) return {};
   SV_ASSIGN(const Window w, window_for(c.attributes(), Dims(x.begin() + 2, x.end()), Dims(weights.begin() + 2, weights.end())));
+  SV_TRY(check_padded(w));
   ConvGrad g;
   g.window.batch = y[0], g.window.channels = y[1];
   g.window.in = transpose_extent(w.in, 1), g.window.out = transpose_extent(w.out, 1), g.window.kernel = transpose_extent(w.kernel, 1);

@@ -1,6 +1,7 @@
 // svengine.FusedConv: activation(Conv(X, scale W, B) + residual), made by fusion. The residual has the result's shape and
 // layout; scale is a constant, one factor for every output channel.
 #include "engine/ops/fused_activation.h"
+#include "engine/ops/infer_util.h"
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/samples.h"
 
@@ -10,6 +11,7 @@ namespace {
 Status infer_fused_conv(InferContext& c) {
   SV_TRY(check_activation(c.attributes()));
   SV_TRY(infer_conv(c));
+  SV_TRY(require_dtype(c, 3, "residual", {DType::f32}));
   if (const Value* scale = c.node().input(kConvWeightScale)) {
     const Shape& w = c.shape(1);
     if (!scale->is_constant() || scale->type.dtype != DType::f64 || (w.has_rank() && !(scale->type.shape == Shape({w[0]}))))

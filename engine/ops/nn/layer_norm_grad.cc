@@ -8,6 +8,7 @@
 #include "engine/graph/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
+#include "engine/ops/like.h"
 #include "engine/ops/samples.h"
 
 namespace svengine::ops {
@@ -22,6 +23,17 @@ Status infer_layer_norm_grad(InferContext& c) {
   c.set(0, c.type(1));
   c.set(1, c.type(2));
   c.set(2, c.type(2));
+  const Shape &x = c.shape(1), &scale = c.shape(2);
+  if (!x.has_rank()) return {};
+  SV_TRY(require_shape(c, 0, x, "dy"));
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), x.rank()));
+  const auto at = static_cast<size_t>(axis);
+  const Dim rows = product(x, 0, at), columns = product(x, at, x.dims().size());
+  if (scale.has_rank() && known_different(product(scale, 0, scale.dims().size()), columns))
+    return error("Scale of shape {} does not fit rows of {} elements", to_string(scale), columns.value());
+  for (size_t i = 3; i < 5; ++i)
+    if (const Shape& s = c.shape(i); s.has_rank() && known_different(product(s, 0, s.dims().size()), rows))
+      return error("{} of shape {} is not one for each of {} rows", kNames[i], to_string(s), rows.value());
   return {};
 }
 

@@ -37,6 +37,7 @@ Status infer_pool(InferContext& c, DTypeSet types) {
 
 Result<kernels::PoolShape> pool_shape(const Attributes& attributes, const Dims& x, const Dims& kernel) {
   SV_ASSIGN(Window w, window_of(attributes, Dims(x.begin() + 2, x.end()), kernel));
+  SV_TRY(check_padded(w));
   return kernels::PoolShape{x[0],
                             x[1],
                             pool_extent(w.in, 1),

@@ -5,8 +5,9 @@
 namespace svengine::ops {
 namespace {
 
-// A window reaches at most this far; beyond it the arithmetic on sizes could overflow.
-constexpr int64_t kMost = int64_t{1} << 31;
+// Of an attribute's value and of a window's reach, and of an image with its padding: kernels count columns in 32 bits, and the last
+// window may reach beyond the padding by as much as its own size.
+constexpr int64_t kMost = int64_t{1} << 29, kMostPadded = int64_t{1} << 30;
 
 Result<Dims> list(const Attributes& attributes, const char* name, size_t count, const Dims& default_value, int64_t least) {
   const auto* values = attributes.get<std::vector<int64_t>>(name);
@@ -22,6 +23,9 @@ Result<Dims> list(const Attributes& attributes, const char* name, size_t count, 
 Result<int64_t> output_size(Window& w, size_t i, const std::string& auto_pad, bool ceil_mode) {
   const int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
   if (reach > kMost) return error("kernel {} with dilation {} is too large", w.kernel[i], w.dilations[i]);
+  if (w.in[i] > kMostPadded - w.pads_begin[i] - w.pads_end[i])
+    return error("spatial dimension {} with its padding, {} + {} + {}, is above the supported {}", i, w.in[i], w.pads_begin[i],
+                 w.pads_end[i], kMostPadded);
   if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
     const int64_t out = (w.in[i] + w.strides[i] - 1) / w.strides[i];
     const int64_t total = std::max<int64_t>(0, (out - 1) * w.strides[i] + reach - w.in[i]);
@@ -59,6 +63,8 @@ Result<Window> window_of(const Attributes& attributes, const Dims& spatial, cons
   w.in = spatial;
   SV_ASSIGN(w.kernel, list(attributes, "kernel_shape", rank, kernel, 1));
   if (w.kernel.size() != rank) return error("kernel of rank {} for {} spatial dimensions", w.kernel.size(), rank);
+  for (int64_t k : w.kernel)  // of the weights, too
+    if (k < 1 || k > kMost) return error("kernel of {} taps, needs 1 to {} in every spatial dimension", k, kMost);
   SV_ASSIGN(w.strides, list(attributes, "strides", rank, Dims(rank, 1), 1));
   SV_ASSIGN(w.dilations, list(attributes, "dilations", rank, Dims(rank, 1), 1));
   SV_ASSIGN(Dims pads, list(attributes, "pads", 2 * rank, Dims(2 * rank, 0), 0));
@@ -75,15 +81,25 @@ Result<Window> window_of(const Attributes& attributes, const Dims& spatial, cons
   return w;
 }
 
-Result<std::vector<Dim>> window_output(const Attributes& attributes, const Shape& input, const Dims& kernel) {
+Result<std::vector<Dim>> window_output(const Attributes& attributes, const Shape& input, std::span<const Dim> kernel) {
   const auto rank = static_cast<size_t>(input.rank() - 2);
+  const bool declared = !attributes.get_ints("kernel_shape").empty();
   // Sizes that are not known yet are checked with ones that always fit, and come out unknown.
-  Dims spatial;
+  Dims spatial, taps;
   for (size_t i = 0; i < rank; ++i) spatial.push_back(input[i + 2].is_static() ? input[i + 2].value() : kMost);
-  SV_ASSIGN(Window w, window_of(attributes, spatial, kernel));
+  for (const Dim& d : kernel) taps.push_back(d.is_static() ? d.value() : 1);
+  SV_ASSIGN(Window w, window_of(attributes, spatial, taps));
+  const auto known = [&](size_t i) { return input[i + 2].is_static() && (declared || kernel[i].is_static()); };
   std::vector<Dim> out;
-  for (size_t i = 0; i < rank; ++i) out.push_back(input[i + 2].is_static() ? Dim(w.out[i]) : Dim());
+  for (size_t i = 0; i < rank; ++i) out.push_back(known(i) ? Dim(w.out[i]) : Dim());
   return out;
+}
+
+Status check_padded(const Window& w) {
+  Dims padded;
+  for (size_t i = 0; i < w.rank(); ++i) padded.push_back(w.in[i] + w.pads_begin[i] + w.pads_end[i]);
+  if (Status status = check_dims(padded); !status.ok()) return std::move(status).error().in("the image with its padding");
+  return {};
 }
 
 std::array<int64_t, 3> to_three(const Dims& values, int64_t fill) {

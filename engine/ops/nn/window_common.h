@@ -1,6 +1,7 @@
 // Sliding windows: what Conv and the pooling operators share of attributes, shapes and padding.
 #pragma once
 #include <array>
+#include <span>
 
 #include "engine/graph/op_def.h"
 
@@ -18,8 +19,11 @@ std::vector<AttributeDef> window_attributes(std::vector<AttributeDef> more, bool
 /// Checks the attributes against a spatial rank and fills in defaults. `kernel` when the attribute is absent.
 Result<Window> window_of(const Attributes& attributes, const Dims& spatial, const Dims& kernel);
 
-/// The output's spatial dimensions for input shape [N, C, ...] whose dimensions may be unknown.
-Result<std::vector<Dim>> window_output(const Attributes& attributes, const Shape& input, const Dims& kernel);
+/// The output's spatial dimensions for input shape [N, C, ...] and a kernel, of both of which dimensions may be unknown.
+Result<std::vector<Dim>> window_output(const Attributes& attributes, const Shape& input, std::span<const Dim> kernel);
+
+/// Refuses a concrete window whose padded image no tensor could hold: kernels count its elements.
+Status check_padded(const Window& window);
 
 /// A spatial dimension pads (and everything else) to three: depth, height, width, in front filled with `fill`.
 std::array<int64_t, 3> to_three(const Dims& values, int64_t fill);

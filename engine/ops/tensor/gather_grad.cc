@@ -19,6 +19,12 @@ Status infer_gather_grad(InferContext& c) {
   if (shape.has_rank()) {
     SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), shape.rank()));
     SV_TRY(check_indices(c, 1, {&shape[static_cast<size_t>(axis)], 1}));
+    if (const Shape& indices = c.shape(1); indices.has_rank()) {
+      std::vector<Dim> wanted(shape.dims().begin(), shape.dims().begin() + axis);
+      wanted.insert(wanted.end(), indices.dims().begin(), indices.dims().end());
+      wanted.insert(wanted.end(), shape.dims().begin() + axis + 1, shape.dims().end());
+      SV_TRY(require_shape(c, 0, Shape(std::move(wanted)), "dy"));
+    }
   }
   c.set(0, DType::f32, std::move(shape));
   return {};

@@ -15,6 +15,7 @@ Status lower_pad_grad(LowerContext& c) {
   const Dims out = c.out_dims();
   if (element_count(out) == 0) return {};
   Dims dims = c.in_dims(0);
+  if (dims.size() != out.size()) return error("dy {} and data {} are of different ranks", svengine::to_string(dims), svengine::to_string(out));
   SV_ASSIGN(const Pads p, planned_pads(c, static_cast<int64_t>(out.size())));
   std::vector<size_t> axes;
   for (size_t i = 0; i < out.size(); ++i) {

@@ -16,8 +16,12 @@ Status lower_resize_grad(LowerContext& c) {
   const Dims out = c.out_dims();
   if (element_count(out) == 0) return {};
   SV_ASSIGN(std::vector<AxisScale> axes, resize_axes(c.node(), Shape::of(out)));
-  std::erase_if(axes, [](const AxisScale& a) { return a.unchanged; });
   Dims dims = c.in_dims(0);
+  if (dims.size() != out.size()) return error("dy {} and data {} are of different ranks", svengine::to_string(dims), svengine::to_string(out));
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (dims[i] != out[i] && std::none_of(axes.begin(), axes.end(), [&](const AxisScale& a) { return a.axis == i && !a.unchanged; }))
+      return error("axis {} of dy has {} elements, data has {} and it is not resized", i, dims[i], out[i]);
+  std::erase_if(axes, [](const AxisScale& a) { return a.unchanged; });
   for (const AxisScale& a : axes)
     if (a.out.value() != dims[a.axis] || std::max(a.in.value(), a.out.value()) > kLongestAxis)
       return error("axis {} of dy has {} elements, resizing {} gives {}", a.axis, dims[a.axis], a.in.value(), a.out.value());

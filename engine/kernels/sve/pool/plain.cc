@@ -6,12 +6,12 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET::pool {
 namespace {
 
 template <PoolKind kKind>
-void run_vector(const PoolArgs& args, const Window& w, int64_t x, float* output) {
+void run_vector(const PoolArgs& args, const Window& w, Range columns, int64_t x, float* output) {
   const PoolShape& s = args.shape;
   vf result = svdup_f32(Op<kKind>::kStart);
   for (int64_t kz = w.planes.begin; kz < w.planes.end; ++kz)
     for (int64_t ky = w.rows.begin; ky < w.rows.end; ++ky)
-      for (int64_t kx = 0; kx < s.kernel.width; ++kx) {
+      for (int64_t kx = columns.begin; kx < columns.end; ++kx) {
         const Column c = column_of(s, x, kx);
         const vf value = load(s, c, row_of_tap(s, w, kz, ky));
         result = svsel(c.exists, Op<kKind>::add(result, value, args.power), result);
@@ -24,9 +24,10 @@ void run_vector(const PoolArgs& args, const Window& w, int64_t x, float* output)
 template <PoolKind kKind>
 void run_rows(const PoolArgs& args, int64_t begin, int64_t end) {
   const PoolShape& s = args.shape;
+  const Range columns = columns_of_row(s);
   for (int64_t task = begin; task < end; ++task) {
     const Window w = window_of(args, row_of(s, task));
-    for (int64_t x = 0; x < s.out.width; x += kLanes) run_vector<kKind>(args, w, x, args.output + task * s.out.width);
+    for (int64_t x = 0; x < s.out.width; x += kLanes) run_vector<kKind>(args, w, columns, x, args.output + task * s.out.width);
   }
 }
 
@@ -46,7 +47,8 @@ void store_indices(int64_t x, int64_t width, vi in_channel, int64_t channel_begi
   }
 }
 
-void run_indexed_vector(const PoolArgs& args, const Window& w, const IndexSteps& steps, int64_t plane, int64_t x, int64_t at) {
+void run_indexed_vector(const PoolArgs& args, const Window& w, Range columns, const IndexSteps& steps, int64_t plane, int64_t x,
+                        int64_t at) {
   const PoolShape& s = args.shape;
   const vb all = svptrue_b32();
   vf best = svdup_f32(Op<PoolKind::kMax>::kStart);
@@ -54,12 +56,12 @@ void run_indexed_vector(const PoolArgs& args, const Window& w, const IndexSteps&
   vb found = svpfalse_b();
   for (int64_t kz = w.planes.begin; kz < w.planes.end; ++kz)
     for (int64_t ky = w.rows.begin; ky < w.rows.end; ++ky)
-      for (int64_t kx = 0; kx < s.kernel.width; ++kx) {
+      for (int64_t kx = columns.begin; kx < columns.end; ++kx) {
         const Column c = column_of(s, x, kx);
         const vf value = load(s, c, row_of_tap(s, w, kz, ky));
         const int64_t row = (w.z + kz * s.dilation.depth) * steps.depth + (w.y + ky * s.dilation.height) * steps.height;
-        const vi columns = svmul_x(all, c.positions, svdup_s32(int32_t(steps.width)));
-        const vi index = svadd_x(all, columns, svdup_s32(int32_t(row)));
+        const vi across = svmul_x(all, c.positions, svdup_s32(int32_t(steps.width)));
+        const vi index = svadd_x(all, across, svdup_s32(int32_t(row)));
         // Better: the first of all, a larger one, or a NaN after numbers (which compare unequal to themselves only if NaN).
         const vb ordered = svcmpeq(c.exists, best, best);
         const vb not_worse = svnot_z(ordered, svcmple(ordered, value, best));
@@ -86,10 +88,11 @@ void run_plain_indexed(const PoolArgs& args, int64_t begin, int64_t end) {
   const PoolShape& s = args.shape;
   IndexSteps steps{s.in.height * s.in.width, s.in.width, 1};
   if (args.column_major_indices) steps = {1, s.in.depth, s.in.depth * s.in.height};
+  const Range columns = columns_of_row(s);
   for (int64_t task = begin; task < end; ++task) {
     const Row row = row_of(s, task);
     const Window w = window_of(args, row);
-    for (int64_t x = 0; x < s.out.width; x += kLanes) run_indexed_vector(args, w, steps, row.plane, x, task * s.out.width);
+    for (int64_t x = 0; x < s.out.width; x += kLanes) run_indexed_vector(args, w, columns, steps, row.plane, x, task * s.out.width);
   }
 }
 

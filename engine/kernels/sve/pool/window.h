@@ -40,6 +40,13 @@ inline Column column_of(const PoolShape& s, int64_t x, int64_t kx) {
   return c;
 }
 
+/// The kernel columns that some output of a row has inside the image: a kernel may be far larger than what it is padded with zeros for.
+inline Range columns_of_row(const PoolShape& s) {
+  const int64_t first = -s.pad.width, last = (s.out.width - 1) * s.stride.width - s.pad.width;
+  return {taps_inside(s.in.width, s.kernel.width, s.dilation.width, last).begin,
+          taps_inside(s.in.width, s.kernel.width, s.dilation.width, first).end};
+}
+
 /// Inactive lanes are 0.
 SVENGINE_INLINE vf load(const PoolShape& s, const Column& c, const float* row) {
   if (s.stride.width == 1) return svld1(c.exists, row + c.first);

@@ -1,0 +1,120 @@
+#include "tests/hostile/attempt.h"
+
+#include "runtime/segment.h"
+
+namespace svengine::tests {
+namespace {
+
+constexpr int64_t kMostBytes = int64_t{16} << 20;  // of a plan that is run
+
+struct Built {
+  Graph graph;
+  std::vector<const RelativeInput*> inputs;  // of the graph's inputs
+};
+
+Built build(const OpDef& op, const Relative& relative) {
+  Built built;
+  std::vector<Value*> values;
+  for (const RelativeInput& in : relative.inputs) {
+    const std::string name = fmt::format("x{}", values.size());
+    if (in.absent) {
+      values.push_back(nullptr);
+    } else if (in.constant && in.value.defined()) {
+      values.push_back(built.graph.add_constant(name, in.value));
+    } else {
+      values.push_back(built.graph.add_input(name, Type{in.dtype, in.declared, 0}));
+      built.inputs.push_back(&in);
+    }
+  }
+  Node* node = built.graph.add_node(op, "node", values, static_cast<size_t>(relative.outputs), relative.attributes);
+  for (Value* v : node->outputs()) built.graph.add_output(v);
+  return built;
+}
+
+/// Bytes of dense tensors, or more than kMostBytes.
+int64_t bytes_of(DType type, const Dims& dims) {
+  if (!check_dims(dims).ok()) return kMostBytes + 1;
+  return std::min<int64_t>(element_count(dims), kMostBytes + 1) * static_cast<int64_t>(size_of(type));
+}
+
+/// All that a run needs; more than kMostBytes where it is not known, but certainly too much.
+Result<int64_t> planned_bytes(const Graph& imported, const std::vector<Dims>& dims, const kernels::KernelTable& kernels,
+                              std::string& wrong) {
+  Graph graph = imported.clone();
+  const PassContext context = pass_context(kernels);
+  SV_TRY(run_pipeline(graph, context, Stage::load));
+  SV_ASSIGN(Graph concrete, specialize(graph, dims, {}, context));
+  if (!all_shapes_known(concrete)) return 0;
+  SV_TRY(run_pipeline(concrete, context, Stage::plan));
+  WeightStore weights;
+  SV_ASSIGN(const std::shared_ptr<const Plan> plan, make_plan(concrete, kernels, weights));
+  if (plan->arena_bytes < 0 || plan->scratch_bytes < 0)
+    wrong = fmt::format("a plan of {} and {} bytes", plan->arena_bytes, plan->scratch_bytes);
+  for (const Step& s : plan->steps)
+    if (s.scratch_bytes < 0 || s.grain < 1)
+      wrong = fmt::format("step {} with {} bytes of scratch and grain {}", s.kernel, s.scratch_bytes, s.grain);
+  int64_t bytes = std::min(plan->arena_bytes, kMostBytes + 1) + std::min(plan->scratch_bytes, kMostBytes + 1);
+  for (const PlanTensor& t : plan->inputs) bytes += bytes_of(t.dtype, t.dims);
+  for (const PlanTensor& t : plan->outputs) bytes += bytes_of(t.dtype, t.dims);
+  return bytes;
+}
+
+/// Whether a result is what was inferred of it.
+std::string disagreement(const Type& inferred, const Tensor& result) {
+  const Shape& shape = inferred.shape;
+  bool same = inferred.dtype == result.type() && (!shape.has_rank() || shape.dims().size() == result.dims().size());
+  for (size_t d = 0; same && shape.has_rank() && d < result.dims().size(); ++d)
+    same = !shape[d].is_static() || shape[d].value() == result.dims()[d];
+  return same ? ""
+              : fmt::format("inferred {}, found {}[{}]", to_string(inferred), name_of(result.type()), to_string(result.dims()));
+}
+
+Result<std::vector<Tensor>> run(Graph graph, const std::vector<const RelativeInput*>& given,
+                                const kernels::KernelTable& kernels) {
+  SessionOptions options;
+  options.kernels = &kernels;
+  options.topology = parse_topology("1x1").value();
+  std::vector<Tensor> inputs;
+  for (const RelativeInput* in : given) {
+    SV_ASSIGN(Tensor t, tensor_of(*in, inputs.size() + 1));
+    inputs.push_back(std::move(t));
+  }
+  SV_ASSIGN(const std::unique_ptr<Session> session, Session::create(std::move(graph), options));
+  return session->run(inputs);
+}
+
+}  // namespace
+
+std::string attempt(const OpDef& op, const Relative& relative, const kernels::KernelTable& kernels, AttemptCount& count) {
+  Built built = build(op, relative);
+  std::string wrong;
+  const auto refused = [&](const Error& e) {
+    ++count.refused;
+    return e.message().empty() ? std::string("an error without words") : wrong;
+  };
+  Node& node = *built.graph.nodes().front();
+  if (const Status inferred = infer_types(node); !inferred.ok()) return refused(inferred.error());
+  std::vector<Type> types;
+  for (const Value* v : node.outputs()) types.push_back(v->type);
+
+  std::vector<Dims> dims;
+  int64_t input_bytes = 0;
+  for (const RelativeInput* in : built.inputs) {
+    if (!check_dims(in->dims).ok()) return refused(check_dims(in->dims).error());
+    dims.push_back(in->dims);
+    input_bytes = std::min(input_bytes + bytes_of(in->dtype, in->dims), kMostBytes + 1);
+  }
+  const Result<int64_t> bytes = planned_bytes(built.graph, dims, kernels, wrong);
+  if (!bytes.ok()) return refused(bytes.error());
+  ++count.planned;
+  if (!wrong.empty() || *bytes + input_bytes > kMostBytes) return wrong;
+
+  const auto results = run(std::move(built.graph), built.inputs, kernels);
+  if (!results.ok()) return refused(results.error());
+  ++count.run;
+  if (results->size() != types.size()) return fmt::format("{} results for {} outputs", results->size(), types.size());
+  for (size_t i = 0; i < types.size() && wrong.empty(); ++i) wrong = disagreement(types[i], (*results)[i]);
+  return wrong;
+}
+
+}  // namespace svengine::tests
