@@ -59,8 +59,9 @@ struct Operands {
     weights = random_floats(l.out * l.in / l.groups * l.kernel * l.kernel);
     bias = random_floats(blocked(l.out));
     output = random_floats(blocked(l.out) * s.out.height * s.out.width);
-    packed = random_floats(set.conv->packed_bytes(s, args.kind) / 4);
-    set.conv->pack(s, args.kind, weights.get(), packed.get(), 0, set.conv->pack_tasks(s, args.kind));
+    const ConvPacking packing = set.conv->packing(s, args.kind);
+    packed = random_floats(set.conv->packed_bytes(packing) / 4);
+    set.conv->pack(packing, weights.get(), packed.get(), 0, set.conv->pack_tasks(packing));
     args.input = input.get(), args.weights = packed.get(), args.bias = bias.get(), args.output = output.get();
     args.activation.kind = Activation::kRelu;
     workspace = random_floats(set.conv->workspace_bytes(args) / 4);

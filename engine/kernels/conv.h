@@ -21,8 +21,8 @@
 // input channels are already blocked. The residual has the output's layout. Padding lanes of a blocked input are multiplied
 // by zero weights or not read; they must be finite. Padding lanes of a blocked output are activation(0 + residual).
 //
-// Weights come in ONNX order [O][I / groups][KD][KH][KW] and are packed once for a shape, kind and kernel set; the packed
-// form does not depend on batch and image size. A sum runs over channels, then rows, then columns of the kernel, in single
+// Weights come in ONNX order [O][I / groups][KD][KH][KW] and are packed once for a ConvPacking and kernel set: packing() says which one
+// a shape and kind need, and it does not depend on batch and image size. A sum runs over channels, then rows, then columns of the kernel, in single
 // precision with fused multiply-adds, starting from bias + residual: its order depends on the shape alone.
 //
 // kWinograd is F(4x4, 3x3): a quarter of the multiplications, and rounding errors about ten times those of the other kinds
@@ -74,16 +74,29 @@ struct ConvArgs {
   ActivationArgs activation;
 };
 
+/// How weights are packed. packed_bytes, pack_tasks and pack see nothing else, so within a kernel set equal packings of equal weights are
+/// equal bytes.
+struct ConvPacking {
+  ConvKind kind = ConvKind::kDirect;
+  int64_t groups = 1;
+  int64_t in_channels = 1, out_channels = 1;  // of a group
+  int64_t taps = 1;                           // of the kernel
+  int64_t bundles = 1;  // parts of a group's output blocks, packed as one; of kWinograd 0: weights that are transformed when they are used
+
+  friend bool operator==(const ConvPacking&, const ConvPacking&) = default;
+};
+
 struct ConvKernels {
   /// `exact`: only kinds that sum the products themselves.
   ConvKind (*choose)(const ConvShape& shape, bool exact) noexcept;
 
+  /// What run() reads for this shape and kind.
+  ConvPacking (*packing)(const ConvShape& shape, ConvKind kind) noexcept;
   /// Bytes of the packed weights, a multiple of 256.
-  int64_t (*packed_bytes)(const ConvShape& shape, ConvKind kind) noexcept;
-  int64_t (*pack_tasks)(const ConvShape& shape, ConvKind kind) noexcept;
-  /// Packs weights in ONNX order; `packed` is 256-byte aligned for speed.
-  void (*pack)(const ConvShape& shape, ConvKind kind, const float* weights, float* packed, int64_t task_begin,
-               int64_t task_end) noexcept;
+  int64_t (*packed_bytes)(const ConvPacking& packing) noexcept;
+  int64_t (*pack_tasks)(const ConvPacking& packing) noexcept;
+  /// Packs weights in ONNX order; `packed` is 256-byte aligned for speed. All of packed_bytes is written.
+  void (*pack)(const ConvPacking& packing, const float* weights, float* packed, int64_t task_begin, int64_t task_end) noexcept;
 
   /// Memory for all tasks of a call, 256-byte aligned; mostly 0. All prepare tasks, which fill it from the input, come before the
   /// first task of run, and cut as it does.

@@ -100,7 +100,7 @@ struct Instance {
         in{p.batch, p.in_channels, int64_t(volume(p.in)), set.lanes, kind != ConvKind::kPlain && kind != ConvKind::kFirstLayer},
         out{p.batch, p.out_channels, int64_t(volume(shape.out)), set.lanes, kind != ConvKind::kPlain},
         input(in.floats()), weights(size_t(p.out_channels * p.in_channels / p.groups) * volume(p.kernel)),
-        packed(size_t(set.conv->packed_bytes(shape, kind)) / 4), bias(size_t(round_up(p.out_channels, set.lanes))),
+        packed(size_t(set.conv->packed_bytes(set.conv->packing(shape, kind))) / 4), bias(size_t(round_up(p.out_channels, set.lanes))),
         residual(out.floats()), output(out.floats()) {
     std::mt19937 random(static_cast<unsigned>(p.in_channels * 31 + p.out_channels * 7 + p.in.width + p.kernel.width));
     plain_input = random_floats(size_t(p.batch * p.in_channels) * volume(p.in), random);
@@ -122,9 +122,10 @@ struct Instance {
 
   void run(int64_t parts) {
     packed.refill();
-    const int64_t pack_tasks = set.conv->pack_tasks(shape, kind);
+    const ConvPacking packing = set.conv->packing(shape, kind);
+    const int64_t pack_tasks = set.conv->pack_tasks(packing);
     for (int64_t part = 0; part < parts; ++part)
-      set.conv->pack(shape, kind, weights.data(), packed.data(), pack_tasks * part / parts, pack_tasks * (part + 1) / parts);
+      set.conv->pack(packing, weights.data(), packed.data(), pack_tasks * part / parts, pack_tasks * (part + 1) / parts);
     output.refill();
     out.store(plain_residual, 0.0f, problem.in_place ? output : residual);
     workspace->refill();

@@ -43,8 +43,9 @@ Call packed_convolution(const ConvShape& s, const float* input, float* output, M
   args.shape = s;
   args.kind = conv.choose(s, false);
   if (args.kind == ConvKind::kFirstLayer) args.kind = ConvKind::kDirect;  // dy is blocked
-  float* packed = memory.random(conv.packed_bytes(s, args.kind) / 4);
-  conv.pack(s, args.kind, memory.random(s.out_channels * s.in_channels * pixels(s.kernel)), packed, 0, conv.pack_tasks(s, args.kind));
+  const ConvPacking packing = conv.packing(s, args.kind);
+  float* packed = memory.random(conv.packed_bytes(packing) / 4);
+  conv.pack(packing, memory.random(s.out_channels * s.in_channels * pixels(s.kernel)), packed, 0, conv.pack_tasks(packing));
   args.weights = packed, args.input = input, args.output = output;
   args.workspace = memory.scratch(conv.workspace_bytes(args));
   float* scratch = memory.scratch(conv.scratch_bytes(args));

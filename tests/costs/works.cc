@@ -30,10 +30,11 @@ Call convolution(const Convolution& work) {
   const ConvShape& s = args.shape = work.shape;
   args.kind = conv.choose(s, work.exact);
   Memory memory;
-  float* packed = memory.random(conv.packed_bytes(s, args.kind) / 4);
+  const ConvPacking packing = conv.packing(s, args.kind);
+  float* packed = memory.random(conv.packed_bytes(packing) / 4);
   const int64_t taps = s.kernel.height * s.kernel.width;
   const float* weights = memory.random(s.out_channels * s.in_channels / s.groups * taps);
-  conv.pack(s, args.kind, weights, packed, 0, conv.pack_tasks(s, args.kind));
+  conv.pack(packing, weights, packed, 0, conv.pack_tasks(packing));
   args.input = memory.random(blocked(s.in_channels) * s.in.height * s.in.width);
   args.weights = packed, args.bias = memory.random(blocked(s.out_channels));
   args.output = memory.random(blocked(s.out_channels) * s.out.height * s.out.width);

@@ -14,6 +14,7 @@ using kernels::ConvArgs;
 using kernels::ConvExtent;
 using kernels::ConvKernels;
 using kernels::ConvKind;
+using kernels::ConvPacking;
 using kernels::ConvShape;
 
 
@@ -41,20 +42,25 @@ ConvKind kind_for(const LowerContext& c, const ConvShape& shape) {
   return best == ConvKind::kFirstLayer ? ConvKind::kDirect : best;
 }
 
+/// Of all fields: what is missing here would not compile.
+std::string form_of(const ConvPacking& packing) {
+  const auto& [kind, groups, in_channels, out_channels, taps, bundles] = packing;
+  return fmt::format("conv{} g{} i{} o{} k{} b{}", static_cast<int>(kind), groups, in_channels, out_channels, taps, bundles);
+}
+
 ConvWeights pack_constants(LowerContext& c, const ConvShape& shape, ConvKind kind) {
   const ConvKernels* conv = c.kernels().conv;
   ConvWeights packed;
-  const std::string layout = fmt::format("conv{} g{} i{} k{}x{}x{}", static_cast<int>(kind), shape.groups, shape.in_channels,
-                                       shape.kernel.depth, shape.kernel.height, shape.kernel.width);
-  Packing weights{.layout = layout, .bytes = conv->packed_bytes(shape, kind), .tasks = conv->pack_tasks(shape, kind)};
+  const ConvPacking packing = conv->packing(shape, kind);
+  Packing weights{.layout = form_of(packing), .bytes = conv->packed_bytes(packing), .tasks = conv->pack_tasks(packing)};
   weights.fill = [=](const std::byte* from, std::byte* to, int64_t begin, int64_t end) {
-    conv->pack(shape, kind, reinterpret_cast<const float*>(from), reinterpret_cast<float*>(to), begin, end);
+    conv->pack(packing, reinterpret_cast<const float*>(from), reinterpret_cast<float*>(to), begin, end);
   };
   if (const Tensor* scale = c.constant(kConvWeightScale)) weights.row_scale.assign(scale->data<double>().begin(), scale->data<double>().end());
   packed.weights = c.packed(1, std::move(weights));
   if (c.has_input(2)) {
     const auto used = static_cast<size_t>(shape.out_channels) * 4;
-    Packing bias{.layout = "bias", .bytes = round_up(shape.out_channels, c.kernels().lanes) * 4};
+    Packing bias{.layout = fmt::format("bias {}", shape.out_channels), .bytes = round_up(shape.out_channels, c.kernels().lanes) * 4};
     bias.fill = [used, all = static_cast<size_t>(bias.bytes)](const std::byte* from, std::byte* to, int64_t, int64_t) {
       std::memcpy(to, from, used);
       std::memset(to + used, 0, all - used);
@@ -135,9 +141,10 @@ Status infer_conv(InferContext& c) {
 
 Buffer emit_conv_pack(LowerContext& c, const ConvShape& shape, ConvKind kind, Buffer weights) {
   const ConvKernels* conv = c.kernels().conv;
-  const Buffer packed = c.temporary(conv->packed_bytes(shape, kind));
-  c.emit("conv_pack", conv->pack_tasks(shape, kind), [=](const Run& run, int64_t begin, int64_t end) -> const char* {
-    conv->pack(shape, kind, run.get<const float>(weights), run.get<float>(packed), begin, end);
+  const kernels::ConvPacking packing = conv->packing(shape, kind);
+  const Buffer packed = c.temporary(conv->packed_bytes(packing));
+  c.emit("conv_pack", conv->pack_tasks(packing), [=](const Run& run, int64_t begin, int64_t end) -> const char* {
+    conv->pack(packing, run.get<const float>(weights), run.get<float>(packed), begin, end);
     return nullptr;
   });
   return packed;

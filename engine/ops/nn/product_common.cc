@@ -1,6 +1,9 @@
 #include "engine/ops/nn/product_common.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <cstring>
 
 #include "engine/base/round.h"
 #include "engine/ops/broadcast.h"
@@ -90,7 +93,8 @@ using Pack = void (*)(const GemmPackArgs&, int64_t, int64_t) noexcept;
 
 struct Packer {
   const char* step;
-  int64_t bytes;  // of one packed matrix
+  int64_t used;   // bytes of one packed matrix
+  int64_t bytes;  // with what lies between one and the next
   PackTasks tasks;
   Pack pack;
 };
@@ -123,7 +127,9 @@ PackedOperand pack_operand(LowerContext& c, const Product& p, const ProductOpera
   }
   if (operand.constant_input >= 0) {
     const auto input = static_cast<size_t>(operand.constant_input);
-    const std::string layout = fmt::format("{} {} {} x{} ld{} d{}", packer.step, args.extent, args.depth, count, args.ld, args.depth_major);
+    // Everything that `fill` reads.
+    const std::string layout = fmt::format("{} {} {} ld{} d{} [{}] by [{}]", packer.step, args.extent, args.depth, args.ld, args.depth_major,
+                                         fmt::join(distinct, " "), fmt::join(operand.batch_strides, " "));
     const int64_t each = packer.tasks(args);
     Packing packing{.layout = layout, .bytes = packer.bytes * count, .tasks = each * count};
     packing.fill = [=, strides = operand.batch_strides](const std::byte* from, std::byte* to, int64_t begin, int64_t end) {
@@ -132,6 +138,7 @@ PackedOperand pack_operand(LowerContext& c, const Product& p, const ProductOpera
         one.source = reinterpret_cast<const float*>(from) + leading_offset(distinct, strides, matrix);
         one.packed = reinterpret_cast<float*>(to + matrix * packer.bytes);
         packer.pack(one, first, last);
+        if (last == each) std::memset(to + matrix * packer.bytes + packer.used, 0, static_cast<size_t>(packer.bytes - packer.used));
       });
     };
     packed.buffer = c.packed(input, std::move(packing));
@@ -165,7 +172,7 @@ PackedOperand pack_a(LowerContext& c, const Product& p) {
   args.depth_major = p.a.transposed;
   args.extent = p.m;
   args.depth = p.k;
-  return pack_operand(c, p, p.a, args, {"pack_a", gemm.packed_a_bytes(p.m, p.k), gemm.pack_a_tasks, gemm.pack_a});
+  return pack_operand(c, p, p.a, args, {"pack_a", p.m * p.k * 4, gemm.packed_a_bytes(p.m, p.k), gemm.pack_a_tasks, gemm.pack_a});
 }
 
 PackedOperand pack_b(LowerContext& c, const Product& p) {
@@ -175,7 +182,7 @@ PackedOperand pack_b(LowerContext& c, const Product& p) {
   args.depth_major = !p.b.transposed;
   args.extent = p.n;
   args.depth = p.k;
-  return pack_operand(c, p, p.b, args, {"pack_b", gemm.packed_b_bytes(p.k, p.n), gemm.pack_b_tasks, gemm.pack_b});
+  return pack_operand(c, p, p.b, args, {"pack_b", round_up(p.n, gemm.panel_columns) * p.k * 4, gemm.packed_b_bytes(p.k, p.n), gemm.pack_b_tasks, gemm.pack_b});
 }
 
 }  // namespace

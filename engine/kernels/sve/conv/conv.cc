@@ -10,9 +10,9 @@ namespace {
 
 using conv::Kind;
 
-const Kind& kind_of(const ConvShape& shape, ConvKind kind) {
+const Kind& kind_of(ConvKind kind) {
   switch (kind) {
-    case ConvKind::kDirect: return conv::is_pointwise(shape) ? conv::kPointwiseKind : conv::kDirectKind;
+    case ConvKind::kDirect: return conv::kDirectKind;
     case ConvKind::kFirstLayer: return conv::kFirstLayerKind;
     case ConvKind::kDepthwise: return conv::kDepthwiseKind;
     case ConvKind::kGrouped: return conv::kGroupedKind;
@@ -20,6 +20,10 @@ const Kind& kind_of(const ConvShape& shape, ConvKind kind) {
     case ConvKind::kPlain: break;
   }
   return conv::kPlainKind;
+}
+
+const Kind& kind_of(const ConvShape& shape, ConvKind kind) {
+  return kind == ConvKind::kDirect && conv::is_pointwise(shape) ? conv::kPointwiseKind : kind_of(kind);
 }
 
 ConvKind choose(const ConvShape& shape, bool exact) noexcept {
@@ -37,14 +41,29 @@ bool empty(const ConvShape& shape) {
   return shape.batch == 0 || shape.out.depth == 0 || shape.out.height == 0 || shape.out.width == 0;
 }
 
-int64_t packed_bytes(const ConvShape& shape, ConvKind kind) noexcept {
-  return conv::round_up(kind_of(shape, kind).packed_floats(shape) * conv::kFloat, 256);
+ConvPacking packing(const ConvShape& shape, ConvKind kind) noexcept {
+  ConvPacking p;
+  p.kind = kind;
+  p.groups = shape.groups;
+  p.in_channels = shape.in_channels / shape.groups;
+  p.out_channels = shape.out_channels / shape.groups;
+  p.taps = shape.kernel.depth * shape.kernel.height * shape.kernel.width;
+  p.block_groups = kind_of(kind).block_groups(shape);
+  return p;
 }
 
-int64_t pack_tasks(const ConvShape& shape, ConvKind kind) noexcept { return kind_of(shape, kind).pack_tasks(shape); }
+int64_t packed_bytes(const ConvPacking& packing) noexcept {
+  return conv::round_up(kind_of(packing.kind).packed_floats(packing) * conv::kFloat, 256);
+}
 
-void pack(const ConvShape& shape, ConvKind kind, const float* weights, float* packed, int64_t task_begin, int64_t task_end) noexcept {
-  kind_of(shape, kind).pack(shape, weights, packed, task_begin, task_end);
+int64_t pack_tasks(const ConvPacking& packing) noexcept { return kind_of(packing.kind).pack_tasks(packing); }
+
+void pack(const ConvPacking& packing, const float* weights, float* packed, int64_t task_begin, int64_t task_end) noexcept {
+  const Kind& kind = kind_of(packing.kind);
+  if (task_begin >= task_end) return;
+  kind.pack(packing, weights, packed, task_begin, task_end);
+  if (task_end < kind.pack_tasks(packing)) return;
+  for (int64_t i = kind.packed_floats(packing); i < packed_bytes(packing) / conv::kFloat; ++i) packed[i] = 0;
 }
 
 int64_t tasks(const ConvArgs& args) noexcept { return empty(args.shape) ? 0 : kind_of(args.shape, args.kind).tasks(args.shape); }
@@ -79,7 +98,7 @@ void prepare(const ConvArgs& args, int64_t task_begin, int64_t task_end) noexcep
 }  // namespace
 
 extern const ConvKernels conv_kernels;
-const ConvKernels conv_kernels{choose, packed_bytes, pack_tasks, pack, workspace_bytes, prepare_tasks, prepare,
+const ConvKernels conv_kernels{choose, packing, packed_bytes, pack_tasks, pack, workspace_bytes, prepare_tasks, prepare,
                                tasks,  grain, scratch_bytes, run};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

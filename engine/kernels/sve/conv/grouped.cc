@@ -40,21 +40,18 @@ constexpr GroupedPlan grouped_plan(const ConvShape& shape) {
   return plan;
 }
 
-int64_t packed_floats(const ConvShape& shape) {
-  const GroupedPlan plan = grouped_plan(shape);
-  return plan.out_blocks * plan.channels * shape.kernel.height * shape.kernel.width * kLanes;
-}
+int64_t pack_tasks(const ConvPacking& packing) { return ceil_div(packing.groups * packing.out_channels, kLanes); }
 
-int64_t pack_tasks(const ConvShape& shape) { return grouped_plan(shape).out_blocks; }
+int64_t packed_floats(const ConvPacking& packing) { return pack_tasks(packing) * packing.in_channels * packing.taps * kLanes; }
 
 /// [output block][k][ky][kx][kLanes]
-void pack(const ConvShape& shape, const float* weights, float* packed, int64_t begin, int64_t end) {
-  const int64_t steps = grouped_plan(shape).channels * shape.kernel.height * shape.kernel.width;
+void pack(const ConvPacking& packing, const float* weights, float* packed, int64_t begin, int64_t end) {
+  const int64_t steps = packing.in_channels * packing.taps, channels = packing.groups * packing.out_channels;
   for (int64_t block = begin; block < end; ++block)
     for (int64_t lane = 0; lane < kLanes; ++lane) {
       const int64_t channel = block * kLanes + lane;
       for (int64_t step = 0; step < steps; ++step)
-        packed[(block * steps + step) * kLanes + lane] = channel < shape.out_channels ? weights[channel * steps + step] : 0.0f;
+        packed[(block * steps + step) * kLanes + lane] = channel < channels ? weights[channel * steps + step] : 0.0f;
     }
 }
 
@@ -174,6 +171,6 @@ void run(const ConvArgs& args, int64_t begin, int64_t end, void* scratch) {
 
 }  // namespace
 
-const Kind kGroupedKind{packed_floats, pack_tasks, pack, tasks, scratch_bytes, run};
+const Kind kGroupedKind{one_bundle, packed_floats, pack_tasks, pack, tasks, scratch_bytes, run};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

@@ -6,9 +6,10 @@
 namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 
 struct Kind {
-  int64_t (*packed_floats)(const ConvShape& shape);
-  int64_t (*pack_tasks)(const ConvShape& shape);
-  void (*pack)(const ConvShape& shape, const float* weights, float* packed, int64_t begin, int64_t end);
+  int64_t (*block_groups)(const ConvShape& shape);  // ConvPacking::block groups
+  int64_t (*packed_floats)(const ConvPacking& packing);
+  int64_t (*pack_tasks)(const ConvPacking& packing);
+  void (*pack)(const ConvPacking& packing, const float* weights, float* packed, int64_t begin, int64_t end);
   int64_t (*tasks)(const ConvShape& shape);
   int64_t (*scratch_bytes)(const ConvShape& shape);
   void (*run)(const ConvArgs& args, int64_t begin, int64_t end, void* scratch);
@@ -18,8 +19,10 @@ struct Kind {
   int64_t (*grain)(const ConvShape& shape) = nullptr;  // null: 1
 };
 
+inline int64_t one_bundle(const ConvShape&) { return 1; }
+
 extern const Kind kDirectKind;
-extern const Kind kPointwiseKind;  // of kDirect, for the shapes that is_pointwise() names, with the same packed weights
+extern const Kind kPointwiseKind;  // of kDirect, for the shapes that is_pointwise() names, with kDirectKind's packed weights
 bool is_pointwise(const ConvShape& shape);
 extern const Kind kFirstLayerKind;
 extern const Kind kDepthwiseKind;

@@ -49,23 +49,20 @@ struct Scratch {
   float columns[kMostDepth * kColumns];
 };
 
-int64_t packed_floats(const ConvShape& shape) {
-  const PlainPlan plan = plain_plan(shape);
-  return shape.groups * plan.row_tiles * kRows * plan.depth;
-}
+int64_t pack_tasks(const ConvPacking& packing) { return packing.groups * ceil_div(packing.out_channels, kRows); }
 
-int64_t pack_tasks(const ConvShape& shape) { return shape.groups * plain_plan(shape).row_tiles; }
+int64_t packed_floats(const ConvPacking& packing) { return pack_tasks(packing) * kRows * packing.in_channels * packing.taps; }
 
 /// [group][row tile][depth][kRows]
-void pack(const ConvShape& shape, const float* weights, float* packed, int64_t begin, int64_t end) {
-  const PlainPlan plan = plain_plan(shape);
+void pack(const ConvPacking& packing, const float* weights, float* packed, int64_t begin, int64_t end) {
+  const int64_t row_tiles = ceil_div(packing.out_channels, kRows), depth = packing.in_channels * packing.taps;
   for (int64_t task = begin; task < end; ++task) {
-    const int64_t group = task / plan.row_tiles;
-    const int64_t first = task % plan.row_tiles * kRows;
-    float* to = packed + task * plan.depth * kRows;
+    const int64_t group = task / row_tiles;
+    const int64_t first = task % row_tiles * kRows;
+    float* to = packed + task * depth * kRows;
     for (int64_t r = 0; r < kRows; ++r) {
-      const float* from = weights + (group * plan.outs + first + r) * plan.depth;
-      for (int64_t k = 0; k < plan.depth; ++k) to[k * kRows + r] = first + r < plan.outs ? from[k] : 0.0f;
+      const float* from = weights + (group * packing.out_channels + first + r) * depth;
+      for (int64_t k = 0; k < depth; ++k) to[k * kRows + r] = first + r < packing.out_channels ? from[k] : 0.0f;
     }
   }
 }
@@ -211,6 +208,6 @@ void run(const ConvArgs& args, int64_t begin, int64_t end, void* scratch) {
 
 }  // namespace
 
-const Kind kPlainKind{packed_floats, pack_tasks, pack, tasks, scratch_bytes, run};
+const Kind kPlainKind{one_bundle, packed_floats, pack_tasks, pack, tasks, scratch_bytes, run};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

@@ -11,20 +11,18 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 
 namespace {
 
-int64_t packed_floats(const ConvShape& shape) {
-  return round_up(shape.out_channels, kLanes) * shape.kernel.height * shape.kernel.width;
-}
+int64_t packed_floats(const ConvPacking& packing) { return round_up(packing.groups, kLanes) * packing.taps; }
 
-int64_t pack_tasks(const ConvShape& shape) { return ceil_div(shape.out_channels, kLanes); }
+int64_t pack_tasks(const ConvPacking& packing) { return ceil_div(packing.groups, kLanes); }
 
 /// [channel block][ky][kx][kLanes]
-void pack(const ConvShape& shape, const float* weights, float* packed, int64_t begin, int64_t end) {
-  const int64_t taps = shape.kernel.height * shape.kernel.width;
+void pack(const ConvPacking& packing, const float* weights, float* packed, int64_t begin, int64_t end) {
+  const int64_t taps = packing.taps;
   for (int64_t block = begin; block < end; ++block)
     for (int64_t tap = 0; tap < taps; ++tap)
       for (int64_t lane = 0; lane < kLanes; ++lane) {
         const int64_t channel = block * kLanes + lane;
-        packed[(block * taps + tap) * kLanes + lane] = channel < shape.out_channels ? weights[channel * taps + tap] : 0.0f;
+        packed[(block * taps + tap) * kLanes + lane] = channel < packing.groups ? weights[channel * taps + tap] : 0.0f;
       }
 }
 
@@ -104,6 +102,6 @@ void run(const ConvArgs& args, int64_t begin, int64_t end, void*) {
 
 }  // namespace
 
-const Kind kDepthwiseKind{packed_floats, pack_tasks, pack, tasks, scratch_bytes, run};
+const Kind kDepthwiseKind{one_bundle, packed_floats, pack_tasks, pack, tasks, scratch_bytes, run};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

@@ -53,19 +53,12 @@ void prepare(const ConvArgs& args, int64_t begin, int64_t end) {
     }
 }
 
-int64_t packed_floats(const ConvShape& shape) {
-  const Plan plan = direct_plan(shape);
-  return plan.groups * plan.out_blocks * kLanes * plan.depth;
-}
+int64_t block_groups(const ConvShape& shape) { return direct_plan(shape).block_groups; }
 
-int64_t pack_tasks(const ConvShape& shape) {
-  const Plan plan = direct_plan(shape);
-  return plan.groups * plan.block_groups;
-}
+int64_t pack_tasks(const ConvPacking& packing) { return packing.groups * packing.block_groups; }
 
-void pack(const ConvShape& shape, const float* weights, float* packed, int64_t begin, int64_t end) {
-  const Plan plan = direct_plan(shape);
-  for (int64_t task = begin; task < end; ++task) pack_block_group(plan, shape, kLanes, task, weights, packed);
+void pack(const ConvPacking& packing, const float* weights, float* packed, int64_t begin, int64_t end) {
+  for (int64_t task = begin; task < end; ++task) pack_block_group(packing, kLanes, task, weights, packed);
 }
 
 int64_t tasks(const ConvShape& shape) { return sequence_tasks(run_plan(shape), shape.batch); }
@@ -82,6 +75,6 @@ void run(const ConvArgs& args, int64_t begin, int64_t end, void* scratch) {
 
 }  // namespace
 
-const Kind kDirectKind{packed_floats, pack_tasks, pack, tasks, scratch_bytes, run, workspace_bytes, planes, prepare};
+const Kind kDirectKind{block_groups, bundle_floats, pack_tasks, pack, tasks, scratch_bytes, run, workspace_bytes, planes, prepare};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

@@ -198,16 +198,18 @@ BlockGroup make_block_group(const Plan& plan, const ConvArgs& args, int64_t grou
   return made;
 }
 
-void pack_block_group(const Plan& plan, const ConvShape& shape, int64_t block_channels, int64_t task, const float* weights,
-                 float* packed) {
-  const int64_t channels = shape.in_channels / shape.groups;
-  const int64_t outs = shape.out_channels / shape.groups;
-  const int64_t taps = shape.kernel.height * shape.kernel.width;
-  const int64_t group = task / plan.block_groups;
-  const int64_t block_group = task % plan.block_groups;
-  const int64_t first = plan.block_group_begin(block_group) * kLanes;
-  const int64_t width = plan.block_group_begin(block_group + 1) * kLanes - first;
-  float* to = packed + (group * plan.out_blocks * kLanes + first) * plan.depth;
+int64_t bundle_floats(const ConvPacking& packing) {
+  return packing.groups * round_up(packing.out_channels, kLanes) * packing.in_channels * packing.taps;
+}
+
+void pack_block_group(const ConvPacking& packing, int64_t block_channels, int64_t task, const float* weights, float* packed) {
+  const int64_t channels = packing.in_channels, outs = packing.out_channels, taps = packing.taps;
+  const int64_t out_blocks = ceil_div(outs, kLanes);
+  const int64_t group = task / packing.block_groups;
+  const int64_t block_group = task % packing.block_groups;
+  const int64_t first = block_group_begin(block_group, out_blocks, packing.block_groups) * kLanes;
+  const int64_t width = block_group_begin(block_group + 1, out_blocks, packing.block_groups) * kLanes - first;
+  float* to = packed + (group * out_blocks * kLanes + first) * channels * taps;
   for (int64_t block = 0; block < channels; block += block_channels) {
     const int64_t steps = smaller(block_channels, channels - block);
     for (int64_t o = 0; o < width; ++o) {

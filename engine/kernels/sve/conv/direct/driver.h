@@ -86,7 +86,8 @@ void for_block_groups(const Plan& plan, const ConvArgs& args, const float* input
 
 /// Packs block group `task % block_groups` of group `task / block_groups` from [O][I][KH][KW] into
 /// [group][block_group][I / block_channels][KH][KW][channel of the block][vectors][kLanes].
-void pack_block_group(const Plan& plan, const ConvShape& shape, int64_t block_channels, int64_t task, const float* weights,
-                 float* packed);
+void pack_block_group(const ConvPacking& packing, int64_t block_channels, int64_t task, const float* weights, float* packed);
+/// Of all block groups.
+int64_t bundle_floats(const ConvPacking& packing);
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

@@ -53,16 +53,12 @@ constexpr FirstPlan first_plan(const ConvShape& shape) {
   return first;
 }
 
-int64_t packed_floats(const ConvShape& shape) {
-  const Plan plan = first_plan(shape).plan;
-  return plan.out_blocks * kLanes * plan.depth;
-}
+int64_t block_groups(const ConvShape& shape) { return first_plan(shape).plan.block_groups; }
 
-int64_t pack_tasks(const ConvShape& shape) { return first_plan(shape).plan.block_groups; }
+int64_t pack_tasks(const ConvPacking& packing) { return packing.block_groups; }
 
-void pack(const ConvShape& shape, const float* weights, float* packed, int64_t begin, int64_t end) {
-  const Plan plan = first_plan(shape).plan;
-  for (int64_t task = begin; task < end; ++task) pack_block_group(plan, shape, 1, task, weights, packed);
+void pack(const ConvPacking& packing, const float* weights, float* packed, int64_t begin, int64_t end) {
+  for (int64_t task = begin; task < end; ++task) pack_block_group(packing, 1, task, weights, packed);
 }
 
 /// A task is an output row of one image and block group.
@@ -113,6 +109,6 @@ void run(const ConvArgs& args, int64_t begin, int64_t end, void* scratch) {
 
 }  // namespace
 
-const Kind kFirstLayerKind{packed_floats, pack_tasks, pack, tasks, scratch_bytes, run};
+const Kind kFirstLayerKind{block_groups, bundle_floats, pack_tasks, pack, tasks, scratch_bytes, run};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

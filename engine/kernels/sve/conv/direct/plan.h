@@ -36,6 +36,9 @@ constexpr int most_pointwise_pixels(int vectors) {
   return int(smaller(kMachine.pointwise_pixels * kMachine.pointwise_vectors / vectors, 16));
 }
 
+/// The first output block of a block group: blocks are spread evenly.
+constexpr int64_t block_group_begin(int64_t block_group, int64_t out_blocks, int64_t block_groups) { return block_group * out_blocks / block_groups; }
+
 struct Plan {
   int64_t groups, in_blocks, out_blocks, block_groups;  // blocks and block groups of one group
   int64_t in_height, in_width, out_height, out_width;
@@ -59,8 +62,7 @@ struct Plan {
   bool block_groups_outside;  // tasks run over block groups, then images and tiles; else over images, strips of tiles, block groups and tiles
   int64_t strip_tiles; // a multiple of task_tiles
 
-  /// The first output block of a block group: blocks are spread evenly.
-  constexpr int64_t block_group_begin(int64_t block_group) const { return block_group * out_blocks / block_groups; }
+  constexpr int64_t block_group_begin(int64_t block_group) const { return conv::block_group_begin(block_group, out_blocks, block_groups); }
   /// Broadcast steps before a unit.
   constexpr int64_t unit_depth(int64_t unit) const {
     const int64_t block = unit / kernel_height;
@@ -82,7 +84,7 @@ constexpr void partition(Plan& plan, int64_t batch, Lines lines, bool pointwise 
                        : neighbours                                                        ? plan.in_blocks - 1
                                                                                            : 0;
 
-  // Packed weights depend on this, so it must not depend on the image.
+  // Packed weights depend on this (ConvPacking::block groups), so it must not depend on the image.
   const bool one_tap = plan.kernel_height == 1 && plan.kernel_width == 1;
   plan.block_groups = ceil_div(plan.out_blocks, one_tap ? kMachine.pointwise_vectors : kMachine.conv_vectors);
   const int vectors = int(ceil_div(plan.out_blocks, plan.block_groups));

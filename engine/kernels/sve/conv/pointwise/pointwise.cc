@@ -40,12 +40,6 @@ void prepare(const ConvArgs& args, int64_t begin, int64_t end) {
     }
 }
 
-int64_t packed_floats(const ConvShape& shape) { return kDirectKind.packed_floats(shape); }
-int64_t pack_tasks(const ConvShape& shape) { return kDirectKind.pack_tasks(shape); }
-void pack(const ConvShape& shape, const float* weights, float* packed, int64_t begin, int64_t end) {
-  kDirectKind.pack(shape, weights, packed, begin, end);
-}
-
 /// Where a tile's pixels begin, in floats from the image's first.
 int64_t place_of(const Plan& plan, int64_t tile) { return (tile * plan.tile_pixels + smaller(tile, plan.longer_tiles)) * kLanes; }
 
@@ -142,6 +136,6 @@ bool is_pointwise(const ConvShape& shape) {
   return shape.kernel.height == 1 && shape.kernel.width == 1 && all_inside && whole;
 }
 
-const Kind kPointwiseKind{packed_floats, pack_tasks, pack, tasks, scratch_bytes, run, workspace_bytes, prepare_tasks, prepare};
+const Kind kPointwiseKind{nullptr, nullptr, nullptr, nullptr, tasks, scratch_bytes, run, workspace_bytes, prepare_tasks, prepare};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

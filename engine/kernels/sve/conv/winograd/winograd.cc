@@ -7,12 +7,16 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET::conv {
 
 namespace {
 
-int64_t packed_floats(const ConvShape& shape) {
+int64_t block_groups(const ConvShape& shape) {
   const WinogradPlan plan = winograd_plan(shape);
-  return plan.out_blocks * plan.channels * kLanes * (plan.stored ? kFrequencies : kTaps);
+  return plan.stored ? plan.block_groups() : 0;
 }
 
-int64_t pack_tasks(const ConvShape& shape) { return winograd_plan(shape).out_blocks; }
+int64_t pack_tasks(const ConvPacking& packing) { return ceil_div(packing.out_channels, kLanes); }
+
+int64_t packed_floats(const ConvPacking& packing) {
+  return pack_tasks(packing) * packing.in_channels * kLanes * (packing.block_groups > 0 ? kFrequencies : kTaps);
+}
 
 /// G g G^T in double precision.
 void transform_exactly(const float* g, float (&u)[kTileIn][kTileIn]) {
@@ -27,26 +31,28 @@ void transform_exactly(const float* g, float (&u)[kTileIn][kTileIn]) {
 }
 
 /// Stored: [block_group][frequency][channel][vectors][kLanes]; else [out block][channel][3 x 3][kLanes]. A task is an output block.
-void pack(const ConvShape& shape, const float* weights, float* packed, int64_t begin, int64_t end) {
-  const WinogradPlan plan = winograd_plan(shape);
+void pack(const ConvPacking& packing, const float* weights, float* packed, int64_t begin, int64_t end) {
+  const int64_t channels = packing.in_channels, out_blocks = pack_tasks(packing);
+  const bool stored = packing.block_groups > 0;
+  const auto bundle_at = [&](int64_t i) { return stored ? block_group_begin(i, out_blocks, packing.block_groups) : i; };
   int64_t block_group = 0;
   for (int64_t block = begin; block < end; ++block) {
-    while (plan.block_group_begin(block_group + 1) <= block) ++block_group;
-    const int64_t first = plan.block_group_begin(block_group), vectors = plan.block_group_begin(block_group + 1) - first;
-    for (int64_t k = 0; k < plan.channels; ++k)
+    while (bundle_at(block_group + 1) <= block) ++block_group;
+    const int64_t first = bundle_at(block_group), vectors = bundle_at(block_group + 1) - first;
+    for (int64_t k = 0; k < channels; ++k)
       for (int64_t lane = 0; lane < kLanes; ++lane) {
         const int64_t out = block * kLanes + lane;
-        const float* g = weights + (out * plan.channels + k) * kTaps;
+        const float* g = weights + (out * channels + k) * kTaps;
         constexpr float kNothing[kTaps] = {};
-        if (out >= shape.out_channels) g = kNothing;
-        if (!plan.stored) {
-          for (int64_t tap = 0; tap < kTaps; ++tap) packed[((block * plan.channels + k) * kTaps + tap) * kLanes + lane] = g[tap];
+        if (out >= packing.out_channels) g = kNothing;
+        if (!stored) {
+          for (int64_t tap = 0; tap < kTaps; ++tap) packed[((block * channels + k) * kTaps + tap) * kLanes + lane] = g[tap];
           continue;
         }
         float u[kTileIn][kTileIn];
         transform_exactly(g, u);
-        float* to = packed + (first * kFrequencies * plan.channels + k * vectors + block - first) * kLanes + lane;
-        for (int f = 0; f < kFrequencies; ++f) to[f * plan.channels * vectors * kLanes] = u[f / kTileIn][f % kTileIn];
+        float* to = packed + (first * kFrequencies * channels + k * vectors + block - first) * kLanes + lane;
+        for (int f = 0; f < kFrequencies; ++f) to[f * channels * vectors * kLanes] = u[f / kTileIn][f % kTileIn];
       }
   }
 }
@@ -221,6 +227,6 @@ void prepare(const ConvArgs& args, int64_t begin, int64_t end) {
 
 }  // namespace
 
-const Kind kWinogradKind{packed_floats, pack_tasks, pack, tasks, scratch_bytes, run, workspace_bytes, prepare_tasks, prepare, grain};
+const Kind kWinogradKind{block_groups, packed_floats, pack_tasks, pack, tasks, scratch_bytes, run, workspace_bytes, prepare_tasks, prepare, grain};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

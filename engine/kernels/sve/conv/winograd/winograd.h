@@ -66,7 +66,7 @@ struct WinogradPlan : Tiling {
   constexpr int64_t group_begin(int64_t group) const { return group * tiles / groups; }
   /// The first block of a stored block group.
   constexpr int64_t block_groups() const { return ceil_div(out_blocks, block_group); }
-  constexpr int64_t block_group_begin(int64_t i) const { return i * out_blocks / block_groups(); }
+  constexpr int64_t block_group_begin(int64_t i) const { return i * out_blocks / block_groups(); }  // as conv::block_group_begin
   /// Of a group's transformed inputs, floats between columns of frequencies, rows of them, and, for each tile, input blocks.
   constexpr int64_t input_step() const { return small_batch ? group_tiles * kLanes : padded_stride(group_tiles * in_blocks * kLanes); }
   constexpr int64_t input_row_step() const {
