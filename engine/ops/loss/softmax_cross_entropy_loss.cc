@@ -17,6 +17,7 @@ Status infer_softmax_cross_entropy_loss(InferContext& c) {
 
 Status lower_softmax_cross_entropy_loss(LowerContext& c) {
   const kernels::CrossEntropyArgs sizes = cross_entropy_args(c, 0);
+  if (sizes.classes == 0) return error("scores {} have no classes", to_string(c.in_type(0).shape));
   const Buffer log_p = c.has_output(1) ? c.out(1) : c.temporary(sizes.batch * sizes.classes * sizes.inner * 4);
   kernels::SoftmaxArgs args;
   args.outer = sizes.batch, args.n = sizes.classes, args.inner = sizes.inner;

@@ -94,6 +94,7 @@ Status lower_batch_norm(LowerContext& c, Buffer residual, const kernels::Activat
   args.activation = activation;
   Buffer mean = c.in(3), variance = c.in(4);
   if (c.attributes().get_int("training_mode")) {
+    if (args.batch * args.spatial == 0) return error("training takes means over X {}, which has no values", to_string(c.in_type(0).shape));
     mean = c.has_output(kBatchMean) ? c.out(kBatchMean) : c.temporary(args.channels * 4);
     variance = c.has_output(kBatchVariance) ? c.out(kBatchVariance) : c.temporary(args.channels * 4);
     emit_moments(c, args, mean, variance);

@@ -3,13 +3,21 @@
 #include "engine/ops/samples.h"
 
 namespace svengine::ops {
+namespace {
+
+Status infer(InferContext& c) {
+  SV_TRY(check_power(c.attributes()));
+  return infer_global_pool(c);
+}
+
+}  // namespace
 
 OpDef define_global_lp_pool() {
   return {
       .name = "GlobalLpPool",
       .since = 2,
       .attributes = {{"p", AttributeKind::kInt, false, int64_t{2}}},
-      .infer = infer_global_pool,
+      .infer = infer,
       .lower =
           [](LowerContext& c) {
             return lower_global_pool(c, "global_lp_pool", kernels::PoolKind::kLp, static_cast<int32_t>(c.attributes().get_int("p", 2)));

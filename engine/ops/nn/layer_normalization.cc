@@ -1,4 +1,7 @@
 // LayerNormalization: every row, from `axis` on, to mean 0 and variance 1, then times scale plus bias, which broadcast to X.
+#include <bit>
+#include <limits>
+
 #include "engine/graph/gradient.h"
 #include "engine/kernels/norm.h"
 #include "engine/graph/axes.h"
@@ -6,6 +9,7 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/samples.h"
+#include "engine/ops/tensor/fill_common.h"
 
 namespace svengine::ops {
 namespace {
@@ -66,6 +70,11 @@ Status lower_layer_normalization(LowerContext& c) {
   kernels::RowNormArgs args;
   args.rows = element_count(std::span(dims).first(axis));
   args.n = element_count(std::span(dims).subspan(axis));
+  if (args.n == 0) {  // of nothing: no y, and NaN for mean and deviation, as 0 / 0 is
+    for (const size_t i : {size_t{1}, size_t{2}})
+      if (c.has_output(i)) emit_fill(c, c.out(i), args.rows, 4, std::bit_cast<uint32_t>(std::numeric_limits<float>::quiet_NaN()));
+    return {};
+  }
   args.x_stride = args.y_stride = args.n;
   args.epsilon = c.attributes().get_float("epsilon", 1e-5f);
   const bool row_scale = has_row(c.node(), 1), row_bias = row_scale && c.has_input(2) && has_row(c.node(), 2);

@@ -6,7 +6,7 @@ namespace svengine::ops {
 namespace {
 
 Status infer_lp_pool(InferContext& c) {
-  if (c.attributes().get_int("p", 2) < 1) return error("p is {}, needs at least 1", c.attributes().get_int("p", 2));
+  SV_TRY(check_power(c.attributes()));
   return infer_pool(c);
 }
 

@@ -68,6 +68,11 @@ Status set_pool_gradient(GradientContext& c, const char* mode) {
   return {};
 }
 
+Status check_power(const Attributes& attributes) {
+  const int64_t p = attributes.get_int("p", 2);
+  return p >= 1 && p <= INT32_MAX ? Status() : error("p is {}, needs 1 to {}", p, INT32_MAX);
+}
+
 Status infer_global_pool(InferContext& c) {
   SV_TRY(check_image(c, {DType::f32}));
   const Shape& x = c.shape(0);

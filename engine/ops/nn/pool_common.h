@@ -21,6 +21,9 @@ Result<kernels::PoolShape> pool_shape(const Attributes& attributes, const Dims& 
 /// For gradients: svengine.PoolGrad with the node's attributes.
 Status set_pool_gradient(GradientContext& c, const char* mode);
 
+/// Refuses a norm's power, attribute "p", that kernels cannot take.
+Status check_power(const Attributes& attributes);
+
 /// Output [N, C, 1, 1, ...].
 Status infer_global_pool(InferContext& c);
 Status lower_global_pool(LowerContext& c, const char* kernel, kernels::PoolKind kind, int32_t power);
