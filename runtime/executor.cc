@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 
 #include "engine/base/affinity.h"
+#include "engine/kernels/contract.h"
 #include "runtime/denormals.h"
 
 namespace svengine {
@@ -74,6 +76,10 @@ void RunState::bind_output(size_t index, void* data) {
 }
 
 void RunState::start() {
+  if (kernels::checks_contracts()) {  // every byte: NaN, -1, an index out of range
+    std::memset(arena_.data(), 0xff, static_cast<size_t>(plan_->arena_bytes));
+    std::memset(scratch_.data(), 0xff, scratch_.bytes());
+  }
   problem_ = nullptr;
   failed_step_ = kNone;
 }

@@ -56,6 +56,7 @@ class RunState {
   void bind_input(size_t index, const void* data);
   void bind_output(size_t index, void* data);
 
+  /// In builds that check contracts the arena is poisoned (kernels/contract.h).
   void start();
   /// Runs the thread's part of every step on the bound tensors. Allocates nothing. `times` (thread 0's) has an entry for every step.
   void walk(Team& team, int thread, StepTimes* times);

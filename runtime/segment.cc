@@ -1,7 +1,9 @@
 #include "runtime/segment.h"
 
 #include <algorithm>
+#include <cstring>
 
+#include "engine/kernels/contract.h"
 #include "runtime/denormals.h"
 #include "runtime/weight_cache.h"
 
@@ -10,7 +12,11 @@ namespace {
 
 /// Memory for an output: the caller's, where there is some.
 Result<MutableTensor> place_for(const PlanTensor& output, const MutableTensor* given) {
-  if (!given || !given->defined()) return Tensor::allocate(output.dtype, output.dims);
+  if (!given || !given->defined()) {
+    SV_ASSIGN(MutableTensor fresh, Tensor::allocate(output.dtype, output.dims));
+    if (kernels::checks_contracts()) std::memset(fresh.raw(), 0xff, fresh.byte_size());
+    return fresh;
+  }
   if (given->type() != output.dtype || given->dims() != output.dims)
     return error("output '{}' is {}[{}]; the place given for it is {}[{}]", output.name, name_of(output.dtype), to_string(output.dims),
                  name_of(given->type()), to_string(given->dims()));

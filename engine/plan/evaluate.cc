@@ -1,4 +1,7 @@
 // Constant folding runs a node as a plan of its own, in the calling thread: folding can never disagree with running.
+#include <cstring>
+
+#include "engine/kernels/contract.h"
 #include "engine/plan/plan_builder.h"
 
 namespace svengine {
@@ -24,6 +27,10 @@ Result<std::vector<Tensor>> evaluate(const Node& node, const kernels::KernelTabl
   std::shared_ptr<std::byte> arena = allocate_aligned(static_cast<size_t>(plan->arena_bytes));
   std::shared_ptr<std::byte> scratch = allocate_aligned(static_cast<size_t>(plan->scratch_bytes));
   if (!arena || !scratch) return error("{}: no memory to fold a constant", describe(node));
+  if (kernels::checks_contracts()) {
+    std::memset(arena.get(), 0xff, static_cast<size_t>(plan->arena_bytes));
+    std::memset(scratch.get(), 0xff, static_cast<size_t>(plan->scratch_bytes));
+  }
   std::vector<std::byte*> bases;
   for (const Slot& s : plan->slots) {
     if (s.kind == SlotKind::constant) bases.push_back(const_cast<std::byte*>(s.constant));

@@ -1,6 +1,7 @@
 // Convolution: the choice among the kinds and the table of the family.
 #include "engine/kernels/conv.h"
 
+#include "engine/kernels/sve/checked.h"
 #include "engine/kernels/sve/conv/kinds.h"
 #include "engine/kernels/sve/conv/winograd/winograd.h"
 
@@ -99,6 +100,6 @@ void prepare(const ConvArgs& args, int64_t task_begin, int64_t task_end) noexcep
 
 extern const ConvKernels conv_kernels;
 const ConvKernels conv_kernels{choose, packing, packed_bytes, pack_tasks, pack, workspace_bytes, prepare_tasks, prepare,
-                               tasks,  grain, scratch_bytes, run};
+                               tasks,  grain, scratch_bytes, checked<ConvArgs, run>()};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -1,6 +1,7 @@
 // The elementwise family: unary and binary by type, and the table.
 #include "engine/kernels/elementwise.h"
 
+#include "engine/kernels/sve/checked.h"
 #include "engine/kernels/sve/elementwise/parts.h"
 #include "engine/kernels/sve/elementwise/tile.h"
 #include "engine/kernels/sve/elementwise/unary.h"
@@ -117,11 +118,11 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 using namespace elementwise;
 extern const ElementwiseKernels elementwise_kernels;
 const ElementwiseKernels elementwise_kernels{has_unary,
-                                             {unary_tasks, no_scratch, unary_run},
+                                             {unary_tasks, no_scratch, checked<UnaryArgs, unary_run>()},
                                              has_binary,
-                                             {binary_tasks, no_scratch, binary_run},
-                                             {where_tasks, no_scratch, where_run},
-                                             {cast_tasks, no_scratch, cast_run},
+                                             {binary_tasks, no_scratch, checked<BinaryArgs, binary_run>()},
+                                             {where_tasks, no_scratch, checked<WhereArgs, where_run>()},
+                                             {cast_tasks, no_scratch, checked<CastArgs, cast_run>()},
                                              {range_tasks, no_scratch, range_run}};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -13,6 +13,7 @@
 // How a range is cut never changes the arithmetic of a tile.
 #include "engine/kernels/gemm.h"
 
+#include "engine/kernels/sve/checked.h"
 #include "engine/kernels/sve/gemm/pack.h"
 #include "engine/kernels/sve/gemm/tile.h"
 #include "engine/kernels/sve/vec.h"
@@ -175,7 +176,7 @@ void gemm(const GemmArgs& args, int64_t task_begin, int64_t task_end, void* scra
 
 const GemmKernels gemm_kernels{
     kPanelRows,   kPanelColumns, packed_a_bytes, packed_b_bytes,     pack_a_tasks, pack_a,
-    pack_b_tasks, pack_b,        gemm_tasks,     gemm_scratch_bytes, gemm,
+    pack_b_tasks, pack_b,        gemm_tasks,     gemm_scratch_bytes, checked<GemmArgs, gemm>(),
 };
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

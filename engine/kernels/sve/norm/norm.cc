@@ -1,6 +1,7 @@
 // Layer norm and RMS norm over rows, with the residual addition before it.
 #include "engine/kernels/norm.h"
 
+#include "engine/kernels/sve/checked.h"
 #include "engine/kernels/sve/math/divide.h"
 #include "engine/kernels/sve/norm/channel.h"
 #include "engine/kernels/sve/norm/moments.h"
@@ -130,8 +131,11 @@ void rms_norm_run(const RowNormArgs& args, int64_t begin, int64_t end, void*) no
 
 extern const NormKernels norm_kernels;
 const NormKernels norm_kernels{
-    {row_tasks, no_scratch, layer_norm_run},                  {row_tasks, no_scratch, rms_norm_run},
-    {group_norm_tasks, no_scratch, group_norm_run},           {channel_affine_tasks, no_scratch, channel_affine_run},
-    {channel_moments_tasks, no_scratch, channel_moments_run}, {local_response_tasks, no_scratch, local_response_run}};
+    {row_tasks, no_scratch, checked<RowNormArgs, layer_norm_run>()},
+    {row_tasks, no_scratch, checked<RowNormArgs, rms_norm_run>()},
+    {group_norm_tasks, no_scratch, checked<GroupNormArgs, group_norm_run>()},
+    {channel_affine_tasks, no_scratch, checked<ChannelAffineArgs, channel_affine_run>()},
+    {channel_moments_tasks, no_scratch, channel_moments_run},
+    {local_response_tasks, no_scratch, checked<LocalResponseArgs, local_response_run>()}};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

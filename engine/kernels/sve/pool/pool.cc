@@ -1,6 +1,7 @@
 // Pooling: tasks and the table of the family.
 #include "engine/kernels/pool.h"
 
+#include "engine/kernels/sve/checked.h"
 #include "engine/kernels/sve/pool/op.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
@@ -38,6 +39,7 @@ void run_global(const GlobalPoolArgs& args, int64_t task_begin, int64_t task_end
 }  // namespace
 
 extern const PoolKernels pool_kernels;
-const PoolKernels pool_kernels{{window_tasks, window_scratch, run_window}, {global_tasks, global_scratch, run_global}};
+const PoolKernels pool_kernels{{window_tasks, window_scratch, checked<PoolArgs, run_window>()},
+                               {global_tasks, global_scratch, checked<GlobalPoolArgs, run_global>()}};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

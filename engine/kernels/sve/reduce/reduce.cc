@@ -1,6 +1,7 @@
 // The row of reductions in this kernel set's table.
 #include "engine/kernels/reduce.h"
 
+#include "engine/kernels/sve/checked.h"
 #include "engine/kernels/sve/reduce/shape.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
@@ -18,9 +19,9 @@ void reduce_run(const ReduceArgs& args, int64_t begin, int64_t end, void*) noexc
 }  // namespace
 
 extern const ReduceKernels reduce_kernels;
-const ReduceKernels reduce_kernels{{reduce_tasks, no_scratch, reduce_run},
-                                   {arg_reduce_tasks, no_scratch, arg_reduce_run},
+const ReduceKernels reduce_kernels{{reduce_tasks, no_scratch, checked<ReduceArgs, reduce_run>()},
+                                   {arg_reduce_tasks, no_scratch, checked<ArgReduceArgs, arg_reduce_run>()},
                                    {cumulative_sum_tasks, no_scratch, cumulative_sum_run},
-                                   {top_k_tasks, top_k_scratch, top_k_run}};
+                                   {top_k_tasks, top_k_scratch, checked<TopKArgs, top_k_run>()}};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

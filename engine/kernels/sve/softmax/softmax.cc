@@ -5,6 +5,7 @@
 // line's result does not depend on how it was grouped.
 #include "engine/kernels/softmax.h"
 
+#include "engine/kernels/sve/checked.h"
 #include "engine/kernels/sve/math/math.h"
 #include "engine/kernels/sve/reduction_loops.h"
 #include "engine/kernels/sve/softmax/exp.h"
@@ -103,8 +104,8 @@ void run(const SoftmaxArgs& args, int64_t begin, int64_t end, void*) noexcept {
 }  // namespace
 
 extern const SoftmaxKernels softmax_kernels;
-const SoftmaxKernels softmax_kernels{{tasks, no_scratch, run<false>},
-                                     {tasks, no_scratch, run<true>},
-                                     {softmax_middle_tasks, no_scratch, hardmax}};
+const SoftmaxKernels softmax_kernels{{tasks, no_scratch, checked<SoftmaxArgs, run<false>>()},
+                                     {tasks, no_scratch, checked<SoftmaxArgs, run<true>>()},
+                                     {softmax_middle_tasks, no_scratch, checked<SoftmaxArgs, hardmax>()}};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -1,0 +1,43 @@
+// What kernels ask of their arguments, in a form that can be checked: the words of the family headers as functions.
+//
+// Kernels check nothing themselves. In builds with SVENGINE_CHECK_CONTRACTS (presets dev and asan) the kernels of a family's
+// table are entered through sve/checked.h, and the first call that breaks a contract ends the program with a message that names
+// kernel and argument. What only a kernel set knows (its lanes, which functions it has for a type) is not looked at.
+#pragma once
+#include "engine/kernels/conv.h"
+#include "engine/kernels/elementwise.h"
+#include "engine/kernels/gemm.h"
+#include "engine/kernels/norm.h"
+#include "engine/kernels/pool.h"
+#include "engine/kernels/reduce.h"
+#include "engine/kernels/softmax.h"
+
+namespace svengine::kernels {
+
+/// The first rule that a call with these arguments breaks, or null: "elementwise binary: y overlaps a". For calls that have
+/// tasks.
+const char* violation(const UnaryArgs& args) noexcept;
+const char* violation(const BinaryArgs& args) noexcept;
+const char* violation(const WhereArgs& args) noexcept;
+const char* violation(const CastArgs& args) noexcept;
+const char* violation(const PoolArgs& args) noexcept;
+const char* violation(const GlobalPoolArgs& args) noexcept;
+const char* violation(const ConvArgs& args) noexcept;
+const char* violation(const GemmArgs& args) noexcept;
+const char* violation(const RowNormArgs& args) noexcept;
+const char* violation(const GroupNormArgs& args) noexcept;
+const char* violation(const ChannelAffineArgs& args) noexcept;
+const char* violation(const LocalResponseArgs& args) noexcept;
+const char* violation(const ReduceArgs& args) noexcept;
+const char* violation(const ArgReduceArgs& args) noexcept;
+const char* violation(const TopKArgs& args) noexcept;
+const char* violation(const SoftmaxArgs& args) noexcept;
+
+/// Whether this build checks contracts. Such builds also poison the memory of runs (runtime/executor.h), so that what is read
+/// before it is written is NaN.
+bool checks_contracts() noexcept;
+
+/// Ends the program with the message, if there is one.
+void enforce(const char* violation) noexcept;
+
+}  // namespace svengine::kernels

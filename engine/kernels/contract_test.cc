@@ -1,0 +1,153 @@
+#include "engine/kernels/contract.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "engine/kernels/kernel_table.h"
+
+using namespace svengine::kernels;
+
+namespace {
+
+/// "" when the contract is kept.
+template <class Args>
+std::string broken(const Args& args) {
+  const char* rule = violation(args);
+  return rule ? rule : "";
+}
+
+const float* input() {
+  static std::vector<float> memory(4096);
+  return memory.data();
+}
+float* output() {
+  static std::vector<float> memory(4096);
+  return memory.data();
+}
+
+BinaryArgs rows_and_a_column() {
+  BinaryArgs args;
+  args.a = input(), args.b = input() + 1000, args.y = output();
+  args.broadcast = {2, {3, 5}, {{5, 1}, {1, 0}}};
+  return args;
+}
+
+}  // namespace
+
+TEST_CASE("operands of two are contiguous or repeated along rows, and the result is none of them otherwise laid out") {
+  BinaryArgs args = rows_and_a_column();
+  CHECK(broken(args) == "");
+  args.broadcast.stride[1][1] = 2;
+  CHECK(broken(args) == "elementwise: an innermost broadcast.stride is neither 0 nor 1");
+  args = rows_and_a_column();
+  args.y = const_cast<void*>(args.a);
+  CHECK(broken(args) == "");
+  args.y = static_cast<float*>(args.y) + 1;
+  CHECK(broken(args) == "elementwise binary: y overlaps a and is not laid out like it");
+  args = rows_and_a_column();
+  args.y = const_cast<void*>(args.b);
+  CHECK(broken(args) == "elementwise binary: y overlaps b and is not laid out like it");
+  args = rows_and_a_column();
+  args.broadcast.rank = 9;
+  CHECK(broken(args) == "elementwise: broadcast.rank is not 1 to 8");
+}
+
+TEST_CASE("one operand is the result or apart from it") {
+  UnaryArgs args;
+  args.x = output(), args.y = output(), args.n = 10;
+  CHECK(broken(args) == "");
+  args.x = output() + 1;
+  CHECK(broken(args) == "elementwise unary: y overlaps x and is not x");
+  args.x = output() + 10;
+  CHECK(broken(args) == "");
+  args.x = nullptr;
+  CHECK(broken(args) == "elementwise unary: x or y is null");
+}
+
+TEST_CASE("windows have taps, strides and an image of a size that is counted in 32 bits") {
+  PoolArgs pool;
+  pool.input = input(), pool.output = output();
+  CHECK(broken(pool) == "");
+  pool.shape.kernel.width = 0;
+  CHECK(broken(pool) == "pool: a kernel, stride or dilation is not positive");
+  pool.shape.kernel.width = 1, pool.shape.in = {1, 1 << 16, 1 << 15};
+  CHECK(broken(pool) == "pool: an image has 2^31 positions or more");
+
+  ConvArgs conv;
+  conv.input = conv.weights = input(), conv.output = output();
+  CHECK(broken(conv) == "");
+  conv.shape.groups = 2;
+  CHECK(broken(conv) == "conv: groups does not divide the channels");
+  conv.shape.groups = 1, conv.kind = ConvKind::kWinograd;
+  CHECK(broken(conv) == "conv: kWinograd without 3 x 3 taps, stride 1 and dilation 1");
+  conv.shape.kernel = {1, 3, 3};
+  CHECK(broken(conv) == "");
+  conv.shape.in.depth = 2;
+  CHECK(broken(conv) == "conv: a kind for depth 1 on another depth");
+}
+
+TEST_CASE("products have room for their rows") {
+  GemmArgs gemm;
+  gemm.a = gemm.b = input(), gemm.c = output();
+  gemm.m = 2, gemm.n = 5, gemm.k = 3, gemm.ldc = 5;
+  CHECK(broken(gemm) == "");
+  gemm.ldc = 4;
+  CHECK(broken(gemm) == "gemm: ldc is less than n");
+  gemm.ldc = 5, gemm.batch.inner = 2;
+  CHECK(broken(gemm) == "gemm: c_stride is 0 where the batch is more than 1");
+  gemm.c_stride.inner = 10;
+  CHECK(broken(gemm) == "");
+}
+
+TEST_CASE("norms and reductions have something to work on") {
+  GroupNormArgs group;
+  group.x = input(), group.y = output(), group.batch = group.spatial = 2, group.channels = 4;
+  CHECK(broken(group) == "");
+  group.groups = 0;
+  CHECK(broken(group) == "group norm: groups does not divide channels");
+
+  RowNormArgs row;
+  row.x = input(), row.y = output(), row.rows = 2, row.n = row.x_stride = row.y_stride = 7;
+  CHECK(broken(row) == "");
+  row.y_stride = 6;
+  CHECK(broken(row) == "row norm: rows of x or y overlap");
+
+  ReduceArgs reduce;
+  reduce.x = input(), reduce.y = output(), reduce.rank = 9;
+  CHECK(broken(reduce) == "reduce: rank is not 0 to 8");
+
+  TopKArgs top;
+  top.x = input(), top.outer = 1, top.n = 3, top.k = 4;
+  CHECK(broken(top) == "top k: k is not 0 to n");
+}
+
+TEST_CASE("builds that check contracts end with the rule that a call breaks") {
+  if (!checks_contracts()) return;
+  for (const KernelTable* set : available_kernel_sets()) {
+    int pipe_ends[2];
+    REQUIRE(pipe(pipe_ends) == 0);
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      std::signal(SIGABRT, SIG_DFL);
+      dup2(pipe_ends[1], STDERR_FILENO);
+      BinaryArgs args = rows_and_a_column();
+      args.b = nullptr;
+      set->elementwise->binary.run(args, 0, 1, nullptr);
+      _exit(0);
+    }
+    close(pipe_ends[1]);
+    char said[500] = {};
+    CHECK(read(pipe_ends[0], said, sizeof said - 1) > 0);
+    close(pipe_ends[0]);
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status));
+    CHECK(std::string(said).find("elementwise binary: a, b or y is null") != std::string::npos);
+  }
+}
