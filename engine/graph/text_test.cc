@@ -18,7 +18,7 @@ OpDef any_op(const char* domain, const char* name) {
   OpDef op;
   op.name = name;
   op.domain = domain;
-  op.inputs = {0, kVariadic};
+  op.inputs = {0, 64};  // optional ones: of a variadic operator none may be absent
   op.outputs = {1, kVariadic};
   op.infer = keep_types;
   op.attributes = {{"i", AttributeKind::kInt},   {"f", AttributeKind::kFloat},    {"s", AttributeKind::kString},
