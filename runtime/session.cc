@@ -36,7 +36,7 @@ Status check_input(const Session::Port& port, const Tensor& tensor,
 Status choose_kernels(SessionOptions& options) {
   if (options.kernels) return {};
   if (kernels::available_kernel_sets().empty())
-    return error("this processor runs none of the kernel sets built into this program (see 'svengine info')");
+    return error("this processor runs none of the fast kernel sets built into this program; the set 'reference' runs anywhere, slowly");
   options.kernels = kernels::available_kernel_sets().front();
   return {};
 }

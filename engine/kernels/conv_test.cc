@@ -11,6 +11,7 @@
 #include "engine/kernels/reference/conv_winograd.h"
 #include "tests/support/guarded_buffer.h"
 #include "tests/support/kernel_tasks.h"
+#include "tests/support/tested_kernels.h"
 
 using namespace svengine::kernels;
 using namespace svengine::test;
@@ -192,7 +193,7 @@ std::vector<ConvKind> allowed_kinds(const KernelTable& set, const ConvShape& s) 
 }
 
 void check_all(const Problem& p) {
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     const std::vector<ConvKind> kinds = allowed_kinds(*set, p.shape());
     CHECK(std::count(kinds.begin(), kinds.end(), set->conv->choose(p.shape(), false)) == 1);
     CHECK(std::count(kinds.begin(), kinds.end(), set->conv->choose(p.shape(), true)) == 1);
@@ -202,7 +203,7 @@ void check_all(const Problem& p) {
 
 /// Where the other kinds see nothing new: the double reference takes its time.
 void check_winograd(const Problem& p) {
-  for (const KernelTable* set : available_kernel_sets()) check(*set, p, ConvKind::kWinograd);
+  for (const KernelTable* set : tested_kernel_sets()) check(*set, p, ConvKind::kWinograd);
 }
 
 }  // namespace
@@ -358,7 +359,7 @@ TEST_CASE("batches with the weights outside or inside") {
 }
 
 TEST_CASE("an empty batch has no tasks") {
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     ConvArgs args;
     args.shape = square(16, 16, 5, 3).shape();
     args.shape.batch = 0;

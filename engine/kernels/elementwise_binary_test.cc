@@ -13,6 +13,7 @@
 #include "engine/kernels/reference/elementwise.h"
 #include "tests/support/guarded_buffer.h"
 #include "tests/support/kernel_tasks.h"
+#include "tests/support/tested_kernels.h"
 
 using namespace svengine::kernels;
 using namespace svengine::kernels::elementwise_test;
@@ -114,7 +115,7 @@ void check_type(const KernelTable* set, ElementType type, const std::vector<std:
 TEST_CASE("every operation, type and broadcasting pattern", "[elementwise]") {
   const auto& all = patterns();
   const std::vector<std::vector<Dims>> few = {all[0], all[1], all[2], all[5], all[10], all[17], all[20], all[21]};
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     check_type<float>(set, ElementType::kF32, all);
     check_type<int32_t>(set, ElementType::kI32, all);
     check_type<int64_t>(set, ElementType::kI64, all);
@@ -132,7 +133,7 @@ TEST_CASE("every operation, type and broadcasting pattern", "[elementwise]") {
 TEST_CASE("what the contract names is there", "[elementwise]") {
   const ElementType numbers[] = {ElementType::kF32, ElementType::kF64, ElementType::kI8, ElementType::kU8, ElementType::kI16,
                                  ElementType::kU16, ElementType::kI32, ElementType::kU32, ElementType::kI64, ElementType::kU64};
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     for (const ElementType type : numbers) {
       const bool is_float = type == ElementType::kF32 || type == ElementType::kF64;
       const bool is_unsigned = type == ElementType::kU8 || type == ElementType::kU16 || type == ElementType::kU32 ||
@@ -159,7 +160,7 @@ TEST_CASE("NaN, infinities and signed zeros in comparisons, minimum and maximum"
   for (const float x : special)
     for (const float y : special) a.push_back(x), b.push_back(y);
   const Dims shape = {static_cast<int64_t>(a.size())};
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     for (const BinaryOp op : {BinaryOp::kMin, BinaryOp::kMax, BinaryOp::kEqual, BinaryOp::kGreater, BinaryOp::kLess,
                               BinaryOp::kGreaterOrEqual, BinaryOp::kLessOrEqual, BinaryOp::kAdd, BinaryOp::kMul, BinaryOp::kPRelu}) {
       std::vector<float> y(a.size());
@@ -179,7 +180,7 @@ TEST_CASE("NaN, infinities and signed zeros in comparisons, minimum and maximum"
 
 TEST_CASE("an operation with its activation equals one after the other", "[elementwise]") {
   std::mt19937 random(6);
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     for (const auto& shapes : patterns()) {
       const Dims output = common_shape(shapes);
       const GuardedBuffer<float> a = filled<float>(volume(shapes[0]), random), b = filled<float>(volume(shapes[1]), random);
@@ -211,7 +212,7 @@ TEST_CASE("results do not depend on the split into tasks", "[elementwise]") {
                                                 {{2, kElementwiseTask + 5}, {2, 1}},
                                                 {{1500, 40}, {40}},
                                                 {{3, 7, 100, 16}, {7, 1, 16}}};
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     for (const auto& shapes : large) {
       const Dims output = common_shape(shapes);
       const size_t n = static_cast<size_t>(volume(output));

@@ -9,6 +9,7 @@
 #include "engine/kernels/reference/elementwise.h"
 #include "tests/support/guarded_buffer.h"
 #include "tests/support/kernel_tasks.h"
+#include "tests/support/tested_kernels.h"
 
 using namespace svengine::kernels;
 using namespace svengine::kernels::elementwise_test;
@@ -44,7 +45,7 @@ TEST_CASE("selection with every operand broadcast in turn", "[elementwise]") {
       {{2, 1, 3, 3}, {}, {2, 4, 3, 3}}, {{3, 1, 5}, {4, 1}, {1, 5}}, {{0, 3}, {3}, {1}},
       {{20000}, {20000}, {1}},
   };
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     for (const auto& shapes : all) {
       check_where<uint8_t>(set, shapes);
       check_where<int16_t>(set, shapes);
@@ -55,7 +56,7 @@ TEST_CASE("selection with every operand broadcast in turn", "[elementwise]") {
 }
 
 TEST_CASE("progressions", "[elementwise]") {
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     const int64_t n = kElementwiseTask + 9;
     GuardedBuffer<float> floats(static_cast<size_t>(n));
     GuardedBuffer<int64_t> longs(static_cast<size_t>(n));

@@ -12,6 +12,7 @@
 #include "engine/kernels/reference/elementwise.h"
 #include "tests/support/guarded_buffer.h"
 #include "tests/support/kernel_tasks.h"
+#include "tests/support/tested_kernels.h"
 
 using namespace svengine::kernels;
 using namespace svengine::kernels::elementwise_test;
@@ -20,7 +21,7 @@ using svengine::test::same_values;
 
 TEST_CASE("every function at every length up to four vectors and one, at guard pages", "[elementwise]") {
   std::mt19937 random(1);
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     const int longest = 4 * set->lanes + 1;
     for (int op = 0; op < kUnaryOpCount; ++op) {
       UnaryArgs args;
@@ -53,7 +54,7 @@ TEST_CASE("every function at every length up to four vectors and one, at guard p
 
 TEST_CASE("functions in place equal functions elsewhere", "[elementwise]") {
   std::mt19937 random(2);
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     GuardedBuffer<float> x = filled<float>(1000, random), y(1000);
     UnaryArgs args{UnaryOp::kTanh, ElementType::kF32, x.data(), y.data(), 1000};
     run_tasks(set->elementwise->unary, args);
@@ -66,7 +67,7 @@ TEST_CASE("functions in place equal functions elsewhere", "[elementwise]") {
 TEST_CASE("detection of infinities by sign, and of NaN", "[elementwise]") {
   const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<float> x = {0, infinity, -infinity, nan, 1, -0.0f, infinity};
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     for (const bool negative : {false, true}) {
       for (const bool positive : {false, true}) {
         std::vector<uint8_t> y(x.size());
@@ -121,7 +122,7 @@ void check_unary_integer(const KernelTable* set) {
 }  // namespace
 
 TEST_CASE("functions of integers, bool and double", "[elementwise]") {
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     check_unary_integer<int8_t>(set);
     check_unary_integer<uint8_t>(set);
     check_unary_integer<int16_t>(set);

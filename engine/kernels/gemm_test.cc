@@ -10,6 +10,7 @@
 
 #include "engine/kernels/gemm_test_util.h"
 #include "engine/kernels/kernel_table.h"
+#include "tests/support/tested_kernels.h"
 
 using namespace svengine::kernels;
 using namespace svengine::kernels::test;
@@ -87,7 +88,7 @@ std::vector<ActivationArgs> all_activations() {
 }  // namespace
 
 TEST_CASE("packed operands lie as documented, however the tasks are cut", "[gemm]") {
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     const GemmKernels& gemm = *set->gemm;
     for (bool transposed : {false, true}) {
       for (int64_t extent : {1, 13, 32, 50}) {
@@ -165,14 +166,14 @@ void check_sums(const KernelTable& set, bool of_a, int64_t extent, int64_t depth
 }  // namespace
 
 TEST_CASE("packing sums up what it packs, where that is wanted", "[gemm]") {
-  for (const KernelTable* set : available_kernel_sets())
+  for (const KernelTable* set : tested_kernel_sets())
     for (bool of_a : {false, true})
       for (int64_t extent : {1, 12, 13, 32, 50, 97})
         for (int64_t depth : {1, 3, 17, 128, 129, 300}) check_sums(*set, of_a, extent, depth);
 }
 
 TEST_CASE("products of every remainder of a tile agree with the oracle", "[gemm]") {
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     const int64_t rows = set->gemm->panel_rows;
     const int64_t columns = set->gemm->panel_columns;
     for (int64_t m = 1; m <= 2 * rows + 1; ++m)
@@ -183,7 +184,7 @@ TEST_CASE("products of every remainder of a tile agree with the oracle", "[gemm]
 }
 
 TEST_CASE("depth beyond a block, rows beyond a group and single rows agree with the oracle", "[gemm]") {
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     const int64_t columns = set->gemm->panel_columns;
     for (int64_t m : {1, 2, 14, 30}) check(*set, {.m = m, .n = columns + 3, .k = 1003, .b_transposed = m == 2});
     for (int64_t k : {3, 600}) {
@@ -200,7 +201,7 @@ TEST_CASE("depth beyond a block, rows beyond a group and single rows agree with 
 }
 
 TEST_CASE("batches with two strides, shared operands and transposes agree with the oracle", "[gemm]") {
-  for (const KernelTable* set : available_kernel_sets())
+  for (const KernelTable* set : tested_kernel_sets())
     for (bool a_transposed : {false, true})
       for (bool b_transposed : {false, true})
         for (bool share_b : {false, true})
@@ -215,7 +216,7 @@ TEST_CASE("batches with two strides, shared operands and transposes agree with t
 }
 
 TEST_CASE("the epilogue agrees with the oracle for every activation, bias and residual", "[gemm]") {
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     for (const ActivationArgs& activation : all_activations()) {
       for (GemmBias bias : {GemmBias::kNone, GemmBias::kColumn, GemmBias::kRow, GemmBias::kOne}) {
         for (int residual : {0, 1, 2}) {
@@ -236,7 +237,7 @@ TEST_CASE("the epilogue agrees with the oracle for every activation, bias and re
 }
 
 TEST_CASE("a bias may change with the batch, as an attention mask does", "[gemm]") {
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     Problem p{.m = 5, .n = 11, .k = 4, .batch = {2, 3}, .bias = GemmBias::kColumn};
     Instance x(*set->gemm, p);
     x.pack();
@@ -259,7 +260,7 @@ TEST_CASE("a bias may change with the batch, as an attention mask does", "[gemm]
 TEST_CASE("NaN and infinity reach exactly the results they belong to", "[gemm]") {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     for (const ActivationArgs& activation : all_activations()) {
       INFO(set->name << " activation " << int(activation.kind));
       Problem p{.m = 15, .n = 37, .k = 6, .bias = GemmBias::kColumn, .activation = activation};
@@ -279,7 +280,7 @@ TEST_CASE("NaN and infinity reach exactly the results they belong to", "[gemm]")
 }
 
 TEST_CASE("results are bitwise the same however the tasks are cut", "[gemm]") {
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     for (const Problem& p : {Problem{.m = 1, .n = 100, .k = 777}, Problem{.m = 50, .n = 130, .k = 10, .batch = {2, 2}},
                              Problem{.m = 40, .n = 70, .k = 530, .bias = GemmBias::kColumn, .residual = true},
                              Problem{.m = 230, .n = 99, .k = 300}}) {
@@ -299,7 +300,7 @@ TEST_CASE("results are bitwise the same however the tasks are cut", "[gemm]") {
 }
 
 TEST_CASE("ranges of tasks write every element once", "[gemm]") {
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     for (const Problem& p : {Problem{.m = 50, .n = 70, .k = 5, .batch = {1, 2}}, Problem{.m = 33, .n = 99, .k = 270}}) {
       INFO(set->name << " m " << p.m << " n " << p.n << " k " << p.k);
       Instance x(*set->gemm, p);
@@ -316,7 +317,7 @@ TEST_CASE("ranges of tasks write every element once", "[gemm]") {
 }
 
 TEST_CASE("empty products have no tasks", "[gemm]") {
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     GemmArgs args;
     CHECK(set->gemm->gemm_tasks(args) == 0);
     args.m = 3, args.k = 4;

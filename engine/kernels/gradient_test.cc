@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "engine/kernels/gradient_test_util.h"
+#include "tests/support/tested_kernels.h"
 
 using namespace svengine::kernels;
 using namespace svengine::kernels::gradient_test;
@@ -39,7 +40,7 @@ void check_activation(const KernelTable& set, GradientOf of, int64_t n, float ra
 }  // namespace
 
 TEST_CASE("slopes of activations at every length", "[gradient]") {
-  for (const KernelTable* set : available_kernel_sets())
+  for (const KernelTable* set : tested_kernel_sets())
     for (int of = 0; of < kGradientOfCount; ++of) {
       for (int64_t n = 1; n <= 4 * set->lanes + 1; ++n) check_activation(*set, static_cast<GradientOf>(of), n, 6);
       check_activation(*set, static_cast<GradientOf>(of), 40001, 6);
@@ -55,7 +56,7 @@ TEST_CASE("slopes far out are limits, NaN stays NaN", "[gradient]") {
   const Limit limits[] = {{GradientOf::kErf, 0, 0},      {GradientOf::kGelu, 0, 1},     {GradientOf::kGeluTanh, 0, 1},
                           {GradientOf::kSilu, 0, 1},     {GradientOf::kSoftplus, 0, 1}, {GradientOf::kElu, 0, 1},
                           {GradientOf::kHardSwish, 0, 1}};
-  for (const KernelTable* set : available_kernel_sets())
+  for (const KernelTable* set : tested_kernel_sets())
     for (const Limit& l : limits) {
       const float v[] = {-kInfinity, -3e38f, 3e38f, kInfinity, kNaN}, dy[] = {1, 1, 1, 1, 1};
       float dx[5];
@@ -67,7 +68,7 @@ TEST_CASE("slopes far out are limits, NaN stays NaN", "[gradient]") {
 }
 
 TEST_CASE("an infinite gradient stays out where Relu and Clip are flat", "[gradient]") {
-  for (const KernelTable* set : available_kernel_sets())
+  for (const KernelTable* set : tested_kernel_sets())
     for (const GradientOf of : {GradientOf::kRelu, GradientOf::kClip, GradientOf::kHardSigmoid}) {
       const float v[] = {-1, 0.5f}, dy[] = {kInfinity, 3};
       float dx[2];
@@ -82,7 +83,7 @@ TEST_CASE("gathered rows go back, repeated ones added up", "[gradient]") {
   };
   const Shape shapes[] = {{1, 7, 1, 40},     {3, 5, 1, 9}, {2, 4, 33, 11}, {1, 50, 17, 3},
                           {1, 3, 200000, 5}, {2, 1, 6, 4}, {1, 9, 5, 0}};
-  for (const KernelTable* set : available_kernel_sets())
+  for (const KernelTable* set : tested_kernel_sets())
     for (const Shape& s : shapes) {
       std::mt19937 random(5);
       svengine::test::GuardedBuffer<int64_t> indices(static_cast<size_t>(s.count));
@@ -100,7 +101,7 @@ TEST_CASE("gathered rows go back, repeated ones added up", "[gradient]") {
 }
 
 TEST_CASE("softmax and log-softmax backward", "[gradient]") {
-  for (const KernelTable* set : available_kernel_sets())
+  for (const KernelTable* set : tested_kernel_sets())
     for (const bool log : {false, true})
       for (const int64_t n : {1, 2, 7, 16, 33, 130, 1500})
         for (const int64_t inner : {1, 3, 40}) {

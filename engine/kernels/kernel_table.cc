@@ -20,6 +20,7 @@ SVENGINE_DECLARE_SET(avx2)
 #ifdef SVENGINE_HAVE_SVE512
 SVENGINE_DECLARE_SET(sve512)
 #endif
+SVENGINE_DECLARE_SET(reference)
 
 namespace {
 
@@ -39,13 +40,19 @@ std::vector<const KernelTable*> detect() {
 
 }  // namespace
 
-std::span<const KernelTable* const> available_kernel_sets() {
-  static const std::vector<const KernelTable*> sets = detect();
+std::span<const KernelTable* const> all_kernel_sets() {
+  static const std::vector<const KernelTable*> sets = [] {
+    std::vector<const KernelTable*> all = detect();
+    all.push_back(&reference::table);
+    return all;
+  }();
   return sets;
 }
 
+std::span<const KernelTable* const> available_kernel_sets() { return all_kernel_sets().first(all_kernel_sets().size() - 1); }
+
 const KernelTable* find_kernel_set(std::string_view name) {
-  for (const KernelTable* set : available_kernel_sets())
+  for (const KernelTable* set : all_kernel_sets())
     if (name == set->name) return set;
   return nullptr;
 }

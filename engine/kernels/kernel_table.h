@@ -17,7 +17,7 @@ struct GradientKernels;     // gradient.h: backward passes of activations, windo
 struct DataKernels;         // data.h: reorder, transpose, gather, concat, slice, pad as strided copies
 
 struct KernelTable {
-  const char* name;  // "avx512", "avx2", "sve512"
+  const char* name;  // "avx512", "avx2", "sve512", "reference"
   int lanes;         // float lanes of a vector = channel block of NCHWc
   const GemmKernels* gemm;
   const ConvKernels* conv;
@@ -34,7 +34,11 @@ struct KernelTable {
 /// The compiled-in sets that this processor can run, best first. Thread-safe; never empty on a supported machine.
 std::span<const KernelTable* const> available_kernel_sets();
 
-/// The set called `name`, or null when it is not compiled in or this processor lacks its instructions.
+/// Those, and last the set `reference`: the contracts in double precision by the plainest code (kernels/reference/set), which every
+/// processor runs. It is slow, and there to ask whether an answer is right; nothing chooses it by itself. Thread-safe.
+std::span<const KernelTable* const> all_kernel_sets();
+
+/// The one of all_kernel_sets() called `name`, or null when it is not compiled in or this processor lacks its instructions.
 const KernelTable* find_kernel_set(std::string_view name);
 
 }  // namespace svengine::kernels

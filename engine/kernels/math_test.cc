@@ -12,6 +12,7 @@
 #include "engine/kernels/kernel_table.h"
 #include "engine/kernels/reference/elementwise.h"
 #include "tests/support/kernel_tasks.h"
+#include "tests/support/tested_kernels.h"
 
 using namespace svengine::kernels;
 using svengine::test::run_tasks;
@@ -123,14 +124,14 @@ TEST_CASE("every function keeps its bound at every magnitude", "[math]") {
   std::vector<float> x = special_values();
   for (uint64_t bits = 0; bits <= 0xffffffff; bits += sweep_stride())
     x.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
-  for (const KernelTable* set : available_kernel_sets())
+  for (const KernelTable* set : tested_kernel_sets())
     for (const Bound& bound : kBounds) check(*set, bound, x);
 }
 
 TEST_CASE("every function keeps its bound where networks use it", "[math]") {
   std::vector<float> x;
   for (int i = -20000; i <= 20000; ++i) x.push_back(static_cast<float>(i) * 0x1.0624dep-10f);  // -20 to 20
-  for (const KernelTable* set : available_kernel_sets())
+  for (const KernelTable* set : tested_kernel_sets())
     for (const Bound& bound : kBounds) check(*set, bound, x);
 }
 
@@ -143,7 +144,7 @@ TEST_CASE("a value does not depend on its neighbours", "[math]") {
     calm[i] = uniform(random);
     mixed[i] = i % 7 == 3 ? special_values()[i % special_values().size()] : i % 5 == 2 ? calm[i] * 0x1p40f : calm[i];
   }
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     for (const Bound& bound : kBounds) {
       std::vector<float> first(256), second(256);
       UnaryArgs args{bound.op, ElementType::kF32, calm.data(), first.data(), 256, bound.alpha, bound.beta};
@@ -195,7 +196,7 @@ TEST_CASE("division is within one unit everywhere", "[math]") {
   std::vector<float> a, b;
   make_pairs(a, b, 100000);
   // Dividends too small for a residual may lose what flushing subnormals loses.
-  for (const KernelTable* set : available_kernel_sets()) check_pairs(*set, BinaryOp::kDiv, 1, 0x1p-126, a, b);
+  for (const KernelTable* set : tested_kernel_sets()) check_pairs(*set, BinaryOp::kDiv, 1, 0x1p-126, a, b);
 }
 
 TEST_CASE("pow keeps its bound and IEEE 754's special cases", "[math]") {
@@ -211,13 +212,13 @@ TEST_CASE("pow keeps its bound and IEEE 754's special cases", "[math]") {
     if (x == 0 || x == 1) continue;
     a.push_back(x), b.push_back(static_cast<float>(uniform(random) / std::log2(x)));
   }
-  for (const KernelTable* set : available_kernel_sets()) check_pairs(*set, BinaryOp::kPow, 4, 0, a, b);
+  for (const KernelTable* set : tested_kernel_sets()) check_pairs(*set, BinaryOp::kPow, 4, 0, a, b);
 }
 
 TEST_CASE("zero keeps its sign where pow says so", "[math]") {
   const std::vector<float> a = {-0.0f, -0.0f, 0.0f, -kInfinity, -kInfinity, -2.0f}, b = {3, 2, 3, -3, -2, -155};
   const bool negative[] = {true, false, false, true, false, true};
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     std::vector<float> y(a.size());
     BinaryArgs args;
     args.op = BinaryOp::kPow;

@@ -2,6 +2,7 @@
 #include "engine/kernels/norm_grad.h"
 
 #include "engine/kernels/gradient_test_util.h"
+#include "tests/support/tested_kernels.h"
 
 using namespace svengine::kernels;
 using namespace svengine::kernels::gradient_test;
@@ -152,7 +153,7 @@ void check_channels(const KernelTable& set, const ChannelCase& c) {
 }  // namespace
 
 TEST_CASE("layer norm backward", "[gradient]") {
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     for (int64_t n = 1; n <= 4 * set->lanes + 1; n += n < 20 ? 1 : 7) check_rows(*set, 5, n, 2);
     check_rows(*set, 37, 770, 4);
     check_rows(*set, 1, 3000, 1);
@@ -161,7 +162,7 @@ TEST_CASE("layer norm backward", "[gradient]") {
 }
 
 TEST_CASE("batch norm backward, with and without a Relu behind it", "[gradient]") {
-  for (const KernelTable* set : available_kernel_sets())
+  for (const KernelTable* set : tested_kernel_sets())
     for (const bool blocked : {false, true})
       for (const Relu relu : {Relu::kNone, Relu::kFromNorm, Relu::kFromResult, Relu::kFromResultOfTwo}) {
         for (const int64_t spatial : {1, 2, 15, 16, 49, 65, 1000}) check_channels(*set, {3, 5, spatial, blocked, relu});

@@ -9,6 +9,7 @@
 #include "engine/kernels/reference/pool.h"
 #include "tests/support/guarded_buffer.h"
 #include "tests/support/kernel_tasks.h"
+#include "tests/support/tested_kernels.h"
 
 using namespace svengine::kernels;
 using namespace svengine::test;
@@ -101,7 +102,7 @@ void check_indices(const KernelTable& set, PoolArgs args, const std::vector<floa
 }
 
 void check_input(const PoolShape& shape, const std::vector<float>& input) {
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     for (PoolKind kind : {PoolKind::kMax, PoolKind::kAverage, PoolKind::kLp}) {
       for (int variant = 0; variant < 3; ++variant) {
         PoolArgs args;
@@ -181,7 +182,7 @@ TEST_CASE("equal maxima, NaN and infinities") {
   check_input(shape, input);
   for (size_t i = 0; i < input.size(); i += 31) input[i] = kNaN;
   for (size_t i = 7; i < input.size(); i += 41) input[i] = -std::numeric_limits<float>::infinity();
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     PoolArgs args;
     args.shape = shape;
     check_indices(*set, args, input);
@@ -194,7 +195,7 @@ TEST_CASE("equal maxima, NaN and infinities") {
 
 TEST_CASE("global pooling") {
   for (int64_t size : {1, 7, 49, 64, 200, 401})
-    for (const KernelTable* set : available_kernel_sets())
+    for (const KernelTable* set : tested_kernel_sets())
       for (PoolKind kind : {PoolKind::kMax, PoolKind::kAverage, PoolKind::kLp})
         for (bool blocked : {false, true}) {
           INFO(set->name << " size " << size << " kind " << int(kind) << " blocked " << blocked);
@@ -207,7 +208,7 @@ TEST_CASE("global pooling") {
 }
 
 TEST_CASE("nothing to pool, no tasks") {
-  for (const KernelTable* set : available_kernel_sets()) {
+  for (const KernelTable* set : tested_kernel_sets()) {
     PoolArgs args;
     args.shape.batch = 0;
     CHECK(set->pool->window.tasks(args) == 0);

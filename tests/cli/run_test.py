@@ -64,6 +64,14 @@ class Run(CliTest):
         report = self.succeeds('run', self.model, '--input', x, '--json').json()['outputs'][0]
         self.assertEqual((report['nan'], report['infinite']), (1, 2))
 
+    def test_reference_kernels(self):
+        # 2^30 + 1 - 2^30 is 1 in double; single precision loses the 1.
+        model = self.write('dot.onnx', ow.model([ow.node('MatMul', ['x', 'w'], ['y'], 'dot')], [ow.value_info('x', [1, 3])],
+                                                [ow.value_info('y', [1, 1])], [ow.tensor('w', [3, 1], [1, 1, 1])]))
+        x = self.write('x.npy', ow.npy([1, 3], [2**30, 1, -2**30]))
+        self.assertEqual(self.outputs(model, '--input', x)['y.npy'][1], [0])
+        self.assertEqual(self.outputs(model, '--input', x, '--kernels', 'reference', '--threads', '2')['y.npy'][1], [1])
+
     def test_top(self):
         x = self.write('x.npy', ow.npy([1, 3], [9, 0, 0]))
         labels = self.write('labels.txt', b'cat\r\ndog\nbird\n')

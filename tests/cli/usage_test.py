@@ -74,6 +74,8 @@ class Info(CliTest):
         self.assertIn(facts['kernel_set'], facts['kernel_sets'])
         self.assertTrue(facts['flush_denormals'])
         self.assertFalse(self.succeeds('info', '--json', '--no-flush-denormals').json()['flush_denormals'])
+        self.assertNotEqual(facts['kernel_set'], 'reference')  # it is there, but only for who asks
+        self.assertTrue(facts['kernel_sets'].endswith(', reference'))
         for name in facts['kernel_sets'].split(', '):
             self.assertEqual(self.succeeds('info', '--json', '--kernels', name).json()['kernel_set'], name)
         self.assertEqual(self.succeeds('info', '--json', '--threads', 3).json()['threads'], 3)

@@ -54,9 +54,9 @@ std::string processor_name() {
 
 std::string kernel_sets() {
   std::string out;
-  for (const kernels::KernelTable* set : kernels::available_kernel_sets())
+  for (const kernels::KernelTable* set : kernels::all_kernel_sets())
     out += (out.empty() ? "" : ", ") + std::string(set->name);
-  return out.empty() ? "none" : out;
+  return out;
 }
 
 /// The choice in brackets: "always [madvise] never".

@@ -9,9 +9,9 @@ constexpr int kMostThreads = 4096;
 
 std::string kernel_set_names() {
   std::string out;
-  for (const kernels::KernelTable* set : kernels::available_kernel_sets())
+  for (const kernels::KernelTable* set : kernels::all_kernel_sets())
     out += (out.empty() ? "" : ", ") + std::string(set->name);
-  return out.empty() ? "none" : out;
+  return out;
 }
 
 }  // namespace
@@ -51,7 +51,9 @@ void add_runtime_options(Command& command, RuntimeOptions& options) {
       ->group(kGroup);
   command.add_flag("--shard", options.shard, "Cut the batch: every core group computes its samples on its own copy of the weights")
       ->group(kGroup);
-  command.add_option("--kernels", options.kernels, "Kernel set: avx2, avx512 or sve512 (default: the best this processor can run)")
+  command.add_option("--kernels", options.kernels,
+                     "Kernel set: avx2, avx512, sve512, or reference, which computes in double precision, slowly (default: the best "
+                     "that this processor can run)")
       ->type_name("SET")
       ->group(kGroup);
   command.add_flag("--no-flush-denormals", options.keep_denormals, "Compute with subnormal numbers (slow on A64FX) instead of zeros")

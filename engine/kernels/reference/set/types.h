@@ -1,0 +1,86 @@
+// From element types as values to C++ types: visit(T()) is called with a number of that type.
+#pragma once
+#include <cstdint>
+
+#include "engine/kernels/elementwise.h"
+
+namespace svengine::kernels::reference {
+
+/// f16, bf16 and bool, which C++ numbers of their size would be mistaken for.
+struct Half {
+  uint16_t bits;
+};
+struct Brain {
+  uint16_t bits;
+};
+struct Bool {
+  uint8_t value;
+};
+
+template <class Visit>
+void visit_type(ElementType type, const Visit& visit) {
+  switch (type) {
+    case ElementType::kF32:
+      return visit(float());
+    case ElementType::kU8:
+      return visit(uint8_t());
+    case ElementType::kI8:
+      return visit(int8_t());
+    case ElementType::kU16:
+      return visit(uint16_t());
+    case ElementType::kI16:
+      return visit(int16_t());
+    case ElementType::kI32:
+      return visit(int32_t());
+    case ElementType::kI64:
+      return visit(int64_t());
+    case ElementType::kBool:
+      return visit(Bool());
+    case ElementType::kF16:
+      return visit(Half());
+    case ElementType::kF64:
+      return visit(double());
+    case ElementType::kU32:
+      return visit(uint32_t());
+    case ElementType::kU64:
+      return visit(uint64_t());
+    case ElementType::kBF16:
+      return visit(Brain());
+  }
+}
+
+template <class Visit>
+void visit_element(Element type, const Visit& visit) {
+  switch (type) {
+    case Element::kF32:
+      return visit(float());
+    case Element::kF64:
+      return visit(double());
+    case Element::kI32:
+      return visit(int32_t());
+    case Element::kI64:
+      return visit(int64_t());
+  }
+}
+
+/// The unsigned integer of as many bytes.
+template <class Visit>
+void visit_bytes(int32_t bytes, const Visit& visit) {
+  switch (bytes) {
+    case 1:
+      return visit(uint8_t());
+    case 2:
+      return visit(uint16_t());
+    case 4:
+      return visit(uint32_t());
+    case 8:
+      return visit(uint64_t());
+  }
+}
+
+/// Number `at` of an array of int32 (4 bytes) or int64 (8 bytes).
+inline int64_t integer_at(const void* integers, int32_t bytes, int64_t at) {
+  return bytes == 4 ? static_cast<const int32_t*>(integers)[at] : static_cast<const int64_t*>(integers)[at];
+}
+
+}  // namespace svengine::kernels::reference
