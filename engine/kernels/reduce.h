@@ -27,8 +27,8 @@ enum class ReduceOp : int32_t {
 inline constexpr int kReduceDims = 8;
 
 /// y = op over all dimensions d with reduced[d]; y holds the kept dimensions in order. Integer sums and products wrap;
-/// their L2, log-sum and log-sum-exp are computed in double and truncated. Dimensions need not be merged: the kernel
-/// does that.
+/// their L2, log-sum and log-sum-exp are computed in double, truncated and kept within the type's range. Dimensions need
+/// not be merged: the kernel does that.
 ///
 /// A reduction to few outputs has few tasks; split_reduce (reduce_prepare.h) makes two reductions of it that have more.
 struct ReduceArgs {

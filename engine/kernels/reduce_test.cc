@@ -1,6 +1,7 @@
 #include "engine/kernels/reduce.h"
 
 #include <catch2/catch.hpp>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -166,6 +167,32 @@ TEST_CASE("empty reductions give the neutral element") {
     args.y = y.data();
     run_tasks(set.reduce->reduce, args);
     REQUIRE(y[0] == INT64_MIN);
+  });
+}
+
+namespace {
+
+/// Two elements of the lowest value have a norm beyond the highest, in a line and in columns.
+template <class T>
+void check_large_norm(const KernelTable& set, Element type) {
+  GuardedBuffer<T> x(4);
+  for (T& value : x) value = std::numeric_limits<T>::lowest();
+  for (const char* kinds : {"r", "rk"}) {
+    GuardedBuffer<T> y(2);
+    ReduceArgs args = reduce_args(ReduceOp::kL2, type, kinds[1] ? std::vector<int64_t>{2, 2} : std::vector<int64_t>{4}, kinds);
+    args.x = x.data(), args.y = y.data();
+    run_tasks(set.reduce->reduce, args);
+    INFO(set.name << " kinds " << kinds);
+    CHECK(y[0] == std::numeric_limits<T>::max());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a norm of integers stays in their range") {
+  for_every_set([](const KernelTable& set) {
+    check_large_norm<int32_t>(set, Element::kI32);
+    check_large_norm<int64_t>(set, Element::kI64);
   });
 }
 
