@@ -64,7 +64,7 @@ void channel_sum_range(const ChannelGradSumsArgs& args, int64_t begin, int64_t e
       double dy = args.dy[at];
       if (args.y) {
         dy = passed(args.dy_more ? dy + args.dy_more[at] : dy, args.y[at]);
-        args.masked[at] = static_cast<float>(dy);
+        dy = args.masked[at] = static_cast<float>(dy);  // what the second kernel reads
       } else if (args.scale) {
         dy = passed(dy, normed(args.x[at], of_channel(args.scale, c, args.channels), of_channel(args.shift, c, args.channels)));
       }
