@@ -137,7 +137,8 @@ Result<int> run(const Options& options) {
   SV_ASSIGN(SessionOptions session, options.runtime.resolve());
   if (!session.kernels) {
     if (kernels::available_kernel_sets().empty())
-      return error("this processor ({}) runs none of the kernel sets built into this program", processor_name());
+      return error("this processor ({}) runs none of the fast kernel sets built into this program; --kernels reference runs anywhere",
+                   processor_name());
     session.kernels = kernels::available_kernel_sets().front();
   }
   const Info info = collect(session);

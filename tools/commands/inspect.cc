@@ -213,7 +213,7 @@ Result<int> show_graph(const Options& options) {
   SV_ASSIGN(const Stop stop, parse_stop(options.after));
   SV_ASSIGN(const SessionOptions session, options.runtime.resolve());
   const kernels::KernelTable* kernels = chosen_kernels(session);
-  if (!kernels) return error("this processor runs none of the kernel sets built into this program");
+  if (!kernels) return error("this processor runs none of the fast kernel sets built into this program; --kernels reference runs anywhere");
   SV_ASSIGN(Model model, load_model(options.model, names_of_files(options.inputs)));
   SV_ASSIGN(const Inputs inputs, make_inputs(input_ports(model.graph), options.inputs, find_index_bounds(model.graph)));
   for (const std::string& note : inputs.notes) print_hint(note);
