@@ -30,6 +30,9 @@ void check_rows(const KernelTable& set, int64_t rows, int64_t n, int64_t rows_ea
   Buffer partial(static_cast<size_t>(blocks * 2 * n));
   RowNormGradArgs args{x.data(),  dy.data(),      scale.data(), mean.data(), inv_std.data(),
                        dx.data(), partial.data(), rows,         n,           rows_each};
+  RowNormGradArgs sizes;  // what a plan knows
+  sizes.rows = rows, sizes.n = n, sizes.rows_each = rows_each;
+  REQUIRE(set.gradient->row_norm.scratch_bytes(sizes) == set.gradient->row_norm.scratch_bytes(args));
   run_tasks(set.gradient->row_norm, args);
   const std::string what = std::string(set.name) + " rows " + std::to_string(rows) + " n " + std::to_string(n);
   const ReferenceRowNormGrad want = reference_row_norm_grad(args);

@@ -28,9 +28,7 @@ void row_dx(const RowNormGradArgs& args, int64_t row) {
 }  // namespace
 
 int64_t row_norm_grad_tasks(const RowNormGradArgs& args) noexcept { return ceil_div(args.rows, args.rows_each); }
-int64_t row_norm_grad_scratch_bytes(const RowNormGradArgs& args) noexcept {
-  return args.partial ? 2 * args.n * int64_t(sizeof(double)) : 0;
-}
+int64_t row_norm_grad_scratch_bytes(const RowNormGradArgs& args) noexcept { return 2 * args.n * int64_t(sizeof(double)); }
 
 void row_norm_grad_run(const RowNormGradArgs& args, int64_t begin, int64_t end, void* scratch) noexcept {
   double* sums = static_cast<double*>(scratch);  // of dy h, then of dy
