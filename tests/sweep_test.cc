@@ -68,7 +68,7 @@ void check_sample(const OpDef& op, const Sample& sample) {
   for (const kernels::KernelTable* set : kernels::tested_kernel_sets()) {
     const std::vector<Tensor> one = run(build(op, sample, false), set, "1x1"), five = run(build(op, sample, false), set, "1x5");
     for (size_t i = 0; i < one.size(); ++i) {
-      INFO("output " << i << " with 5 threads");
+      INFO(set->name << ", output " << i << " with 5 threads");
       CHECK(std::memcmp(one[i].raw(), five[i].raw(), one[i].byte_size()) == 0);
     }
     if (first.empty()) {
