@@ -35,17 +35,17 @@ inline vf apply_simple_activation(vf x, [[maybe_unused]] const ActivationArgs& a
 }
 
 /// V is vf or Many.
-template <Activation kKind, class V>
+template <Activation kKind, Coefficients kWhere = Coefficients::kRegisters, class V>
 SVENGINE_INLINE V apply_any_activation(V x, const ActivationArgs& args) {
   if constexpr (kKind == Activation::kSigmoid) {
     return vsigmoid(x);
   } else if constexpr (kKind == Activation::kTanh) {
-    return vtanh(x);
+    return vtanh<kWhere>(x);
   } else if constexpr (kKind == Activation::kGelu) {
-    return vgelu(x);
+    return vgelu<kWhere>(x);
   } else if constexpr (kKind == Activation::kGeluTanh) {
     const V scale = vfma(vmul(x, x), vdup(0.035677408136300125f), vdup(0.79788456080286536f));
-    const V tanh = vtanh(vmul(x, scale));  // of sqrt(2/pi) * (x + 0.044715 x^3)
+    const V tanh = vtanh<kWhere>(vmul(x, scale));  // of sqrt(2/pi) * (x + 0.044715 x^3)
     const V half = vmul(x, vdup(0.5f));
     return vfma(half, tanh, half);
   } else if constexpr (kKind == Activation::kSilu) {
@@ -58,11 +58,11 @@ SVENGINE_INLINE V apply_any_activation(V x, const ActivationArgs& args) {
 /// activation(x) in every lane; lanes that hold rubbish give rubbish.
 template <Activation kKind>
 SVENGINE_INLINE vf apply_activation(vf x, const ActivationArgs& args) {
-  return apply_any_activation<kKind, vf>(x, args);
+  return apply_any_activation<kKind>(x, args);
 }
 template <Activation kKind, int N>
 SVENGINE_INLINE Many<N> apply_activation(Many<N> x, const ActivationArgs& args) {
-  return apply_any_activation<kKind, Many<N>>(x, args);
+  return apply_any_activation<kKind>(x, args);
 }
 
 /// Calls body.template operator()<kind>() with `kind` as a template argument: the one switch of a whole loop.

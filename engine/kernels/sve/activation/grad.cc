@@ -10,10 +10,15 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 namespace {
 
-constexpr int kTogether = 4;  // vectors in flight: the latency of a multiply-add is nine cycles on A64FX
+/// Vectors in flight: the latency of a multiply-add is nine cycles on A64FX. Of GELU's slope, an erf and an exp, more than two do not
+/// fit A64FX's registers (tests/costs/spill_test.py).
+template <GradientOf kOf>
+constexpr int kTogether = kOf == GradientOf::kGelu && !kMachine.deep_window ? 2 : 4;
 
 /// The density of the normal distribution times `scale`: scale exp(-x^2 / 2).
-SVENGINE_INLINE vf bell(vf x, float scale) { return vmul(vexp(vmul(vmul(x, x), vdup(-0.5f))), vdup(scale)); }
+SVENGINE_INLINE vf bell(vf x, float scale) {
+  return vmul(vexp_scaled<0, Coefficients::kMemory>(vmul(vmul(x, x), vdup(-0.5f))), vdup(scale));
+}
 
 SVENGINE_INLINE vf gelu_derivative(vf x) {
   constexpr float kInverseRoot2 = 0.70710678118654752f, kInverseRoot2Pi = 0.39894228040143268f;
@@ -89,16 +94,17 @@ template <GradientOf kOf>
   float* dx = args.dx;
   const float alpha = args.alpha, beta = args.beta;
   const vb all = svptrue_b32();
+  constexpr int kCount = kTogether<kOf>;
   int64_t i = begin;
-  for (; i + kTogether * kLanes <= end; i += kTogether * kLanes) {
-    vf in[kTogether], out[kTogether];
+  for (; i + kCount * kLanes <= end; i += kCount * kLanes) {
+    vf in[kCount], out[kCount];
     SVENGINE_UNROLL
-    for (int u = 0; u < kTogether; ++u) {
+    for (int u = 0; u < kCount; ++u) {
       in[u] = svld1(all, v + i + u * kLanes);
       out[u] = svld1(all, dy + i + u * kLanes);
     }
     SVENGINE_UNROLL
-    for (int u = 0; u < kTogether; ++u) svst1(all, dx + i + u * kLanes, gradient<kOf>(out[u], in[u], alpha, beta));
+    for (int u = 0; u < kCount; ++u) svst1(all, dx + i + u * kLanes, gradient<kOf>(out[u], in[u], alpha, beta));
   }
   for (; i < end; i += kLanes) {
     const vb p = svwhilelt_b32(i, end);

@@ -87,8 +87,9 @@ LaneSource lane_source(const ConvShape& shape, const GroupedPlan& plan, int64_t 
   return source;
 }
 
-/// One row of a plane. TBL gives 0 for an index out of range, so the blocks' shares add up to the row.
-void make_row(const LaneSource& source, const float* from, int64_t block_step, int64_t pixels, float* to) {
+/// One row of a plane. TBL gives 0 for an index out of range, so the blocks' shares add up to the row. Not inlined: among the loops
+/// around it, GCC leaves the index in memory.
+[[gnu::noinline]] void make_row(const LaneSource& source, const float* from, int64_t block_step, int64_t pixels, float* to) {
   const vb all = svptrue_b32();
   for (int64_t i = 0; i < source.blocks; ++i, from += block_step) {
     const vu index = svsub_x(all, svld1(all, source.channel), svdup_u32(uint32_t(i * kLanes)));

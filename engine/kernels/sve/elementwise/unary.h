@@ -9,7 +9,8 @@ using UnaryFunction = void (*)(const UnaryArgs& args, int64_t begin, int64_t end
 
 /// A null function for what is not there.
 UnaryFunction find_unary_f32(UnaryOp op) noexcept;
-UnaryFunction find_unary_exponential(UnaryOp op) noexcept;  // exp, tanh, sigmoid, SiLU of floats
+UnaryFunction find_unary_exponential(UnaryOp op) noexcept;  // exp, sigmoid, SiLU of floats
+UnaryFunction find_unary_lockstep(UnaryOp op) noexcept;     // erf, tanh, GELU of floats
 UnaryFunction find_unary_plain(UnaryOp op, ElementType type) noexcept;  // integers, bool, double; identity of any type
 
 /// y = activation(y) for n floats.

@@ -9,6 +9,7 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 namespace {
 
 SVENGINE_INLINE vf magnitude(vf x) { return vabs(x); }
+SVENGINE_INLINE vf negative(vf x) { return vneg(x); }
 SVENGINE_INLINE vf floor(vf x) { return svrintm_x(svptrue_b32(), x); }
 SVENGINE_INLINE vf ceil(vf x) { return svrintp_x(svptrue_b32(), x); }
 SVENGINE_INLINE vf sign(vf x) {
@@ -55,17 +56,10 @@ template <auto F, class Out = float>
                  [&local](vf x) { return F(x, local); });
 }
 
-template <Activation kKind>
-SVENGINE_HOT [[gnu::flatten]] void activation_loop(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
-  const ActivationArgs local{kKind, float(args.alpha), float(args.beta)};
-  map_in_lockstep<4>(static_cast<const float*>(args.x) + begin, static_cast<float*>(args.y) + begin, end - begin,
-                  [&local](auto v) SVENGINE_INLINE_LAMBDA { return apply_activation<kKind>(v, local); });
-}
-
 UnaryFunction find_mathematics(UnaryOp op) {
   switch (op) {
     case UnaryOp::kAbs: return loop<magnitude>;
-    case UnaryOp::kNeg: return loop<vneg>;
+    case UnaryOp::kNeg: return loop<negative>;
     case UnaryOp::kSign: return loop<sign>;
     case UnaryOp::kFloor: return loop<floor>;
     case UnaryOp::kCeil: return loop<ceil>;
@@ -73,7 +67,6 @@ UnaryFunction find_mathematics(UnaryOp op) {
     case UnaryOp::kSqrt: return loop<vsqrt>;
     case UnaryOp::kReciprocal: return loop<reciprocal>;
     case UnaryOp::kLog: return loop<vlog>;
-    case UnaryOp::kErf: return loop<verf>;
     case UnaryOp::kSin: return loop<vsin>;
     case UnaryOp::kCos: return loop<vcos>;
     case UnaryOp::kTan: return loop<vtan>;
@@ -98,8 +91,6 @@ UnaryFunction find_activation(UnaryOp op) {
     case UnaryOp::kLeakyRelu: return loop_with<activation<Activation::kLeakyRelu>>;
     case UnaryOp::kHardSigmoid: return loop_with<activation<Activation::kHardSigmoid>>;
     case UnaryOp::kHardSwish: return loop_with<activation<Activation::kHardSwish>>;
-    case UnaryOp::kGelu: return activation_loop<Activation::kGelu>;
-    case UnaryOp::kGeluTanh: return activation_loop<Activation::kGeluTanh>;
     case UnaryOp::kSoftplus: return loop<vsoftplus>;
     case UnaryOp::kThresholdedRelu: return loop_with<thresholded_relu>;
     case UnaryOp::kElu: return loop_with<elu>;
@@ -132,6 +123,7 @@ UnaryOp operation_of(Activation kind) {
 
 UnaryFunction find_unary_f32(UnaryOp op) noexcept {
   if (const UnaryFunction f = find_unary_exponential(op)) return f;
+  if (const UnaryFunction f = find_unary_lockstep(op)) return f;
   if (const UnaryFunction f = find_mathematics(op)) return f;
   return find_activation(op);
 }

@@ -68,4 +68,20 @@ SVENGINE_INLINE V vpoly(V x, float highest, float next, C... rest) {
   return p;
 }
 
+/// Where a loop keeps the coefficients of a polynomial. A function with more constants than there are registers names kMemory: they
+/// are then broadcast from memory where they are used, by pipes that arithmetic leaves idle. Left alone, GCC takes all of them out of
+/// the loop, to the stack, and vectors with them. Machines with a deep window need no help.
+enum class Coefficients : uint8_t { kRegisters, kMemory };
+
+/// The same polynomial, of coefficients in an array.
+template <Coefficients kWhere, class V, int N>
+SVENGINE_INLINE V vpoly_of(V x, const float (&c)[N]) {
+  const float* at = c;
+  if constexpr (kWhere == Coefficients::kMemory && !kMachine.deep_window) __asm__("" : "+r"(at));
+  V p = vfma(x, vdup(at[0]), vdup(at[1]));
+  SVENGINE_UNROLL
+  for (int i = 2; i < N; ++i) p = vfma(p, x, vdup(at[i]));
+  return p;
+}
+
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -27,16 +27,20 @@ inline constexpr float kTableShift = 0x1.8p17f + 127.0f;     // and here FEXPA's
 
 inline constexpr float kTableSlope = 0x1.00003ep+0f;         // 1 + R^2 / 8
 
+inline constexpr float kExpm1Series[] = {0x1.6cd7aep-10f, 0x1.122c5p-7f, 0x1.555538p-5f, 0x1.5554aap-3f, 0.5f};
+inline constexpr float kExpSeries[] = {0x1.6ab89ep-10f, 0x1.123d7p-7f, 0x1.55585ap-5f, 0x1.55548cp-3f, 0x1.fffffcp-2f};
+
 /// exp(r) - 1 = r + r^2 q(r) for |r| <= ln(2) / 2.
+template <Coefficients kWhere = Coefficients::kRegisters>
 SVENGINE_INLINE vf vexpm1_reduced(vf r) {
-  const vf q = vpoly(r, 0x1.6cd7aep-10f, 0x1.122c5p-7f, 0x1.555538p-5f, 0x1.5554aap-3f, 0.5f);
+  const vf q = vpoly_of<kWhere>(r, kExpm1Series);
   return vfma(vmul(r, q), r, r);
 }
 
 /// exp(r) for |r| <= ln(2) / 2.
-template <class V>
+template <Coefficients kWhere = Coefficients::kRegisters, class V>
 SVENGINE_INLINE V vexp_reduced(V r) {
-  const V q = vpoly(r, 0x1.6ab89ep-10f, 0x1.123d7p-7f, 0x1.55585ap-5f, 0x1.55548cp-3f, 0x1.fffffcp-2f);
+  const V q = vpoly_of<kWhere>(r, kExpSeries);
   return vfma(vfma(q, r, vdup(1.0f)), r, vdup(1.0f));
 }
 
@@ -48,12 +52,12 @@ SVENGINE_INLINE V vsub_n_ln2(V x, V n) {
 }
 
 /// 2^k exp(x), k a small integer: the scale costs nothing, and neither overflow nor underflow comes early.
-template <int kScale = 0>
+template <int kScale = 0, Coefficients kWhere = Coefficients::kRegisters>
 SVENGINE_INLINE vf vexp_scaled(vf x) {
   x = vmin(vmax(x, -104.0f), 90.0f);
   const vf z = vfma(x, vdup(kLog2e), vdup(kRoundShift));
   const vi n = vsub_int(vbits(z), vdup_int(__builtin_bit_cast(int32_t, kRoundShift) - kScale));
-  return svscale_x(svptrue_b32(), vexp_reduced(vsub_n_ln2(x, vsub(z, vdup(kRoundShift)))), n);
+  return svscale_x(svptrue_b32(), vexp_reduced<kWhere>(vsub_n_ln2(x, vsub(z, vdup(kRoundShift)))), n);
 }
 
 /// exp(x). At most 1.5 ULP; gradual underflow to 0 (below -103.98), +infinity above 88.72, NaN for NaN.
@@ -82,24 +86,27 @@ SVENGINE_INLINE vf vexp_clamped(vf x) {
 }
 
 /// exp(x) - 1. At most 1.5 ULP, +infinity above 88.72, NaN for NaN.
+template <Coefficients kWhere = Coefficients::kRegisters>
 SVENGINE_INLINE vf vexpm1(vf x) {
   x = vmin(vmax(x, -40.0f), 88.8f);
   const vf z = vfma(x, vdup(kLog2e), vdup(kRoundShift));
-  const vf p = vexpm1_reduced(vsub_n_ln2(x, vsub(z, vdup(kRoundShift))));
+  const vf p = vexpm1_reduced<kWhere>(vsub_n_ln2(x, vsub(z, vdup(kRoundShift))));
   // Halved, so that 2^n with n = 128 is representable: exp(x) - 1 = 2 (2^(n-1) p + (2^(n-1) - 1/2)).
   const vf half = svscale_x(svptrue_b32(), vdup(0.5f), vsub_int(vbits(z), vdup_int(__builtin_bit_cast(int32_t, kRoundShift))));
   return vmul(vfma(p, half, vsub(half, vdup(0.5f))), vdup(2.0f));
 }
 
+inline constexpr float kTanhSeries[] = {0x1.6cd7aep-5f, 0x1.122c5p-3f, 0x1.555538p-2f, 0x1.5554aap-1f, 1.0f};
+
 /// tanh(x) = h / (h + 1) with h = (exp(2 x) - 1) / 2. At most 2.5 ULP; +-1 beyond 9.1, NaN for NaN.
 /// The halves are in the constants: with r = x - n ln(2) / 2, (exp(2 r) - 1) / 2 = r + r^2 2 q(2 r).
-template <class V>
+template <Coefficients kWhere = Coefficients::kRegisters, class V>
 SVENGINE_INLINE V vtanh(V x) {
   const V y = vmin(vmax(x, -9.1f), 9.1f);
   const V z = vfma(y, vdup(2 * kLog2e), vdup(kExponentShift));
   const V n = vsub(z, vdup(kExponentShift));
   const V r = vfma(n, vdup(-0.5f * kLn2Hi), y);  // |n| <= 26 and tanh flattens: no second part of ln 2
-  const V q = vpoly(r, 0x1.6cd7aep-5f, 0x1.122c5p-3f, 0x1.555538p-2f, 0x1.5554aap-1f, 1.0f);
+  const V q = vpoly_of<kWhere>(r, kTanhSeries);
   const V p = vfma(vmul(r, q), r, r);
   const V power = vpower_of_shifted(z);
   const V h = vfma(p, power, vfma(power, vdup(0.5f), vdup(-0.5f)));
@@ -136,9 +143,9 @@ SVENGINE_INLINE V vsigmoid(V x) {
 SVENGINE_INLINE vf vsinh(vf x) {
   const vf a = vabs(x);
   const vf small = vmin(a, 20.0f);
-  const vf t = vexpm1(small);
+  const vf t = vexpm1<Coefficients::kMemory>(small);
   const vf near = vmul(vdup(0.5f), vadd(t, vdiv_normal(t, vadd(t, vdup(1.0f)))));
-  return vwith_sign(vsel(vgt(a, vdup(18.0f)), vexp_scaled<-1>(a), near), x);
+  return vwith_sign(vsel(vgt(a, vdup(18.0f)), vexp_scaled<-1, Coefficients::kMemory>(a), near), x);
 }
 
 /// cosh(x). At most 2 ULP.

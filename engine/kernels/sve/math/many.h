@@ -64,6 +64,7 @@ SVENGINE_LOCKSTEP(vfnma)
 SVENGINE_LOCKSTEP(vmax)
 SVENGINE_LOCKSTEP(vmin)
 SVENGINE_LOCKSTEP(vabs)
+SVENGINE_LOCKSTEP(vneg)
 
 /// 2^n for x = kExponentShift + n (math/exp.h), and 0 for n = -127.
 SVENGINE_INLINE vf vpower_of_shifted(vf x) { return vfloat(vshl<23>(vbits(x))); }

@@ -37,16 +37,16 @@ void lars_norms(const LayerwiseArgs& args, int64_t from, int64_t n, float* sums)
 }
 
 void lamb_norms(const LayerwiseArgs& args, int64_t from, int64_t n, float* sums) {
-  const vf momentum = vdup(args.momentum), share = vdup(args.share), h_momentum = vdup(args.h_momentum),
-           h_share = vdup(args.h_share);
   const LambUpdate update(args);
   const float *x = args.x + from, *g = args.g + from, *v = args.v + from, *h = args.h + from;
   float *v_new = args.v_new + from, *h_new = args.h_new + from;
   float out[2];
-  line_sums<kUnroll, 2>(n, out, [=](int64_t i, vb p, vf(&squares)[2]) SVENGINE_INLINE_LAMBDA {
+  // The states' factors are read where they are used: with them, the loop would have more constants than registers.
+  line_sums<kUnroll, 2>(n, out, [=, &args](int64_t i, vb p, vf(&squares)[2]) SVENGINE_INLINE_LAMBDA {
     const vf weight = svld1(p, x + i), gradient = svld1(p, g + i);
-    const vf first = vfma(momentum, svld1(p, v + i), vmul(share, gradient));
-    const vf second = vfma(h_momentum, svld1(p, h + i), vmul(h_share, vmul(gradient, gradient)));
+    const vf first = vfma(vdup(args.momentum), svld1(p, v + i), vmul(vdup(args.share), gradient));
+    const vf square = vmul(gradient, gradient);
+    const vf second = vfma(vdup(args.h_momentum), svld1(p, h + i), vmul(vdup(args.h_share), square));
     svst1(p, v_new + i, first);
     svst1(p, h_new + i, second);
     const vf u = update(weight, first, second);

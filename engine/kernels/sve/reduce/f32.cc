@@ -108,25 +108,29 @@ float reduce_line(ReduceShape& shape, const float* x) {
   return svlastb(svptrue_b32(), result);
 }
 
-// Totals of up to kV vectors of columns, down all rows. Rows go by two, for independent accumulators.
+// Vectors of columns that are added up together: an exp leaves too few registers for all of them.
 template <ReduceOp kOp>
-SVENGINE_INLINE void column_totals(ReduceShape& shape, const float* x, const vb (&lanes)[kV],
-                                   [[maybe_unused]] const vf (&shift)[kV], vf (&total)[kV]) {
+constexpr int kTogether = kOp == ReduceOp::kLogSumExp ? 2 : kV;
+
+// Totals of kN vectors of columns, down all rows. Rows go by two, for independent accumulators.
+template <ReduceOp kOp, int kN>
+SVENGINE_INLINE void column_totals(ReduceShape& shape, const float* x, const vb (&lanes)[kN],
+                                   [[maybe_unused]] const vf (&shift)[kN], vf (&total)[kN]) {
   constexpr int kRows = 2;
   constexpr float kStart = kAdds<kOp> ? 0.0f : kIdentity<kOp>;
-  vf low[kV];
-  for (int v = 0; v < kV; ++v) {
+  vf low[kN];
+  for (int v = 0; v < kN; ++v) {
     total[v] = vdup(kStart);
     low[v] = vdup(0.0f);
   }
   shape.for_runs([&](int64_t offset) SVENGINE_INLINE_LAMBDA {
     for (int64_t row = 0; row < shape.run; row += kRows * kBlockSteps) {
-      vf acc[kRows][kV];
-      for (int k = 0; k < kRows * kV; ++k) acc[k / kV][k % kV] = vdup(kStart);
+      vf acc[kRows][kN];
+      for (int k = 0; k < kRows * kN; ++k) acc[k / kN][k % kN] = vdup(kStart);
       const int64_t last = smaller(shape.run, row + kRows * kBlockSteps);
-      const auto visit = [&](int64_t r, vf(&to)[kV]) SVENGINE_INLINE_LAMBDA {
+      const auto visit = [&](int64_t r, vf(&to)[kN]) SVENGINE_INLINE_LAMBDA {
         SVENGINE_UNROLL
-        for (int v = 0; v < kV; ++v) {
+        for (int v = 0; v < kN; ++v) {
           const vf value = svld1(lanes[v], x + offset + r * shape.run_stride + v * kLanes);
           if constexpr (kAdds<kOp>)
             to[v] = vadd(to[v], term<kOp>(value, shift[v]));
@@ -141,7 +145,7 @@ SVENGINE_INLINE void column_totals(ReduceShape& shape, const float* x, const vb 
       }
       if (r < last) visit(r, acc[0]);
       SVENGINE_UNROLL
-      for (int v = 0; v < kV; ++v) {
+      for (int v = 0; v < kN; ++v) {
         if constexpr (kAdds<kOp>)
           two_sum(total[v], low[v], vadd(acc[0][v], acc[1][v]));
         else
@@ -150,23 +154,24 @@ SVENGINE_INLINE void column_totals(ReduceShape& shape, const float* x, const vb 
     }
   });
   if constexpr (kAdds<kOp>)
-    for (int v = 0; v < kV; ++v) total[v] = compensated(total[v], low[v]);
+    for (int v = 0; v < kN; ++v) total[v] = compensated(total[v], low[v]);
 }
 
 template <ReduceOp kOp>
-void reduce_columns(ReduceShape& shape, const float* x, float* y, int64_t columns) {
-  vb lanes[kV];
-  vf shift[kV], total[kV];
-  for (int v = 0; v < kV; ++v) {
+[[gnu::noinline]] void reduce_columns(ReduceShape& shape, const float* x, float* y, int64_t columns) {
+  constexpr int kN = kTogether<kOp>;
+  vb lanes[kN];
+  vf shift[kN], total[kN];
+  for (int v = 0; v < kN; ++v) {
     lanes[v] = svwhilelt_b32(int64_t(v * kLanes), columns);
     shift[v] = vdup(0.0f);
   }
   if constexpr (kOp == ReduceOp::kLogSumExp) {
     column_totals<ReduceOp::kMax>(shape, x, lanes, shift, total);
-    for (int v = 0; v < kV; ++v) shift[v] = finite_shift(total[v]);
+    for (int v = 0; v < kN; ++v) shift[v] = finite_shift(total[v]);
   }
   column_totals<kOp>(shape, x, lanes, shift, total);
-  for (int v = 0; v < kV; ++v) svst1(lanes[v], y + v * kLanes, finish<kOp>(total[v], shift[v], float(shape.count())));
+  for (int v = 0; v < kN; ++v) svst1(lanes[v], y + v * kLanes, finish<kOp>(total[v], shift[v], float(shape.count())));
 }
 
 template <ReduceOp kOp>
@@ -181,8 +186,10 @@ void reduce_items(const ReduceArgs& args, ReduceShape& shape, int64_t begin, int
       y[item] = reduce_line<kOp>(shape, from);
     } else {
       const int64_t chunk = item % shape.column_chunks, first = chunk * kReduceColumns;
-      reduce_columns<kOp>(shape, from + first, y + item / shape.column_chunks * shape.columns + first,
-                          shape.columns - first);
+      float* to = y + item / shape.column_chunks * shape.columns;
+      const int64_t last = smaller(shape.columns, first + kReduceColumns);
+      for (int64_t at = first; at < last; at += kTogether<kOp> * kLanes)
+        reduce_columns<kOp>(shape, from + at, to + at, shape.columns - at);
       if (chunk + 1 < shape.column_chunks) continue;
     }
     shape.kept.next();

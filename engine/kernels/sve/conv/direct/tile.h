@@ -53,6 +53,10 @@ inline constexpr int kPixelSteps[] = {kLanes, 2 * kLanes, 2};
 /// The functions for a tile of this many pixels and blocks; `row` is `inner` if there is none for the step.
 TileFunctions tile_functions(int pixels, int vectors, int64_t pixel_step);
 
+/// The same for tiles of three blocks, which conv_tile_three.cc compiles without GCC's scheduling before register allocation: it
+/// takes all eight broadcasts prefetch_at of the third block's multiply-adds, which leaves three of the 24 sums no register.
+TileFunctions tile_functions_of_three(int pixels, int64_t pixel_step);
+
 /// Broadcasts inputs for pixels outside the image.
 alignas(256) inline constexpr float kZeros[kLanes] = {};
 
@@ -175,6 +179,22 @@ SVENGINE_HOT void run_border_tile(const Plan& plan, const Tile& tile) {
     }
   }
   end_sums(plan, tile, sums);
+}
+
+/// The functions of tiles of kVectors blocks and `pixels` pixels, at most kPixels.
+template <int kPixels, int kVectors>
+TileFunctions find_tile_functions(int pixels, int64_t pixel_step) {
+  if constexpr (kPixels == 0) {
+    return {};
+  } else {
+    if (pixels != kPixels) return find_tile_functions<kPixels - 1, kVectors>(pixels, pixel_step);
+    TileFunctions found{nullptr, &run_inner_tile<kPixels, kVectors, 0>, &run_border_tile<kPixels, kVectors>};
+    found.row = pixel_step == kPixelSteps[0]   ? &run_inner_tile<kPixels, kVectors, kPixelSteps[0]>
+                : pixel_step == kPixelSteps[1] ? &run_inner_tile<kPixels, kVectors, kPixelSteps[1]>
+                : pixel_step == kPixelSteps[2] ? &run_inner_tile<kPixels, kVectors, kPixelSteps[2]>
+                                               : found.inner;
+    return found;
+  }
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

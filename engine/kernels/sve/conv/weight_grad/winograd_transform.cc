@@ -58,6 +58,11 @@ SVENGINE_INLINE void gradient_tile_pair(const float* from, int64_t row_step, int
   gradient_row(second, to + kTileIn * step, step);
 }
 
+/// Not inlined: in one loop with the whole tiles, it spills.
+[[gnu::noinline]] void border_of_first_pair(const float* from, int64_t row_step, const Inside& inside, float* to, const Steps& steps) {
+  input_tile_pair<0, false>(from, row_step, inside, to, steps);
+}
+
 template <int kPair>
 SVENGINE_HOT void inputs_of_pair(const ConvWeightGradArgs& args, const WeightTiles& t, int64_t begin, int64_t count, int64_t block,
                                  int64_t blocks, float* to) {
@@ -73,6 +78,8 @@ SVENGINE_HOT void inputs_of_pair(const ConvWeightGradArgs& args, const WeightTil
       const float* from = args.input + (place.image * t.in_blocks + block + b) * block_step + y * row_step + x * kLanes;
       if (whole)
         input_tile_pair<kPair, true>(from, row_step, inside, to + tile * kLanes, steps);
+      else if constexpr (kPair == 0)
+        border_of_first_pair(from, row_step, inside, to + tile * kLanes, steps);
       else
         input_tile_pair<kPair, false>(from, row_step, inside, to + tile * kLanes, steps);
     }

@@ -26,13 +26,15 @@ constexpr float kSumScale[kTileOut][kTileOut] = {{1 / 576.0f, 2 / 576.0f, 4 / 57
                                                  {4 / 576.0f, 8 / 576.0f, 16 / 576.0f, -16 / 576.0f},
                                                  {-4 / 576.0f, -8 / 576.0f, -16 / 576.0f, 16 / 576.0f}};
 
+constexpr float kNoBias[kLanes] = {};
+
 /// Where a tile's results go, and what is done to them.
 struct SumTarget {
   float* output;
   const float* residual;  // null: none
   int64_t row_step;
   int64_t height, width;  // of the tile inside the image
-  vf bias;
+  const float* bias;      // of the block
   Clamp clamp;
 };
 
@@ -50,7 +52,7 @@ SVENGINE_INLINE void store_sum(const SumTarget& target, int i, int j, vf value) 
   constexpr bool kAsk = kKnown == Known::kNothing;
   const vb all = svptrue_b32();
   if (kAsk && (i >= target.height || j >= target.width)) return;
-  value = svmla_x(all, target.bias, value, svdup_f32(kSumScale[i][j]));
+  value = svmla_x(all, svld1(all, target.bias), value, svdup_f32(kSumScale[i][j]));
   const int64_t at = i * target.row_step + j * kLanes;
   if (kAsk ? target.residual != nullptr : kKnown == Known::kResidual || kKnown == Known::kResidualBelow)
     value = svadd_x(all, value, svld1(all, target.residual + at));
@@ -81,8 +83,9 @@ SVENGINE_INLINE void sum_tile_half(const float* m, int64_t step, const SumTarget
   for (int j = 0; j < kTileOut; ++j) store_sum<kKnown>(target, kHalf + 2, j, o[j]);
 }
 
+/// Not inlined: together, the five need more registers for what the loop over tiles keeps than there are.
 template <Known kKnown>
-SVENGINE_HOT void sum_tile(const float* m, int64_t step, const SumTarget& target) {
+[[gnu::noinline]] SVENGINE_HOT void sum_tile(const float* m, int64_t step, const SumTarget& target) {
   sum_tile_half<0, kKnown>(m, step, target);
   sum_tile_half<1, kKnown>(m, step, target);
 }
@@ -103,7 +106,7 @@ void transform_sums(const WinogradPlan& plan, const TileGroup& group, int64_t bl
                     const ConvArgs& args) {
   SumTarget target{};
   target.row_step = plan.out_row_step;
-  target.bias = args.bias ? svld1(svptrue_b32(), args.bias + block * kLanes) : svdup_f32(0.0f);
+  target.bias = args.bias ? args.bias + block * kLanes : kNoBias;
   target.clamp = clamp_of(args.activation);
   const bool activates = activates_later(args.activation);
   TilePlace place(plan, group.begin);
