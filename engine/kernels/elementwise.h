@@ -40,15 +40,13 @@ enum class ElementType : int32_t {
 
 // ---- One operand -----------------------------------------------------------------------------------------------------
 
-/// y = f(x). a and b are alpha and beta. f32 has all except kNot and kBitwiseNot; f64 all except kNot, kBitwiseNot and
-/// those of the second group; integers those marked *; bool has kNot and kIdentity, all types have kIdentity.
+/// y = f(x). f32 has all except kNot and kBitwiseNot; of the activations, which activation.inc describes, f64 has kClip, kRelu, kErf,
+/// kTanh, kSigmoid and kSoftplus; integers have kClip, kRelu and those marked *; bool has kNot and kIdentity, all types kIdentity.
 enum class UnaryOp : int32_t {
   kIdentity,
   kAbs,         // *
   kNeg,         // *
   kSign,        // * -1, 0, 1
-  kClip,        // * min(max(x, a), b); for integers low and high of UnaryArgs
-  kRelu,        // * max(x, 0)
   kFloor,
   kCeil,
   kRound,       // half to even
@@ -56,7 +54,6 @@ enum class UnaryOp : int32_t {
   kReciprocal,
   kExp,
   kLog,
-  kErf,
   kSin,
   kCos,
   kTan,
@@ -65,25 +62,11 @@ enum class UnaryOp : int32_t {
   kAtan,
   kSinh,
   kCosh,
-  kTanh,
   kAsinh,
   kAcosh,
   kAtanh,
-  kSigmoid,     // 1 / (1 + e^-x)
-  kSoftplus,    // log(1 + e^x)
-  // second group
-  kLeakyRelu,        // x < 0 ? a x : x
-  kThresholdedRelu,  // x > a ? x : 0
-  kElu,              // x > 0 ? x : a (e^x - 1)
-  kSelu,             // x > 0 ? b x : b a (e^x - 1)
-  kCelu,             // x > 0 ? x : a (e^(x / a) - 1)
-  kHardSigmoid,      // min(max(a x + b, 0), 1)
-  kHardSwish,        // x min(max(x / 6 + 1/2, 0), 1)
-  kSoftsign,         // x / (1 + |x|); NaN for infinities
-  kGelu,             // x/2 (1 + erf(x / sqrt 2))
-  kGeluTanh,         // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
-  kSilu,             // x / (1 + e^-x)
-  kMish,             // x tanh(log(1 + e^x))
+#define SVENGINE_ACTIVATION(Name, ...) k##Name,
+#include "engine/kernels/activation.inc"
   // results are bool
   kIsNaN,
   kIsInf,       // see detect_negative and detect_positive
@@ -91,7 +74,7 @@ enum class UnaryOp : int32_t {
   kNot,         // bool
   kBitwiseNot,  // *
 };
-inline constexpr int kUnaryOpCount = 44;
+inline constexpr int kUnaryOpCount = static_cast<int>(UnaryOp::kBitwiseNot) + 1;
 
 struct UnaryArgs {
   UnaryOp op = UnaryOp::kIdentity;

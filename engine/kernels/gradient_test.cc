@@ -16,9 +16,7 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-bool from_result(GradientOf of) {
-  return of == GradientOf::kRelu || of == GradientOf::kSigmoid || of == GradientOf::kTanh || of == GradientOf::kHardSigmoid;
-}
+bool from_result(GradientOf of) { return kSlopeFrom[static_cast<int>(of)] == SlopeFrom::kResult; }
 
 void check_activation(const KernelTable& set, GradientOf of, int64_t n, float range) {
   Buffer dy = random_buffer(n, 1), v = from_result(of) ? random_buffer(n, 2, -1, 1) : random_buffer(n, 2, -range, range),

@@ -10,8 +10,14 @@ namespace {
 using kernels::Activation;
 using kernels::ActivationArgs;
 
-constexpr std::string_view kNames[] = {"",     "relu", "clip",      "leaky_relu", "hard_sigmoid", "hard_swish", "sigmoid",
-                                       "tanh", "gelu", "gelu_tanh", "silu"};
+struct Names {
+  std::string_view attribute, op;
+};
+constexpr Names kNames[] = {
+    {"", ""},
+#define SVENGINE_FUSED_ACTIVATION(Name, name, ...) {#name, #Name},
+#include "engine/kernels/activation.inc"
+};
 static_assert(std::size(kNames) == kernels::kActivationCount);
 
 std::optional<float> bound(const Node& node, size_t input, float default_value) {
@@ -30,17 +36,16 @@ std::optional<ActivationArgs> clip(const Node& node) {
 }
 
 std::optional<ActivationArgs> args_of_node(const Node& node) {
-  const std::string_view op = node.op().name;
-  const Attributes& a = node.attributes;
-  if (op == "Relu") return ActivationArgs{Activation::kRelu};
-  if (op == "Clip") return clip(node);
-  if (op == "LeakyRelu") return ActivationArgs{Activation::kLeakyRelu, a.get_float("alpha", 0.01f)};
-  if (op == "HardSigmoid") return ActivationArgs{Activation::kHardSigmoid, a.get_float("alpha", 0.2f), a.get_float("beta", 0.5f)};
-  if (op == "HardSwish") return ActivationArgs{Activation::kHardSwish};
-  if (op == "Sigmoid") return ActivationArgs{Activation::kSigmoid};
-  if (op == "Tanh") return ActivationArgs{Activation::kTanh};
-  if (op == "Gelu") return ActivationArgs{a.get_string("approximate", "none") == "tanh" ? Activation::kGeluTanh : Activation::kGelu};
-  if (op == "Silu") return ActivationArgs{Activation::kSilu};
+  const OpDef& op = node.op();
+  if (op.name == std::string_view("Clip")) return clip(node);
+  if (node.attributes.get_string("approximate", "none") == "tanh") return ActivationArgs{Activation::kGeluTanh};  // of Gelu
+  const auto parameter = [&](std::string_view name) {
+    for (const AttributeDef& def : op.attributes)
+      if (def.name == name) return node.attributes.get_float(def.name, std::get<float>(*def.default_value));
+    return 0.0f;
+  };
+  for (size_t i = 1; i < std::size(kNames); ++i)
+    if (op.name == kNames[i].op) return ActivationArgs{static_cast<Activation>(i), parameter("alpha"), parameter("beta")};
   return std::nullopt;
 }
 
@@ -53,12 +58,12 @@ std::vector<AttributeDef> with_activation_attributes(std::vector<AttributeDef> a
   return attributes;
 }
 
-std::string_view name_of(Activation activation) { return kNames[static_cast<size_t>(activation)]; }
+std::string_view name_of(Activation activation) { return kNames[static_cast<size_t>(activation)].attribute; }
 
 ActivationArgs activation_of(const Attributes& attributes) {
   const std::string name = attributes.get_string("activation");
   for (size_t i = 0; i < std::size(kNames); ++i)
-    if (name == kNames[i])
+    if (name == kNames[i].attribute)
       return {static_cast<Activation>(i), attributes.get_float("activation_alpha"), attributes.get_float("activation_beta")};
   return {};
 }
@@ -71,8 +76,8 @@ void set_activation(Attributes& attributes, const ActivationArgs& activation) {
 
 Status check_activation(const Attributes& attributes) {
   const std::string name = attributes.get_string("activation");
-  for (std::string_view known : kNames)
-    if (name == known) return {};
+  for (const Names& known : kNames)
+    if (name == known.attribute) return {};
   return error("activation '{}' is not known", name);
 }
 

@@ -12,7 +12,7 @@ namespace svengine::ops {
 /// The three attributes, for an OpDef's list.
 std::vector<AttributeDef> with_activation_attributes(std::vector<AttributeDef> attributes);
 
-/// "relu", "clip", "leaky_relu", "hard_sigmoid", "hard_swish", "sigmoid", "tanh", "gelu", "gelu_tanh", "silu"; absent: none.
+/// A name of a fused activation in kernels/activation.inc; absent: none.
 kernels::ActivationArgs activation_of(const Attributes& attributes);
 void set_activation(Attributes& attributes, const kernels::ActivationArgs& activation);
 std::string_view name_of(kernels::Activation activation);

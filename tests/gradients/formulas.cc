@@ -4,6 +4,7 @@
 #include <random>
 #include <string_view>
 
+#include "engine/kernels/reference/elementwise.h"
 #include "engine/ops/broadcast.h"
 #include "engine/ops/tensor/resize_common.h"
 #include "tests/gradients/double_forward.h"
@@ -89,10 +90,6 @@ Arrays instance_norm(const Node& node, const Arrays& in) {
 Arrays hard_sigmoid(const Node& node, const Arrays& in) {
   const double alpha = node.attributes.get_float("alpha", 0.2f), beta = node.attributes.get_float("beta", 0.5f);
   return each(in[0], [=](double x) { return std::clamp(alpha * x + beta, 0.0, 1.0); });
-}
-
-Arrays hard_swish(const Node&, const Arrays& in) {
-  return each(in[0], [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); });
 }
 
 Arrays cast(const Node&, const Arrays& in) { return {in[0]}; }
@@ -325,7 +322,6 @@ constexpr std::pair<std::string_view, Formula> kFormulas[] = {
     {"GlobalAveragePool", global_average_pool},
     {"GlobalMaxPool", global_max_pool},
     {"HardSigmoid", hard_sigmoid},
-    {"HardSwish", hard_swish},
     {"InstanceNormalization", instance_norm},
     {"LayerNormalization", layer_norm},
     {"LeakyRelu", leaky_relu},
@@ -345,11 +341,23 @@ constexpr std::pair<std::string_view, Formula> kFormulas[] = {
     {"Upsample", resize},
 };
 
+/// The others of kernels/activation.inc: functions without parameters.
+template <kernels::UnaryOp kOp>
+Arrays activation(const Node&, const Arrays& in) {
+  return each(in[0], [](double x) { return kernels::reference_unary(kOp, x, 0, 0); });
+}
+constexpr std::pair<std::string_view, Formula> kActivations[] = {
+#define SVENGINE_FUSED_ACTIVATION(Name, ...) {#Name, activation<kernels::UnaryOp::k##Name>},
+#include "engine/kernels/activation.inc"
+};
+
 }  // namespace
 
 Formula formula_of(const OpDef& op) {
   for (const auto& [name, formula] : kFormulas)
     if (name == op.name) return formula;
+  for (const auto& [name, formula] : kActivations)
+    if (name == op.name && op.attributes.empty()) return formula;
   return nullptr;
 }
 

@@ -1,74 +1,44 @@
 #include "engine/kernels/reference/activation.h"
 
-#include <algorithm>
-#include <cmath>
-#include <numbers>
+#include "engine/kernels/reference/formulas.h"
 
 namespace svengine::kernels {
 
 namespace {
 
-// Comparisons are written so that NaN stays NaN.
-double at_least(double x, double low) { return x < low ? low : x; }
-double at_most(double x, double high) { return x > high ? high : x; }
-
 /// The largest |slope| anywhere.
 double steepest(const ActivationArgs& args) {
+  [[maybe_unused]] const double alpha = args.alpha, beta = args.beta;
   switch (args.kind) {
-    case Activation::kLeakyRelu:
-      return std::max(1.0, std::fabs(double{args.alpha}));
-    case Activation::kHardSigmoid:
-      return std::fabs(double{args.alpha});
-    case Activation::kHardSwish:
-      return 1.5;  // at x = 3
-    case Activation::kSigmoid:
-      return 0.25;
-    case Activation::kGelu:
-    case Activation::kGeluTanh:
-      return 1.13;  // at x = sqrt 2
-    case Activation::kSilu:
-      return 1.1;  // at x = 2.4
-    case Activation::kNone:
-    case Activation::kRelu:
-    case Activation::kClip:
-    case Activation::kTanh:
-      return 1;
+    case Activation::kNone: return 1;
+#define SVENGINE_FUSED_ACTIVATION(Name, name, from, steepest, ...) \
+  case Activation::k##Name: return steepest;
+#include "engine/kernels/activation.inc"
   }
   return 0;
 }
 
+/// Its result is a bound or its argument: what is accurate to 0 units.
 bool only_selects(Activation kind) {
-  return kind == Activation::kNone || kind == Activation::kRelu || kind == Activation::kClip;
+  constexpr auto kFirst = [](double ulp, auto...) { return ulp == 0; };
+  switch (kind) {
+    case Activation::kNone: return true;
+#define SVENGINE_FUSED_ACTIVATION(Name, name, from, steepest, accuracy, ...) \
+  case Activation::k##Name: return kFirst accuracy;
+#include "engine/kernels/activation.inc"
+  }
+  return false;
 }
 
 }  // namespace
 
 double reference_activation(double x, const ActivationArgs& args) {
-  const double alpha = args.alpha;
-  const double beta = args.beta;
+  [[maybe_unused]] const double alpha = args.alpha, beta = args.beta;
   switch (args.kind) {
-    case Activation::kNone:
-      return x;
-    case Activation::kRelu:
-      return at_least(x, 0);
-    case Activation::kClip:
-      return at_most(at_least(x, alpha), beta);
-    case Activation::kLeakyRelu:
-      return x < 0 ? alpha * x : x;
-    case Activation::kHardSigmoid:
-      return at_most(at_least(alpha * x + beta, 0), 1);
-    case Activation::kHardSwish:
-      return x * at_most(at_least(x / 6 + 0.5, 0), 1);
-    case Activation::kSigmoid:
-      return 1 / (1 + std::exp(-x));
-    case Activation::kTanh:
-      return std::tanh(x);
-    case Activation::kGelu:
-      return x / 2 * (1 + std::erf(x / std::numbers::sqrt2));
-    case Activation::kGeluTanh:
-      return x / 2 * (1 + std::tanh(std::sqrt(2 * std::numbers::inv_pi) * (x + 0.044715 * x * x * x)));
-    case Activation::kSilu:
-      return x * (1 / (1 + std::exp(-x)));
+    case Activation::kNone: return x;
+#define SVENGINE_FUSED_ACTIVATION(Name, name, from, steepest, accuracy, forward, slope) \
+  case Activation::k##Name: return forward;
+#include "engine/kernels/activation.inc"
   }
   return x;
 }

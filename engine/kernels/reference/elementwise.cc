@@ -1,18 +1,12 @@
 #include "engine/kernels/reference/elementwise.h"
 
 #include <cmath>
-#include <numbers>
+
+#include "engine/kernels/reference/formulas.h"
 
 namespace svengine::kernels {
 
 namespace {
-
-// Comparisons are written so that NaN stays NaN.
-double at_least(double x, double low) { return x < low ? low : x; }
-double at_most(double x, double high) { return x > high ? high : x; }
-
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-double softplus(double x) { return at_least(x, 0) + std::log1p(std::exp(-std::fabs(x))); }
 
 double round_half_to_even(double x) {
   const double below = std::floor(x), rest = x - below;
@@ -20,23 +14,11 @@ double round_half_to_even(double x) {
   return rest < 0.5 ? below : rest > 0.5 ? std::copysign(below + 1, x) : x;                // the last for infinity and NaN
 }
 
-double rectifier(UnaryOp op, double x, double alpha, double beta) {
+double activation(UnaryOp op, double x, [[maybe_unused]] double alpha, [[maybe_unused]] double beta) {
   switch (op) {
-    case UnaryOp::kClip: return at_most(at_least(x, alpha), beta);
-    case UnaryOp::kRelu: return at_least(x, 0);
-    case UnaryOp::kLeakyRelu: return x < 0 ? alpha * x : x;
-    case UnaryOp::kThresholdedRelu: return x > alpha ? x : 0;
-    case UnaryOp::kElu: return x > 0 ? x : alpha * std::expm1(x);
-    case UnaryOp::kSelu: return x > 0 ? beta * x : beta * alpha * std::expm1(x);
-    case UnaryOp::kCelu: return x > 0 ? x : alpha * std::expm1(x / alpha);
-    case UnaryOp::kHardSigmoid: return at_most(at_least(alpha * x + beta, 0), 1);
-    case UnaryOp::kHardSwish: return x * at_most(at_least(x / 6 + 0.5, 0), 1);
-    case UnaryOp::kSoftsign: return x / (1 + std::fabs(x));
-    // x/2 (1 + erf(x / sqrt 2)) without its cancellation; infinity times 0 is NaN in both
-    case UnaryOp::kGelu: return x * (0.5 * std::erfc(-x / std::numbers::sqrt2));
-    case UnaryOp::kGeluTanh: return x * sigmoid(2 * std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x));
-    case UnaryOp::kSilu: return x * sigmoid(x);
-    case UnaryOp::kMish: return x * std::tanh(softplus(x));
+#define SVENGINE_ACTIVATION(Name, name, from, steepest, accuracy, forward, slope) \
+  case UnaryOp::k##Name: return forward;
+#include "engine/kernels/activation.inc"
     default: return NAN;
   }
 }
@@ -56,7 +38,6 @@ double reference_unary(UnaryOp op, double x, double alpha, double beta) {
     case UnaryOp::kReciprocal: return 1 / x;
     case UnaryOp::kExp: return std::exp(x);
     case UnaryOp::kLog: return std::log(x);
-    case UnaryOp::kErf: return std::erf(x);
     case UnaryOp::kSin: return std::sin(x);
     case UnaryOp::kCos: return std::cos(x);
     case UnaryOp::kTan: return std::tan(x);
@@ -65,16 +46,13 @@ double reference_unary(UnaryOp op, double x, double alpha, double beta) {
     case UnaryOp::kAtan: return std::atan(x);
     case UnaryOp::kSinh: return std::sinh(x);
     case UnaryOp::kCosh: return std::cosh(x);
-    case UnaryOp::kTanh: return std::tanh(x);
     case UnaryOp::kAsinh: return std::asinh(x);
     case UnaryOp::kAcosh: return std::acosh(x);
     case UnaryOp::kAtanh: return std::atanh(x);
-    case UnaryOp::kSigmoid: return sigmoid(x);
-    case UnaryOp::kSoftplus: return softplus(x);
     case UnaryOp::kIsNaN: return std::isnan(x);
     case UnaryOp::kIsInf: return std::isinf(x);
     case UnaryOp::kNot: return x == 0;
-    default: return rectifier(op, x, alpha, beta);
+    default: return activation(op, x, alpha, beta);
   }
 }
 

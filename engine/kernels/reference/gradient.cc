@@ -3,30 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/kernels/reference/formulas.h"
+
 namespace svengine::kernels {
 namespace {
 
 constexpr double kRounding = 0x1p-24;
-
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-
-// Slopes at infinity are their limits: beyond these bounds they are 0 or 1 in double.
-double within(double x, double bound) { return std::clamp(x, -bound, bound); }
-
-double gelu_slope(double v) {
-  const double x = within(v, 50);
-  return (1 + std::erf(x / std::sqrt(2))) / 2 + x * std::exp(-x * x / 2) / std::sqrt(2 * M_PI);
-}
-
-double gelu_tanh_slope(double v) {
-  const double x = within(v, 50), root = std::sqrt(2 / M_PI), t = std::tanh(root * (x + 0.044715 * x * x * x));
-  return (1 + t) / 2 + x / 2 * (1 - t * t) * root * (1 + 3 * 0.044715 * x * x);
-}
-
-double silu_slope(double v) {
-  const double x = within(v, 1000);
-  return sigmoid(x) * (1 + x * (1 - sigmoid(x)));
-}
 
 /// Adds v, and the rounding of that many operations on it.
 void add(ReferenceGradient& to, int64_t at, double v, double operations) {
@@ -67,21 +49,11 @@ double count_of(const PoolGradArgs& args, int64_t o) {
 
 }  // namespace
 
-double reference_slope(GradientOf of, double v, double alpha, double beta) {
+double reference_slope(GradientOf of, double v, double alpha, [[maybe_unused]] double beta) {
   switch (of) {
-    case GradientOf::kRelu: return v <= 0 ? 0 : 1;
-    case GradientOf::kLeakyRelu: return v > 0 ? 1 : alpha;
-    case GradientOf::kClip: return v >= alpha && v <= beta ? 1 : 0;
-    case GradientOf::kSigmoid: return v * (1 - v);
-    case GradientOf::kTanh: return 1 - v * v;
-    case GradientOf::kErf: return 2 / std::sqrt(M_PI) * std::exp(-v * v);
-    case GradientOf::kGelu: return gelu_slope(v);
-    case GradientOf::kGeluTanh: return gelu_tanh_slope(v);
-    case GradientOf::kSilu: return silu_slope(v);
-    case GradientOf::kSoftplus: return sigmoid(v);
-    case GradientOf::kElu: return v > 0 ? 1 : alpha * std::exp(v);
-    case GradientOf::kHardSigmoid: return v > 0 && v < 1 ? alpha : 0;
-    case GradientOf::kHardSwish: return v < -3 ? 0 : v > 3 ? 1 : v / 3 + 0.5;
+#define SVENGINE_ACTIVATION(Name, name, from, steepest, accuracy, forward, slope) \
+  SVENGINE_WITH_SLOPE_##from(case GradientOf::k##Name : return slope;)
+#include "engine/kernels/activation.inc"
   }
   return 0;
 }

@@ -11,19 +11,8 @@ namespace {
 using kernels::GradientOf;
 
 constexpr std::pair<const char*, GradientOf> kFunctions[] = {
-    {"relu", GradientOf::kRelu},
-    {"leaky_relu", GradientOf::kLeakyRelu},
-    {"clip", GradientOf::kClip},
-    {"sigmoid", GradientOf::kSigmoid},
-    {"tanh", GradientOf::kTanh},
-    {"erf", GradientOf::kErf},
-    {"gelu", GradientOf::kGelu},
-    {"gelu_tanh", GradientOf::kGeluTanh},
-    {"silu", GradientOf::kSilu},
-    {"softplus", GradientOf::kSoftplus},
-    {"elu", GradientOf::kElu},
-    {"hard_sigmoid", GradientOf::kHardSigmoid},
-    {"hard_swish", GradientOf::kHardSwish},
+#define SVENGINE_ACTIVATION(Name, name, from, ...) SVENGINE_WITH_SLOPE_##from({#name, GradientOf::k##Name}, )
+#include "engine/kernels/activation.inc"
 };
 static_assert(std::size(kFunctions) == kernels::kGradientOfCount);
 

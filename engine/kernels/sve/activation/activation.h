@@ -6,53 +6,63 @@
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
-/// Those of a few instructions. FMAX and FMIN let NaN through (FMAXNM would not).
-template <Activation kKind>
-inline vf apply_simple_activation(vf x, [[maybe_unused]] const ActivationArgs& args) {
-  const vb all = svptrue_b32();
-  [[maybe_unused]] const vf zero = svdup_f32(0.0f);
-  if constexpr (kKind == Activation::kNone) {
-    return x;
-  } else if constexpr (kKind == Activation::kRelu) {
-    return svmax_x(all, x, 0.0f);
-  } else if constexpr (kKind == Activation::kClip) {
-    const vf at_least = svmax_x(all, x, args.alpha);
-    return svmin_x(all, at_least, args.beta);
-  } else if constexpr (kKind == Activation::kLeakyRelu) {
-    const vf scaled = svmul_x(all, x, svdup_f32(args.alpha));
-    return svsel(svcmplt(all, x, zero), scaled, x);
-  } else if constexpr (kKind == Activation::kHardSigmoid) {
-    const vf line = svmla_x(all, svdup_f32(args.beta), x, svdup_f32(args.alpha));
-    const vf at_least = svmax_x(all, line, 0.0f);
-    return svmin_x(all, at_least, 1.0f);
-  } else {
-    static_assert(kKind == Activation::kHardSwish);
-    const vf line = svmla_x(all, svdup_f32(0.5f), x, svdup_f32(1.0f / 6.0f));
-    const vf at_least = svmax_x(all, line, 0.0f);
-    const vf gate = svmin_x(all, at_least, 1.0f);
-    return svmul_x(all, x, gate);
-  }
+// A function by its name in activation.inc; V is vf or Many. FMAX and FMIN let NaN through (FMAXNM would not).
+namespace activation {
+
+template <Coefficients, class V>
+SVENGINE_INLINE V relu(V x, const ActivationArgs&) {
+  return vmax(x, 0.0f);
+}
+template <Coefficients, class V>
+SVENGINE_INLINE V clip(V x, const ActivationArgs& args) {
+  return vmin(vmax(x, args.alpha), args.beta);
+}
+template <Coefficients, class V>
+SVENGINE_INLINE V leaky_relu(V x, const ActivationArgs& args) {
+  const vf slope = vdup(args.alpha);
+  return veach([slope](vf v) SVENGINE_INLINE_LAMBDA -> vf { return vsel(vlt(v, vdup(0.0f)), vmul(v, slope), v); }, x);
+}
+template <Coefficients, class V>
+SVENGINE_INLINE V hard_sigmoid(V x, const ActivationArgs& args) {
+  return vmin(vmax(vfma(x, vdup(args.alpha), vdup(args.beta)), 0.0f), 1.0f);
+}
+template <Coefficients, class V>
+SVENGINE_INLINE V hard_swish(V x, const ActivationArgs&) {
+  return vmul(x, vmin(vmax(vfma(x, vdup(1.0f / 6.0f), vdup(0.5f)), 0.0f), 1.0f));
+}
+template <Coefficients, class V>
+SVENGINE_INLINE V sigmoid(V x, const ActivationArgs&) {
+  return vsigmoid(x);
+}
+template <Coefficients kWhere, class V>
+SVENGINE_INLINE V tanh(V x, const ActivationArgs&) {
+  return vtanh<kWhere>(x);
+}
+template <Coefficients kWhere, class V>
+SVENGINE_INLINE V gelu(V x, const ActivationArgs&) {
+  return vgelu<kWhere>(x);
+}
+template <Coefficients kWhere, class V>
+SVENGINE_INLINE V gelu_tanh(V x, const ActivationArgs&) {
+  const V scale = vfma(vmul(x, x), vdup(0.035677408136300125f), vdup(0.79788456080286536f));
+  const V tanh = vtanh<kWhere>(vmul(x, scale));  // of sqrt(2/pi) * (x + 0.044715 x^3)
+  const V half = vmul(x, vdup(0.5f));
+  return vfma(half, tanh, half);
+}
+template <Coefficients, class V>
+SVENGINE_INLINE V silu(V x, const ActivationArgs&) {
+  return vmul(x, vsigmoid(x));
 }
 
-/// V is vf or Many.
+}  // namespace activation
+
+/// The function kKind, with a polynomial's coefficients where the loop has room for them.
 template <Activation kKind, Coefficients kWhere = Coefficients::kRegisters, class V>
-SVENGINE_INLINE V apply_any_activation(V x, const ActivationArgs& args) {
-  if constexpr (kKind == Activation::kSigmoid) {
-    return vsigmoid(x);
-  } else if constexpr (kKind == Activation::kTanh) {
-    return vtanh<kWhere>(x);
-  } else if constexpr (kKind == Activation::kGelu) {
-    return vgelu<kWhere>(x);
-  } else if constexpr (kKind == Activation::kGeluTanh) {
-    const V scale = vfma(vmul(x, x), vdup(0.035677408136300125f), vdup(0.79788456080286536f));
-    const V tanh = vtanh<kWhere>(vmul(x, scale));  // of sqrt(2/pi) * (x + 0.044715 x^3)
-    const V half = vmul(x, vdup(0.5f));
-    return vfma(half, tanh, half);
-  } else if constexpr (kKind == Activation::kSilu) {
-    return vmul(x, vsigmoid(x));
-  } else {
-    return veach([&args](vf v) SVENGINE_INLINE_LAMBDA { return apply_simple_activation<kKind>(v, args); }, x);
-  }
+SVENGINE_INLINE V apply_any_activation(V x, [[maybe_unused]] const ActivationArgs& args) {
+#define SVENGINE_FUSED_ACTIVATION(Name, name, ...) \
+  if constexpr (kKind == Activation::k##Name) return activation::name<kWhere>(x, args);
+#include "engine/kernels/activation.inc"
+  return x;
 }
 
 /// activation(x) in every lane; lanes that hold rubbish give rubbish.
@@ -70,16 +80,9 @@ template <class Body>
 inline void dispatch_activation(Activation kind, const Body& body) {
   switch (kind) {
     case Activation::kNone: return body.template operator()<Activation::kNone>();
-    case Activation::kRelu: return body.template operator()<Activation::kRelu>();
-    case Activation::kClip: return body.template operator()<Activation::kClip>();
-    case Activation::kLeakyRelu: return body.template operator()<Activation::kLeakyRelu>();
-    case Activation::kHardSigmoid: return body.template operator()<Activation::kHardSigmoid>();
-    case Activation::kHardSwish: return body.template operator()<Activation::kHardSwish>();
-    case Activation::kSigmoid: return body.template operator()<Activation::kSigmoid>();
-    case Activation::kTanh: return body.template operator()<Activation::kTanh>();
-    case Activation::kGelu: return body.template operator()<Activation::kGelu>();
-    case Activation::kGeluTanh: return body.template operator()<Activation::kGeluTanh>();
-    case Activation::kSilu: return body.template operator()<Activation::kSilu>();
+#define SVENGINE_FUSED_ACTIVATION(Name, ...) \
+  case Activation::k##Name: return body.template operator()<Activation::k##Name>();
+#include "engine/kernels/activation.inc"
   }
 }
 

@@ -116,19 +116,9 @@ using Loop = void (*)(const ActivationGradArgs&, int64_t, int64_t);
 
 Loop loop_of(GradientOf of) {
   switch (of) {
-    case GradientOf::kRelu: return loop<GradientOf::kRelu>;
-    case GradientOf::kLeakyRelu: return loop<GradientOf::kLeakyRelu>;
-    case GradientOf::kClip: return loop<GradientOf::kClip>;
-    case GradientOf::kSigmoid: return loop<GradientOf::kSigmoid>;
-    case GradientOf::kTanh: return loop<GradientOf::kTanh>;
-    case GradientOf::kErf: return loop<GradientOf::kErf>;
-    case GradientOf::kGelu: return loop<GradientOf::kGelu>;
-    case GradientOf::kGeluTanh: return loop<GradientOf::kGeluTanh>;
-    case GradientOf::kSilu: return loop<GradientOf::kSilu>;
-    case GradientOf::kSoftplus: return loop<GradientOf::kSoftplus>;
-    case GradientOf::kElu: return loop<GradientOf::kElu>;
-    case GradientOf::kHardSigmoid: return loop<GradientOf::kHardSigmoid>;
-    case GradientOf::kHardSwish: return loop<GradientOf::kHardSwish>;
+#define SVENGINE_ACTIVATION(Name, name, from, ...) \
+  SVENGINE_WITH_SLOPE_##from(case GradientOf::k##Name : return loop<GradientOf::k##Name>;)
+#include "engine/kernels/activation.inc"
   }
   return loop<GradientOf::kRelu>;
 }

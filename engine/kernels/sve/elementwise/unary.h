@@ -13,6 +13,12 @@ UnaryFunction find_unary_exponential(UnaryOp op) noexcept;  // exp, sigmoid, SiL
 UnaryFunction find_unary_lockstep(UnaryOp op) noexcept;     // erf, tanh, GELU of floats
 UnaryFunction find_unary_plain(UnaryOp op, ElementType type) noexcept;  // integers, bool, double; identity of any type
 
+/// Whether one of the second and third has it.
+constexpr bool is_long_chain(Activation kind) {
+  return kind == Activation::kSigmoid || kind == Activation::kSilu || kind == Activation::kTanh || kind == Activation::kGelu ||
+         kind == Activation::kGeluTanh;
+}
+
 /// y = activation(y) for n floats.
 void activate(const ActivationArgs& activation, float* y, int64_t n) noexcept;
 

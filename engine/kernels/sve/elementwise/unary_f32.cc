@@ -39,7 +39,7 @@ SVENGINE_INLINE vb is_inf(vf x, const UnaryArgs& args) {
   return svorr_z(svptrue_b32(), positive, negative);
 }
 template <Activation kKind>
-SVENGINE_INLINE vf activation(vf x, const UnaryArgs& args) {
+SVENGINE_INLINE vf fused(vf x, const UnaryArgs& args) {
   return apply_activation<kKind>(x, ActivationArgs{kKind, float(args.alpha), float(args.beta)});
 }
 
@@ -84,13 +84,18 @@ UnaryFunction find_mathematics(UnaryOp op) {
   }
 }
 
+/// What is not a long chain, with a loop in another file.
+template <Activation kKind>
+UnaryFunction find_fused() {
+  if constexpr (is_long_chain(kKind)) return nullptr;
+  else return loop_with<fused<kKind>>;
+}
+
 UnaryFunction find_activation(UnaryOp op) {
   switch (op) {
-    case UnaryOp::kClip: return loop_with<activation<Activation::kClip>>;
-    case UnaryOp::kRelu: return loop_with<activation<Activation::kRelu>>;
-    case UnaryOp::kLeakyRelu: return loop_with<activation<Activation::kLeakyRelu>>;
-    case UnaryOp::kHardSigmoid: return loop_with<activation<Activation::kHardSigmoid>>;
-    case UnaryOp::kHardSwish: return loop_with<activation<Activation::kHardSwish>>;
+#define SVENGINE_FUSED_ACTIVATION(Name, ...) \
+  case UnaryOp::k##Name: return find_fused<Activation::k##Name>();
+#include "engine/kernels/activation.inc"
     case UnaryOp::kSoftplus: return loop<vsoftplus>;
     case UnaryOp::kThresholdedRelu: return loop_with<thresholded_relu>;
     case UnaryOp::kElu: return loop_with<elu>;
@@ -105,16 +110,9 @@ UnaryFunction find_activation(UnaryOp op) {
 UnaryOp operation_of(Activation kind) {
   switch (kind) {
     case Activation::kNone: return UnaryOp::kIdentity;
-    case Activation::kRelu: return UnaryOp::kRelu;
-    case Activation::kClip: return UnaryOp::kClip;
-    case Activation::kLeakyRelu: return UnaryOp::kLeakyRelu;
-    case Activation::kHardSigmoid: return UnaryOp::kHardSigmoid;
-    case Activation::kHardSwish: return UnaryOp::kHardSwish;
-    case Activation::kSigmoid: return UnaryOp::kSigmoid;
-    case Activation::kTanh: return UnaryOp::kTanh;
-    case Activation::kGelu: return UnaryOp::kGelu;
-    case Activation::kGeluTanh: return UnaryOp::kGeluTanh;
-    case Activation::kSilu: return UnaryOp::kSilu;
+#define SVENGINE_FUSED_ACTIVATION(Name, ...) \
+  case Activation::k##Name: return UnaryOp::k##Name;
+#include "engine/kernels/activation.inc"
   }
   return UnaryOp::kIdentity;
 }
