@@ -7,15 +7,9 @@
 namespace svengine::bench {
 
 // Each returns the operations it did.
-#ifdef SVENGINE_HAVE_AVX512
-int64_t fma_loop_avx512(int64_t rounds, float* sink);
-#endif
-#ifdef SVENGINE_HAVE_AVX2
-int64_t fma_loop_avx2(int64_t rounds, float* sink);
-#endif
-#ifdef SVENGINE_HAVE_SVE512
-int64_t fma_loop_sve512(int64_t rounds, float* sink);
-#endif
+#define SVENGINE_KERNEL_SET_ROW(set, runs) int64_t fma_loop_##set(int64_t rounds, float* sink);
+#include "kernel_sets.inc"
+#undef SVENGINE_KERNEL_SET_ROW
 
 namespace {
 
@@ -30,15 +24,10 @@ double thread_seconds() {
 double fma_peak(std::string_view kernel_set) {
   using Loop = int64_t (*)(int64_t, float*);
   Loop loop = nullptr;
-#ifdef SVENGINE_HAVE_AVX512
-  if (kernel_set == "avx512") loop = fma_loop_avx512;
-#endif
-#ifdef SVENGINE_HAVE_AVX2
-  if (kernel_set == "avx2") loop = fma_loop_avx2;
-#endif
-#ifdef SVENGINE_HAVE_SVE512
-  if (kernel_set == "sve512") loop = fma_loop_sve512;
-#endif
+#define SVENGINE_KERNEL_SET_ROW(set, runs) \
+  if (kernel_set == #set) loop = fma_loop_##set;
+#include "kernel_sets.inc"
+#undef SVENGINE_KERNEL_SET_ROW
   if (!loop) return 0;
   float sink[64];
   const double start = thread_seconds();

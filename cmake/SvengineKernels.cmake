@@ -1,9 +1,36 @@
-# svengine_kernel_set(NAME FLAGS flag...): engine/kernels/sve/*.cc compiled once for one instruction set and vector length,
-# in its own namespace. On x86-64 engine/kernels/host comes first on the include path and supplies <arm_sve.h>.
+# The kernel sets: an instruction set and a vector length, compiled for the tiles of one machine (engine/kernels/machine/MACHINE.h).
 include_guard()
 
+# SET MACHINE WHERE-IT-RUNS FLAG..., a row each, the best set first. WHERE-IT-RUNS is C++ (engine/kernels/processor.h).
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(SVENGINE_KERNEL_SET_ROWS
+    "avx512 sapphire_rapids processor_has_avx512() -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512"
+    "avx2 haswell processor_has_avx2() -mavx2 -mfma -mf16c")
+else()
+  set(SVENGINE_KERNEL_SET_ROWS
+    "sve512 a64fx processor_sve_bits()==512 -mcpu=a64fx -msve-vector-bits=512")
+endif()
+
+# svengine_kernel_sets(NAMES FILE): every row compiled, the sets' names in variable NAMES, and in FILE a line for each, for C++:
+# SVENGINE_KERNEL_SET_ROW(set, where it runs).
+function(svengine_kernel_sets names file)
+  set(found)
+  set(text)
+  foreach(row IN LISTS SVENGINE_KERNEL_SET_ROWS)
+    separate_arguments(words UNIX_COMMAND "${row}")
+    list(POP_FRONT words set machine runs)
+    svengine_kernel_set(${set} MACHINE ${machine} FLAGS ${words})
+    list(APPEND found ${set})
+    string(APPEND text "SVENGINE_KERNEL_SET_ROW(${set}, ${runs})\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)
+  set(${names} ${found} PARENT_SCOPE)
+endfunction()
+
+# svengine_kernel_set(NAME MACHINE machine FLAGS flag...): engine/kernels/sve/*.cc compiled once, in its own namespace. On x86-64
+# engine/kernels/host comes first on the include path and supplies <arm_sve.h>.
 function(svengine_kernel_set name)
-  cmake_parse_arguments(arg "" "" "FLAGS" ${ARGN})
+  cmake_parse_arguments(arg "" "MACHINE" "FLAGS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/engine/kernels/sve/*.cc)
   add_library(svengine_kernels_${name} OBJECT ${sources})
   target_link_libraries(svengine_kernels_${name} PRIVATE svengine_flags)
@@ -11,7 +38,8 @@ function(svengine_kernel_set name)
   # and no contraction: where a multiply-add is wanted, the kernel says so.
   target_compile_options(svengine_kernels_${name} PRIVATE -O3 -g0 -fno-math-errno -fno-trapping-math -ffp-contract=off -fno-exceptions -fno-rtti
     -fno-stack-protector -Wno-attributes ${arg_FLAGS})
-  target_compile_definitions(svengine_kernels_${name} PRIVATE SVENGINE_KERNEL_SET=${name})
+  target_compile_definitions(svengine_kernels_${name} PRIVATE SVENGINE_KERNEL_SET=${name} SVENGINE_MACHINE=${arg_MACHINE}
+    "SVENGINE_MACHINE_HEADER=\"engine/kernels/machine/${arg_MACHINE}.h\"")
   list(JOIN arg_FLAGS " " flags)
   set_property(GLOBAL APPEND PROPERTY SVENGINE_KERNEL_SET_FLAGS "${name}=${flags}")
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

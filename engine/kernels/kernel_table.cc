@@ -7,34 +7,26 @@
 
 namespace svengine::kernels {
 
-#define SVENGINE_DECLARE_SET(set) \
-  namespace set {                 \
-  extern const KernelTable table; \
+// The list in cmake/SvengineKernels.cmake: SVENGINE_KERNEL_SET_ROW(set, whether this processor runs it), the best set first.
+#define SVENGINE_KERNEL_SET_ROW(set, runs) \
+  namespace set {                          \
+  extern const KernelTable table;          \
   }
-#ifdef SVENGINE_HAVE_AVX512
-SVENGINE_DECLARE_SET(avx512)
-#endif
-#ifdef SVENGINE_HAVE_AVX2
-SVENGINE_DECLARE_SET(avx2)
-#endif
-#ifdef SVENGINE_HAVE_SVE512
-SVENGINE_DECLARE_SET(sve512)
-#endif
-SVENGINE_DECLARE_SET(reference)
+#include "kernel_sets.inc"
+#undef SVENGINE_KERNEL_SET_ROW
+
+namespace reference {
+extern const KernelTable table;
+}
 
 namespace {
 
 std::vector<const KernelTable*> detect() {
   std::vector<const KernelTable*> sets;
-#ifdef SVENGINE_HAVE_AVX512
-  if (processor_has_avx512()) sets.push_back(&avx512::table);
-#endif
-#ifdef SVENGINE_HAVE_AVX2
-  if (processor_has_avx2()) sets.push_back(&avx2::table);
-#endif
-#ifdef SVENGINE_HAVE_SVE512
-  if (processor_sve_bits() == 512) sets.push_back(&sve512::table);
-#endif
+#define SVENGINE_KERNEL_SET_ROW(set, runs) \
+  if (runs) sets.push_back(&set::table);
+#include "kernel_sets.inc"
+#undef SVENGINE_KERNEL_SET_ROW
   return sets;
 }
 

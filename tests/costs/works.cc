@@ -8,6 +8,7 @@
 #include "engine/kernels/data.h"
 #include "engine/kernels/elementwise.h"
 #include "engine/kernels/gemm.h"
+#include "engine/kernels/machine/a64fx.h"
 #include "engine/kernels/machine/winograd.h"
 #include "engine/kernels/norm.h"
 #include "engine/kernels/pool.h"
@@ -186,8 +187,8 @@ std::optional<Convolution> named_convolution(const std::string& name) {
 double winograd_cycles(const std::string& name) {
   const std::optional<Convolution> work = named_convolution(name);
   if (!work || !winograd::possible(work->shape)) return 0;
-  const winograd::Tiling tiling = winograd::make_tiling(kMachine_sve512, work->shape);
-  const winograd::Cycles cycles = winograd::count_cycles(kMachine_sve512, tiling, work->shape);
+  const winograd::Tiling tiling = winograd::make_tiling(machines::a64fx, work->shape);
+  const winograd::Cycles cycles = winograd::count_cycles(machines::a64fx, cut, work->shape);
   return cycles.products + cycles.transforms;
 }
 

@@ -115,8 +115,8 @@ Result<Graph> optimise(const Graph& loaded, const std::vector<Dims>& dims, const
 /// Groups that take part, and cores of each.
 Cores cores_of(const Options& options, const MachineModel& machine) {
   Cores out;
-  out.groups = std::max(1, options.cores / machine.group_cores);
-  out.cores = std::min(options.cores, machine.group_cores);
+  out.groups = std::max(1, options.cores / machine.node.group_cores);
+  out.cores = std::min(options.cores, machine.node.group_cores);
   out.hertz = 1e9 * std::stod(options.frequency);
   return out;
 }
@@ -158,7 +158,7 @@ std::vector<OpTime> by_operator(const std::vector<NodeTime>& nodes) {
 
 /// Of the multiply-add peak of the cores that take part.
 double share_of_peak(const Mode& mode, const MachineModel& machine, const NodeTime& time) {
-  const double peak = machine.flops_per_cycle * mode.cores.hertz * mode.cores.cores * mode.cores.groups;
+  const double peak = machine.node.flops_per_cycle * mode.cores.hertz * mode.cores.cores * mode.cores.groups;
   return time.total > 0 ? time.flops / time.total / peak : 0;
 }
 
@@ -228,10 +228,10 @@ std::string mode_text(const Mode& mode, const MachineModel& machine, int64_t bat
 Result<const MachineModel*> check(const Options& options) {
   const MachineModel* machine = find_machine(options.machine);
   if (!machine) return error("--machine {}: there is no such machine; there is a64fx", options.machine);
-  const int group = machine->group_cores;
-  if (options.cores > group && (options.cores % group != 0 || options.cores / group > machine->groups))
+  const int group = machine->node.group_cores;
+  if (options.cores > group && (options.cores % group != 0 || options.cores / group > machine->node.groups))
     return error("--cores {}: {} has groups of {}; give 1 to {}, or up to {} whole groups", options.cores,
-                 machine->name, group, group, machine->groups);
+                 machine->name, group, group, machine->node.groups);
   return machine;
 }
 

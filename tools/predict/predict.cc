@@ -11,8 +11,8 @@ namespace svengine::tool {
 namespace {
 
 double barrier_seconds(const MachineModel& machine, const Cores& cores) {
-  if (cores.groups > 1) return machine.barrier_seconds_across;
-  return cores.cores > 1 ? machine.barrier_seconds_in_group : 0;
+  if (cores.groups > 1) return machine.node.barrier_seconds_across;
+  return cores.cores > 1 ? machine.node.barrier_seconds_in_group : 0;
 }
 
 /// The rounds that the pieces need, over the rounds they would need if they could be cut at will.
@@ -20,8 +20,8 @@ double unevenness(double pieces, double cores) { return std::ceil(pieces / cores
 
 double arithmetic_seconds(const Work& work, const MachineModel& machine, const Cores& cores) {
   const double all = cores.groups * cores.cores;
-  const double products = work.flops / (machine.flops_per_cycle * work.share);
-  const double moving = work.loaded / machine.load_bytes_per_cycle + work.stored / machine.store_bytes_per_cycle;
+  const double products = work.flops / (machine.node.flops_per_cycle * work.share);
+  const double moving = work.loaded / machine.node.load_bytes_per_cycle + work.stored / machine.node.store_bytes_per_cycle;
   return std::max(products + work.function_cycles, moving) / (all * cores.hertz) * unevenness(work.pieces, all);
 }
 
@@ -35,7 +35,7 @@ double l2_seconds(const Work& work, const MachineModel& machine, const Cores& co
   const double bytes = work.moved > 0 ? work.moved / cores.groups
                                       : rows * cores.cores / row_parts + work.weights * row_parts +
                                             2 * work.workspace / cores.groups;
-  const double rate = std::min(machine.l2_group_bytes_per_cycle, machine.l2_core_bytes_per_cycle * cores.cores);
+  const double rate = std::min(machine.node.l2_group_bytes_per_cycle, machine.node.l2_core_bytes_per_cycle * cores.cores);
   return bytes / (rate * cores.hertz);
 }
 
@@ -49,7 +49,7 @@ std::string_view name_of(Resource resource) {
 std::vector<NodeTime> predict(const Graph& graph, const MachineModel& machine, const Cores& cores, bool exact) {
   std::vector<Work> works;
   for (const auto& node : graph.nodes()) works.push_back(work_of(*node, machine, exact));
-  const std::vector<Traffic> traffic = memory_traffic(graph, works, machine.l2_group_bytes, cores.groups);
+  const std::vector<Traffic> traffic = memory_traffic(graph, works, machine.node.l2_group_bytes, cores.groups);
   std::vector<NodeTime> out;
   size_t i = 0;
   for (const auto& node : graph.nodes()) {
@@ -62,9 +62,9 @@ std::vector<NodeTime> predict(const Graph& graph, const MachineModel& machine, c
     const auto set = [&](Resource r, double seconds) { time.seconds[static_cast<size_t>(r)] = seconds; };
     set(Resource::arithmetic, arithmetic_seconds(work, machine, cores));
     set(Resource::l2, l2_seconds(work, machine, cores));
-    set(Resource::memory, (bytes.activations / cores.groups + bytes.weights) / machine.memory_bytes_per_second);
+    set(Resource::memory, (bytes.activations / cores.groups + bytes.weights) / machine.node.memory_bytes_per_second);
     if (cores.groups > 1)
-      set(Resource::links, bytes.weights * (cores.groups - 1) / cores.groups / machine.link_bytes_per_second);
+      set(Resource::links, bytes.weights * (cores.groups - 1) / cores.groups / machine.node.link_bytes_per_second);
     set(Resource::barriers, work.steps * barrier_seconds(machine, cores));
     const auto barriers = time.seconds.end() - 1;
     time.total = *std::max_element(time.seconds.begin(), barriers) + *barriers;

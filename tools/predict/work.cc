@@ -53,7 +53,7 @@ void winograd_convolution(const kernels::ConvShape& shape, const MachineModel& m
   const kernels::winograd::Cycles cycles = count_cycles(m.tiles, tiling, shape);
   const kernels::winograd::Bytes bytes = count_bytes(m.tiles, tiling, shape);
   work.winograd = true;
-  work.share = work.flops / (m.flops_per_cycle * (cycles.products + cycles.transforms) / m.winograd);
+  work.share = work.flops / (m.node.flops_per_cycle * (cycles.products + cycles.transforms) / m.winograd);
   work.pieces = static_cast<double>(tiling.stored ? tiling.tiles : tiling.groups * tiling.out_blocks);
   work.packed = bytes.packed;
   work.workspace = bytes.workspace;

@@ -1,4 +1,7 @@
-// The numbers that kernels are shaped by, one row per kernel set, each with its source.
+// The numbers of a machine: those that kernels are shaped by, and those of a whole node.
+//
+// Each machine has a file of its own here, where the numbers have their sources. A kernel set, an instruction set and a vector length, is
+// compiled for the tiles of one machine: cmake/SvengineKernels.cmake has the list.
 #pragma once
 #include <cstdint>
 
@@ -26,44 +29,17 @@ struct Machine {
   bool deep_window;      // hundreds of instructions in flight: chains of dependent instructions overlap by themselves
 };
 
-// A64FX: 12 x 2 accumulators leave 1 % of the two FMA pipes unused (LLVM's and SimEng's models, GCC 12); a convolution keeps
-// to 6 pixels x 4 blocks because more address streams starve it (SimEng: 0.962 of peak against 0.864 for 12 x 2), and its
-// weights, 21 bytes a cycle, to the L1 cache: 12 cores together get 42 bytes a cycle each from L2, in bursts.
-// In a 1 x 1 convolution four pixels share an address; 13 x 2 then has passes twice as long as 6 x 4, no tile of which is bound by
-// decoding, and cuts 7 x 7 pixels well (bench/a64fx_cycles.sh --layers convolutions: 2 % less than 6 x 4, 1 % less than 12 x 2).
-// A GEMM's panel leaves the other half of L1 to the rows and sums that pass by.
-// L1D 64 KiB, lines of 256 bytes; L2 7 MiB usable by 12 cores; a vector FDIV or FSQRT blocks its pipe for 98 cycles (Fujitsu A64FX
-// Microarchitecture Manual 1.8, Programming Guide 1.4).
-inline constexpr Machine kMachine_sve512{
-    .lanes = 16, .vector_registers = 32, .gemm_rows = 12, .gemm_vectors = 2, .gemm_block_bytes = 32 << 10, .conv_pixels = 6,
-    .conv_vectors = 4, .pointwise_pixels = 13, .pointwise_vectors = 2, .conv_weight_bytes = 40 << 10, .conv_addresses = 10,
-    .broadcast_reach = 64, .l1_bytes = 64 << 10, .l2_bytes = 597 << 10, .line_bytes = 256, .newton_divide = true,
-    .table_exp = true, .broadcast_operand = false, .deep_window = false};
-// Any other SVE machine with 256- or 128-bit vectors (Neoverse V1; V2, N2): the same 32 registers.
-inline constexpr Machine kMachine_sve256{
-    .lanes = 8, .vector_registers = 32, .gemm_rows = 12, .gemm_vectors = 2, .gemm_block_bytes = 32 << 10, .conv_pixels = 6,
-    .conv_vectors = 4, .pointwise_pixels = 12, .pointwise_vectors = 2, .conv_weight_bytes = 40 << 10, .conv_addresses = 10,
-    .broadcast_reach = 64, .l1_bytes = 64 << 10, .l2_bytes = 1 << 20, .line_bytes = 64, .newton_divide = true,
-    .table_exp = true, .broadcast_operand = false, .deep_window = true};
-inline constexpr Machine kMachine_sve128{
-    .lanes = 4, .vector_registers = 32, .gemm_rows = 12, .gemm_vectors = 2, .gemm_block_bytes = 32 << 10, .conv_pixels = 6,
-    .conv_vectors = 4, .pointwise_pixels = 12, .pointwise_vectors = 2, .conv_weight_bytes = 40 << 10, .conv_addresses = 10,
-    .broadcast_reach = 64, .l1_bytes = 64 << 10, .l2_bytes = 1 << 20, .line_bytes = 64, .newton_divide = true,
-    .table_exp = true, .broadcast_operand = false, .deep_window = true};
-// Sapphire Rapids: 32 registers; 12 x 2 reaches 135 of 136 GFLOP/s, 14 x 2 has the fewest instructions (tile_row.h): on a core that
-// is shared 12 % more at 768 x 768 x 768 (bench/gemm_bench), and ResNet's images are multiples of 14 pixels. L1D 48 KiB, L2 2 MiB,
-// which supplies a convolution's weights without loss (138 GFLOP/s; passes that fit L1 give 130), and half of a GEMM's panel
-// (2048 x 1024 x 1024: 0.93 of peak with blocks of 48 KiB, 0.91 with 24 KiB).
-inline constexpr Machine kMachine_avx512{
-    .lanes = 16, .vector_registers = 32, .gemm_rows = 14, .gemm_vectors = 2, .gemm_block_bytes = 48 << 10, .conv_pixels = 6,
-    .conv_vectors = 4, .pointwise_pixels = 14, .pointwise_vectors = 2, .conv_weight_bytes = 384 << 10, .conv_addresses = 8,
-    .broadcast_reach = 1 << 20, .l1_bytes = 48 << 10, .l2_bytes = 2 << 20, .line_bytes = 64, .newton_divide = false,
-    .table_exp = false, .broadcast_operand = true, .deep_window = true};
-// AVX2 has 16 registers: 6 x 2 accumulators, two panels, one broadcast.
-inline constexpr Machine kMachine_avx2{
-    .lanes = 8, .vector_registers = 16, .gemm_rows = 6, .gemm_vectors = 2, .gemm_block_bytes = 16 << 10, .conv_pixels = 6,
-    .conv_vectors = 2, .pointwise_pixels = 6, .pointwise_vectors = 2, .conv_weight_bytes = 64 << 10, .conv_addresses = 8,
-    .broadcast_reach = 1 << 20, .l1_bytes = 32 << 10, .l2_bytes = 256 << 10, .line_bytes = 64, .newton_divide = false,
-    .table_exp = false, .broadcast_operand = false, .deep_window = true};
+/// What a node can do at best; for estimates (tools/predict), kernels do not read it.
+struct Node {
+  int groups, group_cores;                             // core memory groups (CMGs), and cores of one
+  double flops_per_cycle;                              // of a core, fp32, a multiply-add counted as two
+  double l2_group_bytes;                               // of L2 that a group's cores can use
+  double l2_core_bytes_per_cycle;                      // from L2 to one core's L1 when all cores of the group read
+  double l2_group_bytes_per_cycle;                     // the same for a group together
+  double memory_bytes_per_second;                      // of a group's memory; does not change with the cores' frequency
+  double link_bytes_per_second;                        // into a group from the other groups' memory
+  double load_bytes_per_cycle, store_bytes_per_cycle;  // of a core and its L1; not in the same cycle
+  double barrier_seconds_in_group, barrier_seconds_across;
+};
 
 }  // namespace svengine::kernels

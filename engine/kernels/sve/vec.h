@@ -10,10 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/kernels/machine/machine.h"
-
-#define SVENGINE_CONCAT_(a, b) a##b
-#define SVENGINE_CONCAT(a, b) SVENGINE_CONCAT_(a, b)
+#include SVENGINE_MACHINE_HEADER
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
@@ -24,7 +21,8 @@ typedef svint64_t vl __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS))
 typedef svbool_t vb __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
 
 inline constexpr int kLanes = __ARM_FEATURE_SVE_BITS / 32;  // float lanes of a vector, and the channel block of NCHWc
-inline constexpr Machine kMachine = SVENGINE_CONCAT(kMachine_, SVENGINE_KERNEL_SET);
+inline constexpr Machine kMachine = machines::SVENGINE_MACHINE;  // cmake/SvengineKernels.cmake names it
+static_assert(kMachine.lanes == kLanes);
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET
 
