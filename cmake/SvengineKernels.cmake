@@ -6,6 +6,12 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(SVENGINE_KERNEL_SET_ROWS
     "avx512 sapphire_rapids processor_has_avx512() -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512"
     "avx2 haswell processor_has_avx2() -mavx2 -mfma -mf16c")
+elseif(SVENGINE_ALL_SVE_LENGTHS)
+  # One program for A64FX, Graviton 3 and Grace: only the kernels of a length are tuned for its machine.
+  set(SVENGINE_KERNEL_SET_ROWS
+    "sve512 a64fx processor_sve_bits()==512 -march=armv8.2-a+sve -mtune=a64fx -msve-vector-bits=512"
+    "sve256 neoverse_v1 processor_sve_bits()==256 -march=armv8.2-a+sve -mtune=neoverse-v1 -msve-vector-bits=256"
+    "sve128 neoverse_v2 processor_sve_bits()==128 -march=armv8.2-a+sve -mtune=neoverse-512tvb -msve-vector-bits=128")
 else()
   set(SVENGINE_KERNEL_SET_ROWS
     "sve512 a64fx processor_sve_bits()==512 -mcpu=a64fx -msve-vector-bits=512")

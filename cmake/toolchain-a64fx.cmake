@@ -11,8 +11,11 @@ endif()
 
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
-set(CMAKE_C_FLAGS_INIT -mcpu=a64fx)
-set(CMAKE_CXX_FLAGS_INIT -mcpu=a64fx)
+if(NOT DEFINED svengine_processor)
+  set(svengine_processor -mcpu=a64fx)
+endif()
+set(CMAKE_C_FLAGS_INIT ${svengine_processor})
+set(CMAKE_CXX_FLAGS_INIT ${svengine_processor})
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
 
 # Only a place to look for libraries and headers, not the compiler's --sysroot: glibc and libgomp are the cross compiler's.
