@@ -219,7 +219,7 @@ TEST_CASE("the chosen kind is the special one") {
     CHECK(chosen(square(3, 64, 8, 7)) == ConvKind::kFirstLayer);
     CHECK(chosen(grouped(square(40, 40, 8, 3), 40)) == ConvKind::kDepthwise);
     CHECK(chosen(grouped(square(32, 64, 8, 3), 2)) == ConvKind::kDirect);
-    CHECK(chosen(grouped(square(32, 32, 8, 3), 8)) == ConvKind::kGrouped);
+    CHECK(chosen(grouped(square(32, 32, 8, 3), 16)) == ConvKind::kGrouped);
     CHECK(chosen(Problem{8, 8, {3, 4, 4}, {2, 2, 2}}) == ConvKind::kPlain);
   }
 }
