@@ -81,7 +81,7 @@ struct ConvPacking {
   int64_t groups = 1;
   int64_t in_channels = 1, out_channels = 1;  // of a group
   int64_t taps = 1;                           // of the kernel
-  int64_t bundles = 1;  // parts of a group's output blocks, packed as one; of kWinograd 0: weights that are transformed when they are used
+  int64_t block_groups = 1;  // parts of a group's output blocks, packed as one; of kWinograd 0: weights that are transformed when they are used
 
   friend bool operator==(const ConvPacking&, const ConvPacking&) = default;
 };

@@ -44,8 +44,8 @@ ConvKind kind_for(const LowerContext& c, const ConvShape& shape) {
 
 /// Of all fields: what is missing here would not compile.
 std::string form_of(const ConvPacking& packing) {
-  const auto& [kind, groups, in_channels, out_channels, taps, bundles] = packing;
-  return fmt::format("conv{} g{} i{} o{} k{} b{}", static_cast<int>(kind), groups, in_channels, out_channels, taps, bundles);
+  const auto& [kind, groups, in_channels, out_channels, taps, block_groups] = packing;
+  return fmt::format("conv{} g{} i{} o{} k{} b{}", static_cast<int>(kind), groups, in_channels, out_channels, taps, block_groups);
 }
 
 ConvWeights pack_constants(LowerContext& c, const ConvShape& shape, ConvKind kind) {

@@ -19,7 +19,7 @@ struct Kind {
   int64_t (*grain)(const ConvShape& shape) = nullptr;  // null: 1
 };
 
-inline int64_t one_bundle(const ConvShape&) { return 1; }
+inline int64_t one_block_group(const ConvShape&) { return 1; }
 
 extern const Kind kDirectKind;
 extern const Kind kPointwiseKind;  // of kDirect, for the shapes that is_pointwise() names, with kDirectKind's packed weights

@@ -208,6 +208,6 @@ void run(const ConvArgs& args, int64_t begin, int64_t end, void* scratch) {
 
 }  // namespace
 
-const Kind kPlainKind{one_bundle, packed_floats, pack_tasks, pack, tasks, scratch_bytes, run};
+const Kind kPlainKind{one_block_group, packed_floats, pack_tasks, pack, tasks, scratch_bytes, run};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

@@ -75,6 +75,6 @@ void run(const ConvArgs& args, int64_t begin, int64_t end, void* scratch) {
 
 }  // namespace
 
-const Kind kDirectKind{block_groups, bundle_floats, pack_tasks, pack, tasks, scratch_bytes, run, workspace_bytes, planes, prepare};
+const Kind kDirectKind{block_groups, block_group_floats, pack_tasks, pack, tasks, scratch_bytes, run, workspace_bytes, planes, prepare};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

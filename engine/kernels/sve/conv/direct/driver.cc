@@ -198,7 +198,7 @@ BlockGroup make_block_group(const Plan& plan, const ConvArgs& args, int64_t grou
   return made;
 }
 
-int64_t bundle_floats(const ConvPacking& packing) {
+int64_t block_group_floats(const ConvPacking& packing) {
   return packing.groups * round_up(packing.out_channels, kLanes) * packing.in_channels * packing.taps;
 }
 

@@ -88,6 +88,6 @@ void for_block_groups(const Plan& plan, const ConvArgs& args, const float* input
 /// [group][block_group][I / block_channels][KH][KW][channel of the block][vectors][kLanes].
 void pack_block_group(const ConvPacking& packing, int64_t block_channels, int64_t task, const float* weights, float* packed);
 /// Of all block groups.
-int64_t bundle_floats(const ConvPacking& packing);
+int64_t block_group_floats(const ConvPacking& packing);
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

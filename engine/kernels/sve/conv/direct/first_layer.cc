@@ -109,6 +109,6 @@ void run(const ConvArgs& args, int64_t begin, int64_t end, void* scratch) {
 
 }  // namespace
 
-const Kind kFirstLayerKind{block_groups, bundle_floats, pack_tasks, pack, tasks, scratch_bytes, run};
+const Kind kFirstLayerKind{block_groups, block_group_floats, pack_tasks, pack, tasks, scratch_bytes, run};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

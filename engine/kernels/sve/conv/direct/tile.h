@@ -53,7 +53,7 @@ inline constexpr int kPixelSteps[] = {kLanes, 2 * kLanes, 2};
 /// The functions for a tile of this many pixels and blocks; `row` is `inner` if there is none for the step.
 TileFunctions tile_functions(int pixels, int vectors, int64_t pixel_step);
 
-/// The same for tiles of three blocks, which conv_tile_three.cc compiles without GCC's scheduling before register allocation: it
+/// The same for tiles of three blocks, which conv/direct/tile_three.cc compiles without GCC's scheduling before register allocation: it
 /// takes all eight broadcasts prefetch_at of the third block's multiply-adds, which leaves three of the 24 sums no register.
 TileFunctions tile_functions_of_three(int pixels, int64_t pixel_step);
 

@@ -34,11 +34,11 @@ void transform_exactly(const float* g, float (&u)[kTileIn][kTileIn]) {
 void pack(const ConvPacking& packing, const float* weights, float* packed, int64_t begin, int64_t end) {
   const int64_t channels = packing.in_channels, out_blocks = pack_tasks(packing);
   const bool stored = packing.block_groups > 0;
-  const auto bundle_at = [&](int64_t i) { return stored ? block_group_begin(i, out_blocks, packing.block_groups) : i; };
+  const auto block_group_at = [&](int64_t i) { return stored ? block_group_begin(i, out_blocks, packing.block_groups) : i; };
   int64_t block_group = 0;
   for (int64_t block = begin; block < end; ++block) {
-    while (bundle_at(block_group + 1) <= block) ++block_group;
-    const int64_t first = bundle_at(block_group), vectors = bundle_at(block_group + 1) - first;
+    while (block_group_at(block_group + 1) <= block) ++block_group;
+    const int64_t first = block_group_at(block_group), vectors = block_group_at(block_group + 1) - first;
     for (int64_t k = 0; k < channels; ++k)
       for (int64_t lane = 0; lane < kLanes; ++lane) {
         const int64_t out = block * kLanes + lane;
