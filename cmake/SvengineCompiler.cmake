@@ -18,9 +18,10 @@ target_include_directories(svengine_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJ
 target_compile_options(svengine_flags INTERFACE -fopenmp)
 target_link_options(svengine_flags INTERFACE -fopenmp)
 if(SVENGINE_STATIC)
-  # For our own programs only, so not on the interface target that consumers of the library see. The linker's warnings are
-  # about dlopen in libgomp (offloading) and getaddrinfo in libnuma (affinity by host name): neither is reached.
-  add_link_options(-static -Wl,--no-warnings)
+  # For our own programs only, so not on the interface target that consumers of the library see. The linker warns of dlopen in libgomp
+  # (offloading) and of getaddrinfo in libnuma (affinity by host name): neither is reached. The warnings stay: --no-warnings of
+  # binutils 2.40 lets undefined functions pass, too, which are then calls of address 0.
+  add_link_options(-static)
 endif()
 if(SVENGINE_VERIFY_PASSES)
   target_compile_definitions(svengine_flags INTERFACE SVENGINE_VERIFY_PASSES=1)

@@ -30,9 +30,12 @@ int64_t number_in(const std::string& path, int64_t missing = 0) {
 
 /// Where cpuset and memory policy let this thread take memory from. The caller frees it.
 bitmask* usable_nodes() {
+  // Not numa_get_membind(): libnuma's static archive has it under versioned names alone, which a static program cannot call.
   int policy = MPOL_DEFAULT;
-  const bool bound = get_mempolicy(&policy, nullptr, 0, nullptr, 0) == 0 && policy == MPOL_BIND;
-  return bound ? numa_get_membind() : numa_get_mems_allowed();
+  bitmask* nodes = numa_allocate_nodemask();
+  if (get_mempolicy(&policy, nodes->maskp, nodes->size + 1, nullptr, 0) == 0 && policy == MPOL_BIND) return nodes;
+  numa_free_nodemask(nodes);
+  return numa_get_mems_allowed();
 }
 
 /// Huge pages that will be there when they are touched; null: none.

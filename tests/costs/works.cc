@@ -188,7 +188,7 @@ double winograd_cycles(const std::string& name) {
   const std::optional<Convolution> work = named_convolution(name);
   if (!work || !winograd::possible(work->shape)) return 0;
   const winograd::Tiling tiling = winograd::make_tiling(machines::a64fx, work->shape);
-  const winograd::Cycles cycles = winograd::count_cycles(machines::a64fx, cut, work->shape);
+  const winograd::Cycles cycles = winograd::count_cycles(machines::a64fx, tiling, work->shape);
   return cycles.products + cycles.transforms;
 }
 

@@ -59,13 +59,13 @@ Status pack(const OpDef& op, const Relative& r, const kernels::KernelTable& kern
   return store.pack_alone();
 }
 
-/// How many forms there were already, under the same name.
+/// How many layouts there were already, under the same name.
 int64_t check(const OpDef& op, const Relative& r, const kernels::KernelTable& kernels, Packed& packed) {
   WeightStore store;
   store.use_cache(nullptr, {});
   int64_t again = 0;
   if (!small(r) || !pack(op, r, kernels, store).ok()) return 0;
-  for (const WeightStore::Made& made : store.take_made()) {
+  for (const WeightStore::PackedWeight& made : store.take_packed()) {
     const std::vector<std::byte> bytes(made.packed.get(), made.packed.get() + made.bytes);
     const auto [it, fresh] = packed.emplace(made.key, Seen{bytes, r.what});
     if (fresh) continue;

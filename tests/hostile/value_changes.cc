@@ -15,19 +15,19 @@ constexpr DType kTypes[] = {DType::f32,    DType::u8,      DType::i8,  DType::u1
 bool small(const Dims& dims) { return check_dims(dims).ok() && element_count(dims) <= kMostElements; }
 
 /// The value of an integer tensor's element i becomes the low bytes of `value`.
-void set_integer(Tensor& tensor, int64_t i, int64_t value) {
+void set_integer(MutableTensor& tensor, int64_t i, int64_t value) {
   const size_t size = size_of(tensor.type());
   std::memcpy(tensor.raw() + static_cast<size_t>(i) * size, &value, size);
 }
 
-void set_real(Tensor& tensor, int64_t i, double value) {
+void set_real(MutableTensor& tensor, int64_t i, double value) {
   const auto narrow = static_cast<float>(value);
   if (tensor.type() == DType::f64) std::memcpy(tensor.raw() + i * 8, &value, 8);
   if (tensor.type() == DType::f32) std::memcpy(tensor.raw() + i * 4, &narrow, 4);
 }
 
-Tensor filled(DType type, const Dims& dims, const std::function<void(Tensor&, int64_t)>& set) {
-  Tensor t = Tensor::allocate(type, dims).value();
+Tensor filled(DType type, const Dims& dims, const std::function<void(MutableTensor&, int64_t)>& set) {
+  MutableTensor t = Tensor::allocate(type, dims).value();
   std::memset(t.raw(), 0, t.byte_size());
   for (int64_t i = 0; i < t.count(); ++i) set(t, i);
   return t;
@@ -42,7 +42,7 @@ void give(RelativeInput& in, Tensor value) {
 
 /// The first `count` elements of a vector, repeated where it has fewer.
 Tensor resized(const Tensor& t, int64_t count) {
-  Tensor out = Tensor::allocate(t.type(), {count}).value();
+  MutableTensor out = Tensor::allocate(t.type(), {count}).value();
   const size_t size = size_of(t.type());
   std::memset(out.raw(), 0, out.byte_size());
   for (int64_t i = 0; t.count() > 0 && i < count; ++i)
@@ -59,7 +59,7 @@ void add_known_value_changes(size_t i, const Tensor& value, std::vector<Change>&
   };
   for (int64_t e = 0; is_integer(value.type()) && e < std::min<int64_t>(value.count(), 8); ++e)
     for (const int64_t hostile : kHostileIntegers) {
-      Tensor t = value.aligned_copy().value();
+      MutableTensor t = value.aligned_copy().value();
       set_integer(t, e, hostile);
       add(fmt::format("holds {} at {}", hostile, e), std::move(t));
     }
@@ -77,7 +77,7 @@ void add_type_changes(const Relative& sample, std::vector<Change>& changes) {
   const auto set = [](RelativeInput& in, DType type) {
     in.dtype = type;
     if (in.value.defined() && size_of(type) > 0)
-      in.value = filled(type, in.dims, [](Tensor& t, int64_t e) { set_integer(t, e, 1); });
+      in.value = filled(type, in.dims, [](MutableTensor& t, int64_t e) { set_integer(t, e, 1); });
     else if (in.value.defined())
       in.constant = false, in.value = {};
   };
@@ -102,7 +102,7 @@ void add_value_changes(const Relative& sample, std::vector<Change>& changes) {
                            if (i < r.inputs.size()) r.inputs[i].constant = false;
                          }});
     }
-    const auto fill = [&](std::string what, std::function<void(Tensor&, int64_t)> set) {
+    const auto fill = [&](std::string what, std::function<void(MutableTensor&, int64_t)> set) {
       changes.push_back({fmt::format("input {} is all {}", i, what), [i, set = std::move(set)](Relative& r) {
                            if (i >= r.inputs.size() || size_of(r.inputs[i].dtype) == 0 || !small(r.inputs[i].dims)) return;
                            r.inputs[i].value = filled(r.inputs[i].dtype, r.inputs[i].dims, set);
@@ -110,10 +110,10 @@ void add_value_changes(const Relative& sample, std::vector<Change>& changes) {
     };
     if (is_integer(in.dtype))
       for (const int64_t hostile : kHostileIntegers)
-        fill(std::to_string(hostile), [hostile](Tensor& t, int64_t e) { set_integer(t, e, hostile); });
+        fill(std::to_string(hostile), [hostile](MutableTensor& t, int64_t e) { set_integer(t, e, hostile); });
     if (!is_float(in.dtype)) continue;
     for (const double hostile : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(), HUGE_VAL, -HUGE_VAL, 1e38, 1e-45})
-      fill(fmt::format("{}", hostile), [hostile](Tensor& t, int64_t e) { set_real(t, e, hostile); });
+      fill(fmt::format("{}", hostile), [hostile](MutableTensor& t, int64_t e) { set_real(t, e, hostile); });
   }
 }
 

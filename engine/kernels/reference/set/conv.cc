@@ -4,7 +4,7 @@
 // chosen, and where it is asked for, the products themselves are summed.
 #include "engine/kernels/conv.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "engine/kernels/reference/activation.h"
 #include "engine/kernels/reference/set/tasks.h"
@@ -26,10 +26,22 @@ bool blocked_output(ConvKind kind) { return kind != ConvKind::kPlain; }
 /// Weights of one output channel.
 int64_t terms(const ConvShape& s) { return s.in_channels / s.groups * volume(s.kernel); }
 
-int64_t packed_bytes(const ConvShape& s, ConvKind) noexcept { return round_up(s.out_channels * terms(s) * 4, 256); }
-int64_t pack_tasks(const ConvShape& s, ConvKind) noexcept { return s.out_channels; }
-void pack(const ConvShape& s, ConvKind, const float* weights, float* packed, int64_t begin, int64_t end) noexcept {
-  std::memcpy(packed + begin * terms(s), weights + begin * terms(s), static_cast<size_t>((end - begin) * terms(s)) * 4);
+/// The same order for every kind.
+ConvPacking packing(const ConvShape& s, ConvKind) noexcept {
+  return {.kind = ConvKind::kPlain, .groups = s.groups, .in_channels = s.in_channels / s.groups, .out_channels = s.out_channels / s.groups,
+          .taps = volume(s.kernel)};
+}
+
+/// Weights of all output channels.
+int64_t weights_of(const ConvPacking& p) { return p.groups * p.out_channels * p.in_channels * p.taps; }
+
+int64_t packed_bytes(const ConvPacking& p) noexcept { return round_up(weights_of(p) * 4, 256); }
+/// A task is an output channel; the last one fills what is left.
+int64_t pack_tasks(const ConvPacking& p) noexcept { return p.groups * p.out_channels; }
+void pack(const ConvPacking& p, const float* weights, float* packed, int64_t begin, int64_t end) noexcept {
+  const int64_t terms = p.in_channels * p.taps;
+  std::copy(weights + begin * terms, weights + end * terms, packed + begin * terms);
+  if (end == pack_tasks(p)) std::fill(packed + weights_of(p), packed + packed_bytes(p) / 4, 0.0f);
 }
 
 int64_t no_workspace(const ConvArgs&) noexcept { return 0; }
@@ -105,7 +117,7 @@ void run(const ConvArgs& args, int64_t begin, int64_t end, void* scratch) noexce
 }  // namespace
 
 extern const ConvKernels conv_kernels;
-constinit const ConvKernels conv_kernels{choose,          packed_bytes, pack_tasks, pack,          no_workspace, no_workspace,
-                                         prepare_nothing, tasks,        one_task,   scratch_bytes, run};
+constinit const ConvKernels conv_kernels{choose,       packing,         packed_bytes, pack_tasks, pack,          no_workspace,
+                                         no_workspace, prepare_nothing, tasks,        one_task,   scratch_bytes, run};
 
 }  // namespace svengine::kernels::reference
