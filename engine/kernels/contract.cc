@@ -144,9 +144,9 @@ const char* violation(const GlobalPoolArgs& args) noexcept {
 const char* violation(const ConvArgs& args) noexcept {
   const ConvShape& s = args.shape;
   if (!args.output) return "conv: output is null";
-  if (s.in_channels > 0 && (!args.input || !args.weights)) return "conv: input or weights is null";
+  if (!args.input || !args.weights) return "conv: input or weights is null";
   if (s.batch < 0 || s.in_channels < 0 || !not_negative(s.out)) return "conv: a size is negative";
-  if (s.out_channels < 1 || s.groups < 1) return "conv: out_channels or groups is not positive";
+  if (s.in_channels < 1 || s.out_channels < 1 || s.groups < 1) return "conv: in_channels, out_channels or groups is not positive";
   if (s.in_channels % s.groups != 0 || s.out_channels % s.groups != 0) return "conv: groups does not divide the channels";
   if (!positive(s.kernel) || !positive(s.stride) || !positive(s.dilation))
     return "conv: a kernel, stride or dilation is not positive";

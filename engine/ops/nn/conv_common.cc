@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/kernels/norm.h"
 #include "engine/ops/infer_util.h"
+#include "engine/ops/kernel_step.h"
+#include "engine/ops/tensor/fill_common.h"
 
 namespace svengine::ops {
 namespace {
@@ -84,6 +87,24 @@ ConvWeights pack_at_run_time(LowerContext& c, const ConvShape& shape, ConvKind k
     });
   }
   return packed;
+}
+
+/// Of no input channel: every sum is its bias and residual. Kernels need at least one.
+void emit_empty_sums(LowerContext& c, const ConvShape& s, Buffer residual, const kernels::ActivationArgs& activation) {
+  kernels::ChannelAffineArgs args;
+  args.batch = s.batch, args.channels = s.out_channels, args.spatial = s.out.depth * s.out.height * s.out.width;
+  args.blocked = c.out_type().block > 0;
+  args.activation = activation;
+  const int64_t stored = static_cast<int64_t>(stored_bytes(c.out_type())) / 4;
+  const Buffer zeros = c.temporary(std::max(stored, s.out_channels) * 4);
+  emit_fill(c, zeros, std::max(stored, s.out_channels), 4, 0);
+  emit_kernel(c, "conv_empty", c.kernels().norm->channel_affine, args,
+              [=, bias = c.in(2), out = c.out()](kernels::ChannelAffineArgs& a, const Run& run) {
+                a.x = a.scale = run.get<const float>(zeros);
+                a.shift = run.get<const float>(bias ? bias : zeros);
+                a.residual = run.get<const float>(residual);
+                a.y = run.get<float>(out);
+              });
 }
 
 }  // namespace
@@ -179,6 +200,10 @@ void emit_conv(LowerContext& c, const ConvArgs& args, Buffer in, const ConvWeigh
 
 Status lower_conv(LowerContext& c, Buffer residual, const kernels::ActivationArgs& activation) {
   SV_ASSIGN(ConvShape shape, conv_shape(c.attributes(), c.in_dims(0), c.in_dims(1)));
+  if (shape.in_channels == 0) {
+    emit_empty_sums(c, shape, residual, activation);
+    return {};
+  }
   const bool constant = c.constant(1) && (!c.has_input(2) || c.constant(2));
   if (!constant && c.has_input(kConvWeightScale)) return error("a scale of weights that are computed at run time");
   ConvArgs args;

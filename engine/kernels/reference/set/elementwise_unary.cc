@@ -10,7 +10,21 @@
 namespace svengine::kernels::reference {
 namespace {
 
-bool of_all_numbers(UnaryOp op) { return op >= UnaryOp::kIdentity && op <= UnaryOp::kRelu; }
+bool of_all_numbers(UnaryOp op) {
+  return op == UnaryOp::kIdentity || op == UnaryOp::kAbs || op == UnaryOp::kNeg || op == UnaryOp::kSign || op == UnaryOp::kClip ||
+         op == UnaryOp::kRelu;
+}
+/// Of float32 alone, by elementwise.h.
+bool of_f32_alone(UnaryOp op) {
+  switch (op) {
+#define SVENGINE_ACTIVATION(Name, ...) case UnaryOp::k##Name:
+#include "engine/kernels/activation.inc"
+      return op != UnaryOp::kClip && op != UnaryOp::kRelu && op != UnaryOp::kErf && op != UnaryOp::kTanh && op != UnaryOp::kSigmoid &&
+             op != UnaryOp::kSoftplus;
+    default:
+      return false;
+  }
+}
 bool gives_bool(UnaryOp op) { return op == UnaryOp::kIsNaN || op == UnaryOp::kIsInf; }
 
 uint8_t detected(const UnaryArgs& args, double x) {
@@ -87,7 +101,7 @@ bool has_unary(UnaryOp op, ElementType type) noexcept {
     case ElementType::kF32:
       return op != UnaryOp::kNot && op != UnaryOp::kBitwiseNot;
     case ElementType::kF64:
-      return op < UnaryOp::kLeakyRelu || gives_bool(op);
+      return op != UnaryOp::kNot && op != UnaryOp::kBitwiseNot && !of_f32_alone(op);
     case ElementType::kBool:
       return op == UnaryOp::kIdentity || op == UnaryOp::kNot;
     case ElementType::kF16:

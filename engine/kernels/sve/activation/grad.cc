@@ -80,9 +80,9 @@ SVENGINE_INLINE vf gradient(vf dy, vf v, float alpha, float beta) {
   if constexpr (kOf == GradientOf::kRelu) {
     return vsel(vle(v, zero), zero, dy);
   } else if constexpr (kOf == GradientOf::kClip) {
-    return vsel(vlt(v, vdup(alpha)), zero, vsel(vgt(v, vdup(beta)), zero, dy));
+    return vsel(vge(v, vdup(alpha)), vsel(vle(v, vdup(beta)), dy, zero), zero);
   } else if constexpr (kOf == GradientOf::kHardSigmoid) {
-    return vsel(vle(v, zero), zero, vsel(vge(v, vdup(1.0f)), zero, vmul(dy, vdup(alpha))));
+    return vsel(vgt(v, zero), vsel(vlt(v, vdup(1.0f)), vmul(dy, vdup(alpha)), zero), zero);
   } else {
     return vmul(dy, derivative<kOf>(v, alpha, beta));
   }
