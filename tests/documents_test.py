@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 ROOT, PROGRAM, BUILD = sys.argv[1:4]
-BASES = ('', 'engine', 'engine/kernels', 'engine/include')
+BASES = ('', 'engine', 'engine/kernels', 'engine/kernels/sve', 'engine/include')
 SKIPPED = ('.git', 'build', '.cache')
 SOURCE = re.compile(r'\.(cc|c|h|hpp|py|sh|md|inc|cmake)$')
 OPTION = re.compile(r'--[a-z][a-z0-9-]*')
@@ -61,7 +61,7 @@ class Known:
         self.help = {'': output_of(PROGRAM, '--help')}
         for command in re.findall(r'^  ([a-z]+) {2,}', self.help[''], re.MULTILINE):
             self.help[command] = output_of(PROGRAM, command, '--help')
-        scripts = '\n'.join(read(f) for f in FILES if f.endswith(('.py', '.sh')) or f.startswith('tests/backend/'))
+        scripts = '\n'.join(read(f) for f in FILES if f.endswith(('.py', '.sh')) or f.startswith(('tests/backend/', 'tests/differential/')))
         self.options = set(OPTION.findall(scripts)) | {o for text in self.help.values() for o in OPTION.findall(text)}
 
     def is_target(self, name):

@@ -33,12 +33,17 @@ double largest(const Tensor& t) {
   return most;
 }
 
+/// Within the bound, at random; where a whole number is within it, often that one: what is special of whole numbers (an exponent of
+/// Pow, the ends of Round and Floor) is only found so.
 template <class T>
 void disturb_reals(MutableTensor& t, const RandomStream& stream, double relative, double absolute) {
   uint64_t i = 0;
   for (T& x : t.data<T>()) {
-    const double r = 2 * stream.uniform(i++) - 1;
-    if (x != 0 || absolute > 0) x = static_cast<T>(x + r * (relative * std::abs(static_cast<double>(x)) + absolute));
+    const double r = 2 * stream.uniform(i++) - 1, bound = relative * std::abs(static_cast<double>(x)) + absolute;
+    if (!std::isfinite(x) || (x == 0 && absolute == 0)) continue;
+    const double whole = std::round(static_cast<double>(x));
+    const bool snap = std::abs(whole - static_cast<double>(x)) <= bound && stream.uniform(i++) < 0.5;
+    x = static_cast<T>(snap ? whole : static_cast<double>(x) + r * bound);
   }
 }
 
