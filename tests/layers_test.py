@@ -37,7 +37,7 @@ MOST_LINES, MOST_KERNEL_LINES, MOST_FUNCTION_LINES = 399, 299, 59
 
 
 def is_test(path):
-    return path.startswith('tests/') or path.endswith(('_test.cc', '_bench.cc', '_test.py', '_test_util.h', '/testing.h', '/testing.cc'))
+    return path.startswith('tests/') or path.endswith(('_test.cc', '_bench.cc', '_test.py', '_test_util.h'))
 
 
 def layer_of(path):

@@ -13,8 +13,8 @@
 #include "tests/support/temporary_directory.h"
 
 using namespace svengine;
-using svengine::testing::content_of;
-using svengine::testing::TemporaryDirectory;
+using svengine::tests::content_of;
+using svengine::tests::TemporaryDirectory;
 
 namespace {
 

@@ -53,7 +53,7 @@ TEST_CASE("readers share what is written, copies do not") {
 }
 
 TEST_CASE("a mapped file is read where it lies") {
-  const testing::TemporaryDirectory folder;
+  const tests::TemporaryDirectory folder;
   const auto file = MappedFile::open(folder.write("weights", "abcdefgh"));
   REQUIRE(file.ok());
   const Tensor tensor = Tensor::wrap(DType::u8, {8}, (*file)->bytes().data(), *file);

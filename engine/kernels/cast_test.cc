@@ -14,8 +14,8 @@
 #include "tests/support/tested_kernels.h"
 
 using namespace svengine::kernels;
-using svengine::test::GuardedBuffer;
-using svengine::test::run_tasks;
+using svengine::tests::GuardedBuffer;
+using svengine::tests::run_tasks;
 
 namespace {
 

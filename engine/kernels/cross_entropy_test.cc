@@ -6,7 +6,7 @@
 
 using namespace svengine::kernels;
 using namespace svengine::kernels::gradient_test;
-using svengine::test::run_tasks;
+using svengine::tests::run_tasks;
 
 namespace {
 

@@ -17,8 +17,8 @@
 
 using namespace svengine::kernels;
 using namespace svengine::kernels::elementwise_test;
-using svengine::test::run_tasks;
-using svengine::test::same_values;
+using svengine::tests::run_tasks;
+using svengine::tests::same_values;
 
 static_assert(static_cast<int>(ElementType::kBF16) == static_cast<int>(svengine::DType::bf16));
 static_assert(static_cast<int>(ElementType::kBool) == static_cast<int>(svengine::DType::boolean));
@@ -62,7 +62,7 @@ bool is_right(BinaryOp op, T a, T b, Result got) {
   if constexpr (std::is_floating_point_v<T>) {
     const double want = reference_binary(op, a, b);
     if (std::is_same_v<T, float> && !gives_bool(op))
-      return svengine::test::ulp_error(static_cast<float>(got), want) <= (op == BinaryOp::kPow ? 4 : 0.51);
+      return svengine::tests::ulp_error(static_cast<float>(got), want) <= (op == BinaryOp::kPow ? 4 : 0.51);
     return std::isnan(want) ? std::isnan(static_cast<double>(got)) : std::fabs(static_cast<double>(got) - want) <= 1e-14 * std::fabs(want);
   } else {
     return +got == +reference_binary_integer(op, a, b);

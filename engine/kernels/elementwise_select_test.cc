@@ -13,7 +13,7 @@
 
 using namespace svengine::kernels;
 using namespace svengine::kernels::elementwise_test;
-using svengine::test::run_tasks;
+using svengine::tests::run_tasks;
 
 namespace {
 

@@ -15,7 +15,7 @@
 
 namespace svengine::kernels::elementwise_test {
 
-using test::GuardedBuffer;
+using tests::GuardedBuffer;
 using Dims = std::vector<int64_t>;
 
 template <class T>

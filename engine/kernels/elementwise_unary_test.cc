@@ -16,8 +16,8 @@
 
 using namespace svengine::kernels;
 using namespace svengine::kernels::elementwise_test;
-using svengine::test::run_tasks;
-using svengine::test::same_values;
+using svengine::tests::run_tasks;
+using svengine::tests::same_values;
 
 TEST_CASE("every function at every length up to four vectors and one, at guard pages", "[elementwise]") {
   std::mt19937 random(1);

@@ -8,7 +8,7 @@
 
 namespace svengine::kernels::test {
 
-using svengine::test::GuardedBuffer;
+using svengine::tests::GuardedBuffer;
 
 /// Matrices [rows, columns] for every batch index, laid out [outer][rows][inner][columns] as attention heads are: the
 /// inner batch lies within a row. Elements between rows stay poison.

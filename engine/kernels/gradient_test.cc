@@ -8,8 +8,8 @@
 
 using namespace svengine::kernels;
 using namespace svengine::kernels::gradient_test;
-using svengine::test::run_tasks;
-using svengine::test::same_values;
+using svengine::tests::run_tasks;
+using svengine::tests::same_values;
 
 namespace {
 
@@ -84,8 +84,8 @@ TEST_CASE("gathered rows go back, repeated ones added up", "[gradient]") {
   for (const KernelTable* set : tested_kernel_sets())
     for (const Shape& s : shapes) {
       std::mt19937 random(5);
-      svengine::test::GuardedBuffer<int64_t> indices(static_cast<size_t>(s.count));
-      svengine::test::GuardedBuffer<int32_t> narrow(static_cast<size_t>(s.count));
+      svengine::tests::GuardedBuffer<int64_t> indices(static_cast<size_t>(s.count));
+      svengine::tests::GuardedBuffer<int32_t> narrow(static_cast<size_t>(s.count));
       for (size_t i = 0; i < indices.size(); ++i)
         narrow[i] = static_cast<int32_t>(indices[i] = static_cast<int64_t>(random() % (2 * s.extent)) - s.extent);
       Buffer dy = random_buffer(s.outer * s.count * s.inner, 3), dx(static_cast<size_t>(s.outer * s.extent * s.inner));

@@ -11,7 +11,7 @@
 
 namespace svengine::kernels::gradient_test {
 
-using Buffer = test::GuardedBuffer<float>;
+using Buffer = tests::GuardedBuffer<float>;
 
 inline Buffer random_buffer(int64_t count, unsigned seed, float low = -2, float high = 2) {
   Buffer buffer(static_cast<size_t>(count));

@@ -15,7 +15,7 @@
 #include "tests/support/tested_kernels.h"
 
 using namespace svengine::kernels;
-using svengine::test::run_tasks;
+using svengine::tests::run_tasks;
 
 namespace {
 
@@ -138,7 +138,7 @@ TEST_CASE("a value does not depend on its neighbours", "[math]") {
       for (size_t i = 0; i < calm.size(); ++i) {
         if (calm[i] != mixed[i]) continue;
         INFO(set->name << " op " << static_cast<int>(bound.op) << " element " << i << " x " << calm[i]);
-        REQUIRE(svengine::test::same_values(&first[i], &second[i], 1));
+        REQUIRE(svengine::tests::same_values(&first[i], &second[i], 1));
       }
     }
   }

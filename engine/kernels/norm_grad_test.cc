@@ -6,8 +6,8 @@
 
 using namespace svengine::kernels;
 using namespace svengine::kernels::gradient_test;
-using svengine::test::run_tasks;
-using svengine::test::same_values;
+using svengine::tests::run_tasks;
+using svengine::tests::same_values;
 
 namespace {
 

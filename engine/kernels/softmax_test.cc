@@ -12,7 +12,7 @@
 #include "tests/support/tested_kernels.h"
 
 using namespace svengine::kernels;
-using namespace svengine::test;
+using namespace svengine::tests;
 
 namespace {
 

@@ -6,11 +6,11 @@
 #include <fstream>
 #include <numeric>
 
-#include "importers/onnx/import_testing.h"
+#include "importers/onnx/import_test_util.h"
 #include "importers/onnx/tensor_file.h"
 
 using namespace svengine;
-using namespace svengine::testing;
+using namespace svengine::tests;
 using Catch::Matchers::Contains;
 
 namespace {

@@ -1,10 +1,10 @@
 // Cut and changed models: success or an error, never a crash. Sanitizer builds make this test sharp.
 #include <random>
 
-#include "importers/onnx/import_testing.h"
+#include "importers/onnx/import_test_util.h"
 
 using namespace svengine;
-using namespace svengine::testing;
+using namespace svengine::tests;
 
 namespace {
 

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "importers/onnx/import_testing.h"
+#include "importers/onnx/import_test_util.h"
 
 using namespace svengine;
-using namespace svengine::testing;
+using namespace svengine::tests;
 using Catch::Matchers::Contains;
 
 namespace {

@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "importers/onnx/import_testing.h"
+#include "importers/onnx/import_test_util.h"
 
 using namespace svengine;
-using namespace svengine::testing;
+using namespace svengine::tests;
 
 TEST_CASE("a graph comes with its nodes, types and what the file says of itself") {
   ModelProto proto = relu_model();

@@ -1,9 +1,9 @@
 #include "importers/onnx/tensor_proto.h"
 
-#include "importers/onnx/import_testing.h"
+#include "importers/onnx/import_test_util.h"
 
 using namespace svengine;
-using namespace svengine::testing;
+using namespace svengine::tests;
 
 namespace {
 

@@ -7,10 +7,10 @@
 
 #include "engine/base/random.h"
 #include "runtime/checkpoint/names.h"
-#include "runtime/checkpoint/testing.h"
+#include "runtime/checkpoint/checkpoint_test_util.h"
 
 using namespace svengine;
-using namespace svengine::testing;
+using namespace svengine::tests;
 using Catch::Matchers::Contains;
 
 namespace {

@@ -6,10 +6,10 @@
 #include <catch2/catch.hpp>
 
 #include "runtime/checkpoint/manifest.h"
-#include "runtime/checkpoint/testing.h"
+#include "runtime/checkpoint/checkpoint_test_util.h"
 
 using namespace svengine;
-using namespace svengine::testing;
+using namespace svengine::tests;
 using Catch::Matchers::Contains;
 
 namespace {

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "runtime/dataset/open.h"
-#include "runtime/dataset/testing.h"
+#include "runtime/dataset/dataset_test_util.h"
 
 #define STB_IMAGE_WRITE_STATIC
 #define STB_IMAGE_WRITE_IMPLEMENTATION
@@ -14,7 +14,7 @@
 #pragma GCC diagnostic pop
 
 using namespace svengine;
-using namespace svengine::testing;
+using namespace svengine::tests;
 using Catch::Matchers::Contains;
 
 namespace {

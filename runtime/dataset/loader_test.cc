@@ -9,10 +9,10 @@
 #include <thread>
 
 #include "engine/base/hash.h"
-#include "runtime/dataset/testing.h"
+#include "runtime/dataset/dataset_test_util.h"
 
 using namespace svengine;
-using namespace svengine::testing;
+using namespace svengine::tests;
 using Catch::Matchers::Contains;
 
 namespace {

@@ -7,10 +7,10 @@
 #include "runtime/dataset/idx_files.h"
 #include "runtime/dataset/open.h"
 #include "runtime/dataset/tensors.h"
-#include "runtime/dataset/testing.h"
+#include "runtime/dataset/dataset_test_util.h"
 
 using namespace svengine;
-using namespace svengine::testing;
+using namespace svengine::tests;
 using Catch::Matchers::Contains;
 
 namespace {

@@ -5,10 +5,10 @@
 #include "importers/npy/npy.h"
 #include "runtime/dataset/combine.h"
 #include "runtime/dataset/open.h"
-#include "runtime/dataset/testing.h"
+#include "runtime/dataset/dataset_test_util.h"
 
 using namespace svengine;
-using namespace svengine::testing;
+using namespace svengine::tests;
 using Catch::Matchers::Contains;
 
 using Numbers = std::vector<int64_t>;

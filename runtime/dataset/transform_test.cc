@@ -4,10 +4,10 @@
 
 #include <map>
 
-#include "runtime/dataset/testing.h"
+#include "runtime/dataset/dataset_test_util.h"
 
 using namespace svengine;
-using namespace svengine::testing;
+using namespace svengine::tests;
 
 namespace {
 

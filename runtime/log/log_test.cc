@@ -12,7 +12,7 @@
 #include "tests/support/temporary_directory.h"
 
 using namespace svengine;
-using namespace svengine::testing;
+using namespace svengine::tests;
 using Catch::Matchers::Contains;
 
 namespace {

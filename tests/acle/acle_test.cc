@@ -91,7 +91,7 @@ struct AllOperands {
   std::array<std::vector<uint16_t>, 3> u16;
   std::array<std::vector<uint32_t>, 3> u32;
   std::array<std::vector<uint64_t>, 3> u64;
-  test::GuardedBuffer<char> guarded{4096};
+  tests::GuardedBuffer<char> guarded{4096};
   Operands view;
 
   AllOperands() {

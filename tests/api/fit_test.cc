@@ -10,7 +10,7 @@
 
 namespace nn = svengine::nn;
 using svengine::ElementType;
-using svengine::testing::TemporaryDirectory;
+using svengine::tests::TemporaryDirectory;
 
 namespace {
 

@@ -111,7 +111,7 @@ TEST_CASE("what is wrong with a net is said, and kept") {
 }
 
 TEST_CASE("a net is trained, saved, and run") {
-  const svengine::testing::TemporaryDirectory folder(svengine::testing::TemporaryDirectory::Place::memory);
+  const svengine::tests::TemporaryDirectory folder(svengine::tests::TemporaryDirectory::Place::memory);
   nn::TrainerOptions options;
   options.optimizer = "adamw:weight_decay=0";
   options.runtime.threads = 2;
@@ -154,7 +154,7 @@ TEST_CASE("a net is trained, saved, and run") {
 }
 
 TEST_CASE("sequences of two lengths, which runs decide") {
-  const svengine::testing::TemporaryDirectory folder(svengine::testing::TemporaryDirectory::Place::memory);
+  const svengine::tests::TemporaryDirectory folder(svengine::tests::TemporaryDirectory::Place::memory);
   nn::Net net;
   const nn::Var x = net.input("x", ElementType::float32, {-1, -1, 8}), memory = net.input("memory", ElementType::float32, {-1, -1, 8});
   nn::TransformerOptions options;

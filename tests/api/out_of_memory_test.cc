@@ -100,7 +100,7 @@ TEST_CASE("nets and gradients") {
 }
 
 TEST_CASE("a network is loaded and run") {
-  const svengine::testing::TemporaryDirectory folder(svengine::testing::TemporaryDirectory::Place::memory);
+  const svengine::tests::TemporaryDirectory folder(svengine::tests::TemporaryDirectory::Place::memory);
   nn::Net net;
   net.output(net.apply(nn::Sequential({nn::Conv2d(1, 4, 3), nn::ReLU(), nn::Flatten(), nn::Linear(16, 3)}),
                        net.input("x", ElementType::float32, {-1, 1, 4, 4})),

@@ -7,7 +7,7 @@
 #include "engine/ops/nn/conv_grad_input_common.h"
 #include "tests/costs/work_memory.h"
 
-namespace svengine::test {
+namespace svengine::tests {
 namespace {
 
 using namespace svengine::kernels;
@@ -102,4 +102,4 @@ Call make_gradient_work(const std::string& name) {
   return {};
 }
 
-}  // namespace svengine::test
+}  // namespace svengine::tests

@@ -3,9 +3,9 @@
 #include <functional>
 #include <string>
 
-namespace svengine::test {
+namespace svengine::tests {
 
 /// As make_work; empty when this is no backward pass.
 std::function<void()> make_gradient_work(const std::string& name);
 
-}  // namespace svengine::test
+}  // namespace svengine::tests

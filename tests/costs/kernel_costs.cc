@@ -28,19 +28,19 @@ int unknown(const char* name) {
 
 int main(int argc, char** argv) {
   if (argc == 4 && std::strcmp(argv[1], "--repeat") == 0) {
-    const auto call = svengine::test::make_work(argv[3]);
+    const auto call = svengine::tests::make_work(argv[3]);
     if (!call) return unknown(argv[3]);
     for (long i = std::atol(argv[2]); i > 0; --i) call();
     return 0;
   }
   if (argc == 3 && std::strcmp(argv[1], "--winograd") == 0) {
-    const double cycles = svengine::test::winograd_cycles(argv[2]);
+    const double cycles = svengine::tests::winograd_cycles(argv[2]);
     if (cycles == 0) return unknown(argv[2]);
     std::printf("%.0f\n", cycles);
     return 0;
   }
   for (int i = 1; i < argc; ++i) {
-    const auto call = svengine::test::make_work(argv[i]);
+    const auto call = svengine::tests::make_work(argv[i]);
     if (!call) return unknown(argv[i]);
     call();
     syscall(kMark);

@@ -13,7 +13,7 @@
 #include "engine/kernels/kernel_table.h"
 #include "engine/kernels/task_kernel.h"
 
-namespace svengine::test {
+namespace svengine::tests {
 
 using Call = std::function<void()>;
 
@@ -59,4 +59,4 @@ bool scan(const std::string& name, const std::string& format, Numbers&... number
          end == static_cast<int>(name.size());
 }
 
-}  // namespace svengine::test
+}  // namespace svengine::tests

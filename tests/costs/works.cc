@@ -16,7 +16,7 @@
 #include "tests/costs/gradient_works.h"
 #include "tests/costs/work_memory.h"
 
-namespace svengine::test {
+namespace svengine::tests {
 namespace {
 
 using namespace svengine::kernels;
@@ -212,4 +212,4 @@ Call make_work(const std::string& name) {
   return {};
 }
 
-}  // namespace svengine::test
+}  // namespace svengine::tests

@@ -14,7 +14,7 @@
 #include <functional>
 #include <string>
 
-namespace svengine::test {
+namespace svengine::tests {
 
 /// Makes operands (the same ones every time) and returns a function that calls the kernel once, all tasks in this
 /// thread. An empty function: there is no such work.
@@ -24,4 +24,4 @@ std::function<void()> make_work(const std::string& name);
 /// there is no such work, or Winograd is not for it.
 double winograd_cycles(const std::string& name);
 
-}  // namespace svengine::test
+}  // namespace svengine::tests

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "engine/graph/text.h"
-#include "tests/passes/pass_testing.h"
+#include "tests/passes/pass_test_util.h"
 
 using namespace svengine;
 using namespace svengine::tests;

@@ -1,5 +1,5 @@
 // Passes that put a node's neighbours into its padding, epilogue or weights: pad, conv_norm, conv, mat_mul.
-#include "tests/passes/pass_testing.h"
+#include "tests/passes/pass_test_util.h"
 
 using namespace svengine;
 using namespace svengine::tests;

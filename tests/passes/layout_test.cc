@@ -1,7 +1,7 @@
 // The layout pass: reorders only at the borders of blocked regions. What blocked graphs compute is seen through sessions.
 #include <algorithm>
 
-#include "tests/passes/pass_testing.h"
+#include "tests/passes/pass_test_util.h"
 
 using namespace svengine;
 using namespace svengine::tests;

@@ -4,7 +4,7 @@
 
 #include "engine/graph/autodiff.h"
 #include "engine/graph/passes/match.h"
-#include "tests/passes/pass_testing.h"
+#include "tests/passes/pass_test_util.h"
 #include "tests/support/tested_kernels.h"
 
 using namespace svengine;

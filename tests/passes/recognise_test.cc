@@ -1,7 +1,7 @@
 // Passes that recognise arithmetic as one operator: layer_norm, gelu, attention.
 #include <cmath>
 
-#include "tests/passes/pass_testing.h"
+#include "tests/passes/pass_test_util.h"
 
 using namespace svengine;
 using namespace svengine::tests;

@@ -3,7 +3,7 @@
 
 #include "engine/graph/passes/live_memory.h"
 #include "engine/graph/text.h"
-#include "tests/passes/pass_testing.h"
+#include "tests/passes/pass_test_util.h"
 
 using namespace svengine;
 using namespace svengine::tests;

@@ -1,6 +1,6 @@
 // Passes that take nodes away: identities, fold, common, dead.
 #include "engine/graph/text.h"
-#include "tests/passes/pass_testing.h"
+#include "tests/passes/pass_test_util.h"
 
 using namespace svengine;
 using namespace svengine::tests;

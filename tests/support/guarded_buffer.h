@@ -19,7 +19,7 @@
 #include <span>
 #include <type_traits>
 
-namespace svengine::test {
+namespace svengine::tests {
 
 /// The i-th value of an endless supply of awkward ones.
 template <class T>
@@ -127,4 +127,4 @@ class GuardedBuffer {
   T* data_ = nullptr;
 };
 
-}  // namespace svengine::test
+}  // namespace svengine::tests

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <csignal>
 
-namespace svengine::test {
+namespace svengine::tests {
 namespace {
 
 // True when touching `at` kills a process with a memory fault.
@@ -72,4 +72,4 @@ TEST_CASE("poison holds NaN, infinity and subnormals", "[support]") {
 }
 
 }  // namespace
-}  // namespace svengine::test
+}  // namespace svengine::tests

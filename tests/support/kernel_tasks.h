@@ -10,7 +10,7 @@
 #include "engine/kernels/task_kernel.h"
 #include "tests/support/guarded_buffer.h"
 
-namespace svengine::test {
+namespace svengine::tests {
 
 /// Runs all tasks in `parts` ranges, the last one first, each with its own poisoned scratch that ends at a guard page.
 template <class Args>
@@ -46,4 +46,4 @@ bool same_values(const T* a, const T* b, size_t count) {
   return true;
 }
 
-}  // namespace svengine::test
+}  // namespace svengine::tests

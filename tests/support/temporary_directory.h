@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string>
 
-namespace svengine::testing {
+namespace svengine::tests {
 
 /// A directory of its own, removed at the end.
 class TemporaryDirectory {
@@ -50,4 +50,4 @@ inline std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-}  // namespace svengine::testing
+}  // namespace svengine::tests

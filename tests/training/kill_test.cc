@@ -17,7 +17,7 @@
 #include "tests/support/temporary_directory.h"
 
 using namespace svengine;
-using svengine::testing::TemporaryDirectory;
+using svengine::tests::TemporaryDirectory;
 
 namespace {
 

@@ -1,10 +1,10 @@
 // Types, shapes and canonical forms of elementwise operators.
 #include <catch2/catch.hpp>
 
-#include "engine/ops/infer_testing.h"
+#include "engine/ops/infer_test_util.h"
 
 using namespace svengine;
-using namespace svengine::ops::testing;
+using namespace svengine::ops::tests;
 
 TEST_CASE("two operands broadcast") {
   CHECK(OneNode("Add", {f32({2, 3, 5}), f32({3, 1})}).outcome == "float32[2x3x5]");

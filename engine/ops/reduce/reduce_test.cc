@@ -1,10 +1,10 @@
 // Shapes and canonical forms of reductions.
 #include <catch2/catch.hpp>
 
-#include "engine/ops/infer_testing.h"
+#include "engine/ops/infer_test_util.h"
 
 using namespace svengine;
-using namespace svengine::ops::testing;
+using namespace svengine::ops::tests;
 
 TEST_CASE("reductions keep or drop dimensions") {
   const Shape x{sym("N"), 3, 5};

@@ -1,10 +1,10 @@
 // Shapes and canonical forms of the operators that move elements.
 #include <catch2/catch.hpp>
 
-#include "engine/ops/infer_testing.h"
+#include "engine/ops/infer_test_util.h"
 
 using namespace svengine;
-using namespace svengine::ops::testing;
+using namespace svengine::ops::tests;
 
 namespace {
 using Ints = std::vector<int64_t>;

@@ -1,10 +1,10 @@
 // Shapes of the operators that only rename elements, and of those that make or read shapes.
 #include <catch2/catch.hpp>
 
-#include "engine/ops/infer_testing.h"
+#include "engine/ops/infer_test_util.h"
 
 using namespace svengine;
-using namespace svengine::ops::testing;
+using namespace svengine::ops::tests;
 
 TEST_CASE("Reshape copies dimensions, fills in -1 and carries names") {
   const Dim n = sym("N");

@@ -6,7 +6,7 @@
 #include "engine/graph/builder.h"
 #include "engine/ops/registry.h"
 
-namespace svengine::ops::testing {
+namespace svengine::ops::tests {
 
 /// An input of the node: a type, or a constant. A default one is absent.
 struct Given {
@@ -63,4 +63,4 @@ struct OneNode {
   bool says(std::string_view part) const { return outcome.find(part) != std::string::npos; }
 };
 
-}  // namespace svengine::ops::testing
+}  // namespace svengine::ops::tests

@@ -11,7 +11,7 @@
 #include "importers/onnx/wire.h"
 #include "onnx_proto/svengine_onnx.pb.h"
 
-namespace svengine::testing {
+namespace svengine::tests {
 
 using namespace onnx_proto;
 
@@ -189,4 +189,4 @@ std::vector<T> values_of(const Tensor& tensor) {
   return out;
 }
 
-}  // namespace svengine::testing
+}  // namespace svengine::tests

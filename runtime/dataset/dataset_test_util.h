@@ -9,7 +9,7 @@
 #include "runtime/dataset/dataset.h"
 #include "tests/support/temporary_directory.h"
 
-namespace svengine::testing {
+namespace svengine::tests {
 
 /// Sample `index` as the bytes of each field, between guard bytes that must stay.
 inline Result<std::vector<std::vector<std::byte>>> try_read(const DataSet& set, int64_t index) {
@@ -49,4 +49,4 @@ T must(Result<T> result) {
   return std::move(result).value();
 }
 
-}  // namespace svengine::testing
+}  // namespace svengine::tests

@@ -11,7 +11,7 @@
 #include "runtime/checkpoint/checkpoint.h"
 #include "tests/support/temporary_directory.h"
 
-namespace svengine::testing {
+namespace svengine::tests {
 
 /// Where a run keeps its checkpoints: a directory that the first one makes.
 class RunDirectory {
@@ -137,4 +137,4 @@ class FailingFileSystem final : public FileSystem {
   std::vector<std::pair<std::string, std::string>> renamed_;
 };
 
-}  // namespace svengine::testing
+}  // namespace svengine::tests
