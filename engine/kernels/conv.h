@@ -25,6 +25,8 @@
 // a shape and kind need, and it does not depend on batch and image size. A sum runs over channels, then rows, then columns of the kernel, in single
 // precision with fused multiply-adds, starting from bias + residual: its order depends on the shape alone.
 //
+// A weight that is infinite or NaN may or may not meet the padding's zeros, by kind: results next to the border are then either.
+//
 // kWinograd is F(4x4, 3x3): a quarter of the multiplications, and rounding errors about ten times those of the other kinds
 // (4.5e-6 to 1.4e-5 of the largest output for random layers of 64 to 512 channels; bounded by
 // kernels/reference/conv_winograd.h). An infinity or NaN in its input spreads over the 4 x 4 outputs of every tile that reads
