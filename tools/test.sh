@@ -17,6 +17,7 @@ tools/build.sh a64fx
 mkdir -p build/test
 printf 'subdirs(../release ../a64fx)\n' >build/test/CTestTestfile.cmake
 # One test a core is quickest: a test that is about threads asks for its number of them.
+jobs=$(nproc)  # which goes by OMP_NUM_THREADS, so it is asked before
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 tools/slowest.py compiles build/release build/a64fx
-tools/slowest.py tests --test-dir build/test -j "$(nproc)" --output-on-failure "$@"
+tools/slowest.py tests --test-dir build/test -j "$jobs" --output-on-failure "$@"
