@@ -57,7 +57,8 @@ function(svengine_tests program)
     svengine_test_name(${source} name)
     cmake_path(GET source STEM stem)
     add_test(NAME ${SVENGINE_TEST_PREFIX}${name} COMMAND ${program} --filenames-as-tags "[#${stem}]" ${SVENGINE_CATCH_STRICT})
-    set_tests_properties(${SVENGINE_TEST_PREFIX}${name} PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} TIMEOUT 900)
+    set_tests_properties(${SVENGINE_TEST_PREFIX}${name} PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} TIMEOUT 900
+      ENVIRONMENT "ASAN_OPTIONS=allocator_may_return_null=1")  # memory that is not there is an error with a message
   endforeach()
 endfunction()
 

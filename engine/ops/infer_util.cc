@@ -63,7 +63,10 @@ Dim merge(const Dim& a, const Dim& b) {
 }
 
 Dim add(const Dim& a, const Dim& b) {
-  if (a.is_static() && b.is_static()) return a.value() + b.value();
+  if (a.is_static() && b.is_static()) {
+    int64_t out = 0;  // too large: as in multiply()
+    return __builtin_add_overflow(a.value(), b.value(), &out) ? Dim(INT64_MAX) : Dim(out);
+  }
   if (a.is_static() && a.value() == 0) return b;
   if (b.is_static() && b.value() == 0) return a;
   return {};

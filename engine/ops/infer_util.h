@@ -20,7 +20,7 @@ struct DTypeSet {
   constexpr DTypeSet(std::initializer_list<DType> types) {
     for (DType t : types) bits |= 1u << static_cast<int>(t);
   }
-  constexpr bool has(DType t) const { return bits >> static_cast<int>(t) & 1u; }
+  constexpr bool has(DType t) const { return static_cast<uint32_t>(t) < 32 && (bits >> static_cast<int>(t) & 1u); }
   friend constexpr DTypeSet operator|(DTypeSet a, DTypeSet b) {
     a.bits |= b.bits;
     return a;

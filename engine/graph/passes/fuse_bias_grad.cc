@@ -18,8 +18,9 @@ using Order = std::unordered_map<const Node*, int>;
 
 /// All dimensions but the last are summed up.
 bool sums_rows(const Node& node) {
+  if (!is_op(&node, "SumTo")) return false;
   const Shape &in = node.input(0)->type.shape, &out = node.output()->type.shape;
-  return is_op(&node, "SumTo") && node.input(0)->type.dtype == DType::f32 && in.is_static() && out.is_static() && in.rank() >= 2 &&
+  return node.input(0)->type.dtype == DType::f32 && in.is_static() && out.is_static() && in.rank() >= 2 &&
          out.rank() == 1 && in.dims().back() == out[0];
 }
 

@@ -10,6 +10,14 @@ namespace {
 
 Status infer_cross_entropy_grad(InferContext& c) {
   SV_TRY(check_loss(c, 1));
+  const Shape &dy = c.shape(0), &labels = c.shape(2);
+  if (c.attributes().get_string("reduction", "mean") != "none") {
+    SV_TRY(require_single(c, 0, "dy"));
+  } else if (dy.has_rank() && labels.has_rank()) {
+    bool fits = dy.rank() == labels.rank();
+    for (size_t i = 0; fits && i < dy.dims().size(); ++i) fits = !known_different(dy[i], labels[i]);
+    if (!fits) return error("dy is {}, needs the shape {} of the labels", to_string(dy), to_string(labels));
+  }
   c.set(0, c.type(1));
   return {};
 }

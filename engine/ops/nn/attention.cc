@@ -92,7 +92,8 @@ Cost attention_cost(const Node& node) {
   for (const Value* v : node.inputs())
     if (v) attention_cost.bytes += stored_bytes(v->type);
   attention_cost.bytes += stored_bytes(node.output()->type);
-  attention_cost.flops = 4.0 * static_cast<double>(q.batch * q.heads * q.length * k.length) * static_cast<double>(q.size);
+  attention_cost.flops = 4.0 * static_cast<double>(q.batch) * static_cast<double>(q.heads) * static_cast<double>(q.length) *
+                         static_cast<double>(k.length) * static_cast<double>(q.size);
   return attention_cost;
 }
 

@@ -15,7 +15,8 @@ Status infer_reverse_sequence(InferContext& c) {
   SV_TRY(require_dtype(c, 1, "sequence_lens", {DType::i64}));
   SV_TRY(require_rank(c, 1, "sequence_lens", 1));
   const int64_t batch = c.attributes().get_int("batch_axis", 1), time = c.attributes().get_int("time_axis", 0);
-  if (batch + time != 1 || batch * time != 0) return error("batch_axis is {} and time_axis {}, need to be 0 and 1, or 1 and 0", batch, time);
+  if ((batch != 0 || time != 1) && (batch != 1 || time != 0))
+    return error("batch_axis is {} and time_axis {}, need to be 0 and 1, or 1 and 0", batch, time);
   const Shape &in = c.shape(0), &lengths = c.shape(1);
   if (in.has_rank() && lengths.has_rank() && known_different(in[static_cast<size_t>(batch)], lengths[0]))
     return error("{} lengths for a batch of {}", lengths[0].value(), in[static_cast<size_t>(batch)].value());

@@ -28,7 +28,7 @@ Status lower_slice_grad(LowerContext& c) {
     const Range r = range_in(out[axis], b.starts[i], b.ends[i], b.steps[i]);
     taken[axis] = r.count;
     view.out_offset += r.start * view.out_strides[axis];
-    view.out_strides[axis] *= r.count == 1 ? 1 : r.step;
+    view.out_strides[axis] *= r.count <= 1 ? 1 : r.step;
   }
   if (taken != in)
     return error("dy is {}, the slice of {} is {}", svengine::to_string(Shape::of(in)), svengine::to_string(Shape::of(out)),
