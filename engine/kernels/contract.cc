@@ -131,6 +131,7 @@ const char* violation(const PoolArgs& args) noexcept {
   if (args.indices && (args.kind != PoolKind::kMax || args.blocked))
     return "pool: indices of another kind than max on a plain layout";
   if (args.kind == PoolKind::kLp && args.power < 1) return "pool: power is not positive";
+  if (args.blocked && args.indices) return "pool: indices of a blocked image, which only plain ones have";
   return nullptr;
 }
 

@@ -142,3 +142,19 @@ output %dx
 )";
   check_recomputed(kText, 4, {1, 17, 9, 3});
 }
+
+TEST_CASE("a blocked MaxPool whose indices nobody reads writes none") {
+  const std::string_view text =
+      "graph \"g\"\ninput %x: float32[3, 32, 12, 6]\ninput %w: float32[9, 32, 1, 1]\n%c: float32[3, 9, 12, 6] = Conv(%x, %w)\n"
+      "%y: float32[3, 9, 12, 2], %i: int64[3, 9, 12, 2] = MaxPool(%c) {strides = [1, 2], kernel_shape = [1, 3]}\noutput %y\n";
+  const std::vector<Tensor> inputs = {random_tensor({3, 32, 12, 6}, 1), random_tensor({9, 32, 1, 1}, 2)};
+  for (const kernels::KernelTable* set : kernels::all_kernel_sets()) {
+    SessionOptions options;
+    options.kernels = set;
+    Result<std::unique_ptr<Session>> session = Session::create(parsed(text), options);
+    REQUIRE(session.ok());
+    Result<std::vector<Tensor>> outputs = (*session)->run(inputs);
+    REQUIRE(outputs.ok());
+    check_close(*outputs, evaluated(parsed(text), inputs), set->name);
+  }
+}

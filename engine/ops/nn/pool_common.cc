@@ -53,7 +53,7 @@ Status lower_pool(LowerContext& c, const char* kernel, kernels::PoolArgs args, B
   args.blocked = c.in_type(0).block > 0;
   SV_ASSIGN(args.shape, pool_shape(c.attributes(), c.in_dims(0)));
   args.column_major_indices = c.attributes().get_int("storage_order") != 0;
-  emit_kernel(c, kernel, c.kernels().pool->window, args, [in, out, indices = c.out(1)](kernels::PoolArgs& a, const Run& run) {
+  emit_kernel(c, kernel, c.kernels().pool->window, args, [in, out, indices = args.blocked ? Buffer{} : c.out(1)](kernels::PoolArgs& a, const Run& run) {
     a.input = run.get<const float>(in);
     a.output = run.get<float>(out);
     a.indices = run.get<int64_t>(indices);
