@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kAdamWTensors = 4;  // X, G, V, H
 
 void set_adam_w_rates(const Attributes& attributes, double rate, int64_t steps, kernels::OptimizerArgs& args) {
-  const double alpha = attributes.get_float("alpha", 0.9f), beta = attributes.get_float("beta", 0.999f), t = static_cast<double>(steps + 1);
+  const double alpha = attributes.get_float("alpha", 0.9f), beta = attributes.get_float("beta", 0.999f), t = static_cast<double>(steps) + 1;
   args.rate = static_cast<float>(rate / (1 - std::pow(alpha, t)));
   args.h_scale = static_cast<float>(1 / std::sqrt(1 - std::pow(beta, t)));
   args.before = static_cast<float>(1 - rate * attributes.get_float("weight_decay", 0.0f));

@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kLambTensors = 4;  // X, G, V, H
 
 void set_lamb_rates(const Attributes& attributes, double rate, int64_t steps, kernels::LayerwiseArgs& args) {
-  const double alpha = attributes.get_float("alpha", 0.9f), beta = attributes.get_float("beta", 0.999f), t = static_cast<double>(steps + 1);
+  const double alpha = attributes.get_float("alpha", 0.9f), beta = attributes.get_float("beta", 0.999f), t = static_cast<double>(steps) + 1;
   args.rate = static_cast<float>(rate);
   args.v_scale = static_cast<float>(1 / (1 - std::pow(alpha, t)));
   args.h_scale = static_cast<float>(1 / std::sqrt(1 - std::pow(beta, t)));
