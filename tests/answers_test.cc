@@ -9,6 +9,7 @@
 #include "engine/graph/builder.h"
 #include "engine/ops/registry.h"
 #include "engine/plan/plan.h"
+#include "tests/support/broadcast.h"
 #include "tests/support/compare.h"
 #include "tests/support/random_tensor.h"
 
@@ -65,29 +66,14 @@ Tensor counted(Dims dims, int seed) {
   return t;
 }
 
-/// Element `at` of the broadcast result in an operand of shape `dims`.
-size_t place_in(const Dims& dims, const Dims& out, size_t at) {
-  size_t place = 0, stride = 1;
-  for (size_t i = 1; i <= out.size(); ++i) {
-    const auto size = static_cast<size_t>(out[out.size() - i]);
-    if (i <= dims.size()) {
-      const auto own = static_cast<size_t>(dims[dims.size() - i]);
-      place += own == 1 ? 0 : at % size * stride;
-      stride *= own;
-    }
-    at /= size;
-  }
-  return place;
-}
-
 /// Sum, Max, Min and Mean by their definition.
 template <class T>
 Tensor combined(std::string_view op, const std::vector<Tensor>& inputs, const Dims& out) {
   MutableTensor result = Tensor::allocate(type_of<T>(), out).value();
   for (size_t i = 0; i < result.data<T>().size(); ++i) {
-    T value = inputs[0].template data<T>()[place_in(inputs[0].dims(), out, i)];
+    T value = inputs[0].template data<T>()[broadcast_place(inputs[0].dims(), out, i)];
     for (size_t k = 1; k < inputs.size(); ++k) {
-      const T next = inputs[k].template data<T>()[place_in(inputs[k].dims(), out, i)];
+      const T next = inputs[k].template data<T>()[broadcast_place(inputs[k].dims(), out, i)];
       value = op == "Max" ? std::max(value, next) : op == "Min" ? std::min(value, next) : static_cast<T>(value + next);
     }
     result.data<T>()[i] = op == "Mean" ? static_cast<T>(value / static_cast<T>(inputs.size())) : value;
@@ -233,8 +219,8 @@ TEST_CASE("LayerNormalization's scale and bias broadcast to X") {
           for (size_t i = first; i < first + row; ++i) variance += std::pow(x.data<float>()[i] - mean, 2) / static_cast<double>(row);
           for (size_t i = first; i < first + row; ++i)
             expected.data<float>()[i] = static_cast<float>((x.data<float>()[i] - mean) / std::sqrt(variance + 1e-5) *
-                                                               scale.data<float>()[place_in(scale_dims, dims, i)] +
-                                                           bias.data<float>()[place_in(bias_dims, dims, i)]);
+                                                               scale.data<float>()[broadcast_place(scale_dims, dims, i)] +
+                                                           bias.data<float>()[broadcast_place(bias_dims, dims, i)]);
         }
         INFO("axis " << axis << ", scale " << to_string(scale_dims) << ", bias " << to_string(bias_dims));
         check("LayerNormalization", {x, scale, bias}, {{"axis", axis}}, expected, 17);

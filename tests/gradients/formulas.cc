@@ -9,6 +9,7 @@
 #include "engine/ops/tensor/resize_common.h"
 #include "tests/gradients/double_forward.h"
 #include "tests/gradients/window_formulas.h"
+#include "tests/support/broadcast.h"
 
 namespace svengine::tests {
 namespace {
@@ -182,21 +183,6 @@ Arrays gemm(const Node& node, const Arrays& in) {
       y.v[static_cast<size_t>(i * y.dims[1] + j)] +=
           attributes.get_float("beta", 1.0f) * in[2].v[static_cast<size_t>(i * strides[0] + j * strides[1])];
   return {y};
-}
-
-/// Where element `at` of a tensor of shape `out` is in one of shape `dims` that broadcasts to it.
-size_t broadcast_place(const Dims& dims, const Dims& out, size_t at) {
-  size_t place = 0, stride = 1;
-  for (size_t i = 1; i <= out.size(); ++i) {
-    const auto size = static_cast<size_t>(out[out.size() - i]);
-    if (i <= dims.size()) {
-      const auto own = static_cast<size_t>(dims[dims.size() - i]);
-      place += own == 1 ? 0 : at % size * stride;
-      stride *= own;
-    }
-    at /= size;
-  }
-  return place;
 }
 
 Arrays layer_norm(const Node& node, const Arrays& in) {
