@@ -21,8 +21,8 @@ namespace {
 bool can_plan(const Node& node) {
   const auto is_static = [](const Value* v) { return v->type.shape.is_static(); };
   if (!std::all_of(node.outputs().begin(), node.outputs().end(), is_static)) return false;
-  const std::vector<int>& deciding = node.op().shape_inputs;
-  return node.op().is_view || std::all_of(deciding.begin(), deciding.end(), [&](int i) {
+  const std::vector<int>& deciding = node.op().traits.shape_inputs;
+  return node.op().traits.is_view || std::all_of(deciding.begin(), deciding.end(), [&](int i) {
     const Value* v = node.input(static_cast<size_t>(i));
     return !v || v->is_constant();
   });
@@ -45,7 +45,7 @@ Cut find_cut(const Graph& graph) {
       cut.available.insert(node->outputs().begin(), node->outputs().end());
       continue;
     }
-    for (int i : node->op().shape_inputs)
+    for (int i : node->op().traits.shape_inputs)
       if (const Value* v = node->input(static_cast<size_t>(i)); v && !v->is_constant()) cut.needed.insert(v);
   }
   return cut;

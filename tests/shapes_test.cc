@@ -54,7 +54,7 @@ Value* add_value(Graph& graph, const std::string& text) {
   const size_t open = text.find('['), close = text.find(']');
   const DType type = type_named(text.substr(0, open));
   const Dims dims = numbers<int64_t>(text.substr(open + 1, close - open - 1));
-  if (close + 1 == text.size()) return graph.add_input("x", Type{type, Shape::of(dims), 0});
+  if (close + 1 == text.size()) return graph.add_input("x", Type{type, Shape::of(dims)});
   const auto elements = split(text.substr(close + 3, text.size() - close - 4), ',');
   MutableTensor all = Tensor::allocate(type, dims).value();
   REQUIRE(std::ssize(elements) == all.count());

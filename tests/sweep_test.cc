@@ -30,7 +30,7 @@ Built build(const OpDef& op, const Sample& sample, bool all_constant) {
     if (in.value.defined() || all_constant) {
       values.push_back(built.graph.add_constant(name, t));
     } else {
-      values.push_back(built.graph.add_input(name, Type{t.type(), Shape::of(t.dims()), 0}));
+      values.push_back(built.graph.add_input(name, Type{t.type(), Shape::of(t.dims())}));
       built.inputs.push_back(t);
     }
   }
@@ -57,7 +57,7 @@ std::vector<Tensor> run(Built built, const kernels::KernelTable* set, const char
 void check_close(const std::vector<Tensor>& a, const std::vector<Tensor>& b, const OpDef& op, const char* what) {
   REQUIRE(a.size() == b.size());
   for (size_t i = 0; i < a.size(); ++i) {
-    const Status same = all_close(a[i], b[i], op.rtol, op.atol);
+    const Status same = all_close(a[i], b[i], op.tolerance.rtol, op.tolerance.atol);
     INFO(what << ", output " << i << ": " << (same.ok() ? "" : same.error().message()));
     CHECK(same.ok());
   }

@@ -13,7 +13,12 @@ constexpr Row kRows[] = {
     {DType::f32, 4, "float32"}, {DType::u8, 1, "uint8"},    {DType::i8, 1, "int8"},      {DType::u16, 2, "uint16"},
     {DType::i16, 2, "int16"},   {DType::i32, 4, "int32"},   {DType::i64, 8, "int64"},    {DType::string, 0, "string"},
     {DType::boolean, 1, "bool"}, {DType::f16, 2, "float16"}, {DType::f64, 8, "float64"},  {DType::u32, 4, "uint32"},
-    {DType::u64, 8, "uint64"},  {DType::bf16, 2, "bfloat16"}, {DType::undefined, 0, "undefined"},
+    {DType::u64, 8, "uint64"},  {DType::bf16, 2, "bfloat16"},
+    {DType::f8e4m3fn, 1, "float8_e4m3fn"}, {DType::f8e4m3fnuz, 1, "float8_e4m3fnuz"}, {DType::f8e5m2, 1, "float8_e5m2"},
+    {DType::f8e5m2fnuz, 1, "float8_e5m2fnuz"}, {DType::f8e8m0, 1, "float8_e8m0"}, {DType::f4e2m1, 1, "float4_e2m1"},
+    {DType::u4, 1, "uint4"},    {DType::i4, 1, "int4"},     {DType::u2, 1, "uint2"},     {DType::i2, 1, "int2"},
+    {DType::sequence, 0, "sequence"}, {DType::optional, 0, "optional"}, {DType::map, 0, "map"},
+    {DType::undefined, 0, "undefined"},
 };
 
 const Row& row(DType type) {

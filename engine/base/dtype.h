@@ -1,4 +1,4 @@
-// Element types. The numbers are those of ONNX (TensorProto.DataType), so that files need no translation.
+// What element types are called and how large they are.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -6,27 +6,11 @@
 #include <optional>
 #include <string_view>
 
+#include "engine/base/dtype_enum.h"
+
 namespace svengine {
 
-enum class DType : int8_t {
-  undefined = 0,
-  f32 = 1,
-  u8 = 2,
-  i8 = 3,
-  u16 = 4,
-  i16 = 5,
-  i32 = 6,
-  i64 = 7,
-  string = 8,
-  boolean = 9,  // one byte, 0 or 1
-  f16 = 10,
-  f64 = 11,
-  u32 = 12,
-  u64 = 13,
-  bf16 = 16,
-};
-
-/// Bytes of one element; 0 for undefined and string, which have no storage here.
+/// Bytes of one element in an arena or file; 0 for undefined and for what only lives on the host (is_handle()).
 size_t size_of(DType type);
 
 /// "float32", "int64", "bool", ...: NumPy's names, as users write them.
@@ -35,11 +19,13 @@ std::string_view name_of(DType type);
 /// The inverse of name_of; also accepts "float", "double" and "half".
 std::optional<DType> dtype_from_name(std::string_view name);
 
+/// Strings, sequences, optionals and maps: objects that no kernel sees, worked on by OpDef::evaluate.
+constexpr bool is_handle(DType type) { return type == DType::string || type >= DType::sequence; }
 bool is_float(DType type);
 bool is_integer(DType type);  // signed or unsigned, not bool
 
 template <class T>
-constexpr DType dtype_of();
+constexpr DType dtype_of() = delete;  // for types that are no element
 template <>
 constexpr DType dtype_of<float>() { return DType::f32; }
 template <>

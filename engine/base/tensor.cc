@@ -27,6 +27,17 @@ Tensor Tensor::wrap(DType type, Dims dims, const void* data, std::shared_ptr<con
   return t;
 }
 
+Tensor Tensor::of_strings(Dims dims, std::vector<std::string> values) {
+  assert(element_count(dims) == static_cast<int64_t>(values.size()));
+  const auto owner = std::make_shared<const std::vector<std::string>>(std::move(values));
+  return wrap(DType::string, std::move(dims), owner->data(), owner);
+}
+
+Tensor Tensor::of_items(DType kind, std::vector<Tensor> items) {
+  const auto owner = std::make_shared<const std::vector<Tensor>>(std::move(items));
+  return wrap(kind, {}, owner.get(), owner);
+}
+
 Tensor Tensor::reshaped(Dims dims) const {
   assert(element_count(dims) == count());
   Tensor t = *this;

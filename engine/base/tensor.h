@@ -5,6 +5,8 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "engine/base/dtype.h"
 #include "engine/base/memory.h"
@@ -14,7 +16,7 @@ namespace svengine {
 
 class MutableTensor;
 
-/// Elements to read. Copies share storage, which may be a file mapped read-only or the caller's: nothing can be written through a
+/// Elements to read, or a handle (is_handle()): strings, or tensors in a sequence, optional or map. Copies share storage, which may be a file mapped read-only or the caller's: nothing can be written through a
 /// Tensor, only through the MutableTensor that its storage was made as. Storage may be unaligned (weights in place in a model
 /// file), so element access is for aligned tensors: allocate() gives those, aligned_copy() makes one.
 class Tensor {
@@ -41,6 +43,12 @@ class Tensor {
     return of<T>({}, {value});
   }
 
+  /// A tensor of strings, row-major; as many as the dims say.
+  static Tensor of_strings(Dims dims, std::vector<std::string> values);
+  /// A sequence of any length, an optional of 0 or 1 items, or a map: its keys (int64 or strings, rank 1), then its values, of rank 1
+  /// where they are numbers, else a sequence. dims() is empty.
+  static Tensor of_items(DType kind, std::vector<Tensor> items);
+
   bool defined() const { return type_ != DType::undefined; }
   DType type() const { return type_; }
   const Dims& dims() const { return dims_; }
@@ -57,11 +65,16 @@ class Tensor {
     return {reinterpret_cast<const T*>(data_), static_cast<size_t>(count())};
   }
 
+  /// The elements of a tensor of strings.
+  std::span<const std::string> strings() const { return data<std::string>(); }
+  /// What a sequence, optional or map holds.
+  const std::vector<Tensor>& items() const { return *reinterpret_cast<const std::vector<Tensor>*>(data_); }
+
   /// The same storage under another shape of as many elements.
   Tensor reshaped(Dims dims) const;
   /// Whether elements may be accessed where they are.
   bool is_aligned() const { return reinterpret_cast<uintptr_t>(data_) % std::max<size_t>(size_of(type_), 1) == 0; }
-  /// Own storage, aligned to a cache line.
+  /// Own storage, aligned to a cache line. Not of a handle.
   Result<MutableTensor> aligned_copy() const;
 
   /// An integer tensor (int32 or int64, any alignment) as int64 values; empty for other types.

@@ -5,7 +5,7 @@
 namespace svengine {
 
 std::string_view name_of(AttributeKind kind) {
-  static constexpr std::string_view names[] = {"int", "float", "string", "ints", "floats", "strings", "tensor"};
+  static constexpr std::string_view names[] = {"int", "float", "string", "ints", "floats", "strings", "tensor", "graph"};
   return names[static_cast<size_t>(kind)];
 }
 

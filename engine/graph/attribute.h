@@ -1,5 +1,6 @@
 // Attributes of a node: named constants of one of ONNX's kinds.
 #pragma once
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
@@ -9,10 +10,16 @@
 
 namespace svengine {
 
-using Attribute = std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>, std::vector<std::string>, Tensor>;
+class Graph;
+/// The body of an If, Loop or Scan. What it captures of the outer graph are inputs behind its own, and inputs of the node behind the
+/// node's own, in the same order.
+using Subgraph = std::shared_ptr<const Graph>;
+
+using Attribute =
+    std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>, std::vector<std::string>, Tensor, Subgraph>;
 
 /// Which alternative an Attribute holds; the order is that of the variant.
-enum class AttributeKind { kInt, kFloat, kString, kInts, kFloats, kStrings, kTensor };
+enum class AttributeKind { kInt, kFloat, kString, kInts, kFloats, kStrings, kTensor, kGraph };
 std::string_view name_of(AttributeKind kind);
 inline AttributeKind kind_of(const Attribute& a) { return static_cast<AttributeKind>(a.index()); }
 

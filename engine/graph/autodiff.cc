@@ -169,7 +169,7 @@ std::vector<Value*> trainable_constants(const Graph& graph) {
   std::vector<Value*> out;
   std::unordered_set<const Value*> seen;
   for (const auto& node : graph.nodes()) {
-    const std::optional<RunningStatistics>& running = node->op().running_statistics;
+    const std::optional<RunningStatistics>& running = node->op().traits.running_statistics;
     for (size_t i = 0; i < node->inputs().size(); ++i) {
       Value* v = node->input(i);
       if (!v || !v->is_constant() || !is_real(v) || v->type.shape.rank() < 1 || (running && (i == running->mean || i == running->variance)))

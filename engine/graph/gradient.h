@@ -2,7 +2,7 @@
 //
 // A rule calls set(i, g) for every input i that wants a gradient; an input left out has gradient zero. Gradients have the type of
 // what they are the gradient of: `sum_to` undoes broadcasting. Shapes may be symbolic wherever the forward node's may: the nodes
-// below take "the shape of that value" as an input of which only the shape is read (OpDef::shape_only_input).
+// below take "the shape of that value" as an input of which only the shape is read (OpTraits::shape_only_input).
 #pragma once
 #include <string_view>
 #include <vector>

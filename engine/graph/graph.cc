@@ -16,7 +16,14 @@ struct Graph::Names {
 };
 void Graph::NamesDeleter::operator()(Names* names) const { delete names; }
 
+bool operator==(const Type& a, const Type& b) {
+  const bool same_element = a.element == b.element || (a.element && b.element && *a.element == *b.element);
+  return a.dtype == b.dtype && a.shape == b.shape && a.block == b.block && a.key == b.key && same_element;
+}
+
 std::string to_string(const Type& type) {
+  if (type.dtype == DType::map) return fmt::format("map({}, {})", name_of(type.key), type.element ? to_string(*type.element) : "?");
+  if (type.dtype >= DType::sequence) return fmt::format("{}({})", name_of(type.dtype), type.element ? to_string(*type.element) : "?");
   std::string out = fmt::format("{}[{}]", name_of(type.dtype), to_string(type.shape));
   if (type.block) out += fmt::format("{{c{}}}", type.block);
   return out;
@@ -55,7 +62,7 @@ Value* Graph::add_input(std::string name, Type type) {
 }
 
 Value* Graph::add_constant(std::string name, Tensor tensor) {
-  Value* value = new_value(std::move(name), Type{tensor.type(), Shape::of(tensor.dims()), 0});
+  Value* value = new_value(std::move(name), Type{tensor.type(), Shape::of(tensor.dims())});
   value->constant_ = std::move(tensor);
   return value;
 }
@@ -162,7 +169,7 @@ void Graph::make_constant(Value* value, Tensor tensor) {
     value->producer_ = nullptr;
   }
   std::erase(inputs_, value);
-  value->type = Type{tensor.type(), Shape::of(tensor.dims()), 0};
+  value->type = Type{tensor.type(), Shape::of(tensor.dims())};
   value->constant_ = std::move(tensor);
 }
 

@@ -29,7 +29,10 @@ struct Type {
   DType dtype = DType::undefined;
   Shape shape;
   int block = 0;
-  friend bool operator==(const Type&, const Type&) = default;
+  /// Of a sequence, optional or map (whose own shape is a scalar's): what it holds; null when that is unknown.
+  std::shared_ptr<const Type> element = {};
+  DType key = DType::undefined;  // of a map
+  friend bool operator==(const Type& a, const Type& b);
 };
 
 /// "f32[1x3x224x224]": dtype name, shape, and "{c16}" when blocked.

@@ -136,7 +136,7 @@ double stored_bytes(const Type& type) {
 
 Cost cost_of(const Node& node) {
   if (node.op().cost) return node.op().cost(node);
-  if (node.op().is_view) return {};
+  if (node.op().traits.is_view) return {};
   Cost cost;
   for (const Value* v : node.inputs())
     if (v) cost.bytes += stored_bytes(v->type);

@@ -14,6 +14,7 @@ class InferContext;
 class LowerContext;
 class CanonicalizeContext;
 class GradientContext;
+class EvaluateContext;
 
 /// The domain of operators that exist only inside the engine (made by passes, never in a file).
 inline constexpr const char* kInternalDomain = "svengine";
@@ -32,10 +33,24 @@ struct AttributeDef {
 };
 
 /// How an operator deals with NCHWc values, for the layout pass.
-enum class BlockedLayout : int8_t {
-  never,      // plain in, plain out
-  prefers,    // data input 0 (and further inputs named by `blocked_inputs`) blocked, outputs of its type blocked, when `can_block` agrees
-  follows,    // element by element: any layout, the same for all rank-4 inputs; f(0) is finite, so padding lanes stay finite
+enum class BlockedMode : int8_t {
+  never,    // plain in, plain out
+  prefers,  // data input 0 (and `inputs`) blocked, outputs of its type blocked, when `can_block` agrees
+  follows,  // element by element: any layout, the same for all rank-4 inputs; f(0) is finite, so padding lanes stay finite
+};
+
+struct BlockedLayout {
+  BlockedMode mode = BlockedMode::never;
+  // The others are for `prefers`.
+  /// Can this node, with these types, work on blocks of that many channels?
+  bool (*can_block)(const Node&, int block) = nullptr;
+  /// This one of the inputs that are blocked is read plain all the same, unless it is blocked already (the image of a first
+  /// convolution with few channels).
+  bool (*reads_plain)(const Node&, size_t input) = nullptr;
+  /// Inputs that are blocked besides input 0 (a residual).
+  std::vector<int> inputs = {};
+  /// The output is plain (a sum over all pixels), only inputs are blocked.
+  bool writes_plain = false;
 };
 
 struct Cost {
@@ -61,6 +76,37 @@ struct RunningStatistics {
   size_t mean, variance;  // indices of inputs (running) and, where attribute "training_mode" is set, of outputs (of the batch)
 };
 
+/// What passes, autodiff and the planner may know of an operator besides what it computes.
+struct OpTraits {
+  /// Inputs whose values decide output shapes (Reshape: {1}). They must be known when the node is planned.
+  std::vector<int> shape_inputs = {};
+  /// Does output 0 of this node equal input 0, and may the node go? Other outputs are the caller's concern. Types may be unknown.
+  bool (*is_identity)(const Node&) = nullptr;
+  /// Output 0 where it follows from the inputs' types alone, all of which are static (Shape, Size).
+  Tensor (*value_of_types)(const Node&) = nullptr;
+  /// Output 0 is input 0's bytes under another shape: no step at all.
+  bool is_view = false;
+  /// Output 0 may overwrite input 0 of the same type: the last thing done, element by element.
+  bool may_overwrite = false;
+  /// The inputs as they are stored, one after the other, are output 0, so their producers may write it. Lowering leaves out what
+  /// is in its place already. All types are concrete.
+  bool (*aliases_concat)(const Node&) = nullptr;
+  /// For element-wise functions that kernels apply in their epilogue: the "activation" attributes of a fused operator that
+  /// stand for this node; nothing when this node's parameters are not known.
+  std::optional<Attributes> (*activation)(const Node&) = nullptr;
+  /// Of a norm that keeps running statistics.
+  std::optional<RunningStatistics> running_statistics = {};
+  /// An optional input of which only the shape is read ("the shape of x", in nodes that gradients are made of), or -1. Where that
+  /// shape is known, the pass `shapes` writes it into attribute "shape" and takes the input away, so that the value may die.
+  int shape_only_input = -1;
+};
+
+/// How far results may be from PyTorch's, ONNX Runtime's and those of the backend tests.
+struct Tolerance {
+  double rtol = 1e-5;
+  double atol = 1e-6;
+};
+
 struct OpDef {
   const char* name;                // as in ONNX
   const char* domain = "";         // "" is ai.onnx
@@ -76,49 +122,19 @@ struct OpDef {
   Status (*infer)(InferContext&) = nullptr;
   /// Emits the steps that compute the node, all shapes being concrete.
   Status (*lower)(LowerContext&) = nullptr;
+  /// In place of `lower`, for what plans cannot hold: handles (is_handle()), output shapes that follow from values (NonZero), bodies.
+  /// Computes the outputs from inputs that are there, in the calling thread, between the segments of a run: evaluate_context.h.
+  Status (*evaluate)(EvaluateContext&) = nullptr;
   /// Optional: by default one operation an output element, every input and output once.
   Cost (*cost)(const Node&) = nullptr;
-
-  /// Inputs whose values decide output shapes (Reshape: {1}). They must be known when the node is planned.
-  std::vector<int> shape_inputs = {};
-  /// Does output 0 of this node equal input 0, and may the node go? Other outputs are the caller's concern. Types may be unknown.
-  bool (*is_identity)(const Node&) = nullptr;
-  /// Output 0 where it follows from the inputs' types alone, all of which are static (Shape, Size).
-  Tensor (*value_of_types)(const Node&) = nullptr;
-  /// Output 0 is input 0's bytes under another shape: no step at all.
-  bool is_view = false;
-  /// Output 0 may overwrite input 0 of the same type: the last thing done, element by element.
-  bool may_overwrite = false;
-  /// The inputs as they are stored, one after the other, are output 0, so their producers may write it. Lowering leaves out what
-  /// is in its place already. All types are concrete.
-  bool (*aliases_concat)(const Node&) = nullptr;
-  BlockedLayout blocked = BlockedLayout::never;
-  /// For `prefers`: can this node, with these types, work on blocks of that many channels?
-  bool (*can_block)(const Node&, int block) = nullptr;
-  /// For `prefers`: this one of the inputs that are blocked is read plain all the same, unless it is blocked already (the image of a
-  /// first convolution with few channels).
-  bool (*reads_plain)(const Node&, size_t input) = nullptr;
-  /// For `prefers`: inputs that are blocked besides input 0 (a residual).
-  std::vector<int> blocked_inputs = {};
-  /// For `prefers`: the output is plain (a sum over all pixels), only inputs are blocked.
-  bool writes_plain = false;
-
-  /// For element-wise functions that kernels apply in their epilogue: the "activation" attributes of a fused operator that
-  /// stand for this node; nothing when this node's parameters are not known.
-  std::optional<Attributes> (*activation)(const Node&) = nullptr;
 
   /// Adds the nodes that compute the gradients of this node's inputs from those of its outputs: graph/gradient.h. Absent: a
   /// gradient that is needed through this operator is refused.
   Status (*gradient)(GradientContext&) = nullptr;
-  /// Of a norm that keeps running statistics.
-  std::optional<RunningStatistics> running_statistics = {};
-  /// An optional input of which only the shape is read ("the shape of x", in nodes that gradients are made of), or -1. Where that
-  /// shape is known, the pass `shapes` writes it into attribute "shape" and takes the input away, so that the value may die.
-  int shape_only_input = -1;
 
-  /// Against PyTorch, ONNX Runtime and the backend tests.
-  double rtol = 1e-5;
-  double atol = 1e-6;
+  OpTraits traits = {};
+  BlockedLayout blocked = {};
+  Tolerance tolerance = {};
   std::vector<Sample> samples = {};
 };
 
@@ -155,7 +171,7 @@ class InferContext {
 
   /// Does nothing when the node has no such output.
   void set(size_t output, Type type);
-  void set(size_t output, DType dtype, Shape shape) { set(output, Type{dtype, std::move(shape), 0}); }
+  void set(size_t output, DType dtype, Shape shape) { set(output, Type{dtype, std::move(shape)}); }
 
  private:
   Node& node_;

@@ -48,8 +48,7 @@ bool append_element(DType type, std::string_view token, std::vector<std::byte>& 
     case DType::u32: return append<uint32_t>(token, bytes);
     case DType::i64: return append<int64_t>(token, bytes);
     case DType::u64: return append<uint64_t>(token, bytes);
-    case DType::string:
-    case DType::undefined: break;
+    default: break;
   }
   return false;
 }

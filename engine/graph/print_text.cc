@@ -72,8 +72,7 @@ std::string print_element(DType type, const std::byte* data, int64_t i) {
     case DType::u32: return std::to_string(element<uint32_t>(data, i));
     case DType::i64: return std::to_string(element<int64_t>(data, i));
     case DType::u64: return std::to_string(element<uint64_t>(data, i));
-    case DType::string:
-    case DType::undefined: break;
+    default: break;
   }
   return "?";
 }
@@ -121,8 +120,9 @@ struct AttributePrinter {
   std::string operator()(const std::vector<std::string>& v) const {
     return print_list(v, "strings", [](const std::string& x) { return quoted(x); });
   }
+  std::string operator()(const Subgraph& body) const { return fmt::format("graph {}", quoted(body->name)); }
   std::string operator()(const Tensor& t) const {
-    return print_type({t.type(), Shape::of(t.dims()), 0}) + print_elements(t, options);
+    return print_type({.dtype = t.type(), .shape = Shape::of(t.dims())}) + print_elements(t, options);
   }
 };
 

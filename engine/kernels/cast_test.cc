@@ -13,36 +13,37 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+using svengine::DType;
 using namespace svengine::kernels;
 using svengine::tests::GuardedBuffer;
 using svengine::tests::run_tasks;
 
 namespace {
 
-const ElementType kTypes[] = {ElementType::kF32, ElementType::kU8,  ElementType::kI8,  ElementType::kU16, ElementType::kI16,
-                              ElementType::kI32, ElementType::kI64, ElementType::kBool, ElementType::kF16, ElementType::kF64,
-                              ElementType::kU32, ElementType::kU64, ElementType::kBF16};
+const DType kTypes[] = {DType::f32, DType::u8,  DType::i8,  DType::u16, DType::i16,
+                              DType::i32, DType::i64, DType::boolean, DType::f16, DType::f64,
+                              DType::u32, DType::u64, DType::bf16};
 
-int bytes_of(ElementType type) {
+int bytes_of(DType type) {
   switch (type) {
-    case ElementType::kU8:
-    case ElementType::kI8:
-    case ElementType::kBool: return 1;
-    case ElementType::kU16:
-    case ElementType::kI16:
-    case ElementType::kF16:
-    case ElementType::kBF16: return 2;
-    case ElementType::kF32:
-    case ElementType::kI32:
-    case ElementType::kU32: return 4;
+    case DType::u8:
+    case DType::i8:
+    case DType::boolean: return 1;
+    case DType::u16:
+    case DType::i16:
+    case DType::f16:
+    case DType::bf16: return 2;
+    case DType::f32:
+    case DType::i32:
+    case DType::u32: return 4;
     default: return 8;
   }
 }
-bool is_float(ElementType type) {
-  return type == ElementType::kF32 || type == ElementType::kF64 || type == ElementType::kF16 || type == ElementType::kBF16;
+bool is_floating(DType type) {
+  return type == DType::f32 || type == DType::f64 || type == DType::f16 || type == DType::bf16;
 }
-bool is_signed(ElementType type) {
-  return type == ElementType::kI8 || type == ElementType::kI16 || type == ElementType::kI32 || type == ElementType::kI64;
+bool is_signed(DType type) {
+  return type == DType::i8 || type == DType::i16 || type == DType::i32 || type == DType::i64;
 }
 
 /// What a number of any type is: integers exactly, floats as long double (exact for all of them, 64-bit integers included).
@@ -81,15 +82,15 @@ uint64_t encode(long double x, int exponent_bits, int fraction_bits) {
   return sign | std::min(bits, infinite);
 }
 
-Number read(ElementType type, const std::byte* at) {
+Number read(DType type, const std::byte* at) {
   uint64_t bits = 0;
   std::memcpy(&bits, at, static_cast<size_t>(bytes_of(type)));
   switch (type) {
-    case ElementType::kF16: return {decode(bits, 5, 10), 0};
-    case ElementType::kBF16: return {decode(bits, 8, 7), 0};
-    case ElementType::kF32: return {decode(bits, 8, 23), 0};
-    case ElementType::kF64: return {decode(bits, 11, 52), 0};
-    case ElementType::kBool: return {bits ? 1.0L : 0.0L, bits ? 1 : 0};
+    case DType::f16: return {decode(bits, 5, 10), 0};
+    case DType::bf16: return {decode(bits, 8, 7), 0};
+    case DType::f32: return {decode(bits, 8, 23), 0};
+    case DType::f64: return {decode(bits, 11, 52), 0};
+    case DType::boolean: return {bits ? 1.0L : 0.0L, bits ? 1 : 0};
     default: break;
   }
   const int width = 8 * bytes_of(type);
@@ -98,17 +99,17 @@ Number read(ElementType type, const std::byte* at) {
 }
 
 /// The bytes of `x`, read as `from`, as `to`.
-uint64_t expected(ElementType from, ElementType to, const Number& x) {
+uint64_t expected(DType from, DType to, const Number& x) {
   switch (to) {
-    case ElementType::kBool: return x.value != 0;  // NaN too
-    case ElementType::kF16: return encode(x.value, 5, 10);
-    case ElementType::kBF16: return encode(x.value, 8, 7);
-    case ElementType::kF32: return encode(x.value, 8, 23);
-    case ElementType::kF64: return encode(x.value, 11, 52);
+    case DType::boolean: return x.value != 0;  // NaN too
+    case DType::f16: return encode(x.value, 5, 10);
+    case DType::bf16: return encode(x.value, 8, 7);
+    case DType::f32: return encode(x.value, 8, 23);
+    case DType::f64: return encode(x.value, 11, 52);
     default: break;
   }
   __int128 integer = x.integer;
-  if (is_float(from)) {
+  if (is_floating(from)) {
     const bool wide = bytes_of(to) >= 4;
     const bool with_sign = is_signed(to) || !wide;
     const int width = wide ? 8 * bytes_of(to) : 64;
@@ -129,20 +130,20 @@ int64_t tie(std::mt19937_64& random) {
 }
 
 /// Bit patterns of all kinds: random ones, small numbers, neighbours of powers of two, ties of every rounding.
-std::vector<std::byte> samples(ElementType type, int64_t n) {
+std::vector<std::byte> samples(DType type, int64_t n) {
   std::mt19937_64 random(static_cast<uint64_t>(type));
   std::vector<std::byte> bytes(static_cast<size_t>(n * bytes_of(type)));
   for (int64_t i = 0; i < n; ++i) {
     uint64_t bits = random();
-    if (type == ElementType::kBool) bits = random() % 3;
-    else if (!is_float(type) && i % 3 == 0) bits = static_cast<uint64_t>(static_cast<int64_t>(random() % 600) - 300);
-    else if (!is_float(type) && i % 3 == 1) bits = (uint64_t{1} << random() % 64) + random() % 5 - 2;
-    else if (!is_float(type) && i % 2) bits = (static_cast<uint64_t>(tie(random)) << random() % 56) + random() % 3 - 1;
-    else if (type == ElementType::kF64 && i % 3 < 2) {
+    if (type == DType::boolean) bits = random() % 3;
+    else if (!is_floating(type) && i % 3 == 0) bits = static_cast<uint64_t>(static_cast<int64_t>(random() % 600) - 300);
+    else if (!is_floating(type) && i % 3 == 1) bits = (uint64_t{1} << random() % 64) + random() % 5 - 2;
+    else if (!is_floating(type) && i % 2) bits = (static_cast<uint64_t>(tie(random)) << random() % 56) + random() % 3 - 1;
+    else if (type == DType::f64 && i % 3 < 2) {
       const double x = std::ldexp(static_cast<double>(tie(random)), static_cast<int>(random() % 40) - 30);
       std::memcpy(&bits, &x, 8);
       bits += random() % 3 - 1;  // the tie itself, or a little beside it
-    } else if (type == ElementType::kF32 && i % 3 < 2) {
+    } else if (type == DType::f32 && i % 3 < 2) {
       const float x = std::ldexp(static_cast<float>(tie(random)), static_cast<int>(random() % 40) - 30);
       uint32_t word;
       std::memcpy(&word, &x, 4);
@@ -153,17 +154,17 @@ std::vector<std::byte> samples(ElementType type, int64_t n) {
   return bytes;
 }
 
-bool is_nan_bits(ElementType type, uint64_t bits) {
+bool is_nan_bits(DType type, uint64_t bits) {
   switch (type) {
-    case ElementType::kF16: return std::isnan(decode(bits, 5, 10));
-    case ElementType::kBF16: return std::isnan(decode(bits, 8, 7));
-    case ElementType::kF32: return std::isnan(decode(bits, 8, 23));
-    case ElementType::kF64: return std::isnan(decode(bits, 11, 52));
+    case DType::f16: return std::isnan(decode(bits, 5, 10));
+    case DType::bf16: return std::isnan(decode(bits, 8, 7));
+    case DType::f32: return std::isnan(decode(bits, 8, 23));
+    case DType::f64: return std::isnan(decode(bits, 11, 52));
     default: return false;
   }
 }
 
-void check_cast(const KernelTable* set, ElementType from, ElementType to, int64_t n) {
+void check_cast(const KernelTable* set, DType from, DType to, int64_t n) {
   const std::vector<std::byte> source = samples(from, n);
   GuardedBuffer<std::byte> x(source.size()), y(static_cast<size_t>(n * bytes_of(to)));
   std::copy(source.begin(), source.end(), x.begin());
@@ -173,7 +174,7 @@ void check_cast(const KernelTable* set, ElementType from, ElementType to, int64_
     uint64_t got = 0;
     std::memcpy(&got, y.data() + i * bytes_of(to), static_cast<size_t>(bytes_of(to)));
     const bool right = from == to                                      ? std::memcmp(x.data() + i * bytes_of(to), y.data() + i * bytes_of(to), static_cast<size_t>(bytes_of(to))) == 0
-                       : std::isnan(number.value) && is_float(to) ? is_nan_bits(to, got)
+                       : std::isnan(number.value) && is_floating(to) ? is_nan_bits(to, got)
                                                                   : got == expected(from, to, number);
     if (right) continue;
     INFO(set->name << " from " << static_cast<int>(from) << " to " << static_cast<int>(to) << " value " << static_cast<double>(number.value) << " got " << got);
@@ -186,20 +187,20 @@ void check_cast(const KernelTable* set, ElementType from, ElementType to, int64_
 
 TEST_CASE("every type to every type", "[cast]") {
   for (const KernelTable* set : tested_kernel_sets())
-    for (const ElementType from : kTypes)
-      for (const ElementType to : kTypes) check_cast(set, from, to, 617);
+    for (const DType from : kTypes)
+      for (const DType to : kTypes) check_cast(set, from, to, 617);
 }
 
 TEST_CASE("lengths around the vector, and several tasks", "[cast]") {
   for (const KernelTable* set : tested_kernel_sets()) {
     for (int64_t n = 0; n <= 4 * set->lanes + 1; ++n) {
-      check_cast(set, ElementType::kF32, ElementType::kF16, n);
-      check_cast(set, ElementType::kF16, ElementType::kF32, n);
-      check_cast(set, ElementType::kI64, ElementType::kF32, n);
-      check_cast(set, ElementType::kF32, ElementType::kBool, n);
+      check_cast(set, DType::f32, DType::f16, n);
+      check_cast(set, DType::f16, DType::f32, n);
+      check_cast(set, DType::i64, DType::f32, n);
+      check_cast(set, DType::f32, DType::boolean, n);
     }
-    check_cast(set, ElementType::kBool, ElementType::kF32, 2 * kElementwiseTask + 3);
-    check_cast(set, ElementType::kF16, ElementType::kI64, kElementwiseTask + 3);
+    check_cast(set, DType::boolean, DType::f32, 2 * kElementwiseTask + 3);
+    check_cast(set, DType::f16, DType::i64, kElementwiseTask + 3);
   }
 }
 
@@ -208,7 +209,7 @@ TEST_CASE("a cast between types of one size works in place", "[cast]") {
     std::vector<float> x(1001);
     for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i) * 1.25f - 600;
     const std::vector<float> before = x;
-    run_tasks(set->elementwise->cast, {ElementType::kF32, ElementType::kI32, x.data(), x.data(), 1001});
+    run_tasks(set->elementwise->cast, {DType::f32, DType::i32, x.data(), x.data(), 1001});
     for (size_t i = 0; i < x.size(); ++i) {
       int32_t got;
       std::memcpy(&got, &x[i], 4);

@@ -15,20 +15,20 @@ struct Memory {
 Memory memory(const void* at, int64_t bytes) { return {static_cast<const char*>(at), static_cast<const char*>(at) + bytes}; }
 bool overlap(const Memory& a, const Memory& b) { return a.begin < b.end && b.begin < a.end; }
 
-int64_t bytes_of(ElementType type) {
+int64_t bytes_of(DType type) {
   switch (type) {
-    case ElementType::kU8:
-    case ElementType::kI8:
-    case ElementType::kBool:
+    case DType::u8:
+    case DType::i8:
+    case DType::boolean:
       return 1;
-    case ElementType::kU16:
-    case ElementType::kI16:
-    case ElementType::kF16:
-    case ElementType::kBF16:
+    case DType::u16:
+    case DType::i16:
+    case DType::f16:
+    case DType::bf16:
       return 2;
-    case ElementType::kI64:
-    case ElementType::kU64:
-    case ElementType::kF64:
+    case DType::i64:
+    case DType::u64:
+    case DType::f64:
       return 8;
     default:
       return 4;

@@ -93,7 +93,7 @@ struct ScatterElementsArgs {
   const void* indices = nullptr;
   const void* updates = nullptr;
   ScatterOp op = ScatterOp::kSet;
-  Element type = Element::kF32;
+  DType type = DType::f32;
   int32_t element_bytes = 4, index_bytes = 8;
   int32_t rank = 0, axis = 0;
   int64_t data_extent[kMaxDims] = {};
@@ -107,7 +107,7 @@ struct ScatterNdArgs {
   const void* indices = nullptr;
   const void* updates = nullptr;
   ScatterOp op = ScatterOp::kSet;
-  Element type = Element::kF32;
+  DType type = DType::f32;
   int32_t element_bytes = 4, index_bytes = 8, depth = 0;
   int64_t count = 0, slice = 1;
   int64_t extent[kMaxDims] = {};

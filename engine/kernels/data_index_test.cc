@@ -11,6 +11,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+using svengine::DType;
 using namespace svengine::kernels;
 using namespace svengine::tests;
 
@@ -81,10 +82,10 @@ void check_elements(const KernelTable& set, std::vector<int64_t> data_extent, st
                                 .index_bytes = sizeof(Index),
                                 .rank = args.rank,
                                 .axis = axis};
-    scatter.type = std::is_same_v<T, float>     ? Element::kF32
-                   : std::is_same_v<T, double>  ? Element::kF64
-                   : std::is_same_v<T, int32_t> ? Element::kI32
-                                                : Element::kI64;
+    scatter.type = std::is_same_v<T, float>     ? DType::f32
+                   : std::is_same_v<T, double>  ? DType::f64
+                   : std::is_same_v<T, int32_t> ? DType::i32
+                                                : DType::i64;
     std::copy(data_extent.begin(), data_extent.end(), scatter.data_extent);
     std::copy(index_extent.begin(), index_extent.end(), scatter.index_extent);
     scatter.error = &error;
@@ -211,7 +212,7 @@ TEST_CASE("an index out of range is reported, the first of several, and never fo
                                                                 indices.data(),
                                                                 data.data(),
                                                                 ScatterOp::kSet,
-                                                                Element::kF32,
+                                                                DType::f32,
                                                                 4,
                                                                 8,
                                                                 2,
@@ -224,7 +225,7 @@ TEST_CASE("an index out of range is reported, the first of several, and never fo
       run_tasks(
           set.data->scatter_nd,
           ScatterNdArgs{
-              target.data(), indices.data(), data.data(), ScatterOp::kAdd, Element::kF32, 4, 8, 1, 6, 2, {3}, &error});
+              target.data(), indices.data(), data.data(), ScatterOp::kAdd, DType::f32, 4, 8, 1, 6, 2, {3}, &error});
       REQUIRE((error == 2 && target.intact()));
     }
   });

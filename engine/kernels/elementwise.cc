@@ -15,7 +15,7 @@ bool mergeable(const Dimension& outer, const Dimension& inner, int count) {
   return true;
 }
 
-/// Element strides of dimension `d` (counted from the last) of each operand; advances the running products.
+/// DType strides of dimension `d` (counted from the last) of each operand; advances the running products.
 Dimension dimension_at(const int64_t* output, int rank, const int64_t* const* operands, const int* ranks, int count, int d,
                        int64_t* products) {
   Dimension dim{output[rank - 1 - d], {}};

@@ -21,23 +21,6 @@ namespace svengine::kernels {
 
 inline constexpr int64_t kElementwiseTask = 16384;  // elements: 64 KiB of floats read and as many written
 
-/// Element types by the numbers of svengine::DType (those of ONNX), so that a cast converts one to the other.
-enum class ElementType : int32_t {
-  kF32 = 1,
-  kU8 = 2,
-  kI8 = 3,
-  kU16 = 4,
-  kI16 = 5,
-  kI32 = 6,
-  kI64 = 7,
-  kBool = 9,
-  kF16 = 10,
-  kF64 = 11,
-  kU32 = 12,
-  kU64 = 13,
-  kBF16 = 16,
-};
-
 // ---- One operand -----------------------------------------------------------------------------------------------------
 
 /// y = f(x). f32 has all except kNot and kBitwiseNot; of the activations, which activation.inc describes, f64 has kClip, kRelu, kErf,
@@ -78,7 +61,7 @@ inline constexpr int kUnaryOpCount = static_cast<int>(UnaryOp::kBitwiseNot) + 1;
 
 struct UnaryArgs {
   UnaryOp op = UnaryOp::kIdentity;
-  ElementType type = ElementType::kF32;  // of x; y is the same, except bool for kIsNaN and kIsInf
+  DType type = DType::f32;  // of x; y is the same, except bool for kIsNaN and kIsInf
   const void* x = nullptr;
   void* y = nullptr;
   int64_t n = 0;  // contiguous elements
@@ -144,7 +127,7 @@ inline constexpr int kBinaryOpCount = 23;
 
 struct BinaryArgs {
   BinaryOp op = BinaryOp::kAdd;
-  ElementType type = ElementType::kF32;  // of both operands
+  DType type = DType::f32;  // of both operands
   const void* a = nullptr;               // strides: broadcast.stride[0]
   const void* b = nullptr;               // strides: broadcast.stride[1]
   void* y = nullptr;                     // contiguous
@@ -169,7 +152,7 @@ struct WhereArgs {
 /// integer it saturates, narrower ones take the low bits of the 64-bit result, and NaN gives 0 (ONNX leaves all of this
 /// open). Integer to a narrower integer takes the low bits. To floats: nearest, ties to even, overflow to infinity.
 struct CastArgs {
-  ElementType from = ElementType::kF32, to = ElementType::kF32;
+  DType from = DType::f32, to = DType::f32;
   const void* x = nullptr;
   void* y = nullptr;  // may be x if from and to have the same size
   int64_t n = 0;
@@ -179,7 +162,7 @@ struct CastArgs {
 
 /// y[i] = start + i delta. Floats: computed in double, rounded once. f32, f64, i16, i32, i64.
 struct RangeArgs {
-  ElementType type = ElementType::kF32;
+  DType type = DType::f32;
   void* y = nullptr;
   int64_t n = 0;
   double start = 0, delta = 0;                 // floats
@@ -187,9 +170,9 @@ struct RangeArgs {
 };
 
 struct ElementwiseKernels {
-  bool (*has_unary)(UnaryOp op, ElementType type) noexcept;
+  bool (*has_unary)(UnaryOp op, DType type) noexcept;
   TaskKernel<UnaryArgs> unary;
-  bool (*has_binary)(BinaryOp op, ElementType type) noexcept;
+  bool (*has_binary)(BinaryOp op, DType type) noexcept;
   TaskKernel<BinaryArgs> binary;
   TaskKernel<WhereArgs> where;
   TaskKernel<CastArgs> cast;

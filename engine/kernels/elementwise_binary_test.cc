@@ -15,14 +15,15 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+using svengine::DType;
 using namespace svengine::kernels;
 using namespace svengine::kernels::elementwise_test;
 using svengine::tests::run_tasks;
 using svengine::tests::same_values;
 
-static_assert(static_cast<int>(ElementType::kBF16) == static_cast<int>(svengine::DType::bf16));
-static_assert(static_cast<int>(ElementType::kBool) == static_cast<int>(svengine::DType::boolean));
-static_assert(static_cast<int>(ElementType::kU64) == static_cast<int>(svengine::DType::u64));
+static_assert(static_cast<int>(DType::bf16) == static_cast<int>(svengine::DType::bf16));
+static_assert(static_cast<int>(DType::boolean) == static_cast<int>(svengine::DType::boolean));
+static_assert(static_cast<int>(DType::u64) == static_cast<int>(svengine::DType::u64));
 
 namespace {
 
@@ -77,11 +78,11 @@ void check_result(const KernelTable* set, BinaryOp op, T a, T b, Result got) {
 }
 
 template <class T, class Result>
-void check_binary(const KernelTable* set, BinaryOp op, ElementType type, const std::vector<Dims>& shapes) {
+void check_binary(const KernelTable* set, BinaryOp op, DType type, const std::vector<Dims>& shapes) {
   std::mt19937 random(5);
   const Dims output = common_shape(shapes);
   GuardedBuffer<T> a = filled<T>(volume(shapes[0]), random), b = filled<T>(volume(shapes[1]), random);
-  if (type == ElementType::kBool) {
+  if (type == DType::boolean) {
     for (T& x : a) x = x != 0;
     for (T& x : b) x = x != 0;
   }
@@ -100,7 +101,7 @@ void check_binary(const KernelTable* set, BinaryOp op, ElementType type, const s
 }
 
 template <class T>
-void check_type(const KernelTable* set, ElementType type, const std::vector<std::vector<Dims>>& all) {
+void check_type(const KernelTable* set, DType type, const std::vector<std::vector<Dims>>& all) {
   for (int op = 0; op < kBinaryOpCount; ++op) {
     if (!set->elementwise->has_binary(static_cast<BinaryOp>(op), type)) continue;
     for (const auto& shapes : all) {
@@ -116,28 +117,28 @@ TEST_CASE("every operation, type and broadcasting pattern", "[elementwise]") {
   const auto& all = patterns();
   const std::vector<std::vector<Dims>> few = {all[0], all[1], all[2], all[5], all[10], all[17], all[20], all[21]};
   for (const KernelTable* set : tested_kernel_sets()) {
-    check_type<float>(set, ElementType::kF32, all);
-    check_type<int32_t>(set, ElementType::kI32, all);
-    check_type<int64_t>(set, ElementType::kI64, all);
-    check_type<uint8_t>(set, ElementType::kBool, all);
-    check_type<double>(set, ElementType::kF64, few);
-    check_type<int8_t>(set, ElementType::kI8, few);
-    check_type<uint8_t>(set, ElementType::kU8, few);
-    check_type<int16_t>(set, ElementType::kI16, few);
-    check_type<uint16_t>(set, ElementType::kU16, few);
-    check_type<uint32_t>(set, ElementType::kU32, few);
-    check_type<uint64_t>(set, ElementType::kU64, few);
+    check_type<float>(set, DType::f32, all);
+    check_type<int32_t>(set, DType::i32, all);
+    check_type<int64_t>(set, DType::i64, all);
+    check_type<uint8_t>(set, DType::boolean, all);
+    check_type<double>(set, DType::f64, few);
+    check_type<int8_t>(set, DType::i8, few);
+    check_type<uint8_t>(set, DType::u8, few);
+    check_type<int16_t>(set, DType::i16, few);
+    check_type<uint16_t>(set, DType::u16, few);
+    check_type<uint32_t>(set, DType::u32, few);
+    check_type<uint64_t>(set, DType::u64, few);
   }
 }
 
 TEST_CASE("what the contract names is there", "[elementwise]") {
-  const ElementType numbers[] = {ElementType::kF32, ElementType::kF64, ElementType::kI8, ElementType::kU8, ElementType::kI16,
-                                 ElementType::kU16, ElementType::kI32, ElementType::kU32, ElementType::kI64, ElementType::kU64};
+  const DType numbers[] = {DType::f32, DType::f64, DType::i8, DType::u8, DType::i16,
+                                 DType::u16, DType::i32, DType::u32, DType::i64, DType::u64};
   for (const KernelTable* set : tested_kernel_sets()) {
-    for (const ElementType type : numbers) {
-      const bool is_float = type == ElementType::kF32 || type == ElementType::kF64;
-      const bool is_unsigned = type == ElementType::kU8 || type == ElementType::kU16 || type == ElementType::kU32 ||
-                               type == ElementType::kU64;
+    for (const DType type : numbers) {
+      const bool is_float = type == DType::f32 || type == DType::f64;
+      const bool is_unsigned = type == DType::u8 || type == DType::u16 || type == DType::u32 ||
+                               type == DType::u64;
       for (int op = 0; op < kBinaryOpCount; ++op) {
         const BinaryOp b = static_cast<BinaryOp>(op);
         const bool logical = b >= BinaryOp::kAnd && b <= BinaryOp::kXor, shift = b >= BinaryOp::kShiftLeft;
@@ -148,7 +149,7 @@ TEST_CASE("what the contract names is there", "[elementwise]") {
       }
     }
     for (int op = 0; op < kUnaryOpCount; ++op)
-      CHECK(set->elementwise->has_unary(static_cast<UnaryOp>(op), ElementType::kF32) ==
+      CHECK(set->elementwise->has_unary(static_cast<UnaryOp>(op), DType::f32) ==
             (op != static_cast<int>(UnaryOp::kNot) && op != static_cast<int>(UnaryOp::kBitwiseNot)));
   }
 }
@@ -229,7 +230,7 @@ TEST_CASE("results do not depend on the split into tasks", "[elementwise]") {
       run_tasks(set->elementwise->binary, args, set->elementwise->binary.tasks(args));
       CHECK(same_values(once.data(), often.data(), n));
 
-      UnaryArgs unary{UnaryOp::kGelu, ElementType::kF32, once.data(), often.data(), static_cast<int64_t>(n)};
+      UnaryArgs unary{UnaryOp::kGelu, DType::f32, once.data(), often.data(), static_cast<int64_t>(n)};
       GuardedBuffer<float> whole(n);
       run_tasks(set->elementwise->unary, unary, set->elementwise->unary.tasks(unary));
       unary.y = whole.data();

@@ -11,6 +11,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+using svengine::DType;
 using namespace svengine::kernels;
 using namespace svengine::kernels::elementwise_test;
 using svengine::tests::run_tasks;
@@ -64,9 +65,9 @@ TEST_CASE("progressions", "[elementwise]") {
     RangeArgs args;
     args.y = floats.data(), args.n = n, args.start = -1.5, args.delta = 0.1;
     run_tasks(set->elementwise->range, args);
-    args.type = ElementType::kI64, args.y = longs.data(), args.integer_start = 10, args.integer_delta = -3;
+    args.type = DType::i64, args.y = longs.data(), args.integer_start = 10, args.integer_delta = -3;
     run_tasks(set->elementwise->range, args);
-    args.type = ElementType::kI32, args.y = ints.data();
+    args.type = DType::i32, args.y = ints.data();
     run_tasks(set->elementwise->range, args);
     for (int64_t i = 0; i < n; ++i) {
       const size_t at = static_cast<size_t>(i);

@@ -19,17 +19,17 @@ using tests::GuardedBuffer;
 using Dims = std::vector<int64_t>;
 
 template <class T>
-constexpr ElementType type_of() {
-  if (std::is_same_v<T, float>) return ElementType::kF32;
-  if (std::is_same_v<T, double>) return ElementType::kF64;
-  if (std::is_same_v<T, int8_t>) return ElementType::kI8;
-  if (std::is_same_v<T, uint8_t>) return ElementType::kU8;
-  if (std::is_same_v<T, int16_t>) return ElementType::kI16;
-  if (std::is_same_v<T, uint16_t>) return ElementType::kU16;
-  if (std::is_same_v<T, int32_t>) return ElementType::kI32;
-  if (std::is_same_v<T, uint32_t>) return ElementType::kU32;
-  if (std::is_same_v<T, int64_t>) return ElementType::kI64;
-  return ElementType::kU64;
+constexpr DType type_of() {
+  if (std::is_same_v<T, float>) return DType::f32;
+  if (std::is_same_v<T, double>) return DType::f64;
+  if (std::is_same_v<T, int8_t>) return DType::i8;
+  if (std::is_same_v<T, uint8_t>) return DType::u8;
+  if (std::is_same_v<T, int16_t>) return DType::i16;
+  if (std::is_same_v<T, uint16_t>) return DType::u16;
+  if (std::is_same_v<T, int32_t>) return DType::i32;
+  if (std::is_same_v<T, uint32_t>) return DType::u32;
+  if (std::is_same_v<T, int64_t>) return DType::i64;
+  return DType::u64;
 }
 
 inline int64_t volume(const Dims& dims) {
@@ -77,7 +77,7 @@ inline Dims common_shape(const std::vector<Dims>& operands) {
 
 inline bool gives_bool(BinaryOp op) { return op >= BinaryOp::kEqual && op <= BinaryOp::kXor; }
 
-inline std::string label(const KernelTable* set, int op, ElementType type) {
+inline std::string label(const KernelTable* set, int op, DType type) {
   return std::string(set->name) + " op " + std::to_string(op) + " type " + std::to_string(static_cast<int>(type));
 }
 

@@ -14,6 +14,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+using svengine::DType;
 using namespace svengine::kernels;
 using namespace svengine::kernels::elementwise_test;
 using svengine::tests::run_tasks;
@@ -26,7 +27,7 @@ TEST_CASE("every function at every length up to four vectors and one, at guard p
     for (int op = 0; op < kUnaryOpCount; ++op) {
       UnaryArgs args;
       args.op = static_cast<UnaryOp>(op);
-      if (!set->elementwise->has_unary(args.op, ElementType::kF32)) continue;
+      if (!set->elementwise->has_unary(args.op, DType::f32)) continue;
       const bool to_bool = args.op == UnaryOp::kIsNaN || args.op == UnaryOp::kIsInf;
       args.alpha = 0.5, args.beta = 1.5;
       // The whole as reference: accuracy is math_test's subject.
@@ -37,7 +38,7 @@ TEST_CASE("every function at every length up to four vectors and one, at guard p
       args.y = to_bool ? static_cast<void*>(whole_bool.data()) : whole.data();
       run_tasks(set->elementwise->unary, args);
       for (int n = 1; n < longest; ++n) {
-        INFO(label(set, op, ElementType::kF32) << " length " << n);
+        INFO(label(set, op, DType::f32) << " length " << n);
         GuardedBuffer<float> part(static_cast<size_t>(n)), y(part.size());
         GuardedBuffer<uint8_t> y_bool(part.size());
         std::copy_n(x.begin(), n, part.begin());
@@ -56,7 +57,7 @@ TEST_CASE("functions in place equal functions elsewhere", "[elementwise]") {
   std::mt19937 random(2);
   for (const KernelTable* set : tested_kernel_sets()) {
     GuardedBuffer<float> x = filled<float>(1000, random), y(1000);
-    UnaryArgs args{UnaryOp::kTanh, ElementType::kF32, x.data(), y.data(), 1000};
+    UnaryArgs args{UnaryOp::kTanh, DType::f32, x.data(), y.data(), 1000};
     run_tasks(set->elementwise->unary, args);
     args.y = x.data();
     run_tasks(set->elementwise->unary, args);
@@ -71,7 +72,7 @@ TEST_CASE("detection of infinities by sign, and of NaN", "[elementwise]") {
     for (const bool negative : {false, true}) {
       for (const bool positive : {false, true}) {
         std::vector<uint8_t> y(x.size());
-        UnaryArgs args{UnaryOp::kIsInf, ElementType::kF32, x.data(), y.data(), static_cast<int64_t>(x.size())};
+        UnaryArgs args{UnaryOp::kIsInf, DType::f32, x.data(), y.data(), static_cast<int64_t>(x.size())};
         args.detect_negative = negative, args.detect_positive = positive;
         run_tasks(set->elementwise->unary, args);
         CHECK(y == std::vector<uint8_t>{0, positive, negative, 0, 0, 0, positive});
@@ -133,20 +134,20 @@ TEST_CASE("functions of integers, bool and double", "[elementwise]") {
     check_unary_integer<uint64_t>(set);
     for (const UnaryOp op : {UnaryOp::kAbs, UnaryOp::kNeg, UnaryOp::kSign, UnaryOp::kClip, UnaryOp::kRelu,
                              UnaryOp::kBitwiseNot}) {
-      CHECK(set->elementwise->has_unary(op, ElementType::kI64));
-      CHECK(set->elementwise->has_unary(op, ElementType::kI32));
+      CHECK(set->elementwise->has_unary(op, DType::i64));
+      CHECK(set->elementwise->has_unary(op, DType::i32));
     }
 
     const std::vector<uint8_t> truth = {0, 1, 1, 0, 1};
     std::vector<uint8_t> inverse(5);
-    run_tasks(set->elementwise->unary, {UnaryOp::kNot, ElementType::kBool, truth.data(), inverse.data(), 5});
+    run_tasks(set->elementwise->unary, {UnaryOp::kNot, DType::boolean, truth.data(), inverse.data(), 5});
     CHECK(inverse == std::vector<uint8_t>{1, 0, 0, 1, 0});
 
     std::mt19937 random(4);
     const GuardedBuffer<double> x = filled<double>(100, random);
     for (int op = 0; op < kUnaryOpCount; ++op) {
       UnaryArgs args;
-      args.op = static_cast<UnaryOp>(op), args.type = ElementType::kF64;
+      args.op = static_cast<UnaryOp>(op), args.type = DType::f64;
       if (!set->elementwise->has_unary(args.op, args.type) || args.op == UnaryOp::kIsNaN || args.op == UnaryOp::kIsInf) continue;
       GuardedBuffer<double> y(x.size());
       args.x = x.data(), args.y = y.data(), args.n = 100;

@@ -14,6 +14,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+using svengine::DType;
 using namespace svengine::kernels;
 using svengine::tests::run_tasks;
 
@@ -131,7 +132,7 @@ TEST_CASE("a value does not depend on its neighbours", "[math]") {
   for (const KernelTable* set : tested_kernel_sets()) {
     for (const Bound& bound : kBounds) {
       std::vector<float> first(256), second(256);
-      UnaryArgs args{bound.op, ElementType::kF32, calm.data(), first.data(), 256, bound.alpha, bound.beta};
+      UnaryArgs args{bound.op, DType::f32, calm.data(), first.data(), 256, bound.alpha, bound.beta};
       run_tasks(set->elementwise->unary, args);
       args.x = mixed.data(), args.y = second.data();
       run_tasks(set->elementwise->unary, args);

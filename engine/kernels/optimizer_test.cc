@@ -11,11 +11,11 @@ using svengine::tests::same_values;
 
 namespace {
 
-struct Element {
+struct DType {
   double x, v, h;
 };
 
-Element reference(const OptimizerArgs& a, double x, double g, double v, double h) {
+DType reference(const OptimizerArgs& a, double x, double g, double v, double h) {
   const double d = g + double(a.decay) * x;
   if (a.rule == OptimizerRule::kAdagrad) return {x - a.rate * d / (std::sqrt(h + d * d) + a.epsilon), v, h + d * d};
   if (a.rule == OptimizerRule::kAdam) {
@@ -39,7 +39,7 @@ void check(const KernelTable& set, OptimizerArgs args, int64_t n, bool with_v) {
   run_tasks(set.gradient->optimizer, args);
   ReferenceGradient want_x, want_v, want_h;
   for (size_t i = 0; i < size; ++i) {
-    const Element e = reference(args, x[i], g[i], v[i], h[i]);
+    const DType e = reference(args, x[i], g[i], v[i], h[i]);
     for (auto [want, value] : {std::pair{&want_x, e.x}, {&want_v, e.v}, {&want_h, e.h}}) {
       want->value.push_back(value);
       want->error.push_back(8 * 0x1p-24 * (4 + std::fabs(value)));

@@ -35,7 +35,7 @@ struct ReduceArgs {
   const void* x = nullptr;
   void* y = nullptr;
   ReduceOp op = ReduceOp::kSum;
-  Element type = Element::kF32;
+  DType type = DType::f32;
   int32_t rank = 0;
   int64_t extent[kReduceDims] = {};
   bool reduced[kReduceDims] = {};
@@ -46,7 +46,7 @@ struct ReduceArgs {
 struct ArgReduceArgs {
   const void* x = nullptr;
   int64_t* y = nullptr;
-  Element type = Element::kF32;
+  DType type = DType::f32;
   bool largest = true;
   bool select_last = false;
   int64_t outer = 0, n = 0, inner = 1;
@@ -57,7 +57,7 @@ struct ArgReduceArgs {
 struct CumSumArgs {
   const void* x = nullptr;
   void* y = nullptr;
-  Element type = Element::kF32;
+  DType type = DType::f32;
   bool exclusive = false;
   bool reverse = false;
   int64_t outer = 0, n = 0, inner = 1;
@@ -70,7 +70,7 @@ struct TopKArgs {
   const void* x = nullptr;
   void* values = nullptr;
   int64_t* indices = nullptr;
-  Element type = Element::kF32;
+  DType type = DType::f32;
   bool largest = true;
   int64_t outer = 0, n = 0, inner = 1, k = 0;
 };

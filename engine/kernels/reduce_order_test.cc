@@ -11,6 +11,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+using svengine::DType;
 using namespace svengine::kernels;
 using namespace svengine::tests;
 
@@ -23,15 +24,15 @@ void for_every_set(const F& f) {
 }
 
 template <class T>
-constexpr Element element_of() {
+constexpr DType element_of() {
   if constexpr (std::is_same_v<T, float>)
-    return Element::kF32;
+    return DType::f32;
   else if constexpr (std::is_same_v<T, double>)
-    return Element::kF64;
+    return DType::f64;
   else if constexpr (std::is_same_v<T, int32_t>)
-    return Element::kI32;
+    return DType::i32;
   else
-    return Element::kI64;
+    return DType::i64;
 }
 
 // Few distinct values, so that there are ties; with NaN, both zeros and both infinities, or the extremes of integers.
@@ -139,9 +140,9 @@ TEST_CASE("arg max and arg min, first and last") {
     GuardedBuffer<int32_t> lowest(20);
     std::fill(lowest.begin(), lowest.end(), INT32_MIN);
     GuardedBuffer<int64_t> y(1);
-    run_tasks(set.reduce->arg_reduce, ArgReduceArgs{lowest.data(), y.data(), Element::kI32, true, false, 1, 20, 1});
+    run_tasks(set.reduce->arg_reduce, ArgReduceArgs{lowest.data(), y.data(), DType::i32, true, false, 1, 20, 1});
     REQUIRE(y[0] == 0);
-    run_tasks(set.reduce->arg_reduce, ArgReduceArgs{lowest.data(), y.data(), Element::kI32, true, true, 1, 20, 1});
+    run_tasks(set.reduce->arg_reduce, ArgReduceArgs{lowest.data(), y.data(), DType::i32, true, true, 1, 20, 1});
     REQUIRE(y[0] == 19);
   });
 }

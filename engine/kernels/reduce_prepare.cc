@@ -13,7 +13,7 @@ struct OpPair {
 };
 
 std::optional<OpPair> ops_of(const ReduceArgs& args) {
-  const bool floating = args.type == Element::kF32 || args.type == Element::kF64;
+  const bool floating = args.type == DType::f32 || args.type == DType::f64;
   switch (args.op) {
     case ReduceOp::kL1:
       return OpPair{ReduceOp::kL1, ReduceOp::kSum};

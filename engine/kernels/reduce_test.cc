@@ -13,6 +13,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+using svengine::DType;
 using namespace svengine::kernels;
 using namespace svengine::tests;
 
@@ -31,15 +32,15 @@ void for_every_set(const F& f) {
 }
 
 template <class T>
-constexpr Element element_of() {
+constexpr DType element_of() {
   if constexpr (std::is_same_v<T, float>)
-    return Element::kF32;
+    return DType::f32;
   else if constexpr (std::is_same_v<T, double>)
-    return Element::kF64;
+    return DType::f64;
   else if constexpr (std::is_same_v<T, int32_t>)
-    return Element::kI32;
+    return DType::i32;
   else
-    return Element::kI64;
+    return DType::i64;
 }
 
 // Positive where a logarithm is taken of the sum; near one where everything is multiplied.
@@ -59,7 +60,7 @@ GuardedBuffer<T> values_for(ReduceOp op, int64_t count) {
   return x;
 }
 
-ReduceArgs reduce_args(ReduceOp op, Element type, const std::vector<int64_t>& extent, const std::string& kinds) {
+ReduceArgs reduce_args(ReduceOp op, DType type, const std::vector<int64_t>& extent, const std::string& kinds) {
   ReduceArgs args{.op = op, .type = type, .rank = static_cast<int32_t>(extent.size())};
   for (size_t d = 0; d < extent.size(); ++d) args.extent[d] = extent[d], args.reduced[d] = kinds[d] == 'r';
   return args;
@@ -138,7 +139,7 @@ TEST_CASE("double and integer reductions") {
     }
     GuardedBuffer<int32_t> x(2), y(1);
     x[0] = -3, x[1] = 4;
-    ReduceArgs args = reduce_args(ReduceOp::kL2, Element::kI32, {2}, "r");
+    ReduceArgs args = reduce_args(ReduceOp::kL2, DType::i32, {2}, "r");
     args.x = x.data(), args.y = y.data();
     run_tasks(set.reduce->reduce, args);
     REQUIRE(y[0] == 5);
@@ -163,7 +164,7 @@ TEST_CASE("empty reductions give the neutral element") {
                       kinds);
       }
     GuardedBuffer<int64_t> y(1);
-    ReduceArgs args = reduce_args(ReduceOp::kMax, Element::kI64, {0}, "r");
+    ReduceArgs args = reduce_args(ReduceOp::kMax, DType::i64, {0}, "r");
     args.y = y.data();
     run_tasks(set.reduce->reduce, args);
     REQUIRE(y[0] == INT64_MIN);
@@ -174,7 +175,7 @@ namespace {
 
 /// Two elements of the lowest value have a norm beyond the highest, in a line and in columns.
 template <class T>
-void check_large_norm(const KernelTable& set, Element type) {
+void check_large_norm(const KernelTable& set, DType type) {
   GuardedBuffer<T> x(4);
   for (T& value : x) value = std::numeric_limits<T>::lowest();
   for (const char* kinds : {"r", "rk"}) {
@@ -191,8 +192,8 @@ void check_large_norm(const KernelTable& set, Element type) {
 
 TEST_CASE("a norm of integers stays in their range") {
   for_every_set([](const KernelTable& set) {
-    check_large_norm<int32_t>(set, Element::kI32);
-    check_large_norm<int64_t>(set, Element::kI64);
+    check_large_norm<int32_t>(set, DType::i32);
+    check_large_norm<int64_t>(set, DType::i64);
   });
 }
 
@@ -207,13 +208,13 @@ TEST_CASE("reductions pass NaN and infinities on") {
             const int64_t n = static_cast<int64_t>(line.size()) * copies;
             GuardedBuffer<float> x(static_cast<size_t>(n)), y(1);
             for (int64_t i = 0; i < n; ++i) x[i] = line[i % line.size()];
-            ReduceArgs args = reduce_args(op, Element::kF32, {n, 1}, "rk");
-            if (column) args = reduce_args(op, Element::kF32, {n, 2}, "rk");
+            ReduceArgs args = reduce_args(op, DType::f32, {n, 1}, "rk");
+            if (column) args = reduce_args(op, DType::f32, {n, 2}, "rk");
             GuardedBuffer<float> x2(static_cast<size_t>(2 * n)), y2(2);
             for (int64_t i = 0; i < 2 * n; ++i) x2[i] = i % 2 ? 1.0f : x[i / 2];
             args.x = column ? x2.data() : x.data(), args.y = column ? y2.data() : y.data();
             run_tasks(set.reduce->reduce, args);
-            const double want = reference_reduce({x.begin(), x.end()}, reduce_args(op, Element::kF32, {n}, "r")).y[0];
+            const double want = reference_reduce({x.begin(), x.end()}, reduce_args(op, DType::f32, {n}, "r")).y[0];
             const float got = column ? y2[0] : y[0];
             INFO(set.name << " op " << int(op) << " line " << line[0] << " " << line[1] << " column " << column
                           << " got " << got << " want " << want);
@@ -229,7 +230,7 @@ TEST_CASE("reductions pass NaN and infinities on") {
 TEST_CASE("a split reduction gives what the whole one gives") {
   for_every_set([](const KernelTable& set) {
     for (ReduceOp op : kOps) {
-      ReduceArgs args = reduce_args(op, Element::kF32, {24, 3, 8000}, "rkr");
+      ReduceArgs args = reduce_args(op, DType::f32, {24, 3, 8000}, "rkr");
       const GuardedBuffer<float> x = values_for<float>(op, 24 * 3 * 8000);
       const ReferenceReduction want = reference_reduce({x.begin(), x.end()}, args);
       auto split = split_reduce(args);
@@ -245,7 +246,7 @@ TEST_CASE("a split reduction gives what the whole one gives") {
         REQUIRE(std::fabs(y[i] - want.y[i]) <= (op == ReduceOp::kProd ? 1e-3 : 4e-7) * want.magnitude[i]);
       }
     }
-    REQUIRE(!split_reduce(reduce_args(ReduceOp::kMean, Element::kI64, {1 << 20}, "r")));
-    REQUIRE(!split_reduce(reduce_args(ReduceOp::kSum, Element::kF32, {100, 1 << 20}, "kr")));
+    REQUIRE(!split_reduce(reduce_args(ReduceOp::kMean, DType::i64, {1 << 20}, "r")));
+    REQUIRE(!split_reduce(reduce_args(ReduceOp::kSum, DType::f32, {100, 1 << 20}, "kr")));
   });
 }

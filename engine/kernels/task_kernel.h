@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 
+#include "engine/base/dtype_enum.h"
+
 namespace svengine::kernels {
 
 /// A kernel over one argument block. `tasks` cuts the work by shape alone; every task writes its own part of the output
@@ -17,8 +19,5 @@ struct TaskKernel {
   int64_t (*scratch_bytes)(const Args& args) noexcept;
   void (*run)(const Args& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
 };
-
-/// An element type that computing kernels (as opposed to moving ones) accept.
-enum class Element : int32_t { kF32, kF64, kI32, kI64 };
 
 }  // namespace svengine::kernels

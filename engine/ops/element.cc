@@ -23,15 +23,6 @@ Tensor scalar_as(DType type, T value) {
 
 }  // namespace
 
-kernels::Element element_kind(DType type) {
-  switch (type) {
-    case DType::f64: return kernels::Element::kF64;
-    case DType::i32: return kernels::Element::kI32;
-    case DType::i64: return kernels::Element::kI64;
-    default: return kernels::Element::kF32;
-  }
-}
-
 DType computed_type(DType type) {
   switch (type) {
     case DType::f16: return DType::f32;
@@ -81,8 +72,7 @@ double number_at(DType type, const void* data, int64_t i) {
     case DType::u32: return load<uint32_t>(data, i);
     case DType::u64: return static_cast<double>(load<uint64_t>(data, i));
     case DType::boolean: return load<uint8_t>(data, i) != 0;
-    case DType::undefined:
-    case DType::string: break;
+    default: break;
   }
   return 0;
 }

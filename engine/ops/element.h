@@ -7,10 +7,7 @@
 
 namespace svengine::ops {
 
-/// The kernels' name for one of the four types that all of them compute with.
-kernels::Element element_kind(DType type);
-
-/// A type of these four that holds all values of another number type (float16, small integers): what such values are
+/// The one of float32, float64, int32 and int64, with which all kernels compute, that holds all values of another number type (float16, small integers): what such values are
 /// converted to before a kernel of four types gets them. uint64 has none; it comes back as it is.
 DType computed_type(DType type);
 

@@ -20,7 +20,7 @@ std::string_view name_of(kernels::Activation activation);
 /// Refuses a name that is none of these.
 Status check_activation(const Attributes& attributes);
 
-/// For OpDef::activation: the attributes that stand for a node which is an activation itself (Relu, Clip with known bounds,
+/// For OpTraits::activation: the attributes that stand for a node which is an activation itself (Relu, Clip with known bounds,
 /// Gelu, ...); nothing when its parameters are not known, or it is not float32.
 std::optional<Attributes> activation_of_node(const Node& node);
 

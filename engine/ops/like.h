@@ -1,4 +1,4 @@
-// Operators that take "the shape of that value": an input of which only the shape is read (OpDef::shape_only_input), or, once
+// Operators that take "the shape of that value": an input of which only the shape is read (OpTraits::shape_only_input), or, once
 // that shape is known, attribute "shape" in its place.
 #pragma once
 #include "engine/graph/op_def.h"
@@ -17,7 +17,7 @@ Status require_shape(const InferContext& c, size_t input, const Shape& wanted, c
 /// Of a gradient: input 0, dy, must be float32, and output 0 is float32 of that shape.
 Status infer_gradient_like(InferContext& c, size_t input);
 
-/// OpDef::is_identity of a node whose output has the input's type and shape only where it changes nothing.
+/// OpTraits::is_identity of a node whose output has the input's type and shape only where it changes nothing.
 bool keeps_type(const Node& node);
 
 }  // namespace svengine::ops

@@ -78,7 +78,7 @@ std::vector<float> compute(const char* op, const std::vector<In>& ins, const Att
   Node* node = graph.add_node(*all_ops().find("", op), "n", values, 1, attributes);
   REQUIRE(infer_types(*node).ok());
   node->output()->type.block = block;
-  if (block && node->op().can_block) CHECK(node->op().can_block(*node, block));
+  if (block && node->op().blocked.can_block) CHECK(node->op().blocked.can_block(*node, block));
   graph.add_output(node->output());
   WeightStore weights;
   auto plan = make_plan(graph, set, weights);

@@ -33,7 +33,7 @@ void PlanBuilder::concat_aliasing(const Graph& graph) {
   const auto& nodes = graph.nodes();
   for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
     const Node& node = **it;
-    if (!node.op().aliases_concat || !node.op().aliases_concat(node)) continue;
+    if (!node.op().traits.aliases_concat || !node.op().traits.aliases_concat(node)) continue;
     const Value* out = node.output();
     if (!buffers_.count(out)) {
       if (const std::optional<Buffer> there = joined_already(node)) {
@@ -50,7 +50,7 @@ void PlanBuilder::concat_aliasing(const Graph& graph) {
     Buffer place = buffers_[out];
     for (const Value* v : node.inputs()) {
       const Node* producer = v->producer();
-      if (producer && !producer->op().is_view) buffers_.emplace(v, place);
+      if (producer && !producer->op().traits.is_view) buffers_.emplace(v, place);
       place.offset += bytes_of(v);
     }
   }

@@ -13,7 +13,7 @@ Result<std::vector<Tensor>> evaluate(const Node& node, const kernels::KernelTabl
     SV_ASSIGN(MutableTensor t, Tensor::allocate(v->type.dtype, *v->type.shape.concrete()));
     results.push_back(std::move(t));
   }
-  if (node.op().is_view) {
+  if (node.op().traits.is_view) {
     SV_ASSIGN(const Tensor copy, node.input(0)->constant().aligned_copy());
     return std::vector<Tensor>{copy.reshaped(*node.output()->type.shape.concrete())};
   }

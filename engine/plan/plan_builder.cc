@@ -116,7 +116,7 @@ void PlanBuilder::add_output(const Value& value) {
   const int32_t id = add_slot(std::move(slot));
   const bool first = std::none_of(outputs_.begin(), outputs_.end(), [&](const PendingOutput& o) { return o.value == &value; });
   const Node* producer = value.producer();
-  const bool in_place = first && producer && !producer->op().is_view;
+  const bool in_place = first && producer && !producer->op().traits.is_view;
   if (in_place) buffers_[&value] = {id, 0};
   outputs_.push_back({&value, id, in_place});
 }
@@ -165,7 +165,7 @@ Buffer PlanBuilder::output_buffer(const Value* value) {
 
 bool PlanBuilder::try_overwrite(const Node& node) {
   const Value *in = node.input(0), *out = node.output();
-  if (!node.op().may_overwrite || buffers_.count(out) || !in || in->is_constant()) return false;
+  if (!node.op().traits.may_overwrite || buffers_.count(out) || !in || in->is_constant()) return false;
   if (in->type.block != out->type.block || stored_bytes(in->type) != stored_bytes(out->type)) return false;
   const Buffer source = buffers_.at(in);
   if (plan_->slots[static_cast<size_t>(source.base)].kind != SlotKind::arena) return false;
@@ -182,7 +182,7 @@ bool PlanBuilder::try_overwrite(const Node& node) {
 
 void PlanBuilder::alias_outputs(const Node& node) {
   const Value *in = node.input(0), *out = node.output();
-  if (node.op().is_view && in && out && !buffers_.count(out)) buffers_[out] = buffer_of(in);
+  if (node.op().traits.is_view && in && out && !buffers_.count(out)) buffers_[out] = buffer_of(in);
   else try_overwrite(node);
   for (const Value* v : node.outputs()) {
     if (!v) continue;
@@ -197,10 +197,10 @@ void PlanBuilder::alias_outputs(const Node& node) {
 
 Status PlanBuilder::lower(const Node& node) {
   const int32_t first_step = step_now();
-  if (node.op().is_view && node.input(0)) buffer_of(node.input(0));
+  if (node.op().traits.is_view && node.input(0)) buffer_of(node.input(0));
   if (!status_.ok()) return std::move(status_).error().in(describe(node));
   alias_outputs(node);
-  if (!node.op().is_view && !gives_nothing(node)) {
+  if (!node.op().traits.is_view && !gives_nothing(node)) {
     NodeLowering context(node, *this);
     Status status = node.op().lower(context);
     if (status.ok()) status = context.finish(first_step);

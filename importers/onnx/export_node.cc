@@ -32,7 +32,7 @@ constexpr YoungAttribute kYoungAttributes[] = {
     {"Shape", "end", 15},                 {"Split", "num_outputs", 18},
 };
 
-void set_value(AttributeProto& to, const Attribute& value) {
+Status set_value(AttributeProto& to, const Attribute& value) {
   switch (kind_of(value)) {
     case AttributeKind::kInt:
       to.set_type(AttributeProto::INT);
@@ -58,6 +58,7 @@ void set_value(AttributeProto& to, const Attribute& value) {
       to.set_type(AttributeProto::STRINGS);
       for (const std::string& v : std::get<std::vector<std::string>>(value)) to.add_strings(v);
       break;
+    case AttributeKind::kGraph: return error("a body (a graph as an attribute) cannot be written yet");
     case AttributeKind::kTensor: {
       const auto& tensor = std::get<Tensor>(value);
       to.set_type(AttributeProto::TENSOR);
@@ -66,6 +67,7 @@ void set_value(AttributeProto& to, const Attribute& value) {
       break;
     }
   }
+  return {};
 }
 
 int axes_input_since(const Node& node) {
@@ -105,7 +107,7 @@ Status add_inputs(const Node& node, int opset, NodeProto& out) {
                    opset);
     AttributeProto* axes = out.add_attribute();
     axes->set_name("axes");
-    set_value(*axes, Attribute(value->constant().as_int64s()));
+    SV_TRY(set_value(*axes, Attribute(value->constant().as_int64s())));
   }
   return {};
 }
@@ -129,7 +131,7 @@ Result<NodeProto> convert(const Node& node, int opset) {
     if (!written) continue;
     AttributeProto* attribute = out.add_attribute();
     attribute->set_name(name);
-    set_value(*attribute, value);
+    SV_TRY(set_value(*attribute, value));
   }
   return out;
 }

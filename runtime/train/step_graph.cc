@@ -237,7 +237,7 @@ Result<Type> target_type(const Value& prediction, const LossChoice& loss) {
   SV_TRY(check_class_weights(prediction, axis, loss.class_weights));
   std::vector<Dim> dims = prediction.type.shape.dims();
   dims.erase(dims.begin() + axis);
-  return Type{DType::i64, Shape(std::move(dims)), 0};
+  return Type{DType::i64, Shape(std::move(dims))};
 }
 
 Result<StepGraph> make_training_step(const Graph& network, const StepGraphOptions& options, const PassContext& context) {

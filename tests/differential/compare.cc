@@ -30,7 +30,7 @@ struct Tolerance {
 Tolerance tolerance(const Value& value) {
   if (!is_float(value.type.dtype) || !value.producer()) return {};
   const OpDef& op = value.producer()->op();
-  return {std::max(op.rtol, 2 * precision(value.type.dtype)), op.atol};
+  return {std::max(op.tolerance.rtol, 2 * precision(value.type.dtype)), op.tolerance.atol};
 }
 
 bool same_kind(double a, double b) {

@@ -13,7 +13,7 @@ struct Difference {
   std::string what;  // which run: "avx2, optimised, 1 thread"
 };
 
-/// Equal within the tolerance of the operator that makes it: OpDef::rtol and atol, or the precision of the type where that is
+/// Equal within the tolerance of the operator that makes it: OpDef::tolerance, or the precision of the type where that is
 /// coarser. Integers and bools exactly; NaN and infinities at the same places.
 bool agrees(const Value& value, const Tensor& got, const Tensor& wanted);
 

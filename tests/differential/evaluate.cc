@@ -20,7 +20,7 @@ std::vector<Tensor> inputs_of(const Node& node, const Values& values) {
 /// Whether a value decides shapes: it is not disturbed, for another shape is another graph.
 bool decides_shapes(const Value& value) {
   for (const Node* user : value.users())
-    for (int i : user->op().shape_inputs)
+    for (int i : user->op().traits.shape_inputs)
       if (user->input(static_cast<size_t>(i)) == &value) return true;
   return false;
 }
@@ -150,7 +150,7 @@ Values compute_disturbed(const Graph& graph, const Values& leaves, const kernels
     Result<std::vector<Tensor>> results = compute(*node, inputs, kernels);
     if (!results.ok()) continue;
     for (size_t i = 0; i < results->size(); ++i)
-      set(node->output(i), (*results)[i], node->op().rtol, loose && is_convolution(*node));
+      set(node->output(i), (*results)[i], node->op().tolerance.rtol, loose && is_convolution(*node));
   }
   return values;
 }

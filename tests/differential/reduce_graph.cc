@@ -31,7 +31,7 @@ class Reducer {
     if (v->is_constant()) {
       made = out_.graph.add_constant(v->name(), t);
     } else {
-      made = out_.graph.add_input(v->name(), v->producer() ? Type{t.type(), Shape::of(t.dims()), 0} : v->type);
+      made = out_.graph.add_input(v->name(), v->producer() ? Type{t.type(), Shape::of(t.dims())} : v->type);
       out_.inputs.push_back(t);
     }
     out_.values[made] = t;

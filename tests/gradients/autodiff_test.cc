@@ -171,8 +171,8 @@ TEST_CASE("where shapes are known nothing is kept for its shape alone", "[autodi
   REQUIRE(fold_shape_inputs(n.graph, PassContext{.ops = all_ops(), .evaluate = {}}).ok());
   int found = 0;
   for (const auto& node : n.graph.nodes()) {
-    if (node->op().shape_only_input < 0) continue;
-    CHECK(!node->input(static_cast<size_t>(node->op().shape_only_input)));
+    if (node->op().traits.shape_only_input < 0) continue;
+    CHECK(!node->input(static_cast<size_t>(node->op().traits.shape_only_input)));
     ++found;
   }
   CHECK(found == 3);  // 1 like y, the mean's expansion, the view

@@ -22,7 +22,7 @@ Built build(const OpDef& op, const Relative& relative) {
     } else if (in.constant && in.value.defined()) {
       values.push_back(built.graph.add_constant(name, in.value));
     } else {
-      values.push_back(built.graph.add_input(name, Type{in.dtype, in.declared, 0}));
+      values.push_back(built.graph.add_input(name, Type{in.dtype, in.declared}));
       built.inputs.push_back(&in);
     }
   }

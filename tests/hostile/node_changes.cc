@@ -64,6 +64,7 @@ void add_values(const AttributeDef& def, const Relative& sample, const Add& add)
     case AttributeKind::kStrings:
       for (const char* v : kTexts) add(fmt::format("is one '{}'", v), std::vector<std::string>{v});
       break;
+    case AttributeKind::kGraph: break;  // a graph's own nodes are attacked by themselves
     case AttributeKind::kTensor:
       add("is an empty tensor", Tensor::of<float>({0}, {}));
       add("is a tensor of two elements", Tensor::of<int64_t>({2}, {INT64_MIN, INT64_MAX}));

@@ -41,7 +41,7 @@ Status pack(const OpDef& op, const Relative& r, const kernels::KernelTable& kern
       SV_ASSIGN(Tensor t, tensor_of(in, 1));
       values.push_back(graph.add_constant(name, std::move(t)));
     } else {
-      values.push_back(graph.add_input(name, Type{in.dtype, Shape::of(in.dims), 0}));
+      values.push_back(graph.add_input(name, Type{in.dtype, Shape::of(in.dims)}));
       dims.push_back(in.dims);
     }
   }
@@ -144,7 +144,7 @@ TEST_CASE("convolutions that differ in dilations alone share weights") {
   const Tensor weights = random_tensor({64, 3, 1, 5}, 1), image = random_tensor({1, 3, 6, 40}, 2);
   const auto run = [&](const kernels::KernelTable* set, std::vector<List> dilations) {
     Graph graph;
-    Value* x = graph.add_input("x", Type{DType::f32, Shape::of(image.dims()), 0});
+    Value* x = graph.add_input("x", Type{DType::f32, Shape::of(image.dims())});
     Value* w = graph.add_constant("w", weights);
     for (const List& d : dilations) {
       Attributes attributes;

@@ -43,7 +43,7 @@ class Cache {
 
 /// Views have their input's bytes.
 const Value* storage_of(const Value* v) {
-  while (v->producer() && v->producer()->op().is_view && v->producer()->input(0)) v = v->producer()->input(0);
+  while (v->producer() && v->producer()->op().traits.is_view && v->producer()->input(0)) v = v->producer()->input(0);
   return v;
 }
 
@@ -57,7 +57,7 @@ std::vector<Traffic> memory_traffic(const Graph& graph, const std::vector<Work>&
     out.assign(graph.nodes().size(), {});
     size_t here = 0;
     for (const auto& node : graph.nodes()) {
-      for (size_t i = 0; i < node->inputs().size() && !node->op().is_view; ++i) {
+      for (size_t i = 0; i < node->inputs().size() && !node->op().traits.is_view; ++i) {
         if (!node->input(i)) continue;
         const Value* source = storage_of(node->input(i));
         const double bytes = i == 1 && works[here].packed > 0 ? works[here].packed : bytes_read(*node, i);
@@ -67,7 +67,7 @@ std::vector<Traffic> memory_traffic(const Graph& graph, const std::vector<Work>&
       }
       if (cache.pass(works[here].workspace)) out[here].activations += 3 * works[here].workspace;
       for (const Value* v : node->outputs()) {
-        if (!v || node->op().is_view) continue;
+        if (!v || node->op().traits.is_view) continue;
         producers[v] = here;
         cache.use(v, stored_bytes(v->type), run);
         if (graph.is_output(v)) out[here].activations += 2 * stored_bytes(v->type);

@@ -140,7 +140,7 @@ double bytes_read(const Node& node, size_t i) {
 
 Work work_of(const Node& node, const MachineModel& machine, bool exact) {
   Work work;
-  if (node.op().is_view) return work;
+  if (node.op().traits.is_view) return work;
   const std::string_view op = node.op().name;
   double read = 0, written = 0;
   for (size_t i = 0; i < node.inputs().size(); ++i) {

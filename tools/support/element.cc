@@ -44,8 +44,7 @@ double element_as_double(const Tensor& tensor, int64_t i) {
     case DType::u16: return load<uint16_t>(tensor, i);
     case DType::u32: return load<uint32_t>(tensor, i);
     case DType::u64: return static_cast<double>(load<uint64_t>(tensor, i));
-    case DType::string:
-    case DType::undefined: break;
+    default: break;
   }
   return std::nan("");
 }

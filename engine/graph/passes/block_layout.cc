@@ -24,8 +24,8 @@ class BlockLayout {
 
   void visit(Node& node) {
     const OpDef& op = node.op();
-    if (op.blocked == BlockedLayout::prefers && !wants_plain_output(node) && (!op.can_block || op.can_block(node, block_))) make_blocked(node);
-    else if (op.blocked == BlockedLayout::follows && can_follow(node)) follow(node);
+    if (op.blocked.mode == BlockedMode::prefers && !wants_plain_output(node) && (!op.blocked.can_block || op.blocked.can_block(node, block_))) make_blocked(node);
+    else if (op.blocked.mode == BlockedMode::follows && can_follow(node)) follow(node);
     else make_plain(node);
   }
 
@@ -55,16 +55,16 @@ class BlockLayout {
   void make_blocked(Node& node) {
     const OpDef& op = node.op();
     make_input_blocked(node, 0);
-    for (int i : op.blocked_inputs)
+    for (int i : op.blocked.inputs)
       if (node.input(static_cast<size_t>(i))) make_input_blocked(node, static_cast<size_t>(i));
     const Type plain = node.output()->type;
     for (Value* out : node.outputs())
-      if (out && out->type == plain) out->type.block = op.writes_plain ? 0 : block_;
+      if (out && out->type == plain) out->type.block = op.blocked.writes_plain ? 0 : block_;
   }
 
   void make_input_blocked(Node& node, size_t input) {
     const OpDef& op = node.op();
-    const bool plain = op.reads_plain && op.reads_plain(node, input) && node.input(input)->type.block == 0;
+    const bool plain = op.blocked.reads_plain && op.blocked.reads_plain(node, input) && node.input(input)->type.block == 0;
     if (!plain) set_layout(node, input, block_);
   }
 

@@ -27,7 +27,7 @@ bool foldable(const Node& node, int64_t limit) {
 
 /// Shape and Size of a value whose shape is known fold whatever the value is.
 bool follows_from_types(const Node& node) {
-  return node.op().value_of_types && std::all_of(node.inputs().begin(), node.inputs().end(),
+  return node.op().traits.value_of_types && std::all_of(node.inputs().begin(), node.inputs().end(),
                                                  [](const Value* v) { return !v || v->type.shape.is_static(); });
 }
 
@@ -40,7 +40,7 @@ Status fold_constants(Graph& graph, const PassContext& context) {
       SV_TRY(infer_types(*node));
     std::vector<Tensor> results;
     if (follows_from_types(*node)) {
-      results.push_back(node->op().value_of_types(*node));
+      results.push_back(node->op().traits.value_of_types(*node));
     } else if (!node->inputs().empty() && foldable(*node, context.fold_limit_bytes)) {
       SV_ASSIGN(results, context.evaluate(*node));
     } else {

@@ -1,4 +1,4 @@
-// Inputs of which only the shape is read (OpDef::shape_only_input) become attribute "shape" as soon as that shape is known. What
+// Inputs of which only the shape is read (OpTraits::shape_only_input) become attribute "shape" as soon as that shape is known. What
 // a backward pass would keep alive for its shape alone (every activation, through the gradients of views and sums) dies when the
 // forward pass is done with it.
 #include "engine/graph/passes/pass.h"
@@ -7,8 +7,8 @@ namespace svengine {
 
 Status fold_shape_inputs(Graph& graph, const PassContext&) {
   for (const auto& node : graph.nodes()) {
-    if (node->op().shape_only_input < 0) continue;
-    const auto slot = static_cast<size_t>(node->op().shape_only_input);
+    if (node->op().traits.shape_only_input < 0) continue;
+    const auto slot = static_cast<size_t>(node->op().traits.shape_only_input);
     const Value* like = node->input(slot);
     if (!like || !like->type.shape.is_static()) continue;
     node->attributes.set("shape", *like->type.shape.concrete());

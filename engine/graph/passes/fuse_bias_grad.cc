@@ -47,7 +47,7 @@ Node* product_of(const Value* rows, const Value* sums, const Order& order) {
 std::vector<Value*> as_matrices(Value* dy) {
   std::vector<Value*> out = {dy};
   for (const Node* view : dy->users()) {
-    Value* v = view->op().is_view ? view->output() : nullptr;
+    Value* v = view->op().traits.is_view ? view->output() : nullptr;
     if (v && view->input(0) == dy && v->type.shape.rank() == 2 && v->type.shape[1] == dy->type.shape.dims().back()) out.push_back(v);
   }
   return out;

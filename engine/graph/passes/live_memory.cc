@@ -25,8 +25,8 @@ int LiveMemory::last_use(const Value* value) const {
 int LiveMemory::shared_with(const Node& node, int position) const {
   const Value *in = node.input(0), *out = node.output();
   const int storage = in ? storage_of(in) : -1;
-  if (storage < 0 || node.op().is_view) return storage;
-  if (!node.op().may_overwrite || results_.count(out)) return -1;
+  if (storage < 0 || node.op().traits.is_view) return storage;
+  if (!node.op().traits.may_overwrite || results_.count(out)) return -1;
   if (in->type.block != out->type.block || stored_bytes(in->type) != stored_bytes(out->type)) return -1;
   for (const Value* v : node.inputs())
     if (v && storage_of(v) == storage && !(v->type == in->type)) return -1;
@@ -54,11 +54,11 @@ LiveMemory::LiveMemory(const Graph& graph)
     const auto position = static_cast<int>(i);
     for (Value* out : node.outputs()) last_use_[out] = last_use(out);
     const int shared = shared_with(node, position);
-    if (shared >= 0 && !node.op().is_view)
+    if (shared >= 0 && !node.op().traits.is_view)
       for (const Value* v : storages_[static_cast<size_t>(shared)].values) overwritten_at_.emplace(v, position);
     for (Value* out : node.outputs()) {
       // A view of what is not the plan's is not either, nor is what is written to where the caller wants it.
-      const bool foreign = results_.count(out) || (node.op().is_view && shared < 0);
+      const bool foreign = results_.count(out) || (node.op().traits.is_view && shared < 0);
       if (!foreign) add(out, position, out == node.output() ? shared : -1);
     }
   }

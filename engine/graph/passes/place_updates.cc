@@ -18,7 +18,7 @@ using Positions = std::unordered_map<const Node*, size_t>;
 
 bool only_gives_results(const Graph& graph, const Node& node) {
   const auto is_result = [&](const Value* v) { return graph.is_output(v) && v->users().empty(); };
-  return !node.op().is_view && !node.outputs().empty() && std::all_of(node.outputs().begin(), node.outputs().end(), is_result);
+  return !node.op().traits.is_view && !node.outputs().empty() && std::all_of(node.outputs().begin(), node.outputs().end(), is_result);
 }
 
 /// The last node that has to come before this one; none: the node may stand first.

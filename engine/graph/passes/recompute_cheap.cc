@@ -32,7 +32,7 @@ constexpr double kMostTraffic = 5;      // bytes moved for a byte of result: a r
 constexpr int64_t kSmall = 16;          // a value that many times smaller than what it helps to free may live longer for it
 
 bool is_cheap(const Node& node) {
-  if (node.op().is_view) return true;
+  if (node.op().traits.is_view) return true;
   const Cost cost = cost_of(node);
   return cost.flops <= kMostFlopsPerByte * cost.bytes && cost.bytes <= kMostTraffic * stored_bytes(node.output()->type);
 }

@@ -1,6 +1,6 @@
 // Nodes that change nothing: Identity, Dropout at inference, Cast to the same type, Transpose that keeps the order, Pad by
 // nothing (PyTorch writes one before every average pool), views that keep the shape, and a gradient's sum over no dimension.
-// Operators say so themselves: OpDef::is_identity.
+// Operators say so themselves: OpTraits::is_identity.
 #include "engine/graph/passes/match.h"
 #include "engine/graph/passes/pass.h"
 
@@ -10,8 +10,8 @@ namespace {
 bool changes_nothing(const Node& node) {
   const OpDef& op = node.op();
   const Value *in = node.input(0), *out = node.output();
-  if (op.is_identity) return op.is_identity(node);
-  return op.is_view && in->type.shape.is_static() && in->type == out->type;
+  if (op.traits.is_identity) return op.traits.is_identity(node);
+  return op.traits.is_view && in->type.shape.is_static() && in->type == out->type;
 }
 
 /// Is any output but the first read, or a result of the graph?

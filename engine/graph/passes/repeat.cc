@@ -7,7 +7,7 @@ namespace {
 
 /// Null unless the node normalises by the batch's own statistics.
 const RunningStatistics* training_statistics(const Node& node) {
-  const std::optional<RunningStatistics>& running = node.op().running_statistics;
+  const std::optional<RunningStatistics>& running = node.op().traits.running_statistics;
   return running && node.attributes.get_int("training_mode") != 0 ? &*running : nullptr;
 }
 

@@ -45,14 +45,16 @@ template <class Args>
 void scatter_one(const Args& args, int64_t to, int64_t from) {
   if (args.op == ScatterOp::kSet) return move_elements(args.y, to, args.updates, from, args.element_bytes);
   switch (args.type) {
-    case Element::kF32:
+    case DType::f32:
       return combine<float>(args.op, args.y, to, args.updates, from);
-    case Element::kF64:
+    case DType::f64:
       return combine<double>(args.op, args.y, to, args.updates, from);
-    case Element::kI32:
+    case DType::i32:
       return combine<int32_t>(args.op, args.y, to, args.updates, from);
-    case Element::kI64:
+    case DType::i64:
       return combine<int64_t>(args.op, args.y, to, args.updates, from);
+    default:
+      return;  // contract: data.h
   }
 }
 

@@ -92,7 +92,7 @@ ReferenceReduction reference_reduce(const std::vector<double>& x, const ReduceAr
   }
   ReferenceReduction result;
   for (const std::vector<double>& t : terms) {
-    const double y = reduce(t, args.op, args.type == Element::kF32 || args.type == Element::kF64);
+    const double y = reduce(t, args.op, args.type == DType::f32 || args.type == DType::f64);
     result.y.push_back(y);
     const double sum = total(map(t, absolute));
     if (args.op == ReduceOp::kSum)

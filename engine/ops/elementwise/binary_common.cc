@@ -98,7 +98,7 @@ Status emit_binary(LowerContext& c, kernels::BinaryOp op, Operand a, Operand b, 
   if (half_out) result.buffer = c.temporary(element_count(out.dims) * 4);
   kernels::BinaryArgs args;
   args.op = op;
-  args.type = element_type(type);
+  args.type = type;
   SV_ASSIGN(args.broadcast, broadcast_of(out.dims, {&a, &b}));
   emit_kernel(c, c.node().op().name, c.kernels().elementwise->binary, args,
               [a = a.buffer, b = b.buffer, y = result.buffer](kernels::BinaryArgs& args, const Run& run) {
@@ -157,9 +157,9 @@ OpDef binary_op(const char* name, Status (*infer)(InferContext&), Status (*lower
       .canonicalize = canonicalize_binary,
       .infer = infer,
       .lower = lower,
-      .may_overwrite = true,
-      .blocked = follows_blocks ? BlockedLayout::follows : BlockedLayout::never,
-      .can_block = follows_blocks ? can_follow_blocked : nullptr,
+      .traits = {.may_overwrite = true},
+      .blocked =
+          {.mode = follows_blocks ? BlockedMode::follows : BlockedMode::never, .can_block = follows_blocks ? can_follow_blocked : nullptr},
       .samples = {{.inputs = {f32({2, 3, 5, 7}), f32({2, 3, 5, 7}, 0.5, 3)}},
                   {.inputs = {f32({2, 3, 5, 7}), f32({3, 1, 1}, 0.5, 3)}},
                   {.inputs = {f32({4, 1, 33}), f32({5, 1}, 0.5, 3)}},
@@ -172,7 +172,7 @@ OpDef variadic_op(const char* name, Status (*infer)(InferContext&), Status (*low
   op.inputs = {1, kVariadic};
   op.canonicalize = nullptr;
   // With three inputs and more, input 0 may be needed again after the first step has written the output.
-  op.may_overwrite = false;
+  op.traits.may_overwrite = false;
   op.samples = {{.inputs = {f32({3, 21})}},
                 {.inputs = {f32({2, 3, 5, 7}), f32({5, 1}), f32({2, 1, 1, 7})}},
                 {.inputs = {f32({4, 9}), f32({9})}}};

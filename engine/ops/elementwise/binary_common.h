@@ -69,7 +69,7 @@ OpDef arithmetic(const char* name, bool follows_blocks) {
 template <kernels::BinaryOp kOp, DTypeSet kTypes>
 OpDef predicate(const char* name) {
   OpDef op = binary_op(name, infer_binary<kTypes, true>, lower_binary<kOp>, false);
-  op.may_overwrite = false;
+  op.traits.may_overwrite = false;
   return op;
 }
 

@@ -37,7 +37,7 @@ OpDef define_cast() {
                 {.inputs = {f32({5, 7}, -9, 9)}, .attributes = {{"to", integer(10)}}},
                 {.inputs = {any(DType::boolean, {5, 7}, 0, 2)}, .attributes = {{"to", integer(1)}}},
                 {.inputs = {any(DType::i32, {33}, -1, 2)}, .attributes = {{"to", integer(9)}}}};
-  op.is_identity = [](const Node& node) { return node.input(0)->type.dtype == node.output()->type.dtype; };
+  op.traits.is_identity = [](const Node& node) { return node.input(0)->type.dtype == node.output()->type.dtype; };
   op.gradient = cast_gradient;
   return op;
 }

@@ -66,7 +66,7 @@ template <class T>
 void emit_clip(LowerContext& c) {
   kernels::UnaryArgs args;
   args.op = kernels::UnaryOp::kClip;
-  args.type = element_type(c.in_type(0).dtype);
+  args.type = c.in_type(0).dtype;
   args.n = stored_count(c.in_type(0));
   constexpr bool kFloat = std::is_floating_point_v<T>;
   using Limits = std::numeric_limits<T>;
@@ -136,7 +136,7 @@ OpDef define_clip() {
                 {.inputs = {f32({1003}), low}},
                 {.inputs = {f32({19}, -3, 3), f32({}, -1, 0), f32({}, 0, 1)}},
                 {.inputs = {any(DType::i64, {3, 9}, -9, 9), fixed(Tensor::scalar<int64_t>(-2)), fixed(Tensor::scalar<int64_t>(4))}}};
-  op.activation = activation_of_node;
+  op.traits.activation = activation_of_node;
   op.gradient = clip_gradient;
   return op;
 }

@@ -109,8 +109,8 @@ OpDef define_dropout() {
   op.outputs = {1, 2};
   op.attributes = {{"seed", AttributeKind::kInt}, {kMaskType, AttributeKind::kInt}};
   op.canonicalize = canonicalize_dropout;
-  op.is_identity = is_inference;
-  op.may_overwrite = false;
+  op.traits.is_identity = is_inference;
+  op.traits.may_overwrite = false;
   op.gradient = dropout_gradient;
   op.samples = {{.inputs = {f32({3, 21})}},
                 {.inputs = {f32({3, 21})}, .outputs = 2},

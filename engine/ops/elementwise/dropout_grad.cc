@@ -30,7 +30,7 @@ OpDef define_dropout_grad() {
       .inputs = {3, 4},
       .infer = infer_dropout_grad,
       .lower = lower_dropout_grad,
-      .may_overwrite = true,
+      .traits = {.may_overwrite = true},
       .samples = {{.inputs = {f32({3, 21}), any(DType::boolean, {3, 21}, 0, 2), fixed(Tensor::scalar(true)),
                               fixed(Tensor::scalar(0.25f))}}},
   };

@@ -30,7 +30,7 @@ OpDef define_gelu() {
   op.since = 20;
   op.attributes = {{"approximate", AttributeKind::kString, false, text("none")}};
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"approximate", text("tanh")}}});
-  op.activation = activation_of_node;
+  op.traits.activation = activation_of_node;
   op.gradient = gelu_gradient;
   return op;
 }

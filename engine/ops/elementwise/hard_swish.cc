@@ -15,7 +15,7 @@ Status hard_swish_gradient(GradientContext& c) {
 OpDef define_hard_swish() {
   OpDef op = plain_unary<kernels::UnaryOp::kHardSwish, DTypeSet{DType::f32, DType::f16}>("HardSwish", true);
   op.since = 14;
-  op.activation = activation_of_node;
+  op.traits.activation = activation_of_node;
   op.gradient = hard_swish_gradient;
   return op;
 }

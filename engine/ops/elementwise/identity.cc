@@ -14,9 +14,9 @@ Status identity_gradient(GradientContext& c) {
 
 OpDef define_identity() {
   OpDef op = unary_op("Identity", infer_unary<kStoredTypes>, nullptr, false);
-  op.may_overwrite = false;
-  op.is_view = true;
-  op.is_identity = [](const Node&) { return true; };
+  op.traits.may_overwrite = false;
+  op.traits.is_view = true;
+  op.traits.is_identity = [](const Node&) { return true; };
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -5, 5)}});
   op.gradient = identity_gradient;
   return op;

@@ -24,7 +24,7 @@ Status lower_is_inf(LowerContext& c) {
 OpDef define_is_inf() {
   OpDef op = unary_op("IsInf", infer_is_inf, lower_is_inf, false);
   op.since = 10;
-  op.may_overwrite = false;
+  op.traits.may_overwrite = false;
   op.attributes = {{"detect_negative", AttributeKind::kInt, false, integer(1)},
                    {"detect_positive", AttributeKind::kInt, false, integer(1)}};
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();

@@ -17,7 +17,7 @@ Status infer_is_nan(InferContext& c) {
 OpDef define_is_nan() {
   OpDef op = unary_op("IsNaN", infer_is_nan, lower_unary<kernels::UnaryOp::kIsNaN>, false);
   op.since = 9;
-  op.may_overwrite = false;
+  op.traits.may_overwrite = false;
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
   op.samples = {{.inputs = {f32({3, 21})}}, {.inputs = {fixed(Tensor::of<float>({4}, {kNaN, kInfinity, -kInfinity, 0.0f}))}}};
   return op;

@@ -17,7 +17,7 @@ OpDef define_leaky_relu() {
                                                {{"alpha", AttributeKind::kFloat, false, real(0.01f)}});
   op.since = 6;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}}});
-  op.activation = activation_of_node;
+  op.traits.activation = activation_of_node;
   op.gradient = leaky_relu_gradient;
   return op;
 }

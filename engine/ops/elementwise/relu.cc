@@ -16,7 +16,7 @@ OpDef define_relu() {
   OpDef op = plain_unary<kernels::UnaryOp::kRelu, kRealTypes | kSignedTypes>("Relu", true);
   op.since = 6;
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -5, 5)}});
-  op.activation = activation_of_node;
+  op.traits.activation = activation_of_node;
   op.gradient = relu_gradient;
   return op;
 }

@@ -9,7 +9,7 @@ int64_t stored_count(const Type& type) {
 }
 
 void emit_cast(LowerContext& c, Buffer in, DType from, Buffer out, DType to, int64_t count) {
-  const kernels::CastArgs args{.from = element_type(from), .to = element_type(to), .n = count};
+  const kernels::CastArgs args{.from = from, .to = to, .n = count};
   emit_kernel(c, fmt::format("cast_{}_{}", name_of(from), name_of(to)), c.kernels().elementwise->cast, args,
               [in, out](kernels::CastArgs& a, const Run& run) {
                 a.x = run.get<void>(in);
@@ -28,7 +28,7 @@ void emit_unary(LowerContext& c, const char* kernel, kernels::UnaryArgs args) {
   const DType type = c.in_type(0).dtype;
   args.n = stored_count(c.in_type(0));
   const bool half = type == DType::f16 && args.op != kernels::UnaryOp::kIdentity;
-  args.type = element_type(half ? DType::f32 : type);
+  args.type = half ? DType::f32 : type;
   Buffer in = c.in(0), out = c.out();
   const bool half_out = half && c.out_type().dtype == DType::f16;
   if (half) {
@@ -48,8 +48,8 @@ OpDef unary_op(const char* name, Status (*infer)(InferContext&), Status (*lower)
       .name = name,
       .infer = infer,
       .lower = lower,
-      .may_overwrite = true,
-      .blocked = finite ? BlockedLayout::follows : BlockedLayout::never,
+      .traits = {.may_overwrite = true},
+      .blocked = {.mode = finite ? BlockedMode::follows : BlockedMode::never},
       .samples = {{.inputs = {f32({2, 3, 5, 7})}}, {.inputs = {f32({1003}, -10, 10)}}, {.inputs = {f32({})}}},
   };
 }

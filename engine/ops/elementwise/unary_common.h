@@ -7,9 +7,6 @@
 
 namespace svengine::ops {
 
-/// The kernels number element types as ONNX does.
-inline kernels::ElementType element_type(DType t) { return static_cast<kernels::ElementType>(t); }
-
 /// Elements as stored: padding lanes of blocked values count.
 int64_t stored_count(const Type& type);
 

@@ -18,9 +18,8 @@ OpDef define_global_average_pool() {
       .infer = infer_global_pool,
       .lower = [](LowerContext& c) { return lower_global_pool(c, "global_average_pool", kernels::PoolKind::kAverage, 2); },
       .cost = pool_cost,
-      .blocked = BlockedLayout::prefers,
-      .can_block = can_block_pool,
       .gradient = global_average_pool_gradient,
+      .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_pool},
       .samples = {{.inputs = {f32({2, 18, 7, 5})}}, {.inputs = {f32({1, 3, 65})}}},
   };
 }

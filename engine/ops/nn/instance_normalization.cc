@@ -96,8 +96,7 @@ OpDef define_instance_normalization() {
       .infer = infer_instance_normalization,
       .lower = lower_instance_normalization,
       .gradient = instance_normalization_gradient,
-      .rtol = 1e-5,
-      .atol = 1e-5,
+      .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({2, 3, 5, 7}), f32({3}), f32({3})}}, {.inputs = {f32({1, 4, 65}), f32({4}), f32({4})}}},
   };
 }

@@ -59,9 +59,7 @@ OpDef define_pool_grad() {
                                       true, true),
       .infer = infer_pool_grad,
       .lower = lower_pool_grad,
-      .blocked = BlockedLayout::prefers,
-      .can_block = can_block_pool_grad,
-      .blocked_inputs = {1},
+      .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_pool_grad, .inputs = {1}},
       .samples =
           {{.inputs = {f32({2, 18, 5, 4}), f32({2, 18, 9, 7})},
             .attributes = {{"mode", text("max")},

@@ -11,9 +11,9 @@ struct ProductOperand {
   Buffer buffer;
   int64_t ld = 0;
   bool transposed = false;
-  std::vector<int64_t> batch_strides;  // in floats, one for every batch dimension; 0 repeats
+  std::vector<int64_t> batch_strides = {};  // in floats, one for every batch dimension; 0 repeats
   int constant_input = -1;             // the node's input that holds it, when that is constant: packed once, at load
-  Buffer sums;                         // [m] of A or [n] of B: gets what the operand sums up to over k; see can_sum_operand
+  Buffer sums = {};                    // [m] of A or [n] of B: gets what the operand sums up to over k; see can_sum_operand
 };
 
 struct ProductBias {

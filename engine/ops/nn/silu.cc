@@ -15,7 +15,7 @@ Status silu_gradient(GradientContext& c) {
 OpDef define_silu() {
   OpDef op = plain_unary<kernels::UnaryOp::kSilu, DTypeSet{DType::f32}>("Silu", true);
   op.domain = kInternalDomain;
-  op.activation = activation_of_node;
+  op.traits.activation = activation_of_node;
   op.gradient = silu_gradient;
   return op;
 }

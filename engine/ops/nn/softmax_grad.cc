@@ -46,7 +46,7 @@ OpDef define_softmax_grad() {
                      {"log", AttributeKind::kInt, false, int64_t{0}}},
       .infer = infer_softmax_grad,
       .lower = lower_softmax_grad,
-      .may_overwrite = true,
+      .traits = {.may_overwrite = true},
       .samples = {{.inputs = {f32({7, 33}), f32({7, 33})}},
                   {.inputs = {f32({3, 5, 19}), f32({3, 5, 19})}, .attributes = {{"axis", integer(1)}, {"log", integer(1)}}}},
   };

@@ -90,7 +90,7 @@ Status emit_reduction(LowerContext& c, kernels::ReduceOp op, const std::vector<b
   const int64_t count = element_count(dims), kept = element_count(c.out_dims(output));
   kernels::ReduceArgs args;
   args.op = op;
-  args.type = element_kind(computed);
+  args.type = computed;
   args.rank = static_cast<int32_t>(groups.size());
   for (size_t i = 0; i < groups.size(); ++i) {
     args.extent[i] = groups[i].extent;
@@ -141,7 +141,7 @@ OpDef reduce_op(const char* name, Status (*infer)(InferContext&), Status (*lower
         const double bytes = stored_bytes(in);
         return {bytes / static_cast<double>(size_of(in.dtype)), bytes + stored_bytes(node.output()->type)};
       },
-      .shape_inputs = {1},
+      .traits = {.shape_inputs = {1}},
       .samples = {{.inputs = {f32({3, 5, 7}, 0.1, 2)}},
                   {.inputs = {f32({3, 5, 67}, 0.1, 2), ints({-1})}, .attributes = {{"keepdims", integer(0)}}},
                   {.inputs = {f32({3, 5, 17}, 0.1, 2), ints({1})}},
@@ -178,7 +178,7 @@ Status emit_arg_reduce(LowerContext& c, bool largest) {
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(dims.size())));
   const DType type = c.in_type(0).dtype, computed = computed_type(type);
   kernels::ArgReduceArgs args;
-  args.type = element_kind(computed);
+  args.type = computed;
   args.largest = largest;
   args.select_last = c.attributes().get_int("select_last_index") != 0;
   args.outer = element_count(all.first(static_cast<size_t>(axis)));

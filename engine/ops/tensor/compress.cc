@@ -71,7 +71,7 @@ OpDef define_compress() {
       .infer = infer_compress,
       .lower = lower_compress,
       .cost = movement_cost,
-      .shape_inputs = {1},
+      .traits = {.shape_inputs = {1}},
       .samples = {{.inputs = {f32({3, 5}), fixed(Tensor::of<bool>({3}, {true, false, true}))}, .attributes = {{"axis", integer(0)}}},
                   {.inputs = {f32({3, 5}), fixed(Tensor::of<bool>({7}, {false, true, true, false, true, false, true}))}}},
   };

@@ -43,7 +43,7 @@ OpDef define_constant_of_shape() {
       .infer = infer_constant_of_shape,
       .lower = lower_constant_of_shape,
       .cost = movement_cost,
-      .shape_inputs = {0},
+      .traits = {.shape_inputs = {0}},
       .samples = {{.inputs = {ints({2, 3})}},
                   {.inputs = {ints({5})}, .attributes = {{"value", Tensor::of<int64_t>({1}, {-7})}}},
                   {.inputs = {ints({3, 0})}, .attributes = {{"value", Tensor::of<int32_t>({1}, {1})}}}},

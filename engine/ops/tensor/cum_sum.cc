@@ -31,7 +31,7 @@ Status lower_cum_sum(LowerContext& c) {
   SV_ASSIGN(const int64_t axis, normalise_axis(c.constant(1)->as_int64s().at(0), static_cast<int64_t>(dims.size())));
   const std::span<const int64_t> all(dims);
   kernels::CumSumArgs args;
-  args.type = element_kind(c.out_type().dtype);
+  args.type = c.out_type().dtype;
   args.exclusive = c.attributes().get_int("exclusive") != 0;
   args.reverse = c.attributes().get_int("reverse") != 0;
   args.outer = element_count(all.first(static_cast<size_t>(axis)));
@@ -62,8 +62,8 @@ OpDef define_cum_sum() {
       .attributes = {{"exclusive", AttributeKind::kInt, false, integer(0)}, {"reverse", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_cum_sum,
       .lower = lower_cum_sum,
-      .shape_inputs = {1},
       .gradient = cum_sum_gradient,
+      .traits = {.shape_inputs = {1}},
       .samples = {{.inputs = {f32({3, 70}), fixed(Tensor::scalar<int64_t>(-1))}},
                   {.inputs = {f32({5, 70}), fixed(Tensor::scalar<int32_t>(0))},
                    .attributes = {{"exclusive", integer(1)}, {"reverse", integer(1)}}},

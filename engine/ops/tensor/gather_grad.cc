@@ -61,7 +61,7 @@ OpDef define_gather_grad() {
       .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}, shape_attribute()},
       .infer = infer_gather_grad,
       .lower = lower_gather_grad,
-      .shape_only_input = kGatherGradLike,
+      .traits = {.shape_only_input = kGatherGradLike},
       .samples = {{.inputs = {f32({2, 3, 33}), any(DType::i64, {2, 3}, -13, 13)}, .attributes = {{"shape", integers({13, 33})}}},
                   {.inputs = {f32({3, 4, 2}), any(DType::i32, {4}, 0, 5)},
                    .attributes = {{"axis", integer(1)}, {"shape", integers({3, 5, 2})}}},

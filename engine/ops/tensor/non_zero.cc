@@ -42,7 +42,7 @@ OpDef define_non_zero() {
       .infer = infer_non_zero,
       .lower = lower_non_zero,
       .cost = movement_cost,
-      .shape_inputs = {0},
+      .traits = {.shape_inputs = {0}},
       .samples = {{.inputs = {fixed(Tensor::of<float>({2, 3}, {0, 1, -2, 0, 0, 5}))}},
                   {.inputs = {fixed(Tensor::of<int64_t>({4}, {0, 0, 0, 0}))}}},
   };

@@ -85,7 +85,7 @@ OpDef define_one_hot() {
       .infer = infer_one_hot,
       .lower = lower_one_hot,
       .cost = movement_cost,
-      .shape_inputs = {1},
+      .traits = {.shape_inputs = {1}},
       .samples = {{.inputs = {any(DType::i64, {7}, -6, 6), ints({5}), off_on}},
                   {.inputs = {any(DType::i32, {2, 3}, 0, 5), fixed(Tensor::scalar<int64_t>(5)), off_on},
                    .attributes = {{"axis", integer(1)}}}},

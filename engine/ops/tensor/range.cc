@@ -47,7 +47,7 @@ Status lower_range(LowerContext& c) {
     if (!c.constant(i)) return error("input {} ({}) is not known when the node is planned", i, kRangeInputs[i]);
   const Tensor &start = *c.constant(0), &delta = *c.constant(2);
   kernels::RangeArgs args;
-  args.type = element_type(start.type());
+  args.type = start.type();
   args.n = c.out_dims()[0];
   if (kRealTypes.has(start.type())) {
     args.start = number_of(start);
@@ -71,7 +71,7 @@ OpDef define_range() {
       .infer = infer_range,
       .lower = lower_range,
       .cost = movement_cost,
-      .shape_inputs = {0, 1, 2},
+      .traits = {.shape_inputs = {0, 1, 2}},
       .samples = {{.inputs = {fixed(Tensor::scalar<int64_t>(0)), fixed(Tensor::scalar<int64_t>(19)), fixed(Tensor::scalar<int64_t>(1))}},
                   {.inputs = {fixed(Tensor::scalar<int32_t>(10)), fixed(Tensor::scalar<int32_t>(4)), fixed(Tensor::scalar<int32_t>(-2))}},
                   {.inputs = {fixed(Tensor::scalar(1.0f)), fixed(Tensor::scalar(5.0f)), fixed(Tensor::scalar(0.75f))}}},

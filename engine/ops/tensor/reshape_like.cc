@@ -27,8 +27,7 @@ OpDef define_reshape_like() {
       .inputs = {1, 2},
       .attributes = {shape_attribute()},
       .infer = infer_reshape_like,
-      .is_view = true,
-      .shape_only_input = 1,
+      .traits = {.is_view = true, .shape_only_input = 1},
       .samples = {{.inputs = {f32({2, 3, 4}), f32({4, 6})}},
                   {.inputs = {f32({12})}, .attributes = {{"shape", integers({3, 4})}}}},
   };

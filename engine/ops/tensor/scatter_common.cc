@@ -41,7 +41,7 @@ Buffer prepare(LowerContext& c) {
 template <class Args>
 void describe_elements(const LowerContext& c, Args& args) {
   args.op = *scatter_reduction(c.attributes());
-  args.type = element_kind(c.out_type().dtype);
+  args.type = c.out_type().dtype;
   args.element_bytes = static_cast<int32_t>(size_of(c.out_type().dtype));
   args.index_bytes = static_cast<int32_t>(size_of(c.in_type(1).dtype));
 }

@@ -52,7 +52,7 @@ OpDef define_shape() {
       .infer = infer_shape,
       .lower = lower_shape,
       .cost = movement_cost,
-      .value_of_types = dims_of_input,
+      .traits = {.value_of_types = dims_of_input},
       .samples = {{.inputs = {f32({2, 3, 5})}},
                   {.inputs = {f32({2, 3, 5})}, .attributes = {{"start", integer(-2)}}},
                   {.inputs = {f32({2, 3, 5})}, .attributes = {{"start", integer(1)}, {"end", integer(-1)}}}},

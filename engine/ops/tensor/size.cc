@@ -27,7 +27,7 @@ OpDef define_size() {
       .infer = infer_size,
       .lower = lower_size,
       .cost = movement_cost,
-      .value_of_types = element_count_of_input,
+      .traits = {.value_of_types = element_count_of_input},
       .samples = {{.inputs = {f32({3, 7})}}, {.inputs = {f32({})}}, {.inputs = {f32({4, 0, 2})}}},
   };
 }

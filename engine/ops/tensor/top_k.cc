@@ -47,7 +47,7 @@ Status lower_top_k(LowerContext& c) {
   const DType type = c.in_type(0).dtype, computed = computed_type(type);
   const int64_t kept = element_count(c.out_dims());
   kernels::TopKArgs args;
-  args.type = element_kind(computed);
+  args.type = computed;
   args.largest = c.attributes().get_int("largest", 1) != 0;
   args.outer = element_count(all.first(a));
   args.n = dims[a];
@@ -86,8 +86,8 @@ OpDef define_top_k() {
       .canonicalize = canonicalize_top_k,
       .infer = infer_top_k,
       .lower = lower_top_k,
-      .shape_inputs = {1},
       .gradient = top_k_gradient,
+      .traits = {.shape_inputs = {1}},
       .samples = {{.inputs = {f32({3, 37}), ints({5})}, .outputs = 2},
                   {.inputs = {f32({7, 3}), ints({7})}, .attributes = {{"axis", integer(0)}, {"largest", integer(0)}}, .outputs = 2},
                   {.inputs = {any(DType::i64, {2, 9}, -3, 3), ints({4})}, .attributes = {{"axis", integer(-1)}}, .outputs = 2}},

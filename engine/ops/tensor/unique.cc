@@ -127,7 +127,7 @@ OpDef define_unique() {
       .attributes = {{"axis", AttributeKind::kInt}, {"sorted", AttributeKind::kInt, false, integer(1)}},
       .infer = infer_unique,
       .lower = lower_unique,
-      .shape_inputs = {0},
+      .traits = {.shape_inputs = {0}},
       .samples = {{.inputs = {x}, .outputs = 4},
                   {.inputs = {x}, .attributes = {{"sorted", integer(0)}}, .outputs = 4},
                   {.inputs = {fixed(Tensor::of<float>({3, 2}, {1, 0, 1, 0, 2, 3}))}, .attributes = {{"axis", integer(0)}}, .outputs = 4}},

@@ -58,7 +58,7 @@ OpDef define_dropout_factor() {
       .infer = infer_dropout_factor,
       .lower = lower_dropout_factor,
       .gradient = zero_gradient,
-      .shape_only_input = 1,
+      .traits = {.shape_only_input = 1},
       .samples = {{.inputs = {fixed(Tensor::scalar<int64_t>(3)), f32({3, 5003})},
                    .attributes = {{"ratio", real(0.25f)}, {"seed", integer(7)}}}},
   };

@@ -41,13 +41,13 @@ void integer_progression(const RangeArgs& args, int64_t begin, int64_t end) {
 
 void progression(const RangeArgs& args, int64_t begin, int64_t end, void*) {
   switch (args.type) {
-    case ElementType::kF64:
+    case DType::f64:
       return float_progression<double>(args, begin, end);
-    case ElementType::kI16:
+    case DType::i16:
       return integer_progression<int16_t>(args, begin, end);
-    case ElementType::kI32:
+    case DType::i32:
       return integer_progression<int32_t>(args, begin, end);
-    case ElementType::kI64:
+    case DType::i64:
       return integer_progression<int64_t>(args, begin, end);
     default:
       return float_progression<float>(args, begin, end);

@@ -4,11 +4,11 @@
 
 namespace svengine::kernels::reference {
 
-bool has_unary(UnaryOp op, ElementType type) noexcept;
+bool has_unary(UnaryOp op, DType type) noexcept;
 int64_t unary_items(const UnaryArgs& args);
 void unary_range(const UnaryArgs& args, int64_t begin, int64_t end, void*);
 
-bool has_binary(BinaryOp op, ElementType type) noexcept;
+bool has_binary(BinaryOp op, DType type) noexcept;
 int64_t binary_items(const BinaryArgs& args);
 void binary_range(const BinaryArgs& args, int64_t begin, int64_t end, void*);
 

@@ -66,21 +66,21 @@ void binary_range(const BinaryArgs& args, int64_t begin, int64_t end, void*) {
   });
 }
 
-bool has_binary(BinaryOp op, ElementType type) noexcept {
+bool has_binary(BinaryOp op, DType type) noexcept {
   const bool shift = op >= BinaryOp::kShiftLeft, bitwise = op >= BinaryOp::kBitwiseAnd && !shift;
   switch (type) {
-    case ElementType::kF16:
-    case ElementType::kBF16:
+    case DType::f16:
+    case DType::bf16:
       return false;
-    case ElementType::kBool:
+    case DType::boolean:
       return gives_bool(op);
-    case ElementType::kF32:
-    case ElementType::kF64:
+    case DType::f32:
+    case DType::f64:
       return !is_logical(op) && !bitwise && !shift;
-    case ElementType::kI8:
-    case ElementType::kI16:
-    case ElementType::kI32:
-    case ElementType::kI64:
+    case DType::i8:
+    case DType::i16:
+    case DType::i32:
+    case DType::i64:
       return !is_logical(op) && !shift;
     default:
       return !is_logical(op);

@@ -96,16 +96,16 @@ void unary_range(const UnaryArgs& args, int64_t begin, int64_t end, void*) {
   });
 }
 
-bool has_unary(UnaryOp op, ElementType type) noexcept {
+bool has_unary(UnaryOp op, DType type) noexcept {
   switch (type) {
-    case ElementType::kF32:
+    case DType::f32:
       return op != UnaryOp::kNot && op != UnaryOp::kBitwiseNot;
-    case ElementType::kF64:
+    case DType::f64:
       return op != UnaryOp::kNot && op != UnaryOp::kBitwiseNot && !of_f32_alone(op);
-    case ElementType::kBool:
+    case DType::boolean:
       return op == UnaryOp::kIdentity || op == UnaryOp::kNot;
-    case ElementType::kF16:
-    case ElementType::kBF16:
+    case DType::f16:
+    case DType::bf16:
       return op == UnaryOp::kIdentity;
     default:
       return of_all_numbers(op) || op == UnaryOp::kBitwiseNot;

@@ -18,47 +18,47 @@ struct Bool {
 };
 
 template <class Visit>
-void visit_type(ElementType type, const Visit& visit) {
+void visit_type(DType type, const Visit& visit) {
   switch (type) {
-    case ElementType::kF32:
+    case DType::f32:
       return visit(float());
-    case ElementType::kU8:
+    case DType::u8:
       return visit(uint8_t());
-    case ElementType::kI8:
+    case DType::i8:
       return visit(int8_t());
-    case ElementType::kU16:
+    case DType::u16:
       return visit(uint16_t());
-    case ElementType::kI16:
+    case DType::i16:
       return visit(int16_t());
-    case ElementType::kI32:
+    case DType::i32:
       return visit(int32_t());
-    case ElementType::kI64:
+    case DType::i64:
       return visit(int64_t());
-    case ElementType::kBool:
+    case DType::boolean:
       return visit(Bool());
-    case ElementType::kF16:
+    case DType::f16:
       return visit(Half());
-    case ElementType::kF64:
+    case DType::f64:
       return visit(double());
-    case ElementType::kU32:
+    case DType::u32:
       return visit(uint32_t());
-    case ElementType::kU64:
+    case DType::u64:
       return visit(uint64_t());
-    case ElementType::kBF16:
+    case DType::bf16:
       return visit(Brain());
   }
 }
 
 template <class Visit>
-void visit_element(Element type, const Visit& visit) {
+void visit_element(DType type, const Visit& visit) {
   switch (type) {
-    case Element::kF32:
+    case DType::f32:
       return visit(float());
-    case Element::kF64:
+    case DType::f64:
       return visit(double());
-    case Element::kI32:
+    case DType::i32:
       return visit(int32_t());
-    case Element::kI64:
+    case DType::i64:
       return visit(int64_t());
   }
 }

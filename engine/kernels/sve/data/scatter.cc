@@ -29,14 +29,16 @@ template <class Args, class Body>
 void dispatch_scatter(const Args& args, const Body& body) {
   const auto arithmetic = [&]<ScatterOp kOp, class I32, class I64>() {
     switch (args.type) {
-      case Element::kF32:
+      case DType::f32:
         return body.template operator()<kOp, float>();
-      case Element::kF64:
+      case DType::f64:
         return body.template operator()<kOp, double>();
-      case Element::kI32:
+      case DType::i32:
         return body.template operator()<kOp, I32>();
-      case Element::kI64:
+      case DType::i64:
         return body.template operator()<kOp, I64>();
+      default:
+        return;  // contract: data.h
     }
   };
   switch (args.op) {

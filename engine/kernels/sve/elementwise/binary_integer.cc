@@ -65,10 +65,10 @@ TileFunction find_i64(BinaryOp op) {
 
 }  // namespace
 
-TileFunction find_binary_integer(BinaryOp op, ElementType type) noexcept {
-  if (type == ElementType::kI32) return find_i32(op);
-  if (type == ElementType::kI64) return find_i64(op);
-  if (type == ElementType::kBool) {
+TileFunction find_binary_integer(BinaryOp op, DType type) noexcept {
+  if (type == DType::i32) return find_i32(op);
+  if (type == DType::i64) return find_i64(op);
+  if (type == DType::boolean) {
     if (op == BinaryOp::kAnd) return tile<uint8_t, both>;
     if (op == BinaryOp::kOr) return tile<uint8_t, either>;
     if (op == BinaryOp::kXor) return tile<uint8_t, one_of>;

@@ -100,22 +100,22 @@ TileFunction find_number(BinaryOp op) {
 
 }  // namespace
 
-TileFunction find_binary_plain(BinaryOp op, ElementType type) noexcept {
+TileFunction find_binary_plain(BinaryOp op, DType type) noexcept {
   switch (type) {
-    case ElementType::kF32: return find_rare<float>(op);
-    case ElementType::kI32: return find_rare<int32_t>(op);
-    case ElementType::kI64: {
+    case DType::f32: return find_rare<float>(op);
+    case DType::i32: return find_rare<int32_t>(op);
+    case DType::i64: {
       const TileFunction f = find_rare<int64_t>(op);
       return f ? f : find_comparison<int64_t>(op);
     }
-    case ElementType::kF64: return find_number<double>(op);
-    case ElementType::kI8: return find_number<int8_t>(op);
-    case ElementType::kU8: return find_number<uint8_t>(op);
-    case ElementType::kI16: return find_number<int16_t>(op);
-    case ElementType::kU16: return find_number<uint16_t>(op);
-    case ElementType::kU32: return find_number<uint32_t>(op);
-    case ElementType::kU64: return find_number<uint64_t>(op);
-    case ElementType::kBool: return find_comparison<uint8_t>(op);
+    case DType::f64: return find_number<double>(op);
+    case DType::i8: return find_number<int8_t>(op);
+    case DType::u8: return find_number<uint8_t>(op);
+    case DType::i16: return find_number<int16_t>(op);
+    case DType::u16: return find_number<uint16_t>(op);
+    case DType::u32: return find_number<uint32_t>(op);
+    case DType::u64: return find_number<uint64_t>(op);
+    case DType::boolean: return find_comparison<uint8_t>(op);
     default: return nullptr;
   }
 }

@@ -57,36 +57,36 @@ template <class To, class From>
 using ConvertFunction = void (*)(const void* x, void* y, int64_t n) noexcept;
 
 template <class From>
-ConvertFunction find_to(ElementType to) {
+ConvertFunction find_to(DType to) {
   switch (to) {
-    case ElementType::kF32: return convert_all<float, From>;
-    case ElementType::kF64: return convert_all<double, From>;
-    case ElementType::kBool: return convert_all<Bool, From>;
-    case ElementType::kI8: return convert_all<int8_t, From>;
-    case ElementType::kU8: return convert_all<uint8_t, From>;
-    case ElementType::kI16: return convert_all<int16_t, From>;
-    case ElementType::kU16: return convert_all<uint16_t, From>;
-    case ElementType::kI32: return convert_all<int32_t, From>;
-    case ElementType::kU32: return convert_all<uint32_t, From>;
-    case ElementType::kI64: return convert_all<int64_t, From>;
-    case ElementType::kU64: return convert_all<uint64_t, From>;
+    case DType::f32: return convert_all<float, From>;
+    case DType::f64: return convert_all<double, From>;
+    case DType::boolean: return convert_all<Bool, From>;
+    case DType::i8: return convert_all<int8_t, From>;
+    case DType::u8: return convert_all<uint8_t, From>;
+    case DType::i16: return convert_all<int16_t, From>;
+    case DType::u16: return convert_all<uint16_t, From>;
+    case DType::i32: return convert_all<int32_t, From>;
+    case DType::u32: return convert_all<uint32_t, From>;
+    case DType::i64: return convert_all<int64_t, From>;
+    case DType::u64: return convert_all<uint64_t, From>;
     default: return nullptr;
   }
 }
 
-ConvertFunction find_convert(ElementType from, ElementType to) {
+ConvertFunction find_convert(DType from, DType to) {
   switch (from) {
-    case ElementType::kF32: return find_to<float>(to);
-    case ElementType::kF64: return find_to<double>(to);
-    case ElementType::kBool: return find_to<Bool>(to);
-    case ElementType::kI8: return find_to<int8_t>(to);
-    case ElementType::kU8: return find_to<uint8_t>(to);
-    case ElementType::kI16: return find_to<int16_t>(to);
-    case ElementType::kU16: return find_to<uint16_t>(to);
-    case ElementType::kI32: return find_to<int32_t>(to);
-    case ElementType::kU32: return find_to<uint32_t>(to);
-    case ElementType::kI64: return find_to<int64_t>(to);
-    case ElementType::kU64: return find_to<uint64_t>(to);
+    case DType::f32: return find_to<float>(to);
+    case DType::f64: return find_to<double>(to);
+    case DType::boolean: return find_to<Bool>(to);
+    case DType::i8: return find_to<int8_t>(to);
+    case DType::u8: return find_to<uint8_t>(to);
+    case DType::i16: return find_to<int16_t>(to);
+    case DType::u16: return find_to<uint16_t>(to);
+    case DType::i32: return find_to<int32_t>(to);
+    case DType::u32: return find_to<uint32_t>(to);
+    case DType::i64: return find_to<int64_t>(to);
+    case DType::u64: return find_to<uint64_t>(to);
     default: return nullptr;
   }
 }
@@ -151,22 +151,22 @@ void to_odd_floats(const void* x, float* y, int64_t n) {
 }
 
 /// Any type to floats that a further rounding to half precision turns into the nearest half of the source.
-void to_floats(ElementType from, const void* x, float* y, int64_t n) {
+void to_floats(DType from, const void* x, float* y, int64_t n) {
   switch (from) {
-    case ElementType::kF16: return half_to_float(x, y, n);
-    case ElementType::kBF16: return bfloat_to_float(x, y, n);
-    case ElementType::kF64: return to_odd_floats<double>(x, y, n);
-    case ElementType::kI32: return to_odd_floats<int32_t>(x, y, n);
-    case ElementType::kU32: return to_odd_floats<uint32_t>(x, y, n);
-    case ElementType::kI64: return to_odd_floats<int64_t>(x, y, n);
-    case ElementType::kU64: return to_odd_floats<uint64_t>(x, y, n);
-    default: return find_convert(from, ElementType::kF32)(x, y, n);  // the others fit a float
+    case DType::f16: return half_to_float(x, y, n);
+    case DType::bf16: return bfloat_to_float(x, y, n);
+    case DType::f64: return to_odd_floats<double>(x, y, n);
+    case DType::i32: return to_odd_floats<int32_t>(x, y, n);
+    case DType::u32: return to_odd_floats<uint32_t>(x, y, n);
+    case DType::i64: return to_odd_floats<int64_t>(x, y, n);
+    case DType::u64: return to_odd_floats<uint64_t>(x, y, n);
+    default: return find_convert(from, DType::f32)(x, y, n);  // the others fit a float
   }
 }
-void from_floats(ElementType to, const float* x, void* y, int64_t n) {
-  if (to == ElementType::kF16) return float_to_half(x, y, n);
-  if (to == ElementType::kBF16) return float_to_bfloat(x, y, n);
-  find_convert(ElementType::kF32, to)(x, y, n);
+void from_floats(DType to, const float* x, void* y, int64_t n) {
+  if (to == DType::f16) return float_to_half(x, y, n);
+  if (to == DType::bf16) return float_to_bfloat(x, y, n);
+  find_convert(DType::f32, to)(x, y, n);
 }
 
 }  // namespace

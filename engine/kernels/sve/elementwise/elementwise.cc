@@ -11,14 +11,14 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 
 namespace {
 
-UnaryFunction find_unary(UnaryOp op, ElementType type) {
-  if (type == ElementType::kF32)
+UnaryFunction find_unary(UnaryOp op, DType type) {
+  if (type == DType::f32)
     if (const UnaryFunction f = find_unary_f32(op)) return f;
   return find_unary_plain(op, type);
 }
 
-TileFunction find_binary(BinaryOp op, ElementType type) {
-  if (type == ElementType::kF32)
+TileFunction find_binary(BinaryOp op, DType type) {
+  if (type == DType::f32)
     if (const TileFunction f = find_binary_f32(op, false)) return f;
   if (const TileFunction f = find_binary_integer(op, type)) return f;
   return find_binary_plain(op, type);
@@ -29,8 +29,8 @@ int64_t no_scratch(const Args&) noexcept {
   return 0;
 }
 
-bool has_unary(UnaryOp op, ElementType type) noexcept { return find_unary(op, type) != nullptr; }
-bool has_binary(BinaryOp op, ElementType type) noexcept { return find_binary(op, type) != nullptr; }
+bool has_unary(UnaryOp op, DType type) noexcept { return find_unary(op, type) != nullptr; }
+bool has_binary(BinaryOp op, DType type) noexcept { return find_binary(op, type) != nullptr; }
 
 int64_t unary_tasks(const UnaryArgs& args) noexcept { return divide_up(args.n, kElementwiseTask); }
 void unary_run(const UnaryArgs& args, int64_t begin, int64_t end, void*) noexcept {

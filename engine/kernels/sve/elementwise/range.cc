@@ -25,10 +25,10 @@ int64_t range_tasks(const RangeArgs& args) noexcept { return divide_up(args.n, k
 void range_run(const RangeArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const int64_t first = begin * kElementwiseTask, last = smaller(end * kElementwiseTask, args.n);
   switch (args.type) {
-    case ElementType::kF64: return range_floats<double>(args, first, last);
-    case ElementType::kI16: return range_integers<int16_t>(args, first, last);
-    case ElementType::kI32: return range_integers<int32_t>(args, first, last);
-    case ElementType::kI64: return range_integers<int64_t>(args, first, last);
+    case DType::f64: return range_floats<double>(args, first, last);
+    case DType::i16: return range_integers<int16_t>(args, first, last);
+    case DType::i32: return range_integers<int32_t>(args, first, last);
+    case DType::i64: return range_integers<int64_t>(args, first, last);
     default: return range_floats<float>(args, first, last);
   }
 }

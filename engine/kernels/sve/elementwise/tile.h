@@ -112,7 +112,7 @@ void tile(const Tile& t) noexcept {
 
 /// A null function for what is not there.
 TileFunction find_binary_f32(BinaryOp op, bool relu) noexcept;
-TileFunction find_binary_integer(BinaryOp op, ElementType type) noexcept;  // i32, i64, bool: vector code
-TileFunction find_binary_plain(BinaryOp op, ElementType type) noexcept;    // the rest, loops for the compiler to vectorise
+TileFunction find_binary_integer(BinaryOp op, DType type) noexcept;  // i32, i64, bool: vector code
+TileFunction find_binary_plain(BinaryOp op, DType type) noexcept;    // the rest, loops for the compiler to vectorise
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise

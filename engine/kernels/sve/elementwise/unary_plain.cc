@@ -156,21 +156,21 @@ UnaryFunction find_bool(UnaryOp op) {
 
 }  // namespace
 
-UnaryFunction find_unary_plain(UnaryOp op, ElementType type) noexcept {
+UnaryFunction find_unary_plain(UnaryOp op, DType type) noexcept {
   switch (type) {
-    case ElementType::kF32: return op == UnaryOp::kIdentity ? copy<float> : nullptr;
-    case ElementType::kF16:
-    case ElementType::kBF16: return op == UnaryOp::kIdentity ? copy<uint16_t> : nullptr;
-    case ElementType::kF64: return find_f64(op);
-    case ElementType::kBool: return find_bool(op);
-    case ElementType::kI8: return find_number<int8_t>(op);
-    case ElementType::kU8: return find_number<uint8_t>(op);
-    case ElementType::kI16: return find_number<int16_t>(op);
-    case ElementType::kU16: return find_number<uint16_t>(op);
-    case ElementType::kI32: return find_number<int32_t>(op);
-    case ElementType::kU32: return find_number<uint32_t>(op);
-    case ElementType::kI64: return find_number<int64_t>(op);
-    case ElementType::kU64: return find_number<uint64_t>(op);
+    case DType::f32: return op == UnaryOp::kIdentity ? copy<float> : nullptr;
+    case DType::f16:
+    case DType::bf16: return op == UnaryOp::kIdentity ? copy<uint16_t> : nullptr;
+    case DType::f64: return find_f64(op);
+    case DType::boolean: return find_bool(op);
+    case DType::i8: return find_number<int8_t>(op);
+    case DType::u8: return find_number<uint8_t>(op);
+    case DType::i16: return find_number<int16_t>(op);
+    case DType::u16: return find_number<uint16_t>(op);
+    case DType::i32: return find_number<int32_t>(op);
+    case DType::u32: return find_number<uint32_t>(op);
+    case DType::i64: return find_number<int64_t>(op);
+    case DType::u64: return find_number<uint64_t>(op);
   }
   return nullptr;
 }

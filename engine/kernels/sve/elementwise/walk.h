@@ -11,18 +11,18 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 SVENGINE_INLINE int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 SVENGINE_INLINE int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-SVENGINE_INLINE int64_t element_bytes(ElementType type) {
+SVENGINE_INLINE int64_t element_bytes(DType type) {
   switch (type) {
-    case ElementType::kU8:
-    case ElementType::kI8:
-    case ElementType::kBool: return 1;
-    case ElementType::kU16:
-    case ElementType::kI16:
-    case ElementType::kF16:
-    case ElementType::kBF16: return 2;
-    case ElementType::kF32:
-    case ElementType::kI32:
-    case ElementType::kU32: return 4;
+    case DType::u8:
+    case DType::i8:
+    case DType::boolean: return 1;
+    case DType::u16:
+    case DType::i16:
+    case DType::f16:
+    case DType::bf16: return 2;
+    case DType::f32:
+    case DType::i32:
+    case DType::u32: return 4;
     default: return 8;
   }
 }

@@ -112,13 +112,13 @@ void arg_items(const ArgReduceArgs& args, int64_t begin, int64_t end) {
 template <bool kLargest, bool kLast>
 void arg_types(const ArgReduceArgs& args, int64_t begin, int64_t end) {
   switch (args.type) {
-    case Element::kF32:
+    case DType::f32:
       return arg_items<kLargest, kLast, float>(args, begin, end);
-    case Element::kF64:
+    case DType::f64:
       return arg_items<kLargest, kLast, double>(args, begin, end);
-    case Element::kI32:
+    case DType::i32:
       return arg_items<kLargest, kLast, int32_t>(args, begin, end);
-    case Element::kI64:
+    case DType::i64:
       return arg_items<kLargest, kLast, int64_t>(args, begin, end);
   }
 }

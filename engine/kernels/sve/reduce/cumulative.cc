@@ -68,13 +68,13 @@ void cumulative_sum_run(const CumSumArgs& args, int64_t begin, int64_t end, void
   const TaskPartition partition = cumulative_cut(args);
   const int64_t first = partition.begin(begin), last = partition.begin(end);
   switch (args.type) {
-    case Element::kF32:
+    case DType::f32:
       return cumulative_items<float>(args, first, last);
-    case Element::kF64:
+    case DType::f64:
       return cumulative_items<double>(args, first, last);
-    case Element::kI32:
+    case DType::i32:
       return cumulative_items<int32_t>(args, first, last);
-    case Element::kI64:
+    case DType::i64:
       return cumulative_items<int64_t>(args, first, last);
   }
 }

@@ -172,9 +172,9 @@ void reduce_items(const ReduceArgs& args, ReduceShape& shape, int64_t begin, int
 
 void reduce_plain(const ReduceArgs& args, ReduceShape& shape, int64_t begin, int64_t end) {
   dispatch_reduce(args.op, [&]<ReduceOp kOp>() {
-    if (args.type == Element::kF64)
+    if (args.type == DType::f64)
       reduce_items<kOp, double>(args, shape, begin, end);
-    else if (args.type == Element::kI32)
+    else if (args.type == DType::i32)
       reduce_items<kOp, int32_t>(args, shape, begin, end);
     else
       reduce_items<kOp, int64_t>(args, shape, begin, end);

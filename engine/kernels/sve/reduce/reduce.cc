@@ -13,7 +13,7 @@ int64_t reduce_tasks(const ReduceArgs& args) noexcept { return ReduceShape(args)
 void reduce_run(const ReduceArgs& args, int64_t begin, int64_t end, void*) noexcept {
   ReduceShape shape(args);
   const TaskPartition partition = shape.partition();
-  (args.type == Element::kF32 ? reduce_f32 : reduce_plain)(args, shape, partition.begin(begin), partition.begin(end));
+  (args.type == DType::f32 ? reduce_f32 : reduce_plain)(args, shape, partition.begin(begin), partition.begin(end));
 }
 
 }  // namespace

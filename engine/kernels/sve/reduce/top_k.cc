@@ -119,13 +119,13 @@ void top_k_run(const TopKArgs& args, int64_t begin, int64_t end, void* scratch) 
   const int64_t first = partition.begin(begin), last = partition.begin(end);
   Entry* heap = static_cast<Entry*>(scratch);
   switch (args.type) {
-    case Element::kF32:
+    case DType::f32:
       return top_k_lines<float>(args, first, last, heap);
-    case Element::kF64:
+    case DType::f64:
       return top_k_lines<double>(args, first, last, heap);
-    case Element::kI32:
+    case DType::i32:
       return top_k_lines<int32_t>(args, first, last, heap);
-    case Element::kI64:
+    case DType::i64:
       return top_k_lines<int64_t>(args, first, last, heap);
   }
 }

@@ -1,0 +1,38 @@
+// What OpDef::evaluate sees: a node whose inputs are there, as tensors of concrete shapes.
+#pragma once
+#include <vector>
+
+#include "engine/graph/graph.h"
+
+namespace svengine {
+
+class EvaluateContext {
+ public:
+  EvaluateContext(const Node& node, std::vector<Tensor> inputs)
+      : node_(node), inputs_(std::move(inputs)), outputs_(node.outputs().size()) {}
+  virtual ~EvaluateContext() = default;
+
+  const Node& node() const { return node_; }
+  const Attributes& attributes() const { return node_.attributes; }
+  size_t input_count() const { return inputs_.size(); }
+  size_t output_count() const { return outputs_.size(); }
+  bool has_input(size_t i) const { return i < inputs_.size() && inputs_[i].defined(); }
+  bool has_output(size_t i) const { return node_.output(i) != nullptr; }
+  /// Aligned; undefined where the input is absent.
+  const Tensor& input(size_t i) const { return inputs_[i]; }
+
+  /// Every output that the node has must be set, to a tensor of the type that inference gave and a shape that does not contradict it.
+  void set(size_t output, Tensor tensor) {
+    if (has_output(output)) outputs_[output] = std::move(tensor);
+  }
+  std::vector<Tensor> take_outputs() { return std::move(outputs_); }
+
+  /// Runs the body that is attribute `name`, for control flow; inputs are those of the body, captured values included.
+  virtual Result<std::vector<Tensor>> run_body(std::string_view name, const std::vector<Tensor>& inputs) = 0;
+
+ private:
+  const Node& node_;
+  std::vector<Tensor> inputs_, outputs_;
+};
+
+}  // namespace svengine
