@@ -1,13 +1,21 @@
-# svengine_op_table(OUTPUT file...): writes the registry's table from the names of the operator files, one function call each.
+# svengine_op_table(OUTPUT file...): writes the registry's table, a call of every "OpDef define_<operator>()" that the operator files
+# define: one each, or several where small operators of a kind share a file.
 include_guard()
 
 function(svengine_op_table output)
   set(declarations "")
   set(calls "")
   foreach(source IN LISTS ARGN)
-    get_filename_component(op ${source} NAME_WE)
-    string(APPEND declarations "OpDef define_${op}();\n")
-    string(APPEND calls "      ops::define_${op}(),\n")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+    file(STRINGS ${source} lines REGEX "^OpDef define_[a-z0-9_]+\\(\\) {")
+    if(NOT lines)
+      message(FATAL_ERROR "${source} defines no operator: OpDef define_<operator>() { ... }")
+    endif()
+    foreach(line IN LISTS lines)
+      string(REGEX REPLACE "^OpDef (define_[a-z0-9_]+).*" "\\1" function "${line}")
+      string(APPEND declarations "OpDef ${function}();\n")
+      string(APPEND calls "      ops::${function}(),\n")
+    endforeach()
   endforeach()
   file(CONFIGURE OUTPUT ${output} @ONLY CONTENT [[
 // Made by cmake/SvengineOps.cmake from the files below engine/ops.
