@@ -29,9 +29,22 @@ bool all_finite(const Tensor& t) {
   return std::all_of(numbers.begin(), numbers.end(), [](float x) { return std::isfinite(x); });
 }
 
+/// Factors whose product, taken in some order, leaves the range of float32 on the way: infinity or zero, and NaN of both.
+bool product_may_leave_range(const Tensor& t) {
+  double above = 0, below = 0;  // binary exponents of the largest and the smallest partial product
+  for (const float x : t.data<float>()) {
+    if (!std::isfinite(x)) return true;
+    const double exponent = x == 0 ? 0 : std::log2(std::abs(x));
+    (exponent > 0 ? above : below) += exponent;
+  }
+  return above > 127 || below < -126;
+}
+
+/// Results that the specification leaves open.
 /// Convolutions may skip what lies in the padding, or multiply it, which is zero, by a weight: not the same for an infinite one.
 /// And Winograd's algorithm spreads what is not finite over a tile.
 bool is_open(const OpDef& op, const std::vector<Tensor>& inputs, bool winograd) {
+  if (op.name == std::string_view("ReduceProd") && inputs[0].type() == DType::f32) return product_may_leave_range(inputs[0]);
   if (!std::string_view(op.name).starts_with("Conv") || inputs.size() < 2) return false;
   return !all_finite(inputs[1]) || (winograd && !all_finite(inputs[0]));
 }

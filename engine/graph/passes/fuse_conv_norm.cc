@@ -4,6 +4,10 @@
 //
 // computed in double. W' is rounded once, where the weights are packed: until then s is an input of its own (see
 // kConvWeightScale), because a scaled copy would stay in memory beside the packed one.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "engine/graph/builder.h"
 #include "engine/graph/passes/match.h"
 #include "engine/graph/passes/norm_affine.h"
@@ -18,6 +22,14 @@ bool all_constant(const Node& node, size_t first, size_t last) {
   for (size_t i = first; i <= last; ++i)
     if (node.input(i) && !node.input(i)->is_constant()) return false;
   return true;
+}
+
+/// Weights times an infinite factor, or one so small that they vanish, would make NaN of sums that are not.
+bool can_scale_weights(const Node& norm) {
+  const NormAffine affine = norm_affine(norm);
+  return std::all_of(affine.scale.begin(), affine.scale.end(), [](double s) {
+    return s == 0 || (std::isfinite(s) && std::abs(s) >= std::numeric_limits<float>::min());
+  });
 }
 
 /// A convolution without an epilogue, perhaps with one norm folded in already.
@@ -60,7 +72,7 @@ Status fuse_conv_norm(Graph& graph, const PassContext& context) {
     Node* conv = bare_conv(graph, norm->input(0));
     if (!conv) continue;
     const Tensor &scale = norm->input(1)->constant(), &weights = conv->input(1)->constant();
-    if (scale.type() != DType::f32 || weights.dims()[0] != scale.count()) continue;
+    if (scale.type() != DType::f32 || weights.dims()[0] != scale.count() || !can_scale_weights(*norm)) continue;
     SV_TRY(fold(graph, *conv, *norm, *fused));
   }
   graph.erase_unused_constants();

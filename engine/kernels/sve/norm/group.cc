@@ -19,15 +19,16 @@ void group_norm_line(const GroupNormArgs& args, int64_t line) {
   const float inv_std = inverse_std(m.variance, args.epsilon);
   if (args.mean) args.mean[line] = m.center + m.correction;
   if (args.inv_std) args.inv_std[line] = inv_std;
-  const vf center = vdup(m.center);
+  const vf center = vdup(m.center), correction = vdup(m.correction);
   for (int64_t k = 0; k < channels; ++k) {
     const int64_t c = line % args.groups * channels + k;
     const float scale = args.scale ? args.scale[c] : 1.0f, bias = args.bias ? args.bias[c] : 0.0f;
-    const vf factor = vdup(inv_std * scale), shift = vdup(bias - m.correction * inv_std * scale);
+    const vf factor = vdup(inv_std * scale), shift = vdup(bias);
     const float* from = x + k * args.spatial;
     float* to = args.y + line * n + k * args.spatial;
     for_each_vector<8>(args.spatial, [=](int64_t i, vb p) SVENGINE_INLINE_LAMBDA {
-      const vf d = vsub(svld1(p, from + i), center);
+      // Not d * factor + (shift - correction * factor), which is NaN where the scale is infinite.
+      const vf d = vsub(vsub(svld1(p, from + i), center), correction);
       svst1(p, to + i, vfma(d, factor, shift));
     });
   }
