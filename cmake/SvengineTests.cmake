@@ -13,6 +13,8 @@ set(SVENGINE_TEST_PREFIX "")
 if(CMAKE_CROSSCOMPILING)
   set(SVENGINE_TEST_PREFIX "a64fx.")
 endif()
+# Memory that is not there is an error with a message, under the sanitizers too; kernels' contracts are checked (kernels/contract.h).
+set(SVENGINE_TEST_ENVIRONMENT "ASAN_OPTIONS=allocator_may_return_null=1;SVENGINE_CHECK_CONTRACTS=1")
 
 # What every program of tests is linked with: Catch2 and its main. Version 2 (Debian 12) is one header, version 3 (Debian 13) is many,
 # which tests/support/catch2_3 offers under version 2's name.
@@ -58,7 +60,7 @@ function(svengine_tests program)
     cmake_path(GET source STEM stem)
     add_test(NAME ${SVENGINE_TEST_PREFIX}${name} COMMAND ${program} --filenames-as-tags "[#${stem}]" ${SVENGINE_CATCH_STRICT})
     set_tests_properties(${SVENGINE_TEST_PREFIX}${name} PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} TIMEOUT 900
-      ENVIRONMENT "ASAN_OPTIONS=allocator_may_return_null=1")  # memory that is not there is an error with a message
+      ENVIRONMENT "${SVENGINE_TEST_ENVIRONMENT}")
   endforeach()
 endfunction()
 

@@ -76,7 +76,7 @@ void RunState::bind_output(size_t index, void* data) {
 }
 
 void RunState::start() {
-  if (kernels::checks_contracts()) {  // every byte: NaN, -1, an index out of range
+  if (kernels::contract_checks) {  // every byte: NaN, -1, an index out of range
     std::memset(arena_.data(), 0xff, static_cast<size_t>(plan_->arena_bytes));
     std::memset(scratch_.data(), 0xff, scratch_.bytes());
   }

@@ -14,7 +14,7 @@ namespace {
 Result<MutableTensor> place_for(const PlanTensor& output, const MutableTensor* given) {
   if (!given || !given->defined()) {
     SV_ASSIGN(MutableTensor fresh, Tensor::allocate(output.dtype, output.dims));
-    if (kernels::checks_contracts()) std::memset(fresh.raw(), 0xff, fresh.byte_size());
+    if (kernels::contract_checks) std::memset(fresh.raw(), 0xff, fresh.byte_size());
     return fresh;
   }
   if (given->type() != output.dtype || given->dims() != output.dims)

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace svengine::kernels {
 namespace {
@@ -236,7 +237,10 @@ const char* violation(const SoftmaxArgs& args) noexcept {
                                                                                           : nullptr;
 }
 
-bool checks_contracts() noexcept { return SVENGINE_CHECK_CONTRACTS != 0; }
+const bool contract_checks = [] {
+  const char* value = std::getenv("SVENGINE_CHECK_CONTRACTS");
+  return value && std::strcmp(value, "1") == 0;
+}();
 
 void enforce(const char* violation) noexcept {
   if (!violation) return;

@@ -1,8 +1,8 @@
 // What kernels ask of their arguments, in a form that can be checked: the words of the family headers as functions.
 //
-// Kernels check nothing themselves. In builds with SVENGINE_CHECK_CONTRACTS (presets dev and asan) the kernels of a family's
-// table are entered through sve/checked.h, and the first call that breaks a contract ends the program with a message that names
-// kernel and argument. What only a kernel set knows (its lanes, which functions it has for a type) is not looked at.
+// Kernels check nothing themselves. They are entered through sve/checked.h, where one test of a constant costs nothing beside the
+// call; in a process whose environment has SVENGINE_CHECK_CONTRACTS=1, as CTest sets it for all tests, the first call that breaks a
+// contract ends the program with a message that names kernel and argument. What only a kernel set knows (its lanes, which functions it has for a type) is not looked at.
 #pragma once
 #include "engine/kernels/conv.h"
 #include "engine/kernels/elementwise.h"
@@ -33,9 +33,9 @@ const char* violation(const ArgReduceArgs& args) noexcept;
 const char* violation(const TopKArgs& args) noexcept;
 const char* violation(const SoftmaxArgs& args) noexcept;
 
-/// Whether this build checks contracts. Such builds also poison the memory of runs (runtime/executor.h), so that what is read
-/// before it is written is NaN.
-bool checks_contracts() noexcept;
+/// Whether this process checks contracts. It then also poisons the memory of runs (runtime/executor.h), so that what is read before
+/// it is written is NaN. Read from the environment before main().
+extern const bool contract_checks;
 
 /// Ends the program with the message, if there is one.
 void enforce(const char* violation) noexcept;

@@ -27,7 +27,7 @@ Result<std::vector<Tensor>> evaluate(const Node& node, const kernels::KernelTabl
   std::shared_ptr<std::byte> arena = allocate_aligned(static_cast<size_t>(plan->arena_bytes));
   std::shared_ptr<std::byte> scratch = allocate_aligned(static_cast<size_t>(plan->scratch_bytes));
   if (!arena || !scratch) return error("{}: no memory to fold a constant", describe(node));
-  if (kernels::checks_contracts()) {
+  if (kernels::contract_checks) {
     std::memset(arena.get(), 0xff, static_cast<size_t>(plan->arena_bytes));
     std::memset(scratch.get(), 0xff, static_cast<size_t>(plan->scratch_bytes));
   }

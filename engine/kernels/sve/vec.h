@@ -29,6 +29,5 @@ static_assert(kMachine.lanes == kLanes);
 // Loops over tiles of vectors must unroll completely, or the accumulators do not live in registers.
 #define SVENGINE_UNROLL _Pragma("GCC unroll 64")
 
-// Functions whose innermost loop comes early: it then lies within a page, where a64fx-cycles times it as one block, and within few
-// lines of the instruction cache.
-#define SVENGINE_HOT __attribute__((aligned(1024)))
+// Functions whose innermost loop comes early: aligned to a line of A64FX's instruction cache, it lies within few of them.
+#define SVENGINE_HOT __attribute__((aligned(256)))

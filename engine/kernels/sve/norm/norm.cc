@@ -57,10 +57,8 @@ SVENGINE_INLINE vf sums_of_rows(const vf (&v)[kRows]) {
 
 /// Moments as in norm/moments.h, of several rows side by side: what follows the sums (across lanes, division, root) costs
 /// once for all of them, in one lane each. A row's result does not depend on its neighbours.
-///
-/// Its three loops lie within one page of code, where a64fx-cycles times each as one block (see SVENGINE_HOT).
 template <int kRows>
-__attribute__((aligned(4096))) void layer_norm_rows(const RowNormArgs& args, int64_t row) {
+SVENGINE_HOT void layer_norm_rows(const RowNormArgs& args, int64_t row) {
   const float* t[kRows];
   for (int r = 0; r < kRows; ++r) t[r] = add_residual(args, row + r);
   const vf share = vdup(1.0f / float(args.n));

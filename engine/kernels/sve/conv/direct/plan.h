@@ -39,29 +39,45 @@ constexpr int most_pointwise_pixels(int vectors) {
 /// The first output block of a block group: blocks are spread evenly.
 constexpr int64_t block_group_begin(int64_t block_group, int64_t out_blocks, int64_t block_groups) { return block_group * out_blocks / block_groups; }
 
-struct Plan {
-  int64_t groups, in_blocks, out_blocks, block_groups;  // blocks and block groups of one group
+/// The layer: blocks and block groups are those of one group.
+struct Layer {
+  int64_t groups, in_blocks, out_blocks, block_groups;
   int64_t in_height, in_width, out_height, out_width;
   int64_t kernel_height, kernel_width, stride_height, stride_width, dilation_height, dilation_width, pad_height, pad_width;
+};
 
-  int pixels;                        // of a tile at most
-  int64_t lines, line_tiles;         // tiles do not cross lines; a line is a row of the output or the whole image
-  int64_t tile_pixels, longer_tiles; // of a line: its first longer_tiles tiles have tile_pixels + 1 pixels, the others tile_pixels
-  int64_t tiles;                     // of an image
+/// The pixels of an image as tiles.
+struct PixelTiling {
+  int pixels;                         // of a tile at most
+  int64_t lines, line_tiles;          // tiles do not cross lines; a line is a row of the output or the whole image
+  int64_t tile_pixels, longer_tiles;  // of a line: its first longer_tiles tiles have tile_pixels + 1 pixels, the others tile_pixels
+  int64_t tiles;                      // of an image
+};
 
-  int64_t runs[2];                   // broadcast steps of a tap in the last input block, in the others: their channels
-  int64_t joined_blocks;             // the first blocks, where a kernel row inside the image is one run
+/// The sum of an output, and how it is cut into units and passes.
+struct Summation {
+  int64_t runs[2];            // broadcast steps of a tap in the last input block, in the others: their channels
+  int64_t joined_blocks;      // the first blocks, where a kernel row inside the image is one run
   int64_t joined_runs[2];
-  int64_t depth;                     // broadcast steps of a whole sum
-  int64_t units, pass_units;         // of a sum, of a pass
-  int64_t pixel_step, row_step, block_step, image_step;  // floats between inputs
-  int64_t kernel_row_step, kernel_column_step;           // floats between taps
-  int64_t out_block_step, out_image_step;                // floats between outputs
+  int64_t depth;              // broadcast steps of a whole sum
+  int64_t units, pass_units;  // of a sum, of a pass
+};
 
+/// Distances in floats.
+struct ElementSteps {
+  int64_t pixel_step, row_step, block_step, image_step;  // between inputs
+  int64_t kernel_row_step, kernel_column_step;           // between taps
+  int64_t out_block_step, out_image_step;                // between outputs
+};
+
+/// The order of tiles, and what a task is.
+struct TileOrder {
   int64_t block_tiles, task_tiles;
   bool block_groups_outside;  // tasks run over block groups, then images and tiles; else over images, strips of tiles, block groups and tiles
-  int64_t strip_tiles; // a multiple of task_tiles
+  int64_t strip_tiles;        // a multiple of task_tiles
+};
 
+struct Plan : Layer, PixelTiling, Summation, ElementSteps, TileOrder {
   constexpr int64_t block_group_begin(int64_t block_group) const { return conv::block_group_begin(block_group, out_blocks, block_groups); }
   /// Broadcast steps before a unit.
   constexpr int64_t unit_depth(int64_t unit) const {
