@@ -19,6 +19,9 @@ class EvaluateContext;
 /// The domain of operators that exist only inside the engine (made by passes, never in a file).
 inline constexpr const char* kInternalDomain = "svengine";
 
+/// The opsets of ai.onnx whose operators' forms are known.
+inline constexpr int kOldestOpset = 1, kNewestOpset = 28;
+
 struct Arity {
   int min = 1;
   int max = 1;  // kVariadic: any number
@@ -111,7 +114,7 @@ struct OpDef {
   const char* name;                // as in ONNX
   const char* domain = "";         // "" is ai.onnx
   int since = 1;                   // oldest opset whose form is understood
-  int until = 21;                  // newest opset whose form is understood
+  int until = kNewestOpset;        // newest opset whose form is understood; other domains have numbers of their own
   Arity inputs = {};
   Arity outputs = {};
   std::vector<AttributeDef> attributes = {};

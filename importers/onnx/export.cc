@@ -91,8 +91,8 @@ std::vector<Initializer> collect_initializers(const Graph& graph, const GraphPro
 }
 
 Status write_model(const Graph& graph, const ExportOptions& options, const std::string& path) {
-  if (options.opset < onnx::kOldestExport || options.opset > onnx::kNewestOpset)
-    return error("opset {} is not one of {} to {}", options.opset, onnx::kOldestExport, onnx::kNewestOpset);
+  if (options.opset < onnx::kOldestExport || options.opset > kNewestOpset)
+    return error("opset {} is not one of {} to {}", options.opset, onnx::kOldestExport, kNewestOpset);
   SV_ASSIGN(const GraphProto structure, make_structure(graph, options.opset));
   std::string header = make_header(options);
   const std::string body = structure.SerializeAsString();

@@ -13,7 +13,7 @@
 namespace svengine {
 
 struct ExportOptions {
-  int opset = 17;  // 13 to 21
+  int opset = 17;  // 13 to kNewestOpset
   int64_t ir_version = 8;
   std::string producer_name = "svengine";
   std::string producer_version = {};

@@ -17,7 +17,6 @@ namespace {
 
 using onnx::Bytes;
 
-
 /// What a file that is no model looks like, where that can be told.
 const char* other_kind(Bytes bytes) {
   const std::string_view text = onnx::text_of(bytes.first(std::min<size_t>(bytes.size(), 64)));
@@ -68,6 +67,7 @@ Result<Model> import(Bytes bytes, const std::shared_ptr<const void>& owner, cons
   SV_TRY(onnx::check_supported(proto, ops));
   const onnx::TensorSource tensors(bytes, owner, external);
   Model model = describe_file(proto, path);
+  model.warnings = onnx::version_warnings(proto, ops);
   SV_ASSIGN(model.graph, onnx::GraphImporter(proto, ops, tensors, options.inputs_instead_of_initializers).run());
   return model;
 }

@@ -1,4 +1,4 @@
-// Reads ONNX models: IR versions 3 to 10, ai.onnx opsets 7 to 21.
+// Reads ONNX models: IR versions 1 to 14, ai.onnx opsets 1 to 28; newer ones with a warning, if their operators are known.
 //
 //   bytes ── stripped_model.h ──> ModelProto without weights ── support_check.h ──> everything unsupported, named at once
 //                              └── initializers (in place), inputs, nodes in order: canonical form, types inferred ──> Graph

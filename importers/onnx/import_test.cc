@@ -38,9 +38,16 @@ TEST_CASE("a graph comes with its nodes, types and what the file says of itself"
   CHECK(describe(*g.nodes().front()) == "node 'relu' (Relu)");
 }
 
-TEST_CASE("IR versions 3 to 10 and opsets 7 to 21 are read") {
-  for (int64_t ir = 3; ir <= 10; ++ir) CHECK(import_proto(relu_model(17, ir)).ok());
-  for (int64_t opset = 7; opset <= 21; ++opset) CHECK(import_proto(relu_model(opset)).ok());
+TEST_CASE("all IR versions and opsets are read, newer ones with a warning") {
+  for (int64_t ir = 1; ir <= 14; ++ir) CHECK(import_proto(relu_model(17, ir))->warnings.empty());
+  for (int64_t opset = 1; opset <= 28; ++opset) CHECK(import_proto(relu_model(opset))->warnings.empty());
+  ModelProto first = relu_model(1, 2);
+  first.clear_opset_import();
+  CHECK(import_proto(first).ok());
+  CHECK(import_proto(relu_model(17, 99))->warnings ==
+        std::vector<std::string>{"has IR version 99, newer than 14, the newest known: what it adds is not read"});
+  CHECK(import_proto(relu_model(31))->warnings ==
+        std::vector<std::string>{"needs opset 31 of ai.onnx, newer than 28, the newest known: its operators are taken as those of 28"});
 }
 
 TEST_CASE("dimensions are numbers, names or unknown, and declared outputs refine what inference cannot know") {

@@ -24,6 +24,8 @@ struct Model {
   int64_t model_version = 0;
   std::string doc;
   std::vector<std::pair<std::string, std::string>> metadata;
+  /// What is odd about the file, though it could be read: for the user's eyes.
+  std::vector<std::string> warnings;
 };
 
 }  // namespace svengine

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -63,10 +64,12 @@ std::string operator_problem(const NodeProto& node, const ModelProto& model, con
   if (functions.count({domain, node.op_type()})) return op + " is a function of the model";
   const OpDef* def = domain == kInternalDomain ? nullptr : ops.find(domain, node.op_type());
   if (!def) return op;
-  const int opset = opset_of(model, domain);
+  const int imported = opset_of(model, domain);
+  // A newer opset is taken as the newest known one: most operators stay as they are.
+  const int opset = std::min(imported, std::max(newest_opset(ops, domain), 1));
   if (opset == 0) return op + ": the model does not import this domain";
   if (opset < def->since || opset > def->until)
-    return fmt::format("{} in opset {} (known: {} to {})", op, opset, def->since, def->until);
+    return fmt::format("{} in opset {} (known: {} to {})", op, imported, def->since, def->until);
   return {};
 }
 
@@ -85,18 +88,17 @@ const char* attribute_problem(const AttributeProto& attribute) {
 }
 
 Status check_opsets(const ModelProto& model) {
-  std::set<std::string> domains;
+  std::map<std::string, int64_t> domains;
   for (const auto& import : model.opset_import()) {
     const std::string domain = canonical_domain(import.domain());
     SV_TRY(check_name("domain", domain));
-    if (!domains.insert(domain).second) return error("imports the operators of {} twice", shown_domain(domain));
     if (import.version() < 1 || import.version() > INT32_MAX)
       return error("imports opset {} of {}, which does not exist", import.version(), shown_domain(domain));
-    if (domain.empty() && (import.version() < kOldestOpset || import.version() > kNewestOpset))
-      return error("needs opset {} of ai.onnx; supported are {} to {} (onnx.version_converter can change a model's opset)",
-                   import.version(), kOldestOpset, kNewestOpset);
+    const auto [known, is_new] = domains.emplace(domain, import.version());
+    if (!is_new && known->second != import.version())
+      return error("imports two opsets of {}, {} and {}", shown_domain(domain), known->second, import.version());
   }
-  if (domains.empty()) return error("imports no opset; ONNX models of IR version 3 and newer must");
+  if (domains.empty() && model.ir_version() >= kOldestIrWithOpsets) return error("imports no opset; ONNX models of IR version 3 and newer must");
   return {};
 }
 
@@ -107,17 +109,39 @@ std::string canonical_domain(const std::string& domain) { return domain == "ai.o
 Status check_versions(const ModelProto& model) {
   if (!model.has_ir_version() && !model.has_graph())
     return error("is not an ONNX model: it has neither an IR version nor a graph");
-  if (model.ir_version() < kOldestIr || model.ir_version() > kNewestIr)
-    return error("has IR version {}; supported are {} to {}", model.ir_version(), kOldestIr, kNewestIr);
+  if (model.ir_version() < 1) return error("has IR version {}, which does not exist", model.ir_version());
   SV_TRY(check_opsets(model));
   if (!model.has_graph()) return error("has no graph");
   return {};
 }
 
+int newest_opset(const OpRegistry& ops, const std::string& domain) {
+  if (domain.empty()) return kNewestOpset;
+  int newest = 0;
+  for (const OpDef& op : ops.all())
+    if (op.domain == domain) newest = std::max(newest, op.until);
+  return newest;
+}
+
+std::vector<std::string> version_warnings(const ModelProto& model, const OpRegistry& ops) {
+  std::vector<std::string> out;
+  if (model.ir_version() > kNewestIr)
+    out.push_back(fmt::format("has IR version {}, newer than {}, the newest known: what it adds is not read", model.ir_version(), kNewestIr));
+  std::set<std::string> seen;
+  for (const auto& import : model.opset_import()) {
+    const std::string domain = canonical_domain(import.domain());
+    const int newest = newest_opset(ops, domain);
+    if (newest == 0 || import.version() <= newest || !seen.insert(domain).second) continue;
+    out.push_back(fmt::format("needs opset {} of {}, newer than {}, the newest known: its operators are taken as those of {}",
+                              import.version(), shown_domain(domain), newest, newest));
+  }
+  return out;
+}
+
 int opset_of(const ModelProto& model, const std::string& domain) {
   for (const auto& import : model.opset_import())
     if (canonical_domain(import.domain()) == domain) return static_cast<int>(import.version());
-  return 0;
+  return domain.empty() && model.ir_version() < kOldestIrWithOpsets ? 1 : 0;
 }
 
 Status check_supported(const ModelProto& model, const OpRegistry& ops) {

@@ -1,6 +1,7 @@
 // Looks over a parsed model before any weight is read: versions, and everything in it that is not supported, told together.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "engine/base/status.h"
 #include "engine/graph/op_def.h"
@@ -8,14 +9,22 @@
 
 namespace svengine::onnx {
 
-inline constexpr int64_t kOldestIr = 3, kNewestIr = 10;
-inline constexpr int64_t kOldestOpset = 7, kNewestOpset = 21;
+/// The newest IR version whose fields are known. Newer ones are read all the same: what they add is optional.
+inline constexpr int64_t kNewestIr = 14;
+/// Before this IR version a model imports no opset: it means opset 1.
+inline constexpr int64_t kOldestIrWithOpsets = 3;
 
 /// "ai.onnx" is "".
 std::string canonical_domain(const std::string& domain);
 
-/// IR version, opset imports (each domain once, ai.onnx's in range when it is there), a graph, no training_info.
+/// IR version, opset imports (one version a domain), a graph.
 Status check_versions(const onnx_proto::ModelProto& model);
+
+/// The newest opset of a domain that the engine knows; 0 for domains it has no operators of.
+int newest_opset(const OpRegistry& ops, const std::string& domain);
+
+/// What is newer in the model than the engine knows; such a model is tried all the same.
+std::vector<std::string> version_warnings(const onnx_proto::ModelProto& model, const OpRegistry& ops);
 
 /// The opset version the model imports for a domain; 0 when it does not. For models that check_versions() has accepted.
 int opset_of(const onnx_proto::ModelProto& model, const std::string& domain);

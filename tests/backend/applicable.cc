@@ -14,8 +14,6 @@ using onnx_proto::ModelProto;
 using onnx_proto::NodeProto;
 using onnx_proto::ValueInfoProto;
 
-constexpr int64_t kOldestOpset = 7, kNewestOpset = 21;
-
 // ONNX 1.12 made this test's output by cutting float32 values off after 16 bits; conversion rounds to nearest, as ONNX says
 // since and as PyTorch and ONNX Runtime do.
 constexpr const char* kTruncated = "/test_cast_FLOAT_to_BFLOAT16/";

@@ -30,8 +30,10 @@ Status cast_gradient(GradientContext& c) {
 OpDef define_cast() {
   OpDef op = unary_op("Cast", infer_cast, lower_cast, false);
   op.since = 6;
-  // saturate concerns 8-bit floats only, which are refused.
-  op.attributes = {{"to", AttributeKind::kInt, true}, {"saturate", AttributeKind::kInt, false, integer(1)}};
+  // saturate and round_mode concern 8-bit floats only, which are refused.
+  op.attributes = {{"to", AttributeKind::kInt, true},
+                   {"saturate", AttributeKind::kInt, false, integer(1)},
+                   {"round_mode", AttributeKind::kString, false, std::string("up")}};
   op.samples = {{.inputs = {f32({3, 37}, -9, 9)}, .attributes = {{"to", integer(7)}}},
                 {.inputs = {any(DType::i64, {65}, -9, 9)}, .attributes = {{"to", integer(1)}}},
                 {.inputs = {f32({5, 7}, -9, 9)}, .attributes = {{"to", integer(10)}}},

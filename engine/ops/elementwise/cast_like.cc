@@ -31,7 +31,7 @@ OpDef define_cast_like() {
   OpDef op = unary_op("CastLike", infer_cast_like, lower_cast_like, false);
   op.since = 15;
   op.inputs = {2, 2};
-  op.attributes = {{"saturate", AttributeKind::kInt, false, integer(1)}};
+  op.attributes = {{"saturate", AttributeKind::kInt, false, integer(1)}, {"round_mode", AttributeKind::kString, false, std::string("up")}};
   op.canonicalize = canonicalize_cast_like;
   op.samples = {{.inputs = {f32({3, 7}, -9, 9), any(DType::i64, {1})}}, {.inputs = {any(DType::i32, {9}), f32({2})}}};
   return op;

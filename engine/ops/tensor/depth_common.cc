@@ -8,6 +8,12 @@ Result<int64_t> block_size(const Attributes& attributes) {
   return b;
 }
 
+Status check_depth_mode(const Attributes& attributes) {
+  const std::string mode = attributes.get_string("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") return error("mode is '{}', needs DCR or CRD", mode);
+  return {};
+}
+
 Result<Dim> divide(const Dim& d, int64_t by, const char* what) {
   if (by == 1) return d;
   if (!d.is_static()) return Dim();

@@ -10,8 +10,7 @@ namespace {
 
 Status infer_depth_to_space(InferContext& c) {
   SV_TRY(require_rank(c, 0, "input", 4));
-  const std::string mode = c.attributes().get_string("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") return error("mode is '{}', needs DCR or CRD", mode);
+  SV_TRY(check_depth_mode(c.attributes()));
   SV_ASSIGN(const int64_t b, block_size(c.attributes()));
   const Shape& in = c.shape(0);
   if (!in.has_rank()) {
@@ -37,16 +36,7 @@ Status lower_depth_to_space(LowerContext& c) {
 }
 
 Status depth_to_space_gradient(GradientContext& c) {
-  const int64_t b = c.attributes().get_int("blocksize");
-  Value *x = c.input(0), *back = c.op("SpaceToDepth", {c.dy()}, make_attributes({{"blocksize", b}}));
-  if (c.attributes().get_string("mode", "DCR") == "CRD") {
-    // SpaceToDepth gives channels as (block row, block column, channel).
-    const Shape& shape = x->type.shape;
-    if (!shape.has_rank() || !shape[1].is_static()) return error("the gradient of mode CRD needs a known number of channels");
-    Value* parts = c.op("Reshape", {back, c.builder().integers({0, b * b, shape[1].value() / (b * b), -1})});
-    back = c.reshape_to(c.op("Transpose", {parts}, make_attributes({{"perm", std::vector<int64_t>{0, 2, 1, 3}}})), x);
-  }
-  c.set(0, back);
+  c.set(0, c.op("SpaceToDepth", {c.dy()}, c.attributes()));
   return {};
 }
 

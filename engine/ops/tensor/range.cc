@@ -68,6 +68,8 @@ OpDef define_range() {
       .name = "Range",
       .since = 11,
       .inputs = {3, 3},
+      // In which type narrow floats are summed up; here start + i * delta is computed in double and rounded once, whatever it says.
+      .attributes = {{"stash_type", AttributeKind::kInt, false, integer(1)}},
       .infer = infer_range,
       .lower = lower_range,
       .cost = movement_cost,

@@ -1,4 +1,5 @@
-// SpaceToDepth: blocks of pixels become channels, in the order (block row, block column, channel).
+// SpaceToDepth: blocks of pixels become channels, in mode DCR in the order (block row, block column, channel), in CRD as (channel, block row,
+// block column).
 #include "engine/graph/gradient.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
@@ -9,6 +10,7 @@ namespace {
 
 Status infer_space_to_depth(InferContext& c) {
   SV_TRY(require_rank(c, 0, "input", 4));
+  SV_TRY(check_depth_mode(c.attributes()));
   SV_ASSIGN(const int64_t b, block_size(c.attributes()));
   const Shape& in = c.shape(0);
   if (!in.has_rank()) {
@@ -25,10 +27,11 @@ Status lower_space_to_depth(LowerContext& c) {
   SV_ASSIGN(const int64_t b, block_size(c.attributes()));
   const Dims in = c.in_dims(0), out = c.out_dims();
   const int64_t n = in[0], channels = in[1], h = out[2], w = out[3];
-  emit_copy(c, "space_to_depth",
-            {.dims = {n, b, b, channels, h, w},
-             .in_strides = {channels * in[2] * in[3], in[3], 1, in[2] * in[3], b * in[3], b},
-             .out_strides = strides_of({n, b, b, channels, h, w})});
+  const int64_t plane = in[2] * in[3];
+  const bool dcr = c.attributes().get_string("mode", "DCR") == "DCR";
+  const Dims dims = dcr ? Dims{n, b, b, channels, h, w} : Dims{n, channels, b, b, h, w};
+  const Dims from = dcr ? Dims{channels * plane, in[3], 1, plane, b * in[3], b} : Dims{channels * plane, plane, in[3], 1, b * in[3], b};
+  emit_copy(c, "space_to_depth", {.dims = dims, .in_strides = from, .out_strides = strides_of(dims)});
   return {};
 }
 
@@ -42,13 +45,14 @@ Status space_to_depth_gradient(GradientContext& c) {
 OpDef define_space_to_depth() {
   return {
       .name = "SpaceToDepth",
-      .attributes = {{"blocksize", AttributeKind::kInt, true}},
+      .attributes = {{"blocksize", AttributeKind::kInt, true}, {"mode", AttributeKind::kString, false, text("DCR")}},
       .infer = infer_space_to_depth,
       .lower = lower_space_to_depth,
       .cost = movement_cost,
       .gradient = space_to_depth_gradient,
       .samples = {{.inputs = {f32({2, 3, 4, 6})}, .attributes = {{"blocksize", integer(2)}}},
-                  {.inputs = {f32({1, 5, 3, 9})}, .attributes = {{"blocksize", integer(3)}}}},
+                  {.inputs = {f32({1, 5, 3, 9})}, .attributes = {{"blocksize", integer(3)}}},
+                  {.inputs = {f32({2, 3, 4, 6})}, .attributes = {{"blocksize", integer(2)}, {"mode", text("CRD")}}}},
   };
 }
 
