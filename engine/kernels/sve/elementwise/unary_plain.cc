@@ -171,8 +171,8 @@ UnaryFunction find_unary_plain(UnaryOp op, DType type) noexcept {
     case DType::u32: return find_number<uint32_t>(op);
     case DType::i64: return find_number<int64_t>(op);
     case DType::u64: return find_number<uint64_t>(op);
+    default: return nullptr;
   }
-  return nullptr;
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise
