@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "engine/graph/builder.h"
+#include "engine/ops/canonical.h"
 #include "engine/ops/registry.h"
 #include "engine/plan/plan.h"
 #include "tests/support/broadcast.h"
@@ -30,7 +31,7 @@ Result<std::vector<Tensor>> answer(const kernels::KernelTable& set, const char* 
   for (const Tensor& t : inputs) values.push_back(t.defined() ? graph.add_constant("c", t) : nullptr);
   Node* node = graph.add_node(*all_ops().find("", op), "n", std::move(values), outputs, std::move(attributes));
   CanonicalizeContext context(graph, *node, all_ops(), opset);
-  if (node->op().canonicalize) SV_TRY(node->op().canonicalize(context));
+  SV_TRY(ops::to_canonical_form(context));
   SV_TRY(infer_types(*node));
   return evaluate(*node, set);
 }

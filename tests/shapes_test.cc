@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "engine/graph/builder.h"
+#include "engine/ops/canonical.h"
 #include "engine/ops/element.h"
 #include "engine/ops/registry.h"
 
@@ -97,7 +98,7 @@ std::string inferred(const Record& r) {
   for (const std::string& in : split(r.inputs, ' ')) inputs.push_back(add_value(graph, in));
   Node* node = graph.add_node(*all_ops().find("", r.op), "n", inputs, r.output_count, attributes_of(r.attributes));
   CanonicalizeContext context(graph, *node, all_ops(), r.opset);
-  Status status = node->op().canonicalize ? node->op().canonicalize(context) : Status();
+  Status status = ops::to_canonical_form(context);
   if (status.ok()) status = infer_types(*node);
   if (!status.ok()) return "refused: " + status.error().message();
   std::string out;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/graph/builder.h"
+#include "engine/ops/canonical.h"
 #include "engine/ops/registry.h"
 
 namespace svengine::ops::tests {
@@ -51,7 +52,7 @@ struct OneNode {
     node = graph.add_node(*def, "n", std::move(inputs), outputs, make_attributes(attributes));
     Status status;
     CanonicalizeContext context(graph, *node, all_ops(), opset);
-    if (def->canonicalize) status = def->canonicalize(context);
+    status = to_canonical_form(context);
     if (status.ok()) status = infer_types(*node);
     if (!status.ok()) {
       outcome = "error: " + status.error().message();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/ops/canonical.h"
 #include "importers/io/names.h"
 #include "importers/onnx/order.h"
 #include "importers/onnx/read_attributes.h"
@@ -103,10 +104,8 @@ Status GraphImporter::add_node(const onnx_proto::NodeProto& proto, int index) {
 }
 
 Status GraphImporter::settle(Node* node, const std::vector<Value*>& outputs) {
-  if (node->op().canonicalize) {
-    CanonicalizeContext context(graph_, *node, ops_, opset_of(model_, canonical_domain(node->op().domain)));
-    SV_TRY(node->op().canonicalize(context));
-  }
+  CanonicalizeContext context(graph_, *node, ops_, opset_of(model_, canonical_domain(node->op().domain)));
+  SV_TRY(ops::to_canonical_form(context));
   if (std::all_of(outputs.begin(), outputs.end(), [](const Value* v) { return v->is_constant(); })) {
     graph_.erase(node);
     return {};
@@ -115,8 +114,11 @@ Status GraphImporter::settle(Node* node, const std::vector<Value*>& outputs) {
   for (Value* v : outputs) {
     const auto info = infos_.find(v->name());
     if (info == infos_.end()) continue;
-    // A wrong or unreadable declaration of an inner value harms nobody: what is inferred counts.
-    if (Result<Type> declared = declared_type(*info->second); declared.ok()) refine(v->type, *declared);
+    // An unreadable declaration of an inner value harms nobody: what is inferred counts.
+    if (Result<Type> declared = declared_type(*info->second); declared.ok()) {
+      Status agrees = take_declaration("value", *info->second, *declared, v);
+      if (!agrees.ok()) return std::move(agrees).error().in(quoted("value", v->name()));
+    }
   }
   return {};
 }
@@ -147,14 +149,32 @@ void GraphImporter::give_name(Value* value, const std::string& name) {
   graph_.rename(value, name);
 }
 
+Status GraphImporter::take_declaration(const char* what, const onnx_proto::ValueInfoProto& info, const Type& declared, Value* value) {
+  Status agrees = check_agrees(declared, value->type);
+  if (agrees.ok()) {
+    if (!value->is_constant()) refine(value->type, declared);
+    return {};
+  }
+  if (strict_) return agrees;
+  contradictions_.push_back(fmt::format("{} {}", quoted(what, info.name()), agrees.error().message()));
+  return {};
+}
+
+std::vector<std::string> GraphImporter::warnings() const {
+  if (contradictions_.empty()) return {};
+  std::string more = contradictions_.size() > 1 ? fmt::format(" (and {} more contradictions)", contradictions_.size() - 1) : "";
+  return {fmt::format("{}{}; what the nodes give counts", contradictions_.front(), more)};
+}
+
 Status GraphImporter::add_output(const onnx_proto::ValueInfoProto& info) {
   const auto found = values_.find(info.name());
   if (found == values_.end()) return error("no node computes it");
   Value* value = found->second;
   if (graph_.is_output(value)) return error("is listed twice");
   SV_ASSIGN(const Type declared, declared_type(info));
-  SV_TRY(check_agrees(declared, value->type));
-  if (!value->is_constant()) refine(value->type, declared);
+  if (declared.dtype != DType::undefined && value->type.dtype != DType::undefined && declared.dtype != value->type.dtype)
+    SV_TRY(check_agrees(declared, value->type));
+  SV_TRY(take_declaration("output", info, declared, value));
   graph_.add_output(value);
   give_name(value, info.name());
   return {};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/graph/op_def.h"
+#include "importers/onnx/import.h"
 #include "importers/onnx/tensor_source.h"
 #include "onnx_proto/svengine_onnx.pb.h"
 
@@ -14,11 +15,13 @@ namespace svengine::onnx {
 class GraphImporter {
  public:
   /// `model` has passed check_versions() and check_supported() with `ops`. References must outlive the importer.
-  GraphImporter(const onnx_proto::ModelProto& model, const OpRegistry& ops, const TensorSource& tensors,
-                const std::vector<std::string>& inputs_instead_of_initializers)
-      : model_(model), proto_(model.graph()), ops_(ops), tensors_(tensors), overridden_(inputs_instead_of_initializers) {}
+  GraphImporter(const onnx_proto::ModelProto& model, const OpRegistry& ops, const TensorSource& tensors, const ImportOptions& options)
+      : model_(model), proto_(model.graph()), ops_(ops), tensors_(tensors), overridden_(options.inputs_instead_of_initializers),
+        strict_(options.strict) {}
 
   Result<Graph> run();
+  /// Declared shapes that contradict the nodes, after run().
+  std::vector<std::string> warnings() const;
 
  private:
   /// Types of the inputs by name; names checked and different. Also the order of the nodes.
@@ -36,12 +39,16 @@ class GraphImporter {
   /// A graph output keeps the name in the file, even if something made by the importer has taken it.
   void give_name(Value* value, const std::string& name);
   bool is_overridden(const std::string& name) const;
+  /// Of an inner value or output: takes what the declaration says and inference cannot know; a contradiction is told or refused.
+  Status take_declaration(const char* what, const onnx_proto::ValueInfoProto& info, const Type& declared, Value* value);
 
   const onnx_proto::ModelProto& model_;
   const onnx_proto::GraphProto& proto_;
   const OpRegistry& ops_;
   const TensorSource& tensors_;
   const std::vector<std::string>& overridden_;
+  const bool strict_;
+  std::vector<std::string> contradictions_;
   Graph graph_;
   std::unordered_map<std::string, Type> input_types_;
   std::unordered_map<std::string, const onnx_proto::TensorProto*> initializers_;

@@ -68,7 +68,9 @@ Result<Model> import(Bytes bytes, const std::shared_ptr<const void>& owner, cons
   const onnx::TensorSource tensors(bytes, owner, external);
   Model model = describe_file(proto, path);
   model.warnings = onnx::version_warnings(proto, ops);
-  SV_ASSIGN(model.graph, onnx::GraphImporter(proto, ops, tensors, options.inputs_instead_of_initializers).run());
+  onnx::GraphImporter importer(proto, ops, tensors, options);
+  SV_ASSIGN(model.graph, importer.run());
+  model.warnings.insert(model.warnings.end(), importer.warnings().begin(), importer.warnings().end());
   return model;
 }
 

@@ -9,7 +9,7 @@
 // alive. A file that is cut off or changed while it is mapped takes its weights with it (SIGBUS, as for any mapped file).
 //
 // Declared types of inner values and outputs refine dimensions that inference cannot know; they are the file's word, so what
-// computes addresses must infer again from concrete shapes, as planning does.
+// computes addresses must infer again from concrete shapes, as planning does. Where they contradict inference, that counts, with a warning.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -29,6 +29,8 @@ struct ImportOptions {
   std::vector<std::string> inputs_instead_of_initializers = {};
   /// For import from bytes: the folder for external data; empty: external data are refused. (Files: the file's folder.)
   std::string external_folder = {};
+  /// Declared shapes that contradict what follows from inputs and nodes are errors, not warnings.
+  bool strict = false;
 };
 
 Result<Model> import_onnx(const std::string& path, const ImportOptions& options = {});

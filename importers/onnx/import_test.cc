@@ -66,14 +66,22 @@ TEST_CASE("dimensions are numbers, names or unknown, and declared outputs refine
   CHECK(to_string(model->graph.outputs()[0]->type) == "float32[4x5]");
 }
 
-TEST_CASE("an inner value's wrong declaration is ignored, an output's is an error") {
+TEST_CASE("a declared shape that contradicts the nodes is a warning, or with `strict` an error; an output's other type is an error") {
   ModelProto proto = relu_model();
   add_node(proto, "Relu", {"y"}, {"z"}, "second");
   set_type(proto.mutable_graph()->add_value_info(), "y", {9, 9, 9}, DType::i8);
-  CHECK(import_proto(proto).ok());
+  CHECK(import_proto(proto)->warnings ==
+        std::vector<std::string>{"value 'y' is declared as int8[9x9x9], but is float32[1x3]; what the nodes give counts"});
+  CHECK(problem_of(import_proto(proto, {.strict = true})) ==
+        "m.onnx: node 'relu' (Relu): value 'y': is declared as int8[9x9x9], but is float32[1x3]");
+  set_type(proto.mutable_graph()->add_output(), "z", {4});
+  CHECK_THAT(import_proto(proto)->warnings.at(0), Catch::Matchers::Contains("but is float32[1x3] (and 1 more contradictions); what"));
   ModelProto shape = relu_model();
   set_type(shape.mutable_graph()->mutable_output(0), "y", {1, 4});
-  CHECK(problem_of(shape) == "m.onnx: output 'y': is declared as float32[1x4], but is float32[1x3]");
+  const Result<Model> model = import_proto(shape);
+  CHECK(model->warnings == std::vector<std::string>{"output 'y' is declared as float32[1x4], but is float32[1x3]; what the nodes give counts"});
+  CHECK(to_string(model->graph.outputs()[0]->type) == "float32[1x3]");
+  CHECK(problem_of(import_proto(shape, {.strict = true})) == "m.onnx: output 'y': is declared as float32[1x4], but is float32[1x3]");
   ModelProto type = relu_model();
   set_type(type.mutable_graph()->mutable_output(0), "y", {1, 3}, DType::i64);
   CHECK(problem_of(type) == "m.onnx: output 'y': is declared as int64[1x3], but is float32[1x3]");

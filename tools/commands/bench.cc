@@ -22,7 +22,7 @@ namespace svengine::tool {
 namespace {
 
 struct Options {
-  std::string model;
+  ModelFile model;
   InputOptions inputs;
   RuntimeOptions runtime;
   int64_t warmup = 1;
@@ -103,7 +103,7 @@ Json profile_json(const std::vector<ProfileEntry>& entries) {
 Json to_json(const Options& options, const Session& session, const Report& r) {
   const TimeSummary& t = r.steady;
   Json out = {
-      {"model", options.model},
+      {"model", options.model.path},
       {"inputs", r.inputs},
       {"seed", options.inputs.seed},
       {"kernels", session.kernels().name},
@@ -140,7 +140,7 @@ std::string to_text(const Options& options, const Session& session, const Report
   const auto ms = [](double value) { return fmt::format("{:.3f} ms", value); };
   const TimeSummary& t = r.steady;
   Table head, times({}, {Table::Align::left, Table::Align::right});
-  head.row({"model", options.model});
+  head.row({"model", options.model.path});
   head.row({"inputs", r.inputs + (random ? fmt::format(" (random, seed {})", options.inputs.seed) : "")});
   head.row(
       {"runs on", fmt::format("{}, {} threads, {}", session.kernels().name, session.team().threads(), session.page_report())});
@@ -188,7 +188,7 @@ Result<int> run_training(Options options) {
   const IndexBounds bounds = find_index_bounds(model.graph);
   const Stopwatch optimise;
   Result<std::unique_ptr<Trainer>> made = Trainer::create(std::move(model.graph), options.training.trainer(session_options));
-  if (!made.ok()) return std::move(made).error().in(printable(options.model));
+  if (!made.ok()) return std::move(made).error().in(printable(options.model.path));
   Trainer& trainer = **made;
   report.optimise_ms = optimise.milliseconds();
   SV_ASSIGN(const RandomBatch batch, make_random_batch(trainer, options.batch, options.inputs, bounds));

@@ -20,7 +20,8 @@ namespace svengine::tool {
 namespace {
 
 struct Options {
-  std::string model, images, answers, labels;
+  ModelFile model;
+  std::string images, answers, labels;
   ImageOptions pixels;
   int64_t batch = 100;
   int64_t limit = 0;  // 0: all
@@ -122,7 +123,7 @@ Result<Report> classify(const Options& options, Network& network, const DataSet&
     SV_ASSIGN(const std::vector<Tensor> outputs, run_network(network, {batch}));
     const Tensor& scores = outputs[0];
     if (scores.dims().empty() || scores.dims()[0] != rows || scores.count() == 0)
-      return error("{}: gives {}[{}] for {} images; one row of scores for each is needed", options.model, name_of(scores.type()),
+      return error("{}: gives {}[{}] for {} images; one row of scores for each is needed", options.model.path, name_of(scores.type()),
                    to_string(scores.dims()), rows);
     const int64_t row = scores.count() / rows;
     for (int64_t i = 0; i < images; ++i) report.answers.push_back(best_of(scores, i * row, row, 1)[0]);
@@ -195,7 +196,7 @@ std::string show_images(const Options& options, const DataSet& data, const Repor
 Status check(const Options& options, const Network& network) {
   if (network.inputs.size() != 1 || network.session->outputs().empty())
     return error("{}: has {} inputs and {} outputs; a network that classifies images has one input, and its first output is the scores",
-                 options.model, network.inputs.size(), network.session->outputs().size());
+                 options.model.path, network.inputs.size(), network.session->outputs().size());
   for (const std::vector<float>& values : {options.pixels.mean, options.pixels.std})
     if (values.size() > 1) return error("--image-mean and --image-std: grey images have one channel, not {}", values.size());
   return {};
@@ -213,7 +214,7 @@ Result<int> run(const Options& options) {
   const double accuracy = static_cast<double>(report.right) / static_cast<double>(data.count);
   const double rate = static_cast<double>(data.count) / report.seconds;
   if (options.json) {
-    Json out = {{"model", options.model}, {"images", data.count}, {"seconds", report.seconds}, {"images_per_s", rate}};
+    Json out = {{"model", options.model.path}, {"images", data.count}, {"seconds", report.seconds}, {"images_per_s", rate}};
     if (data.answers.defined()) out["right"] = report.right, out["accuracy"] = accuracy;
     put_json(out);
     return kSuccess;

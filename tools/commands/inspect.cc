@@ -16,7 +16,7 @@ namespace svengine::tool {
 namespace {
 
 struct Options {
-  std::string model;
+  ModelFile model;
   std::string after;
   bool plan = false, passes = false, json = false;
   int64_t most_elements = TextOptions().most_elements;
@@ -218,14 +218,14 @@ Result<int> show_graph(const Options& options) {
   SV_ASSIGN(const Inputs inputs, make_inputs(input_ports(model.graph), options.inputs, find_index_bounds(model.graph)));
   for (const std::string& note : inputs.notes) print_hint(note);
   Result<Graph> graph = graph_at(std::move(model.graph), stop, pass_context(*kernels), inputs.tensors);
-  if (!graph.ok()) return std::move(graph).error().in(options.model);
+  if (!graph.ok()) return std::move(graph).error().in(options.model.path);
   put(print_graph(*graph, {options.most_elements}));
   return kSuccess;
 }
 
 Result<int> run(const Options& options) {
   if (options.passes) return list_passes();
-  if (options.model.empty()) return error("inspect: MODEL is missing; see 'svengine inspect --help'");
+  if (options.model.path.empty()) return error("inspect: MODEL is missing; see 'svengine inspect --help'");
   if (!options.after.empty()) return show_graph(options);
   SV_ASSIGN(Network network, load_network(options.model, options.runtime, names_of_files(options.inputs)));
   SV_ASSIGN(Inputs inputs, make_inputs(network.inputs, options.inputs, network.bounds));
@@ -234,7 +234,7 @@ Result<int> run(const Options& options) {
   Report report;
   report.inputs = std::move(inputs.tensors);
   // The session has taken the graph; a second import costs little, its weights stay in the file.
-  SV_ASSIGN(const Model model, load_model(options.model, names_of_files(options.inputs)));
+  SV_ASSIGN(const Model model, read_model(options.model, names_of_files(options.inputs)));
   SV_TRY(count(model.graph, pass_context(network.session->kernels()), report));
   const Status planned = plan(*network.session, report);
   if (!planned.ok()) report.plan_problem = planned.error().message();
@@ -246,7 +246,7 @@ Result<int> run(const Options& options) {
     put(report_text(model, network, report));
   }
   if (planned.ok()) return kSuccess;
-  return error("{}: cannot be planned: {}", options.model, report.plan_problem);
+  return error("{}: cannot be planned: {}", options.model.path, report.plan_problem);
 }
 
 }  // namespace
@@ -254,7 +254,7 @@ Result<int> run(const Options& options) {
 Action add_inspect(Command& program) {
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("inspect", "Show what a model holds and needs, without running it");
-  command.add_option("MODEL", options->model, "ONNX file")->type_name("");
+  add_model(command, options->model, false);
   Option* after = command.add_option("--after", options->after, "Print the graph as text after this pass: NAME, load:NAME, plan:NAME, or import for the graph as read")
                            ->type_name("PASS");
   command.add_option("--elements", options->most_elements, "With --after: print constants of up to so many elements in full (default: 16)")

@@ -21,7 +21,8 @@ namespace svengine::tool {
 namespace {
 
 struct Options {
-  std::string model, machine, mode = "both", frequency = "2.0";
+  ModelFile model;
+  std::string machine, mode = "both", frequency = "2.0";
   int64_t batch = 0;  // 0: as --dim and --shape say
   int cores = 48;
   size_t top = 5;
@@ -248,11 +249,11 @@ Result<int> run(const Options& options) {
   for (const char* name : {"shard", "split"}) {
     if (options.mode != "both" && options.mode != name) continue;
     Result<Mode> mode = predict_mode(name, model.graph, sizes, options, *machine, context);
-    if (!mode.ok()) return std::move(mode).error().in(options.model);
+    if (!mode.ok()) return std::move(mode).error().in(options.model.path);
     modes.push_back(std::move(mode).value());
   }
   if (options.json) {
-    Json out = {{"model", options.model},
+    Json out = {{"model", options.model.path},
                 {"machine", machine->name},
                 {"frequency_ghz", std::stod(options.frequency)},
                 {"cores", options.cores},
@@ -263,7 +264,7 @@ Result<int> run(const Options& options) {
     put_json(out);
     return kSuccess;
   }
-  print("{} on {} at {} GHz, batch {}: estimated, not measured\n\n", options.model, machine->name, options.frequency,
+  print("{} on {} at {} GHz, batch {}: estimated, not measured\n\n", options.model.path, machine->name, options.frequency,
         sizes.batch);
   for (const Mode& m : modes) print("{}\n", mode_text(m, *machine, sizes.batch, options.top));
   put("What this does not know:\n");

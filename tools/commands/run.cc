@@ -21,7 +21,7 @@ namespace svengine::tool {
 namespace {
 
 struct Options {
-  std::string model;
+  ModelFile model;
   InputOptions inputs;
   RuntimeOptions runtime;
   std::string output_dir;
@@ -115,7 +115,7 @@ Json to_json(const Options& options, const Inputs& inputs, double ms, const std:
     }
     list.push_back(std::move(row));
   }
-  return {{"model", options.model}, {"seed", inputs.seed}, {"random_inputs", inputs.random}, {"notes", inputs.notes},
+  return {{"model", options.model.path}, {"seed", inputs.seed}, {"random_inputs", inputs.random}, {"notes", inputs.notes},
           {"run_ms", ms}, {"outputs", list}};
 }
 

@@ -17,7 +17,7 @@ namespace svengine::tool {
 namespace {
 
 struct Options {
-  std::string model;
+  ModelFile model;
   std::vector<std::string> folders;
   Tolerance tolerance;
   RuntimeOptions runtime;
@@ -38,7 +38,7 @@ struct SetResult {
 Result<std::vector<std::string>> data_sets(const Options& options) {
   std::vector<std::string> folders = options.folders;
   if (folders.empty()) {
-    const std::string beside = std::filesystem::path(options.model).parent_path().string();
+    const std::string beside = std::filesystem::path(options.model.path).parent_path().string();
     folders.push_back(beside.empty() ? "." : beside);
   }
   std::vector<std::string> sets;
@@ -91,7 +91,7 @@ Json to_json(const Options& options, const std::vector<SetResult>& results, bool
     sets.push_back({{"path", set.path}, {"outputs", std::move(outputs)}});
   }
   const std::optional<double>& atol = options.tolerance.atol;
-  return {{"model", options.model}, {"rtol", options.tolerance.rtol}, {"atol", atol ? Json(*atol) : Json(nullptr)},
+  return {{"model", options.model.path}, {"rtol", options.tolerance.rtol}, {"atol", atol ? Json(*atol) : Json(nullptr)},
           {"passed", passed}, {"data_sets", sets}};
 }
 

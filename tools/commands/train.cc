@@ -23,7 +23,8 @@ namespace svengine::tool {
 namespace {
 
 struct Options {
-  std::string model, output;
+  ModelFile model;
+  std::string output;
   TrainingSettings training;
   DataOptions data;
   TrainingRunOptions run;
@@ -148,7 +149,7 @@ Json to_json(const Options& o, const Trainer& trainer, Session& session, const T
   const bool labels = o.training.step.loss.on_labels();
   Json epochs = Json::array();
   for (const EpochReport& r : outcome.epochs) epochs.push_back(epoch_json(r, labels));
-  return {{"model", o.model},
+  return {{"model", o.model.path},
           {"data", o.data.data},
           {"samples", data.set().size()},
           {"parameters", trainer.parameters()},
@@ -167,7 +168,7 @@ Json to_json(const Options& o, const Trainer& trainer, Session& session, const T
 
 void print_head(const Options& o, const Trainer& trainer, Session& session, const TrainingData& data) {
   Table head;
-  head.row({"model", o.model});
+  head.row({"model", o.model.path});
   head.row({"parameters", fmt::format("{} in {} tensors", grouped(trainer.parameters()), trainer.weight_count())});
   head.row({"data", data.describe()});
   head.row({"optimiser", o.training.step.optimizer.text()});
@@ -241,7 +242,7 @@ Result<int> run(Options options) {
   SV_ASSIGN(Model model, load_model(options.model));
   SV_ASSIGN(const SessionOptions session_options, options.runtime.resolve());
   Result<std::unique_ptr<Trainer>> made = Trainer::create(std::move(model.graph), options.training.trainer(session_options));
-  if (!made.ok()) return std::move(made).error().in(printable(options.model));
+  if (!made.ok()) return std::move(made).error().in(printable(options.model.path));
   Trainer& trainer = **made;
   SV_ASSIGN(TrainingData data, TrainingData::open(options.data, trainer));
   SV_TRY(complete(options.run, options, data));

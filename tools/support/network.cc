@@ -11,28 +11,36 @@
 
 namespace svengine::tool {
 
-Result<Model> load_model(const std::string& path, const std::vector<std::string>& given) {
-  SV_ASSIGN(Model model, import_onnx(path));
+Result<Model> read_model(const ModelFile& file, const std::vector<std::string>& given) {
   ImportOptions options;
+  options.strict = file.strict;
+  SV_ASSIGN(Model model, import_onnx(file.path, options));
   model.graph.for_each_value([&](Value& v) {
     if (v.is_constant() && std::find(given.begin(), given.end(), v.name()) != given.end())
       options.inputs_instead_of_initializers.push_back(v.name());
   });
   if (options.inputs_instead_of_initializers.empty()) return model;
-  return import_onnx(path, options);
+  return import_onnx(file.path, options);
 }
 
-Result<Network> load_network(const std::string& path, const RuntimeOptions& runtime, const std::vector<std::string>& given) {
+Result<Model> load_model(const ModelFile& file, const std::vector<std::string>& given) {
+  Result<Model> model = read_model(file, given);
+  if (!model.ok()) return model;
+  for (const std::string& warning : model->warnings) print_hint(fmt::format("{}: {}", printable(file.path), warning));
+  return model;
+}
+
+Result<Network> load_network(const ModelFile& file, const RuntimeOptions& runtime, const std::vector<std::string>& given) {
   SV_ASSIGN(SessionOptions options, runtime.resolve());
   Network out;
   Stopwatch load;
-  SV_ASSIGN(out.model, load_model(path, given));
+  SV_ASSIGN(out.model, load_model(file, given));
   out.load_ms = load.milliseconds();
   out.inputs = input_ports(out.model.graph);
   out.bounds = find_index_bounds(out.model.graph);
   Stopwatch optimise;
   Result<std::unique_ptr<Session>> session = Session::create(std::move(out.model.graph), std::move(options));
-  if (!session.ok()) return std::move(session).error().in(printable(path));
+  if (!session.ok()) return std::move(session).error().in(printable(file.path));
   out.session = std::move(session).value();
   out.optimise_ms = optimise.milliseconds();
   return out;

@@ -32,8 +32,10 @@ struct Network {
 };
 
 /// `given`: names for which there are inputs. Those that a file has an initializer for become inputs instead of constants.
-Result<Model> load_model(const std::string& path, const std::vector<std::string>& given = {});
-Result<Network> load_network(const std::string& path, const RuntimeOptions& runtime, const std::vector<std::string>& given = {});
+Result<Model> read_model(const ModelFile& file, const std::vector<std::string>& given = {});
+/// The same, and the model's warnings on standard error.
+Result<Model> load_model(const ModelFile& file, const std::vector<std::string>& given = {});
+Result<Network> load_network(const ModelFile& file, const RuntimeOptions& runtime, const std::vector<std::string>& given = {});
 
 /// Plans for these inputs; errors name the file.
 Status make_ready(Network& network, const std::vector<Tensor>& inputs);

@@ -114,8 +114,10 @@ void add_input_options(Command& command, InputOptions& options) {
   add_seed(command, options.seed, "Of the random inputs that stand in for those not given (default: 1)")->group(kGroup);
 }
 
-void add_model(Command& command, std::string& path) {
-  command.add_option("MODEL", path, "ONNX file")->required()->type_name("");
+void add_model(Command& command, ModelFile& file, bool required) {
+  Option* path = command.add_option("MODEL", file.path, "ONNX file")->type_name("");
+  if (required) path->required();
+  command.add_flag("--strict", file.strict, "Refuse a model whose declared shapes contradict its nodes, instead of a warning");
 }
 
 void add_json(Command& command, bool& json) { command.add_flag("--json", json, "Print JSON, for programs"); }

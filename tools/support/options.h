@@ -45,8 +45,13 @@ struct InputOptions {
 };
 void add_input_options(Command& command, InputOptions& options);
 
-/// The MODEL argument.
-void add_model(Command& command, std::string& path);
+/// A model file, and how strictly it is read.
+struct ModelFile {
+  std::string path;
+  bool strict = false;
+};
+/// The MODEL argument, and --strict.
+void add_model(Command& command, ModelFile& file, bool required = true);
 
 void add_json(Command& command, bool& json);
 

@@ -152,7 +152,6 @@ Status add_trailing_dims(CanonicalizeContext& c, size_t slot, int64_t count) {
 OpDef binary_op(const char* name, Status (*infer)(InferContext&), Status (*lower)(LowerContext&), bool follows_blocks) {
   return {
       .name = name,
-      .since = 6,
       .inputs = {2, 2},
       .canonicalize = canonicalize_binary,
       .infer = infer,

@@ -6,7 +6,6 @@ namespace svengine::ops {
 
 OpDef define_ceil() {
   OpDef op = plain_unary<kernels::UnaryOp::kCeil>("Ceil", true);
-  op.since = 6;
   op.gradient = zero_gradient;
   return op;
 }

@@ -128,7 +128,6 @@ Status clip_gradient(GradientContext& c) {
 
 OpDef define_clip() {
   OpDef op = unary_op("Clip", infer_clip, lower_clip, true);
-  op.since = 6;
   op.inputs = {1, 3};
   op.canonicalize = canonicalize_clip;
   const SampleInput low = fixed(Tensor::scalar(-0.5f)), high = fixed(Tensor::scalar(6.0f));

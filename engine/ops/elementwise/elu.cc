@@ -13,7 +13,6 @@ Status elu_gradient(GradientContext& c) {
 
 OpDef define_elu() {
   OpDef op = unary_with<kernels::UnaryOp::kElu>("Elu", true, {{"alpha", AttributeKind::kFloat, false, real(1.0f)}});
-  op.since = 6;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}}});
   op.gradient = elu_gradient;
   return op;

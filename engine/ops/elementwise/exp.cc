@@ -14,7 +14,6 @@ Status exp_gradient(GradientContext& c) {
 
 OpDef define_exp() {
   OpDef op = plain_unary<kernels::UnaryOp::kExp>("Exp", false);
-  op.since = 6;
   op.gradient = exp_gradient;
   return op;
 }

@@ -6,7 +6,6 @@ namespace svengine::ops {
 
 OpDef define_floor() {
   OpDef op = plain_unary<kernels::UnaryOp::kFloor>("Floor", true);
-  op.since = 6;
   op.gradient = zero_gradient;
   return op;
 }

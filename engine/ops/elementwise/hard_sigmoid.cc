@@ -16,7 +16,6 @@ OpDef define_hard_sigmoid() {
   OpDef op = unary_with<kernels::UnaryOp::kHardSigmoid>("HardSigmoid", true,
                                                {{"alpha", AttributeKind::kFloat, false, real(0.2f)},
                                                {"beta", AttributeKind::kFloat, false, real(0.5f)}});
-  op.since = 6;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}, {"beta", real(0.25f)}}});
   op.traits.activation = activation_of_node;
   op.gradient = hard_sigmoid_gradient;

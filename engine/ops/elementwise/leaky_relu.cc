@@ -15,7 +15,6 @@ Status leaky_relu_gradient(GradientContext& c) {
 OpDef define_leaky_relu() {
   OpDef op = unary_with<kernels::UnaryOp::kLeakyRelu>("LeakyRelu", true,
                                                {{"alpha", AttributeKind::kFloat, false, real(0.01f)}});
-  op.since = 6;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}}});
   op.traits.activation = activation_of_node;
   op.gradient = leaky_relu_gradient;

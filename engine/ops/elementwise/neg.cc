@@ -14,7 +14,6 @@ Status neg_gradient(GradientContext& c) {
 
 OpDef define_neg() {
   OpDef op = plain_unary<kernels::UnaryOp::kNeg, kRealTypes | kSignedTypes>("Neg", true);
-  op.since = 6;
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -5, 5)}});
   op.gradient = neg_gradient;
   return op;

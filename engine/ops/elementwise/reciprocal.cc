@@ -14,7 +14,6 @@ Status reciprocal_gradient(GradientContext& c) {
 
 OpDef define_reciprocal() {
   OpDef op = plain_unary<kernels::UnaryOp::kReciprocal>("Reciprocal", false);
-  op.since = 6;
   op.samples = {{.inputs = {f32({2, 3, 5, 7}, 0.25, 8)}}, {.inputs = {f32({1003}, 0.25, 8)}}};
   op.gradient = reciprocal_gradient;
   return op;

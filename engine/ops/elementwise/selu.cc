@@ -22,7 +22,6 @@ OpDef define_selu() {
   OpDef op = unary_with<kernels::UnaryOp::kSelu>("Selu", true,
                                                {{"alpha", AttributeKind::kFloat, false, real(1.67326319217681884765625f)},
                                                {"gamma", AttributeKind::kFloat, false, real(1.05070102214813232421875f)}});
-  op.since = 6;
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"alpha", real(0.75f)}, {"gamma", real(1.5f)}}});
   op.gradient = selu_gradient;
   return op;

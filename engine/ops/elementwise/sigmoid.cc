@@ -14,7 +14,6 @@ Status sigmoid_gradient(GradientContext& c) {
 
 OpDef define_sigmoid() {
   OpDef op = plain_unary<kernels::UnaryOp::kSigmoid>("Sigmoid", true);
-  op.since = 6;
   op.traits.activation = activation_of_node;
   op.gradient = sigmoid_gradient;
   return op;

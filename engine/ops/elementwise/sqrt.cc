@@ -14,7 +14,6 @@ Status sqrt_gradient(GradientContext& c) {
 
 OpDef define_sqrt() {
   OpDef op = plain_unary<kernels::UnaryOp::kSqrt>("Sqrt", false);
-  op.since = 6;
   op.samples = {{.inputs = {f32({2, 3, 5, 7}, 0, 50)}}, {.inputs = {f32({1003}, 0, 50)}}};
   op.gradient = sqrt_gradient;
   return op;

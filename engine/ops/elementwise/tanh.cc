@@ -14,7 +14,6 @@ Status tanh_gradient(GradientContext& c) {
 
 OpDef define_tanh() {
   OpDef op = plain_unary<kernels::UnaryOp::kTanh>("Tanh", true);
-  op.since = 6;
   op.traits.activation = activation_of_node;
   op.gradient = tanh_gradient;
   return op;

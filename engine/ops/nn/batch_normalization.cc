@@ -1,5 +1,6 @@
 // BatchNormalization: y = (x - mean) / sqrt(var + epsilon) * scale + bias, per channel (a vector is a batch of one channel); in
 // training mode with the batch's own mean and (biased) variance, and running statistics as further outputs.
+#include "engine/graph/builder.h"
 #include "engine/ops/nn/batch_norm_common.h"
 #include "engine/ops/samples.h"
 
@@ -10,9 +11,31 @@ constexpr int kPerFeatureOpset = 9;   // `spatial` was an attribute before
 constexpr size_t kFileOutputs = 3;    // Y and the running statistics
 constexpr int kTrainingOpset = 14;    // training_mode decides; before, the number of outputs did
 
+/// Statistics for every position of a sample instead of every channel: plain arithmetic, in which the samples broadcast.
+Status per_position(CanonicalizeContext& c) {
+  if (c.node().inputs().size() != 5) return error("has {} inputs, needs 5", c.node().inputs().size());
+  if (c.node().outputs().size() > 1) return error("spatial=0 with training; export the network for inference");
+  Node& node = c.node();
+  Builder b(c.graph(), c.ops());
+  b.set_position(&node);
+  b.set_node_name(node.name());
+  Value* epsilon = b.constant(Tensor::scalar(c.attributes().get_float("epsilon", 1e-5f)));
+  Value* deviation = b.add("Sqrt", {b.add("Add", {node.input(4), epsilon})});
+  Value* centred = b.add("Sub", {node.input(0), node.input(3)});
+  Value* scaled = b.add("Mul", {b.add("Div", {centred, deviation}), node.input(1)});
+  SV_TRY(b.status());
+  Value* bias = node.input(2);
+  c.graph().resize_inputs(&node, 2);
+  c.set_input(0, scaled);
+  c.set_input(1, bias);
+  node.attributes = {};
+  c.graph().set_op(&node, *c.ops().find("", "Add"));
+  return {};
+}
+
 Status canonicalize_batch_normalization(CanonicalizeContext& c) {
   if (c.opset() < kPerFeatureOpset) {
-    if (c.attributes().get_int("spatial", 1) != 1) return error("spatial=0 (statistics per position) is not supported; it left ONNX with opset 9");
+    if (c.attributes().get_int("spatial", 1) != 1) return per_position(c);
     c.attributes().erase("spatial");
   }
   if (c.opset() >= kTrainingOpset && c.node().outputs().size() > kFileOutputs)
@@ -33,7 +56,6 @@ bool can_block_batch_normalization(const Node& node, int) {
 OpDef define_batch_normalization() {
   return {
       .name = "BatchNormalization",
-      .since = 7,
       .inputs = {5, 5},
       .outputs = {1, 5},
       .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-5f},

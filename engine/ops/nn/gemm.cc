@@ -78,7 +78,6 @@ Status gemm_gradient(GradientContext& c) {
 OpDef define_gemm() {
   return {
       .name = "Gemm",
-      .since = 7,
       .inputs = {2, 3},
       .attributes = {{"alpha", AttributeKind::kFloat, false, 1.0f},
                      {"beta", AttributeKind::kFloat, false, 1.0f},

@@ -15,7 +15,6 @@ Status infer(InferContext& c) {
 OpDef define_global_lp_pool() {
   return {
       .name = "GlobalLpPool",
-      .since = 2,
       .attributes = {{"p", AttributeKind::kInt, false, int64_t{2}}},
       .infer = infer,
       .lower =

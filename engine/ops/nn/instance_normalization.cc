@@ -90,7 +90,6 @@ Status instance_normalization_gradient(GradientContext& c) {
 OpDef define_instance_normalization() {
   return {
       .name = "InstanceNormalization",
-      .since = 6,
       .inputs = {3, 3},
       .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-5f}},
       .infer = infer_instance_normalization,

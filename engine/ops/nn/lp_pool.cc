@@ -20,7 +20,6 @@ Status lower_lp_pool(LowerContext& c) {
 OpDef define_lp_pool() {
   return {
       .name = "LpPool",
-      .since = 2,
       .attributes = window_attributes({{"p", AttributeKind::kInt, false, int64_t{2}}}, true, true),
       .infer = infer_lp_pool,
       .lower = lower_lp_pool,

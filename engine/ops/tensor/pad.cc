@@ -100,7 +100,6 @@ bool pads_nothing(const Node& node) {
 OpDef define_pad() {
   return {
       .name = "Pad",
-      .since = 2,
       .inputs = {2, 4},
       .attributes = {{"mode", AttributeKind::kString, false, text("constant")}},
       .canonicalize = canonicalize_pad,

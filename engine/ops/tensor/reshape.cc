@@ -108,7 +108,6 @@ Status reshape_gradient(GradientContext& c) {
 OpDef define_reshape() {
   return {
       .name = "Reshape",
-      .since = 5,
       .inputs = {2, 2},
       .attributes = {{"allowzero", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_reshape,

@@ -94,7 +94,6 @@ Status split_gradient(GradientContext& c) {
 OpDef define_split() {
   return {
       .name = "Split",
-      .since = 2,
       .inputs = {1, 2},
       .outputs = {1, kVariadic},
       .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}, {"num_outputs", AttributeKind::kInt}},

@@ -70,7 +70,6 @@ Status tile_gradient(GradientContext& c) {
 OpDef define_tile() {
   return {
       .name = "Tile",
-      .since = 6,
       .inputs = {2, 2},
       .infer = infer_tile,
       .lower = lower_tile,

@@ -24,7 +24,7 @@ Status upsample_to_resize(CanonicalizeContext& c) {
 OpDef define_upsample() {
   OpDef op = define_resize();
   op.name = "Upsample";
-  op.since = 7;
+  op.since = 1;
   op.until = 9;
   op.canonicalize = upsample_to_resize;
   return op;
