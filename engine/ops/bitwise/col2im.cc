@@ -1,0 +1,152 @@
+// Col2Im: columns of blocks added up at their places in an image, of any number of spatial dimensions: PyTorch's fold.
+#include <algorithm>
+
+#include "engine/ops/dispatch.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/lowering.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/tensor/copy_common.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr DTypeSet kCol2ImTypes = kStoredTypes;
+constexpr int64_t kMostCol2Im = int64_t{1} << 40;  // of a size, stride, pad: products of two do not overflow
+
+/// One spatial dimension: of `image` points, blocks of `block`, of which `count` fit.
+struct Col2ImAxis {
+  int64_t image, block, stride, dilation, before, count;
+};
+
+Result<std::vector<Col2ImAxis>> col2im_axes(const Attributes& attributes, const std::vector<int64_t>& image,
+                                            const std::vector<int64_t>& block) {
+  const size_t n = image.size();
+  if (n == 0 || block.size() != n) return error("image_shape has {} sizes, block_shape {}; needs as many, and one at least", n, block.size());
+  const std::vector<int64_t> strides = attributes.get_ints("strides", std::vector<int64_t>(n, 1));
+  const std::vector<int64_t> dilations = attributes.get_ints("dilations", std::vector<int64_t>(n, 1));
+  const std::vector<int64_t> pads = attributes.get_ints("pads", std::vector<int64_t>(2 * n, 0));
+  if (strides.size() != n || dilations.size() != n || pads.size() != 2 * n)
+    return error("{} strides, {} dilations and {} pads for {} dimensions", strides.size(), dilations.size(), pads.size(), n);
+  std::vector<Col2ImAxis> axes;
+  for (size_t i = 0; i < n; ++i) {
+    const auto fits = [](int64_t value, int64_t least) { return value >= least && value <= kMostCol2Im; };
+    if (!fits(image[i], 0) || !fits(block[i], 1) || !fits(strides[i], 1) || !fits(dilations[i], 1) || !fits(pads[i], 0) || !fits(pads[n + i], 0) ||
+        !fits(block[i] * std::min(dilations[i], int64_t{1} << 20), 1) || dilations[i] > int64_t{1} << 20)
+      return error("dimension {}: image {}, block {}, stride {}, dilation {}, pads {} and {}: block, stride and dilation must be positive", i,
+                   image[i], block[i], strides[i], dilations[i], pads[i], pads[n + i]);
+    const int64_t room = image[i] + pads[i] + pads[n + i] - dilations[i] * (block[i] - 1) - 1;
+    if (room < 0) return error("dimension {}: a block of {} with dilation {} does not fit an image of {}", i, block[i], dilations[i], image[i]);
+    axes.push_back({image[i], block[i], strides[i], dilations[i], pads[i], room / strides[i] + 1});
+  }
+  return axes;
+}
+
+Status infer_col2im(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "input", kCol2ImTypes));
+  for (size_t i : {size_t{1}, size_t{2}}) {
+    SV_TRY(require_dtype(c, i, i == 1 ? "image_shape" : "block_shape", {DType::i64}));
+    SV_TRY(require_rank(c, i, i == 1 ? "image_shape" : "block_shape", 1));
+  }
+  SV_TRY(require_rank(c, 0, "input", 3));
+  const auto image = c.integers(1), block = c.integers(2);
+  const Shape& in = c.shape(0);
+  if (!image) {
+    const Shape& sizes = c.shape(1);
+    const bool known = sizes.has_rank() && sizes[0].is_static() && sizes[0].value() <= 30;
+    c.set(0, c.dtype(0), known ? unknown_dims(sizes[0].value() + 2) : Shape());
+    return {};
+  }
+  Dim channels;
+  if (block) {
+    SV_ASSIGN(const std::vector<Col2ImAxis> axes, col2im_axes(c.attributes(), *image, *block));
+    int64_t points = 1, columns = 1;
+    for (const Col2ImAxis& a : axes) {
+      if (a.block > kMostCol2Im / points || a.count > kMostCol2Im / columns) return error("blocks of more than 2^40 points or columns");
+      points *= a.block;
+      columns *= a.count;
+    }
+    if (in.has_rank() && in[2].is_static() && in[2].value() != columns)
+      return error("the input has {} columns, image, blocks and strides give {}", in[2].value(), columns);
+    if (in.has_rank() && in[1].is_static()) {
+      if (in[1].value() % points != 0) return error("dimension 1 of the input is {}, no multiple of a block's {} points", in[1].value(), points);
+      channels = in[1].value() / points;
+    }
+  }
+  std::vector<Dim> out{in.has_rank() ? in[0] : Dim(), channels};
+  out.insert(out.end(), image->begin(), image->end());
+  c.set(0, c.dtype(0), Shape(std::move(out)));
+  return {};
+}
+
+/// Calls f(image offset) for every column in order, -1 where it lies outside, for one point of a block.
+template <class F>
+void each_column(const std::vector<Col2ImAxis>& axes, const int64_t* point, size_t d, int64_t offset, F& f) {
+  if (d == axes.size()) return f(offset);
+  const Col2ImAxis& a = axes[d];
+  for (int64_t i = 0; i < a.count; ++i) {
+    const int64_t at = i * a.stride - a.before + point[d] * a.dilation;
+    each_column(axes, point, d + 1, offset < 0 || at < 0 || at >= a.image ? -1 : offset * a.image + at, f);
+  }
+}
+
+template <class T>
+void fold_image(const std::vector<Col2ImAxis>& axes, const T* in, T* out) {
+  int64_t point[32] = {};
+  for (bool more = true; more;) {
+    auto add_one = [&](int64_t at) {
+      if (at >= 0) out[at] = static_cast<T>(out[at] + *in);
+      ++in;
+    };
+    each_column(axes, point, 0, 0, add_one);
+    more = false;
+    for (size_t d = axes.size(); d-- > 0 && !more;) {
+      more = ++point[d] < axes[d].block;
+      if (!more) point[d] = 0;
+    }
+  }
+}
+
+Status lower_col2im(LowerContext& c) {
+  if (!c.constant(1) || !c.constant(2)) return error("image_shape and block_shape are not known when the node is planned");
+  SV_ASSIGN(const std::vector<Col2ImAxis> axes,
+            col2im_axes(c.attributes(), c.constant(1)->as_int64s(), c.constant(2)->as_int64s()));
+  const Dims in = c.in_dims(0), out = c.out_dims();
+  const int64_t pixels = element_count(std::span(out).subspan(2)), images = out[0] * out[1];
+  const int64_t columns = images ? element_count(in) / images : 0;
+  const Buffer x = c.in(0), y = c.out();
+  with_type(c.out_type().dtype, [&]<class T>() {
+    c.emit("col2im", pixels ? images : 0, [=](const Run& run, int64_t begin, int64_t end) -> const char* {
+      for (int64_t i = begin; i < end; ++i) {
+        T* image = run.get<T>(y) + i * pixels;
+        std::fill(image, image + pixels, T{0});
+        fold_image(axes, run.get<const T>(x) + i * columns, image);
+      }
+      return nullptr;
+    });
+  });
+  return {};
+}
+
+}  // namespace
+
+OpDef define_col2im() {
+  return {
+      .name = "Col2Im",
+      .since = 18,
+      .inputs = {3, 3},
+      .attributes = {{"dilations", AttributeKind::kInts}, {"pads", AttributeKind::kInts}, {"strides", AttributeKind::kInts}},
+      .infer = infer_col2im,
+      .lower = lower_col2im,
+      .traits = {.shape_inputs = {1, 2}},
+      .samples = {{.inputs = {f32({1, 5, 5}), ints({5, 5}), ints({1, 5})}},
+                  {.inputs = {f32({2, 12, 12}), ints({5, 5}), ints({2, 3})}},
+                  {.inputs = {f32({1, 9, 4}), ints({5, 5}), ints({3, 3})}, .attributes = {{"strides", integers({2, 2})}}},
+                  {.inputs = {f32({1, 4, 5}), ints({6, 6}), ints({2, 2})},
+                   .attributes = {{"dilations", integers({1, 5})}}},
+                  {.inputs = {any(DType::f64, {1, 3, 6}), ints({4}), ints({3})}, .attributes = {{"pads", integers({2, 2})}}},
+                  {.inputs = {any(DType::i32, {2, 8, 12}, -9, 9), ints({3, 4, 3}), ints({2, 2, 2})}},
+                  {.inputs = {f32({0, 4, 4}), ints({3, 3}), ints({2, 2})}}},
+  };
+}
+
+}  // namespace svengine::ops

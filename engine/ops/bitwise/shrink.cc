@@ -1,0 +1,70 @@
+// Shrink: x + bias below -lambd, x - bias above lambd, else 0.
+#include "engine/graph/gradient.h"
+#include "engine/ops/dispatch.h"
+#include "engine/ops/element_step.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr DTypeSet kShrinkTypes = kNumericTypes | DTypeSet{DType::bf16};
+
+Status infer_shrink(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "input", kShrinkTypes));
+  c.set(0, c.type(0));
+  return {};
+}
+
+/// Integers are compared and shifted as real numbers, and the result truncated: attributes are real.
+template <class T>
+T shrink(T x, float bias, float lambd) {
+  using Real = std::conditional_t<std::is_same_v<T, float>, float, double>;
+  const auto v = static_cast<Real>(x);
+  if (v < -lambd) return static_cast<T>(v + bias);
+  if (v > lambd) return static_cast<T>(v - bias);
+  return v != v ? x : T{0};
+}
+
+Status lower_shrink(LowerContext& c) {
+  const float bias = c.attributes().get_float("bias", 0), lambd = c.attributes().get_float("lambd", 0.5f);
+  const Buffer x = c.in(0), y = c.out();
+  with_type(c.out_type().dtype, [&]<class T>() {
+    emit_elements(c, "shrink", element_count(c.out_dims()), [=](const Run& run, int64_t begin, int64_t end) {
+      const T* in = run.get<const T>(x);
+      T* out = run.get<T>(y);
+      for (int64_t i = begin; i < end; ++i) out[i] = shrink(in[i], bias, lambd);
+    });
+  });
+  return {};
+}
+
+Status shrink_gradient(GradientContext& c) {
+  Value* lambd = c.scalar(c.attributes().get_float("lambd", 0.5f), c.input(0));
+  Value* kept = c.op("Greater", {c.op("Abs", {c.input(0)}), lambd});
+  c.set(0, c.op("Where", {kept, c.dy(), c.scalar(0, c.dy())}));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_shrink() {
+  return {
+      .name = "Shrink",
+      .since = 9,
+      .attributes = {{"bias", AttributeKind::kFloat, false, real(0)}, {"lambd", AttributeKind::kFloat, false, real(0.5f)}},
+      .infer = infer_shrink,
+      .lower = lower_shrink,
+      .gradient = shrink_gradient,
+      .traits = {.may_overwrite = true},
+      .samples = {{.inputs = {f32({3, 37})}},
+                  {.inputs = {f32({5})}, .attributes = {{"bias", real(1.5f)}, {"lambd", real(1)}}},
+                  {.inputs = {any(DType::f64, {2, 3})}, .attributes = {{"bias", real(0.25f)}}},
+                  {.inputs = {any(DType::i32, {19}, -9, 9)}, .attributes = {{"bias", real(1)}, {"lambd", real(2)}}},
+                  {.inputs = {any(DType::i8, {}, -9, 9)}},
+                  {.inputs = {any(DType::u16, {4}, 0, 9)}, .attributes = {{"bias", real(1)}, {"lambd", real(2)}}},
+                  {.inputs = {any(DType::i64, {0, 2})}}},
+  };
+}
+
+}  // namespace svengine::ops
