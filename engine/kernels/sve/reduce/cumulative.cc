@@ -76,6 +76,8 @@ void cumulative_sum_run(const CumSumArgs& args, int64_t begin, int64_t end, void
       return cumulative_items<int32_t>(args, first, last);
     case DType::i64:
       return cumulative_items<int64_t>(args, first, last);
+    default:
+      return;  // contract: reduce.h
   }
 }
 
