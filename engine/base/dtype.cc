@@ -1,5 +1,7 @@
 #include "engine/base/dtype.h"
 
+#include "engine/base/dtype_set.h"
+
 namespace svengine {
 namespace {
 
@@ -51,6 +53,18 @@ bool is_integer(DType type) {
     case DType::i32: case DType::i64: case DType::u32: case DType::u64: return true;
     default: return false;
   }
+}
+
+std::string to_string(DTypeSet types) {
+  std::string out;
+  DType last = DType::undefined;
+  for (int i = 1; i < 32; ++i) {
+    const auto t = static_cast<DType>(i);
+    if (!types.has(t)) continue;
+    if (last != DType::undefined) out.append(out.empty() ? "" : ", ").append(name_of(last));
+    last = t;
+  }
+  return out.append(out.empty() ? "" : " or ").append(name_of(last));
 }
 
 }  // namespace svengine

@@ -52,12 +52,32 @@ Status check_inputs(const Node& node) {
   return {};
 }
 
+Status check_type_parameter(const Node& node, const TypeParameter& parameter) {
+  const bool more = node.op().inputs.max >= kVariadic && parameter.inputs.back() == node.op().inputs.min - 1;
+  const auto covers = [&](size_t i) {
+    return std::find(parameter.inputs.begin(), parameter.inputs.end(), static_cast<int>(i)) != parameter.inputs.end() ||
+           (more && static_cast<int>(i) > parameter.inputs.back());
+  };
+  std::optional<size_t> first;
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    const Value* v = node.input(i);
+    if (!v || !covers(i)) continue;
+    if (!parameter.types.has(v->type.dtype))
+      return error("input {} is of type {}, needs {}", i, name_of(v->type.dtype), to_string(parameter.types));
+    if (!first) first = i;
+    if (const DType t = node.input(*first)->type.dtype; v->type.dtype != t)
+      return error("inputs {} and {} are of types {} and {}, need one type (Cast converts)", *first, i, name_of(t), name_of(v->type.dtype));
+  }
+  return {};
+}
+
 Status check_and_infer(Node& node) {
   const OpDef& op = node.op();
   SV_TRY(check_arity("inputs", node.inputs().size(), op.inputs));
   SV_TRY(check_arity("outputs", node.outputs().size(), op.outputs));
   SV_TRY(check_inputs(node));
   SV_TRY(check_attributes(node));
+  for (const TypeParameter& parameter : op.types) SV_TRY(check_type_parameter(node, parameter));
   InferContext context(node);
   return op.infer(context);
 }
@@ -121,6 +141,16 @@ void CanonicalizeContext::attribute_to_input(std::string_view attribute, size_t 
 }
 
 void CanonicalizeContext::set_input(size_t slot, Value* value) { graph_.set_input(&node_, slot, value); }
+
+DTypeSet types_to_widen(const Node& node) {
+  const OpDef& op = node.op();
+  DTypeSet types;
+  if (!op.lower || op.traits.is_view) return types;
+  for (const std::vector<Value*>* values : {&node.inputs(), &node.outputs()})
+    for (const Value* v : *values)
+      if (v && kDenseTypes.has(v->type.dtype)) types = types | DTypeSet{v->type.dtype};
+  return types - (op.kernel_types_of ? op.kernel_types_of(node) : op.kernel_types);
+}
 
 double stored_bytes(const Type& type) {
   double n = static_cast<double>(size_of(type.dtype));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/dtype_set.h"
 #include "engine/graph/graph.h"
 
 namespace svengine {
@@ -33,6 +34,13 @@ struct AttributeDef {
   AttributeKind kind;
   bool required = false;
   std::optional<Attribute> default_value = {};  // default; documentation for `inspect`, and what canonical nodes may leave out
+};
+
+/// A type parameter of an operator ("T"): inputs that are all of one type, one of these.
+struct TypeParameter {
+  const char* name;
+  DTypeSet types;
+  std::vector<int> inputs;  // the last input of a variadic operator stands for all behind it
 };
 
 /// How an operator deals with NCHWc values, for the layout pass.
@@ -128,6 +136,14 @@ struct OpDef {
   /// In place of `lower`, for what plans cannot hold: handles (is_handle()), output shapes that follow from values (NonZero), bodies.
   /// Computes the outputs from inputs that are there, in the calling thread, between the segments of a run: evaluate_context.h.
   Status (*evaluate)(EvaluateContext&) = nullptr;
+  /// What the inputs may be, as the specification's type constraints say. Checked before `infer`.
+  std::vector<TypeParameter> types = {};
+  /// Element types that `lower` computes with as they are. Where the specification allows others (float16, say), pass `widen_types` puts Casts
+  /// around the node, to the narrowest of these that holds every value, and a type attribute ("dtype") follows; so `lower` never sees
+  /// them. Operators without `lower` (evaluate, views) see every type.
+  DTypeSet kernel_types = kDenseTypes - kNarrowFloatTypes;
+  /// The same where it depends on the node's attributes.
+  DTypeSet (*kernel_types_of)(const Node&) = nullptr;
   /// Optional: by default one operation an output element, every input and output once.
   Cost (*cost)(const Node&) = nullptr;
 
@@ -206,6 +222,10 @@ class CanonicalizeContext {
   const OpRegistry& ops_;
   int opset_;
 };
+
+/// Types of the node's dense inputs and outputs that its `lower` does not compute with (OpDef::kernel_types); empty where it may be
+/// lowered as it is.
+DTypeSet types_to_widen(const Node& node);
 
 /// Default cost: one operation an output element; every input and output moved once. Unknown dimensions count as 1.
 Cost cost_of(const Node& node);

@@ -2,18 +2,6 @@
 
 namespace svengine::ops {
 
-std::string to_string(DTypeSet types) {
-  std::string out;
-  DType last = DType::undefined;
-  for (int i = 1; i <= static_cast<int>(DType::bf16); ++i) {
-    const auto t = static_cast<DType>(i);
-    if (!types.has(t)) continue;
-    if (last != DType::undefined) out += fmt::format("{}{}", out.empty() ? "" : ", ", name_of(last));
-    last = t;
-  }
-  return fmt::format("{}{}{}", out, out.empty() ? "" : " or ", name_of(last));
-}
-
 Status require_dtype(const InferContext& c, size_t input, const char* what, DTypeSet allowed) {
   if (!c.has_input(input) || allowed.has(c.dtype(input))) return {};
   return error("input {} ({}) is of type {}, needs {}", input, what, name_of(c.dtype(input)), to_string(allowed));
@@ -38,7 +26,7 @@ Status require_rank_at_least(const InferContext& c, size_t input, const char* wh
 }
 
 Status require_per_channel(const InferContext& c, size_t input, const char* what) {
-  SV_TRY(require_dtype(c, input, what, {DType::f32}));
+  SV_TRY(require_dtype(c, input, what, kSingleTypes));
   SV_TRY(require_rank(c, input, what, 1));
   const Shape &x = c.shape(0), &v = c.shape(input);
   const Dim channels = x.rank() >= 2 ? x[1] : x.has_rank() ? Dim(1) : Dim();

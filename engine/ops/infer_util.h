@@ -5,39 +5,21 @@
 // when the plan is made, all shapes being concrete.
 #pragma once
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 
 #include "engine/graph/op_def.h"
 
 namespace svengine::ops {
 
-/// A set of element types. A structural type, so that it can be a template argument.
-struct DTypeSet {
-  uint32_t bits = 0;
-
-  constexpr DTypeSet() = default;
-  constexpr DTypeSet(std::initializer_list<DType> types) {
-    for (DType t : types) bits |= 1u << static_cast<int>(t);
-  }
-  constexpr bool has(DType t) const { return static_cast<uint32_t>(t) < 32 && (bits >> static_cast<int>(t) & 1u); }
-  friend constexpr DTypeSet operator|(DTypeSet a, DTypeSet b) {
-    a.bits |= b.bits;
-    return a;
-  }
-};
-
-inline constexpr DTypeSet kRealTypes{DType::f32, DType::f64, DType::f16};  // floating point that is computed with
+inline constexpr DTypeSet kRealTypes{DType::f32, DType::f64, DType::f16, DType::bf16};  // floating point that is computed with
+inline constexpr DTypeSet kSingleTypes{DType::f32, DType::f16, DType::bf16};  // float32, and what is computed in it
 inline constexpr DTypeSet kSignedTypes{DType::i8, DType::i16, DType::i32, DType::i64};
 inline constexpr DTypeSet kUnsignedTypes{DType::u8, DType::u16, DType::u32, DType::u64};
 inline constexpr DTypeSet kIntegerTypes = kSignedTypes | kUnsignedTypes;
 inline constexpr DTypeSet kNumericTypes = kRealTypes | kIntegerTypes;
 inline constexpr DTypeSet kBool{DType::boolean};
 inline constexpr DTypeSet kIndexTypes{DType::i32, DType::i64};
-inline constexpr DTypeSet kStoredTypes = kNumericTypes | kBool | DTypeSet{DType::bf16};  // everything but strings
-
-/// "float32, int64 or bool".
-std::string to_string(DTypeSet types);
+inline constexpr DTypeSet kStoredTypes = kNumericTypes | kBool;  // everything but strings
 
 Status require_dtype(const InferContext& c, size_t input, const char* what, DTypeSet allowed);
 /// All present inputs from `first` on have the type of input `first`.
@@ -47,7 +29,7 @@ Status require_rank_at_least(const InferContext& c, size_t input, const char* wh
 /// A scalar, or one element of rank 1.
 Status require_single(const InferContext& c, size_t input, const char* what);
 
-/// A float32 vector with one element for each channel of input 0 (dimension 1).
+/// A vector of float32, or of what is computed in it, with one element for each channel of input 0 (dimension 1).
 Status require_per_channel(const InferContext& c, size_t input, const char* what);
 
 /// `rank` unknown dimensions.

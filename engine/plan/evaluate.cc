@@ -2,11 +2,39 @@
 #include <cstring>
 
 #include "engine/kernels/contract.h"
+#include "engine/graph/passes/pass.h"
+#include "engine/ops/registry.h"
 #include "engine/plan/plan_builder.h"
 
 namespace svengine {
+namespace {
+
+/// A node of types that its kernels lack, and the Casts around it, one after the other.
+Result<std::vector<Tensor>> evaluate_widened(const Node& node, const kernels::KernelTable& kernels) {
+  Graph graph;
+  std::vector<Value*> inputs;
+  for (const Value* v : node.inputs()) inputs.push_back(v ? graph.add_constant(v->name(), v->constant()) : nullptr);
+  Node* copy = graph.add_node(node.op(), node.name(), std::move(inputs), node.outputs().size(), node.attributes);
+  for (size_t i = 0; i < node.outputs().size(); ++i) {
+    copy->output(i)->type = node.output(i)->type;
+    graph.add_output(copy->output(i));
+  }
+  const PassContext context{all_ops(), kernels.lanes, [&kernels](const Node& n) { return evaluate(n, kernels); }};
+  SV_TRY(widen_types(graph, context));
+  for (Node* n : graph.snapshot()) {
+    SV_ASSIGN(std::vector<Tensor> results, evaluate(*n, kernels));
+    const std::vector<Value*> outputs = n->outputs();
+    for (size_t i = 0; i < outputs.size(); ++i) graph.make_constant(outputs[i], std::move(results[i]));
+  }
+  std::vector<Tensor> results;
+  for (const Value* v : graph.outputs()) results.push_back(v->constant());
+  return results;
+}
+
+}  // namespace
 
 Result<std::vector<Tensor>> evaluate(const Node& node, const kernels::KernelTable& kernels) {
+  if (!types_to_widen(node).empty()) return evaluate_widened(node, kernels);
   std::vector<MutableTensor> results;
   for (const Value* v : node.outputs()) {
     if (!v || !v->type.shape.is_static()) return error("{}: output shape is not known", describe(node));

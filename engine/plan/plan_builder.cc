@@ -200,6 +200,8 @@ Status PlanBuilder::lower(const Node& node) {
   if (node.op().traits.is_view && node.input(0)) buffer_of(node.input(0));
   if (!status_.ok()) return std::move(status_).error().in(describe(node));
   alias_outputs(node);
+  if (!types_to_widen(node).empty())
+    return error("{}: its kernels do not compute its inputs' types, and pass widen_types has not run", describe(node));
   if (!node.op().traits.is_view && !gives_nothing(node)) {
     NodeLowering context(node, *this);
     Status status = node.op().lower(context);

@@ -1,6 +1,7 @@
 #include "tests/support/random_tensor.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace svengine::tests {
@@ -26,6 +27,12 @@ struct Half {
   }
 };
 
+/// bfloat16 from a double, cut off to 7 bits.
+struct Brain {
+  uint16_t bits;
+  explicit Brain(double value) : bits(static_cast<uint16_t>(std::bit_cast<uint32_t>(static_cast<float>(value)) >> 16)) {}
+};
+
 template <class T>
 void fill(MutableTensor& t, uint64_t seed, double low, double high) {
   auto* out = reinterpret_cast<T*>(t.raw());
@@ -43,6 +50,7 @@ MutableTensor random_tensor_of(DType type, Dims dims, uint64_t seed, double low,
     case DType::f32: fill<float>(t, seed, low, high); break;
     case DType::f64: fill<double>(t, seed, low, high); break;
     case DType::f16: fill<Half>(t, seed, low, high); break;
+    case DType::bf16: fill<Brain>(t, seed, low, high); break;
     case DType::i8: fill<int8_t>(t, seed, low, high); break;
     case DType::u8: fill<uint8_t>(t, seed, std::max(low, 0.0), high); break;
     case DType::i16: fill<int16_t>(t, seed, low, high); break;

@@ -49,6 +49,7 @@ Status prepare_for_gradients(Graph& graph, const PassContext& context);
 /// Infers every node's types again, in order, from the inputs' types and the constants.
 Status infer_all(Graph& graph);
 
+Status widen_types(Graph& graph, const PassContext& context);
 Status fold_constants(Graph& graph, const PassContext& context);
 Status remove_dead_nodes(Graph& graph, const PassContext& context);
 Status fold_shape_inputs(Graph& graph, const PassContext& context);

@@ -6,6 +6,7 @@ namespace svengine {
 namespace {
 
 constexpr Pass kPipeline[] = {
+    {"widen", Stage::load, "nodes of types that have no kernels cannot be run, nor be folded, fused and planned", widen_types},
     {"infer", Stage::plan, "shapes have just become concrete", [](Graph& g, const PassContext&) { return infer_all(g); }},
     {"identities", Stage::both, "Identity, inference Dropout, no-op Cast and Transpose only hide patterns", remove_identities},
     {"fold", Stage::both, "shape arithmetic and weight-only expressions become constants; patterns need them so", fold_constants},
@@ -30,7 +31,7 @@ constexpr Pass kPipeline[] = {
 /// What comes before differentiation: patterns become operators that have a gradient of their own, which takes one pass over
 /// memory where the pieces' gradients take ten. Nothing that mixes weights or hides a value that a rule needs.
 constexpr Status (*kBeforeGradients[])(Graph&, const PassContext&) = {
-    remove_identities, fold_constants, common_subexpressions, recognise_layer_norm, recognise_gelu, fuse_norm_relu, remove_dead_nodes};
+    widen_types, remove_identities, fold_constants, common_subexpressions, recognise_layer_norm, recognise_gelu, fuse_norm_relu, remove_dead_nodes};
 
 }  // namespace
 

@@ -26,11 +26,11 @@ std::optional<GradientOf> function_of(const Attributes& attributes) {
 Status infer_activation_grad(InferContext& c) {
   if (!function_of(c.attributes()))
     return error("function is '{}', which is none with a gradient kernel", c.attributes().get_string("function"));
-  SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
-  SV_TRY(require_dtype(c, 1, "v", {DType::f32}));
+  SV_TRY(require_dtype(c, 0, "dy", kSingleTypes));
+  SV_TRY(require_dtype(c, 1, "v", kSingleTypes));
   if (c.shape(0).is_static() && c.shape(1).is_static() && !(c.shape(0) == c.shape(1)))
     return error("dy is {}, v is {}; need one shape", to_string(c.shape(0)), to_string(c.shape(1)));
-  c.set(0, DType::f32, c.shape(0).is_static() ? c.shape(0) : c.shape(1));
+  c.set(0, c.dtype(0), c.shape(0).is_static() ? c.shape(0) : c.shape(1));
   return {};
 }
 

@@ -29,6 +29,7 @@ Status cast_gradient(GradientContext& c) {
 
 OpDef define_cast() {
   OpDef op = unary_op("Cast", infer_cast, lower_cast, false);
+  op.kernel_types = kDenseTypes;
   // saturate and round_mode concern 8-bit floats only, which are refused.
   op.attributes = {{"to", AttributeKind::kInt, true},
                    {"saturate", AttributeKind::kInt, false, integer(1)},

@@ -29,6 +29,7 @@ Status lower_cast_like(LowerContext& c) {
 
 OpDef define_cast_like() {
   OpDef op = unary_op("CastLike", infer_cast_like, lower_cast_like, false);
+  op.kernel_types = kDenseTypes;
   op.since = 15;
   op.inputs = {2, 2};
   op.attributes = {{"saturate", AttributeKind::kInt, false, integer(1)}, {"round_mode", AttributeKind::kString, false, std::string("up")}};

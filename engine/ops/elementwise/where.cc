@@ -46,6 +46,7 @@ OpDef define_where() {
       .inputs = {3, 3},
       .infer = infer_where,
       .lower = lower_where,
+      .kernel_types = kDenseTypes,
       .gradient = where_gradient,
       .samples = {{.inputs = {any(DType::boolean, {3, 37}, 0, 2), f32({3, 37}), f32({3, 37})}},
                   {.inputs = {any(DType::boolean, {2, 1, 1, 9}, 0, 2), f32({2, 3, 5, 9}), f32({})}},

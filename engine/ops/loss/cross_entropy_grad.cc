@@ -10,7 +10,7 @@ namespace {
 
 Status infer_cross_entropy_grad(InferContext& c) {
   SV_TRY(check_loss(c, 1));
-  SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
+  SV_TRY(require_dtype(c, 0, "dy", kSingleTypes));
   const Shape &dy = c.shape(0), &labels = c.shape(2);
   if (c.attributes().get_string("reduction", "mean") != "none") {
     SV_TRY(require_single(c, 0, "dy"));

@@ -33,9 +33,9 @@ Status check_loss(const InferContext& c, size_t scores) {
     return error("reduction is '{}', needs mean, sum or none", reduction);
   const float smoothing = c.attributes().get_float("label_smoothing");
   if (!(smoothing >= 0 && smoothing <= 1)) return error("label_smoothing is {}, needs 0 to 1", smoothing);
-  SV_TRY(require_dtype(c, scores, "scores", {DType::f32}));
+  SV_TRY(require_dtype(c, scores, "scores", kSingleTypes));
   SV_TRY(require_dtype(c, scores + 1, "labels", kIndexTypes));
-  SV_TRY(require_dtype(c, scores + 2, "weights", {DType::f32}));
+  SV_TRY(require_dtype(c, scores + 2, "weights", kSingleTypes));
   SV_TRY(require_rank(c, scores + 2, "weights", 1));
   const Shape &x = c.shape(scores), &labels = c.shape(scores + 1);
   if (!x.has_rank() || !labels.has_rank()) return {};

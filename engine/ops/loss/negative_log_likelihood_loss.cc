@@ -8,7 +8,7 @@ namespace {
 
 Status infer_negative_log_likelihood_loss(InferContext& c) {
   SV_TRY(check_loss(c, 0));
-  c.set(0, DType::f32, loss_shape(c, 1));
+  c.set(0, c.dtype(0), loss_shape(c, 1));
   return {};
 }
 

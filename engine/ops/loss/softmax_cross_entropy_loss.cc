@@ -10,7 +10,7 @@ namespace {
 
 Status infer_softmax_cross_entropy_loss(InferContext& c) {
   SV_TRY(check_loss(c, 0));
-  c.set(0, DType::f32, loss_shape(c, 1));
+  c.set(0, c.dtype(0), loss_shape(c, 1));
   c.set(1, c.type(0));
   return {};
 }

@@ -30,10 +30,10 @@ Heads heads_of(const Attributes& attributes, const char* name, const Shape& shap
 
 Status infer_attention(InferContext& c) {
   for (size_t i = 0; i < 3; ++i) {
-    SV_TRY(require_dtype(c, i, "q, k, v", {DType::f32}));
+    SV_TRY(require_dtype(c, i, "q, k, v", kSingleTypes));
     SV_TRY(require_rank(c, i, "q, k, v", 4));
     if (!c.shape(i).is_static()) {
-      c.set(0, DType::f32, unknown_dims(4));
+      c.set(0, c.dtype(0), unknown_dims(4));
       return {};
     }
   }
@@ -48,7 +48,7 @@ Status infer_attention(InferContext& c) {
       return error("mask {} does not broadcast to {}", to_string(c.shape(3)), to_string(scores));
   }
   const bool length_first = c.attributes().get_string("out_layout", "bhsd") == "bshd";
-  c.set(0, DType::f32, length_first ? Shape{q.batch, q.length, q.heads, v.size} : Shape{q.batch, q.heads, q.length, v.size});
+  c.set(0, c.dtype(0), length_first ? Shape{q.batch, q.length, q.heads, v.size} : Shape{q.batch, q.heads, q.length, v.size});
   return {};
 }
 

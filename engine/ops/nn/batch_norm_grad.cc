@@ -23,7 +23,7 @@ Status infer_batch_norm_grad(InferContext& c) {
   SV_TRY(require_rank_at_least(c, 1, kNames[1], 1));
   for (const size_t i : {size_t{0}, size_t{1}, kY, kMore}) {
     if (!c.has_input(i)) continue;
-    SV_TRY(require_dtype(c, i, kNames[i], {DType::f32}));
+    SV_TRY(require_dtype(c, i, kNames[i], kSingleTypes));
     if (c.shape(i).is_static() && c.shape(1).is_static() && !(c.shape(i) == c.shape(1)))
       return error("{} is {}, X is {}; need one shape", kNames[i], to_string(c.shape(i)), to_string(c.shape(1)));
   }

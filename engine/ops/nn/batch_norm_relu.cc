@@ -13,7 +13,7 @@ constexpr size_t kResidual = 5;
 Status infer_batch_norm_relu(InferContext& c) {
   SV_TRY(infer_batch_norm(c));
   if (!c.has_input(kResidual)) return {};
-  SV_TRY(require_dtype(c, kResidual, "residual", {DType::f32}));
+  SV_TRY(require_dtype(c, kResidual, "residual", kSingleTypes));
   const Shape &x = c.shape(0), &residual = c.shape(kResidual);
   if (x.is_static() && residual.is_static() && !(x == residual))
     return error("residual {} is not of the shape of X, {}", to_string(residual), to_string(x));

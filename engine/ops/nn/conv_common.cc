@@ -132,10 +132,10 @@ Result<kernels::ConvShape> conv_shape(const Attributes& attributes, const Dims& 
 
 Status infer_conv(InferContext& c) {
   for (size_t i = 0; i < 3; ++i)
-    if (c.has_input(i)) SV_TRY(require_dtype(c, i, i == 0 ? "X" : i == 1 ? "W" : "B", {DType::f32}));
+    if (c.has_input(i)) SV_TRY(require_dtype(c, i, i == 0 ? "X" : i == 1 ? "W" : "B", kSingleTypes));
   const Shape &x = c.shape(0), &w = c.shape(1);
   if (!x.has_rank() || !w.has_rank()) {
-    c.set(0, DType::f32, Shape());
+    c.set(0, c.dtype(0), Shape());
     return {};
   }
   if (x.rank() < 3 || x.rank() > 5) return error("X {} is of rank {}, needs 3 to 5 (N, C and 1 to 3 spatial dimensions)", to_string(x), x.rank());
@@ -156,7 +156,7 @@ Status infer_conv(InferContext& c) {
     if (!w[i + 2].is_static() && !c.attributes().has("kernel_shape")) spatial[i] = Dim();
   std::vector<Dim> out{x[0], w[0]};
   out.insert(out.end(), spatial.begin(), spatial.end());
-  c.set(0, DType::f32, Shape(std::move(out)));
+  c.set(0, c.dtype(0), Shape(std::move(out)));
   return {};
 }
 

@@ -66,7 +66,7 @@ Status infer_conv_grad_weights(InferContext& c) {
   SV_TRY(infer_conv_grad(c, "X"));
   SV_ASSIGN(const Shape w, like_shape(c, 2));
   SV_TRY(check_conv_grad(c, c.shape(1), w));
-  c.set(1, DType::f32, w.has_rank() ? Shape({w[0]}) : Shape());
+  c.set(1, c.dtype(0), w.has_rank() ? Shape({w[0]}) : Shape());
   return {};
 }
 

@@ -72,16 +72,16 @@ Status check_transpose_channels(const InferContext& c) {
 }
 
 Status infer_conv_transpose(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", {DType::f32}));
-  SV_TRY(require_dtype(c, 1, "W", {DType::f32}));
-  SV_TRY(require_dtype(c, 2, "B", {DType::f32}));
+  SV_TRY(require_dtype(c, 0, "X", kSingleTypes));
+  SV_TRY(require_dtype(c, 1, "W", kSingleTypes));
+  SV_TRY(require_dtype(c, 2, "B", kSingleTypes));
   SV_TRY(require_rank(c, 2, "B", 1));
   SV_TRY(require_rank_at_least(c, 0, "X", 3));
   SV_TRY(check_transpose_channels(c));
   const Shape &x = c.shape(0), &w = c.shape(1);
   if (x.has_rank() && x.rank() > 5) return error("X has {} spatial dimensions, at most 3 are supported", x.rank() - 2);
   if (!x.has_rank() || !w.has_rank()) {
-    c.set(0, DType::f32, x.has_rank() ? unknown_dims(x.rank()) : Shape());
+    c.set(0, c.dtype(0), x.has_rank() ? unknown_dims(x.rank()) : Shape());
     return {};
   }
   std::vector<Dim> out{x[0], multiply(w[1], Dim(c.attributes().get_int("group", 1)))};
@@ -98,7 +98,7 @@ Status infer_conv_transpose(InferContext& c) {
     if (window.kernel != kernel) return error("attribute 'kernel_shape' is not that of W");
   }
   for (size_t i = 2; i < x.dims().size(); ++i) out.push_back(known && x[i].is_static() ? Dim(image[i - 2]) : Dim());
-  c.set(0, DType::f32, Shape(std::move(out)));
+  c.set(0, c.dtype(0), Shape(std::move(out)));
   return {};
 }
 

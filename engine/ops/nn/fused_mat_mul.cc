@@ -22,19 +22,19 @@ Status infer_sums(InferContext& c) {
   const bool lies_right = c.attributes().get_int(input == 0 ? "transpose_a" : "transpose_b") == (input == 0 ? 1 : 0);
   if (!c.attributes().get_int("sum_of") || !lies_right || c.shape(0).rank() != 2 || c.shape(1).rank() != 2)
     return error("sums need sum_of = 1 with A transposed or sum_of = 2 with B not, and operands of rank 2");
-  c.set(1, DType::f32, Shape({c.shape(input)[1]}));
+  c.set(1, c.dtype(0), Shape({c.shape(input)[1]}));
   return {};
 }
 
 Status infer_fused_mat_mul(InferContext& c) {
   static constexpr const char* kNames[] = {"A", "B", "bias", "residual"};
-  for (size_t i = 0; i < 4; ++i) SV_TRY(require_dtype(c, i, kNames[i], {DType::f32}));
+  for (size_t i = 0; i < 4; ++i) SV_TRY(require_dtype(c, i, kNames[i], kSingleTypes));
   SV_TRY(check_activation(c.attributes()));
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), c.attributes().get_int("transpose_a"), c.attributes().get_int("transpose_b")));
   if (c.has_input(2)) SV_TRY(require_rank(c, 2, "bias", 1));
   if (c.has_input(3) && c.shape(3).is_static() && shape.is_static() && !(c.shape(3) == shape))
     return error("residual {} is not of the result's shape {}", to_string(c.shape(3)), to_string(shape));
-  c.set(0, DType::f32, std::move(shape));
+  c.set(0, c.dtype(0), std::move(shape));
   return c.has_output(1) ? infer_sums(c) : Status{};
 }
 

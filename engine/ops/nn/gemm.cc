@@ -16,7 +16,7 @@ Status canonicalize_gemm(CanonicalizeContext& c) {
 Status infer_gemm(InferContext& c) {
   for (size_t i = 0; i < 3; ++i) {
     if (!c.has_input(i)) continue;
-    SV_TRY(require_dtype(c, i, i == 0 ? "A" : i == 1 ? "B" : "C", {DType::f32}));
+    SV_TRY(require_dtype(c, i, i == 0 ? "A" : i == 1 ? "B" : "C", kSingleTypes));
     if (i < 2) SV_TRY(require_rank(c, i, i == 0 ? "A" : "B", 2));
   }
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), c.attributes().get_int("transA"), c.attributes().get_int("transB")));
@@ -25,7 +25,7 @@ Status infer_gemm(InferContext& c) {
     if (both.is_static() && shape.is_static() && !(both == shape))
       return error("C of shape {} does not broadcast to the result {}", to_string(c.shape(2)), to_string(shape));
   }
-  c.set(0, DType::f32, std::move(shape));
+  c.set(0, c.dtype(0), std::move(shape));
   return {};
 }
 

@@ -12,13 +12,13 @@ Status infer_instance_normalization(InferContext& c) {
   static constexpr const char* kNames[] = {"input", "scale", "B"};
   SV_TRY(require_rank_at_least(c, 0, "input", 3));
   for (size_t i = 0; i < 3; ++i) {
-    SV_TRY(require_dtype(c, i, kNames[i], {DType::f32}));
+    SV_TRY(require_dtype(c, i, kNames[i], kSingleTypes));
     if (i == 0) continue;
     SV_TRY(require_rank(c, i, kNames[i], 1));
     if (c.shape(0).has_rank() && c.shape(i).has_rank() && known_different(c.shape(0)[1], c.shape(i)[0]))
       return error("{} has {} elements, needs one for each of the {} channels", kNames[i], c.shape(i)[0].value(), c.shape(0)[1].value());
   }
-  c.set(0, DType::f32, c.shape(0));
+  c.set(0, c.dtype(0), c.shape(0));
   return {};
 }
 

@@ -19,7 +19,7 @@ constexpr int64_t kBlocks = 64;
 
 Status infer_layer_norm_grad(InferContext& c) {
   static constexpr const char* kNames[] = {"dy", "X", "Scale", "Mean", "InvStdDev"};
-  for (size_t i = 0; i < 5; ++i) SV_TRY(require_dtype(c, i, kNames[i], {DType::f32}));
+  for (size_t i = 0; i < 5; ++i) SV_TRY(require_dtype(c, i, kNames[i], kSingleTypes));
   c.set(0, c.type(1));
   c.set(1, c.type(2));
   c.set(2, c.type(2));

@@ -30,9 +30,9 @@ Status check_broadcasts(const Shape& x, const Shape& v, const char* what) {
 }
 
 Status infer_layer_normalization(InferContext& c) {
-  for (size_t i = 0; i < 3; ++i) SV_TRY(require_dtype(c, i, kNames[i], {DType::f32}));
+  for (size_t i = 0; i < 3; ++i) SV_TRY(require_dtype(c, i, kNames[i], kSingleTypes));
   const Shape& x = c.shape(0);
-  for (size_t i = 0; i < 3; ++i) c.set(i, DType::f32, i == 0 ? x : Shape());
+  for (size_t i = 0; i < 3; ++i) c.set(i, i == 0 ? c.dtype(0) : DType::f32, i == 0 ? x : Shape());
   if (!x.has_rank()) return {};
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), x.rank()));
   for (size_t i = 1; i < 3; ++i)

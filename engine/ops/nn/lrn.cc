@@ -8,10 +8,10 @@ namespace svengine::ops {
 namespace {
 
 Status infer_lrn(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", {DType::f32}));
+  SV_TRY(require_dtype(c, 0, "X", kSingleTypes));
   SV_TRY(require_rank_at_least(c, 0, "X", 2));
   if (c.attributes().get_int("size") < 1) return error("size is {}, needs at least 1", c.attributes().get_int("size"));
-  c.set(0, DType::f32, c.shape(0));
+  c.set(0, c.dtype(0), c.shape(0));
   return {};
 }
 

@@ -8,10 +8,10 @@ namespace svengine::ops {
 namespace {
 
 Status infer_mat_mul(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "A", {DType::f32}));
-  SV_TRY(require_dtype(c, 1, "B", {DType::f32}));
+  SV_TRY(require_dtype(c, 0, "A", kSingleTypes));
+  SV_TRY(require_dtype(c, 1, "B", kSingleTypes));
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), false, false));
-  c.set(0, DType::f32, std::move(shape));
+  c.set(0, c.dtype(0), std::move(shape));
   return {};
 }
 

@@ -1,26 +1,15 @@
 // MaxPool, with the positions of the maxima as an optional second output.
-#include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/nn/pool_common.h"
 #include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
 
-constexpr DTypeSet kBytes{DType::u8, DType::i8};
+Status infer_max_pool(InferContext& c) { return infer_pool(c, kSingleTypes | DTypeSet{DType::u8, DType::i8}); }
 
-Status infer_max_pool(InferContext& c) { return infer_pool(c, DTypeSet{DType::f32} | kBytes); }
-
-/// Bytes are pooled as float32, which holds them exactly.
 Status lower_max_pool(LowerContext& c) {
   const kernels::PoolArgs args{.kind = kernels::PoolKind::kMax, .shape = {}};
-  const DType type = c.in_type(0).dtype;
-  if (!kBytes.has(type)) return lower_pool(c, "max_pool", args, c.in(0), c.out());
-  const int64_t in_count = element_count(c.in_dims(0)), out_count = element_count(c.out_dims());
-  const Buffer in = c.temporary(in_count * 4), out = c.temporary(out_count * 4);
-  emit_cast(c, c.in(0), type, in, DType::f32, in_count);
-  SV_TRY(lower_pool(c, "max_pool", args, in, out));
-  emit_cast(c, out, DType::f32, c.out(), type, out_count);
-  return {};
+  return lower_pool(c, "max_pool", args, c.in(0), c.out());
 }
 
 bool can_block_max_pool(const Node& node, int block) { return node.input(0)->type.dtype == DType::f32 && can_block_pool(node, block); }
@@ -38,6 +27,7 @@ OpDef define_max_pool() {
       .attributes = window_attributes({{"storage_order", AttributeKind::kInt, false, int64_t{0}}}, true, true),
       .infer = infer_max_pool,
       .lower = lower_max_pool,
+      .kernel_types = {DType::f32, DType::i64},  // indices are int64
       .cost = pool_cost,
       .gradient = max_pool_gradient,
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_max_pool},

@@ -74,16 +74,16 @@ Status check_power(const Attributes& attributes) {
 }
 
 Status infer_global_pool(InferContext& c) {
-  SV_TRY(check_image(c, {DType::f32}));
+  SV_TRY(check_image(c, kSingleTypes));
   const Shape& x = c.shape(0);
   if (!x.has_rank()) {
-    c.set(0, DType::f32, Shape());
+    c.set(0, c.dtype(0), Shape());
     return {};
   }
   std::vector<Dim> out(static_cast<size_t>(x.rank()), Dim(1));
   out[0] = x[0];
   out[1] = x[1];
-  c.set(0, DType::f32, Shape(std::move(out)));
+  c.set(0, c.dtype(0), Shape(std::move(out)));
   return {};
 }
 

@@ -9,7 +9,7 @@
 namespace svengine::ops {
 
 /// Types of a window pooling: [N, C, spatial...] with 1 to 3 spatial dimensions; a second output holds int64 indices.
-Status infer_pool(InferContext& c, DTypeSet types = {DType::f32});
+Status infer_pool(InferContext& c, DTypeSet types = kSingleTypes);
 
 /// Emits a window pooling; `kind`, `count_padding` and `power` are set in `args`, the rest comes from the node. `in` and
 /// `out` are float32.

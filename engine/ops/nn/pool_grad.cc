@@ -14,8 +14,8 @@ bool is_max(const Attributes& attributes) { return attributes.get_string("mode")
 Status infer_pool_grad(InferContext& c) {
   if (!is_max(c.attributes()) && c.attributes().get_string("mode") != "average")
     return error("mode is '{}', needs max or average", c.attributes().get_string("mode"));
-  SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
-  SV_TRY(require_dtype(c, 1, "X", {DType::f32}));
+  SV_TRY(require_dtype(c, 0, "dy", kSingleTypes));
+  SV_TRY(require_dtype(c, 1, "X", kSingleTypes));
   c.set(0, c.type(1));
   const Shape& x = c.shape(1);
   if (!x.has_rank()) return {};

@@ -17,14 +17,14 @@ Status canonicalize_softmax(CanonicalizeContext& c) {
 }
 
 Status infer_softmax(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input", {DType::f32}));
+  SV_TRY(require_dtype(c, 0, "input", kSingleTypes));
   if (c.shape(0).has_rank()) {
     const int64_t axis = c.attributes().get_int("axis", -1), rank = c.shape(0).rank();
     // Coerced, the axis may be the rank: lines of one element.
     if (!(c.attributes().get_int("coerced") && axis == rank) && !(rank == 0 && (axis == 0 || axis == -1)))
       SV_TRY(normalise_axis(axis, rank));
   }
-  c.set(0, DType::f32, c.shape(0));
+  c.set(0, c.dtype(0), c.shape(0));
   return {};
 }
 

@@ -9,8 +9,8 @@ namespace svengine::ops {
 namespace {
 
 Status infer_softmax_grad(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "y", {DType::f32}));
-  SV_TRY(require_dtype(c, 1, "dy", {DType::f32}));
+  SV_TRY(require_dtype(c, 0, "y", kSingleTypes));
+  SV_TRY(require_dtype(c, 1, "dy", kSingleTypes));
   c.set(0, c.type(0));
   return {};
 }

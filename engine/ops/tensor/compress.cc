@@ -70,6 +70,7 @@ OpDef define_compress() {
       .attributes = {{"axis", AttributeKind::kInt}},
       .infer = infer_compress,
       .lower = lower_compress,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .traits = {.shape_inputs = {1}},
       .samples = {{.inputs = {f32({3, 5}), fixed(Tensor::of<bool>({3}, {true, false, true}))}, .attributes = {{"axis", integer(0)}}},

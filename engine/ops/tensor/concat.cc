@@ -126,6 +126,7 @@ OpDef define_concat() {
       .canonicalize = canonicalize_concat,
       .infer = infer_concat,
       .lower = lower_concat,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = concat_gradient,
       .traits = {.aliases_concat = concat_joins},

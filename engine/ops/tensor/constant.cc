@@ -52,6 +52,7 @@ OpDef define_constant() {
       .canonicalize = canonicalize_constant,
       .infer = infer_constant,
       .lower = lower_constant,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .samples = {{.inputs = {}, .attributes = {{"value", Tensor::of<float>({3}, {1.0f, -2.0f, 0.5f})}}},
                   {.inputs = {}, .attributes = {{"value_ints", integers({4, 5})}}}},

@@ -48,6 +48,7 @@ OpDef define_depth_to_space() {
       .attributes = {{"blocksize", AttributeKind::kInt, true}, {"mode", AttributeKind::kString, false, text("DCR")}},
       .infer = infer_depth_to_space,
       .lower = lower_depth_to_space,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = depth_to_space_gradient,
       .samples = {{.inputs = {f32({2, 12, 3, 5})}, .attributes = {{"blocksize", integer(2)}}},

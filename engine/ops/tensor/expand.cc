@@ -43,6 +43,7 @@ OpDef define_expand() {
       .inputs = {2, 2},
       .infer = infer_expand,
       .lower = lower_expand,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = expand_gradient,
       .traits = {.shape_inputs = {1}},

@@ -43,6 +43,11 @@ Status lower_expand_like(LowerContext& c) {
   return {};
 }
 
+/// All types move; numbers are averaged.
+DTypeSet expand_like_kernel_types(const Node& node) {
+  return node.attributes.get_int("mean") ? kDenseTypes - kNarrowFloatTypes : kDenseTypes;
+}
+
 }  // namespace
 
 OpDef define_expand_like() {
@@ -53,6 +58,7 @@ OpDef define_expand_like() {
       .attributes = {shape_attribute(), {"mean", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_expand_like,
       .lower = lower_expand_like,
+      .kernel_types_of = expand_like_kernel_types,
       .cost = movement_cost,
       .traits = {.is_identity = keeps_type, .shape_only_input = 1},
       .samples = {{.inputs = {f32({3, 1, 1}), f32({2, 3, 5, 7})}},

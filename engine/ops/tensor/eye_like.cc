@@ -44,6 +44,7 @@ OpDef define_eye_like() {
       .attributes = {{"dtype", AttributeKind::kInt}, {"k", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_eye_like,
       .lower = lower_eye_like,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .samples = {{.inputs = {f32({5, 7})}},
                   {.inputs = {f32({4, 3})}, .attributes = {{"dtype", integer(7)}, {"k", integer(-1)}}},

@@ -61,6 +61,7 @@ OpDef define_gather() {
       .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_gather,
       .lower = lower_gather,
+      .kernel_types = kDenseTypes,
       .cost = gather_cost,
       .gradient = gather_gradient,
       .samples = {{.inputs = {f32({13, 33}), any(DType::i64, {2, 3}, -13, 13)}},

@@ -41,6 +41,7 @@ OpDef define_gather_elements() {
       .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_gather_elements,
       .lower = lower_gather_elements,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = gather_elements_gradient,
       .samples = {{.inputs = {f32({5, 7}), any(DType::i64, {3, 7}, -5, 5)}},

@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kGatherGradLike = 2;
 
 Status infer_gather_grad(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
+  SV_TRY(require_dtype(c, 0, "dy", kSingleTypes));
   SV_TRY(require_dtype(c, 1, "indices", kIndexTypes));
   SV_ASSIGN(Shape shape, like_shape(c, kGatherGradLike));
   if (shape.has_rank()) {
@@ -26,7 +26,7 @@ Status infer_gather_grad(InferContext& c) {
       SV_TRY(require_shape(c, 0, Shape(std::move(wanted)), "dy"));
     }
   }
-  c.set(0, DType::f32, std::move(shape));
+  c.set(0, c.dtype(0), std::move(shape));
   return {};
 }
 

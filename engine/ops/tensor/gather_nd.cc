@@ -61,6 +61,7 @@ OpDef define_gather_nd() {
       .attributes = {{"batch_dims", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_gather_nd,
       .lower = lower_gather_nd,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = gather_nd_gradient,
       .samples = {{.inputs = {f32({3, 4, 17}), any(DType::i64, {5, 2}, -3, 3)}},

@@ -41,6 +41,7 @@ OpDef define_non_zero() {
       .since = 9,
       .infer = infer_non_zero,
       .lower = lower_non_zero,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .traits = {.shape_inputs = {0}},
       .samples = {{.inputs = {fixed(Tensor::of<float>({2, 3}, {0, 1, -2, 0, 0, 5}))}},

@@ -84,6 +84,7 @@ OpDef define_one_hot() {
       .attributes = {{"axis", AttributeKind::kInt, false, integer(-1)}},
       .infer = infer_one_hot,
       .lower = lower_one_hot,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .traits = {.shape_inputs = {1}},
       .samples = {{.inputs = {any(DType::i64, {7}, -6, 6), ints({5}), off_on}},

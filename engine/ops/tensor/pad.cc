@@ -105,6 +105,7 @@ OpDef define_pad() {
       .canonicalize = canonicalize_pad,
       .infer = infer_pad,
       .lower = lower_pad,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = pad_gradient,
       .traits = {.shape_inputs = {1, 3}, .is_identity = pads_nothing},

@@ -7,7 +7,6 @@
 
 #include "engine/graph/gradient.h"
 #include "engine/kernels/data_prepare.h"
-#include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/tensor/map_common.h"
 #include "engine/ops/tensor/resample_common.h"
@@ -60,9 +59,8 @@ Status lower_nearest(LowerContext& c, const std::vector<AxisScale>& axes) {
 
 Status lower_interpolated(LowerContext& c, std::vector<AxisScale> axes) {
   Dims dims = c.in_dims(0);
-  const DType type = c.in_type(0).dtype;
   std::erase_if(axes, [](const AxisScale& a) { return a.unchanged; });
-  Buffer at = converted(c, c.in(0), type, DType::f32, element_count(dims));
+  Buffer at = c.in(0);
   if (axes.empty()) {
     emit_copy(c, "copy", flat_view(element_count(dims)));
     return {};
@@ -72,10 +70,9 @@ Status lower_interpolated(LowerContext& c, std::vector<AxisScale> axes) {
   for (const AxisScale& a : axes) {
     if (dims[a.axis] > kLongestAxis) return error("axis {} is longer than the {} that can be resized", a.axis, kLongestAxis);
     SV_ASSIGN(const ResizeAxis axis, kernel_axis(c.attributes(), a));
-    const bool last = &a == &axes.back() && type == DType::f32;
+    const bool last = &a == &axes.back();
     at = emit_resample(c, kernel, resize_tables(c.attributes(), axis), outside, at, dims, a.axis, axis.out, last ? c.out() : Buffer{});
   }
-  if (type != DType::f32) emit_cast(c, at, DType::f32, c.out(), type, element_count(dims));
   return {};
 }
 
@@ -93,6 +90,10 @@ Status lower_resize(LowerContext& c) {
   return lower_interpolated(c, std::move(axes));
 }
 
+DTypeSet resize_kernel_types(const Node& node) {
+  return node.attributes.get_string("mode", "nearest") == "nearest" ? kDenseTypes : DTypeSet{DType::f32, DType::i64};
+}
+
 }  // namespace
 
 OpDef define_resize() {
@@ -106,6 +107,7 @@ OpDef define_resize() {
       .canonicalize = canonicalize_resize,
       .infer = infer_resize,
       .lower = lower_resize,
+      .kernel_types_of = resize_kernel_types,
       .gradient = resize_gradient,
       .traits = {.shape_inputs = {1, 2, 3}},
       .samples = {{.inputs = {x, none, scales}},

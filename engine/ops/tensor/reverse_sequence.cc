@@ -61,6 +61,7 @@ OpDef define_reverse_sequence() {
       .attributes = {{"batch_axis", AttributeKind::kInt, false, integer(1)}, {"time_axis", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_reverse_sequence,
       .lower = lower_reverse_sequence,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = reverse_sequence_gradient,
       .samples = {{.inputs = {f32({5, 3, 7}), ints({2, 5, 1})}},

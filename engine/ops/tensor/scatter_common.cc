@@ -12,6 +12,7 @@ namespace {
 using kernels::ScatterOp;
 
 constexpr DTypeSet kComputedTypes{DType::f32, DType::f64, DType::i32, DType::i64};
+constexpr DTypeSet kScatteredTypes = kNumericTypes - DTypeSet{DType::u64};  // nothing wider holds it
 
 std::optional<ScatterOp> scatter_reduction(const Attributes& attributes) {
   static constexpr std::pair<const char*, ScatterOp> kNames[] = {
@@ -61,10 +62,15 @@ void emit_scatter(LowerContext& c, const char* name, const kernels::TaskKernel<A
 Status check_scatter(const InferContext& c) {
   const auto reduction = scatter_reduction(c.attributes());
   if (!reduction) return error("reduction is '{}', needs none, add, mul, max or min", c.attributes().get_string("reduction"));
-  SV_TRY(require_dtype(c, 0, "data", *reduction == ScatterOp::kSet ? kStoredTypes : kComputedTypes));
+  SV_TRY(require_dtype(c, 0, "data", *reduction == ScatterOp::kSet ? kStoredTypes : kScatteredTypes));
   if (c.dtype(2) != c.dtype(0))
     return error("updates are of type {}, the data of {}; need one type", name_of(c.dtype(2)), name_of(c.dtype(0)));
   return {};
+}
+
+DTypeSet scatter_kernel_types(const Node& node) {
+  // Only the data and updates are of these types; indices are int32 or int64, which both sets have.
+  return scatter_reduction(node.attributes) == ScatterOp::kSet ? kDenseTypes : kComputedTypes;
 }
 
 Status emit_scatter_elements(LowerContext& c, size_t axis) {

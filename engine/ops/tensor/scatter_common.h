@@ -8,6 +8,9 @@ namespace svengine::ops {
 /// Updates of the data's type; a known reduction, on numbers.
 Status check_scatter(const InferContext& c);
 
+/// OpDef::kernel_types_of: any type moves, few are computed with.
+DTypeSet scatter_kernel_types(const Node& node);
+
 Status emit_scatter_elements(LowerContext& c, size_t axis);
 Status emit_scatter_nd(LowerContext& c);
 

@@ -54,6 +54,7 @@ OpDef define_scatter_elements() {
       .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}, {"reduction", AttributeKind::kString, false, text("none")}},
       .infer = infer_scatter_elements,
       .lower = lower_scatter_elements,
+      .kernel_types_of = scatter_kernel_types,
       .gradient = scatter_elements_gradient,
       .traits = {.may_overwrite = true},
       .samples = {{.inputs = {f32({3, 5}), fixed(Tensor::of<int64_t>({2, 3}, {1, 0, 2, 0, -1, 1})), f32({2, 3})}},

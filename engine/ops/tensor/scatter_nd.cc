@@ -48,6 +48,7 @@ OpDef define_scatter_nd() {
       .attributes = {{"reduction", AttributeKind::kString, false, text("none")}},
       .infer = infer_scatter_nd,
       .lower = emit_scatter_nd,
+      .kernel_types_of = scatter_kernel_types,
       .gradient = scatter_nd_gradient,
       .traits = {.may_overwrite = true},
       .samples = {{.inputs = {f32({4, 5}), fixed(Tensor::of<int64_t>({2, 1}, {3, -4})), f32({2, 5})}},

@@ -51,6 +51,7 @@ OpDef define_shape() {
       .attributes = {{"start", AttributeKind::kInt, false, integer(0)}, {"end", AttributeKind::kInt}},
       .infer = infer_shape,
       .lower = lower_shape,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .traits = {.value_of_types = dims_of_input},
       .samples = {{.inputs = {f32({2, 3, 5})}},

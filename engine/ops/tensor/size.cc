@@ -26,6 +26,7 @@ OpDef define_size() {
       .name = "Size",
       .infer = infer_size,
       .lower = lower_size,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .traits = {.value_of_types = element_count_of_input},
       .samples = {{.inputs = {f32({3, 7})}}, {.inputs = {f32({})}}, {.inputs = {f32({4, 0, 2})}}},

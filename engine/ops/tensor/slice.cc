@@ -88,6 +88,7 @@ OpDef define_slice() {
       .canonicalize = canonicalize_slice,
       .infer = infer_slice,
       .lower = lower_slice,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = slice_gradient,
       .traits = {.shape_inputs = {1, 2, 3, 4}},

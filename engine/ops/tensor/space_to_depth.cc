@@ -48,6 +48,7 @@ OpDef define_space_to_depth() {
       .attributes = {{"blocksize", AttributeKind::kInt, true}, {"mode", AttributeKind::kString, false, text("DCR")}},
       .infer = infer_space_to_depth,
       .lower = lower_space_to_depth,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = space_to_depth_gradient,
       .samples = {{.inputs = {f32({2, 3, 4, 6})}, .attributes = {{"blocksize", integer(2)}}},

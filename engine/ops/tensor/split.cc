@@ -100,6 +100,7 @@ OpDef define_split() {
       .canonicalize = canonicalize_split,
       .infer = infer_split,
       .lower = lower_split,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = split_gradient,
       .traits = {.shape_inputs = {1}},

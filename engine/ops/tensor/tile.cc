@@ -73,6 +73,7 @@ OpDef define_tile() {
       .inputs = {2, 2},
       .infer = infer_tile,
       .lower = lower_tile,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = tile_gradient,
       .traits = {.shape_inputs = {1}},

@@ -75,6 +75,7 @@ OpDef define_transpose() {
       .attributes = {{"perm", AttributeKind::kInts}},
       .infer = infer_transpose,
       .lower = lower_transpose,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = transpose_gradient,
       .traits = {.is_identity = keeps_order},

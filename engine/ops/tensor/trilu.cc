@@ -53,6 +53,7 @@ OpDef define_trilu() {
       .attributes = {{"upper", AttributeKind::kInt, false, integer(1)}},
       .infer = infer_trilu,
       .lower = lower_trilu,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = trilu_gradient,
       .traits = {.may_overwrite = true},

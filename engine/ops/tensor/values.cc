@@ -33,6 +33,7 @@ OpDef define_values() {
       .outputs = {1, kVariadic},
       .infer = infer_values,
       .lower = lower_values,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .samples = {{.inputs = {f32({3, 5}), any(DType::i64, {7})}, .outputs = 2}},
   };
