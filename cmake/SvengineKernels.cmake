@@ -6,6 +6,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(SVENGINE_KERNEL_SET_ROWS
     "avx512 sapphire_rapids processor_has_avx512() -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512"
     "avx2 haswell processor_has_avx2() -mavx2 -mfma -mf16c")
+  # SET VARIANT MACHINE WHERE-IT-RUNS FLAG...: kernels/sve/quantized alone once more, with the instruction that multiplies bytes.
+  set(SVENGINE_QUANTIZED_ROWS
+    "avx512 avx512_vnni sapphire_rapids processor_has_avx512_vnni() -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mavx512vnni -mprefer-vector-width=512")
 elseif(SVENGINE_ALL_SVE_LENGTHS)
   # One program for A64FX, Graviton 3 and Grace: only the kernels of a length are tuned for its machine.
   set(SVENGINE_KERNEL_SET_ROWS
@@ -17,10 +20,11 @@ else()
     "sve512 a64fx processor_sve_bits()==512 -mcpu=a64fx -msve-vector-bits=512")
 endif()
 
-# svengine_kernel_sets(NAMES FILE): every row compiled, the sets' names in variable NAMES, and in FILE a line for each, for C++:
-# SVENGINE_KERNEL_SET_ROW(set, where it runs).
+# svengine_kernel_sets(NAMES FILE): every row compiled, the sets' names in variable NAMES, those of variants in NAMES_variants, and in FILE a line for each, for C++:
+# SVENGINE_KERNEL_SET_ROW(set, where it runs), and for every variant SVENGINE_QUANTIZED_ROW(set, variant, where it runs).
 function(svengine_kernel_sets names file)
   set(found)
+  set(variants)
   set(text)
   foreach(row IN LISTS SVENGINE_KERNEL_SET_ROWS)
     separate_arguments(words UNIX_COMMAND "${row}")
@@ -29,15 +33,23 @@ function(svengine_kernel_sets names file)
     list(APPEND found ${set})
     string(APPEND text "SVENGINE_KERNEL_SET_ROW(${set}, ${runs})\n")
   endforeach()
+  foreach(row IN LISTS SVENGINE_QUANTIZED_ROWS)
+    separate_arguments(words UNIX_COMMAND "${row}")
+    list(POP_FRONT words set variant machine runs)
+    svengine_kernel_set(${variant} MACHINE ${machine} DIRECTORY quantized FLAGS ${words})
+    list(APPEND variants ${variant})
+    string(APPEND text "SVENGINE_QUANTIZED_ROW(${set}, ${variant}, ${runs})\n")
+  endforeach()
   file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)
   set(${names} ${found} PARENT_SCOPE)
+  set(${names}_variants ${variants} PARENT_SCOPE)
 endfunction()
 
-# svengine_kernel_set(NAME MACHINE machine FLAGS flag...): engine/kernels/sve/*.cc compiled once, in its own namespace. On x86-64
+# svengine_kernel_set(NAME MACHINE machine [DIRECTORY family] FLAGS flag...): engine/kernels/sve/*.cc compiled once, in its own namespace. On x86-64
 # engine/kernels/host comes first on the include path and supplies <arm_sve.h>.
 function(svengine_kernel_set name)
-  cmake_parse_arguments(arg "" "MACHINE" "FLAGS" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/engine/kernels/sve/*.cc)
+  cmake_parse_arguments(arg "" "MACHINE;DIRECTORY" "FLAGS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/engine/kernels/sve/${arg_DIRECTORY}/*.cc)
   add_library(svengine_kernels_${name} OBJECT ${sources})
   target_link_libraries(svengine_kernels_${name} PRIVATE svengine_flags)
   # -O3 with explicit vector code; errno and traps are never looked at, but NaN, infinity and signed zero count: no -ffast-math;

@@ -14,6 +14,7 @@ struct AttentionKernels;    // attention.h: softmax(q k') v by blocks of queries
 struct NormKernels;         // norm.h: layer, batch and local response norm
 struct ReduceKernels;       // reduce.h
 struct GradientKernels;     // gradient.h: backward passes of activations, windows, norms, softmax
+struct QuantizedKernels;    // quantized.h: products and convolutions of 8-bit integers
 struct DataKernels;         // data.h: reorder, transpose, gather, concat, slice, pad as strided copies
 
 struct KernelTable {
@@ -29,6 +30,7 @@ struct KernelTable {
   const ReduceKernels* reduce;
   const DataKernels* data;
   const GradientKernels* gradient;
+  const QuantizedKernels* quantized;
 };
 
 /// The compiled-in sets that this processor can run, best first. Thread-safe; never empty on a supported machine.
@@ -37,6 +39,14 @@ std::span<const KernelTable* const> available_kernel_sets();
 /// Those, and last the set `reference`: the contracts in double precision by the plainest code (kernels/reference/set), which every
 /// processor runs. It is slow, and there to ask whether an answer is right; nothing chooses it by itself. Thread-safe.
 std::span<const KernelTable* const> all_kernel_sets();
+
+/// A family that exists several times for a set, because some of its processors have instructions more. The set's table has the best.
+struct QuantizedVariant {
+  const char* name;  // "avx512", "avx512_vnni"
+  const QuantizedKernels* kernels;
+};
+/// Those of all sets that this processor can run, for tests. Thread-safe.
+std::span<const QuantizedVariant> quantized_variants();
 
 /// The one of all_kernel_sets() called `name`, or null when it is not compiled in or this processor lacks its instructions.
 const KernelTable* find_kernel_set(std::string_view name);

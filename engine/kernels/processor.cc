@@ -20,6 +20,10 @@ constexpr Feature kAvx512[] = {
     {"avx512vl", []() noexcept { return __builtin_cpu_supports("avx512vl") != 0; }},
     {"fma", []() noexcept { return __builtin_cpu_supports("fma") != 0; }},
 };
+constexpr Feature kAvx512Vnni[] = {
+    kAvx512[0], kAvx512[1], kAvx512[2], kAvx512[3], kAvx512[4],
+    {"avx512vnni", []() noexcept { return __builtin_cpu_supports("avx512vnni") != 0; }},
+};
 constexpr Feature kAvx2[] = {
     {"avx2", []() noexcept { return __builtin_cpu_supports("avx2") != 0; }},
     {"fma", []() noexcept { return __builtin_cpu_supports("fma") != 0; }},
@@ -34,11 +38,13 @@ bool has_all(std::string_view kernel_set) {
 
 std::span<const Feature> features_of(std::string_view kernel_set) {
   if (kernel_set == "avx512") return kAvx512;
+  if (kernel_set == "avx512_vnni") return kAvx512Vnni;
   if (kernel_set == "avx2") return kAvx2;
   return {};
 }
 
 bool processor_has_avx512() { return has_all("avx512"); }
+bool processor_has_avx512_vnni() { return has_all("avx512_vnni"); }
 bool processor_has_avx2() { return has_all("avx2"); }
 int processor_sve_bits() { return 0; }
 
@@ -46,6 +52,7 @@ int processor_sve_bits() { return 0; }
 
 std::span<const Feature> features_of(std::string_view) { return {}; }
 bool processor_has_avx512() { return false; }
+bool processor_has_avx512_vnni() { return false; }
 bool processor_has_avx2() { return false; }
 int processor_sve_bits() {
   constexpr unsigned long kHwcapSve = 1ul << 22;   // HWCAP_SVE of the Linux arm64 ABI

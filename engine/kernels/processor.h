@@ -15,6 +15,7 @@ struct Feature {
 std::span<const Feature> features_of(std::string_view kernel_set);
 
 bool processor_has_avx512();  // every one of features_of("avx512")
+bool processor_has_avx512_vnni();
 bool processor_has_avx2();    // every one of features_of("avx2")
 int processor_sve_bits();     // SVE vector length of the calling thread in bits, 0 without SVE
 

@@ -1,33 +1,14 @@
 // Packing: a task is one piece of one panel, at most kGemmPackDepth deep.
 //
-// Where the source runs along the panel (depth-major) a step is a copy. Otherwise squares of kLanes x kLanes are turned
-// in registers: log2(kLanes) rounds of interleaving row i with row i + kLanes / 2 rotate the bits of (row, lane) by one
-// place each, until the two have changed places.
+// Where the source runs along the panel (depth-major) a step is a copy. Otherwise squares of kLanes x kLanes are turned in registers.
 #include "engine/kernels/sve/gemm/pack.h"
 
 #include "engine/kernels/sve/gemm/shape.h"
+#include "engine/kernels/sve/square.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 namespace {
-
-struct Square {
-  vf row[kLanes];
-};
-
-inline __attribute__((always_inline)) Square transposed(Square x) {
-  SVENGINE_UNROLL
-  for (int width = 1; width < kLanes; width *= 2) {
-    Square y;
-    SVENGINE_UNROLL
-    for (int i = 0; i < kLanes / 2; ++i) {
-      y.row[2 * i] = svzip1(x.row[i], x.row[i + kLanes / 2]);
-      y.row[2 * i + 1] = svzip2(x.row[i], x.row[i + kLanes / 2]);
-    }
-    x = y;
-  }
-  return x;
-}
 
 /// target[d * ld + x] = source[x * source_ld + d] for x < rows, d < steps. rows and steps are 1 ... kLanes. Rows that
 /// do not exist repeat the last one and are not stored: selecting a pointer is cheaper than a branch around every load.

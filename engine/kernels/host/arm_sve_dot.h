@@ -1,0 +1,35 @@
+// Host ACLE: dot products of unsigned and signed bytes, four to a 32-bit sum, which wraps. Beside arm_sve.h, and included by the kernels that multiply bytes
+// alone. With AVX-512 VNNI svusdot is one instruction; elsewhere even and odd bytes become two products of 16-bit pairs, which are exact
+// (VPMADDUBSW would saturate).
+#pragma once
+#include <arm_sve.h>
+
+namespace sve_host {
+
+SVE_FN svint32_t pair_products(svint16_t a, svint16_t b) {
+#if __ARM_FEATURE_SVE_BITS == 512
+  return (svint32_t)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+#else
+  return (svint32_t)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#endif
+}
+SVE_FN svint16_t even_bytes(svint8_t v) { return (svint16_t)((svuint16_t)v << 8) >> 8; }
+SVE_FN svint16_t odd_bytes(svint8_t v) { return (svint16_t)v >> 8; }
+SVE_FN svint16_t even_bytes(svuint8_t v) { return (svint16_t)((svuint16_t)v & 0xff); }
+SVE_FN svint16_t odd_bytes(svuint8_t v) { return (svint16_t)((svuint16_t)v >> 8); }
+
+SVE_FN svint32_t mixed_products(svint32_t sum, svuint8_t a, svint8_t b) {
+  const svuint32_t even = (svuint32_t)pair_products(even_bytes(a), even_bytes(b));
+  const svuint32_t odd = (svuint32_t)pair_products(odd_bytes(a), odd_bytes(b));
+  return (svint32_t)((svuint32_t)sum + even + odd);
+}
+
+}  // namespace sve_host
+
+SVE_FN svint32_t svusdot(svint32_t sum, svuint8_t a, svint8_t b) {
+#ifdef __AVX512VNNI__
+  return (svint32_t)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
+#else
+  return sve_host::mixed_products(sum, a, b);
+#endif
+}

@@ -1,0 +1,125 @@
+// Networks of 8-bit integers: matrix products, convolutions by them, depthwise convolutions, and sums of two values.
+//
+//   S[r][c] = sum over d < k of (A[r][d] - a_zero) * (B[d][c] - b_zero[c])  + bias[c]       in 32 bits, wrapping
+//
+// A and B are uint8 or int8, each its own. What becomes of S is the output's type:
+//
+//   kInt32    S
+//   kFloat32  float(S) * (row_scale[r] * scale[c]) + shift[c], then bounded by low and high
+//   kUint8, kInt8   round_half_even(bounded(float(S) * (row_scale[r] * scale[c]), low - zero, high - zero)) + zero
+//
+// each operation rounded to float32, none fused. Sums are exact, so results are bit-equal on all kernel sets.
+//
+// B (usually weights) is packed beforehand into panels of panel_columns columns, each of which holds what the zero points need to know
+// of it. A is read where it lies: rows of a matrix, or the windows of a channels-last image, row r being output pixel r, and depth
+// running over the window's taps and then over channels.
+//
+// Work is cut by shape alone: task_kernel.h. All functions are thread-safe, allocate nothing and check nothing.
+#pragma once
+#include <cstdint>
+
+#include "engine/kernels/task_kernel.h"
+
+namespace svengine::kernels {
+
+enum class QuantizedOutput : int32_t { kInt32, kFloat32, kUint8, kInt8 };
+
+/// One operand to pack: B[d][c] = source[d * ld + c], or source[c * ld + d] when column_major.
+struct QuantizedPackArgs {
+  const void* source = nullptr;  // bytes
+  int64_t ld = 0;
+  bool column_major = false;
+  bool is_signed = false;
+  int64_t k = 0, n = 0;
+  const void* zero = nullptr;  // of the source's type; null: 0
+  int64_t zero_step = 0;       // 1: one for each column
+  void* packed = nullptr;      // 256-byte aligned
+};
+
+/// A sliding window over images [batch][in][pixel_bytes], of which a window sees `channels` bytes of every pixel. Three spatial
+/// dimensions, the first ones 1 where there are fewer.
+struct QuantizedWindow {
+  int64_t pixel_bytes = 0, channels = 0;
+  int64_t in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, kernel[3] = {1, 1, 1};
+  int64_t strides[3] = {1, 1, 1}, dilations[3] = {1, 1, 1}, pads[3] = {0, 0, 0};
+};
+
+/// What becomes of sums.
+struct QuantizedEpilogue {
+  QuantizedOutput output = QuantizedOutput::kInt32;
+  const int32_t* bias = nullptr;     // [n]; null: 0
+  const float* scale = nullptr;      // [n] or [1]
+  int64_t scale_step = 0;            // 1: one for each column
+  const float* row_scale = nullptr;  // [m]; null: 1
+  const float* shift = nullptr;      // [n]; null: 0; of kFloat32 alone
+  float low = 0, high = 0;           // of the output: quantised values, or floats
+  int32_t zero = 0;                  // of the output
+};
+
+struct QuantizedGemmArgs {
+  int64_t m = 0, n = 0, k = 0;
+  const void* a = nullptr;
+  int64_t lda = 0;                  // bytes from row to row; unused with a window
+  bool windows = false;             // A's rows are windows: m = batch * out pixels, k = taps * channels
+  QuantizedWindow window;
+  bool a_signed = false;
+  const void* a_zero = nullptr;     // of A's type; null: 0
+  int64_t a_zero_step = 0;          // 1: one for each row; 0 with windows
+  const void* b = nullptr;          // packed
+  void* c = nullptr;
+  int64_t ldc = 0;                  // elements
+  QuantizedEpilogue epilogue;
+};
+
+/// Of a channels-last image every channel by its own window:
+///   S[pixel][c] = sum over taps of (x[...][c] - x_zero) * w[tap][c] + bias[c]
+struct QuantizedDepthwiseArgs {
+  int64_t batch = 0;
+  QuantizedWindow window;        // channels = pixel_bytes
+  const void* x = nullptr;
+  bool x_signed = false;
+  const void* x_zero = nullptr;  // null: 0
+  const int32_t* w = nullptr;    // [taps + 1][channels]: weights less their zero points, and last the sums of each channel's
+  void* y = nullptr;             // [batch][out pixels][channels]
+  QuantizedEpilogue epilogue;    // without row_scale
+};
+
+/// y[i] = bounded(round_half_even(((a[i] - a_zero) * a_scale + (b[i] - b_zero) * b_scale)) + zero, low, high), the scales already
+/// divided by the output's; every operation rounded to float32. All three of one type.
+struct QuantizedAddArgs {
+  int64_t count = 0;
+  const void* a = nullptr;
+  const void* b = nullptr;
+  void* y = nullptr;
+  bool is_signed = false;
+  int32_t a_zero = 0, b_zero = 0, zero = 0;
+  float a_scale = 1, b_scale = 1;
+  int32_t low = 0, high = 255;
+};
+
+/// y[i] = bounded(round_half_even(x[i] / scale) + zero): QuantizeLinear of one scale. NaN becomes zero.
+struct QuantizeArgs {
+  int64_t count = 0;
+  const float* x = nullptr;
+  void* y = nullptr;
+  bool is_signed = false;
+  const float* scale = nullptr;
+  const void* zero = nullptr;  // of y's type; null: 0
+};
+
+struct QuantizedKernels {
+  int panel_columns;
+
+  /// Of a packed B, a multiple of 256.
+  int64_t (*packed_bytes)(int64_t k, int64_t n) noexcept;
+  /// A task is a panel.
+  int64_t (*pack_tasks)(const QuantizedPackArgs& args) noexcept;
+  void (*pack)(const QuantizedPackArgs& args, int64_t task_begin, int64_t task_end) noexcept;
+
+  TaskKernel<QuantizedGemmArgs> gemm;
+  TaskKernel<QuantizedDepthwiseArgs> depthwise;
+  TaskKernel<QuantizedAddArgs> add;
+  TaskKernel<QuantizeArgs> quantize;
+};
+
+}  // namespace svengine::kernels

@@ -1,0 +1,81 @@
+// Products of 8-bit integers, element by element. Packed B is B by columns less its zero points, int16.
+#include "engine/kernels/quantized.h"
+
+#include <cmath>
+
+#include "engine/kernels/reference/quantized.h"
+#include "engine/kernels/reference/set/tasks.h"
+
+namespace svengine::kernels::reference {
+namespace {
+
+int64_t packed_bytes(int64_t k, int64_t n) noexcept { return round_up(k * n * 2, 256); }
+int64_t pack_tasks(const QuantizedPackArgs& args) noexcept { return args.n; }
+
+void pack(const QuantizedPackArgs& args, int64_t begin, int64_t end) noexcept {
+  int16_t* packed = static_cast<int16_t*>(args.packed);
+  for (int64_t column = begin; column < end; ++column)
+    for (int64_t d = 0; d < args.k; ++d) packed[column * args.k + d] = static_cast<int16_t>(reference_quantized_b(args, d, column));
+  if (end == args.n) std::fill(packed + args.n * args.k, packed + packed_bytes(args.k, args.n) / 2, int16_t{0});
+}
+
+int64_t rows(const QuantizedGemmArgs& args) { return args.n > 0 ? args.m : 0; }
+
+void multiply(const QuantizedGemmArgs& args, int64_t begin, int64_t end, void*) {
+  for (int64_t row = begin; row < end; ++row)
+    for (int64_t column = 0; column < args.n; ++column) {
+      const int16_t* b = static_cast<const int16_t*>(args.b) + column * args.k;
+      uint32_t sum = 0;
+      for (int64_t d = 0; d < args.k; ++d) sum += static_cast<uint32_t>(reference_quantized_a(args, row, d) * b[d]);
+      reference_quantized_store(args.epilogue, sum, row, column, args.c, row * args.ldc + column);
+    }
+}
+
+int64_t pixels(const QuantizedDepthwiseArgs& args) {
+  return args.batch * args.window.out[0] * args.window.out[1] * args.window.out[2];
+}
+
+void convolve(const QuantizedDepthwiseArgs& args, int64_t begin, int64_t end, void*) {
+  const int64_t channels = args.window.channels;
+  for (int64_t pixel = begin; pixel < end; ++pixel)
+    for (int64_t c = 0; c < channels; ++c)
+      reference_quantized_store(args.epilogue, reference_depthwise_sum(args, pixel, c), pixel, c, args.y, pixel * channels + c);
+}
+
+/// As an integer of the type: rounded, bounded, and the zero point added.
+void store_rounded(float x, int32_t zero, int32_t low, int32_t high, void* y, int64_t at) {
+  const float bounded = std::min(std::max(x, static_cast<float>(low - zero)), static_cast<float>(high - zero));
+  static_cast<uint8_t*>(y)[at] = static_cast<uint8_t>(static_cast<int32_t>(std::nearbyint(bounded)) + zero);
+}
+
+int64_t sums(const QuantizedAddArgs& args) { return args.count; }
+
+void add(const QuantizedAddArgs& args, int64_t begin, int64_t end, void*) {
+  for (int64_t i = begin; i < end; ++i) {
+    const float a = static_cast<float>(quantized_at(args.a, args.is_signed, i) - args.a_zero) * args.a_scale;
+    const float b = static_cast<float>(quantized_at(args.b, args.is_signed, i) - args.b_zero) * args.b_scale;
+    store_rounded(a + b, args.zero, args.low, args.high, args.y, i);
+  }
+}
+
+int64_t elements(const QuantizeArgs& args) { return args.count; }
+
+void quantize(const QuantizeArgs& args, int64_t begin, int64_t end, void*) {
+  const int32_t zero = quantized_at(args.zero, args.is_signed, 0);
+  for (int64_t i = begin; i < end; ++i)
+    store_rounded(args.x[i] / *args.scale, zero, args.is_signed ? -128 : 0, args.is_signed ? 127 : 255, args.y, i);
+}
+
+}  // namespace
+
+extern const QuantizedKernels quantized_kernels;
+constinit const QuantizedKernels quantized_kernels{1,
+                                                   packed_bytes,
+                                                   pack_tasks,
+                                                   pack,
+                                                   by_items<QuantizedGemmArgs, rows, multiply, 4>(),
+                                                   by_items<QuantizedDepthwiseArgs, pixels, convolve, 4>(),
+                                                   by_items<QuantizedAddArgs, sums, add, 1024>(),
+                                                   by_items<QuantizeArgs, elements, quantize, 1024>()};
+
+}  // namespace svengine::kernels::reference

@@ -1,0 +1,76 @@
+// Sums of two quantised values, and quantisation: a task is a piece of the elements.
+#include "engine/kernels/sve/quantized/element.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+namespace {
+
+constexpr int64_t kPiece = 8192;  // elements of a task
+
+template <bool kSigned>
+inline vi load_bytes(vb some, const void* from, int64_t at) {
+  if constexpr (kSigned)
+    return svld1sb_s32(some, static_cast<const int8_t*>(from) + at);
+  else
+    return svld1ub_s32(some, static_cast<const uint8_t*>(from) + at);
+}
+
+template <bool kSigned>
+inline void store_bytes(vb some, void* to, int64_t at, vi x) {
+  if constexpr (kSigned)
+    svst1b(some, static_cast<int8_t*>(to) + at, x);
+  else
+    svst1b(some, static_cast<uint8_t*>(to) + at, vu(svreinterpret_u32(x)));
+}
+
+/// round_half_even(x) + zero within [low, high], bounds and zero as floats less the zero point first.
+inline vi round_within(vf x, vf low, vf high, vi zero) {
+  const vb all = svptrue_b32();
+  return svadd_x(all, svcvt_s32_x(all, svrintn_x(all, svmin_x(all, svmax_x(all, x, low), high))), zero);
+}
+
+template <bool kSigned>
+void add_range(const QuantizedAddArgs& args, int64_t begin, int64_t end) {
+  const vb all = svptrue_b32();
+  const vi a_zero = svdup_s32(args.a_zero), b_zero = svdup_s32(args.b_zero), zero = svdup_s32(args.zero);
+  const vf a_scale = svdup_f32(args.a_scale), b_scale = svdup_f32(args.b_scale);
+  const vf low = svdup_f32(static_cast<float>(args.low - args.zero)), high = svdup_f32(static_cast<float>(args.high - args.zero));
+  for (int64_t i = begin; i < end; i += kLanes) {
+    const vb some = svwhilelt_b32(i, end);
+    const vf a = svcvt_f32_x(all, vi(svsub_x(all, load_bytes<kSigned>(some, args.a, i), a_zero)));
+    const vf b = svcvt_f32_x(all, vi(svsub_x(all, load_bytes<kSigned>(some, args.b, i), b_zero)));
+    const vf x = svadd_x(all, svmul_x(all, a, a_scale), svmul_x(all, b, b_scale));
+    store_bytes<kSigned>(some, args.y, i, round_within(x, low, high, zero));
+  }
+}
+
+template <bool kSigned>
+void quantize_range(const QuantizeArgs& args, int64_t begin, int64_t end) {
+  const vb all = svptrue_b32();
+  int32_t offset = 0;
+  if (args.zero) offset = kSigned ? *static_cast<const int8_t*>(args.zero) : *static_cast<const uint8_t*>(args.zero);
+  const vf scale = svdup_f32(*args.scale);
+  const vf low = svdup_f32(static_cast<float>((kSigned ? -128 : 0) - offset)), high = svdup_f32(static_cast<float>((kSigned ? 127 : 255) - offset));
+  for (int64_t i = begin; i < end; i += kLanes) {
+    const vb some = svwhilelt_b32(i, end);
+    const vf x = svdiv_x(all, vf(svld1(some, args.x + i)), scale);
+    store_bytes<kSigned>(some, args.y, i, round_within(x, low, high, svdup_s32(offset)));
+  }
+}
+
+}  // namespace
+
+int64_t quantized_add_tasks(const QuantizedAddArgs& args) noexcept { return (args.count + kPiece - 1) / kPiece; }
+int64_t quantize_tasks(const QuantizeArgs& args) noexcept { return (args.count + kPiece - 1) / kPiece; }
+
+void quantized_add_run(const QuantizedAddArgs& args, int64_t task_begin, int64_t task_end, void*) noexcept {
+  const int64_t begin = task_begin * kPiece, end = task_end * kPiece < args.count ? task_end * kPiece : args.count;
+  args.is_signed ? add_range<true>(args, begin, end) : add_range<false>(args, begin, end);
+}
+
+void quantize_run(const QuantizeArgs& args, int64_t task_begin, int64_t task_end, void*) noexcept {
+  const int64_t begin = task_begin * kPiece, end = task_end * kPiece < args.count ? task_end * kPiece : args.count;
+  args.is_signed ? quantize_range<true>(args, begin, end) : quantize_range<false>(args, begin, end);
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -1,0 +1,24 @@
+// The kernels of quantised values beside the product.
+#pragma once
+#include "engine/kernels/quantized.h"
+#include "engine/kernels/sve/vec.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+int64_t depthwise_tasks(const QuantizedDepthwiseArgs& args) noexcept;
+int64_t depthwise_scratch_bytes(const QuantizedDepthwiseArgs& args) noexcept;
+void depthwise_run(const QuantizedDepthwiseArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
+
+int64_t quantized_add_tasks(const QuantizedAddArgs& args) noexcept;
+void quantized_add_run(const QuantizedAddArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
+
+int64_t quantize_tasks(const QuantizeArgs& args) noexcept;
+void quantize_run(const QuantizeArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
+
+/// Both work on their elements alone.
+template <class Args>
+int64_t no_scratch_bytes(const Args&) noexcept {
+  return 0;
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET

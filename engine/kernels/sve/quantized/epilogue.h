@@ -1,0 +1,46 @@
+// What becomes of 32-bit sums: scaled, bounded, rounded, stored as the output's type.
+#pragma once
+#include "engine/kernels/quantized.h"
+#include "engine/kernels/sve/vec.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+/// The same for all sums of a call.
+struct Finish {
+  vf low, high;  // integers: less the zero point, so that they bound what is rounded
+  vi zero;
+};
+
+inline Finish finish_of(const QuantizedEpilogue& e) {
+  const float shift = e.output == QuantizedOutput::kFloat32 ? 0.0f : static_cast<float>(e.zero);
+  return {svdup_f32(e.low - shift), svdup_f32(e.high - shift), svdup_s32(e.zero)};
+}
+
+inline __attribute__((always_inline)) void store_sums(vb exists, const QuantizedEpilogue& e, const Finish& finish, vi sums, vf scale,
+                                                      vf shift, void* c, int64_t at) {
+  const vb all = svptrue_b32();
+  if (e.output == QuantizedOutput::kInt32) return svst1(exists, static_cast<int32_t*>(c) + at, sums);
+  vf x = svmul_x(all, svcvt_f32_x(all, sums), scale);
+  if (e.output == QuantizedOutput::kFloat32) {
+    if (e.shift) x = svadd_x(all, x, shift);
+    return svst1(exists, static_cast<float*>(c) + at, vf(svmin_x(all, svmax_x(all, x, finish.low), finish.high)));
+  }
+  x = svmin_x(all, svmax_x(all, x, finish.low), finish.high);
+  const vi y = svadd_x(all, svcvt_s32_x(all, svrintn_x(all, x)), finish.zero);
+  if (e.output == QuantizedOutput::kInt8) return svst1b(exists, static_cast<int8_t*>(c) + at, y);
+  svst1b(exists, static_cast<uint8_t*>(c) + at, svreinterpret_u32(y));
+}
+
+/// Of columns [first, first + kLanes) of which those in `exists` are there.
+inline vi bias_at(vb exists, const QuantizedEpilogue& e, int64_t first) {
+  return e.bias ? vi(svld1(exists, e.bias + first)) : vi(svdup_s32(0));
+}
+inline vf scale_at(vb exists, const QuantizedEpilogue& e, int64_t first) {
+  if (!e.scale) return svdup_f32(1.0f);
+  return e.scale_step ? vf(svld1(exists, e.scale + first)) : vf(svdup_f32(*e.scale));
+}
+inline vf shift_at(vb exists, const QuantizedEpilogue& e, int64_t first) {
+  return e.shift ? vf(svld1(exists, e.shift + first)) : vf(svdup_f32(0.0f));
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -1,0 +1,141 @@
+// Integer matrix products.
+//
+// A task is a group of row panels times a panel of B's columns; neighbours share the group, which a range of tasks packs once into its
+// scratch memory:
+//
+//   scratch: [panels of the group] packed A | rows put together | a tile's sums
+//
+// The tile's sums are 32 bits; they go to L1 and from there through the epilogue, which would not fit the registers beside them.
+#include "engine/kernels/quantized.h"
+#include "engine/kernels/sve/quantized/element.h"
+#include "engine/kernels/sve/quantized/epilogue.h"
+#include "engine/kernels/sve/quantized/pack.h"
+#include "engine/kernels/sve/quantized/rows.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+extern const QuantizedKernels quantized_kernels;
+
+namespace {
+
+template <int kRows>
+struct QuantSums {
+  vi at[kRows][kQuantVectors];
+};
+
+template <int kRows>
+__attribute__((noinline)) void multiply_tile(int64_t groups, const uint32_t* a, const int8_t* b, int32_t* c) {
+  const svbool_t bytes = svptrue_b8();
+  const vb words = svptrue_b32();
+  QuantSums<kRows> sums;
+  SVENGINE_UNROLL
+  for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
+  for (int v = 0; v < kQuantVectors; ++v) sums.at[r][v] = svdup_s32(0);
+  for (; groups > 0; --groups, a += kRows, b += kQuantColumns * 4) {
+    vbytes row[kQuantVectors];
+    SVENGINE_UNROLL
+    for (int v = 0; v < kQuantVectors; ++v) row[v] = svld1(bytes, b + v * kVectorBytes);
+    SVENGINE_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      const vu value = svdup_u32(a[r]);
+      SVENGINE_UNROLL
+      for (int v = 0; v < kQuantVectors; ++v) sums.at[r][v] = dot_bytes(sums.at[r][v], value, row[v]);
+    }
+  }
+  SVENGINE_UNROLL
+  for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
+  for (int v = 0; v < kQuantVectors; ++v) svst1(words, c + r * kQuantColumns + v * kLanes, sums.at[r][v]);
+}
+
+template <int kRows = kQuantRows>
+void multiply_rows(int64_t rows, int64_t groups, const uint32_t* a, const int8_t* b, int32_t* c) {
+  if constexpr (kRows > 1) {
+    if (rows < kRows) return multiply_rows<kRows - 1>(rows, groups, a, b, c);
+  }
+  multiply_tile<kRows>(groups, a, b, c);
+}
+
+/// A tile: rows [row, row + rows) of C, columns from `column` on.
+struct QuantTile {
+  int64_t row, rows, column;
+  const int32_t* sums;       // [rows][kQuantColumns]
+  const int32_t* row_terms;  // [rows] sums of A, [rows] zero points
+  const int32_t* column_terms;
+};
+
+void finish_columns(const QuantizedGemmArgs& args, const QuantTile& t, const Finish& finish, int64_t v) {
+  const vb all = svptrue_b32();
+  const int64_t first = t.column + v * kLanes;
+  const vb exists = svwhilelt_b32(first, args.n);
+  if (!svptest_any(all, exists)) return;
+  const QuantizedEpilogue& e = args.epilogue;
+  const vi sum_b = svld1(all, t.column_terms + v * kLanes), zero_b = svld1(all, t.column_terms + kQuantColumns + v * kLanes);
+  const vi bias = bias_at(exists, e, first);
+  const vf scale = scale_at(exists, e, first), shift = shift_at(exists, e, first);
+  for (int64_t r = 0; r < t.rows; ++r) {
+    vi x = svadd_x(all, svld1(all, t.sums + r * kQuantColumns + v * kLanes), bias);
+    x = svmls_x(all, x, sum_b, svdup_s32(t.row_terms[t.rows + r]));
+    x = svmls_x(all, x, zero_b, svdup_s32(t.row_terms[r]));
+    const vf both = e.row_scale ? vf(svmul_x(all, scale, svdup_f32(e.row_scale[t.row + r]))) : scale;
+    store_sums(exists, e, finish, x, both, shift, args.c, (t.row + r) * args.ldc + first);
+  }
+}
+
+struct QuantScratch {
+  uint32_t* panels;
+  uint8_t* gathered;
+  int32_t* sums;
+};
+
+QuantScratch scratch_of(const QuantizedGemmArgs& args, void* scratch) {
+  char* at = static_cast<char*>(scratch);
+  const int64_t panels = quant_ceil_div(group_panels(args.k) * row_panel_bytes(args.k), 64) * 64;
+  const int64_t gathered = quant_ceil_div(gathered_bytes(args.k), 64) * 64;
+  return {reinterpret_cast<uint32_t*>(at), reinterpret_cast<uint8_t*>(at + panels), reinterpret_cast<int32_t*>(at + panels + gathered)};
+}
+
+int64_t gemm_scratch_bytes(const QuantizedGemmArgs& args) noexcept {
+  return group_panels(args.k) * row_panel_bytes(args.k) + gathered_bytes(args.k) + 128 + kQuantRows * kQuantColumns * 4;
+}
+
+int64_t gemm_tasks(const QuantizedGemmArgs& args) noexcept {
+  if (args.m <= 0 || args.n <= 0) return 0;
+  return quant_ceil_div(quant_row_panels(args.m), group_panels(args.k)) * quant_column_panels(args.n);
+}
+
+void gemm_run(const QuantizedGemmArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept {
+  const QuantScratch own = scratch_of(args, scratch);
+  const EvenPartition rows(args.m, quant_row_panels(args.m)), groups = row_groups(args.m, args.k);
+  const int64_t depth = depth_groups(args.k), columns = quant_column_panels(args.n), step = row_panel_bytes(args.k) / 4;
+  const Finish finish = finish_of(args.epilogue);
+  int64_t packed = -1;
+  for (int64_t task = task_begin; task < task_end; ++task) {
+    const int64_t group = task / columns, column = task % columns, first = groups.begin(group), count = groups.size(group);
+    if (group != packed)
+      for (int64_t i = 0; i < count; ++i)
+        pack_row_panel(args, rows.begin(first + i), rows.size(first + i), own.gathered, own.panels + i * step);
+    packed = group;
+    const int8_t* b = static_cast<const int8_t*>(args.b) + column * panel_bytes(args.k);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t height = rows.size(first + i);
+      const uint32_t* a = own.panels + i * step;
+      multiply_rows(height, depth, a, b, own.sums);
+      const QuantTile tile{rows.begin(first + i), height, column * kQuantColumns, own.sums,
+                           reinterpret_cast<const int32_t*>(a + depth * height), reinterpret_cast<const int32_t*>(b + depth * kQuantColumns * 4)};
+      for (int64_t v = 0; v < kQuantVectors; ++v) finish_columns(args, tile, finish, v);
+    }
+  }
+}
+
+}  // namespace
+
+const QuantizedKernels quantized_kernels{static_cast<int>(kQuantColumns),
+                                         quantized_packed_bytes,
+                                         quantized_pack_tasks,
+                                         quantized_pack,
+                                         {gemm_tasks, gemm_scratch_bytes, gemm_run},
+                                         {depthwise_tasks, depthwise_scratch_bytes, depthwise_run},
+                                         {quantized_add_tasks, no_scratch_bytes<QuantizedAddArgs>, quantized_add_run},
+                                         {quantize_tasks, no_scratch_bytes<QuantizeArgs>, quantize_run}};
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
