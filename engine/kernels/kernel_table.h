@@ -16,6 +16,7 @@ struct ReduceKernels;       // reduce.h
 struct GradientKernels;     // gradient.h: backward passes of activations, windows, norms, softmax
 struct QuantizedKernels;    // quantized.h: products and convolutions of 8-bit integers
 struct DataKernels;         // data.h: reorder, transpose, gather, concat, slice, pad as strided copies
+struct RecurrentKernels;    // recurrent.h: steps of RNN, GRU, LSTM
 
 struct KernelTable {
   const char* name;  // "avx512", "avx2", "sve512", "reference"
@@ -31,6 +32,7 @@ struct KernelTable {
   const DataKernels* data;
   const GradientKernels* gradient;
   const QuantizedKernels* quantized;
+  const RecurrentKernels* recurrent;
 };
 
 /// The compiled-in sets that this processor can run, best first. Thread-safe; never empty on a supported machine.

@@ -1,0 +1,162 @@
+// Einsum: sums of products over named dimensions.
+#include <algorithm>
+
+#include "engine/graph/gradient.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/math/einsum_common.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+Result<EinsumEquation> equation_of(const Node& node) {
+  std::vector<int64_t> ranks;
+  for (const Value* v : node.inputs()) ranks.push_back(v ? v->type.shape.rank() : -1);
+  return einsum_equation(node.attributes.get_string("equation"), ranks);
+}
+
+Status infer_einsum(InferContext& c) {
+  bool ranks = true;
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < c.input_count(); ++i) {
+    if (!c.has_input(i)) return error("input {} is absent", i);
+    SV_TRY(require_dtype(c, i, "operand", kNumericTypes | DTypeSet{DType::bf16}));
+    shapes.push_back(c.shape(i));
+    ranks = ranks && shapes.back().has_rank();
+  }
+  SV_TRY(require_same_dtypes(c));
+  const bool dots = c.attributes().get_string("equation").find('.') != std::string::npos;
+  if (!ranks && dots) return c.set(0, c.dtype(0), Shape()), Status();
+  SV_ASSIGN(const EinsumEquation equation, equation_of(c.node()));
+  for (const auto& term : equation.terms)  // labels that are only summed must agree, too
+    for (const int label : term) SV_TRY(einsum_size(equation, shapes, label));
+  std::vector<Dim> dims;
+  for (const int label : equation.output) {
+    SV_ASSIGN(Dim d, einsum_size(equation, shapes, label));
+    dims.push_back(ranks ? std::move(d) : d.is_static() && d.value() > 1 ? std::move(d) : Dim());
+  }
+  c.set(0, c.dtype(0), Shape(std::move(dims)));
+  return {};
+}
+
+/// Labels as letters: those of "..." get letters that the equation has not.
+class Letters {
+ public:
+  explicit Letters(const EinsumEquation& equation) {
+    for (const auto& term : equation.terms)
+      for (const int label : term)
+        if (label < kEinsumEllipsis) used_ += static_cast<char>(label);
+  }
+  Result<std::string> term(const std::vector<int>& labels) {
+    std::string text;
+    for (const int label : labels) {
+      if (label < kEinsumEllipsis) {
+        text += static_cast<char>(label);
+        continue;
+      }
+      const auto at = static_cast<size_t>(label - kEinsumEllipsis);
+      while (dots_.size() <= at) {
+        const size_t letter = kAll.find_first_not_of(used_);
+        if (letter == std::string::npos) return error("has no letter left for the gradient's equation");
+        used_ += kAll[letter];
+        dots_ += kAll[letter];
+      }
+      text += dots_[at];
+    }
+    return text;
+  }
+
+ private:
+  inline static const std::string kAll = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  std::string used_, dots_;
+};
+
+/// The gradient of operand i: dy times the others, over what i has not summed. Labels that nothing else has are repeated.
+Status set_einsum_gradient(GradientContext& c, const EinsumEquation& equation, Letters& letters, size_t i) {
+  const std::vector<int>& own = equation.terms[i];
+  std::vector<Value*> operands{c.dy()};
+  std::vector<int> seen = equation.output, result;
+  SV_ASSIGN(std::string text, letters.term(equation.output));
+  for (size_t k = 0; k < equation.terms.size(); ++k) {
+    if (k == i) continue;
+    SV_ASSIGN(const std::string term, letters.term(equation.terms[k]));
+    text += "," + term;
+    operands.push_back(c.input(k));
+    seen.insert(seen.end(), equation.terms[k].begin(), equation.terms[k].end());
+  }
+  std::vector<int64_t> missing;
+  for (size_t k = 0; k < own.size(); ++k) {
+    if (std::count(own.begin(), own.end(), own[k]) > 1)
+      return error("the gradient of a diagonal (equation '{}', input {}) is not computed; multiply by an identity instead",
+                   c.attributes().get_string("equation"), i);
+    if (std::count(seen.begin(), seen.end(), own[k]))
+      result.push_back(own[k]);
+    else
+      missing.push_back(static_cast<int64_t>(k));
+  }
+  SV_ASSIGN(const std::string to, letters.term(result));
+  Value* g = c.op("Einsum", std::move(operands), make_attributes({{"equation", text + "->" + to}}));
+  if (!missing.empty())
+    g = c.op("Unsqueeze", {g, c.builder().constant(Tensor::of<int64_t>({static_cast<int64_t>(missing.size())}, std::span<const int64_t>(missing)))});
+  g = c.sum_to(g, c.input(i));  // dimensions of 1 that were repeated
+  c.set(i, missing.empty() ? g : c.expand_to(g, c.input(i)));
+  return {};
+}
+
+Status einsum_gradient(GradientContext& c) {
+  SV_ASSIGN(const EinsumEquation equation, equation_of(c.node()));
+  Letters letters(equation);
+  for (size_t i = 0; i < equation.terms.size(); ++i)
+    if (c.wants(i)) SV_TRY(set_einsum_gradient(c, equation, letters, i));
+  return {};
+}
+
+Cost einsum_cost(const Node& node) {
+  Cost cost;
+  for (const Value* v : node.inputs())
+    if (v) cost.bytes += stored_bytes(v->type);
+  cost.bytes += stored_bytes(node.output()->type);
+  const Result<EinsumEquation> equation = equation_of(node);
+  if (!equation.ok()) return cost;
+  std::vector<Shape> shapes;
+  std::vector<int> labels;
+  for (const Value* v : node.inputs()) shapes.push_back(v->type.shape);
+  for (const auto& term : equation->terms) labels.insert(labels.end(), term.begin(), term.end());
+  std::sort(labels.begin(), labels.end());
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+  cost.flops = 2;
+  for (const int label : labels)
+    if (const Result<Dim> d = einsum_size(*equation, shapes, label); d.ok() && d->is_static()) cost.flops *= static_cast<double>(d->value());
+  return cost;
+}
+
+Attribute equation(const char* text_of_it) { return text(text_of_it); }
+
+}  // namespace
+
+OpDef define_einsum() {
+  return {
+      .name = "Einsum",
+      .since = 12,
+      .until = 28,
+      .inputs = {1, kVariadic},
+      .attributes = {{"equation", AttributeKind::kString, true}},
+      .infer = infer_einsum,
+      .lower = lower_einsum,
+      .cost = einsum_cost,
+      .gradient = einsum_gradient,
+      .tolerance = {.rtol = 1e-5, .atol = 1e-5},
+      .samples = {{.inputs = {f32({5, 17}), f32({17, 9})}, .attributes = {{"equation", equation("ij,jk->ik")}}},
+                  {.inputs = {f32({2, 7, 3, 11}), f32({2, 6, 3, 11})}, .attributes = {{"equation", equation("bqhd,bkhd->bhqk")}}},
+                  {.inputs = {f32({2, 3, 7, 6}), f32({2, 6, 3, 11})}, .attributes = {{"equation", equation("bhqk, bkhd -> bqhd")}}},
+                  {.inputs = {f32({4, 5, 6}), f32({5, 3}), f32({6, 7, 3})}, .attributes = {{"equation", equation("abc,bd,ced->ea")}}},
+                  {.inputs = {f32({3, 1, 5, 19}), f32({4, 19, 8})}, .attributes = {{"equation", equation("...ij,...jk")}}},
+                  {.inputs = {f32({6, 7})}, .attributes = {{"equation", equation("ij->")}}},
+                  {.inputs = {f32({5}), f32({8})}, .attributes = {{"equation", equation("i,j->ji")}}},
+                  {.inputs = {any(DType::f64, {4, 6, 6})}, .attributes = {{"equation", equation("bii->ib")}}},
+                  {.inputs = {any(DType::i32, {3, 8}, -9, 9), any(DType::i32, {8}, -9, 9)}, .attributes = {{"equation", equation("ij,j")}}},
+                  {.inputs = {any(DType::u8, {7}, 0, 9)}, .attributes = {{"equation", equation("i->i")}}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,250 @@
+// The steps of a recurrent node:
+//
+//   X W' + biases, of all steps and directions: one product         (m = steps * batch, n = directions * gates * hidden)
+//   states from initial_h, initial_c
+//   one step of the plan for each time step, R packed, its tasks panels of units; or one for all, where the state is small
+//   Y_h and Y_c from the states
+#include "engine/ops/recurrent/recurrent_common.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "engine/ops/infer_util.h"
+#include "engine/ops/nn/product_common.h"
+
+namespace svengine::ops {
+namespace {
+
+using kernels::RecurrentArgs;
+using kernels::RecurrentCell;
+using kernels::RecurrentKernels;
+using kernels::RecurrentPackArgs;
+
+/// Multiply-adds of a step below which threads take whole sequences of rows: a barrier costs as much as some ten thousand of them.
+constexpr int64_t kSmallStep = 64 << 10;
+
+/// Where everything is; steps share one.
+struct RecurrentPlace {
+  RecurrentArgs args;
+  Buffer sums, weights, state_bias, peepholes, lengths, h, c, reset, y, gates, cells;
+
+  RecurrentArgs bound(const Run& run, int64_t step) const {
+    RecurrentArgs a = args;
+    a.sums = run.get<const float>(sums);
+    a.weights = run.get<const float>(weights);
+    a.state_bias = run.get<const float>(state_bias);
+    a.peepholes = run.get<const float>(peepholes);
+    a.lengths = run.get<const int32_t>(lengths);
+    a.h = run.get<float>(h), a.c = run.get<float>(c), a.reset = run.get<float>(reset);
+    a.y = run.get<float>(y), a.gates = run.get<float>(gates), a.cells = run.get<float>(cells);
+    a.step = step;
+    return a;
+  }
+};
+using SharedPlace = std::shared_ptr<const RecurrentPlace>;
+
+struct BiasLayout {
+  RecurrentCell cell;
+  int64_t directions, hidden;
+};
+
+/// Wb + Rb of every gate, but for Rb of a candidate whose reset comes after.
+void sum_biases(const BiasLayout& z, const float* from, float* to) {
+  const int64_t gates = kernels::gates_of(z.cell), n = gates * z.hidden;
+  for (int64_t d = 0; d < z.directions; ++d)
+    for (int64_t i = 0; i < n; ++i) {
+      const bool apart = z.cell == RecurrentCell::kGruResetAfter && i >= 2 * z.hidden;
+      to[d * n + i] = from[d * 2 * n + i] + (apart ? 0.0f : from[d * 2 * n + n + i]);
+    }
+}
+
+Buffer recurrent_bias(LowerContext& c, RecurrentCell cell, const RecurrentSizes& z) {
+  const BiasLayout layout{cell, z.directions, z.hidden};
+  const int64_t bytes = z.directions * kernels::gates_of(cell) * z.hidden * 4;
+  if (c.constant(3)) {
+    Packing packing{.layout = fmt::format("recurrent_bias {} {} {}", static_cast<int>(cell), z.directions, z.hidden), .bytes = bytes};
+    packing.fill = [layout](const std::byte* from, std::byte* to, int64_t begin, int64_t end) {
+      if (begin < end) sum_biases(layout, reinterpret_cast<const float*>(from), reinterpret_cast<float*>(to));
+    };
+    return c.packed(3, std::move(packing));
+  }
+  const Buffer sum = c.temporary(bytes);
+  c.emit("recurrent_bias", 1, [=, from = c.in(3)](const Run& run, int64_t, int64_t) -> const char* {
+    sum_biases(layout, run.get<const float>(from), run.get<float>(sum));
+    return nullptr;
+  });
+  return sum;
+}
+
+Buffer emit_input_product(LowerContext& c, const RecurrentOptions& o, const RecurrentSizes& z) {
+  Product p;
+  p.m = z.steps * z.batch;
+  p.n = z.directions * kernels::gates_of(o.cell) * z.hidden;
+  p.k = z.ins;
+  p.a = {c.in(0), z.ins, false, {}, -1};
+  p.b = {{}, z.ins, true, {}, c.constant(1) ? 1 : -1};
+  if (p.b.constant_input < 0) p.b.buffer = c.in(1);
+  if (c.has_input(3)) p.bias = {recurrent_bias(c, o.cell, z), kernels::GemmBias::kColumn, 1};
+  p.c = c.temporary(p.m * p.n * 4);
+  p.ldc = p.n;
+  const Buffer sums = p.c;
+  emit_product(c, std::move(p));
+  return sums;
+}
+
+/// States between the layouts of nodes and of the kernel: [directions][batch][hidden].
+struct StateCopy {
+  int64_t directions, batch, hidden;
+  kernels::RecurrentStride node;
+
+  void load(const float* from, float* to) const {
+    for (int64_t row = 0; row < directions * batch; ++row) {
+      float* at = to + row * hidden;
+      if (from)
+        std::copy_n(from + node.at(0, row % batch, row / batch), hidden, at);
+      else
+        std::fill_n(at, hidden, 0.0f);
+    }
+  }
+  void store(const float* from, float* to) const {
+    for (int64_t row = 0; to && row < directions * batch; ++row)
+      std::copy_n(from + row * hidden, hidden, to + node.at(0, row % batch, row / batch));
+  }
+};
+
+const char* check_lengths(const int32_t* lengths, int64_t batch, int64_t steps) {
+  for (int64_t b = 0; lengths && b < batch; ++b)
+    if (lengths[b] < 0 || lengths[b] > steps) return "an entry of sequence_lens is negative or more than X has steps";
+  return nullptr;
+}
+
+void emit_start(LowerContext& c, const StateCopy& copy, const SharedPlace& place) {
+  const bool lstm = place->args.cell == RecurrentCell::kLstm;
+  c.emit("recurrent_start", 1,
+         [=, h = c.has_input(5) ? c.in(5) : Buffer{}, cell = lstm && c.has_input(6) ? c.in(6) : Buffer{}](const Run& run, int64_t, int64_t) {
+           copy.load(run.get<const float>(h), run.get<float>(place->h));
+           if (lstm) copy.load(run.get<const float>(cell), run.get<float>(place->c));
+           return check_lengths(run.get<const int32_t>(place->lengths), copy.batch, place->args.length);
+         });
+}
+
+void emit_end(LowerContext& c, const StateCopy& copy, const SharedPlace& place) {
+  const bool lstm = place->args.cell == RecurrentCell::kLstm;
+  const Buffer h = c.has_output(1) ? c.out(1) : Buffer{}, cell = lstm && c.has_output(2) ? c.out(2) : Buffer{};
+  if (!h && !cell) return;
+  const int64_t half = place->args.length % 2 * copy.directions * copy.batch * copy.hidden;
+  c.emit("recurrent_end", 1, [=](const Run& run, int64_t, int64_t) -> const char* {
+    copy.store(run.get<const float>(place->h) + half, run.get<float>(h));
+    if (cell) copy.store(run.get<const float>(place->c), run.get<float>(cell));
+    return nullptr;
+  });
+}
+
+void emit_pass(LowerContext& c, const char* name, const kernels::TaskKernel<RecurrentArgs>& kernel, const SharedPlace& place, int64_t step) {
+  c.emit(name, kernel.tasks(place->args), [place, step, run_pass = kernel.run](const Run& run, int64_t begin, int64_t end) -> const char* {
+    run_pass(place->bound(run, step), begin, end, nullptr);
+    return nullptr;
+  });
+}
+
+void emit_steps(LowerContext& c, const SharedPlace& place) {
+  const RecurrentKernels& kernels = *c.kernels().recurrent;
+  const RecurrentArgs& a = place->args;
+  const int64_t work = a.directions * a.batch * kernels::gates_of(a.cell) * a.hidden * a.hidden;
+  if (a.length > 1 && work <= kSmallStep) return emit_pass(c, "recurrent_sequence", kernels.sequence, place, 0);
+  for (int64_t s = 0; s < a.length; ++s) {
+    emit_pass(c, "recurrent_step", kernels.step, place, s);
+    if (a.cell == RecurrentCell::kGru) emit_pass(c, "recurrent_candidate", kernels.candidate, place, s);
+  }
+}
+
+RecurrentArgs recurrent_args(const RecurrentOptions& o, const RecurrentSizes& z) {
+  RecurrentArgs a;
+  a.cell = o.cell;
+  a.directions = z.directions, a.length = z.steps, a.batch = z.batch, a.hidden = z.hidden;
+  std::copy(std::begin(o.reverse), std::end(o.reverse), a.reverse);
+  for (size_t d = 0; d < 2; ++d) std::copy(std::begin(o.activation[d]), std::end(o.activation[d]), a.activation[d]);
+  a.clip = o.clip;
+  a.input_forget = o.input_forget;
+  const int64_t n = kernels::gates_of(o.cell) * z.hidden, row = z.directions * n;
+  a.sums_stride = o.batch_first ? kernels::RecurrentStride{row, z.steps * row, n} : kernels::RecurrentStride{z.batch * row, row, n};
+  a.y_stride = recurrent_y_stride(z, o.batch_first);
+  const int64_t kept = kernels::kept_gates_of(o.cell) * z.hidden;
+  a.gates_stride = {z.batch * z.directions * kept, z.directions * kept, kept};
+  a.cells_stride = {z.batch * z.directions * z.hidden, z.directions * z.hidden, z.hidden};
+  a.state_bias_direction = 2 * n;
+  return a;
+}
+
+SharedPlace make_place(LowerContext& c, const RecurrentOptions& o, const RecurrentSizes& z) {
+  auto place = std::make_shared<RecurrentPlace>();
+  const bool lstm = o.cell == RecurrentCell::kLstm, gru = o.cell == RecurrentCell::kGru;
+  const int64_t state = z.directions * z.batch * z.hidden * 4;
+  place->args = recurrent_args(o, z);
+  if (z.steps > 0) {
+    place->sums = emit_input_product(c, o, z);
+    place->weights = recurrent_weights(c, 2, o.cell, z);
+  }
+  if (o.cell == RecurrentCell::kGruResetAfter && c.has_input(3)) {
+    place->state_bias = c.in(3);
+    place->state_bias.offset += 5 * z.hidden * 4;
+  }
+  if (c.has_input(4)) place->lengths = c.in(4);
+  if (c.has_input(7)) place->peepholes = c.in(7);
+  place->h = c.temporary(2 * state);
+  if (lstm) place->c = c.temporary(state);
+  if (gru) place->reset = c.temporary(2 * state);
+  const size_t kept = lstm ? 3 : 2;
+  if (c.has_output(0)) place->y = c.out(0);
+  if (c.has_output(kept)) place->gates = c.out(kept);
+  if (c.has_output(kept + 1)) place->cells = c.out(kept + 1);
+  return place;
+}
+
+}  // namespace
+
+Buffer recurrent_weights(LowerContext& c, size_t input, RecurrentCell cell, const RecurrentSizes& z) {
+  const auto& pack = c.kernels().recurrent->pack;
+  const int64_t bytes = c.kernels().recurrent->packed_bytes(cell, z.hidden), given = kernels::gates_of(cell) * z.hidden * z.hidden;
+  const RecurrentPackArgs args{.cell = cell, .hidden = z.hidden};
+  const int64_t each = pack.tasks(args);
+  const auto fill = [=, run_pack = pack.run](const float* from, std::byte* to, int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      RecurrentPackArgs one = args;
+      one.source = from + task / each * given;
+      one.packed = reinterpret_cast<float*>(to + task / each * bytes);
+      run_pack(one, task % each, task % each + 1, nullptr);
+    }
+  };
+  if (c.constant(input)) {
+    Packing packing{.layout = fmt::format("recurrent {} {} {}", static_cast<int>(cell), z.directions, z.hidden),
+                    .bytes = bytes * z.directions,
+                    .tasks = each * z.directions};
+    packing.fill = [fill](const std::byte* from, std::byte* to, int64_t begin, int64_t end) {
+      fill(reinterpret_cast<const float*>(from), to, begin, end);
+    };
+    return c.packed(input, std::move(packing));
+  }
+  const Buffer packed = c.temporary(bytes * z.directions);
+  c.emit("recurrent_pack", each * z.directions, [=, from = c.in(input)](const Run& run, int64_t begin, int64_t end) -> const char* {
+    fill(run.get<const float>(from), run.get<std::byte>(packed), begin, end);
+    return nullptr;
+  });
+  return packed;
+}
+
+Status lower_recurrent(LowerContext& c) {
+  SV_ASSIGN(const RecurrentOptions o, recurrent_options(c.node()));
+  const RecurrentSizes z = recurrent_sizes(c.node(), o);
+  if (z.batch == 0 || z.hidden == 0) return {};
+  if (c.in_type(0).dtype == DType::f64) return lower_recurrent_f64(c, o);
+  if (c.in_type(0).dtype != DType::f32) return error("is computed in float32 or float64, not in {}", name_of(c.in_type(0).dtype));
+  const StateCopy copy{z.directions, z.batch, z.hidden, recurrent_state_stride(z, o.batch_first)};
+  const SharedPlace place = make_place(c, o, z);
+  emit_start(c, copy, place);
+  emit_steps(c, place);
+  emit_end(c, copy, place);
+  return {};
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <cctype>
+
+#include "engine/ops/infer_util.h"
+#include "engine/ops/recurrent/recurrent_common.h"
+
+namespace svengine::ops {
+namespace {
+
+using kernels::RecurrentActivation;
+using kernels::RecurrentCell;
+using kernels::RecurrentFunction;
+
+struct FunctionRow {
+  const char* name;
+  RecurrentFunction function;
+  int parameters;  // how many of alpha and beta it takes from the node's lists
+  float alpha, beta;
+};
+
+// Defaults of ONNX's operators of these names.
+constexpr FunctionRow kFunctions[] = {
+    {"sigmoid", RecurrentFunction::kSigmoid, 0, 0, 0},
+    {"tanh", RecurrentFunction::kTanh, 0, 0, 0},
+    {"relu", RecurrentFunction::kRelu, 0, 0, 0},
+    {"affine", RecurrentFunction::kAffine, 2, 1, 0},
+    {"leakyrelu", RecurrentFunction::kLeakyRelu, 1, 0.01f, 0},
+    {"thresholdedrelu", RecurrentFunction::kThresholdedRelu, 1, 1, 0},
+    {"scaledtanh", RecurrentFunction::kScaledTanh, 2, 1, 1},
+    {"hardsigmoid", RecurrentFunction::kHardSigmoid, 2, 0.2f, 0.5f},
+    {"elu", RecurrentFunction::kElu, 1, 1, 0},
+    {"softsign", RecurrentFunction::kSoftsign, 0, 0, 0},
+    {"softplus", RecurrentFunction::kSoftplus, 0, 0, 0},
+};
+
+const FunctionRow* find_function(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char ch) { return static_cast<char>(std::tolower(ch)); });
+  const auto* row = std::find_if(std::begin(kFunctions), std::end(kFunctions), [&](const FunctionRow& f) { return name == f.name; });
+  return row == std::end(kFunctions) ? nullptr : row;
+}
+
+RecurrentCell cell_of(const Node& node) {
+  const std::string_view name = node.op().name;
+  if (name.starts_with("LSTM")) return RecurrentCell::kLstm;
+  if (name.starts_with("RNN")) return RecurrentCell::kRnn;
+  return node.attributes.get_int("linear_before_reset") != 0 ? RecurrentCell::kGruResetAfter : RecurrentCell::kGru;
+}
+
+int functions_of(RecurrentCell cell) { return cell == RecurrentCell::kRnn ? 1 : cell == RecurrentCell::kLstm ? 3 : 2; }
+
+/// Takes the next of a list for a function with that parameter.
+float next_of(const std::vector<float>& list, size_t& at, float otherwise) { return at < list.size() ? list[at++] : otherwise; }
+
+Status set_activations(const Attributes& attributes, RecurrentOptions& o) {
+  const size_t each = static_cast<size_t>(functions_of(o.cell)), wanted = each * static_cast<size_t>(o.directions);
+  std::vector<std::string> names;
+  if (const auto* given = attributes.get<std::vector<std::string>>("activations")) names = *given;
+  if (names.empty())
+    for (size_t i = 0; i < wanted; ++i) names.push_back(i % each == 0 && o.cell != RecurrentCell::kRnn ? "Sigmoid" : "Tanh");
+  if (names.size() != wanted)
+    return error("activations has {} names, needs {}: {} for each of {} directions", names.size(), wanted, each, o.directions);
+  std::vector<float> alphas, betas;
+  if (const auto* given = attributes.get<std::vector<float>>("activation_alpha")) alphas = *given;
+  if (const auto* given = attributes.get<std::vector<float>>("activation_beta")) betas = *given;
+  size_t alpha = 0, beta = 0;
+  for (size_t i = 0; i < wanted; ++i) {
+    const FunctionRow* row = find_function(names[i]);
+    if (!row)
+      return error("activation '{}' is none of Sigmoid, Tanh, Relu, Affine, LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, "
+                   "Softsign and Softplus", names[i]);
+    RecurrentActivation& a = o.activation[i / each][i % each];
+    a = {row->function, row->alpha, row->beta};
+    if (row->parameters > 0) a.alpha = next_of(alphas, alpha, row->alpha);
+    if (row->parameters > 1) a.beta = next_of(betas, beta, row->beta);
+    const bool sigmoid = i % each == 0 && o.cell != RecurrentCell::kRnn;
+    if (a.function != (sigmoid ? RecurrentFunction::kSigmoid : RecurrentFunction::kTanh)) o.usual_activations = false;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<RecurrentOptions> recurrent_options(const Node& node) {
+  const Attributes& attributes = node.attributes;
+  RecurrentOptions o;
+  o.cell = cell_of(node);
+  const std::string direction = attributes.get_string("direction", "forward");
+  if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
+    return error("direction '{}' is none of forward, reverse and bidirectional", direction);
+  o.directions = direction == "bidirectional" ? 2 : 1;
+  o.reverse[0] = direction == "reverse";
+  o.reverse[1] = true;
+  o.clip = attributes.get_float("clip", 0.0f);
+  if (attributes.has("clip") && !(o.clip >= 0)) return error("clip is {}, must not be negative", o.clip);
+  o.input_forget = attributes.get_int("input_forget") != 0;
+  const int64_t layout = attributes.get_int("layout");
+  if (layout != 0 && layout != 1) return error("layout is {}, must be 0 (steps first) or 1 (batch first)", layout);
+  o.batch_first = layout == 1;
+  SV_TRY(set_activations(attributes, o));
+  return o;
+}
+
+RecurrentSizes recurrent_sizes(const Node& node, const RecurrentOptions& options) {
+  const Dims x = *node.input(0)->type.shape.concrete(), r = *node.input(2)->type.shape.concrete();
+  return {x[options.batch_first ? 1 : 0], x[options.batch_first ? 0 : 1], x[2], options.directions, r[2]};
+}
+
+kernels::RecurrentStride recurrent_y_stride(const RecurrentSizes& z, bool batch_first) {
+  if (batch_first) return {z.directions * z.hidden, z.steps * z.directions * z.hidden, z.hidden};
+  return {z.directions * z.batch * z.hidden, z.hidden, z.batch * z.hidden};
+}
+
+kernels::RecurrentStride recurrent_state_stride(const RecurrentSizes& z, bool batch_first) {
+  if (batch_first) return {0, z.directions * z.hidden, z.hidden};
+  return {0, z.hidden, z.batch * z.hidden};
+}
+
+}  // namespace svengine::ops
