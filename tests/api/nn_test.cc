@@ -97,7 +97,7 @@ TEST_CASE("what is wrong with a net is said, and kept") {
   CHECK(has(problem(nn::MultiHeadAttention(10, 3), {{-1, 4, 10}}), "10 features among 3 heads"));
   CHECK(has(problem(nn::TransformerDecoderLayer(8, 2), {{-1, 4, 8}}), "got 1 inputs, needs 2 to 3"));
   CHECK(has(problem(nn::MultiHeadAttention(8, 2, {0, true, true}), {{-1, -1, 8}}), "fixed length"));
-  CHECK(has(problem(nn::LSTM(8, 2), {{-1, -1, 8}}), "fixed length"));
+  CHECK(has(problem(nn::LSTM(8, 2), {{-1, 8}}), "[batch, length, features]"));
   CHECK(has(problem(nn::Activation("swoosh"), {{-1, 8}}), "no activation 'swoosh'"));
   CHECK(has(problem(nn::Linear(0, 8), {{-1, 8}}), "'weight' would have the shape 8x0"));
   CHECK(has(problem(nn::Dropout(1), {{-1, 8}}), "in [0, 1)"));

@@ -43,6 +43,10 @@ bool is_statistic(const OpDef& op, size_t input) {
 
 /// What a rule refuses by name, which is checked instead.
 bool is_refused(const OpDef& op, const Attributes& attributes) {
+  const std::string_view name = op.name;
+  if (name == "LSTM" || name == "GRU" || name == "RNN")
+    return attributes.has("activations") || attributes.has("clip") || attributes.get_int("input_forget") != 0;
+  if (name == "Einsum") return attributes.get_string("equation").find("ii") != std::string::npos;
   return op.name == std::string_view("GatherND") && attributes.get_int("batch_dims") != 0;
 }
 

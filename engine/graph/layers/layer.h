@@ -112,7 +112,7 @@ Layer transformer_encoder_layer(int64_t features, int64_t heads, const Transform
 /// Inputs (x, memory), or (x, memory, mask of x).
 Layer transformer_decoder_layer(int64_t features, int64_t heads, const TransformerOptions& options = {});
 
-/// Of [batch, length, ins], from states of zeros; the length must be fixed, for every step is nodes of its own. Results: all
+/// Of [batch, length, ins], from states of zeros, by the operators LSTM and GRU. Results: all
 /// states h [batch, length, hidden], the last layer's last h [batch, hidden], and of LSTM its last c. weight_ih_l0 [4 hidden, ins]
 /// (3 for GRU), weight_hh_l0, bias_ih_l0, bias_hh_l0, then l1: even within 1 / sqrt(hidden).
 Layer lstm(int64_t ins, int64_t hidden, int64_t layers = 1);

@@ -150,7 +150,7 @@ struct TransformerOptions {
 SVENGINE_API Layer TransformerEncoderLayer(int64_t features, int64_t heads, const TransformerOptions& options = {}) noexcept;
 /// Of (x, memory), or (x, memory, mask of x).
 SVENGINE_API Layer TransformerDecoderLayer(int64_t features, int64_t heads, const TransformerOptions& options = {}) noexcept;
-/// Of [batch, length, ins] of fixed length, from states of zeros. Results: every h [batch, length, hidden], the last layer's last h
+/// Of [batch, length, ins], from states of zeros. Results: every h [batch, length, hidden], the last layer's last h
 /// [batch, hidden], and of LSTM its last c.
 SVENGINE_API Layer LSTM(int64_t ins, int64_t hidden, int64_t layers = 1) noexcept;
 SVENGINE_API Layer GRU(int64_t ins, int64_t hidden, int64_t layers = 1) noexcept;

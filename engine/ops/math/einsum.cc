@@ -138,7 +138,6 @@ OpDef define_einsum() {
   return {
       .name = "Einsum",
       .since = 12,
-      .until = 28,
       .inputs = {1, kVariadic},
       .attributes = {{"equation", AttributeKind::kString, true}},
       .infer = infer_einsum,

@@ -1,4 +1,4 @@
-#include "engine/ops/recurrent/recurrent_common.h"
+#include "engine/ops/recurrent/recurrent_grad_common.h"
 
 namespace svengine::ops {
 namespace {
@@ -31,7 +31,6 @@ OpDef recurrent_op(const char* name, int gates) {
   const bool lstm = gates == 4;
   OpDef op{
       .name = name,
-      .until = 28,
       .inputs = {3, lstm ? 8 : 6},
       .outputs = {0, lstm ? 5 : gates == 3 ? 3 : 2},
       .attributes = {{"activation_alpha", AttributeKind::kFloats},
@@ -45,6 +44,7 @@ OpDef recurrent_op(const char* name, int gates) {
       .infer = infer_recurrent,
       .lower = lower_recurrent,
       .cost = recurrent_cost,
+      .gradient = recurrent_gradient,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
   };
   return op;

@@ -40,7 +40,7 @@ const FunctionRow* find_function(std::string name) {
 }
 
 RecurrentCell cell_of(const Node& node) {
-  const std::string_view name = node.op().name;
+  const std::string name = node.attributes.get_string("cell", node.op().name);  // "cell": of svengine.RecurrentGrad
   if (name.starts_with("LSTM")) return RecurrentCell::kLstm;
   if (name.starts_with("RNN")) return RecurrentCell::kRnn;
   return node.attributes.get_int("linear_before_reset") != 0 ? RecurrentCell::kGruResetAfter : RecurrentCell::kGru;

@@ -100,7 +100,6 @@ OpDef define_dft() {
   return {
       .name = "DFT",
       .since = 17,
-      .until = 28,
       .inputs = {1, 3},
       .attributes = {{"inverse", AttributeKind::kInt, false, int64_t{0}}, {"onesided", AttributeKind::kInt, false, int64_t{0}}},
       .canonicalize = canonicalize_dft,

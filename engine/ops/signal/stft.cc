@@ -76,7 +76,6 @@ OpDef define_stft() {
   return {
       .name = "STFT",
       .since = 17,
-      .until = 28,
       .inputs = {2, 4},
       .attributes = {{"onesided", AttributeKind::kInt, false, int64_t{1}}},
       .infer = infer_stft,
