@@ -63,7 +63,11 @@ std::string print_element(DType type, const std::byte* data, int64_t i) {
     case DType::f64: return print_real(element<double>(data, i));
     case DType::f16:
     case DType::bf16: return fmt::format("{:#06x}", element<uint16_t>(data, i));
+    case DType::f8e4m3fn: case DType::f8e4m3fnuz: case DType::f8e5m2: case DType::f8e5m2fnuz: case DType::f8e8m0: case DType::f4e2m1:
+      return fmt::format("{:#04x}", element<uint8_t>(data, i));
+    case DType::i4: case DType::i2:
     case DType::i8: return std::to_string(element<int8_t>(data, i));
+    case DType::u4: case DType::u2:
     case DType::u8:
     case DType::boolean: return std::to_string(element<uint8_t>(data, i));
     case DType::i16: return std::to_string(element<int16_t>(data, i));

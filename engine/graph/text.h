@@ -11,7 +11,7 @@
 // One thing a line; '#' begins a comment. A dimension is a number, a name (quoted unless it is an identifier) or '?'; '*'
 // alone is an unknown rank; {c16} is an NCHWc layout of 16 channels a block. '-' is an absent optional input. @"name" is the
 // node's name where it is not the operator's. Reals always have a point, an exponent, or are inf or nan; an empty list says
-// its kind: ints[], floats[], strings[]. Elements of float16 and bfloat16 are their bits: 0x3c00. Constants with many elements
+// its kind: ints[], floats[], strings[]. Elements of floats of 16 bits and less are their bits: 0x3c00. Constants with many elements
 // are printed by a digest of their bytes, for people and for comparing, and cannot be parsed.
 #pragma once
 #include <string>

@@ -16,18 +16,24 @@ using namespace onnx_proto;
 constexpr size_t kMostBytes = (size_t{1} << 31) - 1;
 constexpr uint32_t kModelGraph = 7, kGraphInitializer = 5;
 
-/// An initializer's bytes are `head` and then the tensor's own.
+/// An initializer's bytes are `head` and then the tensor's own, or the packed ones.
 struct Initializer {
   std::string head;
   const Tensor* tensor;
+  std::string packed = {};
+
+  std::span<const std::byte> data() const {
+    return packed.empty() ? std::span<const std::byte>(tensor->raw(), tensor->byte_size()) : std::as_bytes(std::span<const char>(packed));
+  }
 };
 
 Initializer make_initializer(const Value& value) {
   const Tensor& tensor = value.constant();
   std::string message = onnx::export_tensor_header(tensor, value.name()).SerializeAsString();
-  message += onnx::raw_data_head(tensor.byte_size());
+  message += onnx::raw_data_head(tensor);
   Initializer out{{}, &tensor};
-  onnx::append_field_head(out.head, kGraphInitializer, message.size() + tensor.byte_size());
+  const size_t size = onnx::raw_data_of(tensor, out.packed).size();
+  onnx::append_field_head(out.head, kGraphInitializer, message.size() + size);
   out.head += message;
   return out;
 }
@@ -98,7 +104,7 @@ Status write_model(const Graph& graph, const ExportOptions& options, const std::
   const std::string body = structure.SerializeAsString();
   const std::vector<Initializer> initializers = collect_initializers(graph, structure);
   size_t graph_size = body.size();
-  for (const Initializer& i : initializers) graph_size += i.head.size() + i.tensor->byte_size();
+  for (const Initializer& i : initializers) graph_size += i.head.size() + i.data().size();
   if (graph_size + header.size() + 16 > kMostBytes)
     return error("the model has {} bytes; an ONNX file can have less than 2 GiB", graph_size + header.size());
   onnx::append_field_head(header, kModelGraph, graph_size);
@@ -107,7 +113,7 @@ Status write_model(const Graph& graph, const ExportOptions& options, const std::
   SV_TRY(file.write(body));
   for (const Initializer& i : initializers) {
     SV_TRY(file.write(i.head));
-    SV_TRY(file.write({i.tensor->raw(), i.tensor->byte_size()}));
+    SV_TRY(file.write(i.data()));
   }
   return file.finish();
 }

@@ -1,5 +1,8 @@
 #include "importers/onnx/export_node.h"
 
+#include <span>
+
+#include "engine/base/narrow_float.h"
 #include <algorithm>
 #include <string_view>
 
@@ -63,7 +66,9 @@ Status set_value(AttributeProto& to, const Attribute& value) {
       const auto& tensor = std::get<Tensor>(value);
       to.set_type(AttributeProto::TENSOR);
       *to.mutable_t() = export_tensor_header(tensor, {});
-      to.mutable_t()->set_raw_data(tensor.raw(), tensor.byte_size());
+      std::string packed;
+      const std::span<const std::byte> data = raw_data_of(tensor, packed);
+      if (tensor.type() != DType::string) to.mutable_t()->set_raw_data(data.data(), data.size());
       break;
     }
   }
@@ -143,13 +148,30 @@ onnx_proto::TensorProto export_tensor_header(const Tensor& tensor, const std::st
   if (!name.empty()) out.set_name(name);
   out.set_data_type(static_cast<int32_t>(tensor.type()));
   for (int64_t d : tensor.dims()) out.add_dims(d);
+  if (tensor.type() == DType::string)
+    for (const std::string& value : tensor.strings()) out.add_string_data(value);
   return out;
 }
 
-std::string raw_data_head(size_t size) {
+std::span<const std::byte> raw_data_of(const Tensor& tensor, std::string& packed) {
+  if (tensor.type() == DType::string) return {};
+  const auto bits = static_cast<size_t>(packed_bits(tensor.type()));
+  if (bits == 8) return {tensor.raw(), tensor.byte_size()};
+  const size_t count = tensor.byte_size(), per_byte = 8 / bits;
+  packed.assign((count + per_byte - 1) / per_byte, '\0');
+  for (size_t i = 0; i < count; ++i) {
+    const unsigned low = static_cast<unsigned>(tensor.raw()[i]) & ((1u << bits) - 1);
+    packed[i / per_byte] = static_cast<char>(static_cast<unsigned char>(packed[i / per_byte]) | low << i % per_byte * bits);
+  }
+  return std::as_bytes(std::span<const char>(packed));
+}
+
+std::string raw_data_head(const Tensor& tensor) {
   constexpr uint32_t kRawData = 9;
   std::string out;
-  append_field_head(out, kRawData, size);
+  if (tensor.type() == DType::string) return out;
+  const auto per_byte = static_cast<size_t>(8 / packed_bits(tensor.type()));
+  append_field_head(out, kRawData, (tensor.byte_size() + per_byte - 1) / per_byte);
   return out;
 }
 

@@ -11,10 +11,13 @@ inline constexpr int kOldestExport = 13;
 /// The node as that opset has it; fails when it has no such form.
 Result<onnx_proto::NodeProto> export_node(const Node& node, int opset);
 
-/// Everything of a TensorProto but the data: name, type, dimensions.
+/// Everything of a TensorProto but the data: name, type, dimensions. Strings are in it too.
 onnx_proto::TensorProto export_tensor_header(const Tensor& tensor, const std::string& name);
 
-/// What comes between that header and the data: key and length of raw_data.
-std::string raw_data_head(size_t size);
+/// The elements as raw_data has them: the tensor's own bytes, or `packed` where elements have 2 or 4 bits; empty for strings.
+std::span<const std::byte> raw_data_of(const Tensor& tensor, std::string& packed);
+
+/// What comes between that header and these data: key and length of raw_data. Empty for strings.
+std::string raw_data_head(const Tensor& tensor);
 
 }  // namespace svengine::onnx

@@ -44,6 +44,13 @@ Status GraphImporter::check_names() {
     if (!initializers_.emplace(tensor.name(), &tensor).second) return error("initializer '{}' is given twice", tensor.name());
     if (!input_types_.count(tensor.name())) given.push_back(tensor.name());
   }
+  for (const auto& sparse : proto_.sparse_initializer()) {
+    const std::string& name = sparse.values().name();
+    if (name.empty()) return error("a sparse initializer has no name");
+    SV_TRY(check_name("initializer", name));
+    if (!initializers_.emplace(name, &sparse.values()).second) return error("initializer '{}' is given twice", name);
+    if (!input_types_.count(name)) given.push_back(name);
+  }
   for (const std::string& name : overridden_)
     if (!initializers_.count(name))
       return error("'{}' is to be an input instead of an initializer, but there is no such initializer",
@@ -62,19 +69,21 @@ Status GraphImporter::add_inputs() {
 }
 
 Status GraphImporter::add_initializers() {
-  for (const auto& proto : proto_.initializer()) {
-    Result<Tensor> tensor = tensors_.read(proto);
-    if (!tensor.ok()) return std::move(tensor).error().in("initializer");
-    const Type actual{tensor->type(), Shape::of(tensor->dims()), 0};
-    const auto declared = input_types_.find(proto.name());
-    if (declared != input_types_.end()) {
-      Status agrees = check_agrees(declared->second, actual);
-      if (!agrees.ok()) return std::move(agrees).error().in(quoted("initializer", proto.name()));
-      if (values_.count(proto.name())) continue;
-    }
-    values_[proto.name()] = is_overridden(proto.name()) ? graph_.add_input(proto.name(), actual)
-                                                        : graph_.add_constant(proto.name(), std::move(tensor).value());
+  for (const auto& proto : proto_.initializer()) SV_TRY(add_initializer(proto.name(), tensors_.read(proto)));
+  for (const auto& proto : proto_.sparse_initializer()) SV_TRY(add_initializer(proto.values().name(), tensors_.read(proto)));
+  return {};
+}
+
+Status GraphImporter::add_initializer(const std::string& name, Result<Tensor> tensor) {
+  if (!tensor.ok()) return std::move(tensor).error().in("initializer");
+  const Type actual{tensor->type(), Shape::of(tensor->dims()), 0};
+  const auto declared = input_types_.find(name);
+  if (declared != input_types_.end()) {
+    Status agrees = check_agrees(declared->second, actual);
+    if (!agrees.ok()) return std::move(agrees).error().in(quoted("initializer", name));
+    if (values_.count(name)) return {};
   }
+  values_[name] = is_overridden(name) ? graph_.add_input(name, actual) : graph_.add_constant(name, std::move(tensor).value());
   return {};
 }
 

@@ -28,6 +28,7 @@ class GraphImporter {
   Status check_names();
   Status add_inputs();
   Status add_initializers();
+  Status add_initializer(const std::string& name, Result<Tensor> tensor);
   Status add_nodes();
   Status add_node(const onnx_proto::NodeProto& node, int index);
   /// The values that a node uses, null for absent ones.

@@ -191,6 +191,31 @@ TEST_CASE("all kinds of attributes are read") {
   CHECK(values_of<float>(*a.get<Tensor>("table")) == std::vector<float>{1, 2});
 }
 
+TEST_CASE("sparse initializers become dense") {
+  ModelProto proto = relu_model();
+  const auto add_sparse = [&](const std::vector<int64_t>& indices, const std::vector<int64_t>& shape) {
+    SparseTensorProto* sparse = proto.mutable_graph()->add_sparse_initializer();
+    fill_raw(sparse->mutable_values(), {2}, {5, 7});
+    sparse->mutable_values()->set_name(fmt::format("w{}", proto.graph().sparse_initializer_size()));
+    sparse->mutable_indices()->set_data_type(TensorProto::INT64);
+    for (const int64_t d : shape) sparse->mutable_indices()->add_dims(d);
+    for (const int64_t i : indices) sparse->mutable_indices()->add_int64_data(i);
+    sparse->add_dims(2);
+    sparse->add_dims(3);
+    add_output(proto, sparse->values().name());
+  };
+  add_sparse({1, 3}, {2});
+  add_sparse({0, 2, 1, 1}, {2, 2});
+  const Result<Model> model = import_proto(proto);
+  REQUIRE(model.ok());
+  CHECK(values_of<float>(find_value(model->graph, "w1")->constant()) == std::vector<float>{0, 5, 0, 7, 0, 0});
+  CHECK(values_of<float>(find_value(model->graph, "w2")->constant()) == std::vector<float>{0, 0, 5, 0, 7, 0});
+  add_sparse({0, 6}, {2});
+  CHECK(problem_of(proto) == "m.onnx: initializer: index 6 is outside a tensor of 6 elements");
+  proto.mutable_graph()->mutable_sparse_initializer(2)->set_dims(0, int64_t{1} << 40);
+  CHECK_THAT(problem_of(proto), Catch::Matchers::Contains("has more than 2048 MiB when it is made dense"));
+}
+
 TEST_CASE("weights lie in the mapped file, which the graph keeps alive") {
   const std::string path = fmt::format("{}/svengine_import_{}.onnx", std::filesystem::temp_directory_path().string(), getpid());
   ModelProto proto = empty_model();

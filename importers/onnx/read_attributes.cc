@@ -19,6 +19,7 @@ std::vector<AttributeProto::AttributeType> contents(const AttributeProto& a) {
   if (a.has_i()) out.push_back(AttributeProto::INT);
   if (a.has_s()) out.push_back(AttributeProto::STRING);
   if (a.has_t()) out.push_back(AttributeProto::TENSOR);
+  if (a.has_sparse_tensor()) out.push_back(AttributeProto::SPARSE_TENSOR);
   if (a.floats_size()) out.push_back(AttributeProto::FLOATS);
   if (a.ints_size()) out.push_back(AttributeProto::INTS);
   if (a.strings_size()) out.push_back(AttributeProto::STRINGS);
@@ -31,6 +32,7 @@ const char* name_of(AttributeProto::AttributeType type) {
     case AttributeProto::INT: return "INT";
     case AttributeProto::STRING: return "STRING";
     case AttributeProto::TENSOR: return "TENSOR";
+    case AttributeProto::SPARSE_TENSOR: return "SPARSE_TENSOR";
     case AttributeProto::FLOATS: return "FLOATS";
     case AttributeProto::INTS: return "INTS";
     case AttributeProto::STRINGS: return "STRINGS";
@@ -65,6 +67,11 @@ Result<Attribute> read_value(const AttributeProto& a, const TensorSource& tensor
     case AttributeProto::TENSOR: {
       if (!a.has_t()) return error("is declared as TENSOR, but holds none");
       SV_ASSIGN(Tensor tensor, tensors.read(a.t()));
+      return Attribute(std::move(tensor));
+    }
+    case AttributeProto::SPARSE_TENSOR: {  // dense from here on
+      if (!a.has_sparse_tensor()) return error("is declared as SPARSE_TENSOR, but holds none");
+      SV_ASSIGN(Tensor tensor, tensors.read(a.sparse_tensor()));
       return Attribute(std::move(tensor));
     }
     default: return error("is of a type that is not supported");

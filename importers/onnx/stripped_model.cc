@@ -29,6 +29,9 @@ constexpr uint32_t name = 1, f = 2, i = 3, s = 4, t = 5, g = 6, floats = 7, ints
 namespace tensor_field {
 constexpr uint32_t name = 8, raw_data = 9;
 }
+namespace sparse_field {
+constexpr uint32_t values = 1, indices = 2, dims = 3;
+}
 namespace function_field {
 constexpr uint32_t name = 1, domain = 10;
 }
@@ -57,6 +60,7 @@ class Scanner {
   Status node_part(const Field& field, std::string& out);
   Status attribute_part(const Field& field, std::string& out);
   Status tensor(const Field& message, std::string& out);
+  Status sparse_tensor(const Field& message, std::string& out);
   /// An empty message: that there was one is all that counts.
   Status mark(const Field& message, std::string& out);
 
@@ -110,6 +114,13 @@ Status Scanner::tensor(const Field& message, std::string& out) {
   });
 }
 
+Status Scanner::sparse_tensor(const Field& message, std::string& out) {
+  return nested(message, out, [this](const Field& field, std::string& content) -> Status {
+    if (field.number == sparse_field::values || field.number == sparse_field::indices) return tensor(field, content);
+    return field.number == sparse_field::dims ? copy(field, 8 * field.payload.size(), content) : Status();
+  });
+}
+
 Status Scanner::attribute_part(const Field& field, std::string& out) {
   switch (field.number) {
     case attribute_field::name: case attribute_field::ref_attr_name: case attribute_field::s: case attribute_field::strings:
@@ -118,8 +129,9 @@ Status Scanner::attribute_part(const Field& field, std::string& out) {
     case attribute_field::floats: return copy(field, field.payload.size(), out);
     case attribute_field::ints: return copy(field, 8 * field.payload.size(), out);
     case attribute_field::t: return tensor(field, out);
+    case attribute_field::sparse_tensor: return sparse_tensor(field, out);
     case attribute_field::g: case attribute_field::tensors: case attribute_field::graphs: case attribute_field::tp:
-    case attribute_field::type_protos: case attribute_field::sparse_tensor: case attribute_field::sparse_tensors:
+    case attribute_field::type_protos: case attribute_field::sparse_tensors:
       return mark(field, out);
     default: return {};
   }
@@ -143,7 +155,7 @@ Status Scanner::graph_part(const Field& field, std::string& out) {
     case graph_field::node:
       return nested(field, out, [this](const Field& f, std::string& content) { return node_part(f, content); });
     case graph_field::initializer: return tensor(field, out);
-    case graph_field::sparse_initializer: return mark(field, out);
+    case graph_field::sparse_initializer: return sparse_tensor(field, out);
     default: return {};
   }
 }

@@ -75,12 +75,12 @@ std::string operator_problem(const NodeProto& node, const ModelProto& model, con
 
 const char* attribute_problem(const AttributeProto& attribute) {
   if (attribute.has_g() || attribute.graphs_size()) return "a subgraph";
-  if (attribute.has_sparse_tensor() || attribute.sparse_tensors_size()) return "a sparse tensor";
+  if (attribute.sparse_tensors_size()) return "a list of sparse tensors";
   if (attribute.has_tp() || attribute.type_protos_size()) return "a type";
   if (attribute.tensors_size()) return "a list of tensors";
   switch (attribute.type()) {
     case AttributeProto::GRAPH: case AttributeProto::GRAPHS: return "a subgraph";
-    case AttributeProto::SPARSE_TENSOR: case AttributeProto::SPARSE_TENSORS: return "a sparse tensor";
+    case AttributeProto::SPARSE_TENSORS: return "a list of sparse tensors";
     case AttributeProto::TYPE_PROTO: case AttributeProto::TYPE_PROTOS: return "a type";
     case AttributeProto::TENSORS: return "a list of tensors";
     default: return nullptr;
@@ -147,8 +147,6 @@ int opset_of(const ModelProto& model, const std::string& domain) {
 Status check_supported(const ModelProto& model, const OpRegistry& ops) {
   Problems problems;
   if (model.training_info_size()) problems.add("training_info", "");
-  if (model.graph().sparse_initializer_size())
-    problems.add(fmt::format("{} sparse initializers", model.graph().sparse_initializer_size()), "");
   std::set<std::pair<std::string, std::string>> functions;
   for (const auto& f : model.functions()) functions.emplace(canonical_domain(f.domain()), f.name());
   int index = 0;

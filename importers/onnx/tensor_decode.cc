@@ -2,6 +2,8 @@
 #include <cstring>
 #include <limits>
 
+#include "engine/base/narrow_float.h"
+#include "engine/base/round.h"
 #include "importers/io/names.h"
 #include "importers/onnx/tensor_proto.h"
 
@@ -17,7 +19,8 @@ uint32_t typed_field(DType type) {
     case DType::f64: return 10;
     case DType::i64: return 7;
     case DType::u32: case DType::u64: return 11;
-    default: return 5;  // int32_data: small integers, bool, and the bits of 16-bit floats
+    case DType::string: return 6;
+    default: return 5;  // int32_data: small integers, bool, the bits of narrow floats, bytes of packed elements
   }
 }
 
@@ -78,7 +81,10 @@ bool fits(DType type, uint64_t bits) {
   const auto value = static_cast<int64_t>(bits);
   switch (type) {
     case DType::i8: return value >= INT8_MIN && value <= INT8_MAX;
-    case DType::u8: return value >= 0 && value <= UINT8_MAX;
+    case DType::u8:
+    case DType::f8e4m3fn: case DType::f8e4m3fnuz: case DType::f8e5m2: case DType::f8e5m2fnuz: case DType::f8e8m0: return value >= 0 && value <= UINT8_MAX;
+    // Two or four elements; writers take the byte with and without its sign.
+    case DType::u4: case DType::i4: case DType::u2: case DType::i2: case DType::f4e2m1: return value >= INT8_MIN && value <= UINT8_MAX;
     case DType::boolean: return value == 0 || value == 1;
     case DType::i16: return value >= INT16_MIN && value <= INT16_MAX;
     case DType::u16: case DType::f16: case DType::bf16: return value >= 0 && value <= UINT16_MAX;
@@ -103,6 +109,52 @@ Status for_each_varint(const TensorRecord& record, uint32_t number, Visit&& visi
   });
 }
 
+/// Bytes of the elements in a file.
+size_t file_size(DType type, const Dims& dims) {
+  const auto count = static_cast<size_t>(element_count(dims));
+  const int bits = packed_bits(type);
+  return bits == 8 ? count * size_of(type) : ceil_div(static_cast<int64_t>(count) * bits, 8);
+}
+
+/// Elements of 2 or 4 bits, the first in the lowest bits, to a byte each.
+Result<Tensor> unpack(DType type, const Dims& dims, Bytes packed) {
+  SV_ASSIGN(MutableTensor tensor, Tensor::allocate(type, dims));
+  const auto bits = static_cast<size_t>(packed_bits(type)), per_byte = 8 / bits;
+  const std::span<uint8_t> to = tensor.data<uint8_t>();
+  for (size_t i = 0; i < to.size(); ++i)
+    to[i] = unpacked(type, static_cast<uint8_t>(static_cast<uint8_t>(packed[i / per_byte]) >> i % per_byte * bits));
+  return tensor;
+}
+
+/// int32_data with a byte of packed elements in every number.
+Result<Tensor> decode_packed_varints(const TensorRecord& record, DType type, size_t count) {
+  const uint32_t number = typed_field(type);
+  if (count != file_size(type, record.dims))
+    return error("{} has {} elements, a {} tensor of shape {} needs {}, a byte of packed ones in each", name_of_field(number), count,
+                 name_of(type), to_string(record.dims), file_size(type, record.dims));
+  std::vector<std::byte> packed;
+  packed.reserve(count);
+  SV_TRY(for_each_varint(record, number, [&](uint64_t value) -> Status {
+    if (!fits(type, value)) return error("{} has {}, which is no byte", name_of_field(number), static_cast<int64_t>(value));
+    packed.push_back(static_cast<std::byte>(value));
+    return {};
+  }));
+  return unpack(type, record.dims, packed);
+}
+
+Result<Tensor> decode_strings(const TensorRecord& record) {
+  std::vector<std::string> values;
+  const auto count = static_cast<size_t>(element_count(record.dims));
+  SV_TRY(for_each_piece(record, typed_field(DType::string), [&](const Field& field) -> Status {
+    if (field.wire != Wire::length) return error("string_data is not a list of strings");
+    if (values.size() == count) return error("string_data has more than {} elements, those of a tensor of shape {}", count, to_string(record.dims));
+    values.emplace_back(text_of(field.payload));
+    return {};
+  }));
+  if (values.size() != count) return wrong_count(record, DType::string, typed_field(DType::string), values.size());
+  return Tensor::of_strings(record.dims, std::move(values));
+}
+
 Result<Tensor> decode_varints(const TensorRecord& record, DType type) {
   const uint32_t number = typed_field(type);
   size_t count = 0;
@@ -110,6 +162,7 @@ Result<Tensor> decode_varints(const TensorRecord& record, DType type) {
     ++count;
     return {};
   }));
+  if (packed_bits(type) < 8) return decode_packed_varints(record, type, count);
   if (count != static_cast<size_t>(element_count(record.dims))) return wrong_count(record, type, number, count);
   SV_ASSIGN(MutableTensor tensor, Tensor::allocate(type, record.dims));
   const size_t size = size_of(type);
@@ -135,6 +188,7 @@ Result<Tensor> with_clean_bools(Tensor tensor) {
 }
 
 Result<Tensor> from_bytes(DType type, const TensorRecord& record, Bytes bytes, const std::shared_ptr<const void>& owner) {
+  if (packed_bits(type) < 8) return unpack(type, record.dims, bytes);
   Tensor tensor = Tensor::wrap(type, record.dims, bytes.data(), owner);
   if (bytes.size() <= kCopyUpTo) {
     SV_ASSIGN(tensor, tensor.aligned_copy());
@@ -148,6 +202,7 @@ Result<Tensor> decode_external(const TensorRecord& record, DType type, size_t si
   if (!external) return error("its data is in an external file, which cannot be found for bytes without a folder");
   SV_ASSIGN(const ExternalFiles::Part part, external->find(record.external_data, size));
   if (type == DType::boolean) SV_TRY(external->charge(size));
+  if (packed_bits(type) < 8) SV_TRY(external->charge(static_cast<size_t>(element_count(record.dims))));
   return from_bytes(type, record, part.bytes, part.owner);
 }
 
@@ -155,7 +210,8 @@ Result<Tensor> decode(const TensorRecord& record, const std::shared_ptr<const vo
   SV_TRY(check_dims(record.dims));
   SV_ASSIGN(const DType type, dtype_from_onnx(record.data_type));
   if (record.segmented) return error("is cut into segments, which are not supported");
-  const size_t size = static_cast<size_t>(element_count(record.dims)) * size_of(type);
+  const size_t size = file_size(type, record.dims);
+  if (type == DType::string && (record.external || record.has_raw)) return error("strings are kept in string_data, not in raw or external data");
   if (record.external) return decode_external(record, type, size, external);
   const uint32_t field = typed_field(type);
   if (record.has_raw) {
@@ -170,18 +226,21 @@ Result<Tensor> decode(const TensorRecord& record, const std::shared_ptr<const vo
   if (record.typed & ~(1u << field))
     return error("a {} tensor keeps its data in raw_data or {}, not in {}", name_of(type), name_of_field(field),
                  name_of_field(static_cast<uint32_t>(std::countr_zero(record.typed & ~(1u << field)))));
+  if (type == DType::string) return decode_strings(record);
   return type == DType::f32 || type == DType::f64 ? decode_fixed(record, type, owner) : decode_varints(record, type);
 }
 
 }  // namespace
 
 Result<DType> dtype_from_onnx(int64_t data_type) {
-  static constexpr const char* kOthers[] = {"complex64",    "complex128",     "",      "float8e4m3fn", "float8e4m3fnuz",
-                                            "float8e5m2",   "float8e5m2fnuz", "uint4", "int4",         "float4e2m1"};
-  if (data_type == static_cast<int64_t>(DType::string)) return error("strings are not supported");
-  if (data_type > 0 && data_type <= static_cast<int64_t>(DType::bf16) && data_type != 14 && data_type != 15)
-    return static_cast<DType>(data_type);
-  if (data_type >= 14 && data_type <= 23) return error("element type {} is not supported", kOthers[data_type - 14]);
+  switch (data_type) {
+    case 14: return error("element type complex64 is not supported");
+    case 15: return error("element type complex128 is not supported");
+    case 27: return error("element type float6e2m3 is not supported");
+    case 28: return error("element type float6e3m2 is not supported");
+    default: break;
+  }
+  if (data_type > 0 && data_type <= static_cast<int64_t>(DType::i2)) return static_cast<DType>(data_type);
   return error("element type {} is not one of ONNX's", data_type);
 }
 

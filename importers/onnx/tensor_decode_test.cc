@@ -37,7 +37,7 @@ TEST_CASE("raw data of every element type are taken as they are") {
     size_t size;
   };
   for (const Case c : {Case{1, 4}, {2, 1}, {3, 1}, {4, 2}, {5, 2}, {6, 4}, {7, 8}, {9, 1}, {10, 2}, {11, 8}, {12, 4},
-                       {13, 8}, {16, 2}}) {
+                       {13, 8}, {16, 2}, {17, 1}, {18, 1}, {19, 1}, {20, 1}, {24, 1}}) {
     TensorProto proto = header(c.type, {2, 3});
     std::string raw;
     for (size_t i = 0; i < 6 * c.size; ++i) raw += static_cast<char>(i % 2);
@@ -93,6 +93,40 @@ TEST_CASE("typed fields are decoded, packed or not") {
   CHECK(values_of<float>(*unpacked) == std::vector<float>{1, 2});
 }
 
+TEST_CASE("elements of 4 and 2 bits get a byte each, from raw and typed data") {
+  TensorProto int4 = header(22, {5});
+  int4.set_raw_data(std::string("\x8f\x70\x03", 3));
+  CHECK(values_of<int8_t>(decode_proto(int4).value()) == std::vector<int8_t>{-1, -8, 0, 7, 3});
+  TensorProto uint2 = header(25, {3, 2});
+  uint2.add_int32_data(0xe4);
+  uint2.add_int32_data(0x09);
+  CHECK(values_of<uint8_t>(decode_proto(uint2).value()) == std::vector<uint8_t>{0, 1, 2, 3, 1, 2});
+  TensorProto int2 = header(26, {2});
+  int2.add_int32_data(0xe);
+  CHECK(values_of<int8_t>(decode_proto(int2).value()) == std::vector<int8_t>{-2, -1});
+  TensorProto few = header(21, {5});
+  few.set_raw_data("ab");
+  CHECK(problem(few) == "tensor 'w': raw_data has 2 bytes, a uint4 tensor of shape 5 needs 3");
+  TensorProto many = header(23, {2});
+  many.add_int32_data(1);
+  many.add_int32_data(1);
+  CHECK(problem(many) == "tensor 'w': int32_data has 2 elements, a float4_e2m1 tensor of shape 2 needs 1, a byte of packed ones in each");
+}
+
+TEST_CASE("strings are read from string_data alone") {
+  TensorProto proto = header(8, {2});
+  proto.add_string_data("a");
+  CHECK(problem(proto) == "tensor 'w': string_data has 1 elements, a string tensor of shape 2 needs 2");
+  proto.add_string_data(std::string("b\0c", 3));
+  const Tensor strings = decode_proto(proto).value();
+  CHECK(strings.strings()[1] == std::string("b\0c", 3));
+  proto.add_string_data("d");
+  CHECK(problem(proto) == "tensor 'w': string_data has more than 2 elements, those of a tensor of shape 2");
+  TensorProto raw = header(8, {1});
+  raw.set_raw_data("a");
+  CHECK(problem(raw) == "tensor 'w': strings are kept in string_data, not in raw or external data");
+}
+
 TEST_CASE("scalars and empty tensors need no data fields of other sizes") {
   TensorProto scalar = header(1, {});
   scalar.add_float_data(7);
@@ -140,10 +174,8 @@ TEST_CASE("element types that the engine has not are named") {
   CHECK(problem(header(0, {})) == "tensor 'w': element type 0 is not one of ONNX's");
   CHECK(problem(header(9999, {})) == "tensor 'w': element type 9999 is not one of ONNX's");
   CHECK(problem(header(-1, {})) == "tensor 'w': element type -1 is not one of ONNX's");
-  CHECK(problem(header(8, {})) == "tensor 'w': strings are not supported");
   CHECK(problem(header(14, {})) == "tensor 'w': element type complex64 is not supported");
-  CHECK(problem(header(17, {})) == "tensor 'w': element type float8e4m3fn is not supported");
-  CHECK(problem(header(22, {})) == "tensor 'w': element type int4 is not supported");
+  CHECK(problem(header(27, {})) == "tensor 'w': element type float6e2m3 is not supported");
 }
 
 TEST_CASE("numbers that do not fit their type are refused") {

@@ -25,7 +25,78 @@ Result<TensorFile> parse(const std::shared_ptr<const MappedFile>& file) {
   return TensorFile{std::string(record->name), std::move(tensor)};
 }
 
+constexpr int kMostNesting = 8;
+
+/// SequenceProto, OptionalProto and MapProto have their values in the same fields; maps their keys besides.
+namespace items_field {
+constexpr uint32_t map_keys = 3, map_string_keys = 4, map_values = 5, tensor = 3, sequence = 5, map = 6, optional = 7;
+}
+
+Result<Tensor> read_map(onnx::Bytes message, size_t offset, const std::shared_ptr<const MappedFile>& file, int depth);
+
+/// A SequenceProto or OptionalProto.
+Result<Tensor> read_items(onnx::Bytes message, size_t offset, DType kind, const std::shared_ptr<const MappedFile>& file, int depth) {
+  if (depth == kMostNesting) return error("is nested more than {} deep", kMostNesting);
+  std::vector<Tensor> items;
+  onnx::WireReader reader(message, offset);
+  for (onnx::Field field; reader.next(field);) {
+    if (field.wire != onnx::Wire::length) continue;
+    const size_t at = offset + static_cast<size_t>(field.payload.data() - message.data());
+    Result<Tensor> item = Tensor();
+    switch (field.number) {
+      case items_field::tensor: {
+        SV_ASSIGN(const onnx::TensorRecord record, onnx::scan_tensor(field.payload, at));
+        item = onnx::decode_tensor(record, file, nullptr);
+        break;
+      }
+      case items_field::sequence: item = read_items(field.payload, at, DType::sequence, file, depth + 1); break;
+      case items_field::map: item = read_map(field.payload, at, file, depth + 1); break;
+      case items_field::optional: item = read_items(field.payload, at, DType::optional, file, depth + 1); break;
+      default: continue;
+    }
+    if (!item.ok()) return item;
+    items.push_back(std::move(item).value());
+  }
+  SV_TRY(reader.status());
+  if (kind == DType::optional && items.size() > 1) return error("an optional holds {} values", items.size());
+  return Tensor::of_items(kind, std::move(items));
+}
+
+/// Keys, and the values as a sequence; numbers as values become one tensor.
+Result<Tensor> read_map(onnx::Bytes message, size_t offset, const std::shared_ptr<const MappedFile>& file, int depth) {
+  std::vector<int64_t> keys;
+  std::vector<std::string> string_keys;
+  Tensor values = Tensor::of_items(DType::sequence, {});
+  onnx::WireReader reader(message, offset);
+  for (onnx::Field field; reader.next(field);) {
+    if (field.number == items_field::map_keys && field.wire == onnx::Wire::varint) keys.push_back(static_cast<int64_t>(field.value));
+    if (field.wire != onnx::Wire::length) continue;
+    uint64_t key = 0;
+    if (field.number == items_field::map_keys)
+      for (size_t at = 0; at < field.payload.size() && onnx::read_varint(field.payload, at, key);) keys.push_back(static_cast<int64_t>(key));
+    if (field.number == items_field::map_string_keys) string_keys.emplace_back(onnx::text_of(field.payload));
+    if (field.number == items_field::map_values) {
+      SV_ASSIGN(values, read_items(field.payload, offset + static_cast<size_t>(field.payload.data() - message.data()), DType::sequence, file, depth));
+    }
+  }
+  SV_TRY(reader.status());
+  const auto count = static_cast<int64_t>(keys.size() + string_keys.size());
+  Tensor list = string_keys.empty() ? Tensor::of<int64_t>({count}, std::span<const int64_t>(keys)) : Tensor::of_strings({count}, std::move(string_keys));
+  return Tensor::of_items(DType::map, {std::move(list), std::move(values)});
+}
+
 }  // namespace
+
+Result<Tensor> load_value_proto(const std::string& path, DType kind) {
+  if (kind < DType::sequence) {
+    SV_ASSIGN(TensorFile file, load_tensor_proto(path));
+    return std::move(file.tensor);
+  }
+  SV_ASSIGN(const auto file, MappedFile::open(path));
+  Result<Tensor> value = kind == DType::map ? read_map(file->bytes(), 0, file, 0) : read_items(file->bytes(), 0, kind, file, 0);
+  if (!value.ok()) return std::move(value).error().in(printable(path));
+  return value;
+}
 
 Result<TensorFile> load_tensor_proto(const std::string& path) {
   SV_ASSIGN(const auto file, MappedFile::open(path));
@@ -37,8 +108,10 @@ Result<TensorFile> load_tensor_proto(const std::string& path) {
 Status save_tensor_proto(const Tensor& tensor, const std::string& name, const std::string& path) {
   SV_ASSIGN(AtomicFile file, AtomicFile::create(path));
   SV_TRY(file.write(onnx::export_tensor_header(tensor, name).SerializeAsString()));
-  SV_TRY(file.write(onnx::raw_data_head(tensor.byte_size())));
-  SV_TRY(file.write({tensor.raw(), tensor.byte_size()}));
+  std::string packed;
+  const std::span<const std::byte> data = onnx::raw_data_of(tensor, packed);
+  SV_TRY(file.write(onnx::raw_data_head(tensor)));
+  SV_TRY(file.write(data));
   return file.finish();
 }
 

@@ -15,8 +15,11 @@ struct TensorFile {
 };
 
 /// Reads a serialised TensorProto; large raw data are used in place in the mapped file. Sequences and optionals, which such
-/// files can hold too, are refused by name.
+/// files can hold too, are refused by name: load_value_proto() takes them.
 Result<TensorFile> load_tensor_proto(const std::string& path);
+
+/// The same, or where `kind` is sequence, optional or map a SequenceProto, OptionalProto or MapProto: such files do not say which.
+Result<Tensor> load_value_proto(const std::string& path, DType kind);
 
 /// Writes a TensorProto with raw data; replaces `path` only when complete.
 Status save_tensor_proto(const Tensor& tensor, const std::string& name, const std::string& path);

@@ -32,8 +32,8 @@ Result<TensorRecord> scan_tensor(Bytes message, size_t offset = 0);
 
 /// The tensor itself. Data in place is kept alive by `owner`; tensors of at most kCopyUpTo bytes, which are what shape
 /// inference reads, and those stored otherwise are copied to aligned memory. `external` may be null: no external data then.
-/// Fails on strings, on types the engine has not, and when the data do not fit the shape. Memory is allocated only after
-/// the file has been found to hold that many elements.
+/// Elements of 2 and 4 bits get a byte each. Fails on types the engine has not, and when the data do not fit the shape. Memory is
+/// allocated only after the file has been found to hold that many elements.
 inline constexpr size_t kCopyUpTo = 4096;
 Result<Tensor> decode_tensor(const TensorRecord& record, const std::shared_ptr<const void>& owner, ExternalFiles* external);
 

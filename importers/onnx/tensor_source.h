@@ -14,6 +14,9 @@ class TensorSource {
       : file_(file), owner_(std::move(owner)), external_(external) {}
 
   Result<Tensor> read(const onnx_proto::TensorProto& stripped_model) const;
+  /// A sparse tensor, made dense: zeros, or empty strings, where no value is given. At most kMostDenseBytes.
+  Result<Tensor> read(const onnx_proto::SparseTensorProto& stripped_model) const;
+  static constexpr size_t kMostDenseBytes = size_t{1} << 31;
 
  private:
   Bytes file_;

@@ -3,53 +3,10 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/base/number_at.h"
+
 namespace svengine::tests {
 namespace {
-
-template <class T>
-double load(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return static_cast<double>(value);
-}
-
-/// IEEE binary16: GCC 12 has no type for it on every target.
-double float16_value(const std::byte* at) {
-  uint16_t bits;
-  std::memcpy(&bits, at, sizeof bits);
-  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  double magnitude = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25);
-  if (exponent == 31) magnitude = fraction ? std::nan("") : HUGE_VAL;
-  return bits >> 15 ? -magnitude : magnitude;
-}
-
-double bfloat16_value(const std::byte* at) {
-  uint16_t half;
-  std::memcpy(&half, at, sizeof half);
-  const uint32_t bits = static_cast<uint32_t>(half) << 16;
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-double element(DType type, const std::byte* at) {
-  switch (type) {
-    case DType::f32: return load<float>(at);
-    case DType::f64: return load<double>(at);
-    case DType::f16: return float16_value(at);
-    case DType::bf16: return bfloat16_value(at);
-    case DType::i8: return load<int8_t>(at);
-    case DType::u8:
-    case DType::boolean: return load<uint8_t>(at);
-    case DType::i16: return load<int16_t>(at);
-    case DType::u16: return load<uint16_t>(at);
-    case DType::i32: return load<int32_t>(at);
-    case DType::u32: return load<uint32_t>(at);
-    case DType::i64: return load<int64_t>(at);
-    case DType::u64: return load<uint64_t>(at);
-    default: return std::nan("");
-  }
-}
 
 double excess(double actual, double expected, double rtol, double atol) {
   if (std::isnan(actual) && std::isnan(expected)) return 0;
@@ -62,14 +19,35 @@ double excess(double actual, double expected, double rtol, double atol) {
 
 std::vector<double> to_doubles(const Tensor& tensor) {
   std::vector<double> out(static_cast<size_t>(tensor.count()));
-  for (size_t i = 0; i < out.size(); ++i) out[i] = element(tensor.type(), tensor.raw() + i * size_of(tensor.type()));
+  for (size_t i = 0; i < out.size(); ++i) out[i] = number_at(tensor.type(), tensor.raw(), static_cast<int64_t>(i));
   return out;
 }
+
+namespace {
+
+/// Strings, sequences, optionals and maps, which are alike when all they hold is.
+Status handles_close(const Tensor& actual, const Tensor& expected, double rtol, double atol) {
+  if (actual.type() == DType::string) {
+    for (size_t i = 0; i < expected.strings().size(); ++i)
+      if (actual.strings()[i] != expected.strings()[i])
+        return error("string {} is '{}', expected '{}'", i, actual.strings()[i], expected.strings()[i]);
+    return {};
+  }
+  if (actual.items().size() != expected.items().size()) return error("holds {} values, expected {}", actual.items().size(), expected.items().size());
+  for (size_t i = 0; i < expected.items().size(); ++i) {
+    Status same = all_close(actual.items()[i], expected.items()[i], rtol, atol);
+    if (!same.ok()) return std::move(same).error().in(fmt::format("value {}", i));
+  }
+  return {};
+}
+
+}  // namespace
 
 Status all_close(const Tensor& actual, const Tensor& expected, double rtol, double atol) {
   if (actual.type() != expected.type()) return error("is {}, expected {}", name_of(actual.type()), name_of(expected.type()));
   if (actual.dims() != expected.dims())
     return error("has shape {}, expected {}", to_string(actual.dims()), to_string(expected.dims()));
+  if (is_handle(actual.type())) return handles_close(actual, expected, rtol, atol);
   if (!is_float(actual.type())) rtol = atol = 0;
   const std::vector<double> a = to_doubles(actual), e = to_doubles(expected);
   size_t worst = 0, count = 0;

@@ -2,6 +2,9 @@
 
 #include <cmath>
 
+#include "engine/base/narrow_float.h"
+#include "engine/base/number_at.h"
+
 namespace svengine::tool {
 namespace {
 
@@ -12,46 +15,14 @@ T load(const Tensor& tensor, int64_t i) {
   return value;
 }
 
-double from_half(uint16_t bits) {
-  const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
-  double value = exponent == 0    ? std::ldexp(mantissa, -24)
-                 : exponent == 31 ? (mantissa ? std::nan("") : HUGE_VAL)
-                                  : std::ldexp(1024 + mantissa, exponent - 25);
-  return bits >> 15 ? -value : value;
-}
-
-double from_bfloat(uint16_t bits) {
-  const uint32_t wide = static_cast<uint32_t>(bits) << 16;
-  float value;
-  std::memcpy(&value, &wide, sizeof value);
-  return static_cast<double>(value);
-}
-
 }  // namespace
 
-double element_as_double(const Tensor& tensor, int64_t i) {
-  switch (tensor.type()) {
-    case DType::f32: return static_cast<double>(load<float>(tensor, i));
-    case DType::f64: return load<double>(tensor, i);
-    case DType::f16: return from_half(load<uint16_t>(tensor, i));
-    case DType::bf16: return from_bfloat(load<uint16_t>(tensor, i));
-    case DType::i8: return load<int8_t>(tensor, i);
-    case DType::i16: return load<int16_t>(tensor, i);
-    case DType::i32: return load<int32_t>(tensor, i);
-    case DType::i64: return static_cast<double>(load<int64_t>(tensor, i));
-    case DType::u8:
-    case DType::boolean: return load<uint8_t>(tensor, i);
-    case DType::u16: return load<uint16_t>(tensor, i);
-    case DType::u32: return load<uint32_t>(tensor, i);
-    case DType::u64: return static_cast<double>(load<uint64_t>(tensor, i));
-    default: break;
-  }
-  return std::nan("");
-}
+double element_as_double(const Tensor& tensor, int64_t i) { return number_at(tensor.type(), tensor.raw(), i); }
 
 std::string element_text(const Tensor& tensor, int64_t i, int digits) {
   if (tensor.type() == DType::i64) return std::to_string(load<int64_t>(tensor, i));
   if (tensor.type() == DType::u64) return std::to_string(load<uint64_t>(tensor, i));
+  if (tensor.type() == DType::string) return tensor.strings()[static_cast<size_t>(i)];
   if (tensor.type() == DType::boolean) return load<uint8_t>(tensor, i) ? "true" : "false";
   if (is_integer(tensor.type())) return fmt::format("{:.0f}", element_as_double(tensor, i));
   return fmt::format("{:.{}g}", element_as_double(tensor, i), digits);

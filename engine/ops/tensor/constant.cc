@@ -6,10 +6,14 @@
 namespace svengine::ops {
 namespace {
 
+/// A sparse tensor is dense since it was read.
+constexpr const char* kSparseValue = "sparse_value";
+
 Result<Tensor> constant_value(const Attributes& attributes) {
+  if (const auto* t = attributes.get<Tensor>(kSparseValue); t) return *t;
   int given = 0;
   for (const auto& entry : attributes) given += entry.first.starts_with("value") ? 1 : 0;
-  if (given != 1) return error("{} value attributes are given, needs one of value, value_float(s), value_int(s)", given);
+  if (given != 1) return error("{} value attributes are given, needs one of value, value_float(s), value_int(s), value_string(s)", given);
   if (const auto* t = attributes.get<Tensor>("value")) return *t;
   if (const auto* x = attributes.get<float>("value_float")) return Tensor::scalar<float>(*x);
   if (const auto* x = attributes.get<int64_t>("value_int")) return Tensor::scalar<int64_t>(*x);
@@ -17,7 +21,9 @@ Result<Tensor> constant_value(const Attributes& attributes) {
     return Tensor::of<float>({static_cast<int64_t>(x->size())}, std::span<const float>(*x));
   if (const auto* x = attributes.get<std::vector<int64_t>>("value_ints"))
     return Tensor::of<int64_t>({static_cast<int64_t>(x->size())}, std::span<const int64_t>(*x));
-  return error("the value is a string or a sparse tensor, needs numbers: value, value_float(s) or value_int(s)");
+  if (const auto* x = attributes.get<std::string>("value_string")) return Tensor::of_strings({}, {*x});
+  if (const auto* x = attributes.get<std::vector<std::string>>("value_strings")) return Tensor::of_strings({static_cast<int64_t>(x->size())}, *x);
+  return error("the value is of a kind that is none of value, value_float(s), value_int(s), value_string(s)");
 }
 
 Status canonicalize_constant(CanonicalizeContext& c) {
@@ -48,7 +54,10 @@ OpDef define_constant() {
                      {"value_float", AttributeKind::kFloat},
                      {"value_floats", AttributeKind::kFloats},
                      {"value_int", AttributeKind::kInt},
-                     {"value_ints", AttributeKind::kInts}},
+                     {"value_ints", AttributeKind::kInts},
+                     {"value_string", AttributeKind::kString},
+                     {"value_strings", AttributeKind::kStrings},
+                     {kSparseValue, AttributeKind::kTensor}},
       .canonicalize = canonicalize_constant,
       .infer = infer_constant,
       .lower = lower_constant,
