@@ -19,9 +19,7 @@ inline constexpr DTypeSet kIntegerTypes = kSignedTypes | kUnsignedTypes;
 inline constexpr DTypeSet kNumericTypes = kRealTypes | kIntegerTypes;
 inline constexpr DTypeSet kBool{DType::boolean};
 inline constexpr DTypeSet kIndexTypes{DType::i32, DType::i64};
-inline constexpr DTypeSet kStoredTypes = kNumericTypes | kBool |
-                                         DTypeSet{DType::f8e4m3fn, DType::f8e4m3fnuz, DType::f8e5m2, DType::f8e5m2fnuz, DType::f8e8m0,
-                                                  DType::f4e2m1, DType::u4, DType::i4, DType::u2, DType::i2};  // everything but strings
+inline constexpr DTypeSet kStoredTypes = kDenseTypes;  // everything but strings
 
 Status require_dtype(const InferContext& c, size_t input, const char* what, DTypeSet allowed);
 /// All present inputs from `first` on have the type of input `first`.

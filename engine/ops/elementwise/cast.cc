@@ -1,22 +1,28 @@
-// Cast: the values in another element type. Floats become integers by truncation, anything but 0 becomes true.
+// Cast: the values in another element type. Floats become integers by truncation, anything but 0 becomes true; strings are read and written.
 #include "engine/graph/gradient.h"
+#include "engine/ops/convert/small_cast_common.h"
+#include "engine/ops/convert/string_cast_common.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
 namespace {
 
+constexpr DTypeSet kCastTypes = kStoredTypes | DTypeSet{DType::string};
+
 Status infer_cast(InferContext& c) {
   const int64_t to = c.attributes().get_int("to");
   const auto type = static_cast<DType>(to);
-  if (to < 1 || to > static_cast<int64_t>(DType::bf16) || !kStoredTypes.has(type))
-    return error("cannot cast to element type {}; supported are {}", to, to_string(kStoredTypes));
-  SV_TRY(require_dtype(c, 0, "input", kStoredTypes));
+  if (to < 1 || to > static_cast<int64_t>(DType::i2) || !kCastTypes.has(type))
+    return error("cannot cast to element type {}; supported are {}", to, to_string(kCastTypes));
+  SV_TRY(require_dtype(c, 0, "input", kCastTypes));
+  SV_TRY(byte_float_rules(c.attributes()));
   c.set(0, type, c.shape(0));
   return {};
 }
 
 Status lower_cast(LowerContext& c) {
-  emit_cast(c, c.in(0), c.in_type(0).dtype, c.out(), c.out_type().dtype, stored_count(c.in_type(0)));
+  SV_ASSIGN(const ByteFloatRules rules, byte_float_rules(c.attributes()));
+  emit_cast(c, c.in(0), c.in_type(0).dtype, c.out(), c.out_type().dtype, stored_count(c.in_type(0)), rules);
   return {};
 }
 
@@ -30,7 +36,7 @@ Status cast_gradient(GradientContext& c) {
 OpDef define_cast() {
   OpDef op = unary_op("Cast", infer_cast, lower_cast, false);
   op.kernel_types = kDenseTypes;
-  // saturate and round_mode concern 8-bit floats only, which are refused.
+  op.evaluate = cast_strings;
   op.attributes = {{"to", AttributeKind::kInt, true},
                    {"saturate", AttributeKind::kInt, false, integer(1)},
                    {"round_mode", AttributeKind::kString, false, std::string("up")}};
@@ -38,7 +44,11 @@ OpDef define_cast() {
                 {.inputs = {any(DType::i64, {65}, -9, 9)}, .attributes = {{"to", integer(1)}}},
                 {.inputs = {f32({5, 7}, -9, 9)}, .attributes = {{"to", integer(10)}}},
                 {.inputs = {any(DType::boolean, {5, 7}, 0, 2)}, .attributes = {{"to", integer(1)}}},
-                {.inputs = {any(DType::i32, {33}, -1, 2)}, .attributes = {{"to", integer(9)}}}};
+                {.inputs = {any(DType::i32, {33}, -1, 2)}, .attributes = {{"to", integer(9)}}},
+                {.inputs = {f32({35}, -500, 500)}, .attributes = {{"to", integer(17)}}},
+                {.inputs = {f32({35}, -500, 500)}, .attributes = {{"to", integer(18)}, {"saturate", integer(0)}}},
+                {.inputs = {f32({2, 9}, -9, 9)}, .attributes = {{"to", integer(22)}}},
+                {.inputs = {f32({2, 9}, 0, 9)}, .attributes = {{"to", integer(24)}, {"round_mode", text("nearest")}}}};
   op.traits.is_identity = [](const Node& node) { return node.input(0)->type.dtype == node.output()->type.dtype; };
   op.gradient = cast_gradient;
   return op;

@@ -1,4 +1,6 @@
 // CastLike: a Cast to the second input's element type. Import turns it into one.
+#include "engine/ops/convert/small_cast_common.h"
+#include "engine/ops/convert/string_cast_common.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
@@ -14,14 +16,15 @@ Status canonicalize_cast_like(CanonicalizeContext& c) {
 }
 
 Status infer_cast_like(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input", kStoredTypes));
-  SV_TRY(require_dtype(c, 1, "target_type", kStoredTypes));
+  SV_TRY(require_dtype(c, 0, "input", kStoredTypes | DTypeSet{DType::string}));
+  SV_TRY(require_dtype(c, 1, "target_type", kStoredTypes | DTypeSet{DType::string}));
   c.set(0, c.dtype(1), c.shape(0));
   return {};
 }
 
 Status lower_cast_like(LowerContext& c) {
-  emit_cast(c, c.in(0), c.in_type(0).dtype, c.out(), c.out_type().dtype, stored_count(c.in_type(0)));
+  SV_ASSIGN(const ByteFloatRules rules, byte_float_rules(c.attributes()));
+  emit_cast(c, c.in(0), c.in_type(0).dtype, c.out(), c.out_type().dtype, stored_count(c.in_type(0)), rules);
   return {};
 }
 
@@ -32,6 +35,7 @@ OpDef define_cast_like() {
   op.kernel_types = kDenseTypes;
   op.since = 15;
   op.inputs = {2, 2};
+  op.evaluate = cast_strings;
   op.attributes = {{"saturate", AttributeKind::kInt, false, integer(1)}, {"round_mode", AttributeKind::kString, false, std::string("up")}};
   op.canonicalize = canonicalize_cast_like;
   op.samples = {{.inputs = {f32({3, 7}, -9, 9), any(DType::i64, {1})}}, {.inputs = {any(DType::i32, {9}), f32({2})}}};

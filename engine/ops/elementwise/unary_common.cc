@@ -1,5 +1,6 @@
 #include "engine/ops/elementwise/unary_common.h"
 
+#include "engine/ops/convert/small_cast_common.h"
 #include "engine/ops/kernel_step.h"
 
 namespace svengine::ops {
@@ -8,7 +9,8 @@ int64_t stored_count(const Type& type) {
   return static_cast<int64_t>(stored_bytes(type)) / static_cast<int64_t>(size_of(type.dtype));
 }
 
-void emit_cast(LowerContext& c, Buffer in, DType from, Buffer out, DType to, int64_t count) {
+void emit_cast(LowerContext& c, Buffer in, DType from, Buffer out, DType to, int64_t count, ByteFloatRules rules) {
+  if (is_small_type(from) || is_small_type(to)) return emit_small_cast(c, in, from, out, to, count, rules);
   const kernels::CastArgs args{.from = from, .to = to, .n = count};
   emit_kernel(c, fmt::format("cast_{}_{}", name_of(from), name_of(to)), c.kernels().elementwise->cast, args,
               [in, out](kernels::CastArgs& a, const Run& run) {

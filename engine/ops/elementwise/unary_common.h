@@ -1,5 +1,6 @@
 // Operators that are one function of one tensor, element by element.
 #pragma once
+#include "engine/base/narrow_float.h"
 #include "engine/kernels/elementwise.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"
@@ -14,7 +15,7 @@ int64_t stored_count(const Type& type);
 void emit_unary(LowerContext& c, const char* kernel, kernels::UnaryArgs args);
 
 /// `count` elements of one type become another.
-void emit_cast(LowerContext& c, Buffer in, DType from, Buffer out, DType to, int64_t count);
+void emit_cast(LowerContext& c, Buffer in, DType from, Buffer out, DType to, int64_t count, ByteFloatRules rules = {});
 
 /// Memory with the elements in another type: the same when the types are equal, else a temporary that is filled here.
 Buffer converted(LowerContext& c, Buffer from, DType type, DType to, int64_t count);

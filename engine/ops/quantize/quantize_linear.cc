@@ -1,0 +1,153 @@
+// QuantizeLinear: y = saturate(round(x / scale) + zero_point), for the whole tensor, each index of an axis, or blocks along it. The type of y
+// is the zero point's, or `output_dtype`, or uint8; the quotient is rounded to `precision`, or to the scale's type.
+#include <cmath>
+
+#include "engine/base/round.h"
+#include "engine/ops/convert/small_cast_common.h"
+#include "engine/ops/element.h"
+#include "engine/ops/quantize/quantize_common.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr DTypeSet kQuantizeScales = kQuantizableTypes | DTypeSet{DType::f8e8m0};
+constexpr DTypeSet kPrecisions{DType::undefined, DType::f32, DType::f16, DType::bf16};
+
+Status infer_quantize_linear(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "x", kQuantizableTypes));
+  SV_TRY(require_dtype(c, 1, "y_scale", kQuantizeScales));
+  SV_TRY(require_dtype(c, 2, "y_zero_point", kQuantizedTypes));
+  const auto wanted = static_cast<DType>(c.attributes().get_int("output_dtype"));
+  DType out = c.has_input(2) ? c.dtype(2) : wanted == DType::undefined ? DType::u8 : wanted;
+  if (wanted != DType::undefined && wanted != out) return error("output_dtype is {}, the zero point {}; needs one type", name_of(wanted), name_of(out));
+  if (!kQuantizedTypes.has(out)) return error("output_dtype is {}; supported are {}", name_of(out), to_string(kQuantizedTypes));
+  if (!kPrecisions.has(static_cast<DType>(c.attributes().get_int("precision"))))
+    return error("precision is {}, needs 1 (float32), 10 (float16) or 16 (bfloat16)", c.attributes().get_int("precision"));
+  SV_TRY(check_granularity(c));
+  c.set(0, out, c.shape(0));
+  return {};
+}
+
+float rounded_to(DType type, double value) {
+  if (type == DType::f16) return half_to_float(float_to_half(static_cast<float>(value)));
+  if (type == DType::bf16) return bfloat_to_float(float_to_bfloat(static_cast<float>(value)));
+  return static_cast<float>(value);
+}
+
+struct Quantization {
+  Buffer x, scale, zero, y;
+  DType x_type, scale_type, out_type, precision;
+  QuantizedRows rows;
+  ByteFloatRules rules;
+};
+
+/// Limits of an integer type.
+struct Limits {
+  double low, high;
+};
+Limits limits_of(DType type) {
+  switch (type) {
+    case DType::i8: return {-128, 127};
+    case DType::i16: return {-32768, 32767};
+    case DType::u16: return {0, 65535};
+    case DType::u4: return {0, 15};
+    case DType::i4: return {-8, 7};
+    case DType::u2: return {0, 3};
+    case DType::i2: return {-2, 1};
+    default: return {0, 255};
+  }
+}
+
+/// Any types, an element at a time.
+void quantize_any(const Quantization& q, const Run& run, const QuantizedRow& row) {
+  const auto *x = run.get<const std::byte>(q.x), *scale = run.get<const std::byte>(q.scale), *zero = run.get<const std::byte>(q.zero);
+  std::byte* y = run.get<std::byte>(q.y);
+  const Limits limits = limits_of(q.out_type);
+  const size_t size = size_of(q.out_type);
+  for (int64_t i = 0; i < row.length; ++i) {
+    const int64_t at = row.begin + i, s = row.scale + i * row.scale_stride;
+    const float quotient = rounded_to(q.precision, static_cast<double>(rounded_to(q.precision, number_at(q.x_type, x, at)) /
+                                                                      rounded_to(q.precision, number_at(q.scale_type, scale, s))));
+    const double offset = zero ? number_at(q.out_type, zero, s) : 0;
+    if (is_byte_float(q.out_type)) {
+      y[at] = static_cast<std::byte>(to_byte_float(q.out_type, static_cast<double>(quotient) + offset, q.rules));
+      continue;
+    }
+    const double level = std::nearbyint(static_cast<double>(quotient)) + offset;
+    const auto whole = static_cast<int32_t>(level > limits.low ? std::min(level, limits.high) : limits.low);  // NaN is the lowest
+    std::memcpy(y + static_cast<size_t>(at) * size, &whole, size);
+  }
+}
+
+template <class T>
+void quantize_floats(const Quantization& q, const Run& run, const QuantizedRow& row) {
+  const T* zero = run.get<const T>(q.zero);
+  quantize_row(run.get<const float>(q.x) + row.begin, run.get<const float>(q.scale) + row.scale, zero ? zero + row.scale : nullptr, row.scale_stride,
+               run.get<T>(q.y) + row.begin, row.length);
+}
+
+using QuantizeRow = void (*)(const Quantization&, const Run&, const QuantizedRow&);
+
+QuantizeRow find_quantize(const Quantization& q) {
+  if (q.x_type != DType::f32 || q.scale_type != DType::f32 || q.precision != DType::f32) return quantize_any;
+  switch (q.out_type) {
+    case DType::i8: return quantize_floats<int8_t>;
+    case DType::u8: return quantize_floats<uint8_t>;
+    case DType::i16: return quantize_floats<int16_t>;
+    case DType::u16: return quantize_floats<uint16_t>;
+    default: return quantize_any;
+  }
+}
+
+Status lower_quantize_linear(LowerContext& c) {
+  Quantization q{.x = c.in(0), .scale = c.in(1), .zero = c.has_input(2) ? c.in(2) : Buffer(), .y = c.out(), .x_type = c.in_type(0).dtype,
+                 .scale_type = c.in_type(1).dtype, .out_type = c.out_type().dtype, .precision = DType::f32, .rows = {}, .rules = {}};
+  q.rules.saturate = c.attributes().get_int("saturate", 1) != 0;
+  const auto precision = static_cast<DType>(c.attributes().get_int("precision"));
+  if (precision != DType::undefined) q.precision = precision;
+  else if (q.scale_type == DType::f16 || q.scale_type == DType::bf16) q.precision = q.scale_type;
+  SV_ASSIGN(q.rows, rows_of(c));
+  const int64_t each = q.rows.rows_per_task();
+  const QuantizeRow quantize = find_quantize(q);
+  c.emit(quantize == quantize_any ? "quantize_linear_any" : "quantize_linear", ceil_div(q.rows.count(), each),
+         [q, each, quantize](const Run& run, int64_t begin, int64_t end) -> const char* {
+           const int64_t last = std::min(q.rows.count(), end * each);
+           for (int64_t i = begin * each; i < last; ++i) quantize(q, run, q.rows.row(i));
+           return nullptr;
+         });
+  return {};
+}
+
+Sample quantized_sample(Dims data, Dims scale, std::vector<SampleInput> zero, std::vector<std::pair<std::string, Attribute>> attributes) {
+  Sample out{.inputs = {f32(std::move(data), -60, 60), f32(std::move(scale), 0.2, 0.9)}, .attributes = std::move(attributes)};
+  for (SampleInput& z : zero) out.inputs.push_back(std::move(z));
+  return out;
+}
+
+}  // namespace
+
+OpDef define_quantize_linear() {
+  return {
+      .name = "QuantizeLinear",
+      .since = 10,
+      .inputs = {2, 3},
+      .attributes = {{"axis", AttributeKind::kInt, false, integer(1)},
+                     {"saturate", AttributeKind::kInt, false, integer(1)},
+                     {"block_size", AttributeKind::kInt, false, integer(0)},
+                     {"output_dtype", AttributeKind::kInt, false, integer(0)},
+                     {"precision", AttributeKind::kInt, false, integer(0)}},
+      .infer = infer_quantize_linear,
+      .lower = lower_quantize_linear,
+      .samples = {quantized_sample({2, 3, 37}, {}, {any(DType::u8, {}, 0, 255)}, {}),
+                  quantized_sample({2, 3, 37}, {3}, {any(DType::i8, {3}, -9, 9)}, {}),
+                  quantized_sample({5, 18}, {18}, {}, {{"axis", integer(-1)}}),
+                  quantized_sample({4, 18}, {4, 5}, {any(DType::i8, {4, 5}, -9, 9)}, {{"block_size", integer(4)}}),
+                  quantized_sample({7, 3}, {3, 3}, {}, {{"axis", integer(0)}, {"block_size", integer(3)}, {"output_dtype", integer(5)}}),
+                  quantized_sample({33}, {}, {}, {{"output_dtype", integer(17)}}),
+                  quantized_sample({33}, {1}, {}, {{"output_dtype", integer(22)}, {"precision", integer(10)}}),
+                  {.inputs = {any(DType::i32, {9}, -500, 500), f32({}, 0.5, 2)}, .attributes = {{"output_dtype", integer(4)}}}},
+  };
+}
+
+}  // namespace svengine::ops
