@@ -50,6 +50,7 @@ OpDef define_bit_cast() {
       .attributes = {{"to", AttributeKind::kInt, true}},
       .infer = infer_bit_cast,
       .lower = lower_bit_cast,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .traits = {.is_identity = [](const Node& node) { return node.input(0)->type.dtype == node.output()->type.dtype; }},
       .samples = {{.inputs = {f32({3, 37})}, .attributes = {{"to", integer(6)}}},
