@@ -21,7 +21,7 @@ using kernels::RecurrentKernels;
 using kernels::RecurrentPackArgs;
 
 /// Multiply-adds of a step below which threads take whole sequences of rows: a barrier costs as much as some ten thousand of them.
-constexpr int64_t kSmallStep = 64 << 10;
+constexpr double kSmallStep = 64 << 10;
 /// Steps beyond which all are one step of the plan, too, lest the plan outgrow memory.
 constexpr int64_t kMostPlanSteps = 1 << 16;
 /// Numbers that the products with the inputs of all steps may have.
@@ -154,7 +154,7 @@ void emit_pass(LowerContext& c, const char* name, const kernels::TaskKernel<Recu
 void emit_steps(LowerContext& c, const SharedPlace& place) {
   const RecurrentKernels& kernels = *c.kernels().recurrent;
   const RecurrentArgs& a = place->args;
-  const int64_t work = a.directions * a.batch * kernels::gates_of(a.cell) * a.hidden * a.hidden;
+  const double work = static_cast<double>(a.directions * a.batch) * static_cast<double>(kernels::gates_of(a.cell) * a.hidden) * static_cast<double>(a.hidden);
   if (a.length > kMostPlanSteps || (a.length > 1 && work <= kSmallStep)) return emit_pass(c, "recurrent_sequence", kernels.sequence, place, 0);
   for (int64_t s = 0; s < a.length; ++s) {
     emit_pass(c, "recurrent_step", kernels.step, place, s);
@@ -243,7 +243,7 @@ Status lower_recurrent(LowerContext& c) {
   if (z.batch == 0 || z.hidden == 0) return {};
   if (c.in_type(0).dtype == DType::f64) return lower_recurrent_f64(c, o);
   if (c.in_type(0).dtype != DType::f32) return error("is computed in float32 or float64, not in {}", name_of(c.in_type(0).dtype));
-  const double sums = 1.0 * z.steps * z.batch * z.directions * kernels::gates_of(o.cell) * z.hidden;
+  const double sums = static_cast<double>(z.steps) * static_cast<double>(z.batch) * static_cast<double>(z.directions * kernels::gates_of(o.cell) * z.hidden);
   if (sums > kMostSums) return error("{} steps of a batch of {} with {} units are more than fits memory", z.steps, z.batch, z.hidden);
   const StateCopy copy{z.directions, z.batch, z.hidden, recurrent_state_stride(z, o.batch_first)};
   const SharedPlace place = make_place(c, o, z);

@@ -106,6 +106,7 @@ OpDef define_dft() {
       .infer = infer_dft,
       .lower = lower_dft,
       .cost = fourier_cost,
+      .gradient = dft_gradient,
       .traits = {.shape_inputs = {1, 2}},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({2, 10, 1})}},

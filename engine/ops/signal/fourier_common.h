@@ -64,6 +64,9 @@ struct FourierLines {
 /// Emits the step that transforms every line to length n, padded with zeros or cut.
 Status emit_fourier(LowerContext& c, const char* name, int64_t n, const FourierLines& lines);
 
+/// DFT's rule: dft_gradient_common.cc.
+Status dft_gradient(GradientContext& c);
+
 /// Some 5 n log2 n operations for a line, and everything moved once.
 Cost fourier_cost(const Node& node);
 
