@@ -20,7 +20,7 @@ TEST_CASE("two operands broadcast") {
   CHECK(OneNode("Pow", {i64({2}), f32({2})}).outcome == "int64[2]");
   CHECK(OneNode("Max", {f32({2, 1}), f32({3}), f32(kScalar)}).outcome == "float32[2x3]");
   CHECK(OneNode("Mod", {f32({2}), f32({2})}).says("need attribute fmod = 1"));
-  CHECK(OneNode("BitShift", {i64({2}), i64({2})}, {{"direction", std::string("LEFT")}}).says("is of type int64"));
+  CHECK(OneNode("BitShift", {f32({2}), f32({2})}, {{"direction", std::string("LEFT")}}).says("is of type float32"));
   CHECK(OneNode("PRelu", {f32({2, 3}), f32({4, 2, 3})}).says("does not broadcast to x"));
 }
 
@@ -54,7 +54,7 @@ TEST_CASE("attributes became inputs, and aliases another operator") {
 }
 
 TEST_CASE("what cannot be computed is refused") {
-  CHECK(OneNode("Cast", {f32({2})}, {{"to", int64_t{8}}}).says("cannot cast to element type 8"));
+  CHECK(OneNode("Cast", {f32({2})}, {{"to", int64_t{14}}}).says("cannot cast to element type 14"));
   CHECK(OneNode("Cast", {f32({2})}, {{"to", int64_t{16}}}).outcome == "bfloat16[2]");
   CHECK(OneNode("Relu", {Given(DType::boolean, {2})}).says("is of type bool"));
   CHECK(OneNode("Gelu", {f32({2})}, {{"approximate", std::string("quick")}}).says("needs none or tanh"));

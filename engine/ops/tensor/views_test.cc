@@ -69,7 +69,7 @@ TEST_CASE("Constant becomes a constant of the graph") {
   of.graph.for_each_value([&](Value& v) { found = found || (v.is_constant() && v.constant().data<float>()[1] == 2); });
   CHECK(found);
   CHECK(OneNode("Constant", {}).says("0 value attributes are given"));
-  CHECK(OneNode("Constant", {}, {{"value_string", std::string("a")}}).outcome == "string[]");
+  CHECK(OneNode("Constant", {}, {{"value_string", std::string("a")}}).outcome == "string[scalar]");
   CHECK(OneNode("Constant", {}, {{"value_strings", std::vector<std::string>{"a", "b"}}}).outcome == "string[2]");
   CHECK(OneNode("Constant", {}, {{"sparse_value", Tensor::of<float>({2}, {0, 1})}}).outcome == "float32[2]");
 }
