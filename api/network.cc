@@ -26,6 +26,10 @@ struct Network::Impl {
     SV_ASSIGN(Model model, import_onnx(path));
     Result<std::unique_ptr<Session>> made = Session::create(std::move(model.graph), std::move(session_options));
     if (!made.ok()) return std::move(made).error().in(path);
+    for (const std::vector<Session::Port>* ports : {&(*made)->inputs(), &(*made)->outputs()})
+      for (const Session::Port& p : *ports)
+        if (is_handle(p.type.dtype))
+          return svengine::error("{}: '{}' is {}; this interface has tensors of numbers and bool alone", path, p.name, to_string(p.type));
     session = std::move(made).value();
     cache_problem = session->cache_report().problem;
     for (const Session::Port& p : session->inputs()) inputs.push_back(describe_port(p));

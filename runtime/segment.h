@@ -4,28 +4,14 @@
 #include <map>
 #include <string>
 
+#include "runtime/host_stage.h"
 #include "runtime/session.h"
+#include "runtime/split.h"
 #include "runtime/team_run.h"
 
 namespace svengine {
 
-/// Where an input of the following segment comes from: an input of this one, or an output of this one's plan.
-struct BoundarySource {
-  bool from_input = false;
-  size_t index = 0;
-};
-
-struct SplitGraph {
-  Graph prefix;                          // all shapes concrete
-  Graph rest;
-  std::vector<BoundarySource> sources;   // one for every input of rest
-  std::vector<bool> rest_needs_value;    // which of them decide shapes
-};
-
-/// Cuts a graph whose shapes are not all concrete. Fails when no progress is possible, naming the node in the way.
-Result<SplitGraph> split_at_unknown_shapes(const Graph& graph);
-
-bool all_shapes_known(const Graph& graph);
+class Bodies;
 
 class Segment {
  public:
@@ -38,15 +24,17 @@ class Segment {
     Recompute recompute;
     BatchParallel* batch_parallel;      // null: all threads share every step
     WeightCache* cache;  // null: none
+    Bodies& bodies;
   };
 
-  /// `needs_value[i]`: input i is a constant when this segment is planned.
-  Segment(Graph graph, std::vector<bool> needs_value, Shared shared)
-      : graph_(std::move(graph)), needs_value_(std::move(needs_value)), shared_(shared) {}
+  /// `needs_value[i]`: input i is a constant when this segment is planned. `share_inputs`: outputs that are
+  /// inputs or constants are not copied.
+  Segment(Graph graph, std::vector<bool> needs_value, Shared shared, bool share_inputs = false)
+      : graph_(std::move(graph)), needs_value_(std::move(needs_value)), shared_(shared), share_inputs_(share_inputs) {}
 
   Status prepare(const std::vector<Tensor>& inputs);
   /// `output_buffers`: as in Session::run_into.
-  Result<std::vector<Tensor>> run(const std::vector<Tensor>& inputs, bool profile, const std::vector<MutableTensor>& output_buffers = {});
+  Result<std::vector<Tensor>> run(std::vector<Tensor> inputs, bool profile, const std::vector<MutableTensor>& output_buffers = {});
 
   /// Session::planned_bytes.
   Result<int64_t> planned_bytes(const std::vector<Dims>& inputs, Recompute recompute) const;
@@ -56,17 +44,29 @@ class Segment {
   PageKind page_kind() const;
 
  private:
+  /// A plan, what is evaluated on the host behind it, and what follows; each may be absent. split.h has the table of values.
   struct Prepared {
     std::string key;
     std::unique_ptr<TeamRun> run;
-    std::unique_ptr<Segment> rest;        // null: this plan's outputs are the segment's
-    std::vector<BoundarySource> sources;
-    std::vector<bool> bound_inputs;       // plan inputs by segment input (constants are not plan inputs)
+    std::vector<size_t> run_inputs;     // places in the table, by input of the plan
+    std::vector<size_t> run_targets;    // which output of the segment each of the plan's is, or kNone
+    std::unique_ptr<HostStage> host;
+    std::vector<size_t> host_inputs;
+    std::unique_ptr<Segment> rest;
+    std::vector<size_t> rest_inputs;
+    std::vector<OutputSource> outputs;  // of the segment
   };
+  static constexpr size_t kNone = SIZE_MAX;
+  using Table = std::vector<Tensor>;
+  using Buffers = std::vector<MutableTensor>;
 
   std::string key_of(const std::vector<Tensor>& inputs) const;
   Result<Prepared*> find_or_make(const std::vector<Tensor>& inputs);
   Result<Prepared> make(const std::vector<Tensor>& inputs);
+  Result<Graph> split(Graph graph, const std::vector<size_t>& input_places, Prepared& prepared);
+  static void find_targets(Prepared& prepared, size_t inputs);
+  Status run_plan(Prepared& prepared, Table& table, const Buffers& buffers, bool profile);
+  Status run_host(Prepared& prepared, Table& table, bool profile);
   Result<Prepared> make_sharded(const std::vector<Tensor>& inputs);
   Result<std::shared_ptr<const Plan>> plan_rows(const std::vector<Tensor>& inputs, int64_t rows);
   Result<std::shared_ptr<const Plan>> plan_of(Graph graph) const {
@@ -82,6 +82,7 @@ class Segment {
   bool forgotten_ = false;  // it is, and the only plan is prepared_'s
   std::vector<bool> needs_value_;
   Shared shared_;
+  bool share_inputs_;
   std::list<Prepared> prepared_;  // most recently used first
 };
 

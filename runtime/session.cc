@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/bodies.h"
 #include "runtime/segment.h"
 #include "runtime/weight_cache.h"
 
@@ -14,7 +15,7 @@ Status check_input(const Session::Port& port, const Tensor& tensor,
   const auto wanted = [&] { return fmt::format("input '{}' needs {}", port.name, to_string(port.type)); };
   if (tensor.type() != port.type.dtype)
     return error("{}, got {}[{}]", wanted(), name_of(tensor.type()), to_string(tensor.dims()));
-  if (!port.type.shape.has_rank()) return {};
+  if (!port.type.shape.has_rank() || port.type.dtype >= DType::sequence) return {};
   if (static_cast<int64_t>(tensor.dims().size()) != port.type.shape.rank())
     return error("{}, got rank {} ({})", wanted(), tensor.dims().size(), to_string(tensor.dims()));
   for (size_t i = 0; i < tensor.dims().size(); ++i) {
@@ -54,6 +55,7 @@ Result<std::unique_ptr<Session>> Session::create(Graph graph, SessionOptions opt
   session->options_ = options;
   session->team_ = std::make_unique<Team>(options.topology, options.flush_denormals);
   session->weights_ = std::make_unique<WeightStore>();
+  session->bodies_ = std::make_unique<Bodies>();
   if (!options.cache.empty())
     session->cache_ =
         std::make_unique<WeightCache>(options.cache, graph, options.kernels->name, *session->team_, *session->weights_);
@@ -66,7 +68,7 @@ Result<std::unique_ptr<Session>> Session::create(Graph graph, SessionOptions opt
                                              Segment::Shared{*session->team_, *options.kernels, *session->weights_,
                                                              LowerOptions{.exact_convolution = options.exact_convolution},
                                                              options.optimize, options.recompute, session->batch_parallel_.get(),
-                                                             session->cache_.get()});
+                                                             session->cache_.get(), *session->bodies_});
   return session;
 }
 
@@ -110,12 +112,14 @@ Result<int64_t> Session::planned_bytes(const std::vector<Dims>& inputs, Recomput
 std::vector<std::shared_ptr<const Plan>> Session::plans() const {
   std::vector<std::shared_ptr<const Plan>> plans;
   root_->collect_plans(plans);
+  bodies_->for_each([&](const Segment& s) { s.collect_plans(plans); });
   return plans;
 }
 
 std::vector<ProfileRow> Session::profile() const {
   std::vector<ProfileRow> rows;
   root_->collect_profile(rows);
+  bodies_->for_each([&](const Segment& s) { s.collect_profile(rows); });
   return rows;
 }
 

@@ -1,8 +1,10 @@
 // A network ready to run: optimised once, planned once for every set of input shapes.
 //
 //   Graph ──load passes──> Segment ──specialise──> Prepared { plan, memory }      one for every set of input shapes
-//                                        └─ shapes that depend on data: a prefix is planned, and the rest is a Segment
-//                                           of its own, whose needed values are constants when its turn comes
+//                                        └─ shapes that depend on data, nodes that are evaluated on the host: what comes before
+//                                           is planned, these nodes follow, and the rest is a Segment of its own, whose needed
+//                                           values are constants when its turn comes
+//   body of an If, Loop, ... ──────────> Segment of the node
 #pragma once
 #include <memory>
 #include <string>
@@ -43,6 +45,7 @@ struct ProfileRow {
   Cost cost;
 };
 
+class Bodies;
 class Segment;
 class WeightCache;
 struct CacheReport;
@@ -100,6 +103,7 @@ class Session {
   std::unique_ptr<WeightStore> weights_;
   std::unique_ptr<WeightCache> cache_;  // null: none
   std::unique_ptr<BatchParallel> batch_parallel_;
+  std::unique_ptr<Bodies> bodies_;
   std::unique_ptr<Segment> root_;
 };
 

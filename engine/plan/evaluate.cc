@@ -1,6 +1,7 @@
 // Constant folding runs a node as a plan of its own, in the calling thread: folding can never disagree with running.
 #include <cstring>
 
+#include "engine/graph/evaluate_context.h"
 #include "engine/kernels/contract.h"
 #include "engine/graph/passes/pass.h"
 #include "engine/ops/registry.h"
@@ -31,9 +32,29 @@ Result<std::vector<Tensor>> evaluate_widened(const Node& node, const kernels::Ke
   return results;
 }
 
+class FoldingContext final : public EvaluateContext {
+ public:
+  using EvaluateContext::EvaluateContext;
+  Result<std::vector<Tensor>> run_body(std::string_view, std::vector<Tensor>) override {
+    return error("a node with a body is not folded");
+  }
+};
+
+Result<std::vector<Tensor>> evaluate_constants(const Node& node) {
+  std::vector<Tensor> inputs;
+  for (const Value* v : node.inputs()) {
+    inputs.push_back(v ? v->constant() : Tensor());
+    if (inputs.back().is_aligned()) continue;
+    SV_ASSIGN(inputs.back(), v->constant().aligned_copy());
+  }
+  FoldingContext context(node, std::move(inputs));
+  return evaluate_on_host(context);
+}
+
 }  // namespace
 
 Result<std::vector<Tensor>> evaluate(const Node& node, const kernels::KernelTable& kernels) {
+  if (runs_on_host(node)) return evaluate_constants(node);
   if (!types_to_widen(node).empty()) return evaluate_widened(node, kernels);
   std::vector<MutableTensor> results;
   for (const Value* v : node.outputs()) {

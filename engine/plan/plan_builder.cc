@@ -203,6 +203,7 @@ Status PlanBuilder::lower(const Node& node) {
   if (!types_to_widen(node).empty())
     return error("{}: its kernels do not compute its inputs' types, and pass widen_types has not run", describe(node));
   if (!node.op().traits.is_view && !gives_nothing(node)) {
+    if (!node.op().lower) return error("{}: cannot be part of a plan", describe(node));
     NodeLowering context(node, *this);
     Status status = node.op().lower(context);
     if (status.ok()) status = context.finish(first_step);

@@ -44,7 +44,7 @@ Result<int64_t> planned_bytes(const Graph& imported, const std::vector<Dims>& di
   const PassContext context = pass_context(kernels);
   SV_TRY(run_pipeline(graph, context, Stage::load));
   SV_ASSIGN(Graph concrete, specialize(graph, dims, {}, context));
-  if (!all_shapes_known(concrete)) return 0;
+  if (!is_plannable(concrete)) return 0;
   SV_TRY(run_pipeline(concrete, context, Stage::plan));
   WeightStore weights;
   SV_ASSIGN(const std::shared_ptr<const Plan> plan, make_plan(concrete, kernels, weights));

@@ -70,7 +70,7 @@ Status count(const Graph& graph, const PassContext& context, Report& report) {
     sum.flops += cost.flops, sum.bytes += cost.bytes;
     report.cost.flops += cost.flops, report.cost.bytes += cost.bytes;
   }
-  report.complete = all_shapes_known(shaped);
+  report.complete = is_plannable(shaped);
   return {};
 }
 
@@ -114,10 +114,9 @@ Result<Graph> graph_at(Graph graph, const Stop& stop, const PassContext& context
   SV_TRY(run_pipeline(graph, context, Stage::load, at_load ? stop.pass : std::string()));
   if (at_load) return graph;
   SV_ASSIGN(Graph shaped, specialize(graph, dims_of(inputs), {}, context));
-  if (!all_shapes_known(shaped)) {
-    print_hint("shapes depend on data: this is the part of the network before that");
-    SV_ASSIGN(SplitGraph split, split_at_unknown_shapes(shaped));
-    shaped = std::move(split.prefix);
+  if (!is_plannable(shaped)) {
+    print_hint("shapes depend on data, or nodes work on the host: this is the part of the network before that");
+    SV_ASSIGN(shaped, plannable_prefix(shaped));
   }
   SV_TRY(run_pipeline(shaped, context, Stage::plan, stop.pass));
   return shaped;

@@ -104,10 +104,9 @@ Result<Sizes> sizes_of(const Graph& graph, const Options& options) {
 /// computed, by this processor's kernels.
 Result<Graph> optimise(const Graph& loaded, const std::vector<Dims>& dims, const PassContext& context, bool& complete) {
   SV_ASSIGN(Graph graph, specialize(loaded, dims, {}, context));
-  complete = all_shapes_known(graph);
+  complete = is_plannable(graph);
   if (!complete) {
-    SV_ASSIGN(SplitGraph split, split_at_unknown_shapes(graph));
-    graph = std::move(split.prefix);
+    SV_ASSIGN(graph, plannable_prefix(graph));
   }
   SV_TRY(run_pipeline(graph, context, Stage::plan));
   return graph;

@@ -78,7 +78,7 @@ std::string to_text(const std::vector<Output>& outputs, const std::vector<std::s
   std::string out;
   for (const Output& o : outputs) {
     const Statistics& s = o.statistics;
-    out += fmt::format("{}: {}[{}]\n", o.name, name_of(o.tensor.type()), to_string(o.tensor.dims()));
+    out += fmt::format("{}: {}\n", o.name, type_text(o.tensor));
     Table table;
     table.row({"values", o.tensor.count() ? first_elements(o.tensor) : "none: the output is empty"});
     if (s.finite) table.row({"range", fmt::format("{:.6g} to {:.6g}, mean {:.6g}", s.min, s.max, s.mean)});

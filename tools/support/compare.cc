@@ -1,5 +1,6 @@
 #include "tools/support/compare.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tools/support/element.h"
@@ -7,9 +8,8 @@
 namespace svengine::tool {
 namespace {
 
-std::string type_text(const Tensor& t) { return fmt::format("{}[{}]", name_of(t.type()), to_string(t.dims())); }
-
 bool bytes_equal(const Tensor& a, const Tensor& b, int64_t i) {
+  if (a.type() == DType::string) return a.strings()[static_cast<size_t>(i)] == b.strings()[static_cast<size_t>(i)];
   const size_t size = size_of(a.type());
   return std::memcmp(a.raw() + static_cast<size_t>(i) * size, b.raw() + static_cast<size_t>(i) * size, size) == 0;
 }
@@ -39,6 +39,25 @@ Difference difference(double got, double expected, double rtol, double atol) {
   return out;
 }
 
+/// Item by item. The places of the worst errors are not told.
+Comparison compare_items(const std::vector<Tensor>& got, const std::vector<Tensor>& expected, const Tolerance& tolerance) {
+  Comparison out;
+  if (got.size() != expected.size()) {
+    out.mismatch = fmt::format("holds {} values, expected {}", got.size(), expected.size());
+    return out;
+  }
+  out.passed = true;
+  for (size_t i = 0; i < got.size(); ++i) {
+    const Comparison item = compare(got[i], expected[i], tolerance);
+    if (!item.mismatch.empty()) out.mismatch = fmt::format("value {} {}", i, item.mismatch);
+    out.passed = out.passed && item.passed;
+    out.count += item.count;
+    out.over += item.over;
+    out.atol = std::max(out.atol, item.atol);
+  }
+  return out;
+}
+
 }  // namespace
 
 Comparison compare(const Tensor& got, const Tensor& expected, const Tolerance& tolerance) {
@@ -48,6 +67,7 @@ Comparison compare(const Tensor& got, const Tensor& expected, const Tolerance& t
     out.mismatch = fmt::format("is {}, expected {}", type_text(got), type_text(expected));
     return out;
   }
+  if (got.type() >= DType::sequence) return compare_items(got.items(), expected.items(), tolerance);
   const bool exact = !is_float(got.type());
   if (!exact) out.atol = tolerance.atol ? *tolerance.atol : absolute_tolerance(expected);
   for (int64_t i = 0; i < out.count; ++i) {

@@ -1,9 +1,11 @@
 #include "tools/support/element.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/base/narrow_float.h"
 #include "engine/base/number_at.h"
+#include "importers/io/names.h"
 
 namespace svengine::tool {
 namespace {
@@ -15,17 +17,48 @@ T load(const Tensor& tensor, int64_t i) {
   return value;
 }
 
+double from_half(uint16_t bits) {
+  const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
+  double value = exponent == 0    ? std::ldexp(mantissa, -24)
+                 : exponent == 31 ? (mantissa ? std::nan("") : HUGE_VAL)
+                                  : std::ldexp(1024 + mantissa, exponent - 25);
+  return bits >> 15 ? -value : value;
+}
+
+double from_bfloat(uint16_t bits) {
+  const uint32_t wide = static_cast<uint32_t>(bits) << 16;
+  float value;
+  std::memcpy(&value, &wide, sizeof value);
+  return static_cast<double>(value);
+}
+
+/// What a sequence, optional or map holds: "[float32[2x3], float32[4]]".
+std::string items_text(const Tensor& tensor) {
+  constexpr size_t kMostShown = 8;
+  std::string out;
+  const std::vector<Tensor>& items = tensor.items();
+  for (size_t i = 0; i < std::min(items.size(), kMostShown); ++i) out += (i ? ", " : "") + type_text(items[i]);
+  return '[' + out + (items.size() > kMostShown ? ", ...]" : "]");
+}
+
 }  // namespace
 
 double element_as_double(const Tensor& tensor, int64_t i) { return number_at(tensor.type(), tensor.raw(), i); }
 
 std::string element_text(const Tensor& tensor, int64_t i, int digits) {
+  if (tensor.type() == DType::string) return fmt::format("\"{}\"", printable(tensor.strings()[static_cast<size_t>(i)]));
+  if (is_handle(tensor.type())) return items_text(tensor);
   if (tensor.type() == DType::i64) return std::to_string(load<int64_t>(tensor, i));
   if (tensor.type() == DType::u64) return std::to_string(load<uint64_t>(tensor, i));
   if (tensor.type() == DType::string) return tensor.strings()[static_cast<size_t>(i)];
   if (tensor.type() == DType::boolean) return load<uint8_t>(tensor, i) ? "true" : "false";
   if (is_integer(tensor.type())) return fmt::format("{:.0f}", element_as_double(tensor, i));
   return fmt::format("{:.{}g}", element_as_double(tensor, i), digits);
+}
+
+std::string type_text(const Tensor& tensor) {
+  if (tensor.type() >= DType::sequence) return fmt::format("{} of {}", name_of(tensor.type()), tensor.items().size());
+  return fmt::format("{}[{}]", name_of(tensor.type()), to_string(tensor.dims()));
 }
 
 std::string index_text(const Dims& dims, int64_t i) {
@@ -39,6 +72,7 @@ std::string index_text(const Dims& dims, int64_t i) {
 
 Statistics statistics_of(const Tensor& tensor) {
   Statistics out;
+  if (is_handle(tensor.type())) return out;
   double sum = 0;
   for (int64_t i = 0; i < tensor.count(); ++i) {
     const double value = element_as_double(tensor, i);

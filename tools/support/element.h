@@ -4,11 +4,14 @@
 
 namespace svengine::tool {
 
-/// Element i of a number or bool tensor as a double; 64-bit integers are rounded.
+/// Element i of a number or bool tensor as a double, NaN of others; 64-bit integers are rounded.
 double element_as_double(const Tensor& tensor, int64_t i);
 
-/// As text: integers exactly, reals with `digits` significant digits.
+/// As text: integers exactly, reals with `digits` significant digits, strings in quotation marks, the types of what a sequence holds.
 std::string element_text(const Tensor& tensor, int64_t i, int digits = 6);
+
+/// "float32[2x3]", "sequence of 4".
+std::string type_text(const Tensor& tensor);
 
 /// The position of element i: "[0, 3, 17]"; "[]" for a scalar.
 std::string index_text(const Dims& dims, int64_t i);

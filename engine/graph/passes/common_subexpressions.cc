@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "engine/graph/passes/match.h"
 #include "engine/graph/passes/pass.h"
 
 namespace svengine {
@@ -17,7 +18,9 @@ void append(std::string& key, const Tensor& t) {
   const auto type = static_cast<char>(t.type());
   append(key, &type, 1);
   append(key, to_string(t.dims()).c_str(), to_string(t.dims()).size() + 1);
-  append(key, t.raw(), t.byte_size());
+  const std::byte* const where = t.raw();
+  if (is_handle(t.type())) append(key, &where, sizeof where);  // equal only when it is the same value
+  else append(key, t.raw(), t.byte_size());
 }
 
 struct AppendAttribute {
@@ -65,6 +68,7 @@ Status common_subexpressions(Graph& graph, const PassContext&) {
   merge_small_constants(graph);
   std::map<std::string, Node*> seen;
   for (Node* node : graph.snapshot()) {
+    if (is_random(*node)) continue;
     auto [it, fresh] = seen.emplace(key_of(*node), node);
     if (fresh) continue;
     bool is_output = false;

@@ -5,12 +5,23 @@
 #include <algorithm>
 #include <string_view>
 
+#include "engine/graph/evaluate_context.h"
+#include "engine/graph/passes/match.h"
 #include "engine/graph/passes/pass.h"
 
 namespace svengine {
 namespace {
 
+bool has_body(const Node& node) {
+  return std::any_of(node.attributes.begin(), node.attributes.end(),
+                     [](const auto& entry) { return kind_of(entry.second) == AttributeKind::kGraph; });
+}
+
+/// Constants are elements or strings; what sequences and optionals hold is no constant of a graph.
+bool is_object(DType type) { return type >= DType::sequence; }
+
 bool foldable(const Node& node, int64_t limit) {
+  if (is_random(node) || has_body(node)) return false;
   int64_t input_bytes = 0;
   for (const Value* v : node.inputs()) {
     if (!v) continue;
@@ -19,10 +30,20 @@ bool foldable(const Node& node, int64_t limit) {
   }
   int64_t output_bytes = 0;
   for (const Value* v : node.outputs()) {
+    if (is_object(v->type.dtype)) return false;
+    if (runs_on_host(node)) continue;  // how large they are is seen then
     if (!v->type.shape.is_static()) return false;
     output_bytes += static_cast<int64_t>(stored_bytes(v->type));
   }
   return output_bytes <= std::max(limit, input_bytes);
+}
+
+bool fits(const std::vector<Tensor>& results, const Node& node, int64_t limit) {
+  int64_t bytes = 0;
+  for (const Tensor& t : results) bytes += static_cast<int64_t>(t.byte_size());
+  for (const Value* v : node.inputs())
+    if (v) limit = std::max(limit, static_cast<int64_t>(v->constant().byte_size()));
+  return bytes <= limit;
 }
 
 /// Shape and Size of a value whose shape is known fold whatever the value is.
@@ -43,6 +64,7 @@ Status fold_constants(Graph& graph, const PassContext& context) {
       results.push_back(node->op().traits.value_of_types(*node));
     } else if (!node->inputs().empty() && foldable(*node, context.fold_limit_bytes)) {
       SV_ASSIGN(results, context.evaluate(*node));
+      if (!fits(results, *node, context.fold_limit_bytes)) continue;
     } else {
       continue;
     }

@@ -14,6 +14,11 @@ Node* producer_if(const Value* value, std::string_view name) {
 
 bool is_needed(const Graph& graph, const Value* value) { return value && (!value->users().empty() || graph.is_output(value)); }
 
+bool is_random(const Node& node) {
+  const std::vector<AttributeDef>& attributes = node.op().attributes;
+  return std::any_of(attributes.begin(), attributes.end(), [](const AttributeDef& a) { return a.name == std::string_view("seed"); });
+}
+
 bool only_used_once(const Graph& graph, const Value* value) { return value->users().size() == 1 && !graph.is_output(value); }
 
 Node* only_user_if(const Graph& graph, const Value* value, std::string_view name) {

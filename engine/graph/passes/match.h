@@ -17,6 +17,9 @@ Node* producer_if(const Value* value, std::string_view name);
 /// work that makes a value asks here; users() alone does not know the graph's outputs.
 bool is_needed(const Graph& graph, const Value* value);
 
+/// Draws numbers anew in every run, as operators with a seed do: neither folded nor merged with its equals.
+bool is_random(const Node& node);
+
 /// The value has exactly one use, by a node, and is no graph output: its producer may disappear into that user.
 bool only_used_once(const Graph& graph, const Value* value);
 

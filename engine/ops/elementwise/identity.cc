@@ -5,6 +5,12 @@
 namespace svengine::ops {
 namespace {
 
+/// Of any value, sequences and optionals included.
+Status infer_identity(InferContext& c) {
+  c.set(0, c.type(0));
+  return {};
+}
+
 Status identity_gradient(GradientContext& c) {
   c.set(0, c.dy());
   return {};
@@ -13,7 +19,7 @@ Status identity_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_identity() {
-  OpDef op = unary_op("Identity", infer_unary<kStoredTypes>, nullptr, false);
+  OpDef op = unary_op("Identity", infer_identity, nullptr, false);
   op.traits.may_overwrite = false;
   op.traits.is_view = true;
   op.traits.is_identity = [](const Node&) { return true; };

@@ -1,6 +1,9 @@
 // Compress: the slices along `axis` (or elements of the flattened input) whose condition is true. How many there are depends
-// on the condition, so it is known when the node is planned.
+// on the condition, so it runs between plans.
+#include <algorithm>
+
 #include "engine/graph/axes.h"
+#include "engine/graph/evaluate_context.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/index_common.h"
@@ -43,20 +46,39 @@ Status infer_compress(InferContext& c) {
   return {};
 }
 
-Status lower_compress(LowerContext& c) {
-  if (!c.constant(1)) return error("the condition is not known when the node is planned");
-  const Dims in = c.in_dims(0);
-  const std::span<const int64_t> dims(in);
-  int64_t outer = 1, size = element_count(in), inner = 1;
+/// Slices `places` of [outer][size][inner] elements.
+template <class T>
+void copy_slices(const T* from, T* to, int64_t outer, int64_t size, int64_t inner, const std::vector<int64_t>& places) {
+  for (int64_t o = 0; o < outer; ++o)
+    for (int64_t place : places) to = std::copy_n(from + (o * size + place) * inner, inner, to);
+}
+
+Status evaluate_compress(EvaluateContext& c) {
+  const Tensor& in = c.input(0);
+  int64_t outer = 1, size = in.count(), inner = 1;
+  Dims dims = in.dims();
+  const std::vector<int64_t> places = chosen(c.input(1));
+  const auto count = static_cast<int64_t>(places.size());
   if (c.attributes().has("axis")) {
-    SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(in.size())));
+    SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(dims.size())));
     const auto a = static_cast<size_t>(axis);
-    outer = element_count(dims.first(a));
-    size = in[a];
-    inner = element_count(dims.subspan(a + 1));
+    outer = element_count(std::span<const int64_t>(in.dims()).first(a));
+    size = in.dims()[a];
+    inner = element_count(std::span<const int64_t>(in.dims()).subspan(a + 1));
+    dims[a] = count;
+  } else {
+    dims = {count};
   }
-  const std::vector<int64_t> places = chosen(*c.constant(1));
-  emit_gather(c, {outer, size, inner, static_cast<int64_t>(places.size())}, c.table(std::as_bytes(std::span(places))), true);
+  if (!places.empty() && places.back() >= size) return error("condition {} is true, but there are only {} to choose from", places.back(), size);
+  if (in.type() == DType::string) {
+    std::vector<std::string> out(static_cast<size_t>(element_count(dims)));
+    copy_slices(in.strings().data(), out.data(), outer, size, inner, places);
+    c.set(0, Tensor::of_strings(std::move(dims), std::move(out)));
+    return {};
+  }
+  SV_ASSIGN(MutableTensor out, Tensor::allocate(in.type(), std::move(dims)));
+  copy_slices(in.raw(), out.raw(), outer, size, inner * static_cast<int64_t>(size_of(in.type())), places);
+  c.set(0, std::move(out));
   return {};
 }
 
@@ -69,12 +91,11 @@ OpDef define_compress() {
       .inputs = {2, 2},
       .attributes = {{"axis", AttributeKind::kInt}},
       .infer = infer_compress,
-      .lower = lower_compress,
-      .kernel_types = kDenseTypes,
+      .evaluate = evaluate_compress,
       .cost = movement_cost,
-      .traits = {.shape_inputs = {1}},
       .samples = {{.inputs = {f32({3, 5}), fixed(Tensor::of<bool>({3}, {true, false, true}))}, .attributes = {{"axis", integer(0)}}},
-                  {.inputs = {f32({3, 5}), fixed(Tensor::of<bool>({7}, {false, true, true, false, true, false, true}))}}},
+                  {.inputs = {f32({3, 5}), fixed(Tensor::of<bool>({7}, {false, true, true, false, true, false, true}))}},
+                  {.inputs = {any(DType::f16, {2, 4, 3}), any(DType::boolean, {4}, 0, 2)}, .attributes = {{"axis", integer(1)}}}},
   };
 }
 

@@ -1,5 +1,6 @@
 // NonZero: the indices of all elements that are not zero, one column for each, in row-major order. How many there are depends
-// on the values, so the input is known when the node is planned, and so is the result.
+// on the values, so it runs between plans.
+#include "engine/graph/evaluate_context.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/fill_common.h"
@@ -22,14 +23,14 @@ Status infer_non_zero(InferContext& c) {
   return {};
 }
 
-Status lower_non_zero(LowerContext& c) {
-  if (!c.constant(0)) return error("the input is not known when the node is planned");
-  const Dims dims = c.in_dims(0);
-  const std::vector<int64_t> found = places(*c.constant(0)), strides = strides_of(dims);
-  std::vector<int64_t> table;
+Status evaluate_non_zero(EvaluateContext& c) {
+  const Dims& dims = c.input(0).dims();
+  const std::vector<int64_t> found = places(c.input(0)), strides = strides_of(dims);
+  SV_ASSIGN(MutableTensor out, Tensor::allocate(DType::i64, {static_cast<int64_t>(dims.size()), static_cast<int64_t>(found.size())}));
+  auto to = out.data<int64_t>().begin();
   for (size_t axis = 0; axis < dims.size(); ++axis)
-    for (int64_t place : found) table.push_back(place / strides[axis] % dims[axis]);
-  emit_known(c, table);
+    for (int64_t place : found) *to++ = place / strides[axis] % dims[axis];
+  c.set(0, std::move(out));
   return {};
 }
 
@@ -40,11 +41,10 @@ OpDef define_non_zero() {
       .name = "NonZero",
       .since = 9,
       .infer = infer_non_zero,
-      .lower = lower_non_zero,
-      .kernel_types = kDenseTypes,
+      .evaluate = evaluate_non_zero,
       .cost = movement_cost,
-      .traits = {.shape_inputs = {0}},
-      .samples = {{.inputs = {fixed(Tensor::of<float>({2, 3}, {0, 1, -2, 0, 0, 5}))}},
+      .samples = {{.inputs = {any(DType::i32, {5, 7}, -2, 3)}},
+                  {.inputs = {fixed(Tensor::of<float>({2, 3}, {0, 1, -2, 0, 0, 5}))}},
                   {.inputs = {fixed(Tensor::of<int64_t>({4}, {0, 0, 0, 0}))}}},
   };
 }

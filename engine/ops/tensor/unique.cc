@@ -1,10 +1,11 @@
 // Unique: the different elements (or slices along an axis), sorted or in the order they first appear; also where each appears
-// first, which one every input element is, and how often it appears. How many there are depends on the values, so the input is
-// known when the node is planned, and so are the results.
+// first, which one every input element is, and how often it appears. How many there are depends on the values, so it runs
+// between plans.
 #include <algorithm>
 #include <numeric>
 
 #include "engine/graph/axes.h"
+#include "engine/graph/evaluate_context.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -97,22 +98,29 @@ Status infer_unique(InferContext& c) {
   return {};
 }
 
-Status lower_unique(LowerContext& c) {
-  const Tensor* t = c.constant(0);
-  if (!t) return error("the input is not known when the node is planned");
-  SV_ASSIGN(const Slices s, slices_of(c.attributes(), t->dims()));
-  SV_ASSIGN(const Found found, find_unique(c.attributes(), *t));
-  const size_t bytes = static_cast<size_t>(s.inner) * size_of(t->type());
-  std::vector<std::byte> values;
+Status evaluate_unique(EvaluateContext& c) {
+  const Tensor& t = c.input(0);
+  SV_ASSIGN(const Slices s, slices_of(c.attributes(), t.dims()));
+  const Found found = find_unique(t, s, c.attributes().get_int("sorted", 1) != 0);
+  const auto count = static_cast<int64_t>(found.first.size());
+  Dims dims{count};
+  if (c.attributes().has("axis")) {
+    SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(t.dims().size())));
+    dims = t.dims();
+    dims[static_cast<size_t>(axis)] = count;
+  }
+  SV_ASSIGN(MutableTensor values, Tensor::allocate(t.type(), std::move(dims)));
+  const size_t bytes = static_cast<size_t>(s.inner) * size_of(t.type());
+  std::byte* to = values.raw();
   for (int64_t o = 0; o < s.outer; ++o)
-    for (int64_t i : found.first) {
-      const std::byte* from = t->raw() + static_cast<size_t>(o * s.count + i) * bytes;
-      values.insert(values.end(), from, from + bytes);
-    }
-  emit_known(c, std::span<const std::byte>(values), 0);
-  if (c.has_output(1)) emit_known(c, found.first, 1);
-  if (c.has_output(2)) emit_known(c, found.inverse, 2);
-  if (c.has_output(3)) emit_known(c, found.counts, 3);
+    for (int64_t i : found.first) to = std::copy_n(t.raw() + static_cast<size_t>(o * s.count + i) * bytes, bytes, to);
+  c.set(0, std::move(values));
+  const auto list = [](const std::vector<int64_t>& v) {
+    return Tensor::of<int64_t>({static_cast<int64_t>(v.size())}, std::span<const int64_t>(v));
+  };
+  c.set(1, list(found.first));
+  c.set(2, list(found.inverse));
+  c.set(3, list(found.counts));
   return {};
 }
 
@@ -126,9 +134,9 @@ OpDef define_unique() {
       .outputs = {1, 4},
       .attributes = {{"axis", AttributeKind::kInt}, {"sorted", AttributeKind::kInt, false, integer(1)}},
       .infer = infer_unique,
-      .lower = lower_unique,
-      .traits = {.shape_inputs = {0}},
-      .samples = {{.inputs = {x}, .outputs = 4},
+      .evaluate = evaluate_unique,
+      .samples = {{.inputs = {any(DType::i32, {5, 6}, -3, 4)}, .outputs = 4},
+                  {.inputs = {x}, .outputs = 4},
                   {.inputs = {x}, .attributes = {{"sorted", integer(0)}}, .outputs = 4},
                   {.inputs = {fixed(Tensor::of<float>({3, 2}, {1, 0, 1, 0, 2, 3}))}, .attributes = {{"axis", integer(0)}}, .outputs = 4}},
   };

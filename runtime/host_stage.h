@@ -1,0 +1,44 @@
+// The nodes of a network that are evaluated between two plans, one after the other, in the calling thread. Internal to the session.
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "runtime/session.h"
+
+namespace svengine {
+
+class HostStage {
+ public:
+  /// Runs a node's body; inputs are those of the body.
+  using RunBody = std::function<Result<std::vector<Tensor>>(const Subgraph& body, std::vector<Tensor> inputs)>;
+
+  /// Takes a graph of nodes that run on the host. Every constant is made ready here.
+  static Result<HostStage> create(Graph graph);
+
+  /// Evaluates all nodes; inputs and results are the graph's. An error names the node. `profile`: adds to the rows.
+  Result<std::vector<Tensor>> run(std::vector<Tensor> inputs, const RunBody& run_body, bool profile);
+
+  /// One row for each node; the time is without that of bodies, whose steps have rows of their own.
+  void collect_profile(std::vector<ProfileRow>& rows) const;
+
+ private:
+  struct Read {
+    int slot;       // -1: absent
+    bool last_use;  // nobody reads it afterwards
+  };
+  struct Call {
+    const Node* node;
+    std::vector<Read> inputs;
+    std::vector<int> outputs;
+    int64_t nanoseconds = 0;
+  };
+
+  HostStage() = default;
+
+  Graph graph_;
+  std::vector<Tensor> values_;  // by slot: the constants, the others undefined
+  std::vector<int> inputs_, outputs_;
+  std::vector<Call> calls_;
+};
+
+}  // namespace svengine
