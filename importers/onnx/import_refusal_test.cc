@@ -174,8 +174,8 @@ TEST_CASE("the graph's inputs, outputs and initializers") {
   set_type(complex.mutable_graph()->mutable_input(0), "x", {1}, static_cast<DType>(14));
   CHECK(problem_of(complex) == "m.onnx: input 'x': element type complex64 is not supported");
   ModelProto sequence = relu_model();
-  sequence.mutable_graph()->mutable_input(0)->mutable_type()->mutable_sequence_type();
-  CHECK(problem_of(sequence) == "m.onnx: input 'x': is a sequence; only tensors are supported");
+  sequence.mutable_graph()->mutable_input(0)->mutable_type()->mutable_sparse_tensor_type();
+  CHECK(problem_of(sequence) == "m.onnx: input 'x': is a sparse tensor; only dense ones are supported");
   ModelProto outputless = relu_model();
   outputless.mutable_graph()->clear_output();
   CHECK(problem_of(outputless) == "m.onnx: the graph has no outputs");

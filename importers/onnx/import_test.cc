@@ -191,6 +191,24 @@ TEST_CASE("all kinds of attributes are read") {
   CHECK(values_of<float>(*a.get<Tensor>("table")) == std::vector<float>{1, 2});
 }
 
+TEST_CASE("sequences, optionals and maps are declared with what they hold") {
+  ModelProto proto = relu_model();
+  const auto declare = [&](const char* name) {
+    ValueInfoProto* info = proto.mutable_graph()->add_input();
+    info->set_name(name);
+    return info->mutable_type();
+  };
+  TypeProto* held = declare("o")->mutable_optional_type()->mutable_elem_type()->mutable_sequence_type()->mutable_elem_type();
+  held->mutable_tensor_type()->set_elem_type(TensorProto::STRING);
+  TypeProto* map = declare("m");
+  map->mutable_map_type()->set_key_type(TensorProto::INT64);
+  map->mutable_map_type()->mutable_value_type()->mutable_tensor_type()->set_elem_type(TensorProto::FLOAT);
+  const Result<Model> model = import_proto(proto);
+  REQUIRE(model.ok());
+  CHECK(to_string(model->graph.inputs()[1]->type) == "optional(sequence(string[?]))");
+  CHECK(to_string(model->graph.inputs()[2]->type) == "map(int64, float32[?])");
+}
+
 TEST_CASE("sparse initializers become dense") {
   ModelProto proto = relu_model();
   const auto add_sparse = [&](const std::vector<int64_t>& indices, const std::vector<int64_t>& shape) {

@@ -29,18 +29,31 @@ Result<Shape> declared_shape(const onnx_proto::TensorShapeProto& shape) {
   return Shape(std::move(dims));
 }
 
+/// What a sequence or optional holds, or a map's values are.
+Result<Type> holding(DType kind, const onnx_proto::TypeProto& element) {
+  Type out;
+  out.dtype = kind;
+  out.shape = Shape(std::vector<Dim>{});
+  SV_ASSIGN(Type held, read_type(element));
+  out.element = std::make_shared<const Type>(std::move(held));
+  return out;
+}
+
 }  // namespace
 
-Result<Type> declared_type(const onnx_proto::ValueInfoProto& info) {
+Result<Type> read_type(const onnx_proto::TypeProto& type) {
   using onnx_proto::TypeProto;
   Type out;
-  const TypeProto& type = info.type();
   switch (type.value_case()) {
     case TypeProto::VALUE_NOT_SET: return out;
     case TypeProto::kTensorType: break;
-    case TypeProto::kSequenceType: return error("is a sequence; only tensors are supported");
-    case TypeProto::kMapType: return error("is a map; only tensors are supported");
-    case TypeProto::kOptionalType: return error("is an optional; only tensors are supported");
+    case TypeProto::kSequenceType: return holding(DType::sequence, type.sequence_type().elem_type());
+    case TypeProto::kOptionalType: return holding(DType::optional, type.optional_type().elem_type());
+    case TypeProto::kMapType: {
+      SV_ASSIGN(out, holding(DType::map, type.map_type().value_type()));
+      SV_ASSIGN(out.key, dtype_from_onnx(type.map_type().key_type()));
+      return out;
+    }
     case TypeProto::kSparseTensorType: return error("is a sparse tensor; only dense ones are supported");
   }
   SV_ASSIGN(out.dtype, dtype_from_onnx(type.tensor_type().elem_type()));
@@ -50,9 +63,12 @@ Result<Type> declared_type(const onnx_proto::ValueInfoProto& info) {
   return out;
 }
 
+Result<Type> declared_type(const onnx_proto::ValueInfoProto& info) { return read_type(info.type()); }
+
 Status check_agrees(const Type& declared, const Type& actual) {
   const auto differs = [&] { return error("is declared as {}, but is {}", to_string(declared), to_string(actual)); };
   if (declared.dtype != DType::undefined && actual.dtype != DType::undefined && declared.dtype != actual.dtype) return differs();
+  if (declared.element && actual.element && !check_agrees(*declared.element, *actual.element).ok()) return differs();
   if (!declared.shape.has_rank() || !actual.shape.has_rank()) return {};
   if (declared.shape.rank() != actual.shape.rank()) return differs();
   for (size_t i = 0; i < declared.shape.dims().size(); ++i) {
@@ -66,6 +82,7 @@ Status check_agrees(const Type& declared, const Type& actual) {
 void refine(Type& type, const Type& declared) {
   if (!check_agrees(declared, type).ok()) return;
   if (type.dtype == DType::undefined) type.dtype = declared.dtype;
+  if (!type.element) type.element = declared.element, type.key = declared.key;
   if (!declared.shape.has_rank()) return;
   if (!type.shape.has_rank()) {
     type.shape = declared.shape;

@@ -5,8 +5,9 @@
 
 namespace svengine::onnx {
 
-/// The declared type of a value. Missing type: undefined element type; missing shape: unknown rank. Refuses sequences, maps,
-/// optionals and sparse tensors by name, element types the engine has not, and impossible dimensions.
+/// A declared type. Missing type: undefined element type; missing shape: unknown rank. Refuses sparse tensors, element types the
+/// engine has not, and impossible dimensions.
+Result<Type> read_type(const onnx_proto::TypeProto& type);
 Result<Type> declared_type(const onnx_proto::ValueInfoProto& info);
 
 /// Whether two descriptions of one value can both be true, where they are known: the same element type and rank, the same
