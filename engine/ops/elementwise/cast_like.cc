@@ -23,6 +23,7 @@ Status infer_cast_like(InferContext& c) {
 }
 
 Status lower_cast_like(LowerContext& c) {
+  if (is_handle(c.in_type(0).dtype) || is_handle(c.out_type().dtype)) return error("strings are converted on the host, not by a plan");
   SV_ASSIGN(const ByteFloatRules rules, byte_float_rules(c.attributes()));
   emit_cast(c, c.in(0), c.in_type(0).dtype, c.out(), c.out_type().dtype, stored_count(c.in_type(0)), rules);
   return {};
