@@ -111,9 +111,9 @@ TEST_CASE("unsupported parts of the format are named, and messages stay short") 
   for (int i = 0; i < 5000; ++i) add_node(many, "Foo", {"x"}, {fmt::format("v{}", i)});
   for (int i = 0; i < 5000; ++i) add_node(many, fmt::format("Foo{}", i), {"x"}, {fmt::format("w{}", i)});
   const std::string problem = problem_of(many);
-  CHECK_THAT(problem, Contains("'Foo_10' and 4990 more)"));
-  CHECK_THAT(problem, Contains("; and 4901 more"));
-  CHECK(problem.size() < 10000);
+  CHECK_THAT(problem, Contains("'Foo_3' and 4997 more)"));
+  CHECK_THAT(problem, Contains("; and 4971 more"));
+  CHECK(problem.size() < 2000);
 }
 
 TEST_CASE("unsupported operators are told before external data are looked for") {

@@ -17,8 +17,10 @@ using onnx_proto::AttributeProto;
 using onnx_proto::ModelProto;
 using onnx_proto::NodeProto;
 
-constexpr size_t kMostNodesShown = 10;
-constexpr size_t kMostProblemsShown = 100;
+constexpr size_t kMostNodesShown = 3;
+constexpr size_t kMostProblemsShown = 30;
+constexpr size_t kMostNameShown = 60;
+constexpr int kMostNesting = 16;  // of subgraphs; deeper ones are refused when they are read
 
 std::string shown_domain(const std::string& domain) { return domain.empty() ? "ai.onnx" : printable(domain); }
 
@@ -29,7 +31,7 @@ class Problems {
     const auto [at, is_new] = index_.emplace(std::move(problem), list_.size());
     if (is_new) list_.push_back({at->first, {}, 0});
     Entry& entry = list_[at->second];
-    if (++entry.count <= kMostNodesShown && !node.empty()) entry.nodes.push_back(fmt::format("'{}'", printable(node)));
+    if (++entry.count <= kMostNodesShown && !node.empty()) entry.nodes.push_back(fmt::format("'{}'", printable(node, kMostNameShown)));
   }
   bool empty() const { return list_.empty(); }
 
@@ -86,6 +88,38 @@ const char* attribute_problem(const AttributeProto& attribute) {
     default: return nullptr;
   }
 }
+
+/// Looks over nodes, those of bodies and functions too.
+class NodeCheck {
+ public:
+  NodeCheck(const ModelProto& model, const OpRegistry& ops) : model_(model), ops_(ops) {
+    for (const auto& f : model.functions()) functions_.emplace(canonical_domain(f.domain()), f.name());
+  }
+
+  Status check(const google::protobuf::RepeatedPtrField<NodeProto>& nodes, int depth, Problems& problems) {
+    if (depth > kMostNesting) return {};
+    int index = 0;
+    for (const NodeProto& node : nodes) {
+      const std::string name = node_name(node, index++);
+      if (node.op_type().empty()) return error("node '{}' names no operator", printable(name));
+      SV_TRY(check_name("operator", node.op_type()));
+      SV_TRY(check_name("domain", node.domain()));
+      std::string problem = operator_problem(node, model_, ops_, functions_);
+      if (!problem.empty()) problems.add(std::move(problem), name);
+      for (const AttributeProto& attribute : node.attribute()) {
+        if (const char* what = attribute_problem(attribute))
+          problems.add(fmt::format("{} with {} as attribute '{}'", printable(node.op_type()), what, printable(attribute.name(), kMostNameShown)), name);
+        SV_TRY(check(attribute.g().node(), depth + 1, problems));
+      }
+    }
+    return {};
+  }
+
+ private:
+  const ModelProto& model_;
+  const OpRegistry& ops_;
+  std::set<std::pair<std::string, std::string>> functions_;
+};
 
 Status check_opsets(const ModelProto& model) {
   std::map<std::string, int64_t> domains;
@@ -147,21 +181,9 @@ int opset_of(const ModelProto& model, const std::string& domain) {
 Status check_supported(const ModelProto& model, const OpRegistry& ops) {
   Problems problems;
   if (model.training_info_size()) problems.add("training_info", "");
-  std::set<std::pair<std::string, std::string>> functions;
-  for (const auto& f : model.functions()) functions.emplace(canonical_domain(f.domain()), f.name());
-  int index = 0;
-  for (const NodeProto& node : model.graph().node()) {
-    const std::string name = node_name(node, index++);
-    if (node.op_type().empty()) return error("node '{}' names no operator", printable(name));
-    SV_TRY(check_name("operator", node.op_type()));
-    SV_TRY(check_name("domain", node.domain()));
-    std::string problem = operator_problem(node, model, ops, functions);
-    if (!problem.empty()) problems.add(std::move(problem), name);
-    for (const AttributeProto& attribute : node.attribute()) {
-      if (const char* what = attribute_problem(attribute))
-        problems.add(fmt::format("{} with {} as attribute '{}'", node.op_type(), what, printable(attribute.name())), name);
-    }
-  }
+  NodeCheck nodes(model, ops);
+  SV_TRY(nodes.check(model.graph().node(), 0, problems));
+  for (const auto& function : model.functions()) SV_TRY(nodes.check(function.node(), 0, problems));
   if (problems.empty()) return {};
   return error("not supported: {}", problems.text());
 }

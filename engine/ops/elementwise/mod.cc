@@ -1,8 +1,34 @@
-// Mod: the remainder of a / b. With fmod it has the sign of a, else that of b; floats need fmod.
+// Mod: the remainder of a / b. With fmod it has the sign of a, else that of b. The kernels know floats with fmod; without, it is made of that.
+#include "engine/graph/builder.h"
+#include "engine/ops/element.h"
 #include "engine/ops/elementwise/binary_common.h"
 
 namespace svengine::ops {
 namespace {
+
+/// r = fmod(a, b), or r + b where the signs differ; a 0 has the sign of b. Infinite b: a, or b where the signs differ.
+Status canonicalize_mod(CanonicalizeContext& c) {
+  Value *a = c.node().input(0), *b = c.node().input(1);
+  if (!a || !b || !kRealTypes.has(a->type.dtype) || c.attributes().get_int("fmod") != 0) return {};
+  Builder build(c.graph(), c.ops());
+  build.set_position(&c.node());
+  build.set_node_name(c.node().name());
+  Value* zero = build.constant(scalar_of(b->type.dtype, 0.0));
+  Value* minus_zero = build.constant(scalar_of(b->type.dtype, -0.0));
+  Value* r = build.add("Mod", {a, b}, make_attributes({{"fmod", int64_t{1}}}));
+  Value* below = build.add("Less", {b, zero});
+  Value* differ = build.add("Xor", {build.add("Less", {r, zero}), below});
+  Value* moved = build.add("Where", {differ, build.add("Add", {r, b}), r});
+  Value *is_zero = build.add("Equal", {r, zero}), *signed_zero = build.add("Where", {below, minus_zero, zero});
+  SV_TRY(build.status());
+  c.node().attributes = {};
+  c.graph().resize_inputs(&c.node(), 3);
+  c.set_input(0, is_zero);
+  c.set_input(1, signed_zero);
+  c.set_input(2, moved);
+  c.graph().set_op(&c.node(), *c.ops().find("", "Where"));
+  return {};
+}
 
 Status infer_mod(InferContext& c) {
   if (kRealTypes.has(c.dtype(0)) && c.attributes().get_int("fmod") == 0)
@@ -20,6 +46,7 @@ Status lower_mod(LowerContext& c) {
 OpDef define_mod() {
   OpDef op = binary_op("Mod", infer_mod, lower_mod, false);
   op.since = 10;
+  op.canonicalize = canonicalize_mod;
   op.attributes = {{"fmod", AttributeKind::kInt, false, integer(0)}};
   op.samples = {{.inputs = {any(DType::i64, {3, 9}, -20, 20), any(DType::i64, {9}, 1, 6)}},
                 {.inputs = {any(DType::i32, {19}, -20, 20), any(DType::i32, {19}, -6, -1)}},

@@ -12,7 +12,7 @@
 namespace svengine::ops {
 namespace {
 
-constexpr DTypeSet kRangeTypes{DType::f32, DType::f64, DType::i16, DType::i32, DType::i64};
+constexpr DTypeSet kRangeTypes{DType::f32, DType::f64, DType::f16, DType::bf16, DType::i16, DType::i32, DType::i64};
 constexpr const char* kRangeInputs[] = {"start", "limit", "delta"};
 
 double number_of(const Tensor& t) { return number_at(t.type(), t.raw(), 0); }
