@@ -18,47 +18,44 @@ Complex root_of_unity(int64_t k, int64_t n) {
   return {std::cos(angle), std::sin(angle)};
 }
 
-template <class T>
 struct FourierPass {
-  const T *x_re, *x_im;
-  T *y_re, *y_im;
+  const double *x_re, *x_im;
+  double *y_re, *y_im;
   int64_t columns;   // contiguous numbers that are treated alike
   int64_t m, radix;  // of this pass: its length is m * radix
   const Complex* roots;
   int64_t root_step;  // roots are those of m * radix times this
 };
 
-template <class T>
-void pass_of_two(const FourierPass<T>& pass) {
+void pass_of_two(const FourierPass& pass) {
   const int64_t s = pass.columns, far = s * pass.m;
   for (int64_t p = 0; p < pass.m; ++p) {
-    const T c = static_cast<T>(pass.roots[p * pass.root_step].real()), d = static_cast<T>(pass.roots[p * pass.root_step].imag());
-    const T *ar = pass.x_re + s * p, *ai = pass.x_im + s * p, *br = ar + far, *bi = ai + far;
-    T *ur = pass.y_re + 2 * s * p, *ui = pass.y_im + 2 * s * p, *vr = ur + s, *vi = ui + s;
+    const double c = pass.roots[p * pass.root_step].real(), d = pass.roots[p * pass.root_step].imag();
+    const double *ar = pass.x_re + s * p, *ai = pass.x_im + s * p, *br = ar + far, *bi = ai + far;
+    double *ur = pass.y_re + 2 * s * p, *ui = pass.y_im + 2 * s * p, *vr = ur + s, *vi = ui + s;
     for (int64_t q = 0; q < s; ++q) {
-      const T r = ar[q] - br[q], i = ai[q] - bi[q];
+      const double r = ar[q] - br[q], i = ai[q] - bi[q];
       ur[q] = ar[q] + br[q], ui[q] = ai[q] + bi[q];
       vr[q] = r * c - i * d, vi[q] = r * d + i * c;
     }
   }
 }
 
-template <class T>
-void pass_of_four(const FourierPass<T>& pass) {
+void pass_of_four(const FourierPass& pass) {
   const int64_t s = pass.columns, far = s * pass.m;
   for (int64_t p = 0; p < pass.m; ++p) {
-    T c[4], d[4];
+    double c[4], d[4];
     for (int64_t k = 1; k < 4; ++k) {
       const Complex w = pass.roots[p * k * pass.root_step];
-      c[k] = static_cast<T>(w.real()), d[k] = static_cast<T>(w.imag());
+      c[k] = w.real(), d[k] = w.imag();
     }
-    const T *xr = pass.x_re + s * p, *xi = pass.x_im + s * p;
-    T *yr = pass.y_re + 4 * s * p, *yi = pass.y_im + 4 * s * p;
+    const double *xr = pass.x_re + s * p, *xi = pass.x_im + s * p;
+    double *yr = pass.y_re + 4 * s * p, *yi = pass.y_im + 4 * s * p;
     for (int64_t q = 0; q < s; ++q) {
-      const T er = xr[q] + xr[q + 2 * far], ei = xi[q] + xi[q + 2 * far], fr = xr[q] - xr[q + 2 * far], fi = xi[q] - xi[q + 2 * far];
-      const T gr = xr[q + far] + xr[q + 3 * far], gi = xi[q + far] + xi[q + 3 * far];
-      const T hr = xr[q + far] - xr[q + 3 * far], hi = xi[q + far] - xi[q + 3 * far];
-      const T r1 = fr + hi, i1 = fi - hr, r2 = er - gr, i2 = ei - gi, r3 = fr - hi, i3 = fi + hr;
+      const double er = xr[q] + xr[q + 2 * far], ei = xi[q] + xi[q + 2 * far], fr = xr[q] - xr[q + 2 * far], fi = xi[q] - xi[q + 2 * far];
+      const double gr = xr[q + far] + xr[q + 3 * far], gi = xi[q + far] + xi[q + 3 * far];
+      const double hr = xr[q + far] - xr[q + 3 * far], hi = xi[q + far] - xi[q + 3 * far];
+      const double r1 = fr + hi, i1 = fi - hr, r2 = er - gr, i2 = ei - gi, r3 = fr - hi, i3 = fi + hr;
       yr[q] = er + gr, yi[q] = ei + gi;
       yr[q + s] = r1 * c[1] - i1 * d[1], yi[q + s] = r1 * d[1] + i1 * c[1];
       yr[q + 2 * s] = r2 * c[2] - i2 * d[2], yi[q + 2 * s] = r2 * d[2] + i2 * c[2];
@@ -67,18 +64,17 @@ void pass_of_four(const FourierPass<T>& pass) {
   }
 }
 
-template <class T>
-void pass_of_any(const FourierPass<T>& pass) {
+void pass_of_any(const FourierPass& pass) {
   const int64_t s = pass.columns, far = s * pass.m, r = pass.radix, n = pass.m * r;
   for (int64_t p = 0; p < pass.m; ++p)
     for (int64_t k = 0; k < r; ++k) {
-      T *yr = pass.y_re + (p * r + k) * s, *yi = pass.y_im + (p * r + k) * s;
-      std::fill_n(yr, s, T{0});
-      std::fill_n(yi, s, T{0});
+      double *yr = pass.y_re + (p * r + k) * s, *yi = pass.y_im + (p * r + k) * s;
+      std::fill_n(yr, s, 0.0);
+      std::fill_n(yi, s, 0.0);
       for (int64_t j = 0; j < r; ++j) {
         const Complex w = pass.roots[(j * k * pass.m + p * k) % n * pass.root_step];
-        const T c = static_cast<T>(w.real()), d = static_cast<T>(w.imag());
-        const T *xr = pass.x_re + s * p + far * j, *xi = pass.x_im + s * p + far * j;
+        const double c = w.real(), d = w.imag();
+        const double *xr = pass.x_re + s * p + far * j, *xi = pass.x_im + s * p + far * j;
         for (int64_t q = 0; q < s; ++q) {
           yr[q] += xr[q] * c - xi[q] * d;
           yi[q] += xr[q] * d + xi[q] * c;
@@ -125,17 +121,15 @@ int64_t FourierPlan::scratch_numbers(int64_t lines) const {
   return inner_ ? 2 * inner_->n_ * lines + inner_->scratch_numbers(lines) : 2 * n_ * lines;
 }
 
-template <class T>
-void FourierPlan::transform(T* re, T* im, int64_t lines, T* scratch) const {
+void FourierPlan::transform(double* re, double* im, int64_t lines, double* scratch) const {
   inner_ ? run_convolution(re, im, lines, scratch) : run_passes(re, im, lines, scratch);
 }
 
-template <class T>
-void FourierPlan::run_passes(T* re, T* im, int64_t lines, T* scratch) const {
-  T *to_re = scratch, *to_im = scratch + n_ * lines, *from_re = re, *from_im = im;
+void FourierPlan::run_passes(double* re, double* im, int64_t lines, double* scratch) const {
+  double *to_re = scratch, *to_im = scratch + n_ * lines, *from_re = re, *from_im = im;
   int64_t length = n_, columns = lines;
   for (const int64_t radix : factors_) {
-    const FourierPass<T> pass{from_re, from_im, to_re, to_im, columns, length / radix, radix, roots_.data(), n_ / length};
+    const FourierPass pass{from_re, from_im, to_re, to_im, columns, length / radix, radix, roots_.data(), n_ / length};
     radix == 2 ? pass_of_two(pass) : radix == 4 ? pass_of_four(pass) : pass_of_any(pass);
     std::swap(from_re, to_re);
     std::swap(from_im, to_im);
@@ -147,16 +141,15 @@ void FourierPlan::run_passes(T* re, T* im, int64_t lines, T* scratch) const {
 }
 
 /// With j k = (j^2 + k^2 - (k - j)^2) / 2 the transform is chirp_k times the convolution of x_j chirp_j with 1 / chirp.
-template <class T>
-void FourierPlan::run_convolution(T* re, T* im, int64_t lines, T* scratch) const {
+void FourierPlan::run_convolution(double* re, double* im, int64_t lines, double* scratch) const {
   const int64_t m = inner_->n_;
-  T *a_re = scratch, *a_im = scratch + m * lines, *rest = scratch + 2 * m * lines;
-  std::fill(a_re + n_ * lines, a_re + m * lines, T{0});
-  std::fill(a_im + n_ * lines, a_im + m * lines, T{0});
-  const auto times = [lines](const Complex& w, const T* xr, const T* xi, T* yr, T* yi) {
-    const T c = static_cast<T>(w.real()), d = static_cast<T>(w.imag());
+  double *a_re = scratch, *a_im = scratch + m * lines, *rest = scratch + 2 * m * lines;
+  std::fill(a_re + n_ * lines, a_re + m * lines, 0.0);
+  std::fill(a_im + n_ * lines, a_im + m * lines, 0.0);
+  const auto times = [lines](const Complex& w, const double* xr, const double* xi, double* yr, double* yi) {
+    const double c = w.real(), d = w.imag();
     for (int64_t l = 0; l < lines; ++l) {
-      const T r = xr[l], i = xi[l];
+      const double r = xr[l], i = xi[l];
       yr[l] = r * c - i * d, yi[l] = r * d + i * c;
     }
   };
@@ -167,8 +160,5 @@ void FourierPlan::run_convolution(T* re, T* im, int64_t lines, T* scratch) const
   inner_->transform(a_im, a_re, lines, rest);
   for (int64_t j = 0, at = 0; j < n_; ++j, at += lines) times(chirp_[static_cast<size_t>(j)], a_re + at, a_im + at, re + at, im + at);
 }
-
-template void FourierPlan::transform(float*, float*, int64_t, float*) const;
-template void FourierPlan::transform(double*, double*, int64_t, double*) const;
 
 }  // namespace svengine::ops

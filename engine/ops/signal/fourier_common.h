@@ -2,7 +2,8 @@
 //
 // Lengths whose prime factors are at most kMostFactor take a pass over the data for every factor (Stockham's order, which needs no
 // permutation); others are the convolution of Bluestein by transforms of a power of two. Both are O(n log n). Several lines go side by
-// side, so that every pass is loops over contiguous numbers.
+// side, so that every pass is loops over contiguous numbers. All is computed in double: the error of a transform in float would be that of
+// its largest numbers, in small ones too.
 #pragma once
 #include <complex>
 #include <memory>
@@ -19,22 +20,17 @@ class FourierPlan {
   explicit FourierPlan(int64_t n);
 
   int64_t length() const { return n_; }
-  /// A product of small primes: no convolution, and float is accurate enough for floats.
-  bool is_smooth() const { return inner_ == nullptr; }
-  /// Numbers of T that transform() needs as scratch for so many lines.
+  /// Numbers that transform() needs as scratch for so many lines.
   int64_t scratch_numbers(int64_t lines) const;
 
   /// X_k = sum over j of x_j e^(-2 pi i j k / n) of `lines` lines side by side: element j of line l is re[j * lines + l], im likewise;
   /// in place.
-  template <class T>
-  void transform(T* re, T* im, int64_t lines, T* scratch) const;
+  void transform(double* re, double* im, int64_t lines, double* scratch) const;
 
  private:
   static constexpr int64_t kMostFactor = 31;
-  template <class T>
-  void run_passes(T* re, T* im, int64_t lines, T* scratch) const;
-  template <class T>
-  void run_convolution(T* re, T* im, int64_t lines, T* scratch) const;
+  void run_passes(double* re, double* im, int64_t lines, double* scratch) const;
+  void run_convolution(double* re, double* im, int64_t lines, double* scratch) const;
 
   int64_t n_;
   std::vector<int64_t> factors_;

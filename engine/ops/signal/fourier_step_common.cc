@@ -12,18 +12,18 @@ namespace {
 constexpr int64_t kFourierTogether = 8;  // lines side by side
 constexpr int64_t kMostFourierLength = int64_t{1} << 24;  // whose tables are 256 MiB
 
-/// Transforms lines [first, last), as elements of type E computed in T.
-template <class E, class T>
+/// Transforms lines [first, last) of elements of type E.
+template <class E>
 class FourierRun {
  public:
   FourierRun(const FourierPlan& plan, const FourierLines& job, const Run& run, int64_t first, int64_t last)
       : plan_(plan), job_(job), first_(first), count_(last - first), n_(plan.length()), x_(run.get<const E>(job.in.buffer)),
-        window_(run.get<const E>(job.window)), y_(run.get<E>(job.out.buffer)), re_(run.scratch<T>()), im_(re_ + n_ * count_) {}
+        window_(run.get<const E>(job.window)), y_(run.get<E>(job.out.buffer)), re_(run.scratch<double>()), im_(re_ + n_ * count_) {}
 
   void operator()() {
-    std::fill_n(re_, 2 * n_ * count_, T{0});
+    std::fill_n(re_, 2 * n_ * count_, 0.0);
     for (int64_t l = 0; l < count_; ++l) load(l);
-    T* rest = im_ + n_ * count_;
+    double* rest = im_ + n_ * count_;
     job_.inverse ? plan_.transform(im_, re_, count_, rest) : plan_.transform(re_, im_, count_, rest);
     for (int64_t l = 0; l < count_; ++l) store(l);
   }
@@ -38,8 +38,8 @@ class FourierRun {
     const int64_t most = job_.hermitian ? n_ / 2 + 1 : n_;
     for (int64_t k = 0; k < std::min(most, job_.in.count); ++k) {
       const E* from = x + k * job_.in.stride_k;
-      const T factor = window_ ? static_cast<T>(window_[k]) : T{1};
-      const T r = static_cast<T>(from[0]) * factor, i = job_.in.parts == 2 ? static_cast<T>(from[1]) * factor : T{0};
+      const double factor = window_ ? static_cast<double>(window_[k]) : 1.0;
+      const double r = static_cast<double>(from[0]) * factor, i = job_.in.parts == 2 ? static_cast<double>(from[1]) * factor : 0.0;
       re_[k * count_ + l] = r, im_[k * count_ + l] = i;
       if (!job_.hermitian || k == 0 || 2 * k == n_) continue;
       re_[(n_ - k) * count_ + l] = r, im_[(n_ - k) * count_ + l] = -i;
@@ -47,7 +47,7 @@ class FourierRun {
   }
   void store(int64_t l) {
     E* y = y_ + start(job_.out, l);
-    const T scale = job_.inverse ? T{1} / static_cast<T>(n_) : T{1};
+    const double scale = job_.inverse ? 1.0 / static_cast<double>(n_) : 1.0;
     for (int64_t k = 0; k < job_.out.count; ++k) {
       E* to = y + k * job_.out.stride_k;
       to[0] = static_cast<E>(re_[k * count_ + l] * scale);
@@ -60,19 +60,19 @@ class FourierRun {
   int64_t first_, count_, n_;
   const E *x_, *window_;
   E* y_;
-  T *re_, *im_;
+  double *re_, *im_;
 };
 
-template <class E, class T>
+template <class E>
 void emit_lines(LowerContext& c, const char* name, std::shared_ptr<const FourierPlan> plan, const FourierLines& job) {
   const int64_t total = job.a * job.b, numbers = 2 * plan->length() * kFourierTogether + plan->scratch_numbers(kFourierTogether);
   c.emit(name, ceil_div(total, kFourierTogether),
          [=](const Run& run, int64_t begin, int64_t end) -> const char* {
            for (int64_t task = begin; task < end; ++task)
-             FourierRun<E, T>(*plan, job, run, task * kFourierTogether, std::min(total, (task + 1) * kFourierTogether))();
+             FourierRun<E>(*plan, job, run, task * kFourierTogether, std::min(total, (task + 1) * kFourierTogether))();
            return nullptr;
          },
-         numbers * static_cast<int64_t>(sizeof(T)));
+         numbers * static_cast<int64_t>(sizeof(double)));
 }
 
 double elements(const Value* v) { return stored_bytes(v->type) / static_cast<double>(size_of(v->type.dtype)); }
@@ -84,13 +84,11 @@ Status emit_fourier(LowerContext& c, const char* name, int64_t n, const FourierL
   if (n > kMostFourierLength) return error("a transform of length {}; at most {} is computed", n, kMostFourierLength);
   auto plan = std::make_shared<const FourierPlan>(n);
   if (job.type == DType::f64)
-    emit_lines<double, double>(c, name, std::move(plan), job);
+    emit_lines<double>(c, name, std::move(plan), job);
   else if (job.type != DType::f32)
     return error("is computed in float32 or float64, not in {}", name_of(job.type));
-  else if (plan->is_smooth())
-    emit_lines<float, float>(c, name, std::move(plan), job);
   else
-    emit_lines<float, double>(c, name, std::move(plan), job);
+    emit_lines<float>(c, name, std::move(plan), job);
   return {};
 }
 
