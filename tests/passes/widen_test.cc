@@ -7,7 +7,9 @@ using namespace svengine::tests;
 
 namespace {
 
-Tensor halves(Dims dims, uint64_t seed, double low = -2, double high = 2) { return random_tensor_of(DType::f16, std::move(dims), seed, low, high); }
+Tensor halves(Dims dims, uint64_t seed, double low = -2, double high = 2) {
+  return random_tensor_of(DType::f16, std::move(dims), seed, low, high);
+}
 
 }  // namespace
 
@@ -55,7 +57,9 @@ TEST_CASE("one value that several nodes read is converted once, and one in two p
 TEST_CASE("small integers go through a wider type that holds them") {
   const Graph after = check_pass(
       [](Builder& b) {
-        b.output(b.add("MaxPool", {b.input("x", DType::u8, {1, 2, 6, 6})}, make_attributes({{"kernel_shape", std::vector<int64_t>{3, 3}}})), "y");
+        b.output(b.add("MaxPool", {b.input("x", DType::u8, {1, 2, 6, 6})},
+                       make_attributes({{"kernel_shape", std::vector<int64_t>{3, 3}}})),
+                 "y");
       },
       "widen", {random_tensor_of(DType::u8, {1, 2, 6, 6}, 1, 0, 256)});
   CHECK(ops_of(after) == "Cast MaxPool Cast");
@@ -92,7 +96,9 @@ TEST_CASE("gradients of a float16 network are those of its float32 nodes, in the
   require_ok(prepare_for_gradients(graph, context()));
   Value *y = graph.outputs()[0], *w = graph.inputs()[0];
   Value* seed = graph.add_input("dy", y->type);
-  auto gradients = add_gradients(graph, all_ops(), {{y, seed}}, {w}, Unreached::zeros);
+  const std::vector<GradientSeed> seeds = {{y, seed}};
+  const std::vector<Value*> wanted = {w};
+  auto gradients = add_gradients(graph, all_ops(), seeds, wanted, Unreached::zeros);
   if (!gradients.ok()) FAIL(gradients.error().message());
   REQUIRE((*gradients)[0]->type.dtype == DType::f16);
   graph.add_output((*gradients)[0]);
