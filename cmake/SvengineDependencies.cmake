@@ -23,6 +23,12 @@ find_path(FMT_INCLUDE_DIR fmt/format.h REQUIRED)
 add_library(svengine_fmt INTERFACE)
 target_include_directories(svengine_fmt SYSTEM INTERFACE ${FMT_INCLUDE_DIR})
 
+find_library(RE2_LIBRARY NAMES libre2.a REQUIRED)
+find_path(RE2_INCLUDE_DIR re2/re2.h REQUIRED)
+add_library(svengine_re2 INTERFACE)
+target_include_directories(svengine_re2 SYSTEM INTERFACE ${RE2_INCLUDE_DIR})
+target_link_libraries(svengine_re2 INTERFACE ${RE2_LIBRARY} Threads::Threads)
+
 find_library(NUMA_LIBRARY NAMES libnuma.a REQUIRED)
 find_path(NUMA_INCLUDE_DIR numa.h REQUIRED)
 add_library(svengine_numa INTERFACE)

@@ -9,7 +9,7 @@ set -eu
 packages_of() {
   case $1 in
     build) echo cmake ninja-build g++ protobuf-compiler libprotobuf-dev libonnx-dev libcli11-dev nlohmann-json3-dev \
-      libfmt-dev libeigen3-dev libstb-dev libnuma-dev zlib1g-dev libxxhash-dev catch2 ;;
+      libfmt-dev libeigen3-dev libstb-dev libnuma-dev libre2-dev zlib1g-dev libxxhash-dev catch2 ;;
     demo) echo dataset-fashion-mnist ;;
     test) echo python3 python3-numpy libonnx-testdata dataset-fashion-mnist ;;
     record) echo python3 python3-numpy python3-torch python3-torchvision libopenblas0-pthread ;;

@@ -10,7 +10,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 root=$PWD/build/sysroot-aarch64
-packages="libprotobuf-dev libnuma-dev zlib1g-dev catch2 libopenblas-serial-dev"
+packages="libprotobuf-dev libnuma-dev libre2-dev zlib1g-dev catch2 libopenblas-serial-dev"
 headers="CLI nlohmann fmt eigen3 stb onnx xxhash.h"
 # By which CMake finds them.
 package_files="cmake/CLI11 cmake/nlohmann_json eigen3"

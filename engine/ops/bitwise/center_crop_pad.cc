@@ -1,5 +1,6 @@
 // CenterCropPad: dimensions cut to, or filled with zeros up to, given sizes, evenly on both sides.
 #include "engine/graph/axes.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/map_common.h"
@@ -65,6 +66,8 @@ OpDef define_center_crop_pad() {
       .attributes = {{"axes", AttributeKind::kInts}},
       .infer = infer_center_crop_pad,
       .lower = lower_center_crop_pad,
+      .evaluate = evaluate_strings,
+      .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .traits = {.shape_inputs = {1}},
       .samples = {{.inputs = {f32({10, 7, 3}), ints({8, 8, 3})}},

@@ -7,7 +7,8 @@
 
 #include "engine/ops/dispatch.h"
 #include "engine/ops/element_step.h"
-#include "engine/ops/elementwise/unary_common.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -36,10 +37,11 @@ Status infer_window(InferContext& c) {
   return {};
 }
 
-void emit_window(LowerContext& c, Cosines w, Buffer out, DType type) {
+Status lower_window(LowerContext& c, Cosines w) {
+  const Buffer out = c.out();
   const int64_t size = c.out_dims()[0];
   const int64_t period = c.attributes().get_int("periodic", 1) != 0 ? size : size - 1;
-  with_type(type, [&]<class T>() {
+  with_type(c.out_type().dtype, [&]<class T>() {
     emit_elements(c, "window", size, [=](const Run& run, int64_t begin, int64_t end) {
       T* y = run.get<T>(out);
       for (int64_t i = begin; i < end; ++i) {
@@ -50,20 +52,9 @@ void emit_window(LowerContext& c, Cosines w, Buffer out, DType type) {
       }
     });
   });
-}
-
-Status lower_window(LowerContext& c, Cosines w) {
-  const DType type = c.out_type().dtype;
-  if (type != DType::f16 && type != DType::bf16) {
-    emit_window(c, w, c.out(), type);
-    return {};
-  }
-  const int64_t size = c.out_dims()[0];
-  const Buffer wide = c.temporary(size * 4);
-  emit_window(c, w, wide, DType::f32);
-  emit_cast(c, wide, DType::f32, c.out(), type, size);
   return {};
 }
+
 
 OpDef window_op(const char* name, Status (*lower)(LowerContext&)) {
   const SampleInput n = fixed(Tensor::scalar<int64_t>(19));

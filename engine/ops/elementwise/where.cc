@@ -1,6 +1,7 @@
 // Where: x where the condition is true, else y; all three broadcast.
 #include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/binary_common.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/kernel_step.h"
 
 namespace svengine::ops {
@@ -8,7 +9,7 @@ namespace {
 
 Status infer_where(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "condition", kBool));
-  SV_TRY(require_dtype(c, 1, "x", kStoredTypes));
+  SV_TRY(require_dtype(c, 1, "x", kStoredTypes | DTypeSet{DType::string}));
   SV_TRY(require_same_dtypes(c, 1));
   SV_ASSIGN(Shape out, broadcast_inputs(c));
   c.set(0, c.dtype(1), std::move(out));
@@ -46,6 +47,7 @@ OpDef define_where() {
       .inputs = {3, 3},
       .infer = infer_where,
       .lower = lower_where,
+      .evaluate = evaluate_strings,
       .kernel_types = kDenseTypes,
       .gradient = where_gradient,
       .samples = {{.inputs = {any(DType::boolean, {3, 37}, 0, 2), f32({3, 37}), f32({3, 37})}},

@@ -3,6 +3,7 @@
 
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
@@ -126,6 +127,7 @@ OpDef define_concat() {
       .canonicalize = canonicalize_concat,
       .infer = infer_concat,
       .lower = lower_concat,
+      .evaluate = evaluate_strings,
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = concat_gradient,

@@ -1,6 +1,7 @@
 // DepthToSpace: channels become blocks of pixels. DCR reads channels as (block row, block column, channel), CRD as (channel,
 // block row, block column).
 #include "engine/graph/gradient.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 #include "engine/ops/tensor/depth_common.h"
@@ -48,6 +49,7 @@ OpDef define_depth_to_space() {
       .attributes = {{"blocksize", AttributeKind::kInt, true}, {"mode", AttributeKind::kString, false, text("DCR")}},
       .infer = infer_depth_to_space,
       .lower = lower_depth_to_space,
+      .evaluate = evaluate_strings,
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = depth_to_space_gradient,

@@ -1,6 +1,7 @@
 // Expand: broadcasting against a given shape; a dimension of 1 there keeps the input's.
 #include "engine/graph/gradient.h"
 #include "engine/ops/broadcast.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
@@ -43,6 +44,7 @@ OpDef define_expand() {
       .inputs = {2, 2},
       .infer = infer_expand,
       .lower = lower_expand,
+      .evaluate = evaluate_strings,
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = expand_gradient,

@@ -1,6 +1,7 @@
 // Flatten: to a matrix; the dimensions before `axis` are its rows.
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 
@@ -35,6 +36,7 @@ OpDef define_flatten() {
       .name = "Flatten",
       .attributes = {{"axis", AttributeKind::kInt, false, integer(1)}},
       .infer = infer_flatten,
+      .evaluate = evaluate_strings,
       .gradient = flatten_gradient,
       .traits = {.is_view = true},
       .samples = {{.inputs = {f32({2, 3, 5})}},

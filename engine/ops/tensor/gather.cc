@@ -1,6 +1,7 @@
 // Gather: slices of the data along `axis`, chosen by indices of any rank; negative indices count from the end.
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/index_common.h"
@@ -61,6 +62,7 @@ OpDef define_gather() {
       .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_gather,
       .lower = lower_gather,
+      .evaluate = evaluate_strings,
       .kernel_types = kDenseTypes,
       .cost = gather_cost,
       .gradient = gather_gradient,

@@ -1,6 +1,7 @@
 // GatherElements: out[i][j][k] = data[indices[i][j][k]][j][k] for axis 0, and likewise for others.
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/index_common.h"
@@ -41,6 +42,7 @@ OpDef define_gather_elements() {
       .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_gather_elements,
       .lower = lower_gather_elements,
+      .evaluate = evaluate_strings,
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = gather_elements_gradient,

@@ -1,5 +1,6 @@
 // GatherND: the last dimension of indices addresses a slice of the data; the first batch_dims dimensions go together.
 #include "engine/graph/gradient.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/index_common.h"
@@ -61,6 +62,7 @@ OpDef define_gather_nd() {
       .attributes = {{"batch_dims", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_gather_nd,
       .lower = lower_gather_nd,
+      .evaluate = evaluate_strings,
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = gather_nd_gradient,

@@ -1,6 +1,7 @@
 // NonZero: the indices of all elements that are not zero, one column for each, in row-major order. How many there are depends
 // on the values, so it runs between plans.
 #include "engine/graph/evaluate_context.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/fill_common.h"
@@ -16,7 +17,7 @@ std::vector<int64_t> places(const Tensor& t) {
 }
 
 Status infer_non_zero(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input", kStoredTypes));
+  SV_TRY(require_dtype(c, 0, "input", kStoredTypes | DTypeSet{DType::string}));
   const Dim rank = c.shape(0).has_rank() ? Dim(c.shape(0).rank()) : Dim();
   const Tensor* value = c.constant(0);
   c.set(0, DType::i64, Shape{rank, value ? Dim(static_cast<int64_t>(places(*value).size())) : Dim()});
@@ -24,6 +25,7 @@ Status infer_non_zero(InferContext& c) {
 }
 
 Status evaluate_non_zero(EvaluateContext& c) {
+  if (c.input(0).type() == DType::string) return evaluate_strings(c);
   const Dims& dims = c.input(0).dims();
   const std::vector<int64_t> found = places(c.input(0)), strides = strides_of(dims);
   SV_ASSIGN(MutableTensor out, Tensor::allocate(DType::i64, {static_cast<int64_t>(dims.size()), static_cast<int64_t>(found.size())}));

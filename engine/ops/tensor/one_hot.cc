@@ -6,6 +6,7 @@
 #include "engine/graph/axes.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/unary_common.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/samples.h"
@@ -84,6 +85,7 @@ OpDef define_one_hot() {
       .attributes = {{"axis", AttributeKind::kInt, false, integer(-1)}},
       .infer = infer_one_hot,
       .lower = lower_one_hot,
+      .evaluate = evaluate_strings,
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .traits = {.shape_inputs = {1}},

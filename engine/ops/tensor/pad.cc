@@ -4,6 +4,7 @@
 
 #include "engine/graph/gradient.h"
 #include "engine/ops/element.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/map_common.h"
@@ -105,6 +106,7 @@ OpDef define_pad() {
       .canonicalize = canonicalize_pad,
       .infer = infer_pad,
       .lower = lower_pad,
+      .evaluate = evaluate_strings,
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = pad_gradient,

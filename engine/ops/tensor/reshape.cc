@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine/graph/gradient.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 
@@ -111,6 +112,7 @@ OpDef define_reshape() {
       .inputs = {2, 2},
       .attributes = {{"allowzero", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_reshape,
+      .evaluate = evaluate_strings,
       .gradient = reshape_gradient,
       .traits = {.shape_inputs = {1}, .is_view = true},
       .samples = {{.inputs = {f32({2, 3, 4}), ints({4, 6})}},

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "engine/graph/gradient.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
@@ -61,6 +62,7 @@ OpDef define_reverse_sequence() {
       .attributes = {{"batch_axis", AttributeKind::kInt, false, integer(1)}, {"time_axis", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_reverse_sequence,
       .lower = lower_reverse_sequence,
+      .evaluate = evaluate_strings,
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = reverse_sequence_gradient,

@@ -2,6 +2,7 @@
 // with a reduction the update is added, multiplied, or the larger or smaller is kept.
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/scatter_common.h"
@@ -54,6 +55,7 @@ OpDef define_scatter_elements() {
       .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}, {"reduction", AttributeKind::kString, false, text("none")}},
       .infer = infer_scatter_elements,
       .lower = lower_scatter_elements,
+      .evaluate = evaluate_strings,
       .kernel_types_of = scatter_kernel_types,
       .gradient = scatter_elements_gradient,
       .traits = {.may_overwrite = true},

@@ -1,6 +1,7 @@
 // ScatterND: a copy of the data in which the slices that the last dimension of indices addresses are replaced by updates; with
 // a reduction the update is added, multiplied, or the larger or smaller is kept.
 #include "engine/graph/gradient.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/scatter_common.h"
@@ -48,6 +49,7 @@ OpDef define_scatter_nd() {
       .attributes = {{"reduction", AttributeKind::kString, false, text("none")}},
       .infer = infer_scatter_nd,
       .lower = emit_scatter_nd,
+      .evaluate = evaluate_strings,
       .kernel_types_of = scatter_kernel_types,
       .gradient = scatter_nd_gradient,
       .traits = {.may_overwrite = true},

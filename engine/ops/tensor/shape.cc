@@ -1,6 +1,7 @@
 // Shape: the dimensions of the input from `start` to `end` as an int64 vector.
 #include <algorithm>
 
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
@@ -51,6 +52,7 @@ OpDef define_shape() {
       .attributes = {{"start", AttributeKind::kInt, false, integer(0)}, {"end", AttributeKind::kInt}},
       .infer = infer_shape,
       .lower = lower_shape,
+      .evaluate = evaluate_strings,
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .traits = {.value_of_types = dims_of_input},

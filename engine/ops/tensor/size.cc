@@ -1,4 +1,5 @@
 // Size: the number of elements of the input, an int64 scalar.
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 
@@ -26,6 +27,7 @@ OpDef define_size() {
       .name = "Size",
       .infer = infer_size,
       .lower = lower_size,
+      .evaluate = evaluate_strings,
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .traits = {.value_of_types = element_count_of_input},

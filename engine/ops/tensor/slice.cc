@@ -2,6 +2,7 @@
 // are clamped; steps may be negative.
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
@@ -88,6 +89,7 @@ OpDef define_slice() {
       .canonicalize = canonicalize_slice,
       .infer = infer_slice,
       .lower = lower_slice,
+      .evaluate = evaluate_strings,
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = slice_gradient,

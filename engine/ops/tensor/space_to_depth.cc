@@ -1,6 +1,7 @@
 // SpaceToDepth: blocks of pixels become channels, in mode DCR in the order (block row, block column, channel), in CRD as (channel, block row,
 // block column).
 #include "engine/graph/gradient.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 #include "engine/ops/tensor/depth_common.h"
@@ -48,6 +49,7 @@ OpDef define_space_to_depth() {
       .attributes = {{"blocksize", AttributeKind::kInt, true}, {"mode", AttributeKind::kString, false, text("DCR")}},
       .infer = infer_space_to_depth,
       .lower = lower_space_to_depth,
+      .evaluate = evaluate_strings,
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = space_to_depth_gradient,

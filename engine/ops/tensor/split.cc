@@ -2,6 +2,7 @@
 #include "engine/base/round.h"
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
@@ -100,6 +101,7 @@ OpDef define_split() {
       .canonicalize = canonicalize_split,
       .infer = infer_split,
       .lower = lower_split,
+      .evaluate = evaluate_strings,
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = split_gradient,

@@ -3,6 +3,7 @@
 
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 
@@ -65,6 +66,7 @@ OpDef define_squeeze() {
       .inputs = {1, 2},
       .canonicalize = canonicalize_squeeze,
       .infer = infer_squeeze,
+      .evaluate = evaluate_strings,
       .gradient = squeeze_gradient,
       .traits = {.shape_inputs = {1}, .is_view = true},
       .samples = {{.inputs = {f32({1, 3, 1, 5})}},

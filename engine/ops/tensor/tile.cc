@@ -1,5 +1,6 @@
 // Tile: the input repeated repeats[i] times along dimension i.
 #include "engine/graph/gradient.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
@@ -73,6 +74,7 @@ OpDef define_tile() {
       .inputs = {2, 2},
       .infer = infer_tile,
       .lower = lower_tile,
+      .evaluate = evaluate_strings,
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = tile_gradient,

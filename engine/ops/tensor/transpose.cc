@@ -4,6 +4,7 @@
 
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
@@ -75,6 +76,7 @@ OpDef define_transpose() {
       .attributes = {{"perm", AttributeKind::kInts}},
       .infer = infer_transpose,
       .lower = lower_transpose,
+      .evaluate = evaluate_strings,
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = transpose_gradient,

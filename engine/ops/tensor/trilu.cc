@@ -3,6 +3,7 @@
 
 #include "engine/graph/gradient.h"
 #include "engine/kernels/data.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/samples.h"
@@ -53,6 +54,7 @@ OpDef define_trilu() {
       .attributes = {{"upper", AttributeKind::kInt, false, integer(1)}},
       .infer = infer_trilu,
       .lower = lower_trilu,
+      .evaluate = evaluate_strings,
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = trilu_gradient,

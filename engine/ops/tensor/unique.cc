@@ -7,6 +7,7 @@
 #include "engine/graph/axes.h"
 #include "engine/graph/evaluate_context.h"
 #include "engine/ops/dispatch.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
@@ -14,7 +15,7 @@
 namespace svengine::ops {
 namespace {
 
-constexpr DTypeSet kUniqueTypes = kIntegerTypes | kBool | DTypeSet{DType::f32, DType::f64};
+constexpr DTypeSet kUniqueTypes = kIntegerTypes | kBool | DTypeSet{DType::f32, DType::f64, DType::string};
 
 /// The input as [outer][count][inner]; slice i is everything at middle index i.
 struct Slices {
@@ -99,6 +100,7 @@ Status infer_unique(InferContext& c) {
 }
 
 Status evaluate_unique(EvaluateContext& c) {
+  if (c.input(0).type() == DType::string) return evaluate_strings(c);
   const Tensor& t = c.input(0);
   SV_ASSIGN(const Slices s, slices_of(c.attributes(), t.dims()));
   const Found found = find_unique(t, s, c.attributes().get_int("sorted", 1) != 0);

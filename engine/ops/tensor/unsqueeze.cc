@@ -3,6 +3,7 @@
 
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
+#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 
@@ -45,6 +46,7 @@ OpDef define_unsqueeze() {
       .inputs = {2, 2},
       .canonicalize = canonicalize_unsqueeze,
       .infer = infer_unsqueeze,
+      .evaluate = evaluate_strings,
       .gradient = unsqueeze_gradient,
       .traits = {.shape_inputs = {1}, .is_view = true},
       .samples = {{.inputs = {f32({3, 5}), ints({0})}},

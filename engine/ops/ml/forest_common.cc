@@ -1,0 +1,210 @@
+#include "engine/ops/ml/forest_common.h"
+
+#include <bit>
+#include <cmath>
+#include <unordered_map>
+
+namespace svengine::ops {
+namespace {
+
+constexpr size_t kMostTreeNodes = size_t{1} << 30;
+
+template <class Key, class Bits>
+Key ordered_key(Bits bits) {
+  // Negative numbers count downwards from -1; -0 is 0.
+  constexpr Bits kSign = Bits{1} << (sizeof(Bits) * 8 - 1);
+  if (!(bits & kSign)) return static_cast<Key>(bits);
+  return static_cast<Key>(-static_cast<Key>(bits & ~kSign));
+}
+
+/// Thresholds of float32 features are float32 in files; a double's nearest serves.
+int32_t threshold_key(double value, int32_t) { return tree_key(static_cast<float>(value)); }
+int64_t threshold_key(double value, int64_t) { return tree_key(value); }
+
+template <class Key>
+class ForestCompiler {
+ public:
+  ForestCompiler(const TreeSpec& spec, int64_t targets) : spec_(spec), targets_(targets), places_(spec.nodes.size(), -1), done_(spec.nodes.size()) {}
+
+  Result<std::shared_ptr<const Forest<Key>>> run() {
+    SV_TRY(add_leaves());
+    for (const TreeRef& root : spec_.roots) {
+      SV_ASSIGN(const int32_t at, add_tree(root));
+      forest_.roots.push_back(at);
+    }
+    if (!any_missing_) forest_.missing_true.clear();
+    if (forest_.features.empty()) forest_.features.push_back(0);  // leaves look at one, too
+    return std::make_shared<const Forest<Key>>(std::move(forest_));
+  }
+
+ private:
+  /// What the two ends of a comparison are called while a node's own place is settled.
+  struct Open {
+    int64_t node;
+    int stage;  // 0: children to be seen, 1: the true one has been, 2: both
+  };
+
+  Status add_leaves() {
+    for (const auto& leaf : spec_.leaves) {
+      forest_.first_vote.push_back(static_cast<int32_t>(forest_.vote_targets.size()));
+      for (const auto& [target, weight] : leaf) {
+        if (target < 0 || target >= targets_) return error("a leaf votes for target {} of {}", target, targets_);
+        forest_.vote_targets.push_back(static_cast<int32_t>(target));
+        forest_.vote_weights.push_back(weight);
+      }
+    }
+    forest_.first_vote.push_back(static_cast<int32_t>(forest_.vote_targets.size()));
+    leaf_places_.assign(spec_.leaves.size(), -1);
+    return {};
+  }
+
+  int32_t add_node(TreeNode<Key> node, bool missing_true) {
+    forest_.nodes.push_back(node);
+    forest_.missing_true.push_back(missing_true);
+    any_missing_ = any_missing_ || missing_true;
+    return static_cast<int32_t>(forest_.nodes.size()) - 1;
+  }
+
+  Status check(const TreeRef& ref) const {
+    const size_t count = ref.leaf ? spec_.leaves.size() : spec_.nodes.size();
+    if (ref.index >= 0 && static_cast<size_t>(ref.index) < count) return {};
+    return error("a branch leads to {} {} of {}", ref.leaf ? "leaf" : "node", ref.index, count);
+  }
+
+  /// Where a leaf, or a node that is done, lies.
+  int32_t place_of(const TreeRef& ref) {
+    if (!ref.leaf) return places_[static_cast<size_t>(ref.index)];
+    int32_t& at = leaf_places_[static_cast<size_t>(ref.index)];
+    if (at < 0) {
+      at = static_cast<int32_t>(forest_.nodes.size());
+      add_node({static_cast<Key>(ref.index), 0, at, at}, false);
+    }
+    return at;
+  }
+
+  /// Children first, without recursion: a file may hold a tree as deep as it has nodes.
+  Result<int32_t> add_tree(const TreeRef& root) {
+    SV_TRY(check(root));
+    std::vector<Open> stack;
+    if (!root.leaf) stack.push_back({root.index, 0});
+    while (!stack.empty()) {
+      Open& top = stack.back();
+      const auto i = static_cast<size_t>(top.node);
+      const TreeSpecNode& node = spec_.nodes[i];
+      if (top.stage == 2 || done_[i]) {
+        if (!done_[i]) {
+          SV_TRY(finish(node, i));
+        }
+        stack.pop_back();
+        continue;
+      }
+      if (top.stage == 0) {
+        if (open_.count(top.node)) return error("the branches of node {} lead back to it", top.node);
+        open_.insert({top.node, true});
+      }
+      const TreeRef& child = top.stage++ == 0 ? node.on_true : node.on_false;
+      SV_TRY(check(child));
+      if (child.leaf || done_[static_cast<size_t>(child.index)]) continue;
+      if (open_.count(child.index)) return error("the branches of node {} lead back to it", child.index);
+      stack.push_back({child.index, 0});
+    }
+    return place_of(root);
+  }
+
+  Status finish(const TreeSpecNode& node, size_t i) {
+    if (forest_.nodes.size() + node.members.size() * 2 > kMostTreeNodes) return error("more than {} nodes", kMostTreeNodes);
+    if (node.feature < 0) return error("feature {} is negative", node.feature);
+    const auto [it, fresh] = columns_.emplace(node.feature, static_cast<int32_t>(forest_.features.size()));
+    if (fresh) forest_.features.push_back(node.feature);
+    const int32_t feature = it->second, yes = place_of(node.on_true), no = place_of(node.on_false);
+    places_[i] = compare(node, feature, yes, no);
+    done_[i] = true;
+    open_.erase(static_cast<int64_t>(i));
+    return {};
+  }
+
+  int32_t compare(const TreeSpecNode& node, int32_t feature, int32_t yes, int32_t no) {
+    const Key at = threshold_key(node.value, Key{});
+    const bool number = node.value == node.value;
+    // Nothing is below the least key but it; no comparison with what is not a number holds, but "not equal".
+    const Key never = std::numeric_limits<Key>::min();
+    const bool missing = node.missing_true;
+    switch (node.mode) {
+      case TreeMode::leq: return add_node({number ? at : never, feature, yes, no}, missing);
+      case TreeMode::lt: return add_node({number ? at - 1 : never, feature, yes, no}, missing);
+      case TreeMode::gt: return number ? add_node({at, feature, no, yes}, !missing) : add_node({never, feature, yes, no}, missing);
+      case TreeMode::gte: return number ? add_node({at - 1, feature, no, yes}, !missing) : add_node({never, feature, yes, no}, missing);
+      case TreeMode::eq: return equal(node.value, feature, yes, no, missing);
+      case TreeMode::neq: return equal(node.value, feature, no, yes, !missing);
+      case TreeMode::member:
+        for (auto member = node.members.rbegin(); member != node.members.rend(); ++member) no = equal(*member, feature, yes, no, missing);
+        return no;
+      case TreeMode::leaf: break;
+    }
+    return no;
+  }
+
+  /// x <= v, and not x <= the number before. What is not a number is equal to nothing, and goes to `yes` where `missing` says so.
+  int32_t equal(double value, int32_t feature, int32_t yes, int32_t no, bool missing) {
+    if (value != value) return add_node({std::numeric_limits<Key>::min(), feature, yes, no}, missing);
+    const Key at = threshold_key(value, Key{});
+    const int32_t below = add_node({static_cast<Key>(at - 1), feature, no, yes}, false);
+    return add_node({at, feature, below, no}, missing);
+  }
+
+  const TreeSpec& spec_;
+  int64_t targets_;
+  Forest<Key> forest_;
+  std::vector<int32_t> places_, leaf_places_;
+  std::vector<bool> done_;
+  std::unordered_map<int64_t, bool> open_;
+  std::unordered_map<int64_t, int32_t> columns_;
+  bool any_missing_ = false;
+};
+
+template <bool kMissing, class Key>
+void walk(const Forest<Key>& forest, int32_t root, const Key* keys, int64_t stride, int32_t (&at)[kTreeRows]) {
+  const TreeNode<Key>* nodes = forest.nodes.data();
+  for (int32_t& a : at) a = root;
+  for (int32_t moved = 1; moved;) {
+    moved = 0;
+    for (int r = 0; r < kTreeRows; ++r) {
+      const TreeNode<Key>& n = nodes[at[r]];
+      const Key key = keys[r * stride + n.feature];
+      bool yes = key <= n.value;
+      if constexpr (kMissing) yes |= key == std::numeric_limits<Key>::max() && forest.missing_true[static_cast<size_t>(at[r])];
+      const int32_t next = yes ? n.on_true : n.on_false;
+      moved |= next ^ at[r];
+      at[r] = next;
+    }
+  }
+  for (int32_t& a : at) a = static_cast<int32_t>(nodes[a].value);
+}
+
+}  // namespace
+
+int32_t tree_key(float x) {
+  return x != x ? std::numeric_limits<int32_t>::max() : ordered_key<int32_t>(std::bit_cast<uint32_t>(x));
+}
+
+int64_t tree_key(double x) {
+  return x != x ? std::numeric_limits<int64_t>::max() : ordered_key<int64_t>(std::bit_cast<uint64_t>(x));
+}
+
+template <class Key>
+Result<std::shared_ptr<const Forest<Key>>> compile_forest(const TreeSpec& spec, int64_t targets) {
+  return ForestCompiler<Key>(spec, targets).run();
+}
+
+template <class Key>
+void walk_tree(const Forest<Key>& forest, int32_t root, const Key* keys, int64_t stride, int32_t (&leaves)[kTreeRows]) {
+  if (forest.missing_true.empty()) walk<false>(forest, root, keys, stride, leaves);
+  else walk<true>(forest, root, keys, stride, leaves);
+}
+
+template Result<std::shared_ptr<const Forest<int32_t>>> compile_forest(const TreeSpec&, int64_t);
+template Result<std::shared_ptr<const Forest<int64_t>>> compile_forest(const TreeSpec&, int64_t);
+template void walk_tree(const Forest<int32_t>&, int32_t, const int32_t*, int64_t, int32_t (&)[kTreeRows]);
+template void walk_tree(const Forest<int64_t>&, int32_t, const int64_t*, int64_t, int32_t (&)[kTreeRows]);
+
+}  // namespace svengine::ops

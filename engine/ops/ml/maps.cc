@@ -1,0 +1,204 @@
+// Operators on maps: CastMap and DictVectorizer make a dense tensor of one, ZipMap a sequence of maps of one.
+#include <cstdlib>
+#include <map>
+
+#include "engine/ops/element.h"
+#include "engine/ops/ml/label_common.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+Status require_map(const InferContext& c) {
+  if (!c.has_input(0) || c.dtype(0) == DType::map || c.dtype(0) == DType::undefined) return {};
+  return error("X is {}, needs a map", name_of(c.dtype(0)));
+}
+
+/// Keys and values of a map that is input 0.
+struct MapParts {
+  const Tensor &keys, &values;
+};
+Result<MapParts> map_parts(const EvaluateContext& c) {
+  const std::vector<Tensor>& items = c.input(0).items();
+  if (items.size() != 2 || items[0].count() != items[1].count() || items[1].type() >= DType::sequence)
+    return error("the map does not hold as many plain values as keys");
+  return MapParts{items[0], items[1]};
+}
+
+Result<DType> cast_map_type(const Attributes& a) {
+  const std::string to = a.get_string("cast_to", "TO_FLOAT");
+  if (to == "TO_FLOAT") return DType::f32;
+  if (to == "TO_INT64") return DType::i64;
+  if (to == "TO_STRING") return DType::string;
+  return error("cast_to is '{}', needs TO_FLOAT, TO_INT64 or TO_STRING", to);
+}
+
+Status infer_cast_map(InferContext& c) {
+  SV_TRY(require_map(c));
+  SV_ASSIGN(const DType to, cast_map_type(c.attributes()));
+  const std::string form = c.attributes().get_string("map_form", "DENSE");
+  if (form != "DENSE" && form != "SPARSE") return error("map_form is '{}', needs DENSE or SPARSE", form);
+  if (form == "SPARSE" && c.attributes().get_int("max_map", 1) < 1) return error("max_map is {}, needs 1 at least", c.attributes().get_int("max_map", 1));
+  c.set(0, to, Shape{Dim(1), form == "SPARSE" ? Dim(c.attributes().get_int("max_map", 1)) : Dim()});
+  return {};
+}
+
+/// A map's value as text or number.
+std::string map_text(const Tensor& values, int64_t i) {
+  if (values.type() == DType::string) return values.strings()[static_cast<size_t>(i)];
+  return fmt::format("{}", static_cast<float>(number_at(values.type(), values.raw(), i)));
+}
+Result<double> map_number(const Tensor& values, int64_t i) {
+  if (values.type() != DType::string) return number_at(values.type(), values.raw(), i);
+  const std::string& text = values.strings()[static_cast<size_t>(i)];
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end) return error("'{}' is no number", text);
+  return number;
+}
+
+/// The values in the order of their keys; a sparse form puts each at the place that its key names, among zeros (or empty strings).
+Status evaluate_cast_map(EvaluateContext& c) {
+  SV_ASSIGN(const MapParts map, map_parts(c));
+  SV_ASSIGN(const DType to, cast_map_type(c.attributes()));
+  if (map.keys.type() != DType::i64) return error("the keys are {}, need int64", name_of(map.keys.type()));
+  const bool sparse = c.attributes().get_string("map_form", "DENSE") == "SPARSE";
+  std::map<int64_t, int64_t> order;
+  for (int64_t i = 0; i < map.keys.count(); ++i) order.emplace(map.keys.data<int64_t>()[static_cast<size_t>(i)], i);
+  const int64_t width = sparse ? c.attributes().get_int("max_map", 1) : static_cast<int64_t>(order.size());
+  SV_TRY(check_dims(Dims{1, width}));
+  std::vector<int64_t> sources(static_cast<size_t>(width), -1);
+  size_t next = 0;
+  for (const auto& [key, i] : order) {
+    if (sparse && (key < 0 || key >= width)) {
+      if (key < 0) return error("key {} is negative, which the sparse form has no place for", key);
+      continue;
+    }
+    sources[sparse ? static_cast<size_t>(key) : next++] = i;
+  }
+  if (to == DType::string) {
+    std::vector<std::string> texts;
+    for (const int64_t i : sources) texts.push_back(i < 0 ? "0" : map_text(map.values, i));
+    c.set(0, Tensor::of_strings({1, width}, std::move(texts)));
+    return {};
+  }
+  SV_ASSIGN(MutableTensor out, Tensor::allocate(to, {1, width}));
+  for (size_t k = 0; k < sources.size(); ++k) {
+    double number = 0;
+    if (sources[k] >= 0) {
+      SV_ASSIGN(number, map_number(map.values, sources[k]));
+    }
+    if (to == DType::f32) out.data<float>()[k] = static_cast<float>(number);
+    else out.data<int64_t>()[k] = static_cast<int64_t>(number);
+  }
+  c.set(0, std::move(out));
+  return {};
+}
+
+Tensor vocabulary(const Attributes& a) { return label_list(a, {"string_vocabulary", "int64_vocabulary"}); }
+
+Status infer_dict_vectorizer(InferContext& c) {
+  SV_TRY(require_map(c));
+  if (c.attributes().has("string_vocabulary") == c.attributes().has("int64_vocabulary"))
+    return error("needs one of string_vocabulary and int64_vocabulary");
+  const DType type = c.type(0).element ? c.type(0).element->dtype : DType::undefined;
+  c.set(0, type, Shape{Dim(1), Dim(vocabulary(c.attributes()).count())});
+  return {};
+}
+
+/// The values of a vocabulary's keys, zero (or "") where the map has none.
+Status evaluate_dict_vectorizer(EvaluateContext& c) {
+  SV_ASSIGN(const MapParts map, map_parts(c));
+  const Tensor keys = vocabulary(c.attributes());
+  if (map.keys.type() != keys.type()) return error("the map's keys are {}, the vocabulary's {}", name_of(map.keys.type()), name_of(keys.type()));
+  LabelTable places;
+  for (int64_t i = 0; i < map.keys.count(); ++i) places.emplace(label_key(map.keys.type(), map.keys.raw(), i), i);
+  const DType type = map.values.type();
+  std::vector<std::string> texts(type == DType::string ? static_cast<size_t>(keys.count()) : 0);
+  MutableTensor numbers;
+  if (type != DType::string) {
+    SV_ASSIGN(numbers, Tensor::allocate(type, {1, keys.count()}));
+    std::memset(numbers.raw(), 0, numbers.byte_size());
+  }
+  for (int64_t k = 0; k < keys.count(); ++k) {
+    const auto found = places.find(label_key(keys.type(), keys.raw(), k));
+    if (found == places.end()) continue;
+    const auto from = static_cast<size_t>(found->second), to = static_cast<size_t>(k);
+    if (type == DType::string) texts[to] = map.values.strings()[from];
+    else std::memcpy(numbers.raw() + to * size_of(type), map.values.raw() + from * size_of(type), size_of(type));
+  }
+  c.set(0, type == DType::string ? Tensor::of_strings({1, keys.count()}, std::move(texts)) : Tensor(numbers));
+  return {};
+}
+
+Tensor zip_labels(const Attributes& a) { return label_list(a, {"classlabels_strings", "classlabels_int64s"}); }
+
+Status infer_zip_map(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "X", {DType::f32}));
+  SV_TRY(row_dim(c));
+  if (c.attributes().has("classlabels_strings") == c.attributes().has("classlabels_int64s"))
+    return error("needs one of classlabels_strings and classlabels_int64s");
+  const Tensor labels = zip_labels(c.attributes());
+  if (c.shape(0).has_rank() && known_different(c.shape(0).dims().back(), labels.count()))
+    return error("{} class labels for {} scores", labels.count(), c.shape(0).dims().back().value());
+  Type map{DType::map, Shape(std::vector<Dim>{})};
+  map.key = labels.type();
+  map.element = std::make_shared<const Type>(Type{DType::f32, Shape(std::vector<Dim>{})});
+  Type out{DType::sequence, Shape(std::vector<Dim>{})};
+  out.element = std::make_shared<const Type>(std::move(map));
+  c.set(0, std::move(out));
+  return {};
+}
+
+/// Of each row a map from labels to its scores. Labels and scores are shared, not copied.
+Status evaluate_zip_map(EvaluateContext& c) {
+  const Tensor& x = c.input(0);
+  SV_ASSIGN(const Rows rows, feature_rows(x.dims()));
+  const Tensor labels = zip_labels(c.attributes());
+  if (labels.count() != rows.features) return error("{} class labels for {} scores", labels.count(), rows.features);
+  std::vector<Tensor> maps;
+  for (int64_t r = 0; r < rows.count; ++r) {
+    Tensor scores = Tensor::wrap(DType::f32, {rows.features}, x.data<float>().data() + r * rows.features, x.owner());
+    maps.push_back(Tensor::of_items(DType::map, {labels, std::move(scores)}));
+  }
+  c.set(0, Tensor::of_items(DType::sequence, std::move(maps)));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_cast_map() {
+  return {
+      .name = "CastMap",
+      .domain = kMlDomain,
+      .until = kNewestMlOpset,
+      .attributes = {{"cast_to", AttributeKind::kString, false, text("TO_FLOAT")}, {"map_form", AttributeKind::kString, false, text("DENSE")},
+                     {"max_map", AttributeKind::kInt, false, integer(1)}},
+      .infer = infer_cast_map,
+      .evaluate = evaluate_cast_map,
+  };
+}
+
+OpDef define_dict_vectorizer() {
+  return {
+      .name = "DictVectorizer",
+      .domain = kMlDomain,
+      .until = kNewestMlOpset,
+      .attributes = {ml_strings("string_vocabulary"), ml_ints("int64_vocabulary")},
+      .infer = infer_dict_vectorizer,
+      .evaluate = evaluate_dict_vectorizer,
+  };
+}
+
+OpDef define_zip_map() {
+  return {
+      .name = "ZipMap",
+      .domain = kMlDomain,
+      .until = kNewestMlOpset,
+      .attributes = {ml_strings("classlabels_strings"), ml_ints("classlabels_int64s")},
+      .infer = infer_zip_map,
+      .evaluate = evaluate_zip_map,
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,89 @@
+// OneHotEncoder: a one at the place of each element among the categories. An element that is none of them gives zeros, or where `zeros` is
+// 0 an error.
+#include "engine/ops/element_step.h"
+#include "engine/ops/ml/label_common.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+Tensor hot_categories(const Attributes& a) { return label_list(a, {"cats_strings", "cats_int64s"}); }
+
+LabelTable hot_places(const Tensor& categories) {
+  LabelTable places;
+  for (int64_t i = 0; i < categories.count(); ++i) places.emplace(label_key(categories.type(), categories.raw(), i), i);
+  return places;
+}
+
+Status infer_one_hot_encoder(InferContext& c) {
+  if (c.attributes().has("cats_strings") == c.attributes().has("cats_int64s")) return error("needs one of cats_strings and cats_int64s");
+  const Tensor categories = hot_categories(c.attributes());
+  SV_TRY(require_dtype(c, 0, "X", categories.type() == DType::string ? DTypeSet{DType::string} : kFeatureTypes));
+  Shape out = c.shape(0);
+  if (out.has_rank()) {
+    std::vector<Dim> dims = out.dims();
+    dims.emplace_back(categories.count());
+    out = Shape(std::move(dims));
+  }
+  c.set(0, DType::f32, std::move(out));
+  return {};
+}
+
+/// Numbers are categories by their whole part.
+Status lower_one_hot_encoder(LowerContext& c) {
+  const Tensor categories = hot_categories(c.attributes());
+  const auto places = std::make_shared<const LabelTable>(hot_places(categories));
+  const int64_t width = categories.count(), count = element_count(c.in_dims(0));
+  const bool zeros = c.attributes().get_int("zeros", 1) != 0;
+  with_feature_type(c.in_type(0).dtype, [&]<class T>() {
+    c.emit("one_hot_encoder", ceil_div(count, kElementsOfTask), [=, x = c.in(0), y = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
+      for (int64_t i = begin * kElementsOfTask; i < std::min(count, end * kElementsOfTask); ++i) {
+        float* row = run.get<float>(y) + i * width;
+        std::fill_n(row, width, 0.0f);
+        const auto value = static_cast<double>(run.get<const T>(x)[i]);
+        const bool whole = value >= -0x1p62 && value <= 0x1p62;
+        const auto found = whole ? places->find({{}, static_cast<int64_t>(run.get<const T>(x)[i])}) : places->end();
+        if (found != places->end()) row[found->second] = 1;
+        else if (!zeros) return "an element is none of the categories (attribute zeros is 0)";
+      }
+      return nullptr;
+    });
+  });
+  return {};
+}
+
+Status evaluate_one_hot_encoder(EvaluateContext& c) {
+  const Tensor& x = c.input(0);
+  const LabelTable places = hot_places(hot_categories(c.attributes()));
+  const int64_t width = hot_categories(c.attributes()).count();
+  Dims dims = x.dims();
+  dims.push_back(width);
+  SV_ASSIGN(MutableTensor out, Tensor::allocate(DType::f32, std::move(dims)));
+  std::fill(out.data<float>().begin(), out.data<float>().end(), 0.0f);
+  for (int64_t i = 0; i < x.count(); ++i) {
+    const auto found = places.find(label_key(x.type(), x.raw(), i));
+    if (found != places.end()) out.data<float>()[static_cast<size_t>(i * width + found->second)] = 1;
+    else if (c.attributes().get_int("zeros", 1) == 0) return error("element {} is none of the categories (attribute zeros is 0)", i);
+  }
+  c.set(0, std::move(out));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_one_hot_encoder() {
+  const std::pair<std::string, Attribute> categories{"cats_int64s", integers({1, 3, -2})};
+  return {
+      .name = "OneHotEncoder",
+      .domain = kMlDomain,
+      .until = kNewestMlOpset,
+      .attributes = {ml_ints("cats_int64s"), ml_strings("cats_strings"), {"zeros", AttributeKind::kInt, false, integer(1)}},
+      .infer = infer_one_hot_encoder,
+      .lower = lower_one_hot_encoder,
+      .evaluate = evaluate_one_hot_encoder,
+      .samples = {{.inputs = {any(DType::i64, {3, 7}, -3, 5)}, .attributes = {categories}}, {.inputs = {f32({5}, -3, 5)}, .attributes = {categories}},
+                  {.inputs = {any(DType::i32, {2, 0})}, .attributes = {categories}}, {.inputs = {any(DType::f64, {}, -3, 5)}, .attributes = {categories}}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,139 @@
+// TreeEnsemble: what the leaves of trees say of each target, aggregated; the form of ai.onnx.ml 5, with inner nodes and leaves in lists of
+// their own.
+#include "engine/ops/element.h"
+#include "engine/ops/ml/tree_common.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr DTypeSet kEnsembleTypes{DType::f32, DType::f64, DType::f16};
+
+Status infer_tree_ensemble(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "X", kEnsembleTypes));
+  SV_ASSIGN(const Dim rows, row_dim(c));
+  const int64_t targets = c.attributes().get_int("n_targets", 1), aggregate = c.attributes().get_int("aggregate_function", 1);
+  const int64_t how = c.attributes().get_int("post_transform");
+  if (targets < 1) return error("n_targets is {}, needs 1 at least", targets);
+  if (aggregate < 0 || aggregate > 3) return error("aggregate_function is {}, needs 0 to 3 (average, sum, min, max)", aggregate);
+  if (how < 0 || how > 4) return error("post_transform is {}, needs 0 to 4 (none, softmax, logistic, softmax_zero, probit)", how);
+  c.set(0, c.dtype(0), Shape{rows, Dim(targets)});
+  return {};
+}
+
+std::vector<double> tensor_numbers(const Attributes& attributes, const char* name) {
+  const Tensor* t = attributes.get<Tensor>(name);
+  std::vector<double> out;
+  for (int64_t i = 0; t && size_of(t->type()) > 0 && i < t->count(); ++i) out.push_back(number_at(t->type(), t->raw(), i));
+  return out;
+}
+
+/// Sets follow one another in `values`, in the order of their nodes, each ended by a NaN.
+Result<std::vector<double>> next_members(const std::vector<double>& values, size_t& at) {
+  std::vector<double> members;
+  for (; at < values.size(); ++at) {
+    if (values[at] != values[at]) {
+      ++at;
+      return members;
+    }
+    members.push_back(values[at]);
+  }
+  return error("membership_values ends within, or before, the set of a BRANCH_MEMBER node");
+}
+
+Status read_leaves(const Attributes& attributes, TreeSpec& spec) {
+  const std::vector<int64_t> targets = attributes.get_ints("leaf_targetids");
+  const std::vector<double> weights = tensor_numbers(attributes, "leaf_weights");
+  if (targets.size() != weights.size()) return error("{} leaf_targetids, {} leaf_weights, need as many", targets.size(), weights.size());
+  for (size_t i = 0; i < targets.size(); ++i) spec.leaves.push_back({{targets[i], weights[i]}});
+  return {};
+}
+
+Result<TreeSpec> read_ensemble(const Attributes& a) {
+  const std::vector<int64_t> features = a.get_ints("nodes_featureids"), on_true = a.get_ints("nodes_truenodeids");
+  const std::vector<int64_t> on_false = a.get_ints("nodes_falsenodeids"), true_leafs = a.get_ints("nodes_trueleafs");
+  const std::vector<int64_t> false_leafs = a.get_ints("nodes_falseleafs"), missing = a.get_ints("nodes_missing_value_tracks_true");
+  const std::vector<double> modes = tensor_numbers(a, "nodes_modes"), splits = tensor_numbers(a, "nodes_splits");
+  const std::vector<double> members = tensor_numbers(a, "membership_values");
+  const size_t n = features.size();
+  for (const auto* list : {&on_true, &on_false, &true_leafs, &false_leafs})
+    if (list->size() != n) return error("nodes_* lists have {} and {} entries, need as many", n, list->size());
+  if (modes.size() != n || splits.size() != n || (!missing.empty() && missing.size() != n))
+    return error("{} nodes, but {} nodes_modes, {} nodes_splits and {} nodes_missing_value_tracks_true", n, modes.size(), splits.size(), missing.size());
+  TreeSpec spec;
+  size_t at = 0;
+  for (size_t i = 0; i < n; ++i) {
+    if (!(modes[i] >= 0 && modes[i] <= 6)) return error("nodes_modes has {}, needs 0 to 6", modes[i]);
+    TreeSpecNode node{static_cast<TreeMode>(static_cast<int>(modes[i])), features[i], splits[i], !missing.empty() && missing[i] != 0,
+                      {on_true[i], true_leafs[i] != 0}, {on_false[i], false_leafs[i] != 0}};
+    if (node.mode == TreeMode::member) {
+      SV_ASSIGN(node.members, next_members(members, at));
+    }
+    spec.nodes.push_back(std::move(node));
+  }
+  for (const int64_t root : a.get_ints("tree_roots")) spec.roots.push_back({root, false});
+  SV_TRY(read_leaves(a, spec));
+  return spec;
+}
+
+Status lower_tree_ensemble(LowerContext& c) {
+  constexpr TreeAggregate kAggregates[] = {TreeAggregate::average, TreeAggregate::sum, TreeAggregate::min, TreeAggregate::max};
+  constexpr PostTransform kTransforms[] = {PostTransform::none, PostTransform::softmax, PostTransform::logistic, PostTransform::softmax_zero,
+                                           PostTransform::probit};
+  SV_ASSIGN(const TreeSpec spec, read_ensemble(c.attributes()));
+  const int64_t targets = c.attributes().get_int("n_targets", 1);
+  const TreeAggregate aggregate = kAggregates[c.attributes().get_int("aggregate_function", 1)];
+  const PostTransform how = kTransforms[c.attributes().get_int("post_transform")];
+  return emit_trees(c, spec, aggregate, targets, finish_regression(c.out(), c.out_type().dtype, targets, {}, how));
+}
+
+Sample ensemble_sample(SampleInput x, int64_t aggregate, int64_t post) {
+  return {.inputs = {std::move(x)},
+          .attributes = {{"n_targets", integer(2)},
+                         {"aggregate_function", integer(aggregate)},
+                         {"post_transform", integer(post)},
+                         {"tree_roots", integers({0, 2})},
+                         {"nodes_featureids", integers({0, 1, 2})},
+                         {"nodes_modes", Tensor::of<uint8_t>({3}, {0, 3, 6})},
+                         {"nodes_splits", Tensor::of<float>({3}, {0.5f, -0.25f, 0})},
+                         {"membership_values", Tensor::of<float>({3}, {1, -1, std::numeric_limits<float>::quiet_NaN()})},
+                         {"nodes_truenodeids", integers({1, 0, 3})},
+                         {"nodes_trueleafs", integers({0, 1, 1})},
+                         {"nodes_falsenodeids", integers({1, 2, 1})},
+                         {"nodes_falseleafs", integers({1, 1, 1})},
+                         {"leaf_targetids", integers({0, 1, 0, 1})},
+                         {"leaf_weights", Tensor::of<float>({4}, {1, -2, 0.5f, 3})}}};
+}
+
+}  // namespace
+
+OpDef define_tree_ensemble() {
+  return {
+      .name = "TreeEnsemble",
+      .domain = kMlDomain,
+      .since = 5,
+      .until = kNewestMlOpset,
+      .attributes = {{"aggregate_function", AttributeKind::kInt, false, integer(1)},
+                     {"post_transform", AttributeKind::kInt, false, integer(0)},
+                     {"n_targets", AttributeKind::kInt},
+                     {"tree_roots", AttributeKind::kInts, true},
+                     {"nodes_modes", AttributeKind::kTensor, true},
+                     {"nodes_splits", AttributeKind::kTensor, true},
+                     {"nodes_featureids", AttributeKind::kInts, true},
+                     {"nodes_truenodeids", AttributeKind::kInts, true},
+                     {"nodes_trueleafs", AttributeKind::kInts, true},
+                     {"nodes_falsenodeids", AttributeKind::kInts, true},
+                     {"nodes_falseleafs", AttributeKind::kInts, true},
+                     {"leaf_targetids", AttributeKind::kInts, true},
+                     {"leaf_weights", AttributeKind::kTensor, true},
+                     ml_ints("nodes_missing_value_tracks_true"),
+                     ml_tensor("nodes_hitrates"),
+                     ml_tensor("membership_values")},
+      .infer = infer_tree_ensemble,
+      .lower = lower_tree_ensemble,
+      .samples = {ensemble_sample(f32({5, 3}), 1, 0), ensemble_sample(any(DType::f64, {3, 3}), 0, 1), ensemble_sample(f32({0, 3}), 2, 2),
+                  ensemble_sample(f32({65, 4}), 3, 3)},
+  };
+}
+
+}  // namespace svengine::ops

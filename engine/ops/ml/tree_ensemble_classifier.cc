@@ -1,0 +1,130 @@
+// TreeEnsembleClassifier: votes of trees for classes; the class with most, and all scores. With two classes of which only one is voted
+// for, the one score decides, and is written as two: so does ONNX Runtime, whose rules these are.
+#include <algorithm>
+
+#include "engine/ops/ml/tree_common.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+/// What decides between two classes.
+struct BinaryVotes {
+  bool one_class;     // only one of them is ever voted for
+  bool all_positive;  // weights are no less than zero: scores are probabilities
+};
+
+Status infer_tree_classifier(InferContext& c) {
+  const auto labels = static_cast<int64_t>(c.attributes().get_ints("classlabels_int64s").size() + string_list(c.attributes(), "classlabels_strings").size());
+  if (labels < 1) return error("needs classlabels_int64s or classlabels_strings");
+  const size_t base = real_list(c.attributes(), "base_values").size();
+  if (base > static_cast<size_t>(labels)) return error("{} base_values for {} classes", base, labels);
+  SV_TRY(infer_classifier(c, Dim(labels)));
+  if (!c.attributes().get_ints("classlabels_int64s").empty()) return {};
+  c.set(0, DType::string, c.node().output(0)->type.shape);
+  return {};
+}
+
+/// Base values as ONNX Runtime adds them; the number of scores that are left.
+int64_t add_base(const std::vector<double>& base, TreeScores s, int64_t classes) {
+  if (classes > 2) {
+    for (size_t k = 0; k < base.size(); ++k) {
+      s.scores[k] += base[k];
+      s.voted[k] = 1;
+    }
+    return classes;
+  }
+  if (base.size() == 2) {
+    if (s.voted[1]) {
+      // The first is not used; ONNX Runtime takes both to be equal.
+      s.scores[1] = base[1] + s.scores[0];
+      s.scores[0] = -s.scores[1];
+    } else {
+      s.scores[1] += base[1];
+      s.scores[0] += base[0];
+    }
+    s.voted[1] = 1;
+    return 2;
+  }
+  if (base.size() == 1) s.scores[0] += base[0];
+  return s.voted[1] ? 2 : 1;
+}
+
+/// The label of two classes, and how the one score becomes two.
+int64_t binary_label(const BinaryVotes& votes, const std::vector<int64_t>& labels, TreeScores s, int64_t scores, SecondScore& second) {
+  const double weight = scores == 2 && s.voted[1] ? s.scores[1] : s.voted[0] ? s.scores[0] : 0;
+  if (!votes.one_class) return weight > 0 ? 1 : 0;
+  second = votes.all_positive ? SecondScore::complement : SecondScore::opposite;
+  return labels[weight > (votes.all_positive ? 0.5 : 0) ? 1 : 0];
+}
+
+Status lower_tree_classifier(LowerContext& c) {
+  SV_ASSIGN(const TreeSpec spec, read_trees(c.attributes(), "class"));
+  SV_ASSIGN(const PostTransform how, post_transform(c.attributes()));
+  const std::vector<int64_t> labels = c.attributes().get_ints("classlabels_int64s"), ids = c.attributes().get_ints("class_ids");
+  const std::vector<double> base = real_list(c.attributes(), "base_values"), weights = real_list(c.attributes(), "class_weights");
+  const auto classes = static_cast<int64_t>(labels.size());
+  const BinaryVotes votes{classes == 2 && std::adjacent_find(ids.begin(), ids.end(), std::not_equal_to<>()) == ids.end(),
+                          std::all_of(weights.begin(), weights.end(), [](double w) { return w >= 0; })};
+  const Buffer y = c.out(0), z = c.has_output(1) ? c.out(1) : Buffer();
+  return emit_trees(c, spec, TreeAggregate::sum, classes, [=](const Run& run, int64_t row, TreeScores s) {
+    int64_t n = add_base(base, s, classes), label = 0;
+    SecondScore second = SecondScore::no;
+    if (classes > 2) {
+      int64_t best = 0;
+      for (int64_t k = 1; k < n; ++k)
+        if (s.voted[k] && (!s.voted[best] || s.scores[k] > s.scores[best])) best = k;
+      label = labels[static_cast<size_t>(best)];
+    } else {
+      label = binary_label(votes, labels, s, n, second);
+    }
+    run.get<int64_t>(y)[row] = label;
+    n = finish_scores(how, second, s.scores, n);
+    if (!z) return;
+    for (int64_t k = 0; k < classes; ++k) run.get<float>(z)[row * classes + k] = k < n ? static_cast<float>(s.scores[k]) : 0.0f;
+  });
+}
+
+Sample forest_sample(SampleInput x, std::vector<int64_t> labels, std::vector<int64_t> ids, const char* post) {
+  return {.inputs = {std::move(x)},
+          .attributes = {{"classlabels_int64s", std::move(labels)},
+                         {"post_transform", text(post)},
+                         {"nodes_treeids", integers({0, 0, 0, 0, 0, 1, 1, 1})},
+                         {"nodes_nodeids", integers({0, 1, 2, 3, 4, 0, 1, 2})},
+                         {"nodes_featureids", integers({0, 0, 1, 0, 0, 2, 0, 0})},
+                         {"nodes_values", std::vector<float>{0.25f, 0, -0.5f, 0, 0, 1, 0, 0}},
+                         {"nodes_modes", std::vector<std::string>{"BRANCH_LEQ", "LEAF", "BRANCH_LT", "LEAF", "LEAF", "BRANCH_GT", "LEAF", "LEAF"}},
+                         {"nodes_truenodeids", integers({1, 0, 3, 0, 0, 1, 0, 0})},
+                         {"nodes_falsenodeids", integers({2, 0, 4, 0, 0, 2, 0, 0})},
+                         {"class_treeids", integers({0, 0, 0, 0, 1, 1})},
+                         {"class_nodeids", integers({1, 3, 4, 4, 1, 2})},
+                         {"class_ids", std::move(ids)},
+                         {"class_weights", std::vector<float>{0.5f, -1, 2, 0.25f, 3, -0.75f}}},
+          .outputs = 2};
+}
+
+}  // namespace
+
+OpDef define_tree_ensemble_classifier() {
+  OpDef op = {
+      .name = "TreeEnsembleClassifier",
+      .domain = kMlDomain,
+      .until = kNewestMlOpset,
+      .outputs = {1, 2},
+      .attributes = tree_attributes(),
+      .canonicalize = [](CanonicalizeContext& c) { return canonicalize_class_labels(c, "classlabels_int64s", "classlabels_strings"); },
+      .infer = infer_tree_classifier,
+      .lower = lower_tree_classifier,
+      .samples = {forest_sample(f32({5, 3}), {7, 8, 9}, {0, 1, 2, 0, 1, 2}, "NONE"),
+                  forest_sample(any(DType::f64, {70, 3}), {0, 1}, {1, 1, 1, 1, 1, 1}, "LOGISTIC"),
+                  forest_sample(any(DType::i64, {9, 3}), {0, 1}, {0, 1, 0, 1, 1, 0}, "SOFTMAX"),
+                  forest_sample(any(DType::i32, {2, 3}), {5, 3, 1}, {0, 1, 2, 2, 1, 0}, "SOFTMAX_ZERO"),
+                  forest_sample(f32({0, 3}), {7, 8, 9}, {0, 1, 2, 0, 1, 2}, "NONE")},
+  };
+  op.attributes.insert(op.attributes.end(),
+                       {ml_ints("classlabels_int64s"), ml_strings("classlabels_strings"), ml_ints("class_treeids"), ml_ints("class_nodeids"),
+                        ml_ints("class_ids"), ml_floats("class_weights"), ml_tensor("class_weights_as_tensor")});
+  return op;
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,97 @@
+// Optional, OptionalHasElement, OptionalGetElement. Where a value that is no optional is given, it counts as one that is there.
+#include "engine/ops/samples.h"
+#include "engine/ops/sequence/sequence_common.h"
+
+namespace svengine::ops {
+namespace {
+
+/// Without an input the type is attribute `type`, which the importer writes as an empty tensor of that element type, or leaves out
+/// where it is no tensor's.
+Status infer_optional(InferContext& c) {
+  Type element;
+  if (c.has_input(0)) element = c.type(0);
+  element.block = 0;
+  c.set(0, handle_type(DType::optional, std::move(element)));
+  return {};
+}
+
+Status evaluate_optional(EvaluateContext& c) {
+  std::vector<Tensor> items;
+  if (c.has_input(0)) items.push_back(c.input(0));
+  c.set(0, Tensor::of_items(DType::optional, std::move(items)));
+  return {};
+}
+
+Status infer_optional_has_element(InferContext& c) {
+  c.set(0, DType::boolean, Shape(std::vector<Dim>{}));
+  return {};
+}
+
+/// What is no optional is there, what is absent is not: known when the file is read.
+Status canonicalize_optional_has_element(CanonicalizeContext& c) {
+  const Value* x = c.node().input(0);
+  if (x && (x->type.dtype == DType::optional || x->type.dtype == DType::undefined)) return {};
+  c.graph().make_constant(c.node().output(), Tensor::scalar(x != nullptr));
+  return {};
+}
+
+Status evaluate_optional_has_element(EvaluateContext& c) {
+  const bool there = c.has_input(0) && (c.input(0).type() != DType::optional || !c.input(0).items().empty());
+  c.set(0, Tensor::scalar(there));
+  return {};
+}
+
+Status infer_optional_get_element(InferContext& c) {
+  if (!c.has_input(0)) return error("the optional is absent: it has no element to get");
+  Type out = c.dtype(0) == DType::optional ? element_type(c.type(0)) : c.type(0);
+  out.block = 0;
+  c.set(0, std::move(out));
+  return {};
+}
+
+bool is_no_optional(const Node& node) {
+  const DType type = node.input(0) ? node.input(0)->type.dtype : DType::optional;
+  return type != DType::optional && type != DType::undefined;
+}
+
+Status evaluate_optional_get_element(EvaluateContext& c) {
+  const Tensor& x = c.input(0);
+  if (x.type() != DType::optional) {
+    c.set(0, x);
+    return {};
+  }
+  if (x.items().empty()) return error("the optional is empty: it has no element to get");
+  c.set(0, x.items()[0]);
+  return {};
+}
+
+}  // namespace
+
+OpDef define_optional() {
+  return {.name = "Optional", .since = 15, .inputs = {0, 1}, .infer = infer_optional, .evaluate = evaluate_optional};
+}
+
+OpDef define_optional_has_element() {
+  return {
+      .name = "OptionalHasElement",
+      .since = 15,
+      .inputs = {0, 1},
+      .canonicalize = canonicalize_optional_has_element,
+      .infer = infer_optional_has_element,
+      .evaluate = evaluate_optional_has_element,
+      .samples = {{.inputs = {f32({2, 3})}}},
+  };
+}
+
+OpDef define_optional_get_element() {
+  return {
+      .name = "OptionalGetElement",
+      .since = 15,
+      .infer = infer_optional_get_element,
+      .evaluate = evaluate_optional_get_element,
+      .traits = {.is_identity = is_no_optional},
+      .samples = {{.inputs = {f32({2, 3})}}},
+  };
+}
+
+}  // namespace svengine::ops

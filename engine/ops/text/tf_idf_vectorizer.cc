@@ -1,0 +1,226 @@
+// TfIdfVectorizer: how often each n-gram of a pool occurs in a row, with up to `max_skip_count` items left out between its items; IDF
+// and TFIDF weight that, by the place in the output as ONNX Runtime and the reference do.
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <unordered_map>
+
+#include "engine/ops/lowering.h"
+#include "engine/ops/samples.h"
+#include "engine/ops/text/text_common.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr int64_t kLargestGramIndex = int64_t{1} << 31;
+
+using Items = std::vector<int64_t>;
+
+/// The n-grams as a tree: an edge is an item, a node whose `output` is not negative ends an n-gram.
+class GramTree {
+ public:
+  GramTree() : nodes_(1) {}
+
+  void add(std::span<const int64_t> gram, int64_t output) {
+    size_t at = 0;
+    for (const int64_t item : gram) {
+      const auto [it, fresh] = nodes_[at].next.emplace(item, nodes_.size());
+      const size_t to = it->second;
+      if (fresh) nodes_.emplace_back();
+      at = to;
+    }
+    nodes_[at].output = output;
+  }
+
+  /// Counts what occurs in `row` with exactly `distance` from item to item.
+  void count(std::span<const int64_t> row, size_t distance, int64_t shortest, int64_t longest, uint32_t* counts) const {
+    for (size_t start = 0; start < row.size(); ++start) {
+      size_t node = 0;
+      int64_t length = 1;
+      for (size_t i = start; i < row.size() && length <= longest; i += distance, ++length) {
+        const auto next = nodes_[node].next.find(row[i]);
+        if (next == nodes_[node].next.end()) break;
+        node = next->second;
+        if (length >= shortest && nodes_[node].output >= 0) ++counts[nodes_[node].output];
+      }
+    }
+  }
+
+ private:
+  struct GramNode {
+    std::unordered_map<int64_t, size_t> next;
+    int64_t output = -1;
+  };
+  std::vector<GramNode> nodes_;
+};
+
+struct Vectorizer {
+  GramTree tree;
+  std::unordered_map<std::string, int64_t> words;  // of a pool of strings: what stands for each in the tree
+  int64_t shortest, longest, skips, size;
+  bool counts_once;  // IDF
+  std::vector<float> weights;
+
+  void row(std::span<const int64_t> items, uint32_t* counts, float* out) const {
+    std::fill(counts, counts + size, 0u);
+    int64_t least = shortest;
+    for (int64_t distance = 1; distance - 1 <= skips && distance <= std::max<int64_t>(1, static_cast<int64_t>(items.size())); ++distance) {
+      tree.count(items, static_cast<size_t>(distance), least, longest, counts);
+      least = std::max<int64_t>(least, 2);  // single items know no distance
+      if (least > longest) break;
+    }
+    for (int64_t i = 0; i < size; ++i) {
+      const uint32_t n = counts_once ? std::min(counts[i], 1u) : counts[i];
+      out[i] = static_cast<float>(n) * (weights.empty() ? 1 : weights[static_cast<size_t>(i)]);
+    }
+  }
+};
+
+Result<int64_t> tf_idf_size(const Attributes& attributes) {
+  int64_t size = 0;
+  for (const int64_t i : attributes.get_ints("ngram_indexes")) {
+    if (i < 0 || i >= kLargestGramIndex) return error("ngram_indexes has {}, needs 0 to {}", i, kLargestGramIndex - 1);
+    size = std::max(size, i + 1);
+  }
+  if (size == 0) return error("ngram_indexes is empty");
+  return size;
+}
+
+/// The pool as numbers, and for strings what they stand for.
+Items pool_items(const Attributes& attributes, Vectorizer& v) {
+  const auto* strings = attributes.get<std::vector<std::string>>("pool_strings");
+  if (!strings) return attributes.get_ints("pool_int64s");
+  Items items;
+  for (const std::string& s : *strings) items.push_back(v.words.emplace(s, static_cast<int64_t>(v.words.size())).first->second);
+  return items;
+}
+
+Status fill_tree(const Attributes& attributes, const Items& pool, Vectorizer& v) {
+  const std::vector<int64_t> starts = attributes.get_ints("ngram_counts"), places = attributes.get_ints("ngram_indexes");
+  size_t id = 0;
+  for (size_t k = 0; k < starts.size(); ++k) {
+    const auto length = static_cast<int64_t>(k) + 1;
+    const int64_t begin = starts[k], end = k + 1 < starts.size() ? starts[k + 1] : static_cast<int64_t>(pool.size());
+    if (begin < 0 || end < begin || end > static_cast<int64_t>(pool.size()) || (end - begin) % length != 0)
+      return error("ngram_counts: {}-grams from item {} to {} of a pool of {}", length, begin, end, pool.size());
+    for (int64_t at = begin; at < end; at += length, ++id) {
+      if (id >= places.size()) return error("the pool has more n-grams than the {} of ngram_indexes", places.size());
+      if (length >= v.shortest && length <= v.longest)
+        v.tree.add(std::span(pool).subspan(static_cast<size_t>(at), static_cast<size_t>(length)), places[id]);
+    }
+  }
+  return {};
+}
+
+Result<std::shared_ptr<const Vectorizer>> make_vectorizer(const Attributes& attributes) {
+  const auto v = std::make_shared<Vectorizer>();
+  v->shortest = attributes.get_int("min_gram_length");
+  v->longest = attributes.get_int("max_gram_length");
+  v->skips = attributes.get_int("max_skip_count");
+  SV_ASSIGN(v->size, tf_idf_size(attributes));
+  if (v->shortest < 1 || v->longest < v->shortest || v->skips < 0)
+    return error("n-grams of {} to {} items with up to {} skipped: needs 1 <= least <= most, 0 <= skipped", v->shortest, v->longest, v->skips);
+  const std::string mode = attributes.get_string("mode");
+  if (mode != "TF" && mode != "IDF" && mode != "TFIDF") return error("mode is '{}', needs TF, IDF or TFIDF", mode);
+  v->counts_once = mode == "IDF";
+  if (const auto* weights = attributes.get<std::vector<float>>("weights"); weights && mode != "TF" && !weights->empty()) {
+    if (static_cast<int64_t>(weights->size()) < v->size) return error("{} weights for {} outputs", weights->size(), v->size);
+    v->weights = *weights;
+  }
+  SV_TRY(fill_tree(attributes, pool_items(attributes, *v), *v));
+  return std::shared_ptr<const Vectorizer>(v);
+}
+
+Status infer_tf_idf(InferContext& c) {
+  const bool strings = c.attributes().has("pool_strings");
+  if (strings == c.attributes().has("pool_int64s")) return error("needs one of pool_strings and pool_int64s");
+  SV_TRY(require_dtype(c, 0, "X", strings ? kStringType : kIndexTypes));
+  SV_TRY(make_vectorizer(c.attributes()));
+  SV_ASSIGN(const int64_t size, tf_idf_size(c.attributes()));
+  const Shape& x = c.shape(0);
+  if (!x.has_rank()) {
+    c.set(0, DType::f32, Shape());
+    return {};
+  }
+  if (x.rank() > 2) return error("X is {}: needs a list, or a matrix with a row for each", svengine::to_string(x));
+  c.set(0, DType::f32, x.rank() == 2 ? Shape{x[0], Dim(size)} : Shape{Dim(size)});
+  return {};
+}
+
+/// Input dimensions as rows of items.
+std::pair<int64_t, int64_t> rows_of(const Dims& dims) {
+  if (dims.size() == 2) return {dims[0], dims[1]};
+  return {1, element_count(dims)};
+}
+
+Status lower_tf_idf(LowerContext& c) {
+  SV_ASSIGN(const std::shared_ptr<const Vectorizer> v, make_vectorizer(c.attributes()));
+  const auto [rows, items] = rows_of(c.in_dims(0));
+  const bool wide = c.in_type(0).dtype == DType::i64;
+  const Buffer x = c.in(0), y = c.out();
+  const int64_t count_bytes = (v->size * 4 + 7) / 8 * 8, scratch = count_bytes + items * 8;
+  c.emit(
+      "tf_idf", rows,
+      [=, items = items](const Run& run, int64_t begin, int64_t end) -> const char* {
+        uint32_t* counts = run.scratch<uint32_t>();
+        int64_t* row = reinterpret_cast<int64_t*>(run.scratch<std::byte>() + count_bytes);
+        for (int64_t r = begin; r < end; ++r) {
+          for (int64_t i = 0; i < items; ++i)
+            row[i] = wide ? run.get<const int64_t>(x)[r * items + i] : run.get<const int32_t>(x)[r * items + i];
+          v->row({row, static_cast<size_t>(items)}, counts, run.get<float>(y) + r * v->size);
+        }
+        return nullptr;
+      },
+      scratch);
+  return {};
+}
+
+Status evaluate_tf_idf(EvaluateContext& c) {
+  SV_ASSIGN(const std::shared_ptr<const Vectorizer> v, make_vectorizer(c.attributes()));
+  const auto [rows, items] = rows_of(c.input(0).dims());
+  SV_ASSIGN(MutableTensor out, Tensor::allocate(DType::f32, c.input(0).dims().size() == 2 ? Dims{rows, v->size} : Dims{v->size}));
+  std::vector<uint32_t> counts(static_cast<size_t>(v->size));
+  for (int64_t r = 0; r < rows; ++r) {
+    Items row;
+    for (const std::string& s : c.input(0).strings().subspan(static_cast<size_t>(r * items), static_cast<size_t>(items))) {
+      const auto known = v->words.find(s);
+      row.push_back(known == v->words.end() ? -1 : known->second);
+    }
+    v->row(row, counts.data(), out.data<float>().data() + r * v->size);
+  }
+  c.set(0, std::move(out));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_tf_idf_vectorizer() {
+  const auto sample = [](SampleInput x, const char* mode, int64_t least, int64_t most, int64_t skips) {
+    return Sample{.inputs = {std::move(x)},
+                  .attributes = {{"mode", text(mode)}, {"min_gram_length", integer(least)}, {"max_gram_length", integer(most)},
+                                 {"max_skip_count", integer(skips)}, {"ngram_counts", integers({0, 4})},
+                                 {"ngram_indexes", integers({0, 1, 2, 3, 4, 5, 6})},
+                                 {"pool_int64s", integers({2, 3, 5, 4, 5, 6, 7, 8, 6, 7})},
+                                 {"weights", std::vector<float>{1, 2, 0.5f, 3, 1, 0.25f, 2}}}};
+  };
+  return {
+      .name = "TfIdfVectorizer",
+      .since = 9,
+      .attributes = {{"mode", AttributeKind::kString, true},
+                     {"min_gram_length", AttributeKind::kInt, true},
+                     {"max_gram_length", AttributeKind::kInt, true},
+                     {"max_skip_count", AttributeKind::kInt, true},
+                     {"ngram_counts", AttributeKind::kInts, true},
+                     {"ngram_indexes", AttributeKind::kInts, true},
+                     {"pool_int64s", AttributeKind::kInts},
+                     {"pool_strings", AttributeKind::kStrings},
+                     {"weights", AttributeKind::kFloats}},
+      .infer = infer_tf_idf,
+      .lower = lower_tf_idf,
+      .evaluate = evaluate_tf_idf,
+      .samples = {sample(any(DType::i64, {12}, 1, 9), "TF", 1, 2, 0), sample(any(DType::i32, {3, 9}, 1, 9), "TFIDF", 2, 2, 5),
+                  sample(any(DType::i64, {2, 0}, 1, 9), "IDF", 1, 2, 1), sample(any(DType::i32, {2, 20}, 1, 9), "IDF", 1, 2, 3)},
+  };
+}
+
+}  // namespace svengine::ops
