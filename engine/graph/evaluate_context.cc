@@ -55,7 +55,8 @@ Result<std::vector<Tensor>> checked_outputs(EvaluateContext& context) {
 
 bool runs_on_host(const Node& node) {
   const OpDef& op = node.op();
-  return (op.evaluate && !op.lower) || handle_of(node) != DType::undefined;
+  const bool planned = op.lower || op.traits.is_view;  // these have `evaluate` for strings only
+  return (op.evaluate && !planned) || handle_of(node) != DType::undefined;
 }
 
 Result<std::vector<Tensor>> evaluate_on_host(EvaluateContext& context) {
