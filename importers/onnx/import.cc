@@ -70,7 +70,7 @@ Result<Model> import(Bytes bytes, const std::shared_ptr<const void>& owner, cons
   model.warnings = onnx::version_warnings(proto, ops);
   onnx::GraphImporter importer(proto, ops, tensors, options);
   SV_ASSIGN(model.graph, importer.run());
-  model.warnings.insert(model.warnings.end(), importer.warnings().begin(), importer.warnings().end());
+  for (std::string& warning : importer.warnings()) model.warnings.push_back(std::move(warning));
   return model;
 }
 

@@ -34,10 +34,11 @@ Status per_position(CanonicalizeContext& c) {
 }
 
 Status canonicalize_batch_normalization(CanonicalizeContext& c) {
-  if (c.opset() < kPerFeatureOpset) {
-    if (c.attributes().get_int("spatial", 1) != 1) return per_position(c);
-    c.attributes().erase("spatial");
+  if (c.attributes().get_int("spatial", 1) != 1) {
+    if (c.opset() >= kPerFeatureOpset) return error("attribute 'spatial' left ONNX with opset {}", kPerFeatureOpset);
+    return per_position(c);
   }
+  c.attributes().erase("spatial");
   if (c.opset() >= kTrainingOpset && c.node().outputs().size() > kFileOutputs)
     return error("{} outputs, of which opset {} knows {}", c.node().outputs().size(), c.opset(), kFileOutputs);
   if (c.opset() < kTrainingOpset && c.node().outputs().size() > 1)
