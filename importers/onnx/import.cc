@@ -11,6 +11,7 @@
 #include "importers/io/names.h"
 #include "importers/onnx/stripped_model.h"
 #include "importers/onnx/support_check.h"
+#include "importers/onnx/value_type.h"
 
 namespace svengine {
 namespace {
@@ -74,6 +75,17 @@ Result<Model> import(Bytes bytes, const std::shared_ptr<const void>& owner, cons
   return model;
 }
 
+using Declared = google::protobuf::RepeatedPtrField<onnx_proto::ValueInfoProto>;
+
+std::vector<std::pair<std::string, std::string>> declarations(const Declared& values) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const auto& info : values) {
+    const Result<Type> type = onnx::declared_type(info);
+    out.emplace_back(printable(info.name()), type.ok() ? to_string(*type) : type.error().message());
+  }
+  return out;
+}
+
 /// Names the file in errors, and makes running out of memory one.
 template <class Import>
 Result<Model> guarded(const std::string& name, Import&& run) {
@@ -87,6 +99,23 @@ Result<Model> guarded(const std::string& name, Import&& run) {
 }
 
 }  // namespace
+
+Result<FileSurvey> survey_onnx(const std::string& path) {
+  try {
+    SV_ASSIGN(const auto file, MappedFile::open(path));
+    Result<onnx_proto::ModelProto> proto = parse(file->bytes());
+    if (!proto.ok()) return std::move(proto).error().in(printable(path));
+    FileSurvey survey;
+    survey.model = describe_file(*proto, path);
+    survey.operators = onnx::operators_of(*proto, all_ops());
+    survey.inputs = declarations(proto->graph().input());
+    survey.outputs = declarations(proto->graph().output());
+    survey.initializers = proto->graph().initializer_size() + proto->graph().sparse_initializer_size();
+    return survey;
+  } catch (const std::bad_alloc&) {
+    return error("{}: not enough memory to look over the model", printable(path));
+  }
+}
 
 Result<Model> import_onnx(const std::string& path, const ImportOptions& options) {
   return guarded(path, [&]() -> Result<Model> {

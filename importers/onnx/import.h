@@ -35,6 +35,9 @@ struct ImportOptions {
 
 Result<Model> import_onnx(const std::string& path, const ImportOptions& options = {});
 
+/// What a file holds, though import_onnx() may refuse it. Fails only on files that are no models.
+Result<FileSurvey> survey_onnx(const std::string& path);
+
 /// From memory. `owner` keeps `bytes` alive as long as the graph needs them; `name` stands for the path in errors.
 Result<Model> import_onnx(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name,
                           const ImportOptions& options = {});

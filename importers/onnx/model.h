@@ -28,4 +28,19 @@ struct Model {
   std::vector<std::string> warnings;
 };
 
+/// One operator in a file, whether the engine takes it or not.
+struct OperatorUse {
+  std::string domain, name;
+  int64_t nodes = 0;    // those of bodies and functions too
+  std::string problem;  // empty: it is known, in the opset that the file imports
+};
+
+/// What can be said of a file without reading its weights or building its graph, so of a refused one too.
+struct FileSurvey {
+  Model model;  // without a graph
+  std::vector<OperatorUse> operators;
+  std::vector<std::pair<std::string, std::string>> inputs, outputs;  // names and types as declared, or why a type cannot be
+  int64_t initializers = 0;
+};
+
 }  // namespace svengine

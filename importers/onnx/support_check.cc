@@ -89,6 +89,18 @@ const char* attribute_problem(const AttributeProto& attribute) {
   }
 }
 
+using Nodes = google::protobuf::RepeatedPtrField<NodeProto>;
+
+/// Calls visit(node) for the nodes and those of their bodies.
+template <class Visit>
+void for_each_node(const Nodes& nodes, int depth, const Visit& visit) {
+  if (depth > kMostNesting) return;
+  for (const NodeProto& node : nodes) {
+    visit(node);
+    for (const AttributeProto& attribute : node.attribute()) for_each_node(attribute.g().node(), depth + 1, visit);
+  }
+}
+
 /// Looks over nodes, those of bodies and functions too.
 class NodeCheck {
  public:
@@ -96,7 +108,7 @@ class NodeCheck {
     for (const auto& f : model.functions()) functions_.emplace(canonical_domain(f.domain()), f.name());
   }
 
-  Status check(const google::protobuf::RepeatedPtrField<NodeProto>& nodes, int depth, Problems& problems) {
+  Status check(const Nodes& nodes, int depth, Problems& problems) {
     if (depth > kMostNesting) return {};
     int index = 0;
     for (const NodeProto& node : nodes) {
@@ -186,6 +198,23 @@ Status check_supported(const ModelProto& model, const OpRegistry& ops) {
   for (const auto& function : model.functions()) SV_TRY(nodes.check(function.node(), 0, problems));
   if (problems.empty()) return {};
   return error("not supported: {}", problems.text());
+}
+
+std::vector<OperatorUse> operators_of(const ModelProto& model, const OpRegistry& ops) {
+  std::set<std::pair<std::string, std::string>> functions;
+  for (const auto& f : model.functions()) functions.emplace(canonical_domain(f.domain()), f.name());
+  std::map<std::pair<std::string, std::string>, OperatorUse> found;
+  const auto count = [&](const NodeProto& node) {
+    const std::string domain = shown_domain(canonical_domain(node.domain())), name = printable(node.op_type(), kMostNameShown);
+    OperatorUse& use = found[{domain, name}];
+    if (use.nodes == 0) use = {domain, name, 0, operator_problem(node, model, ops, functions)};
+    ++use.nodes;
+  };
+  for_each_node(model.graph().node(), 0, count);
+  for (const auto& f : model.functions()) for_each_node(f.node(), 0, count);
+  std::vector<OperatorUse> out;
+  for (auto& entry : found) out.push_back(std::move(entry.second));
+  return out;
 }
 
 std::string node_name(const onnx_proto::NodeProto& node, int index) {

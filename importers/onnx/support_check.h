@@ -5,6 +5,7 @@
 
 #include "engine/base/status.h"
 #include "engine/graph/op_def.h"
+#include "importers/onnx/model.h"
 #include "onnx_proto/svengine_onnx.pb.h"
 
 namespace svengine::onnx {
@@ -32,6 +33,9 @@ int opset_of(const onnx_proto::ModelProto& model, const std::string& domain);
 /// One error that names every operator the engine has not (unknown, of an unknown domain, of an opset its definition does
 /// not cover, a function of the model, with subgraphs, sparse tensors or types as attributes) and the nodes that use it.
 Status check_supported(const onnx_proto::ModelProto& model, const OpRegistry& ops);
+
+/// Every operator of the model by domain and name, with what is wrong with it.
+std::vector<OperatorUse> operators_of(const onnx_proto::ModelProto& model, const OpRegistry& ops);
 
 /// The name of a node as messages show it: its own, or made up from operator and position.
 std::string node_name(const onnx_proto::NodeProto& node, int index);

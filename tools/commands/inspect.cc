@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/graph/text.h"
+#include "importers/onnx/import.h"
 #include "runtime/segment.h"
 #include "tools/commands/commands.h"
 #include "tools/support/json.h"
@@ -200,6 +201,42 @@ Json report_json(const Model& model, const Network& network, const Report& r) {
   return out;
 }
 
+/// What a refused model holds, what is lacking marked.
+std::string survey_text(const FileSurvey& survey) {
+  Table head, ops({"operator", "nodes", ""}, {Table::Align::left, Table::Align::right});
+  head.row({"model", survey.model.path});
+  head.row({"format", fmt::format("ONNX IR {}, opset {}", survey.model.ir_version, opsets_text(survey.model))});
+  head.row({"producer", fmt::format("{} {}", survey.model.producer_name.empty() ? "unknown" : survey.model.producer_name,
+                                    survey.model.producer_version)});
+  for (const auto& [name, type] : survey.inputs) head.row({"input", name, type});
+  for (const auto& [name, type] : survey.outputs) head.row({"output", name, type});
+  head.row({"initializers", grouped(survey.initializers)});
+  for (const OperatorUse& use : survey.operators) {
+    const std::string domain = use.domain == "ai.onnx" ? "" : use.domain + ".";
+    ops.row({domain + use.name, std::to_string(use.nodes), use.problem.empty() ? "" : "lacking: " + use.problem});
+  }
+  return fmt::format("{}\n{}", head.text(), ops.text());
+}
+
+Json survey_json(const FileSurvey& survey, const std::string& refused) {
+  Json ops = Json::array(), lacking = Json::array();
+  for (const OperatorUse& use : survey.operators) {
+    ops.push_back({{"domain", use.domain}, {"operator", use.name}, {"nodes", use.nodes}});
+    if (!use.problem.empty()) lacking.push_back(use.problem);
+  }
+  return {{"model", survey.model.path}, {"ir_version", survey.model.ir_version}, {"operators", std::move(ops)},
+          {"lacking", std::move(lacking)}, {"refused", refused}};
+}
+
+/// Shows what can be shown of a model that is not taken, and gives the reason on.
+Error show_refused(const Options& options, Error reason) {
+  const Result<FileSurvey> survey = survey_onnx(options.model.path);
+  if (!survey.ok()) return reason;
+  if (options.json) put_json(survey_json(*survey, reason.message()));
+  else put(survey_text(*survey));
+  return reason;
+}
+
 Result<int> list_passes() {
   Table table({"pass", "load", "plan", "why"}, {});
   for (const Pass& pass : pipeline())
@@ -226,7 +263,9 @@ Result<int> run(const Options& options) {
   if (options.passes) return list_passes();
   if (options.model.path.empty()) return error("inspect: MODEL is missing; see 'svengine inspect --help'");
   if (!options.after.empty()) return show_graph(options);
-  SV_ASSIGN(Network network, load_network(options.model, options.runtime, names_of_files(options.inputs)));
+  Result<Network> loaded = load_network(options.model, options.runtime, names_of_files(options.inputs));
+  if (!loaded.ok()) return show_refused(options, std::move(loaded).error());
+  Network& network = *loaded;
   SV_ASSIGN(Inputs inputs, make_inputs(network.inputs, options.inputs, network.bounds));
   if (!options.json)
     for (const std::string& note : inputs.notes) print_hint(note);
