@@ -97,7 +97,7 @@ struct QuantizedAddArgs {
   int32_t low = 0, high = 255;
 };
 
-/// y[i] = bounded(round_half_even(x[i] / scale) + zero): QuantizeLinear of one scale. NaN becomes zero.
+/// y[i] = bounded(round_half_even(x[i] / scale) + zero): QuantizeLinear of one scale. NaN becomes the lowest.
 struct QuantizeArgs {
   int64_t count = 0;
   const float* x = nullptr;
@@ -105,6 +105,14 @@ struct QuantizeArgs {
   bool is_signed = false;
   const float* scale = nullptr;
   const void* zero = nullptr;  // of y's type; null: 0
+};
+
+/// low[t] and high[t]: the smallest and largest of the elements that fall on task t, and 0. NaN counts as nothing.
+struct QuantizedRangeArgs {
+  int64_t count = 0;
+  const float* x = nullptr;
+  float* low = nullptr;  // [tasks]
+  float* high = nullptr;
 };
 
 struct QuantizedKernels {
@@ -120,6 +128,7 @@ struct QuantizedKernels {
   TaskKernel<QuantizedDepthwiseArgs> depthwise;
   TaskKernel<QuantizedAddArgs> add;
   TaskKernel<QuantizeArgs> quantize;
+  TaskKernel<QuantizedRangeArgs> range;
 };
 
 }  // namespace svengine::kernels

@@ -221,15 +221,19 @@ TEST_CASE("sums of two values and quantisation are those of the formula", "[quan
       GuardedBuffer<float> x(a.size()), scale(1);
       fill(a, random), fill(b, random), fill(zero, random);
       for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(static_cast<int32_t>(random() % 4001) - 2000) * 0.125f;
+      x[x.size() / 2] = std::numeric_limits<float>::quiet_NaN();
       scale[0] = 0.25f;
       const QuantizedAddArgs add{count, a.data(), b.data(), nullptr, is_signed, 3, -5, is_signed ? 4 : 120, 0.37f, 0.81f, is_signed ? -128 : 10, is_signed ? 99 : 255};
       const QuantizeArgs quantize{count, x.data(), nullptr, is_signed, scale.data(), zero.data()};
+      float least = 0, most = 0;
+      for (float value : x) least = std::fmin(least, value), most = std::fmax(most, value);
       std::vector<uint8_t> want_sum(a.size()), want(a.size());
       for (size_t i = 0; i < a.size(); ++i) {
         const double sum = double(float(quantized_at(a.data(), is_signed, int64_t(i)) - 3) * 0.37f + float(quantized_at(b.data(), is_signed, int64_t(i)) + 5) * 0.81f);
         want_sum[i] = static_cast<uint8_t>(std::clamp(int(std::nearbyint(sum)) + add.zero, add.low, add.high));
         const int offset = quantized_at(zero.data(), is_signed, 0);
-        want[i] = static_cast<uint8_t>(std::clamp(int(std::nearbyint(double{x[i]} * 4)) + offset, is_signed ? -128 : 0, is_signed ? 127 : 255));
+        const double level = std::isnan(x[i]) ? -1000 : std::nearbyint(double{x[i]} * 4);
+        want[i] = static_cast<uint8_t>(std::clamp(int(level) + offset, is_signed ? -128 : 0, is_signed ? 127 : 255));
       }
       for (const QuantizedVariant& set : quantized_variants()) {
         INFO(set.name << " count " << count << " signed " << is_signed);
@@ -242,6 +246,12 @@ TEST_CASE("sums of two values and quantisation are those of the formula", "[quan
         run_in_pieces(set.kernels->quantize, two);
         CHECK(std::equal(want_sum.begin(), want_sum.end(), sums.data()));
         CHECK(std::equal(want.begin(), want.end(), y.data()));
+        QuantizedRangeArgs range{count, x.data(), nullptr, nullptr};
+        GuardedBuffer<float> low(static_cast<size_t>(set.kernels->range.tasks(range))), high(low.size());
+        range.low = low.data(), range.high = high.data();
+        run_in_pieces(set.kernels->range, range);
+        CHECK(*std::min_element(low.data(), low.data() + low.size()) == std::min(0.0f, least));
+        CHECK(*std::max_element(high.data(), high.data() + high.size()) == std::max(0.0f, most));
       }
     }
 }

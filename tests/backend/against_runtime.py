@@ -17,6 +17,7 @@ import onnxruntime
 from onnx import helper, numpy_helper
 
 import random_moves  # noqa: F401 (adds its makers)
+import random_quantized  # noqa: F401
 import random_sequences  # noqa: F401
 from random_nodes import MAKERS, Random
 

@@ -61,7 +61,7 @@ void reference_quantized_store(const QuantizedEpilogue& e, uint32_t sum, int64_t
     return;
   }
   const float zero = static_cast<float>(e.zero);
-  const int32_t y = static_cast<int32_t>(std::nearbyint(std::min(std::max(x, e.low - zero), e.high - zero))) + e.zero;
+  const int32_t y = static_cast<int32_t>(std::nearbyint(std::fmin(std::fmax(x, e.low - zero), e.high - zero))) + e.zero;
   static_cast<uint8_t*>(c)[at] = static_cast<uint8_t>(y);
 }
 

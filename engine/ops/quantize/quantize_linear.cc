@@ -3,8 +3,10 @@
 #include <cmath>
 
 #include "engine/base/round.h"
+#include "engine/kernels/quantized.h"
 #include "engine/ops/convert/small_cast_common.h"
 #include "engine/ops/element.h"
+#include "engine/ops/kernel_step.h"
 #include "engine/ops/quantize/quantize_common.h"
 #include "engine/ops/samples.h"
 
@@ -100,6 +102,15 @@ QuantizeRow find_quantize(const Quantization& q) {
   }
 }
 
+/// Of one scale for all.
+void emit_bytes(LowerContext& c, const Quantization& q) {
+  kernels::QuantizeArgs args;
+  args.count = element_count(c.out_dims()), args.is_signed = q.out_type == DType::i8;
+  emit_kernel(c, "quantize", c.kernels().quantized->quantize, args, [=](kernels::QuantizeArgs& a, const Run& run) {
+    a.x = run.get<const float>(q.x), a.y = run.get<void>(q.y), a.scale = run.get<const float>(q.scale), a.zero = run.get<const void>(q.zero);
+  });
+}
+
 Status lower_quantize_linear(LowerContext& c) {
   Quantization q{.x = c.in(0), .scale = c.in(1), .zero = c.has_input(2) ? c.in(2) : Buffer(), .y = c.out(), .x_type = c.in_type(0).dtype,
                  .scale_type = c.in_type(1).dtype, .out_type = c.out_type().dtype, .precision = DType::f32, .rows = {}, .rules = {}};
@@ -110,6 +121,10 @@ Status lower_quantize_linear(LowerContext& c) {
   SV_ASSIGN(q.rows, rows_of(c));
   const int64_t each = q.rows.rows_per_task();
   const QuantizeRow quantize = find_quantize(q);
+  if (element_count(c.in_dims(1)) == 1 && (quantize == quantize_floats<uint8_t> || quantize == quantize_floats<int8_t>)) {
+    emit_bytes(c, q);
+    return {};
+  }
   c.emit(quantize == quantize_any ? "quantize_linear_any" : "quantize_linear", ceil_div(q.rows.count(), each),
          [q, each, quantize](const Run& run, int64_t begin, int64_t end) -> const char* {
            const int64_t last = std::min(q.rows.count(), end * each);

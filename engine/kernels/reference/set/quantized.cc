@@ -44,7 +44,7 @@ void convolve(const QuantizedDepthwiseArgs& args, int64_t begin, int64_t end, vo
 
 /// As an integer of the type: rounded, bounded, and the zero point added.
 void store_rounded(float x, int32_t zero, int32_t low, int32_t high, void* y, int64_t at) {
-  const float bounded = std::min(std::max(x, static_cast<float>(low - zero)), static_cast<float>(high - zero));
+  const float bounded = std::fmin(std::fmax(x, static_cast<float>(low - zero)), static_cast<float>(high - zero));
   static_cast<uint8_t*>(y)[at] = static_cast<uint8_t>(static_cast<int32_t>(std::nearbyint(bounded)) + zero);
 }
 
@@ -66,6 +66,17 @@ void quantize(const QuantizeArgs& args, int64_t begin, int64_t end, void*) {
     store_rounded(args.x[i] / *args.scale, zero, args.is_signed ? -128 : 0, args.is_signed ? 127 : 255, args.y, i);
 }
 
+int64_t range_tasks(const QuantizedRangeArgs& args) noexcept { return ceil_div(args.count, 1024); }
+
+void find_range(const QuantizedRangeArgs& args, int64_t begin, int64_t end, void*) noexcept {
+  for (int64_t task = begin; task < end; ++task) {
+    float low = 0, high = 0;
+    for (int64_t i = task * 1024; i < std::min(args.count, (task + 1) * 1024); ++i)
+      low = std::fmin(low, args.x[i]), high = std::fmax(high, args.x[i]);
+    args.low[task] = low, args.high[task] = high;
+  }
+}
+
 }  // namespace
 
 extern const QuantizedKernels quantized_kernels;
@@ -76,6 +87,7 @@ constinit const QuantizedKernels quantized_kernels{1,
                                                    by_items<QuantizedGemmArgs, rows, multiply, 4>(),
                                                    by_items<QuantizedDepthwiseArgs, pixels, convolve, 4>(),
                                                    by_items<QuantizedAddArgs, sums, add, 1024>(),
-                                                   by_items<QuantizeArgs, elements, quantize, 1024>()};
+                                                   by_items<QuantizeArgs, elements, quantize, 1024>(),
+                                                   {range_tasks, no_scratch<QuantizedRangeArgs>, find_range}};
 
 }  // namespace svengine::kernels::reference

@@ -1,4 +1,4 @@
-// Sums of two quantised values, and quantisation: a task is a piece of the elements.
+// Sums of two quantised values, quantisation, and the range that it needs: a task is a piece of the elements.
 #include "engine/kernels/sve/quantized/element.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
@@ -23,10 +23,10 @@ inline void store_bytes(vb some, void* to, int64_t at, vi x) {
     svst1b(some, static_cast<uint8_t*>(to) + at, vu(svreinterpret_u32(x)));
 }
 
-/// round_half_even(x) + zero within [low, high], bounds and zero as floats less the zero point first.
+/// round_half_even(x) + zero, x bounded before by low and high, which are less the zero point. NaN becomes low.
 inline vi round_within(vf x, vf low, vf high, vi zero) {
   const vb all = svptrue_b32();
-  return svadd_x(all, svcvt_s32_x(all, svrintn_x(all, svmin_x(all, svmax_x(all, x, low), high))), zero);
+  return svadd_x(all, svcvt_s32_x(all, svrintn_x(all, svminnm_x(all, svmaxnm_x(all, x, low), high))), zero);
 }
 
 template <bool kSigned>
@@ -62,6 +62,28 @@ void quantize_range(const QuantizeArgs& args, int64_t begin, int64_t end) {
 
 int64_t quantized_add_tasks(const QuantizedAddArgs& args) noexcept { return (args.count + kPiece - 1) / kPiece; }
 int64_t quantize_tasks(const QuantizeArgs& args) noexcept { return (args.count + kPiece - 1) / kPiece; }
+
+int64_t quantized_range_tasks(const QuantizedRangeArgs& args) noexcept { return (args.count + kPiece - 1) / kPiece; }
+
+void quantized_range_run(const QuantizedRangeArgs& args, int64_t task_begin, int64_t task_end, void*) noexcept {
+  constexpr int kChains = 4;
+  const vb all = svptrue_b32();
+  for (int64_t task = task_begin; task < task_end; ++task) {
+    const int64_t end = (task + 1) * kPiece < args.count ? (task + 1) * kPiece : args.count;
+    vf low[kChains], high[kChains];
+    SVENGINE_UNROLL
+    for (int u = 0; u < kChains; ++u) low[u] = high[u] = svdup_f32(0.0f);
+    for (int64_t i = task * kPiece; i < end; i += kChains * kLanes) {
+      SVENGINE_UNROLL
+      for (int u = 0; u < kChains; ++u) {
+        const vf x = svld1(svwhilelt_b32(i + u * kLanes, end), args.x + i + u * kLanes);  // 0 where there is none
+        low[u] = svminnm_x(all, low[u], x), high[u] = svmaxnm_x(all, high[u], x);
+      }
+    }
+    args.low[task] = svminnmv(all, vf(svminnm_x(all, vf(svminnm_x(all, low[0], low[1])), vf(svminnm_x(all, low[2], low[3])))));
+    args.high[task] = svmaxnmv(all, vf(svmaxnm_x(all, vf(svmaxnm_x(all, high[0], high[1])), vf(svmaxnm_x(all, high[2], high[3])))));
+  }
+}
 
 void quantized_add_run(const QuantizedAddArgs& args, int64_t task_begin, int64_t task_end, void*) noexcept {
   const int64_t begin = task_begin * kPiece, end = task_end * kPiece < args.count ? task_end * kPiece : args.count;

@@ -15,7 +15,10 @@ void quantized_add_run(const QuantizedAddArgs& args, int64_t task_begin, int64_t
 int64_t quantize_tasks(const QuantizeArgs& args) noexcept;
 void quantize_run(const QuantizeArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
 
-/// Both work on their elements alone.
+int64_t quantized_range_tasks(const QuantizedRangeArgs& args) noexcept;
+void quantized_range_run(const QuantizedRangeArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
+
+/// They work on their elements alone.
 template <class Args>
 int64_t no_scratch_bytes(const Args&) noexcept {
   return 0;

@@ -25,7 +25,7 @@ inline __attribute__((always_inline)) void store_sums(vb exists, const Quantized
     if (e.shift) x = svadd_x(all, x, shift);
     return svst1(exists, static_cast<float*>(c) + at, vf(svmin_x(all, svmax_x(all, x, finish.low), finish.high)));
   }
-  x = svmin_x(all, svmax_x(all, x, finish.low), finish.high);
+  x = svminnm_x(all, svmaxnm_x(all, x, finish.low), finish.high);
   const vi y = svadd_x(all, svcvt_s32_x(all, svrintn_x(all, x)), finish.zero);
   if (e.output == QuantizedOutput::kInt8) return svst1b(exists, static_cast<int8_t*>(c) + at, y);
   svst1b(exists, static_cast<uint8_t*>(c) + at, svreinterpret_u32(y));

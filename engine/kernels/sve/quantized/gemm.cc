@@ -136,6 +136,7 @@ const QuantizedKernels quantized_kernels{static_cast<int>(kQuantColumns),
                                          {gemm_tasks, gemm_scratch_bytes, gemm_run},
                                          {depthwise_tasks, depthwise_scratch_bytes, depthwise_run},
                                          {quantized_add_tasks, no_scratch_bytes<QuantizedAddArgs>, quantized_add_run},
-                                         {quantize_tasks, no_scratch_bytes<QuantizeArgs>, quantize_run}};
+                                         {quantize_tasks, no_scratch_bytes<QuantizeArgs>, quantize_run},
+                                         {quantized_range_tasks, no_scratch_bytes<QuantizedRangeArgs>, quantized_range_run}};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

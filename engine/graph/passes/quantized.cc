@@ -1,0 +1,64 @@
+#include "engine/graph/passes/quantized.h"
+
+#include <cstring>
+
+#include "engine/graph/passes/match.h"
+
+namespace svengine {
+namespace {
+
+bool is_byte(DType type) { return type == DType::u8 || type == DType::i8; }
+
+std::optional<QuantizedValue> parameters_of(const Node& node, Value* value) {
+  QuantizedValue q{value, node.input(1), node.input(2), node.attributes.get_int("axis", 1)};
+  if (!q.scale || !q.scale->is_constant() || q.scale->type.dtype != DType::f32 || q.scale->constant().count() < 1) return std::nullopt;
+  if (q.zero && (!q.zero->is_constant() || q.zero->type.dtype != value->type.dtype || q.zero->constant().count() != q.scale->constant().count()))
+    return std::nullopt;
+  return node.attributes.get_int("block_size") == 0 ? std::optional(q) : std::nullopt;
+}
+
+bool same_bytes(const Value* a, const Value* b) {
+  if (!a || !b) return a == b;
+  const Tensor &x = a->constant(), &y = b->constant();
+  return x.type() == y.type() && x.count() == y.count() && std::memcmp(x.raw(), y.raw(), x.byte_size()) == 0;
+}
+
+}  // namespace
+
+std::optional<QuantizedValue> dequantized(const Value* value, bool wide) {
+  const Node* node = producer_if(value, "DequantizeLinear");
+  if (!node || value->type.dtype != DType::f32) return std::nullopt;
+  const DType type = node->input(0)->type.dtype;
+  if (!(wide ? type == DType::i32 : is_byte(type))) return std::nullopt;
+  return parameters_of(*node, node->input(0));
+}
+
+std::optional<QuantizedValue> quantized(const Node& node) {
+  if (!is_op(&node, "QuantizeLinear") || !is_byte(node.output()->type.dtype) || node.input(0)->type.dtype != DType::f32) return std::nullopt;
+  const auto q = parameters_of(node, node.output());
+  return q && q->is_single() ? q : std::nullopt;
+}
+
+bool same_quantization(const QuantizedValue& a, const QuantizedValue& b) {
+  if (a.value->type.dtype != b.value->type.dtype || !same_bytes(a.scale, b.scale)) return false;
+  const double zero_a = a.zero ? number_of(a.zero) : 0, zero_b = b.zero ? number_of(b.zero) : 0;
+  return a.is_single() ? zero_a == zero_b : same_bytes(a.zero, b.zero) && a.axis == b.axis;
+}
+
+Value* zero_point_of(Graph& graph, const QuantizedValue& q) {
+  if (q.zero) return q.zero;
+  const uint8_t zero = 0;
+  auto bytes = std::make_shared<uint8_t>(zero);
+  return graph.add_constant("zero_point", Tensor::wrap(q.value->type.dtype, {}, bytes.get(), bytes));
+}
+
+double number_of(const Value* constant) {
+  const std::byte* raw = constant->constant().raw();
+  if (constant->type.dtype == DType::i8) return static_cast<int8_t>(*raw);
+  if (constant->type.dtype == DType::u8) return static_cast<uint8_t>(*raw);
+  float f = 0;
+  std::memcpy(&f, raw, sizeof f);
+  return f;
+}
+
+}  // namespace svengine

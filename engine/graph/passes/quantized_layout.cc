@@ -1,0 +1,88 @@
+// Quantised convolutions work on channels-last images: every window is then a row of a product, and a pixel's channels are one run of
+// bytes. Each becomes the engine's QLinearConv between two Transposes,
+//
+//   x ─> Transpose ─> QLinearConv (channels last) ─> Transpose ─> y
+//
+// and where one's second meets another's first there is neither. Element-wise nodes between convolutions take the same layout.
+#include <algorithm>
+
+#include "engine/graph/builder.h"
+#include "engine/graph/passes/match.h"
+#include "engine/graph/passes/pass.h"
+
+namespace svengine {
+namespace {
+
+/// [N, C, spatial...] to [N, spatial..., C], and back.
+std::vector<int64_t> to_last(int64_t rank) {
+  std::vector<int64_t> perm{0};
+  for (int64_t i = 2; i < rank; ++i) perm.push_back(i);
+  perm.push_back(1);
+  return perm;
+}
+std::vector<int64_t> to_first(int64_t rank) {
+  std::vector<int64_t> perm{0, rank - 1};
+  for (int64_t i = 1; i < rank - 1; ++i) perm.push_back(i);
+  return perm;
+}
+
+/// What a value is the channels-first form of; null when it is not made of a channels-last one.
+Value* last_form(const Value* value) {
+  const Node* transpose = producer_if(value, "Transpose");
+  const int64_t rank = value->type.shape.rank();
+  return transpose && rank >= 3 && transpose->attributes.get_ints("perm") == to_first(rank) ? transpose->input(0) : nullptr;
+}
+
+Value* as_last(Builder& builder, Value* value) {
+  if (Value* form = last_form(value)) return form;
+  return builder.add("Transpose", {value}, make_attributes({{"perm", to_last(value->type.shape.rank())}}));
+}
+
+void replace_by_last(Graph& graph, Builder& builder, Node* node, Value* last) {
+  if (!builder.status().ok()) return;
+  Value* first = builder.add("Transpose", {last}, make_attributes({{"perm", to_first(last->type.shape.rank())}}));
+  if (!first) return;
+  graph.replace_uses(node->output(), first);
+  graph.erase(node);
+}
+
+void turn_conv(Graph& graph, Builder& builder, Node* conv) {
+  std::vector<Value*> inputs = conv->inputs();
+  inputs[0] = as_last(builder, inputs[0]);
+  Attributes attributes = conv->attributes;
+  attributes.set("channels_last", int64_t{1});
+  const Node* made = builder.node(kInternalDomain, "QLinearConv", std::move(inputs), 1, std::move(attributes));
+  if (made) replace_by_last(graph, builder, conv, made->output());
+}
+
+/// Both operands of one shape, at least one of which is there channels last.
+bool follows_layout(const Node& node) {
+  if (!is_op(&node, "QLinearAdd") && !is_op(&node, "QLinearMul")) return false;
+  const Value *a = node.input(0), *b = node.input(3);
+  return same_shape(a->type.shape, b->type.shape) && last_form(a) && last_form(b);
+}
+
+void turn_binary(Graph& graph, Builder& builder, Node* node) {
+  std::vector<Value*> inputs = node->inputs();
+  for (size_t i : {0, 3}) inputs[i] = last_form(inputs[i]);
+  const Node* made = builder.node(node->op().domain, node->op().name, std::move(inputs), 1, node->attributes);
+  if (made) replace_by_last(graph, builder, node, made->output());
+}
+
+}  // namespace
+
+Status quantized_layout(Graph& graph, const PassContext& context) {
+  for (Node* node : graph.snapshot()) {
+    Builder builder(graph, context.ops);
+    builder.set_position(node);
+    builder.set_node_name(node->name());
+    if (is_op(node, "QLinearConv") && !node->attributes.get_int("channels_last") && node->input(0)->type.shape.rank() >= 3)
+      turn_conv(graph, builder, node);
+    else if (follows_layout(*node))
+      turn_binary(graph, builder, node);
+    SV_TRY(builder.status());
+  }
+  return {};
+}
+
+}  // namespace svengine

@@ -1,0 +1,49 @@
+// MatMulInteger: (A - a_zero_point) (B - b_zero_point) in 32 bits.
+#include "engine/ops/infer_util.h"
+#include "engine/ops/nn/product_common.h"
+#include "engine/ops/quantized/integer_product_common.h"
+#include "engine/ops/quantized/quantized_samples.h"
+
+namespace svengine::ops {
+namespace {
+
+Status infer_mat_mul_integer(InferContext& c) {
+  SV_TRY(require_bytes(c, 0, "A"));
+  SV_TRY(require_bytes(c, 1, "B"));
+  SV_TRY(require_zero_of(c, 2, 0, "a_zero_point"));
+  SV_TRY(require_zero_of(c, 3, 1, "b_zero_point"));
+  SV_TRY(check_counts(c, {.a = 0, .b = 1, .of_rows = {2}, .of_columns = {3}}));
+  SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), false, false));
+  c.set(0, DType::i32, std::move(shape));
+  return {};
+}
+
+Status lower_mat_mul_integer(LowerContext& c) {
+  IntegerProduct p = integer_matmul_of(c, 0, 1);
+  p.a_zero = numbers_of(c, 2);
+  p.b_zero = numbers_of(c, 3);
+  emit_integer_product(c, std::move(p));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_mat_mul_integer() {
+  return {
+      .name = "MatMulInteger",
+      .since = 10,
+      .inputs = {2, 4},
+      .infer = infer_mat_mul_integer,
+      .lower = lower_mat_mul_integer,
+      .cost = matmul_cost,
+      .samples = {{.inputs = {u8({13, 37}), i8({37, 29})}},
+                  {.inputs = {u8({1, 1}), u8({1, 1}), u8({}), u8({})}},
+                  {.inputs = {u8({2, 3, 5, 17}), u8({3, 17, 8}), u8({}), u8({})}},
+                  {.inputs = {i8({7, 18}), i8({18, 33}), i8({7}), i8({33})}},
+                  {.inputs = {i8({4, 3, 6}), u8({6, 5}), i8({4, 3, 1}), u8({1})}},
+                  {.inputs = {u8({2, 3, 6}), fixed(bytes<int8_t>({2, 6, 5})), u8({}), fixed(bytes<int8_t>({2, 1, 5}))}},
+                  {.inputs = {u8({20}), fixed(bytes<uint8_t>({20, 3})), u8({1}), fixed(bytes<uint8_t>({3}))}}},
+  };
+}
+
+}  // namespace svengine::ops

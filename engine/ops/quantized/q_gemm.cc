@@ -1,0 +1,108 @@
+// com.microsoft's QGemm: alpha (A' - a_zero_point) (B' - b_zero_point) + C, C being int32 of scale alpha a_scale b_scale, quantised by
+// y_scale and y_zero_point, or as float32 where these are absent.
+#include "engine/ops/infer_util.h"
+#include "engine/ops/nn/product_common.h"
+#include "engine/ops/quantized/integer_product_common.h"
+#include "engine/ops/quantized/quantized_samples.h"
+#include "engine/ops/tensor/copy_common.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr size_t kGemmA = 0, kGemmB = 3, kGemmC = 6, kGemmScale = 7, kGemmZero = 8;
+
+Status infer_q_gemm(InferContext& c) {
+  SV_TRY(require_bytes(c, kGemmA, "A"));
+  SV_TRY(require_bytes(c, kGemmB, "B"));
+  SV_TRY(require_rank(c, kGemmA, "A", 2));
+  SV_TRY(require_rank(c, kGemmB, "B", 2));
+  SV_TRY(require_zero_of(c, 2, kGemmA, "a_zero_point"));
+  SV_TRY(require_zero_of(c, 5, kGemmB, "b_zero_point"));
+  for (size_t i : {size_t{1}, size_t{4}, kGemmScale})
+    if (c.has_input(i)) SV_TRY(require_dtype(c, i, "a scale", {DType::f32}));
+  const bool a_turned = c.attributes().get_int("transA"), b_turned = c.attributes().get_int("transB");
+  SV_TRY(check_counts(c, {.a = kGemmA, .b = kGemmB, .of_columns = {4, 5}, .single = {1, 2, kGemmScale, kGemmZero}, .b_transposed = b_turned, .a_transposed = a_turned}));
+  SV_ASSIGN(Shape shape, matmul_shape(c.shape(kGemmA), c.shape(kGemmB), a_turned, b_turned));
+  if (c.has_input(kGemmC)) {
+    SV_TRY(require_dtype(c, kGemmC, "C", {DType::i32}));
+    const Shape& bias = c.shape(kGemmC);
+    if (bias.has_rank() && (bias.rank() == 0 || bias.rank() > 2 || (bias.rank() == 2 && bias[0].is_static() && bias[0].value() != 1) ||
+                            (shape.has_rank() && known_different(bias.dims().back(), shape.dims().back()))))
+      return error("C of shape {} is not a row of the result {}", to_string(bias), to_string(shape));
+  }
+  if (c.has_input(kGemmZero) && !c.has_input(kGemmScale)) return error("y_zero_point needs y_scale");
+  if (c.has_input(kGemmZero)) SV_TRY(require_bytes(c, kGemmZero, "y_zero_point"));
+  c.set(0, c.has_input(kGemmZero) ? c.dtype(kGemmZero) : c.has_input(kGemmScale) ? c.dtype(kGemmA) : DType::f32, std::move(shape));
+  return {};
+}
+
+/// A by rows.
+Buffer emit_turned_rows(LowerContext& c, int64_t m, int64_t k) {
+  if (!c.attributes().get_int("transA")) return c.in(kGemmA);
+  const Buffer turned = c.temporary(std::max<int64_t>(m * k, 1));
+  if (m * k > 0) emit_copies(c, "transpose", 1, {{c.in(kGemmA), turned, CopyView{.dims = {m, k}, .in_strides = {1, m}, .out_strides = {k, 1}}}});
+  return turned;
+}
+
+/// scale times alpha, which is 1 in all networks.
+void scale_by_alpha(LowerContext& c, OutputScales& scales) {
+  const float alpha = c.attributes().get_float("alpha", 1.0f);
+  if (alpha == 1.0f) return;
+  const Buffer from = scales.scale, to = c.temporary(scales.count * 4);
+  c.emit("quantized_scales", 1, [=, count = scales.count](const Run& run, int64_t, int64_t) -> const char* {
+    for (int64_t i = 0; i < count; ++i) run.get<float>(to)[i] = alpha * run.get<const float>(from)[i];
+    return nullptr;
+  });
+  scales.scale = to;
+}
+
+Status lower_q_gemm(LowerContext& c) {
+  const Dims a = c.in_dims(kGemmA), y = c.out_dims();
+  IntegerProduct p;
+  p.m = y[0], p.n = y[1], p.k = c.attributes().get_int("transA") ? a[0] : a[1];
+  p.a = emit_turned_rows(c, p.m, p.k), p.a_type = c.in_type(kGemmA).dtype;
+  p.a_zero = numbers_of(c, 2), p.b_zero = numbers_of(c, 5);
+  p.b_input = kGemmB, p.column_major = c.attributes().get_int("transB") != 0;
+  p.c = c.out();
+  p.epilogue.type = c.out_type().dtype;
+  if (c.has_input(kGemmC)) p.epilogue.bias = c.in(kGemmC);
+  p.epilogue.scales = output_scales(c, 1, 4, c.has_input(kGemmScale) ? static_cast<int>(kGemmScale) : kNoInput);
+  scale_by_alpha(c, p.epilogue.scales);
+  p.epilogue.zero = numbers_of(c, c.has_input(kGemmZero) ? static_cast<int>(kGemmZero) : kNoInput);
+  emit_integer_product(c, std::move(p));
+  return {};
+}
+
+Cost q_gemm_cost(const Node& node) {
+  Cost cost;
+  for (const Value* v : node.inputs())
+    if (v) cost.bytes += stored_bytes(v->type);
+  cost.bytes += stored_bytes(node.output()->type);
+  const Shape& y = node.output()->type.shape;
+  const bool known = y.rank() == 2 && y[1].is_static();
+  if (known) cost.flops = 2 * stored_bytes(node.input(kGemmA)->type) * static_cast<double>(y[1].value());
+  return cost;
+}
+
+}  // namespace
+
+OpDef define_q_gemm() {
+  return {
+      .name = "QGemm",
+      .domain = kMicrosoftDomain,
+      .until = 1,
+      .inputs = {6, 9},
+      .attributes = {{"transA", AttributeKind::kInt, false, int64_t{0}},
+                     {"transB", AttributeKind::kInt, false, int64_t{0}},
+                     {"alpha", AttributeKind::kFloat, false, 1.0f}},
+      .infer = infer_q_gemm,
+      .lower = lower_q_gemm,
+      .cost = q_gemm_cost,
+      .samples = {{.inputs = {u8({13, 37}), scale(), u8({}), i8({37, 29}), scale(0.01, 0.1, {29}), i8({29}), any(DType::i32, {29}, -999, 999), scale(0.5, 1), u8({})}},
+                  {.inputs = {i8({1, 1}), scale(), i8({}), i8({1, 1}), scale(), i8({})}},
+                  {.inputs = {u8({37, 13}), scale(), u8({}), fixed(bytes<int8_t>({29, 37})), scale(), fixed(bytes<int8_t>({})), any(DType::i32, {1, 29}, -999, 999)},
+                   .attributes = {{"transA", integer(1)}, {"transB", integer(1)}, {"alpha", real(0.5f)}}}},
+  };
+}
+
+}  // namespace svengine::ops
