@@ -48,7 +48,7 @@ TEST_CASE("files that are no models") {
   CHECK_THAT(problem_of_text(std::string(1000, '\0')), Contains("field number 0"));
   TensorProto tensor;
   fill_raw(&tensor, {2}, {1, 2});
-  CHECK_THAT(problem_of_text(tensor.SerializeAsString()), Contains("IR version"));
+  CHECK_THAT(problem_of_text(tensor.SerializeAsString()), Contains("has no graph"));
   CHECK_THAT(problem_of_path("/nonexistent/m.onnx"), Contains("No such file"));
   CHECK_THAT(problem_of_path("/tmp"), Contains("is a directory, not a regular file"));
   CHECK_THAT(problem_of_path("/dev/zero"), Contains("not a regular file"));

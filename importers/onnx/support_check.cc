@@ -117,9 +117,10 @@ class NodeCheck {
       SV_TRY(check_name("operator", node.op_type()));
       SV_TRY(check_name("domain", node.domain()));
       std::string problem = operator_problem(node, model_, ops_, functions_);
-      if (!problem.empty()) problems.add(std::move(problem), name);
+      const bool known = problem.empty();
+      if (!known) problems.add(std::move(problem), name);
       for (const AttributeProto& attribute : node.attribute()) {
-        if (const char* what = attribute_problem(attribute))
+        if (const char* what = attribute_problem(attribute); what && known)
           problems.add(fmt::format("{} with {} as attribute '{}'", printable(node.op_type()), what, printable(attribute.name(), kMostNameShown)), name);
         SV_TRY(check(attribute.g().node(), depth + 1, problems));
       }

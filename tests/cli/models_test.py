@@ -45,7 +45,17 @@ class BadModels(CliTest):
     def test_unsupported(self):
         nodes = [ow.node('Frobnicate', ['x'], ['a'], 'first'), ow.node('Frobnicate', ['a'], ['b'], 'second'), ow.node('Wobble', ['b'], ['y'], 'third')]
         path = self.write('unknown.onnx', ow.model(nodes, [ow.value_info('x', [1])], [ow.value_info('y', [1])]))
-        self.fails('inspect', path, says=['unknown.onnx', 'Frobnicate', 'first', 'second', 'Wobble', 'third'])
+        says = ['unknown.onnx', 'Frobnicate', 'first', 'second', 'Wobble', 'third']
+        self.fails('run', path, says=says)
+        self.fails('inspect', path, says=says, shows=['float32[1]', 'lacking: Frobnicate of ai.onnx', 'lacking: Wobble of ai.onnx'])
+        report = self.fails('inspect', path, '--json', says=says, shows=['lacking']).json()
+        self.assertEqual([op['nodes'] for op in report['operators']], [2, 1])
+
+    def test_contradictions(self):
+        model = ow.model([ow.node('Neg', ['x'], ['y'], 'neg')], [ow.value_info('x', [2])], [ow.value_info('y', [3])])
+        path = self.write('contradiction.onnx', model)
+        self.assertIn("output 'y' is declared as float32[3], but is float32[2]", self.succeeds('run', path).err)
+        self.fails('run', path, '--strict', says=["output 'y'", 'float32[3]'])
 
     def test_broken_graphs(self):
         def check(says, nodes, **more):

@@ -53,14 +53,16 @@ class CliTest(unittest.TestCase):
         self.assertEqual(answer.code, 0, answer)
         return answer
 
-    def fails(self, *arguments, code=2, says=(), **options):
-        """An error is one message on standard error, and nothing on standard output."""
+    def fails(self, *arguments, code=2, says=(), shows=(), **options):
+        """An error is one message on standard error, and nothing on standard output but what `shows` names."""
         answer = svengine(*arguments, **options)
         self.assertEqual(answer.code, code, answer)
         self.assertTrue(answer.err.startswith('svengine: '), answer)
         for text in [says] if isinstance(says, str) else says:
             self.assertIn(text, answer.err, answer)
-        if code == 2:
+        for text in shows:
+            self.assertIn(text, answer.out, answer)
+        if code == 2 and not shows:
             self.assertEqual(answer.out, '', answer)
         for character in answer.err:
             self.assertTrue(character == '\n' or ord(character) >= 32, answer)

@@ -6,7 +6,7 @@ import onnx_writer as ow
 import program
 from program import CliTest, PROGRAM
 
-COMMANDS = ['info', 'inspect', 'run', 'test', 'bench', 'classify', 'predict', 'zoo']
+COMMANDS = ['info', 'inspect', 'run', 'test', 'bench', 'classify', 'predict', 'ops', 'zoo']
 
 
 class Usage(CliTest):

@@ -1,4 +1,5 @@
 // svengine inspect: what a model file holds and what running it takes, without running it; and any stage on the way there.
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -228,10 +229,13 @@ Json survey_json(const FileSurvey& survey, const std::string& refused) {
           {"lacking", std::move(lacking)}, {"refused", refused}};
 }
 
-/// Shows what can be shown of a model that is not taken, and gives the reason on.
+/// Shows what a model holds that is not taken for want of operators, and gives the reason on. What else may be wrong with a file is best
+/// said alone.
 Error show_refused(const Options& options, Error reason) {
   const Result<FileSurvey> survey = survey_onnx(options.model.path);
   if (!survey.ok()) return reason;
+  const auto lacking = [](const OperatorUse& use) { return !use.problem.empty(); };
+  if (std::none_of(survey->operators.begin(), survey->operators.end(), lacking)) return reason;
   if (options.json) put_json(survey_json(*survey, reason.message()));
   else put(survey_text(*survey));
   return reason;

@@ -45,19 +45,26 @@ void dequantize_any(const Dequantization& d, const Run& run, const QuantizedRow&
 }
 
 template <class T>
+void dequantize_span(const T* x, float scale, int32_t zero, float* y, int64_t n) {
+  int64_t i = 0;
+  for (; i + kVectorPiece <= n; i += kVectorPiece) {
+    const T* __restrict from = x + i;
+    float* __restrict to = y + i;
+    for (int64_t j = 0; j < kVectorPiece; ++j) to[j] = static_cast<float>(from[j] - zero) * scale;
+  }
+  for (; i < n; ++i) y[i] = static_cast<float>(x[i] - zero) * scale;
+}
+
+template <class T>
 void dequantize_to_floats(const Dequantization& d, const Run& run, const QuantizedRow& row) {
   const T *x = run.get<const T>(d.x) + row.begin, *zero = run.get<const T>(d.zero);
   const float* scale = run.get<const float>(d.scale) + row.scale;
   float* y = run.get<float>(d.y) + row.begin;
   if (zero) zero += row.scale;
   if (row.scale_stride == 0) {
-    const float s = *scale;
-    const int32_t offset = zero ? *zero : 0;
-    for (int64_t i = 0; i < row.length; ++i) y[i] = static_cast<float>(x[i] - offset) * s;
-  } else if (zero) {
-    for (int64_t i = 0; i < row.length; ++i) y[i] = static_cast<float>(x[i] - zero[i]) * scale[i];
+    dequantize_span(x, *scale, zero ? *zero : 0, y, row.length);
   } else {
-    for (int64_t i = 0; i < row.length; ++i) y[i] = static_cast<float>(x[i]) * scale[i];
+    for (int64_t i = 0; i < row.length; ++i) y[i] = static_cast<float>(x[i] - (zero ? zero[i] : 0)) * scale[i];
   }
 }
 

@@ -1,5 +1,6 @@
 // What QuantizeLinear and DequantizeLinear share: which scale and zero point belong to which elements.
 #pragma once
+#include "engine/kernels/quantized.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"
 
@@ -43,8 +44,12 @@ class QuantizedRows {
 /// From a node's concrete types.
 Result<QuantizedRows> rows_of(LowerContext& c);
 
-/// y = saturate(round(x / scale) + zero_point) of `n` floats; scale_stride and zero point as in QuantizedRow. T: (u)int8, (u)int16.
+/// y = saturate(round(x / scale) + zero_point) of `n` floats; scale and zero point as in QuantizedRow. NaN gives the zero point. T: (u)int8,
+/// (u)int16; 8 bits with one scale are the kernel's business.
 template <class T>
-void quantize_row(const float* x, const float* scale, const T* zero_point, int64_t stride, T* y, int64_t n);
+void quantize_row(const kernels::QuantizedKernels& kernels, const float* x, const float* scale, const T* zero_point, int64_t stride, T* y, int64_t n);
+
+/// A loop over so many elements, from pointers that are __restrict, is made of vector instructions without -O3 too.
+inline constexpr int64_t kVectorPiece = 16;
 
 }  // namespace svengine::ops

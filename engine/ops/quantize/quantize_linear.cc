@@ -42,6 +42,7 @@ struct Quantization {
   DType x_type, scale_type, out_type, precision;
   QuantizedRows rows;
   ByteFloatRules rules;
+  const kernels::QuantizedKernels* kernels;
 };
 
 /// Limits of an integer type.
@@ -76,8 +77,8 @@ void quantize_any(const Quantization& q, const Run& run, const QuantizedRow& row
       y[at] = static_cast<std::byte>(to_byte_float(q.out_type, static_cast<double>(quotient) + offset, q.rules));
       continue;
     }
-    const double level = std::nearbyint(static_cast<double>(quotient)) + offset;
-    const auto whole = static_cast<int32_t>(level > limits.low ? std::min(level, limits.high) : limits.low);  // NaN is the lowest
+    const double level = (std::isnan(quotient) ? 0 : std::nearbyint(static_cast<double>(quotient))) + offset;
+    const auto whole = static_cast<int32_t>(std::clamp(level, limits.low, limits.high));
     std::memcpy(y + static_cast<size_t>(at) * size, &whole, size);
   }
 }
@@ -85,7 +86,7 @@ void quantize_any(const Quantization& q, const Run& run, const QuantizedRow& row
 template <class T>
 void quantize_floats(const Quantization& q, const Run& run, const QuantizedRow& row) {
   const T* zero = run.get<const T>(q.zero);
-  quantize_row(run.get<const float>(q.x) + row.begin, run.get<const float>(q.scale) + row.scale, zero ? zero + row.scale : nullptr, row.scale_stride,
+  quantize_row(*q.kernels, run.get<const float>(q.x) + row.begin, run.get<const float>(q.scale) + row.scale, zero ? zero + row.scale : nullptr, row.scale_stride,
                run.get<T>(q.y) + row.begin, row.length);
 }
 
@@ -113,7 +114,7 @@ void emit_bytes(LowerContext& c, const Quantization& q) {
 
 Status lower_quantize_linear(LowerContext& c) {
   Quantization q{.x = c.in(0), .scale = c.in(1), .zero = c.has_input(2) ? c.in(2) : Buffer(), .y = c.out(), .x_type = c.in_type(0).dtype,
-                 .scale_type = c.in_type(1).dtype, .out_type = c.out_type().dtype, .precision = DType::f32, .rows = {}, .rules = {}};
+                 .scale_type = c.in_type(1).dtype, .out_type = c.out_type().dtype, .precision = DType::f32, .rows = {}, .rules = {}, .kernels = c.kernels().quantized};
   q.rules.saturate = c.attributes().get_int("saturate", 1) != 0;
   const auto precision = static_cast<DType>(c.attributes().get_int("precision"));
   if (precision != DType::undefined) q.precision = precision;
