@@ -8,7 +8,9 @@ Looked at is what stands in backquotes or in blocks of code, in every .md file u
   targets     behind `tools/build.sh PRESET` and `ninja -C build/PRESET`, and files under build/PRESET; the presets themselves
   commands    `svengine SUBCOMMAND`, its options against --help, the networks of `svengine zoo`
   options     that stand alone, against svengine's and those of the repository's scripts
+OPERATORS.md has to be what `svengine ops --document` prints.
 """
+import difflib
 import glob
 import itertools
 import json
@@ -179,10 +181,18 @@ def problems(document, known):
         yield from (f'{document}: {p}   (in `{line}`)' for p in found)
 
 
+def table_problems():
+    """Where the table of operators is not that of the program."""
+    is_made, is_written = output_of(PROGRAM, 'ops', '--document').splitlines(), read('OPERATORS.md').splitlines()
+    different = [line for line in difflib.unified_diff(is_written, is_made, lineterm='', n=0) if re.match(r'[+-]\|', line)]
+    if is_made != is_written:
+        yield f'OPERATORS.md is old: write it by `svengine ops --document > OPERATORS.md` ({"; ".join(different[:4])})'
+
+
 def main():
     known = Known()
     documents = [f for f in FILES if f.endswith('.md')]
-    found = [p for d in documents for p in problems(d, known)]
+    found = [p for d in documents for p in problems(d, known)] + list(table_problems())
     print('\n'.join(found) or f'{len(documents)} documents name only what exists')
     return 1 if found else 0
 
