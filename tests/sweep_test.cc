@@ -90,9 +90,11 @@ TEST_CASE("samples agree across kernel sets, threads and folding") {
     }
 }
 
+// Those that are evaluated alone work on sequences, maps and strings, which no sample is made of: they have tests beside them.
 TEST_CASE("every operator that a file can hold has samples") {
   for (const OpDef& op : all_ops().all()) {
     INFO(op.name);
+    if (op.evaluate && !op.lower) continue;
     CHECK((!op.samples.empty() || op.domain == std::string_view(kInternalDomain) || op.name == std::string_view("Constant") ||
            op.name == std::string_view("Gradient")));  // both are gone once a file is read
   }

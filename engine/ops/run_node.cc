@@ -1,5 +1,6 @@
 #include "engine/ops/run_node.h"
 
+#include "engine/graph/evaluate_context.h"
 #include "engine/graph/op_def.h"
 #include "engine/ops/lowering.h"
 
@@ -77,6 +78,24 @@ class HostLowering final : public LowerContext {
   bool no_memory_ = false;
 };
 
+/// Of nodes without bodies.
+class PlainContext final : public EvaluateContext {
+ public:
+  using EvaluateContext::EvaluateContext;
+  Result<std::vector<Tensor>> run_body(std::string_view name, std::vector<Tensor>) override { return error("has no body '{}'", name); }
+};
+
+/// Output shapes that follow from the inputs.
+Result<std::vector<Dims>> output_shapes(const Node& node) {
+  std::vector<Dims> shapes;
+  for (const Value* v : node.outputs()) {
+    const auto dims = v->type.shape.concrete();
+    if (!dims) return error("an output's shape does not follow from the inputs");
+    shapes.push_back(*dims);
+  }
+  return shapes;
+}
+
 }  // namespace
 
 Result<std::vector<Tensor>> run_node(const Node& node, const std::vector<Tensor>& inputs) {
@@ -85,12 +104,12 @@ Result<std::vector<Tensor>> run_node(const Node& node, const std::vector<Tensor>
   for (const Tensor& t : inputs) values.push_back(t.defined() ? graph.add_constant("x", t) : nullptr);
   Node* copy = graph.add_node(node.op(), node.name(), std::move(values), node.outputs().size(), node.attributes);
   SV_TRY(infer_types(*copy));
-  std::vector<Dims> shapes;
-  for (const Value* v : copy->outputs()) {
-    const auto dims = v->type.shape.concrete();
-    if (!dims) return error("an output's shape does not follow from the inputs");
-    shapes.push_back(*dims);
+  if (!node.op().lower && !node.op().traits.is_view) {
+    PlainContext context(*copy, inputs);
+    SV_TRY(node.op().evaluate(context));
+    return context.take_outputs();
   }
+  SV_ASSIGN(const std::vector<Dims> shapes, output_shapes(*copy));
   if (node.op().traits.is_view) return std::vector<Tensor>{inputs[0].reshaped(shapes[0])};
 
   HostLowering lowering(*copy);

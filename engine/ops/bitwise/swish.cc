@@ -3,6 +3,7 @@
 #include "engine/ops/dispatch.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/elementwise/binary_common.h"
+#include "engine/ops/kernel_step.h"
 
 namespace svengine::ops {
 namespace {

@@ -20,7 +20,8 @@ Status infer_non_zero(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "input", kStoredTypes | DTypeSet{DType::string}));
   const Dim rank = c.shape(0).has_rank() ? Dim(c.shape(0).rank()) : Dim();
   const Tensor* value = c.constant(0);
-  c.set(0, DType::i64, Shape{rank, value ? Dim(static_cast<int64_t>(places(*value).size())) : Dim()});
+  const bool known = value && value->type() != DType::string;
+  c.set(0, DType::i64, Shape{rank, known ? Dim(static_cast<int64_t>(places(*value).size())) : Dim()});
   return {};
 }
 

@@ -79,7 +79,7 @@ Result<Found> find_unique(const Attributes& attributes, const Tensor& t) {
 Status infer_unique(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "x", kUniqueTypes));
   Dim count, size;
-  if (const Tensor* t = c.constant(0)) {
+  if (const Tensor* t = c.constant(0); t && t->type() != DType::string) {
     SV_ASSIGN(const Found found, find_unique(c.attributes(), *t));
     count = static_cast<int64_t>(found.first.size());
     size = static_cast<int64_t>(found.inverse.size());
