@@ -71,11 +71,11 @@ class Letters {
   std::string used_, dots_;
 };
 
-/// The gradient of operand i: dy times the others, over what i has not summed. Labels that nothing else has are repeated.
+/// The gradient of operand i: dy times the others, over the labels of i. Those that nothing else has come from ones.
 Status set_einsum_gradient(GradientContext& c, const EinsumEquation& equation, Letters& letters, size_t i) {
   const std::vector<int>& own = equation.terms[i];
   std::vector<Value*> operands{c.dy()};
-  std::vector<int> seen = equation.output, result;
+  std::vector<int> seen = equation.output;
   SV_ASSIGN(std::string text, letters.term(equation.output));
   for (size_t k = 0; k < equation.terms.size(); ++k) {
     if (k == i) continue;
@@ -84,22 +84,20 @@ Status set_einsum_gradient(GradientContext& c, const EinsumEquation& equation, L
     operands.push_back(c.input(k));
     seen.insert(seen.end(), equation.terms[k].begin(), equation.terms[k].end());
   }
-  std::vector<int64_t> missing;
+  bool missing = false;
   for (size_t k = 0; k < own.size(); ++k) {
     if (std::count(own.begin(), own.end(), own[k]) > 1)
       return error("the gradient of a diagonal (equation '{}', input {}) is not computed; multiply by an identity instead",
                    c.attributes().get_string("equation"), i);
-    if (std::count(seen.begin(), seen.end(), own[k]))
-      result.push_back(own[k]);
-    else
-      missing.push_back(static_cast<int64_t>(k));
+    missing = missing || std::count(seen.begin(), seen.end(), own[k]) == 0;
   }
-  SV_ASSIGN(const std::string to, letters.term(result));
+  SV_ASSIGN(const std::string to, letters.term(own));
+  if (missing) {
+    text += "," + to;
+    operands.push_back(filled_like(c.builder(), c.input(i), 1));
+  }
   Value* g = c.op("Einsum", std::move(operands), make_attributes({{"equation", text + "->" + to}}));
-  if (!missing.empty())
-    g = c.op("Unsqueeze", {g, c.builder().constant(Tensor::of<int64_t>({static_cast<int64_t>(missing.size())}, std::span<const int64_t>(missing)))});
-  g = c.sum_to(g, c.input(i));  // dimensions of 1 that were repeated
-  c.set(i, missing.empty() ? g : c.expand_to(g, c.input(i)));
+  c.set(i, c.sum_to(g, c.input(i)));  // dimensions of 1 that were repeated
   return {};
 }
 

@@ -108,10 +108,12 @@ int64_t step_tasks(const RecurrentArgs& args) noexcept { return args.directions 
 
 using Pass = void (*)(const RecurrentArgs&, int64_t s, int64_t d, int64_t panel, int64_t first, int64_t last);
 
+/// Every second step goes backwards, so that the weights which are read first are those that the step before has left in the cache.
 template <Pass kPass>
 void run_step(const RecurrentArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const int64_t groups = groups_of(args), panels = panels_of(args.hidden);
-  for (int64_t task = begin; task < end; ++task) {
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t task = args.step % 2 == 0 ? i : begin + end - 1 - i;
     const int64_t group = task % groups, panel = task / groups % panels, first = group * kGroupRows;
     kPass(args, args.step, task / groups / panels, panel, first, smaller(args.batch, first + kGroupRows));
   }
