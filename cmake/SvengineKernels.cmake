@@ -8,7 +8,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     "avx2 haswell processor_has_avx2() -mavx2 -mfma -mf16c")
   # SET VARIANT MACHINE WHERE-IT-RUNS FLAG...: kernels/sve/quantized alone once more, with the instruction that multiplies bytes.
   set(SVENGINE_QUANTIZED_ROWS
-    "avx512 avx512_vnni sapphire_rapids processor_has_avx512_vnni() -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mavx512vnni -mprefer-vector-width=512")
+    "avx512 avx512_vnni sapphire_rapids processor_has_avx512_vnni() -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mavx512vnni \
+-mprefer-vector-width=512")
 elseif(SVENGINE_ALL_SVE_LENGTHS)
   # One program for A64FX, Graviton 3 and Grace: only the kernels of a length are tuned for its machine.
   set(SVENGINE_KERNEL_SET_ROWS
@@ -20,7 +21,8 @@ else()
     "sve512 a64fx processor_sve_bits()==512 -mcpu=a64fx -msve-vector-bits=512")
 endif()
 
-# svengine_kernel_sets(NAMES FILE): every row compiled, the sets' names in variable NAMES, those of variants in NAMES_variants, and in FILE a line for each, for C++:
+# svengine_kernel_sets(NAMES FILE): every row compiled, the sets' names in variable NAMES, those of variants in NAMES_variants, and in FILE
+# a line for each, for C++:
 # SVENGINE_KERNEL_SET_ROW(set, where it runs), and for every variant SVENGINE_QUANTIZED_ROW(set, variant, where it runs).
 function(svengine_kernel_sets names file)
   set(found)
@@ -46,7 +48,7 @@ function(svengine_kernel_sets names file)
 endfunction()
 
 # svengine_kernel_set(NAME MACHINE machine [DIRECTORY family] FLAGS flag...): engine/kernels/sve/*.cc compiled once, in its own namespace. On x86-64
-# engine/kernels/host comes first on the include path and supplies <arm_sve.h>.
+# engine/kernels/host comes first on the include path and supplies <arm_sve.h>; elsewhere engine/kernels/native does for what differs.
 function(svengine_kernel_set name)
   cmake_parse_arguments(arg "" "MACHINE;DIRECTORY" "FLAGS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/engine/kernels/sve/${arg_DIRECTORY}/*.cc)
@@ -69,5 +71,7 @@ function(svengine_kernel_set name)
       target_precompile_headers(svengine_kernels_${name} PRIVATE ${PROJECT_SOURCE_DIR}/engine/kernels/sve/vec.h)
       target_compile_options(svengine_kernels_${name} PRIVATE -Wno-uninitialized)
     endif()
+  else()
+    target_include_directories(svengine_kernels_${name} BEFORE PRIVATE ${PROJECT_SOURCE_DIR}/engine/kernels/native)
   endif()
 endfunction()

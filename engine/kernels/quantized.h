@@ -59,15 +59,15 @@ struct QuantizedEpilogue {
 struct QuantizedGemmArgs {
   int64_t m = 0, n = 0, k = 0;
   const void* a = nullptr;
-  int64_t lda = 0;                  // bytes from row to row; unused with a window
-  bool windows = false;             // A's rows are windows: m = batch * out pixels, k = taps * channels
+  int64_t lda = 0;       // bytes from row to row; unused with a window
+  bool windows = false;  // A's rows are windows: m = batch * out pixels, k = taps * channels
   QuantizedWindow window;
   bool a_signed = false;
-  const void* a_zero = nullptr;     // of A's type; null: 0
-  int64_t a_zero_step = 0;          // 1: one for each row; 0 with windows
-  const void* b = nullptr;          // packed
+  const void* a_zero = nullptr;  // of A's type; null: 0
+  int64_t a_zero_step = 0;       // 1: one for each row; 0 with windows
+  const void* b = nullptr;       // packed
   void* c = nullptr;
-  int64_t ldc = 0;                  // elements
+  int64_t ldc = 0;  // elements
   QuantizedEpilogue epilogue;
 };
 
@@ -75,7 +75,7 @@ struct QuantizedGemmArgs {
 ///   S[pixel][c] = sum over taps of (x[...][c] - x_zero) * w[tap][c] + bias[c]
 struct QuantizedDepthwiseArgs {
   int64_t batch = 0;
-  QuantizedWindow window;        // channels = pixel_bytes
+  QuantizedWindow window;  // channels = pixel_bytes
   const void* x = nullptr;
   bool x_signed = false;
   const void* x_zero = nullptr;  // null: 0

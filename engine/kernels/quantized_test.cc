@@ -34,8 +34,12 @@ void fill(GuardedBuffer<uint8_t>& bytes, std::mt19937& random) {
 }
 
 void bound(QuantizedEpilogue& e) {
-  e.low = e.output == QuantizedOutput::kFloat32 ? -std::numeric_limits<float>::infinity() : e.output == QuantizedOutput::kInt8 ? -128.0f : 3.0f;
-  e.high = e.output == QuantizedOutput::kFloat32 ? std::numeric_limits<float>::infinity() : e.output == QuantizedOutput::kInt8 ? 120.0f : 255.0f;
+  e.low = e.output == QuantizedOutput::kFloat32 ? -std::numeric_limits<float>::infinity()
+          : e.output == QuantizedOutput::kInt8  ? -128.0f
+                                                : 3.0f;
+  e.high = e.output == QuantizedOutput::kFloat32 ? std::numeric_limits<float>::infinity()
+           : e.output == QuantizedOutput::kInt8  ? 120.0f
+                                                 : 255.0f;
   e.zero = e.output == QuantizedOutput::kInt8 ? -7 : 131;
 }
 
@@ -68,8 +72,15 @@ struct Instance {
     return static_cast<size_t>(p.m / (w.out[0] * w.out[1] * w.out[2]) * w.in[0] * w.in[1] * w.in[2] * w.pixel_bytes);
   }
   explicit Instance(const Problem& p)
-      : p(p), a(a_bytes(p)), b(static_cast<size_t>(p.k * p.n)), a_zero(static_cast<size_t>(p.m)), b_zero(static_cast<size_t>(p.n)),
-        bias(static_cast<size_t>(p.n)), scale(static_cast<size_t>(p.n)), shift(static_cast<size_t>(p.n)), row_scale(static_cast<size_t>(p.m)) {
+      : p(p),
+        a(a_bytes(p)),
+        b(static_cast<size_t>(p.k * p.n)),
+        a_zero(static_cast<size_t>(p.m)),
+        b_zero(static_cast<size_t>(p.n)),
+        bias(static_cast<size_t>(p.n)),
+        scale(static_cast<size_t>(p.n)),
+        shift(static_cast<size_t>(p.n)),
+        row_scale(static_cast<size_t>(p.m)) {
     std::mt19937 random(static_cast<unsigned>(p.m * 131 + p.n * 17 + p.k));
     for (auto* bytes : {&a, &b, &a_zero, &b_zero}) fill(*bytes, random);
     for (int32_t& x : bias) x = static_cast<int32_t>(random() % 20001) - 10000;
@@ -105,8 +116,8 @@ void check(const Problem& p) {
   const std::vector<uint8_t> want = x.expected();
   const int64_t row_bytes = p.n * bytes_of(p.output), ld_bytes = x.args.ldc * bytes_of(p.output);
   for (const QuantizedVariant& set : quantized_variants()) {
-    INFO(set.name << " m " << p.m << " n " << p.n << " k " << p.k << " signed " << p.a_signed << p.b_signed << " zeros " << p.zeros << p.each
-                  << " output " << int(p.output) << " windows " << p.windows << " column major " << p.column_major);
+    INFO(set.name << " m " << p.m << " n " << p.n << " k " << p.k << " signed " << p.a_signed << p.b_signed << " zeros " << p.zeros
+                  << p.each << " output " << int(p.output) << " windows " << p.windows << " column major " << p.column_major);
     GuardedBuffer<uint8_t> packed(static_cast<size_t>(set.kernels->packed_bytes(p.k, p.n)));
     QuantizedPackArgs pack = x.pack;
     pack.packed = packed.data();
@@ -135,7 +146,8 @@ QuantizedWindow window_of(int64_t channels, int64_t size, int64_t kernel, int64_
   return w;
 }
 
-constexpr QuantizedOutput kOutputs[] = {QuantizedOutput::kInt32, QuantizedOutput::kFloat32, QuantizedOutput::kUint8, QuantizedOutput::kInt8};
+constexpr QuantizedOutput kOutputs[] = {QuantizedOutput::kInt32, QuantizedOutput::kFloat32, QuantizedOutput::kUint8,
+                                        QuantizedOutput::kInt8};
 
 }  // namespace
 
@@ -144,8 +156,15 @@ TEST_CASE("products of every remainder of a tile are exact", "[quantized]") {
     for (int64_t n : {1, 15, 16, 17, 31, 32, 33, 70})
       for (int64_t k : {0, 1, 3, 4, 7, 64, 101}) {
         const int64_t mix = m + n + k;
-        check({.m = m, .n = n, .k = k, .a_signed = mix % 2 == 1, .b_signed = mix % 3 == 0, .column_major = n % 3 == 1, .zeros = mix % 5 != 0,
-               .each = mix % 4 == 1, .output = kOutputs[(m + k) % 4]});
+        check({.m = m,
+               .n = n,
+               .k = k,
+               .a_signed = mix % 2 == 1,
+               .b_signed = mix % 3 == 0,
+               .column_major = n % 3 == 1,
+               .zeros = mix % 5 != 0,
+               .each = mix % 4 == 1,
+               .output = kOutputs[(m + k) % 4]});
       }
 }
 
@@ -170,8 +189,14 @@ TEST_CASE("rows that are windows of an image are exact", "[quantized]") {
         for (int64_t pad : {0, 1})
           for (int64_t dilation : {1, 2}) {
             const QuantizedWindow w = window_of(channels, 7, kernel, stride, pad, dilation, channels == 4 ? 2 : 1);
-            check({.m = 2 * w.out[1] * w.out[2], .n = 19, .k = kernel * kernel * channels, .a_signed = channels % 2 == 0, .b_signed = kernel != 2,
-                   .output = kOutputs[(channels + kernel) % 4], .windows = true, .window = w});
+            check({.m = 2 * w.out[1] * w.out[2],
+                   .n = 19,
+                   .k = kernel * kernel * channels,
+                   .a_signed = channels % 2 == 0,
+                   .b_signed = kernel != 2,
+                   .output = kOutputs[(channels + kernel) % 4],
+                   .windows = true,
+                   .window = w});
           }
 }
 
@@ -182,7 +207,8 @@ TEST_CASE("depthwise convolutions are exact", "[quantized]") {
       for (int64_t stride : {1, 2})
         for (QuantizedOutput output : kOutputs) {
           QuantizedDepthwiseArgs args;
-          args.batch = 2, args.window = window_of(channels, 9, kernel, stride, kernel / 2, 1 + stride % 2, 1), args.x_signed = channels % 2 == 0;
+          args.batch = 2, args.window = window_of(channels, 9, kernel, stride, kernel / 2, 1 + stride % 2, 1),
+          args.x_signed = channels % 2 == 0;
           const QuantizedWindow& w = args.window;
           const int64_t taps = kernel * kernel, pixels = args.batch * w.out[1] * w.out[2];
           GuardedBuffer<uint8_t> x(static_cast<size_t>(args.batch * w.in[1] * w.in[2] * channels)), zero(1);
@@ -201,7 +227,8 @@ TEST_CASE("depthwise convolutions are exact", "[quantized]") {
           bound(args.epilogue);
           std::vector<uint8_t> want(static_cast<size_t>(pixels * channels * bytes_of(output)));
           for (int64_t i = 0; i < pixels * channels; ++i)
-            reference_quantized_store(args.epilogue, reference_depthwise_sum(args, i / channels, i % channels), i / channels, i % channels, want.data(), i);
+            reference_quantized_store(args.epilogue, reference_depthwise_sum(args, i / channels, i % channels), i / channels, i % channels,
+                                      want.data(), i);
           for (const QuantizedVariant& set : quantized_variants()) {
             INFO(set.name << " channels " << channels << " kernel " << kernel << " stride " << stride << " output " << int(output));
             GuardedBuffer<uint8_t> y(want.size());
@@ -223,13 +250,25 @@ TEST_CASE("sums of two values and quantisation are those of the formula", "[quan
       for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(static_cast<int32_t>(random() % 4001) - 2000) * 0.125f;
       x[x.size() / 2] = std::numeric_limits<float>::quiet_NaN();
       scale[0] = 0.25f;
-      const QuantizedAddArgs add{count, a.data(), b.data(), nullptr, is_signed, 3, -5, is_signed ? 4 : 120, 0.37f, 0.81f, is_signed ? -128 : 10, is_signed ? 99 : 255};
+      const QuantizedAddArgs add{count,
+                                 a.data(),
+                                 b.data(),
+                                 nullptr,
+                                 is_signed,
+                                 3,
+                                 -5,
+                                 is_signed ? 4 : 120,
+                                 0.37f,
+                                 0.81f,
+                                 is_signed ? -128 : 10,
+                                 is_signed ? 99 : 255};
       const QuantizeArgs quantize{count, x.data(), nullptr, is_signed, scale.data(), zero.data()};
       float least = 0, most = 0;
       for (float value : x) least = std::fmin(least, value), most = std::fmax(most, value);
       std::vector<uint8_t> want_sum(a.size()), want(a.size());
       for (size_t i = 0; i < a.size(); ++i) {
-        const double sum = double(float(quantized_at(a.data(), is_signed, int64_t(i)) - 3) * 0.37f + float(quantized_at(b.data(), is_signed, int64_t(i)) + 5) * 0.81f);
+        const double sum = double(float(quantized_at(a.data(), is_signed, int64_t(i)) - 3) * 0.37f +
+                                  float(quantized_at(b.data(), is_signed, int64_t(i)) + 5) * 0.81f);
         want_sum[i] = static_cast<uint8_t>(std::clamp(int(std::nearbyint(sum)) + add.zero, add.low, add.high));
         const int offset = quantized_at(zero.data(), is_signed, 0);
         const double level = std::isnan(x[i]) ? -1000 : std::nearbyint(double{x[i]} * 4);

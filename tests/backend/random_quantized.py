@@ -43,8 +43,8 @@ def q_linear_mat_mul(g, op):
     batch = g.dims(0, 2)
     a, b = g.pick((U8, U8), (U8, I8), (I8, I8))
     each = [n] if g.chance() else []
-    inputs = [integers(g, batch + [m, k], a), scale(g), zero(g, a), integers(g, [k, n], b), scale(g, each), zero(g, b, each), scale(g, (), 0.05, 2),
-              zero(g, a)]
+    inputs = [integers(g, batch + [m, k], a), scale(g), zero(g, a), integers(g, [k, n], b), scale(g, each), zero(g, b, each)]
+    inputs += [scale(g, (), 0.05, 2), zero(g, a)]
     return Case(op, inputs, opset=g.opset(10), constant=g.pick((), (3, 5), (1, 2, 3, 4, 5, 6, 7)))
 
 
@@ -77,7 +77,8 @@ def q_linear_conv(g, op):
     x, w, attributes = window(g)
     a, b = g.pick((U8, U8), (U8, I8), (I8, I8))
     each = [w[0]] if g.chance() else []
-    inputs = [integers(g, x, a), scale(g), zero(g, a), integers(g, w, b), scale(g, each), np.zeros(each, b) if b == I8 else np.full(each, 120, b), scale(g, (), 0.05, 2), zero(g, a)]
+    w_zero = np.zeros(each, b) if b == I8 else np.full(each, 120, b)
+    inputs = [integers(g, x, a), scale(g), zero(g, a), integers(g, w, b), scale(g, each), w_zero, scale(g, (), 0.05, 2), zero(g, a)]
     if g.chance():
         inputs.append(g.r.integers(-2000, 2000, [w[0]]).astype(I32))
     return Case(op, inputs, attributes, opset=g.opset(10), constant=g.pick((3, 4, 5), (1, 2, 3, 4, 5, 6, 7, 8)))

@@ -1,6 +1,6 @@
 // Products of values that are quantised when they are there:
 //
-//   A, B ─> MatMulInteger ─> Cast to float32 ─> Mul(a_scale * b_scale) ─> Add(bias)     =>     MatMulIntegerToFloat(A, B, ..., bias)
+//   A, B ─> MatMulInteger ─> Cast ─> Mul(a_scale * b_scale) ─> Add(bias)     =>     MatMulIntegerToFloat(A, B, ..., bias)
 //
 // which scales and adds in the product's epilogue. Every operation is the same, so results are the same bits.
 #include "engine/graph/builder.h"
@@ -11,12 +11,14 @@ namespace svengine {
 namespace {
 
 bool is_single_scale(const Value* v) {
-  return v && v->type.dtype == DType::f32 && v->type.shape.is_static() && v->type.shape.rank() <= 1 && element_count(*v->type.shape.concrete()) == 1;
+  return v && v->type.dtype == DType::f32 && v->type.shape.is_static() && v->type.shape.rank() <= 1 &&
+         element_count(*v->type.shape.concrete()) == 1;
 }
 
 /// One for each column.
 bool is_column_scale(const Value* v, const Dim& columns) {
-  return is_single_scale(v) || (v && v->type.dtype == DType::f32 && v->type.shape.rank() == 1 && columns.is_static() && v->type.shape[0] == columns);
+  return is_single_scale(v) ||
+         (v && v->type.dtype == DType::f32 && v->type.shape.rank() == 1 && columns.is_static() && v->type.shape[0] == columns);
 }
 
 struct Pattern {
@@ -46,7 +48,8 @@ Node* bias_of(const Graph& graph, const Pattern& p) {
   Node* add = only_user_if(graph, p.scaling->output(), "Add");
   const Value* bias = add ? other_input(*add, p.scaling->output()) : nullptr;
   const Dim& columns = p.product->input(1)->type.shape.dims().back();
-  const bool fits = bias && bias->type.dtype == DType::f32 && bias->type.shape.rank() == 1 && columns.is_static() && bias->type.shape[0] == columns;
+  const bool fits =
+      bias && bias->type.dtype == DType::f32 && bias->type.shape.rank() == 1 && columns.is_static() && bias->type.shape[0] == columns;
   return fits && p.product->output()->type.shape.rank() >= 1 ? add : nullptr;
 }
 

@@ -60,7 +60,8 @@ struct Bounds {
 
 Bounds bounds_of(const Source& source, const QuantizedValue& y) {
   const bool is_signed = y.value->type.dtype == DType::i8;
-  const double least = is_signed ? -128 : 0, most = is_signed ? 127 : 255, zero = y.zero ? number_of(y.zero) : 0, scale = number_of(y.scale);
+  const double least = is_signed ? -128 : 0, most = is_signed ? 127 : 255, zero = y.zero ? number_of(y.zero) : 0,
+               scale = number_of(y.scale);
   const auto bound = [&](double x) { return static_cast<int64_t>(std::clamp(std::nearbyint(x / scale) + zero, least, most)); };
   const Bounds b{bound(source.low), bound(source.high), false};
   return {b.low, b.high, static_cast<double>(b.low) > least || static_cast<double>(b.high) < most};
@@ -139,7 +140,8 @@ Value* integer_conv(Place& p) {
 
 Value* integer_mat_mul(Place& p) {
   const auto a = dequantized(p.node().input(0)), b = dequantized(p.node().input(1));
-  if (!a || !b || !a->is_single() || p.bounds.needed || !(b->is_single() || (b->value->type.shape.rank() == 2 && is_per(*b, 1)))) return nullptr;
+  if (!a || !b || !a->is_single() || p.bounds.needed || !(b->is_single() || (b->value->type.shape.rank() == 2 && is_per(*b, 1))))
+    return nullptr;
   std::vector<Value*> inputs;
   append(p, inputs, *a), append(p, inputs, *b);
   inputs.insert(inputs.end(), {p.y.scale, zero_point_of(p.graph, p.y)});
@@ -189,10 +191,10 @@ struct Rule {
   const char* op;
   Value* (*make)(Place&);
 };
-constexpr Rule kRules[] = {{"Conv", integer_conv},    {"MatMul", integer_mat_mul}, {"Gemm", integer_gemm},   {"Add", integer_binary},
-                           {"Mul", integer_binary},   {"Reshape", moved_bytes},    {"Flatten", moved_bytes}, {"Transpose", moved_bytes},
-                           {"Squeeze", moved_bytes},  {"Unsqueeze", moved_bytes},  {"Slice", moved_bytes},   {"Gather", moved_bytes},
-                           {"Expand", moved_bytes},   {"Tile", moved_bytes},       {"DepthToSpace", moved_bytes}};
+constexpr Rule kRules[] = {{"Conv", integer_conv},   {"MatMul", integer_mat_mul}, {"Gemm", integer_gemm},       {"Add", integer_binary},
+                           {"Mul", integer_binary},  {"Reshape", moved_bytes},    {"Flatten", moved_bytes},     {"Transpose", moved_bytes},
+                           {"Squeeze", moved_bytes}, {"Unsqueeze", moved_bytes},  {"Slice", moved_bytes},       {"Gather", moved_bytes},
+                           {"Expand", moved_bytes},  {"Tile", moved_bytes},       {"DepthToSpace", moved_bytes}};
 
 /// Nodes whose result nobody takes any more, last first.
 void erase_unneeded(Graph& graph, const std::vector<Node*>& nodes) {

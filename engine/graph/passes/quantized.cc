@@ -12,7 +12,8 @@ bool is_byte(DType type) { return type == DType::u8 || type == DType::i8; }
 std::optional<QuantizedValue> parameters_of(const Node& node, Value* value) {
   QuantizedValue q{value, node.input(1), node.input(2), node.attributes.get_int("axis", 1)};
   if (!q.scale || !q.scale->is_constant() || q.scale->type.dtype != DType::f32 || q.scale->constant().count() < 1) return std::nullopt;
-  if (q.zero && (!q.zero->is_constant() || q.zero->type.dtype != value->type.dtype || q.zero->constant().count() != q.scale->constant().count()))
+  if (q.zero &&
+      (!q.zero->is_constant() || q.zero->type.dtype != value->type.dtype || q.zero->constant().count() != q.scale->constant().count()))
     return std::nullopt;
   return node.attributes.get_int("block_size") == 0 ? std::optional(q) : std::nullopt;
 }
@@ -34,7 +35,8 @@ std::optional<QuantizedValue> dequantized(const Value* value, bool wide) {
 }
 
 std::optional<QuantizedValue> quantized(const Node& node) {
-  if (!is_op(&node, "QuantizeLinear") || !is_byte(node.output()->type.dtype) || node.input(0)->type.dtype != DType::f32) return std::nullopt;
+  if (!is_op(&node, "QuantizeLinear") || !is_byte(node.output()->type.dtype) || node.input(0)->type.dtype != DType::f32)
+    return std::nullopt;
   const auto q = parameters_of(node, node.output());
   return q && q->is_single() ? q : std::nullopt;
 }

@@ -138,51 +138,57 @@ void emit_grouped(LowerContext& c, const IntegerConv& conv, const ConvShape& s, 
   args.windows = true, args.window = kernel_window(s), args.a_signed = image.x_type == DType::i8;
   args.epilogue = kernel_epilogue(conv.epilogue);
   const int64_t each = kernels->gemm.tasks(args), bytes = static_cast<int64_t>(size_of(conv.epilogue.type));
-  c.emit(fmt::format("conv_{}_{}x{}", name_of(image.x_type), s.kernel.height, s.kernel.width), each * s.groups,
-         [=, run_kernel = kernels->gemm.run, e = conv.epilogue, x_zero = conv.x_zero.buffer](const Run& run, int64_t begin, int64_t end) -> const char* {
-           for (int64_t t = begin; t < end;) {
-             const int64_t group = t / each, first = t % each, last = std::min(each, first + end - t), column = group * args.n;
-             QuantizedGemmArgs one = args;
-             one.a = run.get<const std::byte>(image.x) + group * args.window.channels;
-             one.a_zero = run.get<const void>(x_zero);
-             one.b = run.get<const std::byte>(weights.buffer) + group * weights.bytes;
-             one.c = run.get<std::byte>(image.y) + column * bytes;
-             bind_epilogue(run, e, args.m, 0, args.n * s.groups, 0, one.epilogue);
-             if (one.epilogue.bias) one.epilogue.bias += column;
-             if (one.epilogue.scale_step) one.epilogue.scale += column;
-             run_kernel(one, first, last, run.scratch<void>());
-             t += last - first;
-           }
-           return nullptr;
-         },
-         kernels->gemm.scratch_bytes(args));
+  c.emit(
+      fmt::format("conv_{}_{}x{}", name_of(image.x_type), s.kernel.height, s.kernel.width), each * s.groups,
+      [=, run_kernel = kernels->gemm.run, e = conv.epilogue, x_zero = conv.x_zero.buffer](const Run& run, int64_t begin,
+                                                                                          int64_t end) -> const char* {
+        for (int64_t t = begin; t < end;) {
+          const int64_t group = t / each, first = t % each, last = std::min(each, first + end - t), column = group * args.n;
+          QuantizedGemmArgs one = args;
+          one.a = run.get<const std::byte>(image.x) + group * args.window.channels;
+          one.a_zero = run.get<const void>(x_zero);
+          one.b = run.get<const std::byte>(weights.buffer) + group * weights.bytes;
+          one.c = run.get<std::byte>(image.y) + column * bytes;
+          bind_epilogue(run, e, args.m, 0, args.n * s.groups, 0, one.epilogue);
+          if (one.epilogue.bias) one.epilogue.bias += column;
+          if (one.epilogue.scale_step) one.epilogue.scale += column;
+          run_kernel(one, first, last, run.scratch<void>());
+          t += last - first;
+        }
+        return nullptr;
+      },
+      kernels->gemm.scratch_bytes(args));
 }
 
 void emit_depthwise(LowerContext& c, const IntegerConv& conv, const ConvShape& s, const Image& image) {
   const kernels::TaskKernel<QuantizedDepthwiseArgs>& kernel = c.kernels().quantized->depthwise;
   const WeightZeros zero{c.in_type(conv.w).dtype == DType::i8, conv.w_zero.count};
-  const Buffer weights = emit_weights(c, conv, name_weights("quantized depthwise", s, zero.is_signed), (taps_of(s) + 1) * s.out_channels * 4, 0,
-                                      [=](const std::byte* w, const std::byte* zeros, std::byte* to, std::byte*) {
-                                        widen_depthwise(s, zero, w, zeros, reinterpret_cast<int32_t*>(to));
-                                      });
+  const Buffer weights =
+      emit_weights(c, conv, name_weights("quantized depthwise", s, zero.is_signed), (taps_of(s) + 1) * s.out_channels * 4, 0,
+                   [=](const std::byte* w, const std::byte* zeros, std::byte* to, std::byte*) {
+                     widen_depthwise(s, zero, w, zeros, reinterpret_cast<int32_t*>(to));
+                   });
   QuantizedDepthwiseArgs args;
   args.batch = s.batch, args.window = kernel_window(s), args.window.channels = s.in_channels, args.x_signed = image.x_type == DType::i8;
   args.epilogue = kernel_epilogue(conv.epilogue);
-  c.emit(fmt::format("depthwise_{}_{}x{}", name_of(image.x_type), s.kernel.height, s.kernel.width), kernel.tasks(args),
-         [=, run_kernel = kernel.run, e = conv.epilogue, x_zero = conv.x_zero.buffer](const Run& run, int64_t begin, int64_t end) -> const char* {
-           QuantizedDepthwiseArgs one = args;
-           one.x = run.get<const void>(image.x);
-           one.x_zero = run.get<const void>(x_zero);
-           one.w = run.get<const int32_t>(weights);
-           one.y = run.get<void>(image.y);
-           bind_epilogue(run, e, 0, 0, args.window.channels, 0, one.epilogue);
-           run_kernel(one, begin, end, run.scratch<void>());
-           return nullptr;
-         },
-         kernel.scratch_bytes(args));
+  c.emit(
+      fmt::format("depthwise_{}_{}x{}", name_of(image.x_type), s.kernel.height, s.kernel.width), kernel.tasks(args),
+      [=, run_kernel = kernel.run, e = conv.epilogue, x_zero = conv.x_zero.buffer](const Run& run, int64_t begin,
+                                                                                   int64_t end) -> const char* {
+        QuantizedDepthwiseArgs one = args;
+        one.x = run.get<const void>(image.x);
+        one.x_zero = run.get<const void>(x_zero);
+        one.w = run.get<const int32_t>(weights);
+        one.y = run.get<void>(image.y);
+        bind_epilogue(run, e, 0, 0, args.window.channels, 0, one.epilogue);
+        run_kernel(one, begin, end, run.scratch<void>());
+        return nullptr;
+      },
+      kernel.scratch_bytes(args));
 }
 
-/// A copy between [N, C, spatial...] and [N, spatial..., C], of which `to_last` says the direction and `first` the dimensions in the former.
+/// A copy between [N, C, spatial...] and [N, spatial..., C], of which `to_last` says the direction and `first` the dimensions in the
+/// former.
 void emit_turn(LowerContext& c, const Dims& first, bool to_last, DType type, Buffer in, Buffer out) {
   const std::vector<int64_t> planar = strides_of(first), pixels = channels_first(strides_of(channels_last(first)));
   CopyView view{.dims = first, .in_strides = to_last ? planar : pixels, .out_strides = to_last ? pixels : planar};
@@ -197,7 +203,8 @@ Result<Shape> integer_conv_shape(const InferContext& c, size_t x_input, size_t w
   Shape x = c.shape(x_input);
   const Shape& w = c.shape(w_input);
   if (!x.has_rank() || !w.has_rank()) return Shape();
-  if (x.rank() < 3 || x.rank() > 5) return error("x {} is of rank {}, needs 3 to 5 (N, C and 1 to 3 spatial dimensions)", to_string(x), x.rank());
+  if (x.rank() < 3 || x.rank() > 5)
+    return error("x {} is of rank {}, needs 3 to 5 (N, C and 1 to 3 spatial dimensions)", to_string(x), x.rank());
   if (w.rank() != x.rank()) return error("weights {} are of rank {}, x {} is of rank {}", to_string(w), w.rank(), to_string(x), x.rank());
   const bool last = is_channels_last(c.attributes());
   if (last) x = Shape(channels_first(x.dims()));

@@ -5,7 +5,8 @@
 
 namespace svengine::ops {
 
-/// Whether the node's image and result are [N, spatial..., C] (attribute "channels_last", of the engine's own nodes), not [N, C, spatial...].
+/// Whether the node's image and result are [N, spatial..., C] (attribute "channels_last", of the engine's own nodes), not [N, C,
+/// spatial...].
 bool is_channels_last(const Attributes& attributes);
 
 /// Type of the output of a convolution with image x [N, C, spatial...] (or channels last) and weights w [M, C / group, kernel...].

@@ -73,7 +73,8 @@ PackedMatrices pack_matrices(LowerContext& c, const IntegerProduct& p) {
   args.ld = p.column_major ? p.k : p.n, args.column_major = p.column_major, args.k = p.k, args.n = p.n;
   args.is_signed = c.in_type(p.b_input).dtype == DType::i8, args.zero_step = p.b_zero.count > 1;
   const int64_t count = matrices_of(p.batch, p.b_matrix), bytes = kernels->packed_bytes(p.k, p.n), each = kernels->pack_tasks(args);
-  const auto pack = [=, n = p.n, zeros = p.b_zero.count](const std::byte* source, const std::byte* zero, std::byte* packed, int64_t begin, int64_t end) {
+  const auto pack = [=, n = p.n, zeros = p.b_zero.count](const std::byte* source, const std::byte* zero, std::byte* packed, int64_t begin,
+                                                         int64_t end) {
     for (int64_t t = begin; t < end;) {
       const int64_t matrix = t / each, first = t % each, last = std::min(each, first + end - t);
       QuantizedPackArgs one = args;
@@ -86,8 +87,10 @@ PackedMatrices pack_matrices(LowerContext& c, const IntegerProduct& p) {
   };
   const Tensor* zero = p.b_zero.input == kNoInput ? nullptr : c.constant(static_cast<size_t>(p.b_zero.input));
   if (c.constant(p.b_input) && (p.b_zero.input == kNoInput || zero)) {
-    Packing packing{.layout = fmt::format("quantized {}x{}x{} c{} s{} {}", count, p.k, p.n, p.column_major, args.is_signed, name_zeros(zero)),
-                    .bytes = bytes * count, .tasks = each * count};
+    Packing packing{
+        .layout = fmt::format("quantized {}x{}x{} c{} s{} {}", count, p.k, p.n, p.column_major, args.is_signed, name_zeros(zero)),
+        .bytes = bytes * count,
+        .tasks = each * count};
     packing.fill = [=, kept = zero ? *zero : Tensor()](const std::byte* from, std::byte* to, int64_t begin, int64_t end) {
       pack(from, kept.defined() ? kept.raw() : nullptr, to, begin, end);
     };
@@ -122,7 +125,8 @@ OutputScales output_scales(LowerContext& c, int a, int b, int y) {
   }
   if (all_known) {
     std::vector<float> scale(static_cast<size_t>(out.count)), row_scale(static_cast<size_t>(out.row_count));
-    const void* const data[3] = {known[0] ? known[0]->raw() : nullptr, known[1] ? known[1]->raw() : nullptr, known[2] ? known[2]->raw() : nullptr};
+    const void* const data[3] = {known[0] ? known[0]->raw() : nullptr, known[1] ? known[1]->raw() : nullptr,
+                                 known[2] ? known[2]->raw() : nullptr};
     combine_scales(in, data, out, scale.data(), row_scale.data());
     out.scale = c.table(std::as_bytes(std::span<const float>(scale)));
     if (out.row_count) out.row_scale = c.table(std::as_bytes(std::span<const float>(row_scale)));
@@ -189,23 +193,24 @@ void emit_integer_product(LowerContext& c, IntegerProduct p) {
   args.a_signed = p.a_type == DType::i8, args.a_zero_step = p.a_zero.count > 1;
   args.epilogue = kernel_epilogue(p.epilogue);
   const int64_t each = kernels->gemm.tasks(args), bytes = static_cast<int64_t>(size_of(p.epilogue.type));
-  c.emit(fmt::format("gemm_{}", name_of(p.a_type)), each * element_count(p.batch),
-         [=, run_kernel = kernels->gemm.run](const Run& run, int64_t begin, int64_t end) -> const char* {
-           for (int64_t t = begin; t < end;) {
-             const int64_t index = t / each, first = t % each, last = std::min(each, first + end - t);
-             const int64_t a_matrix = at_matrix(p.batch, p.a_matrix, index), b_matrix = at_matrix(p.batch, p.b_matrix, index);
-             QuantizedGemmArgs one = args;
-             one.a = run.get<const std::byte>(p.a) + a_matrix * p.m * p.k;
-             one.a_zero = zeros_at(run, p.a_zero, p.m, a_matrix);
-             one.b = run.get<const std::byte>(b.buffer) + b_matrix * b.bytes;
-             one.c = run.get<std::byte>(p.c) + index * p.m * p.n * bytes;
-             bind_epilogue(run, p.epilogue, p.m, a_matrix, p.n, b_matrix, one.epilogue);
-             run_kernel(one, first, last, run.scratch<void>());
-             t += last - first;
-           }
-           return nullptr;
-         },
-         kernels->gemm.scratch_bytes(args));
+  c.emit(
+      fmt::format("gemm_{}", name_of(p.a_type)), each * element_count(p.batch),
+      [=, run_kernel = kernels->gemm.run](const Run& run, int64_t begin, int64_t end) -> const char* {
+        for (int64_t t = begin; t < end;) {
+          const int64_t index = t / each, first = t % each, last = std::min(each, first + end - t);
+          const int64_t a_matrix = at_matrix(p.batch, p.a_matrix, index), b_matrix = at_matrix(p.batch, p.b_matrix, index);
+          QuantizedGemmArgs one = args;
+          one.a = run.get<const std::byte>(p.a) + a_matrix * p.m * p.k;
+          one.a_zero = zeros_at(run, p.a_zero, p.m, a_matrix);
+          one.b = run.get<const std::byte>(b.buffer) + b_matrix * b.bytes;
+          one.c = run.get<std::byte>(p.c) + index * p.m * p.n * bytes;
+          bind_epilogue(run, p.epilogue, p.m, a_matrix, p.n, b_matrix, one.epilogue);
+          run_kernel(one, first, last, run.scratch<void>());
+          t += last - first;
+        }
+        return nullptr;
+      },
+      kernels->gemm.scratch_bytes(args));
 }
 
 std::string name_zeros(const Tensor* zero) {
@@ -216,7 +221,9 @@ std::string name_zeros(const Tensor* zero) {
   return fmt::format("zeros {}", fmt::join(all, " "));
 }
 
-Status require_bytes(const InferContext& c, size_t input, const char* what) { return require_dtype(c, input, what, {DType::u8, DType::i8}); }
+Status require_bytes(const InferContext& c, size_t input, const char* what) {
+  return require_dtype(c, input, what, {DType::u8, DType::i8});
+}
 
 Status require_zero_of(const InferContext& c, size_t zero, size_t of, const char* what) {
   if (!c.has_input(zero)) return {};

@@ -34,10 +34,10 @@ OutputScales output_scales(LowerContext& c, int a, int b, int y);
 /// What becomes of sums; the output's type decides the bounds.
 struct IntegerEpilogue {
   DType type = DType::i32;
-  Buffer bias;   // int32 [n]
+  Buffer bias;  // int32 [n]
   OutputScales scales;
-  Buffer shift;  // float32 [n]
-  Numbers zero;  // of the output
+  Buffer shift;                              // float32 [n]
+  Numbers zero;                              // of the output
   std::optional<float> low = {}, high = {};  // tighter bounds, quantised
 };
 

@@ -25,7 +25,8 @@ Result<BitLayout> bit_layout(const Attributes& a) {
   constexpr int64_t kMost = int64_t{1} << 31;
   if (l.k < 1 || l.n < 1 || l.k > kMost || l.n > kMost) return error("K is {} and N {}, both need 1 or more", l.k, l.n);
   if (l.bits != 2 && l.bits != 4 && l.bits != 8) return error("bits is {}, needs 2, 4 or 8", l.bits);
-  if (l.block < 16 || l.block > kMost || (l.block & (l.block - 1)) != 0) return error("block_size is {}, needs a power of two from 16 on", l.block);
+  if (l.block < 16 || l.block > kMost || (l.block & (l.block - 1)) != 0)
+    return error("block_size is {}, needs a power of two from 16 on", l.block);
   l.blocks = (l.k + l.block - 1) / l.block;
   return l;
 }

@@ -21,7 +21,12 @@ Status infer_q_gemm(InferContext& c) {
   for (size_t i : {size_t{1}, size_t{4}, kGemmScale})
     if (c.has_input(i)) SV_TRY(require_dtype(c, i, "a scale", {DType::f32}));
   const bool a_turned = c.attributes().get_int("transA"), b_turned = c.attributes().get_int("transB");
-  SV_TRY(check_counts(c, {.a = kGemmA, .b = kGemmB, .of_columns = {4, 5}, .single = {1, 2, kGemmScale, kGemmZero}, .b_transposed = b_turned, .a_transposed = a_turned}));
+  SV_TRY(check_counts(c, {.a = kGemmA,
+                          .b = kGemmB,
+                          .of_columns = {4, 5},
+                          .single = {1, 2, kGemmScale, kGemmZero},
+                          .b_transposed = b_turned,
+                          .a_transposed = a_turned}));
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(kGemmA), c.shape(kGemmB), a_turned, b_turned));
   if (c.has_input(kGemmC)) {
     SV_TRY(require_dtype(c, kGemmC, "C", {DType::i32}));
@@ -40,7 +45,8 @@ Status infer_q_gemm(InferContext& c) {
 Buffer emit_turned_rows(LowerContext& c, int64_t m, int64_t k) {
   if (!c.attributes().get_int("transA")) return c.in(kGemmA);
   const Buffer turned = c.temporary(std::max<int64_t>(m * k, 1));
-  if (m * k > 0) emit_copies(c, "transpose", 1, {{c.in(kGemmA), turned, CopyView{.dims = {m, k}, .in_strides = {1, m}, .out_strides = {k, 1}}}});
+  if (m * k > 0)
+    emit_copies(c, "transpose", 1, {{c.in(kGemmA), turned, CopyView{.dims = {m, k}, .in_strides = {1, m}, .out_strides = {k, 1}}}});
   return turned;
 }
 
@@ -98,9 +104,11 @@ OpDef define_q_gemm() {
       .infer = infer_q_gemm,
       .lower = lower_q_gemm,
       .cost = q_gemm_cost,
-      .samples = {{.inputs = {u8({13, 37}), scale(), u8({}), i8({37, 29}), scale(0.01, 0.1, {29}), i8({29}), any(DType::i32, {29}, -999, 999), scale(0.5, 1), u8({})}},
+      .samples = {{.inputs = {u8({13, 37}), scale(), u8({}), i8({37, 29}), scale(0.01, 0.1, {29}), i8({29}),
+                              any(DType::i32, {29}, -999, 999), scale(0.5, 1), u8({})}},
                   {.inputs = {i8({1, 1}), scale(), i8({}), i8({1, 1}), scale(), i8({})}},
-                  {.inputs = {u8({37, 13}), scale(), u8({}), fixed(bytes<int8_t>({29, 37})), scale(), fixed(bytes<int8_t>({})), any(DType::i32, {1, 29}, -999, 999)},
+                  {.inputs = {u8({37, 13}), scale(), u8({}), fixed(bytes<int8_t>({29, 37})), scale(), fixed(bytes<int8_t>({})),
+                              any(DType::i32, {1, 29}, -999, 999)},
                    .attributes = {{"transA", integer(1)}, {"transB", integer(1)}, {"alpha", real(0.5f)}}}},
   };
 }

@@ -45,7 +45,8 @@ void emit_flat_add(LowerContext& c) {
   args.low = args.is_signed ? -128 : 0, args.high = args.is_signed ? 127 : 255;
   const auto& kernel = c.kernels().quantized->add;
   c.emit("add_quantized", kernel.tasks(args),
-         [=, run_kernel = kernel.run, s = binary_scales(c), a = c.in(0), b = c.in(3), y = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
+         [=, run_kernel = kernel.run, s = binary_scales(c), a = c.in(0), b = c.in(3), y = c.out()](const Run& run, int64_t begin,
+                                                                                                   int64_t end) -> const char* {
            kernels::QuantizedAddArgs one = args;
            one.a = run.get<const void>(a), one.b = run.get<const void>(b), one.y = run.get<void>(y);
            one.a_zero = s.zero_of(run, 0), one.b_zero = s.zero_of(run, 1), one.zero = s.zero_of(run, 2);
@@ -69,7 +70,8 @@ struct Lines {
 
 template <class T, bool kMultiply>
 void combine_line(const T* a, int64_t a_step, const T* b, int64_t b_step, T* y, int64_t count, const BinaryScales& s, const Run& run) {
-  const float a_zero = static_cast<float>(s.zero_of(run, 0)), b_zero = static_cast<float>(s.zero_of(run, 1)), zero = static_cast<float>(s.zero_of(run, 2));
+  const float a_zero = static_cast<float>(s.zero_of(run, 0)), b_zero = static_cast<float>(s.zero_of(run, 1)),
+              zero = static_cast<float>(s.zero_of(run, 2));
   const float a_scale = s.scale_of(run, 0), b_scale = s.scale_of(run, 1), scale = s.scale_of(run, 2);
   const float low = static_cast<float>(std::numeric_limits<T>::lowest()), high = static_cast<float>(std::numeric_limits<T>::max());
   const float product = a_scale * b_scale / scale, a_factor = a_scale / scale, b_factor = b_scale / scale;
@@ -96,8 +98,8 @@ Status lower_q_linear_binary(LowerContext& c) {
            const auto go = [&]<class T>() {
              for (int64_t line = begin; line < end; ++line)
                combine_line<T, kMultiply>(run.get<const T>(from_a) + lines.start(lines.a, line), a_step,
-                                          run.get<const T>(from_b) + lines.start(lines.b, line), b_step, run.get<T>(to) + line * lines.length,
-                                          lines.length, s, run);
+                                          run.get<const T>(from_b) + lines.start(lines.b, line), b_step,
+                                          run.get<T>(to) + line * lines.length, lines.length, s, run);
            };
            is_signed ? go.template operator()<int8_t>() : go.template operator()<uint8_t>();
            return nullptr;
@@ -109,12 +111,20 @@ std::vector<Sample> q_binary_samples() {
   const auto inputs = [](SampleInput a, SampleInput b, SampleInput zero) {
     return std::vector<SampleInput>{std::move(a), scale(), zero, std::move(b), scale(), zero, scale(0.1, 0.2), zero};
   };
-  return {{.inputs = inputs(u8({3, 70}), u8({3, 70}), u8({}))}, {.inputs = inputs(i8({1}), i8({1}), i8({}))},
-          {.inputs = inputs(u8({2, 3, 5}), u8({3, 1}), u8({1}))}, {.inputs = inputs(i8({}), i8({4, 5}), i8({}))}};
+  return {{.inputs = inputs(u8({3, 70}), u8({3, 70}), u8({}))},
+          {.inputs = inputs(i8({1}), i8({1}), i8({}))},
+          {.inputs = inputs(u8({2, 3, 5}), u8({3, 1}), u8({1}))},
+          {.inputs = inputs(i8({}), i8({4, 5}), i8({}))}};
 }
 
 OpDef q_linear_binary(const char* name, Status (*lower)(LowerContext&)) {
-  return {.name = name, .domain = kMicrosoftDomain, .until = 1, .inputs = {7, 8}, .infer = infer_q_linear_binary, .lower = lower, .samples = q_binary_samples()};
+  return {.name = name,
+          .domain = kMicrosoftDomain,
+          .until = 1,
+          .inputs = {7, 8},
+          .infer = infer_q_linear_binary,
+          .lower = lower,
+          .samples = q_binary_samples()};
 }
 
 }  // namespace

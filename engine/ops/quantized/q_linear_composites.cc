@@ -59,7 +59,8 @@ Status canonicalize_q_softmax(CanonicalizeContext& c) {
   constexpr int64_t kOneAxis = 13;
   const int64_t rank = c.node().input(0)->type.shape.rank(), axis = c.attributes().get_int("axis", -1);
   if (c.attributes().get_int("opset") < kOneAxis && axis != -1 && axis != rank - 1)
-    return error("axis {} with opset {} softens several dimensions at once; supported is the last one, or opset 13", axis, c.attributes().get_int("opset"));
+    return error("axis {} with opset {} softens several dimensions at once; supported is the last one, or opset 13", axis,
+                 c.attributes().get_int("opset"));
   return around(c, "Softmax", make_attributes({{"axis", axis}}));
 }
 
@@ -81,7 +82,8 @@ Status pool_around(CanonicalizeContext& c, const char* op, Attributes attributes
 
 Status canonicalize_q_global_pool(CanonicalizeContext& c) { return pool_around(c, "GlobalAveragePool", {}); }
 Status canonicalize_q_average_pool(CanonicalizeContext& c) {
-  return pool_around(c, "AveragePool", keep(c.attributes(), {"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"}));
+  return pool_around(c, "AveragePool",
+                     keep(c.attributes(), {"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"}));
 }
 
 Status canonicalize_q_reduce_mean(CanonicalizeContext& c) {
@@ -98,7 +100,8 @@ Status canonicalize_q_reduce_mean(CanonicalizeContext& c) {
 Status canonicalize_q_concat(CanonicalizeContext& c) {
   Builder b = builder_before(c);
   Node& node = c.node();
-  if (node.inputs().size() < 5 || (node.inputs().size() - 2) % 3 != 0) return error("has {} inputs, needs two and three for each value", node.inputs().size());
+  if (node.inputs().size() < 5 || (node.inputs().size() - 2) % 3 != 0)
+    return error("has {} inputs, needs two and three for each value", node.inputs().size());
   Value *scale = node.input(0), *zero = node.input(1), *like = node.input(2);
   std::vector<Value*> values;
   for (size_t i = 2; i < node.inputs().size(); i += 3) values.push_back(dequantize_input(c, b, i));
@@ -121,7 +124,13 @@ Status infer_composite(InferContext& c) {
 }
 
 OpDef composite(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*canonicalize)(CanonicalizeContext&)) {
-  return {.name = name, .domain = kMicrosoftDomain, .until = 1, .inputs = inputs, .attributes = std::move(attributes), .canonicalize = canonicalize, .infer = infer_composite};
+  return {.name = name,
+          .domain = kMicrosoftDomain,
+          .until = 1,
+          .inputs = inputs,
+          .attributes = std::move(attributes),
+          .canonicalize = canonicalize,
+          .infer = infer_composite};
 }
 
 constexpr Arity kAround{4, 5};
@@ -135,11 +144,13 @@ OpDef define_q_linear_leaky_relu() {
 }
 
 OpDef define_q_linear_softmax() {
-  return composite("QLinearSoftmax", kAround, {{"axis", AttributeKind::kInt, false, int64_t{-1}}, {"opset", AttributeKind::kInt, true}}, canonicalize_q_softmax);
+  return composite("QLinearSoftmax", kAround, {{"axis", AttributeKind::kInt, false, int64_t{-1}}, {"opset", AttributeKind::kInt, true}},
+                   canonicalize_q_softmax);
 }
 
 OpDef define_q_linear_global_average_pool() {
-  return composite("QLinearGlobalAveragePool", kAround, {{"channels_last", AttributeKind::kInt, false, int64_t{0}}}, canonicalize_q_global_pool);
+  return composite("QLinearGlobalAveragePool", kAround, {{"channels_last", AttributeKind::kInt, false, int64_t{0}}},
+                   canonicalize_q_global_pool);
 }
 
 OpDef define_q_linear_average_pool() {
@@ -155,7 +166,8 @@ OpDef define_q_linear_average_pool() {
 }
 
 OpDef define_q_linear_reduce_mean() {
-  return composite("QLinearReduceMean", kAround, {{"axes", AttributeKind::kInts}, {"keepdims", AttributeKind::kInt, false, int64_t{1}}}, canonicalize_q_reduce_mean);
+  return composite("QLinearReduceMean", kAround, {{"axes", AttributeKind::kInts}, {"keepdims", AttributeKind::kInt, false, int64_t{1}}},
+                   canonicalize_q_reduce_mean);
 }
 
 OpDef define_q_linear_concat() {

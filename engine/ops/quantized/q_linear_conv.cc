@@ -14,7 +14,8 @@ Status require_per_output(const InferContext& c, size_t input, size_t w, const c
   const int64_t count = element_count(*c.shape(input).concrete());
   const Dim& channels = c.shape(w)[0];
   if ((may_be_one && count == 1) || !channels.is_static() || count == channels.value()) return {};
-  return error("{} has {} elements, needs {}one for each of the {} output channels", what, count, may_be_one ? "one, or " : "", channels.value());
+  return error("{} has {} elements, needs {}one for each of the {} output channels", what, count, may_be_one ? "one, or " : "",
+               channels.value());
 }
 
 Status require_one(const InferContext& c, size_t input, const char* what) {
@@ -28,8 +29,7 @@ Status infer_q_linear_conv(InferContext& c) {
   SV_TRY(require_bytes(c, 7, "y_zero_point"));
   SV_TRY(require_zero_of(c, 2, 0, "x_zero_point"));
   SV_TRY(require_zero_of(c, 5, 3, "w_zero_point"));
-  static constexpr std::pair<size_t, const char*> kOne[] = {
-      {1, "x_scale"}, {2, "x_zero_point"}, {6, "y_scale"}, {7, "y_zero_point"}};
+  static constexpr std::pair<size_t, const char*> kOne[] = {{1, "x_scale"}, {2, "x_zero_point"}, {6, "y_scale"}, {7, "y_zero_point"}};
   for (const auto& [input, what] : kOne) SV_TRY(require_one(c, input, what));
   for (size_t scale : {1, 4, 6}) SV_TRY(require_dtype(c, scale, "a scale", {DType::f32}));
   SV_TRY(require_per_output(c, 4, 3, "w_scale", true));
@@ -75,21 +75,25 @@ Cost conv_integer_cost(const Node& node) { return integer_conv_cost(node, 1); }
 /// x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point.
 std::vector<SampleInput> q_conv_inputs(SampleInput x, SampleInput w, Dims each, SampleInput y_zero) {
   SampleInput x_zero = any(x.dtype, {}, 0, 100), w_zero = any(w.dtype, each, 0, 100);
-  return {std::move(x), scale(), std::move(x_zero), std::move(w), scale(0.01, 0.1, each), std::move(w_zero), scale(0.5, 1), std::move(y_zero)};
+  return {std::move(x),           scale(),           std::move(x_zero), std::move(w),
+          scale(0.01, 0.1, each), std::move(w_zero), scale(0.5, 1),     std::move(y_zero)};
 }
 
 std::vector<Sample> q_conv_samples() {
   std::vector<Sample> all;
-  all.push_back({.inputs = q_conv_inputs(u8({2, 3, 11, 9}), i8({7, 3, 3, 3}), {}, u8({})), .attributes = {{"pads", integers({1, 1, 1, 1})}}});
+  all.push_back(
+      {.inputs = q_conv_inputs(u8({2, 3, 11, 9}), i8({7, 3, 3, 3}), {}, u8({})), .attributes = {{"pads", integers({1, 1, 1, 1})}}});
   all.push_back({.inputs = q_conv_inputs(u8({1, 1, 1, 1}), u8({1, 1, 1, 1}), {1}, u8({}))});
-  all.push_back({.inputs = q_conv_inputs(i8({1, 20, 8, 8}), i8({18, 20, 1, 1}), {18}, i8({})), .attributes = {{"strides", integers({2, 2})}}});
+  all.push_back(
+      {.inputs = q_conv_inputs(i8({1, 20, 8, 8}), i8({18, 20, 1, 1}), {18}, i8({})), .attributes = {{"strides", integers({2, 2})}}});
   all.push_back({.inputs = q_conv_inputs(u8({1, 12, 9, 9}), i8({12, 1, 3, 3}), {12}, u8({})),
                  .attributes = {{"group", integer(12)}, {"dilations", integers({2, 2})}, {"pads", integers({2, 2, 2, 2})}}});
   all.back().inputs.push_back(any(DType::i32, {12}, -1000, 1000));
   all.push_back({.inputs = q_conv_inputs(u8({1, 6, 10, 7}), u8({8, 3, 3, 2}), {}, i8({})),
                  .attributes = {{"group", integer(2)}, {"auto_pad", text("SAME_UPPER")}}});
   all.push_back({.inputs = q_conv_inputs(i8({2, 3, 17}), u8({5, 3, 4}), {}, u8({})), .attributes = {{"strides", integers({3})}}});
-  all.push_back({.inputs = q_conv_inputs(u8({1, 4, 3, 4, 5}), fixed(bytes<int8_t>({6, 4, 2, 2, 2})), {6}, u8({})), .attributes = {{"pads", integers({0, 1, 0, 1, 0, 1})}}});
+  all.push_back({.inputs = q_conv_inputs(u8({1, 4, 3, 4, 5}), fixed(bytes<int8_t>({6, 4, 2, 2, 2})), {6}, u8({})),
+                 .attributes = {{"pads", integers({0, 1, 0, 1, 0, 1})}}});
   return all;
 }
 
@@ -115,7 +119,8 @@ OpDef define_bounded_q_linear_conv() {
   attributes.push_back({"high", AttributeKind::kInt});
   std::vector<Sample> samples = q_conv_samples();
   for (Sample& s : samples) s.attributes.emplace_back("low", integer(7)), s.attributes.emplace_back("high", integer(100));
-  samples.push_back({.inputs = q_conv_inputs(u8({2, 11, 9, 3}), i8({7, 3, 3, 3}), {}, u8({})), .attributes = {{"channels_last", integer(1)}}});
+  samples.push_back(
+      {.inputs = q_conv_inputs(u8({2, 11, 9, 3}), i8({7, 3, 3, 3}), {}, u8({})), .attributes = {{"channels_last", integer(1)}}});
   samples.push_back({.inputs = q_conv_inputs(u8({1, 9, 9, 40}), fixed(bytes<int8_t>({40, 1, 3, 3})), {40}, u8({})),
                      .attributes = {{"channels_last", integer(1)}, {"group", integer(40)}, {"pads", integers({1, 1, 1, 1})}}});
   return {
@@ -142,7 +147,8 @@ OpDef define_conv_integer() {
       .samples = {{.inputs = {u8({2, 3, 11, 9}), i8({7, 3, 3, 3}), u8({}), i8({7})}, .attributes = {{"pads", integers({1, 1, 1, 1})}}},
                   {.inputs = {u8({1, 1, 1, 1}), u8({1, 1, 1, 1})}},
                   {.inputs = {i8({1, 12, 9, 9}), u8({12, 1, 3, 3}), i8({}), u8({})}, .attributes = {{"group", integer(12)}}},
-                  {.inputs = {u8({2, 6, 17}), fixed(bytes<uint8_t>({4, 3, 4})), u8({})}, .attributes = {{"group", integer(2)}, {"strides", integers({3})}}}},
+                  {.inputs = {u8({2, 6, 17}), fixed(bytes<uint8_t>({4, 3, 4})), u8({})},
+                   .attributes = {{"group", integer(2)}, {"strides", integers({3})}}}},
   };
 }
 

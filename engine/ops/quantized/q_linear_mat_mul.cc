@@ -48,7 +48,8 @@ Status lower_mat_mul_integer_to_float(LowerContext& c) {
   IntegerProduct p = integer_matmul_of(c, 0, 1);
   p.a_zero = numbers_of(c, 4);
   p.b_zero = numbers_of(c, 5);
-  p.epilogue = {.type = DType::f32, .bias = {}, .scales = output_scales(c, 2, 3, kNoInput), .shift = c.has_input(6) ? c.in(6) : Buffer{}, .zero = {}};
+  p.epilogue = {
+      .type = DType::f32, .bias = {}, .scales = output_scales(c, 2, 3, kNoInput), .shift = c.has_input(6) ? c.in(6) : Buffer{}, .zero = {}};
   emit_integer_product(c, std::move(p));
   return {};
 }
@@ -65,10 +66,12 @@ OpDef define_q_linear_mat_mul() {
       .cost = matmul_cost,
       .samples = {{.inputs = {u8({13, 37}), scale(), u8({}), i8({37, 29}), scale(), i8({}), scale(0.5, 1), u8({})}},
                   {.inputs = {i8({1, 1}), scale(), i8({}), i8({1, 1}), scale(), i8({}), scale(), i8({})}},
-                  {.inputs = {u8({2, 3, 5, 17}), scale(), u8({1}), fixed(bytes<uint8_t>({17, 8})), scale(), fixed(bytes<uint8_t>({})), scale(0.5, 1), i8({1})}},
-                  {.inputs = {i8({7, 18}), scale(0.01, 0.1, {7}), i8({7}), i8({18, 33}), scale(0.01, 0.1, {33}), i8({33}), scale(0.5, 1), u8({})}},
-                  {.inputs = {u8({2, 4, 9}), scale(0.01, 0.1, {2, 4, 1}), u8({2, 4, 1}), i8({2, 9, 5}), scale(0.01, 0.1, {2, 1, 5}), i8({2, 1, 5}), scale(0.5, 1),
-                              u8({})}}},
+                  {.inputs = {u8({2, 3, 5, 17}), scale(), u8({1}), fixed(bytes<uint8_t>({17, 8})), scale(), fixed(bytes<uint8_t>({})),
+                              scale(0.5, 1), i8({1})}},
+                  {.inputs = {i8({7, 18}), scale(0.01, 0.1, {7}), i8({7}), i8({18, 33}), scale(0.01, 0.1, {33}), i8({33}), scale(0.5, 1),
+                              u8({})}},
+                  {.inputs = {u8({2, 4, 9}), scale(0.01, 0.1, {2, 4, 1}), u8({2, 4, 1}), i8({2, 9, 5}), scale(0.01, 0.1, {2, 1, 5}),
+                              i8({2, 1, 5}), scale(0.5, 1), u8({})}}},
   };
 }
 
@@ -83,7 +86,8 @@ OpDef define_mat_mul_integer_to_float() {
       .cost = matmul_cost,
       .samples = {{.inputs = {u8({13, 37}), i8({37, 29}), scale(), scale(), u8({}), i8({}), f32({29})}},
                   {.inputs = {i8({1, 1}), u8({1, 1}), scale(), scale()}},
-                  {.inputs = {u8({2, 3, 18}), fixed(bytes<int8_t>({18, 33})), scale(0.01, 0.1, {1}), scale(0.01, 0.1, {33}), u8({}), fixed(bytes<int8_t>({33}))}}},
+                  {.inputs = {u8({2, 3, 18}), fixed(bytes<int8_t>({18, 33})), scale(0.01, 0.1, {1}), scale(0.01, 0.1, {33}), u8({}),
+                              fixed(bytes<int8_t>({33}))}}},
   };
 }
 

@@ -31,9 +31,7 @@ void multiply(const QuantizedGemmArgs& args, int64_t begin, int64_t end, void*) 
     }
 }
 
-int64_t pixels(const QuantizedDepthwiseArgs& args) {
-  return args.batch * args.window.out[0] * args.window.out[1] * args.window.out[2];
-}
+int64_t pixels(const QuantizedDepthwiseArgs& args) { return args.batch * args.window.out[0] * args.window.out[1] * args.window.out[2]; }
 
 void convolve(const QuantizedDepthwiseArgs& args, int64_t begin, int64_t end, void*) {
   const int64_t channels = args.window.channels;

@@ -50,7 +50,8 @@ void quantize_range(const QuantizeArgs& args, int64_t begin, int64_t end) {
   int32_t offset = 0;
   if (args.zero) offset = kSigned ? *static_cast<const int8_t*>(args.zero) : *static_cast<const uint8_t*>(args.zero);
   const vf scale = svdup_f32(*args.scale);
-  const vf low = svdup_f32(static_cast<float>((kSigned ? -128 : 0) - offset)), high = svdup_f32(static_cast<float>((kSigned ? 127 : 255) - offset));
+  const vf low = svdup_f32(static_cast<float>((kSigned ? -128 : 0) - offset)),
+           high = svdup_f32(static_cast<float>((kSigned ? 127 : 255) - offset));
   for (int64_t i = begin; i < end; i += kLanes) {
     const vb some = svwhilelt_b32(i, end);
     const vf x = svdiv_x(all, vf(svld1(some, args.x + i)), scale);

@@ -120,8 +120,12 @@ void gemm_run(const QuantizedGemmArgs& args, int64_t task_begin, int64_t task_en
       const int64_t height = rows.size(first + i);
       const uint32_t* a = own.panels + i * step;
       multiply_rows(height, depth, a, b, own.sums);
-      const QuantTile tile{rows.begin(first + i), height, column * kQuantColumns, own.sums,
-                           reinterpret_cast<const int32_t*>(a + depth * height), reinterpret_cast<const int32_t*>(b + depth * kQuantColumns * 4)};
+      const QuantTile tile{rows.begin(first + i),
+                           height,
+                           column * kQuantColumns,
+                           own.sums,
+                           reinterpret_cast<const int32_t*>(a + depth * height),
+                           reinterpret_cast<const int32_t*>(b + depth * kQuantColumns * 4)};
       for (int64_t v = 0; v < kQuantVectors; ++v) finish_columns(args, tile, finish, v);
     }
   }

@@ -32,8 +32,7 @@ void sum_panel(const int8_t* panel, int64_t groups, vi* sums) {
   const vu ones = svdup_u32(0x01010101u);
   for (int64_t d = 0; d < groups; ++d) {
     SVENGINE_UNROLL
-    for (int v = 0; v < kQuantVectors; ++v)
-      sums[v] = dot_bytes(sums[v], ones, svld1(all, panel + (d * kQuantVectors + v) * kVectorBytes));
+    for (int v = 0; v < kQuantVectors; ++v) sums[v] = dot_bytes(sums[v], ones, svld1(all, panel + (d * kQuantVectors + v) * kVectorBytes));
   }
 }
 
@@ -66,9 +65,7 @@ void pack_panel(const QuantizedPackArgs& args, int64_t index) {
 
 }  // namespace
 
-int64_t quantized_packed_bytes(int64_t k, int64_t n) noexcept {
-  return quant_ceil_div(quant_column_panels(n) * panel_bytes(k), 256) * 256;
-}
+int64_t quantized_packed_bytes(int64_t k, int64_t n) noexcept { return quant_ceil_div(quant_column_panels(n) * panel_bytes(k), 256) * 256; }
 
 int64_t quantized_pack_tasks(const QuantizedPackArgs& args) noexcept { return quant_column_panels(args.n); }
 

@@ -1,6 +1,6 @@
-// Host ACLE: dot products of unsigned and signed bytes, four to a 32-bit sum, which wraps. Beside arm_sve.h, and included by the kernels that multiply bytes
-// alone. With AVX-512 VNNI svusdot is one instruction; elsewhere even and odd bytes become two products of 16-bit pairs, which are exact
-// (VPMADDUBSW would saturate).
+// What kernels multiply bytes by, on x86-64 (engine/kernels/native has it for SVE): svusdot, unsigned by signed bytes, four to a 32-bit
+// sum, which wraps. With AVX-512 VNNI svusdot is one instruction; elsewhere even and odd bytes become two products of 16-bit pairs, which
+// are exact (VPMADDUBSW would saturate).
 #pragma once
 #include <arm_sve.h>
 
@@ -33,3 +33,10 @@ SVE_FN svint32_t svusdot(svint32_t sum, svuint8_t a, svint8_t b) {
   return sve_host::mixed_products(sum, a, b);
 #endif
 }
+
+namespace sve_bytes {
+
+static constexpr bool kSignedA = false;  // VNNI multiplies unsigned bytes by signed ones
+SVE_FN svint32_t dot(svint32_t sum, svuint32_t a, svint8_t b) { return svusdot(sum, svreinterpret_u8(a), b); }
+
+}  // namespace sve_bytes
