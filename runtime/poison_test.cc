@@ -54,7 +54,11 @@ TEST_CASE("memory that no step has written is poisoned before every run") {
     for (int run = 0; run < 2; ++run) {
       const auto outputs = (*session)->run(folded ? std::vector<Tensor>{} : std::vector<Tensor>{x});
       REQUIRE(outputs.ok());
-      for (const float value : (*outputs)[0].data<float>()) CHECK(std::isnan(value));
+      const std::span<const float> values = (*outputs)[0].data<float>();
+      for (size_t i = 0; i < values.size(); ++i) {
+        INFO("element " << i << (folded ? ", folded" : "") << ", run " << run);
+        CHECK(std::isnan(values[i]));
+      }
     }
   }
 }

@@ -60,6 +60,7 @@ Result<std::vector<Tensor>> evaluate(const Node& node, const kernels::KernelTabl
   for (const Value* v : node.outputs()) {
     if (!v || !v->type.shape.is_static()) return error("{}: output shape is not known", describe(node));
     SV_ASSIGN(MutableTensor t, Tensor::allocate(v->type.dtype, *v->type.shape.concrete()));
+    if (kernels::contract_checks) std::memset(t.raw(), 0xff, t.byte_size());
     results.push_back(std::move(t));
   }
   if (node.op().traits.is_view) {

@@ -45,7 +45,7 @@ Operand bound_of(LowerContext& c, size_t i) {
   if (c.has_input(i)) return operand_of(c, i);
   const DType type = c.in_type(0).dtype;
   const uint64_t unsigned_limit = i == 1 ? 0 : UINT64_MAX;
-  double limit = type == DType::f16 ? 65504 : std::numeric_limits<double>::max();
+  double limit = std::numeric_limits<double>::max();
   if (i == 1) limit = -limit;
   const Tensor bound = type == DType::u64 ? Tensor::wrap(type, {}, &unsigned_limit, nullptr) : scalar_of(type, limit);
   return {c.table({bound.raw(), bound.byte_size()}), type, {}};
@@ -60,6 +60,23 @@ Status lower_as_two(LowerContext& c) {
     larger.buffer = c.temporary(element_count(out.dims) * static_cast<int64_t>(size_of(out.type)));
   SV_TRY(emit_binary(c, kernels::BinaryOp::kMax, operand_of(c, 0), bound_of(c, 1), larger));
   return emit_binary(c, kernels::BinaryOp::kMin, larger, bound_of(c, 2), out);
+}
+
+/// float16 and bfloat16 are clipped in float32, and not by float32's limits, which they round to infinity.
+Status lower_narrow(LowerContext& c) {
+  const DType type = c.in_type(0).dtype;
+  const float limit = type == DType::f16 ? 65504.0f : 0x1.fep127f;
+  const int64_t count = element_count(c.out_dims());
+  const auto bound = [&](size_t i, float absent) -> Operand {
+    if (c.has_input(i)) return {converted(c, c.in(i), type, DType::f32, 1), DType::f32, {}};
+    return {c.table(std::as_bytes(std::span(&absent, 1))), DType::f32, {}};
+  };
+  const Operand x{converted(c, c.in(0), type, DType::f32, count), DType::f32, c.out_dims()};
+  const Operand clipped{c.temporary(count * 4), DType::f32, c.out_dims()};
+  SV_TRY(emit_binary(c, kernels::BinaryOp::kMax, x, bound(1, -limit), clipped));
+  SV_TRY(emit_binary(c, kernels::BinaryOp::kMin, clipped, bound(2, limit), clipped));
+  emit_cast(c, clipped.buffer, DType::f32, c.out(), type, count);
+  return {};
 }
 
 template <class T>
@@ -88,7 +105,8 @@ void emit_clip(LowerContext& c) {
 
 Status lower_clip(LowerContext& c) {
   const DType type = c.in_type(0).dtype;
-  if (type == DType::f16 || type == DType::f64 || type == DType::u64) return lower_as_two(c);
+  if (type == DType::f16 || type == DType::bf16) return lower_narrow(c);
+  if (type == DType::f64 || type == DType::u64) return lower_as_two(c);
   with_type(type, [&]<class T>() {
     if constexpr (!std::is_same_v<T, double>) emit_clip<T>(c);
   });
@@ -129,12 +147,15 @@ Status clip_gradient(GradientContext& c) {
 OpDef define_clip() {
   OpDef op = unary_op("Clip", infer_clip, lower_clip, true);
   op.inputs = {1, 3};
+  op.kernel_types = op.kernel_types | DTypeSet{DType::f16, DType::bf16};
   op.canonicalize = canonicalize_clip;
   const SampleInput low = fixed(Tensor::scalar(-0.5f)), high = fixed(Tensor::scalar(6.0f));
   op.samples = {{.inputs = {f32({2, 3, 5, 7}, -9, 9), low, high}},
                 {.inputs = {f32({1003}), low}},
                 {.inputs = {f32({19}, -3, 3), f32({}, -1, 0), f32({}, 0, 1)}},
-                {.inputs = {any(DType::i64, {3, 9}, -9, 9), fixed(Tensor::scalar<int64_t>(-2)), fixed(Tensor::scalar<int64_t>(4))}}};
+                {.inputs = {any(DType::i64, {3, 9}, -9, 9), fixed(Tensor::scalar<int64_t>(-2)), fixed(Tensor::scalar<int64_t>(4))}},
+                {.inputs = {any(DType::f16, {5, 9}, -9, 9)}},
+                {.inputs = {any(DType::bf16, {5, 9}, -9, 9)}}};
   op.traits.activation = activation_of_node;
   op.gradient = clip_gradient;
   return op;
