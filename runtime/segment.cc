@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/graph/expand.h"
 #include "engine/kernels/contract.h"
 #include "runtime/bodies.h"
 #include "runtime/denormals.h"
@@ -139,6 +140,7 @@ Result<std::shared_ptr<const Plan>> Segment::plan_of(Graph graph, Recompute reco
   PassContext context = pass_context(shared_.kernels);
   context.recompute = recompute;
   if (shared_.optimize) SV_TRY(run_pipeline(graph, context, Stage::plan));
+  else SV_TRY(make_runnable(graph, context));
   return make_plan(graph, shared_.kernels, weights, shared_.lowering);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/graph/expand.h"
 #include "runtime/bodies.h"
 #include "runtime/segment.h"
 #include "runtime/weight_cache.h"
@@ -49,7 +50,7 @@ Result<std::unique_ptr<Session>> Session::create(Graph graph, SessionOptions opt
   SV_TRY(choose_kernels(options));
   if (options.topology.groups.empty()) options.topology = detect_topology(0);
   if (options.optimize) SV_TRY(run_pipeline(graph, pass_context(*options.kernels), Stage::load));
-  else SV_TRY(widen_types(graph, pass_context(*options.kernels)));  // what makes nodes runnable is no optimisation
+  else SV_TRY(make_runnable(graph, pass_context(*options.kernels)));  // no optimisation
   for (const Value* v : graph.inputs()) session->inputs_.push_back({v->name(), v->type});
   for (const Value* v : graph.outputs()) session->outputs_.push_back({v->name(), v->type});
   session->options_ = options;

@@ -1,3 +1,4 @@
+#include "engine/graph/expand.h"
 #include "engine/graph/passes/pass.h"
 #include "engine/graph/passes/recompute.h"
 #include "engine/graph/verify.h"
@@ -6,8 +7,9 @@ namespace svengine {
 namespace {
 
 constexpr Pass kPipeline[] = {
-    {"widen", Stage::load, "nodes of types that have no kernels cannot be run, nor be folded, fused and planned", widen_types},
     {"infer", Stage::plan, "shapes have just become concrete", [](Graph& g, const PassContext&) { return infer_all(g); }},
+    {"expand", Stage::both, "everything below looks for the operators that composite ones are made of", expand_composites},
+    {"widen", Stage::load, "nodes of types that have no kernels cannot be run, nor be folded, fused and planned", widen_types},
     {"identities", Stage::both, "Identity, inference Dropout, no-op Cast and Transpose only hide patterns", remove_identities},
     {"quantized", Stage::both, "before `fold`, which would turn weights of 8 bits into float32", fuse_quantized},
     {"fold", Stage::both, "shape arithmetic and weight-only expressions become constants; patterns need them so", fold_constants},
@@ -34,7 +36,8 @@ constexpr Pass kPipeline[] = {
 /// What comes before differentiation: patterns become operators that have a gradient of their own, which takes one pass over
 /// memory where the pieces' gradients take ten. Nothing that mixes weights or hides a value that a rule needs.
 constexpr Status (*kBeforeGradients[])(Graph&, const PassContext&) = {
-    widen_types, remove_identities, fold_constants, common_subexpressions, recognise_layer_norm, recognise_gelu, fuse_norm_relu, remove_dead_nodes};
+    expand_composites, widen_types, remove_identities, fold_constants, common_subexpressions,
+    recognise_layer_norm, recognise_gelu, fuse_norm_relu, remove_dead_nodes};
 
 }  // namespace
 

@@ -1,0 +1,112 @@
+#include "engine/graph/expand.h"
+
+#include <algorithm>
+
+namespace svengine {
+
+std::optional<int64_t> ExpandContext::dim(size_t i, int64_t d) const {
+  const Shape& s = shape(i);
+  if (!s.has_rank()) return std::nullopt;
+  const int64_t at = d < 0 ? d + s.rank() : d;
+  if (at < 0 || at >= s.rank() || !s[static_cast<size_t>(at)].is_static()) return std::nullopt;
+  return s[static_cast<size_t>(at)].value();
+}
+
+Value* ExpandContext::op(std::string_view name, std::vector<Value*> inputs, Attributes attributes) {
+  return builder_.add(name, std::move(inputs), std::move(attributes));
+}
+
+Value* ExpandContext::internal(std::string_view name, std::vector<Value*> inputs, Attributes attributes) {
+  Node* node = builder_.node(kInternalDomain, name, std::move(inputs), 1, std::move(attributes));
+  return node ? node->output() : nullptr;
+}
+
+Value* ExpandContext::ints(std::vector<int64_t> values) {
+  return builder_.constant(Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, std::span<const int64_t>(values)));
+}
+
+Value* ExpandContext::number(double value, DType type) {
+  if (type == DType::f32) return builder_.constant(Tensor::scalar(static_cast<float>(value)));
+  if (type == DType::i64) return builder_.constant(Tensor::scalar(static_cast<int64_t>(value)));
+  Value* wide = builder_.constant(Tensor::scalar(value));
+  return type == DType::f64 ? wide : cast(wide, type);
+}
+
+Value* ExpandContext::cast(Value* v, DType type) {
+  if (!v || v->type.dtype == type) return v;
+  return op("Cast", {v}, make_attributes({{"to", static_cast<int64_t>(type)}}));
+}
+
+Value* ExpandContext::reshape(Value* v, std::vector<int64_t> dims) { return op("Reshape", {v, ints(std::move(dims))}); }
+
+Value* ExpandContext::transpose(Value* v, std::vector<int64_t> perm) {
+  return op("Transpose", {v}, make_attributes({{"perm", std::move(perm)}}));
+}
+
+Value* ExpandContext::slice(Value* v, int64_t axis, int64_t begin, int64_t end) {
+  return op("Slice", {v, ints({begin}), ints({end}), ints({axis})});
+}
+
+Value* ExpandContext::concat(std::vector<Value*> values, int64_t axis) {
+  return op("Concat", std::move(values), make_attributes({{"axis", axis}}));
+}
+
+bool ExpandContext::has_output(size_t i) const {
+  const Value* v = node_.output(i);
+  return v && (!v->users().empty() || builder_.graph().is_output(v));
+}
+
+Value* ExpandContext::scalar_of_dim(Value* v, int64_t d) {
+  if (!v) return nullptr;
+  const Dim& known = v->type.shape[static_cast<size_t>(d < 0 ? d + v->type.shape.rank() : d)];
+  if (known.is_static()) return builder_.constant(Tensor::scalar(known.value()));
+  return op("Squeeze", {size_of_dim(v, d), ints({0})});
+}
+
+Value* ExpandContext::size_of_dim(Value* v, int64_t d) {
+  if (!v) return nullptr;
+  const Shape& s = v->type.shape;
+  if (s.has_rank())
+    if (const Dim& known = s[static_cast<size_t>(d < 0 ? d + s.rank() : d)]; known.is_static()) return ints({known.value()});
+  return op("Shape", {v}, d == -1 ? make_attributes({{"start", d}}) : make_attributes({{"start", d}, {"end", d + 1}}));
+}
+
+namespace {
+
+/// All shapes are known, and the values that decide those of outputs.
+bool is_concrete(const Node& node) {
+  for (const Value* v : node.inputs())
+    if (v && !v->type.shape.is_static()) return false;
+  for (const int i : node.op().traits.shape_inputs)
+    if (const Value* v = node.input(static_cast<size_t>(i)); v && !v->is_constant()) return false;
+  return true;
+}
+
+/// `to` in place of `from`. What is an output of the graph keeps its name, also where `to` cannot take it.
+void replace_output(Graph& graph, Builder& builder, Value* from, Value* to) {
+  if (graph.is_output(from) && (to->is_input() || to->is_constant() || graph.is_output(to))) to = builder.add("Identity", {to});
+  if (to) graph.replace_uses(from, to);
+}
+
+}  // namespace
+
+Status expand_node(CanonicalizeContext& c, Status (*rule)(ExpandContext&)) {
+  Node& node = c.node();
+  if (node.output()->type.dtype == DType::undefined) return {};
+  Builder builder(c.graph(), c.ops());
+  builder.set_position(&node);
+  builder.set_node_name(node.name());
+  ExpandContext context(node, builder);
+  SV_TRY(rule(context));
+  SV_TRY(Status(builder.status()));
+  const std::vector<Value*>& results = context.results();
+  if (std::all_of(results.begin(), results.end(), [](const Value* v) { return !v; }) && !is_concrete(node)) return {};
+  for (size_t i = 0; i < results.size(); ++i)
+    if (!results[i] && context.has_output(i))
+      return error("output {} cannot be made of other operators with these inputs and attributes", i);
+  for (size_t i = 0; i < results.size(); ++i)
+    if (context.has_output(i)) replace_output(c.graph(), builder, node.output(i), results[i]);
+  return builder.status();
+}
+
+}  // namespace svengine

@@ -1,0 +1,86 @@
+// Composite operators: what other operators compute together, as ONNX's function bodies do. They have neither OpDef::lower nor
+// evaluate; their OpDef::canonicalize is `expands_to<rule>`. The importer leaves their nodes as they are (types are inferred and
+// checked, and passes see their names in errors); the pass `expand` puts the nodes that the rule adds in their place.
+//
+// A rule calls set(i, v) for every output that is read; these then take the place of its outputs, and the node goes. It may set
+// nothing where something that it needs (a rank, the size of a head) is not known yet: it is asked again when all shapes are
+// concrete, and then a node without its outputs is an error. Values of types float16 and bfloat16 are added as such; what
+// the specification computes in float32 is cast by the rule.
+#pragma once
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "engine/graph/builder.h"
+
+namespace svengine {
+
+class ExpandContext {
+ public:
+  ExpandContext(Node& node, Builder& builder) : node_(node), builder_(builder), results_(node.outputs().size()) {}
+
+  const Node& node() const { return node_; }
+  const Attributes& attributes() const { return node_.attributes; }
+  Builder& builder() { return builder_; }
+  /// Null when there is no such input.
+  Value* input(size_t i) const { return node_.input(i); }
+  bool has_input(size_t i) const { return node_.input(i) != nullptr; }
+  /// Somebody reads output i. Others need not be set.
+  bool has_output(size_t i) const;
+  const Shape& shape(size_t i) const { return input(i)->type.shape; }
+  DType dtype(size_t i) const { return input(i)->type.dtype; }
+  /// Dimension `d` of input i where it is known; negative ones count from the end.
+  std::optional<int64_t> dim(size_t i, int64_t d) const;
+
+  /// One node with one output, of ai.onnx or of the engine. Null after a failure, which the builder keeps; null inputs are
+  /// absent.
+  Value* op(std::string_view name, std::vector<Value*> inputs, Attributes attributes = {});
+  Value* internal(std::string_view name, std::vector<Value*> inputs, Attributes attributes = {});
+  /// A constant int64 vector.
+  Value* ints(std::vector<int64_t> values);
+  /// A number of a floating-point or integer type, as a rank-0 constant.
+  Value* number(double value, DType type);
+
+  /// Short forms. `cast` gives the value itself where it has that type already.
+  Value* cast(Value* v, DType type);
+  Value* reshape(Value* v, std::vector<int64_t> dims);  // 0 keeps a dimension, one may be -1
+  Value* transpose(Value* v, std::vector<int64_t> perm);
+  Value* slice(Value* v, int64_t axis, int64_t begin, int64_t end);
+  Value* unsqueeze(Value* v, std::vector<int64_t> axes) { return op("Unsqueeze", {v, ints(std::move(axes))}); }
+  Value* concat(std::vector<Value*> values, int64_t axis);
+  /// Dimension `d` of v as an int64 vector of one element, and as a scalar: constants where it is known.
+  Value* size_of_dim(Value* v, int64_t d);
+  Value* scalar_of_dim(Value* v, int64_t d);
+  /// int64 from 0 up to that scalar.
+  Value* up_to(Value* count) { return op("Range", {number(0, DType::i64), count, number(1, DType::i64)}); }
+
+  /// Output i of the node; nothing happens where it has none.
+  void set(size_t i, Value* v) {
+    if (i < results_.size()) results_[i] = v;
+  }
+  const std::vector<Value*>& results() const { return results_; }
+
+ private:
+  Node& node_;
+  Builder& builder_;
+  std::vector<Value*> results_;
+};
+
+/// Adds what the rule makes of the node and lets it take the place of the node's outputs. Nothing happens where the rule sets
+/// nothing and shapes are not concrete yet, nor before types are inferred.
+Status expand_node(CanonicalizeContext& c, Status (*rule)(ExpandContext&));
+
+/// The OpDef::canonicalize of a composite operator.
+template <Status (*kRule)(ExpandContext&)>
+Status expands_to(CanonicalizeContext& c) {
+  return expand_node(c, kRule);
+}
+
+struct PassContext;
+/// A pass: expands every composite node that can be. Plans hold none.
+Status expand_composites(Graph& graph, const PassContext& context);
+/// What plans need where nothing is optimised: no composite nodes, none of types that have no kernels.
+Status make_runnable(Graph& graph, const PassContext& context);
+
+}  // namespace svengine

@@ -1,0 +1,45 @@
+// Composite nodes become the nodes that they are made of: graph/expand.h.
+#include "engine/graph/expand.h"
+#include "engine/graph/passes/match.h"
+#include "engine/graph/passes/pass.h"
+
+namespace svengine {
+namespace {
+
+constexpr int kMostRounds = 4;  // operators are made of composite ones at most twice over
+
+bool is_composite(const OpDef& op) { return !op.lower && !op.evaluate && op.canonicalize; }
+
+bool is_replaced(const Graph& graph, const Node& node) {
+  for (const Value* v : node.outputs())
+    if (is_needed(graph, v)) return false;
+  return true;
+}
+
+}  // namespace
+
+Status expand_composites(Graph& graph, const PassContext& context) {
+  bool any = false;
+  for (int round = 0; round < kMostRounds; ++round) {
+    bool found = false;
+    for (Node* node : graph.snapshot()) {
+      if (!is_composite(node->op())) continue;
+      if (!is_replaced(graph, *node)) {
+        CanonicalizeContext c(graph, *node, context.ops, kNewestOpset);
+        if (Status status = node->op().canonicalize(c); !status.ok()) return std::move(status).error().in(describe(*node));
+        if (!is_replaced(graph, *node)) continue;
+      }
+      graph.erase(node);
+      any = found = true;
+    }
+    if (!found) break;
+  }
+  return any ? widen_types(graph, context) : Status{};  // at the stage `plan` no pass comes that would
+}
+
+Status make_runnable(Graph& graph, const PassContext& context) {
+  SV_TRY(expand_composites(graph, context));
+  return widen_types(graph, context);
+}
+
+}  // namespace svengine

@@ -1,0 +1,48 @@
+// The pass `expand`: composite operators become what they are made of, at load or when shapes are concrete.
+#include "tests/passes/pass_test_util.h"
+
+using namespace svengine;
+using namespace svengine::tests;
+
+namespace {
+
+Node* attention(Builder& b, const Shape& q, const Shape& k, Attributes attributes, size_t outputs = 1) {
+  return b.node("", "Attention", {b.input("q", DType::f32, q), b.input("k", DType::f32, k), b.input("v", DType::f32, k)}, outputs,
+                std::move(attributes));
+}
+
+}  // namespace
+
+TEST_CASE("a composite operator is expanded, and fused again") {
+  Graph graph = build([](Builder& b) { b.output(attention(b, {2, 3, 4, 8}, {2, 3, 6, 8}, {})->output(), "y"); });
+  run_pass(graph, "expand");
+  CHECK(ops_of(graph) == "Transpose MatMul Mul Softmax MatMul");
+  CHECK(output_names(graph) == std::vector<std::string>{"y"});
+  run_pass(graph, "attention");
+  CHECK(ops_of(graph) == "Attention");
+  CHECK(graph.nodes().front()->op().domain == std::string(kInternalDomain));
+}
+
+TEST_CASE("a composite operator whose sizes are not known waits for them") {
+  const Dim unknown;
+  Graph graph = build([&](Builder& b) {
+    const Shape any{unknown, unknown, unknown, unknown};
+    b.output(attention(b, any, any, {})->output(), "y");
+  });
+  run_pass(graph, "expand");
+  CHECK(ops_of(graph) == "Attention");
+  Result<Graph> concrete = specialize(graph, {{1, 2, 3, 4}, {1, 2, 5, 4}, {1, 2, 5, 4}}, {}, context());
+  REQUIRE(concrete.ok());
+  run_pass(*concrete, "expand");
+  CHECK(ops_of(*concrete).find("Attention") == std::string::npos);
+}
+
+TEST_CASE("an output that is an input keeps its name when its node goes") {
+  Graph graph = build([](Builder& b) {
+    Node* node = attention(b, {1, 2, 3, 4}, {1, 2, 5, 4}, {}, 3);
+    for (size_t i = 0; i < 3; ++i) b.output(node->output(i), fmt::format("y{}", i));
+  });
+  run_pass(graph, "expand");
+  CHECK(output_names(graph) == std::vector<std::string>{"y0", "y1", "y2"});
+  for (const Value* v : graph.outputs()) CHECK(!v->is_input());
+}
