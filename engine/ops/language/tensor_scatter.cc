@@ -1,0 +1,111 @@
+// TensorScatter: the update's rows written into a cache along `axis`, from each sample's own index on; in place where the cache's
+// memory may be reused.
+#include <cstring>
+
+#include "engine/graph/axes.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/lowering.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+Result<int64_t> scatter_axis(const Attributes& attributes, int64_t rank) {
+  SV_ASSIGN(const int64_t axis, normalise_axis(attributes.get_int("axis", -2), rank));
+  if (axis == 0) return error("axis is the batch dimension, must be another one");
+  return axis;
+}
+
+Status infer_tensor_scatter(InferContext& c) {
+  const std::string mode = c.attributes().get_string("mode", "linear");
+  if (mode != "linear" && mode != "circular") return error("mode is '{}', must be linear or circular", mode);
+  if (is_handle(c.dtype(0))) return error("past_cache is {}, must be a tensor of numbers", name_of(c.dtype(0)));
+  if (c.dtype(1) != c.dtype(0))
+    return error("update is {}, must be {} as past_cache is", name_of(c.dtype(1)), name_of(c.dtype(0)));
+  SV_TRY(require_dtype(c, 2, "write_indices", {DType::i64}));
+  SV_TRY(require_rank(c, 2, "write_indices", 1));
+  const Shape &past = c.shape(0), &update = c.shape(1);
+  c.set(0, c.dtype(0), past);
+  if (!past.has_rank()) return {};
+  if (past.rank() < 2) return error("past_cache is {}, needs a rank of at least 2", to_string(past));
+  SV_ASSIGN(const int64_t axis, scatter_axis(c.attributes(), past.rank()));
+  if (c.has_input(2) && c.shape(2).has_rank() && known_different(c.shape(2)[0], past[0]))
+    return error("write_indices has {} elements, needs one for each of {} in the batch", c.shape(2)[0].value(), past[0].value());
+  if (!update.has_rank()) return {};
+  bool fits = update.rank() == past.rank();
+  for (size_t i = 0; fits && i < past.dims().size(); ++i)
+    fits = static_cast<int64_t>(i) == axis ? !known_different(update[i], past[i]) || update[i].value() < past[i].value()
+                                           : !known_different(update[i], past[i]);
+  if (!fits)
+    return error("update {} does not fit past_cache {}: only dimension {} may differ, and be smaller", to_string(update),
+                 to_string(past), axis);
+  return {};
+}
+
+struct ScatterShape {
+  int64_t batch, prefixes, length, rows;  // prefixes: of one sample; rows of the cache and of the update
+  size_t row_bytes;
+  bool circular;
+};
+
+/// Null, or what is wrong with the index.
+const char* scatter_rows(const ScatterShape& s, int64_t index, const std::byte* past, const std::byte* update,
+                         std::byte* present) {
+  if (!s.circular && (index < 0 || index > s.length - s.rows)) return "TensorScatter: an index is outside the cache";
+  if (past != present) std::memcpy(present, past, static_cast<size_t>(s.length) * s.row_bytes);
+  if (s.length == 0) return nullptr;
+  const int64_t first = (index % s.length + s.length) % s.length;
+  for (int64_t i = 0; i < s.rows; ++i) {
+    const int64_t row = first + i < s.length ? first + i : first + i - s.length;
+    std::memcpy(present + static_cast<size_t>(row) * s.row_bytes, update + static_cast<size_t>(i) * s.row_bytes, s.row_bytes);
+  }
+  return nullptr;
+}
+
+Status lower_tensor_scatter(LowerContext& c) {
+  const Dims dims = c.in_dims(0);
+  SV_ASSIGN(const int64_t at, scatter_axis(c.attributes(), static_cast<int64_t>(dims.size())));
+  const auto axis = static_cast<size_t>(at);
+  ScatterShape s;
+  s.batch = dims[0], s.length = dims[axis], s.rows = c.in_dims(1)[axis];
+  s.prefixes = element_count(std::span(dims).subspan(1, axis - 1));
+  s.row_bytes = static_cast<size_t>(element_count(std::span(dims).subspan(axis + 1))) * size_of(c.out_type().dtype);
+  s.circular = c.attributes().get_string("mode", "linear") == "circular";
+  c.emit("tensor_scatter", s.batch * s.prefixes,
+         [=, past = c.in(0), update = c.in(1), indices = c.in(2), out = c.out()](const Run& run, int64_t begin,
+                                                                                 int64_t end) -> const char* {
+           const int64_t* index = run.get<const int64_t>(indices);
+           for (int64_t i = begin; i < end; ++i) {
+             const size_t of_cache = static_cast<size_t>(i * s.length) * s.row_bytes,
+                          of_update = static_cast<size_t>(i * s.rows) * s.row_bytes;
+             const char* problem = scatter_rows(s, index ? index[i / s.prefixes] : 0, run.get<const std::byte>(past) + of_cache,
+                                                run.get<const std::byte>(update) + of_update, run.get<std::byte>(out) + of_cache);
+             if (problem) return problem;
+           }
+           return nullptr;
+         });
+  return {};
+}
+
+}  // namespace
+
+OpDef define_tensor_scatter() {
+  return {
+      .name = "TensorScatter",
+      .since = 24,
+      .until = 28,
+      .inputs = {2, 3},
+      .attributes = {{"axis", AttributeKind::kInt, false, int64_t{-2}},
+                     {"mode", AttributeKind::kString, false, std::string("linear")}},
+      .infer = infer_tensor_scatter,
+      .lower = lower_tensor_scatter,
+      .kernel_types = kDenseTypes,
+      .traits = {.may_overwrite = true},
+      .samples = {{.inputs = {f32({2, 3, 5, 4}), f32({2, 3, 2, 4}), ints({1, 3})}},
+                  {.inputs = {f32({2, 5, 3}), f32({2, 3, 3}), ints({4, 2})},
+                   .attributes = {{"mode", text("circular")}, {"axis", integer(1)}}},
+                  {.inputs = {any(DType::i8, {1, 2}), any(DType::i8, {1, 1})}, .attributes = {{"axis", integer(1)}}}},
+  };
+}
+
+}  // namespace svengine::ops
