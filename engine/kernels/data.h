@@ -140,6 +140,19 @@ struct ResampleArgs {
   float outside = 0;
 };
 
+/// y[c * y_stride + j] (+)= sum over t < taps of weight[t][j] * x[c * x_stride + index[t][j]] for c < channels, j < count, where a negative
+/// index reads 0: what samples images at places that are computed (GridSample, RoiAlign, DeformConv). A task is a channel.
+struct WeightedGatherArgs {
+  const float* x = nullptr;
+  float* y = nullptr;
+  int64_t channels = 0, count = 0;
+  int64_t x_stride = 0, y_stride = 0;
+  int64_t taps = 0;
+  const int32_t* index = nullptr;  // [taps, count]
+  const float* weight = nullptr;   // [taps, count]
+  bool accumulate = false;         // the sum starts from y, not 0
+};
+
 /// y[o][d][i] = on where indices[o][i] is d (negative ones plus depth), else off. Indices out of range give off
 /// everywhere; that is no error. y is [outer, depth, inner].
 struct OneHotArgs {
@@ -188,6 +201,7 @@ struct DataKernels {
   TaskKernel<NonZeroArgs> nonzero_count;
   TaskKernel<NonZeroArgs> nonzero_fill;
   TaskKernel<TriluArgs> trilu;
+  TaskKernel<WeightedGatherArgs> weighted_gather;
 };
 
 }  // namespace svengine::kernels

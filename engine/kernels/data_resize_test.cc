@@ -165,3 +165,33 @@ TEST_CASE("linear and cubic tables follow ONNX's examples") {
     }
   });
 }
+
+TEST_CASE("A weighted gather sums what its tables name, and reads nothing for negative indices") {
+  std::mt19937 random(7);
+  for_every_set([&](const KernelTable& set) {
+    for (int64_t count : {int64_t{1}, int64_t{set.lanes}, int64_t{5 * set.lanes + 3}})
+      for (int64_t taps : {0, 1, 4}) {
+        constexpr int64_t kChannels = 3, kPlane = 37;
+        GuardedBuffer<float> x(kChannels * kPlane), weight(taps * count), y(kChannels * (count + 2));
+        GuardedBuffer<int32_t> index(taps * count);
+        for (float& v : x) v = static_cast<float>(random() % 1000) / 500 - 1;
+        for (float& v : weight) v = static_cast<float>(random() % 1000) / 500 - 1;
+        for (int32_t& v : index) v = static_cast<int32_t>(random() % (kPlane + 1)) - 1;
+        WeightedGatherArgs args{.x = x.data(), .y = y.data(), .channels = kChannels, .count = count, .x_stride = kPlane,
+                                .y_stride = count + 2, .taps = taps, .index = index.data(), .weight = weight.data()};
+        std::vector<double> want(static_cast<size_t>(kChannels * count));
+        for (int pass = 0; pass < 2; ++pass) {
+          args.accumulate = pass == 1;
+          run_tasks(set.data->weighted_gather, args);
+          for (int64_t c = 0; c < kChannels; ++c)
+            for (int64_t j = 0; j < count; ++j) {
+              double& sum = want[static_cast<size_t>(c * count + j)];
+              for (int64_t t = 0; t < taps; ++t)
+                if (index[t * count + j] >= 0) sum += double{weight[t * count + j]} * x[c * kPlane + index[t * count + j]];
+              REQUIRE(std::fabs(y[c * (count + 2) + j] - sum) <= 1e-5);
+            }
+          REQUIRE(y.intact());
+        }
+      }
+  });
+}

@@ -29,6 +29,8 @@ void scatter_nd_range(const ScatterNdArgs& args, int64_t begin, int64_t end, voi
 // data_pattern.cc
 int64_t resample_items(const ResampleArgs& args);
 void resample_range(const ResampleArgs& args, int64_t begin, int64_t end, void*);
+int64_t weighted_gather_items(const WeightedGatherArgs& args);
+void weighted_gather_range(const WeightedGatherArgs& args, int64_t begin, int64_t end, void*);
 int64_t one_hot_items(const OneHotArgs& args);
 void one_hot_range(const OneHotArgs& args, int64_t begin, int64_t end, void*);
 int64_t trilu_items(const TriluArgs& args);

@@ -18,6 +18,7 @@ const DataKernels data_kernels{{copy_tasks, no_scratch, copy_run},
                                {one_hot_tasks, no_scratch, one_hot_run},
                                {nonzero_count_tasks, no_scratch, nonzero_count_run},
                                {nonzero_fill_tasks, no_scratch, nonzero_fill_run},
-                               {trilu_tasks, no_scratch, trilu_run}};
+                               {trilu_tasks, no_scratch, trilu_run},
+                               {weighted_gather_tasks, no_scratch, weighted_gather_run}};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -1,4 +1,4 @@
-// Weighted sums of neighbours along one axis: linear and cubic resizing, one axis at a time.
+// Weighted sums of a few elements: neighbours along one axis, as in linear and cubic resizing, one axis at a time; and any.
 #include "engine/kernels/sve/data/kernels.h"
 #include "engine/kernels/sve/reduction_loops.h"
 
@@ -40,7 +40,25 @@ void resample_row(const ResampleArgs& args, const float* x, int64_t j, float* y)
   });
 }
 
+void gather_channel(const WeightedGatherArgs& args, const float* x, float* y) {
+  for_each_vector<2>(args.count, [&](int64_t j, vb p) SVENGINE_INLINE_LAMBDA {
+    vf sum = args.accumulate ? svld1(p, y + j) : vdup(0.0f);
+    for (int64_t t = 0; t < args.taps; ++t) {
+      const vi index = svld1(p, args.index + t * args.count + j);
+      const vb inside = svcmpge(p, index, vdup_int(0));
+      sum = vfma(svld1(p, args.weight + t * args.count + j), svld1_gather_index(inside, x, index), sum);
+    }
+    svst1(p, y + j, sum);
+  });
+}
+
 }  // namespace
+
+int64_t weighted_gather_tasks(const WeightedGatherArgs& args) noexcept { return args.count > 0 ? args.channels : 0; }
+
+void weighted_gather_run(const WeightedGatherArgs& args, int64_t begin, int64_t end, void*) noexcept {
+  for (int64_t c = begin; c < end; ++c) gather_channel(args, args.x + c * args.x_stride, args.y + c * args.y_stride);
+}
 
 int64_t resample_tasks(const ResampleArgs& args) noexcept { return args.out > 0 ? resample_partition(args).tasks() : 0; }
 
