@@ -94,6 +94,29 @@ TEST_CASE("batch normalisation disappears into the convolution") {
   }
 }
 
+TEST_CASE("a constant for each channel that is added to a convolution is its bias") {
+  for (bool bias : {true, false})
+    for (const Dims& dims : {Dims{1, 18, 1, 1}, Dims{18, 1, 1}, Dims{}, Dims{1}}) {
+      const Graph after = check_pass(
+          [&](Builder& b) { b.output(b.add("Add", {b.constant(random_tensor(dims, 5)), conv(b, image(b), 2, bias)}), "y"); },
+          "conv_bias", kPixels);
+      CHECK(ops_of(after) == "Conv");
+      CHECK(node_of(after, "Conv").input(2)->constant().dims() == Dims{18});
+    }
+}
+
+TEST_CASE("a constant that differs within a channel, or a result with another user, is no bias") {
+  for (const Dims& dims : {Dims{1, 18, 1, 6}, Dims{6}, Dims{2, 1, 1, 1}, Dims{5, 1}})
+    CHECK(ops_of(check_pass([&](Builder& b) { b.output(b.add("Add", {conv(b, image(b), 2), b.constant(random_tensor(dims, 5))}), "y"); },
+                            "conv_bias", kPixels)) == "Conv Add");
+  const auto shared = [](Builder& b) {
+    Value* y = conv(b, image(b), 2);
+    b.output(b.add("Add", {y, b.constant(random_tensor({1, 18, 1, 1}, 5))}), "y");
+    b.output(b.add("Relu", {y}), "z");
+  };
+  CHECK(ops_of(check_pass(shared, "conv_bias", kPixels)) == "Conv Add Relu");
+}
+
 TEST_CASE("weights that another convolution shares are not changed for it") {
   const Graph after = check_pass(
       [](Builder& b) {

@@ -62,6 +62,7 @@ Status recognise_layer_norm(Graph& graph, const PassContext& context);
 Status recognise_gelu(Graph& graph, const PassContext& context);
 Status recognise_attention(Graph& graph, const PassContext& context);
 Status fuse_pad(Graph& graph, const PassContext& context);
+Status fuse_conv_bias(Graph& graph, const PassContext& context);
 Status fuse_conv_norm(Graph& graph, const PassContext& context);
 Status fuse_norm(Graph& graph, const PassContext& context);
 Status fuse_norm_relu(Graph& graph, const PassContext& context);
