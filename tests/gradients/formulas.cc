@@ -312,6 +312,8 @@ constexpr std::pair<std::string_view, Formula> kFormulas[] = {
     {"LayerNormalization", layer_norm},
     {"LeakyRelu", leaky_relu},
     {"LogSoftmax", [](const Node& node, const Arrays& in) { return softmax(node, in, true); }},
+    {"LpPool", lp_pool},
+    {"LRN", local_response},
     {"MatMul", mat_mul},
     {"MaxPool", max_pool},
     {"Mish", mish},

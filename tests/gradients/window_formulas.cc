@@ -58,6 +58,31 @@ std::vector<Array> pool(const Node& node, const Array& x, const F& f) {
 
 }  // namespace
 
+std::vector<Array> lp_pool(const Node& node, const std::vector<Array>& in) {
+  const auto power = static_cast<double>(node.attributes.get_int("p", 2));
+  return pool(node, in[0], [power](const Window3& w, int64_t o, const double* image) {
+    double sum = 0;
+    for_taps(w, o, [&](int64_t, int64_t at, bool) { sum += at < 0 ? 0 : std::pow(std::fabs(image[at]), power); });
+    return std::pow(sum, 1 / power);
+  });
+}
+
+std::vector<Array> local_response(const Node& node, const std::vector<Array>& in) {
+  const Array& x = in[0];
+  const int64_t channels = x.dims[1], spatial = element_count(std::span(x.dims).subspan(2)), size = node.attributes.get_int("size");
+  Array y = x;
+  for (int64_t i = 0; i < static_cast<int64_t>(x.v.size()); ++i) {
+    const int64_t c = i / spatial % channels;
+    double squares = 0;
+    for (int64_t k = std::max<int64_t>(0, c - (size - 1) / 2); k <= std::min(channels - 1, c + size / 2); ++k)
+      squares += std::pow(x.v[static_cast<size_t>(i + (k - c) * spatial)], 2);
+    const double factor = double{node.attributes.get_float("alpha", 1e-4f)} / static_cast<double>(size);
+    const double base = node.attributes.get_float("bias", 1) + factor * squares;
+    y.v[static_cast<size_t>(i)] *= std::pow(base, -node.attributes.get_float("beta", 0.75f));
+  }
+  return {y};
+}
+
 std::vector<Array> conv(const Node& node, const std::vector<Array>& in) {
   const Array &x = in[0], &weights = in[1];
   const Window3 w = window_of(node, x.dims, Dims(weights.dims.begin() + 2, weights.dims.end()));

@@ -15,6 +15,11 @@ Status lower_lp_pool(LowerContext& c) {
                     c.in(0), c.out());
 }
 
+Status lp_pool_gradient(GradientContext& c) {
+  c.set(0, c.internal("LpPoolGrad", {c.dy(), c.input(0), c.output()}, c.attributes()));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_lp_pool() {
@@ -24,7 +29,10 @@ OpDef define_lp_pool() {
       .infer = infer_lp_pool,
       .lower = lower_lp_pool,
       .cost = pool_cost,
-      .samples = {{.inputs = {f32({2, 5, 9, 7})}, .attributes = {{"kernel_shape", integers({3, 3})}, {"p", integer(3)}}}},
+      .gradient = lp_pool_gradient,
+      .samples = {{.inputs = {f32({2, 5, 9, 7})}, .attributes = {{"kernel_shape", integers({3, 3})}, {"p", integer(3)}}},
+                  {.inputs = {f32({1, 2, 5, 4, 3})},
+                   .attributes = {{"kernel_shape", integers({3, 2, 2})}, {"strides", integers({2, 1, 2})}, {"pads", integers({1, 0, 1, 1, 0, 0})}}}},
   };
 }
 

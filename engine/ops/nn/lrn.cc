@@ -1,4 +1,5 @@
 // LRN: local response normalisation across neighbouring channels.
+#include "engine/graph/gradient.h"
 #include "engine/kernels/norm.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
@@ -33,6 +34,11 @@ Status lower_lrn(LowerContext& c) {
   return {};
 }
 
+Status lrn_gradient(GradientContext& c) {
+  c.set(0, c.internal("LrnGrad", {c.dy(), c.input(0)}, c.attributes()));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_lrn() {
@@ -44,6 +50,7 @@ OpDef define_lrn() {
                      {"bias", AttributeKind::kFloat, false, 1.0f}},
       .infer = infer_lrn,
       .lower = lower_lrn,
+      .gradient = lrn_gradient,
       .samples = {{.inputs = {f32({2, 9, 5, 3})}, .attributes = {{"size", integer(5)}, {"alpha", real(0.01f)}}}},
   };
 }

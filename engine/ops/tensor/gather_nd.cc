@@ -43,11 +43,27 @@ Status lower_gather_nd(LowerContext& c) {
   return emit_gather_nd(c, static_cast<size_t>(c.attributes().get_int("batch_dims")));
 }
 
+/// Indices of the whole data: with the position along each of the first `batch` dimensions in front.
+Result<Value*> whole_indices(GradientContext& c, Value* indices, int64_t batch) {
+  const std::optional<Dims> dims = indices->type.shape.concrete();
+  if (!dims) return error("with batch_dims = {} the gradient needs indices of known shape, not {}", batch, to_string(indices->type.shape));
+  Dims places = *dims;
+  places.back() = batch;
+  SV_ASSIGN(MutableTensor table, Tensor::allocate(DType::i64, places));
+  const auto first = std::span<const int64_t>(*dims).first(static_cast<size_t>(batch));
+  const int64_t inner = element_count(std::span<const int64_t>(places).subspan(static_cast<size_t>(batch))) / batch;
+  for (int64_t i = 0; i < table.count() / batch; ++i)
+    for (int64_t d = batch - 1, rest = i / inner; d >= 0; rest /= first[static_cast<size_t>(d)], --d)
+      table.data<int64_t>()[static_cast<size_t>(i * batch + d)] = rest % first[static_cast<size_t>(d)];
+  return c.op("Concat", {c.builder().constant(std::move(table)), indices}, make_attributes({{"axis", int64_t{-1}}}));
+}
+
 /// Every slice goes back to where it was taken from.
 Status gather_nd_gradient(GradientContext& c) {
   Value *data = c.input(0), *indices = c.input(1);
-  const int64_t batch = c.attributes().get_int("batch_dims");
-  if (batch > 0) return error("with batch_dims = {} the gradient is not known, only without", batch);
+  if (const int64_t batch = c.attributes().get_int("batch_dims"); batch > 0) {
+    SV_ASSIGN(indices, whole_indices(c, indices, batch));
+  }
   c.set(0, c.op("ScatterND", {c.zeros_like(data), indices, c.dy()}, make_attributes({{"reduction", text("add")}})));
   return {};
 }

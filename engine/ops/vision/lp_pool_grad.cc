@@ -1,0 +1,89 @@
+// svengine.LpPoolGrad: the gradient of LpPool. Inputs: dy, X, Y; the attributes are LpPool's. Every window gives its elements
+//
+//   dx = dy sign(x) (|x| / y)^(p - 1)         and nothing where y is 0
+#include <cmath>
+
+#include "engine/ops/like.h"
+#include "engine/ops/nn/pool_common.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+using kernels::PoolShape;
+
+Status infer_lp_pool_grad(InferContext& c) {
+  SV_TRY(check_power(c.attributes()));
+  SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
+  SV_TRY(require_same_dtypes(c));
+  c.set(0, c.type(1));
+  const Shape& x = c.shape(1);
+  if (!x.has_rank()) return {};
+  if (x.rank() < 3 || x.rank() > 5) return error("X {} is of rank {}, needs 3 to 5", to_string(x), x.rank());
+  SV_ASSIGN(const std::vector<Dim> spatial, window_output(c.attributes(), x, {}));
+  std::vector<Dim> wanted{x[0], x[1]};
+  wanted.insert(wanted.end(), spatial.begin(), spatial.end());
+  SV_TRY(require_shape(c, 0, Shape(wanted), "dy"));
+  return require_shape(c, 2, Shape(std::move(wanted)), "Y");
+}
+
+/// visit(place in the image) for every element of window (z, y, x).
+template <class Visit>
+void for_window(const PoolShape& s, int64_t z, int64_t y, int64_t x, const Visit& visit) {
+  for (int64_t d = 0; d < s.kernel.depth; ++d)
+    for (int64_t h = 0; h < s.kernel.height; ++h)
+      for (int64_t w = 0; w < s.kernel.width; ++w) {
+        const int64_t at_z = z * s.stride.depth - s.pad.depth + d * s.dilation.depth;
+        const int64_t at_y = y * s.stride.height - s.pad.height + h * s.dilation.height;
+        const int64_t at_x = x * s.stride.width - s.pad.width + w * s.dilation.width;
+        const bool inside = at_z >= 0 && at_z < s.in.depth && at_y >= 0 && at_y < s.in.height && at_x >= 0 && at_x < s.in.width;
+        if (inside) visit((at_z * s.in.height + at_y) * s.in.width + at_x);
+      }
+}
+
+void plane_gradient(const PoolShape& s, int64_t power, const float* dy, const float* x, const float* y, float* dx) {
+  std::fill_n(dx, s.in.depth * s.in.height * s.in.width, 0.0f);
+  for (int64_t z = 0; z < s.out.depth; ++z)
+    for (int64_t h = 0; h < s.out.height; ++h)
+      for (int64_t w = 0; w < s.out.width; ++w, ++dy, ++y) {
+        if (*y == 0) continue;
+        for_window(s, z, h, w, [&](int64_t at) {
+          const float ratio = std::pow(std::fabs(x[at]) / *y, static_cast<float>(power - 1));
+          dx[at] += x[at] == 0 ? 0 : std::copysign(*dy * ratio, *dy * x[at]);
+        });
+      }
+}
+
+Status lower_lp_pool_grad(LowerContext& c) {
+  if (element_count(c.out_dims()) == 0) return {};
+  SV_ASSIGN(const PoolShape s, pool_shape(c.attributes(), c.out_dims()));
+  const int64_t in = s.in.depth * s.in.height * s.in.width, out = s.out.depth * s.out.height * s.out.width;
+  c.emit("lp_pool_grad", s.batch * s.channels,
+         [=, power = c.attributes().get_int("p", 2), dy = c.in(0), x = c.in(1), y = c.in(2), dx = c.out()](
+             const Run& run, int64_t begin, int64_t end) -> const char* {
+           for (int64_t plane = begin; plane < end; ++plane)
+             plane_gradient(s, power, run.get<const float>(dy) + plane * out, run.get<const float>(x) + plane * in,
+                            run.get<const float>(y) + plane * out, run.get<float>(dx) + plane * in);
+           return nullptr;
+         });
+  return {};
+}
+
+}  // namespace
+
+OpDef define_lp_pool_grad() {
+  return {
+      .name = "LpPoolGrad",
+      .domain = kInternalDomain,
+      .inputs = {3, 3},
+      .attributes = window_attributes({{"p", AttributeKind::kInt, false, int64_t{2}}}, true, true),
+      .infer = infer_lp_pool_grad,
+      .lower = lower_lp_pool_grad,
+      .samples = {{.inputs = {f32({2, 3, 3, 2}), f32({2, 3, 5, 4}), f32({2, 3, 3, 2}, 1, 3)},
+                   .attributes = {{"kernel_shape", integers({3, 3})}, {"p", integer(3)}}},
+                  {.inputs = {f32({1, 2, 2, 2, 2}), f32({1, 2, 4, 4, 4}), f32({1, 2, 2, 2, 2}, 1, 3)},
+                   .attributes = {{"kernel_shape", integers({2, 2, 2})}, {"strides", integers({2, 2, 2})}}}},
+  };
+}
+
+}  // namespace svengine::ops
