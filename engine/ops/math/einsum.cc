@@ -152,7 +152,15 @@ OpDef define_einsum() {
                   {.inputs = {f32({5}), f32({8})}, .attributes = {{"equation", equation("i,j->ji")}}},
                   {.inputs = {any(DType::f64, {4, 6, 6})}, .attributes = {{"equation", equation("bii->ib")}}},
                   {.inputs = {any(DType::i32, {3, 8}, -9, 9), any(DType::i32, {8}, -9, 9)}, .attributes = {{"equation", equation("ij,j")}}},
-                  {.inputs = {any(DType::u8, {7}, 0, 9)}, .attributes = {{"equation", equation("i->i")}}}},
+                  {.inputs = {any(DType::u8, {3, 4}, 0, 9), any(DType::u8, {4, 2}, 0, 9)}, .attributes = {{"equation", equation("ij,jk")}}},
+                  {.inputs = {any(DType::i8, {3, 4}, -9, 9), any(DType::i8, {4, 2}, -9, 9)}, .attributes = {{"equation", equation("ij,jk")}}},
+                  {.inputs = {any(DType::u16, {3, 4}, 0, 9), any(DType::u16, {4, 2}, 0, 9)}, .attributes = {{"equation", equation("ij,jk")}}},
+                  {.inputs = {any(DType::i16, {3, 4}, -9, 9), any(DType::i16, {4, 2}, -9, 9)}, .attributes = {{"equation", equation("ij,jk")}}},
+                  {.inputs = {any(DType::u32, {3, 4}, 0, 9), any(DType::u32, {4, 2}, 0, 9)}, .attributes = {{"equation", equation("ij,jk")}}},
+                  {.inputs = {any(DType::u64, {3, 4}, 0, 9), any(DType::u64, {4, 2}, 0, 9)}, .attributes = {{"equation", equation("ij,jk")}}},
+                  {.inputs = {any(DType::i64, {3, 4}, -9, 9), any(DType::i64, {4, 2}, -9, 9)}, .attributes = {{"equation", equation("ij,jk")}}},
+                  {.inputs = {any(DType::f16, {3, 4}), any(DType::f16, {4, 2})}, .attributes = {{"equation", equation("ij,jk")}}},
+                  {.inputs = {any(DType::bf16, {7})}, .attributes = {{"equation", equation("i->i")}}}},
   };
 }
 

@@ -25,6 +25,7 @@ OpDef define_lstm() {
                       {"activation_beta", std::vector<float>{0.4f}}},
        .outputs = 3},
       {.inputs = {any(DType::f64, {3, 2, 4}), any(DType::f64, {1, 12, 4}), any(DType::f64, {1, 12, 3}), any(DType::f64, {1, 24})}, .outputs = 3},
+      {.inputs = {any(DType::f16, {2, 2, 3}), any(DType::f16, {1, 8, 3}), any(DType::f16, {1, 8, 2})}, .outputs = 3},
   };
   return op;
 }

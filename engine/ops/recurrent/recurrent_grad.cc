@@ -46,6 +46,8 @@ Status infer_recurrent_grad(InferContext& c) {
     if (!c.has_input(i)) return error("{} is absent", kGradNames[i]);
   if (o.cell != RecurrentCell::kRnn && !c.has_input(kGradGates)) return error("gates are absent");
   if (o.cell == RecurrentCell::kLstm && !c.has_input(kGradCells)) return error("cells are absent");
+  const size_t outputs = o.cell == RecurrentCell::kLstm ? 7 : 5;
+  if (c.output_count() != outputs) return error("has {} outputs, needs {}", c.output_count(), outputs);
   SV_TRY(require_dtype(c, kGradX, "X", {DType::f32}));
   SV_TRY(require_rank(c, kGradX, "X", 3));
   SV_TRY(require_rank(c, kGradR, "R", 3));

@@ -19,6 +19,7 @@ OpDef define_rnn() {
       {.inputs = {any(DType::f64, {2, 4, 3}), any(DType::f64, {1, 5, 3}), any(DType::f64, {1, 5, 5}), any(DType::f64, {1, 10})},
        .attributes = {{"layout", integer(1)}, {"activations", std::vector<std::string>{"Softplus"}}},
        .outputs = 2},
+      {.inputs = {any(DType::f16, {2, 2, 3}), any(DType::f16, {1, 2, 3}), any(DType::f16, {1, 2, 2})}, .outputs = 2},
   };
   return op;
 }

@@ -115,6 +115,8 @@ OpDef define_dft() {
                   {.inputs = {f32({5, 37, 2})}, .attributes = {{"inverse", integer(1)}}},
                   {.inputs = {f32({4, 9, 2}), length(16), second}, .attributes = {{"inverse", integer(1)}, {"onesided", integer(1)}}},
                   {.inputs = {f32({1, 1})}},
+                  {.inputs = {any(DType::f16, {2, 6, 1})}},
+                  {.inputs = {any(DType::bf16, {2, 5, 2})}},
                   {.inputs = {any(DType::f64, {2, 82, 3, 1}), length(82), second}}},
   };
 }

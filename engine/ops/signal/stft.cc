@@ -86,6 +86,7 @@ OpDef define_stft() {
       .samples = {{.inputs = {f32({2, 50, 1}), number(8), f32({16})}},
                   {.inputs = {f32({1, 40, 2}), number(7), f32({13}), number(13)}, .attributes = {{"onesided", integer(0)}}},
                   {.inputs = {f32({1, 1, 1}), number(1)}},
+                  {.inputs = {any(DType::f16, {1, 20, 1}), number(4), any(DType::f16, {8})}},
                   {.inputs = {any(DType::f64, {2, 90, 1}), number(20), any(DType::f64, {37}), number(37)}}},
   };
 }
