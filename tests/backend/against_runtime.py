@@ -19,6 +19,7 @@ from onnx import helper, numpy_helper
 import random_moves  # noqa: F401 (adds its makers)
 import random_quantized  # noqa: F401
 import random_sequences  # noqa: F401
+import random_vision  # noqa: F401
 from random_nodes import MAKERS, Random
 
 

@@ -17,6 +17,7 @@ import onnxruntime
 from onnx import helper
 
 import random_moves  # noqa: F401 (adds its makers)
+import random_vision  # noqa: F401 (likewise)
 from against_runtime import answers, model_of
 from random_nodes import MAKERS, Random
 
