@@ -20,7 +20,7 @@ std::string outcome(const char* op, const std::vector<Given>& given,
 class Evaluation : public EvaluateContext {
  public:
   using EvaluateContext::EvaluateContext;
-  Result<std::vector<Tensor>> run_body(std::string_view, const std::vector<Tensor>&) override { return error("no bodies here"); }
+  Result<std::vector<Tensor>> run_body(std::string_view, std::vector<Tensor>) override { return error("no bodies here"); }
 };
 
 /// Rows of three numbers, flat; or the error.

@@ -60,6 +60,8 @@ void visit_element(DType type, const Visit& visit) {
       return visit(int32_t());
     case DType::i64:
       return visit(int64_t());
+    default:
+      return;  // task_kernel.h: computing kernels have these four
   }
 }
 
