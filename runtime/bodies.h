@@ -11,7 +11,7 @@ namespace svengine {
 class Bodies {
  public:
   /// The one segment of a body, whatever copies of its node there are in plans for different shapes.
-  Segment& segment_of(const Subgraph& body, const Segment::Shared& shared);
+  Result<Segment*> segment_of(const Subgraph& body, const Segment::Shared& shared);
   void for_each(const std::function<void(const Segment&)>& visit) const;
 
  private:

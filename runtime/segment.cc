@@ -237,8 +237,9 @@ Status Segment::run_plan(Prepared& prepared, Table& table, const Buffers& buffer
 Status Segment::run_host(Prepared& prepared, Table& table, bool profile) {
   std::vector<Tensor> arguments;
   for (const size_t place : prepared.host_inputs) arguments.push_back(table[place]);
-  const auto run_body = [&](const Subgraph& body, std::vector<Tensor> inputs) {
-    return shared_.bodies.segment_of(body, shared_).run(std::move(inputs), profile);
+  const auto run_body = [&](const Subgraph& body, std::vector<Tensor> inputs) -> Result<std::vector<Tensor>> {
+    SV_ASSIGN(Segment* const segment, shared_.bodies.segment_of(body, shared_));
+    return segment->run(std::move(inputs), profile);
   };
   SV_ASSIGN(const std::vector<Tensor> results, prepared.host->run(std::move(arguments), run_body, profile));
   table.insert(table.end(), results.begin(), results.end());

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "engine/base/file.h"
+#include "importers/onnx/export_body.h"
 #include "importers/onnx/export_node.h"
 #include "importers/onnx/support_check.h"
 #include "importers/onnx/wire.h"
@@ -38,21 +39,6 @@ Initializer make_initializer(const Value& value) {
   return out;
 }
 
-Status set_value_info(const Value& value, ValueInfoProto& out) {
-  if (value.type.block) return error("'{}' is in a blocked layout; export before optimising", value.name());
-  out.set_name(value.name());
-  TypeProto::Tensor* type = out.mutable_type()->mutable_tensor_type();
-  type->set_elem_type(static_cast<int32_t>(value.type.dtype));
-  if (!value.type.shape.has_rank()) return {};
-  TensorShapeProto* shape = type->mutable_shape();
-  for (const Dim& d : value.type.shape.dims()) {
-    TensorShapeProto::Dimension* dim = shape->add_dim();
-    if (d.is_static()) dim->set_dim_value(d.value());
-    else if (d.is_symbolic()) dim->set_dim_param(d.symbol());
-  }
-  return {};
-}
-
 /// Everything but the initializers.
 Result<GraphProto> make_structure(const Graph& graph, int opset) {
   GraphProto out;
@@ -60,8 +46,8 @@ Result<GraphProto> make_structure(const Graph& graph, int opset) {
   for (const auto& node : graph.nodes()) {
     SV_ASSIGN(*out.add_node(), onnx::export_node(*node, opset));
   }
-  for (const Value* v : graph.inputs()) SV_TRY(set_value_info(*v, *out.add_input()));
-  for (const Value* v : graph.outputs()) SV_TRY(set_value_info(*v, *out.add_output()));
+  for (const Value* v : graph.inputs()) SV_TRY(onnx::export_value_info(*v, *out.add_input()));
+  for (const Value* v : graph.outputs()) SV_TRY(onnx::export_value_info(*v, *out.add_output()));
   return out;
 }
 

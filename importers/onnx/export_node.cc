@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "engine/graph/op_def.h"
+#include "importers/onnx/export_body.h"
 #include "importers/onnx/wire.h"
 
 namespace svengine::onnx {
@@ -61,7 +62,7 @@ Status set_value(AttributeProto& to, const Attribute& value) {
       to.set_type(AttributeProto::STRINGS);
       for (const std::string& v : std::get<std::vector<std::string>>(value)) to.add_strings(v);
       break;
-    case AttributeKind::kGraph: return error("a body (a graph as an attribute) cannot be written yet");
+    case AttributeKind::kGraph: break;  // export_body()
     case AttributeKind::kTensor: {
       const auto& tensor = std::get<Tensor>(value);
       to.set_type(AttributeProto::TENSOR);
@@ -83,6 +84,8 @@ int axes_input_since(const Node& node) {
 /// False: leave it out.
 Result<bool> is_written(const Node& node, const std::string& name, const Attribute& value, int opset) {
   const int64_t* number = std::get_if<int64_t>(&value);
+  if (name == "captured") return false;
+  if (name == "batched") return error("scans a batch, as only opset 8 does");
   if (name == "coerced") {  // the engine's mark of Softmax as it was before opset 13
     if (number && *number != 0) return error("coerces its input to two dimensions, which opsets since 13 have not");
     return false;
@@ -100,7 +103,8 @@ Result<bool> is_written(const Node& node, const std::string& name, const Attribu
 
 Status add_inputs(const Node& node, int opset, NodeProto& out) {
   const bool axes_as_attribute = opset < axes_input_since(node);
-  for (size_t i = 0; i < node.inputs().size(); ++i) {
+  const auto captured = static_cast<size_t>(node.attributes.get_int("captured"));  // names in the bodies, no inputs
+  for (size_t i = 0; i + captured < node.inputs().size(); ++i) {
     const Value* value = node.input(i);
     if (!axes_as_attribute || i != 1) {
       out.add_input(value ? value->name() : "");
@@ -136,6 +140,13 @@ Result<NodeProto> convert(const Node& node, int opset) {
     if (!written) continue;
     AttributeProto* attribute = out.add_attribute();
     attribute->set_name(name);
+    if (const Subgraph* body = std::get_if<Subgraph>(&value)) {
+      attribute->set_type(AttributeProto::GRAPH);
+      Result<onnx_proto::GraphProto> graph = export_body(node, name, **body, opset);
+      if (!graph.ok()) return std::move(graph).error().in(name);
+      *attribute->mutable_g() = std::move(graph).value();
+      continue;
+    }
     SV_TRY(set_value(*attribute, value));
   }
   return out;

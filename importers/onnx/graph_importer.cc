@@ -2,10 +2,8 @@
 
 #include <algorithm>
 
-#include "engine/ops/canonical.h"
 #include "importers/io/names.h"
 #include "importers/onnx/order.h"
-#include "importers/onnx/read_attributes.h"
 #include "importers/onnx/support_check.h"
 #include "importers/onnx/value_type.h"
 
@@ -13,13 +11,6 @@ namespace svengine::onnx {
 namespace {
 
 std::string quoted(const char* what, const std::string& name) { return fmt::format("{} '{}'", what, printable(name)); }
-
-/// Trailing absent inputs and outputs say nothing.
-int count_present(const google::protobuf::RepeatedPtrField<std::string>& names) {
-  int count = names.size();
-  while (count > 0 && names.Get(count - 1).empty()) --count;
-  return count;
-}
 
 }  // namespace
 
@@ -55,7 +46,7 @@ Status GraphImporter::check_names() {
     if (!initializers_.count(name))
       return error("'{}' is to be an input instead of an initializer, but there is no such initializer",
                    printable(name));
-  return check_order(proto_, given);
+  return check_order(proto_.node(), given);
 }
 
 Status GraphImporter::add_inputs() {
@@ -63,7 +54,7 @@ Status GraphImporter::add_inputs() {
     if (initializers_.count(info.name()) && !is_overridden(info.name())) continue;
     const Type& type = input_types_.at(info.name());
     if (type.dtype == DType::undefined) return error("input '{}' has no type", info.name());
-    values_[info.name()] = graph_.add_input(info.name(), type);
+    values()[info.name()] = graph_.add_input(info.name(), type);
   }
   return {};
 }
@@ -81,52 +72,20 @@ Status GraphImporter::add_initializer(const std::string& name, Result<Tensor> te
   if (declared != input_types_.end()) {
     Status agrees = check_agrees(declared->second, actual);
     if (!agrees.ok()) return std::move(agrees).error().in(quoted("initializer", name));
-    if (values_.count(name)) return {};
+    if (values().count(name)) return {};
   }
-  values_[name] = is_overridden(name) ? graph_.add_input(name, actual) : graph_.add_constant(name, std::move(tensor).value());
+  values()[name] = is_overridden(name) ? graph_.add_input(name, actual) : graph_.add_constant(name, std::move(tensor).value());
   return {};
 }
 
-std::vector<Value*> GraphImporter::inputs_of(const onnx_proto::NodeProto& node) const {
-  std::vector<Value*> inputs;
-  for (int i = 0; i < count_present(node.input()); ++i)
-    inputs.push_back(node.input(i).empty() ? nullptr : values_.at(node.input(i)));
-  return inputs;
-}
-
-Status GraphImporter::add_node(const onnx_proto::NodeProto& proto, int index) {
-  const OpDef* op = ops_.find(proto.domain(), proto.op_type());
-  const int output_count = count_present(proto.output());
-  const std::vector<Value*> inputs = inputs_of(proto);
-  if (output_count == 0) return error("has no outputs");
-  // What any form of an operator needs; the canonical form's arity is checked later.
-  if (op->inputs.min > 0 && (inputs.empty() || !inputs[0])) return error("has no first input");
-  SV_ASSIGN(Attributes attributes, read_attributes(proto, tensors_));
-  std::vector<std::string> names(proto.output().begin(), proto.output().begin() + output_count);
-  Node* node = graph_.add_node(*op, node_name(proto, index), inputs, static_cast<size_t>(output_count),
-                               std::move(attributes), nullptr, names);
-  // Canonicalisation may turn outputs into constants, which the node then forgets.
-  const std::vector<Value*> outputs = node->outputs();
-  for (size_t i = 0; i < outputs.size(); ++i)
-    if (!names[i].empty()) values_[names[i]] = outputs[i];
-  return settle(node, outputs);
-}
-
-Status GraphImporter::settle(Node* node, const std::vector<Value*>& outputs) {
-  CanonicalizeContext context(graph_, *node, ops_, opset_of(model_, canonical_domain(node->op().domain)));
-  SV_TRY(ops::to_canonical_form(context));
-  if (std::all_of(outputs.begin(), outputs.end(), [](const Value* v) { return v->is_constant(); })) {
-    graph_.erase(node);
-    return {};
-  }
-  SV_TRY(infer_types(*node));
-  for (Value* v : outputs) {
-    const auto info = infos_.find(v->name());
-    if (info == infos_.end()) continue;
+Status GraphImporter::declare(const onnx_proto::NodeProto& node) {
+  for (const std::string& name : node.output()) {
+    const auto info = infos_.find(name);
+    if (info == infos_.end() || !values().count(name)) continue;
     // An unreadable declaration of an inner value harms nobody: what is inferred counts.
     if (Result<Type> declared = declared_type(*info->second); declared.ok()) {
-      Status agrees = take_declaration("value", *info->second, *declared, v);
-      if (!agrees.ok()) return std::move(agrees).error().in(quoted("value", v->name()));
+      Status agrees = take_declaration("value", *info->second, *declared, values().at(name));
+      if (!agrees.ok()) return std::move(agrees).error().in(quoted("value", name));
     }
   }
   return {};
@@ -135,13 +94,8 @@ Status GraphImporter::settle(Node* node, const std::vector<Value*>& outputs) {
 Status GraphImporter::add_nodes() {
   for (const auto& info : proto_.value_info()) infos_.emplace(info.name(), &info);
   for (int i = 0; i < proto_.node_size(); ++i) {
-    Status status = add_node(proto_.node(i), i);
-    if (status.ok()) continue;
-    Error problem = std::move(status).error();
-    // infer_types() names the node itself (its operator may be another one by then: Scatter becomes ScatterElements).
-    const std::string who = fmt::format("node '{}' (", node_name(proto_.node(i), i));
-    if (problem.message().starts_with(who)) return problem;
-    return std::move(problem).in(fmt::format("{}{})", who, proto_.node(i).op_type()));
+    SV_TRY(nodes_.add(scope_, proto_.node(i), i));
+    SV_TRY(declare(proto_.node(i)));
   }
   return {};
 }
@@ -176,8 +130,8 @@ std::vector<std::string> GraphImporter::warnings() const {
 }
 
 Status GraphImporter::add_output(const onnx_proto::ValueInfoProto& info) {
-  const auto found = values_.find(info.name());
-  if (found == values_.end()) return error("no node computes it");
+  const auto found = values().find(info.name());
+  if (found == values().end()) return error("no node computes it");
   Value* value = found->second;
   if (graph_.is_output(value)) return error("is listed twice");
   SV_ASSIGN(const Type declared, declared_type(info));

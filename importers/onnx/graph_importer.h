@@ -6,6 +6,7 @@
 
 #include "engine/graph/op_def.h"
 #include "importers/onnx/import.h"
+#include "importers/onnx/node_importer.h"
 #include "importers/onnx/tensor_source.h"
 #include "onnx_proto/svengine_onnx.pb.h"
 
@@ -16,8 +17,8 @@ class GraphImporter {
  public:
   /// `model` has passed check_versions() and check_supported() with `ops`. References must outlive the importer.
   GraphImporter(const onnx_proto::ModelProto& model, const OpRegistry& ops, const TensorSource& tensors, const ImportOptions& options)
-      : model_(model), proto_(model.graph()), ops_(ops), tensors_(tensors), overridden_(options.inputs_instead_of_initializers),
-        strict_(options.strict) {}
+      : proto_(model.graph()), tensors_(tensors), overridden_(options.inputs_instead_of_initializers), strict_(options.strict),
+        nodes_(model, ops, tensors) {}
 
   Result<Graph> run();
   /// Declared shapes that contradict the nodes, after run().
@@ -30,11 +31,9 @@ class GraphImporter {
   Status add_initializers();
   Status add_initializer(const std::string& name, Result<Tensor> tensor);
   Status add_nodes();
-  Status add_node(const onnx_proto::NodeProto& node, int index);
-  /// The values that a node uses, null for absent ones.
-  std::vector<Value*> inputs_of(const onnx_proto::NodeProto& node) const;
-  /// Canonical form and types of a node just added, whose outputs are `outputs`.
-  Status settle(Node* node, const std::vector<Value*>& outputs);
+  /// Takes what the file says of a node's outputs.
+  Status declare(const onnx_proto::NodeProto& node);
+  std::unordered_map<std::string, Value*>& values() { return scope_.values; }
   Status add_outputs();
   Status add_output(const onnx_proto::ValueInfoProto& info);
   /// A graph output keeps the name in the file, even if something made by the importer has taken it.
@@ -43,9 +42,7 @@ class GraphImporter {
   /// Of an inner value or output: takes what the declaration says and inference cannot know; a contradiction is told or refused.
   Status take_declaration(const char* what, const onnx_proto::ValueInfoProto& info, const Type& declared, Value* value);
 
-  const onnx_proto::ModelProto& model_;
   const onnx_proto::GraphProto& proto_;
-  const OpRegistry& ops_;
   const TensorSource& tensors_;
   const std::vector<std::string>& overridden_;
   const bool strict_;
@@ -53,7 +50,8 @@ class GraphImporter {
   Graph graph_;
   std::unordered_map<std::string, Type> input_types_;
   std::unordered_map<std::string, const onnx_proto::TensorProto*> initializers_;
-  std::unordered_map<std::string, Value*> values_;
+  Scope scope_{graph_};
+  NodeImporter nodes_;
   std::unordered_map<std::string, const onnx_proto::ValueInfoProto*> infos_;
 };
 

@@ -80,15 +80,17 @@ Result<Attribute> read_value(const AttributeProto& a, const TensorSource& tensor
 
 }  // namespace
 
-Result<Attributes> read_attributes(const onnx_proto::NodeProto& node, const TensorSource& tensors) {
+Result<Attributes> read_attributes(const onnx_proto::NodeProto& node, const TensorSource& tensors, const Call* call) {
   Attributes out;
   for (const AttributeProto& a : node.attribute()) {
     if (a.name().empty()) return error("an attribute has no name");
     SV_TRY(check_name("attribute", a.name()));
     if (out.has(a.name())) return error("attribute '{}' is given twice", a.name());
-    if (!a.ref_attr_name().empty())
+    if (!a.ref_attr_name().empty() && !call)
       return error("attribute '{}' refers to an attribute of a function, but this is none", a.name());
-    Result<Attribute> value = read_value(a, tensors);
+    const AttributeProto* given = resolved(a, call);
+    if (!given || given->has_g()) continue;  // the operator's default counts; a body is made with its node
+    Result<Attribute> value = read_value(*given, tensors);
     if (!value.ok()) return std::move(value).error().in(fmt::format("attribute '{}'", a.name()));
     out.set(a.name(), std::move(value).value());
   }

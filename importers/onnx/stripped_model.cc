@@ -10,6 +10,7 @@ namespace {
 // What an object of protobuf's costs, rounded up: see sizeof(AttributeProto), std::string and the pointer to it.
 constexpr size_t kMessageCost = 320;
 constexpr size_t kTextCost = 64;
+constexpr int kMostDepth = 16;         // of bodies in bodies: four messages each, of the 64 that protobuf is let descend
 constexpr size_t kByteCost = 24;  // of small messages inside a message that is copied whole (dimensions: 2 bytes make 48)
 
 /// Field numbers of onnx.proto, by message.
@@ -20,7 +21,7 @@ namespace graph_field {
 constexpr uint32_t node = 1, name = 2, initializer = 5, doc = 10, input = 11, output = 12, value_info = 13, sparse_initializer = 15;
 }
 namespace node_field {
-constexpr uint32_t input = 1, output = 2, name = 3, op_type = 4, attribute = 5, domain = 7;
+constexpr uint32_t input = 1, output = 2, name = 3, op_type = 4, attribute = 5, domain = 7, overload = 8;
 }
 namespace attribute_field {
 constexpr uint32_t name = 1, f = 2, i = 3, s = 4, t = 5, g = 6, floats = 7, ints = 8, strings = 9, tensors = 10, graphs = 11, tp = 14,
@@ -33,7 +34,7 @@ namespace sparse_field {
 constexpr uint32_t values = 1, indices = 2, dims = 3;
 }
 namespace function_field {
-constexpr uint32_t name = 1, domain = 10;
+constexpr uint32_t name = 1, input = 4, output = 5, attribute = 6, node = 7, opset_import = 9, domain = 10, attribute_proto = 11, overload = 13;
 }
 
 void append_field(std::string& out, uint32_t number, std::string_view payload) {
@@ -59,6 +60,8 @@ class Scanner {
   Status graph_part(const Field& field, std::string& out);
   Status node_part(const Field& field, std::string& out);
   Status attribute_part(const Field& field, std::string& out);
+  Status function_part(const Field& field, std::string& out);
+  Status body(const Field& message, std::string& out);
   Status tensor(const Field& message, std::string& out);
   Status sparse_tensor(const Field& message, std::string& out);
   /// An empty message: that there was one is all that counts.
@@ -67,6 +70,7 @@ class Scanner {
   Bytes file_;
   size_t max_cost_;
   size_t cost_ = 0;
+  int depth_ = 0;  // of bodies
 };
 
 Status Scanner::charge(size_t cost) {
@@ -130,7 +134,8 @@ Status Scanner::attribute_part(const Field& field, std::string& out) {
     case attribute_field::ints: return copy(field, 8 * field.payload.size(), out);
     case attribute_field::t: return tensor(field, out);
     case attribute_field::sparse_tensor: return sparse_tensor(field, out);
-    case attribute_field::g: case attribute_field::tensors: case attribute_field::graphs: case attribute_field::tp:
+    case attribute_field::g: return body(field, out);
+    case attribute_field::tensors: case attribute_field::graphs: case attribute_field::tp:
     case attribute_field::type_protos: case attribute_field::sparse_tensors:
       return mark(field, out);
     default: return {};
@@ -140,8 +145,31 @@ Status Scanner::attribute_part(const Field& field, std::string& out) {
 Status Scanner::node_part(const Field& field, std::string& out) {
   switch (field.number) {
     case node_field::input: case node_field::output: case node_field::name: case node_field::op_type: case node_field::domain:
+    case node_field::overload:
       return copy(field, kTextCost + field.payload.size(), out);
     case node_field::attribute:
+      return nested(field, out, [this](const Field& f, std::string& content) { return attribute_part(f, content); });
+    default: return {};
+  }
+}
+
+Status Scanner::body(const Field& message, std::string& out) {
+  if (depth_ >= kMostDepth) return error("byte {}: bodies are nested more than {} deep", offset_of(message.payload), kMostDepth);
+  ++depth_;
+  SV_TRY(nested(message, out, [this](const Field& f, std::string& content) { return graph_part(f, content); }));
+  --depth_;
+  return {};
+}
+
+Status Scanner::function_part(const Field& field, std::string& out) {
+  switch (field.number) {
+    case function_field::name: case function_field::domain: case function_field::overload: case function_field::input:
+    case function_field::output: case function_field::attribute:
+      return copy(field, kTextCost + field.payload.size(), out);
+    case function_field::opset_import: return copy(field, kMessageCost + kByteCost * field.payload.size(), out);
+    case function_field::node:
+      return nested(field, out, [this](const Field& f, std::string& content) { return node_part(f, content); });
+    case function_field::attribute_proto:
       return nested(field, out, [this](const Field& f, std::string& content) { return attribute_part(f, content); });
     default: return {};
   }
@@ -170,10 +198,7 @@ Status Scanner::model_part(const Field& field, std::string& out) {
       return nested(field, out, [this](const Field& f, std::string& content) { return graph_part(f, content); });
     case model_field::training_info: return mark(field, out);
     case model_field::functions:
-      return nested(field, out, [this](const Field& f, std::string& content) -> Status {
-        if (f.number != function_field::name && f.number != function_field::domain) return {};
-        return copy(f, kTextCost + f.payload.size(), content);
-      });
+      return nested(field, out, [this](const Field& f, std::string& content) { return function_part(f, content); });
     default: return {};
   }
 }

@@ -9,8 +9,8 @@
 //   stripped_model:  graph{ node.. initializer{ name raw_data[offset, length] } .. }
 //
 // What the importer does not take is left out as well, which bounds what hostile bytes can make of memory and stack: unknown
-// fields; the contents of subgraphs, lists of sparse and other tensors and types in attributes, of training_info and of functions
-// (all these stay as empty messages, a function keeps its name and domain, so that they can be reported). What stays is
+// fields; the contents of lists of sparse and other tensors and types in attributes, and of training_info (all these stay as empty messages,
+// so that they can be reported). Bodies and functions are stripped as the graph is, to a bounded depth. What stays is
 // charged with the memory that protobuf will need for it, and refused beyond `max_cost`.
 #pragma once
 #include <string>

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "importers/io/names.h"
+#include "importers/onnx/functions.h"
+#include "importers/onnx/order.h"
 
 namespace svengine::onnx {
 namespace {
@@ -20,7 +22,6 @@ using onnx_proto::NodeProto;
 constexpr size_t kMostNodesShown = 3;
 constexpr size_t kMostProblemsShown = 30;
 constexpr size_t kMostNameShown = 60;
-constexpr int kMostNesting = 16;  // of subgraphs; deeper ones are refused when they are read
 
 std::string shown_domain(const std::string& domain) { return domain.empty() ? "ai.onnx" : printable(domain); }
 
@@ -58,30 +59,17 @@ class Problems {
   std::vector<Entry> list_;
 };
 
-/// What the engine cannot do with the operator of this node; empty when there is nothing.
-std::string operator_problem(const NodeProto& node, const ModelProto& model, const OpRegistry& ops,
-                             const std::set<std::pair<std::string, std::string>>& functions) {
-  const std::string domain = canonical_domain(node.domain());
-  const std::string op = fmt::format("{} of {}", printable(node.op_type()), shown_domain(domain));
-  if (functions.count({domain, node.op_type()})) return op + " is a function of the model";
-  const OpDef* def = domain == kInternalDomain ? nullptr : ops.find(domain, node.op_type());
-  if (!def) return op;
-  const int imported = opset_of(model, domain);
-  // A newer opset is taken as the newest known one: most operators stay as they are.
-  const int opset = std::min(imported, std::max(newest_opset(ops, domain), 1));
-  if (opset == 0) return op + ": the model does not import this domain";
-  if (opset < def->since || opset > def->until)
-    return fmt::format("{} in opset {} (known: {} to {})", op, imported, def->since, def->until);
-  return {};
-}
-
-const char* attribute_problem(const AttributeProto& attribute) {
-  if (attribute.has_g() || attribute.graphs_size()) return "a subgraph";
+const char* attribute_problem(const AttributeProto& attribute, const OpDef* def) {
+  const bool takes_body = def && std::any_of(def->attributes.begin(), def->attributes.end(), [&](const AttributeDef& d) {
+    return d.kind == AttributeKind::kGraph && attribute.name() == d.name;
+  });
+  if (attribute.graphs_size() || (attribute.has_g() && !takes_body)) return "a subgraph";
   if (attribute.sparse_tensors_size()) return "a list of sparse tensors";
   if (attribute.has_tp() || attribute.type_protos_size()) return "a type";
   if (attribute.tensors_size()) return "a list of tensors";
   switch (attribute.type()) {
-    case AttributeProto::GRAPH: case AttributeProto::GRAPHS: return "a subgraph";
+    case AttributeProto::GRAPH: return takes_body ? nullptr : "a subgraph";
+    case AttributeProto::GRAPHS: return "a subgraph";
     case AttributeProto::SPARSE_TENSORS: return "a list of sparse tensors";
     case AttributeProto::TYPE_PROTO: case AttributeProto::TYPE_PROTOS: return "a type";
     case AttributeProto::TENSORS: return "a list of tensors";
@@ -89,49 +77,87 @@ const char* attribute_problem(const AttributeProto& attribute) {
   }
 }
 
-using Nodes = google::protobuf::RepeatedPtrField<NodeProto>;
-
-/// Calls visit(node) for the nodes and those of their bodies.
-template <class Visit>
-void for_each_node(const Nodes& nodes, int depth, const Visit& visit) {
-  if (depth > kMostNesting) return;
-  for (const NodeProto& node : nodes) {
-    visit(node);
-    for (const AttributeProto& attribute : node.attribute()) for_each_node(attribute.g().node(), depth + 1, visit);
-  }
-}
-
-/// Looks over nodes, those of bodies and functions too.
-class NodeCheck {
+/// Looks over the nodes of the graph, of bodies in it, and of the functions that are called.
+class Checker {
  public:
-  NodeCheck(const ModelProto& model, const OpRegistry& ops) : model_(model), ops_(ops) {
-    for (const auto& f : model.functions()) functions_.emplace(canonical_domain(f.domain()), f.name());
+  Checker(const ModelProto& model, const OpRegistry& ops) : model_(model), ops_(ops), functions_(model) {}
+
+  /// Every operator by domain and name, after run().
+  std::vector<OperatorUse> uses() const {
+    std::vector<OperatorUse> out;
+    for (const auto& entry : uses_) out.push_back(entry.second);
+    return out;
   }
 
-  Status check(const Nodes& nodes, int depth, Problems& problems) {
-    if (depth > kMostNesting) return {};
+  Status run() {
+    if (model_.training_info_size()) problems_.add("training_info", "");
+    SV_TRY(check(model_.graph().node(), nullptr));
+    while (!called_.empty()) {
+      const onnx_proto::FunctionProto* function = called_.back();
+      called_.pop_back();
+      SV_TRY(check(function->node(), function));
+    }
+    if (problems_.empty()) return {};
+    return error("not supported: {}", problems_.text());
+  }
+
+ private:
+  Status check(const NodeProtos& nodes, const onnx_proto::FunctionProto* within) {
     int index = 0;
     for (const NodeProto& node : nodes) {
       const std::string name = node_name(node, index++);
       if (node.op_type().empty()) return error("node '{}' names no operator", printable(name));
       SV_TRY(check_name("operator", node.op_type()));
       SV_TRY(check_name("domain", node.domain()));
-      std::string problem = operator_problem(node, model_, ops_, functions_);
-      const bool known = problem.empty();
-      if (!known) problems.add(std::move(problem), name);
+      if (const auto* function = functions_.find(node)) {
+        if (seen_.insert(function).second) called_.push_back(function);
+        continue;
+      }
+      const OpDef* def = canonical_domain(node.domain()) == kInternalDomain ? nullptr : ops_.find(node.domain(), node.op_type());
+      std::string problem = operator_problem(node, def, within);
+      note_use(node, problem);
+      if (!problem.empty()) problems_.add(std::move(problem), name);
       for (const AttributeProto& attribute : node.attribute()) {
-        if (const char* what = attribute_problem(attribute); what && known)
-          problems.add(fmt::format("{} with {} as attribute '{}'", printable(node.op_type()), what, printable(attribute.name(), kMostNameShown)), name);
-        SV_TRY(check(attribute.g().node(), depth + 1, problems));
+        if (const char* what = def ? attribute_problem(attribute, def) : nullptr)
+          problems_.add(
+              fmt::format("{} with {} as attribute '{}'", printable(node.op_type()), what, printable(attribute.name(), kMostNameShown)), name);
+        else if (attribute.has_g()) SV_TRY(check(attribute.g().node(), within));
       }
     }
     return {};
   }
 
- private:
+  void note_use(const NodeProto& node, const std::string& problem) {
+    const std::string domain = shown_domain(canonical_domain(node.domain())), name = printable(node.op_type(), kMostNameShown);
+    OperatorUse& use = uses_[{domain, name}];
+    if (use.nodes == 0) use = {domain, name, 0, problem};
+    ++use.nodes;
+  }
+
+  /// What the engine cannot do with the operator of this node; empty when there is nothing.
+  std::string operator_problem(const NodeProto& node, const OpDef* def, const onnx_proto::FunctionProto* within) const {
+    const std::string domain = canonical_domain(node.domain());
+    const std::string op = fmt::format("{} of {}", printable(node.op_type()), shown_domain(domain));
+    if (!def) return op;
+    int imported = opset_of(model_, domain);
+    for (int i = 0; within && i < within->opset_import_size(); ++i)
+      if (canonical_domain(within->opset_import(i).domain()) == domain)
+        imported = static_cast<int>(std::clamp<int64_t>(within->opset_import(i).version(), 0, INT32_MAX));
+    // A newer opset is taken as the newest known one: most operators stay as they are.
+    const int opset = std::min(imported, std::max(newest_opset(ops_, domain), 1));
+    if (opset == 0) return op + ": the model does not import this domain";
+    if (opset < def->since || opset > def->until)
+      return fmt::format("{} in opset {} (known: {} to {})", op, imported, def->since, def->until);
+    return {};
+  }
+
   const ModelProto& model_;
   const OpRegistry& ops_;
-  std::set<std::pair<std::string, std::string>> functions_;
+  const Functions functions_;
+  Problems problems_;
+  std::map<std::pair<std::string, std::string>, OperatorUse> uses_;
+  std::set<const onnx_proto::FunctionProto*> seen_;
+  std::vector<const onnx_proto::FunctionProto*> called_;
 };
 
 Status check_opsets(const ModelProto& model) {
@@ -191,31 +217,12 @@ int opset_of(const ModelProto& model, const std::string& domain) {
   return domain.empty() && model.ir_version() < kOldestIrWithOpsets ? 1 : 0;
 }
 
-Status check_supported(const ModelProto& model, const OpRegistry& ops) {
-  Problems problems;
-  if (model.training_info_size()) problems.add("training_info", "");
-  NodeCheck nodes(model, ops);
-  SV_TRY(nodes.check(model.graph().node(), 0, problems));
-  for (const auto& function : model.functions()) SV_TRY(nodes.check(function.node(), 0, problems));
-  if (problems.empty()) return {};
-  return error("not supported: {}", problems.text());
-}
+Status check_supported(const ModelProto& model, const OpRegistry& ops) { return Checker(model, ops).run(); }
 
 std::vector<OperatorUse> operators_of(const ModelProto& model, const OpRegistry& ops) {
-  std::set<std::pair<std::string, std::string>> functions;
-  for (const auto& f : model.functions()) functions.emplace(canonical_domain(f.domain()), f.name());
-  std::map<std::pair<std::string, std::string>, OperatorUse> found;
-  const auto count = [&](const NodeProto& node) {
-    const std::string domain = shown_domain(canonical_domain(node.domain())), name = printable(node.op_type(), kMostNameShown);
-    OperatorUse& use = found[{domain, name}];
-    if (use.nodes == 0) use = {domain, name, 0, operator_problem(node, model, ops, functions)};
-    ++use.nodes;
-  };
-  for_each_node(model.graph().node(), 0, count);
-  for (const auto& f : model.functions()) for_each_node(f.node(), 0, count);
-  std::vector<OperatorUse> out;
-  for (auto& entry : found) out.push_back(std::move(entry.second));
-  return out;
+  Checker checker(model, ops);
+  (void)checker.run();  // a nameless operator ends the walk, which shows what there is before it
+  return checker.uses();
 }
 
 std::string node_name(const onnx_proto::NodeProto& node, int index) {

@@ -52,6 +52,8 @@ Status infer_all(Graph& graph);
 Status widen_types(Graph& graph, const PassContext& context);
 Status fold_constants(Graph& graph, const PassContext& context);
 Status remove_dead_nodes(Graph& graph, const PassContext& context);
+Status inline_branches(Graph& graph, const PassContext& context);
+Status optimise_bodies(Graph& graph, const PassContext& context);
 Status fold_shape_inputs(Graph& graph, const PassContext& context);
 Status common_subexpressions(Graph& graph, const PassContext& context);
 Status remove_identities(Graph& graph, const PassContext& context);

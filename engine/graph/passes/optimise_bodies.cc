@@ -1,0 +1,85 @@
+// What happens in bodies: constants that they capture become constants of the body (their storage is shared, so weights are packed
+// once), captured values that no body of the node reads are no longer inputs, and every body goes through the load stage itself.
+#include <algorithm>
+
+#include "engine/graph/passes/match.h"
+#include "engine/graph/passes/pass.h"
+
+namespace svengine {
+namespace {
+
+constexpr const char* kCaptured = "captured";
+
+struct Body {
+  std::string name;
+  Graph graph;
+};
+
+std::vector<Body> bodies_of(const Node& node) {
+  std::vector<Body> out;
+  for (const auto& [name, value] : node.attributes)
+    if (const Subgraph* body = std::get_if<Subgraph>(&value)) out.push_back({name, (*body)->clone()});
+  return out;
+}
+
+/// A captured value as the node has it and as its bodies have it.
+struct Captured {
+  Value* given;
+  std::vector<Value*> inside;
+};
+
+/// Takes away captured values that the bodies can do without, as `unneeded` says; what is left of them is a constant in each body.
+template <class Unneeded>
+void drop_captured(Graph& graph, Node* node, std::vector<Body>& bodies, Unneeded unneeded) {
+  std::vector<Value*> inputs = node->inputs();
+  auto captured = static_cast<size_t>(node->attributes.get_int(kCaptured));
+  const size_t before = captured;
+  for (size_t at = captured; at-- > 0;) {
+    const size_t index = inputs.size() - captured + at;
+    Captured one{inputs[index], {}};
+    for (Body& b : bodies) one.inside.push_back(b.graph.inputs()[b.graph.inputs().size() - captured + at]);
+    if (!unneeded(one)) continue;
+    const Tensor value = one.given->is_constant() ? one.given->constant() : Tensor::scalar(false);
+    for (size_t i = 0; i < bodies.size(); ++i) bodies[i].graph.make_constant(one.inside[i], value);
+    inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(index));
+    --captured;
+  }
+  if (captured == before) return;
+  for (Body& b : bodies) b.graph.erase_unused_constants();
+  graph.resize_inputs(node, inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (node->input(i) != inputs[i]) graph.set_input(node, i, inputs[i]);
+  node->attributes.set(kCaptured, static_cast<int64_t>(captured));
+}
+
+Status optimise(Graph& graph, Node* node, std::vector<Body> bodies, const PassContext& context) {
+  const auto captured = static_cast<size_t>(std::max<int64_t>(node->attributes.get_int(kCaptured), 0));
+  for (const Body& b : bodies)
+    if (b.graph.inputs().size() < captured || node->inputs().size() < captured)
+      return error("{}: captures more values than it has inputs", describe(*node));
+  drop_captured(graph, node, bodies, [](const Captured& one) { return one.given->is_constant(); });
+  for (Body& b : bodies) {
+    Status status = infer_all(b.graph);
+    if (status.ok()) status = run_pipeline(b.graph, context, Stage::load);
+    if (!status.ok()) return std::move(status).error().in(fmt::format("{}, {}", describe(*node), b.name));
+  }
+  drop_captured(graph, node, bodies, [&](const Captured& one) {
+    for (size_t i = 0; i < bodies.size(); ++i)
+      if (is_needed(bodies[i].graph, one.inside[i])) return false;
+    return true;
+  });
+  for (Body& b : bodies) node->attributes.set(b.name, Subgraph(std::make_shared<const Graph>(std::move(b.graph))));
+  return {};
+}
+
+}  // namespace
+
+Status optimise_bodies(Graph& graph, const PassContext& context) {
+  for (Node* node : graph.snapshot()) {
+    std::vector<Body> bodies = bodies_of(*node);
+    if (!bodies.empty()) SV_TRY(optimise(graph, node, std::move(bodies), context));
+  }
+  return {};
+}
+
+}  // namespace svengine

@@ -1,0 +1,134 @@
+// Loop: a body again and again, for a number of trips or as long as a condition holds. Values carried from trip to trip may change
+// shape. What else a trip gives is stacked along a new dimension 0.
+//
+//   body: iteration, condition, carried values.. -> condition, carried values.., scanned values..
+#include "engine/ops/control/control_common.h"
+#include "engine/ops/control/trips_common.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr size_t kFirstCarried = 2;  // node and body: trip count or iteration, and condition, come before
+
+Status check_loop(const InferContext& c, const Graph& body, size_t carried) {
+  if (c.has_input(0)) SV_TRY(require_dtype(c, 0, "M", DTypeSet{DType::i64}));
+  if (c.has_input(1)) SV_TRY(require_dtype(c, 1, "cond", kBool));
+  const size_t scanned = body.outputs().size() - 1 - carried;
+  if (c.output_count() > carried + scanned)
+    return error("has {} outputs, but its body gives {} carried and {} scanned values", c.output_count(), carried, scanned);
+  for (size_t i = 0; i < carried; ++i) {
+    if (!c.has_input(kFirstCarried + i)) return error("carried value {} has no first value", i);
+    SV_TRY(check_body_input(body, kFirstCarried + i, c.type(kFirstCarried + i)));
+  }
+  return {};
+}
+
+Status infer_loop(InferContext& c) {
+  const size_t own = own_input_count(c), carried = own > kFirstCarried ? own - kFirstCarried : 0;
+  SV_ASSIGN(const Graph* body, checked_body(c, "body", kFirstCarried + carried, 1 + carried));
+  SV_TRY(check_loop(c, *body, carried));
+  for (size_t i = 0; i < c.output_count(); ++i) {
+    const Type& given = body->outputs()[1 + i]->type;
+    if (i >= carried) {
+      std::vector<Dim> dims{Dim()};
+      if (given.shape.has_rank()) dims.insert(dims.end(), given.shape.dims().begin(), given.shape.dims().end());
+      c.set(i, given.dtype, given.shape.has_rank() ? Shape(std::move(dims)) : Shape());
+      continue;
+    }
+    Result<Type> type = merged(c.type(kFirstCarried + i), given);  // no trip at all gives the first value
+    if (!type.ok()) return std::move(type).error().in(fmt::format("carried value {}", i));
+    c.set(i, std::move(type).value());
+  }
+  return {};
+}
+
+struct Trips {
+  int64_t limit = kMostTrips;
+  bool counted = false;
+  bool going = true;
+};
+
+Result<Trips> read_trips(const EvaluateContext& c) {
+  Trips trips;
+  if (c.has_input(0)) {
+    if (c.input(0).count() != 1) return error("M has {} elements, needs one", c.input(0).count());
+    trips.limit = c.input(0).data<int64_t>()[0];
+    trips.counted = true;
+  }
+  if (c.has_input(1)) {
+    SV_ASSIGN(trips.going, truth_of(c.input(1), "the condition"));
+  }
+  return trips;
+}
+
+Status evaluate_loop(EvaluateContext& c) {
+  SV_ASSIGN(Trips trips, read_trips(c));
+  const Graph& body = **c.attributes().get<Subgraph>("body");
+  const size_t own = own_input_count(c), carried_count = own > kFirstCarried ? own - kFirstCarried : 0;
+  std::vector<Tensor> carried;
+  for (size_t i = 0; i < carried_count; ++i) carried.push_back(c.take_input(kFirstCarried + i));
+  const std::vector<Tensor> captured = captured_inputs(c);
+  std::vector<std::vector<Tensor>> scanned(body.outputs().size() - 1 - carried_count);
+  for (int64_t trip = 0; trips.going && trip < trips.limit; ++trip) {
+    std::vector<Tensor> inputs{single(Tensor::scalar(trip), body, 0), single(Tensor::scalar(true), body, 1)};
+    std::move(carried.begin(), carried.end(), std::back_inserter(inputs));
+    inputs.insert(inputs.end(), captured.begin(), captured.end());
+    Result<std::vector<Tensor>> outputs = c.run_body("body", std::move(inputs));
+    if (!outputs.ok()) return std::move(outputs).error().in(fmt::format("trip {}", trip));
+    SV_ASSIGN(trips.going, truth_of((*outputs)[0], "the body's condition"));
+    for (size_t i = 0; i < carried_count; ++i) carried[i] = std::move((*outputs)[1 + i]);
+    for (size_t i = 0; i < scanned.size(); ++i) scanned[i].push_back(std::move((*outputs)[1 + carried_count + i]));
+    if (trips.going && !trips.counted && trip + 1 == trips.limit)
+      return error("makes more than {} trips; its condition seems never to become false", trips.limit);
+  }
+  for (size_t i = 0; i < c.output_count(); ++i) {
+    if (i < carried_count) {
+      c.set(i, std::move(carried[i]));
+      continue;
+    }
+    const Type& type = body.outputs()[1 + i]->type;
+    Result<Tensor> all = stacked(scanned[i - carried_count], 0, false, type.dtype, type.shape);
+    if (!all.ok()) return std::move(all).error().in(fmt::format("scanned value {}", i - carried_count));
+    c.set(i, std::move(all).value());
+  }
+  return {};
+}
+
+Cost cost_loop(const Node& node) {
+  Cost cost = cost_of_body(node, "body");
+  const Value* count = node.input(0);
+  if (!count || !count->is_constant() || count->constant().count() != 1) return cost;
+  const auto trips = static_cast<double>(count->constant().as_int64s().empty() ? 1 : count->constant().as_int64s()[0]);
+  return {cost.flops * trips, cost.bytes * trips};
+}
+
+/// Carries a value on as it is, and scans it.
+Attribute carry_on() {
+  auto graph = std::make_shared<Graph>();
+  graph->name = "body";
+  graph->add_input("i", {DType::i64, Shape(std::vector<Dim>{})});
+  Value* going = graph->add_input("going", {DType::boolean, Shape(std::vector<Dim>{})});
+  Value* carried = graph->add_input("carried", {DType::f32, Shape()});
+  for (Value* v : {going, carried, carried}) graph->add_output(v);
+  return Subgraph(std::move(graph));
+}
+
+}  // namespace
+
+OpDef define_loop() {
+  const SampleInput trips = fixed(Tensor::scalar<int64_t>(3)), none = fixed(Tensor::scalar<int64_t>(0)), go = fixed(Tensor::scalar(true));
+  return {
+      .name = "Loop",
+      .inputs = {0, kMany},
+      .outputs = {1, kVariadic},
+      .attributes = {{"body", AttributeKind::kGraph, true}, {kCaptured, AttributeKind::kInt}},
+      .infer = infer_loop,
+      .evaluate = evaluate_loop,
+      .cost = cost_loop,
+      .samples = {{.inputs = {trips, go, f32({2, 3})}, .attributes = {{"body", carry_on()}}, .outputs = 2},
+                  {.inputs = {none, go, f32({4})}, .attributes = {{"body", carry_on()}}, .outputs = 1}},
+  };
+}
+
+}  // namespace svengine::ops

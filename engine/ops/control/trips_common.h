@@ -1,0 +1,14 @@
+// What trips of a loop read and give, one slice a trip.
+#pragma once
+#include "engine/base/tensor.h"
+
+namespace svengine::ops {
+
+/// Slice `index` along `axis`, which disappears; the tensor's own storage where the slice lies in a row.
+Result<Tensor> slice_of(const Tensor& tensor, size_t axis, int64_t index);
+
+/// Tensors of one type and shape, side by side along a new `axis`; last first when `reversed`. Of no tensors: what `type` says, unknown
+/// dimensions being 0.
+Result<Tensor> stacked(const std::vector<Tensor>& parts, size_t axis, bool reversed, DType type, const Shape& shape);
+
+}  // namespace svengine::ops

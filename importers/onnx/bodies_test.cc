@@ -1,0 +1,182 @@
+// Bodies of control flow, which see the graphs around them, and functions of the model, which are expanded.
+#include <catch2/catch.hpp>
+
+#include "engine/ops/registry.h"
+#include "importers/onnx/import_test_util.h"
+
+using namespace svengine;
+using namespace svengine::tests;
+
+namespace {
+
+Result<Model> import_all(const ModelProto& model) { return import_proto(model, {.ops = &all_ops()}); }
+
+NodeProto* add_node_to(GraphProto* graph, const std::string& op, const std::vector<std::string>& inputs, const std::string& output) {
+  NodeProto* node = graph->add_node();
+  node->set_op_type(op);
+  for (const std::string& i : inputs) node->add_input(i);
+  node->add_output(output);
+  return node;
+}
+
+/// if c: op(inputs) else Relu(x), as a node of `graph`; gives the then branch.
+GraphProto* add_if(GraphProto* graph, const std::string& output) {
+  NodeProto* node = add_node_to(graph, "If", {"c"}, output);
+  GraphProto* yes = add_attribute(node, "then_branch", AttributeProto::GRAPH)->mutable_g();
+  GraphProto* no = add_attribute(node, "else_branch", AttributeProto::GRAPH)->mutable_g();
+  add_node_to(no, "Relu", {"x"}, "r");
+  no->add_output()->set_name("r");
+  return yes;
+}
+
+ModelProto model_with_condition() {
+  ModelProto model = empty_model();
+  add_input(model, "c", {}, DType::boolean);
+  add_input(model, "x", {3});
+  add_input(model, "y", {3});
+  add_initializer(model, "w", {3}, {1, 2, 3});
+  return model;
+}
+
+const Node* only_if(const Graph& graph) {
+  for (const auto& node : graph.nodes())
+    if (node->op().name == std::string_view("If")) return node.get();
+  return nullptr;
+}
+
+FunctionProto* add_function(ModelProto& model, const std::string& name, const std::vector<std::string>& inputs, const std::string& output) {
+  FunctionProto* f = model.add_functions();
+  f->set_domain("local");
+  f->set_name(name);
+  for (const std::string& i : inputs) f->add_input(i);
+  f->add_output(output);
+  *f->add_opset_import() = model.opset_import(0);
+  return f;
+}
+
+NodeProto* add_to(FunctionProto* f, const std::string& op, const std::vector<std::string>& inputs, const std::string& output,
+                  const std::string& domain = {}) {
+  NodeProto* node = f->add_node();
+  node->set_op_type(op);
+  node->set_domain(domain);
+  for (const std::string& i : inputs) node->add_input(i);
+  node->add_output(output);
+  return node;
+}
+
+}  // namespace
+
+TEST_CASE("captured values are inputs behind the node's own, constants are the body's") {
+  ModelProto model = model_with_condition();
+  GraphProto* yes = add_if(model.mutable_graph(), "z");
+  add_node_to(yes, "Add", {"y", "w"}, "s");
+  yes->add_output()->set_name("s");
+  add_output(model, "z");
+  const auto imported = import_all(model);
+  if (!imported.ok()) FAIL(imported.error().message());
+  const Node* node = only_if(imported->graph);
+  REQUIRE(node);
+  CHECK(node->attributes.get_int("captured") == 2);
+  REQUIRE(node->inputs().size() == 3);
+  CHECK(node->input(1)->name() == "y");
+  CHECK(node->input(2)->name() == "x");
+  for (const char* branch : {"then_branch", "else_branch"})
+    CHECK((*node->attributes.get<Subgraph>(branch))->inputs().size() == 2);
+  CHECK(to_string(node->output()->type) == "float32[3]");
+}
+
+TEST_CASE("bodies in bodies capture through all of them, and names in bodies may shadow") {
+  ModelProto model = model_with_condition();
+  GraphProto* outer = add_if(model.mutable_graph(), "z");
+  add_node_to(outer, "Relu", {"y"}, "local");
+  GraphProto* inner = add_if(outer, "t");
+  add_node_to(inner, "Add", {"y", "local"}, "local2");
+  TensorProto* shadow = inner->add_initializer();
+  shadow->set_name("w");
+  fill_raw(shadow, {3}, {7, 7, 7});
+  add_node_to(inner, "Add", {"local2", "w"}, "s");
+  inner->add_output()->set_name("s");
+  outer->add_output()->set_name("t");
+  add_output(model, "z");
+  const auto imported = import_all(model);
+  if (!imported.ok()) FAIL(imported.error().message());
+  const Node* node = only_if(imported->graph);
+  REQUIRE(node);
+  CHECK(node->attributes.get_int("captured") == 3);  // y, c, x
+  const Node* nested = only_if(**node->attributes.get<Subgraph>("then_branch"));
+  REQUIRE(nested);
+  CHECK(nested->attributes.get_int("captured") == 3);  // y, local, x
+  const Graph& body = **nested->attributes.get<Subgraph>("then_branch");
+  bool found = false;
+  body.for_each_value([&](Value& v) { found = found || (v.is_constant() && v.constant().count() == 3 && v.constant().data<float>()[0] == 7); });
+  CHECK(found);
+}
+
+TEST_CASE("a body that uses what nobody computes, or nests too deep, is refused") {
+  ModelProto model = model_with_condition();
+  GraphProto* yes = add_if(model.mutable_graph(), "z");
+  add_node_to(yes, "Relu", {"nothing"}, "s");
+  yes->add_output()->set_name("s");
+  add_output(model, "z");
+  const std::string problem = problem_of(import_all(model));
+  CHECK(problem.find("then_branch") != std::string::npos);
+  CHECK(problem.find("'nothing'") != std::string::npos);
+  ModelProto deep = model_with_condition();
+  GraphProto* graph = deep.mutable_graph();
+  for (int i = 0; i < 40; ++i) {
+    GraphProto* next = add_if(graph, fmt::format("z{}", i));
+    if (i) graph->add_output()->set_name(fmt::format("z{}", i));
+    graph = next;
+  }
+  CHECK(problem_of(import_all(deep)).find("nested more than 16 deep") != std::string::npos);
+}
+
+TEST_CASE("functions are expanded, with references to attributes, defaults and functions in functions") {
+  ModelProto model = empty_model();
+  OperatorSetIdProto* local = model.add_opset_import();
+  local->set_domain("local");
+  local->set_version(1);
+  add_input(model, "x", {3});
+  FunctionProto* leaky = add_function(model, "Leaky", {"a"}, "b");
+  leaky->add_attribute("slope");
+  add_to(leaky, "LeakyRelu", {"a"}, "b")->add_attribute()->set_ref_attr_name("slope");
+  leaky->mutable_node(0)->mutable_attribute(0)->set_name("alpha");
+  FunctionProto* twice = add_function(model, "Twice", {"a"}, "b");
+  AttributeProto* preset = twice->add_attribute_proto();
+  preset->set_name("s");
+  preset->set_type(AttributeProto::FLOAT);
+  preset->set_f(0.25f);
+  AttributeProto* passed = add_to(twice, "Leaky", {"a"}, "m", "local")->add_attribute();
+  passed->set_name("slope");
+  passed->set_ref_attr_name("s");
+  add_to(twice, "Leaky", {"m"}, "b", "local");
+  add_node(model, "Twice", {"x"}, {"y"}, "call")->set_domain("local");
+  add_output(model, "y");
+  const auto imported = import_all(model);
+  if (!imported.ok()) FAIL(imported.error().message());
+  REQUIRE(imported->graph.nodes().size() == 2);
+  const Node& first = *imported->graph.nodes().front();
+  CHECK(first.name().find("call/") == 0);
+  CHECK(first.attributes.get_float("alpha") == 0.25f);
+  CHECK_FALSE(imported->graph.nodes().back()->attributes.has("alpha"));
+  CHECK(imported->graph.outputs()[0]->name() == "y");
+}
+
+TEST_CASE("functions that call themselves, or each other far too often, are refused") {
+  ModelProto endless = empty_model();
+  add_input(endless, "x", {3});
+  add_to(add_function(endless, "F", {"a"}, "b"), "F", {"a"}, "b", "local");
+  add_node(endless, "F", {"x"}, {"y"})->set_domain("local");
+  add_output(endless, "y");
+  CHECK(problem_of(import_all(endless)).find("nested more than 16 deep") != std::string::npos);
+  ModelProto laughs = empty_model();
+  add_input(laughs, "x", {3});
+  for (int i = 0; i < 12; ++i) {
+    FunctionProto* f = add_function(laughs, fmt::format("F{}", i), {"a"}, "b");
+    for (int j = 0; j < 10; ++j)
+      add_to(f, i ? fmt::format("F{}", i - 1) : "Relu", {"a"}, j ? fmt::format("b{}", j) : "b", i ? "local" : "");
+  }
+  add_node(laughs, "F11", {"x"}, {"y"})->set_domain("local");
+  add_output(laughs, "y");
+  CHECK(problem_of(import_all(laughs)).find("more than 262144 nodes") != std::string::npos);
+}

@@ -1,0 +1,100 @@
+#include "importers/onnx/export_body.h"
+
+#include <unordered_set>
+
+#include "engine/ops/registry.h"
+#include "importers/onnx/export_node.h"
+
+namespace svengine::onnx {
+namespace {
+
+/// Captured inputs get the names of what they are around the body, everything else names of its own.
+Status name_values(Graph& body, const Node& node, const std::string& prefix, size_t captured) {
+  const std::vector<Value*> inputs = body.inputs();
+  const size_t own = inputs.size() - captured;
+  std::unordered_set<const Value*> given(inputs.begin() + static_cast<std::ptrdiff_t>(own), inputs.end());
+  std::vector<Value*> inner;
+  body.for_each_value([&](Value& v) {
+    if (!given.count(&v)) inner.push_back(&v);
+  });
+  for (Value* v : inner) body.rename(v, prefix + v->name());
+  for (Value* v : inputs)
+    if (given.count(v)) body.rename(v, prefix + "captured");
+  std::unordered_map<const Value*, Value*> first;  // a value may be captured twice
+  for (size_t i = 0; i < captured; ++i) {
+    const Value* around = node.input(node.inputs().size() - captured + i);
+    const auto [at, fresh] = first.emplace(around, inputs[own + i]);
+    if (!fresh) {
+      body.replace_uses(inputs[own + i], at->second);
+      continue;
+    }
+    body.rename(inputs[own + i], around->name());
+    if (inputs[own + i]->name() != around->name()) return error("captures '{}', a name that the body has too", around->name());
+  }
+  return {};
+}
+
+/// ONNX wants a node or initializer of the body behind each output.
+void give_outputs_nodes(Graph& body, const std::string& prefix) {
+  const OpDef& identity = *all_ops().find("", "Identity");
+  std::unordered_set<const Value*> seen;
+  for (size_t i = 0; i < body.outputs().size(); ++i) {
+    Value* output = body.outputs()[i];
+    if (seen.insert(output).second && !output->is_input()) continue;
+    Node* copy = body.add_node(identity, prefix + "output", {output}, 1);
+    copy->output()->type = output->type;
+    body.set_output(i, copy->output());
+  }
+}
+
+void add_initializers(const Graph& body, onnx_proto::GraphProto& out) {
+  std::unordered_set<std::string_view> used;
+  for (const auto& node : out.node())
+    for (const std::string& name : node.input()) used.insert(name);
+  for (const auto& output : out.output()) used.insert(output.name());
+  body.for_each_value([&](Value& v) {
+    if (!v.is_constant() || !used.count(v.name())) return;
+    onnx_proto::TensorProto& tensor = *out.add_initializer();
+    tensor = export_tensor_header(v.constant(), v.name());
+    std::string packed;
+    const std::span<const std::byte> data = raw_data_of(v.constant(), packed);
+    if (v.constant().type() != DType::string) tensor.set_raw_data(data.data(), data.size());
+  });
+}
+
+}  // namespace
+
+Status export_value_info(const Value& value, onnx_proto::ValueInfoProto& out) {
+  if (value.type.block) return error("'{}' is in a blocked layout; export before optimising", value.name());
+  out.set_name(value.name());
+  onnx_proto::TypeProto::Tensor* type = out.mutable_type()->mutable_tensor_type();
+  type->set_elem_type(static_cast<int32_t>(value.type.dtype));
+  if (!value.type.shape.has_rank()) return {};
+  onnx_proto::TensorShapeProto* shape = type->mutable_shape();
+  for (const Dim& d : value.type.shape.dims()) {
+    onnx_proto::TensorShapeProto::Dimension* dim = shape->add_dim();
+    if (d.is_static()) dim->set_dim_value(d.value());
+    else if (d.is_symbolic()) dim->set_dim_param(d.symbol());
+  }
+  return {};
+}
+
+Result<onnx_proto::GraphProto> export_body(const Node& node, const std::string& name, const Graph& body, int opset) {
+  const auto captured = static_cast<size_t>(node.attributes.get_int("captured"));
+  if (captured > body.inputs().size() || captured > node.inputs().size()) return error("captures more values than there are inputs");
+  Graph copy = body.clone();
+  const std::string prefix = fmt::format("{}/{}/", node.name(), name);
+  SV_TRY(name_values(copy, node, prefix, captured));
+  give_outputs_nodes(copy, prefix);
+  onnx_proto::GraphProto out;
+  out.set_name(copy.name.empty() ? name : copy.name);
+  for (const auto& inner : copy.nodes()) {
+    SV_ASSIGN(*out.add_node(), export_node(*inner, opset));
+  }
+  for (size_t i = 0; i + captured < copy.inputs().size(); ++i) SV_TRY(export_value_info(*copy.inputs()[i], *out.add_input()));
+  for (const Value* v : copy.outputs()) SV_TRY(export_value_info(*v, *out.add_output()));
+  add_initializers(copy, out);
+  return out;
+}
+
+}  // namespace svengine::onnx

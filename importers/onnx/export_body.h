@@ -1,0 +1,15 @@
+// Bodies of control flow as ONNX has them: captured values are no inputs, but names of the graphs around.
+#pragma once
+#include "engine/graph/graph.h"
+#include "onnx_proto/svengine_onnx.pb.h"
+
+namespace svengine::onnx {
+
+/// Name and type of a graph's input or output.
+Status export_value_info(const Value& value, onnx_proto::ValueInfoProto& out);
+
+/// Body `name` of a node whose values have the names they get in the file. The body's own values are called after node and body, so
+/// that they hide none of those around.
+Result<onnx_proto::GraphProto> export_body(const Node& node, const std::string& name, const Graph& body, int opset);
+
+}  // namespace svengine::onnx

@@ -1,0 +1,34 @@
+// The functions of a model: nodes of an operator that the file itself defines.
+#pragma once
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+
+#include "onnx_proto/svengine_onnx.pb.h"
+
+namespace svengine::onnx {
+
+class Functions {
+ public:
+  explicit Functions(const onnx_proto::ModelProto& model);
+  /// The function that a node calls; null: it calls none. They go before operators of the same name, as ONNX wants.
+  const onnx_proto::FunctionProto* find(const onnx_proto::NodeProto& node) const;
+
+ private:
+  std::map<std::tuple<std::string, std::string, std::string>, const onnx_proto::FunctionProto*> by_name_;  // domain, name, overload
+};
+
+/// One call of a function: its attributes, as the call gives them or by default.
+struct Call {
+  const onnx_proto::FunctionProto& function;
+  std::unordered_map<std::string, const onnx_proto::AttributeProto*> attributes = {};
+};
+
+/// `outer`: the call that this one stands in, or null; attributes that refer to its attributes become what these are.
+Call make_call(const onnx_proto::FunctionProto& function, const onnx_proto::NodeProto& node, const Call* outer);
+
+/// The attribute itself, or what it refers to; null where that is not given, so that the operator's default counts.
+const onnx_proto::AttributeProto* resolved(const onnx_proto::AttributeProto& attribute, const Call* call);
+
+}  // namespace svengine::onnx

@@ -1,0 +1,65 @@
+// Adds the nodes of a GraphProto, of a body, or of a call of one of the model's functions to a graph.
+//
+//   Scope of the graph ── values by name
+//     ├── Scope of a body, with a Graph of its own: names it does not have are those of the scope around it. What it takes from there
+//     │   becomes an input of the body and of its node; a constant becomes one of the body's (the storage is shared).
+//     └── Scope of a call, in the same Graph: sees the arguments alone. Its nodes take the place of the call's.
+#pragma once
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/graph/op_def.h"
+#include "importers/onnx/functions.h"
+#include "importers/onnx/tensor_source.h"
+#include "onnx_proto/svengine_onnx.pb.h"
+
+namespace svengine::onnx {
+
+inline constexpr int kMostNested = 16;                // bodies in bodies, calls in functions, together
+inline constexpr int64_t kMostNestedNodes = int64_t{1} << 18;  // of all bodies and calls together: a small file can name many
+
+struct Scope {
+  Graph& graph;
+  Scope* outer = nullptr;      // of a body
+  const Call* call = nullptr;  // within a function
+  int depth = 0;
+  std::string prefix = {};     // of the names of nodes and values within a call
+  std::unordered_map<std::string, Value*> values = {};  // null: an argument that is absent
+  std::vector<Value*> captured = {};                    // of the scope around a body, in the order of the inputs behind its own
+
+  /// The value of that name, which a body may have to capture first. False: there is none. Absent arguments are null.
+  bool find(const std::string& name, Value*& value);
+  /// Makes a value of the scope around this body an input.
+  Value* capture(Value* outer_value);
+};
+
+class NodeImporter {
+ public:
+  /// As GraphImporter. References must outlive the importer.
+  NodeImporter(const onnx_proto::ModelProto& model, const OpRegistry& ops, const TensorSource& tensors)
+      : model_(model), ops_(ops), tensors_(tensors), functions_(model) {}
+
+  /// Adds a node, or what a call stands for; its outputs are in the scope then. An error names the node.
+  Status add(Scope& scope, const onnx_proto::NodeProto& proto, int index);
+
+ private:
+  Status add_node(Scope& scope, const onnx_proto::NodeProto& proto, int index);
+  Status add_call(Scope& scope, const onnx_proto::NodeProto& proto, int index, const onnx_proto::FunctionProto& function);
+  /// Bodies become attributes, and what they capture is appended to `inputs`.
+  Status add_bodies(Scope& scope, const onnx_proto::NodeProto& proto, const OpDef& op, Attributes& attributes, std::vector<Value*>& inputs);
+  Result<Graph> make_body(Scope& scope, const onnx_proto::GraphProto& proto, const std::vector<Type>& own, std::vector<Value*>& captured);
+  Status fill_body(Scope& body, const onnx_proto::GraphProto& proto);
+  Result<std::vector<Value*>> inputs_of(Scope& scope, const onnx_proto::NodeProto& proto) const;
+  /// Canonical form and types of a node just added, whose outputs are `outputs`.
+  Status settle(Scope& scope, Node* node, const std::vector<Value*>& outputs);
+  int opset_of(const Scope& scope, const std::string& domain) const;
+
+  const onnx_proto::ModelProto& model_;
+  const OpRegistry& ops_;
+  const TensorSource& tensors_;
+  const Functions functions_;
+  int64_t nested_ = 0;  // nodes of bodies and calls so far
+};
+
+}  // namespace svengine::onnx
