@@ -63,7 +63,7 @@ Status check_type_parameter(const Node& node, const TypeParameter& parameter) {
     const Value* v = node.input(i);
     if (!v || !covers(i)) continue;
     if (!parameter.types.has(v->type.dtype))
-      return error("input {} is of type {}, needs {}", i, name_of(v->type.dtype), to_string(parameter.types));
+      return error("input {} ({}) is of type {}, needs {}", i, parameter.name, name_of(v->type.dtype), to_string(parameter.types));
     if (!first) first = i;
     if (const DType t = node.input(*first)->type.dtype; v->type.dtype != t)
       return error("inputs {} and {} are of types {} and {}, need one type (Cast converts)", *first, i, name_of(t), name_of(v->type.dtype));

@@ -54,6 +54,7 @@ struct ResampleTables {
   int32_t taps;
   std::vector<int32_t> index;  // [taps, out]
   std::vector<float> weight;
+  std::vector<double> exact = {};  // the same before rounding
 };
 
 /// ResampleArgs tables of one dimension. antialias widens the filter when shrinking.

@@ -61,7 +61,8 @@ ResampleTables filter_tables(const ResizeAxis& axis, double radius, bool antiali
   const int32_t taps = static_cast<int32_t>(2 * std::ceil(radius / filter_scale));
   const bool normalise = exclude_outside || filter_scale < 1;
   ResampleTables tables{taps, std::vector<int32_t>(static_cast<size_t>(taps * axis.out)),
-                        std::vector<float>(static_cast<size_t>(taps * axis.out))};
+                        std::vector<float>(static_cast<size_t>(taps * axis.out)),
+                        std::vector<double>(static_cast<size_t>(taps * axis.out))};
   for (int64_t j = 0; j < axis.out; ++j) {
     const Source source = source_of(axis, j);
     const int64_t first = static_cast<int64_t>(std::floor(source.position)) - taps / 2 + 1;
@@ -76,8 +77,8 @@ ResampleTables filter_tables(const ResizeAxis& axis, double radius, bool antiali
     for (int64_t t = 0; t < taps; ++t) {
       const size_t at = static_cast<size_t>(t * axis.out + j);
       tables.index[at] = source.exists ? static_cast<int32_t>(std::clamp<int64_t>(first + t, 0, axis.in - 1)) : -1;
-      tables.weight[at] =
-          static_cast<float>(normalise ? weights[static_cast<size_t>(t)] / sum : weights[static_cast<size_t>(t)]);
+      tables.exact[at] = normalise ? weights[static_cast<size_t>(t)] / sum : weights[static_cast<size_t>(t)];
+      tables.weight[at] = static_cast<float>(tables.exact[at]);
     }
   }
   return tables;

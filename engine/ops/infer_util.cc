@@ -1,5 +1,7 @@
 #include "engine/ops/infer_util.h"
 
+#include <algorithm>
+
 namespace svengine::ops {
 
 Status require_dtype(const InferContext& c, size_t input, const char* what, DTypeSet allowed) {
@@ -15,6 +17,12 @@ Status require_same_dtypes(const InferContext& c, size_t first) {
   return {};
 }
 
+DTypeSet one_real_type(const Node& node) {
+  const auto is_wide = [](const Value* v) { return v && v->type.dtype == DType::f64; };
+  const bool wide = std::any_of(node.inputs().begin(), node.inputs().end(), is_wide);
+  return kIntegerTypes | kBool | DTypeSet{wide ? DType::f64 : DType::f32};
+}
+
 Status require_rank(const InferContext& c, size_t input, const char* what, int64_t rank) {
   if (!c.has_input(input) || !c.shape(input).has_rank() || c.shape(input).rank() == rank) return {};
   return error("input {} ({}) has rank {}, needs rank {}", input, what, c.shape(input).rank(), rank);
@@ -26,7 +34,7 @@ Status require_rank_at_least(const InferContext& c, size_t input, const char* wh
 }
 
 Status require_per_channel(const InferContext& c, size_t input, const char* what) {
-  SV_TRY(require_dtype(c, input, what, kSingleTypes));
+  SV_TRY(require_dtype(c, input, what, kRealTypes));
   SV_TRY(require_rank(c, input, what, 1));
   const Shape &x = c.shape(0), &v = c.shape(input);
   const Dim channels = x.rank() >= 2 ? x[1] : x.has_rank() ? Dim(1) : Dim();

@@ -16,10 +16,14 @@ inline constexpr DTypeSet kSingleTypes{DType::f32, DType::f16, DType::bf16};  //
 inline constexpr DTypeSet kSignedTypes{DType::i8, DType::i16, DType::i32, DType::i64};
 inline constexpr DTypeSet kUnsignedTypes{DType::u8, DType::u16, DType::u32, DType::u64};
 inline constexpr DTypeSet kIntegerTypes = kSignedTypes | kUnsignedTypes;
+inline constexpr DTypeSet kBytes{DType::u8, DType::i8};
 inline constexpr DTypeSet kNumericTypes = kRealTypes | kIntegerTypes;
 inline constexpr DTypeSet kBool{DType::boolean};
 inline constexpr DTypeSet kIndexTypes{DType::i32, DType::i64};
+inline constexpr DTypeSet kWideTypes = kRealTypes | kIndexTypes | DTypeSet{DType::u32, DType::u64};
+inline constexpr DTypeSet kFloat8Types{DType::f8e4m3fn, DType::f8e4m3fnuz, DType::f8e5m2, DType::f8e5m2fnuz};
 inline constexpr DTypeSet kStoredTypes = kDenseTypes;  // everything but strings
+inline constexpr DTypeSet kAllTypes = kDenseTypes | DTypeSet{DType::string};
 
 Status require_dtype(const InferContext& c, size_t input, const char* what, DTypeSet allowed);
 /// All present inputs from `first` on have the type of input `first`.
@@ -29,7 +33,10 @@ Status require_rank_at_least(const InferContext& c, size_t input, const char* wh
 /// A scalar, or one element of rank 1.
 Status require_single(const InferContext& c, size_t input, const char* what);
 
-/// A vector of float32, or of what is computed in it, with one element for each channel of input 0 (dimension 1).
+/// OpDef::kernel_types_of where all floating-point inputs have to be of one type: float64 if one of them is, else float32.
+DTypeSet one_real_type(const Node& node);
+
+/// A vector with one element for each channel of input 0 (dimension 1).
 Status require_per_channel(const InferContext& c, size_t input, const char* what);
 
 /// `rank` unknown dimensions.

@@ -200,6 +200,8 @@ Status PlanBuilder::lower(const Node& node) {
   if (node.op().traits.is_view && node.input(0)) buffer_of(node.input(0));
   if (!status_.ok()) return std::move(status_).error().in(describe(node));
   alias_outputs(node);
+  for (const Value* v : node.inputs())
+    if (v && is_handle(v->type.dtype)) return error("{}: nothing computes it on values of type {}", describe(node), name_of(v->type.dtype));
   if (!types_to_widen(node).empty())
     return error("{}: its kernels do not compute its inputs' types, and pass widen_types has not run", describe(node));
   if (!node.op().traits.is_view && !gives_nothing(node)) {

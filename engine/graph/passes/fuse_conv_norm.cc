@@ -72,7 +72,7 @@ Status fuse_conv_norm(Graph& graph, const PassContext& context) {
     Node* conv = bare_conv(graph, norm->input(0));
     if (!conv) continue;
     const Tensor &scale = norm->input(1)->constant(), &weights = conv->input(1)->constant();
-    if (scale.type() != DType::f32 || weights.dims()[0] != scale.count() || !can_scale_weights(*norm)) continue;
+    if (scale.type() != DType::f32 || weights.type() != DType::f32 || weights.dims()[0] != scale.count() || !can_scale_weights(*norm)) continue;
     SV_TRY(fold(graph, *conv, *norm, *fused));
   }
   graph.erase_unused_constants();

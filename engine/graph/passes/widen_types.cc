@@ -26,7 +26,7 @@ constexpr Wider kWider[] = {  // the cheapest first
 };
 
 /// Attributes that say what type the outputs are.
-constexpr const char* kTypeAttributes[] = {"dtype", "output_dtype", "output_datatype"};
+constexpr const char* kTypeAttributes[] = {"dtype", "output_dtype", "output_datatype", "mask_type"};
 
 class WidenTypes {
  public:

@@ -104,6 +104,7 @@ OpDef define_affine_grid() {
       .attributes = {{"align_corners", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_affine_grid,
       .lower = lower_affine_grid,
+      .types = {{"T1", kRealTypes, {0}}, {"T2", DTypeSet{DType::i64}, {1}}},
       .gradient = affine_grid_gradient,
       .traits = {.shape_inputs = {1}},
       .samples = {{.inputs = {f32({2, 2, 3}), ints({2, 3, 5, 6})}},

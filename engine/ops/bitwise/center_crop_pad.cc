@@ -67,6 +67,7 @@ OpDef define_center_crop_pad() {
       .infer = infer_center_crop_pad,
       .lower = lower_center_crop_pad,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0}}, {"Tind", kIndexTypes, {1}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .traits = {.shape_inputs = {1}},

@@ -62,6 +62,7 @@ OpDef define_cum_prod() {
       .attributes = {{"exclusive", AttributeKind::kInt, false, integer(0)}, {"reverse", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_cum_prod,
       .lower = lower_cum_prod,
+      .types = {{"T", kWideTypes, {0}}, {"T2", kIndexTypes, {1}}},
       .traits = {.shape_inputs = {1}},
       .samples = {{.inputs = {f32({3, 21}), fixed(Tensor::scalar<int64_t>(-1))}},
                   {.inputs = {f32({5, 7}), fixed(Tensor::scalar<int32_t>(0))},

@@ -75,6 +75,7 @@ OpDef define_det() {
       .since = 11,
       .infer = infer_det,
       .lower = lower_det,
+      .types = {{"T", kRealTypes, {0}}},
       .samples = {{.inputs = {f32({2, 2})}}, {.inputs = {f32({3, 2, 5, 5})}}, {.inputs = {any(DType::f64, {4, 3, 3})}},
                   {.inputs = {f32({2, 0, 0})}}, {.inputs = {f32({0, 1, 1})}}},
   };

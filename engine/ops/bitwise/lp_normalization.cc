@@ -72,6 +72,7 @@ OpDef define_lp_normalization() {
       .attributes = {{"axis", AttributeKind::kInt, false, integer(-1)}, {"p", AttributeKind::kInt, false, integer(2)}},
       .infer = infer_lp_normalization,
       .lower = lower_lp_normalization,
+      .types = {{"T", kRealTypes, {0}}},
       .gradient = lp_normalization_gradient,
       .samples = {{.inputs = {f32({3, 37})}},
                   {.inputs = {f32({3, 4, 5})}, .attributes = {{"axis", integer(1)}, {"p", integer(1)}}},

@@ -110,6 +110,7 @@ OpDef define_mean_variance_normalization() {
       .attributes = {{"axes", AttributeKind::kInts, false, integers({0, 2, 3})}},
       .infer = infer_mean_variance,
       .lower = lower_mean_variance,
+      .types = {{"T", kRealTypes, {0}}},
       .gradient = mean_variance_gradient,
       .samples = {{.inputs = {f32({2, 3, 5, 7})}},
                   {.inputs = {f32({4, 9})}, .attributes = {{"axes", integers({-1})}}},

@@ -112,6 +112,7 @@ OpDef define_mel_weight_matrix() {
       .attributes = {{"output_datatype", AttributeKind::kInt, false, integer(1)}},
       .infer = infer_mel_weight_matrix,
       .lower = lower_mel_weight_matrix,
+      .types = {{"T1", kIndexTypes, {0, 1, 2}}, {"T2", kRealTypes, {3, 4}}},
       .traits = {.shape_inputs = {0, 1, 2, 3, 4}},
       .samples = {sample(8, 16, 8192, 0, 8192.0f / 2, 1), sample(5, 33, 8000, 50, 3000, 11), sample(0, 4, 100, 0, 10, 1),
                   sample(4, 64, 1000, 0, 400, 10), sample(4, 64, 1000, 0, 400, 7)},

@@ -55,6 +55,7 @@ OpDef define_shrink() {
       .attributes = {{"bias", AttributeKind::kFloat, false, real(0)}, {"lambd", AttributeKind::kFloat, false, real(0.5f)}},
       .infer = infer_shrink,
       .lower = lower_shrink,
+      .types = {{"T", kNumericTypes - DTypeSet{DType::bf16}, {0}}},
       .gradient = shrink_gradient,
       .traits = {.may_overwrite = true},
       .samples = {{.inputs = {f32({3, 37})}},

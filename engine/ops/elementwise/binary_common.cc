@@ -90,23 +90,16 @@ Operand converted(LowerContext& c, Operand from, DType to) {
 }
 
 Status emit_binary(LowerContext& c, kernels::BinaryOp op, Operand a, Operand b, const Operand& out) {
-  const DType type = a.type == DType::f16 ? DType::f32 : a.type;
-  a = converted(c, a, type);
-  b = converted(c, b, type);
-  const bool half_out = out.type == DType::f16;
-  Operand result = out;
-  if (half_out) result.buffer = c.temporary(element_count(out.dims) * 4);
   kernels::BinaryArgs args;
   args.op = op;
-  args.type = type;
+  args.type = a.type;
   SV_ASSIGN(args.broadcast, broadcast_of(out.dims, {&a, &b}));
   emit_kernel(c, c.node().op().name, c.kernels().elementwise->binary, args,
-              [a = a.buffer, b = b.buffer, y = result.buffer](kernels::BinaryArgs& args, const Run& run) {
+              [a = a.buffer, b = b.buffer, y = out.buffer](kernels::BinaryArgs& args, const Run& run) {
                 args.a = run.get<void>(a);
                 args.b = run.get<void>(b);
                 args.y = run.get<void>(y);
               });
-  if (half_out) emit_cast(c, result.buffer, DType::f32, out.buffer, DType::f16, element_count(out.dims));
   return {};
 }
 

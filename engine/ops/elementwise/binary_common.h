@@ -32,7 +32,7 @@ Result<kernels::Broadcast> broadcast_of(const Dims& out, std::initializer_list<c
 /// The operand in another element type: itself, or a temporary.
 Operand converted(LowerContext& c, Operand from, DType to);
 
-/// out = op(a, b), computed in the operands' common type; float16 goes through float32.
+/// out = op(a, b), computed in the operands' common type.
 Status emit_binary(LowerContext& c, kernels::BinaryOp op, Operand a, Operand b, const Operand& out);
 
 /// Output of the inputs' common type, or bool, and their broadcast shape.
@@ -62,13 +62,16 @@ OpDef binary_op(const char* name, Status (*infer)(InferContext&), Status (*lower
 /// Arithmetic on kTypes.
 template <kernels::BinaryOp kOp, DTypeSet kTypes>
 OpDef arithmetic(const char* name, bool follows_blocks) {
-  return binary_op(name, infer_binary<kTypes, false>, lower_binary<kOp>, follows_blocks);
+  OpDef op = binary_op(name, infer_binary<kTypes, false>, lower_binary<kOp>, follows_blocks);
+  set_types(op, kTypes);
+  return op;
 }
 
 /// A comparison or logical function: the result is bool.
 template <kernels::BinaryOp kOp, DTypeSet kTypes>
 OpDef predicate(const char* name) {
   OpDef op = binary_op(name, infer_binary<kTypes, true>, lower_binary<kOp>, false);
+  set_types(op, kTypes);
   op.traits.may_overwrite = false;
   return op;
 }

@@ -64,6 +64,7 @@ OpDef define_bit_shift() {
                 {.inputs = {any(DType::i16, {4, 1}, -999, 999), any(DType::i16, {1, 3}, -2, 17)}, .attributes = {{"direction", text("RIGHT")}}},
                 {.inputs = {any(DType::i32, {7}, -1e9, 1e9), any(DType::i32, {}, 0, 31)}, .attributes = {{"direction", text("RIGHT")}}},
                 {.inputs = {any(DType::i64, {5}, -1e15, 1e15), any(DType::i64, {5}, -2, 70)}, .attributes = {{"direction", text("LEFT")}}}};
+  op.types = {{"T", kIntegerTypes, {0, 1}}};
   return op;
 }
 

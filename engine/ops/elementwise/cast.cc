@@ -52,6 +52,7 @@ OpDef define_cast() {
                 {.inputs = {f32({2, 9}, 0, 9)}, .attributes = {{"to", integer(24)}, {"round_mode", text("nearest")}}}};
   op.traits.is_identity = [](const Node& node) { return node.input(0)->type.dtype == node.output()->type.dtype; };
   op.gradient = cast_gradient;
+  op.types = {{"T1", kAllTypes, {0}}};
   return op;
 }
 

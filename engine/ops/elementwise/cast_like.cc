@@ -40,6 +40,7 @@ OpDef define_cast_like() {
   op.attributes = {{"saturate", AttributeKind::kInt, false, integer(1)}, {"round_mode", AttributeKind::kString, false, std::string("up")}};
   op.canonicalize = canonicalize_cast_like;
   op.samples = {{.inputs = {f32({3, 7}, -9, 9), any(DType::i64, {1})}}, {.inputs = {any(DType::i32, {9}), f32({2})}}};
+  op.types = {{"T1", kAllTypes, {0}}, {"T2", kAllTypes, {1}}};
   return op;
 }
 

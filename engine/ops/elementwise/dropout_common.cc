@@ -21,15 +21,18 @@ DropoutMode dropout_mode(const Run& run, Buffer ratio, DType ratio_type, Buffer 
 
 void emit_dropout_apply(LowerContext& c, Buffer x, Buffer keep, Buffer ratio, DType ratio_type, Buffer training, Buffer y,
                         int64_t count) {
-  c.emit("dropout_apply", ceil_div(count, kChunk), [=](const Run& run, int64_t begin, int64_t end) -> const char* {
-    const DropoutMode mode = dropout_mode(run, ratio, ratio_type, training);
-    const auto scale = static_cast<float>(mode.training ? 1 / (1 - mode.ratio) : 1);
-    const float* in = run.get<const float>(x);
-    float* out = run.get<float>(y);
-    const uint8_t* kept = run.get<const uint8_t>(keep);
-    for (int64_t i = begin * kChunk; i < std::min(count, end * kChunk); ++i) out[i] = kept[i] ? in[i] * scale : 0.0f;
-    return nullptr;
-  });
+  const auto emit = [&]<class T>(T) {
+    c.emit("dropout_apply", ceil_div(count, kChunk), [=](const Run& run, int64_t begin, int64_t end) -> const char* {
+      const DropoutMode mode = dropout_mode(run, ratio, ratio_type, training);
+      const auto scale = static_cast<T>(mode.training ? 1 / (1 - mode.ratio) : 1);
+      const T* in = run.get<const T>(x);
+      const uint8_t* kept = run.get<const uint8_t>(keep);
+      for (int64_t i = begin * kChunk; i < std::min(count, end * kChunk); ++i) run.get<T>(y)[i] = kept[i] ? in[i] * scale : T(0);
+      return nullptr;
+    });
+  };
+  if (c.out_type().dtype == DType::f64) emit(double());
+  else emit(float());
 }
 
 }  // namespace svengine::ops

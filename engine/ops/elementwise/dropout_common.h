@@ -13,7 +13,7 @@ struct DropoutMode {
 /// `training` is a bool, `ratio` one element of its type, or absent.
 DropoutMode dropout_mode(const Run& run, Buffer ratio, DType ratio_type, Buffer training);
 
-/// y = keep ? x / (1 - ratio) : 0 in training, else x, for `count` float32 elements; `keep` holds bools.
+/// y = keep ? x / (1 - ratio) : 0 in training, else x, for `count` elements of output 0's type, float32 or float64; `keep` holds bools.
 void emit_dropout_apply(LowerContext& c, Buffer x, Buffer keep, Buffer ratio, DType ratio_type, Buffer training, Buffer y,
                         int64_t count);
 

@@ -9,7 +9,7 @@ namespace {
 Status infer_gelu(InferContext& c) {
   const std::string how = c.attributes().get_string("approximate", "none");
   if (how != "none" && how != "tanh") return error("approximate is '{}', needs none or tanh", how);
-  return infer_unary<DTypeSet{DType::f32, DType::f16}>(c);
+  return infer_unary<kRealTypes>(c);
 }
 
 Status lower_gelu(LowerContext& c) {
@@ -32,6 +32,7 @@ OpDef define_gelu() {
   op.samples.push_back({.inputs = {f32({3, 19}, -6, 6)}, .attributes = {{"approximate", text("tanh")}}});
   op.traits.activation = activation_of_node;
   op.gradient = gelu_gradient;
+  op.types = {{"T", kRealTypes, {0}}};
   return op;
 }
 

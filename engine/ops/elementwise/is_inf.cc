@@ -7,7 +7,6 @@ namespace svengine::ops {
 namespace {
 
 Status infer_is_inf(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "x", kRealTypes));
   c.set(0, DType::boolean, c.shape(0));
   return {};
 }
@@ -32,6 +31,7 @@ OpDef define_is_inf() {
   op.samples = {{.inputs = {special}},
                 {.inputs = {special}, .attributes = {{"detect_negative", integer(0)}}},
                 {.inputs = {special}, .attributes = {{"detect_positive", integer(0)}}}};
+  op.types = {{"T1", kRealTypes | kFloat8Types, {0}}};
   return op;
 }
 

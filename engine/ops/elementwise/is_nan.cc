@@ -7,7 +7,6 @@ namespace svengine::ops {
 namespace {
 
 Status infer_is_nan(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "x", kRealTypes));
   c.set(0, DType::boolean, c.shape(0));
   return {};
 }
@@ -20,6 +19,7 @@ OpDef define_is_nan() {
   op.traits.may_overwrite = false;
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
   op.samples = {{.inputs = {f32({3, 21})}}, {.inputs = {fixed(Tensor::of<float>({4}, {kNaN, kInfinity, -kInfinity, 0.0f}))}}};
+  op.types = {{"T1", kRealTypes | kFloat8Types, {0}}};
   return op;
 }
 

@@ -28,6 +28,7 @@ Status mean_gradient(GradientContext& c) {
 OpDef define_mean() {
   OpDef op = variadic_op("Mean", infer_binary<kRealTypes, false>, lower_mean);
   op.gradient = mean_gradient;
+  op.types = {{"T", kRealTypes, {0}}};
   return op;
 }
 

@@ -8,6 +8,7 @@ OpDef define_min() {
   OpDef op = variadic_op("Min", infer_binary<kNumericTypes, false>, lower_variadic<kernels::BinaryOp::kMin>);
   op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -9, 9), any(DType::i64, {9}, -9, 9)}});
   op.gradient = extremum_gradient;
+  op.types = {{"T", kNumericTypes, {0}}};
   return op;
 }
 

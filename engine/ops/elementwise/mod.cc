@@ -51,6 +51,7 @@ OpDef define_mod() {
   op.samples = {{.inputs = {any(DType::i64, {3, 9}, -20, 20), any(DType::i64, {9}, 1, 6)}},
                 {.inputs = {any(DType::i32, {19}, -20, 20), any(DType::i32, {19}, -6, -1)}},
                 {.inputs = {f32({4, 33}, -20, 20), f32({33}, 0.5, 6)}, .attributes = {{"fmod", integer(1)}}}};
+  op.types = {{"T", kNumericTypes, {0, 1}}};
   return op;
 }
 

@@ -6,11 +6,7 @@
 namespace svengine::ops {
 namespace {
 
-constexpr DTypeSet kBaseTypes = kRealTypes | DTypeSet{DType::i32, DType::i64};
-
 Status infer_pow(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "base", kBaseTypes));
-  SV_TRY(require_dtype(c, 1, "exponent", kNumericTypes));
   SV_ASSIGN(Shape out, broadcast_inputs(c));
   c.set(0, c.dtype(0), std::move(out));
   return {};
@@ -85,8 +81,12 @@ OpDef define_pow() {
                 {.inputs = {f32({4, 33}), fixed(Tensor::scalar(2.0f))}},
                 {.inputs = {f32({4, 33}), fixed(Tensor::scalar(3.0f))}},
                 {.inputs = {any(DType::i64, {7}, -5, 5), any(DType::i64, {7}, 0, 5)}},
-                {.inputs = {f32({7}), any(DType::i64, {7}, -3, 5)}}};
+                {.inputs = {f32({7}), any(DType::i64, {7}, -3, 5)}},
+                {.inputs = {any(DType::f64, {7}, 0.1, 4), any(DType::u8, {7}, 0, 5)}},
+                {.inputs = {any(DType::i32, {7}, -5, 5), any(DType::f16, {7}, 0, 3)}},
+                {.inputs = {any(DType::bf16, {7}, 0.1, 4), any(DType::bf16, {7}, 0, 3)}}};
   op.gradient = pow_gradient;
+  op.types = {{"T", kRealTypes | kIndexTypes, {0}}, {"T1", kNumericTypes, {1}}};
   return op;
 }
 

@@ -38,6 +38,7 @@ OpDef define_prelu() {
   op.canonicalize = canonicalize_prelu;
   op.samples = {{.inputs = {f32({2, 3, 5, 7}), f32({3, 1, 1})}}, {.inputs = {f32({4, 33}), f32({33})}}, {.inputs = {f32({9}), f32({9})}}};
   op.gradient = prelu_gradient;
+  op.types = {{"T", kWideTypes, {0, 1}}};
   return op;
 }
 

@@ -22,6 +22,7 @@ OpDef define_sum() {
   OpDef op = variadic_op("Sum", infer_binary<kRealTypes, false>, lower_variadic<kernels::BinaryOp::kAdd>);
   op.canonicalize = canonicalize_sum;
   op.gradient = sum_gradient;
+  op.types = {{"T", kRealTypes, {0}}};
   return op;
 }
 

@@ -1,7 +1,9 @@
 #include "engine/ops/elementwise/unary_common.h"
 
+#include "engine/kernels/reference/elementwise.h"
 #include "engine/ops/convert/small_cast_common.h"
 #include "engine/ops/kernel_step.h"
+#include "engine/ops/wide/items.h"
 
 namespace svengine::ops {
 
@@ -27,22 +29,29 @@ Buffer converted(LowerContext& c, Buffer from, DType type, DType to, int64_t cou
 }
 
 void emit_unary(LowerContext& c, const char* kernel, kernels::UnaryArgs args) {
-  const DType type = c.in_type(0).dtype;
+  args.type = c.in_type(0).dtype;
   args.n = stored_count(c.in_type(0));
-  const bool half = type == DType::f16 && args.op != kernels::UnaryOp::kIdentity;
-  args.type = half ? DType::f32 : type;
-  Buffer in = c.in(0), out = c.out();
-  const bool half_out = half && c.out_type().dtype == DType::f16;
-  if (half) {
-    in = c.temporary(args.n * 4);
-    emit_cast(c, c.in(0), DType::f16, in, DType::f32, args.n);
-    if (half_out) out = in;
+  if (args.type == DType::f64 && !c.kernels().elementwise->has_unary(args.op, args.type)) {
+    wide::emit_items(c, kernel, args.n, wide::items_of_work(16), [args, in = c.in(0), out = c.out()](const Run& run, int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        run.get<double>(out)[i] = kernels::reference_unary(args.op, run.get<const double>(in)[i], args.alpha, args.beta);
+    });
+    return;
   }
-  emit_kernel(c, kernel, c.kernels().elementwise->unary, args, [in, out](kernels::UnaryArgs& a, const Run& run) {
+  emit_kernel(c, kernel, c.kernels().elementwise->unary, args, [in = c.in(0), out = c.out()](kernels::UnaryArgs& a, const Run& run) {
     a.x = run.get<void>(in);
     a.y = run.get<void>(out);
   });
-  if (half_out) emit_cast(c, out, DType::f32, c.out(), DType::f16, args.n);
+}
+
+void set_types(OpDef& op, DTypeSet types) {
+  op.types = {{"T", types, {}}};
+  for (int i = 0; i < op.inputs.min; ++i) op.types[0].inputs.push_back(i);
+  for (const DType type : {DType::f64, DType::f16, DType::bf16, DType::i8, DType::u64}) {
+    if (!types.has(type)) continue;
+    const double low = type == DType::u64 ? 1 : -2;
+    op.samples.push_back({.inputs = std::vector<SampleInput>(static_cast<size_t>(op.inputs.min), any(type, {3}, low, 3))});
+  }
 }
 
 OpDef unary_op(const char* name, Status (*infer)(InferContext&), Status (*lower)(LowerContext&), bool finite) {

@@ -11,7 +11,7 @@ namespace svengine::ops {
 /// Elements as stored: padding lanes of blocked values count.
 int64_t stored_count(const Type& type);
 
-/// y = op(x) over all stored elements of input 0; float16 is computed in float32. `args` gives op and parameters.
+/// y = op(x) over all stored elements of input 0. `args` gives op and parameters. What float64 has no kernel for is computed by the formula.
 void emit_unary(LowerContext& c, const char* kernel, kernels::UnaryArgs args);
 
 /// `count` elements of one type become another.
@@ -31,6 +31,9 @@ Status infer_unary(InferContext& c) {
 /// The OpDef of such an operator; blocked layouts are followed when `finite` (finite inputs give finite results, so that
 /// padding lanes stay harmless).
 OpDef unary_op(const char* name, Status (*infer)(InferContext&), Status (*lower)(LowerContext&), bool finite);
+
+/// The one type parameter of all inputs, and tiny samples of types that float32's samples say nothing of.
+void set_types(OpDef& op, DTypeSet types);
 
 template <kernels::UnaryOp kOp>
 Status lower_unary(LowerContext& c) {
@@ -52,13 +55,16 @@ Status lower_unary_ab(LowerContext& c) {
 /// A function without parameters.
 template <kernels::UnaryOp kOp, DTypeSet kTypes = kRealTypes>
 OpDef plain_unary(const char* name, bool finite) {
-  return unary_op(name, infer_unary<kTypes>, lower_unary<kOp>, finite);
+  OpDef op = unary_op(name, infer_unary<kTypes>, lower_unary<kOp>, finite);
+  set_types(op, kTypes);
+  return op;
 }
 
 /// A function of x and the float attributes given, in the order the kernel takes them: alpha, beta.
 template <kernels::UnaryOp kOp>
 OpDef unary_with(const char* name, bool finite, std::vector<AttributeDef> attributes) {
-  OpDef op = unary_op(name, infer_unary<DTypeSet{DType::f32, DType::f16}>, lower_unary_ab<kOp>, finite);
+  OpDef op = unary_op(name, infer_unary<kRealTypes>, lower_unary_ab<kOp>, finite);
+  set_types(op, kRealTypes);
   op.attributes = std::move(attributes);
   return op;
 }

@@ -48,6 +48,7 @@ OpDef define_where() {
       .infer = infer_where,
       .lower = lower_where,
       .evaluate = evaluate_strings,
+      .types = {{"B", kBool, {0}}, {"T", kAllTypes, {1, 2}}},
       .kernel_types = kDenseTypes,
       .gradient = where_gradient,
       .samples = {{.inputs = {any(DType::boolean, {3, 37}, 0, 2), f32({3, 37}), f32({3, 37})}},

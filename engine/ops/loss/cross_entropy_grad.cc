@@ -1,6 +1,7 @@
 // svengine.CrossEntropyGrad: the gradient of SoftmaxCrossEntropyLoss (of_scores = 1) or NegativeLogLikelihoodLoss. Inputs: dy,
 // the log-probabilities, and the loss's labels and (optional) class weights; the attributes are the loss's.
 #include "engine/kernels/gradient.h"
+#include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/loss/loss_common.h"
 #include "engine/ops/samples.h"
@@ -10,7 +11,6 @@ namespace {
 
 Status infer_cross_entropy_grad(InferContext& c) {
   SV_TRY(check_loss(c, 1));
-  SV_TRY(require_dtype(c, 0, "dy", kSingleTypes));
   const Shape &dy = c.shape(0), &labels = c.shape(2);
   if (c.attributes().get_string("reduction", "mean") != "none") {
     SV_TRY(require_single(c, 0, "dy"));
@@ -72,6 +72,7 @@ OpDef define_cross_entropy_grad() {
       .attributes = cross_entropy_grad_attributes(),
       .infer = infer_cross_entropy_grad,
       .lower = lower_cross_entropy_grad,
+      .types = {{"T", kSingleTypes, {0, 1, 3}}, {"Tind", kIndexTypes, {2}}},
       .samples = {{.inputs = {f32({}), f32({7, 33}, -5, 0), any(DType::i64, {7}, 0, 33)}},
                   {.inputs = {f32({2, 3, 19}), f32({2, 5, 3, 19}, -5, 0), any(DType::i32, {2, 3, 19}, 0, 5)},
                    .attributes = {{"reduction", text("none")}, {"of_scores", integer(0)}}}},

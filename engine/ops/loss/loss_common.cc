@@ -5,6 +5,7 @@
 #include "engine/kernels/reduce_prepare.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
+#include "engine/ops/wide/wide.h"
 #include "engine/ops/samples.h"
 
 namespace svengine::ops {
@@ -33,9 +34,6 @@ Status check_loss(const InferContext& c, size_t scores) {
     return error("reduction is '{}', needs mean, sum or none", reduction);
   const float smoothing = c.attributes().get_float("label_smoothing");
   if (!(smoothing >= 0 && smoothing <= 1)) return error("label_smoothing is {}, needs 0 to 1", smoothing);
-  SV_TRY(require_dtype(c, scores, "scores", kSingleTypes));
-  SV_TRY(require_dtype(c, scores + 1, "labels", kIndexTypes));
-  SV_TRY(require_dtype(c, scores + 2, "weights", kSingleTypes));
   SV_TRY(require_rank(c, scores + 2, "weights", 1));
   const Shape &x = c.shape(scores), &labels = c.shape(scores + 1);
   if (!x.has_rank() || !labels.has_rank()) return {};
@@ -108,6 +106,10 @@ Status lower_loss(LowerContext& c, size_t scores, Buffer log_p) {
   const Buffer labels = c.in(scores + 1), weights = c.has_input(scores + 2) ? c.in(scores + 2) : Buffer{};
   const std::string reduction = loss_reduction(c.attributes());
   emit_label_check(c, args, labels);
+  if (wide::is_wide(c)) {
+    wide::emit_loss(c, log_p);
+    return {};
+  }
   if (reduction == "none") {
     emit_cross_entropy(c, args, log_p, labels, weights, c.out(), {});
     return {};

@@ -2,8 +2,10 @@
 // weights. Optional output 1 is the log-softmax, which the gradient is made from.
 #include "engine/kernels/softmax.h"
 #include "engine/ops/kernel_step.h"
+#include "engine/ops/infer_util.h"
 #include "engine/ops/loss/loss_common.h"
 #include "engine/ops/samples.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
@@ -18,7 +20,11 @@ Status infer_softmax_cross_entropy_loss(InferContext& c) {
 Status lower_softmax_cross_entropy_loss(LowerContext& c) {
   const kernels::CrossEntropyArgs sizes = cross_entropy_args(c, 0);
   if (sizes.classes == 0) return error("scores {} have no classes", to_string(c.in_type(0).shape));
-  const Buffer log_p = c.has_output(1) ? c.out(1) : c.temporary(sizes.batch * sizes.classes * sizes.inner * 4);
+  const Buffer log_p = c.has_output(1) ? c.out(1) : c.temporary(sizes.batch * sizes.classes * sizes.inner * static_cast<int64_t>(size_of(c.in_type(0).dtype)));
+  if (wide::is_wide(c)) {
+    wide::emit_softmax(c, wide::SoftmaxKind::log_softmax, sizes.batch, sizes.classes, sizes.inner, log_p);
+    return lower_loss(c, 0, log_p);
+  }
   kernels::SoftmaxArgs args;
   args.outer = sizes.batch, args.n = sizes.classes, args.inner = sizes.inner;
   args.x_outer_stride = args.y_outer_stride = args.n * args.inner;
@@ -42,6 +48,7 @@ OpDef define_softmax_cross_entropy_loss() {
       .attributes = loss_attributes(),
       .infer = infer_softmax_cross_entropy_loss,
       .lower = lower_softmax_cross_entropy_loss,
+      .types = {{"T", kRealTypes, {0, 2}}, {"Tind", kIndexTypes, {1}}},
       .gradient = [](GradientContext& c) { return set_loss_gradient(c, c.output(1), true); },
       .samples = {{.inputs = {f32({7, 33}, -5, 5), labels}},
                   {.inputs = {f32({7, 33}, -5, 5), labels,
@@ -51,7 +58,9 @@ OpDef define_softmax_cross_entropy_loss() {
                   {.inputs = {f32({2, 5, 3, 19}), image_labels, fixed(Tensor::of<float>({5}, {0.5f, 1.0f, 2.0f, 0.25f, 1.5f}))},
                    .attributes = {{"label_smoothing", real(0.1f)}, {"ignore_index", integer(2)}}},
                   {.inputs = {f32({7, 33}), labels},
-                   .attributes = {{"label_smoothing", real(0.2f)}, {"reduction", text("sum")}}}},
+                   .attributes = {{"label_smoothing", real(0.2f)}, {"reduction", text("sum")}}},
+                  {.inputs = {any(DType::f64, {7, 33}, -5, 5), labels}, .attributes = {{"label_smoothing", real(0.2f)}}, .outputs = 2},
+                  {.inputs = {any(DType::bf16, {7, 33}, -5, 5), labels}}},
   };
 }
 

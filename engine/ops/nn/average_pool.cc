@@ -6,8 +6,7 @@ namespace svengine::ops {
 namespace {
 
 Status lower_average_pool(LowerContext& c) {
-  return lower_pool(c, "average_pool", {.kind = kernels::PoolKind::kAverage, .shape = {}, .count_padding = c.attributes().get_int("count_include_pad") != 0},
-                    c.in(0), c.out());
+  return lower_pool(c, "average_pool", {.kind = kernels::PoolKind::kAverage, .shape = {}, .count_padding = c.attributes().get_int("count_include_pad") != 0});
 }
 
 Status average_pool_gradient(GradientContext& c) {
@@ -20,14 +19,19 @@ OpDef define_average_pool() {
   return {
       .name = "AveragePool",
       .attributes = window_attributes({{"count_include_pad", AttributeKind::kInt, false, int64_t{0}}}, true, true),
-      .infer = [](InferContext& c) { return infer_pool(c); },
+      .infer = infer_pool,
       .lower = lower_average_pool,
+      .types = {{"T", kRealTypes, {0}}},
       .cost = pool_cost,
       .gradient = average_pool_gradient,
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_pool},
       .samples = {{.inputs = {f32({2, 18, 9, 7})}, .attributes = {{"kernel_shape", integers({3, 3})}, {"pads", integers({1, 1, 1, 1})}}},
                   {.inputs = {f32({1, 3, 9, 9})},
-                   .attributes = {{"kernel_shape", integers({3, 3})}, {"count_include_pad", integer(1)}, {"auto_pad", text("SAME_LOWER")}}}},
+                   .attributes = {{"kernel_shape", integers({3, 3})}, {"count_include_pad", integer(1)}, {"auto_pad", text("SAME_LOWER")}}},
+                  {.inputs = {any(DType::f64, {1, 3, 9, 7}, -2, 2)},
+                   .attributes = {{"kernel_shape", integers({3, 2})}, {"pads", integers({1, 1, 1, 0})}, {"count_include_pad", integer(1)}}},
+                  {.inputs = {any(DType::f64, {1, 3, 9}, -2, 2)}, .attributes = {{"kernel_shape", integers({3})}, {"pads", integers({1, 1})}}},
+                  {.inputs = {any(DType::f16, {1, 3, 9}, -2, 2)}, .attributes = {{"kernel_shape", integers({3})}}}},
   };
 }
 

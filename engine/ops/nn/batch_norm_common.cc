@@ -65,13 +65,12 @@ kernels::ChannelAffineArgs channel_affine_args(const LowerContext& c) {
 
 Status infer_batch_norm(InferContext& c) {
   static constexpr const char* kNames[] = {"X", "scale", "B", "input_mean", "input_var"};
-  SV_TRY(require_dtype(c, 0, kNames[0], kSingleTypes));
   for (size_t i = 1; i < 5; ++i) SV_TRY(require_per_channel(c, i, kNames[i]));
   SV_TRY(require_rank_at_least(c, 0, "X", 1));
   const bool training = c.attributes().get_int("training_mode") != 0;
   if (!training && c.output_count() > 1) return error("{} outputs need training_mode = 1", c.output_count());
   c.set(0, c.dtype(0), c.shape(0));
-  for (size_t i = 1; i < c.output_count(); ++i) c.set(i, c.dtype(0), c.shape(1));
+  for (size_t i = 1; i < c.output_count(); ++i) c.set(i, c.dtype(3), c.shape(1));
   return {};
 }
 

@@ -13,7 +13,6 @@ constexpr size_t kResidual = 5;
 Status infer_batch_norm_relu(InferContext& c) {
   SV_TRY(infer_batch_norm(c));
   if (!c.has_input(kResidual)) return {};
-  SV_TRY(require_dtype(c, kResidual, "residual", kSingleTypes));
   const Shape &x = c.shape(0), &residual = c.shape(kResidual);
   if (x.is_static() && residual.is_static() && !(x == residual))
     return error("residual {} is not of the shape of X, {}", to_string(residual), to_string(x));
@@ -41,6 +40,7 @@ OpDef define_batch_norm_relu() {
                      {"training_mode", AttributeKind::kInt, false, int64_t{0}}},
       .infer = infer_batch_norm_relu,
       .lower = [](LowerContext& c) { return lower_batch_norm(c, c.in(kResidual), {kernels::Activation::kRelu}); },
+      .types = {{"T", kSingleTypes, {0, kResidual}}, {"T1", kSingleTypes, {1, 2}}, {"T2", kSingleTypes, {3, 4}}},
       .gradient = batch_norm_relu_gradient,
       .traits = {.running_statistics = RunningStatistics{.mean = 3, .variance = 4}},
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_batch_norm_relu, .inputs = {kResidual}},

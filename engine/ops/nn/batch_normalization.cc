@@ -1,8 +1,10 @@
 // BatchNormalization: y = (x - mean) / sqrt(var + epsilon) * scale + bias, per channel (a vector is a batch of one channel); in
 // training mode with the batch's own mean and (biased) variance, and running statistics as further outputs.
 #include "engine/graph/builder.h"
+#include "engine/ops/infer_util.h"
 #include "engine/ops/nn/batch_norm_common.h"
 #include "engine/ops/samples.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
@@ -64,7 +66,9 @@ OpDef define_batch_normalization() {
                      {"training_mode", AttributeKind::kInt, false, int64_t{0}}},
       .canonicalize = canonicalize_batch_normalization,
       .infer = infer_batch_norm,
-      .lower = [](LowerContext& c) { return lower_batch_norm(c, {}, {}); },
+      .lower = [](LowerContext& c) { return wide::is_wide(c) ? wide::lower_batch_norm(c) : lower_batch_norm(c, {}, {}); },
+      .types = {{"T", kRealTypes, {0}}, {"T1", kRealTypes, {1, 2}}, {"T2", kRealTypes, {3, 4}}},
+      .kernel_types_of = one_real_type,
       .gradient = [](GradientContext& c) { return batch_norm_gradient(c); },
       .traits = {.running_statistics = RunningStatistics{.mean = 3, .variance = 4}},
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_batch_normalization},
@@ -74,7 +78,13 @@ OpDef define_batch_normalization() {
                   {.inputs = {f32({23}), f32({1}), f32({1}), f32({1}), f32({1}, 0.5, 2)}},
                   {.inputs = {f32({4, 3, 9}), f32({3}), f32({3}), f32({3}), f32({3}, 0.5, 2)},
                    .attributes = {{"training_mode", integer(1)}},
-                   .outputs = 3}},
+                   .outputs = 3},
+                  {.inputs = {any(DType::f64, {4, 3, 9}, -2, 2), any(DType::f64, {3}, -2, 2), any(DType::f64, {3}, -2, 2),
+                              any(DType::f64, {3}, -2, 2), any(DType::f64, {3}, 0.5, 2)},
+                   .attributes = {{"training_mode", integer(1)}},
+                   .outputs = 3},
+                  {.inputs = {any(DType::bf16, {4, 3}, -2, 2), any(DType::f16, {3}), any(DType::f16, {3}), any(DType::f64, {3}),
+                              any(DType::f64, {3}, 0.5, 2)}}},
   };
 }
 

@@ -2,6 +2,7 @@
 #include "engine/graph/gradient.h"
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/samples.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
@@ -29,6 +30,13 @@ Status conv_gradient(GradientContext& c) {
   return {};
 }
 
+Status lower_conv_of_type(LowerContext& c) {
+  if (!wide::is_wide(c)) return lower_conv(c, {}, {});
+  SV_ASSIGN(const kernels::ConvShape shape, conv_shape(c.attributes(), c.in_dims(0), c.in_dims(1)));
+  wide::emit_conv(c, shape);
+  return {};
+}
+
 }  // namespace
 
 OpDef define_conv() {
@@ -37,7 +45,8 @@ OpDef define_conv() {
       .inputs = {2, 3},
       .attributes = conv_attributes(),
       .infer = infer_conv,
-      .lower = [](LowerContext& c) { return lower_conv(c, {}, {}); },
+      .lower = lower_conv_of_type,
+      .types = {{"T", kRealTypes, {0, 1, 2}}},
       .cost = conv_cost,
       .gradient = conv_gradient,
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_conv, .reads_plain = conv_reads_plain},
@@ -47,7 +56,11 @@ OpDef define_conv() {
                   {.inputs = {f32({1, 12, 9, 9}), f32({12, 1, 3, 3}), f32({12})},
                    .attributes = {{"group", integer(12)}, {"dilations", integers({2, 2})}, {"pads", integers({2, 2, 2, 2})}}},
                   {.inputs = {f32({1, 6, 10, 7}), f32({8, 3, 3, 2})}, .attributes = {{"group", integer(2)}, {"auto_pad", text("SAME_UPPER")}}},
-                  {.inputs = {f32({2, 3, 17}), f32({5, 3, 4}), f32({5})}, .attributes = {{"strides", integers({3})}}}},
+                  {.inputs = {f32({2, 3, 17}), f32({5, 3, 4}), f32({5})}, .attributes = {{"strides", integers({3})}}},
+                  {.inputs = {any(DType::f64, {2, 6, 9, 7}, -2, 2), any(DType::f64, {8, 3, 3, 2}, -2, 2), any(DType::f64, {8}, -2, 2)},
+                   .attributes = {{"group", integer(2)}, {"pads", integers({1, 0, 1, 1})}, {"strides", integers({2, 1})}}},
+                  {.inputs = {any(DType::f16, {1, 3, 5}, -2, 2), any(DType::f16, {2, 3, 3}, -2, 2)}},
+                  {.inputs = {any(DType::bf16, {1, 3, 5}, -2, 2), any(DType::bf16, {2, 3, 3}, -2, 2)}}},
   };
 }
 

@@ -136,8 +136,6 @@ Result<kernels::ConvShape> conv_shape(const Attributes& attributes, const Dims& 
 }
 
 Status infer_conv(InferContext& c) {
-  for (size_t i = 0; i < 3; ++i)
-    if (c.has_input(i)) SV_TRY(require_dtype(c, i, i == 0 ? "X" : i == 1 ? "W" : "B", kSingleTypes));
   const Shape &x = c.shape(0), &w = c.shape(1);
   if (!x.has_rank() || !w.has_rank()) {
     c.set(0, c.dtype(0), Shape());

@@ -7,6 +7,7 @@
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/nn/conv_grad_common.h"
 #include "engine/ops/samples.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
@@ -72,9 +73,6 @@ Status check_transpose_channels(const InferContext& c) {
 }
 
 Status infer_conv_transpose(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kSingleTypes));
-  SV_TRY(require_dtype(c, 1, "W", kSingleTypes));
-  SV_TRY(require_dtype(c, 2, "B", kSingleTypes));
   SV_TRY(require_rank(c, 2, "B", 1));
   SV_TRY(require_rank_at_least(c, 0, "X", 3));
   SV_TRY(check_transpose_channels(c));
@@ -112,6 +110,10 @@ Status lower_conv_transpose(LowerContext& c) {
   if (element_count(y) == 0) return {};
   SV_ASSIGN(const Window w, window_for(c.attributes(), Dims(x.begin() + 2, x.end()), Dims(weights.begin() + 2, weights.end())));
   SV_TRY(check_padded(w));
+  if (wide::is_wide(c)) {
+    wide::emit_conv_transpose(c, w, c.attributes().get_int("group", 1));
+    return {};
+  }
   ConvGrad g;
   g.window.batch = y[0], g.window.channels = y[1];
   g.window.in = transpose_extent(w.in, 1), g.window.out = transpose_extent(w.out, 1), g.window.kernel = transpose_extent(w.kernel, 1);
@@ -185,6 +187,7 @@ OpDef define_conv_transpose() {
       .attributes = conv_transpose_attributes(),
       .infer = infer_conv_transpose,
       .lower = lower_conv_transpose,
+      .types = {{"T", kRealTypes, {0, 1, 2}}},
       .cost = conv_transpose_cost,
       .gradient = conv_transpose_gradient,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
@@ -193,7 +196,10 @@ OpDef define_conv_transpose() {
                   {.inputs = {f32({1, 18, 5, 4}), f32({18, 20, 1, 1})}},
                   {.inputs = {f32({1, 8, 4, 5}), f32({8, 3, 3, 2}), f32({6})},
                    .attributes = {{"group", integer(2)}, {"dilations", integers({2, 1})}, {"strides", integers({1, 3})}}},
-                  {.inputs = {f32({2, 3, 7}), f32({3, 4, 4})}, .attributes = {{"strides", integers({2})}, {"pads", integers({1, 2})}}}},
+                  {.inputs = {f32({2, 3, 7}), f32({3, 4, 4})}, .attributes = {{"strides", integers({2})}, {"pads", integers({1, 2})}}},
+                  {.inputs = {any(DType::f64, {2, 4, 4, 5}, -2, 2), any(DType::f64, {4, 3, 3, 2}, -2, 2), any(DType::f64, {6}, -2, 2)},
+                   .attributes = {{"group", integer(2)}, {"strides", integers({2, 3})}, {"pads", integers({1, 0, 0, 1})}}},
+                  {.inputs = {any(DType::f16, {1, 3, 5}, -2, 2), any(DType::f16, {3, 2, 3}, -2, 2)}}},
   };
 }
 

@@ -11,7 +11,6 @@ namespace {
 Status infer_fused_conv(InferContext& c) {
   SV_TRY(check_activation(c.attributes()));
   SV_TRY(infer_conv(c));
-  SV_TRY(require_dtype(c, 3, "residual", kSingleTypes));
   if (const Value* scale = c.node().input(kConvWeightScale)) {
     const Shape& w = c.shape(1);
     if (!scale->is_constant() || scale->type.dtype != DType::f64 || (w.has_rank() && !(scale->type.shape == Shape({w[0]}))))
@@ -34,6 +33,7 @@ OpDef define_fused_conv() {
       .attributes = with_activation_attributes(conv_attributes()),
       .infer = infer_fused_conv,
       .lower = [](LowerContext& c) { return lower_conv(c, c.in(3), activation_of(c.attributes())); },
+      .types = {{"T", kSingleTypes, {0, 1, 2, 3}}, {"scale", {DType::f64}, {4}}},
       .cost = conv_cost,
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_conv, .reads_plain = conv_reads_plain, .inputs = {3}},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},

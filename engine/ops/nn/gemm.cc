@@ -4,6 +4,7 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/product_common.h"
 #include "engine/ops/samples.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
@@ -16,7 +17,6 @@ Status canonicalize_gemm(CanonicalizeContext& c) {
 Status infer_gemm(InferContext& c) {
   for (size_t i = 0; i < 3; ++i) {
     if (!c.has_input(i)) continue;
-    SV_TRY(require_dtype(c, i, i == 0 ? "A" : i == 1 ? "B" : "C", kSingleTypes));
     if (i < 2) SV_TRY(require_rank(c, i, i == 0 ? "A" : "B", 2));
   }
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), c.attributes().get_int("transA"), c.attributes().get_int("transB")));
@@ -48,6 +48,11 @@ void set_addend(LowerContext& c, Product& p) {
 Status lower_gemm(LowerContext& c) {
   Product p = matmul_of(c, c.attributes().get_int("transA"), c.attributes().get_int("transB"));
   p.alpha = c.attributes().get_float("alpha", 1.0f);
+  if (wide::is_wide(c)) {
+    const float alpha = p.alpha;
+    wide::emit_product(c, std::move(p), alpha, c.attributes().get_float("beta", 1.0f));
+    return {};
+  }
   set_addend(c, p);
   emit_product(c, std::move(p));
   return {};
@@ -86,6 +91,7 @@ OpDef define_gemm() {
       .canonicalize = canonicalize_gemm,
       .infer = infer_gemm,
       .lower = lower_gemm,
+      .types = {{"T", kWideTypes, {0, 1, 2}}},
       .cost = matmul_cost,
       .gradient = gemm_gradient,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
@@ -93,7 +99,12 @@ OpDef define_gemm() {
                   {.inputs = {f32({33, 5}), f32({18, 33}), f32({5, 1})},
                    .attributes = {{"transA", integer(1)}, {"transB", integer(1)}, {"alpha", real(0.5f)}, {"beta", real(-2.0f)}}},
                   {.inputs = {f32({5, 33}), f32({18, 33}), f32({5, 18})}, .attributes = {{"transB", integer(1)}}},
-                  {.inputs = {f32({1, 64}), f32({64, 10}), f32({})}}},
+                  {.inputs = {f32({1, 64}), f32({64, 10}), f32({})}},
+                  {.inputs = {any(DType::f64, {33, 65}, -2, 2), any(DType::f64, {18, 33}, -2, 2), any(DType::f64, {65, 1}, -2, 2)},
+                   .attributes = {{"transA", integer(1)}, {"transB", integer(1)}, {"alpha", real(0.5f)}, {"beta", real(-2.0f)}}},
+                  {.inputs = {any(DType::i32, {3, 5}, -9, 9), any(DType::i32, {5, 2}, -9, 9), any(DType::i32, {2}, -9, 9)}},
+                  {.inputs = {any(DType::u64, {3, 5}, 0, 9), any(DType::u64, {5, 2}, 0, 9)}, .attributes = {{"alpha", real(0.5f)}}},
+                  {.inputs = {any(DType::bf16, {3, 5}, -2, 2), any(DType::bf16, {5, 2}, -2, 2), any(DType::bf16, {2}, -2, 2)}}},
   };
 }
 

@@ -17,10 +17,11 @@ OpDef define_global_average_pool() {
       .name = "GlobalAveragePool",
       .infer = infer_global_pool,
       .lower = [](LowerContext& c) { return lower_global_pool(c, "global_average_pool", kernels::PoolKind::kAverage, 2); },
+      .types = {{"T", kRealTypes, {0}}},
       .cost = pool_cost,
       .gradient = global_average_pool_gradient,
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_pool},
-      .samples = {{.inputs = {f32({2, 18, 7, 5})}}, {.inputs = {f32({1, 3, 65})}}},
+      .samples = {{.inputs = {f32({2, 18, 7, 5})}}, {.inputs = {f32({1, 3, 65})}}, {.inputs = {any(DType::f64, {2, 3, 5}, -2, 2)}}},
   };
 }
 

@@ -21,8 +21,10 @@ OpDef define_global_lp_pool() {
           [](LowerContext& c) {
             return lower_global_pool(c, "global_lp_pool", kernels::PoolKind::kLp, static_cast<int32_t>(c.attributes().get_int("p", 2)));
           },
+      .types = {{"T", kRealTypes, {0}}},
       .cost = pool_cost,
-      .samples = {{.inputs = {f32({2, 5, 7, 5})}, .attributes = {{"p", integer(1)}}}},
+      .samples = {{.inputs = {f32({2, 5, 7, 5})}, .attributes = {{"p", integer(1)}}},
+                  {.inputs = {any(DType::f64, {2, 5, 7}, -2, 2)}}},
   };
 }
 

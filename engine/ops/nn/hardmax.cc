@@ -4,7 +4,7 @@
 namespace svengine::ops {
 
 OpDef define_hardmax() {
-  return softmax_like("Hardmax", [](LowerContext& c) { return lower_softmax(c, "hardmax", c.kernels().softmax->hardmax); });
+  return softmax_like("Hardmax", [](LowerContext& c) { return lower_softmax(c, wide::SoftmaxKind::hardmax, c.kernels().softmax->hardmax); });
 }
 
 }  // namespace svengine::ops

@@ -4,6 +4,7 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/samples.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
@@ -11,9 +12,7 @@ namespace {
 Status infer_instance_normalization(InferContext& c) {
   static constexpr const char* kNames[] = {"input", "scale", "B"};
   SV_TRY(require_rank_at_least(c, 0, "input", 3));
-  for (size_t i = 0; i < 3; ++i) {
-    SV_TRY(require_dtype(c, i, kNames[i], kSingleTypes));
-    if (i == 0) continue;
+  for (size_t i = 1; i < 3; ++i) {
     SV_TRY(require_rank(c, i, kNames[i], 1));
     if (c.shape(0).has_rank() && c.shape(i).has_rank() && known_different(c.shape(0)[1], c.shape(i)[0]))
       return error("{} has {} elements, needs one for each of the {} channels", kNames[i], c.shape(i)[0].value(), c.shape(0)[1].value());
@@ -23,6 +22,10 @@ Status infer_instance_normalization(InferContext& c) {
 }
 
 Status lower_instance_normalization(LowerContext& c) {
+  if (wide::is_wide(c)) {
+    wide::emit_instance_norm(c);
+    return {};
+  }
   const Dims dims = c.in_dims(0);
   kernels::GroupNormArgs args;
   args.batch = dims[0];
@@ -94,9 +97,11 @@ OpDef define_instance_normalization() {
       .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-5f}},
       .infer = infer_instance_normalization,
       .lower = lower_instance_normalization,
+      .types = {{"T", kRealTypes, {0, 1, 2}}},
       .gradient = instance_normalization_gradient,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 3, 5, 7}), f32({3}), f32({3})}}, {.inputs = {f32({1, 4, 65}), f32({4}), f32({4})}}},
+      .samples = {{.inputs = {f32({2, 3, 5, 7}), f32({3}), f32({3})}}, {.inputs = {f32({1, 4, 65}), f32({4}), f32({4})}},
+                  {.inputs = {any(DType::f64, {2, 3, 15}, -2, 2), any(DType::f64, {3}, -2, 2), any(DType::f64, {3}, -2, 2)}}},
   };
 }
 

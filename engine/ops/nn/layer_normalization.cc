@@ -10,6 +10,7 @@
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/fill_common.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
@@ -30,7 +31,6 @@ Status check_broadcasts(const Shape& x, const Shape& v, const char* what) {
 }
 
 Status infer_layer_normalization(InferContext& c) {
-  for (size_t i = 0; i < 3; ++i) SV_TRY(require_dtype(c, i, kNames[i], kSingleTypes));
   const Shape& x = c.shape(0);
   for (size_t i = 0; i < 3; ++i) c.set(i, i == 0 ? c.dtype(0) : DType::f32, i == 0 ? x : Shape());
   if (!x.has_rank()) return {};
@@ -63,6 +63,19 @@ bool has_row(const Node& node, size_t input) {
   return is_row(node.input(input)->type.shape, node.input(0)->type.shape, axis_of(node));
 }
 
+void emit_norm_kernel(LowerContext& c, const kernels::RowNormArgs& args, Buffer scale, Buffer bias) {
+  emit_kernel(c, "layer_norm", c.kernels().norm->layer_norm, args,
+              [in = c.in(0), scale, bias, out = c.out(), mean = c.out(1),
+               inv_std = c.out(2)](kernels::RowNormArgs& a, const Run& run) {
+                a.x = run.get<const float>(in);
+                a.scale = run.get<const float>(scale);
+                a.bias = run.get<const float>(bias);
+                a.y = run.get<float>(out);
+                a.mean = run.get<float>(mean);
+                a.inv_std = run.get<float>(inv_std);
+              });
+}
+
 /// Scale and B that are rows are the kernel's work; others are broadcast by steps of their own.
 Status lower_layer_normalization(LowerContext& c) {
   const Dims dims = c.in_dims(0);
@@ -77,17 +90,10 @@ Status lower_layer_normalization(LowerContext& c) {
   }
   args.x_stride = args.y_stride = args.n;
   args.epsilon = c.attributes().get_float("epsilon", 1e-5f);
-  const bool row_scale = has_row(c.node(), 1), row_bias = row_scale && c.has_input(2) && has_row(c.node(), 2);
-  emit_kernel(c, "layer_norm", c.kernels().norm->layer_norm, args,
-              [in = c.in(0), scale = row_scale ? c.in(1) : Buffer{}, bias = row_bias ? c.in(2) : Buffer{}, out = c.out(), mean = c.out(1),
-               inv_std = c.out(2)](kernels::RowNormArgs& a, const Run& run) {
-                a.x = run.get<const float>(in);
-                a.scale = run.get<const float>(scale);
-                a.bias = run.get<const float>(bias);
-                a.y = run.get<float>(out);
-                a.mean = run.get<float>(mean);
-                a.inv_std = run.get<float>(inv_std);
-              });
+  const bool kernel = !wide::is_wide(c), row_scale = kernel && has_row(c.node(), 1);
+  const bool row_bias = row_scale && c.has_input(2) && has_row(c.node(), 2);
+  if (kernel) emit_norm_kernel(c, args, row_scale ? c.in(1) : Buffer{}, row_bias ? c.in(2) : Buffer{});
+  else wide::emit_row_norm(c, args.rows, args.n);
   const Operand out = result_of(c);
   if (!row_scale) SV_TRY(emit_binary(c, kernels::BinaryOp::kMul, out, operand_of(c, 1), out));
   if (c.has_input(2) && !row_bias) SV_TRY(emit_binary(c, kernels::BinaryOp::kAdd, out, operand_of(c, 2), out));
@@ -140,11 +146,15 @@ OpDef define_layer_normalization() {
                      {"stash_type", AttributeKind::kInt, false, int64_t{1}}},
       .infer = infer_layer_normalization,
       .lower = lower_layer_normalization,
+      .types = {{"T", kRealTypes, {0, 1, 2}}},
       .gradient = layer_normalization_gradient,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({2, 7, 33}), f32({33}), f32({33})}},
                   {.inputs = {f32({3, 4, 5}), f32({4, 5})}, .attributes = {{"axis", integer(1)}}, .outputs = 3},
                   {.inputs = {f32({7, 5, 7}), f32({7, 1, 1}), f32({5, 1})}},
+                  {.inputs = {any(DType::f64, {2, 7, 33}, -2, 2), any(DType::f64, {33}, -2, 2), any(DType::f64, {33}, -2, 2)}, .outputs = 3},
+                  {.inputs = {any(DType::f16, {2, 33}, -2, 2), any(DType::f16, {33}, -2, 2)}, .outputs = 2},
+                  {.inputs = {any(DType::bf16, {2, 33}, -2, 2), any(DType::bf16, {33}, -2, 2)}},
                   {.inputs = {f32({3, 4, 5}), f32({4, 5}), f32({1})}, .attributes = {{"axis", integer(1)}}}},
   };
 }

@@ -11,8 +11,7 @@ Status infer_lp_pool(InferContext& c) {
 }
 
 Status lower_lp_pool(LowerContext& c) {
-  return lower_pool(c, "lp_pool", {.kind = kernels::PoolKind::kLp, .shape = {}, .power = static_cast<int32_t>(c.attributes().get_int("p", 2))},
-                    c.in(0), c.out());
+  return lower_pool(c, "lp_pool", {.kind = kernels::PoolKind::kLp, .shape = {}, .power = static_cast<int32_t>(c.attributes().get_int("p", 2))});
 }
 
 Status lp_pool_gradient(GradientContext& c) {
@@ -28,11 +27,13 @@ OpDef define_lp_pool() {
       .attributes = window_attributes({{"p", AttributeKind::kInt, false, int64_t{2}}}, true, true),
       .infer = infer_lp_pool,
       .lower = lower_lp_pool,
+      .types = {{"T", kRealTypes, {0}}},
       .cost = pool_cost,
       .gradient = lp_pool_gradient,
       .samples = {{.inputs = {f32({2, 5, 9, 7})}, .attributes = {{"kernel_shape", integers({3, 3})}, {"p", integer(3)}}},
                   {.inputs = {f32({1, 2, 5, 4, 3})},
-                   .attributes = {{"kernel_shape", integers({3, 2, 2})}, {"strides", integers({2, 1, 2})}, {"pads", integers({1, 0, 1, 1, 0, 0})}}}},
+                   .attributes = {{"kernel_shape", integers({3, 2, 2})}, {"strides", integers({2, 1, 2})}, {"pads", integers({1, 0, 1, 1, 0, 0})}}},
+                  {.inputs = {any(DType::f64, {2, 5, 9}, -2, 2)}, .attributes = {{"kernel_shape", integers({3})}, {"p", integer(3)}}}},
   };
 }
 

@@ -4,12 +4,12 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/samples.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
 
 Status infer_lrn(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kSingleTypes));
   SV_TRY(require_rank_at_least(c, 0, "X", 2));
   if (c.attributes().get_int("size") < 1) return error("size is {}, needs at least 1", c.attributes().get_int("size"));
   c.set(0, c.dtype(0), c.shape(0));
@@ -17,6 +17,10 @@ Status infer_lrn(InferContext& c) {
 }
 
 Status lower_lrn(LowerContext& c) {
+  if (wide::is_wide(c)) {
+    wide::emit_local_response(c);
+    return {};
+  }
   const Dims dims = c.in_dims(0);
   kernels::LocalResponseArgs args;
   args.batch = dims[0];
@@ -50,8 +54,10 @@ OpDef define_lrn() {
                      {"bias", AttributeKind::kFloat, false, 1.0f}},
       .infer = infer_lrn,
       .lower = lower_lrn,
+      .types = {{"T", kRealTypes, {0}}},
       .gradient = lrn_gradient,
-      .samples = {{.inputs = {f32({2, 9, 5, 3})}, .attributes = {{"size", integer(5)}, {"alpha", real(0.01f)}}}},
+      .samples = {{.inputs = {f32({2, 9, 5, 3})}, .attributes = {{"size", integer(5)}, {"alpha", real(0.01f)}}},
+                  {.inputs = {any(DType::f64, {2, 9, 5}, -2, 2)}, .attributes = {{"size", integer(4)}, {"alpha", real(0.01f)}}}},
   };
 }
 

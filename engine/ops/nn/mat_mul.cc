@@ -3,20 +3,20 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/product_common.h"
 #include "engine/ops/samples.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
 
 Status infer_mat_mul(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "A", kSingleTypes));
-  SV_TRY(require_dtype(c, 1, "B", kSingleTypes));
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), false, false));
   c.set(0, c.dtype(0), std::move(shape));
   return {};
 }
 
 Status lower_mat_mul(LowerContext& c) {
-  emit_product(c, matmul_of(c, false, false));
+  if (wide::is_wide(c)) wide::emit_product(c, matmul_of(c, false, false), 1, 1);
+  else emit_product(c, matmul_of(c, false, false));
   return {};
 }
 
@@ -74,13 +74,19 @@ OpDef define_mat_mul() {
       .inputs = {2, 2},
       .infer = infer_mat_mul,
       .lower = lower_mat_mul,
+      .types = {{"T", kWideTypes, {0, 1}}},
       .cost = matmul_cost,
       .gradient = mat_mul_gradient,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({13, 37}), f32({37, 29})}},
                   {.inputs = {f32({2, 3, 5, 17}), f32({3, 17, 8})}},
                   {.inputs = {f32({40}), f32({4, 40, 33})}},
-                  {.inputs = {f32({7, 40}), f32({40})}}},
+                  {.inputs = {f32({7, 40}), f32({40})}},
+                  {.inputs = {any(DType::f64, {2, 67, 137}, -2, 2), any(DType::f64, {137, 69}, -2, 2)}},
+                  {.inputs = {any(DType::i64, {3, 5}, -9, 9), any(DType::i64, {5}, -9, 9)}},
+                  {.inputs = {any(DType::u32, {3, 5}, 0, 9), any(DType::u32, {5, 2}, 0, 9)}},
+                  {.inputs = {any(DType::f16, {3, 5}, -2, 2), any(DType::f16, {5, 2}, -2, 2)}},
+                  {.inputs = {any(DType::bf16, {3, 5}, -2, 2), any(DType::bf16, {5, 2}, -2, 2)}}},
   };
 }
 

@@ -1,6 +1,7 @@
 #include "engine/ops/nn/pool_common.h"
 
 #include "engine/ops/kernel_step.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
@@ -10,8 +11,7 @@ kernels::Extent pool_extent(const Dims& values, int64_t fill) {
   return {three[0], three[1], three[2]};
 }
 
-Status check_image(const InferContext& c, DTypeSet types) {
-  SV_TRY(require_dtype(c, 0, "X", types));
+Status check_image(const InferContext& c) {
   const Shape& x = c.shape(0);
   if (x.has_rank() && (x.rank() < 3 || x.rank() > 5))
     return error("X {} is of rank {}, needs 3 to 5 (N, C and 1 to 3 spatial dimensions)", to_string(x), x.rank());
@@ -20,8 +20,8 @@ Status check_image(const InferContext& c, DTypeSet types) {
 
 }  // namespace
 
-Status infer_pool(InferContext& c, DTypeSet types) {
-  SV_TRY(check_image(c, types));
+Status infer_pool(InferContext& c) {
+  SV_TRY(check_image(c));
   const Shape& x = c.shape(0);
   Shape out;
   if (x.has_rank()) {
@@ -49,11 +49,15 @@ Result<kernels::PoolShape> pool_shape(const Attributes& attributes, const Dims& 
                             pool_extent(w.pads_end, 0)};
 }
 
-Status lower_pool(LowerContext& c, const char* kernel, kernels::PoolArgs args, Buffer in, Buffer out) {
+Status lower_pool(LowerContext& c, const char* kernel, kernels::PoolArgs args) {
   args.blocked = c.in_type(0).block > 0;
   SV_ASSIGN(args.shape, pool_shape(c.attributes(), c.in_dims(0)));
   args.column_major_indices = c.attributes().get_int("storage_order") != 0;
-  emit_kernel(c, kernel, c.kernels().pool->window, args, [in, out, indices = args.blocked ? Buffer{} : c.out(1)](kernels::PoolArgs& a, const Run& run) {
+  if (wide::is_wide(c)) {
+    wide::emit_pool(c, kernel, args);
+    return {};
+  }
+  emit_kernel(c, kernel, c.kernels().pool->window, args, [in = c.in(0), out = c.out(), indices = args.blocked ? Buffer{} : c.out(1)](kernels::PoolArgs& a, const Run& run) {
     a.input = run.get<const float>(in);
     a.output = run.get<float>(out);
     a.indices = run.get<int64_t>(indices);
@@ -74,7 +78,7 @@ Status check_power(const Attributes& attributes) {
 }
 
 Status infer_global_pool(InferContext& c) {
-  SV_TRY(check_image(c, kSingleTypes));
+  SV_TRY(check_image(c));
   const Shape& x = c.shape(0);
   if (!x.has_rank()) {
     c.set(0, c.dtype(0), Shape());
@@ -88,6 +92,10 @@ Status infer_global_pool(InferContext& c) {
 }
 
 Status lower_global_pool(LowerContext& c, const char* kernel, kernels::PoolKind kind, int32_t power) {
+  if (wide::is_wide(c)) {
+    wide::emit_global_pool(c, kernel, kind, power);
+    return {};
+  }
   const Dims dims = c.in_dims(0);
   kernels::GlobalPoolArgs args;
   args.kind = kind;

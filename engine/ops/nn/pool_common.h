@@ -9,11 +9,10 @@
 namespace svengine::ops {
 
 /// Types of a window pooling: [N, C, spatial...] with 1 to 3 spatial dimensions; a second output holds int64 indices.
-Status infer_pool(InferContext& c, DTypeSet types = kSingleTypes);
+Status infer_pool(InferContext& c);
 
-/// Emits a window pooling; `kind`, `count_padding` and `power` are set in `args`, the rest comes from the node. `in` and
-/// `out` are float32.
-Status lower_pool(LowerContext& c, const char* kernel, kernels::PoolArgs args, Buffer in, Buffer out);
+/// Emits a window pooling; `kind`, `count_padding` and `power` are set in `args`, the rest comes from the node.
+Status lower_pool(LowerContext& c, const char* kernel, kernels::PoolArgs args);
 
 /// The window of a node over an image of these dimensions; `kernel` when the attributes do not say it.
 Result<kernels::PoolShape> pool_shape(const Attributes& attributes, const Dims& x, const Dims& kernel = {});

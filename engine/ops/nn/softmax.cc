@@ -4,7 +4,7 @@
 namespace svengine::ops {
 
 OpDef define_softmax() {
-  OpDef op = softmax_like("Softmax", [](LowerContext& c) { return lower_softmax(c, "softmax", c.kernels().softmax->softmax); });
+  OpDef op = softmax_like("Softmax", [](LowerContext& c) { return lower_softmax(c, wide::SoftmaxKind::softmax, c.kernels().softmax->softmax); });
   op.gradient = [](GradientContext& c) { return set_softmax_gradient(c, false); };
   return op;
 }

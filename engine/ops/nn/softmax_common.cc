@@ -17,7 +17,6 @@ Status canonicalize_softmax(CanonicalizeContext& c) {
 }
 
 Status infer_softmax(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input", kSingleTypes));
   if (c.shape(0).has_rank()) {
     const int64_t axis = c.attributes().get_int("axis", -1), rank = c.shape(0).rank();
     // Coerced, the axis may be the rank: lines of one element.
@@ -30,7 +29,7 @@ Status infer_softmax(InferContext& c) {
 
 }  // namespace
 
-Status lower_softmax(LowerContext& c, const char* kernel, const kernels::TaskKernel<kernels::SoftmaxArgs>& softmax) {
+Status lower_softmax(LowerContext& c, wide::SoftmaxKind kind, const kernels::TaskKernel<kernels::SoftmaxArgs>& softmax) {
   const Dims dims = c.in_dims(0);
   const bool coerced = c.attributes().get_int("coerced") != 0;
   int64_t axis = c.attributes().get_int("axis", -1);
@@ -39,8 +38,13 @@ Status lower_softmax(LowerContext& c, const char* kernel, const kernels::TaskKer
   args.outer = args.n = args.inner = 1;
   for (int64_t i = 0; i < static_cast<int64_t>(dims.size()); ++i)
     (i < axis ? args.outer : i == axis || coerced ? args.n : args.inner) *= dims[static_cast<size_t>(i)];
+  if (wide::is_wide(c)) {
+    wide::emit_softmax(c, kind, args.outer, args.n, args.inner, c.out());
+    return {};
+  }
   args.x_outer_stride = args.y_outer_stride = args.n * args.inner;
-  c.emit(kernel, softmax.tasks(args),
+  static constexpr const char* kNames[] = {"softmax", "log_softmax", "hardmax"};
+  c.emit(kNames[static_cast<int>(kind)], softmax.tasks(args),
          [=, run_softmax = softmax.run, in = c.in(0), out = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
            kernels::SoftmaxArgs one = args;
            one.x = run.get<const float>(in);
@@ -66,10 +70,14 @@ OpDef softmax_like(const char* name, Status (*lower)(LowerContext&)) {
       .canonicalize = canonicalize_softmax,
       .infer = infer_softmax,
       .lower = lower,
+      .types = {{"T", kRealTypes, {0}}},
       .tolerance = {.rtol = 1e-6, .atol = 1e-7},
       .samples = {{.inputs = {f32({7, 33}, -8, 8)}},
                   {.inputs = {f32({3, 5, 19})}, .attributes = {{"axis", integer(1)}}},
-                  {.inputs = {f32({2, 3, 4})}, .attributes = {{"axis", integer(1)}, {"coerced", integer(1)}}}},
+                  {.inputs = {f32({2, 3, 4})}, .attributes = {{"axis", integer(1)}, {"coerced", integer(1)}}},
+                  {.inputs = {any(DType::f64, {3, 5, 19}, -8, 8)}, .attributes = {{"axis", integer(1)}}},
+                  {.inputs = {any(DType::f16, {3, 19}, -8, 8)}},
+                  {.inputs = {any(DType::bf16, {3, 19}, -8, 8)}}},
   };
 }
 

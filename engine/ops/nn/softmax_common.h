@@ -2,7 +2,9 @@
 #pragma once
 #include "engine/graph/gradient.h"
 #include "engine/kernels/softmax.h"
+#include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 
@@ -12,6 +14,6 @@ OpDef softmax_like(const char* name, Status (*lower)(LowerContext&));
 /// For gradients: svengine.SoftmaxGrad along the node's axis.
 Status set_softmax_gradient(GradientContext& c, bool log);
 
-Status lower_softmax(LowerContext& c, const char* kernel, const kernels::TaskKernel<kernels::SoftmaxArgs>& run);
+Status lower_softmax(LowerContext& c, wide::SoftmaxKind kind, const kernels::TaskKernel<kernels::SoftmaxArgs>& run);
 
 }  // namespace svengine::ops

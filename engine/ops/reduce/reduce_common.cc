@@ -7,6 +7,7 @@
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/kernel_step.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
@@ -57,9 +58,7 @@ Status canonicalize_reduce(CanonicalizeContext& c) {
   return {};
 }
 
-Status infer_reduce(InferContext& c, DTypeSet types) {
-  SV_TRY(require_dtype(c, 0, "data", types));
-  SV_TRY(require_dtype(c, 1, "axes", {DType::i64}));
+Status infer_reduce(InferContext& c) {
   SV_TRY(require_rank(c, 1, "axes", 1));
   const Shape& in = c.shape(0);
   const bool keep = c.attributes().get_int("keepdims", 1) != 0;
@@ -81,24 +80,23 @@ Status emit_reduce(LowerContext& c, kernels::ReduceOp op) {
   return emit_reduction(c, op, reduced);
 }
 
-Status emit_reduction(LowerContext& c, kernels::ReduceOp op, const std::vector<bool>& reduced, size_t output) {
+namespace {
+
+/// The kernel's steps, from the node's input as `type` at `in`.
+Status emit_reduction_of(LowerContext& c, kernels::ReduceOp op, const std::vector<bool>& reduced, DType type, Buffer in, Buffer out) {
   const Dims dims = c.in_dims(0);
   const std::vector<Group> groups = groups_of(dims, reduced);
   if (groups.size() > kernels::kReduceDims)
     return error("reduced and kept dimensions alternate more than {} times", kernels::kReduceDims);
-  const DType type = c.in_type(0).dtype, computed = computed_type(type);
-  const int64_t count = element_count(dims), kept = element_count(c.out_dims(output));
   kernels::ReduceArgs args;
   args.op = op;
-  args.type = computed;
+  args.type = type;
   args.rank = static_cast<int32_t>(groups.size());
   for (size_t i = 0; i < groups.size(); ++i) {
     args.extent[i] = groups[i].extent;
     args.reduced[i] = groups[i].reduced;
   }
-  const auto width = static_cast<int64_t>(size_of(computed));
-  const Buffer in = converted(c, c.in(0), type, computed, count);
-  const Buffer out = type == computed ? c.out(output) : c.temporary(kept * width);
+  const auto width = static_cast<int64_t>(size_of(type));
   if (const auto split = kernels::split_reduce(args)) {
     const Buffer partials = c.temporary(split->partials * width);
     emit_step(c, split->first, in, partials);
@@ -106,6 +104,42 @@ Status emit_reduction(LowerContext& c, kernels::ReduceOp op, const std::vector<b
   } else {
     emit_step(c, args, in, out);
   }
+  return {};
+}
+
+/// Sums and products of uint64 are those of int64, bit by bit. Its order is that of int64 with the sign flipped, and roots are taken in
+/// double as those of other integers.
+Status emit_unsigned_reduction(LowerContext& c, kernels::ReduceOp op, const std::vector<bool>& reduced, size_t output) {
+  using kernels::ReduceOp;
+  const int64_t count = element_count(c.in_dims(0)), kept = element_count(c.out_dims(output));
+  const Buffer in = c.in(0), out = c.out(output);
+  if (op == ReduceOp::kMax || op == ReduceOp::kMin) {
+    const Buffer result = c.temporary(kept * 8);
+    SV_TRY(emit_reduction_of(c, op, reduced, DType::i64, wide::with_flipped_sign(c, in, count), result));
+    wide::emit_sign_flip(c, result, out, kept);
+    return {};
+  }
+  if (op == ReduceOp::kL2) {
+    const Buffer root = c.temporary(kept * 8);
+    SV_TRY(emit_reduction_of(c, op, reduced, DType::f64, converted(c, in, DType::u64, DType::f64, count), root));
+    emit_cast(c, root, DType::f64, out, DType::u64, kept);
+    return {};
+  }
+  const bool sum = op == ReduceOp::kL1 || op == ReduceOp::kMean;
+  SV_TRY(emit_reduction_of(c, sum ? ReduceOp::kSum : op, reduced, DType::i64, in, out));
+  if (op == ReduceOp::kMean) wide::emit_unsigned_quotients(c, out, kept, kept ? count / kept : 0);
+  return {};
+}
+
+}  // namespace
+
+Status emit_reduction(LowerContext& c, kernels::ReduceOp op, const std::vector<bool>& reduced, size_t output) {
+  const DType type = c.in_type(0).dtype, computed = computed_type(type);
+  if (type == DType::u64) return emit_unsigned_reduction(c, op, reduced, output);
+  const int64_t kept = element_count(c.out_dims(output));
+  const Buffer in = converted(c, c.in(0), type, computed, element_count(c.in_dims(0)));
+  const Buffer out = type == computed ? c.out(output) : c.temporary(kept * static_cast<int64_t>(size_of(computed)));
+  SV_TRY(emit_reduction_of(c, op, reduced, computed, in, out));
   if (type != computed) emit_cast(c, out, computed, c.out(output), type, kept);
   return {};
 }
@@ -153,7 +187,6 @@ OpDef reduce_op(const char* name, Status (*infer)(InferContext&), Status (*lower
 namespace {
 
 Status infer_arg_reduce(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "data", kReducedTypes));
   SV_TRY(require_rank_at_least(c, 0, "data", 1));
   const Shape& in = c.shape(0);
   const bool keep = c.attributes().get_int("keepdims", 1) != 0;
@@ -185,7 +218,9 @@ Status emit_arg_reduce(LowerContext& c, bool largest) {
   args.n = dims[static_cast<size_t>(axis)];
   args.inner = element_count(all.subspan(static_cast<size_t>(axis) + 1));
   if (args.n >= INT32_MAX) return error("axis {} has {} elements, above the {} that can be searched", axis, args.n, INT32_MAX - 1);
-  const Buffer in = converted(c, c.in(0), type, computed, element_count(dims));
+  const bool flip = type == DType::u64;
+  if (flip) args.type = DType::i64;
+  const Buffer in = flip ? wide::with_flipped_sign(c, c.in(0), element_count(dims)) : converted(c, c.in(0), type, computed, element_count(dims));
   emit_kernel(c, largest ? "arg_max" : "arg_min", c.kernels().reduce->arg_reduce, args,
               [in, out = c.out()](kernels::ArgReduceArgs& a, const Run& run) {
                 a.x = run.get<void>(in);
@@ -202,6 +237,7 @@ OpDef arg_reduction(const char* name, Status (*lower)(LowerContext&)) {
                      {"select_last_index", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_arg_reduce,
       .lower = lower,
+      .types = {{"T", kNumericTypes, {0}}},
       .samples = {{.inputs = {f32({3, 37})}, .attributes = {{"axis", integer(-1)}}},
                   {.inputs = {f32({5, 3, 7})}, .attributes = {{"keepdims", integer(0)}}},
                   {.inputs = {any(DType::i64, {4, 9}, -2, 3)}, .attributes = {{"axis", integer(1)}, {"select_last_index", integer(1)}}}},

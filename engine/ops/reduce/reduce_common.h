@@ -8,14 +8,11 @@
 
 namespace svengine::ops {
 
-/// What kernels of four element types can reduce, converting narrower types first.
-inline constexpr DTypeSet kReducedTypes = kRealTypes | kSignedTypes | DTypeSet{DType::u8, DType::u16, DType::u32};
-
 /// Attribute axes became an input.
 Status canonicalize_reduce(CanonicalizeContext& c);
 
 /// Axes: all of them when none are given, unless noop_with_empty_axes says none. keepdims leaves dimensions of 1.
-Status infer_reduce(InferContext& c, DTypeSet types);
+Status infer_reduce(InferContext& c);
 
 Status emit_reduce(LowerContext& c, kernels::ReduceOp op);
 
@@ -28,13 +25,13 @@ Value* kept_dims(GradientContext& c, Value* value);
 /// ReduceMax and ReduceMin: the gradient goes to the elements that are the result, in equal shares (as in PyTorch).
 Status reduced_extremum_gradient(GradientContext& c);
 
-/// The OpDef of such an operator on kTypes.
+/// The OpDef of such an operator.
 OpDef reduce_op(const char* name, Status (*infer)(InferContext&), Status (*lower)(LowerContext&));
 
-template <kernels::ReduceOp kOp, DTypeSet kTypes = kReducedTypes>
+template <kernels::ReduceOp kOp>
 OpDef reduction(const char* name) {
   return reduce_op(
-      name, [](InferContext& c) { return infer_reduce(c, kTypes); }, [](LowerContext& c) { return emit_reduce(c, kOp); });
+      name, infer_reduce, [](LowerContext& c) { return emit_reduce(c, kOp); });
 }
 
 /// ArgMax and ArgMin.

@@ -14,6 +14,7 @@ Status reduce_l1_gradient(GradientContext& c) {
 OpDef define_reduce_l1() {
   OpDef op = reduction<kernels::ReduceOp::kL1>("ReduceL1");
   op.gradient = reduce_l1_gradient;
+  op.types = {{"T", kWideTypes, {0}}, {"axes", DTypeSet{DType::i64}, {1}}};
   return op;
 }
 

@@ -14,6 +14,7 @@ Status reduce_l2_gradient(GradientContext& c) {
 OpDef define_reduce_l2() {
   OpDef op = reduction<kernels::ReduceOp::kL2>("ReduceL2");
   op.gradient = reduce_l2_gradient;
+  op.types = {{"T", kWideTypes, {0}}, {"axes", DTypeSet{DType::i64}, {1}}};
   return op;
 }
 

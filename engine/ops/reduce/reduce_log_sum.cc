@@ -15,6 +15,7 @@ Status reduce_log_sum_gradient(GradientContext& c) {
 OpDef define_reduce_log_sum() {
   OpDef op = reduction<kernels::ReduceOp::kLogSum>("ReduceLogSum");
   op.gradient = reduce_log_sum_gradient;
+  op.types = {{"T", kRealTypes, {0}}, {"axes", DTypeSet{DType::i64}, {1}}};
   return op;
 }
 

@@ -14,6 +14,7 @@ Status reduce_mean_gradient(GradientContext& c) {
 OpDef define_reduce_mean() {
   OpDef op = reduction<kernels::ReduceOp::kMean>("ReduceMean");
   op.gradient = reduce_mean_gradient;
+  op.types = {{"T", kWideTypes, {0}}, {"axes", DTypeSet{DType::i64}, {1}}};
   return op;
 }
 

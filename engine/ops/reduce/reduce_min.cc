@@ -4,8 +4,9 @@
 namespace svengine::ops {
 
 OpDef define_reduce_min() {
-  OpDef op = reduction<kernels::ReduceOp::kMin, kReducedTypes | kBool>("ReduceMin");
+  OpDef op = reduction<kernels::ReduceOp::kMin>("ReduceMin");
   op.gradient = reduced_extremum_gradient;
+  op.types = {{"T", kWideTypes | kBytes | kBool, {0}}, {"axes", DTypeSet{DType::i64}, {1}}};
   return op;
 }
 

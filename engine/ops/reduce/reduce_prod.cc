@@ -28,6 +28,7 @@ Status reduce_prod_gradient(GradientContext& c) {
 OpDef define_reduce_prod() {
   OpDef op = reduction<kernels::ReduceOp::kProd>("ReduceProd");
   op.gradient = reduce_prod_gradient;
+  op.types = {{"T", kWideTypes, {0}}, {"axes", DTypeSet{DType::i64}, {1}}};
   return op;
 }
 

@@ -14,6 +14,7 @@ Status reduce_sum_gradient(GradientContext& c) {
 OpDef define_reduce_sum() {
   OpDef op = reduction<kernels::ReduceOp::kSum>("ReduceSum");
   op.gradient = reduce_sum_gradient;
+  op.types = {{"T", kWideTypes, {0}}, {"axes", DTypeSet{DType::i64}, {1}}};
   return op;
 }
 

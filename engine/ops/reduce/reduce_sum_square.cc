@@ -15,6 +15,7 @@ Status reduce_sum_square_gradient(GradientContext& c) {
 OpDef define_reduce_sum_square() {
   OpDef op = reduction<kernels::ReduceOp::kSumSquare>("ReduceSumSquare");
   op.gradient = reduce_sum_square_gradient;
+  op.types = {{"T", kWideTypes, {0}}, {"axes", DTypeSet{DType::i64}, {1}}};
   return op;
 }
 

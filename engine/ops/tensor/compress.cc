@@ -94,6 +94,7 @@ OpDef define_compress() {
       .attributes = {{"axis", AttributeKind::kInt}},
       .infer = infer_compress,
       .evaluate = evaluate_compress,
+      .types = {{"T", kAllTypes, {0}}, {"T1", kBool, {1}}},
       .cost = movement_cost,
       .samples = {{.inputs = {f32({3, 5}), fixed(Tensor::of<bool>({3}, {true, false, true}))}, .attributes = {{"axis", integer(0)}}},
                   {.inputs = {f32({3, 5}), fixed(Tensor::of<bool>({7}, {false, true, true, false, true, false, true}))}},

@@ -128,6 +128,7 @@ OpDef define_concat() {
       .infer = infer_concat,
       .lower = lower_concat,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = concat_gradient,

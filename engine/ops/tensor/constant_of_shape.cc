@@ -42,6 +42,7 @@ OpDef define_constant_of_shape() {
       .attributes = {{"value", AttributeKind::kTensor}},
       .infer = infer_constant_of_shape,
       .lower = lower_constant_of_shape,
+      .types = {{"T1", DTypeSet{DType::i64}, {0}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .traits = {.shape_inputs = {0}},

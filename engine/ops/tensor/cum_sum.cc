@@ -10,13 +10,9 @@
 namespace svengine::ops {
 namespace {
 
-constexpr DTypeSet kCumSumTypes{DType::f32, DType::f64, DType::i32, DType::i64};
-
 /// The axis is an input. It decides no shape, but how the work is cut, so it has to be known when the node is planned; until it
 /// is, the output's dimensions are left unknown, which makes the session compute the axis first.
 Status infer_cum_sum(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "x", kCumSumTypes));
-  SV_TRY(require_dtype(c, 1, "axis", kIndexTypes));
   SV_TRY(require_single(c, 1, "axis"));
   SV_TRY(require_rank_at_least(c, 0, "x", 1));
   const auto axis = c.integers(1);
@@ -31,7 +27,8 @@ Status lower_cum_sum(LowerContext& c) {
   SV_ASSIGN(const int64_t axis, normalise_axis(c.constant(1)->as_int64s().at(0), static_cast<int64_t>(dims.size())));
   const std::span<const int64_t> all(dims);
   kernels::CumSumArgs args;
-  args.type = c.out_type().dtype;
+  const DType type = c.out_type().dtype;
+  args.type = type == DType::u32 ? DType::i32 : type == DType::u64 ? DType::i64 : type;  // what wraps adds up to the same bits
   args.exclusive = c.attributes().get_int("exclusive") != 0;
   args.reverse = c.attributes().get_int("reverse") != 0;
   args.outer = element_count(all.first(static_cast<size_t>(axis)));
@@ -62,12 +59,15 @@ OpDef define_cum_sum() {
       .attributes = {{"exclusive", AttributeKind::kInt, false, integer(0)}, {"reverse", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_cum_sum,
       .lower = lower_cum_sum,
+      .types = {{"T", kWideTypes, {0}}, {"T2", kIndexTypes, {1}}},
       .gradient = cum_sum_gradient,
       .traits = {.shape_inputs = {1}},
       .samples = {{.inputs = {f32({3, 70}), fixed(Tensor::scalar<int64_t>(-1))}},
                   {.inputs = {f32({5, 70}), fixed(Tensor::scalar<int32_t>(0))},
                    .attributes = {{"exclusive", integer(1)}, {"reverse", integer(1)}}},
-                  {.inputs = {any(DType::i64, {2, 3, 4}, -9, 9), fixed(Tensor::scalar<int64_t>(1))}}},
+                  {.inputs = {any(DType::i64, {2, 3, 4}, -9, 9), fixed(Tensor::scalar<int64_t>(1))}},
+                  {.inputs = {any(DType::u32, {2, 9}, 0, 9), fixed(Tensor::scalar<int64_t>(1))}},
+                  {.inputs = {any(DType::bf16, {2, 9}, -2, 2), fixed(Tensor::scalar<int64_t>(1))}}},
   };
 }
 

@@ -50,6 +50,7 @@ OpDef define_depth_to_space() {
       .infer = infer_depth_to_space,
       .lower = lower_depth_to_space,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = depth_to_space_gradient,

@@ -45,6 +45,7 @@ OpDef define_expand() {
       .infer = infer_expand,
       .lower = lower_expand,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0}}, {"shape", DTypeSet{DType::i64}, {1}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = expand_gradient,

@@ -44,6 +44,7 @@ OpDef define_eye_like() {
       .attributes = {{"dtype", AttributeKind::kInt}, {"k", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_eye_like,
       .lower = lower_eye_like,
+      .types = {{"T1", kNumericTypes | kBool, {0}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .samples = {{.inputs = {f32({5, 7})}},

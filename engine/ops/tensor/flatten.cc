@@ -37,6 +37,7 @@ OpDef define_flatten() {
       .attributes = {{"axis", AttributeKind::kInt, false, integer(1)}},
       .infer = infer_flatten,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0}}},
       .gradient = flatten_gradient,
       .traits = {.is_view = true},
       .samples = {{.inputs = {f32({2, 3, 5})}},

@@ -63,6 +63,7 @@ OpDef define_gather() {
       .infer = infer_gather,
       .lower = lower_gather,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0}}, {"Tind", kIndexTypes, {1}}},
       .kernel_types = kDenseTypes,
       .cost = gather_cost,
       .gradient = gather_gradient,

@@ -43,6 +43,7 @@ OpDef define_gather_elements() {
       .infer = infer_gather_elements,
       .lower = lower_gather_elements,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0}}, {"Tind", kIndexTypes, {1}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = gather_elements_gradient,

@@ -79,6 +79,7 @@ OpDef define_gather_nd() {
       .infer = infer_gather_nd,
       .lower = lower_gather_nd,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0}}, {"indices", DTypeSet{DType::i64}, {1}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = gather_nd_gradient,

@@ -45,6 +45,7 @@ OpDef define_non_zero() {
       .since = 9,
       .infer = infer_non_zero,
       .evaluate = evaluate_non_zero,
+      .types = {{"T", kAllTypes, {0}}},
       .cost = movement_cost,
       .samples = {{.inputs = {any(DType::i32, {5, 7}, -2, 3)}},
                   {.inputs = {fixed(Tensor::of<float>({2, 3}, {0, 1, -2, 0, 0, 5}))}},

@@ -86,6 +86,7 @@ OpDef define_one_hot() {
       .infer = infer_one_hot,
       .lower = lower_one_hot,
       .evaluate = evaluate_strings,
+      .types = {{"T1", kNumericTypes - DTypeSet{DType::bf16}, {0}}, {"T2", kNumericTypes - DTypeSet{DType::bf16}, {1}}, {"T3", kAllTypes, {2}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .traits = {.shape_inputs = {1}},

@@ -107,6 +107,7 @@ OpDef define_pad() {
       .infer = infer_pad,
       .lower = lower_pad,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0, 2}}, {"pads", DTypeSet{DType::i64}, {1}}, {"Tind", kIndexTypes, {3}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = pad_gradient,

@@ -12,7 +12,6 @@
 namespace svengine::ops {
 namespace {
 
-constexpr DTypeSet kRangeTypes{DType::f32, DType::f64, DType::f16, DType::bf16, DType::i16, DType::i32, DType::i64};
 constexpr const char* kRangeInputs[] = {"start", "limit", "delta"};
 
 double number_of(const Tensor& t) { return number_at(t.type(), t.raw(), 0); }
@@ -28,10 +27,8 @@ Result<int64_t> count_of(const Tensor& start, const Tensor& limit, const Tensor&
 
 Status infer_range(InferContext& c) {
   for (size_t i = 0; i < 3; ++i) {
-    SV_TRY(require_dtype(c, i, kRangeInputs[i], kRangeTypes));
     SV_TRY(require_single(c, i, kRangeInputs[i]));
   }
-  SV_TRY(require_same_dtypes(c));
   const Tensor *start = c.constant(0), *limit = c.constant(1), *delta = c.constant(2);
   if (!start || !limit || !delta) {
     c.set(0, c.dtype(0), unknown_dims(1));
@@ -72,6 +69,7 @@ OpDef define_range() {
       .attributes = {{"stash_type", AttributeKind::kInt, false, integer(1)}},
       .infer = infer_range,
       .lower = lower_range,
+      .types = {{"T", kRealTypes | kIndexTypes | DTypeSet{DType::i16}, {0, 1, 2}}},
       .cost = movement_cost,
       .traits = {.shape_inputs = {0, 1, 2}},
       .samples = {{.inputs = {fixed(Tensor::scalar<int64_t>(0)), fixed(Tensor::scalar<int64_t>(19)), fixed(Tensor::scalar<int64_t>(1))}},

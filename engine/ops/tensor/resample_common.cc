@@ -16,7 +16,7 @@ kernels::ResampleTables turned_tables(const kernels::ResampleTables& tables, int
     }
   size_t taps = 1;
   for (const auto& list : from) taps = std::max(taps, list.size());
-  kernels::ResampleTables result{static_cast<int32_t>(taps), {}, {}};
+  kernels::ResampleTables result{static_cast<int32_t>(taps), {}, {}, {}};
   for (size_t t = 0; t < taps; ++t)
     for (const auto& list : from) {
       result.index.push_back(list.empty() ? -1 : list[std::min(t, list.size() - 1)].first);

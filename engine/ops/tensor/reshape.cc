@@ -113,6 +113,7 @@ OpDef define_reshape() {
       .attributes = {{"allowzero", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_reshape,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0}}, {"shape", DTypeSet{DType::i64}, {1}}},
       .gradient = reshape_gradient,
       .traits = {.shape_inputs = {1}, .is_view = true},
       .samples = {{.inputs = {f32({2, 3, 4}), ints({4, 6})}},

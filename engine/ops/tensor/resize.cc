@@ -7,10 +7,12 @@
 
 #include "engine/graph/gradient.h"
 #include "engine/kernels/data_prepare.h"
+#include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/tensor/map_common.h"
 #include "engine/ops/tensor/resample_common.h"
 #include "engine/ops/tensor/resize_common.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
@@ -60,7 +62,9 @@ Status lower_nearest(LowerContext& c, const std::vector<AxisScale>& axes) {
 Status lower_interpolated(LowerContext& c, std::vector<AxisScale> axes) {
   Dims dims = c.in_dims(0);
   std::erase_if(axes, [](const AxisScale& a) { return a.unchanged; });
-  Buffer at = c.in(0);
+  const DType type = c.in_type(0).dtype;
+  const bool in_double = type != DType::f32;
+  Buffer at = in_double ? converted(c, c.in(0), type, DType::f64, element_count(dims)) : c.in(0);
   if (axes.empty()) {
     emit_copy(c, "copy", flat_view(element_count(dims)));
     return {};
@@ -70,9 +74,12 @@ Status lower_interpolated(LowerContext& c, std::vector<AxisScale> axes) {
   for (const AxisScale& a : axes) {
     if (dims[a.axis] > kLongestAxis) return error("axis {} is longer than the {} that can be resized", a.axis, kLongestAxis);
     SV_ASSIGN(const ResizeAxis axis, kernel_axis(c.attributes(), a));
-    const bool last = &a == &axes.back();
-    at = emit_resample(c, kernel, resize_tables(c.attributes(), axis), outside, at, dims, a.axis, axis.out, last ? c.out() : Buffer{});
+    const kernels::ResampleTables tables = resize_tables(c.attributes(), axis);
+    const Buffer to = &a == &axes.back() && (type == DType::f32 || type == DType::f64) ? c.out() : Buffer{};
+    at = in_double ? wide::emit_resample(c, kernel, tables, outside, at, dims, a.axis, axis.out, to)
+                   : emit_resample(c, kernel, tables, outside, at, dims, a.axis, axis.out, to);
   }
+  if (in_double && type != DType::f64) emit_cast(c, at, DType::f64, c.out(), type, element_count(dims));
   return {};
 }
 
@@ -91,7 +98,7 @@ Status lower_resize(LowerContext& c) {
 }
 
 DTypeSet resize_kernel_types(const Node& node) {
-  return node.attributes.get_string("mode", "nearest") == "nearest" ? kDenseTypes : DTypeSet{DType::f32, DType::i64};
+  return node.attributes.get_string("mode", "nearest") == "nearest" ? kDenseTypes : kDenseTypes - kNarrowFloatTypes;
 }
 
 }  // namespace
@@ -107,6 +114,7 @@ OpDef define_resize() {
       .canonicalize = canonicalize_resize,
       .infer = infer_resize,
       .lower = lower_resize,
+      .types = {{"T1", kAllTypes, {0}}, {"T2", kRealTypes - DTypeSet{DType::bf16}, {1}}, {"scales", DTypeSet{DType::f32}, {2}}, {"sizes", DTypeSet{DType::i64}, {3}}},
       .kernel_types_of = resize_kernel_types,
       .gradient = resize_gradient,
       .traits = {.shape_inputs = {1, 2, 3}},
@@ -114,7 +122,10 @@ OpDef define_resize() {
                   {.inputs = {x, none, scales}, .attributes = {{"mode", text("linear")}}},
                   {.inputs = {x, none, none, ints({1, 2, 9, 3})},
                    .attributes = {{"mode", text("linear")}, {"coordinate_transformation_mode", text("align_corners")}}},
-                  {.inputs = {x, none, scales}, .attributes = {{"mode", text("cubic")}, {"exclude_outside", integer(1)}}}},
+                  {.inputs = {x, none, scales}, .attributes = {{"mode", text("cubic")}, {"exclude_outside", integer(1)}}},
+                  {.inputs = {any(DType::f64, {1, 2, 5, 7}, -2, 2), none, scales}, .attributes = {{"mode", text("cubic")}}},
+                  {.inputs = {any(DType::u8, {1, 2, 5, 7}, 0, 255), none, scales}, .attributes = {{"mode", text("linear")}}},
+                  {.inputs = {any(DType::bf16, {1, 2, 5, 7}, -2, 2), none, scales}, .attributes = {{"mode", text("linear")}}}},
   };
 }
 

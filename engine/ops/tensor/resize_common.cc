@@ -155,12 +155,9 @@ Status check_resize(const InferContext& c) {
     SV_TRY(check_choice(attributes, "nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
   SV_TRY(check_choice(attributes, "keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"}));
   const bool nearest = attributes.get_string("mode", "nearest") == "nearest";
-  SV_TRY(require_dtype(c, 0, "x", nearest ? kStoredTypes : kNumericTypes - DTypeSet{DType::f64, DType::i32, DType::u32, DType::i64, DType::u64}));
+  SV_TRY(require_dtype(c, 0, "x", kStoredTypes));
   if (!nearest && attributes.get_string("coordinate_transformation_mode") == "tf_half_pixel_for_nn")
     return error("coordinate_transformation_mode tf_half_pixel_for_nn goes with mode nearest only");
-  SV_TRY(require_dtype(c, kRoi, "roi", kRealTypes));
-  SV_TRY(require_dtype(c, kScales, "scales", {DType::f32}));
-  SV_TRY(require_dtype(c, kSizes, "sizes", {DType::i64}));
   for (size_t i = kRoi; i <= kSizes; ++i) SV_TRY(require_rank(c, i, i == kRoi ? "roi" : i == kScales ? "scales" : "sizes", 1));
   const bool none = !is_given(c.node(), kScales) && !is_given(c.node(), kSizes);
   const bool both = is_surely_given(c.node(), kScales) && is_surely_given(c.node(), kSizes);

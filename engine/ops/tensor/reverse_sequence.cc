@@ -63,6 +63,7 @@ OpDef define_reverse_sequence() {
       .infer = infer_reverse_sequence,
       .lower = lower_reverse_sequence,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0}}, {"sequence_lens", DTypeSet{DType::i64}, {1}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = reverse_sequence_gradient,

@@ -20,6 +20,7 @@ OpDef define_scatter() {
   op.since = 9;
   op.until = 10;
   op.canonicalize = canonicalize_scatter;
+  op.types = {{"T", kAllTypes, {0, 2}}, {"Tind", kIndexTypes, {1}}};
   return op;
 }
 

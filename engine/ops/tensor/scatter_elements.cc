@@ -56,6 +56,7 @@ OpDef define_scatter_elements() {
       .infer = infer_scatter_elements,
       .lower = lower_scatter_elements,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0, 2}}, {"Tind", kIndexTypes, {1}}},
       .kernel_types_of = scatter_kernel_types,
       .gradient = scatter_elements_gradient,
       .traits = {.may_overwrite = true},

@@ -50,6 +50,7 @@ OpDef define_scatter_nd() {
       .infer = infer_scatter_nd,
       .lower = emit_scatter_nd,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0, 2}}, {"indices", DTypeSet{DType::i64}, {1}}},
       .kernel_types_of = scatter_kernel_types,
       .gradient = scatter_nd_gradient,
       .traits = {.may_overwrite = true},

@@ -53,6 +53,7 @@ OpDef define_shape() {
       .infer = infer_shape,
       .lower = lower_shape,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .traits = {.value_of_types = dims_of_input},

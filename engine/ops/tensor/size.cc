@@ -28,6 +28,7 @@ OpDef define_size() {
       .infer = infer_size,
       .lower = lower_size,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .traits = {.value_of_types = element_count_of_input},

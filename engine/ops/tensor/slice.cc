@@ -90,6 +90,7 @@ OpDef define_slice() {
       .infer = infer_slice,
       .lower = lower_slice,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0}}, {"Tind", kIndexTypes, {1, 2, 3, 4}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = slice_gradient,

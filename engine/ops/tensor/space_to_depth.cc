@@ -50,6 +50,7 @@ OpDef define_space_to_depth() {
       .infer = infer_space_to_depth,
       .lower = lower_space_to_depth,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = space_to_depth_gradient,

@@ -102,6 +102,7 @@ OpDef define_split() {
       .infer = infer_split,
       .lower = lower_split,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0}}, {"split", DTypeSet{DType::i64}, {1}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = split_gradient,

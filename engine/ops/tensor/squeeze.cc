@@ -67,6 +67,7 @@ OpDef define_squeeze() {
       .canonicalize = canonicalize_squeeze,
       .infer = infer_squeeze,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0}}, {"axes", DTypeSet{DType::i64}, {1}}},
       .gradient = squeeze_gradient,
       .traits = {.shape_inputs = {1}, .is_view = true},
       .samples = {{.inputs = {f32({1, 3, 1, 5})}},

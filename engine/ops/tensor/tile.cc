@@ -75,6 +75,7 @@ OpDef define_tile() {
       .infer = infer_tile,
       .lower = lower_tile,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0}}, {"T1", DTypeSet{DType::i64}, {1}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = tile_gradient,

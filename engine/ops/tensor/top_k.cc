@@ -10,8 +10,6 @@
 namespace svengine::ops {
 namespace {
 
-constexpr DTypeSet kTopKTypes = kRealTypes | kSignedTypes | DTypeSet{DType::u8, DType::u16, DType::u32};
-
 Status canonicalize_top_k(CanonicalizeContext& c) {
   if (const auto* k = c.attributes().get<int64_t>("k")) {
     c.set_input(1, c.graph().add_constant(c.node().name() + ".k", Tensor::of<int64_t>({1}, {*k})));
@@ -21,8 +19,6 @@ Status canonicalize_top_k(CanonicalizeContext& c) {
 }
 
 Status infer_top_k(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "x", kTopKTypes));
-  SV_TRY(require_dtype(c, 1, "k", {DType::i64}));
   SV_TRY(require_single(c, 1, "k"));
   SV_TRY(require_rank_at_least(c, 0, "x", 1));
   Shape out = c.shape(0);
@@ -44,7 +40,9 @@ Status lower_top_k(LowerContext& c) {
   const std::span<const int64_t> all(dims);
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), static_cast<int64_t>(dims.size())));
   const auto a = static_cast<size_t>(axis);
-  const DType type = c.in_type(0).dtype, computed = computed_type(type);
+  const DType type = c.in_type(0).dtype;
+  const bool flip = type == DType::u64;
+  const DType computed = flip ? DType::i64 : computed_type(type);
   const int64_t kept = element_count(c.out_dims());
   kernels::TopKArgs args;
   args.type = computed;
@@ -54,7 +52,8 @@ Status lower_top_k(LowerContext& c) {
   args.inner = element_count(all.subspan(a + 1));
   args.k = c.out_dims()[a];
   if (args.n >= INT32_MAX) return error("axis {} has {} elements, above the {} that can be searched", axis, args.n, INT32_MAX - 1);
-  const Buffer in = converted(c, c.in(0), type, computed, element_count(dims));
+  const int64_t count = element_count(dims);
+  const Buffer in = flip ? wide::with_flipped_sign(c, c.in(0), count) : converted(c, c.in(0), type, computed, count);
   // The kernel writes both outputs; one that nobody wants goes to a temporary.
   const Buffer values = type == computed && c.has_output(0) ? c.out(0) : c.temporary(kept * static_cast<int64_t>(size_of(computed)));
   const Buffer indices = c.has_output(1) ? c.out(1) : c.temporary(kept * 8);
@@ -63,7 +62,8 @@ Status lower_top_k(LowerContext& c) {
     args.values = run.get<void>(values);
     args.indices = run.get<int64_t>(indices);
   });
-  if (type != computed && c.has_output(0)) emit_cast(c, values, computed, c.out(0), type, kept);
+  if (flip && c.has_output(0)) wide::emit_sign_flip(c, values, c.out(0), kept);
+  else if (type != computed && c.has_output(0)) emit_cast(c, values, computed, c.out(0), type, kept);
   return {};
 }
 
@@ -86,11 +86,15 @@ OpDef define_top_k() {
       .canonicalize = canonicalize_top_k,
       .infer = infer_top_k,
       .lower = lower_top_k,
+      .types = {{"T", kNumericTypes, {0}}, {"K", DTypeSet{DType::i64}, {1}}},
       .gradient = top_k_gradient,
       .traits = {.shape_inputs = {1}},
       .samples = {{.inputs = {f32({3, 37}), ints({5})}, .outputs = 2},
                   {.inputs = {f32({7, 3}), ints({7})}, .attributes = {{"axis", integer(0)}, {"largest", integer(0)}}, .outputs = 2},
-                  {.inputs = {any(DType::i64, {2, 9}, -3, 3), ints({4})}, .attributes = {{"axis", integer(-1)}}, .outputs = 2}},
+                  {.inputs = {any(DType::i64, {2, 9}, -3, 3), ints({4})}, .attributes = {{"axis", integer(-1)}}, .outputs = 2},
+                  {.inputs = {any(DType::u64, {2, 9}, 0, 1.8e19), ints({3})}, .outputs = 2},
+                  {.inputs = {any(DType::u8, {2, 9}, 0, 9), ints({4})}, .outputs = 2},
+                  {.inputs = {any(DType::bf16, {2, 9}, -2, 2), ints({4})}, .outputs = 2}},
   };
 }
 

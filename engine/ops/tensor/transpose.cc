@@ -77,6 +77,7 @@ OpDef define_transpose() {
       .infer = infer_transpose,
       .lower = lower_transpose,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = transpose_gradient,

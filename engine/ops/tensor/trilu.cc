@@ -55,6 +55,7 @@ OpDef define_trilu() {
       .infer = infer_trilu,
       .lower = lower_trilu,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0}}, {"k", DTypeSet{DType::i64}, {1}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = trilu_gradient,

@@ -7,6 +7,7 @@
 #include "engine/graph/axes.h"
 #include "engine/graph/evaluate_context.h"
 #include "engine/ops/dispatch.h"
+#include "engine/ops/element.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -14,8 +15,6 @@
 
 namespace svengine::ops {
 namespace {
-
-constexpr DTypeSet kUniqueTypes = kIntegerTypes | kBool | DTypeSet{DType::f32, DType::f64, DType::string};
 
 /// The input as [outer][count][inner]; slice i is everything at middle index i.
 struct Slices {
@@ -45,6 +44,11 @@ int compare(const T* x, const Slices& s, int64_t i, int64_t j) {
 }
 
 Found find_unique(const Tensor& t, const Slices& s, bool sorted) {
+  if (t.type() == DType::f16 || t.type() == DType::bf16) {  // equal, and in the same order, as float32
+    std::vector<float> wide;
+    for (int64_t i = 0; i < t.count(); ++i) wide.push_back(static_cast<float>(number_at(t.type(), t.raw(), i)));
+    return find_unique(Tensor::of<float>(t.dims(), std::span<const float>(wide)), s, sorted);
+  }
   std::vector<int64_t> order(static_cast<size_t>(s.count));
   std::iota(order.begin(), order.end(), 0);
   std::vector<int64_t> groups;  // starts of runs of equal slices in `order`
@@ -77,9 +81,8 @@ Result<Found> find_unique(const Attributes& attributes, const Tensor& t) {
 }
 
 Status infer_unique(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "x", kUniqueTypes));
   Dim count, size;
-  if (const Tensor* t = c.constant(0); t && t->type() != DType::string) {
+  if (const Tensor* t = c.constant(0); t && !is_handle(t->type())) {
     SV_ASSIGN(const Found found, find_unique(c.attributes(), *t));
     count = static_cast<int64_t>(found.first.size());
     size = static_cast<int64_t>(found.inverse.size());
@@ -137,6 +140,7 @@ OpDef define_unique() {
       .attributes = {{"axis", AttributeKind::kInt}, {"sorted", AttributeKind::kInt, false, integer(1)}},
       .infer = infer_unique,
       .evaluate = evaluate_unique,
+      .types = {{"T", kNumericTypes | kBool | DTypeSet{DType::string}, {0}}},
       .samples = {{.inputs = {any(DType::i32, {5, 6}, -3, 4)}, .outputs = 4},
                   {.inputs = {x}, .outputs = 4},
                   {.inputs = {x}, .attributes = {{"sorted", integer(0)}}, .outputs = 4},

@@ -47,6 +47,7 @@ OpDef define_unsqueeze() {
       .canonicalize = canonicalize_unsqueeze,
       .infer = infer_unsqueeze,
       .evaluate = evaluate_strings,
+      .types = {{"T", kAllTypes, {0}}, {"axes", DTypeSet{DType::i64}, {1}}},
       .gradient = unsqueeze_gradient,
       .traits = {.shape_inputs = {1}, .is_view = true},
       .samples = {{.inputs = {f32({3, 5}), ints({0})}},

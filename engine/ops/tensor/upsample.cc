@@ -27,6 +27,7 @@ OpDef define_upsample() {
   op.since = 1;
   op.until = 9;
   op.canonicalize = upsample_to_resize;
+  op.types = {{"T", kAllTypes, {0}}, {"scales", DTypeSet{DType::f32}, {1}}};
   return op;
 }
 

@@ -1,0 +1,92 @@
+// The operators' type parameters against the constraints of ONNX's schemas, as recorded by backend/record_types.py.
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <sstream>
+
+#include "engine/ops/infer_util.h"
+#include "engine/ops/registry.h"
+
+using namespace svengine;
+
+namespace {
+
+struct Constraint {
+  std::string op;
+  std::vector<int> inputs;
+  bool variadic = false;
+  DTypeSet types;
+};
+
+std::vector<Constraint> constraints() {
+  std::ifstream file(SVENGINE_TYPES);
+  REQUIRE(file.good());
+  std::vector<Constraint> out;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("#")) continue;
+    std::istringstream fields(line);
+    Constraint c;
+    std::string version, inputs, types, word;
+    std::getline(fields, c.op, '|');
+    std::getline(fields, version, '|');
+    std::getline(fields, inputs, '|');
+    std::getline(fields, types);
+    c.variadic = inputs.ends_with('+');
+    for (std::istringstream list(inputs); std::getline(list, word, ',');) c.inputs.push_back(std::stoi(word));
+    for (std::istringstream list(types); list >> word;) {
+      const auto type = dtype_from_name(word);
+      INFO(line);
+      REQUIRE(type);
+      c.types = c.types | DTypeSet{*type};
+    }
+    out.push_back(std::move(c));
+  }
+  return out;
+}
+
+/// Where the engine takes more than ONNX's newest version names.
+bool takes_more(const OpDef& op, DTypeSet types) {
+  // What only moves elements moves those of every type. (Scatter and Upsample are old forms of operators that do.)
+  return types == ops::kAllTypes &&
+         (!op.lower || op.kernel_types == kDenseTypes || op.kernel_types_of || op.traits.is_view || op.traits.value_of_types);
+}
+
+const TypeParameter* parameter_of(const OpDef& op, int input) {
+  for (const TypeParameter& p : op.types)
+    if (std::find(p.inputs.begin(), p.inputs.end(), input) != p.inputs.end()) return &p;
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("operators take the types that ONNX's schemas say") {
+  int compared = 0;
+  for (const Constraint& c : constraints()) {
+    const OpDef* op = all_ops().find("", c.op);
+    if (!op || op->types.empty()) continue;  // its `infer` checks the types
+    INFO(c.op << ", input " << c.inputs[0]);
+    const TypeParameter* parameter = parameter_of(*op, c.inputs[0]);
+    REQUIRE(parameter);
+    CHECK(parameter->inputs == c.inputs);
+    CHECK((!c.variadic || op->inputs.max >= kVariadic));
+    INFO("here: " << to_string(parameter->types) << "\n  ONNX: " << to_string(c.types));
+    CHECK((parameter->types == c.types || (takes_more(*op, parameter->types) && (c.types - parameter->types).empty())));
+    ++compared;
+  }
+  CHECK(compared > 200);
+}
+
+TEST_CASE("every type parameter names inputs that the operator has, each once") {
+  for (const OpDef& op : all_ops().all()) {
+    INFO(op.name);
+    std::vector<int> seen;
+    for (const TypeParameter& p : op.types) {
+      CHECK_FALSE(p.types.empty());
+      for (int i : p.inputs) {
+        CHECK((i >= 0 && i < op.inputs.max));
+        CHECK(std::find(seen.begin(), seen.end(), i) == seen.end());
+        seen.push_back(i);
+      }
+    }
+  }
+}
