@@ -200,6 +200,12 @@ TEST_CASE("rows that are windows of an image are exact", "[quantized]") {
           }
 }
 
+TEST_CASE("windows of one tap that lie behind the image see padding", "[quantized]") {
+  QuantizedWindow w = window_of(4, 7, 1, 1, 0, 1, 1);
+  w.out[2] += 1;
+  check({.m = 2 * w.out[1] * w.out[2], .n = 19, .k = 4, .windows = true, .window = w});
+}
+
 TEST_CASE("depthwise convolutions are exact", "[quantized]") {
   std::mt19937 random(3);
   for (int64_t channels : {1, 5, 16, 33, 300})

@@ -76,7 +76,7 @@ void gather_window(const QuantizedGemmArgs& args, int64_t row, uint8_t* to) {
 /// A window of one tap without padding: every row is part of a pixel.
 bool is_pointwise(const QuantizedWindow& w) {
   for (int i = 0; i < 3; ++i)
-    if (w.kernel[i] != 1 || w.pads[i] != 0) return false;
+    if (w.kernel[i] != 1 || w.pads[i] != 0 || (w.out[i] - 1) * w.strides[i] >= w.in[i]) return false;
   return true;
 }
 
