@@ -123,7 +123,6 @@ TEST_CASE("convolutions and sums between them stay channels last") {
   run_pass(graph, "quantized");
   run_pass(graph, "dead");
   run_pass(graph, "quantized_layout");
-  run_pass(graph, "dead");
   CHECK(ops_of(graph) == "Transpose QLinearConv QLinearConv QLinearAdd Transpose");
   check_close(evaluated(graph, kImage), evaluated(build(describe), kImage), "channels last");
 }

@@ -82,7 +82,7 @@ Status quantized_layout(Graph& graph, const PassContext& context) {
       turn_binary(graph, builder, node);
     SV_TRY(builder.status());
   }
-  return {};
+  return remove_dead_nodes(graph, context);  // Transposes back that nobody reads
 }
 
 }  // namespace svengine
