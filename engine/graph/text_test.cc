@@ -143,6 +143,10 @@ TEST_CASE("constants of every type keep their bits") {
   const uint16_t bits[] = {0x3c00, 0x7e01};
   for (DType type : {DType::f16, DType::bf16, DType::u16, DType::i16})
     values.push_back(graph.add_constant("half", *Tensor::wrap(type, {2}, bits, nullptr).aligned_copy()));
+  const uint8_t few[] = {0, 1, 3}, some[] = {0xf8, 7};
+  for (DType type : {DType::u2, DType::u4, DType::f4e2m1, DType::f8e4m3fn, DType::f8e8m0})
+    values.push_back(graph.add_constant("small", *Tensor::wrap(type, {3}, few, nullptr).aligned_copy()));
+  values.push_back(graph.add_constant("signed", *Tensor::wrap(DType::i4, {2}, some, nullptr).aligned_copy()));
   Node* node = graph.add_node(*ops().find("", "Op"), "", values, 1);
   graph.add_output(node->output());
   const Graph parsed = round_trip(graph);

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <numeric>
 
+#include "engine/base/narrow_float.h"
 #include "importers/onnx/import_test_util.h"
 #include "importers/onnx/tensor_file.h"
 
@@ -78,6 +79,28 @@ TEST_CASE("what is exported is imported again") {
   CHECK(a.get_int("offset") == -3);
   CHECK(a.get_ints("pads") == std::vector<int64_t>{1, -2});
   CHECK(values_of<float>(*a.get<Tensor>("table")) == std::vector<float>{1, 2});
+}
+
+TEST_CASE("constants of packed elements and strings are exported and come back") {
+  const TemporaryPath file;
+  Graph graph;
+  for (const DType type : {DType::i4, DType::u4, DType::i2, DType::u2, DType::f4e2m1, DType::f8e5m2}) {
+    MutableTensor t = Tensor::allocate(type, {3, 3}).value();
+    for (size_t i = 0; i < 9; ++i) t.data<uint8_t>()[i] = unpacked(type, static_cast<uint8_t>(i * 37));
+    graph.add_output(graph.add_constant(std::string(name_of(type)), t));
+  }
+  graph.add_output(graph.add_constant("text", Tensor::of_strings({2}, {"a", std::string("b\0c", 3)})));
+  REQUIRE(export_onnx(graph, {}, file.path).ok());
+  const Result<Model> model = import_onnx(file.path, {.ops = &test_ops()});
+  if (!model.ok()) FAIL(model.error().message());
+  for (const Value* was : graph.outputs()) {
+    const Tensor &before = was->constant(), &after = find_value(model->graph, was->name())->constant();
+    INFO(was->name());
+    REQUIRE(after.type() == before.type());
+    REQUIRE(after.dims() == before.dims());
+    if (before.type() == DType::string) CHECK(std::equal(before.strings().begin(), before.strings().end(), after.strings().begin()));
+    else CHECK(std::memcmp(before.raw(), after.raw(), before.byte_size()) == 0);
+  }
 }
 
 TEST_CASE("a model can be exported over the file it is mapped from") {
