@@ -13,7 +13,8 @@ class ElementWriter {
   static Result<ElementWriter> create(DType type, Dims dims) {
     ElementWriter w;
     w.dims_ = dims;
-    if (type == DType::string) w.strings_.reserve(static_cast<size_t>(element_count(dims)));
+    if (type == DType::string)
+      w.strings_.reserve(static_cast<size_t>(element_count(dims)));
     else {
       SV_ASSIGN(w.bytes_, Tensor::allocate(type, std::move(dims)));
     }
@@ -49,7 +50,8 @@ Result<Tensor> sliced(const Tensor& t, size_t axis, int64_t begin, int64_t count
   dims[axis] = count;
   if (outer == 1 && t.type() == DType::string)
     return Tensor::wrap(DType::string, std::move(dims), t.strings().data() + begin * inner, t.owner());
-  if (outer == 1) return Tensor::wrap(t.type(), std::move(dims), t.raw() + static_cast<size_t>(begin * inner) * size_of(t.type()), t.owner());
+  if (outer == 1)
+    return Tensor::wrap(t.type(), std::move(dims), t.raw() + static_cast<size_t>(begin * inner) * size_of(t.type()), t.owner());
   SV_ASSIGN(ElementWriter out, ElementWriter::create(t.type(), std::move(dims)));
   for (int64_t o = 0; o < outer; ++o) out.append(t, (o * size + begin) * inner, count * inner);
   return std::move(out).finish();

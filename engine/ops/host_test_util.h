@@ -15,8 +15,9 @@ struct HostNode {
   std::vector<Tensor> outputs;
   std::string problem;
 
-  HostNode(const char* domain, const char* op, std::vector<Tensor> inputs, std::initializer_list<std::pair<const char*, Attribute>> attributes = {},
-           size_t output_count = 1, int opset = kNewestOpset) {
+  HostNode(const char* domain, const char* op, std::vector<Tensor> inputs,
+           std::initializer_list<std::pair<const char*, Attribute>> attributes = {}, size_t output_count = 1,
+           int opset = kNewestOpset) {
     Graph graph;
     std::vector<Value*> values;
     std::map<const Value*, Tensor> known;
@@ -33,7 +34,9 @@ struct HostNode {
   }
 
   bool says(std::string_view part) const { return problem.find(part) != std::string::npos; }
-  std::vector<std::string> strings(size_t output = 0) const { return {outputs[output].strings().begin(), outputs[output].strings().end()}; }
+  std::vector<std::string> strings(size_t output = 0) const {
+    return {outputs[output].strings().begin(), outputs[output].strings().end()};
+  }
   std::vector<int64_t> ints(size_t output = 0) const { return outputs[output].as_int64s(); }
   std::vector<float> floats(size_t output = 0) const {
     const auto data = outputs[output].data<float>();

@@ -30,8 +30,10 @@ class HostLowering final : public LowerContext {
     if (!to) return to;
     const std::byte* source = bases_[static_cast<size_t>(inputs_[i].base)];
     std::byte* data = bases_.back();
-    if (packing.fill) packing.fill(source, data, 0, packing.tasks);
-    else std::memcpy(data, source, static_cast<size_t>(packing.bytes));
+    if (packing.fill)
+      packing.fill(source, data, 0, packing.tasks);
+    else
+      std::memcpy(data, source, static_cast<size_t>(packing.bytes));
     return to;
   }
   Buffer table(std::span<const std::byte> bytes) override {
@@ -82,7 +84,9 @@ class HostLowering final : public LowerContext {
 class PlainContext final : public EvaluateContext {
  public:
   using EvaluateContext::EvaluateContext;
-  Result<std::vector<Tensor>> run_body(std::string_view name, std::vector<Tensor>) override { return error("has no body '{}'", name); }
+  Result<std::vector<Tensor>> run_body(std::string_view name, std::vector<Tensor>) override {
+    return error("has no body '{}'", name);
+  }
 };
 
 /// Output shapes that follow from the inputs.

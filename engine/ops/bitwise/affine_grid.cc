@@ -18,7 +18,8 @@ Status infer_affine_grid(InferContext& c) {
     c.set(0, c.dtype(0), Shape());
     return {};
   }
-  if (size->size() != 4 && size->size() != 5) return error("size has {} entries, needs 4 (N, C, H, W) or 5 (N, C, D, H, W)", size->size());
+  if (size->size() != 4 && size->size() != 5)
+    return error("size has {} entries, needs 4 (N, C, H, W) or 5 (N, C, D, H, W)", size->size());
   const auto spatial = static_cast<int64_t>(size->size()) - 2;
   const Shape& theta = c.shape(0);
   if (theta.has_rank()) {
@@ -74,7 +75,8 @@ Status lower_affine_grid(LowerContext& c) {
 /// The grid is theta times (x, y, 1) of every pixel; these are the grid of the identity, with a column of ones.
 Status affine_grid_gradient(GradientContext& c) {
   const Shape& theta = c.input(0)->type.shape;
-  if (!theta.has_rank() || !theta[1].is_static()) return error("theta is {}: its gradient needs to know how many dimensions there are", svengine::to_string(theta));
+  if (!theta.has_rank() || !theta[1].is_static())
+    return error("theta is {}: its gradient needs to know how many dimensions there are", svengine::to_string(theta));
   const int64_t n = theta[1].value();
   std::vector<float> identity(static_cast<size_t>(n * (n + 1)));
   for (int64_t i = 0; i < n; ++i) identity[static_cast<size_t>(i * (n + 2))] = 1;

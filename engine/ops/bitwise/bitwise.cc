@@ -31,10 +31,10 @@ OpDef define_bitwise_xor() { return bitwise_binary<kernels::BinaryOp::kBitwiseXo
 OpDef define_bitwise_not() {
   OpDef op = plain_unary<kernels::UnaryOp::kBitwiseNot, kIntegerTypes>("BitwiseNot", false);
   op.since = 18;
-  op.samples = {{.inputs = {any(DType::u8, {3, 37}, 0, 255)}},      {.inputs = {any(DType::i8, {5}, -99, 99)}},
-                {.inputs = {any(DType::u16, {2, 9}, 0, 60000)}},    {.inputs = {any(DType::i16, {}, -999, 999)}},
-                {.inputs = {any(DType::u32, {1003}, 0, 4e9)}},      {.inputs = {any(DType::i32, {0, 3})}},
-                {.inputs = {any(DType::u64, {1, 2, 3}, 0, 1e15)}},  {.inputs = {any(DType::i64, {33}, -1e15, 1e15)}}};
+  op.samples = {{.inputs = {any(DType::u8, {3, 37}, 0, 255)}},     {.inputs = {any(DType::i8, {5}, -99, 99)}},
+                {.inputs = {any(DType::u16, {2, 9}, 0, 60000)}},   {.inputs = {any(DType::i16, {}, -999, 999)}},
+                {.inputs = {any(DType::u32, {1003}, 0, 4e9)}},     {.inputs = {any(DType::i32, {0, 3})}},
+                {.inputs = {any(DType::u64, {1, 2, 3}, 0, 1e15)}}, {.inputs = {any(DType::i64, {33}, -1e15, 1e15)}}};
   return op;
 }
 

@@ -21,7 +21,8 @@ struct Col2ImAxis {
 Result<std::vector<Col2ImAxis>> col2im_axes(const Attributes& attributes, const std::vector<int64_t>& image,
                                             const std::vector<int64_t>& block) {
   const size_t n = image.size();
-  if (n == 0 || block.size() != n) return error("image_shape has {} sizes, block_shape {}; needs as many, and one at least", n, block.size());
+  if (n == 0 || block.size() != n)
+    return error("image_shape has {} sizes, block_shape {}; needs as many, and one at least", n, block.size());
   const std::vector<int64_t> strides = attributes.get_ints("strides", std::vector<int64_t>(n, 1));
   const std::vector<int64_t> dilations = attributes.get_ints("dilations", std::vector<int64_t>(n, 1));
   const std::vector<int64_t> pads = attributes.get_ints("pads", std::vector<int64_t>(2 * n, 0));
@@ -30,12 +31,15 @@ Result<std::vector<Col2ImAxis>> col2im_axes(const Attributes& attributes, const 
   std::vector<Col2ImAxis> axes;
   for (size_t i = 0; i < n; ++i) {
     const auto fits = [](int64_t value, int64_t least) { return value >= least && value <= kMostCol2Im; };
-    if (!fits(image[i], 0) || !fits(block[i], 1) || !fits(strides[i], 1) || !fits(dilations[i], 1) || !fits(pads[i], 0) || !fits(pads[n + i], 0) ||
-        !fits(block[i] * std::min(dilations[i], int64_t{1} << 20), 1) || dilations[i] > int64_t{1} << 20)
-      return error("dimension {}: image {}, block {}, stride {}, dilation {}, pads {} and {}: block, stride and dilation must be positive", i,
-                   image[i], block[i], strides[i], dilations[i], pads[i], pads[n + i]);
+    if (!fits(image[i], 0) || !fits(block[i], 1) || !fits(strides[i], 1) || !fits(dilations[i], 1) || !fits(pads[i], 0) ||
+        !fits(pads[n + i], 0) || !fits(block[i] * std::min(dilations[i], int64_t{1} << 20), 1) || dilations[i] > int64_t{1} << 20)
+      return error(
+          "dimension {}: image {}, block {}, stride {}, dilation {}, pads {} and {}: block, stride and dilation must be positive",
+          i, image[i], block[i], strides[i], dilations[i], pads[i], pads[n + i]);
     const int64_t room = image[i] + pads[i] + pads[n + i] - dilations[i] * (block[i] - 1) - 1;
-    if (room < 0) return error("dimension {}: a block of {} with dilation {} does not fit an image of {}", i, block[i], dilations[i], image[i]);
+    if (room < 0)
+      return error("dimension {}: a block of {} with dilation {} does not fit an image of {}", i, block[i], dilations[i],
+                   image[i]);
     axes.push_back({image[i], block[i], strides[i], dilations[i], pads[i], room / strides[i] + 1});
   }
   return axes;
@@ -61,14 +65,16 @@ Status infer_col2im(InferContext& c) {
     SV_ASSIGN(const std::vector<Col2ImAxis> axes, col2im_axes(c.attributes(), *image, *block));
     int64_t points = 1, columns = 1;
     for (const Col2ImAxis& a : axes) {
-      if (a.block > kMostCol2Im / points || a.count > kMostCol2Im / columns) return error("blocks of more than 2^40 points or columns");
+      if (a.block > kMostCol2Im / points || a.count > kMostCol2Im / columns)
+        return error("blocks of more than 2^40 points or columns");
       points *= a.block;
       columns *= a.count;
     }
     if (in.has_rank() && in[2].is_static() && in[2].value() != columns)
       return error("the input has {} columns, image, blocks and strides give {}", in[2].value(), columns);
     if (in.has_rank() && in[1].is_static()) {
-      if (in[1].value() % points != 0) return error("dimension 1 of the input is {}, no multiple of a block's {} points", in[1].value(), points);
+      if (in[1].value() % points != 0)
+        return error("dimension 1 of the input is {}, no multiple of a block's {} points", in[1].value(), points);
       channels = in[1].value() / points;
     }
   }
@@ -142,8 +148,7 @@ OpDef define_col2im() {
       .samples = {{.inputs = {f32({1, 5, 5}), ints({5, 5}), ints({1, 5})}},
                   {.inputs = {f32({2, 12, 12}), ints({5, 5}), ints({2, 3})}},
                   {.inputs = {f32({1, 9, 4}), ints({5, 5}), ints({3, 3})}, .attributes = {{"strides", integers({2, 2})}}},
-                  {.inputs = {f32({1, 4, 5}), ints({6, 6}), ints({2, 2})},
-                   .attributes = {{"dilations", integers({1, 5})}}},
+                  {.inputs = {f32({1, 4, 5}), ints({6, 6}), ints({2, 2})}, .attributes = {{"dilations", integers({1, 5})}}},
                   {.inputs = {any(DType::f64, {1, 3, 6}), ints({4}), ints({3})}, .attributes = {{"pads", integers({2, 2})}}},
                   {.inputs = {any(DType::i32, {2, 8, 12}, -9, 9), ints({3, 4, 3}), ints({2, 2, 2})}},
                   {.inputs = {f32({0, 4, 4}), ints({3, 3}), ints({2, 2})}}},

@@ -67,9 +67,11 @@ OpDef define_cum_prod() {
       .samples = {{.inputs = {f32({3, 21}), fixed(Tensor::scalar<int64_t>(-1))}},
                   {.inputs = {f32({5, 7}), fixed(Tensor::scalar<int32_t>(0))},
                    .attributes = {{"exclusive", integer(1)}, {"reverse", integer(1)}}},
-                  {.inputs = {any(DType::f64, {2, 3, 4}), fixed(Tensor::scalar<int64_t>(1))}, .attributes = {{"reverse", integer(1)}}},
+                  {.inputs = {any(DType::f64, {2, 3, 4}), fixed(Tensor::scalar<int64_t>(1))},
+                   .attributes = {{"reverse", integer(1)}}},
                   {.inputs = {any(DType::i64, {2, 3, 4}, -9, 9), fixed(Tensor::scalar<int64_t>(1))}},
-                  {.inputs = {any(DType::u32, {9}, 0, 9), fixed(Tensor::scalar<int64_t>(0))}, .attributes = {{"exclusive", integer(1)}}},
+                  {.inputs = {any(DType::u32, {9}, 0, 9), fixed(Tensor::scalar<int64_t>(0))},
+                   .attributes = {{"exclusive", integer(1)}}},
                   {.inputs = {any(DType::i32, {0, 2}), fixed(Tensor::scalar<int64_t>(0))}}},
   };
 }

@@ -1,5 +1,5 @@
-// MelWeightMatrix: triangles that sum a linear spectrum into bands of equal width on the mel scale, mel(f) = 2595 log10(1 + f/700).
-// A few thousand numbers made of five, which are known when the node is planned.
+// MelWeightMatrix: triangles that sum a linear spectrum into bands of equal width on the mel scale, mel(f) = 2595 log10(1 +
+// f/700). A few thousand numbers made of five, which are known when the node is planned.
 #include <cmath>
 #include <cstring>
 
@@ -25,7 +25,8 @@ double mel_number(const Tensor& t) { return number_at(t.type(), t.raw(), 0); }
 Result<MelBands> mel_bands(const Tensor* const (&inputs)[5]) {
   const double bins = mel_number(*inputs[0]), length = mel_number(*inputs[1]), rate = mel_number(*inputs[2]);
   const double low = mel_number(*inputs[3]), high = mel_number(*inputs[4]);
-  if (bins < 0 || length < 0 || rate <= 0) return error("{} bins of {} points at rate {}: none may be negative, the rate positive", bins, length, rate);
+  if (bins < 0 || length < 0 || rate <= 0)
+    return error("{} bins of {} points at rate {}: none may be negative, the rate positive", bins, length, rate);
   MelBands mel;
   mel.bins = static_cast<int64_t>(std::min(bins, 0x1p40));
   mel.spectrum = static_cast<int64_t>(std::min(length, 0x1p40)) / 2 + 1;
@@ -37,7 +38,8 @@ Result<MelBands> mel_bands(const Tensor* const (&inputs)[5]) {
     const double hertz = 700 * (std::pow(10, (static_cast<double>(i) * step + low_mel) / 2595) - 1);
     const double at = std::floor((length + 1) * hertz / rate);
     if (!(at >= 0 && at < static_cast<double>(mel.spectrum)))
-      return error("edges {} and {} Hz lead to position {} of a spectrum of {}; needs 0 <= lower <= upper <= rate / 2", low, high, at, mel.spectrum);
+      return error("edges {} and {} Hz lead to position {} of a spectrum of {}; needs 0 <= lower <= upper <= rate / 2", low, high,
+                   at, mel.spectrum);
     mel.edges.push_back(static_cast<int64_t>(at));
   }
   return mel;
@@ -71,7 +73,8 @@ std::vector<double> mel_triangles(const MelBands& mel) {
     const auto at = static_cast<size_t>(i);
     const int64_t left = mel.edges[at], peak = mel.edges[at + 1], right = mel.edges[at + 2];
     const auto set = [&](int64_t row, double value) { out[static_cast<size_t>(row * mel.bins + i)] = value; };
-    if (peak == left) set(peak, 1);
+    if (peak == left)
+      set(peak, 1);
     else
       for (int64_t j = left; j <= peak; ++j) set(j, static_cast<double>(j - left) / static_cast<double>(peak - left));
     for (int64_t j = peak; j < right; ++j) set(j, static_cast<double>(right - j) / static_cast<double>(right - peak));

@@ -1,7 +1,7 @@
 // HannWindow, HammingWindow, BlackmanWindow: sums of cosines over a window of `size` points.
 //
-// w(n) = a0 - a1 cos(2 pi n / N) + a2 cos(4 pi n / N), N being size of a periodic window, else size - 1. Coefficients are those of the
-// functions in ONNX's specification; a symmetric window of one point is 0/0 there, and NaN here.
+// w(n) = a0 - a1 cos(2 pi n / N) + a2 cos(4 pi n / N), N being size of a periodic window, else size - 1. Coefficients are those
+// of the functions in ONNX's specification; a symmetric window of one point is 0/0 there, and NaN here.
 #include <cmath>
 #include <numbers>
 
@@ -47,21 +47,23 @@ Status lower_window(LowerContext& c, Cosines w) {
       for (int64_t i = begin; i < end; ++i) {
         const double angle = 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(period);
         const double v = w.a0 - w.a1 * std::cos(angle) + w.a2 * std::cos(2 * angle);
-        if constexpr (std::is_integral_v<T>) y[i] = v == v ? static_cast<T>(static_cast<int64_t>(v)) : T{0};
-        else y[i] = static_cast<T>(v);
+        if constexpr (std::is_integral_v<T>)
+          y[i] = v == v ? static_cast<T>(static_cast<int64_t>(v)) : T{0};
+        else
+          y[i] = static_cast<T>(v);
       }
     });
   });
   return {};
 }
 
-
 OpDef window_op(const char* name, Status (*lower)(LowerContext&)) {
   const SampleInput n = fixed(Tensor::scalar<int64_t>(19));
   return {
       .name = name,
       .since = 17,
-      .attributes = {{"output_datatype", AttributeKind::kInt, false, integer(1)}, {"periodic", AttributeKind::kInt, false, integer(1)}},
+      .attributes = {{"output_datatype", AttributeKind::kInt, false, integer(1)},
+                     {"periodic", AttributeKind::kInt, false, integer(1)}},
       .infer = infer_window,
       .lower = lower,
       .traits = {.shape_inputs = {0}},

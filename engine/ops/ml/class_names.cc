@@ -1,5 +1,5 @@
-// svengine.ClassNames: class numbers as strings, beside the scores, which pass through: how classifiers of ai.onnx.ml give labels that
-// are strings (canonicalize_class_labels).
+// svengine.ClassNames: class numbers as strings, beside the scores, which pass through: how classifiers of ai.onnx.ml give labels
+// that are strings (canonicalize_class_labels).
 #include "engine/graph/evaluate_context.h"
 #include "engine/ops/ml/ml_common.h"
 

@@ -1,5 +1,5 @@
-// Operators of ai.onnx.ml on features, element by element or row by row: Binarizer, Scaler, Imputer, Normalizer, FeatureVectorizer and
-// ArrayFeatureExtractor.
+// Operators of ai.onnx.ml on features, element by element or row by row: Binarizer, Scaler, Imputer, Normalizer,
+// FeatureVectorizer and ArrayFeatureExtractor.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -13,8 +13,14 @@
 namespace svengine::ops {
 namespace {
 
-OpDef feature_op(const char* name, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&), Status (*lower)(LowerContext&)) {
-  return {.name = name, .domain = kMlDomain, .until = kNewestMlOpset, .attributes = std::move(attributes), .infer = infer, .lower = lower};
+OpDef feature_op(const char* name, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
+                 Status (*lower)(LowerContext&)) {
+  return {.name = name,
+          .domain = kMlDomain,
+          .until = kNewestMlOpset,
+          .attributes = std::move(attributes),
+          .infer = infer,
+          .lower = lower};
 }
 
 /// Of each element, a function of it and its column (the last dimension).
@@ -38,7 +44,8 @@ Status infer_binarizer(InferContext& c) {
 Status lower_binarizer(LowerContext& c) {
   const float threshold = c.attributes().get_float("threshold", 0);
   with_feature_type(c.out_type().dtype, [&]<class T>() {
-    emit_columns<T, T>(c, "binarizer", [=](T x, size_t) { return static_cast<T>(static_cast<double>(x) > static_cast<double>(threshold)); });
+    emit_columns<T, T>(c, "binarizer",
+                       [=](T x, size_t) { return static_cast<T>(static_cast<double>(x) > static_cast<double>(threshold)); });
   });
   return {};
 }
@@ -47,7 +54,8 @@ Status lower_binarizer(LowerContext& c) {
 Status require_columns(const InferContext& c, const char* what, size_t have) {
   const Shape& x = c.shape(0);
   if (!x.has_rank() || x.rank() == 0 || !x.dims().back().is_static() || have <= 1) return {};
-  if (static_cast<int64_t>(have) != x.dims().back().value()) return error("{} has {} numbers for {} features; needs one, or as many", what, have, x.dims().back().value());
+  if (static_cast<int64_t>(have) != x.dims().back().value())
+    return error("{} has {} numbers for {} features; needs one, or as many", what, have, x.dims().back().value());
   return {};
 }
 
@@ -74,8 +82,11 @@ bool is_real_feature(DType type) { return type == DType::f32 || type == DType::f
 
 Status infer_imputer(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "X", kFeatureTypes));
-  const size_t count = is_real_feature(c.dtype(0)) ? float_list(c.attributes(), "imputed_value_floats").size() : c.attributes().get_ints("imputed_value_int64s").size();
-  if (count == 0) return error("imputed_value_{} is missing for X of {}", is_real_feature(c.dtype(0)) ? "floats" : "int64s", name_of(c.dtype(0)));
+  const size_t count = is_real_feature(c.dtype(0)) ? float_list(c.attributes(), "imputed_value_floats").size()
+                                                   : c.attributes().get_ints("imputed_value_int64s").size();
+  if (count == 0)
+    return error("imputed_value_{} is missing for X of {}", is_real_feature(c.dtype(0)) ? "floats" : "int64s",
+                 name_of(c.dtype(0)));
   SV_TRY(require_columns(c, "imputed values", count));
   c.set(0, c.type(0));
   return {};
@@ -110,15 +121,17 @@ Status infer_normalizer(InferContext& c) {
   return {};
 }
 
-/// MAX divides by the largest element itself, not its magnitude, as ONNX Runtime does; rows of norm zero stay as they are. L2 keeps the
-/// signs there, which the square root of x^2 / sum would lose.
+/// MAX divides by the largest element itself, not its magnitude, as ONNX Runtime does; rows of norm zero stay as they are. L2
+/// keeps the signs there, which the square root of x^2 / sum would lose.
 template <class T>
 double row_norm(const T* x, int64_t n, const std::string& norm) {
   double sum = norm == "MAX" ? -std::numeric_limits<double>::max() : 0;
   for (int64_t i = 0; i < n; ++i) {
     const auto v = static_cast<double>(x[i]);
-    if (norm == "MAX") sum = std::max(sum, v);
-    else sum += norm == "L1" ? std::fabs(v) : v * v;
+    if (norm == "MAX")
+      sum = std::max(sum, v);
+    else
+      sum += norm == "L1" ? std::fabs(v) : v * v;
   }
   return norm == "L2" ? std::sqrt(sum) : sum;
 }
@@ -127,15 +140,17 @@ Status lower_normalizer(LowerContext& c) {
   SV_ASSIGN(const Rows rows, feature_rows(c.in_dims(0)));
   const std::string norm = c.attributes().get_string("norm", "MAX");
   with_feature_type(c.in_type(0).dtype, [&]<class T>() {
-    c.emit("normalizer", rows.features ? rows.count : 0, [=, x = c.in(0), y = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
-      for (int64_t r = begin; r < end; ++r) {
-        const T* in = run.get<const T>(x) + r * rows.features;
-        float* out = run.get<float>(y) + r * rows.features;
-        const double by = row_norm(in, rows.features, norm);
-        for (int64_t i = 0; i < rows.features; ++i) out[i] = static_cast<float>(by == 0 ? static_cast<double>(in[i]) : static_cast<double>(in[i]) / by);
-      }
-      return nullptr;
-    });
+    c.emit("normalizer", rows.features ? rows.count : 0,
+           [=, x = c.in(0), y = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
+             for (int64_t r = begin; r < end; ++r) {
+               const T* in = run.get<const T>(x) + r * rows.features;
+               float* out = run.get<float>(y) + r * rows.features;
+               const double by = row_norm(in, rows.features, norm);
+               for (int64_t i = 0; i < rows.features; ++i)
+                 out[i] = static_cast<float>(by == 0 ? static_cast<double>(in[i]) : static_cast<double>(in[i]) / by);
+             }
+             return nullptr;
+           });
   });
   return {};
 }
@@ -143,7 +158,8 @@ Status lower_normalizer(LowerContext& c) {
 /// Each input gives so many columns: cut, or filled with zeros.
 Status infer_feature_vectorizer(InferContext& c) {
   const std::vector<int64_t> sizes = c.attributes().get_ints("inputdimensions");
-  if (sizes.size() != c.input_count()) return error("inputdimensions has {} entries for {} inputs", sizes.size(), c.input_count());
+  if (sizes.size() != c.input_count())
+    return error("inputdimensions has {} entries for {} inputs", sizes.size(), c.input_count());
   SV_ASSIGN(Dim rows, row_dim(c));
   int64_t columns = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -169,13 +185,15 @@ Status lower_feature_vectorizer(LowerContext& c) {
     SV_ASSIGN(const Rows rows, feature_rows(c.in_dims(i)));
     const int64_t kept = std::min(sizes[i], rows.features), size = sizes[i], columns = out[1];
     with_feature_type(c.in_type(i).dtype, [&]<class T>() {
-      c.emit("feature_vectorizer", size ? rows.count : 0, [=, x = c.in(i), y = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
-        for (int64_t r = begin; r < end; ++r) {
-          float* to = run.get<float>(y) + r * columns + first;
-          for (int64_t k = 0; k < size; ++k) to[k] = k < kept ? static_cast<float>(run.get<const T>(x)[r * rows.features + k]) : 0.0f;
-        }
-        return nullptr;
-      });
+      c.emit("feature_vectorizer", size ? rows.count : 0,
+             [=, x = c.in(i), y = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
+               for (int64_t r = begin; r < end; ++r) {
+                 float* to = run.get<float>(y) + r * columns + first;
+                 for (int64_t k = 0; k < size; ++k)
+                   to[k] = k < kept ? static_cast<float>(run.get<const T>(x)[r * rows.features + k]) : 0.0f;
+               }
+               return nullptr;
+             });
     });
   }
   return {};
@@ -195,7 +213,8 @@ Status infer_array_feature_extractor(InferContext& c) {
   }
   if (const auto indices = c.integers(1); indices && x.dims().back().is_static())
     for (const int64_t i : *indices)
-      if (i < 0 || i >= x.dims().back().value()) return error("index {} is outside the last dimension of {}", i, x.dims().back().value());
+      if (i < 0 || i >= x.dims().back().value())
+        return error("index {} is outside the last dimension of {}", i, x.dims().back().value());
   std::vector<Dim> out(x.dims().begin(), x.dims().end() - 1);
   if (out.empty()) out.emplace_back(1);  // as ONNX Runtime does
   out.push_back(count);
@@ -207,15 +226,17 @@ Status lower_array_feature_extractor(LowerContext& c) {
   const Dims dims = c.in_dims(0);
   const int64_t columns = dims.back(), count = element_count(c.in_dims(1)), rows = columns ? element_count(dims) / columns : 0;
   const auto element = static_cast<int64_t>(size_of(c.out_type().dtype));
-  c.emit("array_feature_extractor", rows, [=, x = c.in(0), at = c.in(1), y = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
-    for (int64_t r = begin; r < end; ++r)
-      for (int64_t k = 0; k < count; ++k) {
-        const int64_t i = run.get<const int64_t>(at)[k];
-        if (i < 0 || i >= columns) return "an index of Y is outside the last dimension of X";
-        std::memcpy(run.get<std::byte>(y) + (r * count + k) * element, run.get<const std::byte>(x) + (r * columns + i) * element, static_cast<size_t>(element));
-      }
-    return nullptr;
-  });
+  c.emit("array_feature_extractor", rows,
+         [=, x = c.in(0), at = c.in(1), y = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
+           for (int64_t r = begin; r < end; ++r)
+             for (int64_t k = 0; k < count; ++k) {
+               const int64_t i = run.get<const int64_t>(at)[k];
+               if (i < 0 || i >= columns) return "an index of Y is outside the last dimension of X";
+               std::memcpy(run.get<std::byte>(y) + (r * count + k) * element,
+                           run.get<const std::byte>(x) + (r * columns + i) * element, static_cast<size_t>(element));
+             }
+           return nullptr;
+         });
   return {};
 }
 
@@ -223,8 +244,10 @@ Status lower_array_feature_extractor(LowerContext& c) {
 
 OpDef define_binarizer() {
   OpDef op = feature_op("Binarizer", {{"threshold", AttributeKind::kFloat, false, real(0)}}, infer_binarizer, lower_binarizer);
-  op.samples = {{.inputs = {f32({3, 37})}}, {.inputs = {any(DType::f64, {5})}, .attributes = {{"threshold", real(0.5f)}}},
-                {.inputs = {any(DType::i64, {2, 3, 4}, -5, 5)}}, {.inputs = {any(DType::i32, {0, 2})}}};
+  op.samples = {{.inputs = {f32({3, 37})}},
+                {.inputs = {any(DType::f64, {5})}, .attributes = {{"threshold", real(0.5f)}}},
+                {.inputs = {any(DType::i64, {2, 3, 4}, -5, 5)}},
+                {.inputs = {any(DType::i32, {0, 2})}}};
   return op;
 }
 
@@ -233,37 +256,45 @@ OpDef define_scaler() {
   const auto sample = [](SampleInput x, std::vector<float> offset, std::vector<float> scale) {
     return Sample{.inputs = {std::move(x)}, .attributes = {{"offset", std::move(offset)}, {"scale", std::move(scale)}}};
   };
-  op.samples = {sample(f32({5, 3}), {1, 2, 3}, {0.5f, 2, -1}), sample(any(DType::f64, {4, 7}), {0.5f}, {2}), sample(any(DType::i64, {3}), {1, 2, 3}, {2}),
-                sample(any(DType::i32, {0, 2}), {1}, {1, 2})};
+  op.samples = {sample(f32({5, 3}), {1, 2, 3}, {0.5f, 2, -1}), sample(any(DType::f64, {4, 7}), {0.5f}, {2}),
+                sample(any(DType::i64, {3}), {1, 2, 3}, {2}), sample(any(DType::i32, {0, 2}), {1}, {1, 2})};
   return op;
 }
 
 OpDef define_imputer() {
   OpDef op = feature_op("Imputer",
-                        {ml_floats("imputed_value_floats"), ml_ints("imputed_value_int64s"), {"replaced_value_float", AttributeKind::kFloat, false, real(0)},
+                        {ml_floats("imputed_value_floats"),
+                         ml_ints("imputed_value_int64s"),
+                         {"replaced_value_float", AttributeKind::kFloat, false, real(0)},
                          {"replaced_value_int64", AttributeKind::kInt, false, integer(0)}},
                         infer_imputer, lower_imputer);
   const Attribute floats = std::vector<float>{1, 2, 3}, one = std::vector<float>{0.5f};
-  op.samples = {{.inputs = {f32({5, 3})}, .attributes = {{"imputed_value_floats", floats}, {"replaced_value_float", real(std::numeric_limits<float>::quiet_NaN())}}},
-                {.inputs = {any(DType::f64, {4, 7})}, .attributes = {{"imputed_value_floats", one}}},
-                {.inputs = {any(DType::i64, {9, 3}, -2, 2)}, .attributes = {{"imputed_value_int64s", integers({5, 6, 7})}, {"replaced_value_int64", integer(1)}}},
-                {.inputs = {any(DType::i32, {7}, -2, 2)}, .attributes = {{"imputed_value_int64s", integers({5})}}}};
+  op.samples = {
+      {.inputs = {f32({5, 3})},
+       .attributes = {{"imputed_value_floats", floats}, {"replaced_value_float", real(std::numeric_limits<float>::quiet_NaN())}}},
+      {.inputs = {any(DType::f64, {4, 7})}, .attributes = {{"imputed_value_floats", one}}},
+      {.inputs = {any(DType::i64, {9, 3}, -2, 2)},
+       .attributes = {{"imputed_value_int64s", integers({5, 6, 7})}, {"replaced_value_int64", integer(1)}}},
+      {.inputs = {any(DType::i32, {7}, -2, 2)}, .attributes = {{"imputed_value_int64s", integers({5})}}}};
   return op;
 }
 
 OpDef define_normalizer() {
   OpDef op = feature_op("Normalizer", {{"norm", AttributeKind::kString, false, text("MAX")}}, infer_normalizer, lower_normalizer);
-  op.samples = {{.inputs = {f32({5, 3})}}, {.inputs = {any(DType::f64, {4, 7})}, .attributes = {{"norm", text("L1")}}},
-                {.inputs = {any(DType::i64, {9}, -5, 5)}, .attributes = {{"norm", text("L2")}}}, {.inputs = {any(DType::i32, {2, 0})}}};
+  op.samples = {{.inputs = {f32({5, 3})}},
+                {.inputs = {any(DType::f64, {4, 7})}, .attributes = {{"norm", text("L1")}}},
+                {.inputs = {any(DType::i64, {9}, -5, 5)}, .attributes = {{"norm", text("L2")}}},
+                {.inputs = {any(DType::i32, {2, 0})}}};
   return op;
 }
 
 OpDef define_feature_vectorizer() {
   OpDef op = feature_op("FeatureVectorizer", {ml_ints("inputdimensions")}, infer_feature_vectorizer, lower_feature_vectorizer);
   op.inputs = {1, kVariadic};
-  op.samples = {{.inputs = {f32({5, 3}), any(DType::i64, {5, 2})}, .attributes = {{"inputdimensions", integers({3, 2})}}},
-                {.inputs = {any(DType::f64, {2, 3}), any(DType::i32, {2, 2})}, .attributes = {{"inputdimensions", integers({2, 4})}}},
-                {.inputs = {f32({3})}, .attributes = {{"inputdimensions", integers({0})}}}};
+  op.samples = {
+      {.inputs = {f32({5, 3}), any(DType::i64, {5, 2})}, .attributes = {{"inputdimensions", integers({3, 2})}}},
+      {.inputs = {any(DType::f64, {2, 3}), any(DType::i32, {2, 2})}, .attributes = {{"inputdimensions", integers({2, 4})}}},
+      {.inputs = {f32({3})}, .attributes = {{"inputdimensions", integers({0})}}}};
   return op;
 }
 
@@ -271,8 +302,10 @@ OpDef define_array_feature_extractor() {
   OpDef op = feature_op("ArrayFeatureExtractor", {}, infer_array_feature_extractor, lower_array_feature_extractor);
   op.inputs = {2, 2};
   op.evaluate = evaluate_strings;
-  op.samples = {{.inputs = {f32({5, 3}), ints({2, 0, 1, 2})}}, {.inputs = {any(DType::i64, {4}), ints({3})}},
-                {.inputs = {any(DType::f64, {2, 3, 4}), any(DType::i64, {1, 2}, 0, 4)}}, {.inputs = {any(DType::i32, {0, 2}), ints({1})}}};
+  op.samples = {{.inputs = {f32({5, 3}), ints({2, 0, 1, 2})}},
+                {.inputs = {any(DType::i64, {4}), ints({3})}},
+                {.inputs = {any(DType::f64, {2, 3, 4}), any(DType::i64, {1, 2}, 0, 4)}},
+                {.inputs = {any(DType::i32, {0, 2}), ints({1})}}};
   return op;
 }
 

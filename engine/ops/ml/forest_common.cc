@@ -24,7 +24,8 @@ int64_t threshold_key(double value, int64_t) { return tree_key(value); }
 template <class Key>
 class ForestCompiler {
  public:
-  ForestCompiler(const TreeSpec& spec, int64_t targets) : spec_(spec), targets_(targets), places_(spec.nodes.size(), -1), done_(spec.nodes.size()) {}
+  ForestCompiler(const TreeSpec& spec, int64_t targets)
+      : spec_(spec), targets_(targets), places_(spec.nodes.size(), -1), done_(spec.nodes.size()) {}
 
   Result<std::shared_ptr<const Forest<Key>>> run() {
     SV_TRY(add_leaves());
@@ -130,16 +131,24 @@ class ForestCompiler {
     const Key never = std::numeric_limits<Key>::min();
     const bool missing = node.missing_true;
     switch (node.mode) {
-      case TreeMode::leq: return add_node({number ? at : never, feature, yes, no}, missing);
-      case TreeMode::lt: return add_node({number ? at - 1 : never, feature, yes, no}, missing);
-      case TreeMode::gt: return number ? add_node({at, feature, no, yes}, !missing) : add_node({never, feature, yes, no}, missing);
-      case TreeMode::gte: return number ? add_node({at - 1, feature, no, yes}, !missing) : add_node({never, feature, yes, no}, missing);
-      case TreeMode::eq: return equal(node.value, feature, yes, no, missing);
-      case TreeMode::neq: return equal(node.value, feature, no, yes, !missing);
+      case TreeMode::leq:
+        return add_node({number ? at : never, feature, yes, no}, missing);
+      case TreeMode::lt:
+        return add_node({number ? at - 1 : never, feature, yes, no}, missing);
+      case TreeMode::gt:
+        return number ? add_node({at, feature, no, yes}, !missing) : add_node({never, feature, yes, no}, missing);
+      case TreeMode::gte:
+        return number ? add_node({at - 1, feature, no, yes}, !missing) : add_node({never, feature, yes, no}, missing);
+      case TreeMode::eq:
+        return equal(node.value, feature, yes, no, missing);
+      case TreeMode::neq:
+        return equal(node.value, feature, no, yes, false);  // what is no number differs from every one
       case TreeMode::member:
-        for (auto member = node.members.rbegin(); member != node.members.rend(); ++member) no = equal(*member, feature, yes, no, missing);
+        for (auto member = node.members.rbegin(); member != node.members.rend(); ++member)
+          no = equal(*member, feature, yes, no, missing);
         return no;
-      case TreeMode::leaf: break;
+      case TreeMode::leaf:
+        break;
     }
     return no;
   }
@@ -198,8 +207,10 @@ Result<std::shared_ptr<const Forest<Key>>> compile_forest(const TreeSpec& spec, 
 
 template <class Key>
 void walk_tree(const Forest<Key>& forest, int32_t root, const Key* keys, int64_t stride, int32_t (&leaves)[kTreeRows]) {
-  if (forest.missing_true.empty()) walk<false>(forest, root, keys, stride, leaves);
-  else walk<true>(forest, root, keys, stride, leaves);
+  if (forest.missing_true.empty())
+    walk<false>(forest, root, keys, stride, leaves);
+  else
+    walk<true>(forest, root, keys, stride, leaves);
 }
 
 template Result<std::shared_ptr<const Forest<int32_t>>> compile_forest(const TreeSpec&, int64_t);

@@ -1,9 +1,9 @@
 // Decision trees as one compact array, built once when a plan is made.
 //
-// Every comparison of ONNX becomes "feature <= value" on integers: features and thresholds are mapped to integers in the same order
-// (float32 to int32, all else to int64 by way of double), so that "<" is "<= the number before", whatever the processor does with
-// subnormals; the others exchange the children, "==" is two nodes, and set membership a chain of these. Not a number is above all.
-// Leaves point at themselves, so that several rows walk in step, without a branch that depends on data.
+// Every comparison of ONNX becomes "feature <= value" on integers: features and thresholds are mapped to integers in the same
+// order (float32 to int32, all else to int64 by way of double), so that "<" is "<= the number before", whatever the processor
+// does with subnormals; the others exchange the children, "==" is two nodes, and set membership a chain of these. Not a number is
+// above all. Leaves point at themselves, so that several rows walk in step, without a branch that depends on data.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -31,7 +31,6 @@ struct TreeSpecNode {
   std::vector<double> members = {};
 };
 
-
 /// Trees as a file has them, not yet trusted.
 struct TreeSpec {
   std::vector<TreeSpecNode> nodes;
@@ -52,10 +51,10 @@ int64_t tree_key(double x);
 template <class Key>
 struct Forest {
   std::vector<TreeNode<Key>> nodes;
-  std::vector<uint8_t> missing_true;       // of nodes; empty where no node says so
+  std::vector<uint8_t> missing_true;  // of nodes; empty where no node says so
   std::vector<int32_t> roots;
-  std::vector<int64_t> features;           // columns of X that trees look at; TreeNode::feature counts in these
-  std::vector<int32_t> first_vote;         // of leaves, and one past the last
+  std::vector<int64_t> features;    // columns of X that trees look at; TreeNode::feature counts in these
+  std::vector<int32_t> first_vote;  // of leaves, and one past the last
   std::vector<int32_t> vote_targets;
   std::vector<double> vote_weights;
 };

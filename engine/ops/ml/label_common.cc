@@ -21,9 +21,12 @@ Tensor label_list(const Attributes& attributes, std::initializer_list<const char
     const Attribute* a = attributes.find(name);
     if (!a) continue;
     if (const auto* t = std::get_if<Tensor>(a)) return *t;
-    if (const auto* s = std::get_if<std::vector<std::string>>(a)) return Tensor::of_strings({static_cast<int64_t>(s->size())}, *s);
-    if (const auto* n = std::get_if<std::vector<int64_t>>(a)) return Tensor::of<int64_t>({static_cast<int64_t>(n->size())}, std::span<const int64_t>(*n));
-    if (const auto* f = std::get_if<std::vector<float>>(a)) return Tensor::of<float>({static_cast<int64_t>(f->size())}, std::span<const float>(*f));
+    if (const auto* s = std::get_if<std::vector<std::string>>(a))
+      return Tensor::of_strings({static_cast<int64_t>(s->size())}, *s);
+    if (const auto* n = std::get_if<std::vector<int64_t>>(a))
+      return Tensor::of<int64_t>({static_cast<int64_t>(n->size())}, std::span<const int64_t>(*n));
+    if (const auto* f = std::get_if<std::vector<float>>(a))
+      return Tensor::of<float>({static_cast<int64_t>(f->size())}, std::span<const float>(*f));
   }
   return {};
 }

@@ -1,5 +1,5 @@
-// LabelEncoder: each element looked up among keys and replaced by the value there, or by a default. CategoryMapper: strings to integers
-// and back, by two parallel lists.
+// LabelEncoder: each element looked up among keys and replaced by the value there, or by a default. CategoryMapper: strings to
+// integers and back, by two parallel lists.
 #include <cstring>
 
 #include "engine/ops/element_step.h"
@@ -17,7 +17,8 @@ struct LabelMap {
   Tensor keys, values, otherwise;
 };
 
-/// The first form has a list of classes: an element that is a string becomes its place there, an integer the string at that place.
+/// The first form has a list of classes: an element that is a string becomes its place there, an integer the string at that
+/// place.
 Status canonicalize_label_encoder(CanonicalizeContext& c) {
   const auto* classes = c.attributes().get<std::vector<std::string>>("classes_strings");
   if (!classes || !c.node().input(0)) return {};
@@ -35,7 +36,8 @@ Result<LabelMap> make_map(Tensor keys, Tensor values, Tensor otherwise) {
   if (!keys.defined() || !values.defined()) return error("needs keys and values");
   if (keys.count() != values.count()) return error("{} keys, {} values, need as many", keys.count(), values.count());
   if (otherwise.count() != 1 || otherwise.type() != values.type())
-    return error("the default is {}[{}], needs one element of {}", name_of(otherwise.type()), svengine::to_string(otherwise.dims()), name_of(values.type()));
+    return error("the default is {}[{}], needs one element of {}", name_of(otherwise.type()),
+                 svengine::to_string(otherwise.dims()), name_of(values.type()));
   LabelMap map{{}, std::move(keys), std::move(values), std::move(otherwise)};
   for (Tensor* t : {&map.keys, &map.values, &map.otherwise})
     if (!t->is_aligned()) {
@@ -52,11 +54,21 @@ Result<LabelMap> encoder_map(const Attributes& a) {
   Tensor otherwise = label_list(a, {"default_tensor"});
   if (!otherwise.defined() && values.defined()) {
     switch (values.type()) {
-      case DType::string: otherwise = Tensor::of_strings({}, {a.get_string("default_string", "_Unused")}); break;
-      case DType::i64: otherwise = Tensor::scalar(a.get_int("default_int64", -1)); break;
-      case DType::i32: otherwise = Tensor::scalar(static_cast<int32_t>(a.get_int("default_int64", -1))); break;
-      case DType::f64: otherwise = Tensor::scalar(static_cast<double>(a.get_float("default_float", -0.0f))); break;
-      case DType::f32: otherwise = Tensor::scalar(a.get_float("default_float", -0.0f)); break;
+      case DType::string:
+        otherwise = Tensor::of_strings({}, {a.get_string("default_string", "_Unused")});
+        break;
+      case DType::i64:
+        otherwise = Tensor::scalar(a.get_int("default_int64", -1));
+        break;
+      case DType::i32:
+        otherwise = Tensor::scalar(static_cast<int32_t>(a.get_int("default_int64", -1)));
+        break;
+      case DType::f64:
+        otherwise = Tensor::scalar(static_cast<double>(a.get_float("default_float", -0.0f)));
+        break;
+      case DType::f32:
+        otherwise = Tensor::scalar(a.get_float("default_float", -0.0f));
+        break;
       default: {
         const int16_t minus_one = -1;
         SV_ASSIGN(MutableTensor t, Tensor::allocate(DType::i16, {}));
@@ -70,8 +82,10 @@ Result<LabelMap> encoder_map(const Attributes& a) {
 
 Status infer_lookup(InferContext& c, const LabelMap& map) {
   SV_TRY(require_dtype(c, 0, "X", kLabelTypes));
-  if (!kLabelTypes.has(map.values.type())) return error("values are {}, need {}", name_of(map.values.type()), to_string(kLabelTypes));
-  if (c.dtype(0) != DType::undefined && c.dtype(0) != map.keys.type()) return error("X is {}, the keys are {}", name_of(c.dtype(0)), name_of(map.keys.type()));
+  if (!kLabelTypes.has(map.values.type()))
+    return error("values are {}, need {}", name_of(map.values.type()), to_string(kLabelTypes));
+  if (c.dtype(0) != DType::undefined && c.dtype(0) != map.keys.type())
+    return error("X is {}, the keys are {}", name_of(c.dtype(0)), name_of(map.keys.type()));
   c.set(0, map.values.type(), c.shape(0));
   return {};
 }
@@ -87,13 +101,15 @@ Status lower_label_encoder(LowerContext& c) {
   const auto map = std::make_shared<const LabelMap>(std::move(made));
   const DType type = c.in_type(0).dtype;
   const size_t element = size_of(c.out_type().dtype);
-  emit_elements(c, "label_encoder", element_count(c.in_dims(0)), [=, x = c.in(0), y = c.out()](const Run& run, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const auto found = map->places.find(label_key(type, run.get<const void>(x), i));
-      const std::byte* value = found == map->places.end() ? map->otherwise.raw() : map->values.raw() + static_cast<size_t>(found->second) * element;
-      std::memcpy(run.get<std::byte>(y) + static_cast<size_t>(i) * element, value, element);
-    }
-  });
+  emit_elements(
+      c, "label_encoder", element_count(c.in_dims(0)), [=, x = c.in(0), y = c.out()](const Run& run, int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const auto found = map->places.find(label_key(type, run.get<const void>(x), i));
+          const std::byte* value = found == map->places.end() ? map->otherwise.raw()
+                                                              : map->values.raw() + static_cast<size_t>(found->second) * element;
+          std::memcpy(run.get<std::byte>(y) + static_cast<size_t>(i) * element, value, element);
+        }
+      });
   return {};
 }
 
@@ -109,8 +125,11 @@ Status evaluate_lookup(EvaluateContext& c, const LabelMap& map) {
   for (int64_t i = 0; i < x.count(); ++i) {
     const auto found = map.places.find(label_key(x.type(), x.raw(), i));
     const bool known = found != map.places.end();
-    if (to_text) texts.push_back(known ? map.values.strings()[static_cast<size_t>(found->second)] : map.otherwise.strings()[0]);
-    else std::memcpy(numbers.raw() + static_cast<size_t>(i) * element, known ? map.values.raw() + static_cast<size_t>(found->second) * element : map.otherwise.raw(), element);
+    if (to_text)
+      texts.push_back(known ? map.values.strings()[static_cast<size_t>(found->second)] : map.otherwise.strings()[0]);
+    else
+      std::memcpy(numbers.raw() + static_cast<size_t>(i) * element,
+                  known ? map.values.raw() + static_cast<size_t>(found->second) * element : map.otherwise.raw(), element);
   }
   c.set(0, to_text ? Tensor::of_strings(x.dims(), std::move(texts)) : Tensor(numbers));
   return {};
@@ -142,25 +161,41 @@ Status evaluate_category_mapper(EvaluateContext& c) {
 
 OpDef define_label_encoder() {
   const auto sample = [](SampleInput x, Attribute keys, Attribute values, Attribute otherwise) {
-    return Sample{.inputs = {std::move(x)}, .attributes = {{"keys_tensor", std::move(keys)}, {"values_tensor", std::move(values)}, {"default_tensor", std::move(otherwise)}}};
+    return Sample{
+        .inputs = {std::move(x)},
+        .attributes = {
+            {"keys_tensor", std::move(keys)}, {"values_tensor", std::move(values)}, {"default_tensor", std::move(otherwise)}}};
   };
   return {
       .name = "LabelEncoder",
       .domain = kMlDomain,
       .until = kNewestMlOpset,
-      .attributes = {ml_strings("classes_strings"), ml_tensor("keys_tensor"), ml_strings("keys_strings"), ml_ints("keys_int64s"), ml_floats("keys_floats"),
-                     ml_tensor("values_tensor"), ml_strings("values_strings"), ml_ints("values_int64s"), ml_floats("values_floats"),
-                     ml_tensor("default_tensor"), {"default_string", AttributeKind::kString, false, text("_Unused")},
-                     {"default_int64", AttributeKind::kInt, false, integer(-1)}, {"default_float", AttributeKind::kFloat, false, real(-0.0f)}},
+      .attributes = {ml_strings("classes_strings"),
+                     ml_tensor("keys_tensor"),
+                     ml_strings("keys_strings"),
+                     ml_ints("keys_int64s"),
+                     ml_floats("keys_floats"),
+                     ml_tensor("values_tensor"),
+                     ml_strings("values_strings"),
+                     ml_ints("values_int64s"),
+                     ml_floats("values_floats"),
+                     ml_tensor("default_tensor"),
+                     {"default_string", AttributeKind::kString, false, text("_Unused")},
+                     {"default_int64", AttributeKind::kInt, false, integer(-1)},
+                     {"default_float", AttributeKind::kFloat, false, real(-0.0f)}},
       .canonicalize = canonicalize_label_encoder,
       .infer = infer_label_encoder,
       .lower = lower_label_encoder,
       .evaluate = evaluate_label_encoder,
-      .samples = {sample(any(DType::i64, {3, 7}, 0, 6), Tensor::of<int64_t>({3}, {1, 2, 4}), Tensor::of<float>({3}, {0.5f, 1.5f, 2.5f}), Tensor::scalar(-1.0f)),
-                  sample(any(DType::i32, {5}, 0, 6), Tensor::of<int32_t>({3}, {1, 2, 2}), Tensor::of<double>({3}, {0.5, 1.5, 2.5}), Tensor::scalar(-1.0)),
-                  sample(any(DType::f64, {0, 2}), Tensor::of<double>({1}, {1}), Tensor::of<int64_t>({1}, {3}), Tensor::scalar<int64_t>(9)),
+      .samples = {sample(any(DType::i64, {3, 7}, 0, 6), Tensor::of<int64_t>({3}, {1, 2, 4}),
+                         Tensor::of<float>({3}, {0.5f, 1.5f, 2.5f}), Tensor::scalar(-1.0f)),
+                  sample(any(DType::i32, {5}, 0, 6), Tensor::of<int32_t>({3}, {1, 2, 2}),
+                         Tensor::of<double>({3}, {0.5, 1.5, 2.5}), Tensor::scalar(-1.0)),
+                  sample(any(DType::f64, {0, 2}), Tensor::of<double>({1}, {1}), Tensor::of<int64_t>({1}, {3}),
+                         Tensor::scalar<int64_t>(9)),
                   {.inputs = {fixed(Tensor::of<float>({4}, {1, std::numeric_limits<float>::quiet_NaN(), -0.0f, 3}))},
-                   .attributes = {{"keys_floats", std::vector<float>{std::numeric_limits<float>::quiet_NaN(), 0, 1}}, {"values_int64s", integers({5, 6, 7})}}}},
+                   .attributes = {{"keys_floats", std::vector<float>{std::numeric_limits<float>::quiet_NaN(), 0, 1}},
+                                  {"values_int64s", integers({5, 6, 7})}}}},
   };
 }
 
@@ -169,7 +204,9 @@ OpDef define_category_mapper() {
       .name = "CategoryMapper",
       .domain = kMlDomain,
       .until = kNewestMlOpset,
-      .attributes = {ml_strings("cats_strings"), ml_ints("cats_int64s"), {"default_string", AttributeKind::kString, false, text("_Unused")},
+      .attributes = {ml_strings("cats_strings"),
+                     ml_ints("cats_int64s"),
+                     {"default_string", AttributeKind::kString, false, text("_Unused")},
                      {"default_int64", AttributeKind::kInt, false, integer(-1)}},
       .infer = infer_category_mapper,
       .evaluate = evaluate_category_mapper,

@@ -42,7 +42,8 @@ Result<LinearModel> linear_model(const Attributes& attributes, int64_t scores, i
 template <class Finish>
 Status emit_linear(LowerContext& c, const char* kernel, int64_t scores, Finish finish) {
   SV_ASSIGN(const Rows rows, feature_rows(c.in_dims(0)));
-  if (rows.features > (int64_t{1} << 40) / scores) return error("{} features are more than there can be coefficients for", rows.features);
+  if (rows.features > (int64_t{1} << 40) / scores)
+    return error("{} features are more than there can be coefficients for", rows.features);
   SV_ASSIGN(LinearModel model, linear_model(c.attributes(), scores, rows.features));
   const auto shared = std::make_shared<const LinearModel>(std::move(model));
   const Buffer x = c.in(0);
@@ -81,14 +82,16 @@ Status lower_linear_regressor(LowerContext& c) {
   });
 }
 
-/// Classes are those with coefficients of their own: one, where two labels share a score. As many as there are labels, or intercepts.
+/// Classes are those with coefficients of their own: one, where two labels share a score. As many as there are labels, or
+/// intercepts.
 int64_t linear_scores(const Attributes& attributes) {
   const size_t intercepts = float_list(attributes, "intercepts").size();
   return static_cast<int64_t>(intercepts ? intercepts : std::max<size_t>(1, attributes.get_ints("classlabels_ints").size()));
 }
 
 Status infer_linear_classifier(InferContext& c) {
-  const auto labels = static_cast<int64_t>(c.attributes().get_ints("classlabels_ints").size() + string_list(c.attributes(), "classlabels_strings").size());
+  const auto labels = static_cast<int64_t>(c.attributes().get_ints("classlabels_ints").size() +
+                                           string_list(c.attributes(), "classlabels_strings").size());
   const int64_t scores = linear_scores(c.attributes());
   if (scores > 1 && labels < scores) return error("{} class labels for {} scores", labels, scores);
   const bool strings = !string_list(c.attributes(), "classlabels_strings").empty();
@@ -108,7 +111,7 @@ Status lower_linear_classifier(LowerContext& c) {
   return emit_linear(c, "linear_classifier", scores, [=](const Run& run, int64_t row, double* s) {
     const size_t best = scores == 1 ? s[0] > 0 : static_cast<size_t>(std::max_element(s, s + scores) - s);
     run.get<int64_t>(y)[row] = labels[best];
-    if (scores == 1 && how == PostTransform::logistic) s[0] = logistic(s[0]);
+    if (scores == 1 && how == PostTransform::logistic && !two) s[0] = logistic(s[0]);
     if (scores == 1 && how == PostTransform::softmax && !two) s[0] = 1;
     const int64_t n = finish_scores(how, two ? SecondScore::complement : SecondScore::no, s, scores);
     for (int64_t k = 0; z && k < columns; ++k) run.get<float>(z)[row * columns + k] = k < n ? static_cast<float>(s[k]) : 0.0f;
@@ -120,7 +123,8 @@ Status lower_linear_classifier(LowerContext& c) {
 OpDef define_linear_regressor() {
   const auto sample = [](SampleInput x, int64_t targets, const char* post) {
     return Sample{.inputs = {std::move(x)},
-                  .attributes = {{"targets", integer(targets)}, {"post_transform", text(post)},
+                  .attributes = {{"targets", integer(targets)},
+                                 {"post_transform", text(post)},
                                  {"coefficients", std::vector<float>{0.5f, -1, 2, 0.25f, 3, -0.75f}},
                                  {"intercepts", targets == 2 ? std::vector<float>{1, -1} : std::vector<float>{0.5f}}}};
   };
@@ -128,18 +132,24 @@ OpDef define_linear_regressor() {
       .name = "LinearRegressor",
       .domain = kMlDomain,
       .until = kNewestMlOpset,
-      .attributes = {ml_floats("coefficients"), ml_floats("intercepts"), {"targets", AttributeKind::kInt, false, integer(1)}, ml_post_transform()},
+      .attributes = {ml_floats("coefficients"),
+                     ml_floats("intercepts"),
+                     {"targets", AttributeKind::kInt, false, integer(1)},
+                     ml_post_transform()},
       .infer = infer_linear_regressor,
       .lower = lower_linear_regressor,
-      .samples = {sample(f32({5, 3}), 2, "NONE"), sample(any(DType::f64, {33, 6}), 1, "LOGISTIC"), sample(any(DType::i64, {2, 3}), 2, "SOFTMAX"),
-                  sample(any(DType::i32, {3}), 2, "SOFTMAX_ZERO"), sample(f32({0, 3}), 2, "NONE")},
+      .samples = {sample(f32({5, 3}), 2, "NONE"), sample(any(DType::f64, {33, 6}), 1, "LOGISTIC"),
+                  sample(any(DType::i64, {2, 3}), 2, "SOFTMAX"), sample(any(DType::i32, {3}), 2, "SOFTMAX_ZERO"),
+                  sample(f32({0, 3}), 2, "NONE")},
   };
 }
 
 OpDef define_linear_classifier() {
   const auto sample = [](SampleInput x, std::vector<int64_t> labels, std::vector<float> intercepts, const char* post) {
     return Sample{.inputs = {std::move(x)},
-                  .attributes = {{"classlabels_ints", std::move(labels)}, {"post_transform", text(post)}, {"intercepts", std::move(intercepts)},
+                  .attributes = {{"classlabels_ints", std::move(labels)},
+                                 {"post_transform", text(post)},
+                                 {"intercepts", std::move(intercepts)},
                                  {"coefficients", std::vector<float>{0.5f, -1, 2, 0.25f, 3, -0.75f}}},
                   .outputs = 2};
   };
@@ -148,14 +158,20 @@ OpDef define_linear_classifier() {
       .domain = kMlDomain,
       .until = kNewestMlOpset,
       .outputs = {1, 2},
-      .attributes = {{"coefficients", AttributeKind::kFloats, true}, ml_floats("intercepts"), ml_ints("classlabels_ints"),
-                     ml_strings("classlabels_strings"), {"multi_class", AttributeKind::kInt, false, integer(0)}, ml_post_transform()},
-      .canonicalize = [](CanonicalizeContext& c) { return canonicalize_class_labels(c, "classlabels_ints", "classlabels_strings"); },
+      .attributes = {{"coefficients", AttributeKind::kFloats, true},
+                     ml_floats("intercepts"),
+                     ml_ints("classlabels_ints"),
+                     ml_strings("classlabels_strings"),
+                     {"multi_class", AttributeKind::kInt, false, integer(0)},
+                     ml_post_transform()},
+      .canonicalize =
+          [](CanonicalizeContext& c) { return canonicalize_class_labels(c, "classlabels_ints", "classlabels_strings"); },
       .infer = infer_linear_classifier,
       .lower = lower_linear_classifier,
-      .samples = {sample(f32({5, 2}), {7, 8, 9}, {1, -1, 0.5f}, "SOFTMAX"), sample(any(DType::f64, {33, 3}), {3, 4}, {0.5f}, "LOGISTIC"),
-                  sample(any(DType::i64, {4, 3}), {3, 4}, {0.5f, 1}, "NONE"), sample(any(DType::i32, {2}), {7, 8, 9}, {}, "PROBIT"),
-                  sample(f32({0, 2}), {7, 8, 9}, {1, -1, 0.5f}, "NONE")},
+      .samples = {sample(f32({5, 2}), {7, 8, 9}, {1, -1, 0.5f}, "SOFTMAX"),
+                  sample(any(DType::f64, {33, 3}), {3, 4}, {0.5f}, "LOGISTIC"),
+                  sample(any(DType::i64, {4, 3}), {3, 4}, {0.5f, 1}, "NONE"),
+                  sample(any(DType::i32, {2}), {7, 8, 9}, {}, "PROBIT"), sample(f32({0, 2}), {7, 8, 9}, {1, -1, 0.5f}, "NONE")},
   };
 }
 

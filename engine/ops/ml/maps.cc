@@ -38,7 +38,8 @@ Status infer_cast_map(InferContext& c) {
   SV_ASSIGN(const DType to, cast_map_type(c.attributes()));
   const std::string form = c.attributes().get_string("map_form", "DENSE");
   if (form != "DENSE" && form != "SPARSE") return error("map_form is '{}', needs DENSE or SPARSE", form);
-  if (form == "SPARSE" && c.attributes().get_int("max_map", 1) < 1) return error("max_map is {}, needs 1 at least", c.attributes().get_int("max_map", 1));
+  if (form == "SPARSE" && c.attributes().get_int("max_map", 1) < 1)
+    return error("max_map is {}, needs 1 at least", c.attributes().get_int("max_map", 1));
   c.set(0, to, Shape{Dim(1), form == "SPARSE" ? Dim(c.attributes().get_int("max_map", 1)) : Dim()});
   return {};
 }
@@ -57,7 +58,8 @@ Result<double> map_number(const Tensor& values, int64_t i) {
   return number;
 }
 
-/// The values in the order of their keys; a sparse form puts each at the place that its key names, among zeros (or empty strings).
+/// The values in the order of their keys; a sparse form puts each at the place that its key names, among zeros (or empty
+/// strings).
 Status evaluate_cast_map(EvaluateContext& c) {
   SV_ASSIGN(const MapParts map, map_parts(c));
   SV_ASSIGN(const DType to, cast_map_type(c.attributes()));
@@ -88,8 +90,10 @@ Status evaluate_cast_map(EvaluateContext& c) {
     if (sources[k] >= 0) {
       SV_ASSIGN(number, map_number(map.values, sources[k]));
     }
-    if (to == DType::f32) out.data<float>()[k] = static_cast<float>(number);
-    else out.data<int64_t>()[k] = static_cast<int64_t>(number);
+    if (to == DType::f32)
+      out.data<float>()[k] = static_cast<float>(number);
+    else
+      out.data<int64_t>()[k] = static_cast<int64_t>(number);
   }
   c.set(0, std::move(out));
   return {};
@@ -110,7 +114,8 @@ Status infer_dict_vectorizer(InferContext& c) {
 Status evaluate_dict_vectorizer(EvaluateContext& c) {
   SV_ASSIGN(const MapParts map, map_parts(c));
   const Tensor keys = vocabulary(c.attributes());
-  if (map.keys.type() != keys.type()) return error("the map's keys are {}, the vocabulary's {}", name_of(map.keys.type()), name_of(keys.type()));
+  if (map.keys.type() != keys.type())
+    return error("the map's keys are {}, the vocabulary's {}", name_of(map.keys.type()), name_of(keys.type()));
   LabelTable places;
   for (int64_t i = 0; i < map.keys.count(); ++i) places.emplace(label_key(map.keys.type(), map.keys.raw(), i), i);
   const DType type = map.values.type();
@@ -124,8 +129,10 @@ Status evaluate_dict_vectorizer(EvaluateContext& c) {
     const auto found = places.find(label_key(keys.type(), keys.raw(), k));
     if (found == places.end()) continue;
     const auto from = static_cast<size_t>(found->second), to = static_cast<size_t>(k);
-    if (type == DType::string) texts[to] = map.values.strings()[from];
-    else std::memcpy(numbers.raw() + to * size_of(type), map.values.raw() + from * size_of(type), size_of(type));
+    if (type == DType::string)
+      texts[to] = map.values.strings()[from];
+    else
+      std::memcpy(numbers.raw() + to * size_of(type), map.values.raw() + from * size_of(type), size_of(type));
   }
   c.set(0, type == DType::string ? Tensor::of_strings({1, keys.count()}, std::move(texts)) : Tensor(numbers));
   return {};
@@ -172,7 +179,8 @@ OpDef define_cast_map() {
       .name = "CastMap",
       .domain = kMlDomain,
       .until = kNewestMlOpset,
-      .attributes = {{"cast_to", AttributeKind::kString, false, text("TO_FLOAT")}, {"map_form", AttributeKind::kString, false, text("DENSE")},
+      .attributes = {{"cast_to", AttributeKind::kString, false, text("TO_FLOAT")},
+                     {"map_form", AttributeKind::kString, false, text("DENSE")},
                      {"max_map", AttributeKind::kInt, false, integer(1)}},
       .infer = infer_cast_map,
       .evaluate = evaluate_cast_map,

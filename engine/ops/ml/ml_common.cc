@@ -41,7 +41,8 @@ Result<Rows> feature_rows(const Dims& dims) {
 Result<Dim> row_dim(const InferContext& c) {
   const Shape& x = c.shape(0);
   if (!x.has_rank()) return Dim();
-  if (x.rank() != 1 && x.rank() != 2) return error("X is {}: needs rows of features (rank 2), or one row", svengine::to_string(x));
+  if (x.rank() != 1 && x.rank() != 2)
+    return error("X is {}: needs rows of features (rank 2), or one row", svengine::to_string(x));
   return x.rank() == 1 ? Dim(1) : x[0];
 }
 
@@ -60,8 +61,8 @@ double logistic(double x) {
   return x < 0 ? 1 - v : v;
 }
 
-/// With Winitzki's approximation of the inverse error function and its constants as ONNX Runtime has them: models were trained, and are
-/// compared, with these.
+/// With Winitzki's approximation of the inverse error function and its constants as ONNX Runtime has them: models were trained,
+/// and are compared, with these.
 double probit(double x) {
   const double y = 2 * x - 1, log = std::log((1 - y) * (1 + y));
   const double v = 2 / (3.14159 * 0.147) + 0.5 * log, root = std::sqrt(-v + std::sqrt(v * v - log / 0.147));
@@ -88,11 +89,20 @@ void softmax_scores(double* scores, int64_t n, bool keep_zeros) {
 void transform_scores(PostTransform how, double* scores, int64_t n) {
   if (n == 0) return;
   switch (how) {
-    case PostTransform::none: return;
-    case PostTransform::logistic: std::transform(scores, scores + n, scores, logistic); return;
-    case PostTransform::probit: std::transform(scores, scores + n, scores, probit); return;
-    case PostTransform::softmax: softmax_scores(scores, n, false); return;
-    case PostTransform::softmax_zero: softmax_scores(scores, n, true); return;
+    case PostTransform::none:
+      return;
+    case PostTransform::logistic:
+      std::transform(scores, scores + n, scores, logistic);
+      return;
+    case PostTransform::probit:
+      std::transform(scores, scores + n, scores, probit);
+      return;
+    case PostTransform::softmax:
+      softmax_scores(scores, n, false);
+      return;
+    case PostTransform::softmax_zero:
+      softmax_scores(scores, n, true);
+      return;
   }
 }
 
@@ -107,7 +117,7 @@ int64_t finish_scores(PostTransform how, SecondScore second, double* scores, int
     return 1;
   }
   if (second == SecondScore::no) return 1;
-  const bool through_logistic = second == SecondScore::opposite && how == PostTransform::logistic;
+  const bool through_logistic = how == PostTransform::logistic;
   scores[1] = through_logistic ? logistic(s) : s;
   scores[0] = through_logistic ? logistic(-s) : second == SecondScore::opposite ? -s : 1 - s;
   return 2;

@@ -48,13 +48,14 @@ void transform_scores(PostTransform how, double* scores, int64_t n);
 enum class SecondScore {
   no,          // stays one
   complement,  // 1 - s, s
-  opposite,    // -s, s; through the logistic function where that is the transformation
+  opposite,    // -s, s
 };
+/// LOGISTIC makes both of them logistic(-s), logistic(s).
 /// Writes a row's scores: `n` of them, or two in place of one; returns how many. `scores` has room for two.
 int64_t finish_scores(PostTransform how, SecondScore second, double* scores, int64_t n);
 
-/// For OpDef::canonicalize of a classifier: one with labels that are strings gives their numbers, and a ClassNames of the engine makes
-/// them strings, so that the classifier itself runs in a plan. `ints` and `strings` name the attributes.
+/// For OpDef::canonicalize of a classifier: one with labels that are strings gives their numbers, and a ClassNames of the engine
+/// makes them strings, so that the classifier itself runs in a plan. `ints` and `strings` name the attributes.
 Status canonicalize_class_labels(CanonicalizeContext& c, const char* ints, const char* strings);
 
 /// Labels and scores of a classifier of X, [N] and [N, columns].
@@ -64,10 +65,14 @@ Status infer_classifier(InferContext& c, Dim columns);
 template <class F>
 auto with_feature_type(DType type, F&& f) {
   switch (type) {
-    case DType::f64: return f.template operator()<double>();
-    case DType::i32: return f.template operator()<int32_t>();
-    case DType::i64: return f.template operator()<int64_t>();
-    default: return f.template operator()<float>();
+    case DType::f64:
+      return f.template operator()<double>();
+    case DType::i32:
+      return f.template operator()<int32_t>();
+    case DType::i64:
+      return f.template operator()<int64_t>();
+    default:
+      return f.template operator()<float>();
   }
 }
 

@@ -1,5 +1,5 @@
-// OneHotEncoder: a one at the place of each element among the categories. An element that is none of them gives zeros, or where `zeros` is
-// 0 an error.
+// OneHotEncoder: a one at the place of each element among the categories. An element that is none of them gives zeros, or where
+// `zeros` is 0 an error.
 #include "engine/ops/element_step.h"
 #include "engine/ops/ml/label_common.h"
 #include "engine/ops/samples.h"
@@ -16,7 +16,8 @@ LabelTable hot_places(const Tensor& categories) {
 }
 
 Status infer_one_hot_encoder(InferContext& c) {
-  if (c.attributes().has("cats_strings") == c.attributes().has("cats_int64s")) return error("needs one of cats_strings and cats_int64s");
+  if (c.attributes().has("cats_strings") == c.attributes().has("cats_int64s"))
+    return error("needs one of cats_strings and cats_int64s");
   const Tensor categories = hot_categories(c.attributes());
   SV_TRY(require_dtype(c, 0, "X", categories.type() == DType::string ? DTypeSet{DType::string} : kFeatureTypes));
   Shape out = c.shape(0);
@@ -36,18 +37,21 @@ Status lower_one_hot_encoder(LowerContext& c) {
   const int64_t width = categories.count(), count = element_count(c.in_dims(0));
   const bool zeros = c.attributes().get_int("zeros", 1) != 0;
   with_feature_type(c.in_type(0).dtype, [&]<class T>() {
-    c.emit("one_hot_encoder", ceil_div(count, kElementsOfTask), [=, x = c.in(0), y = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
-      for (int64_t i = begin * kElementsOfTask; i < std::min(count, end * kElementsOfTask); ++i) {
-        float* row = run.get<float>(y) + i * width;
-        std::fill_n(row, width, 0.0f);
-        const auto value = static_cast<double>(run.get<const T>(x)[i]);
-        const bool whole = value >= -0x1p62 && value <= 0x1p62;
-        const auto found = whole ? places->find({{}, static_cast<int64_t>(run.get<const T>(x)[i])}) : places->end();
-        if (found != places->end()) row[found->second] = 1;
-        else if (!zeros) return "an element is none of the categories (attribute zeros is 0)";
-      }
-      return nullptr;
-    });
+    c.emit("one_hot_encoder", ceil_div(count, kElementsOfTask),
+           [=, x = c.in(0), y = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
+             for (int64_t i = begin * kElementsOfTask; i < std::min(count, end * kElementsOfTask); ++i) {
+               float* row = run.get<float>(y) + i * width;
+               std::fill_n(row, width, 0.0f);
+               const auto value = static_cast<double>(run.get<const T>(x)[i]);
+               const bool whole = value >= -0x1p62 && value <= 0x1p62;
+               const auto found = whole ? places->find({{}, static_cast<int64_t>(run.get<const T>(x)[i])}) : places->end();
+               if (found != places->end())
+                 row[found->second] = 1;
+               else if (!zeros)
+                 return "an element is none of the categories (attribute zeros is 0)";
+             }
+             return nullptr;
+           });
   });
   return {};
 }
@@ -62,8 +66,10 @@ Status evaluate_one_hot_encoder(EvaluateContext& c) {
   std::fill(out.data<float>().begin(), out.data<float>().end(), 0.0f);
   for (int64_t i = 0; i < x.count(); ++i) {
     const auto found = places.find(label_key(x.type(), x.raw(), i));
-    if (found != places.end()) out.data<float>()[static_cast<size_t>(i * width + found->second)] = 1;
-    else if (c.attributes().get_int("zeros", 1) == 0) return error("element {} is none of the categories (attribute zeros is 0)", i);
+    if (found != places.end())
+      out.data<float>()[static_cast<size_t>(i * width + found->second)] = 1;
+    else if (c.attributes().get_int("zeros", 1) == 0)
+      return error("element {} is none of the categories (attribute zeros is 0)", i);
   }
   c.set(0, std::move(out));
   return {};
@@ -81,8 +87,10 @@ OpDef define_one_hot_encoder() {
       .infer = infer_one_hot_encoder,
       .lower = lower_one_hot_encoder,
       .evaluate = evaluate_one_hot_encoder,
-      .samples = {{.inputs = {any(DType::i64, {3, 7}, -3, 5)}, .attributes = {categories}}, {.inputs = {f32({5}, -3, 5)}, .attributes = {categories}},
-                  {.inputs = {any(DType::i32, {2, 0})}, .attributes = {categories}}, {.inputs = {any(DType::f64, {}, -3, 5)}, .attributes = {categories}}},
+      .samples = {{.inputs = {any(DType::i64, {3, 7}, -3, 5)}, .attributes = {categories}},
+                  {.inputs = {f32({5}, -3, 5)}, .attributes = {categories}},
+                  {.inputs = {any(DType::i32, {2, 0})}, .attributes = {categories}},
+                  {.inputs = {any(DType::f64, {}, -3, 5)}, .attributes = {categories}}},
   };
 }
 

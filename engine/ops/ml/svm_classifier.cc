@@ -1,6 +1,6 @@
-// SVMClassifier: every two classes are compared by their support vectors, and the class that wins most is the label; scores are those of
-// the comparisons, or probabilities made of them. Without support vectors each class has a score of its own. As libsvm, and in what
-// two classes give, as ONNX Runtime.
+// SVMClassifier: every two classes are compared by their support vectors, and the class that wins most is the label; scores are
+// those of the comparisons, or probabilities made of them. Without support vectors each class has a score of its own. As libsvm,
+// and in what two classes give, as ONNX Runtime.
 #include <algorithm>
 #include <cmath>
 
@@ -21,11 +21,14 @@ struct SvmClasses {
   bool linear() const { return supports == 0; }
   bool probabilities() const { return !prob_a.empty() && !linear(); }
   /// Numbers in scratch: a row, kernels, scores, votes, pairwise probabilities and the solver's matrix.
-  int64_t scratch() const { return features + supports + std::max(pairs(), classes) + 2 + classes + 2 * classes * classes + 2 * classes; }
+  int64_t scratch() const {
+    return features + supports + std::max(pairs(), classes) + 2 + classes + 2 * classes * classes + 2 * classes;
+  }
 };
 
 int64_t svm_class_count(const Attributes& attributes) {
-  const size_t ints = attributes.get_ints("classlabels_ints").size(), strings = string_list(attributes, "classlabels_strings").size();
+  const size_t ints = attributes.get_ints("classlabels_ints").size(),
+               strings = string_list(attributes, "classlabels_strings").size();
   return static_cast<int64_t>(std::max<size_t>(1, ints + strings));
 }
 
@@ -57,12 +60,15 @@ Result<SvmClasses> svm_classes(const Attributes& attributes, int64_t features) {
   const auto coefficients = static_cast<int64_t>(m.coefficients.size()), rho = static_cast<int64_t>(m.rho.size());
   if (m.linear()) {
     m.function = SvmFunction();
-    if (features > 0 && m.classes > coefficients / features) return error("{} coefficients for {} classes of {} features", coefficients, m.classes, features);
+    if (features > 0 && m.classes > coefficients / features)
+      return error("{} coefficients for {} classes of {} features", coefficients, m.classes, features);
     if (m.rho.empty()) m.rho = {0};
     return m;
   }
-  if (static_cast<int64_t>(m.sizes.size()) != m.classes || m.classes < 2) return error("vectors_per_class has {} entries for {} classes; needs two at least", m.sizes.size(), m.classes);
-  if (features > 0 && m.supports > static_cast<int64_t>(m.vectors.size()) / features) return error("{} numbers for {} vectors of {} features", m.vectors.size(), m.supports, features);
+  if (static_cast<int64_t>(m.sizes.size()) != m.classes || m.classes < 2)
+    return error("vectors_per_class has {} entries for {} classes; needs two at least", m.sizes.size(), m.classes);
+  if (features > 0 && m.supports > static_cast<int64_t>(m.vectors.size()) / features)
+    return error("{} numbers for {} vectors of {} features", m.vectors.size(), m.supports, features);
   if (coefficients < (m.classes - 1) * m.supports || rho < m.pairs())
     return error("{} coefficients and {} rho for {} classes and {} vectors", coefficients, rho, m.classes, m.supports);
   if (m.prob_a.size() != m.prob_b.size() || (!m.prob_a.empty() && static_cast<int64_t>(m.prob_a.size()) < m.pairs()))
@@ -134,9 +140,11 @@ void pair_probabilities(const SvmClasses& m, double* scores, double* r, double* 
 
 /// One row's scores, in `scores` (room for two at least), and the number of its class.
 int64_t classify(const SvmClasses& m, const double* x, double* work, double* scores, double& weight) {
-  double *kernels = work, *votes = kernels + m.supports, *r = votes + m.classes, *q = r + m.classes * m.classes, *qp = q + m.classes * m.classes, *p = qp + m.classes;
+  double *kernels = work, *votes = kernels + m.supports, *r = votes + m.classes, *q = r + m.classes * m.classes,
+         *qp = q + m.classes * m.classes, *p = qp + m.classes;
   if (m.linear()) {
-    for (int64_t k = 0; k < m.classes; ++k) scores[k] = m.function(x, m.coefficients.data() + k * m.features, m.features) + m.rho[0];
+    for (int64_t k = 0; k < m.classes; ++k)
+      scores[k] = m.function(x, m.coefficients.data() + k * m.features, m.features) + m.rho[0];
     const int64_t best = std::max_element(scores, scores + m.classes) - scores;
     weight = scores[best];
     return best;
@@ -144,14 +152,12 @@ int64_t classify(const SvmClasses& m, const double* x, double* work, double* sco
   for (int64_t s = 0; s < m.supports; ++s) kernels[s] = m.function(x, m.vectors.data() + s * m.features, m.features);
   std::fill_n(votes, m.classes, 0.0);
   compare_pairs(m, kernels, scores, votes);
-  const double* deciding = votes;
   if (m.probabilities()) {
     pair_probabilities(m, scores, r, q, qp, p);
     std::copy_n(p, m.classes, scores);
-    deciding = scores;
   }
-  const int64_t best = std::max_element(deciding, deciding + m.classes) - deciding;
-  weight = deciding[best];
+  const int64_t best = std::max_element(votes, votes + m.classes) - votes;
+  weight = votes[best];
   return best;
 }
 
@@ -162,16 +168,14 @@ Status infer_svm_classifier(InferContext& c) {
   return {};
 }
 
-/// ONNX Runtime's rule for one comparison (one rho): what wins is the second class where the votes, or scores, are large enough.
+/// The class with most votes; without support vectors ONNX Runtime's rule, that the second of two wins where the score is large
+/// enough.
 int64_t svm_label(const SvmClasses& m, int64_t best, double weight) {
-  if (m.rho.size() != 1 || m.labels.size() != 2) {
-    if (m.rho.size() == 1) return weight > 0 ? 1 : 0;
+  if (!m.linear() || m.labels.size() != 2) {
+    if (m.linear() && m.rho.size() == 1 && m.labels.empty()) return weight > 0 ? 1 : 0;
     return best < static_cast<int64_t>(m.labels.size()) ? m.labels[static_cast<size_t>(best)] : best;
   }
-  if (!m.probabilities()) {
-    if (m.all_positive && weight >= 0.5) return m.labels[1];
-    if (!m.all_positive && weight > 0) return m.labels[1];
-  }
+  if (m.all_positive ? weight >= 0.5 : weight > 0) return m.labels[1];
   return m.labels[static_cast<size_t>(best)];
 }
 
@@ -179,10 +183,13 @@ Status lower_svm_classifier(LowerContext& c) {
   SV_ASSIGN(const Rows rows, feature_rows(c.in_dims(0)));
   SV_ASSIGN(SvmClasses model, svm_classes(c.attributes(), rows.features));
   SV_ASSIGN(const PostTransform how, post_transform(c.attributes()));
-  const int64_t columns = svm_columns(c.attributes()), scores = model.linear() || model.probabilities() ? model.classes : model.pairs();
+  const int64_t columns = svm_columns(c.attributes()),
+                scores = model.linear() || model.probabilities() ? model.classes : model.pairs();
   const auto shared = std::make_shared<const SvmClasses>(std::move(model));
   const bool two = shared->rho.size() == 1 && shared->labels.size() == 2;
-  const SecondScore second = !two ? SecondScore::no : how == PostTransform::none ? SecondScore::opposite : SecondScore::complement;
+  const SecondScore second = !two                         ? SecondScore::no
+                             : how == PostTransform::none ? SecondScore::opposite
+                                                          : SecondScore::complement;
   const DType type = c.in_type(0).dtype;
   const Buffer in = c.in(0), y = c.out(0), z = c.has_output(1) ? c.out(1) : Buffer();
   c.emit(
@@ -207,7 +214,8 @@ Status lower_svm_classifier(LowerContext& c) {
 Sample svc_sample(SampleInput x, std::vector<int64_t> labels, const char* kernel, bool probabilities, bool vectors) {
   const bool three = labels.size() == 3;
   Sample s{.inputs = {std::move(x)},
-           .attributes = {{"kernel_type", text(kernel)}, {"kernel_params", std::vector<float>{0.5f, 0.25f, 2}},
+           .attributes = {{"kernel_type", text(kernel)},
+                          {"kernel_params", std::vector<float>{0.5f, 0.25f, 2}},
                           {"rho", three ? std::vector<float>{0.125f, -0.25f, 0.5f} : std::vector<float>{0.125f}},
                           {"coefficients", std::vector<float>{1, -0.5f, 0.75f, 0.5f, -1, 0.25f, 0.5f, -0.75f}},
                           {"support_vectors", std::vector<float>{1, 0, 2, -1, 0.5f, 0, 0.25f, 1}}},
@@ -230,15 +238,19 @@ OpDef define_svm_classifier() {
       .until = kNewestMlOpset,
       .outputs = {1, 2},
       .attributes = svm_attributes(),
-      .canonicalize = [](CanonicalizeContext& c) { return canonicalize_class_labels(c, "classlabels_ints", "classlabels_strings"); },
+      .canonicalize =
+          [](CanonicalizeContext& c) { return canonicalize_class_labels(c, "classlabels_ints", "classlabels_strings"); },
       .infer = infer_svm_classifier,
       .lower = lower_svm_classifier,
-      .samples = {svc_sample(f32({5, 2}), {7, 8, 9}, "RBF", false, true), svc_sample(any(DType::f64, {4, 2}), {7, 8, 9}, "POLY", true, true),
-                  svc_sample(any(DType::i64, {4, 2}), {0, 1}, "SIGMOID", false, true), svc_sample(any(DType::i32, {2}), {0, 1}, "LINEAR", true, true),
-                  svc_sample(f32({3, 2}), {4, 5, 6}, "LINEAR", false, false), svc_sample(f32({0, 2}), {0, 1}, "RBF", false, true)},
+      .samples = {svc_sample(f32({5, 2}), {7, 8, 9}, "RBF", false, true),
+                  svc_sample(any(DType::f64, {4, 2}), {7, 8, 9}, "POLY", true, true),
+                  svc_sample(any(DType::i64, {4, 2}), {0, 1}, "SIGMOID", false, true),
+                  svc_sample(any(DType::i32, {2}), {0, 1}, "LINEAR", true, true),
+                  svc_sample(f32({3, 2}), {4, 5, 6}, "LINEAR", false, false),
+                  svc_sample(f32({0, 2}), {0, 1}, "RBF", false, true)},
   };
-  op.attributes.insert(op.attributes.end(), {ml_floats("prob_a"), ml_floats("prob_b"), ml_ints("vectors_per_class"), ml_ints("classlabels_ints"),
-                                             ml_strings("classlabels_strings")});
+  op.attributes.insert(op.attributes.end(), {ml_floats("prob_a"), ml_floats("prob_b"), ml_ints("vectors_per_class"),
+                                             ml_ints("classlabels_ints"), ml_strings("classlabels_strings")});
   return op;
 }
 

@@ -18,10 +18,14 @@ double SvmFunction::operator()(const double* x, const float* v, int64_t features
 Result<SvmFunction> svm_function(const Attributes& attributes) {
   const std::string name = attributes.get_string("kernel_type", "LINEAR");
   SvmFunction f;
-  if (name == "POLY") f.kernel = SvmKernel::poly;
-  else if (name == "RBF") f.kernel = SvmKernel::rbf;
-  else if (name == "SIGMOID") f.kernel = SvmKernel::sigmoid;
-  else if (name != "LINEAR") return error("kernel_type is '{}', needs LINEAR, POLY, RBF or SIGMOID", name);
+  if (name == "POLY")
+    f.kernel = SvmKernel::poly;
+  else if (name == "RBF")
+    f.kernel = SvmKernel::rbf;
+  else if (name == "SIGMOID")
+    f.kernel = SvmKernel::sigmoid;
+  else if (name != "LINEAR")
+    return error("kernel_type is '{}', needs LINEAR, POLY, RBF or SIGMOID", name);
   const std::vector<float> parameters = float_list(attributes, "kernel_params");
   if (parameters.empty()) return f;
   if (parameters.size() != 3) return error("kernel_params has {} numbers, needs gamma, coef0 and degree", parameters.size());
@@ -32,8 +36,12 @@ Result<SvmFunction> svm_function(const Attributes& attributes) {
 }
 
 std::vector<AttributeDef> svm_attributes() {
-  return {ml_floats("coefficients"), ml_floats("support_vectors"), ml_floats("rho"), ml_floats("kernel_params"),
-          {"kernel_type", AttributeKind::kString, false, std::string("LINEAR")}, ml_post_transform()};
+  return {ml_floats("coefficients"),
+          ml_floats("support_vectors"),
+          ml_floats("rho"),
+          ml_floats("kernel_params"),
+          {"kernel_type", AttributeKind::kString, false, std::string("LINEAR")},
+          ml_post_transform()};
 }
 
 }  // namespace svengine::ops

@@ -1,4 +1,5 @@
-// SVMRegressor: a weighted sum of kernels with support vectors, or of features where there are none; +1 or -1 of it for one class.
+// SVMRegressor: a weighted sum of kernels with support vectors, or of features where there are none; +1 or -1 of it for one
+// class.
 #include <algorithm>
 
 #include "engine/ops/ml/svm_common.h"
@@ -18,16 +19,24 @@ struct SvmRegression {
 Result<SvmRegression> svm_regression(const Attributes& attributes, int64_t features) {
   SV_ASSIGN(const SvmFunction function, svm_function(attributes));
   const std::vector<float> rho = float_list(attributes, "rho");
-  SvmRegression m{function, float_list(attributes, "support_vectors"), float_list(attributes, "coefficients"), rho.empty() ? 0.0 : rho[0],
-                  attributes.get_int("n_supports"), features, attributes.get_int("one_class") != 0};
+  SvmRegression m{function,
+                  float_list(attributes, "support_vectors"),
+                  float_list(attributes, "coefficients"),
+                  rho.empty() ? 0.0 : rho[0],
+                  attributes.get_int("n_supports"),
+                  features,
+                  attributes.get_int("one_class") != 0};
   if (m.supports < 0) return error("n_supports is {}", m.supports);
   if (m.supports == 0) {
     m.function = SvmFunction();  // the coefficients are a vector themselves
-    if (static_cast<int64_t>(m.coefficients.size()) < features) return error("{} coefficients for {} features", m.coefficients.size(), features);
+    if (static_cast<int64_t>(m.coefficients.size()) < features)
+      return error("{} coefficients for {} features", m.coefficients.size(), features);
     return m;
   }
-  if (static_cast<int64_t>(m.coefficients.size()) != m.supports || (features > 0 && m.supports > static_cast<int64_t>(m.vectors.size()) / features))
-    return error("{} coefficients and {} numbers of vectors for n_supports {} of {} features", m.coefficients.size(), m.vectors.size(), m.supports, features);
+  if (static_cast<int64_t>(m.coefficients.size()) != m.supports ||
+      (features > 0 && m.supports > static_cast<int64_t>(m.vectors.size()) / features))
+    return error("{} coefficients and {} numbers of vectors for n_supports {} of {} features", m.coefficients.size(),
+                 m.vectors.size(), m.supports, features);
   return m;
 }
 
@@ -42,7 +51,8 @@ Status infer_svm_regressor(InferContext& c) {
 double svm_row(const SvmRegression& m, const double* x) {
   if (m.supports == 0) return m.function(x, m.coefficients.data(), m.features) + m.rho;
   double sum = m.rho;
-  for (int64_t s = 0; s < m.supports; ++s) sum += m.coefficients[static_cast<size_t>(s)] * m.function(x, m.vectors.data() + s * m.features, m.features);
+  for (int64_t s = 0; s < m.supports; ++s)
+    sum += m.coefficients[static_cast<size_t>(s)] * m.function(x, m.vectors.data() + s * m.features, m.features);
   return sum;
 }
 
@@ -58,10 +68,13 @@ Status lower_svm_regressor(LowerContext& c) {
       [=](const Run& run, int64_t begin, int64_t end) -> const char* {
         double* x = run.scratch<double>();
         for (int64_t r = begin; r < end; ++r) {
-          for (int64_t i = 0; i < rows.features; ++i) x[i] = feature_at(type, run.get<const std::byte>(in), r * rows.features + i);
+          for (int64_t i = 0; i < rows.features; ++i)
+            x[i] = feature_at(type, run.get<const std::byte>(in), r * rows.features + i);
           double score = svm_row(*shared, x);
-          if (shared->one_class) score = score > 0 ? 1 : -1;
-          else finish_scores(how, SecondScore::no, &score, 1);
+          if (shared->one_class)
+            score = score > 0 ? 1 : -1;
+          else
+            finish_scores(how, SecondScore::no, &score, 1);
           run.get<float>(out)[r] = static_cast<float>(score);
         }
         return nullptr;
@@ -72,8 +85,11 @@ Status lower_svm_regressor(LowerContext& c) {
 
 Sample svm_sample(SampleInput x, const char* kernel, int64_t one_class, int64_t supports) {
   return {.inputs = {std::move(x)},
-          .attributes = {{"kernel_type", text(kernel)}, {"one_class", integer(one_class)}, {"n_supports", integer(supports)},
-                         {"kernel_params", std::vector<float>{0.5f, 0.25f, 2}}, {"rho", std::vector<float>{0.125f}},
+          .attributes = {{"kernel_type", text(kernel)},
+                         {"one_class", integer(one_class)},
+                         {"n_supports", integer(supports)},
+                         {"kernel_params", std::vector<float>{0.5f, 0.25f, 2}},
+                         {"rho", std::vector<float>{0.125f}},
                          {"coefficients", std::vector<float>{1, -0.5f, 0.75f}},
                          {"support_vectors", std::vector<float>{1, 0, 2, -1, 0.5f, 0, 0.25f, 1, -2}}}};
 }
@@ -89,9 +105,11 @@ OpDef define_svm_regressor() {
       .infer = infer_svm_regressor,
       .lower = lower_svm_regressor,
       .samples = {svm_sample(f32({5, 3}), "RBF", 0, 3), svm_sample(any(DType::f64, {2, 3}), "POLY", 0, 3),
-                  svm_sample(any(DType::i64, {4, 3}), "SIGMOID", 1, 3), svm_sample(any(DType::i32, {3}), "LINEAR", 0, 0), svm_sample(f32({0, 3}), "LINEAR", 0, 3)},
+                  svm_sample(any(DType::i64, {4, 3}), "SIGMOID", 1, 3), svm_sample(any(DType::i32, {3}), "LINEAR", 0, 0),
+                  svm_sample(f32({0, 3}), "LINEAR", 0, 3)},
   };
-  op.attributes.insert(op.attributes.end(), {{"n_supports", AttributeKind::kInt, false, integer(0)}, {"one_class", AttributeKind::kInt, false, integer(0)}});
+  op.attributes.insert(op.attributes.end(), {{"n_supports", AttributeKind::kInt, false, integer(0)},
+                                             {"one_class", AttributeKind::kInt, false, integer(0)}});
   return op;
 }
 

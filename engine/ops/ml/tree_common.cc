@@ -13,7 +13,7 @@ constexpr int64_t kRowsOfTask = 64, kTreesOfTask = 128, kManyRows = 1024;
 
 Result<TreeMode> tree_mode(const std::string& name) {
   constexpr std::pair<const char*, TreeMode> kModes[] = {
-      {"BRANCH_LEQ", TreeMode::leq}, {"BRANCH_LT", TreeMode::lt}, {"BRANCH_GTE", TreeMode::gte}, {"BRANCH_GT", TreeMode::gt},
+      {"BRANCH_LEQ", TreeMode::leq}, {"BRANCH_LT", TreeMode::lt},   {"BRANCH_GTE", TreeMode::gte}, {"BRANCH_GT", TreeMode::gt},
       {"BRANCH_EQ", TreeMode::eq},   {"BRANCH_NEQ", TreeMode::neq}, {"LEAF", TreeMode::leaf}};
   for (const auto& [known, mode] : kModes)
     if (name == known) return mode;
@@ -32,8 +32,8 @@ Status read_votes(const Attributes& attributes, const std::string& prefix, const
   const std::vector<int64_t> ids = attributes.get_ints(prefix + "_ids");
   const std::vector<double> weights = real_list(attributes, (prefix + "_weights").c_str());
   if (trees.size() != ids.size() || nodes.size() != ids.size() || weights.size() != ids.size())
-    return error("{0}_treeids, {0}_nodeids, {0}_ids and {0}_weights have {1}, {2}, {3} and {4} entries, need as many", prefix, trees.size(),
-                 nodes.size(), ids.size(), weights.size());
+    return error("{0}_treeids, {0}_nodeids, {0}_ids and {0}_weights have {1}, {2}, {3} and {4} entries, need as many", prefix,
+                 trees.size(), nodes.size(), ids.size(), weights.size());
   for (size_t i = 0; i < ids.size(); ++i) {
     if (!names.places.count({trees[i], nodes[i]})) return error("{}: tree {} has no node {}", prefix, trees[i], nodes[i]);
     const auto leaf = names.leaves.find({trees[i], nodes[i]});
@@ -49,16 +49,22 @@ struct NodeLists {
   std::vector<std::string> modes;
 
   explicit NodeLists(const Attributes& a)
-      : trees(a.get_ints("nodes_treeids")), ids(a.get_ints("nodes_nodeids")), features(a.get_ints("nodes_featureids")),
-        on_true(a.get_ints("nodes_truenodeids")), on_false(a.get_ints("nodes_falsenodeids")),
-        missing(a.get_ints("nodes_missing_value_tracks_true")), values(real_list(a, "nodes_values")), modes(string_list(a, "nodes_modes")) {}
+      : trees(a.get_ints("nodes_treeids")),
+        ids(a.get_ints("nodes_nodeids")),
+        features(a.get_ints("nodes_featureids")),
+        on_true(a.get_ints("nodes_truenodeids")),
+        on_false(a.get_ints("nodes_falsenodeids")),
+        missing(a.get_ints("nodes_missing_value_tracks_true")),
+        values(real_list(a, "nodes_values")),
+        modes(string_list(a, "nodes_modes")) {}
 
   Status check() const {
     const size_t n = trees.size();
     for (const auto* list : {&ids, &features, &on_true, &on_false})
       if (list->size() != n) return error("nodes_* lists have {} and {} entries, need as many", n, list->size());
     if (values.size() != n || modes.size() != n || (!missing.empty() && missing.size() != n))
-      return error("{} nodes, but {} nodes_values, {} nodes_modes and {} nodes_missing_value_tracks_true", n, values.size(), modes.size(), missing.size());
+      return error("{} nodes, but {} nodes_values, {} nodes_modes and {} nodes_missing_value_tracks_true", n, values.size(),
+                   modes.size(), missing.size());
     return {};
   }
 };
@@ -74,7 +80,8 @@ struct TreeWork {
   void load_keys(const T* x, int64_t features, int64_t rows, Key* keys) const {
     using Wide = std::conditional_t<std::is_same_v<Key, int32_t>, float, double>;
     for (int64_t r = 0; r < rows; ++r)
-      for (int64_t f = 0; f < stride; ++f) keys[r * stride + f] = tree_key(static_cast<Wide>(x[r * features + forest->features[static_cast<size_t>(f)]]));
+      for (int64_t f = 0; f < stride; ++f)
+        keys[r * stride + f] = tree_key(static_cast<Wide>(x[r * features + forest->features[static_cast<size_t>(f)]]));
   }
 
   void vote(int32_t leaf, double* scores, uint8_t* voted) const {
@@ -85,9 +92,12 @@ struct TreeWork {
     }
   }
   void add(double weight, double& score, uint8_t& voted) const {
-    if (aggregate == TreeAggregate::min) score = voted ? std::min(score, weight) : weight;
-    else if (aggregate == TreeAggregate::max) score = voted ? std::max(score, weight) : weight;
-    else score += weight;
+    if (aggregate == TreeAggregate::min)
+      score = voted ? std::min(score, weight) : weight;
+    else if (aggregate == TreeAggregate::max)
+      score = voted ? std::max(score, weight) : weight;
+    else
+      score += weight;
     voted = 1;
   }
 };
@@ -96,14 +106,19 @@ struct TreeWork {
 struct ScoreMemory {
   Buffer scores, voted;
   int64_t chunks, targets;
-  double* at(const Run& run, int64_t row, int64_t chunk) const { return run.get<double>(scores) + (row * chunks + chunk) * targets; }
-  uint8_t* voted_at(const Run& run, int64_t row, int64_t chunk) const { return run.get<uint8_t>(voted) + (row * chunks + chunk) * targets; }
+  double* at(const Run& run, int64_t row, int64_t chunk) const {
+    return run.get<double>(scores) + (row * chunks + chunk) * targets;
+  }
+  uint8_t* voted_at(const Run& run, int64_t row, int64_t chunk) const {
+    return run.get<uint8_t>(voted) + (row * chunks + chunk) * targets;
+  }
 };
 
 template <class Key, class T>
 void emit_walk(LowerContext& c, const TreeWork<Key>& work, const ScoreMemory& memory, Rows rows) {
   const Buffer x = c.in(0);
-  const int64_t blocks = ceil_div(rows.count, kRowsOfTask), scratch = kRowsOfTask * work.stride * static_cast<int64_t>(sizeof(Key));
+  const int64_t blocks = ceil_div(rows.count, kRowsOfTask),
+                scratch = kRowsOfTask * work.stride * static_cast<int64_t>(sizeof(Key));
   c.emit(
       "trees", blocks * memory.chunks,
       [=](const Run& run, int64_t begin, int64_t end) -> const char* {
@@ -133,7 +148,8 @@ void emit_walk(LowerContext& c, const TreeWork<Key>& work, const ScoreMemory& me
 }
 
 template <class Key>
-Status emit_forest(LowerContext& c, const TreeSpec& spec, TreeAggregate aggregate, Rows rows, ScoreMemory memory, const FinishRow& finish) {
+Status emit_forest(LowerContext& c, const TreeSpec& spec, TreeAggregate aggregate, Rows rows, ScoreMemory memory,
+                   const FinishRow& finish) {
   TreeWork<Key> work{nullptr, aggregate, memory.targets, 0};
   SV_ASSIGN(work.forest, compile_forest<Key>(spec, memory.targets));
   work.stride = static_cast<int64_t>(work.forest->features.size());
@@ -169,10 +185,20 @@ Status emit_forest(LowerContext& c, const TreeSpec& spec, TreeAggregate aggregat
 }  // namespace
 
 std::vector<AttributeDef> tree_attributes() {
-  return {ml_ints("nodes_treeids"), ml_ints("nodes_nodeids"), ml_ints("nodes_featureids"), ml_floats("nodes_values"),
-          ml_tensor("nodes_values_as_tensor"), ml_floats("nodes_hitrates"), ml_tensor("nodes_hitrates_as_tensor"), ml_strings("nodes_modes"),
-          ml_ints("nodes_truenodeids"), ml_ints("nodes_falsenodeids"), ml_ints("nodes_missing_value_tracks_true"), ml_floats("base_values"),
-          ml_tensor("base_values_as_tensor"), ml_post_transform()};
+  return {ml_ints("nodes_treeids"),
+          ml_ints("nodes_nodeids"),
+          ml_ints("nodes_featureids"),
+          ml_floats("nodes_values"),
+          ml_tensor("nodes_values_as_tensor"),
+          ml_floats("nodes_hitrates"),
+          ml_tensor("nodes_hitrates_as_tensor"),
+          ml_strings("nodes_modes"),
+          ml_ints("nodes_truenodeids"),
+          ml_ints("nodes_falsenodeids"),
+          ml_ints("nodes_missing_value_tracks_true"),
+          ml_floats("base_values"),
+          ml_tensor("base_values_as_tensor"),
+          ml_post_transform()};
 }
 
 Result<TreeSpec> read_trees(const Attributes& attributes, const std::string& prefix) {
@@ -199,9 +225,11 @@ Result<TreeSpec> read_trees(const Attributes& attributes, const std::string& pre
   }
   for (size_t n = 0; n < sources.size(); ++n) {
     const size_t i = sources[n];
-    const auto on_true = names.places.find({lists.trees[i], lists.on_true[i]}), on_false = names.places.find({lists.trees[i], lists.on_false[i]});
+    const auto on_true = names.places.find({lists.trees[i], lists.on_true[i]}),
+               on_false = names.places.find({lists.trees[i], lists.on_false[i]});
     if (on_true == names.places.end() || on_false == names.places.end())
-      return error("node {} of tree {} leads to nodes {} and {}, which are not both there", lists.ids[i], lists.trees[i], lists.on_true[i], lists.on_false[i]);
+      return error("node {} of tree {} leads to nodes {} and {}, which are not both there", lists.ids[i], lists.trees[i],
+                   lists.on_true[i], lists.on_false[i]);
     spec.nodes[n].on_true = on_true->second;
     spec.nodes[n].on_false = on_false->second;
   }
@@ -228,8 +256,10 @@ FinishRow finish_regression(Buffer y, DType type, int64_t targets, std::vector<d
       if (!base.empty()) s.scores[t] += base[static_cast<size_t>(t)];
     const int64_t n = finish_scores(how, SecondScore::no, s.scores, targets);
     for (int64_t t = 0; t < n; ++t) {
-      if (type == DType::f64) run.get<double>(y)[row * targets + t] = s.scores[t];
-      else run.get<float>(y)[row * targets + t] = static_cast<float>(s.scores[t]);
+      if (type == DType::f64)
+        run.get<double>(y)[row * targets + t] = s.scores[t];
+      else
+        run.get<float>(y)[row * targets + t] = static_cast<float>(s.scores[t]);
     }
   };
 }

@@ -13,7 +13,8 @@ Result<TreeSpec> read_trees(const Attributes& attributes, const std::string& pre
 /// The attributes that both of these operators have, but for the votes.
 std::vector<AttributeDef> tree_attributes();
 
-/// A row's scores and which targets had a vote, aggregated over all trees, to what the operator gives. `labels` is null where it has none.
+/// A row's scores and which targets had a vote, aggregated over all trees, to what the operator gives. `labels` is null where it
+/// has none.
 struct TreeScores {
   double* scores;  // room for one more than there are targets
   uint8_t* voted;

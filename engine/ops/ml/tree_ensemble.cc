@@ -1,5 +1,5 @@
-// TreeEnsemble: what the leaves of trees say of each target, aggregated; the form of ai.onnx.ml 5, with inner nodes and leaves in lists of
-// their own.
+// TreeEnsemble: what the leaves of trees say of each target, aggregated; the form of ai.onnx.ml 5, with inner nodes and leaves in
+// lists of their own.
 #include "engine/ops/element.h"
 #include "engine/ops/ml/tree_common.h"
 #include "engine/ops/samples.h"
@@ -44,7 +44,8 @@ Result<std::vector<double>> next_members(const std::vector<double>& values, size
 Status read_leaves(const Attributes& attributes, TreeSpec& spec) {
   const std::vector<int64_t> targets = attributes.get_ints("leaf_targetids");
   const std::vector<double> weights = tensor_numbers(attributes, "leaf_weights");
-  if (targets.size() != weights.size()) return error("{} leaf_targetids, {} leaf_weights, need as many", targets.size(), weights.size());
+  if (targets.size() != weights.size())
+    return error("{} leaf_targetids, {} leaf_weights, need as many", targets.size(), weights.size());
   for (size_t i = 0; i < targets.size(); ++i) spec.leaves.push_back({{targets[i], weights[i]}});
   return {};
 }
@@ -52,20 +53,26 @@ Status read_leaves(const Attributes& attributes, TreeSpec& spec) {
 Result<TreeSpec> read_ensemble(const Attributes& a) {
   const std::vector<int64_t> features = a.get_ints("nodes_featureids"), on_true = a.get_ints("nodes_truenodeids");
   const std::vector<int64_t> on_false = a.get_ints("nodes_falsenodeids"), true_leafs = a.get_ints("nodes_trueleafs");
-  const std::vector<int64_t> false_leafs = a.get_ints("nodes_falseleafs"), missing = a.get_ints("nodes_missing_value_tracks_true");
+  const std::vector<int64_t> false_leafs = a.get_ints("nodes_falseleafs"),
+                             missing = a.get_ints("nodes_missing_value_tracks_true");
   const std::vector<double> modes = tensor_numbers(a, "nodes_modes"), splits = tensor_numbers(a, "nodes_splits");
   const std::vector<double> members = tensor_numbers(a, "membership_values");
   const size_t n = features.size();
   for (const auto* list : {&on_true, &on_false, &true_leafs, &false_leafs})
     if (list->size() != n) return error("nodes_* lists have {} and {} entries, need as many", n, list->size());
   if (modes.size() != n || splits.size() != n || (!missing.empty() && missing.size() != n))
-    return error("{} nodes, but {} nodes_modes, {} nodes_splits and {} nodes_missing_value_tracks_true", n, modes.size(), splits.size(), missing.size());
+    return error("{} nodes, but {} nodes_modes, {} nodes_splits and {} nodes_missing_value_tracks_true", n, modes.size(),
+                 splits.size(), missing.size());
   TreeSpec spec;
   size_t at = 0;
   for (size_t i = 0; i < n; ++i) {
     if (!(modes[i] >= 0 && modes[i] <= 6)) return error("nodes_modes has {}, needs 0 to 6", modes[i]);
-    TreeSpecNode node{static_cast<TreeMode>(static_cast<int>(modes[i])), features[i], splits[i], !missing.empty() && missing[i] != 0,
-                      {on_true[i], true_leafs[i] != 0}, {on_false[i], false_leafs[i] != 0}};
+    TreeSpecNode node{static_cast<TreeMode>(static_cast<int>(modes[i])),
+                      features[i],
+                      splits[i],
+                      !missing.empty() && missing[i] != 0,
+                      {on_true[i], true_leafs[i] != 0},
+                      {on_false[i], false_leafs[i] != 0}};
     if (node.mode == TreeMode::member) {
       SV_ASSIGN(node.members, next_members(members, at));
     }
@@ -78,8 +85,8 @@ Result<TreeSpec> read_ensemble(const Attributes& a) {
 
 Status lower_tree_ensemble(LowerContext& c) {
   constexpr TreeAggregate kAggregates[] = {TreeAggregate::average, TreeAggregate::sum, TreeAggregate::min, TreeAggregate::max};
-  constexpr PostTransform kTransforms[] = {PostTransform::none, PostTransform::softmax, PostTransform::logistic, PostTransform::softmax_zero,
-                                           PostTransform::probit};
+  constexpr PostTransform kTransforms[] = {PostTransform::none, PostTransform::softmax, PostTransform::logistic,
+                                           PostTransform::softmax_zero, PostTransform::probit};
   SV_ASSIGN(const TreeSpec spec, read_ensemble(c.attributes()));
   const int64_t targets = c.attributes().get_int("n_targets", 1);
   const TreeAggregate aggregate = kAggregates[c.attributes().get_int("aggregate_function", 1)];
@@ -131,8 +138,8 @@ OpDef define_tree_ensemble() {
                      ml_tensor("membership_values")},
       .infer = infer_tree_ensemble,
       .lower = lower_tree_ensemble,
-      .samples = {ensemble_sample(f32({5, 3}), 1, 0), ensemble_sample(any(DType::f64, {3, 3}), 0, 1), ensemble_sample(f32({0, 3}), 2, 2),
-                  ensemble_sample(f32({65, 4}), 3, 3)},
+      .samples = {ensemble_sample(f32({5, 3}), 1, 0), ensemble_sample(any(DType::f64, {3, 3}), 0, 1),
+                  ensemble_sample(f32({0, 3}), 2, 2), ensemble_sample(f32({65, 4}), 3, 3)},
   };
 }
 

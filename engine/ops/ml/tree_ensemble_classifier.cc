@@ -1,5 +1,5 @@
-// TreeEnsembleClassifier: votes of trees for classes; the class with most, and all scores. With two classes of which only one is voted
-// for, the one score decides, and is written as two: so does ONNX Runtime, whose rules these are.
+// TreeEnsembleClassifier: votes of trees for classes; the class with most, and all scores. With two classes of which only one is
+// voted for, the one score decides, and is written as two: so does ONNX Runtime, whose rules these are.
 #include <algorithm>
 
 #include "engine/ops/ml/tree_common.h"
@@ -15,7 +15,8 @@ struct BinaryVotes {
 };
 
 Status infer_tree_classifier(InferContext& c) {
-  const auto labels = static_cast<int64_t>(c.attributes().get_ints("classlabels_int64s").size() + string_list(c.attributes(), "classlabels_strings").size());
+  const auto labels = static_cast<int64_t>(c.attributes().get_ints("classlabels_int64s").size() +
+                                           string_list(c.attributes(), "classlabels_strings").size());
   if (labels < 1) return error("needs classlabels_int64s or classlabels_strings");
   const size_t base = real_list(c.attributes(), "base_values").size();
   if (base > static_cast<size_t>(labels)) return error("{} base_values for {} classes", base, labels);
@@ -40,21 +41,22 @@ int64_t add_base(const std::vector<double>& base, TreeScores s, int64_t classes)
       s.scores[1] = base[1] + s.scores[0];
       s.scores[0] = -s.scores[1];
     } else {
-      s.scores[1] += base[1];
       s.scores[0] += base[0];
     }
-    s.voted[1] = 1;
+    for (int k = 0; k < 2; ++k) s.scores[k] *= s.voted[k];  // what nobody voted for is written as zero
     return 2;
   }
   if (base.size() == 1) s.scores[0] += base[0];
+  if (!s.voted[0] && s.voted[1]) s.scores[0] = 0;
   return s.voted[1] ? 2 : 1;
 }
 
 /// The label of two classes, and how the one score becomes two.
-int64_t binary_label(const BinaryVotes& votes, const std::vector<int64_t>& labels, TreeScores s, int64_t scores, SecondScore& second) {
+int64_t binary_label(const BinaryVotes& votes, const std::vector<int64_t>& labels, TreeScores s, int64_t scores,
+                     SecondScore& second) {
   const double weight = scores == 2 && s.voted[1] ? s.scores[1] : s.voted[0] ? s.scores[0] : 0;
+  second = votes.one_class && votes.all_positive ? SecondScore::complement : SecondScore::opposite;
   if (!votes.one_class) return weight > 0 ? 1 : 0;
-  second = votes.all_positive ? SecondScore::complement : SecondScore::opposite;
   return labels[weight > (votes.all_positive ? 0.5 : 0) ? 1 : 0];
 }
 
@@ -93,7 +95,8 @@ Sample forest_sample(SampleInput x, std::vector<int64_t> labels, std::vector<int
                          {"nodes_nodeids", integers({0, 1, 2, 3, 4, 0, 1, 2})},
                          {"nodes_featureids", integers({0, 0, 1, 0, 0, 2, 0, 0})},
                          {"nodes_values", std::vector<float>{0.25f, 0, -0.5f, 0, 0, 1, 0, 0}},
-                         {"nodes_modes", std::vector<std::string>{"BRANCH_LEQ", "LEAF", "BRANCH_LT", "LEAF", "LEAF", "BRANCH_GT", "LEAF", "LEAF"}},
+                         {"nodes_modes", std::vector<std::string>{"BRANCH_LEQ", "LEAF", "BRANCH_LT", "LEAF", "LEAF", "BRANCH_GT",
+                                                                  "LEAF", "LEAF"}},
                          {"nodes_truenodeids", integers({1, 0, 3, 0, 0, 1, 0, 0})},
                          {"nodes_falsenodeids", integers({2, 0, 4, 0, 0, 2, 0, 0})},
                          {"class_treeids", integers({0, 0, 0, 0, 1, 1})},
@@ -112,7 +115,8 @@ OpDef define_tree_ensemble_classifier() {
       .until = kNewestMlOpset,
       .outputs = {1, 2},
       .attributes = tree_attributes(),
-      .canonicalize = [](CanonicalizeContext& c) { return canonicalize_class_labels(c, "classlabels_int64s", "classlabels_strings"); },
+      .canonicalize =
+          [](CanonicalizeContext& c) { return canonicalize_class_labels(c, "classlabels_int64s", "classlabels_strings"); },
       .infer = infer_tree_classifier,
       .lower = lower_tree_classifier,
       .samples = {forest_sample(f32({5, 3}), {7, 8, 9}, {0, 1, 2, 0, 1, 2}, "NONE"),
@@ -121,9 +125,9 @@ OpDef define_tree_ensemble_classifier() {
                   forest_sample(any(DType::i32, {2, 3}), {5, 3, 1}, {0, 1, 2, 2, 1, 0}, "SOFTMAX_ZERO"),
                   forest_sample(f32({0, 3}), {7, 8, 9}, {0, 1, 2, 0, 1, 2}, "NONE")},
   };
-  op.attributes.insert(op.attributes.end(),
-                       {ml_ints("classlabels_int64s"), ml_strings("classlabels_strings"), ml_ints("class_treeids"), ml_ints("class_nodeids"),
-                        ml_ints("class_ids"), ml_floats("class_weights"), ml_tensor("class_weights_as_tensor")});
+  op.attributes.insert(op.attributes.end(), {ml_ints("classlabels_int64s"), ml_strings("classlabels_strings"),
+                                             ml_ints("class_treeids"), ml_ints("class_nodeids"), ml_ints("class_ids"),
+                                             ml_floats("class_weights"), ml_tensor("class_weights_as_tensor")});
   return op;
 }
 

@@ -65,14 +65,20 @@ OpDef define_tree_ensemble_regressor() {
       .attributes = tree_attributes(),
       .infer = infer_tree_regressor,
       .lower = lower_tree_regressor,
-      .samples = {tree_sample(f32({5, 3}), "SUM", "BRANCH_LEQ", "NONE"), tree_sample(any(DType::f64, {70, 3}), "MIN", "BRANCH_GT", "SOFTMAX"),
-                  tree_sample(any(DType::i64, {9, 3}), "MAX", "BRANCH_EQ", "NONE"), tree_sample(any(DType::i32, {3}), "AVERAGE", "BRANCH_LT", "LOGISTIC"),
-                  tree_sample(f32({0, 3}), "SUM", "BRANCH_NEQ", "NONE"), tree_sample(f32({66, 4}), "SUM", "BRANCH_GTE", "SOFTMAX_ZERO")},
+      .samples = {tree_sample(f32({5, 3}), "SUM", "BRANCH_LEQ", "NONE"),
+                  tree_sample(any(DType::f64, {70, 3}), "MIN", "BRANCH_GT", "SOFTMAX"),
+                  tree_sample(any(DType::i64, {9, 3}), "MAX", "BRANCH_EQ", "NONE"),
+                  tree_sample(any(DType::i32, {3}), "AVERAGE", "BRANCH_LT", "LOGISTIC"),
+                  tree_sample(f32({0, 3}), "SUM", "BRANCH_NEQ", "NONE"),
+                  tree_sample(f32({66, 4}), "SUM", "BRANCH_GTE", "SOFTMAX_ZERO")},
   };
-  op.attributes.insert(op.attributes.end(),
-                       {{"aggregate_function", AttributeKind::kString, false, text("SUM")}, {"n_targets", AttributeKind::kInt},
-                        ml_ints("target_treeids"), ml_ints("target_nodeids"), ml_ints("target_ids"), ml_floats("target_weights"),
-                        ml_tensor("target_weights_as_tensor")});
+  op.attributes.insert(op.attributes.end(), {{"aggregate_function", AttributeKind::kString, false, text("SUM")},
+                                             {"n_targets", AttributeKind::kInt},
+                                             ml_ints("target_treeids"),
+                                             ml_ints("target_nodeids"),
+                                             ml_ints("target_ids"),
+                                             ml_floats("target_weights"),
+                                             ml_tensor("target_weights_as_tensor")});
   return op;
 }
 

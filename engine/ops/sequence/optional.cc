@@ -5,8 +5,8 @@
 namespace svengine::ops {
 namespace {
 
-/// Without an input the type is attribute `type`, which the importer writes as an empty tensor of that element type, or leaves out
-/// where it is no tensor's.
+/// Without an input the type is attribute `type`, which the importer writes as an empty tensor of that element type, or leaves
+/// out where it is no tensor's.
 Status infer_optional(InferContext& c) {
   Type element;
   if (c.has_input(0)) element = c.type(0);

@@ -50,15 +50,18 @@ TEST_CASE("Tensors are split into sequences and joined again") {
   CHECK(halves.outputs[0].items()[1].dims() == Dims{2, 1});
   CHECK(HostNode("", "SplitToSequence", {x, at(0)}).says("split is 0"));
   CHECK(HostNode("", "SplitToSequence", {x, Tensor::of<int64_t>({2}, {1, 2})}).says("do not sum to the 2 positions"));
-  CHECK(HostNode("", "ConcatFromSequence", halves.outputs, {{"axis", int64_t{-1}}}).floats() == std::vector<float>{1, 2, 3, 4, 5, 6});
+  CHECK(HostNode("", "ConcatFromSequence", halves.outputs, {{"axis", int64_t{-1}}}).floats() ==
+        std::vector<float>{1, 2, 3, 4, 5, 6});
   const HostNode stacked("", "ConcatFromSequence", columns.outputs, {{"axis", int64_t{0}}, {"new_axis", int64_t{1}}});
   CHECK(stacked.outputs[0].dims() == Dims{3, 2});
   CHECK(stacked.floats() == std::vector<float>{1, 4, 2, 5, 3, 6});
-  CHECK(HostNode("", "ConcatFromSequence", {sequence({kOne, kTwo})}, {{"axis", int64_t{0}}, {"new_axis", int64_t{1}}}).says("stacked items have one shape"));
+  CHECK(HostNode("", "ConcatFromSequence", {sequence({kOne, kTwo})}, {{"axis", int64_t{0}}, {"new_axis", int64_t{1}}})
+            .says("stacked items have one shape"));
   CHECK(HostNode("", "ConcatFromSequence", {sequence({})}, {{"axis", int64_t{0}}}).says("the sequence is empty"));
   const HostNode words("", "SplitToSequence", {texts({"a", "b"})});
   CHECK(words.outputs[0].items()[1].strings()[0] == "b");
-  CHECK(HostNode("", "ConcatFromSequence", words.outputs, {{"axis", int64_t{0}}}).strings() == std::vector<std::string>{"a", "b"});
+  CHECK(HostNode("", "ConcatFromSequence", words.outputs, {{"axis", int64_t{0}}}).strings() ==
+        std::vector<std::string>{"a", "b"});
 }
 
 TEST_CASE("Optionals hold something or nothing, and what is no optional is there") {
@@ -66,7 +69,9 @@ TEST_CASE("Optionals hold something or nothing, and what is no optional is there
   CHECK(HostNode("", "OptionalGetElement", {full}).outputs[0].raw() == kTwo.raw());
   CHECK(HostNode("", "OptionalGetElement", {empty}).says("the optional is empty"));
   CHECK(HostNode("", "OptionalGetElement", {sequence({kOne})}).outputs[0].items().size() == 1);
-  const auto has = [](std::vector<Tensor> inputs) { return *HostNode("", "OptionalHasElement", std::move(inputs)).outputs[0].raw() == std::byte{1}; };
+  const auto has = [](std::vector<Tensor> inputs) {
+    return *HostNode("", "OptionalHasElement", std::move(inputs)).outputs[0].raw() == std::byte{1};
+  };
   CHECK(has({full}));
   CHECK(has({kOne}));
   CHECK_FALSE(has({empty}));

@@ -21,8 +21,10 @@ Status infer_split_to_sequence(InferContext& c) {
   if (element.shape.has_rank()) {
     SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), element.shape.rank()));
     std::vector<Dim> dims = element.shape.dims();
-    if (drops_axis(c.attributes(), c.has_input(1))) dims.erase(dims.begin() + axis);
-    else dims[static_cast<size_t>(axis)] = c.has_input(1) ? Dim() : Dim(1);
+    if (drops_axis(c.attributes(), c.has_input(1)))
+      dims.erase(dims.begin() + axis);
+    else
+      dims[static_cast<size_t>(axis)] = c.has_input(1) ? Dim() : Dim(1);
     element.shape = Shape(std::move(dims));
   }
   c.set(0, handle_type(DType::sequence, std::move(element)));
@@ -42,7 +44,8 @@ Result<std::vector<int64_t>> piece_sizes(const Tensor& split, int64_t size) {
   }
   int64_t left = size;
   for (const int64_t n : given) {
-    if (n < 0 || n > left) return error("piece sizes {} do not sum to the {} positions of the axis", fmt::join(given, ", "), size);
+    if (n < 0 || n > left)
+      return error("piece sizes {} do not sum to the {} positions of the axis", fmt::join(given, ", "), size);
     left -= n;
   }
   if (left != 0) return error("piece sizes {} do not sum to the {} positions of the axis", fmt::join(given, ", "), size);
@@ -78,8 +81,10 @@ Status infer_concat_from_sequence(InferContext& c) {
   if (out.shape.has_rank()) {
     std::vector<Dim> dims = out.shape.dims();
     SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), out.shape.rank() + new_axis));
-    if (new_axis) dims.insert(dims.begin() + axis, Dim());
-    else dims[static_cast<size_t>(axis)] = Dim();
+    if (new_axis)
+      dims.insert(dims.begin() + axis, Dim());
+    else
+      dims[static_cast<size_t>(axis)] = Dim();
     out.shape = Shape(std::move(dims));
   }
   c.set(0, std::move(out));
@@ -103,7 +108,8 @@ Status evaluate_concat_from_sequence(EvaluateContext& c) {
   for (size_t i = 1; i < items.size(); ++i) {
     SV_TRY(check_item(items, items[i]));
     if (!fits(items[0].dims(), items[i].dims(), static_cast<size_t>(axis), new_axis))
-      return error("item {} is {}, item 0 is {}; {}", i, svengine::to_string(items[i].dims()), svengine::to_string(items[0].dims()),
+      return error("item {} is {}, item 0 is {}; {}", i, svengine::to_string(items[i].dims()),
+                   svengine::to_string(items[0].dims()),
                    new_axis ? "stacked items have one shape" : fmt::format("only dimension {} may differ", axis));
   }
   if (new_axis)

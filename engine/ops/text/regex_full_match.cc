@@ -1,4 +1,5 @@
-// RegexFullMatch: whether all of a string matches a pattern, in RE2's syntax and by RE2 itself, whose time is linear in the string's length.
+// RegexFullMatch: whether all of a string matches a pattern, in RE2's syntax and by RE2 itself, whose time is linear in the
+// string's length.
 #include <re2/re2.h>
 
 #include "engine/ops/text/text_common.h"

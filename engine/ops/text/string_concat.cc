@@ -17,7 +17,8 @@ Status evaluate_string_concat(EvaluateContext& c) {
   SV_ASSIGN(const Shape shape, broadcast(Shape::of(c.input(0).dims()), Shape::of(c.input(1).dims())));
   const Dims out = *shape.concrete();
   SV_TRY(check_dims(out));
-  const std::vector<int64_t> x_strides = broadcast_strides(c.input(0).dims(), out), y_strides = broadcast_strides(c.input(1).dims(), out);
+  const std::vector<int64_t> x_strides = broadcast_strides(c.input(0).dims(), out),
+                             y_strides = broadcast_strides(c.input(1).dims(), out);
   const auto x = c.input(0).strings(), y = c.input(1).strings();
   std::vector<std::string> result(static_cast<size_t>(element_count(out)));
   for (size_t i = 0; i < result.size(); ++i) {
@@ -35,7 +36,8 @@ Status evaluate_string_concat(EvaluateContext& c) {
 }  // namespace
 
 OpDef define_string_concat() {
-  return {.name = "StringConcat", .since = 20, .inputs = {2, 2}, .infer = infer_string_concat, .evaluate = evaluate_string_concat};
+  return {
+      .name = "StringConcat", .since = 20, .inputs = {2, 2}, .infer = infer_string_concat, .evaluate = evaluate_string_concat};
 }
 
 }  // namespace svengine::ops

@@ -1,11 +1,11 @@
-// StringNormalizer: takes stop words out of a list of strings and changes the case of the others. Without case sensitivity, words are
-// compared in lower case. Nothing left gives one empty string.
+// StringNormalizer: takes stop words out of a list of strings and changes the case of the others. Without case sensitivity, words
+// are compared in lower case. Nothing left gives one empty string.
 //
 // Upper and lower case are Unicode's, one character for one, as the C library has them for its locale C.UTF-8: attribute `locale`
 // would make results depend on what is installed, and is not looked at. Bytes that are no UTF-8 stay as they are.
+#include <locale.h>
 #include <clocale>
 #include <cwctype>
-#include <locale.h>
 #include <unordered_set>
 
 #include "engine/ops/samples.h"
@@ -40,7 +40,8 @@ class CaseTable {
         out += text[i++];
         continue;
       }
-      if (!locale_) return error("the case of characters beyond ASCII needs the C library's locale C.UTF-8, which this system lacks");
+      if (!locale_)
+        return error("the case of characters beyond ASCII needs the C library's locale C.UTF-8, which this system lacks");
       const wint_t c = static_cast<wint_t>(code);
       append(out, static_cast<uint32_t>(how == CaseChange::lower ? towlower_l(c, locale_) : towupper_l(c, locale_)));
       i += length;

@@ -1,5 +1,5 @@
-// StringSplit: each string cut at a delimiter, or where none is given at runs of ASCII white space; the pieces of all are padded with "" to
-// as many as the most have. At most `maxsplit` cuts; as in Python, what is left then is one piece, its end as it is.
+// StringSplit: each string cut at a delimiter, or where none is given at runs of ASCII white space; the pieces of all are padded
+// with "" to as many as the most have. At most `maxsplit` cuts; what is left then is one piece.
 #include <algorithm>
 #include <string_view>
 
@@ -39,6 +39,7 @@ std::vector<std::string_view> split_at(std::string_view text, std::string_view d
 
 std::vector<std::string_view> split_at_space(std::string_view text, int64_t most) {
   std::vector<std::string_view> pieces;
+  text = text.substr(0, text.find_last_not_of(kWhiteSpace) + 1);
   for (int64_t cuts = 0;; ++cuts) {
     const size_t begin = text.find_first_not_of(kWhiteSpace);
     if (begin == text.npos) return pieces;
@@ -69,7 +70,8 @@ Status evaluate_string_split(EvaluateContext& c) {
   dims.push_back(static_cast<int64_t>(longest));
   SV_TRY(check_dims(dims));
   std::vector<std::string> pieces(all.size() * longest);
-  for (size_t i = 0; i < all.size(); ++i) std::copy(all[i].begin(), all[i].end(), pieces.begin() + static_cast<std::ptrdiff_t>(i * longest));
+  for (size_t i = 0; i < all.size(); ++i)
+    std::copy(all[i].begin(), all[i].end(), pieces.begin() + static_cast<std::ptrdiff_t>(i * longest));
   c.set(0, Tensor::of_strings(std::move(dims), std::move(pieces)));
   c.set(1, Tensor::of<int64_t>(x.dims(), std::span<const int64_t>(counts)));
   return {};

@@ -24,8 +24,10 @@ TEST_CASE("Strings are moved, chosen and compared like numbers") {
   CHECK(HostNode("", "Transpose", {x}).strings() == Words{"b", "", "a", "b"});
   CHECK(HostNode("", "Reshape", {x, Tensor::of<int64_t>({1}, {4})}).outputs[0].raw() == x.raw());
   CHECK(HostNode("", "Gather", {x, Tensor::of<int64_t>({1}, {-1})}).strings() == Words{"", "b"});
-  CHECK(HostNode("", "Concat", {x, matrix(1, 2, {"c", "d"})}, {{"axis", int64_t{0}}}).strings() == Words{"b", "a", "", "b", "c", "d"});
-  CHECK(HostNode("", "Where", {Tensor::of<bool>({2}, {true, false}), texts({"x", "y"}), texts({"z", "w"})}).strings() == Words{"x", "w"});
+  CHECK(HostNode("", "Concat", {x, matrix(1, 2, {"c", "d"})}, {{"axis", int64_t{0}}}).strings() ==
+        Words{"b", "a", "", "b", "c", "d"});
+  CHECK(HostNode("", "Where", {Tensor::of<bool>({2}, {true, false}), texts({"x", "y"}), texts({"z", "w"})}).strings() ==
+        Words{"x", "w"});
   CHECK(HostNode("", "Pad", {texts({"a"}), Tensor::of<int64_t>({2}, {1, 0})}).strings() == Words{"", "a"});
   CHECK(HostNode("", "CenterCropPad", {texts({"a"}), Tensor::of<int64_t>({1}, {3})}).strings() == Words{"", "a", ""});
   const HostNode unique("", "Unique", {x}, {}, 4);
@@ -50,8 +52,10 @@ TEST_CASE("StringSplit pads, counts and stops after maxsplit") {
   const HostNode space("", "StringSplit", {texts({"  x \t y z ", ""})}, {}, 2);
   CHECK(space.strings() == Words{"x", "y", "z", "", "", ""});
   CHECK(space.ints(1) == std::vector<int64_t>{3, 0});
-  CHECK(HostNode("", "StringSplit", {texts({" x  y z "})}, {{"maxsplit", int64_t{1}}}, 2).strings() == Words{"x", "y z "});
-  CHECK(HostNode("", "StringSplit", {texts({"a,b,c"})}, {{"delimiter", std::string(",")}, {"maxsplit", int64_t{1}}}, 2).strings() == Words{"a", "b,c"});
+  CHECK(HostNode("", "StringSplit", {texts({" x  y z "})}, {{"maxsplit", int64_t{1}}}, 2).strings() == Words{"x", "y z"});
+  CHECK(
+      HostNode("", "StringSplit", {texts({"a,b,c"})}, {{"delimiter", std::string(",")}, {"maxsplit", int64_t{1}}}, 2).strings() ==
+      Words{"a", "b,c"});
 }
 
 TEST_CASE("StringNormalizer takes words out and changes case beyond ASCII, too") {
@@ -63,7 +67,8 @@ TEST_CASE("StringNormalizer takes words out and changes case beyond ASCII, too")
 }
 
 TEST_CASE("RegexFullMatch matches whole strings in bounded time") {
-  const HostNode match("", "RegexFullMatch", {texts({"abc", "abc1", std::string(100000, 'a')})}, {{"pattern", std::string("(a|b|c|aa)*")}});
+  const HostNode match("", "RegexFullMatch", {texts({"abc", "abc1", std::string(100000, 'a')})},
+                       {{"pattern", std::string("(a|b|c|aa)*")}});
   CHECK(match.outputs[0].data<bool>()[0]);
   CHECK_FALSE(match.outputs[0].data<bool>()[1]);
   CHECK(match.outputs[0].data<bool>()[2]);
@@ -72,8 +77,12 @@ TEST_CASE("RegexFullMatch matches whole strings in bounded time") {
 
 TEST_CASE("TfIdfVectorizer counts n-grams of strings with gaps") {
   const HostNode grams("", "TfIdfVectorizer", {texts({"a", "x", "b", "a", "b"})},
-                       {{"mode", std::string("TF")}, {"min_gram_length", int64_t{1}}, {"max_gram_length", int64_t{2}}, {"max_skip_count", int64_t{1}},
-                        {"ngram_counts", std::vector<int64_t>{0, 1}}, {"ngram_indexes", std::vector<int64_t>{1, 0}},
+                       {{"mode", std::string("TF")},
+                        {"min_gram_length", int64_t{1}},
+                        {"max_gram_length", int64_t{2}},
+                        {"max_skip_count", int64_t{1}},
+                        {"ngram_counts", std::vector<int64_t>{0, 1}},
+                        {"ngram_indexes", std::vector<int64_t>{1, 0}},
                         {"pool_strings", Words{"a", "a", "b"}}});
   CHECK(grams.floats() == std::vector<float>{2, 2});
 }

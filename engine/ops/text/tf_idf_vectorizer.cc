@@ -1,5 +1,5 @@
-// TfIdfVectorizer: how often each n-gram of a pool occurs in a row, with up to `max_skip_count` items left out between its items; IDF
-// and TFIDF weight that, by the place in the output as ONNX Runtime and the reference do.
+// TfIdfVectorizer: how often each n-gram of a pool occurs in a row, with up to `max_skip_count` items left out between its items;
+// IDF and TFIDF weight that by the n-gram, as the specification and ONNX Runtime do.
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -64,7 +64,8 @@ struct Vectorizer {
   void row(std::span<const int64_t> items, uint32_t* counts, float* out) const {
     std::fill(counts, counts + size, 0u);
     int64_t least = shortest;
-    for (int64_t distance = 1; distance - 1 <= skips && distance <= std::max<int64_t>(1, static_cast<int64_t>(items.size())); ++distance) {
+    for (int64_t distance = 1; distance - 1 <= skips && distance <= std::max<int64_t>(1, static_cast<int64_t>(items.size()));
+         ++distance) {
       tree.count(items, static_cast<size_t>(distance), least, longest, counts);
       least = std::max<int64_t>(least, 2);  // single items know no distance
       if (least > longest) break;
@@ -119,13 +120,16 @@ Result<std::shared_ptr<const Vectorizer>> make_vectorizer(const Attributes& attr
   v->skips = attributes.get_int("max_skip_count");
   SV_ASSIGN(v->size, tf_idf_size(attributes));
   if (v->shortest < 1 || v->longest < v->shortest || v->skips < 0)
-    return error("n-grams of {} to {} items with up to {} skipped: needs 1 <= least <= most, 0 <= skipped", v->shortest, v->longest, v->skips);
+    return error("n-grams of {} to {} items with up to {} skipped: needs 1 <= least <= most, 0 <= skipped", v->shortest,
+                 v->longest, v->skips);
   const std::string mode = attributes.get_string("mode");
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF") return error("mode is '{}', needs TF, IDF or TFIDF", mode);
   v->counts_once = mode == "IDF";
   if (const auto* weights = attributes.get<std::vector<float>>("weights"); weights && mode != "TF" && !weights->empty()) {
-    if (static_cast<int64_t>(weights->size()) < v->size) return error("{} weights for {} outputs", weights->size(), v->size);
-    v->weights = *weights;
+    const std::vector<int64_t> places = attributes.get_ints("ngram_indexes");
+    if (weights->size() != places.size()) return error("{} weights for {} n-grams", weights->size(), places.size());
+    v->weights.resize(static_cast<size_t>(v->size));
+    for (size_t i = 0; i < places.size(); ++i) v->weights[static_cast<size_t>(places[i])] = (*weights)[i];
   }
   SV_TRY(fill_tree(attributes, pool_items(attributes, *v), *v));
   return std::shared_ptr<const Vectorizer>(v);
@@ -197,8 +201,11 @@ Status evaluate_tf_idf(EvaluateContext& c) {
 OpDef define_tf_idf_vectorizer() {
   const auto sample = [](SampleInput x, const char* mode, int64_t least, int64_t most, int64_t skips) {
     return Sample{.inputs = {std::move(x)},
-                  .attributes = {{"mode", text(mode)}, {"min_gram_length", integer(least)}, {"max_gram_length", integer(most)},
-                                 {"max_skip_count", integer(skips)}, {"ngram_counts", integers({0, 4})},
+                  .attributes = {{"mode", text(mode)},
+                                 {"min_gram_length", integer(least)},
+                                 {"max_gram_length", integer(most)},
+                                 {"max_skip_count", integer(skips)},
+                                 {"ngram_counts", integers({0, 4})},
                                  {"ngram_indexes", integers({0, 1, 2, 3, 4, 5, 6})},
                                  {"pool_int64s", integers({2, 3, 5, 4, 5, 6, 7, 8, 6, 7})},
                                  {"weights", std::vector<float>{1, 2, 0.5f, 3, 1, 0.25f, 2}}}};
