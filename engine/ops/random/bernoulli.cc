@@ -1,0 +1,135 @@
+// Bernoulli: 1 with the probability that the element says, else 0. Multinomial: classes drawn by the logarithms of their weights.
+#include <algorithm>
+#include <cmath>
+
+#include "engine/ops/dispatch.h"
+#include "engine/ops/element_step.h"
+#include "engine/ops/random/random_common.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+constexpr DTypeSet kBernoulliTypes = kNumericTypes | kBool | DTypeSet{DType::bf16};
+
+Status infer_bernoulli(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "input", kDrawnTypes));
+  SV_ASSIGN(const DType type, drawn_type(c, c.dtype(0), kBernoulliTypes));
+  c.set(0, type, c.shape(0));
+  return {};
+}
+
+template <class In, class Out>
+void emit_bernoulli(LowerContext& c, Buffer out) {
+  const Buffer seed = emit_seed(c), p = c.in(0);
+  emit_elements(c, "bernoulli", element_count(c.in_dims(0)), [=](const Run& run, int64_t begin, int64_t end) {
+    const RandomStream stream = stream_of(run, seed);
+    for (int64_t i = begin; i < end; ++i) {
+      const double u = drawn_double(stream, static_cast<uint64_t>(i));
+      run.get<Out>(out)[i] = static_cast<Out>(u < static_cast<double>(run.get<const In>(p)[i]));
+    }
+  });
+}
+
+Status lower_bernoulli(LowerContext& c) {
+  with_type(c.out_type().dtype, [&]<class Out>() {
+    if (c.in_type(0).dtype == DType::f64)
+      emit_bernoulli<double, Out>(c, c.out());
+    else
+      emit_bernoulli<float, Out>(c, c.out());
+  });
+  return {};
+}
+
+Status infer_multinomial(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "input", kDrawnTypes));
+  SV_TRY(require_rank(c, 0, "input", 2));
+  SV_ASSIGN(const DType type, drawn_type(c, DType::i32, kIndexTypes));
+  const int64_t count = c.attributes().get_int("sample_size", 1);
+  if (count < 1) return error("sample_size is {}, needs 1 at least", count);
+  const Shape& x = c.shape(0);
+  if (x.has_rank() && x[1].is_static() && x[1].value() == 0)
+    return error("the input is {}: there is no class to draw", svengine::to_string(x));
+  c.set(0, type, Shape{x.has_rank() ? x[0] : Dim(), Dim(count)});
+  return {};
+}
+
+/// Running sums of exp(x - max) in double, and for each sample the first that is above a number drawn below their total.
+template <class T>
+void draw_classes(const RandomStream& stream, const T* x, int64_t classes, int64_t row, int64_t count, double* sums,
+                  int64_t* drawn) {
+  const auto top = static_cast<double>(*std::max_element(x, x + classes));
+  double sum = 0;
+  for (int64_t k = 0; k < classes; ++k) sums[k] = sum += std::exp(static_cast<double>(x[k]) - top);
+  for (int64_t i = 0; i < count; ++i) {
+    const double u = drawn_double(stream, static_cast<uint64_t>(row * count + i)) * sum;
+    drawn[i] = std::min(static_cast<int64_t>(std::upper_bound(sums, sums + classes, u) - sums), classes - 1);
+  }
+}
+
+Status lower_multinomial(LowerContext& c) {
+  const Dims in = c.in_dims(0), out = c.out_dims();
+  const int64_t classes = in[1], count = out[1];
+  const bool wide = c.out_type().dtype == DType::i64;
+  const Buffer seed = emit_seed(c), x = c.in(0), y = c.out();
+  const auto emit = [&]<class T>() {
+    c.emit(
+        "multinomial", in[0],
+        [=](const Run& run, int64_t begin, int64_t end) -> const char* {
+          double* sums = run.scratch<double>();
+          auto* drawn = reinterpret_cast<int64_t*>(sums + classes);
+          for (int64_t r = begin; r < end; ++r) {
+            draw_classes(stream_of(run, seed), run.get<const T>(x) + r * classes, classes, r, count, sums, drawn);
+            for (int64_t i = 0; i < count; ++i) {
+              if (wide)
+                run.get<int64_t>(y)[r * count + i] = drawn[i];
+              else
+                run.get<int32_t>(y)[r * count + i] = static_cast<int32_t>(drawn[i]);
+            }
+          }
+          return nullptr;
+        },
+        (classes + count) * 8);
+  };
+  if (c.in_type(0).dtype == DType::f64)
+    emit.operator()<double>();
+  else
+    emit.operator()<float>();
+  return {};
+}
+
+}  // namespace
+
+OpDef define_bernoulli() {
+  const std::pair<std::string, Attribute> seed{"seed", real(5)};
+  return {
+      .name = "Bernoulli",
+      .since = 15,
+      .attributes = {{"dtype", AttributeKind::kInt}, {"seed", AttributeKind::kFloat}},
+      .infer = infer_bernoulli,
+      .lower = lower_bernoulli,
+      .samples = {{.inputs = {f32({3, 37}, 0, 1)}, .attributes = {seed}},
+                  {.inputs = {any(DType::f64, {5}, 0, 1)}, .attributes = {seed, {"dtype", integer(9)}}},
+                  {.inputs = {f32({2, 3}, 0, 1)}, .attributes = {seed, {"dtype", integer(7)}}},
+                  {.inputs = {f32({4}, 0, 1)}, .attributes = {seed, {"dtype", integer(10)}}},
+                  {.inputs = {f32({0})}, .attributes = {seed}}},
+  };
+}
+
+OpDef define_multinomial() {
+  const std::pair<std::string, Attribute> seed{"seed", real(5)};
+  return {
+      .name = "Multinomial",
+      .since = 7,
+      .attributes = {{"dtype", AttributeKind::kInt, false, integer(6)},
+                     {"sample_size", AttributeKind::kInt, false, integer(1)},
+                     {"seed", AttributeKind::kFloat}},
+      .infer = infer_multinomial,
+      .lower = lower_multinomial,
+      .samples = {{.inputs = {f32({3, 7})}, .attributes = {seed, {"sample_size", integer(40)}}},
+                  {.inputs = {any(DType::f64, {2, 1})}, .attributes = {seed, {"dtype", integer(7)}}},
+                  {.inputs = {f32({0, 3})}, .attributes = {seed}}},
+  };
+}
+
+}  // namespace svengine::ops

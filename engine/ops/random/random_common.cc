@@ -1,0 +1,47 @@
+#include "engine/ops/random/random_common.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <memory>
+
+namespace svengine::ops {
+namespace {
+
+/// What no other plan starts from.
+uint64_t entropy() {
+  uint64_t bits = 0;
+  if (getentropy(&bits, sizeof bits) == 0) return bits;
+  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+}  // namespace
+
+Result<DType> drawn_type(const InferContext& c, DType otherwise, DTypeSet allowed) {
+  const int64_t number = c.attributes().get_int("dtype", static_cast<int64_t>(otherwise));
+  const auto type = static_cast<DType>(number);
+  if (number < 1 || number > 31 || !allowed.has(type)) return error("dtype {} is not one of {}", number, to_string(allowed));
+  return type;
+}
+
+Buffer emit_seed(LowerContext& c) {
+  const Buffer seed = c.temporary(8);
+  if (const float* given = c.attributes().get<float>("seed")) {
+    const uint64_t bits = std::bit_cast<uint32_t>(*given);
+    c.emit("seed", 1, [=](const Run& run, int64_t, int64_t) -> const char* {
+      *run.get<uint64_t>(seed) = bits;
+      return nullptr;
+    });
+    return seed;
+  }
+  const auto runs = std::make_shared<std::atomic<uint64_t>>(entropy());
+  c.emit("seed", 1, [=](const Run& run, int64_t, int64_t) -> const char* {
+    *run.get<uint64_t>(seed) = runs->fetch_add(1, std::memory_order_relaxed);
+    return nullptr;
+  });
+  return seed;
+}
+
+}  // namespace svengine::ops

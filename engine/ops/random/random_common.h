@@ -1,0 +1,27 @@
+// Operators that draw numbers: base/random.h's functions of a seed and an element's place, so results do not depend on threads.
+//
+// With attribute `seed` every run gives the same numbers; without it, none gives those of another. Having that attribute keeps
+// passes from folding or merging such nodes (is_random() in passes/match.h).
+#pragma once
+#include "engine/base/random.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/lowering.h"
+
+namespace svengine::ops {
+
+inline constexpr DTypeSet kDrawnTypes{DType::f32, DType::f64, DType::f16, DType::bf16};
+
+/// Attribute dtype, or `otherwise`; refused unless one of `allowed`.
+Result<DType> drawn_type(const InferContext& c, DType otherwise, DTypeSet allowed);
+
+/// Emits the step that settles this run's seed; where it lies.
+Buffer emit_seed(LowerContext& c);
+inline RandomStream stream_of(const Run& run, Buffer seed) { return RandomStream(*run.get<const uint64_t>(seed)); }
+
+/// A double in [0, 1) of 53 bits, number i of the stream.
+inline double drawn_double(const RandomStream& stream, uint64_t i) {
+  const PhiloxCounter words = stream.block(i);
+  return static_cast<double>((static_cast<uint64_t>(words[0]) << 32 | words[1]) >> 11) * 0x1p-53;
+}
+
+}  // namespace svengine::ops
