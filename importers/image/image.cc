@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "engine/base/image_decode.h"
 #include "engine/base/memory.h"
-#include "importers/image/decode.h"
 
 namespace svengine {
 namespace {

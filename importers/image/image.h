@@ -25,9 +25,6 @@ struct ImageOptions {
   DType type = DType::f32;      // or u8: 0..255, without mean and std
 };
 
-/// No image has more pixels; larger ones are refused before they are decoded.
-inline constexpr int64_t kMostPixels = int64_t{1} << 26;
-
 /// Refuses what cannot be for any image; the functions below do so too.
 Status check_image_options(const ImageOptions& options);
 

@@ -15,8 +15,16 @@ struct Pixels {
   std::vector<uint8_t> data;
 };
 
-/// PNG and JPEG only. Never takes more memory than some small multiple of kMostPixels.
-Result<Pixels> decode_image(std::span<const std::byte> bytes, int channels);
+/// No image has more pixels; larger ones are refused before they are decoded.
+inline constexpr int64_t kMostPixels = int64_t{1} << 26;
+
+enum class ImageFormats : uint8_t {
+  photographs,  // PNG and JPEG
+  all,          // those, BMP, PGM and PPM
+};
+
+/// As `channels` channels: 1 is grey, 3 red, green, blue. Never takes more memory than some small multiple of kMostPixels.
+Result<Pixels> decode_image(std::span<const std::byte> bytes, int channels, ImageFormats formats = ImageFormats::photographs);
 
 /// Triangle filter, widened when shrinking: what Pillow's and torchvision's "bilinear" does with antialiasing, but for the
 /// border, where this repeats the outermost pixels and those leave them out.

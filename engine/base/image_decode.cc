@@ -1,9 +1,9 @@
-#include "importers/image/decode.h"
+#include "engine/base/image_decode.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <memory>
-
-#include "importers/image/image.h"
+#include <string_view>
 
 namespace {
 
@@ -19,6 +19,8 @@ void* bounded_realloc(void* memory, size_t size) { return size > kMostMemory ? n
 #define STB_IMAGE_IMPLEMENTATION
 #define STBI_ONLY_PNG
 #define STBI_ONLY_JPEG
+#define STBI_ONLY_BMP
+#define STBI_ONLY_PNM
 #define STBI_NO_STDIO
 #define STBI_MALLOC(size) bounded_malloc(size)
 #define STBI_REALLOC(memory, size) bounded_realloc(memory, size)
@@ -42,15 +44,22 @@ struct Free {
   void operator()(stbi_uc* memory) const { std::free(memory); }
 };
 
+bool starts_with(std::span<const std::byte> bytes, std::string_view start) {
+  return bytes.size() >= start.size() && std::memcmp(bytes.data(), start.data(), start.size()) == 0;
+}
+
 }  // namespace
 
-Result<Pixels> decode_image(std::span<const std::byte> bytes, int channels) {
+Result<Pixels> decode_image(std::span<const std::byte> bytes, int channels, ImageFormats formats) {
   if (bytes.size() > kMostMemory) return error("the image has {} bytes; at most {} are read", bytes.size(), kMostMemory);
   const auto* data = reinterpret_cast<const stbi_uc*>(bytes.data());
   const int size = static_cast<int>(bytes.size());
   Pixels out;
   int in_file = 0;
-  if (!stbi_info_from_memory(data, size, &out.width, &out.height, &in_file)) return error("is neither a PNG nor a JPEG image");
+  const bool photograph = starts_with(bytes, "\x89PNG") || starts_with(bytes, "\xff\xd8");
+  const bool known = (photograph || formats == ImageFormats::all) && stbi_info_from_memory(data, size, &out.width, &out.height, &in_file);
+  if (!known && formats == ImageFormats::photographs) return error("is neither a PNG nor a JPEG image");
+  if (!known) return error("is no PNG, JPEG, BMP, PGM or PPM image (TIFF, WebP and JPEG 2000 are not decoded)");
   if (out.width < 1 || out.height < 1 || static_cast<int64_t>(out.width) * out.height > kMostPixels)
     return error("the image is {}x{}; images of 1 to {} pixels are read", out.width, out.height, kMostPixels);
   const std::unique_ptr<stbi_uc, Free> pixels(stbi_load_from_memory(data, size, &out.width, &out.height, &in_file, channels));
