@@ -4,6 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "engine/graph/op_def.h"
 #include "engine/ops/run_node.h"
 
 namespace svengine::ops {
@@ -52,6 +53,10 @@ Status evaluate_strings(EvaluateContext& c) {
     SV_ASSIGN(inputs.back(), ranks.encode(c.input(i)));
   }
   SV_ASSIGN(const std::vector<Tensor> outputs, run_node(c.node(), inputs));
+  if (c.node().op().traits.is_view) {
+    c.set(0, c.input(0).reshaped(outputs[0].dims()));
+    return {};
+  }
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!c.has_output(i)) continue;
     const bool is_string = c.node().output(i)->type.dtype == DType::string;

@@ -108,10 +108,9 @@ Result<std::vector<Tensor>> run_node(const Node& node, const std::vector<Tensor>
   for (const Tensor& t : inputs) values.push_back(t.defined() ? graph.add_constant("x", t) : nullptr);
   Node* copy = graph.add_node(node.op(), node.name(), std::move(values), node.outputs().size(), node.attributes);
   SV_TRY(infer_types(*copy));
-  if (!node.op().lower && !node.op().traits.is_view) {
+  if (runs_on_host(*copy)) {
     PlainContext context(*copy, inputs);
-    SV_TRY(node.op().evaluate(context));
-    return context.take_outputs();
+    return evaluate_on_host(context);
   }
   SV_ASSIGN(const std::vector<Dims> shapes, output_shapes(*copy));
   if (node.op().traits.is_view) return std::vector<Tensor>{inputs[0].reshaped(shapes[0])};

@@ -1,4 +1,4 @@
-// One node, run at once on the host by its own lowering, in the calling thread: what evaluate_strings() is made of.
+// One node, run at once on the host, in the calling thread: evaluated where it works on handles, else by its own lowering.
 #pragma once
 #include <vector>
 
