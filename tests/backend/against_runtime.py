@@ -16,7 +16,8 @@ import onnx
 import onnxruntime
 from onnx import helper, numpy_helper
 
-import random_moves  # noqa: F401 (adds its makers)
+import random_language  # noqa: F401 (adds its makers)
+import random_moves  # noqa: F401
 import random_quantized  # noqa: F401
 import random_sequences  # noqa: F401
 import random_vision  # noqa: F401
@@ -30,13 +31,13 @@ def value_info(name, array):
 def model_of(case, outputs=None):
     """The node as a model; with the outputs' arrays their types are declared."""
     names = ["" if x is None else f"x{i}" for i, x in enumerate(case.inputs)]
-    results = [f"y{i}" for i in range(case.outputs)]
-    node = helper.make_node(case.op, names, results, **case.attributes)
+    results = [y for y in case.results if y]
+    node = helper.make_node(case.op, names, case.results, domain=case.domain, **case.attributes)
     given = [(n, x, i in case.constant) for i, (n, x) in enumerate(zip(names, case.inputs)) if x is not None]
     declared = [value_info(n, y) for n, y in zip(results, outputs)] if outputs else [onnx.ValueInfoProto(name=n) for n in results]
     graph = helper.make_graph([node], "g", [value_info(n, x) for n, x, constant in given if not constant], declared,
                               [numpy_helper.from_array(x, n) for n, x, constant in given if constant])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", case.opset)], ir_version=8), {
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", case.opset), helper.make_opsetid("com.microsoft", 1)], ir_version=8), {
         n: x for n, x, constant in given if not constant}
 
 

@@ -1,0 +1,273 @@
+// com.microsoft.GroupQueryAttention: causal attention with a cache, several query heads to a head of keys, and rotary embedding.
+//
+// seqlens_k holds, for every sample, how many keys it has after this step, less one; total_sequence_length the most of them. New
+// keys and values go into the cache behind the sample's old ones, of which there are none where all keys are new (the first
+// prompt).
+#include "engine/ops/microsoft/runtime_attention_common.h"
+
+namespace svengine::ops {
+namespace {
+
+enum GroupQueryInput : size_t {
+  kGqQuery,
+  kGqKey,
+  kGqValue,
+  kGqPastKey,
+  kGqPastValue,
+  kGqLengths,
+  kGqTotal,
+  kGqCos,
+  kGqSin,
+  kGqPositions,
+  kGqBias,
+  kGqSink,
+  kGqKeyScale,
+  kGqValueScale,
+  kGqQueryNorm,
+  kGqKeyNorm,
+  kGqQueryLengths
+};
+
+Status check_group_query(const InferContext& c) {
+  SV_TRY(require_dtype(c, kGqQuery, "query", kFloatTypes));
+  for (const size_t i : {kGqKey, kGqValue, kGqPastKey, kGqPastValue, kGqCos, kGqSin, kGqBias, kGqQueryNorm, kGqKeyNorm})
+    if (c.has_input(i) && c.dtype(i) != c.dtype(0))
+      return error("input {} is {}, must be {} as query is", static_cast<size_t>(i), name_of(c.dtype(i)), name_of(c.dtype(0)));
+  for (const size_t i : {kGqSink, kGqKeyScale, kGqValueScale, kGqQueryLengths})
+    if (c.has_input(i))
+      return error("input {} (head_sink, k_scale, v_scale or query_seqlens) is not supported", static_cast<size_t>(i));
+  for (const char* name : {"smooth_softmax", "sliding_window_cache", "qk_output", "kv_cache_bit_width"})
+    if (c.attributes().get_int(name, 0) > 0)
+      return error("attribute {} = {} is not supported", name, c.attributes().get_int(name, 0));
+  for (const char* name : {"k_quant_type", "v_quant_type"})
+    if (c.attributes().get_string(name, "NONE") != "NONE")
+      return error("attribute {} must be NONE: quantised caches are not supported", name);
+  if (!c.has_input(kGqLengths) || !c.has_input(kGqTotal)) return error("seqlens_k and total_sequence_length are required");
+  SV_TRY(require_rank(c, kGqQuery, "query", 3));
+  SV_TRY(require_dtype(c, kGqLengths, "seqlens_k", {DType::i32}));
+  SV_TRY(require_dtype(c, kGqTotal, "total_sequence_length", {DType::i32}));
+  SV_TRY(require_single(c, kGqTotal, "total_sequence_length"));
+  SV_TRY(require_dtype(c, kGqPositions, "position_ids", {DType::i64}));
+  if (c.has_input(kGqKey) != c.has_input(kGqValue))
+    return error("key and value must be given together, or query holds all three");
+  if (c.has_input(kGqPastKey) != c.has_input(kGqPastValue)) return error("past_key and past_value must be given together");
+  if (c.has_input(kGqQueryNorm) != c.has_input(kGqKeyNorm))
+    return error("q_norm_weight and k_norm_weight must be given together");
+  if (c.attributes().get_int("do_rotary", 0) && (!c.has_input(kGqCos) || !c.has_input(kGqSin)))
+    return error("do_rotary needs cos_cache and sin_cache");
+  return {};
+}
+
+struct GroupQuerySizes {
+  int64_t heads, kv_heads;
+  Dim batch, queries, size, past, present;
+};
+
+Result<GroupQuerySizes> group_query_sizes(const InferContext& c) {
+  GroupQuerySizes s;
+  s.heads = c.attributes().get_int("num_heads", 0), s.kv_heads = c.attributes().get_int("kv_num_heads", 0);
+  if (s.heads < 1 || s.kv_heads < 1 || s.heads % s.kv_heads != 0)
+    return error("num_heads {} must be a multiple of kv_num_heads {}, both at least 1", s.heads, s.kv_heads);
+  s.past = Dim(0);
+  if (c.shape(0).has_rank()) {
+    s.batch = c.shape(0)[0], s.queries = c.shape(0)[1];
+    const int64_t parts = c.has_input(kGqKey) ? s.heads : s.heads + 2 * s.kv_heads;
+    if (c.shape(0)[2].is_static()) {
+      if (c.shape(0)[2].value() % parts != 0) return error("query {} cannot be cut into {} heads", to_string(c.shape(0)), parts);
+      s.size = Dim(c.shape(0)[2].value() / parts);
+    }
+  }
+  for (const size_t i : {kGqKey, kGqValue}) {
+    SV_TRY(require_rank(c, i, i == kGqKey ? "key" : "value", 3));
+    if (c.has_input(i) && c.shape(i).has_rank() &&
+        (known_different(c.shape(i)[0], s.batch) || known_different(c.shape(i)[1], s.queries) ||
+         known_different(c.shape(i)[2], multiply(Dim(s.kv_heads), s.size))))
+      return error("{} is {}, needs {}", i == kGqKey ? "key" : "value", to_string(c.shape(i)),
+                   to_string(Shape{s.batch, s.queries, multiply(Dim(s.kv_heads), s.size)}));
+  }
+  for (const size_t i : {kGqPastKey, kGqPastValue}) {
+    if (!c.has_input(i)) continue;
+    SV_TRY(require_rank(c, i, i == kGqPastKey ? "past_key" : "past_value", 4));
+    s.past = c.shape(i).has_rank() ? merge(c.shape(i)[2], i == kGqPastKey ? Dim() : s.past) : Dim();
+    const Shape wanted{s.batch, Dim(s.kv_heads), s.past, s.size};
+    for (size_t d = 0; c.shape(i).has_rank() && d < 4; ++d)
+      if (known_different(c.shape(i)[d], wanted[d]))
+        return error("{} is {}, needs {}", i == kGqPastKey ? "past_key" : "past_value", to_string(c.shape(i)), to_string(wanted));
+  }
+  SV_TRY(require_rank(c, kGqLengths, "seqlens_k", 1));
+  if (c.shape(kGqLengths).has_rank() && known_different(c.shape(kGqLengths)[0], s.batch))
+    return error("seqlens_k has {} elements, needs one for each of {} in the batch", c.shape(kGqLengths)[0].value(),
+                 s.batch.value());
+  const auto total = c.integers(kGqTotal);
+  if (total && s.queries.is_static() && (*total)[0] < s.queries.value())
+    return error("total_sequence_length is {}, must be at least the {} of query", (*total)[0], s.queries.value());
+  if (total && s.past.is_static()) s.present = Dim(std::max((*total)[0], s.past.value()));
+  return s;
+}
+
+Status infer_group_query(InferContext& c) {
+  SV_TRY(check_group_query(c));
+  SV_ASSIGN(const GroupQuerySizes s, group_query_sizes(c));
+  const auto total = c.integers(kGqTotal);
+  SV_TRY(check_attention_bias(c, kGqBias, Shape{s.batch, Dim(s.heads), s.queries, total ? Dim((*total)[0]) : Dim()}));
+  c.set(0, c.dtype(0), Shape{s.batch, s.queries, multiply(Dim(s.heads), s.size)});
+  for (size_t i = 1; i < 3; ++i) c.set(i, c.dtype(0), Shape{s.batch, Dim(s.kv_heads), s.present, s.size});
+  return {};
+}
+
+/// All sizes are known where this is used.
+struct GroupQuery {
+  int64_t batch, queries, heads, kv_heads, size, past, total;
+  Value* old_keys;  // int64 [B]: how many keys each sample had
+  /// They are all `total - queries`, for there is but one sample, or nothing is old.
+  bool uniform() const { return batch == 1 || total == queries; }
+};
+
+Value* whole(ExpandContext& c, int64_t n) { return c.builder().constant(Tensor::scalar(n)); }
+
+/// [B, S]: where each query stands.
+Value* query_positions(ExpandContext& c, const GroupQuery& g) {
+  if (c.has_input(kGqPositions)) {
+    if (g.total != g.queries) return c.input(kGqPositions);
+    // Of a first prompt only the first element counts.
+    Value* first = c.slice(c.reshape(c.input(kGqPositions), {-1}), 0, 0, 1);
+    Value* row = c.op("Add", {c.up_to(whole(c, g.queries)), first});
+    return c.op("Expand", {row, c.ints({g.batch, g.queries})});
+  }
+  Value* row = c.up_to(whole(c, g.queries));
+  return c.op("Add", {c.unsqueeze(g.old_keys, {1}), row});
+}
+
+/// One of query, key and value, cut into heads, normalised and turned.
+Value* group_query_part(ExpandContext& c, const GroupQuery& g, Value* v, int64_t heads, size_t norm) {
+  v = split_heads(c, v, heads);
+  const bool query = norm == kGqQueryNorm;
+  if (norm && c.has_input(norm)) {
+    const float shared = c.attributes().get_float("qk_norm_epsilon", 1e-6f);
+    v = c.op("RMSNormalization", {v, c.input(norm)},
+             make_attributes({{"axis", int64_t{-1}},
+                              {"epsilon", c.attributes().get_float(query ? "q_norm_epsilon" : "k_norm_epsilon", shared)}}));
+  }
+  if (!norm || !c.attributes().get_int("do_rotary", 0)) return v;
+  const auto half = c.dim(kGqCos, 1);
+  const int64_t turned = half && 2 * *half < g.size ? 2 * *half : 0;
+  return c.op(
+      "RotaryEmbedding", {v, c.input(kGqCos), c.input(kGqSin), query_positions(c, g)},
+      make_attributes({{"interleaved", c.attributes().get_int("rotary_interleaved", 0)}, {"rotary_embedding_dim", turned}}));
+}
+
+/// The cache with the new rows behind each sample's old ones.
+Value* present_cache(ExpandContext& c, const GroupQuery& g, size_t past, Value* fresh) {
+  const int64_t length = std::max(g.past, g.total), old = g.total - g.queries;
+  Value* cache = c.input(past);
+  if (g.uniform()) {
+    std::vector<Value*> parts;
+    if (old > 0 && cache) parts.push_back(g.past == old ? cache : c.slice(cache, 2, 0, old));
+    parts.push_back(fresh);
+    if (length > g.total) parts.push_back(c.slice(cache, 2, g.total, length));
+    return parts.size() == 1 ? fresh : c.concat(std::move(parts), 2);
+  }
+  if (!cache) return c.op("Pad", {fresh, c.ints({0, 0, 0, 0, 0, 0, length - g.queries, 0})});
+  if (length > g.past) cache = c.op("Pad", {cache, c.ints({0, 0, 0, 0, 0, 0, length - g.past, 0})});
+  return c.op("TensorScatter", {cache, fresh, g.old_keys}, make_attributes({{"axis", int64_t{2}}}));
+}
+
+/// What each query may not see, and attention_bias.
+Value* group_query_bias(ExpandContext& c, const GroupQuery& g) {
+  const DType type = wide_type(c.dtype(0));
+  KeyPositions p{.queries = whole(c, g.queries),
+                 .keys = whole(c, g.total),
+                 .offset = nullptr,
+                 .causal = c.attributes().get_int("causal", 1) != 0};
+  p.offset = g.uniform() ? whole(c, g.total - g.queries) : c.unsqueeze(g.old_keys, {1, 2, 3});
+  // A window of n keys is the query's own and n - 1 before it.
+  if (const int64_t window = c.attributes().get_int("local_window_size", -1); window > 0) p.left = window - 1;
+  if (g.uniform() && g.queries == 1) p.causal = false;  // it sees all keys
+  Value* allowed = allowed_keys(c, p);
+  Value* bias = bias_of(c, allowed, type);
+  if (bias && g.uniform()) bias = c.unsqueeze(bias, {0, 1});
+  return sum_of(c, bias, c.has_input(kGqBias) ? c.cast(c.input(kGqBias), type) : nullptr);
+}
+
+Status expand_group_query(ExpandContext& c) {
+  for (const Value* v : c.node().inputs())
+    if (v && !v->type.shape.is_static()) return {};
+  const Value* given = c.input(kGqTotal);
+  if (!given || !given->is_constant()) return {};
+  GroupQuery g;
+  g.heads = c.attributes().get_int("num_heads", 1), g.kv_heads = c.attributes().get_int("kv_num_heads", 1);
+  g.batch = *c.dim(0, 0), g.queries = *c.dim(0, 1);
+  g.size = *c.dim(0, 2) / (c.has_input(kGqKey) ? g.heads : g.heads + 2 * g.kv_heads);
+  g.past = c.has_input(kGqPastKey) ? *c.dim(kGqPastKey, 2) : 0;
+  g.total = given->constant().as_int64s()[0];
+  if (!c.has_input(kGqPastKey) && g.total > g.queries)
+    return error("total_sequence_length is {} for {} new keys, but there is no past_key", g.total, g.queries);
+  Value* lengths = c.cast(c.input(kGqLengths), DType::i64);
+  g.old_keys = g.uniform() ? c.op("Expand", {c.ints({g.total - g.queries}), c.ints({g.batch})})
+                           : c.op("Sub", {lengths, c.number(static_cast<double>(g.queries - 1), DType::i64)});
+  Value *q = c.input(kGqQuery), *k = c.input(kGqKey), *v = c.input(kGqValue);
+  if (!k) {
+    const Node* parts = c.builder().node("", "Split", {q, c.ints({g.heads * g.size, g.kv_heads * g.size, g.kv_heads * g.size})},
+                                         3, make_attributes({{"axis", int64_t{2}}}));
+    if (!parts) return {};
+    q = parts->output(0), k = parts->output(1), v = parts->output(2);
+  }
+  AttentionProduct p;
+  p.q_heads = g.heads, p.kv_heads = g.kv_heads;
+  p.scale = runtime_scale(c.attributes(), g.size), p.softcap = c.attributes().get_float("softcap", 0);
+  p.q = group_query_part(c, g, q, g.heads, kGqQueryNorm);
+  Value* keys = present_cache(c, g, kGqPastKey, group_query_part(c, g, k, g.kv_heads, kGqKeyNorm));
+  Value* values = present_cache(c, g, kGqPastValue, group_query_part(c, g, v, g.kv_heads, 0));
+  if (!c.builder().status().ok()) return {};
+  const bool longer = std::max(g.past, g.total) > g.total;
+  p.k = longer ? c.slice(keys, 2, 0, g.total) : keys, p.v = longer ? c.slice(values, 2, 0, g.total) : values;
+  p.bias = group_query_bias(c, g);
+  if (!c.builder().status().ok()) return {};
+  const AttentionParts result = attend(c, p);
+  c.set(0, merge_heads(c, c.cast(result.y, c.dtype(0))));
+  c.set(1, keys), c.set(2, values);
+  return {};
+}
+
+}  // namespace
+
+OpDef define_microsoft_group_query_attention() {
+  const auto numbers = [](std::initializer_list<int32_t> v) {
+    return fixed(Tensor::of<int32_t>({static_cast<int64_t>(v.size())}, v));
+  };
+  OpDef op{
+      .name = "GroupQueryAttention",
+      .domain = kMicrosoft,
+      .until = 1,
+      .inputs = {1, 17},
+      .outputs = {1, 3},
+      .attributes = {{"num_heads", AttributeKind::kInt, true},
+                     {"kv_num_heads", AttributeKind::kInt, true},
+                     {"scale", AttributeKind::kFloat},
+                     {"softcap", AttributeKind::kFloat}},
+      .canonicalize = expands_to<expand_group_query>,
+      .infer = infer_group_query,
+      .traits = {.shape_inputs = {kGqTotal}},
+      .tolerance = {.rtol = 1e-5, .atol = 1e-5},
+      .samples = {{.inputs = {f32({2, 3, 16}), f32({2, 3, 8}), f32({2, 3, 8}), f32({2, 2, 2, 4}), f32({2, 2, 2, 4}),
+                              numbers({4, 3}), numbers({5})},
+                   .attributes = {{"num_heads", integer(4)}, {"kv_num_heads", integer(2)}},
+                   .outputs = 3},
+                  {.inputs = {f32({1, 1, 4}), f32({1, 1, 4}), f32({1, 1, 4}), f32({1, 1, 3, 4}), f32({1, 1, 3, 4}), numbers({3}),
+                              numbers({4}), f32({8, 2}), f32({8, 2})},
+                   .attributes = {{"num_heads", integer(1)},
+                                  {"kv_num_heads", integer(1)},
+                                  {"do_rotary", integer(1)},
+                                  {"local_window_size", integer(2)}},
+                   .outputs = 3}},
+  };
+  for (const char* name : {"causal", "do_rotary", "rotary_interleaved", "local_window_size", "smooth_softmax",
+                           "sliding_window_cache", "qk_output", "kv_cache_bit_width"})
+    op.attributes.push_back({name, AttributeKind::kInt});
+  for (const char* name : {"qk_norm_epsilon", "q_norm_epsilon", "k_norm_epsilon"})
+    op.attributes.push_back({name, AttributeKind::kFloat});
+  for (const char* name : {"k_quant_type", "v_quant_type"}) op.attributes.push_back({name, AttributeKind::kString});
+  return op;
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,73 @@
+#include "engine/ops/microsoft/microsoft_common.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace svengine::ops {
+namespace {
+
+struct RuntimeActivation {
+  const char* name;
+  const char* parameters[2];
+};
+constexpr RuntimeActivation kRuntimeActivations[] = {
+    {"Relu", {}},
+    {"Tanh", {}},
+    {"Sigmoid", {}},
+    {"Softplus", {}},
+    {"Softsign", {}},
+    {"LeakyRelu", {"alpha", nullptr}},
+    {"HardSigmoid", {"alpha", "beta"}},
+    {"Elu", {"alpha", nullptr}},
+    {"ThresholdedRelu", {"alpha", nullptr}},
+    {"Selu", {"alpha", "gamma"}},
+    {"HardSwish", {}},
+    {"Clip", {}},
+    {"Gelu", {}},
+};
+
+const RuntimeActivation* find_runtime_activation(const std::string& name) {
+  const auto* at =
+      std::find_if(std::begin(kRuntimeActivations), std::end(kRuntimeActivations), [&](const auto& a) { return name == a.name; });
+  return at == std::end(kRuntimeActivations) ? nullptr : at;
+}
+
+}  // namespace
+
+Status infer_as_first(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "input 0", kFloatTypes));
+  SV_TRY(require_same_dtypes(c));
+  c.set(0, c.dtype(0), c.shape(0));
+  return {};
+}
+
+Status check_runtime_activation(const std::string& name) {
+  if (name.empty() || find_runtime_activation(name)) return {};
+  std::string list;
+  for (const auto& a : kRuntimeActivations) list += fmt::format("{}{}", list.empty() ? "" : ", ", a.name);
+  return error("activation is '{}', must be one of {}", name, list);
+}
+
+Value* runtime_activation(ExpandContext& c, Value* v, const std::string& name, const std::vector<float>& parameters) {
+  const RuntimeActivation* activation = find_runtime_activation(name);
+  if (!activation) return v;
+  if (name == "Clip") {
+    std::vector<Value*> inputs{v};
+    for (size_t i = 0; i < std::min<size_t>(parameters.size(), 2); ++i) inputs.push_back(c.number(parameters[i], v->type.dtype));
+    return c.op("Clip", std::move(inputs));
+  }
+  Attributes attributes;
+  for (size_t i = 0; i < std::min<size_t>(parameters.size(), 2); ++i)
+    if (activation->parameters[i]) attributes.set(activation->parameters[i], parameters[i]);
+  return c.op(name, {v}, std::move(attributes));
+}
+
+Status require_last(const InferContext& c, size_t input, const char* what, size_t of) {
+  SV_TRY(require_rank(c, input, what, 1));
+  if (!c.has_input(input) || !c.shape(of).has_rank() || !c.shape(input).has_rank()) return {};
+  if (c.shape(of).rank() > 0 && !known_different(c.shape(of).dims().back(), c.shape(input)[0])) return {};
+  return error("{} has {} elements, needs one for each of the last dimension of {}", what, c.shape(input)[0].value(),
+               to_string(c.shape(of)));
+}
+
+}  // namespace svengine::ops

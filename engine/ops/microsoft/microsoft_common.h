@@ -1,0 +1,25 @@
+// What operators of domain com.microsoft share. They are those that ONNX Runtime's optimiser writes into files; each is made of
+// ai.onnx's operators, so that the engine's own passes fuse them, as far as it has kernels that do.
+#pragma once
+#include <string>
+
+#include "engine/graph/expand.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/language/attention_common.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+
+inline constexpr const char* kMicrosoft = "com.microsoft";
+
+/// Output 0 has the type and shape of input 0, a floating-point one; all inputs have that type.
+Status infer_as_first(InferContext& c);
+
+/// The activation that ONNX Runtime's fused operators name, with its parameters in the order of the operator's attributes.
+Status check_runtime_activation(const std::string& name);
+Value* runtime_activation(ExpandContext& c, Value* v, const std::string& name, const std::vector<float>& parameters);
+
+/// A vector with an element for each of the last dimension of input `of`.
+Status require_last(const InferContext& c, size_t input, const char* what, size_t of = 0);
+
+}  // namespace svengine::ops

@@ -1,0 +1,181 @@
+// com.microsoft.MultiHeadAttention and DecoderMaskedMultiHeadAttention: attention of projected queries to projected keys and
+// values, or to those of an encoder, which come cut into heads already.
+#include "engine/ops/microsoft/runtime_attention_common.h"
+
+namespace svengine::ops {
+namespace {
+
+/// Where the inputs are.
+struct MultiHeadInputs {
+  size_t bias, mask, attention_bias, past_key, past_value;
+  std::initializer_list<size_t> refused;  // of buffers shared by past and present, and beam search
+};
+constexpr std::initializer_list<size_t> kMultiHeadRefused{8, 9}, kDecoderRefused{7, 8, 9};
+constexpr MultiHeadInputs kMultiHead{3, 4, 5, 6, 7, kMultiHeadRefused}, kDecoder{10, 3, 4, 5, 6, kDecoderRefused};
+
+struct MultiHeadSizes {
+  Dim batch, queries, new_keys, past, size, value_size;
+  Dim keys() const { return add(past, new_keys); }
+};
+
+Dim head_of(const Dim& hidden, int64_t heads) { return hidden.is_static() ? Dim(hidden.value() / heads) : Dim(); }
+
+Status check_multi_head_inputs(const InferContext& c, const MultiHeadInputs& at) {
+  SV_TRY(require_dtype(c, 0, "query", kFloatTypes));
+  for (const size_t i : {size_t{1}, size_t{2}, at.bias, at.attention_bias, at.past_key, at.past_value})
+    if (c.has_input(i) && c.dtype(i) != c.dtype(0))
+      return error("input {} is {}, must be {} as query is", i, name_of(c.dtype(i)), name_of(c.dtype(0)));
+  for (const size_t i : at.refused)
+    if (c.has_input(i)) return error("input {} (past and present in one buffer, or beam search) is not supported", i);
+  if (c.attributes().get_int("past_present_share_buffer", 0) != 0) return error("past_present_share_buffer is not supported");
+  if (!c.has_input(1) || !c.has_input(2))
+    return error("key and value are absent: packed queries, keys and values are not supported");
+  if (c.attributes().get_int("num_heads", 0) < 1)
+    return error("num_heads is {}, must be at least 1", c.attributes().get_int("num_heads", 0));
+  SV_TRY(require_rank(c, 0, "query", 3));
+  SV_TRY(require_rank(c, at.bias, "bias", 1));
+  for (const size_t i : {at.past_key, at.past_value}) SV_TRY(require_rank(c, i, "past_key and past_value", 4));
+  if (c.has_input(at.past_key) != c.has_input(at.past_value)) return error("past_key and past_value must be given together");
+  for (size_t i = 1; i < 3; ++i)
+    if (c.shape(i).has_rank() && c.shape(i).rank() != 3 && c.shape(i).rank() != 4)
+      return error("{} is {}, needs rank 3, or 4 where it is cut into heads (packed keys and values are not supported)",
+                   i == 1 ? "key" : "value", to_string(c.shape(i)));
+  return {};
+}
+
+Result<MultiHeadSizes> multi_head_sizes(const InferContext& c, const MultiHeadInputs& at) {
+  const int64_t heads = c.attributes().get_int("num_heads", 1);
+  MultiHeadSizes s;
+  s.past = Dim(0);
+  if (c.shape(0).has_rank()) s.batch = c.shape(0)[0], s.queries = c.shape(0)[1], s.size = head_of(c.shape(0)[2], heads);
+  for (size_t i = 0; i < 3; ++i) {
+    const Shape& x = c.shape(i);
+    if (!x.has_rank()) continue;
+    const bool cut = x.rank() == 4;
+    if (known_different(x[0], s.batch)) return error("query, key and value need the same first dimension");
+    if (cut && known_different(x[1], Dim(heads)))
+      return error("{} has {} heads, needs {}", i == 1 ? "key" : "value", x[1].value(), heads);
+    if (!cut && x[2].is_static() && x[2].value() % heads != 0)
+      return error("input {} {} cannot be cut into {} heads", i, to_string(x), heads);
+    if (i == 0) continue;
+    const Dim length = cut ? x[2] : x[1], size = cut ? x[3] : head_of(x[2], heads);
+    if (known_different(s.new_keys, length)) return error("key and value are of different length");
+    s.new_keys = merge(s.new_keys, length);
+    if (i == 2)
+      s.value_size = size;
+    else if (known_different(size, s.size))
+      return error("heads of query have {} elements, those of key {}", s.size.value(), size.value());
+  }
+  if (!c.has_input(at.past_key)) return s;
+  s.past = c.shape(at.past_key).has_rank() ? c.shape(at.past_key)[2] : Dim();
+  for (const size_t i : {at.past_key, at.past_value}) {
+    const Shape wanted{s.batch, Dim(heads), s.past, i == at.past_key ? s.size : s.value_size};
+    for (size_t d = 0; c.shape(i).has_rank() && d < 4; ++d)
+      if (known_different(c.shape(i)[d], wanted[d]))
+        return error("{} is {}, needs {}", i == at.past_key ? "past_key" : "past_value", to_string(c.shape(i)),
+                     to_string(wanted));
+  }
+  return s;
+}
+
+template <const MultiHeadInputs& kAt>
+Status infer_multi_head(InferContext& c) {
+  SV_TRY(check_multi_head_inputs(c, kAt));
+  SV_ASSIGN(const MultiHeadSizes s, multi_head_sizes(c, kAt));
+  const Dim heads(c.attributes().get_int("num_heads", 1));
+  const Shape scores{s.batch, heads, s.queries, s.keys()};
+  if (c.has_input(kAt.bias) && c.shape(kAt.bias).has_rank()) {
+    const Dim wanted = multiply(heads, add(add(s.size, s.size), s.value_size));
+    if (known_different(c.shape(kAt.bias)[0], wanted))
+      return error("bias has {} elements, needs {}", c.shape(kAt.bias)[0].value(), wanted.value());
+  }
+  SV_TRY(check_runtime_mask(c, kAt.mask, "key_padding_mask", s.batch, s.queries, s.keys()));
+  SV_TRY(check_attention_bias(c, kAt.attention_bias, scores));
+  c.set(0, c.dtype(0), Shape{s.batch, s.queries, multiply(heads, s.value_size)});
+  c.set(1, c.dtype(0), Shape{s.batch, heads, s.keys(), s.size});
+  c.set(2, c.dtype(0), Shape{s.batch, heads, s.keys(), s.value_size});
+  c.set(3, c.dtype(0), scores);
+  return {};
+}
+
+/// Input i with its part of the bias, cut into heads; null where sizes are not known.
+Value* projected(ExpandContext& c, const MultiHeadInputs& at, size_t i, int64_t heads) {
+  Value* v = c.input(i);
+  if (v->type.shape.rank() == 4) return v;
+  if (c.has_input(at.bias)) {
+    const auto hidden = c.dim(0, 2), of_value = c.shape(2).rank() == 3 ? c.dim(2, 2) : c.dim(0, 2);
+    if (!hidden || !of_value) return nullptr;
+    const int64_t first = static_cast<int64_t>(i) * *hidden;
+    v = c.op("Add", {v, c.slice(c.input(at.bias), 0, first, first + (i == 2 ? *of_value : *hidden))});
+  }
+  return split_heads(c, v, heads);
+}
+
+template <const MultiHeadInputs& kAt>
+Status expand_multi_head(ExpandContext& c) {
+  for (size_t i = 0; i < c.node().inputs().size(); ++i)
+    if (c.has_input(i) && !c.shape(i).has_rank()) return {};
+  const auto hidden = c.dim(0, 2);
+  if (!hidden) return {};
+  AttentionProduct p;
+  p.q_heads = p.kv_heads = c.attributes().get_int("num_heads", 1);
+  p.scale = runtime_scale(c.attributes(), *hidden / p.q_heads);
+  p.q = projected(c, kAt, 0, p.q_heads), p.k = projected(c, kAt, 1, p.q_heads), p.v = projected(c, kAt, 2, p.q_heads);
+  if (!p.q || !p.k || !p.v) return {};
+  Value* past = nullptr;
+  if (c.has_input(kAt.past_key)) {
+    past = c.scalar_of_dim(c.input(kAt.past_key), 2);
+    p.k = c.concat({c.input(kAt.past_key), p.k}, 2), p.v = c.concat({c.input(kAt.past_value), p.v}, 2);
+  }
+  if (!c.builder().status().ok()) return {};
+  RuntimeMask m{c.input(kAt.mask), c.attributes().get_float("mask_filter_value", -10000.0f),
+                c.attributes().get_int("unidirectional", 0) != 0, c.input(kAt.attention_bias)};
+  bool known = true;
+  p.bias = runtime_bias(c, m, p.q, p.k, past, known);
+  if (!known || !c.builder().status().ok()) return {};
+  const AttentionParts result = attend(c, p);
+  c.set(0, merge_heads(c, c.cast(result.y, c.dtype(0))));
+  c.set(1, p.k), c.set(2, p.v);
+  c.set(3, c.has_output(3) ? c.cast(result.raw, c.dtype(0)) : nullptr);
+  return {};
+}
+
+template <const MultiHeadInputs& kAt>
+OpDef multi_head_op(const char* name, Arity inputs) {
+  return {.name = name,
+          .domain = kMicrosoft,
+          .until = 1,
+          .inputs = inputs,
+          .outputs = {1, 4},
+          .attributes = {{"num_heads", AttributeKind::kInt, true},
+                         {"scale", AttributeKind::kFloat},
+                         {"mask_filter_value", AttributeKind::kFloat, false, -10000.0f}},
+          .canonicalize = expands_to<expand_multi_head<kAt>>,
+          .infer = infer_multi_head<kAt>,
+          .tolerance = {.rtol = 1e-5, .atol = 1e-5}};
+}
+
+}  // namespace
+
+OpDef define_microsoft_multi_head_attention() {
+  OpDef op = multi_head_op<kMultiHead>("MultiHeadAttention", {1, 10});
+  op.attributes.push_back({"unidirectional", AttributeKind::kInt, false, int64_t{0}});
+  op.samples = {
+      {.inputs = {f32({2, 3, 8}), f32({2, 4, 8}), f32({2, 4, 6}), f32({22})}, .attributes = {{"num_heads", integer(2)}}},
+      {.inputs = {f32({2, 3, 8}), f32({2, 3, 8}), f32({2, 3, 8}), f32({24}), fixed(Tensor::of<int32_t>({2}, {2, 5})),
+                  f32({1, 2, 3, 5}), f32({2, 2, 2, 4}), f32({2, 2, 2, 4})},
+       .attributes = {{"num_heads", integer(2)}, {"unidirectional", integer(1)}},
+       .outputs = 3},
+      {.inputs = {f32({1, 1, 4}), f32({1, 2, 3, 2}), f32({1, 2, 3, 2})}, .attributes = {{"num_heads", integer(2)}}}};
+  return op;
+}
+
+OpDef define_microsoft_decoder_masked_multi_head_attention() {
+  OpDef op = multi_head_op<kDecoder>("DecoderMaskedMultiHeadAttention", {1, 11});
+  for (const char* name : {"past_present_share_buffer", "output_qk"}) op.attributes.push_back({name, AttributeKind::kInt});
+  op.samples = {
+      {.inputs = {f32({2, 1, 8}), f32({2, 1, 8}), f32({2, 1, 8})}, .attributes = {{"num_heads", integer(2)}}, .outputs = 3}};
+  return op;
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,27 @@
+// What com.microsoft's attention operators share: masks that are a large negative number instead of minus infinity, and lengths
+// in place of masks.
+#pragma once
+#include "engine/ops/microsoft/microsoft_common.h"
+
+namespace svengine::ops {
+
+struct RuntimeMask {
+  Value* mask = nullptr;   // of key padding: lengths [B], ends and starts [2 B], or 0 and 1 of rank 2 or 3. Null: none
+  double filter = -10000;  // what is added where the mask is 0
+  bool unidirectional = false;
+  Value* bias = nullptr;  // attention_bias
+};
+
+/// A mask's shape for a batch, queries and keys, which may be unknown.
+Status check_runtime_mask(const InferContext& c, size_t input, const char* what, const Dim& batch, const Dim& queries,
+                          const Dim& keys);
+Status check_attention_bias(const InferContext& c, size_t input, const Shape& scores);
+
+/// The bias of scores [B, heads, queries, keys] of q and k, of rank 4; null when there is none. `past` as in KeyPositions.
+/// `known` is false where shapes are needed that are not known.
+Value* runtime_bias(ExpandContext& c, const RuntimeMask& m, Value* q, Value* k, Value* past, bool& known);
+
+/// attribute scale, or 1 / sqrt(size).
+double runtime_scale(const Attributes& attributes, int64_t size);
+
+}  // namespace svengine::ops
