@@ -6,6 +6,7 @@
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/kernel_step.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {

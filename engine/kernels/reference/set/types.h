@@ -46,6 +46,8 @@ void visit_type(DType type, const Visit& visit) {
       return visit(uint64_t());
     case DType::bf16:
       return visit(Brain());
+    default:
+      return;  // narrower types are only stored
   }
 }
 
