@@ -49,7 +49,7 @@ TEST_CASE("vision: shapes with unknown and symbolic dimensions") {
   CHECK(outcome("RoiAlign", {f32({1, 16, 9, 9}), f32({sym("R"), 4}), i64({sym("R")})},
                 {{"output_height", int64_t{7}}, {"output_width", int64_t{5}}}) == "float32[Rx16x7x5]");
   CHECK(outcome("MaxRoiPool", {f32({1, 3, 9, 9}), f32({sym("R"), 5})}, {{"pooled_shape", std::vector<int64_t>{2, 3}}}) ==
-        "f32[Rx3x2x3]");
+        "float32[Rx3x2x3]");
   CHECK(outcome("DeformConv", {f32({sym("N"), 4, 6, 6}), f32({8, 4, 3, 3}), f32({sym("N"), 18, 4, 4})}) == "float32[Nx8x4x4]");
   CHECK(outcome("MaxUnpool", {f32({sym("N"), 2, 3, 3}), i64({sym("N"), 2, 3, 3})},
                 {{"kernel_shape", std::vector<int64_t>{2, 2}}, {"strides", std::vector<int64_t>{2, 2}}}) == "float32[Nx2x6x6]");
