@@ -171,13 +171,13 @@ class ForestCompiler {
   bool any_missing_ = false;
 };
 
-template <bool kMissing, class Key>
-void walk(const Forest<Key>& forest, int32_t root, const Key* keys, int64_t stride, int32_t (&at)[kTreeRows]) {
+template <bool kMissing, int kRows, class Key>
+void walk(const Forest<Key>& forest, int32_t root, const Key* keys, int64_t stride, int32_t* at) {
   const TreeNode<Key>* nodes = forest.nodes.data();
-  for (int32_t& a : at) a = root;
+  for (int r = 0; r < kRows; ++r) at[r] = root;
   for (int32_t moved = 1; moved;) {
     moved = 0;
-    for (int r = 0; r < kTreeRows; ++r) {
+    for (int r = 0; r < kRows; ++r) {
       const TreeNode<Key>& n = nodes[at[r]];
       const Key key = keys[r * stride + n.feature];
       bool yes = key <= n.value;
@@ -187,7 +187,14 @@ void walk(const Forest<Key>& forest, int32_t root, const Key* keys, int64_t stri
       at[r] = next;
     }
   }
-  for (int32_t& a : at) a = static_cast<int32_t>(nodes[a].value);
+  for (int r = 0; r < kRows; ++r) at[r] = static_cast<int32_t>(nodes[at[r]].value);
+}
+
+/// A few rows walk one by one: the processor begins the next tree meanwhile.
+template <bool kMissing, class Key>
+void walk_rows(const Forest<Key>& forest, int32_t root, const Key* keys, int64_t stride, int64_t rows, int32_t* leaves) {
+  if (rows > kTreeRows / 2) return walk<kMissing, kTreeRows>(forest, root, keys, stride, leaves);
+  for (int64_t r = 0; r < rows; ++r) walk<kMissing, 1>(forest, root, keys + r * stride, stride, leaves + r);
 }
 
 }  // namespace
@@ -206,16 +213,17 @@ Result<std::shared_ptr<const Forest<Key>>> compile_forest(const TreeSpec& spec, 
 }
 
 template <class Key>
-void walk_tree(const Forest<Key>& forest, int32_t root, const Key* keys, int64_t stride, int32_t (&leaves)[kTreeRows]) {
+void walk_tree(const Forest<Key>& forest, int32_t root, const Key* keys, int64_t stride, int64_t rows,
+               int32_t (&leaves)[kTreeRows]) {
   if (forest.missing_true.empty())
-    walk<false>(forest, root, keys, stride, leaves);
+    walk_rows<false>(forest, root, keys, stride, rows, leaves);
   else
-    walk<true>(forest, root, keys, stride, leaves);
+    walk_rows<true>(forest, root, keys, stride, rows, leaves);
 }
 
 template Result<std::shared_ptr<const Forest<int32_t>>> compile_forest(const TreeSpec&, int64_t);
 template Result<std::shared_ptr<const Forest<int64_t>>> compile_forest(const TreeSpec&, int64_t);
-template void walk_tree(const Forest<int32_t>&, int32_t, const int32_t*, int64_t, int32_t (&)[kTreeRows]);
-template void walk_tree(const Forest<int64_t>&, int32_t, const int64_t*, int64_t, int32_t (&)[kTreeRows]);
+template void walk_tree(const Forest<int32_t>&, int32_t, const int32_t*, int64_t, int64_t, int32_t (&)[kTreeRows]);
+template void walk_tree(const Forest<int64_t>&, int32_t, const int64_t*, int64_t, int64_t, int32_t (&)[kTreeRows]);
 
 }  // namespace svengine::ops

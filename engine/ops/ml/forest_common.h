@@ -65,8 +65,8 @@ inline constexpr int kTreeRows = 8;  // rows that walk in step
 template <class Key>
 Result<std::shared_ptr<const Forest<Key>>> compile_forest(const TreeSpec& spec, int64_t targets);
 
-/// Walks kTreeRows rows of keys, `stride` apart, down the tree; their leaves' numbers.
+/// Walks rows of keys, `stride` apart, down the tree, kTreeRows of them at most; their leaves' numbers.
 template <class Key>
-void walk_tree(const Forest<Key>& forest, int32_t root, const Key* keys, int64_t stride, int32_t (&leaves)[kTreeRows]);
+void walk_tree(const Forest<Key>& forest, int32_t root, const Key* keys, int64_t stride, int64_t rows, int32_t (&leaves)[kTreeRows]);
 
 }  // namespace svengine::ops

@@ -137,7 +137,7 @@ void emit_walk(LowerContext& c, const TreeWork<Key>& work, const ScoreMemory& me
           for (int64_t t = trees * chunk / memory.chunks; t < trees * (chunk + 1) / memory.chunks; ++t)
             for (int64_t r = 0; r < count; r += kTreeRows) {
               int32_t leaves[kTreeRows];
-              walk_tree(forest, forest.roots[static_cast<size_t>(t)], keys + r * work.stride, work.stride, leaves);
+              walk_tree(forest, forest.roots[static_cast<size_t>(t)], keys + r * work.stride, work.stride, count - r, leaves);
               for (int64_t i = r; i < std::min(count, r + kTreeRows); ++i)
                 work.vote(leaves[i - r], memory.at(run, first + i, chunk), memory.voted_at(run, first + i, chunk));
             }
