@@ -3,7 +3,8 @@ import numpy as np
 
 from random_nodes import F32, F64, I32, I64, Case, maker
 
-FUNCTIONS = ["Sigmoid", "Tanh", "Relu", "Affine", "LeakyRelu", "ThresholdedRelu", "ScaledTanh", "HardSigmoid", "Elu", "Softsign", "Softplus"]
+FUNCTIONS = ["Sigmoid", "Tanh", "Relu", "Affine", "LeakyRelu", "ThresholdedRelu", "ScaledTanh", "HardSigmoid", "Elu",
+             "Softsign", "Softplus"]
 WITH_ALPHA = {"Affine", "LeakyRelu", "ThresholdedRelu", "ScaledTanh", "HardSigmoid", "Elu"}
 WITH_BETA = {"Affine", "ScaledTanh", "HardSigmoid"}
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}

@@ -1,5 +1,5 @@
-// LSTM and GRU on ONNX's operators. PyTorch's parameters have their gates in another order, which is changed on the way; constants of a
-// session are folded.
+// LSTM and GRU on ONNX's operators. PyTorch's parameters have their gates in another order, which is changed on the way;
+// constants of a session are folded.
 //
 //   PyTorch: i f g o, r z n        ONNX: i o f c, z r h        both biases of PyTorch's, of inputs and of states, are ONNX's B
 #include <cmath>
@@ -57,8 +57,9 @@ Layer recurrent(const Kind& kind, int64_t ins, int64_t hidden, int64_t layers) {
   Layer out{.kind = kind.name, .outputs = kind.order.size() == 4 ? size_t{3} : size_t{2}};
   out.build = [=, outputs = out.outputs](Scope scope, const Values& inputs) {
     if (inputs[0]->type.shape.rank() != 3 || layers < 1 || hidden < 1) {
-      scope.fail(error("{} '{}' needs one layer or more of one unit or more, and an input [batch, length, features]; got {}, {} and {}", kind.name,
-                       scope.prefix(), layers, hidden, to_string(inputs[0]->type)));
+      scope.fail(
+          error("{} '{}' needs one layer or more of one unit or more, and an input [batch, length, features]; got {}, {} and {}",
+                kind.name, scope.prefix(), layers, hidden, to_string(inputs[0]->type)));
       return Values(outputs, nullptr);
     }
     Steps steps{inputs[0], nullptr, nullptr};

@@ -124,7 +124,8 @@ Cost einsum_cost(const Node& node) {
   labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
   cost.flops = 2;
   for (const int label : labels)
-    if (const Result<Dim> d = einsum_size(*equation, shapes, label); d.ok() && d->is_static()) cost.flops *= static_cast<double>(d->value());
+    if (const Result<Dim> d = einsum_size(*equation, shapes, label); d.ok() && d->is_static())
+      cost.flops *= static_cast<double>(d->value());
   return cost;
 }
 
@@ -145,20 +146,30 @@ OpDef define_einsum() {
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({5, 17}), f32({17, 9})}, .attributes = {{"equation", equation("ij,jk->ik")}}},
                   {.inputs = {f32({2, 7, 3, 11}), f32({2, 6, 3, 11})}, .attributes = {{"equation", equation("bqhd,bkhd->bhqk")}}},
-                  {.inputs = {f32({2, 3, 7, 6}), f32({2, 6, 3, 11})}, .attributes = {{"equation", equation("bhqk, bkhd -> bqhd")}}},
-                  {.inputs = {f32({4, 5, 6}), f32({5, 3}), f32({6, 7, 3})}, .attributes = {{"equation", equation("abc,bd,ced->ea")}}},
+                  {.inputs = {f32({2, 3, 7, 6}), f32({2, 6, 3, 11})},
+                   .attributes = {{"equation", equation("bhqk, bkhd -> bqhd")}}},
+                  {.inputs = {f32({4, 5, 6}), f32({5, 3}), f32({6, 7, 3})},
+                   .attributes = {{"equation", equation("abc,bd,ced->ea")}}},
                   {.inputs = {f32({3, 1, 5, 19}), f32({4, 19, 8})}, .attributes = {{"equation", equation("...ij,...jk")}}},
                   {.inputs = {f32({6, 7})}, .attributes = {{"equation", equation("ij->")}}},
                   {.inputs = {f32({5}), f32({8})}, .attributes = {{"equation", equation("i,j->ji")}}},
                   {.inputs = {any(DType::f64, {4, 6, 6})}, .attributes = {{"equation", equation("bii->ib")}}},
-                  {.inputs = {any(DType::i32, {3, 8}, -9, 9), any(DType::i32, {8}, -9, 9)}, .attributes = {{"equation", equation("ij,j")}}},
-                  {.inputs = {any(DType::u8, {3, 4}, 0, 9), any(DType::u8, {4, 2}, 0, 9)}, .attributes = {{"equation", equation("ij,jk")}}},
-                  {.inputs = {any(DType::i8, {3, 4}, -9, 9), any(DType::i8, {4, 2}, -9, 9)}, .attributes = {{"equation", equation("ij,jk")}}},
-                  {.inputs = {any(DType::u16, {3, 4}, 0, 9), any(DType::u16, {4, 2}, 0, 9)}, .attributes = {{"equation", equation("ij,jk")}}},
-                  {.inputs = {any(DType::i16, {3, 4}, -9, 9), any(DType::i16, {4, 2}, -9, 9)}, .attributes = {{"equation", equation("ij,jk")}}},
-                  {.inputs = {any(DType::u32, {3, 4}, 0, 9), any(DType::u32, {4, 2}, 0, 9)}, .attributes = {{"equation", equation("ij,jk")}}},
-                  {.inputs = {any(DType::u64, {3, 4}, 0, 9), any(DType::u64, {4, 2}, 0, 9)}, .attributes = {{"equation", equation("ij,jk")}}},
-                  {.inputs = {any(DType::i64, {3, 4}, -9, 9), any(DType::i64, {4, 2}, -9, 9)}, .attributes = {{"equation", equation("ij,jk")}}},
+                  {.inputs = {any(DType::i32, {3, 8}, -9, 9), any(DType::i32, {8}, -9, 9)},
+                   .attributes = {{"equation", equation("ij,j")}}},
+                  {.inputs = {any(DType::u8, {3, 4}, 0, 9), any(DType::u8, {4, 2}, 0, 9)},
+                   .attributes = {{"equation", equation("ij,jk")}}},
+                  {.inputs = {any(DType::i8, {3, 4}, -9, 9), any(DType::i8, {4, 2}, -9, 9)},
+                   .attributes = {{"equation", equation("ij,jk")}}},
+                  {.inputs = {any(DType::u16, {3, 4}, 0, 9), any(DType::u16, {4, 2}, 0, 9)},
+                   .attributes = {{"equation", equation("ij,jk")}}},
+                  {.inputs = {any(DType::i16, {3, 4}, -9, 9), any(DType::i16, {4, 2}, -9, 9)},
+                   .attributes = {{"equation", equation("ij,jk")}}},
+                  {.inputs = {any(DType::u32, {3, 4}, 0, 9), any(DType::u32, {4, 2}, 0, 9)},
+                   .attributes = {{"equation", equation("ij,jk")}}},
+                  {.inputs = {any(DType::u64, {3, 4}, 0, 9), any(DType::u64, {4, 2}, 0, 9)},
+                   .attributes = {{"equation", equation("ij,jk")}}},
+                  {.inputs = {any(DType::i64, {3, 4}, -9, 9), any(DType::i64, {4, 2}, -9, 9)},
+                   .attributes = {{"equation", equation("ij,jk")}}},
                   {.inputs = {any(DType::f16, {3, 4}), any(DType::f16, {4, 2})}, .attributes = {{"equation", equation("ij,jk")}}},
                   {.inputs = {any(DType::bf16, {7})}, .attributes = {{"equation", equation("i->i")}}}},
   };

@@ -54,7 +54,8 @@ Status check_output(const std::vector<int>& output, const std::vector<std::vecto
     if (label == kDots) continue;
     if (std::count(output.begin(), output.end(), label) > 1) return error("the output has '{}' twice", static_cast<char>(label));
     const auto holds = [label](const std::vector<int>& term) { return std::count(term.begin(), term.end(), label) > 0; };
-    if (std::none_of(terms.begin(), terms.end(), holds)) return error("the output's '{}' is in no operand", static_cast<char>(label));
+    if (std::none_of(terms.begin(), terms.end(), holds))
+      return error("the output's '{}' is in no operand", static_cast<char>(label));
   }
   return {};
 }
@@ -101,7 +102,8 @@ Result<Dim> einsum_size(const EinsumEquation& equation, const std::vector<Shape>
       const Dim& d = shapes[i][k];
       if (equation.terms[i][k] != label || (d.is_static() && d.value() == 1)) continue;
       if (known_different(size, d) && size.value() != 1)
-        return error("dimension {} of input {} of shape {} is {}, but {} elsewhere", k, i, to_string(shapes[i]), d.value(), size.value());
+        return error("dimension {} of input {} of shape {} is {}, but {} elsewhere", k, i, to_string(shapes[i]), d.value(),
+                     size.value());
       size = size.is_static() && size.value() != 1 ? size : d;
     }
   return size;

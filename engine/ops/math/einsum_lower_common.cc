@@ -3,8 +3,8 @@
 //     labels of both that are kept  batch      of A alone  m
 //     labels of both, summed        k          of B alone  n          result [batch..., m..., n...]
 //
-// after copies where an operand's memory is not [batch, m, k] or [batch, k, m] by strides. All else is a loop over the result with a sum
-// in it, which also takes diagonals (a label's strides added up), sums over one operand and the last change of order.
+// after copies where an operand's memory is not [batch, m, k] or [batch, k, m] by strides. All else is a loop over the result
+// with a sum in it, which also takes diagonals (a label's strides added up), sums over one operand and the last change of order.
 #include <algorithm>
 #include <numeric>
 #include <type_traits>
@@ -80,7 +80,8 @@ void run_sums(const SumLoop& loop, const T* a, const T* b, T* out, int64_t begin
     Sum sum = 0;
     Walk in{loop.summed, loop.a_summed, loop.b_summed};
     in.at_a = at.at_a, in.at_b = at.at_b;
-    for (int64_t k = 0; k < terms; ++k, in.next()) sum += static_cast<Sum>(a[in.at_a]) * (b ? static_cast<Sum>(b[in.at_b]) : Sum{1});
+    for (int64_t k = 0; k < terms; ++k, in.next())
+      sum += static_cast<Sum>(a[in.at_a]) * (b ? static_cast<Sum>(b[in.at_b]) : Sum{1});
     out[i] = static_cast<T>(sum);
   }
 }
@@ -129,10 +130,10 @@ class EinsumLowering {
   /// Where a factor is, for steps that want it as it stands.
   Buffer place(const Factor& f) { return f.constant_input >= 0 ? c_.in(static_cast<size_t>(f.constant_input)) : f.buffer; }
 
-  Factor dense(Labels labels, Buffer buffer) const {
-    return {buffer, labels, strides_of(sizes(labels)), -1};
+  Factor dense(Labels labels, Buffer buffer) const { return {buffer, labels, strides_of(sizes(labels)), -1}; }
+  Buffer room(const Labels& labels) {
+    return c_.temporary(std::max<int64_t>(1, count(labels)) * static_cast<int64_t>(size_of(type_)));
   }
-  Buffer room(const Labels& labels) { return c_.temporary(std::max<int64_t>(1, count(labels)) * static_cast<int64_t>(size_of(type_))); }
 
   bool is_needed(int label, size_t next) const {
     if (has(equation_.output, label)) return true;
@@ -152,7 +153,8 @@ class EinsumLowering {
     const Labels m = beyond(a.labels, b.labels), n = beyond(b.labels, a.labels);
     const bool last = next == equation_.terms.size();
     if (type_ == DType::f32 && count(k) > 1 && count(k) * count(m) * count(n) >= kLeastProduct) {
-      if (last && joined(batch, n, m) == equation_.output && joined(batch, m, n) != equation_.output) return product(b, a, batch, n, m, k, last);
+      if (last && joined(batch, n, m) == equation_.output && joined(batch, m, n) != equation_.output)
+        return product(b, a, batch, n, m, k, last);
       return product(a, b, batch, m, n, k, last);
     }
     Labels kept;
@@ -201,26 +203,35 @@ class EinsumLowering {
     for (const int label : summed) loop.a_summed.push_back(a.stride(label)), loop.b_summed.push_back(b ? b->stride(label) : 0);
     if (kept.size() > 64 || summed.size() > 64) return error("an Einstein sum of more than 64 dimensions");
     switch (type_) {
-      case DType::f32: return emit_sums<float>(loop, a, b, out);
-      case DType::f64: return emit_sums<double>(loop, a, b, out);
+      case DType::f32:
+        return emit_sums<float>(loop, a, b, out);
+      case DType::f64:
+        return emit_sums<double>(loop, a, b, out);
       case DType::i8:
-      case DType::u8: return emit_sums<uint8_t>(loop, a, b, out);
+      case DType::u8:
+        return emit_sums<uint8_t>(loop, a, b, out);
       case DType::i16:
-      case DType::u16: return emit_sums<uint16_t>(loop, a, b, out);
+      case DType::u16:
+        return emit_sums<uint16_t>(loop, a, b, out);
       case DType::i32:
-      case DType::u32: return emit_sums<uint32_t>(loop, a, b, out);
+      case DType::u32:
+        return emit_sums<uint32_t>(loop, a, b, out);
       case DType::i64:
-      case DType::u64: return emit_sums<uint64_t>(loop, a, b, out);
-      default: return error("is not computed in {}", name_of(type_));
+      case DType::u64:
+        return emit_sums<uint64_t>(loop, a, b, out);
+      default:
+        return error("is not computed in {}", name_of(type_));
     }
   }
 
   template <class T>
   Status emit_sums(const SumLoop& loop, const Factor& a, const Factor* b, Buffer out) {
-    const int64_t elements = element_count(loop.kept), each = std::max<int64_t>(1, kLoopWork / std::max<int64_t>(1, element_count(loop.summed)));
+    const int64_t elements = element_count(loop.kept),
+                  each = std::max<int64_t>(1, kLoopWork / std::max<int64_t>(1, element_count(loop.summed)));
     const Buffer from_a = place(a), from_b = b ? place(*b) : Buffer{};
     c_.emit("einsum_loop", ceil_div(elements, each), [=](const Run& run, int64_t begin, int64_t end) -> const char* {
-      run_sums<T>(loop, run.get<const T>(from_a), run.get<const T>(from_b), run.get<T>(out), begin * each, std::min(elements, end * each));
+      run_sums<T>(loop, run.get<const T>(from_a), run.get<const T>(from_b), run.get<T>(out), begin * each,
+                  std::min(elements, end * each));
       return nullptr;
     });
     return {};
@@ -263,7 +274,8 @@ class EinsumLowering {
     }
   }
 
-  Result<Factor> product(const Factor& a, const Factor& b, const Labels& batch, const Labels& m, const Labels& n, const Labels& k, bool last) {
+  Result<Factor> product(const Factor& a, const Factor& b, const Labels& batch, const Labels& m, const Labels& n, const Labels& k,
+                         bool last) {
     const Labels order = joined(batch, m, n);
     Product p;
     p.batch = sizes(batch);

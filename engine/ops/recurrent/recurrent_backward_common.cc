@@ -13,12 +13,13 @@ struct BackwardRow {
   int64_t t = 0, row = 0;
   bool live = false;
   const float *dy = nullptr, *h = nullptr, *c = nullptr, *cell = nullptr, *gates = nullptr, *peepholes = nullptr;
-  float *dh = nullptr, *dc = nullptr, *current = nullptr, *inputs = nullptr, *states = nullptr, *before = nullptr, *before_c = nullptr;
+  float *dh = nullptr, *dc = nullptr, *current = nullptr, *inputs = nullptr, *states = nullptr, *before = nullptr,
+        *before_c = nullptr;
 };
 
 /// Row (t, b) of a forward output of every step; `first` where the step has none before it.
-const float* state_before(const RecurrentGradPlace& p, const Run& run, Buffer all, const kernels::RecurrentStride& stride, Buffer first,
-                          int64_t s, int64_t t, int64_t d, int64_t b) {
+const float* state_before(const RecurrentGradPlace& p, const Run& run, Buffer all, const kernels::RecurrentStride& stride,
+                          Buffer first, int64_t s, int64_t t, int64_t d, int64_t b) {
   if (s > 0) return run.get<const float>(all) + stride.at(p.reverse[d] ? t + 1 : t - 1, b, d);
   const float* given = run.get<const float>(first);
   return given ? given + recurrent_state_stride(p.sizes, p.batch_first).at(0, b, d) : nullptr;
@@ -92,7 +93,8 @@ void lstm_backward(const BackwardRow& r, int64_t n) {
 /// z and n; r follows from the gradient of r h, or, reset after, at once.
 void gru_backward(const BackwardRow& r, int64_t n, bool after) {
   for (int64_t u = 0; u < n; ++u) {
-    const float z = r.gates[u], reset = r.gates[n + u], candidate = r.gates[2 * n + u], h = at(r.h, u), dh = r.dh[u] + at(r.dy, u);
+    const float z = r.gates[u], reset = r.gates[n + u], candidate = r.gates[2 * n + u], h = at(r.h, u),
+                dh = r.dh[u] + at(r.dy, u);
     const float d_n = dh * (1 - z) * (1 - candidate * candidate);
     r.inputs[u] = dh * (h - candidate) * z * (1 - z);
     r.inputs[2 * n + u] = d_n;
@@ -115,10 +117,18 @@ void recurrent_step_backward(const RecurrentGradPlace& p, const Run& run, int64_
   }
   for (int64_t u = 0; u < n; ++u) r.before[u] = at(r.h, u);
   switch (p.cell) {
-    case RecurrentCell::kRnn: rnn_backward(r, n); break;
-    case RecurrentCell::kLstm: lstm_backward(r, n); break;
-    case RecurrentCell::kGru: gru_backward(r, n, false); break;
-    case RecurrentCell::kGruResetAfter: gru_backward(r, n, true); break;
+    case RecurrentCell::kRnn:
+      rnn_backward(r, n);
+      break;
+    case RecurrentCell::kLstm:
+      lstm_backward(r, n);
+      break;
+    case RecurrentCell::kGru:
+      gru_backward(r, n, false);
+      break;
+    case RecurrentCell::kGruResetAfter:
+      gru_backward(r, n, true);
+      break;
   }
   std::copy_n(r.states ? r.states : r.inputs, p.width(), r.current);
   if (p.cell != RecurrentCell::kGru) return;

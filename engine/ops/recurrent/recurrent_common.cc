@@ -20,7 +20,8 @@ using kernels::RecurrentCell;
 using kernels::RecurrentKernels;
 using kernels::RecurrentPackArgs;
 
-/// Multiply-adds of a step below which threads take whole sequences of rows: a barrier costs as much as some ten thousand of them.
+/// Multiply-adds of a step below which threads take whole sequences of rows: a barrier costs as much as some ten thousand of
+/// them.
 constexpr double kSmallStep = 64 << 10;
 /// Steps beyond which all are one step of the plan, too, lest the plan outgrow memory.
 constexpr int64_t kMostPlanSteps = 1 << 16;
@@ -66,7 +67,8 @@ Buffer recurrent_bias(LowerContext& c, RecurrentCell cell, const RecurrentSizes&
   const BiasLayout layout{cell, z.directions, z.hidden};
   const int64_t bytes = z.directions * kernels::gates_of(cell) * z.hidden * 4;
   if (c.constant(3)) {
-    Packing packing{.layout = fmt::format("recurrent_bias {} {} {}", static_cast<int>(cell), z.directions, z.hidden), .bytes = bytes};
+    Packing packing{.layout = fmt::format("recurrent_bias {} {} {}", static_cast<int>(cell), z.directions, z.hidden),
+                    .bytes = bytes};
     packing.fill = [layout](const std::byte* from, std::byte* to, int64_t begin, int64_t end) {
       if (begin < end) sum_biases(layout, reinterpret_cast<const float*>(from), reinterpret_cast<float*>(to));
     };
@@ -125,7 +127,8 @@ const char* check_lengths(const int32_t* lengths, int64_t batch, int64_t steps) 
 void emit_start(LowerContext& c, const StateCopy& copy, const SharedPlace& place) {
   const bool lstm = place->args.cell == RecurrentCell::kLstm;
   c.emit("recurrent_start", 1,
-         [=, h = c.has_input(5) ? c.in(5) : Buffer{}, cell = lstm && c.has_input(6) ? c.in(6) : Buffer{}](const Run& run, int64_t, int64_t) {
+         [=, h = c.has_input(5) ? c.in(5) : Buffer{}, cell = lstm && c.has_input(6) ? c.in(6) : Buffer{}](const Run& run, int64_t,
+                                                                                                          int64_t) {
            copy.load(run.get<const float>(h), run.get<float>(place->h));
            if (lstm) copy.load(run.get<const float>(cell), run.get<float>(place->c));
            return check_lengths(run.get<const int32_t>(place->lengths), copy.batch, place->args.length);
@@ -144,18 +147,22 @@ void emit_end(LowerContext& c, const StateCopy& copy, const SharedPlace& place) 
   });
 }
 
-void emit_pass(LowerContext& c, const char* name, const kernels::TaskKernel<RecurrentArgs>& kernel, const SharedPlace& place, int64_t step) {
-  c.emit(name, kernel.tasks(place->args), [place, step, run_pass = kernel.run](const Run& run, int64_t begin, int64_t end) -> const char* {
-    run_pass(place->bound(run, step), begin, end, nullptr);
-    return nullptr;
-  });
+void emit_pass(LowerContext& c, const char* name, const kernels::TaskKernel<RecurrentArgs>& kernel, const SharedPlace& place,
+               int64_t step) {
+  c.emit(name, kernel.tasks(place->args),
+         [place, step, run_pass = kernel.run](const Run& run, int64_t begin, int64_t end) -> const char* {
+           run_pass(place->bound(run, step), begin, end, nullptr);
+           return nullptr;
+         });
 }
 
 void emit_steps(LowerContext& c, const SharedPlace& place) {
   const RecurrentKernels& kernels = *c.kernels().recurrent;
   const RecurrentArgs& a = place->args;
-  const double work = static_cast<double>(a.directions * a.batch) * static_cast<double>(kernels::gates_of(a.cell) * a.hidden) * static_cast<double>(a.hidden);
-  if (a.length > kMostPlanSteps || (a.length > 1 && work <= kSmallStep)) return emit_pass(c, "recurrent_sequence", kernels.sequence, place, 0);
+  const double work = static_cast<double>(a.directions * a.batch) * static_cast<double>(kernels::gates_of(a.cell) * a.hidden) *
+                      static_cast<double>(a.hidden);
+  if (a.length > kMostPlanSteps || (a.length > 1 && work <= kSmallStep))
+    return emit_pass(c, "recurrent_sequence", kernels.sequence, place, 0);
   for (int64_t s = 0; s < a.length; ++s) {
     emit_pass(c, "recurrent_step", kernels.step, place, s);
     if (a.cell == RecurrentCell::kGru) emit_pass(c, "recurrent_candidate", kernels.candidate, place, s);
@@ -171,7 +178,8 @@ RecurrentArgs recurrent_args(const RecurrentOptions& o, const RecurrentSizes& z)
   a.clip = o.clip;
   a.input_forget = o.input_forget;
   const int64_t n = kernels::gates_of(o.cell) * z.hidden, row = z.directions * n;
-  a.sums_stride = o.batch_first ? kernels::RecurrentStride{row, z.steps * row, n} : kernels::RecurrentStride{z.batch * row, row, n};
+  a.sums_stride =
+      o.batch_first ? kernels::RecurrentStride{row, z.steps * row, n} : kernels::RecurrentStride{z.batch * row, row, n};
   a.y_stride = recurrent_y_stride(z, o.batch_first);
   const int64_t kept = kernels::kept_gates_of(o.cell) * z.hidden;
   a.gates_stride = {z.batch * z.directions * kept, z.directions * kept, kept};
@@ -209,7 +217,8 @@ SharedPlace make_place(LowerContext& c, const RecurrentOptions& o, const Recurre
 
 Buffer recurrent_weights(LowerContext& c, size_t input, RecurrentCell cell, const RecurrentSizes& z) {
   const auto& pack = c.kernels().recurrent->pack;
-  const int64_t bytes = c.kernels().recurrent->packed_bytes(cell, z.hidden), given = kernels::gates_of(cell) * z.hidden * z.hidden;
+  const int64_t bytes = c.kernels().recurrent->packed_bytes(cell, z.hidden),
+                given = kernels::gates_of(cell) * z.hidden * z.hidden;
   const RecurrentPackArgs args{.cell = cell, .hidden = z.hidden};
   const int64_t each = pack.tasks(args);
   const auto fill = [=, run_pack = pack.run](const float* from, std::byte* to, int64_t begin, int64_t end) {
@@ -230,10 +239,11 @@ Buffer recurrent_weights(LowerContext& c, size_t input, RecurrentCell cell, cons
     return c.packed(input, std::move(packing));
   }
   const Buffer packed = c.temporary(bytes * z.directions);
-  c.emit("recurrent_pack", each * z.directions, [=, from = c.in(input)](const Run& run, int64_t begin, int64_t end) -> const char* {
-    fill(run.get<const float>(from), run.get<std::byte>(packed), begin, end);
-    return nullptr;
-  });
+  c.emit("recurrent_pack", each * z.directions,
+         [=, from = c.in(input)](const Run& run, int64_t begin, int64_t end) -> const char* {
+           fill(run.get<const float>(from), run.get<std::byte>(packed), begin, end);
+           return nullptr;
+         });
   return packed;
 }
 
@@ -243,8 +253,10 @@ Status lower_recurrent(LowerContext& c) {
   if (z.batch == 0 || z.hidden == 0) return {};
   if (c.in_type(0).dtype == DType::f64) return lower_recurrent_f64(c, o);
   if (c.in_type(0).dtype != DType::f32) return error("is computed in float32 or float64, not in {}", name_of(c.in_type(0).dtype));
-  const double sums = static_cast<double>(z.steps) * static_cast<double>(z.batch) * static_cast<double>(z.directions * kernels::gates_of(o.cell) * z.hidden);
-  if (sums > kMostSums) return error("{} steps of a batch of {} with {} units are more than fits memory", z.steps, z.batch, z.hidden);
+  const double sums = static_cast<double>(z.steps) * static_cast<double>(z.batch) *
+                      static_cast<double>(z.directions * kernels::gates_of(o.cell) * z.hidden);
+  if (sums > kMostSums)
+    return error("{} steps of a batch of {} with {} units are more than fits memory", z.steps, z.batch, z.hidden);
   const StateCopy copy{z.directions, z.batch, z.hidden, recurrent_state_stride(z, o.batch_first)};
   const SharedPlace place = make_place(c, o, z);
   emit_start(c, copy, place);

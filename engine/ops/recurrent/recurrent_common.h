@@ -1,6 +1,7 @@
 // What RNN, GRU and LSTM share: inputs X, W, R, B, sequence_lens, initial_h and, of LSTM, initial_c and P; outputs Y, Y_h and, of
 // LSTM, Y_c, and behind them what their gradients ask for (recurrent_grad_common.h): of GRU and LSTM the gates of every step,
-// [steps, batch, directions, kept gates * hidden] (kernels/recurrent.h), and of LSTM the cells, [steps, batch, directions, hidden].
+// [steps, batch, directions, kept gates * hidden] (kernels/recurrent.h), and of LSTM the cells, [steps, batch, directions,
+// hidden].
 #pragma once
 #include "engine/graph/op_def.h"
 #include "engine/kernels/recurrent.h"

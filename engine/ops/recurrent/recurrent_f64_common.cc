@@ -31,8 +31,14 @@ void run_row(const DoubleNode& node, const Run& run, int64_t d, int64_t b, int64
   };
   load(node.h, h);
   load(node.c, cell);
-  kernels::ReferenceSequence q{.cell = o.cell, .activation = o.activation[d], .clip = static_cast<double>(o.clip),
-                               .input_forget = o.input_forget, .reverse = o.reverse[d], .length = steps, .ins = z.ins, .hidden = n};
+  kernels::ReferenceSequence q{.cell = o.cell,
+                               .activation = o.activation[d],
+                               .clip = static_cast<double>(o.clip),
+                               .input_forget = o.input_forget,
+                               .reverse = o.reverse[d],
+                               .length = steps,
+                               .ins = z.ins,
+                               .hidden = n};
   q.x = run.get<const double>(node.x) + (o.batch_first ? b * z.steps : b) * z.ins;
   q.x_step = (o.batch_first ? 1 : z.batch) * z.ins;
   q.w = part(run, node.w, d, gates * n * z.ins);
@@ -64,17 +70,18 @@ Status lower_recurrent_f64(LowerContext& c, const RecurrentOptions& o) {
   node.y = out(0), node.last_h = out(1);
   if (lstm) node.c = in(6), node.peepholes = in(7), node.last_c = out(2);
   const RecurrentSizes& z = node.sizes;
-  c.emit("recurrent_f64", z.directions * z.batch,
-         [node](const Run& run, int64_t begin, int64_t end) -> const char* {
-           const int32_t* lengths = run.get<const int32_t>(node.lengths);
-           for (int64_t row = begin; row < end; ++row) {
-             const int64_t b = row % node.sizes.batch, steps = lengths ? lengths[b] : node.sizes.steps;
-             if (steps < 0 || steps > node.sizes.steps) return "an entry of sequence_lens is negative or more than X has steps";
-             run_row(node, run, row / node.sizes.batch, b, steps);
-           }
-           return nullptr;
-         },
-         8 * z.hidden * static_cast<int64_t>(sizeof(double)));
+  c.emit(
+      "recurrent_f64", z.directions * z.batch,
+      [node](const Run& run, int64_t begin, int64_t end) -> const char* {
+        const int32_t* lengths = run.get<const int32_t>(node.lengths);
+        for (int64_t row = begin; row < end; ++row) {
+          const int64_t b = row % node.sizes.batch, steps = lengths ? lengths[b] : node.sizes.steps;
+          if (steps < 0 || steps > node.sizes.steps) return "an entry of sequence_lens is negative or more than X has steps";
+          run_row(node, run, row / node.sizes.batch, b, steps);
+        }
+        return nullptr;
+      },
+      8 * z.hidden * static_cast<int64_t>(sizeof(double)));
   return {};
 }
 

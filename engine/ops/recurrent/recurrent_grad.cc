@@ -1,6 +1,6 @@
 // svengine.RecurrentGrad: the gradients of RNN, GRU and LSTM. Inputs: those of Y, Y_h and Y_c (absent: zero), the node's X, W, R,
-// sequence_lens, initial_h, initial_c and P, and its Y, gates and cells. Outputs: of X, W, R, B, initial_h, and, of LSTM, initial_c and P.
-// Attributes are the node's; "cell" is its operator, "input_gradient" 0 where X wants none.
+// sequence_lens, initial_h, initial_c and P, and its Y, gates and cells. Outputs: of X, W, R, B, initial_h, and, of LSTM,
+// initial_c and P. Attributes are the node's; "cell" is its operator, "input_gradient" 0 where X wants none.
 #include "engine/graph/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/recurrent/recurrent_grad_common.h"
@@ -11,7 +11,8 @@ namespace {
 
 using kernels::RecurrentCell;
 
-constexpr const char* kGradNames[] = {"dY", "dY_h", "dY_c", "X", "W", "R", "sequence_lens", "initial_h", "initial_c", "P", "Y", "gates", "cells"};
+constexpr const char* kGradNames[] = {"dY",        "dY_h",      "dY_c", "X", "W",     "R",    "sequence_lens",
+                                      "initial_h", "initial_c", "P",    "Y", "gates", "cells"};
 
 Status check_grad_shape(const InferContext& c, size_t input, const std::vector<Dim>& wanted) {
   if (!c.has_input(input)) return {};
@@ -28,8 +29,10 @@ Dim multiple(int64_t factor, const Dim& d) { return d.is_static() ? Dim(factor *
 Status check_grad_shapes(const InferContext& c, const RecurrentOptions& o, const Shape& x, const Dim& hidden) {
   const Dim steps = x[o.batch_first ? 1 : 0], batch = x[o.batch_first ? 0 : 1], directions(o.directions);
   const Dim width = multiple(kernels::gates_of(o.cell), hidden);
-  const std::vector<Dim> state = o.batch_first ? std::vector<Dim>{batch, directions, hidden} : std::vector<Dim>{directions, batch, hidden};
-  const std::vector<Dim> all = o.batch_first ? std::vector<Dim>{batch, steps, directions, hidden} : std::vector<Dim>{steps, directions, batch, hidden};
+  const std::vector<Dim> state =
+      o.batch_first ? std::vector<Dim>{batch, directions, hidden} : std::vector<Dim>{directions, batch, hidden};
+  const std::vector<Dim> all =
+      o.batch_first ? std::vector<Dim>{batch, steps, directions, hidden} : std::vector<Dim>{steps, directions, batch, hidden};
   for (const size_t i : {kGradDy, kGradY}) SV_TRY(check_grad_shape(c, i, all));
   for (const size_t i : {kGradDyH, kGradDyC, kGradH, kGradC}) SV_TRY(check_grad_shape(c, i, state));
   SV_TRY(check_grad_shape(c, kGradW, {directions, width, x[2]}));
@@ -91,10 +94,11 @@ Status recurrent_gradient(GradientContext& c) {
   Attributes attributes = c.attributes();
   attributes.set("cell", std::string(c.node().op().name));
   attributes.set("input_gradient", int64_t{c.wants(0)});
-  const Node* grad = c.builder().node(kInternalDomain, "RecurrentGrad",
-                                      {c.output_gradient(0), c.output_gradient(1), lstm ? c.output_gradient(2) : nullptr, c.input(0), c.input(1),
-                                       c.input(2), c.input(4), c.input(5), c.input(6), c.input(7), c.output(0), gates, cells},
-                                      lstm ? 7 : 5, std::move(attributes));
+  const Node* grad =
+      c.builder().node(kInternalDomain, "RecurrentGrad",
+                       {c.output_gradient(0), c.output_gradient(1), lstm ? c.output_gradient(2) : nullptr, c.input(0), c.input(1),
+                        c.input(2), c.input(4), c.input(5), c.input(6), c.input(7), c.output(0), gates, cells},
+                       lstm ? 7 : 5, std::move(attributes));
   if (!grad) return {};
   for (size_t i = 0; i < 4; ++i)
     if (c.wants(i)) c.set(i, grad->output(i));
@@ -118,8 +122,9 @@ OpDef define_recurrent_grad() {
   op.lower = lower_recurrent_grad;
   op.cost = recurrent_grad_cost;
   op.samples = {
-      {.inputs = {dy, f32({1, 2, 5}), f32({1, 2, 5}), x, f32({1, 20, 3}), f32({1, 20, 5}), fixed(Tensor::of<int32_t>({2}, {4, 2})), f32({1, 2, 5}),
-                  f32({1, 2, 5}), f32({1, 15}), y, f32({4, 2, 1, 20}, 0, 1), f32({4, 2, 1, 5})},
+      {.inputs = {dy, f32({1, 2, 5}), f32({1, 2, 5}), x, f32({1, 20, 3}), f32({1, 20, 5}),
+                  fixed(Tensor::of<int32_t>({2}, {4, 2})), f32({1, 2, 5}), f32({1, 2, 5}), f32({1, 15}), y,
+                  f32({4, 2, 1, 20}, 0, 1), f32({4, 2, 1, 5})},
        .attributes = {{"cell", text("LSTM")}},
        .outputs = 7},
   };

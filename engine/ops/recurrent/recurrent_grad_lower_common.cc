@@ -29,7 +29,12 @@ Buffer moved_by(Buffer buffer, int64_t floats) {
 class StateProduct {
  public:
   StateProduct(LowerContext& c, const GradPlace& place, int64_t first, int64_t depth)
-      : c_(c), place_(place), gemm_(*c.kernels().gemm), first_(first), depth_(depth), each_(gemm_.packed_b_bytes(depth, place->sizes.hidden) / 4),
+      : c_(c),
+        place_(place),
+        gemm_(*c.kernels().gemm),
+        first_(first),
+        depth_(depth),
+        each_(gemm_.packed_b_bytes(depth, place->sizes.hidden) / 4),
         packed_(c.temporary(each_ * 4 * place->sizes.directions)) {
     GemmPackArgs args;
     args.ld = args.extent = place->sizes.hidden;
@@ -39,8 +44,8 @@ class StateProduct {
     args.source_stride.inner = place->width() * place->sizes.hidden;
     args.packed_stride.inner = each_;
     c.emit("pack_b", gemm_.pack_b_tasks(args),
-           [=, from = moved_by(c.in(kGradR), first * place->sizes.hidden), to = packed_, pack = gemm_.pack_b](const Run& run, int64_t begin,
-                                                                                                            int64_t end) -> const char* {
+           [=, from = moved_by(c.in(kGradR), first * place->sizes.hidden), to = packed_, pack = gemm_.pack_b](
+               const Run& run, int64_t begin, int64_t end) -> const char* {
              GemmPackArgs one = args;
              one.source = run.get<const float>(from);
              one.packed = run.get<float>(to);
@@ -67,17 +72,18 @@ class StateProduct {
     args.b_stride.inner = each_;
     args.ldc = args.ld_residual = z.hidden;
     args.c_stride.inner = args.residual_stride.inner = z.batch * z.hidden;
-    c_.emit("recurrent_grad_product", gemm_.gemm_tasks(args),
-            [=, b = packed_, gemm = gemm_.gemm](const Run& run, int64_t begin, int64_t end) -> const char* {
-              GemmArgs one = args;
-              one.a = run.get<const float>(a);
-              one.b = run.get<const float>(b);
-              one.c = run.get<float>(out);
-              one.residual = adds ? one.c : nullptr;
-              gemm(one, begin, end, run.scratch<void>());
-              return nullptr;
-            },
-            gemm_.gemm_scratch_bytes(args));
+    c_.emit(
+        "recurrent_grad_product", gemm_.gemm_tasks(args),
+        [=, b = packed_, gemm = gemm_.gemm](const Run& run, int64_t begin, int64_t end) -> const char* {
+          GemmArgs one = args;
+          one.a = run.get<const float>(a);
+          one.b = run.get<const float>(b);
+          one.c = run.get<float>(out);
+          one.residual = adds ? one.c : nullptr;
+          gemm(one, begin, end, run.scratch<void>());
+          return nullptr;
+        },
+        gemm_.gemm_scratch_bytes(args));
   }
 
  private:
@@ -138,7 +144,8 @@ void emit_first_state(LowerContext& c, const GradPlace& place, Buffer from, Buff
     const RecurrentSizes& z = place->sizes;
     const auto stride = recurrent_state_stride(z, place->batch_first);
     for (int64_t row = 0; row < z.directions * z.batch; ++row)
-      std::copy_n(run.get<const float>(from) + row * z.hidden, z.hidden, run.get<float>(to) + stride.at(0, row % z.batch, row / z.batch));
+      std::copy_n(run.get<const float>(from) + row * z.hidden, z.hidden,
+                  run.get<float>(to) + stride.at(0, row % z.batch, row / z.batch));
     return nullptr;
   });
 }
@@ -180,7 +187,9 @@ void emit_weight_gradients(LowerContext& c, const RecurrentGradPlace& place) {
     const Buffer h = moved_by(place.before, d * rows * n), dr = moved_by(c.out(2), d * width * n);
     emit_row_product(c, inputs, width, width, c.in(kGradX), z.ins, rows, moved_by(c.out(1), d * width * z.ins));
     emit_row_product(c, states, width, before ? 2 * n : width, h, n, rows, dr);
-    if (before) emit_row_product(c, moved_by(states, 2 * n), width, n, moved_by(place.reset, d * rows * n), n, rows, moved_by(dr, 2 * n * n));
+    if (before)
+      emit_row_product(c, moved_by(states, 2 * n), width, n, moved_by(place.reset, d * rows * n), n, rows,
+                       moved_by(dr, 2 * n * n));
   }
 }
 
@@ -203,42 +212,46 @@ void emit_input_gradient(LowerContext& c, const RecurrentGradPlace& place) {
 void emit_bias_gradient(LowerContext& c, const GradPlace& place) {
   constexpr int64_t kEach = 64;
   const int64_t width = place->width(), blocks = ceil_div(width, kEach);
-  c.emit("recurrent_grad_bias", place->sizes.directions * 2 * blocks, [=, out = c.out(3)](const Run& run, int64_t begin, int64_t end) -> const char* {
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t block = task % blocks, half = task / blocks % 2, d = task / blocks / 2, first = block * kEach;
-      const int64_t count = std::min(kEach, width - first);
-      const float* from = run.get<const float>(half && place->states ? place->states : place->inputs) + d * place->rows() * width + first;
-      double sums[kEach] = {};
-      for (int64_t row = 0; row < place->rows(); ++row)
-        for (int64_t i = 0; i < count; ++i) sums[i] += static_cast<double>(from[row * width + i]);
-      float* to = run.get<float>(out) + (d * 2 + half) * width + first;
-      for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(sums[i]);
-    }
-    return nullptr;
-  });
+  c.emit("recurrent_grad_bias", place->sizes.directions * 2 * blocks,
+         [=, out = c.out(3)](const Run& run, int64_t begin, int64_t end) -> const char* {
+           for (int64_t task = begin; task < end; ++task) {
+             const int64_t block = task % blocks, half = task / blocks % 2, d = task / blocks / 2, first = block * kEach;
+             const int64_t count = std::min(kEach, width - first);
+             const float* from =
+                 run.get<const float>(half && place->states ? place->states : place->inputs) + d * place->rows() * width + first;
+             double sums[kEach] = {};
+             for (int64_t row = 0; row < place->rows(); ++row)
+               for (int64_t i = 0; i < count; ++i) sums[i] += static_cast<double>(from[row * width + i]);
+             float* to = run.get<float>(out) + (d * 2 + half) * width + first;
+             for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(sums[i]);
+           }
+           return nullptr;
+         });
 }
 
 /// dP: sums over rows of the gates' gradients times the cell they looked at: the one before, and of o the one after.
 void emit_peephole_gradient(LowerContext& c, const GradPlace& place) {
   const int64_t n = place->sizes.hidden;
-  c.emit("recurrent_grad_peepholes", place->sizes.directions * 3, [=, out = c.out(6)](const Run& run, int64_t begin, int64_t end) -> const char* {
-    const RecurrentSizes& z = place->sizes;
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t d = task / 3, gate = task % 3;
-      for (int64_t u = 0; u < n; ++u) {
-        double sum = 0;
-        for (int64_t t = 0; t < z.steps; ++t)
-          for (int64_t b = 0; b < z.batch; ++b) {
-            const int64_t row = d * place->rows() + place->row_of(t, b);
-            const float* seen = gate == 1 ? run.get<const float>(place->cells) + ((t * z.batch + b) * z.directions + d) * n
-                                          : run.get<const float>(place->before_c) + row * n;
-            sum += static_cast<double>(run.get<const float>(place->inputs)[row * place->width() + gate * n + u]) * static_cast<double>(seen[u]);
-          }
-        run.get<float>(out)[(d * 3 + gate) * n + u] = static_cast<float>(sum);
-      }
-    }
-    return nullptr;
-  });
+  c.emit("recurrent_grad_peepholes", place->sizes.directions * 3,
+         [=, out = c.out(6)](const Run& run, int64_t begin, int64_t end) -> const char* {
+           const RecurrentSizes& z = place->sizes;
+           for (int64_t task = begin; task < end; ++task) {
+             const int64_t d = task / 3, gate = task % 3;
+             for (int64_t u = 0; u < n; ++u) {
+               double sum = 0;
+               for (int64_t t = 0; t < z.steps; ++t)
+                 for (int64_t b = 0; b < z.batch; ++b) {
+                   const int64_t row = d * place->rows() + place->row_of(t, b);
+                   const float* seen = gate == 1 ? run.get<const float>(place->cells) + ((t * z.batch + b) * z.directions + d) * n
+                                                 : run.get<const float>(place->before_c) + row * n;
+                   sum += static_cast<double>(run.get<const float>(place->inputs)[row * place->width() + gate * n + u]) *
+                          static_cast<double>(seen[u]);
+                 }
+               run.get<float>(out)[(d * 3 + gate) * n + u] = static_cast<float>(sum);
+             }
+           }
+           return nullptr;
+         });
 }
 
 GradPlace grad_place(LowerContext& c, const RecurrentOptions& o, const RecurrentSizes& z) {
@@ -266,7 +279,8 @@ Status lower_recurrent_grad(LowerContext& c) {
   SV_ASSIGN(const RecurrentOptions o, recurrent_options(c.node()));
   const Dims x = c.in_dims(kGradX), r = c.in_dims(kGradR);
   const RecurrentSizes z{x[o.batch_first ? 1 : 0], x[o.batch_first ? 0 : 1], x[2], o.directions, r[2]};
-  if (element_count(x) == 0 || z.hidden == 0) return error("the gradient of X of shape {} has no elements to be computed from", to_string(Shape::of(x)));
+  if (element_count(x) == 0 || z.hidden == 0)
+    return error("the gradient of X of shape {} has no elements to be computed from", to_string(Shape::of(x)));
   constexpr int64_t kMostGradSteps = 1 << 16;  // each of which is steps of the plan
   if (z.steps > kMostGradSteps) return error("the gradient of {} steps; at most {} are computed", z.steps, kMostGradSteps);
   const GradPlace place = grad_place(c, o, z);

@@ -25,7 +25,8 @@ Status check_types(const InferContext& c) {
       continue;
     }
     SV_TRY(require_dtype(c, i, kRecurrentNames[i], kRealTypes | DTypeSet{DType::bf16}));
-    if (c.dtype(i) != c.dtype(0)) return error("{} is {}, but X {}: they must be alike", kRecurrentNames[i], name_of(c.dtype(i)), name_of(c.dtype(0)));
+    if (c.dtype(i) != c.dtype(0))
+      return error("{} is {}, but X {}: they must be alike", kRecurrentNames[i], name_of(c.dtype(i)), name_of(c.dtype(0)));
     SV_TRY(require_rank(c, i, kRecurrentNames[i], i == 3 || i == 7 ? 2 : 3));
   }
   return {};
@@ -35,7 +36,8 @@ Status check_shape(const InferContext& c, size_t input, const std::vector<Dim>& 
   if (!c.has_input(input) || !c.shape(input).has_rank()) return {};
   for (size_t i = 0; i < wanted.size(); ++i)
     if (known_different(c.shape(input)[i], wanted[i]))
-      return error("{} of shape {} is not {}: {}", kRecurrentNames[input], to_string(c.shape(input)), words, to_string(Shape(wanted)));
+      return error("{} of shape {} is not {}: {}", kRecurrentNames[input], to_string(c.shape(input)), words,
+                   to_string(Shape(wanted)));
   return {};
 }
 
@@ -48,7 +50,8 @@ Result<KnownSizes> known_sizes(const InferContext& c, const RecurrentOptions& o)
   }
   if (const Shape& r = c.shape(2); r.has_rank()) z.hidden = r[2];
   const int64_t gates = kernels::gates_of(o.cell), named = c.attributes().get_int("hidden_size", 0);
-  if (const Shape& w = c.shape(1); w.has_rank() && !z.hidden.is_static() && w[1].is_static()) z.hidden = Dim(w[1].value() / gates);
+  if (const Shape& w = c.shape(1); w.has_rank() && !z.hidden.is_static() && w[1].is_static())
+    z.hidden = Dim(w[1].value() / gates);
   if (!z.hidden.is_static() && named > 0) z.hidden = Dim(named);
   if (c.attributes().has("hidden_size") && z.hidden.is_static() && named != z.hidden.value())
     return error("hidden_size is {}, but the weights are for {}", named, z.hidden.value());
@@ -64,19 +67,23 @@ Status infer_recurrent(InferContext& c) {
   const int64_t gates = kernels::gates_of(o.cell);
   const bool first = o.batch_first;
   const Dim rows = times(gates, z.hidden);
-  const std::vector<Dim> state = first ? std::vector<Dim>{z.batch, z.directions, z.hidden} : std::vector<Dim>{z.directions, z.batch, z.hidden};
+  const std::vector<Dim> state =
+      first ? std::vector<Dim>{z.batch, z.directions, z.hidden} : std::vector<Dim>{z.directions, z.batch, z.hidden};
   SV_TRY(check_shape(c, 1, {z.directions, rows, z.ins}, "[directions, gates * hidden, inputs]"));
   SV_TRY(check_shape(c, 2, {z.directions, rows, z.hidden}, "[directions, gates * hidden, hidden]"));
   SV_TRY(check_shape(c, 3, {z.directions, times(2, rows)}, "[directions, 2 * gates * hidden]"));
   SV_TRY(check_shape(c, kSequenceLens, {z.batch}, "[batch]"));
-  for (size_t i = 5; i < 7; ++i) SV_TRY(check_shape(c, i, state, first ? "[batch, directions, hidden]" : "[directions, batch, hidden]"));
+  for (size_t i = 5; i < 7; ++i)
+    SV_TRY(check_shape(c, i, state, first ? "[batch, directions, hidden]" : "[directions, batch, hidden]"));
   SV_TRY(check_shape(c, 7, {z.directions, times(3, z.hidden)}, "[directions, 3 * hidden]"));
   const DType type = c.dtype(0);
-  c.set(0, type, first ? Shape(std::vector<Dim>{z.batch, z.steps, z.directions, z.hidden})
-                       : Shape(std::vector<Dim>{z.steps, z.directions, z.batch, z.hidden}));
+  c.set(0, type,
+        first ? Shape(std::vector<Dim>{z.batch, z.steps, z.directions, z.hidden})
+              : Shape(std::vector<Dim>{z.steps, z.directions, z.batch, z.hidden}));
   const size_t states = o.cell == RecurrentCell::kLstm ? 2 : 1;
   for (size_t i = 1; i <= states; ++i) c.set(i, type, Shape(state));
-  c.set(states + 1, type, Shape(std::vector<Dim>{z.steps, z.batch, z.directions, times(kernels::kept_gates_of(o.cell), z.hidden)}));
+  c.set(states + 1, type,
+        Shape(std::vector<Dim>{z.steps, z.batch, z.directions, times(kernels::kept_gates_of(o.cell), z.hidden)}));
   c.set(states + 2, type, Shape(std::vector<Dim>{z.steps, z.batch, z.directions, z.hidden}));
   return {};
 }

@@ -32,7 +32,9 @@ OpDef recurrent_op(const char* name, int gates) {
   OpDef op{
       .name = name,
       .inputs = {3, lstm ? 8 : 6},
-      .outputs = {0, lstm ? 5 : gates == 3 ? 3 : 2},
+      .outputs = {0, lstm         ? 5
+                     : gates == 3 ? 3
+                                  : 2},
       .attributes = {{"activation_alpha", AttributeKind::kFloats},
                      {"activation_beta", AttributeKind::kFloats},
                      {"activations", AttributeKind::kStrings},

@@ -35,7 +35,8 @@ constexpr FunctionRow kFunctions[] = {
 
 const FunctionRow* find_function(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char ch) { return static_cast<char>(std::tolower(ch)); });
-  const auto* row = std::find_if(std::begin(kFunctions), std::end(kFunctions), [&](const FunctionRow& f) { return name == f.name; });
+  const auto* row =
+      std::find_if(std::begin(kFunctions), std::end(kFunctions), [&](const FunctionRow& f) { return name == f.name; });
   return row == std::end(kFunctions) ? nullptr : row;
 }
 
@@ -66,8 +67,10 @@ Status set_activations(const Attributes& attributes, RecurrentOptions& o) {
   for (size_t i = 0; i < wanted; ++i) {
     const FunctionRow* row = find_function(names[i]);
     if (!row)
-      return error("activation '{}' is none of Sigmoid, Tanh, Relu, Affine, LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, "
-                   "Softsign and Softplus", names[i]);
+      return error(
+          "activation '{}' is none of Sigmoid, Tanh, Relu, Affine, LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, "
+          "Softsign and Softplus",
+          names[i]);
     RecurrentActivation& a = o.activation[i / each][i % each];
     a = {row->function, row->alpha, row->beta};
     if (row->parameters > 0) a.alpha = next_of(alphas, alpha, row->alpha);

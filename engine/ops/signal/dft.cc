@@ -20,11 +20,14 @@ Status canonicalize_dft(CanonicalizeContext& c) {
 struct DftKind {
   bool inverse, onesided;
 };
-DftKind dft_kind(const Attributes& attributes) { return {attributes.get_int("inverse") != 0, attributes.get_int("onesided") != 0}; }
+DftKind dft_kind(const Attributes& attributes) {
+  return {attributes.get_int("inverse") != 0, attributes.get_int("onesided") != 0};
+}
 
 Result<size_t> dft_axis(int64_t given, int64_t rank) {
   SV_ASSIGN(const int64_t axis, normalise_axis(given, rank));
-  if (axis == rank - 1) return error("axis {} is the last dimension, which holds the parts of a number; the others are transformed", given);
+  if (axis == rank - 1)
+    return error("axis {} is the last dimension, which holds the parts of a number; the others are transformed", given);
   return static_cast<size_t>(axis);
 }
 
@@ -60,7 +63,8 @@ Status infer_dft(InferContext& c) {
     SV_ASSIGN(const size_t axis, dft_axis(*given, x.rank()));
     out = x.dims();
     Dim n = c.has_input(1) ? (length ? Dim(*length) : Dim()) : dft_default_length(x[axis], kind);
-    if (n.is_static() && n.value() < 1) return error("transforms of length {}; input {} needs more along axis {}", n.value(), to_string(x), axis);
+    if (n.is_static() && n.value() < 1)
+      return error("transforms of length {}; input {} needs more along axis {}", n.value(), to_string(x), axis);
     if (kind.onesided && !kind.inverse) n = n.is_static() ? Dim(n.value() / 2 + 1) : Dim();
     out[axis] = n;
   }
@@ -113,7 +117,8 @@ OpDef define_dft() {
                   {.inputs = {f32({3, 16, 2}), length(23), second}},
                   {.inputs = {f32({12, 9, 1}), length(7), first}, .attributes = {{"onesided", integer(1)}}},
                   {.inputs = {f32({5, 37, 2})}, .attributes = {{"inverse", integer(1)}}},
-                  {.inputs = {f32({4, 9, 2}), length(16), second}, .attributes = {{"inverse", integer(1)}, {"onesided", integer(1)}}},
+                  {.inputs = {f32({4, 9, 2}), length(16), second},
+                   .attributes = {{"inverse", integer(1)}, {"onesided", integer(1)}}},
                   {.inputs = {f32({1, 1})}},
                   {.inputs = {any(DType::f16, {2, 6, 1})}},
                   {.inputs = {any(DType::bf16, {2, 5, 2})}},

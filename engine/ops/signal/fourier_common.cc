@@ -52,7 +52,8 @@ void pass_of_four(const FourierPass& pass) {
     const double *xr = pass.x_re + s * p, *xi = pass.x_im + s * p;
     double *yr = pass.y_re + 4 * s * p, *yi = pass.y_im + 4 * s * p;
     for (int64_t q = 0; q < s; ++q) {
-      const double er = xr[q] + xr[q + 2 * far], ei = xi[q] + xi[q + 2 * far], fr = xr[q] - xr[q + 2 * far], fi = xi[q] - xi[q + 2 * far];
+      const double er = xr[q] + xr[q + 2 * far], ei = xi[q] + xi[q + 2 * far], fr = xr[q] - xr[q + 2 * far],
+                   fi = xi[q] - xi[q + 2 * far];
       const double gr = xr[q + far] + xr[q + 3 * far], gi = xi[q + far] + xi[q + 3 * far];
       const double hr = xr[q + far] - xr[q + 3 * far], hi = xi[q + far] - xi[q + 3 * far];
       const double r1 = fr + hi, i1 = fi - hr, r2 = er - gr, i2 = ei - gi, r3 = fr - hi, i3 = fi + hr;
@@ -153,12 +154,14 @@ void FourierPlan::run_convolution(double* re, double* im, int64_t lines, double*
       yr[l] = r * c - i * d, yi[l] = r * d + i * c;
     }
   };
-  for (int64_t j = 0, at = 0; j < n_; ++j, at += lines) times(chirp_[static_cast<size_t>(j)], re + at, im + at, a_re + at, a_im + at);
+  for (int64_t j = 0, at = 0; j < n_; ++j, at += lines)
+    times(chirp_[static_cast<size_t>(j)], re + at, im + at, a_re + at, a_im + at);
   inner_->transform(a_re, a_im, lines, rest);
   for (int64_t j = 0, at = 0; j < m; ++j, at += lines)  // real and imaginary parts change places: the way back is a way there
     times(kernel_[static_cast<size_t>(j)], a_re + at, a_im + at, a_re + at, a_im + at);
   inner_->transform(a_im, a_re, lines, rest);
-  for (int64_t j = 0, at = 0; j < n_; ++j, at += lines) times(chirp_[static_cast<size_t>(j)], a_re + at, a_im + at, re + at, im + at);
+  for (int64_t j = 0, at = 0; j < n_; ++j, at += lines)
+    times(chirp_[static_cast<size_t>(j)], a_re + at, a_im + at, re + at, im + at);
 }
 
 }  // namespace svengine::ops

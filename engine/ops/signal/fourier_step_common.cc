@@ -9,7 +9,7 @@
 namespace svengine::ops {
 namespace {
 
-constexpr int64_t kFourierTogether = 8;  // lines side by side
+constexpr int64_t kFourierTogether = 8;                   // lines side by side
 constexpr int64_t kMostFourierLength = int64_t{1} << 24;  // whose tables are 256 MiB
 
 /// Transforms lines [first, last) of elements of type E.
@@ -17,8 +17,16 @@ template <class E>
 class FourierRun {
  public:
   FourierRun(const FourierPlan& plan, const FourierLines& job, const Run& run, int64_t first, int64_t last)
-      : plan_(plan), job_(job), first_(first), count_(last - first), n_(plan.length()), x_(run.get<const E>(job.in.buffer)),
-        window_(run.get<const E>(job.window)), y_(run.get<E>(job.out.buffer)), re_(run.scratch<double>()), im_(re_ + n_ * count_) {}
+      : plan_(plan),
+        job_(job),
+        first_(first),
+        count_(last - first),
+        n_(plan.length()),
+        x_(run.get<const E>(job.in.buffer)),
+        window_(run.get<const E>(job.window)),
+        y_(run.get<E>(job.out.buffer)),
+        re_(run.scratch<double>()),
+        im_(re_ + n_ * count_) {}
 
   void operator()() {
     std::fill_n(re_, 2 * n_ * count_, 0.0);
@@ -39,7 +47,8 @@ class FourierRun {
     for (int64_t k = 0; k < std::min(most, job_.in.count); ++k) {
       const E* from = x + k * job_.in.stride_k;
       const double factor = window_ ? static_cast<double>(window_[k]) : 1.0;
-      const double r = static_cast<double>(from[0]) * factor, i = job_.in.parts == 2 ? static_cast<double>(from[1]) * factor : 0.0;
+      const double r = static_cast<double>(from[0]) * factor,
+                   i = job_.in.parts == 2 ? static_cast<double>(from[1]) * factor : 0.0;
       re_[k * count_ + l] = r, im_[k * count_ + l] = i;
       if (!job_.hermitian || k == 0 || 2 * k == n_) continue;
       re_[(n_ - k) * count_ + l] = r, im_[(n_ - k) * count_ + l] = -i;
@@ -66,13 +75,14 @@ class FourierRun {
 template <class E>
 void emit_lines(LowerContext& c, const char* name, std::shared_ptr<const FourierPlan> plan, const FourierLines& job) {
   const int64_t total = job.a * job.b, numbers = 2 * plan->length() * kFourierTogether + plan->scratch_numbers(kFourierTogether);
-  c.emit(name, ceil_div(total, kFourierTogether),
-         [=](const Run& run, int64_t begin, int64_t end) -> const char* {
-           for (int64_t task = begin; task < end; ++task)
-             FourierRun<E>(*plan, job, run, task * kFourierTogether, std::min(total, (task + 1) * kFourierTogether))();
-           return nullptr;
-         },
-         numbers * static_cast<int64_t>(sizeof(double)));
+  c.emit(
+      name, ceil_div(total, kFourierTogether),
+      [=](const Run& run, int64_t begin, int64_t end) -> const char* {
+        for (int64_t task = begin; task < end; ++task)
+          FourierRun<E>(*plan, job, run, task * kFourierTogether, std::min(total, (task + 1) * kFourierTogether))();
+        return nullptr;
+      },
+      numbers* static_cast<int64_t>(sizeof(double)));
 }
 
 double elements(const Value* v) { return stored_bytes(v->type) / static_cast<double>(size_of(v->type.dtype)); }
@@ -110,7 +120,8 @@ Result<std::optional<int64_t>> fourier_length(const InferContext& c, size_t slot
   SV_TRY(require_single(c, slot, what));
   const auto given = c.integers(slot);
   if (!given || given->empty()) return std::optional<int64_t>{};
-  if (given->at(0) < 1 || given->at(0) > kMostFourierLength) return error("{} is {}, must be 1 ... {}", what, given->at(0), kMostFourierLength);
+  if (given->at(0) < 1 || given->at(0) > kMostFourierLength)
+    return error("{} is {}, must be 1 ... {}", what, given->at(0), kMostFourierLength);
   return std::optional<int64_t>(given->at(0));
 }
 

@@ -28,7 +28,8 @@ Status infer_stft(InferContext& c) {
   SV_TRY(require_dtype(c, kStftSignal, "signal", kRealTypes | DTypeSet{DType::bf16}));
   SV_TRY(require_rank(c, kStftSignal, "signal", 3));
   if (c.has_input(kStftWindow) && c.dtype(kStftWindow) != c.dtype(kStftSignal))
-    return error("the window is {}, but the signal {}: they must be alike", name_of(c.dtype(kStftWindow)), name_of(c.dtype(kStftSignal)));
+    return error("the window is {}, but the signal {}: they must be alike", name_of(c.dtype(kStftWindow)),
+                 name_of(c.dtype(kStftSignal)));
   SV_ASSIGN(const std::optional<int64_t> step, fourier_length(c, kStftStep, "frame_step"));
   const Shape x = c.shape(kStftSignal).has_rank() ? c.shape(kStftSignal) : unknown_dims(3);
   const bool onesided = stft_onesided(c.attributes());

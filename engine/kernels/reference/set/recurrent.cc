@@ -39,7 +39,10 @@ double product(const RecurrentArgs& args, const Place& p, int64_t gate, const fl
 }
 
 ReferenceUnit unit_of(const RecurrentArgs& args, int64_t s, const Place& p) {
-  ReferenceUnit u{.cell = args.cell, .activation = args.activation[p.d], .clip = static_cast<double>(args.clip), .input_forget = args.input_forget};
+  ReferenceUnit u{.cell = args.cell,
+                  .activation = args.activation[p.d],
+                  .clip = static_cast<double>(args.clip),
+                  .input_forget = args.input_forget};
   const float* h = states(args, args.h, s % 2, p);
   for (int64_t g = 0; g < gates_of(args.cell); ++g) {
     u.x[g] = static_cast<double>(args.sums[args.sums_stride.at(p.t, p.b, p.d) + g * args.hidden + p.i]);
@@ -68,7 +71,8 @@ void end_unit(const RecurrentArgs& args, int64_t s, const Place& p, const Refere
 
 void step_unit(const RecurrentArgs& args, int64_t s, int64_t d, int64_t b, int64_t i) {
   const Place p = place_of(args, s, d, b, i);
-  if (args.cell != RecurrentCell::kGru) return end_unit(args, s, p, p.live ? reference_unit(unit_of(args, s, p)) : ReferenceState{});
+  if (args.cell != RecurrentCell::kGru)
+    return end_unit(args, s, p, p.live ? reference_unit(unit_of(args, s, p)) : ReferenceState{});
   if (!p.live) return;
   const ReferenceUnit u = unit_of(args, s, p);
   states(args, args.reset, 0, p)[i] = static_cast<float>(reference_gate(u, 1) * u.h);
@@ -106,8 +110,7 @@ void sequence_range(const RecurrentArgs& args, int64_t begin, int64_t end, void*
 }  // namespace
 
 extern const RecurrentKernels recurrent_kernels;
-constinit const RecurrentKernels recurrent_kernels{packed_bytes,
-                                                   by_items<RecurrentPackArgs, packed_rows, pack_range, 16>(),
+constinit const RecurrentKernels recurrent_kernels{packed_bytes, by_items<RecurrentPackArgs, packed_rows, pack_range, 16>(),
                                                    by_items<RecurrentArgs, units, step_range<step_unit>, 16>(),
                                                    by_items<RecurrentArgs, units, step_range<candidate_unit>, 16>(),
                                                    by_items<RecurrentArgs, rows, sequence_range, 1>()};

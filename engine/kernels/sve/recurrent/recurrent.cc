@@ -1,8 +1,8 @@
 // Recurrent steps: from ranges of tasks to panels of units and tiles of rows.
 //
-// A task of a step is a panel of `lanes` units for a group of rows, its weights read from the L2 cache of the core that had the same
-// panel in the step before; tasks of neighbours are neighbouring panels. What a tile of rows sums up goes to memory of its own, from
-// which the cell takes it row by row.
+// A task of a step is a panel of `lanes` units for a group of rows, its weights read from the L2 cache of the core that had the
+// same panel in the step before; tasks of neighbours are neighbouring panels. What a tile of rows sums up goes to memory of its
+// own, from which the cell takes it row by row.
 #include "engine/kernels/recurrent.h"
 
 #include "engine/kernels/sve/even_partition.h"
@@ -67,7 +67,8 @@ void run_panel(const RecurrentArgs& args, int64_t s, int64_t d, int64_t panel, i
   const EvenPartition tiles(last - first, ceil_div(last - first, kRows));
   for (int64_t tile = 0; tile < ceil_div(last - first, kRows); ++tile) {
     const int64_t from = first + tiles.begin(tile), rows = tiles.size(tile);
-    multiply<kGates>(rows, args.hidden, left + from * args.hidden, args.hidden, weights + panel * panel_floats(args.hidden, kGates), products);
+    multiply<kGates>(rows, args.hidden, left + from * args.hidden, args.hidden,
+                     weights + panel * panel_floats(args.hidden, kGates), products);
     for (int64_t r = 0; r < rows; ++r) {
       bool live = false;
       const Row row = row_at(args, s, d, from + r, unit, live);
@@ -86,7 +87,8 @@ void run_gates(const RecurrentArgs& args, int64_t s, int64_t d, int64_t panel, i
   const float* w = args.weights + d * (packed_bytes(args.cell, args.hidden) / 4);
   const bool usual = are_usual(args, d);
   switch (args.cell) {
-    case RecurrentCell::kRnn: return run_panel<1>(args, s, d, panel, first, last, h, w, rnn_row);
+    case RecurrentCell::kRnn:
+      return run_panel<1>(args, s, d, panel, first, last, h, w, rnn_row);
     case RecurrentCell::kGru:
       return run_panel<2>(args, s, d, panel, first, last, h, w, usual ? gru_gates_row<true> : gru_gates_row<false>);
     case RecurrentCell::kGruResetAfter:
@@ -98,7 +100,8 @@ void run_gates(const RecurrentArgs& args, int64_t s, int64_t d, int64_t panel, i
 
 void run_candidate(const RecurrentArgs& args, int64_t s, int64_t d, int64_t panel, int64_t first, int64_t last) {
   const float* reset = args.reset + d * args.batch * args.hidden;
-  const float* w = args.weights + d * (packed_bytes(args.cell, args.hidden) / 4) + panels_of(args.hidden) * panel_floats(args.hidden, 2);
+  const float* w =
+      args.weights + d * (packed_bytes(args.cell, args.hidden) / 4) + panels_of(args.hidden) * panel_floats(args.hidden, 2);
   run_panel<1>(args, s, d, panel, first, last, reset, w, gru_candidate_row);
 }
 
@@ -108,7 +111,8 @@ int64_t step_tasks(const RecurrentArgs& args) noexcept { return args.directions 
 
 using Pass = void (*)(const RecurrentArgs&, int64_t s, int64_t d, int64_t panel, int64_t first, int64_t last);
 
-/// Every second step goes backwards, so that the weights which are read first are those that the step before has left in the cache.
+/// Every second step goes backwards, so that the weights which are read first are those that the step before has left in the
+/// cache.
 template <Pass kPass>
 void run_step(const RecurrentArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const int64_t groups = groups_of(args), panels = panels_of(args.hidden);
