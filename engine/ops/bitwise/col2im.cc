@@ -143,7 +143,6 @@ OpDef define_col2im() {
       .attributes = {{"dilations", AttributeKind::kInts}, {"pads", AttributeKind::kInts}, {"strides", AttributeKind::kInts}},
       .infer = infer_col2im,
       .lower = lower_col2im,
-      .types = {{"T", kAllTypes, {0}}, {"image_shape", DTypeSet{DType::i64}, {1}}, {"block_shape", DTypeSet{DType::i64}, {2}}},
       .traits = {.shape_inputs = {1, 2}},
       .samples = {{.inputs = {f32({1, 5, 5}), ints({5, 5}), ints({1, 5})}},
                   {.inputs = {f32({2, 12, 12}), ints({5, 5}), ints({2, 3})}},

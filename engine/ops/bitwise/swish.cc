@@ -157,7 +157,7 @@ OpDef define_swi_glu() {
       .canonicalize = canonicalize_swi_glu,
       .infer = infer_swi_glu,
       .lower = lower_swi_glu,
-      .types = {{"T", kRealTypes, {0}}},
+      .types = {{"T", kRealTypes, {0, 1}}},
       .gradient = swi_glu_gradient,
       .samples = {{.inputs = {f32({3, 37}), f32({3, 37})}},
                   {.inputs = {f32({2, 5}), f32({2, 5})}, .attributes = {{"alpha", real(1.7f)}}},
