@@ -46,6 +46,7 @@ std::vector<Constraint> constraints() {
 
 /// Where the engine takes more than ONNX's newest version names.
 bool takes_more(const OpDef& op, DTypeSet types) {
+  if (std::string_view(op.name).starts_with("ReduceLogSum")) return types == ops::kWideTypes;  // integers until opset 13
   // What only moves elements moves those of every type. (Scatter and Upsample are old forms of operators that do.)
   return types == ops::kAllTypes &&
          (!op.lower || op.kernel_types == kDenseTypes || op.kernel_types_of || op.traits.is_view || op.traits.value_of_types);

@@ -107,8 +107,8 @@ Status emit_reduction_of(LowerContext& c, kernels::ReduceOp op, const std::vecto
   return {};
 }
 
-/// Sums and products of uint64 are those of int64, bit by bit. Its order is that of int64 with the sign flipped, and roots are taken in
-/// double as those of other integers.
+/// Sums and products of uint64 are those of int64, bit by bit. Its order is that of int64 with the sign flipped, and roots and logarithms are
+/// taken in double as those of other integers.
 Status emit_unsigned_reduction(LowerContext& c, kernels::ReduceOp op, const std::vector<bool>& reduced, size_t output) {
   using kernels::ReduceOp;
   const int64_t count = element_count(c.in_dims(0)), kept = element_count(c.out_dims(output));
@@ -119,7 +119,7 @@ Status emit_unsigned_reduction(LowerContext& c, kernels::ReduceOp op, const std:
     wide::emit_sign_flip(c, result, out, kept);
     return {};
   }
-  if (op == ReduceOp::kL2) {
+  if (op == ReduceOp::kL2 || op == ReduceOp::kLogSum || op == ReduceOp::kLogSumExp) {
     const Buffer root = c.temporary(kept * 8);
     SV_TRY(emit_reduction_of(c, op, reduced, DType::f64, converted(c, in, DType::u64, DType::f64, count), root));
     emit_cast(c, root, DType::f64, out, DType::u64, kept);

@@ -15,7 +15,8 @@ Status reduce_log_sum_gradient(GradientContext& c) {
 OpDef define_reduce_log_sum() {
   OpDef op = reduction<kernels::ReduceOp::kLogSum>("ReduceLogSum");
   op.gradient = reduce_log_sum_gradient;
-  op.types = {{"T", kRealTypes, {0}}, {"axes", DTypeSet{DType::i64}, {1}}};
+  // Integers until opset 13.
+  op.types = {{"T", kWideTypes, {0}}, {"axes", DTypeSet{DType::i64}, {1}}};
   return op;
 }
 

@@ -15,7 +15,8 @@ Status reduce_log_sum_exp_gradient(GradientContext& c) {
 OpDef define_reduce_log_sum_exp() {
   OpDef op = reduction<kernels::ReduceOp::kLogSumExp>("ReduceLogSumExp");
   op.gradient = reduce_log_sum_exp_gradient;
-  op.types = {{"T", kRealTypes, {0}}, {"axes", DTypeSet{DType::i64}, {1}}};
+  // Integers until opset 13.
+  op.types = {{"T", kWideTypes, {0}}, {"axes", DTypeSet{DType::i64}, {1}}};
   return op;
 }
 
