@@ -95,7 +95,9 @@ Status GraphImporter::add_nodes() {
   for (const auto& info : proto_.value_info()) infos_.emplace(info.name(), &info);
   for (int i = 0; i < proto_.node_size(); ++i) {
     SV_TRY(nodes_.add(scope_, proto_.node(i), i));
-    SV_TRY(declare(proto_.node(i)));
+    Status declared = declare(proto_.node(i));
+    if (!declared.ok())
+      return std::move(declared).error().in(fmt::format("node '{}' ({})", node_name(proto_.node(i), i), printable(proto_.node(i).op_type())));
   }
   return {};
 }

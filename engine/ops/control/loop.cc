@@ -36,7 +36,10 @@ Status infer_loop(InferContext& c) {
       c.set(i, given.dtype, given.shape.has_rank() ? Shape(std::move(dims)) : Shape());
       continue;
     }
-    Result<Type> type = merged(c.type(kFirstCarried + i), given);  // no trip at all gives the first value
+    // No trip at all gives the first value; an optional one that trips make present is present then.
+    const Type& first = c.type(kFirstCarried + i);
+    const bool unwraps = first.dtype == DType::optional && first.element && first.element->dtype == given.dtype;
+    Result<Type> type = merged(unwraps ? *first.element : first, given);
     if (!type.ok()) return std::move(type).error().in(fmt::format("carried value {}", i));
     c.set(i, std::move(type).value());
   }
@@ -72,7 +75,10 @@ Status evaluate_loop(EvaluateContext& c) {
   std::vector<std::vector<Tensor>> scanned(body.outputs().size() - 1 - carried_count);
   for (int64_t trip = 0; trips.going && trip < trips.limit; ++trip) {
     std::vector<Tensor> inputs{single(Tensor::scalar(trip), body, 0), single(Tensor::scalar(true), body, 1)};
-    std::move(carried.begin(), carried.end(), std::back_inserter(inputs));
+    for (size_t i = 0; i < carried_count; ++i) {
+      const bool wraps = body.inputs()[kFirstCarried + i]->type.dtype == DType::optional && carried[i].type() != DType::optional;
+      inputs.push_back(wraps ? Tensor::of_items(DType::optional, {std::move(carried[i])}) : std::move(carried[i]));
+    }
     inputs.insert(inputs.end(), captured.begin(), captured.end());
     Result<std::vector<Tensor>> outputs = c.run_body("body", std::move(inputs));
     if (!outputs.ok()) return std::move(outputs).error().in(fmt::format("trip {}", trip));
@@ -84,7 +90,9 @@ Status evaluate_loop(EvaluateContext& c) {
   }
   for (size_t i = 0; i < c.output_count(); ++i) {
     if (i < carried_count) {
-      c.set(i, std::move(carried[i]));
+      const bool unwraps = carried[i].type() == DType::optional && c.node().output(i)->type.dtype != DType::optional;
+      if (unwraps && carried[i].items().empty()) return error("carried value {} is absent, and no trip gives one", i);
+      c.set(i, unwraps ? carried[i].items()[0] : std::move(carried[i]));
       continue;
     }
     const Type& type = body.outputs()[1 + i]->type;

@@ -13,7 +13,7 @@ Type item_of(const Type& type) {
 }
 
 Status infer_sequence_map(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input_sequence", DTypeSet{DType::sequence}));
+  if (c.dtype(0) != DType::sequence && c.dtype(0) != DType::undefined) return error("input 0 is {}, needs a sequence", to_string(c.type(0)));
   const size_t own = own_input_count(c);
   SV_ASSIGN(const Graph* body, checked_body(c, "body", own, c.output_count()));
   for (size_t i = 0; i < own; ++i) {
