@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "engine/graph/builder.h"
 #include "engine/ops/registry.h"
 
@@ -30,7 +32,8 @@ bool takes(const OpDef& op, const Sample& sample, DType type) {
 }
 
 DTypeSet types_of(const OpDef& op) {
-  if (!op.types.empty()) return op.types[0].types;
+  for (const TypeParameter& parameter : op.types)
+    if (std::find(parameter.inputs.begin(), parameter.inputs.end(), 0) != parameter.inputs.end()) return parameter.types;
   DTypeSet out;
   for (const Sample& sample : op.samples) {
     if (sample.inputs.empty() || is_handle(sample.inputs[0].dtype)) continue;
