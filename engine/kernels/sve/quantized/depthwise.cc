@@ -57,7 +57,7 @@ struct Channels {
   int64_t begin, end;
 };
 
-template <bool kSigned>
+template <bool kSigned, QuantizedOutput kOutput>
 void sum_tile(const QuantizedDepthwiseArgs& args, const uint8_t* const* found, Channels range, const Finish& finish, int64_t pixel,
               int64_t count) {
   const vb all = svptrue_b32();
@@ -86,7 +86,7 @@ void sum_tile(const QuantizedDepthwiseArgs& args, const uint8_t* const* found, C
     const vf scale = scale_at(exists, args.epilogue, c), shift = shift_at(exists, args.epilogue, c);
     SVENGINE_UNROLL
     for (int p = 0; p < kDepthwisePixels; ++p)
-      if (p < count) store_sums(exists, args.epilogue, finish, sums[p], scale, shift, args.y, (pixel + p) * channels + c);
+      if (p < count) store_sums<kOutput>(exists, args.epilogue, finish, sums[p], scale, shift, args.y, (pixel + p) * channels + c);
   }
 }
 
@@ -113,10 +113,12 @@ void depthwise_run(const QuantizedDepthwiseArgs& args, int64_t task_begin, int64
     for (int64_t x = 0; x < w.out[2]; x += kDepthwisePixels) {
       const int64_t count = w.out[2] - x < kDepthwisePixels ? w.out[2] - x : kDepthwisePixels;
       find_taps(args, line_of(w, index), x, count, outside, found);
-      if (args.x_signed)
-        sum_tile<true>(args, found, range, finish, index * w.out[2] + x, count);
-      else
-        sum_tile<false>(args, found, range, finish, index * w.out[2] + x, count);
+      dispatch_output(args.epilogue.output, [&]<QuantizedOutput kOutput>() {
+        if (args.x_signed)
+          sum_tile<true, kOutput>(args, found, range, finish, index * w.out[2] + x, count);
+        else
+          sum_tile<false, kOutput>(args, found, range, finish, index * w.out[2] + x, count);
+      });
     }
   }
 }

@@ -16,19 +16,33 @@ inline Finish finish_of(const QuantizedEpilogue& e) {
   return {svdup_f32(e.low - shift), svdup_f32(e.high - shift), svdup_s32(e.zero)};
 }
 
+template <QuantizedOutput kOutput>
 inline __attribute__((always_inline)) void store_sums(vb exists, const QuantizedEpilogue& e, const Finish& finish, vi sums, vf scale,
                                                       vf shift, void* c, int64_t at) {
   const vb all = svptrue_b32();
-  if (e.output == QuantizedOutput::kInt32) return svst1(exists, static_cast<int32_t*>(c) + at, sums);
+  if constexpr (kOutput == QuantizedOutput::kInt32) {
+    svst1(exists, static_cast<int32_t*>(c) + at, sums);
+    return;
+  }
   vf x = svmul_x(all, svcvt_f32_x(all, sums), scale);
-  if (e.output == QuantizedOutput::kFloat32) {
+  if constexpr (kOutput == QuantizedOutput::kFloat32) {
     if (e.shift) x = svadd_x(all, x, shift);
-    return svst1(exists, static_cast<float*>(c) + at, vf(svmin_x(all, svmax_x(all, x, finish.low), finish.high)));
+    svst1(exists, static_cast<float*>(c) + at, vf(svmin_x(all, svmax_x(all, x, finish.low), finish.high)));
+    return;
   }
   x = svminnm_x(all, svmaxnm_x(all, x, finish.low), finish.high);
   const vi y = svadd_x(all, svcvt_s32_x(all, svrintn_x(all, x)), finish.zero);
-  if (e.output == QuantizedOutput::kInt8) return svst1b(exists, static_cast<int8_t*>(c) + at, y);
-  svst1b(exists, static_cast<uint8_t*>(c) + at, svreinterpret_u32(y));
+  if constexpr (kOutput == QuantizedOutput::kInt8) svst1b(exists, static_cast<int8_t*>(c) + at, y);
+  if constexpr (kOutput == QuantizedOutput::kUint8) svst1b(exists, static_cast<uint8_t*>(c) + at, vu(svreinterpret_u32(y)));
+}
+
+/// Calls f.template operator()<output>().
+template <class F>
+inline __attribute__((always_inline)) void dispatch_output(QuantizedOutput output, const F& f) {
+  if (output == QuantizedOutput::kInt32) return f.template operator()<QuantizedOutput::kInt32>();
+  if (output == QuantizedOutput::kFloat32) return f.template operator()<QuantizedOutput::kFloat32>();
+  if (output == QuantizedOutput::kInt8) return f.template operator()<QuantizedOutput::kInt8>();
+  f.template operator()<QuantizedOutput::kUint8>();
 }
 
 /// Of columns [first, first + kLanes) of which those in `exists` are there.

@@ -63,21 +63,42 @@ struct QuantTile {
   const int32_t* column_terms;
 };
 
-void finish_columns(const QuantizedGemmArgs& args, const QuantTile& t, const Finish& finish, int64_t v) {
+/// The columns of one vector, all rows of the tile. Without kRowTerms one term a column is all there is to add: A has one zero point,
+/// B none, and no row a scale.
+template <QuantizedOutput kOutput, bool kRowTerms>
+void finish_vector(const QuantizedGemmArgs& args, const QuantTile& t, const Finish& finish, int64_t v, vb exists, vi sum_b, vi zero_b) {
   const vb all = svptrue_b32();
-  const int64_t first = t.column + v * kLanes;
-  const vb exists = svwhilelt_b32(first, args.n);
-  if (!svptest_any(all, exists)) return;
   const QuantizedEpilogue& e = args.epilogue;
-  const vi sum_b = svld1(all, t.column_terms + v * kLanes), zero_b = svld1(all, t.column_terms + kQuantColumns + v * kLanes);
-  const vi bias = bias_at(exists, e, first);
+  const int64_t first = t.column + v * kLanes, ldc = args.ldc;
+  vi term = bias_at(exists, e, first);
+  if constexpr (!kRowTerms) term = svmls_x(all, term, sum_b, svdup_s32(t.row_terms[t.rows]));
   const vf scale = scale_at(exists, e, first), shift = shift_at(exists, e, first);
-  for (int64_t r = 0; r < t.rows; ++r) {
-    vi x = svadd_x(all, svld1(all, t.sums + r * kQuantColumns + v * kLanes), bias);
-    x = svmls_x(all, x, sum_b, svdup_s32(t.row_terms[t.rows + r]));
-    x = svmls_x(all, x, zero_b, svdup_s32(t.row_terms[r]));
-    const vf both = e.row_scale ? vf(svmul_x(all, scale, svdup_f32(e.row_scale[t.row + r]))) : scale;
-    store_sums(exists, e, finish, x, both, shift, args.c, (t.row + r) * args.ldc + first);
+  const Finish local = finish;  // which stores cannot change
+  const int32_t* sums = t.sums + v * kLanes;
+  void* c = args.c;
+  int64_t at = t.row * ldc + first;
+  for (int64_t r = 0; r < t.rows; ++r, sums += kQuantColumns, at += ldc) {
+    vi x = svadd_x(all, svld1(all, sums), term);
+    vf both = scale;
+    if constexpr (kRowTerms) {
+      x = svmls_x(all, x, sum_b, svdup_s32(t.row_terms[t.rows + r]));
+      x = svmls_x(all, x, zero_b, svdup_s32(t.row_terms[r]));
+      if (e.row_scale) both = svmul_x(all, scale, svdup_f32(e.row_scale[t.row + r]));
+    }
+    store_sums<kOutput>(exists, e, local, x, both, shift, c, at);
+  }
+}
+
+template <QuantizedOutput kOutput>
+void finish_tile(const QuantizedGemmArgs& args, const QuantTile& t, const Finish& finish) {
+  const vb all = svptrue_b32();
+  for (int64_t v = 0; v < kQuantVectors && t.column + v * kLanes < args.n; ++v) {
+    const vb exists = svwhilelt_b32(t.column + v * kLanes, args.n);
+    const vi sum_b = svld1(all, t.column_terms + v * kLanes), zero_b = svld1(all, t.column_terms + kQuantColumns + v * kLanes);
+    if (args.a_zero_step || args.epilogue.row_scale || svptest_any(all, svcmpne(all, zero_b, 0)))
+      finish_vector<kOutput, true>(args, t, finish, v, exists, sum_b, zero_b);
+    else
+      finish_vector<kOutput, false>(args, t, finish, v, exists, sum_b, zero_b);
   }
 }
 
@@ -126,7 +147,7 @@ void gemm_run(const QuantizedGemmArgs& args, int64_t task_begin, int64_t task_en
                            own.sums,
                            reinterpret_cast<const int32_t*>(a + depth * height),
                            reinterpret_cast<const int32_t*>(b + depth * kQuantColumns * 4)};
-      for (int64_t v = 0; v < kQuantVectors; ++v) finish_columns(args, tile, finish, v);
+      dispatch_output(args.epilogue.output, [&]<QuantizedOutput kOutput>() { finish_tile<kOutput>(args, tile, finish); });
     }
   }
 }
