@@ -121,7 +121,6 @@ TEST_CASE("convolutions and sums between them stay channels last") {
   };
   Graph graph = build(describe);
   run_pass(graph, "quantized");
-  run_pass(graph, "dead");
   run_pass(graph, "quantized_layout");
   CHECK(ops_of(graph) == "Transpose QLinearConv QLinearConv QLinearAdd Transpose");
   check_close(evaluated(graph, kImage), evaluated(build(describe), kImage), "channels last");

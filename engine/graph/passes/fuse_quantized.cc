@@ -236,7 +236,7 @@ Status fuse_quantized(Graph& graph, const PassContext& context) {
     done.push_back(source.node);
     erase_unneeded(graph, done);
   }
-  return {};
+  return remove_dead_nodes(graph, context);  // weights that nobody reads as float32 need not be folded into it
 }
 
 }  // namespace svengine
