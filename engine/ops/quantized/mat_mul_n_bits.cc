@@ -1,9 +1,9 @@
 // com.microsoft's MatMulNBits: A times weights of 2, 4 or 8 bits, with a scale and perhaps a zero point for every block of a column. The
-// weights are constant in every file; they become float32 once, when the file is read, and the node a MatMul.
+// weights are constant in every file; they become floats once, at load, and the node a MatMul.
 #include <array>
 #include <cstring>
 
-#include "engine/graph/builder.h"
+#include "engine/graph/expand.h"
 #include "engine/ops/element.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/quantized/integer_product_common.h"
@@ -84,27 +84,15 @@ Result<Tensor> dequantized_weights(const Node& node, const BitLayout& l) {
   return Tensor(out);
 }
 
-Status canonicalize_mat_mul_n_bits(CanonicalizeContext& c) {
-  Node& node = c.node();
+Status expand_mat_mul_n_bits(ExpandContext& c) {
+  const Node& node = c.node();
   SV_ASSIGN(const BitLayout l, bit_layout(node.attributes));
   SV_TRY(check_constants(node, l));
   const DType type = node.input(kBitScales)->type.dtype;
   if (type != DType::f32 && type != DType::f16) return error("scales are of type {}, needs float32 or float16", name_of(type));
   SV_ASSIGN(Tensor weights, dequantized_weights(node, l));
-  Value* b = c.graph().add_constant(node.input(kBits)->name() + ".weights", std::move(weights));
-  Value *a = node.input(0), *bias = node.input(kBitBias);
-  if (bias) {
-    Builder builder(c.graph(), c.ops());
-    builder.set_position(&node);
-    a = builder.add("MatMul", {a, b});
-    SV_TRY(builder.status());
-    b = bias;
-  }
-  c.graph().resize_inputs(&node, 2);
-  c.graph().set_input(&node, 0, a);
-  c.graph().set_input(&node, 1, b);
-  node.attributes = {};
-  c.graph().set_op(&node, *c.ops().find("", bias ? "Add" : "MatMul"));
+  Value* y = c.op("MatMul", {c.input(0), c.builder().constant(std::move(weights), "weights")});
+  c.set(0, c.has_input(kBitBias) ? c.op("Add", {y, c.input(kBitBias)}) : y);
   return {};
 }
 
@@ -132,8 +120,14 @@ OpDef define_mat_mul_n_bits() {
                      {"block_size", AttributeKind::kInt, true},
                      {"accuracy_level", AttributeKind::kInt, false, int64_t{0}},
                      {"weight_prepacked", AttributeKind::kInt, false, int64_t{0}}},
-      .canonicalize = canonicalize_mat_mul_n_bits,
+      .canonicalize = expands_to<expand_mat_mul_n_bits>,
       .infer = infer_mat_mul_n_bits,
+      .samples = {{.inputs = {f32({3, 40}), fixed(bytes<uint8_t>({5, 2, 16})),
+                              fixed(Tensor::of<float>({10}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 1}))},
+                   .attributes = {{"K", integer(40)}, {"N", integer(5)}, {"block_size", integer(32)}}},
+                  {.inputs = {f32({2, 16}), fixed(bytes<uint8_t>({3, 1, 16})), fixed(Tensor::of<float>({3}, {1, 2, 3})),
+                              fixed(bytes<uint8_t>({3}))},
+                   .attributes = {{"K", integer(16)}, {"N", integer(3)}, {"bits", integer(8)}, {"block_size", integer(16)}}}},
   };
 }
 

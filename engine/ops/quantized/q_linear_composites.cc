@@ -1,37 +1,24 @@
 // com.microsoft's QLinear operators that are a float32 operator between DequantizeLinear and QuantizeLinear: Sigmoid, LeakyRelu, Softmax,
-// AveragePool, GlobalAveragePool, ReduceMean, Concat, Where. They become these three when a file is read, so that the passes see
-// what they see in a file of the other form.
-#include "engine/graph/builder.h"
+// AveragePool, GlobalAveragePool, ReduceMean, Concat, Where. They become these three, as a file of the other form has them.
+#include "engine/graph/expand.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/quantized/integer_product_common.h"
+#include "engine/ops/quantized/quantized_samples.h"
 
 namespace svengine::ops {
 namespace {
 
 /// Inputs [at], [at + 1], [at + 2]: value, scale, zero point.
-Value* dequantize_input(CanonicalizeContext& c, Builder& b, size_t at) {
-  return b.add("DequantizeLinear", {c.node().input(at), c.node().input(at + 1), c.node().input(at + 2)});
-}
+Value* dequantize_input(ExpandContext& c, size_t at) { return c.op("DequantizeLinear", {c.input(at), c.input(at + 1), c.input(at + 2)}); }
 
-/// The node becomes the QuantizeLinear of `value`. Without a zero point the type is that of `like`.
-Status quantize_result(CanonicalizeContext& c, const Builder& b, Value* value, Value* scale, Value* zero, const Value* like) {
-  SV_TRY(Status(b.status()));
-  Node& node = c.node();
-  c.graph().resize_inputs(&node, zero ? 3 : 2);
-  c.graph().set_input(&node, 0, value);
-  c.graph().set_input(&node, 1, scale);
-  if (zero) c.graph().set_input(&node, 2, zero);
-  node.attributes = {};
-  if (!zero) node.attributes.set("output_dtype", static_cast<int64_t>(like->type.dtype));
-  c.graph().set_op(&node, *c.ops().find("", "QuantizeLinear"));
+/// The node is the QuantizeLinear of `value`. Without a zero point the type is that of `like`.
+Status quantize_result(ExpandContext& c, Value* value, Value* scale, Value* zero, const Value* like) {
+  Attributes attributes;
+  if (!zero) attributes.set("output_dtype", static_cast<int64_t>(like->type.dtype));
+  std::vector<Value*> inputs{value, scale};
+  if (zero) inputs.push_back(zero);
+  c.set(0, c.op("QuantizeLinear", std::move(inputs), std::move(attributes)));
   return {};
-}
-
-Builder builder_before(CanonicalizeContext& c) {
-  Builder b(c.graph(), c.ops());
-  b.set_position(&c.node());
-  b.set_node_name(c.node().name());
-  return b;
 }
 
 /// Some attributes of the node, under their names.
@@ -43,19 +30,18 @@ Attributes keep(const Attributes& from, std::initializer_list<const char*> names
 }
 
 /// X, X_scale, X_zero_point, Y_scale, Y_zero_point.
-Status around(CanonicalizeContext& c, const char* op, Attributes attributes) {
-  Builder b = builder_before(c);
-  Node& node = c.node();
+Status around(ExpandContext& c, const char* op, Attributes attributes) {
+  const Node& node = c.node();
   Value *x = node.input(0), *scale = node.input(3), *zero = node.input(4);
-  Value* y = b.add(op, {dequantize_input(c, b, 0)}, std::move(attributes));
-  return quantize_result(c, b, y, scale, zero, x);
+  Value* y = c.op(op, {dequantize_input(c, 0)}, std::move(attributes));
+  return quantize_result(c, y, scale, zero, x);
 }
 
-Status canonicalize_q_sigmoid(CanonicalizeContext& c) { return around(c, "Sigmoid", {}); }
-Status canonicalize_q_leaky_relu(CanonicalizeContext& c) { return around(c, "LeakyRelu", keep(c.attributes(), {"alpha"})); }
+Status expand_q_sigmoid(ExpandContext& c) { return around(c, "Sigmoid", {}); }
+Status expand_q_leaky_relu(ExpandContext& c) { return around(c, "LeakyRelu", keep(c.attributes(), {"alpha"})); }
 
 /// Before opset 13 the dimensions from the axis on were one.
-Status canonicalize_q_softmax(CanonicalizeContext& c) {
+Status expand_q_softmax(ExpandContext& c) {
   constexpr int64_t kOneAxis = 13;
   const int64_t rank = c.node().input(0)->type.shape.rank(), axis = c.attributes().get_int("axis", -1);
   if (c.attributes().get_int("opset") < kOneAxis && axis != -1 && axis != rank - 1)
@@ -65,92 +51,100 @@ Status canonicalize_q_softmax(CanonicalizeContext& c) {
 }
 
 /// A pooling operator, whose image may be channels last.
-Status pool_around(CanonicalizeContext& c, const char* op, Attributes attributes) {
+Status pool_around(ExpandContext& c, const char* op, Attributes attributes) {
   if (!c.attributes().get_int("channels_last")) return around(c, op, std::move(attributes));
-  Builder b = builder_before(c);
-  Node& node = c.node();
+  const Node& node = c.node();
   const int64_t rank = node.input(0)->type.shape.rank();
   if (rank < 3) return error("X {} is not of a known rank from 3 on", to_string(node.input(0)->type));
   std::vector<int64_t> first{0, rank - 1}, last{0};
   for (int64_t i = 1; i < rank - 1; ++i) first.push_back(i), last.push_back(i + 1);
   last.push_back(1);
   Value *x = node.input(0), *scale = node.input(3), *zero = node.input(4);
-  Value* image = b.add("Transpose", {dequantize_input(c, b, 0)}, make_attributes({{"perm", first}}));
-  Value* y = b.add("Transpose", {b.add(op, {image}, std::move(attributes))}, make_attributes({{"perm", last}}));
-  return quantize_result(c, b, y, scale, zero, x);
+  Value* image = c.op("Transpose", {dequantize_input(c, 0)}, make_attributes({{"perm", first}}));
+  Value* y = c.op("Transpose", {c.op(op, {image}, std::move(attributes))}, make_attributes({{"perm", last}}));
+  return quantize_result(c, y, scale, zero, x);
 }
 
-Status canonicalize_q_global_pool(CanonicalizeContext& c) { return pool_around(c, "GlobalAveragePool", {}); }
-Status canonicalize_q_average_pool(CanonicalizeContext& c) {
+Status expand_q_global_pool(ExpandContext& c) { return pool_around(c, "GlobalAveragePool", {}); }
+Status expand_q_average_pool(ExpandContext& c) {
   return pool_around(c, "AveragePool",
                      keep(c.attributes(), {"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"}));
 }
 
-Status canonicalize_q_reduce_mean(CanonicalizeContext& c) {
-  Builder b = builder_before(c);
-  Node& node = c.node();
+Status expand_q_reduce_mean(ExpandContext& c) {
+  const Node& node = c.node();
   Value *x = node.input(0), *scale = node.input(3), *zero = node.input(4);
-  std::vector<Value*> inputs{dequantize_input(c, b, 0)};
+  std::vector<Value*> inputs{dequantize_input(c, 0)};
   const std::vector<int64_t> axes = c.attributes().get_ints("axes");
-  if (!axes.empty()) inputs.push_back(b.constant(Tensor::of<int64_t>({static_cast<int64_t>(axes.size())}, std::span<const int64_t>(axes))));
-  return quantize_result(c, b, b.add("ReduceMean", std::move(inputs), keep(c.attributes(), {"keepdims"})), scale, zero, x);
+  if (!axes.empty())
+    inputs.push_back(c.builder().constant(Tensor::of<int64_t>({static_cast<int64_t>(axes.size())}, std::span<const int64_t>(axes))));
+  return quantize_result(c, c.op("ReduceMean", std::move(inputs), keep(c.attributes(), {"keepdims"})), scale, zero, x);
 }
 
 /// Y_scale, Y_zero_point, and three for every input.
-Status canonicalize_q_concat(CanonicalizeContext& c) {
-  Builder b = builder_before(c);
-  Node& node = c.node();
+Status expand_q_concat(ExpandContext& c) {
+  const Node& node = c.node();
   if (node.inputs().size() < 5 || (node.inputs().size() - 2) % 3 != 0)
     return error("has {} inputs, needs two and three for each value", node.inputs().size());
   Value *scale = node.input(0), *zero = node.input(1), *like = node.input(2);
   std::vector<Value*> values;
-  for (size_t i = 2; i < node.inputs().size(); i += 3) values.push_back(dequantize_input(c, b, i));
-  return quantize_result(c, b, b.add("Concat", std::move(values), keep(c.attributes(), {"axis"})), scale, zero, like);
+  for (size_t i = 2; i < node.inputs().size(); i += 3) values.push_back(dequantize_input(c, i));
+  return quantize_result(c, c.op("Concat", std::move(values), keep(c.attributes(), {"axis"})), scale, zero, like);
 }
 
 /// condition, X, x_scale, x_zero_point, Y, y_scale, y_zero_point, z_scale, z_zero_point.
-Status canonicalize_q_where(CanonicalizeContext& c) {
-  Builder b = builder_before(c);
-  Node& node = c.node();
+Status expand_q_where(ExpandContext& c) {
+  const Node& node = c.node();
   Value *condition = node.input(0), *x = node.input(1), *scale = node.input(7), *zero = node.input(8);
-  Value* chosen = b.add("Where", {condition, dequantize_input(c, b, 1), dequantize_input(c, b, 4)});
-  return quantize_result(c, b, chosen, scale, zero, x);
+  Value* chosen = c.op("Where", {condition, dequantize_input(c, 1), dequantize_input(c, 4)});
+  return quantize_result(c, chosen, scale, zero, x);
 }
 
-/// What is inferred before the node is in its canonical form: nothing.
+/// Of the zero point's type, or of that of the first value. The shape is that of the nodes that take its place.
+template <size_t kLike, size_t kZero>
 Status infer_composite(InferContext& c) {
-  c.set(0, c.has_input(1) && c.node().op().inputs.min > 5 ? c.dtype(1) : c.dtype(0), Shape());
+  SV_TRY(require_bytes(c, kLike, "X"));
+  if (c.has_input(kZero)) SV_TRY(require_bytes(c, kZero, "the zero point"));
+  c.set(0, c.dtype(c.has_input(kZero) ? kZero : kLike), Shape());
   return {};
 }
 
-OpDef composite(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*canonicalize)(CanonicalizeContext&)) {
-  return {.name = name,
-          .domain = kMicrosoftDomain,
-          .until = 1,
-          .inputs = inputs,
-          .attributes = std::move(attributes),
-          .canonicalize = canonicalize,
-          .infer = infer_composite};
+OpDef composite(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*canonicalize)(CanonicalizeContext&),
+                std::vector<Sample> samples) {
+  OpDef op{.name = name, .domain = kMicrosoftDomain, .until = 1, .inputs = inputs, .attributes = std::move(attributes)};
+  op.infer = infer_composite<0, 4>;
+  op.canonicalize = canonicalize;
+  op.samples = std::move(samples);
+  return op;
+}
+
+/// X, X_scale, X_zero_point, Y_scale, Y_zero_point; as uint8, and as int8 without the last.
+std::vector<Sample> around_samples(Dims dims, std::vector<std::pair<std::string, Attribute>> attributes) {
+  return {{.inputs = {u8(dims), scale(), u8({}), scale(), u8({})}, .attributes = attributes},
+          {.inputs = {i8(dims), scale(), i8({}), scale()}, .attributes = attributes}};
 }
 
 constexpr Arity kAround{4, 5};
 
 }  // namespace
 
-OpDef define_q_linear_sigmoid() { return composite("QLinearSigmoid", kAround, {}, canonicalize_q_sigmoid); }
+OpDef define_q_linear_sigmoid() {
+  return composite("QLinearSigmoid", kAround, {}, expands_to<expand_q_sigmoid>, around_samples({3, 7}, {}));
+}
 
 OpDef define_q_linear_leaky_relu() {
-  return composite("QLinearLeakyRelu", kAround, {{"alpha", AttributeKind::kFloat, false, 0.01f}}, canonicalize_q_leaky_relu);
+  return composite("QLinearLeakyRelu", kAround, {{"alpha", AttributeKind::kFloat, false, 0.01f}}, expands_to<expand_q_leaky_relu>,
+                   around_samples({3, 7}, {{"alpha", real(0.2f)}}));
 }
 
 OpDef define_q_linear_softmax() {
   return composite("QLinearSoftmax", kAround, {{"axis", AttributeKind::kInt, false, int64_t{-1}}, {"opset", AttributeKind::kInt, true}},
-                   canonicalize_q_softmax);
+                   expands_to<expand_q_softmax>, around_samples({3, 7}, {{"opset", integer(13)}}));
 }
 
 OpDef define_q_linear_global_average_pool() {
   return composite("QLinearGlobalAveragePool", kAround, {{"channels_last", AttributeKind::kInt, false, int64_t{0}}},
-                   canonicalize_q_global_pool);
+                   expands_to<expand_q_global_pool>, around_samples({2, 5, 4, 3}, {{"channels_last", integer(1)}}));
 }
 
 OpDef define_q_linear_average_pool() {
@@ -162,18 +156,28 @@ OpDef define_q_linear_average_pool() {
                     {"kernel_shape", AttributeKind::kInts, true},
                     {"pads", AttributeKind::kInts},
                     {"strides", AttributeKind::kInts}},
-                   canonicalize_q_average_pool);
+                   expands_to<expand_q_average_pool>, around_samples({2, 3, 7, 6}, {{"kernel_shape", integers({3, 2})}}));
 }
 
 OpDef define_q_linear_reduce_mean() {
   return composite("QLinearReduceMean", kAround, {{"axes", AttributeKind::kInts}, {"keepdims", AttributeKind::kInt, false, int64_t{1}}},
-                   canonicalize_q_reduce_mean);
+                   expands_to<expand_q_reduce_mean>, around_samples({2, 3, 5}, {{"axes", integers({1, 2})}}));
 }
 
 OpDef define_q_linear_concat() {
-  return composite("QLinearConcat", {5, kVariadic}, {{"axis", AttributeKind::kInt, true}}, canonicalize_q_concat);
+  OpDef op = composite(
+      "QLinearConcat", {5, kVariadic}, {{"axis", AttributeKind::kInt, true}}, expands_to<expand_q_concat>,
+      {{.inputs = {scale(), u8({}), u8({2, 3}), scale(), u8({}), u8({2, 5}), scale(), u8({})}, .attributes = {{"axis", integer(1)}}}});
+  op.infer = infer_composite<2, 1>;
+  return op;
 }
 
-OpDef define_q_linear_where() { return composite("QLinearWhere", {8, 9}, {}, canonicalize_q_where); }
+OpDef define_q_linear_where() {
+  OpDef op =
+      composite("QLinearWhere", {8, 9}, {}, expands_to<expand_q_where>,
+                {{.inputs = {any(DType::boolean, {2, 3}, 0, 2), u8({2, 3}), scale(), u8({}), u8({3}), scale(), u8({}), scale(), u8({})}}});
+  op.infer = infer_composite<1, 8>;
+  return op;
+}
 
 }  // namespace svengine::ops
