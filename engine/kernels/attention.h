@@ -4,7 +4,7 @@
 //
 // q is [queries, size], k [keys, size], v [keys, value_size], y [queries, value_size]; mask broadcasts to
 // [batch, heads, queries, keys]. k and v are packed once for all queries (`pack`), then every task of `attention` does one
-// head's block of `block_queries` queries. The scores of a block live in the thread's scratch and are never written out.
+// head's block of `block_queries` queries. A block's scores live in scratch, never written out. Nothing is packed for few queries.
 //
 // A row of scores that holds NaN or +infinity, or nothing but -infinity, gives NaN in that row of y; scores of -infinity
 // beside finite ones weigh 0. Sums over keys are compensated, so that accuracy does not depend on their number. With no keys

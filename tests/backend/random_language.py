@@ -229,11 +229,11 @@ def group_query(g, op):
     n, rotary, packed = kv * group, g.chance(), g.chance(0.3)
     if first:
         old, total = np.zeros(b, int), s
-        past = g.pick(0, 0, 6)
+        past = 0
     else:
-        old = g.r.integers(1, 4, [b])
+        old = np.full(b, g.int(1, 3))
         total = int(old.max()) + s
-        past = g.pick(int(old.max()), 8)
+        past = g.pick(int(old.max()), total)
     lengths = (old + s - 1).astype(I32)
     q, k = normal(g, [b, s, n * d]), normal(g, [b, s, kv * d])
     inputs = [normal(g, [b, s, (n + 2 * kv) * d]), None, None] if packed else [q, k, normal(g, [b, s, kv * d])]
@@ -242,10 +242,8 @@ def group_query(g, op):
         inputs += [normal(g, [12, d // 2]), normal(g, [12, d // 2])]
     attributes = {"num_heads": n, "kv_num_heads": kv, "do_rotary": int(rotary) or None, "rotary_interleaved": g.pick(None, 1) if rotary else None,
                   "local_window_size": g.pick(None, None, 2), "softcap": g.pick(None, 1.5), "scale": g.pick(None, 0.7)}
-    case = microsoft(op, inputs, attributes, 3, {6} if g.chance() else ())
-    if past > total or len(set(old)) > 1:  # nobody says what the rest of the caches holds
-        case.results = ["y0", "", ""]
-    return case
+    # Samples are of equal length, for ONNX Runtime zeroes what is behind a cache's last key.
+    return microsoft(op, inputs, attributes, 3, {6} if g.chance() else ())
 
 
 @makers(MICROSOFT, "RotaryEmbedding")

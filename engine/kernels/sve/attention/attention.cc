@@ -15,6 +15,7 @@
 // 24 multiply-adds per key and step, some 11 bytes a cycle.
 #include "engine/kernels/attention.h"
 
+#include "engine/kernels/sve/attention/few_queries.h"
 #include "engine/kernels/sve/gemm/pack.h"
 #include "engine/kernels/sve/gemm/tile.h"
 #include "engine/kernels/sve/reduction_loops.h"
@@ -52,15 +53,18 @@ GemmPackArgs pack_v_args(const AttentionArgs& args) {
 }
 
 int64_t packed_k_bytes(const AttentionArgs& args) noexcept {
+  if (has_few_queries(args)) return 0;
   return args.batch * args.heads * packed_a_bytes(args.keys, args.size);
 }
 int64_t packed_v_bytes(const AttentionArgs& args) noexcept {
+  if (has_few_queries(args)) return 0;
   return args.batch * args.heads * packed_b_bytes(args.keys, args.value_size);
 }
 
 int64_t no_scratch(const AttentionArgs&) noexcept { return 0; }
 
 int64_t pack_tasks(const AttentionArgs& args) noexcept {
+  if (has_few_queries(args)) return 0;
   return pack_a_tasks(pack_k_args(args)) + pack_b_tasks(pack_v_args(args));
 }
 
@@ -226,15 +230,27 @@ void run_block(const AttentionArgs& args, const Block& block, const float* q, fl
       with_rows(rows.size(i), [&]<int kRows>() { value_tile<kRows>(args, block, rows.begin(i), panel, y); });
 }
 
-int64_t attention_tasks(const AttentionArgs& args) noexcept { return args.batch * args.heads * column_panels(args.queries); }
+int64_t attention_tasks(const AttentionArgs& args) noexcept {
+  return args.batch * args.heads * (has_few_queries(args) ? args.queries > 0 : column_panels(args.queries));
+}
 
 bool mask_is_turned(const AttentionArgs& args) { return args.mask_stride.row != 0; }
 
 int64_t attention_scratch_bytes(const AttentionArgs& args) noexcept {
+  if (has_few_queries(args)) return few_scratch_bytes(args);
   return (args.size + args.keys * (mask_is_turned(args) ? 2 : 1) + 1) * kColumns * kFloat;
 }
 
+void few_queries_run(const AttentionArgs& args, int64_t begin, int64_t end, void* scratch) {
+  for (int64_t task = begin; task < end; ++task) {
+    const auto at = [&](const AttentionStride& s) { return task / args.heads * s.batch + task % args.heads * s.head; };
+    run_few_queries(args, args.q + at(args.q_stride), args.k + at(args.k_stride), args.v + at(args.v_stride),
+                    args.mask ? args.mask + at(args.mask_stride) : nullptr, args.y + at(args.y_stride), static_cast<float*>(scratch));
+  }
+}
+
 void attention_run(const AttentionArgs& args, int64_t begin, int64_t end, void* scratch) noexcept {
+  if (has_few_queries(args)) return few_queries_run(args, begin, end, scratch);
   const int64_t panels = column_panels(args.queries);
   const int64_t k_floats = packed_a_bytes(args.keys, args.size) / kFloat;
   const int64_t v_floats = packed_b_bytes(args.keys, args.value_size) / kFloat;
