@@ -118,7 +118,7 @@ Status fuse_mat_mul(Graph& graph, const PassContext& context) {
   const OpDef* fused = context.ops.find(kInternalDomain, "FusedMatMul");
   if (!fused) return {};
   for (Node* node : graph.snapshot())
-    if (is_op(node, "Gemm")) from_gemm(graph, *node, *fused);
+    if (is_op(node, "Gemm") && node->output()->type.dtype == DType::f32) from_gemm(graph, *node, *fused);
   std::vector<Node*> products;  // apart, because absorbing erases nodes that a snapshot would still name
   for (const auto& node : graph.nodes())
     if (is_product(node.get()) && node->output()->type.dtype == DType::f32) products.push_back(node.get());

@@ -68,6 +68,7 @@ OpDef define_fused_mat_mul() {
                                                 {"alpha", AttributeKind::kFloat, false, 1.0f}}),
       .infer = infer_fused_mat_mul,
       .lower = lower_fused_mat_mul,
+      .types = {{"T", kSingleTypes, {0, 1, 2, 3}}},
       .cost = matmul_cost,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({9, 33}), f32({33, 18}), f32({18}), f32({9, 18})}, .attributes = {{"activation", text("relu")}}},

@@ -1,6 +1,7 @@
 #include "engine/ops/reduce/reduce_common.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "engine/kernels/reduce_prepare.h"
 #include "engine/graph/axes.h"
@@ -131,12 +132,22 @@ Status emit_unsigned_reduction(LowerContext& c, kernels::ReduceOp op, const std:
   return {};
 }
 
+/// The least of no truths is true, the greatest false; the kernel's integers would give their own limits, both of them true.
+Status emit_of_no_truths(LowerContext& c, bool value, int64_t kept, size_t output) {
+  c.emit("fill", kept > 0 ? 1 : 0, [out = c.out(output), value, kept](const Run& run, int64_t, int64_t) -> const char* {
+    std::memset(run.get<uint8_t>(out), value ? 1 : 0, static_cast<size_t>(kept));
+    return nullptr;
+  });
+  return {};
+}
+
 }  // namespace
 
 Status emit_reduction(LowerContext& c, kernels::ReduceOp op, const std::vector<bool>& reduced, size_t output) {
   const DType type = c.in_type(0).dtype, computed = computed_type(type);
   if (type == DType::u64) return emit_unsigned_reduction(c, op, reduced, output);
   const int64_t kept = element_count(c.out_dims(output));
+  if (type == DType::boolean && element_count(c.in_dims(0)) == 0) return emit_of_no_truths(c, op == kernels::ReduceOp::kMin, kept, output);
   const Buffer in = converted(c, c.in(0), type, computed, element_count(c.in_dims(0)));
   const Buffer out = type == computed ? c.out(output) : c.temporary(kept * static_cast<int64_t>(size_of(computed)));
   SV_TRY(emit_reduction_of(c, op, reduced, computed, in, out));
