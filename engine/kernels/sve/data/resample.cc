@@ -42,7 +42,7 @@ void resample_row(const ResampleArgs& args, const float* x, int64_t j, float* y)
 
 void gather_channel(const WeightedGatherArgs& args, const float* x, float* y) {
   for_each_vector<2>(args.count, [&](int64_t j, vb p) SVENGINE_INLINE_LAMBDA {
-    vf sum = args.accumulate ? svld1(p, y + j) : vdup(0.0f);
+    vf sum = args.accumulate ? vf(svld1(p, y + j)) : vdup(0.0f);
     for (int64_t t = 0; t < args.taps; ++t) {
       const vi index = svld1(p, args.index + t * args.count + j);
       const vb inside = svcmpge(p, index, vdup_int(0));

@@ -120,6 +120,8 @@ void arg_types(const ArgReduceArgs& args, int64_t begin, int64_t end) {
       return arg_items<kLargest, kLast, int32_t>(args, begin, end);
     case DType::i64:
       return arg_items<kLargest, kLast, int64_t>(args, begin, end);
+    default:
+      return;  // contract: reduce.h
   }
 }
 

@@ -127,6 +127,8 @@ void top_k_run(const TopKArgs& args, int64_t begin, int64_t end, void* scratch) 
       return top_k_lines<int32_t>(args, first, last, heap);
     case DType::i64:
       return top_k_lines<int64_t>(args, first, last, heap);
+    default:
+      return;  // contract: reduce.h
   }
 }
 
