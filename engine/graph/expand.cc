@@ -82,6 +82,16 @@ bool is_concrete(const Node& node) {
   return true;
 }
 
+/// What a node is made of may find that its inputs do not fit together, which inference let pass.
+Status check_same(const Value& inferred, const Value& made, size_t output) {
+  const Shape &a = inferred.type.shape, &b = made.type.shape;
+  if (!a.has_rank() || !b.has_rank()) return {};
+  bool same = a.rank() == b.rank();
+  for (size_t d = 0; same && d < a.dims().size(); ++d) same = !a[d].is_static() || !b[d].is_static() || a[d].value() == b[d].value();
+  if (same) return {};
+  return error("output {} would be {}, needs {}: the inputs' shapes do not fit together", output, to_string(made.type), to_string(inferred.type));
+}
+
 /// `to` in place of `from`. What is an output of the graph keeps its name, also where `to` cannot take it.
 void replace_output(Graph& graph, Builder& builder, Value* from, Value* to) {
   if (graph.is_output(from) && (to->is_input() || to->is_constant() || graph.is_output(to))) to = builder.add("Identity", {to});
@@ -104,6 +114,8 @@ Status expand_node(CanonicalizeContext& c, Status (*rule)(ExpandContext&)) {
   for (size_t i = 0; i < results.size(); ++i)
     if (!results[i] && context.has_output(i))
       return error("output {} cannot be made of other operators with these inputs and attributes", i);
+  for (size_t i = 0; i < results.size(); ++i)
+    if (context.has_output(i)) SV_TRY(check_same(*node.output(i), *results[i], i));
   for (size_t i = 0; i < results.size(); ++i)
     if (context.has_output(i)) replace_output(c.graph(), builder, node.output(i), results[i]);
   return builder.status();

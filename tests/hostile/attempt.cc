@@ -59,6 +59,15 @@ Result<int64_t> planned_bytes(const Graph& imported, const std::vector<Dims>& di
   return bytes;
 }
 
+/// A loop of a billion trips, or without end, is no defect of Loop's, but nothing to wait for.
+bool is_endless(const OpDef& op, const Relative& relative) {
+  if (op.name != std::string_view("Loop")) return false;
+  constexpr int64_t kMostTrips = 1000;
+  if (relative.inputs.empty() || relative.inputs[0].absent) return true;
+  const Tensor& trips = relative.inputs[0].value;
+  return !trips.defined() || trips.type() != DType::i64 || trips.count() != 1 || trips.as_int64s()[0] > kMostTrips;
+}
+
 /// Whether a result is what was inferred of it.
 std::string disagreement(const Type& inferred, const Tensor& result) {
   const Shape& shape = inferred.shape;
@@ -107,7 +116,7 @@ std::string attempt(const OpDef& op, const Relative& relative, const kernels::Ke
   const Result<int64_t> bytes = planned_bytes(built.graph, dims, kernels, wrong);
   if (!bytes.ok()) return refused(bytes.error());
   ++count.planned;
-  if (!wrong.empty() || *bytes + input_bytes > kMostBytes) return wrong;
+  if (!wrong.empty() || *bytes + input_bytes > kMostBytes || is_endless(op, relative)) return wrong;
 
   const auto results = run(std::move(built.graph), built.inputs, kernels);
   if (!results.ok()) return refused(results.error());

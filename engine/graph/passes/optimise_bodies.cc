@@ -53,9 +53,14 @@ void drop_captured(Graph& graph, Node* node, std::vector<Body>& bodies, Unneeded
 }
 
 Status optimise(Graph& graph, Node* node, std::vector<Body> bodies, const PassContext& context) {
-  const auto captured = static_cast<size_t>(std::max<int64_t>(node->attributes.get_int(kCaptured), 0));
+  const int64_t count = node->attributes.get_int(kCaptured);
+  if (count < 0) return error("{}: attribute 'captured' is {}, needs a number of inputs", describe(*node), count);
+  const auto captured = static_cast<size_t>(count);
+  if (captured > node->inputs().size()) return error("{}: captures more values than it has inputs", describe(*node));
+  if (std::any_of(node->inputs().end() - count, node->inputs().end(), [](const Value* v) { return !v; }))
+    return error("{}: a captured value is absent", describe(*node));
   for (const Body& b : bodies)
-    if (b.graph.inputs().size() < captured || node->inputs().size() < captured)
+    if (b.graph.inputs().size() < captured)
       return error("{}: captures more values than it has inputs", describe(*node));
   drop_captured(graph, node, bodies, [](const Captured& one) { return one.given->is_constant(); });
   for (Body& b : bodies) {

@@ -25,7 +25,7 @@ Status infer_causal_conv(InferContext& c) {
   if (w[2].is_static() && w[2].value() < 1) return error("weight is {}: a filter needs at least one element", to_string(w));
   if (c.has_input(2) && c.shape(2).has_rank() && known_different(c.shape(2)[0], x[1]))
     return error("bias has {} elements, needs one for each of {} channels", c.shape(2)[0].value(), x[1].value());
-  const Shape state{x[0], x[1], add(w[2], Dim(-1))};
+  const Shape state{x[0], x[1], w[2].is_static() ? Dim(w[2].value() - 1) : Dim()};
   if (c.has_input(3) && c.shape(3).has_rank())
     for (size_t d = 0; d < 3; ++d)
       if (known_different(c.shape(3)[d], state[d]))

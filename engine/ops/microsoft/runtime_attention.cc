@@ -86,7 +86,9 @@ Value* half_of(ExpandContext& c, Value* both, int64_t which) {
 
 Status expand_merged_attention(ExpandContext& c) {
   SV_ASSIGN(const std::optional<AttentionHidden> hidden, attention_hidden(c.attributes(), c.shape(1)));
-  if (!hidden || !c.shape(0).has_rank() || (c.has_input(4) && !c.shape(4).has_rank())) return {};
+  if (!hidden || !c.shape(0).has_rank()) return {};
+  for (const size_t i : {size_t{2}, size_t{4}})
+    if (c.has_input(i) && !c.shape(i).has_rank()) return {};
   AttentionProduct p;
   p.q_heads = p.kv_heads = c.attributes().get_int("num_heads", 1);
   p.scale = runtime_scale(c.attributes(), hidden->qk / p.q_heads);
