@@ -39,9 +39,10 @@ class Relatives {
       count_ += static_cast<int64_t>(families_.back().changes.size() + pairs());
     }
   }
-  int64_t count() const { return count_; }
+  int64_t count() const { return (count_ + SVENGINE_HOSTILE_STRIDE - 1) / SVENGINE_HOSTILE_STRIDE; }
 
-  Relative at(int64_t index) const {
+  Relative at(int64_t number) const {
+    const int64_t index = number * SVENGINE_HOSTILE_STRIDE;
     size_t sample = families_.size() - 1;
     while (families_[sample].first > index) --sample;
     const Family& family = families_[sample];
