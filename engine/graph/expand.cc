@@ -100,14 +100,12 @@ void replace_output(Graph& graph, Builder& builder, Value* from, Value* to) {
 
 }  // namespace
 
-Status expand_node(CanonicalizeContext& c, Status (*rule)(ExpandContext&)) {
-  Node& node = c.node();
-  if (node.output()->type.dtype == DType::undefined) return {};
-  Builder builder(c.graph(), c.ops());
+Status expand_node(Graph& graph, Node& node, const OpRegistry& ops) {
+  Builder builder(graph, ops);
   builder.set_position(&node);
   builder.set_node_name(node.name());
   ExpandContext context(node, builder);
-  SV_TRY(rule(context));
+  SV_TRY(node.op().expand(context));
   SV_TRY(Status(builder.status()));
   const std::vector<Value*>& results = context.results();
   if (std::all_of(results.begin(), results.end(), [](const Value* v) { return !v; }) && !is_concrete(node)) return {};
@@ -117,7 +115,7 @@ Status expand_node(CanonicalizeContext& c, Status (*rule)(ExpandContext&)) {
   for (size_t i = 0; i < results.size(); ++i)
     if (context.has_output(i)) SV_TRY(check_same(*node.output(i), *results[i], i));
   for (size_t i = 0; i < results.size(); ++i)
-    if (context.has_output(i)) replace_output(c.graph(), builder, node.output(i), results[i]);
+    if (context.has_output(i)) replace_output(graph, builder, node.output(i), results[i]);
   return builder.status();
 }
 

@@ -1,6 +1,6 @@
-// Composite operators: what other operators compute together, as ONNX's function bodies do. They have neither OpDef::lower nor
-// evaluate; their OpDef::canonicalize is `expands_to<rule>`. The importer leaves their nodes as they are (types are inferred and
-// checked, and passes see their names in errors); the pass `expand` puts the nodes that the rule adds in their place.
+// Composite operators: what other operators compute together, as ONNX's function bodies do. They have OpDef::expand, a rule, in
+// place of `lower` and `evaluate`. The importer leaves their nodes as they are (types are inferred and checked, and passes see
+// their names in errors); the pass `expand` puts the nodes that the rule adds in their place.
 //
 // A rule calls set(i, v) for every output that is read; these then take the place of its outputs, and the node goes. It may set
 // nothing where something that it needs (a rank, the size of a head) is not known yet: it is asked again when all shapes are
@@ -67,15 +67,9 @@ class ExpandContext {
   std::vector<Value*> results_;
 };
 
-/// Adds what the rule makes of the node and lets it take the place of the node's outputs. Nothing happens where the rule sets
-/// nothing and shapes are not concrete yet, nor before types are inferred.
-Status expand_node(CanonicalizeContext& c, Status (*rule)(ExpandContext&));
-
-/// The OpDef::canonicalize of a composite operator.
-template <Status (*kRule)(ExpandContext&)>
-Status expands_to(CanonicalizeContext& c) {
-  return expand_node(c, kRule);
-}
+/// Adds what the node's OpDef::expand makes of it and lets that take the place of the node's outputs, whose types are inferred.
+/// Nothing happens where the rule sets nothing and shapes are not concrete yet.
+Status expand_node(Graph& graph, Node& node, const OpRegistry& ops);
 
 struct PassContext;
 /// A pass: expands every composite node that can be. Plans hold none.

@@ -16,6 +16,7 @@ class LowerContext;
 class CanonicalizeContext;
 class GradientContext;
 class EvaluateContext;
+class ExpandContext;
 
 /// The domain of operators that exist only inside the engine (made by passes, never in a file).
 inline constexpr const char* kInternalDomain = "svengine";
@@ -129,6 +130,8 @@ struct OpDef {
 
   /// Turns a node of an older opset into the canonical (newest) form: attributes that became inputs and so on. Optional.
   Status (*canonicalize)(CanonicalizeContext&) = nullptr;
+  /// In place of `lower` and `evaluate`, for composite operators: the nodes that compute this one together. graph/expand.h.
+  Status (*expand)(ExpandContext&) = nullptr;
   /// Output types from input types, attributes and known values. Refuses what the operator cannot take.
   Status (*infer)(InferContext&) = nullptr;
   /// Emits the steps that compute the node, all shapes being concrete.

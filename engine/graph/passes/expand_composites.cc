@@ -8,8 +8,6 @@ namespace {
 
 constexpr int kMostRounds = 4;  // operators are made of composite ones at most twice over
 
-bool is_composite(const OpDef& op) { return !op.lower && !op.evaluate && op.canonicalize; }
-
 bool is_replaced(const Graph& graph, const Node& node) {
   for (const Value* v : node.outputs())
     if (is_needed(graph, v)) return false;
@@ -23,10 +21,9 @@ Status expand_composites(Graph& graph, const PassContext& context) {
   for (int round = 0; round < kMostRounds; ++round) {
     bool found = false;
     for (Node* node : graph.snapshot()) {
-      if (!is_composite(node->op())) continue;
+      if (!node->op().expand) continue;
       if (!is_replaced(graph, *node)) {
-        CanonicalizeContext c(graph, *node, context.ops, kNewestOpset);
-        if (Status status = node->op().canonicalize(c); !status.ok()) return std::move(status).error().in(describe(*node));
+        if (Status status = expand_node(graph, *node, context.ops); !status.ok()) return std::move(status).error().in(describe(*node));
         if (!is_replaced(graph, *node)) continue;
       }
       graph.erase(node);

@@ -11,7 +11,7 @@ namespace svengine::ops {
 namespace {
 
 enum AttentionInput : size_t { kQuery, kKey, kValue, kMask, kPastKey, kPastValue, kLengths };
-constexpr DTypeSet kAttentionMasks = kFloatTypes | kIntegerTypes | kBool;
+constexpr DTypeSet kAttentionMasks = kRealTypes | kIntegerTypes | kBool;
 
 /// Heads, and the sizes of what is attended to, of 3-D or 4-D inputs; unknown dimensions where they are.
 struct AttentionSizes {
@@ -95,7 +95,7 @@ Status check_attention_attributes(const InferContext& c) {
   const int64_t mode = number("qk_matmul_output_mode", 0);
   if (mode < 0 || mode > 3) return error("qk_matmul_output_mode is {}, must be 0 to 3", mode);
   const auto precision = static_cast<DType>(number("softmax_precision", 1));
-  if (!kFloatTypes.has(precision))
+  if (!kRealTypes.has(precision))
     return error("softmax_precision is {}, must be 1 (float32), 10, 11 or 16", number("softmax_precision", 1));
   if (c.has_input(kPastKey) != c.has_input(kPastValue)) return error("past_key and past_value must be given together");
   if (c.has_input(kLengths) && c.has_input(kPastKey))
@@ -105,7 +105,7 @@ Status check_attention_attributes(const InferContext& c) {
 
 Status check_attention_inputs(const InferContext& c) {
   static constexpr const char* kNames[] = {"Q", "K", "V"};
-  for (size_t i = 0; i < 3; ++i) SV_TRY(require_dtype(c, i, kNames[i], kFloatTypes));
+  for (size_t i = 0; i < 3; ++i) SV_TRY(require_dtype(c, i, kNames[i], kRealTypes));
   if (c.dtype(kQuery) != c.dtype(kKey))
     return error("Q is {} and K {}: they must be of one type", name_of(c.dtype(kQuery)), name_of(c.dtype(kKey)));
   for (const size_t i : {size_t{kPastKey}, size_t{kPastValue}}) {
@@ -272,7 +272,7 @@ OpDef define_attention_of_onnx() {
                      attention_int("right_window_size", int64_t{-1}),
                      {"scale", AttributeKind::kFloat},
                      {"softcap", AttributeKind::kFloat, false, 0.0f}},
-      .canonicalize = expands_to<expand_attention>,
+      .expand = expand_attention,
       .infer = infer_onnx_attention,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = attention_samples(),

@@ -61,7 +61,7 @@ OpDef define_causal_conv_with_state() {
       .inputs = {2, 4},
       .outputs = {2, 2},
       .attributes = {{"activation", AttributeKind::kString, false, std::string("none")}},
-      .canonicalize = expands_to<expand_causal_conv>,
+      .expand = expand_causal_conv,
       .infer = infer_causal_conv,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({2, 5, 7}), f32({5, 1, 4}), f32({5}), f32({2, 5, 3})},

@@ -89,7 +89,7 @@ Status expand_bias_softmax(ExpandContext& c) {
 }
 
 Status infer_bias_dropout(InferContext& c) {
-  for (size_t i = 0; i < 3; ++i) SV_TRY(require_dtype(c, i, "data, bias and residual", kFloatTypes));
+  for (size_t i = 0; i < 3; ++i) SV_TRY(require_dtype(c, i, "data, bias and residual", kRealTypes));
   if (c.dtype(1) != c.dtype(0) || (c.has_input(2) && c.dtype(2) != c.dtype(0)))
     return error("data, bias and residual must be of one type");
   SV_ASSIGN(const Shape sum, broadcast(c.shape(0), c.shape(1)));
@@ -119,7 +119,7 @@ OpDef with_bias_op(const char* name, Arity inputs, Status (*infer)(InferContext&
           .domain = kMicrosoft,
           .until = 1,
           .inputs = inputs,
-          .canonicalize = expands_to<kExpand>,
+          .expand = kExpand,
           .infer = infer,
           .tolerance = {.rtol = 1e-5, .atol = 1e-5},
           .samples = {{.inputs = {f32({2, 3, 18}), f32({18})}}}};

@@ -5,7 +5,7 @@ namespace svengine::ops {
 namespace {
 
 Status infer_runtime_rotary(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input", kFloatTypes));
+  SV_TRY(require_dtype(c, 0, "input", kRealTypes));
   SV_TRY(require_dtype(c, 1, "position_ids", {DType::i64}));
   for (size_t i = 2; i < 4; ++i) {
     SV_TRY(require_rank(c, i, i == 2 ? "cos_cache" : "sin_cache", 2));
@@ -73,7 +73,7 @@ Status infer_embed(InferContext& c) {
     if (!c.has_input(i)) return error("input {} is required but absent", static_cast<size_t>(i));
   if (c.has_input(kSegments) != c.has_input(kSegmentTable))
     return error("segment_ids and segment_embedding must be given together");
-  SV_TRY(require_dtype(c, kWordTable, "word_embedding", kFloatTypes));
+  SV_TRY(require_dtype(c, kWordTable, "word_embedding", kRealTypes));
   for (const size_t i : {kWordTable, kPositionTable, kSegmentTable}) {
     SV_TRY(require_rank(c, i, "embeddings", 2));
     if (c.has_input(i) && c.dtype(i) != c.dtype(kWordTable))
@@ -152,7 +152,7 @@ OpDef define_microsoft_rotary_embedding() {
                      {"rotary_embedding_dim", AttributeKind::kInt},
                      {"is_packed_batching", AttributeKind::kInt},
                      {"scale", AttributeKind::kFloat}},
-      .canonicalize = expands_to<expand_runtime_rotary>,
+      .expand = expand_runtime_rotary,
       .infer = infer_runtime_rotary,
       .samples = {{.inputs = {f32({2, 3, 16}), ints({2}), f32({8, 4}), f32({8, 4})}},
                   {.inputs = {f32({1, 2, 3, 4}), fixed(Tensor::of<int64_t>({1, 3}, {0, 5, 1})), f32({8, 2}), f32({8, 2})},
@@ -168,7 +168,7 @@ OpDef define_microsoft_embed_layer_normalization() {
       .inputs = {1, 9},
       .outputs = {1, 3},
       .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-12f}, {"mask_index_type", AttributeKind::kInt}},
-      .canonicalize = expands_to<expand_embed>,
+      .expand = expand_embed,
       .infer = infer_embed,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {token_ids({2, 3}, 1, 9), token_ids({2, 3}, 0, 2), f32({9, 6}), f32({5, 6}), f32({2, 6}), f32({6}),

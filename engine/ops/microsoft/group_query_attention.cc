@@ -29,7 +29,7 @@ enum GroupQueryInput : size_t {
 };
 
 Status check_group_query(const InferContext& c) {
-  SV_TRY(require_dtype(c, kGqQuery, "query", kFloatTypes));
+  SV_TRY(require_dtype(c, kGqQuery, "query", kRealTypes));
   for (const size_t i : {kGqKey, kGqValue, kGqPastKey, kGqPastValue, kGqCos, kGqSin, kGqBias, kGqQueryNorm, kGqKeyNorm})
     if (c.has_input(i) && c.dtype(i) != c.dtype(0))
       return error("input {} is {}, must be {} as query is", static_cast<size_t>(i), name_of(c.dtype(i)), name_of(c.dtype(0)));
@@ -245,7 +245,7 @@ OpDef define_microsoft_group_query_attention() {
                      {"kv_num_heads", AttributeKind::kInt, true},
                      {"scale", AttributeKind::kFloat},
                      {"softcap", AttributeKind::kFloat}},
-      .canonicalize = expands_to<expand_group_query>,
+      .expand = expand_group_query,
       .infer = infer_group_query,
       .traits = {.shape_inputs = {kGqTotal}},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},

@@ -78,8 +78,8 @@ Status expand_skip_simplified(ExpandContext& c) {
 }
 
 Status infer_simplified(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kFloatTypes));
-  SV_TRY(require_dtype(c, 1, "scale", kFloatTypes));
+  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
+  SV_TRY(require_dtype(c, 1, "scale", kRealTypes));
   c.set(0, c.dtype(1), c.shape(0));
   c.set(1, DType::f32, Shape());
   if (!c.shape(0).has_rank()) return {};
@@ -102,13 +102,13 @@ Status expand_simplified(ExpandContext& c) {
 }
 
 Status infer_runtime_group_norm(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kFloatTypes));
+  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
   SV_TRY(require_rank(c, 0, "X", 4));
   static constexpr const char* kNames[] = {"X", "gamma", "beta"};
   const bool last = c.attributes().get_int("channels_last", 1) != 0;
   const Dim channels = c.shape(0).has_rank() ? c.shape(0)[last ? 3 : 1] : Dim();
   for (size_t i = 1; i < 3; ++i) {
-    SV_TRY(require_dtype(c, i, kNames[i], kFloatTypes));
+    SV_TRY(require_dtype(c, i, kNames[i], kRealTypes));
     SV_TRY(require_rank(c, i, kNames[i], 1));
     if (c.shape(i).has_rank() && known_different(c.shape(i)[0], channels))
       return error("{} has {} elements, needs one for each of the {} channels", kNames[i], c.shape(i)[0].value(),
@@ -179,7 +179,7 @@ OpDef define_microsoft_skip_layer_normalization() {
       .inputs = {3, 5},
       .outputs = {1, 4},
       .attributes = {{"epsilon", AttributeKind::kFloat, false, kRuntimeEpsilon}},
-      .canonicalize = expands_to<expand_skip_layer_norm>,
+      .expand = expand_skip_layer_norm,
       .infer = [](InferContext& c) { return infer_skip_norm(c, true); },
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({2, 3, 9}), f32({2, 3, 9}), f32({9}), f32({9}), f32({9})}, .outputs = 4},
@@ -195,7 +195,7 @@ OpDef define_microsoft_skip_simplified_layer_normalization() {
       .inputs = {3, 4},
       .outputs = {1, 4},
       .attributes = {{"epsilon", AttributeKind::kFloat, false, kRuntimeEpsilon}},
-      .canonicalize = expands_to<expand_skip_simplified>,
+      .expand = expand_skip_simplified,
       .infer = [](InferContext& c) { return infer_skip_norm(c, false); },
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({2, 3, 9}), f32({2, 3, 9}), f32({9}), f32({9})}},
@@ -213,7 +213,7 @@ OpDef define_simplified_layer_normalization() {
       .attributes = {{"axis", AttributeKind::kInt, false, int64_t{-1}},
                      {"epsilon", AttributeKind::kFloat, false, 1e-5f},
                      {"stash_type", AttributeKind::kInt, false, int64_t{1}}},
-      .canonicalize = expands_to<expand_simplified>,
+      .expand = expand_simplified,
       .infer = infer_simplified,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({2, 3, 9}), f32({9})}},
@@ -228,7 +228,7 @@ OpDef define_microsoft_group_norm() {
       .until = 1,
       .inputs = {3, 3},
       .attributes = group_norm_attributes(),
-      .canonicalize = expands_to<expand_runtime_group_norm>,
+      .expand = expand_runtime_group_norm,
       .infer = infer_runtime_group_norm,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({2, 3, 4, 6}), f32({6}), f32({6})},
@@ -246,7 +246,7 @@ OpDef define_microsoft_skip_group_norm() {
       .inputs = {4, 5},
       .outputs = {1, 2},
       .attributes = group_norm_attributes(),
-      .canonicalize = expands_to<expand_skip_group_norm>,
+      .expand = expand_skip_group_norm,
       .infer = infer_skip_group_norm,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({2, 3, 4, 6}), f32({6}), f32({6}), f32({2, 6}), f32({6})},

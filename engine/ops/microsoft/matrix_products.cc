@@ -35,7 +35,7 @@ Result<Shape> runtime_product_shape(const InferContext& c) {
 }
 
 Status infer_runtime_product(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "A", kFloatTypes));
+  SV_TRY(require_dtype(c, 0, "A", kRealTypes));
   SV_TRY(require_same_dtypes(c));
   SV_TRY(check_runtime_activation(c.attributes().get_string("activation", "")));
   SV_ASSIGN(Shape shape, runtime_product_shape(c));
@@ -110,7 +110,7 @@ OpDef runtime_product(const char* name, bool batch, bool activation) {
       .until = 1,
       .inputs = {2, 2},
       .attributes = product_attributes(batch, activation),
-      .canonicalize = expands_to<expand_runtime_product>,
+      .expand = expand_runtime_product,
       .infer = infer_runtime_product,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({2, 3, 5, 4}), f32({2, 3, 5, 7})},
@@ -146,7 +146,7 @@ OpDef define_microsoft_fused_gemm() {
       .until = 1,
       .inputs = {2, 3},
       .attributes = std::move(attributes),
-      .canonicalize = expands_to<expand_runtime_gemm>,
+      .expand = expand_runtime_gemm,
       .infer = infer_runtime_gemm,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({5, 9}), f32({7, 9}), f32({7})},

@@ -35,7 +35,7 @@ const RuntimeActivation* find_runtime_activation(const std::string& name) {
 }  // namespace
 
 Status infer_as_first(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input 0", kFloatTypes));
+  SV_TRY(require_dtype(c, 0, "input 0", kRealTypes));
   SV_TRY(require_same_dtypes(c));
   c.set(0, c.dtype(0), c.shape(0));
   return {};

@@ -21,7 +21,7 @@ struct MultiHeadSizes {
 Dim head_of(const Dim& hidden, int64_t heads) { return hidden.is_static() ? Dim(hidden.value() / heads) : Dim(); }
 
 Status check_multi_head_inputs(const InferContext& c, const MultiHeadInputs& at) {
-  SV_TRY(require_dtype(c, 0, "query", kFloatTypes));
+  SV_TRY(require_dtype(c, 0, "query", kRealTypes));
   for (const size_t i : {size_t{1}, size_t{2}, at.bias, at.attention_bias, at.past_key, at.past_value})
     if (c.has_input(i) && c.dtype(i) != c.dtype(0))
       return error("input {} is {}, must be {} as query is", i, name_of(c.dtype(i)), name_of(c.dtype(0)));
@@ -150,7 +150,7 @@ OpDef multi_head_op(const char* name, Arity inputs) {
           .attributes = {{"num_heads", AttributeKind::kInt, true},
                          {"scale", AttributeKind::kFloat},
                          {"mask_filter_value", AttributeKind::kFloat, false, -10000.0f}},
-          .canonicalize = expands_to<expand_multi_head<kAt>>,
+          .expand = expand_multi_head<kAt>,
           .infer = infer_multi_head<kAt>,
           .tolerance = {.rtol = 1e-5, .atol = 1e-5}};
 }

@@ -34,7 +34,7 @@ Result<std::optional<AttentionHidden>> attention_hidden(const Attributes& attrib
 }
 
 Status check_merged_inputs(const InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input", kFloatTypes));
+  SV_TRY(require_dtype(c, 0, "input", kRealTypes));
   for (const size_t i : {1, 2, 4, 5})
     if (c.has_input(i) && c.dtype(i) != c.dtype(0))
       return error("input {} is {}, must be {} as input 0 is", i, name_of(c.dtype(i)), name_of(c.dtype(0)));
@@ -137,7 +137,7 @@ OpDef define_microsoft_attention() {
                      {"do_rotary", AttributeKind::kInt},
                      {"rotary_embedding_dim", AttributeKind::kInt},
                      {"past_present_share_buffer", AttributeKind::kInt}},
-      .canonicalize = expands_to<expand_merged_attention>,
+      .expand = expand_merged_attention,
       .infer = infer_merged_attention,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({2, 3, 8}), f32({8, 24}), f32({24}), lengths({2, 3}), f32({2, 2, 2, 0, 4})},

@@ -42,7 +42,7 @@ OpDef define_microsoft_fused_conv() {
       .until = 1,
       .inputs = {2, 4},
       .attributes = std::move(attributes),
-      .canonicalize = expands_to<expand_runtime_conv>,
+      .expand = expand_runtime_conv,
       .infer = infer_runtime_conv,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({1, 3, 6, 6}), f32({18, 3, 3, 3}), f32({18}), f32({1, 18, 6, 6})},

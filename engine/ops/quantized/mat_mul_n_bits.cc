@@ -120,7 +120,7 @@ OpDef define_mat_mul_n_bits() {
                      {"block_size", AttributeKind::kInt, true},
                      {"accuracy_level", AttributeKind::kInt, false, int64_t{0}},
                      {"weight_prepacked", AttributeKind::kInt, false, int64_t{0}}},
-      .canonicalize = expands_to<expand_mat_mul_n_bits>,
+      .expand = expand_mat_mul_n_bits,
       .infer = infer_mat_mul_n_bits,
       .samples = {{.inputs = {f32({3, 40}), fixed(bytes<uint8_t>({5, 2, 16})),
                               fixed(Tensor::of<float>({10}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 1}))},

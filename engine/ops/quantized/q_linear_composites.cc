@@ -109,11 +109,11 @@ Status infer_composite(InferContext& c) {
   return {};
 }
 
-OpDef composite(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*canonicalize)(CanonicalizeContext&),
+OpDef composite(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*expand)(ExpandContext&),
                 std::vector<Sample> samples) {
   OpDef op{.name = name, .domain = kMicrosoftDomain, .until = 1, .inputs = inputs, .attributes = std::move(attributes)};
   op.infer = infer_composite<0, 4>;
-  op.canonicalize = canonicalize;
+  op.expand = expand;
   op.samples = std::move(samples);
   return op;
 }
@@ -129,22 +129,22 @@ constexpr Arity kAround{4, 5};
 }  // namespace
 
 OpDef define_q_linear_sigmoid() {
-  return composite("QLinearSigmoid", kAround, {}, expands_to<expand_q_sigmoid>, around_samples({3, 7}, {}));
+  return composite("QLinearSigmoid", kAround, {}, expand_q_sigmoid, around_samples({3, 7}, {}));
 }
 
 OpDef define_q_linear_leaky_relu() {
-  return composite("QLinearLeakyRelu", kAround, {{"alpha", AttributeKind::kFloat, false, 0.01f}}, expands_to<expand_q_leaky_relu>,
+  return composite("QLinearLeakyRelu", kAround, {{"alpha", AttributeKind::kFloat, false, 0.01f}}, expand_q_leaky_relu,
                    around_samples({3, 7}, {{"alpha", real(0.2f)}}));
 }
 
 OpDef define_q_linear_softmax() {
   return composite("QLinearSoftmax", kAround, {{"axis", AttributeKind::kInt, false, int64_t{-1}}, {"opset", AttributeKind::kInt, true}},
-                   expands_to<expand_q_softmax>, around_samples({3, 7}, {{"opset", integer(13)}}));
+                   expand_q_softmax, around_samples({3, 7}, {{"opset", integer(13)}}));
 }
 
 OpDef define_q_linear_global_average_pool() {
   return composite("QLinearGlobalAveragePool", kAround, {{"channels_last", AttributeKind::kInt, false, int64_t{0}}},
-                   expands_to<expand_q_global_pool>, around_samples({2, 5, 4, 3}, {{"channels_last", integer(1)}}));
+                   expand_q_global_pool, around_samples({2, 5, 4, 3}, {{"channels_last", integer(1)}}));
 }
 
 OpDef define_q_linear_average_pool() {
@@ -156,17 +156,17 @@ OpDef define_q_linear_average_pool() {
                     {"kernel_shape", AttributeKind::kInts, true},
                     {"pads", AttributeKind::kInts},
                     {"strides", AttributeKind::kInts}},
-                   expands_to<expand_q_average_pool>, around_samples({2, 3, 7, 6}, {{"kernel_shape", integers({3, 2})}}));
+                   expand_q_average_pool, around_samples({2, 3, 7, 6}, {{"kernel_shape", integers({3, 2})}}));
 }
 
 OpDef define_q_linear_reduce_mean() {
   return composite("QLinearReduceMean", kAround, {{"axes", AttributeKind::kInts}, {"keepdims", AttributeKind::kInt, false, int64_t{1}}},
-                   expands_to<expand_q_reduce_mean>, around_samples({2, 3, 5}, {{"axes", integers({1, 2})}}));
+                   expand_q_reduce_mean, around_samples({2, 3, 5}, {{"axes", integers({1, 2})}}));
 }
 
 OpDef define_q_linear_concat() {
   OpDef op = composite(
-      "QLinearConcat", {5, kVariadic}, {{"axis", AttributeKind::kInt, true}}, expands_to<expand_q_concat>,
+      "QLinearConcat", {5, kVariadic}, {{"axis", AttributeKind::kInt, true}}, expand_q_concat,
       {{.inputs = {scale(), u8({}), u8({2, 3}), scale(), u8({}), u8({2, 5}), scale(), u8({})}, .attributes = {{"axis", integer(1)}}}});
   op.infer = infer_composite<2, 1>;
   return op;
@@ -174,7 +174,7 @@ OpDef define_q_linear_concat() {
 
 OpDef define_q_linear_where() {
   OpDef op =
-      composite("QLinearWhere", {8, 9}, {}, expands_to<expand_q_where>,
+      composite("QLinearWhere", {8, 9}, {}, expand_q_where,
                 {{.inputs = {any(DType::boolean, {2, 3}, 0, 2), u8({2, 3}), scale(), u8({}), u8({3}), scale(), u8({}), scale(), u8({})}}});
   op.infer = infer_composite<1, 8>;
   return op;

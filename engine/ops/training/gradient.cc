@@ -70,7 +70,6 @@ OpDef define_gradient() {
       .attributes = {{"xs", AttributeKind::kStrings, true}, {"zs", AttributeKind::kStrings}, {"y", AttributeKind::kString, true}},
       .canonicalize = expand,
       .infer = [](InferContext&) -> Status { return error("was not expanded when the graph was made"); },
-      .lower = [](LowerContext&) -> Status { return error("was not expanded when the graph was made"); },  // it is no composite of its own
   };
 }
 
