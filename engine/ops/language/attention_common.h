@@ -5,7 +5,6 @@
 
 namespace svengine::ops {
 
-inline constexpr DTypeSet kFloatTypes = kRealTypes | DTypeSet{DType::bf16};
 
 /// float32 for narrower types, else the type itself: what attention is computed in.
 DType wide_type(DType type);

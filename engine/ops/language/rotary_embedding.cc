@@ -33,7 +33,7 @@ Status check_rotary_caches(const InferContext& c, const Dim& batch, const Dim& l
 }
 
 Status infer_rotary_embedding(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kFloatTypes));
+  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
   c.set(0, c.dtype(0), c.shape(0));
   const Shape& x = c.shape(0);
   if (!x.has_rank()) return {};

@@ -1,6 +1,7 @@
 #include "engine/ops/nn/pool_common.h"
 
 #include "engine/ops/kernel_step.h"
+#include "engine/ops/like.h"
 #include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
@@ -70,6 +71,18 @@ Status set_pool_gradient(GradientContext& c, const char* mode) {
   attributes.set("mode", std::string(mode));
   c.set(0, c.internal("PoolGrad", {c.dy(), c.input(0)}, std::move(attributes)));
   return {};
+}
+
+Status infer_pool_gradient(InferContext& c) {
+  c.set(0, c.type(1));
+  const Shape& x = c.shape(1);
+  if (!x.has_rank()) return {};
+  if (x.rank() < 3 || x.rank() > 5) return error("X {} is of rank {}, needs 3 to 5", to_string(x), x.rank());
+  SV_ASSIGN(const std::vector<Dim> spatial, window_output(c.attributes(), x, {}));
+  std::vector<Dim> pooled{x[0], x[1]};
+  pooled.insert(pooled.end(), spatial.begin(), spatial.end());
+  if (c.has_input(2)) SV_TRY(require_shape(c, 2, Shape(pooled), "Y"));
+  return require_shape(c, 0, Shape(std::move(pooled)), "dy");
 }
 
 Status check_power(const Attributes& attributes) {

@@ -20,6 +20,9 @@ Result<kernels::PoolShape> pool_shape(const Attributes& attributes, const Dims& 
 /// For gradients: svengine.PoolGrad with the node's attributes.
 Status set_pool_gradient(GradientContext& c, const char* mode);
 
+/// Types of a pooling's gradient, whose inputs are dy, x and perhaps y: output 0 is as x, and dy and y are as the pooling's output.
+Status infer_pool_gradient(InferContext& c);
+
 /// Refuses a norm's power, attribute "p", that kernels cannot take.
 Status check_power(const Attributes& attributes);
 

@@ -2,7 +2,6 @@
 // an average reads the shape only; the attributes are the pooling's.
 #include "engine/kernels/gradient.h"
 #include "engine/ops/kernel_step.h"
-#include "engine/ops/like.h"
 #include "engine/ops/nn/pool_common.h"
 #include "engine/ops/samples.h"
 
@@ -16,14 +15,7 @@ Status infer_pool_grad(InferContext& c) {
     return error("mode is '{}', needs max or average", c.attributes().get_string("mode"));
   SV_TRY(require_dtype(c, 0, "dy", kSingleTypes));
   SV_TRY(require_dtype(c, 1, "X", kSingleTypes));
-  c.set(0, c.type(1));
-  const Shape& x = c.shape(1);
-  if (!x.has_rank()) return {};
-  if (x.rank() < 3 || x.rank() > 5) return error("X {} is of rank {}, needs 3 to 5", to_string(x), x.rank());
-  SV_ASSIGN(const std::vector<Dim> spatial, window_output(c.attributes(), x, {}));
-  std::vector<Dim> wanted{x[0], x[1]};
-  wanted.insert(wanted.end(), spatial.begin(), spatial.end());
-  return require_shape(c, 0, Shape(std::move(wanted)), "dy");
+  return infer_pool_gradient(c);
 }
 
 Status lower_pool_grad(LowerContext& c) {

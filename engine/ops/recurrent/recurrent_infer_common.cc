@@ -24,7 +24,7 @@ Status check_types(const InferContext& c) {
       SV_TRY(require_rank(c, i, kRecurrentNames[i], 1));
       continue;
     }
-    SV_TRY(require_dtype(c, i, kRecurrentNames[i], kRealTypes | DTypeSet{DType::bf16}));
+    SV_TRY(require_dtype(c, i, kRecurrentNames[i], kRealTypes));
     if (c.dtype(i) != c.dtype(0))
       return error("{} is {}, but X {}: they must be alike", kRecurrentNames[i], name_of(c.dtype(i)), name_of(c.dtype(0)));
     SV_TRY(require_rank(c, i, kRecurrentNames[i], i == 3 || i == 7 ? 2 : 3));

@@ -38,7 +38,7 @@ Dim dft_default_length(const Dim& d, DftKind kind) {
 }
 
 Status infer_dft(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input", kRealTypes | DTypeSet{DType::bf16}));
+  SV_TRY(require_dtype(c, 0, "input", kRealTypes));
   SV_TRY(require_rank_at_least(c, 0, "input", 2));
   std::optional<int64_t> length, given = -2;
   if (c.has_input(1)) {

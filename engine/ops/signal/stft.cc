@@ -25,7 +25,7 @@ Result<Dim> stft_length(const InferContext& c, const Dim& signal) {
 bool stft_onesided(const Attributes& attributes) { return attributes.get_int("onesided", 1) != 0; }
 
 Status infer_stft(InferContext& c) {
-  SV_TRY(require_dtype(c, kStftSignal, "signal", kRealTypes | DTypeSet{DType::bf16}));
+  SV_TRY(require_dtype(c, kStftSignal, "signal", kRealTypes));
   SV_TRY(require_rank(c, kStftSignal, "signal", 3));
   if (c.has_input(kStftWindow) && c.dtype(kStftWindow) != c.dtype(kStftSignal))
     return error("the window is {}, but the signal {}: they must be alike", name_of(c.dtype(kStftWindow)),

@@ -1,39 +1,24 @@
 // CumSum: running sums along an axis; exclusive ones leave the element itself out, reverse ones run from the end.
 #include "engine/graph/gradient.h"
 #include "engine/kernels/reduce.h"
-#include "engine/graph/axes.h"
 #include "engine/ops/element.h"
-#include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/samples.h"
+#include "engine/ops/tensor/cumulative_common.h"
 
 namespace svengine::ops {
 namespace {
 
-/// The axis is an input. It decides no shape, but how the work is cut, so it has to be known when the node is planned; until it
-/// is, the output's dimensions are left unknown, which makes the session compute the axis first.
-Status infer_cum_sum(InferContext& c) {
-  SV_TRY(require_single(c, 1, "axis"));
-  SV_TRY(require_rank_at_least(c, 0, "x", 1));
-  const auto axis = c.integers(1);
-  if (axis && c.shape(0).has_rank()) SV_TRY(normalise_axis(axis->at(0), c.shape(0).rank()));
-  c.set(0, c.dtype(0), axis ? c.shape(0) : Shape());
-  return {};
-}
-
 Status lower_cum_sum(LowerContext& c) {
-  const Dims dims = c.in_dims(0);
-  if (!c.constant(1)) return error("input 1 (axis) is not known when the node is planned");
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.constant(1)->as_int64s().at(0), static_cast<int64_t>(dims.size())));
-  const std::span<const int64_t> all(dims);
+  SV_ASSIGN(const Cumulation cut, cumulation_of(c));
   kernels::CumSumArgs args;
   const DType type = c.out_type().dtype;
   args.type = type == DType::u32 ? DType::i32 : type == DType::u64 ? DType::i64 : type;  // what wraps adds up to the same bits
-  args.exclusive = c.attributes().get_int("exclusive") != 0;
-  args.reverse = c.attributes().get_int("reverse") != 0;
-  args.outer = element_count(all.first(static_cast<size_t>(axis)));
-  args.n = dims[static_cast<size_t>(axis)];
-  args.inner = element_count(all.subspan(static_cast<size_t>(axis) + 1));
+  args.exclusive = cut.exclusive;
+  args.reverse = cut.reverse;
+  args.outer = cut.outer;
+  args.n = cut.n;
+  args.inner = cut.inner;
   emit_kernel(c, "cum_sum", c.kernels().reduce->cumulative_sum, args,
               [x = c.in(0), y = c.out()](kernels::CumSumArgs& a, const Run& run) {
                 a.x = run.get<void>(x);
@@ -57,7 +42,7 @@ OpDef define_cum_sum() {
       .since = 11,
       .inputs = {2, 2},
       .attributes = {{"exclusive", AttributeKind::kInt, false, integer(0)}, {"reverse", AttributeKind::kInt, false, integer(0)}},
-      .infer = infer_cum_sum,
+      .infer = infer_cumulative,
       .lower = lower_cum_sum,
       .types = {{"T", kWideTypes, {0}}, {"T2", kIndexTypes, {1}}},
       .gradient = cum_sum_gradient,

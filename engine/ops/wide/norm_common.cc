@@ -70,19 +70,20 @@ Status lower_batch_norm(LowerContext& c) {
   return {};
 }
 
-void emit_instance_norm(LowerContext& c) {
-  const Dims dims = c.in_dims(0);
-  const int64_t channels = dims[1], spatial = element_count(std::span(dims).subspan(2));
-  const double epsilon = c.attributes().get_float("epsilon", 1e-5f);
-  emit_items(c, "instance_norm", dims[0] * channels, items_of_work(spatial),
+void emit_group_norm(LowerContext& c, const kernels::GroupNormArgs& a) {
+  const int64_t groups = a.groups, each = a.groups ? a.channels / a.groups : 0, spatial = a.spatial;
+  const double epsilon = a.epsilon;
+  emit_items(c, "group_norm", a.batch * groups, items_of_work(each * spatial),
              [=, x = c.in(0), scale = c.in(1), bias = c.in(2), out = c.out()](const Run& run, int64_t begin, int64_t end) {
-               for (int64_t plane = begin; plane < end; ++plane) {
-                 const double* from = run.get<const double>(x) + plane * spatial;
-                 const NormMoments m = moments_of(from, 1, spatial, 0);
-                 const double factor = run.get<const double>(scale)[plane % channels] / std::sqrt(m.variance + epsilon);
-                 const double shift = run.get<const double>(bias)[plane % channels];
-                 for (int64_t k = 0; k < spatial; ++k)
-                   run.get<double>(out)[plane * spatial + k] = (from[k] - m.mean) * factor + shift;
+               for (int64_t task = begin; task < end; ++task) {
+                 const double* from = run.get<const double>(x) + task * each * spatial;
+                 double* to = run.get<double>(out) + task * each * spatial;
+                 const NormMoments m = moments_of(from, 1, each * spatial, 0);
+                 for (int64_t k = 0; k < each * spatial; ++k) {
+                   const int64_t channel = task % groups * each + k / spatial;
+                   const double factor = run.get<const double>(scale)[channel] / std::sqrt(m.variance + epsilon);
+                   to[k] = (from[k] - m.mean) * factor + run.get<const double>(bias)[channel];
+                 }
                }
              });
 }

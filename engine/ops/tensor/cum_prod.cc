@@ -1,35 +1,14 @@
 // CumProd: running products along an axis; exclusive ones leave the element itself out, reverse ones run from the end.
-#include "engine/graph/axes.h"
 #include "engine/ops/dispatch.h"
-#include "engine/ops/infer_util.h"
-#include "engine/ops/lowering.h"
 #include "engine/ops/samples.h"
+#include "engine/ops/tensor/cumulative_common.h"
 
 namespace svengine::ops {
 namespace {
 
-constexpr DTypeSet kCumProdTypes = kRealTypes | DTypeSet{DType::bf16, DType::i32, DType::i64, DType::u32, DType::u64};
-
-/// As CumSum: the axis decides how the work is cut, so without it nothing is planned.
-Status infer_cum_prod(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "x", kCumProdTypes));
-  SV_TRY(require_dtype(c, 1, "axis", kIndexTypes));
-  SV_TRY(require_single(c, 1, "axis"));
-  SV_TRY(require_rank_at_least(c, 0, "x", 1));
-  const auto axis = c.integers(1);
-  if (axis && c.shape(0).has_rank()) SV_TRY(normalise_axis(axis->at(0), c.shape(0).rank()));
-  c.set(0, c.dtype(0), axis ? c.shape(0) : Shape());
-  return {};
-}
-
 Status lower_cum_prod(LowerContext& c) {
-  const Dims dims = c.in_dims(0);
-  if (!c.constant(1)) return error("input 1 (axis) is not known when the node is planned");
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.constant(1)->as_int64s().at(0), static_cast<int64_t>(dims.size())));
-  const std::span<const int64_t> all(dims);
-  const auto a = static_cast<size_t>(axis);
-  const int64_t outer = element_count(all.first(a)), n = dims[a], inner = element_count(all.subspan(a + 1));
-  const bool exclusive = c.attributes().get_int("exclusive") != 0, reverse = c.attributes().get_int("reverse") != 0;
+  SV_ASSIGN(const Cumulation cut, cumulation_of(c));
+  const auto [outer, n, inner, exclusive, reverse] = cut;
   const Buffer x = c.in(0), y = c.out();
   with_type(c.out_type().dtype, [&]<class T>() {
     // Products of floats in double; integers wrap, which unsigned ones do by definition.
@@ -60,7 +39,7 @@ OpDef define_cum_prod() {
       .since = 26,
       .inputs = {2, 2},
       .attributes = {{"exclusive", AttributeKind::kInt, false, integer(0)}, {"reverse", AttributeKind::kInt, false, integer(0)}},
-      .infer = infer_cum_prod,
+      .infer = infer_cumulative,
       .lower = lower_cum_prod,
       .types = {{"T", kWideTypes, {0}}, {"T2", kIndexTypes, {1}}},
       .traits = {.shape_inputs = {1}},

@@ -13,8 +13,8 @@ namespace svengine::ops {
 namespace {
 
 Status infer_rms_normalization(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kFloatTypes));
-  SV_TRY(require_dtype(c, 1, "scale", kFloatTypes));
+  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
+  SV_TRY(require_dtype(c, 1, "scale", kRealTypes));
   const Shape &x = c.shape(0), &scale = c.shape(1);
   if (c.dtype(0) != c.dtype(1))
     return error("scale is {}, must be {} as X is: cast one of them", name_of(c.dtype(1)), name_of(c.dtype(0)));

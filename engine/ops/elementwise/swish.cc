@@ -8,10 +8,9 @@
 namespace svengine::ops {
 namespace {
 
-constexpr DTypeSet kSwishTypes = kRealTypes | DTypeSet{DType::bf16};
 
 Status infer_swish(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kSwishTypes));
+  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
   c.set(0, c.type(0));
   return {};
 }
@@ -72,7 +71,7 @@ Status swish_gradient(GradientContext& c) {
 }
 
 Status infer_swi_glu(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "A", kSwishTypes));
+  SV_TRY(require_dtype(c, 0, "A", kRealTypes));
   SV_TRY(require_same_dtypes(c));
   const Shape &a = c.shape(0), &b = c.shape(1);
   if (!a.has_rank() || !b.has_rank()) {

@@ -49,7 +49,7 @@ Status infer_mel_weight_matrix(InferContext& c) {
   const Tensor* inputs[5];
   bool known = true;
   for (size_t i = 0; i < 5; ++i) {
-    SV_TRY(require_dtype(c, i, kMelInputs[i], i < 3 ? kIndexTypes : kRealTypes | DTypeSet{DType::bf16}));
+    SV_TRY(require_dtype(c, i, kMelInputs[i], i < 3 ? kIndexTypes : kRealTypes));
     SV_TRY(require_single(c, i, kMelInputs[i]));
     inputs[i] = c.constant(i);
     known = known && inputs[i];

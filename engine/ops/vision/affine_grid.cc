@@ -9,7 +9,7 @@ namespace svengine::ops {
 namespace {
 
 Status infer_affine_grid(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "theta", kRealTypes | DTypeSet{DType::bf16}));
+  SV_TRY(require_dtype(c, 0, "theta", kRealTypes));
   SV_TRY(require_dtype(c, 1, "size", {DType::i64}));
   SV_TRY(require_rank(c, 0, "theta", 3));
   SV_TRY(require_rank(c, 1, "size", 1));

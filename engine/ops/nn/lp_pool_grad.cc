@@ -3,7 +3,6 @@
 //   dx = dy sign(x) (|x| / y)^(p - 1)         and nothing where y is 0
 #include <cmath>
 
-#include "engine/ops/like.h"
 #include "engine/ops/nn/pool_common.h"
 #include "engine/ops/samples.h"
 
@@ -16,15 +15,7 @@ Status infer_lp_pool_grad(InferContext& c) {
   SV_TRY(check_power(c.attributes()));
   SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
   SV_TRY(require_same_dtypes(c));
-  c.set(0, c.type(1));
-  const Shape& x = c.shape(1);
-  if (!x.has_rank()) return {};
-  if (x.rank() < 3 || x.rank() > 5) return error("X {} is of rank {}, needs 3 to 5", to_string(x), x.rank());
-  SV_ASSIGN(const std::vector<Dim> spatial, window_output(c.attributes(), x, {}));
-  std::vector<Dim> wanted{x[0], x[1]};
-  wanted.insert(wanted.end(), spatial.begin(), spatial.end());
-  SV_TRY(require_shape(c, 0, Shape(wanted), "dy"));
-  return require_shape(c, 2, Shape(std::move(wanted)), "Y");
+  return infer_pool_gradient(c);
 }
 
 /// visit(place in the image) for every element of window (z, y, x).

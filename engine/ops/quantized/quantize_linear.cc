@@ -7,7 +7,7 @@
 #include "engine/ops/convert/small_cast_common.h"
 #include "engine/ops/element.h"
 #include "engine/ops/kernel_step.h"
-#include "engine/ops/quantize/quantize_common.h"
+#include "engine/ops/quantized/quantize_common.h"
 #include "engine/ops/samples.h"
 
 namespace svengine::ops {

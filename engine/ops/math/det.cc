@@ -10,7 +10,7 @@ namespace svengine::ops {
 namespace {
 
 Status infer_det(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kRealTypes | DTypeSet{DType::bf16}));
+  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
   SV_TRY(require_rank_at_least(c, 0, "X", 2));
   const Shape& x = c.shape(0);
   if (!x.has_rank()) {

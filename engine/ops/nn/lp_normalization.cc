@@ -12,7 +12,7 @@ namespace svengine::ops {
 namespace {
 
 Status infer_lp_normalization(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input", kRealTypes | DTypeSet{DType::bf16}));
+  SV_TRY(require_dtype(c, 0, "input", kRealTypes));
   SV_TRY(require_rank_at_least(c, 0, "input", 1));
   const int64_t p = c.attributes().get_int("p", 2);
   if (p != 1 && p != 2) return error("p is {}, needs 1 or 2", p);

@@ -1,4 +1,4 @@
-#include "engine/ops/quantize/quantize_common.h"
+#include "engine/ops/quantized/quantize_common.h"
 
 #include <limits>
 
