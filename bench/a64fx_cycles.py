@@ -40,6 +40,7 @@ KERNELS = {
 }
 NETWORKS = {  # line: (title, network of `svengine zoo`, dimensions, figure, goal)
     'resnet50': ('ResNet-50, batch 1, cycles', 'resnet50', {}, 'cycles', ('<=', 1.20e8)),
+    'cosmoflow': ('CosmoFlow, batch 1', 'cosmoflow', {}, 'fma_pipe_share', ('>=', 0.85)),
     'bert': ('BERT-base, 128 tokens', 'bert-base', {'S': 128}, 'fma_pipe_share', ('>=', 0.88)),
 }
 # A figure of tools/predict/machine.cc: cycles that the kernels count for these layers by Winograd's own plan, over the estimated ones.

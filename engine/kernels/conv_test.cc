@@ -181,11 +181,12 @@ void check(const KernelTable& set, const Problem& p, ConvKind kind) {
 /// The kinds that the table in conv.h allows.
 std::vector<ConvKind> allowed_kinds(const KernelTable& set, const ConvShape& s) {
   std::vector<ConvKind> kinds{ConvKind::kPlain};
-  if (s.in.depth != 1 || s.out.depth != 1 || s.kernel.depth != 1) return kinds;
-  kinds.push_back(ConvKind::kGrouped);
+  const bool flat = s.in.depth == 1 && s.out.depth == 1 && s.kernel.depth == 1;
+  if (flat) kinds.push_back(ConvKind::kGrouped);
   const bool whole = s.in_channels / s.groups % set.lanes == 0 && s.out_channels / s.groups % set.lanes == 0;
   if (s.groups == 1 || whole) kinds.push_back(ConvKind::kDirect);
   if (s.groups == 1 && s.in_channels <= 4) kinds.push_back(ConvKind::kFirstLayer);
+  if (!flat) return kinds;
   if (s.groups == s.in_channels && s.groups == s.out_channels) kinds.push_back(ConvKind::kDepthwise);
   const int64_t steps = s.stride.height * s.stride.width * s.dilation.height * s.dilation.width;
   if (s.groups == 1 && s.kernel.height == 3 && s.kernel.width == 3 && steps == 1) kinds.push_back(ConvKind::kWinograd);
@@ -220,7 +221,10 @@ TEST_CASE("the chosen kind is the special one") {
     CHECK(chosen(grouped(square(40, 40, 8, 3), 40)) == ConvKind::kDepthwise);
     CHECK(chosen(grouped(square(32, 64, 8, 3), 2)) == ConvKind::kDirect);
     CHECK(chosen(grouped(square(32, 32, 8, 3), 16)) == ConvKind::kGrouped);
-    CHECK(chosen(Problem{8, 8, {3, 4, 4}, {2, 2, 2}}) == ConvKind::kPlain);
+    CHECK(chosen(Problem{8, 8, {3, 4, 4}, {2, 2, 2}}) == ConvKind::kDirect);
+    CHECK(chosen(Problem{4, 8, {3, 4, 4}, {2, 2, 2}}) == ConvKind::kFirstLayer);
+    CHECK(chosen(grouped(Problem{64, 64, {3, 4, 4}, {2, 2, 2}}, 2)) == ConvKind::kDirect);
+    CHECK(chosen(grouped(Problem{8, 8, {3, 4, 4}, {2, 2, 2}}, 8)) == ConvKind::kPlain);
   }
 }
 
@@ -332,6 +336,25 @@ TEST_CASE("three dimensions") {
   p.pad = {1, 1, 0}, p.pad_end = {0, 2, 1}, p.stride = {2, 1, 2}, p.dilation = {1, 2, 1};
   check_all(p);
   check_all(grouped(Problem{6, 9, {3, 4, 40}, {3, 1, 2}}, 3));
+  check_all(grouped(Problem{64, 32, {3, 4, 5}, {2, 2, 2}}, 2));
+  for (int64_t channels : {1, 3, 16, 37}) {
+    Problem q{channels, 35, {5, 6, 7}, {3, 3, 3}};
+    q.batch = 2;
+    q.pad = q.pad_end = {1, 1, 1};
+    q.bias = q.residual = true;
+    q.activation.kind = Activation::kRelu;
+    check_all(q);
+    q.stride = {2, 2, 2};
+    q.in_place = true;
+    check_all(q);
+    q.dilation = {2, 1, 1};
+    q.pad = {4, 0, 1}, q.pad_end = {5, 1, 0};  // the first output planes see no input
+    check_all(q);
+  }
+  check_all(Problem{20, 24, {7, 5, 5}, {1, 1, 1}});
+  check_all(Problem{20, 24, {7, 5, 5}, {3, 1, 1}});
+  check_all(Problem{20, 24, {1, 5, 5}, {1, 3, 3}});
+  check_all(Problem{600, 17, {3, 3, 3}, {2, 1, 2}});  // several passes over the channels of a kernel plane
 }
 
 TEST_CASE("bias, residual and every activation") {

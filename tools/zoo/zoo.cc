@@ -9,6 +9,7 @@ std::span<const ZooNetwork> zoo_networks() {
       {"resnet18", "ResNet-18 v1.5 for 224x224 images", build_resnet18},
       {"resnet50", "ResNet-50 v1.5 for 224x224 images", build_resnet50},
       {"resnet-28", "small ResNet for grey 28x28 images, 10 classes", build_resnet_28},
+      {"cosmoflow", "CosmoFlow of MLPerf HPC for volumes of 128x128x128", build_cosmoflow},
       {"bert-base", "BERT encoder, 12 layers of 768", build_bert_base},
       {"bert-base-mlm", "BERT-base with scores of all words, for training", build_bert_base_mlm},
       {"bert-tiny", "BERT encoder, 2 layers of 128", build_bert_tiny},

@@ -1,4 +1,4 @@
-// Gives convolutional regions of a network the channel-blocked layout NCHWc, with reorders only at its borders.
+// Gives convolutional regions of a network the channel-blocked layout NCHWc (NCDHWc), with reorders only at its borders.
 //
 // One walk in order. A node that prefers blocks gets its data inputs blocked (a Reorder is put in front of a plain one) and its
 // output is blocked, with others of the same type, unless it is a sum over pixels. A node that works element by element follows its
@@ -72,7 +72,7 @@ class BlockLayout {
   /// Element by element on blocks: at least one blocked input, and no other input than tensors of the same shape and scalars.
   static bool can_follow(const Node& node) {
     const Shape& out = node.output()->type.shape;
-    if (out.rank() != 4 || node.outputs().size() != 1) return false;
+    if ((out.rank() != 4 && out.rank() != 5) || node.outputs().size() != 1) return false;
     bool any_blocked = false;
     for (const Value* v : node.inputs()) {
       if (!v) continue;

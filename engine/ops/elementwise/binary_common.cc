@@ -14,18 +14,18 @@ bool is_single(const Shape& shape) {
   return shape.has_rank() && std::all_of(shape.dims().begin(), shape.dims().end(), [](const Dim& d) { return d.is_static() && d.value() == 1; });
 }
 
-/// [C,1,1] or [1,C,1,1].
-bool is_per_channel(const Shape& shape, const Dim& channels) {
+/// [C,1,1] or [1,C,1,1] beside [N,C,H,W], and likewise with depth.
+bool is_per_channel(const Shape& shape, const Shape& out) {
   const int64_t rank = shape.rank();
-  if (rank != 3 && rank != 4) return false;
+  if (rank != out.rank() && rank != out.rank() - 1) return false;
   for (int64_t i = 0; i < rank; ++i) {
     const Dim& d = shape[static_cast<size_t>(i)];
-    if (i == rank - 3 ? !d.same(channels) : !(d.is_static() && d.value() == 1)) return false;
+    if (i == rank - out.rank() + 1 ? !d.same(out[1]) : !(d.is_static() && d.value() == 1)) return false;
   }
   return true;
 }
 
-/// A plain float32 constant, one value per channel, as [C/block][1][1][block] with zeros behind the last channel.
+/// A plain float32 constant, one value per channel, as [C/block][1]...[1][block] with zeros behind the last channel.
 Operand packed_per_channel(LowerContext& c, size_t i, int64_t block) {
   const Tensor& t = *c.constant(i);
   const int64_t blocks = ceil_div(t.count(), block);
@@ -36,22 +36,25 @@ Operand packed_per_channel(LowerContext& c, size_t i, int64_t block) {
     std::memcpy(to, from, used);
   };
   const Buffer buffer = c.packed(i, std::move(packing));
-  return {buffer, DType::f32, {blocks, 1, 1, block}};
+  Dims dims(c.out_dims().size(), 1);
+  dims.front() = blocks, dims.back() = block;
+  return {buffer, DType::f32, std::move(dims)};
 }
 
 }  // namespace
 
 bool can_follow_blocked(const Node& node, int) {
   const Type& out = node.output()->type;
-  if (out.dtype != DType::f32 || out.shape.rank() != 4 || !out.shape[1].is_static()) return false;
+  const int64_t rank = out.shape.rank();
+  if (out.dtype != DType::f32 || (rank != 4 && rank != 5) || !out.shape[1].is_static()) return false;
   for (const Value* v : node.inputs()) {
     if (!v) continue;
     const Shape& shape = v->type.shape;
     if (v->type.dtype != DType::f32) return false;
-    if (is_single(shape) || (v->is_constant() && is_per_channel(shape, out.shape[1]))) continue;
-    if (shape.rank() != 4 || !shape[1].same(out.shape[1])) return false;
-    for (size_t d : {size_t{0}, size_t{2}, size_t{3}})
-      if (!shape[d].same(out.shape[d]) && !(shape[d].is_static() && shape[d].value() == 1)) return false;
+    if (is_single(shape) || (v->is_constant() && is_per_channel(shape, out.shape))) continue;
+    if (shape.rank() != rank || !shape[1].same(out.shape[1])) return false;
+    for (size_t d = 0; d < static_cast<size_t>(rank); ++d)
+      if (d != 1 && !shape[d].same(out.shape[d]) && !(shape[d].is_static() && shape[d].value() == 1)) return false;
   }
   return true;
 }

@@ -137,7 +137,7 @@ Status lower_batch_norm_grad(LowerContext& c) {
 
 bool can_block_batch_norm_grad(const Node& node, int) {
   const Shape& x = node.input(1)->type.shape;
-  return x.rank() == 4 && (node.input(0)->type.block > 0 || node.input(1)->type.block > 0);
+  return (x.rank() == 4 || x.rank() == 5) && (node.input(0)->type.block > 0 || node.input(1)->type.block > 0);
 }
 
 }  // namespace

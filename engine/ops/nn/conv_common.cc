@@ -48,8 +48,8 @@ ConvKind kind_for(const LowerContext& c, const ConvShape& shape) {
 
 /// Of all fields: what is missing here would not compile.
 std::string form_of(const ConvPacking& packing) {
-  const auto& [kind, groups, in_channels, out_channels, taps, block_groups] = packing;
-  return fmt::format("conv{} g{} i{} o{} k{} b{}", static_cast<int>(kind), groups, in_channels, out_channels, taps, block_groups);
+  const auto& [kind, groups, in_channels, out_channels, taps, planes, block_groups] = packing;
+  return fmt::format("conv{} g{} i{} o{} k{} z{} b{}", static_cast<int>(kind), groups, in_channels, out_channels, taps, planes, block_groups);
 }
 
 /// Constant input 2, padded to whole blocks; absent where there is none.
@@ -92,6 +92,15 @@ ConvWeights pack_at_run_time(LowerContext& c, const ConvShape& shape, ConvKind k
     });
   }
   return packed;
+}
+
+/// A 1 x 1 kernel along height sees planes as it sees rows: images without depth have faster kinds.
+ConvShape without_depth(ConvShape s) {
+  const bool one = s.kernel.depth == 1 && s.kernel.height == 1, all = s.in.depth == s.out.depth && s.in.height == s.out.height;
+  const bool steps = s.stride.depth == 1 && s.stride.height == 1, pads = s.pad.depth == 0 && s.pad.height == 0;
+  if (!one || !all || !steps || !pads) return s;
+  for (ConvExtent* e : {&s.in, &s.out}) e->height *= e->depth, e->depth = 1;
+  return s;
 }
 
 /// Of no input channel: every sum is its bias and residual. Kernels need at least one.
@@ -213,6 +222,7 @@ Status lower_conv(LowerContext& c, Buffer residual, const kernels::ActivationArg
     emit_pixel_conv(c, shape, pack_bias(c, shape), residual, activation);
     return {};
   }
+  shape = without_depth(shape);
   ConvArgs args;
   args.shape = shape;
   args.kind = kind_for(c, shape);
@@ -249,19 +259,22 @@ bool is_plain_product(const Node& node, int block) {
   const int64_t groups = node.attributes.get_int("group", 1);
   if (groups == 1 || !w.is_static() || !x[1].is_static()) return false;
   const int64_t ins = w[1].value(), outs = w[0].value() / groups;
-  if ((ins == 1 && outs == 1) || (ins % block == 0 && outs % block == 0)) return false;
+  if (ins % block == 0 && outs % block == 0) return false;
+  if (x.rank() == 5) return true;  // no kind for blocks of several groups sees depth
+  if (ins == 1 && outs == 1) return false;
   return outs >= (w[2].value() * w[3].value() == 1 ? 8 : 16);
 }
 
 }  // namespace
 
 bool can_block_conv(const Node& node, int block) {
-  return node.input(0)->type.shape.rank() == 4 && node.output()->type.shape.is_static() && !is_plain_product(node, block);
+  const int64_t rank = node.input(0)->type.shape.rank();
+  return (rank == 4 || rank == 5) && node.output()->type.shape.is_static() && !is_plain_product(node, block);
 }
 
 bool conv_reads_plain(const Node& node, size_t input) {
   const Shape& x = node.input(input)->type.shape;
-  return input == 0 && node.attributes.get_int("group", 1) == 1 && x.rank() == 4 && x[1].is_static() &&
+  return input == 0 && node.attributes.get_int("group", 1) == 1 && x.rank() >= 4 && x[1].is_static() &&
          x[1].value() <= kFirstLayerChannels;
 }
 

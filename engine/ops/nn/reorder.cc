@@ -1,4 +1,4 @@
-// svengine.Reorder: between the plain and the channel-blocked storage of a rank-4 float32 value. Attribute block: channels of
+// svengine.Reorder: between the plain and the channel-blocked storage of a float32 value of rank 4 or 5. Attribute block: channels of
 // a block in the output, 0 for plain. Padding lanes are written 0.
 #include "engine/kernels/data.h"
 #include "engine/ops/infer_util.h"
@@ -9,7 +9,7 @@ namespace {
 
 Status infer_reorder(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "x", {DType::f32}));
-  SV_TRY(require_rank(c, 0, "x", 4));
+  if (const Shape& x = c.shape(0); x.rank() != 4 && x.rank() != 5) return error("x {} is of rank {}, needs 4 or 5", to_string(x), x.rank());
   c.set(0, Type{DType::f32, c.shape(0), static_cast<int>(c.attributes().get_int("block"))});
   return {};
 }
@@ -21,7 +21,7 @@ Status lower_reorder(LowerContext& c) {
   kernels::ReorderArgs args;
   args.batch = dims[0];
   args.channels = dims[1];
-  args.spatial = dims[2] * dims[3];
+  args.spatial = element_count(std::span(dims).subspan(2));
   args.plain_batch_stride = args.channels * args.spatial;
   const auto& kernel = to_blocked ? c.kernels().data->to_blocked : c.kernels().data->from_blocked;
   emit_kernel(c, to_blocked ? "to_blocked" : "from_blocked", kernel, args, [in = c.in(0), out = c.out()](kernels::ReorderArgs& a, const Run& run) {

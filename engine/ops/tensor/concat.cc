@@ -55,12 +55,13 @@ Status infer_concat(InferContext& c) {
 /// Whole blocks move when every input but the last has whole blocks of channels. Only blocked inputs are a reason for it.
 bool can_block_concat(const Node& node, int block) {
   if (node.inputs().size() > kMostBlockedInputs) return false;
-  const int64_t axis = node.attributes.get_int("axis");
+  const int64_t axis = node.attributes.get_int("axis"), rank = node.output()->type.shape.rank();
+  if (rank != 4 && rank != 5) return false;
   if (std::none_of(node.inputs().begin(), node.inputs().end(), [](const Value* v) { return v->type.block > 0; })) return false;
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     const Shape& shape = node.input(i)->type.shape;
-    if (node.input(i)->type.dtype != DType::f32 || shape.rank() != 4) return false;
-    if ((axis == 1 || axis == -3) && i + 1 < node.inputs().size() && (!shape[1].is_static() || shape[1].value() % block != 0))
+    if (node.input(i)->type.dtype != DType::f32 || shape.rank() != rank) return false;
+    if ((axis == 1 || axis == 1 - rank) && i + 1 < node.inputs().size() && (!shape[1].is_static() || shape[1].value() % block != 0))
       return false;
   }
   return true;

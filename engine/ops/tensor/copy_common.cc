@@ -98,9 +98,11 @@ std::vector<int64_t> strides_of(const Dims& dims) {
 }
 
 Dims stored_dims(const Type& type) {
-  const Dims dims = *type.shape.concrete();
+  Dims dims = *type.shape.concrete();
   if (!type.block) return dims;
-  return {dims[0], ceil_div(dims[1], type.block), dims[2], dims[3], type.block};
+  dims[1] = ceil_div(dims[1], type.block);
+  dims.push_back(type.block);
+  return dims;
 }
 
 void emit_copies(LowerContext& c, const char* kernel, size_t element, std::vector<Copy> copies) {

@@ -28,13 +28,16 @@ const Kind& kind_of(const ConvShape& shape, ConvKind kind) {
 }
 
 ConvKind choose(const ConvShape& shape, bool exact) noexcept {
-  if (shape.in.depth != 1 || shape.out.depth != 1 || shape.kernel.depth != 1) return ConvKind::kPlain;
+  const bool whole_blocks = shape.in_channels / shape.groups % kLanes == 0 && shape.out_channels / shape.groups % kLanes == 0;
+  if (shape.in.depth != 1 || shape.out.depth != 1 || shape.kernel.depth != 1) {
+    if (shape.groups == 1 && shape.in_channels <= 4) return ConvKind::kFirstLayer;
+    return shape.groups == 1 || whole_blocks ? ConvKind::kDirect : ConvKind::kPlain;
+  }
   if (shape.groups == 1) {
     if (shape.in_channels <= 4) return ConvKind::kFirstLayer;
     return !exact && winograd::pays(kMachine, shape) ? ConvKind::kWinograd : ConvKind::kDirect;
   }
   if (shape.groups == shape.in_channels && shape.groups == shape.out_channels) return ConvKind::kDepthwise;
-  const bool whole_blocks = shape.in_channels / shape.groups % kLanes == 0 && shape.out_channels / shape.groups % kLanes == 0;
   return whole_blocks ? ConvKind::kDirect : ConvKind::kGrouped;
 }
 
@@ -50,6 +53,8 @@ ConvPacking packing(const ConvShape& shape, ConvKind kind) noexcept {
   p.out_channels = shape.out_channels / shape.groups;
   p.taps = shape.kernel.depth * shape.kernel.height * shape.kernel.width;
   p.block_groups = kind_of(kind).block_groups(shape);
+  if (kind == ConvKind::kDirect) p.planes = shape.kernel.depth;
+  if (kind == ConvKind::kFirstLayer) p.in_channels *= shape.kernel.depth, p.taps /= shape.kernel.depth;  // planes are channels there
   return p;
 }
 

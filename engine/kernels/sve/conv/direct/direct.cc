@@ -21,26 +21,28 @@ bool bordered(const ConvShape& shape) { return !kMachine.deep_window && shape.st
 
 /// Rows and columns that the outputs read.
 ConvExtent extent_read(const ConvShape& shape) {
-  return {1, (shape.out.height - 1) * shape.stride.height + (shape.kernel.height - 1) * shape.dilation.height + 1,
+  return {shape.in.depth, (shape.out.height - 1) * shape.stride.height + (shape.kernel.height - 1) * shape.dilation.height + 1,
           (shape.out.width - 1) * shape.stride.width + (shape.kernel.width - 1) * shape.dilation.width + 1};
 }
 
 Plan run_plan(ConvShape shape) {
   if (bordered(shape)) {
     shape.in = extent_read(shape);
-    shape.pad = {0, 0, 0};
+    shape.pad = {shape.pad.depth, 0, 0};
   }
   return direct_plan(shape);
 }
 
-int64_t planes(const ConvShape& shape) { return bordered(shape) ? shape.batch * ceil_div(shape.in_channels, kLanes) : 0; }
+int64_t planes(const ConvShape& shape) {
+  return bordered(shape) ? shape.batch * ceil_div(shape.in_channels, kLanes) * shape.in.depth : 0;
+}
 
 int64_t workspace_bytes(const ConvShape& shape) {
   const ConvExtent read = extent_read(shape);
   return planes(shape) * read.height * read.width * kLanes * kFloat;
 }
 
-/// A task copies an input block of an image.
+/// A task copies a plane of an input block of an image.
 void prepare(const ConvArgs& args, int64_t begin, int64_t end) {
   const ConvShape& shape = args.shape;
   const ConvExtent read = extent_read(shape);
@@ -61,7 +63,8 @@ void pack(const ConvPacking& packing, const float* weights, float* packed, int64
   for (int64_t task = begin; task < end; ++task) pack_block_group(packing, kLanes, task, weights, packed);
 }
 
-int64_t tasks(const ConvShape& shape) { return sequence_tasks(run_plan(shape), shape.batch); }
+/// Of all output planes, one after the other.
+int64_t tasks(const ConvShape& shape) { return shape.out.depth * sequence_tasks(run_plan(shape), shape.batch); }
 
 int64_t scratch_bytes(const ConvShape& shape) { return border_bytes(run_plan(shape)); }
 
@@ -69,8 +72,21 @@ void run(const ConvArgs& args, int64_t begin, int64_t end, void* scratch) {
   const Plan plan = run_plan(args.shape);
   const float* input = bordered(args.shape) ? static_cast<const float*>(args.workspace) : args.input;
   const Borders borders = find_borders(plan, scratch);
-  for_block_groups(plan, args, input, begin, end,
-              [&](const BlockGroup& block_group, int64_t first, int64_t last) { run_tiles(plan, borders, block_group, first, last); });
+  const int64_t in_plane = sequence_tasks(plan, args.shape.batch);
+  for (int64_t task = begin; task < end;) {
+    const int64_t plane = task / in_plane, first_task = task - plane * in_plane;
+    const int64_t count = smaller(end - task, in_plane - first_task);
+    const int64_t z = plane * args.shape.stride.depth - args.shape.pad.depth;
+    const Range planes = taps_inside(args.shape.in.depth, plan.kernel_depth, args.shape.dilation.depth, z);
+    for_block_groups(plan, args, input + z * plan.plane_step, first_task, first_task + count,
+                     [&](BlockGroup& block_group, int64_t first, int64_t last) {
+                       block_group.planes = planes;
+                       block_group.output += plane * plan.out_plane_step;
+                       if (block_group.residual) block_group.residual += plane * plan.out_plane_step;
+                       run_tiles(plan, borders, block_group, first, last);
+                     });
+    task += count;
+  }
 }
 
 }  // namespace

@@ -130,6 +130,25 @@ void run_pass(const Plan& plan, const Borders& borders, const BlockGroup& block_
   }
 }
 
+/// Tiles see the passes of a kernel plane, the first or last of the sum as tile.first and `last` say.
+void run_plane(const Plan& plan, const Borders& borders, const BlockGroup& block_group, int64_t units, bool last, Range tiles,
+               PixelOffsets& offsets, Tile& tile) {
+  const int64_t full_units = (plan.in_blocks - 1) * plan.kernel_height;  // in the last block, plan.runs[0] counts
+  int64_t unit = 0;
+  do {
+    tile.first_block = unit / plan.kernel_height;
+    tile.first_row = unit % plan.kernel_height;
+    tile.units = smaller(plan.pass_units, units - unit);
+    tile.full_units = smaller(larger(full_units - unit, 0), tile.units);
+    tile.joined = (unit + tile.units - 1) / plan.kernel_height < plan.joined_blocks;
+    tile.last = last && unit + tile.units == units;
+    tile.weights = block_group.weights + plan.unit_depth(unit) * block_group.vectors * kLanes;
+    run_pass(plan, borders, block_group, tiles.begin, tiles.end, offsets, tile);
+    unit += tile.units;
+    tile.first = false;
+  } while (unit < units);
+}
+
 }  // namespace
 
 int64_t border_bytes(const Plan& plan) {
@@ -166,22 +185,17 @@ void run_tiles(const Plan& plan, const Borders& borders, const BlockGroup& block
   tile.clamp = clamp_of(block_group.activation);
   tile.row_masks = borders.row_masks;
   tile.column_masks = borders.column_masks;
-  const int64_t full_units = (plan.in_blocks - 1) * plan.kernel_height;  // in the last block, plan.runs[0] counts
   for (int64_t block = begin; block < end; block += plan.block_tiles) {
     const int64_t block_end = smaller(block + plan.block_tiles, end);
-    int64_t unit = 0;
-    do {
-      tile.first_block = unit / plan.kernel_height;
-      tile.first_row = unit % plan.kernel_height;
-      tile.units = smaller(plan.pass_units, plan.units - unit);
-      tile.full_units = smaller(larger(full_units - unit, 0), tile.units);
-      tile.joined = (unit + tile.units - 1) / plan.kernel_height < plan.joined_blocks;
-      tile.first = unit == 0;
-      tile.last = unit + tile.units == plan.units;
-      tile.weights = block_group.weights + plan.unit_depth(unit) * block_group.vectors * kLanes;
-      run_pass(plan, borders, block_group, block, block_end, offsets, tile);
-      unit += tile.units;
-    } while (unit < plan.units);
+    int64_t plane = block_group.planes.begin;
+    do {  // also where no input plane exists: the sums are then bias and residual
+      BlockGroup of_plane = block_group;
+      of_plane.input += plane * plan.kernel_plane_step;
+      of_plane.weights += plane * plan.depth * block_group.vectors * kLanes;
+      tile.first = plane == block_group.planes.begin;
+      const bool last = plane + 1 >= block_group.planes.end;
+      run_plane(plan, borders, of_plane, block_group.planes.size() > 0 ? plan.units : 0, last, {block, block_end}, offsets, tile);
+    } while (++plane < block_group.planes.end);
   }
 }
 
@@ -189,7 +203,7 @@ BlockGroup make_block_group(const Plan& plan, const ConvArgs& args, int64_t grou
   const int64_t first = plan.block_group_begin(block_group), block = group * plan.out_blocks + first;
   const int64_t at = image * plan.out_image_step + block * plan.out_block_step;
   BlockGroup made{};
-  made.weights = args.weights + block * plan.depth * kLanes;
+  made.weights = args.weights + block * plan.kernel_depth * plan.depth * kLanes;
   made.bias = args.bias ? args.bias + block * kLanes : kNoBias;
   made.residual = args.residual ? args.residual + at : nullptr;
   made.output = args.output + at;
@@ -210,17 +224,19 @@ void pack_block_group(const ConvPacking& packing, int64_t block_channels, int64_
   const int64_t first = block_group_begin(block_group, out_blocks, packing.block_groups) * kLanes;
   const int64_t width = block_group_begin(block_group + 1, out_blocks, packing.block_groups) * kLanes - first;
   float* to = packed + (group * out_blocks * kLanes + first) * channels * taps;
-  for (int64_t block = 0; block < channels; block += block_channels) {
-    const int64_t steps = smaller(block_channels, channels - block);
-    for (int64_t o = 0; o < width; ++o) {
-      const float* from = weights + ((group * outs + first + o) * channels + block) * taps;
-      const bool exists = first + o < outs;
-      for (int64_t step = 0; step < steps; ++step)
-        for (int64_t tap = 0; tap < taps; ++tap)
-          to[(tap * steps + step) * width + o] = exists ? from[step * taps + tap] : 0.0f;
+  const int64_t plane_taps = taps / packing.planes;
+  for (int64_t plane = 0; plane < packing.planes; ++plane)
+    for (int64_t block = 0; block < channels; block += block_channels) {
+      const int64_t steps = smaller(block_channels, channels - block);
+      for (int64_t o = 0; o < width; ++o) {
+        const float* from = weights + ((group * outs + first + o) * channels + block) * taps + plane * plane_taps;
+        const bool exists = first + o < outs;
+        for (int64_t step = 0; step < steps; ++step)
+          for (int64_t tap = 0; tap < plane_taps; ++tap)
+            to[(tap * steps + step) * width + o] = exists ? from[step * taps + tap] : 0.0f;
+      }
+      to += plane_taps * steps * width;
     }
-    to += taps * steps * width;
-  }
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

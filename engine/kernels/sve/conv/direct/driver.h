@@ -26,6 +26,7 @@ struct BlockGroup {
   float* output;
   int vectors;
   ActivationArgs activation;
+  Range planes = {0, 1};  // of the kernel: those whose input planes exist
 };
 
 /// Computes tiles [begin, end) of a block group; tile indices count through the images.
@@ -84,8 +85,8 @@ void for_block_groups(const Plan& plan, const ConvArgs& args, const float* input
   }
 }
 
-/// Packs block group `task % block_groups` of group `task / block_groups` from [O][I][KH][KW] into
-/// [group][block_group][I / block_channels][KH][KW][channel of the block][vectors][kLanes].
+/// Packs block group `task % block_groups` of group `task / block_groups` from [O][I][KD][KH][KW] into
+/// [group][block_group][KD][I / block_channels][KH][KW][channel of the block][vectors][kLanes].
 void pack_block_group(const ConvPacking& packing, int64_t block_channels, int64_t task, const float* weights, float* packed);
 /// Of all block groups.
 int64_t block_group_floats(const ConvPacking& packing);

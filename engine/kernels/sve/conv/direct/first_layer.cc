@@ -6,6 +6,8 @@
 //      scratch  [channel][row][0 0 0 x x x x x ... x 0 0 0]        (7 x 7, stride 2: 2 rows + 5 a new output row)
 //                              |__run__|
 //                                  |__run__|   pixel p starts at p * stride
+//
+// A kernel with depth sees the input planes that an output plane reads as so many more channels: [channel][kernel plane].
 #include "engine/kernels/sve/conv/copy.h"
 #include "engine/kernels/sve/conv/kinds.h"
 #include "engine/kernels/sve/conv/direct/driver.h"
@@ -20,18 +22,21 @@ struct FirstPlan {
   int64_t rows, width; // of a scratch channel
 };
 
+/// Input planes of an output plane.
+constexpr int64_t planes_read(const ConvShape& shape) { return shape.in_channels * shape.kernel.depth; }
+
 constexpr FirstPlan first_plan(const ConvShape& shape) {
   FirstPlan first{};
   Plan& plan = first.plan;
   plan.groups = 1;
-  plan.in_blocks = shape.in_channels;
+  plan.in_blocks = planes_read(shape);
   plan.out_blocks = ceil_div(shape.out_channels, kLanes);
   plan.stride_height = shape.stride.height, plan.stride_width = shape.stride.width;
   plan.dilation_height = shape.dilation.height, plan.dilation_width = shape.dilation.width;
   const int64_t reach = (shape.kernel.height - 1) * shape.dilation.height + 1;
   first.width = (shape.out.width - 1) * shape.stride.width + (shape.kernel.width - 1) * shape.dilation.width + 1;
   // Rows enough that copying the overlap again is cheap, few enough for a quarter of the L2 cache.
-  const int64_t row_bytes = larger(shape.in_channels * first.width * shape.stride.height * kFloat, 1);
+  const int64_t row_bytes = larger(planes_read(shape) * first.width * shape.stride.height * kFloat, 1);
   first.strip_rows = larger(smaller(kMachine.l2_bytes / 4 / row_bytes, smaller(8, shape.out.height)), 1);
   first.rows = (first.strip_rows - 1) * shape.stride.height + reach;
   plan.out_height = first.strip_rows, plan.out_width = shape.out.width;
@@ -40,14 +45,15 @@ constexpr FirstPlan first_plan(const ConvShape& shape) {
   const bool dense = shape.dilation.width == 1;  // a kernel row is one run; else every tap is
   plan.kernel_width = dense ? 1 : shape.kernel.width;
   plan.runs[0] = plan.runs[1] = dense ? shape.kernel.width : 1;
-  plan.depth = shape.in_channels * shape.kernel.height * shape.kernel.width;
-  plan.units = shape.in_channels * shape.kernel.height;
+  plan.depth = planes_read(shape) * shape.kernel.height * shape.kernel.width;
+  plan.units = planes_read(shape) * shape.kernel.height;
   plan.in_height = first.rows, plan.in_width = first.width;
   plan.pixel_step = 1;
   plan.row_step = first.width;
   plan.block_step = first.rows * first.width;
-  plan.image_step = shape.in_channels * plan.block_step;
-  plan.out_block_step = shape.out.height * shape.out.width * kLanes;
+  plan.image_step = planes_read(shape) * plan.block_step;
+  plan.out_plane_step = shape.out.height * shape.out.width * kLanes;
+  plan.out_block_step = shape.out.depth * plan.out_plane_step;
   plan.out_image_step = plan.out_blocks * plan.out_block_step;
   partition(plan, shape.batch, Lines::kRows);
   return first;
@@ -61,28 +67,34 @@ void pack(const ConvPacking& packing, const float* weights, float* packed, int64
   for (int64_t task = begin; task < end; ++task) pack_block_group(packing, 1, task, weights, packed);
 }
 
-/// A task is an output row of one image and block group.
-int64_t tasks(const ConvShape& shape) { return shape.batch * first_plan(shape).plan.block_groups * shape.out.height; }
+/// A task is an output row of one plane and block group.
+int64_t tasks(const ConvShape& shape) {
+  return shape.batch * shape.out.depth * first_plan(shape).plan.block_groups * shape.out.height;
+}
 
 int64_t scratch_bytes(const ConvShape& shape) {
   const FirstPlan first = first_plan(shape);
-  return (shape.in_channels * first.rows * first.width + kLanes) * kFloat + round_up(border_bytes(first.plan), 64);
+  return (planes_read(shape) * first.rows * first.width + kLanes) * kFloat + round_up(border_bytes(first.plan), 64);
 }
 
-/// Copies what output rows [begin, end) of an image read, with zeros where the image ends.
-void copy_rows(const FirstPlan& first, const ConvShape& shape, const float* image, int64_t begin, int64_t end, float* scratch) {
+/// Copies what output rows [begin, end) of plane z of an image read, with zeros where the image ends.
+void copy_rows(const FirstPlan& first, const ConvShape& shape, const float* image, int64_t z, int64_t begin, int64_t end, float* scratch) {
   const int64_t top = begin * shape.stride.height - shape.pad.height;
   const int64_t rows = (end - 1 - begin) * shape.stride.height + (shape.kernel.height - 1) * shape.dilation.height + 1;
-  for (int64_t channel = 0; channel < shape.in_channels; ++channel) {
-    for (int64_t r = 0; r < rows; ++r) {
-      float* to = scratch + (channel * first.rows + r) * first.width;
-      const int64_t y = top + r;
-      if (y < 0 || y >= shape.in.height)
-        fill_zeros(to, first.width);
-      else
-        copy_row(image + (channel * shape.in.height + y) * shape.in.width, shape.in.width, shape.pad.width, first.width, 1, to);
+  for (int64_t channel = 0; channel < shape.in_channels; ++channel)
+    for (int64_t kz = 0; kz < shape.kernel.depth; ++kz) {
+      const int64_t plane = z * shape.stride.depth - shape.pad.depth + kz * shape.dilation.depth;
+      const bool exists = plane >= 0 && plane < shape.in.depth;
+      const float* from = image + (channel * shape.in.depth + plane) * shape.in.height * shape.in.width;
+      float* to = scratch + (channel * shape.kernel.depth + kz) * first.rows * first.width;
+      for (int64_t r = 0; r < rows; ++r, to += first.width) {
+        const int64_t y = top + r;
+        if (!exists || y < 0 || y >= shape.in.height)
+          fill_zeros(to, first.width);
+        else
+          copy_row(from + y * shape.in.width, shape.in.width, shape.pad.width, first.width, 1, to);
+      }
     }
-  }
 }
 
 void run(const ConvArgs& args, int64_t begin, int64_t end, void* scratch) {
@@ -95,10 +107,11 @@ void run(const ConvArgs& args, int64_t begin, int64_t end, void* scratch) {
     const int64_t row = task % shape.out.height;
     const int64_t rows = smaller(smaller(end - task, first.strip_rows), shape.out.height - row);
     const int64_t block_group_index = task / shape.out.height % plan.block_groups;
-    const int64_t image = task / shape.out.height / plan.block_groups;
-    copy_rows(first, shape, args.input + image * shape.in_channels * shape.in.height * shape.in.width, row, row + rows, strip);
+    const int64_t plane = task / shape.out.height / plan.block_groups, image = plane / shape.out.depth, z = plane % shape.out.depth;
+    const int64_t image_floats = shape.in_channels * shape.in.depth * shape.in.height * shape.in.width;
+    copy_rows(first, shape, args.input + image * image_floats, z, row, row + rows, strip);
     BlockGroup block_group = make_block_group(plan, args, 0, block_group_index, image);
-    const int64_t at = row * shape.out.width * kLanes;
+    const int64_t at = z * plan.out_plane_step + row * shape.out.width * kLanes;
     block_group.input = strip;
     block_group.output += at;
     if (block_group.residual) block_group.residual += at;

@@ -9,6 +9,8 @@
 //    d | acc    |        |        |             cache with weights make a *pass*; all tiles of a block of tiles see a pass
 //    l |        |        |        |             before the next one begins, and partial sums wait in the output.
 //    e +--------+--------+--------+
+//
+// An image with depth is computed one output plane after the other: a kernel plane is a pass, or several, over its input plane.
 #pragma once
 #include "engine/kernels/conv.h"
 #include "engine/kernels/sve/vec.h"
@@ -44,6 +46,7 @@ struct Layer {
   int64_t groups, in_blocks, out_blocks, block_groups;
   int64_t in_height, in_width, out_height, out_width;
   int64_t kernel_height, kernel_width, stride_height, stride_width, dilation_height, dilation_width, pad_height, pad_width;
+  int64_t kernel_depth = 1;  // planes of the kernel, each of which is a sum of its own on top of those before
 };
 
 /// The pixels of an image as tiles.
@@ -59,14 +62,16 @@ struct Summation {
   int64_t runs[2];            // broadcast steps of a tap in the last input block, in the others: their channels
   int64_t joined_blocks;      // the first blocks, where a kernel row inside the image is one run
   int64_t joined_runs[2];
-  int64_t depth;              // broadcast steps of a whole sum
-  int64_t units, pass_units;  // of a sum, of a pass
+  int64_t depth;              // broadcast steps of a kernel plane's sum
+  int64_t units, pass_units;  // of a kernel plane's sum, of a pass
 };
 
 /// Distances in floats.
 struct ElementSteps {
   int64_t pixel_step, row_step, block_step, image_step;  // between inputs
   int64_t kernel_row_step, kernel_column_step;           // between taps
+  int64_t plane_step, out_plane_step;                    // between the planes of an image
+  int64_t kernel_plane_step;                             // between the input planes of kernel planes
   int64_t out_block_step, out_image_step;                // between outputs
 };
 
@@ -135,7 +140,8 @@ constexpr void partition(Plan& plan, int64_t batch, Lines lines, bool pointwise 
   plan.strip_tiles = larger(round_up(strip, plan.task_tiles), 1);
 }
 
-/// The plan of a blocked convolution with one group, or whole blocks in every group.
+/// The plan of a blocked convolution with one group, or whole blocks in every group: of one output plane, where images have depth. The
+/// work is cut as if its input planes were the image.
 constexpr Plan direct_plan(const ConvShape& shape) {
   Plan plan{};
   plan.groups = shape.groups;
@@ -148,7 +154,8 @@ constexpr Plan direct_plan(const ConvShape& shape) {
   plan.stride_height = shape.stride.height, plan.stride_width = shape.stride.width;
   plan.dilation_height = shape.dilation.height, plan.dilation_width = shape.dilation.width;
   plan.pad_height = shape.pad.height, plan.pad_width = shape.pad.width;
-  const bool pointwise = plan.kernel_height == 1 && plan.kernel_width == 1 && plan.stride_height == 1 &&
+  const bool flat = shape.in.depth == 1 && shape.out.depth == 1 && shape.kernel.depth == 1;
+  const bool pointwise = flat && plan.kernel_height == 1 && plan.kernel_width == 1 && plan.stride_height == 1 &&
                          plan.stride_width == 1 && plan.pad_height == 0 && plan.pad_width == 0 &&
                          plan.in_height == plan.out_height && plan.in_width == plan.out_width;
   if (pointwise) {  // every pixel for itself: the image is one long row
@@ -166,6 +173,11 @@ constexpr Plan direct_plan(const ConvShape& shape) {
   plan.out_block_step = plan.out_height * plan.out_width * kLanes;
   plan.out_image_step = plan.groups * plan.out_blocks * plan.out_block_step;
   partition(plan, shape.batch, Lines::kAny, pointwise);
+  plan.kernel_depth = shape.kernel.depth;
+  plan.plane_step = plan.block_step, plan.kernel_plane_step = shape.dilation.depth * plan.plane_step;
+  plan.out_plane_step = plan.out_block_step;
+  plan.block_step *= shape.in.depth, plan.image_step *= shape.in.depth;
+  plan.out_block_step *= shape.out.depth, plan.out_image_step *= shape.out.depth;
   return plan;
 }
 
