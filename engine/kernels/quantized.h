@@ -80,6 +80,7 @@ struct QuantizedDepthwiseArgs {
   bool x_signed = false;
   const void* x_zero = nullptr;  // null: 0
   const int32_t* w = nullptr;    // [taps + 1][channels]: weights less their zero points, and last the sums of each channel's
+  const int8_t* quads = nullptr;  // the same as pack_depthwise leaves them; null: not packed, which is slower
   void* y = nullptr;             // [batch][out pixels][channels]
   QuantizedEpilogue epilogue;    // without row_scale
 };
@@ -125,6 +126,9 @@ struct QuantizedKernels {
   void (*pack)(const QuantizedPackArgs& args, int64_t task_begin, int64_t task_end) noexcept;
 
   TaskKernel<QuantizedGemmArgs> gemm;
+  /// Of QuantizedDepthwiseArgs::quads, 256-byte aligned; 0 where a kernel set has no use for them: nothing is packed then.
+  int64_t (*depthwise_packed_bytes)(const QuantizedWindow& window) noexcept;
+  void (*pack_depthwise)(const QuantizedWindow& window, const int32_t* w, void* quads) noexcept;
   TaskKernel<QuantizedDepthwiseArgs> depthwise;
   TaskKernel<QuantizedAddArgs> add;
   TaskKernel<QuantizeArgs> quantize;

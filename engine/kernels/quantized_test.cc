@@ -208,12 +208,13 @@ TEST_CASE("windows of one tap that lie behind the image see padding", "[quantize
 
 TEST_CASE("depthwise convolutions are exact", "[quantized]") {
   std::mt19937 random(3);
-  for (int64_t channels : {1, 5, 16, 33, 300})
+  for (int64_t channels : {1, 5, 16, 33, 128, 300})
     for (int64_t kernel : {1, 3, 5})
       for (int64_t stride : {1, 2})
         for (QuantizedOutput output : kOutputs) {
+          const int32_t most = channels == 33 ? 255 : 127;  // weights less their zero points; of bytes kernels make quads
           QuantizedDepthwiseArgs args;
-          args.batch = 2, args.window = window_of(channels, 9, kernel, stride, kernel / 2, 1 + stride % 2, 1),
+          args.batch = 2, args.window = window_of(channels, 9, kernel, stride, kernel / 2, 1 + (stride + channels) % 2, 1),
           args.x_signed = channels % 2 == 0;
           const QuantizedWindow& w = args.window;
           const int64_t taps = kernel * kernel, pixels = args.batch * w.out[1] * w.out[2];
@@ -223,7 +224,7 @@ TEST_CASE("depthwise convolutions are exact", "[quantized]") {
           fill(x, random), fill(zero, random);
           std::fill(weights.data(), weights.data() + weights.size(), 0);
           for (int64_t i = 0; i < taps * channels; ++i) {
-            weights[static_cast<size_t>(i)] = static_cast<int32_t>(random() % 511) - 255;
+            weights[static_cast<size_t>(i)] = static_cast<int32_t>(random() % static_cast<uint32_t>(2 * most + 2)) - most - 1;
             weights[static_cast<size_t>(taps * channels + i % channels)] += weights[static_cast<size_t>(i)];
           }
           for (int32_t& b : bias) b = static_cast<int32_t>(random() % 2001) - 1000;
@@ -237,11 +238,16 @@ TEST_CASE("depthwise convolutions are exact", "[quantized]") {
                                       want.data(), i);
           for (const QuantizedVariant& set : quantized_variants()) {
             INFO(set.name << " channels " << channels << " kernel " << kernel << " stride " << stride << " output " << int(output));
-            GuardedBuffer<uint8_t> y(want.size());
-            args.y = y.data();
-            run_in_pieces(set.kernels->depthwise, args);
-            CHECK(std::equal(want.begin(), want.end(), y.data()));
-            CHECK(y.intact());
+            GuardedBuffer<int8_t> quads(static_cast<size_t>(set.kernels->depthwise_packed_bytes(w)));
+            if (quads.size() > 0) set.kernels->pack_depthwise(w, weights.data(), quads.data());
+            for (bool packed : {false, true}) {
+              GuardedBuffer<uint8_t> y(want.size());
+              args.y = y.data(), args.quads = packed && quads.size() > 0 ? quads.data() : nullptr;
+              run_in_pieces(set.kernels->depthwise, args);
+              CHECK(std::equal(want.begin(), want.end(), y.data()));
+              CHECK(y.intact());
+            }
+            CHECK(quads.intact());
           }
         }
 }

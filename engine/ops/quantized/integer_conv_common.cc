@@ -161,16 +161,22 @@ void emit_grouped(LowerContext& c, const IntegerConv& conv, const ConvShape& s, 
 }
 
 void emit_depthwise(LowerContext& c, const IntegerConv& conv, const ConvShape& s, const Image& image) {
-  const kernels::TaskKernel<QuantizedDepthwiseArgs>& kernel = c.kernels().quantized->depthwise;
-  const WeightZeros zero{c.in_type(conv.w).dtype == DType::i8, conv.w_zero.count};
-  const Buffer weights =
-      emit_weights(c, conv, name_weights("quantized depthwise", s, zero.is_signed), (taps_of(s) + 1) * s.out_channels * 4, 0,
-                   [=](const std::byte* w, const std::byte* zeros, std::byte* to, std::byte*) {
-                     widen_depthwise(s, zero, w, zeros, reinterpret_cast<int32_t*>(to));
-                   });
+  const kernels::QuantizedKernels* kernels = c.kernels().quantized;
+  const kernels::TaskKernel<QuantizedDepthwiseArgs>& kernel = kernels->depthwise;
   QuantizedDepthwiseArgs args;
   args.batch = s.batch, args.window = kernel_window(s), args.window.channels = s.in_channels, args.x_signed = image.x_type == DType::i8;
   args.epilogue = kernel_epilogue(conv.epilogue);
+  const WeightZeros zero{c.in_type(conv.w).dtype == DType::i8, conv.w_zero.count};
+  const int64_t words = ceil_div((taps_of(s) + 1) * s.out_channels * 4, 256) * 256, quads = kernels->depthwise_packed_bytes(args.window);
+  const std::string layout = fmt::format("{} w{} s{} d{} q{}", name_weights("quantized depthwise", s, zero.is_signed), s.kernel.width,
+                                         s.stride.width, s.dilation.width, quads);
+  const Buffer weights =
+      emit_weights(c, conv, layout, words + quads, 0, [=](const std::byte* w, const std::byte* zeros, std::byte* to, std::byte*) {
+        int32_t* widened = reinterpret_cast<int32_t*>(to);
+        widen_depthwise(s, zero, w, zeros, widened);
+        std::fill(widened + (taps_of(s) + 1) * s.out_channels, widened + words / 4, 0);
+        if (quads) kernels->pack_depthwise(args.window, widened, to + words);
+      });
   c.emit(
       fmt::format("depthwise_{}_{}x{}", name_of(image.x_type), s.kernel.height, s.kernel.width), kernel.tasks(args),
       [=, run_kernel = kernel.run, e = conv.epilogue, x_zero = conv.x_zero.buffer](const Run& run, int64_t begin,
@@ -179,6 +185,7 @@ void emit_depthwise(LowerContext& c, const IntegerConv& conv, const ConvShape& s
         one.x = run.get<const void>(image.x);
         one.x_zero = run.get<const void>(x_zero);
         one.w = run.get<const int32_t>(weights);
+        one.quads = quads ? reinterpret_cast<const int8_t*>(run.get<const std::byte>(weights) + words) : nullptr;
         one.y = run.get<void>(image.y);
         bind_epilogue(run, e, 0, 0, args.window.channels, 0, one.epilogue);
         run_kernel(one, begin, end, run.scratch<void>());

@@ -40,6 +40,9 @@ void convolve(const QuantizedDepthwiseArgs& args, int64_t begin, int64_t end, vo
       reference_quantized_store(args.epilogue, reference_depthwise_sum(args, pixel, c), pixel, c, args.y, pixel * channels + c);
 }
 
+int64_t depthwise_packed_bytes(const QuantizedWindow&) noexcept { return 0; }
+void pack_depthwise(const QuantizedWindow&, const int32_t*, void*) noexcept {}
+
 /// As an integer of the type: rounded, bounded, and the zero point added.
 void store_rounded(float x, int32_t zero, int32_t low, int32_t high, void* y, int64_t at) {
   const float bounded = std::fmin(std::fmax(x, static_cast<float>(low - zero)), static_cast<float>(high - zero));
@@ -83,6 +86,8 @@ constinit const QuantizedKernels quantized_kernels{1,
                                                    pack_tasks,
                                                    pack,
                                                    by_items<QuantizedGemmArgs, rows, multiply, 4>(),
+                                                   depthwise_packed_bytes,
+                                                   pack_depthwise,
                                                    by_items<QuantizedDepthwiseArgs, pixels, convolve, 4>(),
                                                    by_items<QuantizedAddArgs, sums, add, 1024>(),
                                                    by_items<QuantizeArgs, elements, quantize, 1024>(),

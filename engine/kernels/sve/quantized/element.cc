@@ -1,6 +1,8 @@
 // Sums of two quantised values, quantisation, and the range that it needs: a task is a piece of the elements.
 #include "engine/kernels/sve/quantized/element.h"
 
+#include "engine/kernels/sve/quantized/dot.h"
+
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 namespace {
@@ -26,7 +28,7 @@ inline void store_bytes(vb some, void* to, int64_t at, vi x) {
 /// round_half_even(x) + zero, x bounded before by low and high, which are less the zero point. NaN becomes low.
 inline vi round_within(vf x, vf low, vf high, vi zero) {
   const vb all = svptrue_b32();
-  return svadd_x(all, svcvt_s32_x(all, svrintn_x(all, svminnm_x(all, svmaxnm_x(all, x, low), high))), zero);
+  return svadd_x(all, sve_bytes::rounded(svminnm_x(all, svmaxnm_x(all, x, low), high)), zero);
 }
 
 template <bool kSigned>

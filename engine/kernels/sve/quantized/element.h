@@ -5,6 +5,8 @@
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
+int64_t depthwise_packed_bytes(const QuantizedWindow& window) noexcept;
+void pack_depthwise(const QuantizedWindow& window, const int32_t* w, void* quads) noexcept;
 int64_t depthwise_tasks(const QuantizedDepthwiseArgs& args) noexcept;
 int64_t depthwise_scratch_bytes(const QuantizedDepthwiseArgs& args) noexcept;
 void depthwise_run(const QuantizedDepthwiseArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;

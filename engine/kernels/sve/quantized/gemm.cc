@@ -64,10 +64,10 @@ struct QuantTile {
 };
 
 /// The columns of one vector, all rows of the tile. Without kRowTerms one term a column is all there is to add: A has one zero point,
-/// B none, and no row a scale.
-template <QuantizedOutput kOutput, bool kRowTerms>
-void finish_vector(const QuantizedGemmArgs& args, const QuantTile& t, const Finish& finish, int64_t v, vb exists, vi sum_b, vi zero_b) {
-  const vb all = svptrue_b32();
+/// B none, and no row a scale. kWhole: all columns are there.
+template <QuantizedOutput kOutput, bool kRowTerms, bool kWhole>
+void finish_vector(const QuantizedGemmArgs& args, const QuantTile& t, const Finish& finish, int64_t v, vb some, vi sum_b, vi zero_b) {
+  const vb all = svptrue_b32(), exists = kWhole ? all : some;
   const QuantizedEpilogue& e = args.epilogue;
   const int64_t first = t.column + v * kLanes, ldc = args.ldc;
   vi term = bias_at(exists, e, first);
@@ -85,7 +85,7 @@ void finish_vector(const QuantizedGemmArgs& args, const QuantTile& t, const Fini
       x = svmls_x(all, x, zero_b, svdup_s32(t.row_terms[r]));
       if (e.row_scale) both = svmul_x(all, scale, svdup_f32(e.row_scale[t.row + r]));
     }
-    store_sums<kOutput>(exists, e, local, x, both, shift, c, at);
+    store_sums<kOutput, kWhole>(exists, e, local, x, both, shift, c, at);
   }
 }
 
@@ -96,9 +96,11 @@ void finish_tile(const QuantizedGemmArgs& args, const QuantTile& t, const Finish
     const vb exists = svwhilelt_b32(t.column + v * kLanes, args.n);
     const vi sum_b = svld1(all, t.column_terms + v * kLanes), zero_b = svld1(all, t.column_terms + kQuantColumns + v * kLanes);
     if (args.a_zero_step || args.epilogue.row_scale || svptest_any(all, svcmpne(all, zero_b, 0)))
-      finish_vector<kOutput, true>(args, t, finish, v, exists, sum_b, zero_b);
+      finish_vector<kOutput, true, false>(args, t, finish, v, exists, sum_b, zero_b);
+    else if (t.column + (v + 1) * kLanes <= args.n)
+      finish_vector<kOutput, false, true>(args, t, finish, v, exists, sum_b, zero_b);
     else
-      finish_vector<kOutput, false>(args, t, finish, v, exists, sum_b, zero_b);
+      finish_vector<kOutput, false, false>(args, t, finish, v, exists, sum_b, zero_b);
   }
 }
 
@@ -159,6 +161,8 @@ const QuantizedKernels quantized_kernels{static_cast<int>(kQuantColumns),
                                          quantized_pack_tasks,
                                          quantized_pack,
                                          {gemm_tasks, gemm_scratch_bytes, gemm_run},
+                                         depthwise_packed_bytes,
+                                         pack_depthwise,
                                          {depthwise_tasks, depthwise_scratch_bytes, depthwise_run},
                                          {quantized_add_tasks, no_scratch_bytes<QuantizedAddArgs>, quantized_add_run},
                                          {quantize_tasks, no_scratch_bytes<QuantizeArgs>, quantize_run},

@@ -6,20 +6,14 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 namespace {
 
+// Both store whole vectors, so up to kVectorBytes - 1 bytes too many: what is put together is written from its beginning to its end, and
+// has room behind it.
 void copy_bytes(uint8_t* to, const uint8_t* from, int64_t count) {
-  const int64_t words = count / 4;
-  for (int64_t i = 0; i < words; i += kLanes) {
-    const vb some = svwhilelt_b32(i, words);
-    svst1(some, reinterpret_cast<int32_t*>(to) + i, svld1(some, reinterpret_cast<const int32_t*>(from) + i));
-  }
-  for (int64_t i = words * 4; i < count; ++i) to[i] = from[i];
+  for (int64_t i = 0; i < count; i += kVectorBytes) svst1(svptrue_b8(), to + i, svld1(svwhilelt_b8(i, count), from + i));
 }
 
 void fill_bytes(uint8_t* to, uint8_t value, int64_t count) {
-  const int64_t words = count / 4;
-  const vu all = svdup_u32(value * 0x01010101u);
-  for (int64_t i = 0; i < words; i += kLanes) svst1(svwhilelt_b32(i, words), reinterpret_cast<uint32_t*>(to) + i, all);
-  for (int64_t i = words * 4; i < count; ++i) to[i] = value;
+  for (int64_t i = 0; i < count; i += kVectorBytes) svst1(svptrue_b8(), to + i, svdup_u8(value));
 }
 
 uint8_t padding_of(const QuantizedGemmArgs& args) { return args.a_zero ? *static_cast<const uint8_t*>(args.a_zero) : 0; }
@@ -35,6 +29,15 @@ Pixel pixel_of(const QuantizedWindow& w, int64_t row) {
   p.at[0] = row % w.out[0];
   p.image = row / w.out[0];
   return p;
+}
+
+void step_pixel(const QuantizedWindow& w, Pixel& p) {
+  if (++p.at[2] < w.out[2]) return;
+  p.at[2] = 0;
+  if (++p.at[1] < w.out[1]) return;
+  p.at[1] = 0;
+  if (++p.at[0] < w.out[0]) return;
+  p.at[0] = 0, ++p.image;
 }
 
 /// The taps of one line of a window, of which line `line` of the image lies at `source`.
@@ -54,9 +57,8 @@ uint8_t* gather_line(const QuantizedWindow& w, const uint8_t* source, int64_t co
   return to;
 }
 
-void gather_window(const QuantizedGemmArgs& args, int64_t row, uint8_t* to) {
+void gather_window(const QuantizedGemmArgs& args, const Pixel& p, uint8_t* to) {
   const QuantizedWindow& w = args.window;
-  const Pixel p = pixel_of(w, row);
   const uint8_t* images = static_cast<const uint8_t*>(args.a);
   const uint8_t padding = padding_of(args);
   const int64_t line = w.kernel[2] * w.channels;
@@ -80,9 +82,8 @@ bool is_pointwise(const QuantizedWindow& w) {
   return true;
 }
 
-const uint8_t* pointwise_row(const QuantizedGemmArgs& args, int64_t row) {
+const uint8_t* pointwise_row(const QuantizedGemmArgs& args, const Pixel& p) {
   const QuantizedWindow& w = args.window;
-  const Pixel p = pixel_of(w, row);
   int64_t pixel = p.image;
   for (int i = 0; i < 3; ++i) pixel = pixel * w.in[i] + p.at[i] * w.strides[i];
   return static_cast<const uint8_t*>(args.a) + pixel * w.pixel_bytes;
@@ -92,19 +93,21 @@ const uint8_t* pointwise_row(const QuantizedGemmArgs& args, int64_t row) {
 void find_rows(const QuantizedGemmArgs& args, int64_t first, int64_t rows, uint8_t* gathered, const uint8_t** found) {
   const int64_t bytes = depth_groups(args.k) * 4;
   const bool windows = args.windows && !is_pointwise(args.window);
+  Pixel p = args.windows ? pixel_of(args.window, first) : Pixel();
   for (int64_t r = 0; r < rows; ++r) {
     uint8_t* own = gathered + r * bytes;
     const uint8_t* source = own;
     if (windows)
-      gather_window(args, first + r, own);
+      gather_window(args, p, own);
     else
-      source = args.windows ? pointwise_row(args, first + r) : static_cast<const uint8_t*>(args.a) + (first + r) * args.lda;
+      source = args.windows ? pointwise_row(args, p) : static_cast<const uint8_t*>(args.a) + (first + r) * args.lda;
     if (args.k % 4 != 0) {
       if (!windows) copy_bytes(own, source, args.k);
       for (int64_t d = args.k; d < bytes; ++d) own[d] = static_cast<uint8_t>(flip_of(args.a_signed));
       source = own;
     }
     found[r] = source;
+    if (args.windows) step_pixel(args.window, p);
   }
 }
 
