@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times ONNX Runtime on a model with random inputs, and prints one JSON object: what `svengine bench --json` prints, for the peer.
 
-  onnxruntime_bench.py MODEL [--dim NAME=N]... [--threads N] [--duration SECONDS] [--warmup N]
+  onnxruntime_bench.py MODEL [--dim NAME=N]... [--threads N] [--duration SECONDS] [--warmup N] [--input NAME=FILE.npy]...
 
 The session gets all graph optimisations, the named dimensions as fixed sizes (so that it may plan for them), and the given number of
 threads. create_ms and first_ms are taken inside the process: the interpreter's start and the library's loading are in
@@ -50,6 +50,8 @@ def main():
     parser.add_argument('--threads', type=int, default=2)
     parser.add_argument('--duration', type=float, default=2)
     parser.add_argument('--warmup', type=int, default=1)
+    parser.add_argument('--input', action='append', default=[], metavar='NAME=FILE.npy')
+    parser.add_argument('--output-dir', help='write the first run\'s outputs there as NAME.npy')
     a = parser.parse_args()
     dims = {name: int(size) for name, _, size in (d.partition('=') for d in a.dim)}
 
@@ -62,24 +64,29 @@ def main():
     start = time.perf_counter()
     session = ort.InferenceSession(a.model, options, providers=['CPUExecutionProvider'])
     create_ms = 1000 * (time.perf_counter() - start)
-    feeds = random_inputs(session, dims)
+    given = {name: np.load(path) for name, _, path in (i.partition('=') for i in a.input)}
+    feeds = given or random_inputs(session, dims)
     start = time.perf_counter()
-    session.run(None, feeds)
+    outputs = session.run(None, feeds)
     first_ms = 1000 * (time.perf_counter() - start)
     process_ms = process_age_ms()
+    if a.output_dir:
+        for port, value in zip(session.get_outputs(), outputs):
+            np.save(os.path.join(a.output_dir, f'{port.name}.npy'), value)
 
-    times = []
+    times, cpu_ms = [], None
     if a.duration > 0:
         for _ in range(a.warmup):
             session.run(None, feeds)
-        begin = time.perf_counter()
+        begin, used = time.perf_counter(), time.process_time()
         while len(times) < LEAST_ITERATIONS or time.perf_counter() - begin < a.duration:
             start = time.perf_counter()
             session.run(None, feeds)
             times.append(1000 * (time.perf_counter() - start))
+        cpu_ms = 1000 * (time.process_time() - used) / len(times)
     print(json.dumps({
         'version': ort.__version__, 'threads': a.threads, 'create_ms': create_ms, 'first_ms': first_ms, 'process_ms': process_ms,
-        'iterations': len(times), 'median_ms': statistics.median(times) if times else None, 'min_ms': min(times, default=None),
+        'iterations': len(times), 'median_ms': statistics.median(times) if times else None, 'min_ms': min(times, default=None), 'cpu_ms': cpu_ms,
         'peak_rss_mib': resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
 
 

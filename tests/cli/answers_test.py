@@ -5,7 +5,7 @@ import onnx_writer as ow
 import program
 from program import CliTest, svengine
 
-BENCH_KEYS = ['load_ms', 'optimise_ms', 'first_ms', 'min_ms', 'median_ms', 'p90_ms', 'p99_ms', 'max_ms', 'throughput_per_s', 'peak_rss_mib']
+BENCH_KEYS = ['load_ms', 'optimise_ms', 'first_ms', 'min_ms', 'median_ms', 'p90_ms', 'p99_ms', 'max_ms', 'cpu_ms', 'throughput_per_s', 'peak_rss_mib']
 
 
 class Test(CliTest):

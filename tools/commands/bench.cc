@@ -1,6 +1,7 @@
 // svengine bench: how long a network takes, from the file to the steady state, and where the time goes; with --train, how long a
 // training step takes.
 #include <algorithm>
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <string>
@@ -42,6 +43,7 @@ struct Report {
   double load_ms = 0, optimise_ms = 0, first_ms = 0;
   std::vector<double> times;
   TimeSummary steady;
+  double cpu_ms = 0;  // the processor's time of a run, all threads together: what a busy machine hardly changes
   int64_t batch = 1;
   double throughput = 0;
   std::string inputs;
@@ -74,6 +76,7 @@ Status measure(const Options& options, const RunOnce& run_once, Report& report) 
   report.first_ms = first.milliseconds();
   for (int64_t i = 0; i < options.warmup; ++i) SV_TRY(run_once(false));
   const Stopwatch all;
+  const std::clock_t used = std::clock();
   const auto wanted = [&](int64_t done) {
     if (options.iterations > 0) return done < options.iterations;
     return done < kLeastIterations || all.milliseconds() < 1000 * options.duration;
@@ -83,6 +86,7 @@ Status measure(const Options& options, const RunOnce& run_once, Report& report) 
     SV_TRY(run_once(options.profile));
     report.times.push_back(watch.milliseconds());
   }
+  report.cpu_ms = 1e3 * static_cast<double>(std::clock() - used) / CLOCKS_PER_SEC / static_cast<double>(report.times.size());
   report.steady = summarise(report.times);
   return {};
 }
@@ -121,6 +125,7 @@ Json to_json(const Options& options, const Session& session, const Report& r) {
       {"p90_ms", t.p90},
       {"p99_ms", t.p99},
       {"max_ms", t.max},
+      {"cpu_ms", r.cpu_ms},
       {"throughput_per_s", r.throughput},
       {"planned_bytes", {{"kept", r.planned.state}, {"values", r.planned.values}}},
       {"peak_rss_mib", peak_rss_mib()},
@@ -158,6 +163,7 @@ std::string to_text(const Options& options, const Session& session, const Report
   times.row({"p90", ms(t.p90)});
   times.row({"p99", ms(t.p99)});
   times.row({"max", ms(t.max)});
+  times.row({"processor time", ms(r.cpu_ms)});
   times.row({"throughput", fmt::format("{:.2f} /s", r.throughput)});
   times.row({"peak memory", fmt::format("{:.1f} MiB", peak_rss_mib())});
   std::string out = head.text() + fmt::format("\n{} runs after {} to warm up, {} per run\n", r.times.size(), options.warmup + 1,
