@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/graph/copy_body.h"
+
 namespace svengine {
 
 std::optional<int64_t> ExpandContext::dim(size_t i, int64_t d) const {
@@ -49,6 +51,17 @@ Value* ExpandContext::slice(Value* v, int64_t axis, int64_t begin, int64_t end) 
 
 Value* ExpandContext::concat(std::vector<Value*> values, int64_t axis) {
   return op("Concat", std::move(values), make_attributes({{"axis", axis}}));
+}
+
+Value* ExpandContext::body(std::string_view name, Value* input) {
+  if (!input) return nullptr;
+  const Subgraph& body = *attributes().get<Subgraph>(name);
+  std::vector<Value*> inputs{input};
+  inputs.insert(inputs.end(), node_.inputs().end() - attributes().get_int("captured"), node_.inputs().end());
+  std::vector<Node*> copies;
+  const std::vector<Value*> outputs = copy_body(*body, inputs, builder_.graph(), &node_, &copies);
+  for (Node* copy : copies) builder_.note(infer_types(*copy));
+  return builder_.status().ok() ? outputs[0] : nullptr;
 }
 
 bool ExpandContext::has_output(size_t i) const {

@@ -44,6 +44,9 @@ class ExpandContext {
 
   /// Short forms. `cast` gives the value itself where it has that type already.
   Value* cast(Value* v, DType type);
+  /// What the first output of the body that is attribute `name` is for this input and what the node's bodies capture, which are its
+  /// last inputs (attribute "captured"). The body has been checked.
+  Value* body(std::string_view name, Value* input);
   Value* reshape(Value* v, std::vector<int64_t> dims);  // 0 keeps a dimension, one may be -1
   Value* transpose(Value* v, std::vector<int64_t> perm);
   Value* slice(Value* v, int64_t axis, int64_t begin, int64_t end);

@@ -41,12 +41,25 @@ std::vector<Type> of_scan(const std::vector<Type>& inputs, const Attributes& att
   return out;
 }
 
+/// The scores, or probabilities: [batch, query heads, queries, keys].
+std::vector<Type> of_flex_attention(const std::vector<Type>& inputs, const Attributes& attributes, size_t count) {
+  std::vector<Type> out(count);
+  const Type q = type_at(inputs, 0), k = type_at(inputs, 1);
+  if (count == 0 || q.dtype == DType::undefined) return out;
+  const DType otherwise = q.dtype == DType::f64 ? DType::f64 : DType::f32;
+  out[0].dtype = static_cast<DType>(attributes.get_int("softmax_precision", static_cast<int64_t>(otherwise)));
+  if (q.shape.rank() != 4 || k.shape.rank() != 4 || !q.shape.has_rank() || !k.shape.has_rank()) return out;
+  out[0].shape = Shape{q.shape[0], q.shape[1], q.shape[2], k.shape[2]};
+  return out;
+}
+
 }  // namespace
 
 std::vector<Type> body_input_types(const OpDef& op, const std::vector<Type>& inputs, const Attributes& attributes, size_t count, int opset) {
   const std::string_view name = op.name;
   if (name == "Loop") return of_loop(inputs, count);
   if (name == "Scan") return of_scan(inputs, attributes, count, opset);
+  if (name == "FlexAttention") return of_flex_attention(inputs, attributes, count);
   std::vector<Type> out(count);
   if (name != "SequenceMap") return out;
   for (size_t i = 0; i < count; ++i) {

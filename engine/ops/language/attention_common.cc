@@ -86,7 +86,14 @@ AttentionParts attend(ExpandContext& c, const AttentionProduct& p) {
   scores = sum_of(c, scores, bias);
   parts.biased = apart(scores);
   const DType softmax_type = p.softmax_type == DType::undefined ? type : p.softmax_type;
-  Value* probabilities = c.cast(c.op("Softmax", {c.cast(scores, softmax_type)}, make_attributes({{"axis", int64_t{-1}}})), type);
+  const auto modified = [&](Value* x, const std::function<Value*(Value*)>& by) {
+    if (!by || !x) return x;
+    Value* y = by(apart(x));
+    return shared && y ? grouped(c, y, p.kv_heads) : y;
+  };
+  scores = modified(c.cast(scores, softmax_type), p.modify_scores);
+  Value* probabilities = c.op("Softmax", {scores}, make_attributes({{"axis", int64_t{-1}}}));
+  probabilities = c.cast(modified(probabilities, p.modify_probabilities), type);
   parts.y = apart(c.op("MatMul", {probabilities, v}));
   parts.probabilities = apart(probabilities);
   if (p.bias && p.empty_rows) {

@@ -1,5 +1,7 @@
 // What the attention operators of ai.onnx and com.microsoft are made of: nodes that the pass `attention` finds and makes one of.
 #pragma once
+#include <functional>
+
 #include "engine/graph/expand.h"
 #include "engine/ops/infer_util.h"
 
@@ -36,6 +38,8 @@ struct AttentionProduct {
   Value* bias = nullptr;    // of rank 4, broadcasts to [B, q_heads, queries, keys], of type wide_type(q). Null: none
   bool empty_rows = false;  // a row of bias may be all minus infinity: then y is 0
   DType softmax_type = DType::undefined;  // undefined: as computed
+  /// What becomes of the scores before the Softmax and of the probabilities behind it, [B, q_heads, queries, keys] of softmax_type.
+  std::function<Value*(Value*)> modify_scores = {}, modify_probabilities = {};
 };
 /// All of the type that is computed in, [B, q_heads, queries, ...].
 struct AttentionParts {
