@@ -116,6 +116,17 @@ Status NodeImporter::add_node(Scope& scope, const NodeProto& proto, int index) {
 }
 
 Status NodeImporter::settle(Scope& scope, Node* node, const std::vector<Value*>& outputs) {
+  if (!scope.deferred) return settle_now(scope, node, outputs);
+  const auto is_unknown = [](const Value* v) { return v && v->type.dtype == DType::undefined; };
+  if (!scope.deferred->ok() && std::any_of(node->inputs().begin(), node->inputs().end(), is_unknown)) return {};
+  Status status = settle_now(scope, node, outputs);
+  if (status.ok()) return {};
+  if (scope.deferred->ok()) *scope.deferred = std::move(status);
+  for (Value* v : node->outputs()) v->type = {};
+  return {};
+}
+
+Status NodeImporter::settle_now(Scope& scope, Node* node, const std::vector<Value*>& outputs) {
   CanonicalizeContext context(scope.graph, *node, ops_, opset_of(scope, canonical_domain(node->op().domain)));
   SV_TRY(ops::to_canonical_form(context));
   if (std::all_of(outputs.begin(), outputs.end(), [](const Value* v) { return v->is_constant(); })) {
@@ -135,6 +146,7 @@ Status NodeImporter::add_call(Scope& scope, const NodeProto& proto, int index, c
   Scope inner{scope.graph};
   inner.call = &call;
   inner.depth = scope.depth + 1;
+  inner.deferred = scope.deferred;
   inner.prefix = scope.prefix + node_name(proto, index) + "/";
   for (int i = 0; i < function.input_size(); ++i)
     inner.values[function.input(i)] = static_cast<size_t>(i) < inputs.size() ? inputs[static_cast<size_t>(i)] : nullptr;
@@ -156,12 +168,17 @@ Status NodeImporter::add_bodies(Scope& scope, const NodeProto& proto, const OpDe
   for (const Value* v : inputs) types.push_back(v ? v->type : Type{});
   std::vector<Value*> captured;
   std::vector<std::pair<std::string, std::shared_ptr<Graph>>> made;
-  size_t own = op.name == std::string_view("If") ? 1 : 0;
+  const bool is_if = op.name == std::string_view("If");
+  Status first_deferred;
+  size_t own = is_if ? 1 : 0;
   for (const auto& [name, body] : bodies) {
     const auto count = static_cast<size_t>(body->input_size());
     const std::vector<Type> given = ops::body_input_types(op, types, attributes, count, opset_of(scope, canonical_domain(proto.domain())));
-    Result<Graph> graph = make_body(scope, *body, given, captured);
+    Status deferred;
+    Result<Graph> graph = make_body(scope, *body, given, captured, is_if ? &deferred : scope.deferred);
     if (!graph.ok()) return std::move(graph).error().in(printable(name));
+    if (!deferred.ok() && !first_deferred.ok()) return first_deferred;  // neither branch can be taken
+    if (!deferred.ok()) first_deferred = std::move(deferred).error().in(printable(name));
     made.emplace_back(name, std::make_shared<Graph>(std::move(graph).value()));
     // Loop's trip count and condition may be absent, and so behind them the captured values' places would shift.
     if (op.name == std::string_view("Loop")) own = std::max(own, count);
@@ -178,7 +195,8 @@ Status NodeImporter::add_bodies(Scope& scope, const NodeProto& proto, const OpDe
   return {};
 }
 
-Result<Graph> NodeImporter::make_body(Scope& scope, const GraphProto& proto, const std::vector<Type>& own, std::vector<Value*>& captured) {
+Result<Graph> NodeImporter::make_body(Scope& scope, const GraphProto& proto, const std::vector<Type>& own, std::vector<Value*>& captured,
+                                     Status* deferred) {
   if (scope.depth >= kMostNested) return error("bodies and functions are nested more than {} deep", kMostNested);
   Graph graph;
   graph.name = printable(proto.name(), kMaxName);
@@ -186,6 +204,7 @@ Result<Graph> NodeImporter::make_body(Scope& scope, const GraphProto& proto, con
   body.outer = &scope;
   body.call = scope.call;
   body.depth = scope.depth + 1;
+  body.deferred = deferred;
   for (int i = 0; i < proto.input_size(); ++i) {
     const auto& info = proto.input(i);
     SV_TRY(check_name("input", info.name()));

@@ -24,6 +24,9 @@ struct Scope {
   Scope* outer = nullptr;      // of a body
   const Call* call = nullptr;  // within a function
   int depth = 0;
+  /// Of a branch of an If, or of what is in one: a node there whose inputs cannot be right leaves its outputs' types unknown, for the
+  /// branch may never be taken. Null elsewhere. What is first wrong in the branch is kept there.
+  Status* deferred = nullptr;
   std::string prefix = {};     // of the names of nodes and values within a call
   std::unordered_map<std::string, Value*> values = {};  // null: an argument that is absent
   std::vector<Value*> captured = {};                    // of the scope around a body, in the order of the inputs behind its own
@@ -48,11 +51,13 @@ class NodeImporter {
   Status add_call(Scope& scope, const onnx_proto::NodeProto& proto, int index, const onnx_proto::FunctionProto& function);
   /// Bodies become attributes, and what they capture is appended to `inputs`.
   Status add_bodies(Scope& scope, const onnx_proto::NodeProto& proto, const OpDef& op, Attributes& attributes, std::vector<Value*>& inputs);
-  Result<Graph> make_body(Scope& scope, const onnx_proto::GraphProto& proto, const std::vector<Type>& own, std::vector<Value*>& captured);
+  Result<Graph> make_body(Scope& scope, const onnx_proto::GraphProto& proto, const std::vector<Type>& own, std::vector<Value*>& captured,
+                          Status* deferred);
   Status fill_body(Scope& body, const onnx_proto::GraphProto& proto);
   Result<std::vector<Value*>> inputs_of(Scope& scope, const onnx_proto::NodeProto& proto) const;
   /// Canonical form and types of a node just added, whose outputs are `outputs`.
   Status settle(Scope& scope, Node* node, const std::vector<Value*>& outputs);
+  Status settle_now(Scope& scope, Node* node, const std::vector<Value*>& outputs);
   int opset_of(const Scope& scope, const std::string& domain) const;
 
   const onnx_proto::ModelProto& model_;

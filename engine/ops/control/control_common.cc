@@ -35,6 +35,8 @@ Result<const Graph*> checked_body(const InferContext& c, std::string_view name, 
 }
 
 Result<Type> merged(const Type& a, const Type& b) {
+  if (a.dtype == DType::undefined) return b;
+  if (b.dtype == DType::undefined) return a;
   if (a.dtype != b.dtype) return error("is {} in one case and {} in another", to_string(a), to_string(b));
   Type out = a;
   if (a.element && b.element) {

@@ -23,7 +23,8 @@ Result<const Graph*> checked_body(const InferContext& c, std::string_view name, 
 /// Input `index` of the body is of this element type, as far as both are known.
 Status check_body_input(const Graph& body, size_t index, const Type& given);
 
-/// What is true of both: unknown dimensions where they differ. An error where the element types do.
+/// What is true of both: unknown dimensions where they differ; all of one where nothing is known of the other, as in a branch that
+/// cannot be right. An error where the element types differ.
 Result<Type> merged(const Type& a, const Type& b);
 /// The type without what a later trip may change: the shape, or that of what a sequence holds.
 Type loosened(const Type& type);
