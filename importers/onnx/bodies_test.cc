@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "engine/ops/registry.h"
+#include "importers/onnx/export_node.h"
 #include "importers/onnx/import_test_util.h"
 
 using namespace svengine;
@@ -110,6 +111,48 @@ TEST_CASE("bodies in bodies capture through all of them, and names in bodies may
   bool found = false;
   body.for_each_value([&](Value& v) { found = found || (v.is_constant() && v.constant().count() == 3 && v.constant().data<float>()[0] == 7); });
   CHECK(found);
+}
+
+TEST_CASE("a branch that cannot be right is kept until it is known to be taken; two of them are refused") {
+  ModelProto model = model_with_condition();
+  add_initializer(model, "four", {4}, {1, 2, 3, 4});
+  GraphProto* yes = add_if(model.mutable_graph(), "z");
+  add_node_to(yes, "Add", {"y", "four"}, "s");  // of three and four elements
+  add_node_to(yes, "Relu", {"s"}, "t");
+  yes->add_output()->set_name("t");
+  add_output(model, "z");
+  const auto imported = import_all(model);
+  if (!imported.ok()) FAIL(imported.error().message());
+  const Node* node = only_if(imported->graph);
+  REQUIRE(node);
+  CHECK(to_string(node->output()->type) == "float32[3]");  // what the other branch gives
+  GraphProto* no = model.mutable_graph()->mutable_node(0)->mutable_attribute(1)->mutable_g();
+  no->mutable_node(0)->set_op_type("Add");
+  no->mutable_node(0)->add_input("four");
+  const std::string problem = problem_of(import_all(model));
+  CHECK(problem.find("then_branch") != std::string::npos);
+  CHECK(problem.find("(Add)") != std::string::npos);
+}
+
+TEST_CASE("the type of an Optional without an input is read and written again") {
+  ModelProto model = model_with_condition();
+  NodeProto* node = add_node_to(model.mutable_graph(), "Optional", {}, "o");
+  onnx_proto::TypeProto* type = add_attribute(node, "type", AttributeProto::TYPE_PROTO)->mutable_tp();
+  type->mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type()->set_elem_type(static_cast<int>(DType::i32));
+  add_node_to(model.mutable_graph(), "OptionalHasElement", {"o"}, "z");
+  add_output(model, "z");
+  const auto imported = import_all(model);
+  if (!imported.ok()) FAIL(imported.error().message());
+  const Node& optional = *imported->graph.nodes().front();
+  const Type& given = optional.output()->type;
+  REQUIRE(given.dtype == DType::optional);
+  REQUIRE(given.element);
+  REQUIRE(given.element->dtype == DType::sequence);
+  CHECK(given.element->element->dtype == DType::i32);
+  const auto written = export_node(optional, kNewestOpset);
+  if (!written.ok()) FAIL(written.error().message());
+  REQUIRE(written->attribute_size() == 1);
+  CHECK(written->attribute(0).tp().sequence_type().elem_type().tensor_type().elem_type() == static_cast<int>(DType::i32));
 }
 
 TEST_CASE("a body that uses what nobody computes, or nests too deep, is refused") {

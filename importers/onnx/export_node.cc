@@ -76,6 +76,14 @@ Status set_value(AttributeProto& to, const Attribute& value) {
   return {};
 }
 
+/// The type of which the engine keeps a value (a tensor without elements, or a sequence or optional of one such).
+void set_type(onnx_proto::TypeProto& to, const Tensor& example) {
+  if (example.type() < DType::sequence) return to.mutable_tensor_type()->set_elem_type(static_cast<int32_t>(example.type()));
+  const bool sequence = example.type() == DType::sequence;
+  onnx_proto::TypeProto& element = *(sequence ? to.mutable_sequence_type()->mutable_elem_type() : to.mutable_optional_type()->mutable_elem_type());
+  if (!example.items().empty()) set_type(element, example.items()[0]);
+}
+
 int axes_input_since(const Node& node) {
   const bool found = std::find(std::begin(kAxesInputs), std::end(kAxesInputs), node.op().name) != std::end(kAxesInputs);
   return found ? kAxesInputSince : kOldestExport;
@@ -145,6 +153,11 @@ Result<NodeProto> convert(const Node& node, int opset) {
       Result<onnx_proto::GraphProto> graph = export_body(node, name, **body, opset);
       if (!graph.ok()) return std::move(graph).error().in(name);
       *attribute->mutable_g() = std::move(graph).value();
+      continue;
+    }
+    if (const Tensor* example = std::get_if<Tensor>(&value); example && name == "type" && node.op().name == std::string_view("Optional")) {
+      attribute->set_type(AttributeProto::TYPE_PROTO);
+      set_type(*attribute->mutable_tp(), *example);
       continue;
     }
     SV_TRY(set_value(*attribute, value));

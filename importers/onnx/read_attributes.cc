@@ -1,6 +1,7 @@
 #include "importers/onnx/read_attributes.h"
 
 #include "importers/io/names.h"
+#include "importers/onnx/value_type.h"
 
 namespace svengine::onnx {
 namespace {
@@ -20,6 +21,7 @@ std::vector<AttributeProto::AttributeType> contents(const AttributeProto& a) {
   if (a.has_s()) out.push_back(AttributeProto::STRING);
   if (a.has_t()) out.push_back(AttributeProto::TENSOR);
   if (a.has_sparse_tensor()) out.push_back(AttributeProto::SPARSE_TENSOR);
+  if (a.has_tp()) out.push_back(AttributeProto::TYPE_PROTO);
   if (a.floats_size()) out.push_back(AttributeProto::FLOATS);
   if (a.ints_size()) out.push_back(AttributeProto::INTS);
   if (a.strings_size()) out.push_back(AttributeProto::STRINGS);
@@ -36,6 +38,7 @@ const char* name_of(AttributeProto::AttributeType type) {
     case AttributeProto::FLOATS: return "FLOATS";
     case AttributeProto::INTS: return "INTS";
     case AttributeProto::STRINGS: return "STRINGS";
+    case AttributeProto::TYPE_PROTO: return "TYPE_PROTO";
     default: return "none";
   }
 }
@@ -53,6 +56,22 @@ Result<AttributeProto::AttributeType> type_of(const AttributeProto& a) {
   if (!there.empty() && there[0] != a.type())
     return error("is declared as {}, but holds {}", name_of(a.type()), name_of(there[0]));
   return a.type();
+}
+
+/// A value of the type: a tensor without elements, or a sequence or optional of one such.
+Result<Tensor> example_of(const Type& type) {
+  switch (type.dtype) {
+    case DType::undefined: return error("says no type");
+    case DType::map: return error("is a map; supported are tensors, sequences and optionals");
+    case DType::sequence: case DType::optional: {
+      SV_ASSIGN(Tensor element, example_of(type.element ? *type.element : Type{}));
+      return Tensor::of_items(type.dtype, {std::move(element)});
+    }
+    default: {
+      SV_ASSIGN(MutableTensor none, Tensor::allocate(type.dtype, {0}));
+      return Tensor(std::move(none));
+    }
+  }
 }
 
 Result<Attribute> read_value(const AttributeProto& a, const TensorSource& tensors) {
@@ -73,6 +92,12 @@ Result<Attribute> read_value(const AttributeProto& a, const TensorSource& tensor
       if (!a.has_sparse_tensor()) return error("is declared as SPARSE_TENSOR, but holds none");
       SV_ASSIGN(Tensor tensor, tensors.read(a.sparse_tensor()));
       return Attribute(std::move(tensor));
+    }
+    case AttributeProto::TYPE_PROTO: {
+      if (!a.has_tp()) return error("is declared as TYPE_PROTO, but holds none");
+      SV_ASSIGN(const Type type, read_type(a.tp()));
+      SV_ASSIGN(Tensor example, example_of(type));
+      return Attribute(std::move(example));
     }
     default: return error("is of a type that is not supported");
   }

@@ -135,7 +135,8 @@ Status Scanner::attribute_part(const Field& field, std::string& out) {
     case attribute_field::t: return tensor(field, out);
     case attribute_field::sparse_tensor: return sparse_tensor(field, out);
     case attribute_field::g: return body(field, out);
-    case attribute_field::tensors: case attribute_field::graphs: case attribute_field::tp:
+    case attribute_field::tp: return copy(field, kMessageCost + kByteCost * field.payload.size(), out);
+    case attribute_field::tensors: case attribute_field::graphs:
     case attribute_field::type_protos: case attribute_field::sparse_tensors:
       return mark(field, out);
     default: return {};

@@ -65,13 +65,15 @@ const char* attribute_problem(const AttributeProto& attribute, const OpDef* def)
   });
   if (attribute.graphs_size() || (attribute.has_g() && !takes_body)) return "a subgraph";
   if (attribute.sparse_tensors_size()) return "a list of sparse tensors";
-  if (attribute.has_tp() || attribute.type_protos_size()) return "a type";
+  const bool takes_type = def && def->name == std::string_view("Optional") && attribute.name() == "type";
+  if (attribute.type_protos_size() || (attribute.has_tp() && !takes_type)) return "a type";
   if (attribute.tensors_size()) return "a list of tensors";
   switch (attribute.type()) {
     case AttributeProto::GRAPH: return takes_body ? nullptr : "a subgraph";
     case AttributeProto::GRAPHS: return "a subgraph";
     case AttributeProto::SPARSE_TENSORS: return "a list of sparse tensors";
-    case AttributeProto::TYPE_PROTO: case AttributeProto::TYPE_PROTOS: return "a type";
+    case AttributeProto::TYPE_PROTO: return takes_type ? nullptr : "a type";
+    case AttributeProto::TYPE_PROTOS: return "a type";
     case AttributeProto::TENSORS: return "a list of tensors";
     default: return nullptr;
   }

@@ -5,11 +5,22 @@
 namespace svengine::ops {
 namespace {
 
-/// Without an input the type is attribute `type`, which the importer writes as an empty tensor of that element type, or leaves
-/// out where it is no tensor's.
+/// The type that attribute `type` says by a value of it: a tensor without elements, or a sequence or optional of one such.
+Type type_of_example(const Tensor& example) {
+  Type out{example.type(), Shape()};
+  if (example.type() < DType::sequence) return out;
+  return handle_type(example.type(), example.items().empty() ? Type{} : type_of_example(example.items()[0]));
+}
+
+/// Without an input the type is attribute `type`.
 Status infer_optional(InferContext& c) {
   Type element;
-  if (c.has_input(0)) element = c.type(0);
+  if (const Tensor* example = c.attributes().get<Tensor>("type")) element = type_of_example(*example);
+  if (c.has_input(0)) {
+    if (element.dtype != DType::undefined && c.dtype(0) != DType::undefined && element.dtype != c.dtype(0))
+      return error("attribute 'type' says {}, but the input is {}", name_of(element.dtype), to_string(c.type(0)));
+    element = c.type(0);
+  }
   element.block = 0;
   c.set(0, handle_type(DType::optional, std::move(element)));
   return {};
@@ -68,7 +79,15 @@ Status evaluate_optional_get_element(EvaluateContext& c) {
 }  // namespace
 
 OpDef define_optional() {
-  return {.name = "Optional", .since = 15, .inputs = {0, 1}, .infer = infer_optional, .evaluate = evaluate_optional};
+  return {
+      .name = "Optional",
+      .since = 15,
+      .inputs = {0, 1},
+      .attributes = {{"type", AttributeKind::kTensor}},
+      .infer = infer_optional,
+      .evaluate = evaluate_optional,
+      .samples = {{.inputs = {f32({2, 3})}, .attributes = {{"type", Attribute(Tensor::of<float>({0}, {}))}}}},
+  };
 }
 
 OpDef define_optional_has_element() {
