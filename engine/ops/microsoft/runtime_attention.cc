@@ -86,38 +86,43 @@ Value* half_of(ExpandContext& c, Value* both, int64_t which) {
 
 Status expand_merged_attention(ExpandContext& c) {
   SV_ASSIGN(const std::optional<AttentionHidden> hidden, attention_hidden(c.attributes(), c.shape(1)));
-  if (!hidden || !c.shape(0).has_rank()) return {};
-  for (const size_t i : {size_t{2}, size_t{4}})
-    if (c.has_input(i) && !c.shape(i).has_rank()) return {};
+  if (!hidden || !c.shape(0).has_rank() || (c.has_input(2) && !c.shape(2).has_rank())) return {};
+  MergedProduct merged{c.op("MatMul", {c.input(0), c.input(1)}), hidden->qk, hidden->v};
+  if (c.has_input(2)) merged.all = c.op("Add", {merged.all, c.input(2)});
+  merged.bias = c.input(5);
+  return attend_merged(c, merged);
+}
+
+}  // namespace
+
+Status attend_merged(ExpandContext& c, const MergedProduct& merged) {
+  if (c.has_input(merged.past) && !c.shape(merged.past).has_rank()) return {};
   AttentionProduct p;
   p.q_heads = p.kv_heads = c.attributes().get_int("num_heads", 1);
-  p.scale = runtime_scale(c.attributes(), hidden->qk / p.q_heads);
-  Value* all = c.op("MatMul", {c.input(0), c.input(1)});
-  if (c.has_input(2)) all = c.op("Add", {all, c.input(2)});
-  const Node* parts = c.builder().node("", "Split", {all, c.ints({hidden->qk, hidden->qk, hidden->v})}, 3,
+  p.scale = runtime_scale(c.attributes(), merged.qk / p.q_heads);
+  const Node* parts = c.builder().node("", "Split", {merged.all, c.ints({merged.qk, merged.qk, merged.v})}, 3,
                                        make_attributes({{"axis", int64_t{2}}}));
   if (!parts) return {};
   p.q = split_heads(c, parts->output(0), p.q_heads);
   p.k = split_heads(c, parts->output(1), p.q_heads);
   p.v = split_heads(c, parts->output(2), p.q_heads);
   Value* past = nullptr;
-  if (c.has_input(4)) {
-    past = c.scalar_of_dim(c.input(4), 3);
-    p.k = c.concat({half_of(c, c.input(4), 0), p.k}, 2), p.v = c.concat({half_of(c, c.input(4), 1), p.v}, 2);
+  if (Value* both = c.input(merged.past)) {
+    past = c.scalar_of_dim(both, 3);
+    p.k = c.concat({half_of(c, both, 0), p.k}, 2), p.v = c.concat({half_of(c, both, 1), p.v}, 2);
   }
   if (!c.builder().status().ok()) return {};
-  RuntimeMask m{c.input(3), c.attributes().get_float("mask_filter_value", -10000.0f),
-                c.attributes().get_int("unidirectional", 0) != 0, c.input(5)};
+  RuntimeMask m{c.input(merged.mask), c.attributes().get_float("mask_filter_value", -10000.0f),
+                c.attributes().get_int("unidirectional", 0) != 0, merged.bias};
   bool known = true;
   p.bias = runtime_bias(c, m, p.q, p.k, past, known);
   if (!known || !c.builder().status().ok()) return {};
   const AttentionParts result = attend(c, p);
-  c.set(0, merge_heads(c, c.cast(result.y, c.dtype(0))));
-  if (c.has_output(1)) c.set(1, c.concat({c.unsqueeze(p.k, {0}), c.unsqueeze(p.v, {0})}, 0));
+  const DType type = c.node().output(0)->type.dtype;
+  c.set(0, merge_heads(c, c.cast(result.y, type)));
+  if (c.has_output(1)) c.set(1, c.concat({c.unsqueeze(c.cast(p.k, type), {0}), c.unsqueeze(c.cast(p.v, type), {0})}, 0));
   return {};
 }
-
-}  // namespace
 
 OpDef define_microsoft_attention() {
   const auto lengths = [](std::initializer_list<int32_t> v) {

@@ -21,6 +21,16 @@ Status check_attention_bias(const InferContext& c, size_t input, const Shape& sc
 /// `known` is false where shapes are needed that are not known.
 Value* runtime_bias(ExpandContext& c, const RuntimeMask& m, Value* q, Value* k, Value* past, bool& known);
 
+/// Queries, keys and values beside one another, [batch, tokens, 2 qk + v], and the node's inputs with what else Attention takes.
+struct MergedProduct {
+  Value* all = nullptr;
+  int64_t qk = 0, v = 0;  // hidden sizes
+  size_t mask = 3, past = 4;
+  Value* bias = nullptr;  // attention_bias
+};
+/// Cuts them into heads, attends, and sets outputs 0 (y) and 1 (present). Sets nothing where shapes are needed that are not known.
+Status attend_merged(ExpandContext& c, const MergedProduct& merged);
+
 /// attribute scale, or 1 / sqrt(size).
 double runtime_scale(const Attributes& attributes, int64_t size);
 

@@ -1,0 +1,121 @@
+// com.microsoft's operators on images with the channels last: NhwcConv, NhwcFusedConv, NhwcMaxPool. A Transpose before and one behind
+// the operator that has them first; where the engine's own layout takes over, they are reorders of a block of channels.
+#include "engine/ops/microsoft/microsoft_common.h"
+#include "engine/ops/nn/conv_common.h"
+#include "engine/ops/quantized/integer_product_common.h"
+#include "engine/ops/quantized/quantized_samples.h"
+
+namespace svengine::ops {
+namespace {
+
+std::vector<int64_t> channels_first(int64_t rank) {
+  std::vector<int64_t> perm{0, rank - 1};
+  for (int64_t i = 1; i < rank - 1; ++i) perm.push_back(i);
+  return perm;
+}
+
+std::vector<int64_t> channels_behind(int64_t rank) {
+  std::vector<int64_t> perm{0};
+  for (int64_t i = 2; i < rank; ++i) perm.push_back(i);
+  perm.push_back(1);
+  return perm;
+}
+
+/// Batch and channels are known; the sizes between them follow when the node is expanded.
+Status infer_last_conv(InferContext& c) {
+  SV_TRY(check_runtime_activation(c.attributes().get_string("activation", "")));
+  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
+  SV_TRY(require_rank_at_least(c, 0, "X", 3));
+  const Shape &x = c.shape(0), &w = c.shape(1);
+  for (const size_t i : {1, 2, 3})
+    if (c.has_input(i) && c.dtype(i) != c.dtype(0))
+      return error("input {} is {}, must be {} as X is", i, name_of(c.dtype(i)), name_of(c.dtype(0)));
+  if (!x.has_rank()) return c.set(0, c.dtype(0), Shape()), Status{};
+  SV_TRY(require_rank(c, 1, "W", x.rank()));
+  if (c.has_input(3)) SV_TRY(require_rank(c, 3, "Z", x.rank()));
+  const int64_t group = c.attributes().get_int("group", 1);
+  if (w.has_rank() && w[1].is_static() && known_different(multiply(w[1], Dim(group)), x.dims().back()))
+    return error("W {} with {} groups does not fit X {}, whose channels are last", to_string(w), group, to_string(x));
+  Shape y = unknown_dims(x.rank());
+  y[0] = x[0];
+  if (w.has_rank()) y[static_cast<size_t>(x.rank()) - 1] = w[0];
+  c.set(0, c.dtype(0), std::move(y));
+  return {};
+}
+
+Status expand_last_conv(ExpandContext& c) {
+  const int64_t rank = c.shape(0).rank();
+  if (!c.shape(0).has_rank()) return {};
+  std::vector<Value*> inputs{c.transpose(c.input(0), channels_first(rank)), c.input(1), c.input(2)};
+  if (c.has_input(3)) inputs.push_back(c.transpose(c.input(3), channels_first(rank)));
+  const Node* conv = c.builder().node(kMicrosoft, "FusedConv", std::move(inputs), 1, c.attributes());
+  c.set(0, conv ? c.transpose(conv->output(), channels_behind(rank)) : nullptr);
+  return {};
+}
+
+Status infer_last_pool(InferContext& c) {
+  SV_TRY(require_bytes(c, 0, "x"));
+  SV_TRY(require_rank_at_least(c, 0, "x", 3));
+  const Shape& x = c.shape(0);
+  if (!x.has_rank()) return c.set(0, c.dtype(0), Shape()), Status{};
+  Shape y = unknown_dims(x.rank());
+  y[0] = x[0], y[static_cast<size_t>(x.rank()) - 1] = x.dims().back();
+  c.set(0, c.dtype(0), std::move(y));
+  return {};
+}
+
+Status expand_last_pool(ExpandContext& c) {
+  if (!c.shape(0).has_rank()) return {};
+  const int64_t rank = c.shape(0).rank();
+  c.set(0, c.transpose(c.op("MaxPool", {c.transpose(c.input(0), channels_first(rank))}, c.attributes()), channels_behind(rank)));
+  return {};
+}
+
+OpDef last_conv(const char* name, int inputs, std::vector<AttributeDef> more) {
+  std::vector<AttributeDef> attributes = conv_attributes();
+  attributes.insert(attributes.end(), more.begin(), more.end());
+  return {
+      .name = name,
+      .domain = kMicrosoft,
+      .until = 1,
+      .inputs = {2, inputs},
+      .attributes = std::move(attributes),
+      .expand = expand_last_conv,
+      .infer = infer_last_conv,
+      .tolerance = {.rtol = 1e-5, .atol = 1e-5},
+      .samples = {{.inputs = {f32({1, 6, 5, 3}), f32({8, 3, 3, 3}), f32({8})}, .attributes = {{"pads", integers({1, 1, 1, 1})}}},
+                  {.inputs = {f32({2, 7, 4}), f32({4, 2, 3})}, .attributes = {{"group", integer(2)}, {"strides", integers({2})}}},
+                  {.inputs = {f32({1, 1, 1, 1}), f32({1, 1, 1, 1})}}},
+  };
+}
+
+}  // namespace
+
+OpDef define_nhwc_conv() { return last_conv("NhwcConv", 3, {}); }
+
+OpDef define_nhwc_fused_conv() {
+  OpDef op = last_conv("NhwcFusedConv", 4, {{"activation", AttributeKind::kString}, {"activation_params", AttributeKind::kFloats}});
+  op.samples.push_back({.inputs = {f32({1, 6, 5, 3}), f32({8, 3, 3, 3}), f32({8}), f32({1, 4, 3, 8})},
+                        .attributes = {{"activation", text("LeakyRelu")}, {"activation_params", std::vector<float>{0.2f}}}});
+  return op;
+}
+
+OpDef define_nhwc_max_pool() {
+  return {
+      .name = "NhwcMaxPool",
+      .domain = kMicrosoft,
+      .until = 1,
+      .attributes = {{"auto_pad", AttributeKind::kString, false, std::string("NOTSET")},
+                     {"ceil_mode", AttributeKind::kInt, false, int64_t{0}},
+                     {"dilations", AttributeKind::kInts},
+                     {"kernel_shape", AttributeKind::kInts, true},
+                     {"pads", AttributeKind::kInts},
+                     {"strides", AttributeKind::kInts}},
+      .expand = expand_last_pool,
+      .infer = infer_last_pool,
+      .samples = {{.inputs = {u8({2, 7, 6, 5})}, .attributes = {{"kernel_shape", integers({3, 2})}, {"strides", integers({2, 1})}}},
+                  {.inputs = {i8({1, 5, 3})}, .attributes = {{"kernel_shape", integers({2})}, {"pads", integers({1, 0})}}}},
+  };
+}
+
+}  // namespace svengine::ops

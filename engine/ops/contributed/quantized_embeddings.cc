@@ -1,0 +1,84 @@
+// com.microsoft's QEmbedLayerNormalization: a transformer's embeddings from tables of 8-bit integers. What is gathered is dequantised, not
+// the tables, and then summed up and normalised.
+#include "engine/ops/microsoft/microsoft_common.h"
+#include "engine/ops/quantized/integer_product_common.h"
+#include "engine/ops/quantized/quantized_samples.h"
+
+namespace svengine::ops {
+namespace {
+
+enum QEmbedInput : size_t { kQWords, kQSegments, kQWordTable, kQPositionTable, kQSegmentTable, kQGamma, kQBeta, kQTokenMask, kQScales, kQZeros = 13 };
+/// Tables, gamma and beta come in this order, and in the same their scales and zero points.
+constexpr size_t kQuantizedOnes[] = {kQWordTable, kQPositionTable, kQSegmentTable, kQGamma, kQBeta};
+
+Status infer_q_embed(InferContext& c) {
+  for (const size_t i : {kQWords, kQSegments, kQTokenMask}) {
+    SV_TRY(require_dtype(c, i, "ids and mask", {DType::i32}));
+    SV_TRY(require_rank(c, i, "ids and mask", 2));
+  }
+  for (const size_t i : kQuantizedOnes) {
+    const size_t scale = kQScales + i - kQWordTable, zero = kQZeros + i - kQWordTable;
+    const bool there = c.has_input(i);
+    if (there != c.has_input(scale) || there != c.has_input(zero) || (!there && i != kQSegmentTable))
+      return error("inputs {}, {} and {} must be given together", i, scale, zero);
+    if (!there) continue;
+    SV_TRY(require_bytes(c, i, "embeddings, gamma and beta"));
+    SV_TRY(require_rank(c, i, "embeddings, gamma and beta", i <= kQSegmentTable ? 2 : 1));
+    SV_TRY(require_dtype(c, scale, "scale", {DType::f32}));
+    SV_TRY(require_single(c, scale, "scale"));
+    SV_TRY(require_zero_of(c, zero, i, "zero point"));
+    SV_TRY(require_single(c, zero, "zero point"));
+    if (c.shape(i).has_rank() && c.shape(kQWordTable).has_rank() && known_different(c.shape(i).dims().back(), c.shape(kQWordTable)[1]))
+      return error("input {} is {}, needs a last dimension of {}", i, to_string(c.shape(i)), c.shape(kQWordTable)[1].value());
+  }
+  if (c.has_input(kQSegments) != c.has_input(kQSegmentTable)) return error("segment_ids and segment_embedding must be given together");
+  const Shape &ids = c.shape(kQWords), &table = c.shape(kQWordTable);
+  for (const size_t i : {kQSegments, kQTokenMask})
+    if (c.has_input(i) && c.shape(i).has_rank() && ids.has_rank() && (known_different(c.shape(i)[0], ids[0]) || known_different(c.shape(i)[1], ids[1])))
+      return error("input {} is {}, must be of the shape {} of input_ids", i, to_string(c.shape(i)), to_string(ids));
+  c.set(0, DType::f32, Shape{ids.has_rank() ? ids[0] : Dim(), ids.has_rank() ? ids[1] : Dim(), table.has_rank() ? table[1] : Dim()});
+  c.set(1, DType::i32, Shape{ids.has_rank() ? ids[0] : Dim()});
+  return {};
+}
+
+Status expand_q_embed(ExpandContext& c) {
+  const auto as_float = [&](Value* v, size_t of) {
+    const size_t at = of - kQWordTable;
+    return c.op("DequantizeLinear", {v, c.reshape(c.input(kQScales + at), {}), c.reshape(c.input(kQZeros + at), {})});
+  };
+  Value* sum = as_float(c.op("Gather", {c.input(kQWordTable), c.input(kQWords)}), kQWordTable);
+  Value* positions = c.op("Slice", {c.input(kQPositionTable), c.ints({0}), c.size_of_dim(c.input(kQWords), 1), c.ints({0})});
+  if (c.has_input(kQSegments)) sum = c.op("Add", {sum, as_float(c.op("Gather", {c.input(kQSegmentTable), c.input(kQSegments)}), kQSegmentTable)});
+  sum = c.op("Add", {sum, as_float(positions, kQPositionTable)});
+  c.set(0, c.op("LayerNormalization", {sum, as_float(c.input(kQGamma), kQGamma), as_float(c.input(kQBeta), kQBeta)},
+                make_attributes({{"axis", int64_t{-1}}, {"epsilon", c.attributes().get_float("epsilon", 1e-12f)}})));
+  if (!c.has_output(1)) return {};
+  // How many tokens come before the mask's first 0.
+  Value* mask = c.has_input(kQTokenMask) ? c.input(kQTokenMask) : c.op("Sub", {c.input(kQWords), c.input(kQWords)});
+  Value* absent = c.cast(c.op("Equal", {mask, c.number(0, DType::i32)}), DType::i32);
+  Value* before = c.op("Equal", {c.op("CumSum", {absent, c.number(1, DType::i64)}), c.number(0, DType::i32)});
+  c.set(1, c.op("ReduceSum", {c.cast(before, DType::i32), c.ints({1})}, make_attributes({{"keepdims", int64_t{0}}})));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_q_embed_layer_normalization() {
+  const SampleInput ids = fixed(Tensor::of<int32_t>({2, 3}, {1, 0, 3, 2, 2, 1})), ones = fixed(Tensor::of<int32_t>({2, 3}, {1, 0, 1, 1, 1, 0}));
+  return {
+      .name = "QEmbedLayerNormalization",
+      .domain = kMicrosoft,
+      .until = 1,
+      .inputs = {1, 18},
+      .outputs = {1, 2},
+      .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-12f}},
+      .expand = expand_q_embed,
+      .infer = infer_q_embed,
+      .tolerance = {.rtol = 1e-5, .atol = 1e-5},
+      .samples = {{.inputs = {ids, ones, u8({4, 6}), u8({5, 6}), u8({2, 6}), u8({6}), u8({6}), ones, scale(), scale(), scale(), scale(),
+                              scale(), u8({}), u8({}), u8({}), u8({}), u8({})},
+                   .outputs = 2}},
+  };
+}
+
+}  // namespace svengine::ops

@@ -1,0 +1,153 @@
+// com.microsoft's operators that became ai.onnx's: QuantizeLinear and DequantizeLinear (for types that ai.onnx's had not yet), Trilu,
+// Unique, GridSample, ExpandDims.
+#include "engine/ops/microsoft/microsoft_common.h"
+#include "engine/ops/quantized/quantized_samples.h"
+#include "engine/ops/registry.h"
+
+namespace svengine::ops {
+namespace {
+
+/// What ai.onnx's operator of that name infers of the same inputs and attributes.
+Status infer_same(InferContext& c) { return all_ops().find("", c.node().op().name)->infer(c); }
+
+Status expand_same(ExpandContext& c) {
+  c.set(0, c.op(c.node().op().name, c.node().inputs(), c.attributes()));
+  return {};
+}
+
+OpDef same_as_onnx(const char* name, Arity inputs, std::vector<AttributeDef> attributes, std::vector<Sample> samples) {
+  return {.name = name,
+          .domain = kMicrosoft,
+          .until = 1,
+          .inputs = inputs,
+          .attributes = std::move(attributes),
+          .expand = expand_same,
+          .infer = infer_same,
+          .samples = std::move(samples)};
+}
+
+constexpr DTypeSet kUniqueTypes = kNumericTypes | DTypeSet{DType::string};
+
+/// Values as they come, where each element of X is among them, how often each is there.
+Status infer_unique_values(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "X", kUniqueTypes));
+  SV_TRY(require_rank(c, 0, "X", 1));
+  c.set(0, c.dtype(0), unknown_dims(1));
+  c.set(1, DType::i64, c.shape(0).has_rank() ? c.shape(0) : unknown_dims(1));
+  c.set(2, DType::i64, unknown_dims(1));
+  return {};
+}
+
+Status expand_unique_values(ExpandContext& c) {
+  const Node* node = c.builder().node("", "Unique", {c.input(0)}, 4, make_attributes({{"sorted", int64_t{0}}}));
+  if (!node) return {};
+  c.set(0, node->output(0)), c.set(1, node->output(2)), c.set(2, node->output(3));
+  return {};
+}
+
+/// The names that ai.onnx's GridSample has for them since opset 20.
+std::string sampling_mode(const Attributes& attributes) {
+  const std::string mode = attributes.get_string("mode", "bilinear");
+  return mode == "bilinear" ? "linear" : mode == "bicubic" ? "cubic" : mode;
+}
+
+Status infer_runtime_grid_sample(InferContext& c) {
+  const std::string mode = sampling_mode(c.attributes()), padding = c.attributes().get_string("padding_mode", "zeros");
+  if (mode != "linear" && mode != "cubic" && mode != "nearest") return error("mode is '{}', must be bilinear, nearest or bicubic", mode);
+  if (padding != "zeros" && padding != "border" && padding != "reflection")
+    return error("padding_mode is '{}', must be zeros, border or reflection", padding);
+  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
+  SV_TRY(require_rank(c, 0, "X", 4));
+  SV_TRY(require_rank(c, 1, "Grid", 4));
+  const Shape &x = c.shape(0), &grid = c.shape(1);
+  if (x.has_rank() && grid.has_rank() && known_different(x[0], grid[0]))
+    return error("X {} and Grid {} need the same first dimension", to_string(x), to_string(grid));
+  if (grid.has_rank() && known_different(grid[3], Dim(2))) return error("Grid is {}, its last dimension must be 2", to_string(grid));
+  c.set(0, c.dtype(0), Shape{x.has_rank() ? x[0] : Dim(), x.has_rank() ? x[1] : Dim(), grid.has_rank() ? grid[1] : Dim(),
+                             grid.has_rank() ? grid[2] : Dim()});
+  return {};
+}
+
+Status expand_runtime_grid_sample(ExpandContext& c) {
+  Attributes attributes = c.attributes();
+  attributes.set("mode", sampling_mode(c.attributes()));
+  c.set(0, c.op("GridSample", c.node().inputs(), std::move(attributes)));
+  return {};
+}
+
+Status infer_expand_dims(InferContext& c) {
+  SV_TRY(require_dtype(c, 1, "axis", {DType::i32}));
+  SV_TRY(require_single(c, 1, "axis"));
+  const auto axis = c.integers(1);
+  if (!axis || !c.shape(0).has_rank()) return c.set(0, c.dtype(0), c.shape(0).has_rank() ? unknown_dims(c.shape(0).rank() + 1) : Shape()), Status{};
+  const int64_t rank = c.shape(0).rank() + 1, at = (*axis)[0] < 0 ? (*axis)[0] + rank : (*axis)[0];
+  if (at < 0 || at >= rank) return error("axis is {}, must be in [{}, {})", (*axis)[0], -rank, rank);
+  std::vector<Dim> dims = c.shape(0).dims();
+  dims.insert(dims.begin() + at, Dim(1));
+  c.set(0, c.dtype(0), Shape(std::move(dims)));
+  return {};
+}
+
+Status expand_expand_dims(ExpandContext& c) {
+  c.set(0, c.op("Unsqueeze", {c.input(0), c.reshape(c.cast(c.input(1), DType::i64), {1})}));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_microsoft_quantize_linear() {
+  return same_as_onnx("QuantizeLinear", {2, 3}, {{"axis", AttributeKind::kInt, false, int64_t{1}}, {"block_size", AttributeKind::kInt}},
+                      {{.inputs = {f32({3, 4}), scale(), u8({})}},
+                       {.inputs = {f32({3, 4}), scale(0.01, 0.1, {3}), any(DType::i16, {3}, -9, 9)}, .attributes = {{"axis", integer(0)}}},
+                       {.inputs = {any(DType::f16, {1}), any(DType::f16, {}, 0.1, 0.5)}}});
+}
+
+OpDef define_microsoft_dequantize_linear() {
+  return same_as_onnx("DequantizeLinear", {2, 3}, {{"axis", AttributeKind::kInt, false, int64_t{1}}, {"block_size", AttributeKind::kInt}},
+                      {{.inputs = {u8({3, 4}), scale(), u8({})}},
+                       {.inputs = {any(DType::u16, {3, 4}, 0, 999), scale(0.01, 0.1, {4}), any(DType::u16, {4}, 0, 9)}},
+                       {.inputs = {any(DType::i32, {1}, -99, 99), scale()}}});
+}
+
+OpDef define_microsoft_trilu() {
+  return same_as_onnx("Trilu", {1, 2}, {{"upper", AttributeKind::kInt, false, int64_t{1}}},
+                      {{.inputs = {f32({2, 3, 4})}}, {.inputs = {any(DType::i64, {3, 3}), fixed(Tensor::scalar(int64_t{-1}))}, .attributes = {{"upper", integer(0)}}}});
+}
+
+OpDef define_microsoft_unique() {
+  return {.name = "Unique",
+          .domain = kMicrosoft,
+          .until = 1,
+          .outputs = {1, 3},
+          .expand = expand_unique_values,
+          .infer = infer_unique_values,
+          .samples = {{.inputs = {fixed(Tensor::of<float>({6}, {2, 1, 1, 3, 4, 3}))}, .outputs = 3}}};
+}
+
+OpDef define_microsoft_grid_sample() {
+  OpDef op = same_as_onnx("GridSample", {2, 2},
+                          {{"mode", AttributeKind::kString, false, std::string("bilinear")},
+                           {"padding_mode", AttributeKind::kString, false, std::string("zeros")},
+                           {"align_corners", AttributeKind::kInt, false, int64_t{0}}},
+                          {{.inputs = {f32({2, 3, 5, 4}), f32({2, 3, 2, 2}, -1.2, 1.2)}},
+                           {.inputs = {f32({1, 1, 4, 4}), f32({1, 2, 2, 2}, -1.2, 1.2)},
+                            .attributes = {{"mode", text("bicubic")}, {"padding_mode", text("border")}}}});
+  op.infer = infer_runtime_grid_sample;
+  op.expand = expand_runtime_grid_sample;
+  op.tolerance = {.rtol = 1e-4, .atol = 1e-5};
+  return op;
+}
+
+OpDef define_microsoft_expand_dims() {
+  return {.name = "ExpandDims",
+          .domain = kMicrosoft,
+          .until = 1,
+          .inputs = {2, 2},
+          .expand = expand_expand_dims,
+          .infer = infer_expand_dims,
+          .traits = {.shape_inputs = {1}},
+          .samples = {{.inputs = {f32({2, 3}), fixed(Tensor::scalar(int32_t{1}))}},
+                      {.inputs = {any(DType::i64, {2}), fixed(Tensor::scalar(int32_t{-1}))}}}};
+}
+
+}  // namespace svengine::ops
