@@ -98,14 +98,29 @@ struct QuantizedAddArgs {
   int32_t low = 0, high = 255;
 };
 
-/// y[i] = bounded(round_half_even(x[i] / scale) + zero): QuantizeLinear of one scale. NaN becomes the lowest.
+/// What quantised elements are stored as.
+enum class QuantizedType : int32_t { kUint8, kInt8, kUint16, kInt16, kInt32 };
+
+/// y[i] = bounded(round_half_even(x[i] / scale) + zero): QuantizeLinear. NaN becomes the lowest.
 struct QuantizeArgs {
   int64_t count = 0;
   const float* x = nullptr;
   void* y = nullptr;
-  bool is_signed = false;
+  QuantizedType type = QuantizedType::kUint8;  // not kInt32
   const float* scale = nullptr;
   const void* zero = nullptr;  // of y's type; null: 0
+  int64_t step = 0;            // 1: a scale and a zero point for each element
+};
+
+/// y[i] = float(x[i] - zero) * scale: DequantizeLinear. The difference is one of 32 bits, which wraps.
+struct DequantizeArgs {
+  int64_t count = 0;
+  const void* x = nullptr;
+  float* y = nullptr;
+  QuantizedType type = QuantizedType::kUint8;
+  const float* scale = nullptr;
+  const void* zero = nullptr;  // of x's type; null: 0
+  int64_t step = 0;            // 1: a scale and a zero point for each element
 };
 
 /// low[t] and high[t]: the smallest and largest of the elements that fall on task t, and 0. NaN counts as nothing.
@@ -132,6 +147,7 @@ struct QuantizedKernels {
   TaskKernel<QuantizedDepthwiseArgs> depthwise;
   TaskKernel<QuantizedAddArgs> add;
   TaskKernel<QuantizeArgs> quantize;
+  TaskKernel<DequantizeArgs> dequantize;
   TaskKernel<QuantizedRangeArgs> range;
 };
 

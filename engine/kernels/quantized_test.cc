@@ -274,7 +274,8 @@ TEST_CASE("sums of two values and quantisation are those of the formula", "[quan
                                  0.81f,
                                  is_signed ? -128 : 10,
                                  is_signed ? 99 : 255};
-      const QuantizeArgs quantize{count, x.data(), nullptr, is_signed, scale.data(), zero.data()};
+      const QuantizedType type = is_signed ? QuantizedType::kInt8 : QuantizedType::kUint8;
+      const QuantizeArgs quantize{count, x.data(), nullptr, type, scale.data(), zero.data()};
       float least = 0, most = 0;
       for (float value : x) least = std::fmin(least, value), most = std::fmax(most, value);
       std::vector<uint8_t> want_sum(a.size()), want(a.size());
@@ -306,5 +307,53 @@ TEST_CASE("sums of two values and quantisation are those of the formula", "[quan
         CHECK(*std::min_element(low.data(), low.data() + low.size()) == std::min(0.0f, least));
         CHECK(*std::max_element(high.data(), high.data() + high.size()) == std::max(0.0f, most));
       }
+    }
+}
+
+namespace {
+
+template <class T>
+void check_quantisation(QuantizedType type, int64_t count, bool each) {
+  std::mt19937 random(static_cast<unsigned>(count));
+  const auto low = static_cast<int64_t>(std::numeric_limits<T>::lowest()), high = static_cast<int64_t>(std::numeric_limits<T>::max());
+  const size_t size = static_cast<size_t>(count), scales = each ? size : 1;
+  GuardedBuffer<T> levels(size), zeros(scales);
+  GuardedBuffer<float> x(size), scale(scales);
+  for (T& v : levels) v = random() % 8 ? static_cast<T>(random()) : random() % 2 ? static_cast<T>(low) : static_cast<T>(high);
+  for (T& v : zeros) v = static_cast<T>(random() % 200);
+  for (float& s : scale) s = 0.25f * static_cast<float>(random() % 4 + 1);
+  for (float& v : x) v = static_cast<float>(static_cast<int32_t>(random() % 200001) - 100000) * 0.125f;
+  std::vector<float> floats(size);
+  std::vector<T> wanted(size);
+  for (size_t i = 0; i < size; ++i) {
+    const size_t s = each ? i : 0;
+    floats[i] = static_cast<float>(static_cast<int32_t>(static_cast<uint32_t>(levels[i]) - static_cast<uint32_t>(zeros[s]))) * scale[s];
+    const double level = std::nearbyint(static_cast<double>(x[i] / scale[s])) + static_cast<double>(zeros[s]);
+    wanted[i] = static_cast<T>(std::clamp(level, static_cast<double>(low), static_cast<double>(high)));
+  }
+  for (const QuantizedVariant& set : quantized_variants()) {
+    INFO(set.name << " type " << int(type) << " count " << count << " each " << each);
+    GuardedBuffer<float> back(size);
+    run_in_pieces(set.kernels->dequantize, DequantizeArgs{count, levels.data(), back.data(), type, scale.data(), zeros.data(), each});
+    CHECK(std::equal(floats.begin(), floats.end(), back.data()));
+    CHECK(back.intact());
+    if (type == QuantizedType::kInt32) continue;
+    GuardedBuffer<T> y(size);
+    run_in_pieces(set.kernels->quantize, QuantizeArgs{count, x.data(), y.data(), type, scale.data(), zeros.data(), each});
+    CHECK(std::equal(wanted.begin(), wanted.end(), y.data()));
+    CHECK(y.intact());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every type is quantised and back with one scale and with one for each element", "[quantized]") {
+  for (int64_t count : {1, 15, 64, 70, 8192, 20001})
+    for (bool each : {false, true}) {
+      check_quantisation<uint8_t>(QuantizedType::kUint8, count, each);
+      check_quantisation<int8_t>(QuantizedType::kInt8, count, each);
+      check_quantisation<uint16_t>(QuantizedType::kUint16, count, each);
+      check_quantisation<int16_t>(QuantizedType::kInt16, count, each);
+      check_quantisation<int32_t>(QuantizedType::kInt32, count, each);
     }
 }

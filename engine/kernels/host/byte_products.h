@@ -57,17 +57,6 @@ SVE_FN svint32_t rounded(svfloat32_t x) {
 #endif
 }
 
-/// The lowest bytes of all lanes, without a mask. As one instruction: GCC 12 may take a vector conversion apart into 16 elements.
-SVE_FN void store_low_bytes(void* to, svint32_t x) {
-#if __ARM_FEATURE_SVE_BITS == 512
-  _mm_storeu_si128((__m128i*)to, _mm512_cvtepi32_epi8((__m512i)x));
-#else
-  const __m256i order = _mm256_set1_epi32(0x0c080400);
-  const __m256i low = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8((__m256i)x, order), _mm256_set_epi32(0, 0, 0, 0, 0, 0, 4, 0));
-  _mm_storel_epi64((__m128i*)to, _mm256_castsi256_si128(low));
-#endif
-}
-
 /// The element that is lane `lane` of vector `vector` in quad order.
 SVE_FN constexpr int quad_element(int, int vector, int lane) { return lane / 4 * 16 + vector * 4 + lane % 4; }
 

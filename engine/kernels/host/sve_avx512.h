@@ -118,6 +118,31 @@ SVE_FN void store(svbool_t p, void* q, V v) {
     _mm512_mask_storeu_epi8(q, p.m, (__m512i)v);
 }
 
+// Both conversions name their instruction: GCC 12 may take __builtin_convertvector apart into single elements.
+template <IntegerVector V, class T, class Narrow>
+SVE_FN V extend(Narrow v) {
+  constexpr bool kSigned = T(-1) < T(0);
+  if constexpr (kWidth<V> == 4 && sizeof(T) == 1)
+    return (V)(kSigned ? _mm512_cvtepi8_epi32((__m128i)v) : _mm512_cvtepu8_epi32((__m128i)v));
+  else if constexpr (kWidth<V> == 4)
+    return (V)(kSigned ? _mm512_cvtepi16_epi32((__m256i)v) : _mm512_cvtepu16_epi32((__m256i)v));
+  else if constexpr (sizeof(T) == 2)
+    return (V)(kSigned ? _mm512_cvtepi16_epi64((__m128i)v) : _mm512_cvtepu16_epi64((__m128i)v));
+  else
+    return (V)(kSigned ? _mm512_cvtepi32_epi64((__m256i)v) : _mm512_cvtepu32_epi64((__m256i)v));
+}
+template <class T, IntegerVector V>
+SVE_FN void store_narrowed_whole(void* q, V v) {
+  if constexpr (kWidth<V> == 4 && sizeof(T) == 1)
+    _mm_storeu_si128((__m128i*)q, _mm512_cvtepi32_epi8((__m512i)v));
+  else if constexpr (kWidth<V> == 4)
+    _mm256_storeu_si256((__m256i*)q, _mm512_cvtepi32_epi16((__m512i)v));
+  else if constexpr (sizeof(T) == 2)
+    _mm_storeu_si128((__m128i*)q, _mm512_cvtepi64_epi16((__m512i)v));
+  else
+    _mm256_storeu_si256((__m256i*)q, _mm512_cvtepi64_epi32((__m512i)v));
+}
+
 // As many elements of T as V has, each extended to V's element (by T's sign).
 template <IntegerVector V, class T>
 SVE_FN V load_extended(svbool_t p, const T* q) {
@@ -135,13 +160,13 @@ SVE_FN V load_extended(svbool_t p, const T* q) {
     static_assert(sizeof(v) == 16 && sizeof(T) == 1);
     v = (typename Narrow::Type)_mm_maskz_loadu_epi8(__mmask16(p.m), q);
   }
-  return __builtin_convertvector(v, V);
+  return extend<V, T>(v);
 }
 // The low part of each element.
 template <IntegerVector V, class T>
 SVE_FN void store_narrowed(svbool_t p, T* q, V v) {
   if (known_full<V>(p)) {
-    *(typename Packed<T, kCount<V>>::Unaligned*)q = __builtin_convertvector(v, typename Packed<T, kCount<V>>::Type);
+    store_narrowed_whole<T>(q, v);
   } else if constexpr (kWidth<V> == 4 && sizeof(T) == 1) {
     _mm512_mask_cvtepi32_storeu_epi8(q, __mmask16(p.m), (__m512i)v);
   } else if constexpr (kWidth<V> == 4) {

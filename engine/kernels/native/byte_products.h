@@ -16,11 +16,6 @@ static inline __attribute__((always_inline)) svint32_t rounded(svfloat32_t x) {
   return svcvt_s32_x(svptrue_b32(), svrintn_x(svptrue_b32(), x));
 }
 
-/// The lowest bytes of all lanes, without a mask.
-static inline __attribute__((always_inline)) void store_low_bytes(void* to, svint32_t x) {
-  svst1b(svptrue_b32(), static_cast<int8_t*>(to), x);
-}
-
 /// The element that is lane `lane` of vector `vector` in quad order.
 constexpr int quad_element(int lanes, int vector, int lane) { return vector * lanes + lane; }
 

@@ -44,55 +44,41 @@ void dequantize_any(const Dequantization& d, const Run& run, const QuantizedRow&
   }
 }
 
-template <class T>
-void dequantize_span(const T* x, float scale, int32_t zero, float* y, int64_t n) {
-  int64_t i = 0;
-  for (; i + kVectorPiece <= n; i += kVectorPiece) {
-    const T* __restrict from = x + i;
-    float* __restrict to = y + i;
-    for (int64_t j = 0; j < kVectorPiece; ++j) to[j] = static_cast<float>(from[j] - zero) * scale;
-  }
-  for (; i < n; ++i) y[i] = static_cast<float>(x[i] - zero) * scale;
+/// By the kernel: whole numbers of at most 16 bits, or of 32 bits without a zero point, with which a difference may need 33.
+bool by_kernel(const Dequantization& d, bool has_zero) {
+  if (d.scale_type != DType::f32 || d.out_type != DType::f32) return false;
+  return d.x_type == DType::i32 ? !has_zero : kernel_type(d.x_type).has_value();
 }
 
-template <class T>
-void dequantize_to_floats(const Dequantization& d, const Run& run, const QuantizedRow& row) {
-  const T *x = run.get<const T>(d.x) + row.begin, *zero = run.get<const T>(d.zero);
-  const float* scale = run.get<const float>(d.scale) + row.scale;
-  float* y = run.get<float>(d.y) + row.begin;
-  if (zero) zero += row.scale;
-  if (row.scale_stride == 0) {
-    dequantize_span(x, *scale, zero ? *zero : 0, y, row.length);
-  } else {
-    for (int64_t i = 0; i < row.length; ++i) y[i] = static_cast<float>(x[i] - (zero ? zero[i] : 0)) * scale[i];
-  }
-}
-
-using DequantizeRow = void (*)(const Dequantization&, const Run&, const QuantizedRow&);
-
-DequantizeRow find_dequantize(const Dequantization& d) {
-  if (d.scale_type != DType::f32 || d.out_type != DType::f32) return dequantize_any;
-  switch (d.x_type) {
-    case DType::i8: case DType::i4: case DType::i2: return dequantize_to_floats<int8_t>;
-    case DType::u8: case DType::u4: case DType::u2: return dequantize_to_floats<uint8_t>;
-    case DType::i16: return dequantize_to_floats<int16_t>;
-    case DType::u16: return dequantize_to_floats<uint16_t>;
-    default: return dequantize_any;
-  }
+void emit_rows(LowerContext& c, const Dequantization& d) {
+  const auto& kernel = c.kernels().quantized->dequantize;
+  const int64_t each = d.rows.rows_per_task(), size = static_cast<int64_t>(size_of(d.x_type));
+  c.emit("dequantize_linear", ceil_div(d.rows.count(), each), [=, &kernel](const Run& run, int64_t begin, int64_t end) -> const char* {
+    const std::byte* zero = run.get<const std::byte>(d.zero);
+    const kernels::DequantizeArgs args{.type = *kernel_type(d.x_type)};
+    const int64_t last = std::min(d.rows.count(), end * each);
+    run_rows(kernel, args, d.rows, begin * each, last, [&](kernels::DequantizeArgs& a, const QuantizedRow& row) {
+      a.x = run.get<const std::byte>(d.x) + row.begin * size, a.y = run.get<float>(d.y) + row.begin;
+      a.scale = run.get<const float>(d.scale) + row.scale, a.zero = zero ? zero + row.scale * size : nullptr;
+    });
+    return nullptr;
+  });
 }
 
 Status lower_dequantize_linear(LowerContext& c) {
   Dequantization d{.x = c.in(0), .scale = c.in(1), .zero = c.has_input(2) ? c.in(2) : Buffer(), .y = c.out(), .x_type = c.in_type(0).dtype,
                    .scale_type = c.in_type(1).dtype, .out_type = c.out_type().dtype, .rows = {}};
   SV_ASSIGN(d.rows, rows_of(c));
+  if (by_kernel(d, c.has_input(2))) {
+    emit_rows(c, d);
+    return {};
+  }
   const int64_t each = d.rows.rows_per_task();
-  const DequantizeRow dequantize = find_dequantize(d);
-  c.emit(dequantize == dequantize_any ? "dequantize_linear_any" : "dequantize_linear", ceil_div(d.rows.count(), each),
-         [d, each, dequantize](const Run& run, int64_t begin, int64_t end) -> const char* {
-           const int64_t last = std::min(d.rows.count(), end * each);
-           for (int64_t i = begin * each; i < last; ++i) dequantize(d, run, d.rows.row(i));
-           return nullptr;
-         });
+  c.emit("dequantize_linear_any", ceil_div(d.rows.count(), each), [=](const Run& run, int64_t begin, int64_t end) -> const char* {
+    const int64_t last = std::min(d.rows.count(), end * each);
+    for (int64_t i = begin * each; i < last; ++i) dequantize_any(d, run, d.rows.row(i));
+    return nullptr;
+  });
   return {};
 }
 

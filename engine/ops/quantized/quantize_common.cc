@@ -1,7 +1,5 @@
 #include "engine/ops/quantized/quantize_common.h"
 
-#include <limits>
-
 #include "engine/base/round.h"
 #include "engine/graph/axes.h"
 
@@ -99,35 +97,16 @@ Result<QuantizedRows> rows_of(LowerContext& c) {
   return QuantizedRows(data, scale, axis, block);
 }
 
-template <class T>
-void quantize_row(const kernels::QuantizedKernels& kernels, const float* x, const float* scale, const T* zero_point, int64_t stride, T* y,
-                  int64_t n) {
-  if constexpr (sizeof(T) == 1) {
-    if (stride == 0) {
-      const kernels::QuantizeArgs args{
-          .count = n, .x = x, .y = y, .is_signed = std::numeric_limits<T>::is_signed, .scale = scale, .zero = zero_point};
-      kernels.quantize.run(args, 0, kernels.quantize.tasks(args), nullptr);
-      return;
-    }
-  }
-  // Adding and taking away 1.5 * 2^23 rounds to nearest, ties to even, what is below 2^22: what is not is far out of range.
-  constexpr float kRound = 12582912.0f, kFar = 1048576.0f;
-  constexpr auto kLow = static_cast<float>(std::numeric_limits<T>::min()), kHigh = static_cast<float>(std::numeric_limits<T>::max());
-  for (int64_t i = 0; i < n; ++i) {
-    float q = x[i] / scale[i * stride];
-    q = q == q ? q : 0.0f;
-    q = q > -kFar ? q : -kFar;
-    q = q < kFar ? q : kFar;
-    q = (q + kRound) - kRound + (zero_point ? static_cast<float>(zero_point[i * stride]) : 0.0f);
-    q = q > kLow ? q : kLow;
-    q = q < kHigh ? q : kHigh;
-    y[i] = static_cast<T>(static_cast<int32_t>(q));
+std::optional<kernels::QuantizedType> kernel_type(DType type) {
+  using kernels::QuantizedType;
+  switch (type) {
+    case DType::u8: case DType::u4: case DType::u2: return QuantizedType::kUint8;
+    case DType::i8: case DType::i4: case DType::i2: return QuantizedType::kInt8;
+    case DType::u16: return QuantizedType::kUint16;
+    case DType::i16: return QuantizedType::kInt16;
+    case DType::i32: return QuantizedType::kInt32;
+    default: return std::nullopt;
   }
 }
-
-template void quantize_row<int8_t>(const kernels::QuantizedKernels&, const float*, const float*, const int8_t*, int64_t, int8_t*, int64_t);
-template void quantize_row<uint8_t>(const kernels::QuantizedKernels&, const float*, const float*, const uint8_t*, int64_t, uint8_t*, int64_t);
-template void quantize_row<int16_t>(const kernels::QuantizedKernels&, const float*, const float*, const int16_t*, int64_t, int16_t*, int64_t);
-template void quantize_row<uint16_t>(const kernels::QuantizedKernels&, const float*, const float*, const uint16_t*, int64_t, uint16_t*, int64_t);
 
 }  // namespace svengine::ops

@@ -1,5 +1,7 @@
 // What QuantizeLinear and DequantizeLinear share: which scale and zero point belong to which elements.
 #pragma once
+#include <optional>
+
 #include "engine/kernels/quantized.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"
@@ -44,12 +46,19 @@ class QuantizedRows {
 /// From a node's concrete types.
 Result<QuantizedRows> rows_of(LowerContext& c);
 
-/// y = saturate(round(x / scale) + zero_point) of `n` floats; scale and zero point as in QuantizedRow. NaN gives the zero point. T: (u)int8,
-/// (u)int16; 8 bits with one scale are the kernel's business.
-template <class T>
-void quantize_row(const kernels::QuantizedKernels& kernels, const float* x, const float* scale, const T* zero_point, int64_t stride, T* y, int64_t n);
+/// What kernels call the type of quantised elements, of less than a byte in their unpacked form; none: not a kernel's.
+std::optional<kernels::QuantizedType> kernel_type(DType type);
 
-/// A loop over so many elements, from pointers that are __restrict, is made of vector instructions without -O3 too.
-inline constexpr int64_t kVectorPiece = 16;
+/// Runs a kernel of args for rows [begin, end), `bind` having set what a row's pointers are counted from.
+template <class Kernel, class Args, class Bind>
+void run_rows(const Kernel& kernel, const Args& args, const QuantizedRows& rows, int64_t begin, int64_t end, const Bind& bind) {
+  for (int64_t i = begin; i < end; ++i) {
+    const QuantizedRow row = rows.row(i);
+    Args one = args;
+    one.count = row.length, one.step = row.scale_stride;
+    bind(one, row);
+    kernel.run(one, 0, kernel.tasks(one), nullptr);
+  }
+}
 
 }  // namespace svengine::ops

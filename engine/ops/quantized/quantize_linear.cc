@@ -83,32 +83,42 @@ void quantize_any(const Quantization& q, const Run& run, const QuantizedRow& row
   }
 }
 
-template <class T>
-void quantize_floats(const Quantization& q, const Run& run, const QuantizedRow& row) {
-  const T* zero = run.get<const T>(q.zero);
-  quantize_row(*q.kernels, run.get<const float>(q.x) + row.begin, run.get<const float>(q.scale) + row.scale, zero ? zero + row.scale : nullptr, row.scale_stride,
-               run.get<T>(q.y) + row.begin, row.length);
-}
-
-using QuantizeRow = void (*)(const Quantization&, const Run&, const QuantizedRow&);
-
-QuantizeRow find_quantize(const Quantization& q) {
-  if (q.x_type != DType::f32 || q.scale_type != DType::f32 || q.precision != DType::f32) return quantize_any;
-  switch (q.out_type) {
-    case DType::i8: return quantize_floats<int8_t>;
-    case DType::u8: return quantize_floats<uint8_t>;
-    case DType::i16: return quantize_floats<int16_t>;
-    case DType::u16: return quantize_floats<uint16_t>;
-    default: return quantize_any;
-  }
+/// By the kernel: float32 to whole numbers of 8 or 16 bits.
+bool by_kernel(const Quantization& q) {
+  const bool bytes = q.out_type == DType::i8 || q.out_type == DType::u8 || q.out_type == DType::i16 || q.out_type == DType::u16;
+  return bytes && q.x_type == DType::f32 && q.scale_type == DType::f32 && q.precision == DType::f32;
 }
 
 /// Of one scale for all.
-void emit_bytes(LowerContext& c, const Quantization& q) {
+void emit_one_scale(LowerContext& c, const Quantization& q) {
   kernels::QuantizeArgs args;
-  args.count = element_count(c.out_dims()), args.is_signed = q.out_type == DType::i8;
+  args.count = element_count(c.out_dims()), args.type = *kernel_type(q.out_type);
   emit_kernel(c, "quantize", c.kernels().quantized->quantize, args, [=](kernels::QuantizeArgs& a, const Run& run) {
     a.x = run.get<const float>(q.x), a.y = run.get<void>(q.y), a.scale = run.get<const float>(q.scale), a.zero = run.get<const void>(q.zero);
+  });
+}
+
+/// Row by row of one scale, or of one for each element.
+void emit_rows(LowerContext& c, const Quantization& q) {
+  const int64_t each = q.rows.rows_per_task(), size = static_cast<int64_t>(size_of(q.out_type));
+  c.emit("quantize_linear", ceil_div(q.rows.count(), each), [=](const Run& run, int64_t begin, int64_t end) -> const char* {
+    const std::byte* zero = run.get<const std::byte>(q.zero);
+    const kernels::QuantizeArgs args{.type = *kernel_type(q.out_type)};
+    const int64_t last = std::min(q.rows.count(), end * each);
+    run_rows(q.kernels->quantize, args, q.rows, begin * each, last, [&](kernels::QuantizeArgs& a, const QuantizedRow& row) {
+      a.x = run.get<const float>(q.x) + row.begin, a.y = run.get<std::byte>(q.y) + row.begin * size;
+      a.scale = run.get<const float>(q.scale) + row.scale, a.zero = zero ? zero + row.scale * size : nullptr;
+    });
+    return nullptr;
+  });
+}
+
+void emit_any(LowerContext& c, const Quantization& q) {
+  const int64_t each = q.rows.rows_per_task();
+  c.emit("quantize_linear_any", ceil_div(q.rows.count(), each), [=](const Run& run, int64_t begin, int64_t end) -> const char* {
+    const int64_t last = std::min(q.rows.count(), end * each);
+    for (int64_t i = begin * each; i < last; ++i) quantize_any(q, run, q.rows.row(i));
+    return nullptr;
   });
 }
 
@@ -120,18 +130,12 @@ Status lower_quantize_linear(LowerContext& c) {
   if (precision != DType::undefined) q.precision = precision;
   else if (q.scale_type == DType::f16 || q.scale_type == DType::bf16) q.precision = q.scale_type;
   SV_ASSIGN(q.rows, rows_of(c));
-  const int64_t each = q.rows.rows_per_task();
-  const QuantizeRow quantize = find_quantize(q);
-  if (element_count(c.in_dims(1)) == 1 && (quantize == quantize_floats<uint8_t> || quantize == quantize_floats<int8_t>)) {
-    emit_bytes(c, q);
-    return {};
-  }
-  c.emit(quantize == quantize_any ? "quantize_linear_any" : "quantize_linear", ceil_div(q.rows.count(), each),
-         [q, each, quantize](const Run& run, int64_t begin, int64_t end) -> const char* {
-           const int64_t last = std::min(q.rows.count(), end * each);
-           for (int64_t i = begin * each; i < last; ++i) quantize(q, run, q.rows.row(i));
-           return nullptr;
-         });
+  if (by_kernel(q) && element_count(c.in_dims(1)) == 1)
+    emit_one_scale(c, q);
+  else if (by_kernel(q))
+    emit_rows(c, q);
+  else
+    emit_any(c, q);
   return {};
 }
 

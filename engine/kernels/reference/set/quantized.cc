@@ -59,12 +59,44 @@ void add(const QuantizedAddArgs& args, int64_t begin, int64_t end, void*) {
   }
 }
 
+int32_t element_at(const void* x, QuantizedType type, int64_t at) {
+  if (!x) return 0;
+  switch (type) {
+    case QuantizedType::kUint8: return static_cast<const uint8_t*>(x)[at];
+    case QuantizedType::kInt8: return static_cast<const int8_t*>(x)[at];
+    case QuantizedType::kUint16: return static_cast<const uint16_t*>(x)[at];
+    case QuantizedType::kInt16: return static_cast<const int16_t*>(x)[at];
+    case QuantizedType::kInt32: break;
+  }
+  return static_cast<const int32_t*>(x)[at];
+}
+
 int64_t elements(const QuantizeArgs& args) { return args.count; }
 
 void quantize(const QuantizeArgs& args, int64_t begin, int64_t end, void*) {
-  const int32_t zero = quantized_at(args.zero, args.is_signed, 0);
-  for (int64_t i = begin; i < end; ++i)
-    store_rounded(args.x[i] / *args.scale, zero, args.is_signed ? -128 : 0, args.is_signed ? 127 : 255, args.y, i);
+  const bool wide = args.type == QuantizedType::kUint16 || args.type == QuantizedType::kInt16;
+  const bool is_signed = args.type == QuantizedType::kInt8 || args.type == QuantizedType::kInt16;
+  const int32_t range = wide ? 65536 : 256, low = is_signed ? -range / 2 : 0;
+  for (int64_t i = begin; i < end; ++i) {
+    const int32_t zero = element_at(args.zero, args.type, i * args.step);
+    const float bounded = std::fmin(std::fmax(args.x[i] / args.scale[i * args.step], static_cast<float>(low - zero)),
+                                    static_cast<float>(low + range - 1 - zero));
+    const int32_t level = static_cast<int32_t>(std::nearbyint(bounded)) + zero;
+    if (wide)
+      static_cast<uint16_t*>(args.y)[i] = static_cast<uint16_t>(level);
+    else
+      static_cast<uint8_t*>(args.y)[i] = static_cast<uint8_t>(level);
+  }
+}
+
+int64_t levels(const DequantizeArgs& args) { return args.count; }
+
+void dequantize(const DequantizeArgs& args, int64_t begin, int64_t end, void*) {
+  for (int64_t i = begin; i < end; ++i) {
+    const auto x = static_cast<uint32_t>(element_at(args.x, args.type, i));
+    const auto zero = static_cast<uint32_t>(element_at(args.zero, args.type, i * args.step));
+    args.y[i] = static_cast<float>(static_cast<int32_t>(x - zero)) * args.scale[i * args.step];
+  }
 }
 
 int64_t range_tasks(const QuantizedRangeArgs& args) noexcept { return ceil_div(args.count, 1024); }
@@ -91,6 +123,7 @@ constinit const QuantizedKernels quantized_kernels{1,
                                                    by_items<QuantizedDepthwiseArgs, pixels, convolve, 4>(),
                                                    by_items<QuantizedAddArgs, sums, add, 1024>(),
                                                    by_items<QuantizeArgs, elements, quantize, 1024>(),
+                                                   by_items<DequantizeArgs, levels, dequantize, 1024>(),
                                                    {range_tasks, no_scratch<QuantizedRangeArgs>, find_range}};
 
 }  // namespace svengine::kernels::reference

@@ -1,4 +1,4 @@
-// Sums of two quantised values, quantisation, and the range that it needs: a task is a piece of the elements.
+// Sums of two quantised values, and the range that quantisation needs: a task is a piece of the elements.
 #include "engine/kernels/sve/quantized/element.h"
 
 #include "engine/kernels/sve/quantized/dot.h"
@@ -46,25 +46,9 @@ void add_range(const QuantizedAddArgs& args, int64_t begin, int64_t end) {
   }
 }
 
-template <bool kSigned>
-void quantize_range(const QuantizeArgs& args, int64_t begin, int64_t end) {
-  const vb all = svptrue_b32();
-  int32_t offset = 0;
-  if (args.zero) offset = kSigned ? *static_cast<const int8_t*>(args.zero) : *static_cast<const uint8_t*>(args.zero);
-  const vf scale = svdup_f32(*args.scale);
-  const vf low = svdup_f32(static_cast<float>((kSigned ? -128 : 0) - offset)),
-           high = svdup_f32(static_cast<float>((kSigned ? 127 : 255) - offset));
-  for (int64_t i = begin; i < end; i += kLanes) {
-    const vb some = svwhilelt_b32(i, end);
-    const vf x = svdiv_x(all, vf(svld1(some, args.x + i)), scale);
-    store_bytes<kSigned>(some, args.y, i, round_within(x, low, high, svdup_s32(offset)));
-  }
-}
-
 }  // namespace
 
 int64_t quantized_add_tasks(const QuantizedAddArgs& args) noexcept { return (args.count + kPiece - 1) / kPiece; }
-int64_t quantize_tasks(const QuantizeArgs& args) noexcept { return (args.count + kPiece - 1) / kPiece; }
 
 int64_t quantized_range_tasks(const QuantizedRangeArgs& args) noexcept { return (args.count + kPiece - 1) / kPiece; }
 
@@ -91,11 +75,6 @@ void quantized_range_run(const QuantizedRangeArgs& args, int64_t task_begin, int
 void quantized_add_run(const QuantizedAddArgs& args, int64_t task_begin, int64_t task_end, void*) noexcept {
   const int64_t begin = task_begin * kPiece, end = task_end * kPiece < args.count ? task_end * kPiece : args.count;
   args.is_signed ? add_range<true>(args, begin, end) : add_range<false>(args, begin, end);
-}
-
-void quantize_run(const QuantizeArgs& args, int64_t task_begin, int64_t task_end, void*) noexcept {
-  const int64_t begin = task_begin * kPiece, end = task_end * kPiece < args.count ? task_end * kPiece : args.count;
-  args.is_signed ? quantize_range<true>(args, begin, end) : quantize_range<false>(args, begin, end);
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -17,6 +17,9 @@ void quantized_add_run(const QuantizedAddArgs& args, int64_t task_begin, int64_t
 int64_t quantize_tasks(const QuantizeArgs& args) noexcept;
 void quantize_run(const QuantizeArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
 
+int64_t dequantize_tasks(const DequantizeArgs& args) noexcept;
+void dequantize_run(const DequantizeArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
+
 int64_t quantized_range_tasks(const QuantizedRangeArgs& args) noexcept;
 void quantized_range_run(const QuantizedRangeArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
 

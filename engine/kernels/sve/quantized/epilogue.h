@@ -16,9 +16,8 @@ inline Finish finish_of(const QuantizedEpilogue& e) {
   return {svdup_f32(e.low - shift), svdup_f32(e.high - shift), svdup_s32(e.zero)};
 }
 
-/// Stores elements [at, at + kLanes) of which those in `exists` are there; with kWhole all are, and bytes need no mask, with which x86-64
-/// takes several times as long.
-template <QuantizedOutput kOutput, bool kWhole = false>
+/// Stores elements [at, at + kLanes) of which those in `exists` are there.
+template <QuantizedOutput kOutput>
 inline __attribute__((always_inline)) void store_sums(vb exists, const QuantizedEpilogue& e, const Finish& finish, vi sums, vf scale,
                                                       vf shift, void* c, int64_t at) {
   const vb all = svptrue_b32();
@@ -34,7 +33,6 @@ inline __attribute__((always_inline)) void store_sums(vb exists, const Quantized
   }
   x = svminnm_x(all, svmaxnm_x(all, x, finish.low), finish.high);
   const vi y = svadd_x(all, sve_bytes::rounded(x), finish.zero);
-  if constexpr (kWhole) return sve_bytes::store_low_bytes(static_cast<uint8_t*>(c) + at, y);
   if constexpr (kOutput == QuantizedOutput::kInt8) svst1b(exists, static_cast<int8_t*>(c) + at, y);
   if constexpr (kOutput == QuantizedOutput::kUint8) svst1b(exists, static_cast<uint8_t*>(c) + at, vu(svreinterpret_u32(y)));
 }
