@@ -142,6 +142,35 @@ TEST_CASE("layer norm of a constant line is its bias, and NaN stays in its line"
   });
 }
 
+TEST_CASE("the mean of what holds an infinity is that infinity, wherever it stands") {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for_every_set([](const KernelTable& set) {
+    for (const int64_t n : {1, 5, 40})
+      for (const int64_t at : {int64_t{0}, n / 2, n - 1})
+        for (const float value : {kInfinity, -kInfinity, kNaN}) {
+          Buffer x = random_buffer(5 * n, 31), y(5 * n), mean(5), inv_std(5);
+          x[2 * n + at] = value;
+          const auto same = [&](float got) { return std::isnan(value) ? std::isnan(got) : got == value; };
+          RowNormArgs rows{.x = x.data(), .y = y.data(), .mean = mean.data(), .inv_std = inv_std.data(), .rows = 5, .n = n};
+          rows.x_stride = rows.y_stride = n;
+          run_tasks(set.norm->layer_norm, rows);
+          INFO(set.name << " n " << n << " at " << at << " value " << value << " mean " << mean[2]);
+          REQUIRE((same(mean[2]) && std::isnan(inv_std[2]) && std::isnan(y[2 * n]) && std::isfinite(mean[1] + mean[3])));
+          GroupNormArgs groups{x.data(), y.data(), nullptr, nullptr, mean.data(), inv_std.data(), 1, 5, 5, n};
+          run_tasks(set.norm->group_norm, groups);
+          REQUIRE((same(mean[2]) && std::isnan(inv_std[2]) && std::isnan(y[2 * n])));
+          Buffer moments(15);
+          run_tasks(set.norm->channel_moments, ChannelMomentsArgs{x.data(), moments.data(), 1, 5, n});
+          REQUIRE((same(moments[2] + moments[5 + 2]) && std::isnan(moments[10 + 2])));
+          const int64_t lanes = set.lanes;
+          Buffer blocked = random_buffer(n * lanes, 32), blocked_moments(3 * lanes);
+          blocked[at * lanes + 2] = value;
+          run_tasks(set.norm->channel_moments, ChannelMomentsArgs{blocked.data(), blocked_moments.data(), 1, lanes, n, true});
+          REQUIRE((same(blocked_moments[2] + blocked_moments[lanes + 2]) && std::isnan(blocked_moments[2 * lanes + 2])));
+        }
+  });
+}
+
 TEST_CASE("group and instance norm") {
   for_every_set([](const KernelTable& set) {
     for (int64_t spatial : {1, 5, 16, 49, 100})

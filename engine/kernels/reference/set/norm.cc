@@ -101,7 +101,7 @@ void moments_range(const ChannelMomentsArgs& args, int64_t begin, int64_t end, v
     const auto mean = static_cast<float>(m.mean);
     float* to = args.moments + image * 3 * stored + c;
     to[0] = mean;
-    to[stored] = static_cast<float>(m.mean - mean);
+    to[stored] = std::isfinite(mean) ? static_cast<float>(m.mean - mean) : 0;
     to[2 * stored] = static_cast<float>(m.variance);
   }
 }

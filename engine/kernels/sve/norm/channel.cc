@@ -42,7 +42,7 @@ void plain_moments(const ChannelMomentsArgs& args, int64_t image, int64_t c) {
   const Moments m = line_moments(args.spatial, [x](int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf { return svld1(p, x + i); });
   float* to = args.moments + image * 3 * args.channels + c;
   to[0] = m.center;
-  to[args.channels] = m.correction;
+  to[args.channels] = m.correction == m.correction ? m.correction : 0;  // of an infinite mean NaN, infinity - infinity
   to[2 * args.channels] = m.variance;
 }
 
@@ -62,7 +62,7 @@ void blocked_moments(const ChannelMomentsArgs& args, int64_t image, int64_t bloc
   const vf shift = vmul(sums[0], inverse_count);
   float* to = args.moments + (image * 3 * blocks + block) * kLanes;
   svst1(all, to, center);
-  svst1(all, to + blocks * kLanes, shift);
+  svst1(all, to + blocks * kLanes, vsel(veq(shift, shift), shift, vdup(0.0f)));
   svst1(all, to + 2 * blocks * kLanes, vmax(vfnma(shift, shift, vmul(sums[1], inverse_count)), 0.0f));
 }
 

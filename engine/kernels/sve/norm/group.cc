@@ -17,7 +17,7 @@ void group_norm_line(const GroupNormArgs& args, int64_t line) {
   const float* x = args.x + line * n;
   const Moments m = line_moments(n, [x](int64_t i, vb p) SVENGINE_INLINE_LAMBDA -> vf { return svld1(p, x + i); });
   const float inv_std = inverse_std(m.variance, args.epsilon);
-  if (args.mean) args.mean[line] = m.center + m.correction;
+  if (args.mean) args.mean[line] = whole_mean(m);
   if (args.inv_std) args.inv_std[line] = inv_std;
   const vf center = vdup(m.center), correction = vdup(m.correction);
   for (int64_t k = 0; k < channels; ++k) {

@@ -17,6 +17,9 @@ struct Moments {
   float variance;
 };
 
+/// mean' + S1 / n. Where the mean is infinite, S1 is NaN (infinity - infinity); then mean' alone is the answer.
+inline float whole_mean(const Moments& m) { return m.correction == m.correction ? m.center + m.correction : m.center; }
+
 /// `load(i, predicate)` gives t.
 template <class Load>
 SVENGINE_INLINE Moments line_moments(int64_t n, const Load& load) {

@@ -85,7 +85,7 @@ SVENGINE_HOT void layer_norm_rows(const RowNormArgs& args, int64_t row) {
   const vf variance = vmax(vfnma(correction, correction, vmul(sums_of_rows(squares), share)), 0.0f);
   const vf factor = vrsqrt(vadd(variance, vdup(args.epsilon))), shift = vneg(vmul(correction, factor));
   const vb rows = svwhilelt_b32(int64_t{0}, int64_t{kRows});
-  if (args.mean) svst1(rows, args.mean + row, vadd(center, correction));
+  if (args.mean) svst1(rows, args.mean + row, compensated(center, correction));
   if (args.inv_std) svst1(rows, args.inv_std + row, factor);
   for (int r = 0; r < kRows; ++r) {
     const vf middle = svdup_lane(center, r), scale = svdup_lane(factor, r), offset = svdup_lane(shift, r);
