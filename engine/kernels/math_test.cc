@@ -145,6 +145,23 @@ TEST_CASE("a value does not depend on its neighbours", "[math]") {
   }
 }
 
+TEST_CASE("zero keeps its sign where the function is odd, and where it is a multiple of its operand", "[math]") {
+  const std::vector<float> x = {0.0f, -0.0f, 1.0f, -0.0f, 0.0f};
+  for (const KernelTable* set : tested_kernel_sets())
+    for (const Bound& bound : kBounds) {
+      if (bound.op == UnaryOp::kRelu || bound.op == UnaryOp::kClip) continue;  // the larger of 0 and -0 is either
+      std::vector<float> y(x.size());
+      const auto n = static_cast<int64_t>(x.size());
+      run_tasks(set->elementwise->unary, {bound.op, DType::f32, x.data(), y.data(), n, bound.alpha, bound.beta});
+      for (size_t i = 0; i < x.size(); ++i) {
+        const double want = reference_unary(bound.op, x[i], static_cast<float>(bound.alpha), static_cast<float>(bound.beta));
+        if (want != 0) continue;
+        INFO(set->name << " op " << static_cast<int>(bound.op) << " x " << x[i] << " got " << y[i]);
+        CHECK((y[i] == 0 && std::signbit(y[i]) == std::signbit(want)));
+      }
+    }
+}
+
 namespace {
 
 void check_pairs(const KernelTable& set, BinaryOp op, double ulp, double absolute, const std::vector<float>& a,
@@ -182,6 +199,23 @@ TEST_CASE("division is within one unit everywhere", "[math]") {
   make_pairs(a, b, 100000);
   // Dividends too small for a residual may lose what flushing subnormals loses.
   for (const KernelTable* set : tested_kernel_sets()) check_pairs(*set, BinaryOp::kDiv, 1, 0x1p-126, a, b);
+}
+
+TEST_CASE("a quotient that is zero has the sign of its operands", "[math]") {
+  const std::vector<float> a = {-0.0f, 0.0f, -0.0f, 0.0f, -0.0f, -0.0f}, b = {3, -3, -0x1p-100f, 0x1p100f, kInfinity, 1};
+  for (const KernelTable* set : tested_kernel_sets()) {
+    std::vector<float> y(a.size());
+    BinaryArgs args;
+    args.op = BinaryOp::kDiv;
+    args.a = a.data(), args.b = b.data(), args.y = y.data();
+    args.broadcast.size[0] = static_cast<int64_t>(a.size());
+    args.broadcast.stride[0][0] = args.broadcast.stride[1][0] = 1;
+    run_tasks(set->elementwise->binary, args);
+    for (size_t i = 0; i < a.size(); ++i) {
+      INFO(set->name << ' ' << a[i] << " / " << b[i]);
+      CHECK((y[i] == 0 && std::signbit(y[i]) == (std::signbit(a[i]) != std::signbit(b[i]))));
+    }
+  }
 }
 
 TEST_CASE("pow keeps its bound and IEEE 754's special cases", "[math]") {

@@ -45,7 +45,7 @@ SVENGINE_INLINE V gelu(V x, const ActivationArgs&) {
 template <Coefficients kWhere, class V>
 SVENGINE_INLINE V gelu_tanh(V x, const ActivationArgs&) {
   const V scale = vfma(vmul(x, x), vdup(0.035677408136300125f), vdup(0.79788456080286536f));
-  const V tanh = vtanh<kWhere>(vmul(x, scale));  // of sqrt(2/pi) * (x + 0.044715 x^3)
+  const V tanh = vtanh<kWhere, false>(vmul(x, scale));  // of sqrt(2/pi) * (x + 0.044715 x^3)
   const V half = vmul(x, vdup(0.5f));
   return vfma(half, tanh, half);
 }

@@ -22,14 +22,15 @@ SVENGINE_INLINE vf softsign(vf x) {
   return vwith_sign(vdiv_normal(a, vadd(vadd(a, vdup(1.0f)), vsub(x, x))), x);
 }
 SVENGINE_INLINE vf thresholded_relu(vf x, const UnaryArgs& args) { return vsel(vgt(x, vdup(float(args.alpha))), x, vdup(0.0f)); }
+// Below 0 only, so that -0 stays, as NaN does.
 SVENGINE_INLINE vf elu(vf x, const UnaryArgs& args) {
-  return vsel(vgt(x, vdup(0.0f)), x, vmul(vdup(float(args.alpha)), vexpm1(x)));
+  return vsel(vlt(x, vdup(0.0f)), vmul(vdup(float(args.alpha)), vexpm1(x)), x);
 }
 SVENGINE_INLINE vf selu(vf x, const UnaryArgs& args) {
-  return vsel(vgt(x, vdup(0.0f)), vmul(vdup(float(args.beta)), x), vmul(vdup(float(args.beta * args.alpha)), vexpm1(x)));
+  return vsel(vlt(x, vdup(0.0f)), vmul(vdup(float(args.beta * args.alpha)), vexpm1(x)), vmul(vdup(float(args.beta)), x));
 }
 SVENGINE_INLINE vf celu(vf x, const UnaryArgs& args) {
-  return vsel(vgt(x, vdup(0.0f)), x, vmul(vdup(float(args.alpha)), vexpm1(vmul(x, vdup(float(1 / args.alpha))))));
+  return vsel(vlt(x, vdup(0.0f)), vmul(vdup(float(args.alpha)), vexpm1(vmul(x, vdup(float(1 / args.alpha))))), x);
 }
 SVENGINE_INLINE vf reciprocal(vf x) { return vdiv(vdup(1.0f), x); }
 SVENGINE_INLINE vb is_nan(vf x) { return vne(x, x); }

@@ -59,6 +59,9 @@ SVENGINE_INLINE vf vwith_sign(vf magnitude, vf sign) {
   return vfloat(vor_int(vbits(magnitude), vand_int(vbits(sign), vdup_int(kSignBit))));
 }
 
+/// x where it is a zero, y elsewhere: for odd functions, whose sums lose the sign of -0.
+SVENGINE_INLINE vf vkeep_zero(vf x, vf y) { return vsel(vne(x, vdup(0.0f)), y, x); }
+
 /// The polynomial c[0] + c[1] x + ... by Horner's rule. The coefficients are given highest power first, as in the text of
 /// each function; the chain is serial, so callers interleave several vectors.
 template <class V, class... C>

@@ -35,6 +35,19 @@ SVENGINE_INLINE V vdiv_normal(V a, V b) {
   }
 }
 
+/// The same for b > 0, and -0 for a = -0. x is 0 where a is, and only there.
+template <class V>
+SVENGINE_INLINE V vdiv_signed(V a, V b, V x) {
+  if constexpr (!kMachine.newton_divide) {
+    return vdiv_normal(a, b);
+  } else {
+    V y = vestimate(b);
+    y = vmul(y, vnewton(b, y));
+    const V q = vmul(a, y);
+    return vfma_unless_zero(x, q, vfnma(q, b, a), y);
+  }
+}
+
 /// 1 / sqrt(x). At most 2 ULP, as 1 / sqrt(x) in IEEE arithmetic for +-0, infinity, NaN and below zero.
 SVENGINE_INLINE vf vrsqrt(vf x) {
   if constexpr (!kMachine.newton_divide) {
@@ -64,7 +77,7 @@ SVENGINE_INLINE vf vsqrt(vf x) {
 /// a / b for everything: at most 0.51 ULP. Where the steps could leave the range of floats, or meet zero, infinity or NaN,
 /// the processor's division takes over lane by lane; vectors without such lanes never wait for it.
 SVENGINE_INLINE vf vdiv(vf a, vf b) {
-  const vf q = vdiv_normal(a, b);
+  const vf q = vdiv_signed(a, b, a);
   if constexpr (kMachine.newton_divide) {
     const vb all = svptrue_b32();
     const vf a_size = vabs(a), b_size = vabs(b);

@@ -37,7 +37,7 @@ inline constexpr float kGeluSeries[] = {-0x1.7c7edcp-19f, 0x1.4a52f2p-15f, -0x1.
 /// x Phi(x) = x (1 + erf(x / sqrt 2)) / 2. Within 1.5 ULP plus 1.5 * 2^-24 |x|; NaN for NaN and -infinity.
 /// With a = |x| and E = 1 - Phi(a) both sides are max(x, 0) - a E, and log2 E = -1 + a P(a), P of degree 7, fitted on [0, 5.5]
 /// to the error it makes in Phi (8e-9), by iterated weighted least squares. Beyond, P stays, so that E keeps falling and is 0
-/// below 2^-126. x is bounded above only: infinity must not meet E = 0, minus infinity must.
+/// below 2^-126. x is bounded above only: infinity must not meet E = 0, minus infinity must. As max(x, -0), so that -0 stays.
 template <Coefficients kWhere = Coefficients::kRegisters, class V>
 SVENGINE_INLINE V vgelu(V x) {
   const V a = vabs(vmin(x, 5.5f));
@@ -53,7 +53,7 @@ SVENGINE_INLINE V vgelu(V x) {
   } else {
     E = vmul(vexp_reduced(vmul(f, vdup(kLn2Hi))), vpower_of_shifted(z));
   }
-  return vfnma(a, E, vmax(x, 0.0f));
+  return vfnma(a, E, vmax(x, -0.0f));
 }
 
 /// x tanh(log(1 + exp(x))) = x n / (n + 2) with n = exp(x) (exp(x) + 2). At most 4 ULP; smaller results than 2^-118 to 2^-118.

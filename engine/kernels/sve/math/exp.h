@@ -100,17 +100,24 @@ inline constexpr float kTanhSeries[] = {0x1.6cd7aep-5f, 0x1.122c5p-3f, 0x1.55553
 
 /// tanh(x) = h / (h + 1) with h = (exp(2 x) - 1) / 2. At most 2.5 ULP; +-1 beyond 9.1, NaN for NaN.
 /// The halves are in the constants: with r = x - n ln(2) / 2, (exp(2 r) - 1) / 2 = r + r^2 2 q(2 r).
-template <Coefficients kWhere = Coefficients::kRegisters, class V>
+/// A zero keeps its sign, or is +0 without kSignOfZero, which takes a comparison less.
+template <Coefficients kWhere = Coefficients::kRegisters, bool kSignOfZero = true, class V>
 SVENGINE_INLINE V vtanh(V x) {
   const V y = vmin(vmax(x, -9.1f), 9.1f);
   const V z = vfma(y, vdup(2 * kLog2e), vdup(kExponentShift));
   const V n = vsub(z, vdup(kExponentShift));
   const V r = vfma(n, vdup(-0.5f * kLn2Hi), y);  // |n| <= 26 and tanh flattens: no second part of ln 2
   const V q = vpoly_of<kWhere>(r, kTanhSeries);
-  const V p = vfma(vmul(r, q), r, r);
   const V power = vpower_of_shifted(z);
-  const V h = vfma(p, power, vfma(power, vdup(0.5f), vdup(-0.5f)));
-  return vdiv_normal(h, vadd(h, vdup(1.0f)));
+  const V rest = vfma(power, vdup(0.5f), vdup(-0.5f));
+  if constexpr (kSignOfZero) {
+    const V p = vfma_unless_zero(y, r, vmul(r, q), r);
+    const V h = vmad_unless_zero(y, p, power, rest);
+    return vdiv_signed(h, vadd(h, vdup(1.0f)), y);
+  } else {
+    const V h = vfma(vfma(vmul(r, q), r, r), power, rest);
+    return vdiv_normal(h, vadd(h, vdup(1.0f)));
+  }
 }
 
 /// 1 / (1 + exp(-x)) by FEXPA for |x| <= kTableExpLimit: at most 3.2 ULP (3.12 at -16.66, where exp(-x) + 1 is halfway between

@@ -75,6 +75,11 @@ SVENGINE_LOCKSTEP(vtable_power)
 /// 0 where x < limit, y elsewhere.
 SVENGINE_INLINE vf vzero_below(vf x, vf limit, vf y) { return vsel(vlt(x, limit), vdup(0.0f), y); }
 SVENGINE_LOCKSTEP(vzero_below)
+/// a + b c, and b c + a: multiply-adds that leave the first operand alone where x is 0, for -0 + 0 is +0.
+SVENGINE_INLINE vf vfma_unless_zero(vf x, vf a, vf b, vf c) { return svmla_m(vne(x, vdup(0.0f)), a, b, c); }
+SVENGINE_LOCKSTEP(vfma_unless_zero)
+SVENGINE_INLINE vf vmad_unless_zero(vf x, vf b, vf c, vf a) { return svmad_m(vne(x, vdup(0.0f)), b, c, a); }
+SVENGINE_LOCKSTEP(vmad_unless_zero)
 /// An 8-bit 1 / x, and 2 - x y: the parts of Newton's steps.
 SVENGINE_INLINE vf vestimate(vf x) { return svrecpe(x); }
 SVENGINE_LOCKSTEP(vestimate)

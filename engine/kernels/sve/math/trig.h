@@ -85,7 +85,7 @@ SVENGINE_INLINE vf vsin_at(const Reduced& a) {
 }
 
 /// sin(x), cos(x). At most 2 ULP for every finite x; NaN for infinities.
-SVENGINE_INLINE vf vsin(vf x) { return vsin_at<0>(vreduce(x)); }
+SVENGINE_INLINE vf vsin(vf x) { return vkeep_zero(x, vsin_at<0>(vreduce(x))); }
 SVENGINE_INLINE vf vcos(vf x) { return vsin_at<1>(vreduce(x)); }
 
 /// tan(x). At most 4 ULP for every finite x; NaN for infinities. tan(r) = r + r^3 T(r^2) (2e-8), or its -1 / tan(r).
@@ -95,7 +95,7 @@ SVENGINE_INLINE vf vtan(vf x) {
   const vf T = vpoly(s, 0x1.369358p-7f, 0x1.831416p-9f, 0x1.9217aep-6f, 0x1.b544760p-5f, 0x1.113014p-3f, 0x1.5554d2p-2f);
   const vf t = vfma(vmul(a.r, s), T, a.r);
   const vb odd = svcmpne(svptrue_b32(), vand_int(a.k, vdup_int(1)), vdup_int(0));
-  return vsel(odd, vdiv_normal(vdup(-1.0f), vsel(odd, t, vdup(1.0f))), t);
+  return vkeep_zero(x, vsel(odd, vdiv_normal(vdup(-1.0f), vsel(odd, t, vdup(1.0f))), t));
 }
 
 /// atan(x). At most 3 ULP. atan(a) = a + a^3 A(a^2) on [0, 1] (2e-8); beyond, pi/2 - atan(1 / a).

@@ -16,7 +16,7 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET::recurrent {
     case RecurrentFunction::kThresholdedRelu: return vsel(vle(x, alpha), zero, x);
     case RecurrentFunction::kScaledTanh: return vmul(alpha, vtanh<Coefficients::kRegisters>(vmul(x, beta)));
     case RecurrentFunction::kHardSigmoid: return vmin(vmax(vfma(x, alpha, beta), 0.0f), 1.0f);
-    case RecurrentFunction::kElu: return vsel(vgt(x, zero), x, vmul(alpha, vexpm1(x)));
+    case RecurrentFunction::kElu: return vsel(vlt(x, zero), vmul(alpha, vexpm1(x)), x);
     case RecurrentFunction::kSoftsign: return vdiv(x, vadd(vabs(x), vdup(1.0f)));
     case RecurrentFunction::kSoftplus: return vsoftplus(x);
   }
