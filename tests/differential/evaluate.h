@@ -2,7 +2,8 @@
 //
 // How far two right computations of a graph may lie apart depends on the graph: a difference of nearly equal numbers, or a long
 // chain, enlarges rounding errors; a Floor makes 1 of them. So the graph is computed several times with every real value
-// disturbed by the error its operator is allowed (OpDef::tolerance). What moves the result that far is no finding.
+// disturbed by the error its operator is allowed: OpDef::tolerance, and beside the operand what its kernel is tested with
+// (activation.inc). What moves the result that far is no finding.
 #pragma once
 #include <unordered_map>
 #include <vector>

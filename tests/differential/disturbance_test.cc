@@ -1,0 +1,53 @@
+// What the judge of random graphs knows of errors: those that an operator may make, and no others.
+#include <algorithm>
+#include <cmath>
+
+#include "engine/graph/text.h"
+#include "tests/differential/evaluate.h"
+#include "tests/passes/pass_test_util.h"
+
+using namespace svengine;
+using namespace svengine::differential;
+using namespace svengine::tests;
+
+namespace {
+
+/// The first element of the graph's output, disturbed in many ways.
+std::vector<float> disturbed_outputs(std::string_view text, float x) {
+  Result<Graph> graph = parse_graph(text, all_ops());
+  if (!graph.ok()) FAIL(graph.error().message());
+  const kernels::KernelTable& reference = *kernels::find_kernel_set("reference");
+  Values leaves{{graph->inputs()[0], Tensor::of<float>({1}, {x})}};
+  require_ok(compute_all(*graph, leaves, reference));
+  std::vector<float> outputs;
+  for (uint64_t run = 0; run < 40; ++run)
+    outputs.push_back(compute_disturbed(*graph, leaves, reference, run, false).at(graph->outputs()[0]).data<float>()[0]);
+  return outputs;
+}
+
+bool any(const std::vector<float>& values, bool (*is)(float)) { return std::any_of(values.begin(), values.end(), is); }
+
+}  // namespace
+
+TEST_CASE("a GELU that vanishes beside its operand may have either sign, and everything may follow from that") {
+  const std::vector<float> inverse = disturbed_outputs(
+      "graph \"g\"\ninput %x: float32[1]\n%g: float32[1] = Gelu(%x)\n%y: float32[1] = Reciprocal(%g)\noutput %y\n", -18.9f);
+  CHECK(any(inverse, [](float y) { return y > 0; }));
+  CHECK(any(inverse, [](float y) { return y < 0; }));
+  const std::vector<float> power = disturbed_outputs(
+      "graph \"g\"\ninput %x: float32[1]\nconst %e: float32[] = {-0.6653824}\n%g: float32[1] = Gelu(%x)\n"
+      "%y: float32[1] = Pow(%g, %e)\noutput %y\n",
+      -18.9f);
+  CHECK(any(power, [](float y) { return std::isnan(y); }));
+  CHECK(any(power, [](float y) { return y > 0; }));
+}
+
+TEST_CASE("what is exact beside its result is not disturbed beside its operand") {
+  // Of a large argument a small result: nothing but its own rounding, and that of the leaf.
+  const std::vector<float> y = disturbed_outputs(
+      "graph \"g\"\ninput %x: float32[1]\n%e: float32[1] = Exp(%x)\n%y: float32[1] = Reciprocal(%e)\noutput %y\n", -18.9f);
+  for (const float v : y) CHECK(std::abs(v / std::exp(18.9f) - 1) < 1e-3);
+  const std::vector<float> near = disturbed_outputs(
+      "graph \"g\"\ninput %x: float32[1]\n%g: float32[1] = Gelu(%x)\noutput %g\n", 1.0f);
+  for (const float v : near) CHECK(std::abs(v - 0.8413447f) < 1e-4);
+}
