@@ -3,8 +3,10 @@
 //   dw[o][i][ky][kx] = sum over n, y, x of dy[n][o][y][x] * in[n][i][y * stride - pad + ky * dilation][likewise x]
 //   db[o] = sum over n, y, x of dy[n][o][y][x], if wanted
 //
-// for one group and depth 1. dy is blocked; the input is blocked, or plain (a first layer with few channels) if its columns are
-// not dilated. Two kernels, one after the other, over the same arguments:
+// for depth 1, and one group, or groups that lie within a block: they have as many outputs as inputs, of which a block is a multiple
+// (depthwise layers: 1). Channel i of the input is then the i-th of o's group, and the input is blocked. dy is blocked; the input is
+// blocked, or plain (a first layer with few channels) if its columns are not dilated. Two kernels, one after the other, over the same
+// arguments:
 //
 //   sums     adds up products; small layers in several parts, each over its own pixels, so that all cores have work
 //   finish   adds the parts up in their order and turns the result into ONNX order
@@ -29,7 +31,7 @@ struct ConvWeightGradArgs {
   const float* input = nullptr;
   const float* dy = nullptr;    // blocked
   float* sums = nullptr;        // ConvWeightGradKernels::sums_bytes, 256-byte aligned; null when that is 0
-  float* dw = nullptr;          // [O][I][KH][KW]
+  float* dw = nullptr;          // [O][I / groups][KH][KW]
   float* db = nullptr;          // [O]
 };
 

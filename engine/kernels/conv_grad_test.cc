@@ -44,6 +44,26 @@ std::vector<ConvShape> shapes() {
   };
 }
 
+ConvShape in_groups(int64_t groups, ConvShape s) {
+  s.groups = groups;
+  return s;
+}
+
+/// Groups within a block, of every kernel width that has a loop of its own and some that are made of several.
+std::vector<ConvShape> grouped_shapes() {
+  return {
+      in_groups(37, shape_of(2, 37, 37, {1, 14, 15}, {1, 3, 3}, {}, {0, 1, 1})),
+      in_groups(16, shape_of(1, 16, 16, {1, 9, 20}, {1, 5, 5}, {}, {0, 2, 2})),
+      in_groups(20, shape_of(3, 20, 20, {1, 11, 13}, {1, 3, 3}, {1, 2, 2}, {0, 1, 1})),
+      in_groups(18, shape_of(1, 18, 18, {1, 13, 12}, {1, 7, 4}, {1, 2, 1}, {0, 3, 3}, {1, 1, 2})),
+      in_groups(5, shape_of(40, 5, 5, {1, 4, 3}, {1, 2, 2})),
+      in_groups(4, shape_of(1, 4, 4, {1, 2, 2}, {1, 5, 8}, {}, {0, 4, 9})),                        // an image smaller than the kernel
+      in_groups(33, shape_of(1, 33, 33, {1, 6, 7}, {1, 1, 1}, {}, {0, -1, -2})),                   // cut at its borders
+      in_groups(10, shape_of(2, 40, 40, {1, 8, 9}, {1, 3, 3}, {}, {0, 1, 1})),                     // four channels
+      in_groups(9, shape_of(1, 18, 18, {1, 7, 8}, {1, 3, 2}, {1, 1, 2}, {0, 1, 1}, {1, 2, 1})),    // two, not all of a block
+  };
+}
+
 /// Layers that pay with Winograd's algorithm on every kernel set.
 std::vector<ConvShape> winograd_shapes() {
   return {
@@ -66,7 +86,8 @@ struct Gradients {
 Gradients run(const KernelTable* set, ConvWeightGradArgs args, int64_t parts) {
   const ConvWeightGradKernels& kernels = set->gradient->conv_weights;
   Buffer sums(static_cast<size_t>(kernels.sums_bytes(args) / 4));
-  Buffer dw(static_cast<size_t>(args.shape.out_channels * args.shape.in_channels * args.shape.kernel.height * args.shape.kernel.width));
+  const ConvShape& s = args.shape;
+  Buffer dw(static_cast<size_t>(s.out_channels * (s.in_channels / s.groups) * s.kernel.height * s.kernel.width));
   Buffer db(static_cast<size_t>(args.bias ? args.shape.out_channels : 0));
   args.sums = sums.data(), args.dw = dw.data(), args.db = db.data();
   run_tasks(kernels.sums, args, parts);
@@ -119,6 +140,13 @@ TEST_CASE("convolution backward by weights", "[gradient]") {
       check(set, s, false, false, what);
       if (s.dilation.width == 1 && s.in_channels <= 4) check(set, s, true, false, what + " plain");
     }
+  }
+}
+
+TEST_CASE("convolution backward by weights, in groups", "[gradient]") {
+  for (const KernelTable* set : tested_kernel_sets()) {
+    size_t i = 0;
+    for (const ConvShape& s : grouped_shapes()) check(set, s, false, false, std::string(set->name) + " shape " + std::to_string(i++));
   }
 }
 

@@ -25,7 +25,7 @@ Status require_shape(const InferContext& c, size_t input, const Shape& wanted, c
 }
 
 Status infer_gradient_like(InferContext& c, size_t input) {
-  SV_TRY(require_dtype(c, 0, "dy", kSingleTypes));
+  SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
   SV_ASSIGN(Shape shape, like_shape(c, input));
   c.set(0, c.dtype(0), std::move(shape));
   return {};

@@ -14,7 +14,7 @@ Result<Shape> like_shape(const InferContext& c, size_t input);
 /// Refuses an input whose shape is known to be another one. `what` names it: "dy".
 Status require_shape(const InferContext& c, size_t input, const Shape& wanted, const char* what);
 
-/// Of a gradient: input 0, dy, must be float32, and output 0 is float32 of that shape.
+/// Of a gradient: input 0, dy, is of a floating-point type, and output 0 is of that type and shape.
 Status infer_gradient_like(InferContext& c, size_t input);
 
 /// OpTraits::is_identity of a node whose output has the input's type and shape only where it changes nothing.

@@ -2,6 +2,9 @@
 
 #include <stdexcept>
 
+#include "engine/graph/expand.h"
+#include "engine/graph/passes/pass.h"
+#include "engine/ops/registry.h"
 #include "tests/support/compare.h"
 
 namespace svengine::tests {
@@ -21,7 +24,25 @@ void require(const Status& status) {
   if (!status.ok()) throw std::runtime_error(status.error().message());
 }
 
+/// A composite's nodes compute in double what they would in single: constants, inputs and Casts are widened.
+void expand_widened(Graph& graph) {
+  require(expand_composites(graph, PassContext{.ops = all_ops()}));
+  graph.for_each_value([](Value& v) {
+    if (v.type.dtype == DType::f32 && !v.is_constant()) v.type.dtype = DType::f64;
+  });
+  for (Node* node : graph.snapshot()) {
+    for (size_t i = 0; i < node->inputs().size(); ++i)
+      if (Value* v = node->input(i); v && v->is_constant() && is_single(v->constant()))
+        graph.set_input(node, i, graph.add_constant("wide", widened(v->constant())));
+    for (const char* name : {"to", "dtype"})
+      if (node->attributes.get_int(name) == static_cast<int64_t>(DType::f32)) node->attributes.set(name, static_cast<int64_t>(DType::f64));
+    require(infer_types(*node));
+  }
+}
+
 }  // namespace
+
+bool is_composite(const OpDef& op) { return !op.lower && !op.evaluate; }
 
 Array to_array(const Tensor& tensor) { return {tensor.dims(), to_doubles(tensor)}; }
 
@@ -35,13 +56,14 @@ DoubleForward::DoubleForward(const OpDef& op, const Attributes& attributes, size
       continue;
     }
     // A formula only needs the node's attributes and types as they are.
-    const Tensor t = formula_ ? values[i] : widened(values[i]);
+    const Tensor t = formula_ || is_composite(op) ? values[i] : widened(values[i]);
     inputs.push_back(varying[i] ? graph_.add_input("x", {t.type(), Shape::of(t.dims()), 0}) : graph_.add_constant("x", t));
   }
   node_ = graph_.add_node(op, "node", std::move(inputs), outputs, attributes);
   require(infer_types(*node_));
   if (formula_) return;
   for (Value* v : node_->outputs()) graph_.add_output(v);
+  if (is_composite(op)) expand_widened(graph_);
   SessionOptions options;
   options.topology = parse_topology("1x1").value();
   auto session = Session::create(graph_.clone(), options);

@@ -24,6 +24,9 @@ using Formula = std::vector<Array> (*)(const Node& node, const std::vector<Array
 /// Null when the operator has none here.
 Formula formula_of(const OpDef& op);
 
+/// Made of other operators: graph/expand.h.
+bool is_composite(const OpDef& op);
+
 /// One node of an operator whose real inputs may vary.
 class DoubleForward {
  public:

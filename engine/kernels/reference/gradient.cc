@@ -140,7 +140,8 @@ ReferenceGradient reference_conv_weight_grad(const ConvWeightGradArgs& args, int
   const auto blocked = [&](int64_t n, int64_t channel, int64_t channels, int64_t size, int64_t at) {
     return ((n * ((channels + lanes - 1) / lanes) + channel / lanes) * size + at) * lanes + channel % lanes;
   };
-  ReferenceGradient dw = zeros(c.out_channels * c.in_channels * taps);
+  const int64_t inputs = c.in_channels / c.groups, outputs = c.out_channels / c.groups;  // of a group
+  ReferenceGradient dw = zeros(c.out_channels * inputs * taps);
   for (int64_t n = 0; n < c.batch; ++n)
     for (int64_t i = 0; i < c.in_channels; ++i)
       for (int64_t t = 0; t < taps; ++t)
@@ -148,8 +149,8 @@ ReferenceGradient reference_conv_weight_grad(const ConvWeightGradArgs& args, int
           const int64_t at = input_of(s, p, t);
           if (at < 0) continue;
           const float x = args.input[args.plain_input ? (n * c.in_channels + i) * in + at : blocked(n, i, c.in_channels, in, at)];
-          for (int64_t o = 0; o < c.out_channels; ++o)
-            add(dw, (o * c.in_channels + i) * taps + t, double(x) * args.dy[blocked(n, o, c.out_channels, out, p)],
+          for (int64_t o = i / inputs * outputs; o < (i / inputs + 1) * outputs; ++o)
+            add(dw, (o * inputs + i % inputs) * taps + t, double(x) * args.dy[blocked(n, o, c.out_channels, out, p)],
                 static_cast<double>(c.batch * out + 4));
         }
   return dw;

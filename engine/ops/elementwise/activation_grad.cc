@@ -3,7 +3,9 @@
 #include "engine/kernels/gradient.h"
 #include "engine/ops/elementwise/binary_common.h"
 #include "engine/ops/elementwise/gradient_common.h"
+#include "engine/ops/adjoint/wide_gradients.h"
 #include "engine/ops/kernel_step.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
@@ -26,8 +28,8 @@ std::optional<GradientOf> function_of(const Attributes& attributes) {
 Status infer_activation_grad(InferContext& c) {
   if (!function_of(c.attributes()))
     return error("function is '{}', which is none with a gradient kernel", c.attributes().get_string("function"));
-  SV_TRY(require_dtype(c, 0, "dy", kSingleTypes));
-  SV_TRY(require_dtype(c, 1, "v", kSingleTypes));
+  SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
+  SV_TRY(require_dtype(c, 1, "v", {c.dtype(0)}));
   if (c.shape(0).is_static() && c.shape(1).is_static() && !(c.shape(0) == c.shape(1)))
     return error("dy is {}, v is {}; need one shape", to_string(c.shape(0)), to_string(c.shape(1)));
   c.set(0, c.dtype(0), c.shape(0).is_static() ? c.shape(0) : c.shape(1));
@@ -40,6 +42,10 @@ Status lower_activation_grad(LowerContext& c) {
   args.n = stored_count(c.out_type());
   args.alpha = c.attributes().get_float("alpha");
   args.beta = c.attributes().get_float("beta");
+  if (wide::is_wide(c)) {
+    wide::emit_activation_grad(c, args.of, double{args.alpha}, double{args.beta});
+    return {};
+  }
   emit_kernel(c, c.attributes().get_string("function") + "_grad", c.kernels().gradient->activation, args,
               [dy = c.in(0), v = c.in(1), dx = c.out()](kernels::ActivationGradArgs& a, const Run& run) {
                 a.dy = run.get<const float>(dy);
@@ -62,6 +68,7 @@ OpDef define_activation_grad() {
   for (const auto& [name, of] : kFunctions)
     op.samples.push_back({.inputs = {f32({2, 3, 5, 7}), f32({2, 3, 5, 7}, -4, 4)},
                           .attributes = {{"function", text(name)}, {"alpha", real(0.25f)}, {"beta", real(0.5f)}}});
+  op.samples.push_back({.inputs = {any(DType::f64, {3, 5}), any(DType::f64, {3, 5})}, .attributes = {{"function", text(kFunctions[0].first)}}});
   return op;
 }
 

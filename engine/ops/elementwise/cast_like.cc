@@ -1,4 +1,5 @@
 // CastLike: a Cast to the second input's element type. Import turns it into one.
+#include "engine/graph/gradient.h"
 #include "engine/ops/convert/small_cast_common.h"
 #include "engine/ops/convert/string_cast_common.h"
 #include "engine/ops/elementwise/unary_common.h"
@@ -29,6 +30,11 @@ Status lower_cast_like(LowerContext& c) {
   return {};
 }
 
+Status cast_like_gradient(GradientContext& c) {
+  c.set(0, c.op("Cast", {c.dy()}, make_attributes({{"to", static_cast<int64_t>(c.input(0)->type.dtype)}})));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_cast_like() {
@@ -39,6 +45,7 @@ OpDef define_cast_like() {
   op.evaluate = cast_strings;
   op.attributes = {{"saturate", AttributeKind::kInt, false, integer(1)}, {"round_mode", AttributeKind::kString, false, std::string("up")}};
   op.canonicalize = canonicalize_cast_like;
+  op.gradient = cast_like_gradient;
   op.samples = {{.inputs = {f32({3, 7}, -9, 9), any(DType::i64, {1})}}, {.inputs = {any(DType::i32, {9}), f32({2})}}};
   op.types = {{"T1", kAllTypes, {0}}, {"T2", kAllTypes, {1}}};
   return op;

@@ -8,7 +8,7 @@ namespace svengine::ops {
 namespace {
 
 Status infer_dropout_grad(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "dy", kSingleTypes));
+  SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
   SV_TRY(require_dtype(c, 1, "mask", kBool));
   SV_TRY(require_dtype(c, 2, "training_mode", kBool));
   c.set(0, c.type(0));

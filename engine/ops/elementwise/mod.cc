@@ -1,5 +1,5 @@
 // Mod: the remainder of a / b. With fmod it has the sign of a, else that of b. The kernels know floats with fmod; without, it is made of that.
-#include "engine/graph/builder.h"
+#include "engine/graph/gradient.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/binary_common.h"
 
@@ -41,12 +41,22 @@ Status lower_mod(LowerContext& c) {
   return emit_binary(c, fmod ? kernels::BinaryOp::kFmod : kernels::BinaryOp::kMod, operand_of(c, 0), operand_of(c, 1), result_of(c));
 }
 
+/// a - q b, q being a whole number: constant almost everywhere.
+Status mod_gradient(GradientContext& c) {
+  c.set(0, c.sum_to(c.dy(), c.input(0)));
+  if (!c.wants(1)) return {};
+  Value* quotient = c.op("Round", {c.op("Div", {c.op("Sub", {c.input(0), c.output()}), c.input(1)})});
+  c.set(1, c.sum_to(c.op("Neg", {c.op("Mul", {c.dy(), quotient})}), c.input(1)));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_mod() {
   OpDef op = binary_op("Mod", infer_mod, lower_mod, false);
   op.since = 10;
   op.canonicalize = canonicalize_mod;
+  op.gradient = mod_gradient;
   op.attributes = {{"fmod", AttributeKind::kInt, false, integer(0)}};
   op.samples = {{.inputs = {any(DType::i64, {3, 9}, -20, 20), any(DType::i64, {9}, 1, 6)}},
                 {.inputs = {any(DType::i32, {19}, -20, 20), any(DType::i32, {19}, -6, -1)}},

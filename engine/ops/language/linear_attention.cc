@@ -7,19 +7,12 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/graph/gradient.h"
 #include "engine/ops/language/attention_common.h"
-#include "engine/ops/lowering.h"
+#include "engine/ops/language/linear_attention_common.h"
 #include "engine/ops/samples.h"
 
 namespace svengine::ops {
-namespace {
-
-enum LinearInput : size_t { kLinearQuery, kLinearKey, kLinearValue, kLinearPast, kLinearDecay, kLinearBeta };
-constexpr const char* kLinearNames[] = {"query", "key", "value", "past_state", "decay", "beta"};
-
-struct LinearRule {
-  bool decays, corrects;
-};
 
 Result<LinearRule> linear_rule(const Attributes& attributes) {
   const std::string name = attributes.get_string("update_rule", "gated_delta");
@@ -29,6 +22,30 @@ Result<LinearRule> linear_rule(const Attributes& attributes) {
   if (name == "gated_delta") return LinearRule{true, true};
   return error("update_rule is '{}', must be linear, gated, delta or gated_delta", name);
 }
+
+LinearShape linear_shape(const LowerContext& c, const Dims& q, const Dims& state, size_t decay, size_t beta) {
+  LinearShape s;
+  s.batch = q[0], s.tokens = q[1];
+  s.q_heads = c.attributes().get_int("q_num_heads", 1), s.kv_heads = state[1], s.size = state[2], s.value_size = state[3];
+  const LinearRule rule = linear_rule(c.attributes()).value();
+  s.decay_size = rule.decays ? c.in_dims(decay)[2] / s.kv_heads : 0;
+  s.beta_heads = rule.corrects ? c.in_dims(beta)[2] : 0;
+  s.scale = c.attributes().get_float("scale", 0);
+  if (s.scale == 0) s.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(s.size)));
+  return s;
+}
+
+void decay_state(const LinearShape& s, const float* decay, float* state) {
+  for (int64_t i = 0; i < s.size; ++i) {
+    const float factor = std::exp(decay[s.decay_size == 1 ? 0 : i]);
+    for (int64_t j = 0; j < s.value_size; ++j) state[i * s.value_size + j] *= factor;
+  }
+}
+
+namespace {
+
+enum LinearInput : size_t { kLinearQuery, kLinearKey, kLinearValue, kLinearPast, kLinearDecay, kLinearBeta };
+constexpr const char* kLinearNames[] = {"query", "key", "value", "past_state", "decay", "beta"};
 
 Status check_linear_inputs(const InferContext& c) {
   SV_ASSIGN(const LinearRule rule, linear_rule(c.attributes()));
@@ -89,26 +106,11 @@ Status infer_linear_attention(InferContext& c) {
   return {};
 }
 
-struct LinearShape {
-  int64_t batch, tokens, q_heads, kv_heads, size, value_size;
-  int64_t decay_size;  // of a head: 1, or `size`; 0: no decay
-  int64_t beta_heads;  // 1, or kv_heads; 0: no beta
-  float scale;
-};
-
 /// Where the data of one head of keys of one sample begin, all at its first token.
 struct LinearHead {
   const float *q, *k, *v, *decay, *beta;
   float *y, *state, *change;  // change: [value_size], scratch
 };
-
-/// S := exp(g) S
-void decay_state(const LinearShape& s, const float* decay, float* state) {
-  for (int64_t i = 0; i < s.size; ++i) {
-    const float factor = std::exp(decay[s.decay_size == 1 ? 0 : i]);
-    for (int64_t j = 0; j < s.value_size; ++j) state[i * s.value_size + j] *= factor;
-  }
-}
 
 /// change := v, or beta (v - S' k)
 void change_of_state(const LinearShape& s, const LinearHead& h, float* change) {
@@ -134,19 +136,6 @@ void linear_token(const LinearShape& s, const LinearHead& h) {
   }
 }
 
-LinearShape linear_shape(const LowerContext& c) {
-  const Dims q = c.in_dims(0), state = c.out_dims(1);
-  LinearShape s;
-  s.batch = q[0], s.tokens = q[1];
-  s.q_heads = c.attributes().get_int("q_num_heads", 1), s.kv_heads = state[1], s.size = state[2], s.value_size = state[3];
-  const LinearRule rule = linear_rule(c.attributes()).value();
-  s.decay_size = rule.decays ? c.in_dims(kLinearDecay)[2] / s.kv_heads : 0;
-  s.beta_heads = rule.corrects ? c.in_dims(kLinearBeta)[2] : 0;
-  s.scale = c.attributes().get_float("scale", 0);
-  if (s.scale == 0) s.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(s.size)));
-  return s;
-}
-
 void linear_head_run(const LinearShape& s, LinearHead h) {
   for (int64_t t = 0; t < s.tokens; ++t) {
     linear_token(s, h);
@@ -157,7 +146,7 @@ void linear_head_run(const LinearShape& s, LinearHead h) {
 }
 
 Status lower_linear_attention(LowerContext& c) {
-  const LinearShape s = linear_shape(c);
+  const LinearShape s = linear_shape(c, c.in_dims(0), c.out_dims(1), kLinearDecay, kLinearBeta);
   const int64_t state_size = s.size * s.value_size;
   const auto run_heads = [=, q = c.in(0), k = c.in(1), v = c.in(2), past = c.in(3), decay = c.in(4), beta = c.in(5), y = c.out(0),
                           present = c.out(1)](const Run& run, int64_t begin, int64_t end) -> const char* {
@@ -185,6 +174,20 @@ Status lower_linear_attention(LowerContext& c) {
   return {};
 }
 
+/// svengine.LinearAttentionGrad has the gradients of all inputs; beta that heads share gets their sum.
+Status linear_attention_gradient(GradientContext& c) {
+  Value* present = c.output(1);
+  const auto seed = [&](size_t i, Value* like) { return c.output_gradient(i) ? c.output_gradient(i) : c.zeros_like(like); };
+  std::vector<Value*> inputs{seed(0, c.output(0)), seed(1, present)};
+  for (size_t i = 0; i < 6; ++i) inputs.push_back(c.input(i));
+  const Node* grad = c.builder().node(kInternalDomain, "LinearAttentionGrad", std::move(inputs), 6, c.attributes());
+  SV_ASSIGN(const LinearRule rule, linear_rule(c.attributes()));
+  const auto is_read = [&](size_t i) { return i == kLinearDecay ? rule.decays : i != kLinearBeta || rule.corrects; };
+  for (size_t i = 0; grad && i < 6; ++i)
+    if (c.wants(i) && is_read(i)) c.set(i, i == kLinearBeta ? c.sum_to(grad->output(i), c.input(i)) : grad->output(i));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_linear_attention() {
@@ -201,10 +204,17 @@ OpDef define_linear_attention() {
                      {"chunk_size", AttributeKind::kInt, false, int64_t{64}}},
       .infer = infer_linear_attention,
       .lower = lower_linear_attention,
+      .gradient = linear_attention_gradient,
       .tolerance = {.rtol = 1e-4, .atol = 1e-5},
       .samples = {{.inputs = {f32({2, 5, 8}), f32({2, 5, 4}), f32({2, 5, 6}), f32({2, 1, 4, 6}), f32({2, 5, 4}, -1, 0),
                               f32({2, 5, 1}, 0, 1)},
                    .attributes = {{"q_num_heads", integer(2)}, {"kv_num_heads", integer(1)}},
+                   .outputs = 2},
+                  {.inputs = {f32({1, 4, 6}), f32({1, 4, 6}), f32({1, 4, 4}), f32({1, 2, 3, 2}), f32({1, 4, 6}, -1, 0), f32({1, 4, 2}, 0, 1)},
+                   .attributes = {{"q_num_heads", integer(2)}, {"kv_num_heads", integer(2)}},
+                   .outputs = 2},
+                  {.inputs = {f32({2, 3, 4}), f32({2, 3, 4}), f32({2, 3, 6}), f32({2, 2, 2, 3}), f32({2, 3, 2}, -1, 0)},
+                   .attributes = {{"q_num_heads", integer(2)}, {"kv_num_heads", integer(2)}, {"update_rule", text("gated")}},
                    .outputs = 2},
                   {.inputs = {f32({1, 3, 6}), f32({1, 3, 6}), f32({1, 3, 4})},
                    .attributes = {{"q_num_heads", integer(2)}, {"kv_num_heads", integer(2)}, {"update_rule", text("linear")}},

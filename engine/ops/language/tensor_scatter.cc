@@ -1,8 +1,11 @@
 // TensorScatter: the update's rows written into a cache along `axis`, from each sample's own index on; in place where the cache's
 // memory may be reused.
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "engine/graph/axes.h"
+#include "engine/graph/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"
 #include "engine/ops/samples.h"
@@ -87,6 +90,41 @@ Status lower_tensor_scatter(LowerContext& c) {
   return {};
 }
 
+/// Where each sample's rows went, [batch, rows] along an axis of `length`.
+Value* written_rows(GradientContext& c, int64_t rows, int64_t length) {
+  std::vector<int64_t> order(static_cast<size_t>(rows));
+  std::iota(order.begin(), order.end(), 0);
+  Value* all = c.builder().constant(Tensor::of<int64_t>({rows}, std::span<const int64_t>(order)));
+  Value* first = c.op("Unsqueeze", {c.input(2), c.builder().integers({1})});
+  return c.op("Mod", {c.op("Add", {first, all}), c.builder().constant(Tensor::scalar<int64_t>(std::max<int64_t>(length, 1)))});
+}
+
+/// The cache keeps its gradient but where rows were written; that went to the update.
+Status tensor_scatter_gradient(GradientContext& c) {
+  std::vector<Value*> inputs{c.dy(), c.zeros_like(c.input(1))};
+  if (c.input(2)) inputs.push_back(c.input(2));
+  if (c.wants(0)) c.set(0, c.op("TensorScatter", std::move(inputs), c.attributes()));
+  if (!c.wants(1)) return {};
+  const Shape &past = c.input(0)->type.shape, &update = c.input(1)->type.shape;
+  if (!past.has_rank() || !update.has_rank()) return error("the gradient needs the rank of past_cache and update");
+  SV_ASSIGN(const int64_t axis, scatter_axis(c.attributes(), past.rank()));
+  const Dim &length = past[static_cast<size_t>(axis)], &rows = update[static_cast<size_t>(axis)];
+  if (!length.is_static() || !rows.is_static())
+    return error("the gradient needs dimension {} of past_cache {} and update {}", axis, to_string(past), to_string(update));
+  if (!c.input(2)) {
+    c.set(1, c.op("Slice", {c.dy(), c.builder().integers({0}), c.builder().integers({rows.value()}), c.builder().integers({axis})}));
+    return {};
+  }
+  std::vector<int64_t> perm(static_cast<size_t>(past.rank())), back(perm.size());  // the axis behind the batch, and back
+  std::iota(perm.begin(), perm.end(), 0);
+  std::rotate(perm.begin() + 1, perm.begin() + axis, perm.begin() + axis + 1);
+  for (size_t i = 0; i < perm.size(); ++i) back[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
+  const auto transposed = [&](Value* v, const std::vector<int64_t>& order) { return c.op("Transpose", {v}, make_attributes({{"perm", order}})); };
+  Value* at = c.op("Unsqueeze", {written_rows(c, rows.value(), length.value()), c.builder().integers({2})});
+  c.set(1, transposed(c.op("GatherND", {transposed(c.dy(), perm), at}, make_attributes({{"batch_dims", int64_t{1}}})), back));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_tensor_scatter() {
@@ -100,10 +138,12 @@ OpDef define_tensor_scatter() {
       .infer = infer_tensor_scatter,
       .lower = lower_tensor_scatter,
       .kernel_types = kDenseTypes,
+      .gradient = tensor_scatter_gradient,
       .traits = {.may_overwrite = true},
       .samples = {{.inputs = {f32({2, 3, 5, 4}), f32({2, 3, 2, 4}), ints({1, 3})}},
                   {.inputs = {f32({2, 5, 3}), f32({2, 3, 3}), ints({4, 2})},
                    .attributes = {{"mode", text("circular")}, {"axis", integer(1)}}},
+                  {.inputs = {f32({2, 3, 5, 4}), f32({2, 3, 2, 4})}},
                   {.inputs = {any(DType::i8, {1, 2}), any(DType::i8, {1, 1})}, .attributes = {{"axis", integer(1)}}}},
   };
 }

@@ -1,6 +1,7 @@
 // Det: the determinant of each square matrix, by elimination with partial pivoting in double.
 #include <cmath>
 
+#include "engine/graph/gradient.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"
@@ -67,6 +68,11 @@ Status lower_det(LowerContext& c) {
   return {};
 }
 
+Status set_det_gradient(GradientContext& c) {
+  c.set(0, c.internal("DetGrad", {c.dy(), c.input(0)}));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_det() {
@@ -76,6 +82,7 @@ OpDef define_det() {
       .infer = infer_det,
       .lower = lower_det,
       .types = {{"T", kRealTypes, {0}}},
+      .gradient = set_det_gradient,
       .samples = {{.inputs = {f32({2, 2})}}, {.inputs = {f32({3, 2, 5, 5})}}, {.inputs = {any(DType::f64, {4, 3, 3})}},
                   {.inputs = {f32({2, 0, 0})}}, {.inputs = {f32({0, 1, 1})}}},
   };

@@ -56,14 +56,19 @@ class Letters {
       }
       const auto at = static_cast<size_t>(label - kEinsumEllipsis);
       while (dots_.size() <= at) {
-        const size_t letter = kAll.find_first_not_of(used_);
-        if (letter == std::string::npos) return error("has no letter left for the gradient's equation");
-        used_ += kAll[letter];
-        dots_ += kAll[letter];
+        SV_ASSIGN(const char letter, unused());
+        dots_ += letter;
       }
       text += dots_[at];
     }
     return text;
+  }
+  /// A letter that nothing else has.
+  Result<char> unused() {
+    const size_t letter = kAll.find_first_not_of(used_);
+    if (letter == std::string::npos) return error("has no letter left for the gradient's equation");
+    used_ += kAll[letter];
+    return kAll[letter];
   }
 
  private:
@@ -71,7 +76,24 @@ class Letters {
   std::string used_, dots_;
 };
 
-/// The gradient of operand i: dy times the others, over the labels of i. Those that nothing else has come from ones.
+/// 1 where two places along a label are the same one, of the type of `like`.
+Result<Value*> einsum_identity(GradientContext& c, const EinsumEquation& equation, int label, const Value* like) {
+  std::vector<Shape> shapes;
+  for (const Value* v : c.node().inputs()) shapes.push_back(v->type.shape);
+  SV_ASSIGN(const Dim size, einsum_size(equation, shapes, label));
+  if (!size.is_static() || size.value() > 1 << 14)
+    return error("the gradient of a diagonal needs its size, known and at most {}; it is {}", 1 << 14, to_string(Shape{size}));
+  const int64_t n = size.value();
+  SV_ASSIGN(MutableTensor table, Tensor::allocate(DType::f32, {n, n}));
+  std::fill(table.data<float>().begin(), table.data<float>().end(), 0.0f);
+  for (int64_t i = 0; i < n; ++i) table.data<float>()[static_cast<size_t>(i * n + i)] = 1;
+  Value* identity = c.builder().constant(std::move(table));
+  if (like->type.dtype == DType::f32) return identity;
+  return c.op("Cast", {identity}, make_attributes({{"to", static_cast<int64_t>(like->type.dtype)}}));
+}
+
+/// The gradient of operand i: dy times the others, over the labels of i. Those that nothing else has come from ones. A label that
+/// is there again has a letter of its own there, and an identity between the two: only diagonals were read.
 Status set_einsum_gradient(GradientContext& c, const EinsumEquation& equation, Letters& letters, size_t i) {
   const std::vector<int>& own = equation.terms[i];
   std::vector<Value*> operands{c.dy()};
@@ -85,16 +107,19 @@ Status set_einsum_gradient(GradientContext& c, const EinsumEquation& equation, L
     seen.insert(seen.end(), equation.terms[k].begin(), equation.terms[k].end());
   }
   bool missing = false;
-  for (size_t k = 0; k < own.size(); ++k) {
-    if (std::count(own.begin(), own.end(), own[k]) > 1)
-      return error("the gradient of a diagonal (equation '{}', input {}) is not computed; multiply by an identity instead",
-                   c.attributes().get_string("equation"), i);
-    missing = missing || std::count(seen.begin(), seen.end(), own[k]) == 0;
-  }
-  SV_ASSIGN(const std::string to, letters.term(own));
+  for (const int label : own) missing = missing || std::count(seen.begin(), seen.end(), label) == 0;
+  SV_ASSIGN(std::string to, letters.term(own));
   if (missing) {
     text += "," + to;
     operands.push_back(filled_like(c.builder(), c.input(i), 1));
+  }
+  for (size_t k = 0; k < own.size(); ++k) {
+    if (std::find(own.begin(), own.begin() + static_cast<int64_t>(k), own[k]) == own.begin() + static_cast<int64_t>(k)) continue;
+    SV_ASSIGN(const char again, letters.unused());
+    SV_ASSIGN(Value * identity, einsum_identity(c, equation, own[k], c.input(i)));
+    text += std::string(",") + to[k] + again;
+    operands.push_back(identity);
+    to[k] = again;
   }
   Value* g = c.op("Einsum", std::move(operands), make_attributes({{"equation", text + "->" + to}}));
   c.set(i, c.sum_to(g, c.input(i)));  // dimensions of 1 that were repeated
@@ -153,6 +178,9 @@ OpDef define_einsum() {
                   {.inputs = {f32({3, 1, 5, 19}), f32({4, 19, 8})}, .attributes = {{"equation", equation("...ij,...jk")}}},
                   {.inputs = {f32({6, 7})}, .attributes = {{"equation", equation("ij->")}}},
                   {.inputs = {f32({5}), f32({8})}, .attributes = {{"equation", equation("i,j->ji")}}},
+                  {.inputs = {f32({4, 6, 6})}, .attributes = {{"equation", equation("bii->ib")}}},
+                  {.inputs = {f32({5, 5, 5}), f32({5, 3})}, .attributes = {{"equation", equation("iii,ij->j")}}},
+                  {.inputs = {f32({2, 4, 4})}, .attributes = {{"equation", equation("...ii->")}}},
                   {.inputs = {any(DType::f64, {4, 6, 6})}, .attributes = {{"equation", equation("bii->ib")}}},
                   {.inputs = {any(DType::i32, {3, 8}, -9, 9), any(DType::i32, {8}, -9, 9)},
                    .attributes = {{"equation", equation("ij,j")}}},

@@ -7,6 +7,7 @@
 #include "engine/ops/element_step.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/host_tensor.h"
+#include "engine/ops/ml/feature_gradients.h"
 #include "engine/ops/ml/ml_common.h"
 #include "engine/ops/samples.h"
 
@@ -244,6 +245,7 @@ Status lower_array_feature_extractor(LowerContext& c) {
 
 OpDef define_binarizer() {
   OpDef op = feature_op("Binarizer", {{"threshold", AttributeKind::kFloat, false, real(0)}}, infer_binarizer, lower_binarizer);
+  op.gradient = zero_gradient;
   op.samples = {{.inputs = {f32({3, 37})}},
                 {.inputs = {any(DType::f64, {5})}, .attributes = {{"threshold", real(0.5f)}}},
                 {.inputs = {any(DType::i64, {2, 3, 4}, -5, 5)}},
@@ -253,6 +255,7 @@ OpDef define_binarizer() {
 
 OpDef define_scaler() {
   OpDef op = feature_op("Scaler", {ml_floats("offset"), ml_floats("scale")}, infer_scaler, lower_scaler);
+  op.gradient = scaler_gradient;
   const auto sample = [](SampleInput x, std::vector<float> offset, std::vector<float> scale) {
     return Sample{.inputs = {std::move(x)}, .attributes = {{"offset", std::move(offset)}, {"scale", std::move(scale)}}};
   };
@@ -268,6 +271,7 @@ OpDef define_imputer() {
                          {"replaced_value_float", AttributeKind::kFloat, false, real(0)},
                          {"replaced_value_int64", AttributeKind::kInt, false, integer(0)}},
                         infer_imputer, lower_imputer);
+  op.gradient = imputer_gradient;
   const Attribute floats = std::vector<float>{1, 2, 3}, one = std::vector<float>{0.5f};
   op.samples = {
       {.inputs = {f32({5, 3})},
@@ -281,6 +285,7 @@ OpDef define_imputer() {
 
 OpDef define_normalizer() {
   OpDef op = feature_op("Normalizer", {{"norm", AttributeKind::kString, false, text("MAX")}}, infer_normalizer, lower_normalizer);
+  op.gradient = normalizer_gradient;
   op.samples = {{.inputs = {f32({5, 3})}},
                 {.inputs = {any(DType::f64, {4, 7})}, .attributes = {{"norm", text("L1")}}},
                 {.inputs = {any(DType::i64, {9}, -5, 5)}, .attributes = {{"norm", text("L2")}}},
@@ -290,6 +295,7 @@ OpDef define_normalizer() {
 
 OpDef define_feature_vectorizer() {
   OpDef op = feature_op("FeatureVectorizer", {ml_ints("inputdimensions")}, infer_feature_vectorizer, lower_feature_vectorizer);
+  op.gradient = feature_vectorizer_gradient;
   op.inputs = {1, kVariadic};
   op.samples = {
       {.inputs = {f32({5, 3}), any(DType::i64, {5, 2})}, .attributes = {{"inputdimensions", integers({3, 2})}}},
@@ -300,6 +306,7 @@ OpDef define_feature_vectorizer() {
 
 OpDef define_array_feature_extractor() {
   OpDef op = feature_op("ArrayFeatureExtractor", {}, infer_array_feature_extractor, lower_array_feature_extractor);
+  op.gradient = array_feature_extractor_gradient;
   op.inputs = {2, 2};
   op.evaluate = evaluate_strings;
   op.samples = {{.inputs = {f32({5, 3}), ints({2, 0, 1, 2})}},

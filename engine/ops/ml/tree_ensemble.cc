@@ -1,5 +1,6 @@
 // TreeEnsemble: what the leaves of trees say of each target, aggregated; the form of ai.onnx.ml 5, with inner nodes and leaves in
 // lists of their own.
+#include "engine/graph/gradient.h"
 #include "engine/ops/element.h"
 #include "engine/ops/ml/tree_common.h"
 #include "engine/ops/samples.h"
@@ -138,6 +139,7 @@ OpDef define_tree_ensemble() {
                      ml_tensor("membership_values")},
       .infer = infer_tree_ensemble,
       .lower = lower_tree_ensemble,
+      .gradient = zero_gradient,
       .samples = {ensemble_sample(f32({5, 3}), 1, 0), ensemble_sample(any(DType::f64, {3, 3}), 0, 1),
                   ensemble_sample(f32({0, 3}), 2, 2), ensemble_sample(f32({65, 4}), 3, 3)},
   };

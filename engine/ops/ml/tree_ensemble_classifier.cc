@@ -2,6 +2,7 @@
 // voted for, the one score decides, and is written as two: so does ONNX Runtime, whose rules these are.
 #include <algorithm>
 
+#include "engine/graph/gradient.h"
 #include "engine/ops/ml/tree_common.h"
 #include "engine/ops/samples.h"
 
@@ -119,6 +120,7 @@ OpDef define_tree_ensemble_classifier() {
           [](CanonicalizeContext& c) { return canonicalize_class_labels(c, "classlabels_int64s", "classlabels_strings"); },
       .infer = infer_tree_classifier,
       .lower = lower_tree_classifier,
+      .gradient = zero_gradient,
       .samples = {forest_sample(f32({5, 3}), {7, 8, 9}, {0, 1, 2, 0, 1, 2}, "NONE"),
                   forest_sample(any(DType::f64, {70, 3}), {0, 1}, {1, 1, 1, 1, 1, 1}, "LOGISTIC"),
                   forest_sample(any(DType::i64, {9, 3}), {0, 1}, {0, 1, 0, 1, 1, 0}, "SOFTMAX"),

@@ -1,4 +1,5 @@
 // TreeEnsembleRegressor: what the leaves of trees say of each target, summed, averaged, or the least or most of it.
+#include "engine/graph/gradient.h"
 #include "engine/ops/ml/tree_common.h"
 #include "engine/ops/samples.h"
 
@@ -65,6 +66,7 @@ OpDef define_tree_ensemble_regressor() {
       .attributes = tree_attributes(),
       .infer = infer_tree_regressor,
       .lower = lower_tree_regressor,
+      .gradient = zero_gradient,
       .samples = {tree_sample(f32({5, 3}), "SUM", "BRANCH_LEQ", "NONE"),
                   tree_sample(any(DType::f64, {70, 3}), "MIN", "BRANCH_GT", "SOFTMAX"),
                   tree_sample(any(DType::i64, {9, 3}), "MAX", "BRANCH_EQ", "NONE"),

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/ops/adjoint/wide_gradients.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
 
@@ -112,11 +113,32 @@ Status lower_batch_norm(LowerContext& c, Buffer residual, const kernels::Activat
   return {};
 }
 
+namespace {
+
+/// In float64, from operators that have it.
+Status wide_batch_norm_gradient(GradientContext& c, bool training) {
+  const int64_t rank = c.input(0)->type.shape.rank();
+  if (rank < 1) return error("the gradient in float64 needs X of known rank");
+  wide::NormOperands norm;
+  norm.per_channel.assign(static_cast<size_t>(rank), 1);
+  if (rank > 1) norm.per_channel[1] = -1;
+  for (int64_t i = 0; i < rank; ++i)
+    if (i != 1) norm.axes.push_back(i);
+  if (!training) norm.mean = c.input(3), norm.variance = c.input(4);
+  return wide::set_norm_gradient(c, norm);
+}
+
+}  // namespace
+
 Status batch_norm_gradient(GradientContext& c, const std::vector<Value*>& relu, std::optional<size_t> residual) {
   for (size_t i = 1; i < c.node().outputs().size(); ++i)
     if (c.output_gradient(i)) return error("output {} (a running statistic) is used; only output 0 has a gradient", i);
   if (c.wants(3) || c.wants(4)) return error("the given mean and variance have no gradient; they are updated, not trained");
   const bool training = c.attributes().get_int("training_mode") != 0;
+  if (wide::is_wide_gradient(c)) {
+    if (!relu.empty() || residual) return error("the gradient of a norm with Relu is for float32; X is {}", name_of(c.input(0)->type.dtype));
+    return wide_batch_norm_gradient(c, training);
+  }
   Value* variance = training ? c.output(kBatchVariance) : c.input(4);
   Value* mean = training ? c.output(kBatchMean) : c.input(3);
   std::vector<Value*> inputs = {c.dy(), c.input(0), c.input(1), mean, variance};

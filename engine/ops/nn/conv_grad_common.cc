@@ -67,7 +67,7 @@ std::vector<AttributeDef> conv_grad_attributes() {
 
 Status infer_conv_grad(InferContext& c, const char* other) {
   SV_TRY(infer_gradient_like(c, 2));
-  return require_dtype(c, 1, other, kSingleTypes);
+  return require_dtype(c, 1, other, {c.dtype(0)});
 }
 
 Status check_conv_grad(const InferContext& c, const Shape& x, const Shape& w) {

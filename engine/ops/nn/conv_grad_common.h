@@ -35,7 +35,7 @@ Result<ConvGrad> conv_grad_of(const Attributes& attributes, const Dims& x, const
 /// Conv's attributes, and "shape" (ops/like.h).
 std::vector<AttributeDef> conv_grad_attributes();
 
-/// The output has the shape of input 2; inputs 0 and 1, dy and `other`, are float32.
+/// The output has the shape of input 2; inputs 0 and 1, dy and `other`, are of its type.
 Status infer_conv_grad(InferContext& c, const char* other);
 
 /// Refuses a dy, input 0, that is not of the shape which Conv with these attributes gives for X and W.

@@ -4,6 +4,7 @@
 #include "engine/ops/nn/conv_grad_common.h"
 #include "engine/ops/nn/conv_grad_input_common.h"
 #include "engine/ops/samples.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
@@ -17,6 +18,12 @@ Status infer_conv_grad_input(InferContext& c) {
 Status lower_conv_grad_input(LowerContext& c) {
   if (c.out_type().block) return lower_conv_grad_input_blocked(c);
   SV_ASSIGN(const ConvGrad g, conv_grad_of(c.attributes(), c.out_dims(), c.in_dims(1)));
+  if (wide::is_wide(c)) {
+    const Dims x = c.out_dims(), w = c.in_dims(1);
+    SV_ASSIGN(const Window window, window_of(c.attributes(), Dims(x.begin() + 2, x.end()), Dims(w.begin() + 2, w.end())));
+    wide::emit_conv_transpose(c, window, g.groups, {});
+    return {};
+  }
   emit_conv_grad_input(c, g, c.in(0), c.in(1), c.out());
   return {};
 }
@@ -52,7 +59,9 @@ OpDef define_conv_grad_input() {
                   {.inputs = {f32({1, 5, 6, 7}), f32({5, 7, 3, 3}), f32({1, 7, 6, 7})},
                    .attributes = {{"pads", integers({2, 2, 2, 2})}, {"dilations", integers({2, 2})}}},
                   {.inputs = {f32({1, 8, 4, 3}), f32({8, 3, 3, 2}), f32({1, 6, 9, 7})},
-                   .attributes = {{"group", integer(2)}, {"strides", integers({2, 2})}}}},
+                   .attributes = {{"group", integer(2)}, {"strides", integers({2, 2})}}},
+                  {.inputs = {any(DType::f64, {2, 7, 5, 4}), any(DType::f64, {7, 3, 3, 3}), any(DType::f64, {2, 3, 5, 4})},
+                   .attributes = {{"pads", integers({1, 1, 1, 1})}}}},
   };
 }
 

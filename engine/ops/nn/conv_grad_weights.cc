@@ -1,15 +1,17 @@
 // svengine.ConvGradWeights: the gradients of Conv's W and, as a second output, of its B. Inputs: dy, X, and W for its shape; the
 // attributes are Conv's.
 //
-// With one group, dy and X are read in blocks by a kernel of their own (kernels/conv_grad.h), X of a first layer plain; everything
-// else goes by matrix products (conv_grad_common.h).
+// With one group, or groups within a block, dy and X are read in blocks by kernels of their own (kernels/conv_grad.h), X of a first layer
+// plain; everything else goes by matrix products (conv_grad_common.h).
 #include "engine/kernels/gradient.h"
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/nn/conv_grad_common.h"
 #include "engine/ops/like.h"
 #include "engine/ops/reduce/reduce_common.h"
+#include "engine/ops/adjoint/wide_gradients.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/samples.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
@@ -20,7 +22,7 @@ void emit_blocked(LowerContext& c, const ConvGrad& g) {
   const kernels::PoolShape& window = g.window;
   const kernels::ConvWeightGradKernels& kernels = c.kernels().gradient->conv_weights;
   ConvWeightGradArgs args;
-  args.shape = {window.batch, window.channels, g.out_channels, 1, window.in, window.out, window.kernel, window.stride,
+  args.shape = {window.batch, window.channels, g.out_channels, g.groups, window.in, window.out, window.kernel, window.stride,
                 window.dilation, window.pad};
   args.plain_input = c.in_type(1).block == 0;
   args.bias = c.has_output(1);
@@ -58,7 +60,8 @@ Status lower_conv_grad_weights(LowerContext& c) {
     return {};
   }
   if (g.window.batch > kMostImages) return error("a batch of {} images, supported are {}", g.window.batch, kMostImages);
-  emit_conv_grad_weights(c, g, c.in(0), c.in(1), c.out());
+  if (wide::is_wide(c)) wide::emit_conv_grad_weights(c, g);
+  else emit_conv_grad_weights(c, g, c.in(0), c.in(1), c.out());
   return c.has_output(1) ? emit_bias(c) : Status{};
 }
 
@@ -72,18 +75,23 @@ Status infer_conv_grad_weights(InferContext& c) {
 
 Cost conv_grad_weights_cost(const Node& node) { return conv_grad_cost(node, node.input(0)->type, node.output()->type); }
 
-bool can_block_conv_grad_weights(const Node& node, int) {
+/// One group, or groups of as many inputs as outputs that lie within a block.
+bool has_blocked_kernel(int64_t groups, int64_t inputs, int64_t outputs, int block) {
+  return groups == 1 || (groups > 1 && inputs == outputs && outputs % groups == 0 && block % (outputs / groups) == 0);
+}
+
+bool can_block_conv_grad_weights(const Node& node, int block) {
   const Shape &dy = node.input(0)->type.shape, &x = node.input(1)->type.shape, &w = node.output()->type.shape;
-  if (node.attributes.get_int("group", 1) != 1 || w.rank() != 4) return false;
+  if (w.rank() != 4 || node.output()->type.dtype != DType::f32) return false;
   for (const Shape* shape : {&dy, &x, &w})
     if (!shape->is_static() || element_count(*shape->concrete()) == 0) return false;
-  return true;
+  return has_blocked_kernel(node.attributes.get_int("group", 1), x[1].value(), w[0].value(), block);
 }
 
 bool reads_plain(const Node& node, size_t input) {
   const Shape& x = node.input(1)->type.shape;
   const std::vector<int64_t> dilations = node.attributes.get_ints("dilations");
-  return input == 1 && x[1].value() <= kFirstLayerChannels && (dilations.empty() || dilations.back() == 1);
+  return input == 1 && node.attributes.get_int("group", 1) == 1 && x[1].value() <= kFirstLayerChannels && (dilations.empty() || dilations.back() == 1);
 }
 
 }  // namespace
@@ -112,6 +120,12 @@ OpDef define_conv_grad_weights() {
                    .attributes = {{"pads", integers({2, 1, 2, 1})}, {"dilations", integers({2, 2})}}},
                   {.inputs = {f32({1, 8, 4, 3}), f32({1, 6, 9, 7}), f32({8, 3, 3, 2})},
                    .attributes = {{"group", integer(2)}, {"strides", integers({2, 2})}},
+                   .outputs = 2},
+                  {.inputs = {f32({2, 19, 9, 8}), f32({2, 19, 9, 8}), f32({19, 1, 3, 3})},
+                   .attributes = {{"group", integer(19)}, {"pads", integers({1, 1, 1, 1})}},
+                   .outputs = 2},
+                  {.inputs = {any(DType::f64, {2, 7, 5, 4}), any(DType::f64, {2, 3, 5, 4}), any(DType::f64, {7, 3, 3, 3})},
+                   .attributes = {{"pads", integers({1, 1, 1, 1})}},
                    .outputs = 2}},
   };
 }

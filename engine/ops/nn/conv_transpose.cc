@@ -111,7 +111,7 @@ Status lower_conv_transpose(LowerContext& c) {
   SV_ASSIGN(const Window w, window_for(c.attributes(), Dims(x.begin() + 2, x.end()), Dims(weights.begin() + 2, weights.end())));
   SV_TRY(check_padded(w));
   if (wide::is_wide(c)) {
-    wide::emit_conv_transpose(c, w, c.attributes().get_int("group", 1));
+    wide::emit_conv_transpose(c, w, c.attributes().get_int("group", 1), c.in(2));
     return {};
   }
   ConvGrad g;

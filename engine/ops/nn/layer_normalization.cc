@@ -5,6 +5,7 @@
 #include "engine/graph/gradient.h"
 #include "engine/kernels/norm.h"
 #include "engine/graph/axes.h"
+#include "engine/ops/adjoint/wide_gradients.h"
 #include "engine/ops/elementwise/binary_common.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
@@ -118,6 +119,11 @@ void set_broadcast_gradients(GradientContext& c, Value* mean, Value* inv_std) {
 Status layer_normalization_gradient(GradientContext& c) {
   for (size_t i : {size_t{1}, size_t{2}})
     if (c.output_gradient(i)) return error("output {} is used; only that of output 0 has a gradient", i);
+  if (wide::is_wide_gradient(c)) {  // whose outputs 1 and 2 are float32
+    wide::NormOperands norm;
+    for (size_t i = axis_of(c.node()); i < c.input(0)->type.shape.dims().size(); ++i) norm.axes.push_back(static_cast<int64_t>(i));
+    return wide::set_norm_gradient(c, norm);
+  }
   Value *mean = c.output(1), *inv_std = c.output(2);
   if (!has_row(c.node(), 1)) {
     set_broadcast_gradients(c, mean, inv_std);

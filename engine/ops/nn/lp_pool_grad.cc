@@ -3,6 +3,7 @@
 //   dx = dy sign(x) (|x| / y)^(p - 1)         and nothing where y is 0
 #include <cmath>
 
+#include "engine/ops/adjoint/window_loops.h"
 #include "engine/ops/nn/pool_common.h"
 #include "engine/ops/samples.h"
 
@@ -13,50 +14,43 @@ using kernels::PoolShape;
 
 Status infer_lp_pool_grad(InferContext& c) {
   SV_TRY(check_power(c.attributes()));
-  SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
+  SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
   SV_TRY(require_same_dtypes(c));
   return infer_pool_gradient(c);
 }
 
-/// visit(place in the image) for every element of window (z, y, x).
-template <class Visit>
-void for_window(const PoolShape& s, int64_t z, int64_t y, int64_t x, const Visit& visit) {
-  for (int64_t d = 0; d < s.kernel.depth; ++d)
-    for (int64_t h = 0; h < s.kernel.height; ++h)
-      for (int64_t w = 0; w < s.kernel.width; ++w) {
-        const int64_t at_z = z * s.stride.depth - s.pad.depth + d * s.dilation.depth;
-        const int64_t at_y = y * s.stride.height - s.pad.height + h * s.dilation.height;
-        const int64_t at_x = x * s.stride.width - s.pad.width + w * s.dilation.width;
-        const bool inside = at_z >= 0 && at_z < s.in.depth && at_y >= 0 && at_y < s.in.height && at_x >= 0 && at_x < s.in.width;
-        if (inside) visit((at_z * s.in.height + at_y) * s.in.width + at_x);
-      }
-}
-
-void plane_gradient(const PoolShape& s, int64_t power, const float* dy, const float* x, const float* y, float* dx) {
-  std::fill_n(dx, s.in.depth * s.in.height * s.in.width, 0.0f);
+template <class T>
+void plane_gradient(const PoolShape& s, int64_t power, const T* dy, const T* x, const T* y, T* dx) {
+  std::fill_n(dx, s.in.depth * s.in.height * s.in.width, T(0));
   for (int64_t z = 0; z < s.out.depth; ++z)
     for (int64_t h = 0; h < s.out.height; ++h)
       for (int64_t w = 0; w < s.out.width; ++w, ++dy, ++y) {
         if (*y == 0) continue;
         for_window(s, z, h, w, [&](int64_t at) {
-          const float ratio = std::pow(std::fabs(x[at]) / *y, static_cast<float>(power - 1));
-          dx[at] += x[at] == 0 ? 0 : std::copysign(*dy * ratio, *dy * x[at]);
+          const T ratio = std::pow(std::fabs(x[at]) / *y, static_cast<T>(power - 1));
+          dx[at] += x[at] == 0 ? T(0) : std::copysign(*dy * ratio, *dy * x[at]);
         });
       }
 }
 
-Status lower_lp_pool_grad(LowerContext& c) {
-  if (element_count(c.out_dims()) == 0) return {};
-  SV_ASSIGN(const PoolShape s, pool_shape(c.attributes(), c.out_dims()));
+template <class T>
+void emit_lp_pool_grad(LowerContext& c, const PoolShape& s) {
   const int64_t in = s.in.depth * s.in.height * s.in.width, out = s.out.depth * s.out.height * s.out.width;
   c.emit("lp_pool_grad", s.batch * s.channels,
          [=, power = c.attributes().get_int("p", 2), dy = c.in(0), x = c.in(1), y = c.in(2), dx = c.out()](
              const Run& run, int64_t begin, int64_t end) -> const char* {
            for (int64_t plane = begin; plane < end; ++plane)
-             plane_gradient(s, power, run.get<const float>(dy) + plane * out, run.get<const float>(x) + plane * in,
-                            run.get<const float>(y) + plane * out, run.get<float>(dx) + plane * in);
+             plane_gradient(s, power, run.get<const T>(dy) + plane * out, run.get<const T>(x) + plane * in,
+                            run.get<const T>(y) + plane * out, run.get<T>(dx) + plane * in);
            return nullptr;
          });
+}
+
+Status lower_lp_pool_grad(LowerContext& c) {
+  if (element_count(c.out_dims()) == 0) return {};
+  SV_ASSIGN(const PoolShape s, pool_shape(c.attributes(), c.out_dims()));
+  if (c.out_type().dtype == DType::f64) emit_lp_pool_grad<double>(c, s);
+  else emit_lp_pool_grad<float>(c, s);
   return {};
 }
 
@@ -73,7 +67,9 @@ OpDef define_lp_pool_grad() {
       .samples = {{.inputs = {f32({2, 3, 3, 2}), f32({2, 3, 5, 4}), f32({2, 3, 3, 2}, 1, 3)},
                    .attributes = {{"kernel_shape", integers({3, 3})}, {"p", integer(3)}}},
                   {.inputs = {f32({1, 2, 2, 2, 2}), f32({1, 2, 4, 4, 4}), f32({1, 2, 2, 2, 2}, 1, 3)},
-                   .attributes = {{"kernel_shape", integers({2, 2, 2})}, {"strides", integers({2, 2, 2})}}}},
+                   .attributes = {{"kernel_shape", integers({2, 2, 2})}, {"strides", integers({2, 2, 2})}}},
+                  {.inputs = {any(DType::f64, {2, 3, 3}), any(DType::f64, {2, 3, 5}), any(DType::f64, {2, 3, 3}, 1, 3)},
+                   .attributes = {{"kernel_shape", integers({3})}}}},
   };
 }
 

@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kLrnPixels = 64;  // of a task, in all channels
 
 Status infer_lrn_grad(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
+  SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
   SV_TRY(require_same_dtypes(c));
   SV_TRY(require_rank_at_least(c, 1, "x", 2));
   if (c.attributes().get_int("size") < 1) return error("size is {}, needs at least 1", c.attributes().get_int("size"));
@@ -26,9 +26,10 @@ Status infer_lrn_grad(InferContext& c) {
   return {};
 }
 
+template <class T>
 struct LrnRules {
   int64_t channels, spatial, size;
-  float factor, beta, bias;  // factor: alpha / size
+  T factor, beta, bias;  // factor: alpha / size
   int64_t first(int64_t c) const { return std::max<int64_t>(0, c - (size - 1) / 2); }
   int64_t last(int64_t c) const { return std::min(channels - 1, c + size / 2); }
   /// The channels whose window holds c.
@@ -37,32 +38,32 @@ struct LrnRules {
 };
 
 /// `count` pixels of one image; dy, x and dx point at the first one. `scale` and `term` have room for them in all channels.
-void lrn_gradient_at(const LrnRules& r, const float* dy, const float* x, float* dx, int64_t count, float* scale, float* term) {
+template <class T>
+void lrn_gradient_at(const LrnRules<T>& r, const T* dy, const T* x, T* dx, int64_t count, T* scale, T* term) {
   for (int64_t c = 0; c < r.channels; ++c)
     for (int64_t i = 0; i < count; ++i) {
-      float squares = 0;
+      T squares = 0;
       for (int64_t k = r.first(c); k <= r.last(c); ++k) squares += x[k * r.spatial + i] * x[k * r.spatial + i];
-      const float base = r.bias + r.factor * squares;
+      const T base = r.bias + r.factor * squares;
       scale[c * count + i] = std::pow(base, -r.beta);
       term[c * count + i] = dy[c * r.spatial + i] * x[c * r.spatial + i] * scale[c * count + i] / base;
     }
   for (int64_t c = 0; c < r.channels; ++c)
     for (int64_t i = 0; i < count; ++i) {
-      float sum = 0;
+      T sum = 0;
       for (int64_t k = r.first_holder(c); k <= r.last_holder(c); ++k) sum += term[k * count + i];
       const int64_t at = c * r.spatial + i;
       dx[at] = dy[at] * scale[c * count + i] - 2 * r.factor * r.beta * x[at] * sum;
     }
 }
 
-Status lower_lrn_grad(LowerContext& c) {
-  const Dims dims = c.out_dims();
-  if (element_count(dims) == 0) return {};
-  LrnRules r{};
+template <class T>
+void emit_lrn_grad(LowerContext& c, const Dims& dims) {
+  LrnRules<T> r{};
   r.channels = dims[1];
   r.spatial = element_count(std::span(dims).subspan(2));
   r.size = c.attributes().get_int("size");
-  r.factor = c.attributes().get_float("alpha", 1e-4f) / static_cast<float>(r.size);
+  r.factor = static_cast<T>(c.attributes().get_float("alpha", 1e-4f)) / static_cast<T>(r.size);
   r.beta = c.attributes().get_float("beta", 0.75f);
   r.bias = c.attributes().get_float("bias", 1.0f);
   const int64_t chunks = (r.spatial + kLrnPixels - 1) / kLrnPixels;
@@ -71,13 +72,20 @@ Status lower_lrn_grad(LowerContext& c) {
       [=, dy = c.in(0), x = c.in(1), dx = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
         for (int64_t task = begin; task < end; ++task) {
           const int64_t first = task % chunks * kLrnPixels, at = task / chunks * r.channels * r.spatial + first;
-          float* scratch = run.scratch<float>();
-          lrn_gradient_at(r, run.get<const float>(dy) + at, run.get<const float>(x) + at, run.get<float>(dx) + at,
+          T* scratch = run.scratch<T>();
+          lrn_gradient_at(r, run.get<const T>(dy) + at, run.get<const T>(x) + at, run.get<T>(dx) + at,
                           std::min(kLrnPixels, r.spatial - first), scratch, scratch + r.channels * kLrnPixels);
         }
         return nullptr;
       },
-      2 * r.channels * kLrnPixels * 4);
+      2 * r.channels * kLrnPixels * static_cast<int64_t>(sizeof(T)));
+}
+
+Status lower_lrn_grad(LowerContext& c) {
+  const Dims dims = c.out_dims();
+  if (element_count(dims) == 0) return {};
+  if (c.out_type().dtype == DType::f64) emit_lrn_grad<double>(c, dims);
+  else emit_lrn_grad<float>(c, dims);
   return {};
 }
 
@@ -95,7 +103,8 @@ OpDef define_lrn_grad() {
       .infer = infer_lrn_grad,
       .lower = lower_lrn_grad,
       .samples = {{.inputs = {f32({2, 9, 5, 3}), f32({2, 9, 5, 3})},
-                   .attributes = {{"size", integer(4)}, {"alpha", real(0.1f)}}}},
+                   .attributes = {{"size", integer(4)}, {"alpha", real(0.1f)}}},
+                  {.inputs = {any(DType::f64, {1, 4, 3}), any(DType::f64, {1, 4, 3})}, .attributes = {{"size", integer(3)}}}},
   };
 }
 

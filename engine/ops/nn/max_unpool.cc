@@ -110,6 +110,23 @@ Status lower_max_unpool(LowerContext& c) {
   return {};
 }
 
+/// Every element's gradient is where the element went.
+Status max_unpool_gradient(GradientContext& c) {
+  if (!c.wants(0)) return {};
+  Value* dy = c.dy();
+  if (c.input(2)) {  // the corner that the indices speak of
+    SV_ASSIGN(const Shape inner, unpooled(c.attributes(), c.input(0)->type.shape));
+    const std::optional<Dims> dims = inner.concrete();
+    if (!dims) return error("with an output_shape the gradient needs X of known shape, not {}", to_string(c.input(0)->type.shape));
+    const auto count = static_cast<int64_t>(dims->size());
+    Value* ends = c.builder().constant(Tensor::of<int64_t>({count}, std::span<const int64_t>(*dims)));
+    const Dims zeros(dims->size(), 0);
+    dy = c.op("Slice", {dy, c.builder().constant(Tensor::of<int64_t>({count}, std::span<const int64_t>(zeros))), ends});
+  }
+  c.set(0, c.op("Gather", {c.op("Reshape", {dy, c.builder().integers({-1})}), c.input(1)}));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_max_unpool() {
@@ -124,6 +141,7 @@ OpDef define_max_unpool() {
                      {"pads", AttributeKind::kInts}},
       .infer = infer_max_unpool,
       .lower = lower_max_unpool,
+      .gradient = max_unpool_gradient,
       .traits = {.shape_inputs = {2}},
       .samples = {{.inputs = {x, indices}, .attributes = {kernel, strides}},
                   {.inputs = {x, indices, ints({1, 1, 5, 6})}, .attributes = {kernel, strides}},

@@ -1,9 +1,11 @@
 // svengine.PoolGrad: the gradient of MaxPool (mode "max") or AveragePool ("average"). Inputs: dy, and the pooled image, of which
 // an average reads the shape only; the attributes are the pooling's.
 #include "engine/kernels/gradient.h"
+#include "engine/ops/adjoint/wide_gradients.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/nn/pool_common.h"
 #include "engine/ops/samples.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
@@ -13,8 +15,8 @@ bool is_max(const Attributes& attributes) { return attributes.get_string("mode")
 Status infer_pool_grad(InferContext& c) {
   if (!is_max(c.attributes()) && c.attributes().get_string("mode") != "average")
     return error("mode is '{}', needs max or average", c.attributes().get_string("mode"));
-  SV_TRY(require_dtype(c, 0, "dy", kSingleTypes));
-  SV_TRY(require_dtype(c, 1, "X", kSingleTypes));
+  SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
+  SV_TRY(require_dtype(c, 1, "X", {c.dtype(0)}));
   return infer_pool_gradient(c);
 }
 
@@ -25,6 +27,10 @@ Status lower_pool_grad(LowerContext& c) {
   args.shape = shape;
   args.blocked = c.out_type().block > 0;
   args.count_padding = c.attributes().get_int("count_include_pad") != 0;
+  if (wide::is_wide(c)) {
+    wide::emit_pool_grad(c, args);
+    return {};
+  }
   emit_kernel(c, is_max(c.attributes()) ? "max_pool_grad" : "average_pool_grad", c.kernels().gradient->pool, args,
               [dy = c.in(0), x = c.in(1), dx = c.out()](kernels::PoolGradArgs& a, const Run& run) {
                 a.dy = run.get<const float>(dy);
@@ -59,7 +65,9 @@ OpDef define_pool_grad() {
                            {"strides", integers({2, 2})},
                            {"pads", integers({1, 1, 1, 1})}}},
            {.inputs = {f32({2, 3, 9, 7}), f32({2, 3, 9, 7})},
-            .attributes = {{"mode", text("average")}, {"kernel_shape", integers({3, 3})}, {"pads", integers({1, 1, 1, 1})}}}},
+            .attributes = {{"mode", text("average")}, {"kernel_shape", integers({3, 3})}, {"pads", integers({1, 1, 1, 1})}}},
+           {.inputs = {any(DType::f64, {1, 2, 4, 4}), any(DType::f64, {1, 2, 5, 5})},
+            .attributes = {{"mode", text("max")}, {"kernel_shape", integers({2, 2})}}}},
   };
 }
 

@@ -1,6 +1,7 @@
 #include "engine/ops/nn/softmax_common.h"
 
 #include "engine/graph/axes.h"
+#include "engine/ops/adjoint/wide_gradients.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 
@@ -57,6 +58,7 @@ Status lower_softmax(LowerContext& c, wide::SoftmaxKind kind, const kernels::Tas
 }
 
 Status set_softmax_gradient(GradientContext& c, bool log) {
+  if (wide::is_wide_gradient(c)) return wide::set_softmax_gradient(c, log);
   Attributes attributes = c.attributes();
   attributes.set("log", int64_t{log});
   c.set(0, c.internal("SoftmaxGrad", {c.output(), c.dy()}, std::move(attributes)));

@@ -1,6 +1,7 @@
 // DequantizeLinear: y = (x - zero_point) * scale, for the whole tensor, each index of an axis, or blocks along it. The type of y is
 // `output_dtype` or the scale's.
 #include "engine/base/round.h"
+#include "engine/graph/gradient.h"
 #include "engine/ops/convert/small_cast_common.h"
 #include "engine/ops/element.h"
 #include "engine/ops/quantized/quantize_common.h"
@@ -82,6 +83,48 @@ Status lower_dequantize_linear(LowerContext& c) {
   return {};
 }
 
+/// What the elements of one scale add up to: of one number, of an axis, or of blocks along it, the last of which may be cut.
+Result<Value*> sum_for_scale(GradientContext& c, Value* v) {
+  const Shape &x = c.input(0)->type.shape, &scale = c.input(1)->type.shape;
+  if (!x.is_static() || !scale.is_static()) return error("the gradient needs known shapes, x is {} and the scale {}", to_string(x), to_string(scale));
+  const Dims dims = *x.concrete();
+  const auto rank = static_cast<int64_t>(dims.size());
+  const auto list = [&](const Dims& values) {
+    return c.builder().constant(Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, std::span<const int64_t>(values)));
+  };
+  const int64_t block = c.attributes().get_int("block_size"), given = c.attributes().get_int("axis", 1), axis = given < 0 ? given + rank : given;
+  Dims over;
+  if (block == 0 || scale.rank() < rank) {
+    const bool one = element_count(*scale.concrete()) == 1;
+    for (int64_t i = 0; i < rank; ++i)
+      if (one || i != axis) over.push_back(i);
+    if (over.empty()) return c.reshape_to(v, c.input(1));
+  } else {
+    const auto a = static_cast<size_t>(axis);
+    Dims blocks = dims, pads(2 * dims.size(), 0);
+    pads[dims.size() + a] = scale[a].value() * block - dims[a];
+    if (pads[dims.size() + a] > 0) v = c.op("Pad", {v, list(pads)});
+    blocks[a] = scale[a].value();
+    blocks.insert(blocks.begin() + axis + 1, block);
+    v = c.op("Reshape", {v, list(blocks)});
+    over = {axis + 1};
+  }
+  return c.reshape_to(c.op("ReduceSum", {v, list(over)}, make_attributes({{"keepdims", int64_t{0}}})), c.input(1));
+}
+
+/// By the scale, where y is of its type: every x - zero_point, which scales of 1 give. x is whole numbers.
+Status dequantize_linear_gradient(GradientContext& c) {
+  if (!c.wants(1)) return {};
+  if (c.dy()->type.dtype != c.input(1)->type.dtype)
+    return error("y is {} and the scale {}; the gradient is for one type", name_of(c.dy()->type.dtype), name_of(c.input(1)->type.dtype));
+  std::vector<Value*> inputs{c.input(0), filled_like(c.builder(), c.input(1), 1)};
+  if (c.input(2)) inputs.push_back(c.input(2));
+  Value* steps = c.op("DequantizeLinear", std::move(inputs), c.attributes());
+  SV_ASSIGN(Value * sum, sum_for_scale(c, c.op("Mul", {c.dy(), steps})));
+  c.set(1, sum);
+  return {};
+}
+
 SampleInput levels(DType type, Dims dims, double low, double high) { return any(type, std::move(dims), low, high); }
 
 }  // namespace
@@ -97,6 +140,7 @@ OpDef define_dequantize_linear() {
       .infer = infer_dequantize_linear,
       .lower = lower_dequantize_linear,
       .kernel_types = kDenseTypes,
+      .gradient = dequantize_linear_gradient,
       .samples = {{.inputs = {levels(DType::u8, {2, 3, 37}, 0, 255), f32({}, 0.2, 0.9), levels(DType::u8, {}, 0, 255)}},
                   {.inputs = {levels(DType::i8, {2, 3, 37}, -128, 127), f32({3}, 0.2, 0.9), levels(DType::i8, {3}, -9, 9)}},
                   {.inputs = {levels(DType::i32, {2, 18}, -1000, 1000), f32({18}, 0.2, 0.9)}, .attributes = {{"axis", integer(-1)}}},

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/graph/gradient.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/random/random_common.h"
@@ -108,6 +109,7 @@ OpDef define_bernoulli() {
       .attributes = {{"dtype", AttributeKind::kInt}, {"seed", AttributeKind::kFloat}},
       .infer = infer_bernoulli,
       .lower = lower_bernoulli,
+      .gradient = zero_gradient,
       .samples = {{.inputs = {f32({3, 37}, 0, 1)}, .attributes = {seed}},
                   {.inputs = {any(DType::f64, {5}, 0, 1)}, .attributes = {seed, {"dtype", integer(9)}}},
                   {.inputs = {f32({2, 3}, 0, 1)}, .attributes = {seed, {"dtype", integer(7)}}},

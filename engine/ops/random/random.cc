@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/graph/gradient.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/random/random_common.h"
 #include "engine/ops/samples.h"
@@ -101,6 +102,7 @@ OpDef random_op(const char* name, bool normal, bool like) {
   op.infer =
       normal ? (like ? infer_random_like<true> : infer_random<true>) : (like ? infer_random_like<false> : infer_random<false>);
   op.lower = normal ? lower_random<true> : lower_random<false>;
+  if (like) op.gradient = zero_gradient;  // only the shape is read
   const auto sample = [&](Dims dims, int64_t type) {
     Sample s{.inputs = {}, .attributes = {{"seed", real(3)}, {"dtype", integer(type)}}};
     if (like)

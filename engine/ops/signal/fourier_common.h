@@ -63,6 +63,9 @@ Status emit_fourier(LowerContext& c, const char* name, int64_t n, const FourierL
 /// DFT's rule: dft_gradient_common.cc.
 Status dft_gradient(GradientContext& c);
 
+/// STFT's rule: stft_gradient_common.cc.
+Status stft_gradient(GradientContext& c);
+
 /// Some 5 n log2 n operations for a line, and everything moved once.
 Cost fourier_cost(const Node& node);
 

@@ -82,6 +82,7 @@ OpDef define_stft() {
       .infer = infer_stft,
       .lower = lower_stft,
       .cost = fourier_cost,
+      .gradient = stft_gradient,
       .traits = {.shape_inputs = {kStftStep, kStftLength}},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({2, 50, 1}), number(8), f32({16})}},

@@ -1,5 +1,6 @@
 // CenterCropPad: dimensions cut to, or filled with zeros up to, given sizes, evenly on both sides.
 #include "engine/graph/axes.h"
+#include "engine/graph/gradient.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -56,6 +57,17 @@ Status lower_center_crop_pad(LowerContext& c) {
   return emit_map(c, "center_crop_pad", maps, {});
 }
 
+/// Back to the size that was, by the same rule: both halve the difference, rounded down.
+Status center_crop_pad_gradient(GradientContext& c) {
+  Value* size = c.op("Shape", {c.input(0)});
+  if (c.attributes().has("axes")) {
+    const std::vector<int64_t> axes = c.attributes().get_ints("axes");
+    size = c.op("Gather", {size, c.builder().constant(Tensor::of<int64_t>({static_cast<int64_t>(axes.size())}, std::span<const int64_t>(axes)))});
+  }
+  c.set(0, c.op("CenterCropPad", {c.dy(), size}, c.attributes()));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_center_crop_pad() {
@@ -70,6 +82,7 @@ OpDef define_center_crop_pad() {
       .types = {{"T", kAllTypes, {0}}, {"Tind", kIndexTypes, {1}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
+      .gradient = center_crop_pad_gradient,
       .traits = {.shape_inputs = {1}},
       .samples = {{.inputs = {f32({10, 7, 3}), ints({8, 8, 3})}},
                   {.inputs = {f32({2, 9, 5}), ints({4, 8})}, .attributes = {{"axes", integers({-1, 1})}}},

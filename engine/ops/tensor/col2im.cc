@@ -1,6 +1,8 @@
-// Col2Im: columns of blocks added up at their places in an image, of any number of spatial dimensions: PyTorch's fold.
+// Col2Im: columns of blocks added up at their places in an image, of any number of spatial dimensions: PyTorch's fold. Its gradient,
+// svengine.Im2Col, takes them out again: inputs are the image and block_shape, attributes those of Col2Im.
 #include <algorithm>
 
+#include "engine/graph/gradient.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"
@@ -95,15 +97,12 @@ void each_column(const std::vector<Col2ImAxis>& axes, const int64_t* point, size
   }
 }
 
-template <class T>
-void fold_image(const std::vector<Col2ImAxis>& axes, const T* in, T* out) {
+/// Calls f(image offset), -1 where it lies outside, for every element of the columns of an image in order.
+template <class F>
+void each_element(const std::vector<Col2ImAxis>& axes, F f) {
   int64_t point[32] = {};
   for (bool more = true; more;) {
-    auto add_one = [&](int64_t at) {
-      if (at >= 0) out[at] = static_cast<T>(out[at] + *in);
-      ++in;
-    };
-    each_column(axes, point, 0, 0, add_one);
+    each_column(axes, point, 0, 0, f);
     more = false;
     for (size_t d = axes.size(); d-- > 0 && !more;) {
       more = ++point[d] < axes[d].block;
@@ -125,7 +124,10 @@ Status lower_col2im(LowerContext& c) {
       for (int64_t i = begin; i < end; ++i) {
         T* image = run.get<T>(y) + i * pixels;
         std::fill(image, image + pixels, T{0});
-        fold_image(axes, run.get<const T>(x) + i * columns, image);
+        each_element(axes, [image, in = run.get<const T>(x) + i * columns](int64_t at) mutable {
+          if (at >= 0) image[at] = static_cast<T>(image[at] + *in);
+          ++in;
+        });
       }
       return nullptr;
     });
@@ -133,7 +135,65 @@ Status lower_col2im(LowerContext& c) {
   return {};
 }
 
+Status col2im_gradient(GradientContext& c) {
+  c.set(0, c.internal("Im2Col", {c.dy(), c.input(2)}, c.attributes()));
+  return {};
+}
+
+Status infer_im2col(InferContext& c) {
+  SV_TRY(require_dtype(c, 1, "block_shape", {DType::i64}));
+  SV_TRY(require_rank(c, 1, "block_shape", 1));
+  SV_TRY(require_rank_at_least(c, 0, "input", 3));
+  const auto block = c.integers(1);
+  const Shape& in = c.shape(0);
+  if (in.has_rank() && in.rank() > 32) return error("the input is of rank {}, at most 32 are taken", in.rank());
+  Dim rows, columns;
+  if (block && in.has_rank()) {
+    Dims image;
+    for (size_t i = 2; i < in.dims().size() && in[i].is_static(); ++i) image.push_back(in[i].value());
+    if (image.size() + 2 == in.dims().size()) {
+      SV_ASSIGN(const std::vector<Col2ImAxis> axes, col2im_axes(c.attributes(), image, *block));
+      columns = Dim(1), rows = in[1];
+      for (const Col2ImAxis& a : axes) columns = multiply(columns, Dim(a.count)), rows = multiply(rows, Dim(a.block));
+    }
+  }
+  c.set(0, c.dtype(0), Shape{in.has_rank() ? in[0] : Dim(), rows, columns});
+  return {};
+}
+
+Status lower_im2col(LowerContext& c) {
+  if (!c.constant(1)) return error("block_shape is not known when the node is planned");
+  const Dims in = c.in_dims(0);
+  SV_ASSIGN(const std::vector<Col2ImAxis> axes, col2im_axes(c.attributes(), Dims(in.begin() + 2, in.end()), c.constant(1)->as_int64s()));
+  const int64_t pixels = element_count(std::span(in).subspan(2)), images = in[0] * in[1];
+  const int64_t columns = images ? element_count(c.out_dims()) / images : 0;
+  with_type(c.out_type().dtype, [&]<class T>() {
+    c.emit("im2col", columns ? images : 0, [=, x = c.in(0), y = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
+      for (int64_t i = begin; i < end; ++i)
+        each_element(axes, [image = run.get<const T>(x) + i * pixels, out = run.get<T>(y) + i * columns](int64_t at) mutable {
+          *out++ = at >= 0 ? image[at] : T{0};
+        });
+      return nullptr;
+    });
+  });
+  return {};
+}
+
 }  // namespace
+
+OpDef define_im2col() {
+  return {
+      .name = "Im2Col",
+      .domain = kInternalDomain,
+      .inputs = {2, 2},
+      .attributes = {{"dilations", AttributeKind::kInts}, {"pads", AttributeKind::kInts}, {"strides", AttributeKind::kInts}},
+      .infer = infer_im2col,
+      .lower = lower_im2col,
+      .traits = {.shape_inputs = {1}},
+      .samples = {{.inputs = {f32({2, 2, 5, 5}), ints({2, 3})}, .attributes = {{"pads", integers({1, 0, 1, 2})}}},
+                  {.inputs = {any(DType::f64, {1, 3, 9}), ints({3})}, .attributes = {{"strides", integers({2})}}}},
+  };
+}
 
 OpDef define_col2im() {
   return {
@@ -143,6 +203,7 @@ OpDef define_col2im() {
       .attributes = {{"dilations", AttributeKind::kInts}, {"pads", AttributeKind::kInts}, {"strides", AttributeKind::kInts}},
       .infer = infer_col2im,
       .lower = lower_col2im,
+      .gradient = col2im_gradient,
       .traits = {.shape_inputs = {1, 2}},
       .samples = {{.inputs = {f32({1, 5, 5}), ints({5, 5}), ints({1, 5})}},
                   {.inputs = {f32({2, 12, 12}), ints({5, 5}), ints({2, 3})}},

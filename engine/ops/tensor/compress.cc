@@ -4,6 +4,7 @@
 
 #include "engine/graph/axes.h"
 #include "engine/graph/evaluate_context.h"
+#include "engine/graph/gradient.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -84,6 +85,18 @@ Status evaluate_compress(EvaluateContext& c) {
   return {};
 }
 
+/// As that of a Gather by the places of the true entries.
+Status compress_gradient(GradientContext& c) {
+  Value* places = c.op("Reshape", {c.op("NonZero", {c.input(1)}), c.builder().integers({-1})});
+  if (c.attributes().has("axis")) {
+    c.set(0, c.internal("GatherGrad", {c.dy(), places, c.input(0)}, c.attributes()));
+    return {};
+  }
+  Value* flat = c.op("Reshape", {c.input(0), c.builder().integers({-1})});
+  c.set(0, c.reshape_to(c.internal("GatherGrad", {c.dy(), places, flat}), c.input(0)));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_compress() {
@@ -96,6 +109,7 @@ OpDef define_compress() {
       .evaluate = evaluate_compress,
       .types = {{"T", kAllTypes, {0}}, {"T1", kBool, {1}}},
       .cost = movement_cost,
+      .gradient = compress_gradient,
       .samples = {{.inputs = {f32({3, 5}), fixed(Tensor::of<bool>({3}, {true, false, true}))}, .attributes = {{"axis", integer(0)}}},
                   {.inputs = {f32({3, 5}), fixed(Tensor::of<bool>({7}, {false, true, true, false, true, false, true}))}},
                   {.inputs = {any(DType::f16, {2, 4, 3}), any(DType::boolean, {4}, 0, 2)}, .attributes = {{"axis", integer(1)}}}},

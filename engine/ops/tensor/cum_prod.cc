@@ -1,4 +1,5 @@
 // CumProd: running products along an axis; exclusive ones leave the element itself out, reverse ones run from the end.
+#include "engine/graph/gradient.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/cumulative_common.h"
@@ -31,6 +32,11 @@ Status lower_cum_prod(LowerContext& c) {
   return {};
 }
 
+Status cum_prod_gradient(GradientContext& c) {
+  c.set(0, c.internal("CumProdGrad", {c.dy(), c.input(0), c.input(1)}, c.attributes()));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_cum_prod() {
@@ -42,6 +48,7 @@ OpDef define_cum_prod() {
       .infer = infer_cumulative,
       .lower = lower_cum_prod,
       .types = {{"T", kWideTypes, {0}}, {"T2", kIndexTypes, {1}}},
+      .gradient = cum_prod_gradient,
       .traits = {.shape_inputs = {1}},
       .samples = {{.inputs = {f32({3, 21}), fixed(Tensor::scalar<int64_t>(-1))}},
                   {.inputs = {f32({5, 7}), fixed(Tensor::scalar<int32_t>(0))},

@@ -1,6 +1,7 @@
 // EyeLike: a matrix of the input's shape with ones on diagonal k (to the right when positive), zero elsewhere.
 #include <cstring>
 
+#include "engine/graph/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/fill_common.h"
@@ -47,6 +48,7 @@ OpDef define_eye_like() {
       .types = {{"T1", kNumericTypes | kBool, {0}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
+      .gradient = zero_gradient,
       .samples = {{.inputs = {f32({5, 7})}},
                   {.inputs = {f32({4, 3})}, .attributes = {{"dtype", integer(7)}, {"k", integer(-1)}}},
                   {.inputs = {any(DType::i32, {3, 3})}, .attributes = {{"k", integer(5)}}}},

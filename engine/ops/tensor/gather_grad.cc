@@ -2,10 +2,12 @@
 // gathered several times get the sum, in the order of the indices.
 #include "engine/kernels/gradient.h"
 #include "engine/graph/axes.h"
+#include "engine/ops/adjoint/wide_gradients.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/like.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/index_common.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
@@ -13,7 +15,7 @@ namespace {
 constexpr size_t kGatherGradLike = 2;
 
 Status infer_gather_grad(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "dy", kSingleTypes));
+  SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
   SV_TRY(require_dtype(c, 1, "indices", kIndexTypes));
   SV_ASSIGN(Shape shape, like_shape(c, kGatherGradLike));
   if (shape.has_rank()) {
@@ -36,6 +38,10 @@ Status lower_gather_grad(LowerContext& c) {
   const std::span<const int64_t> dims(data);
   const auto a = static_cast<size_t>(axis);
   emit_index_check(c, 1, {data[a]});
+  if (wide::is_wide(c)) {
+    wide::emit_gather_grad(c, element_count(dims.first(a)), data[a], element_count(dims.subspan(a + 1)));
+    return {};
+  }
   kernels::GatherGradArgs args;
   args.index_bytes = static_cast<int32_t>(size_of(c.in_type(1).dtype));
   args.outer = element_count(dims.first(a));
@@ -66,7 +72,9 @@ OpDef define_gather_grad() {
                   {.inputs = {f32({3, 4, 2}), any(DType::i32, {4}, 0, 5)},
                    .attributes = {{"axis", integer(1)}, {"shape", integers({3, 5, 2})}}},
                   {.inputs = {f32({2, 40}), any(DType::i64, {40}, 0, 7)},
-                   .attributes = {{"axis", integer(-1)}, {"shape", integers({2, 7})}}}},
+                   .attributes = {{"axis", integer(-1)}, {"shape", integers({2, 7})}}},
+                  {.inputs = {any(DType::f64, {2, 4, 3}), any(DType::i64, {4}, -5, 5)},
+                   .attributes = {{"axis", integer(1)}, {"shape", integers({2, 5, 3})}}}},
   };
 }
 

@@ -4,6 +4,7 @@
 
 #include "engine/kernels/data.h"
 #include "engine/graph/axes.h"
+#include "engine/graph/gradient.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/evaluate_strings.h"
@@ -74,6 +75,21 @@ Status lower_one_hot(LowerContext& c) {
   return {};
 }
 
+/// Each of the two values gets the sum over its places.
+Status one_hot_gradient(GradientContext& c) {
+  Value* values = c.input(2);
+  if (!c.wants(2)) return {};
+  Value* zero_one = c.op("Cast", {c.builder().constant(Tensor::of<float>({2}, {0, 1}))},
+                         make_attributes({{"to", static_cast<int64_t>(values->type.dtype)}}));
+  Value* hit = c.op("OneHot", {c.input(0), c.input(1), zero_one}, c.attributes());
+  const auto total = [&](Value* v) {
+    return c.op("Reshape", {c.op("ReduceSum", {v}, make_attributes({{"keepdims", int64_t{0}}})), c.builder().integers({1})});
+  };
+  Value *on = total(c.op("Mul", {c.dy(), hit})), *off = c.op("Sub", {total(c.dy()), on});
+  c.set(2, c.op("Concat", {off, on}, make_attributes({{"axis", int64_t{0}}})));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_one_hot() {
@@ -89,10 +105,12 @@ OpDef define_one_hot() {
       .types = {{"T1", kNumericTypes - DTypeSet{DType::bf16}, {0}}, {"T2", kNumericTypes - DTypeSet{DType::bf16}, {1}}, {"T3", kAllTypes, {2}}},
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
+      .gradient = one_hot_gradient,
       .traits = {.shape_inputs = {1}},
       .samples = {{.inputs = {any(DType::i64, {7}, -6, 6), ints({5}), off_on}},
                   {.inputs = {any(DType::i32, {2, 3}, 0, 5), fixed(Tensor::scalar<int64_t>(5)), off_on},
-                   .attributes = {{"axis", integer(1)}}}},
+                   .attributes = {{"axis", integer(1)}}},
+                  {.inputs = {any(DType::i64, {2, 5}, -3, 3), ints({3}), f32({2})}, .attributes = {{"axis", integer(0)}}}},
   };
 }
 

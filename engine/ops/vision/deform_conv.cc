@@ -2,17 +2,30 @@
 //
 //   columns[i * taps + k][p] = mask[k][p] X[i] interpolated at (position of tap k for p) + (offset[k][0][p], offset[k][1][p])
 //   Y = W columns + B                                            a product for each group and image
+#include <algorithm>
+#include <iterator>
+
+#include "engine/graph/gradient.h"
 #include "engine/ops/elementwise/binary_common.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/nn/product_common.h"
 #include "engine/ops/samples.h"
-#include "engine/ops/vision/sampling_common.h"
+#include "engine/ops/vision/deform_common.h"
 
 namespace svengine::ops {
-namespace {
 
-using kernels::ConvShape;
+Result<DeformShape> deform_shape(const Attributes& attributes, const Dims& x, const Dims& w) {
+  DeformShape s;
+  SV_ASSIGN(s.conv, conv_shape(attributes, x, w));
+  s.offset_groups = attributes.get_int("offset_group", 1);
+  s.taps = s.conv.kernel.height * s.conv.kernel.width;
+  s.positions = s.conv.out.height * s.conv.out.width;
+  s.plane = s.conv.in.height * s.conv.in.width;
+  return s;
+}
+
+namespace {
 
 constexpr int64_t kDeformChunk = 128;                  // positions of a task
 constexpr int64_t kDeformColumns = int64_t{64} << 20;  // bytes of columns at once, if more than an image's
@@ -73,23 +86,14 @@ Status infer_deform_conv(InferContext& c) {
   return {};
 }
 
-struct DeformShape {
-  ConvShape conv;
-  int64_t offset_groups = 1, taps = 1, positions = 0, plane = 0;
-};
-
 /// Tables of one tap at positions [first, first + count); maps are those of this tap, of an image and offset group.
 template <class T>
 void deform_taps(const DeformShape& s, int64_t tap, int64_t first, const T* offsets, const T* mask,
                  const SampleTables<T>& tables) {
-  const ConvShape& v = s.conv;
-  const int64_t row = tap / v.kernel.width * v.dilation.height - v.pad.height,
-                column = tap % v.kernel.width * v.dilation.width - v.pad.width;
   for (int64_t j = 0; j < tables.count; ++j) {
     const int64_t p = first + j;
-    const T y = static_cast<T>(p / v.out.width * v.stride.height + row) + offsets[p];
-    const T x = static_cast<T>(p % v.out.width * v.stride.width + column) + offsets[s.positions + p];
-    bilinear_taps(tables, 0, j, y, x, v.in.height, v.in.width, mask ? mask[p] : T(1));
+    const Place<T> at = deformed_place(s, tap, p, offsets);
+    bilinear_taps(tables, 0, j, at.y, at.x, s.conv.in.height, s.conv.in.width, mask ? mask[p] : T(1));
   }
 }
 
@@ -175,12 +179,7 @@ Status lower_deform_double(LowerContext& c, const DeformShape& s) {
 
 Status lower_deform_conv(LowerContext& c) {
   if (element_count(c.out_dims()) == 0) return {};
-  DeformShape s;
-  SV_ASSIGN(s.conv, conv_shape(c.attributes(), c.in_dims(kX), c.in_dims(kW)));
-  s.offset_groups = c.attributes().get_int("offset_group", 1);
-  s.taps = s.conv.kernel.height * s.conv.kernel.width;
-  s.positions = s.conv.out.height * s.conv.out.width;
-  s.plane = s.conv.in.height * s.conv.in.width;
+  SV_ASSIGN(const DeformShape s, deform_shape(c.attributes(), c.in_dims(kX), c.in_dims(kW)));
   switch (c.in_type(0).dtype) {
     case DType::f32:
       return lower_deform_single(c, s);
@@ -189,6 +188,20 @@ Status lower_deform_conv(LowerContext& c) {
     default:
       return error("X is {}, its kernels take float32 and float64", to_string(DTypeSet{c.in_type(0).dtype}));
   }
+}
+
+/// svengine.DeformConvGrad has those of X, W, offset and mask; B's is the sum of dy.
+Status deform_conv_gradient(GradientContext& c) {
+  if (c.wants(kB)) c.set(kB, c.op("ReduceSum", {c.dy(), c.builder().integers({0, 2, 3})}, make_attributes({{"keepdims", int64_t{0}}})));
+  constexpr size_t kInputs[] = {kX, kW, kOffset, kMask};
+  if (std::none_of(std::begin(kInputs), std::end(kInputs), [&](size_t i) { return c.wants(i); })) return {};
+  std::vector<Value*> inputs{c.dy()};
+  for (const size_t i : kInputs)
+    if (c.input(i)) inputs.push_back(c.input(i));
+  const Node* grad = c.builder().node(kInternalDomain, "DeformConvGrad", inputs, inputs.size() - 1, c.attributes());
+  for (size_t i = 0; grad && i + 1 < inputs.size(); ++i)
+    if (c.wants(kInputs[i])) c.set(kInputs[i], grad->output(i));
+  return {};
 }
 
 Cost deform_conv_cost(const Node& node) { return conv_grad_cost(node, node.output()->type, node.input(kW)->type); }
@@ -207,6 +220,7 @@ OpDef define_deform_conv() {
       .infer = infer_deform_conv,
       .lower = lower_deform_conv,
       .cost = deform_conv_cost,
+      .gradient = deform_conv_gradient,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({2, 4, 6, 5}), f32({3, 4, 3, 3}), f32({2, 18, 6, 5}), f32({3}), f32({2, 9, 6, 5}, 0, 1)},
                    .attributes = {pads}},

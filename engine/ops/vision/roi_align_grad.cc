@@ -12,8 +12,9 @@ constexpr int64_t kRoiGradChannels = 8;  // of a task
 
 Status infer_roi_align_grad(InferContext& c) {
   SV_ASSIGN(const RoiRules rules, roi_rules(c.attributes()));
-  SV_TRY(require_dtype(c, 0, "dy", {DType::f32}));
-  SV_TRY(require_dtype(c, 1, "X", {DType::f32}));
+  SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
+  SV_TRY(require_dtype(c, 1, "X", {c.dtype(0)}));
+  SV_TRY(require_dtype(c, 2, "rois", {c.dtype(0)}));
   SV_ASSIGN(const Shape out, roi_output(c, 1, rules));
   SV_TRY(require_shape(c, 0, out, "dy"));
   c.set(0, c.type(1));
@@ -25,27 +26,28 @@ struct RoiGradShape {
 };
 
 /// One bin of the channels from `first` to `last`: dx and x are those of its image, dy of its region.
-void bin_gradient(const RoiRules& rules, const RoiGradShape& s, const Region<float>& region, int64_t bin, int64_t first,
-                  int64_t last, const float* dy, const float* x, float* dx) {
+template <class T>
+void bin_gradient(const RoiRules& rules, const RoiGradShape& s, const Region<T>& region, int64_t bin, int64_t first,
+                  int64_t last, const T* dy, const T* x, T* dx) {
   const int64_t plane = s.height * s.width, bins = rules.rows * rules.columns;
   int32_t index[4];
-  float weight[4];
-  const SampleTables<float> tables{4, 1, index, weight};
-  float most[kRoiGradChannels], most_weight[kRoiGradChannels];
+  T weight[4];
+  const SampleTables<T> tables{4, 1, index, weight};
+  T most[kRoiGradChannels], most_weight[kRoiGradChannels];
   int32_t most_index[kRoiGradChannels];
-  const float factor = rules.average ? 1 / static_cast<float>(region.samples()) : 1;
+  const T factor = rules.average ? 1 / static_cast<T>(region.samples()) : T(1);
   for (int64_t sample = 0; sample < region.samples(); ++sample) {
     roi_taps(tables, 0, 0, region.row_of(bin / rules.columns, sample), region.column_of(bin % rules.columns, sample), s.height,
              s.width, factor);
-    for (int t = 0; t < 4; ++t)
+    for (int tap = 0; tap < 4; ++tap)
       for (int64_t c = first; c < last; ++c) {
         if (rules.average) {
-          if (index[t] >= 0) dx[c * plane + index[t]] += weight[t] * dy[c * bins + bin];
+          if (index[tap] >= 0) dx[c * plane + index[tap]] += weight[tap] * dy[c * bins + bin];
           continue;
         }
-        const float value = index[t] < 0 ? 0 : weight[t] * x[c * plane + index[t]];
-        if ((sample == 0 && t == 0) || value > most[c - first])
-          most[c - first] = value, most_index[c - first] = index[t], most_weight[c - first] = weight[t];
+        const T value = index[tap] < 0 ? T(0) : weight[tap] * x[c * plane + index[tap]];
+        if ((sample == 0 && tap == 0) || value > most[c - first])
+          most[c - first] = value, most_index[c - first] = index[tap], most_weight[c - first] = weight[tap];
       }
   }
   if (rules.average || region.samples() == 0) return;
@@ -53,11 +55,10 @@ void bin_gradient(const RoiRules& rules, const RoiGradShape& s, const Region<flo
     if (most_index[c - first] >= 0) dx[c * plane + most_index[c - first]] += most_weight[c - first] * dy[c * bins + bin];
 }
 
-Status lower_roi_align_grad(LowerContext& c) {
-  SV_ASSIGN(const RoiRules rules, roi_rules(c.attributes()));
+template <class T>
+void emit_roi_align_grad(LowerContext& c, const RoiRules& rules) {
   const Dims x = c.out_dims();
-  if (element_count(x) == 0) return {};
-  emit_fill(c, c.out(), element_count(x), 4, 0);
+  emit_fill(c, c.out(), element_count(x), sizeof(T), 0);
   const RoiGradShape s{x[1], x[2], x[3], (x[1] + kRoiGradChannels - 1) / kRoiGradChannels};
   c.emit("roi_align_grad", x[0] * s.parts,
          [=, regions = c.in_dims(2)[0], dy = c.in(0), in = c.in(1), rois = c.in(2), images = c.in(3), dx = c.out()](
@@ -67,16 +68,23 @@ Status lower_roi_align_grad(LowerContext& c) {
              const int64_t image = task / s.parts, first = task % s.parts * kRoiGradChannels, at = image * s.channels * plane;
              for (int64_t roi = 0; roi < regions; ++roi) {
                if (run.get<const int64_t>(images)[roi] != image) continue;
-               const Region<float> region(rules, run.get<const float>(rois) + roi * 4);
+               const Region<T> region(rules, run.get<const T>(rois) + roi * 4);
                if (!region.valid) return "a region is not finite, or has more than 16384 elements along a side of a bin";
                for (int64_t bin = 0; bin < bins; ++bin)
                  bin_gradient(rules, s, region, bin, first, std::min(first + kRoiGradChannels, s.channels),
-                              run.get<const float>(dy) + roi * s.channels * bins, run.get<const float>(in) + at,
-                              run.get<float>(dx) + at);
+                              run.get<const T>(dy) + roi * s.channels * bins, run.get<const T>(in) + at,
+                              run.get<T>(dx) + at);
              }
            }
            return nullptr;
          });
+}
+
+Status lower_roi_align_grad(LowerContext& c) {
+  SV_ASSIGN(const RoiRules rules, roi_rules(c.attributes()));
+  if (element_count(c.out_dims()) == 0) return {};
+  if (c.out_type().dtype == DType::f64) emit_roi_align_grad<double>(c, rules);
+  else emit_roi_align_grad<float>(c, rules);
   return {};
 }
 

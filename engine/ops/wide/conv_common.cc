@@ -38,11 +38,11 @@ struct Sums {
 
 /// fill_a(run, group, row) and fill_b(run, image, group, place) give what product_tile packs.
 template <class FillA, class FillB>
-void emit_sums(LowerContext& c, const char* name, const Sums& s, const FillA& fill_a, const FillB& fill_b) {
+void emit_sums(LowerContext& c, const char* name, const Sums& s, Buffer bias, const FillA& fill_a, const FillB& fill_b) {
   const int64_t places = volume_of(s.places), down = ceil_div(s.rows, kTile), across = ceil_div(places, kTile);
   emit_items(
       c, name, s.batch * s.groups * down * across, 1,
-      [=, bias = c.in(2), out = c.out()](const Run& run, int64_t begin, int64_t end) {
+      [=, out = c.out()](const Run& run, int64_t begin, int64_t end) {
         TileMemory<double>& memory = *run.scratch<TileMemory<double>>();
         for (int64_t task = begin; task < end; ++task) {
           const int64_t column = task % across * kTile, row = task / across % down * kTile, part = task / (across * down);
@@ -66,7 +66,7 @@ void emit_conv(LowerContext& c, const kernels::ConvShape& s) {
   const int64_t taps = volume_of(s.kernel), channels = s.in_channels / s.groups, rows = s.out_channels / s.groups;
   const int64_t depth = channels * taps, size = volume_of(s.in);
   emit_sums(
-      c, "conv_f64", {s.batch, s.groups, rows, depth, s.out},
+      c, "conv_f64", {s.batch, s.groups, rows, depth, s.out}, c.in(2),
       [=, weights = c.in(1)](const Run& run, int64_t group, int64_t row) {
         return [=, from = run.get<const double>(weights) + (group * rows + row) * depth](int64_t k, int64_t extent, double* to) {
           for (int64_t i = 0; i < extent; ++i) to[i] = from[i * depth + k];
@@ -87,7 +87,7 @@ void emit_conv(LowerContext& c, const kernels::ConvShape& s) {
       });
 }
 
-void emit_conv_transpose(LowerContext& c, const Window& w, int64_t groups) {
+void emit_conv_transpose(LowerContext& c, const Window& w, int64_t groups, Buffer bias) {
   const auto extent = [](const Dims& values, int64_t fill) {
     const auto [depth, height, width] = to_three(values, fill);
     return Extent{depth, height, width};
@@ -97,7 +97,7 @@ void emit_conv_transpose(LowerContext& c, const Window& w, int64_t groups) {
   const int64_t batch = c.out_dims()[0], channels = c.in_dims(0)[1] / groups, rows = c.out_dims()[1] / groups;
   const int64_t taps = volume_of(kernel), size = volume_of(x);
   emit_sums(
-      c, "conv_transpose_f64", {batch, groups, rows, channels * taps, y},
+      c, "conv_transpose_f64", {batch, groups, rows, channels * taps, y}, bias,
       [=, weights = c.in(1)](const Run& run, int64_t group, int64_t row) {
         return [=, from = run.get<const double>(weights) + (group * channels * rows + row) * taps](int64_t k, int64_t count,
                                                                                                    double* to) {

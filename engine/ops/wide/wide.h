@@ -20,8 +20,8 @@ void emit_product(LowerContext& c, Product product, float alpha, float beta);
 
 /// Y = X conv W + B, of inputs 0 to 2.
 void emit_conv(LowerContext& c, const kernels::ConvShape& shape);
-/// The convolution's image from X and W, plus B: `window.in` is Y, `window.out` X.
-void emit_conv_transpose(LowerContext& c, const Window& window, int64_t groups);
+/// The convolution's image from X and W, inputs 0 and 1, plus a bias, which may be absent: `window.in` is Y, `window.out` X.
+void emit_conv_transpose(LowerContext& c, const Window& window, int64_t groups, Buffer bias);
 
 /// As kernels->pool->window, from input 0 to outputs 0 and 1.
 void emit_pool(LowerContext& c, const char* name, const kernels::PoolArgs& args);

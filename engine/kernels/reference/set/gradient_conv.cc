@@ -40,13 +40,13 @@ int64_t weight_sums_bytes(const ConvWeightGradArgs& args) noexcept {
   return args.bias ? round_up(args.shape.out_channels * 4, 256) : 0;
 }
 
-/// Pairs of an output and an input channel.
-int64_t weight_sum_items(const ConvWeightGradArgs& args) { return args.shape.out_channels * args.shape.in_channels; }
+/// Pairs of an output and an input channel of its group.
+int64_t weight_sum_items(const ConvWeightGradArgs& args) { return args.shape.out_channels * (args.shape.in_channels / args.shape.groups); }
 
 void weight_sum_range(const ConvWeightGradArgs& args, int64_t begin, int64_t end, void*) {
   const ConvShape& s = args.shape;
   for (int64_t item = begin; item < end; ++item) {
-    const int64_t o = item / s.in_channels, i = item % s.in_channels;
+    const int64_t inputs = s.in_channels / s.groups, o = item / inputs, i = o / (s.out_channels / s.groups) * inputs + item % inputs;
     for (int64_t ky = 0; ky < s.kernel.height; ++ky)
       for (int64_t kx = 0; kx < s.kernel.width; ++kx) {
         double sum = 0;
@@ -56,7 +56,7 @@ void weight_sum_range(const ConvWeightGradArgs& args, int64_t begin, int64_t end
         }
         args.dw[(item * s.kernel.height + ky) * s.kernel.width + kx] = static_cast<float>(sum);
       }
-    if (args.bias && i == 0) args.sums[o] = static_cast<float>(bias_sum(args, o));
+    if (args.bias && item % inputs == 0) args.sums[o] = static_cast<float>(bias_sum(args, o));
   }
 }
 

@@ -1,6 +1,7 @@
 // The gradient of a convolution's weights: conv_grad.h says what, conv/weight_grad/plan.h how.
 #include "engine/kernels/conv_grad.h"
 
+#include "engine/kernels/sve/conv/weight_grad/grouped.h"
 #include "engine/kernels/sve/conv/weight_grad/panel.h"
 #include "engine/kernels/sve/conv/weight_grad/tile.h"
 #include "engine/kernels/sve/conv/weight_grad/winograd.h"
@@ -203,17 +204,20 @@ void finish_bias(const ConvWeightGradArgs& args, const WeightPlan& plan) {
 }  // namespace
 
 int64_t conv_weight_sums_bytes(const ConvWeightGradArgs& args) noexcept {
+  if (args.shape.groups > 1) return grouped_weight_sums_bytes(args);
   const WeightPlan plan = finish_plan(args);
   return (plan.sum_floats() + plan.parts * bias_floats(args)) * kFloat;
 }
 
 int64_t conv_weight_sums_scratch(const ConvWeightGradArgs& args) noexcept {
+  if (args.shape.groups > 1) return 0;
   if (winograd_weights_pay(args)) return weight_tiles(args.shape).scratch_floats() * kFloat;
   const WeightPlan plan = weight_plan(args);
   return round_up((plan.band_groups * group_floats(plan) + (plan.direct ? 0 : plan.chunk_pixels * plan.columns)) * kFloat, 256);
 }
 
 int64_t conv_weight_sums_tasks(const ConvWeightGradArgs& args) noexcept {
+  if (args.shape.groups > 1) return grouped_weight_sums_tasks(args);
   if (winograd_weights_pay(args)) {
     const WeightTiles tiles = weight_tiles(args.shape);
     return tiles.parts * tiles.bands * tiles.units;
@@ -224,6 +228,7 @@ int64_t conv_weight_sums_tasks(const ConvWeightGradArgs& args) noexcept {
 
 /// Units are innermost: a range of tasks has dy of a chunk copied once.
 void conv_weight_sums_run(const ConvWeightGradArgs& args, int64_t begin, int64_t end, void* scratch) noexcept {
+  if (args.shape.groups > 1) return grouped_weight_sums(args, begin, end);
   if (winograd_weights_pay(args)) return winograd_weight_sums(args, begin, end, static_cast<float*>(scratch));
   const WeightPlan plan = weight_plan(args);
   const ConvWeightGradArgs problem = exchange(args);
@@ -238,10 +243,12 @@ void conv_weight_sums_run(const ConvWeightGradArgs& args, int64_t begin, int64_t
 }
 
 int64_t conv_weight_finish_tasks(const ConvWeightGradArgs& args) noexcept {
+  if (args.shape.groups > 1) return grouped_weight_finish_tasks(args);
   return weight_finish_tasks(finish_plan(args)) + args.bias;
 }
 
 void conv_weight_finish_run(const ConvWeightGradArgs& args, int64_t begin, int64_t end, void*) noexcept {
+  if (args.shape.groups > 1) return grouped_weight_finish(args, begin, end);
   const WeightPlan plan = finish_plan(args);
   const int64_t of_weights = weight_finish_tasks(plan);
   if (end > of_weights) finish_bias(args, plan);

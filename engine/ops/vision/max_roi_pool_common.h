@@ -1,0 +1,56 @@
+// The bins of MaxRoiPool, and where their maxima are: what it shares with its gradient.
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "engine/ops/infer_util.h"
+
+namespace svengine::ops {
+
+/// The output's shape from X, input `x`, and the rois behind it; all are of one type.
+Result<Shape> max_roi_pool_output(const InferContext& c, size_t x);
+
+struct MaxRoiPool {
+  int64_t images, channels, height, width, rows, columns;  // bins are rows x columns
+  double scale;
+
+  /// Null, or what is wrong with a region: batch index, x1, y1, x2, y2.
+  template <class T>
+  const char* check(const T* roi) const {
+    for (int i = 0; i < 5; ++i)
+      if (!(std::fabs(static_cast<double>(roi[i])) <= 0x1p30 && std::fabs(static_cast<double>(roi[i]) * scale) <= 0x1p30))
+        return "a region is not within 2^30 elements of the image";
+    return roi[0] >= 0 && roi[0] < static_cast<T>(images) ? nullptr : "a batch index is not that of an image";
+  }
+
+  /// The place in a plane of the first largest element of a bin; -1 where the bin has none.
+  template <class T>
+  int64_t largest(const T* roi, int64_t bin, const T* x) const {
+    const auto corner = [&](int i) { return std::round(roi[i] * static_cast<T>(scale)); };
+    const T left = corner(1), top = corner(2), wide = std::max(corner(3) - left + 1, T(1)), high = std::max(corner(4) - top + 1, T(1));
+    const Range down = range(bin / columns, high / static_cast<T>(rows), top, height);
+    const Range across = range(bin % columns, wide / static_cast<T>(columns), left, width);
+    int64_t at = -1;
+    for (int64_t r = down.begin; r < down.end; ++r)
+      for (int64_t k = across.begin; k < across.end; ++k)
+        if (at < 0 || x[r * width + k] > x[at] || std::isnan(x[at])) at = r * width + k;
+    return at;
+  }
+
+ private:
+  struct Range {
+    int64_t begin, end;
+  };
+  /// Elements of bin `i` along one axis of a region that begins at `start`; bins are of whole elements.
+  template <class T>
+  static Range range(int64_t i, T bin, T start, int64_t size) {
+    const T most = static_cast<T>(size);
+    return {static_cast<int64_t>(std::clamp(std::floor(static_cast<T>(i) * bin) + start, T(0), most)),
+            static_cast<int64_t>(std::clamp(std::ceil(static_cast<T>(i + 1) * bin) + start, T(0), most))};
+  }
+};
+
+/// From the attributes and X's dimensions.
+MaxRoiPool max_roi_pool_of(const Attributes& attributes, const Dims& x);
+
+}  // namespace svengine::ops
