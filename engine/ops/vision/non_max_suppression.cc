@@ -1,8 +1,10 @@
 // NonMaxSuppression: of every class of every image the boxes with the highest scores, none of which overlaps a better one by more
 // than a threshold. How many these are follows from values: evaluated on the host.
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <numeric>
+#include <limits>
+#include <utility>
 
 #include "engine/graph/evaluate_context.h"
 #include "engine/ops/infer_util.h"
@@ -64,19 +66,78 @@ struct NmsRules {
   std::optional<float> score;
 };
 
-/// Chosen boxes of one class, best first; of equal scores the one that comes first.
-std::vector<int64_t> best_boxes(const NmsRules& rules, const float* boxes, const float* scores, int64_t count) {
-  std::vector<int64_t> order;
+/// Boxes that were kept, in columns by their left edges. A box is compared only with those of columns that begin left of its right edge and
+/// reach beyond its left one. PyTorch's exports move every class (or pyramid level) to a place of its own, so that one NonMaxSuppression does
+/// all: of tens of thousands of boxes, few are then ever compared.
+class KeptBoxes {
+ public:
+  /// Of boxes whose left edges, as far as they can overlap anything, lie between these.
+  KeptBoxes(float low, float high) : low_(low) {
+    const float scale = static_cast<float>(kColumns) / (high - low);
+    scale_ = std::isfinite(scale) ? scale : 0;
+  }
+
+  /// What has no area, a coordinate that is no number, or more area than float32 holds, overlaps nothing.
+  static bool can_overlap(const Box& box) { return box.area() > 0 && std::isfinite(box.area()); }
+
+  bool overlap(const Box& box, float threshold) const {
+    const size_t last = column_of(box.right);
+    for (size_t i = 0; i <= last; ++i) {
+      const Column& column = columns_[i];
+      if (column.right > box.left &&
+          std::any_of(column.boxes.begin(), column.boxes.end(), [&](const Box& b) { return overlaps(b, box, threshold); }))
+        return true;
+    }
+    return false;
+  }
+
+  void add(const Box& box) {
+    Column& column = columns_[column_of(box.left)];
+    column.boxes.push_back(box);
+    column.right = std::max(column.right, box.right);
+  }
+
+ private:
+  static constexpr size_t kColumns = 256;
+  struct Column {
+    float right = -std::numeric_limits<float>::infinity();  // how far its boxes reach
+    std::vector<Box> boxes;
+  };
+
+  /// Never falls as x rises, roundings included. (What is too far apart for float32 has scale 0, and may give NaN.)
+  size_t column_of(float x) const {
+    const float place = (x - low_) * scale_;
+    return place > 0 ? static_cast<size_t>(std::min(place, static_cast<float>(kColumns - 1))) : 0;
+  }
+
+  float low_, scale_;
+  std::array<Column, kColumns> columns_;
+};
+
+/// Boxes that count, best first; of equal scores the one that comes first.
+std::vector<std::pair<float, int64_t>> by_score(const NmsRules& rules, const float* scores, int64_t count) {
+  std::vector<std::pair<float, int64_t>> order;
   for (int64_t i = 0; i < count; ++i)
-    if (rules.score ? scores[i] > *rules.score : !std::isnan(scores[i])) order.push_back(i);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return scores[a] > scores[b]; });
+    if (rules.score ? scores[i] > *rules.score : !std::isnan(scores[i])) order.emplace_back(scores[i], i);
+  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  return order;
+}
+
+/// Chosen boxes of one class, best first.
+std::vector<int64_t> best_boxes(const NmsRules& rules, const float* boxes, const float* scores, int64_t count) {
+  const auto order = by_score(rules, scores, count);
+  float low = std::numeric_limits<float>::infinity(), high = -low;
+  for (const auto& [score, i] : order)
+    if (const Box box = box_of(boxes + i * 4, rules.center); KeptBoxes::can_overlap(box))
+      low = std::min(low, box.left), high = std::max(high, box.left);
   std::vector<int64_t> chosen;
-  std::vector<Box> kept;
-  for (const int64_t i : order) {
+  KeptBoxes kept(low, high);
+  for (const auto& [score, i] : order) {
     if (static_cast<int64_t>(chosen.size()) >= rules.most) break;
     const Box box = box_of(boxes + i * 4, rules.center);
-    if (std::any_of(kept.begin(), kept.end(), [&](const Box& better) { return overlaps(better, box, rules.overlap); })) continue;
-    kept.push_back(box);
+    const bool can_overlap = KeptBoxes::can_overlap(box);
+    if (can_overlap && kept.overlap(box, rules.overlap)) continue;
+    if (can_overlap) kept.add(box);
     chosen.push_back(i);
   }
   return chosen;

@@ -1,5 +1,9 @@
 // What detection's operators infer, refuse and choose. Their values are compared with ONNX's own tests and across kernel sets.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <limits>
+#include <numeric>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -108,4 +112,49 @@ TEST_CASE("vision: boxes are suppressed by overlap, in the order of scores, firs
         Rows{0, 0, 0, 0, 0, 1});
   const Tensor empty = numbers({1, 2, 4}, {0, 0, 0, 1, 0, 0, 0, 1});  // no area: nothing overlaps
   CHECK(suppress({empty, equal, count(2), numbers({1}, {0})}).rows == Rows{0, 0, 0, 0, 0, 1});
+}
+
+namespace {
+
+/// The specification's words: a box is chosen unless a better one that was chosen overlaps it by more than the threshold.
+std::vector<int64_t> suppress_one_by_one(const std::vector<float>& boxes, const std::vector<float>& scores, float threshold) {
+  std::vector<size_t> order(scores.size()), kept;
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return scores[a] > scores[b]; });
+  const auto overlap = [&](size_t a, size_t b) {
+    const float *p = &boxes[4 * a], *q = &boxes[4 * b];
+    const float height = std::min(p[2], q[2]) - std::max(p[0], q[0]), width = std::min(p[3], q[3]) - std::max(p[1], q[1]);
+    const float areas = (p[3] - p[1]) * (p[2] - p[0]) + (q[3] - q[1]) * (q[2] - q[0]), both = width * height;
+    return height > 0 && width > 0 && both > 0 && both / (areas - both) > threshold;
+  };
+  for (const size_t i : order)
+    if (std::none_of(kept.begin(), kept.end(), [&](size_t k) { return overlap(k, i); })) kept.push_back(i);
+  return {kept.begin(), kept.end()};
+}
+
+}  // namespace
+
+TEST_CASE("vision: thousands of boxes are suppressed as one by one, wherever they lie") {
+  std::mt19937 random(3);
+  const auto real = [&](float low, float high) { return std::uniform_real_distribution<float>(low, high)(random); };
+  constexpr size_t kBoxes = 1500;
+  for (const float apart : {0.0f, 50.0f, 1e6f, 1e37f}) {  // of groups of boxes, as exports move classes
+    std::vector<float> boxes, scores;
+    for (size_t i = 0; i < kBoxes; ++i) {
+      const float move = apart * static_cast<float>(random() % 20), top = real(-20, 20), left = real(-20, 20);
+      boxes.insert(boxes.end(), {top, left + move, top + real(0, 25), left + move + real(0, i % 50 ? 25 : 500)});
+      scores.push_back(static_cast<float>(random() % 700));
+    }
+    boxes[41] = std::numeric_limits<float>::infinity();
+    boxes[83] = -std::numeric_limits<float>::infinity();
+    for (const float threshold : {0.0f, 0.3f, 0.7f}) {
+      MutableTensor all = Tensor::allocate(DType::f32, {1, kBoxes, 4}).value(), values = Tensor::allocate(DType::f32, {1, 1, kBoxes}).value();
+      std::copy(boxes.begin(), boxes.end(), all.data<float>().begin());
+      std::copy(scores.begin(), scores.end(), values.data<float>().begin());
+      const Selected got = suppress({all, values, count(kBoxes), numbers({1}, {threshold})});
+      std::vector<int64_t> chosen;
+      for (size_t i = 2; i < got.rows.size(); i += 3) chosen.push_back(got.rows[i]);
+      CHECK(chosen == suppress_one_by_one(boxes, scores, threshold));
+    }
+  }
 }
