@@ -32,7 +32,7 @@ def value_info(name, array):
 def model_of(case, outputs=None):
     """The node as a model; with the outputs' arrays their types are declared."""
     names = ["" if x is None else f"x{i}" for i, x in enumerate(case.inputs)]
-    results = [y for y in case.results if y]
+    results = case.compared or [y for y in case.results if y]
     node = helper.make_node(case.op, names, case.results, domain=case.domain, **case.attributes)
     given = [(n, x, i in case.constant) for i, (n, x) in enumerate(zip(names, case.inputs)) if x is not None]
     declared = [value_info(n, y) for n, y in zip(results, outputs)] if outputs else [onnx.ValueInfoProto(name=n) for n in results]

@@ -9,11 +9,12 @@ OPSETS = (7, 21)
 
 class Case:
     """op, inputs (an array, or None for an absent one), attributes, number of outputs, opset; `constant`: inputs kept in the model. `results`
-    names the outputs, "" one that is not there."""
+    names the outputs, "" one that is not there; `compared`: those that are outputs of the graph, if not all."""
 
     def __init__(self, op, inputs, attributes=None, outputs=1, opset=21, constant=(), domain=""):
         self.op, self.outputs, self.opset, self.domain = op, outputs, opset, domain
         self.results = [f"y{i}" for i in range(outputs)]
+        self.compared = None
         self.inputs = [None if x is None else np.asarray(x) for x in inputs]
         self.attributes = {k: v for k, v in (attributes or {}).items() if v is not None}
         self.constant = set(constant)
