@@ -149,7 +149,7 @@ TEST_CASE("the type of an Optional without an input is read and written again") 
   REQUIRE(given.element);
   REQUIRE(given.element->dtype == DType::sequence);
   CHECK(given.element->element->dtype == DType::i32);
-  const auto written = export_node(optional, kNewestOpset);
+  const auto written = svengine::onnx::export_node(optional, kNewestOpset);
   if (!written.ok()) FAIL(written.error().message());
   REQUIRE(written->attribute_size() == 1);
   CHECK(written->attribute(0).tp().sequence_type().elem_type().tensor_type().elem_type() == static_cast<int>(DType::i32));
