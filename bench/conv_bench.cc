@@ -1,7 +1,8 @@
 // Every convolution of ResNet-50 v1.5 at batch 1 (with bias and ReLU), and some depthwise and grouped ones, on one core, as a
-// share of the multiply-add peak. Borders are counted as if they were computed.
+// share of the multiply-add peak, and the gradients of their weights where these have kernels. Borders are counted as if they were
+// computed.
 //
-//   conv_bench [--benchmark_filter=conv/avx512]
+//   conv_bench [--benchmark_filter=conv/avx512]      forward; weights/avx512: gradients
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include "bench/operands.h"
 #include "engine/base/round.h"
 #include "engine/kernels/conv.h"
+#include "engine/kernels/gradient.h"
 #include "engine/kernels/kernel_table.h"
 
 namespace {
@@ -34,7 +36,7 @@ constexpr Layer kLayers[] = {
     {512, 512, 7, 3, 1, 1},    {512, 2048, 7, 1, 1, 1},   {2048, 512, 7, 1, 1, 1},
     {32, 32, 112, 3, 1, 32},   {96, 96, 112, 3, 2, 96},   {144, 144, 56, 3, 1, 144},  // MobileNetV2
     {384, 384, 14, 3, 1, 384}, {960, 960, 7, 3, 1, 960},  {128, 128, 56, 3, 1, 32},   // and ResNeXt
-    {512, 512, 14, 3, 1, 32},
+    {512, 512, 14, 3, 1, 32},  {576, 576, 14, 3, 1, 576}, {256, 256, 56, 3, 1, 32},
 };
 
 ConvShape shape_of(const Layer& l) {
@@ -91,13 +93,40 @@ void convolution(benchmark::State& state, const KernelTable& set, const Layer& l
   state.counters["peak"] = peak / static_cast<double>((samples + 15) / 16);
 }
 
+/// The kernels of conv_grad.h take this layer.
+bool has_weight_kernel(const KernelTable& set, const Layer& l) {
+  return l.groups == 1 || (l.in == l.out && set.lanes % (l.in / l.groups) == 0);
+}
+
+void weight_gradient(benchmark::State& state, const KernelTable& set, const Layer& l) {
+  const ConvWeightGradKernels& kernels = set.gradient->conv_weights;
+  const auto blocked = [&](int64_t channels) { return svengine::round_up(channels, int64_t{set.lanes}); };
+  ConvWeightGradArgs args;
+  args.shape = shape_of(l);
+  const ConvExtent& out = args.shape.out;
+  const Buffer input = random_floats(blocked(l.in) * l.size * l.size), dy = random_floats(blocked(l.out) * out.height * out.width);
+  const Buffer dw = random_floats(l.out * l.in / l.groups * l.kernel * l.kernel), sums = random_floats(kernels.sums_bytes(args) / 4);
+  const Buffer scratch = random_floats(kernels.sums.scratch_bytes(args) / 4);
+  args.input = input.get(), args.dy = dy.get(), args.dw = dw.get();
+  if (kernels.sums_bytes(args) > 0) args.sums = sums.get();
+  for (auto _ : state) {
+    kernels.sums.run(args, 0, kernels.sums.tasks(args), scratch.get());
+    kernels.finish.run(args, 0, kernels.finish.tasks(args), scratch.get());
+    benchmark::ClobberMemory();
+  }
+  const double flops = 2.0 * static_cast<double>(l.in / l.groups * l.out * l.kernel * l.kernel * out.height * out.width);
+  state.counters["flops"] = benchmark::Counter(flops, benchmark::Counter::kIsIterationInvariantRate);
+}
+
 const bool registered = [] {
   for (const KernelTable* set : available_kernel_sets())
     for (const Layer& l : kLayers) {
-      const std::string name = std::string("conv/") + set->name + "/" + std::to_string(l.in) + "-" + std::to_string(l.out) + "@" +
+      const std::string layer = std::string(set->name) + "/" + std::to_string(l.in) + "-" + std::to_string(l.out) + "@" +
                                std::to_string(l.size) + "/" + std::to_string(l.kernel) + "x" + std::to_string(l.kernel) + "/s" +
                                std::to_string(l.stride) + "/g" + std::to_string(l.groups);
-      benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) { convolution(state, *set, l); });
+      benchmark::RegisterBenchmark(("conv/" + layer).c_str(), [=](benchmark::State& state) { convolution(state, *set, l); });
+      if (has_weight_kernel(*set, l))
+        benchmark::RegisterBenchmark(("weights/" + layer).c_str(), [=](benchmark::State& state) { weight_gradient(state, *set, l); });
     }
   return true;
 }();

@@ -42,7 +42,7 @@ void expand_widened(Graph& graph) {
 
 }  // namespace
 
-bool is_composite(const OpDef& op) { return !op.lower && !op.evaluate; }
+bool is_composite(const OpDef& op) { return op.expand != nullptr; }
 
 Array to_array(const Tensor& tensor) { return {tensor.dims(), to_doubles(tensor)}; }
 

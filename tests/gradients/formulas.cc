@@ -8,6 +8,7 @@
 #include "engine/ops/broadcast.h"
 #include "engine/ops/tensor/resize_common.h"
 #include "tests/gradients/double_forward.h"
+#include "tests/gradients/other_formulas.h"
 #include "tests/gradients/window_formulas.h"
 #include "tests/support/broadcast.h"
 
@@ -301,8 +302,10 @@ constexpr std::pair<std::string_view, Formula> kFormulas[] = {
     {"Celu", celu},
     {"Conv", conv},
     {"ConvTranspose", conv_transpose},
+    {"DequantizeLinear", dequantize_linear},
     {"Dropout", dropout},
     {"Elu", elu},
+    {"FeatureVectorizer", feature_vectorizer},
     {"Gelu", gelu},
     {"Gemm", gemm},
     {"GlobalAveragePool", global_average_pool},
@@ -311,6 +314,7 @@ constexpr std::pair<std::string_view, Formula> kFormulas[] = {
     {"InstanceNormalization", instance_norm},
     {"LayerNormalization", layer_norm},
     {"LeakyRelu", leaky_relu},
+    {"LinearAttention", linear_attention},
     {"LogSoftmax", [](const Node& node, const Arrays& in) { return softmax(node, in, true); }},
     {"LpPool", lp_pool},
     {"LRN", local_response},
@@ -318,7 +322,9 @@ constexpr std::pair<std::string_view, Formula> kFormulas[] = {
     {"MaxPool", max_pool},
     {"Mish", mish},
     {"NegativeLogLikelihoodLoss", nll},
+    {"Normalizer", normalizer},
     {"Resize", resize},
+    {"Scaler", scaler},
     {"Selu", selu},
     {"Silu", silu},
     {"Softmax", [](const Node& node, const Arrays& in) { return softmax(node, in, false); }},

@@ -55,20 +55,24 @@ bool could_have_gradient(const OpDef& op) {
   return op.samples.empty();
 }
 
-/// Operators of which only output 0 has a gradient: the others are by-products.
-bool only_first_output(const OpDef& op) {
+/// Outputs without a gradient, as by-products of a norm or loss.
+bool is_by_product(const OpDef& op, size_t output) {
   const std::string_view name = op.name;
-  return name.starts_with("BatchNorm") || name == "LayerNormalization" || name == "SoftmaxCrossEntropyLoss";
+  if (name.ends_with("LayerNormalization")) return output == 1 || output == 2;
+  return output > 0 && (name.starts_with("BatchNorm") || name == "SoftmaxCrossEntropyLoss");
 }
 
-/// A batch norm's running statistics are updated, not trained.
-bool is_statistic(const OpDef& op, size_t input) {
-  return std::string_view(op.name).starts_with("BatchNorm") && (input == 3 || input == 4);
+/// Inputs that are not trained: a batch norm's running statistics, tables of angles, numbers that are packed with others.
+bool is_given(const OpDef& op, size_t input) {
+  const std::string_view name = op.name;
+  if (name == "RotaryEmbedding" || name == "MatMulNBits") return input > 0;
+  return name.starts_with("BatchNorm") && (input == 3 || input == 4);
 }
 
 /// What a rule refuses by name, which is checked instead.
-bool is_refused(const OpDef& op, const Attributes& attributes) {
+bool is_refused(const OpDef& op, const Attributes& attributes, bool in_double) {
   const std::string_view name = op.name;
+  if (in_double && has_single_gradient(op)) return true;
   if (name == "LSTM" || name == "GRU" || name == "RNN")
     return attributes.has("activations") || attributes.has("clip") || attributes.get_int("input_forget") != 0;
   return false;
@@ -102,7 +106,7 @@ struct Case {
     for (const SampleInput& in : sample.inputs) {
       values.push_back(in.value.defined() ? in.value : random_tensor_of(in.dtype, in.dims, seed++, in.low, in.high));
       const bool real = in.dtype == DType::f32 || in.dtype == DType::f64;
-      wanted.push_back(!in.value.defined() && real && !is_statistic(op, wanted.size()));
+      wanted.push_back(!in.value.defined() && real && !is_given(op, wanted.size()));
     }
     for (const auto& [name, value] : sample.attributes) attributes.set(name, value);
   }
@@ -147,7 +151,7 @@ bool draw_weights(Case& c) {
   for (size_t i = 0; i < c.outputs; ++i) {
     const Type& type = f.node->output(i)->type;
     c.weights.emplace_back();
-    if (!is_real(type.dtype) || (i > 0 && only_first_output(c.op)) || !type.shape.is_static()) continue;
+    if (!is_real(type.dtype) || is_by_product(c.op, i) || !type.shape.is_static()) continue;
     c.weights.back() = to_array(random_tensor(*type.shape.concrete(), 1000 + i));
     any = true;
   }
@@ -284,7 +288,7 @@ bool takes_double(const OpDef& op, const Sample& sample) {
 bool check(const OpDef& op, const Sample& sample) {
   Case c(op, sample);
   if (!c.any_wanted() || !draw_weights(c)) return false;
-  if (is_refused(op, c.attributes)) {
+  if (is_refused(op, c.attributes, c.is_double())) {
     CHECK(!differentiate(c).gradients.ok());
     return true;
   }

@@ -1,5 +1,7 @@
 #include "tests/gradients/without_gradient.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 namespace svengine::tests {
@@ -61,6 +63,12 @@ constexpr WithoutGradient kWithout[] = {
 }  // namespace
 
 std::span<const WithoutGradient> operators_without_gradient() { return kWithout; }
+
+bool has_single_gradient(const OpDef& op) {
+  // Backward kernels through time, and those of losses, are float32's alone.
+  constexpr std::string_view kNames[] = {"GRU", "LSTM", "RNN", "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"};
+  return std::find(std::begin(kNames), std::end(kNames), op.name) != std::end(kNames);
+}
 
 const char* reason_without_gradient(const OpDef& op) {
   for (const WithoutGradient& entry : kWithout)

@@ -16,4 +16,7 @@ std::span<const WithoutGradient> operators_without_gradient();
 /// Null when there is none.
 const char* reason_without_gradient(const OpDef& op);
 
+/// Its rule is for float32 (and narrower types), and refuses float64 by name, though the operator takes it.
+bool has_single_gradient(const OpDef& op);
+
 }  // namespace svengine::tests

@@ -1,4 +1,7 @@
 // MatMul: numpy.matmul.
+#include <numeric>
+#include <utility>
+
 #include "engine/graph/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/product_common.h"
@@ -42,7 +45,18 @@ Result<Matrices> as_matrices(GradientContext& c) {
   return Matrices{a, b, dy};
 }
 
+/// The last two dimensions exchanged.
+Value* transposed(GradientContext& c, Value* v) {
+  std::vector<int64_t> perm(static_cast<size_t>(v->type.shape.rank()));
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm.end()[-1], perm.end()[-2]);
+  return c.op("Transpose", {v}, make_attributes({{"perm", std::move(perm)}}));
+}
+
+/// float64 has no fused products.
 Value* mat_mul_product(GradientContext& c, Value* a, bool transpose_a, Value* b, bool transpose_b) {
+  if (a->type.dtype == DType::f64)
+    return c.op("MatMul", {transpose_a ? transposed(c, a) : a, transpose_b ? transposed(c, b) : b});
   return c.internal("FusedMatMul", {a, b},
                     make_attributes({{"transpose_a", int64_t{transpose_a}}, {"transpose_b", int64_t{transpose_b}}}));
 }

@@ -5,6 +5,7 @@
 #include "engine/ops/tensor/copy_common.h"
 #include "engine/ops/tensor/pad_common.h"
 #include "engine/ops/tensor/resample_common.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
@@ -31,8 +32,11 @@ Status lower_pad_grad(LowerContext& c) {
   for (const size_t i : axes) {
     const int64_t padded = dims[i];
     const std::vector<int32_t> map = kernels::pad_map(pad_mode(c.attributes()), out[i], p.before[i], p.after[i]);
-    const kernels::ResampleTables tables{1, map, std::vector<float>(map.size(), 1.0f)};
-    at = emit_resample(c, "pad_grad", turned_tables(tables, out[i], padded), 0, at, dims, i, out[i], i == axes.back() ? c.out() : Buffer{});
+    const kernels::ResampleTables tables{1, map, std::vector<float>(map.size(), 1.0f), std::vector<double>(map.size(), 1.0)};
+    const kernels::ResampleTables turned = turned_tables(tables, out[i], padded);
+    const Buffer to = i == axes.back() ? c.out() : Buffer{};
+    at = wide::is_wide(c) ? wide::emit_resample(c, "pad_grad_f64", turned, 0, at, dims, i, out[i], to)
+                          : emit_resample(c, "pad_grad", turned, 0, at, dims, i, out[i], to);
   }
   return {};
 }

@@ -7,20 +7,26 @@
 namespace svengine::ops {
 
 kernels::ResampleTables turned_tables(const kernels::ResampleTables& tables, int64_t in, int64_t out) {
-  std::vector<std::vector<std::pair<int32_t, float>>> from(static_cast<size_t>(in));
+  struct Tap {
+    int32_t index;
+    float weight;
+    double exact;
+  };
+  std::vector<std::vector<Tap>> from(static_cast<size_t>(in));
   for (int64_t j = 0; j < out; ++j)
     for (int64_t t = 0; t < tables.taps; ++t) {
       const auto at = static_cast<size_t>(t * out + j);
       if (tables.index[at] >= 0 && tables.weight[at] != 0)
-        from[static_cast<size_t>(tables.index[at])].emplace_back(static_cast<int32_t>(j), tables.weight[at]);
+        from[static_cast<size_t>(tables.index[at])].push_back({static_cast<int32_t>(j), tables.weight[at], tables.exact[at]});
     }
   size_t taps = 1;
   for (const auto& list : from) taps = std::max(taps, list.size());
   kernels::ResampleTables result{static_cast<int32_t>(taps), {}, {}, {}};
   for (size_t t = 0; t < taps; ++t)
     for (const auto& list : from) {
-      result.index.push_back(list.empty() ? -1 : list[std::min(t, list.size() - 1)].first);
-      result.weight.push_back(t < list.size() ? list[t].second : 0.0f);
+      result.index.push_back(list.empty() ? -1 : list[std::min(t, list.size() - 1)].index);
+      result.weight.push_back(t < list.size() ? list[t].weight : 0.0f);
+      result.exact.push_back(t < list.size() ? list[t].exact : 0.0);
     }
   return result;
 }

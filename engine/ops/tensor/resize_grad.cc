@@ -6,6 +6,7 @@
 #include "engine/ops/tensor/copy_common.h"
 #include "engine/ops/tensor/resample_common.h"
 #include "engine/ops/tensor/resize_common.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
@@ -33,7 +34,9 @@ Status lower_resize_grad(LowerContext& c) {
   for (const AxisScale& a : axes) {
     SV_ASSIGN(const kernels::ResizeAxis axis, kernel_axis(c.attributes(), a));
     const kernels::ResampleTables tables = turned_tables(resize_tables(c.attributes(), axis), axis.in, axis.out);
-    at = emit_resample(c, "resize_grad", tables, 0, at, dims, a.axis, axis.in, &a == &axes.back() ? c.out() : Buffer{});
+    const Buffer to = &a == &axes.back() ? c.out() : Buffer{};
+    at = wide::is_wide(c) ? wide::emit_resample(c, "resize_grad_f64", tables, 0, at, dims, a.axis, axis.in, to)
+                          : emit_resample(c, "resize_grad", tables, 0, at, dims, a.axis, axis.in, to);
   }
   return {};
 }
