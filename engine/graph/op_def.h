@@ -48,7 +48,7 @@ struct TypeParameter {
 enum class BlockedMode : int8_t {
   never,    // plain in, plain out
   prefers,  // data input 0 (and `inputs`) blocked, outputs of its type blocked, when `can_block` agrees
-  follows,  // element by element: any layout, the same for all rank-4 inputs; f(0) is finite, so padding lanes stay finite
+  follows,  // element by element: any layout, the same for all inputs but scalars; f(0) is finite, so padding lanes stay finite
 };
 
 struct BlockedLayout {

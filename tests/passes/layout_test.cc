@@ -109,6 +109,29 @@ TEST_CASE("padding lanes do not reach results") {
   check_layout(bare, kFeatures);
 }
 
+TEST_CASE("volumes are blocked as images are") {
+  using Ints = std::vector<int64_t>;
+  const auto volume_conv = [](Builder& b, Value* x, int64_t from, int64_t to, uint64_t seed) {
+    return b.add("Conv", {x, b.constant(random_tensor({to, from, 3, 3, 3}, seed, -0.2, 0.2)), b.constant(random_tensor({to}, seed + 50, 1, 2))},
+                 make_attributes({{"pads", Ints{1, 1, 1, 1, 1, 1}}}));
+  };
+  const auto describe = [&](Builder& b) {
+    Value* x = volume_conv(b, b.input("x", DType::f32, {2, 3, 4, 5, 6}), 3, 16, 2);
+    Value* left = b.add("Mul", {b.add("Relu", {x}), scalar(b, 0.5f)});
+    Value* right = b.add("MaxPool", {volume_conv(b, x, 16, 18, 3)},
+                         make_attributes({{"kernel_shape", Ints{3, 2, 3}}, {"pads", Ints{1, 0, 1, 1, 1, 1}}}));
+    Value* norm = b.add("BatchNormalization", {right, b.constant(random_tensor({18}, 4)), b.constant(random_tensor({18}, 5)),
+                                               b.constant(random_tensor({18}, 6)), b.constant(random_tensor({18}, 7, 1, 2))});
+    Value* both = b.add("Concat", {left, norm}, make_attributes({{"axis", int64_t{1}}}));
+    b.output(b.add("GlobalAveragePool", {both}), "mean");
+    b.output(b.add("Add", {volume_conv(b, both, 34, 16, 9), left}), "y");
+  };
+  const Graph after = check_layout(describe, {random_tensor({2, 3, 4, 5, 6}, 1)});
+  INFO(ops_of(after));
+  CHECK(reorders(after) == 2);  // of the two results
+  CHECK(node_of(after, "Concat").output()->type.block == context().block);
+}
+
 TEST_CASE("comparisons leave the blocked region") {
   const auto describe = [](Builder& b) {
     Value* y = conv(b, b.input("x", DType::f32, {2, 3, 8, 8}), 3, 20, 2);

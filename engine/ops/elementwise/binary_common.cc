@@ -1,72 +1,13 @@
 #include "engine/ops/elementwise/binary_common.h"
 
-#include <algorithm>
-#include <cstring>
-
-#include "engine/base/round.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
-namespace {
-
-bool is_single(const Shape& shape) {
-  return shape.has_rank() && std::all_of(shape.dims().begin(), shape.dims().end(), [](const Dim& d) { return d.is_static() && d.value() == 1; });
-}
-
-/// [C,1,1] or [1,C,1,1] beside [N,C,H,W], and likewise with depth.
-bool is_per_channel(const Shape& shape, const Shape& out) {
-  const int64_t rank = shape.rank();
-  if (rank != out.rank() && rank != out.rank() - 1) return false;
-  for (int64_t i = 0; i < rank; ++i) {
-    const Dim& d = shape[static_cast<size_t>(i)];
-    if (i == rank - out.rank() + 1 ? !d.same(out[1]) : !(d.is_static() && d.value() == 1)) return false;
-  }
-  return true;
-}
-
-/// A plain float32 constant, one value per channel, as [C/block][1]...[1][block] with zeros behind the last channel.
-Operand packed_per_channel(LowerContext& c, size_t i, int64_t block) {
-  const Tensor& t = *c.constant(i);
-  const int64_t blocks = ceil_div(t.count(), block);
-  const auto bytes = static_cast<size_t>(blocks * block * 4);
-  Packing packing{.layout = fmt::format("channels{}", block), .bytes = blocks * block * 4};
-  packing.fill = [bytes, used = t.byte_size()](const std::byte* from, std::byte* to, int64_t, int64_t) {
-    std::memset(to + used, 0, bytes - used);
-    std::memcpy(to, from, used);
-  };
-  const Buffer buffer = c.packed(i, std::move(packing));
-  Dims dims(c.out_dims().size(), 1);
-  dims.front() = blocks, dims.back() = block;
-  return {buffer, DType::f32, std::move(dims)};
-}
-
-}  // namespace
-
-bool can_follow_blocked(const Node& node, int) {
-  const Type& out = node.output()->type;
-  const int64_t rank = out.shape.rank();
-  if (out.dtype != DType::f32 || (rank != 4 && rank != 5) || !out.shape[1].is_static()) return false;
-  for (const Value* v : node.inputs()) {
-    if (!v) continue;
-    const Shape& shape = v->type.shape;
-    if (v->type.dtype != DType::f32) return false;
-    if (is_single(shape) || (v->is_constant() && is_per_channel(shape, out.shape))) continue;
-    if (shape.rank() != rank || !shape[1].same(out.shape[1])) return false;
-    for (size_t d = 0; d < static_cast<size_t>(rank); ++d)
-      if (d != 1 && !shape[d].same(out.shape[d]) && !(shape[d].is_static() && shape[d].value() == 1)) return false;
-  }
-  return true;
-}
 
 Operand operand_of(LowerContext& c, size_t i) {
   const Type& type = c.in_type(i);
-  const int block = c.out_type().block;
-  if (block && !type.block) {
-    const Dims dims = c.in_dims(i);
-    if (element_count(dims) == 1) return {c.in(i), type.dtype, {}};
-    return packed_per_channel(c, i, block);
-  }
+  if (c.out_type().block && !type.block) return {c.in(i), type.dtype, {}};  // a scalar: the only plain operand beside blocked ones
   return {c.in(i), type.dtype, stored_dims(type)};
 }
 
@@ -153,8 +94,7 @@ OpDef binary_op(const char* name, Status (*infer)(InferContext&), Status (*lower
       .infer = infer,
       .lower = lower,
       .traits = {.may_overwrite = true},
-      .blocked =
-          {.mode = follows_blocks ? BlockedMode::follows : BlockedMode::never, .can_block = follows_blocks ? can_follow_blocked : nullptr},
+      .blocked = {.mode = follows_blocks ? BlockedMode::follows : BlockedMode::never},
       .samples = {{.inputs = {f32({2, 3, 5, 7}), f32({2, 3, 5, 7}, 0.5, 3)}},
                   {.inputs = {f32({2, 3, 5, 7}), f32({3, 1, 1}, 0.5, 3)}},
                   {.inputs = {f32({4, 1, 33}), f32({5, 1}, 0.5, 3)}},

@@ -1,18 +1,12 @@
 // Operators that are one function of two tensors, element by element with NumPy's broadcasting.
 //
-// Blocked (NCHWc) operands: a rank-4 value stored as [N][C/block][H][W][block] broadcasts like any tensor of these five
-// dimensions as long as every operand that has channels has all of them. A plain constant with one value per channel is packed
-// into [C/block][1][1][block]; single elements serve any layout.
+// Blocked (NCHWc) operands are all of one shape, but for scalars, which are plain.
 #pragma once
 #include "engine/kernels/elementwise.h"
 #include "engine/ops/broadcast.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
-
-/// For `follows`: every operand is of the output's shape or repeats over batch or pixels with all channels (rank 4), is one
-/// element, or is a constant with one value per channel.
-bool can_follow_blocked(const Node& node, int block);
 
 /// An operand of a broadcast: memory, element type, and dimensions as stored.
 struct Operand {
