@@ -1,8 +1,6 @@
 #include <algorithm>
-#include <charconv>
 #include <unordered_map>
 
-#include "engine/base/narrow_float.h"
 #include "engine/graph/text.h"
 #include "engine/graph/text_parts.h"
 #include "engine/graph/verify.h"
@@ -10,69 +8,30 @@
 namespace svengine {
 namespace {
 
+using text::append_element;
 using text::Cursor;
+using text::number;
 
 bool is_number_char(char c) { return text::is_identifier_char(c) || c == '+' || c == '-'; }
 
-template <class T>
-std::optional<T> number(std::string_view token, int base = 10) {
-  T value{};
-  std::from_chars_result result;
-  if constexpr (std::is_floating_point_v<T>) result = std::from_chars(token.data(), token.data() + token.size(), value);
-  else result = std::from_chars(token.data(), token.data() + token.size(), value, base);
-  if (token.empty() || result.ec != std::errc() || result.ptr != token.data() + token.size()) return std::nullopt;
-  return value;
-}
-
-/// Parses one element and appends its bytes.
-template <class T>
-bool append(std::string_view token, std::vector<std::byte>& bytes, int base = 10) {
-  const std::optional<T> value = number<T>(token, base);
-  if (!value) return false;
-  const auto* raw = reinterpret_cast<const std::byte*>(&*value);
-  bytes.insert(bytes.end(), raw, raw + sizeof(T));
-  return true;
-}
-
-/// Is it a byte that this type has in memory?
-bool unpacked_is_same(DType type, std::byte byte) {
-  const auto bits = static_cast<uint8_t>(byte);
-  return unpacked(type, bits) == bits;
-}
-
-bool append_element(DType type, std::string_view token, std::vector<std::byte>& bytes) {
-  switch (type) {
-    case DType::f32: return append<float>(token, bytes);
-    case DType::f64: return append<double>(token, bytes);
-    case DType::f16:
-    case DType::bf16: return token.starts_with("0x") && append<uint16_t>(token.substr(2), bytes, 16);
-    case DType::f8e4m3fn: case DType::f8e4m3fnuz: case DType::f8e5m2: case DType::f8e5m2fnuz: case DType::f8e8m0: case DType::f4e2m1:
-      return token.starts_with("0x") && append<uint8_t>(token.substr(2), bytes, 16) && unpacked_is_same(type, bytes.back());
-    case DType::u4: case DType::u2: return append<uint8_t>(token, bytes) && unpacked_is_same(type, bytes.back());
-    case DType::i4: case DType::i2: return append<int8_t>(token, bytes) && unpacked_is_same(type, bytes.back());
-    case DType::i8: return append<int8_t>(token, bytes);
-    case DType::boolean: return (token == "0" || token == "1") && append<uint8_t>(token, bytes);
-    case DType::u8: return append<uint8_t>(token, bytes);
-    case DType::i16: return append<int16_t>(token, bytes);
-    case DType::u16: return append<uint16_t>(token, bytes);
-    case DType::i32: return append<int32_t>(token, bytes);
-    case DType::u32: return append<uint32_t>(token, bytes);
-    case DType::i64: return append<int64_t>(token, bytes);
-    case DType::u64: return append<uint64_t>(token, bytes);
-    default: break;
-  }
-  return false;
-}
-
 class Parser {
  public:
-  Parser(std::string_view text, const OpRegistry& ops) : cursor_(text), ops_(ops) {}
+  Parser(Cursor& cursor, const OpRegistry& ops, int depth = 0) : cursor_(cursor), ops_(ops), depth_(depth) {}
 
   Result<Graph> run() {
     if (!cursor_.take_word("graph")) return cursor_.fail("expected 'graph \"name\"'");
+    return rest_of_graph();
+  }
+
+  /// Behind the word 'graph'; a body stands in braces.
+  Result<Graph> rest_of_graph() {
+    if (depth_ > kMostNested) return cursor_.fail(fmt::format("bodies are nested more than {} deep", kMostNested));
     SV_ASSIGN(graph_.name, string("after 'graph'"));
-    while (!cursor_.at_end()) SV_TRY(statement());
-    SV_TRY(verify(graph_));
+    const bool is_body = depth_ > 0;
+    if (is_body) SV_TRY(cursor_.expect('{', "before a body"));
+    while (is_body ? !cursor_.take('}') : !cursor_.at_end()) SV_TRY(statement());
+    // What is in a branch that is never taken need not be right.
+    if (!is_body) SV_TRY(verify(graph_));
     return std::move(graph_);
   }
 
@@ -180,10 +139,13 @@ class Parser {
       return Attribute(std::move(value));
     }
     if (cursor_.take('[')) return list();
+    if (cursor_.take_word("graph")) {
+      SV_ASSIGN(Graph body, Parser(cursor_, ops_, depth_ + 1).rest_of_graph());
+      return Attribute(Subgraph(std::make_shared<const Graph>(std::move(body))));
+    }
     const std::string_view token = cursor_.run_of(is_number_char);
     if (const std::optional<DType> dtype = dtype_from_name(token)) {
-      SV_ASSIGN(const Shape shape, this->shape());
-      SV_ASSIGN(Tensor tensor, elements({*dtype, shape, 0}));
+      SV_ASSIGN(Tensor tensor, this->tensor(*dtype));
       return Attribute(std::move(tensor));
     }
     if (cursor_.take('[')) {
@@ -196,6 +158,27 @@ class Parser {
     if (const auto integer = number<int64_t>(token)) return Attribute(*integer);
     if (const auto real = number<float>(token)) return Attribute(*real);
     return cursor_.fail(fmt::format("'{}' is no attribute value", token));
+  }
+
+  /// Behind the name of its type: shape and elements, or what a sequence or optional holds.
+  Result<Tensor> tensor(DType dtype) {
+    if (dtype < DType::sequence) {
+      SV_ASSIGN(const Shape shape, this->shape());
+      return elements({dtype, shape, 0});
+    }
+    if (++held_depth_ > kMostNested || dtype == DType::map) return cursor_.fail("a map, or nested too deep");
+    std::vector<Tensor> items;
+    SV_TRY(cursor_.expect('{', "before what it holds"));
+    while (!cursor_.take('}')) {
+      if (!items.empty()) SV_TRY(cursor_.expect(',', "between items"));
+      const std::optional<DType> of = dtype_from_name(cursor_.run_of(text::is_identifier_char));
+      if (!of) return cursor_.fail("expected the type of an item");
+      SV_ASSIGN(Tensor item, tensor(*of));
+      items.push_back(std::move(item));
+    }
+    --held_depth_;
+    if (dtype == DType::optional && items.size() > 1) return cursor_.fail("an optional holds one value at most");
+    return Tensor::of_items(dtype, std::move(items));
   }
 
   /// The rest of a list that is not empty. The first element decides its kind.
@@ -228,6 +211,7 @@ class Parser {
     const std::optional<DType> dtype = dtype_from_name(name);
     if (!dtype && name != name_of(DType::undefined)) return cursor_.fail(fmt::format("'{}' is no element type", name));
     out.dtype = dtype.value_or(DType::undefined);
+    if (cursor_.take('(')) SV_TRY(held(out));
     SV_ASSIGN(out.shape, shape());
     if (cursor_.take('{')) {
       const std::string_view token = cursor_.run_of(text::is_identifier_char);
@@ -237,6 +221,22 @@ class Parser {
       SV_TRY(cursor_.expect('}', "after the layout"));
     }
     return out;
+  }
+
+  /// What a sequence or optional holds, or a map: its keys' type and its values'.
+  Status held(Type& out) {
+    if (out.dtype < DType::sequence) return cursor_.fail(fmt::format("{} holds no other type", name_of(out.dtype)));
+    if (++held_depth_ > kMostNested) return cursor_.fail(fmt::format("types are nested more than {} deep", kMostNested));
+    if (out.dtype == DType::map) {
+      const std::optional<DType> key = dtype_from_name(cursor_.run_of(text::is_identifier_char));
+      if (!key) return cursor_.fail("expected the type of a map's keys");
+      out.key = *key;
+      SV_TRY(cursor_.expect(',', "behind the type of the keys"));
+    }
+    SV_ASSIGN(Type element, type());
+    out.element = std::make_shared<const Type>(std::move(element));
+    --held_depth_;
+    return cursor_.expect(')', "after the type that is held");
   }
 
   Result<Shape> shape() {
@@ -270,6 +270,7 @@ class Parser {
 
   Result<Tensor> elements(const Type& type) {
     const std::optional<Dims> dims = type.shape.concrete();
+    if (dims && type.dtype == DType::string) return strings(*dims);
     if (!dims || size_of(type.dtype) == 0) return cursor_.fail("a constant has an element type and a shape of numbers");
     SV_TRY(check_dims(*dims));
     if (cursor_.peek() == '.')
@@ -287,6 +288,20 @@ class Parser {
     SV_ASSIGN(MutableTensor out, Tensor::allocate(type.dtype, *dims));
     if (!bytes.empty()) std::memcpy(out.raw(), bytes.data(), bytes.size());
     return out;
+  }
+
+  Result<Tensor> strings(const Dims& dims) {
+    SV_TRY(check_dims(dims));
+    std::vector<std::string> out;
+    SV_TRY(cursor_.expect('{', "before the strings"));
+    while (!cursor_.take('}')) {
+      if (!out.empty()) SV_TRY(cursor_.expect(',', "between strings"));
+      SV_ASSIGN(std::string one, string("as an element"));
+      out.push_back(std::move(one));
+    }
+    if (static_cast<int64_t>(out.size()) != element_count(dims))
+      return cursor_.fail(fmt::format("{} elements for the shape {}", out.size(), to_string(dims)));
+    return Tensor::of_strings(dims, std::move(out));
   }
 
   Result<std::string> string(std::string_view where) {
@@ -316,14 +331,20 @@ class Parser {
     return it->second;
   }
 
-  Cursor cursor_;
+  static constexpr int kMostNested = 16;
+  Cursor& cursor_;
   const OpRegistry& ops_;
+  int depth_;  // in how many bodies
+  int held_depth_ = 0;
   Graph graph_;
   std::unordered_map<std::string, Value*> values_;
 };
 
 }  // namespace
 
-Result<Graph> parse_graph(std::string_view text, const OpRegistry& ops) { return Parser(text, ops).run(); }
+Result<Graph> parse_graph(std::string_view text, const OpRegistry& ops) { 
+  Cursor cursor(text);
+  return Parser(cursor, ops).run();
+}
 
 }  // namespace svengine

@@ -31,6 +31,10 @@ std::string print_symbol(const std::string& symbol) {
 
 std::string print_type(const Type& type) {
   std::string out(name_of(type.dtype));
+  if (type.element) {
+    const std::string key = type.key == DType::undefined ? "" : fmt::format("{}, ", name_of(type.key));
+    out += fmt::format("({}{})", key, print_type(*type.element));
+  }
   if (!type.shape.has_rank()) return out + "[*]";
   out += '[';
   for (size_t i = 0; i < type.shape.dims().size(); ++i) {
@@ -89,11 +93,11 @@ uint64_t fnv1a(std::span<const std::byte> bytes) {
 
 std::string print_elements(const Tensor& t, const TextOptions& options) {
   if (t.count() > options.most_elements)
-    return fmt::format("...{} elements, fnv1a {:016x}", t.count(), fnv1a({t.raw(), t.byte_size()}));
+    return fmt::format("...{} elements, fnv1a {:016x}", t.count(), t.type() == DType::string ? 0 : fnv1a({t.raw(), t.byte_size()}));
   std::string out = "{";
   for (int64_t i = 0; i < t.count(); ++i) {
     if (i) out += ", ";
-    out += print_element(t.type(), t.raw(), i);
+    out += t.type() == DType::string ? quoted(t.strings()[static_cast<size_t>(i)]) : print_element(t.type(), t.raw(), i);
   }
   return out + '}';
 }
@@ -109,8 +113,11 @@ std::string print_list(const std::vector<T>& values, const char* when_empty, Pri
   return out + ']';
 }
 
+std::string print_statements(const Graph& graph, const TextOptions& options, const std::string& indent);
+
 struct AttributePrinter {
   const TextOptions& options;
+  const std::string& indent;  // of the node's line
 
   std::string operator()(int64_t v) const { return std::to_string(v); }
   std::string operator()(float v) const { return print_real(v); }
@@ -124,20 +131,27 @@ struct AttributePrinter {
   std::string operator()(const std::vector<std::string>& v) const {
     return print_list(v, "strings", [](const std::string& x) { return quoted(x); });
   }
-  std::string operator()(const Subgraph& body) const { return fmt::format("graph {}", quoted(body->name)); }
+  std::string operator()(const Subgraph& body) const {
+    return fmt::format("graph {} {{\n{}{}}}", quoted(body->name), print_statements(*body, options, indent + "  "), indent);
+  }
   std::string operator()(const Tensor& t) const {
+    if (t.type() >= DType::sequence) {
+      std::string out;
+      for (const Tensor& item : t.items()) out += (out.empty() ? "" : ", ") + (*this)(item);
+      return fmt::format("{}{{{}}}", name_of(t.type()), out);
+    }
     return print_type({.dtype = t.type(), .shape = Shape::of(t.dims())}) + print_elements(t, options);
   }
 };
 
-std::string print_attributes(const Attributes& attributes, const TextOptions& options) {
+std::string print_attributes(const Attributes& attributes, const TextOptions& options, const std::string& indent) {
   std::string out;
   for (const auto& [name, value] : attributes)
-    out += fmt::format("{}{} = {}", out.empty() ? " {" : ", ", name, std::visit(AttributePrinter{options}, value));
+    out += fmt::format("{}{} = {}", out.empty() ? " {" : ", ", name, std::visit(AttributePrinter{options, indent}, value));
   return out.empty() ? out : out + '}';
 }
 
-std::string print_node(const Node& node, const TextOptions& options) {
+std::string print_node(const Node& node, const TextOptions& options, const std::string& indent) {
   std::string out;
   for (const Value* v : node.outputs())
     out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", print_name(v->name()), print_type(v->type));
@@ -145,23 +159,27 @@ std::string print_node(const Node& node, const TextOptions& options) {
   out += fmt::format(" = {}{}{}(", domain, domain.empty() ? "" : ".", node.op().name);
   for (size_t i = 0; i < node.inputs().size(); ++i)
     out += (i ? ", " : "") + (node.input(i) ? print_name(node.input(i)->name()) : std::string("-"));
-  out += ')' + print_attributes(node.attributes, options);
+  out += ')' + print_attributes(node.attributes, options, indent);
   if (node.name() != node.op().name) out += " @" + quoted(node.name());
+  return out;
+}
+
+std::string print_statements(const Graph& graph, const TextOptions& options, const std::string& indent) {
+  std::string out;
+  for (const Value* v : graph.inputs()) out += fmt::format("{}input {}: {}\n", indent, print_name(v->name()), print_type(v->type));
+  graph.for_each_value([&](Value& v) {
+    if (v.is_constant())
+      out += fmt::format("{}const {}: {} = {}\n", indent, print_name(v.name()), print_type(v.type), print_elements(v.constant(), options));
+  });
+  for (const auto& node : graph.nodes()) out += indent + print_node(*node, options, indent) + '\n';
+  for (const Value* v : graph.outputs()) out += fmt::format("{}output {}\n", indent, print_name(v->name()));
   return out;
 }
 
 }  // namespace
 
 std::string print_graph(const Graph& graph, const TextOptions& options) {
-  std::string out = fmt::format("graph {}\n", quoted(graph.name));
-  for (const Value* v : graph.inputs()) out += fmt::format("input {}: {}\n", print_name(v->name()), print_type(v->type));
-  graph.for_each_value([&](Value& v) {
-    if (v.is_constant())
-      out += fmt::format("const {}: {} = {}\n", print_name(v.name()), print_type(v.type), print_elements(v.constant(), options));
-  });
-  for (const auto& node : graph.nodes()) out += print_node(*node, options) + '\n';
-  for (const Value* v : graph.outputs()) out += fmt::format("output {}\n", print_name(v->name()));
-  return out;
+  return fmt::format("graph {}\n", quoted(graph.name)) + print_statements(graph, options, {});
 }
 
 }  // namespace svengine

@@ -6,11 +6,18 @@
 //   const %conv1.weight: float32[64, 3, 7, 7] = ...9408 elements, fnv1a 5b1c7d0e4f2a9386
 //   %y: float32[N, 64, 112, 112] = Conv(%image, %conv1.weight, -) {group = 1, pads = [3, 3, 3, 3]} @"conv1"
 //   %z: float32[N, 64, 112, 112]{c16} = svengine.FusedConv(%"a name: with spaces") {activation = "Relu"}
+//   %m: float32[*] = If(%c, %y) {captured = 1, then_branch = graph "yes" {
+//     input %y: float32[2]
+//     output %y
+//   }, else_branch = graph "no" {
+//     ...
+//   }}
 //   output %y
 //
 // One thing a line; '#' begins a comment. A dimension is a number, a name (quoted unless it is an identifier) or '?'; '*'
 // alone is an unknown rank; {c16} is an NCHWc layout of 16 channels a block. '-' is an absent optional input. @"name" is the
-// node's name where it is not the operator's. Reals always have a point, an exponent, or are inf or nan; an empty list says
+// node's name where it is not the operator's. A body is a graph of its own, with its captured values as its last inputs. What a sequence,
+// optional or map holds stands in parentheses: sequence(float32[3])[], map(int64, float32[*])[]. Reals always have a point, an exponent, or are inf or nan; an empty list says
 // its kind: ints[], floats[], strings[]. Elements of floats of 16 bits and less are their bits: 0x3c00. Constants with many elements
 // are printed by a digest of their bytes, for people and for comparing, and cannot be parsed.
 #pragma once

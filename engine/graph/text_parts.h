@@ -1,9 +1,14 @@
 // What the printer and the parser of the text form agree on, and the parser's cursor. Internal to text.h's two halves.
 #pragma once
+#include <charconv>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
+#include "engine/base/dtype.h"
 #include "engine/base/status.h"
 
 namespace svengine::text {
@@ -14,6 +19,20 @@ inline bool is_identifier_start(char c) { return is_letter(c) || c == '_'; }
 inline bool is_identifier_char(char c) { return is_identifier_start(c) || is_digit(c) || c == '.'; }
 /// May stand in a value's name without quotes.
 inline bool is_name_char(char c) { return is_identifier_char(c) || c == '/' || c == '-'; }
+
+/// All of the token as a number, or nothing.
+template <class T>
+std::optional<T> number(std::string_view token, int base = 10) {
+  T value{};
+  std::from_chars_result result;
+  if constexpr (std::is_floating_point_v<T>) result = std::from_chars(token.data(), token.data() + token.size(), value);
+  else result = std::from_chars(token.data(), token.data() + token.size(), value, base);
+  if (token.empty() || result.ec != std::errc() || result.ptr != token.data() + token.size()) return std::nullopt;
+  return value;
+}
+
+/// Appends one element of a constant as it is in memory; false where the token is none of that type.
+bool append_element(DType type, std::string_view token, std::vector<std::byte>& bytes);
 
 /// A cursor over the text. Methods that look for something skip blanks and comments first, newlines included: the order of
 /// the parts is what separates them.

@@ -23,7 +23,7 @@ OpDef any_op(const char* domain, const char* name) {
   op.infer = keep_types;
   op.attributes = {{"i", AttributeKind::kInt},   {"f", AttributeKind::kFloat},    {"s", AttributeKind::kString},
                    {"is", AttributeKind::kInts}, {"fs", AttributeKind::kFloats},  {"ss", AttributeKind::kStrings},
-                   {"t", AttributeKind::kTensor}};
+                   {"t", AttributeKind::kTensor}, {"g", AttributeKind::kGraph}};
   return op;
 }
 
@@ -126,6 +126,36 @@ TEST_CASE("attributes of every kind survive") {
     const Graph parsed_one = round_trip(one);
     CHECK(same(*parsed_one.nodes().front()->attributes.find(name), empty));
   }
+}
+
+TEST_CASE("bodies, types of what sequences hold and strings survive") {
+  auto inner = std::make_shared<Graph>();
+  inner->name = "inner";
+  inner->add_output(inner->add_constant("s", Tensor::of_strings({2}, {"a \"b\"", "}"})));
+  auto body = std::make_shared<Graph>();
+  body->name = "the body";
+  Value* captured = body->add_input("x", {DType::f32, {Dim(2)}, 0});
+  body->add_output(body->add_node(*ops().find("", "Op"), "nested", {captured}, 1, make_attributes({{"g", Subgraph(inner)}}))->output());
+  Graph graph;
+  Value* x = graph.add_input("x", {DType::f32, {Dim(2)}, 0});
+  Type held{DType::sequence, Shape(std::vector<Dim>{})};
+  held.element = std::make_shared<const Type>(Type{DType::f32, {Dim("n"), Dim()}, 0});
+  Type list = held;
+  list.dtype = DType::map, list.key = DType::i64;
+  list.element = std::make_shared<const Type>(held);
+  graph.add_output(graph.add_input("list", list));
+  const Tensor example = Tensor::of_items(DType::sequence, {Tensor::of<int32_t>({0}, {})});
+  graph.add_output(graph.add_node(*ops().find("", "Op"), "", {x}, 1, make_attributes({{"g", Subgraph(body)}, {"t", example}}))->output());
+  const Graph parsed = round_trip(graph);
+  CHECK(parsed.inputs()[1]->type == list);
+  const Attributes& got = parsed.nodes().front()->attributes;
+  REQUIRE(got.get<Subgraph>("g"));
+  CHECK(print_graph(**got.get<Subgraph>("g")) == print_graph(*body));
+  REQUIRE(got.get<Tensor>("t")->items().size() == 1);
+  CHECK(got.get<Tensor>("t")->items()[0].type() == DType::i32);
+  std::string deep = "graph \"g\"\n";
+  for (int i = 0; i < 99; ++i) deep += "%y: float32[*] = Op() {g = graph \"b\" {\n";
+  CHECK(failure(deep).find("nested") != std::string::npos);
 }
 
 TEST_CASE("constants of every type keep their bits") {

@@ -62,20 +62,33 @@ void add_initializers(const Graph& body, onnx_proto::GraphProto& out) {
   });
 }
 
+void export_type(const Type& type, onnx_proto::TypeProto& out) {
+  const Type held = type.element ? *type.element : Type{};
+  switch (type.dtype) {
+    case DType::sequence: return export_type(held, *out.mutable_sequence_type()->mutable_elem_type());
+    case DType::optional: return export_type(held, *out.mutable_optional_type()->mutable_elem_type());
+    case DType::map:
+      out.mutable_map_type()->set_key_type(static_cast<int32_t>(type.key));
+      return export_type(held, *out.mutable_map_type()->mutable_value_type());
+    default: break;
+  }
+  onnx_proto::TypeProto::Tensor* tensor = out.mutable_tensor_type();
+  tensor->set_elem_type(static_cast<int32_t>(type.dtype));
+  if (!type.shape.has_rank()) return;
+  onnx_proto::TensorShapeProto* shape = tensor->mutable_shape();
+  for (const Dim& d : type.shape.dims()) {
+    onnx_proto::TensorShapeProto::Dimension* dim = shape->add_dim();
+    if (d.is_static()) dim->set_dim_value(d.value());
+    else if (d.is_symbolic()) dim->set_dim_param(d.symbol());
+  }
+}
+
 }  // namespace
 
 Status export_value_info(const Value& value, onnx_proto::ValueInfoProto& out) {
   if (value.type.block) return error("'{}' is in a blocked layout; export before optimising", value.name());
   out.set_name(value.name());
-  onnx_proto::TypeProto::Tensor* type = out.mutable_type()->mutable_tensor_type();
-  type->set_elem_type(static_cast<int32_t>(value.type.dtype));
-  if (!value.type.shape.has_rank()) return {};
-  onnx_proto::TensorShapeProto* shape = type->mutable_shape();
-  for (const Dim& d : value.type.shape.dims()) {
-    onnx_proto::TensorShapeProto::Dimension* dim = shape->add_dim();
-    if (d.is_static()) dim->set_dim_value(d.value());
-    else if (d.is_symbolic()) dim->set_dim_param(d.symbol());
-  }
+  export_type(value.type, *out.mutable_type());
   return {};
 }
 
