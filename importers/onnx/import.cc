@@ -1,5 +1,7 @@
 #include "importers/onnx/import.h"
 
+#include <fmt/ranges.h>
+
 #include <google/protobuf/io/coded_stream.h>
 
 #include <filesystem>
@@ -65,7 +67,11 @@ Result<Model> import(Bytes bytes, const std::shared_ptr<const void>& owner, cons
   SV_ASSIGN(const onnx_proto::ModelProto proto, parse(bytes));
   const OpRegistry& ops = options.ops ? *options.ops : all_ops();
   SV_TRY(onnx::check_versions(proto));
-  SV_TRY(onnx::check_supported(proto, ops));
+  if (Status supported = onnx::check_supported(proto, ops); !supported.ok()) {
+    const std::vector<std::string> newer = onnx::version_warnings(proto, ops);
+    if (newer.empty()) return std::move(supported).error();
+    return error("{}; the model {}", supported.error().message(), fmt::join(newer, "; it "));
+  }
   const onnx::TensorSource tensors(bytes, owner, external);
   Model model = describe_file(proto, path);
   model.warnings = onnx::version_warnings(proto, ops);

@@ -93,6 +93,15 @@ TEST_CASE("everything unsupported is told at once, with its nodes") {
         "Relu with a subgraph as attribute 'body' (node 'branch')");
 }
 
+TEST_CASE("what is unsupported comes with versions that are newer than known, and with names cut short") {
+  ModelProto model = relu_model(99, 77);
+  add_node(model, std::string(300, 'N'), {"y"}, {"a"}, "long");
+  const std::string problem = problem_of(model);
+  CHECK_THAT(problem, Contains("not supported: " + std::string(60, 'N') + "... of ai.onnx (node 'long'); the model has IR version 77, newer than"));
+  CHECK_THAT(problem, Contains("it needs opset 99 of ai.onnx, newer than"));
+  CHECK(problem.size() < 400);
+}
+
 TEST_CASE("unsupported parts of the format are named, and messages stay short") {
   ModelProto function = relu_model();
   function.add_functions()->set_name("Relu");

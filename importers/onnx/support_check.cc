@@ -122,7 +122,7 @@ class Checker {
       for (const AttributeProto& attribute : node.attribute()) {
         if (const char* what = def ? attribute_problem(attribute, def) : nullptr)
           problems_.add(
-              fmt::format("{} with {} as attribute '{}'", printable(node.op_type()), what, printable(attribute.name(), kMostNameShown)), name);
+              fmt::format("{} with {} as attribute '{}'", printable(node.op_type(), kMostNameShown), what, printable(attribute.name(), kMostNameShown)), name);
         else if (attribute.has_g()) SV_TRY(check(attribute.g().node(), within));
       }
     }
@@ -139,7 +139,7 @@ class Checker {
   /// What the engine cannot do with the operator of this node; empty when there is nothing.
   std::string operator_problem(const NodeProto& node, const OpDef* def, const onnx_proto::FunctionProto* within) const {
     const std::string domain = canonical_domain(node.domain());
-    const std::string op = fmt::format("{} of {}", printable(node.op_type()), shown_domain(domain));
+    const std::string op = fmt::format("{} of {}", printable(node.op_type(), kMostNameShown), printable(shown_domain(domain), kMostNameShown));
     if (!def) return op;
     int imported = opset_of(model_, domain);
     for (int i = 0; within && i < within->opset_import_size(); ++i)
