@@ -93,6 +93,7 @@ CheckedRows checked_rows(ExpandContext& c, int64_t count) {
 
 Status expand_gather_block(ExpandContext& c) {
   if (!c.shape(kTable).is_static() || !c.shape(kRows).has_rank() || !c.shape(kBlockScales).is_static()) return {};
+  if (c.has_input(kBlockZeros) && !c.shape(kBlockZeros).is_static()) return {};
   SV_ASSIGN(const BlockTable t, block_table(c.attributes(), c.input(kTable)->type));
   const auto at = [](const Shape& s, int64_t axis) { return s[static_cast<size_t>(axis)].value(); };
   const int64_t count = at(c.shape(kTable), t.gather), added = c.shape(kRows).rank() - 1;

@@ -70,7 +70,18 @@ Status infer_flex_attention(InferContext& c) {
   return {};
 }
 
+/// What the body makes of the scores or probabilities: of their shape, as the specification says.
+Value* modified_by_body(ExpandContext& c, const char* name, Value* scores) {
+  Value* out = c.body(name, scores);
+  if (!out || out->type.shape.rank() == 4) return out;
+  if (!out->type.shape.has_rank()) return c.op("Reshape", {out, c.op("Shape", {scores})});
+  c.builder().note(error("body '{}' gives {}, must keep the shape of {}", name, to_string(out->type), to_string(scores->type)));
+  return nullptr;
+}
+
 Status expand_flex_attention(ExpandContext& c) {
+  for (size_t i = 0; i < 3; ++i)
+    if (!c.shape(i).has_rank()) return {};
   const auto q_heads = c.dim(0, 1), kv_heads = c.dim(1, 1), size = c.dim(0, 3);
   const float* scale = c.attributes().get<float>("scale");
   if (!q_heads || !kv_heads || (!size && !scale)) return {};
@@ -80,8 +91,8 @@ Status expand_flex_attention(ExpandContext& c) {
   p.q = c.cast(c.input(0), type), p.k = c.cast(c.input(1), type), p.v = c.cast(c.input(2), type);
   p.q_heads = *q_heads, p.kv_heads = *kv_heads;
   p.scale = scale ? *scale : *size > 0 ? 1 / std::sqrt(static_cast<double>(*size)) : 1;
-  if (c.attributes().has(kScoreBody)) p.modify_scores = [&](Value* v) { return c.body(kScoreBody, v); };
-  if (c.attributes().has(kProbabilityBody)) p.modify_probabilities = [&](Value* v) { return c.body(kProbabilityBody, v); };
+  if (c.attributes().has(kScoreBody)) p.modify_scores = [&](Value* v) { return modified_by_body(c, kScoreBody, v); };
+  if (c.attributes().has(kProbabilityBody)) p.modify_probabilities = [&](Value* v) { return modified_by_body(c, kProbabilityBody, v); };
   c.set(0, c.cast(attend(c, p).y, c.dtype(0)));
   return {};
 }
