@@ -121,3 +121,9 @@ def q_embed(g, op):
     scales = [scale(g), scale(g), scale(g) if segments else None, scale(g), scale(g)]
     points = [zero(g, of), zero(g, of), zero(g, of) if segments else None, zero(g, of), zero(g, of)]
     return microsoft(op, ids + tables + norm + [None if mask is None else mask.astype(I32)] + scales + points, {"epsilon": g.pick(None, 0.1)}, 2)
+
+
+@makers(MICROSOFT, "MatMulInteger16")
+def mat_mul_integer16(g, op):
+    m, k, n = g.int(1, 9), g.int(1, 9), g.int(1, 9)
+    return microsoft(op, [g.r.integers(-999, 999, [m, k]).astype(np.int16), g.r.integers(-999, 999, [k, n]).astype(np.int16)])

@@ -86,7 +86,7 @@ OpDef define_optional() {
       .attributes = {{"type", AttributeKind::kTensor}},
       .infer = infer_optional,
       .evaluate = evaluate_optional,
-      .samples = {{.inputs = {f32({2, 3})}, .attributes = {{"type", Attribute(Tensor::of<float>({0}, {}))}}}},
+      .samples = {{.inputs = {f32({2, 3})}}, {.inputs = {f32({2, 3})}, .attributes = {{"type", Attribute(Tensor::of<float>({0}, {}))}}}},
   };
 }
 
