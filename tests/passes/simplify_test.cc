@@ -165,3 +165,31 @@ TEST_CASE("the text form after the passes of loading") {
                                           "%y: float32[2, 3] = Add(%x, %{0}) @\"add\"\noutput %y\n",
                                           one->name()));
 }
+
+TEST_CASE("one vector of indices, broadcast over the rest, moves slices") {
+  const auto scatter = [](int64_t axis, const char* reduction) {
+    return [=](Builder& b) {
+      Value* rows = b.add("Expand", {b.constant(Tensor::of<int64_t>({2, 1, 1}, {3, -4})), b.integers({2, 3, 5})});
+      b.output(b.add("ScatterElements", {b.input("x", DType::f32, {4, 3, 5}), rows, b.input("u", DType::f32, {2, 3, 5})},
+                     make_attributes({{"axis", axis}, {"reduction", std::string(reduction)}})),
+               "y");
+    };
+  };
+  const std::vector<Tensor> x = {random_tensor({4, 3, 5}, 1), random_tensor({2, 3, 5}, 2)};
+  CHECK(ops_of(check_pass(scatter(0, "none"), "broadcast_indices", x)) == "Reshape ScatterND");
+  CHECK(ops_of(check_pass(scatter(-3, "add"), "broadcast_indices", x)) == "Reshape ScatterND");
+  const auto gather = [](int64_t columns) {
+    return [=](Builder& b) {
+      Value* along = b.add("Expand", {b.constant(Tensor::of<int64_t>({3, 1}, {2, 0, -1})), b.integers({4, 3, columns})});
+      b.output(b.add("GatherElements", {b.input("x", DType::f32, {4, 3, 5}), along}, make_attributes({{"axis", int64_t{1}}})), "y");
+    };
+  };
+  CHECK(ops_of(check_pass(gather(5), "broadcast_indices", {x[0]})) == "Reshape Gather");
+  CHECK(ops_of(check_pass(gather(2), "broadcast_indices", {x[0]})) == "Expand GatherElements");  // not all of a slice
+  const auto several = [](Builder& b) {
+    const Tensor each_its_own = Tensor::of<int64_t>({3, 5}, {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0});
+    Value* each = b.add("Expand", {b.constant(each_its_own), b.integers({2, 3, 5})});
+    b.output(b.add("GatherElements", {b.input("x", DType::f32, {4, 3, 5}), each}, make_attributes({{"axis", int64_t{0}}})), "y");
+  };
+  CHECK(ops_of(check_pass(several, "broadcast_indices", {x[0]})) == "Expand GatherElements");
+}

@@ -63,6 +63,7 @@ Status quantized_layout(Graph& graph, const PassContext& context);
 Status recognise_layer_norm(Graph& graph, const PassContext& context);
 Status recognise_gelu(Graph& graph, const PassContext& context);
 Status recognise_attention(Graph& graph, const PassContext& context);
+Status broadcast_indices(Graph& graph, const PassContext& context);
 Status fuse_pad(Graph& graph, const PassContext& context);
 Status fuse_conv_bias(Graph& graph, const PassContext& context);
 Status fuse_conv_norm(Graph& graph, const PassContext& context);

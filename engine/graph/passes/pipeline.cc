@@ -20,6 +20,7 @@ constexpr Pass kPipeline[] = {
     {"layer_norm", Stage::both, "before its pieces are fused into anything else", recognise_layer_norm},
     {"gelu", Stage::both, "likewise; as one node it can become an epilogue", recognise_gelu},
     {"attention", Stage::plan, "needs concrete shapes; before MatMul takes its neighbours", recognise_attention},
+    {"broadcast_indices", Stage::plan, "after `fold`, which makes the shape they are broadcast to known", broadcast_indices},
     {"pad", Stage::both, "windows skip what lies outside, in blocked layouts too; after `fold`, which makes widths constants", fuse_pad},
     {"conv_bias", Stage::both, "before `conv_norm`, which scales a convolution's bias, and `conv`, which takes what else is added", fuse_conv_bias},
     {"conv_norm", Stage::both, "batch norm disappears into weights, which frees the place after the convolution", fuse_conv_norm},
