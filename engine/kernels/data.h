@@ -142,6 +142,8 @@ struct ResampleArgs {
 
 /// y[c * y_stride + j] (+)= sum over t < taps of weight[t][j] * x[c * x_stride + index[t][j]] for c < channels, j < count, where a negative
 /// index reads 0: what samples images at places that are computed (GridSample, RoiAlign, DeformConv). A task is a channel.
+/// Blocked: x and y hold blocks of `lanes` channels, x_stride and y_stride apart, in which an index and j count pixels of `lanes`
+/// elements; all lanes of the last block are there. A task is a block.
 struct WeightedGatherArgs {
   const float* x = nullptr;
   float* y = nullptr;
@@ -151,6 +153,7 @@ struct WeightedGatherArgs {
   const int32_t* index = nullptr;  // [taps, count]
   const float* weight = nullptr;   // [taps, count]
   bool accumulate = false;         // the sum starts from y, not 0
+  bool blocked = false;
 };
 
 /// y[o][d][i] = on where indices[o][i] is d (negative ones plus depth), else off. Indices out of range give off

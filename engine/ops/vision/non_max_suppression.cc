@@ -66,9 +66,9 @@ struct NmsRules {
   std::optional<float> score;
 };
 
-/// Boxes that were kept, in columns by their left edges. A box is compared only with those of columns that begin left of its right edge and
-/// reach beyond its left one. PyTorch's exports move every class (or pyramid level) to a place of its own, so that one NonMaxSuppression does
-/// all: of tens of thousands of boxes, few are then ever compared.
+/// Boxes that were kept, in columns by their left edges. A box is compared only with those of columns that begin left of its right
+/// edge and reach beyond its left one. PyTorch's exports move every class (or pyramid level) to a place of its own, so that one
+/// NonMaxSuppression does all: of tens of thousands of boxes, few are then ever compared.
 class KeptBoxes {
  public:
   /// Of boxes whose left edges, as far as they can overlap anything, lie between these.
@@ -119,7 +119,8 @@ std::vector<std::pair<float, int64_t>> by_score(const NmsRules& rules, const flo
   std::vector<std::pair<float, int64_t>> order;
   for (int64_t i = 0; i < count; ++i)
     if (rules.score ? scores[i] > *rules.score : !std::isnan(scores[i])) order.emplace_back(scores[i], i);
-  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  std::sort(order.begin(), order.end(),
+            [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
   return order;
 }
 

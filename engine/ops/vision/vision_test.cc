@@ -148,7 +148,8 @@ TEST_CASE("vision: thousands of boxes are suppressed as one by one, wherever the
     boxes[41] = std::numeric_limits<float>::infinity();
     boxes[83] = -std::numeric_limits<float>::infinity();
     for (const float threshold : {0.0f, 0.3f, 0.7f}) {
-      MutableTensor all = Tensor::allocate(DType::f32, {1, kBoxes, 4}).value(), values = Tensor::allocate(DType::f32, {1, 1, kBoxes}).value();
+      MutableTensor all = Tensor::allocate(DType::f32, {1, kBoxes, 4}).value();
+      MutableTensor values = Tensor::allocate(DType::f32, {1, 1, kBoxes}).value();
       std::copy(boxes.begin(), boxes.end(), all.data<float>().begin());
       std::copy(scores.begin(), scores.end(), values.data<float>().begin());
       const Selected got = suppress({all, values, count(kBoxes), numbers({1}, {threshold})});

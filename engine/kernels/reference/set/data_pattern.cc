@@ -44,16 +44,20 @@ void resample_range(const ResampleArgs& args, int64_t begin, int64_t end, void*)
   }
 }
 
-int64_t weighted_gather_items(const WeightedGatherArgs& args) { return args.count > 0 ? args.channels : 0; }
+int64_t weighted_gather_items(const WeightedGatherArgs& args) {
+  return args.count > 0 ? stored_channels(args.blocked, args.channels) : 0;
+}
 
 void weighted_gather_range(const WeightedGatherArgs& args, int64_t begin, int64_t end, void*) {
+  const int64_t lanes = args.blocked ? kLanes : 1;
   for (int64_t c = begin; c < end; ++c)
     for (int64_t j = 0; j < args.count; ++j) {
-      float& y = args.y[c * args.y_stride + j];
+      const float* x = args.x + c / lanes * args.x_stride + c % lanes;
+      float& y = args.y[c / lanes * args.y_stride + j * lanes + c % lanes];
       double sum = args.accumulate ? y : 0;
       for (int64_t t = 0; t < args.taps; ++t) {
         const int32_t index = args.index[t * args.count + j];
-        if (index >= 0) sum += double{args.weight[t * args.count + j]} * args.x[c * args.x_stride + index];
+        if (index >= 0) sum += double{args.weight[t * args.count + j]} * x[index * lanes];
       }
       y = static_cast<float>(sum);
     }

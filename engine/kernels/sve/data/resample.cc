@@ -52,12 +52,44 @@ void gather_channel(const WeightedGatherArgs& args, const float* x, float* y) {
   });
 }
 
+// The sum of one position of a block so far, with its tap t. A tap that reads nothing loads no lane: its weight may meet a NaN in x.
+SVENGINE_INLINE vf add_tap(const WeightedGatherArgs& args, const float* x, int64_t t, int64_t j, vf sum) {
+  const int32_t index = args.index[t * args.count + j];
+  const vb read = index < 0 ? svpfalse_b() : svptrue_b32();
+  return vfma(vdup(args.weight[t * args.count + j]), svld1(read, x + larger(index, 0) * int64_t{kLanes}), sum);
+}
+
+// Four positions at a time: a sum of its own for each hides the latency of the others' multiply-adds.
+void gather_block(const WeightedGatherArgs& args, const float* x, float* y) {
+  const vb all = svptrue_b32();
+  const auto start = [&](int64_t j) SVENGINE_INLINE_LAMBDA { return args.accumulate ? vf(svld1(all, y + j * kLanes)) : vdup(0.0f); };
+  int64_t j = 0;
+  for (; j + 4 <= args.count; j += 4) {
+    vf sum0 = start(j), sum1 = start(j + 1), sum2 = start(j + 2), sum3 = start(j + 3);
+    for (int64_t t = 0; t < args.taps; ++t) {
+      sum0 = add_tap(args, x, t, j, sum0), sum1 = add_tap(args, x, t, j + 1, sum1);
+      sum2 = add_tap(args, x, t, j + 2, sum2), sum3 = add_tap(args, x, t, j + 3, sum3);
+    }
+    svst1(all, y + j * kLanes, sum0), svst1(all, y + (j + 1) * kLanes, sum1);
+    svst1(all, y + (j + 2) * kLanes, sum2), svst1(all, y + (j + 3) * kLanes, sum3);
+  }
+  for (; j < args.count; ++j) {
+    vf sum = start(j);
+    for (int64_t t = 0; t < args.taps; ++t) sum = add_tap(args, x, t, j, sum);
+    svst1(all, y + j * kLanes, sum);
+  }
+}
+
 }  // namespace
 
-int64_t weighted_gather_tasks(const WeightedGatherArgs& args) noexcept { return args.count > 0 ? args.channels : 0; }
+int64_t weighted_gather_tasks(const WeightedGatherArgs& args) noexcept {
+  if (args.count <= 0) return 0;
+  return args.blocked ? ceil_div(args.channels, kLanes) : args.channels;
+}
 
 void weighted_gather_run(const WeightedGatherArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  for (int64_t c = begin; c < end; ++c) gather_channel(args, args.x + c * args.x_stride, args.y + c * args.y_stride);
+  for (int64_t c = begin; c < end; ++c)
+    (args.blocked ? gather_block : gather_channel)(args, args.x + c * args.x_stride, args.y + c * args.y_stride);
 }
 
 int64_t resample_tasks(const ResampleArgs& args) noexcept { return args.out > 0 ? resample_partition(args).tasks() : 0; }
