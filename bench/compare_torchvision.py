@@ -98,19 +98,28 @@ def build(name, group):
 
 
 def settle(model, inputs):
-    """Statistics of what batch norms really see, one behind the other; of a detector's heads, outputs as wide as trained ones."""
+    """Statistics of what batch norms really see, one behind the other; of a detector's heads, outputs as wide as trained ones. Residual
+    branches add little, as they do in trained networks: otherwise every block doubles rounding errors."""
+    blocks = {path.rpartition('.')[0] for path, _ in model.named_modules() if path.endswith('bn3')}
+
     def norm(m, x):
         axes = [0, *range(2, x[0].ndim)]
+        if m.ends_branch:
+            m.weight.fill_(0.3)
         m.running_mean.copy_(x[0].mean(axes)), m.running_var.copy_(x[0].var(axes, unbiased=False) + 1e-3)
 
     def widen(m, x, out):
+        if m in settled:  # by the first of a pyramid's levels, as all share its weights
+            return None
+        settled.add(m)
         wanted = m.wanted_deviation / max(out.std().item(), 1e-6)
         m.weight.mul_(wanted)
         return m.forward(*x)
 
-    hooks = []
+    hooks, settled = [], set()
     for path, m in model.named_modules():
         if isinstance(m, (torch.nn.BatchNorm2d, torch.nn.BatchNorm3d, FrozenBatchNorm2d)):
+            m.ends_branch = path.endswith('bn3') or (path.endswith('bn2') and path.rpartition('.')[0] not in blocks)
             hooks.append(m.register_forward_pre_hook(norm))
         parts = path.replace('.', '_').lower()
         if isinstance(m, (torch.nn.Conv2d, torch.nn.Linear)) and ('head' in parts or 'predictor' in parts or 'rpn' in parts) and len(list(m.parameters())):
@@ -118,6 +127,7 @@ def settle(model, inputs):
             hooks.append(m.register_forward_hook(widen))
     with torch.no_grad():
         for _ in range(2):  # the second time proposals come from heads that are settled
+            settled = set()
             model(*inputs)
     for hook in hooks:
         hook.remove()

@@ -4,6 +4,7 @@
 #include <numaif.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -127,6 +128,15 @@ ArenaMemory& ArenaMemory::operator=(ArenaMemory&& other) noexcept {
   std::swap(bytes_, other.bytes_);
   std::swap(kind_, other.kind_);
   return *this;
+}
+
+Result<std::shared_ptr<const ArenaMemory>> SharedArena::at_least(size_t bytes) {
+  const std::shared_ptr<const ArenaMemory> last = last_.lock();
+  if (last && last->bytes() >= bytes) return last;
+  SV_ASSIGN(ArenaMemory memory, ArenaMemory::map(last ? std::max(bytes, last->bytes() + last->bytes() / 4) : bytes));
+  auto fresh = std::make_shared<const ArenaMemory>(std::move(memory));
+  last_ = fresh;
+  return std::shared_ptr<const ArenaMemory>(std::move(fresh));
 }
 
 }  // namespace svengine

@@ -53,4 +53,15 @@ class ArenaMemory {
   PageKind kind_ = PageKind::base;
 };
 
+/// An arena for plans of which no two run at the same time, and nothing of which is needed between runs: they use the same pages, which are
+/// then there already. It lives as long as one of its users does. Not thread-safe.
+class SharedArena {
+ public:
+  /// What was given last, when that is large enough; else a new one, larger by a quarter at least, so that slowly growing needs map few.
+  Result<std::shared_ptr<const ArenaMemory>> at_least(size_t bytes);
+
+ private:
+  std::weak_ptr<const ArenaMemory> last_;
+};
+
 }  // namespace svengine

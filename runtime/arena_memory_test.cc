@@ -68,6 +68,20 @@ TEST_CASE("huge pages reserved on nodes out of reach are not taken") {
   CHECK(kind_on(machine) == PageKind::transparent_huge);
 }
 
+TEST_CASE("plans that take turns share an arena, which grows by a quarter at least and goes with its last user") {
+  SharedArena shared;
+  auto first = shared.at_least(kLarge).value();
+  CHECK(shared.at_least(kLarge / 2).value() == first);
+  CHECK(shared.at_least(0).value() == first);
+  const auto second = shared.at_least(first->bytes() + 1).value();
+  CHECK(second != first);
+  CHECK(second->bytes() >= first->bytes() + first->bytes() / 4);
+  CHECK(shared.at_least(kLarge).value() == second);
+  const std::weak_ptr<const ArenaMemory> watched = first;
+  first.reset();
+  CHECK(watched.expired());
+}
+
 TEST_CASE("what this machine gives can be written, and moves with its owner") {
   for (size_t bytes : {size_t{0}, size_t{1}, size_t{4097}, kLarge}) {
     Result<ArenaMemory> arena = ArenaMemory::map(bytes);

@@ -43,16 +43,19 @@ Status Team::run(const std::function<void(int)>& body) const {
                "OMP_DYNAMIC=false and call from outside a parallel region", given, threads_);
 }
 
-Result<std::unique_ptr<RunState>> RunState::create(std::shared_ptr<const Plan> plan, const Team& team, NumaCopies* numa_copies) {
+Result<std::unique_ptr<RunState>> RunState::create(std::shared_ptr<const Plan> plan, const Team& team, NumaCopies* numa_copies,
+                                                   RunMemory* memory) {
   std::unique_ptr<RunState> state(new RunState);
-  SV_ASSIGN(state->arena_, ArenaMemory::map(static_cast<size_t>(plan->arena_bytes)));
-  SV_ASSIGN(state->scratch_, ArenaMemory::map(static_cast<size_t>(plan->scratch_bytes) * static_cast<size_t>(team.threads())));
+  RunMemory own;
+  RunMemory& from = memory ? *memory : own;
+  SV_ASSIGN(state->arena_, from.arena.at_least(static_cast<size_t>(plan->arena_bytes)));
+  SV_ASSIGN(state->scratch_, from.scratch.at_least(static_cast<size_t>(plan->scratch_bytes) * static_cast<size_t>(team.threads())));
   state->input_slots_.resize(plan->inputs.size());
   state->output_slots_.resize(plan->outputs.size());
   for (size_t i = 0; i < plan->slots.size(); ++i) {
     const Slot& s = plan->slots[i];
     std::byte* base = nullptr;
-    if (s.kind == SlotKind::arena) base = state->arena_.data() + s.offset;
+    if (s.kind == SlotKind::arena) base = state->arena_->data() + s.offset;
     if (s.kind == SlotKind::constant && !numa_copies) base = const_cast<std::byte*>(s.constant);
     if (s.kind == SlotKind::constant && numa_copies) {
       state->copies_.push_back(numa_copies->of(s.constant, s.bytes, plan));
@@ -77,8 +80,8 @@ void RunState::bind_output(size_t index, void* data) {
 
 void RunState::start() {
   if (kernels::contract_checks) {  // every byte: NaN, -1, an index out of range
-    std::memset(arena_.data(), 0xff, static_cast<size_t>(plan_->arena_bytes));
-    std::memset(scratch_.data(), 0xff, scratch_.bytes());
+    std::memset(arena_->data(), 0xff, static_cast<size_t>(plan_->arena_bytes));
+    std::memset(scratch_->data(), 0xff, scratch_->bytes());
   }
   problem_ = nullptr;
   failed_step_ = kNone;
@@ -86,7 +89,7 @@ void RunState::start() {
 
 void RunState::walk(Team& team, int thread, StepTimes* times) {
   const DenormalMode mode(team.flush_denormals());
-  const Run run(bases_.data(), scratch_.data() + static_cast<size_t>(thread) * static_cast<size_t>(plan_->scratch_bytes));
+  const Run run(bases_.data(), scratch_->data() + static_cast<size_t>(thread) * static_cast<size_t>(plan_->scratch_bytes));
   WorkQueues& shares = team.work_queues();
   int64_t started = times && thread == 0 ? now() : 0;
   const size_t steps = plan_->steps.size();

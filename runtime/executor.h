@@ -43,16 +43,23 @@ struct StepTimes {
   std::vector<int64_t> nanoseconds;
 };
 
+/// Memory that plans of one team use in turn.
+struct RunMemory {
+  SharedArena arena, scratch;
+};
+
 /// The memory of runs of one plan: arena, scratch, and the table of base addresses. One run at a time: start(), then walk() on
 /// every thread of the team, then finish().
 class RunState {
  public:
-  /// `numa_copies`, when given, supply the constants; those new to them are to be copied before the first run.
-  static Result<std::unique_ptr<RunState>> create(std::shared_ptr<const Plan> plan, const Team& team, NumaCopies* numa_copies = nullptr);
+  /// `numa_copies`, when given, supply the constants; those new to them are to be copied before the first run. `memory`: used in turn
+  /// with other plans; null: memory of its own.
+  static Result<std::unique_ptr<RunState>> create(std::shared_ptr<const Plan> plan, const Team& team, NumaCopies* numa_copies = nullptr,
+                                                  RunMemory* memory = nullptr);
 
   const Plan& plan() const { return *plan_; }
   std::shared_ptr<const Plan> shared_plan() const { return plan_; }
-  PageKind page_kind() const { return arena_.kind(); }
+  PageKind page_kind() const { return arena_->kind(); }
   void bind_input(size_t index, const void* data);
   void bind_output(size_t index, void* data);
 
@@ -69,8 +76,7 @@ class RunState {
 
   std::shared_ptr<const Plan> plan_;
   std::vector<std::shared_ptr<const std::byte>> copies_;  // of the plan's constants, in shard mode
-  ArenaMemory arena_;
-  ArenaMemory scratch_;
+  std::shared_ptr<const ArenaMemory> arena_, scratch_;
   std::vector<std::byte*> bases_;
   std::vector<int32_t> input_slots_, output_slots_;
   std::atomic<const char*> problem_{nullptr};  // the first bad task's message

@@ -72,7 +72,7 @@ Result<Segment::Prepared> Segment::make(const std::vector<Tensor>& inputs) {
   if (!graph.outputs().empty()) {
     SV_ASSIGN(std::shared_ptr<const Plan> plan, plan_of(std::move(graph)));
     SV_TRY(pack_weights());
-    SV_ASSIGN(TeamRun run, TeamRun::whole(std::move(plan), shared_.team));
+    SV_ASSIGN(TeamRun run, TeamRun::whole(std::move(plan), shared_.team, shared_.is_behind_cut ? &shared_.data_dependent : nullptr));
     prepared.run = std::make_unique<TeamRun>(std::move(run));
     find_targets(prepared, inputs.size());
   }
@@ -87,8 +87,11 @@ Result<Graph> Segment::split(Graph graph, const std::vector<size_t>& input_place
     SV_ASSIGN(HostStage host, HostStage::create(std::move(split.host)));
     prepared.host = std::make_unique<HostStage>(std::move(host));
   }
-  if (!split.rest.outputs().empty())
-    prepared.rest = std::make_unique<Segment>(std::move(split.rest), std::move(split.rest_needs_value), shared_, share_inputs_);
+  if (!split.rest.outputs().empty()) {
+    Shared shared = shared_;
+    shared.is_behind_cut = true;
+    prepared.rest = std::make_unique<Segment>(std::move(split.rest), std::move(split.rest_needs_value), shared, share_inputs_);
+  }
   prepared.run_inputs = std::move(split.prefix_inputs);
   prepared.host_inputs = std::move(split.host_inputs);
   prepared.rest_inputs = std::move(split.rest_inputs);

@@ -25,6 +25,8 @@ class Segment {
     BatchParallel* batch_parallel;      // null: all threads share every step
     WeightCache* cache;  // null: none
     Bodies& bodies;
+    RunMemory& data_dependent;  // of plans behind a cut: new ones come with the data, whose pages must not
+    bool is_behind_cut = false;
   };
 
   /// `needs_value[i]`: input i is a constant when this segment is planned. `share_inputs`: outputs that are

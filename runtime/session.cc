@@ -57,6 +57,7 @@ Result<std::unique_ptr<Session>> Session::create(Graph graph, SessionOptions opt
   session->team_ = std::make_unique<Team>(options.topology, options.flush_denormals);
   session->weights_ = std::make_unique<WeightStore>();
   session->bodies_ = std::make_unique<Bodies>();
+  session->data_dependent_ = std::make_unique<RunMemory>();
   if (!options.cache.empty())
     session->cache_ =
         std::make_unique<WeightCache>(options.cache, graph, options.kernels->name, *session->team_, *session->weights_);
@@ -69,7 +70,7 @@ Result<std::unique_ptr<Session>> Session::create(Graph graph, SessionOptions opt
                                              Segment::Shared{*session->team_, *options.kernels, *session->weights_,
                                                              LowerOptions{.exact_convolution = options.exact_convolution},
                                                              options.optimize, options.recompute, session->batch_parallel_.get(),
-                                                             session->cache_.get(), *session->bodies_});
+                                                             session->cache_.get(), *session->bodies_, *session->data_dependent_});
   return session;
 }
 

@@ -50,6 +50,7 @@ class Segment;
 class WeightCache;
 struct CacheReport;
 struct BatchParallel;
+struct RunMemory;
 
 /// Not thread-safe: one run at a time. Independent sessions may run at once.
 class Session {
@@ -104,6 +105,7 @@ class Session {
   std::unique_ptr<WeightCache> cache_;  // null: none
   std::unique_ptr<BatchParallel> batch_parallel_;
   std::unique_ptr<Bodies> bodies_;
+  std::unique_ptr<RunMemory> data_dependent_;  // of plans whose shapes depend on data
   std::unique_ptr<Segment> root_;
 };
 

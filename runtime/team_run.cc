@@ -12,14 +12,14 @@ int64_t row_bytes(const PlanTensor& t) {
 
 }  // namespace
 
-Result<TeamRun> TeamRun::whole(std::shared_ptr<const Plan> plan, Team& team) {
+Result<TeamRun> TeamRun::whole(std::shared_ptr<const Plan> plan, Team& team, RunMemory* memory) {
   TeamRun run;
   run.team_ = &team;
   run.outputs_ = plan->outputs;
   run.input_row_bytes_.resize(plan->inputs.size());
   run.output_row_bytes_.resize(run.outputs_.size());
   Part part{&team, 0, nullptr, 0};
-  SV_ASSIGN(part.state, RunState::create(std::move(plan), team));
+  SV_ASSIGN(part.state, RunState::create(std::move(plan), team, nullptr, memory));
   run.parts_.push_back(std::move(part));
   return run;
 }

@@ -9,8 +9,8 @@ namespace svengine {
 
 class TeamRun {
  public:
-  /// All threads on one plan.
-  static Result<TeamRun> whole(std::shared_ptr<const Plan> plan, Team& team);
+  /// All threads on one plan, in memory of its own (null) or used in turn with others.
+  static Result<TeamRun> whole(std::shared_ptr<const Plan> plan, Team& team, RunMemory* memory);
 
   /// plans[g] is group g's for its rows of `batch`; null when there are none for it, which the first group always has. Copies
   /// the weights that the groups do not have yet.
