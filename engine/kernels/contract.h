@@ -2,7 +2,9 @@
 //
 // Kernels check nothing themselves. They are entered through sve/checked.h, where one test of a constant costs nothing beside the
 // call; in a process whose environment has SVENGINE_CHECK_CONTRACTS=1, as CTest sets it for all tests, the first call that breaks a
-// contract ends the program with a message that names kernel and argument. What only a kernel set knows (its lanes, which functions it has for a type) is not looked at.
+// contract ends the program with a message that names kernel and argument. What only a kernel set knows (its lanes, which functions
+// it has for a type) is not looked at. Here are the families of networks' forward passes; attention, recurrent, quantized, data and
+// gradient kernels have contract_<family>.h.
 #pragma once
 #include "engine/kernels/conv.h"
 #include "engine/kernels/elementwise.h"

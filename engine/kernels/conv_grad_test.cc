@@ -85,7 +85,7 @@ struct Gradients {
 
 Gradients run(const KernelTable* set, ConvWeightGradArgs args, int64_t parts) {
   const ConvWeightGradKernels& kernels = set->gradient->conv_weights;
-  Buffer sums(static_cast<size_t>(kernels.sums_bytes(args) / 4));
+  Buffer sums(static_cast<size_t>(kernels.sums_bytes(args) / 4), Buffer::Place::kStart);  // aligned
   const ConvShape& s = args.shape;
   Buffer dw(static_cast<size_t>(s.out_channels * (s.in_channels / s.groups) * s.kernel.height * s.kernel.width));
   Buffer db(static_cast<size_t>(args.bias ? args.shape.out_channels : 0));

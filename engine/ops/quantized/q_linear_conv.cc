@@ -23,6 +23,14 @@ Status require_one(const InferContext& c, size_t input, const char* what) {
   return error("{} of shape {} needs one element", what, to_string(c.shape(input)));
 }
 
+/// Attributes low and high, where they are, bound values of the output's type.
+Status require_bounds(const InferContext& c, DType type) {
+  const int64_t lowest = type == DType::i8 ? -128 : 0, highest = lowest + 255;
+  const int64_t low = c.attributes().get_int("low", lowest), high = c.attributes().get_int("high", highest);
+  if (low >= lowest && low <= high && high <= highest) return {};
+  return error("low {} and high {} bound no values of {}: {} <= low <= high <= {} would", low, high, name_of(type), lowest, highest);
+}
+
 Status infer_q_linear_conv(InferContext& c) {
   SV_TRY(require_bytes(c, 0, "x"));
   SV_TRY(require_bytes(c, 3, "w"));
@@ -36,6 +44,7 @@ Status infer_q_linear_conv(InferContext& c) {
   SV_TRY(require_per_output(c, 5, 3, "w_zero_point", true));
   if (c.has_input(8)) SV_TRY(require_dtype(c, 8, "B", {DType::i32}));
   SV_TRY(require_per_output(c, 8, 3, "B", false));
+  SV_TRY(require_bounds(c, c.dtype(7)));
   SV_ASSIGN(Shape shape, integer_conv_shape(c, 0, 3));
   c.set(0, c.dtype(7), std::move(shape));
   return {};

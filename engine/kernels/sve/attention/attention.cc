@@ -15,7 +15,9 @@
 // 24 multiply-adds per key and step, some 11 bytes a cycle.
 #include "engine/kernels/attention.h"
 
+#include "engine/kernels/contract_attention.h"
 #include "engine/kernels/sve/attention/few_queries.h"
+#include "engine/kernels/sve/checked.h"
 #include "engine/kernels/sve/gemm/pack.h"
 #include "engine/kernels/sve/gemm/tile.h"
 #include "engine/kernels/sve/reduction_loops.h"
@@ -73,6 +75,11 @@ void pack(const AttentionArgs& args, int64_t begin, int64_t end, void*) noexcept
   const int64_t of_k = pack_a_tasks(k);
   if (begin < of_k) pack_a(k, begin, smaller(end, of_k));
   if (end > of_k) pack_b(v, larger(begin, of_k) - of_k, end - of_k);
+}
+
+void pack_checked(const AttentionArgs& args, int64_t begin, int64_t end, void* scratch) noexcept {
+  if (contract_checks && begin < end) enforce(pack_violation(args));
+  pack(args, begin, end, scratch);
 }
 
 /// A block's place and its thread's scratch.
@@ -278,7 +285,7 @@ extern const AttentionKernels attention_kernels;
 const AttentionKernels attention_kernels{kColumns,
                                          packed_k_bytes,
                                          packed_v_bytes,
-                                         {pack_tasks, no_scratch, pack},
-                                         {attention_tasks, attention_scratch_bytes, attention_run}};
+                                         {pack_tasks, no_scratch, pack_checked},
+                                         {attention_tasks, attention_scratch_bytes, checked<AttentionArgs, attention_run>()}};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

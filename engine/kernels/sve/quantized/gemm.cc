@@ -7,6 +7,9 @@
 //
 // The tile's sums are 32 bits; they go to L1 and from there through the epilogue, which would not fit the registers beside them.
 #include "engine/kernels/quantized.h"
+
+#include "engine/kernels/contract_quantized.h"
+#include "engine/kernels/sve/checked.h"
 #include "engine/kernels/sve/quantized/element.h"
 #include "engine/kernels/sve/quantized/epilogue.h"
 #include "engine/kernels/sve/quantized/pack.h"
@@ -155,19 +158,23 @@ void gemm_run(const QuantizedGemmArgs& args, int64_t task_begin, int64_t task_en
   }
 }
 
+void pack_checked(const QuantizedPackArgs& args, int64_t task_begin, int64_t task_end) noexcept {
+  if (contract_checks && task_begin < task_end) enforce(violation(args));
+  quantized_pack(args, task_begin, task_end);
+}
+
 }  // namespace
 
-const QuantizedKernels quantized_kernels{static_cast<int>(kQuantColumns),
-                                         quantized_packed_bytes,
-                                         quantized_pack_tasks,
-                                         quantized_pack,
-                                         {gemm_tasks, gemm_scratch_bytes, gemm_run},
-                                         depthwise_packed_bytes,
-                                         pack_depthwise,
-                                         {depthwise_tasks, depthwise_scratch_bytes, depthwise_run},
-                                         {quantized_add_tasks, no_scratch_bytes<QuantizedAddArgs>, quantized_add_run},
-                                         {quantize_tasks, no_scratch_bytes<QuantizeArgs>, quantize_run},
-                                         {dequantize_tasks, no_scratch_bytes<DequantizeArgs>, dequantize_run},
-                                         {quantized_range_tasks, no_scratch_bytes<QuantizedRangeArgs>, quantized_range_run}};
+const QuantizedKernels quantized_kernels{
+    static_cast<int>(kQuantColumns),
+    quantized_packed_bytes,
+    quantized_pack_tasks,
+    pack_checked,
+    {gemm_tasks, gemm_scratch_bytes, checked<QuantizedGemmArgs, gemm_run>()},
+    {depthwise_tasks, depthwise_scratch_bytes, checked<QuantizedDepthwiseArgs, depthwise_run>()},
+    {quantized_add_tasks, no_scratch_bytes<QuantizedAddArgs>, checked<QuantizedAddArgs, quantized_add_run>()},
+    {quantize_tasks, no_scratch_bytes<QuantizeArgs>, checked<QuantizeArgs, quantize_run>()},
+    {dequantize_tasks, no_scratch_bytes<DequantizeArgs>, dequantize_run},
+    {quantized_range_tasks, no_scratch_bytes<QuantizedRangeArgs>, checked<QuantizedRangeArgs, quantized_range_run>()}};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

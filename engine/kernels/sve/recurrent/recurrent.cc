@@ -5,6 +5,8 @@
 // own, from which the cell takes it row by row.
 #include "engine/kernels/recurrent.h"
 
+#include "engine/kernels/contract_recurrent.h"
+#include "engine/kernels/sve/checked.h"
 #include "engine/kernels/sve/even_partition.h"
 #include "engine/kernels/sve/recurrent/cells.h"
 #include "engine/kernels/sve/recurrent/product.h"
@@ -142,10 +144,10 @@ void run_sequence(const RecurrentArgs& args, int64_t begin, int64_t end, void*) 
 
 const RecurrentKernels recurrent_kernels{
     recurrent::packed_bytes,
-    {recurrent::pack_tasks, no_scratch<RecurrentPackArgs>, recurrent::pack},
-    {recurrent::step_tasks, no_scratch<RecurrentArgs>, recurrent::run_step<recurrent::run_gates>},
-    {recurrent::step_tasks, no_scratch<RecurrentArgs>, recurrent::run_step<recurrent::run_candidate>},
-    {recurrent::sequence_tasks, no_scratch<RecurrentArgs>, recurrent::run_sequence},
+    {recurrent::pack_tasks, no_scratch<RecurrentPackArgs>, checked<RecurrentPackArgs, recurrent::pack>()},
+    {recurrent::step_tasks, no_scratch<RecurrentArgs>, checked<RecurrentArgs, recurrent::run_step<recurrent::run_gates>>()},
+    {recurrent::step_tasks, no_scratch<RecurrentArgs>, checked<RecurrentArgs, recurrent::run_step<recurrent::run_candidate>>()},
+    {recurrent::sequence_tasks, no_scratch<RecurrentArgs>, checked<RecurrentArgs, recurrent::run_sequence>()},
 };
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -1,0 +1,104 @@
+#include "engine/kernels/contract_quantized.h"
+
+#include "engine/kernels/contract_memory.h"
+
+namespace svengine::kernels {
+namespace {
+
+int64_t product(const int64_t (&x)[3]) { return x[0] * x[1] * x[2]; }
+bool is_step(int64_t step) { return step == 0 || step == 1; }
+int64_t bytes_of(QuantizedOutput output) {
+  return output == QuantizedOutput::kInt32 || output == QuantizedOutput::kFloat32 ? 4 : 1;
+}
+
+const char* window_violation(const QuantizedWindow& w) {
+  if (w.channels < 0 || w.channels > w.pixel_bytes) return "quantized: a window has more channels than a pixel";
+  for (int d = 0; d < 3; ++d) {
+    if (w.in[d] < 0 || w.out[d] < 0) return "quantized: a size of an image is negative";
+    if (w.kernel[d] < 1 || w.strides[d] < 1 || w.dilations[d] < 1)
+      return "quantized: a kernel, stride or dilation is not positive";
+  }
+  return nullptr;
+}
+
+const char* epilogue_violation(const QuantizedEpilogue& e) {
+  if (e.output == QuantizedOutput::kInt32) return nullptr;
+  if (!e.scale) return "quantized: scale is null where the output is not int32";
+  if (!is_step(e.scale_step)) return "quantized: scale_step is neither 0 nor 1";
+  if (!(e.low <= e.high)) return "quantized: low is above high";
+  if (e.output == QuantizedOutput::kFloat32) return nullptr;
+  if (e.shift) return "quantized: a shift of an output that is not float32";
+  const bool is_signed = e.output == QuantizedOutput::kInt8;
+  const float lowest = is_signed ? -128 : 0, highest = is_signed ? 127 : 255;
+  if (e.low < lowest || e.high > highest || float(e.zero) < lowest || float(e.zero) > highest)
+    return "quantized: low, high or zero is beyond the output's type";
+  return nullptr;
+}
+
+}  // namespace
+
+const char* violation(const QuantizedPackArgs& args) noexcept {
+  if (args.k < 0 || args.n < 1) return "quantized pack: n is not positive, or k negative";
+  if (!args.packed || (!args.source && args.k > 0)) return "quantized pack: source or packed is null";
+  if (!is_aligned(args.packed, 256)) return "quantized pack: packed is not 256-byte aligned";
+  const int64_t lines = args.column_major ? args.n : args.k, line = args.column_major ? args.k : args.n;
+  if (lines > 1 && args.ld < line) return "quantized pack: ld is less than a line";
+  return is_step(args.zero_step) ? nullptr : "quantized pack: zero_step is neither 0 nor 1";
+}
+
+const char* violation(const QuantizedGemmArgs& args) noexcept {
+  if (args.m < 1 || args.n < 1 || args.k < 0) return "quantized gemm: m or n is not positive, or k is negative";
+  if (!args.b || !args.c || (!args.a && args.k > 0)) return "quantized gemm: a, b or c is null";
+  if (!is_aligned(args.b, 256)) return "quantized gemm: b is not 256-byte aligned";
+  if (args.m > 1 && args.ldc < args.n) return "quantized gemm: ldc is less than n";
+  if (!is_step(args.a_zero_step)) return "quantized gemm: a_zero_step is neither 0 nor 1";
+  int64_t a_bytes = (args.m - 1) * args.lda + args.k;
+  if (args.windows) {
+    const QuantizedWindow& w = args.window;
+    if (const char* broken = window_violation(w)) return broken;
+    if (args.a_zero_step != 0) return "quantized gemm: a_zero_step with windows";
+    if (args.k != product(w.kernel) * w.channels) return "quantized gemm: k is not taps times channels";
+    if (product(w.out) < 1 || args.m % product(w.out) != 0) return "quantized gemm: m is not images times pixels";
+    a_bytes = args.m / product(w.out) * product(w.in) * w.pixel_bytes - (w.pixel_bytes - w.channels);
+  } else if (args.m > 1 && args.lda < args.k) {
+    return "quantized gemm: lda is less than k";
+  }
+  if (const char* broken = epilogue_violation(args.epilogue)) return broken;
+  const Memory c = memory(args.c, ((args.m - 1) * args.ldc + args.n) * bytes_of(args.epilogue.output));
+  return overlap(c, memory(args.a, a_bytes)) ? "quantized gemm: c overlaps a" : nullptr;
+}
+
+const char* violation(const QuantizedDepthwiseArgs& args) noexcept {
+  const QuantizedWindow& w = args.window;
+  if (args.batch < 1) return "quantized depthwise: batch is not positive";
+  if (const char* broken = window_violation(w)) return broken;
+  if (w.channels != w.pixel_bytes) return "quantized depthwise: channels is not pixel_bytes";
+  if (!args.w || !args.y || (!args.x && product(w.in) > 0)) return "quantized depthwise: x, w or y is null";
+  if (args.epilogue.row_scale) return "quantized depthwise: row_scale, which it has not";
+  if (const char* broken = epilogue_violation(args.epilogue)) return broken;
+  const Memory y = memory(args.y, args.batch * product(w.out) * w.channels * bytes_of(args.epilogue.output));
+  return overlap(y, memory(args.x, args.batch * product(w.in) * w.channels)) ? "quantized depthwise: y overlaps x" : nullptr;
+}
+
+const char* violation(const QuantizedAddArgs& args) noexcept {
+  if (args.count < 1 || !args.a || !args.b || !args.y) return "quantized add: count is not positive, or a, b or y is null";
+  const int32_t lowest = args.is_signed ? -128 : 0, highest = args.is_signed ? 127 : 255;
+  if (args.low > args.high || args.low < lowest || args.high > highest)
+    return "quantized add: low and high are no range of the type";
+  const Memory y = memory(args.y, args.count);
+  return cross(y, memory(args.a, args.count)) || cross(y, memory(args.b, args.count))
+             ? "quantized add: y overlaps a or b and is not it"
+             : nullptr;
+}
+
+const char* violation(const QuantizeArgs& args) noexcept {
+  if (args.count < 1 || !args.x || !args.y || !args.scale) return "quantize: count is not positive, or x, y or scale is null";
+  return overlap(memory(args.y, args.count), floats(args.x, args.count)) ? "quantize: y overlaps x" : nullptr;
+}
+
+const char* violation(const QuantizedRangeArgs& args) noexcept {
+  if (args.count < 1 || !args.x) return "quantized range: count is not positive, or x is null";
+  return !args.low || !args.high || args.low == args.high ? "quantized range: low or high is null, or both are one" : nullptr;
+}
+
+}  // namespace svengine::kernels
