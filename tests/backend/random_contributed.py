@@ -127,3 +127,62 @@ def q_embed(g, op):
 def mat_mul_integer16(g, op):
     m, k, n = g.int(1, 9), g.int(1, 9), g.int(1, 9)
     return microsoft(op, [g.r.integers(-999, 999, [m, k]).astype(np.int16), g.r.integers(-999, 999, [k, n]).astype(np.int16)])
+
+
+def quantised(g, dims, of):
+    """A value, its scale and zero point."""
+    return [integers(g, dims, of), scale(g), zero(g, of)]
+
+
+def result(g, of):
+    return [scale(g, (), 0.005, 0.05), zero(g, of)]
+
+
+@makers(MICROSOFT, "QLinearConcat")
+def q_concat(g, op):
+    of, dims = g.pick(U8, I8), [g.int(1, 4) for _ in range(g.int(1, 3))]
+    axis, inputs = g.axis(len(dims)), result(g, of)
+    for _ in range(g.int(1, 3)):
+        inputs += quantised(g, [g.int(1, 4) if d == axis % len(dims) else n for d, n in enumerate(dims)], of)
+    return microsoft(op, inputs, {"axis": axis})
+
+
+@makers(MICROSOFT, "QLinearWhere")
+def q_where(g, op):
+    of, dims = g.pick(U8, I8), [g.int(1, 4) for _ in range(g.int(1, 3))]
+    inputs = [g.r.random(dims) < 0.5] + quantised(g, dims, of) + quantised(g, g.broadcastable(dims), of) + result(g, of)
+    return microsoft(op, inputs, constant=(2, 3, 5, 6, 7, 8))
+
+
+@makers(MICROSOFT, "QLinearSigmoid", "QLinearLeakyRelu")
+def q_activation(g, op):
+    of = g.pick(U8, I8)
+    return microsoft(op, quantised(g, [g.int(1, 5) for _ in range(g.int(1, 3))], of) + result(g, of),
+                     {"alpha": g.pick(None, 0.2) if op == "QLinearLeakyRelu" else None}, constant=(1, 2, 3, 4) if g.chance() else ())
+
+
+@makers(MICROSOFT, "QLinearSoftmax")
+def q_softmax(g, op):
+    of = g.pick(U8, I8)
+    y = [np.array(1 / 256, F32), np.array(0 if of == U8 else -128, of)]
+    return microsoft(op, quantised(g, [g.int(1, 9) for _ in range(g.int(1, 3))], of) + y, {"axis": -1, "opset": 13}, constant=(1, 2, 3, 4))
+
+
+@makers(MICROSOFT, "QLinearGlobalAveragePool")
+def q_global_pool(g, op):
+    of, last = g.pick(U8, I8), g.pick(0, 1)
+    return microsoft(op, quantised(g, [g.int(1, 2)] + [g.int(1, 9) for _ in range(3)], of) + result(g, of), {"channels_last": last})
+
+
+@makers(MICROSOFT, "QLinearAveragePool")
+def q_pool(g, op):
+    of = g.pick(U8, I8)
+    attributes = {"kernel_shape": [g.int(2, 3), g.int(2, 3)], "strides": g.pick(None, [2, 1]), "pads": g.pick(None, [1, 0, 0, 1]),
+                  "count_include_pad": g.pick(None, 1), "channels_last": g.pick(0, 1)}
+    return microsoft(op, quantised(g, [1] + [g.int(4, 8) for _ in range(3)], of) + result(g, of), attributes)
+
+
+@makers(MICROSOFT, "QLinearAdd", "QLinearMul")
+def q_binary(g, op):
+    of, dims = g.pick(U8, I8), [g.int(1, 4) for _ in range(g.int(1, 3))]
+    return microsoft(op, quantised(g, dims, of) + quantised(g, g.broadcastable(dims), of) + result(g, of))
