@@ -17,7 +17,8 @@ kernels::ResampleTables turned_tables(const kernels::ResampleTables& tables, int
     for (int64_t t = 0; t < tables.taps; ++t) {
       const auto at = static_cast<size_t>(t * out + j);
       if (tables.index[at] >= 0 && tables.weight[at] != 0)
-        from[static_cast<size_t>(tables.index[at])].push_back({static_cast<int32_t>(j), tables.weight[at], tables.exact[at]});
+        from[static_cast<size_t>(tables.index[at])].push_back(
+            {static_cast<int32_t>(j), tables.weight[at], tables.exact.empty() ? double{tables.weight[at]} : tables.exact[at]});
     }
   size_t taps = 1;
   for (const auto& list : from) taps = std::max(taps, list.size());
