@@ -2,15 +2,15 @@
 # Configures a preset once and builds it: tools/build.sh PRESET [NINJA ARGUMENT...]
 #
 # Only the first call configures; later ones leave it to ninja, which does so again when a CMake file has changed.
-# ccache is used where it is installed. It is told to mind comments: a precompiled header from before a comment changed knows its headers
-# by sums that no longer hold, and GCC then includes them again.
+# ccache is used where it is installed, in depend mode, which compares the bytes of every header. Compared after preprocessing, a header
+# of which only macros or comments changed would bring back a precompiled header that GCC does not take for that file any more.
 set -eu
 cd "$(dirname "$0")/.."
 preset=$1
 shift
 if [ ! -f "build/$preset/build.ninja" ]; then
   if command -v ccache >/dev/null; then
-    CMAKE_C_COMPILER_LAUNCHER="env;CCACHE_COMMENTS=1;ccache" CMAKE_CXX_COMPILER_LAUNCHER="env;CCACHE_COMMENTS=1;ccache"
+    CMAKE_C_COMPILER_LAUNCHER="env;CCACHE_DEPEND=1;ccache" CMAKE_CXX_COMPILER_LAUNCHER="env;CCACHE_DEPEND=1;ccache"
     export CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER
   fi
   cmake --preset "$preset"

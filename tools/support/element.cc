@@ -17,21 +17,6 @@ T load(const Tensor& tensor, int64_t i) {
   return value;
 }
 
-double from_half(uint16_t bits) {
-  const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
-  double value = exponent == 0    ? std::ldexp(mantissa, -24)
-                 : exponent == 31 ? (mantissa ? std::nan("") : HUGE_VAL)
-                                  : std::ldexp(1024 + mantissa, exponent - 25);
-  return bits >> 15 ? -value : value;
-}
-
-double from_bfloat(uint16_t bits) {
-  const uint32_t wide = static_cast<uint32_t>(bits) << 16;
-  float value;
-  std::memcpy(&value, &wide, sizeof value);
-  return static_cast<double>(value);
-}
-
 /// What a sequence, optional or map holds: "[float32[2x3], float32[4]]".
 std::string items_text(const Tensor& tensor) {
   constexpr size_t kMostShown = 8;
