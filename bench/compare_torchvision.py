@@ -94,7 +94,14 @@ def build(name, group):
     if name in ('googlenet', 'inception_v3'):
         options['init_weights'] = False
     torch.manual_seed(0)
-    return torchvision.models.get_model(name, **options).eval()
+    model = torchvision.models.get_model(name, **options).eval()
+    with torch.no_grad():
+        for path, p in model.named_parameters():  # first values that would hide what is behind them
+            if p.ndim > 1 and not p.any():
+                p.normal_(0, 0.05)
+            elif path.endswith('layer_scale'):
+                p.fill_(0.3)
+    return model
 
 
 def settle(model, inputs):
