@@ -57,7 +57,13 @@ constexpr WithoutGradient kWithout[] = {
     {"ai.onnx.preview.training", "Momentum", kTraining},
     {"com.microsoft", "DynamicQuantizeMatMul", kQuantized},
     {"com.microsoft", "MatMulIntegerToFloat", kQuantized},
+    // Differentiated through the nodes that they become; of these alone inference knows the sizes, without which nothing is checked here.
+    {"com.microsoft", "NhwcConv", "it becomes Transpose and Conv, which are checked"},
+    {"com.microsoft", "NhwcFusedConv", "it becomes Transpose, Conv and an activation, which are checked"},
+    {"com.microsoft", "QAttention", kQuantized},
+    {"com.microsoft", "QEmbedLayerNormalization", kQuantized},
     {"com.microsoft", "QGemm", kQuantized},
+    {"com.microsoft", "Unique", "its values are compared; no peer differentiates it"},
 };
 
 }  // namespace
@@ -65,8 +71,8 @@ constexpr WithoutGradient kWithout[] = {
 std::span<const WithoutGradient> operators_without_gradient() { return kWithout; }
 
 bool has_single_gradient(const OpDef& op) {
-  // Backward kernels through time, and those of losses, are float32's alone.
-  constexpr std::string_view kNames[] = {"GRU", "LSTM", "RNN", "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"};
+  // Backward kernels through time, and those of losses, are float32's alone; packed weights have scales of float32.
+  constexpr std::string_view kNames[] = {"GRU", "LSTM", "RNN", "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss", "MatMulNBits"};
   return std::find(std::begin(kNames), std::end(kNames), op.name) != std::end(kNames);
 }
 
