@@ -34,11 +34,11 @@ TEST_CASE("an output that is an input, or another output, keeps its Identity") {
 }
 
 TEST_CASE("what is no identity stays") {
-  const auto dropout = [](bool training, bool mask) {
+  const auto dropout = [](bool training, bool mask, float ratio = 0.5f) {
     return [=](Builder& b) {
       Value* x = b.input("x", DType::f32, {2, 30});
       Value* mode = b.constant(Tensor::scalar<bool>(training));
-      Node* node = b.node("", "Dropout", {x, scalar(b, 0.5f), mode}, 2);
+      Node* node = b.node("", "Dropout", {x, scalar(b, ratio), mode}, 2);
       REQUIRE(node);
       b.output(b.add("Relu", {node->output(0)}), "y");
       if (mask) b.output(node->output(1), "mask");
@@ -49,6 +49,7 @@ TEST_CASE("what is no identity stays") {
   CHECK(ops_of(check_pass(dropout(true, true), "identities", x)) == "Dropout Relu");
   CHECK(ops_of(check_pass(dropout(false, true), "identities", x)) == "Dropout Relu");
   CHECK(ops_of(check_pass(dropout(false, false), "identities", x)) == "Relu");
+  CHECK(ops_of(check_pass(dropout(true, false, 0), "identities", x)) == "Relu");
   const auto others = [](Builder& b) {
     Value* turned = b.add("Transpose", {b.input("x", DType::f32, {4, 4})});  // no perm: reversed
     b.output(b.add("Cast", {b.add("Cast", {turned}, make_attributes({{"to", int64_t{6}}}))}, make_attributes({{"to", int64_t{1}}})), "y");

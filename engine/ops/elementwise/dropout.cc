@@ -97,6 +97,13 @@ Status dropout_gradient(GradientContext& c) {
   return {};
 }
 
+/// Also in training mode with a ratio of 0, as torchvision's Swin transformers are exported.
+bool drops_nothing(const Node& node) {
+  const Value* ratio = node.input(1);
+  return is_inference(node) || (ratio && ratio->is_constant() && ratio->type.dtype == DType::f32 && ratio->constant().count() == 1 &&
+                                ratio->constant().data<float>()[0] == 0);
+}
+
 }  // namespace
 
 OpDef define_dropout() {
@@ -105,7 +112,7 @@ OpDef define_dropout() {
   op.outputs = {1, 2};
   op.attributes = {{"seed", AttributeKind::kInt}, {kMaskType, AttributeKind::kInt}};
   op.canonicalize = canonicalize_dropout;
-  op.traits.is_identity = is_inference;
+  op.traits.is_identity = drops_nothing;
   op.traits.may_overwrite = false;
   op.gradient = dropout_gradient;
   op.samples = {{.inputs = {f32({3, 21})}},
