@@ -1,6 +1,7 @@
 #include "engine/kernels/contract_data.h"
 
 #include <algorithm>
+#include <vector>
 #include <cstdlib>
 
 #include "engine/kernels/contract_memory.h"
@@ -24,14 +25,16 @@ int64_t product(const int64_t (&extent)[kMaxDims], int32_t rank) {
 bool are_distinct(const CopyArgs& args) {
   struct Step {
     int64_t stride, extent;
-  } steps[kMaxDims];
-  int count = 0;
+  };
+  std::vector<Step> steps;
   for (int32_t d = 0; d < args.rank; ++d)
-    if (args.extent[d] > 1) steps[count++] = {std::abs(args.dst_stride[d]), args.extent[d]};
-  std::sort(steps, steps + count, [](const Step& a, const Step& b) { return a.stride < b.stride; });
+    if (args.extent[d] > 1) steps.push_back({std::abs(args.dst_stride[d]), args.extent[d]});
+  std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.stride < b.stride; });
   int64_t reach = 0;
-  for (int i = 0; i < count; reach += (steps[i].extent - 1) * steps[i].stride, ++i)
-    if (steps[i].stride <= reach) return false;
+  for (const Step& step : steps) {
+    if (step.stride <= reach) return false;
+    reach += (step.extent - 1) * step.stride;
+  }
   return true;
 }
 

@@ -21,7 +21,9 @@ int64_t column_floats(const PoolShape& s) { return s.batch * s.channels * volume
 
 const char* conv_violation(const ConvWeightGradArgs& args) {
   const ConvShape& s = args.shape;
-  if (s.groups != 1) return "conv weight gradient: several groups";
+  if (s.groups < 1) return "conv weight gradient: groups is not positive";
+  if (s.groups != 1 && (s.in_channels != s.out_channels || s.in_channels % s.groups != 0 || args.plain_input))
+    return "conv weight gradient: groups without as many outputs as inputs, or on a plain input";
   if (s.in.depth != 1 || s.out.depth != 1 || s.kernel.depth != 1) return "conv weight gradient: depth is not 1";
   if (s.batch < 1 || s.in_channels < 1 || s.out_channels < 1 || !positive(s.in) || !positive(s.out))
     return "conv weight gradient: a size is not positive";

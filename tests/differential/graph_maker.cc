@@ -137,7 +137,8 @@ Node* GraphMaker::node(std::string_view name, std::vector<Value*> inputs, Attrib
   Node* made = made_.graph.add_node(*op, "", std::move(inputs), outputs, std::move(attributes));
   Status inferred = infer_types(*made);
   Result<std::vector<Tensor>> results = compute(*made, tensors, kernels_, kMostElements);
-  if (!inferred.ok() || !results.ok()) {
+  const auto is_tensor = [](const Tensor& t) { return !is_handle(t.type()); };  // what graphs' values are compared as
+  if (!inferred.ok() || !results.ok() || !std::all_of(results->begin(), results->end(), is_tensor)) {
     made_.graph.erase(made);
     return nullptr;
   }

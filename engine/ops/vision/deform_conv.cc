@@ -141,7 +141,7 @@ Status lower_deform_single(LowerContext& c, const DeformShape& s) {
   const int64_t image = s.conv.in_channels * s.taps * s.positions * 4;
   const int64_t chunk = std::clamp<int64_t>(kDeformColumns / std::max<int64_t>(image, 1), 1, s.conv.batch);
   const Buffer columns = c.temporary(chunk * image);
-  constexpr int64_t kMostChunks = 65536;  // two steps each
+  constexpr int64_t kMostChunks = 4096;  // several steps each, all in the plan
   if (s.conv.batch / chunk > kMostChunks)
     return error("a batch of {} is computed {} images at a time, in more than {} pieces; cut it into several runs", s.conv.batch, chunk, kMostChunks);
   for (int64_t first = 0; first < s.conv.batch; first += chunk) {

@@ -53,8 +53,11 @@ ConvPacking packing(const ConvShape& shape, ConvKind kind) noexcept {
   p.out_channels = shape.out_channels / shape.groups;
   p.taps = shape.kernel.depth * shape.kernel.height * shape.kernel.width;
   p.block_groups = kind_of(kind).block_groups(shape);
-  if (kind == ConvKind::kDirect) p.planes = shape.kernel.depth;
-  if (kind == ConvKind::kFirstLayer) p.in_channels *= shape.kernel.depth, p.taps /= shape.kernel.depth;  // planes are channels there
+  if (kind == ConvKind::kDirect) p.planes = window::larger(shape.kernel.depth, 1);
+  if (kind == ConvKind::kFirstLayer) {  // planes are channels there
+    p.in_channels *= shape.kernel.depth;
+    p.taps = shape.kernel.height * shape.kernel.width;
+  }
   return p;
 }
 

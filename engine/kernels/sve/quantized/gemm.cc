@@ -171,6 +171,8 @@ const QuantizedKernels quantized_kernels{
     quantized_pack_tasks,
     pack_checked,
     {gemm_tasks, gemm_scratch_bytes, checked<QuantizedGemmArgs, gemm_run>()},
+    depthwise_packed_bytes,
+    pack_depthwise,
     {depthwise_tasks, depthwise_scratch_bytes, checked<QuantizedDepthwiseArgs, depthwise_run>()},
     {quantized_add_tasks, no_scratch_bytes<QuantizedAddArgs>, checked<QuantizedAddArgs, quantized_add_run>()},
     {quantize_tasks, no_scratch_bytes<QuantizeArgs>, checked<QuantizeArgs, quantize_run>()},
