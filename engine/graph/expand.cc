@@ -39,7 +39,30 @@ Value* ExpandContext::cast(Value* v, DType type) {
   return op("Cast", {v}, make_attributes({{"to", static_cast<int64_t>(type)}}));
 }
 
-Value* ExpandContext::reshape(Value* v, std::vector<int64_t> dims) { return op("Reshape", {v, ints(std::move(dims))}); }
+namespace {
+
+/// The size that -1 stands for in a Reshape of x: what the dimensions that are not copied (0) have for it. Reshape itself finds none
+/// where a copied dimension is 0. -1 where it cannot be known.
+int64_t rest_of(const Shape& x, const std::vector<int64_t>& dims) {
+  int64_t have = 1, named = 1;
+  for (size_t d = 0; x.has_rank() && d < std::max(dims.size(), x.dims().size()); ++d) {
+    const int64_t wanted = d < dims.size() ? dims[d] : 1;
+    if (wanted == 0) continue;
+    if (d < x.dims().size() && !x[d].is_static()) return -1;
+    if (d < x.dims().size()) have *= x[d].value();
+    if (wanted > 0) named *= wanted;
+  }
+  return x.has_rank() && have > 0 && have % named == 0 ? have / named : -1;  // a 0 would mean a copy
+}
+
+}  // namespace
+
+Value* ExpandContext::reshape(Value* v, std::vector<int64_t> dims) {
+  if (v)
+    for (int64_t& d : dims)
+      if (d == -1) d = rest_of(v->type.shape, dims);
+  return op("Reshape", {v, ints(std::move(dims))});
+}
 
 Value* ExpandContext::transpose(Value* v, std::vector<int64_t> perm) {
   return op("Transpose", {v}, make_attributes({{"perm", std::move(perm)}}));

@@ -86,7 +86,7 @@ struct DeformTask {
 template <class T>
 void deform_tap(const DeformShape& s, const DeformTask<T>& t, int64_t first_channel, int64_t tap, T* columns) {
   const T *offsets = t.offset + tap * 2 * s.positions, *mask = t.mask ? t.mask + tap * s.positions : nullptr;
-  T *d_offset = t.d_offset + tap * 2 * s.positions, *d_mask = t.mask ? t.d_mask + tap * s.positions : nullptr;
+  T *d_offset = t.d_offset + tap * 2 * s.positions, *d_mask = t.d_mask ? t.d_mask + tap * s.positions : nullptr;
   std::fill_n(d_offset, 2 * s.positions, T(0));
   if (d_mask) std::fill_n(d_mask, s.positions, T(0));
   for (int64_t c = 0; c < s.map_channels(); ++c) {
@@ -119,7 +119,7 @@ void emit_deform_data(LowerContext& c, const DeformShape& s) {
           t.dy = run.get<const T>(dy) + image * s.conv.out_channels * s.positions;
           t.x = run.get<const T>(x) + data, t.dx = run.get<T>(dx) + data, t.w = run.get<const T>(w);
           t.offset = run.get<const T>(offset) + 2 * map, t.d_offset = run.get<T>(d_offset) + 2 * map;
-          t.mask = mask ? run.get<const T>(mask) + map : nullptr, t.d_mask = mask ? run.get<T>(d_mask) + map : nullptr;
+          t.mask = mask ? run.get<const T>(mask) + map : nullptr, t.d_mask = d_mask ? run.get<T>(d_mask) + map : nullptr;
           std::fill_n(t.dx, s.map_channels() * s.plane, T(0));
           for (int64_t tap = 0; tap < s.taps; ++tap) deform_tap(s, t, channel, tap, run.scratch<T>());
         }

@@ -12,6 +12,7 @@
 #include <array>
 
 #include "engine/ops/infer_util.h"
+#include "engine/ops/like.h"
 #include "engine/ops/language/linear_attention_common.h"
 #include "engine/ops/samples.h"
 
@@ -21,9 +22,10 @@ namespace {
 enum LinearGradInput : size_t { kGradY, kGradPresent, kGradQuery, kGradKey, kGradValue, kGradPast, kGradDecay, kGradBeta };
 
 Status infer_linear_attention_grad(InferContext& c) {
-  for (size_t i = 0; i < c.input_count(); ++i)
-    if (c.has_input(i)) SV_TRY(require_dtype(c, i, "an input", {DType::f32, DType::f16, DType::bf16}));
-  SV_TRY(linear_rule(c.attributes()));
+  SV_ASSIGN(const LinearTypes types, linear_types(c, kGradQuery));
+  for (const size_t i : {kGradY, kGradPresent}) SV_TRY(require_dtype(c, i, i == kGradY ? "dy" : "dpresent", {DType::f32, DType::f16, DType::bf16}));
+  SV_TRY(require_shape(c, kGradY, types.output, "dy"));
+  SV_TRY(require_shape(c, kGradPresent, types.state, "dpresent"));
   for (size_t i = 0; i < 5; ++i)
     if (c.has_input(i + kGradQuery)) c.set(i, c.type(i + kGradQuery));
     else c.set(i, c.type(i == 3 ? kGradPresent : kGradQuery));

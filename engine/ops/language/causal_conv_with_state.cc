@@ -42,8 +42,8 @@ Status expand_causal_conv(ExpandContext& c) {
   Value* x = c.has_input(3) ? c.concat({c.input(3), c.input(0)}, 2) : c.op("Pad", {c.input(0), c.ints({0, 0, before, 0, 0, 0})});
   std::vector<Value*> inputs{x, c.input(1)};
   if (c.has_input(2)) inputs.push_back(c.input(2));
-  Value* y =
-      c.op("Conv", std::move(inputs), make_attributes({{"group", *channels}, {"kernel_shape", std::vector<int64_t>{*width}}}));
+  const Attributes attributes = make_attributes({{"group", *channels}, {"kernel_shape", std::vector<int64_t>{*width}}});
+  Value* y = *channels > 0 ? c.op("Conv", std::move(inputs), attributes) : c.op("Identity", {c.input(0)});  // 0 groups are no convolution
   if (c.attributes().get_string("activation", "none") != "none") y = c.op("Mul", {y, c.op("Sigmoid", {y})});
   c.set(0, y);
   // The last `before` elements; none is no slice "from -0 on".
@@ -64,7 +64,8 @@ OpDef define_causal_conv_with_state() {
       .expand = expand_causal_conv,
       .infer = infer_causal_conv,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 5, 7}), f32({5, 1, 4}), f32({5}), f32({2, 5, 3})},
+      .samples = {{.inputs = {f32({2, 0, 5}), f32({0, 1, 3})}, .outputs = 2},
+                  {.inputs = {f32({2, 5, 7}), f32({5, 1, 4}), f32({5}), f32({2, 5, 3})},
                    .attributes = {{"activation", text("silu")}},
                    .outputs = 2},
                   {.inputs = {f32({1, 3, 2}), f32({3, 1, 4})}, .outputs = 2},

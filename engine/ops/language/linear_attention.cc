@@ -47,62 +47,71 @@ namespace {
 enum LinearInput : size_t { kLinearQuery, kLinearKey, kLinearValue, kLinearPast, kLinearDecay, kLinearBeta };
 constexpr const char* kLinearNames[] = {"query", "key", "value", "past_state", "decay", "beta"};
 
-Status check_linear_inputs(const InferContext& c) {
+Status check_linear_inputs(const InferContext& c, size_t first) {
   SV_ASSIGN(const LinearRule rule, linear_rule(c.attributes()));
+  const Shape& query = c.shape(first);
   for (size_t i = 0; i < 6; ++i) {
-    SV_TRY(require_dtype(c, i, kLinearNames[i], {DType::f32, DType::f16, DType::bf16}));
-    SV_TRY(require_rank(c, i, kLinearNames[i], i == kLinearPast ? 4 : 3));
-    if (i != kLinearPast && c.has_input(i) && c.dtype(i) != c.dtype(0))
-      return error("{} is {}, must be {} as query is", kLinearNames[i], name_of(c.dtype(i)), name_of(c.dtype(0)));
+    const size_t at = first + i;
+    SV_TRY(require_dtype(c, at, kLinearNames[i], {DType::f32, DType::f16, DType::bf16}));
+    SV_TRY(require_rank(c, at, kLinearNames[i], i == kLinearPast ? 4 : 3));
+    if (i == kLinearPast || !c.has_input(at)) continue;
+    if (c.dtype(at) != c.dtype(first))
+      return error("{} is {}, must be {} as query is", kLinearNames[i], name_of(c.dtype(at)), name_of(c.dtype(first)));
+    for (size_t d = 0; d < 2; ++d)
+      if (query.has_rank() && c.shape(at).has_rank() && known_different(query[d], c.shape(at)[d]))
+        return error("{} {} and query {} need the same first two dimensions", kLinearNames[i], to_string(c.shape(at)), to_string(query));
   }
-  if (rule.decays && !c.has_input(kLinearDecay)) return error("this update_rule needs input decay");
-  if (rule.corrects && !c.has_input(kLinearBeta)) return error("this update_rule needs input beta");
-  for (size_t i = 1; i < 6; ++i)
-    for (size_t d = 0; i != kLinearPast && c.has_input(i) && d < 2; ++d)
-      if (c.shape(0).has_rank() && c.shape(i).has_rank() && known_different(c.shape(0)[d], c.shape(i)[d]))
-        return error("{} {} and query {} need the same first two dimensions", kLinearNames[i], to_string(c.shape(i)),
-                     to_string(c.shape(0)));
+  if (rule.decays && !c.has_input(first + kLinearDecay)) return error("this update_rule needs input decay");
+  if (rule.corrects && !c.has_input(first + kLinearBeta)) return error("this update_rule needs input beta");
   return {};
 }
 
-/// The size of one of `heads` heads in the last dimension of input i.
-Result<Dim> linear_head(const InferContext& c, size_t i, int64_t heads) {
-  if (!c.shape(i).has_rank() || !c.shape(i)[2].is_static()) return Dim();
-  if (c.shape(i)[2].value() % heads != 0)
-    return error("{} {} cannot be cut into {} heads", kLinearNames[i], to_string(c.shape(i)), heads);
-  return Dim(c.shape(i)[2].value() / heads);
+/// The size of one of `heads` heads in the last dimension of an input.
+Result<Dim> linear_head(const Shape& shape, const char* name, int64_t heads) {
+  if (!shape.has_rank() || !shape[2].is_static()) return Dim();
+  if (shape[2].value() % heads != 0) return error("{} {} cannot be cut into {} heads", name, to_string(shape), heads);
+  return Dim(shape[2].value() / heads);
 }
 
-Status check_last(const InferContext& c, size_t i, std::initializer_list<Dim> allowed) {
-  if (!c.has_input(i) || !c.shape(i).has_rank()) return {};
+Status check_last(const InferContext& c, size_t input, const char* name, std::initializer_list<Dim> allowed) {
+  if (!c.has_input(input) || !c.shape(input).has_rank()) return {};
   std::string list;
   for (const Dim& d : allowed) {
-    if (!known_different(d, c.shape(i)[2])) return {};
+    if (!known_different(d, c.shape(input)[2])) return {};
     list += fmt::format("{}{}", list.empty() ? "" : " or ", d.value());
   }
-  return error("{} is {}, its last dimension must be {}", kLinearNames[i], to_string(c.shape(i)), list);
+  return error("{} is {}, its last dimension must be {}", name, to_string(c.shape(input)), list);
 }
 
-Status infer_linear_attention(InferContext& c) {
-  SV_TRY(check_linear_inputs(c));
+}  // namespace
+
+Result<LinearTypes> linear_types(const InferContext& c, size_t first) {
+  SV_TRY(check_linear_inputs(c, first));
+  const Shape &query = c.shape(first + kLinearQuery), &past = c.has_input(first + kLinearPast) ? c.shape(first + kLinearPast) : query;
   const int64_t q_heads = c.attributes().get_int("q_num_heads", 0), kv_heads = c.attributes().get_int("kv_num_heads", 0);
   if (q_heads < 1 || kv_heads < 1 || q_heads % kv_heads != 0)
     return error("q_num_heads {} must be a multiple of kv_num_heads {}, both at least 1", q_heads, kv_heads);
-  SV_ASSIGN(const Dim size, linear_head(c, kLinearQuery, q_heads));
-  SV_ASSIGN(const Dim key, linear_head(c, kLinearKey, kv_heads));
-  SV_ASSIGN(const Dim value, linear_head(c, kLinearValue, kv_heads));
+  SV_ASSIGN(const Dim size, linear_head(query, "query", q_heads));
+  SV_ASSIGN(const Dim key, linear_head(c.shape(first + kLinearKey), "key", kv_heads));
+  SV_ASSIGN(const Dim value, linear_head(c.shape(first + kLinearValue), "value", kv_heads));
   if (known_different(size, key)) return error("heads of query have {} elements, those of key {}", size.value(), key.value());
   const Dim both = merge(size, key);
-  SV_TRY(check_last(c, kLinearDecay, {multiply(Dim(kv_heads), both), Dim(kv_heads)}));
-  SV_TRY(check_last(c, kLinearBeta, {Dim(kv_heads), Dim(1)}));
-  const Dim batch = c.shape(0).has_rank() ? c.shape(0)[0] : Dim(), tokens = c.shape(0).has_rank() ? c.shape(0)[1] : Dim();
+  SV_TRY(check_last(c, first + kLinearDecay, "decay", {multiply(Dim(kv_heads), both), Dim(kv_heads)}));
+  SV_TRY(check_last(c, first + kLinearBeta, "beta", {Dim(kv_heads), Dim(1)}));
+  const Dim batch = query.has_rank() ? query[0] : Dim(), tokens = query.has_rank() ? query[1] : Dim();
   const Shape state{batch, Dim(kv_heads), both, value};
-  if (c.has_input(kLinearPast) && c.shape(kLinearPast).has_rank())
+  if (c.has_input(first + kLinearPast) && past.has_rank())
     for (size_t d = 0; d < 4; ++d)
-      if (known_different(c.shape(kLinearPast)[d], state[d]))
-        return error("past_state is {}, needs {}", to_string(c.shape(kLinearPast)), to_string(state));
-  c.set(0, c.dtype(0), Shape{batch, tokens, multiply(Dim(q_heads), value)});
-  c.set(1, c.has_input(kLinearPast) ? c.dtype(kLinearPast) : c.dtype(0), state);
+      if (known_different(past[d], state[d])) return error("past_state is {}, needs {}", to_string(past), to_string(state));
+  return LinearTypes{Shape{batch, tokens, multiply(Dim(q_heads), value)}, state};
+}
+
+namespace {
+
+Status infer_linear_attention(InferContext& c) {
+  SV_ASSIGN(const LinearTypes types, linear_types(c, 0));
+  c.set(0, c.dtype(0), types.output);
+  c.set(1, c.has_input(kLinearPast) ? c.dtype(kLinearPast) : c.dtype(0), types.state);
   return {};
 }
 

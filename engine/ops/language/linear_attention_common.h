@@ -9,6 +9,13 @@ struct LinearRule {
 };
 Result<LinearRule> linear_rule(const Attributes& attributes);
 
+/// What LinearAttention's six inputs, of which the first has this number, give: output [batch, tokens, values], state
+/// [batch, kv_heads, size, value_size]. Refuses what does not fit.
+struct LinearTypes {
+  Shape output, state;
+};
+Result<LinearTypes> linear_types(const InferContext& c, size_t first);
+
 struct LinearShape {
   int64_t batch, tokens, q_heads, kv_heads, size, value_size;
   int64_t decay_size;  // of a head: 1, or `size`; 0: no decay
