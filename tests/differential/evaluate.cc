@@ -42,8 +42,10 @@ struct Error {
   std::vector<double> operand = {};
 
   double bound(double y, size_t i) const {
+    // Among subnormal numbers an intermediate result is rounded to a step, not to a share of itself.
+    constexpr double kSteps = 16 * 1.401298464324817e-45;
     const double x = of_operand > 0 ? std::abs(operand[i]) : 0;
-    return relative * std::abs(y) + absolute + (std::isfinite(x) ? of_operand * x : 0);
+    return relative * std::abs(y) + (y != 0 ? kSteps : 0) + absolute + (std::isfinite(x) ? of_operand * x : 0);
   }
 };
 

@@ -205,6 +205,8 @@ Status expand_attention(ExpandContext& c) {
   for (size_t i = 0; i < 6; ++i)
     if (c.has_input(i) && !c.shape(i).has_rank()) return {};
   const bool flat = c.shape(kQuery).rank() == 3;
+  for (const size_t i : {kQuery, kKey, kValue})  // a Reshape does not find the size of heads where there is no element
+    if (flat && !c.dim(i, 2)) return {};
   AttentionProduct p;
   p.q_heads = flat ? c.attributes().get_int("q_num_heads", 1) : c.dim(kQuery, 1).value_or(0);
   p.kv_heads = flat ? c.attributes().get_int("kv_num_heads", 1) : c.dim(kKey, 1).value_or(0);
