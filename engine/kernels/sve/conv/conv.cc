@@ -29,7 +29,7 @@ const Kind& kind_of(const ConvShape& shape, ConvKind kind) {
 
 ConvKind choose(const ConvShape& shape, bool exact) noexcept {
   const bool whole_blocks = shape.in_channels / shape.groups % kLanes == 0 && shape.out_channels / shape.groups % kLanes == 0;
-  if (shape.in.depth != 1 || shape.out.depth != 1 || shape.kernel.depth != 1) {
+  if (!conv::is_flat(shape)) {
     if (shape.groups == 1 && shape.in_channels <= 4) return ConvKind::kFirstLayer;
     return shape.groups == 1 || whole_blocks ? ConvKind::kDirect : ConvKind::kPlain;
   }

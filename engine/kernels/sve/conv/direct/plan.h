@@ -140,6 +140,9 @@ constexpr void partition(Plan& plan, int64_t batch, Lines lines, bool pointwise 
   plan.strip_tiles = larger(round_up(strip, plan.task_tiles), 1);
 }
 
+/// Images, and so the kernel, without depth.
+constexpr bool is_flat(const ConvShape& shape) { return shape.in.depth == 1 && shape.out.depth == 1 && shape.kernel.depth == 1; }
+
 /// The plan of a blocked convolution with one group, or whole blocks in every group: of one output plane, where images have depth. The
 /// work is cut as if its input planes were the image.
 constexpr Plan direct_plan(const ConvShape& shape) {
@@ -154,8 +157,7 @@ constexpr Plan direct_plan(const ConvShape& shape) {
   plan.stride_height = shape.stride.height, plan.stride_width = shape.stride.width;
   plan.dilation_height = shape.dilation.height, plan.dilation_width = shape.dilation.width;
   plan.pad_height = shape.pad.height, plan.pad_width = shape.pad.width;
-  const bool flat = shape.in.depth == 1 && shape.out.depth == 1 && shape.kernel.depth == 1;
-  const bool pointwise = flat && plan.kernel_height == 1 && plan.kernel_width == 1 && plan.stride_height == 1 &&
+  const bool pointwise = is_flat(shape) && plan.kernel_height == 1 && plan.kernel_width == 1 && plan.stride_height == 1 &&
                          plan.stride_width == 1 && plan.pad_height == 0 && plan.pad_width == 0 &&
                          plan.in_height == plan.out_height && plan.in_width == plan.out_width;
   if (pointwise) {  // every pixel for itself: the image is one long row

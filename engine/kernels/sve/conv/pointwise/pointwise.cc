@@ -129,12 +129,11 @@ void run(const ConvArgs& args, int64_t begin, int64_t end, void*) {
 }  // namespace
 
 bool is_pointwise(const ConvShape& shape) {
-  if (shape.in.depth != 1 || shape.out.depth != 1 || shape.kernel.depth != 1) return false;
   const ConvExtent &in = shape.in, &out = shape.out, &stride = shape.stride;
   const bool all_inside = shape.pad.height == 0 && shape.pad.width == 0 && (out.height - 1) * stride.height < in.height &&
                           (out.width - 1) * stride.width < in.width;
   const bool whole = picks(shape) || (in.height == out.height && in.width == out.width);
-  return shape.kernel.height == 1 && shape.kernel.width == 1 && all_inside && whole;
+  return is_flat(shape) && shape.kernel.height == 1 && shape.kernel.width == 1 && all_inside && whole;
 }
 
 const Kind kPointwiseKind{nullptr, nullptr, nullptr, nullptr, tasks, scratch_bytes, run, workspace_bytes, prepare_tasks, prepare};
