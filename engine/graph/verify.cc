@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "engine/graph/blocked_rank.h"
 #include "engine/graph/op_def.h"
 
 namespace svengine {
@@ -13,7 +14,7 @@ using Defined = std::unordered_set<const Value*>;
 
 Status verify_value(const Value& v) {
   if (v.is_constant() && v.producer()) return error("value '{}' is both a constant and a node's output", v.name());
-  if (v.type.block && v.type.shape.rank() != 4 && v.type.shape.rank() != 5) return error("value '{}' is blocked but {}", v.name(), to_string(v.type));
+  if (v.type.block && !is_blocked_rank(v.type.shape.rank())) return error("value '{}' is blocked but {}", v.name(), to_string(v.type));
   if (v.is_constant() && !(v.type.shape == Shape::of(v.constant().dims())))
     return error("constant '{}' has type {} but shape {}", v.name(), to_string(v.type), to_string(v.constant().dims()));
   return {};

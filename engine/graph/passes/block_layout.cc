@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "engine/graph/blocked_rank.h"
 #include "engine/graph/builder.h"
 #include "engine/graph/passes/match.h"
 #include "engine/graph/passes/pass.h"
@@ -72,7 +73,7 @@ class BlockLayout {
   /// Element by element on blocks: at least one blocked input, and no other input than tensors of the same shape and scalars.
   static bool can_follow(const Node& node) {
     const Shape& out = node.output()->type.shape;
-    if ((out.rank() != 4 && out.rank() != 5) || node.outputs().size() != 1) return false;
+    if (!is_blocked_rank(out.rank()) || node.outputs().size() != 1) return false;
     bool any_blocked = false;
     for (const Value* v : node.inputs()) {
       if (!v) continue;

@@ -3,6 +3,7 @@
 #include "engine/ops/microsoft/microsoft_common.h"
 #include "engine/ops/quantized/integer_product_common.h"
 #include "engine/ops/quantized/quantized_samples.h"
+#include "engine/ops/recurrent/recurrent_common.h"
 
 namespace svengine::ops {
 namespace {
@@ -81,19 +82,13 @@ Status expand_dynamic_lstm(ExpandContext& c) {
 }  // namespace
 
 OpDef define_dynamic_quantize_lstm() {
-  return {
+  OpDef op{
       .name = "DynamicQuantizeLSTM",
       .domain = kMicrosoft,
       .until = 1,
       .inputs = {1, 12},
       .outputs = {0, 3},
-      .attributes = {{"activation_alpha", AttributeKind::kFloats},
-                     {"activation_beta", AttributeKind::kFloats},
-                     {"activations", AttributeKind::kStrings},
-                     {"clip", AttributeKind::kFloat},
-                     {"direction", AttributeKind::kString, false, std::string("forward")},
-                     {"hidden_size", AttributeKind::kInt},
-                     {"input_forget", AttributeKind::kInt, false, int64_t{0}}},
+      .attributes = recurrent_attributes(),
       .expand = expand_dynamic_lstm,
       .infer = infer_dynamic_lstm,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
@@ -102,6 +97,8 @@ OpDef define_dynamic_quantize_lstm() {
                    .attributes = {{"hidden_size", integer(2)}},
                    .outputs = 3}},
   };
+  op.attributes.push_back({"input_forget", AttributeKind::kInt, false, int64_t{0}});
+  return op;
 }
 
 }  // namespace svengine::ops

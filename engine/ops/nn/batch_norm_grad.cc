@@ -6,6 +6,7 @@
 //   input 6, Y: with one. Output 3 is then the residual's gradient, and input 7, optional, is added to dy
 #include <cmath>
 
+#include "engine/graph/blocked_rank.h"
 #include "engine/kernels/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
@@ -137,7 +138,7 @@ Status lower_batch_norm_grad(LowerContext& c) {
 
 bool can_block_batch_norm_grad(const Node& node, int) {
   const Shape& x = node.input(1)->type.shape;
-  return (x.rank() == 4 || x.rank() == 5) && (node.input(0)->type.block > 0 || node.input(1)->type.block > 0);
+  return is_blocked_rank(x.rank()) && (node.input(0)->type.block > 0 || node.input(1)->type.block > 0);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/graph/blocked_rank.h"
 #include "engine/kernels/norm.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
@@ -268,8 +269,7 @@ bool is_plain_product(const Node& node, int block) {
 }  // namespace
 
 bool can_block_conv(const Node& node, int block) {
-  const int64_t rank = node.input(0)->type.shape.rank();
-  return (rank == 4 || rank == 5) && node.output()->type.shape.is_static() && !is_plain_product(node, block);
+  return is_blocked_rank(node.input(0)->type.shape.rank()) && node.output()->type.shape.is_static() && !is_plain_product(node, block);
 }
 
 bool conv_reads_plain(const Node& node, size_t input) {

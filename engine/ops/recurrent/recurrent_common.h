@@ -29,6 +29,9 @@ struct RecurrentSizes {
 /// All shapes being concrete.
 RecurrentSizes recurrent_sizes(const Node& node, const RecurrentOptions& options);
 
+/// Those that LSTM, GRU and RNN of every domain have.
+std::vector<AttributeDef> recurrent_attributes();
+
 /// Everything of an OpDef but its name, versions, samples and own attributes. `gates`: 1, 3 or 4.
 OpDef recurrent_op(const char* name, int gates);
 

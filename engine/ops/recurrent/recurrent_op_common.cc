@@ -27,6 +27,15 @@ Cost recurrent_cost(const Node& node) {
 
 }  // namespace
 
+std::vector<AttributeDef> recurrent_attributes() {
+  return {{"activation_alpha", AttributeKind::kFloats},
+          {"activation_beta", AttributeKind::kFloats},
+          {"activations", AttributeKind::kStrings},
+          {"clip", AttributeKind::kFloat},
+          {"direction", AttributeKind::kString, false, std::string("forward")},
+          {"hidden_size", AttributeKind::kInt}};
+}
+
 OpDef recurrent_op(const char* name, int gates) {
   const bool lstm = gates == 4;
   OpDef op{
@@ -35,13 +44,7 @@ OpDef recurrent_op(const char* name, int gates) {
       .outputs = {0, lstm         ? 5
                      : gates == 3 ? 3
                                   : 2},
-      .attributes = {{"activation_alpha", AttributeKind::kFloats},
-                     {"activation_beta", AttributeKind::kFloats},
-                     {"activations", AttributeKind::kStrings},
-                     {"clip", AttributeKind::kFloat},
-                     {"direction", AttributeKind::kString, false, std::string("forward")},
-                     {"hidden_size", AttributeKind::kInt},
-                     {"layout", AttributeKind::kInt, false, int64_t{0}}},
+      .attributes = recurrent_attributes(),
       .canonicalize = canonicalize_recurrent,
       .infer = infer_recurrent,
       .lower = lower_recurrent,
@@ -49,6 +52,7 @@ OpDef recurrent_op(const char* name, int gates) {
       .gradient = recurrent_gradient,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
   };
+  op.attributes.push_back({"layout", AttributeKind::kInt, false, int64_t{0}});
   return op;
 }
 

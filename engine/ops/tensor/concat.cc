@@ -1,6 +1,7 @@
 // Concat: the inputs one after the other along `axis`.
 #include <algorithm>
 
+#include "engine/graph/blocked_rank.h"
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
 #include "engine/ops/evaluate_strings.h"
@@ -56,7 +57,7 @@ Status infer_concat(InferContext& c) {
 bool can_block_concat(const Node& node, int block) {
   if (node.inputs().size() > kMostBlockedInputs) return false;
   const int64_t axis = node.attributes.get_int("axis"), rank = node.output()->type.shape.rank();
-  if (rank != 4 && rank != 5) return false;
+  if (!is_blocked_rank(rank)) return false;
   if (std::none_of(node.inputs().begin(), node.inputs().end(), [](const Value* v) { return v->type.block > 0; })) return false;
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     const Shape& shape = node.input(i)->type.shape;
