@@ -1,6 +1,7 @@
 #include "engine/kernels/recurrent.h"
 
 #include <catch2/catch.hpp>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -107,15 +108,18 @@ ReferenceUnit unit_of(const RecurrentCall& call, int64_t d, int64_t b, int64_t t
     for (int64_t k = 0; k < a.hidden; ++k) u.q[g] += row[k] * h[static_cast<size_t>(k)];
   }
   if (a.state_bias) u.state_bias = a.state_bias[d * a.hidden + i];
+  u.has_peepholes = a.peepholes != nullptr;
   for (int64_t p = 0; a.peepholes && p < 3; ++p) u.peepholes[p] = a.peepholes[(d * 3 + p) * a.hidden + i];
   u.h = h[static_cast<size_t>(i)], u.c = c;
   return u;
 }
 
 void check_close(const char* what, const RecurrentCall& call, float got, double want) {
-  if (std::fabs(got - want) <= 6e-6 * (1 + std::fabs(want))) return;
+  if (std::isnan(want) ? std::isnan(got) : std::isinf(want) ? got == want : std::fabs(got - want) <= 6e-6 * (1 + std::fabs(want))) return;
+  const RecurrentActivation* functions = call.args.activation[0];
   INFO(what << ": cell " << static_cast<int>(call.shape.cell) << " hidden " << call.shape.hidden << " batch " << call.shape.batch << " got "
-            << got << " want " << want);
+            << got << " want " << want << ", functions " << static_cast<int>(functions[0].function) << ' '
+            << static_cast<int>(functions[1].function) << ' ' << static_cast<int>(functions[2].function) << ", clip " << call.args.clip);
   FAIL("wrong");
 }
 
@@ -137,10 +141,10 @@ void check_row(const RecurrentCall& call, int64_t d, int64_t b, std::vector<doub
         state = reference_unit(u);
         next[at] = state.h, c[at] = state.c;
       }
-      check_close("y", call, call.y[static_cast<size_t>(a.y_stride.at(t, b, d) + i)], state.h);
       for (int64_t g = 0; g < kept_gates_of(a.cell); ++g)
         check_close("gate", call, call.gates[static_cast<size_t>(a.gates_stride.at(t, b, d) + g * n + i)], state.gates[g]);
       if (a.cells) check_close("cell", call, call.cells[static_cast<size_t>(a.cells_stride.at(t, b, d) + i)], state.c);
+      check_close("y", call, call.y[static_cast<size_t>(a.y_stride.at(t, b, d) + i)], state.h);
     }
     h = next;
   }
@@ -158,9 +162,8 @@ void run_steps(const KernelTable& set, RecurrentArgs args, int64_t parts) {
   }
 }
 
-void check(const KernelTable& set, const RecurrentCase& k) {
-  INFO(set.name);
-  RecurrentCall call(set, k);
+void check(const KernelTable& set, RecurrentCall& call) {
+  const RecurrentCase& k = call.shape;
   const std::vector<float> h(call.h.begin(), call.h.end()), c(call.c.begin(), call.c.end());
   const auto check_rows = [&] {
     for (int64_t row = 0; row < call.rows(); ++row) {
@@ -178,6 +181,30 @@ void check(const KernelTable& set, const RecurrentCase& k) {
   call.start();
   run_tasks(set.recurrent->sequence, call.args, 3);
   check_rows();
+}
+
+void check(const KernelTable& set, const RecurrentCase& k) {
+  INFO(set.name);
+  RecurrentCall call(set, k);
+  check(set, call);
+}
+
+/// The values that arithmetic treats apart, and some that make them: infinity times 0, the difference of infinities.
+void check_special_values(const KernelTable& set, RecurrentCell cell, unsigned seed) {
+  std::mt19937 random(seed);
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  RecurrentCall call(set, {.cell = cell, .hidden = 3, .batch = 2, .length = 2, .extras = below(2) == 1});
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const float values[] = {0, 1, -1, 0.5f, -0.25f, 2, kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()};
+  const int kinds = 6 + below(4);  // of some graphs no NaN, of some no infinity
+  for (auto* buffer : {&call.r, &call.sums, &call.bias, &call.peepholes})
+    for (float& x : *buffer) x = below(3) ? values[below(6)] : values[below(kinds)];
+  for (auto& activation : call.args.activation[0])
+    activation = {static_cast<RecurrentFunction>(below(static_cast<int>(RecurrentFunction::kSoftplus) + 1)), 0.5f, 0.25f};
+  if (below(2)) call.args.clip = 0;
+  call.pack(set);
+  INFO("seed " << seed);
+  check(set, call);
 }
 
 constexpr RecurrentCell kCells[] = {RecurrentCell::kRnn, RecurrentCell::kGru, RecurrentCell::kGruResetAfter, RecurrentCell::kLstm};
@@ -198,6 +225,12 @@ TEST_CASE("recurrent rows of different lengths, both directions, and what the us
       check(*set, {.cell = cell, .hidden = 21, .batch = 7, .length = 4, .directions = 2, .ragged = true});
       check(*set, {.cell = cell, .hidden = 18, .batch = 3, .length = 5, .directions = 2, .ragged = true, .extras = true});
     }
+}
+
+TEST_CASE("recurrent cells of infinities and NaN are those of the formulas") {
+  for (const KernelTable* set : tested_kernel_sets())
+    for (const RecurrentCell cell : kCells)
+      for (unsigned seed = 0; seed < 300; ++seed) check_special_values(*set, cell, seed);
 }
 
 TEST_CASE("recurrent functions are those of double precision") {

@@ -43,14 +43,15 @@ ReferenceState reference_unit(const ReferenceUnit& u) {
   ReferenceState out;
   double* gates = out.gates;
   const auto function = [&](int which, double x) { return reference_function(u.activation[which], clipped(x, u.clip)); };
+  const auto gate = [&](int g, double c) { return function(0, u.x[g] + u.q[g] + (u.has_peepholes ? u.peepholes[g] * c : 0)); };
   if (u.cell == RecurrentCell::kRnn) {
     out.h = gates[0] = function(0, u.x[0] + u.q[0]);
   } else if (u.cell == RecurrentCell::kLstm) {
-    gates[0] = function(0, u.x[0] + u.q[0] + u.peepholes[0] * u.c);
-    gates[2] = u.input_forget ? 1 - gates[0] : function(0, u.x[2] + u.q[2] + u.peepholes[2] * u.c);
+    gates[0] = gate(0, u.c);
+    gates[2] = u.input_forget ? 1 - gates[0] : gate(2, u.c);
     gates[3] = function(1, u.x[3] + u.q[3]);
     out.c = gates[2] * u.c + gates[0] * gates[3];
-    gates[1] = function(0, u.x[1] + u.q[1] + u.peepholes[1] * out.c);
+    gates[1] = gate(1, out.c);
     out.h = gates[1] * reference_function(u.activation[2], out.c);
   } else {
     gates[0] = reference_gate(u, 0);
@@ -75,7 +76,8 @@ ReferenceUnit unit_at(const ReferenceSequence& q, int64_t t, int64_t i) {
     const double of_state = q.biases[(gates + g) * n + i];
     (q.cell == RecurrentCell::kGruResetAfter && g == 2 ? u.state_bias : u.x[g]) += of_state;
   }
-  for (int64_t p = 0; p < 3; ++p) u.peepholes[p] = q.peepholes ? q.peepholes[p * n + i] : 0;
+  u.has_peepholes = q.peepholes != nullptr;
+  for (int64_t p = 0; p < 3 && q.peepholes; ++p) u.peepholes[p] = q.peepholes[p * n + i];
   u.h = q.h[i];
   u.c = q.c ? q.c[i] : 0;
   return u;

@@ -18,6 +18,7 @@ struct ReferenceUnit {
   bool input_forget = false;
   double x[4] = {}, q[4] = {};
   double state_bias = 0;
+  bool has_peepholes = false;  // without them an infinite c gives no 0 * c
   double peepholes[3] = {};
   double h = 0, c = 0;
 };

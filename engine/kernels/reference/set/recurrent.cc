@@ -49,6 +49,7 @@ ReferenceUnit unit_of(const RecurrentArgs& args, int64_t s, const Place& p) {
     if (args.cell != RecurrentCell::kGru || g < 2) u.q[g] = product(args, p, g, h);
   }
   if (args.state_bias) u.state_bias = static_cast<double>(args.state_bias[p.d * args.state_bias_direction + p.i]);
+  u.has_peepholes = args.peepholes != nullptr;
   if (args.peepholes)
     for (int64_t k = 0; k < 3; ++k) u.peepholes[k] = static_cast<double>(args.peepholes[(p.d * 3 + k) * args.hidden + p.i]);
   u.h = static_cast<double>(h[p.i]);

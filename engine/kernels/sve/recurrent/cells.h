@@ -65,8 +65,8 @@ inline void rnn_row(const RecurrentArgs& args, int64_t d, int64_t, vb p, const f
   end_step(p, row, next);
 }
 
-/// (1 - z) n + z h
-SVENGINE_INLINE vf mixed(vf z, vf n, vf h) { return vfma(z, vsub(h, n), n); }
+/// (1 - z) n + z h, as it stands: n + z (h - n) would be NaN of an infinite state that stays.
+SVENGINE_INLINE vf mixed(vf z, vf n, vf h) { return vfma(z, h, vmul(vsub(vdup(1.0f), z), n)); }
 
 /// z and r, and r h for the candidate.
 template <bool kUsual>
