@@ -3,6 +3,7 @@
 // changes a sample gets.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <sstream>
@@ -30,52 +31,57 @@ size_t pairs() {
   return given ? static_cast<size_t>(std::atoll(given)) : SVENGINE_HOSTILE_DEFAULT_PAIRS;
 }
 
-/// All relatives of all samples of an operator, numbered.
+/// All relatives of all samples of all wanted operators, numbered.
 class Relatives {
  public:
-  explicit Relatives(const OpDef& op) {
-    for (const Sample& sample : op.samples) {
-      families_.push_back({relative_of(sample), changes_of(op, sample), count_});
-      count_ += static_cast<int64_t>(families_.back().changes.size() + pairs());
+  Relatives() {
+    for (const OpDef& op : all_ops().all()) {
+      if (!wanted(op)) continue;
+      for (size_t i = 0; i < op.samples.size(); ++i) {
+        families_.push_back({&op, i, relative_of(op.samples[i]), changes_of(op, op.samples[i]), count_});
+        count_ += static_cast<int64_t>(families_.back().changes.size() + pairs());
+      }
     }
   }
-  int64_t count() const { return (count_ + SVENGINE_HOSTILE_STRIDE - 1) / SVENGINE_HOSTILE_STRIDE; }
+  int64_t count() const { return count_; }
+  const OpDef& op_of(int64_t index) const { return *family(index).op; }
 
-  Relative at(int64_t number) const {
-    const int64_t index = number * SVENGINE_HOSTILE_STRIDE;
-    size_t sample = families_.size() - 1;
-    while (families_[sample].first > index) --sample;
-    const Family& family = families_[sample];
-    Relative r = changed(family.sample, family.changes, static_cast<size_t>(index - family.first));
-    r.what = fmt::format("sample {}: {}", sample, r.what);
+  Relative at(int64_t index) const {
+    const Family& of = family(index);
+    Relative r = changed(of.sample, of.changes, static_cast<size_t>(index - of.first));
+    r.what = fmt::format("sample {}: {}", of.number, r.what);
     return r;
   }
 
  private:
   struct Family {
+    const OpDef* op;
+    size_t number;  // of the sample
     Relative sample;
     std::vector<Change> changes;
     int64_t first;
   };
+  const Family& family(int64_t index) const {
+    const auto behind = [](int64_t i, const Family& f) { return i < f.first; };
+    return *(std::upper_bound(families_.begin(), families_.end(), index, behind) - 1);
+  }
   std::vector<Family> families_;
   int64_t count_ = 0;
 };
 
 }  // namespace
 
+// One process for all operators: what an emulator has translated of the passes ends with the process.
 TEST_CASE("hostile relatives of every sample give an error or a right result") {
   // Shared with the processes that count.
   void* shared = mmap(nullptr, sizeof(AttemptCount), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   REQUIRE(shared != MAP_FAILED);
   auto& count = *static_cast<AttemptCount*>(shared);
-  for (const OpDef& op : all_ops().all()) {
-    if (!wanted(op) || op.samples.empty()) continue;
-    const Relatives relatives(op);
-    for (const kernels::KernelTable* set : kernels::available_kernel_sets()) {
-      for (const Finding& f : run_isolated(relatives.count(), {.cpu_seconds = SVENGINE_HOSTILE_CPU_SECONDS},
-                                           [&](int64_t i) { return attempt(op, relatives.at(i), *set, count); })) {
-        FAIL_CHECK(op.name << " on " << set->name << ", " << relatives.at(f.index).what << "\n    " << f.what);
-      }
+  const Relatives relatives;
+  for (const kernels::KernelTable* set : kernels::available_kernel_sets()) {
+    for (const Finding& f : run_isolated(relatives.count(), {.cpu_seconds = SVENGINE_HOSTILE_CPU_SECONDS, .most_findings = 32},
+                                         [&](int64_t i) { return attempt(relatives.op_of(i), relatives.at(i), *set, count); })) {
+      FAIL_CHECK(relatives.op_of(f.index).name << " on " << set->name << ", " << relatives.at(f.index).what << "\n    " << f.what);
     }
   }
   WARN(count.refused << " refused, " << count.planned << " planned, " << count.run << " run");
