@@ -161,8 +161,8 @@ Value* integer_mat_mul(Place& p) {
 Value* integer_gemm(Place& p) {
   const Node& gemm = p.node();
   const auto a = dequantized(gemm.input(0)), b = dequantized(gemm.input(1));
-  const bool turned = gemm.attributes.get_int("transB") != 0;
-  if (!a || !b || !a->is_single() || !is_per(*b, turned ? 0 : 1) || p.bounds.needed) return nullptr;
+  const bool transposed = gemm.attributes.get_int("transB") != 0;
+  if (!a || !b || !a->is_single() || !is_per(*b, transposed ? 0 : 1) || p.bounds.needed) return nullptr;
   if (gemm.attributes.get_float("alpha", 1) != 1 || (gemm.input(2) && gemm.attributes.get_float("beta", 1) != 1)) return nullptr;
   Value* bias = gemm.input(2) ? integer_bias(p.graph, gemm.input(2), *a, *b) : nullptr;
   const Shape& y = gemm.output()->type.shape;

@@ -1,4 +1,4 @@
-// Squares of kLanes x kLanes 32-bit elements turned in registers: log2(kLanes) rounds of interleaving row i with row i + kLanes / 2
+// Squares of kLanes x kLanes 32-bit elements transposed in registers: log2(kLanes) rounds of interleaving row i with row i + kLanes / 2
 // rotate the bits of (row, lane) by one place each, until the two have changed places.
 #pragma once
 #include "engine/kernels/sve/vec.h"

@@ -40,14 +40,14 @@ Status set_softmax_gradient(GradientContext& c, bool log) {
 Status set_norm_gradient(GradientContext& c, const NormOperands& norm) {
   Value *x = c.input(0), *axes = integer_list(c, norm.axes);
   const auto mean = [&](Value* v) { return c.op("ReduceMean", {v, axes}); };
-  const auto spread = [&](Value* v) { return norm.per_channel.empty() ? v : c.op("Reshape", {v, integer_list(c, norm.per_channel)}); };
-  Value* centered = c.op("Sub", {x, norm.mean ? spread(norm.mean) : mean(x)});
-  Value* variance = norm.variance ? spread(norm.variance) : mean(c.op("Mul", {centered, centered}));
+  const auto broadcast = [&](Value* v) { return norm.per_channel.empty() ? v : c.op("Reshape", {v, integer_list(c, norm.per_channel)}); };
+  Value* centered = c.op("Sub", {x, norm.mean ? broadcast(norm.mean) : mean(x)});
+  Value* variance = norm.variance ? broadcast(norm.variance) : mean(c.op("Mul", {centered, centered}));
   Value* epsilon = c.scalar(c.attributes().get_float("epsilon", 1e-5f), x);
   Value* inv_std = c.op("Reciprocal", {c.op("Sqrt", {c.op("Add", {variance, epsilon})})});
   Value* h = c.op("Mul", {centered, inv_std});
   if (c.wants(0)) {
-    Value* g = c.op("Mul", {c.dy(), spread(c.input(1))});
+    Value* g = c.op("Mul", {c.dy(), broadcast(c.input(1))});
     Value* rest = norm.mean ? g : c.op("Sub", {c.op("Sub", {g, mean(g)}), c.op("Mul", {h, mean(c.op("Mul", {g, h}))})});
     c.set(0, c.op("Mul", {inv_std, rest}));
   }

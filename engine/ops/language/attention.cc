@@ -55,7 +55,8 @@ Result<AttentionSizes> attention_sizes(const InferContext& c) {
   if (known_different(k[rows], v[rows])) return error("K {} and V {} are of different length", to_string(k), to_string(v));
   if (known_different(q[0], k[0]) || known_different(q[0], v[0]))
     return error("Q {}, K {} and V {} need the same first dimension", to_string(q), to_string(k), to_string(v));
-  if (s.q_heads.is_static() && s.kv_heads.is_static() && (s.kv_heads.value() == 0 || s.q_heads.value() % s.kv_heads.value() != 0))
+  if (s.q_heads.is_static() && s.kv_heads.is_static() && s.q_heads.value() != 0 &&
+      (s.kv_heads.value() == 0 || s.q_heads.value() % s.kv_heads.value() != 0))
     return error("{} heads of Q cannot share {} heads of K and V: it must be a multiple", s.q_heads.value(), s.kv_heads.value());
   if (c.has_input(kPastKey)) s.past = c.shape(kPastKey).has_rank() ? c.shape(kPastKey)[2] : Dim();
   return s;
@@ -208,11 +209,11 @@ Status expand_attention(ExpandContext& c) {
   for (const size_t i : {kQuery, kKey, kValue})  // a Reshape does not find the size of heads where there is no element
     if (flat && !c.dim(i, 2)) return {};
   AttentionProduct p;
-  p.q_heads = flat ? c.attributes().get_int("q_num_heads", 1) : c.dim(kQuery, 1).value_or(0);
-  p.kv_heads = flat ? c.attributes().get_int("kv_num_heads", 1) : c.dim(kKey, 1).value_or(0);
-  const int64_t size = c.dim(kQuery, -1).value_or(0) / (flat ? p.q_heads : 1);
   const bool has_scale = c.attributes().has("scale");
-  if (p.q_heads == 0 || p.kv_heads == 0 || (!has_scale && !c.dim(kQuery, -1))) return {};
+  if ((!flat && (!c.dim(kQuery, 1) || !c.dim(kKey, 1))) || (!has_scale && !c.dim(kQuery, -1))) return {};
+  p.q_heads = flat ? c.attributes().get_int("q_num_heads", 1) : *c.dim(kQuery, 1);
+  p.kv_heads = flat ? c.attributes().get_int("kv_num_heads", 1) : *c.dim(kKey, 1);
+  const int64_t size = c.dim(kQuery, -1).value_or(0) / (flat ? p.q_heads : 1);
   p.scale = has_scale ? c.attributes().get_float("scale", 1) : 1 / std::sqrt(static_cast<double>(size));
   p.softcap = c.attributes().get_float("softcap", 0);
   p.q = flat ? split_heads(c, c.input(kQuery), p.q_heads) : c.input(kQuery);
@@ -225,12 +226,14 @@ Status expand_attention(ExpandContext& c) {
   if (precision != type && wide_type(type) == type) p.softmax_type = precision;
   if (precision == DType::f64) p.softmax_type = precision;
   if (!add_masks(c, p) || !c.builder().status().ok()) return {};
+  Value *const k = p.k, *const v = p.v;
+  if (p.q_heads == 0) p.k = c.slice(k, 1, 0, 0), p.v = c.slice(v, 1, 0, 0), p.kv_heads = 0;  // no query head shares the keys
   const AttentionParts parts = attend(c, p);
   if (!parts.y) return {};
   Value* const qk[] = {parts.raw, parts.capped, parts.biased, parts.probabilities};
   Value* y = c.cast(parts.y, type);
   c.set(0, flat ? merge_heads(c, y) : y);
-  c.set(1, p.k), c.set(2, p.v);
+  c.set(1, k), c.set(2, v);
   c.set(3, c.has_output(3) ? c.cast(qk[c.attributes().get_int("qk_matmul_output_mode", 0)], type) : nullptr);
   return {};
 }
@@ -246,6 +249,7 @@ std::vector<Sample> attention_samples() {
       {.inputs = {f32({1, 1, 1, 1}), f32({1, 1, 1, 1}), f32({1, 1, 1, 1})},
        .attributes = {{"is_causal", integer(1)}},
        .outputs = 4},
+      {.inputs = {f32({2, 0, 4, 8}), f32({2, 2, 6, 8}), f32({2, 2, 6, 5})}, .outputs = 3},
       {.inputs = {f32({2, 4, 24}), f32({2, 5, 12}), f32({2, 5, 16}), f32({4, 5})},
        .attributes = {{"q_num_heads", integer(4)}, {"kv_num_heads", integer(2)}, {"softcap", real(2)}, {"scale", real(0.5f)}}},
       {.inputs = {f32({2, 4, 2, 8}), f32({2, 2, 1, 8}), f32({2, 2, 1, 8}), flags, f32({2, 2, 3, 8}), f32({2, 2, 3, 8})},

@@ -1,4 +1,4 @@
-// RotaryEmbedding: pairs of elements of every head turned by an angle that depends on the token's position. Cosines and sines
+// RotaryEmbedding: pairs of elements of every head rotated by an angle that depends on the token's position. Cosines and sines
 // come from caches, rows of which position_ids pick; without them the caches have a row for every token.
 #include "engine/graph/gradient.h"
 #include "engine/ops/infer_util.h"
@@ -17,7 +17,7 @@ Status check_rotary_caches(const InferContext& c, const Dim& batch, const Dim& l
     if (c.dtype(i) != c.dtype(0)) return error("{} is {}, must be {} as X is", name, name_of(c.dtype(i)), name_of(c.dtype(0)));
     if (!c.shape(i).has_rank()) continue;
     if (known_different(c.shape(i).dims().back(), half))
-      return error("{} is {}, its last dimension must be half of what is turned, {}", name, to_string(c.shape(i)), half.value());
+      return error("{} is {}, its last dimension must be half of what is rotated, {}", name, to_string(c.shape(i)), half.value());
     if (!picked && (known_different(c.shape(i)[0], batch) || known_different(c.shape(i)[1], length)))
       return error("{} is {}; without position_ids it needs a row for every token of X {}", name, to_string(c.shape(i)),
                    to_string(c.shape(0)));
@@ -40,16 +40,16 @@ Status infer_rotary_embedding(InferContext& c) {
   const bool flat = x.rank() == 3;
   if (!flat && x.rank() != 4) return error("X is {}, needs rank 3 or 4", to_string(x));
   Dim size = x.dims().back();
-  const int64_t heads = c.attributes().get_int("num_heads", 0), turned = c.attributes().get_int("rotary_embedding_dim", 0);
+  const int64_t heads = c.attributes().get_int("num_heads", 0), rotated = c.attributes().get_int("rotary_embedding_dim", 0);
   if (flat && heads < 1) return error("X of rank 3 needs attribute num_heads of at least 1; it is {}", heads);
   if (flat && size.is_static()) {
     if (size.value() % heads != 0) return error("X {} cannot be cut into {} heads", to_string(x), heads);
     size = Dim(size.value() / heads);
   }
-  if (turned < 0 || turned % 2 != 0) return error("rotary_embedding_dim is {}, must be even", turned);
-  if (size.is_static() && (turned > size.value() || (turned == 0 && size.value() % 2 != 0)))
-    return error("of heads of {} elements {} cannot be turned in pairs", size.value(), turned ? turned : size.value());
-  const Dim half = turned ? Dim(turned / 2) : size.is_static() ? Dim(size.value() / 2) : Dim();
+  if (rotated < 0 || rotated % 2 != 0) return error("rotary_embedding_dim is {}, must be even", rotated);
+  if (size.is_static() && (rotated > size.value() || (rotated == 0 && size.value() % 2 != 0)))
+    return error("of heads of {} elements {} cannot be rotated in pairs", size.value(), rotated ? rotated : size.value());
+  const Dim half = rotated ? Dim(rotated / 2) : size.is_static() ? Dim(size.value() / 2) : Dim();
   return check_rotary_caches(c, x[0], flat ? x[1] : x[2], half);
 }
 
@@ -72,8 +72,8 @@ RotaryShape rotary_shape(const LowerContext& c) {
     s.heads = d[1], s.length = d[2], s.size = d[3];
     s.head_stride = d[2] * d[3], s.token_stride = d[3];
   }
-  const int64_t turned = c.attributes().get_int("rotary_embedding_dim", 0);
-  s.half = (turned ? turned : s.size) / 2;
+  const int64_t rotated = c.attributes().get_int("rotary_embedding_dim", 0);
+  s.half = (rotated ? rotated : s.size) / 2;
   s.cache_rows = c.has_input(3) ? c.in_dims(1)[0] : s.batch * s.length;
   s.interleaved = c.attributes().get_int("interleaved", 0) != 0;
   return s;

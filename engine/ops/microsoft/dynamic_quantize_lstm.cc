@@ -55,12 +55,12 @@ Status infer_dynamic_lstm(InferContext& c) {
 
 /// [directions, 4 hidden, size], as LSTM has them.
 Value* float_weights(ExpandContext& c, size_t weights, size_t scale, size_t zero) {
-  const auto spread = [&](size_t i) {
+  const auto broadcast = [&](size_t i) {
     const bool columns = c.shape(i).rank() == 2;
     return c.unsqueeze(c.cast(c.input(i), DType::f32), columns ? std::vector<int64_t>{1} : std::vector<int64_t>{1, 2});
   };
-  Value* w = c.op("Sub", {c.cast(c.input(weights), DType::f32), spread(zero)});
-  return c.transpose(c.op("Mul", {w, spread(scale)}), {0, 2, 1});
+  Value* w = c.op("Sub", {c.cast(c.input(weights), DType::f32), broadcast(zero)});
+  return c.transpose(c.op("Mul", {w, broadcast(scale)}), {0, 2, 1});
 }
 
 Status expand_dynamic_lstm(ExpandContext& c) {

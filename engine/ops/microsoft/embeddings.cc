@@ -14,9 +14,9 @@ Status infer_runtime_rotary(InferContext& c) {
   for (const char* name : {"is_packed_batching"})
     if (c.attributes().get_int(name, 0) != 0) return error("{} is not supported", name);
   if (c.attributes().get_float("scale", 1) != 1) return error("scale is {}, must be 1", c.attributes().get_float("scale", 1));
-  const int64_t turned = c.attributes().get_int("rotary_embedding_dim", 0), heads = c.attributes().get_int("num_heads", 0);
-  if (turned < 0 || turned % 2 != 0) return error("rotary_embedding_dim is {}, must be even", turned);
-  if (turned > 0 && heads < 1) return error("rotary_embedding_dim needs attribute num_heads");
+  const int64_t rotated = c.attributes().get_int("rotary_embedding_dim", 0), heads = c.attributes().get_int("num_heads", 0);
+  if (rotated < 0 || rotated % 2 != 0) return error("rotary_embedding_dim is {}, must be even", rotated);
+  if (rotated > 0 && heads < 1) return error("rotary_embedding_dim needs attribute num_heads");
   const Shape& ids = c.shape(1);
   if (ids.has_rank() && ids.rank() != 2 && !(ids.rank() == 1 && !known_different(ids[0], Dim(1))))
     return error("position_ids is {}, needs one element, or [batch, tokens]", to_string(ids));
@@ -30,10 +30,10 @@ Status expand_runtime_rotary(ExpandContext& c) {
   const auto half = c.dim(2, 1), last = c.dim(0, -1);
   if (!half || !last || !c.shape(1).has_rank()) return {};
   const bool flat = c.shape(0).rank() == 3;
-  const int64_t turned = c.attributes().get_int("rotary_embedding_dim", 0);
+  const int64_t rotated = c.attributes().get_int("rotary_embedding_dim", 0);
   int64_t heads = c.attributes().get_int("num_heads", 0);
   // Without rotary_embedding_dim heads are as large as the caches say.
-  if (turned == 0 && flat) {
+  if (rotated == 0 && flat) {
     if (*half == 0 || *last % (2 * *half) != 0)
       return error("input {} cannot be cut into heads of {} elements, twice the last dimension of cos_cache",
                    to_string(c.shape(0)), 2 * *half);
@@ -46,7 +46,7 @@ Status expand_runtime_rotary(ExpandContext& c) {
     ids = c.op("Expand", {c.op("Add", {row, ids}), c.concat({batch, tokens}, 0)});
   }
   Attributes rotary =
-      make_attributes({{"interleaved", c.attributes().get_int("interleaved", 0)}, {"rotary_embedding_dim", turned}});
+      make_attributes({{"interleaved", c.attributes().get_int("interleaved", 0)}, {"rotary_embedding_dim", rotated}});
   if (flat) rotary.set("num_heads", heads);
   c.set(0, c.op("RotaryEmbedding", {x, c.input(2), c.input(3), ids}, std::move(rotary)));
   return {};

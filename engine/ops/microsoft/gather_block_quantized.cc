@@ -126,7 +126,7 @@ Status expand_gather_block(ExpandContext& c) {
   if (!zeros && table_type == DType::u8) zeros = c.builder().constant(Tensor::scalar(static_cast<uint8_t>(1 << (8 / t.packed - 1))));
   const int64_t place = t.quantize + (t.quantize > t.gather ? added : 0);
   Value* wide = c.cast(data, DType::f32);
-  const auto spread = [&](Value* v) {  // a block's number for each of its elements; other dimensions broadcast
+  const auto per_element = [&](Value* v) {  // a block's number for each of its elements; other dimensions broadcast
     v = c.cast(v, DType::f32);
     if (!v || by_block || v->type.shape.rank() == 0) return v;
     const int64_t along = at(data->type.shape, place), blocks = at(v->type.shape, place);
@@ -135,8 +135,8 @@ Status expand_gather_block(ExpandContext& c) {
     for (int64_t i = 0; i < along; ++i) index.push_back(i / t.block);
     return c.op("Gather", {v, c.ints(std::move(index))}, make_attributes({{"axis", place}}));
   };
-  if (zeros) wide = c.op("Sub", {wide, spread(zeros)});
-  Value* y = c.cast(c.op("Mul", {wide, spread(scales)}), type);
+  if (zeros) wide = c.op("Sub", {wide, per_element(zeros)});
+  Value* y = c.cast(c.op("Mul", {wide, per_element(scales)}), type);
   std::vector<int64_t> behind;
   for (int64_t i = 0; i < t.rank - 1 - t.gather; ++i) behind.push_back(-1 - i);
   Value* there = behind.empty() ? checked.there : c.unsqueeze(checked.there, behind);

@@ -138,7 +138,7 @@ Value* query_positions(ExpandContext& c, const GroupQuery& g) {
   return c.op("Add", {c.unsqueeze(g.old_keys, {1}), row});
 }
 
-/// One of query, key and value, cut into heads, normalised and turned.
+/// One of query, key and value, cut into heads, normalised and rotated.
 Value* group_query_part(ExpandContext& c, const GroupQuery& g, Value* v, int64_t heads, size_t norm) {
   v = split_heads(c, v, heads);
   const bool query = norm == kGqQueryNorm;
@@ -150,10 +150,10 @@ Value* group_query_part(ExpandContext& c, const GroupQuery& g, Value* v, int64_t
   }
   if (!norm || !c.attributes().get_int("do_rotary", 0)) return v;
   const auto half = c.dim(kGqCos, 1);
-  const int64_t turned = half && 2 * *half < g.size ? 2 * *half : 0;
+  const int64_t rotated = half && 2 * *half < g.size ? 2 * *half : 0;
   return c.op(
       "RotaryEmbedding", {v, c.input(kGqCos), c.input(kGqSin), query_positions(c, g)},
-      make_attributes({{"interleaved", c.attributes().get_int("rotary_interleaved", 0)}, {"rotary_embedding_dim", turned}}));
+      make_attributes({{"interleaved", c.attributes().get_int("rotary_interleaved", 0)}, {"rotary_embedding_dim", rotated}}));
 }
 
 /// The cache with the new rows behind each sample's old ones.

@@ -45,7 +45,7 @@ QuantizedWindow kernel_window(const ConvShape& s) {
 }
 
 /// [M][channels][taps] to [M][taps][channels], so that depth runs as it does over a window.
-void turn_weights(const ConvShape& s, const std::byte* from, std::byte* to) {
+void transpose_weights(const ConvShape& s, const std::byte* from, std::byte* to) {
   const int64_t taps = taps_of(s), channels = channels_in(s);
   for (int64_t m = 0; m < s.out_channels; ++m)
     for (int64_t t = 0; t < taps; ++t)
@@ -110,10 +110,10 @@ Weights emit_gemm_weights(LowerContext& c, const IntegerConv& conv, const ConvSh
   QuantizedPackArgs args;
   args.column_major = true, args.k = args.ld = taps_of(s) * channels_in(s), args.n = channels_out(s);
   args.is_signed = c.in_type(conv.w).dtype == DType::i8, args.zero_step = conv.w_zero.count > 1;
-  const int64_t bytes = kernels->packed_bytes(args.k, args.n), turned = s.out_channels * args.k;
-  const Buffer packed = emit_weights(c, conv, name_weights("quantized conv", s, args.is_signed), bytes * s.groups, turned,
+  const int64_t bytes = kernels->packed_bytes(args.k, args.n), source_bytes = s.out_channels * args.k;
+  const Buffer packed = emit_weights(c, conv, name_weights("quantized conv", s, args.is_signed), bytes * s.groups, source_bytes,
                                      [=](const std::byte* w, const std::byte* zeros, std::byte* to, std::byte* scratch) {
-                                       turn_weights(s, w, scratch);
+                                       transpose_weights(s, w, scratch);
                                        for (int64_t g = 0; g < s.groups; ++g) {
                                          QuantizedPackArgs one = args;
                                          one.source = scratch + g * args.n * args.k;

@@ -44,10 +44,10 @@ Status infer_q_gemm(InferContext& c) {
 /// A by rows.
 Buffer emit_turned_rows(LowerContext& c, int64_t m, int64_t k) {
   if (!c.attributes().get_int("transA")) return c.in(kGemmA);
-  const Buffer turned = c.temporary(std::max<int64_t>(m * k, 1));
+  const Buffer transposed = c.temporary(std::max<int64_t>(m * k, 1));
   if (m * k > 0)
-    emit_copies(c, "transpose", 1, {{c.in(kGemmA), turned, CopyView{.dims = {m, k}, .in_strides = {1, m}, .out_strides = {k, 1}}}});
-  return turned;
+    emit_copies(c, "transpose", 1, {{c.in(kGemmA), transposed, CopyView{.dims = {m, k}, .in_strides = {1, m}, .out_strides = {k, 1}}}});
+  return transposed;
 }
 
 /// scale times alpha, which is 1 in all networks.

@@ -33,10 +33,10 @@ Status lower_pad_grad(LowerContext& c) {
     const int64_t padded = dims[i];
     const std::vector<int32_t> map = kernels::pad_map(pad_mode(c.attributes()), out[i], p.before[i], p.after[i]);
     const kernels::ResampleTables tables{1, map, std::vector<float>(map.size(), 1.0f), std::vector<double>(map.size(), 1.0)};
-    const kernels::ResampleTables turned = turned_tables(tables, out[i], padded);
+    const kernels::ResampleTables transposed = transposed_tables(tables, out[i], padded);
     const Buffer to = i == axes.back() ? c.out() : Buffer{};
-    at = wide::is_wide(c) ? wide::emit_resample(c, "pad_grad_f64", turned, 0, at, dims, i, out[i], to)
-                          : emit_resample(c, "pad_grad", turned, 0, at, dims, i, out[i], to);
+    at = wide::is_wide(c) ? wide::emit_resample(c, "pad_grad_f64", transposed, 0, at, dims, i, out[i], to)
+                          : emit_resample(c, "pad_grad", transposed, 0, at, dims, i, out[i], to);
   }
   return {};
 }

@@ -6,7 +6,7 @@
 
 namespace svengine::ops {
 
-kernels::ResampleTables turned_tables(const kernels::ResampleTables& tables, int64_t in, int64_t out) {
+kernels::ResampleTables transposed_tables(const kernels::ResampleTables& tables, int64_t in, int64_t out) {
   struct Tap {
     int32_t index;
     float weight;

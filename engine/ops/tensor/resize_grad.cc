@@ -1,5 +1,5 @@
 // svengine.ResizeGrad: the gradient of Resize's x. Inputs: dy, Resize's roi, scales and sizes, and x for its shape; the attributes are
-// Resize's. Resizing is linear in x and goes axis by axis, so its gradient is resampling too, by the tables turned round.
+// Resize's. Resizing is linear in x and goes axis by axis, so its gradient is resampling too, by the tables transposed.
 #include <algorithm>
 
 #include "engine/ops/like.h"
@@ -33,7 +33,7 @@ Status lower_resize_grad(LowerContext& c) {
   Buffer at = c.in(0);
   for (const AxisScale& a : axes) {
     SV_ASSIGN(const kernels::ResizeAxis axis, kernel_axis(c.attributes(), a));
-    const kernels::ResampleTables tables = turned_tables(resize_tables(c.attributes(), axis), axis.in, axis.out);
+    const kernels::ResampleTables tables = transposed_tables(resize_tables(c.attributes(), axis), axis.in, axis.out);
     const Buffer to = &a == &axes.back() ? c.out() : Buffer{};
     at = wide::is_wide(c) ? wide::emit_resample(c, "resize_grad_f64", tables, 0, at, dims, a.axis, axis.in, to)
                           : emit_resample(c, "resize_grad", tables, 0, at, dims, a.axis, axis.in, to);

@@ -90,8 +90,8 @@ Status affine_grid_gradient(GradientContext& c) {
   Value* pads = c.builder().constant(Tensor::of<int64_t>({4}, std::span<const int64_t>(widths)));
   Value* points = c.op("Pad", {places, pads, c.scalar(1, c.dy())});
   Value* flat = c.op("Reshape", {c.dy(), c.builder().integers({0, -1, n})});
-  Value* turned = c.op("Transpose", {flat}, make_attributes({{"perm", std::vector<int64_t>{0, 2, 1}}}));
-  c.set(0, c.op("MatMul", {turned, points}));
+  Value* transposed = c.op("Transpose", {flat}, make_attributes({{"perm", std::vector<int64_t>{0, 2, 1}}}));
+  c.set(0, c.op("MatMul", {transposed, points}));
   return {};
 }
 

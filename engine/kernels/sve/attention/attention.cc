@@ -7,7 +7,7 @@
 //   A panels [size][rows]   times query columns    the columns: maximum, exp,         (the weights are their A operand:
 //                                                  sum, lane by lane                   a[key * columns + query])
 //
-// So nothing is ever turned but q and k while they are packed, the softmax has no operation across lanes, and its result is
+// So nothing is ever transposed but q and k while they are packed, the softmax has no operation across lanes, and its result is
 // the next product's broadcast operand where it lies. Dividing by the sum is left to the end, when a row of y is finished.
 //
 // One block is one column panel wide. Its scores, 4 * keys * columns bytes (16 KiB for 128 keys on A64FX and AVX-512, 48 KiB
@@ -215,7 +215,7 @@ inline void with_rows(int64_t rows, const Body& body) {
   body.template operator()<kRows>();
 }
 
-/// The queries of a block, or the rows of its mask, turned: target[d][kColumns].
+/// The queries of a block, or the rows of its mask, transposed: target[d][kColumns].
 void transpose(const float* source, int64_t ld, int64_t rows, int64_t depth, float* target) {
   GemmPackArgs p;
   p.source = source, p.ld = ld, p.extent = rows, p.depth = depth, p.packed = target;

@@ -1,6 +1,6 @@
 // Packing: a task is one piece of one panel, at most kGemmPackDepth deep.
 //
-// Where the source runs along the panel (depth-major) a step is a copy. Otherwise squares of kLanes x kLanes are turned in registers.
+// Where the source runs along the panel (depth-major) a step is a copy. Otherwise squares of kLanes x kLanes are transposed in registers.
 #include "engine/kernels/sve/gemm/pack.h"
 
 #include "engine/kernels/sve/gemm/shape.h"

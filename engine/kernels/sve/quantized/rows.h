@@ -2,7 +2,7 @@
 //
 //   [ceil(k / 4)][rows][4] bytes, and int32 [rows] sums over k, [rows] zero points, both as the bytes are after the shift
 //
-// Rows that lie in memory as a multiple of four bytes are turned from there. Others, those of windows above all, are first put
+// Rows that lie in memory as a multiple of four bytes are transposed from there. Others, those of windows above all, are first put
 // together in a buffer, padding filled with the zero point.
 #pragma once
 #include "engine/kernels/sve/quantized/shape.h"
