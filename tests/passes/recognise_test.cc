@@ -71,6 +71,55 @@ TEST_CASE("GELU is recognised in all orders of multiplication") {
     }
 }
 
+namespace {
+
+constexpr float kGeluSlope = 0.7978845608f, kGeluCube = 0.044715f;
+
+/// What GELU's approximation takes Tanh of, as exporters and authors write it.
+Value* gelu_polynomial(Builder& b, Value* x, int form, float slope = kGeluSlope, float cube = kGeluCube) {
+  const auto mul = [&b](Value* l, Value* r) { return b.add("Mul", {l, r}); };
+  if (form == 3)  // sqrt(2 / pi) x (1 + 0.044715 x x)
+    return mul(mul(x, scalar(b, slope)), b.add("Add", {mul(mul(x, scalar(b, cube)), x), scalar(b, 1.0f)}));
+  Value* cubed = form == 0 ? b.add("Pow", {x, scalar(b, 3.0f)}) : form == 1 ? mul(x, mul(x, x)) : mul(mul(x, x), x);
+  return mul(b.add("Add", {x, mul(cubed, scalar(b, cube))}), scalar(b, slope));
+}
+
+Describe gelu_by_tanh(int form, int order, float slope = kGeluSlope, float cube = kGeluCube) {
+  return [=](Builder& b) {
+    Value* x = b.add("Add", {b.input("x", DType::f32, {3, 24}), b.constant(random_tensor({24}, 7))});
+    Value* gate = b.add("Add", {b.add("Tanh", {gelu_polynomial(b, x, form, slope, cube)}), scalar(b, 1.0f)});
+    if (order == 0) b.output(b.add("Mul", {b.add("Mul", {x, gate}), scalar(b, 0.5f)}), "y");
+    if (order == 1) b.output(b.add("Mul", {x, b.add("Mul", {gate, scalar(b, 0.5f)})}), "y");
+    if (order == 2) b.output(b.add("Mul", {b.add("Mul", {scalar(b, 0.5f), x}), gate}), "y");
+  };
+}
+
+}  // namespace
+
+TEST_CASE("GELU by Tanh is recognised however its polynomial is written") {
+  const std::vector<Tensor> x = {random_tensor({3, 24}, 1, -4, 4)};
+  for (int form = 0; form < 4; ++form)
+    for (int order = 0; order < 3; ++order) {
+      INFO("form " << form << ", order " << order);
+      const Graph after = check_pass(gelu_by_tanh(form, order), "gelu", x);
+      CHECK(ops_of(after) == "Add Gelu");
+      CHECK(node_of(after, "Gelu").attributes.get_string("approximate") == "tanh");
+    }
+}
+
+TEST_CASE("Tanh of another polynomial is no GELU") {
+  const std::vector<Tensor> x = {random_tensor({3, 24}, 1, -4, 4)};
+  const std::string whole = "Add Pow Mul Add Mul Tanh Add Mul Mul";
+  CHECK(ops_of(check_pass(gelu_by_tanh(0, 0, 0.7979f), "gelu", x)) == whole);
+  CHECK(ops_of(check_pass(gelu_by_tanh(0, 0, kGeluSlope, 0.0447f), "gelu", x)) == whole);
+  const auto of_another = [](Builder& b) {
+    Value *v = b.input("x", DType::f32, {3, 24}), *w = b.add("Neg", {v});
+    Value* gate = b.add("Add", {b.add("Tanh", {gelu_polynomial(b, w, 0)}), scalar(b, 1.0f)});
+    b.output(b.add("Mul", {b.add("Mul", {v, gate}), scalar(b, 0.5f)}), "y");
+  };
+  CHECK(ops_of(check_pass(of_another, "gelu", x)) == "Neg Pow Mul Add Mul Tanh Add Mul Mul");
+}
+
 TEST_CASE("SiLU and hard swish are recognised") {
   const std::vector<Tensor> x = {random_tensor({3, 24}, 1, -5, 5)};
   const auto silu = [](Builder& b) {
