@@ -28,6 +28,14 @@ constexpr int64_t kMostPlanSteps = 1 << 16;
 /// Numbers that the products with the inputs of all steps may have.
 constexpr double kMostSums = 0x1p40;
 
+/// Tasks of a step that a thread takes at once, where threads help each other. With few rows a step is the reading of R, each thread's
+/// half of which lies in its caches from the step before, as long as it takes the same panels in the opposite order: nobody else
+/// gets any (21.7 us a step of LSTM 512 at batch 1 with two threads of an EPYC 9004, 23.3 us with single panels; 158.7 and 160.9 us at 16).
+int64_t step_grain(const RecurrentArgs& args, int64_t tasks) {
+  constexpr int64_t kFewRows = 4, kSomePanels = 4;
+  return args.batch <= kFewRows ? tasks : kSomePanels;
+}
+
 /// Where everything is; steps share one.
 struct RecurrentPlace {
   RecurrentArgs args;
@@ -149,11 +157,13 @@ void emit_end(LowerContext& c, const StateCopy& copy, const SharedPlace& place) 
 
 void emit_pass(LowerContext& c, const char* name, const kernels::TaskKernel<RecurrentArgs>& kernel, const SharedPlace& place,
                int64_t step) {
-  c.emit(name, kernel.tasks(place->args),
+  const int64_t tasks = kernel.tasks(place->args);
+  c.emit(name, tasks,
          [place, step, run_pass = kernel.run](const Run& run, int64_t begin, int64_t end) -> const char* {
            run_pass(place->bound(run, step), begin, end, nullptr);
            return nullptr;
-         });
+         },
+         0, step_grain(place->args, tasks));
 }
 
 void emit_steps(LowerContext& c, const SharedPlace& place) {
