@@ -7,7 +7,7 @@
 --less takes a command that does less of the same, whose blocks are subtracted, so that the start of the program drops out; --per divides.
 
 The model is LLVM's of A64FX, of the core alone: caches and memory are perfect, and every block is timed as a loop of itself. Blocks that
-QEMU cuts at the end of a page of code are joined where they ran equally often. FMSB and FNMSB, which the model does not know, are timed
+QEMU cuts at the end of a page of code are joined. FMSB and FNMSB, which the model does not know, are timed
 as FMLS and FNMLS, which use the same pipes. A block with another instruction that the model does not know counts as two instructions a
 cycle, and "guessed" gives the share of such cycles.
 
@@ -78,15 +78,18 @@ def read_blocks(path):
 
 
 def join_pages(blocks):
-    """The same with a block that ends with its page, not in a branch, and the one behind it as one, where both ran equally often."""
-    joined = dict(sorted(blocks.items()))
-    for address in list(joined):
-        while address in joined:
-            executions, words = joined[address]
-            end = address + 4 * len(words)
-            if end % PAGE or ends_block(words[-1]) or end not in joined or joined[end][0] != executions:
-                break
-            joined[address] = [executions, words + joined.pop(end)[1]]
+    """The same with a block that ends with its page, not in a branch, and the one behind it, into which it always runs on, as one. What
+    is left of the one behind are the times that it was entered from elsewhere."""
+    joined = {address: list(block) for address, block in sorted(blocks.items())}
+    for address in sorted(blocks, reverse=True):
+        executions, words = joined[address]
+        end = address + 4 * len(words)
+        if end % PAGE or ends_block(words[-1]) or end not in joined or joined[end][0] < executions:
+            continue
+        joined[address] = [executions, words + joined[end][1]]
+        joined[end][0] -= executions
+        if not joined[end][0]:
+            del joined[end]
     return joined
 
 

@@ -36,12 +36,16 @@ class Estimate(unittest.TestCase):
     def test_join_pages(self):
         page = {0xff8: [7, (ADD, FMLA)], 0x1000: [7, (FMLA, B_NE)]}
         self.assertEqual(ec.join_pages(page), {0xff8: [7, (ADD, FMLA, FMLA, B_NE)]})
-        others = [{0xff8: [7, (ADD, FMLA)], 0x1000: [8, (FMLA, B_NE)]},     # somebody jumps to the second alone
-                  {0xff8: [7, (ADD, B_NE)], 0x1000: [7, (FMLA, B_NE)]},     # the first branches
+        entered = {0xff0: [2, (ADD, ADD, ADD, FMLA)], 0xff8: [7, (ADD, FMLA)], 0x1000: [10, (FMLA, B_NE)]}  # once by a jump, twice by code before
+        self.assertEqual(ec.join_pages(entered), {0xff0: [2, (ADD, ADD, ADD, FMLA, FMLA, B_NE)], 0xff8: [7, (ADD, FMLA, FMLA, B_NE)],
+                                                  0x1000: [1, (FMLA, B_NE)]})
+        others = [{0xff8: [7, (ADD, B_NE)], 0x1000: [7, (FMLA, B_NE)]},     # the first branches
                   {0xff0: [7, (ADD, FMLA)], 0xff8: [7, (FMLA, B_NE)]},      # not at a page
                   {0xff8: [7, (ADD, FMLA)], 0x1004: [7, (FMLA, B_NE)]}]     # not adjacent
         for blocks in others:
             self.assertEqual(ec.join_pages(blocks), blocks)
+        fewer = {0xff8: [7, (ADD, FMLA)], 0x1000: [6, (FMLA, B_NE)]}  # which cannot be
+        self.assertEqual(ec.join_pages(fewer), fewer)
         long = {0xffc: [1, (ADD,)], 0x1000: [1, (NOP,) * 1024], 0x2000: [1, (RET,)]}
         self.assertEqual(ec.join_pages(long), {0xffc: [1, (ADD, *(NOP,) * 1024, RET)]})
 
