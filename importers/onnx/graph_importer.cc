@@ -155,13 +155,19 @@ Status GraphImporter::add_outputs() {
   return {};
 }
 
-Result<Graph> GraphImporter::run() {
-  graph_.name = printable(proto_.name(), kMaxName);
+Status GraphImporter::add_all() {
   SV_TRY(check_names());
   SV_TRY(add_inputs());
   SV_TRY(add_initializers());
   SV_TRY(add_nodes());
-  SV_TRY(add_outputs());
+  return add_outputs();
+}
+
+Result<Graph> GraphImporter::run() {
+  graph_.name = printable(proto_.name(), kMaxName);
+  Status status = add_all();
+  if (!nodes_.refused_types().empty()) return nodes_.refused_types().error();
+  if (!status.ok()) return std::move(status).error();
   return std::move(graph_);
 }
 

@@ -20,6 +20,7 @@ class GraphImporter {
       : proto_(model.graph()), tensors_(tensors), overridden_(options.inputs_instead_of_initializers), strict_(options.strict),
         nodes_(model, ops, tensors) {}
 
+  /// Of what else is wrong, types that operators do not take are told first: the rest may follow from them.
   Result<Graph> run();
   /// Declared shapes that contradict the nodes, after run().
   std::vector<std::string> warnings() const;
@@ -27,6 +28,7 @@ class GraphImporter {
  private:
   /// Types of the inputs by name; names checked and different. Also the order of the nodes.
   Status check_names();
+  Status add_all();
   Status add_inputs();
   Status add_initializers();
   Status add_initializer(const std::string& name, Result<Tensor> tensor);

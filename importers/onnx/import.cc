@@ -67,16 +67,18 @@ Result<Model> import(Bytes bytes, const std::shared_ptr<const void>& owner, cons
   SV_ASSIGN(const onnx_proto::ModelProto proto, parse(bytes));
   const OpRegistry& ops = options.ops ? *options.ops : all_ops();
   SV_TRY(onnx::check_versions(proto));
-  if (Status supported = onnx::check_supported(proto, ops); !supported.ok()) {
+  const auto with_versions = [&](Error problem) {
     const std::vector<std::string> newer = onnx::version_warnings(proto, ops);
-    if (newer.empty()) return std::move(supported).error();
-    return error("{}; the model {}", supported.error().message(), fmt::join(newer, "; it "));
-  }
+    return newer.empty() ? problem : error("{}; the model {}", problem.message(), fmt::join(newer, "; it "));
+  };
+  if (Status supported = onnx::check_supported(proto, ops); !supported.ok()) return with_versions(std::move(supported).error());
   const onnx::TensorSource tensors(bytes, owner, external);
   Model model = describe_file(proto, path);
   model.warnings = onnx::version_warnings(proto, ops);
   onnx::GraphImporter importer(proto, ops, tensors, options);
-  SV_ASSIGN(model.graph, importer.run());
+  Result<Graph> graph = importer.run();
+  if (!graph.ok()) return with_versions(std::move(graph).error());
+  model.graph = std::move(graph).value();
   for (std::string& warning : importer.warnings()) model.warnings.push_back(std::move(warning));
   return model;
 }

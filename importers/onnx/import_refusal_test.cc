@@ -102,6 +102,36 @@ TEST_CASE("what is unsupported comes with versions that are newer than known, an
   CHECK(problem.size() < 400);
 }
 
+TEST_CASE("types that operators do not take are told together, those within functions too") {
+  ModelProto one = relu_model();
+  add_input(one, "i", {1, 3}, DType::i64);
+  add_node(one, "Real", {"i"}, {"a"}, "only");
+  add_node(one, "Relu", {"a"}, {"b"}, "behind");
+  const std::string only = "node 'only' (Real): input 0 (T) is of type int64, needs float32 or float64 [inputs: int64[1x3]]";
+  CHECK(problem_of(one) == "m.onnx: " + only);
+  ModelProto many = one;
+  add_input(many, "h", {1, 3}, DType::f16);
+  add_node(many, "Product", {"h", "h"}, {"c"}, "p1");
+  add_node(many, "Product", {"h", "h"}, {"d"}, "p2");
+  add_node(many, "Real", {"h"}, {"e"}, "r");
+  add_node(many, "Add", {"c", "e"}, {"f"}, "follows");
+  FunctionProto* function = many.add_functions();
+  function->set_name("Twice");
+  function->set_domain("own");
+  function->add_input("p");
+  function->add_output("q");
+  NodeProto* inner = function->add_node();
+  inner->set_op_type("Product");
+  for (const char* name : {"p", "p"}) inner->add_input(name);
+  inner->add_output("q");
+  add_node(many, "Twice", {"i"}, {"g"}, "call")->set_domain("own");
+  CHECK(problem_of(many) == "m.onnx: not supported: int64: Real, Product; float16: Product, Real. First: " + only);
+  // What else is wrong may follow from it, and versions are told with it.
+  add_output(many, "nowhere");
+  many.set_ir_version(77);
+  CHECK_THAT(problem_of(many), Contains("float16: Product, Real. First: " + only + "; the model has IR version 77, newer than"));
+}
+
 TEST_CASE("unsupported parts of the format are named, and messages stay short") {
   ModelProto function = relu_model();
   function.add_functions()->set_name("Relu");

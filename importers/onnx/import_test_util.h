@@ -72,6 +72,8 @@ inline const OpRegistry& test_ops() {
       {.name = "Secret", .domain = kInternalDomain, .infer = infer_same},
       {.name = "Young", .since = 18, .infer = infer_same},
       {.name = "Add", .inputs = {2, 2}, .infer = infer_add},
+      {.name = "Real", .infer = infer_same, .types = {{"T", {DType::f32, DType::f64}, {0}}}},
+      {.name = "Product", .inputs = {2, 2}, .infer = infer_add, .types = {{"T", {DType::f32, DType::f64}, {0, 1}}}},
       {.name = "Clip", .inputs = {1, 3}, .infer = infer_same},
       {.name = "TopK", .inputs = {1, 1}, .outputs = {1, 3}, .infer = infer_same},
       {.name = "Reshape", .inputs = {2, 2}, .infer = infer_reshape},

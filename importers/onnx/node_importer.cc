@@ -44,6 +44,10 @@ Result<Type> own_input_type(const onnx_proto::ValueInfoProto& info, const Type& 
   return out;
 }
 
+bool reads_unknown(const Node& node) {
+  return std::any_of(node.inputs().begin(), node.inputs().end(), [](const Value* v) { return v && v->type.dtype == DType::undefined; });
+}
+
 }  // namespace
 
 Value* Scope::capture(Value* outer_value) {
@@ -112,13 +116,20 @@ Status NodeImporter::add_node(Scope& scope, const NodeProto& proto, int index) {
   const std::vector<Value*> outputs = node->outputs();
   for (size_t i = 0; i < outputs.size(); ++i)
     if (!names[i].empty()) scope.values[names[i]] = outputs[i];
-  return settle(scope, node, outputs);
+  return settle(scope, printable(proto.op_type(), kMaxName), node, outputs);
 }
 
-Status NodeImporter::settle(Scope& scope, Node* node, const std::vector<Value*>& outputs) {
-  if (!scope.deferred) return settle_now(scope, node, outputs);
-  const auto is_unknown = [](const Value* v) { return v && v->type.dtype == DType::undefined; };
-  if (!scope.deferred->ok() && std::any_of(node->inputs().begin(), node->inputs().end(), is_unknown)) return {};
+Status NodeImporter::settle(Scope& scope, const std::string& op, Node* node, const std::vector<Value*>& outputs) {
+  if (scope.deferred) return settle_deferred(scope, node, outputs);
+  if (!refused_types_.empty() && reads_unknown(*node)) return {};
+  Status status = settle_now(scope, node, outputs);
+  if (status.ok() || !refused_types_.add(*node, op, status.error())) return status;
+  for (Value* v : node->outputs()) v->type = {};
+  return {};
+}
+
+Status NodeImporter::settle_deferred(Scope& scope, Node* node, const std::vector<Value*>& outputs) {
+  if (!scope.deferred->ok() && reads_unknown(*node)) return {};
   Status status = settle_now(scope, node, outputs);
   if (status.ok()) return {};
   if (scope.deferred->ok()) *scope.deferred = std::move(status);

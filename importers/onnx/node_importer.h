@@ -11,6 +11,7 @@
 
 #include "engine/graph/op_def.h"
 #include "importers/onnx/functions.h"
+#include "importers/onnx/refused_types.h"
 #include "importers/onnx/tensor_source.h"
 #include "onnx_proto/svengine_onnx.pb.h"
 
@@ -45,6 +46,8 @@ class NodeImporter {
 
   /// Adds a node, or what a call stands for; its outputs are in the scope then. An error names the node.
   Status add(Scope& scope, const onnx_proto::NodeProto& proto, int index);
+  /// Types that operators do not take do not end the import: the nodes' outputs, and what is computed from them, have no types then.
+  const RefusedTypes& refused_types() const { return refused_types_; }
 
  private:
   Status add_node(Scope& scope, const onnx_proto::NodeProto& proto, int index);
@@ -56,7 +59,8 @@ class NodeImporter {
   Status fill_body(Scope& body, const onnx_proto::GraphProto& proto);
   Result<std::vector<Value*>> inputs_of(Scope& scope, const onnx_proto::NodeProto& proto) const;
   /// Canonical form and types of a node just added, whose outputs are `outputs`.
-  Status settle(Scope& scope, Node* node, const std::vector<Value*>& outputs);
+  Status settle(Scope& scope, const std::string& op, Node* node, const std::vector<Value*>& outputs);
+  Status settle_deferred(Scope& scope, Node* node, const std::vector<Value*>& outputs);
   Status settle_now(Scope& scope, Node* node, const std::vector<Value*>& outputs);
   int opset_of(const Scope& scope, const std::string& domain) const;
 
@@ -64,6 +68,7 @@ class NodeImporter {
   const OpRegistry& ops_;
   const TensorSource& tensors_;
   const Functions functions_;
+  RefusedTypes refused_types_;
   int64_t nested_ = 0;  // nodes of bodies and calls so far
 };
 
