@@ -5,7 +5,7 @@ namespace svengine {
 Result<Segment*> Bodies::segment_of(const Subgraph& body, const Segment::Shared& shared) {
   if (const auto known = index_.find(body.get()); known != index_.end()) return bodies_[known->second].segment.get();
   Graph graph = body->clone();
-  if (!shared.optimize) SV_TRY(widen_types(graph, pass_context(shared.kernels)));  // the load stage has not been there
+  if (!shared.optimize) SV_TRY(round_every_node(graph, pass_context(shared.kernels)));  // the load stage has not been there
   Segment::Shared own = shared;
   own.batch_parallel = nullptr;
   std::vector<bool> needs_value(body->inputs().size(), false);

@@ -77,7 +77,7 @@ Status expand_node(Graph& graph, Node& node, const OpRegistry& ops);
 struct PassContext;
 /// A pass: expands every composite node that can be. Plans hold none.
 Status expand_composites(Graph& graph, const PassContext& context);
-/// What plans need where nothing is optimised: no composite nodes, none of types that have no kernels.
+/// What plans need where nothing is optimised: no composite nodes, none of types that have no kernels; results are rounded node by node.
 Status make_runnable(Graph& graph, const PassContext& context);
 
 }  // namespace svengine

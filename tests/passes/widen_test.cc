@@ -22,25 +22,69 @@ TEST_CASE("a node without kernels for float16 is computed in float32, and its co
         b.output(b.add("Transpose", {y}), "z");
       },
       "widen", {halves({1, 3, 5, 5}, 1)});
-  // Between Conv and Relu the value is rounded to float16; Transpose moves it as it is.
-  CHECK(ops_of(after) == "Cast Conv Cast Cast Relu Cast Transpose");
+  // Between Conv, Relu and Transpose the value stays wide.
+  CHECK(ops_of(after) == "Cast Conv Relu Cast Transpose Cast");
   CHECK(node_of(after, "Conv").input(1)->type.dtype == DType::f32);
   CHECK(node_of(after, "Conv").input(1)->is_constant());
   for (const Value* v : after.outputs()) CHECK(v->type.dtype == DType::f16);
 }
 
-TEST_CASE("results are rounded to the narrow type after every node") {
+TEST_CASE("chains of narrow types are rounded once, and every node is where nothing is optimised") {
   for (const DType type : {DType::f16, DType::bf16}) {
     const Graph graph = build([type](Builder& b) {
-      Value* x = b.input("x", type, {1});
+      Value* x = b.input("x", type, {1, 2});
       Value* one = b.add("Cast", {scalar(b, 1.0f)}, make_attributes({{"to", static_cast<int64_t>(type)}}));
-      b.output(b.add("Add", {b.add("Add", {x, one}), one}), "y");  // x + 1 is a tie, which rounds to even
+      Value* moved = b.add("Transpose", {b.add("Add", {x, one})});  // x + 1 is a tie, which rounds to even
+      b.output(b.add("Add", {b.add("Identity", {moved}), one}), "y");
+      b.output(moved, "z");
     });
     const double large = type == DType::f16 ? 2048 : 256;
-    const Tensor x = random_tensor_of(type, {1}, 1, large, large);
-    CHECK(to_doubles(session_run(graph.clone(), {x})[0])[0] == large);
+    const Tensor x = random_tensor_of(type, {1, 2}, 1, large, large);
+    CHECK(to_doubles(session_run(graph.clone(), {x})[0])[0] == large + 2);
+    CHECK(to_doubles(session_run(graph.clone(), {x})[1])[1] == large);  // an output is of its type
     CHECK(to_doubles(evaluated(graph, {x})[0])[0] == large);
+    SessionOptions options;
+    options.topology = parse_topology("1x1").value();
+    options.optimize = false;
+    auto session = Session::create(graph.clone(), options);
+    REQUIRE(session.ok());
+    CHECK(to_doubles((*session)->run({x}).value()[0])[0] == large);
   }
+}
+
+TEST_CASE("a Cast of the file rounds, and so does what wraps") {
+  const Graph casts = build([](Builder& b) {
+    Value* wide = b.add("Cast", {b.add("Add", {b.input("x", DType::f16, {1}), b.input("y", DType::f16, {1})})},
+                        make_attributes({{"to", static_cast<int64_t>(DType::f32)}}));
+    b.output(wide, "sum");
+  });
+  const Tensor x = random_tensor_of(DType::f16, {1}, 1, 2048, 2048), one = random_tensor_of(DType::f16, {1}, 1, 1, 1);
+  CHECK(to_doubles(session_run(casts.clone(), {x, one})[0])[0] == 2048);
+  const Graph wraps = build([](Builder& b) {
+    Value* x = b.input("x", DType::u16, {1});
+    Value* small = b.add("Cast", {x}, make_attributes({{"to", static_cast<int64_t>(DType::i8)}}));
+    b.output(b.add("Abs", {b.add("Neg", {b.add("Neg", {small})})}), "y");
+  });
+  const Tensor minus = random_tensor_of(DType::u16, {1}, 1, 128, 128);  // -128 as int8, whose negation is itself
+  CHECK(to_doubles(session_run(wraps.clone(), {minus})[0]) == to_doubles(evaluated(wraps, {minus})[0]));
+}
+
+TEST_CASE("what joins a narrow value and one that is wide stays narrow, and a chain does not overflow in between") {
+  const Graph after = check_pass(
+      [](Builder& b) {
+        const Attributes axis = make_attributes({{"axis", int64_t{0}}});
+        Value* exp = b.add("Exp", {b.input("x", DType::f16, {2, 2})});
+        b.output(b.add("Concat", {b.input("cache", DType::f16, {2, 2}), exp}, Attributes(axis)), "y");
+        b.output(b.add("Relu", {b.add("Concat", {exp, exp}, Attributes(axis))}), "z");
+      },
+      "widen", {halves({2, 2}, 1), halves({2, 2}, 2)});
+  CHECK(ops_of(after) == "Cast Exp Cast Concat Concat Relu Cast");
+  const Graph sum = build([](Builder& b) {
+    Value* x = b.input("x", DType::f16, {1});
+    b.output(b.add("Sub", {b.add("Add", {x, x}), x}), "y");
+  });
+  const Tensor large = random_tensor_of(DType::f16, {1}, 1, 60000, 60000);
+  CHECK(to_doubles(session_run(sum.clone(), {large})[0])[0] == to_doubles(large)[0]);
 }
 
 TEST_CASE("one value that several nodes read is converted once, and one in two places of a node") {

@@ -35,8 +35,8 @@ Status expand_composites(Graph& graph, const PassContext& context) {
 }
 
 Status make_runnable(Graph& graph, const PassContext& context) {
-  SV_TRY(expand_composites(graph, context));
-  return widen_types(graph, context);
+  SV_TRY(round_every_node(graph, context));  // first: what composite nodes are made of stays wide within each
+  return expand_composites(graph, context);
 }
 
 }  // namespace svengine

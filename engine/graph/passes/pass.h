@@ -50,6 +50,7 @@ Status prepare_for_gradients(Graph& graph, const PassContext& context);
 Status infer_all(Graph& graph);
 
 Status widen_types(Graph& graph, const PassContext& context);
+Status round_every_node(Graph& graph, const PassContext& context);  // widen_types where nothing is optimised: widen_types.cc
 Status fold_constants(Graph& graph, const PassContext& context);
 Status remove_dead_nodes(Graph& graph, const PassContext& context);
 Status inline_branches(Graph& graph, const PassContext& context);
