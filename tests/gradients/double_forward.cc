@@ -24,9 +24,8 @@ void require(const Status& status) {
   if (!status.ok()) throw std::runtime_error(status.error().message());
 }
 
-/// A composite's nodes compute in double what they would in single: constants, inputs and Casts are widened.
-void expand_widened(Graph& graph) {
-  require(expand_composites(graph, PassContext{.ops = all_ops()}));
+/// Nodes compute in double what they would in single: constants, inputs and Casts are widened.
+void widen(Graph& graph) {
   graph.for_each_value([](Value& v) {
     if (v.type.dtype == DType::f32 && !v.is_constant()) v.type.dtype = DType::f64;
   });
@@ -38,6 +37,19 @@ void expand_widened(Graph& graph) {
       if (node->attributes.get_int(name) == static_cast<int64_t>(DType::f32)) node->attributes.set(name, static_cast<int64_t>(DType::f64));
     require(infer_types(*node));
   }
+}
+
+Attributes with_widened_bodies(const Attributes& attributes) {
+  Attributes out;
+  for (const auto& [name, value] : attributes) {
+    out.set(name, value);
+    const Subgraph* body = std::get_if<Subgraph>(&value);
+    if (!body) continue;
+    Graph wide = (*body)->clone();
+    widen(wide);
+    out.set(name, Subgraph(std::make_shared<const Graph>(std::move(wide))));
+  }
+  return out;
 }
 
 }  // namespace
@@ -59,11 +71,15 @@ DoubleForward::DoubleForward(const OpDef& op, const Attributes& attributes, size
     const Tensor t = formula_ || is_composite(op) ? values[i] : widened(values[i]);
     inputs.push_back(varying[i] ? graph_.add_input("x", {t.type(), Shape::of(t.dims()), 0}) : graph_.add_constant("x", t));
   }
-  node_ = graph_.add_node(op, "node", std::move(inputs), outputs, attributes);
+  const bool as_it_is = formula_ || is_composite(op);
+  node_ = graph_.add_node(op, "node", std::move(inputs), outputs, as_it_is ? attributes : with_widened_bodies(attributes));
   require(infer_types(*node_));
   if (formula_) return;
   for (Value* v : node_->outputs()) graph_.add_output(v);
-  if (is_composite(op)) expand_widened(graph_);
+  if (is_composite(op)) {
+    require(expand_composites(graph_, PassContext{.ops = all_ops()}));
+    widen(graph_);
+  }
   SessionOptions options;
   options.topology = parse_topology("1x1").value();
   auto session = Session::create(graph_.clone(), options);

@@ -8,7 +8,6 @@ namespace svengine::tests {
 namespace {
 
 constexpr const char *kHandles = "sequences and optional values are handles, gradients are tensors",
-                     *kBodies = "gradients of bodies are not written: a path to trained values through one is refused by name",
                      *kNoNumbers = "it works on text, files or categories",
                      *kFixed = "coefficients are attributes that other programs have fitted",
                      *kTraining = "a step of training is not itself differentiated",
@@ -32,9 +31,6 @@ constexpr WithoutGradient kWithout[] = {
     {"", "SequenceMap", kHandles},
     {"", "SplitToSequence", kHandles},
     {"", "ConcatFromSequence", kHandles},
-    {"", "If", kBodies},
-    {"", "Loop", kBodies},
-    {"", "Scan", kBodies},
     // Text and images as files.
     {"", "ImageDecoder", kNoNumbers},
     {"", "RegexFullMatch", kNoNumbers},
@@ -71,8 +67,8 @@ constexpr WithoutGradient kWithout[] = {
 std::span<const WithoutGradient> operators_without_gradient() { return kWithout; }
 
 bool has_single_gradient(const OpDef& op) {
-  // Backward kernels through time, and those of losses, are float32's alone; packed weights have scales of float32.
-  constexpr std::string_view kNames[] = {"GRU", "LSTM", "RNN", "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss", "MatMulNBits"};
+  // Backward kernels of losses are float32's alone; packed weights have scales of float32.
+  constexpr std::string_view kNames[] = {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss", "MatMulNBits"};
   return std::find(std::begin(kNames), std::end(kNames), op.name) != std::end(kNames);
 }
 

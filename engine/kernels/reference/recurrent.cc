@@ -101,10 +101,12 @@ void sequence_step(const ReferenceSequence& q, int64_t t) {
     const ReferenceState state = reference_unit(u);
     next[i] = state.h;
     next_c[i] = state.c;
+    for (int64_t g = 0; q.gates && g < kept_gates_of(q.cell); ++g) q.gates[t * q.gates_step + g * n + i] = state.gates[g];
   }
   std::copy_n(next, n, q.h);
   if (q.c) std::copy_n(next_c, n, q.c);
   if (q.y) std::copy_n(next, n, q.y + t * q.y_step);
+  if (q.cells) std::copy_n(next_c, n, q.cells + t * q.cells_step);
 }
 
 }  // namespace

@@ -46,6 +46,8 @@ struct ReferenceSequence {
   double* c = nullptr;      // likewise; LSTM
   double* y = nullptr;      // null: not wanted; of time t at t * y_step
   int64_t y_step = 0;
+  double *gates = nullptr, *cells = nullptr;  // of time t, likewise: RecurrentArgs::gates of the row, and c; LSTM has both
+  int64_t gates_step = 0, cells_step = 0;
   double* scratch = nullptr;  // 6 * hidden
 };
 

@@ -1,5 +1,6 @@
 // If: one of two bodies, by a condition that is there when its turn comes. Known conditions leave nothing of it but the branch
 // (graph/passes/inline_branches.cc).
+#include "engine/ops/control/body_gradient_common.h"
 #include "engine/ops/control/control_common.h"
 #include "engine/ops/samples.h"
 
@@ -53,6 +54,7 @@ OpDef define_if() {
       .infer = infer_if,
       .evaluate = evaluate_if,
       .cost = cost_if,
+      .gradient = if_gradient,
       .samples = {{.inputs = {any(DType::boolean, {}, 0, 2), f32({2, 3}), f32({2, 3})},
                    .attributes = {{"then_branch", pick(0)}, {"else_branch", pick(1)}, {kCaptured, integer(2)}}}},
   };

@@ -2,6 +2,7 @@
 // shape. What else a trip gives is stacked along a new dimension 0.
 //
 //   body: iteration, condition, carried values.. -> condition, carried values.., scanned values..
+#include "engine/ops/control/body_gradient_common.h"
 #include "engine/ops/control/control_common.h"
 #include "engine/ops/control/trips_common.h"
 #include "engine/ops/samples.h"
@@ -111,13 +112,36 @@ Cost cost_loop(const Node& node) {
   return {cost.flops * trips, cost.bytes * trips};
 }
 
+/// As of a Scan over what each trip began with: the number of the trip and the carried values, which must keep their shapes.
+Status loop_gradient(GradientContext& c) {
+  RepeatedBody loop;
+  loop.captured = captured_count(c.attributes());
+  const size_t own = c.node().inputs().size() - loop.captured, carried = own > kFirstCarried ? own - kFirstCarried : 0;
+  std::vector<size_t> kept{0};
+  for (size_t i = 0; i < carried; ++i) kept.push_back(kFirstCarried + i);
+  SV_ASSIGN(const std::vector<Value*> before, keep_body_inputs(c, kept));
+  loop.body = c.attributes().get<Subgraph>("body")->get();
+  loop.inputs.push_back({.slices = {before[0]}});
+  loop.inputs.push_back({.value = single(Tensor::scalar(true), *loop.body, 1)});
+  loop.outputs.push_back({});
+  for (size_t i = 0; i < carried; ++i) {
+    const auto at = static_cast<int>(i);
+    loop.inputs.push_back({.slices = {before[1 + i]}, .state = at, .node_input = static_cast<int>(kFirstCarried) + at});
+    loop.outputs.push_back({.state = at});
+    loop.node_outputs.push_back(at);
+  }
+  const size_t scanned = loop.body->outputs().size() - 1 - carried - before.size();
+  for (size_t i = 0; i < scanned; ++i) loop.outputs.push_back({.gradient = {c.output_gradient(carried + i)}});
+  return differentiate_repeated(c, loop);
+}
+
 /// Carries a value on as it is, and scans it.
-Attribute carry_on() {
+Attribute carry_on(Shape shape) {
   auto graph = std::make_shared<Graph>();
   graph->name = "body";
   graph->add_input("i", {DType::i64, Shape(std::vector<Dim>{})});
   Value* going = graph->add_input("going", {DType::boolean, Shape(std::vector<Dim>{})});
-  Value* carried = graph->add_input("carried", {DType::f32, Shape()});
+  Value* carried = graph->add_input("carried", {DType::f32, std::move(shape)});
   for (Value* v : {going, carried, carried}) graph->add_output(v);
   return Subgraph(std::move(graph));
 }
@@ -134,8 +158,9 @@ OpDef define_loop() {
       .infer = infer_loop,
       .evaluate = evaluate_loop,
       .cost = cost_loop,
-      .samples = {{.inputs = {trips, go, f32({2, 3})}, .attributes = {{"body", carry_on()}}, .outputs = 2},
-                  {.inputs = {none, go, f32({4})}, .attributes = {{"body", carry_on()}}, .outputs = 1}},
+      .gradient = loop_gradient,
+      .samples = {{.inputs = {trips, go, f32({2, 3})}, .attributes = {{"body", carry_on({2, 3})}}, .outputs = 2},
+                  {.inputs = {none, go, f32({4})}, .attributes = {{"body", carry_on({4})}}, .outputs = 1}},
   };
 }
 

@@ -4,6 +4,7 @@
 //
 //   body: states.., slices.. -> states.., scanned values..
 #include "engine/graph/axes.h"
+#include "engine/ops/control/body_gradient_common.h"
 #include "engine/ops/control/control_common.h"
 #include "engine/ops/control/trips_common.h"
 #include "engine/ops/samples.h"
@@ -206,6 +207,31 @@ Status evaluate_scan(EvaluateContext& c) {
   return {};
 }
 
+Status scan_gradient(GradientContext& c) {
+  const size_t captured = captured_count(c.attributes()), own = c.node().inputs().size() - captured;
+  SV_ASSIGN(const Plan s, read_plan(c.attributes(), own, (*c.attributes().get<Subgraph>("body"))->outputs().size()));
+  if (s.batched) return error("the form of opset 8, with a batch in front, has no gradient; export the model with opset 9 or newer");
+  std::vector<size_t> states(s.states);
+  for (size_t i = 0; i < s.states; ++i) states[i] = i;
+  SV_ASSIGN(const std::vector<Value*> before, keep_body_inputs(c, states));
+  RepeatedBody loop;
+  loop.body = c.attributes().get<Subgraph>("body")->get();
+  loop.captured = captured;
+  for (size_t i = 0; i < s.states + s.scans; ++i) {
+    const auto at = static_cast<int>(i);
+    if (i < s.states) {
+      loop.inputs.push_back({.slices = {before[i]}, .state = at, .node_input = at});
+      loop.outputs.push_back({.state = at});
+      loop.node_outputs.push_back(at);
+    } else {
+      loop.inputs.push_back({.slices = {c.input(i), s.in_axes[i - s.states], s.in_reversed[i - s.states] != 0}, .node_input = at});
+    }
+  }
+  for (size_t i = 0; i < s.outputs; ++i)
+    loop.outputs.push_back({.gradient = {c.output_gradient(s.states + i), s.out_axes[i], s.out_reversed[i] != 0}});
+  return differentiate_repeated(c, loop);
+}
+
 /// The state is the last slice, and every slice is given.
 Attribute remember() {
   auto graph = std::make_shared<Graph>();
@@ -238,6 +264,7 @@ OpDef define_scan() {
       .infer = infer_scan,
       .evaluate = evaluate_scan,
       .cost = [](const Node& node) { return cost_of_body(node, "body"); },
+      .gradient = scan_gradient,
       .samples = {{.inputs = {f32({3}), f32({4, 3})}, .attributes = {{"body", remember()}, {"num_scan_inputs", integer(1)}}, .outputs = 2},
                   {.inputs = {f32({3}), f32({3, 5})},
                    .attributes = {{"body", remember()},

@@ -10,7 +10,7 @@ namespace {
 struct DoubleNode {
   RecurrentOptions options;
   RecurrentSizes sizes;
-  Buffer x, w, r, biases, lengths, h, c, peepholes, y, last_h, last_c;
+  Buffer x, w, r, biases, lengths, h, c, peepholes, y, last_h, last_c, gates, cells;
 };
 
 /// The part of an input that belongs to direction d, of `each` numbers.
@@ -49,6 +49,9 @@ void run_row(const DoubleNode& node, const Run& run, int64_t d, int64_t b, int64
   q.y = node.y ? run.get<double>(node.y) + y_stride.at(0, b, d) : nullptr;
   q.y_step = y_stride.step;
   q.scratch = scratch + 2 * n;
+  const int64_t row = b * z.directions + d, rows = z.batch * z.directions, kept = kernels::kept_gates_of(o.cell) * n;
+  if (node.gates) q.gates = run.get<double>(node.gates) + row * kept, q.gates_step = rows * kept;
+  if (node.cells) q.cells = run.get<double>(node.cells) + row * n, q.cells_step = rows * n;
   kernels::reference_sequence(q);
   for (int64_t t = steps; q.y && t < z.steps; ++t) std::fill_n(q.y + t * q.y_step, n, 0.0);
   if (node.last_h) std::copy_n(h, n, run.get<double>(node.last_h) + state);
@@ -59,8 +62,6 @@ void run_row(const DoubleNode& node, const Run& run, int64_t d, int64_t b, int64
 
 Status lower_recurrent_f64(LowerContext& c, const RecurrentOptions& o) {
   const bool lstm = o.cell == kernels::RecurrentCell::kLstm;
-  for (size_t i = lstm ? 3 : 2; i < c.node().outputs().size(); ++i)
-    if (c.has_output(i)) return error("has no gradient in float64; train it in float32");
   DoubleNode node;
   node.options = o;
   node.sizes = recurrent_sizes(c.node(), o);
@@ -68,7 +69,8 @@ Status lower_recurrent_f64(LowerContext& c, const RecurrentOptions& o) {
   const auto out = [&](size_t i) { return c.has_output(i) ? c.out(i) : Buffer{}; };
   node.x = in(0), node.w = in(1), node.r = in(2), node.biases = in(3), node.lengths = in(4), node.h = in(5);
   node.y = out(0), node.last_h = out(1);
-  if (lstm) node.c = in(6), node.peepholes = in(7), node.last_c = out(2);
+  node.gates = out(lstm ? 3 : 2);
+  if (lstm) node.c = in(6), node.peepholes = in(7), node.last_c = out(2), node.cells = out(4);
   const RecurrentSizes& z = node.sizes;
   c.emit(
       "recurrent_f64", z.directions * z.batch,

@@ -16,7 +16,7 @@ constexpr const char* kGradNames[] = {"dY",        "dY_h",      "dY_c", "X", "W"
 
 Status check_grad_shape(const InferContext& c, size_t input, const std::vector<Dim>& wanted) {
   if (!c.has_input(input)) return {};
-  SV_TRY(require_dtype(c, input, kGradNames[input], {input == kGradLengths ? DType::i32 : DType::f32}));
+  SV_TRY(require_dtype(c, input, kGradNames[input], {input == kGradLengths ? DType::i32 : c.dtype(kGradX)}));
   SV_TRY(require_rank(c, input, kGradNames[input], static_cast<int64_t>(wanted.size())));
   for (size_t i = 0; c.shape(input).has_rank() && i < wanted.size(); ++i)
     if (known_different(c.shape(input)[i], wanted[i]))
@@ -51,7 +51,7 @@ Status infer_recurrent_grad(InferContext& c) {
   if (o.cell == RecurrentCell::kLstm && !c.has_input(kGradCells)) return error("cells are absent");
   const size_t outputs = o.cell == RecurrentCell::kLstm ? 7 : 5;
   if (c.output_count() != outputs) return error("has {} outputs, needs {}", c.output_count(), outputs);
-  SV_TRY(require_dtype(c, kGradX, "X", {DType::f32}));
+  SV_TRY(require_dtype(c, kGradX, "X", {DType::f32, DType::f64}));
   SV_TRY(require_rank(c, kGradX, "X", 3));
   SV_TRY(require_rank(c, kGradR, "R", 3));
   const Shape &x = c.shape(kGradX), &r = c.shape(kGradR);
@@ -60,9 +60,9 @@ Status infer_recurrent_grad(InferContext& c) {
   const Dim batch = x.has_rank() ? x[o.batch_first ? 0 : 1] : Dim();
   const Shape state(o.batch_first ? std::vector<Dim>{batch, directions, hidden} : std::vector<Dim>{directions, batch, hidden});
   for (size_t i = 0; i < 3; ++i) c.set(i, c.type(kGradX + i));
-  c.set(3, DType::f32, Shape(std::vector<Dim>{directions, multiple(2, width)}));
-  for (const size_t i : {size_t{4}, size_t{5}}) c.set(i, DType::f32, state);
-  c.set(6, DType::f32, Shape(std::vector<Dim>{directions, multiple(3, hidden)}));
+  c.set(3, c.dtype(kGradX), Shape(std::vector<Dim>{directions, multiple(2, width)}));
+  for (const size_t i : {size_t{4}, size_t{5}}) c.set(i, c.dtype(kGradX), state);
+  c.set(6, c.dtype(kGradX), Shape(std::vector<Dim>{directions, multiple(3, hidden)}));
   return {};
 }
 
@@ -109,6 +109,7 @@ Status recurrent_gradient(GradientContext& c) {
 
 OpDef define_recurrent_grad() {
   OpDef op = recurrent_op("RecurrentGrad", 4);
+  const auto dual = [](Dims dims) { return any(DType::f64, std::move(dims)); };
   const SampleInput dy = f32({4, 1, 2, 5}), x = f32({4, 2, 3}), y = f32({4, 1, 2, 5}, -1, 1);
   op.domain = kInternalDomain;
   op.inputs = {0, 13};  // infer says which must be there
@@ -125,6 +126,11 @@ OpDef define_recurrent_grad() {
       {.inputs = {dy, f32({1, 2, 5}), f32({1, 2, 5}), x, f32({1, 20, 3}), f32({1, 20, 5}),
                   fixed(Tensor::of<int32_t>({2}, {4, 2})), f32({1, 2, 5}), f32({1, 2, 5}), f32({1, 15}), y,
                   f32({4, 2, 1, 20}, 0, 1), f32({4, 2, 1, 5})},
+       .attributes = {{"cell", text("LSTM")}},
+       .outputs = 7},
+      {.inputs = {dual({3, 1, 2, 2}), dual({1, 2, 2}), dual({1, 2, 2}), dual({3, 2, 3}), dual({1, 8, 3}), dual({1, 8, 2}),
+                  fixed(Tensor::of<int32_t>({2}, {1, 3})), dual({1, 2, 2}), dual({1, 2, 2}), dual({1, 6}), dual({3, 1, 2, 2}),
+                  any(DType::f64, {3, 2, 1, 8}, 0, 1), dual({3, 2, 1, 2})},
        .attributes = {{"cell", text("LSTM")}},
        .outputs = 7},
   };

@@ -1,6 +1,8 @@
 // One step backward of a recurrent cell, element by element: from the gradient of h' to those of what the activations are applied
 // to.
 #pragma once
+#include <memory>
+
 #include "engine/ops/recurrent/recurrent_common.h"
 
 namespace svengine::ops {
@@ -41,14 +43,18 @@ struct RecurrentGradPlace {
   int64_t width() const { return kernels::gates_of(cell) * sizes.hidden; }
 };
 
-/// Step s of row b of direction d. GRU without reset after: from dh to the gradients of n and z; `recurrent_reset_backward` ends
+/// Step s of row b of direction d, T being float or double. GRU without reset after: from dh to the gradients of n and z; `recurrent_reset_backward` ends
 /// it.
+template <class T>
 void recurrent_step_backward(const RecurrentGradPlace& place, const Run& run, int64_t s, int64_t d, int64_t b);
+template <class T>
 void recurrent_reset_backward(const RecurrentGradPlace& place, const Run& run, int64_t s, int64_t d, int64_t b);
 
 /// The gradient rule of all three.
 Status recurrent_gradient(GradientContext& c);
 
 Status lower_recurrent_grad(LowerContext& c);
+/// In double, by plain loops.
+Status lower_recurrent_grad_f64(LowerContext& c, const std::shared_ptr<const RecurrentGradPlace>& place);
 
 }  // namespace svengine::ops

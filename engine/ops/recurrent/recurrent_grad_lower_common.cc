@@ -157,10 +157,10 @@ void emit_steps_backward(LowerContext& c, const GradPlace& place) {
   std::unique_ptr<StateProduct> candidate;
   if (before) candidate = std::make_unique<StateProduct>(c, place, 2 * n, n);
   for (int64_t s = place->sizes.steps; s-- > 0;) {
-    emit_cells(c, "recurrent_grad_cell", place, s, recurrent_step_backward);
+    emit_cells(c, "recurrent_grad_cell", place, s, recurrent_step_backward<float>);
     if (candidate) {
       candidate->emit(place->reset_gradient, false);
-      emit_cells(c, "recurrent_grad_reset", place, s, recurrent_reset_backward);
+      emit_cells(c, "recurrent_grad_reset", place, s, recurrent_reset_backward<float>);
     }
     product.emit(place->dh, true);
   }
@@ -254,19 +254,19 @@ void emit_peephole_gradient(LowerContext& c, const GradPlace& place) {
          });
 }
 
-GradPlace grad_place(LowerContext& c, const RecurrentOptions& o, const RecurrentSizes& z) {
+GradPlace grad_place(LowerContext& c, const RecurrentOptions& o, const RecurrentSizes& z, int64_t bytes) {
   auto p = std::make_shared<RecurrentGradPlace>();
   const auto in = [&](size_t i) { return c.has_input(i) ? c.in(i) : Buffer{}; };
   p->cell = o.cell, p->sizes = z, p->batch_first = o.batch_first;
   std::copy(std::begin(o.reverse), std::end(o.reverse), p->reverse);
   p->dy = in(kGradDy), p->lengths = in(kGradLengths), p->first_h = in(kGradH), p->first_c = in(kGradC), p->peepholes = in(kGradP);
   p->y = in(kGradY), p->gates = in(kGradGates), p->cells = in(kGradCells);
-  const int64_t state = z.directions * z.batch * z.hidden * 4, all = z.directions * p->rows() * 4;
+  const int64_t state = z.directions * z.batch * z.hidden * bytes, all = z.directions * p->rows() * bytes;
   p->dh = c.temporary(state);
   if (o.cell == RecurrentCell::kLstm) p->dc = c.temporary(state);
   if (o.cell == RecurrentCell::kLstm && p->peepholes) p->before_c = c.temporary(all * z.hidden);
   if (o.cell == RecurrentCell::kGru) p->reset_gradient = c.temporary(state), p->reset = c.temporary(all * z.hidden);
-  p->current = c.temporary(z.directions * z.batch * p->width() * 4);
+  p->current = c.temporary(z.directions * z.batch * p->width() * bytes);
   p->inputs = c.temporary(all * p->width());
   if (o.cell == RecurrentCell::kGruResetAfter) p->states = c.temporary(all * p->width());
   p->before = c.temporary(all * z.hidden);
@@ -283,7 +283,8 @@ Status lower_recurrent_grad(LowerContext& c) {
     return error("the gradient of X of shape {} has no elements to be computed from", to_string(Shape::of(x)));
   constexpr int64_t kMostGradSteps = 1 << 16;  // each of which is steps of the plan
   if (z.steps > kMostGradSteps) return error("the gradient of {} steps; at most {} are computed", z.steps, kMostGradSteps);
-  const GradPlace place = grad_place(c, o, z);
+  const GradPlace place = grad_place(c, o, z, static_cast<int64_t>(size_of(c.in_type(kGradX).dtype)));
+  if (c.in_type(kGradX).dtype == DType::f64) return lower_recurrent_grad_f64(c, place);
   emit_last_state(c, place, c.has_input(kGradDyH) ? c.in(kGradDyH) : Buffer{}, place->dh);
   if (place->dc) emit_last_state(c, place, c.has_input(kGradDyC) ? c.in(kGradDyC) : Buffer{}, place->dc);
   emit_steps_backward(c, place);
