@@ -88,6 +88,9 @@ struct RunningStatistics {
   size_t mean, variance;  // indices of inputs (running) and, where attribute "training_mode" is set, of outputs (of the batch)
 };
 
+/// For what holds of every node of an operator.
+inline bool always(const Node&) { return true; }
+
 /// What passes, autodiff and the planner may know of an operator besides what it computes.
 struct OpTraits {
   /// Inputs whose values decide output shapes (Reshape: {1}). They must be known when the node is planned.
@@ -98,6 +101,8 @@ struct OpTraits {
   Tensor (*value_of_types)(const Node&) = nullptr;
   /// Output 0 is input 0's bytes under another shape: no step at all.
   bool is_view = false;
+  /// The outputs hold elements of those inputs that have their type, whatever that is: nothing is computed. Views do so anyway.
+  bool (*moves_elements)(const Node&) = nullptr;
   /// Output 0 may overwrite input 0 of the same type: the last thing done, element by element.
   bool may_overwrite = false;
   /// The inputs as they are stored, one after the other, are output 0, so their producers may write it. Lowering leaves out what

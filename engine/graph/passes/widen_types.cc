@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string_view>
 
 #include "engine/graph/builder.h"
 #include "engine/graph/passes/pass.h"
@@ -32,17 +31,9 @@ constexpr Wider kWider[] = {  // the cheapest first
 
 constexpr DTypeSet kStayWide{DType::f16, DType::bf16};
 
-/// Operators without arithmetic that are no views: their outputs hold elements of the inputs of their type, whatever the type.
-constexpr std::string_view kMoving[] = {
-    "CenterCropPad", "Concat", "DepthToSpace", "Expand",          "Gather", "GatherElements", "GatherND",  "Pad",  "Slice",
-    "SpaceToDepth",  "Split",  "Tile",         "ReverseSequence", "Trilu",  "Transpose",      "Where"};
-
 bool only_moves(const Node& node) {
-  const OpDef& op = node.op();
-  if (op.traits.is_view) return true;
-  if (op.domain != std::string_view() || !op.lower) return false;
-  if (op.name == std::string_view("Clip")) return node.input(1) && node.input(2);  // without: the type's own limits
-  return std::find(std::begin(kMoving), std::end(kMoving), op.name) != std::end(kMoving);
+  const OpTraits& traits = node.op().traits;
+  return traits.is_view || (traits.moves_elements && traits.moves_elements(node));
 }
 
 /// Attributes that say what type the outputs are.

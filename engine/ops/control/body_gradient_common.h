@@ -24,14 +24,14 @@ struct Slices {
 struct RepeatedBody {
   const Graph* body = nullptr;
   struct Input {
-    Slices slices;              // of a state: what it was before each trip; without `stacked`: `value`, the same in all trips
+    Slices slices = {};         // of a state: what it was before each trip; without `stacked`: `value`, the same in all trips
     Tensor value = {};
     int state = -1;             // which state of the loop this is; -1: none
     int node_input = -1;        // of the node, that gets the gradient; -1: none
   };
   struct Output {
     int state = -1;             // the next value of that state; -1: a scanned value, or nothing
-    Slices gradient;            // of a scanned value; without `stacked`: none
+    Slices gradient = {};       // of a scanned value; without `stacked`: none
   };
   std::vector<Input> inputs;
   std::vector<Output> outputs;

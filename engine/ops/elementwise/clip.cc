@@ -154,6 +154,7 @@ OpDef define_clip() {
                 {.inputs = {any(DType::f16, {5, 9}, -9, 9)}},
                 {.inputs = {any(DType::bf16, {5, 9}, -9, 9)}}};
   op.traits.activation = activation_of_node;
+  op.traits.moves_elements = [](const Node& node) { return node.input(1) && node.input(2); };  // else a type's own limits
   op.gradient = clip_gradient;
   op.types = {{"T", kNumericTypes, {0, 1, 2}}};
   return op;

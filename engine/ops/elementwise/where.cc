@@ -51,6 +51,7 @@ OpDef define_where() {
       .types = {{"B", kBool, {0}}, {"T", kAllTypes, {1, 2}}},
       .kernel_types = kDenseTypes,
       .gradient = where_gradient,
+      .traits = {.moves_elements = always},
       .samples = {{.inputs = {any(DType::boolean, {3, 37}, 0, 2), f32({3, 37}), f32({3, 37})}},
                   {.inputs = {any(DType::boolean, {2, 1, 1, 9}, 0, 2), f32({2, 3, 5, 9}), f32({})}},
                   {.inputs = {any(DType::boolean, {5}, 0, 2), any(DType::i64, {2, 5}), any(DType::i64, {1})}}},

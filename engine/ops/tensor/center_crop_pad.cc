@@ -83,7 +83,7 @@ OpDef define_center_crop_pad() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = center_crop_pad_gradient,
-      .traits = {.shape_inputs = {1}},
+      .traits = {.shape_inputs = {1}, .moves_elements = always},
       .samples = {{.inputs = {f32({10, 7, 3}), ints({8, 8, 3})}},
                   {.inputs = {f32({2, 9, 5}), ints({4, 8})}, .attributes = {{"axes", integers({-1, 1})}}},
                   {.inputs = {any(DType::i64, {5}), ints({2})}},

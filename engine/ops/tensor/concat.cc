@@ -134,7 +134,7 @@ OpDef define_concat() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = concat_gradient,
-      .traits = {.aliases_concat = concat_joins},
+      .traits = {.moves_elements = always, .aliases_concat = concat_joins},
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_concat, .inputs = further_inputs()},
       .samples = {{.inputs = {f32({2, 3}), f32({2, 5})}, .attributes = {{"axis", integer(-1)}}},
                   {.inputs = {f32({1, 32, 3, 5}), f32({1, 16, 3, 5}), f32({1, 7, 3, 5})}, .attributes = {{"axis", integer(1)}}},

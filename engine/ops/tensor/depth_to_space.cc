@@ -54,6 +54,7 @@ OpDef define_depth_to_space() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = depth_to_space_gradient,
+      .traits = {.moves_elements = always},
       .samples = {{.inputs = {f32({2, 12, 3, 5})}, .attributes = {{"blocksize", integer(2)}}},
                   {.inputs = {f32({1, 18, 2, 3})}, .attributes = {{"blocksize", integer(3)}, {"mode", text("CRD")}}}},
   };

@@ -49,7 +49,7 @@ OpDef define_expand() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = expand_gradient,
-      .traits = {.shape_inputs = {1}},
+      .traits = {.shape_inputs = {1}, .moves_elements = always},
       .samples = {{.inputs = {f32({3, 1}), ints({2, 1, 17})}},
                   {.inputs = {f32({3, 1, 5}), ints({1, 4, 1})}},
                   {.inputs = {any(DType::i64, {}), ints({6})}}},

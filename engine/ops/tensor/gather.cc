@@ -67,6 +67,7 @@ OpDef define_gather() {
       .kernel_types = kDenseTypes,
       .cost = gather_cost,
       .gradient = gather_gradient,
+      .traits = {.moves_elements = always},
       .samples = {{.inputs = {f32({13, 33}), any(DType::i64, {2, 3}, -13, 13)}},
                   {.inputs = {f32({3, 5, 2}), any(DType::i64, {4}, 0, 5)}, .attributes = {{"axis", integer(1)}}},
                   {.inputs = {f32({2, 7}), any(DType::i32, {}, 0, 7)}, .attributes = {{"axis", integer(-1)}}},

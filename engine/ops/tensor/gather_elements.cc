@@ -47,6 +47,7 @@ OpDef define_gather_elements() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = gather_elements_gradient,
+      .traits = {.moves_elements = always},
       .samples = {{.inputs = {f32({5, 7}), any(DType::i64, {3, 7}, -5, 5)}},
                   {.inputs = {f32({3, 4, 5}), any(DType::i32, {2, 4, 9}, 0, 5)}, .attributes = {{"axis", integer(-1)}}}},
   };

@@ -83,6 +83,7 @@ OpDef define_gather_nd() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = gather_nd_gradient,
+      .traits = {.moves_elements = always},
       .samples = {{.inputs = {f32({3, 4, 17}), any(DType::i64, {5, 2}, -3, 3)}},
                   {.inputs = {f32({2, 3, 5}), any(DType::i64, {2, 4, 1}, 0, 3)}, .attributes = {{"batch_dims", integer(1)}}},
                   {.inputs = {any(DType::i64, {4, 3}), any(DType::i64, {2, 2, 1}, 0, 4)}}},

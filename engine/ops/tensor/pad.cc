@@ -111,7 +111,7 @@ OpDef define_pad() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = pad_gradient,
-      .traits = {.shape_inputs = {1, 3}, .is_identity = pads_nothing},
+      .traits = {.shape_inputs = {1, 3}, .is_identity = pads_nothing, .moves_elements = always},
       .samples = {{.inputs = {f32({3, 5}), ints({1, 2, 0, 3}), fixed(Tensor::scalar(1.5f))}},
                   {.inputs = {f32({2, 3, 5}), ints({0, 2, 3, 0, 1, 4})}, .attributes = {{"mode", text("reflect")}}},
                   {.inputs = {f32({4, 5}), ints({1, -1, -2, 2})}, .attributes = {{"mode", text("edge")}}},

@@ -67,6 +67,7 @@ OpDef define_reverse_sequence() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = reverse_sequence_gradient,
+      .traits = {.moves_elements = always},
       .samples = {{.inputs = {f32({5, 3, 7}), ints({2, 5, 1})}},
                   {.inputs = {f32({2, 6}), ints({0, 4})}, .attributes = {{"batch_axis", integer(0)}, {"time_axis", integer(1)}}}},
   };

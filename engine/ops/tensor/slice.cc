@@ -94,7 +94,7 @@ OpDef define_slice() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = slice_gradient,
-      .traits = {.shape_inputs = {1, 2, 3, 4}},
+      .traits = {.shape_inputs = {1, 2, 3, 4}, .moves_elements = always},
       .samples = {{.inputs = {f32({7, 9}), ints({1, -3}), ints({100, -1})}},
                   {.inputs = {f32({3, 20, 5}), ints({-1}), ints({INT64_MIN}), ints({1}), ints({-3})}},
                   {.inputs = {f32({2, 64}), ints({0}), ints({INT64_MAX}), ints({-1}), ints({2})}},

@@ -54,6 +54,7 @@ OpDef define_space_to_depth() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = space_to_depth_gradient,
+      .traits = {.moves_elements = always},
       .samples = {{.inputs = {f32({2, 3, 4, 6})}, .attributes = {{"blocksize", integer(2)}}},
                   {.inputs = {f32({1, 5, 3, 9})}, .attributes = {{"blocksize", integer(3)}}},
                   {.inputs = {f32({2, 3, 4, 6})}, .attributes = {{"blocksize", integer(2)}, {"mode", text("CRD")}}}},

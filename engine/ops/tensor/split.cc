@@ -106,7 +106,7 @@ OpDef define_split() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = split_gradient,
-      .traits = {.shape_inputs = {1}},
+      .traits = {.shape_inputs = {1}, .moves_elements = always},
       .samples = {{.inputs = {f32({6, 5})}, .outputs = 3},
                   {.inputs = {f32({3, 7}), ints({2, 0, 5})}, .attributes = {{"axis", integer(-1)}}, .outputs = 3},
                   {.inputs = {f32({7, 3})}, .attributes = {{"num_outputs", integer(3)}}, .outputs = 3}},

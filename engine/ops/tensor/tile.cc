@@ -79,7 +79,7 @@ OpDef define_tile() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = tile_gradient,
-      .traits = {.shape_inputs = {1}},
+      .traits = {.shape_inputs = {1}, .moves_elements = always},
       .samples = {{.inputs = {f32({2, 3, 5}), ints({1, 2, 3})}},
                   {.inputs = {f32({4, 1}), ints({2, 17})}},
                   {.inputs = {any(DType::i64, {3}), ints({4})}}},

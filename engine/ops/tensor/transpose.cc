@@ -81,7 +81,7 @@ OpDef define_transpose() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = transpose_gradient,
-      .traits = {.is_identity = keeps_order},
+      .traits = {.is_identity = keeps_order, .moves_elements = always},
       .samples = {{.inputs = {f32({17, 33})}},
                   {.inputs = {f32({2, 3, 5, 7})}, .attributes = {{"perm", integers({0, 2, 1, 3})}}},
                   {.inputs = {f32({2, 3, 5, 7})}, .attributes = {{"perm", integers({0, 2, 3, 1})}}},

@@ -59,7 +59,7 @@ OpDef define_trilu() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = trilu_gradient,
-      .traits = {.may_overwrite = true},
+      .traits = {.moves_elements = always, .may_overwrite = true},
       .samples = {{.inputs = {f32({5, 7})}},
                   {.inputs = {f32({2, 4, 3}), fixed(Tensor::scalar<int64_t>(-1))}, .attributes = {{"upper", integer(0)}}},
                   {.inputs = {any(DType::i64, {6, 6}), fixed(Tensor::scalar<int64_t>(2))}}},
