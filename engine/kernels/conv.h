@@ -22,9 +22,9 @@
 // by zero weights or not read; they must be finite. Padding lanes of a blocked output are activation(0 + residual).
 //
 // Weights come in ONNX order [O][I / groups][KD][KH][KW] and are packed once for a ConvPacking and kernel set: packing() says which one
-// a shape and kind need, and it does not depend on batch and image size. A sum runs over planes of the kernel, then channels, then rows, then columns (kFirstLayer:
-// over channels, then planes), in single
-// precision with fused multiply-adds, starting from bias + residual: its order depends on the shape alone.
+// a shape and kind need, and it does not depend on batch and image size. A sum runs over planes of the kernel, then blocks of
+// channels (kPlain: channels), rows, columns and the channels of a block, in single precision with fused multiply-adds, starting from
+// bias + residual: its order depends on the shape alone.
 //
 // A weight that is infinite or NaN may or may not meet the padding's zeros, by kind: results next to the border are then either.
 //
@@ -84,7 +84,7 @@ struct ConvPacking {
   int64_t groups = 1;
   int64_t in_channels = 1, out_channels = 1;  // of a group
   int64_t taps = 1;                           // of the kernel
-  int64_t planes = 1;                         // of the kernel: its depth where planes are packed one after the other (kDirect)
+  int64_t planes = 1;                         // of the kernel: its depth where planes are packed one after the other (kDirect, kFirstLayer)
   int64_t block_groups = 1;  // parts of a group's output blocks, packed as one; of kWinograd 0: weights that are transformed when they are used
 
   friend bool operator==(const ConvPacking&, const ConvPacking&) = default;

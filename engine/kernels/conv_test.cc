@@ -302,6 +302,21 @@ TEST_CASE("Winograd with weights transformed on the way") {
   check_winograd(p);
 }
 
+TEST_CASE("first layers whose pixels share addresses, and others") {
+  for (int64_t channels : {1, 2, 3, 4})
+    for (int64_t stride : {1, 2, 3})
+      for (int64_t outs : {16, 32, 48, 64})
+        for (int64_t size : {9, 25}) check_all(square(channels, outs, size, 3, stride, 1));
+  Problem p = square(3, 32, 30, 3, 1, 2);
+  p.dilation = {1, 2, 2};
+  check_all(p);
+  p = Problem{4, 32, {5, 7, 26}, {3, 3, 3}};
+  p.pad = {1, 1, 1}, p.pad_end = {1, 2, -2}, p.batch = 2, p.dilation.depth = 2;
+  check_all(p);
+  p.pad.width = -3;
+  check_all(p);
+}
+
 TEST_CASE("wide and tall images") {
   check_all(Problem{16, 64, {1, 1, 61}, {1, 1, 3}});
   check_all(Problem{3, 33, {1, 5, 40}, {1, 3, 3}});

@@ -53,11 +53,7 @@ ConvPacking packing(const ConvShape& shape, ConvKind kind) noexcept {
   p.out_channels = shape.out_channels / shape.groups;
   p.taps = shape.kernel.depth * shape.kernel.height * shape.kernel.width;
   p.block_groups = kind_of(kind).block_groups(shape);
-  if (kind == ConvKind::kDirect) p.planes = window::larger(shape.kernel.depth, 1);
-  if (kind == ConvKind::kFirstLayer) {  // planes are channels there
-    p.in_channels *= shape.kernel.depth;
-    p.taps = shape.kernel.height * shape.kernel.width;
-  }
+  if (kind == ConvKind::kDirect || kind == ConvKind::kFirstLayer) p.planes = window::larger(shape.kernel.depth, 1);
   return p;
 }
 

@@ -1,13 +1,11 @@
 // ConvKind::kFirstLayer: few plain input channels, blocked output.
 //
-// The plain input is broadcast, so a tap's steps are neighbouring columns: a kernel row of one channel is one run. The input
-// rows of a few output rows are copied to scratch memory with their padding, so that no tile has a border:
+// The input rows of a few output rows are copied to scratch memory with their padding, so that no tile has a border, and with their
+// channels side by side, so that a kernel row of all channels is one run (7 x 7, stride 2: 2 rows + 5 a new output row):
 //
-//      scratch  [channel][row][0 0 0 x x x x x ... x 0 0 0]        (7 x 7, stride 2: 2 rows + 5 a new output row)
-//                              |__run__|
-//                                  |__run__|   pixel p starts at p * stride
-//
-// A kernel with depth sees the input planes that an output plane reads as so many more channels: [channel][kernel plane].
+//      scratch  [kernel plane][row][000 000 000 rgb rgb rgb rgb ... rgb 000 000 000]
+//                                   |_________run_________|
+//                                           |_________run_________|   pixel p starts at p * stride * channels
 #include "engine/kernels/sve/conv/copy.h"
 #include "engine/kernels/sve/conv/kinds.h"
 #include "engine/kernels/sve/conv/direct/driver.h"
@@ -19,43 +17,39 @@ namespace {
 struct FirstPlan {
   Plan plan;        // of one strip of output rows, reading scratch
   int64_t strip_rows;  // output rows computed from one copy
-  int64_t rows, width; // of a scratch channel
+  int64_t rows, width; // of a kernel plane in scratch memory
 };
-
-/// Input planes of an output plane.
-constexpr int64_t planes_read(const ConvShape& shape) { return shape.in_channels * shape.kernel.depth; }
 
 constexpr FirstPlan first_plan(const ConvShape& shape) {
   FirstPlan first{};
   Plan& plan = first.plan;
   plan.groups = 1;
-  plan.in_blocks = planes_read(shape);
+  plan.in_blocks = shape.kernel.depth;
   plan.out_blocks = ceil_div(shape.out_channels, kLanes);
   plan.stride_height = shape.stride.height, plan.stride_width = shape.stride.width;
   plan.dilation_height = shape.dilation.height, plan.dilation_width = shape.dilation.width;
   const int64_t reach = (shape.kernel.height - 1) * shape.dilation.height + 1;
   first.width = (shape.out.width - 1) * shape.stride.width + (shape.kernel.width - 1) * shape.dilation.width + 1;
   // Rows enough that copying the overlap again is cheap, few enough for a quarter of the L2 cache.
-  const int64_t row_bytes = larger(planes_read(shape) * first.width * shape.stride.height * kFloat, 1);
+  const int64_t row_bytes = larger(shape.kernel.depth * shape.in_channels * first.width * shape.stride.height * kFloat, 1);
   first.strip_rows = larger(smaller(kMachine.l2_bytes / 4 / row_bytes, smaller(8, shape.out.height)), 1);
   first.rows = (first.strip_rows - 1) * shape.stride.height + reach;
   plan.out_height = first.strip_rows, plan.out_width = shape.out.width;
 
-  plan.kernel_height = shape.kernel.height;
-  const bool dense = shape.dilation.width == 1;  // a kernel row is one run; else every tap is
-  plan.kernel_width = dense ? 1 : shape.kernel.width;
-  plan.runs[0] = plan.runs[1] = dense ? shape.kernel.width : 1;
-  plan.depth = planes_read(shape) * shape.kernel.height * shape.kernel.width;
-  plan.units = planes_read(shape) * shape.kernel.height;
+  plan.kernel_height = shape.kernel.height, plan.kernel_width = shape.kernel.width;
+  plan.runs[0] = plan.runs[1] = shape.in_channels;
+  plan.depth = shape.in_channels * shape.kernel.depth * shape.kernel.height * shape.kernel.width;
+  plan.units = shape.kernel.depth * shape.kernel.height;
   plan.in_height = first.rows, plan.in_width = first.width;
-  plan.pixel_step = 1;
-  plan.row_step = first.width;
-  plan.block_step = first.rows * first.width;
-  plan.image_step = planes_read(shape) * plan.block_step;
+  plan.pixel_step = shape.in_channels;
+  plan.row_step = first.width * shape.in_channels;
+  plan.block_step = first.rows * plan.row_step;
+  plan.image_step = shape.kernel.depth * plan.block_step;
   plan.out_plane_step = shape.out.height * shape.out.width * kLanes;
   plan.out_block_step = shape.out.depth * plan.out_plane_step;
   plan.out_image_step = plan.out_blocks * plan.out_block_step;
-  partition(plan, shape.batch, Lines::kRows);
+  const bool neighbours = shape.dilation.width == 1 && is_first_step(shape.stride.width * shape.in_channels);
+  partition(plan, shape.batch, Lines::kRows, neighbours ? most_neighbours : most_pixels);
   return first;
 }
 
@@ -64,7 +58,7 @@ int64_t block_groups(const ConvShape& shape) { return first_plan(shape).plan.blo
 int64_t pack_tasks(const ConvPacking& packing) { return packing.block_groups; }
 
 void pack(const ConvPacking& packing, const float* weights, float* packed, int64_t begin, int64_t end) {
-  for (int64_t task = begin; task < end; ++task) pack_block_group(packing, 1, task, weights, packed);
+  for (int64_t task = begin; task < end; ++task) pack_block_group(packing, kLanes, task, weights, packed);
 }
 
 /// A task is an output row of one plane and block group.
@@ -74,27 +68,24 @@ int64_t tasks(const ConvShape& shape) {
 
 int64_t scratch_bytes(const ConvShape& shape) {
   const FirstPlan first = first_plan(shape);
-  return (planes_read(shape) * first.rows * first.width + kLanes) * kFloat + round_up(border_bytes(first.plan), 64);
+  return first.plan.image_step * kFloat + round_up(border_bytes(first.plan), 64);
 }
 
 /// Copies what output rows [begin, end) of plane z of an image read, with zeros where the image ends.
 void copy_rows(const FirstPlan& first, const ConvShape& shape, const float* image, int64_t z, int64_t begin, int64_t end, float* scratch) {
   const int64_t top = begin * shape.stride.height - shape.pad.height;
   const int64_t rows = (end - 1 - begin) * shape.stride.height + (shape.kernel.height - 1) * shape.dilation.height + 1;
-  for (int64_t channel = 0; channel < shape.in_channels; ++channel)
-    for (int64_t kz = 0; kz < shape.kernel.depth; ++kz) {
-      const int64_t plane = z * shape.stride.depth - shape.pad.depth + kz * shape.dilation.depth;
-      const bool exists = plane >= 0 && plane < shape.in.depth;
-      const float* from = image + (channel * shape.in.depth + plane) * shape.in.height * shape.in.width;
-      float* to = scratch + (channel * shape.kernel.depth + kz) * first.rows * first.width;
-      for (int64_t r = 0; r < rows; ++r, to += first.width) {
-        const int64_t y = top + r;
-        if (!exists || y < 0 || y >= shape.in.height)
-          fill_zeros(to, first.width);
-        else
-          copy_row(from + y * shape.in.width, shape.in.width, shape.pad.width, first.width, 1, to);
-      }
-    }
+  const int64_t plane_floats = shape.in.height * shape.in.width;
+  for (int64_t kz = 0; kz < shape.kernel.depth; ++kz) {
+    const int64_t plane = z * shape.stride.depth - shape.pad.depth + kz * shape.dilation.depth;
+    const bool exists = plane >= 0 && plane < shape.in.depth;
+    float* to = scratch + kz * first.plan.block_step;
+    for (int64_t y = top; y < top + rows; ++y)
+      to = !exists || y < 0 || y >= shape.in.height
+               ? fill_zeros(to, first.plan.row_step)
+               : interleave_row(image + plane * plane_floats + y * shape.in.width, shape.in_channels, shape.in.depth * plane_floats,
+                                shape.in.width, shape.pad.width, first.width, to);
+  }
 }
 
 void run(const ConvArgs& args, int64_t begin, int64_t end, void* scratch) {

@@ -28,7 +28,12 @@ constexpr int most_pixels(int vectors) {
   const int by_accumulators = kMachine.conv_pixels * kMachine.conv_vectors / vectors;
   return by_accumulators < kMachine.conv_addresses ? by_accumulators : kMachine.conv_addresses;
 }
-inline constexpr int kMostPixels = most_pixels(1);
+
+/// Likewise of a tile whose pixels share addresses, being a few floats apart.
+constexpr int most_neighbours(int vectors) {
+  return int(smaller(kMachine.conv_pixels * kMachine.conv_vectors / vectors, 16));
+}
+inline constexpr int kMostPixels = int(larger(most_pixels(1), most_neighbours(1)));
 
 /// Strips of tiles of an image: A64FX has four CMGs. Of so few tiles that beginning one counts, fewer.
 inline constexpr int64_t kStrips = 4, kLeastStripTiles = 16;
@@ -95,8 +100,8 @@ struct Plan : Layer, PixelTiling, Summation, ElementSteps, TileOrder {
 
 enum class Lines { kRows, kAny };
 
-/// The part that both kinds of plan share once the image and the sum are described.
-constexpr void partition(Plan& plan, int64_t batch, Lines lines, bool pointwise = false) {
+/// The part that both kinds of plan share once the image and the sum are described. `most`: pixels of a tile of so many vectors.
+constexpr void partition(Plan& plan, int64_t batch, Lines lines, int (*most)(int vectors) = most_pixels) {
   plan.kernel_row_step = plan.dilation_height * plan.row_step;
   plan.kernel_column_step = plan.dilation_width * plan.pixel_step;
   const bool neighbours = plan.kernel_column_step == plan.runs[1];
@@ -109,7 +114,7 @@ constexpr void partition(Plan& plan, int64_t batch, Lines lines, bool pointwise 
   const bool one_tap = plan.kernel_height == 1 && plan.kernel_width == 1;
   plan.block_groups = ceil_div(plan.out_blocks, one_tap ? kMachine.pointwise_vectors : kMachine.conv_vectors);
   const int vectors = int(ceil_div(plan.out_blocks, plan.block_groups));
-  plan.pixels = pointwise ? most_pointwise_pixels(vectors) : most_pixels(vectors);
+  plan.pixels = most(vectors);
 
   // A row is cut by itself if that leaves tiles almost full; small images are cut as one line of pixels.
   const int64_t row_tiles = larger(ceil_div(plan.out_width, plan.pixels), 1);
@@ -174,7 +179,7 @@ constexpr Plan direct_plan(const ConvShape& shape) {
   plan.image_step = plan.groups * plan.in_blocks * plan.block_step;
   plan.out_block_step = plan.out_height * plan.out_width * kLanes;
   plan.out_image_step = plan.groups * plan.out_blocks * plan.out_block_step;
-  partition(plan, shape.batch, Lines::kAny, pointwise);
+  partition(plan, shape.batch, Lines::kAny, pointwise ? most_pointwise_pixels : most_pixels);
   plan.kernel_depth = shape.kernel.depth;
   plan.plane_step = plan.block_step, plan.kernel_plane_step = shape.dilation.depth * plan.plane_step;
   plan.out_plane_step = plan.out_block_step;

@@ -20,7 +20,10 @@ TileFunctions find_vectors(int pixels, int vectors, int64_t pixel_step) {
 }  // namespace
 
 TileFunctions tile_functions(int pixels, int vectors, int64_t pixel_step) {
-  return find_vectors<kMostVectors>(pixels, vectors, pixel_step);
+  TileFunctions found = find_vectors<kMostVectors>(pixels, vectors, pixel_step);
+  if (!is_first_step(pixel_step)) return found;
+  if (const TileFunction row = first_tile_function(pixels, vectors, pixel_step)) found.row = row;
+  return found;
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv

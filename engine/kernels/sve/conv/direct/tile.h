@@ -46,16 +46,29 @@ struct TileFunctions {
   TileFunction inner, border;
 };
 
-/// Steps between the inputs of neighbouring pixels, in floats, for which there are functions: blocked with stride 1 and 2, plain
-/// with stride 2.
-inline constexpr int kPixelSteps[] = {kLanes, 2 * kLanes, 2};
+/// Steps between the inputs of neighbouring pixels, in floats, for which there are functions: blocked with stride 1 and 2.
+inline constexpr int kPixelSteps[] = {kLanes, 2 * kLanes};
 
-/// The functions for a tile of this many pixels and blocks; `row` is `inner` if there is none for the step.
+/// The functions for a tile of this many pixels and blocks; `row` is `inner` if there is none for the step. Of more than most_pixels()
+/// there is only `row`.
 TileFunctions tile_functions(int pixels, int vectors, int64_t pixel_step);
+
+/// Likewise of first layers, which have tiles of most_neighbours() pixels then: 1 to 4 channels with stride 1, 1 to 3 with stride 2.
+inline constexpr int kFirstSteps[] = {1, 2, 3, 4, 6};
+
+constexpr bool is_first_step(int64_t step) {
+  for (int known : kFirstSteps)
+    if (step == known) return true;
+  return false;
+}
+
+/// `row` for one of kFirstSteps; null where tiles are less than half of the largest, as rows are cut where these are short only.
+TileFunction first_tile_function(int pixels, int vectors, int64_t pixel_step);
 
 /// The same for tiles of three blocks, which conv/direct/tile_three.cc compiles without GCC's scheduling before register allocation: it
 /// takes all eight broadcasts prefetch_at of the third block's multiply-adds, which leaves three of the 24 sums no register.
 TileFunctions tile_functions_of_three(int pixels, int64_t pixel_step);
+TileFunction first_tile_function_of_three(int pixels, int64_t pixel_step);
 
 /// Broadcasts inputs for pixels outside the image.
 alignas(256) inline constexpr float kZeros[kLanes] = {};
@@ -191,10 +204,24 @@ TileFunctions find_tile_functions(int pixels, int64_t pixel_step) {
     TileFunctions found{nullptr, &run_inner_tile<kPixels, kVectors, 0>, &run_border_tile<kPixels, kVectors>};
     found.row = pixel_step == kPixelSteps[0]   ? &run_inner_tile<kPixels, kVectors, kPixelSteps[0]>
                 : pixel_step == kPixelSteps[1] ? &run_inner_tile<kPixels, kVectors, kPixelSteps[1]>
-                : pixel_step == kPixelSteps[2] ? &run_inner_tile<kPixels, kVectors, kPixelSteps[2]>
                                                : found.inner;
     return found;
   }
+}
+
+/// The same of first_tile_function.
+template <int kPixels, int kVectors, size_t kStepIndex = 0>
+TileFunction find_first_tile_function(int pixels, int64_t pixel_step) {
+  if constexpr (2 * kPixels < most_neighbours(kVectors))
+    return nullptr;
+  else if constexpr (kStepIndex == sizeof(kFirstSteps) / sizeof(kFirstSteps[0]))
+    return nullptr;
+  else if (pixels != kPixels)
+    return find_first_tile_function<kPixels - 1, kVectors>(pixels, pixel_step);
+  else if (pixel_step != kFirstSteps[kStepIndex])
+    return find_first_tile_function<kPixels, kVectors, kStepIndex + 1>(pixels, pixel_step);
+  else
+    return &run_inner_tile<kPixels, kVectors, kFirstSteps[kStepIndex]>;
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::conv
