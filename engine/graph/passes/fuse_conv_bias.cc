@@ -1,6 +1,7 @@
 // Conv followed by Add of a constant with one number for each channel, or one for all: the constant becomes Conv's bias. Some
 // exporters write every bias so ([1, C, 1, 1], mostly reshaped from [C]). As an Add it is a pass over memory and, because its
-// operands' shapes differ, the end of a region of blocked layout.
+// operands' shapes differ, the end of a region of blocked layout. TensorFlow's optimiser writes the last bias of a residual block behind
+// the sum: constant + (conv + x) becomes (conv + constant) + x.
 #include <vector>
 
 #include "engine/graph/passes/match.h"
@@ -11,21 +12,21 @@ namespace {
 
 /// A convolution whose sums nothing has been done to, with weights of known shape, and a bias that is constant where there is
 /// one.
-Node* conv_before_bias(const Graph& graph, const Value* value) {
+Node* bare_convolution(const Graph& graph, const Value* value) {
   Node* conv = value->producer();
   if (!is_op(conv, "Conv") || !only_used_once(graph, value) || !conv->input(1)->type.shape.is_static()) return nullptr;
   const Value* bias = conv->input(2);
   return conv->input(1)->type.dtype == DType::f32 && (!bias || bias->is_constant()) ? conv : nullptr;
 }
 
-/// Broadcast to [N, channels, spatial...] of that rank, the constant differs along dimension 1 only.
-bool is_per_channel(const Tensor& constant, int64_t channels, int64_t rank) {
-  if (constant.type() != DType::f32 || static_cast<int64_t>(constant.dims().size()) > rank) return false;
-  if (constant.count() == 1) return true;
-  const auto missing = static_cast<size_t>(rank) - constant.dims().size();
-  for (size_t i = 0; i < constant.dims().size(); ++i)
-    if (constant.dims()[i] != (i + missing == 1 ? channels : 1)) return false;
-  return constant.count() == channels;
+/// The convolution that may add a constant which is added to `value`: its producer, or a term of the sum that it is.
+Node* conv_before_bias(const Graph& graph, const Value* value) {
+  if (Node* conv = bare_convolution(graph, value)) return conv;
+  const Node* sum = value->producer();
+  if (!is_op(sum, "Add") || !only_used_once(graph, value)) return nullptr;
+  for (const Value* term : sum->inputs())
+    if (Node* conv = bare_convolution(graph, term); conv && same_shape(term->type.shape, value->type.shape)) return conv;
+  return nullptr;
 }
 
 }  // namespace
@@ -49,7 +50,7 @@ Status fuse_conv_bias(Graph& graph, const PassContext&) {
       bias.data<float>()[i] = static_cast<float>(before[before.size() == 1 ? 0 : i] + more[more.size() == 1 ? 0 : i]);
     graph.resize_inputs(conv, 3);
     graph.set_input(conv, 2, graph.add_constant(conv->name() + ".bias", std::move(bias)));
-    graph.replace_uses(add->output(), conv->output());
+    graph.replace_uses(add->output(), add->input(side));
     graph.erase(add);
     changed = true;
   }

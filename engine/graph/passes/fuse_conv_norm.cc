@@ -2,11 +2,15 @@
 //
 //   s = scale / sqrt(var + epsilon)      W' = s W      B' = s B + (bias - mean s)
 //
+// and likewise by a Mul by a constant with one number for each channel, or one for all, and by an Add behind that, as which TensorFlow's
+// optimiser writes a norm.
+//
 // computed in double. W' is rounded once, where the weights are packed: until then s is an input of its own (see
 // kConvWeightScale), because a scaled copy would stay in memory beside the packed one.
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "engine/graph/builder.h"
 #include "engine/graph/passes/match.h"
@@ -25,8 +29,7 @@ bool all_constant(const Node& node, size_t first, size_t last) {
 }
 
 /// Weights times an infinite factor, or one so small that they vanish, would make NaN of sums that are not.
-bool can_scale_weights(const Node& norm) {
-  const NormAffine affine = norm_affine(norm);
+bool can_scale_weights(const NormAffine& affine) {
   return std::all_of(affine.scale.begin(), affine.scale.end(), [](double s) {
     return s == 0 || (std::isfinite(s) && std::abs(s) >= std::numeric_limits<float>::min());
   });
@@ -40,8 +43,39 @@ Node* bare_conv(const Graph& graph, const Value* value) {
   return bare && only_used_once(graph, value) && all_constant(*conv, 1, 2) ? conv : nullptr;
 }
 
-Status fold(Graph& graph, Node& conv, Node& norm, const OpDef& fused) {
-  const auto [scale, shift] = norm_affine(norm);
+/// What is done to the channels of a convolution.
+struct Scaling {
+  Node* conv;
+  NormAffine by;
+};
+
+std::optional<Scaling> batch_norm(const Graph& graph, const Node& node) {
+  if (!is_op(&node, "BatchNormalization") || node.outputs().size() != 1 || !all_constant(node, 1, 4)) return {};
+  if (node.attributes.get_int("training_mode")) return {};  // normalises by the batch's own statistics
+  Node* conv = bare_conv(graph, node.input(0));
+  if (!conv || node.input(1)->constant().type() != DType::f32) return {};
+  return Scaling{conv, norm_affine(node)};
+}
+
+/// An Add to a convolution that nothing scales is left to fuse_conv_bias, which needs no FusedConv.
+std::optional<Scaling> constant_operand(const Graph& graph, const Node& node) {
+  const bool scales = is_op(&node, "Mul");
+  if ((!scales && !is_op(&node, "Add")) || node.inputs().size() != 2) return {};
+  const size_t side = node.input(1)->is_constant() ? 0 : 1;
+  const Value* constant = node.input(1 - side);
+  if (!constant->is_constant() || node.input(side)->is_constant()) return {};
+  Node* conv = bare_conv(graph, node.input(side));
+  if (!conv || (!scales && !is_op(conv, "FusedConv"))) return {};
+  const Dims& weights = conv->input(1)->constant().dims();
+  if (!is_per_channel(constant->constant(), weights[0], static_cast<int64_t>(weights.size()))) return {};
+  std::vector<double> numbers = as_doubles(constant->constant());
+  numbers.resize(static_cast<size_t>(weights[0]), numbers.front());
+  std::vector<double> others(numbers.size(), scales ? 0.0 : 1.0);
+  return Scaling{conv, scales ? NormAffine{std::move(numbers), std::move(others)} : NormAffine{std::move(others), std::move(numbers)}};
+}
+
+Status fold(Graph& graph, Node& conv, Node& norm, const NormAffine& affine, const OpDef& fused) {
+  const auto& [scale, shift] = affine;
   const auto channels = static_cast<int64_t>(scale.size());
   const std::vector<double> old_bias =
       conv.input(2) ? as_doubles(conv.input(2)->constant()) : std::vector<double>(scale.size());
@@ -66,14 +100,13 @@ Status fold(Graph& graph, Node& conv, Node& norm, const OpDef& fused) {
 Status fuse_conv_norm(Graph& graph, const PassContext& context) {
   const OpDef* fused = context.ops.find(kInternalDomain, "FusedConv");
   if (!fused) return {};
-  for (Node* norm : graph.snapshot()) {
-    if (!is_op(norm, "BatchNormalization") || norm->outputs().size() != 1 || !all_constant(*norm, 1, 4)) continue;
-    if (norm->attributes.get_int("training_mode")) continue;  // normalises by the batch's own statistics
-    Node* conv = bare_conv(graph, norm->input(0));
-    if (!conv) continue;
-    const Tensor &scale = norm->input(1)->constant(), &weights = conv->input(1)->constant();
-    if (scale.type() != DType::f32 || weights.type() != DType::f32 || weights.dims()[0] != scale.count() || !can_scale_weights(*norm)) continue;
-    SV_TRY(fold(graph, *conv, *norm, *fused));
+  for (Node* node : graph.snapshot()) {
+    std::optional<Scaling> scaling = batch_norm(graph, *node);
+    if (!scaling) scaling = constant_operand(graph, *node);
+    if (!scaling || !can_scale_weights(scaling->by)) continue;
+    const Tensor& weights = scaling->conv->input(1)->constant();
+    if (weights.type() != DType::f32 || weights.dims()[0] != static_cast<int64_t>(scaling->by.scale.size())) continue;
+    SV_TRY(fold(graph, *scaling->conv, *node, scaling->by, *fused));
   }
   graph.erase_unused_constants();
   return {};

@@ -57,6 +57,15 @@ bool same_shape(const Shape& a, const Shape& b) {
 
 bool same_rank(const Shape& a, const Shape& b) { return a.has_rank() && b.has_rank() && a.rank() == b.rank(); }
 
+bool is_per_channel(const Tensor& constant, int64_t channels, int64_t rank) {
+  if (constant.type() != DType::f32 || static_cast<int64_t>(constant.dims().size()) > rank) return false;
+  if (constant.count() == 1) return true;
+  const auto missing = static_cast<size_t>(rank) - constant.dims().size();
+  for (size_t i = 0; i < constant.dims().size(); ++i)
+    if (constant.dims()[i] != (i + missing == 1 ? channels : 1)) return false;
+  return constant.count() == channels;
+}
+
 std::vector<double> as_doubles(const Tensor& tensor) {
   std::vector<double> out(static_cast<size_t>(tensor.count()));
   for (size_t i = 0; i < out.size(); ++i) {

@@ -44,6 +44,9 @@ bool same_shape(const Shape& a, const Shape& b);
 /// Known to have equally many dimensions.
 bool same_rank(const Shape& a, const Shape& b);
 
+/// Broadcast to [N, channels, spatial...] of that rank, the float32 constant differs along dimension 1 only.
+bool is_per_channel(const Tensor& constant, int64_t channels, int64_t rank);
+
 /// A dense float32 constant's elements as doubles (any alignment).
 std::vector<double> as_doubles(const Tensor& tensor);
 
