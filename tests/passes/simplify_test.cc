@@ -194,3 +194,44 @@ TEST_CASE("one vector of indices, broadcast over the rest, moves slices") {
   };
   CHECK(ops_of(check_pass(several, "broadcast_indices", {x[0]})) == "Expand GatherElements");
 }
+
+TEST_CASE("an If that only chooses between values that are there becomes a Where") {
+  const auto branch = [](auto describe) {
+    auto graph = std::make_shared<Graph>();
+    Builder b(*graph, context().ops);
+    describe(b);
+    return Attribute(Subgraph(std::move(graph)));
+  };
+  const auto network = [&](Shape condition, Shape other, bool computes) {
+    return [=](Builder& b) {
+      Attributes attributes;
+      attributes.set("then_branch", branch([](Builder& inner) {
+                       inner.input("x", DType::f32, {2});
+                       inner.output(inner.constant(Tensor::of<float>({2}, {5, 6})), "five");
+                     }));
+      attributes.set("else_branch", branch([&](Builder& inner) {
+                       Value* x = inner.input("x", DType::f32, other);
+                       inner.output(computes ? inner.add("Exp", {x}) : x, "same");
+                     }));
+      attributes.set("captured", int64_t{1});
+      Value *c = b.input("c", DType::boolean, condition), *x = b.input("x", DType::f32, other);
+      Node* node = b.node("", "If", {c, x}, 1, std::move(attributes));
+      b.output(b.add("Neg", {node->output()}), "y");
+    };
+  };
+  const auto kept = [&](const Describe& describe) {
+    Graph graph = build(describe);
+    run_pass(graph, "branches");
+    return ops_of(graph);
+  };
+  CHECK(kept(network(Shape{1}, {2}, false)) == "Where Neg");
+  for (const bool yes : {true, false}) {
+    const std::vector<Tensor> inputs{Tensor::of<bool>({1}, {yes}), Tensor::of<float>({2}, {1, 2})};
+    const std::vector<Tensor> y = session_run(build(network(Shape{1}, {2}, false)), inputs);
+    CHECK(to_doubles(y[0]) == (yes ? std::vector<double>{-5, -6} : std::vector<double>{-1, -2}));
+  }
+  CHECK(kept(network(Shape{1}, {2}, true)) == "If Neg");
+  CHECK(kept(network(Shape{1}, {1}, false)) == "If Neg");      // shapes differ
+  CHECK(kept(network(Shape{1, 1}, {2}, false)) == "If Neg");   // would be of rank 2
+  CHECK(kept(network(Shape{Dim()}, {2}, false)) == "If Neg");  // may have no element
+}

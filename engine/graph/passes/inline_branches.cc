@@ -1,5 +1,8 @@
 // An If whose condition is known is replaced by its branch, and what that makes known is folded in turn: exporters write an If where a
 // shape decides (PyTorch: squeeze of a dimension of unknown size).
+//
+// An If whose condition is not known, but whose branches only choose between constants and values from around them, becomes a Where: it
+// needs no cut of the plan, and what is behind it can be fused and planned with what is before.
 #include <algorithm>
 #include <string_view>
 
@@ -41,6 +44,53 @@ Status inline_branch(Graph& graph, Node* node, const PassContext& context) {
   return {};
 }
 
+constexpr int64_t kMostChosen = int64_t{1} << 16;  // elements: a Where reads both values and writes one, an If hands one on
+
+/// What output i of a branch without nodes is, in the graph around it.
+Value* chosen(Graph& graph, const Node& node, const Graph& branch, size_t i) {
+  const Value* v = branch.outputs()[i];
+  if (v->is_constant()) return graph.add_constant(v->name(), v->constant());
+  const auto at = std::find(branch.inputs().begin(), branch.inputs().end(), v) - branch.inputs().begin();
+  return node.input(static_cast<size_t>(at) + 1);
+}
+
+bool are_alike(const Type& a, const Type& b) {
+  return a.dtype == b.dtype && kDenseTypes.has(a.dtype) && a.shape.is_static() && b.shape.is_static() && same_shape(a.shape, b.shape) &&
+         element_count(*a.shape.concrete()) <= kMostChosen;
+}
+
+/// Both branches have no nodes, and give what Where takes.
+bool only_chooses(const Node& node) {
+  if (node.op().name != std::string_view("If") || node.op().domain != std::string_view() || !node.input(0)) return false;
+  const Subgraph *yes = node.attributes.get<Subgraph>("then_branch"), *no = node.attributes.get<Subgraph>("else_branch");
+  const Shape& condition = node.input(0)->type.shape;
+  if (!yes || !no || !(*yes)->nodes().empty() || !(*no)->nodes().empty() || !condition.is_static()) return false;
+  if (element_count(*condition.concrete()) != 1) return false;
+  for (size_t i = 0; i < node.outputs().size(); ++i) {
+    const Type& type = (*yes)->outputs()[i]->type;
+    if (!are_alike(type, (*no)->outputs()[i]->type) || type.shape.rank() < condition.rank()) return false;
+  }
+  return true;
+}
+
+Status make_choice(Graph& graph, Node* node, const PassContext& context) {
+  const Subgraph yes = *node->attributes.get<Subgraph>("then_branch"), no = *node->attributes.get<Subgraph>("else_branch");
+  for (size_t i = 0; i < node->outputs().size(); ++i) {
+    Value *a = chosen(graph, *node, *yes, i), *b = chosen(graph, *node, *no, i);
+    Node* where = graph.add_node(*context.ops.find("", "Where"), node->name(), {node->input(0), a, b}, 1, {}, node);
+    SV_TRY(infer_types(*where));
+    graph.replace_uses(node->output(i), where->output());
+  }
+  graph.erase(node);
+  return {};
+}
+
+Status make_choices(Graph& graph, const PassContext& context) {
+  for (Node* node : graph.snapshot())
+    if (only_chooses(*node)) SV_TRY(make_choice(graph, node, context));
+  return {};
+}
+
 }  // namespace
 
 Status inline_branches(Graph& graph, const PassContext& context) {
@@ -48,7 +98,7 @@ Status inline_branches(Graph& graph, const PassContext& context) {
     std::vector<Node*> decided;
     for (const auto& node : graph.nodes())
       if (is_decided(*node)) decided.push_back(node.get());
-    if (decided.empty()) return {};
+    if (decided.empty()) return make_choices(graph, context);
     for (Node* node : decided) SV_TRY(inline_branch(graph, node, context));
     SV_TRY(infer_all(graph));
     SV_TRY(fold_constants(graph, context));
