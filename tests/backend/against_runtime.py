@@ -17,6 +17,7 @@ import onnxruntime
 from onnx import helper, numpy_helper
 
 import random_contributed  # noqa: F401 (adds its makers)
+import random_experts  # noqa: F401
 import random_language  # noqa: F401
 import random_moves  # noqa: F401
 import random_quantized  # noqa: F401

@@ -1,0 +1,97 @@
+#include "engine/ops/contributed/experts_common.h"
+
+#include "engine/ops/quantized/quantized_samples.h"
+
+namespace svengine::ops {
+namespace {
+
+/// Inputs by which of fc1, fc2, fc3.
+constexpr size_t kPacked[] = {2, 5, 8}, kPackedScales[] = {3, 6, 9}, kPackedZeros[] = {11, 12, 13};
+
+int64_t bits_of(const Attributes& a, size_t which) {
+  const std::string name = fmt::format("fc{}_expert_weight_bits", which + 1);
+  return a.get_int(name, a.get_int("expert_weight_bits", 4));
+}
+
+/// Bytes [.., n] as numbers [.., n * 8 / bits] of the wanted type.
+Value* unpacked(ExpandContext& c, Value* bytes, int64_t bits, DType type) {
+  if (bits == 8) return c.cast(bytes, type);
+  const int64_t each = 8 / bits, rank = bytes->type.shape.rank();
+  std::vector<Value*> parts;
+  Value* mask = c.number(static_cast<double>((1 << bits) - 1), DType::u8);
+  for (int64_t i = 0; i < each; ++i) {
+    Value* shift = c.number(static_cast<double>(i * bits), DType::u8);
+    Value* moved = i == 0 ? bytes : c.op("BitShift", {bytes, shift}, make_attributes({{"direction", std::string("RIGHT")}}));
+    parts.push_back(c.unsqueeze(c.op("BitwiseAnd", {moved, mask}), {rank}));
+  }
+  Value* all = c.concat(std::move(parts), rank);
+  std::vector<int64_t> dims = *bytes->type.shape.concrete();
+  dims.back() *= each;
+  return c.cast(c.op("Reshape", {all, c.ints(std::move(dims))}), type);
+}
+
+}  // namespace
+
+Status check_expert_bits(const Node& node) {
+  const Attributes& a = node.attributes;
+  if (a.get_string("quant_type", "int") != "int") return error("quant_type is '{}', only int is supported", a.get_string("quant_type"));
+  if (const int64_t packed = a.get_int("weights_prepacked", -1); packed > 0)
+    return error("weights_prepacked is {}: only weights in the order of the specification are read", packed);
+  const int64_t block = a.get_int("block_size", 0);
+  if (a.has("block_size") && (block < 1 || block > int64_t{1} << 20)) return error("block_size is {}, needs 1 or more", block);
+  for (size_t i = 0; i < 3; ++i) {
+    const int64_t bits = bits_of(a, i);
+    if (bits != 2 && bits != 4 && bits != 8) return error("weights of {} bits, must be 2, 4 or 8", bits);
+    if (!node.input(kPacked[i])) continue;
+    const Value *scale = node.input(kPackedScales[i]), *zero = node.input(kPackedZeros[i]);
+    const DType type = node.input(0)->type.dtype;
+    if (!scale) return error("fc{}_scales are absent", i + 1);
+    if (scale->type.dtype != type && scale->type.dtype != DType::f32)
+      return error("fc{}_scales are {}, must be {} as the input is", i + 1, name_of(scale->type.dtype), name_of(type));
+    if (zero && zero->type.dtype != DType::u8) return error("fc{}_zero_points are {}, must be uint8", i + 1, name_of(zero->type.dtype));
+  }
+  return {};
+}
+
+Result<Value*> float_expert_weights(ExpandContext& c, size_t which) {
+  Value *bytes = c.input(kPacked[which]), *scale = c.input(kPackedScales[which]), *zero = c.input(kPackedZeros[which]);
+  if (!scale->type.shape.is_static() || (zero && !zero->type.shape.is_static())) return static_cast<Value*>(nullptr);
+  const int64_t bits = bits_of(c.attributes(), which), block = c.attributes().get_int("block_size", 0);
+  Dims dims = *bytes->type.shape.concrete();
+  dims[2] *= 8 / bits;
+  if (block > 0 && dims[2] % block != 0)
+    return error("fc{}'s rows of {} weights are no multiple of the block_size {}", which + 1, dims[2], block);
+  const int64_t blocks = block > 0 ? dims[2] / block : 1;
+  const Dims wanted = block > 0 ? Dims{dims[0], dims[1], blocks} : Dims{dims[0], dims[1]};
+  if (*scale->type.shape.concrete() != wanted)
+    return error("fc{}_scales {} need the shape {}", which + 1, to_string(scale->type.shape), to_string(wanted));
+  const DType type = DType::f32;
+  Value *q = unpacked(c, bytes, bits, type), *offset = c.number(static_cast<double>(1 << (bits - 1)), type);
+  if (zero) {
+    const int64_t last = static_cast<int64_t>(wanted.size()) - 1, packed = (wanted.back() * bits + 7) / 8;
+    Dims zeros = wanted;
+    zeros.back() = packed;
+    if (*zero->type.shape.concrete() != zeros)
+      return error("fc{}_zero_points {} need the shape {}", which + 1, to_string(zero->type.shape), to_string(zeros));
+    offset = c.reshape(c.slice(unpacked(c, zero, bits, type), last, 0, wanted.back()), {dims[0], dims[1], blocks, 1});
+  }
+  Value* grouped = c.reshape(q, {dims[0], dims[1], blocks, dims[2] / blocks});
+  Value* factor = c.reshape(c.cast(scale, type), {dims[0], dims[1], blocks, 1});
+  Value* weights = c.op("Mul", {c.op("Sub", {grouped, offset}), factor});
+  return c.cast(c.reshape(weights, {dims[0], dims[1], dims[2]}), c.dtype(0));
+}
+
+std::vector<Sample> expert_samples() {
+  const auto packed = [](Dims dims) { return any(DType::u8, std::move(dims), 0, 256); };
+  const auto scales = [](Dims dims) { return f32(std::move(dims), 0.01, 0.1); };
+  return {
+      {.inputs = {f32({3, 8}), f32({3, 4}), packed({4, 6, 4}), scales({4, 6}), f32({4, 6}), packed({4, 8, 3}), scales({4, 8})},
+       .attributes = {{"k", integer(2)}, {"activation_type", text("silu")}}},
+      {.inputs = {f32({1, 1, 4}), f32({1, 2}), packed({2, 4, 4}), scales({2, 4, 2}), f32({2, 4}), packed({2, 4, 2}), scales({2, 4, 1}),
+                  f32({2, 4})},
+       .attributes = {{"activation_type", text("swiglu")}, {"swiglu_fusion", integer(2)}, {"expert_weight_bits", integer(8)},
+                      {"block_size", integer(2)}}},
+  };
+}
+
+}  // namespace svengine::ops
