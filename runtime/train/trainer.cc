@@ -6,6 +6,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/graph/autodiff.h"
+#include "engine/graph/capture_constants.h"
 #include "engine/graph/passes/pass.h"
 #include "runtime/train/anomaly.h"
 #include "runtime/train/modes.h"
@@ -47,6 +48,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(Graph network, TrainerOptions o
   if (trainer->options_.step.accumulate < 1) return error("accumulate is {}, must be 1 or more", trainer->options_.step.accumulate);
   SV_TRY(to_inference_form(network));
   SV_TRY(free_batch(network));
+  capture_shared_constants(network);
   trainer->network_ = std::move(network);
   SessionOptions& session = trainer->options_.session;
   SV_TRY(choose_kernels(session));

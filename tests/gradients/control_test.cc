@@ -4,6 +4,7 @@
 
 #include "engine/graph/autodiff.h"
 #include "engine/graph/builder.h"
+#include "engine/graph/capture_constants.h"
 #include "engine/ops/registry.h"
 #include "runtime/session.h"
 #include "tests/support/compare.h"
@@ -108,11 +109,12 @@ Describe scanned(bool reversed, bool with_scan) {
   };
 }
 
-Attribute halving_body() {
-  return body_of([](Builder& b) {  // h -> tanh(h w), as long as its sum is above a limit
+/// h -> tanh(h w), as long as its sum is above a limit; w is captured, or one of the body's constants.
+Attribute halving_body(const Tensor* weights = nullptr) {
+  return body_of([=](Builder& b) {
     b.input("i", DType::i64, Shape(std::vector<Dim>{}));
     b.input("going", DType::boolean, Shape(std::vector<Dim>{}));
-    Value *h = b.input("h", DType::f32, {3}), *w = b.input("w", DType::f32, {3});
+    Value *h = b.input("h", DType::f32, {3}), *w = weights ? b.constant(*weights) : b.input("w", DType::f32, {3});
     Value* next = b.add("Tanh", {b.add("Mul", {h, w})});
     Value* sum = b.add("ReduceSum", {b.add("Abs", {next})}, make_attributes({{"keepdims", int64_t{0}}}));
     b.output(b.add("Greater", {sum, b.constant(Tensor::scalar(0.4f))}), "go_on");
@@ -208,6 +210,44 @@ TEST_CASE("the gradient of If is the taken branch's, within a Loop too") {
   const auto [h0, w0] = at(0.3f, 0.5f);
   const auto [h1, w1] = at(-0.2f, 0.4f);
   check_same(gradients_of(nested, {h, w}), {{h0, h1}, {w0, w1}});
+}
+
+TEST_CASE("weights that a body holds as constants, one within another too, are trained as the graph's") {
+  const Tensor weights = Tensor::of<float>({3}, {0.5f, 0.6f, 0.7f});
+  Graph graph;
+  Builder b(graph, all_ops());
+  Value* h = b.input("h", DType::f32, {3});
+  b.constant(weights, "w");
+  // The Loop stands in a branch of an If, which holds the constant because the Loop's body does.
+  const Attribute branch = body_of([&](Builder& inner) {
+    Value* x = inner.input("x", DType::f32, {3});
+    inner.constant(weights, "w");
+    Attributes attributes;
+    attributes.set("body", halving_body(&weights));
+    Node* node = inner.node("", "Loop", {nullptr, inner.constant(Tensor::scalar(true)), x}, 2, std::move(attributes));
+    const Attributes plain = make_attributes({{"keepdims", int64_t{0}}});
+    inner.output(inner.add("Add", {inner.add("ReduceSum", {node->output(0)}, plain), inner.add("ReduceSum", {node->output(1)}, plain)}), "y");
+  });
+  Attributes attributes;
+  for (const char* name : {"then_branch", "else_branch"}) attributes.set(name, branch);
+  attributes.set("captured", int64_t{1});
+  Value* condition = b.input("condition", DType::boolean, Shape(std::vector<Dim>{}));
+  Value* y = b.node("", "If", {condition, h}, 1, std::move(attributes))->output();
+  REQUIRE(b.status().ok());
+  CHECK(trainable_constants(graph).empty());
+  capture_shared_constants(graph);
+  REQUIRE(trainable_constants(graph).size() == 1);
+  REQUIRE(constants_to_inputs(graph, std::vector<std::string>{"w"}).ok());
+  const GradientSeed seed{y, nullptr};
+  const std::vector<Value*> wanted = {graph.inputs().back()};
+  auto gradients = add_gradients(graph, all_ops(), std::span(&seed, 1), wanted, Unreached::zeros);
+  if (!gradients.ok()) FAIL(gradients.error().message());
+  graph.add_output((*gradients)[0]);
+  auto session = Session::create(std::move(graph));
+  if (!session.ok()) FAIL(session.error().message());
+  auto outputs = (*session)->run({Tensor::of<float>({3}, {0.9f, -0.8f, 0.7f}), Tensor::scalar(true), weights});
+  if (!outputs.ok()) FAIL(outputs.error().message());
+  check_same({to_doubles((*outputs)[0])}, {{1.8017305, 0.9110753, 2.3532529}});
 }
 
 TEST_CASE("what a gradient of a Loop or Scan cannot be is refused with its reason") {
