@@ -63,7 +63,7 @@ std::optional<Scaling> constant_operand(const Graph& graph, const Node& node) {
   if ((!scales && !is_op(&node, "Add")) || node.inputs().size() != 2) return {};
   const size_t side = node.input(1)->is_constant() ? 0 : 1;
   const Value* constant = node.input(1 - side);
-  if (!constant->is_constant() || node.input(side)->is_constant()) return {};
+  if (!constant->is_constant() || node.input(side)->is_constant() || constant->constant().count() == 0) return {};
   Node* conv = bare_conv(graph, node.input(side));
   if (!conv || (!scales && !is_op(conv, "FusedConv"))) return {};
   const Dims& weights = conv->input(1)->constant().dims();
