@@ -15,6 +15,13 @@ bool gives_nothing(const Node& node) {
   return std::all_of(node.outputs().begin(), node.outputs().end(), [](const Value* v) { return !v || stored_bytes(v->type) == 0; });
 }
 
+/// What a value is a view of, at last; itself where it is none.
+const Value* viewed(const Value* value) {
+  for (const Node* node = value->producer(); node && node->op().traits.is_view && node->input(0); node = value->producer())
+    value = node->input(0);
+  return value;
+}
+
 }  // namespace
 
 /// LowerContext of one node: hands out the builder's slots and collects steps.
@@ -114,10 +121,9 @@ void PlanBuilder::add_output(const Value& value) {
   slot.name = value.name();
   plan_->outputs.push_back({value.name(), value.type.dtype, *value.type.shape.concrete()});
   const int32_t id = add_slot(std::move(slot));
-  const bool first = std::none_of(outputs_.begin(), outputs_.end(), [&](const PendingOutput& o) { return o.value == &value; });
-  const Node* producer = value.producer();
-  const bool in_place = first && producer && !producer->op().traits.is_view;
-  if (in_place) buffers_[&value] = {id, 0};
+  const Value* written = viewed(&value);
+  const bool in_place = written->producer() && !buffers_.count(written) && stored_bytes(written->type) == stored_bytes(value.type);
+  if (in_place) buffers_[&value] = buffers_[written] = {id, 0};
   outputs_.push_back({&value, id, in_place});
 }
 

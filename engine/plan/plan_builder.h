@@ -18,7 +18,7 @@ class PlanBuilder {
   void concat_aliasing(const Graph& graph);
   /// Emits the node's steps. Nodes come in the graph's order.
   Status lower(const Node& node);
-  /// Graph outputs that no step writes in place (inputs, constants, views, duplicates) are copied; offsets are assigned.
+  /// Graph outputs that no step writes in place (inputs, constants, duplicates, views of these) are copied; offsets are assigned.
   Result<std::shared_ptr<const Plan>> finish();
 
  private:
