@@ -152,7 +152,7 @@ const char* violation(const ConvArgs& args) noexcept {
   if (s.in_channels % s.groups != 0 || s.out_channels % s.groups != 0) return "conv: groups does not divide the channels";
   if (!positive(s.kernel) || !positive(s.stride) || !positive(s.dilation))
     return "conv: a kernel, stride or dilation is not positive";
-  const bool sees_depth = args.kind == ConvKind::kPlain || args.kind == ConvKind::kDirect || args.kind == ConvKind::kFirstLayer;
+  const bool sees_depth = args.kind != ConvKind::kDepthwise && args.kind != ConvKind::kGrouped;
   if (!sees_depth && (s.in.depth != 1 || s.out.depth != 1 || s.kernel.depth != 1))
     return "conv: a kind for depth 1 on another depth";
   if (args.kind == ConvKind::kDepthwise && (s.groups != s.in_channels || s.groups != s.out_channels))

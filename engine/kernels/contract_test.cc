@@ -94,6 +94,8 @@ TEST_CASE("windows have taps, strides and an image of a size that is counted in 
   conv.shape.kernel = {1, 3, 3};
   CHECK(broken(conv) == "");
   conv.shape.in.depth = 2;
+  CHECK(broken(conv) == "");
+  conv.kind = ConvKind::kGrouped;
   CHECK(broken(conv) == "conv: a kind for depth 1 on another depth");
 }
 

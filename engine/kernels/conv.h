@@ -15,7 +15,7 @@
 //   kDepthwise   blocked  blocked  depth 1; groups = in_channels = out_channels
 //   kGrouped     blocked  blocked  depth 1; anything else
 //   kPlain       plain    plain    everything
-//   kWinograd    blocked  blocked  depth 1; one group, 3 x 3, stride and dilation 1
+//   kWinograd    blocked  blocked  one group, 3 x 3 in a plane, stride and dilation 1 there
 //
 // choose() gives the fastest kind; any kind whose row allows the shape may be used instead, for instance kDirect when three
 // input channels are already blocked. The residual has the output's layout. Padding lanes of a blocked input are multiplied
@@ -84,7 +84,7 @@ struct ConvPacking {
   int64_t groups = 1;
   int64_t in_channels = 1, out_channels = 1;  // of a group
   int64_t taps = 1;                           // of the kernel
-  int64_t planes = 1;                         // of the kernel: its depth where planes are packed one after the other (kDirect, kFirstLayer)
+  int64_t planes = 1;                         // of the kernel: its depth where planes are packed in turn (all but kPlain)
   int64_t block_groups = 1;  // parts of a group's output blocks, packed as one; of kWinograd 0: weights that are transformed when they are used
 
   friend bool operator==(const ConvPacking&, const ConvPacking&) = default;

@@ -11,8 +11,11 @@ constexpr int64_t kFloat = sizeof(float);
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Transformed weights up to this size are stored: they stay in an L2 cache, and cost little memory next to those of the
-/// layers that have most. 128 x 128 channels.
+/// layers that have most. 128 x 128 channels, of a plane of the kernel.
 constexpr int64_t kMostStored = int64_t{128} * 128 * kFrequencies * kFloat;
+
+/// Transformed inputs of a kernel with depth, which are its planes times those of a flat one, may take so many bytes.
+constexpr double kMostWorkspace = 64 << 20;
 
 /// Cycles of a step of a product's tile: multiply-adds on two pipes, at most one every 9 cycles into the same sum (A64FX;
 /// x86 is more forgiving), and two loads a cycle.
@@ -90,13 +93,15 @@ void tile_transformed(const Machine& m, Tiling& tiling) {
 
 Tiling make_tiling(const Machine& machine, const ConvShape& shape) {
   Tiling tiling{};
-  tiling.channels = shape.in_channels;
-  tiling.in_blocks = ceil_div(shape.in_channels, machine.lanes);
+  const int64_t planes = shape.kernel.depth;
+  tiling.channels = summed_channels(shape.in_channels, planes, machine.lanes);
+  tiling.plane_blocks = ceil_div(shape.in_channels, machine.lanes);
+  tiling.in_blocks = planes * tiling.plane_blocks;
   tiling.out_blocks = ceil_div(shape.out_channels, machine.lanes);
   tiling.tiles_wide = ceil_div(shape.out.width, kTileOut);
   tiling.image_tiles = ceil_div(shape.out.height, kTileOut) * tiling.tiles_wide;
-  tiling.tiles = std::max<int64_t>(shape.batch * tiling.image_tiles, 1);
-  tiling.stored = tiling.channels * tiling.out_blocks * machine.lanes * kFrequencies * kFloat <= kMostStored;
+  tiling.tiles = std::max<int64_t>(shape.batch * shape.out.depth * tiling.image_tiles, 1);
+  tiling.stored = tiling.channels * tiling.out_blocks * machine.lanes * kFrequencies * kFloat <= kMostStored * planes;
   tiling.small_batch = !tiling.stored && tiling.tiles <= most_small_batch(machine);
   tiling.stored ? tile_stored(machine, tiling) : tiling.small_batch ? tile_small_batch(machine, tiling) : tile_transformed(machine, tiling);
   return tiling;
@@ -104,8 +109,7 @@ Tiling make_tiling(const Machine& machine, const ConvShape& shape) {
 
 bool possible(const ConvShape& shape) {
   const ConvExtent &k = shape.kernel, &stride = shape.stride, &dilation = shape.dilation;
-  const bool flat = shape.in.depth == 1 && shape.out.depth == 1 && k.depth == 1;
-  return flat && shape.groups == 1 && k.height == 3 && k.width == 3 && stride.height == 1 && stride.width == 1 &&
+  return shape.groups == 1 && k.height == 3 && k.width == 3 && stride.height == 1 && stride.width == 1 &&
          dilation.height == 1 && dilation.width == 1;
 }
 
@@ -114,7 +118,7 @@ Cycles count_cycles(const Machine& machine, const Tiling& tiling, const ConvShap
   // (inputs), 100 (sums) and 65 (weights), and the steps of few tiles 20 (LLVM's A64FX model).
   const double channels = double(tiling.channels), blocks = double(tiling.in_blocks), outs = double(tiling.out_blocks);
   Cycles cycles{};
-  cycles.direct = channels * kTaps * outs * double(shape.batch * shape.out.height * shape.out.width) / 2 / 0.9;
+  cycles.direct = channels * kTaps * outs * double(shape.batch * shape.out.depth * shape.out.height * shape.out.width) / 2 / 0.9;
   const int64_t group_tiles = ceil_div(tiling.tiles, tiling.groups);
   cycles.products = tiling.small_batch ? channels * outs * kTileIn * 20
                             : kFrequencies * channels * double(tiling.groups) *
@@ -135,7 +139,7 @@ Bytes count_bytes(const Machine& machine, const Tiling& tiling, const ConvShape&
   Bytes bytes{};
   bytes.packed = weights * (tiling.stored ? kFrequencies : kTaps);
   bytes.workspace = tiling.stored ? 0 : inputs;
-  bytes.moved = double(shape.batch) * block * (pixels_in * double(tiling.in_blocks) + pixels_out * outs);
+  bytes.moved = double(shape.batch * shape.out.depth) * block * (pixels_in * double(tiling.in_blocks) + pixels_out * outs);
   bytes.moved += inputs * (1 + block_groups);  // written once, read for every block group
   if (tiling.stored) {
     bytes.moved += 2 * sums + groups * bytes.packed;
@@ -151,6 +155,7 @@ bool pays(const Machine& machine, const ConvShape& shape) {
   if (!possible(shape)) return false;
   const Tiling tiling = winograd::make_tiling(machine, shape);
   const Cycles cycles = count_cycles(machine, tiling, shape);
+  if (shape.kernel.depth > 1 && count_bytes(machine, tiling, shape).workspace > kMostWorkspace) return false;
   // What is written and read again goes through an L2 cache: 32 bytes a cycle.
   const double block = double(machine.lanes * kFloat);
   const double bytes = 2 * kFrequencies * block * double(tiling.tiles) * double(tiling.in_blocks + tiling.out_blocks);

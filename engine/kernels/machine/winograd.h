@@ -25,8 +25,9 @@ constexpr int most_rows(const Machine& m, int vectors) {
 constexpr int most_small_batch(const Machine& m) { return m.deep_window ? most_sums(m) / kTileIn : 0; }
 
 struct Tiling {
-  int64_t channels, in_blocks, out_blocks;
-  int64_t tiles_wide, image_tiles, tiles;  // of an image; of the batch
+  int64_t channels, in_blocks, out_blocks;  // summed over: of all planes of the kernel
+  int64_t plane_blocks;                    // input blocks of a plane of the kernel
+  int64_t tiles_wide, image_tiles, tiles;  // of an output plane; of the batch
   bool stored;                             // transformed weights
   bool small_batch;                                // so few tiles that weights are transformed in registers
   int block_group;                              // most output blocks multiplied at once
@@ -36,7 +37,13 @@ struct Tiling {
   int64_t chunk;                           // channels of a chunk of transformed weights, a multiple of the lanes
 };
 
-/// Of a 3 x 3 convolution with stride 1.
+/// Channels of a sum: a kernel's planes are so many more, each padded to whole blocks.
+constexpr int64_t summed_channels(int64_t channels, int64_t planes, int64_t lanes) {
+  return planes == 1 ? channels : planes * ((channels + lanes - 1) / lanes * lanes);
+}
+
+/// Of a 3 x 3 convolution with stride 1, or of one with planes of that kind: every output plane is then an image for itself, which sees
+/// the input planes that it is summed from as channels.
 Tiling make_tiling(const Machine& machine, const ConvShape& shape);
 
 /// Whether the shape is one that the algorithm is for.

@@ -34,9 +34,11 @@ Tile transform(const double (&matrix)[kOut][kIn], const Tile& from) {
   return out;
 }
 
-/// |B^T| |d| |B| of one channel at the tile whose first output is (y, x).
-Tile inputs_of(const ConvShape& s, const float* image, int64_t y, int64_t x) {
+/// |B^T| |d| |B| of plane z of a channel's image at the tile whose first output is (y, x).
+Tile inputs_of(const ConvShape& s, const float* image, int64_t z, int64_t y, int64_t x) {
   Tile d{};
+  if (z < 0 || z >= s.in.depth) return d;
+  image += z * s.in.height * s.in.width;
   for (int64_t i = 0; i < 6; ++i)
     for (int64_t j = 0; j < 6; ++j) {
       const int64_t row = y + i - s.pad.height, column = x + j - s.pad.width;
@@ -58,14 +60,17 @@ ReferenceConv reference_winograd(const ConvShape& s, const float* input, const f
                                  const float* residual, const ActivationArgs& activation) {
   ReferenceConv result = reference_conv(s, input, weights, bias, residual, {});
   std::vector<Tile> transformed;
-  for (int64_t i = 0; i < s.out_channels * s.in_channels; ++i) transformed.push_back(weights_of(weights + i * 9));
-  const double rounding = static_cast<double>(s.in_channels + 18) * 0x1p-24 * (1 + 0x1p-10);
-  std::vector<Tile> inputs(static_cast<size_t>(s.in_channels));
-  for (int64_t n = 0; n < s.batch; ++n)
+  const int64_t planes = s.kernel.depth, channels = s.in_channels * planes;  // those of the sum
+  for (int64_t i = 0; i < s.out_channels * channels; ++i) transformed.push_back(weights_of(weights + i * 9));
+  const double rounding = static_cast<double>(channels + 18) * 0x1p-24 * (1 + 0x1p-10);
+  std::vector<Tile> inputs(static_cast<size_t>(channels));
+  for (int64_t place = 0; place < s.batch * s.out.depth; ++place)
     for (int64_t y = 0; y < s.out.height; y += 4)
       for (int64_t x = 0; x < s.out.width; x += 4) {
-        for (int64_t i = 0; i < s.in_channels; ++i)
-          inputs[size_t(i)] = inputs_of(s, input + (n * s.in_channels + i) * s.in.height * s.in.width, y, x);
+        const int64_t n = place / s.out.depth, z = place % s.out.depth;
+        for (int64_t i = 0; i < channels; ++i)
+          inputs[size_t(i)] = inputs_of(s, input + (n * s.in_channels + i / planes) * s.in.depth * s.in.height * s.in.width,
+                                        z * s.stride.depth - s.pad.depth + i % planes * s.dilation.depth, y, x);
         for (int64_t o = 0; o < s.out_channels; ++o) {
           Tile sum{};
           for (size_t i = 0; i < inputs.size(); ++i)
@@ -74,7 +79,7 @@ ReferenceConv reference_winograd(const ConvShape& s, const float* input, const f
           const Tile magnitude = transform(kSums, sum);
           for (int64_t i = 0; i < 4 && y + i < s.out.height; ++i)
             for (int64_t j = 0; j < 4 && x + j < s.out.width; ++j) {
-              const auto at = size_t(((n * s.out_channels + o) * s.out.height + y + i) * s.out.width + x + j);
+              const auto at = size_t((((n * s.out_channels + o) * s.out.depth + z) * s.out.height + y + i) * s.out.width + x + j);
               const double others = (bias ? std::fabs(bias[o]) : 0.0) + (residual ? std::fabs(residual[at]) : 0.0);
               const double error = rounding * (magnitude[size_t(i)][size_t(j)] * kSumScale + others);
               const double value = result.output[at];

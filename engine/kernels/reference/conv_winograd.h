@@ -5,10 +5,10 @@
 
 namespace svengine::kernels {
 
-/// The output of reference_conv, for a 3 x 3 convolution of one group with stride and dilation 1, and the error bound of
+/// The output of reference_conv, for a convolution of one group with 3 x 3 taps, stride and dilation 1 in a plane, and the error bound of
 /// F(4x4, 3x3) with the matrices of sve/conv/winograd/winograd.h. Before the activation it is
 ///
-///   (channels + 18) * 2^-24 * (1 + 2^-10) * (|A^T| [sum over channels of (|G| |g| |G^T|) * (|B^T| |d| |B|)] |A|
+///   (channels * kernel depth + 18) * 2^-24 * (1 + 2^-10) * (|A^T| [sum over channels, planes of (|G| |g| |G^T|) * (|B^T| |d| |B|)] |A|
 ///                                             + |bias| + |residual|)
 ///
 /// since every path from an operand to the output goes through at most 4 roundings while inputs are transformed, 4 while weights

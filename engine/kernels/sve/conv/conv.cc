@@ -29,14 +29,11 @@ const Kind& kind_of(const ConvShape& shape, ConvKind kind) {
 
 ConvKind choose(const ConvShape& shape, bool exact) noexcept {
   const bool whole_blocks = shape.in_channels / shape.groups % kLanes == 0 && shape.out_channels / shape.groups % kLanes == 0;
-  if (!conv::is_flat(shape)) {
-    if (shape.groups == 1 && shape.in_channels <= 4) return ConvKind::kFirstLayer;
-    return shape.groups == 1 || whole_blocks ? ConvKind::kDirect : ConvKind::kPlain;
-  }
   if (shape.groups == 1) {
     if (shape.in_channels <= 4) return ConvKind::kFirstLayer;
     return !exact && winograd::pays(kMachine, shape) ? ConvKind::kWinograd : ConvKind::kDirect;
   }
+  if (!conv::is_flat(shape)) return whole_blocks ? ConvKind::kDirect : ConvKind::kPlain;
   if (shape.groups == shape.in_channels && shape.groups == shape.out_channels) return ConvKind::kDepthwise;
   return whole_blocks ? ConvKind::kDirect : ConvKind::kGrouped;
 }
@@ -53,7 +50,7 @@ ConvPacking packing(const ConvShape& shape, ConvKind kind) noexcept {
   p.out_channels = shape.out_channels / shape.groups;
   p.taps = shape.kernel.depth * shape.kernel.height * shape.kernel.width;
   p.block_groups = kind_of(kind).block_groups(shape);
-  if (kind == ConvKind::kDirect || kind == ConvKind::kFirstLayer) p.planes = window::larger(shape.kernel.depth, 1);
+  if (kind != ConvKind::kPlain) p.planes = window::larger(shape.kernel.depth, 1);
   return p;
 }
 

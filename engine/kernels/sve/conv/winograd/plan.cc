@@ -10,11 +10,15 @@ WinogradPlan winograd_plan(const ConvShape& shape) {
   plan.in_height = shape.in.height, plan.in_width = shape.in.width;
   plan.out_height = shape.out.height, plan.out_width = shape.out.width;
   plan.pad_height = shape.pad.height, plan.pad_width = shape.pad.width;
+  plan.in_depth = shape.in.depth, plan.out_depth = shape.out.depth;
+  plan.stride_depth = shape.stride.depth, plan.dilation_depth = shape.dilation.depth, plan.pad_depth = shape.pad.depth;
   plan.in_row_step = plan.in_width * kLanes;
-  plan.in_block_step = plan.in_height * plan.in_row_step;
-  plan.in_image_step = plan.in_blocks * plan.in_block_step;
+  plan.in_plane_step = plan.in_height * plan.in_row_step;
+  plan.in_block_step = plan.in_depth * plan.in_plane_step;
+  plan.in_image_step = plan.plane_blocks * plan.in_block_step;
   plan.out_row_step = plan.out_width * kLanes;
-  plan.out_block_step = plan.out_height * plan.out_row_step;
+  plan.out_plane_step = plan.out_height * plan.out_row_step;
+  plan.out_block_step = plan.out_depth * plan.out_plane_step;
   plan.out_image_step = plan.out_blocks * plan.out_block_step;
   return plan;
 }

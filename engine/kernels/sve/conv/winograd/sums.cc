@@ -110,9 +110,13 @@ void transform_sums(const WinogradPlan& plan, const TileGroup& group, int64_t bl
   target.clamp = clamp_of(args.activation);
   const bool activates = activates_later(args.activation);
   TilePlace place(plan, group.begin);
-  for (int64_t i = 0; i < group.count; ++i, sums += vectors * kLanes, place.advance(plan)) {
-    const int64_t at = place.image * plan.out_image_step + block * plan.out_block_step + place.y * plan.out_row_step +
-                       place.x * kLanes;
+  const auto plane_at = [&](int64_t image) {
+    const PlanePlace at(plan, image);
+    return at.image * plan.out_image_step + block * plan.out_block_step + at.plane * plan.out_plane_step;
+  };
+  int64_t plane = plane_at(place.image);
+  for (int64_t i = 0; i < group.count; ++i, sums += vectors * kLanes) {
+    const int64_t at = plane + place.y * plan.out_row_step + place.x * kLanes;
     target.output = args.output + at;
     target.residual = args.residual ? args.residual + at : nullptr;
     target.height = smaller(plan.out_height - place.y, kTileOut);
@@ -121,6 +125,7 @@ void transform_sums(const WinogradPlan& plan, const TileGroup& group, int64_t bl
     if (activates)
       for (int64_t y = 0; y < target.height; ++y)
         activate(args.activation, target.output + y * target.row_step, target.width * kLanes);
+    if (place.advance(plan)) plane = plane_at(place.image);
   }
 }
 

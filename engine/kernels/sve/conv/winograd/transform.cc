@@ -75,19 +75,40 @@ SVENGINE_HOT void weights_of_pair(int64_t channels, int vectors, const float* fr
 
 }  // namespace
 
+namespace {
+
+/// What a kernel plane's input block is for the output planes of the batch.
+struct InputPlane {
+  const float* at;
+  int64_t height;  // 0 where there is none
+
+  InputPlane(const WinogradPlan& plan, int64_t block, int64_t image, const float* input) {
+    const int64_t kernel_plane = block / plan.plane_blocks;
+    const PlanePlace place(plan, image);
+    const int64_t z = place.plane * plan.stride_depth - plan.pad_depth + kernel_plane * plan.dilation_depth;
+    height = z >= 0 && z < plan.in_depth ? plan.in_height : 0;
+    const int64_t in_block = block - kernel_plane * plan.plane_blocks;
+    at = input + place.image * plan.in_image_step + in_block * plan.in_block_step + z * plan.in_plane_step;
+  }
+};
+
+}  // namespace
+
 void transform_inputs(const WinogradPlan& plan, const TileGroup& group, int64_t block, const float* input, float* to) {
   const Steps steps{plan.input_row_step(), plan.input_step()};
   TilePlace place(plan, group.begin);
+  InputPlane plane(plan, block, place.image, input);
   for (int64_t part = 0; part < group.parts; ++part) {
     const int64_t rows = group.rows + (part < group.longer);
     float* row = to + block * rows * plan.input_block_step();
     to += rows * plan.in_blocks * kLanes;
-    for (int64_t i = 0; i < rows; ++i, row += kLanes, place.advance(plan)) {
+    for (int64_t i = 0; i < rows; ++i, row += kLanes) {
       const int64_t y = place.y - plan.pad_height, x = place.x - plan.pad_width;
-      const Inside inside{{-y, plan.in_height - y}, {-x, plan.in_width - x}};
+      const Inside inside{{-y, plane.height - y}, {-x, plan.in_width - x}};
       const bool whole = y >= 0 && x >= 0 && inside.rows.end >= kTileIn && inside.columns.end >= kTileIn;
-      const int64_t at = place.image * plan.in_image_step + block * plan.in_block_step + y * plan.in_row_step + x * kLanes;
-      (whole ? &input_tile<true> : &input_tile<false>)(input + at, plan.in_row_step, inside, row, steps);
+      const float* from = plane.at + y * plan.in_row_step + x * kLanes;
+      (whole ? &input_tile<true> : &input_tile<false>)(from, plan.in_row_step, inside, row, steps);
+      if (place.advance(plan)) plane = InputPlane(plan, block, place.image, input);
     }
   }
 }

@@ -14,8 +14,12 @@ int64_t block_groups(const ConvShape& shape) {
 
 int64_t pack_tasks(const ConvPacking& packing) { return ceil_div(packing.out_channels, kLanes); }
 
+int64_t summed_channels(const ConvPacking& packing) {
+  return winograd::summed_channels(packing.in_channels, packing.planes, kLanes);
+}
+
 int64_t packed_floats(const ConvPacking& packing) {
-  return pack_tasks(packing) * packing.in_channels * kLanes * (packing.block_groups > 0 ? kFrequencies : kTaps);
+  return pack_tasks(packing) * summed_channels(packing) * kLanes * (packing.block_groups > 0 ? kFrequencies : kTaps);
 }
 
 /// G g G^T in double precision.
@@ -32,7 +36,8 @@ void transform_exactly(const float* g, float (&u)[kTileIn][kTileIn]) {
 
 /// Stored: [block_group][frequency][channel][vectors][kLanes]; else [out block][channel][3 x 3][kLanes]. A task is an output block.
 void pack(const ConvPacking& packing, const float* weights, float* packed, int64_t begin, int64_t end) {
-  const int64_t channels = packing.in_channels, out_blocks = pack_tasks(packing);
+  const int64_t channels = summed_channels(packing), out_blocks = pack_tasks(packing);
+  const int64_t plane_channels = channels / packing.planes;
   const bool stored = packing.block_groups > 0;
   const auto block_group_at = [&](int64_t i) { return stored ? block_group_begin(i, out_blocks, packing.block_groups) : i; };
   int64_t block_group = 0;
@@ -42,9 +47,10 @@ void pack(const ConvPacking& packing, const float* weights, float* packed, int64
     for (int64_t k = 0; k < channels; ++k)
       for (int64_t lane = 0; lane < kLanes; ++lane) {
         const int64_t out = block * kLanes + lane;
-        const float* g = weights + (out * channels + k) * kTaps;
+        const int64_t plane = k / plane_channels, channel = k % plane_channels;
+        const float* g = weights + ((out * packing.in_channels + channel) * packing.planes + plane) * kTaps;
         constexpr float kNothing[kTaps] = {};
-        if (out >= packing.out_channels) g = kNothing;
+        if (out >= packing.out_channels || channel >= packing.in_channels) g = kNothing;
         if (!stored) {
           for (int64_t tap = 0; tap < kTaps; ++tap) packed[((block * channels + k) * kTaps + tap) * kLanes + lane] = g[tap];
           continue;
@@ -123,10 +129,12 @@ void finish(const WinogradPlan& plan, const TileGroup& group, int64_t first_bloc
 /// Tiles [begin, end) of the batch, with stored weights.
 void run_stored(const WinogradPlan& plan, const ConvArgs& args, int64_t begin, int64_t end, float* sums) {
   float* inputs = sums + sum_floats(plan);
-  const int64_t parts = ceil_div(end - begin, plan.group_tiles);
-  for (int64_t part = 0; part < parts; ++part) {
-    const TileGroup group =
-        tile_group(plan, begin + part * (end - begin) / parts, begin + (part + 1) * (end - begin) / parts);
+  // Rows of products as even and long as they can be; a group is some whole ones.
+  const int64_t count = end - begin, parts = ceil_div(count, plan.rows);
+  const int64_t groups = ceil_div(parts, larger(plan.group_tiles / plan.rows, 1));
+  for (int64_t i = 0; i < groups; ++i) {
+    const auto tile = [&](int64_t at) { return begin + at * parts / groups * count / parts; };
+    const TileGroup group = tile_group(plan, tile(i), tile(i + 1));
     for (int64_t block = 0; block < plan.in_blocks; ++block) transform_inputs(plan, group, block, args.input, inputs);
     for (int64_t i = 0; i < plan.block_groups(); ++i) {
       const int64_t first = plan.block_group_begin(i);

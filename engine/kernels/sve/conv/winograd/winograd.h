@@ -22,6 +22,9 @@
 //
 // Frequencies are numbered so that rows of the transforms that share work are neighbours: see kFrequencyRows.
 //
+// A kernel with depth is a sum of such convolutions: its planes are so many more input channels, [plane][channel], which an output
+// plane finds in the input planes around it.
+//
 // Two ways to work, decided by the channels alone:
 //
 //  - few channels: transformed weights are stored. A task is an output tile with all output channels; a thread takes its tiles
@@ -60,8 +63,9 @@ constexpr int64_t padded_stride(int64_t floats) { return (ceil_div(floats, 64) |
 /// How the work is cut up, and where everything lies.
 struct WinogradPlan : Tiling {
   int64_t in_height, in_width, out_height, out_width, pad_height, pad_width;
-  int64_t in_row_step, in_block_step, in_image_step;     // floats
-  int64_t out_row_step, out_block_step, out_image_step;
+  int64_t in_depth, out_depth, stride_depth, dilation_depth, pad_depth;
+  int64_t in_row_step, in_plane_step, in_block_step, in_image_step;  // floats
+  int64_t out_row_step, out_plane_step, out_block_step, out_image_step;
 
   constexpr int64_t group_begin(int64_t group) const { return group * tiles / groups; }
   /// The first block of a stored block group.
@@ -79,7 +83,7 @@ struct WinogradPlan : Tiling {
 
 /// Where a tile lies: walks over the tiles of the batch, on any plan that says how an image is cut.
 struct TilePlace {
-  int64_t image, y, x;  // of its first output
+  int64_t image, y, x;  // of its first output; images with depth: all their output planes count
 
   template <class Plan>
   TilePlace(const Plan& plan, int64_t tile) : image(tile / plan.image_tiles) {
@@ -89,15 +93,28 @@ struct TilePlace {
     x = (in_image - row * plan.tiles_wide) * kTileOut;
   }
 
+  /// True if that is another image's.
   template <class Plan>
-  void advance(const Plan& plan) {
+  bool advance(const Plan& plan) {
     x += kTileOut;
-    if (x < plan.out_width) return;
+    if (x < plan.out_width) return false;
     x = 0;
     y += kTileOut;
-    if (y < plan.out_height) return;
+    if (y < plan.out_height) return false;
     y = 0;
     ++image;
+    return true;
+  }
+};
+
+/// The image and plane that TilePlace::image is.
+struct PlanePlace {
+  int64_t image, plane;
+
+  PlanePlace(const WinogradPlan& plan, int64_t index) : image(index), plane(0) {
+    if (plan.out_depth == 1) return;
+    image = index / plan.out_depth;
+    plane = index - image * plan.out_depth;
   }
 };
 
