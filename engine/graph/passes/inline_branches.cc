@@ -46,17 +46,28 @@ Status inline_branch(Graph& graph, Node* node, const PassContext& context) {
 
 constexpr int64_t kMostChosen = int64_t{1} << 16;  // elements: a Where reads both values and writes one, an If hands one on
 
+/// The value around the node that output i of a branch without nodes is; null where it is a constant of the branch.
+Value* captured_by(const Node& node, const Graph& branch, size_t i) {
+  const auto& inputs = branch.inputs();
+  const auto at = std::find(inputs.begin(), inputs.end(), branch.outputs()[i]);
+  return at == inputs.end() ? nullptr : node.input(static_cast<size_t>(at - inputs.begin()) + 1);
+}
+
 /// What output i of a branch without nodes is, in the graph around it.
 Value* chosen(Graph& graph, const Node& node, const Graph& branch, size_t i) {
   const Value* v = branch.outputs()[i];
-  if (v->is_constant()) return graph.add_constant(v->name(), v->constant());
-  const auto at = std::find(branch.inputs().begin(), branch.inputs().end(), v) - branch.inputs().begin();
-  return node.input(static_cast<size_t>(at) + 1);
+  return v->is_constant() ? graph.add_constant(v->name(), v->constant()) : captured_by(node, branch, i);
 }
 
 bool are_alike(const Type& a, const Type& b) {
   return a.dtype == b.dtype && kDenseTypes.has(a.dtype) && a.shape.is_static() && b.shape.is_static() && same_shape(a.shape, b.shape) &&
          element_count(*a.shape.concrete()) <= kMostChosen;
+}
+
+/// What a captured value is around the node: a branch may declare it otherwise, and then is refused when it runs.
+const Type& type_around(const Node& node, const Graph& branch, size_t i) {
+  const Value* outer = captured_by(node, branch, i);
+  return outer ? outer->type : branch.outputs()[i]->type;
 }
 
 /// Both branches have no nodes, and give what Where takes.
@@ -68,7 +79,9 @@ bool only_chooses(const Node& node) {
   if (element_count(*condition.concrete()) != 1) return false;
   for (size_t i = 0; i < node.outputs().size(); ++i) {
     const Type& type = (*yes)->outputs()[i]->type;
-    if (!are_alike(type, (*no)->outputs()[i]->type) || type.shape.rank() < condition.rank()) return false;
+    for (const Type* other : {&(*no)->outputs()[i]->type, &type_around(node, **yes, i), &type_around(node, **no, i)})
+      if (!are_alike(type, *other)) return false;
+    if (type.shape.rank() < condition.rank()) return false;
   }
   return true;
 }
