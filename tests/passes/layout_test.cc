@@ -132,6 +132,26 @@ TEST_CASE("volumes are blocked as images are") {
   CHECK(node_of(after, "Concat").output()->type.block == context().block);
 }
 
+TEST_CASE("pieces of channels stay blocked where they are whole blocks, as in the gradient of Concat") {
+  const auto pieces = [](const std::vector<int64_t>& sizes) -> Describe {
+    return [=](Builder& b) {
+      Value* y = conv(b, b.input("x", DType::f32, {2, 18, 8, 8}), 18, 55, 2);
+      Value* list = b.constant(Tensor::of<int64_t>({3}, std::span<const int64_t>(sizes)));
+      const Node* split = b.node("", "Split", {y, list}, 3, make_attributes({{"axis", int64_t{1}}}));
+      for (size_t i = 0; split && i < 3; ++i) {
+        Value* piece = split->output(i);
+        const int64_t channels = piece->type.shape[1].value();
+        b.output(conv(b, b.add("Relu", {piece}), channels, 16, 3 + i), fmt::format("y{}", i));
+      }
+    };
+  };
+  const Graph whole = check_layout(pieces({16, 32, 7}), kFeatures);
+  CHECK(reorders(whole) == 4);  // of the input and of the three results
+  CHECK(node_of(whole, "Split").output(2)->type.block == context().block);
+  const Graph broken = check_layout(pieces({15, 33, 7}), kFeatures);
+  CHECK(node_of(broken, "Split").output(0)->type.block == 0);
+}
+
 TEST_CASE("comparisons leave the blocked region") {
   const auto describe = [](Builder& b) {
     Value* y = conv(b, b.input("x", DType::f32, {2, 3, 8, 8}), 3, 20, 2);

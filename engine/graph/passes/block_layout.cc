@@ -61,7 +61,13 @@ class BlockLayout {
       if (node.input(static_cast<size_t>(i))) make_input_blocked(node, static_cast<size_t>(i));
     const Type plain = node.output()->type;
     for (Value* out : node.outputs())
-      if (out && out->type == plain) out->type.block = op.blocked.writes_plain ? 0 : block_;
+      if (out && are_images_alike(out->type, plain)) out->type.block = op.blocked.writes_plain ? 0 : block_;
+  }
+
+  /// The same image, maybe of other channels (a piece of a Split).
+  static bool are_images_alike(const Type& a, Type b) {
+    if (a.shape.rank() == b.shape.rank() && is_blocked_rank(a.shape.rank())) b.shape[1] = a.shape[1];
+    return a == b;
   }
 
   void make_input_blocked(Node& node, size_t input) {

@@ -79,9 +79,9 @@ bool only_chooses(const Node& node) {
   if (element_count(*condition.concrete()) != 1) return false;
   for (size_t i = 0; i < node.outputs().size(); ++i) {
     const Type& type = (*yes)->outputs()[i]->type;
-    for (const Type* other : {&(*no)->outputs()[i]->type, &type_around(node, **yes, i), &type_around(node, **no, i)})
-      if (!are_alike(type, *other)) return false;
-    if (type.shape.rank() < condition.rank()) return false;
+    const bool alike = are_alike(type, (*no)->outputs()[i]->type) && are_alike(type, type_around(node, **yes, i)) &&
+                       are_alike(type, type_around(node, **no, i));
+    if (!alike || type.shape.rank() < condition.rank()) return false;
   }
   return true;
 }

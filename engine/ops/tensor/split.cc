@@ -1,7 +1,8 @@
 // Split: pieces of the input along `axis`, of given sizes or equal ones.
 #include "engine/base/round.h"
-#include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
+#include "engine/graph/blocked_rank.h"
+#include "engine/graph/gradient.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -67,14 +68,27 @@ Status infer_split(InferContext& c) {
   return {};
 }
 
+/// Of channels that are blocked already, whole blocks for every piece but the last, as Concat's gradient is where Concat was blocked.
+bool can_block_split(const Node& node, int block) {
+  const Type& in = node.input(0)->type;
+  const int64_t axis = node.attributes.get_int("axis");
+  if (in.block == 0 || !is_blocked_rank(in.shape.rank()) || (axis != 1 && axis != 1 - in.shape.rank())) return false;
+  for (size_t i = 0; i < node.outputs().size(); ++i) {
+    const Dim& channels = node.output(i)->type.shape[1];
+    if (!channels.is_static() || channels.value() == 0) return false;
+    if (i + 1 < node.outputs().size() && channels.value() % block != 0) return false;
+  }
+  return true;
+}
+
 Status lower_split(LowerContext& c) {
-  const Dims in = c.in_dims(0);
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(in.size())));
+  const Dims in = stored_dims(c.in_type(0));
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(c.in_dims(0).size())));
   const std::vector<int64_t> in_strides = strides_of(in);
   std::vector<Copy> copies;
   int64_t offset = 0;
   for (size_t i = 0; i < c.node().outputs().size(); ++i) {
-    const Dims out = c.out_dims(i);
+    const Dims out = stored_dims(c.out_type(i));
     copies.push_back({c.in(0), c.out(i), {.dims = out, .in_strides = in_strides, .out_strides = strides_of(out), .in_offset = offset}});
     offset += out[static_cast<size_t>(axis)] * in_strides[static_cast<size_t>(axis)];
   }
@@ -107,7 +121,9 @@ OpDef define_split() {
       .cost = movement_cost,
       .gradient = split_gradient,
       .traits = {.shape_inputs = {1}, .moves_elements = always},
+      .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_split},
       .samples = {{.inputs = {f32({6, 5})}, .outputs = 3},
+                  {.inputs = {f32({2, 55, 3, 5}), ints({16, 32, 7})}, .attributes = {{"axis", integer(1)}}, .outputs = 3},
                   {.inputs = {f32({3, 7}), ints({2, 0, 5})}, .attributes = {{"axis", integer(-1)}}, .outputs = 3},
                   {.inputs = {f32({7, 3})}, .attributes = {{"num_outputs", integer(3)}}, .outputs = 3}},
   };
