@@ -36,7 +36,6 @@ class Barrier {
     int leader;                    // whose release it waits for; itself for the root
     std::vector<int> followers;    // whose arrival it waits for
   };
-  void spin_until(const std::atomic<uint32_t>& flag, uint32_t value) const;
 
   std::vector<Member> members_;
   std::unique_ptr<Line[]> lines_;

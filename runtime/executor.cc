@@ -10,6 +10,7 @@
 #include "engine/base/affinity.h"
 #include "engine/kernels/contract.h"
 #include "runtime/denormals.h"
+#include "runtime/spin_wait.h"
 
 namespace svengine {
 namespace {
@@ -20,11 +21,18 @@ int64_t now() {
 
 bool more_than_cpus(int threads) { return static_cast<size_t>(threads) > allowed_cpus().size(); }
 
+/// Threads that help each other need not wait for one that has no processor.
+bool can_queue(const Plan& plan, const Topology& topology) {
+  const bool fits = std::ranges::all_of(plan.steps, [](const Step& step) { return step.tasks <= StepQueue::kMostTasks; });
+  return topology.groups.size() == 1 && topology.threads() > 1 && topology.threads() <= kMostHelpers && fits &&
+         plan.steps.size() < static_cast<size_t>(StepQueue::kMostSteps);
+}
+
 }  // namespace
 
 Team::Team(Topology topology, bool flush_denormals, int beside)
     : topology_(std::move(topology)), threads_(topology_.threads()), flush_denormals_(flush_denormals),
-      barrier_(topology_, more_than_cpus(threads_ + beside)), work_queues_(topology_) {}
+      oversubscribed_(more_than_cpus(threads_ + beside)), barrier_(topology_, oversubscribed_), work_queues_(topology_) {}
 
 Status Team::run(const std::function<void(int)>& body) const {
   if (threads_ == 1) {
@@ -34,9 +42,9 @@ Status Team::run(const std::function<void(int)>& body) const {
   int given = 0;
 #pragma omp parallel num_threads(threads_)
   {
-#pragma omp single
-    given = omp_get_num_threads();
-    if (given == threads_) body(omp_get_thread_num());
+    const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
+    if (thread == 0) given = threads;  // who reads it does so after the region: no thread waits for another here
+    if (threads == threads_) body(thread);
   }
   if (given == threads_) return {};
   return error("OpenMP gave {} of the {} threads asked for; lower --threads, or raise OMP_THREAD_LIMIT, or set "
@@ -66,6 +74,8 @@ Result<std::unique_ptr<RunState>> RunState::create(std::shared_ptr<const Plan> p
     if (s.kind == SlotKind::output) state->output_slots_[s.index] = static_cast<int32_t>(i);
     state->bases_.push_back(base);
   }
+  if (can_queue(*plan, team.topology()))
+    state->queue_ = std::make_unique<StepQueue>(team.threads(), spins_before_yield(team.oversubscribed()));
   state->plan_ = std::move(plan);
   return state;
 }
@@ -85,11 +95,51 @@ void RunState::start() {
   }
   problem_ = nullptr;
   failed_step_ = kNone;
+  if (queue_) {
+    queue_->open(0, plan_->steps.empty() ? 0 : plan_->steps[0].tasks);
+    opened_ = now();
+  }
 }
 
 void RunState::walk(Team& team, int thread, StepTimes* times) {
   const DenormalMode mode(team.flush_denormals());
   const Run run(bases_.data(), scratch_->data() + static_cast<size_t>(thread) * static_cast<size_t>(plan_->scratch_bytes));
+  if (queue_) return walk_by_queue(run, thread, times);
+  walk_by_barrier(team, run, thread, times);
+}
+
+void RunState::run_tasks(const Run& run, int64_t step, TaskRange tasks) {
+  const char* problem = plan_->steps[static_cast<size_t>(step)].run(run, tasks.begin, tasks.end);
+  const char* none = nullptr;
+  if (problem && problem_.compare_exchange_strong(none, problem)) failed_step_ = step;
+}
+
+void RunState::walk_by_queue(const Run& run, int thread, StepTimes* times) {
+  const auto steps = static_cast<int64_t>(plan_->steps.size());
+  for (int64_t i = queue_->current(); i < steps; i = queue_->wait_beyond(i)) {
+    const Step& step = plan_->steps[static_cast<size_t>(i)];
+    const auto next = [&] { return queue_->take(thread, i, step.tasks, step.grain); };
+    int64_t done = 0;
+    for (TaskRange r = next(); !r.empty(); r = next()) {
+      run_tasks(run, i, r);
+      done += r.end - r.begin;
+    }
+    if (done > 0 && queue_->finish(done)) open_next(i, times);
+  }
+}
+
+void RunState::open_next(int64_t step, StepTimes* times) {
+  if (times) {
+    const int64_t t = now();
+    times->nanoseconds[static_cast<size_t>(step)] += t - opened_;
+    opened_ = t;
+  }
+  const auto steps = static_cast<int64_t>(plan_->steps.size());
+  const int64_t next = failed_step_.load() == kNone ? step + 1 : steps;
+  queue_->open(next, next < steps ? plan_->steps[static_cast<size_t>(next)].tasks : 0);
+}
+
+void RunState::walk_by_barrier(Team& team, const Run& run, int thread, StepTimes* times) {
   WorkQueues& shares = team.work_queues();
   int64_t started = times && thread == 0 ? now() : 0;
   const size_t steps = plan_->steps.size();
@@ -98,11 +148,7 @@ void RunState::walk(Team& team, int thread, StepTimes* times) {
     const Step& step = plan_->steps[i];
     if (i + 1 < steps) shares.push(thread, i + 1, plan_->steps[i + 1].tasks);
     const auto next = [&] { return shares.pop_or_steal(thread, i, step.tasks, step.grain); };
-    for (TaskRange r = next(); !r.empty(); r = next())
-      if (const char* problem = step.run(run, r.begin, r.end)) {
-        const char* none = nullptr;
-        if (problem_.compare_exchange_strong(none, problem)) failed_step_ = static_cast<int64_t>(i);
-      }
+    for (TaskRange r = next(); !r.empty(); r = next()) run_tasks(run, static_cast<int64_t>(i), r);
     team.barrier().wait(thread);
     if (times && thread == 0) {
       const int64_t t = now();

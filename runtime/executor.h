@@ -10,6 +10,7 @@
 #include "runtime/arena_memory.h"
 #include "runtime/barrier.h"
 #include "runtime/numa_copies.h"
+#include "runtime/step_queue.h"
 #include "runtime/work_stealing.h"
 #include "runtime/topology.h"
 
@@ -24,6 +25,8 @@ class Team {
   int threads() const { return threads_; }
   const Topology& topology() const { return topology_; }
   bool flush_denormals() const { return flush_denormals_; }
+  /// There are more threads than cpus, so that spinning steals from those being waited for.
+  bool oversubscribed() const { return oversubscribed_; }
   Barrier& barrier() { return barrier_; }
   WorkQueues& work_queues() { return work_queues_; }
 
@@ -33,7 +36,7 @@ class Team {
  private:
   Topology topology_;
   int threads_;
-  bool flush_denormals_;
+  bool flush_denormals_, oversubscribed_;
   Barrier barrier_;
   WorkQueues work_queues_;
 };
@@ -72,11 +75,20 @@ class RunState {
 
  private:
   RunState() = default;
+  void walk_by_barrier(Team& team, const Run& run, int thread, StepTimes* times);
+  void walk_by_queue(const Run& run, int thread, StepTimes* times);
+  /// Runs tasks of a step and keeps what goes wrong.
+  void run_tasks(const Run& run, int64_t step, TaskRange tasks);
+  /// Opens the step after `step`, or ends the run.
+  void open_next(int64_t step, StepTimes* times);
+
   static constexpr int64_t kNone = INT64_MAX;
 
   std::shared_ptr<const Plan> plan_;
   std::vector<std::shared_ptr<const std::byte>> copies_;  // of the plan's constants, in shard mode
   std::shared_ptr<const ArenaMemory> arena_, scratch_;
+  std::unique_ptr<StepQueue> queue_;  // of small groups; null: barriers
+  int64_t opened_ = 0;                // when the queue's step was opened, in nanoseconds
   std::vector<std::byte*> bases_;
   std::vector<int32_t> input_slots_, output_slots_;
   std::atomic<const char*> problem_{nullptr};  // the first bad task's message

@@ -40,7 +40,7 @@ bool WorkQueues::helps(int thread, int64_t tasks) const {
 
 void WorkQueues::push(int thread, size_t step, int64_t tasks) {
   const auto threads = static_cast<int64_t>(groups_.size());
-  const TaskRange share{tasks * thread / threads, tasks * (thread + 1) / threads};
+  const TaskRange share = share_of(tasks, thread, threads);
   Share& own = shares_[static_cast<size_t>(thread)];
   if (helps(thread, tasks))
     own.left[step % 2].store(word(share), std::memory_order_relaxed);
@@ -51,24 +51,9 @@ void WorkQueues::push(int thread, size_t step, int64_t tasks) {
 TaskRange WorkQueues::pop_or_steal(int thread, size_t step, int64_t tasks, int64_t grain) {
   Share& own = shares_[static_cast<size_t>(thread)];
   if (!helps(thread, tasks)) return std::exchange(own.whole[step % 2], {});
-  const int64_t least = std::max(tasks / static_cast<int64_t>(groups_.size()) / kParts, grain);
-  // `wanted` of `count` tasks, unless what remains were too few.
-  const auto amount = [least](int64_t count, int64_t wanted) {
-    const int64_t some = std::max(wanted, least);
-    return count - some < least ? count : some;
-  };
-  const auto front = [&](TaskRange& rest) {
-    const int64_t count = rest.end - rest.begin;
-    const TaskRange taken{rest.begin, rest.begin + amount(count, count / 2)};
-    rest.begin = taken.end;
-    return taken;
-  };
-  const auto back = [&](TaskRange& rest) {
-    const int64_t count = rest.end - rest.begin;
-    const TaskRange taken{rest.end - amount(count, count / 4), rest.end};
-    rest.end = taken.begin;
-    return taken;
-  };
+  const int64_t least = least_taken(tasks, static_cast<int64_t>(groups_.size()), grain);
+  const auto front = [least](TaskRange& left) { return take_front(left, least); };
+  const auto back = [least](TaskRange& left) { return take_back(left, least); };
   TaskRange taken = take_from(own.left[step % 2], front);
   const Group& group = groups_[static_cast<size_t>(thread)];
   for (int i = 1; taken.empty() && i < group.threads; ++i) {

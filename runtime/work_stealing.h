@@ -14,14 +14,10 @@
 #include <vector>
 
 #include "engine/base/memory.h"
+#include "runtime/task_range.h"
 #include "runtime/topology.h"
 
 namespace svengine {
-
-struct TaskRange {
-  int64_t begin = 0, end = 0;
-  bool empty() const { return begin >= end; }
-};
 
 /// Of one team. A thread deals itself the tasks of a step before the barrier of the step before or, those of the first, before it
 /// takes any; at the end of a run every share must be used up or dropped.
@@ -38,10 +34,6 @@ class WorkQueues {
   void clear(int thread);
 
  private:
-  /// Groups up to this size help each other: in one of A64FX's, 12 equally fast cores, looking around costs more than it gives.
-  static constexpr int kMostHelpers = 8;
-  static constexpr int64_t kParts = 16;  // no fewer tasks are taken at once than a share's so many-th part
-
   /// Two steps at a time: some threads look for what is left of one when others are dealt the next.
   struct alignas(kCacheLine) Share {
     std::atomic<uint64_t> left[2]{};  // begin and end are halves of the word

@@ -29,7 +29,7 @@ ANYBODYS = ('bench/', 'examples/', 'tests/', 'tools/')
 KERNEL_SOURCES = 'engine/kernels/sve/'
 PROCESSOR = re.compile(r'__ARM_FEATURE_SVE\b|__aarch64__|__x86_64__|__AVX512F__|__AVX2__')
 # The processor's name decides only here: the host's intrinsics, what a processor can run, and registers without portable names.
-PROCESSOR_PLACES = ('engine/kernels/host/', 'engine/kernels/processor.cc', 'runtime/denormals.cc', 'runtime/barrier.cc', 'bench/', 'tests/')
+PROCESSOR_PLACES = ('engine/kernels/host/', 'engine/kernels/processor.cc', 'runtime/denormals.cc', 'runtime/spin_wait.h', 'bench/', 'tests/')
 CALLS = re.compile(r'\b(?:std::)?(printf|fprintf|puts|abort|exit|_exit|terminate)\s*\(|\bstd::(cout|cerr)\b|\bthrow\s+\w')
 # What a broken contract says and how it ends the program, in presets dev and asan alone.
 CONTRACTS = 'engine/kernels/contract.cc'
