@@ -1,7 +1,13 @@
 // Bodies of control flow, which see the graphs around them, and functions of the model, which are expanded.
 #include <catch2/catch.hpp>
 
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "engine/graph/capture_constants.h"
 #include "engine/ops/registry.h"
+#include "importers/onnx/export.h"
 #include "importers/onnx/export_node.h"
 #include "importers/onnx/import_test_util.h"
 
@@ -84,6 +90,26 @@ TEST_CASE("captured values are inputs behind the node's own, constants are the b
   for (const char* branch : {"then_branch", "else_branch"})
     CHECK((*node->attributes.get<Subgraph>(branch))->inputs().size() == 2);
   CHECK(to_string(node->output()->type) == "float32[3]");
+}
+
+TEST_CASE("a constant that a body captures is exported as an initializer around it") {
+  ModelProto model = model_with_condition();
+  GraphProto* yes = add_if(model.mutable_graph(), "z");
+  add_node_to(yes, "Add", {"x", "w"}, "sum");
+  yes->add_output()->set_name("sum");
+  add_output(model, "z");
+  auto imported = import_all(model);
+  REQUIRE(imported.ok());
+  CHECK(only_if(imported->graph)->attributes.get_int("captured") == 1);
+  capture_shared_constants(imported->graph);
+  CHECK(only_if(imported->graph)->attributes.get_int("captured") == 2);
+  CHECK(only_if(imported->graph)->input(2)->name() == "w");
+  const std::string path = fmt::format("/tmp/svengine_captured_{}.onnx", getpid());
+  REQUIRE(export_onnx(imported->graph, {}, path).ok());
+  const auto again = import_onnx(path, {.ops = &all_ops()});
+  std::filesystem::remove(path);
+  if (!again.ok()) FAIL(again.error().message());
+  CHECK(only_if(again->graph)->attributes.get_int("captured") == 1);
 }
 
 TEST_CASE("bodies in bodies capture through all of them, and names in bodies may shadow") {

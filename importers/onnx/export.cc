@@ -72,8 +72,7 @@ std::string make_header(const ExportOptions& options) {
 /// which is dropped here.
 std::vector<Initializer> collect_initializers(const Graph& graph, const GraphProto& structure) {
   std::unordered_set<std::string_view> used;
-  for (const NodeProto& node : structure.node())
-    for (const std::string& name : node.input()) used.insert(name);
+  onnx::note_read_names(structure, used);
   for (const ValueInfoProto& output : structure.output()) used.insert(output.name());
   std::vector<Initializer> out;
   graph.for_each_value([&](Value& v) {

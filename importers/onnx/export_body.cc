@@ -6,6 +6,15 @@
 #include "importers/onnx/export_node.h"
 
 namespace svengine::onnx {
+
+void note_read_names(const onnx_proto::GraphProto& graph, std::unordered_set<std::string_view>& out) {
+  for (const auto& node : graph.node()) {
+    for (const std::string& name : node.input()) out.insert(name);
+    for (const auto& attribute : node.attribute())
+      if (attribute.has_g()) note_read_names(attribute.g(), out);
+  }
+}
+
 namespace {
 
 /// Captured inputs get the names of what they are around the body, everything else names of its own.
@@ -49,8 +58,7 @@ void give_outputs_nodes(Graph& body, const std::string& prefix) {
 
 void add_initializers(const Graph& body, onnx_proto::GraphProto& out) {
   std::unordered_set<std::string_view> used;
-  for (const auto& node : out.node())
-    for (const std::string& name : node.input()) used.insert(name);
+  note_read_names(out, used);
   for (const auto& output : out.output()) used.insert(output.name());
   body.for_each_value([&](Value& v) {
     if (!v.is_constant() || !used.count(v.name())) return;

@@ -1,5 +1,8 @@
 // Bodies of control flow as ONNX has them: captured values are no inputs, but names of the graphs around.
 #pragma once
+#include <string_view>
+#include <unordered_set>
+
 #include "engine/graph/graph.h"
 #include "onnx_proto/svengine_onnx.pb.h"
 
@@ -7,6 +10,9 @@ namespace svengine::onnx {
 
 /// Name and type of a graph's input or output.
 Status export_value_info(const Value& value, onnx_proto::ValueInfoProto& out);
+
+/// Names that nodes of the graph read, within bodies too; views of the graph's strings.
+void note_read_names(const onnx_proto::GraphProto& graph, std::unordered_set<std::string_view>& out);
 
 /// Body `name` of a node whose values have the names they get in the file. The body's own values are called after node and body, so
 /// that they hide none of those around.

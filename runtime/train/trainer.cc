@@ -46,9 +46,9 @@ Result<std::unique_ptr<Trainer>> Trainer::create(Graph network, TrainerOptions o
   std::unique_ptr<Trainer> trainer(new Trainer);
   trainer->options_ = std::move(options);
   if (trainer->options_.step.accumulate < 1) return error("accumulate is {}, must be 1 or more", trainer->options_.step.accumulate);
+  capture_shared_constants(network);  // before constants that only bodies read are thrown away
   SV_TRY(to_inference_form(network));
   SV_TRY(free_batch(network));
-  capture_shared_constants(network);
   trainer->network_ = std::move(network);
   SessionOptions& session = trainer->options_.session;
   SV_TRY(choose_kernels(session));
@@ -292,7 +292,11 @@ Result<Trainer::Memory> Trainer::planned_with(Recompute recompute) const {
   const std::shared_ptr<const Plan> plan = largest_plan();
   if (!plan || plan->inputs.size() != training_->inputs().size()) return out;
   std::vector<Dims> dims;
-  for (const PlanTensor& t : plan->inputs) dims.push_back(t.dims);
+  for (size_t i = 0; i < plan->inputs.size(); ++i) {
+    // Where a host's node cuts the graph (a Loop), the largest plan is of a part, whose inputs are others.
+    if (plan->inputs[i].name != training_->inputs()[i].name) return out;
+    dims.push_back(plan->inputs[i].dims);
+  }
   SV_ASSIGN(out.values, training_->planned_bytes(dims, recompute));
   return out;
 }

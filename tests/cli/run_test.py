@@ -59,6 +59,14 @@ class Run(CliTest):
         self.assertIn('random inputs with seed 1: x', self.succeeds('run', self.model).err)
         self.assertEqual(len(again.json()['outputs']), 2)
 
+    def test_random_halves(self):
+        for kind in (10, 16):  # float16 and bfloat16
+            infos = [ow.value_info('x', [64], kind)], [ow.value_info('y', [64], 1)]
+            model = self.write('half.onnx', ow.model([ow.node('Cast', ['x'], ['y'], 'cast', to=1)], *infos))
+            values = self.outputs(model)['y.npy'][1]
+            self.assertGreater(len(set(values)), 30)
+            self.assertTrue(all(-0.5 <= v <= 0.5 for v in values))
+
     def test_nan_passes_through(self):
         x = self.write('x.npy', ow.npy([1, 3], [float('nan'), float('inf'), float('-inf')]))
         report = self.succeeds('run', self.model, '--input', x, '--json').json()['outputs'][0]

@@ -110,11 +110,11 @@ Describe scanned(bool reversed, bool with_scan) {
 }
 
 /// h -> tanh(h w), as long as its sum is above a limit; w is captured, or one of the body's constants.
-Attribute halving_body(const Tensor* weights = nullptr) {
+Attribute halving_body(const Shape& shape, const Tensor* weights = nullptr) {
   return body_of([=](Builder& b) {
     b.input("i", DType::i64, Shape(std::vector<Dim>{}));
     b.input("going", DType::boolean, Shape(std::vector<Dim>{}));
-    Value *h = b.input("h", DType::f32, {3}), *w = weights ? b.constant(*weights) : b.input("w", DType::f32, {3});
+    Value *h = b.input("h", DType::f32, shape), *w = weights ? b.constant(*weights) : b.input("w", DType::f32, {3});
     Value* next = b.add("Tanh", {b.add("Mul", {h, w})});
     Value* sum = b.add("ReduceSum", {b.add("Abs", {next})}, make_attributes({{"keepdims", int64_t{0}}}));
     b.output(b.add("Greater", {sum, b.constant(Tensor::scalar(0.4f))}), "go_on");
@@ -141,11 +141,11 @@ TEST_CASE("the gradient of a Loop that its condition ends is that of the trips t
       const Attributes plain = make_attributes({{"keepdims", int64_t{0}}});
       if (with_loop) {
         Attributes attributes;
-        attributes.set("body", halving_body());
+        attributes.set("body", halving_body(Shape()));  // as the importer makes it: a carried value may change its shape
         attributes.set("captured", int64_t{1});
         Node* node = b.node("", "Loop", {nullptr, b.constant(Tensor::scalar(true)), h, w}, 2, std::move(attributes));
-        last = node->output(0);
-        sum = b.add("ReduceSum", {node->output(1)}, Attributes(plain));
+        last = b.add("Reshape", {node->output(0), b.integers({3})});
+        sum = b.add("ReduceSum", {b.add("Reshape", {node->output(1), b.integers({-1})})}, Attributes(plain));
       } else {
         for (int i = 0; i < 4; ++i) {
           Value* next = b.add("Tanh", {b.add("Mul", {last, w})});
@@ -223,10 +223,11 @@ TEST_CASE("weights that a body holds as constants, one within another too, are t
     Value* x = inner.input("x", DType::f32, {3});
     inner.constant(weights, "w");
     Attributes attributes;
-    attributes.set("body", halving_body(&weights));
+    attributes.set("body", halving_body({3}, &weights));
     Node* node = inner.node("", "Loop", {nullptr, inner.constant(Tensor::scalar(true)), x}, 2, std::move(attributes));
     const Attributes plain = make_attributes({{"keepdims", int64_t{0}}});
-    inner.output(inner.add("Add", {inner.add("ReduceSum", {node->output(0)}, plain), inner.add("ReduceSum", {node->output(1)}, plain)}), "y");
+    Value *last = inner.add("ReduceSum", {node->output(0)}, plain), *products = inner.add("ReduceSum", {node->output(1)}, plain);
+    inner.output(inner.add("Add", {last, products}), "y");
   });
   Attributes attributes;
   for (const char* name : {"then_branch", "else_branch"}) attributes.set(name, branch);

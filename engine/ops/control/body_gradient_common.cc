@@ -28,14 +28,23 @@ Result<std::vector<Value*>> differentiate_body(const Graph& body, const std::vec
   return add_gradients(graph, all_ops(), seeds, wanted, Unreached::zeros);
 }
 
+/// What is known of a body's input, and of what it is given: a carried value whose trips are kept has the shape of the first.
+Type given_type(const Value* inner, const Value* given) {
+  Type type = inner->type;
+  if (given && given->type.shape.has_rank()) type.shape = given->type.shape;
+  return type;
+}
+
 /// As an output of a body of its own: several may be one value, or an input.
 void add_body_output(Graph& graph, Value* v) { Builder(graph, all_ops()).output(Builder(graph, all_ops()).add("Identity", {v})); }
 
-Result<Graph> backward_branch(const Graph& branch, const std::vector<size_t>& wanted, const std::vector<Value*>& output_gradients) {
+Result<Graph> backward_branch(const Graph& branch, const std::vector<Value*>& captured, const std::vector<size_t>& wanted,
+                              const std::vector<Value*>& output_gradients) {
   Graph graph;
   graph.name = branch.name + ".gradient";
   std::vector<Value*> inputs, gradients, targets;
-  for (const Value* v : branch.inputs()) inputs.push_back(graph.add_input(v->name(), v->type));
+  for (size_t i = 0; i < branch.inputs().size(); ++i)
+    inputs.push_back(graph.add_input(branch.inputs()[i]->name(), given_type(branch.inputs()[i], captured[i])));
   for (size_t i = 0; i < branch.outputs().size(); ++i) {
     const Value* given = i < output_gradients.size() ? output_gradients[i] : nullptr;
     gradients.push_back(given ? graph.add_input(given->name(), {given->type.dtype, branch.outputs()[i]->type.shape}) : nullptr);
@@ -59,10 +68,11 @@ Status if_gradient(GradientContext& c) {
     output_gradients.push_back(c.output_gradient(i));
     if (output_gradients.back()) inputs.push_back(output_gradients.back());
   }
+  const std::vector<Value*> given(node.inputs().begin() + static_cast<std::ptrdiff_t>(own), node.inputs().end());
   Attributes attributes;
   attributes.set(kCaptured, static_cast<int64_t>(inputs.size() - own));
   for (const char* name : {"then_branch", "else_branch"}) {
-    Result<Graph> branch = backward_branch(**node.attributes.get<Subgraph>(name), wanted, output_gradients);
+    Result<Graph> branch = backward_branch(**node.attributes.get<Subgraph>(name), given, wanted, output_gradients);
     if (!branch.ok()) return std::move(branch).error().in(name);
     attributes.set(name, Subgraph(std::make_shared<const Graph>(std::move(branch).value())));
   }
@@ -106,8 +116,10 @@ class BackwardScan {
     const Graph& body = *loop_.body;
     add_states();
     add_slices();
-    for (size_t i = 0; i < loop_.captured; ++i)
-      inputs_.push_back(graph_.add_input(body.inputs()[loop_.inputs.size() + i]->name(), body.inputs()[loop_.inputs.size() + i]->type));
+    for (size_t i = 0; i < loop_.captured; ++i) {
+      const Value* inner = body.inputs()[loop_.inputs.size() + i];
+      inputs_.push_back(graph_.add_input(inner->name(), given_type(inner, c_.input(own_ + i))));
+    }
     std::vector<Value*> wanted;
     for (const size_t i : states_) wanted.push_back(inputs_[i]);
     for (const size_t i : captured_) wanted.push_back(inputs_[loop_.inputs.size() + i]);
@@ -133,7 +145,7 @@ class BackwardScan {
       const Value* inner = loop_.body->inputs()[i];
       if (in.state < 0 || !has_real_type(inner)) continue;
       states_.push_back(i);
-      state_gradients_[static_cast<size_t>(in.state)] = graph_.add_input(inner->name() + ".gradient", inner->type);
+      state_gradients_[static_cast<size_t>(in.state)] = graph_.add_input(inner->name() + ".gradient", type_of(i));
       const auto output = static_cast<size_t>(loop_.node_outputs[static_cast<size_t>(in.state)]);
       Value* given = c_.output_gradient(output);
       node_inputs_.push_back(given ? given : c_.zeros_like(c_.output(output)));
@@ -142,9 +154,15 @@ class BackwardScan {
       if (!c_.wants(own_ + i)) continue;
       const Value* inner = loop_.body->inputs()[loop_.inputs.size() + i];
       captured_.push_back(i);
-      sums_.push_back(graph_.add_input(inner->name() + ".sum", inner->type));
+      sums_.push_back(graph_.add_input(inner->name() + ".sum", given_type(inner, c_.input(own_ + i))));
       node_inputs_.push_back(c_.zeros_like(c_.input(own_ + i)));
     }
+  }
+
+  Type type_of(size_t input) const {
+    const RepeatedBody::Input& in = loop_.inputs[input];
+    const bool carried = in.state >= 0 && in.node_input >= 0;
+    return given_type(loop_.body->inputs()[input], carried ? c_.input(static_cast<size_t>(in.node_input)) : nullptr);
   }
 
   void add_slices() {
@@ -155,7 +173,7 @@ class BackwardScan {
         inputs_.push_back(graph_.add_constant(inner->name(), in.value));
         continue;
       }
-      inputs_.push_back(graph_.add_input(inner->name(), inner->type));
+      inputs_.push_back(graph_.add_input(inner->name(), type_of(i)));
       add_slice(in.slices);
       if (in.state < 0 && in.node_input >= 0 && c_.wants(static_cast<size_t>(in.node_input))) scanned_.push_back(i);
     }
