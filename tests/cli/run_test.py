@@ -60,9 +60,10 @@ class Run(CliTest):
         self.assertEqual(len(again.json()['outputs']), 2)
 
     def test_random_halves(self):
+        to_float = ow.block(5, ow.block(1, 'to') + ow.number(3, 1) + ow.number(20, 2))
         for kind in (10, 16):  # float16 and bfloat16
             infos = [ow.value_info('x', [64], kind)], [ow.value_info('y', [64], 1)]
-            model = self.write('half.onnx', ow.model([ow.node('Cast', ['x'], ['y'], 'cast', to=1)], *infos))
+            model = self.write('half.onnx', ow.model([ow.node('Cast', ['x'], ['y'], 'cast', to_float)], *infos))
             values = self.outputs(model)['y.npy'][1]
             self.assertGreater(len(set(values)), 30)
             self.assertTrue(all(-0.5 <= v <= 0.5 for v in values))

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 
+#include "engine/base/narrow_float.h"
 #include "tools/support/output.h"
 #include "tools/support/random.h"
 #include "tools/support/tensor_files.h"
@@ -244,6 +245,13 @@ class InputMaker {
       case DType::f64: {
         const std::span<double> to = tensor.data<double>();
         for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<double>(random.uniform(i)) - 0.5;
+        return tensor;
+      }
+      case DType::f16:
+      case DType::bf16: {
+        const std::span<uint16_t> to(reinterpret_cast<uint16_t*>(tensor.raw()), static_cast<size_t>(tensor.count()));
+        const auto narrow = p.type.dtype == DType::f16 ? float_to_half : float_to_bfloat;
+        for (size_t i = 0; i < to.size(); ++i) to[i] = narrow(random.uniform(i) - 0.5f);
         return tensor;
       }
       case DType::i32: return fill(tensor.data<int32_t>()), tensor;
