@@ -65,6 +65,20 @@ Status infer_experts(InferContext& c) {
   const Shape &router = c.shape(1), &first = c.shape(in.weights[0]), &second = c.shape(in.weights[1]);
   if (router.has_rank() && router[1].is_static() && router[1].value() < c.attributes().get_int("k", 1))
     return error("k is {}, but router_probs {} are of {} experts", c.attributes().get_int("k", 1), to_string(router), router[1].value());
+  if (x.has_rank() && router.has_rank() && router[0].is_static()) {
+    Dim tokens(1);
+    for (size_t i = 0; i + 1 < x.dims().size(); ++i) tokens = multiply(tokens, x[i]);
+    if (known_different(tokens, router[0]))
+      return error("router_probs {} need one row for each of the {} tokens of input {}", to_string(router), tokens.value(), to_string(x));
+  }
+  if (is_quantized(c.node()) && c.has_input(kRouterWeights)) {
+    SV_TRY(require_dtype(c, kRouterWeights, "router_weights", {c.dtype(0)}));
+    SV_TRY(require_rank(c, kRouterWeights, "router_weights", 2));
+    const Shape& given = c.shape(kRouterWeights);
+    for (size_t d = 0; d < 2 && given.has_rank() && router.has_rank(); ++d)
+      if (known_different(given[d], router[d]))
+        return error("router_weights {} and router_probs {} differ", to_string(given), to_string(router));
+  }
   for (const Shape* weights : {&first, &second})
     if (weights->has_rank() && router.has_rank() && known_different((*weights)[0], router[1]))
       return error("weights {} are not of the {} experts of router_probs", to_string(*weights), router[1].value());
