@@ -39,8 +39,8 @@ OpDef define_fused_conv() {
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({1, 20, 6, 6}), f32({18, 20, 3, 3}), f32({18}), f32({1, 18, 6, 6})},
                    .attributes = {{"pads", integers({1, 1, 1, 1})}, {"activation", text("relu")}}},
-                  {.inputs = {f32({1, 20, 3, 4, 4}), f32({18, 20, 3, 3, 3}), f32({18}), f32({1, 18, 3, 4, 4})},
-                   .attributes = {{"pads", integers({1, 1, 1, 1, 1, 1})}, {"activation", text("leaky_relu")}, {"activation_alpha", 0.1f}}},
+                  {.inputs = {f32({1, 20, 3, 4, 4}), f32({18, 20, 3, 3, 2}), f32({18}), f32({1, 18, 3, 4, 4})},
+                   .attributes = {{"pads", integers({1, 1, 1, 1, 1, 0})}, {"activation", text("leaky_relu")}, {"activation_alpha", 0.1f}}},
                   {.inputs = {f32({1, 3, 4, 4}), fixed(Tensor::of<float>({2, 3, 1, 1}, {1, 2, 3, -1, 0.5f, 2})), fixed(Tensor::of<float>({2}, {1, -2})),
                               f32({1, 2, 4, 4}), fixed(Tensor::of<double>({2}, {0.1, -3}))}}},
   };
