@@ -1,4 +1,4 @@
-"""Random nodes of com.microsoft's MoE and QMoE, CDist and CropAndResize, for against_runtime.py."""
+"""Random nodes of com.microsoft's MoE and QMoE, CDist, CropAndResize and Tokenizer, for against_runtime.py."""
 import numpy as np
 
 from random_language import MICROSOFT, makers, microsoft, normal
@@ -60,3 +60,13 @@ def crop_and_resize(g, op):
     inputs = [normal(g, [n, g.int(1, 3), g.int(1, 7), g.int(1, 7)]), g.r.uniform(-0.3, 1.3, [boxes, 4]).astype(F32),
               g.r.integers(0, n, [boxes]).astype(I32), np.array([g.int(1, 4), g.int(1, 4)], I32)]
     return microsoft(op, inputs, {"mode": g.pick(None, "nearest"), "extrapolation_value": g.pick(None, 2.5)})
+
+
+@makers(MICROSOFT, "Tokenizer")
+def tokenizer(g, op):
+    texts = ["".join(g.r.choice(list("aab, .é漢 "), g.int(0, 9))) for _ in range(6)]
+    dims = g.pick([6], [2, 3], [1, 6])
+    how = g.pick({"separators": [""]}, {"separators": [" "]}, {"separators": [",", " "]}, {"separators": ["ab", "[.b]"]}, {"separators": ["a+", " +"]},
+                 {"tokenexp": "[a-z]+"}, {"tokenexp": "a|ab"}, {"tokenexp": "."})
+    return microsoft(op, [np.array(texts, object).reshape(dims)],
+                     how | {"mark": g.pick(0, 1), "pad_value": g.pick("#", ""), "mincharnum": 1 if how == {"separators": [""]} else g.int(1, 3)})

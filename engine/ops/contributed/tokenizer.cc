@@ -1,0 +1,174 @@
+// com.microsoft's Tokenizer: strings cut into tokens, along a new last dimension: into characters (one empty separator), at what separators
+// match, one separator after the other, or into what `tokenexp` matches. Expressions are RE2's. Tokens of fewer than mincharnum
+// characters are left out; with mark, a row's tokens are between U+0002 and U+0003; rows are filled with pad_value. Without any token the
+// last dimension is 0.
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "engine/graph/evaluate_context.h"
+#include "engine/ops/infer_util.h"
+#include "engine/ops/samples.h"
+
+namespace svengine::ops {
+namespace {
+
+using Tokens = std::vector<std::string>;
+constexpr int64_t kTokenPatternMemory = int64_t{8} << 20;  // bytes of a compiled expression: beyond, it is refused
+
+Result<std::unique_ptr<RE2>> token_pattern(const std::string& text) {
+  RE2::Options options(RE2::Quiet);
+  options.set_max_mem(kTokenPatternMemory);
+  options.set_longest_match(true);
+  auto pattern = std::make_unique<RE2>(text, options);
+  if (!pattern->ok()) return error("'{}' is not RE2's syntax: {}", text, pattern->error());
+  return pattern;
+}
+
+bool is_by_character(const std::vector<std::string>& separators) { return separators.size() == 1 && separators[0].empty(); }
+
+/// Bytes of the character that begins so; a byte that begins none is one.
+size_t character_bytes(unsigned char first) { return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1; }
+
+int64_t characters_of(std::string_view s) {
+  return std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
+}
+
+Status infer_tokenizer(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "X", DTypeSet{DType::string}));
+  const auto* separators = c.attributes().get<std::vector<std::string>>("separators");
+  const bool by_separators = separators && !separators->empty();
+  if (by_separators == c.attributes().has("tokenexp")) return error("needs either separators or tokenexp");
+  if (by_separators && !is_by_character(*separators) && std::find(separators->begin(), separators->end(), "") != separators->end())
+    return error("separators hold an empty one besides others");
+  if (c.attributes().has("tokenexp") && c.attributes().get_string("tokenexp").empty()) return error("tokenexp is empty");
+  if (c.attributes().get_int("mincharnum") < 1) return error("mincharnum is {}, needs 1 or more", c.attributes().get_int("mincharnum"));
+  if (by_separators && is_by_character(*separators) && c.attributes().get_int("mincharnum") > 1)
+    return error("mincharnum is {}, but tokens are single characters", c.attributes().get_int("mincharnum"));
+  const Shape& x = c.shape(0);
+  if (!x.has_rank()) return c.set(0, DType::string, Shape()), Status{};
+  if (x.rank() != 1 && x.rank() != 2) return error("X {} must be of rank 1 or 2", to_string(x));
+  std::vector<Dim> dims = x.dims();
+  dims.emplace_back();
+  c.set(0, DType::string, Shape(std::move(dims)));
+  return {};
+}
+
+Tokens characters_in(const std::string& s) {
+  Tokens out;
+  for (size_t at = 0; at < s.size();) {
+    const size_t bytes = std::min(character_bytes(static_cast<unsigned char>(s[at])), s.size() - at);
+    out.push_back(s.substr(at, bytes));
+    at += bytes;
+  }
+  return out;
+}
+
+/// Calls visit(first, last) for every match that is not empty.
+template <class Visit>
+void for_each_match(const RE2& pattern, const std::string& s, Visit visit) {
+  const re2::StringPiece all(s);
+  for (size_t at = 0; at < s.size();) {
+    re2::StringPiece match;
+    if (!pattern.Match(all, at, s.size(), RE2::UNANCHORED, &match, 1)) return;
+    const auto first = static_cast<size_t>(match.data() - s.data());
+    at = first + std::max<size_t>(match.size(), 1);
+    if (!match.empty()) visit(first, first + match.size());
+  }
+}
+
+/// Pieces between matches of each separator in turn.
+Tokens pieces_of(const std::string& s, const std::vector<std::unique_ptr<RE2>>& separators) {
+  Tokens pieces{s};
+  for (const auto& separator : separators) {
+    Tokens next;
+    for (const std::string& piece : pieces) {
+      size_t from = 0;
+      for_each_match(*separator, piece, [&](size_t first, size_t last) {
+        next.push_back(piece.substr(from, first - from));
+        from = last;
+      });
+      next.push_back(piece.substr(from));
+    }
+    pieces = std::move(next);
+  }
+  return pieces;
+}
+
+Tokens matches_in(const std::string& s, const RE2& pattern) {
+  Tokens out;
+  for_each_match(pattern, s, [&](size_t first, size_t last) { out.push_back(s.substr(first, last - first)); });
+  return out;
+}
+
+Result<std::vector<Tokens>> rows_of(const EvaluateContext& c) {
+  const std::vector<std::string> separators = [&] {
+    const auto* given = c.attributes().get<std::vector<std::string>>("separators");
+    return given ? *given : std::vector<std::string>();
+  }();
+  const bool by_character = is_by_character(separators);
+  std::vector<std::unique_ptr<RE2>> patterns;
+  for (const std::string& text : separators.empty() ? std::vector<std::string>{c.attributes().get_string("tokenexp")} : separators) {
+    if (by_character) break;
+    SV_ASSIGN(auto pattern, token_pattern(text));
+    patterns.push_back(std::move(pattern));
+  }
+  const int64_t least = std::max<int64_t>(c.attributes().get_int("mincharnum"), 1);
+  std::vector<Tokens> rows;
+  for (const std::string& s : c.input(0).strings()) {
+    Tokens tokens = by_character ? characters_in(s) : separators.empty() ? matches_in(s, *patterns[0]) : pieces_of(s, patterns);
+    std::erase_if(tokens, [&](const std::string& t) { return characters_of(t) < least; });
+    rows.push_back(std::move(tokens));
+  }
+  return rows;
+}
+
+Status evaluate_tokenizer(EvaluateContext& c) {
+  SV_ASSIGN(const std::vector<Tokens> rows, rows_of(c));
+  const bool mark = c.attributes().get_int("mark") != 0;
+  size_t most = 0;
+  for (const Tokens& row : rows) most = std::max(most, row.size());
+  const size_t width = most == 0 ? 0 : most + (mark ? 2 : 0);
+  Dims dims = c.input(0).dims();
+  dims.push_back(static_cast<int64_t>(width));
+  std::vector<std::string> out;
+  for (const Tokens& row : width > 0 ? rows : std::vector<Tokens>()) {
+    const size_t end = out.size() + width;
+    if (mark) out.emplace_back("\x02");
+    out.insert(out.end(), row.begin(), row.end());
+    if (mark) out.emplace_back("\x03");
+    out.resize(end, c.attributes().get_string("pad_value"));
+  }
+  c.set(0, Tensor::of_strings(std::move(dims), std::move(out)));
+  return {};
+}
+
+}  // namespace
+
+OpDef define_tokenizer() {
+  const std::vector<std::pair<std::string, Attribute>> common{{"mark", integer(1)}, {"mincharnum", integer(1)}, {"pad_value", text("#")}};
+  const auto with = [&](const char* name, Attribute value) {
+    auto attributes = common;
+    attributes.emplace_back(name, std::move(value));
+    return attributes;
+  };
+  const SampleInput words = fixed(Tensor::of_strings({2}, {"a bb,ccc", "d"}));
+  return {
+      .name = "Tokenizer",
+      .domain = "com.microsoft",
+      .until = 1,
+      .attributes = {{"mark", AttributeKind::kInt, true},
+                     {"mincharnum", AttributeKind::kInt, true},
+                     {"pad_value", AttributeKind::kString, true},
+                     {"separators", AttributeKind::kStrings},
+                     {"tokenexp", AttributeKind::kString}},
+      .infer = infer_tokenizer,
+      .evaluate = evaluate_tokenizer,
+      .samples = {{.inputs = {words}, .attributes = with("separators", std::vector<std::string>{" ", ","})},
+                  {.inputs = {words}, .attributes = with("separators", std::vector<std::string>{""})},
+                  {.inputs = {words}, .attributes = with("tokenexp", text("[a-c]+"))}},
+  };
+}
+
+}  // namespace svengine::ops
