@@ -5,7 +5,7 @@
 //
 // Made of batched products: of all experts where there are many tokens, weighted with 0 where a token does not go, and of copies of the
 // chosen experts' weights where there are few. QMoE's weights of 2, 4 or 8 bits are made floats first.
-#include "engine/ops/contributed/experts_common.h"
+#include "engine/ops/microsoft/experts_common.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "engine/ops/contributed/experts_common.h"
+#include "engine/ops/microsoft/experts_common.h"
 
 #include "engine/ops/quantized/quantized_samples.h"
 
