@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "engine/plan/arena.h"
 
@@ -30,7 +31,11 @@ class NodeLowering final : public LowerContext {
   NodeLowering(const Node& node, PlanBuilder& builder) : LowerContext(node, builder.kernels_, builder.options_), builder_(builder) {}
 
   Buffer in(size_t i) override { return has_input(i) ? builder_.buffer_of(node_->input(i)) : Buffer{}; }
-  Buffer out(size_t i) override { return has_output(i) ? builder_.output_buffer(node_->output(i)) : Buffer{}; }
+  Buffer out(size_t i) override {
+    if (!has_output(i)) return {};
+    written_.insert(i);
+    return builder_.output_buffer(node_->output(i));
+  }
 
   Buffer temporary(int64_t bytes) override {
     check_size(bytes, "temporary memory");
@@ -75,6 +80,9 @@ class NodeLowering final : public LowerContext {
 
   Status finish(int32_t first_step) {
     SV_TRY(std::move(status_));
+    for (size_t i = 0; i < node_->outputs().size(); ++i)
+      if (!written_.contains(i) && is_read(node_->output(i)))
+        return error("output {} is read, but no step writes it: a defect of this operator's lowering, please report it", i);
     const int32_t last = std::max(first_step, builder_.step_now() - 1);
     for (int32_t id : temporaries_) {
       builder_.plan_->slots[static_cast<size_t>(id)].first_step = first_step;
@@ -89,8 +97,15 @@ class NodeLowering final : public LowerContext {
     if (bytes < 0 || bytes > kMostBytes) status_ = error("needs more {} than any machine has", what);
   }
 
+  bool is_read(const Value* v) const {
+    if (!v || stored_bytes(v->type) == 0) return false;
+    const auto& outputs = builder_.outputs_;
+    return !v->users().empty() || std::any_of(outputs.begin(), outputs.end(), [&](const auto& o) { return o.value == v; });
+  }
+
   PlanBuilder& builder_;
   std::vector<int32_t> temporaries_;
+  std::set<size_t> written_;  // outputs that lowering has asked for
   Status status_;
 };
 

@@ -14,7 +14,7 @@ int64_t bits_of(const Attributes& a, size_t which) {
 }
 
 /// Bytes [.., n] as numbers [.., n * 8 / bits] of the wanted type.
-Value* unpacked(ExpandContext& c, Value* bytes, int64_t bits, DType type) {
+Value* unpacked_weights(ExpandContext& c, Value* bytes, int64_t bits, DType type) {
   if (bits == 8) return c.cast(bytes, type);
   const int64_t each = 8 / bits, rank = bytes->type.shape.rank();
   std::vector<Value*> parts;
@@ -66,14 +66,14 @@ Result<Value*> float_expert_weights(ExpandContext& c, size_t which) {
   if (*scale->type.shape.concrete() != wanted)
     return error("fc{}_scales {} need the shape {}", which + 1, to_string(scale->type.shape), to_string(wanted));
   const DType type = DType::f32;
-  Value *q = unpacked(c, bytes, bits, type), *offset = c.number(static_cast<double>(1 << (bits - 1)), type);
+  Value *q = unpacked_weights(c, bytes, bits, type), *offset = c.number(static_cast<double>(1 << (bits - 1)), type);
   if (zero) {
     const int64_t last = static_cast<int64_t>(wanted.size()) - 1, packed = (wanted.back() * bits + 7) / 8;
     Dims zeros = wanted;
     zeros.back() = packed;
     if (*zero->type.shape.concrete() != zeros)
       return error("fc{}_zero_points {} need the shape {}", which + 1, to_string(zero->type.shape), to_string(zeros));
-    offset = c.reshape(c.slice(unpacked(c, zero, bits, type), last, 0, wanted.back()), {dims[0], dims[1], blocks, 1});
+    offset = c.reshape(c.slice(unpacked_weights(c, zero, bits, type), last, 0, wanted.back()), {dims[0], dims[1], blocks, 1});
   }
   Value* grouped = c.reshape(q, {dims[0], dims[1], blocks, dims[2] / blocks});
   Value* factor = c.reshape(c.cast(scale, type), {dims[0], dims[1], blocks, 1});

@@ -125,8 +125,10 @@ Status lower_recurrent_grad_f64(LowerContext& c, const DoubleGradPlace& place) {
   if (c.attributes().get_int("input_gradient", 1)) {
     node.dx = c.out(0);
     emit_each(c, "recurrent_grad_input_f64", place->rows(), [=](const Run& run, int64_t task) { sum_input_row(node, run, task); });
+  } else {
+    emit_zeros(c, 0);
   }
-  if (!place->before_c) return {};
+  if (!place->before_c) return emit_zeros(c, 6), Status();
   node.dp = c.out(6);
   emit_each(c, "recurrent_grad_peepholes_f64", directions * 3 * hidden, [=](const Run& run, int64_t task) {
     sum_peephole(node, run, task / (3 * hidden), task / hidden % 3, task % hidden);

@@ -4,6 +4,7 @@
 //   for each step, the last one first:  the cell element by element        dh += (gates' gradients) R
 //   over all steps at once:  dX = (gates' gradients) W    dW = (..)' X    dR = (..)' h    dB and dP: sums over rows
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 #include "engine/base/round.h"
@@ -275,6 +276,15 @@ GradPlace grad_place(LowerContext& c, const RecurrentOptions& o, const Recurrent
 
 }  // namespace
 
+void emit_zeros(LowerContext& c, size_t output) {
+  if (!c.has_output(output)) return;
+  const auto bytes = static_cast<size_t>(stored_bytes(c.out_type(output)));
+  c.emit("zeros", 1, [=, out = c.out(output)](const Run& run, int64_t, int64_t) -> const char* {
+    std::memset(run.get<std::byte>(out), 0, bytes);
+    return nullptr;
+  });
+}
+
 Status lower_recurrent_grad(LowerContext& c) {
   SV_ASSIGN(const RecurrentOptions o, recurrent_options(c.node()));
   const Dims x = c.in_dims(kGradX), r = c.in_dims(kGradR);
@@ -290,10 +300,12 @@ Status lower_recurrent_grad(LowerContext& c) {
   emit_steps_backward(c, place);
   emit_weight_gradients(c, *place);
   if (c.attributes().get_int("input_gradient", 1)) emit_input_gradient(c, *place);
+  else emit_zeros(c, 0);
   emit_bias_gradient(c, place);
   emit_first_state(c, place, place->dh, c.out(4));
   if (place->dc) emit_first_state(c, place, place->dc, c.out(5));
   if (place->before_c) emit_peephole_gradient(c, place);
+  else emit_zeros(c, 6);  // dP where there is no P: nothing depends on it
   return {};
 }
 
