@@ -113,7 +113,8 @@ void emit_each(LowerContext& c, const char* name, int64_t tasks, Work work) {
 
 Status lower_recurrent_grad_f64(LowerContext& c, const DoubleGradPlace& place) {
   const auto in = [&](size_t i) { return c.has_input(i) ? c.in(i) : Buffer{}; };
-  DoubleGradNode node{place};
+  DoubleGradNode node;
+  node.place = place;
   node.x = c.in(kGradX), node.w = c.in(kGradW), node.r = c.in(kGradR), node.dy_h = in(kGradDyH), node.dy_c = in(kGradDyC);
   node.dw = c.out(1), node.dr = c.out(2), node.db = c.out(3), node.dh = c.out(4);
   const int64_t batch = place->sizes.batch, directions = place->sizes.directions, width = place->width(), hidden = place->sizes.hidden;
