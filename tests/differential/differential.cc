@@ -86,9 +86,9 @@ void add_all_kernels(Arguments& out) {
     if (set != reference) out.worker.kernels.push_back(set);
 }
 
-void report(const WorkerOptions& worker, uint64_t seed) {
+void report(const WorkerOptions& worker, uint64_t seed, const std::string& in_a_row) {
   const Outcome whole = run_one(worker, seed, nullptr, false);
-  fmt::print("seed {}: {}\n", seed, whole.failed ? whole.text : "failed in a row of graphs, but not alone\n");
+  fmt::print("seed {}: {}\n", seed, whole.failed ? whole.text : "failed in a row of graphs, but not alone: " + in_a_row);
   if (!whole.failed) return;
   const Outcome small = minimise(worker, seed);
   fmt::print("made small:\n{}{}\n", small.text, small.graph);
@@ -111,7 +111,7 @@ int main(int argc, char** argv) {
     next = batch.next, computed += batch.computed;
     if (!batch.failed) continue;
     ++findings;
-    report(arguments.worker, next - 1);
+    report(arguments.worker, next - 1, batch.text);
   }
   const double took = monotonic_seconds() - start;
   fmt::print("{} seeds from {}, {} graphs checked, {} findings, {:.0f} s, {:.0f} graphs/s\n", next - arguments.seed,

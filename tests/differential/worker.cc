@@ -143,7 +143,8 @@ BatchResult run_batch(const WorkerOptions& options, uint64_t first, uint64_t end
       if (check_seed(options, seed, nullptr, false, *shared)) ++shared->computed;
     }
   });
-  return {shared->next, shared->computed, shared->failed || !ended.empty()};
+  const std::string text = ended.empty() ? std::string(shared->text) : fmt::format("{}, at: {}\n", ended, shared->doing);
+  return {shared->next, shared->computed, shared->failed || !ended.empty(), text};
 }
 
 Outcome run_one(const WorkerOptions& options, uint64_t seed, const Part* part, bool with_text) {

@@ -21,6 +21,7 @@ struct BatchResult {
   uint64_t next = 0;      // the first seed not tried
   uint64_t computed = 0;  // graphs that were checked; the others had a node that was refused at the last step
   bool failed = false;    // seed next - 1 failed
+  std::string text;       // findings, or how the child ended and what it was doing
 };
 
 struct WorkerOptions {
