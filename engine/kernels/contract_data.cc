@@ -1,7 +1,6 @@
 #include "engine/kernels/contract_data.h"
 
 #include <algorithm>
-#include <vector>
 #include <cstdlib>
 
 #include "engine/kernels/contract_memory.h"
@@ -26,14 +25,15 @@ bool are_distinct(const CopyArgs& args) {
   struct Step {
     int64_t stride, extent;
   };
-  std::vector<Step> steps;
+  Step steps[kMaxDims];  // no memory of the heap: contracts are checked where there may be none left
+  int32_t count = 0;
   for (int32_t d = 0; d < args.rank; ++d)
-    if (args.extent[d] > 1) steps.push_back({std::abs(args.dst_stride[d]), args.extent[d]});
-  std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.stride < b.stride; });
+    if (args.extent[d] > 1) steps[count++] = {std::abs(args.dst_stride[d]), args.extent[d]};
+  std::sort(steps, steps + count, [](const Step& a, const Step& b) { return a.stride < b.stride; });
   int64_t reach = 0;
-  for (const Step& step : steps) {
-    if (step.stride <= reach) return false;
-    reach += (step.extent - 1) * step.stride;
+  for (int32_t i = 0; i < count; ++i) {
+    if (steps[i].stride <= reach) return false;
+    reach += (steps[i].extent - 1) * steps[i].stride;
   }
   return true;
 }

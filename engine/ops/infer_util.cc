@@ -50,6 +50,14 @@ Status require_single(const InferContext& c, size_t input, const char* what) {
   return error("input {} ({}) has shape {}, needs one element", input, what, svengine::to_string(shape));
 }
 
+Status require_same_shape(const InferContext& c, size_t a, const char* what_a, size_t b, const char* what_b) {
+  const Shape &x = c.shape(a), &y = c.shape(b);
+  if (!x.has_rank() || !y.has_rank()) return {};
+  bool same = x.rank() == y.rank();
+  for (size_t d = 0; same && d < x.dims().size(); ++d) same = !known_different(x[d], y[d]);
+  return same ? Status() : error("{} is {}, {} is {}; need one shape", what_a, to_string(x), what_b, to_string(y));
+}
+
 Shape unknown_dims(int64_t rank) { return Shape(std::vector<Dim>(static_cast<size_t>(rank))); }
 
 Dim merge(const Dim& a, const Dim& b) {

@@ -39,6 +39,9 @@ DTypeSet one_real_type(const Node& node);
 /// A vector with one element for each channel of input 0 (dimension 1).
 Status require_per_channel(const InferContext& c, size_t input, const char* what);
 
+/// Two inputs that are read element by element: no dimension may differ.
+Status require_same_shape(const InferContext& c, size_t a, const char* what_a, size_t b, const char* what_b);
+
 /// `rank` unknown dimensions.
 Shape unknown_dims(int64_t rank);
 

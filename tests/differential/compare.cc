@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "tests/support/compare.h"
 
@@ -106,7 +107,12 @@ std::string remaining(const std::vector<Difference>& differences, const std::vec
 
 bool same_bits(const Tensor& a, const Tensor& b) {
   if (a.type() != b.type() || a.dims() != b.dims()) return false;
-  return a.byte_size() == 0 || std::memcmp(a.raw(), b.raw(), a.byte_size()) == 0;
+  if (a.byte_size() == 0 || std::memcmp(a.raw(), b.raw(), a.byte_size()) == 0) return true;
+  if (!is_float(a.type())) return false;
+  const std::vector<double> x = tests::to_doubles(a), y = tests::to_doubles(b);
+  for (size_t i = 0; i < x.size(); ++i)
+    if (std::isnan(x[i]) ? !std::isnan(y[i]) : std::memcmp(&x[i], &y[i], sizeof(double)) != 0) return false;
+  return true;
 }
 
 bool agrees(const Value& value, const Tensor& got, const Tensor& wanted) {

@@ -21,7 +21,7 @@ bool agrees(const Value& value, const Tensor& got, const Tensor& wanted);
 std::string unexplained(const Graph& graph, const Values& wanted, const std::vector<Difference>& differences,
                         const kernels::KernelTable& kernels, bool loose);
 
-/// Same type, shape and bytes.
+/// Same type, shape and bytes, but for the sign and payload of NaN, which IEEE 754 leaves to the order of operands.
 bool same_bits(const Tensor& a, const Tensor& b);
 
 }  // namespace svengine::differential

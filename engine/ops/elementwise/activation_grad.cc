@@ -30,8 +30,7 @@ Status infer_activation_grad(InferContext& c) {
     return error("function is '{}', which is none with a gradient kernel", c.attributes().get_string("function"));
   SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
   SV_TRY(require_dtype(c, 1, "v", {c.dtype(0)}));
-  if (c.shape(0).is_static() && c.shape(1).is_static() && !(c.shape(0) == c.shape(1)))
-    return error("dy is {}, v is {}; need one shape", to_string(c.shape(0)), to_string(c.shape(1)));
+  SV_TRY(require_same_shape(c, 0, "dy", 1, "v"));
   c.set(0, c.dtype(0), c.shape(0).is_static() ? c.shape(0) : c.shape(1));
   return {};
 }

@@ -11,6 +11,7 @@ Status infer_dropout_grad(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
   SV_TRY(require_dtype(c, 1, "mask", kBool));
   SV_TRY(require_dtype(c, 2, "training_mode", kBool));
+  SV_TRY(require_same_shape(c, 0, "dy", 1, "mask"));
   c.set(0, c.type(0));
   return {};
 }

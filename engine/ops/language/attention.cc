@@ -250,6 +250,7 @@ std::vector<Sample> attention_samples() {
        .attributes = {{"is_causal", integer(1)}},
        .outputs = 4},
       {.inputs = {f32({2, 0, 4, 8}), f32({2, 2, 6, 8}), f32({2, 2, 6, 5})}, .outputs = 3},
+      {.inputs = {f32({2, 4, 24}), f32({2, 5, 12}), f32({2, 5, 0})}, .attributes = {{"q_num_heads", integer(4)}, {"kv_num_heads", integer(2)}}},
       {.inputs = {f32({2, 4, 24}), f32({2, 5, 12}), f32({2, 5, 16}), f32({4, 5})},
        .attributes = {{"q_num_heads", integer(4)}, {"kv_num_heads", integer(2)}, {"softcap", real(2)}, {"scale", real(0.5f)}}},
       {.inputs = {f32({2, 4, 2, 8}), f32({2, 2, 1, 8}), f32({2, 2, 1, 8}), flags, f32({2, 2, 3, 8}), f32({2, 2, 3, 8})},

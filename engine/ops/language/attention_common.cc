@@ -32,12 +32,16 @@ DType wide_type(DType type) { return type == DType::f16 || type == DType::bf16 ?
 Value* split_heads(ExpandContext& c, Value* v, int64_t heads) {
   if (!v) return nullptr;
   const Dim& hidden = v->type.shape[2];
+  if (hidden.is_static() && hidden.value() == 0)  // of heads without elements; to a Reshape a 0 is another dimension's size
+    return c.transpose(c.op("Expand", {c.unsqueeze(v, {2}), c.ints({1, 1, heads, 1})}), {0, 2, 1, 3});
   return c.transpose(c.reshape(v, {0, 0, heads, hidden.is_static() ? hidden.value() / heads : -1}), {0, 2, 1, 3});
 }
 
 Value* merge_heads(ExpandContext& c, Value* v) {
   if (!v) return nullptr;
   const Dim hidden = multiply(v->type.shape[1], v->type.shape[3]);
+  if (v->type.shape[3].is_static() && v->type.shape[3].value() == 0)
+    return c.op("Squeeze", {c.slice(c.transpose(v, {0, 2, 1, 3}), 2, 0, 1), c.ints({2})});
   return c.reshape(c.transpose(v, {0, 2, 1, 3}), {0, 0, hidden.is_static() ? hidden.value() : -1});
 }
 

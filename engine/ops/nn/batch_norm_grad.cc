@@ -25,8 +25,7 @@ Status infer_batch_norm_grad(InferContext& c) {
   for (const size_t i : {size_t{0}, size_t{1}, kY, kMore}) {
     if (!c.has_input(i)) continue;
     SV_TRY(require_dtype(c, i, kNames[i], kSingleTypes));
-    if (c.shape(i).is_static() && c.shape(1).is_static() && !(c.shape(i) == c.shape(1)))
-      return error("{} is {}, X is {}; need one shape", kNames[i], to_string(c.shape(i)), to_string(c.shape(1)));
+    SV_TRY(require_same_shape(c, i, kNames[i], 1, kNames[1]));
   }
   for (size_t i = 2; i <= kBias; ++i)
     if (c.has_input(i)) SV_TRY(require_per_channel(c, i, kNames[i]));

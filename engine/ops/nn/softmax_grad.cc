@@ -10,7 +10,8 @@ namespace {
 
 Status infer_softmax_grad(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "y", kSingleTypes));
-  SV_TRY(require_dtype(c, 1, "dy", kSingleTypes));
+  SV_TRY(require_dtype(c, 1, "dy", {c.dtype(0)}));
+  SV_TRY(require_same_shape(c, 0, "y", 1, "dy"));
   c.set(0, c.type(0));
   return {};
 }
