@@ -78,6 +78,11 @@ std::string in_child(const Body& body) {
   return {};
 }
 
+/// What a child found, or, should it have been ended, how and at what.
+std::string text_of(const Shared& shared, const std::string& ended) {
+  return ended.empty() ? std::string(shared.text) : fmt::format("{}, at: {}\n", ended, shared.doing);
+}
+
 /// Where a long input holds what is not ordinary, which its digest does not tell.
 std::string special_text(const Tensor& t) {
   std::string text;
@@ -143,8 +148,7 @@ BatchResult run_batch(const WorkerOptions& options, uint64_t first, uint64_t end
       if (check_seed(options, seed, nullptr, false, *shared)) ++shared->computed;
     }
   });
-  const std::string text = ended.empty() ? std::string(shared->text) : fmt::format("{}, at: {}\n", ended, shared->doing);
-  return {shared->next, shared->computed, shared->failed || !ended.empty(), text};
+  return {shared->next, shared->computed, shared->failed || !ended.empty(), text_of(*shared, ended)};
 }
 
 Outcome run_one(const WorkerOptions& options, uint64_t seed, const Part* part, bool with_text) {
@@ -153,12 +157,7 @@ Outcome run_one(const WorkerOptions& options, uint64_t seed, const Part* part, b
     alarm(static_cast<unsigned>(options.seconds));
     check_seed(options, seed, part, with_text, *shared);
   });
-  Outcome out{shared->failed, shared->text, shared->nodes, shared->outputs, shared->graph};
-  if (!ended.empty()) {
-    out.failed = true;
-    out.text = fmt::format("{}, at: {}\n", ended, shared->doing);
-  }
-  return out;
+  return {shared->failed || !ended.empty(), text_of(*shared, ended), shared->nodes, shared->outputs, shared->graph};
 }
 
 }  // namespace svengine::differential

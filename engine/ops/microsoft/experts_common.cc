@@ -13,23 +13,6 @@ int64_t bits_of(const Attributes& a, size_t which) {
   return a.get_int(name, a.get_int("expert_weight_bits", 4));
 }
 
-/// Bytes [.., n] as numbers [.., n * 8 / bits] of the wanted type.
-Value* unpacked_weights(ExpandContext& c, Value* bytes, int64_t bits, DType type) {
-  if (bits == 8) return c.cast(bytes, type);
-  const int64_t each = 8 / bits, rank = bytes->type.shape.rank();
-  std::vector<Value*> parts;
-  Value* mask = c.number(static_cast<double>((1 << bits) - 1), DType::u8);
-  for (int64_t i = 0; i < each; ++i) {
-    Value* shift = c.number(static_cast<double>(i * bits), DType::u8);
-    Value* moved = i == 0 ? bytes : c.op("BitShift", {bytes, shift}, make_attributes({{"direction", std::string("RIGHT")}}));
-    parts.push_back(c.unsqueeze(c.op("BitwiseAnd", {moved, mask}), {rank}));
-  }
-  Value* all = c.concat(std::move(parts), rank);
-  std::vector<int64_t> dims = *bytes->type.shape.concrete();
-  dims.back() *= each;
-  return c.cast(c.op("Reshape", {all, c.ints(std::move(dims))}), type);
-}
-
 }  // namespace
 
 Status check_expert_bits(const Node& node) {
@@ -66,14 +49,15 @@ Result<Value*> float_expert_weights(ExpandContext& c, size_t which) {
   if (*scale->type.shape.concrete() != wanted)
     return error("fc{}_scales {} need the shape {}", which + 1, to_string(scale->type.shape), to_string(wanted));
   const DType type = DType::f32;
-  Value *q = unpacked_weights(c, bytes, bits, type), *offset = c.number(static_cast<double>(1 << (bits - 1)), type);
+  const int64_t each = 8 / bits;
+  Value *q = c.cast(unpacked_bytes(c, bytes, each, bytes->type.shape.dims().back().value() * each), type), *offset = c.number(static_cast<double>(1 << (bits - 1)), type);
   if (zero) {
-    const int64_t last = static_cast<int64_t>(wanted.size()) - 1, packed = (wanted.back() * bits + 7) / 8;
+    const int64_t packed = (wanted.back() * bits + 7) / 8;
     Dims zeros = wanted;
     zeros.back() = packed;
     if (*zero->type.shape.concrete() != zeros)
       return error("fc{}_zero_points {} need the shape {}", which + 1, to_string(zero->type.shape), to_string(zeros));
-    offset = c.reshape(c.slice(unpacked_weights(c, zero, bits, type), last, 0, wanted.back()), {dims[0], dims[1], blocks, 1});
+    offset = c.reshape(c.cast(unpacked_bytes(c, zero, each, wanted.back()), type), {dims[0], dims[1], blocks, 1});
   }
   Value* grouped = c.reshape(q, {dims[0], dims[1], blocks, dims[2] / blocks});
   Value* factor = c.reshape(c.cast(scale, type), {dims[0], dims[1], blocks, 1});

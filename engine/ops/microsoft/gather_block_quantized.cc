@@ -62,23 +62,6 @@ Status infer_gather_block(InferContext& c) {
   return {};
 }
 
-/// Numbers of 2 or 4 bits as bytes of their own along the last dimension, the first in the low bits; no more than `most` of them.
-Value* unpacked(ExpandContext& c, Value* v, int64_t packed, int64_t most) {
-  if (packed == 1 || !v) return v;
-  const int64_t bits = 8 / packed;
-  const auto byte = [&](int64_t x) { return c.builder().constant(Tensor::scalar(static_cast<uint8_t>(x))); };
-  std::vector<Value*> parts;
-  for (int64_t i = 0; i < packed; ++i) {
-    Value* part = i == 0 ? v : c.op("BitShift", {v, byte(i * bits)}, make_attributes({{"direction", std::string("RIGHT")}}));
-    parts.push_back(c.unsqueeze(c.op("BitwiseAnd", {part, byte((1 << bits) - 1)}), {-1}));
-  }
-  std::vector<int64_t> dims(v->type.shape.dims().size(), 0);
-  dims.back() = v->type.shape.dims().back().value() * packed;
-  const auto last = static_cast<int64_t>(dims.size()) - 1;
-  Value* all = c.reshape(c.concat(std::move(parts), -1), dims);
-  return dims.back() > most ? c.slice(all, last, 0, most) : all;
-}
-
 /// 1 where the index names a row, else 0; the index, 0 where it names none.
 struct CheckedRows {
   Value *there, *rows;
@@ -118,9 +101,9 @@ Status expand_gather_block(ExpandContext& c) {
     return c.op("Gather", {table, blocks ? block_rows : checked.rows}, axis);
   };
   const int64_t all = std::numeric_limits<int64_t>::max(), last = at(c.shape(kBlockScales), t.rank - 1);
-  Value* data = unpacked(c, gathered(c.input(kTable), false), t.packed, all);
+  Value* data = unpacked_bytes(c, gathered(c.input(kTable), false), t.packed, all);
   Value* scales = gathered(c.input(kBlockScales), true);
-  Value* zeros = unpacked(c, gathered(c.input(kBlockZeros), true), t.packed, last);
+  Value* zeros = unpacked_bytes(c, gathered(c.input(kBlockZeros), true), t.packed, last);
   const DType table_type = c.dtype(kTable), type = c.dtype(kBlockScales);
   if (!data || !scales) return {};
   if (!zeros && table_type == DType::u8) zeros = c.builder().constant(Tensor::scalar(static_cast<uint8_t>(1 << (8 / t.packed - 1))));

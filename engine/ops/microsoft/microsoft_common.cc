@@ -70,4 +70,20 @@ Status require_last(const InferContext& c, size_t input, const char* what, size_
                to_string(c.shape(of)));
 }
 
+Value* unpacked_bytes(ExpandContext& c, Value* v, int64_t packed, int64_t most) {
+  if (packed == 1 || !v) return v;
+  const int64_t bits = 8 / packed;
+  const auto byte = [&](int64_t x) { return c.builder().constant(Tensor::scalar(static_cast<uint8_t>(x))); };
+  std::vector<Value*> parts;
+  for (int64_t i = 0; i < packed; ++i) {
+    Value* part = i == 0 ? v : c.op("BitShift", {v, byte(i * bits)}, make_attributes({{"direction", std::string("RIGHT")}}));
+    parts.push_back(c.unsqueeze(c.op("BitwiseAnd", {part, byte((1 << bits) - 1)}), {-1}));
+  }
+  std::vector<int64_t> dims(v->type.shape.dims().size(), 0);
+  dims.back() = v->type.shape.dims().back().value() * packed;
+  const auto last = static_cast<int64_t>(dims.size()) - 1;
+  Value* all = c.reshape(c.concat(std::move(parts), -1), dims);
+  return dims.back() > most ? c.slice(all, last, 0, most) : all;
+}
+
 }  // namespace svengine::ops

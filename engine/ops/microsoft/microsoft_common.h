@@ -22,4 +22,8 @@ Value* runtime_activation(ExpandContext& c, Value* v, const std::string& name, c
 /// A vector with an element for each of the last dimension of input `of`.
 Status require_last(const InferContext& c, size_t input, const char* what, size_t of = 0);
 
+/// Numbers of 2 or 4 bits, `packed` to a byte, as bytes of their own along the last dimension, the first in the low bits; no more than
+/// `most` of them. Whole bytes (1 in one) are given as they are.
+Value* unpacked_bytes(ExpandContext& c, Value* v, int64_t packed, int64_t most);
+
 }  // namespace svengine::ops

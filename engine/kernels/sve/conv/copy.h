@@ -28,12 +28,12 @@ inline float* copy_row(const float* row, int64_t in_width, int64_t pad, int64_t 
   return fill_zeros(to, (width - left - copied) * floats);
 }
 
-/// TBL's indices that spread kChannels vectors, one of each channel, over kChannels vectors of pixels; kLanes gives zero.
+/// TBL's indices that interleave kChannels vectors, one of each channel, into kChannels vectors of pixels; kLanes gives zero.
 template <int kChannels>
-struct Spread {
+struct InterleavingIndices {
   uint32_t at[kChannels][kChannels][kLanes];  // [vector of the result][channel][lane]
 
-  constexpr Spread() : at{} {
+  constexpr InterleavingIndices() : at{} {
     for (int i = 0; i < kChannels * kLanes; ++i)
       for (int channel = 0; channel < kChannels; ++channel)
         at[i / kLanes][channel][i % kLanes] = i % kChannels == channel ? uint32_t(i / kChannels) : uint32_t(kLanes);
@@ -52,13 +52,13 @@ inline __attribute__((always_inline)) void interleave(const vf (&x)[kChannels], 
     SVENGINE_UNROLL
     for (int i = 0; i < 4; ++i) y[i] = i % 2 ? svzip2(even[i / 2], odd[i / 2]) : svzip1(even[i / 2], odd[i / 2]);
   } else {
-    static constexpr Spread<kChannels> kSpread;
+    static constexpr InterleavingIndices<kChannels> kIndices;
     SVENGINE_UNROLL
     for (int i = 0; i < kChannels; ++i) {
       vu sum = svdup_u32(0);
       SVENGINE_UNROLL
       for (int channel = 0; channel < kChannels; ++channel) {
-        const vf lanes = svtbl(x[channel], svld1(svptrue_b32(), kSpread.at[i][channel]));
+        const vf lanes = svtbl(x[channel], svld1(svptrue_b32(), kIndices.at[i][channel]));
         sum = svorr_x(svptrue_b32(), sum, svreinterpret_u32(lanes));
       }
       y[i] = svreinterpret_f32(sum);

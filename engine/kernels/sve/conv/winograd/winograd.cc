@@ -132,9 +132,9 @@ void run_stored(const WinogradPlan& plan, const ConvArgs& args, int64_t begin, i
   // Rows of products as even and long as they can be; a group is some whole ones.
   const int64_t count = end - begin, parts = ceil_div(count, plan.rows);
   const int64_t groups = ceil_div(parts, larger(plan.group_tiles / plan.rows, 1));
-  for (int64_t i = 0; i < groups; ++i) {
-    const auto tile = [&](int64_t at) { return begin + at * parts / groups * count / parts; };
-    const TileGroup group = tile_group(plan, tile(i), tile(i + 1));
+  const auto tile = [&](int64_t at) { return begin + at * parts / groups * count / parts; };
+  for (int64_t at = 0; at < groups; ++at) {
+    const TileGroup group = tile_group(plan, tile(at), tile(at + 1));
     for (int64_t block = 0; block < plan.in_blocks; ++block) transform_inputs(plan, group, block, args.input, inputs);
     for (int64_t i = 0; i < plan.block_groups(); ++i) {
       const int64_t first = plan.block_group_begin(i);
