@@ -4,10 +4,10 @@
 #include <map>
 #include <tuple>
 
+#include "engine/graph/bodies.h"
+
 namespace svengine {
 namespace {
-
-constexpr const char* kCaptured = "captured";
 
 /// A constant's storage, and how it is read.
 using Stored = std::tuple<const std::byte*, DType, Dims>;
@@ -27,11 +27,6 @@ ByStorage trainable_of(const Graph& graph) {
   });
   return out;
 }
-
-struct OwnBody {
-  std::string name;
-  Graph graph;
-};
 
 /// What a body has of `around`, in the order of its values.
 void note_shared(const Graph& body, const ByStorage& around, std::vector<Stored>& shared) {
@@ -60,23 +55,16 @@ void make_inputs(Graph& body, const std::vector<Stored>& shared, const ByStorage
 
 void capture_within(Graph& graph, const ByStorage& around) {
   for (Node* node : graph.snapshot()) {
-    std::vector<OwnBody> bodies;
+    std::vector<Body> bodies = bodies_of(*node);
     std::vector<Stored> shared;
-    for (const auto& [name, value] : node->attributes) {
-      const Subgraph* body = std::get_if<Subgraph>(&value);
-      if (!body) continue;
-      bodies.push_back({name, (*body)->clone()});
-      note_shared(**body, around, shared);
-    }
+    for (const Body& b : bodies) note_shared(b.graph, around, shared);
     if (shared.empty()) continue;
     const size_t before = node->inputs().size();
     graph.resize_inputs(node, before + shared.size());
     for (size_t i = 0; i < shared.size(); ++i) graph.set_input(node, before + i, around.at(shared[i]));
     node->attributes.set(kCaptured, node->attributes.get_int(kCaptured) + static_cast<int64_t>(shared.size()));
-    for (OwnBody& b : bodies) {
-      make_inputs(b.graph, shared, around);
-      node->attributes.set(b.name, Subgraph(std::make_shared<const Graph>(std::move(b.graph))));
-    }
+    for (Body& b : bodies) make_inputs(b.graph, shared, around);
+    set_bodies(*node, std::move(bodies));
   }
 }
 

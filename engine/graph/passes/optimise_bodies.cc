@@ -2,25 +2,12 @@
 // once), captured values that no body of the node reads are no longer inputs, and every body goes through the load stage itself.
 #include <algorithm>
 
+#include "engine/graph/bodies.h"
 #include "engine/graph/passes/match.h"
 #include "engine/graph/passes/pass.h"
 
 namespace svengine {
 namespace {
-
-constexpr const char* kCaptured = "captured";
-
-struct Body {
-  std::string name;
-  Graph graph;
-};
-
-std::vector<Body> bodies_of(const Node& node) {
-  std::vector<Body> out;
-  for (const auto& [name, value] : node.attributes)
-    if (const Subgraph* body = std::get_if<Subgraph>(&value)) out.push_back({name, (*body)->clone()});
-  return out;
-}
 
 /// A captured value as the node has it and as its bodies have it.
 struct Captured {
@@ -73,7 +60,7 @@ Status optimise(Graph& graph, Node* node, std::vector<Body> bodies, const PassCo
       if (is_needed(bodies[i].graph, one.inside[i])) return false;
     return true;
   });
-  for (Body& b : bodies) node->attributes.set(b.name, Subgraph(std::make_shared<const Graph>(std::move(b.graph))));
+  set_bodies(*node, std::move(bodies));
   return {};
 }
 

@@ -2,12 +2,12 @@
 // captures of the graph around it; the node has the captured values as its last inputs, in the same order. All bodies of a node
 // have the same captured values. Attribute "captured" says how many they are.
 #pragma once
+#include "engine/graph/bodies.h"
 #include "engine/graph/evaluate_context.h"
 #include "engine/ops/infer_util.h"
 
 namespace svengine::ops {
 
-inline constexpr const char* kCaptured = "captured";
 /// As many inputs as anybody wants, any of which may be absent (unlike those of kVariadic).
 inline constexpr int kMany = kVariadic - 1;
 /// Trips of a loop that only its condition ends. More are taken for a condition that never becomes false.
