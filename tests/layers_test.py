@@ -22,9 +22,10 @@ ALLOWED = {
     'importers': ['engine/base', 'engine/graph', 'engine/ops'],
     'runtime': ['engine/base', 'engine/graph', 'engine/kernels', 'engine/ops', 'engine/plan'],
     'runtime/dataset': ['engine/base', 'importers'],
+    'validate': ['engine/base', 'engine/graph', 'engine/kernels', 'engine/ops', 'engine/plan', 'importers', 'runtime'],
 }
-TOPS = ('api', 'bench', 'engine', 'examples', 'importers', 'runtime', 'tests', 'tools')
-LIBRARY = ('api/', 'engine/', 'importers/', 'runtime/')
+TOPS = ('api', 'bench', 'engine', 'examples', 'importers', 'runtime', 'tests', 'tools', 'validate')
+LIBRARY = ('api/', 'engine/', 'importers/', 'runtime/', 'validate/')
 ANYBODYS = ('bench/', 'examples/', 'tests/', 'tools/')
 KERNEL_SOURCES = 'engine/kernels/sve/'
 PROCESSOR = re.compile(r'__ARM_FEATURE_SVE\b|__aarch64__|__x86_64__|__AVX512F__|__AVX2__')

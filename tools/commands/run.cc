@@ -10,7 +10,7 @@
 #include "importers/io/names.h"
 #include "importers/npy/npy.h"
 #include "tools/commands/commands.h"
-#include "tools/support/element.h"
+#include "validate/compare/element.h"
 #include "tools/support/json.h"
 #include "tools/support/labels.h"
 #include "tools/support/network.h"
@@ -35,7 +35,7 @@ constexpr int64_t kMostShown = 8;  // elements of an output, and rows of --top
 struct Output {
   std::string name;
   Tensor tensor;
-  Statistics statistics;
+  validate::Statistics statistics;
   std::string file;                            // empty: not written
   std::vector<std::vector<Candidate>> ranked;  // --top: one list for each row
 };
@@ -70,15 +70,15 @@ Status write_outputs(const std::string& folder, std::vector<Output>& outputs) {
 std::string first_elements(const Tensor& tensor) {
   std::string out;
   const int64_t shown = std::min(tensor.count(), kMostShown);
-  for (int64_t i = 0; i < shown; ++i) out += (i ? ", " : "") + element_text(tensor, i);
+  for (int64_t i = 0; i < shown; ++i) out += (i ? ", " : "") + validate::element_text(tensor, i);
   return out + (tensor.count() > shown ? ", ..." : "");
 }
 
 std::string to_text(const std::vector<Output>& outputs, const std::vector<std::string>& labels) {
   std::string out;
   for (const Output& o : outputs) {
-    const Statistics& s = o.statistics;
-    out += fmt::format("{}: {}\n", o.name, type_text(o.tensor));
+    const validate::Statistics& s = o.statistics;
+    out += fmt::format("{}: {}\n", o.name, validate::type_text(o.tensor));
     Table table;
     table.row({"values", o.tensor.count() ? first_elements(o.tensor) : "none: the output is empty"});
     if (s.finite) table.row({"range", fmt::format("{:.6g} to {:.6g}, mean {:.6g}", s.min, s.max, s.mean)});
@@ -101,7 +101,7 @@ Json to_json(const Options& options, const Inputs& inputs, double ms, const std:
              const std::vector<std::string>& labels) {
   Json list = Json::array();
   for (const Output& o : outputs) {
-    const Statistics& s = o.statistics;
+    const validate::Statistics& s = o.statistics;
     const auto of_finite = [&](double value) { return s.finite ? Json(value) : Json(nullptr); };
     Json row = {{"name", o.name}, {"type", name_of(o.tensor.type())}, {"shape", o.tensor.dims()}, {"min", of_finite(s.min)},
                 {"max", of_finite(s.max)}, {"mean", of_finite(s.mean)}, {"nan", s.nans}, {"infinite", s.infinities}};
@@ -134,7 +134,7 @@ Result<int> run(const Options& options) {
   std::vector<Output> outputs;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const size_t top = options.top ? options.top : labels.empty() ? 0 : 5;
-    outputs.push_back({network.session->outputs()[i].name, tensors[i], statistics_of(tensors[i]), {}, {}});
+    outputs.push_back({network.session->outputs()[i].name, tensors[i], validate::statistics_of(tensors[i]), {}, {}});
     if (top) outputs.back().ranked = rank(tensors[i], top);
   }
   if (!options.output_dir.empty()) SV_TRY(write_outputs(options.output_dir, outputs));

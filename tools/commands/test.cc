@@ -6,27 +6,29 @@
 #include <vector>
 
 #include "tools/commands/commands.h"
-#include "tools/support/compare.h"
+#include "validate/compare/compare_tensors.h"
 #include "tools/support/data_set.h"
-#include "tools/support/element.h"
+#include "validate/compare/element.h"
 #include "tools/support/json.h"
 #include "tools/support/network.h"
 #include "tools/support/output.h"
 
 namespace svengine::tool {
+
+using validate::element_text, validate::index_text;
 namespace {
 
 struct Options {
   ModelFile model;
   std::vector<std::string> folders;
-  Tolerance tolerance;
+  validate::Tolerance tolerance;
   RuntimeOptions runtime;
   bool json = false;
 };
 
 struct OutputResult {
   std::string name;
-  Comparison comparison;
+  validate::Comparison comparison;
   Tensor got, expected;
 };
 
@@ -50,7 +52,7 @@ Result<std::vector<std::string>> data_sets(const Options& options) {
 }
 
 /// Errors name the data set.
-Result<SetResult> run_set(Network& network, const std::string& path, const Tolerance& tolerance) {
+Result<SetResult> run_set(Network& network, const std::string& path, const validate::Tolerance& tolerance) {
   SV_ASSIGN(const DataSet set, load_data_set(path));
   const std::vector<Session::Port>& ports = network.session->outputs();
   if (set.outputs.size() != ports.size())
@@ -59,7 +61,7 @@ Result<SetResult> run_set(Network& network, const std::string& path, const Toler
   if (!got.ok()) return std::move(got).error().in(path);
   SetResult out{path, {}};
   for (size_t i = 0; i < ports.size(); ++i)
-    out.outputs.push_back({ports[i].name, compare((*got)[i], set.outputs[i], tolerance), (*got)[i], set.outputs[i]});
+    out.outputs.push_back({ports[i].name, validate::compare((*got)[i], set.outputs[i], tolerance), (*got)[i], set.outputs[i]});
   return out;
 }
 
@@ -67,8 +69,8 @@ Json worst(const OutputResult& result, double value, int64_t index) {
   if (index < 0) return nullptr;
   return {{"error", value},
           {"index", index_text(result.expected.dims(), index)},
-          {"got", element_as_double(result.got, index)},
-          {"expected", element_as_double(result.expected, index)}};
+          {"got", validate::element_as_double(result.got, index)},
+          {"expected", validate::element_as_double(result.expected, index)}};
 }
 
 Json to_json(const Options& options, const std::vector<SetResult>& results, bool passed) {
@@ -76,7 +78,7 @@ Json to_json(const Options& options, const std::vector<SetResult>& results, bool
   for (const SetResult& set : results) {
     Json outputs = Json::array();
     for (const OutputResult& r : set.outputs) {
-      const Comparison& c = r.comparison;
+      const validate::Comparison& c = r.comparison;
       Json row = {{"name", r.name}, {"passed", c.passed}, {"elements", c.count}};
       if (!c.mismatch.empty()) {
         row["mismatch"] = c.mismatch;
@@ -110,7 +112,7 @@ std::string to_text(const std::vector<SetResult>& results) {
     out += set.path + '\n';
     Table lines = table;
     for (const OutputResult& r : set.outputs) {
-      const Comparison& c = r.comparison;
+      const validate::Comparison& c = r.comparison;
       if (!c.mismatch.empty()) {
         lines.row({"FAIL", r.name, "-", grouped(c.count), "-", c.mismatch});
         continue;
@@ -139,7 +141,7 @@ Result<int> run(const Options& options) {
   } else {
     put(to_text(results));
     const std::string atol = options.tolerance.atol ? fmt::format("{:g}", *options.tolerance.atol)
-                                                    : fmt::format("{:g} of each output's largest value", kAtolOfLargest);
+                                                    : fmt::format("{:g} of each output's largest value", validate::kAtolOfLargest);
     print("{}: {} of {} outputs of {} data sets within rtol {:g}, atol {}\n", all ? "pass" : "FAIL", passed, outputs, sets.size(),
           options.tolerance.rtol, atol);
   }

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "engine/base/memory.h"
-#include "tools/support/element.h"
+#include "validate/compare/element.h"
 
 namespace svengine::tool {
 namespace {
@@ -42,7 +42,7 @@ Result<std::vector<std::string>> load_labels(const std::string& path) {
 
 std::vector<Candidate> best_of(const Tensor& scores, int64_t begin, int64_t size, size_t count) {
   std::vector<double> row;
-  for (int64_t i = 0; i < size; ++i) row.push_back(element_as_double(scores, begin + i));
+  for (int64_t i = 0; i < size; ++i) row.push_back(validate::element_as_double(scores, begin + i));
   std::vector<int64_t> order(row.size());
   std::iota(order.begin(), order.end(), int64_t{0});
   const auto key = [&](int64_t i) { return std::isnan(row[static_cast<size_t>(i)]) ? -HUGE_VAL : row[static_cast<size_t>(i)]; };

@@ -2,7 +2,7 @@
 #pragma once
 #include "engine/base/tensor.h"
 
-namespace svengine::tool {
+namespace svengine::validate {
 
 /// Element i of a number or bool tensor as a double, NaN of others; 64-bit integers are rounded.
 double element_as_double(const Tensor& tensor, int64_t i);
@@ -22,4 +22,4 @@ struct Statistics {
 };
 Statistics statistics_of(const Tensor& tensor);
 
-}  // namespace svengine::tool
+}  // namespace svengine::validate

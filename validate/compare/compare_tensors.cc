@@ -1,11 +1,11 @@
-#include "tools/support/compare.h"
+#include "validate/compare/compare_tensors.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "tools/support/element.h"
+#include "validate/compare/element.h"
 
-namespace svengine::tool {
+namespace svengine::validate {
 namespace {
 
 bool bytes_equal(const Tensor& a, const Tensor& b, int64_t i) {
@@ -82,4 +82,4 @@ Comparison compare(const Tensor& got, const Tensor& expected, const Tolerance& t
   return out;
 }
 
-}  // namespace svengine::tool
+}  // namespace svengine::validate

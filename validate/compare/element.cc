@@ -1,4 +1,4 @@
-#include "tools/support/element.h"
+#include "validate/compare/element.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "engine/base/number_at.h"
 #include "importers/io/names.h"
 
-namespace svengine::tool {
+namespace svengine::validate {
 namespace {
 
 template <class T>
@@ -76,4 +76,4 @@ Statistics statistics_of(const Tensor& tensor) {
   return out;
 }
 
-}  // namespace svengine::tool
+}  // namespace svengine::validate

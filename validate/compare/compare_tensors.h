@@ -5,7 +5,7 @@
 
 #include "engine/base/tensor.h"
 
-namespace svengine::tool {
+namespace svengine::validate {
 
 /// The absolute tolerance relates to the size of an output unless it is given: an element near 0 is a sum of larger numbers that cancel,
 /// and carries their rounding errors. Float32's is 6e-8 of a number; a deep network's sums are off by some 1e-6 of its largest output.
@@ -33,4 +33,4 @@ struct Comparison {
 /// difference (NaN or infinity on one side) has an infinite error.
 Comparison compare(const Tensor& got, const Tensor& expected, const Tolerance& tolerance);
 
-}  // namespace svengine::tool
+}  // namespace svengine::validate

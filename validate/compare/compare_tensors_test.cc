@@ -1,20 +1,20 @@
-#include "tools/support/compare.h"
+#include "validate/compare/compare_tensors.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
 using namespace svengine;
-using namespace svengine::tool;
+using validate::Comparison;
 
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-Comparison compare_reals(std::initializer_list<float> got, std::initializer_list<float> expected, Tolerance tolerance = {}) {
+Comparison compare_reals(std::initializer_list<float> got, std::initializer_list<float> expected, const validate::Tolerance& tolerance = {}) {
   const auto n = static_cast<int64_t>(got.size());
-  return compare(Tensor::of<float>({n}, got), Tensor::of<float>({n}, expected), tolerance);
+  return validate::compare(Tensor::of<float>({n}, got), Tensor::of<float>({n}, expected), tolerance);
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ TEST_CASE("the tolerance is atol + rtol * |expected|, inclusive") {
 TEST_CASE("the default absolute tolerance relates to the largest expected value") {
   const Comparison c = compare_reals({400.0f, 0.003f}, {400.0f, 0.0f});
   CHECK(c.passed);
-  CHECK(c.atol == Approx(400 * kAtolOfLargest));
+  CHECK(c.atol == Approx(400 * validate::kAtolOfLargest));
   CHECK(compare_reals({-400.0f, 0.005f}, {-400.0f, 0.0f}).over == 1);
   CHECK(compare_reals({4e-6f, 1e-10f}, {4e-6f, 0.0f}).over == 1);  // small numbers are not all alike
   CHECK(compare_reals({kInf, 1.0f, 1.0f}, {kInf, 1.0f, 1.1f}).over == 1);  // infinity is no size
@@ -63,18 +63,18 @@ TEST_CASE("NaN and infinity agree with themselves only") {
 
 TEST_CASE("integers are equal or not, whatever the tolerance") {
   const Tensor a = Tensor::of<int64_t>({2}, {1, INT64_MAX}), b = Tensor::of<int64_t>({2}, {1, INT64_MAX - 1});
-  const Comparison c = compare(a, b, {1, 1});
+  const Comparison c = validate::compare(a, b, {1, 1});
   CHECK_FALSE(c.passed);
   CHECK(c.over == 1);
   CHECK(c.worst_abs_index == 1);
-  CHECK(compare(a, a, {0, 0}).passed);
-  CHECK_FALSE(compare(Tensor::of<bool>({1}, {true}), Tensor::of<bool>({1}, {false}), {1, 1}).passed);
+  CHECK(validate::compare(a, a, {0, 0}).passed);
+  CHECK_FALSE(validate::compare(Tensor::of<bool>({1}, {true}), Tensor::of<bool>({1}, {false}), {1, 1}).passed);
 }
 
 TEST_CASE("other types and shapes are not compared") {
   const Tensor f = Tensor::of<float>({2}, {1, 2});
-  CHECK(compare(f, Tensor::of<double>({2}, {1, 2}), {}).mismatch == "is float32[2], expected float64[2]");
-  CHECK(compare(f, Tensor::of<float>({1, 2}, {1, 2}), {}).mismatch == "is float32[2], expected float32[1x2]");
-  CHECK_FALSE(compare(f, Tensor::of<float>({1, 2}, {1, 2}), {}).passed);
-  CHECK(compare(Tensor::of<float>({0}, {}), Tensor::of<float>({0}, {}), {}).passed);
+  CHECK(validate::compare(f, Tensor::of<double>({2}, {1, 2}), {}).mismatch == "is float32[2], expected float64[2]");
+  CHECK(validate::compare(f, Tensor::of<float>({1, 2}, {1, 2}), {}).mismatch == "is float32[2], expected float32[1x2]");
+  CHECK_FALSE(validate::compare(f, Tensor::of<float>({1, 2}, {1, 2}), {}).passed);
+  CHECK(validate::compare(Tensor::of<float>({0}, {}), Tensor::of<float>({0}, {}), {}).passed);
 }
