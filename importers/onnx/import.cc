@@ -2,8 +2,6 @@
 
 #include <fmt/ranges.h>
 
-#include <google/protobuf/io/coded_stream.h>
-
 #include <filesystem>
 #include <new>
 #include <optional>
@@ -11,7 +9,7 @@
 #include "engine/ops/registry.h"
 #include "importers/onnx/graph_importer.h"
 #include "importers/io/names.h"
-#include "importers/onnx/stripped_model.h"
+#include "importers/onnx/parse_model.h"
 #include "importers/onnx/support_check.h"
 #include "importers/onnx/value_type.h"
 
@@ -19,31 +17,6 @@ namespace svengine {
 namespace {
 
 using onnx::Bytes;
-
-/// What a file that is no model looks like, where that can be told.
-const char* other_kind(Bytes bytes) {
-  const std::string_view text = onnx::text_of(bytes.first(std::min<size_t>(bytes.size(), 64)));
-  if (text.starts_with("\x1f\x8b")) return "a gzip file; unpack it first";
-  if (text.starts_with("PK\x03\x04")) return "a zip file (a PyTorch checkpoint is one too), not an ONNX model";
-  if (text.starts_with("version https://git-lfs")) return "a Git LFS pointer, not the model itself: fetch it with git lfs pull";
-  if (text.starts_with("<")) return "a page of HTML or XML, not an ONNX model";
-  if (text.starts_with("\x89HDF")) return "an HDF5 file, not an ONNX model";
-  return nullptr;
-}
-
-Result<onnx_proto::ModelProto> parse(Bytes bytes) {
-  if (bytes.empty()) return error("is empty");
-  if (const char* kind = other_kind(bytes)) return error("is {}", kind);
-  Result<std::string> stripped_model = onnx::make_stripped_model(bytes);
-  if (!stripped_model.ok()) return std::move(stripped_model).error().in("is no ONNX model, or only a part of one");
-  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(stripped_model->data()),
-                                                static_cast<int>(stripped_model->size()));
-  stream.SetRecursionLimit(64);
-  onnx_proto::ModelProto model;
-  if (!model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
-    return error("is no ONNX model: protobuf cannot parse its structure");
-  return model;
-}
 
 Model describe_file(const onnx_proto::ModelProto& proto, const std::string& path) {
   constexpr size_t kMostText = size_t{1} << 20;
@@ -64,7 +37,7 @@ Model describe_file(const onnx_proto::ModelProto& proto, const std::string& path
 
 Result<Model> import(Bytes bytes, const std::shared_ptr<const void>& owner, const std::string& path, onnx::ExternalFiles* external,
                      const ImportOptions& options) {
-  SV_ASSIGN(const onnx_proto::ModelProto proto, parse(bytes));
+  SV_ASSIGN(const onnx_proto::ModelProto proto, onnx::parse_model(bytes));
   const OpRegistry& ops = options.ops ? *options.ops : all_ops();
   SV_TRY(onnx::check_versions(proto));
   const auto with_versions = [&](Error problem) {
@@ -111,7 +84,7 @@ Result<Model> guarded(const std::string& name, Import&& run) {
 Result<FileSurvey> survey_onnx(const std::string& path) {
   try {
     SV_ASSIGN(const auto file, MappedFile::open(path));
-    Result<onnx_proto::ModelProto> proto = parse(file->bytes());
+    Result<onnx_proto::ModelProto> proto = onnx::parse_model(file->bytes());
     if (!proto.ok()) return std::move(proto).error().in(printable(path));
     FileSurvey survey;
     survey.model = describe_file(*proto, path);

@@ -33,6 +33,9 @@ constexpr uint32_t name = 8, raw_data = 9;
 namespace sparse_field {
 constexpr uint32_t values = 1, indices = 2, dims = 3;
 }
+namespace training_field {
+constexpr uint32_t initialization = 1, algorithm = 2;
+}
 namespace function_field {
 constexpr uint32_t name = 1, input = 4, output = 5, attribute = 6, node = 7, opset_import = 9, domain = 10, attribute_proto = 11, overload = 13;
 }
@@ -44,7 +47,7 @@ void append_field(std::string& out, uint32_t number, std::string_view payload) {
 
 class Scanner {
  public:
-  Scanner(Bytes model, size_t max_cost) : file_(model), max_cost_(max_cost) {}
+  Scanner(Bytes model, size_t max_cost, Keep keep) : file_(model), max_cost_(max_cost), keep_(keep) {}
 
   Result<std::string> model();
 
@@ -61,14 +64,19 @@ class Scanner {
   Status node_part(const Field& field, std::string& out);
   Status attribute_part(const Field& field, std::string& out);
   Status function_part(const Field& field, std::string& out);
+  Status training_info(const Field& message, std::string& out);
   Status body(const Field& message, std::string& out);
   Status tensor(const Field& message, std::string& out);
   Status sparse_tensor(const Field& message, std::string& out);
   /// An empty message: that there was one is all that counts.
   Status mark(const Field& message, std::string& out);
+  /// What the importer does not take.
+  Status other(const Field& field, std::string& out);
+  Status kept_list(const Field& field, std::string& out);
 
   Bytes file_;
   size_t max_cost_;
+  Keep keep_;
   size_t cost_ = 0;
   int depth_ = 0;  // of bodies
 };
@@ -106,6 +114,20 @@ Status Scanner::mark(const Field& message, std::string& out) {
   return {};
 }
 
+Status Scanner::other(const Field& field, std::string& out) {
+  return keep_ == Keep::everything ? copy(field, kMessageCost + kByteCost * field.payload.size(), out) : Status();
+}
+
+/// The lists that attributes may have and the importer does not take.
+Status Scanner::kept_list(const Field& field, std::string& out) {
+  switch (field.number) {
+    case attribute_field::tensors: return tensor(field, out);
+    case attribute_field::graphs: return body(field, out);
+    case attribute_field::sparse_tensors: return sparse_tensor(field, out);
+    default: return other(field, out);
+  }
+}
+
 Status Scanner::tensor(const Field& message, std::string& out) {
   std::string place(2 * sizeof(uint64_t), '\0');
   const uint64_t numbers[] = {offset_of(message.payload), message.payload.size()};
@@ -121,7 +143,7 @@ Status Scanner::tensor(const Field& message, std::string& out) {
 Status Scanner::sparse_tensor(const Field& message, std::string& out) {
   return nested(message, out, [this](const Field& field, std::string& content) -> Status {
     if (field.number == sparse_field::values || field.number == sparse_field::indices) return tensor(field, content);
-    return field.number == sparse_field::dims ? copy(field, 8 * field.payload.size(), content) : Status();
+    return field.number == sparse_field::dims ? copy(field, 8 * field.payload.size(), content) : other(field, content);
   });
 }
 
@@ -138,8 +160,8 @@ Status Scanner::attribute_part(const Field& field, std::string& out) {
     case attribute_field::tp: return copy(field, kMessageCost + kByteCost * field.payload.size(), out);
     case attribute_field::tensors: case attribute_field::graphs:
     case attribute_field::type_protos: case attribute_field::sparse_tensors:
-      return mark(field, out);
-    default: return {};
+      return keep_ == Keep::everything ? kept_list(field, out) : mark(field, out);
+    default: return other(field, out);
   }
 }
 
@@ -150,7 +172,7 @@ Status Scanner::node_part(const Field& field, std::string& out) {
       return copy(field, kTextCost + field.payload.size(), out);
     case node_field::attribute:
       return nested(field, out, [this](const Field& f, std::string& content) { return attribute_part(f, content); });
-    default: return {};
+    default: return other(field, out);
   }
 }
 
@@ -172,7 +194,7 @@ Status Scanner::function_part(const Field& field, std::string& out) {
       return nested(field, out, [this](const Field& f, std::string& content) { return node_part(f, content); });
     case function_field::attribute_proto:
       return nested(field, out, [this](const Field& f, std::string& content) { return attribute_part(f, content); });
-    default: return {};
+    default: return other(field, out);
   }
 }
 
@@ -185,8 +207,16 @@ Status Scanner::graph_part(const Field& field, std::string& out) {
       return nested(field, out, [this](const Field& f, std::string& content) { return node_part(f, content); });
     case graph_field::initializer: return tensor(field, out);
     case graph_field::sparse_initializer: return sparse_tensor(field, out);
-    default: return {};
+    default: return other(field, out);
   }
+}
+
+Status Scanner::training_info(const Field& message, std::string& out) {
+  if (keep_ != Keep::everything) return mark(message, out);
+  return nested(message, out, [this](const Field& field, std::string& content) {
+    const bool graph = field.number == training_field::initialization || field.number == training_field::algorithm;
+    return graph ? body(field, content) : other(field, content);
+  });
 }
 
 Status Scanner::model_part(const Field& field, std::string& out) {
@@ -197,10 +227,10 @@ Status Scanner::model_part(const Field& field, std::string& out) {
       return copy(field, kMessageCost + kByteCost * field.payload.size(), out);
     case model_field::graph:
       return nested(field, out, [this](const Field& f, std::string& content) { return graph_part(f, content); });
-    case model_field::training_info: return mark(field, out);
+    case model_field::training_info: return training_info(field, out);
     case model_field::functions:
       return nested(field, out, [this](const Field& f, std::string& content) { return function_part(f, content); });
-    default: return {};
+    default: return other(field, out);
   }
 }
 
@@ -214,7 +244,7 @@ Result<std::string> Scanner::model() {
 
 }  // namespace
 
-Result<std::string> make_stripped_model(Bytes model, size_t max_cost) { return Scanner(model, max_cost).model(); }
+Result<std::string> make_stripped_model(Bytes model, size_t max_cost, Keep keep) { return Scanner(model, max_cost, keep).model(); }
 
 Result<TensorPlace> place_from(const std::string& raw_data) {
   uint64_t numbers[2];

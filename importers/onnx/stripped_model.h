@@ -22,8 +22,14 @@ namespace svengine::onnx {
 
 inline constexpr size_t kMaxCost = size_t{1} << 30;
 
+/// What of a file the stripped model has.
+enum class Keep : uint8_t {
+  what_runs,   // what the importer takes, as above
+  everything,  // but the contents of tensors: for what writes the model again
+};
+
 /// The stripped model of a serialised ModelProto. Linear in the bytes of the structure: weights are stepped over.
-Result<std::string> make_stripped_model(Bytes model, size_t max_cost = kMaxCost);
+Result<std::string> make_stripped_model(Bytes model, size_t max_cost = kMaxCost, Keep keep = Keep::what_runs);
 
 /// Where a TensorProto of the stripped model lies in the file, from its raw_data.
 struct TensorPlace {

@@ -1,0 +1,78 @@
+#include "importers/onnx/onnx_file.h"
+
+#include <cstring>
+#include <filesystem>
+#include <new>
+#include <utility>
+
+#include "importers/io/names.h"
+#include "importers/onnx/parse_model.h"
+
+namespace svengine::onnx {
+namespace {
+
+// The size that a place in the file cannot have stands for a new tensor; its offset is the number.
+constexpr uint64_t kAdded = UINT64_MAX;
+
+}  // namespace
+
+Result<OnnxFile> OnnxFile::open(const std::string& path) {
+  Result<std::shared_ptr<const MappedFile>> file = MappedFile::open(path);
+  if (!file.ok()) return std::move(file).error();
+  Result<OnnxFile> out = parse((*file)->bytes(), *file, path);
+  if (out.ok()) out->external_ = std::make_unique<ExternalFiles>(std::filesystem::path(path).parent_path().string());
+  return out;
+}
+
+Result<OnnxFile> OnnxFile::parse(Bytes bytes, std::shared_ptr<const void> owner, const std::string& name, const std::string& external_folder) {
+  try {
+    Result<onnx_proto::ModelProto> model = parse_model(bytes, Keep::everything);
+    if (!model.ok()) return std::move(model).error().in(printable(name));
+    OnnxFile out;
+    out.path_ = name;
+    out.bytes_ = bytes;
+    out.owner_ = std::move(owner);
+    if (!external_folder.empty()) out.external_ = std::make_unique<ExternalFiles>(external_folder);
+    out.model_ = std::move(*model);
+    return out;
+  } catch (const std::bad_alloc&) {
+    return error("{}: not enough memory for the structure of the model", printable(name));
+  }
+}
+
+Result<Bytes> OnnxFile::message(const onnx_proto::TensorProto& placeholder) const {
+  SV_ASSIGN(const TensorPlace place, place_from(placeholder.raw_data()));
+  if (place.offset > bytes_.size() || place.size > bytes_.size() - place.offset)
+    return error("tensor '{}' is not in the file", printable(placeholder.name()));
+  return bytes_.subspan(place.offset, place.size);
+}
+
+Result<TensorRecord> OnnxFile::record(const onnx_proto::TensorProto& placeholder) const {
+  SV_ASSIGN(const Bytes bytes, message(placeholder));
+  return scan_tensor(bytes, static_cast<size_t>(bytes.data() - bytes_.data()));
+}
+
+Result<Tensor> OnnxFile::tensor(const onnx_proto::TensorProto& placeholder) const {
+  if (const Tensor* tensor = added(placeholder)) return *tensor;
+  return TensorSource(bytes_, owner_, external_.get()).read(placeholder);
+}
+
+Result<Tensor> OnnxFile::tensor(const onnx_proto::SparseTensorProto& placeholder) const {
+  return TensorSource(bytes_, owner_, external_.get()).read(placeholder);
+}
+
+onnx_proto::TensorProto OnnxFile::add(const std::string& name, Tensor tensor) {
+  const uint64_t numbers[] = {added_.size(), kAdded};
+  added_.push_back(std::move(tensor));
+  onnx_proto::TensorProto out;
+  if (!name.empty()) out.set_name(name);
+  out.set_raw_data(numbers, sizeof numbers);
+  return out;
+}
+
+const Tensor* OnnxFile::added(const onnx_proto::TensorProto& placeholder) const {
+  const Result<TensorPlace> place = place_from(placeholder.raw_data());
+  return place.ok() && place->size == kAdded && place->offset < added_.size() ? &added_[place->offset] : nullptr;
+}
+
+}  // namespace svengine::onnx
