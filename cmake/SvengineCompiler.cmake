@@ -27,8 +27,11 @@ if(SVENGINE_VERIFY_PASSES)
   target_compile_definitions(svengine_flags INTERFACE SVENGINE_VERIFY_PASSES=1)
 endif()
 
-# Only kernels are worth -O3; what calls them compiles a quarter faster without it.
+# Only kernels are worth -O3. What decides, once for a network, compiles a quarter faster at -O1 than at -O2 (g++ 12: ops' vision unit 6.9 s
+# of CPU for 10.1); what walks the steps of a run stays at -O2.
 set(SVENGINE_CALM_FLAGS "")
+set(SVENGINE_STEP_FLAGS "")
 if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-O3")
-  set(SVENGINE_CALM_FLAGS $<$<CONFIG:Release>:-O2>)
+  set(SVENGINE_CALM_FLAGS $<$<CONFIG:Release>:-O1>)
+  set(SVENGINE_STEP_FLAGS $<$<CONFIG:Release>:-O2>)
 endif()
