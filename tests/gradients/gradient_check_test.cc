@@ -299,7 +299,7 @@ bool check(const OpDef& op, const Sample& sample) {
   for (size_t i = 0; i < c.values.size(); ++i)
     if (c.wanted[i]) wanted[i] = differences_of(d, i, to_array(c.values[i]));
   double tolerance = half ? kHalfTolerance : kTolerance;
-  const Type& y = Forward(c).node->output()->type;
+  const Type y = Forward(c).node->output()->type;
   std::span<const kernels::KernelTable* const> sets = kernels::tested_kernel_sets();
   if (c.is_double()) sets = sets.first(1);  // float64 is mostly plain code, the same in all
   if (c.is_double() && y.dtype == DType::f64) tolerance = kDoubleTolerance;
