@@ -1,8 +1,8 @@
 #include "importers/onnx/onnx_file.h"
 
-#include <cstring>
 #include <filesystem>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "importers/io/names.h"
@@ -40,7 +40,14 @@ Result<OnnxFile> OnnxFile::parse(Bytes bytes, std::shared_ptr<const void> owner,
   }
 }
 
+OnnxFile OnnxFile::of(onnx_proto::ModelProto model) {
+  OnnxFile out;
+  out.model_ = std::move(model);
+  return out;
+}
+
 Result<Bytes> OnnxFile::message(const onnx_proto::TensorProto& placeholder) const {
+  if (placeholder.has_data_type()) return error("tensor '{}' is complete in itself", printable(placeholder.name()));
   SV_ASSIGN(const TensorPlace place, place_from(placeholder.raw_data()));
   if (place.offset > bytes_.size() || place.size > bytes_.size() - place.offset)
     return error("tensor '{}' is not in the file", printable(placeholder.name()));
@@ -54,11 +61,10 @@ Result<TensorRecord> OnnxFile::record(const onnx_proto::TensorProto& placeholder
 
 Result<Tensor> OnnxFile::tensor(const onnx_proto::TensorProto& placeholder) const {
   if (const Tensor* tensor = added(placeholder)) return *tensor;
-  return TensorSource(bytes_, owner_, external_.get()).read(placeholder);
-}
-
-Result<Tensor> OnnxFile::tensor(const onnx_proto::SparseTensorProto& placeholder) const {
-  return TensorSource(bytes_, owner_, external_.get()).read(placeholder);
+  if (!placeholder.has_data_type()) return source().read(placeholder);
+  const auto complete = std::make_shared<const std::string>(placeholder.SerializeAsString());
+  SV_ASSIGN(const TensorRecord record, scan_tensor(std::as_bytes(std::span(*complete))));
+  return decode_tensor(record, complete, external_.get());
 }
 
 onnx_proto::TensorProto OnnxFile::add(const std::string& name, Tensor tensor) {
@@ -71,6 +77,7 @@ onnx_proto::TensorProto OnnxFile::add(const std::string& name, Tensor tensor) {
 }
 
 const Tensor* OnnxFile::added(const onnx_proto::TensorProto& placeholder) const {
+  if (placeholder.has_data_type()) return nullptr;
   const Result<TensorPlace> place = place_from(placeholder.raw_data());
   return place.ok() && place->size == kAdded && place->offset < added_.size() ? &added_[place->offset] : nullptr;
 }

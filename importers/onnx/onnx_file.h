@@ -6,7 +6,8 @@
 //                                               ├── in the file          as it stands in it, docs, external entries and all
 //                                               └── among new tensors    what add() was given
 //
-// Placeholders may be copied, moved to other nodes, renamed and dropped; write_model.h puts the tensors back in.
+// Placeholders may be copied, moved to other nodes, renamed and dropped; write_model.h puts the tensors back in. A TensorProto with a data type,
+// which no placeholder has, is complete in itself.
 #pragma once
 #include <memory>
 #include <string>
@@ -26,21 +27,25 @@ class OnnxFile {
   /// From memory, which `owner` keeps alive; `name` stands for the path in errors. External data are in `external_folder`; empty: refused.
   static Result<OnnxFile> parse(Bytes bytes, std::shared_ptr<const void> owner, const std::string& name, const std::string& external_folder = {});
 
+  /// A model that is in no file: its tensors are complete, or come from add().
+  static OnnxFile of(onnx_proto::ModelProto model);
+
   const std::string& path() const { return path_; }
   onnx_proto::ModelProto& model() { return model_; }
   const onnx_proto::ModelProto& model() const { return model_; }
 
-  /// What the file says of a tensor: type, dimensions, where the data are. Fails on placeholders of new tensors.
+  /// What the file says of a tensor: type, dimensions, where the data are. Fails where it is not in the file.
   Result<TensorRecord> record(const onnx_proto::TensorProto& placeholder) const;
   /// The TensorProto as it stands in the file.
   Result<Bytes> message(const onnx_proto::TensorProto& placeholder) const;
   /// Its value: of the file (in place where it is laid out so) or a new one. Fails on types the engine has not, and on data that do not fit.
   Result<Tensor> tensor(const onnx_proto::TensorProto& placeholder) const;
-  /// A sparse one, made dense.
-  Result<Tensor> tensor(const onnx_proto::SparseTensorProto& placeholder) const;
+  /// Tensors of the file, dense and sparse, for an importer. Does not know the others.
+  TensorSource source() const { return {bytes_, owner_, external_.get()}; }
 
   /// The placeholder of a tensor that the file has not.
   onnx_proto::TensorProto add(const std::string& name, Tensor tensor);
+  bool has_added() const { return !added_.empty(); }
   /// The tensor behind such a placeholder; null: it is one of the file.
   const Tensor* added(const onnx_proto::TensorProto& placeholder) const;
 

@@ -134,7 +134,9 @@ Status Writer::tensor(Kind kind, Bytes bytes, Pieces& out) {
   const auto named = [&](Error problem) { return std::move(problem).in(fmt::format("tensor '{}'", printable(name))); };
   bool is_external = false;
   std::optional<Bytes> original;
-  if (!file_.added(placeholder)) {
+  if (placeholder.has_data_type()) {
+    original = bytes;
+  } else if (!file_.added(placeholder)) {
     Result<TensorRecord> record = file_.record(placeholder);
     if (!record.ok()) return named(std::move(record).error());
     is_external = record->external;

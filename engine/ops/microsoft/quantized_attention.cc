@@ -35,7 +35,7 @@ Status infer_q_attention(InferContext& c) {
   if (x.has_rank() && w.has_rank() && known_different(x[2], w[0])) return error("weight {} does not fit input {}", to_string(w), to_string(x));
   if (w.has_rank() && c.shape(kQBias).has_rank() && known_different(c.shape(kQBias)[0], w[1]))
     return error("bias has {} elements, needs one for each of the weights' {} columns", c.shape(kQBias)[0].value(), w[1].value());
-  if (w.has_rank() && w[1].is_static() && w[1].value() % (3 * heads) != 0)
+  if (w.has_rank() && w[1].is_static() && (w[1].value() % 3 != 0 || w[1].value() / 3 % heads != 0))
     return error("weight has {} columns, must be a multiple of 3 for {} heads", w[1].value(), heads);
   const Dim hidden = w.has_rank() && w[1].is_static() ? Dim(w[1].value() / 3) : Dim(), size = hidden.is_static() ? Dim(hidden.value() / heads) : Dim();
   const Dim batch = x.has_rank() ? x[0] : Dim(), queries = x.has_rank() ? x[1] : Dim();

@@ -1,6 +1,7 @@
 // Col2Im: columns of blocks added up at their places in an image, of any number of spatial dimensions: PyTorch's fold. Its gradient,
 // svengine.Im2Col, takes them out again: inputs are the image and block_shape, attributes those of Col2Im.
 #include <algorithm>
+#include <type_traits>
 
 #include "engine/graph/gradient.h"
 #include "engine/ops/dispatch.h"
@@ -97,6 +98,14 @@ void each_column(const std::vector<Col2ImAxis>& axes, const int64_t* point, size
   }
 }
 
+/// Integers wrap, as they do in vectors.
+template <class T>
+T sum_of(T a, T b) {
+  if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
+    return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
+  else return static_cast<T>(a + b);
+}
+
 /// Calls f(image offset), -1 where it lies outside, for every element of the columns of an image in order.
 template <class F>
 void each_element(const std::vector<Col2ImAxis>& axes, F f) {
@@ -125,7 +134,7 @@ Status lower_col2im(LowerContext& c) {
         T* image = run.get<T>(y) + i * pixels;
         std::fill(image, image + pixels, T{0});
         each_element(axes, [image, in = run.get<const T>(x) + i * columns](int64_t at) mutable {
-          if (at >= 0) image[at] = static_cast<T>(image[at] + *in);
+          if (at >= 0) image[at] = sum_of(image[at], *in);
           ++in;
         });
       }

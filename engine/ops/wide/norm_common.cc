@@ -108,7 +108,7 @@ void emit_local_response(LowerContext& c) {
   const int64_t channels = dims[1], spatial = element_count(std::span(dims).subspan(2)), size = c.attributes().get_int("size");
   const double alpha = c.attributes().get_float("alpha", 1e-4f), beta = c.attributes().get_float("beta", 0.75f);
   const double bias = c.attributes().get_float("bias", 1.0f);
-  emit_items(c, "local_response", element_count(dims), items_of_work(64 + size),
+  emit_items(c, "local_response", element_count(dims), items_of_work(64 + std::min(size, channels)),
              [=, in = c.in(0), out = c.out()](const Run& run, int64_t begin, int64_t end) {
                const double* x = run.get<const double>(in);
                for (int64_t i = begin; i < end; ++i) {
