@@ -4,6 +4,8 @@
 #include <cstring>
 #include <tuple>
 
+#include "engine/graph/type_parameter.h"
+
 namespace svengine {
 namespace {
 
@@ -53,15 +55,10 @@ Status check_inputs(const Node& node) {
 }
 
 Status check_type_parameter(const Node& node, const TypeParameter& parameter) {
-  const bool more = node.op().inputs.max >= kVariadic && parameter.inputs.back() == node.op().inputs.min - 1;
-  const auto covers = [&](size_t i) {
-    return std::find(parameter.inputs.begin(), parameter.inputs.end(), static_cast<int>(i)) != parameter.inputs.end() ||
-           (more && static_cast<int>(i) > parameter.inputs.back());
-  };
   std::optional<size_t> first;
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     const Value* v = node.input(i);
-    if (!v || !covers(i)) continue;
+    if (!v || !covers(node.op(), parameter, i)) continue;
     if (!parameter.types.has(v->type.dtype))
       return error("input {} ({}) is of type {}, needs {}", i, parameter.name, name_of(v->type.dtype), to_string(parameter.types));
     if (!first) first = i;

@@ -131,11 +131,11 @@ Status add_inputs(const Node& node, int opset, NodeProto& out) {
 
 Result<NodeProto> convert(const Node& node, int opset) {
   const std::string_view domain = node.op().domain;
-  if (!domain.empty() && domain != "ai.onnx")
-    return error("is not an operator of ai.onnx, but of {}; export before optimising", domain);
-  if (opset < node.op().since || opset > node.op().until)
+  if (domain == kInternalDomain) return error("is not an operator of ONNX, but of {}; export before optimising", domain);
+  if (domain.empty() && (opset < node.op().since || opset > node.op().until))
     return error("exists in opsets {} to {}, not in {}", node.op().since, node.op().until, opset);
   NodeProto out;
+  if (!domain.empty()) out.set_domain(std::string(domain));
   out.set_name(node.name());
   out.set_op_type(node.op().name);
   SV_TRY(add_inputs(node, opset, out));

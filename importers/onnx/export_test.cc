@@ -150,7 +150,7 @@ TEST_CASE("graphs that ONNX cannot hold are refused, and leave the file as it wa
   Graph internal;
   Value* x = internal.add_input("x", {DType::f32, Shape{Dim(1)}, 0});
   internal.add_output(internal.add_node(*test_ops().find("svengine", "Secret"), "s", {x}, 1)->output());
-  CHECK(problem(internal) == "export as ONNX: node 's' (Secret): is not an operator of ai.onnx, but of svengine; export before optimising");
+  CHECK(problem(internal) == "export as ONNX: node 's' (Secret): is not an operator of ONNX, but of svengine; export before optimising");
   Graph blocked;
   x = blocked.add_input("x", {DType::f32, Shape{Dim(1)}, 0});
   Node* relu = blocked.add_node(*test_ops().find("", "Relu"), "r", {x}, 1);

@@ -9,6 +9,7 @@
 #include "engine/ops/registry.h"
 #include "importers/onnx/graph_importer.h"
 #include "importers/io/names.h"
+#include "importers/onnx/onnx_file.h"
 #include "importers/onnx/parse_model.h"
 #include "importers/onnx/support_check.h"
 #include "importers/onnx/value_type.h"
@@ -35,9 +36,8 @@ Model describe_file(const onnx_proto::ModelProto& proto, const std::string& path
   return model;
 }
 
-Result<Model> import(Bytes bytes, const std::shared_ptr<const void>& owner, const std::string& path, onnx::ExternalFiles* external,
+Result<Model> import(const onnx_proto::ModelProto& proto, const onnx::TensorSource& tensors, const std::string& path,
                      const ImportOptions& options) {
-  SV_ASSIGN(const onnx_proto::ModelProto proto, onnx::parse_model(bytes));
   const OpRegistry& ops = options.ops ? *options.ops : all_ops();
   SV_TRY(onnx::check_versions(proto));
   const auto with_versions = [&](Error problem) {
@@ -45,7 +45,6 @@ Result<Model> import(Bytes bytes, const std::shared_ptr<const void>& owner, cons
     return newer.empty() ? problem : error("{}; the model {}", problem.message(), fmt::join(newer, "; it "));
   };
   if (Status supported = onnx::check_supported(proto, ops); !supported.ok()) return with_versions(std::move(supported).error());
-  const onnx::TensorSource tensors(bytes, owner, external);
   Model model = describe_file(proto, path);
   model.warnings = onnx::version_warnings(proto, ops);
   onnx::GraphImporter importer(proto, ops, tensors, options);
@@ -54,6 +53,12 @@ Result<Model> import(Bytes bytes, const std::shared_ptr<const void>& owner, cons
   model.graph = std::move(graph).value();
   for (std::string& warning : importer.warnings()) model.warnings.push_back(std::move(warning));
   return model;
+}
+
+Result<Model> import(Bytes bytes, const std::shared_ptr<const void>& owner, const std::string& path, onnx::ExternalFiles* external,
+                     const ImportOptions& options) {
+  SV_ASSIGN(const onnx_proto::ModelProto proto, onnx::parse_model(bytes));
+  return import(proto, onnx::TensorSource(bytes, owner, external), path, options);
 }
 
 using Declared = google::protobuf::RepeatedPtrField<onnx_proto::ValueInfoProto>;
@@ -112,6 +117,13 @@ Result<Model> import_onnx(std::span<const std::byte> bytes, std::shared_ptr<cons
     std::optional<onnx::ExternalFiles> external;
     if (!options.external_folder.empty()) external.emplace(options.external_folder);
     return import(bytes, owner, {}, external ? &*external : nullptr, options);
+  });
+}
+
+Result<Model> import_onnx(const onnx::OnnxFile& file, const ImportOptions& options) {
+  return guarded(file.path(), [&]() -> Result<Model> {
+    if (file.has_added()) return error("the model has tensors that are in no file; write it first");
+    return import(file.model(), file.source(), file.path(), options);
   });
 }
 

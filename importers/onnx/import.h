@@ -22,6 +22,10 @@
 
 namespace svengine {
 
+namespace onnx {
+class OnnxFile;
+}
+
 struct ImportOptions {
   /// The operators to accept; null: all of the engine.
   const OpRegistry* ops = nullptr;
@@ -41,5 +45,8 @@ Result<FileSurvey> survey_onnx(const std::string& path);
 /// From memory. `owner` keeps `bytes` alive as long as the graph needs them; `name` stands for the path in errors.
 Result<Model> import_onnx(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name,
                           const ImportOptions& options = {});
+
+/// Of a file whose structure may have been changed; its tensors are the file's own: OnnxFile::add() has added none.
+Result<Model> import_onnx(const onnx::OnnxFile& file, const ImportOptions& options = {});
 
 }  // namespace svengine

@@ -4,21 +4,12 @@
 
 #include <algorithm>
 
-#include "engine/graph/op_def.h"
+#include "engine/graph/type_parameter.h"
 
 namespace svengine::onnx {
 namespace {
 
 constexpr size_t kMostOperatorsShown = 12;
-
-/// The parameter that says what input i may be; null where `infer` does.
-const TypeParameter* parameter_of(const OpDef& op, size_t i) {
-  for (const TypeParameter& p : op.types) {
-    const bool more = op.inputs.max >= kVariadic && p.inputs.back() == op.inputs.min - 1 && static_cast<int>(i) > p.inputs.back();
-    if (more || std::find(p.inputs.begin(), p.inputs.end(), static_cast<int>(i)) != p.inputs.end()) return &p;
-  }
-  return nullptr;
-}
 
 }  // namespace
 
@@ -26,7 +17,7 @@ bool RefusedTypes::add(const Node& node, const std::string& op, const Error& pro
   bool any = false;
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     const Value* v = node.input(i);
-    const TypeParameter* parameter = v ? parameter_of(node.op(), i) : nullptr;
+    const TypeParameter* parameter = v ? type_parameter_of(node.op(), i) : nullptr;
     if (!parameter || v->type.dtype == DType::undefined || parameter->types.has(v->type.dtype)) continue;
     any = true;
     std::vector<std::string>& names = operators_[v->type.dtype];

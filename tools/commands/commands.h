@@ -7,6 +7,7 @@ namespace svengine::tool {
 
 Action add_bench(Command& program);
 Action add_classify(Command& program);
+Action add_convert(Command& program);
 Action add_info(Command& program);
 Action add_inspect(Command& program);
 Action add_ops(Command& program);

@@ -1,0 +1,21 @@
+// Which inputs of an operator a type parameter speaks of.
+#pragma once
+#include <algorithm>
+
+#include "engine/graph/op_def.h"
+
+namespace svengine {
+
+inline bool covers(const OpDef& op, const TypeParameter& parameter, size_t input) {
+  const bool more = op.inputs.max >= kVariadic && parameter.inputs.back() == op.inputs.min - 1 && static_cast<int>(input) > parameter.inputs.back();
+  return more || std::find(parameter.inputs.begin(), parameter.inputs.end(), static_cast<int>(input)) != parameter.inputs.end();
+}
+
+/// Null: none does.
+inline const TypeParameter* type_parameter_of(const OpDef& op, size_t input) {
+  for (const TypeParameter& parameter : op.types)
+    if (covers(op, parameter, input)) return &parameter;
+  return nullptr;
+}
+
+}  // namespace svengine

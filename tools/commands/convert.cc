@@ -1,0 +1,193 @@
+// svengine convert: writes a model as another one, and runs both to see that they agree.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/dtype_set.h"
+#include "tools/commands/commands.h"
+#include "tools/support/inputs.h"
+#include "tools/support/json.h"
+#include "tools/support/network.h"
+#include "tools/support/output.h"
+#include "validate/compare/compare_tensors.h"
+#include "validate/compare/element.h"
+#include "validate/convert/convert.h"
+
+namespace svengine::tool {
+namespace {
+
+struct Options {
+  ModelFile model;
+  std::string output, type;
+  std::vector<std::string> from, to, keep;
+  int opset = 0;
+  bool simplify = false, keep_io = false, external = false, embed = false, no_verify = false, json = false;
+  double growth_mib = 1;
+  InputOptions inputs;
+  RuntimeOptions runtime;
+};
+
+struct Verified {
+  std::string name;
+  validate::Comparison comparison;
+};
+
+/// Of outputs in that type: what rounding every value to it may do to a deep network, relative to the output's largest value.
+validate::Tolerance tolerance_for(const std::string& type) {
+  if (type == "float16") return {1e-2, std::nullopt};
+  if (type == "bfloat16") return {5e-2, std::nullopt};
+  return {};
+}
+double atol_for(const std::string& type) { return type == "float16" ? 1e-2 : type == "bfloat16" ? 5e-2 : validate::kAtolOfLargest; }
+
+Result<DType> type_of(const std::string& name) {
+  if (name == "float16") return DType::f16;
+  if (name == "bfloat16") return DType::bf16;
+  return DType::f64;
+}
+
+Result<validate::ConvertOptions> convert_options(const Options& options) {
+  using Data = onnx::WriteOptions::Data;
+  validate::ConvertOptions out{.from = options.from, .to = options.to, .simplify = options.simplify};
+  out.growth_bytes = static_cast<int64_t>(options.growth_mib * (1 << 20));
+  if (options.opset) out.opset = options.opset;
+  if (!options.type.empty()) {
+    SV_ASSIGN(const DType type, type_of(options.type));
+    out.type = validate::ChangeTypeOptions{type, options.keep_io, options.keep};
+  } else if (options.keep_io || !options.keep.empty()) {
+    return error("--keep-io and --keep-float32 go with --type");
+  }
+  out.write.data = options.external ? Data::external : options.embed ? Data::embedded : Data::as_is;
+  return out;
+}
+
+double largest_of(const Tensor& tensor) {
+  const validate::Statistics s = validate::statistics_of(tensor);
+  return s.finite ? std::max(std::abs(s.min), std::abs(s.max)) : 0;
+}
+
+/// Runs the written model, and the one it was made from on the same inputs; outputs are compared by name in the original's types.
+Result<std::vector<Verified>> verify(const Options& options, const PassContext& context) {
+  SV_ASSIGN(Network written, load_network({options.output}, options.runtime));
+  SV_ASSIGN(const Inputs inputs, make_inputs(written.inputs, options.inputs, written.bounds));
+  SV_ASSIGN(const std::vector<Tensor> got, run_network(written, inputs.tensors));
+  // The original with the same cut: its inner values are outputs of a model that is only held in a file of its own.
+  const std::string original = options.output + ".original.onnx";
+  validate::ConvertOptions cut{.from = options.from, .to = options.to};
+  cut.write.data = onnx::WriteOptions::Data::as_is;
+  const bool is_cut = !options.from.empty() || !options.to.empty();
+  if (is_cut) {
+    SV_ASSIGN(const validate::ConvertReport report, validate::convert(options.model.path, original, cut, context));
+    (void)report;
+  }
+  Result<Network> source = load_network({is_cut ? original : options.model.path}, options.runtime);
+  std::error_code ignored;
+  if (is_cut) std::filesystem::remove(original, ignored), std::filesystem::remove(original + ".data", ignored);
+  if (!source.ok()) return std::move(source).error();
+  std::vector<Tensor> tensors;
+  for (const Session::Port& port : source->inputs) {
+    const auto place = std::find_if(written.inputs.begin(), written.inputs.end(), [&](const Session::Port& p) { return p.name == port.name; });
+    if (place == written.inputs.end()) return error("the written model has no input '{}'", port.name);
+    SV_ASSIGN(Tensor tensor, validate::cast(inputs.tensors[static_cast<size_t>(place - written.inputs.begin())], port.type.dtype, context));
+    tensors.push_back(std::move(tensor));
+  }
+  SV_ASSIGN(const std::vector<Tensor> expected, run_network(*source, tensors));
+  if (expected.size() != got.size()) return error("the written model has {} outputs, the original {}", got.size(), expected.size());
+  std::vector<Verified> out;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const bool dense = kDenseTypes.has(expected[i].type()) && kDenseTypes.has(got[i].type());
+    Tensor value = got[i];
+    if (dense) {
+      SV_ASSIGN(value, validate::cast(got[i], expected[i].type(), context));
+    }
+    validate::Tolerance tolerance = tolerance_for(options.type);
+    if (!options.type.empty() && dense) tolerance.atol = atol_for(options.type) * largest_of(expected[i]);
+    out.push_back({source->session->outputs()[i].name, validate::compare(value, expected[i], tolerance)});
+  }
+  return out;
+}
+
+Json to_json(const Options& options, const validate::ConvertReport& report, const std::vector<Verified>& verified, bool passed) {
+  Json out = {{"model", options.model.path}, {"output", options.output}, {"opset", report.opset}};
+  if (report.simplified)
+    out["simplified"] = {{"nodes_before", report.simplified->nodes_before}, {"nodes_after", report.simplified->nodes_after},
+                         {"constant_bytes_before", report.simplified->bytes_before}, {"constant_bytes_after", report.simplified->bytes_after}};
+  if (options.no_verify) return out;
+  Json outputs = Json::array();
+  for (const Verified& v : verified)
+    outputs.push_back({{"name", v.name}, {"passed", v.comparison.passed}, {"over_tolerance", v.comparison.over}, {"elements", v.comparison.count},
+                       {"worst_absolute", v.comparison.worst_abs}, {"mismatch", v.comparison.mismatch}});
+  out["passed"] = passed;
+  out["outputs"] = std::move(outputs);
+  return out;
+}
+
+std::string to_text(const Options& options, const validate::ConvertReport& report, const std::vector<Verified>& verified) {
+  std::string out = fmt::format("{}: opset {}", options.output, report.opset);
+  if (const auto& s = report.simplified)
+    out += fmt::format(", {} nodes of {}, {} bytes of constants of {}", grouped(static_cast<int64_t>(s->nodes_after)),
+                       grouped(static_cast<int64_t>(s->nodes_before)), grouped(s->bytes_after), grouped(s->bytes_before));
+  out += '\n';
+  if (options.no_verify) return out;
+  Table table({"", "output", "over", "elements", "worst absolute error"}, {Table::Align::left, Table::Align::left, Table::Align::right});
+  for (const Verified& v : verified)
+    table.row({v.comparison.passed ? "same" : "DIFFERS", v.name, grouped(v.comparison.over), grouped(v.comparison.count),
+               v.comparison.mismatch.empty() ? fmt::format("{:.3g}", v.comparison.worst_abs) : v.comparison.mismatch});
+  return out + table.text("  ");
+}
+
+Result<int> run(const Options& options) {
+  SV_ASSIGN(const validate::ConvertOptions wanted, convert_options(options));
+  SV_ASSIGN(SessionOptions session, options.runtime.resolve());
+  SV_TRY(choose_kernels(session));
+  const PassContext context = pass_context(*session.kernels);
+  SV_ASSIGN(const validate::ConvertReport report, validate::convert(options.model.path, options.output, wanted, context));
+  std::vector<Verified> verified;
+  if (!options.no_verify) {
+    Result<std::vector<Verified>> compared = verify(options, context);
+    if (!compared.ok()) return std::move(compared).error().in(fmt::format("{} is written, but not verified (--no-verify)", options.output));
+    verified = std::move(*compared);
+  }
+  const bool passed = std::all_of(verified.begin(), verified.end(), [](const Verified& v) { return v.comparison.passed; });
+  if (options.json) put_json(to_json(options, report, verified, passed));
+  else put(to_text(options, report, verified));
+  return passed ? kSuccess : kFailed;
+}
+
+}  // namespace
+
+Action add_convert(Command& program) {
+  auto options = std::make_shared<Options>();
+  Command& command = *program.add_subcommand("convert", "Write a model in another opset or type, simplified, or a part of it");
+  add_model(command, options->model);
+  command.add_option("OUTPUT", options->output, "The file to write")->required()->type_name("");
+  command.add_option("--opset", options->opset, "Opset of ai.onnx (default: the model's, or 13)")->check(within(13, kNewestOpset))->type_name("N");
+  command.add_flag("--simplify", options->simplify, "Fold constants, decide branches, drop what changes nothing");
+  command.add_option("--growth", options->growth_mib, "MiB by which folded constants may grow the model (default: 1)")
+      ->check(not_negative())->type_name("MIB");
+  command.add_option("--type", options->type, "float16, bfloat16 or double, for what is float32")
+      ->check(one_of({"float16", "bfloat16", "double"}))->type_name("TYPE");
+  command.add_flag("--keep-io", options->keep_io, "Inputs and outputs stay float32");
+  command.add_option("--keep-float32", options->keep, "Operators or nodes that stay in float32")->delimiter(',')->single()->type_name("NAME,...");
+  command.add_option("--from", options->from, "Values that become inputs")->delimiter(',')->single()->type_name("NAME,...");
+  command.add_option("--to", options->to, "Values that become the outputs")->delimiter(',')->single()->type_name("NAME,...");
+  command.add_flag("--external", options->external, "Weights in OUTPUT.data beside the model, as models of 2 GiB and more need");
+  command.add_flag("--embed", options->embed, "All weights in the model");
+  command.add_flag("--no-verify", options->no_verify, "Do not run both models");
+  add_input_options(command, options->inputs);
+  add_runtime_options(command, options->runtime);
+  add_json(command, options->json);
+  command.footer(
+      "Both models are run on the same inputs; exit code 1 when their outputs differ.\n"
+      "Examples:\n  svengine convert model.onnx new.onnx --opset 21 --simplify\n"
+      "  svengine convert model.onnx half.onnx --type float16 --keep-io\n"
+      "  svengine convert model.onnx head.onnx --from features --to logits");
+  return [options] { return run(*options); };
+}
+
+}  // namespace svengine::tool

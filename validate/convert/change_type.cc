@@ -1,0 +1,146 @@
+#include "validate/convert/change_type.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "engine/graph/type_parameter.h"
+#include "importers/io/names.h"
+#include "validate/compare/element.h"
+
+namespace svengine::validate {
+namespace {
+
+class Changer {
+ public:
+  Changer(Graph& graph, const ChangeTypeOptions& options, const PassContext& context)
+      : graph_(graph), options_(options), context_(context), cast_(*context.ops.find("", "Cast")) {}
+
+  Status run();
+
+ private:
+  bool is_changed(const Value* v) const { return v && (v->type.dtype == DType::f32 || v->type.dtype == options_.to); }
+  bool stays(const Node& node);
+  Status change_inputs();
+  Status change_node(Node& node);
+  /// The value in that type: itself, a constant of its own, or behind a Cast before `node` (null: at the end).
+  Result<Value*> in_type(Value* value, DType type, Node* node);
+  Result<Tensor> changed_weight(const Value& value, DType type);
+  Status change_outputs();
+
+  Graph& graph_;
+  const ChangeTypeOptions& options_;
+  const PassContext& context_;
+  const OpDef& cast_;
+  std::set<std::string> found_;  // of options_.keep
+  std::map<std::pair<Value*, DType>, Value*> in_types_;
+};
+
+bool Changer::stays(const Node& node) {
+  bool out = false;
+  for (const std::string& name : options_.keep)
+    if (name == node.op().name || name == node.name()) found_.insert(name), out = true;
+  for (const auto& [name, value] : node.attributes) out = out || std::holds_alternative<Subgraph>(value);
+  return out;
+}
+
+Result<Tensor> Changer::changed_weight(const Value& value, DType type) {
+  SV_ASSIGN(Tensor out, cast(value.constant(), type, context_));
+  if (type == DType::f64) return out;
+  const Statistics before = statistics_of(value.constant()), after = statistics_of(out);
+  if (after.infinities > before.infinities)
+    return error("weight '{}' has {} elements beyond the largest number of {} (they reach from {:g} to {:g}); keep the node that reads it in float32",
+                 printable(value.name()), after.infinities - before.infinities, name_of(type), before.min, before.max);
+  return out;
+}
+
+Result<Value*> Changer::in_type(Value* value, DType type, Node* node) {
+  if (value->type.dtype == type) return value;
+  Value*& known = in_types_[{value, type}];
+  if (known) return known;
+  if (value->is_constant()) {
+    SV_ASSIGN(Tensor tensor, changed_weight(*value, type));
+    known = graph_.add_constant(fmt::format("{}_{}", value->name(), name_of(type)), std::move(tensor));
+    return known;
+  }
+  Attributes attributes;
+  attributes.set("to", static_cast<int64_t>(type));
+  Node* made = graph_.add_node(cast_, fmt::format("{}_to_{}", value->name(), name_of(type)), {value}, 1, std::move(attributes), node);
+  SV_TRY(infer_types(*made));
+  known = made->output();
+  return known;
+}
+
+Status Changer::change_inputs() {
+  Node* first = graph_.nodes().empty() ? nullptr : graph_.nodes().front().get();
+  for (Value* input : graph_.inputs()) {
+    if (input->type.dtype != DType::f32) continue;
+    if (!options_.keep_io) input->type.dtype = options_.to;
+    else if (first && !input->users().empty()) SV_TRY(in_type(input, options_.to, first));
+  }
+  return {};
+}
+
+Status Changer::change_node(Node& node) {
+  const bool stay = stays(node);
+  if (int64_t to = node.attributes.get_int("to"); std::string_view(node.op().name) == "Cast" && to == static_cast<int64_t>(DType::f32) && !stay)
+    node.attributes.set("to", static_cast<int64_t>(options_.to));
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    Value* value = node.input(i);
+    if (!is_changed(value)) continue;
+    const TypeParameter* parameter = type_parameter_of(node.op(), i);
+    const bool takes = !stay && parameter && parameter->types.has(options_.to);
+    SV_ASSIGN(Value * wanted, in_type(value, takes ? options_.to : DType::f32, &node));
+    graph_.set_input(&node, i, wanted);
+  }
+  return infer_types(node);
+}
+
+Status Changer::change_outputs() {
+  for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+    Value* output = graph_.outputs()[i];
+    if (!is_changed(output)) continue;
+    const DType wanted = options_.keep_io ? DType::f32 : options_.to;
+    if (output->type.dtype == wanted) continue;
+    const std::string name = output->name();
+    SV_ASSIGN(Value * changed, in_type(output, wanted, nullptr));
+    if (!graph_.is_output(changed)) {
+      if (!output->is_input()) graph_.rename(output, fmt::format("{}_{}", name, name_of(output->type.dtype))), graph_.rename(changed, name);
+      graph_.set_output(i, changed);
+    }
+  }
+  return {};
+}
+
+Status Changer::run() {
+  const std::vector<Node*> nodes = graph_.snapshot();  // not the Casts
+  SV_TRY(change_inputs());
+  for (Node* node : nodes) SV_TRY(change_node(*node));
+  SV_TRY(change_outputs());
+  for (const std::string& name : options_.keep)
+    if (!found_.count(name)) return error("'{}' is to stay in float32, but no node and no operator of the graph is called so", printable(name));
+  graph_.erase_unused_constants();
+  return {};
+}
+
+}  // namespace
+
+Result<Tensor> cast(const Tensor& tensor, DType to, const PassContext& context) {
+  if (tensor.type() == to) return tensor;
+  Graph graph;
+  Attributes attributes;
+  attributes.set("to", static_cast<int64_t>(to));
+  Node* node = graph.add_node(*context.ops.find("", "Cast"), "cast", {graph.add_constant("x", tensor)}, 1, std::move(attributes));
+  SV_TRY(infer_types(*node));
+  SV_ASSIGN(const std::vector<Tensor> out, context.evaluate(*node));
+  return out[0];
+}
+
+Status change_type(Graph& graph, const ChangeTypeOptions& options, const PassContext& context) {
+  Status status = Changer(graph, options, context).run();
+  if (!status.ok()) return std::move(status).error().in(fmt::format("change float32 to {}", name_of(options.to)));
+  return {};
+}
+
+}  // namespace svengine::validate

@@ -1,0 +1,64 @@
+#include "validate/convert/convert.h"
+
+#include <algorithm>
+
+#include "importers/onnx/export.h"
+#include "importers/onnx/import.h"
+#include "importers/onnx/support_check.h"
+#include "validate/convert/coerced.h"
+#include "validate/convert/extract.h"
+
+namespace svengine::validate {
+namespace {
+
+/// Nodes in canonical form are of opset 13 or newer.
+int opset_for(const Model& model, const ConvertOptions& options) {
+  if (options.opset) return *options.opset;
+  int64_t out = 13;
+  for (const OpsetImport& import : model.opsets)
+    if (import.domain.empty()) out = std::max(out, std::min<int64_t>(import.version, kNewestOpset));
+  return static_cast<int>(out);
+}
+
+Result<onnx::OnnxFile> through_graph(const onnx::OnnxFile& file, const ConvertOptions& options, const PassContext& context, ConvertReport& report) {
+  SV_ASSIGN(Model model, import_onnx(file));
+  SV_TRY(replace_coerced(model.graph, context.ops));
+  if (options.simplify) {
+    SV_ASSIGN(report.simplified, simplify(model.graph, context, options.growth_bytes));
+  }
+  if (options.type) SV_TRY(change_type(model.graph, *options.type, context));
+  report.opset = opset_for(model, options);
+  return export_model(model.graph, {.opset = report.opset,
+                                    .ir_version = model.ir_version,
+                                    .producer_name = model.producer_name,
+                                    .producer_version = model.producer_version,
+                                    .doc = model.doc,
+                                    .metadata = model.metadata});
+}
+
+}  // namespace
+
+Result<ConvertReport> convert(const std::string& path, const std::string& output, const ConvertOptions& options, const PassContext& context) {
+  SV_ASSIGN(onnx::OnnxFile file, onnx::OnnxFile::open(path));
+  if (!options.from.empty() || !options.to.empty()) SV_TRY(extract(file, options.from, options.to));
+  ConvertReport report{.opset = onnx::opset_of(file.model(), "")};
+  if (!options.opset && !options.simplify && !options.type) {
+    SV_TRY(onnx::write_model(file, output, options.write));
+    return report;
+  }
+  SV_ASSIGN(const onnx::OnnxFile changed, through_graph(file, options, context, report));
+  onnx::WriteOptions write = options.write;
+  // "As it is" of a graph's constants: where the file's own were.
+  if (write.data == onnx::WriteOptions::Data::as_is) {
+    const auto& tensors = file.model().graph().initializer();
+    const bool external = std::any_of(tensors.begin(), tensors.end(), [&](const auto& tensor) {
+      const Result<onnx::TensorRecord> record = file.record(tensor);
+      return record.ok() && record->external;
+    });
+    if (external) write.data = onnx::WriteOptions::Data::external;
+  }
+  SV_TRY(onnx::write_model(changed, output, write));
+  return report;
+}
+
+}  // namespace svengine::validate

@@ -1,0 +1,36 @@
+#include "validate/convert/simplify.h"
+
+namespace svengine::validate {
+namespace {
+
+int64_t constant_bytes(const Graph& graph) {
+  int64_t out = 0;
+  graph.for_each_value([&](Value& value) {
+    if (value.is_constant() && value.constant().type() < DType::sequence) out += static_cast<int64_t>(value.constant().byte_size());
+  });
+  return out;
+}
+
+/// As in the pipeline, from which these are taken.
+constexpr Status (*kPasses[])(Graph&, const PassContext&) = {remove_identities, fold_constants, inline_branches, common_subexpressions,
+                                                             remove_dead_nodes};
+
+}  // namespace
+
+Result<SimplifyReport> simplify(Graph& graph, PassContext context, int64_t growth_bytes) {
+  SimplifyReport report{.nodes_before = graph.nodes().size(), .bytes_before = constant_bytes(graph)};
+  context.fold_limit_bytes = growth_bytes;
+  // What one pass finds another may have uncovered; every round but the last takes a node away.
+  for (size_t nodes = SIZE_MAX; graph.nodes().size() < nodes;) {
+    nodes = graph.nodes().size();
+    for (const auto pass : kPasses) SV_TRY(pass(graph, context));
+    graph.erase_unused_constants();
+  }
+  report.nodes_after = graph.nodes().size();
+  report.bytes_after = constant_bytes(graph);
+  if (report.bytes_after - report.bytes_before > growth_bytes)
+    return error("folded constants make the model {} bytes larger, more than {}", report.bytes_after - report.bytes_before, growth_bytes);
+  return report;
+}
+
+}  // namespace svengine::validate
