@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "engine/graph/op_def.h"
+#include "engine/ops/tensor/resize_common.h"
 #include "importers/onnx/export_body.h"
 #include "importers/onnx/wire.h"
 
@@ -93,6 +94,9 @@ int axes_input_since(const Node& node) {
 Result<bool> is_written(const Node& node, const std::string& name, const Attribute& value, int opset) {
   const int64_t* number = std::get_if<int64_t>(&value);
   if (name == "captured") return false;
+  if (name == "mask_type") return error("has a mask of the data's type, which opsets since 12 have not");  // of Dropout before
+  if (const std::string* text = std::get_if<std::string>(&value); name == "nearest_mode" && text && *text == ops::kBeforeOpset11)
+    return error("takes the nearest element as before opset 11, which opsets since have not");
   if (name == "batched") return error("scans a batch, as only opset 8 does");
   if (name == "coerced") {  // the engine's mark of Softmax as it was before opset 13
     if (number && *number != 0) return error("coerces its input to two dimensions, which opsets since 13 have not");

@@ -18,6 +18,7 @@ class Changer {
       : graph_(graph), options_(options), context_(context), cast_(*context.ops.find("", "Cast")) {}
 
   Status run();
+  std::vector<Saturated>& saturated() { return saturated_; }
 
  private:
   bool is_changed(const Value* v) const { return v && (v->type.dtype == DType::f32 || v->type.dtype == options_.to); }
@@ -34,6 +35,7 @@ class Changer {
   const PassContext& context_;
   const OpDef& cast_;
   std::set<std::string> found_;  // of options_.keep
+  std::vector<Saturated> saturated_;
   std::map<std::pair<Value*, DType>, Value*> in_types_;
 };
 
@@ -48,11 +50,15 @@ bool Changer::stays(const Node& node) {
 Result<Tensor> Changer::changed_weight(const Value& value, DType type) {
   SV_ASSIGN(Tensor out, cast(value.constant(), type, context_));
   if (type == DType::f64) return out;
-  const Statistics before = statistics_of(value.constant()), after = statistics_of(out);
-  if (after.infinities > before.infinities)
-    return error("weight '{}' has {} elements beyond the largest number of {} (they reach from {:g} to {:g}); keep the node that reads it in float32",
-                 printable(value.name()), after.infinities - before.infinities, name_of(type), before.min, before.max);
-  return out;
+  const int64_t lost = statistics_of(out).infinities - statistics_of(value.constant()).infinities;
+  if (lost == 0) return out;
+  saturated_.push_back({value.name(), lost});
+  // float16 65504, bfloat16 0x7f7f.
+  const float most = type == DType::f16 ? 65504.0f : 0x1.fep127f;
+  SV_ASSIGN(MutableTensor within, value.constant().aligned_copy());
+  for (float& x : within.data<float>())
+    if (std::isfinite(x)) x = std::clamp(x, -most, most);
+  return cast(within, type, context_);
 }
 
 Result<Value*> Changer::in_type(Value* value, DType type, Node* node) {
@@ -137,10 +143,11 @@ Result<Tensor> cast(const Tensor& tensor, DType to, const PassContext& context) 
   return out[0];
 }
 
-Status change_type(Graph& graph, const ChangeTypeOptions& options, const PassContext& context) {
-  Status status = Changer(graph, options, context).run();
+Result<std::vector<Saturated>> change_type(Graph& graph, const ChangeTypeOptions& options, const PassContext& context) {
+  Changer changer(graph, options, context);
+  Status status = changer.run();
   if (!status.ok()) return std::move(status).error().in(fmt::format("change float32 to {}", name_of(options.to)));
-  return {};
+  return std::move(changer.saturated());
 }
 
 }  // namespace svengine::validate

@@ -26,8 +26,13 @@ struct ChangeTypeOptions {
 /// A tensor in another element type, rounded as Cast does.
 Result<Tensor> cast(const Tensor& tensor, DType to, const PassContext& context);
 
-/// Fails where a weight has no finite value in the new type, where a name of `keep` is no operator or node of the graph, and where a node
-/// refuses what its neighbours have become.
-Status change_type(Graph& graph, const ChangeTypeOptions& options, const PassContext& context);
+/// A weight of which elements were too large for the new type, and became its largest number (masks are often -3.4e38).
+struct Saturated {
+  std::string name;
+  int64_t count = 0;
+};
+
+/// Fails where a name of `keep` is no operator or node of the graph, and where a node refuses what its neighbours have become.
+Result<std::vector<Saturated>> change_type(Graph& graph, const ChangeTypeOptions& options, const PassContext& context);
 
 }  // namespace svengine::validate

@@ -5,16 +5,22 @@
 #include "importers/onnx/export.h"
 #include "importers/onnx/import.h"
 #include "importers/onnx/support_check.h"
-#include "validate/convert/coerced.h"
 #include "validate/convert/extract.h"
+#include "validate/convert/old_forms.h"
 
 namespace svengine::validate {
 namespace {
 
+/// Most operators take bfloat16 since this opset.
+constexpr int kBfloat16Since = 22;
+
 /// Nodes in canonical form are of opset 13 or newer.
-int opset_for(const Model& model, const ConvertOptions& options) {
+Result<int> opset_for(const Model& model, const ConvertOptions& options) {
+  const bool bfloat16 = options.type && options.type->to == DType::bf16;
+  if (options.opset && bfloat16 && *options.opset < kBfloat16Since)
+    return error("operators take bfloat16 since opset {}, not in {}", kBfloat16Since, *options.opset);
   if (options.opset) return *options.opset;
-  int64_t out = 13;
+  int64_t out = bfloat16 ? kBfloat16Since : 13;
   for (const OpsetImport& import : model.opsets)
     if (import.domain.empty()) out = std::max(out, std::min<int64_t>(import.version, kNewestOpset));
   return static_cast<int>(out);
@@ -22,12 +28,18 @@ int opset_for(const Model& model, const ConvertOptions& options) {
 
 Result<onnx::OnnxFile> through_graph(const onnx::OnnxFile& file, const ConvertOptions& options, const PassContext& context, ConvertReport& report) {
   SV_ASSIGN(Model model, import_onnx(file));
-  SV_TRY(replace_coerced(model.graph, context.ops));
+  std::vector<Shape> shapes;  // as declared: inference may know less
+  for (const Value* output : model.graph.outputs()) shapes.push_back(output->type.shape);
+  SV_TRY(replace_old_forms(model.graph, context.ops));
   if (options.simplify) {
     SV_ASSIGN(report.simplified, simplify(model.graph, context, options.growth_bytes));
   }
-  if (options.type) SV_TRY(change_type(model.graph, *options.type, context));
-  report.opset = opset_for(model, options);
+  if (options.type) {
+    SV_ASSIGN(report.saturated, change_type(model.graph, *options.type, context));
+  }
+  for (size_t i = 0; i < shapes.size(); ++i)
+    if (Shape& shape = model.graph.outputs()[i]->type.shape; !shape.has_rank()) shape = shapes[i];
+  SV_ASSIGN(report.opset, opset_for(model, options));
   return export_model(model.graph, {.opset = report.opset,
                                     .ir_version = model.ir_version,
                                     .producer_name = model.producer_name,

@@ -27,6 +27,7 @@ struct ConvertOptions {
 struct ConvertReport {
   int opset = 0;                               // of the written model; 0: it imports no ai.onnx
   std::optional<SimplifyReport> simplified;
+  std::vector<Saturated> saturated;
 };
 
 /// Writes the model at `path` as `output`, which may be `path` itself. Memory: the mapped file, its structure, and weights that change.

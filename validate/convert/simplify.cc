@@ -1,5 +1,9 @@
 #include "validate/convert/simplify.h"
 
+#include <string_view>
+
+#include "engine/graph/op_def.h"
+
 namespace svengine::validate {
 namespace {
 
@@ -20,6 +24,8 @@ constexpr Status (*kPasses[])(Graph&, const PassContext&) = {remove_identities, 
 Result<SimplifyReport> simplify(Graph& graph, PassContext context, int64_t growth_bytes) {
   SimplifyReport report{.nodes_before = graph.nodes().size(), .bytes_before = constant_bytes(graph)};
   context.fold_limit_bytes = growth_bytes;
+  // Weights of 8 bits are what the model is for.
+  context.keeps = [](const Node& node) { return std::string_view(node.op().name) == "DequantizeLinear"; };
   // What one pass finds another may have uncovered; every round but the last takes a node away.
   for (size_t nodes = SIZE_MAX; graph.nodes().size() < nodes;) {
     nodes = graph.nodes().size();

@@ -62,7 +62,7 @@ Status fold_constants(Graph& graph, const PassContext& context) {
     std::vector<Tensor> results;
     if (follows_from_types(*node)) {
       results.push_back(node->op().traits.value_of_types(*node));
-    } else if (!node->inputs().empty() && foldable(*node, context.fold_limit_bytes)) {
+    } else if (!node->inputs().empty() && !(context.keeps && context.keeps(*node)) && foldable(*node, context.fold_limit_bytes)) {
       SV_ASSIGN(results, context.evaluate(*node));
       if (!fits(results, *node, context.fold_limit_bytes)) continue;
     } else {

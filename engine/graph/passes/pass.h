@@ -22,6 +22,8 @@ struct PassContext {
   std::function<Result<std::vector<Tensor>>(const Node&)> evaluate = {};
   /// Constants made by folding may not be larger than this, unless they are smaller than what they are made from.
   int64_t fold_limit_bytes = int64_t{16} << 20;
+  /// Nodes that stay though they could be folded; empty: none.
+  std::function<bool(const Node&)> keeps = {};
   Recompute recompute = Recompute::none;
 };
 

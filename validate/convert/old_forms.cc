@@ -1,4 +1,6 @@
-#include "validate/convert/coerced.h"
+#include "validate/convert/old_forms.h"
+
+#include "engine/graph/passes/match.h"
 
 namespace svengine::validate {
 namespace {
@@ -15,7 +17,7 @@ Node* add(Graph& graph, const OpRegistry& ops, const char* op, const Node& like,
   return graph.add_node(*ops.find("", op), like.name() + "." + op, std::move(inputs), 1, std::move(attributes), before);
 }
 
-Status replace(Graph& graph, const OpRegistry& ops, Node& node) {
+Status replace_coerced(Graph& graph, const OpRegistry& ops, Node& node) {
   Value* x = node.input(0);
   int64_t axis = node.attributes.get_int("axis", -1);
   if (axis < 0 && x->type.shape.has_rank()) axis += static_cast<int64_t>(x->type.shape.rank());
@@ -37,9 +39,14 @@ Status replace(Graph& graph, const OpRegistry& ops, Node& node) {
 
 }  // namespace
 
-Status replace_coerced(Graph& graph, const OpRegistry& ops) {
-  for (Node* node : graph.snapshot())
-    if (node->attributes.get_int("coerced") != 0) SV_TRY(replace(graph, ops, *node));
+Status replace_old_forms(Graph& graph, const OpRegistry& ops) {
+  for (Node* node : graph.snapshot()) {
+    if (node->attributes.get_int("coerced") != 0) SV_TRY(replace_coerced(graph, ops, *node));
+    else if (node->attributes.has("mask_type") && !is_needed(graph, node->output(1))) {
+      node->attributes.erase("mask_type");
+      SV_TRY(infer_types(*node));
+    }
+  }
   return {};
 }
 
