@@ -35,7 +35,69 @@ constexpr YoungAttribute kYoungAttributes[] = {
     {"Resize", "keep_aspect_ratio_policy", 18}, {"ScatterElements", "reduction", 16},
     {"ScatterND", "reduction", 16},       {"Shape", "start", 15, 0},
     {"Shape", "end", 15},                 {"Split", "num_outputs", 18},
+    {"GRU", "layout", 14, 0},             {"LSTM", "layout", 14, 0},
+    {"RNN", "layout", 14, 0},             {"LpPool", "dilations", 18},
+    {"RoiAlign", "coordinate_transformation_mode", 16},
+    {"Cast", "round_mode", 24},           {"SpaceToDepth", "mode", 28},
+    {"QuantizeLinear", "saturate", 19, 1}, {"QuantizeLinear", "block_size", 21, 0},
+    {"QuantizeLinear", "output_dtype", 21, 0}, {"DequantizeLinear", "block_size", 21, 0},
 };
+
+/// Inputs that came after it; absent ones say nothing.
+struct YoungInput {
+  std::string_view op;
+  size_t slot;
+  int since;
+};
+constexpr YoungInput kYoungInputs[] = {{"Pad", 3, 18}, {"DFT", 2, 20}};
+
+/// Element types that came after it, in whatever operator.
+struct YoungType {
+  DTypeSet types;
+  int since;
+};
+constexpr YoungType kYoungTypes[] = {{{DType::f8e4m3fn, DType::f8e4m3fnuz, DType::f8e5m2, DType::f8e5m2fnuz}, 19},
+                                     {{DType::i4, DType::u4}, 21},
+                                     {{DType::f4e2m1}, 23},
+                                     {{DType::f8e8m0}, 24},
+                                     {{DType::i2, DType::u2}, 25}};
+
+/// What the node reads and gives is of types, and in places, that the opset has.
+Status check_age(const Node& node, int opset) {
+  for (const YoungInput& young : kYoungInputs)
+    if (young.op == node.op().name && node.input(young.slot) && opset < young.since)
+      return error("input {} needs opset {}, not {}", young.slot, young.since, opset);
+  for (const auto* values : {&node.inputs(), &node.outputs()})
+    for (const Value* v : *values)
+      for (const YoungType& young : kYoungTypes)
+        if (v && young.types.has(v->type.dtype) && opset < young.since)
+          return error("'{}' is of type {}, which needs opset {}, not {}", v->name(), name_of(v->type.dtype), young.since, opset);
+  return {};
+}
+
+/// Split says into how many parts since this opset.
+constexpr int kNumOutputsSince = 18;
+
+/// Operators of the engine that ONNX got later, by another name.
+struct StandIn {
+  std::string_view internal;
+  const char* name;
+  int since;
+};
+constexpr StandIn kStandIns[] = {{"Silu", "Swish", 24}};
+
+const StandIn* stand_in_for(std::string_view internal, int opset) {
+  for (const StandIn& s : kStandIns)
+    if (s.internal == internal && opset >= s.since) return &s;
+  return nullptr;
+}
+
+void set_int(NodeProto& node, const char* name, int64_t value) {
+  AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(AttributeProto::INT);
+  attribute.set_i(value);
+}
 
 Status set_value(AttributeProto& to, const Attribute& value) {
   switch (kind_of(value)) {
@@ -135,13 +197,17 @@ Status add_inputs(const Node& node, int opset, NodeProto& out) {
 
 Result<NodeProto> convert(const Node& node, int opset) {
   const std::string_view domain = node.op().domain;
-  if (domain == kInternalDomain) return error("is not an operator of ONNX, but of {}; export before optimising", domain);
+  const StandIn* stands_in = domain == kInternalDomain ? stand_in_for(node.op().name, opset) : nullptr;
+  if (domain == kInternalDomain && !stands_in) return error("is not an operator of ONNX, but of {}; export before optimising", domain);
   if (domain.empty() && (opset < node.op().since || opset > node.op().until))
     return error("exists in opsets {} to {}, not in {}", node.op().since, node.op().until, opset);
+  SV_TRY(check_age(node, opset));
   NodeProto out;
-  if (!domain.empty()) out.set_domain(std::string(domain));
+  if (!domain.empty() && !stands_in) out.set_domain(std::string(domain));
   out.set_name(node.name());
-  out.set_op_type(node.op().name);
+  out.set_op_type(stands_in ? stands_in->name : node.op().name);
+  if (std::string_view(node.op().name) == "Split" && !node.input(1) && opset >= kNumOutputsSince && !node.attributes.has("num_outputs"))
+    set_int(out, "num_outputs", static_cast<int64_t>(node.outputs().size()));
   SV_TRY(add_inputs(node, opset, out));
   for (const Value* v : node.outputs()) {
     if (v->type.block) return error("output '{}' is in a blocked layout; export before optimising", v->name());

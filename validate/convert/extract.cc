@@ -58,7 +58,7 @@ Status Cutter::check_names() {
   for (const std::vector<std::string>* names : {&from_, &to_})
     for (const std::string& name : *names)
       if (!producer_.count(name) && !inputs_.count(name) && !constants_.count(name)) unknown.push_back(printable(name));
-  if (!unknown.empty()) return error("the graph has no value called {}; `svengine inspect --graph` lists them", fmt::join(unknown, ", "));
+  if (!unknown.empty()) return error("the graph has no value called {}; `svengine inspect --after import` lists them", fmt::join(unknown, ", "));
   for (const std::string& name : to_)
     if (!producer_.count(name)) return error("no node computes '{}', so nothing can be cut out that ends there", printable(name));
   return {};

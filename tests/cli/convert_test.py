@@ -1,0 +1,89 @@
+"""Tests of `svengine convert`: convert_test.py [EMULATOR...] PROGRAM"""
+import os
+import unittest
+
+import onnx_writer as ow
+from program import CliTest, main
+
+
+def scaled(factor=2.0, count=3000):
+    """y = relu(x * w) + c, where c is made of constants that fold."""
+    nodes = [ow.node('Mul', ['x', 'w'], ['m'], 'scale'), ow.node('Relu', ['m'], ['r'], 'relu'), ow.node('Add', ['one', 'one'], ['two'], 'sum'),
+             ow.node('Add', ['r', 'two'], ['y'], 'shift')]
+    return ow.model(nodes, [ow.value_info('x', [2, count])], [ow.value_info('y', [2, count])],
+                    [ow.tensor('w', [count], [factor] * count), ow.tensor('one', [1], [1.0])], opset=17)
+
+
+class Convert(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.model = self.write('m.onnx', scaled())
+
+    def convert(self, *options, model=None):
+        return self.succeeds('convert', model or self.model, self.path('out.onnx'), '--json', *options).json()
+
+    def inspected(self):
+        return self.succeeds('inspect', self.path('out.onnx'), '--json').json()
+
+    def test_nothing_asked_for_changes_nothing(self):
+        report = self.convert()
+        self.assertEqual((report['opset'], report['passed']), (17, True))
+        self.assertEqual(self.read('out.onnx'), self.read('m.onnx'))
+
+    def test_another_opset_simplified(self):
+        report = self.convert('--opset', '21', '--simplify')
+        self.assertEqual(report['simplified']['nodes_before'], 4)
+        self.assertEqual(report['simplified']['nodes_after'], 3)
+        self.assertEqual(self.inspected()['opsets']['ai.onnx'], 21)
+        self.fails('convert', self.model, self.path('o.onnx'), '--opset', '12', says=['--opset', '12'])
+
+    def test_other_types(self):
+        for name in ('float16', 'bfloat16', 'double'):
+            report = self.convert('--type', name)
+            self.assertTrue(report['passed'], report)
+            short = {'double': 'float64'}.get(name, name)
+            self.assertIn(short, self.inspected()['inputs'][0]['type'])
+        self.convert('--type', 'float16', '--keep-io', '--keep-float32', 'Relu')
+        self.assertIn('float32', self.inspected()['inputs'][0]['type'])
+        self.fails('convert', self.model, self.path('o.onnx'), '--type', 'float16', '--keep-float32', 'Conv', says=['Conv', 'no node'])
+        self.fails('convert', self.model, self.path('o.onnx'), '--type', 'bfloat16', '--opset', '17', says=['22'])
+        self.fails('convert', self.model, self.path('o.onnx'), '--keep-io', says=['--type'])
+
+    def test_what_a_type_cannot_hold_is_told(self):
+        large = self.write('large.onnx', scaled(1e6))
+        answer = self.fails_comparison('convert', large, self.path('out.onnx'), '--type', 'float16', '--json')
+        self.assertEqual(answer.json()['saturated'], [{'weight': 'w', 'elements': 3000}])
+
+    def fails_comparison(self, *arguments):
+        from program import svengine
+        answer = svengine(*arguments)
+        self.assertEqual(answer.code, 1, answer)
+        return answer
+
+    def test_a_part(self):
+        self.convert('--from', 'm', '--to', 'r')
+        report = self.inspected()
+        self.assertEqual([p['name'] for p in report['inputs']], ['m'])
+        self.assertEqual([p['name'] for p in report['outputs']], ['r'])
+        self.fails('convert', self.model, self.path('o.onnx'), '--to', 'nobody', says=['nobody', 'no value'])
+        self.fails('convert', self.model, self.path('o.onnx'), '--from', 'y', '--to', 'r', says=["'y' is not needed"])
+        self.fails('convert', self.model, self.path('o.onnx'), '--to', 'w', says=["no node computes 'w'"])
+
+    def test_weights_outside_and_inside(self):
+        self.convert('--external')
+        self.assertGreaterEqual(os.path.getsize(self.path('out.onnx.data')), 12000)
+        self.assertLess(os.path.getsize(self.path('out.onnx')), 2000)
+        moved = self.succeeds('convert', self.path('out.onnx'), self.path('in.onnx'), '--embed', '--json').json()
+        self.assertTrue(moved['passed'])
+        self.assertGreater(os.path.getsize(self.path('in.onnx')), 12000)
+
+    def test_folding_may_not_blow_a_model_up(self):
+        nodes = [ow.node('Expand', ['one', 'shape'], ['e'], 'expand'), ow.node('Add', ['x', 'e'], ['y'], 'add')]
+        model = self.write('e.onnx', ow.model(nodes, [ow.value_info('x', [1])], [ow.value_info('y', [1000000])],
+                                              [ow.tensor('one', [1], [1.0]), ow.tensor('shape', [1], [1000000], ow.INT64)], opset=17))
+        self.assertEqual(self.convert('--simplify', model=model)['simplified']['nodes_after'], 2)
+        self.assertEqual(self.convert('--simplify', '--growth', '8', model=model)['simplified']['nodes_after'], 1)
+
+
+if __name__ == '__main__':
+    main(__doc__)
