@@ -43,6 +43,11 @@ std::optional<size_t> parse_size(std::string_view text) {
 
 }  // namespace
 
+Status check_location(std::string_view location) {
+  SV_TRY(split_location(location));
+  return {};
+}
+
 Result<std::shared_ptr<const MappedFile>> ExternalFiles::open(std::string_view location) {
   if (const auto known = files_.find(location); known != files_.end()) return known->second;
   SV_ASSIGN(const std::vector<std::string> parts, split_location(location));

@@ -17,6 +17,9 @@
 
 namespace svengine::onnx {
 
+/// Refuses locations that do not name a file in the model's folder by a plain relative path, whether it is there or not.
+Status check_location(std::string_view location);
+
 class ExternalFiles {
  public:
   /// `folder`: the model's folder ("" = the current one). Nothing is opened before it is needed.
@@ -34,9 +37,10 @@ class ExternalFiles {
   /// the model's size does not bound that work; this does.
   Status charge(size_t bytes);
 
- private:
+  /// The file of that location. Mapped once.
   Result<std::shared_ptr<const MappedFile>> open(std::string_view location);
 
+ private:
   std::string folder_;
   std::map<std::string, std::shared_ptr<const MappedFile>, std::less<>> files_;
   size_t charged_ = 0;

@@ -44,6 +44,25 @@ Result<Type> own_input_type(const onnx_proto::ValueInfoProto& info, const Type& 
   return out;
 }
 
+/// Stands where a node was refused: its outputs have no types.
+const OpDef kRefused{.name = "Refused", .domain = kInternalDomain, .inputs = {0, 0}, .outputs = {0, kVariadic}};
+
+/// A value of which nothing is known.
+Value* add_unknown(Scope& scope, const std::string& name) {
+  return scope.graph.add_node(kRefused, {}, {}, 1, {}, nullptr, {scope.prefix + name})->output();
+}
+
+bool has_unknown_outputs(const Graph& body) {
+  return std::any_of(body.outputs().begin(), body.outputs().end(), [](const Value* v) { return v->type.dtype == DType::undefined; });
+}
+
+bool has_unknown_bodies(const Node& node) {
+  return std::any_of(node.attributes.begin(), node.attributes.end(), [](const Attributes::Entry& a) {
+    const Subgraph* body = std::get_if<Subgraph>(&a.second);
+    return body && has_unknown_outputs(**body);
+  });
+}
+
 bool reads_unknown(const Node& node) {
   return std::any_of(node.inputs().begin(), node.inputs().end(), [](const Value* v) { return v && v->type.dtype == DType::undefined; });
 }
@@ -89,6 +108,22 @@ Result<std::vector<Value*>> NodeImporter::inputs_of(Scope& scope, const NodeProt
 
 Status NodeImporter::add(Scope& scope, const NodeProto& proto, int index) {
   if (scope.depth > 0 && ++nested_ > kMostNestedNodes) return error("bodies and functions have more than {} nodes", kMostNestedNodes);
+  return watcher_ ? add_watched(scope, proto, index) : add_named(scope, proto, index);
+}
+
+Status NodeImporter::add_watched(Scope& scope, const NodeProto& proto, int index) {
+  const Status status = watcher_->leaves_out(scope, proto) ? Status() : add_named(scope, proto, index);
+  if (!status.ok()) watcher_->refused(scope, proto, status.error());
+  for (const std::string& name : proto.output()) {
+    if (name.empty()) continue;
+    Value*& value = scope.values[name];
+    if (!value) value = add_unknown(scope, name);
+  }
+  watcher_->added(scope, proto);
+  return {};
+}
+
+Status NodeImporter::add_named(Scope& scope, const NodeProto& proto, int index) {
   const onnx_proto::FunctionProto* function = functions_.find(proto);
   Status status = function ? add_call(scope, proto, index, *function) : add_node(scope, proto, index);
   if (status.ok()) return {};
@@ -120,6 +155,13 @@ Status NodeImporter::add_node(Scope& scope, const NodeProto& proto, int index) {
 }
 
 Status NodeImporter::settle(Scope& scope, const std::string& op, Node* node, const std::vector<Value*>& outputs) {
+  if (watcher_) {
+    if (reads_unknown(*node) || has_unknown_bodies(*node)) return {};
+    Status status = settle_now(scope, node, outputs);
+    if (!status.ok())
+      for (Value* v : node->outputs()) v->type = {};
+    return status;
+  }
   if (scope.deferred) return settle_deferred(scope, node, outputs);
   if (!refused_types_.empty() && reads_unknown(*node)) return {};
   Status status = settle_now(scope, node, outputs);
@@ -158,10 +200,11 @@ Status NodeImporter::add_call(Scope& scope, const NodeProto& proto, int index, c
   inner.call = &call;
   inner.depth = scope.depth + 1;
   inner.deferred = scope.deferred;
+  inner.in_branch = scope.in_branch;
   inner.prefix = scope.prefix + node_name(proto, index) + "/";
   for (int i = 0; i < function.input_size(); ++i)
     inner.values[function.input(i)] = static_cast<size_t>(i) < inputs.size() ? inputs[static_cast<size_t>(i)] : nullptr;
-  SV_TRY(check_order(function.node(), {function.input().begin(), function.input().end()}));
+  if (!watcher_) SV_TRY(check_order(function.node(), {function.input().begin(), function.input().end()}));
   for (int i = 0; i < function.node_size(); ++i) SV_TRY(add(inner, function.node(i), i));
   for (int i = 0; i < proto.output_size(); ++i) {
     if (proto.output(i).empty()) continue;
@@ -216,6 +259,7 @@ Result<Graph> NodeImporter::make_body(Scope& scope, const GraphProto& proto, con
   body.call = scope.call;
   body.depth = scope.depth + 1;
   body.deferred = deferred;
+  body.in_branch = scope.in_branch || deferred != nullptr;
   for (int i = 0; i < proto.input_size(); ++i) {
     const auto& info = proto.input(i);
     SV_TRY(check_name("input", info.name()));
@@ -234,6 +278,10 @@ Status NodeImporter::fill_body(Scope& body, const GraphProto& proto) {
   for (const auto& info : proto.input()) given.push_back(info.name());
   const auto add_initializer = [&](const std::string& name, Result<Tensor> value) -> Status {
     SV_TRY(check_name("initializer", name));
+    if (!value.ok() && watcher_) {
+      body.values.emplace(name, add_unknown(body, name));
+      return {};
+    }
     if (!value.ok()) return std::move(value).error().in("initializer");
     if (!body.values.emplace(name, body.graph.add_constant(name, std::move(value).value())).second)
       return error("'{}' is an input or initializer already", printable(name));
@@ -247,7 +295,7 @@ Status NodeImporter::fill_body(Scope& body, const GraphProto& proto) {
       if (s->values.count(name)) return true;
     return false;
   };
-  SV_TRY(check_order(proto.node(), given, is_around));
+  if (!watcher_) SV_TRY(check_order(proto.node(), given, is_around));
   for (int i = 0; i < proto.node_size(); ++i) SV_TRY(add(body, proto.node(i), i));
   for (const auto& info : proto.output()) {
     Value* value = nullptr;

@@ -28,6 +28,7 @@ struct Scope {
   /// Of a branch of an If, or of what is in one: a node there whose inputs cannot be right leaves its outputs' types unknown, for the
   /// branch may never be taken. Null elsewhere. What is first wrong in the branch is kept there.
   Status* deferred = nullptr;
+  bool in_branch = false;      // likewise
   std::string prefix = {};     // of the names of nodes and values within a call
   std::unordered_map<std::string, Value*> values = {};  // null: an argument that is absent
   std::vector<Value*> captured = {};                    // of the scope around a body, in the order of the inputs behind its own
@@ -38,11 +39,25 @@ struct Scope {
   Value* capture(Value* outer_value);
 };
 
+/// Looks on while nodes are added, for what wants to hear of all that is wrong with a model. With a watcher no node ends the import: the
+/// outputs of one that is refused, and all that follow from them, are values of unknown type. Order and names of the nodes are not
+/// checked then: that is for the watcher.
+class NodeWatcher {
+ public:
+  virtual ~NodeWatcher() = default;
+  /// Whether to leave a node out, so that it cannot be refused. Asked before its bodies are looked at.
+  virtual bool leaves_out(const Scope& scope, const onnx_proto::NodeProto& node) = 0;
+  /// Of a node in a branch of an If `scope.in_branch` is set: it may never be taken.
+  virtual void refused(const Scope& scope, const onnx_proto::NodeProto& node, const Error& problem) = 0;
+  /// The node's outputs are in the scope.
+  virtual void added(Scope& scope, const onnx_proto::NodeProto& node) = 0;
+};
+
 class NodeImporter {
  public:
   /// As GraphImporter. References must outlive the importer.
-  NodeImporter(const onnx_proto::ModelProto& model, const OpRegistry& ops, const TensorSource& tensors)
-      : model_(model), ops_(ops), tensors_(tensors), functions_(model) {}
+  NodeImporter(const onnx_proto::ModelProto& model, const OpRegistry& ops, const TensorSource& tensors, NodeWatcher* watcher = nullptr)
+      : model_(model), ops_(ops), tensors_(tensors), functions_(model), watcher_(watcher) {}
 
   /// Adds a node, or what a call stands for; its outputs are in the scope then. An error names the node.
   Status add(Scope& scope, const onnx_proto::NodeProto& proto, int index);
@@ -50,6 +65,8 @@ class NodeImporter {
   const RefusedTypes& refused_types() const { return refused_types_; }
 
  private:
+  Status add_watched(Scope& scope, const onnx_proto::NodeProto& proto, int index);
+  Status add_named(Scope& scope, const onnx_proto::NodeProto& proto, int index);
   Status add_node(Scope& scope, const onnx_proto::NodeProto& proto, int index);
   Status add_call(Scope& scope, const onnx_proto::NodeProto& proto, int index, const onnx_proto::FunctionProto& function);
   /// Bodies become attributes, and what they capture is appended to `inputs`.
@@ -68,6 +85,7 @@ class NodeImporter {
   const OpRegistry& ops_;
   const TensorSource& tensors_;
   const Functions functions_;
+  NodeWatcher* const watcher_;
   RefusedTypes refused_types_;
   int64_t nested_ = 0;  // nodes of bodies and calls so far
 };

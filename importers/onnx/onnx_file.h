@@ -43,6 +43,11 @@ class OnnxFile {
   /// Tensors of the file, dense and sparse, for an importer. Does not know the others.
   TensorSource source() const { return {bytes_, owner_, external_.get()}; }
 
+  /// For what reads tensors by itself (node_importer.h). Not for placeholders of new tensors; must not outlive the file.
+  TensorSource source() const { return {bytes_, owner_, external_.get()}; }
+  /// The files beside the model; null where external data are refused.
+  ExternalFiles* external() const { return external_.get(); }
+
   /// The placeholder of a tensor that the file has not.
   onnx_proto::TensorProto add(const std::string& name, Tensor tensor);
   bool has_added() const { return !added_.empty(); }
