@@ -23,6 +23,7 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  svengine info\n"
     "  svengine inspect model.onnx\n"
+    "  svengine check model.onnx\n"
     "  svengine run model.onnx --input image=dog.jpg --top 5 --labels labels.txt\n"
     "  svengine test model.onnx test_data_set_0\n"
     "  svengine train model.onnx --data DIR --epochs 10 --output trained.onnx\n"
@@ -37,8 +38,8 @@ void occupy_standard_files() {
 
 int run(int argc, char** argv) {
   using Add = Action (*)(Command&);
-  static constexpr Add kCommands[] = {add_info,  add_inspect,  add_run,     add_test, add_train,
-                                      add_bench, add_classify, add_predict, add_ops,  add_convert, add_zoo};
+  static constexpr Add kCommands[] = {add_info, add_inspect, add_check, add_convert, add_run, add_test, add_train, add_bench,
+                                      add_classify, add_predict, add_ops, add_zoo};
   CommandLine line("svengine", kDescription, "svengine " SVENGINE_VERSION);
   line.program().footer(kExamples);
   std::vector<std::pair<const Command*, Action>> commands;

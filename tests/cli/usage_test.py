@@ -6,7 +6,7 @@ import onnx_writer as ow
 import program
 from program import CliTest, PROGRAM
 
-COMMANDS = ['info', 'inspect', 'run', 'test', 'bench', 'classify', 'predict', 'ops', 'zoo']
+COMMANDS = ['info', 'inspect', 'check', 'run', 'test', 'bench', 'classify', 'predict', 'ops', 'zoo']
 
 
 class Usage(CliTest):
@@ -28,6 +28,7 @@ class Usage(CliTest):
         for command in ['run', 'test', 'bench', 'classify', 'predict', 'zoo']:
             self.fails(command)
         self.fails('inspect', says='MODEL')
+        self.fails('check', says='MODEL')
 
     def test_wrong_values(self):
         for threads in ['0', '-1', '1000000000', '99999999999999999999', 'two', '']:

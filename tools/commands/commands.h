@@ -6,6 +6,7 @@
 namespace svengine::tool {
 
 Action add_bench(Command& program);
+Action add_check(Command& program);
 Action add_classify(Command& program);
 Action add_convert(Command& program);
 Action add_info(Command& program);

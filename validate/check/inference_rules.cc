@@ -1,0 +1,229 @@
+// Types and shapes: what follows from the inputs through the nodes, by the importer and the operators themselves, against what operators
+// take and what the file declares. Behind a node that is refused types are unknown, or as declared, so that it hides nothing of others.
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "importers/io/names.h"
+#include "importers/onnx/node_importer.h"
+#include "importers/onnx/support_check.h"
+#include "importers/onnx/value_type.h"
+#include "validate/check/context.h"
+#include "validate/check/type_constraints.h"
+
+namespace svengine::validate {
+namespace {
+
+using onnx::Scope;
+using onnx_proto::NodeProto;
+using onnx_proto::ValueInfoProto;
+
+/// The importer's "node 'x' (Op): " in front of a message says what the finding's place says.
+std::string without_node(const std::string& message) {
+  const size_t end = message.find("): ");
+  return message.starts_with("node '") && end != std::string::npos ? message.substr(end + 3) : message;
+}
+
+/// The engine's own limits are worded so: the file may be right.
+bool is_engine_limit(const std::string& message) {
+  return message.find("not supported") != std::string::npos || message.find("nested more than") != std::string::npos ||
+         message.find("bodies and functions have more than") != std::string::npos;
+}
+
+/// What symbolic dimensions of the graph stand for, as far as numbers tell.
+class Symbols {
+ public:
+  explicit Symbols(Context& context) : c_(context) {}
+
+  void compare(const std::string& value, const Shape& declared, const Shape& inferred) {
+    if (!declared.has_rank() || !inferred.has_rank() || declared.rank() != inferred.rank()) return;
+    for (size_t i = 0; i < declared.dims().size(); ++i) {
+      if (declared[i].is_symbolic() && inferred[i].is_static()) bind(declared[i].symbol(), inferred[i].value(), value);
+      if (declared[i].is_static() && inferred[i].is_symbolic()) bind(inferred[i].symbol(), declared[i].value(), value);
+    }
+  }
+
+ private:
+  void bind(const std::string& symbol, int64_t size, const std::string& value) {
+    const auto [known, is_new] = sizes_.try_emplace(symbol, size, value);
+    if (is_new || known->second.first == size || !told_.insert(symbol).second) return;
+    c_.found.add("symbol-conflict", "",
+                 fmt::format("dimension '{}' is {} in value '{}' and {} in value '{}'", printable(symbol, 60), known->second.first,
+                             printable(known->second.second, 60), size, printable(value, 60)));
+  }
+
+  Context& c_;
+  std::unordered_map<std::string, std::pair<int64_t, std::string>> sizes_;  // and the value in which it was seen first
+  std::unordered_set<std::string> told_;
+};
+
+class InferenceRules final : public onnx::NodeWatcher {
+ public:
+  explicit InferenceRules(Context& context) : c_(context), symbols_(context), tensors_(context.file.source()) {
+    for (size_t b = 0; b < c_.bodies.size(); ++b) {
+      const Body& body = c_.bodies[b];
+      for (int i = 0; i < body.nodes->size(); ++i) places_[&body.nodes->Get(i)] = {b, i};
+    }
+  }
+
+  void run() {
+    Graph graph;
+    Scope scope{graph};
+    const onnx_proto::GraphProto& proto = c_.model().graph();
+    std::unordered_map<std::string_view, const ValueInfoProto*> inputs;
+    for (const auto& info : proto.input()) inputs.emplace(info.name(), &info);
+    for (const auto& tensor : proto.initializer()) add_initializer(scope, tensor, inputs);
+    for (const auto& sparse : proto.sparse_initializer()) add_sparse(scope, sparse);
+    for (const auto& info : proto.input()) {
+      const Result<Type> type = onnx::declared_type(info);
+      if (!scope.values.count(info.name())) scope.values[info.name()] = graph.add_input(info.name(), type.ok() ? *type : Type{});
+    }
+    onnx::NodeImporter importer(c_.model(), c_.ops, tensors_, this);
+    // With a watcher nothing ends the import: what is wrong has been told.
+    for (int i = 0; i < proto.node_size(); ++i) (void)importer.add(scope, proto.node(i), i);
+  }
+
+  bool leaves_out(const Scope& scope, const NodeProto& node) override {
+    const auto [b, index] = places_.at(&node);
+    const Body& body = c_.bodies[b];
+    if (c_.refused.count(&node) || node.op_type().empty()) return true;
+    if (c_.functions.find(node)) return false;
+    const OpDef* def = onnx::canonical_domain(node.domain()) == kInternalDomain ? nullptr : c_.ops.find(node.domain(), node.op_type());
+    const int64_t opset = c_.opset_of(body, node.domain());
+    if (!def || opset < def->since || std::min<int64_t>(opset, std::max(onnx::newest_opset(c_.ops, def->domain), 1)) > def->until)
+      return true;
+    const Schema* schema = c_.schema_of(body, node);
+    if (!schema) return false;
+    std::string problem = broken_constraint(c_.schemas, *schema, node, [&](const std::string& name) { return type_of(scope, name); });
+    if (problem.empty()) return false;
+    if (told_.insert(&node).second) tell(scope, body, index, "type-constraint", std::move(problem));
+    return true;
+  }
+
+  void refused(const Scope& scope, const NodeProto& node, const Error& problem) override {
+    if (!told_.insert(&node).second) return;
+    const auto [b, index] = places_.at(&node);
+    const std::string message = without_node(problem.message());
+    if (is_engine_limit(message))
+      c_.add("engine-limit", c_.bodies[b], index, message);
+    else
+      tell(scope, c_.bodies[b], index, "inference", message);
+  }
+
+  void added(Scope& scope, const NodeProto& node) override {
+    if (scope.call) return;  // types within a function are those of a call
+    const auto& infos = infos_of(places_.at(&node).first);
+    for (const std::string& name : node.output()) {
+      const auto info = infos.find(name);
+      if (info != infos.end()) compare(scope, node, *info->second, scope.values.at(name));
+    }
+  }
+
+ private:
+  using Infos = std::unordered_map<std::string_view, const ValueInfoProto*>;
+
+  static const Type* type_of(const Scope& scope, const std::string& name) {
+    for (const Scope* at = &scope; at; at = at->outer)
+      if (const auto found = at->values.find(name); found != at->values.end()) return found->second ? &found->second->type : nullptr;
+    return nullptr;
+  }
+
+  void tell(const Scope& scope, const Body& body, int index, RuleName rule, std::string message) {
+    if (scope.in_branch)
+      c_.add("inference-in-branch", body, index, std::move(message));
+    else
+      c_.add(rule, body, index, std::move(message));
+  }
+
+  const Infos& infos_of(size_t body) {
+    const auto [at, is_new] = infos_.try_emplace(body);
+    const onnx_proto::GraphProto* graph = c_.bodies[body].graph;
+    if (!is_new || !graph) return at->second;
+    for (const auto& info : graph->value_info()) at->second.emplace(info.name(), &info);
+    for (const auto& info : graph->output()) at->second.insert_or_assign(info.name(), &info);
+    return at->second;
+  }
+
+  void compare(const Scope& scope, const NodeProto& node, const ValueInfoProto& info, Value* value) {
+    const Result<Type> declared = onnx::declared_type(info);
+    if (!value || !declared.ok()) return;
+    if (!scope.outer) symbols_.compare(info.name(), declared->shape, value->type.shape);
+    const auto [b, index] = places_.at(&node);
+    if (!agrees(*declared, value->type, [&](RuleName rule, std::string message) {
+          if (told_.insert(&node).second)
+            tell(scope, c_.bodies[b], index, rule, fmt::format("output '{}' {}", printable(info.name(), 60), message));
+        }))
+      return;
+    if (!value->is_constant()) onnx::refine(value->type, *declared);
+  }
+
+  template <class Tell>
+  static bool agrees(const Type& declared, const Type& actual, const Tell& told) {
+    const Status status = onnx::check_agrees(declared, actual);
+    if (status.ok()) return true;
+    const bool shape = declared.dtype == actual.dtype &&
+                       !(declared.element && actual.element && !onnx::check_agrees(*declared.element, *actual.element).ok());
+    told(shape ? RuleName("declared-shape") : RuleName("declared-type"), status.error().message());
+    return false;
+  }
+
+  /// Small ones with their values, on which shapes may depend, others by their type alone.
+  void add_initializer(Scope& scope, const onnx_proto::TensorProto& proto,
+                       const std::unordered_map<std::string_view, const ValueInfoProto*>& inputs) {
+    constexpr int64_t kMostElements = 1024;
+    if (proto.name().empty() || scope.values.count(proto.name())) return;
+    const Result<onnx::TensorRecord> record = c_.file.record(proto);
+    Type type;
+    if (record.ok() && check_dims(record->dims).ok()) {
+      if (const Result<DType> dtype = onnx::dtype_from_onnx(record->data_type); dtype.ok()) type = {*dtype, Shape::of(record->dims)};
+    }
+    if (const auto input = inputs.find(proto.name()); input != inputs.end() && type.dtype != DType::undefined) {
+      const Result<Type> declared = onnx::declared_type(*input->second);
+      if (declared.ok())
+        agrees(*declared, type, [&](RuleName rule, std::string message) {
+          c_.found.add(rule, "", fmt::format("initializer '{}' {}", printable(proto.name(), 60), message));
+        });
+    }
+    Value*& value = scope.values[proto.name()];
+    if (type.dtype != DType::undefined && element_count(record->dims) <= kMostElements) {
+      if (Result<Tensor> tensor = c_.file.tensor(proto); tensor.ok()) {
+        value = scope.graph.add_constant(proto.name(), std::move(*tensor));
+        return;
+      }
+    }
+    value = scope.graph.add_input(proto.name(), type);
+  }
+
+  void add_sparse(Scope& scope, const onnx_proto::SparseTensorProto& sparse) {
+    const std::string& name = sparse.values().name();
+    const Result<onnx::TensorRecord> values = c_.file.record(sparse.values());
+    const Dims dims(sparse.dims().begin(), sparse.dims().end());
+    Type type;
+    if (values.ok() && check_dims(dims).ok()) {
+      if (const Result<DType> dtype = onnx::dtype_from_onnx(values->data_type); dtype.ok()) type = {*dtype, Shape::of(dims)};
+    }
+    if (!name.empty() && !scope.values.count(name)) scope.values[name] = scope.graph.add_input(name, type);
+  }
+
+  Context& c_;
+  Symbols symbols_;
+  const onnx::TensorSource tensors_;
+  std::unordered_map<const NodeProto*, std::pair<size_t, int>> places_;  // body, index
+  std::unordered_map<size_t, Infos> infos_;
+  std::unordered_set<const NodeProto*> told_;  // once of every node, however often its function is called
+};
+
+}  // namespace
+
+void check_inference(Context& c) {
+  constexpr int kMostImports = 1000;  // the importer looks through them for every node
+  int imports = c.model().opset_import_size();
+  for (const auto& f : c.model().functions()) imports = std::max(imports, f.opset_import_size());
+  if (imports > kMostImports)
+    c.found.add("engine-limit", "", fmt::format("{} opset imports: types and shapes are not looked at", imports));
+  else
+    InferenceRules(c).run();
+}
+
+}  // namespace svengine::validate

@@ -1,0 +1,65 @@
+// What ONNX's operators take in every version: arity, attributes, types, as the package onnx says (onnx_schemas.txt, which
+// record_schemas.py writes).
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace svengine::validate {
+
+enum class Presence : uint8_t { single, optional, variadic };
+
+struct SchemaValue {
+  std::string_view name;
+  std::string_view type;  // the name of a parameter, or a type
+  Presence presence = Presence::single;
+  bool one_type = true;  // of variadic ones: all are of one type
+  int set = -1;          // the types it may have, for Schemas::allows(); -1: exactly `type`
+};
+
+struct SchemaAttribute {
+  std::string_view name;
+  int type = 0;  // AttributeProto.AttributeType
+  bool required = false;
+};
+
+struct Schema {
+  std::string_view domain, name;
+  int since = 1;
+  bool deprecated = false;
+  bool any_attribute = false;
+  int least_inputs = 0, most_inputs = 0, least_outputs = 0, most_outputs = 0;
+  std::vector<int> refused_outputs;  // numbers between least and most that are not allowed
+  std::vector<SchemaValue> inputs, outputs;
+  std::vector<SchemaAttribute> attributes;
+};
+
+class Schemas {
+ public:
+  /// Read once, on first use. Thread-safe.
+  static const Schemas& get();
+
+  /// The form of an operator in an opset; null: there is none yet, or no such operator. "ai.onnx" is "".
+  const Schema* find(std::string_view domain, std::string_view name, int64_t opset) const;
+  /// The oldest form of an operator; null: there is no such operator.
+  const Schema* first(std::string_view domain, std::string_view name) const;
+  /// Whether ONNX defines the operators of a domain.
+  bool has_domain(std::string_view domain) const;
+  /// The newest opset of a domain; 0 for others' domains.
+  int newest(std::string_view domain) const;
+  /// Whether a type ("float32", "seq(int64)") is in a set.
+  bool allows(int set, std::string_view type) const;
+  /// The types of a set, for messages.
+  const std::vector<std::string_view>& types(int set) const { return sets_[static_cast<size_t>(set)]; }
+
+ private:
+  Schemas();
+  void add_line(std::string_view line);
+
+  std::vector<std::vector<std::string_view>> sets_;       // each sorted
+  std::vector<Schema> schemas_;                           // sorted by domain, name, since
+  std::vector<std::pair<std::string_view, int>> newest_;  // of each domain
+};
+
+}  // namespace svengine::validate

@@ -1,0 +1,70 @@
+#include "validate/check/type_constraints.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "importers/io/names.h"
+
+namespace svengine::validate {
+namespace {
+
+std::string types_text(const std::vector<std::string_view>& types) {
+  constexpr size_t kMostShown = 12;
+  std::vector<std::string_view> plain = types;
+  const size_t shown = std::min(plain.size(), kMostShown);
+  const std::string more = shown < plain.size() ? fmt::format(" and {} more", plain.size() - shown) : "";
+  plain.resize(shown);
+  return fmt::format("{}{}", fmt::join(plain, ", "), more);
+}
+
+}  // namespace
+
+std::string schema_type(const Type& type) {
+  const auto inner = [&] { return type.element ? schema_type(*type.element) : std::string(); };
+  const auto wrapped = [](const char* what, const std::string& held) {
+    return held.empty() ? std::string() : fmt::format("{}({})", what, held);
+  };
+  switch (type.dtype) {
+    case DType::undefined:
+      return {};
+    case DType::sequence:
+      return wrapped("seq", inner());
+    case DType::optional:
+      return wrapped("opt", inner());
+    case DType::map:
+      return {};  // their values' types are written in two ways; operators tell by themselves
+    default:
+      return std::string(name_of(type.dtype));
+  }
+}
+
+std::string broken_constraint(const Schemas& schemas, const Schema& schema, const onnx_proto::NodeProto& node,
+                              const std::function<const Type*(const std::string&)>& type_of) {
+  struct Bound {
+    std::string_view parameter;
+    std::string type;
+    int input;
+  };
+  std::vector<Bound> bound;
+  for (int i = 0; i < node.input_size(); ++i) {
+    if (node.input(i).empty() || schema.inputs.empty()) continue;
+    const SchemaValue& want = schema.inputs[std::min(static_cast<size_t>(i), schema.inputs.size() - 1)];
+    const Type* given = type_of(node.input(i));
+    const std::string type = given ? schema_type(*given) : std::string();
+    if (type.empty() || type.find("map(") != std::string::npos) continue;
+    if (want.set < 0 ? type != want.type : !schemas.allows(want.set, type))
+      return fmt::format("input {} ({}) '{}' is {}, {} of opset {} takes {}", i, want.name, printable(node.input(i), 60), type, schema.name,
+                         schema.since, want.set < 0 ? std::string(want.type) : types_text(schemas.types(want.set)));
+    if (want.set < 0 || !want.one_type) continue;
+    const auto known = std::find_if(bound.begin(), bound.end(), [&](const Bound& b) { return b.parameter == want.type; });
+    if (known == bound.end())
+      bound.push_back({want.type, type, i});
+    else if (known->type != type)
+      return fmt::format("inputs {} and {} must be of one type ({}), but are {} and {}", known->input, i, want.type, known->type, type);
+  }
+  return {};
+}
+
+}  // namespace svengine::validate
