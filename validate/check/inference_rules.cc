@@ -28,7 +28,8 @@ std::string without_node(const std::string& message) {
 /// The engine's own limits are worded so: the file may be right.
 bool is_engine_limit(const std::string& message) {
   return message.find("not supported") != std::string::npos || message.find("nested more than") != std::string::npos ||
-         message.find("bodies and functions have more than") != std::string::npos;
+         message.find("bodies and functions have more than") != std::string::npos ||
+         message.find("is not one of this operator's") != std::string::npos;  // a schema takes it: somebody's own, or any
 }
 
 /// What symbolic dimensions of the graph stand for, as far as numbers tell.
@@ -82,6 +83,7 @@ class InferenceRules final : public onnx::NodeWatcher {
     onnx::NodeImporter importer(c_.model(), c_.ops, tensors_, this);
     // With a watcher nothing ends the import: what is wrong has been told.
     for (int i = 0; i < proto.node_size(); ++i) (void)importer.add(scope, proto.node(i), i);
+    for (const auto& info : proto.output()) compare_given(scope, info);
   }
 
   bool leaves_out(const Scope& scope, const NodeProto& node) override {
@@ -156,6 +158,17 @@ class InferenceRules final : public onnx::NodeWatcher {
         }))
       return;
     if (!value->is_constant()) onnx::refine(value->type, *declared);
+  }
+
+  /// An output of the graph that is an input or initializer.
+  void compare_given(const Scope& scope, const ValueInfoProto& info) {
+    const auto value = scope.values.find(info.name());
+    const Result<Type> declared = onnx::declared_type(info);
+    if (value == scope.values.end() || !value->second || value->second->producer() || !declared.ok()) return;
+    symbols_.compare(info.name(), declared->shape, value->second->type.shape);
+    agrees(*declared, value->second->type, [&](RuleName rule, std::string message) {
+      c_.found.add(rule, "", fmt::format("output '{}' {}", printable(info.name(), 60), message));
+    });
   }
 
   template <class Tell>

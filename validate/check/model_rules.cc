@@ -1,4 +1,5 @@
 // What a model says of itself as a whole: versions, imports, metadata.
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -33,16 +34,24 @@ void check_imports(Context& c, const Imports& imports, const std::string& where)
   }
 }
 
+bool imports_spelled(const Imports& imports, const std::string& domain) {
+  return std::any_of(imports.begin(), imports.end(), [&](const auto& import) { return import.domain() == domain; });
+}
+
 void check_domains(Context& c) {
   for (const Body& body : c.bodies) {
+    // A model that imports nothing at all says so once.
+    if (!body.function && c.model().opset_import_size() == 0) continue;
+    const Imports& imports = body.function ? body.function->opset_import() : c.model().opset_import();
+    const bool spelled = imports_spelled(imports, "ai.onnx");
     for (int i = 0; i < body.nodes->size(); ++i) {
       const std::string& domain = body.nodes->Get(i).domain();
-      if (c.opset_of(body, domain) != 0) continue;
-      // A model that imports nothing at all says so once.
-      if (!body.function && c.model().opset_import_size() == 0) continue;
-      c.add("domain-not-imported", body, i,
-            fmt::format("domain {} is not among the opset imports of the {}", shown_domain(onnx::canonical_domain(domain)),
-                        body.function ? "function" : "model"));
+      if (c.opset_of(body, domain) == 0)
+        c.add("domain-not-imported", body, i,
+              fmt::format("domain {} is not among the opset imports of the {}", shown_domain(onnx::canonical_domain(domain)),
+                          body.function ? "function" : "model"));
+      else if (!spelled && domain == "ai.onnx")
+        c.add("domain-spelling", body, i, "its domain is 'ai.onnx', imported is ''");
     }
   }
 }

@@ -36,6 +36,7 @@ std::vector<RuleCase> file_cases() {
       {"opset-range", "opset 99999999999", [](ModelProto& m) { m.mutable_opset_import(0)->set_version(99999999999); }},
       {"opset-newer", "opset 999 of ai.onnx", [](ModelProto& m) { m.mutable_opset_import(0)->set_version(999); }},
       {"domain-not-imported", "ai.onnx.ml", [](ModelProto& m) { add_tail(m, "Scaler", {"x"})->set_domain("ai.onnx.ml"); }},
+      {"domain-spelling", "imported is ''", [](ModelProto& m) { graph(m)->mutable_node(0)->set_domain("ai.onnx"); }},
       {"metadata-twice", "'author'",
        [](ModelProto& m) {
          m.add_metadata_props()->set_key("author");

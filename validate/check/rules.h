@@ -29,6 +29,7 @@ inline constexpr Rule kRules[] = {
     {"opset-range", Level::error, "An imported opset is below 1, or no number that an opset can have"},
     {"opset-newer", Level::warning, "An imported opset is newer than the newest known: its operators are taken as those of that one"},
     {"domain-not-imported", Level::error, "A node is of a domain that the model, or the function around it, does not import"},
+    {"domain-spelling", Level::error, "A node is of domain 'ai.onnx', which the model imports as '': the same, but ONNX's checker refuses it"},
     {"metadata-twice", Level::error, "A key of the model's metadata is there twice"},
     {"training-info", Level::note, "The model has training information, which is not looked at"},
     // Names: name_rules.cc

@@ -62,6 +62,7 @@ std::vector<RuleCase> declaration_cases() {
          declare(m, "r", {1, 3}, DType::i64);
        }},
       {"declared-type", "initializer 'w' is declared", [](ModelProto& m) { add_input(m, "w", {3}, DType::i64); }},
+      {"declared-shape", "output 'x' is declared", [](ModelProto& m) { set_type(graph(m)->add_output(), "x", {1, 4}); }},
       {"declared-shape", "'r' is declared as float32[1x4], but is float32[1x3]",
        [](ModelProto& m) {
          declare(m, "r", {1, 4});
@@ -111,6 +112,8 @@ std::vector<RuleCase> inference_cases() {
          add_tail(m, "MatMul", {"x", "x"});
        }},
       {"inference-in-branch", "then_branch: node 'Transpose_0'", add_odd_branch},
+      {"engine-limit", "attribute '__mine'",
+       [](ModelProto& m) { add_attribute(graph(m)->mutable_node(0), "__mine", AttributeProto::INT)->set_i(1); }},
       {"engine-limit", "nested more than",
        [](ModelProto& m) {
          m.add_opset_import()->set_domain("d");
