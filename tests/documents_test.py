@@ -8,7 +8,7 @@ Looked at is what stands in backquotes or in blocks of code, in every .md file u
   targets     behind `tools/build.sh PRESET` and `ninja -C build/PRESET`, and files under build/PRESET; the presets themselves
   commands    `svengine SUBCOMMAND`, its options against --help, the networks of `svengine zoo`
   options     that stand alone, against svengine's and those of the repository's scripts
-OPERATORS.md has to be what `svengine ops --document` prints.
+OPERATORS.md has to be what `svengine ops --document` prints, and VALIDATING.md has the table that `svengine check --document` prints.
 """
 import difflib
 import glob
@@ -189,10 +189,15 @@ def table_problems():
         yield f'OPERATORS.md is old: write it by `svengine ops --document > OPERATORS.md` ({"; ".join(different[:4])})'
 
 
+def rule_problems():
+    if output_of(PROGRAM, 'check', '--document') not in read('VALIDATING.md'):
+        yield 'the rules in VALIDATING.md are old: the table is what `svengine check --document` prints'
+
+
 def main():
     known = Known()
     documents = [f for f in FILES if f.endswith('.md')]
-    found = [p for d in documents for p in problems(d, known)] + list(table_problems())
+    found = [p for d in documents for p in problems(d, known)] + list(table_problems()) + list(rule_problems())
     print('\n'.join(found) or f'{len(documents)} documents name only what exists')
     return 1 if found else 0
 

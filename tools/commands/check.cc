@@ -31,6 +31,7 @@ Result<int> list_rules(const Options& options) {
     return kSuccess;
   }
   Table table({"rule", "level", "what a finding says"}, {});
+  if (options.document) put("| rule | level | what a finding says |\n|---|---|---|\n");
   for (const Rule& rule : validate::kRules) {
     if (options.document)
       print("| `{}` | {} | {} |\n", rule.name, name_of(rule.level), rule.what);

@@ -26,10 +26,12 @@ void check_if(Context& c, const Body& around, const Body& branch) {
   const NodeProto& node = around.nodes->Get(branch.owner);
   if (branch.graph->input_size() > 0)
     c.add("if-arity", around, branch.owner,
-          fmt::format("{} declares {} inputs; a branch takes what it needs from around it", printable(branch.attribute, 60), branch.graph->input_size()));
+          fmt::format("{} declares {} inputs; a branch takes what it needs from around it", printable(branch.attribute, 60),
+                      branch.graph->input_size()));
   if (branch.graph->output_size() != node.output_size())
     c.add("if-arity", around, branch.owner,
-          fmt::format("{} gives {} outputs, the node has {}", printable(branch.attribute, 60), branch.graph->output_size(), node.output_size()));
+          fmt::format("{} gives {} outputs, the node has {}", printable(branch.attribute, 60), branch.graph->output_size(),
+                      node.output_size()));
 }
 
 /// Inputs: trip count, condition, carried values. The body takes trip number, condition and the carried ones; it gives condition, carried

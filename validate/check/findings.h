@@ -23,9 +23,6 @@ class Findings {
   static constexpr size_t kMostNodes = 20;
 
   void add(RuleName rule, std::string where, std::string message, std::vector<std::string> nodes = {});
-  /// Whether one more finding of this rule would be kept: texts need not be made for others, only counted.
-  bool keeps(RuleName rule) const { return counts_[rule.index()] < kMostOfRule; }
-  void count(RuleName rule) { ++counts_[rule.index()]; }
 
   const std::vector<Finding>& list() const { return list_; }
   /// Of a rule, also those that were not kept.

@@ -21,14 +21,43 @@ std::string range_text(int least, int most) {
   return most > kVariadic ? fmt::format("at least {}", least) : fmt::format("{} to {}", least, most);
 }
 
+/// What holds of every node of an operator is told once, with the nodes.
+class Uses {
+ public:
+  void add(const Context& c, const Body& body, int node, const std::string& what) {
+    if (uses_.size() >= static_cast<size_t>(Findings::kMostOfRule) && !uses_.count(what)) {
+      ++others_;
+      return;
+    }
+    Use& use = uses_[what];
+    if (use.count++ == 0) use.where = c.where(body, node);
+    if (use.nodes.size() < Findings::kMostNodes) use.nodes.push_back(printable(onnx::node_name(body.nodes->Get(node), node), 60));
+  }
+  void tell(Context& c, RuleName rule) {
+    for (auto& [what, use] : uses_)
+      c.found.add(rule, use.where, fmt::format("{} ({} node{})", what, use.count, use.count == 1 ? "" : "s"), std::move(use.nodes));
+    for (; others_ > 0; --others_) c.found.add(rule, {}, {});  // counted, not kept
+  }
+
+ private:
+  struct Use {
+    std::string where;  // of the first
+    std::vector<std::string> nodes;
+    size_t count = 0;
+  };
+  std::map<std::string, Use> uses_;
+  int64_t others_ = 0;
+};
+
 class OperatorRules {
  public:
   explicit OperatorRules(Context& context) : c_(context) {}
 
   void run() {
     for (const Body& body : c_.bodies)
-      for (int i = 0; i < body.nodes->size(); ++i) check(body, i);
-    check_engine();
+      for (int i = 0; i < body.nodes->size(); ++i) check(body, i), check_engine(body, i);
+    foreign_.tell(c_, "operator-foreign"), lacking_.tell(c_, "engine-operator");
+    lacking_there_.tell(c_, "opset-lacks"), differing_.tell(c_, "opset-differs");
   }
 
  private:
@@ -59,8 +88,7 @@ class OperatorRules {
     } else if (c_.schemas.has_domain(node.domain())) {
       c_.add("operator-unknown", body, index, fmt::format("{} is no operator of opset {}", shown(node.domain(), node.op_type()), opset));
     } else if (!c_.ops.find(node.domain(), node.op_type())) {
-      c_.add("operator-foreign", body, index,
-             fmt::format("{} is not known here, nor a function of the model", shown(node.domain(), node.op_type())));
+      foreign_.add(c_, body, index, fmt::format("{} is not known here, nor a function of the model", shown(node.domain(), node.op_type())));
     }
   }
 
@@ -94,11 +122,11 @@ class OperatorRules {
     if (asked == 0 || !here.domain.empty()) return;
     const Schema* there = c_.schemas.find("", node.op_type(), asked);
     if (!there)
-      c_.add("opset-lacks", body, index, fmt::format("{} came in opset {}", node.op_type(), c_.schemas.first("", node.op_type())->since));
+      lacking_there_.add(c_, body, index, fmt::format("{} came in opset {}", node.op_type(), c_.schemas.first("", node.op_type())->since));
     else if (there->deprecated)
-      c_.add("opset-lacks", body, index, fmt::format("{} is deprecated since opset {}", node.op_type(), there->since));
+      lacking_there_.add(c_, body, index, fmt::format("{} is deprecated since opset {}", node.op_type(), there->since));
     else if (there->since != here.since)
-      c_.add("opset-differs", body, index, fmt::format("{} changed in opset {}", node.op_type(), std::max(there->since, here.since)));
+      differing_.add(c_, body, index, fmt::format("{} changed in opset {}", node.op_type(), std::max(there->since, here.since)));
   }
 
   /// What the engine lacks for a node: the operator, or its form in this opset. Empty: nothing, or there is no such operator.
@@ -107,34 +135,19 @@ class OperatorRules {
     if (opset == 0 || node.op_type().empty() || c_.functions.find(node)) return {};
     const OpDef* def = node.domain() == kInternalDomain ? nullptr : c_.ops.find(node.domain(), node.op_type());
     const std::string name = shown(node.domain(), node.op_type());
-    if (!def) return c_.schemas.has_domain(node.domain()) && !c_.schemas.find(node.domain(), node.op_type(), opset) ? std::string() : name;
+    if (c_.schemas.has_domain(node.domain()) && !c_.schemas.find(node.domain(), node.op_type(), opset)) return {};
+    if (!def) return name;
     // A newer opset is taken as the newest known one.
     const int64_t taken = std::min<int64_t>(opset, std::max(onnx::newest_opset(c_.ops, def->domain), 1));
     return taken >= def->since && taken <= def->until ? std::string() : fmt::format("{} of opset {}", name, opset);
   }
 
-  /// One finding for every operator that the engine has not, with the nodes.
-  void check_engine() {
-    struct Use {
-      std::string where;
-      std::vector<std::string> nodes;
-      size_t count = 0;
-    };
-    std::map<std::string, Use> uses;
-    for (const Body& body : c_.bodies) {
-      for (int i = 0; i < body.nodes->size(); ++i) {
-        const std::string what = lacking(body, body.nodes->Get(i));
-        if (what.empty()) continue;
-        Use& use = uses[what];
-        if (use.count++ == 0) use.where = c_.where(body, i);
-        if (use.nodes.size() < Findings::kMostNodes) use.nodes.push_back(printable(onnx::node_name(body.nodes->Get(i), i), 60));
-      }
-    }
-    for (auto& [what, use] : uses)
-      c_.found.add("engine-operator", use.where,
-                   fmt::format("this engine lacks {} ({} node{})", what, use.count, use.count == 1 ? "" : "s"), std::move(use.nodes));
+  void check_engine(const Body& body, int index) {
+    const std::string what = lacking(body, body.nodes->Get(index));
+    if (!what.empty()) lacking_.add(c_, body, index, fmt::format("this engine lacks {}", what));
   }
 
+  Uses foreign_, lacking_, lacking_there_, differing_;
   Context& c_;
 };
 

@@ -14,6 +14,11 @@ std::optional<int> element_bits(int64_t data_type) {
   return kBits[data_type];
 }
 
+std::string element_name(int64_t data_type) {
+  if (const Result<DType> dtype = onnx::dtype_from_onnx(data_type); dtype.ok()) return std::string(name_of(*dtype));
+  return data_type == 14 ? "complex64" : data_type == 15 ? "complex128" : data_type == 27 ? "float6_e2m3" : "float6_e3m2";
+}
+
 size_t data_bytes(int64_t data_type, const Dims& dims) {
   return static_cast<size_t>(ceil_div(element_count(dims) * element_bits(data_type).value_or(0), int64_t{8}));
 }

@@ -11,6 +11,9 @@ namespace svengine::validate {
 /// Bits of an element by TensorProto.DataType, complex numbers and float6 too, which the engine has not; 0: strings; nothing: no such type.
 std::optional<int> element_bits(int64_t data_type);
 
+/// "float32", "complex64"; only for types that there are.
+std::string element_name(int64_t data_type);
+
 /// Bytes of all elements; only for dims that check_dims() has accepted.
 size_t data_bytes(int64_t data_type, const Dims& dims);
 

@@ -39,7 +39,7 @@ class TensorRules {
 
  private:
   static std::string described(const TensorRecord& r) {
-    return fmt::format("element type {} and dimensions {}", r.data_type, to_string(r.dims));
+    return fmt::format("a {} tensor of shape {}", element_name(r.data_type), to_string(r.dims));
   }
 
   void check_external(const std::string& where, const TensorRecord& r) {
@@ -58,7 +58,7 @@ class TensorRules {
     if (fields > 1) {
       c_.found.add("tensor-fields", where, "has data in two fields");
     } else if (fields == 0 && !empty) {
-      c_.found.add("tensor-fields", where, fmt::format("has no data; {}", described(r)));
+      c_.found.add("tensor-fields", where, fmt::format("has no data for {}", described(r)));
     } else if (!r.raw.empty() && r.data_type == kString) {
       c_.found.add("tensor-fields", where, "strings are kept in string_data, not in raw_data");
     } else if (r.typed & ~(1u << wanted)) {

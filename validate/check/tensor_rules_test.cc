@@ -65,7 +65,7 @@ std::vector<RuleCase> content_cases() {
       {"tensor-fields", "strings are kept in string_data", [](ModelProto& m) { weight(m)->set_data_type(TensorProto::STRING); }},
       {"tensor-fields", "in int64_data", [](ModelProto& m) { weight(m)->clear_raw_data(), weight(m)->add_int64_data(1); }},
       {"tensor-data", "raw_data has 11 bytes", [](ModelProto& m) { weight(m)->mutable_raw_data()->pop_back(); }},
-      {"tensor-data", "raw_data has 12 bytes, element type 1 and dimensions 0 needs 0", [](ModelProto& m) { weight(m)->set_dims(0, 0); }},
+      {"tensor-data", "raw_data has 12 bytes, a float32 tensor of shape 0 needs 0", [](ModelProto& m) { weight(m)->set_dims(0, 0); }},
       {"tensor-data", "float_data has 1 elements", [](ModelProto& m) { weight(m)->clear_raw_data(), weight(m)->add_float_data(1); }},
       {"tensor-data", "which is no uint8",
        [](ModelProto& m) {

@@ -52,6 +52,8 @@ std::vector<RuleCase> declaration_cases() {
       {"dimension-negative", "dimension -5",
        [](ModelProto& m) { type_of(graph(m)->mutable_input(0))->mutable_shape()->mutable_dim(0)->set_dim_value(-5); }},
       {"engine-type", "complex64", [](ModelProto& m) { type_of(graph(m)->mutable_input(0))->set_elem_type(14); }},
+      {"engine-limit", "attribute '__mine'",
+       [](ModelProto& m) { add_attribute(graph(m)->mutable_node(0), "__mine", AttributeProto::INT)->set_i(1); }},
       {"declared-twice", "'r'",
        [](ModelProto& m) {
          declare(m, "r", {1, 3}), declare(m, "r", {1, 3});
@@ -62,7 +64,10 @@ std::vector<RuleCase> declaration_cases() {
          declare(m, "r", {1, 3}, DType::i64);
        }},
       {"declared-type", "initializer 'w' is declared", [](ModelProto& m) { add_input(m, "w", {3}, DType::i64); }},
-      {"declared-shape", "output 'x' is declared", [](ModelProto& m) { set_type(graph(m)->add_output(), "x", {1, 4}); }},
+      {"declared-shape", "output 'x' is declared",
+       [](ModelProto& m) {
+         set_type(graph(m)->add_output(), "x", {1, 4});
+       }},
       {"declared-shape", "'r' is declared as float32[1x4], but is float32[1x3]",
        [](ModelProto& m) {
          declare(m, "r", {1, 4});
@@ -112,8 +117,6 @@ std::vector<RuleCase> inference_cases() {
          add_tail(m, "MatMul", {"x", "x"});
        }},
       {"inference-in-branch", "then_branch: node 'Transpose_0'", add_odd_branch},
-      {"engine-limit", "attribute '__mine'",
-       [](ModelProto& m) { add_attribute(graph(m)->mutable_node(0), "__mine", AttributeProto::INT)->set_i(1); }},
       {"engine-limit", "nested more than",
        [](ModelProto& m) {
          m.add_opset_import()->set_domain("d");
