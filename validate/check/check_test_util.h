@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "importers/io/names.h"
 #include "importers/onnx/import_test_util.h"
 #include "validate/check/check.h"
 
