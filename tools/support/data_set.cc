@@ -78,4 +78,12 @@ Result<DataSet> load_data_set(const std::string& path) {
   return out;
 }
 
+Result<std::vector<Tensor>> load_set_inputs(const std::string& path) {
+  SV_ASSIGN(const std::vector<fs::path> files, list(path));
+  std::vector<Tensor> out;
+  Status status = load_numbered(files, "input_", out);
+  if (!status.ok()) return std::move(status).error().in(path);
+  return out;
+}
+
 }  // namespace svengine::tool

@@ -19,4 +19,7 @@ Result<std::vector<std::string>> find_data_sets(const std::string& folder);
 
 Result<DataSet> load_data_set(const std::string& path);
 
+/// Its inputs alone; outputs need not be there.
+Result<std::vector<Tensor>> load_set_inputs(const std::string& path);
+
 }  // namespace svengine::tool
