@@ -6,7 +6,8 @@ import onnx_writer as ow
 import program
 from program import CliTest, PROGRAM
 
-COMMANDS = ['info', 'inspect', 'check', 'run', 'test', 'bench', 'classify', 'predict', 'ops', 'zoo']
+COMMANDS = ['info', 'inspect', 'check', 'convert', 'quantize', 'sensitivity', 'run', 'test', 'bench', 'classify', 'predict', 'ops',
+            'zoo']
 
 
 class Usage(CliTest):
@@ -25,7 +26,7 @@ class Usage(CliTest):
         self.fails('nonsense')
         for command in COMMANDS:
             self.fails(command, 'm.onnx', '--nonsense', says="svengine %s --help" % command)
-        for command in ['run', 'test', 'bench', 'classify', 'predict', 'zoo']:
+        for command in ['run', 'test', 'bench', 'classify', 'quantize', 'sensitivity', 'predict', 'zoo']:
             self.fails(command)
         self.fails('inspect', says='MODEL')
         self.fails('check', says='MODEL')

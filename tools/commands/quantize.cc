@@ -112,15 +112,14 @@ Result<int> run(const Options& options) {
 Action add_quantize(Command& program) {
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("quantize", "Write a network with 8-bit integers, and say what that costs in precision");
-  add_quantization_options(command, options->quantization);
+  add_model(command, options->quantization.model);
   command.add_option("OUT", options->output, "The file to write")->type_name("")->required();
-  command.add_flag("--dynamic", options->dynamic, "MatMul and Gemm alone, by ranges that every run measures; without --calibrate nothing is compared")
-      ->group("Quantisation");
-  command.add_option("--min-snr", options->least_snr, "Exit code 1 when an output's signal-to-noise ratio is below")->type_name("DB");
+  command.add_flag("--dynamic", options->dynamic, "MatMul and Gemm alone; every run measures its ranges");
+  command.add_option("--min-snr", options->least_snr, "Exit code 1 when an output's signal-to-noise ratio is lower")->type_name("DB");
   add_json(command, options->json);
+  add_quantization_options(command, options->quantization);
   command.footer(
-      "Examples:\n  svengine quantize resnet50.onnx int8.onnx --calibrate images/ --resize 256 --method entropy \\\n"
-      "      --image-mean 0.485,0.456,0.406 --image-std 0.229,0.224,0.225 --exclude exclusions.txt\n"
+      "Examples:\n  svengine quantize resnet50.onnx int8.onnx --calibrate images/ --resize 256 --exclude exclusions.txt\n"
       "  svengine quantize bert.onnx int8.onnx --dynamic");
   return [options] { return run(*options); };
 }

@@ -109,11 +109,12 @@ Result<int> run(const Options& options) {
 Action add_sensitivity(Command& program) {
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("sensitivity", "Rank nodes by what quantising each of them does to the outputs");
-  add_quantization_options(command, options->quantization);
-  Option* keep = command.add_option("--keep-snr", options->keep_snr, "Find the nodes to leave out for a signal-to-noise ratio of at least this")->type_name("DB");
+  add_model(command, options->quantization.model);
+  Option* keep = command.add_option("--keep-snr", options->keep_snr, "Find the nodes to leave out for this signal-to-noise ratio")->type_name("DB");
   command.add_option("--write-exclusions", options->exclusions, "Write them there, for quantize --exclude")->type_name("FILE")->needs(keep);
   command.add_option("--top", options->top, "Show so many nodes (default: 20)")->check(within(int64_t{1}, int64_t{1} << 30))->type_name("K");
   add_json(command, options->json);
+  add_quantization_options(command, options->quantization);
   command.footer(
       "Examples:\n  svengine sensitivity model.onnx --calibrate inputs.npz --samples 16\n"
       "  svengine sensitivity model.onnx --calibrate images/ --keep-snr 30 --write-exclusions exclusions.txt");

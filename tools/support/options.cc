@@ -6,6 +6,7 @@ namespace svengine::tool {
 namespace {
 
 constexpr int kMostThreads = 4096;
+constexpr const char* kMachine = "Machine";  // the options' heading
 
 std::string kernel_set_names() {
   std::string out;
@@ -39,35 +40,39 @@ Option* add_exact_convolution(Command& command, bool& exact) {
                           "No Winograd convolutions: slower, but 3 x 3 convolutions round about ten times more precisely");
 }
 
-void add_runtime_options(Command& command, RuntimeOptions& options) {
-  constexpr const char* kGroup = "Machine";
+Option* add_machine_options(Command& command, RuntimeOptions& options) {
   Option* threads = command.add_option("--threads", options.threads, "Threads (default: OMP_NUM_THREADS, or every allowed cpu)")
-                             ->check(within(1, kMostThreads))
-                             ->type_name("N")
-                             ->group(kGroup);
-  command.add_option("--topology", options.topology, "Groups of threads, as 4x12 for A64FX's four groups of 12, on whatever cpus there are")
-      ->type_name("GxT")
-      ->excludes(threads)
-      ->group(kGroup);
-  command.add_flag("--shard", options.shard, "Cut the batch: every core group computes its samples on its own copy of the weights")
-      ->group(kGroup);
+                        ->check(within(1, kMostThreads))
+                        ->type_name("N")
+                        ->group(kMachine);
   command.add_option("--kernels", options.kernels,
                      "Kernel set: avx2, avx512, sve512, or reference, which computes in double precision, slowly (default: the best "
                      "that this processor can run)")
       ->type_name("SET")
-      ->group(kGroup);
+      ->group(kMachine);
+  return threads;
+}
+
+void add_runtime_options(Command& command, RuntimeOptions& options) {
+  Option* threads = add_machine_options(command, options);
+  command.add_option("--topology", options.topology, "Groups of threads, as 4x12 for A64FX's four groups of 12, on whatever cpus there are")
+      ->type_name("GxT")
+      ->excludes(threads)
+      ->group(kMachine);
+  command.add_flag("--shard", options.shard, "Cut the batch: every core group computes its samples on its own copy of the weights")
+      ->group(kMachine);
   command.add_flag("--no-flush-denormals", options.keep_denormals, "Compute with subnormal numbers (slow on A64FX) instead of zeros")
-      ->group(kGroup);
-  add_exact_convolution(command, options.exact_convolution)->group(kGroup);
+      ->group(kMachine);
+  add_exact_convolution(command, options.exact_convolution)->group(kMachine);
   command.add_flag("--no-optimize", options.no_optimize,
                    "Compute every node by itself, as it stands in the file (slow): does a surprising result come from the network?")
-      ->group(kGroup);
+      ->group(kMachine);
   command.add_option("--cache", options.cache,
                      "Keep packed weights in this folder: the next start with the same model, program and kernels maps them "
                      "instead of packing them again")
       ->check(Check([](const std::string& folder) { return folder.empty() ? "a folder is needed" : std::string(); }))
       ->type_name("DIR")
-      ->group(kGroup);
+      ->group(kMachine);
 }
 
 void add_pixel_options(Command& command, ImageOptions& options) {

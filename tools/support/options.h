@@ -24,6 +24,8 @@ struct RuntimeOptions {
 
   Result<SessionOptions> resolve() const;
 };
+/// --threads, which it gives back, and --kernels alone.
+Option* add_machine_options(Command& command, RuntimeOptions& options);
 void add_runtime_options(Command& command, RuntimeOptions& options);
 
 /// --exact-convolution alone.

@@ -12,29 +12,22 @@
 namespace svengine::tool {
 
 void add_quantization_options(Command& command, QuantizationOptions& options) {
-  constexpr const char* kGroup = "Quantisation";
-  add_model(command, options.model);
-  add_sample_options(command, options.samples);
-  command.add_option("--method", options.method, "Ranges of values: min-max (default), percentile, or entropy (least Kullback-Leibler divergence)")
+  command.add_option("--method", options.method, "Ranges of values: min-max (default), percentile, or entropy")
       ->check(one_of({"min-max", "percentile", "entropy"}))
-      ->type_name("M")
-      ->group(kGroup);
-  command.add_option("--percentile", options.percentile, "Share of the elements that a range holds, for that method (default: 99.999)")
+      ->type_name("M");
+  command.add_option("--percentile", options.percentile, "Per cent of the elements that a range holds (default: 99.999)")
       ->check(within(50.0, 100.0))
-      ->type_name("P")
-      ->group(kGroup);
+      ->type_name("P");
   command.add_option("--activations", options.activations, "Type of values: uint8 (default) or int8; weights are int8")
       ->check(one_of({"uint8", "int8"}))
-      ->type_name("T")
-      ->group(kGroup);
-  command.add_flag("--per-tensor", options.per_tensor, "One scale for all weights of a node instead of one for each output channel")->group(kGroup);
-  command.add_option("--exclude", options.exclude, "Leave out nodes, by name or name of the first output ('*' is any text), or those a file lists")
-      ->type_name("FILE|NODE...")
-      ->group(kGroup);
-  command.add_option("--only", options.only, "Quantise only Conv, ConvTranspose, MatMul, Gemm, as named (default: all)")
-      ->type_name("OP...")
-      ->group(kGroup);
-  add_runtime_options(command, options.runtime);
+      ->type_name("T");
+  command.add_flag("--per-tensor", options.per_tensor, "One scale for a node's weights instead of one per output channel");
+  command.add_option("--exclude", options.exclude, "Leave out these nodes ('*' is any text), or those that a file lists")
+      ->type_name("FILE|NODE");
+  command.add_option("--only", options.only, "Only these of Conv, ConvTranspose, MatMul, Gemm (default: all)")
+      ->type_name("OP");
+  add_sample_options(command, options.samples);
+  add_machine_options(command, options.runtime);
 }
 
 Result<validate::StaticOptions> QuantizationOptions::resolve() const {

@@ -215,6 +215,11 @@ class Samples final : public validate::InputSamples {
     }
   }
   size_t size() const override { return chosen_.size(); }
+  std::string name(size_t index) const override {
+    const auto [source, at] = chosen_[index];
+    const std::string path = printable(sources_[source].path);
+    return sources_[source].count == 1 ? path : fmt::format("{}, sample {}", path, at);
+  }
   Result<std::vector<Tensor>> read(size_t index) override {
     const auto [source, at] = chosen_[index];
     Result<std::vector<Tensor>> out = sources_[source].read(at);
@@ -231,23 +236,30 @@ class Samples final : public validate::InputSamples {
 
 void add_sample_options(Command& command, SampleOptions& options) {
   constexpr const char* kGroup = "Samples";
-  command.add_option("--calibrate", options.paths,
-                     "Inputs to run on: folders of test_data_set_N, images or a data set; .npy, .npz, .pb, IDX or image files")
-      ->type_name("PATH...")
+  command.add_option("--calibrate", options.paths, "Folders of test_data_set_N or images, data sets, array or image files")
+      ->type_name("PATH")
       ->group(kGroup);
-  command.add_option("--samples", options.most, "Take at most so many, at equal distances (default: 256)")
+  command.add_option("--samples", options.most, "At most so many, at equal distances (default: 256)")
       ->check(within(int64_t{1}, int64_t{1} << 30))
       ->type_name("N")
       ->group(kGroup);
-  command.add_option("--batch", options.batch, "Rows of arrays and data sets in a sample, where the network leaves that open (default: 1)")
+  command.add_option("--batch", options.batch, "Rows of a sample, where the network leaves that open (default: 1)")
       ->check(within(int64_t{1}, int64_t{1} << 20))
       ->type_name("N")
       ->group(kGroup);
-  command.add_option("--resize", options.resize, "Resize images: 256 for the shorter side, or WIDTHxHEIGHT, then cut to the network's size")
-      ->type_name("SIZE")
-      ->group("Images");
-  add_pixel_options(command, options.image);
-  command.add_flag("--image-bgr", options.image.bgr, "Channels in the order blue, green, red")->group("Images");
+  command.add_option("--resize", options.resize, "Images: the shorter side's length, as 256, or WIDTHxHEIGHT")->type_name("SIZE")->group(kGroup);
+  command.add_option("--image-mean", options.image.mean, "Subtracted from pixels, per channel or for all")
+      ->delimiter(',')
+      ->one_at_a_time()
+      ->type_name("M[,M,M]")
+      ->group(kGroup);
+  command.add_option("--image-std", options.image.std, "What pixels are divided by after that")
+      ->delimiter(',')
+      ->one_at_a_time()
+      ->type_name("S[,S,S]")
+      ->group(kGroup);
+  command.add_flag("--image-raw", [&options] { options.image.unit_range = false; }, "Pixels from 0 to 255 instead of 0 to 1")->group(kGroup);
+  command.add_flag("--image-bgr", options.image.bgr, "Channels in the order blue, green, red")->group(kGroup);
 }
 
 Result<std::unique_ptr<validate::InputSamples>> open_samples(const Ports& ports, const SampleOptions& options) {

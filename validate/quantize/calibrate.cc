@@ -77,11 +77,11 @@ Status observe(const Graph& graph, const std::vector<std::string>& names, InputS
     SV_ASSIGN(Part part, make_part(graph, names, begin, end, options.session));
     for (size_t s = 0; s < samples.size(); ++s) {
       SV_ASSIGN(const std::vector<Tensor> inputs, samples.read(s));
-      const auto at_sample = [&](Status status) { return status.ok() ? Status() : Status(std::move(status).error().in(fmt::format("sample {}", s))); };
+      const auto at_sample = [&](Status status) { return status.ok() ? Status() : Status(std::move(status).error().in(samples.name(s))); };
       for (const auto& [value, input] : part.inputs) SV_TRY(at_sample(see(value, inputs[input])));
       if (!part.session) continue;
       Result<std::vector<Tensor>> outputs = part.session->run(inputs);
-      if (!outputs.ok()) return std::move(outputs).error().in(fmt::format("sample {}", s));
+      if (!outputs.ok()) return std::move(outputs).error().in(samples.name(s));
       for (const auto& [value, output] : part.outputs) SV_TRY(at_sample(see(value, (*outputs)[output])));
     }
   }

@@ -16,6 +16,8 @@ class InputSamples {
  public:
   virtual ~InputSamples() = default;
   virtual size_t size() const = 0;
+  /// For messages.
+  virtual std::string name(size_t index) const { return fmt::format("sample {}", index); }
   /// Tensors in the order of the network's inputs; the same ones every time. Errors name the file.
   virtual Result<std::vector<Tensor>> read(size_t index) = 0;
 };

@@ -47,8 +47,7 @@ class Inserter {
   }
 
   Value* zero_constant(const std::string& name, int64_t count, DType type, bool vector) {
-    if (!vector) return builder_.constant(zero_tensor(0, type), name + ".zero_point");
-    Result<MutableTensor> zeros = Tensor::allocate(type, {count});
+    Result<MutableTensor> zeros = Tensor::allocate(type, vector ? Dims{count} : Dims{});
     if (!zeros.ok()) return builder_.note(std::move(zeros).error()), nullptr;
     std::fill_n(zeros->raw(), zeros->byte_size(), std::byte{0});
     return builder_.constant(std::move(*zeros), name + ".zero_point");

@@ -52,10 +52,11 @@ Result<std::vector<OutputNoise>> compare_on_samples(ReferenceOutputs& expected, 
   for (size_t s = 0; s < samples.size(); ++s) {
     SV_ASSIGN(const std::vector<Tensor> inputs, samples.read(s));
     SV_ASSIGN(const std::vector<Tensor> x, expected.of(s, inputs));
-    SV_ASSIGN(const std::vector<Tensor> y, got.run(inputs));
+    const Result<std::vector<Tensor>> y = got.run(inputs);
+    if (!y.ok()) return Error(y.error()).in(samples.name(s));
     for (size_t i = 0; i < out.size(); ++i) {
-      Status status = add_noise(out[i].noise, x[i], y[i]);
-      if (!status.ok()) return std::move(status).error().in(fmt::format("sample {}: output '{}'", s, printable(out[i].name)));
+      Status status = add_noise(out[i].noise, x[i], (*y)[i]);
+      if (!status.ok()) return std::move(status).error().in(fmt::format("{}: output '{}'", samples.name(s), printable(out[i].name)));
     }
   }
   return out;

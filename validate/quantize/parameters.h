@@ -15,7 +15,7 @@ struct QuantizationParameters {
 /// The 256 values of `type` (int8 or uint8) over the range, widened to hold 0, which is exact.
 QuantizationParameters parameters_for(const Range& range, DType type);
 
-/// Zero point as a scalar of that type.
+/// Zero point as a scalar of that type, int8 or uint8.
 Tensor zero_tensor(int zero, DType type);
 
 struct QuantizedWeights {

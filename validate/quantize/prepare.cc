@@ -1,5 +1,6 @@
 #include <span>
 
+#include "engine/graph/builder.h"
 #include "engine/graph/passes/match.h"
 #include "engine/ops/registry.h"
 #include "validate/quantize/quantize.h"
@@ -23,6 +24,24 @@ Status multiply_weights(Graph& graph, Node* conv, const OpDef& plain) {
   return {};
 }
 
+/// Softmax and its like as they were before opset 13: everything from the axis on is one line. Flatten says so in every opset.
+Status write_out_lines(Graph& graph, Node* softmax) {
+  Builder builder(graph, all_ops());
+  builder.set_position(softmax);
+  Value* x = softmax->input(0);
+  const std::string name = softmax->name();
+  Value* lines = builder.add("Flatten", {x}, make_attributes({{"axis", softmax->attributes.get_int("axis", -1)}}), name + ".lines");
+  Value* soft = builder.add(softmax->op().name, {lines}, make_attributes({{"axis", int64_t{1}}}), name);
+  Value* shape = builder.add("Shape", {x}, {}, name + ".shape");
+  Value* y = builder.add("Reshape", {soft, shape}, {}, name + ".reshape");
+  SV_TRY(builder.status());
+  const std::string result = softmax->output()->name();
+  graph.replace_uses(softmax->output(), y);
+  graph.erase(softmax);
+  if (y->name() != result) graph.rename(y, result);
+  return {};
+}
+
 }  // namespace
 
 Status prepare_for_quantization(Graph& graph, const SessionOptions& session) {
@@ -32,6 +51,8 @@ Status prepare_for_quantization(Graph& graph, const SessionOptions& session) {
   SV_TRY(choose_kernels(with_kernels));
   PassContext context = pass_context(*with_kernels.kernels);
   context.fold_limit_bytes = int64_t{1} << 20;  // a file shall not grow for what is quickly computed
+  for (Node* node : graph.snapshot())
+    if (node->attributes.get_int("coerced")) SV_TRY(write_out_lines(graph, node));
   for (const auto pass : kPasses) SV_TRY(pass(graph, context));
   const OpDef* plain = all_ops().find("", "Conv");
   if (!plain) return error("the engine has no operator Conv");
