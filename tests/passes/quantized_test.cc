@@ -105,6 +105,36 @@ TEST_CASE("products and sums between quantised values are those of integers") {
   CHECK(ops_of(sum) == "QLinearAdd");
 }
 
+TEST_CASE("products whose result stays real are those of integers, too") {
+  const auto rows = [](Builder& b) { return dequantized(b, b.input("x", DType::u8, {2, 5, 18}), 0.0625f, 9); };
+  const std::vector<Tensor> x = {bytes(DType::u8, {2, 5, 18}, 1)};
+  const Graph biased = check_pass(
+      [&](Builder& b) {
+        Value* product = b.add("MatMul", {rows(b), weights(b, {18, 7}, 1)});
+        b.output(b.add("Add", {b.constant(random_tensor_of(DType::f32, {7}, 4, 2, 2)), product}), "y");
+      },
+      "quantized_real", x);
+  CHECK(ops_of(biased) == "MatMulIntegerToFloat");
+  const Graph both = check_pass(
+      [&](Builder& b) {
+        Value* left = rows(b);
+        b.output(b.add("MatMul", {left, dequantized(b, b.input("z", DType::i8, {2, 18, 3}), 0.125f, -7)}), "y");
+      },
+      "quantized_real", {x[0], bytes(DType::i8, {2, 18, 3}, 2)});
+  CHECK(ops_of(both) == "MatMulIntegerToFloat");
+  const Graph gemm = check_pass(
+      [&](Builder& b) {
+        Value* a = dequantized(b, b.input("x", DType::u8, {5, 18}), 0.0625f, 9);
+        Value* bias = b.constant(random_tensor_of(DType::f32, {7}, 4, 2, 2));
+        b.output(b.add("Gemm", {a, weights(b, {7, 18}, 0), bias}, make_attributes({{"transB", int64_t{1}}})), "y");
+      },
+      "quantized_real", {bytes(DType::u8, {5, 18}, 1)});
+  CHECK(ops_of(gemm) == "QGemm");
+  const auto stays = [&](const Describe& describe) { CHECK(ops_of(check_pass(describe, "quantized_real", x)).ends_with(" MatMul")); };
+  stays([&](Builder& b) { b.output(b.add("MatMul", {rows(b), b.constant(random_tensor({18, 7}, 3))}), "y"); });
+  stays([&](Builder& b) { b.output(b.add("MatMul", {rows(b), weights(b, {18, 7}, 0)}), "y"); });  // a scale a row
+}
+
 TEST_CASE("what only moves elements moves bytes, unless they are quantised anew") {
   const auto reshaped = [](float scale) {
     return [scale](Builder& b) { b.output(quantized(b, b.add("Reshape", {image(b), b.integers({6, 35})}), scale, 120), "y"); };

@@ -66,9 +66,11 @@ std::string snr_text(double snr) {
 
 Json noise_json(const std::vector<validate::OutputNoise>& outputs) {
   Json out = Json::array();
-  for (const auto& [name, noise] : outputs)
+  for (const auto& [name, noise] : outputs) {
     out.push_back({{"output", name}, {"snr_db", noise.snr()}, {"relative_error", noise.relative()}, {"largest_error", noise.largest},
                    {"elements", noise.elements}});
+    if (!noise.mismatch.empty()) out.back()["mismatch"] = noise.mismatch;
+  }
   return out;
 }
 

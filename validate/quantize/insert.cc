@@ -1,6 +1,8 @@
 #include "validate/quantize/insert.h"
 
 #include <algorithm>
+#include <map>
+#include <unordered_set>
 
 #include "engine/graph/builder.h"
 #include "engine/graph/passes/match.h"
@@ -10,9 +12,17 @@
 namespace svengine::validate {
 namespace {
 
+/// What the products that share weights read.
+struct SharedWeights {
+  Value* dequantized = nullptr;
+  std::vector<float> scales;
+};
+
 class Inserter {
  public:
-  Inserter(Graph& graph, const InsertOptions& options) : graph_(graph), builder_(graph, all_ops()), options_(options) {}
+  Inserter(Graph& graph, const InsertOptions& options) : graph_(graph), builder_(graph, all_ops()), options_(options) {
+    for (const auto& node : graph.nodes()) names_.insert(node->name());
+  }
 
   Status run(const Scheme& scheme, const std::unordered_map<std::string, Range>& ranges) {
     SV_TRY(find_parameters(scheme, ranges));
@@ -41,6 +51,13 @@ class Inserter {
     return {};
   }
 
+  /// ONNX Runtime wants nodes to have names of their own.
+  std::string node_name(const std::string& wanted) {
+    std::string name = wanted;
+    for (int n = 1; !names_.insert(name).second; ++n) name = fmt::format("{}_{}", wanted, n);
+    return name;
+  }
+
   Value* scale_constant(const std::string& name, std::span<const float> scales, bool vector) {
     const auto count = static_cast<int64_t>(scales.size());
     return builder_.constant(Tensor::of<float>(vector ? Dims{count} : Dims{}, scales), name + ".scale");
@@ -60,7 +77,7 @@ class Inserter {
     Value* scale = scale_constant(name, scales, vector);
     Value* zero = zero_constant(name, static_cast<int64_t>(scales.size()), type, vector);
     return builder_.add("DequantizeLinear", {builder_.constant(std::move(values), name + ".quantized"), scale, zero},
-                        vector ? make_attributes({{"axis", axis}}) : Attributes(), name + ".dequantize");
+                        vector ? make_attributes({{"axis", axis}}) : Attributes(), node_name(name + ".dequantize"));
   }
 
   Status quantize_constants(Node* product) {
@@ -75,11 +92,14 @@ class Inserter {
       std::vector<double> least;
       if (quantize_the_bias && slot == 1) least = least_scales(bias->constant(), input->second.scale);
       if (axis < 0 && !least.empty()) least = {*std::max_element(least.begin(), least.end())};
-      SV_ASSIGN(const QuantizedWeights w, quantize_weights(operand->constant(), axis, least));
-      const std::string name = operand->name();
-      graph_.set_input(product, slot, dequantize(name, w.values, w.scales, axis));
+      SharedWeights& shared = weights_[{operand, axis}];
+      if (!shared.dequantized) {
+        SV_ASSIGN(QuantizedWeights w, quantize_weights(operand->constant(), axis, least));
+        shared = {dequantize(operand->name(), w.values, w.scales, axis), std::move(w.scales)};
+      }
       SV_TRY(builder_.status());
-      if (slot == 1 && quantize_the_bias) SV_TRY(set_bias(product, bias, input->second.scale, w.scales));
+      graph_.set_input(product, slot, shared.dequantized);
+      if (slot == 1 && quantize_the_bias) SV_TRY(set_bias(product, bias, input->second.scale, shared.scales));
     }
     return {};
   }
@@ -122,9 +142,9 @@ class Inserter {
     Value* scales = scale_constant(name, {&scale, 1}, false);
     Value* zeros = builder_.constant(zero_tensor(zero, options_.activations), name + ".zero_point");
     const std::vector<Value*> none;
-    Node* quantize = builder_.node("", "QuantizeLinear", {value, scales, zeros}, 1, {}, name + ".quantize", {name + ".quantized"});
+    Node* quantize = builder_.node("", "QuantizeLinear", {value, scales, zeros}, 1, {}, node_name(name + ".quantize"), {name + ".quantized"});
     if (!quantize) return;
-    Node* dequantize = builder_.node("", "DequantizeLinear", {quantize->output(), scales, zeros}, 1, {}, name + ".dequantize", {name + ".dequantized"});
+    Node* dequantize = builder_.node("", "DequantizeLinear", {quantize->output(), scales, zeros}, 1, {}, node_name(name + ".dequantize"), {name + ".dequantized"});
     if (!dequantize) return;
     if (value->is_input()) return read_instead(value, quantize, dequantize->output());
     graph_.replace_uses(value, dequantize->output());
@@ -145,6 +165,8 @@ class Inserter {
   Builder builder_;
   const InsertOptions& options_;
   std::unordered_map<const Value*, QuantizationParameters> parameters_;
+  std::map<std::pair<const Value*, int64_t>, SharedWeights> weights_;  // by value and axis
+  std::unordered_set<std::string> names_;                              // of nodes
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ struct Noise {
   double signal = 0, noise = 0;
   double largest = 0;  // absolute error
   int64_t elements = 0;
+  std::string mismatch;  // of the last sample that had one
 
   /// Infinity where the outputs are equal; -infinity where an element is NaN or infinite on one side alone.
   double snr() const;
@@ -21,9 +22,9 @@ struct Noise {
   double relative() const;
 };
 
-/// Adds the difference of two tensors of real numbers. Fails when type or shape differ. Of other types nothing is counted but elements that
-/// differ, as noise.
-Status add_noise(Noise& to, const Tensor& expected, const Tensor& got);
+/// Adds the difference of two tensors of numbers; nothing is said of strings and sequences. Another type or shape, as where a network counts
+/// what it finds, is infinite noise.
+void add_noise(Noise& to, const Tensor& expected, const Tensor& got);
 
 struct OutputNoise {
   std::string name;

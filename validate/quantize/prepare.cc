@@ -45,6 +45,9 @@ Status write_out_lines(Graph& graph, Node* softmax) {
 }  // namespace
 
 Status prepare_for_quantization(Graph& graph, const SessionOptions& session) {
+  // What the file says of its outputs, and inference cannot know, is lost where a pass infers again.
+  std::vector<Type> declared;
+  for (const Value* output : graph.outputs()) declared.push_back(output->type);
   constexpr Status (*kPasses[])(Graph&, const PassContext&) = {remove_identities, fold_constants,  fold_shape_inputs, fuse_conv_bias,
                                                                fuse_conv_norm,    remove_dead_nodes};
   SessionOptions with_kernels = session;
@@ -59,6 +62,8 @@ Status prepare_for_quantization(Graph& graph, const SessionOptions& session) {
   for (Node* node : graph.snapshot())
     if (is_op(node, "FusedConv")) SV_TRY(multiply_weights(graph, node, *plain));
   graph.erase_unused_constants();
+  for (size_t i = 0; i < declared.size(); ++i)
+    if (Type& type = graph.outputs()[i]->type; !type.shape.has_rank() && type.dtype == declared[i].dtype) type.shape = declared[i].shape;
   return {};
 }
 

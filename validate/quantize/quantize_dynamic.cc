@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <map>
 
 #include "engine/graph/builder.h"
 #include "engine/graph/passes/match.h"
@@ -29,27 +29,24 @@ struct DynamicInput {
   Value *value, *scale, *zero;
 };
 
+struct DynamicWeights {
+  Value *values, *scales, *zero;
+};
+
 class DynamicQuantizer {
  public:
   DynamicQuantizer(Graph& graph, bool per_channel) : graph_(graph), builder_(graph, all_ops()), per_channel_(per_channel) {}
 
   Status replace(Node* product) {
     const bool transpose = is_op(product, "Gemm") && product->attributes.get_int("transB") != 0;
-    const std::string weights = product->input(1)->name(), name = product->name(), result = product->output()->name();
-    SV_ASSIGN(QuantizedWeights w, quantize_weights(product->input(1)->constant(), per_channel_ ? (transpose ? 0 : 1) : -1));
-    if (transpose) {
-      SV_ASSIGN(w.values, transposed(w.values));
-    }
+    const std::string name = product->name(), result = product->output()->name();
     builder_.set_position(product);
+    SV_ASSIGN(const DynamicWeights w, weights_of(product->input(1), transpose));
     const DynamicInput* input = input_of(product->input(0));
     if (!input) return builder_.status();
-    const auto columns = static_cast<int64_t>(w.scales.size());
-    Value* scales = builder_.constant(Tensor::of<float>(columns > 1 ? Dims{columns} : Dims{}, std::span<const float>(w.scales)), weights + ".scale");
-    Value* zero = builder_.constant(zero_tensor(0, DType::i8), weights + ".zero_point");
-    Value* values = builder_.constant(w.values, weights + ".quantized");
-    Value* sums = builder_.add("MatMulInteger", {input->value, values, input->zero, zero}, {}, name + ".integer");
+    Value* sums = builder_.add("MatMulInteger", {input->value, w.values, input->zero, w.zero}, {}, name + ".integer");
     Value* real = builder_.add("Cast", {sums}, make_attributes({{"to", static_cast<int64_t>(DType::f32)}}), name + ".cast");
-    Value* step = builder_.add("Mul", {input->scale, scales}, {}, name + ".scales");
+    Value* step = builder_.add("Mul", {input->scale, w.scales}, {}, name + ".scales");
     Value* y = builder_.add("Mul", {real, step}, {}, name + ".scaled");
     if (is_op(product, "Gemm") && product->input(2)) y = builder_.add("Add", {y, product->input(2)}, {}, name + ".bias");
     SV_TRY(builder_.status());
@@ -60,6 +57,24 @@ class DynamicQuantizer {
   }
 
  private:
+  /// Made once for all products that read the value in this way.
+  Result<DynamicWeights> weights_of(const Value* value, bool transpose) {
+    const auto found = weights_.find({value, transpose});
+    if (found != weights_.end()) return found->second;
+    SV_ASSIGN(QuantizedWeights w, quantize_weights(value->constant(), per_channel_ ? (transpose ? 0 : 1) : -1));
+    if (transpose) {
+      SV_ASSIGN(w.values, transposed(w.values));
+    }
+    const std::string& name = value->name();
+    const Dims columns = w.scales.size() > 1 ? Dims{static_cast<int64_t>(w.scales.size())} : Dims{};
+    DynamicWeights out;
+    out.values = builder_.constant(w.values, name + ".quantized");
+    out.scales = builder_.constant(Tensor::of<float>(columns, std::span<const float>(w.scales)), name + ".scale");
+    out.zero = builder_.constant(zero_tensor(0, DType::i8), name + ".zero_point");
+    weights_.emplace(std::pair(value, transpose), out);
+    return out;
+  }
+
   const DynamicInput* input_of(Value* value) {
     const auto found = inputs_.find(value);
     if (found != inputs_.end()) return &found->second;
@@ -73,6 +88,7 @@ class DynamicQuantizer {
   Builder builder_;
   bool per_channel_;
   std::unordered_map<const Value*, DynamicInput> inputs_;
+  std::map<std::pair<const Value*, bool>, DynamicWeights> weights_;
 };
 
 }  // namespace

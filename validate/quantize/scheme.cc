@@ -178,7 +178,7 @@ Scheme make_scheme(const Graph& graph, std::vector<Node*> products) {
   Quantized quantized(graph);
   for (const Node* node : products) {
     for (Value* operand : {node->input(0), node->input(1)}) quantized.want(operand);
-    quantized.want(after_bounds(graph, node->output()));
+    if (is_op(node, "Conv") || is_op(node, "ConvTranspose")) quantized.want(after_bounds(graph, node->output()));
   }
   quantized.close();
   return {std::move(products), quantized.groups()};

@@ -1,7 +1,9 @@
 // Which nodes of a graph are quantised, and which values get 8 bits for them.
 //
-//   x ─> Conv ─> Relu ─> y     Products (Conv, ConvTranspose, MatMul, Gemm) are what is quantised: their operands, and their result behind
-//                              the Relu or Clip that alone reads it.
+//   x ─> Conv ─> Relu ─> y     Products (Conv, ConvTranspose, MatMul, Gemm) are what is quantised: their operands, and the result of a
+//                              convolution behind the Relu or Clip that alone reads it. The results of MatMul and Gemm stay real unless
+//                              one of the other rules wants them: integer products that give real numbers cost nothing, and norms and
+//                              Softmax, which mostly follow, compute with those.
 //   y ─> MaxPool ─> z          Where a value that is quantised was only moved (Reshape, Transpose, MaxPool, Concat, ...), what it was
 //                              moved from is so too, by the same numbers: then bytes can be moved.
 //   y + z                      The sum or product of two values is one of integers when both, and it, are quantised; where its result and

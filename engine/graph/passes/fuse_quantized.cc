@@ -67,51 +67,6 @@ Bounds bounds_of(const Source& source, const QuantizedValue& y) {
   return {b.low, b.high, static_cast<double>(b.low) > least || static_cast<double>(b.high) < most};
 }
 
-float element(const Tensor& floats, int64_t i) {
-  float x;
-  std::memcpy(&x, floats.raw() + i * 4, 4);
-  return x;
-}
-
-int32_t integer_element(const Tensor& integers, int64_t i) {
-  int32_t x;
-  std::memcpy(&x, integers.raw() + i * 4, 4);
-  return x;
-}
-
-/// A constant vector, or one that DequantizeLinear makes of int32.
-std::optional<std::vector<double>> bias_values(const Value* bias) {
-  if (bias->type.shape.rank() != 1) return std::nullopt;
-  if (bias->is_constant() && bias->type.dtype == DType::f32) return as_doubles(bias->constant());
-  const std::optional<QuantizedValue> q = dequantized(bias, true);
-  if (!q || !q->value->is_constant()) return std::nullopt;
-  std::vector<double> values(static_cast<size_t>(q->value->constant().count()));
-  if (!q->is_single() && q->scale->constant().count() != q->value->constant().count()) return std::nullopt;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const int64_t at = static_cast<int64_t>(i), parameter = q->is_single() ? 0 : at;
-    const double zero = q->zero ? integer_element(q->zero->constant(), parameter) : 0;
-    values[i] = (integer_element(q->value->constant(), at) - zero) * element(q->scale->constant(), parameter);
-  }
-  return values;
-}
-
-/// A bias as int32 of scale x.scale * w.scale; null where that cannot be.
-Value* integer_bias(Graph& graph, const Value* bias, const QuantizedValue& x, const QuantizedValue& w) {
-  const std::optional<std::vector<double>> values = bias_values(bias);
-  if (!values) return nullptr;
-  const auto count = static_cast<int64_t>(values->size());
-  if (!w.is_single() && w.scale->constant().count() != count) return nullptr;
-  Result<MutableTensor> sums = Tensor::allocate(DType::i32, {count});
-  if (!sums.ok()) return nullptr;
-  for (int64_t i = 0; i < count; ++i) {
-    const double step = number_of(x.scale) * element(w.scale->constant(), w.is_single() ? 0 : i);
-    const double rounded = std::nearbyint((*values)[static_cast<size_t>(i)] / step);
-    if (!(std::abs(rounded) <= 0x7fffffff)) return nullptr;
-    sums->data<int32_t>()[static_cast<size_t>(i)] = static_cast<int32_t>(rounded);
-  }
-  return graph.add_constant(bias->name() + ".int32", *sums);
-}
-
 /// What a rule needs to build the integer node.
 struct Place {
   Graph& graph;
@@ -124,12 +79,6 @@ struct Place {
 
 void append(Place& p, std::vector<Value*>& inputs, const QuantizedValue& q) {
   inputs.insert(inputs.end(), {q.value, q.scale, zero_point_of(p.graph, q)});
-}
-
-/// Weights [M, C, kernel...]: one scale, or one for each of dimension `axis`.
-bool is_per(const QuantizedValue& w, int64_t axis) {
-  const int64_t rank = w.value->type.shape.rank();
-  return w.is_single() || (rank > 0 && (w.axis < 0 ? w.axis + rank : w.axis) == axis);
 }
 
 Value* integer_conv(Place& p) {

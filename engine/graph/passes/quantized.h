@@ -28,6 +28,12 @@ bool same_quantization(const QuantizedValue& a, const QuantizedValue& b);
 /// The zero point, or a constant 0 of the value's type in its place.
 Value* zero_point_of(Graph& graph, const QuantizedValue& q);
 
+/// A bias as int32 of scale x.scale * w.scale, whether it is float32 or dequantised from int32; null where that cannot be.
+Value* integer_bias(Graph& graph, const Value* bias, const QuantizedValue& x, const QuantizedValue& w);
+
+/// Weights of one scale, or of one for each index of dimension `axis`.
+bool is_per(const QuantizedValue& w, int64_t axis);
+
 /// A constant float32 or 8-bit scalar as a number.
 double number_of(const Value* constant);
 
