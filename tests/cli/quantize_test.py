@@ -1,5 +1,7 @@
 """Tests of `svengine quantize` and `svengine sensitivity`, from outside: quantize_test.py [EMULATOR...] PROGRAM"""
+import os
 import random
+import re
 import struct
 
 import onnx_writer as ow
@@ -101,6 +103,24 @@ class Quantize(CliTest):
         self.assertIn(report['nodes'][0]['node'].encode(), self.read('exclusions.txt'))
         self.quantize('--calibrate', self.data, '--exclude', file, '--min-snr', wanted)
         self.fails('sensitivity', self.model, '--calibrate', self.data, '--write-exclusions', file, says='--keep-snr')
+
+    def test_documents(self):
+        """The examples of VALIDATING.md, where their images are at hand: every word, and numbers within what kernel sets may differ by."""
+        root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        with open(os.path.join(root, 'VALIDATING.md'), encoding='utf-8') as file:
+            examples = re.findall(r'```console\n\$ svengine ((?:quantize|sensitivity) .*)\n((?:.*\n)*?)```', file.read())
+        self.assertEqual(len(examples), 2)
+        for command, expected in examples:
+            words = [os.path.join(root, w) if w.startswith('models/') else self.path(w) if re.fullmatch(r'\w+\.(onnx|txt)', w) else w for w in command.split()]
+            if not os.path.exists(words[words.index('--calibrate') + 1]):
+                continue
+            got = self.succeeds(*words).out.replace(self.path(''), '').replace(root + '/', '').split()
+            self.assertEqual(len(got), len(expected.split()))
+            for a, b in zip(got, expected.split()):
+                if re.fullmatch(r'[0-9.]+', b):
+                    self.assertLess(abs(float(a) - float(b)), 0.02 * float(b) + 1e-9, (a, b))
+                else:
+                    self.assertEqual(a, b)
 
     def test_nothing_to_quantize(self):
         add = self.write('add.onnx', ow.add_model())
