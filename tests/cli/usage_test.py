@@ -6,8 +6,8 @@ import onnx_writer as ow
 import program
 from program import CliTest, PROGRAM
 
-COMMANDS = ['info', 'inspect', 'check', 'diff', 'convert', 'quantize', 'sensitivity', 'run', 'test', 'bench', 'classify', 'predict',
-            'ops', 'zoo']
+COMMANDS = ['info', 'inspect', 'check', 'diff', 'convert', 'quantize', 'sensitivity', 'reduce', 'run', 'test', 'bench', 'classify',
+            'predict', 'ops', 'zoo']
 
 
 class Usage(CliTest):

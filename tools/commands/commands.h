@@ -15,6 +15,7 @@ Action add_inspect(Command& program);
 Action add_ops(Command& program);
 Action add_predict(Command& program);
 Action add_quantize(Command& program);
+Action add_reduce(Command& program);
 Action add_run(Command& program);
 Action add_sensitivity(Command& program);
 Action add_test(Command& program);

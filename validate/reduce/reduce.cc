@@ -1,0 +1,236 @@
+#include "validate/reduce/reduce.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "engine/ops/registry.h"
+#include "importers/io/names.h"
+#include "importers/onnx/import.h"
+#include "importers/onnx/write_model.h"
+#include "validate/reduce/ddmin.h"
+
+namespace svengine::validate {
+namespace {
+
+constexpr int kMostSimplified = 100;  // nodes whose attributes and inputs are tried one by one
+
+Status write_data(const Recording& recording, const std::string& folder, const char* kind, const std::vector<std::string>& names) {
+  for (size_t i = 0; i < names.size(); ++i)
+    if (recording.has(names[i])) SV_TRY(recording.save(names[i], fmt::format("{}/{}_{}.pb", folder, kind, i)));
+  return {};
+}
+
+/// A folder of test data, made anew.
+Status write_data_set(const Recording& recording, const std::string& folder, const std::vector<std::string>& inputs,
+                      const std::vector<std::string>& outputs) {
+  std::error_code problem;
+  std::filesystem::remove_all(folder, problem);
+  if (!problem) std::filesystem::create_directories(folder, problem);
+  if (problem) return error("{}: {}", printable(folder), problem.message());
+  SV_TRY(write_data(recording, folder, "input", inputs));
+  return write_data(recording, folder, "output", outputs);
+}
+
+class Reducer {
+ public:
+  Reducer(onnx::OnnxFile& file, const Recording& recording, const FaultCheck& check, const ReduceOptions& options)
+      : file_(file), original_(file.model()), recording_(recording), check_(check), options_(options),
+        cutter_(original_, [this](const std::string& name) { return type_of(name); }) {}
+
+  Result<ReduceReport> run() {
+    for (int i = 0; i < cutter_.node_count(); ++i) best_.nodes.push_back(i);
+    report_.nodes_before = cutter_.node_count();
+    stage_ = "the whole model";
+    SV_ASSIGN(const bool faulty, test(best_));
+    if (!faulty) return not_faulty();
+    importable_ = import_onnx(candidate_path()).ok();
+    stage_ = "bisecting";
+    SV_TRY(nodes_by(halve));
+    SV_TRY(nodes_by(bisect_range));
+    stage_ = "removing nodes";
+    SV_TRY(nodes_by(ddmin));
+    stage_ = "simplifying";
+    SV_TRY(drop_outputs());
+    SV_TRY(drop_parts());
+    return finish();
+  }
+
+ private:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  std::string candidate_path() const { return options_.scratch + "/model.onnx"; }
+
+  Error not_faulty() const {
+    const Result<CutModel> whole = cutter_.cut(best_);
+    if (!whole.ok()) return error("the model cannot be written as a candidate: {}", whole.error().message());
+    return error("the model as a whole does not have the fault, so there is nothing to reduce");
+  }
+
+  std::optional<onnx_proto::ValueInfoProto> type_of(const std::string& name) const {
+    if (auto recorded = recording_.type(name)) return recorded;
+    for (const auto& info : original_.graph().value_info())
+      if (info.name() == name && info.type().value_case() != onnx_proto::TypeProto::VALUE_NOT_SET) return info;
+    return std::nullopt;
+  }
+
+  bool out_of_time() {
+    if (report_.checks > 0 && ((options_.max_seconds > 0 && seconds() > options_.max_seconds) || (options_.stop && options_.stop()))) stopped_ = true;
+    return stopped_;
+  }
+
+  void tell() const {
+    if (options_.progress) options_.progress({stage_, static_cast<int>(best_.nodes.size()), report_.checks, seconds()});
+  }
+
+  /// Whether a part of the model has the fault; it is the best one then. Parts that cannot be cut out have it not.
+  Result<bool> test(const Cut& cut, bool must_import = false) {
+    const auto known = known_.find(cut);
+    if (known != known_.end()) return known->second;
+    if (cut.nodes.empty() || out_of_time()) return false;
+    Result<CutModel> model = cutter_.cut(cut);
+    if (!model.ok()) return known_[cut] = false;
+    file_.model() = std::move(model->model);
+    SV_TRY(onnx::write_model(file_, candidate_path(), {.data = onnx::WriteOptions::Data::embedded}));
+    if (must_import && !import_onnx(candidate_path()).ok()) return known_[cut] = false;
+    if (options_.write_data) SV_TRY(write_data_set(recording_, options_.scratch + "/test_data_set_0", model->inputs, model->outputs));
+    ++report_.checks;
+    SV_ASSIGN(const bool faulty, check_({candidate_path(), model->inputs, model->outputs}));
+    if (faulty) best_ = cut;
+    tell();
+    return known_[cut] = faulty;
+  }
+
+  template <class Search>
+  Status nodes_by(const Search& search) {
+    const auto with_nodes = [this](const std::vector<int>& nodes) { return test(Cut{nodes}); };
+    const Result<std::vector<int>> done = search(best_.nodes, with_nodes);
+    if (!done.ok()) return Error(done.error());
+    return {};
+  }
+
+  Status drop_outputs() {
+    SV_ASSIGN(const CutModel model, cutter_.cut(best_));
+    if (model.outputs.size() < 2) return {};
+    std::vector<int> all;
+    for (size_t i = 0; i < model.outputs.size(); ++i) all.push_back(static_cast<int>(i));
+    const Cut before = best_;
+    const auto with_outputs = [&](const std::vector<int>& kept) {
+      Cut cut = before;
+      for (const int i : all)
+        if (std::find(kept.begin(), kept.end(), i) == kept.end()) cut.dropped_outputs.insert(model.outputs[static_cast<size_t>(i)]);
+      return test(cut);
+    };
+    const Result<std::vector<int>> done = ddmin(all, with_outputs);
+    if (!done.ok()) return Error(done.error());
+    return {};
+  }
+
+  /// Optional inputs and attributes, one by one; only where the engine can say that the rest is still a model.
+  Status drop_parts() {
+    if (!importable_ || best_.nodes.size() > kMostSimplified) return {};
+    const std::vector<int> nodes = best_.nodes;
+    for (const int n : nodes) {
+      const onnx_proto::NodeProto& node = original_.graph().node(n);
+      const OpDef* op = all_ops().find(node.domain() == "ai.onnx" ? "" : node.domain(), node.op_type());
+      if (!op) continue;
+      for (int slot = node.input_size(); slot-- > op->inputs.min;) {
+        if (node.input(slot).empty() || op->inputs.max == kVariadic) continue;
+        Cut cut = best_;
+        cut.dropped_inputs.insert({n, slot});
+        SV_TRY(attempt(cut));
+      }
+      for (const auto& attribute : node.attribute()) {
+        Cut cut = best_;
+        cut.dropped_attributes.insert({n, attribute.name()});
+        SV_TRY(attempt(cut));
+      }
+    }
+    return {};
+  }
+
+  Status attempt(const Cut& cut) {
+    const Result<bool> done = test(cut, true);
+    if (!done.ok()) return Error(done.error());
+    return {};
+  }
+
+  Result<ReduceReport> finish() {
+    SV_ASSIGN(CutModel model, cutter_.cut(best_));
+    report_.nodes_after = model.model.graph().node_size();
+    report_.dropped_attributes = static_cast<int>(best_.dropped_attributes.size());
+    report_.dropped_inputs = static_cast<int>(best_.dropped_inputs.size());
+    report_.dropped_outputs = static_cast<int>(best_.dropped_outputs.size());
+    for (const auto& node : model.model.graph().node()) report_.operators.push_back(operator_key(node));
+    report_.inputs = std::move(model.inputs), report_.outputs = std::move(model.outputs);
+    for (const std::string& name : report_.inputs)
+      if (!recording_.has(name)) report_.without_data.push_back(name);
+    report_.complete = !stopped_;
+    report_.seconds = seconds();
+    file_.model() = std::move(model.model);
+    return std::move(report_);
+  }
+
+  onnx::OnnxFile& file_;
+  const onnx_proto::ModelProto original_;
+  const Recording& recording_;
+  const FaultCheck& check_;
+  const ReduceOptions& options_;
+  const Cutter cutter_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Cut best_;
+  std::map<Cut, bool> known_;
+  ReduceReport report_;
+  std::string stage_;
+  bool importable_ = false, stopped_ = false;
+};
+
+/// Runs a candidate and compares; an error where it cannot be run.
+Result<bool> run_and_compare(const Candidate& candidate, const Recording& recording, const SessionOptions& options, const Tolerance& tolerance) {
+  SV_ASSIGN(Model model, import_onnx(candidate.model));
+  SV_ASSIGN(const auto session, Session::create(std::move(model.graph), options));
+  std::vector<Tensor> inputs;
+  for (const Session::Port& port : session->inputs()) {
+    SV_ASSIGN(const Tensor mapped, recording.tensor(port.name));
+    if (is_handle(mapped.type())) {
+      inputs.push_back(mapped);
+    } else {
+      SV_ASSIGN(MutableTensor aligned, mapped.aligned_copy());
+      inputs.push_back(std::move(aligned));
+    }
+  }
+  SV_ASSIGN(const std::vector<Tensor> got, session->run(inputs));
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (!recording.has(session->outputs()[i].name)) continue;
+    SV_ASSIGN(const Tensor expected, recording.tensor(session->outputs()[i].name));
+    if (!compare(got[i], expected, tolerance).passed) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<ReduceReport> reduce_model(onnx::OnnxFile& file, const Recording& recording, const FaultCheck& check, const ReduceOptions& options) {
+  return Reducer(file, recording, check, options).run();
+}
+
+Status save_reduced(const onnx::OnnxFile& file, const ReduceReport& report, const Recording& recording, const std::string& folder) {
+  std::error_code problem;
+  std::filesystem::create_directories(folder, problem);
+  if (problem) return error("{}: {}", printable(folder), problem.message());
+  SV_TRY(write_data_set(recording, folder + "/test_data_set_0", report.inputs, report.outputs));
+  return onnx::write_model(file, folder + "/reduced.onnx", {.data = onnx::WriteOptions::Data::embedded});
+}
+
+FaultCheck differs_from_recording(const Recording& recording, const SessionOptions& session, const Tolerance& tolerance) {
+  const auto is_first = std::make_shared<bool>(true);
+  return [&recording, session, tolerance, is_first](const Candidate& candidate) -> Result<bool> {
+    Result<bool> differs = run_and_compare(candidate, recording, session, tolerance);
+    if (std::exchange(*is_first, false)) return differs;
+    return differs.ok() && *differs;
+  };
+}
+
+}  // namespace svengine::validate
