@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/graph/op_def.h"
+#include "engine/graph/origins.h"
 
 namespace svengine {
 
@@ -129,6 +130,7 @@ bool Graph::is_output(const Value* value) const {
 }
 
 void Graph::replace_uses(Value* from, Value* to) {
+  Origins::note_replaced(*this, from, to);
   for (Node* user : std::vector<Node*>(from->users_))
     for (size_t i = 0; i < user->inputs_.size(); ++i)
       if (user->inputs_[i] == from) set_input(user, i, to);
@@ -138,6 +140,7 @@ void Graph::replace_uses(Value* from, Value* to) {
 }
 
 void Graph::erase_value(Value* value) {
+  Origins::note_erased(*this, value);
   if (names_) names_->taken.erase(value->name_);
   values_.erase(value->position_);
 }
@@ -155,6 +158,7 @@ void Graph::erase(Node* node) {
 void Graph::erase_unused_constants() {
   std::erase_if(values_, [&](const auto& v) {
     const bool unused = v->is_constant() && v->users_.empty() && !is_output(v.get());
+    if (unused) Origins::note_erased(*this, v.get());
     if (unused && names_) names_->taken.erase(v->name_);
     return unused;
   });

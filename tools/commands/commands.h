@@ -10,6 +10,7 @@ Action add_check(Command& program);
 Action add_classify(Command& program);
 Action add_convert(Command& program);
 Action add_diff(Command& program);
+Action add_compare(Command& program);
 Action add_info(Command& program);
 Action add_inspect(Command& program);
 Action add_ops(Command& program);

@@ -14,7 +14,7 @@ bool bytes_equal(const Tensor& a, const Tensor& b, int64_t i) {
   return std::memcmp(a.raw() + static_cast<size_t>(i) * size, b.raw() + static_cast<size_t>(i) * size, size) == 0;
 }
 
-struct Difference {
+struct ElementDifference {
   double abs = 0, rel = 0;
   bool over = false;
 };
@@ -28,9 +28,9 @@ double absolute_tolerance(const Tensor& expected) {
   return largest > 0 ? kAtolOfLargest * largest : kAtolOfZeros;
 }
 
-Difference difference(double got, double expected, double rtol, double atol) {
+ElementDifference element_difference(double got, double expected, double rtol, double atol) {
   if (got == expected || (std::isnan(got) && std::isnan(expected))) return {};
-  Difference out;
+  ElementDifference out;
   out.abs = std::abs(got - expected);
   if (!std::isfinite(got) || !std::isfinite(expected)) out.abs = HUGE_VAL;
   out.rel = expected == 0 ? 0 : out.abs / std::abs(expected);
@@ -71,7 +71,7 @@ Comparison compare(const Tensor& got, const Tensor& expected, const Tolerance& t
   const bool exact = !is_float(got.type());
   if (!exact) out.atol = tolerance.atol ? *tolerance.atol : absolute_tolerance(expected);
   for (int64_t i = 0; i < out.count; ++i) {
-    Difference d = difference(element_as_double(got, i), element_as_double(expected, i), tolerance.rtol, out.atol);
+    ElementDifference d = element_difference(element_as_double(got, i), element_as_double(expected, i), tolerance.rtol, out.atol);
     if (exact) d.over = !bytes_equal(got, expected, i);
     out.over += d.over;
     if (d.abs > out.worst_abs) out.worst_abs = d.abs, out.worst_abs_index = i;

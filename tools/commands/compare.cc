@@ -1,0 +1,242 @@
+// svengine compare: where a model first computes something else than a reference does.
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/file.h"
+#include "importers/io/names.h"
+#include "tools/commands/commands.h"
+#include "tools/support/compare_report.h"
+#include "tools/support/data_set.h"
+#include "tools/support/network.h"
+#include "tools/support/output.h"
+#include "validate/compare/compare_models.h"
+#include "validate/compare/match_values.h"
+#include "validate/compare/page.h"
+#include "validate/compare/recorded.h"
+
+namespace svengine::tool {
+namespace {
+
+struct Options {
+  ModelFile model;
+  std::string against = "reference";
+  std::string data_set;
+  InputOptions inputs;
+  RuntimeOptions runtime;
+  std::optional<double> rtol, atol;
+  std::string record, html;
+  int64_t record_limit = int64_t{1} << 30;
+  size_t top = 10;
+  bool all = false, json = false;
+};
+
+constexpr const char* kNoOptimize = "no-optimize";
+
+/// The other side, and what keeps it.
+struct Other {
+  std::unique_ptr<validate::Reference> reference;
+  std::unique_ptr<validate::Recorder> recorder;
+  std::unique_ptr<validate::ValueMatch> match;  // of another model's values
+  std::string description;
+};
+
+bool is_recorded(const std::string& path) {
+  std::error_code problem;
+  return std::filesystem::is_directory(path, problem) || std::filesystem::path(path).extension() == ".npz";
+}
+
+/// Of a data set, of the record where that has all, or as `svengine run` makes them.
+Result<Inputs> inputs_for(const Options& options, const Graph& graph) {
+  const std::vector<Session::Port> ports = input_ports(graph);
+  if (!options.data_set.empty()) {
+    SV_ASSIGN(const std::vector<std::string> sets, find_data_sets(options.data_set));
+    SV_ASSIGN(DataSet set, load_data_set(sets.front()));
+    Inputs out;
+    out.tensors = std::move(set.inputs);
+    return out;
+  }
+  if (options.inputs.files.empty() && is_recorded(options.against)) {
+    SV_ASSIGN(const std::unique_ptr<validate::Recorded> record, validate::Recorded::open(options.against, graph));
+    Inputs out;
+    for (const Session::Port& port : ports) {
+      if (!record->has(port.name)) return make_inputs(ports, options.inputs, find_index_bounds(graph));
+      SV_ASSIGN(Tensor tensor, record->value(port.name));
+      out.tensors.push_back(std::move(tensor));
+    }
+    return out;
+  }
+  return make_inputs(ports, options.inputs, find_index_bounds(graph));
+}
+
+/// The inputs of another model: those that its own are matched with, in its types.
+Result<std::vector<Tensor>> inputs_of_other(const Graph& model, const Graph& other, const validate::ValueMatch& match,
+                                            const std::vector<Tensor>& inputs, const SessionOptions& how) {
+  std::vector<Tensor> out;
+  for (const Value* v : other.inputs()) {
+    std::optional<size_t> from;
+    for (size_t i = 0; i < model.inputs().size(); ++i)
+      if (const auto found = match.names.find(model.inputs()[i]->name());
+          found != match.names.end() && found->second == v->name())
+        from = i;
+    if (!from) return error("input '{}' ({}) of the reference has no counterpart in the model", v->name(), to_string(v->type));
+    const Tensor& given = inputs[*from];
+    out.push_back(given);
+    if (given.type() == v->type.dtype || is_handle(given.type())) continue;
+    SV_ASSIGN(out.back(), validate::convert(given, v->type.dtype, how));
+  }
+  return out;
+}
+
+Result<Other> open_other(const Options& options, const Graph& model, const std::vector<Tensor>& inputs,
+                         const SessionOptions& tested) {
+  Other out;
+  validate::Witness witness;
+  if (!options.record.empty()) {
+    SV_ASSIGN(out.recorder, validate::Recorder::create(options.record, options.record_limit));
+    for (size_t i = 0; i < inputs.size(); ++i) SV_TRY(out.recorder->add(model.inputs()[i]->name(), inputs[i], tested));
+    witness = [recorder = out.recorder.get(), tested](const std::string& name, const Tensor& value) {
+      return recorder->add(name, value, tested);
+    };
+  }
+  SessionOptions how = tested;
+  how.exact_convolution = true;
+  if (is_recorded(options.against)) {
+    if (out.recorder)
+      return error("--record writes what a reference computes; '{}' has been recorded", printable(options.against));
+    SV_ASSIGN(std::unique_ptr<validate::Recorded> recorded, validate::Recorded::open(options.against, model));
+    out.description = fmt::format("{} recorded values of {}", recorded->size(), printable(options.against));
+    out.reference = std::move(recorded);
+    return out;
+  }
+  const kernels::KernelTable* set = kernels::find_kernel_set(options.against);
+  if (set || options.against == kNoOptimize) {
+    if (set) how.kernels = set;
+    out.description = fmt::format("the same model node by node, kernels {}", how.kernels->name);
+    out.reference = std::make_unique<validate::NodeByNode>(model.clone(), inputs, how, nullptr, std::move(witness));
+    return out;
+  }
+  Result<Model> other = load_model({options.against, options.model.strict});
+  if (!other.ok())
+    return std::move(other).error().in(
+        "--against takes a model, a kernel set of this processor, no-optimize, or recorded values");
+  out.match = std::make_unique<validate::ValueMatch>(validate::match_values(model, other->graph));
+  SV_ASSIGN(std::vector<Tensor> given, inputs_of_other(model, other->graph, *out.match, inputs, how));
+  out.description = fmt::format("{} node by node, kernels {}", printable(options.against), how.kernels->name);
+  out.reference = std::make_unique<validate::NodeByNode>(std::move(other->graph), std::move(given), how, &out.match->names,
+                                                         std::move(witness));
+  return out;
+}
+
+Status write_page(const std::string& path, const std::string& text) {
+  SV_ASSIGN(AtomicFile file, AtomicFile::create(path));
+  SV_TRY(file.write(text));
+  return file.finish();
+}
+
+Status finish_record(const Options& options, Other& other) {
+  if (!other.recorder) return {};
+  SV_TRY(other.reference->finish());
+  SV_TRY(other.recorder->finish());
+  print_hint(fmt::format("{} values, {}, written to {}", other.recorder->written(),
+                         bytes_text(static_cast<double>(other.recorder->bytes())), printable(options.record)));
+  if (other.recorder->left_out())
+    print_hint(fmt::format("{} values left out: strings and sequences, and what --record-limit {} does not hold",
+                           other.recorder->left_out(), options.record_limit));
+  return {};
+}
+
+Result<int> run(const Options& options) {
+  SV_ASSIGN(SessionOptions how, options.runtime.resolve());
+  SV_TRY(choose_kernels(how));
+  SV_ASSIGN(const Model model, load_model(options.model, names_of_files(options.inputs)));
+  SV_ASSIGN(const Inputs inputs, inputs_for(options, model.graph));
+  if (inputs.tensors.size() != model.graph.inputs().size())
+    return error("{}: has {} inputs, {} are given", printable(options.model.path), model.graph.inputs().size(),
+                 inputs.tensors.size());
+  if (!options.json) print_notes(inputs);
+  SV_ASSIGN(Other other, open_other(options, model.graph, inputs.tensors, how));
+  const Stopwatch watch;
+  Result<validate::CompareReport> report =
+      validate::compare_with(model.graph, inputs.tensors, *other.reference, {how, options.rtol, options.atol});
+  if (!report.ok()) return std::move(report).error().in(printable(options.model.path));
+  SV_TRY(finish_record(options, other));
+  const ComparedSides sides{printable(options.model.path),
+                            std::string(how.kernels->name),
+                            how.optimize,
+                            other.description,
+                            other.match.get(),
+                            inputs.seed,
+                            watch.milliseconds()};
+  if (!options.html.empty()) SV_TRY(write_page(options.html, validate::page_of(*report, title_of(sides))));
+  if (options.json)
+    put_json(compare_json(*report, sides));
+  else
+    put(compare_text(*report, sides, options.all ? SIZE_MAX : options.top));
+  return report->passed() ? kSuccess : kFailed;
+}
+
+void add_report_options(Command& command, const std::shared_ptr<Options>& options) {
+  command.add_option("--rtol", options->rtol, "Bound of errors beside the expected value, in place of what precision explains")
+      ->check(not_negative())
+      ->type_name("R");
+  command.add_option("--atol", options->atol, "Absolute bound of errors, likewise")->check(not_negative())->type_name("A");
+  command.add_option("--top", options->top, "Lines of the table: the values with the largest local errors (default: 10)")
+      ->check(within(1, 1 << 20))
+      ->type_name("K");
+  command.add_flag("--all", options->all, "Every value, in the order of the run");
+  command.add_option("--record", options->record, "Write the reference's values there, for --against DIR elsewhere")
+      ->type_name("DIR");
+  command.add_option("--record-limit", options->record_limit, "Bytes that may be written (default: 2^30)")
+      ->check(within(int64_t{0}, int64_t{1} << 50))
+      ->type_name("BYTES");
+  command.add_option("--html", options->html, "Write a page to look at, of all values")->type_name("FILE");
+}
+
+/// Those of the machine that mean something to single nodes.
+void add_machine_options(Command& command, RuntimeOptions& runtime) {
+  constexpr const char* kGroup = "Machine";
+  constexpr int kMostThreads = 4096;
+  command.add_option("--threads", runtime.threads, "Threads (default: OMP_NUM_THREADS, or every allowed cpu)")
+      ->check(within(1, kMostThreads))
+      ->type_name("N")
+      ->group(kGroup);
+  command.add_option("--kernels", runtime.kernels, "Kernel set under test (default: the best that this processor can run)")
+      ->type_name("SET")
+      ->group(kGroup);
+  command
+      .add_flag("--exact-convolution", runtime.exact_convolution,
+                "Test without Winograd convolutions, which round less precisely")
+      ->group(kGroup);
+  command.add_flag("--no-optimize", runtime.no_optimize, "Test every node by itself, as it stands in the file, nothing fused")
+      ->group(kGroup);
+}
+
+}  // namespace
+
+Action add_compare(Command& program) {
+  auto options = std::make_shared<Options>();
+  Command& command = *program.add_subcommand("compare", "Find the node where a model goes wrong beside a reference");
+  add_model(command, options->model);
+  command
+      .add_option(
+          "--against", options->against,
+          "Another model; a kernel set (reference, avx2, ...) or no-optimize for the same model node by node; a folder or "
+          ".npz of recorded values (default: reference)")
+      ->type_name("REF");
+  add_report_options(command, options);
+  add_input_options(command, options->inputs);
+  command.add_option("--data-set", options->data_set, "Inputs of a test_data_set folder")->type_name("DIR")->group("Inputs");
+  add_machine_options(command, options->runtime);
+  add_json(command, options->json);
+  command.footer(
+      "Exit code 1: a node's error on the reference's inputs is more than precision explains, or an output is wrong.\n"
+      "Examples:\n  svengine compare model.onnx\n  svengine compare float16.onnx --against float32.onnx --html report.html");
+  return [options] { return run(*options); };
+}
+
+}  // namespace svengine::tool

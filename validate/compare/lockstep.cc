@@ -1,0 +1,320 @@
+#include "validate/compare/lockstep.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "importers/io/names.h"
+#include "validate/compare/compare_tensors.h"
+#include "validate/compare/element.h"
+
+namespace svengine::validate {
+namespace {
+
+bool are_numbers(const Tensor& a, const Tensor& b) { return !is_handle(a.type()) && !is_handle(b.type()); }
+
+constexpr double kFine = 2e-4;  // what precision explains of float32: 1e-5 and less, but for very long sums
+
+/// A gap's nodes are looked at again for every step that reads it.
+constexpr size_t kLongestGap = 64;
+
+bool are_finite(const std::vector<Tensor>& tensors) {
+  return std::ranges::all_of(tensors, [](const Tensor& t) {
+    const Statistics s = t.defined() ? statistics_of(t) : Statistics();
+    return s.nans + s.infinities == 0;
+  });
+}
+
+bool same_storage(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  return std::ranges::equal(
+      a, b, [](const Tensor& x, const Tensor& y) { return x.raw() == y.raw() && x.type() == y.type() && x.dims() == y.dims(); });
+}
+
+}  // namespace
+
+Lockstep::Lockstep(const Graph& model, const TestedGraph& tested, Reference& reference, const CompareOptions& options)
+    : model_(model), tested_(tested), reference_(reference), options_(options) {
+  model.for_each_value([&](Value& v) { in_file_[v.name()] = &v; });
+  tested.graph().for_each_value([&](Value& v) { readers_[&v] = v.users().size() + (tested.graph().is_output(&v) ? 1 : 0); });
+}
+
+NodeName Lockstep::name_of_node(const Node& node) const { return {printable(node.name()), printable(node.op().name)}; }
+
+void Lockstep::announce() {
+  std::unordered_map<const Value*, std::vector<const Node*>> gaps;  // nodes behind values that the reference has not
+  for (const Step& step : tested_.steps()) {
+    std::vector<const Node*> nodes;
+    for (const Value* v : step.node->inputs())
+      if (const auto gap = v ? gaps.find(v) : gaps.end(); gap != gaps.end())
+        std::ranges::copy_if(gap->second, std::back_inserter(nodes),
+                             [&](const Node* n) { return std::ranges::find(nodes, n) == nodes.end(); });
+    nodes.insert(nodes.end(), step.nodes.begin(), step.nodes.end());
+    for (size_t i = 0; i < step.outputs.size(); ++i)
+      if ((step.outputs[i].empty() || !reference_.has(step.outputs[i])) && nodes.size() <= kLongestGap)
+        gaps[step.node->output(i)] = nodes;
+    std::unordered_set<std::string> names(step.inputs.begin(), step.inputs.end());
+    names.insert(step.outputs.begin(), step.outputs.end());
+    for (const Node* node : nodes) {
+      for (const Value* v : node->inputs())
+        if (v && !v->is_constant()) names.insert(v->name());
+      for (const Value* v : node->outputs()) names.insert(v->name());
+    }
+    std::erase_if(names, [&](const std::string& name) { return name.empty() || !reference_.has(name); });
+    for (const std::string& name : names) reference_.expect(name);
+    needed_.push_back(std::move(names));
+    nodes_.push_back(std::move(nodes));
+  }
+  for (const Value* v : model_.outputs()) reference_.expect(v->name());
+}
+
+Result<CompareReport> Lockstep::run(const std::vector<Tensor>& inputs) {
+  announce();
+  report_.steps = tested_.steps().size();
+  for (size_t i = 0; i < inputs.size(); ++i) accumulated_[tested_.graph().inputs()[i]] = inputs[i];
+  for (size_t i = 0; i < tested_.steps().size(); ++i) SV_TRY(do_step(i));
+  SV_TRY(compare_outputs(inputs));
+  if (report_.values.empty() && std::ranges::none_of(report_.outputs, &ComparedOutput::compared))
+    return error("nothing is compared: the reference has none of the values that the model computes");
+  return std::move(report_);
+}
+
+Status Lockstep::do_step(size_t number) {
+  const Step& step = tested_.steps()[number];
+  SV_ASSIGN(Outcome outcome, run_step(step));
+  for (size_t i = 0; i < step.outputs.size(); ++i) {
+    const Value* v = step.node->output(i);
+    if (!step.outputs[i].empty() && reference_.has(step.outputs[i])) {
+      const size_t at = report_.values.size();
+      SV_TRY(compare_output(step, i, outcome));
+      if (report_.values[at].guilty && !report_.first) SV_TRY(look_closely(number, at));
+    } else {
+      report_.without_reference += !step.outputs[i].empty();
+      if (outcome.has_local && outcome.problem.empty()) local_[v] = outcome.local[i];
+    }
+    if (readers_[v] > 0) accumulated_[v] = std::move(outcome.accumulated[i]);
+  }
+  for (const Value* v : step.node->inputs())
+    if (v && --readers_[v] == 0) {
+      accumulated_.erase(v);
+      local_.erase(v);
+    }
+  for (const std::string& name : needed_[number]) reference_.release(name);
+  return {};
+}
+
+Result<Lockstep::Outcome> Lockstep::run_step(const Step& step) {
+  const Node& node = *step.node;
+  std::vector<Tensor> own(node.inputs().size());
+  for (size_t i = 0; i < own.size(); ++i)
+    if (const Value* v = node.input(i); v && !v->is_constant()) own[i] = accumulated_.at(v);
+  Outcome out;
+  SV_ASSIGN(LoneNode alone, LoneNode::create(node, own, options_.tested));
+  out.length = alone.reduction_length();
+  SV_ASSIGN(out.accumulated, alone.run(own));
+  SV_ASSIGN(std::optional<std::vector<Tensor>> given, inputs_of_reference(step, own));
+  out.has_local = given.has_value();
+  if (given) {
+    out.local_inputs = std::move(*given);
+    if (same_storage(out.local_inputs, own)) {
+      out.local = out.accumulated;
+    } else {
+      const auto run_local = [&]() -> Result<std::vector<Tensor>> {
+        if (alone.fits(out.local_inputs)) return alone.run(out.local_inputs);
+        SV_ASSIGN(LoneNode other, LoneNode::create(node, out.local_inputs, options_.tested));
+        return other.run(out.local_inputs);
+      };
+      Result<std::vector<Tensor>> local = run_local();
+      if (local.ok())
+        out.local = std::move(local).value();
+      else
+        out.problem = local.error().message();
+    }
+  }
+  release_constants(node);
+  return out;
+}
+
+Result<std::optional<std::vector<Tensor>>> Lockstep::inputs_of_reference(const Step& step, const std::vector<Tensor>& own) {
+  std::vector<Tensor> out(own.size());
+  for (size_t i = 0; i < own.size(); ++i) {
+    const Value* v = step.node->input(i);
+    if (!v || v->is_constant()) continue;
+    if (step.inputs[i].empty() || !reference_.has(step.inputs[i])) {
+      const auto made = local_.find(v);
+      if (made == local_.end() && !v->is_input()) return std::optional<std::vector<Tensor>>();
+      out[i] = v->is_input() ? own[i] : made->second;
+      continue;
+    }
+    SV_ASSIGN(out[i], reference_.value(step.inputs[i]));
+    if (out[i].type() == own[i].type()) continue;
+    if (!are_numbers(out[i], own[i])) return std::optional<std::vector<Tensor>>();
+    SV_ASSIGN(out[i], convert(out[i], own[i].type(), options_.tested));
+  }
+  return std::optional(std::move(out));
+}
+
+Bound Lockstep::local_bound(const Precision& precision, const Tensor& expected) const {
+  Bound bound = bound_for(precision, expected.type(), largest_of(expected));
+  if (!is_float(expected.type())) return bound;
+  if (options_.rtol || options_.atol) bound = {options_.rtol.value_or(0), options_.atol.value_or(0)};
+  return bound;
+}
+
+Bound Lockstep::accumulated_bound(const Tensor& expected) const {
+  if (!is_float(expected.type())) return {};
+  if (options_.rtol || options_.atol) return {options_.rtol.value_or(0), options_.atol.value_or(0)};
+  const double largest = largest_of(expected);
+  return {Tolerance().rtol, largest > 0 ? std::max(kAtolOfLargest, kCoarse * coarse_) * largest : kAtolOfZeros};
+}
+
+Status Lockstep::compare_output(const Step& step, size_t output, const Outcome& outcome) {
+  ComparedValue row;
+  const std::string& name = step.outputs[output];
+  row.value = printable(name);
+  if (const Value* v = in_file_.at(name); v->producer()) row.node = name_of_node(*v->producer());
+  for (const Node* node : step.nodes) row.fused.push_back(name_of_node(*node));
+  row.kernels = step.node->op().name;
+  SV_ASSIGN(const Tensor expected, reference_.value(name));
+  row.accumulated = difference_of(outcome.accumulated[output], expected, accumulated_bound(expected));
+  row.has_local = outcome.has_local;
+  row.problem = outcome.problem;
+  row.guilty = !outcome.problem.empty();
+  if (outcome.has_local && outcome.problem.empty()) {
+    const Tensor& got = outcome.local[output];
+    const Precision precision = precision_of(step.nodes, outcome.length, got.type(), expected.type());
+    row.explained = precision.relative;
+    row.local = difference_of(got, expected, local_bound(precision, expected));
+    if (precision.quantises && !is_float(expected.type()) && row.local.largest > 0)
+      coarse_ = std::max(coarse_, 1 / row.local.largest);
+    if (precision.relative > kFine) coarse_ = std::max(coarse_, precision.relative);
+    if (!row.local.passed()) {
+      SV_ASSIGN(row.by_condition,
+                is_explained(*step.node, options_.tested, output, outcome.local_inputs, got, row.local, precision.relative));
+      row.guilty = !row.by_condition;
+    }
+  }
+  report_.guilty += row.guilty;
+  report_.values.push_back(std::move(row));
+  return {};
+}
+
+Result<bool> Lockstep::is_explained(const Node& node, const SessionOptions& how, size_t output, const std::vector<Tensor>& inputs,
+                                    const Tensor& got, const Difference& difference, double relative) {
+  constexpr uint64_t kRuns = 2;
+  constexpr double kAsFar = 2;
+  if (options_.rtol || options_.atol || !difference.mismatch.empty() || !std::isfinite(difference.worst)) return false;
+  for (uint64_t run = 0; run < kRuns; ++run) {
+    SV_ASSIGN(const std::vector<Tensor> moved_inputs, disturbed(inputs, relative, run));
+    SV_ASSIGN(LoneNode alone, LoneNode::create(node, moved_inputs, how));
+    SV_ASSIGN(const std::vector<Tensor> moved, alone.run(moved_inputs));
+    const Difference move = difference_of(moved[output], got, {});
+    if (!move.mismatch.empty()) continue;
+    if (is_float(got.type()) ? kAsFar * move.worst >= difference.worst : move.over >= difference.over) return true;
+  }
+  return false;
+}
+
+Status Lockstep::look_closely(size_t step, size_t at) {
+  const ComparedValue& row = report_.values[at];
+  const std::vector<const Node*>& nodes = nodes_[step];
+  Guilt guilt{at, std::nullopt, row.value, row.local, {}, {}};
+  if (!row.problem.empty()) guilt.problem = "cannot be computed: " + row.problem;
+  if (nodes.size() == 1) guilt.node = name_of_node(*nodes[0]);
+  if (nodes.size() > 1) {
+    Values made;
+    for (const Node* node : nodes) {
+      SV_ASSIGN(const bool found, look_at_node(*node, made, guilt));
+      if (found) break;
+      if (std::ranges::none_of(node->outputs(), [&](const Value* v) { return reference_.has(v->name()); }))
+        guilt.between.push_back(name_of_node(*node));
+      else
+        guilt.between.clear();
+    }
+  }
+  report_.first = std::move(guilt);
+  return {};
+}
+
+Result<bool> Lockstep::look_at_node(const Node& node, Values& made, Guilt& guilt) {
+  SessionOptions plain = options_.tested;
+  plain.optimize = false;
+  std::vector<Tensor> inputs(node.inputs().size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value* v = node.input(i);
+    if (!v || v->is_constant()) continue;
+    if (reference_.has(v->name())) {
+      SV_ASSIGN(inputs[i], reference_.value(v->name()));
+      if (inputs[i].type() == v->type.dtype || is_handle(inputs[i].type())) continue;
+      SV_ASSIGN(inputs[i], convert(inputs[i], v->type.dtype, plain));
+    } else if (made.count(v)) {
+      inputs[i] = made.at(v);
+    } else {
+      return false;
+    }
+  }
+  Result<LoneNode> alone = LoneNode::create(node, inputs, plain);
+  Result<std::vector<Tensor>> outputs = alone.ok() ? alone->run(inputs) : Result<std::vector<Tensor>>(Error(alone.error()));
+  if (!outputs.ok()) {
+    guilt.node = name_of_node(node);
+    guilt.problem = "cannot be computed: " + outputs.error().message();
+    return true;
+  }
+  for (size_t i = 0; i < outputs->size(); ++i) {
+    const Value* v = node.output(i);
+    const Tensor& got = made[v] = (*outputs)[i];
+    if (!reference_.has(v->name())) {
+      const Statistics s = statistics_of(got);
+      if (s.nans + s.infinities == 0 || !are_finite(inputs)) continue;
+      guilt.node = name_of_node(node);
+      guilt.value = printable(v->name());
+      guilt.problem = fmt::format("makes {} NaN and {} infinities of numbers that are finite", s.nans, s.infinities);
+      return true;
+    }
+    SV_ASSIGN(const Tensor expected, reference_.value(v->name()));
+    const Precision precision = precision_of({&node}, alone->reduction_length(), got.type(), expected.type());
+    Difference difference = difference_of(got, expected, local_bound(precision, expected));
+    if (difference.passed()) continue;
+    SV_ASSIGN(const bool explained, is_explained(node, plain, i, inputs, got, difference, precision.relative));
+    if (explained) continue;
+    guilt.node = name_of_node(node);
+    guilt.value = printable(v->name());
+    guilt.difference = std::move(difference);
+    guilt.problem.clear();
+    return true;
+  }
+  return false;
+}
+
+Status Lockstep::compare_outputs(const std::vector<Tensor>& inputs) {
+  const Graph& graph = tested_.graph();
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    const Value* v = graph.outputs()[i];
+    const std::string& name = model_.outputs()[i]->name();
+    Tensor got = v->is_constant() ? v->constant() : v->is_input() ? Tensor() : accumulated_.at(v);
+    for (size_t k = 0; k < inputs.size(); ++k)
+      if (graph.inputs()[k] == v) got = inputs[k];
+    ComparedOutput row{printable(name), {}, reference_.has(name)};
+    if (row.compared) {
+      SV_ASSIGN(const Tensor expected, reference_.value(name));
+      row.accumulated = difference_of(got, expected, accumulated_bound(expected));
+      reference_.release(name);
+    }
+    report_.outputs.push_back(std::move(row));
+  }
+  return {};
+}
+
+bool CompareReport::passed() const {
+  const auto good = [](const ComparedOutput& o) { return !o.compared || o.accumulated.passed(); };
+  return guilty == 0 && std::all_of(outputs.begin(), outputs.end(), good);
+}
+
+Result<CompareReport> compare_with(const Graph& model, const std::vector<Tensor>& inputs, Reference& reference,
+                                   const CompareOptions& options) {
+  CompareOptions own = options;
+  SV_TRY(choose_kernels(own.tested));
+  if (own.tested.topology.groups.empty()) own.tested.topology = detect_topology(0);
+  SV_ASSIGN(const TestedGraph tested, TestedGraph::create(model, inputs, own.tested));
+  return Lockstep(model, tested, reference, own).run(inputs);
+}
+
+}  // namespace svengine::validate

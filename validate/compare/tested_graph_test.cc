@@ -1,0 +1,94 @@
+#include "validate/compare/tested_graph.h"
+
+#include <catch2/catch.hpp>
+
+#include "engine/graph/builder.h"
+#include "engine/ops/registry.h"
+
+using namespace svengine;
+using validate::TestedGraph;
+
+namespace {
+
+Tensor ramp(Dims dims) {
+  MutableTensor t = *Tensor::allocate(DType::f32, std::move(dims));
+  float x = -1;
+  for (float& v : t.data<float>()) v = x += 0.01f;
+  return t;
+}
+
+/// y = Relu(Conv(x) + x), z = Identity(Sigmoid(y)).
+Graph residual() {
+  Graph graph;
+  Builder b(graph, all_ops());
+  Value* x = b.input("x", DType::f32, {Dim("N"), Dim(4), Dim(6), Dim(6)});
+  Value* w = b.constant(ramp({4, 4, 3, 3}), "w");
+  Value* c = b.add("Conv", {x, w}, make_attributes({{"pads", std::vector<int64_t>{1, 1, 1, 1}}}), "conv");
+  Value* y = b.add("Relu", {b.add("Add", {c, x}, {}, "sum")}, {}, "relu");
+  b.output(b.add("Identity", {b.add("Sigmoid", {y}, {}, "sigmoid")}, {}, "same"), "z");
+  REQUIRE(Status(b.status()).ok());
+  return graph;
+}
+
+TestedGraph tested(const Graph& graph, bool optimize) {
+  SessionOptions options;
+  options.optimize = optimize;
+  REQUIRE(choose_kernels(options).ok());
+  Result<TestedGraph> out = TestedGraph::create(graph, {ramp({2, 4, 6, 6})}, options);
+  if (!out.ok()) FAIL(out.error().message());
+  return std::move(*out);
+}
+
+std::vector<std::string> names_of(const validate::Step& step) {
+  std::vector<std::string> out;
+  for (const Node* n : step.nodes) out.push_back(n->name());
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a fused step gives what its last node gave") {
+  const Graph graph = residual();
+  const TestedGraph fused = tested(graph, true);
+  REQUIRE(fused.steps().size() == 2);
+  const validate::Step &first = fused.steps()[0], &second = fused.steps()[1];
+  CHECK(first.outputs[0] == "relu");
+  CHECK(names_of(first) == std::vector<std::string>{"conv", "sum", "relu"});
+  CHECK(second.inputs[0] == "relu");
+  CHECK(second.outputs[0] == "z");
+  CHECK(names_of(second) == std::vector<std::string>{"sigmoid", "same"});
+}
+
+TEST_CASE("without optimisation every node is a step") {
+  const Graph graph = residual();
+  const TestedGraph plain = tested(graph, false);
+  REQUIRE(plain.steps().size() == 5);
+  for (const validate::Step& step : plain.steps()) CHECK(step.nodes.size() == 1);
+  CHECK(plain.steps()[1].outputs[0] == "sum");
+}
+
+TEST_CASE("origins follow one graph until they are stopped") {
+  Graph graph = residual();
+  Origins origins(graph);
+  const auto value = [&](const char* name) {
+    Value* found = nullptr;
+    graph.for_each_value([&](Value& v) { found = v.name() == name ? &v : found; });
+    return found;
+  };
+  Value *conv = value("conv"), *sum = value("sum"), *relu = value("relu"), *x = value("x");
+  Graph other = residual();
+  Node* first = other.nodes().front().get();
+  other.replace_uses(first->output(), other.inputs()[0]);
+  CHECK(*origins.of(conv) == "conv");
+  graph.replace_uses(sum, conv);
+  CHECK(*origins.of(conv) == "sum");
+  graph.replace_uses(relu, conv);
+  CHECK(*origins.of(conv) == "relu");
+  graph.replace_uses(conv, x);  // an input stays what it is
+  CHECK(*origins.of(x) == "x");
+  const Node* made = graph.add_node(*all_ops().find("", "Relu"), "new", {x}, 1);
+  CHECK(origins.of(made->output()) == nullptr);
+  origins.stop();
+  graph.replace_uses(x, conv);
+  CHECK(*origins.of(conv) == "relu");
+}
