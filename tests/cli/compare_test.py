@@ -130,5 +130,33 @@ class Compare(CliTest):
         self.fails('compare', self.good, '--against', two, '--input', self.x, says='no counterpart')
 
 
+class Validate(CliTest):
+    def setUp(self):
+        super().setUp()
+        nodes = [ow.node('Exp', ['x'], ['e'], 'exponential'), ow.node('Sub', ['e', 'e'], ['y'], 'difference')]
+        self.model = self.write('m.onnx', ow.model(nodes, [ow.value_info('x', [3])], [ow.value_info('y', [3])]))
+
+    def run_on(self, values, code, *arguments):
+        answer = program.svengine('run', self.model, '--input', self.write('x.npy', ow.npy([3], values)), '--validate', *arguments)
+        self.assertEqual(answer.code, code, answer)
+        return answer
+
+    def test_finite(self):
+        self.assertIn('all 2 values of real numbers are finite', self.run_on([1, 2, 3], 0).out)
+        self.assertTrue(self.run_on([1, 2, 3], 0, '--json').json()['validation']['passed'])
+
+    def test_the_first_node_is_named(self):
+        text = self.run_on([1, 200, -3], 1).out
+        self.assertIn("2 of 2 values, first that of node 'exponential' (Exp), whose inputs are finite", text)
+        self.assertIn('x float32[3]: -3 to 200', text)
+        first = self.run_on([1, 200, -3], 1, '--json').json()['validation']['first']
+        self.assertEqual([f['node'] for f in first], ['exponential', 'difference'])
+        self.assertEqual((first[0]['value']['infinite'], first[1]['value']['nan']), (1, 1))
+        self.assertEqual([f['from_finite'] for f in first], [True, False])
+
+    def test_an_input_that_is_nan(self):
+        self.assertIn('not finite: input x float32[3]: 1 to 1, 2 NaN, 0 infinite', self.run_on([1, float('nan'), float('nan')], 1).out)
+
+
 if __name__ == '__main__':
     program.main(__doc__)

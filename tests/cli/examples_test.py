@@ -27,7 +27,7 @@ FILES = {
 
 
 def comparable(text):
-    text = re.sub(r'\b(avx2|avx512|sve\d+)\b', 'SET', text)
+    text = re.sub(r'\b(avx2|avx512|sve\d+)\b', 'SET', text.replace('-nan', 'nan'))
     return re.sub(r'[ \t]+', ' ', re.sub(r'-?\b\d+(?:[.,]\d+)*(?:e[-+]?\d+)?\b', '0', text)).strip()
 
 

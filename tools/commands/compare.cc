@@ -99,8 +99,9 @@ Result<Other> open_other(const Options& options, const Graph& model, const std::
   if (!options.record.empty()) {
     SV_ASSIGN(out.recorder, validate::Recorder::create(options.record, options.record_limit));
     for (size_t i = 0; i < inputs.size(); ++i) SV_TRY(out.recorder->add(model.inputs()[i]->name(), inputs[i], tested));
-    witness = [recorder = out.recorder.get(), tested](const std::string& name, const Tensor& value) {
-      return recorder->add(name, value, tested);
+    witness = [recorder = out.recorder.get(), tested](const Node& node, const auto&, const std::vector<Tensor>& values) -> Status {
+      for (size_t i = 0; i < values.size(); ++i) SV_TRY(recorder->add(node.output(i)->name(), values[i], tested));
+      return {};
     };
   }
   SessionOptions how = tested;

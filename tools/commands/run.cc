@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -10,12 +11,13 @@
 #include "importers/io/names.h"
 #include "importers/npy/npy.h"
 #include "tools/commands/commands.h"
-#include "validate/compare/element.h"
 #include "tools/support/json.h"
 #include "tools/support/labels.h"
 #include "tools/support/network.h"
 #include "tools/support/output.h"
 #include "tools/support/tensor_files.h"
+#include "validate/compare/element.h"
+#include "validate/finite/find_not_finite.h"
 
 namespace svengine::tool {
 namespace {
@@ -27,7 +29,7 @@ struct Options {
   std::string output_dir;
   std::string labels;
   size_t top = 0;
-  bool json = false;
+  bool validate = false, json = false;
 };
 
 constexpr int64_t kMostShown = 8;  // elements of an output, and rows of --top
@@ -89,8 +91,8 @@ std::string to_text(const std::vector<Output>& outputs, const std::vector<std::s
       if (o.ranked.size() > 1) out += fmt::format("  row {}\n", r);
       Table best({}, {Table::Align::right, Table::Align::right, Table::Align::left});
       for (const Candidate& c : o.ranked[r])
-        best.row({fmt::format("{:.1f} %", 100 * c.probability), fmt::format("{:.6g}", c.score),
-                  printable(label_of(labels, c.index))});
+        best.row(
+            {fmt::format("{:.1f} %", 100 * c.probability), fmt::format("{:.6g}", c.score), printable(label_of(labels, c.index))});
       out += best.text("    ");
     }
   }
@@ -103,20 +105,83 @@ Json to_json(const Options& options, const Inputs& inputs, double ms, const std:
   for (const Output& o : outputs) {
     const validate::Statistics& s = o.statistics;
     const auto of_finite = [&](double value) { return s.finite ? Json(value) : Json(nullptr); };
-    Json row = {{"name", o.name}, {"type", name_of(o.tensor.type())}, {"shape", o.tensor.dims()}, {"min", of_finite(s.min)},
-                {"max", of_finite(s.max)}, {"mean", of_finite(s.mean)}, {"nan", s.nans}, {"infinite", s.infinities}};
+    Json row = {{"name", o.name},          {"type", name_of(o.tensor.type())}, {"shape", o.tensor.dims()},
+                {"min", of_finite(s.min)}, {"max", of_finite(s.max)},          {"mean", of_finite(s.mean)},
+                {"nan", s.nans},           {"infinite", s.infinities}};
     if (!o.file.empty()) row["file"] = o.file;
     for (const auto& candidates : o.ranked) {
       Json ranked = Json::array();
       for (const Candidate& c : candidates)
-        ranked.push_back({{"index", c.index}, {"label", label_of(labels, c.index)}, {"score", c.score},
-                          {"probability", c.probability}});
+        ranked.push_back(
+            {{"index", c.index}, {"label", label_of(labels, c.index)}, {"score", c.score}, {"probability", c.probability}});
       row["top"].push_back(std::move(ranked));
     }
     list.push_back(std::move(row));
   }
-  return {{"model", options.model.path}, {"seed", inputs.seed}, {"random_inputs", inputs.random}, {"notes", inputs.notes},
-          {"run_ms", ms}, {"outputs", list}};
+  return {{"model", options.model.path}, {"seed", inputs.seed}, {"random_inputs", inputs.random},
+          {"notes", inputs.notes},       {"run_ms", ms},        {"outputs", list}};
+}
+
+std::string range_text(const validate::CheckedValue& v) {
+  const validate::Statistics& s = v.statistics;
+  const std::string range = s.finite ? fmt::format("{:.6g} to {:.6g}", s.min, s.max) : "no finite element";
+  return fmt::format("{}{} {}: {}{}", v.constant ? "constant " : "", v.name, v.type, range,
+                     v.finite() ? "" : fmt::format(", {} NaN, {} infinite", s.nans, s.infinities));
+}
+
+std::string finite_text(const validate::FiniteReport& report) {
+  if (report.passed()) return fmt::format("all {} values of real numbers are finite\n", report.checked);
+  std::string out;
+  for (const validate::CheckedValue& v : report.inputs) out += fmt::format("not finite: input {}\n", range_text(v));
+  if (report.first.empty()) return out;
+  const validate::NotFinite& first = report.first.front();
+  out += fmt::format("not finite: {} of {} values, first that of node '{}' ({}){}\n", report.not_finite, report.checked,
+                     first.node, first.op, first.from_finite ? ", whose inputs are finite" : "");
+  Table table;
+  table.row({"makes", range_text(first.value)});
+  for (const validate::CheckedValue& v : first.inputs) table.row({"reads", range_text(v)});
+  for (size_t i = 1; i < report.first.size(); ++i)
+    table.row(
+        {"then", fmt::format("node '{}' ({}) {}", report.first[i].node, report.first[i].op, range_text(report.first[i].value))});
+  if (report.not_finite > report.first.size())
+    table.row({"then", fmt::format("{} more", report.not_finite - report.first.size())});
+  return out + table.text("  ");
+}
+
+Json checked_json(const validate::CheckedValue& v) {
+  const validate::Statistics& s = v.statistics;
+  return {{"name", v.name},
+          {"type", v.type},
+          {"constant", v.constant},
+          {"min", s.finite ? Json(s.min) : Json(nullptr)},
+          {"max", s.finite ? Json(s.max) : Json(nullptr)},
+          {"nan", s.nans},
+          {"infinite", s.infinities}};
+}
+
+Json finite_json(const validate::FiniteReport& report) {
+  Json inputs = Json::array(), first = Json::array();
+  for (const validate::CheckedValue& v : report.inputs) inputs.push_back(checked_json(v));
+  for (const validate::NotFinite& f : report.first) {
+    Json reads = Json::array();
+    for (const validate::CheckedValue& v : f.inputs) reads.push_back(checked_json(v));
+    first.push_back(
+        {{"node", f.node}, {"op", f.op}, {"from_finite", f.from_finite}, {"value", checked_json(f.value)}, {"inputs", reads}});
+  }
+  return {{"passed", report.passed()},
+          {"checked", report.checked},
+          {"not_finite", report.not_finite},
+          {"inputs", inputs},
+          {"first", first}};
+}
+
+/// Every value of the file's nodes.
+Result<validate::FiniteReport> check_values(const Options& options, const std::vector<Tensor>& inputs) {
+  SV_ASSIGN(const SessionOptions how, options.runtime.resolve());
+  SV_ASSIGN(Model model, read_model(options.model, names_of_files(options.inputs)));
+  Result<validate::FiniteReport> report = validate::find_not_finite(std::move(model.graph), inputs, how);
+  if (!report.ok()) return std::move(report).error().in(printable(options.model.path));
+  return report;
 }
 
 Result<int> run(const Options& options) {
@@ -138,9 +203,19 @@ Result<int> run(const Options& options) {
     if (top) outputs.back().ranked = rank(tensors[i], top);
   }
   if (!options.output_dir.empty()) SV_TRY(write_outputs(options.output_dir, outputs));
-  if (options.json) put_json(to_json(options, inputs, ms, outputs, labels));
-  else put(to_text(outputs, labels));
-  return kSuccess;
+  std::optional<validate::FiniteReport> finite;
+  if (options.validate) {
+    SV_ASSIGN(finite, check_values(options, inputs.tensors));
+  }
+  if (options.json) {
+    Json json = to_json(options, inputs, ms, outputs, labels);
+    if (finite) json["validation"] = finite_json(*finite);
+    put_json(json);
+  } else {
+    put(to_text(outputs, labels));
+    if (finite) put(finite_text(*finite));
+  }
+  return finite && !finite->passed() ? kFailed : kSuccess;
 }
 
 }  // namespace
@@ -150,17 +225,26 @@ Action add_run(Command& program) {
   Command& command = *program.add_subcommand("run", "Run a network once");
   add_model(command, options->model);
   add_input_options(command, options->inputs);
-  command.add_option("--resize", options->inputs.resize,
-                     "Resize images: 256 for the shorter side, or WIDTHxHEIGHT; then the network's size is cut from the centre (default: resize to the network's size)")
+  command
+      .add_option("--resize", options->inputs.resize,
+                  "Resize images: 256 for the shorter side, or WIDTHxHEIGHT; then the network's size is cut from the centre "
+                  "(default: resize to the network's size)")
       ->type_name("SIZE")
       ->group("Images");
   add_pixel_options(command, options->inputs.image);
   command.add_flag("--image-bgr", options->inputs.image.bgr, "Channels in the order blue, green, red")->group("Images");
   command.add_option("--output-dir", options->output_dir, "Write every output there as NAME.npy")->type_name("DIR");
-  command.add_option("--top", options->top, "Show the highest elements along the last dimension that is not 1, with softmax probabilities unless they are some already")
+  command
+      .add_option("--top", options->top,
+                  "Show the highest elements along the last dimension that is not 1, with softmax probabilities unless they are "
+                  "some already")
       ->check(within(1, 1 << 20))
       ->type_name("K");
   command.add_option("--labels", options->labels, "Names of the classes, one a line")->type_name("FILE");
+  command.add_flag(
+      "--validate", options->validate,
+      "Check every value that a node makes for NaN and infinity, and name the first such node: exit code 1 (runs the "
+      "network again, node by node)");
   add_runtime_options(command, options->runtime);
   add_json(command, options->json);
   command.footer(

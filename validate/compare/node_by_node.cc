@@ -61,12 +61,13 @@ Status NodeByNode::compute_next() {
   SV_ASSIGN(LoneNode alone, LoneNode::create(node, inputs, options_));
   Result<std::vector<Tensor>> outputs = alone.run(inputs);
   if (!outputs.ok()) return std::move(outputs).error().in(describe(node));
+  if (witness_) SV_TRY(witness_(node, inputs, *outputs));
+  inputs.clear();
   release_constants(node);
   for (const Value* v : node.inputs())
     if (v && --readers_[v] == 0) drop_if_done(v);
   for (size_t i = 0; i < outputs->size(); ++i) {
     const Value* v = node.output(i);
-    if (witness_) SV_TRY(witness_(v->name(), (*outputs)[i]));
     values_[v] = std::move((*outputs)[i]);
     drop_if_done(v);
   }
