@@ -209,3 +209,17 @@ TEST_CASE("renamed values are found by their place") {
   REQUIRE(report.first->node);
   CHECK(report.first->node->name == "block2.bn1");
 }
+
+TEST_CASE("random numbers are not compared, and both sides go on with the same") {
+  Graph graph;
+  Builder b(graph, all_ops());
+  Value* x = b.input("input_ids", DType::f32, {Dim(2), Dim(3), Dim(4), Dim(5)});
+  b.output(b.add("Sin", {b.add("RandomNormalLike", {x}, {}, "noise")}, {}, "sine"), "y");
+  REQUIRE(Status(b.status()).ok());
+  const CompareReport report = compare_graphs(graph, graph);
+  CHECK(report.passed());
+  REQUIRE(report.values.size() == 2);
+  CHECK(report.values[0].random);
+  CHECK_FALSE(report.values[1].random);
+  CHECK(report.values[1].accumulated.relative() < 1e-5);
+}

@@ -57,6 +57,7 @@ std::string table_text(const CompareReport& report, size_t rows) {
   for (const size_t i : rows_of_table(report, rows)) {
     const ComparedValue& v = report.values[i];
     table.row({v.guilty         ? "GUILTY"
+               : v.random       ? "random"
                : v.by_condition ? "condition"
                                 : "",
                v.value, v.node.name, step_text(v), local_text(v), fmt::format("{:.2g}", v.explained), error_text(v.accumulated),
@@ -149,10 +150,9 @@ Json node_json(const validate::NodeName& node) { return {{"name", node.name}, {"
 Json value_json(const ComparedValue& v) {
   Json nodes = Json::array();
   for (const validate::NodeName& n : v.fused) nodes.push_back(node_json(n));
-  Json row = {{"value", v.value},         {"node", node_json(v.node)},
-              {"step", v.kernels},        {"nodes", nodes},
-              {"guilty", v.guilty},       {"explained_by_condition", v.by_condition},
-              {"explained", v.explained}, {"accumulated", difference_json(v.accumulated)}};
+  Json row = {{"value", v.value},   {"node", node_json(v.node)}, {"step", v.kernels},
+              {"nodes", nodes},     {"guilty", v.guilty},        {"explained_by_condition", v.by_condition},
+              {"random", v.random}, {"explained", v.explained},  {"accumulated", difference_json(v.accumulated)}};
   if (v.has_local && v.problem.empty()) row["local"] = difference_json(v.local);
   if (!v.problem.empty()) row["problem"] = v.problem;
   return row;

@@ -10,25 +10,25 @@
 namespace svengine::validate {
 namespace {
 
-/// Element access: float32 where it lies, the others by their type.
-struct FloatsOf {
-  const float* data;
-  double operator()(int64_t i) const { return static_cast<double>(data[i]); }
-};
-struct NumbersOf {
-  const Tensor& tensor;
-  double operator()(int64_t i) const { return element_as_double(tensor, i); }
-};
+constexpr double kDecades[] = {1e-9, 1e-8, 1e-7, 1e-6, 1e-5,
+                               1e-4, 1e-3, 1e-2, 1e-1, 1};  // where a bin begins that is not the first
 
-template <class Call>
-auto with_elements(const Tensor& tensor, Call&& call) {
-  if (tensor.type() == DType::f32 && tensor.is_aligned()) return call(FloatsOf{tensor.data<float>().data()});
-  return call(NumbersOf{tensor});
+/// Where float32 lies to be read.
+const float* floats_of(const Tensor& tensor) {
+  return tensor.type() == DType::f32 && tensor.is_aligned() ? tensor.data<float>().data() : nullptr;
+}
+
+// Numbers without their sign are in the order of their bits, which compilers make vectors of where they do not of numbers.
+constexpr int32_t kInfiniteBits = 0x7f800000;
+int32_t bits_of(float x) { return std::bit_cast<int32_t>(x) & 0x7fffffff; }
+/// Of the largest float that is not above x >= 0.
+int32_t bits_not_above(double x) {
+  const float rounded = static_cast<float>(x);
+  return bits_of(rounded) - (static_cast<double>(rounded) > x ? 1 : 0);
 }
 
 /// The decade of error / largest, from its binary exponent: log10 of every element would take longer than the network.
 int bin_of(double ratio) {
-  static constexpr double kDecades[] = {1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1};
   const int exponent = static_cast<int>(std::bit_cast<uint64_t>(ratio) >> 52) - 1023;
   int decade = std::clamp((exponent * 1233 >> 12) + 9, 0, 9);
   while (decade < 10 && ratio >= kDecades[decade]) ++decade;
@@ -41,6 +41,8 @@ class Differ {
   Differ(const Bound& bound, double largest) : per_largest_(largest > 0 ? 1 / largest : 1) {
     out_.bound = bound;
     out_.largest = largest;
+    most_allowed_ = bits_not_above(bound.atol);
+    for (size_t k = 0; k < decades_.size(); ++k) decades_[k] = bits_not_above(kDecades[k] / per_largest_) - 1;
   }
 
   void add(int64_t i, double got, double expected) {
@@ -58,6 +60,15 @@ class Differ {
     keep({i, got, expected, error});
   }
 
+  /// Elements first .. first + count - 1, a block at a time: the network must not take less time than looking at it.
+  void add_floats(const float* got, const float* expected, int64_t count) {
+    for (int64_t first = 0; first < count; first += kBlock) {
+      const int n = static_cast<int>(std::min<int64_t>(kBlock, count - first));
+      if (n == kBlock && add_block(got + first, expected + first, first)) continue;
+      for (int64_t i = first; i < first + n; ++i) add(i, static_cast<double>(got[i]), static_cast<double>(expected[i]));
+    }
+  }
+
   Difference finish(const Dims& dims, int64_t count) {
     out_.dims = dims;
     out_.count = count;
@@ -71,6 +82,49 @@ class Differ {
  private:
   static bool is_worse(const Difference::Element& a, const Difference::Element& b) {
     return a.error != b.error ? a.error > b.error : a.index < b.index;
+  }
+
+  static constexpr int kBlock = 256;
+
+  /// False: not counted, for something in it is not finite.
+  bool add_block(const float* got, const float* expected, int64_t first) {
+    int32_t errors[kBlock], worst = 0, equal = 0;
+    for (int j = 0; j < kBlock; ++j) {
+      errors[j] = bits_of(got[j] - expected[j]);
+      worst = std::max(worst, errors[j]);
+      equal += errors[j] == 0;
+    }
+    if (worst >= kInfiniteBits) return false;
+    out_.bins[Difference::kEqual] += equal;
+    if (worst == 0) return true;
+    count_decades(errors, worst, kBlock - equal);
+    if (worst > most_allowed_)
+      for (int j = 0; j < kBlock; ++j)
+        out_.over += !(number_of(errors[j]) <= out_.bound.atol + out_.bound.rtol * std::abs(static_cast<double>(expected[j])));
+    double sums[8] = {};
+    for (int j = 0; j < kBlock; ++j) sums[j % 8] += number_of(errors[j]);
+    for (const double sum : sums) sum_ += sum;
+    if (number_of(worst) > least_)
+      for (int j = 0; j < kBlock; ++j)
+        if (number_of(errors[j]) > least_) {
+          const double a = static_cast<double>(got[j]), b = static_cast<double>(expected[j]);
+          keep({first + j, a, b, std::abs(a - b)});
+        }
+    return true;
+  }
+
+  static double number_of(int32_t bits) { return static_cast<double>(std::bit_cast<float>(bits)); }
+
+  /// `left`: how many errors of the block are not 0.
+  void count_decades(const int32_t (&errors)[kBlock], int32_t worst, int32_t left) {
+    int32_t at_least = left;  // the lower end of the bin looked at
+    for (int k = 0; k <= static_cast<int>(std::size(kDecades)) && at_least > 0; ++k) {
+      int32_t above = 0;
+      if (k < static_cast<int>(std::size(kDecades)) && worst > decades_[static_cast<size_t>(k)])
+        for (int j = 0; j < kBlock; ++j) above += errors[j] > decades_[static_cast<size_t>(k)];
+      out_.bins[static_cast<size_t>(Difference::kTiny + k)] += at_least - above;
+      at_least = above;
+    }
   }
 
   void add_not_finite(int64_t i, double got, double expected) {
@@ -101,6 +155,8 @@ class Differ {
 
   Difference out_;
   double per_largest_, sum_ = 0, least_ = 0;
+  int32_t most_allowed_;                                   // bits of the largest error that is not over whatever is expected
+  std::array<int32_t, std::size(kDecades)> decades_ = {};  // of the largest error below each
 };
 
 Difference mismatch_of(std::string text, const Tensor& expected) {
@@ -134,29 +190,36 @@ double Difference::relative() const { return worst == 0 ? 0 : largest > 0 ? wors
 
 double largest_of(const Tensor& tensor) {
   if (is_handle(tensor.type())) return 0;
-  return with_elements(tensor, [&](auto at) {
-    double largest = 0;
-    for (int64_t i = 0, n = tensor.count(); i < n; ++i) {
-      const double x = std::abs(at(i));
-      if (x > largest && x <= std::numeric_limits<double>::max()) largest = x;
+  const int64_t count = tensor.count();
+  if (const float* floats = floats_of(tensor)) {
+    int32_t largest = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const int32_t bits = bits_of(floats[i]);
+      largest = std::max(largest, bits < kInfiniteBits ? bits : 0);
     }
-    return largest;
-  });
+    return static_cast<double>(std::bit_cast<float>(largest));
+  }
+  double largest = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const double x = std::abs(element_as_double(tensor, i));
+    if (x > largest && std::isfinite(x)) largest = x;
+  }
+  return largest;
 }
 
-Difference difference_of(const Tensor& got, const Tensor& expected, const Bound& bound) {
+Difference difference_of(const Tensor& got, const Tensor& expected, const Bound& bound, std::optional<double> largest) {
   const bool handles = is_handle(got.type()) || is_handle(expected.type());
   if (got.dims() != expected.dims() || (handles && got.type() != expected.type()))
     return mismatch_of(fmt::format("is {}, expected {}", type_text(got), type_text(expected)), expected);
   if (handles) return same_items(got, expected) ? Difference() : mismatch_of("is another one than expected", expected);
-  return with_elements(expected, [&](auto expected_at) {
-    return with_elements(got, [&](auto got_at) {
-      Differ differ(bound, largest_of(expected));
-      const int64_t count = expected.count();
-      for (int64_t i = 0; i < count; ++i) differ.add(i, got_at(i), expected_at(i));
-      return differ.finish(expected.dims(), count);
-    });
-  });
+  Differ differ(bound, largest ? *largest : largest_of(expected));
+  const int64_t count = expected.count();
+  if (floats_of(got) && floats_of(expected)) {
+    differ.add_floats(floats_of(got), floats_of(expected), count);
+  } else {
+    for (int64_t i = 0; i < count; ++i) differ.add(i, element_as_double(got, i), element_as_double(expected, i));
+  }
+  return differ.finish(expected.dims(), count);
 }
 
 }  // namespace svengine::validate

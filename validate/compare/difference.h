@@ -1,6 +1,7 @@
 // How far two tensors of numbers lie apart: how many elements by how much, the worst of them, and what is not finite.
 #pragma once
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,7 @@ double largest_of(const Tensor& tensor);
 
 /// Types may differ as long as both are of numbers, and float16 beside float32 is compared as numbers. Strings, and what
 /// sequences, optionals and maps hold, must be equal: errors are 0 or infinite. Equal infinities agree, and so do two NaNs.
-Difference difference_of(const Tensor& got, const Tensor& expected, const Bound& bound);
+/// `largest`: largest_of(expected), where the caller has it.
+Difference difference_of(const Tensor& got, const Tensor& expected, const Bound& bound, std::optional<double> largest = {});
 
 }  // namespace svengine::validate

@@ -58,6 +58,31 @@ TEST_CASE("the worst elements are kept, whatever their order") {
   for (size_t k = 0; k < Difference::kWorst; ++k) CHECK(d.elements[k].got == 999.0 - static_cast<double>(k));
 }
 
+TEST_CASE("blocks of float32 are counted as single elements are") {
+  constexpr size_t kCount = 5 * 256 + 17;
+  MutableTensor got = *Tensor::allocate(DType::f32, {kCount}), expected = *Tensor::allocate(DType::f32, {kCount});
+  MutableTensor wide_got = *Tensor::allocate(DType::f64, {kCount}), wide_expected = *Tensor::allocate(DType::f64, {kCount});
+  for (size_t i = 0; i < kCount; ++i) {
+    const float x = std::sin(static_cast<float>(i)) * 7;
+    got.data<float>()[i] = i % 5 == 0 ? x : x + std::pow(10.0f, static_cast<float>(i % 11) - 9) * (i % 2 ? 1.0f : -1.3f);
+    if (i >= 512 && i < 768) got.data<float>()[i] = x;            // a block of equal ones
+    if (i == 800 || i == 1290) got.data<float>()[i] = kInfinite;  // in a block, and behind the last
+    expected.data<float>()[i] = i == 900 ? kNothing : x;
+    wide_got.data<double>()[i] = static_cast<double>(got.data<float>()[i]);
+    wide_expected.data<double>()[i] = static_cast<double>(expected.data<float>()[i]);
+  }
+  for (const Bound bound : {Bound{0, 1e-4}, Bound{1e-3, 1e-5}, Bound{0.1, 0}, Bound{}}) {
+    const Difference fast = validate::difference_of(got, expected, bound),
+                     plain = validate::difference_of(wide_got, wide_expected, bound);
+    CHECK(fast.bins == plain.bins);
+    CHECK(fast.over == plain.over);
+    CHECK(fast.largest == plain.largest);
+    CHECK(fast.mean == Approx(plain.mean));
+    REQUIRE(fast.elements.size() == plain.elements.size());
+    for (size_t k = 0; k < fast.elements.size(); ++k) CHECK(fast.elements[k].index == plain.elements[k].index);
+  }
+}
+
 TEST_CASE("what is not finite agrees with the same only") {
   const Difference d = validate::difference_of(row({kNothing, kInfinite, kInfinite, 1, kNothing}),
                                                row({kNothing, kInfinite, -kInfinite, kNothing, 2}), {1e30, 1e30});

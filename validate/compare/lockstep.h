@@ -29,12 +29,14 @@ class Lockstep {
   Result<Outcome> run_step(const Step& step);
   /// What the reference has for the inputs of a step, in the types that the step takes; nothing where it lacks one.
   Result<std::optional<std::vector<Tensor>>> inputs_of_reference(const Step& step, const std::vector<Tensor>& own);
-  Status compare_output(const Step& step, size_t output, const Outcome& outcome);
-  /// Does disturbing the inputs move the output as far as its error goes?
-  Result<bool> is_explained(const Node& node, const SessionOptions& how, size_t output, const std::vector<Tensor>& inputs,
-                            const Tensor& got, const Difference& difference, double relative);
-  Bound local_bound(const Precision& precision, const Tensor& expected) const;
-  Bound accumulated_bound(const Tensor& expected) const;
+  Status compare_output(const Step& step, size_t output, Outcome& outcome);
+  enum class Explanation : uint8_t { none, condition, random };
+  /// Does the node give other results when run again? Or does disturbing the inputs move the output as far as its error goes?
+  Result<Explanation> explanation_of(const Node& node, const SessionOptions& how, size_t output,
+                                     const std::vector<Tensor>& inputs, const Tensor& got, const Difference& difference,
+                                     double relative);
+  Bound local_bound(const Precision& precision, DType expected, double largest) const;
+  Bound accumulated_bound(DType expected, double largest) const;
   Status look_closely(size_t step, size_t at);
   /// One node of the file, unfused, on the reference's inputs, or on `made` where it has none; true: it is guilty.
   Result<bool> look_at_node(const Node& node, Values& made, Guilt& guilt);

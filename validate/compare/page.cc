@@ -113,7 +113,7 @@ std::string row_of(const ComparedValue& v, size_t number) {
   const Difference& shown = v.has_local && v.problem.empty() ? v.local : v.accumulated;
   return fmt::format("<tr class=\"{}\">{}<td>{}</td><td>{}</td><td>{}</td>{}{}{}{}{}</tr>\n",
                      v.guilty         ? "guilty"
-                     : v.by_condition ? "condition"
+                     : v.by_condition || v.random ? "condition"
                                       : "",
                      number_cell(static_cast<double>(number), std::to_string(number)), escaped(v.value), escaped(v.node.name),
                      computes, local_cells(v), number_cell(v.explained, fmt::format("{:.2g}", v.explained)),

@@ -28,8 +28,7 @@ class Reference {
 };
 
 /// Sees every node of a reference when it has run; the inputs of a slot that is absent or a constant are undefined.
-using Witness =
-    std::function<Status(const Node& node, const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs)>;
+using Witness = std::function<Status(const Node& node, const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs)>;
 
 /// A graph as it was imported, every node computed by itself, in its order, and as far as it is needed. A value lives until the
 /// last node has read it and nobody expects it.
