@@ -223,3 +223,29 @@ TEST_CASE("random numbers are not compared, and both sides go on with the same")
   CHECK_FALSE(report.values[1].random);
   CHECK(report.values[1].accumulated.relative() < 1e-5);
 }
+
+TEST_CASE("what overflows in the file's type is found, though the engine keeps it wider") {
+  const auto build = [](DType type) {
+    Graph graph;
+    Builder b(graph, all_ops());
+    Value* x = b.input("x", type, {Dim(2)});
+    Value* big = b.add("Mul", {x, x}, {}, "square");
+    b.output(b.add("Sqrt", {big}, {}, "root"), "y");
+    REQUIRE(Status(b.status()).ok());
+    return graph;
+  };
+  const Graph half = build(DType::f16), single = build(DType::f32);
+  const Tensor x = Tensor::of<float>({2}, {300, 2});
+  SessionOptions how;
+  REQUIRE(choose_kernels(how).ok());
+  how.topology = detect_topology(1);
+  validate::NodeByNode reference(single.clone(), {x}, how, nullptr);
+  const Result<Tensor> narrow = validate::convert(x, DType::f16, how);
+  REQUIRE(narrow.ok());
+  const Result<CompareReport> report = validate::compare_with(half, {*narrow}, reference, {how, {}, {}});
+  REQUIRE(report.ok());
+  REQUIRE(report->first);
+  CHECK(report->first->node->name == "square");
+  CHECK(report->first->difference.got_infinities == 1);
+  CHECK(report->guilty == 1);
+}

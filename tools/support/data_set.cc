@@ -46,6 +46,10 @@ Status load_numbered(const std::vector<fs::path>& files, const char* prefix, std
   for (const auto& [number, file] : numbered) {
     if (number != tensors.size()) return error("{}{} is missing", prefix, tensors.size());
     SV_ASSIGN(const Tensor loaded, load_tensor(file.string()));
+    if (is_handle(loaded.type())) {
+      tensors.push_back(loaded);
+      continue;
+    }
     SV_ASSIGN(Tensor aligned, loaded.aligned_copy());
     tensors.push_back(std::move(aligned));
   }

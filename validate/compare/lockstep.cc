@@ -163,6 +163,12 @@ Bound Lockstep::accumulated_bound(DType expected, double largest) const {
   return {Tolerance().rtol, largest > 0 ? std::max(kAtolOfLargest, kCoarse * coarse_) * largest : kAtolOfZeros};
 }
 
+Result<Tensor> Lockstep::as_in_file(const std::string& name, const Tensor& tensor) const {
+  const DType type = in_file_.at(name)->type.dtype;
+  if (type == tensor.type() || !is_float(type) || !is_float(tensor.type())) return tensor;
+  return convert(tensor, type, options_.tested);
+}
+
 Status Lockstep::compare_output(const Step& step, size_t output, Outcome& outcome) {
   ComparedValue row;
   const std::string& name = step.outputs[output];
@@ -172,12 +178,13 @@ Status Lockstep::compare_output(const Step& step, size_t output, Outcome& outcom
   row.kernels = step.node->op().name;
   SV_ASSIGN(const Tensor expected, reference_.value(name));
   const double largest = largest_of(expected);
-  row.accumulated = difference_of(outcome.accumulated[output], expected, accumulated_bound(expected.type(), largest), largest);
+  SV_ASSIGN(const Tensor accumulated, as_in_file(name, outcome.accumulated[output]));
+  row.accumulated = difference_of(accumulated, expected, accumulated_bound(expected.type(), largest), largest);
   row.has_local = outcome.has_local;
   row.problem = outcome.problem;
   row.guilty = !outcome.problem.empty();
   if (outcome.has_local && outcome.problem.empty()) {
-    const Tensor& got = outcome.local[output];
+    SV_ASSIGN(const Tensor got, as_in_file(name, outcome.local[output]));
     const Precision precision = precision_of(step.nodes, outcome.length, got.type(), expected.type());
     row.explained = precision.relative;
     row.local = difference_of(got, expected, local_bound(precision, expected.type(), largest), largest);
@@ -185,13 +192,13 @@ Status Lockstep::compare_output(const Step& step, size_t output, Outcome& outcom
       coarse_ = std::max(coarse_, 1 / row.local.largest);
     if (precision.relative > kFine) coarse_ = std::max(coarse_, precision.relative);
     if (!row.local.passed()) {
-      SV_ASSIGN(const Explanation why,
-                explanation_of(*step.node, options_.tested, output, outcome.local_inputs, got, row.local, precision.relative));
+      SV_ASSIGN(const Explanation why, explanation_of(*step.node, options_.tested, output, outcome.local_inputs,
+                                                      outcome.local[output], row.local, precision.relative));
       row.by_condition = why == Explanation::condition;
       row.random = why == Explanation::random;
       row.guilty = why == Explanation::none;
       // Both sides go on with the same numbers.
-      if (row.random && expected.type() == got.type()) outcome.accumulated[output] = expected;
+      if (row.random && expected.type() == outcome.local[output].type()) outcome.accumulated[output] = expected;
     }
   }
   report_.guilty += row.guilty;

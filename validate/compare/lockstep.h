@@ -29,6 +29,8 @@ class Lockstep {
   Result<Outcome> run_step(const Step& step);
   /// What the reference has for the inputs of a step, in the types that the step takes; nothing where it lacks one.
   Result<std::optional<std::vector<Tensor>>> inputs_of_reference(const Step& step, const std::vector<Tensor>& own);
+  /// A value in the type that it has in the file: what the engine keeps wider may be too large for that.
+  Result<Tensor> as_in_file(const std::string& name, const Tensor& tensor) const;
   Status compare_output(const Step& step, size_t output, Outcome& outcome);
   enum class Explanation : uint8_t { none, condition, random };
   /// Does the node give other results when run again? Or does disturbing the inputs move the output as far as its error goes?
