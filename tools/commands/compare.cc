@@ -1,6 +1,4 @@
 // svengine compare: where a model first computes something else than a reference does.
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,7 +13,7 @@
 #include "tools/support/network.h"
 #include "tools/support/output.h"
 #include "validate/compare/compare_models.h"
-#include "validate/compare/match_values.h"
+#include "validate/compare/open_reference.h"
 #include "validate/compare/page.h"
 #include "validate/compare/recorded.h"
 
@@ -35,21 +33,6 @@ struct Options {
   bool all = false, json = false;
 };
 
-constexpr const char* kNoOptimize = "no-optimize";
-
-/// The other side, and what keeps it.
-struct Other {
-  std::unique_ptr<validate::Reference> reference;
-  std::unique_ptr<validate::Recorder> recorder;
-  std::unique_ptr<validate::ValueMatch> match;  // of another model's values
-  std::string description;
-};
-
-bool is_recorded(const std::string& path) {
-  std::error_code problem;
-  return std::filesystem::is_directory(path, problem) || std::filesystem::path(path).extension() == ".npz";
-}
-
 /// Of a data set, of the record where that has all, or as `svengine run` makes them.
 Result<Inputs> inputs_for(const Options& options, const Graph& graph) {
   const std::vector<Session::Port> ports = input_ports(graph);
@@ -60,7 +43,7 @@ Result<Inputs> inputs_for(const Options& options, const Graph& graph) {
     out.tensors = std::move(set.inputs);
     return out;
   }
-  if (options.inputs.files.empty() && is_recorded(options.against)) {
+  if (options.inputs.files.empty() && validate::is_recorded(options.against)) {
     SV_ASSIGN(const std::unique_ptr<validate::Recorded> record, validate::Recorded::open(options.against, graph));
     Inputs out;
     for (const Session::Port& port : ports) {
@@ -73,63 +56,24 @@ Result<Inputs> inputs_for(const Options& options, const Graph& graph) {
   return make_inputs(ports, options.inputs, find_index_bounds(graph));
 }
 
-/// The inputs of another model: those that its own are matched with, in its types.
-Result<std::vector<Tensor>> inputs_of_other(const Graph& model, const Graph& other, const validate::ValueMatch& match,
-                                            const std::vector<Tensor>& inputs, const SessionOptions& how) {
-  std::vector<Tensor> out;
-  for (const Value* v : other.inputs()) {
-    std::optional<size_t> from;
-    for (size_t i = 0; i < model.inputs().size(); ++i)
-      if (const auto found = match.names.find(model.inputs()[i]->name());
-          found != match.names.end() && found->second == v->name())
-        from = i;
-    if (!from) return error("input '{}' ({}) of the reference has no counterpart in the model", v->name(), to_string(v->type));
-    const Tensor& given = inputs[*from];
-    out.push_back(given);
-    if (given.type() == v->type.dtype || is_handle(given.type())) continue;
-    SV_ASSIGN(out.back(), validate::convert(given, v->type.dtype, how));
-  }
-  return out;
-}
-
-Result<Other> open_other(const Options& options, const Graph& model, const std::vector<Tensor>& inputs,
-                         const SessionOptions& tested) {
-  Other out;
+/// Where the reference's values go.
+struct Record {
+  std::unique_ptr<validate::Recorder> recorder;  // null: nowhere
   validate::Witness witness;
-  if (!options.record.empty()) {
-    SV_ASSIGN(out.recorder, validate::Recorder::create(options.record, options.record_limit));
-    for (size_t i = 0; i < inputs.size(); ++i) SV_TRY(out.recorder->add(model.inputs()[i]->name(), inputs[i], tested));
-    witness = [recorder = out.recorder.get(), tested](const Node& node, const auto&, const std::vector<Tensor>& values) -> Status {
-      for (size_t i = 0; i < values.size(); ++i) SV_TRY(recorder->add(node.output(i)->name(), values[i], tested));
-      return {};
-    };
-  }
-  SessionOptions how = tested;
-  how.exact_convolution = true;
-  if (is_recorded(options.against)) {
-    if (out.recorder)
-      return error("--record writes what a reference computes; '{}' has been recorded", printable(options.against));
-    SV_ASSIGN(std::unique_ptr<validate::Recorded> recorded, validate::Recorded::open(options.against, model));
-    out.description = fmt::format("{} recorded values of {}", recorded->size(), printable(options.against));
-    out.reference = std::move(recorded);
-    return out;
-  }
-  const kernels::KernelTable* set = kernels::find_kernel_set(options.against);
-  if (set || options.against == kNoOptimize) {
-    if (set) how.kernels = set;
-    out.description = fmt::format("the same model node by node, kernels {}", how.kernels->name);
-    out.reference = std::make_unique<validate::NodeByNode>(model.clone(), inputs, how, nullptr, std::move(witness));
-    return out;
-  }
-  Result<Model> other = load_model({options.against, options.model.strict});
-  if (!other.ok())
-    return std::move(other).error().in(
-        "--against takes a model, a kernel set of this processor, no-optimize, or recorded values");
-  out.match = std::make_unique<validate::ValueMatch>(validate::match_values(model, other->graph));
-  SV_ASSIGN(std::vector<Tensor> given, inputs_of_other(model, other->graph, *out.match, inputs, how));
-  out.description = fmt::format("{} node by node, kernels {}", printable(options.against), how.kernels->name);
-  out.reference = std::make_unique<validate::NodeByNode>(std::move(other->graph), std::move(given), how, &out.match->names,
-                                                         std::move(witness));
+};
+
+Result<Record> open_record(const Options& options, const Graph& model, const std::vector<Tensor>& inputs,
+                           const SessionOptions& how) {
+  Record out;
+  if (options.record.empty()) return out;
+  if (validate::is_recorded(options.against))
+    return error("--record writes what a reference computes; '{}' has been recorded", printable(options.against));
+  SV_ASSIGN(out.recorder, validate::Recorder::create(options.record, options.record_limit));
+  for (size_t i = 0; i < inputs.size(); ++i) SV_TRY(out.recorder->add(model.inputs()[i]->name(), inputs[i], how));
+  out.witness = [recorder = out.recorder.get(), how](const Node& node, const auto&, const std::vector<Tensor>& values) -> Status {
+    for (size_t i = 0; i < values.size(); ++i) SV_TRY(recorder->add(node.output(i)->name(), values[i], how));
+    return {};
+  };
   return out;
 }
 
@@ -139,15 +83,16 @@ Status write_page(const std::string& path, const std::string& text) {
   return file.finish();
 }
 
-Status finish_record(const Options& options, Other& other) {
-  if (!other.recorder) return {};
-  SV_TRY(other.reference->finish());
-  SV_TRY(other.recorder->finish());
-  print_hint(fmt::format("{} values, {}, written to {}", other.recorder->written(),
-                         bytes_text(static_cast<double>(other.recorder->bytes())), printable(options.record)));
-  if (other.recorder->left_out())
-    print_hint(fmt::format("{} values left out: strings and sequences, and what --record-limit {} does not hold",
-                           other.recorder->left_out(), options.record_limit));
+Status finish_record(const Options& options, Record& record, validate::Reference& reference) {
+  if (!record.recorder) return {};
+  const validate::Recorder& r = *record.recorder;
+  SV_TRY(reference.finish());
+  SV_TRY(record.recorder->finish());
+  print_hint(fmt::format("{} values, {}, written to {}", r.written(), bytes_text(static_cast<double>(r.bytes())),
+                         printable(options.record)));
+  if (r.left_out())
+    print_hint(fmt::format("{} values left out: strings and sequences, and what --record-limit {} does not hold", r.left_out(),
+                           options.record_limit));
   return {};
 }
 
@@ -160,12 +105,15 @@ Result<int> run(const Options& options) {
     return error("{}: has {} inputs, {} are given", printable(options.model.path), model.graph.inputs().size(),
                  inputs.tensors.size());
   if (!options.json) print_notes(inputs);
-  SV_ASSIGN(Other other, open_other(options, model.graph, inputs.tensors, how));
+  SV_ASSIGN(Record record, open_record(options, model.graph, inputs.tensors, how));
+  SV_ASSIGN(const validate::OpenedReference other,
+            validate::open_reference(options.against, model.graph, inputs.tensors, how, record.witness, options.model.strict));
+  for (const std::string& warning : other.warnings) print_hint(warning);
   const Stopwatch watch;
   Result<validate::CompareReport> report =
       validate::compare_with(model.graph, inputs.tensors, *other.reference, {how, options.rtol, options.atol});
   if (!report.ok()) return std::move(report).error().in(printable(options.model.path));
-  SV_TRY(finish_record(options, other));
+  SV_TRY(finish_record(options, record, *other.reference));
   const ComparedSides sides{printable(options.model.path),
                             std::string(how.kernels->name),
                             how.optimize,
