@@ -1,0 +1,32 @@
+// What the module _engine is made of: one function for each file that binds something.
+#pragma once
+#include <nanobind/nanobind.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "engine/base/status.h"
+
+namespace svengine::python {
+
+/// Becomes svengine.Error in Python, with the engine's whole message.
+struct EngineError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The value, or the error as an exception. Callable without the interpreter's lock.
+template <class T>
+T value_of(Result<T> result) {
+  if (!result.ok()) throw EngineError(result.error().message());
+  return std::move(result).value();
+}
+inline void check(const Status& status) {
+  if (!status.ok()) throw EngineError(status.error().message());
+}
+
+void bind_storage(nanobind::module_& module);
+void bind_port(nanobind::module_& module);
+void bind_session(nanobind::module_& module);
+void bind_compare(nanobind::module_& module);
+
+}  // namespace svengine::python
