@@ -2,13 +2,13 @@
 # Makes the virtual environment with which the Python module is built and tested: tools/python_env.sh
 #
 # By pip, into build/python or $SVENGINE_PYTHON_ENV: nanobind, which the bindings are written with, scikit-build-core for the wheel, NumPy and
-# ml_dtypes, and onnx, whose own test runner the tests use. When all is there it does nothing. A build folder configured afterwards has
+# ml_dtypes, and onnx, whose own test runner the tests use, with what its report asks for. When all is there it does nothing. A build folder configured afterwards has
 # target svengine_python; one that was configured before: cmake build/release.
 set -eu
 cd "$(dirname "$0")/.."
 env=${SVENGINE_PYTHON_ENV:-$PWD/build/python}
-packages="nanobind==3.1.0 scikit-build-core==1.1.2 numpy ml_dtypes onnx==1.23.2"
-if "$env/bin/python" -c "import ml_dtypes, nanobind, numpy, onnx, scikit_build_core; assert onnx.__version__ == '1.23.2'" 2>/dev/null; then
+packages="nanobind==3.1.0 scikit-build-core==1.1.2 numpy ml_dtypes onnx==1.23.2 pytest tabulate"
+if "$env/bin/python" -c "import ml_dtypes, nanobind, numpy, onnx, pytest, scikit_build_core, tabulate; assert onnx.__version__ == '1.23.2'" 2>/dev/null; then
   exit 0
 fi
 echo "Installing $packages into $env"
