@@ -1,5 +1,6 @@
 """The module beside other libraries: what it shows of itself, and another protobuf in the same process."""
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
@@ -25,12 +26,11 @@ class ModuleTest(unittest.TestCase):
                 'try: svengine.Session(b"\\x0a\\xff")\nexcept svengine.Error: pass\n'
                 'assert s.run([[[0, 0, 0]]])[0].tolist() == [[1, 2, 3]]')
         for order in ('import svengine, models, onnx', 'import onnx, google.protobuf, models, svengine'):
-            subprocess.run([sys.executable, '-c', code.format(order)], check=True, timeout=120)
+            subprocess.run([sys.executable, '-c', code.format(order)], check=True, timeout=120, cwd=os.path.dirname(os.path.abspath(__file__)))
 
     def test_every_name_has_its_type(self):
         """The stub names exactly what the module has."""
         import ast
-        import os
         path = os.path.join(os.path.dirname(svengine.__file__), '_engine.pyi')
         with open(path, encoding='utf-8') as file:
             tree = ast.parse(file.read())
