@@ -28,5 +28,6 @@ void bind_storage(nanobind::module_& module);
 void bind_port(nanobind::module_& module);
 void bind_session(nanobind::module_& module);
 void bind_compare(nanobind::module_& module);
+void bind_train(nanobind::module_& module);
 
 }  // namespace svengine::python

@@ -5,16 +5,13 @@
 namespace nb = nanobind;
 
 namespace svengine::python {
-namespace {
 
-std::string path_of(nb::handle path) {
+std::string path_from_python(nb::handle path) {
   PyObject* bytes = nullptr;
   if (!PyUnicode_FSConverter(path.ptr(), &bytes)) nb::raise_python_error();
   const nb::bytes text = nb::steal<nb::bytes>(bytes);
   return std::string(text.c_str(), text.size());
 }
-
-}  // namespace
 
 void ModelSource::take(const nb::bytes& bytes) {
   bytes_ = {reinterpret_cast<const std::byte*>(bytes.c_str()), bytes.size()};
@@ -29,7 +26,7 @@ ModelSource::ModelSource(nb::handle model) {
     take(nb::borrow<nb::bytes>(model));
   } else if (PyUnicode_Check(model.ptr()) || nb::hasattr(model, "__fspath__")) {
     is_path_ = true;
-    name_ = path_of(model);
+    name_ = path_from_python(model);
   } else if (nb::hasattr(model, "SerializeToString")) {
     take(nb::cast<nb::bytes>(model.attr("SerializeToString")()));
   } else if (PyObject_CheckBuffer(model.ptr())) {

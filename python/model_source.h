@@ -10,6 +10,9 @@
 
 namespace svengine::python {
 
+/// Of a str, bytes or os.PathLike.
+std::string path_from_python(nanobind::handle path);
+
 /// A path (str or os.PathLike), bytes and what else lends a buffer (copied unless it is bytes, which never change), or a
 /// message like onnx.ModelProto, which can serialise itself.
 class ModelSource {

@@ -21,4 +21,5 @@ NB_MODULE(_engine, module) {
   python::bind_port(module);
   python::bind_session(module);
   python::bind_compare(module);
+  python::bind_train(module);
 }
