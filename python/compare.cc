@@ -57,7 +57,9 @@ void bind_compare(nb::module_& module) {
       .def("__bool__", [](const PyComparison& c) { return c.result.passed; })
       .def("__repr__", summary);
   module.def("compare_tensors", compare, nb::arg("got"), nb::arg("expected"), nb::kw_only(), nb::arg("rtol") = validate::Tolerance().rtol,
-             nb::arg("atol") = nb::none());
+             nb::arg("atol") = nb::none(),
+             "Compares an array with what was expected. Within tolerance: |got - expected| <= atol + rtol * |expected|; atol is 1e-5 of the largest "
+             "expected value where none is given.");
 }
 
 }  // namespace svengine::python

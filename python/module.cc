@@ -4,19 +4,43 @@
 
 namespace nb = nanobind;
 
+namespace svengine::python {
+namespace {
+
+/// A message may hold what is not UTF-8, such as a file's name; it is shown as \xNN.
+void translate(const std::exception_ptr& thrown, void* error_type) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const EngineError& e) {
+    const std::string text = e.what();
+    const nb::object message = nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+    if (message.is_valid()) PyErr_SetObject(static_cast<PyObject*>(error_type), message.ptr());
+  }
+}
+
+void bind_error(nb::module_& module) {
+  PyObject* type = PyErr_NewExceptionWithDoc("svengine.Error", "What the engine says of a model, a file, an input or an option that it cannot take.",
+                                             PyExc_RuntimeError, nullptr);
+  if (!type) nb::raise_python_error();
+  module.attr("Error") = nb::handle(type);
+  nb::register_exception_translator(translate, type);  // which keeps the reference
+}
+
+nb::tuple kernel_sets() {
+  nb::list names;
+  for (const kernels::KernelTable* set : kernels::available_kernel_sets()) names.append(set->name);
+  return nb::tuple(names);
+}
+
+}  // namespace
+}  // namespace svengine::python
+
 NB_MODULE(_engine, module) {
   using namespace svengine;
-  nb::exception<python::EngineError>(module, "Error", PyExc_RuntimeError)
-      .attr("__doc__") = "What the engine says of a model, a file, an input or an option that it cannot take.";
+  nb::set_leak_warnings(false);  // arrays that a program holds to its end are no leaks
   module.attr("__version__") = SVENGINE_VERSION;
-  module.def(
-      "kernel_sets",
-      [] {
-        nb::list names;
-        for (const kernels::KernelTable* set : kernels::available_kernel_sets()) names.append(set->name);
-        return nb::tuple(names);
-      },
-      "The kernel sets that this processor can run, the best one first.");
+  python::bind_error(module);
+  module.def("kernel_sets", python::kernel_sets, "The kernel sets that this processor can run, the best one first. 'reference' is there, too.");
   python::bind_storage(module);
   python::bind_port(module);
   python::bind_session(module);

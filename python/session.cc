@@ -134,8 +134,9 @@ void bind_session(nb::module_& module) {
           },
           nb::arg("model"), nb::kw_only(), nb::arg("threads") = nb::none(), nb::arg("kernels") = "", nb::arg("optimize") = true,
           nb::arg("exact_convolution") = false, nb::arg("topology") = "", nb::arg("flush_denormals") = true, nb::arg("cache") = "",
-          nb::arg("strict") = false, nb::arg("folder") = "")
-      .def("run", &PySession::run_any, nb::arg("inputs"))
+          nb::arg("strict") = false, nb::arg("folder") = "", "Loads a model: a path, bytes or an onnx.ModelProto. PYTHON.md has the options.")
+      .def("run", &PySession::run_any, nb::arg("inputs"),
+           "Runs on a dict of inputs by name, and gives a dict of outputs; or on a list in the order of `inputs`, and gives a list.")
       .def_prop_ro("inputs", [](const PySession& s) { return ports_of(s.session().inputs()); })
       .def_prop_ro("outputs", [](const PySession& s) { return ports_of(s.session().outputs()); })
       .def_prop_ro("warnings", [](const PySession& s) { return texts(s.warnings()); })

@@ -65,6 +65,8 @@ class LoadTest(unittest.TestCase):
         self.assertTrue(issubclass(svengine.Error, RuntimeError))
         with self.assertRaisesRegex(svengine.Error, r"^/nowhere/m\.onnx: .*No such file"):
             svengine.Session('/nowhere/m.onnx')
+        with self.assertRaisesRegex(svengine.Error, r'^/nowhere/\\xff\.onnx: '):
+            svengine.Session(os.fsdecode(b'/nowhere/\xff.onnx'))
         with self.assertRaisesRegex(svengine.Error, '^model: '):
             svengine.Session(b'no model')
         bad = models.model([helper.make_node('MatMul', ['x', 'x'], ['y'], 'product')], [('x', TensorProto.FLOAT, [2, 3])], [('y', TensorProto.FLOAT, None)])
@@ -101,6 +103,7 @@ class RunTest(unittest.TestCase):
         first = self.session.run([self.x])[0]
         second = self.session.run([self.x])[0]
         self.assertTrue(first.flags.writeable and first.flags.c_contiguous)
+        self.assertEqual(type(first.base).__name__, 'Storage')  # the engine's memory, no copy of it
         first[:] = 9
         self.assertEqual(second.tolist(), [[1, 2, 3]] * 2)
         del self.session
