@@ -40,10 +40,7 @@ class OnnxFile {
   Result<Bytes> message(const onnx_proto::TensorProto& placeholder) const;
   /// Its value: of the file (in place where it is laid out so) or a new one. Fails on types the engine has not, and on data that do not fit.
   Result<Tensor> tensor(const onnx_proto::TensorProto& placeholder) const;
-  /// Tensors of the file, dense and sparse, for an importer. Does not know the others.
-  TensorSource source() const { return {bytes_, owner_, external_.get()}; }
-
-  /// For what reads tensors by itself (node_importer.h). Not for placeholders of new tensors; must not outlive the file.
+  /// Tensors of the file, dense and sparse, for what reads them by itself (node_importer.h). Does not know the others; must not outlive the file.
   TensorSource source() const { return {bytes_, owner_, external_.get()}; }
   /// The files beside the model; null where external data are refused.
   ExternalFiles* external() const { return external_.get(); }

@@ -147,16 +147,9 @@ void add_report_options(Command& command, const std::shared_ptr<Options>& option
 }
 
 /// Those of the machine that mean something to single nodes.
-void add_machine_options(Command& command, RuntimeOptions& runtime) {
+void add_node_options(Command& command, RuntimeOptions& runtime) {
   constexpr const char* kGroup = "Machine";
-  constexpr int kMostThreads = 4096;
-  command.add_option("--threads", runtime.threads, "Threads (default: OMP_NUM_THREADS, or every allowed cpu)")
-      ->check(within(1, kMostThreads))
-      ->type_name("N")
-      ->group(kGroup);
-  command.add_option("--kernels", runtime.kernels, "Kernel set under test (default: the best that this processor can run)")
-      ->type_name("SET")
-      ->group(kGroup);
+  add_machine_options(command, runtime);
   command
       .add_flag("--exact-convolution", runtime.exact_convolution,
                 "Test without Winograd convolutions, which round less precisely")
@@ -180,7 +173,7 @@ Action add_compare(Command& program) {
   add_report_options(command, options);
   add_input_options(command, options->inputs);
   command.add_option("--data-set", options->data_set, "Inputs of a test_data_set folder")->type_name("DIR")->group("Inputs");
-  add_machine_options(command, options->runtime);
+  add_node_options(command, options->runtime);
   add_json(command, options->json);
   command.footer(
       "Exit code 1: a node's error on the reference's inputs is more than precision explains, or an output is wrong.\n"
