@@ -5,6 +5,7 @@
   processors  are asked for in their places only; a kernel has no conditional compilation
   sizes       files under 400 lines (kernels 300), functions under 60, in C++ and Python
   library     prints nothing, never ends the process, throws nothing
+  classes     have one definition: two of one name in one namespace crash, wherever they are
   operators   an OpDef is defined in engine/ops, by define_<operator>() in the file of that operator
 """
 import ast
@@ -76,6 +77,15 @@ def library_problems(path, text):
             yield f'the library has {found[0].strip()}'
 
 
+def classes_of(path, text):
+    """Classes that the library's headers define at the top of a namespace: two of one name there are one for the linker."""
+    hosts = path.startswith('engine/kernels/host/')  # of two processors, never compiled together
+    if path.startswith(LIBRARY) and path.endswith('.h') and not is_test(path) and not hosts:
+        namespace = re.findall(r'^namespace ([\w:]+) \{', text, re.MULTILINE)[-1:]
+        for name in re.findall(r'^(?:class|struct) (\w+)[^;\n]*\{', text, re.MULTILINE):
+            yield namespace[0] if namespace else '', name
+
+
 def operator_problems(path, text):
     for name in re.findall(r'^OpDef define_(\w+)\(\) \{', text, re.MULTILINE):
         if not path.startswith('engine/ops/'):
@@ -133,6 +143,7 @@ def size_problems(path, text):
 
 
 def problems(root):
+    defined = {}
     for top in TOPS:
         for folder, _, files in os.walk(os.path.join(root, top)):
             for file in sorted(files):
@@ -145,6 +156,9 @@ def problems(root):
                 if not file.endswith('.py'):
                     for check in (include_problems, processor_problems, library_problems, operator_problems):
                         found += check(path, text)
+                    for name in classes_of(path, text):
+                        if defined.setdefault(name, path) != path:
+                            found.append(f'{"::".join(name)} is another class in {defined[name]}')
                 yield from (f'{path}: {p}' for p in found)
 
 

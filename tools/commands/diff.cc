@@ -17,7 +17,7 @@
 namespace svengine::tool {
 namespace {
 
-using validate::Change, validate::Difference, validate::DiffClass, validate::DiffReport;
+using validate::Change, validate::DiffEntry, validate::DiffClass, validate::DiffReport;
 
 struct Options {
   std::string a, b;
@@ -59,7 +59,7 @@ class Painter {
 
 std::string shown(const std::string& text) { return printable(text, kMostText); }
 
-std::string title(const Difference& d) {
+std::string title(const DiffEntry& d) {
   std::string out = d.subject;
   if (!d.op.empty()) out += ' ' + shown(d.op);
   if (!d.name.empty() || d.subject == "node") out += fmt::format(" '{}'", shown(d.name));
@@ -67,7 +67,7 @@ std::string title(const Difference& d) {
   return out;
 }
 
-std::string change_text(const Difference& d) {
+std::string change_text(const DiffEntry& d) {
   if (d.weight) return printable(to_text(*d.weight), 400);
   if (d.change == Change::added) return shown(d.after);
   if (d.change == Change::removed) return shown(d.before);
@@ -77,8 +77,8 @@ std::string change_text(const Difference& d) {
 /// Everything but what is only renamed, in the order of the graphs; what is different in one node stands together.
 std::string changes_text(const DiffReport& report, const Painter& painter) {
   std::string out, scope;
-  const Difference* above = nullptr;
-  for (const Difference& d : report.differences) {
+  const DiffEntry* above = nullptr;
+  for (const DiffEntry& d : report.differences) {
     if (d.change == Change::renamed) continue;
     if (d.scope != scope) out += fmt::format("in {}:\n", shown(scope = d.scope));
     if (d.property.empty()) {
@@ -100,7 +100,7 @@ std::string renamed_text(const DiffReport& report, const Painter& painter, bool 
   for (const char* subject : {"input", "output", "weight", "node", "value"}) {
     size_t listed = 0;
     const auto count = static_cast<size_t>(report.count(subject).renamed);
-    for (const Difference& d : report.differences) {
+    for (const DiffEntry& d : report.differences) {
       if (d.change != Change::renamed || d.subject != subject) continue;
       if (!all && listed == kMostRenamed) {
         out += fmt::format("  ... and {} more {}s renamed (--all lists them)\n", grouped(static_cast<int64_t>(count - listed)), subject);
@@ -129,7 +129,7 @@ std::string summary(const DiffReport& report) {
   return out.empty() ? "no node, weight, input or output differs" : out;
 }
 
-Json to_json(const Difference& d) {
+Json to_json(const DiffEntry& d) {
   Json out = {{"kind", std::string(name_of(d.kind))}, {"change", std::string(name_of(d.change))}, {"scope", d.scope}, {"subject", d.subject},
               {"name", d.name}, {"new_name", d.new_name}, {"op", d.op}, {"property", d.property}, {"before", d.before}, {"after", d.after}};
   if (!d.weight) return out;
@@ -150,7 +150,7 @@ Json to_json(const Options& options, const DiffReport& report) {
   for (const int64_t n : {report.nodes_a, report.nodes_b}) out["nodes"].push_back(n);
   for (const int64_t n : {report.weights_a, report.weights_b}) out["weights"].push_back(n);
   out["differences"] = Json::array();
-  for (const Difference& d : report.differences) out["differences"].push_back(to_json(d));
+  for (const DiffEntry& d : report.differences) out["differences"].push_back(to_json(d));
   return out;
 }
 

@@ -33,7 +33,7 @@ class ModelDiffer {
   void put(DiffClass kind, const char* subject, const std::string& name, const char* property, const std::string& before, const std::string& after,
            const std::string& scope = {}) {
     if (before == after) return;
-    Difference d{.kind = kind, .change = Change::changed, .scope = scope, .subject = subject, .name = name};
+    DiffEntry d{.kind = kind, .change = Change::changed, .scope = scope, .subject = subject, .name = name};
     d.change = before.empty() ? Change::added : after.empty() ? Change::removed : Change::changed;
     d.property = property, d.before = before, d.after = after;
     state_.add(std::move(d));
@@ -81,7 +81,7 @@ class ModelDiffer {
 
   void add_entry(DiffClass kind, Change change, const char* subject, const std::string& name, const std::string& before, const std::string& after,
                  const std::string& scope) {
-    Difference d{.kind = kind, .change = change, .scope = scope, .subject = subject, .name = name};
+    DiffEntry d{.kind = kind, .change = change, .scope = scope, .subject = subject, .name = name};
     d.before = before, d.after = after;
     state_.add(std::move(d));
   }
@@ -167,8 +167,8 @@ std::string_view name_of(Change change) {
 
 DiffCounts DiffReport::count(std::string_view subject) const {
   DiffCounts out;
-  const Difference* last = nullptr;  // what several things of one node, or weight, are different in counts once
-  for (const Difference& d : differences) {
+  const DiffEntry* last = nullptr;  // what several things of one node, or weight, are different in counts once
+  for (const DiffEntry& d : differences) {
     if (d.subject != subject) continue;
     if (d.change == Change::renamed) ++out.renamed;
     else if (d.property.empty() && d.change == Change::added) ++out.added;

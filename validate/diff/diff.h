@@ -27,7 +27,7 @@ std::string_view name_of(DiffClass kind);
 enum class Change : uint8_t { added, removed, changed, renamed };
 std::string_view name_of(Change change);
 
-struct Difference {
+struct DiffEntry {
   DiffClass kind = DiffClass::structure;
   Change change = Change::changed;
   std::string scope;     // "" the model's graph, else where: "function com.acme:Gelu", "node 'if' > then_branch"
@@ -50,7 +50,7 @@ struct DiffCounts {
 };
 
 struct DiffReport {
-  std::vector<Difference> differences;  // without what is ignored
+  std::vector<DiffEntry> differences;  // without what is ignored
   int64_t nodes_a = 0, nodes_b = 0, weights_a = 0, weights_b = 0;  // of the model's graph
   int64_t nodes_matched = 0;
 

@@ -28,7 +28,7 @@ DiffReport diff(const ModelProto& a, const ModelProto& b, const DiffOptions& opt
 /// "changed node 'c2' attribute 'pads': [1] -> [2]", one line each.
 std::vector<std::string> lines(const DiffReport& report) {
   std::vector<std::string> out;
-  for (const Difference& d : report.differences)
+  for (const DiffEntry& d : report.differences)
     out.push_back(fmt::format("{} {} '{}'{}{}", name_of(d.change), d.subject, d.name, d.new_name.empty() ? "" : " now '" + d.new_name + "'",
                               d.property.empty() ? "" : " " + d.property));
   return out;
@@ -86,7 +86,7 @@ TEST_CASE("a model is equal to itself, whatever order and encoding it has") {
 TEST_CASE("what is only renamed is renamed, and nothing else") {
   const DiffReport report = diff(chain(9), chain(9, "other"));
   CHECK(report.nodes_matched == 19);
-  for (const Difference& d : report.differences) CHECK(d.change == Change::renamed);
+  for (const DiffEntry& d : report.differences) CHECK(d.change == Change::renamed);
   CHECK(report.count("node").renamed == 19);
   CHECK(report.count("weight").renamed == 9);
   CHECK(report.count("value").renamed == 18);

@@ -29,7 +29,7 @@ class GraphDiffer {
   }
 
  private:
-  Difference difference(DiffClass kind, Change change, const char* subject, std::string_view name) const {
+  DiffEntry difference(DiffClass kind, Change change, const char* subject, std::string_view name) const {
     return {.kind = kind, .change = change, .scope = scope_.text, .subject = subject, .name = std::string(name)};
   }
   const DiffValue& value_a(int v) const { return a_.numbers.values[static_cast<size_t>(v)]; }
@@ -41,7 +41,7 @@ class GraphDiffer {
   }
 
   void changed(DiffClass kind, const char* subject, std::string_view name, const char* property, const std::string& before, const std::string& after) {
-    Difference d = difference(kind, before.empty() ? Change::added : after.empty() ? Change::removed : Change::changed, subject, name);
+    DiffEntry d = difference(kind, before.empty() ? Change::added : after.empty() ? Change::removed : Change::changed, subject, name);
     d.property = property, d.before = before, d.after = after;
     state_.add(std::move(d));
   }
@@ -56,7 +56,7 @@ class GraphDiffer {
     for (size_t i = 0; i < of_a.size(); ++i) {
       const std::string_view name = value_a(of_a[i]).name;
       if (pairs.of_a[i] < 0) {
-        Difference d = difference(DiffClass::structure, Change::removed, subject, name);
+        DiffEntry d = difference(DiffClass::structure, Change::removed, subject, name);
         if (const ValueInfoProto* info = declared(a_, is_input, i)) d.before = type_text(info->type());
         state_.add(std::move(d));
         continue;
@@ -64,7 +64,7 @@ class GraphDiffer {
       const auto j = static_cast<size_t>(pairs.of_a[i]);
       const DiffValue& other = value_b(of_b[j]);
       if (other.name != name) {
-        Difference d = difference(DiffClass::names, Change::renamed, subject, name);
+        DiffEntry d = difference(DiffClass::names, Change::renamed, subject, name);
         d.new_name = other.name;
         state_.add(std::move(d));
       }
@@ -81,7 +81,7 @@ class GraphDiffer {
     }
     for (size_t j = 0; j < of_b.size(); ++j) {
       if (pairs.of_b[j] >= 0) continue;
-      Difference d = difference(DiffClass::structure, Change::added, subject, value_b(of_b[j]).name);
+      DiffEntry d = difference(DiffClass::structure, Change::added, subject, value_b(of_b[j]).name);
       if (const ValueInfoProto* info = declared(b_, is_input, j)) d.after = type_text(info->type());
       state_.add(std::move(d));
     }
@@ -112,8 +112,8 @@ class GraphDiffer {
     return {};
   }
 
-  Difference whole_node(Change change, const onnx_proto::NodeProto& node) const {
-    Difference d = difference(DiffClass::structure, change, "node", node_label(node));
+  DiffEntry whole_node(Change change, const onnx_proto::NodeProto& node) const {
+    DiffEntry d = difference(DiffClass::structure, change, "node", node_label(node));
     d.op = operator_key(node);
     (change == Change::added ? d.after : d.before) = ports_text(node);
     return d;
@@ -129,7 +129,7 @@ class GraphDiffer {
       }
       const DiffWeight& to = b_.numbers.weights[static_cast<size_t>(partner)];
       if (from.name != to.name) {
-        Difference d = difference(DiffClass::names, Change::renamed, "weight", from.name);
+        DiffEntry d = difference(DiffClass::names, Change::renamed, "weight", from.name);
         d.new_name = to.name;
         state_.add(std::move(d));
       }
@@ -141,7 +141,7 @@ class GraphDiffer {
   }
 
   Status whole_weight(Change change, const DiffWeight& weight, const TensorReader& tensors) {
-    Difference d = difference(DiffClass::structure, change, "weight", weight.name);
+    DiffEntry d = difference(DiffClass::structure, change, "weight", weight.name);
     SV_ASSIGN(std::string & text = change == Change::added ? d.after : d.before, weight_type(weight, tensors));
     state_.add(std::move(d));
     return {};
@@ -152,7 +152,7 @@ class GraphDiffer {
       const DiffValue& value = a_.numbers.values[v];
       const int partner = matching_.values.of_a[v];
       if (partner < 0 || value.origin != Origin::node || !value.outputs.empty() || value.name == value_b(partner).name) continue;
-      Difference d = difference(DiffClass::names, Change::renamed, "value", value.name);
+      DiffEntry d = difference(DiffClass::names, Change::renamed, "value", value.name);
       d.new_name = value_b(partner).name;
       state_.add(std::move(d));
     }
@@ -191,7 +191,7 @@ class GraphDiffer {
 
 bool DiffState::ignores(DiffClass kind) const { return std::find(options.ignored.begin(), options.ignored.end(), kind) != options.ignored.end(); }
 
-void DiffState::add(Difference difference) {
+void DiffState::add(DiffEntry difference) {
   if (!ignores(difference.kind)) report.differences.push_back(std::move(difference));
 }
 

@@ -13,7 +13,7 @@ struct DiffState {
   DiffReport& report;
 
   bool ignores(DiffClass kind) const;
-  void add(Difference difference);  // unless it is ignored
+  void add(DiffEntry difference);  // unless it is ignored
 };
 
 /// A graph as a message of its own: GraphProto, or what a FunctionProto has of it.

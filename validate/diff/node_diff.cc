@@ -20,7 +20,7 @@ class NodeDiffer {
   Status run() {
     if (operator_key(a_) != operator_key(b_)) put(DiffClass::structure, "operator", operator_key(a_), operator_key(b_));
     if (a_.name() != b_.name()) {
-      Difference d = difference(DiffClass::names, Change::renamed);
+      DiffEntry d = difference(DiffClass::names, Change::renamed);
       d.name = a_.name(), d.new_name = b_.name();
       state_.add(std::move(d));
     }
@@ -32,15 +32,15 @@ class NodeDiffer {
   }
 
  private:
-  Difference difference(DiffClass kind, Change change) const {
-    Difference d{.kind = kind, .change = change, .scope = scope_.text, .subject = "node", .name = node_label(a_)};
+  DiffEntry difference(DiffClass kind, Change change) const {
+    DiffEntry d{.kind = kind, .change = change, .scope = scope_.text, .subject = "node", .name = node_label(a_)};
     d.op = operator_key(a_);
     if (node_label(b_) != d.name) d.new_name = node_label(b_);
     return d;
   }
 
   void put(DiffClass kind, std::string property, const std::string& before, const std::string& after) {
-    Difference d = difference(kind, before.empty() ? Change::added : after.empty() ? Change::removed : Change::changed);
+    DiffEntry d = difference(kind, before.empty() ? Change::added : after.empty() ? Change::removed : Change::changed);
     d.property = std::move(property), d.before = before, d.after = after;
     state_.add(std::move(d));
   }
@@ -139,7 +139,7 @@ class NodeDiffer {
     WeightVerdict verdict = compare_weights(x, y, state_.options.atol);
     if (verdict.equal) return {};
     const bool elements = x.type == y.type;  // Constant nodes hold weights as initializers do
-    Difference d = difference(elements ? DiffClass::weights : DiffClass::structure, Change::changed);
+    DiffEntry d = difference(elements ? DiffClass::weights : DiffClass::structure, Change::changed);
     d.property = property(a.name());
     d.before = attribute_text(a, state_.tensors_a), d.after = attribute_text(b, state_.tensors_b);
     if (elements) d.weight = std::move(verdict.difference);
@@ -209,7 +209,7 @@ Result<std::string> weight_type(const DiffWeight& weight, const TensorReader& te
 }
 
 Status diff_weights(const NodeScope& scope, const DiffWeight& a, const DiffWeight& b, DiffState& state) {
-  Difference d{.kind = DiffClass::structure, .change = Change::changed, .scope = scope.text, .subject = "weight", .name = std::string(a.name)};
+  DiffEntry d{.kind = DiffClass::structure, .change = Change::changed, .scope = scope.text, .subject = "weight", .name = std::string(a.name)};
   if (a.name != b.name) d.new_name = b.name;
   SV_ASSIGN(d.before, weight_type(a, state.tensors_a));
   SV_ASSIGN(d.after, weight_type(b, state.tensors_b));
@@ -224,7 +224,7 @@ Status diff_weights(const NodeScope& scope, const DiffWeight& a, const DiffWeigh
     SV_ASSIGN(const StoredTensor to, state.tensors_b.read(y));
     WeightVerdict verdict = compare_weights(from, to, state.options.atol);
     if (verdict.equal) return {};
-    Difference found = d;
+    DiffEntry found = d;
     found.kind = DiffClass::weights;
     found.property = part;
     found.weight = std::move(verdict.difference);

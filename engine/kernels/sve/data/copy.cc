@@ -116,7 +116,7 @@ void copy_row(const Shape& shape, T* dst, const T* src, int64_t n) {
 // dst[j * dst_m + i] = src[i * src_n + j] for i < n, j < m: at most kSquare each.
 template <class T>
 void copy_square(const Shape& shape, T* dst, const T* src, int64_t n, int64_t m) {
-  constexpr int kSize = Tile<T>::kSize;
+  constexpr int kSize = SquareTile<T>::kSize;
   for (int64_t j = 0; j < m; j += kSize)
     for (int64_t i = 0; i < n; i += kSize) {
       const int64_t rows = smaller(kSize, n - i), columns = smaller(kSize, m - j);
@@ -128,10 +128,10 @@ void copy_square(const Shape& shape, T* dst, const T* src, int64_t n, int64_t m)
 // dst[j * kN + i] = src[i * src_n + j] for i < kN, j < m.
 template <int kN, class T>
 void interleave(T* dst, const T* src, int64_t src_n, int64_t m) {
-  using V = typename Tile<T>::V;
-  constexpr int kSize = Tile<T>::kSize;
+  using V = typename SquareTile<T>::V;
+  constexpr int kSize = SquareTile<T>::kSize;
   for (int64_t j = 0; j < m; j += kSize) {
-    const vb in = Tile<T>::lanes(m - j);
+    const vb in = SquareTile<T>::lanes(m - j);
     V v[kN], out[kN];
     for (int i = 0; i < kN; ++i) v[i] = load_lanes(in, src + i * src_n + j);
     if constexpr (kN == 4) {
@@ -146,7 +146,7 @@ void interleave(T* dst, const T* src, int64_t src_n, int64_t m) {
       out[1] = svzip2(v[0], v[1]);
     }
     for (int i = 0; i < kN; ++i)
-      store_lanes(Tile<T>::lanes((m - j) * kN - i * kSize), dst + j * kN + i * kSize, out[i]);
+      store_lanes(SquareTile<T>::lanes((m - j) * kN - i * kSize), dst + j * kN + i * kSize, out[i]);
   }
 }
 

@@ -14,7 +14,7 @@
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 template <class T>
-struct Tile {
+struct SquareTile {
   using V = vi;
   static constexpr int kSize = kLanes;
   SVENGINE_INLINE static vb lanes(int64_t count) { return svwhilelt_b32(int64_t(0), count); }
@@ -22,7 +22,7 @@ struct Tile {
   SVENGINE_INLINE static V zero() { return svdup_s32(0); }
 };
 template <>
-struct Tile<uint64_t> {
+struct SquareTile<uint64_t> {
   using V = vl;
   static constexpr int kSize = kLanes / 2;
   SVENGINE_INLINE static vb lanes(int64_t count) { return svwhilelt_b64(int64_t(0), count); }
@@ -59,10 +59,10 @@ SVENGINE_INLINE void transpose_registers(V (&r)[L]) {
 template <class T>
 SVENGINE_INLINE void transpose_tile(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows,
                                     int64_t columns, int64_t padded) {
-  constexpr int kSize = Tile<T>::kSize;
-  typename Tile<T>::V v[kSize];
+  constexpr int kSize = SquareTile<T>::kSize;
+  typename SquareTile<T>::V v[kSize];
   if (rows == kSize && columns == kSize) {
-    const vb all = Tile<T>::all();
+    const vb all = SquareTile<T>::all();
     SVENGINE_UNROLL
     for (int r = 0; r < kSize; ++r) v[r] = load_lanes(all, src + r * src_stride);
     transpose_registers(v);
@@ -70,10 +70,10 @@ SVENGINE_INLINE void transpose_tile(T* dst, int64_t dst_stride, const T* src, in
     for (int c = 0; c < kSize; ++c) store_lanes(all, dst + c * dst_stride, v[c]);
     return;
   }
-  const vb in = Tile<T>::lanes(columns), out = Tile<T>::lanes(padded);
+  const vb in = SquareTile<T>::lanes(columns), out = SquareTile<T>::lanes(padded);
   SVENGINE_UNROLL
   for (int r = 0; r < kSize; ++r)
-    v[r] = r < rows ? typename Tile<T>::V(load_lanes(in, src + r * src_stride)) : Tile<T>::zero();
+    v[r] = r < rows ? typename SquareTile<T>::V(load_lanes(in, src + r * src_stride)) : SquareTile<T>::zero();
   transpose_registers(v);
   SVENGINE_UNROLL
   for (int c = 0; c < kSize; ++c)
