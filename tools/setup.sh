@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages (12 or 13) that are missing, and nothing else.
 #
-#   tools/setup.sh [GROUP...]      groups: build demo test record a64fx bench; default: build
+#   tools/setup.sh [GROUP...]      groups: build demo test python record a64fx bench; default: build
 #
 # Run as root, or as a user who may use sudo. When every package is there it does nothing: no network, no root needed.
 set -eu
@@ -12,10 +12,11 @@ packages_of() {
       libfmt-dev libeigen3-dev libstb-dev libnuma-dev libre2-dev zlib1g-dev libxxhash-dev catch2 ;;
     demo) echo dataset-fashion-mnist ;;
     test) echo python3 python3-numpy libonnx-testdata dataset-fashion-mnist ;;
+    python) echo python3-dev python3-venv ;;
     record) echo python3 python3-numpy python3-torch python3-torchvision libopenblas0-pthread ;;
     a64fx) echo g++-aarch64-linux-gnu qemu-user ;;
     bench) echo libbenchmark-dev libopenblas-serial-dev libopenblas0-pthread llvm python3 python3-venv python3-numpy ;;
-    *) echo "tools/setup.sh: no group '$1'; groups: build demo test record a64fx bench" >&2; return 2 ;;
+    *) echo "tools/setup.sh: no group '$1'; groups: build demo test python record a64fx bench" >&2; return 2 ;;
   esac
 }
 
