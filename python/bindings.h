@@ -28,6 +28,9 @@ void bind_storage(nanobind::module_& module);
 void bind_port(nanobind::module_& module);
 void bind_session(nanobind::module_& module);
 void bind_compare(nanobind::module_& module);
+void bind_compare_models(nanobind::module_& module);
+void bind_check(nanobind::module_& module);
+void bind_not_finite(nanobind::module_& module);
 void bind_train(nanobind::module_& module);
 
 }  // namespace svengine::python

@@ -21,7 +21,11 @@ class ModelSource {
 
   /// The path, or "model" for one from memory: what errors begin with.
   const std::string& name() const { return name_; }
-  /// Without the interpreter's lock.
+  bool is_path() const { return is_path_; }
+  /// Of one from memory.
+  std::span<const std::byte> bytes() const { return bytes_; }
+  const std::shared_ptr<const void>& owner() const { return owner_; }
+  /// With or without the interpreter's lock.
   Result<Model> read(const ImportOptions& options) const;
 
  private:

@@ -45,5 +45,8 @@ NB_MODULE(_engine, module) {
   python::bind_port(module);
   python::bind_session(module);
   python::bind_compare(module);
+  python::bind_compare_models(module);
+  python::bind_check(module);
+  python::bind_not_finite(module);
   python::bind_train(module);
 }

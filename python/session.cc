@@ -12,6 +12,7 @@
 #include "importers/io/names.h"
 #include "importers/onnx/import.h"
 #include "python/bindings.h"
+#include "python/convert.h"
 #include "python/model_source.h"
 #include "python/options.h"
 #include "python/port.h"
@@ -83,6 +84,8 @@ class PySession {
   /// A dict for a dict, a list for a list.
   nb::object run_any(nb::handle inputs) {
     if (PyList_Check(inputs.ptr()) || PyTuple_Check(inputs.ptr())) return run(nb::list(nb::borrow(inputs)));
+    if (!PyDict_Check(inputs.ptr()) && nb::hasattr(inputs, "keys"))
+      return run_any(nb::steal(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PyDict_Type), inputs.ptr(), nullptr)));
     if (!PyDict_Check(inputs.ptr()))
       throw nb::type_error(fmt::format("inputs are a dict of names or a list, not a {}", nb::inst_name(inputs).c_str()).c_str());
     const nb::list made = run(ordered(nb::borrow<nb::dict>(inputs)));
@@ -115,12 +118,6 @@ class PySession {
   std::vector<std::string> warnings_;
   std::string name_;
 };
-
-nb::tuple texts(const std::vector<std::string>& lines) {
-  nb::list out;
-  for (const std::string& line : lines) out.append(nb::str(line.c_str(), line.size()));
-  return nb::tuple(out);
-}
 
 }  // namespace
 

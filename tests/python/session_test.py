@@ -5,6 +5,7 @@ import sys
 import tempfile
 import threading
 import time
+import types
 import unittest
 
 import numpy as np
@@ -86,6 +87,7 @@ class RunTest(unittest.TestCase):
         self.assertEqual({k: v.tolist() for k, v in self.session.run({'x': self.x}).items()}, {'y': expected})
         self.assertEqual([v.tolist() for v in self.session.run([self.x])], [expected])
         self.assertEqual(self.session.run((self.x,))[0].tolist(), expected)
+        self.assertEqual(self.session.run(types.MappingProxyType({'x': self.x}))['y'].tolist(), expected)
 
     def test_what_does_not_fit_is_an_error_and_the_session_stays_usable(self):
         for inputs, says in (

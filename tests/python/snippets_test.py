@@ -20,9 +20,9 @@ def network():
     rng = np.random.default_rng(0)
     shapes = {'conv': (8, 3, 3, 3), 'w': (8, 10), 'b': (10,)}
     weights = [numpy_helper.from_array(rng.normal(size=s).astype(np.float32) / 4, n) for n, s in shapes.items()]
-    nodes = [helper.make_node('Conv', ['image', 'conv'], ['c'], pads=[1, 1, 1, 1]), helper.make_node('Relu', ['c'], ['r']),
+    nodes = [helper.make_node('Conv', ['image', 'conv'], ['c'], 'features', pads=[1, 1, 1, 1]), helper.make_node('Relu', ['c'], ['r'], 'relu'),
              helper.make_node('GlobalAveragePool', ['r'], ['p']), helper.make_node('Flatten', ['p'], ['f']),
-             helper.make_node('Gemm', ['f', 'w', 'b'], ['scores'])]
+             helper.make_node('Gemm', ['f', 'w', 'b'], ['scores'], 'product')]
     return models.model(nodes, [('image', TensorProto.FLOAT, ['N', 3, 8, 8])], [('scores', TensorProto.FLOAT, ['N', 10])], weights, opset=17)
 
 

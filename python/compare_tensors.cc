@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include "python/bindings.h"
+#include "python/convert.h"
 #include "python/tensor_in.h"
 
 namespace nb = nanobind;
@@ -16,17 +17,6 @@ struct PyComparison {
   validate::Comparison result;
   Dims dims;  // of what was expected
 };
-
-nb::object position(const PyComparison& c, int64_t index) {
-  if (index < 0) return nb::none();
-  nb::list out;
-  for (size_t d = 0; d < c.dims.size(); ++d) {
-    int64_t inner = 1;
-    for (size_t i = d + 1; i < c.dims.size(); ++i) inner *= c.dims[i];
-    out.append(index / inner % c.dims[d]);
-  }
-  return nb::tuple(out);
-}
 
 PyComparison compare(nb::handle got, nb::handle expected, double rtol, std::optional<double> atol) {
   const Tensor a = tensor_from_array(got, "got"), b = tensor_from_array(expected, "expected");
@@ -52,8 +42,8 @@ void bind_compare(nb::module_& module) {
       .def_prop_ro("atol", [](const PyComparison& c) { return c.result.atol; })
       .def_prop_ro("worst_abs", [](const PyComparison& c) { return c.result.worst_abs; })
       .def_prop_ro("worst_rel", [](const PyComparison& c) { return c.result.worst_rel; })
-      .def_prop_ro("worst_abs_index", [](const PyComparison& c) { return position(c, c.result.worst_abs_index); })
-      .def_prop_ro("worst_rel_index", [](const PyComparison& c) { return position(c, c.result.worst_rel_index); })
+      .def_prop_ro("worst_abs_index", [](const PyComparison& c) { return position(c.dims, c.result.worst_abs_index); })
+      .def_prop_ro("worst_rel_index", [](const PyComparison& c) { return position(c.dims, c.result.worst_rel_index); })
       .def("__bool__", [](const PyComparison& c) { return c.result.passed; })
       .def("__repr__", summary);
   module.def("compare_tensors", compare, nb::arg("got"), nb::arg("expected"), nb::kw_only(), nb::arg("rtol") = validate::Tolerance().rtol,
