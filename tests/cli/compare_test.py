@@ -118,6 +118,15 @@ class Compare(CliTest):
         self.assertEqual(report['first_guilty']['node']['name'], 'shift')
         self.assertEqual(report['first_guilty']['local']['nan'], 2)
 
+    def test_long_names_are_shortened_in_tables_only(self):
+        name = 'module/' * 12 + 'é' * 21 + '/last'
+        model = self.write('long.onnx', network(names=(name, 'b', 'c', name + '/y')))
+        line = next(line for line in self.compare(model, '--all').out.splitlines() if 'scores' in line)
+        self.assertIn('.../', line.replace('...é', '.../é'))
+        self.assertIn('é/last/y', line)
+        self.assertNotIn('module/module', line)
+        self.assertEqual(self.compare(model, '--json').json()['outputs'][0]['name'], name + '/y')
+
     def test_bad_usage(self):
         self.fails('compare', self.good, '--against', 'nothing', says='kernel set')
         self.fails('compare', self.good, '--against', self.folder.name, says='none of the values')

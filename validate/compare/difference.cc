@@ -42,7 +42,7 @@ class Differ {
     out_.bound = bound;
     out_.largest = largest;
     most_allowed_ = bits_not_above(bound.atol);
-    for (size_t k = 0; k < decades_.size(); ++k) decades_[k] = bits_not_above(kDecades[k] / per_largest_) - 1;
+    for (size_t k = 0; k < decades_.size(); ++k) decades_[k] = std::max(bits_not_above(kDecades[k] / per_largest_) - 1, 0);
   }
 
   void add(int64_t i, double got, double expected) {

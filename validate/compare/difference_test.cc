@@ -83,6 +83,17 @@ TEST_CASE("blocks of float32 are counted as single elements are") {
   }
 }
 
+TEST_CASE("decades of the smallest numbers are no numbers themselves") {
+  MutableTensor got = *Tensor::allocate(DType::f32, {256}), expected = *Tensor::allocate(DType::f32, {256});
+  for (size_t i = 0; i < 256; ++i) {
+    expected.data<float>()[i] = 1e-40f;
+    got.data<float>()[i] = i < 200 ? 1e-40f : 2e-40f;
+  }
+  const Difference d = validate::difference_of(got, expected, {});
+  CHECK(d.bins[Difference::kEqual] == 200);
+  CHECK(d.bins[Difference::kEqual] + d.bins[Difference::kHuge] + d.bins[Difference::kHuge - 1] == 256);
+}
+
 TEST_CASE("what is not finite agrees with the same only") {
   const Difference d = validate::difference_of(row({kNothing, kInfinite, kInfinite, 1, kNothing}),
                                                row({kNothing, kInfinite, -kInfinite, kNothing, 2}), {1e30, 1e30});
