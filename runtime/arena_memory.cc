@@ -10,6 +10,7 @@
 #include <fstream>
 #include <utility>
 
+#include "engine/base/limits.h"
 #include "engine/base/memory.h"
 
 namespace svengine {
@@ -98,6 +99,7 @@ Result<ArenaMemory> ArenaMemory::map(size_t bytes, PageSource& source) {
   const bool large = bytes >= kHugePage;
   arena.source_ = &source;
   arena.bytes_ = round_up(bytes ? bytes : 1, large ? kHugePage : kBasePage);
+  if (!take_memory(arena.bytes_)) return error("no memory for an arena of {} bytes{}", bytes, memory_limit_text(arena.bytes_));
   if (large) {
     if (void* memory = map_explicit(arena.bytes_, source)) {
       arena.data_ = static_cast<std::byte*>(memory);
@@ -106,14 +108,20 @@ Result<ArenaMemory> ArenaMemory::map(size_t bytes, PageSource& source) {
     }
   }
   void* memory = source.map(arena.bytes_, false);
-  if (memory == MAP_FAILED) return error("no memory for an arena of {} bytes: {}", bytes, std::strerror(errno));
+  if (memory == MAP_FAILED) {
+    const int reason = errno;
+    give_back_memory(arena.bytes_);
+    return error("no memory for an arena of {} bytes: {}", bytes, std::strerror(reason));
+  }
   arena.data_ = static_cast<std::byte*>(memory);
   if (large && source.ask_for_huge(memory, arena.bytes_)) arena.kind_ = PageKind::transparent_huge;
   return arena;
 }
 
 ArenaMemory::~ArenaMemory() {
-  if (data_) source_->unmap(data_, bytes_);
+  if (!data_) return;
+  source_->unmap(data_, bytes_);
+  give_back_memory(bytes_);
 }
 
 ArenaMemory::ArenaMemory(ArenaMemory&& other) noexcept

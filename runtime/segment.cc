@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/base/limits.h"
 #include "engine/graph/expand.h"
 #include "engine/kernels/contract.h"
 #include "runtime/bodies.h"
@@ -250,6 +251,7 @@ Status Segment::run_host(Prepared& prepared, Table& table, bool profile) {
 }
 
 Result<std::vector<Tensor>> Segment::run(std::vector<Tensor> inputs, bool profile, const std::vector<MutableTensor>& output_buffers) {
+  SV_TRY(check_time_limit());
   SV_ASSIGN(Prepared * prepared, find_or_make(inputs));
   Table table = std::move(inputs);
   if (prepared->run) SV_TRY(run_plan(*prepared, table, output_buffers, profile));

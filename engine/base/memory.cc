@@ -11,6 +11,7 @@
 
 #include "engine/base/file.h"
 #include "engine/base/file_identity.h"
+#include "engine/base/limits.h"
 
 namespace svengine {
 namespace {
@@ -23,17 +24,39 @@ struct DeleteMappedFile {
   void operator()(const MappedFile* file) const { delete file; }
 };
 
+constexpr size_t kMostBytes = size_t{1} << 50;
+
+size_t counted_bytes(size_t bytes) { return round_up(bytes ? bytes : 1, kCacheLine); }
+
+/// Of whole cache lines that have been counted; gives them back where the system has none.
+std::shared_ptr<std::byte> allocate_counted(size_t bytes) {
+  const size_t alignment = bytes >= kHugePage ? kHugePage : kCacheLine;
+  void* memory = nullptr;
+  if (posix_memalign(&memory, alignment, bytes) != 0) {
+    give_back_memory(bytes);
+    return nullptr;
+  }
+  // Whole huge pages only: what follows the last one may belong to others.
+  if (alignment == kHugePage) madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
+  return std::shared_ptr<std::byte>(static_cast<std::byte*>(memory), [bytes](std::byte* data) {
+    std::free(data);
+    give_back_memory(bytes);
+  });
+}
+
 }  // namespace
 
 std::shared_ptr<std::byte> allocate_aligned(size_t bytes) {
-  if (bytes > (size_t{1} << 50)) return nullptr;
-  const size_t alignment = bytes >= kHugePage ? kHugePage : kCacheLine;
-  const size_t rounded = round_up(bytes ? bytes : 1, kCacheLine);
-  void* memory = nullptr;
-  if (posix_memalign(&memory, alignment, rounded) != 0) return nullptr;
-  // Whole huge pages only: what follows the last one may belong to others.
-  if (alignment == kHugePage) madvise(memory, rounded / kHugePage * kHugePage, MADV_HUGEPAGE);
-  return std::shared_ptr<std::byte>(static_cast<std::byte*>(memory), std::free);
+  if (bytes > kMostBytes) return nullptr;
+  const size_t rounded = counted_bytes(bytes);
+  return take_memory(rounded) ? allocate_counted(rounded) : nullptr;
+}
+
+std::shared_ptr<std::byte> allocate_beyond_limit(size_t bytes) {
+  if (bytes > kMostBytes) return nullptr;
+  const size_t rounded = counted_bytes(bytes);
+  count_memory(rounded);
+  return allocate_counted(rounded);
 }
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& path) {

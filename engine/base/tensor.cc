@@ -1,5 +1,7 @@
 #include "engine/base/tensor.h"
 
+#include "engine/base/limits.h"
+
 namespace svengine {
 
 Result<MutableTensor> Tensor::allocate(DType type, Dims dims) {
@@ -7,15 +9,16 @@ Result<MutableTensor> Tensor::allocate(DType type, Dims dims) {
   if (size_of(type) == 0) return error("a tensor of {} has no storage here", name_of(type));
   const size_t bytes = static_cast<size_t>(element_count(dims)) * size_of(type);
   std::shared_ptr<std::byte> memory = allocate_aligned(bytes);
-  if (!memory) return error("no memory for a {} tensor of shape {}", name_of(type), to_string(dims));
+  if (!memory) return error("no memory for a {} tensor of shape {}{}", name_of(type), to_string(dims), memory_limit_text(bytes));
   std::byte* const data = memory.get();
   return MutableTensor::wrap(type, std::move(dims), data, std::move(memory));
 }
 
 Tensor Tensor::of_bytes(DType type, Dims dims, std::span<const std::byte> bytes) {
-  MutableTensor t = allocate(type, std::move(dims)).value();
-  if (!bytes.empty()) std::memcpy(t.raw(), bytes.data(), bytes.size());
-  return t;
+  std::shared_ptr<std::byte> memory = allocate_beyond_limit(bytes.size());
+  std::byte* const data = memory.get();
+  if (!bytes.empty()) std::memcpy(data, bytes.data(), bytes.size());
+  return wrap(type, std::move(dims), data, std::move(memory));
 }
 
 Tensor Tensor::wrap(DType type, Dims dims, const void* data, std::shared_ptr<const void> owner) {

@@ -1,15 +1,20 @@
 #include "engine/ops/element.h"
 
 #include <cstring>
+#include <memory>
+#include <utility>
+
+#include "engine/base/limits.h"
 
 namespace svengine::ops {
 namespace {
 
 template <class T>
 Tensor scalar_as(DType type, T value) {
-  MutableTensor t = Tensor::allocate(type, {}).value();
-  std::memcpy(t.raw(), &value, sizeof(T));
-  return t;
+  std::shared_ptr<std::byte> memory = allocate_beyond_limit(sizeof(T));
+  std::byte* const data = memory.get();
+  std::memcpy(data, &value, sizeof(T));
+  return Tensor::wrap(type, {}, data, std::move(memory));
 }
 
 }  // namespace

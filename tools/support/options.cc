@@ -1,6 +1,12 @@
 #include "tools/support/options.h"
 
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "engine/base/limits.h"
 #include "engine/kernels/kernel_table.h"
+#include "engine/ops/registry.h"
 
 namespace svengine::tool {
 namespace {
@@ -15,10 +21,44 @@ std::string kernel_set_names() {
   return out;
 }
 
+/// "512M", "1.5G", "1000000": bytes; K, M, G and T are powers of 1024.
+std::optional<size_t> parse_bytes(const std::string& text) {
+  double value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+  const size_t power = unit.empty() ? 0 : std::string_view("KMGT").find(unit[0]) + 1;
+  if (problem != std::errc() || unit.size() > 1 || power > 4 || (!unit.empty() && power == 0)) return std::nullopt;
+  const double bytes = std::ldexp(value, static_cast<int>(10 * power));
+  if (!(bytes >= 1) || bytes > std::ldexp(1.0, 60)) return std::nullopt;
+  return static_cast<size_t>(bytes);
+}
+
+std::string refuse_bytes(const std::string& text) {
+  return parse_bytes(text) ? std::string() : "'" + text + "' is no number of bytes, like 512M or 1.5G";
+}
+
+void add_limits(Command& command, RuntimeOptions& options) {
+  command.add_option("--memory-limit", options.memory_limit,
+                     "Refuse to run what takes more memory for tensors, arenas and packed weights: 512M, 2G (default: no limit)")
+      ->check(Check(refuse_bytes))
+      ->type_name("SIZE")
+      ->group(kMachine);
+  command.add_option("--time-limit", options.time_limit, "Give up after so many seconds, between the trips of loops and the parts of a run")
+      ->check(within(0.001, 1e9))
+      ->type_name("S")
+      ->group(kMachine);
+}
+
 }  // namespace
 
 Result<SessionOptions> RuntimeOptions::resolve() const {
   SessionOptions out;
+  if (!memory_limit.empty()) {
+    (void)all_ops();  // the program's own tables are not the network's
+    set_memory_limit(parse_bytes(memory_limit).value_or(0));
+  }
+  if (std::isnan(time_limit)) return error("--time-limit: not a number of seconds");
+  if (time_limit > 0) set_time_limit(time_limit);
   out.flush_denormals = !keep_denormals;
   out.shard = shard;
   out.exact_convolution = exact_convolution;
@@ -73,6 +113,7 @@ void add_runtime_options(Command& command, RuntimeOptions& options) {
       ->check(Check([](const std::string& folder) { return folder.empty() ? "a folder is needed" : std::string(); }))
       ->type_name("DIR")
       ->group(kMachine);
+  add_limits(command, options);
 }
 
 void add_pixel_options(Command& command, ImageOptions& options) {

@@ -11,7 +11,7 @@
 namespace svengine::tool {
 
 /// --threads, --topology, --shard, --kernels, --no-flush-denormals, --exact-convolution, --no-optimize,
-/// --cache.
+/// --cache, --memory-limit, --time-limit.
 struct RuntimeOptions {
   int threads = 0;  // 0: OMP_NUM_THREADS, or every allowed cpu
   std::string topology;
@@ -20,8 +20,11 @@ struct RuntimeOptions {
   bool shard = false;
   bool exact_convolution = false;
   bool no_optimize = false;
-  std::string cache;  // empty: none
+  std::string cache;         // empty: none
+  std::string memory_limit;  // "512M"; empty: none
+  double time_limit = 0;     // seconds; 0: none
 
+  /// Also sets the process's limits (engine/base/limits.h), whose time begins then.
   Result<SessionOptions> resolve() const;
 };
 /// --threads, which it gives back, and --kernels alone.
