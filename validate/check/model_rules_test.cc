@@ -66,6 +66,12 @@ std::vector<RuleCase> value_cases() {
          body->mutable_node(0)->set_output(0, "r");
          body->mutable_output(0)->set_name("r");
        }},
+      {"input-shadowed", "an initializer 'r'",
+       [](ModelProto& m) {
+         TensorProto* tensor = then_branch(add_if(m))->add_initializer();
+         tensor->set_name("r");
+         fill_raw(tensor, {1}, {1});
+       }},
       {"value-undefined", "'nowhere'", [](ModelProto& m) { add_tail(m, "Relu", {"nowhere"}); }},
       {"value-undefined", "then_branch: node 'Relu_0'",
        [](ModelProto& m) { then_branch(add_if(m))->mutable_node(0)->set_input(0, "nowhere"); }},

@@ -39,7 +39,8 @@ inline constexpr Rule kRules[] = {
     {"node-name-twice", Level::note, "Two nodes of one graph have one name"},
     // Where values come from: value_rules.cc
     {"value-twice", Level::error, "A value is defined twice: by two nodes, inputs or initializers"},
-    {"value-shadowed", Level::error, "A body defines a value that the graph around it has already"},
+    {"value-shadowed", Level::error, "A node of a body computes a value that the graph around it has already"},
+    {"input-shadowed", Level::warning, "An input or initializer of a body has the name of a value around it, which hides that"},
     {"value-undefined", Level::error, "A node reads a value that nothing defines"},
     {"node-order", Level::error, "A node reads a value that is only computed behind it"},
     {"cycle", Level::error, "Nodes need each other's results"},

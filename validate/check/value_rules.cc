@@ -113,7 +113,7 @@ class ValueRules {
     if (!sources_[b].emplace(name, kGiven).second)
       c_.found.add("value-twice", c_.where(body(b)), fmt::format("{} is an input or initializer already, and {}", quoted(name), what));
     else if (is_around(b, name))
-      c_.found.add("value-shadowed", c_.where(body(b)), fmt::format("{} {} is a value of the graph around it already", what, quoted(name)));
+      c_.found.add("input-shadowed", c_.where(body(b)), fmt::format("{} {} is a value of the graph around it already", what, quoted(name)));
   }
 
   void define(size_t b) {
