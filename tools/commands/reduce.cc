@@ -31,7 +31,7 @@ struct Options {
   validate::Tolerance tolerance;
   InputOptions inputs;
   RuntimeOptions runtime;
-  bool json = false;
+  bool freeze = false, json = false;
 };
 
 /// A new folder for candidates and recorded values, removed with all that is in it.
@@ -116,7 +116,7 @@ void show(const Options& options, const ReduceReport& report, const std::string&
     put_json({{"model", options.model.path}, {"reduced", path}, {"nodes_before", report.nodes_before}, {"nodes_after", report.nodes_after},
               {"complete", report.complete}, {"checks", report.checks}, {"seconds", report.seconds}, {"operators", names_json(report.operators)},
               {"inputs", names_json(report.inputs)}, {"outputs", names_json(report.outputs)}, {"inputs_without_data", names_json(report.without_data)},
-              {"dropped_attributes", report.dropped_attributes}, {"dropped_inputs", report.dropped_inputs}, {"dropped_outputs", report.dropped_outputs}});
+              {"frozen_inputs", report.frozen_inputs}, {"dropped_attributes", report.dropped_attributes}, {"dropped_inputs", report.dropped_inputs}, {"dropped_outputs", report.dropped_outputs}});
     return;
   }
   std::string operators;
@@ -153,6 +153,7 @@ Result<int> run(const Options& options) {
   const StopSignals signals;
   reduction.stop = command.stop = [&signals] { return signals.received() != nullptr; };
   reduction.write_data = !options.check.empty();
+  reduction.freeze = options.freeze;
   SV_ASSIGN(SessionOptions session, options.runtime.resolve());
   const validate::FaultCheck check = options.check.empty() ? validate::differs_from_recording(data, session, options.tolerance) : fault_by_command(command);
   Result<ReduceReport> report = [&] {
@@ -189,6 +190,7 @@ Action add_reduce(Command& program) {
   add_model(command, options->model);
   add_fault_options(command, *options);
   command.add_option("--output", options->output, "New folder for reduced.onnx and test_data_set_0, its inputs (default: reduced)")->type_name("DIR");
+  command.add_flag("--freeze", options->freeze, "Make weights of inputs where the fault stays, so that the model needs fewer data");
   add_input_options(command, options->inputs);
   add_runtime_options(command, options->runtime);
   add_json(command, options->json);

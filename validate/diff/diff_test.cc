@@ -209,6 +209,27 @@ TEST_CASE("a tensor that cannot be read is an error that names it") {
   CHECK(report.error().message().find("w1") != std::string::npos);
 }
 
+TEST_CASE("damaged models are compared, or refused") {
+  ModelProto model = chain(6);
+  NodeProto* node = add_node(model, "If", {"x"}, {"z"}, "if");
+  GraphProto* body = add_attribute(node, "then_branch", AttributeProto::GRAPH)->mutable_g();
+  NodeProto* inner = body->add_node();
+  inner->set_op_type("Neg"), inner->add_input("r1"), inner->add_output("i");
+  body->add_output()->set_name("i");
+  const std::string good = model.SerializeAsString();
+  const onnx::OnnxFile original = file_of(model);
+  int compared = 0;
+  for (size_t i = 0; i < 3000; ++i) {
+    const auto bytes = std::make_shared<std::string>(good);
+    (*bytes)[i * 7919 % good.size()] ^= static_cast<char>(1 << i % 8);
+    if (i % 3 == 0) (*bytes)[i * 104729 % good.size()] = static_cast<char>(i);
+    Result<onnx::OnnxFile> damaged = onnx::OnnxFile::parse(std::as_bytes(std::span(bytes->data(), bytes->size())), bytes, "m.onnx");
+    if (!damaged.ok()) continue;
+    compared += diff_models(original, *damaged).ok() && diff_models(*damaged, original).ok();
+  }
+  CHECK(compared > 500);
+}
+
 TEST_CASE("common subsequences") {
   CHECK(common_subsequence({1, 2, 3, 4}, {2, 9, 4}) == std::vector<std::pair<int, int>>{{1, 0}, {3, 2}});
   CHECK(common_subsequence({}, {1}).empty());

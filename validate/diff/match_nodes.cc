@@ -189,9 +189,12 @@ class NodeMatcher {
       const DiffValue& va = a_.values[to_index(from[i])];
       const DiffValue& vb = b_.values[to_index(to[i])];
       if (!va.outputs.empty() && !vb.outputs.empty()) return true;
-      for (const Use& use : va.uses)
-        for (const int partner = pairs_.of_a[to_index(use.node)]; const Use& other : vb.uses)
-          if (other.node == partner && other.slot == use.slot) return true;
+      for (const Use& use : va.uses) {
+        const int partner = pairs_.of_a[to_index(use.node)];
+        if (partner < 0) continue;
+        const std::vector<int>& inputs = b_.nodes[to_index(partner)].inputs;
+        if (to_index(use.slot) < inputs.size() && inputs[to_index(use.slot)] == to[i]) return true;
+      }
     }
     return false;
   }

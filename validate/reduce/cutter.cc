@@ -125,6 +125,7 @@ Result<CutModel> Cutter::cut(const Cut& cut) const {
     if (ports.weights.contains(weight.values().name())) *graph.add_sparse_initializer() = weight;
   for (const int v : ports.inputs) {
     const std::string name(graph_.values[at_index(v)].name);
+    if (cut.frozen.contains(name)) continue;
     SV_TRY(add_declared(name, true, graph));
     if (!ports.weights.contains(name)) out.inputs.push_back(name);
   }
@@ -132,11 +133,12 @@ Result<CutModel> Cutter::cut(const Cut& cut) const {
     out.outputs.emplace_back(graph_.values[at_index(v)].name);
     SV_TRY(add_declared(out.outputs.back(), false, graph));
   }
+  const std::unordered_set<int> outputs(ports.outputs.begin(), ports.outputs.end());
   for (const auto& info : from.value_info()) {
     const int v = graph_.find(info.name());
     if (v < 0 || graph_.values[at_index(v)].origin != Origin::node) continue;
     const bool is_kept = std::binary_search(cut.nodes.begin(), cut.nodes.end(), graph_.values[at_index(v)].index);
-    if (is_kept && std::find(ports.outputs.begin(), ports.outputs.end(), v) == ports.outputs.end()) *graph.add_value_info() = info;
+    if (is_kept && !outputs.contains(v)) *graph.add_value_info() = info;
   }
   for (const FunctionProto& function : original_.functions())
     if (functions.called.contains(&function)) *model.add_functions() = function;

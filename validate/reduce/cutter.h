@@ -21,6 +21,7 @@ struct Cut {
   std::set<std::string> dropped_outputs = {};        // though nobody else takes them
   std::set<std::pair<int, std::string>> dropped_attributes = {};
   std::set<std::pair<int, int>> dropped_inputs = {};  // node, slot: optional ones, left out
+  std::set<std::string> frozen = {};                 // inputs that are weights instead: the caller puts these in
   auto operator<=>(const Cut&) const = default;
 };
 

@@ -56,6 +56,7 @@ class Reducer {
     stage_ = "simplifying";
     SV_TRY(drop_outputs());
     SV_TRY(drop_parts());
+    if (options_.freeze) SV_TRY(freeze());
     return finish();
   }
 
@@ -93,6 +94,7 @@ class Reducer {
     Result<CutModel> model = cutter_.cut(cut);
     if (!model.ok()) return known_[cut] = false;
     file_.model() = std::move(model->model);
+    SV_TRY(add_frozen(cut));
     SV_TRY(onnx::write_model(file_, candidate_path(), {.data = onnx::WriteOptions::Data::embedded}));
     if (must_import && !import_onnx(candidate_path()).ok()) return known_[cut] = false;
     if (options_.write_data) SV_TRY(write_data_set(recording_, options_.scratch + "/test_data_set_0", model->inputs, model->outputs));
@@ -151,8 +153,32 @@ class Reducer {
     return {};
   }
 
+  /// A weight that is no input needs IR version 4.
+  Status freeze() {
+    if (original_.ir_version() < 4) return {};
+    SV_ASSIGN(const CutModel model, cutter_.cut(best_));
+    for (const std::string& name : model.inputs) {
+      if (!recording_.has(name)) continue;
+      Cut cut = best_;
+      cut.frozen.insert(name);
+      SV_TRY(attempt(cut));
+    }
+    return {};
+  }
+
+  Status add_frozen(const Cut& cut) {
+    for (const std::string& name : cut.frozen) {
+      if (!frozen_.contains(name)) {
+        SV_ASSIGN(Tensor value, recording_.tensor(name));
+        frozen_[name] = file_.add(name, std::move(value));
+      }
+      *file_.model().mutable_graph()->add_initializer() = frozen_[name];
+    }
+    return {};
+  }
+
   Status attempt(const Cut& cut) {
-    const Result<bool> done = test(cut, true);
+    const Result<bool> done = test(cut, importable_);
     if (!done.ok()) return Error(done.error());
     return {};
   }
@@ -169,7 +195,9 @@ class Reducer {
       if (!recording_.has(name)) report_.without_data.push_back(name);
     report_.complete = !stopped_;
     report_.seconds = seconds();
+    report_.frozen_inputs = static_cast<int>(best_.frozen.size());
     file_.model() = std::move(model.model);
+    SV_TRY(add_frozen(best_));
     return std::move(report_);
   }
 
@@ -182,6 +210,7 @@ class Reducer {
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   Cut best_;
   std::map<Cut, bool> known_;
+  std::map<std::string, onnx_proto::TensorProto> frozen_;  // placeholders of inputs that have become weights
   ReduceReport report_;
   std::string stage_;
   bool importable_ = false, stopped_ = false;

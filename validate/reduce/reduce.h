@@ -3,7 +3,8 @@
 //   1. bisection    halves of the nodes, as long as one has the fault alone: a fault of one node is found in 2 log2(nodes) checks; then the
 //                   shortest beginning of what is left, and the shortest end of that
 //   2. ddmin        of the nodes that are left (ddmin.h), until none can go
-//   3. simplifying  outputs, optional inputs and attributes (which get their defaults) that can go, one by one
+//   3. simplifying  outputs, optional inputs and attributes (which get their defaults) that can go, one by one; if wanted, inputs that can be
+//                   weights with the recorded values
 //
 // Values that lose the nodes which computed them become inputs, with what they were in a recorded run as data (cutter.h, recording.h).
 #pragma once
@@ -38,13 +39,14 @@ struct ReduceOptions {
   std::string scratch;      // an empty folder for candidates
   double max_seconds = 0;   // 0: no limit; a check that has begun is finished
   bool write_data = true;   // test_data_set_0 beside every candidate
+  bool freeze = false;      // inputs become weights with the recorded values where the fault stays
   std::function<bool()> stop = {};
   std::function<void(const ReduceProgress&)> progress = {};
 };
 
 struct ReduceReport {
   int nodes_before = 0, nodes_after = 0;
-  int dropped_attributes = 0, dropped_inputs = 0, dropped_outputs = 0;
+  int dropped_attributes = 0, dropped_inputs = 0, dropped_outputs = 0, frozen_inputs = 0;
   int64_t checks = 0;
   double seconds = 0;
   bool complete = false;                     // false: time was up, or somebody stopped it

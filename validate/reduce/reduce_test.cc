@@ -187,6 +187,23 @@ TEST_CASE("attributes, optional inputs and outputs that do not matter go") {
   CHECK(report.dropped_outputs == 1);
 }
 
+TEST_CASE("inputs become weights") {
+  const Folder folder;
+  const std::string path = save(chain(6), folder / "m.onnx");
+  onnx::OnnxFile file = opened(path);
+  const Recording recording = must(Recording::make(path, computed_names(file.model()), {input()}, one_thread(), folder / "values"));
+  const FaultCheck check = fault_by_command({.command = "grep -q tanh3"});
+  const ReduceReport report = must(reduce_model(file, recording, check, {.scratch = folder / "candidate", .freeze = true}));
+  CHECK(report.inputs.empty());
+  CHECK(report.frozen_inputs == 1);
+  REQUIRE(save_reduced(file, report, recording, folder / "out").ok());
+  const Model reduced = must(import_onnx(folder / "out/reduced.onnx"));
+  const auto session = must(Session::create(Graph(reduced.graph.clone()), one_thread()));
+  const Tensor got = must(session->run({})).at(0);
+  const Tensor expected = must(recording.tensor("t3"));
+  CHECK(values_of<float>(got) == values_of<float>(expected));
+}
+
 TEST_CASE("parts of a model keep bodies' values, functions and declared types") {
   ModelProto model = empty_model();
   add_input(model, "c", {}, DType::boolean), add_input(model, "x", {2});
