@@ -156,6 +156,30 @@ TEST_CASE("convolutions and sums between them stay channels last") {
   check_close(evaluated(graph, kImage), evaluated(build(describe), kImage), "channels last");
 }
 
+TEST_CASE("poolings and concatenations of values by the same numbers are of bytes, channels last between convolutions") {
+  const auto describe = [](Builder& b) {
+    Value* x = dequantized(b, quantized(b, conv(b, image(b)), 0.5f, 100), 0.5f, 100);
+    Value* pooled = b.add("MaxPool", {x}, make_attributes({{"kernel_shape", std::vector<int64_t>{3, 3}}, {"pads", std::vector<int64_t>{1, 1, 1, 1}}}));
+    pooled = dequantized(b, quantized(b, pooled, 0.5f, 100), 0.5f, 100);
+    Value* both = b.add("Concat", {x, pooled}, make_attributes({{"axis", int64_t{1}}}));
+    both = dequantized(b, quantized(b, both, 0.5f, 100), 0.5f, 100);
+    Value* y = b.add("Conv", {both, weights(b, {4, 12, 1, 1}, 0)});
+    b.output(quantized(b, y, 1.0f, 90), "y");
+  };
+  Graph graph = build(describe);
+  run_pass(graph, "quantized");
+  CHECK(ops_of(graph) == "QLinearConv BytesMaxPool Concat QLinearConv");
+  run_pass(graph, "quantized_layout");
+  CHECK(ops_of(graph) == "Transpose QLinearConv BytesMaxPool Concat QLinearConv Transpose");
+  check_close(evaluated(graph, kImage), evaluated(build(describe), kImage), "poolings and concatenations");
+  const auto other = [](Builder& b) {
+    Value* x = image(b);
+    b.output(quantized(b, b.add("Concat", {x, x}, make_attributes({{"axis", int64_t{0}}})), 0.125f, 120), "y");
+    b.output(quantized(b, b.add("MaxPool", {x}, make_attributes({{"kernel_shape", std::vector<int64_t>{2, 2}}})), 0.0625f, 121), "z");
+  };
+  CHECK(ops_of(check_pass(other, "quantized", kImage)).find("Bytes") == std::string::npos);
+}
+
 TEST_CASE("a product of values that are quantised on the way scales and adds in one step") {
   const Graph after = check_pass(
       [](Builder& b) {

@@ -146,6 +146,27 @@ Value* moved_bytes(Place& p) {
   return p.builder.add(p.node().op().name, std::move(inputs), p.node().attributes);
 }
 
+/// The largest value is the largest byte.
+Value* max_pool_of_bytes(Place& p) {
+  const Node& pool = p.node();
+  const auto x = dequantized(pool.input(0));
+  if (!x || !x->is_single() || !same_quantization(*x, p.y) || p.bounds.needed || is_needed(p.graph, pool.output(1))) return nullptr;
+  Attributes attributes = pool.attributes;
+  attributes.erase("storage_order");  // of the indices, which nobody wants
+  const Node* made = p.builder.node(kInternalDomain, "BytesMaxPool", {x->value}, 1, std::move(attributes));
+  return made ? made->output() : nullptr;
+}
+
+Value* concatenated_bytes(Place& p) {
+  std::vector<Value*> inputs;
+  for (const Value* input : p.node().inputs()) {
+    const auto x = dequantized(input);
+    if (!x || !x->is_single() || !same_quantization(*x, p.y) || p.bounds.needed) return nullptr;
+    inputs.push_back(x->value);
+  }
+  return p.builder.add("Concat", std::move(inputs), p.node().attributes);
+}
+
 struct Rule {
   const char* op;
   Value* (*make)(Place&);
@@ -153,7 +174,8 @@ struct Rule {
 constexpr Rule kRules[] = {{"Conv", integer_conv},   {"MatMul", integer_mat_mul}, {"Gemm", integer_gemm},       {"Add", integer_binary},
                            {"Mul", integer_binary},  {"Reshape", moved_bytes},    {"Flatten", moved_bytes},     {"Transpose", moved_bytes},
                            {"Squeeze", moved_bytes}, {"Unsqueeze", moved_bytes},  {"Slice", moved_bytes},       {"Gather", moved_bytes},
-                           {"Expand", moved_bytes},  {"Tile", moved_bytes},       {"DepthToSpace", moved_bytes}};
+                           {"Expand", moved_bytes},  {"Tile", moved_bytes},       {"DepthToSpace", moved_bytes},
+                           {"MaxPool", max_pool_of_bytes}, {"Concat", concatenated_bytes}};
 
 /// Nodes whose result nobody takes any more, last first.
 void erase_unneeded(Graph& graph, const std::vector<Node*>& nodes) {

@@ -3,7 +3,8 @@
 //
 //   x ─> Transpose ─> QLinearConv (channels last) ─> Transpose ─> y
 //
-// and where one's second meets another's first there is neither. Element-wise nodes between convolutions take the same layout.
+// and where one's second meets another's first there is neither. Element-wise nodes, poolings and concatenations between convolutions take
+// the same layout.
 #include <algorithm>
 
 #include "engine/graph/builder.h"
@@ -46,13 +47,34 @@ void replace_by_last(Graph& graph, Builder& builder, Node* node, Value* last) {
   graph.erase(node);
 }
 
-void turn_conv(Graph& graph, Builder& builder, Node* conv) {
-  std::vector<Value*> inputs = conv->inputs();
+/// A convolution, or a pooling of what is there channels last.
+void turn_window(Graph& graph, Builder& builder, Node* node) {
+  std::vector<Value*> inputs = node->inputs();
   inputs[0] = as_last(builder, inputs[0]);
-  Attributes attributes = conv->attributes;
+  Attributes attributes = node->attributes;
   attributes.set("channels_last", int64_t{1});
-  const Node* made = builder.node(kInternalDomain, "QLinearConv", std::move(inputs), 1, std::move(attributes));
-  if (made) replace_by_last(graph, builder, conv, made->output());
+  const Node* made = builder.node(kInternalDomain, node->op().name, std::move(inputs), 1, std::move(attributes));
+  if (made) replace_by_last(graph, builder, node, made->output());
+}
+
+bool is_window(const Node& node) {
+  if (node.input(0) == nullptr || node.input(0)->type.shape.rank() < 3 || node.attributes.get_int("channels_last")) return false;
+  return is_op(&node, "QLinearConv") || (is_op(&node, "BytesMaxPool") && last_form(node.input(0)));
+}
+
+/// Of bytes that are all there channels last.
+bool is_concat_of_last(const Node& node) {
+  if (!is_op(&node, "Concat") || (node.output()->type.dtype != DType::u8 && node.output()->type.dtype != DType::i8)) return false;
+  return std::all_of(node.inputs().begin(), node.inputs().end(), [](const Value* v) { return last_form(v); });
+}
+
+void turn_concat(Graph& graph, Builder& builder, Node* node) {
+  std::vector<Value*> inputs = node->inputs();
+  for (Value*& input : inputs) input = last_form(input);
+  const int64_t rank = node->output()->type.shape.rank(), given = node->attributes.get_int("axis"), axis = given < 0 ? given + rank : given;
+  const int64_t last = axis == 0 ? 0 : axis == 1 ? rank - 1 : axis - 1;
+  Value* made = builder.add("Concat", std::move(inputs), make_attributes({{"axis", last}}));
+  if (made) replace_by_last(graph, builder, node, made);
 }
 
 /// Both operands of one shape, at least one of which is there channels last.
@@ -76,8 +98,10 @@ Status quantized_layout(Graph& graph, const PassContext& context) {
     Builder builder(graph, context.ops);
     builder.set_position(node);
     builder.set_node_name(node->name());
-    if (is_op(node, "QLinearConv") && !node->attributes.get_int("channels_last") && node->input(0)->type.shape.rank() >= 3)
-      turn_conv(graph, builder, node);
+    if (is_window(*node))
+      turn_window(graph, builder, node);
+    else if (is_concat_of_last(*node))
+      turn_concat(graph, builder, node);
     else if (follows_layout(*node))
       turn_binary(graph, builder, node);
     SV_TRY(builder.status());
