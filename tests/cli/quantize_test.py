@@ -62,6 +62,7 @@ class Quantize(CliTest):
         self.fails('quantize', self.model, out, says='--calibrate')
         self.fails('quantize', self.model, out, '--calibrate', self.path('nowhere'), says='nowhere')
         self.fails('quantize', self.model, out, '--calibrate', self.write('short.npy', ow.npy([2, 5], range(10))), says=['image', 'short.npy'])
+        self.fails('quantize', self.model, self.model, '--calibrate', self.data, says='another file')
         two = self.write('two.onnx', ow.two_input_model())
         self.fails('quantize', two, out, '--calibrate', self.data, says='2 inputs')
 

@@ -54,6 +54,9 @@ uint64_t size_of_file(const std::string& path) {
 
 Result<Report> quantize(const Options& options) {
   Report report;
+  std::error_code ignored;
+  if (std::filesystem::equivalent(options.quantization.model.path, options.output, ignored))
+    return error("{}: is the model itself, which is needed to compare with; name another file to write", printable(options.output));
   SV_ASSIGN(const validate::StaticOptions how, options.quantization.resolve());
   SV_ASSIGN(Model model, load_prepared(options.quantization, how.calibration.session));
   const std::vector<Session::Port> ports = input_ports(model.graph);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <span>
 
 #include "engine/graph/builder.h"
@@ -15,7 +16,7 @@ Status multiply_weights(Graph& graph, Node* conv, const OpDef& plain) {
   SV_ASSIGN(MutableTensor weights, conv->input(1)->constant().aligned_copy());
   const Tensor& scales = conv->input(kScaleOfFused)->constant();
   const std::span<float> all = weights.data<float>();
-  const size_t each = all.size() / static_cast<size_t>(scales.count());
+  const size_t each = all.size() / static_cast<size_t>(std::max<int64_t>(scales.count(), 1));
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<float>(static_cast<double>(all[i]) * scales.data<double>()[i / each]);
   Value* scaled = graph.add_constant(conv->input(1)->name() + ".scaled", std::move(weights));
   graph.set_input(conv, 1, scaled);

@@ -27,7 +27,7 @@ Result<std::unordered_map<std::string, Range>> calibrate_scheme(const Graph& gra
 
 Result<QuantizedCounts> quantize_static(Graph& graph, InputSamples& samples, const StaticOptions& options) {
   SV_ASSIGN(std::vector<Node*> products, select_nodes(graph, options.nodes));
-  if (products.empty()) return error("no node is left to quantise");
+  if (products.empty()) return error("no node is left to quantise; Conv, ConvTranspose, MatMul and Gemm of float32 can be");
   QuantizedCounts counts{.products = static_cast<int64_t>(products.size()), .left = quantizable_nodes(graph) - static_cast<int64_t>(products.size())};
   const Scheme scheme = make_scheme(graph, std::move(products));
   for (const auto& group : scheme.groups) counts.values += static_cast<int64_t>(group.size());

@@ -33,7 +33,8 @@ void Histogram::add(const Tensor& tensor) {
   constexpr double kLast = kBins - 1;
   for (const float x : tensor.data<float>()) {
     const double distance = (absolute_ ? std::abs(static_cast<double>(x)) : static_cast<double>(x)) - low_;
-    ++counts_[static_cast<size_t>(std::clamp(distance * inverse, 0.0, kLast))];
+    const double bin = distance * inverse;
+    ++counts_[bin > 0 ? static_cast<size_t>(std::min(bin, kLast)) : 0];  // NaN, of a network that draws anew, counts as the least
   }
 }
 

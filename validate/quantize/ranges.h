@@ -43,7 +43,7 @@ class Histogram {
   static constexpr size_t kBins = 2048;
   Histogram(Range range, bool absolute);
 
-  /// float32, all of it finite.
+  /// float32. What lies outside the range counts in the bin next to it.
   void add(const Tensor& tensor);
 
   const std::vector<int64_t>& counts() const { return counts_; }

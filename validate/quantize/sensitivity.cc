@@ -10,7 +10,7 @@ Result<SensitivityTrials> SensitivityTrials::start(const Graph& graph, InputSamp
   SV_ASSIGN(std::unique_ptr<Session> reference, Session::create(graph.clone(), options.quantization.calibration.session));
   SensitivityTrials out(graph, samples, std::move(options), std::move(reference));
   SV_ASSIGN(std::vector<Node*> nodes, select_nodes(graph, out.options_.quantization.nodes));
-  if (nodes.empty()) return error("no node is left to quantise");
+  if (nodes.empty()) return error("no node is left to quantise; Conv, ConvTranspose, MatMul and Gemm of float32 can be");
   for (const Node* node : nodes) out.selectors_.push_back(selector_of(graph, *node));
   SV_ASSIGN(out.ranges_, calibrate_scheme(graph, make_scheme(graph, nodes), samples, out.options_.quantization.calibration));
   return out;
