@@ -1,7 +1,7 @@
 """Runs the examples of VALIDATING.md again, from outside: examples_test.py [EMULATOR...] PROGRAM
 
-An example is a block of code that begins with `$ svengine compare` or `run` (other commands have tests of their own); what follows has to be what that prints on standard output, but for numbers and
-the names of kernel sets, which are the machine's. Blocks run in their order in one folder, where FILES are.
+An example is a block of code that begins with `$ svengine compare`, `convert` or `run` (other commands have tests of their
+own); what follows has to be what that prints on standard output, but for numbers and the names of kernel sets, which are the machine's. Blocks run in their order in one folder, where FILES are.
 EXAMPLES_WRITE=1 writes the document's blocks anew.
 """
 import os
@@ -15,7 +15,7 @@ from compare_test import DATA, network
 from program import CliTest
 
 DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'VALIDATING.md')
-BLOCK = re.compile(r'^```\n\$ svengine ((?:compare|run) .*)\n((?:(?!```).*\n)*)```', re.MULTILINE)
+BLOCK = re.compile(r'^```\n\$ svengine ((?:compare|convert|run) .*)\n((?:(?!```).*\n)*)```', re.MULTILINE)
 FILES = {
     'classifier.onnx': network(),
     'converted.onnx': network(bias=(0.5, 0.5, 0.25)),  # the sign of one number is lost

@@ -185,7 +185,7 @@ Action add_convert(Command& program) {
   command.add_flag("--embed", options->embed, "All weights in the model");
   command.add_flag("--no-verify", options->no_verify, "Do not run both models");
   add_input_options(command, options->inputs);
-  add_runtime_options(command, options->runtime);
+  add_machine_options(command, options->runtime);
   add_json(command, options->json);
   command.footer(
       "Both models are run on the same inputs; exit code 1 when their outputs differ.\n"
