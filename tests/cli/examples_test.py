@@ -11,12 +11,14 @@ import subprocess
 
 import onnx_writer as ow
 import program
+from check_test import broken_model
 from compare_test import DATA, network
 from program import CliTest
 
 DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'VALIDATING.md')
 BLOCK = re.compile(r'^```\n\$ svengine ((?:compare|convert|run) .*)\n((?:(?!```).*\n)*)```', re.MULTILINE)
 FILES = {
+    'broken.onnx': broken_model(),
     'classifier.onnx': network(),
     'converted.onnx': network(bias=(0.5, 0.5, 0.25)),  # the sign of one number is lost
     'overflow.onnx': ow.model([ow.node('Exp', ['x'], ['e'], 'exponential'), ow.node('Sub', ['e', 'e'], ['y'], 'difference')],
