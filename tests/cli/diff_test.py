@@ -1,4 +1,6 @@
 """Tests of `svengine diff` from outside: diff_test.py PROGRAM"""
+import struct
+
 import onnx_writer as ow
 import program
 from program import CliTest, svengine
@@ -53,6 +55,18 @@ different: 1 node changed, 1 weight changed; 2 of 2 and 2 nodes matched
         self.assertEqual([c for c in answer.out if ord(c) < 32 and c != '\n'], [])
         self.assertIn('producer_version', answer.out)
         self.succeeds('diff', self.a, self.path('b.onnx'), '--ignore', 'metadata')
+
+    def test_external_data(self):
+        """Where a weight is stored is no difference; what it holds is."""
+        self.write('w.bin', b'....' + struct.pack('<3f', 1, 2, 3))
+        entries = [('location', 'w.bin'), ('offset', '4'), ('length', '12')]
+        external = (ow.block(8, 'w') + ow.number(1, 3) + ow.number(2, 1) + ow.number(14, 1) +
+                    b''.join(ow.block(13, ow.block(1, key) + ow.block(2, value)) for key, value in entries))
+        nodes = [ow.node('Add', ['x', 'w'], ['s'], 'add'), ow.node('Relu', ['s'], ['y'], 'act')]
+        beside = self.write('beside.onnx', ow.model(nodes, [ow.value_info('x', ['N', 3])], [ow.value_info('y', ['N', 3])], [external]))
+        self.succeeds('diff', self.a, beside)
+        self.write('w.bin', b'....' + struct.pack('<3f', 1, 2, 4))
+        self.assertIn('1 of 3 elements differ', svengine('diff', self.a, beside).out)
 
     def test_errors(self):
         self.fails('diff', self.a, says='B')

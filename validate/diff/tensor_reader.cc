@@ -29,10 +29,6 @@ onnx::Bytes bytes_of(const StoredTensor& stored) {
   return {stored.tensor.raw(), stored.tensor.byte_size()};
 }
 
-void release(const StoredTensor& stored) {
-  if (stored.tensor.defined() && stored.tensor.owner() && !is_handle(stored.tensor.type())) release_pages(stored.tensor.owner(), bytes_of(stored));
-}
-
 Result<StoredTensor> TensorReader::read(const onnx_proto::TensorProto& proto) const {
   const std::string what = fmt::format("tensor '{}'", printable(proto.name()));
   Result<onnx::TensorRecord> record = file_.record(proto);
@@ -65,9 +61,10 @@ Result<uint64_t> TensorReader::content_hash(const onnx_proto::TensorProto& proto
   if (const auto known = contents_.find(&proto); known != contents_.end()) return known->second;
   SV_ASSIGN(const StoredTensor stored, read(proto));
   const bool strings = stored.tensor.defined() && stored.tensor.type() == DType::string;
-  const uint64_t data = strings ? hash_of_strings(stored.tensor.strings()) : hash_of(bytes_of(stored)).low;
-  release(stored);
-  const uint64_t hash = hash64(stored.type, data);
+  HashWork work;  // gives mapped pages back piece by piece
+  work.add(bytes_of(stored), stored.tensor.owner());
+  work.run(0, 1);
+  const uint64_t hash = hash64(stored.type, strings ? hash_of_strings(stored.tensor.strings()) : work.result(0).low);
   contents_.emplace(&proto, hash);
   return hash;
 }

@@ -39,7 +39,4 @@ class TensorReader {
 /// The bytes of its elements, where they lie.
 onnx::Bytes bytes_of(const StoredTensor& stored);
 
-/// Lets go of the pages of mapped files that a tensor lies in.
-void release(const StoredTensor& stored);
-
 }  // namespace svengine::validate
