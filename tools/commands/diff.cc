@@ -130,12 +130,20 @@ std::string summary(const DiffReport& report) {
 }
 
 Json to_json(const DiffEntry& d) {
-  Json out = {{"kind", std::string(name_of(d.kind))}, {"change", std::string(name_of(d.change))}, {"scope", d.scope}, {"subject", d.subject},
-              {"name", d.name}, {"new_name", d.new_name}, {"op", d.op}, {"property", d.property}, {"before", d.before}, {"after", d.after}};
+  Json out = {{"kind", std::string(name_of(d.kind))},
+              {"change", std::string(name_of(d.change))},
+              {"scope", d.scope},
+              {"subject", d.subject},
+              {"name", d.name},
+              {"new_name", d.new_name},
+              {"op", d.op},
+              {"property", d.property},
+              {"before", d.before},
+              {"after", d.after}};
   if (!d.weight) return out;
   const validate::WeightDifference& w = *d.weight;
-  Json weight = {{"type", w.type_a}, {"compared", w.compared}, {"elements", w.count}, {"different", w.different}, {"over_tolerance", w.over},
-                 {"largest", w.largest}, {"largest_at", w.largest_at}, {"mean", w.mean}};
+  Json weight = {{"type", w.type_a},         {"compared", w.compared}, {"elements", w.count},        {"different", w.different},
+                 {"over_tolerance", w.over}, {"largest", w.largest},   {"largest_at", w.largest_at}, {"mean", w.mean}};
   weight["a"] = w.largest_a, weight["b"] = w.largest_b;
   weight["nan"] = Json::array(), weight["infinite"] = Json::array();
   for (const int64_t n : {w.nans_a, w.nans_b}) weight["nan"].push_back(n);
@@ -170,7 +178,8 @@ Result<int> run(const Options& options) {
   const Painter painter(isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR"));
   put(changes_text(report, painter));
   put(renamed_text(report, painter, options.all));
-  print("different: {}; {} of {} and {} nodes matched\n", summary(report), grouped(report.nodes_matched), grouped(report.nodes_a), grouped(report.nodes_b));
+  print("different: {}; {} of {} and {} nodes matched\n", summary(report), grouped(report.nodes_matched), grouped(report.nodes_a),
+        grouped(report.nodes_b));
   return kFailed;
 }
 
@@ -181,7 +190,9 @@ Action add_diff(Command& program) {
   Command& command = *program.add_subcommand("diff", "Show what is different between two models");
   command.add_option("A", options->a, "An ONNX model")->required()->type_name("");
   command.add_option("B", options->b, "Another one")->required()->type_name("");
-  command.add_option("--ignore", options->ignored, "What does not count, separated by commas: weights (their elements), names, types (of inner values), docs, metadata")
+  command
+      .add_option("--ignore", options->ignored,
+                  "What does not count, separated by commas: weights (their elements), names, types (of inner values), docs, metadata")
       ->delimiter(',')
       ->one_at_a_time()
       ->type_name("WHAT");

@@ -67,7 +67,8 @@ class ProgressLine {
  public:
   void show(const validate::ReduceProgress& p) {
     if (!shown_) return;
-    std::fprintf(stderr, "\r\x1b[K%s: %d nodes, %lld checks, %.1f s", p.stage.c_str(), p.nodes, static_cast<long long>(p.checks), p.seconds);
+    std::fprintf(stderr, "\r\x1b[K%s: %d nodes, %lld checks, %.1f s", p.stage.c_str(), p.nodes, static_cast<long long>(p.checks),
+                 p.seconds);
     std::fflush(stderr);
   }
   ~ProgressLine() {
@@ -113,18 +114,31 @@ Json names_json(const std::vector<std::string>& names) {
 
 void show(const Options& options, const ReduceReport& report, const std::string& path) {
   if (options.json) {
-    put_json({{"model", options.model.path}, {"reduced", path}, {"nodes_before", report.nodes_before}, {"nodes_after", report.nodes_after},
-              {"complete", report.complete}, {"checks", report.checks}, {"seconds", report.seconds}, {"operators", names_json(report.operators)},
-              {"inputs", names_json(report.inputs)}, {"outputs", names_json(report.outputs)}, {"inputs_without_data", names_json(report.without_data)},
-              {"frozen_inputs", report.frozen_inputs}, {"dropped_attributes", report.dropped_attributes}, {"dropped_inputs", report.dropped_inputs}, {"dropped_outputs", report.dropped_outputs}});
+    put_json({{"model", options.model.path},
+              {"reduced", path},
+              {"nodes_before", report.nodes_before},
+              {"nodes_after", report.nodes_after},
+              {"complete", report.complete},
+              {"checks", report.checks},
+              {"seconds", report.seconds},
+              {"operators", names_json(report.operators)},
+              {"inputs", names_json(report.inputs)},
+              {"outputs", names_json(report.outputs)},
+              {"inputs_without_data", names_json(report.without_data)},
+              {"frozen_inputs", report.frozen_inputs},
+              {"dropped_attributes", report.dropped_attributes},
+              {"dropped_inputs", report.dropped_inputs},
+              {"dropped_outputs", report.dropped_outputs}});
     return;
   }
   std::string operators;
-  for (size_t i = 0; i < report.operators.size(); ++i) operators += i == 8 ? ", ..." : i > 8 ? "" : (i ? ", " : "") + printable(report.operators[i]);
+  for (size_t i = 0; i < report.operators.size(); ++i)
+    operators += i == 8 ? ", ..." : i > 8 ? "" : (i ? ", " : "") + printable(report.operators[i]);
   print("{}: {} of {} nodes ({}), {} inputs, {} outputs\n", path, grouped(report.nodes_after), grouped(report.nodes_before), operators,
         report.inputs.size(), report.outputs.size());
   for (const std::string& name : report.without_data) print("no data for input '{}'\n", printable(name));
-  print("{} checks in {:.1f} s{}\n", grouped(report.checks), report.seconds, report.complete ? "" : "; stopped early: it may become smaller");
+  print("{} checks in {:.1f} s{}\n", grouped(report.checks), report.seconds,
+        report.complete ? "" : "; stopped early: it may become smaller");
 }
 
 Result<int> run(const Options& options) {
@@ -147,7 +161,8 @@ Result<int> run(const Options& options) {
   SV_ASSIGN(reduction.scratch, scratch.folder("candidate"));
   Result<Recording> recording = record(options, file, values);
   if (!recording.ok() && !options.against.empty()) return std::move(recording).error();
-  if (!recording.ok()) print_hint(fmt::format("no data for inputs, and cuts only where the file says types: {}", recording.error().message()));
+  if (!recording.ok())
+    print_hint(fmt::format("no data for inputs, and cuts only where the file says types: {}", recording.error().message()));
   const Recording data = recording.ok() ? std::move(recording).value() : Recording();
 
   const StopSignals signals;
@@ -155,7 +170,8 @@ Result<int> run(const Options& options) {
   reduction.write_data = !options.check.empty();
   reduction.freeze = options.freeze;
   SV_ASSIGN(SessionOptions session, options.runtime.resolve());
-  const validate::FaultCheck check = options.check.empty() ? validate::differs_from_recording(data, session, options.tolerance) : fault_by_command(command);
+  const validate::FaultCheck check =
+      options.check.empty() ? validate::differs_from_recording(data, session, options.tolerance) : fault_by_command(command);
   Result<ReduceReport> report = [&] {
     ProgressLine line;
     reduction.progress = [&line](const validate::ReduceProgress& p) { line.show(p); };
@@ -169,16 +185,26 @@ Result<int> run(const Options& options) {
 
 void add_fault_options(Command& command, Options& options) {
   constexpr const char* kGroup = "Fault";
-  command.add_option("--check", options.check, "Command for sh that exits with 0 while the model at {} (or, without {}, its last argument) has the fault")
+  command
+      .add_option("--check", options.check,
+                  "Command for sh that exits with 0 while the model at {} (or, without {}, its last argument) has the fault")
       ->type_name("COMMAND")
       ->group(kGroup);
   command.add_option("--against", options.against,
                      "The fault is that outputs differ from what this computes: a model, a kernel set (reference), or no-optimize")
       ->type_name("REF")
       ->group(kGroup);
-  command.add_option("--rtol", options.tolerance.rtol, "Relative tolerance of --against (default: 1e-3)")->check(not_negative())->type_name("R")->group(kGroup);
-  command.add_option("--atol", options.tolerance.atol, "Absolute one (default: 1e-5 of each output's largest)")->check(not_negative())->type_name("A")->group(kGroup);
-  command.add_option("--timeout", options.timeout, "For one run of the command, as 90 or 2m; beyond it the fault is not there")->type_name("TIME")->group(kGroup);
+  command.add_option("--rtol", options.tolerance.rtol, "Relative tolerance of --against (default: 1e-3)")
+      ->check(not_negative())
+      ->type_name("R")
+      ->group(kGroup);
+  command.add_option("--atol", options.tolerance.atol, "Absolute one (default: 1e-5 of each output's largest)")
+      ->check(not_negative())
+      ->type_name("A")
+      ->group(kGroup);
+  command.add_option("--timeout", options.timeout, "For one run of the command, as 90 or 2m; beyond it the fault is not there")
+      ->type_name("TIME")
+      ->group(kGroup);
   command.add_option("--max-time", options.max_time, "For all of it; the smallest model so far is kept")->type_name("TIME")->group(kGroup);
 }
 
@@ -189,14 +215,18 @@ Action add_reduce(Command& program) {
   Command& command = *program.add_subcommand("reduce", "Shrink a model to the nodes that still show a fault");
   add_model(command, options->model);
   add_fault_options(command, *options);
-  command.add_option("--output", options->output, "New folder for reduced.onnx and test_data_set_0, its inputs (default: reduced)")->type_name("DIR");
+  command.add_option("--output", options->output, "New folder for reduced.onnx and test_data_set_0, its inputs (default: reduced)")
+      ->type_name("DIR");
   command.add_flag("--freeze", options->freeze, "Make weights of inputs where the fault stays, so that the model needs fewer data");
   add_input_options(command, options->inputs);
   add_runtime_options(command, options->runtime);
   add_json(command, options->json);
   command.footer(
-      "A check finds test_data_set_0 beside the model. 0 means the fault is there, as in creduce; git bisect run has it the other way round.\n"
-      "Examples:\n  svengine reduce bad.onnx --against good.onnx --output small\n  svengine reduce model.onnx --check './still_crashes.sh {}' --timeout 30s\n"
+      "A check finds test_data_set_0 beside the model. 0 means the fault is there, as in creduce; git bisect run has it the other way\n"
+      "round.\n"
+      "Examples:\n"
+      "  svengine reduce bad.onnx --against good.onnx --output small\n"
+      "  svengine reduce model.onnx --check './still_crashes.sh {}' --timeout 30s\n"
       "  svengine reduce model.onnx --against reference --input x=x.npy --rtol 1e-2");
   return [options] { return run(*options); };
 }

@@ -58,7 +58,8 @@ std::string type_text(const TypeProto& type) {
     case TypeProto::kSparseTensorType: return "sparse " + tensor_type_text(type.sparse_tensor_type());
     case TypeProto::kSequenceType: return "sequence of " + type_text(type.sequence_type().elem_type());
     case TypeProto::kOptionalType: return "optional " + type_text(type.optional_type().elem_type());
-    case TypeProto::kMapType: return fmt::format("map of {} to {}", element_type(type.map_type().key_type()), type_text(type.map_type().value_type()));
+    case TypeProto::kMapType:
+      return fmt::format("map of {} to {}", element_type(type.map_type().key_type()), type_text(type.map_type().value_type()));
     case TypeProto::VALUE_NOT_SET: break;
   }
   return {};
@@ -72,13 +73,15 @@ std::string attribute_text(const AttributeProto& attribute, const TensorReader& 
     case AttributeProto::STRING: return quoted(attribute.s());
     case AttributeProto::TENSOR: return tensor_text(attribute.t(), tensors);
     case AttributeProto::GRAPH: return fmt::format("graph of {} nodes", attribute.g().node_size());
-    case AttributeProto::SPARSE_TENSOR: return fmt::format("sparse [{}]", to_string(Dims(attribute.sparse_tensor().dims().begin(), attribute.sparse_tensor().dims().end())));
+    case AttributeProto::SPARSE_TENSOR:
+      return fmt::format("sparse [{}]", to_string(Dims(attribute.sparse_tensor().dims().begin(), attribute.sparse_tensor().dims().end())));
     case AttributeProto::TYPE_PROTO: return type_text(attribute.tp());
     case AttributeProto::FLOATS: return list_text(attribute.floats(), [](float f) { return fmt::format("{}", f); });
     case AttributeProto::INTS: return list_text(attribute.ints(), [](int64_t i) { return std::to_string(i); });
     case AttributeProto::STRINGS: return list_text(attribute.strings(), quoted);
     case AttributeProto::TENSORS: return list_text(attribute.tensors(), [&](const auto& t) { return tensor_text(t, tensors); });
-    case AttributeProto::GRAPHS: return list_text(attribute.graphs(), [](const auto& g) { return fmt::format("graph of {} nodes", g.node_size()); });
+    case AttributeProto::GRAPHS:
+      return list_text(attribute.graphs(), [](const auto& g) { return fmt::format("graph of {} nodes", g.node_size()); });
     case AttributeProto::TYPE_PROTOS: return list_text(attribute.type_protos(), [](const auto& t) { return type_text(t); });
     default: return attribute.has_g() ? "graph" : attribute.has_t() ? "tensor" : "of no type";
   }

@@ -25,13 +25,14 @@ class ModelDiffer {
     compare_entries(DiffClass::metadata, "quantization annotation", annotations(a_.graph()), annotations(b_.graph()));
     SV_TRY(training());
     const OuterNames outer = [](std::string_view name) { return std::string(name); };
-    SV_ASSIGN(state_.report.nodes_matched, diff_graphs({&a_.graph(), DiffGraph(a_.graph())}, {&b_.graph(), DiffGraph(b_.graph())}, "", outer, outer, state_));
+    SV_ASSIGN(state_.report.nodes_matched,
+              diff_graphs({&a_.graph(), DiffGraph(a_.graph())}, {&b_.graph(), DiffGraph(b_.graph())}, "", outer, outer, state_));
     return functions();
   }
 
  private:
-  void put(DiffClass kind, const char* subject, const std::string& name, const char* property, const std::string& before, const std::string& after,
-           const std::string& scope = {}) {
+  void put(DiffClass kind, const char* subject, const std::string& name, const char* property, const std::string& before,
+           const std::string& after, const std::string& scope = {}) {
     if (before == after) return;
     DiffEntry d{.kind = kind, .change = Change::changed, .scope = scope, .subject = subject, .name = name};
     d.change = before.empty() ? Change::added : after.empty() ? Change::removed : Change::changed;
@@ -79,8 +80,8 @@ class ModelDiffer {
       if (!a.contains(name)) add_entry(kind, Change::added, subject, name, "", text, scope);
   }
 
-  void add_entry(DiffClass kind, Change change, const char* subject, const std::string& name, const std::string& before, const std::string& after,
-                 const std::string& scope) {
+  void add_entry(DiffClass kind, Change change, const char* subject, const std::string& name, const std::string& before,
+                 const std::string& after, const std::string& scope) {
     DiffEntry d{.kind = kind, .change = change, .scope = scope, .subject = subject, .name = name};
     d.before = before, d.after = after;
     state_.add(std::move(d));
@@ -89,14 +90,16 @@ class ModelDiffer {
   Status training() {
     const int count = std::min(a_.training_info_size(), b_.training_info_size());
     if (a_.training_info_size() != b_.training_info_size())
-      put(DiffClass::structure, "model", "", "training_info", fmt::format("{} entries", a_.training_info_size()), fmt::format("{} entries", b_.training_info_size()));
+      put(DiffClass::structure, "model", "", "training_info", fmt::format("{} entries", a_.training_info_size()),
+          fmt::format("{} entries", b_.training_info_size()));
     for (int i = 0; i < count; ++i) {
       const auto& a = a_.training_info(i);
       const auto& b = b_.training_info(i);
       const std::string scope = fmt::format("training {}", i);
       SV_TRY(graphs(scope + " > initialization", a.initialization(), b.initialization()));
       SV_TRY(graphs(scope + " > algorithm", a.algorithm(), b.algorithm()));
-      compare_entries(DiffClass::structure, "initialization binding", entries(a.initialization_binding()), entries(b.initialization_binding()), scope);
+      compare_entries(DiffClass::structure, "initialization binding", entries(a.initialization_binding()),
+                      entries(b.initialization_binding()), scope);
       compare_entries(DiffClass::structure, "update binding", entries(a.update_binding()), entries(b.update_binding()), scope);
     }
     return {};
@@ -123,11 +126,13 @@ class ModelDiffer {
     const auto of_a = by_key(a_), of_b = by_key(b_);
     for (const auto& [key, function] : of_a) {
       const auto at = of_b.find(key);
-      if (at == of_b.end()) add_entry(DiffClass::structure, Change::removed, "function", key, fmt::format("{} nodes", function->node_size()), "", "");
+      if (at == of_b.end())
+        add_entry(DiffClass::structure, Change::removed, "function", key, fmt::format("{} nodes", function->node_size()), "", "");
       else SV_TRY(both(key, *function, *at->second));
     }
     for (const auto& [key, function] : of_b)
-      if (!of_a.contains(key)) add_entry(DiffClass::structure, Change::added, "function", key, "", fmt::format("{} nodes", function->node_size()), "");
+      if (!of_a.contains(key))
+        add_entry(DiffClass::structure, Change::added, "function", key, "", fmt::format("{} nodes", function->node_size()), "");
     return {};
   }
 

@@ -44,7 +44,8 @@ ModelProto chain(int depth, const std::string& prefix = "") {
     add_initializer(model, "w" + n, {2}, {static_cast<float>(i), 1});
     add_node(model, "Mul", {at, "w" + n}, {"m" + n}, "mul" + n);
     const bool residual = i % 3 == 2;
-    add_node(model, residual ? "Add" : "Relu", residual ? std::vector<std::string>{"m" + n, before} : std::vector<std::string>{"m" + n}, {"r" + n}, "act" + n);
+    add_node(model, residual ? "Add" : "Relu", residual ? std::vector<std::string>{"m" + n, before} : std::vector<std::string>{"m" + n},
+             {"r" + n}, "act" + n);
     if (residual) before = "r" + n;
     at = "r" + n;
   }
@@ -97,7 +98,8 @@ TEST_CASE("new nodes are found where names are numbered and shift") {
   ModelProto b = chain(12, "n");
   insert_behind(b, "rn3", "Relu");
   insert_behind(b, "rn7", "Exp");
-  for (int i = 0; i < b.graph().node_size(); ++i) b.mutable_graph()->mutable_node(i)->set_name("act" + std::to_string(i));  // names of others
+  for (int i = 0; i < b.graph().node_size(); ++i)
+    b.mutable_graph()->mutable_node(i)->set_name("act" + std::to_string(i));  // names of others
   const DiffReport report = diff(chain(12), b, {.ignored = {DiffClass::names}});
   CHECK(lines(report) == std::vector<std::string>{"added node 'act8'", "changed node 'mul4' now 'act9' input 0", "added node 'act17'",
                                                   "changed node 'mul8' now 'act18' input 0"});
@@ -115,8 +117,9 @@ TEST_CASE("operators, attributes, edges and optional inputs") {
   node_named(b, "act5").set_input(1, "x");
   node_named(b, "act0").add_input("x");
   const DiffReport report = diff(a, b);
-  CHECK(lines(report) == std::vector<std::string>{"added node 'act0' input 1", "changed node 'mul1' attribute 'pads'", "changed node 'act3' operator",
-                                                  "added node 'mul4' attribute 'mode'", "changed node 'act5' input 1"});
+  CHECK(lines(report) == std::vector<std::string>{"added node 'act0' input 1", "changed node 'mul1' attribute 'pads'",
+                                                  "changed node 'act3' operator", "added node 'mul4' attribute 'mode'",
+                                                  "changed node 'act5' input 1"});
   CHECK(report.differences[1].before == "[1]");
   CHECK(report.differences[2].after == "Tanh");
   CHECK(report.differences[4].before == "'r2' of Add 'act2'");
@@ -163,8 +166,9 @@ TEST_CASE("inputs, outputs, versions and texts") {
   b.mutable_graph()->mutable_node(0)->set_doc_string("doc");
   auto* entry = b.add_metadata_props();
   entry->set_key("k"), entry->set_value("v");
-  CHECK(lines(diff(a, b)) == std::vector<std::string>{"added model '' producer_name", "changed opset 'ai.onnx'", "added metadata 'k'", "changed input 'x' type",
-                                                      "added input 'z'", "added output 'r1'", "added node 'mul0' doc"});
+  CHECK(lines(diff(a, b)) == std::vector<std::string>{"added model '' producer_name", "changed opset 'ai.onnx'", "added metadata 'k'",
+                                                      "changed input 'x' type", "added input 'z'", "added output 'r1'",
+                                                      "added node 'mul0' doc"});
   CHECK(lines(diff(a, b, {.ignored = {DiffClass::metadata, DiffClass::docs}})).size() == 4);
   b = chain(3);
   node_named(b, "act2").set_output(0, "r2");

@@ -29,7 +29,9 @@ class NodeHasher {
  public:
   NodeHasher(TensorReader& tensors, bool contents) : tensors_(tensors), contents_(contents) {}
 
-  Result<uint64_t> tensor(const onnx_proto::TensorProto& proto) { return contents_ ? tensors_.content_hash(proto) : tensors_.shape_hash(proto); }
+  Result<uint64_t> tensor(const onnx_proto::TensorProto& proto) {
+    return contents_ ? tensors_.content_hash(proto) : tensors_.shape_hash(proto);
+  }
 
   Result<uint64_t> sparse(const onnx_proto::SparseTensorProto& proto) {
     SV_ASSIGN(const uint64_t values, tensor(proto.values()));
@@ -179,7 +181,8 @@ class GraphHasher {
         if (v >= 0) {
           const DiffValue& value = graph_.values[static_cast<size_t>(v)];
           for (const int o : value.outputs) uses.push_back(mix(2, anchors_.outputs[static_cast<size_t>(o)]));
-          for (const Use& use : value.uses) uses.push_back(mix(out_.backward[static_cast<size_t>(use.node)], static_cast<uint64_t>(use.slot)));
+          for (const Use& use : value.uses)
+            uses.push_back(mix(out_.backward[static_cast<size_t>(use.node)], static_cast<uint64_t>(use.slot)));
         }
         std::sort(uses.begin(), uses.end());
         hash = mix_all(mix(hash, uses.size()), uses);

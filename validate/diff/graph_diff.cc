@@ -36,11 +36,13 @@ class GraphDiffer {
   const DiffValue& value_b(int v) const { return b_.numbers.values[static_cast<size_t>(v)]; }
 
   /// Something that has a text on both sides.
-  void compare(DiffClass kind, const char* subject, std::string_view name, const char* property, const std::string& before, const std::string& after) {
+  void compare(DiffClass kind, const char* subject, std::string_view name, const char* property, const std::string& before,
+               const std::string& after) {
     if (before != after) changed(kind, subject, name, property, before, after);
   }
 
-  void changed(DiffClass kind, const char* subject, std::string_view name, const char* property, const std::string& before, const std::string& after) {
+  void changed(DiffClass kind, const char* subject, std::string_view name, const char* property, const std::string& before,
+               const std::string& after) {
     DiffEntry d = difference(kind, before.empty() ? Change::added : after.empty() ? Change::removed : Change::changed, subject, name);
     d.property = property, d.before = before, d.after = after;
     state_.add(std::move(d));
@@ -177,7 +179,8 @@ class GraphDiffer {
     }
     const int64_t only_b = static_cast<int64_t>(b_.graph->value_info_size()) - both;
     if (only_a + only_b > 0)
-      changed(DiffClass::types, "graph", a_.graph->name(), "inner values with a declared type on one side alone", std::to_string(only_a), std::to_string(only_b));
+      changed(DiffClass::types, "graph", a_.graph->name(), "inner values with a declared type on one side alone", std::to_string(only_a),
+              std::to_string(only_b));
   }
 
   const DiffSide& a_;
@@ -189,14 +192,16 @@ class GraphDiffer {
 
 }  // namespace
 
-bool DiffState::ignores(DiffClass kind) const { return std::find(options.ignored.begin(), options.ignored.end(), kind) != options.ignored.end(); }
+bool DiffState::ignores(DiffClass kind) const {
+  return std::find(options.ignored.begin(), options.ignored.end(), kind) != options.ignored.end();
+}
 
 void DiffState::add(DiffEntry difference) {
   if (!ignores(difference.kind)) report.differences.push_back(std::move(difference));
 }
 
-Result<int64_t> diff_graphs(const DiffSide& a, const DiffSide& b, const std::string& scope, const OuterNames& outer_a, const OuterNames& outer_b,
-                            DiffState& state) {
+Result<int64_t> diff_graphs(const DiffSide& a, const DiffSide& b, const std::string& scope, const OuterNames& outer_a,
+                            const OuterNames& outer_b, DiffState& state) {
   const MatchContext context{state.tensors_a, state.tensors_b, [&](std::string_view name) { return hash64(outer_a(name)); },
                              [&](std::string_view name) { return hash64(outer_b(name)); }, !state.ignores(DiffClass::weights)};
   SV_ASSIGN(const Matching matching, match_graphs(a.numbers, b.numbers, context));

@@ -26,7 +26,7 @@ struct DiffSide {
 using OuterNames = std::function<std::string(std::string_view)>;
 
 /// `scope`: what differences say of where they are. Fails on tensors that cannot be read. Returns how many nodes were matched.
-Result<int64_t> diff_graphs(const DiffSide& a, const DiffSide& b, const std::string& scope, const OuterNames& outer_a, const OuterNames& outer_b,
-                            DiffState& state);
+Result<int64_t> diff_graphs(const DiffSide& a, const DiffSide& b, const std::string& scope, const OuterNames& outer_a,
+                            const OuterNames& outer_b, DiffState& state);
 
 }  // namespace svengine::validate

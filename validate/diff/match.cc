@@ -76,7 +76,8 @@ class WeightMatcher {
   void by_name(bool only_equal) {
     for (size_t i = 0; i < a_.weights.size(); ++i) {
       const int value = b_.find(a_.weights[i].name);
-      if (value >= 0 && b_.values[to_size(value)].origin == Origin::weight) join(static_cast<int>(i), b_.values[to_size(value)].index, only_equal);
+      if (value >= 0 && b_.values[to_size(value)].origin == Origin::weight)
+        join(static_cast<int>(i), b_.values[to_size(value)].index, only_equal);
     }
   }
 

@@ -15,7 +15,13 @@ enum class Ties { none, names, order };
 class NodeMatcher {
  public:
   NodeMatcher(const DiffGraph& a, const Fingerprints& prints_a, const DiffGraph& b, const Fingerprints& prints_b)
-      : a_(a), b_(b), prints_a_(prints_a), prints_b_(prints_b), pairs_(a.nodes.size(), b.nodes.size()), ops_a_(operators(a)), ops_b_(operators(b)) {}
+      : a_(a),
+        b_(b),
+        prints_a_(prints_a),
+        prints_b_(prints_b),
+        pairs_(a.nodes.size(), b.nodes.size()),
+        ops_a_(operators(a)),
+        ops_b_(operators(b)) {}
 
   Pairs run() {
     const Fingerprints& fa = prints_a_;
@@ -56,7 +62,8 @@ class NodeMatcher {
   }
   static Keys names(const DiffGraph& graph, const Keys& ops) {
     Keys keys;
-    for (size_t i = 0; i < graph.nodes.size(); ++i) keys.push_back(graph.nodes[i].proto->name().empty() ? 0 : hash64(graph.nodes[i].proto->name(), ops[i]));
+    for (size_t i = 0; i < graph.nodes.size(); ++i)
+      keys.push_back(graph.nodes[i].proto->name().empty() ? 0 : hash64(graph.nodes[i].proto->name(), ops[i]));
     return keys;
   }
   static Keys outputs(const DiffGraph& graph, const Keys& ops) {
@@ -114,7 +121,8 @@ class NodeMatcher {
   bool may_join(int a, int b) const {
     if (!pairs_.is_free(a, b) || ops_a_[to_index(a)] != ops_b_[to_index(b)]) return false;
     const std::string& name = a_.nodes[to_index(a)].proto->name();
-    return !careful_ || prints_a_.local[to_index(a)] == prints_b_.local[to_index(b)] || (!name.empty() && name == b_.nodes[to_index(b)].proto->name());
+    return !careful_ || prints_a_.local[to_index(a)] == prints_b_.local[to_index(b)] ||
+           (!name.empty() && name == b_.nodes[to_index(b)].proto->name());
   }
 
   /// Along the edges of all new pairs, and of those that come of it.
@@ -133,7 +141,8 @@ class NodeMatcher {
     if (a < 0 || b < 0) return;
     const DiffValue& va = a_.values[to_index(a)];
     const DiffValue& vb = b_.values[to_index(b)];
-    if (va.origin == Origin::node && vb.origin == Origin::node && va.slot == vb.slot && may_join(va.index, vb.index)) join(va.index, vb.index);
+    if (va.origin == Origin::node && vb.origin == Origin::node && va.slot == vb.slot && may_join(va.index, vb.index))
+      join(va.index, vb.index);
   }
 
   /// The only one on each side that has no partner, uses the value as that input, and is of that operator.

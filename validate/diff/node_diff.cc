@@ -53,7 +53,9 @@ class NodeDiffer {
   void inputs() {
     const auto own = static_cast<size_t>(std::max(a_.input_size(), b_.input_size()));
     for (size_t i = 0; i < own; ++i) {
-      const auto value = [&](const NodeProto& proto, const DiffNode& node) { return static_cast<int>(i) < proto.input_size() ? node.inputs[i] : -1; };
+      const auto value = [&](const NodeProto& proto, const DiffNode& node) {
+        return static_cast<int>(i) < proto.input_size() ? node.inputs[i] : -1;
+      };
       const int from = value(a_, node_a_), to = value(b_, node_b_);
       if (from < 0 && to < 0) continue;
       if (from >= 0 && to >= 0 && scope_.matching.values.of_a[static_cast<size_t>(from)] == to) continue;
@@ -178,7 +180,8 @@ class NodeDiffer {
 
 std::string NodeScope::source(const DiffGraph& graph, int value) {
   const DiffValue& v = graph.values[static_cast<size_t>(value)];
-  if (v.origin != Origin::node) return fmt::format("{} '{}'", v.origin == Origin::input ? "input" : v.origin == Origin::weight ? "weight" : "outer value", v.name);
+  if (v.origin != Origin::node)
+    return fmt::format("{} '{}'", v.origin == Origin::input ? "input" : v.origin == Origin::weight ? "weight" : "outer value", v.name);
   const NodeProto& node = *graph.nodes[static_cast<size_t>(v.index)].proto;
   return fmt::format("'{}' of {} '{}'", v.name, operator_key(node), node_label(node));
 }
@@ -205,11 +208,13 @@ Result<std::string> weight_type(const DiffWeight& weight, const TensorReader& te
   const onnx_proto::TensorProto& proto = weight.dense ? *weight.dense : weight.sparse->values();
   SV_ASSIGN(const std::string type, tensors.type(proto));
   if (weight.dense) return type;
-  return fmt::format("sparse {}[{}]", type.substr(0, type.find('[')), to_string(Dims(weight.sparse->dims().begin(), weight.sparse->dims().end())));
+  return fmt::format("sparse {}[{}]", type.substr(0, type.find('[')),
+                     to_string(Dims(weight.sparse->dims().begin(), weight.sparse->dims().end())));
 }
 
 Status diff_weights(const NodeScope& scope, const DiffWeight& a, const DiffWeight& b, DiffState& state) {
-  DiffEntry d{.kind = DiffClass::structure, .change = Change::changed, .scope = scope.text, .subject = "weight", .name = std::string(a.name)};
+  DiffEntry d{
+      .kind = DiffClass::structure, .change = Change::changed, .scope = scope.text, .subject = "weight", .name = std::string(a.name)};
   if (a.name != b.name) d.new_name = b.name;
   SV_ASSIGN(d.before, weight_type(a, state.tensors_a));
   SV_ASSIGN(d.after, weight_type(b, state.tensors_b));

@@ -67,9 +67,14 @@ void compare_numbers(const Tensor& a, const Tensor& b, double atol, WeightDiffer
   Sums sums;
   for (int64_t begin = 0; begin < a.count(); begin += step) {
     const int64_t end = std::min(a.count(), begin + step);
-    const auto piece = [&](const Tensor& t) { return onnx::Bytes(t.raw() + static_cast<size_t>(begin) * size, static_cast<size_t>(end - begin) * size); };
+    const auto piece = [&](const Tensor& t) {
+      return onnx::Bytes(t.raw() + static_cast<size_t>(begin) * size, static_cast<size_t>(end - begin) * size);
+    };
     if (a.type() == DType::f32) look_at(out, sums, begin, end, atol, load_float, a.raw(), b.raw(), size);
-    else look_at(out, sums, begin, end, atol, [&](const std::byte* raw, int64_t i) { return number_at(a.type(), raw, i); }, a.raw(), b.raw(), size);
+    else
+      look_at(
+          out, sums, begin, end, atol, [&](const std::byte* raw, int64_t i) { return number_at(a.type(), raw, i); }, a.raw(), b.raw(),
+          size);
     release_pages(a.owner(), piece(a));
     release_pages(b.owner(), piece(b));
   }
@@ -90,7 +95,8 @@ void compare_string_elements(const Tensor& a, const Tensor& b, WeightDifference&
     if (x[i] == y[i]) continue;
     const auto index = static_cast<int64_t>(i);
     if (out.different++ == 0)
-      out.largest_index = index, out.largest_at = index_text(a.dims(), index), out.largest_a = element_text(a, index), out.largest_b = element_text(b, index);
+      out.largest_index = index, out.largest_at = index_text(a.dims(), index), out.largest_a = element_text(a, index),
+      out.largest_b = element_text(b, index);
   }
   out.over = out.different;
 }

@@ -60,7 +60,8 @@ Result<Recording> Recording::make(const std::string& model, const std::vector<st
   SV_TRY(choose_kernels(options));
   SV_ASSIGN(const Model imported, import_onnx(model));
   const Graph& graph = imported.graph;
-  if (inputs.size() != graph.inputs().size()) return error("{}: has {} inputs, {} are given", printable(model), graph.inputs().size(), inputs.size());
+  if (inputs.size() != graph.inputs().size())
+    return error("{}: has {} inputs, {} are given", printable(model), graph.inputs().size(), inputs.size());
   std::vector<std::string> wanted;
   const auto values = values_by_name(graph);
   for (size_t i = 0; i < inputs.size(); ++i) SV_TRY(out.add(graph.inputs()[i]->name(), inputs[i]));

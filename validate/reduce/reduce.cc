@@ -78,7 +78,8 @@ class Reducer {
   }
 
   bool out_of_time() {
-    if (report_.checks > 0 && ((options_.max_seconds > 0 && seconds() > options_.max_seconds) || (options_.stop && options_.stop()))) stopped_ = true;
+    if (report_.checks > 0 && ((options_.max_seconds > 0 && seconds() > options_.max_seconds) || (options_.stop && options_.stop())))
+      stopped_ = true;
     return stopped_;
   }
 
@@ -217,7 +218,8 @@ class Reducer {
 };
 
 /// Runs a candidate and compares; an error where it cannot be run.
-Result<bool> run_and_compare(const Candidate& candidate, const Recording& recording, const SessionOptions& options, const Tolerance& tolerance) {
+Result<bool> run_and_compare(const Candidate& candidate, const Recording& recording, const SessionOptions& options,
+                             const Tolerance& tolerance) {
   SV_ASSIGN(Model model, import_onnx(candidate.model));
   SV_ASSIGN(const auto session, Session::create(std::move(model.graph), options));
   std::vector<Tensor> inputs;
