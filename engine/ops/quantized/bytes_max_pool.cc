@@ -1,9 +1,10 @@
-// The engine's MaxPool of 8-bit values, which a MaxPool between quantised values by the same numbers becomes: the largest byte is the largest
+// The engine's MaxPool of bytes, which a MaxPool between quantised values by the same numbers becomes: the largest byte is the largest
 // value. Images are [N, C, spatial...], or channels last, as quantised convolutions want them: then a pixel's channels are compared at once.
 #include <algorithm>
 #include <array>
 #include <limits>
 
+#include "engine/base/round.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"
 #include "engine/ops/nn/window_common.h"
@@ -47,14 +48,23 @@ struct BytesPool {
   std::array<int64_t, 3> in, out, kernel, strides, dilations, pads;
 };
 
-/// The pixels that a window at (d0, h0, w0) reads, one after the other: f(offset of the pixel's channels).
+/// The taps of a window from `begin` on that meet the image: [first, last).
+struct Taps {
+  int64_t first, last;
+};
+Taps taps_inside(const BytesPool& p, size_t axis, int64_t begin) {
+  const int64_t step = p.dilations[axis];
+  return {begin < 0 ? ceil_div(-begin, step) : 0, std::min(p.kernel[axis], begin < p.in[axis] ? ceil_div(p.in[axis] - begin, step) : 0)};
+}
+
+/// The pixels that a window reads, one after the other: f(offset of the pixel's channels).
 template <class F>
 void for_each_pixel(const BytesPool& p, int64_t image, const std::array<int64_t, 3>& begin, const F& f) {
-  for (int64_t i = 0; i < p.kernel[0]; ++i)
-    for (int64_t j = 0; j < p.kernel[1]; ++j)
-      for (int64_t k = 0; k < p.kernel[2]; ++k) {
+  const Taps deep = taps_inside(p, 0, begin[0]), high = taps_inside(p, 1, begin[1]), wide = taps_inside(p, 2, begin[2]);
+  for (int64_t i = deep.first; i < deep.last; ++i)
+    for (int64_t j = high.first; j < high.last; ++j)
+      for (int64_t k = wide.first; k < wide.last; ++k) {
         const int64_t d = begin[0] + i * p.dilations[0], h = begin[1] + j * p.dilations[1], w = begin[2] + k * p.dilations[2];
-        if (d < 0 || d >= p.in[0] || h < 0 || h >= p.in[1] || w < 0 || w >= p.in[2]) continue;
         f((((image * p.in[0] + d) * p.in[1] + h) * p.in[2] + w) * p.channels);
       }
 }
