@@ -60,7 +60,7 @@ class WeightRules {
     if (odd.nan) c_.found.add("weight-nan", where, fmt::format("{} of {} numbers are NaN", odd.nan, count));
     if (odd.infinity) c_.found.add("weight-infinity", where, fmt::format("{} of {} numbers are infinite", odd.infinity, count));
     if (odd.subnormal) c_.found.add("weight-subnormal", where, fmt::format("{} of {} numbers are subnormal", odd.subnormal, count));
-    note_bytes(where, *tensor);
+    note_bytes(where, *tensor, place_of(*record));
     release_pages(tensor->owner(), {tensor->raw(), tensor->byte_size()});
   }
 
@@ -84,18 +84,28 @@ class WeightRules {
     return false;
   }
 
-  void note_bytes(const std::string& where, const Tensor& tensor) {
+  /// Where data outside the model lie, as the model says it; empty: in it. (Addresses tell nothing: small tensors are copies that come and go.)
+  static std::string place_of(const onnx::TensorRecord& record) {
+    std::string location, offset = "0";
+    for (const auto& [key, value] : record.external_data) {
+      if (key == "location") location = value;
+      if (key == "offset") offset = value;
+    }
+    return record.external ? location + ':' + offset : std::string();
+  }
+
+  void note_bytes(const std::string& where, const Tensor& tensor, const std::string& place) {
     constexpr size_t kLeast = 1024;
     if (tensor.byte_size() < kLeast || where.find("initializer") == std::string::npos) return;
     const Hash128 hash = hash_of({tensor.raw(), tensor.byte_size()});
-    const auto [first, is_new] = seen_.try_emplace(std::tuple(hash.high, hash.low, tensor.byte_size()), where, tensor.raw());
-    if (!is_new && first->second.second != tensor.raw())
+    const auto [first, is_new] = seen_.try_emplace(std::tuple(hash.high, hash.low, tensor.byte_size()), where, place);
+    if (!is_new && (place.empty() || first->second.second != place))
       c_.found.add("weight-duplicate", where, fmt::format("has the same {} bytes as {}", tensor.byte_size(), first->second.first));
   }
 
   Context& c_;
   std::map<std::string, size_t> used_;  // of external files
-  std::map<std::tuple<uint64_t, uint64_t, size_t>, std::pair<std::string, const std::byte*>> seen_;
+  std::map<std::tuple<uint64_t, uint64_t, size_t>, std::pair<std::string, std::string>> seen_;  // where, and its place
 };
 
 }  // namespace
