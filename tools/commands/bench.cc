@@ -20,7 +20,7 @@
 #include "tools/train/settings.h"
 
 namespace svengine::tool {
-namespace {
+namespace bench_command {
 
 struct Options {
   ModelFile model;
@@ -238,9 +238,10 @@ Result<int> run(const Options& options) {
   return kSuccess;
 }
 
-}  // namespace
+}  // namespace bench_command
 
 Action add_bench(Command& program) {
+  using namespace bench_command;
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("bench", "Measure load, optimisation, first run and steady times, and memory");
   add_model(command, options->model);

@@ -13,7 +13,7 @@
 #include "validate/check/check.h"
 
 namespace svengine::tool {
-namespace {
+namespace check_command {
 
 using validate::Finding, validate::Level, validate::Rule;
 
@@ -85,9 +85,10 @@ Result<int> run(Options options) {
   return passed ? kSuccess : kFailed;
 }
 
-}  // namespace
+}  // namespace check_command
 
 Action add_check(Command& program) {
+  using namespace check_command;
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("check", "Tell everything that is wrong with a model file");
   command.add_option("MODEL", options->model, "ONNX file")->type_name("");

@@ -17,7 +17,7 @@
 #include "tools/support/output.h"
 
 namespace svengine::tool {
-namespace {
+namespace classify_command {
 
 struct Options {
   ModelFile model;
@@ -227,9 +227,10 @@ Result<int> run(const Options& options) {
   return kSuccess;
 }
 
-}  // namespace
+}  // namespace classify_command
 
 Action add_classify(Command& program) {
+  using namespace classify_command;
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("classify", "Classify the images of a data set and count right answers");
   add_model(command, options->model);

@@ -20,7 +20,7 @@
 #include "validate/compare/recorded.h"
 
 namespace svengine::tool {
-namespace {
+namespace compare_command {
 
 struct Options {
   ModelFile model;
@@ -168,9 +168,10 @@ void add_node_options(Command& command, RuntimeOptions& runtime) {
       ->group(kGroup);
 }
 
-}  // namespace
+}  // namespace compare_command
 
 Action add_compare(Command& program) {
+  using namespace compare_command;
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("compare", "Find the node where a model goes wrong beside a reference");
   add_model(command, options->model);

@@ -20,7 +20,7 @@
 #include "validate/convert/convert.h"
 
 namespace svengine::tool {
-namespace {
+namespace convert_command {
 
 struct Options {
   ModelFile model;
@@ -164,9 +164,10 @@ Result<int> run(const Options& options) {
   return passed ? kSuccess : kFailed;
 }
 
-}  // namespace
+}  // namespace convert_command
 
 Action add_convert(Command& program) {
+  using namespace convert_command;
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("convert", "Write a model in another opset or type, simplified, or a part of it");
   add_model(command, options->model);

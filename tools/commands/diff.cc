@@ -15,7 +15,7 @@
 #include "validate/diff/diff.h"
 
 namespace svengine::tool {
-namespace {
+namespace diff_command {
 
 using validate::Change, validate::DiffEntry, validate::DiffClass, validate::DiffReport;
 
@@ -183,9 +183,10 @@ Result<int> run(const Options& options) {
   return kFailed;
 }
 
-}  // namespace
+}  // namespace diff_command
 
 Action add_diff(Command& program) {
+  using namespace diff_command;
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("diff", "Show what is different between two models");
   command.add_option("A", options->a, "An ONNX model")->required()->type_name("");

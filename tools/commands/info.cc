@@ -16,7 +16,7 @@
 #include "tools/support/output.h"
 
 namespace svengine::tool {
-namespace {
+namespace info_command {
 
 struct Options {
   RuntimeOptions runtime;
@@ -82,7 +82,7 @@ struct Info {
   std::string system = {}, processor = processor_name();
   size_t allowed_cpus = 0;
   int64_t memory_bytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-  std::string kernel_sets = tool::kernel_sets(), huge_pages = tool::huge_pages(), arena_pages = tool::arena_pages();
+  std::string kernel_sets = info_command::kernel_sets(), huge_pages = info_command::huge_pages(), arena_pages = info_command::arena_pages();
 };
 
 Info collect(const SessionOptions& session) {
@@ -147,9 +147,10 @@ Result<int> run(const Options& options) {
   return kSuccess;
 }
 
-}  // namespace
+}  // namespace info_command
 
 Action add_info(Command& program) {
+  using namespace info_command;
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("info", "Show this build, processor, kernel set, topology and memory pages");
   add_runtime_options(command, options->runtime);

@@ -15,7 +15,7 @@
 #include "tools/support/output.h"
 
 namespace svengine::tool {
-namespace {
+namespace inspect_command {
 
 struct Options {
   ModelFile model;
@@ -291,9 +291,10 @@ Result<int> run(const Options& options) {
   return error("{}: cannot be planned: {}", options.model.path, report.plan_problem);
 }
 
-}  // namespace
+}  // namespace inspect_command
 
 Action add_inspect(Command& program) {
+  using namespace inspect_command;
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("inspect", "Show what a model holds and needs, without running it");
   add_model(command, options->model, false);

@@ -9,7 +9,7 @@
 #include "tools/support/output.h"
 
 namespace svengine::tool {
-namespace {
+namespace ops_command {
 
 struct Options {
   std::string name;
@@ -44,9 +44,10 @@ Result<int> run(const Options& options) {
   return kSuccess;
 }
 
-}  // namespace
+}  // namespace ops_command
 
 Action add_ops(Command& program) {
+  using namespace ops_command;
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("ops", "List the operators that models may have, with opsets and types");
   command.add_option("OPERATOR", options->name, "Only this one")->type_name("");

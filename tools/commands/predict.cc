@@ -18,7 +18,7 @@
 #include "tools/support/output.h"
 
 namespace svengine::tool {
-namespace {
+namespace predict_command {
 
 struct Options {
   ModelFile model;
@@ -271,9 +271,10 @@ Result<int> run(const Options& options) {
   return kSuccess;
 }
 
-}  // namespace
+}  // namespace predict_command
 
 Action add_predict(Command& program) {
+  using namespace predict_command;
   auto options = std::make_shared<Options>();
   Command& command =
       *program.add_subcommand("predict", "Estimate the time on a machine that is not here, such as A64FX");

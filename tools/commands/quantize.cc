@@ -15,7 +15,7 @@
 #include "tools/support/quantization.h"
 
 namespace svengine::tool {
-namespace {
+namespace quantize_command {
 
 struct Options {
   QuantizationOptions quantization;
@@ -110,9 +110,10 @@ Result<int> run(const Options& options) {
   return passed ? kSuccess : kFailed;
 }
 
-}  // namespace
+}  // namespace quantize_command
 
 Action add_quantize(Command& program) {
+  using namespace quantize_command;
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("quantize", "Write a network with 8-bit integers, and say what that costs in precision");
   add_model(command, options->quantization.model);

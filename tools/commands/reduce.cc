@@ -20,7 +20,7 @@
 #include "validate/reduce/reference.h"
 
 namespace svengine::tool {
-namespace {
+namespace reduce_command {
 
 using validate::Recording, validate::ReduceReport;
 
@@ -208,9 +208,10 @@ void add_fault_options(Command& command, Options& options) {
   command.add_option("--max-time", options.max_time, "For all of it; the smallest model so far is kept")->type_name("TIME")->group(kGroup);
 }
 
-}  // namespace
+}  // namespace reduce_command
 
 Action add_reduce(Command& program) {
+  using namespace reduce_command;
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("reduce", "Shrink a model to the nodes that still show a fault");
   add_model(command, options->model);

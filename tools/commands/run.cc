@@ -20,7 +20,7 @@
 #include "validate/finite/find_not_finite.h"
 
 namespace svengine::tool {
-namespace {
+namespace run_command {
 
 struct Options {
   ModelFile model;
@@ -218,9 +218,10 @@ Result<int> run(const Options& options) {
   return finite && !finite->passed() ? kFailed : kSuccess;
 }
 
-}  // namespace
+}  // namespace run_command
 
 Action add_run(Command& program) {
+  using namespace run_command;
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("run", "Run a network once");
   add_model(command, options->model);

@@ -18,7 +18,7 @@
 #include "validate/quantize/sensitivity.h"
 
 namespace svengine::tool {
-namespace {
+namespace sensitivity_command {
 
 struct Options {
   QuantizationOptions quantization;
@@ -104,9 +104,10 @@ Result<int> run(const Options& options) {
   return kSuccess;
 }
 
-}  // namespace
+}  // namespace sensitivity_command
 
 Action add_sensitivity(Command& program) {
+  using namespace sensitivity_command;
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("sensitivity", "Rank nodes by what quantising each of them does to the outputs");
   add_model(command, options->quantization.model);

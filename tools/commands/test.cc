@@ -16,7 +16,7 @@
 namespace svengine::tool {
 
 using validate::element_text, validate::index_text;
-namespace {
+namespace test_command {
 
 struct Options {
   ModelFile model;
@@ -148,9 +148,10 @@ Result<int> run(const Options& options) {
   return all ? kSuccess : kFailed;
 }
 
-}  // namespace
+}  // namespace test_command
 
 Action add_test(Command& program) {
+  using namespace test_command;
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("test", "Compare a network's outputs with recorded ones");
   add_model(command, options->model);

@@ -20,7 +20,7 @@
 #include "tools/train/settings.h"
 
 namespace svengine::tool {
-namespace {
+namespace train_command {
 
 struct Options {
   ModelFile model;
@@ -364,9 +364,10 @@ void add_run_options(Command& command, Options& o) {
       ->group(kGroup);
 }
 
-}  // namespace
+}  // namespace train_command
 
 Action add_train(Command& program) {
+  using namespace train_command;
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("train", "Train a network and write it as ONNX");
   add_model(command, options->model);

@@ -11,7 +11,7 @@
 #include "tools/zoo/zoo.h"
 
 namespace svengine::tool {
-namespace {
+namespace zoo_command {
 
 struct Options {
   std::string name, path;
@@ -51,9 +51,10 @@ Result<int> run(const Options& options) {
   return kSuccess;
 }
 
-}  // namespace
+}  // namespace zoo_command
 
 Action add_zoo(Command& program) {
+  using namespace zoo_command;
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("zoo", "Write a well-known network with seeded weights as ONNX");
   command.add_option("NETWORK", options->name, names())->required()->type_name("");
