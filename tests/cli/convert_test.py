@@ -5,6 +5,8 @@ import unittest
 import onnx_writer as ow
 from program import CliTest, main
 
+HALF = 10
+
 
 def scaled(factor=2.0, count=3000):
     """y = relu(x * w) + c, where c is made of constants that fold."""
@@ -53,6 +55,12 @@ class Convert(CliTest):
         large = self.write('large.onnx', scaled(1e6))
         answer = self.fails_comparison('convert', large, self.path('out.onnx'), '--type', 'float16', '--json')
         self.assertEqual(answer.json()['saturated'], [{'weight': 'w', 'elements': 3000}])
+
+    def test_what_the_opset_has_not_is_told(self):
+        shift = ow.node('Celu', ['x'], ['y'], 'celu')
+        model = self.write('celu.onnx', ow.model([shift], [ow.value_info('x', [2], HALF)], [ow.value_info('y', [2], HALF)], opset=28))
+        answer = self.fails_comparison('convert', model, self.path('out.onnx'), '--opset', '21', '--json')
+        self.assertIn('type-constraint', answer.json()['problems'][0])
 
     def fails_comparison(self, *arguments):
         from program import svengine

@@ -120,6 +120,7 @@ Json to_json(const Options& options, const validate::ConvertReport& report, cons
   Json saturated = Json::array();
   for (const validate::Saturated& s : report.saturated) saturated.push_back({{"weight", s.name}, {"elements", s.count}});
   out["saturated"] = std::move(saturated);
+  out["problems"] = report.problems;
   if (options.no_verify) return out;
   Json outputs = Json::array();
   for (const Verified& v : verified)
@@ -138,6 +139,7 @@ std::string to_text(const Options& options, const validate::ConvertReport& repor
   out += '\n';
   for (const validate::Saturated& s : report.saturated)
     out += fmt::format("  {} elements of '{}' are now the largest number of {}\n", grouped(s.count), printable(s.name), options.type);
+  for (const std::string& problem : report.problems) out += fmt::format("  INVALID {}\n", problem);
   if (options.no_verify) return out;
   Table table({"", "output", "over", "elements", "worst absolute error"}, {Table::Align::left, Table::Align::left, Table::Align::right});
   for (const Verified& v : verified)
@@ -158,7 +160,7 @@ Result<int> run(const Options& options) {
     if (!compared.ok()) return std::move(compared).error().in(fmt::format("{} is written, but not verified (--no-verify)", options.output));
     verified = std::move(*compared);
   }
-  const bool passed = std::all_of(verified.begin(), verified.end(), [](const Verified& v) { return v.comparison.passed; });
+  const bool passed = report.problems.empty() && std::all_of(verified.begin(), verified.end(), [](const Verified& v) { return v.comparison.passed; });
   if (options.json) put_json(to_json(options, report, verified, passed));
   else put(to_text(options, report, verified));
   return passed ? kSuccess : kFailed;
@@ -189,7 +191,7 @@ Action add_convert(Command& program) {
   add_machine_options(command, options->runtime);
   add_json(command, options->json);
   command.footer(
-      "Both models are run on the same inputs; exit code 1 when their outputs differ.\n"
+      "Both models are run on the same inputs; exit code 1 when their outputs differ, or the new one is not valid.\n"
       "Examples:\n  svengine convert model.onnx new.onnx --opset 21 --simplify\n"
       "  svengine convert model.onnx half.onnx --type float16 --keep-io\n"
       "  svengine convert model.onnx head.onnx --from features --to logits");

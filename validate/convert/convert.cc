@@ -5,6 +5,7 @@
 #include "importers/onnx/export.h"
 #include "importers/onnx/import.h"
 #include "importers/onnx/support_check.h"
+#include "validate/check/check.h"
 #include "validate/convert/extract.h"
 #include "validate/convert/old_forms.h"
 
@@ -48,6 +49,15 @@ Result<onnx::OnnxFile> through_graph(const onnx::OnnxFile& file, const ConvertOp
                                     .metadata = model.metadata});
 }
 
+Result<std::vector<std::string>> new_problems(const CheckReport& before, const std::string& output) {
+  SV_ASSIGN(const CheckReport after, check_model(output, {.weights = false}));
+  std::vector<std::string> out;
+  for (const Finding& finding : after.findings.list())
+    if (finding.rule->level == Level::error && before.findings.count_of(*finding.rule) == 0)
+      out.push_back(fmt::format("{}: {} ({})", finding.where, finding.message, finding.rule->name));
+  return out;
+}
+
 }  // namespace
 
 Result<ConvertReport> convert(const std::string& path, const std::string& output, const ConvertOptions& options, const PassContext& context) {
@@ -69,7 +79,9 @@ Result<ConvertReport> convert(const std::string& path, const std::string& output
     });
     if (external) write.data = onnx::WriteOptions::Data::external;
   }
+  SV_ASSIGN(const CheckReport before, check_model(file, {.weights = false}));  // which the output may replace
   SV_TRY(onnx::write_model(changed, output, write));
+  SV_ASSIGN(report.problems, new_problems(before, output));
   return report;
 }
 

@@ -28,6 +28,8 @@ struct ConvertReport {
   int opset = 0;                               // of the written model; 0: it imports no ai.onnx
   std::optional<SimplifyReport> simplified;
   std::vector<Saturated> saturated;
+  /// What `check` finds wrong with the written model by rules that the original keeps: types, say, that an operator has not in an older opset.
+  std::vector<std::string> problems;
 };
 
 /// Writes the model at `path` as `output`, which may be `path` itself. Memory: the mapped file, its structure, and weights that change.
