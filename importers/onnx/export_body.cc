@@ -96,7 +96,8 @@ void export_type(const Type& type, onnx_proto::TypeProto& out) {
 Status export_value_info(const Value& value, onnx_proto::ValueInfoProto& out) {
   if (value.type.block) return error("'{}' is in a blocked layout; export before optimising", value.name());
   out.set_name(value.name());
-  export_type(value.type, *out.mutable_type());
+  // Of a branch that can never be taken types may be unknown; bodies need not say them.
+  if (value.type.dtype != DType::undefined) export_type(value.type, *out.mutable_type());
   return {};
 }
 
