@@ -4,6 +4,8 @@
 //   b ─> DequantizeLinear ─┴> MatMul ─> Add(bias) ─> y      =>      a, b, bias ─> MatMulIntegerToFloat ─> y
 //
 // and likewise Gemm to QGemm without a scale of the result. ONNX Runtime makes the same ones. The sums are exact.
+#include <vector>
+
 #include "engine/graph/builder.h"
 #include "engine/graph/passes/match.h"
 #include "engine/graph/passes/pass.h"
@@ -66,9 +68,11 @@ Status replace_gemm(Graph& graph, Builder& builder, Node* gemm) {
 }  // namespace
 
 Status fuse_quantized_real(Graph& graph, const PassContext& context) {
-  for (Node* node : graph.snapshot()) {
+  // The products alone: a bias behind one is gone by the time the walk would come to it.
+  std::vector<Node*> products = graph.snapshot();
+  std::erase_if(products, [](const Node* node) { return !is_op(node, "Gemm") && !is_op(node, "MatMul"); });
+  for (Node* node : products) {
     const bool gemm = is_op(node, "Gemm");
-    if (!gemm && !is_op(node, "MatMul")) continue;
     Builder builder(graph, context.ops);
     builder.set_node_name(node->name());
     SV_TRY(gemm ? replace_gemm(graph, builder, node) : replace_mat_mul(graph, builder, node));
