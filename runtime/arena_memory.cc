@@ -141,9 +141,11 @@ ArenaMemory& ArenaMemory::operator=(ArenaMemory&& other) noexcept {
 Result<std::shared_ptr<const ArenaMemory>> SharedArena::at_least(size_t bytes) {
   const std::shared_ptr<const ArenaMemory> last = last_.lock();
   if (last && last->bytes() >= bytes) return last;
+  kept_ = nullptr;
   SV_ASSIGN(ArenaMemory memory, ArenaMemory::map(last ? std::max(bytes, last->bytes() + last->bytes() / 4) : bytes));
   auto fresh = std::make_shared<const ArenaMemory>(std::move(memory));
   last_ = fresh;
+  if (keeps_) kept_ = fresh;
   return std::shared_ptr<const ArenaMemory>(std::move(fresh));
 }
 

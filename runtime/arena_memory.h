@@ -57,11 +57,16 @@ class ArenaMemory {
 /// then there already. It lives as long as one of its users does. Not thread-safe.
 class SharedArena {
  public:
+  SharedArena() = default;
+  /// `keeps`: also while it has no user.
+  explicit SharedArena(bool keeps) : keeps_(keeps) {}
   /// What was given last, when that is large enough; else a new one, larger by a quarter at least, so that slowly growing needs map few.
   Result<std::shared_ptr<const ArenaMemory>> at_least(size_t bytes);
 
  private:
+  bool keeps_ = false;
   std::weak_ptr<const ArenaMemory> last_;
+  std::shared_ptr<const ArenaMemory> kept_;
 };
 
 }  // namespace svengine

@@ -73,7 +73,8 @@ Result<Segment::Prepared> Segment::make(const std::vector<Tensor>& inputs) {
   if (!graph.outputs().empty()) {
     SV_ASSIGN(std::shared_ptr<const Plan> plan, plan_of(std::move(graph)));
     SV_TRY(pack_weights());
-    SV_ASSIGN(TeamRun run, TeamRun::whole(std::move(plan), shared_.team, shared_.is_behind_cut ? &shared_.data_dependent : nullptr));
+    RunMemory* memory = !shared_.memory && shared_.is_behind_cut ? &shared_.data_dependent : shared_.memory;
+    SV_ASSIGN(TeamRun run, TeamRun::whole(std::move(plan), shared_.team, memory));
     prepared.run = std::make_unique<TeamRun>(std::move(run));
     find_targets(prepared, inputs.size());
   }

@@ -25,6 +25,7 @@ class Segment {
     BatchParallel* batch_parallel;      // null: all threads share every step
     WeightCache* cache;  // null: none
     Bodies& bodies;
+    RunMemory* memory;          // of all plans; null: see below
     RunMemory& data_dependent;  // of plans behind a cut: new ones come with the data, whose pages must not
     bool is_behind_cut = false;
   };

@@ -45,6 +45,8 @@ Status choose_kernels(SessionOptions& options) {
 
 Session::~Session() = default;
 
+std::shared_ptr<RunMemory> keep_run_memory() { return std::make_shared<RunMemory>(RunMemory{SharedArena(true), SharedArena(true)}); }
+
 Result<std::unique_ptr<Session>> Session::create(Graph graph, SessionOptions options) {
   std::unique_ptr<Session> session(new Session);
   SV_TRY(choose_kernels(options));
@@ -70,7 +72,7 @@ Result<std::unique_ptr<Session>> Session::create(Graph graph, SessionOptions opt
                                              Segment::Shared{*session->team_, *options.kernels, *session->weights_,
                                                              LowerOptions{.exact_convolution = options.exact_convolution},
                                                              options.optimize, options.recompute, session->batch_parallel_.get(),
-                                                             session->cache_.get(), *session->bodies_, *session->data_dependent_});
+                                                             session->cache_.get(), *session->bodies_, options.memory.get(), *session->data_dependent_});
   return session;
 }
 

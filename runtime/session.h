@@ -17,6 +17,8 @@
 
 namespace svengine {
 
+struct RunMemory;
+
 struct SessionOptions {
   Topology topology;                               // default: detect_topology(0)
   const kernels::KernelTable* kernels = nullptr;   // default: the best this processor can run
@@ -34,7 +36,12 @@ struct SessionOptions {
   Recompute recompute = Recompute::none;
   /// A folder for packed weights, which a later start then need not pack: weight_cache.h. Empty: none is kept.
   std::string cache;
+  /// Pages for all plans of sessions of which no two run at the same time: for who makes many, one after the other. Null: each has its own.
+  std::shared_ptr<RunMemory> memory = nullptr;
 };
+
+/// Memory for SessionOptions::memory. It grows to what the largest plan needs, and lives as long as this pointer or a session with it.
+std::shared_ptr<RunMemory> keep_run_memory();
 
 /// One step of a profile: times are sums over all runs, of the slowest thread (barrier included); in shard mode the first
 /// group's, on its rows.
@@ -50,7 +57,6 @@ class Segment;
 class WeightCache;
 struct CacheReport;
 struct BatchParallel;
-struct RunMemory;
 
 /// Not thread-safe: one run at a time. Independent sessions may run at once.
 class Session {

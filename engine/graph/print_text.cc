@@ -6,7 +6,7 @@
 namespace svengine {
 namespace {
 
-std::string quoted(std::string_view s) {
+std::string in_quotes(std::string_view s) {
   std::string out = "\"";
   for (const char c : s) {
     const auto byte = static_cast<unsigned char>(c);
@@ -20,13 +20,13 @@ std::string quoted(std::string_view s) {
 std::string print_name(std::string_view name) {
   bool bare = !name.empty();
   for (char c : name) bare = bare && text::is_name_char(c);
-  return bare ? fmt::format("%{}", name) : '%' + quoted(name);
+  return bare ? fmt::format("%{}", name) : '%' + in_quotes(name);
 }
 
 std::string print_symbol(const std::string& symbol) {
   bool bare = text::is_identifier_start(symbol[0]);
   for (char c : symbol) bare = bare && text::is_identifier_char(c);
-  return bare ? symbol : quoted(symbol);
+  return bare ? symbol : in_quotes(symbol);
 }
 
 std::string print_type(const Type& type) {
@@ -97,7 +97,7 @@ std::string print_elements(const Tensor& t, const TextOptions& options) {
   std::string out = "{";
   for (int64_t i = 0; i < t.count(); ++i) {
     if (i) out += ", ";
-    out += t.type() == DType::string ? quoted(t.strings()[static_cast<size_t>(i)]) : print_element(t.type(), t.raw(), i);
+    out += t.type() == DType::string ? in_quotes(t.strings()[static_cast<size_t>(i)]) : print_element(t.type(), t.raw(), i);
   }
   return out + '}';
 }
@@ -121,7 +121,7 @@ struct AttributePrinter {
 
   std::string operator()(int64_t v) const { return std::to_string(v); }
   std::string operator()(float v) const { return print_real(v); }
-  std::string operator()(const std::string& v) const { return quoted(v); }
+  std::string operator()(const std::string& v) const { return in_quotes(v); }
   std::string operator()(const std::vector<int64_t>& v) const {
     return print_list(v, "ints", [](int64_t x) { return std::to_string(x); });
   }
@@ -129,10 +129,10 @@ struct AttributePrinter {
     return print_list(v, "floats", [](float x) { return print_real(x); });
   }
   std::string operator()(const std::vector<std::string>& v) const {
-    return print_list(v, "strings", [](const std::string& x) { return quoted(x); });
+    return print_list(v, "strings", [](const std::string& x) { return in_quotes(x); });
   }
   std::string operator()(const Subgraph& body) const {
-    return fmt::format("graph {} {{\n{}{}}}", quoted(body->name), print_statements(*body, options, indent + "  "), indent);
+    return fmt::format("graph {} {{\n{}{}}}", in_quotes(body->name), print_statements(*body, options, indent + "  "), indent);
   }
   std::string operator()(const Tensor& t) const {
     if (t.type() >= DType::sequence) {
@@ -160,7 +160,7 @@ std::string print_node(const Node& node, const TextOptions& options, const std::
   for (size_t i = 0; i < node.inputs().size(); ++i)
     out += (i ? ", " : "") + (node.input(i) ? print_name(node.input(i)->name()) : std::string("-"));
   out += ')' + print_attributes(node.attributes, options, indent);
-  if (node.name() != node.op().name) out += " @" + quoted(node.name());
+  if (node.name() != node.op().name) out += " @" + in_quotes(node.name());
   return out;
 }
 
@@ -179,7 +179,7 @@ std::string print_statements(const Graph& graph, const TextOptions& options, con
 }  // namespace
 
 std::string print_graph(const Graph& graph, const TextOptions& options) {
-  return fmt::format("graph {}\n", quoted(graph.name)) + print_statements(graph, options, {});
+  return fmt::format("graph {}\n", in_quotes(graph.name)) + print_statements(graph, options, {});
 }
 
 }  // namespace svengine

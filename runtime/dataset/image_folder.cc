@@ -16,7 +16,7 @@ constexpr size_t kMostImageBytes = size_t{1} << 28;
 constexpr size_t kMostFiles = size_t{1} << 27;
 constexpr int kMostDepth = 16;
 
-struct Sample {
+struct ImageSample {
   std::string path;  // below the data set's directory
   int32_t label;
 };
@@ -79,7 +79,7 @@ Result<Tensor> load_pixels(const std::string& path, const ImageOptions& options)
 
 class ImageFolder final : public DataSet {
  public:
-  ImageFolder(std::string root, std::vector<Sample> samples, const Dims& image, const ImageOptions& options,
+  ImageFolder(std::string root, std::vector<ImageSample> samples, const Dims& image, const ImageOptions& options,
               std::vector<std::string> classes)
       : DataSet(static_cast<int64_t>(samples.size()), {{"image", DType::u8, image}, {"label", DType::i64, {}}},
                 static_cast<int64_t>(classes.size()), std::move(classes)),
@@ -89,7 +89,7 @@ class ImageFolder final : public DataSet {
 
  private:
   Status read_sample(int64_t index, std::span<std::byte* const> destination) const override {
-    const Sample& sample = samples_[static_cast<size_t>(index)];
+    const ImageSample& sample = samples_[static_cast<size_t>(index)];
     const std::string path = root_ + sample.path;
     SV_ASSIGN(const Tensor pixels, load_pixels(path, options_));
     const Field& field = fields()[0];
@@ -103,12 +103,12 @@ class ImageFolder final : public DataSet {
   }
 
   std::string root_;
-  std::vector<Sample> samples_;
+  std::vector<ImageSample> samples_;
   ImageOptions options_;
 };
 
 /// The size all images have: that of the first that decodes, if the options do not say.
-Result<Dims> image_dims(const std::string& root, const std::vector<Sample>& samples, const ImageOptions& o) {
+Result<Dims> image_dims(const std::string& root, const std::vector<ImageSample>& samples, const ImageOptions& o) {
   if (o.crop_width > 0) return Dims{o.channels, o.crop_height, o.crop_width};
   if (o.width > 0) return Dims{o.channels, o.height, o.width};
   constexpr size_t kMostTries = 100;
@@ -129,7 +129,7 @@ Result<DataSetPtr> open_image_folder(const std::string& directory, const ImageFo
   SV_TRY(check_image_options(image));
   SV_ASSIGN(std::vector<std::string> classes, find_classes(directory));
   const std::string root = directory + "/";
-  std::vector<Sample> samples;
+  std::vector<ImageSample> samples;
   for (size_t c = 0; c < classes.size(); ++c) {
     std::vector<std::string> files;
     SV_TRY(collect(root + classes[c], 1, files));

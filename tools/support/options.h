@@ -41,12 +41,12 @@ Option* add_seed(Command& command, uint64_t& seed, const std::string& descriptio
 
 /// --input, --shape, --dim, --seed.
 struct InputOptions {
-  std::vector<std::string> files;   // NAME=FILE or FILE
-  std::vector<std::string> shapes;  // NAME:1x3x224x224
-  std::vector<std::string> dims;    // N=8
+  std::vector<std::string> files = {};   // NAME=FILE or FILE
+  std::vector<std::string> shapes = {};  // NAME:1x3x224x224
+  std::vector<std::string> dims = {};    // N=8
   uint64_t seed = 1;
-  std::string resize;               // --resize, of `run` only
-  ImageOptions image;
+  std::string resize = {};               // --resize, of `run` only
+  ImageOptions image = {};
 };
 void add_input_options(Command& command, InputOptions& options);
 

@@ -15,7 +15,7 @@ constexpr int kGiven = -1;  // an input or initializer
 
 using Sources = std::unordered_map<std::string_view, int>;  // name -> the node that computes it, or kGiven
 
-std::string quoted(std::string_view name) { return fmt::format("'{}'", printable(name, 60)); }
+std::string in_quotes(std::string_view name) { return fmt::format("'{}'", printable(name, 60)); }
 
 /// The strongly connected components of the nodes of one body that have more than one node, by Tarjan's algorithm with a stack of its own.
 class Cycles {
@@ -111,9 +111,9 @@ class ValueRules {
   void give(size_t b, const std::string& name, const char* what) {
     if (name.empty()) return;
     if (!sources_[b].emplace(name, kGiven).second)
-      c_.found.add("value-twice", c_.where(body(b)), fmt::format("{} is an input or initializer already, and {}", quoted(name), what));
+      c_.found.add("value-twice", c_.where(body(b)), fmt::format("{} is an input or initializer already, and {}", in_quotes(name), what));
     else if (is_around(b, name))
-      c_.found.add("input-shadowed", c_.where(body(b)), fmt::format("{} {} is a value of the graph around it already", what, quoted(name)));
+      c_.found.add("input-shadowed", c_.where(body(b)), fmt::format("{} {} is a value of the graph around it already", what, in_quotes(name)));
   }
 
   void define(size_t b) {
@@ -132,13 +132,13 @@ class ValueRules {
     const auto initialize = [&](const std::string& name) {
       if (name.empty()) return;
       if (!initializers.insert(name).second)
-        c_.found.add("value-twice", c_.where(body(b)), fmt::format("initializer {} is there twice", quoted(name)));
+        c_.found.add("value-twice", c_.where(body(b)), fmt::format("initializer {} is there twice", in_quotes(name)));
       else if (!inputs.count(name))
         give(b, name, "an initializer");
       if (!inputs.count(name) && c_.model().ir_version() <= 3 && c_.model().ir_version() > 0)
         c_.found.add(
             "initializer-not-input", c_.where(body(b)),
-            fmt::format("initializer {} is no input of the graph, as IR version {} demands", quoted(name), c_.model().ir_version()));
+            fmt::format("initializer {} is no input of the graph, as IR version {} demands", in_quotes(name), c_.model().ir_version()));
     };
     for (const auto& tensor : graph.initializer()) initialize(tensor.name());
     for (const auto& sparse : graph.sparse_initializer()) initialize(sparse.values().name());
@@ -149,9 +149,9 @@ class ValueRules {
     if (!is_new) {
       const std::string other =
           known->second == kGiven ? "is an input or initializer" : fmt::format("{} computes", c_.where(body(b), known->second));
-      c_.add("value-twice", body(b), node, fmt::format("computes {}, which {} already", quoted(name), other));
+      c_.add("value-twice", body(b), node, fmt::format("computes {}, which {} already", in_quotes(name), other));
     } else if (is_around(b, name)) {
-      c_.add("value-shadowed", body(b), node, fmt::format("computes {}, which is a value of the graph around it already", quoted(name)));
+      c_.add("value-shadowed", body(b), node, fmt::format("computes {}, which is a value of the graph around it already", in_quotes(name)));
     }
   }
 
@@ -166,7 +166,7 @@ class ValueRules {
         if (source == own.end())
           undefined(b, i, name);
         else if (source->second == i)
-          c_.add("cycle", body(b), i, fmt::format("reads its own output {}", quoted(name)));
+          c_.add("cycle", body(b), i, fmt::format("reads its own output {}", in_quotes(name)));
         else
           forward.insert(i);
       }
@@ -179,11 +179,11 @@ class ValueRules {
       const auto& around = sources_[static_cast<size_t>(inner->parent)];
       if (around.count(name)) {
         c_.add("node-order", body(b), node,
-               fmt::format("reads {}, which the graph around it computes only in the node of this body or behind it", quoted(name)));
+               fmt::format("reads {}, which the graph around it computes only in the node of this body or behind it", in_quotes(name)));
         return;
       }
     }
-    c_.add("value-undefined", body(b), node, fmt::format("reads {}, which is no input, no initializer and no node's output", quoted(name)));
+    c_.add("value-undefined", body(b), node, fmt::format("reads {}, which is no input, no initializer and no node's output", in_quotes(name)));
   }
 
   void check_forward(size_t b, const std::unordered_set<int>& forward) {
@@ -203,7 +203,7 @@ class ValueRules {
         const auto source = sources_[b].find(name);
         if (source == sources_[b].end() || source->second <= i || cycles.together(i, source->second)) continue;
         c_.add("node-order", body(b), i,
-               fmt::format("reads {}, which {} computes behind it", quoted(name), c_.where(body(b), source->second)));
+               fmt::format("reads {}, which {} computes behind it", in_quotes(name), c_.where(body(b), source->second)));
       }
     }
   }
@@ -213,12 +213,12 @@ class ValueRules {
     const auto check = [&](const std::string& name) {
       if (name.empty()) return;
       if (!seen.insert(name).second && body(b).graph)
-        c_.found.add("output-twice", c_.where(body(b)), fmt::format("output {} is listed twice", quoted(name)));
+        c_.found.add("output-twice", c_.where(body(b)), fmt::format("output {} is listed twice", in_quotes(name)));
       if (sources_[b].count(name)) return;
       const char* why =
           is_around(b, name) ? "is a value of the graph around it; an Identity node gives it a name here" : "is computed by nothing";
       if (body(b).parent >= 0) c_.refused.insert(&c_.bodies[static_cast<size_t>(body(b).parent)].nodes->Get(body(b).owner));
-      c_.found.add("output-undefined", c_.where(body(b)), fmt::format("output {} {}", quoted(name), why));
+      c_.found.add("output-undefined", c_.where(body(b)), fmt::format("output {} {}", in_quotes(name), why));
     };
     if (const auto* graph = body(b).graph)
       for (const auto& info : graph->output()) check(info.name());

@@ -330,6 +330,7 @@ Result<CompareReport> compare_with(const Graph& model, const std::vector<Tensor>
   CompareOptions own = options;
   SV_TRY(choose_kernels(own.tested));
   if (own.tested.topology.groups.empty()) own.tested.topology = detect_topology(0);
+  own.tested.memory = keep_run_memory();
   SV_ASSIGN(const TestedGraph tested, TestedGraph::create(model, inputs, own.tested));
   return Lockstep(model, tested, reference, own).run(inputs);
 }

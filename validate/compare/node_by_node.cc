@@ -6,6 +6,7 @@ NodeByNode::NodeByNode(Graph graph, std::vector<Tensor> inputs, const SessionOpt
                        const std::unordered_map<std::string, std::string>* names, Witness witness)
     : graph_(std::move(graph)), options_(options), witness_(std::move(witness)) {
   options_.optimize = false;
+  options_.memory = keep_run_memory();
   std::unordered_map<std::string, const Value*> own;
   graph_.for_each_value([&](Value& v) {
     own[v.name()] = &v;

@@ -16,20 +16,20 @@
 namespace svengine::validate {
 
 struct ConvertOptions {
-  std::vector<std::string> from, to;           // extract.h
-  std::optional<int> opset;                    // of ai.onnx, 13 to the newest
+  std::vector<std::string> from = {}, to = {};  // extract.h
+  std::optional<int> opset = {};               // of ai.onnx, 13 to the newest
   bool simplify = false;
   int64_t growth_bytes = int64_t{1} << 20;     // of constants, by simplification
-  std::optional<ChangeTypeOptions> type;
-  onnx::WriteOptions write;
+  std::optional<ChangeTypeOptions> type = {};
+  onnx::WriteOptions write = {};
 };
 
 struct ConvertReport {
   int opset = 0;                               // of the written model; 0: it imports no ai.onnx
-  std::optional<SimplifyReport> simplified;
-  std::vector<Saturated> saturated;
+  std::optional<SimplifyReport> simplified = {};
+  std::vector<Saturated> saturated = {};
   /// What `check` finds wrong with the written model by rules that the original keeps: types, say, that an operator has not in an older opset.
-  std::vector<std::string> problems;
+  std::vector<std::string> problems = {};
 };
 
 /// Writes the model at `path` as `output`, which may be `path` itself. Memory: the mapped file, its structure, and weights that change.

@@ -8,7 +8,7 @@ namespace {
 /// Every dimension behind the axis is 1: the axis alone is what the node works over.
 bool is_one_axis(const Shape& shape, int64_t axis) {
   if (!shape.has_rank() || axis >= static_cast<int64_t>(shape.rank())) return false;
-  for (size_t d = static_cast<size_t>(axis) + 1; d < shape.rank(); ++d)
+  for (size_t d = static_cast<size_t>(axis) + 1; d < shape.dims().size(); ++d)
     if (!shape[d].is_static() || shape[d].value() != 1) return false;
   return true;
 }

@@ -33,10 +33,10 @@ struct DiffEntry {
   std::string scope;     // "" the model's graph, else where: "function com.acme:Gelu", "node 'if' > then_branch"
   std::string subject;   // "node", "input", "output", "weight", "value", "opset", "function", "model", "graph"
   std::string name;      // as in A, or in B of what was added
-  std::string new_name;  // in B, of what is in both and called otherwise
-  std::string op;        // of a node: its operator
-  std::string property;  // what of it: "attribute 'epsilon'", "input 2"; empty: the thing itself
-  std::string before, after;
+  std::string new_name = {};  // in B, of what is in both and called otherwise
+  std::string op = {};        // of a node: its operator
+  std::string property = {};  // what of it: "attribute 'epsilon'", "input 2"; empty: the thing itself
+  std::string before = {}, after = {};
   std::optional<WeightDifference> weight = {};
 };
 

@@ -24,14 +24,14 @@ struct DiffValue {
   Origin origin = Origin::outer;
   int index = -1;  // which input, weight or node
   int slot = 0;    // which output of the node
-  std::vector<Use> uses;
-  std::vector<int> outputs;  // which outputs of the graph
+  std::vector<Use> uses = {};
+  std::vector<int> outputs = {};  // which outputs of the graph
 };
 
 struct DiffNode {
   const onnx_proto::NodeProto* proto = nullptr;
-  std::vector<int> inputs;   // values; -1: absent. Then those that its bodies capture
-  std::vector<int> outputs;  // values; -1: not wanted
+  std::vector<int> inputs = {};   // values; -1: absent. Then those that its bodies capture
+  std::vector<int> outputs = {};  // values; -1: not wanted
 };
 
 /// A weight is an initializer, dense or sparse.

@@ -144,7 +144,7 @@ class GraphDiffer {
 
   Status whole_weight(Change change, const DiffWeight& weight, const TensorReader& tensors) {
     DiffEntry d = difference(DiffClass::structure, change, "weight", weight.name);
-    SV_ASSIGN(std::string & text = change == Change::added ? d.after : d.before, weight_type(weight, tensors));
+    SV_ASSIGN((change == Change::added ? d.after : d.before), weight_type(weight, tensors));
     state_.add(std::move(d));
     return {};
   }
