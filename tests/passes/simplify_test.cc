@@ -106,6 +106,17 @@ TEST_CASE("folding refuses to make a large constant from a small one") {
   CHECK(ops_of(no_growth).empty());
 }
 
+TEST_CASE("folding looks at values that were not known when types were inferred") {
+  const auto describe = [](Builder& b) {
+    Value* index = b.add("Add", {b.constant(Tensor::scalar<int64_t>(4)), b.constant(Tensor::scalar<int64_t>(3))});
+    b.output(b.add("Gather", {b.constant(random_tensor({2}, 1)), index}), "y");
+  };
+  Graph graph = build(describe);
+  const Status status = fold_constants(graph, context());
+  REQUIRE(!status.ok());
+  CHECK(status.error().message().find("index 7 is outside [-2, 1]") != std::string::npos);
+}
+
 TEST_CASE("equal nodes become one, and outputs keep theirs") {
   const auto describe = [](Builder& b) {
     Value* x = b.input("x", DType::f32, {2, 6});

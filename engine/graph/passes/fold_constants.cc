@@ -63,6 +63,10 @@ Status fold_constants(Graph& graph, const PassContext& context) {
     if (follows_from_types(*node)) {
       results.push_back(node->op().traits.value_of_types(*node));
     } else if (!node->inputs().empty() && !(context.keeps && context.keeps(*node)) && foldable(*node, context.fold_limit_bytes)) {
+      // Its inputs may have become constants since it was inferred, whose values operators look at there; and what the file says of its
+      // output must not be what memory is taken for.
+      SV_TRY(infer_types(*node));
+      if (!foldable(*node, context.fold_limit_bytes)) continue;
       SV_ASSIGN(results, context.evaluate(*node));
       if (!fits(results, *node, context.fold_limit_bytes)) continue;
     } else {

@@ -37,7 +37,7 @@ Status lower_gather_grad(LowerContext& c) {
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(data.size())));
   const std::span<const int64_t> dims(data);
   const auto a = static_cast<size_t>(axis);
-  emit_index_check(c, 1, {data[a]});
+  SV_TRY(emit_index_check(c, 1, {data[a]}));
   if (wide::is_wide(c)) {
     wide::emit_gather_grad(c, element_count(dims.first(a)), data[a], element_count(dims.subspan(a + 1)));
     return {};

@@ -21,6 +21,15 @@ int64_t first_outside(const void* indices, bool wide, int64_t begin, int64_t end
   return end;
 }
 
+Status check_constant_indices(const Tensor& t, std::span<const int64_t> extents) {
+  if (extents.empty()) return {};
+  const bool wide = t.type() == DType::i64;
+  const int64_t bad = first_outside(t.raw(), wide, 0, t.count(), extents);
+  if (bad == t.count()) return {};
+  const int64_t extent = extents[static_cast<size_t>(bad) % extents.size()];
+  return error("index {} is outside [{}, {}]", index_at(t.raw(), wide, bad), -extent, extent - 1);
+}
+
 void copy_dims(const Dims& dims, int64_t (&to)[kernels::kMaxDims]) { std::copy(dims.begin(), dims.end(), to); }
 
 }  // namespace
@@ -43,12 +52,7 @@ Status check_indices(const InferContext& c, size_t input, std::span<const Dim> s
     if (!d.is_static()) return {};
     extents.push_back(d.value());
   }
-  if (!t || extents.empty()) return {};
-  const bool wide = t->type() == DType::i64;
-  const int64_t bad = first_outside(t->raw(), wide, 0, t->count(), extents);
-  if (bad == t->count()) return {};
-  const int64_t extent = extents[static_cast<size_t>(bad) % extents.size()];
-  return error("index {} is outside [{}, {}]", index_at(t->raw(), wide, bad), -extent, extent - 1);
+  return t ? check_constant_indices(*t, extents) : Status();
 }
 
 Status check_elementwise_indices(const InferContext& c, size_t axis) {
@@ -66,8 +70,8 @@ Status require_kernel_rank(const Dims& dims) {
   return error("rank {} is above the {} that this operator supports", dims.size(), kernels::kMaxDims);
 }
 
-void emit_index_check(LowerContext& c, size_t input, Dims extents) {
-  if (c.constant(input)) return;  // infer has looked
+Status emit_index_check(LowerContext& c, size_t input, Dims extents) {
+  if (const Tensor* t = c.constant(input)) return check_constant_indices(*t, extents);
   const int64_t count = element_count(c.in_dims(input));
   const bool wide = c.in_type(input).dtype == DType::i64;
   c.emit("check_indices", ceil_div(count, kIndicesPerTask),
@@ -76,6 +80,7 @@ void emit_index_check(LowerContext& c, size_t input, Dims extents) {
            const int64_t bad = first_outside(run.get<void>(indices), wide, begin * kIndicesPerTask, last, extents);
            return bad == last ? nullptr : "an index is outside the data's dimension";
          });
+  return {};
 }
 
 void emit_gather(LowerContext& c, GatherShape shape, Buffer indices, bool wide) {
@@ -97,7 +102,7 @@ void emit_gather(LowerContext& c, GatherShape shape, Buffer indices, bool wide) 
 Status emit_gather_elements(LowerContext& c, size_t axis) {
   const Dims data = c.in_dims(0), indices = c.in_dims(1);
   SV_TRY(require_kernel_rank(data));
-  emit_index_check(c, 1, {data[axis]});
+  SV_TRY(emit_index_check(c, 1, {data[axis]}));
   kernels::GatherElementsArgs args;
   args.element_bytes = static_cast<int32_t>(size_of(c.out_type().dtype));
   args.index_bytes = static_cast<int32_t>(size_of(c.in_type(1).dtype));
@@ -120,7 +125,7 @@ Status emit_gather_nd(LowerContext& c, size_t batch_dims) {
   const std::span<const int64_t> d(data), n(indices);
   const Dims extents(data.begin() + static_cast<std::ptrdiff_t>(batch_dims), data.begin() + static_cast<std::ptrdiff_t>(batch_dims + depth));
   SV_TRY(require_kernel_rank(extents));
-  emit_index_check(c, 1, extents);
+  SV_TRY(emit_index_check(c, 1, extents));
   kernels::GatherNdArgs args;
   args.element_bytes = static_cast<int32_t>(size_of(c.out_type().dtype));
   args.depth = static_cast<int32_t>(depth);

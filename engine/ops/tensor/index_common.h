@@ -19,8 +19,9 @@ int64_t index_at(const void* indices, bool wide, int64_t i);
 /// The kernels' loops are at most kernels::kMaxDims deep.
 Status require_kernel_rank(const Dims& dims);
 
-/// A step that stops the run when an index of the input is outside; none for constants, which infer has checked.
-void emit_index_check(LowerContext& c, size_t input, Dims extents);
+/// A step that stops the run when an index of the input is outside. Constants are looked at here: infer may have seen them before the data's
+/// shape was known, or before they were constants.
+Status emit_index_check(LowerContext& c, size_t input, Dims extents);
 
 /// Data seen as [outer][size][inner].
 struct GatherShape {

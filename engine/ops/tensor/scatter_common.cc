@@ -76,7 +76,7 @@ DTypeSet scatter_kernel_types(const Node& node) {
 Status emit_scatter_elements(LowerContext& c, size_t axis) {
   const Dims data = c.in_dims(0), indices = c.in_dims(1);
   SV_TRY(require_kernel_rank(data));
-  emit_index_check(c, 1, {data[axis]});
+  SV_TRY(emit_index_check(c, 1, {data[axis]}));
   kernels::ScatterElementsArgs args;
   describe_elements(c, args);
   args.rank = static_cast<int32_t>(data.size());
@@ -92,7 +92,7 @@ Status emit_scatter_nd(LowerContext& c) {
   const auto depth = static_cast<size_t>(indices.back());
   const Dims extents(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(depth));
   SV_TRY(require_kernel_rank(extents));
-  emit_index_check(c, 1, extents);
+  SV_TRY(emit_index_check(c, 1, extents));
   kernels::ScatterNdArgs args;
   describe_elements(c, args);
   args.depth = static_cast<int32_t>(depth);
