@@ -9,7 +9,7 @@ add_library(svengine_flags INTERFACE)
 target_compile_options(svengine_flags INTERFACE -Wall -Wextra -Wno-psabi)
 if(SVENGINE_WERROR)
   target_compile_options(svengine_flags INTERFACE -Werror)
-else()
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # At -O2 GCC 12 warns wrongly of std::optional and std::string (its bugs 80635 and 105651); preset dev keeps both at -O1.
   target_compile_options(svengine_flags INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
 endif()

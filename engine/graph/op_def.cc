@@ -30,7 +30,7 @@ Status check_known_dims(const Shape& shape) {
 Status check_attributes(const Node& node) {
   const OpDef& op = node.op();
   for (const auto& [name, value] : node.attributes) {
-    const auto def = std::find_if(op.attributes.begin(), op.attributes.end(), [&](const AttributeDef& d) {
+    const auto def = std::find_if(op.attributes.begin(), op.attributes.end(), [name = std::string_view(name)](const AttributeDef& d) {
       return name == d.name;
     });
     if (def == op.attributes.end()) return error("attribute '{}' is not one of this operator's", name);

@@ -10,7 +10,7 @@ namespace {
 /// Emits steps into memory of its own.
 class HostLowering final : public LowerContext {
  public:
-  explicit HostLowering(const Node& node) : LowerContext(node, *kernels::available_kernel_sets().front(), {}) {}
+  explicit HostLowering(const Node& node) : LowerContext(node, *kernels::all_kernel_sets().front(), {}) {}
 
   /// Memory that the caller keeps.
   Buffer add(const std::byte* data) {

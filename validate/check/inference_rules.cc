@@ -151,10 +151,10 @@ class InferenceRules final : public onnx::NodeWatcher {
     const Result<Type> declared = onnx::declared_type(info);
     if (!value || !declared.ok()) return;
     if (!scope.outer) symbols_.compare(info.name(), declared->shape, value->type.shape);
-    const auto [b, index] = places_.at(&node);
+    const auto& place = places_.at(&node);
     if (!agrees(*declared, value->type, [&](RuleName rule, std::string message) {
           if (told_.insert(&node).second)
-            tell(scope, c_.bodies[b], index, rule, fmt::format("output '{}' {}", printable(info.name(), 60), message));
+            tell(scope, c_.bodies[place.first], place.second, rule, fmt::format("output '{}' {}", printable(info.name(), 60), message));
         }))
       return;
     if (!value->is_constant()) onnx::refine(value->type, *declared);

@@ -9,12 +9,13 @@ namespace {
 
 Status lower_cum_prod(LowerContext& c) {
   SV_ASSIGN(const Cumulation cut, cumulation_of(c));
-  const auto [outer, n, inner, exclusive, reverse] = cut;
+  const int64_t n = cut.n, inner = cut.inner;
+  const bool exclusive = cut.exclusive, reverse = cut.reverse;
   const Buffer x = c.in(0), y = c.out();
   with_type(c.out_type().dtype, [&]<class T>() {
     // Products of floats in double; integers wrap, which unsigned ones do by definition.
     using Factor = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
-    c.emit("cum_prod", n ? outer * inner : 0, [=](const Run& run, int64_t begin, int64_t end) -> const char* {
+    c.emit("cum_prod", n ? cut.outer * inner : 0, [=](const Run& run, int64_t begin, int64_t end) -> const char* {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t start = task / inner * n * inner + task % inner;
         Factor product = 1;
