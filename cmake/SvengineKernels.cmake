@@ -1,8 +1,12 @@
 # The kernel sets: an instruction set and a vector length, compiled for the tiles of one machine (engine/kernels/machine/MACHINE.h).
 include_guard()
+# Clang does not take the kernels of x86-64, whose header of intrinsics is in GCC's vector types.
+option(SVENGINE_VECTOR_KERNELS "Compile the kernel sets for this processor beside the set reference" ON)
 
 # SET MACHINE WHERE-IT-RUNS FLAG..., a row each, the best set first. WHERE-IT-RUNS is C++ (engine/kernels/processor.h).
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+if(NOT SVENGINE_VECTOR_KERNELS)
+  set(SVENGINE_KERNEL_SET_ROWS)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(SVENGINE_KERNEL_SET_ROWS
     "avx512 sapphire_rapids processor_has_avx512() -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512"
     "avx2 haswell processor_has_avx2() -mavx2 -mfma -mf16c")
@@ -27,7 +31,7 @@ endif()
 function(svengine_kernel_sets names file)
   set(found)
   set(variants)
-  set(text)
+  set(text "// Made by cmake/SvengineKernels.cmake.\n")
   foreach(row IN LISTS SVENGINE_KERNEL_SET_ROWS)
     separate_arguments(words UNIX_COMMAND "${row}")
     list(POP_FRONT words set machine runs)

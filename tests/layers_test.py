@@ -13,7 +13,7 @@ import os
 import re
 import sys
 
-# Each layer and what it may include besides itself. api, bench and python, like tools and tests, see all.
+# Each layer and what it may include besides itself. api, bench, fuzz and python, like tools and tests, see all.
 ALLOWED = {
     'engine/base': [],
     'engine/kernels': ['engine/base'],
@@ -25,9 +25,9 @@ ALLOWED = {
     'runtime/dataset': ['engine/base', 'importers'],
     'validate': ['engine/base', 'engine/graph', 'engine/kernels', 'engine/ops', 'engine/plan', 'importers', 'runtime'],
 }
-TOPS = ('api', 'bench', 'engine', 'examples', 'importers', 'python', 'runtime', 'tests', 'tools', 'validate')
+TOPS = ('api', 'bench', 'engine', 'examples', 'fuzz', 'importers', 'python', 'runtime', 'tests', 'tools', 'validate')
 LIBRARY = ('api/', 'engine/', 'importers/', 'runtime/', 'validate/')
-ANYBODYS = ('bench/', 'examples/', 'python/', 'tests/', 'tools/')
+ANYBODYS = ('bench/', 'examples/', 'fuzz/', 'python/', 'tests/', 'tools/')
 KERNEL_SOURCES = 'engine/kernels/sve/'
 PROCESSOR = re.compile(r'__ARM_FEATURE_SVE\b|__aarch64__|__x86_64__|__AVX512F__|__AVX2__')
 # The processor's name decides only here: the host's intrinsics, what a processor can run, and registers without portable names.

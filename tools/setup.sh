@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages (12 or 13) that are missing, and nothing else.
 #
-#   tools/setup.sh [GROUP...]      groups: build demo test python record a64fx bench; default: build
+#   tools/setup.sh [GROUP...]      groups: build demo test python record a64fx bench fuzz; default: build
 #
 # Run as root, or as a user who may use sudo. When every package is there it does nothing: no network, no root needed.
 set -eu
@@ -16,7 +16,8 @@ packages_of() {
     record) echo python3 python3-numpy python3-torch python3-torchvision libopenblas0-pthread ;;
     a64fx) echo g++-aarch64-linux-gnu qemu-user ;;
     bench) echo libbenchmark-dev libopenblas-serial-dev libopenblas0-pthread llvm python3 python3-venv python3-numpy ;;
-    *) echo "tools/setup.sh: no group '$1'; groups: build demo test python record a64fx bench" >&2; return 2 ;;
+    fuzz) echo clang-14 libclang-rt-14-dev libomp-14-dev ;;
+    *) echo "tools/setup.sh: no group '$1'; groups: build demo test python record a64fx bench fuzz" >&2; return 2 ;;
   esac
 }
 

@@ -10,7 +10,8 @@ struct AttemptCount {
 };
 
 /// What is wrong: an inferred type that is not the result's, an error without words, a plan of impossible size. Empty when
-/// nothing is.
-std::string attempt(const OpDef& op, const Relative& relative, const kernels::KernelTable& kernels, AttemptCount& count);
+/// nothing is. `most_bytes`: of a plan that is run.
+std::string attempt(const OpDef& op, const Relative& relative, const kernels::KernelTable& kernels, AttemptCount& count,
+                    int64_t most_bytes = int64_t{16} << 20);
 
 }  // namespace svengine::tests

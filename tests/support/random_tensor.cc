@@ -38,7 +38,11 @@ void fill(MutableTensor& t, uint64_t seed, double low, double high) {
   auto* out = reinterpret_cast<T*>(t.raw());
   for (int64_t i = 0; i < t.count(); ++i) {
     const double unit = static_cast<double>(mix(seed * 0x10001 + static_cast<uint64_t>(i)) >> 11) * 0x1p-53;
-    out[i] = static_cast<T>(low + unit * (high - low));
+    const double value = low + unit * (high - low);
+    if constexpr (std::is_integral_v<T>)
+      out[i] = static_cast<T>(static_cast<int64_t>(value));  // modulo the type's range, where the value is outside of it
+    else
+      out[i] = static_cast<T>(value);
   }
 }
 
