@@ -6,7 +6,7 @@
 Looked at is what stands in backquotes or in blocks of code, in every .md file under ROOT:
   paths       of this repository, also relative to the document, engine/ or engine/kernels/; <placeholders> and * stand for anything
   targets     behind `tools/build.sh PRESET` and `ninja -C build/PRESET`, and files under build/PRESET; the presets themselves
-  commands    `svengine SUBCOMMAND`, its options against --help, the networks of `svengine zoo`
+  commands    `svengine SUBCOMMAND`, its options against --help-all, the networks of `svengine zoo`
   options     that stand alone, against svengine's and those of the repository's scripts
 OPERATORS.md has to be what `svengine ops --document` prints, and VALIDATING.md has the table that `svengine check --document` prints.
 """
@@ -62,7 +62,7 @@ class Known:
         self.cmake = cmake_text()
         self.help = {'': output_of(PROGRAM, '--help')}
         for command in re.findall(r'^  ([a-z]+) {2,}', self.help[''], re.MULTILINE):
-            self.help[command] = output_of(PROGRAM, command, '--help')
+            self.help[command] = output_of(PROGRAM, command, '--help-all')
         scripts = '\n'.join(read(f) for f in FILES if f.endswith(('.py', '.sh')) or f.startswith(('tests/backend/', 'tests/differential/')))
         self.options = set(OPTION.findall(scripts)) | {o for text in self.help.values() for o in OPTION.findall(text)}
 

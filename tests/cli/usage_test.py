@@ -1,13 +1,15 @@
 """Tests of what the program says of itself: help, wrong usage, `svengine info`, from outside: usage_test.py [EMULATOR...] PROGRAM"""
 import os
+import re
 import subprocess
 
 import onnx_writer as ow
 import program
 from program import CliTest, PROGRAM
 
-COMMANDS = ['info', 'inspect', 'check', 'diff', 'convert', 'quantize', 'sensitivity', 'reduce', 'run', 'test', 'bench', 'classify',
-            'predict', 'ops', 'zoo']
+COMMANDS = ['info', 'inspect', 'check', 'compare', 'diff', 'convert', 'quantize', 'sensitivity', 'reduce', 'run', 'test', 'train', 'bench',
+            'classify', 'predict', 'ops', 'zoo']
+MOST_LINES, MOST_COLUMNS = 40, 120  # of a screen
 
 
 class Usage(CliTest):
@@ -19,6 +21,24 @@ class Usage(CliTest):
             self.assertIn('Examples:', text)
             self.assertIn('svengine ' + command, text)
         self.assertRegex(self.succeeds('--version').out, r'^svengine \d+\.\d+\.\d+\n$')
+
+    def test_help_fits_a_screen(self):
+        """Of every option at least the name; --help-all has what is more to say."""
+        listed = re.findall(r'^  ([a-z]+) {2,}', self.succeeds('--help').out, re.MULTILINE)
+        self.assertEqual(sorted(listed), sorted(COMMANDS))
+        for command in [[], *([c] for c in COMMANDS)]:
+            text, whole = (self.succeeds(*command, option).out for option in ('--help', '--help-all'))
+            lines = text.splitlines()
+            self.assertLessEqual(len(lines), MOST_LINES, text)
+            self.assertLessEqual(max(len(line) for line in (text + whole).splitlines()), MOST_COLUMNS, whole)
+            names = set(re.findall(r'^  (--[a-z-]+)', whole, re.MULTILINE))
+            self.assertEqual(set(), {n for n in names if not re.search(n + r'(?![a-z-])', text)}, text)
+            described = set(re.findall(r'^  (--[a-z-]+)', text, re.MULTILINE))
+            self.assertLessEqual(described, names)
+        self.assertIn('Groups of threads', self.succeeds('run', '--help-all').out)
+        self.assertIn('(not with --topology)', self.succeeds('run', '--help-all').out)
+        self.assertIn('(with --checkpoint)', ' '.join(self.succeeds('train', '--help-all').out.split()))
+        self.assertIn('More, see --help-all:\n  --strict', self.succeeds('run', '--help').out)
 
     def test_wrong_usage(self):
         self.fails(says='--help')

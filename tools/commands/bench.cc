@@ -271,9 +271,8 @@ Action add_bench(Command& program) {
   add_runtime_options(command, options->runtime);
   add_json(command, options->json);
   command.footer(
-      "Times are of whole runs, outputs allocated; throughput counts samples: the leading dimension of the first input, where "
-      "the\n"
-      "first output has the same. A node's GFLOP/s are its arithmetic as written, so a fused one counts what it replaced.\n"
+      "Times are of whole runs, outputs allocated; throughput counts samples: the leading dimension of the first input, where\n"
+      "the first output has the same. A node's GFLOP/s are its arithmetic as written, so a fused one counts what it replaced.\n"
       "Examples:\n  svengine bench resnet50.onnx --dim N=8\n  svengine bench bert.onnx --dim S=128 --iterations 100 --json\n"
       "  svengine bench resnet50.onnx --profile --top 10\n"
       "  svengine bench resnet50.onnx --train --batch 16 --optimizer sgd:momentum=0.9 --profile");

@@ -101,7 +101,7 @@ Action add_check(Command& program) {
   command.add_flag("--document", options->document, "List the rules as VALIDATING.md has them");
   add_json(command, options->json);
   command.footer(
-      "An error: the file is not valid ONNX, or cannot be what was meant. A warning: valid, but odd, or nothing that this engine runs.\n"
+      "An error: the file is not valid ONNX, or cannot be what was meant. A warning: valid, but odd, or not for this engine.\n"
       "Exit code 0 without errors, 1 with errors (--strict: or warnings), 2 when the file is no model.\n"
       "Examples:\n  svengine check model.onnx\n  svengine check model.onnx --opset 17 --json\n  svengine check --rules");
   return [options] { return run(*options); };

@@ -152,7 +152,8 @@ void add_report_options(Command& command, const std::shared_ptr<Options>& option
       ->type_name("DIR");
   command.add_option("--record-limit", options->record_limit, "Bytes that may be written (default: 2^30)")
       ->check(within(int64_t{0}, int64_t{1} << 50))
-      ->type_name("BYTES");
+      ->type_name("BYTES")
+      ->rare();
   command.add_option("--html", options->html, "Write a page to look at, of all values")->type_name("FILE");
 }
 
@@ -165,7 +166,8 @@ void add_node_options(Command& command, RuntimeOptions& runtime) {
                 "Test without Winograd convolutions, which round less precisely")
       ->group(kGroup);
   command.add_flag("--no-optimize", runtime.no_optimize, "Test every node by itself, as it stands in the file, nothing fused")
-      ->group(kGroup);
+      ->group(kGroup)
+      ->rare();
 }
 
 }  // namespace compare_command
@@ -178,8 +180,8 @@ Action add_compare(Command& program) {
   command
       .add_option(
           "--against", options->against,
-          "Another model; a kernel set (reference, avx2, ...) or no-optimize for the same model node by node; a folder or "
-          ".npz of recorded values (default: reference)")
+          "A model, a kernel set (reference, avx2, ...), no-optimize, or recorded values (default: reference)\na kernel set and "
+          "no-optimize are the same model node by node; recorded values a folder or an .npz")
       ->type_name("REF");
   add_report_options(command, options);
   add_input_options(command, options->inputs);

@@ -193,7 +193,7 @@ Action add_diff(Command& program) {
   command.add_option("B", options->b, "Another one")->required()->type_name("");
   command
       .add_option("--ignore", options->ignored,
-                  "What does not count, separated by commas: weights (their elements), names, types (of inner values), docs, metadata")
+                  "What does not count, with commas: weights, names, types, docs, metadata\n(elements of weights; types of inner values)")
       ->delimiter(',')
       ->one_at_a_time()
       ->type_name("WHAT");
@@ -203,7 +203,7 @@ Action add_diff(Command& program) {
   command.add_flag("--all", options->all, "List everything that is renamed");
   add_json(command, options->json);
   command.footer(
-      "Nodes are matched by what they compute, not by their names: + added, - removed, ~ changed, > renamed. Colours only on a terminal.\n"
+      "Nodes are matched by what they compute, not by their names: + added, - removed, ~ changed, > renamed.\n"
       "Exit code 0 when the models are equal, 1 when they differ, 2 when one cannot be read.\n"
       "Examples:\n  svengine diff before.onnx after.onnx\n  svengine diff exported.onnx trained.onnx --ignore weights,names,docs,metadata\n"
       "  svengine diff a.onnx b.onnx --atol 1e-6 --json");

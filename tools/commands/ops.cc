@@ -54,8 +54,8 @@ Action add_ops(Command& program) {
   command.add_flag("--document", options->document, "Print the table as OPERATORS.md has it");
   add_json(command, options->json);
   command.footer(
-      "Types are those of the first input and of what has its type: float (float32, float64, float16, bfloat16), int and uint (8 to 64 bits),\n"
-      "float8 (four formats), int4 (4 and 2 bits, signed or not), all.\n"
+      "Types are those of the first input and of what has its type: float (float32, float64, float16, bfloat16), int and uint\n"
+      "(8 to 64 bits), float8 (four formats), int4 (4 and 2 bits, signed or not), all.\n"
       "Examples:\n  svengine ops\n  svengine ops Conv --json");
   return [options] { return run(*options); };
 }

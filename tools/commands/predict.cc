@@ -291,7 +291,7 @@ Action add_predict(Command& program) {
   command
       .add_option(
           "--mode", options->mode,
-          "shard: every core group runs a part of the batch; split: all cores run one node at a time (default: both)")
+          "shard, split or both (default: both)\nshard: every core group runs a part of the batch; split: all cores run one node at a time")
       ->check(one_of({"shard", "split", "both"}))
       ->type_name("MODE");
   command.add_option("--frequency", options->frequency, "In GHz: 2.0 or 2.2 (default: 2.0)")

@@ -187,11 +187,11 @@ void add_fault_options(Command& command, Options& options) {
   constexpr const char* kGroup = "Fault";
   command
       .add_option("--check", options.check,
-                  "Command for sh that exits with 0 while the model at {} (or, without {}, its last argument) has the fault")
+                  "Command for sh that exits with 0 while the model at {} has the fault\n(without {}, the model is its last argument)")
       ->type_name("COMMAND")
       ->group(kGroup);
   command.add_option("--against", options.against,
-                     "The fault is that outputs differ from what this computes: a model, a kernel set (reference), or no-optimize")
+                     "The fault: outputs differ from those of a model, a kernel set (reference), or no-optimize")
       ->type_name("REF")
       ->group(kGroup);
   command.add_option("--rtol", options.tolerance.rtol, "Relative tolerance of --against (default: 1e-3)")
@@ -223,8 +223,8 @@ Action add_reduce(Command& program) {
   add_runtime_options(command, options->runtime);
   add_json(command, options->json);
   command.footer(
-      "A check finds test_data_set_0 beside the model. 0 means the fault is there, as in creduce; git bisect run has it the other way\n"
-      "round.\n"
+      "A check finds test_data_set_0 beside the model. 0 means the fault is there, as in creduce; git bisect run has it\n"
+      "the other way round.\n"
       "Examples:\n"
       "  svengine reduce bad.onnx --against good.onnx --output small\n"
       "  svengine reduce model.onnx --check './still_crashes.sh {}' --timeout 30s\n"

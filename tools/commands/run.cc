@@ -228,24 +228,25 @@ Action add_run(Command& program) {
   add_input_options(command, options->inputs);
   command
       .add_option("--resize", options->inputs.resize,
-                  "Resize images: 256 for the shorter side, or WIDTHxHEIGHT; then the network's size is cut from the centre "
+                  "Resize images: 256 for the shorter side, or WIDTHxHEIGHT\nthen the network's size is cut from the centre "
                   "(default: resize to the network's size)")
       ->type_name("SIZE")
       ->group("Images");
   add_pixel_options(command, options->inputs.image);
-  command.add_flag("--image-bgr", options->inputs.image.bgr, "Channels in the order blue, green, red")->group("Images");
+  command.add_flag("--image-bgr", options->inputs.image.bgr, "Channels in the order blue, green, red")->group("Images")
+      ->rare();
   command.add_option("--output-dir", options->output_dir, "Write every output there as NAME.npy")->type_name("DIR");
   command
       .add_option("--top", options->top,
-                  "Show the highest elements along the last dimension that is not 1, with softmax probabilities unless they are "
-                  "some already")
+                  "Show the highest elements of each row, as probabilities\nalong the last dimension that is not 1; softmax of them unless they "
+                  "are probabilities already")
       ->check(within(1, 1 << 20))
       ->type_name("K");
   command.add_option("--labels", options->labels, "Names of the classes, one a line")->type_name("FILE");
   command.add_flag(
       "--validate", options->validate,
-      "Check every value that a node makes for NaN and infinity, and name the first such node: exit code 1 (runs the "
-      "network again, node by node)");
+      "Name the first node that makes NaN or infinity: exit code 1\n(runs the network again, node by node, and checks every "
+      "value)");
   add_runtime_options(command, options->runtime);
   add_json(command, options->json);
   command.footer(

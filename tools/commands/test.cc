@@ -156,13 +156,13 @@ Action add_test(Command& program) {
   Command& command = *program.add_subcommand("test", "Compare a network's outputs with recorded ones");
   add_model(command, options->model);
   command.add_option("DIR", options->folders,
-                     "Folders with input_0, ..., output_0, ... (.pb or .npy), or with test_data_set_N folders of them (default: the model's folder)")
+                     "With input_0, ..., output_0, ... (.pb or .npy), or test_data_set_N (default: the model's folder)")
       ->type_name("");
   command.add_option("--rtol", options->tolerance.rtol, "Relative tolerance (default: 1e-3, as ONNX's backend tests)")
       ->check(not_negative())
       ->type_name("R");
   command.add_option("--atol", options->tolerance.atol,
-                     "Absolute tolerance (default: 1e-5 of the output's largest absolute expected value, or 1e-7 where all are 0)")
+                     "Absolute tolerance (default: 1e-5 of the output's largest expected value)\nby absolute values; 1e-7 where all are 0")
       ->check(not_negative())
       ->type_name("A");
   add_runtime_options(command, options->runtime);

@@ -271,97 +271,84 @@ Result<int> run(Options options) {
 void add_data_options(Command& command, DataOptions& o) {
   constexpr const char* kGroup = "Data";
   command
-      .add_option("--data", o.data, "MNIST or CIFAR folder, folder of images by class, .npy/.npz arrays (or a,b), tokens as text")
+      .add_option("--data", o.data, "MNIST or CIFAR folder, folder of images by class, .npy or .npz (or a,b), text")
       ->required()
-      ->type_name("SOURCE")
-      ->group(kGroup);
+      ->type_name("SOURCE")->group(kGroup);
   Option* validate =
-      command.add_option("--validate", o.validate, "Held-out data: another source, or 'test': the part of --data meant for it")
+      command.add_option("--validate", o.validate, "Held-out data: another source, or 'test': the part of --data meant for it\n(run in inference mode; losses are means over a "
+                                                 "range of data)")
           ->type_name("SOURCE")
           ->group(kGroup);
   command.add_option("--hold-out", o.hold_out, "Hold out this share of --data, drawn by the seed")
       ->check(within(1e-9, 1 - 1e-9))
       ->excludes(validate)
-      ->type_name("SHARE")
-      ->group(kGroup);
+      ->type_name("SHARE")->group(kGroup)->rare();
   command
       .add_option("--field", o.fields,
-                  "Which field of the data is which input of the network; target=FIELD: what the answer is compared with")
+                  "Which field of the data is which input\ntarget=FIELD: what the answer is compared with")
       ->one_at_a_time()
-      ->type_name("INPUT=FIELD")
-      ->group(kGroup);
+      ->type_name("INPUT=FIELD")->group(kGroup);
   command.add_option("--batch", o.batch, "Samples a step (default: 32)")
       ->check(within(int64_t{1}, int64_t{1} << 24))
-      ->type_name("N")
-      ->group(kGroup);
-  command.add_flag("--drop-last", o.drop_last, "Leave out the last batch of an epoch if it is not full")->group(kGroup);
-  command.add_flag("--in-order", o.in_order, "Do not shuffle")->group(kGroup);
+      ->type_name("N")->group(kGroup);
+  command.add_flag("--drop-last", o.drop_last, "Leave out the last batch of an epoch if it is not full")->group(kGroup)
+      ->rare();
+  command.add_flag("--in-order", o.in_order, "Do not shuffle")->group(kGroup)->rare();
   command.add_option("--augment", o.augment, "Of images, at random: crop=PIXELS of padding, flip")
-      ->type_name("LIST")
-      ->group(kGroup);
-  command.add_option("--image-mean", o.mean, "Subtracted from pixels, which are 0..1: one number, or one a channel (default: 0)")
+      ->type_name("LIST")->group(kGroup);
+  command.add_option("--image-mean", o.mean, "Subtracted from pixels, which are 0..1\none number, or one a channel (default: 0)")
       ->delimiter(',')
       ->one_at_a_time()
-      ->type_name("M[,M,M]")
-      ->group(kGroup);
+      ->type_name("M[,M,M]")->group(kGroup)->rare();
   command.add_option("--image-std", o.std, "Pixels are divided by this after that (default: 1)")
       ->delimiter(',')
       ->one_at_a_time()
-      ->type_name("S[,S,S]")
-      ->group(kGroup);
+      ->type_name("S[,S,S]")->group(kGroup)->rare();
   command.add_option("--resize", o.resize, "Bring images of a folder to this height and width")
       ->check(within(int64_t{1}, int64_t{1} << 14))
-      ->type_name("PIXELS")
-      ->group(kGroup);
+      ->type_name("PIXELS")->group(kGroup)->rare();
   command.add_option("--tokens", o.tokens, "Text is one stream, cut into samples of N tokens; targets are the tokens after them")
       ->check(within(int64_t{1}, int64_t{1} << 24))
-      ->type_name("N")
-      ->group(kGroup);
-  command.add_flag("--skip-bad", o.skip_bad, "Go on without samples that cannot be read, naming them")->group(kGroup);
+      ->type_name("N")->group(kGroup)->rare();
+  command.add_flag("--skip-bad", o.skip_bad, "Go on without samples that cannot be read, naming them")->group(kGroup)
+      ->rare();
   command.add_option("--load-threads", o.threads, "Threads that make batches in the background (default: 1)")
       ->check(within(0, 256))
-      ->type_name("N")
-      ->group(kGroup);
+      ->type_name("N")->group(kGroup)->rare();
 }
 
 void add_run_options(Command& command, Options& o) {
   constexpr const char* kGroup = "Run";
   command.add_option("--epochs", o.run.epochs, "Times through the data (default: 1)")
       ->check(within(int64_t{1}, int64_t{1} << 40))
-      ->type_name("N")
-      ->group(kGroup);
+      ->type_name("N")->group(kGroup);
   command.add_option("--lr", o.run.rate, "Learning rate (default: 0.1)")->check(not_negative())->type_name("RATE")->group(kGroup);
   command
       .add_option("--schedule", o.schedule,
                   "How it changes: constant, step:every=30, cosine:epochs=90,warmup=5, linear:.., noam:..")
-      ->type_name("SCHEDULE")
-      ->group(kGroup);
+      ->type_name("SCHEDULE")->group(kGroup);
   Option* checkpoint = command.add_option("--checkpoint", o.run.checkpoint, "Folder for checkpoints, one after every epoch")
                                 ->type_name("DIR")
                                 ->group(kGroup);
   command.add_option("--keep", o.run.keep, "Checkpoints to keep (default: 3)")
       ->check(within(1, 1 << 20))
       ->needs(checkpoint)
-      ->type_name("N")
-      ->group(kGroup);
+      ->type_name("N")->group(kGroup)->rare();
   command.add_option("--save-every", o.run.save_every, "Save after so many batches, too")
       ->check(within(int64_t{1}, int64_t{1} << 40))
       ->needs(checkpoint)
-      ->type_name("BATCHES")
-      ->group(kGroup);
+      ->type_name("BATCHES")->group(kGroup)->rare();
   command
       .add_flag("--resume", o.run.resume,
-                "Continue from the newest checkpoint, bitwise as if never interrupted; begin where there is none")
+                "Continue from the newest checkpoint\nbitwise as if never interrupted; begin where there is none")
       ->needs(checkpoint)
       ->group(kGroup);
-  command.add_option("--max-time", o.max_time, "Save and end in time: 90, 45m, 1h30m, 1:30:00")->type_name("TIME")->group(kGroup);
+  command.add_option("--max-time", o.max_time, "Save and end in time: 90, 45m, 1h30m, 1:30:00")->type_name("TIME")->group(kGroup)->rare();
   command.add_option("--log-dir", o.run.log_dir, "Folder for TensorBoard events, training.csv (epochs) and steps.csv")
-      ->type_name("DIR")
-      ->group(kGroup);
+      ->type_name("DIR")->group(kGroup);
   command.add_option("--log-every", o.run.log_every, "Steps between events of single steps (default: 50)")
       ->check(within(int64_t{1}, int64_t{1} << 40))
-      ->type_name("STEPS")
-      ->group(kGroup);
+      ->type_name("STEPS")->group(kGroup)->rare();
 }
 
 }  // namespace train_command
@@ -378,15 +365,10 @@ Action add_train(Command& program) {
   add_runtime_options(command, options->runtime);
   add_json(command, options->json);
   command.footer(
-      "SIGTERM, SIGUSR1 and SIGINT save and end (exit code 0 with --checkpoint, else 1). Constants of rank 1 or more are "
-      "trained, but for\n"
-      "--freeze; running statistics of batch norms are updated. Losses are means over a range of data; held-out data are run "
-      "in inference mode.\n"
-      "Example:\n  svengine train resnet.onnx --data /usr/share/datasets/fashion-mnist --validate test --batch 128 --epochs 10 "
-      "\\\n"
-      "    --optimizer sgd:momentum=0.9,weight_decay=5e-4 --lr 0.1 --schedule cosine:epochs=10,warmup=1 --augment crop=2,flip "
-      "--init \\\n"
-      "    --output trained.onnx");
+      "SIGTERM, SIGUSR1 and SIGINT save and end (exit code 0 with --checkpoint, else 1).\n"
+      "Examples:\n"
+      "  svengine train resnet.onnx --data fashion-mnist/ --validate test --output trained.onnx --epochs 10 \\\n"
+      "    --optimizer sgd:momentum=0.9,weight_decay=5e-4 --schedule cosine:epochs=10,warmup=1 --augment crop=2,flip --init");
   return [options] { return run(*options); };
 }
 

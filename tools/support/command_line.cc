@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -11,27 +12,87 @@
 namespace svengine::tool {
 namespace {
 
-/// Breaks long descriptions into lines.
+constexpr size_t kColumns = 120, kIndent = 28;
+
+/// Words filled into lines, of which the first has been begun and the others are indented likewise.
+std::string fill(const std::string& text, size_t indent) {
+  std::string out;
+  size_t column = indent;
+  bool first = true;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find(' ', begin), text.size());
+    if (!first && column + 1 + end - begin > kColumns) out += '\n' + std::string(indent, ' '), column = indent, first = true;
+    if (!first) out += ' ', ++column;
+    out.append(text, begin, end - begin);
+    column += end - begin, first = false, begin = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+/// A screen of help: one line an option, of rare ones the name alone; --help-all shows every option with its whole description. A
+/// description's first line is for both, what follows for --help-all.
 class HelpFormatter : public CLI::Formatter {
  public:
-  std::string make_option_desc(const CLI::Option* option) const override { return wrap(option->get_description()); }
+  HelpFormatter() { column_width(kIndent); }
+  void hide(const CLI::Option* option) { rare_.insert(option); }
+
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    const bool all = mode == CLI::AppFormatMode::All;
+    const std::vector<const CLI::Option*> positional = app->get_options([](const CLI::Option* o) { return o->get_positional(); });
+    std::string out = make_description(app) + make_usage(app, std::move(name));
+    if (!positional.empty()) out += '\n';
+    for (const CLI::Option* option : positional) out += row(*option, all);
+    for (const std::string& group : app->get_groups()) out += options(*app, group, all);
+    if (!all) out += names_of_rare(*app);
+    return out + make_subcommands(app, CLI::AppFormatMode::Normal) + '\n' + make_footer(app);
+  }
 
  private:
-  static std::string wrap(const std::string& text) {
-    constexpr size_t kColumns = 88;
+  template <class Options>
+  static std::string names(const Options& options) {
     std::string out;
-    size_t column = 0;
-    for (size_t begin = 0; begin < text.size();) {
-      const size_t end = std::min(text.find(' ', begin), text.size());
-      if (column > 0 && column + end - begin >= kColumns) out += '\n', column = 0;
-      else if (column > 0) out += ' ', ++column;
-      out.append(text, begin, end - begin);
-      column += end - begin;
-      begin = end + 1;
-    }
+    for (const CLI::Option* option : options) out += (out.empty() ? "" : ", ") + option->get_name();
     return out;
   }
+
+  static std::string row(const CLI::Option& option, bool all) {
+    std::string name = "  " + (option.get_positional() ? option.get_name(true) : option.get_name(false, true));
+    if (option.get_type_size() != 0 && !option.get_type_name().empty()) name += ' ' + option.get_type_name();
+    if (option.get_expected_max() == CLI::detail::expected_max_vector_size) name += " ...";
+    std::string text = option.get_description();
+    const size_t more = text.find('\n');
+    if (more != text.npos && !all) text.resize(more);
+    else if (more != text.npos) text.replace(more, 1, text[more + 1] == '(' ? " " : "; ");
+    if (option.get_required() && !option.get_positional()) text += " (required)";
+    if (all && !option.get_needs().empty()) text += " (with " + names(option.get_needs()) + ')';
+    if (all && !option.get_excludes().empty()) text += " (not with " + names(option.get_excludes()) + ')';
+    if (name.size() + 1 > kIndent) name += '\n' + std::string(kIndent, ' ');
+    else name.resize(kIndent, ' ');
+    return name + fill(text, kIndent) + '\n';
+  }
+
+  std::vector<const CLI::Option*> of_group(const CLI::App& app, const std::string& group) const {
+    return app.get_options([&](const CLI::Option* o) { return o->get_group() == group && o->nonpositional() && o != app.get_help_all_ptr(); });
+  }
+
+  std::string options(const CLI::App& app, const std::string& group, bool all) const {
+    std::string out;
+    for (const CLI::Option* option : of_group(app, group))
+      if (all || !rare_.contains(option)) out += row(*option, all);
+    return out.empty() ? out : group + ":\n" + out;
+  }
+
+  std::string names_of_rare(const CLI::App& app) const {
+    const std::vector<const CLI::Option*> hidden = app.get_options([this](const CLI::Option* o) { return rare_.contains(o); });
+    return hidden.empty() ? "" : "More, see --help-all:\n  " + fill(names(hidden), 2) + '\n';
+  }
+
+  std::set<const CLI::Option*> rare_;
 };
+
+namespace {
 
 template <class T>
 Check range(T low, T high) {
@@ -65,12 +126,13 @@ Option* Option::needs(const Option* other) { return option_.needs(&other->option
 Option* Option::excludes(const Option* other) { return option_.excludes(&other->option_), this; }
 Option* Option::delimiter(char separator) { return option_.delimiter(separator), this; }
 Option* Option::one_at_a_time() { return option_.allow_extra_args(false), this; }
+Option* Option::rare() { return help_.hide(&option_), this; }
 Option* Option::single() { return option_.expected(1), this; }
 
-Option* Command::keep(CLI::Option& option) { return options_.emplace_back(std::make_unique<Option>(option)).get(); }
+Option* Command::keep(CLI::Option& option) { return options_.emplace_back(std::make_unique<Option>(option, help_)).get(); }
 
 Command* Command::add_subcommand(const std::string& name, const std::string& description) {
-  return subcommands_.emplace_back(std::make_unique<Command>(*app_.add_subcommand(name, description))).get();
+  return subcommands_.emplace_back(std::make_unique<Command>(*app_.add_subcommand(name, description), help_)).get();
 }
 
 template <class T>
@@ -106,8 +168,10 @@ void Command::footer(const std::string& text) { app_.footer(text); }
 bool Command::parsed() const { return app_.parsed(); }
 
 CommandLine::CommandLine(const std::string& name, const std::string& description, const std::string& version)
-    : app_(std::make_unique<CLI::App>(description, name)), program_(*app_) {
-  app_->formatter(std::make_shared<HelpFormatter>());
+    : help_(std::make_shared<HelpFormatter>()), app_(std::make_unique<CLI::App>(description, name)), program_(*app_, *help_) {
+  app_->formatter(help_);
+  app_->set_help_flag("-h,--help", "This help; --help-all: of every option");
+  app_->set_help_all_flag("--help-all", "");
   app_->require_subcommand(1);
   app_->set_version_flag("--version", version);
 }

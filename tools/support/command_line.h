@@ -19,6 +19,8 @@ class Validator;
 
 namespace svengine::tool {
 
+class HelpFormatter;
+
 /// What an option's values must be.
 class Check {
  public:
@@ -40,10 +42,11 @@ Check not_negative();
 /// One of these words, which the help leaves to the description.
 Check one_of(std::initializer_list<std::string> words);
 
-/// An option of a command, which owns it. Every function returns the option itself.
+/// An option of a command, which owns it. The first line of a description stands in --help, all of it
+/// in --help-all, where "; " joins the lines. Every function returns the option itself.
 class Option {
  public:
-  explicit Option(CLI::Option& option) : option_(option) {}
+  Option(CLI::Option& option, HelpFormatter& help) : option_(option), help_(help) {}
 
   Option* required();
   Option* check(const Check& check);
@@ -60,15 +63,18 @@ class Option {
   Option* one_at_a_time();
   /// Of a list: at most one value.
   Option* single();
+  /// --help has its name alone.
+  Option* rare();
 
  private:
   CLI::Option& option_;
+  HelpFormatter& help_;
 };
 
 /// The program, or one of its subcommands. What options are bound to must live until parsing is done.
 class Command {
  public:
-  explicit Command(CLI::App& app) : app_(app) {}
+  Command(CLI::App& app, HelpFormatter& help) : app_(app), help_(help) {}
 
   Command* add_subcommand(const std::string& name, const std::string& description);
   const std::vector<std::unique_ptr<Command>>& subcommands() const { return subcommands_; }
@@ -92,6 +98,7 @@ class Command {
   Option* keep(CLI::Option& option);
 
   CLI::App& app_;
+  HelpFormatter& help_;
   std::vector<std::unique_ptr<Option>> options_;
   std::vector<std::unique_ptr<Command>> subcommands_;
 };
@@ -107,6 +114,7 @@ class CommandLine {
   std::optional<int> parse(int argc, char** argv);
 
  private:
+  std::shared_ptr<HelpFormatter> help_;
   std::unique_ptr<CLI::App> app_;
   Command program_;
 };

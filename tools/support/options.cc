@@ -39,14 +39,16 @@ std::string refuse_bytes(const std::string& text) {
 
 void add_limits(Command& command, RuntimeOptions& options) {
   command.add_option("--memory-limit", options.memory_limit,
-                     "Refuse to run what takes more memory for tensors, arenas and packed weights: 512M, 2G (default: no limit)")
+                     "Refuse what takes more memory: 512M, 2G\ncounted are tensors, arenas and packed weights, before anything is computed in them (default: no limit)")
       ->check(Check(refuse_bytes))
       ->type_name("SIZE")
-      ->group(kMachine);
-  command.add_option("--time-limit", options.time_limit, "Give up after so many seconds, between the trips of loops and the parts of a run")
+      ->group(kMachine)
+      ->rare();
+  command.add_option("--time-limit", options.time_limit, "Give up after so many seconds\nlooked at between the trips of loops and the parts of a run")
       ->check(within(0.001, 1e9))
       ->type_name("S")
-      ->group(kMachine);
+      ->group(kMachine)
+      ->rare();
 }
 
 }  // namespace
@@ -77,7 +79,8 @@ Result<SessionOptions> RuntimeOptions::resolve() const {
 
 Option* add_exact_convolution(Command& command, bool& exact) {
   return command.add_flag("--exact-convolution", exact,
-                          "No Winograd convolutions: slower, but 3 x 3 convolutions round about ten times more precisely");
+                          "No Winograd convolutions\nslower, but 3 x 3 convolutions round about ten times more precisely")
+      ->rare();
 }
 
 Option* add_machine_options(Command& command, RuntimeOptions& options) {
@@ -86,8 +89,7 @@ Option* add_machine_options(Command& command, RuntimeOptions& options) {
                         ->type_name("N")
                         ->group(kMachine);
   command.add_option("--kernels", options.kernels,
-                     "Kernel set: avx2, avx512, sve512, or reference, which computes in double precision, slowly (default: the best "
-                     "that this processor can run)")
+                     "avx2, avx512, sve512, or reference: double precision, slowly (default: the best here)")
       ->type_name("SET")
       ->group(kMachine);
   return threads;
@@ -98,38 +100,44 @@ void add_runtime_options(Command& command, RuntimeOptions& options) {
   command.add_option("--topology", options.topology, "Groups of threads, as 4x12 for A64FX's four groups of 12, on whatever cpus there are")
       ->type_name("GxT")
       ->excludes(threads)
-      ->group(kMachine);
+      ->group(kMachine)
+      ->rare();
   command.add_flag("--shard", options.shard, "Cut the batch: every core group computes its samples on its own copy of the weights")
-      ->group(kMachine);
+      ->group(kMachine)
+      ->rare();
   command.add_flag("--no-flush-denormals", options.keep_denormals, "Compute with subnormal numbers (slow on A64FX) instead of zeros")
-      ->group(kMachine);
+      ->group(kMachine)
+      ->rare();
   add_exact_convolution(command, options.exact_convolution)->group(kMachine);
   command.add_flag("--no-optimize", options.no_optimize,
-                   "Compute every node by itself, as it stands in the file (slow): does a surprising result come from the network?")
-      ->group(kMachine);
+                   "Compute every node by itself, as it stands in the file\n(slow): does a surprising result come from the network?")
+      ->group(kMachine)
+      ->rare();
   command.add_option("--cache", options.cache,
                      "Keep packed weights in this folder: the next start with the same model, program and kernels maps them "
                      "instead of packing them again")
       ->check(Check([](const std::string& folder) { return folder.empty() ? "a folder is needed" : std::string(); }))
       ->type_name("DIR")
-      ->group(kMachine);
+      ->group(kMachine)
+      ->rare();
   add_limits(command, options);
 }
 
 void add_pixel_options(Command& command, ImageOptions& options) {
   constexpr const char* kGroup = "Images";
-  command.add_option("--image-mean", options.mean, "Subtracted from pixels: one number, or one for each channel (default: 0)")
+  command.add_option("--image-mean", options.mean, "Subtracted from pixels\none number, or one for each channel (default: 0)")
       ->delimiter(',')
       ->one_at_a_time()
       ->type_name("M[,M,M]")
       ->group(kGroup);
-  command.add_option("--image-std", options.std, "Pixels are divided by this after that: one number, or one for each channel (default: 1)")
+  command.add_option("--image-std", options.std, "Pixels are divided by this after that\none number, or one for each channel (default: 1)")
       ->delimiter(',')
       ->one_at_a_time()
       ->type_name("S[,S,S]")
       ->group(kGroup);
   command.add_flag("--image-raw", [&options] { options.unit_range = false; }, "Pixels from 0 to 255 instead of 0 to 1")
-      ->group(kGroup);
+      ->group(kGroup)
+      ->rare();
 }
 
 Option* add_seed(Command& command, uint64_t& seed, const std::string& description) {
@@ -144,7 +152,7 @@ Option* add_seed(Command& command, uint64_t& seed, const std::string& descriptio
 void add_input_options(Command& command, InputOptions& options) {
   constexpr const char* kGroup = "Inputs";
   command.add_option("--input", options.files,
-                     "An input from a file: .npy, .npz, ONNX .pb, IDX, or an image .png, .jpg. NAME may be left out when the network has one "
+                     "An input from a file: .npy, .npz, ONNX .pb, IDX, or an image .png, .jpg\nNAME may be left out when the network has one "
                      "input, or for an .npz with the inputs' names. Several files for one input are joined along dimension 0")
       ->one_at_a_time()
       ->type_name("NAME=FILE")
@@ -163,7 +171,8 @@ void add_input_options(Command& command, InputOptions& options) {
 void add_model(Command& command, ModelFile& file, bool required) {
   Option* path = command.add_option("MODEL", file.path, "ONNX file")->type_name("");
   if (required) path->required();
-  command.add_flag("--strict", file.strict, "Refuse a model whose declared shapes contradict its nodes, instead of a warning");
+  command.add_flag("--strict", file.strict, "Refuse a model whose declared shapes contradict its nodes, instead of a warning")
+      ->rare();
 }
 
 void add_json(Command& command, bool& json) { command.add_flag("--json", json, "Print JSON, for programs"); }

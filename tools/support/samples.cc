@@ -258,8 +258,9 @@ void add_sample_options(Command& command, SampleOptions& options) {
       ->one_at_a_time()
       ->type_name("S[,S,S]")
       ->group(kGroup);
-  command.add_flag("--image-raw", [&options] { options.image.unit_range = false; }, "Pixels from 0 to 255 instead of 0 to 1")->group(kGroup);
-  command.add_flag("--image-bgr", options.image.bgr, "Channels in the order blue, green, red")->group(kGroup);
+  command.add_flag("--image-raw", [&options] { options.image.unit_range = false; }, "Pixels from 0 to 255 instead of 0 to 1")->group(kGroup)
+      ->rare();
+  command.add_flag("--image-bgr", options.image.bgr, "Channels in the order blue, green, red")->group(kGroup)->rare();
 }
 
 Result<std::unique_ptr<validate::InputSamples>> open_samples(const Ports& ports, const SampleOptions& options) {

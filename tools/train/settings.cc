@@ -83,27 +83,32 @@ void add_step_options(Command& command, TrainingSettings& s, const char* group) 
       ->group(group);
   command.add_option("--loss-of", s.step.loss.output, "The output it is of (default: the first)")
       ->type_name("OUTPUT")
-      ->group(group);
+      ->group(group)
+      ->rare();
   command.add_option("--class-axis", s.class_axis, "The output's dimension that counts classes (default: 1; of rank 3 the last)")
       ->single()
       ->type_name("AXIS")
-      ->group(group);
+      ->group(group)
+      ->rare();
   command
       .add_option("--optimizer", s.optimizer,
-                  "sgd, adam, adamw, adagrad, lars or lamb, with numbers: sgd:momentum=0.9,nesterov=1,weight_decay=5e-4 (default: sgd)")
+                  "sgd, adam, adamw, adagrad, lars or lamb (default: sgd)\nwith numbers: sgd:momentum=0.9,nesterov=1,weight_decay=5e-4")
       ->type_name("OPTIMISER")
       ->group(group);
   command.add_option("--clip-norm", s.step.clip_norm, "Scale gradients so that the norm of all together is at most this")
       ->check(within(1e-30, 1e30))
       ->type_name("NORM")
-      ->group(group);
+      ->group(group)
+      ->rare();
   command
       .add_flag("--recompute{segments}", s.recompute,
                 "For less memory compute whole segments of the network again in the backward pass; =cheap (default): only what is "
                 "quickly done; =none")
       ->check(one_of({"none", "cheap", "segments"}))
-      ->group(group);
-  command.add_option("--freeze", s.freeze, "Leave constants as they are whose names match: * any characters, ? any one")
+      ->group(group)
+      ->rare();
+  command.add_option("--freeze", s.freeze, "Leave constants as they are whose names match\n*: any characters, ?: any one; all others of rank 1 or more are trained, "
+                  "running statistics of batch norms updated")
       ->one_at_a_time()
       ->type_name("PATTERN")
       ->group(group);
@@ -115,28 +120,33 @@ void add_training_options(Command& command, TrainingSettings& s) {
   command.add_option("--label-smoothing", s.step.loss.label_smoothing, "Share of the target that all classes get (default: 0)")
       ->check(within(0.0, 1.0))
       ->type_name("SHARE")
-      ->group(kGroup);
+      ->group(kGroup)
+      ->rare();
   command.add_option("--ignore-index", s.ignore_index, "Label of what does not count")
       ->single()
       ->type_name("LABEL")
-      ->group(kGroup);
+      ->group(kGroup)
+      ->rare();
   command
       .add_option("--class-weights", s.class_weights,
                   "Weights by which samples count, one a class: 1,2.5,1, or a file of numbers (text or .npy)")
       ->type_name("LIST|FILE")
-      ->group(kGroup);
+      ->group(kGroup)
+      ->rare();
   command
       .add_option("--accumulate", s.step.accumulate,
                   "Step with the mean gradient of N batches, or of those left at an epoch's end (default: 1)")
       ->check(within(int64_t{1}, int64_t{1} << 24))
       ->type_name("N")
-      ->group(kGroup);
+      ->group(kGroup)
+      ->rare();
   add_seed(command, s.step.seed, "Seed of order, augmentation, dropout and first weights (default: 1)")->group(kGroup);
   command.add_flag("--init", s.initialise, "Begin with new weights, drawn by the seed, instead of the file's")->group(kGroup);
   command
       .add_flag("--detect-anomaly", s.detect_anomaly,
                 "Name the first operator whose result is not finite (twice the memory for weights)")
-      ->group(kGroup);
+      ->group(kGroup)
+      ->rare();
 }
 
 }  // namespace svengine::tool
