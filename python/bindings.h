@@ -30,6 +30,10 @@ void bind_session(nanobind::module_& module);
 void bind_compare(nanobind::module_& module);
 void bind_compare_models(nanobind::module_& module);
 void bind_check(nanobind::module_& module);
+void bind_diff(nanobind::module_& module);
+void bind_convert(nanobind::module_& module);
+void bind_quantize(nanobind::module_& module);
+void bind_reduce(nanobind::module_& module);
 void bind_not_finite(nanobind::module_& module);
 void bind_train(nanobind::module_& module);
 

@@ -47,6 +47,10 @@ NB_MODULE(_engine, module) {
   python::bind_compare(module);
   python::bind_compare_models(module);
   python::bind_check(module);
+  python::bind_diff(module);
+  python::bind_convert(module);
+  python::bind_quantize(module);
+  python::bind_reduce(module);
   python::bind_not_finite(module);
   python::bind_train(module);
 }

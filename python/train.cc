@@ -7,6 +7,7 @@
 #include <fnmatch.h>
 
 #include "importers/onnx/export.h"
+#include "python/arguments.h"
 #include "python/bindings.h"
 #include "python/model_source.h"
 #include "python/options.h"
@@ -17,23 +18,6 @@ namespace nb = nanobind;
 
 namespace svengine::python {
 namespace {
-
-/// The keyword arguments, of which all are there.
-class Arguments {
- public:
-  explicit Arguments(const nb::dict& values) : values_(values) {}
-  template <class T>
-  T get(const char* name) const {
-    T out;
-    if (!nb::try_cast<T>(values_[name], out))
-      throw nb::type_error(fmt::format("{}={} is not of the type that is wanted", name, nb::repr(values_[name]).c_str()).c_str());
-    return out;
-  }
-  nb::object operator[](const char* name) const { return values_[name]; }
-
- private:
-  const nb::dict& values_;
-};
 
 Result<LossChoice> loss_of(const Arguments& a) {
   LossChoice out;

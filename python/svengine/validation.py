@@ -1,11 +1,11 @@
 """svengine.check and svengine.compare: what the shell's commands of these names do, with results to look at."""
 import contextlib
-import os
-import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any
 
 from . import _engine
+from .sources import inputs_of, on_disk
 
 
 @dataclass(frozen=True)
@@ -116,21 +116,6 @@ def _difference(made: dict[str, Any] | None) -> Difference | None:
     return None if made is None else Difference(**made)
 
 
-@contextlib.contextmanager
-def _named(against: Any) -> Iterator[Any]:
-    """References are opened by name; a model from memory gets one for a while."""
-    if isinstance(against, Mapping):
-        yield dict(against)
-    elif isinstance(against, (str, os.PathLike)):
-        yield os.fspath(against)
-    else:
-        data = against.SerializeToString() if hasattr(against, 'SerializeToString') else bytes(memoryview(against))
-        with tempfile.NamedTemporaryFile(prefix='svengine_against_', suffix='.onnx') as file:
-            file.write(data)
-            file.flush()
-            yield file.name
-
-
 def compare(
     model: Any,
     inputs: Mapping[str, Any] | Sequence[Any],
@@ -150,9 +135,9 @@ def compare(
     onnx.ModelProto); a folder or .npz of recorded values; or a dict of arrays by the names of the model's values, as another program has
     computed them. `html` names a file to write a page to.
     """
-    given = dict(inputs) if isinstance(inputs, Mapping) else list(inputs)
-    with _named(against) as other:
-        made = _engine.compare(model, given, other, 'svengine.compare' if html else '', rtol, atol, threads, kernels, optimize, exact_convolution)
+    # References are opened by name.
+    with contextlib.nullcontext(dict(against)) if isinstance(against, Mapping) else on_disk(against) as other:
+        made = _engine.compare(model, inputs_of(inputs), other, 'svengine.compare' if html else '', rtol, atol, threads, kernels, optimize, exact_convolution)
     page = made.pop('page')
     if html:
         with open(html, 'w', encoding='utf-8') as file:
@@ -193,7 +178,6 @@ class FiniteReport:
 
 def find_not_finite(model: Any, inputs: Mapping[str, Any] | Sequence[Any], *, threads: int | None = None, kernels: str = '') -> FiniteReport:
     """Runs a model node by node and says which first makes NaN or infinity. The report is true where none does."""
-    given = dict(inputs) if isinstance(inputs, Mapping) else list(inputs)
-    made = _engine.find_not_finite(model, given, threads, kernels)
+    made = _engine.find_not_finite(model, inputs_of(inputs), threads, kernels)
     made['first'] = [NotFinite(**found) for found in made['first']]
     return FiniteReport(**made)

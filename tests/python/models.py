@@ -1,4 +1,7 @@
 """Small models for the tests here."""
+import json
+import subprocess
+
 import onnx
 from onnx import helper
 
@@ -27,3 +30,19 @@ def products(size, count):
     """count products of size x size matrices, one after the other: enough work to watch."""
     nodes = [helper.make_node('MatMul', [f'x{i}' if i else 'x', 'x'], [f'x{i + 1}']) for i in range(count)]
     return model(nodes, [('x', onnx.TensorProto.FLOAT, [size, size])], [(f'x{count}', onnx.TensorProto.FLOAT, [size, size])])
+
+
+def products_of_weights(size, count):
+    """count products with weights of size x size, one after the other."""
+    weights = [helper.make_tensor(f'w{i}', onnx.TensorProto.FLOAT, [size, size], [1 / size] * size * size) for i in range(count)]
+    nodes = [helper.make_node('MatMul', [f'x{i}' if i else 'x', f'w{i}'], [f'x{i + 1}']) for i in range(count)]
+    return model(nodes, [('x', onnx.TensorProto.FLOAT, ['N', size])], [(f'x{count}', onnx.TensorProto.FLOAT, ['N', size])], weights)
+
+
+def shell_answer(test, program, *arguments):
+    """What the shell's command says with --json, whatever its verdict. Skips where there is no program."""
+    if not program:
+        test.skipTest('SVENGINE_PROGRAM is not set')
+    done = subprocess.run([program, *map(str, arguments), '--json'], capture_output=True, text=True, timeout=120)
+    test.assertIn(done.returncode, (0, 1), done.stderr)
+    return json.loads(done.stdout)

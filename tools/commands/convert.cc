@@ -1,23 +1,19 @@
 // svengine convert: writes a model as another one, and runs both to see that they agree.
 #include <algorithm>
-#include <cmath>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "engine/base/dtype_set.h"
 #include "importers/io/names.h"
 #include "tools/commands/commands.h"
 #include "tools/support/inputs.h"
 #include "tools/support/json.h"
 #include "tools/support/network.h"
 #include "tools/support/output.h"
-#include "validate/compare/compare_tensors.h"
-#include "validate/compare/element.h"
 #include "validate/convert/convert.h"
+#include "validate/convert/verify.h"
 
 namespace svengine::tool {
 namespace convert_command {
@@ -33,18 +29,7 @@ struct Options {
   RuntimeOptions runtime;
 };
 
-struct Verified {
-  std::string name;
-  validate::Comparison comparison;
-};
-
-/// Every value is rounded to the type, so outputs may be off by many of its unit roundoffs u: 64 of the largest output and 16 of their own are
-/// what networks of 50 layers stay within (MobileNetV2 in float16: 40 of the largest). Wrong ones are off by their own size.
-double roundoff_of(const std::string& type) { return type == "float16" ? 0x1p-11 : 0x1p-8; }
-validate::Tolerance tolerance_for(const std::string& type, double largest) {
-  if (type != "float16" && type != "bfloat16") return {};
-  return {16 * roundoff_of(type), 64 * roundoff_of(type) * largest};
-}
+using validate::VerifiedOutput;
 
 Result<DType> type_of(const std::string& name) {
   if (name == "float16") return DType::f16;
@@ -67,52 +52,14 @@ Result<validate::ConvertOptions> convert_options(const Options& options) {
   return out;
 }
 
-double largest_of(const Tensor& tensor) {
-  const validate::Statistics s = validate::statistics_of(tensor);
-  return s.finite ? std::max(std::abs(s.min), std::abs(s.max)) : 0;
-}
-
-/// Runs the written model, and the one it was made from on the same inputs; outputs are compared by name in the original's types.
-Result<std::vector<Verified>> verify(const Options& options, const PassContext& context) {
+/// On inputs that are given or random.
+Result<std::vector<VerifiedOutput>> verify(const Options& options, const validate::ConvertOptions& wanted, const SessionOptions& session) {
   SV_ASSIGN(Network written, load_network({options.output}, options.runtime));
   SV_ASSIGN(const Inputs inputs, make_inputs(written.inputs, options.inputs, written.bounds));
-  SV_ASSIGN(const std::vector<Tensor> got, run_network(written, inputs.tensors));
-  // The original with the same cut: its inner values are outputs of a model that is only held in a file of its own.
-  const std::string original = options.output + ".original.onnx";
-  validate::ConvertOptions cut{.from = options.from, .to = options.to};
-  cut.write.data = onnx::WriteOptions::Data::as_is;
-  const bool is_cut = !options.from.empty() || !options.to.empty();
-  if (is_cut) {
-    SV_ASSIGN(const validate::ConvertReport report, validate::convert(options.model.path, original, cut, context));
-    (void)report;
-  }
-  Result<Network> source = load_network({is_cut ? original : options.model.path}, options.runtime);
-  std::error_code ignored;
-  if (is_cut) std::filesystem::remove(original, ignored), std::filesystem::remove(original + ".data", ignored);
-  if (!source.ok()) return std::move(source).error();
-  std::vector<Tensor> tensors;
-  for (const Session::Port& port : source->inputs) {
-    const auto place = std::find_if(written.inputs.begin(), written.inputs.end(), [&](const Session::Port& p) { return p.name == port.name; });
-    if (place == written.inputs.end()) return error("the written model has no input '{}'", port.name);
-    SV_ASSIGN(Tensor tensor, validate::cast(inputs.tensors[static_cast<size_t>(place - written.inputs.begin())], port.type.dtype, context));
-    tensors.push_back(std::move(tensor));
-  }
-  SV_ASSIGN(const std::vector<Tensor> expected, run_network(*source, tensors));
-  if (expected.size() != got.size()) return error("the written model has {} outputs, the original {}", got.size(), expected.size());
-  std::vector<Verified> out;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    const bool dense = kDenseTypes.has(expected[i].type()) && kDenseTypes.has(got[i].type());
-    Tensor value = got[i];
-    if (dense) {
-      SV_ASSIGN(value, validate::cast(got[i], expected[i].type(), context));
-    }
-    const validate::Tolerance tolerance = tolerance_for(options.type, dense ? largest_of(expected[i]) : 0);
-    out.push_back({source->session->outputs()[i].name, validate::compare(value, expected[i], tolerance)});
-  }
-  return out;
+  return validate::verify_converted(*written.session, inputs.tensors, options.model.path, options.output, wanted, session);
 }
 
-Json to_json(const Options& options, const validate::ConvertReport& report, const std::vector<Verified>& verified, bool passed) {
+Json to_json(const Options& options, const validate::ConvertReport& report, const std::vector<VerifiedOutput>& verified, bool passed) {
   Json out = {{"model", options.model.path}, {"output", options.output}, {"opset", report.opset}};
   if (report.simplified)
     out["simplified"] = {{"nodes_before", report.simplified->nodes_before}, {"nodes_after", report.simplified->nodes_after},
@@ -123,7 +70,7 @@ Json to_json(const Options& options, const validate::ConvertReport& report, cons
   out["problems"] = report.problems;
   if (options.no_verify) return out;
   Json outputs = Json::array();
-  for (const Verified& v : verified)
+  for (const VerifiedOutput& v : verified)
     outputs.push_back({{"name", v.name}, {"passed", v.comparison.passed}, {"over_tolerance", v.comparison.over}, {"elements", v.comparison.count},
                        {"worst_absolute", v.comparison.worst_abs}, {"mismatch", v.comparison.mismatch}});
   out["passed"] = passed;
@@ -131,7 +78,7 @@ Json to_json(const Options& options, const validate::ConvertReport& report, cons
   return out;
 }
 
-std::string to_text(const Options& options, const validate::ConvertReport& report, const std::vector<Verified>& verified) {
+std::string to_text(const Options& options, const validate::ConvertReport& report, const std::vector<VerifiedOutput>& verified) {
   std::string out = fmt::format("{}: opset {}", options.output, report.opset);
   if (const auto& s = report.simplified)
     out += fmt::format(", {} nodes of {}, {} bytes of constants of {}", grouped(static_cast<int64_t>(s->nodes_after)),
@@ -142,7 +89,7 @@ std::string to_text(const Options& options, const validate::ConvertReport& repor
   for (const std::string& problem : report.problems) out += fmt::format("  INVALID {}\n", problem);
   if (options.no_verify) return out;
   Table table({"", "output", "over", "elements", "worst absolute error"}, {Table::Align::left, Table::Align::left, Table::Align::right});
-  for (const Verified& v : verified)
+  for (const VerifiedOutput& v : verified)
     table.row({v.comparison.passed ? "same" : "DIFFERS", v.name, grouped(v.comparison.over), grouped(v.comparison.count),
                v.comparison.mismatch.empty() ? fmt::format("{:.3g}", v.comparison.worst_abs) : v.comparison.mismatch});
   return out + table.text("  ");
@@ -154,13 +101,13 @@ Result<int> run(const Options& options) {
   SV_TRY(choose_kernels(session));
   const PassContext context = pass_context(*session.kernels);
   SV_ASSIGN(const validate::ConvertReport report, validate::convert(options.model.path, options.output, wanted, context));
-  std::vector<Verified> verified;
+  std::vector<VerifiedOutput> verified;
   if (!options.no_verify) {
-    Result<std::vector<Verified>> compared = verify(options, context);
+    Result<std::vector<VerifiedOutput>> compared = verify(options, wanted, session);
     if (!compared.ok()) return std::move(compared).error().in(fmt::format("{} is written, but not verified (--no-verify)", options.output));
     verified = std::move(*compared);
   }
-  const bool passed = report.problems.empty() && std::all_of(verified.begin(), verified.end(), [](const Verified& v) { return v.comparison.passed; });
+  const bool passed = report.problems.empty() && std::all_of(verified.begin(), verified.end(), [](const VerifiedOutput& v) { return v.comparison.passed; });
   if (options.json) put_json(to_json(options, report, verified, passed));
   else put(to_text(options, report, verified));
   return passed ? kSuccess : kFailed;

@@ -1,0 +1,23 @@
+// Does a converted model compute what the original computes?
+#pragma once
+#include <string>
+#include <vector>
+
+#include "runtime/session.h"
+#include "validate/compare/compare_tensors.h"
+#include "validate/convert/convert.h"
+
+namespace svengine::validate {
+
+struct VerifiedOutput {
+  std::string name;  // the original's
+  Comparison comparison;
+};
+
+/// Runs the written model and the one at `original`, with the same cut (options.from, options.to), on the same inputs: those of `written`, in its
+/// order and types. Outputs are compared in the original's types, and to the precision of the type that values have now. The cut original is held
+/// in a file beside `output` for a while.
+Result<std::vector<VerifiedOutput>> verify_converted(Session& written, const std::vector<Tensor>& inputs, const std::string& original,
+                                                     const std::string& output, const ConvertOptions& options, const SessionOptions& session);
+
+}  // namespace svengine::validate
