@@ -13,6 +13,7 @@
 #include "importers/onnx/import.h"
 #include "python/bindings.h"
 #include "python/convert.h"
+#include "python/limits.h"
 #include "python/model_source.h"
 #include "python/options.h"
 #include "python/port.h"
@@ -28,13 +29,15 @@ namespace {
 /// Any thread may run it: runs wait for one another. The lock is never waited for with the interpreter's held.
 class PySession {
  public:
-  PySession(nb::handle model, const SessionArguments& arguments, bool strict, const std::string& folder) {
+  PySession(nb::handle model, const SessionArguments& arguments, bool strict, const std::string& folder, const Limits& limits) : limits_(limits) {
+    check(limits.check());
     const SessionOptions options = value_of(arguments.resolve());
     const ModelSource source(model);
     ImportOptions import;
     import.strict = strict;
     import.external_folder = folder;
     const nb::gil_scoped_release other_threads_run;
+    const LimitGuard guard(limits_);
     Model read = value_of(source.read(import));
     warnings_ = read.warnings;
     name_ = source.name();
@@ -43,7 +46,7 @@ class PySession {
     session_ = std::move(made).value();
   }
 
-  nb::list run(const nb::list& values) {
+  nb::list run(const nb::list& values, const Limits& limits) {
     const std::vector<Session::Port>& ports = session_->inputs();
     if (nb::len(values) != ports.size())
       throw EngineError(fmt::format("{}: got {} inputs, the model has {}", name_, nb::len(values), ports.size()));
@@ -52,6 +55,7 @@ class PySession {
       inputs.push_back(tensor_from_python(values[i], ports[i].type, fmt::format("{}: input '{}'", name_, ports[i].name)));
     {
       const nb::gil_scoped_release other_threads_run;
+      const LimitGuard guard(limits);
       const std::lock_guard one_run_at_a_time(running_);
       Result<std::vector<Tensor>> made = session_->run(inputs);
       if (!made.ok()) throw EngineError(std::move(made).error().in(name_).message());
@@ -82,13 +86,16 @@ class PySession {
   }
 
   /// A dict for a dict, a list for a list.
-  nb::object run_any(nb::handle inputs) {
-    if (PyList_Check(inputs.ptr()) || PyTuple_Check(inputs.ptr())) return run(nb::list(nb::borrow(inputs)));
+  nb::object run_any(nb::handle inputs, std::optional<int64_t> memory_limit, std::optional<double> time_limit) {
+    const Limits given{memory_limit, time_limit};
+    check(given.check());
+    const Limits limits = given.or_else(limits_);
+    if (PyList_Check(inputs.ptr()) || PyTuple_Check(inputs.ptr())) return run(nb::list(nb::borrow(inputs)), limits);
     if (!PyDict_Check(inputs.ptr()) && nb::hasattr(inputs, "keys"))
-      return run_any(nb::steal(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PyDict_Type), inputs.ptr(), nullptr)));
+      return run_any(nb::steal(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PyDict_Type), inputs.ptr(), nullptr)), memory_limit, time_limit);
     if (!PyDict_Check(inputs.ptr()))
       throw nb::type_error(fmt::format("inputs are a dict of names or a list, not a {}", nb::inst_name(inputs).c_str()).c_str());
-    const nb::list made = run(ordered(nb::borrow<nb::dict>(inputs)));
+    const nb::list made = run(ordered(nb::borrow<nb::dict>(inputs)), limits);
     nb::dict out;
     for (size_t i = 0; i < session_->outputs().size(); ++i) {
       const std::string& name = session_->outputs()[i].name;
@@ -113,6 +120,7 @@ class PySession {
     return false;
   }
 
+  const Limits limits_;
   std::unique_ptr<Session> session_;
   std::mutex running_;
   std::vector<std::string> warnings_;
@@ -126,14 +134,18 @@ void bind_session(nb::module_& module) {
       .def(
           "__init__",
           [](PySession* self, nb::handle model, std::optional<int> threads, const std::string& kernels, bool optimize, bool exact_convolution,
-             const std::string& topology, bool flush_denormals, const std::string& cache, bool strict, const std::string& folder) {
-            new (self) PySession(model, {threads, kernels, topology, cache, optimize, exact_convolution, flush_denormals}, strict, folder);
+             const std::string& topology, bool flush_denormals, const std::string& cache, bool strict, const std::string& folder,
+             std::optional<int64_t> memory_limit, std::optional<double> time_limit) {
+            new (self) PySession(model, {threads, kernels, topology, cache, optimize, exact_convolution, flush_denormals}, strict, folder,
+                                 {memory_limit, time_limit});
           },
           nb::arg("model"), nb::kw_only(), nb::arg("threads") = nb::none(), nb::arg("kernels") = "", nb::arg("optimize") = true,
           nb::arg("exact_convolution") = false, nb::arg("topology") = "", nb::arg("flush_denormals") = true, nb::arg("cache") = "",
-          nb::arg("strict") = false, nb::arg("folder") = "", "Loads a model: a path, bytes or an onnx.ModelProto. PYTHON.md has the options.")
-      .def("run", &PySession::run_any, nb::arg("inputs"),
-           "Runs on a dict of inputs by name, and gives a dict of outputs; or on a list in the order of `inputs`, and gives a list.")
+          nb::arg("strict") = false, nb::arg("folder") = "", nb::arg("memory_limit") = nb::none(), nb::arg("time_limit") = nb::none(),
+          "Loads a model: a path, bytes or an onnx.ModelProto. PYTHON.md has the options.")
+      .def("run", &PySession::run_any, nb::arg("inputs"), nb::kw_only(), nb::arg("memory_limit") = nb::none(), nb::arg("time_limit") = nb::none(),
+           "Runs on a dict of inputs by name, and gives a dict of outputs; or on a list in the order of `inputs`, and gives a list. Limits are in bytes "
+           "and seconds; those of the session stand where none are given.")
       .def_prop_ro("inputs", [](const PySession& s) { return ports_of(s.session().inputs()); })
       .def_prop_ro("outputs", [](const PySession& s) { return ports_of(s.session().outputs()); })
       .def_prop_ro("warnings", [](const PySession& s) { return texts(s.warnings()); })

@@ -13,7 +13,8 @@ from onnx.backend.base import Backend, BackendRep, namedtupledict
 
 from . import Error, Session
 
-OPTIONS = ('threads', 'kernels', 'optimize', 'exact_convolution', 'topology', 'flush_denormals', 'cache', 'strict', 'folder')
+OPTIONS = ('threads', 'kernels', 'optimize', 'exact_convolution', 'topology', 'flush_denormals', 'cache', 'strict', 'folder', 'memory_limit',
+           'time_limit')
 
 
 class SVEngineRep(BackendRep):
