@@ -5,7 +5,8 @@
 
 Needs the package onnx. Models are checked by the engine, not by onnx.checker, which knows no more than they do.
 """
-import os
+from collections.abc import Sequence
+from typing import Any
 
 import numpy
 import onnx
@@ -20,11 +21,11 @@ OPTIONS = ('threads', 'kernels', 'optimize', 'exact_convolution', 'topology', 'f
 class SVEngineRep(BackendRep):
     """A model ready to run."""
 
-    def __init__(self, session):
+    def __init__(self, session: Session) -> None:
         self.session = session
         self._outputs = namedtupledict('Outputs', [port.name for port in session.outputs])
 
-    def run(self, inputs, **kwargs):
+    def run(self, inputs: Any, **kwargs: Any) -> Any:
         """Of arrays in the order of the model's inputs, or a dict of them by name, the outputs, by number or name. `kwargs` are for other
         backends."""
         if isinstance(inputs, dict):
@@ -38,7 +39,7 @@ class SVEngineBackend(Backend):
     """Of kwargs those of svengine.Session count; others are for other backends."""
 
     @classmethod
-    def is_compatible(cls, model, device='CPU', **kwargs):
+    def is_compatible(cls, model: Any, device: str = 'CPU', **kwargs: Any) -> bool:
         """Whether the engine takes the model: by loading it."""
         if not cls.supports_device(device):
             return False
@@ -49,7 +50,7 @@ class SVEngineBackend(Backend):
         return True
 
     @classmethod
-    def prepare(cls, model, device='CPU', **kwargs):
+    def prepare(cls, model: Any, device: str = 'CPU', **kwargs: Any) -> SVEngineRep:
         """`model`: an onnx.ModelProto, its bytes, or a path."""
         if not cls.supports_device(device):
             raise Error(f'there is no device {device}: this engine runs on the processor, device CPU')
@@ -57,7 +58,8 @@ class SVEngineBackend(Backend):
         return SVEngineRep(Session(model, **options))
 
     @classmethod
-    def run_node(cls, node, inputs, device='CPU', outputs_info=None, **kwargs):
+    def run_node(cls, node: onnx.NodeProto, inputs: Any, device: str = 'CPU',
+                 outputs_info: Sequence[tuple[Any, tuple[int, ...]]] | None = None, **kwargs: Any) -> Any:
         """One node, of the newest opset that the package onnx knows or `opset_version`. Inputs are arrays, or lists for sequences."""
         opset = kwargs.get('opset_version') or onnx.defs.onnx_opset_version()
         names = [name for name in node.input if name]
@@ -69,11 +71,11 @@ class SVEngineBackend(Backend):
         return cls.run_model(model, list(inputs), device, **kwargs)
 
     @classmethod
-    def supports_device(cls, device):
+    def supports_device(cls, device: str) -> bool:
         return device.split(':')[0] == 'CPU'
 
 
-def _type_proto(value):
+def _type_proto(value: Any) -> onnx.TypeProto:
     if isinstance(value, (list, tuple)):
         return onnx.helper.make_sequence_type_proto(_type_proto(value[0] if value else numpy.zeros(0, 'float32')))
     array = numpy.asarray(value)
@@ -82,7 +84,7 @@ def _type_proto(value):
     return onnx.helper.make_tensor_type_proto(element, array.shape)
 
 
-def _value_info(name, value):
+def _value_info(name: str, value: Any) -> onnx.ValueInfoProto:
     return onnx.helper.make_value_info(name, _type_proto(value))
 
 

@@ -46,6 +46,32 @@ class ModuleTest(unittest.TestCase):
                 real = {n for n in vars(getattr(_engine, node.name)) if not n.startswith('_')}
                 self.assertEqual({m for m in members if not m.startswith('_')}, real, node.name)
 
+    def test_every_function_has_its_parameters(self):
+        """The stub has the names, the order and the defaults of the module."""
+        import ast
+        from svengine import _engine
+        with open(os.path.join(os.path.dirname(svengine.__file__), '_engine.pyi'), encoding='utf-8') as file:
+            tree = ast.parse(file.read())
+
+        def parameters(function):
+            a = function.args
+            defaults = [None] * (len(a.args) - len(a.defaults)) + list(a.defaults) + list(a.kw_defaults)
+            return [(p.arg, default and ast.literal_eval(default)) for p, default in zip(a.args + a.kwonlyargs, defaults)], len(a.kwonlyargs)
+
+        def said(function):
+            (text, *_, values), = function.__nb_signature__
+            for i in reversed(range(len(values or ()))):
+                text = text.replace(f'\\{i}', repr(values[i]))
+            return parameters(ast.parse(text + ': ...').body[0])
+
+        checked = 0
+        for scope, owner in [(tree, _engine)] + [(n, getattr(_engine, n.name)) for n in tree.body if isinstance(n, ast.ClassDef)]:
+            for function in scope.body:
+                if isinstance(function, ast.FunctionDef) and hasattr(getattr(owner, function.name), '__nb_signature__'):
+                    self.assertEqual(parameters(function), said(getattr(owner, function.name)), function.name)
+                    checked += 1
+        self.assertGreater(checked, 12)
+
 
 class CompareTensorsTest(unittest.TestCase):
     def test_what_differs_is_found(self):
