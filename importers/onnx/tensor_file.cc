@@ -29,7 +29,12 @@ constexpr int kMostNesting = 8;
 
 /// SequenceProto, OptionalProto and MapProto have their values in the same fields; maps their keys besides.
 namespace items_field {
-constexpr uint32_t map_keys = 3, map_string_keys = 4, map_values = 5, tensor = 3, sequence = 5, map = 6, optional = 7;
+constexpr uint32_t name = 1, map_keys = 3, map_string_keys = 4, map_values = 5, tensor = 3, sparse = 4, sequence = 5, map = 6, optional = 7;
+}
+
+/// A TensorProto, which has numbers for its dimensions where these have a name, and data in fields that these have not.
+bool is_of_a_tensor(const onnx::Field& field) {
+  return field.number > items_field::optional || (field.number == items_field::name && field.wire != onnx::Wire::length);
 }
 
 Result<Tensor> read_map(onnx::Bytes message, size_t offset, const std::shared_ptr<const MappedFile>& file, int depth);
@@ -40,6 +45,7 @@ Result<Tensor> read_items(onnx::Bytes message, size_t offset, DType kind, const 
   std::vector<Tensor> items;
   onnx::WireReader reader(message, offset);
   for (onnx::Field field; reader.next(field);) {
+    if (is_of_a_tensor(field)) return error("is no {}: a tensor, it seems", name_of(kind));
     if (field.wire != onnx::Wire::length) continue;
     const size_t at = offset + static_cast<size_t>(field.payload.data() - message.data());
     Result<Tensor> item = Tensor();
@@ -52,6 +58,7 @@ Result<Tensor> read_items(onnx::Bytes message, size_t offset, DType kind, const 
       case items_field::sequence: item = read_items(field.payload, at, DType::sequence, file, depth + 1); break;
       case items_field::map: item = read_map(field.payload, at, file, depth + 1); break;
       case items_field::optional: item = read_items(field.payload, at, DType::optional, file, depth + 1); break;
+      case items_field::sparse: return error("holds a sparse tensor, which is not supported in a {}", name_of(kind));
       default: continue;
     }
     if (!item.ok()) return item;
@@ -69,6 +76,7 @@ Result<Tensor> read_map(onnx::Bytes message, size_t offset, const std::shared_pt
   Tensor values = Tensor::of_items(DType::sequence, {});
   onnx::WireReader reader(message, offset);
   for (onnx::Field field; reader.next(field);) {
+    if (is_of_a_tensor(field)) return error("is no map: a tensor, it seems");
     if (field.number == items_field::map_keys && field.wire == onnx::Wire::varint) keys.push_back(static_cast<int64_t>(field.value));
     if (field.wire != onnx::Wire::length) continue;
     uint64_t key = 0;

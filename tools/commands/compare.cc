@@ -40,9 +40,8 @@ Result<Inputs> inputs_for(const Options& options, const Graph& graph) {
   const std::vector<Session::Port> ports = input_ports(graph);
   if (!options.data_set.empty()) {
     SV_ASSIGN(const std::vector<std::string> sets, find_data_sets(options.data_set));
-    SV_ASSIGN(DataSet set, load_data_set(sets.front()));
     Inputs out;
-    out.tensors = std::move(set.inputs);
+    SV_ASSIGN(out.tensors, load_set_inputs(sets.front(), ports));
     return out;
   }
   if (options.inputs.files.empty() && validate::is_recorded(options.against)) {

@@ -53,8 +53,8 @@ Result<std::vector<std::string>> data_sets(const Options& options) {
 
 /// Errors name the data set.
 Result<SetResult> run_set(Network& network, const std::string& path, const validate::Tolerance& tolerance) {
-  SV_ASSIGN(const DataSet set, load_data_set(path));
   const std::vector<Session::Port>& ports = network.session->outputs();
+  SV_ASSIGN(const DataSet set, load_data_set(path, network.inputs, ports));
   if (set.outputs.size() != ports.size())
     return error("{}: has {} outputs, the network {}", path, set.outputs.size(), ports.size());
   Result<std::vector<Tensor>> got = run_network(network, set.inputs);

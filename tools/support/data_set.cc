@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "importers/onnx/tensor_file.h"
 #include "importers/tensor/load_tensor.h"
 
 namespace svengine::tool {
@@ -38,14 +39,16 @@ Result<std::vector<fs::path>> list(const std::string& folder) {
   return out;
 }
 
-Status load_numbered(const std::vector<fs::path>& files, const char* prefix, std::vector<Tensor>& tensors) {
+Status load_numbered(const std::vector<fs::path>& files, const char* prefix, const std::vector<Session::Port>& ports, std::vector<Tensor>& tensors) {
   std::map<size_t, fs::path> numbered;
   for (const fs::path& file : files)
     if (const auto number = file_number(file, prefix); number && !numbered.emplace(*number, file).second)
       return error("{} and {} are the same tensor", numbered[*number].string(), file.filename().string());
   for (const auto& [number, file] : numbered) {
     if (number != tensors.size()) return error("{}{} is missing", prefix, tensors.size());
-    SV_ASSIGN(const Tensor loaded, load_tensor(file.string()));
+    const DType kind = number < ports.size() ? ports[number].type.dtype : DType::undefined;
+    const bool is_value = kind >= DType::sequence && file.extension() == ".pb";
+    SV_ASSIGN(const Tensor loaded, is_value ? load_value_proto(file.string(), kind) : load_tensor(file.string()));
     if (is_handle(loaded.type())) {
       tensors.push_back(loaded);
       continue;
@@ -71,21 +74,21 @@ Result<std::vector<std::string>> find_data_sets(const std::string& folder) {
   return out;
 }
 
-Result<DataSet> load_data_set(const std::string& path) {
+Result<DataSet> load_data_set(const std::string& path, const std::vector<Session::Port>& inputs, const std::vector<Session::Port>& outputs) {
   SV_ASSIGN(const std::vector<fs::path> files, list(path));
   DataSet out;
   out.path = path;
-  Status status = load_numbered(files, "input_", out.inputs);
-  if (status.ok()) status = load_numbered(files, "output_", out.outputs);
+  Status status = load_numbered(files, "input_", inputs, out.inputs);
+  if (status.ok()) status = load_numbered(files, "output_", outputs, out.outputs);
   if (!status.ok()) return std::move(status).error().in(path);
   if (out.outputs.empty()) return error("{}: there is no output_0 to compare with", path);
   return out;
 }
 
-Result<std::vector<Tensor>> load_set_inputs(const std::string& path) {
+Result<std::vector<Tensor>> load_set_inputs(const std::string& path, const std::vector<Session::Port>& inputs) {
   SV_ASSIGN(const std::vector<fs::path> files, list(path));
   std::vector<Tensor> out;
-  Status status = load_numbered(files, "input_", out);
+  Status status = load_numbered(files, "input_", inputs, out);
   if (!status.ok()) return std::move(status).error().in(path);
   return out;
 }

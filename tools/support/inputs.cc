@@ -145,7 +145,7 @@ class InputMaker {
       if (!fitted.ok()) return std::move(fitted).error().in(fmt::format("input '{}'", ports_[port].name));
       image = *fitted;
     }
-    Result<Tensor> tensor = load_tensor_file(path, ports_[port].name, image);
+    Result<Tensor> tensor = load_tensor_file(path, ports_[port].name, image, ports_[port].type.dtype);
     if (!tensor.ok()) return std::move(tensor).error().in(fmt::format("input '{}'", ports_[port].name));
     files_[port].push_back(std::move(tensor).value());
     return {};
@@ -222,9 +222,10 @@ class InputMaker {
   }
 
   Result<Tensor> make_random(size_t port) {
+    const Port& p = ports_[port];
+    if (is_handle(p.type.dtype)) return error("there are no random values of type {}: give --input {}=FILE", name_of(p.type.dtype), p.name);
     SV_ASSIGN(const Dims dims, dims_of(port));
     SV_TRY(check_dims(dims));
-    const Port& p = ports_[port];
     SV_ASSIGN(MutableTensor tensor, Tensor::allocate(p.type.dtype, dims));
     const Random random(options_.seed, port);
     const auto bound = bounds_.find(p.name);

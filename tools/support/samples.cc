@@ -90,7 +90,7 @@ class SourceMaker {
 
   Status add_folder(const std::string& path) {
     if (const Result<std::vector<std::string>> sets = find_data_sets(path); sets.ok()) {
-      sources_.push_back({path, sets->size(), [sets = *sets](size_t i) { return load_set_inputs(sets[i]); }});
+      sources_.push_back({path, sets->size(), [sets = *sets, ports = ports_](size_t i) { return load_set_inputs(sets[i], ports); }});
       return {};
     }
     std::vector<std::string> images;
@@ -123,7 +123,7 @@ class SourceMaker {
         return error("{}: the network has {} inputs: give a folder of sets (input_0, input_1, ...), or an .npz with an array for each",
                      printable(path), ports_.size());
       }
-      SV_ASSIGN(Tensor tensor, load_tensor_file(path, port.name, options_.image));
+      SV_ASSIGN(Tensor tensor, load_tensor_file(path, port.name, options_.image, port.type.dtype));
       if (tensor.dims().empty() || (!all.empty() && tensor.dims()[0] != all[0].dims()[0]))
         return error("{}: the array for input '{}' has not as many rows as the others, or none", printable(path), printable(port.name));
       all.push_back(std::move(tensor));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "importers/onnx/tensor_file.h"
 #include "importers/tensor/load_tensor.h"
 
 namespace svengine::tool {
@@ -21,7 +22,8 @@ Result<Tensor> load_from_npz(const std::string& path, const std::string& name) {
   return load_npz(path, named ? name : std::string());
 }
 
-Result<Tensor> load_any(const std::string& path, const std::string& name, const ImageOptions& image) {
+Result<Tensor> load_any(const std::string& path, const std::string& name, const ImageOptions& image, DType kind) {
+  if (kind >= DType::sequence && ending_of(path) == ".pb") return load_value_proto(path, kind);
   if (is_image_file(path)) return load_image(path, image);
   return is_npz_file(path) ? load_from_npz(path, name) : load_tensor(path);
 }
@@ -35,8 +37,9 @@ bool is_image_file(const std::string& path) {
 
 bool is_npz_file(const std::string& path) { return ending_of(path) == ".npz"; }
 
-Result<Tensor> load_tensor_file(const std::string& path, const std::string& name, const ImageOptions& image) {
-  SV_ASSIGN(Tensor tensor, load_any(path, name, image));
+Result<Tensor> load_tensor_file(const std::string& path, const std::string& name, const ImageOptions& image, DType kind) {
+  SV_ASSIGN(Tensor tensor, load_any(path, name, image, kind));
+  if (is_handle(tensor.type())) return tensor;
   if (reinterpret_cast<uintptr_t>(tensor.raw()) % kCacheLine == 0) return tensor;
   return tensor.aligned_copy();
 }

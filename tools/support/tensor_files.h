@@ -9,8 +9,9 @@
 namespace svengine::tool {
 
 /// By the file's ending: .png, .jpg and .jpeg are images, the others as load_tensor() has them. `name` picks the array of an
-/// .npz, where a single one will do under any name. The tensor is aligned.
-Result<Tensor> load_tensor_file(const std::string& path, const std::string& name, const ImageOptions& image);
+/// .npz, where a single one will do under any name. The tensor is aligned. Where `kind` is sequence, optional or map, a .pb holds
+/// such a value (load_value_proto()).
+Result<Tensor> load_tensor_file(const std::string& path, const std::string& name, const ImageOptions& image, DType kind);
 
 bool is_image_file(const std::string& path);
 bool is_npz_file(const std::string& path);

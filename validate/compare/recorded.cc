@@ -11,6 +11,7 @@
 #include "importers/io/names.h"
 #include "importers/npy/npy.h"
 #include "importers/npy/npz.h"
+#include "importers/onnx/tensor_file.h"
 #include "importers/tensor/load_tensor.h"
 
 namespace svengine::validate {
@@ -49,6 +50,9 @@ std::string value_of_file(const std::string& stem, const std::map<std::string, s
 
 Result<std::unique_ptr<Recorded>> Recorded::open(const std::string& path, const Graph& model) {
   auto out = std::make_unique<Recorded>();
+  model.for_each_value([&](Value& v) {
+    if (v.type.dtype >= DType::sequence) out->kinds_[v.name()] = v.type.dtype;
+  });
   std::error_code problem;
   if (fs::is_directory(path, problem)) {
     SV_TRY(out->open_folder(path, model));
@@ -104,9 +108,13 @@ Result<Tensor> Recorded::value(const std::string& name) {
   if (const auto held = held_.find(name); held != held_.end()) return held->second;
   const auto file = files_.find(name);
   if (file == files_.end()) return error("no value '{}' was recorded", printable(name));
-  Result<Tensor> loaded = archive_.empty() ? load_tensor(file->second) : load_npz(archive_, file->second);
+  const auto kind = kinds_.find(name);  // a .pb does not say that it holds a sequence
+  const bool is_value = kind != kinds_.end() && file->second.ends_with(".pb");
+  Result<Tensor> loaded = !archive_.empty() ? load_npz(archive_, file->second)
+                          : is_value        ? load_value_proto(file->second, kind->second)
+                                            : load_tensor(file->second);
   if (!loaded.ok()) return std::move(loaded).error().in(fmt::format("recorded value '{}'", printable(name)));
-  if (!loaded->is_aligned()) {
+  if (!is_handle(loaded->type()) && !loaded->is_aligned()) {
     SV_ASSIGN(loaded, loaded->aligned_copy());
   }
   held_[name] = *loaded;

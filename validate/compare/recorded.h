@@ -31,6 +31,7 @@ class Recorded : public Reference {
   std::string archive_;                       // of an .npz
   std::map<std::string, std::string> files_;  // by name of the value; of an archive, the array's name
   std::map<std::string, Tensor> held_;        // read and not released
+  std::map<std::string, DType> kinds_;        // of the model's sequences, optionals and maps
 };
 
 /// Writes values of numbers into a folder, up to so many bytes together; bfloat16 and narrower as float32. Values that would

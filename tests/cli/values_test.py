@@ -1,0 +1,92 @@
+"""Tests of sequences and optionals in .pb files, as inputs and recorded values, from outside: values_test.py [EMULATOR...] PROGRAM"""
+import onnx_writer as ow
+import program
+from onnx_writer import block, node, number, tensor, value_info
+from program import CliTest
+
+SEQUENCE, OPTIONAL = 4, 9  # fields of a TypeProto
+
+
+def holder_info(kind, name):
+    """A sequence or an optional of float tensors [2]."""
+    element = value_info('', [2])[4:]  # without the empty name and the head of the type
+    return block(1, name) + block(2, block(kind, block(1, element)))
+
+
+def sequence_model():
+    """longer = s with x behind it, first = s[0]."""
+    nodes = [node('SequenceInsert', ['s', 'x'], ['longer'], 'insert'), node('SequenceAt', ['s', 'zero'], ['first'], 'at')]
+    return ow.model(nodes, [holder_info(SEQUENCE, 's'), value_info('x', [2])], [holder_info(SEQUENCE, 'longer'), value_info('first', [2])],
+                    [tensor('zero', [], [0], ow.INT64)])
+
+
+def optional_model():
+    """y = -o, where there is one."""
+    return ow.model([node('OptionalGetElement', ['o'], ['v'], 'get'), node('Neg', ['v'], ['y'], 'neg')], [holder_info(OPTIONAL, 'o')],
+                    [value_info('y', [2])], opset=18)
+
+
+def values(*tensors):
+    """A SequenceProto or OptionalProto of tensors [2]."""
+    return number(2, 1) + b''.join(block(3, tensor('', [2], t)) for t in tensors)
+
+
+class Values(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.model = self.write('sequence.onnx', sequence_model())
+        self.write('s.pb', block(1, 's') + values([1, 2], [3, 4]))
+        self.write('x.pb', tensor('x', [2], [5, 6]))
+        self.given = ['--input', 's=' + self.path('s.pb'), '--input', 'x=' + self.path('x.pb')]
+
+    def data_set(self, longer, first):
+        for name, data in (('input_0', self.read('s.pb')), ('input_1', self.read('x.pb')), ('output_0', longer), ('output_1', first)):
+            self.write('set/%s.pb' % name, data)
+        return self.path('set')
+
+    def test_inputs(self):
+        text = self.succeeds('run', self.model, *self.given).out
+        self.assertIn('longer: sequence of 3', text)
+        self.assertRegex(text, r'first: float32\[2\]\n  values +1, 2\n')
+        outputs = self.succeeds('run', self.model, *self.given, '--json').json()['outputs']
+        self.assertEqual([(o['name'], o['type']) for o in outputs], [('longer', 'sequence'), ('first', 'float32')])
+        optional = self.write('optional.onnx', optional_model())
+        self.write('o.pb', values([7, 8]))
+        self.assertRegex(self.succeeds('run', optional, '--input', self.path('o.pb')).out, r'values +-7, -8\n')
+        self.write('o.pb', values())
+        self.fails('run', optional, '--input', self.path('o.pb'), says="'get' (OptionalGetElement)")
+
+    def test_test_and_compare(self):
+        good = self.data_set(values([1, 2], [3, 4], [5, 6]), tensor('', [2], [1, 2]))
+        self.assertIn('2 of 2 outputs', self.succeeds('test', self.model, good).out)
+        self.succeeds('compare', self.model, '--data-set', good)
+        self.succeeds('compare', self.model, '--data-set', good, '--against', good)
+        for longer in (values([1, 2], [3, 4], [5, 7]), values([1, 2], [3, 4]), values()):
+            bad = self.data_set(longer, tensor('', [2], [1, 2]))
+            answer = program.svengine('test', self.model, bad)
+            self.assertEqual(answer.code, 1, answer)
+            self.assertRegex(answer.out, r'FAIL +longer')
+            answer = program.svengine('compare', self.model, '--data-set', bad, '--against', bad)
+            self.assertEqual(answer.code, 1, answer)
+            self.assertIn("'insert' (SequenceInsert)", answer.out)
+
+    def test_files_that_hold_something_else(self):
+        nested = number(2, 1)
+        for _ in range(20):
+            nested = number(2, 3) + block(5, nested)
+        refused = [(tensor('x', [2], [1, 2]), 'is no sequence: a tensor'), (tensor('x', [], [1]), 'is no sequence: a tensor'), (nested, 'nested more than'),
+                   (number(2, 2) + block(4, b''), 'sparse'), (values([1, 2])[:-3], 's.pb'), (b'\x1a\xff\xff\xff\xff\x0f', 's.pb'), (b'hello world', 's.pb'),
+                   (number(2, 1) + block(3, tensor('', [1 << 40], [1])), 's.pb')]
+        for data, says in refused:
+            self.write('s.pb', data)
+            self.fails('run', self.model, *self.given, says=["'s'", says])
+        self.write('s.pb', self.read('x.pb'))
+        self.fails('run', self.model, '--input', 's=' + self.path('x.pb'), says='is no sequence: a tensor')
+        self.fails('run', self.write('add.onnx', ow.add_model()), '--input', self.write('v.pb', values([1, 2])), says='sequence or an optional')
+        optional = self.write('optional.onnx', optional_model())
+        self.fails('run', optional, '--input', self.write('o.pb', values([1, 2], [3, 4])), says='an optional holds 2 values')
+        self.fails('run', self.model, '--input', 'x=' + self.path('x.pb'), says='no random values of type sequence')
+
+
+if __name__ == '__main__':
+    program.main(__doc__)
