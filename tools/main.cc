@@ -36,6 +36,14 @@ void occupy_standard_files() {
     if (fcntl(file, F_GETFD) < 0 && errno == EBADF && open("/dev/null", file == 0 ? O_RDONLY : O_WRONLY) < 0) _exit(kError);
 }
 
+/// Models and data are mapped: of a file that somebody cuts meanwhile, the lost pages end in this signal. Only what a handler may call.
+void end_on_lost_page(int) {
+  static constexpr char kText[] = "svengine: a file became shorter while it was read, or its disk failed\n";
+  const ssize_t ignored = write(STDERR_FILENO, kText, sizeof(kText) - 1);
+  (void)ignored;
+  _exit(kError);
+}
+
 int run(int argc, char** argv) {
   using Add = Action (*)(Command&);
   static constexpr Add kCommands[] = {add_info, add_inspect, add_check, add_compare, add_diff, add_convert, add_quantize, add_sensitivity,
@@ -64,6 +72,7 @@ int main(int argc, char** argv) {
   using namespace svengine::tool;
   // A reader that has seen enough (head) ends our output, not a run that also writes files.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGBUS, end_on_lost_page);
   occupy_standard_files();
   int code = kError;
   try {

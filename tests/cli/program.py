@@ -5,9 +5,11 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAM = []  # set by main()
+MOST_SECONDS, MOST_MIB = 1.0, 256  # that hostile input may take: of a processor, beyond the files
 # What preset asan says by itself where the program asks for more memory than there is; the program then reports that.
 SANITIZER_WARNING = re.compile(r'^==\d+==WARNING: AddressSanitizer failed to allocate .*\n', re.MULTILINE)
 
@@ -67,6 +69,31 @@ class CliTest(unittest.TestCase):
         for character in answer.err:
             self.assertTrue(character == '\n' or ord(character) >= 32, answer)
         return answer
+
+
+    def bounded(self, code, *arguments, files=(), mib=MOST_MIB, **options):
+        """Ends with this code, or one of several, within the bounds of hostile input; gives its output. Memory is beyond the files."""
+        begin = time.time()
+        process = subprocess.Popen(PROGRAM + [str(a) for a in arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, **options)
+        with process.stdout, process.stderr:
+            out, err = process.stdout.read(), process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        seconds, most = time.time() - begin, usage.ru_maxrss / 1024
+        size = sum(os.path.getsize(f) for f in files if os.path.isfile(f)) / 2**20
+        text = 'exit code %d in %.2f s and %.0f MiB\n%s%s' % (process.returncode, seconds, most, out.decode(), err.decode())
+        self.assertIn(process.returncode, (code,) if isinstance(code, int) else code, text)
+        for byte in out + err:
+            self.assertTrue(byte == 10 or byte >= 32, text)
+        if len(PROGRAM) == 1 and not is_sanitized():
+            self.assertLess(usage.ru_utime + usage.ru_stime, MOST_SECONDS, text)
+            self.assertLess(most, mib + size, text)
+        return text
+
+
+def is_sanitized():
+    with open(PROGRAM[-1], 'rb') as file:
+        return b'__asan_init' in file.read()
 
 
 def main(usage):

@@ -121,6 +121,71 @@ class LayoutTest(unittest.TestCase):
         self.assertEqual(np.from_dlpack(y).tolist(), [1, 1, 1])  # and outputs can be lent
 
 
+    def test_arrays_that_are_not_there(self):
+        """On another device, a capsule of nothing, an exception: each an error, and the session goes on."""
+        class Elsewhere(OnlyDlpack):
+            def __dlpack_device__(self):
+                return 2, 0  # CUDA
+
+            def __dlpack__(self, **options):
+                raise BufferError('on another device')
+
+        class Nothing(OnlyDlpack):
+            def __dlpack__(self, **options):
+                return None
+
+        session = identity(TensorProto.FLOAT)
+        for array in (Elsewhere(np.ones(3, np.float32)), Nothing(np.ones(3, np.float32)), object(), lambda: 1):
+            with self.assertRaises((svengine.Error, TypeError, BufferError)):
+                session.run([array])
+        self.assertEqual(session.run([np.ones(3, np.float32)])[0].tolist(), [1, 1, 1])
+
+    def test_memory_that_overlaps(self):
+        once = np.float32([1, 2, 3, 4])
+        self.assertEqual(identity(TensorProto.FLOAT).run([np.broadcast_to(once, (2, 4))])[0].tolist(), [[1, 2, 3, 4]] * 2)
+        windows = np.lib.stride_tricks.sliding_window_view(once, 2)
+        self.assertEqual(identity(TensorProto.FLOAT).run([windows])[0].tolist(), [[1, 2], [2, 3], [3, 4]])
+        both = svengine.Session(models.model([helper.make_node('Add', ['x', 'y'], ['z'])], [('x', TensorProto.FLOAT, [3]), ('y', TensorProto.FLOAT, [3])],
+                                             [('z', TensorProto.FLOAT, [3])]), threads=1)
+        self.assertEqual(both.run([once[:3], once[1:]])[0].tolist(), [3, 5, 7])
+        self.assertEqual(both.run([once[:3], once[2::-1]])[0].tolist(), [4, 4, 4])
+        self.assertEqual(identity(TensorProto.FLOAT).run([np.zeros((0, 7), np.float32)])[0].shape, (0, 7))
+
+    def test_lent_memory_is_given_back_once(self):
+        import ctypes
+        released = []
+
+        @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+        def deleter(managed):
+            released.append(managed)
+
+        class DLTensor(ctypes.Structure):
+            _fields_ = [('data', ctypes.c_void_p), ('device_type', ctypes.c_int32), ('device_id', ctypes.c_int32), ('ndim', ctypes.c_int32),
+                        ('code', ctypes.c_uint8), ('bits', ctypes.c_uint8), ('lanes', ctypes.c_uint16), ('shape', ctypes.POINTER(ctypes.c_int64)),
+                        ('strides', ctypes.POINTER(ctypes.c_int64)), ('byte_offset', ctypes.c_uint64)]
+
+        class Managed(ctypes.Structure):
+            _fields_ = [('tensor', DLTensor), ('manager_ctx', ctypes.c_void_p), ('deleter', type(deleter))]
+
+        capsule = ctypes.pythonapi.PyCapsule_New
+        capsule.restype, capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        data, shape = np.float32([5, 6]), (ctypes.c_int64 * 1)(2)
+        managed = Managed(DLTensor(data.ctypes.data, 1, 0, 1, 2, 32, 1, shape, None, 0), None, deleter)
+
+        class Lender:
+            def __dlpack__(self, **options):
+                return capsule(ctypes.addressof(managed), b'dltensor', None)
+
+            def __dlpack_device__(self):
+                return 1, 0
+
+        self.assertEqual(identity(TensorProto.FLOAT).run([Lender()])[0].tolist(), [5, 6])
+        self.assertEqual(released, [ctypes.addressof(managed)])
+        with self.assertRaises(svengine.Error):
+            identity(TensorProto.FLOAT, [3]).run([Lender()])
+        self.assertEqual(len(released), 2)
+
+
 class OtherValueTest(unittest.TestCase):
     def test_strings(self):
         session = identity(TensorProto.STRING)
