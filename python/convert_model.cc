@@ -80,8 +80,8 @@ std::vector<VerifiedOutput> verify(const std::string& path, const std::string& o
   Model written = value_of(import_onnx(output));
   const std::vector<Tensor> given = model_inputs(written.graph, inputs, output);
   const nb::gil_scoped_release other_threads_run;
-  const std::unique_ptr<Session> made = value_of(Session::create(std::move(written.graph), session));
-  return value_of(validate::verify_converted(*made, given, path, output, options, session));
+  std::unique_ptr<Session> made = value_of(Session::create(std::move(written.graph), session));
+  return value_of(validate::verify_converted(std::move(made), given, path, output, options, session));
 }
 
 nb::dict convert(const std::string& path, const std::string& output, const nb::dict& values) {

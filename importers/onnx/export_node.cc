@@ -237,11 +237,16 @@ Result<NodeProto> convert(const Node& node, int opset) {
 
 }  // namespace
 
-onnx_proto::TensorProto export_tensor_header(const Tensor& tensor, const std::string& name) {
+onnx_proto::TensorProto export_tensor_header(DType type, const Dims& dims, const std::string& name) {
   onnx_proto::TensorProto out;
   if (!name.empty()) out.set_name(name);
-  out.set_data_type(static_cast<int32_t>(tensor.type()));
-  for (int64_t d : tensor.dims()) out.add_dims(d);
+  out.set_data_type(static_cast<int32_t>(type));
+  for (int64_t d : dims) out.add_dims(d);
+  return out;
+}
+
+onnx_proto::TensorProto export_tensor_header(const Tensor& tensor, const std::string& name) {
+  onnx_proto::TensorProto out = export_tensor_header(tensor.type(), tensor.dims(), name);
   if (tensor.type() == DType::string)
     for (const std::string& value : tensor.strings()) out.add_string_data(value);
   return out;
@@ -260,13 +265,17 @@ std::span<const std::byte> raw_data_of(const Tensor& tensor, std::string& packed
   return std::as_bytes(std::span<const char>(packed));
 }
 
-std::string raw_data_head(const Tensor& tensor) {
+std::string raw_data_head(size_t bytes) {
   constexpr uint32_t kRawData = 9;
   std::string out;
-  if (tensor.type() == DType::string) return out;
-  const auto per_byte = static_cast<size_t>(8 / packed_bits(tensor.type()));
-  append_field_head(out, kRawData, (tensor.byte_size() + per_byte - 1) / per_byte);
+  append_field_head(out, kRawData, bytes);
   return out;
+}
+
+std::string raw_data_head(const Tensor& tensor) {
+  if (tensor.type() == DType::string) return {};
+  const auto per_byte = static_cast<size_t>(8 / packed_bits(tensor.type()));
+  return raw_data_head((tensor.byte_size() + per_byte - 1) / per_byte);
 }
 
 Result<NodeProto> export_node(const Node& node, int opset) {

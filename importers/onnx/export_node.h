@@ -14,10 +14,15 @@ Result<onnx_proto::NodeProto> export_node(const Node& node, int opset);
 /// Everything of a TensorProto but the data: name, type, dimensions. Strings are in it too.
 onnx_proto::TensorProto export_tensor_header(const Tensor& tensor, const std::string& name);
 
+/// The same of a tensor of which only that is there.
+onnx_proto::TensorProto export_tensor_header(DType type, const Dims& dims, const std::string& name);
+
 /// The elements as raw_data has them: the tensor's own bytes, or `packed` where elements have 2 or 4 bits; empty for strings.
 std::span<const std::byte> raw_data_of(const Tensor& tensor, std::string& packed);
 
 /// What comes between that header and these data: key and length of raw_data. Empty for strings.
 std::string raw_data_head(const Tensor& tensor);
+/// Likewise, before that many bytes.
+std::string raw_data_head(size_t bytes);
 
 }  // namespace svengine::onnx

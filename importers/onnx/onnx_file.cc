@@ -11,8 +11,36 @@
 namespace svengine::onnx {
 namespace {
 
-// The size that a place in the file cannot have stands for a new tensor; its offset is the number.
-constexpr uint64_t kAdded = UINT64_MAX;
+// Sizes that a place in the file cannot have stand for new tensors; the offset is the number.
+constexpr uint64_t kAdded = UINT64_MAX, kLate = UINT64_MAX - 1;
+
+onnx_proto::TensorProto placeholder_of(const std::string& name, uint64_t number, uint64_t kind) {
+  const uint64_t numbers[] = {number, kind};
+  onnx_proto::TensorProto out;
+  if (!name.empty()) out.set_name(name);
+  out.set_raw_data(numbers, sizeof numbers);
+  return out;
+}
+
+template <class T>
+const T* find_added(const onnx_proto::TensorProto& placeholder, const std::vector<T>& tensors, uint64_t kind) {
+  if (placeholder.has_data_type()) return nullptr;
+  const Result<TensorPlace> place = place_from(placeholder.raw_data());
+  return place.ok() && place->size == kind && place->offset < tensors.size() ? &tensors[place->offset] : nullptr;
+}
+
+Result<Tensor> made_whole(const LateTensor& late) {
+  SV_ASSIGN(MutableTensor out, Tensor::allocate(late.type, late.dims));
+  size_t at = 0;
+  SV_TRY(late.make([&](Bytes part) -> Status {
+    if (part.size() > out.byte_size() - at) return error("has more than its {} bytes", out.byte_size());
+    std::memcpy(out.raw() + at, part.data(), part.size());
+    at += part.size();
+    return {};
+  }));
+  if (at != out.byte_size()) return error("has {} of its {} bytes", at, out.byte_size());
+  return Tensor(std::move(out));
+}
 
 }  // namespace
 
@@ -61,6 +89,7 @@ Result<TensorRecord> OnnxFile::record(const onnx_proto::TensorProto& placeholder
 
 Result<Tensor> OnnxFile::tensor(const onnx_proto::TensorProto& placeholder) const {
   if (const Tensor* tensor = added(placeholder)) return *tensor;
+  if (const LateTensor* made = late(placeholder)) return made_whole(*made);
   if (!placeholder.has_data_type()) return source().read(placeholder);
   const auto complete = std::make_shared<const std::string>(placeholder.SerializeAsString());
   SV_ASSIGN(const TensorRecord record, scan_tensor(std::as_bytes(std::span(*complete))));
@@ -68,18 +97,17 @@ Result<Tensor> OnnxFile::tensor(const onnx_proto::TensorProto& placeholder) cons
 }
 
 onnx_proto::TensorProto OnnxFile::add(const std::string& name, Tensor tensor) {
-  const uint64_t numbers[] = {added_.size(), kAdded};
   added_.push_back(std::move(tensor));
-  onnx_proto::TensorProto out;
-  if (!name.empty()) out.set_name(name);
-  out.set_raw_data(numbers, sizeof numbers);
-  return out;
+  return placeholder_of(name, added_.size() - 1, kAdded);
 }
 
-const Tensor* OnnxFile::added(const onnx_proto::TensorProto& placeholder) const {
-  if (placeholder.has_data_type()) return nullptr;
-  const Result<TensorPlace> place = place_from(placeholder.raw_data());
-  return place.ok() && place->size == kAdded && place->offset < added_.size() ? &added_[place->offset] : nullptr;
+onnx_proto::TensorProto OnnxFile::add(const std::string& name, LateTensor tensor) {
+  late_.push_back(std::move(tensor));
+  return placeholder_of(name, late_.size() - 1, kLate);
 }
+
+const Tensor* OnnxFile::added(const onnx_proto::TensorProto& placeholder) const { return find_added(placeholder, added_, kAdded); }
+
+const LateTensor* OnnxFile::late(const onnx_proto::TensorProto& placeholder) const { return find_added(placeholder, late_, kLate); }
 
 }  // namespace svengine::onnx

@@ -4,11 +4,12 @@
 //   ModelProto  graph{ node.. initializer{ name raw_data[place] } }      a TensorProto is a placeholder, wherever it stands: the
 //                                               │                        name, and the place of the tensor itself:
 //                                               ├── in the file          as it stands in it, docs, external entries and all
-//                                               └── among new tensors    what add() was given
+//                                               └── among new tensors    what add() was given: a tensor, or what makes one while it is written
 //
 // Placeholders may be copied, moved to other nodes, renamed and dropped; write_model.h puts the tensors back in. A TensorProto with a data type,
 // which no placeholder has, is complete in itself.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,19 @@
 #include "onnx_proto/svengine_onnx.pb.h"
 
 namespace svengine::onnx {
+
+/// Takes bytes that follow those before.
+using ByteSink = std::function<Status(Bytes)>;
+
+/// A tensor that is nowhere yet: its elements are made when it is written, a part at a time.
+struct LateTensor {
+  DType type = DType::undefined;  // of elements of whole bytes
+  Dims dims;
+  /// Gives `sink` all elements, row-major, as many bytes as type and dims say.
+  std::function<Status(const ByteSink& sink)> make;
+
+  size_t byte_size() const { return static_cast<size_t>(element_count(dims)) * size_of(type); }
+};
 
 /// Not thread-safe. The file must not be changed while this is alive (it is mapped).
 class OnnxFile {
@@ -47,9 +61,12 @@ class OnnxFile {
 
   /// The placeholder of a tensor that the file has not.
   onnx_proto::TensorProto add(const std::string& name, Tensor tensor);
-  bool has_added() const { return !added_.empty(); }
+  onnx_proto::TensorProto add(const std::string& name, LateTensor tensor);
+  bool has_added() const { return !added_.empty() || !late_.empty(); }
   /// The tensor behind such a placeholder; null: it is one of the file.
   const Tensor* added(const onnx_proto::TensorProto& placeholder) const;
+  /// Likewise; tensor() makes it, whole.
+  const LateTensor* late(const onnx_proto::TensorProto& placeholder) const;
 
  private:
   OnnxFile() = default;
@@ -60,6 +77,7 @@ class OnnxFile {
   std::unique_ptr<ExternalFiles> external_;  // null: refused
   onnx_proto::ModelProto model_;
   std::vector<Tensor> added_;
+  std::vector<LateTensor> late_;
 };
 
 }  // namespace svengine::onnx

@@ -38,11 +38,25 @@ Kind child_of(Kind kind, uint32_t field) {
 }
 constexpr uint32_t kName = 8;
 
-/// Data of a tensor, and what keeps them: the tensor, or bytes packed for the file.
+/// Data of a tensor, and what keeps them: the tensor, bytes packed for the file, or nothing, where they are made as they are written.
 struct Data {
   Bytes bytes;
   Tensor tensor = {};
   std::unique_ptr<std::string> packed = {};
+  const LateTensor* late = nullptr;
+
+  size_t size() const { return late ? late->byte_size() : bytes.size(); }
+
+  Status write(AtomicFile& file) const {
+    if (!late) return file.write(bytes);
+    size_t made = 0;
+    SV_TRY(late->make([&](Bytes part) {
+      made += part.size();
+      return file.write(part);
+    }));
+    if (made != size()) return error("a tensor of {} bytes was made with {}", size(), made);
+    return {};
+  }
 };
 
 // Fewer are copied, so that they cost no write of their own.
@@ -53,8 +67,8 @@ class Pieces {
  public:
   void add(std::string_view text) { tail_ += text, size_ += text.size(); }
   void add(Data data) {
-    if (data.bytes.size() < kFewBytes) return add(text_of(data.bytes));
-    size_ += data.bytes.size();
+    if (!data.late && data.size() < kFewBytes) return add(text_of(data.bytes));
+    size_ += data.size();
     pieces_.push_back({std::exchange(tail_, {}), std::move(data)});
   }
   void add(Pieces other) {
@@ -67,7 +81,7 @@ class Pieces {
   Status write(AtomicFile& file) const {
     for (const auto& [text, data] : pieces_) {
       SV_TRY(file.write(text));
-      SV_TRY(file.write(data.bytes));
+      SV_TRY(data.write(file));
     }
     return file.write(tail_);
   }
@@ -91,6 +105,9 @@ class Writer {
   void copy(Bytes original, const std::string& name, Pieces& out);
   Status embed(Tensor value, const std::string& name, Pieces& out);
   void externalise(Tensor value, const std::string& name, Pieces& out);
+  /// `header` is all of the tensor but its data.
+  void externalise(onnx_proto::TensorProto header, Data data, Pieces& out);
+  void late(Kind kind, const LateTensor& value, const std::string& name, Pieces& out);
   Status write_data();
 
   const OnnxFile& file_;
@@ -131,6 +148,7 @@ Status Writer::tensor(Kind kind, Bytes bytes, Pieces& out) {
   onnx_proto::TensorProto placeholder;
   if (!placeholder.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return error("a tensor's placeholder is damaged");
   const std::string& name = placeholder.name();
+  if (const LateTensor* made = file_.late(placeholder)) return late(kind, *made, name, out), Status();
   const auto named = [&](Error problem) { return std::move(problem).in(fmt::format("tensor '{}'", printable(name))); };
   bool is_external = false;
   std::optional<Bytes> original;
@@ -176,12 +194,25 @@ Status Writer::embed(Tensor value, const std::string& name, Pieces& out) {
   return {};
 }
 
+void Writer::late(Kind kind, const LateTensor& value, const std::string& name, Pieces& out) {
+  onnx_proto::TensorProto header = export_tensor_header(value.type, value.dims, name);
+  Data data{.late = &value};
+  if (options_.data == WriteOptions::Data::external && kind == Kind::initializer && data.size() >= options_.external_from)
+    return externalise(std::move(header), std::move(data), out);
+  out.add(header.SerializeAsString());
+  out.add(raw_data_head(data.size()));
+  out.add(std::move(data));
+}
+
 void Writer::externalise(Tensor value, const std::string& name, Pieces& out) {
+  onnx_proto::TensorProto header = export_tensor_header(value, name);
+  externalise(std::move(header), data_of(std::move(value)), out);
+}
+
+void Writer::externalise(onnx_proto::TensorProto proto, Data data, Pieces& out) {
   // Readers map the file: large tensors begin a page, small ones a cache line.
-  const size_t alignment = value.byte_size() >= (size_t{1} << 20) ? 4096 : 64;
+  const size_t alignment = data.size() >= (size_t{1} << 20) ? 4096 : 64;
   external_size_ = (external_size_ + alignment - 1) / alignment * alignment;
-  onnx_proto::TensorProto proto = export_tensor_header(value, name);
-  Data data = data_of(std::move(value));
   const auto entry = [&](const char* key, const std::string& text) {
     onnx_proto::StringStringEntryProto& to = *proto.add_external_data();
     to.set_key(key);
@@ -189,10 +220,10 @@ void Writer::externalise(Tensor value, const std::string& name, Pieces& out) {
   };
   entry("location", std::filesystem::path(path_).filename().string() + ".data");
   entry("offset", std::to_string(external_size_));
-  entry("length", std::to_string(data.bytes.size()));
+  entry("length", std::to_string(data.size()));
   proto.set_data_location(onnx_proto::TensorProto::EXTERNAL);
   out.add(proto.SerializeAsString());
-  const size_t offset = std::exchange(external_size_, external_size_ + data.bytes.size());
+  const size_t offset = std::exchange(external_size_, external_size_ + data.size());
   external_.emplace_back(offset, std::move(data));
 }
 
@@ -202,8 +233,8 @@ Status Writer::write_data() {
   size_t at = 0;
   for (const auto& [offset, part] : external_) {
     SV_TRY(data.write(std::string(offset - at, '\0')));
-    SV_TRY(data.write(part.bytes));
-    at = offset + part.bytes.size();
+    SV_TRY(part.write(data));
+    at = offset + part.size();
   }
   return data.finish();
 }

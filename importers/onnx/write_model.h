@@ -1,7 +1,8 @@
 // Writes an ONNX file whose structure has been changed (onnx_file.h), with its tensors.
 //
 // Only the structure passes through protobuf. Tensors are copied as they stand in the source, byte for byte, from the mapped files to the
-// new ones, so memory does not grow with the weights, and models of more than 2 GiB can be written with their data beside them.
+// new ones, so memory does not grow with the weights, and models of more than 2 GiB can be written with their data beside them. Tensors that
+// are made late (LateTensor) are there a part at a time, when their turn has come.
 #pragma once
 #include <string>
 

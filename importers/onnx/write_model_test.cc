@@ -147,6 +147,37 @@ TEST_CASE("data go beside the model and come back") {
   CHECK(inside.tensor(inside.model().graph().initializer(0)).value().data<float>()[17] == 18);
 }
 
+TEST_CASE("tensors are made while they are written") {
+  const Folder folder;
+  save(rich_model(), folder.file("a.onnx"));
+  OnnxFile file = OnnxFile::open(folder.file("a.onnx")).value();
+  GraphProto& graph = *file.model().mutable_graph();
+  graph.clear_initializer();
+  const auto counting = [](int64_t told, int64_t made) {
+    return onnx::LateTensor{DType::i32, {told}, [made](const onnx::ByteSink& sink) -> Status {
+      for (int32_t i = 0; i < made; ++i) SV_TRY(sink(std::as_bytes(std::span(&i, 1))));
+      return {};
+    }};
+  };
+  *graph.add_initializer() = file.add("few", counting(3, 3));
+  *graph.add_initializer() = file.add("many", counting(600, 600));
+  CHECK(file.tensor(graph.initializer(1)).value().as_int64s()[599] == 599);
+  for (const auto data : {WriteOptions::Data::as_is, WriteOptions::Data::external}) {
+    REQUIRE(onnx::write_model(file, folder.file("b.onnx"), {.data = data}).ok());
+    const OnnxFile written = OnnxFile::open(folder.file("b.onnx")).value();
+    const GraphProto& got = written.model().graph();
+    CHECK(written.tensor(got.initializer(0)).value().as_int64s() == std::vector<int64_t>{0, 1, 2});
+    CHECK(written.tensor(got.initializer(1)).value().as_int64s()[599] == 599);
+    CHECK(written.record(got.initializer(1))->external == (data == WriteOptions::Data::external));
+    CHECK_FALSE(written.record(got.initializer(0))->external);
+  }
+  *graph.add_initializer() = file.add("wrong", counting(600, 599));
+  const Status wrong = onnx::write_model(file, folder.file("b.onnx"));
+  REQUIRE_FALSE(wrong.ok());
+  CHECK_THAT(wrong.error().message(), Contains("2400 bytes was made with 2396"));
+  CHECK_FALSE(file.tensor(graph.initializer(2)).ok());
+}
+
 TEST_CASE("what cannot be written leaves the old file") {
   const Folder folder;
   save(rich_model(), folder.file("a.onnx"));

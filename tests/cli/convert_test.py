@@ -1,11 +1,18 @@
 """Tests of `svengine convert`: convert_test.py [EMULATOR...] PROGRAM"""
 import os
+import subprocess
 import unittest
 
 import onnx_writer as ow
-from program import CliTest, main
+from program import PROGRAM, CliTest, main
 
 HALF = 10
+
+
+def is_sanitized():
+    """Whether the program is preset asan's, whose memory says nothing."""
+    with open(PROGRAM[-1], 'rb') as file:
+        return b'__asan_init' in file.read()
 
 
 def scaled(factor=2.0, count=3000):
@@ -61,6 +68,55 @@ class Convert(CliTest):
         model = self.write('celu.onnx', ow.model([shift], [ow.value_info('x', [2], HALF)], [ow.value_info('y', [2], HALF)], opset=28))
         answer = self.fails_comparison('convert', model, self.path('out.onnx'), '--opset', '21', '--json')
         self.assertIn('type-constraint', answer.json()['problems'][0])
+
+    def test_old_forms_in_bodies(self):
+        """Softmax of before opset 13, over all dimensions from its axis on, in both branches of an If."""
+        def branch(name, axis):
+            flow = ow.node('Softmax', ['x'], [name], 'softmax', ow.int_attribute('axis', axis))
+            return ow.block(1, flow) + ow.block(2, name) + ow.block(12, ow.value_info(name, [2, 3, 4]))
+        for value in (0, 1):
+            nodes = [ow.node('Cast', ['c'], ['is'], 'cast', ow.int_attribute('to', ow.BOOL)),
+                     ow.node('If', ['is'], ['y'], 'if', ow.graph_attribute('then_branch', branch('t', 1)) +
+                             ow.graph_attribute('else_branch', branch('e', 0)))]
+            model = self.write('old.onnx', ow.model(nodes, [ow.value_info('c', [], ow.INT64), ow.value_info('x', [2, 3, 4])],
+                                                    [ow.value_info('y', [2, 3, 4])], opset=11))
+            c = self.write('c.npy', ow.npy([], [value], '<i8'))
+            self.assertTrue(self.convert('--opset', '17', '--input', 'c=' + c, model=model)['passed'])
+            self.assertEqual(self.inspected()['opsets']['ai.onnx'], 17)
+
+    def peak_mib(self, *arguments):
+        with open(self.path('log'), 'w+b') as log:
+            process = subprocess.Popen(PROGRAM + [str(a) for a in arguments], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+            _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0, self.read('log'))
+        return usage.ru_maxrss / 1024
+
+    def test_weights_change_type_as_they_are_written(self):
+        """Of 240 MiB in float32 never more than some MiB are in memory, in either type."""
+        count, parts = 5 << 20, 12
+        weights = [ow.external_tensor('w%d' % i, [count], 'large.data', 4 * count * i) for i in range(parts)]
+        nodes = [ow.node('Add', ['y%d' % (i - 1) if i else 'x', 'w%d' % i], ['y%d' % i], 'add%d' % i) for i in range(parts)]
+        large = self.write('large.onnx', ow.model(nodes, [ow.value_info('x', [1])], [ow.value_info('y%d' % (parts - 1), [count])], weights))
+        with open(self.path('large.data'), 'wb') as data:
+            data.truncate(4 * count * parts)  # zeros that take no room on the disk
+        least = self.peak_mib('convert', self.model, self.path('out.onnx'), '--type', 'float16', '--no-verify')
+        for options in ([], ['--embed']):
+            out = self.path('half.onnx')
+            peak = self.peak_mib('convert', large, out, '--type', 'float16', '--no-verify', *options)
+            self.assertLess(peak, least + (1e6 if is_sanitized() else 64))
+            self.assertGreaterEqual(os.path.getsize(out if options else out + '.data'), 2 * count * parts)
+
+    def test_large_weights_of_other_types(self):
+        """Those that change as they are written are the same numbers, too large ones told."""
+        count = 100000
+        weights = [ow.tensor('w', [count], [0.001 * i for i in range(count)]), ow.tensor('v', [count], [1e6] * 7 + [1.0] * (count - 7))]
+        nodes = [ow.node('Mul', ['x', 'w'], ['m'], 'mul'), ow.node('Min', ['m', 'v'], ['y'], 'min')]
+        model = self.write('w.onnx', ow.model(nodes, [ow.value_info('x', [count])], [ow.value_info('y', [count])], weights))
+        for name in ('float16', 'bfloat16', 'double'):
+            report = self.convert('--type', name, model=model)
+            self.assertEqual(report['saturated'], [{'weight': 'v', 'elements': 7}] if name == 'float16' else [])
+            self.assertEqual(len(self.inspected()['inputs']), 1)
 
     def fails_comparison(self, *arguments):
         from program import svengine

@@ -1,7 +1,7 @@
 """Small ONNX models and .npy arrays written byte by byte, so that the tests of the program need Python alone."""
 import struct
 
-FLOAT, INT64 = 1, 7
+FLOAT, INT64, BOOL = 1, 7, 9
 
 
 def varint(value):
@@ -31,6 +31,24 @@ def value_info(name, dims, dtype=FLOAT):
 def tensor(name, dims, values, dtype=FLOAT):
     raw = struct.pack('<%d%s' % (len(values), 'f' if dtype == FLOAT else 'q'), *values)
     return b''.join(number(1, d) for d in dims) + number(2, dtype) + block(8, name) + block(9, raw)
+
+
+def external_tensor(name, dims, location, offset, dtype=FLOAT):
+    """4 bytes an element, in a file beside the model."""
+    count = 1
+    for d in dims:
+        count *= d
+    entries = [('location', location), ('offset', str(offset)), ('length', str(4 * count))]
+    return (b''.join(number(1, d) for d in dims) + number(2, dtype) + block(8, name) +
+            b''.join(block(13, block(1, key) + block(2, value)) for key, value in entries) + number(14, 1))
+
+
+def int_attribute(name, value):
+    return block(5, block(1, name) + number(3, value) + number(20, 2))
+
+
+def graph_attribute(name, graph):
+    return block(5, block(1, name) + block(6, graph) + number(20, 5))
 
 
 def node(op, inputs, outputs, name='', attributes=b''):

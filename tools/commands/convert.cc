@@ -56,7 +56,7 @@ Result<validate::ConvertOptions> convert_options(const Options& options) {
 Result<std::vector<VerifiedOutput>> verify(const Options& options, const validate::ConvertOptions& wanted, const SessionOptions& session) {
   SV_ASSIGN(Network written, load_network({options.output}, options.runtime));
   SV_ASSIGN(const Inputs inputs, make_inputs(written.inputs, options.inputs, written.bounds));
-  return validate::verify_converted(*written.session, inputs.tensors, options.model.path, options.output, wanted, session);
+  return validate::verify_converted(std::move(written.session), inputs.tensors, options.model.path, options.output, wanted, session);
 }
 
 Json to_json(const Options& options, const validate::ConvertReport& report, const std::vector<VerifiedOutput>& verified, bool passed) {

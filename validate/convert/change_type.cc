@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <set>
 
+#include "engine/base/memory.h"
 #include "engine/graph/type_parameter.h"
 #include "importers/io/names.h"
 #include "validate/compare/element.h"
@@ -18,7 +20,7 @@ class Changer {
       : graph_(graph), options_(options), context_(context), cast_(*context.ops.find("", "Cast")) {}
 
   Status run();
-  std::vector<Saturated>& saturated() { return saturated_; }
+  ChangedTypes& changed() { return changed_; }
 
  private:
   bool is_changed(const Value* v) const { return v && (v->type.dtype == DType::f32 || v->type.dtype == options_.to); }
@@ -27,7 +29,7 @@ class Changer {
   Status change_node(Node& node);
   /// The value in that type: itself, a constant of its own, or behind a Cast before `node` (null: at the end).
   Result<Value*> in_type(Value* value, DType type, Node* node);
-  Result<Tensor> changed_weight(const Value& value, DType type);
+  Result<Value*> changed_weight(const Value& value, DType type);
   Status change_outputs();
 
   Graph& graph_;
@@ -35,7 +37,7 @@ class Changer {
   const PassContext& context_;
   const OpDef& cast_;
   std::set<std::string> found_;  // of options_.keep
-  std::vector<Saturated> saturated_;
+  ChangedTypes changed_;
   std::map<std::pair<Value*, DType>, Value*> in_types_;
 };
 
@@ -47,18 +49,27 @@ bool Changer::stays(const Node& node) {
   return out;
 }
 
-Result<Tensor> Changer::changed_weight(const Value& value, DType type) {
-  SV_ASSIGN(Tensor out, cast(value.constant(), type, context_));
-  if (type == DType::f64) return out;
-  const int64_t lost = statistics_of(out).infinities - statistics_of(value.constant()).infinities;
-  if (lost == 0) return out;
-  saturated_.push_back({value.name(), lost});
-  // float16 65504, bfloat16 0x7f7f.
-  const float most = type == DType::f16 ? 65504.0f : 0x1.fep127f;
-  SV_ASSIGN(MutableTensor within, value.constant().aligned_copy());
-  for (float& x : within.data<float>())
-    if (std::isfinite(x)) x = std::clamp(x, -most, most);
-  return cast(within, type, context_);
+Result<Value*> Changer::changed_weight(const Value& value, DType type) {
+  const std::string name = fmt::format("{}_{}", value.name(), name_of(type));
+  const Tensor& from = value.constant();
+  // Shapes never follow from values of that many numbers, so inference can do without them.
+  if (from.type() == DType::f32 && from.byte_size() >= kLateBytes) {
+    changed_.late.push_back({graph_.add_input(name, {type, Shape::of(from.dims())}), from, value.name()});
+    return changed_.late.back().value;
+  }
+  if (from.type() != DType::f32) {
+    SV_ASSIGN(Tensor out, cast(from, type, context_));
+    return graph_.add_constant(name, std::move(out));
+  }
+  SV_ASSIGN(MutableTensor out, Tensor::allocate(type, from.dims()));
+  size_t at = 0;
+  SV_ASSIGN(const int64_t lost, cast_in_parts(from, type, context_, [&](onnx::Bytes part) -> Status {
+    std::memcpy(out.raw() + at, part.data(), part.size());
+    at += part.size();
+    return {};
+  }));
+  if (lost) changed_.saturated.push_back({value.name(), lost});
+  return graph_.add_constant(name, std::move(out));
 }
 
 Result<Value*> Changer::in_type(Value* value, DType type, Node* node) {
@@ -66,8 +77,7 @@ Result<Value*> Changer::in_type(Value* value, DType type, Node* node) {
   Value*& known = in_types_[{value, type}];
   if (known) return known;
   if (value->is_constant()) {
-    SV_ASSIGN(Tensor tensor, changed_weight(*value, type));
-    known = graph_.add_constant(fmt::format("{}_{}", value->name(), name_of(type)), std::move(tensor));
+    SV_ASSIGN(known, changed_weight(*value, type));
     return known;
   }
   Attributes attributes;
@@ -143,11 +153,35 @@ Result<Tensor> cast(const Tensor& tensor, DType to, const PassContext& context) 
   return out[0];
 }
 
-Result<std::vector<Saturated>> change_type(Graph& graph, const ChangeTypeOptions& options, const PassContext& context) {
+Result<int64_t> cast_in_parts(const Tensor& tensor, DType to, const PassContext& context, const onnx::ByteSink& sink) {
+  constexpr int64_t kAtOnce = int64_t{1} << 21;
+  // float16 65504, bfloat16 0x7f7f.
+  const float most = to == DType::f16 ? 65504.0f : 0x1.fep127f;
+  int64_t too_large = 0;
+  for (int64_t begin = 0; begin < tensor.count(); begin += kAtOnce) {
+    const int64_t count = std::min(kAtOnce, tensor.count() - begin);
+    const std::byte* at = tensor.raw() + static_cast<size_t>(begin) * sizeof(float);
+    const Tensor part = Tensor::wrap(DType::f32, {count}, at, tensor.owner());
+    SV_ASSIGN(Tensor out, cast(part, to, context));
+    const int64_t infinities = to == DType::f64 ? 0 : statistics_of(out).infinities;
+    if (const int64_t lost = infinities ? infinities - statistics_of(part).infinities : 0; lost > 0) {
+      too_large += lost;
+      SV_ASSIGN(MutableTensor within, part.aligned_copy());
+      for (float& x : within.data<float>())
+        if (std::isfinite(x)) x = std::clamp(x, -most, most);
+      SV_ASSIGN(out, cast(within, to, context));
+    }
+    SV_TRY(sink({out.raw(), out.byte_size()}));
+    release_pages(tensor.owner(), {at, static_cast<size_t>(count) * sizeof(float)});
+  }
+  return too_large;
+}
+
+Result<ChangedTypes> change_type(Graph& graph, const ChangeTypeOptions& options, const PassContext& context) {
   Changer changer(graph, options, context);
   Status status = changer.run();
   if (!status.ok()) return std::move(status).error().in(fmt::format("change float32 to {}", name_of(options.to)));
-  return std::move(changer.saturated());
+  return std::move(changer.changed());
 }
 
 }  // namespace svengine::validate

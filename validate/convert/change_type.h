@@ -14,6 +14,7 @@
 
 #include "engine/graph/graph.h"
 #include "engine/graph/passes/pass.h"
+#include "importers/onnx/onnx_file.h"
 
 namespace svengine::validate {
 
@@ -32,7 +33,24 @@ struct Saturated {
   int64_t count = 0;
 };
 
+/// A weight whose elements change type when they are written, so that there is never more than a part of them in both.
+struct LateWeight {
+  Value* value = nullptr;  // an input of the graph in place of the weight, which it has not
+  Tensor tensor;           // the weight, float32
+  std::string name;        // and what it was called
+};
+
+struct ChangedTypes {
+  std::vector<Saturated> saturated;
+  std::vector<LateWeight> late;  // of at least kLateBytes in float32; whoever takes the graph gives them their data
+};
+inline constexpr size_t kLateBytes = size_t{256} << 10;
+
+/// The elements of a float32 tensor, finite ones no larger than the type's largest number, as bytes of that type: parts of at most some MiB
+/// one after the other, behind which pages of a mapped file are given back. How many were too large.
+Result<int64_t> cast_in_parts(const Tensor& tensor, DType to, const PassContext& context, const onnx::ByteSink& sink);
+
 /// Fails where a name of `keep` is no operator or node of the graph, and where a node refuses what its neighbours have become.
-Result<std::vector<Saturated>> change_type(Graph& graph, const ChangeTypeOptions& options, const PassContext& context);
+Result<ChangedTypes> change_type(Graph& graph, const ChangeTypeOptions& options, const PassContext& context);
 
 }  // namespace svengine::validate

@@ -1,7 +1,10 @@
 #include "validate/convert/convert.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
+#include "importers/io/names.h"
 #include "importers/onnx/export.h"
 #include "importers/onnx/import.h"
 #include "importers/onnx/support_check.h"
@@ -27,6 +30,25 @@ Result<int> opset_for(const Model& model, const ConvertOptions& options) {
   return static_cast<int>(out);
 }
 
+/// In place of the inputs that stand for them, weights that become what they are as they are written; `saturated` must be there then.
+void add_late_weights(const ChangedTypes& changed, const PassContext& context, std::vector<Saturated>& saturated, onnx::OnnxFile& file) {
+  onnx_proto::GraphProto& graph = *file.model().mutable_graph();
+  std::set<std::string_view> names;
+  for (const LateWeight& weight : changed.late) {
+    const std::string& name = weight.value->name();
+    names.insert(name);
+    const DType type = weight.value->type.dtype;
+    *graph.add_initializer() = file.add(name, onnx::LateTensor{type, weight.tensor.dims(), [=, &context, &saturated](const onnx::ByteSink& sink) {
+      Result<int64_t> lost = cast_in_parts(weight.tensor, type, context, sink);
+      if (!lost.ok()) return Status(std::move(lost).error().in(printable(name)));
+      if (*lost) saturated.push_back({weight.name, *lost});
+      return Status();
+    }});
+  }
+  auto& inputs = *graph.mutable_input();
+  inputs.erase(std::remove_if(inputs.begin(), inputs.end(), [&](const auto& input) { return names.contains(input.name()); }), inputs.end());
+}
+
 Result<onnx::OnnxFile> through_graph(const onnx::OnnxFile& file, const ConvertOptions& options, const PassContext& context, ConvertReport& report) {
   SV_ASSIGN(Model model, import_onnx(file));
   std::vector<Shape> shapes;  // as declared: inference may know less
@@ -35,18 +57,22 @@ Result<onnx::OnnxFile> through_graph(const onnx::OnnxFile& file, const ConvertOp
   if (options.simplify) {
     SV_ASSIGN(report.simplified, simplify(model.graph, context, options.growth_bytes));
   }
+  ChangedTypes changed;
   if (options.type) {
-    SV_ASSIGN(report.saturated, change_type(model.graph, *options.type, context));
+    SV_ASSIGN(changed, change_type(model.graph, *options.type, context));
+    report.saturated = changed.saturated;
   }
   for (size_t i = 0; i < shapes.size(); ++i)
     if (Shape& shape = model.graph.outputs()[i]->type.shape; !shape.has_rank()) shape = shapes[i];
   SV_ASSIGN(report.opset, opset_for(model, options));
-  return export_model(model.graph, {.opset = report.opset,
-                                    .ir_version = model.ir_version,
-                                    .producer_name = model.producer_name,
-                                    .producer_version = model.producer_version,
-                                    .doc = model.doc,
-                                    .metadata = model.metadata});
+  SV_ASSIGN(onnx::OnnxFile out, export_model(model.graph, {.opset = report.opset,
+                                                           .ir_version = model.ir_version,
+                                                           .producer_name = model.producer_name,
+                                                           .producer_version = model.producer_version,
+                                                           .doc = model.doc,
+                                                           .metadata = model.metadata}));
+  add_late_weights(changed, context, report.saturated, out);
+  return out;
 }
 
 Result<std::vector<std::string>> new_problems(const CheckReport& before, const std::string& output) {

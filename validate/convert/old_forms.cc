@@ -1,5 +1,6 @@
 #include "validate/convert/old_forms.h"
 
+#include "engine/graph/bodies.h"
 #include "engine/graph/passes/match.h"
 
 namespace svengine::validate {
@@ -41,6 +42,12 @@ Status replace_coerced(Graph& graph, const OpRegistry& ops, Node& node) {
 
 Status replace_old_forms(Graph& graph, const OpRegistry& ops) {
   for (Node* node : graph.snapshot()) {
+    std::vector<Body> bodies = bodies_of(*node);
+    for (Body& body : bodies) {
+      Status status = replace_old_forms(body.graph, ops);
+      if (!status.ok()) return std::move(status).error().in(fmt::format("{}, {}", describe(*node), body.name));
+    }
+    set_bodies(*node, std::move(bodies));
     if (node->attributes.get_int("coerced") != 0) SV_TRY(replace_coerced(graph, ops, *node));
     else if (node->attributes.has("mask_type") && !is_needed(graph, node->output(1))) {
       node->attributes.erase("mask_type");

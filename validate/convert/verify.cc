@@ -50,17 +50,19 @@ Result<std::unique_ptr<Session>> open_original(const std::string& original, cons
 
 }  // namespace
 
-Result<std::vector<VerifiedOutput>> verify_converted(Session& written, const std::vector<Tensor>& inputs, const std::string& original,
-                                                     const std::string& output, const ConvertOptions& options, const SessionOptions& session) {
+Result<std::vector<VerifiedOutput>> verify_converted(std::unique_ptr<Session> written, const std::vector<Tensor>& inputs,
+                                                     const std::string& original, const std::string& output, const ConvertOptions& options, const SessionOptions& session) {
   const PassContext context = pass_context(*session.kernels);
-  Result<std::vector<Tensor>> got = written.run(inputs);
+  Result<std::vector<Tensor>> got = written->run(inputs);
   if (!got.ok()) return std::move(got).error().in(printable(output));
+  const std::vector<Session::Port> ports = written->inputs();
+  written.reset();
   SV_ASSIGN(const std::unique_ptr<Session> source, open_original(original, output, options, session));
   std::vector<Tensor> tensors;
   for (const Session::Port& port : source->inputs()) {
-    const auto place = std::find_if(written.inputs().begin(), written.inputs().end(), [&](const Session::Port& p) { return p.name == port.name; });
-    if (place == written.inputs().end()) return error("the written model has no input '{}'", printable(port.name));
-    SV_ASSIGN(Tensor tensor, cast(inputs[static_cast<size_t>(place - written.inputs().begin())], port.type.dtype, context));
+    const auto place = std::find_if(ports.begin(), ports.end(), [&](const Session::Port& p) { return p.name == port.name; });
+    if (place == ports.end()) return error("the written model has no input '{}'", printable(port.name));
+    SV_ASSIGN(Tensor tensor, cast(inputs[static_cast<size_t>(place - ports.begin())], port.type.dtype, context));
     tensors.push_back(std::move(tensor));
   }
   Result<std::vector<Tensor>> expected = source->run(tensors);

@@ -1,5 +1,6 @@
 // Does a converted model compute what the original computes?
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,8 @@ struct VerifiedOutput {
 
 /// Runs the written model and the one at `original`, with the same cut (options.from, options.to), on the same inputs: those of `written`, in its
 /// order and types. Outputs are compared in the original's types, and to the precision of the type that values have now. The cut original is held
-/// in a file beside `output` for a while.
-Result<std::vector<VerifiedOutput>> verify_converted(Session& written, const std::vector<Tensor>& inputs, const std::string& original,
-                                                     const std::string& output, const ConvertOptions& options, const SessionOptions& session);
+/// in a file beside `output` for a while. One network after the other is in memory: each has packed weights of its own.
+Result<std::vector<VerifiedOutput>> verify_converted(std::unique_ptr<Session> written, const std::vector<Tensor>& inputs,
+                                                     const std::string& original, const std::string& output, const ConvertOptions& options, const SessionOptions& session);
 
 }  // namespace svengine::validate
