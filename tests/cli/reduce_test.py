@@ -50,6 +50,24 @@ class Reduce(CliTest):
         self.assertEqual((report['inputs'], report['outputs'], report['complete']), (['m4'], ['t4'], True))
         self.assertEqual(svengine('test', self.path('out/reduced.onnx')).code, 0)
 
+    def test_shrinking(self):
+        """Of a body, a size and a weight: only what the fault needs; not with --exact."""
+        def branch(name, op):
+            return (ow.block(1, ow.node(op, ['h'], [name + '0'], name)) + ow.block(1, ow.node('Neg', [name + '0'], [name], 'neg')) + ow.block(2, name) +
+                    ow.block(12, ow.value_info(name, ['N', 3])))
+        nodes = [ow.node('Cast', ['w'], ['flags'], 'cast', ow.int_attribute('to', ow.BOOL)), ow.node('ReduceMax', ['w'], ['most'], 'most'),
+                 ow.node('Cast', ['most'], ['flag'], 'last', ow.int_attribute('to', ow.BOOL)), ow.node('Squeeze', ['flag'], ['c'], 'c'),
+                 ow.node('Mul', ['x', 'w'], ['h'], 'scale'),
+                 ow.node('If', ['c'], ['y'], 'if', ow.graph_attribute('then_branch', branch('t', 'Sqrt')) +
+                         ow.graph_attribute('else_branch', branch('e', 'Exp')))]
+        self.bad = self.write('if.onnx', ow.model(nodes, [ow.value_info('x', ['N', 3])], [ow.value_info('y', ['N', 3])], [ow.tensor('w', [3], [1, 2, 3])]))
+        report = self.reduce('--check', 'grep -q Sqrt', '--json').json()
+        self.assertEqual((report['operators'], report['exact'], report['inlined_bodies']), (['Sqrt'], False, 1))
+        self.assertEqual(report['shrunk_sizes'], 2)
+        self.assertEqual(svengine('test', self.path('out/reduced.onnx')).code, 0)  # with outputs of its own
+        report = svengine('reduce', self.bad, '--output', self.path('exact'), '--dim', 'N=2', '--check', 'grep -q Sqrt', '--exact', '--json').json()
+        self.assertEqual((report['operators'], report['exact'], report['shrunk_sizes']), (['If'], True, 0))
+
     def test_model_that_cannot_be_run(self):
         """Cuts only where the file says types, and there are no data."""
         info = [ow.value_info('a', [3]), ow.value_info('b', [3])]

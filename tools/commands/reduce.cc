@@ -31,7 +31,7 @@ struct Options {
   validate::Tolerance tolerance;
   InputOptions inputs;
   RuntimeOptions runtime;
-  bool freeze = false, json = false;
+  bool freeze = false, exact = false, json = false;
 };
 
 /// A new folder for candidates and recorded values, removed with all that is in it.
@@ -95,15 +95,35 @@ Result<Given> given_inputs(const Options& options) {
   return out;
 }
 
+/// Of what the fault is a difference from: the model itself, without optimisation, where it is not another model.
+struct Reference {
+  bool is_model = false;
+  SessionOptions session;
+};
+
+Result<Reference> reference_of(const Options& options) {
+  Reference out;
+  SV_ASSIGN(out.session, options.runtime.resolve());
+  out.session.optimize = false;
+  if (const auto* set = kernels::find_kernel_set(options.against)) out.session.kernels = set;
+  else out.is_model = !options.against.empty() && options.against != "no-optimize";
+  return out;
+}
+
 /// What the values should be, or without a reference what they are.
-Result<Recording> record(const Options& options, const onnx::OnnxFile& file, const std::string& folder) {
+Result<Recording> record(const Options& options, const Reference& reference, const onnx::OnnxFile& file, const std::string& folder) {
   SV_ASSIGN(SessionOptions session, options.runtime.resolve());
   SV_ASSIGN(const Given given, given_inputs(options));
-  const bool is_set = kernels::find_kernel_set(options.against) != nullptr;
-  if (!options.against.empty() && !is_set && options.against != "no-optimize")
-    return validate::record_other(file, given.names, given.tensors, options.against, session, folder);
-  if (is_set) session.kernels = kernels::find_kernel_set(options.against);
-  return Recording::make(options.model.path, validate::computed_names(file.model()), given.tensors, session, folder);
+  if (reference.is_model) return validate::record_other(file, given.names, given.tensors, options.against, session, folder);
+  return Recording::make(options.model.path, validate::computed_names(file.model()), given.tensors, reference.session, folder);
+}
+
+/// `data` must outlive it.
+validate::FaultCheck fault_of(const Options& options, const Reference& reference, const Recording& data, const SessionOptions& session,
+                              const validate::CommandCheck& command) {
+  if (!options.check.empty()) return fault_by_command(command);
+  if (reference.is_model) return validate::differs_from_recording(data, session, options.tolerance);
+  return validate::differs_between(session, reference.session, options.tolerance);
 }
 
 Json names_json(const std::vector<std::string>& names) {
@@ -128,7 +148,13 @@ void show(const Options& options, const ReduceReport& report, const std::string&
               {"frozen_inputs", report.frozen_inputs},
               {"dropped_attributes", report.dropped_attributes},
               {"dropped_inputs", report.dropped_inputs},
-              {"dropped_outputs", report.dropped_outputs}});
+              {"dropped_outputs", report.dropped_outputs},
+              {"exact", report.exact},
+              {"inlined_bodies", report.shrunk.inlined_bodies},
+              {"bypassed_nodes", report.shrunk.bypassed_nodes},
+              {"shrunk_sizes", report.shrunk.shrunk_sizes},
+              {"shrunk_weights", report.shrunk.shrunk_weights},
+              {"zeroed_weights", report.shrunk.zeroed_weights}});
     return;
   }
   std::string operators;
@@ -136,6 +162,9 @@ void show(const Options& options, const ReduceReport& report, const std::string&
     operators += i == 8 ? ", ..." : i > 8 ? "" : (i ? ", " : "") + printable(report.operators[i]);
   print("{}: {} of {} nodes ({}), {} inputs, {} outputs\n", path, grouped(report.nodes_after), grouped(report.nodes_before), operators,
         report.inputs.size(), report.outputs.size());
+  if (const auto& s = report.shrunk; s.any())
+    print("shrunk: {} bodies inlined, {} nodes passed by, {} sizes, {} weights to one element, {} to zeros\n", s.inlined_bodies, s.bypassed_nodes,
+          s.shrunk_sizes, s.shrunk_weights, s.zeroed_weights);
   for (const std::string& name : report.without_data) print("no data for input '{}'\n", printable(name));
   print("{} checks in {:.1f} s{}\n", grouped(report.checks), report.seconds,
         report.complete ? "" : "; stopped early: it may become smaller");
@@ -159,7 +188,8 @@ Result<int> run(const Options& options) {
   SV_ASSIGN(const Scratch scratch, Scratch::make());
   SV_ASSIGN(const std::string values, scratch.folder("values"));
   SV_ASSIGN(reduction.scratch, scratch.folder("candidate"));
-  Result<Recording> recording = record(options, file, values);
+  SV_ASSIGN(const Reference reference, reference_of(options));
+  Result<Recording> recording = record(options, reference, file, values);
   if (!recording.ok() && !options.against.empty()) return std::move(recording).error();
   if (!recording.ok())
     print_hint(fmt::format("no data for inputs, and cuts only where the file says types: {}", recording.error().message()));
@@ -170,15 +200,16 @@ Result<int> run(const Options& options) {
   reduction.write_data = !options.check.empty();
   reduction.freeze = options.freeze;
   SV_ASSIGN(SessionOptions session, options.runtime.resolve());
-  const validate::FaultCheck check =
-      options.check.empty() ? validate::differs_from_recording(data, session, options.tolerance) : fault_by_command(command);
+  reduction.session = reference.session;
+  reduction.exact = options.exact || reference.is_model;  // which says nothing of models that compute something else
+  const validate::FaultCheck check = fault_of(options, reference, data, session, command);
   Result<ReduceReport> report = [&] {
     ProgressLine line;
     reduction.progress = [&line](const validate::ReduceProgress& p) { line.show(p); };
     return validate::reduce_model(file, data, check, reduction);
   }();
   if (!report.ok()) return std::move(report).error().in(printable(options.model.path));
-  SV_TRY(save_reduced(file, *report, data, options.output));
+  SV_TRY(save_reduced(file, *report, options.output));
   show(options, *report, path);
   return kSuccess;
 }
@@ -219,6 +250,7 @@ Action add_reduce(Command& program) {
   command.add_option("--output", options->output, "New folder for reduced.onnx and test_data_set_0, its inputs (default: reduced)")
       ->type_name("DIR");
   command.add_flag("--freeze", options->freeze, "Make weights of inputs where the fault stays, so that the model needs fewer data");
+  command.add_flag("--exact", options->exact, "Only cut: no attribute, size or weight becomes another, no body is taken apart");
   add_input_options(command, options->inputs);
   add_runtime_options(command, options->runtime);
   add_json(command, options->json);

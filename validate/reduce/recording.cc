@@ -86,6 +86,11 @@ Result<Recording> Recording::make(const std::string& model, const std::vector<st
   return out;
 }
 
+void Recording::take(const Recording& other, const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    if (const auto at = other.files_.find(name); at != other.files_.end()) files_[name] = at->second;
+}
+
 Result<Tensor> Recording::tensor(const std::string& name) const {
   const auto at = files_.find(name);
   if (at == files_.end()) return error("'{}' was not recorded", printable(name));

@@ -24,6 +24,10 @@ class Recording {
   /// A tensor that is there without a run; any number of names for the same one.
   Status add(const std::string& name, const Tensor& tensor);
 
+  void forget(const std::string& name) { files_.erase(name); }
+  /// Values of another recording; those that it has not are left out.
+  void take(const Recording& other, const std::vector<std::string>& names);
+
   bool has(const std::string& name) const { return files_.contains(name); }
   /// Mapped from its file.
   Result<Tensor> tensor(const std::string& name) const;

@@ -9,9 +9,11 @@
 
 #include "engine/ops/registry.h"
 #include "importers/io/names.h"
+#include "importers/onnx/export_body.h"
 #include "importers/onnx/import.h"
 #include "importers/onnx/write_model.h"
 #include "validate/reduce/ddmin.h"
+#include "validate/reduce/edit_graph.h"
 
 namespace svengine::validate {
 namespace {
@@ -57,7 +59,12 @@ class Reducer {
     SV_TRY(drop_outputs());
     SV_TRY(drop_parts());
     if (options_.freeze) SV_TRY(freeze());
-    return finish();
+    SV_ASSIGN(Variant variant, variant_of(best_));
+    stage_ = "shrinking";
+    if (importable_ && !options_.exact) {
+      SV_ASSIGN(report_.shrunk, shrink(variant, {.file = file_, .test = [this](Variant& v) { return test(v); }, .most = kMostSimplified}));
+    }
+    return finish(std::move(variant));
   }
 
  private:
@@ -84,7 +91,7 @@ class Reducer {
   }
 
   void tell() const {
-    if (options_.progress) options_.progress({stage_, static_cast<int>(best_.nodes.size()), report_.checks, seconds()});
+    if (options_.progress) options_.progress({stage_, nodes_ > 0 ? nodes_ : static_cast<int>(best_.nodes.size()), report_.checks, seconds()});
   }
 
   /// Whether a part of the model has the fault; it is the best one then. Parts that cannot be cut out have it not.
@@ -94,16 +101,51 @@ class Reducer {
     if (cut.nodes.empty() || out_of_time()) return false;
     Result<CutModel> model = cutter_.cut(cut);
     if (!model.ok()) return known_[cut] = false;
-    file_.model() = std::move(model->model);
-    SV_TRY(add_frozen(cut));
-    SV_TRY(onnx::write_model(file_, candidate_path(), {.data = onnx::WriteOptions::Data::embedded}));
+    SV_TRY(add_frozen(cut, model->model));
+    SV_TRY(write(model->model));
     if (must_import && !import_onnx(candidate_path()).ok()) return known_[cut] = false;
-    if (options_.write_data) SV_TRY(write_data_set(recording_, options_.scratch + "/test_data_set_0", model->inputs, model->outputs));
-    ++report_.checks;
-    SV_ASSIGN(const bool faulty, check_({candidate_path(), model->inputs, model->outputs}));
+    SV_ASSIGN(const bool faulty, ask({candidate_path(), model->inputs, model->outputs, is_exact(cut), &recording_}));
     if (faulty) best_ = cut;
     tell();
     return known_[cut] = faulty;
+  }
+
+  /// Attributes and inputs that have their defaults instead.
+  static bool is_exact(const Cut& cut) { return cut.dropped_attributes.empty() && cut.dropped_inputs.empty(); }
+
+  Status write(const onnx_proto::ModelProto& model) {
+    file_.model() = model;
+    return onnx::write_model(file_, candidate_path(), {.data = onnx::WriteOptions::Data::embedded});
+  }
+
+  Result<bool> ask(const Candidate& candidate) {
+    if (options_.write_data)
+      SV_TRY(write_data_set(*candidate.data, options_.scratch + "/test_data_set_0", candidate.inputs,
+                            candidate.exact ? candidate.outputs : std::vector<std::string>()));
+    ++report_.checks;
+    return check_(candidate);
+  }
+
+  /// A model that is no part of the whole: it must be one that can be imported, and is given its outputs' shapes.
+  Result<bool> test(Variant& variant) {
+    if (out_of_time()) return false;
+    for (auto& output : *variant.model.mutable_graph()->mutable_output()) output.clear_type();
+    SV_TRY(write(variant.model));
+    const Result<Model> imported = import_onnx(candidate_path());
+    if (!imported.ok()) return false;
+    for (int i = 0; i < variant.model.graph().output_size(); ++i)
+      SV_TRY(onnx::export_value_info(*imported->graph.outputs()[static_cast<size_t>(i)], *variant.model.mutable_graph()->mutable_output(i)));
+    SV_TRY(write(variant.model));
+    SV_ASSIGN(const bool faulty, ask({candidate_path(), variant.inputs, variant.outputs, false, &variant.data}));
+    if (faulty) nodes_ = variant.model.graph().node_size();
+    tell();
+    return faulty;
+  }
+
+  Result<Variant> variant_of(const Cut& cut) {
+    SV_ASSIGN(CutModel model, cutter_.cut(cut));
+    SV_TRY(add_frozen(cut, model.model));
+    return Variant{std::move(model.model), std::move(model.inputs), std::move(model.outputs), recording_};
   }
 
   template <class Search>
@@ -133,14 +175,15 @@ class Reducer {
 
   /// Optional inputs and attributes, one by one; only where the engine can say that the rest is still a model.
   Status drop_parts() {
-    if (!importable_ || best_.nodes.size() > kMostSimplified) return {};
+    if (options_.exact || !importable_ || best_.nodes.size() > kMostSimplified) return {};
     const std::vector<int> nodes = best_.nodes;
     for (const int n : nodes) {
       const onnx_proto::NodeProto& node = original_.graph().node(n);
       const OpDef* op = all_ops().find(node.domain() == "ai.onnx" ? "" : node.domain(), node.op_type());
       if (!op) continue;
+      const bool is_loop = node.op_type() == "Loop";  // which might never end without its number of trips, or its condition
       for (int slot = node.input_size(); slot-- > op->inputs.min;) {
-        if (node.input(slot).empty() || op->inputs.max == kVariadic) continue;
+        if (node.input(slot).empty() || op->inputs.max == kVariadic || is_loop) continue;
         Cut cut = best_;
         cut.dropped_inputs.insert({n, slot});
         SV_TRY(attempt(cut));
@@ -167,13 +210,13 @@ class Reducer {
     return {};
   }
 
-  Status add_frozen(const Cut& cut) {
+  Status add_frozen(const Cut& cut, onnx_proto::ModelProto& model) {
     for (const std::string& name : cut.frozen) {
       if (!frozen_.contains(name)) {
         SV_ASSIGN(Tensor value, recording_.tensor(name));
         frozen_[name] = file_.add(name, std::move(value));
       }
-      *file_.model().mutable_graph()->add_initializer() = frozen_[name];
+      *model.mutable_graph()->add_initializer() = frozen_[name];
     }
     return {};
   }
@@ -184,8 +227,7 @@ class Reducer {
     return {};
   }
 
-  Result<ReduceReport> finish() {
-    SV_ASSIGN(CutModel model, cutter_.cut(best_));
+  Result<ReduceReport> finish(Variant model) {
     report_.nodes_after = model.model.graph().node_size();
     report_.dropped_attributes = static_cast<int>(best_.dropped_attributes.size());
     report_.dropped_inputs = static_cast<int>(best_.dropped_inputs.size());
@@ -193,13 +235,41 @@ class Reducer {
     for (const auto& node : model.model.graph().node()) report_.operators.push_back(operator_key(node));
     report_.inputs = std::move(model.inputs), report_.outputs = std::move(model.outputs);
     for (const std::string& name : report_.inputs)
-      if (!recording_.has(name)) report_.without_data.push_back(name);
+      if (!model.data.has(name)) report_.without_data.push_back(name);
+    report_.exact = is_exact(best_) && !report_.shrunk.any();
     report_.complete = !stopped_;
     report_.seconds = seconds();
     report_.frozen_inputs = static_cast<int>(best_.frozen.size());
+    report_.data = std::move(model.data);
+    if (!report_.exact) SV_TRY(record_outputs(model.model));
     file_.model() = std::move(model.model);
-    SV_TRY(add_frozen(best_));
     return std::move(report_);
+  }
+
+  /// What the reduced model computes now, where it is sure to end.
+  Status record_outputs(onnx_proto::ModelProto& model) {
+    for (const std::string& name : report_.outputs) report_.data.forget(name);
+    bool ends = true;
+    for_each_graph(*model.mutable_graph(), [&](const onnx_proto::GraphProto& graph) {
+      for (const auto& node : graph.node()) ends = ends && (node.op_type() != "Loop" || (node.input_size() > 0 && !node.input(0).empty()));
+    });
+    if (!ends) return {};
+    SV_TRY(write(model));
+    const Result<Model> imported = import_onnx(candidate_path());
+    if (!imported.ok()) return {};
+    std::vector<Tensor> inputs;
+    for (const Value* input : imported->graph.inputs()) {
+      if (!report_.data.has(input->name())) return {};
+      SV_ASSIGN(Tensor value, report_.data.tensor(input->name()));
+      inputs.push_back(std::move(value));
+    }
+    const std::string folder = options_.scratch + "/outputs";
+    std::error_code problem;
+    std::filesystem::create_directories(folder, problem);
+    if (problem) return error("{}: {}", printable(folder), problem.message());
+    const Result<Recording> results = Recording::make(candidate_path(), report_.outputs, inputs, options_.session, folder);
+    if (results.ok()) report_.data.take(*results, report_.outputs);
+    return {};
   }
 
   onnx::OnnxFile& file_;
@@ -215,16 +285,20 @@ class Reducer {
   ReduceReport report_;
   std::string stage_;
   bool importable_ = false, stopped_ = false;
+  int nodes_ = 0;  // of the best variant, when there is one
 };
 
-/// Runs a candidate and compares; an error where it cannot be run.
-Result<bool> run_and_compare(const Candidate& candidate, const Recording& recording, const SessionOptions& options,
-                             const Tolerance& tolerance) {
+struct Results {
+  std::vector<std::string> names;
+  std::vector<Tensor> tensors;
+};
+
+Result<Results> run_candidate(const Candidate& candidate, const SessionOptions& options) {
   SV_ASSIGN(Model model, import_onnx(candidate.model));
   SV_ASSIGN(const auto session, Session::create(std::move(model.graph), options));
   std::vector<Tensor> inputs;
   for (const Session::Port& port : session->inputs()) {
-    SV_ASSIGN(const Tensor mapped, recording.tensor(port.name));
+    SV_ASSIGN(const Tensor mapped, candidate.data->tensor(port.name));
     if (is_handle(mapped.type())) {
       inputs.push_back(mapped);
     } else {
@@ -232,12 +306,29 @@ Result<bool> run_and_compare(const Candidate& candidate, const Recording& record
       inputs.push_back(std::move(aligned));
     }
   }
-  SV_ASSIGN(const std::vector<Tensor> got, session->run(inputs));
-  for (size_t i = 0; i < got.size(); ++i) {
-    if (!recording.has(session->outputs()[i].name)) continue;
-    SV_ASSIGN(const Tensor expected, recording.tensor(session->outputs()[i].name));
-    if (!compare(got[i], expected, tolerance).passed) return true;
+  Results out;
+  SV_ASSIGN(out.tensors, session->run(inputs));
+  for (const Session::Port& port : session->outputs()) out.names.push_back(port.name);
+  return out;
+}
+
+/// Runs a candidate and compares; an error where it cannot be run.
+Result<bool> run_and_compare(const Candidate& candidate, const Recording& recording, const SessionOptions& options,
+                             const Tolerance& tolerance) {
+  SV_ASSIGN(const Results got, run_candidate(candidate, options));
+  for (size_t i = 0; i < got.names.size(); ++i) {
+    if (!recording.has(got.names[i])) continue;
+    SV_ASSIGN(const Tensor expected, recording.tensor(got.names[i]));
+    if (!compare(got.tensors[i], expected, tolerance).passed) return true;
   }
+  return false;
+}
+
+Result<bool> run_twice(const Candidate& candidate, const SessionOptions& options, const SessionOptions& reference, const Tolerance& tolerance) {
+  SV_ASSIGN(const Results expected, run_candidate(candidate, reference));
+  SV_ASSIGN(const Results got, run_candidate(candidate, options));
+  for (size_t i = 0; i < got.tensors.size(); ++i)
+    if (!compare(got.tensors[i], expected.tensors[i], tolerance).passed) return true;
   return false;
 }
 
@@ -247,17 +338,27 @@ Result<ReduceReport> reduce_model(onnx::OnnxFile& file, const Recording& recordi
   return Reducer(file, recording, check, options).run();
 }
 
-Status save_reduced(const onnx::OnnxFile& file, const ReduceReport& report, const Recording& recording, const std::string& folder) {
+Status save_reduced(const onnx::OnnxFile& file, const ReduceReport& report, const std::string& folder) {
   std::error_code problem;
   std::filesystem::create_directories(folder, problem);
   if (problem) return error("{}: {}", printable(folder), problem.message());
-  SV_TRY(write_data_set(recording, folder + "/test_data_set_0", report.inputs, report.outputs));
+  SV_TRY(write_data_set(report.data, folder + "/test_data_set_0", report.inputs, report.outputs));
   return onnx::write_model(file, folder + "/reduced.onnx", {.data = onnx::WriteOptions::Data::embedded});
+}
+
+FaultCheck differs_between(const SessionOptions& session, const SessionOptions& reference, const Tolerance& tolerance) {
+  const auto is_first = std::make_shared<bool>(true);
+  return [session, reference, tolerance, is_first](const Candidate& candidate) -> Result<bool> {
+    Result<bool> differs = run_twice(candidate, session, reference, tolerance);
+    if (std::exchange(*is_first, false)) return differs;
+    return differs.ok() && *differs;
+  };
 }
 
 FaultCheck differs_from_recording(const Recording& recording, const SessionOptions& session, const Tolerance& tolerance) {
   const auto is_first = std::make_shared<bool>(true);
   return [&recording, session, tolerance, is_first](const Candidate& candidate) -> Result<bool> {
+    if (!candidate.exact) return false;
     Result<bool> differs = run_and_compare(candidate, recording, session, tolerance);
     if (std::exchange(*is_first, false)) return differs;
     return differs.ok() && *differs;
