@@ -126,6 +126,13 @@ std::vector<RuleCase> operator_cases() {
       {"operator-name", "names no operator", [](ModelProto& m) { add_tail(m, "", {"x"}); }},
       {"operator-unknown", "Nonsense is no operator of opset 17", [](ModelProto& m) { add_tail(m, "Nonsense", {"x"}); }},
       {"operator-unknown", "Gelu came in opset 20", [](ModelProto& m) { add_tail(m, "Gelu", {"x"}); }},
+      {"training-outputs", "has 1 outputs, needs 3 where training_mode is 1",
+       [](ModelProto& m) { add_int(add_tail(m, "BatchNormalization", {"x", "w", "w", "w", "w"}), "training_mode", 1); }},
+      {"training-outputs", "has 3 outputs, needs 1 where training_mode is 0",
+       [](ModelProto& m) {
+         NodeProto* node = add_tail(m, "BatchNormalization", {"x", "w", "w", "w", "w"});
+         node->add_output("mean"), node->add_output("variance");
+       }},
       {"operator-deprecated", "Upsample is deprecated since opset 10",
        [](ModelProto& m) {
          add_tail(m, "Upsample", {"x", "w"});

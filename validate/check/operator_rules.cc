@@ -104,6 +104,7 @@ class OperatorRules {
                                    node.op_type(), s.since)
                      : fmt::format("has {} outputs, {} of opset {} gives {}", node.output_size(), node.op_type(), s.since,
                                    range_text(s.least_outputs, s.most_outputs)));
+    if (s.name == "BatchNormalization" && s.since >= 14) check_training_outputs(body, index, node);
     for (int i = 0; i < std::min(node.input_size(), static_cast<int>(s.inputs.size())); ++i) {
       const SchemaValue& v = s.inputs[static_cast<size_t>(i)];
       if (v.presence == Presence::single && node.input(i).empty())
@@ -114,6 +115,17 @@ class OperatorRules {
       if (v.presence == Presence::single && node.output(i).empty())
         c_.add("output-missing", body, index, fmt::format("output {} ({}) must be there", i, v.name));
     }
+  }
+
+  /// Which case of outputs it is the mode says; ONNX's inference refuses others.
+  void check_training_outputs(const Body& body, int index, const NodeProto& node) {
+    int64_t mode = 0;
+    for (const auto& a : node.attribute())
+      if (a.name() == "training_mode") mode = a.i();
+    const int needed = mode != 0 ? 3 : 1;
+    if (node.output_size() != needed)
+      c_.add("training-outputs", body, index,
+             fmt::format("has {} outputs, needs {} where training_mode is {}", node.output_size(), needed, mode));
   }
 
   /// Against the opset that the user asks for.

@@ -74,6 +74,7 @@ inline constexpr Rule kRules[] = {
     {"output-count", Level::error, "A node has more or fewer outputs than its operator gives"},
     {"input-missing", Level::error, "An input that must be there is left empty"},
     {"output-missing", Level::error, "An output that must be there is left empty"},
+    {"training-outputs", Level::error, "BatchNormalization gives its running statistics without training_mode, or lacks them with it"},
     {"engine-operator", Level::warning, "This engine lacks an operator of the model"},
     {"opset-lacks", Level::error, "The opset asked for with --opset lacks an operator, or has it deprecated"},
     {"opset-differs", Level::note, "An operator has another form in the opset asked for with --opset"},

@@ -37,8 +37,8 @@ Status canonicalize_dropout(CanonicalizeContext& c) {
 }
 
 Status infer_dropout(InferContext& c) {
-  SV_TRY(require_single(c, 1, "ratio"));
-  SV_TRY(require_single(c, 2, "training_mode"));
+  SV_TRY(require_rank(c, 1, "ratio", 0));
+  SV_TRY(require_rank(c, 2, "training_mode", 0));
   c.set(0, c.type(0));
   c.set(1, mask_type(c.attributes()), c.shape(0));
   return {};

@@ -48,7 +48,18 @@ Result<LabelMap> make_map(Tensor keys, Tensor values, Tensor otherwise) {
   return map;
 }
 
+/// Of one kind each; more than one would leave open which counts.
+Status check_one_list(const Attributes& a, const char* what) {
+  std::string given;
+  for (const char* kind : {"tensor", "strings", "int64s", "floats"})
+    if (const std::string name = fmt::format("{}_{}", what, kind); a.has(name)) given += (given.empty() ? "" : ", ") + name;
+  if (given.find(',') != given.npos) return error("has {}, needs one of them", given);
+  return {};
+}
+
 Result<LabelMap> encoder_map(const Attributes& a) {
+  SV_TRY(check_one_list(a, "keys"));
+  SV_TRY(check_one_list(a, "values"));
   Tensor keys = label_list(a, {"keys_tensor", "keys_strings", "keys_int64s", "keys_floats"});
   Tensor values = label_list(a, {"values_tensor", "values_strings", "values_int64s", "values_floats"});
   Tensor otherwise = label_list(a, {"default_tensor"});

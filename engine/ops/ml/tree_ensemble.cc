@@ -10,14 +10,34 @@ namespace {
 
 constexpr DTypeSet kEnsembleTypes{DType::f32, DType::f64, DType::f16};
 
+int64_t elements_of(const Attributes& a, const char* name) {
+  if (const auto* numbers = a.get<std::vector<int64_t>>(name)) return static_cast<int64_t>(numbers->size());
+  const Tensor* tensor = a.get<Tensor>(name);
+  return tensor ? tensor->count() : 0;
+}
+
+/// One entry of every list for each node, and each leaf.
+Status check_lists(const Attributes& a) {
+  const int64_t nodes = elements_of(a, "nodes_splits"), leaves = elements_of(a, "leaf_weights");
+  for (const char* name : {"nodes_modes", "nodes_featureids", "nodes_truenodeids", "nodes_falsenodeids", "nodes_trueleafs", "nodes_falseleafs",
+                           "nodes_missing_value_tracks_true", "nodes_hitrates"})
+    if (const int64_t count = elements_of(a, name); count != nodes && (a.has(name) || count > 0))
+      return error("{} has {} elements, needs {} as nodes_splits has", name, count, nodes);
+  if (const int64_t targets = elements_of(a, "leaf_targetids"); targets != leaves)
+    return error("{} leaf_targetids, {} leaf_weights, need as many", targets, leaves);
+  return {};
+}
+
 Status infer_tree_ensemble(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "X", kEnsembleTypes));
+  SV_TRY(require_rank(c, 0, "X", 2));
   SV_ASSIGN(const Dim rows, row_dim(c));
   const int64_t targets = c.attributes().get_int("n_targets", 1), aggregate = c.attributes().get_int("aggregate_function", 1);
   const int64_t how = c.attributes().get_int("post_transform");
   if (targets < 1) return error("n_targets is {}, needs 1 at least", targets);
   if (aggregate < 0 || aggregate > 3) return error("aggregate_function is {}, needs 0 to 3 (average, sum, min, max)", aggregate);
   if (how < 0 || how > 4) return error("post_transform is {}, needs 0 to 4 (none, softmax, logistic, softmax_zero, probit)", how);
+  SV_TRY(check_lists(c.attributes()));
   c.set(0, c.dtype(0), Shape{rows, Dim(targets)});
   return {};
 }

@@ -54,6 +54,9 @@ void emit_step(LowerContext& c, const kernels::ReduceArgs& args, Buffer in, Buff
 
 }  // namespace
 
+/// 1 keeps them, 0 does not; so does no other number, in ONNX's inference and ONNX Runtime.
+bool keeps_dims(const Attributes& attributes) { return attributes.get_int("keepdims", 1) == 1; }
+
 Status canonicalize_reduce(CanonicalizeContext& c) {
   c.attribute_to_input("axes", 1);
   return {};
@@ -62,7 +65,7 @@ Status canonicalize_reduce(CanonicalizeContext& c) {
 Status infer_reduce(InferContext& c) {
   SV_TRY(require_rank(c, 1, "axes", 1));
   const Shape& in = c.shape(0);
-  const bool keep = c.attributes().get_int("keepdims", 1) != 0;
+  const bool keep = keeps_dims(c.attributes());
   const auto axes = c.has_input(1) ? c.integers(1) : Dims{};
   if (!in.has_rank() || !axes) {
     c.set(0, c.dtype(0), in.has_rank() && keep ? unknown_dims(in.rank()) : Shape());
@@ -157,7 +160,7 @@ Status emit_reduction(LowerContext& c, kernels::ReduceOp op, const std::vector<b
 
 Value* kept_dims(GradientContext& c, Value* value) {
   // Axes that were not given are all of them (a number broadcasts as it is), or none.
-  if (c.attributes().get_int("keepdims", 1) != 0 || !c.input(1)) return value;
+  if (keeps_dims(c.attributes()) || !c.input(1)) return value;
   const Value* axes = c.input(1);
   if (axes->is_constant() && axes->constant().count() == 0) return value;
   return c.op("Unsqueeze", {value, c.input(1)});
@@ -200,7 +203,7 @@ namespace {
 Status infer_arg_reduce(InferContext& c) {
   SV_TRY(require_rank_at_least(c, 0, "data", 1));
   const Shape& in = c.shape(0);
-  const bool keep = c.attributes().get_int("keepdims", 1) != 0;
+  const bool keep = keeps_dims(c.attributes());
   if (!in.has_rank()) {
     c.set(0, DType::i64, Shape());
     return {};

@@ -8,6 +8,8 @@
 
 namespace svengine::ops {
 
+bool keeps_dims(const Attributes& attributes);
+
 /// Attribute axes became an input.
 Status canonicalize_reduce(CanonicalizeContext& c);
 

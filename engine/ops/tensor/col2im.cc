@@ -48,6 +48,21 @@ Result<std::vector<Col2ImAxis>> col2im_axes(const Attributes& attributes, const 
   return axes;
 }
 
+/// As many as there are dimensions, where any of the inputs' lengths tells that.
+Status check_lists(const InferContext& c) {
+  for (const size_t i : {size_t{1}, size_t{2}}) {
+    const Shape& sizes = c.shape(i);
+    if (!sizes.has_rank() || !sizes[0].is_static()) continue;
+    const auto n = static_cast<size_t>(sizes[0].value());
+    for (const char* name : {"strides", "dilations", "pads"}) {
+      const size_t needed = std::string_view(name) == "pads" ? 2 * n : n;
+      const size_t count = c.attributes().get_ints(name, std::vector<int64_t>(needed)).size();
+      if (count != needed) return error("{} has {} elements, needs {} for {} dimensions", name, count, needed, n);
+    }
+  }
+  return {};
+}
+
 Status infer_col2im(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "input", kCol2ImTypes));
   for (size_t i : {size_t{1}, size_t{2}}) {
@@ -55,6 +70,9 @@ Status infer_col2im(InferContext& c) {
     SV_TRY(require_rank(c, i, i == 1 ? "image_shape" : "block_shape", 1));
   }
   SV_TRY(require_rank(c, 0, "input", 3));
+  if (known_different(c.shape(1).has_rank() ? c.shape(1)[0] : Dim(), c.shape(2).has_rank() ? c.shape(2)[0] : Dim()))
+    return error("image_shape has {} sizes, block_shape {}; needs as many", c.shape(1)[0].value(), c.shape(2)[0].value());
+  SV_TRY(check_lists(c));
   const auto image = c.integers(1), block = c.integers(2);
   const Shape& in = c.shape(0);
   if (!image) {

@@ -22,11 +22,12 @@ TEST_CASE("Concat adds along its axis") {
 }
 
 TEST_CASE("Split by sizes, by number, and equally") {
-  CHECK(OneNode("Split", {f32({6, 5})}, {}, 3).outcome == "float32[2x5] float32[2x5] float32[2x5]");
+  CHECK(OneNode("Split", {f32({6, 5})}, {}, 3, 17).outcome == "float32[2x5] float32[2x5] float32[2x5]");
   CHECK(OneNode("Split", {f32({7, 5})}, {{"num_outputs", int64_t{3}}}, 3).outcome == "float32[3x5] float32[3x5] float32[1x5]");
   CHECK(OneNode("Split", {f32({2, 5}), ints({1, 4})}, {{"axis", int64_t{1}}}, 2).outcome == "float32[2x1] float32[2x4]");
   CHECK(OneNode("Split", {f32({5})}, {{"split", Ints{2, 3}}}, 2, 11).outcome == "float32[2] float32[3]");
-  CHECK(OneNode("Split", {f32({5})}, {}, 2).says("5 does not split into 2 equal pieces"));
+  CHECK(OneNode("Split", {f32({6, 5})}, {}, 3).says("neither input split nor attribute num_outputs"));
+  CHECK(OneNode("Split", {f32({5})}, {}, 2, 17).says("5 does not split into 2 equal pieces"));
   CHECK(OneNode("Split", {f32({5}), ints({2, 2})}, {}, 2).says("the pieces sum to 4, the axis has 5"));
   CHECK(OneNode("Split", {f32({5}), ints({7, -2})}, {}, 2).says("size -2"));
   CHECK(OneNode("Split", {f32({5}), ints({5})}, {}, 2).says("1 sizes for 2 outputs"));
@@ -97,7 +98,7 @@ TEST_CASE("Resize takes scales or sizes; Upsample becomes Resize") {
                 {{"axes", Ints{2, 3}}, {"keep_aspect_ratio_policy", std::string("not_larger")}}).outcome == "float32[1x1x4x8]");
   CHECK(OneNode("Resize", {f32(x), doubled}, {}, 1, 10).outcome == "float32[1xCx10x14]");
   CHECK(OneNode("Resize", {f32(x), none, doubled, ints({1, 3, 9, 4})}).says("either scales or sizes"));
-  CHECK(OneNode("Resize", {f32(x), none, Tensor::of<float>({2}, {1, 1})}).says("2 scales for 4 axes"));
+  CHECK(OneNode("Resize", {f32(x), none, Tensor::of<float>({2}, {1, 1})}).says("scales has 2 elements, needs 4 for 4 axes"));
   CHECK(OneNode("Resize", {f32(x), none, Tensor::of<float>({4}, {1, 1, -1, 1})}).says("scale -1 of axis 2"));
   OneNode old("Upsample", {f32(x), doubled}, {{"mode", std::string("linear")}}, 1, 9);
   CHECK(old.outcome == "float32[1xCx10x14]");

@@ -52,6 +52,14 @@ std::optional<std::vector<double>> numbers(const Node& node, size_t i) {
   return out;
 }
 
+/// Of an input that may be known by its shape alone.
+Status check_length(const Node& node, size_t i, const char* what, size_t needed, size_t axes) {
+  if (!is_surely_given(node, i)) return {};
+  const int64_t length = node.input(i)->type.shape[0].value();
+  if (length == static_cast<int64_t>(needed)) return {};
+  return error("{} has {} elements, needs {} for {} axes", what, length, needed, axes);
+}
+
 Result<std::vector<int64_t>> named_axes(const Attributes& attributes, int64_t rank) {
   if (const auto* given = attributes.get<std::vector<int64_t>>("axes")) return normalise_axes(*given, rank);
   std::vector<int64_t> all(static_cast<size_t>(rank));
@@ -173,10 +181,10 @@ Result<std::vector<AxisScale>> resize_axes(const Node& node, const Shape& in) {
   const bool by_size = is_given(node, kSizes) && !is_surely_given(node, kScales);
   const auto values = numbers(node, by_size ? kSizes : kScales), roi = numbers(node, kRoi);
   if (crop && !is_given(node, kRoi)) return error("tf_crop_and_resize needs input 1 (roi)");
+  SV_TRY(check_length(node, by_size ? kSizes : kScales, by_size ? "sizes" : "scales", axes.size(), axes.size()));
+  if (crop) SV_TRY(check_length(node, kRoi, "roi", 2 * axes.size(), axes.size()));
   if (!values || (crop && !roi)) return axes;
-  if (values->size() != axes.size()) return error("{} {} for {} axes", values->size(), by_size ? "sizes" : "scales", axes.size());
   if (crop) {
-    if (roi->size() != 2 * axes.size()) return error("roi has {} numbers, needs two for each of {} axes", roi->size(), axes.size());
     for (size_t i = 0; i < axes.size(); ++i) {
       axes[i].roi_begin = (*roi)[i];
       axes[i].roi_end = (*roi)[axes.size() + i];

@@ -11,7 +11,10 @@
 namespace svengine::ops {
 namespace {
 
+/// In canonical form the number of outputs says what num_outputs does, where nothing else is given.
 Status canonicalize_split(CanonicalizeContext& c) {
+  if (c.opset() >= 18 && !c.node().input(1) && !c.attributes().has("num_outputs"))
+    return error("has neither input split nor attribute num_outputs, needs one of them since opset 18");
   c.attribute_to_input("split", 1);
   return {};
 }

@@ -15,7 +15,10 @@ Status infer_affine_grid(InferContext& c) {
   SV_TRY(require_rank(c, 1, "size", 1));
   const auto size = c.integers(1);
   if (!size) {
-    c.set(0, c.dtype(0), Shape());
+    const Dim entries = c.shape(1).has_rank() ? c.shape(1)[0] : Dim();
+    if (entries.is_static() && entries.value() != 4 && entries.value() != 5)
+      return error("size has {} entries, needs 4 (N, C, H, W) or 5 (N, C, D, H, W)", entries.value());
+    c.set(0, c.dtype(0), entries.is_static() ? unknown_dims(entries.value()) : Shape());
     return {};
   }
   if (size->size() != 4 && size->size() != 5)
