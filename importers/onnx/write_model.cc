@@ -40,7 +40,7 @@ constexpr uint32_t kName = 8;
 
 /// Data of a tensor, and what keeps them: the tensor, bytes packed for the file, or nothing, where they are made as they are written.
 struct Data {
-  Bytes bytes;
+  Bytes bytes = {};
   Tensor tensor = {};
   std::unique_ptr<std::string> packed = {};
   const LateTensor* late = nullptr;
