@@ -9,8 +9,9 @@ add_library(svengine_flags INTERFACE)
 target_compile_options(svengine_flags INTERFACE -Wall -Wextra -Wno-psabi)
 if(SVENGINE_WERROR)
   target_compile_options(svengine_flags INTERFACE -Werror)
-elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # At -O2 GCC 12 warns wrongly of std::optional and std::string (its bugs 80635 and 105651); preset dev keeps both at -O1.
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_CXX_FLAGS_RELEASE MATCHES "-O1")
+  # At -O2 GCC 12 warns wrongly of std::optional and std::string (its bugs 80635 and 105651); presets dev and asan keep both at -O1.
   target_compile_options(svengine_flags INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
 endif()
 target_include_directories(svengine_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/engine/include)

@@ -1,6 +1,5 @@
 #include "engine/kernels/contract_data.h"
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "engine/kernels/contract_memory.h"
@@ -27,9 +26,13 @@ bool are_distinct(const CopyArgs& args) {
   };
   Step steps[kMaxDims];  // no memory of the heap: contracts are checked where there may be none left
   int32_t count = 0;
-  for (int32_t d = 0; d < args.rank; ++d)
-    if (args.extent[d] > 1) steps[count++] = {std::abs(args.dst_stride[d]), args.extent[d]};
-  std::sort(steps, steps + count, [](const Step& a, const Step& b) { return a.stride < b.stride; });
+  for (int32_t d = 0; d < args.rank; ++d) {
+    if (args.extent[d] <= 1) continue;
+    const Step step = {std::abs(args.dst_stride[d]), args.extent[d]};
+    int32_t at = count++;
+    for (; at > 0 && steps[at - 1].stride > step.stride; --at) steps[at] = steps[at - 1];
+    steps[at] = step;
+  }
   int64_t reach = 0;
   for (int32_t i = 0; i < count; ++i) {
     if (steps[i].stride <= reach) return false;

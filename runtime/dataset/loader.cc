@@ -11,25 +11,22 @@
 #include "runtime/dataset/batch_maker.h"
 
 namespace svengine {
-namespace {
-
-/// A batch and how far it is. Guarded by Work's mutex, but for the rows of the batch itself.
-struct Slot {
-  std::unique_ptr<OpenBatch> batch;
-  size_t rows = 0, taken = 0, done = 0;
-  bool broken = false;  // memory was out for a row, even for saying what is wrong with it
-
-  bool full() const { return done == rows; }
-};
-
-struct Rows {
-  std::shared_ptr<Slot> slot;
-  size_t begin = 0, end = 0;
-};
-
-}  // namespace
 
 class Loader::Work {
+  /// A batch and how far it is. Guarded by Work's mutex, but for the rows of the batch itself.
+  struct Slot {
+    std::unique_ptr<OpenBatch> batch;
+    size_t rows = 0, taken = 0, done = 0;
+    bool broken = false;  // memory was out for a row, even for saying what is wrong with it
+
+    bool full() const { return done == rows; }
+  };
+
+  struct Rows {
+    std::shared_ptr<Slot> slot;
+    size_t begin = 0, end = 0;
+  };
+
  public:
   Work(std::shared_ptr<BatchMaker> maker, const LoaderOptions& options, LoaderPosition start)
       : maker_(std::move(maker)), options_(options), next_(start), ahead_(start) {}

@@ -101,7 +101,7 @@ class NodeDiffer {
 
   /// Of attributes without bodies: the messages but for name and doc, tensors by their content.
   Result<bool> have_equal_values(const AttributeProto& a, const AttributeProto& b) const {
-    if (a.tensors_size() != b.tensors_size() || a.sparse_tensors_size() != b.sparse_tensors_size()) return false;
+    if (a.has_t() != b.has_t() || a.tensors_size() != b.tensors_size() || a.sparse_tensors_size() != b.sparse_tensors_size()) return false;
     for (int i = 0; i < a.tensors_size(); ++i) {
       SV_ASSIGN(const bool equal, have_equal_content(a.tensors(i), b.tensors(i)));
       if (!equal) return false;
