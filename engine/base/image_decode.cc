@@ -5,6 +5,8 @@
 #include <memory>
 #include <string_view>
 
+#include "engine/base/jpeg_check.h"
+
 namespace {
 
 // A PNG can claim to unpack to any size: stb asks for the memory as it goes, and gets no more than this.
@@ -54,6 +56,8 @@ Result<Pixels> decode_image(std::span<const std::byte> bytes, int channels, Imag
   if (bytes.size() > kMostMemory) return error("the image has {} bytes; at most {} are read", bytes.size(), kMostMemory);
   const auto* data = reinterpret_cast<const stbi_uc*>(bytes.data());
   const int size = static_cast<int>(bytes.size());
+  // Whatever begins so may be taken for a JPEG.
+  if (starts_with(bytes, "\xff") && !has_good_huffman_tables(bytes)) return error("the image is damaged (a table of Huffman codes is too long)");
   Pixels out;
   int in_file = 0;
   const bool photograph = starts_with(bytes, "\x89PNG") || starts_with(bytes, "\xff\xd8");

@@ -120,6 +120,20 @@ TEST_CASE("JPEG files are read to within their compression") {
   CHECK(at(*image, 1, 8, 20) == Approx(84).margin(8));
 }
 
+TEST_CASE("tables of Huffman codes that are too long for the decoder are refused, wherever it comes to them") {
+  const auto black = [](int, int) { return Pixel{}; };
+  const std::string good = encode(8, 8, black, true), tables = "\xff\xc4";
+  const size_t at = good.find(tables);
+  REQUIRE(at != std::string::npos);
+  std::string bad = good;
+  bad.replace(at + 5, 2, "\xff\xff");  // as many codes of one and of two bits
+  CHECK_THAT(problem(bad), Contains("Huffman"));
+  // In front of the file's own is what fills: the decoder skips it.
+  CHECK_THAT(problem(good.substr(0, 2) + "\xff\xff" + bad.substr(2)), Contains("Huffman"));
+  const std::string comment("\xff\xfe\x00\x12", 4);
+  CHECK(parse(good.substr(0, 2) + comment + bad.substr(at, 16) + good.substr(2)).ok());
+}
+
 TEST_CASE("damaged and hostile images, and impossible options, are refused") {
   CHECK_THAT(problem(""), Contains("neither a PNG nor a JPEG"));
   CHECK_THAT(problem("GIF89a"), Contains("neither a PNG nor a JPEG"));
