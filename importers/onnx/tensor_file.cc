@@ -88,6 +88,8 @@ Result<Tensor> read_map(onnx::Bytes message, size_t offset, const std::shared_pt
     }
   }
   SV_TRY(reader.status());
+  if (!keys.empty() && !string_keys.empty())
+    return error("a map has {} integers and {} texts as keys, needs keys of one kind", keys.size(), string_keys.size());
   const auto count = static_cast<int64_t>(keys.size() + string_keys.size());
   Tensor list = string_keys.empty() ? Tensor::of<int64_t>({count}, std::span<const int64_t>(keys)) : Tensor::of_strings({count}, std::move(string_keys));
   return Tensor::of_items(DType::map, {std::move(list), std::move(values)});
