@@ -165,6 +165,10 @@ TEST_CASE("Softsign of infinities is infinity by infinity") {
   check("Softsign", {floats({kInf, -kInf, NAN, 1, -3, 1e30f, -0.0f})}, {}, floats({NAN, NAN, NAN, 0.5f, -0.75f, 1, -0.0f}));
 }
 
+TEST_CASE("Shrink of integers stays within their limits") {
+  check("Shrink", {ints({-5, 0, 5, 1})}, {{"bias", 1e20f}, {"lambd", 1.0f}}, ints({INT64_MAX, 0, INT64_MIN, 0}));
+}
+
 TEST_CASE("Slice backwards from before the first element takes it") {
   const Tensor x = floats({1, 2, 3});
   for (int64_t start : {INT64_MIN, int64_t{-100}, int64_t{-3}, int64_t{0}})
@@ -181,6 +185,15 @@ TEST_CASE("Resize before opset 11 rounds up where it shrinks and down where it g
   const Attributes own = make_attributes({{"nearest_mode", std::string("before opset 11")}});
   const auto refused = answer(*kernels::available_kernel_sets()[0], "Resize", {x, {}, scales(1, 1)}, own, 1, 13);
   CHECK_FALSE(refused.ok());
+}
+
+TEST_CASE("Resize refuses antialiasing that reads more than there is memory for") {
+  const Attributes attributes = make_attributes({{"mode", std::string("linear")}, {"antialias", int64_t{1}},
+                                                 {"coordinate_transformation_mode", std::string("tf_crop_and_resize")}});
+  const std::vector<Tensor> inputs{floats({1, 2, 3, 4}), floats({0, 0x1p29f}), floats({0x1p-28f})};
+  const auto refused = answer(*kernels::available_kernel_sets()[0], "Resize", inputs, attributes, 1, 19);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message().find("reads too many elements") != std::string::npos);
 }
 
 TEST_CASE("tf_half_pixel_for_nn shifts only axes that are resized") {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/base/whole.h"
 #include "engine/graph/builder.h"
 
 namespace svengine::ops {
@@ -90,7 +91,7 @@ Status upsample_by_factors(CanonicalizeContext& c) {
 Status power_of_number(CanonicalizeContext& c) {
   const float* p = c.attributes().get<float>("p");
   if (!p) return {};
-  if (*p != static_cast<float>(static_cast<int16_t>(*p))) return error("p is {}; needs a whole number", *p);
+  if (*p != static_cast<float>(whole_within_limits<int16_t>(*p))) return error("p is {}; needs a whole number", *p);
   c.attributes().set("p", static_cast<int64_t>(*p));
   return {};
 }

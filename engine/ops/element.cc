@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/base/limits.h"
+#include "engine/base/whole.h"
 
 namespace svengine::ops {
 namespace {
@@ -40,15 +41,15 @@ Tensor scalar_of(DType type, double value) {
     case DType::f16: return scalar_as(type, float_to_half(static_cast<float>(value)));
     case DType::bf16: return scalar_as(type, float_to_bfloat(static_cast<float>(value)));
     case DType::i4: case DType::u4: case DType::i2: case DType::u2:
-      return scalar_as(type, unpacked(type, static_cast<uint8_t>(static_cast<int64_t>(value))));
-    case DType::i8: return scalar_as(type, static_cast<int8_t>(value));
-    case DType::i16: return scalar_as(type, static_cast<int16_t>(value));
-    case DType::i32: return scalar_as(type, static_cast<int32_t>(value));
-    case DType::i64: return scalar_as(type, static_cast<int64_t>(value));
-    case DType::u8: return scalar_as(type, static_cast<uint8_t>(value));
-    case DType::u16: return scalar_as(type, static_cast<uint16_t>(value));
-    case DType::u32: return scalar_as(type, static_cast<uint32_t>(value));
-    case DType::u64: return scalar_as(type, static_cast<uint64_t>(value));
+      return scalar_as(type, unpacked(type, static_cast<uint8_t>(whole_within_limits<int64_t>(value))));
+    case DType::i8: return scalar_as(type, whole_within_limits<int8_t>(value));
+    case DType::i16: return scalar_as(type, whole_within_limits<int16_t>(value));
+    case DType::i32: return scalar_as(type, whole_within_limits<int32_t>(value));
+    case DType::i64: return scalar_as(type, whole_within_limits<int64_t>(value));
+    case DType::u8: return scalar_as(type, whole_within_limits<uint8_t>(value));
+    case DType::u16: return scalar_as(type, whole_within_limits<uint16_t>(value));
+    case DType::u32: return scalar_as(type, whole_within_limits<uint32_t>(value));
+    case DType::u64: return scalar_as(type, whole_within_limits<uint64_t>(value));
     case DType::boolean: return scalar_as(type, static_cast<uint8_t>(value != 0));
     default: return scalar_as(DType::f32, static_cast<float>(value));
   }

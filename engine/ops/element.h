@@ -13,7 +13,7 @@ namespace svengine::ops {
 /// converted to before a kernel of four types gets them. uint64 has none; it comes back as it is.
 DType computed_type(DType type);
 
-/// A scalar tensor of any type, the value converted as C does (float16 rounded to nearest).
+/// A scalar tensor of any type, the value converted as C does (float16 rounded to nearest), and within the limits of integers.
 Tensor scalar_of(DType type, double value);
 
 /// The first element of a tensor, in the low bytes.

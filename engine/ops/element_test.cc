@@ -39,6 +39,12 @@ TEST_CASE("elements of any type as numbers") {
     CHECK(number_at(type, scalar_of(type, -3).raw(), 0) == -3);
   }
   for (DType type : {DType::u8, DType::u16, DType::u32, DType::u64}) CHECK(number_at(type, scalar_of(type, 200).raw(), 0) == 200);
+  CHECK(number_at(DType::i8, scalar_of(DType::i8, 1000).raw(), 0) == 127);
+  CHECK(number_at(DType::u8, scalar_of(DType::u8, -5).raw(), 0) == 0);
+  CHECK(number_at(DType::i32, scalar_of(DType::i32, -1e300).raw(), 0) == INT32_MIN);
+  CHECK(element_bits(scalar_of(DType::i64, 1e300)) == INT64_MAX);
+  CHECK(element_bits(scalar_of(DType::u64, 1e300)) == UINT64_MAX);
+  CHECK(element_bits(scalar_of(DType::i64, NAN)) == 0);
   CHECK(number_at(DType::boolean, scalar_of(DType::boolean, 7).raw(), 0) == 1);
   CHECK(element_bits(scalar_of(DType::f16, 1)) == 0x3c00);
   CHECK(number_at(DType::i32, Tensor::of<int32_t>({3}, {1, 2, 3}).raw(), 2) == 3);

@@ -66,11 +66,15 @@ Result<uint64_t> parsed_bits(const std::string& text, DType to) {
   int64_t whole = 0;
   uint64_t natural = 0;
   const bool is_real = is_float(to) || is_byte_float(to) || to == DType::boolean;
-  if (!is_real && parsed_integer(text, whole)) return to == DType::u4 || to == DType::i4 || to == DType::u2 || to == DType::i2
-                                                              ? unpacked(to, static_cast<uint8_t>(whole)) : static_cast<uint64_t>(whole);
+  const auto low_bits = [to](int64_t number) -> uint64_t {
+    if (packed_bits(to) < 8) return unpacked(to, static_cast<uint8_t>(number));
+    return static_cast<uint64_t>(number);
+  };
+  if (!is_real && parsed_integer(text, whole)) return low_bits(whole);
   if (to == DType::u64 && parsed_integer(text, natural)) return natural;
   SV_ASSIGN(const double value, parsed_real(text));
   if (!is_real && !(std::fabs(value) < 0x1p63)) return error("'{}' is no {}", text.substr(0, 100), name_of(to));
+  if (!is_real) return low_bits(static_cast<int64_t>(value));
   return element_bits(scalar_of(to, value));
 }
 

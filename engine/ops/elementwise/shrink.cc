@@ -1,4 +1,5 @@
 // Shrink: x + bias below -lambd, x - bias above lambd, else 0.
+#include "engine/base/whole.h"
 #include "engine/graph/gradient.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/element_step.h"
@@ -16,13 +17,17 @@ Status infer_shrink(InferContext& c) {
   return {};
 }
 
-/// Integers are compared and shifted as real numbers, and the result truncated: attributes are real.
+/// Integers are compared and shifted as real numbers, and the result truncated, within their type's limits: attributes are real.
 template <class T>
 T shrink(T x, float bias, float lambd) {
   using Real = std::conditional_t<std::is_same_v<T, float>, float, double>;
   const auto v = static_cast<Real>(x);
-  if (v < -lambd) return static_cast<T>(v + bias);
-  if (v > lambd) return static_cast<T>(v - bias);
+  const auto shifted = [](Real to) {
+    if constexpr (std::is_integral_v<T>) return whole_within_limits<T>(to);
+    else return static_cast<T>(to);
+  };
+  if (v < -lambd) return shifted(v + bias);
+  if (v > lambd) return shifted(v - bias);
   return v != v ? x : T{0};
 }
 

@@ -100,6 +100,10 @@ TEST_CASE("Resize takes scales or sizes; Upsample becomes Resize") {
   CHECK(OneNode("Resize", {f32(x), none, doubled, ints({1, 3, 9, 4})}).says("either scales or sizes"));
   CHECK(OneNode("Resize", {f32(x), none, Tensor::of<float>({2}, {1, 1})}).says("scales has 2 elements, needs 4 for 4 axes"));
   CHECK(OneNode("Resize", {f32(x), none, Tensor::of<float>({4}, {1, 1, -1, 1})}).says("scale -1 of axis 2"));
+  const Attribute larger = std::string("not_smaller"), crop = std::string("tf_crop_and_resize");
+  CHECK(OneNode("Resize", {f32({1, 1 << 30}), {}, {}, ints({int64_t{1} << 48, 1})}, {{"keep_aspect_ratio_policy", larger}}).says("out of range"));
+  CHECK(OneNode("Resize", {f32({4}), Tensor::of<float>({2}, {0, 1e38f}), Tensor::of<float>({1}, {1e-38f})},
+                {{"coordinate_transformation_mode", crop}}).says("is not within 2^30 lengths of the axis"));
   OneNode old("Upsample", {f32(x), doubled}, {{"mode", std::string("linear")}}, 1, 9);
   CHECK(old.outcome == "float32[1xCx10x14]");
   CHECK(old.node->op().name == std::string_view("Resize"));

@@ -21,6 +21,10 @@ constexpr std::pair<const char*, ResizeCoordinate> kCoordinates[] = {
     {"tf_half_pixel_for_nn", ResizeCoordinate::kHalfPixel},
 };
 
+constexpr double kMostSize = 0x1p48;
+constexpr double kFarthestRoi = 0x1p30;  // in lengths of the axis
+constexpr double kMostWeights = 0x1p28;  // of antialiasing, in one axis' table
+
 constexpr size_t kRoi = 1, kScales = 2, kSizes = 3;
 
 Status check_choice(const Attributes& attributes, const char* name, std::initializer_list<const char*> allowed) {
@@ -74,7 +78,7 @@ Status apply_scales(std::vector<AxisScale>& axes, const std::vector<double>& sca
     a.scale = scales[i];
     if (a.in.is_static()) {
       const double out = std::floor(static_cast<double>(a.in.value()) * (crop ? a.roi_end - a.roi_begin : 1) * a.scale);
-      if (!(out >= 0 && out <= 0x1p48)) return error("axis {} of {} elements scaled by {} gives {}", a.axis, a.in.value(), a.scale, out);
+      if (!(out >= 0 && out <= kMostSize)) return error("axis {} of {} elements scaled by {} gives {}", a.axis, a.in.value(), a.scale, out);
       a.out = static_cast<int64_t>(out);
     } else if (a.scale == 1 && !crop) {
       a.out = a.in;
@@ -84,28 +88,30 @@ Status apply_scales(std::vector<AxisScale>& axes, const std::vector<double>& sca
 }
 
 /// One scale for all axes, the smallest or the largest that the sizes ask for.
-void keep_ratio(std::vector<AxisScale>& axes, bool largest) {
+Status keep_ratio(std::vector<AxisScale>& axes, bool largest) {
   if (std::any_of(axes.begin(), axes.end(), [](const AxisScale& a) { return !a.in.is_static(); })) {
     for (AxisScale& a : axes) a.out = Dim();
-    return;
+    return {};
   }
   double scale = axes[0].scale;
   for (const AxisScale& a : axes) scale = largest ? std::max(scale, a.scale) : std::min(scale, a.scale);
   for (AxisScale& a : axes) {
     a.scale = scale;
-    a.out = static_cast<int64_t>(std::floor(scale * static_cast<double>(a.in.value()) + 0.5));
+    const double size = std::floor(scale * static_cast<double>(a.in.value()) + 0.5);
+    if (!(size <= kMostSize)) return error("size {} of axis {}, in the ratio of the others, is out of range", size, a.axis);
+    a.out = static_cast<int64_t>(size);
   }
+  return {};
 }
 
 Status apply_sizes(std::vector<AxisScale>& axes, const std::vector<double>& sizes, const std::string& policy) {
   for (size_t i = 0; i < axes.size(); ++i) {
     AxisScale& a = axes[i];
-    if (!(sizes[i] >= 1 && sizes[i] <= 0x1p48)) return error("size {} of axis {} is out of range", sizes[i], a.axis);
+    if (!(sizes[i] >= 1 && sizes[i] <= kMostSize)) return error("size {} of axis {} is out of range", sizes[i], a.axis);
     a.out = static_cast<int64_t>(sizes[i]);
     if (a.in.is_static() && a.in.value() > 0) a.scale = sizes[i] / static_cast<double>(a.in.value());
   }
-  if (policy != "stretch" && !axes.empty()) keep_ratio(axes, policy == "not_smaller");
-  return {};
+  return policy != "stretch" && !axes.empty() ? keep_ratio(axes, policy == "not_smaller") : Status();
 }
 
 kernels::ResizeNearest rounding_of(const Attributes& attributes, double scale) {
@@ -188,7 +194,8 @@ Result<std::vector<AxisScale>> resize_axes(const Node& node, const Shape& in) {
     for (size_t i = 0; i < axes.size(); ++i) {
       axes[i].roi_begin = (*roi)[i];
       axes[i].roi_end = (*roi)[axes.size() + i];
-      if (!std::isfinite(axes[i].roi_begin) || !std::isfinite(axes[i].roi_end)) return error("roi is not finite");
+      if (!(std::fabs(axes[i].roi_begin) <= kFarthestRoi && std::fabs(axes[i].roi_end) <= kFarthestRoi))
+        return error("roi {} to {} of axis {} is not within 2^30 lengths of the axis", axes[i].roi_begin, axes[i].roi_end, axes[i].axis);
     }
   }
   if (by_size) SV_TRY(apply_sizes(axes, *values, node.attributes.get_string("keep_aspect_ratio_policy", "stretch")));
@@ -213,6 +220,8 @@ Result<kernels::ResizeAxis> kernel_axis(const Attributes& attributes, const Axis
     if (name == n) out.coordinate = coordinate;
   // ONNX aligns the corners of an output of in * scale elements, even where that is no whole number: j (in - 1) / (in scale - 1).
   const double in = static_cast<double>(out.in), length = in * out.scale;
+  if (attributes.get_int("antialias") != 0 && out.scale < 1 && 4 / out.scale * static_cast<double>(out.out) > kMostWeights)
+    return error("axis {}: antialiasing by a scale of {} reads too many elements for each of {}", axis.axis, out.scale, out.out);
   if (out.coordinate == ResizeCoordinate::kAlignCorners && out.in > 1 && out.out > 1 && length - static_cast<double>(out.out) > 1e-6) {
     out.coordinate = ResizeCoordinate::kAsymmetric;
     out.scale = (length - 1) / (in - 1);
