@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "engine/graph/op_def.h"
+#include "engine/ops/host_tensor.h"
 #include "engine/ops/run_node.h"
 
 namespace svengine::ops {
@@ -60,6 +61,7 @@ Status evaluate_strings(EvaluateContext& c) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!c.has_output(i)) continue;
     const bool is_string = c.node().output(i)->type.dtype == DType::string;
+    if (is_string) SV_TRY(check_room_for_strings(outputs[i].dims()));
     c.set(i, is_string ? ranks.decode(outputs[i]) : outputs[i]);
   }
   return {};

@@ -1,7 +1,14 @@
 #include "engine/ops/host_tensor.h"
 
+#include <cstring>
+#include <string>
+
+#include "engine/base/limits.h"
+
 namespace svengine::ops {
 namespace {
+
+constexpr int64_t kMostStrings = int64_t{1} << 28;
 
 /// Elements before `axis`, and behind it.
 int64_t outer_of(const Dims& dims, size_t axis) { return element_count(std::span(dims).first(axis)); }
@@ -13,9 +20,10 @@ class ElementWriter {
   static Result<ElementWriter> create(DType type, Dims dims) {
     ElementWriter w;
     w.dims_ = dims;
-    if (type == DType::string)
+    if (type == DType::string) {
+      SV_TRY(check_room_for_strings(dims));
       w.strings_.reserve(static_cast<size_t>(element_count(dims)));
-    else {
+    } else {
       SV_ASSIGN(w.bytes_, Tensor::allocate(type, std::move(dims)));
     }
     return w;
@@ -43,6 +51,16 @@ class ElementWriter {
 };
 
 }  // namespace
+
+Status check_room_for_strings(std::span<const int64_t> dims) {
+  SV_TRY(check_dims(dims));
+  const int64_t count = element_count(dims);
+  const size_t bytes = static_cast<size_t>(count) * sizeof(std::string);
+  if (count > kMostStrings) return error("{} strings are more than the {} that a tensor may hold", count, kMostStrings);
+  if (!take_memory(bytes)) return error("no memory for {} strings{}", count, memory_limit_text(bytes));
+  give_back_memory(bytes);  // strings are not counted
+  return {};
+}
 
 Result<Tensor> sliced(const Tensor& t, size_t axis, int64_t begin, int64_t count) {
   Dims dims = t.dims();

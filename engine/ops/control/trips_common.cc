@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/ops/host_tensor.h"
+
 namespace svengine::ops {
 namespace {
 
@@ -62,6 +64,7 @@ Result<Tensor> stacked(const std::vector<Tensor>& parts, size_t axis, bool rever
   dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), count);
   const auto part_at = [&](int64_t i) -> const Tensor& { return parts[static_cast<size_t>(reversed ? count - 1 - i : i)]; };
   if (parts[0].type() == DType::string) {
+    SV_TRY(check_room_for_strings(dims));
     std::vector<std::string> out;
     for (int64_t o = 0; o < outer; ++o)
       for (int64_t i = 0; i < count; ++i)

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "engine/graph/evaluate_context.h"
+#include "engine/ops/host_tensor.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 
@@ -132,6 +133,7 @@ Status evaluate_tokenizer(EvaluateContext& c) {
   const size_t width = most == 0 ? 0 : most + (mark ? 2 : 0);
   Dims dims = c.input(0).dims();
   dims.push_back(static_cast<int64_t>(width));
+  SV_TRY(check_room_for_strings(dims));
   std::vector<std::string> out;
   for (const Tokens& row : width > 0 ? rows : std::vector<Tokens>()) {
     const size_t end = out.size() + width;

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "engine/ops/element.h"
+#include "engine/ops/host_tensor.h"
 #include "engine/ops/ml/label_common.h"
 #include "engine/ops/samples.h"
 
@@ -68,7 +69,7 @@ Status evaluate_cast_map(EvaluateContext& c) {
   std::map<int64_t, int64_t> order;
   for (int64_t i = 0; i < map.keys.count(); ++i) order.emplace(map.keys.data<int64_t>()[static_cast<size_t>(i)], i);
   const int64_t width = sparse ? c.attributes().get_int("max_map", 1) : static_cast<int64_t>(order.size());
-  SV_TRY(check_dims(Dims{1, width}));
+  SV_TRY(check_room_for_strings(Dims{1, width}));  // more than the places or numbers take
   std::vector<int64_t> sources(static_cast<size_t>(width), -1);
   size_t next = 0;
   for (const auto& [key, i] : order) {
@@ -93,7 +94,7 @@ Status evaluate_cast_map(EvaluateContext& c) {
     if (to == DType::f32)
       out.data<float>()[k] = static_cast<float>(number);
     else
-      out.data<int64_t>()[k] = static_cast<int64_t>(number);
+      std::memcpy(&out.data<int64_t>()[k], scalar_of(DType::i64, number).raw(), sizeof(int64_t));
   }
   c.set(0, std::move(out));
   return {};

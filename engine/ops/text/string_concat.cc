@@ -1,5 +1,6 @@
 // StringConcat: strings of two tensors, one behind the other, with NumPy's broadcasting.
 #include "engine/ops/broadcast.h"
+#include "engine/ops/host_tensor.h"
 #include "engine/ops/text/text_common.h"
 
 namespace svengine::ops {
@@ -16,7 +17,7 @@ Status infer_string_concat(InferContext& c) {
 Status evaluate_string_concat(EvaluateContext& c) {
   SV_ASSIGN(const Shape shape, broadcast(Shape::of(c.input(0).dims()), Shape::of(c.input(1).dims())));
   const Dims out = *shape.concrete();
-  SV_TRY(check_dims(out));
+  SV_TRY(check_room_for_strings(out));
   const std::vector<int64_t> x_strides = broadcast_strides(c.input(0).dims(), out),
                              y_strides = broadcast_strides(c.input(1).dims(), out);
   const auto x = c.input(0).strings(), y = c.input(1).strings();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "engine/ops/host_tensor.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/text/text_common.h"
 
@@ -68,7 +69,7 @@ Status evaluate_string_split(EvaluateContext& c) {
   }
   Dims dims = x.dims();
   dims.push_back(static_cast<int64_t>(longest));
-  SV_TRY(check_dims(dims));
+  SV_TRY(check_room_for_strings(dims));
   std::vector<std::string> pieces(all.size() * longest);
   for (size_t i = 0; i < all.size(); ++i)
     std::copy(all[i].begin(), all[i].end(), pieces.begin() + static_cast<std::ptrdiff_t>(i * longest));

@@ -40,6 +40,15 @@ TEST_CASE("Strings are moved, chosen and compared like numbers") {
   CHECK(HostNode("", "Add", {texts({"a"}), texts({"b"})}).says("string"));
 }
 
+TEST_CASE("more strings than there can be memory for are refused before they are made") {
+  const auto many = [](Dims dims) {
+    const auto count = static_cast<size_t>(element_count(dims));
+    return Tensor::of_strings(std::move(dims), std::vector<std::string>(count));
+  };
+  const Tensor column = many({1 << 15, 1}), row = many({1, 1 << 14});
+  CHECK(HostNode("", "StringConcat", {column, row}).says("536870912 strings are more than"));
+}
+
 TEST_CASE("StringConcat broadcasts") {
   CHECK(HostNode("", "StringConcat", {matrix(2, 1, {"a", "b"}), texts({"x", ""})}).strings() == Words{"ax", "a", "bx", "b"});
 }
