@@ -34,7 +34,7 @@ for name in $names; do
   [ ! -f "fuzz/$name.dict" ] || dictionary=-dict=fuzz/$name.dict
   mkdir -p "$grown"
   findings=0
-  OMP_NUM_THREADS=1 nice -n 5 $build/fuzzer --target="$name" -max_total_time="$seconds" -max_len="$most" -timeout=10 -rss_limit_mb=1024 \
+  OMP_NUM_THREADS=1 nice -n 5 $build/fuzzer --target="$name" -max_total_time="$seconds" -max_len="$most" -timeout=10 -entropic=0 -rss_limit_mb=1024 \
     -print_final_stats=1 -artifact_prefix="$build/found/$name-" $dictionary "$grown" "fuzz/corpus/$name" >"$log" 2>&1 </dev/null || findings=1
   printf '%-12s %12s %9s %9s\n' "$name" "$(number stat::number_of_executed_units "$log")" "$(number cov "$log")" $findings
   if [ $findings -ne 0 ]; then
