@@ -1,5 +1,7 @@
 #include "importers/onnx/tensor_file.h"
 
+#include <algorithm>
+
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "importers/io/names.h"
@@ -29,7 +31,7 @@ constexpr int kMostNesting = 8;
 
 /// SequenceProto, OptionalProto and MapProto have their values in the same fields; maps their keys besides.
 namespace items_field {
-constexpr uint32_t name = 1, map_keys = 3, map_string_keys = 4, map_values = 5, tensor = 3, sparse = 4, sequence = 5, map = 6, optional = 7;
+constexpr uint32_t name = 1, kind = 2, map_keys = 3, map_string_keys = 4, map_values = 5, tensor = 3, sparse = 4, sequence = 5, map = 6, optional = 7;
 }
 
 /// A TensorProto, which has numbers for its dimensions where these have a name, and data in fields that these have not.
@@ -69,7 +71,39 @@ Result<Tensor> read_items(onnx::Bytes message, size_t offset, DType kind, const 
   return Tensor::of_items(kind, std::move(items));
 }
 
-/// Keys, and the values as a sequence; numbers as values become one tensor.
+/// Scalars of one type as a tensor of rank 1, which is how a map has numbers and strings; anything else stays a sequence.
+Result<Tensor> joined_scalars(const Tensor& sequence) {
+  const std::vector<Tensor>& items = sequence.items();
+  for (const Tensor& item : items)
+    if (item.type() >= DType::sequence || !item.dims().empty() || item.type() != items[0].type()) return sequence;
+  if (items.empty()) return sequence;
+  const auto count = static_cast<int64_t>(items.size());
+  if (items[0].type() == DType::string) {
+    std::vector<std::string> texts;
+    for (const Tensor& item : items) texts.push_back(item.strings()[0]);
+    return Tensor::of_strings({count}, std::move(texts));
+  }
+  SV_ASSIGN(MutableTensor out, Tensor::allocate(items[0].type(), {count}));
+  std::byte* to = out.raw();
+  for (const Tensor& item : items) to = std::copy_n(item.raw(), item.byte_size(), to);
+  return out;
+}
+
+/// The other way round.
+std::vector<Tensor> scalars_of(const Tensor& row) {
+  std::vector<Tensor> out;
+  for (int64_t i = 0; i < row.count(); ++i) {
+    if (row.type() == DType::string) {
+      out.push_back(Tensor::of_strings({}, {row.strings()[static_cast<size_t>(i)]}));
+      continue;
+    }
+    const size_t size = size_of(row.type());
+    out.push_back(Tensor::wrap(row.type(), {}, row.raw() + static_cast<size_t>(i) * size, row.owner()));
+  }
+  return out;
+}
+
+/// Keys and values.
 Result<Tensor> read_map(onnx::Bytes message, size_t offset, const std::shared_ptr<const MappedFile>& file, int depth) {
   std::vector<int64_t> keys;
   std::vector<std::string> string_keys;
@@ -90,12 +124,74 @@ Result<Tensor> read_map(onnx::Bytes message, size_t offset, const std::shared_pt
   SV_TRY(reader.status());
   if (!keys.empty() && !string_keys.empty())
     return error("a map has {} integers and {} texts as keys, needs keys of one kind", keys.size(), string_keys.size());
+  SV_ASSIGN(values, joined_scalars(values));
   const auto count = static_cast<int64_t>(keys.size() + string_keys.size());
   Tensor list = string_keys.empty() ? Tensor::of<int64_t>({count}, std::span<const int64_t>(keys)) : Tensor::of_strings({count}, std::move(string_keys));
   return Tensor::of_items(DType::map, {std::move(list), std::move(values)});
 }
 
+void append_block(std::string& out, uint32_t field, std::string_view bytes) {
+  onnx::append_field_head(out, field, bytes.size());
+  out += bytes;
+}
+
+void append_number(std::string& out, uint32_t field, uint64_t value) {
+  onnx::append_varint(out, uint64_t{field} << 3);
+  onnx::append_varint(out, value);
+}
+
+/// What a SequenceProto or OptionalProto calls the kind of its items (their DataType), and the field that has them.
+struct ItemKind {
+  uint64_t number;
+  uint32_t field;
+};
+ItemKind kind_of(const Tensor& item) {
+  switch (item.type()) {
+    case DType::sequence: return {3, items_field::sequence};
+    case DType::map: return {4, items_field::map};
+    case DType::optional: return {5, items_field::optional};
+    default: return {1, items_field::tensor};
+  }
+}
+
+std::string items_bytes(const std::vector<Tensor>& items, std::string out) {
+  append_number(out, items_field::kind, items.empty() ? 1 : kind_of(items[0]).number);
+  for (const Tensor& item : items) append_block(out, kind_of(item).field, value_proto_bytes(item, {}));
+  return out;
+}
+
+std::string map_bytes(const Tensor& keys, const Tensor& values, std::string out) {
+  append_number(out, items_field::kind, static_cast<uint64_t>(keys.type()));
+  if (keys.type() == DType::string) {
+    for (const std::string& key : keys.strings()) append_block(out, items_field::map_string_keys, key);
+  } else {
+    for (const int64_t key : keys.data<int64_t>()) append_number(out, items_field::map_keys, static_cast<uint64_t>(key));
+  }
+  const bool many = values.type() == DType::sequence;
+  append_block(out, items_field::map_values, items_bytes(many ? values.items() : scalars_of(values), {}));
+  return out;
+}
+
 }  // namespace
+
+std::string value_proto_bytes(const Tensor& value, const std::string& name) {
+  if (value.type() < DType::sequence) {
+    std::string packed, out = onnx::export_tensor_header(value, name).SerializeAsString();
+    const std::span<const std::byte> data = onnx::raw_data_of(value, packed);
+    out += onnx::raw_data_head(value);
+    return out.append(reinterpret_cast<const char*>(data.data()), data.size());
+  }
+  std::string head;
+  if (!name.empty()) append_block(head, items_field::name, name);
+  return value.type() == DType::map ? map_bytes(value.items()[0], value.items()[1], std::move(head)) : items_bytes(value.items(), std::move(head));
+}
+
+Status save_value_proto(const Tensor& value, const std::string& name, const std::string& path) {
+  if (value.type() < DType::sequence) return save_tensor_proto(value, name, path);
+  SV_ASSIGN(AtomicFile file, AtomicFile::create(path));
+  SV_TRY(file.write(value_proto_bytes(value, name)));
+  return file.finish();
+}
 
 Result<Tensor> load_value_proto(const std::string& path, DType kind) {
   if (kind < DType::sequence) {

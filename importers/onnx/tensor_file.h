@@ -21,7 +21,12 @@ Result<TensorFile> load_tensor_proto(const std::string& path);
 /// The same, or where `kind` is sequence, optional or map a SequenceProto, OptionalProto or MapProto: such files do not say which.
 Result<Tensor> load_value_proto(const std::string& path, DType kind);
 
+/// The bytes of the message that load_value_proto() reads: of a tensor, or of a sequence, optional or map.
+std::string value_proto_bytes(const Tensor& value, const std::string& name);
+
 /// Writes a TensorProto with raw data; replaces `path` only when complete.
 Status save_tensor_proto(const Tensor& tensor, const std::string& name, const std::string& path);
+/// The same for values of every kind.
+Status save_value_proto(const Tensor& value, const std::string& name, const std::string& path);
 
 }  // namespace svengine

@@ -1,10 +1,14 @@
 """Tests of sequences and optionals in .pb files, as inputs and recorded values, from outside: values_test.py [EMULATOR...] PROGRAM"""
+import os
+import struct
+
 import onnx_writer as ow
 import program
 from onnx_writer import block, node, number, tensor, value_info
 from program import CliTest
 
 SEQUENCE, OPTIONAL = 4, 9  # fields of a TypeProto
+STRING = 8
 
 
 def holder_info(kind, name):
@@ -28,7 +32,7 @@ def optional_model():
 
 def values(*tensors):
     """A SequenceProto or OptionalProto of tensors [2]."""
-    return number(2, 1) + b''.join(block(3, tensor('', [2], t)) for t in tensors)
+    return number(2, 1) + b''.join(block(3, number(1, 2) + number(2, ow.FLOAT) + block(9, struct.pack('<2f', *t))) for t in tensors)
 
 
 class Values(CliTest):
@@ -69,6 +73,38 @@ class Values(CliTest):
             answer = program.svengine('compare', self.model, '--data-set', bad, '--against', bad)
             self.assertEqual(answer.code, 1, answer)
             self.assertIn("'insert' (SequenceInsert)", answer.out)
+
+    def test_what_is_written_is_read_again(self):
+        self.succeeds('run', self.model, *self.given, '--output-dir', self.path('out'))
+        self.assertEqual(self.read('out/longer.pb'), block(1, 'longer') + values([1, 2], [3, 4], [5, 6]))
+        again = self.succeeds('run', self.model, '--input', 's=' + self.path('out/longer.pb'), '--input', self.given[3])
+        self.assertIn('longer: sequence of 4', again.out)
+        self.succeeds('compare', self.model, *self.given, '--record', self.path('record'))
+        with open(self.path('record/index.tsv')) as index:
+            self.assertEqual(sorted(line.split('\t')[1] for line in index.read().splitlines()), ['first', 'longer', 's', 'x'])
+        self.succeeds('compare', self.model, '--against', self.path('record'))
+        self.write('s.pb', values([1, 2], [3, 5]))
+        answer = program.svengine('compare', self.model, *self.given, '--against', self.path('record'))
+        self.assertEqual(answer.code, 1, answer)
+
+    def test_maps_and_strings(self):
+        """names of an array's columns, as ai.onnx.ml's ZipMap makes them, and back."""
+        kind = block(5, number(1, STRING) + block(2, block(1, number(1, ow.FLOAT))))
+        maps = block(1, 'm') + block(2, block(4, block(1, kind)))
+        names = block(5, block(1, 'classlabels_strings') + block(9, 'one') + block(9, 'two') + number(20, 8))
+        model = ow.model([node('ZipMap', ['x'], ['m'], 'zip', names + block(7, 'ai.onnx.ml'))], [value_info('x', [2, 2])], [maps])
+        model = self.write('maps.onnx', model + block(8, block(1, 'ai.onnx.ml') + number(2, 1)))
+        self.write('x.pb', tensor('x', [2, 2], [1, 2, 3, 4]))
+        self.assertIn('m: sequence of 2', self.succeeds('run', model, '--input', self.path('x.pb'), '--output-dir', self.path('set')).out)
+        os.rename(self.path('set/m.pb'), self.path('set/output_0.pb'))
+        self.write('set/input_0.pb', self.read('x.pb'))
+        self.assertIn('1 of 1 outputs', self.succeeds('test', model, self.path('set')).out)
+        self.write('set/input_0.pb', tensor('x', [2, 2], [1, 2, 3, 5]))
+        self.assertEqual(program.svengine('test', model, self.path('set')).code, 1)
+        words = self.write('words.onnx', ow.model([node('Identity', ['w'], ['v'])], [value_info('w', [2], STRING)], [value_info('v', [2], STRING)]))
+        self.write('w.pb', number(1, 2) + number(2, STRING) + block(6, 'a') + block(6, 'b'))
+        self.succeeds('run', words, '--input', self.path('w.pb'), '--output-dir', self.path('words'))
+        self.assertEqual(self.read('words/v.pb').count(b'\x32\x01'), 2)
 
     def test_files_that_hold_something_else(self):
         nested = number(2, 1)

@@ -92,7 +92,7 @@ Status finish_record(const Options& options, Record& record, validate::Reference
   print_hint(fmt::format("{} values, {}, written to {}", r.written(), bytes_text(static_cast<double>(r.bytes())),
                          printable(options.record)));
   if (r.left_out())
-    print_hint(fmt::format("{} values left out: strings and sequences, and what --record-limit {} does not hold", r.left_out(),
+    print_hint(fmt::format("{} values left out: integers of 4 and 2 bits, and what --record-limit {} does not hold", r.left_out(),
                            options.record_limit));
   return {};
 }

@@ -10,6 +10,7 @@
 
 #include "importers/io/names.h"
 #include "importers/npy/npy.h"
+#include "importers/onnx/tensor_file.h"
 #include "tools/commands/commands.h"
 #include "tools/support/json.h"
 #include "tools/support/labels.h"
@@ -62,8 +63,9 @@ Status write_outputs(const std::string& folder, std::vector<Output>& outputs) {
     const std::string stem = file_name_for(o.name);
     std::string name = stem;
     for (int n = 1; !taken.insert(name).second; ++n) name = fmt::format("{}_{}", stem, n);
-    o.file = (std::filesystem::path(folder) / (name + ".npy")).string();
-    Status saved = save_npy(o.tensor, o.file);
+    const bool is_array = !is_handle(o.tensor.type());
+    o.file = (std::filesystem::path(folder) / (name + (is_array ? ".npy" : ".pb"))).string();
+    Status saved = is_array ? save_npy(o.tensor, o.file) : save_value_proto(o.tensor, o.name, o.file);
     if (!saved.ok()) return std::move(saved).error().in(fmt::format("output '{}'", o.name));
   }
   return {};
@@ -235,7 +237,7 @@ Action add_run(Command& program) {
   add_pixel_options(command, options->inputs.image);
   command.add_flag("--image-bgr", options->inputs.image.bgr, "Channels in the order blue, green, red")->group("Images")
       ->rare();
-  command.add_option("--output-dir", options->output_dir, "Write every output there as NAME.npy")->type_name("DIR");
+  command.add_option("--output-dir", options->output_dir, "Write every output there as NAME.npy; strings, sequences, ... as NAME.pb")->type_name("DIR");
   command
       .add_option("--top", options->top,
                   "Show the highest elements of each row, as probabilities\nalong the last dimension that is not 1; softmax of them unless they "

@@ -132,12 +132,26 @@ Result<std::unique_ptr<Recorder>> Recorder::create(const std::string& folder, in
   return out;
 }
 
+Status Recorder::add_handle(const std::string& name, const Tensor& value) {
+  const std::string bytes = value_proto_bytes(value, name);
+  if (static_cast<int64_t>(bytes.size()) > most_bytes_ - bytes_) {
+    ++left_out_;
+    return {};
+  }
+  const std::string file = fmt::format("value_{:05}.pb", written_++);
+  SV_TRY(save_value_proto(value, name, (fs::path(folder_) / file).string()));
+  index_ += fmt::format("{}\t{}\n", file, name);
+  bytes_ += static_cast<int64_t>(bytes.size());
+  return {};
+}
+
 Status Recorder::add(const std::string& name, const Tensor& value, const SessionOptions& options) {
+  if (is_handle(value.type())) return add_handle(name, value);
   const bool has_numpy_type =
       !is_float(value.type()) || value.type() == DType::f16 || value.type() == DType::f32 || value.type() == DType::f64;
   const int64_t bytes = value.count() * static_cast<int64_t>(has_numpy_type ? size_of(value.type()) : sizeof(float));
   const bool is_packed = packed_bits(value.type()) < 8 && !is_float(value.type());  // integers of 4 and 2 bits
-  if (is_handle(value.type()) || is_packed || bytes_ + bytes > most_bytes_) {
+  if (is_packed || bytes_ + bytes > most_bytes_) {
     ++left_out_;
     return {};
   }
