@@ -124,7 +124,7 @@ nb::dict to_python(const CompareReport& report) {
   return out;
 }
 
-nb::dict compare(nb::handle model, nb::handle inputs, nb::handle against, const std::string& html, std::optional<double> rtol,
+nb::dict compare_sources(nb::handle model, nb::handle inputs, nb::handle against, const std::string& html, std::optional<double> rtol,
                  std::optional<double> atol, std::optional<int> threads, const std::string& kernels, bool optimize, bool exact_convolution) {
   SessionArguments arguments;
   arguments.threads = threads;
@@ -156,7 +156,7 @@ nb::dict compare(nb::handle model, nb::handle inputs, nb::handle against, const 
 }  // namespace
 
 void bind_compare_models(nb::module_& module) {
-  module.def("compare", compare, nb::arg("model"), nb::arg("inputs"), nb::arg("against"), nb::arg("html"), nb::arg("rtol").none(),
+  module.def("compare", compare_sources, nb::arg("model"), nb::arg("inputs"), nb::arg("against"), nb::arg("html"), nb::arg("rtol").none(),
              nb::arg("atol").none(), nb::arg("threads").none(), nb::arg("kernels"), nb::arg("optimize"), nb::arg("exact_convolution"));
 }
 

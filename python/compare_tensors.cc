@@ -18,7 +18,7 @@ struct PyComparison {
   Dims dims;  // of what was expected
 };
 
-PyComparison compare(nb::handle got, nb::handle expected, double rtol, std::optional<double> atol) {
+PyComparison compare_arrays(nb::handle got, nb::handle expected, double rtol, std::optional<double> atol) {
   const Tensor a = tensor_from_array(got, "got"), b = tensor_from_array(expected, "expected");
   const nb::gil_scoped_release other_threads_run;
   return {validate::compare(a, b, {rtol, atol}), b.dims()};
@@ -46,7 +46,7 @@ void bind_compare(nb::module_& module) {
       .def_prop_ro("worst_rel_index", [](const PyComparison& c) { return position(c.dims, c.result.worst_rel_index); })
       .def("__bool__", [](const PyComparison& c) { return c.result.passed; })
       .def("__repr__", summary);
-  module.def("compare_tensors", compare, nb::arg("got"), nb::arg("expected"), nb::kw_only(), nb::arg("rtol") = validate::Tolerance().rtol,
+  module.def("compare_tensors", compare_arrays, nb::arg("got"), nb::arg("expected"), nb::kw_only(), nb::arg("rtol") = validate::Tolerance().rtol,
              nb::arg("atol") = nb::none(),
              "Compares an array with what was expected. Within tolerance: |got - expected| <= atol + rtol * |expected|; atol is 1e-5 of the largest "
              "expected value where none is given.");

@@ -75,8 +75,8 @@ nb::list to_python(const std::vector<VerifiedOutput>& verified) {
   return out;
 }
 
-std::vector<VerifiedOutput> verify(const std::string& path, const std::string& output, nb::handle inputs, const validate::ConvertOptions& options,
-                                   const SessionOptions& session) {
+std::vector<VerifiedOutput> verify_written(const std::string& path, const std::string& output, nb::handle inputs,
+                                           const validate::ConvertOptions& options, const SessionOptions& session) {
   Model written = value_of(import_onnx(output));
   const std::vector<Tensor> given = model_inputs(written.graph, inputs, output);
   const nb::gil_scoped_release other_threads_run;
@@ -84,7 +84,7 @@ std::vector<VerifiedOutput> verify(const std::string& path, const std::string& o
   return value_of(validate::verify_converted(std::move(made), given, path, output, options, session));
 }
 
-nb::dict convert(const std::string& path, const std::string& output, const nb::dict& values) {
+nb::dict convert_file(const std::string& path, const std::string& output, const nb::dict& values) {
   const Arguments arguments(values);
   const validate::ConvertOptions options = value_of(convert_options(arguments));
   SessionArguments how;
@@ -98,14 +98,14 @@ nb::dict convert(const std::string& path, const std::string& output, const nb::d
   }();
   nb::dict out = to_python(report);
   out["outputs"] = nb::none();
-  if (!arguments["inputs"].is_none()) out["outputs"] = to_python(verify(path, output, arguments["inputs"], options, session));
+  if (!arguments["inputs"].is_none()) out["outputs"] = to_python(verify_written(path, output, arguments["inputs"], options, session));
   return out;
 }
 
 }  // namespace
 
 void bind_convert(nb::module_& module) {
-  module.def("convert", convert, nb::arg("path"), nb::arg("output"), nb::arg("options"));
+  module.def("convert", convert_file, nb::arg("path"), nb::arg("output"), nb::arg("options"));
 }
 
 }  // namespace svengine::python

@@ -16,7 +16,7 @@ namespace {
 
 using validate::DiffClass, validate::DiffEntry, validate::DiffReport;
 
-Result<validate::DiffOptions> resolve(const std::vector<std::string>& ignored, double atol) {
+Result<validate::DiffOptions> diff_options(const std::vector<std::string>& ignored, double atol) {
   validate::DiffOptions out;
   if (!(atol >= 0)) return error("atol={}: a number from 0 is wanted", atol);
   out.atol = atol;
@@ -73,8 +73,8 @@ Result<DiffReport> diff_sources(const ModelSource& a, const ModelSource& b, cons
   return validate::diff_models(first, second, options);
 }
 
-nb::dict diff(nb::handle a, nb::handle b, const std::vector<std::string>& ignore, double atol) {
-  const validate::DiffOptions options = value_of(resolve(ignore, atol));
+nb::dict diff_given(nb::handle a, nb::handle b, const std::vector<std::string>& ignore, double atol) {
+  const validate::DiffOptions options = value_of(diff_options(ignore, atol));
   const DiffReport report = value_of(diff_sources(ModelSource(a), ModelSource(b), options));
   nb::list differences;
   for (const DiffEntry& d : report.differences) differences.append(to_python(d));
@@ -89,7 +89,7 @@ nb::dict diff(nb::handle a, nb::handle b, const std::vector<std::string>& ignore
 }  // namespace
 
 void bind_diff(nb::module_& module) {
-  module.def("diff", diff, nb::arg("a"), nb::arg("b"), nb::arg("ignore"), nb::arg("atol"));
+  module.def("diff", diff_given, nb::arg("a"), nb::arg("b"), nb::arg("ignore"), nb::arg("atol"));
 }
 
 }  // namespace svengine::python

@@ -88,7 +88,7 @@ uint64_t size_of_source(const ModelSource& source) {
 }
 
 /// Both models, as anybody reads them.
-std::vector<OutputNoise> verify(const ModelSource& source, const std::string& output, validate::InputSamples& samples, const SessionOptions& options) {
+std::vector<OutputNoise> noise_of(const ModelSource& source, const std::string& output, validate::InputSamples& samples, const SessionOptions& options) {
   const auto session_of = [&](Model model) { return value_of(Session::create(std::move(model.graph), options)); };
   validate::ReferenceOutputs reference(session_of(value_of(source.read({}))));
   const std::unique_ptr<Session> after = session_of(value_of(import_onnx(output)));
@@ -97,7 +97,7 @@ std::vector<OutputNoise> verify(const ModelSource& source, const std::string& ou
   return std::move(noise).value();
 }
 
-nb::dict quantize(nb::handle model, const std::string& output, nb::handle samples, const nb::dict& values) {
+nb::dict quantize_source(nb::handle model, const std::string& output, nb::handle samples, const nb::dict& values) {
   const Arguments arguments(values);
   const bool dynamic = arguments.get<bool>("dynamic");
   const validate::StaticOptions how = value_of(static_options(arguments));
@@ -117,7 +117,7 @@ nb::dict quantize(nb::handle model, const std::string& output, nb::handle sample
     if (!made.ok()) throw EngineError(std::move(made).error().in(source.name()).message());
     counts = *made;
     check(validate::write_quantized(read.graph, read, SVENGINE_VERSION, output));
-    if (given.size() > 0) noise = verify(source, output, given, how.calibration.session);
+    if (given.size() > 0) noise = noise_of(source, output, given, how.calibration.session);
   }
   nb::dict out;
   out["quantized_nodes"] = counts.products;
@@ -137,7 +137,7 @@ struct Sensitivity {
   std::optional<validate::Exclusions> exclusions;
 };
 
-Result<Sensitivity> measure(const Graph& graph, validate::InputSamples& samples, const validate::StaticOptions& how, std::optional<double> keep_snr) {
+Result<Sensitivity> measure_sensitivity(const Graph& graph, validate::InputSamples& samples, const validate::StaticOptions& how, std::optional<double> keep_snr) {
   const nb::gil_scoped_release other_threads_run;
   Sensitivity out;
   SV_ASSIGN(auto trials, validate::SensitivityTrials::start(graph, samples, {how, {}}));
@@ -149,7 +149,7 @@ Result<Sensitivity> measure(const Graph& graph, validate::InputSamples& samples,
   return out;
 }
 
-nb::dict sensitivity(nb::handle model, nb::handle samples, const nb::dict& values) {
+nb::dict sensitivity_of(nb::handle model, nb::handle samples, const nb::dict& values) {
   const Arguments arguments(values);
   const auto keep_snr = arguments.get<std::optional<double>>("keep_snr");
   const validate::StaticOptions how = value_of(static_options(arguments));
@@ -157,7 +157,7 @@ nb::dict sensitivity(nb::handle model, nb::handle samples, const nb::dict& value
   const Model read = load_prepared(source, how.calibration.session);
   GivenSamples given(read.graph, samples, source.name());
   if (given.size() == 0) throw EngineError("samples: inputs are needed on which ranges are measured");
-  Result<Sensitivity> measured = measure(read.graph, given, how, keep_snr);
+  Result<Sensitivity> measured = measure_sensitivity(read.graph, given, how, keep_snr);
   if (!measured.ok()) throw EngineError(std::move(measured).error().in(source.name()).message());
   nb::list nodes;
   for (const validate::NodeSensitivity& n : measured->ranking) {
@@ -185,8 +185,8 @@ nb::dict sensitivity(nb::handle model, nb::handle samples, const nb::dict& value
 }  // namespace
 
 void bind_quantize(nb::module_& module) {
-  module.def("quantize", quantize, nb::arg("model"), nb::arg("output"), nb::arg("samples"), nb::arg("options"));
-  module.def("sensitivity", sensitivity, nb::arg("model"), nb::arg("samples"), nb::arg("options"));
+  module.def("quantize", quantize_source, nb::arg("model"), nb::arg("output"), nb::arg("samples"), nb::arg("options"));
+  module.def("sensitivity", sensitivity_of, nb::arg("model"), nb::arg("samples"), nb::arg("options"));
   module.def("parse_exclusions", validate::parse_exclusions, nb::arg("text"), "The selectors of a list that sensitivity() has written.");
 }
 

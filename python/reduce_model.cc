@@ -23,9 +23,9 @@ namespace {
 using validate::Candidate, validate::Recording, validate::ReduceReport;
 
 /// What a reduction asks of Python. Exceptions of Python end it, and are raised then.
-class Conversation {
+class ReduceConversation {
  public:
-  Conversation(nb::object check, nb::object progress) : check_(std::move(check)), progress_(std::move(progress)) {}
+  ReduceConversation(nb::object check, nb::object progress) : check_(std::move(check)), progress_(std::move(progress)) {}
 
   bool stop() {
     const nb::gil_scoped_acquire lock;
@@ -63,9 +63,24 @@ class Conversation {
   std::unique_ptr<nb::python_error> problem_;
 };
 
+/// Of what the fault is a difference from: the model itself, without optimisation, where it is not another model.
+struct FaultReference {
+  std::string against;  // empty: a check says what the fault is
+  bool is_model = false;
+  SessionOptions session;
+};
+
+FaultReference reference_of(const std::string& against, const SessionOptions& session) {
+  FaultReference out{against, false, session};
+  out.session.optimize = false;
+  if (const kernels::KernelTable* set = kernels::find_kernel_set(against)) out.session.kernels = set;
+  else out.is_model = !against.empty() && against != validate::kNoOptimize;
+  return out;
+}
+
 /// What the values should be, or without a reference what they are.
-Recording record(const std::string& path, const onnx::OnnxFile& file, nb::handle inputs, const std::string& against, SessionOptions session,
-                 const std::string& folder) {
+Recording record_values(const std::string& path, const onnx::OnnxFile& file, nb::handle inputs, const FaultReference& reference,
+                        const SessionOptions& session, const std::string& folder) {
   std::vector<std::string> names;
   std::vector<Tensor> given;
   {
@@ -74,11 +89,8 @@ Recording record(const std::string& path, const onnx::OnnxFile& file, nb::handle
     given = model_inputs(model.graph, inputs, path);
   }
   const nb::gil_scoped_release other_threads_run;
-  const kernels::KernelTable* set = kernels::find_kernel_set(against);
-  if (!against.empty() && !set && against != validate::kNoOptimize)
-    return value_of(validate::record_other(file, names, given, against, session, folder));
-  if (set) session.kernels = set;
-  return value_of(Recording::make(path, validate::computed_names(file.model()), given, session, folder));
+  if (reference.is_model) return value_of(validate::record_other(file, names, given, reference.against, session, folder));
+  return value_of(Recording::make(path, validate::computed_names(file.model()), given, reference.session, folder));
 }
 
 nb::dict to_python(const ReduceReport& report) {
@@ -96,31 +108,41 @@ nb::dict to_python(const ReduceReport& report) {
   out["dropped_attributes"] = report.dropped_attributes;
   out["dropped_inputs"] = report.dropped_inputs;
   out["dropped_outputs"] = report.dropped_outputs;
+  out["exact"] = report.exact;
+  out["inlined_bodies"] = report.shrunk.inlined_bodies;
+  out["bypassed_nodes"] = report.shrunk.bypassed_nodes;
+  out["shrunk_sizes"] = report.shrunk.shrunk_sizes;
+  out["shrunk_weights"] = report.shrunk.shrunk_weights;
+  out["zeroed_weights"] = report.shrunk.zeroed_weights;
   return out;
 }
 
 /// `scratch` has the empty folders values and candidate.
-nb::dict reduce(const std::string& path, const std::string& output, const std::string& scratch, const nb::dict& values) {
+nb::dict reduce_file(const std::string& path, const std::string& output, const std::string& scratch, const nb::dict& values) {
   const Arguments a(values);
   SessionArguments how;
   how.threads = a.get<std::optional<int>>("threads");
   how.kernels = a.get<std::string>("kernels");
   const SessionOptions session = value_of(how.resolve());
-  const auto against = a.get<std::string>("against");
+  const FaultReference reference = reference_of(a.get<std::string>("against"), session);
   onnx::OnnxFile file = value_of(onnx::OnnxFile::open(path));
   Recording recording;
-  if (!a["inputs"].is_none()) recording = record(path, file, a["inputs"], against, session, scratch + "/values");
+  if (!a["inputs"].is_none()) recording = record_values(path, file, a["inputs"], reference, session, scratch + "/values");
 
-  Conversation conversation(a["check"], a["on_progress"]);
+  ReduceConversation conversation(a["check"], a["on_progress"]);
   validate::ReduceOptions options;
   options.scratch = scratch + "/candidate";
   options.max_seconds = a.get<double>("max_seconds");
-  options.write_data = against.empty();
+  options.write_data = reference.against.empty();
+  options.session = reference.session;
+  options.exact = a.get<bool>("exact") || reference.is_model;  // which says nothing of models that compute something else
   options.freeze = a.get<bool>("freeze");
   options.stop = [&] { return conversation.stop(); };
   options.progress = [&](const validate::ReduceProgress& p) { conversation.progress(p); };
   const validate::FaultCheck check = [&]() -> validate::FaultCheck {
-    if (!against.empty()) return validate::differs_from_recording(recording, session, {a.get<double>("rtol"), a.get<std::optional<double>>("atol")});
+    const validate::Tolerance tolerance{a.get<double>("rtol"), a.get<std::optional<double>>("atol")};
+    if (reference.is_model) return validate::differs_from_recording(recording, session, tolerance);
+    if (!reference.against.empty()) return validate::differs_between(session, reference.session, tolerance);
     if (PyUnicode_Check(a["check"].ptr()))
       return validate::fault_by_command({a.get<std::string>("check"), a.get<double>("timeout"), options.stop});
     return [&](const Candidate& candidate) { return conversation.has_fault(candidate); };
@@ -131,14 +153,14 @@ nb::dict reduce(const std::string& path, const std::string& output, const std::s
   }();
   conversation.raise_problem();
   if (!report.ok()) throw EngineError(std::move(report).error().in(path).message());
-  python::check(validate::save_reduced(file, *report, recording, output));
+  python::check(validate::save_reduced(file, *report, output));
   return to_python(*report);
 }
 
 }  // namespace
 
 void bind_reduce(nb::module_& module) {
-  module.def("reduce", reduce, nb::arg("path"), nb::arg("output"), nb::arg("scratch"), nb::arg("options"));
+  module.def("reduce", reduce_file, nb::arg("path"), nb::arg("output"), nb::arg("scratch"), nb::arg("options"));
 }
 
 }  // namespace svengine::python

@@ -129,7 +129,7 @@ def convert(
 @dataclass(frozen=True)
 class ReduceReport:
     """What reduce() has left of a model, which lies at `path`. `complete`: it was not stopped before no node could go any more; `inputs_without_data`:
-    inputs for which nothing was recorded."""
+    inputs for which nothing was recorded; `exact`: what is left computes what that part of the whole model does, nothing of it was changed."""
 
     path: str
     nodes_before: int
@@ -145,6 +145,12 @@ class ReduceReport:
     dropped_attributes: int
     dropped_inputs: int
     dropped_outputs: int
+    exact: bool
+    inlined_bodies: int
+    bypassed_nodes: int
+    shrunk_sizes: int
+    shrunk_weights: int
+    zeroed_weights: int
 
 
 def reduce(
@@ -159,6 +165,7 @@ def reduce(
     timeout: float = 0.0,
     max_seconds: float = 0.0,
     freeze: bool = False,
+    exact: bool = False,
     on_progress: Callable[[str, int, int, float], Any] | None = None,
     threads: int | None = None,
     kernels: str = '',
@@ -169,7 +176,7 @@ def reduce(
     The fault is that outputs differ from those of `against`, which is another model, a kernel set or 'no-optimize'; or what `check` tells: a function
     of a candidate's path that is true while the fault is there, or a command for the shell that exits with 0 then. With `inputs` values that lose
     their nodes become inputs with recorded data; `against` needs them. `timeout` is for one run of a command, `max_seconds` for all of
-    it; `freeze` makes weights of inputs where the fault stays. `on_progress` is called with stage, nodes, checks and seconds.
+    it; `freeze` makes weights of inputs where the fault stays; `exact` only cuts, and changes no attribute, size or weight. `on_progress` is called with stage, nodes, checks and seconds.
     """
     if (against is None) == (check is None):
         raise TypeError('reduce() takes either against or check')
@@ -180,7 +187,7 @@ def reduce(
         if os.path.exists(os.path.join(folder, there)):
             raise Error(f'{os.path.join(folder, there)} is there already: name another folder')
     options = {'inputs': None if inputs is None else inputs_of(inputs), 'check': check, 'rtol': rtol, 'atol': atol, 'timeout': timeout,
-               'max_seconds': max_seconds, 'freeze': freeze, 'on_progress': on_progress, 'threads': threads, 'kernels': kernels}
+               'max_seconds': max_seconds, 'freeze': freeze, 'exact': exact, 'on_progress': on_progress, 'threads': threads, 'kernels': kernels}
     with on_disk(model) as path, on_disk('' if against is None else against) as other, \
             tempfile.TemporaryDirectory(prefix='svengine_reduce_') as scratch:
         for part in ('values', 'candidate'):
