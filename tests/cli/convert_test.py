@@ -63,9 +63,22 @@ class Convert(CliTest):
         answer = self.fails_comparison('convert', large, self.path('out.onnx'), '--type', 'float16', '--json')
         self.assertEqual(answer.json()['saturated'], [{'weight': 'w', 'elements': 3000}])
 
+    def test_what_the_opset_has_not_is_made_of_what_it_has(self):
+        """A function by its parts, a type by a wider one between Casts."""
+        nodes = [ow.node('LayerNormalization', ['x', 'w'], ['n'], 'norm'), ow.node('Gelu', ['n'], ['y'], 'gelu')]
+        model = self.write('norm.onnx', ow.model(nodes, [ow.value_info('x', [3, 8])], [ow.value_info('y', [3, 8])],
+                                                 [ow.tensor('w', [8], [0.5 * i for i in range(8)])], opset=21))
+        report = self.convert('--opset', '13', model=model)
+        self.assertEqual((report['opset'], report['passed'], report['problems']), (13, True, []))
+        used = self.inspected()['operators']
+        self.assertFalse({'LayerNormalization', 'Gelu'} & set(used), used)
+        celu = ow.model([ow.node('Celu', ['x'], ['y'], 'celu')], [ow.value_info('x', [2], HALF)], [ow.value_info('y', [2], HALF)], opset=28)
+        report = self.convert('--opset', '21', model=self.write('celu.onnx', celu))
+        self.assertEqual((report['passed'], report['problems']), (True, []))
+
     def test_what_the_opset_has_not_is_told(self):
-        shift = ow.node('Celu', ['x'], ['y'], 'celu')
-        model = self.write('celu.onnx', ow.model([shift], [ow.value_info('x', [2], HALF)], [ow.value_info('y', [2], HALF)], opset=28))
+        shift = ow.node('BitShift', ['x', 'x'], ['y'], 'shift', ow.block(5, ow.block(1, 'direction') + ow.block(4, 'LEFT') + ow.number(20, 3)))
+        model = self.write('shift.onnx', ow.model([shift], [ow.value_info('x', [2], ow.INT64)], [ow.value_info('y', [2], ow.INT64)], opset=28))
         answer = self.fails_comparison('convert', model, self.path('out.onnx'), '--opset', '21', '--json')
         self.assertIn('type-constraint', answer.json()['problems'][0])
 

@@ -11,6 +11,7 @@
 #include "validate/check/check.h"
 #include "validate/convert/extract.h"
 #include "validate/convert/old_forms.h"
+#include "validate/convert/older_forms.h"
 
 namespace svengine::validate {
 namespace {
@@ -62,9 +63,11 @@ Result<onnx::OnnxFile> through_graph(const onnx::OnnxFile& file, const ConvertOp
     SV_ASSIGN(changed, change_type(model.graph, *options.type, context));
     report.saturated = changed.saturated;
   }
+  SV_ASSIGN(report.opset, opset_for(model, options));
+  SV_TRY(make_older(model.graph, report.opset, context));
+  SV_TRY(widen_young_types(model.graph, report.opset, context.ops));
   for (size_t i = 0; i < shapes.size(); ++i)
     if (Shape& shape = model.graph.outputs()[i]->type.shape; !shape.has_rank()) shape = shapes[i];
-  SV_ASSIGN(report.opset, opset_for(model, options));
   SV_ASSIGN(onnx::OnnxFile out, export_model(model.graph, {.opset = report.opset,
                                                            .ir_version = model.ir_version,
                                                            .producer_name = model.producer_name,

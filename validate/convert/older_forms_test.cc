@@ -1,0 +1,166 @@
+// Every node that is made of older ones computes what it did: on the operators' own samples, and on forms of which only an attribute is younger.
+#include "validate/convert/older_forms.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "engine/ops/registry.h"
+#include "importers/onnx/export.h"
+#include "importers/onnx/onnx_file.h"
+#include "runtime/session.h"
+#include "validate/compare/compare_tensors.h"
+#include "validate/convert/change_type.h"
+
+using namespace svengine;
+
+namespace {
+
+template <class T>
+T must(Result<T> result) {
+  if (!result.ok()) FAIL(result.error().message());
+  return std::move(result).value();
+}
+
+SessionOptions one_thread() {
+  SessionOptions options;
+  options.topology = detect_topology(1);
+  options.optimize = false;
+  REQUIRE(choose_kernels(options).ok());
+  return options;
+}
+
+Tensor tensor_of(const SampleInput& input, const PassContext& context, int seed) {
+  if (input.value.defined()) return input.value;
+  MutableTensor out = must(Tensor::allocate(DType::f32, input.dims));
+  for (size_t i = 0; i < out.data<float>().size(); ++i)
+    out.data<float>()[i] = static_cast<float>(input.low + (input.high - input.low) * std::abs(std::sin(static_cast<double>(i * 7 + 1) * (seed + 1))));
+  return must(validate::cast(out, input.dtype, context));
+}
+
+/// The sample as a network: given values are constants, as operators want them that ask for known ones.
+Graph graph_of(const OpDef& op, const Sample& sample) {
+  Graph graph;
+  std::vector<Value*> inputs;
+  for (const SampleInput& input : sample.inputs) {
+    if (input.value.defined()) inputs.push_back(input.value.count() ? graph.add_constant("c", input.value) : nullptr);
+    else inputs.push_back(graph.add_input("x", {input.dtype, Shape::of(input.dims)}));
+  }
+  Attributes attributes;
+  for (const auto& [name, value] : sample.attributes) attributes.set(name, value);
+  Node* node = graph.add_node(op, "node", std::move(inputs), static_cast<size_t>(sample.outputs), std::move(attributes));
+  const Status status = infer_types(*node);
+  if (!status.ok()) FAIL(status.error().message());
+  for (Value* v : node->outputs()) graph.add_output(v);
+  return graph;
+}
+
+std::vector<Tensor> run(const Graph& graph, const std::vector<Tensor>& inputs) {
+  const auto session = must(Session::create(graph.clone(), one_thread()));
+  return must(session->run(inputs));
+}
+
+void check_sample(const OpDef& op, const Sample& sample, bool must_change = true) {
+  const SessionOptions options = one_thread();
+  const PassContext context = pass_context(*options.kernels);
+  Graph graph = graph_of(op, sample);
+  std::vector<Tensor> inputs;
+  for (const SampleInput& input : sample.inputs)
+    if (!input.value.defined()) inputs.push_back(tensor_of(input, context, static_cast<int>(inputs.size())));
+  const std::vector<Tensor> expected = run(graph, inputs);
+  const size_t outputs = graph.outputs().size();
+  const Status older = validate::make_older(graph, 13, context);
+  INFO(op.name);
+  if (!older.ok()) FAIL(older.error().message());
+  for (const auto& node : graph.nodes()) CHECK((!must_change || std::string_view(node->op().name) != op.name || &node->op() != &op));
+  REQUIRE(graph.outputs().size() == outputs);
+  const Status wide = validate::widen_young_types(graph, 13, context.ops);
+  if (!wide.ok()) FAIL(wide.error().message());
+  const auto exported = export_model(graph, {.opset = 13});
+  if (!exported.ok()) FAIL(exported.error().message());
+  const std::vector<Tensor> got = run(graph, inputs);
+  for (size_t i = 0; i < outputs; ++i) {
+    validate::Tolerance tolerance;
+    if (expected[i].type() == DType::bf16) tolerance.rtol = 0x1p-6;
+    const validate::Comparison comparison = validate::compare(got[i], expected[i], tolerance);
+    INFO("output " << i << ": worst " << comparison.worst_abs << ", " << comparison.mismatch);
+    CHECK(comparison.passed);
+  }
+}
+
+const OpDef& operator_of(const char* name) {
+  const OpDef* op = all_ops().find("", name);
+  REQUIRE(op);
+  return *op;
+}
+
+SampleInput real(Dims dims) { return {DType::f32, std::move(dims)}; }
+SampleInput known(std::vector<int64_t> values) {
+  SampleInput out;
+  out.value = Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, std::span<const int64_t>(values));
+  return out;
+}
+SampleInput none() {
+  SampleInput out;
+  out.value = Tensor::of<float>({0}, {});
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("functions become what they are made of") {
+  for (const char* name : {"Gelu", "HardSwish", "Mish", "Swish", "LayerNormalization", "RMSNormalization", "GroupNormalization", "CastLike", "Trilu",
+                           "Attention"}) {
+    const OpDef& op = operator_of(name);
+    REQUIRE_FALSE(op.samples.empty());
+    for (const Sample& sample : op.samples) check_sample(op, sample);
+  }
+}
+
+TEST_CASE("younger attributes and inputs are said otherwise") {
+  const auto numbers = [](std::vector<int64_t> values) { return Attribute(std::move(values)); };
+  check_sample(operator_of("Split"), {.inputs = {real({7, 5})}, .attributes = {{"num_outputs", int64_t{3}}}, .outputs = 3}, false);
+  check_sample(operator_of("Shape"), {.inputs = {real({2, 3, 4})}, .attributes = {{"start", int64_t{-2}}, {"end", int64_t{9}}}}, false);
+  check_sample(operator_of("Pad"), {.inputs = {real({2, 3, 4}), known({1, 2, 0, 3}), none(), known({-1, 0})}}, false);
+  check_sample(operator_of("Resize"), {.inputs = {real({1, 2, 4, 6}), none(), none(), known({8, 3})},
+                                       .attributes = {{"axes", numbers({2, 3})}, {"mode", std::string("linear")}}}, false);
+  SampleInput scales;
+  scales.value = Tensor::of<float>({1}, {2.5f});
+  check_sample(operator_of("Resize"), {.inputs = {real({1, 2, 4, 6}), none(), scales}, .attributes = {{"axes", numbers({-1})}}}, false);
+}
+
+TEST_CASE("pads that are computed are put among zeros") {
+  const SessionOptions options = one_thread();
+  const PassContext context = pass_context(*options.kernels);
+  Graph graph;
+  Value* x = graph.add_input("x", {DType::f32, Shape::of(Dims{2, 3})});
+  Value* pads = graph.add_input("pads", {DType::i64, Shape::of(Dims{2})});
+  Node* node = graph.add_node(operator_of("Pad"), "pad", {x, pads, nullptr, graph.add_constant("axes", Tensor::of<int64_t>({1}, {-1}))}, 1);
+  REQUIRE(infer_types(*node).ok());
+  graph.add_output(node->output());
+  const std::vector<Tensor> inputs{Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6}), Tensor::of<int64_t>({2}, {1, 2})};
+  const Tensor expected = run(graph, inputs).at(0);
+  CHECK(expected.dims() == Dims{2, 6});
+  REQUIRE(validate::make_older(graph, 13, context).ok());
+  REQUIRE(export_model(graph, {.opset = 13}).ok());
+  CHECK(validate::compare(run(graph, inputs).at(0), expected, {}).passed);
+}
+
+TEST_CASE("what the opset has stays as it is") {
+  const SessionOptions options = one_thread();
+  const PassContext context = pass_context(*options.kernels);
+  Graph graph = graph_of(operator_of("Gelu"), {.inputs = {real({4})}});
+  REQUIRE(validate::make_older(graph, 20, context).ok());
+  REQUIRE(validate::widen_young_types(graph, 20, context.ops).ok());
+  REQUIRE(graph.nodes().size() == 1);
+  CHECK(std::string_view(graph.nodes().front()->op().name) == "Gelu");
+}
+
+TEST_CASE("types that an operator takes later are wider ones between casts") {
+  const OpDef& op = operator_of("Relu");  // of int8 since opset 14
+  check_sample(op, {.inputs = {{.dtype = DType::i8, .dims = {5}}}}, false);
+  const SessionOptions options = one_thread();
+  Graph graph = graph_of(op, {.inputs = {{.dtype = DType::i8, .dims = {5}}}});
+  REQUIRE(validate::widen_young_types(graph, 13, all_ops()).ok());
+  CHECK(graph.nodes().size() == 3);
+  CHECK(graph.outputs()[0]->type.dtype == DType::i8);
+}

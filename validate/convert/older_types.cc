@@ -1,0 +1,117 @@
+// Element types that operators take only in younger opsets.
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "engine/graph/bodies.h"
+#include "engine/graph/op_def.h"
+#include "validate/check/schemas.h"
+#include "validate/convert/older_forms.h"
+
+namespace svengine::validate {
+namespace {
+
+/// Types that hold all of the first one's values, the narrowest first.
+struct Wider {
+  DType type;
+  std::vector<DType> wider;
+};
+const Wider kWider[] = {
+    {DType::f16, {DType::f32, DType::f64}}, {DType::bf16, {DType::f32, DType::f64}},
+    {DType::i8, {DType::i32, DType::i64, DType::f32}},
+    {DType::i16, {DType::i32, DType::i64, DType::f32}},
+    {DType::u8, {DType::u32, DType::i32, DType::u64, DType::i64, DType::f32}},
+    {DType::u16, {DType::u32, DType::i32, DType::u64, DType::i64, DType::f32}},
+    {DType::i32, {DType::i64}},             {DType::u32, {DType::u64, DType::i64}},
+};
+
+class TypeWidener {
+ public:
+  TypeWidener(Graph& graph, int opset, const OpRegistry& ops)
+      : graph_(graph), opset_(opset), cast_(*ops.find("", "Cast")), ops_(ops), schemas_(Schemas::get()) {}
+
+  Status run() {
+    const std::vector<Node*> nodes = graph_.snapshot();
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      std::vector<Body> bodies = bodies_of(*nodes[i]);
+      for (Body& body : bodies) SV_TRY(widen_young_types(body.graph, opset_, ops_));
+      if (!bodies.empty()) set_bodies(*nodes[i], std::move(bodies));
+      SV_TRY(widen(*nodes[i], i + 1 < nodes.size() ? nodes[i + 1] : nullptr));
+    }
+    return {};
+  }
+
+ private:
+  using Chosen = std::map<std::string_view, DType>;  // by parameter
+
+  static const SchemaValue* value_of(const std::vector<SchemaValue>& list, size_t i) {
+    return list.empty() ? nullptr : &list[std::min(i, list.size() - 1)];
+  }
+
+  bool takes(const SchemaValue& want, DType type) const {
+    return want.set < 0 ? want.type == name_of(type) : schemas_.allows(want.set, name_of(type));
+  }
+
+  /// Parameters whose inputs are of a type that this form does not take, and what they become; nothing where there is no such type.
+  std::optional<Chosen> choose(const Node& node, const Schema& schema) const {
+    Chosen out;
+    for (size_t i = 0; i < node.inputs().size(); ++i) {
+      const Value* v = node.input(i);
+      const SchemaValue* want = value_of(schema.inputs, i);
+      if (!v || !want || out.contains(want->type) || !kDenseTypes.has(v->type.dtype) || takes(*want, v->type.dtype)) continue;
+      for (const auto& [type, wider] : kWider)
+        for (const DType wide : wider)
+          if (type == v->type.dtype && takes(*want, wide) && !out.contains(want->type)) out[want->type] = wide;
+      if (!out.contains(want->type)) return std::nullopt;
+    }
+    return out;
+  }
+
+  Result<Value*> cast(Value* v, DType to, Node* before) {
+    Attributes attributes;
+    attributes.set("to", static_cast<int64_t>(to));
+    Node* made = graph_.add_node(cast_, fmt::format("{}_to_{}", v->name(), name_of(to)), {v}, 1, std::move(attributes), before);
+    SV_TRY(infer_types(*made));
+    return made->output();
+  }
+
+  Status widen(Node& node, Node* next) {
+    const std::string_view name = node.op().name;
+    if (*node.op().domain || name == "Cast" || name == "CastLike") return {};
+    const Schema* schema = schemas_.find("", name, opset_);
+    if (!schema) return {};
+    const std::optional<Chosen> chosen = choose(node, *schema);
+    if (!chosen || chosen->empty()) return {};
+    for (size_t i = 0; i < node.inputs().size(); ++i) {
+      const SchemaValue* want = value_of(schema->inputs, i);
+      const auto wide = want && node.input(i) ? chosen->find(want->type) : chosen->end();
+      if (wide == chosen->end() || node.input(i)->type.dtype == wide->second) continue;
+      SV_ASSIGN(Value * changed, cast(node.input(i), wide->second, &node));
+      graph_.set_input(&node, i, changed);
+    }
+    std::vector<DType> types;
+    for (const Value* v : node.outputs()) types.push_back(v->type.dtype);
+    SV_TRY(infer_types(node));
+    for (size_t i = 0; i < types.size(); ++i) {
+      Value* v = node.output(i);
+      if (v->type.dtype == types[i]) continue;
+      SV_ASSIGN(Value * back, cast(v, types[i], next));
+      graph_.replace_uses(v, back);
+      graph_.set_input(back->producer(), 0, v);
+    }
+    return {};
+  }
+
+  Graph& graph_;
+  const int opset_;
+  const OpDef& cast_;
+  const OpRegistry& ops_;
+  const Schemas& schemas_;
+};
+
+}  // namespace
+
+Status widen_young_types(Graph& graph, int opset, const OpRegistry& ops) { return TypeWidener(graph, opset, ops).run(); }
+
+}  // namespace svengine::validate
