@@ -115,6 +115,7 @@ class InferenceRules final : public onnx::NodeWatcher {
 
   void added(Scope& scope, const NodeProto& node) override {
     if (scope.call) return;  // types within a function are those of a call
+    compare_body_inputs(scope, node);
     const auto& infos = infos_of(places_.at(&node).first);
     for (const std::string& name : node.output()) {
       const auto info = infos.find(name);
@@ -158,6 +159,28 @@ class InferenceRules final : public onnx::NodeWatcher {
         }))
       return;
     if (!value->is_constant()) onnx::refine(value->type, *declared);
+  }
+
+  /// What the bodies of a Loop, Scan or SequenceMap declare their inputs as, against what the operator gives them.
+  void compare_body_inputs(const Scope& scope, const NodeProto& node) {
+    const auto made = node.output_size() > 0 ? scope.values.find(node.output(0)) : scope.values.end();
+    const Node* producer = made == scope.values.end() || !made->second ? nullptr : made->second->producer();
+    if (!producer || producer->op().name != node.op_type()) return;
+    const auto [b, index] = places_.at(&node);
+    for (const auto& attribute : node.attribute()) {
+      const Subgraph* body = attribute.has_g() ? producer->attributes.get<Subgraph>(attribute.name()) : nullptr;
+      if (!body) continue;
+      const size_t count = std::min(static_cast<size_t>(attribute.g().input_size()), (*body)->inputs().size());
+      for (size_t i = 0; i < count; ++i) {
+        const ValueInfoProto& info = attribute.g().input(static_cast<int>(i));
+        const Result<Type> declared = onnx::declared_type(info);
+        if (!declared.ok()) continue;
+        agrees(*declared, (*body)->inputs()[i]->type, [&, place = b, at = index](RuleName rule, std::string message) {
+          if (told_.insert(&node).second)
+            tell(scope, c_.bodies[place], at, rule, fmt::format("input '{}' of {} {}", printable(info.name(), 60), printable(attribute.name(), 60), message));
+        });
+      }
+    }
   }
 
   /// An output of the graph that is an input or initializer.

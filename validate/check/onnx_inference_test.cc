@@ -48,6 +48,16 @@ NodeProto* add_trees(ModelProto& m, const std::string& input, size_t leaf_target
   return node;
 }
 
+/// Over the rows of x, which are of 3 elements.
+void add_scan(ModelProto& m, const std::vector<int64_t>& declared, DType type = DType::f32) {
+  NodeProto* node = add_tail(m, "Scan", {"x"}, type);
+  set_number(node, "num_scan_inputs", 1);
+  GraphProto* body = add_body(node, "body");
+  set_type(body->add_input(), "row", declared, type);
+  add_body_node(body, "Identity", {"row"}, {"same"});
+  set_type(body->add_output(), "same", declared, type);
+}
+
 constexpr Odd kOdd[] = {
     {"has neither input split nor attribute num_outputs", 18, [](ModelProto& m) { add_tail(m, "Split", {"x"}); }},
     {"scales has 3 elements, needs 2 for 2 axes", 18,
@@ -80,6 +90,13 @@ constexpr Odd kOdd[] = {
        set_number(node, "keepdims", 7);
        m.mutable_graph()->mutable_output(1)->mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(3);
      }},
+    {"output_shape has 3 values, needs 4", 18,
+     [](ModelProto& m) {
+       add_input(m, "p", {1, 1, 2, 2}), add_input(m, "at", {1, 1, 2, 2}, DType::i64), add_input(m, "size", {3}, DType::i64);
+       set_numbers(add_tail(m, "MaxUnpool", {"p", "at", "size"}), "kernel_shape", {2, 2});
+     }},
+    {"input 'row' of body is declared as float32[4], but is float32[3]", 18, [](ModelProto& m) { add_scan(m, {4}); }},
+    {"input 'row' of body is declared as int64[3], but is float32[3]", 18, [](ModelProto& m) { add_scan(m, {3}, DType::i64); }},
     {"is declared as float32[?], but is float32[?x?]", 18,
      [](ModelProto& m) { add_input(m, "axis", {}, DType::i64), add_tail(m, "CumSum", {"x", "axis"}); }},
 };
@@ -106,6 +123,7 @@ TEST_CASE("forms that are close to these and right are taken") {
   for (void (*make)(ModelProto&) : std::initializer_list<void (*)(ModelProto&)>{
            [](ModelProto& m) { set_number(add_tail(m, "Split", {"x"}), "num_outputs", 1), type_of_tail(m); },
            [](ModelProto& m) { add_input(m, "s", {2}), add_tail(m, "Resize", {"x", "", "s"}), type_of_tail(m); },
+           [](ModelProto& m) { add_scan(m, {3}), type_of_tail(m); },
            [](ModelProto& m) { add_trees(m, "x", 2), type_of_tail(m); }}) {
     ModelProto model = good_model();
     model.mutable_opset_import(0)->set_version(18);

@@ -58,10 +58,10 @@ Status infer_max_unpool(InferContext& c) {
   SV_ASSIGN(Shape out, unpooled(c.attributes(), x));
   if (c.has_input(2)) {
     const auto wanted = c.integers(2);
+    if (c.shape(2).has_rank() && known_different(c.shape(2)[0], Dim(x.rank())))
+      return error("output_shape has {} values, needs {}", c.shape(2)[0].value(), x.rank());
     if (!wanted)
       out = unknown_dims(x.rank());
-    else if (wanted->size() != x.dims().size())
-      return error("output_shape has {} values, needs {}", wanted->size(), x.rank());
     else {
       for (size_t i = 0; i < wanted->size(); ++i)
         if ((*wanted)[i] < 0 || (out[i].is_static() && (*wanted)[i] < out[i].value()))
