@@ -123,6 +123,32 @@ Status make_group_norm(ExpandContext& c) {
   return {};
 }
 
+/// As [batch, length, heads, size]: pairs of a head's first elements turn by angles of the token's position, the rest stays.
+Status make_rotary(ExpandContext& c) {
+  const auto half = c.dim(1, -1);
+  const Shape& shape = c.shape(0);
+  if (!half || !shape.has_rank()) return {};
+  const bool flat = shape.rank() == 3, interleaved = c.attributes().get_int("interleaved", 0) != 0;
+  constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
+  Value* x = flat ? c.op("Reshape", {c.input(0), c.ints({0, 0, c.attributes().get_int("num_heads"), -1})}) : c.transpose(c.input(0), {0, 2, 1, 3});
+  const auto angles = [&](size_t i) {
+    Value* rows = c.has_input(3) ? c.op("Gather", {c.input(i), c.input(3)}) : c.input(i);
+    return c.unsqueeze(rows, {2});
+  };
+  const auto of_pairs = [&](int64_t which) {
+    if (!interleaved) return c.slice(x, 3, which * *half, (which + 1) * *half);
+    return c.op("Slice", {x, c.ints({which}), c.ints({2 * *half}), c.ints({3}), c.ints({2})});
+  };
+  Value *cosine = angles(1), *sine = angles(2), *a = of_pairs(0), *b = of_pairs(1);
+  Value* first = c.op("Sub", {c.op("Mul", {cosine, a}), c.op("Mul", {sine, b})});
+  Value* second = c.op("Add", {c.op("Mul", {sine, a}), c.op("Mul", {cosine, b})});
+  Value* turned = interleaved ? c.op("Reshape", {c.concat({c.unsqueeze(first, {4}), c.unsqueeze(second, {4})}, 4), c.ints({0, 0, 0, -1})})
+                              : c.concat({first, second}, 3);
+  Value* y = c.concat({turned, c.slice(x, 3, 2 * *half, kEnd)}, 3);
+  c.set(0, flat ? c.op("Reshape", {y, c.op("Shape", {c.input(0)})}) : c.transpose(y, {0, 2, 1, 3}));
+  return {};
+}
+
 /// num_outputs pieces, the last of which may be smaller, by their sizes.
 Status make_sized_split(ExpandContext& c) {
   const size_t pieces = c.node().outputs().size();
@@ -192,23 +218,28 @@ Status make_sliced_shape(ExpandContext& c) {
   return {};
 }
 
-/// What of a matrix is kept, as a constant.
+/// Trilu: of column - row, which of a matrix's diagonals an element is on, those from k on are kept, or up to k.
 Status make_masked(ExpandContext& c) {
-  constexpr int64_t kMostMask = int64_t{1} << 22;
-  const auto rows = c.dim(0, -2), columns = c.dim(0, -1);
-  const auto k = c.has_input(1) ? known_integers(c.input(1)) : std::vector<int64_t>{0};
-  if (!rows || !columns || !k || k->size() != 1 || *columns > kMostMask || *rows * *columns > kMostMask) return {};
-  const bool upper = c.attributes().get_int("upper", 1) != 0;
-  SV_ASSIGN(MutableTensor mask, Tensor::allocate(DType::boolean, {*rows, *columns}));
-  for (int64_t r = 0; r < *rows; ++r)
-    for (int64_t i = 0; i < *columns; ++i)
-      mask.data<uint8_t>()[static_cast<size_t>(r * *columns + i)] = upper ? i - r >= (*k)[0] : i - r <= (*k)[0];
+  if (!c.shape(0).has_rank()) return {};
+  Value* rows = c.unsqueeze(c.up_to(c.scalar_of_dim(c.input(0), -2)), {1});
+  Value* diagonal = c.op("Sub", {c.up_to(c.scalar_of_dim(c.input(0), -1)), rows});
+  Value* k = c.has_input(1) ? c.input(1) : c.number(0, DType::i64);
+  Value* outside = c.op(c.attributes().get_int("upper", 1) != 0 ? "Less" : "Greater", {diagonal, k});
   const bool boolean = c.dtype(0) == DType::boolean;
   Value* zero = boolean ? c.builder().constant(Tensor::scalar(false)) : c.number(0, c.dtype(0));
-  c.set(0, c.op("Where", {c.builder().constant(std::move(mask)), c.input(0), zero}));
+  c.set(0, c.op("Where", {outside, zero, c.input(0)}));
   return {};
 }
 
+/// Without zeros in a shape that is known, none is meant.
+Status make_plain_reshape(ExpandContext& c) {
+  const auto shape = known_integers(c.input(1));
+  if (shape && !std::count(shape->begin(), shape->end(), 0))
+    c.set(0, c.op("Reshape", {c.input(0), c.input(1)}, without(c.attributes(), {"allowzero"})));
+  return {};
+}
+
+bool allows_zero(const Node& n) { return n.attributes.get_int("allowzero", 0) != 0; }
 bool has_num_outputs(const Node& n) { return n.attributes.has("num_outputs"); }
 bool has_pad_axes(const Node& n) { return n.input(3) != nullptr; }
 bool has_axes(const Node& n) { return n.attributes.has("axes"); }
@@ -223,11 +254,13 @@ struct OlderForm {
 };
 constexpr OlderForm kOlderForms[] = {
     {"", "HardSwish", 14, make_hard_swish},        {"", "Trilu", 14, make_masked},
+    {"", "Reshape", 14, make_plain_reshape, allows_zero},
     {"", "CastLike", 15, make_cast_like},          {"", "Shape", 15, make_sliced_shape, has_part},
     {"", "LayerNormalization", 17, make_layer_norm}, {"", "Mish", 18, make_mish},
     {"", "Split", 18, make_sized_split, has_num_outputs}, {"", "Pad", 18, make_full_pad, has_pad_axes},
     {"", "Resize", 18, make_full_resize, has_axes}, {"", "Gelu", 20, make_gelu},
     {"", "GroupNormalization", 21, make_group_norm}, {"", "RMSNormalization", 23, make_rms_norm},
+    {"", "RotaryEmbedding", 23, make_rotary},
     {"", "Swish", 24, make_swish},                 {kInternalDomain, "Silu", 24, make_swish},
 };
 

@@ -109,7 +109,7 @@ SampleInput none() {
 
 TEST_CASE("functions become what they are made of") {
   for (const char* name : {"Gelu", "HardSwish", "Mish", "Swish", "LayerNormalization", "RMSNormalization", "GroupNormalization", "CastLike", "Trilu",
-                           "Attention"}) {
+                           "Attention", "RotaryEmbedding"}) {
     const OpDef& op = operator_of(name);
     REQUIRE_FALSE(op.samples.empty());
     for (const Sample& sample : op.samples) check_sample(op, sample);
@@ -123,6 +123,7 @@ TEST_CASE("younger attributes and inputs are said otherwise") {
   check_sample(operator_of("Pad"), {.inputs = {real({2, 3, 4}), known({1, 2, 0, 3}), none(), known({-1, 0})}}, false);
   check_sample(operator_of("Resize"), {.inputs = {real({1, 2, 4, 6}), none(), none(), known({8, 3})},
                                        .attributes = {{"axes", numbers({2, 3})}, {"mode", std::string("linear")}}}, false);
+  check_sample(operator_of("Reshape"), {.inputs = {real({2, 6}), known({3, -1})}, .attributes = {{"allowzero", int64_t{1}}}}, false);
   SampleInput scales;
   scales.value = Tensor::of<float>({1}, {2.5f});
   check_sample(operator_of("Resize"), {.inputs = {real({1, 2, 4, 6}), none(), scales}, .attributes = {{"axes", numbers({-1})}}}, false);
@@ -143,6 +144,26 @@ TEST_CASE("pads that are computed are put among zeros") {
   REQUIRE(validate::make_older(graph, 13, context).ok());
   REQUIRE(export_model(graph, {.opset = 13}).ok());
   CHECK(validate::compare(run(graph, inputs).at(0), expected, {}).passed);
+}
+
+TEST_CASE("Trilu of a matrix whose size is not known, by a computed diagonal") {
+  const SessionOptions options = one_thread();
+  const PassContext context = pass_context(*options.kernels);
+  for (const int64_t upper : {0, 1}) {
+    Graph graph;
+    Value* x = graph.add_input("x", {DType::f32, Shape({Dim("R"), Dim("C")})});
+    Value* k = graph.add_input("k", {DType::i64, Shape::of(Dims{})});
+    Attributes attributes;
+    attributes.set("upper", upper);
+    Node* node = graph.add_node(operator_of("Trilu"), "trilu", {x, k}, 1, std::move(attributes));
+    REQUIRE(infer_types(*node).ok());
+    graph.add_output(node->output());
+    const std::vector<Tensor> inputs{Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6}), Tensor::scalar<int64_t>(1)};
+    const Tensor expected = run(graph, inputs).at(0);
+    REQUIRE(validate::make_older(graph, 13, context).ok());
+    REQUIRE(export_model(graph, {.opset = 13}).ok());
+    CHECK(validate::compare(run(graph, inputs).at(0), expected, {}).passed);
+  }
 }
 
 TEST_CASE("what the opset has stays as it is") {
