@@ -33,6 +33,7 @@ Result<GraphProto> make_structure(const Graph& graph, int opset) {
   for (const auto& node : graph.nodes()) {
     SV_ASSIGN(*out.add_node(), onnx::export_node(*node, opset));
   }
+  onnx::make_node_names_unique(out);
   for (const Value* v : graph.inputs()) SV_TRY(onnx::export_value_info(*v, *out.add_input()));
   for (const Value* v : graph.outputs()) SV_TRY(onnx::export_value_info(*v, *out.add_output()));
   return out;

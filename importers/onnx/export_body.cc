@@ -1,5 +1,7 @@
 #include "importers/onnx/export_body.h"
 
+#include <string>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "engine/ops/registry.h"
@@ -93,6 +95,21 @@ void export_type(const Type& type, onnx_proto::TypeProto& out) {
 
 }  // namespace
 
+void make_node_names_unique(onnx_proto::GraphProto& graph) {
+  std::unordered_set<std::string> given;
+  for (const auto& node : graph.node()) given.insert(node.name());
+  std::unordered_set<std::string> seen;
+  std::unordered_map<std::string, int> next;
+  for (auto& node : *graph.mutable_node()) {
+    if (node.name().empty() || seen.insert(node.name()).second) continue;
+    std::string name;
+    do name = fmt::format("{}_{}", node.name(), ++next[node.name()]);
+    while (!given.insert(name).second);
+    node.set_name(name);
+    seen.insert(std::move(name));
+  }
+}
+
 Status export_value_info(const Value& value, onnx_proto::ValueInfoProto& out) {
   if (value.type.block) return error("'{}' is in a blocked layout; export before optimising", value.name());
   out.set_name(value.name());
@@ -113,6 +130,7 @@ Result<onnx_proto::GraphProto> export_body(const Node& node, const std::string& 
   for (const auto& inner : copy.nodes()) {
     SV_ASSIGN(*out.add_node(), export_node(*inner, opset));
   }
+  make_node_names_unique(out);
   for (size_t i = 0; i + captured < copy.inputs().size(); ++i) SV_TRY(export_value_info(*copy.inputs()[i], *out.add_input()));
   for (const Value* v : copy.outputs()) SV_TRY(export_value_info(*v, *out.add_output()));
   add_initializers(copy, out);

@@ -14,6 +14,9 @@ Status export_value_info(const Value& value, onnx_proto::ValueInfoProto& out);
 /// Names that nodes of the graph read, within bodies too; views of the graph's strings.
 void note_read_names(const onnx_proto::GraphProto& graph, std::unordered_set<std::string_view>& out);
 
+/// Nodes of one graph whose names are there already get a number behind them: ONNX Runtime refuses two of one name.
+void make_node_names_unique(onnx_proto::GraphProto& graph);
+
 /// Body `name` of a node whose values have the names they get in the file. The body's own values are called after node and body, so
 /// that they hide none of those around.
 Result<onnx_proto::GraphProto> export_body(const Node& node, const std::string& name, const Graph& body, int opset);

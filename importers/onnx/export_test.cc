@@ -114,6 +114,23 @@ TEST_CASE("a model can be exported over the file it is mapped from") {
   check_same(model->graph, again->graph);
 }
 
+TEST_CASE("nodes of one name are written with different ones") {
+  const TemporaryPath file;
+  Graph graph = sample_graph();
+  Value* v = graph.outputs()[0];
+  for (int i = 0; i < 3; ++i) {
+    Node* node = graph.add_node(*test_ops().find("", "Add"), i == 1 ? "same_1" : "same", {v, v}, 1);
+    REQUIRE(infer_types(*node).ok());
+    v = node->output();
+  }
+  graph.set_output(0, v);
+  REQUIRE(export_onnx(graph, {}, file.path).ok());
+  const Model model = import_onnx(file.path, {.ops = &test_ops()}).value();
+  std::vector<std::string> names;
+  for (const auto& node : model.graph.nodes()) names.push_back(node->name());
+  CHECK(names == std::vector<std::string>{"scale", "add", "squeeze", "same", "same_1", "same_2"});
+}
+
 TEST_CASE("reductions before opset 18 have axes as an attribute") {
   const TemporaryPath file;
   Graph graph = sample_graph();
