@@ -11,7 +11,7 @@ namespace svengine::validate {
 /// and carries their rounding errors. Float32's is 6e-8 of a number; a deep network's sums are off by some 1e-6 of its largest output.
 struct Tolerance {
   double rtol = 1e-3;  // ONNX's backend tests: onnx.backend.test.loader and runner
-  std::optional<double> atol;
+  std::optional<double> atol = {};
 };
 constexpr double kAtolOfLargest = 1e-5;  // without one: this much of the output's largest absolute expected value that is finite
 constexpr double kAtolOfZeros = 1e-7;    // where that is 0: ONNX's backend tests'

@@ -56,10 +56,11 @@ std::optional<std::vector<double>> numbers(const Node& node, size_t i) {
   return out;
 }
 
-/// Of an input that may be known by its shape alone.
+/// Of an input that may be known by its shape alone. One that is empty is as one that is not there, unless its elements are asked for.
 Status check_length(const Node& node, size_t i, const char* what, size_t needed, size_t axes) {
-  if (!is_surely_given(node, i)) return {};
-  const int64_t length = node.input(i)->type.shape[0].value();
+  const Value* v = node.input(i);
+  if (!v || (!v->is_constant() && !is_surely_given(node, i))) return {};
+  const int64_t length = v->is_constant() ? v->constant().count() : v->type.shape[0].value();
   if (length == static_cast<int64_t>(needed)) return {};
   return error("{} has {} elements, needs {} for {} axes", what, length, needed, axes);
 }
