@@ -177,7 +177,8 @@ class InferenceRules final : public onnx::NodeWatcher {
         if (!declared.ok()) continue;
         agrees(*declared, (*body)->inputs()[i]->type, [&, place = b, at = index](RuleName rule, std::string message) {
           if (told_.insert(&node).second)
-            tell(scope, c_.bodies[place], at, rule, fmt::format("input '{}' of {} {}", printable(info.name(), 60), printable(attribute.name(), 60), message));
+            tell(scope, c_.bodies[place], at, rule,
+                 fmt::format("input '{}' of {} {}", printable(info.name(), 60), printable(attribute.name(), 60), message));
         });
       }
     }

@@ -39,12 +39,13 @@ void add_late_weights(const ChangedTypes& changed, const PassContext& context, s
     const std::string& name = weight.value->name();
     names.insert(name);
     const DType type = weight.value->type.dtype;
-    *graph.add_initializer() = file.add(name, onnx::LateTensor{type, weight.tensor.dims(), [=, &context, &saturated](const onnx::ByteSink& sink) {
+    const auto make = [=, &context, &saturated](const onnx::ByteSink& sink) {
       Result<int64_t> lost = cast_in_parts(weight.tensor, type, context, sink);
       if (!lost.ok()) return Status(std::move(lost).error().in(printable(name)));
       if (*lost) saturated.push_back({weight.name, *lost});
       return Status();
-    }});
+    };
+    *graph.add_initializer() = file.add(name, onnx::LateTensor{type, weight.tensor.dims(), make});
   }
   auto& inputs = *graph.mutable_input();
   inputs.erase(std::remove_if(inputs.begin(), inputs.end(), [&](const auto& input) { return names.contains(input.name()); }), inputs.end());

@@ -130,7 +130,8 @@ Status make_rotary(ExpandContext& c) {
   if (!half || !shape.has_rank()) return {};
   const bool flat = shape.rank() == 3, interleaved = c.attributes().get_int("interleaved", 0) != 0;
   constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
-  Value* x = flat ? c.op("Reshape", {c.input(0), c.ints({0, 0, c.attributes().get_int("num_heads"), -1})}) : c.transpose(c.input(0), {0, 2, 1, 3});
+  Value* x = flat ? c.op("Reshape", {c.input(0), c.ints({0, 0, c.attributes().get_int("num_heads"), -1})})
+                  : c.transpose(c.input(0), {0, 2, 1, 3});
   const auto angles = [&](size_t i) {
     Value* rows = c.has_input(3) ? c.op("Gather", {c.input(i), c.input(3)}) : c.input(i);
     return c.unsqueeze(rows, {2});

@@ -1,4 +1,5 @@
-// Every node that is made of older ones computes what it did: on the operators' own samples, and on forms of which only an attribute is younger.
+// Every node that is made of older ones computes what it did: on the operators' own samples, and on forms of which only an attribute is
+// younger.
 #include "validate/convert/older_forms.h"
 
 #include <catch2/catch.hpp>
@@ -32,8 +33,10 @@ SessionOptions one_thread() {
 Tensor tensor_of(const SampleInput& input, const PassContext& context, int seed) {
   if (input.value.defined()) return input.value;
   MutableTensor out = must(Tensor::allocate(DType::f32, input.dims));
-  for (size_t i = 0; i < out.data<float>().size(); ++i)
-    out.data<float>()[i] = static_cast<float>(input.low + (input.high - input.low) * std::abs(std::sin(static_cast<double>(i * 7 + 1) * (seed + 1))));
+  for (size_t i = 0; i < out.data<float>().size(); ++i) {
+    const double part = std::abs(std::sin(static_cast<double>(i * 7 + 1) * (seed + 1)));
+    out.data<float>()[i] = static_cast<float>(input.low + (input.high - input.low) * part);
+  }
   return must(validate::cast(out, input.dtype, context));
 }
 
@@ -108,8 +111,8 @@ SampleInput none() {
 }  // namespace
 
 TEST_CASE("functions become what they are made of") {
-  for (const char* name : {"Gelu", "HardSwish", "Mish", "Swish", "LayerNormalization", "RMSNormalization", "GroupNormalization", "CastLike", "Trilu",
-                           "Attention", "RotaryEmbedding"}) {
+  for (const char* name : {"Gelu", "HardSwish", "Mish", "Swish", "LayerNormalization", "RMSNormalization", "GroupNormalization", "CastLike",
+                           "Trilu", "Attention", "RotaryEmbedding"}) {
     const OpDef& op = operator_of(name);
     REQUIRE_FALSE(op.samples.empty());
     for (const Sample& sample : op.samples) check_sample(op, sample);

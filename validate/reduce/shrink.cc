@@ -60,7 +60,9 @@ void for_each_weight(GraphProto& graph, const std::function<void(TensorProto&)>&
 void replace_in_attributes(GraphProto& graph, int64_t from, int64_t to) {
   constexpr std::string_view kLists[] = {"kernel_shape", "output_shape", "shape", "split"};
   constexpr std::string_view kNumbers[] = {"hidden_size", "num_heads", "q_num_heads", "kv_num_heads", "group"};
-  const auto has = [](const auto& names, const std::string& name) { return std::find(std::begin(names), std::end(names), name) != std::end(names); };
+  const auto has = [](const auto& names, const std::string& name) {
+    return std::find(std::begin(names), std::end(names), name) != std::end(names);
+  };
   for_each_graph(graph, [&](GraphProto& g) {
     for (NodeProto& node : *g.mutable_node())
       for (AttributeProto& a : *node.mutable_attribute()) {
