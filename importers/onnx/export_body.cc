@@ -80,6 +80,7 @@ void export_type(const Type& type, onnx_proto::TypeProto& out) {
     case DType::map:
       out.mutable_map_type()->set_key_type(static_cast<int32_t>(type.key));
       return export_type(held, *out.mutable_map_type()->mutable_value_type());
+    case DType::undefined: return;  // what a sequence holds need not be known
     default: break;
   }
   onnx_proto::TypeProto::Tensor* tensor = out.mutable_tensor_type();

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "engine/base/whole.h"
+
 namespace svengine::tests {
 namespace {
 
@@ -40,7 +42,7 @@ void fill(MutableTensor& t, uint64_t seed, double low, double high) {
     const double unit = static_cast<double>(mix(seed * 0x10001 + static_cast<uint64_t>(i)) >> 11) * 0x1p-53;
     const double value = low + unit * (high - low);
     if constexpr (std::is_integral_v<T>)
-      out[i] = static_cast<T>(static_cast<int64_t>(value));  // modulo the type's range, where the value is outside of it
+      out[i] = whole_within_limits<T>(value);
     else
       out[i] = static_cast<T>(value);
   }
