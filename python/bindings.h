@@ -34,6 +34,7 @@ void bind_diff(nanobind::module_& module);
 void bind_convert(nanobind::module_& module);
 void bind_quantize(nanobind::module_& module);
 void bind_reduce(nanobind::module_& module);
+void bind_random_inputs(nanobind::module_& module);
 void bind_not_finite(nanobind::module_& module);
 void bind_train(nanobind::module_& module);
 

@@ -10,6 +10,7 @@
 #include "python/model_inputs.h"
 #include "python/options.h"
 #include "validate/convert/verify.h"
+#include "validate/inputs/random_inputs.h"
 
 namespace nb = nanobind;
 
@@ -78,7 +79,7 @@ nb::list to_python(const std::vector<VerifiedOutput>& verified) {
 std::vector<VerifiedOutput> verify_written(const std::string& path, const std::string& output, nb::handle inputs,
                                            const validate::ConvertOptions& options, const SessionOptions& session) {
   Model written = value_of(import_onnx(output));
-  const std::vector<Tensor> given = model_inputs(written.graph, inputs, output);
+  const std::vector<Tensor> given = inputs.is_none() ? value_of(validate::random_inputs(written.graph, {}, 1)) : model_inputs(written.graph, inputs, output);
   const nb::gil_scoped_release other_threads_run;
   std::unique_ptr<Session> made = value_of(Session::create(std::move(written.graph), session));
   return value_of(validate::verify_converted(std::move(made), given, path, output, options, session));
@@ -98,7 +99,7 @@ nb::dict convert_file(const std::string& path, const std::string& output, const 
   }();
   nb::dict out = to_python(report);
   out["outputs"] = nb::none();
-  if (!arguments["inputs"].is_none()) out["outputs"] = to_python(verify_written(path, output, arguments["inputs"], options, session));
+  if (arguments.get<bool>("verify")) out["outputs"] = to_python(verify_written(path, output, arguments["inputs"], options, session));
   return out;
 }
 

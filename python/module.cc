@@ -51,6 +51,7 @@ NB_MODULE(_engine, module) {
   python::bind_convert(module);
   python::bind_quantize(module);
   python::bind_reduce(module);
+  python::bind_random_inputs(module);
   python::bind_not_finite(module);
   python::bind_train(module);
 }

@@ -76,7 +76,7 @@ class VerifiedOutput:
 class ConvertReport:
     """What convert() has written. `simplified`: nodes and bytes of constants before and after; `saturated`: how many elements of which weights are
     now the largest number of their type; `problems`: what check() finds wrong with the new model by rules that the old one keeps; `outputs`: both models
-    on the same inputs, None where none were given. True where nothing is wrong."""
+    on the same inputs, None where they were not run. True where nothing is wrong."""
 
     opset: int
     simplified: dict[str, int] | None
@@ -98,6 +98,7 @@ def convert(
     output: str | os.PathLike[str],
     inputs: Mapping[str, Any] | Sequence[Any] | None = None,
     *,
+    verify: bool = True,
     opset: int | None = None,
     simplify: bool = False,
     growth: int = 1 << 20,
@@ -112,13 +113,13 @@ def convert(
 ) -> ConvertReport:
     """Writes a model (path, bytes, onnx.ModelProto) in another opset or type, simplified, or a part of it, to the file `output`.
 
-    `inputs`, those of the new model, are run through both, and their outputs compared. `growth` bounds the bytes that folding constants may
+    Unless `verify` is false, `inputs`, those of the new model, or random ones are run through both, and the outputs compared. `growth` bounds the bytes that folding constants may
     add; `type` is float16, bfloat16 or double, for what is float32, but for the operators or nodes in `keep_float32` and, with `keep_io`, inputs and
     outputs; `from_` and `to` name the values between which the part lies; `data` is as_is, external (weights in OUTPUT.data) or embedded.
     """
     options = {'opset': opset, 'simplify': simplify, 'growth': growth, 'type': type, 'keep_io': keep_io, 'keep_float32': list(keep_float32),
                'from': list(from_), 'to': list(to), 'data': data, 'threads': threads, 'kernels': kernels,
-               'inputs': None if inputs is None else inputs_of(inputs)}
+               'verify': verify, 'inputs': None if inputs is None else inputs_of(inputs)}
     with on_disk(model) as path:
         made = _engine.convert(path, os.fspath(output), options)
     if made['outputs'] is not None:
@@ -174,14 +175,13 @@ def reduce(
     reduced.onnx, and its inputs and outputs as test_data_set_0.
 
     The fault is that outputs differ from those of `against`, which is another model, a kernel set or 'no-optimize'; or what `check` tells: a function
-    of a candidate's path that is true while the fault is there, or a command for the shell that exits with 0 then. With `inputs` values that lose
-    their nodes become inputs with recorded data; `against` needs them. `timeout` is for one run of a command, `max_seconds` for all of
-    it; `freeze` makes weights of inputs where the fault stays; `exact` only cuts, and changes no attribute, size or weight. `on_progress` is called with stage, nodes, checks and seconds.
+    of a candidate's path that is true while the fault is there, or a command for the shell that exits with 0 then. Values that lose their
+    nodes become inputs, with what they were in a run on `inputs`, or on random ones, as data. `timeout` is for one run of a command, `max_seconds`
+    for all of it; `freeze` makes weights of inputs where the fault stays; `exact` only cuts, and changes no attribute, size or weight.
+    `on_progress` is called with stage, nodes, checks and seconds.
     """
     if (against is None) == (check is None):
         raise TypeError('reduce() takes either against or check')
-    if against is not None and inputs is None:
-        raise TypeError('reduce() against a reference needs inputs')
     folder = os.fspath(output)
     for there in ('reduced.onnx', 'test_data_set_0'):
         if os.path.exists(os.path.join(folder, there)):

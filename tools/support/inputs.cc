@@ -4,9 +4,7 @@
 #include <charconv>
 #include <optional>
 
-#include "engine/base/narrow_float.h"
 #include "tools/support/output.h"
-#include "tools/support/random.h"
 #include "tools/support/tensor_files.h"
 
 namespace svengine::tool {
@@ -226,41 +224,8 @@ class InputMaker {
     if (is_handle(p.type.dtype)) return error("there are no random values of type {}: give --input {}=FILE", name_of(p.type.dtype), p.name);
     SV_ASSIGN(const Dims dims, dims_of(port));
     SV_TRY(check_dims(dims));
-    SV_ASSIGN(MutableTensor tensor, Tensor::allocate(p.type.dtype, dims));
-    const Random random(options_.seed, port);
-    const auto bound = bounds_.find(p.name);
-    const int64_t below = bound == bounds_.end() ? 0 : bound->second;
-    std::string lower = p.name;
-    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    const int64_t otherwise = lower.find("mask") == lower.npos ? 0 : 1;
-    const auto fill = [&]<class T>(std::span<T> to) {
-      for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<T>(below > 0 ? random.below(i, below) : otherwise);
-    };
     out_.random.push_back(p.name);
-    switch (p.type.dtype) {
-      case DType::f32: {
-        const std::span<float> to = tensor.data<float>();
-        for (size_t i = 0; i < to.size(); ++i) to[i] = random.uniform(i) - 0.5f;
-        return tensor;
-      }
-      case DType::f64: {
-        const std::span<double> to = tensor.data<double>();
-        for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<double>(random.uniform(i)) - 0.5;
-        return tensor;
-      }
-      case DType::f16:
-      case DType::bf16: {
-        const std::span<uint16_t> to(reinterpret_cast<uint16_t*>(tensor.raw()), static_cast<size_t>(tensor.count()));
-        const auto narrow = p.type.dtype == DType::f16 ? float_to_half : float_to_bfloat;
-        for (size_t i = 0; i < to.size(); ++i) to[i] = narrow(random.uniform(i) - 0.5f);
-        return tensor;
-      }
-      case DType::i32: return fill(tensor.data<int32_t>()), tensor;
-      case DType::i64: return fill(tensor.data<int64_t>()), tensor;
-      case DType::u8: return fill(tensor.data<uint8_t>()), tensor;
-      case DType::boolean: return fill(tensor.data<uint8_t>()), tensor;
-      default: return error("there are no random values of type {}: give --input {}=FILE", name_of(p.type.dtype), p.name);
-    }
+    return validate::random_input(p.name, p.type.dtype, dims, options_.seed, port, bounds_);
   }
 
   const std::vector<Port>& ports_;
@@ -273,25 +238,6 @@ class InputMaker {
 };
 
 }  // namespace
-
-IndexBounds find_index_bounds(const Graph& graph) {
-  IndexBounds bounds;
-  for (const auto& node : graph.nodes()) {
-    if (std::string_view(node->op().name) != "Gather" || !node->input(1)) continue;
-    const Value* indices = node->input(1);
-    while (indices->producer() && std::string_view(indices->producer()->op().name) == "Cast")
-      indices = indices->producer()->input(0);
-    const Shape& table = node->input(0)->type.shape;
-    if (!indices->is_input() || table.rank() < 1) continue;
-    int64_t axis = node->attributes.get_int("axis");
-    if (axis < 0) axis += table.rank();
-    if (axis < 0 || axis >= table.rank() || !table[static_cast<size_t>(axis)].is_static()) continue;
-    const int64_t rows = table[static_cast<size_t>(axis)].value();
-    const auto [it, fresh] = bounds.emplace(indices->name(), rows);
-    if (!fresh) it->second = std::min(it->second, rows);
-  }
-  return bounds;
-}
 
 std::vector<Session::Port> input_ports(const Graph& graph) {
   std::vector<Session::Port> ports;

@@ -1,8 +1,10 @@
 #include "tools/train/random_batch.h"
 
-#include "tools/support/random.h"
+#include "validate/inputs/random.h"
 
 namespace svengine::tool {
+
+using validate::Random;
 namespace {
 
 constexpr uint64_t kTargetStream = 0x7461726765740000;  // apart from those of the inputs, which count from 0

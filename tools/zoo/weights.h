@@ -3,9 +3,11 @@
 #include <string>
 
 #include "engine/graph/builder.h"
-#include "tools/support/random.h"
+#include "validate/inputs/random.h"
 
 namespace svengine::tool {
+
+using validate::Random;
 
 /// Adds constants to a graph. The first failure (memory) is kept: check status() at the end.
 class Weights {

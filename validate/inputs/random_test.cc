@@ -1,9 +1,9 @@
-#include "tools/support/random.h"
+#include "validate/inputs/random.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-using svengine::tool::Random;
+using svengine::validate::Random;
 
 TEST_CASE("random numbers are a function of seed, stream and position") {
   const Random random(1, 2);

@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-namespace svengine::tool {
+namespace svengine::validate {
 
 /// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
 inline uint64_t mix_bits(uint64_t x) {
@@ -41,4 +41,4 @@ class Random {
   uint64_t key_;
 };
 
-}  // namespace svengine::tool
+}  // namespace svengine::validate

@@ -1,0 +1,111 @@
+#include "validate/inputs/random_inputs.h"
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <string_view>
+
+#include "engine/base/narrow_float.h"
+#include "importers/io/names.h"
+#include "validate/inputs/random.h"
+
+namespace svengine::validate {
+namespace {
+
+/// What an integer input is without a bound.
+int64_t plain_integer(std::string name) {
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return name.find("mask") == name.npos ? 0 : 1;
+}
+
+Error no_random_values(const std::string& name, DType type) {
+  return error("there are no random values of type {}: input '{}' must be given", name_of(type), printable(name));
+}
+
+Result<Dims> dims_of(const Value& input, const std::map<std::string, int64_t>& sizes) {
+  const Shape& shape = input.type.shape;
+  if (!shape.has_rank()) return error("input '{}': its rank is not known", printable(input.name()));
+  Dims out;
+  for (const Dim& d : shape.dims()) {
+    const auto size = d.is_symbolic() ? sizes.find(d.symbol()) : sizes.end();
+    out.push_back(d.is_static() ? d.value() : size == sizes.end() ? 1 : size->second);
+  }
+  SV_TRY(check_dims(out));
+  return out;
+}
+
+}  // namespace
+
+IndexBounds find_index_bounds(const Graph& graph) {
+  IndexBounds bounds;
+  for (const auto& node : graph.nodes()) {
+    if (std::string_view(node->op().name) != "Gather" || !node->input(1)) continue;
+    const Value* indices = node->input(1);
+    while (indices->producer() && std::string_view(indices->producer()->op().name) == "Cast")
+      indices = indices->producer()->input(0);
+    const Shape& table = node->input(0)->type.shape;
+    if (!indices->is_input() || table.rank() < 1) continue;
+    int64_t axis = node->attributes.get_int("axis");
+    if (axis < 0) axis += table.rank();
+    if (axis < 0 || axis >= table.rank() || !table[static_cast<size_t>(axis)].is_static()) continue;
+    const int64_t rows = table[static_cast<size_t>(axis)].value();
+    const auto [it, fresh] = bounds.emplace(indices->name(), rows);
+    if (!fresh) it->second = std::min(it->second, rows);
+  }
+  return bounds;
+}
+
+Result<Tensor> random_input(const std::string& name, DType type, const Dims& dims, uint64_t seed, uint64_t stream, const IndexBounds& bounds) {
+  if (is_handle(type)) return no_random_values(name, type);
+  SV_ASSIGN(MutableTensor tensor, Tensor::allocate(type, dims));
+  const Random random(seed, stream);
+  const auto bound = bounds.find(name);
+  const int64_t below = bound == bounds.end() ? 0 : bound->second, otherwise = plain_integer(name);
+  const auto fill = [&]<class T>(std::span<T> to) {
+    for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<T>(below > 0 ? random.below(i, below) : otherwise);
+  };
+  switch (type) {
+    case DType::f32: {
+      const std::span<float> to = tensor.data<float>();
+      for (size_t i = 0; i < to.size(); ++i) to[i] = random.uniform(i) - 0.5f;
+      return tensor;
+    }
+    case DType::f64: {
+      const std::span<double> to = tensor.data<double>();
+      for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<double>(random.uniform(i)) - 0.5;
+      return tensor;
+    }
+    case DType::f16:
+    case DType::bf16: {
+      const std::span<uint16_t> to(reinterpret_cast<uint16_t*>(tensor.raw()), static_cast<size_t>(tensor.count()));
+      const auto narrow = type == DType::f16 ? float_to_half : float_to_bfloat;
+      for (size_t i = 0; i < to.size(); ++i) to[i] = narrow(random.uniform(i) - 0.5f);
+      return tensor;
+    }
+    case DType::i32: return fill(tensor.data<int32_t>()), tensor;
+    case DType::i64: return fill(tensor.data<int64_t>()), tensor;
+    case DType::u8: return fill(tensor.data<uint8_t>()), tensor;
+    case DType::boolean: return fill(tensor.data<uint8_t>()), tensor;
+    default: return no_random_values(name, type);
+  }
+}
+
+Result<std::vector<Tensor>> random_inputs(const Graph& graph, const std::map<std::string, int64_t>& sizes, uint64_t seed) {
+  std::set<std::string> symbols;
+  for (const Value* v : graph.inputs())
+    for (const Dim& d : v->type.shape.has_rank() ? v->type.shape.dims() : std::vector<Dim>())
+      if (d.is_symbolic()) symbols.insert(d.symbol());
+  for (const auto& [symbol, size] : sizes)
+    if (!symbols.contains(symbol)) return error("the inputs have no dimension '{}'", printable(symbol));
+  const IndexBounds bounds = find_index_bounds(graph);
+  std::vector<Tensor> out;
+  for (const Value* v : graph.inputs()) {
+    if (is_handle(v->type.dtype)) return no_random_values(v->name(), v->type.dtype);
+    SV_ASSIGN(const Dims dims, dims_of(*v, sizes));
+    SV_ASSIGN(Tensor tensor, random_input(v->name(), v->type.dtype, dims, seed, out.size(), bounds));
+    out.push_back(std::move(tensor));
+  }
+  return out;
+}
+
+}  // namespace svengine::validate
