@@ -101,6 +101,18 @@ class Values(CliTest):
         self.assertIn('1 of 1 outputs', self.succeeds('test', model, self.path('set')).out)
         self.write('set/input_0.pb', tensor('x', [2, 2], [1, 2, 3, 5]))
         self.assertEqual(program.svengine('test', model, self.path('set')).code, 1)
+        named = lambda keys: block(2, block(5, number(1, keys) + block(2, block(1, number(1, ow.FLOAT)))))
+        vocabulary = block(5, block(1, 'string_vocabulary') + block(9, 'one') + block(9, 'two') + number(20, 8))
+        vectors = ow.model([node('DictVectorizer', ['d'], ['y'], 'vector', vocabulary + block(7, 'ai.onnx.ml'))], [block(1, 'd') + named(STRING)],
+                           [value_info('y', [1, 2])]) + block(8, block(1, 'ai.onnx.ml') + number(2, 1))
+        scalar = lambda v: block(3, number(2, ow.FLOAT) + block(9, struct.pack('<f', v)))
+        vectors = self.write('vectors.onnx', vectors)
+        d = self.write('d.pb', number(2, STRING) + block(4, 'two') + block(4, 'none') + block(5, number(2, 1) + scalar(3) + scalar(4)))
+        self.assertRegex(self.succeeds('run', vectors, '--input', d).out, r'values +0, 3\n')
+        for data in (number(2, ow.INT64) + number(3, 1) + block(5, number(2, 1) + scalar(3)),  # other keys than the model's
+                     number(2, STRING) + block(4, 'two') + block(5, number(2, 1) + block(3, number(2, ow.INT64) + block(9, bytes(8)))),  # and values
+                     number(2, STRING) + block(4, 'two') + block(5, number(2, 1) + scalar(3) + scalar(4)), number(2, STRING) + block(4, 'two')):
+            self.fails('run', vectors, '--input', self.write('d.pb', data))
         words = self.write('words.onnx', ow.model([node('Identity', ['w'], ['v'])], [value_info('w', [2], STRING)], [value_info('v', [2], STRING)]))
         self.write('w.pb', number(1, 2) + number(2, STRING) + block(6, 'a') + block(6, 'b'))
         self.succeeds('run', words, '--input', self.path('w.pb'), '--output-dir', self.path('words'))
