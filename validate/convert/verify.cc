@@ -17,7 +17,7 @@ namespace {
 /// what networks of 50 layers stay within (MobileNetV2 in float16: 40 of the largest). Wrong ones are off by their own size.
 Tolerance tolerance_for(const ConvertOptions& options, DType expected, double largest) {
   // Of a network that is in bfloat16 already roundings of inner values may move from one node to the next: one unit in the last place.
-  if (!options.type) return expected == DType::bf16 ? Tolerance{.rtol = 0x1p-7} : Tolerance();
+  if (!options.type) return expected == DType::bf16 ? Tolerance{.rtol = 0x1p-7, .atol = {}} : Tolerance();
   if (options.type->to != DType::f16 && options.type->to != DType::bf16) return {};
   const double roundoff = options.type->to == DType::f16 ? 0x1p-11 : 0x1p-8;
   return {16 * roundoff, 64 * roundoff * largest};
