@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what is missing, builds the fuzzers (clang, libFuzzer, address and undefined-behaviour sanitizers, kernel set reference) and runs
 # every target of fuzz/, one after the other, from its corpus. A crash, an input of more than 30 s, of which 10 s are the
-# processor's, or 1 GiB of memory (the sanitizers' own and libFuzzer's included) is a finding: then it ends with 1 and says where the input is.
+# processor's, or 1 GiB of memory (the sanitizers' own and libFuzzer's included) is a finding: then it ends with 1 and says where the input
+# is.
 #
 #   tools/fuzz.sh [SECONDS] [TARGET...]      for example: tools/fuzz.sh 300 model subgraph; default: 30 s of every target
 #
@@ -45,8 +46,8 @@ for name in $names; do
   [ ! -f "fuzz/$name.dict" ] || dictionary=-dict=fuzz/$name.dict
   mkdir -p "$grown"
   findings=0
-  OMP_NUM_THREADS=1 nice -n 5 $build/fuzzer --target="$name" -max_total_time="$seconds" -max_len="$most" -timeout=30 -entropic=0 -rss_limit_mb=1024 \
-    -print_final_stats=1 -artifact_prefix="$build/found/$name-" $dictionary "$grown" "fuzz/corpus/$name" >"$log" 2>&1 </dev/null || findings=1
+  OMP_NUM_THREADS=1 nice -n 5 $build/fuzzer --target="$name" -max_total_time="$seconds" -max_len="$most" -timeout=30 -entropic=0 \
+    -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$build/found/$name-" $dictionary "$grown" "fuzz/corpus/$name" >"$log" 2>&1 </dev/null || findings=1
   [ $findings -eq 0 ] || is_slow "$name" "$log" || findings=0
   printf '%-12s %12s %9s %9s\n' "$name" "$(number stat::number_of_executed_units "$log")" "$(number cov "$log")" $findings
   if [ $findings -ne 0 ]; then
