@@ -93,13 +93,15 @@ nb::dict convert_file(const std::string& path, const std::string& output, const 
   how.kernels = arguments.get<std::string>("kernels");
   SessionOptions session = value_of(how.resolve());
   check(choose_kernels(session));
+  const bool is_verified = arguments.get<bool>("verify");
+  if (is_verified) check(validate::check_can_verify(path, output));
   const ConvertReport report = [&] {
     const nb::gil_scoped_release other_threads_run;
     return value_of(validate::convert(path, output, options, pass_context(*session.kernels)));
   }();
   nb::dict out = to_python(report);
   out["outputs"] = nb::none();
-  if (arguments.get<bool>("verify")) out["outputs"] = to_python(verify_written(path, output, arguments["inputs"], options, session));
+  if (is_verified) out["outputs"] = to_python(verify_written(path, output, arguments["inputs"], options, session));
   return out;
 }
 

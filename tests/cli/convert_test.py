@@ -4,15 +4,9 @@ import subprocess
 import unittest
 
 import onnx_writer as ow
-from program import PROGRAM, CliTest, main
+from program import PROGRAM, CliTest, is_sanitized, main
 
 HALF = 10
-
-
-def is_sanitized():
-    """Whether the program is preset asan's, whose memory says nothing."""
-    with open(PROGRAM[-1], 'rb') as file:
-        return b'__asan_init' in file.read()
 
 
 def scaled(factor=2.0, count=3000):
@@ -136,6 +130,15 @@ class Convert(CliTest):
         answer = svengine(*arguments)
         self.assertEqual(answer.code, 1, answer)
         return answer
+
+    def test_a_model_over_itself_is_not_verified(self):
+        os.symlink(self.model, self.path('other.onnx'))
+        before = self.read('m.onnx')
+        for output in (self.model, self.path('other.onnx')):
+            self.fails('convert', self.model, output, '--opset', '18', code=2, says=['is the model itself'])
+            self.assertEqual(self.read('m.onnx'), before)
+        self.succeeds('convert', self.model, self.model, '--opset', '18', '--no-verify')
+        self.assertNotEqual(self.read('m.onnx'), before)
 
     def test_a_part(self):
         self.convert('--from', 'm', '--to', 'r')

@@ -70,7 +70,6 @@ class CliTest(unittest.TestCase):
             self.assertTrue(character == '\n' or ord(character) >= 32, answer)
         return answer
 
-
     def bounded(self, code, *arguments, files=(), mib=MOST_MIB, **options):
         """Ends with this code, or one of several, within the bounds of hostile input; gives its output. Memory is beyond the files."""
         begin = time.time()
@@ -92,6 +91,7 @@ class CliTest(unittest.TestCase):
 
 
 def is_sanitized():
+    """Whether the program is preset asan's, whose memory says nothing."""
     with open(PROGRAM[-1], 'rb') as file:
         return b'__asan_init' in file.read()
 

@@ -111,6 +111,8 @@ class ConvertTest(FolderTest):
                                 ({'to': ['nothing']}, 'nothing'), ({'data': 'nowhere'}, "data='nowhere'"), ({'inputs': [X, X]}, 'got 2 inputs')):
             with self.assertRaisesRegex(svengine.Error, says):
                 svengine.convert(self.model, self.path('out.onnx'), **arguments)
+        with self.assertRaisesRegex(svengine.Error, 'is the model itself'):
+            svengine.convert(self.model, self.model, opset=18)
         with self.assertRaisesRegex(TypeError, "simplify='3'"):
             svengine.convert(self.model, self.path('out.onnx'), simplify='3')
 

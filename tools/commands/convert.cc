@@ -99,6 +99,7 @@ Result<int> run(const Options& options) {
   SV_ASSIGN(const validate::ConvertOptions wanted, convert_options(options));
   SV_ASSIGN(SessionOptions session, options.runtime.resolve());
   SV_TRY(choose_kernels(session));
+  if (!options.no_verify) SV_TRY(validate::check_can_verify(options.model.path, options.output));
   const PassContext context = pass_context(*session.kernels);
   SV_ASSIGN(const validate::ConvertReport report, validate::convert(options.model.path, options.output, wanted, context));
   std::vector<VerifiedOutput> verified;

@@ -52,6 +52,12 @@ Result<std::unique_ptr<Session>> open_original(const std::string& original, cons
 
 }  // namespace
 
+Status check_can_verify(const std::string& original, const std::string& output) {
+  std::error_code missing;
+  if (!std::filesystem::equivalent(original, output, missing)) return {};
+  return error("'{}' is the model itself, which could not be run beside what is written over it; write another file, or do not verify", printable(output));
+}
+
 Result<std::vector<VerifiedOutput>> verify_converted(std::unique_ptr<Session> written, const std::vector<Tensor>& inputs,
                                                      const std::string& original, const std::string& output, const ConvertOptions& options, const SessionOptions& session) {
   const PassContext context = pass_context(*session.kernels);

@@ -15,6 +15,9 @@ struct VerifiedOutput {
   Comparison comparison;
 };
 
+/// An error where writing `output` replaces the model at `original`: afterwards there would be nothing to compare it with but itself.
+Status check_can_verify(const std::string& original, const std::string& output);
+
 /// Runs the written model and the one at `original`, with the same cut (options.from, options.to), on the same inputs: those of `written`, in its
 /// order and types. Outputs are compared in the original's types, and to the precision of the type that values have now. The cut original is held
 /// in a file beside `output` for a while. One network after the other is in memory: each has packed weights of its own.
