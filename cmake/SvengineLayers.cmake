@@ -23,8 +23,7 @@ function(svengine_layer name)
     svengine_unity(svengine_${name} ${sources})
   endif()
   # The graph's headers are in every layer above it: preset dev does without, so that every file names what it uses.
-  # Layer runtime is optimised by other flags, which a precompiled header is for one set of.
-  if(TARGET svengine_graph AND NOT name MATCHES "^(graph|ops|runtime)$")
+  if(TARGET svengine_graph AND NOT name MATCHES "^(graph|ops)$")
     target_precompile_headers(svengine_${name} REUSE_FROM svengine_graph)
   endif()
   if(SVENGINE_TESTS AND tests)

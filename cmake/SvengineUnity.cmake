@@ -1,12 +1,12 @@
-# svengine_unity(TARGET source...): compiles the sources of TARGET a dozen at a time. What a small file costs is its headers, and the
-# templates of the standard library that each file would make again; a dozen together cost little more than one.
+# svengine_unity(TARGET source...): compiles the sources of TARGET two dozen at a time. What a small file costs is its headers, and the
+# templates of the standard library that each file would make again; two dozen together cost little more than one.
 #
 # Sources go together by folder and by a hash of their name, so that a new file changes one unit and not all that follow it. Files
 # that are compiled together share their anonymous namespaces: a name of a file's own says whose it is (infer_slice, not infer).
 # Option SVENGINE_UNITY=OFF (preset dev) compiles each file by itself, which checks that it includes what it uses.
 include_guard()
-option(SVENGINE_UNITY "Compile the sources of a folder a dozen at a time" ON)
-set(SVENGINE_UNITY_FILES 12)  # g++ 12, the files of engine/ops: 0.33 s of CPU a file; Abs alone, with the same precompiled header, 0.72 s
+option(SVENGINE_UNITY "Compile the sources of a folder two dozen at a time" ON)
+set(SVENGINE_UNITY_FILES 24)  # g++ 12, engine/ops whole, 2 cores: 120 and 115 s of CPU by the dozen, 108 and 118 by two dozen, 100 by four
 
 function(svengine_unity target)
   if(NOT SVENGINE_UNITY)

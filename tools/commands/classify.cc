@@ -30,14 +30,14 @@ struct Options {
   bool json = false;
 };
 
-struct DataSet {
+struct LabelledImages {
   Tensor images;   // uint8 [N, H, W]
   Tensor answers;  // uint8 [N], or undefined
   int64_t count = 0, height = 0, width = 0;
 };
 
-Result<DataSet> load_data(const Options& options) {
-  DataSet out;
+Result<LabelledImages> load_data(const Options& options) {
+  LabelledImages out;
   SV_ASSIGN(out.images, load_idx(options.images));
   const Dims& dims = out.images.dims();
   if (out.images.type() != DType::u8 || dims.size() != 3)
@@ -78,7 +78,7 @@ class Progress {
 };
 
 /// float32 [rows, 1, H, W] with the images from `begin` on; rows beyond the last image are zeros.
-Result<Tensor> make_batch(const DataSet& data, int64_t begin, int64_t rows, const ImageOptions& pixels) {
+Result<Tensor> make_batch(const LabelledImages& data, int64_t begin, int64_t rows, const ImageOptions& pixels) {
   SV_ASSIGN(MutableTensor out, Tensor::allocate(DType::f32, {rows, 1, data.height, data.width}));
   const float scale = pixels.unit_range ? 1.0f / 255 : 1.0f;
   const float mean = pixels.mean.empty() ? 0.0f : pixels.mean[0], std = pixels.std.empty() ? 1.0f : pixels.std[0];
@@ -103,13 +103,13 @@ struct Batching {
   bool fixed = false;
 };
 
-Batching batching(const Options& options, const Network& network, const DataSet& data) {
+Batching batching(const Options& options, const Network& network, const LabelledImages& data) {
   const Shape& shape = network.inputs[0].type.shape;
   if (shape.rank() > 0 && shape[0].is_static() && shape[0].value() > 0) return {shape[0].value(), true};
   return {std::min(options.batch, data.count), false};
 }
 
-Result<Report> classify(const Options& options, Network& network, const DataSet& data) {
+Result<Report> classify(const Options& options, Network& network, const LabelledImages& data) {
   Report report;
   const Progress progress(data.count);
   const auto [size, fixed] = batching(options, network, data);
@@ -136,7 +136,7 @@ Result<Report> classify(const Options& options, Network& network, const DataSet&
 }
 
 /// Grey levels as characters; a character is about twice as high as wide, so it stands for two rows.
-std::vector<std::string> text_art(const DataSet& data, int64_t image) {
+std::vector<std::string> text_art(const LabelledImages& data, int64_t image) {
   static constexpr std::string_view kLevels = " .:-=+*#%@";
   const std::span<const uint8_t> pixels = data.images.data<uint8_t>().subspan(static_cast<size_t>(image * data.height * data.width));
   std::vector<std::string> out;
@@ -158,7 +158,7 @@ size_t terminal_width() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kOtherwise;
 }
 
-std::vector<std::string> captions(const DataSet& data, const Report& report, const std::vector<std::string>& labels,
+std::vector<std::string> captions(const LabelledImages& data, const Report& report, const std::vector<std::string>& labels,
                                   int64_t image) {
   const Candidate& c = report.answers[static_cast<size_t>(image)];
   std::vector<std::string> out{fmt::format("{} ({:.1f} %)", printable(label_of(labels, c.index)), 100 * c.probability)};
@@ -169,7 +169,7 @@ std::vector<std::string> captions(const DataSet& data, const Report& report, con
 }
 
 /// The first images, as many side by side as fit.
-std::string show_images(const Options& options, const DataSet& data, const Report& report,
+std::string show_images(const Options& options, const LabelledImages& data, const Report& report,
                         const std::vector<std::string>& labels) {
   constexpr size_t kGap = 2;
   const size_t cell = static_cast<size_t>(data.width) + kGap;
@@ -207,7 +207,7 @@ Result<int> run(const Options& options) {
   if (!options.labels.empty()) {
     SV_ASSIGN(labels, load_labels(options.labels));
   }
-  SV_ASSIGN(const DataSet data, load_data(options));
+  SV_ASSIGN(const LabelledImages data, load_data(options));
   SV_ASSIGN(Network network, load_network(options.model, options.runtime));
   SV_TRY(check(options, network));
   SV_ASSIGN(const Report report, classify(options, network, data));

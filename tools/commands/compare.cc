@@ -11,7 +11,7 @@
 #include "importers/io/names.h"
 #include "tools/commands/commands.h"
 #include "tools/support/compare_report.h"
-#include "tools/support/data_set.h"
+#include "tools/support/test_data_set.h"
 #include "tools/support/network.h"
 #include "tools/support/output.h"
 #include "validate/compare/compare_models.h"
@@ -39,7 +39,7 @@ struct Options {
 Result<Inputs> inputs_for(const Options& options, const Graph& graph) {
   const std::vector<Session::Port> ports = input_ports(graph);
   if (!options.data_set.empty()) {
-    SV_ASSIGN(const std::vector<std::string> sets, find_data_sets(options.data_set));
+    SV_ASSIGN(const std::vector<std::string> sets, find_test_data_sets(options.data_set));
     Inputs out;
     SV_ASSIGN(out.tensors, load_set_inputs(sets.front(), ports));
     return out;

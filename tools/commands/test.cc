@@ -7,7 +7,7 @@
 
 #include "tools/commands/commands.h"
 #include "validate/compare/compare_tensors.h"
-#include "tools/support/data_set.h"
+#include "tools/support/test_data_set.h"
 #include "validate/compare/element.h"
 #include "tools/support/json.h"
 #include "tools/support/network.h"
@@ -45,7 +45,7 @@ Result<std::vector<std::string>> data_sets(const Options& options) {
   }
   std::vector<std::string> sets;
   for (const std::string& folder : folders) {
-    SV_ASSIGN(const std::vector<std::string> found, find_data_sets(folder));
+    SV_ASSIGN(const std::vector<std::string> found, find_test_data_sets(folder));
     sets.insert(sets.end(), found.begin(), found.end());
   }
   return sets;
@@ -54,7 +54,7 @@ Result<std::vector<std::string>> data_sets(const Options& options) {
 /// Errors name the data set.
 Result<SetResult> run_set(Network& network, const std::string& path, const validate::Tolerance& tolerance) {
   const std::vector<Session::Port>& ports = network.session->outputs();
-  SV_ASSIGN(const DataSet set, load_data_set(path, network.inputs, ports));
+  SV_ASSIGN(const TestDataSet set, load_test_data_set(path, network.inputs, ports));
   if (set.outputs.size() != ports.size())
     return error("{}: has {} outputs, the network {}", path, set.outputs.size(), ports.size());
   Result<std::vector<Tensor>> got = run_network(network, set.inputs);

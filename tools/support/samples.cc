@@ -8,7 +8,7 @@
 #include "importers/io/names.h"
 #include "importers/npy/npz.h"
 #include "runtime/dataset/open.h"
-#include "tools/support/data_set.h"
+#include "tools/support/test_data_set.h"
 #include "tools/support/inputs.h"
 #include "tools/support/tensor_files.h"
 
@@ -89,7 +89,7 @@ class SourceMaker {
   }
 
   Status add_folder(const std::string& path) {
-    if (const Result<std::vector<std::string>> sets = find_data_sets(path); sets.ok()) {
+    if (const Result<std::vector<std::string>> sets = find_test_data_sets(path); sets.ok()) {
       sources_.push_back({path, sets->size(), [sets = *sets, ports = ports_](size_t i) { return load_set_inputs(sets[i], ports); }});
       return {};
     }
@@ -175,7 +175,7 @@ class SourceMaker {
     return {};
   }
 
-  static Result<std::vector<Tensor>> read_rows(const svengine::DataSet& set, const std::vector<size_t>& of_port, int64_t begin, int64_t rows,
+  static Result<std::vector<Tensor>> read_rows(const DataSet& set, const std::vector<size_t>& of_port, int64_t begin, int64_t rows,
                                                const Ports& ports, const ImageOptions& pixels) {
     std::vector<MutableTensor> batch;
     for (const Field& field : set.fields()) {

@@ -1,4 +1,4 @@
-#include "tools/support/data_set.h"
+#include "tools/support/test_data_set.h"
 
 #include <algorithm>
 #include <charconv>
@@ -61,7 +61,7 @@ Status load_numbered(const std::vector<fs::path>& files, const char* prefix, con
 
 }  // namespace
 
-Result<std::vector<std::string>> find_data_sets(const std::string& folder) {
+Result<std::vector<std::string>> find_test_data_sets(const std::string& folder) {
   SV_ASSIGN(const std::vector<fs::path> files, list(folder));
   std::map<size_t, std::string> sets;
   for (const fs::path& file : files) {
@@ -74,9 +74,9 @@ Result<std::vector<std::string>> find_data_sets(const std::string& folder) {
   return out;
 }
 
-Result<DataSet> load_data_set(const std::string& path, const std::vector<Session::Port>& inputs, const std::vector<Session::Port>& outputs) {
+Result<TestDataSet> load_test_data_set(const std::string& path, const std::vector<Session::Port>& inputs, const std::vector<Session::Port>& outputs) {
   SV_ASSIGN(const std::vector<fs::path> files, list(path));
-  DataSet out;
+  TestDataSet out;
   out.path = path;
   Status status = load_numbered(files, "input_", inputs, out.inputs);
   if (status.ok()) status = load_numbered(files, "output_", outputs, out.outputs);

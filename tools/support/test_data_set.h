@@ -11,15 +11,15 @@
 
 namespace svengine::tool {
 
-struct DataSet {
+struct TestDataSet {
   std::string path;
   std::vector<Tensor> inputs, outputs;
 };
 
 /// The data sets that a folder means: itself when it holds input or output files, else its test_data_set_N, by number.
-Result<std::vector<std::string>> find_data_sets(const std::string& folder);
+Result<std::vector<std::string>> find_test_data_sets(const std::string& folder);
 
-Result<DataSet> load_data_set(const std::string& path, const std::vector<Session::Port>& inputs, const std::vector<Session::Port>& outputs);
+Result<TestDataSet> load_test_data_set(const std::string& path, const std::vector<Session::Port>& inputs, const std::vector<Session::Port>& outputs);
 
 /// Its inputs alone; outputs need not be there.
 Result<std::vector<Tensor>> load_set_inputs(const std::string& path, const std::vector<Session::Port>& inputs);
