@@ -33,6 +33,8 @@ PROCESSOR = re.compile(r'__ARM_FEATURE_SVE\b|__aarch64__|__x86_64__|__AVX512F__|
 # The processor's name decides only here: the host's intrinsics, what a processor can run, and registers without portable names.
 PROCESSOR_PLACES = ('engine/kernels/host/', 'engine/kernels/processor.cc', 'runtime/denormals.cc', 'runtime/spin_wait.h', 'bench/', 'tests/')
 CALLS = re.compile(r'\b(?:std::)?(printf|fprintf|puts|abort|exit|_exit|terminate)\s*\(|\bstd::(cout|cerr)\b|\bthrow\s+\w')
+# A number of a file wraps to another type's: dtype_from_number() and dtype_attribute() ask whether it is one.
+NUMBERED_TYPE = re.compile(r'static_cast<DType>\((?!i\))')
 # What a broken contract says and how it ends the program, in presets dev and asan alone.
 CONTRACTS = 'engine/kernels/contract.cc'
 MOST_LINES, MOST_KERNEL_LINES, MOST_FUNCTION_LINES = 399, 299, 59
@@ -75,6 +77,8 @@ def library_problems(path, text):
     if path.startswith(LIBRARY) and not is_test(path) and path != CONTRACTS:
         for found in CALLS.finditer(without_comments(text)):
             yield f'the library has {found[0].strip()}'
+        if NUMBERED_TYPE.search(text):
+            yield 'makes a DType of a number'
 
 
 def classes_of(path, text):

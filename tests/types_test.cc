@@ -58,7 +58,41 @@ const TypeParameter* parameter_of(const OpDef& op, int input) {
   return nullptr;
 }
 
+/// The sample's node, with attribute `name` set to `number`; whether the operator takes it.
+bool takes_number(const OpDef& op, const Sample& sample, const std::string& name, int64_t number) {
+  Graph graph;
+  std::vector<Value*> inputs;
+  for (const SampleInput& in : sample.inputs) {
+    if (in.value.defined()) inputs.push_back(graph.add_constant("c", in.value));
+    else inputs.push_back(in.dtype == DType::undefined ? nullptr : graph.add_input("x", {in.dtype, Shape::of(in.dims), 0}));
+  }
+  Attributes attributes;
+  for (const auto& [key, value] : sample.attributes) attributes.set(key, value);
+  attributes.set(name, number);
+  return infer_types(*graph.add_node(op, "n", std::move(inputs), static_cast<size_t>(sample.outputs), std::move(attributes))).ok();
+}
+
 }  // namespace
+
+TEST_CASE("an attribute that names an element type takes the numbers of types only") {
+  int attributes = 0;
+  for (const OpDef& op : all_ops().all()) {
+    if (op.samples.empty()) continue;
+    for (const AttributeDef& attribute : op.attributes) {
+      const std::string& name = attribute.name;
+      if (!name.ends_with("dtype") && name != "output_datatype" && !name.ends_with("precision") && name != "to" && name != "stash_type") continue;
+      if (attribute.kind != AttributeKind::kInt) continue;
+      ++attributes;
+      for (const Sample& sample : op.samples)
+        for (int64_t number = 1; number < 32; ++number)
+          for (const int64_t wrong : {number + 256, number - 256, number + (int64_t{1} << 32), number * 64 + 32}) {
+            INFO(op.name << ", " << name << " = " << wrong);
+            CHECK_FALSE(takes_number(op, sample, name, wrong));
+          }
+    }
+  }
+  CHECK(attributes >= 15);  // so many were there when this was written
+}
 
 TEST_CASE("operators take the types that ONNX's schemas say") {
   int compared = 0;

@@ -43,6 +43,12 @@ std::optional<DType> dtype_from_name(std::string_view name) {
   return std::nullopt;
 }
 
+std::optional<DType> dtype_from_number(int64_t number) {
+  for (const Row& r : kRows)
+    if (static_cast<int64_t>(r.type) == number && number != 0 && r.type < DType::sequence) return r.type;
+  return std::nullopt;
+}
+
 bool is_float(DType type) {
   return type == DType::f32 || type == DType::f64 || type == DType::f16 || type == DType::bf16;
 }

@@ -19,6 +19,9 @@ std::string_view name_of(DType type);
 /// The inverse of name_of; also accepts "float", "double" and "half".
 std::optional<DType> dtype_from_name(std::string_view name);
 
+/// The type that ONNX's TensorProto.DataType gives this number; none for numbers of no type, and of those that no tensor here can have.
+std::optional<DType> dtype_from_number(int64_t number);
+
 /// Strings, sequences, optionals and maps: objects that no kernel sees, worked on by OpDef::evaluate.
 constexpr bool is_handle(DType type) { return type == DType::string || type >= DType::sequence; }
 bool is_float(DType type);

@@ -33,6 +33,11 @@ int64_t Attributes::get_int(std::string_view name, int64_t default_value) const 
   return v ? *v : default_value;
 }
 
+DType Attributes::get_dtype(std::string_view name, DType default_value) const {
+  const auto* v = get<int64_t>(name);
+  return v ? dtype_from_number(*v).value_or(DType::undefined) : default_value;
+}
+
 float Attributes::get_float(std::string_view name, float default_value) const {
   const auto* v = get<float>(name);
   return v ? *v : default_value;

@@ -40,6 +40,8 @@ class Attributes {
     return a ? std::get_if<T>(a) : nullptr;
   }
   int64_t get_int(std::string_view name, int64_t default_value = 0) const;
+  /// The element type that the number is of; undefined where it is of none.
+  DType get_dtype(std::string_view name, DType default_value) const;
   float get_float(std::string_view name, float default_value = 0) const;
   std::string get_string(std::string_view name, std::string default_value = {}) const;
   std::vector<int64_t> get_ints(std::string_view name, std::vector<int64_t> default_value = {}) const;

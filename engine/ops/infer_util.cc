@@ -9,6 +9,14 @@ Status require_dtype(const InferContext& c, size_t input, const char* what, DTyp
   return error("input {} ({}) is of type {}, needs {}", input, what, name_of(c.dtype(input)), to_string(allowed));
 }
 
+Result<DType> dtype_attribute(const Attributes& attributes, const char* name, DType otherwise, DTypeSet allowed) {
+  const int64_t number = attributes.get_int(name, static_cast<int64_t>(otherwise));
+  const DType type = dtype_from_number(number).value_or(DType::undefined);
+  if (allowed.has(type) && (type != DType::undefined || number == 0)) return type;
+  const std::string named = type == DType::undefined ? "no element type" : std::string(name_of(type));
+  return error("attribute '{}' is {} ({}), needs {}", name, number, named, to_string(allowed));
+}
+
 Status require_same_dtypes(const InferContext& c, size_t first) {
   for (size_t i = first + 1; i < c.input_count(); ++i)
     if (c.has_input(first) && c.has_input(i) && c.dtype(i) != c.dtype(first))

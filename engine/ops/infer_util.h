@@ -26,6 +26,8 @@ inline constexpr DTypeSet kStoredTypes = kDenseTypes;  // everything but strings
 inline constexpr DTypeSet kAllTypes = kDenseTypes | DTypeSet{DType::string};
 
 Status require_dtype(const InferContext& c, size_t input, const char* what, DTypeSet allowed);
+/// The element type that attribute `name` numbers, `otherwise` where it is absent: one of `allowed`, in which undefined stands for 0.
+Result<DType> dtype_attribute(const Attributes& attributes, const char* name, DType otherwise, DTypeSet allowed);
 /// All present inputs from `first` on have the type of input `first`.
 Status require_same_dtypes(const InferContext& c, size_t first = 0);
 Status require_rank(const InferContext& c, size_t input, const char* what, int64_t rank);

@@ -240,7 +240,7 @@ Result<DType> dtype_from_onnx(int64_t data_type) {
     case 28: return error("element type float6e3m2 is not supported");
     default: break;
   }
-  if (data_type > 0 && data_type <= static_cast<int64_t>(DType::i2)) return static_cast<DType>(data_type);
+  if (const auto type = dtype_from_number(data_type)) return *type;
   return error("element type {} is not one of ONNX's", data_type);
 }
 

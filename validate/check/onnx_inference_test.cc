@@ -83,7 +83,7 @@ constexpr Odd kOdd[] = {
        add_tail(m, "AffineGrid", {"theta", "size"});
      }},
     {"(ratio) has rank 1, needs rank 0", 18, [](ModelProto& m) { add_input(m, "p", {1}), add_tail(m, "Dropout", {"x", "p"}); }},
-    {"stash_type is 7, needs 1", 18, [](ModelProto& m) { set_number(add_tail(m, "LayerNormalization", {"x", "w"}), "stash_type", 7); }},
+    {"'stash_type' is 7 (int64), needs float32", 18, [](ModelProto& m) { set_number(add_tail(m, "LayerNormalization", {"x", "w"}), "stash_type", 7); }},
     {"is declared as int64[?x3], but is int64[3]", 18,  // only 1 keeps dimensions
      [](ModelProto& m) {
        NodeProto* node = add_tail(m, "ArgMax", {"x"}, DType::i64);

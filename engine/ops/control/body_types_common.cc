@@ -47,7 +47,7 @@ std::vector<Type> of_flex_attention(const std::vector<Type>& inputs, const Attri
   const Type q = type_at(inputs, 0), k = type_at(inputs, 1);
   if (count == 0 || q.dtype == DType::undefined) return out;
   const DType otherwise = q.dtype == DType::f64 ? DType::f64 : DType::f32;
-  out[0].dtype = static_cast<DType>(attributes.get_int("softmax_precision", static_cast<int64_t>(otherwise)));
+  out[0].dtype = attributes.get_dtype("softmax_precision", otherwise);
   if (q.shape.rank() != 4 || k.shape.rank() != 4 || !q.shape.has_rank() || !k.shape.has_rank()) return out;
   out[0].shape = Shape{q.shape[0], q.shape[1], q.shape[2], k.shape[2]};
   return out;

@@ -13,8 +13,7 @@ constexpr int64_t kBitCastBlock = 1 << 16;  // bytes of a task
 int bits_of(DType type) { return packed_bits(type) < 8 ? packed_bits(type) : static_cast<int>(size_of(type)) * 8; }
 
 Status infer_bit_cast(InferContext& c) {
-  const auto to = static_cast<DType>(c.attributes().get_int("to"));
-  if (!kStoredTypes.has(to)) return error("attribute 'to' is {}; supported are {}", c.attributes().get_int("to"), to_string(kStoredTypes));
+  SV_ASSIGN(const DType to, dtype_attribute(c.attributes(), "to", DType::undefined, kStoredTypes));
   SV_TRY(require_dtype(c, 0, "input", kStoredTypes));
   if (bits_of(c.dtype(0)) != bits_of(to))
     return error("{} has {} bits, {} has {}; needs as many", name_of(c.dtype(0)), bits_of(c.dtype(0)), name_of(to), bits_of(to));

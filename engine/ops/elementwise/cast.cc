@@ -10,10 +10,7 @@ namespace {
 constexpr DTypeSet kCastTypes = kStoredTypes | DTypeSet{DType::string};
 
 Status infer_cast(InferContext& c) {
-  const int64_t to = c.attributes().get_int("to");
-  const auto type = static_cast<DType>(to);
-  if (to < 1 || to > static_cast<int64_t>(DType::i2) || !kCastTypes.has(type))
-    return error("cannot cast to element type {}; supported are {}", to, to_string(kCastTypes));
+  SV_ASSIGN(const DType type, dtype_attribute(c.attributes(), "to", DType::undefined, kCastTypes));
   SV_TRY(require_dtype(c, 0, "input", kCastTypes));
   SV_TRY(byte_float_rules(c.attributes()));
   c.set(0, type, c.shape(0));

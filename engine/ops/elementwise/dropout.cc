@@ -18,7 +18,7 @@ constexpr const char* kMaskType = "mask_type";  // the number of a DType; absent
 constexpr int kBoolMaskOpset = 10;
 
 DType mask_type(const Attributes& attributes) {
-  return static_cast<DType>(attributes.get_int(kMaskType, static_cast<int64_t>(DType::boolean)));
+  return attributes.get_dtype(kMaskType, DType::boolean);
 }
 
 /// Before opset 12 the ratio was an attribute, and until opset 6 so was the mode.

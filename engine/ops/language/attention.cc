@@ -95,9 +95,7 @@ Status check_attention_attributes(const InferContext& c) {
     if (number(name, -1) < -1) return error("{} is {}, must be -1 (no limit) or more", name, number(name, -1));
   const int64_t mode = number("qk_matmul_output_mode", 0);
   if (mode < 0 || mode > 3) return error("qk_matmul_output_mode is {}, must be 0 to 3", mode);
-  const auto precision = static_cast<DType>(number("softmax_precision", 1));
-  if (!kRealTypes.has(precision))
-    return error("softmax_precision is {}, must be 1 (float32), 10, 11 or 16", number("softmax_precision", 1));
+  SV_TRY(dtype_attribute(c.attributes(), "softmax_precision", DType::f32, kRealTypes));
   if (c.has_input(kPastKey) != c.has_input(kPastValue)) return error("past_key and past_value must be given together");
   if (c.has_input(kLengths) && c.has_input(kPastKey))
     return error("nonpad_kv_seqlen cannot be given together with past_key and past_value");
@@ -222,7 +220,7 @@ Status expand_attention(ExpandContext& c) {
   if (c.has_input(kPastKey)) p.k = c.concat({c.input(kPastKey), p.k}, 2), p.v = c.concat({c.input(kPastValue), p.v}, 2);
   if (!c.builder().status().ok()) return {};
   const DType type = c.dtype(kQuery),
-              precision = static_cast<DType>(c.attributes().get_int("softmax_precision", static_cast<int64_t>(type)));
+              precision = c.attributes().get_dtype("softmax_precision", type);
   if (precision != type && wide_type(type) == type) p.softmax_type = precision;
   if (precision == DType::f64) p.softmax_type = precision;
   if (!add_masks(c, p) || !c.builder().status().ok()) return {};

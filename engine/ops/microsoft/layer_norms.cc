@@ -78,6 +78,7 @@ Status expand_skip_simplified(ExpandContext& c) {
 }
 
 Status infer_simplified(InferContext& c) {
+  SV_TRY(dtype_attribute(c.attributes(), "stash_type", DType::f32, kRealTypes));
   SV_TRY(require_dtype(c, 0, "X", kRealTypes));
   SV_TRY(require_dtype(c, 1, "scale", kRealTypes));
   c.set(0, c.dtype(1), c.shape(0));

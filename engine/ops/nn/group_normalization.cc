@@ -25,6 +25,7 @@ Status canonicalize_group_normalization(CanonicalizeContext& c) {
 }
 
 Status infer_group_normalization(InferContext& c) {
+  SV_TRY(dtype_attribute(c.attributes(), "stash_type", DType::f32, kRealTypes));
   SV_TRY(require_rank_at_least(c, 0, "X", 2));
   SV_TRY(infer_group_norm(c, {"X", "scale", "bias"}));
   const int64_t groups = groups_of(c.attributes());

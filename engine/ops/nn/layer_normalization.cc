@@ -35,8 +35,7 @@ Status check_broadcasts(const Shape& x, const Shape& v, const char* what) {
 
 Status infer_layer_normalization(InferContext& c) {
   const Shape& x = c.shape(0);
-  const int64_t stash = c.attributes().get_int("stash_type", static_cast<int64_t>(DType::f32));
-  if (!kStashTypes.has(static_cast<DType>(stash))) return error("stash_type is {}, needs 1 (float32) or 16 (bfloat16)", stash);
+  SV_TRY(dtype_attribute(c.attributes(), "stash_type", DType::f32, kStashTypes));
   for (size_t i = 0; i < 3; ++i) c.set(i, i == 0 ? c.dtype(0) : DType::f32, i == 0 ? x : Shape());
   if (!x.has_rank()) return {};
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), x.rank()));

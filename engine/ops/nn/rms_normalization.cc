@@ -13,6 +13,7 @@ namespace svengine::ops {
 namespace {
 
 Status infer_rms_normalization(InferContext& c) {
+  SV_TRY(dtype_attribute(c.attributes(), "stash_type", DType::f32, kRealTypes));
   SV_TRY(require_dtype(c, 0, "X", kRealTypes));
   SV_TRY(require_dtype(c, 1, "scale", kRealTypes));
   const Shape &x = c.shape(0), &scale = c.shape(1);

@@ -15,7 +15,7 @@ constexpr const char* kProbabilityBody = "prob_mod";
 
 DType flex_precision(const Attributes& attributes, DType q) {
   const DType otherwise = q == DType::f64 ? DType::f64 : DType::f32;
-  return static_cast<DType>(attributes.get_int("softmax_precision", static_cast<int64_t>(otherwise)));
+  return attributes.get_dtype("softmax_precision", otherwise);
 }
 
 /// Takes [batch, query heads, queries, keys] and gives the same.

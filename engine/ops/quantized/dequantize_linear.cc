@@ -18,8 +18,8 @@ Status infer_dequantize_linear(InferContext& c) {
   SV_TRY(require_dtype(c, 1, "x_scale", kDequantizedTypes | DTypeSet{DType::f8e8m0}));
   if (c.has_input(2) && c.dtype(2) != c.dtype(0))
     return error("the zero point is {}, x is {}; needs one type", name_of(c.dtype(2)), name_of(c.dtype(0)));
-  const int64_t wanted = c.attributes().get_int("output_dtype");
-  const DType out = wanted == 0 ? c.dtype(1) : static_cast<DType>(wanted);
+  SV_ASSIGN(const DType wanted, dtype_attribute(c.attributes(), "output_dtype", DType::undefined, kDequantizedTypes | DTypeSet{DType::undefined}));
+  const DType out = wanted == DType::undefined ? c.dtype(1) : wanted;
   if (!kDequantizedTypes.has(out))
     return error("the output would be {}; output_dtype has to be one of {}", name_of(out), to_string(kDequantizedTypes));
   SV_TRY(check_granularity(c));

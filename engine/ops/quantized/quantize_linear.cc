@@ -20,12 +20,10 @@ Status infer_quantize_linear(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "x", kQuantizableTypes));
   SV_TRY(require_dtype(c, 1, "y_scale", kQuantizeScales));
   SV_TRY(require_dtype(c, 2, "y_zero_point", kQuantizedTypes));
-  const auto wanted = static_cast<DType>(c.attributes().get_int("output_dtype"));
-  DType out = c.has_input(2) ? c.dtype(2) : wanted == DType::undefined ? DType::u8 : wanted;
+  SV_ASSIGN(const DType wanted, dtype_attribute(c.attributes(), "output_dtype", DType::undefined, kQuantizedTypes | DTypeSet{DType::undefined}));
+  const DType out = c.has_input(2) ? c.dtype(2) : wanted == DType::undefined ? DType::u8 : wanted;
   if (wanted != DType::undefined && wanted != out) return error("output_dtype is {}, the zero point {}; needs one type", name_of(wanted), name_of(out));
-  if (!kQuantizedTypes.has(out)) return error("output_dtype is {}; supported are {}", name_of(out), to_string(kQuantizedTypes));
-  if (!kPrecisions.has(static_cast<DType>(c.attributes().get_int("precision"))))
-    return error("precision is {}, needs 1 (float32), 10 (float16) or 16 (bfloat16)", c.attributes().get_int("precision"));
+  SV_TRY(dtype_attribute(c.attributes(), "precision", DType::undefined, kPrecisions));
   SV_TRY(check_granularity(c));
   c.set(0, out, c.shape(0));
   return {};
@@ -126,7 +124,7 @@ Status lower_quantize_linear(LowerContext& c) {
   Quantization q{.x = c.in(0), .scale = c.in(1), .zero = c.has_input(2) ? c.in(2) : Buffer(), .y = c.out(), .x_type = c.in_type(0).dtype,
                  .scale_type = c.in_type(1).dtype, .out_type = c.out_type().dtype, .precision = DType::f32, .rows = {}, .rules = {}, .kernels = c.kernels().quantized};
   q.rules.saturate = c.attributes().get_int("saturate", 1) != 0;
-  const auto precision = static_cast<DType>(c.attributes().get_int("precision"));
+  const DType precision = c.attributes().get_dtype("precision", DType::undefined);
   if (precision != DType::undefined) q.precision = precision;
   else if (q.scale_type == DType::f16 || q.scale_type == DType::bf16) q.precision = q.scale_type;
   SV_ASSIGN(q.rows, rows_of(c));

@@ -15,7 +15,7 @@ constexpr DTypeSet kBernoulliTypes = kNumericTypes | kBool | DTypeSet{DType::bf1
 
 Status infer_bernoulli(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "input", kDrawnTypes));
-  SV_ASSIGN(const DType type, drawn_type(c, c.dtype(0), kBernoulliTypes));
+  SV_ASSIGN(const DType type, dtype_attribute(c.attributes(), "dtype", c.dtype(0), kBernoulliTypes));
   c.set(0, type, c.shape(0));
   return {};
 }
@@ -45,7 +45,7 @@ Status lower_bernoulli(LowerContext& c) {
 Status infer_multinomial(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "input", kDrawnTypes));
   SV_TRY(require_rank(c, 0, "input", 2));
-  SV_ASSIGN(const DType type, drawn_type(c, DType::i32, kIndexTypes));
+  SV_ASSIGN(const DType type, dtype_attribute(c.attributes(), "dtype", DType::i32, kIndexTypes));
   const int64_t count = c.attributes().get_int("sample_size", 1);
   if (count < 1) return error("sample_size is {}, needs 1 at least", count);
   const Shape& x = c.shape(0);

@@ -25,7 +25,7 @@ Status check_distribution(const Attributes& a, bool normal) {
 template <bool kNormal>
 Status infer_random(InferContext& c) {
   SV_TRY(check_distribution(c.attributes(), kNormal));
-  SV_ASSIGN(const DType type, drawn_type(c, DType::f32, kDrawnTypes));
+  SV_ASSIGN(const DType type, dtype_attribute(c.attributes(), "dtype", DType::f32, kDrawnTypes));
   const std::vector<int64_t> shape = c.attributes().get_ints("shape");
   SV_TRY(check_dims(shape));
   c.set(0, type, Shape::of(shape));
@@ -38,7 +38,7 @@ Status infer_random_like(InferContext& c) {
   const bool real = kDrawnTypes.has(c.dtype(0));
   if (!c.attributes().has("dtype") && !real && c.dtype(0) != DType::undefined)
     return error("the input is {}, which cannot be drawn; attribute dtype says what to draw", name_of(c.dtype(0)));
-  SV_ASSIGN(const DType type, drawn_type(c, real ? c.dtype(0) : DType::f32, kDrawnTypes));
+  SV_ASSIGN(const DType type, dtype_attribute(c.attributes(), "dtype", real ? c.dtype(0) : DType::f32, kDrawnTypes));
   c.set(0, type, c.shape(0));
   return {};
 }

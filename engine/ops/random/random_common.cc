@@ -19,13 +19,6 @@ uint64_t entropy() {
 
 }  // namespace
 
-Result<DType> drawn_type(const InferContext& c, DType otherwise, DTypeSet allowed) {
-  const int64_t number = c.attributes().get_int("dtype", static_cast<int64_t>(otherwise));
-  const auto type = static_cast<DType>(number);
-  if (number < 1 || number > 31 || !allowed.has(type)) return error("dtype {} is not one of {}", number, to_string(allowed));
-  return type;
-}
-
 Buffer emit_seed(LowerContext& c) {
   const Buffer seed = c.temporary(8);
   if (const float* given = c.attributes().get<float>("seed")) {

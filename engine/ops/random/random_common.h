@@ -11,8 +11,6 @@ namespace svengine::ops {
 
 inline constexpr DTypeSet kDrawnTypes{DType::f32, DType::f64, DType::f16, DType::bf16};
 
-/// Attribute dtype, or `otherwise`; refused unless one of `allowed`.
-Result<DType> drawn_type(const InferContext& c, DType otherwise, DTypeSet allowed);
 
 /// Emits the step that settles this run's seed; where it lies.
 Buffer emit_seed(LowerContext& c);

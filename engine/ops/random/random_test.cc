@@ -52,7 +52,7 @@ TEST_CASE("A seed repeats the numbers, none gives others, and other seeds, too")
   CHECK(numbers({{"seed", 1.0f}}) != numbers({{"seed", 2.0f}}));
   CHECK(numbers({}) != numbers({}));
   CHECK(drawn("RandomUniform", {{"shape", shape}, {"low", 1.0f}, {"high", 0.0f}}).says("needs low <= high"));
-  CHECK(drawn("RandomNormal", {{"shape", shape}, {"dtype", int64_t{7}}}).says("dtype 7 is not one of"));
+  CHECK(drawn("RandomNormal", {{"shape", shape}, {"dtype", int64_t{7}}}).says("attribute 'dtype' is 7 (int64), needs"));
 }
 
 TEST_CASE("Bernoulli and Multinomial draw by their probabilities") {

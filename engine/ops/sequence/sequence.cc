@@ -6,10 +6,7 @@ namespace svengine::ops {
 namespace {
 
 Status infer_sequence_empty(InferContext& c) {
-  const int64_t number = c.attributes().get_int("dtype", static_cast<int64_t>(DType::f32));
-  const auto type = static_cast<DType>(number);
-  if (number < 1 || number > 31 || (size_of(type) == 0 && type != DType::string))
-    return error("dtype {} is no element type", number);
+  SV_ASSIGN(const DType type, dtype_attribute(c.attributes(), "dtype", DType::f32, kAllTypes));
   c.set(0, handle_type(DType::sequence, {type, Shape()}));
   return {};
 }

@@ -54,9 +54,7 @@ Status infer_mel_weight_matrix(InferContext& c) {
     inputs[i] = c.constant(i);
     known = known && inputs[i];
   }
-  const int64_t number = c.attributes().get_int("output_datatype", static_cast<int64_t>(DType::f32));
-  const auto type = static_cast<DType>(number);
-  if (number < 0 || number > 31 || !kMelTypes.has(type)) return error("output_datatype {} is no number type", number);
+  SV_ASSIGN(const DType type, dtype_attribute(c.attributes(), "output_datatype", DType::f32, kMelTypes));
   if (!known) {
     c.set(0, type, unknown_dims(2));
     return {};

@@ -23,9 +23,7 @@ struct Cosines {
 Status infer_window(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "size", kIndexTypes));
   SV_TRY(require_single(c, 0, "size"));
-  const int64_t number = c.attributes().get_int("output_datatype", static_cast<int64_t>(DType::f32));
-  const auto type = static_cast<DType>(number);
-  if (number < 0 || number > 31 || !kWindowTypes.has(type)) return error("output_datatype {} is no number type", number);
+  SV_ASSIGN(const DType type, dtype_attribute(c.attributes(), "output_datatype", DType::f32, kWindowTypes));
   const auto size = c.integers(0);
   if (!size) {
     c.set(0, type, unknown_dims(1));

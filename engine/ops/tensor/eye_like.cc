@@ -11,9 +11,10 @@ namespace {
 
 Status infer_eye_like(InferContext& c) {
   SV_TRY(require_rank(c, 0, "input", 2));
-  const auto type = static_cast<DType>(c.attributes().get_int("dtype", static_cast<int64_t>(c.dtype(0))));
-  if (c.attributes().has("dtype") && !kStoredTypes.has(type))
-    return error("dtype {} is not a supported element type", c.attributes().get_int("dtype"));
+  DType type = c.dtype(0);
+  if (c.attributes().has("dtype")) {
+    SV_ASSIGN(type, dtype_attribute(c.attributes(), "dtype", type, kStoredTypes));
+  }
   c.set(0, type, c.shape(0).has_rank() ? c.shape(0) : unknown_dims(2));
   return {};
 }

@@ -26,6 +26,7 @@ Result<int64_t> count_of(const Tensor& start, const Tensor& limit, const Tensor&
 }
 
 Status infer_range(InferContext& c) {
+  SV_TRY(dtype_attribute(c.attributes(), "stash_type", DType::f32, kRealTypes));
   for (size_t i = 0; i < 3; ++i) {
     SV_TRY(require_single(c, i, kRangeInputs[i]));
   }
