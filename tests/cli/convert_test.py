@@ -140,6 +140,17 @@ class Convert(CliTest):
         self.succeeds('convert', self.model, self.model, '--opset', '18', '--no-verify')
         self.assertNotEqual(self.read('m.onnx'), before)
 
+    def test_the_original_keeps_its_weights(self):
+        """A copy of a model still reads the data beside the first, which another model of that name would write over."""
+        self.convert('--external')
+        self.write('copy.onnx', self.read('out.onnx'))
+        before = self.read('out.onnx.data')
+        for options in (['--external'], ['--opset', '18'], ['--external', '--type', 'float16']):
+            self.fails('convert', self.path('copy.onnx'), self.path('out.onnx'), *options, code=2, says=['out.onnx.data', 'would be lost'])
+            self.assertEqual(self.read('out.onnx.data'), before)
+        self.succeeds('convert', self.path('copy.onnx'), self.path('out.onnx'), '--embed')
+        self.succeeds('convert', self.path('copy.onnx'), self.path('copy.onnx'), '--external', '--no-verify')
+
     def test_a_part(self):
         self.convert('--from', 'm', '--to', 'r')
         report = self.inspected()
