@@ -1,6 +1,7 @@
 // What the engine knows of one operator. engine/ops/<family>/<operator>.cc holds one OpDef each; import, planning, the sweep
 // tests, cost estimates and the coverage table are derived from it.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,6 +50,7 @@ enum class BlockedMode : int8_t {
   never,    // plain in, plain out
   prefers,  // data input 0 (and `inputs`) blocked, outputs of its type blocked, when `can_block` agrees
   follows,  // element by element: any layout, the same for all inputs but scalars; f(0) is finite, so padding lanes stay finite
+  converts,  // from one to the other: Reorder
 };
 
 struct BlockedLayout {
@@ -63,6 +65,12 @@ struct BlockedLayout {
   std::vector<int> inputs = {};
   /// The output is plain (a sum over all pixels), only inputs are blocked.
   bool writes_plain = false;
+
+  /// May that input be blocked? All others are plain, weights that another node computes among them.
+  bool reads_blocked(size_t input) const {
+    const bool named = mode == BlockedMode::prefers && (input == 0 || std::find(inputs.begin(), inputs.end(), static_cast<int>(input)) != inputs.end());
+    return mode == BlockedMode::follows || mode == BlockedMode::converts || named;
+  }
 };
 
 struct Cost {

@@ -21,6 +21,7 @@ OpDef any_op(const char* domain, const char* name) {
   op.inputs = {0, 64};  // optional ones: of a variadic operator none may be absent
   op.outputs = {1, kVariadic};
   op.infer = keep_types;
+  op.blocked.mode = BlockedMode::follows;  // takes blocked values and plain ones
   op.attributes = {{"i", AttributeKind::kInt},   {"f", AttributeKind::kFloat},    {"s", AttributeKind::kString},
                    {"is", AttributeKind::kInts}, {"fs", AttributeKind::kFloats},  {"ss", AttributeKind::kStrings},
                    {"t", AttributeKind::kTensor}, {"g", AttributeKind::kGraph}};

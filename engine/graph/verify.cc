@@ -27,6 +27,9 @@ Status verify_node(const Node& node, Defined& defined) {
     const auto slots = std::count(node.inputs().begin(), node.inputs().end(), v);
     if (std::count(v->users().begin(), v->users().end(), &node) != slots) return error("'{}' does not know this user", v->name());
   }
+  for (size_t i = 0; i < node.inputs().size(); ++i)
+    if (node.input(i) && node.input(i)->type.block && !node.op().blocked.reads_blocked(i))
+      return error("input {} '{}' is blocked, and the operator reads it plain", i, node.input(i)->name());
   for (const Value* v : node.outputs()) {
     if (v->producer() != &node) return error("output '{}' has another producer", v->name());
     if (!defined.insert(v).second) return error("output '{}' is made twice", v->name());

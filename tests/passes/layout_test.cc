@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/graph/verify.h"
 #include "tests/passes/pass_test_util.h"
 
 using namespace svengine;
@@ -49,6 +50,24 @@ TEST_CASE("a network of two branches is reordered once, where it ends") {
   CHECK(reorders(after) == 1);
   CHECK(ops_of(after) == "Conv Relu Conv Relu MaxPool Add Mul GlobalAveragePool Reorder Flatten");
   CHECK(node_of(after, "GlobalAveragePool").output()->type.block == context().block);
+}
+
+TEST_CASE("weights that a convolution computes are read plain") {
+  const auto describe = [](Builder& b) {
+    Value* made = conv(b, b.input("x", DType::f32, {2, 18, 3, 3}), 18, 16, 2);  // [2, 16, 3, 3]
+    Value* y = b.add("Conv", {b.input("z", DType::f32, {1, 16, 9, 9}), made});
+    b.output(b.add("Relu", {y}), "y");
+    b.output(b.add("ConvTranspose", {b.input("t", DType::f32, {1, 2, 3, 3}), made}), "u");
+  };
+  const Graph after = check_layout(describe, {random_tensor({2, 18, 3, 3}, 1), random_tensor({1, 16, 9, 9}, 2), random_tensor({1, 2, 3, 3}, 3)});
+  CHECK(node_of(after, "ConvTranspose").input(1)->type.block == 0);
+  for (const auto& node : after.nodes())
+    if (node->op().name == std::string_view("Conv")) CHECK(node->input(1)->type.block == 0);
+  Graph wrong = build(describe);
+  node_of(wrong, "ConvTranspose").input(1)->type.block = context().block;
+  const Status status = verify(wrong);
+  REQUIRE_FALSE(status.ok());
+  CHECK_THAT(status.error().message(), Catch::Contains("is blocked, and the operator reads it plain"));
 }
 
 TEST_CASE("a plain value that two convolutions read is reordered once") {

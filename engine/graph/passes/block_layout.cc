@@ -56,9 +56,11 @@ class BlockLayout {
 
   void make_blocked(Node& node) {
     const OpDef& op = node.op();
-    make_input_blocked(node, 0);
-    for (int i : op.blocked.inputs)
-      if (node.input(static_cast<size_t>(i))) make_input_blocked(node, static_cast<size_t>(i));
+    for (size_t i = 0; i < node.inputs().size(); ++i) {
+      if (!node.input(i)) continue;
+      if (op.blocked.reads_blocked(i)) make_input_blocked(node, i);
+      else set_layout(node, i, 0);
+    }
     const Type plain = node.output()->type;
     for (Value* out : node.outputs())
       if (out && are_images_alike(out->type, plain)) out->type.block = op.blocked.writes_plain ? 0 : block_;

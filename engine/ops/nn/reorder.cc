@@ -41,6 +41,7 @@ OpDef define_reorder() {
       .attributes = {{"block", AttributeKind::kInt, true}},
       .infer = infer_reorder,
       .lower = lower_reorder,
+      .blocked = {.mode = BlockedMode::converts},
   };
 }
 
