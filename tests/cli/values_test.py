@@ -135,6 +135,12 @@ class Values(CliTest):
         self.fails('run', optional, '--input', self.write('o.pb', values([1, 2], [3, 4])), says='an optional holds 2 values')
         self.fails('run', self.model, '--input', 'x=' + self.path('x.pb'), says='no random values of type sequence')
 
+    def test_inspecting_needs_no_values(self):
+        words = self.write('words.onnx', ow.model([node('Identity', ['w'], ['v'])], [value_info('w', ['N'], STRING)], [value_info('v', ['N'], STRING)]))
+        for model in (self.model, words, self.write('optional.onnx', optional_model())):
+            for options in ([], ['--plan'], ['--after', 'import'], ['--after', 'load:fold'], ['--json']):
+                self.succeeds('inspect', model, *options)
+
 
 if __name__ == '__main__':
     program.main(__doc__)

@@ -255,7 +255,10 @@ Result<int> show_graph(const Options& options) {
   const kernels::KernelTable* kernels = chosen_kernels(session);
   if (!kernels) return error("this processor runs none of the fast kernel sets built into this program; --kernels reference runs anywhere");
   SV_ASSIGN(Model model, load_model(options.model, names_of_files(options.inputs)));
-  SV_ASSIGN(const Inputs inputs, make_inputs(input_ports(model.graph), options.inputs, find_index_bounds(model.graph)));
+  Inputs inputs;  // passes of loading see no sizes
+  if (stop.stage == Stage::plan) {
+    SV_ASSIGN(inputs, make_inputs(input_ports(model.graph), options.inputs, find_index_bounds(model.graph)));
+  }
   for (const std::string& note : inputs.notes) print_hint(note);
   Result<Graph> graph = graph_at(std::move(model.graph), stop, pass_context(*kernels), inputs.tensors);
   if (!graph.ok()) return std::move(graph).error().in(options.model.path);
@@ -306,6 +309,7 @@ Action add_inspect(Command& program) {
       ->type_name("N");
   command.add_flag("--plan", options->plan, "Print the plan: memory slots with lifetimes, steps with kernels")->excludes(after);
   command.add_flag("--passes", options->passes, "List the passes and why they are there");
+  options->inputs.only_types = true;
   add_input_options(command, options->inputs);
   add_runtime_options(command, options->runtime);
   add_json(command, options->json);

@@ -221,9 +221,16 @@ class InputMaker {
 
   Result<Tensor> make_random(size_t port) {
     const Port& p = ports_[port];
-    if (is_handle(p.type.dtype)) return error("there are no random values of type {}: give --input {}=FILE", name_of(p.type.dtype), p.name);
+    if (is_handle(p.type.dtype) && !options_.only_types)
+      return error("there are no random values of type {}: give --input {}=FILE", name_of(p.type.dtype), p.name);
+    if (p.type.dtype >= DType::sequence) return Tensor::of_items(p.type.dtype, {});
     SV_ASSIGN(const Dims dims, dims_of(port));
     SV_TRY(check_dims(dims));
+    if (p.type.dtype == DType::string) {
+      constexpr int64_t kMostStrings = 1 << 20;
+      if (element_count(dims) > kMostStrings) return error("input '{}' is {} strings; give --shape", p.name, element_count(dims));
+      return Tensor::of_strings(dims, std::vector<std::string>(static_cast<size_t>(element_count(dims))));
+    }
     out_.random.push_back(p.name);
     return validate::random_input(p.name, p.type.dtype, dims, options_.seed, port, bounds_);
   }

@@ -45,6 +45,7 @@ struct InputOptions {
   std::vector<std::string> shapes = {};  // NAME:1x3x224x224
   std::vector<std::string> dims = {};    // N=8
   uint64_t seed = 1;
+  bool only_types = false;               // nobody looks at the values: empty ones stand for strings, sequences, optionals and maps
   std::string resize = {};               // --resize, of `run` only
   ImageOptions image = {};
 };

@@ -1,6 +1,7 @@
 #include "validate/inputs/random_inputs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <span>
 #include <string_view>
@@ -12,10 +13,9 @@
 namespace svengine::validate {
 namespace {
 
-/// What an integer input is without a bound.
-int64_t plain_integer(std::string name) {
+bool is_mask(std::string name) {
   for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return name.find("mask") == name.npos ? 0 : 1;
+  return name.find("mask") != name.npos;
 }
 
 Error no_random_values(const std::string& name, DType type) {
@@ -60,34 +60,32 @@ Result<Tensor> random_input(const std::string& name, DType type, const Dims& dim
   SV_ASSIGN(MutableTensor tensor, Tensor::allocate(type, dims));
   const Random random(seed, stream);
   const auto bound = bounds.find(name);
-  const int64_t below = bound == bounds.end() ? 0 : bound->second, otherwise = plain_integer(name);
-  const auto fill = [&]<class T>(std::span<T> to) {
-    for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<T>(below > 0 ? random.below(i, below) : otherwise);
+  const int64_t below = bound == bounds.end() ? 0 : bound->second, otherwise = is_mask(name) ? 1 : 0;
+  const auto fill = [&]<class T>(const auto& element) {
+    const std::span<T> to(reinterpret_cast<T*>(tensor.raw()), static_cast<size_t>(tensor.count()));
+    for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<T>(element(i));
+  };
+  const auto real = [&](size_t i) { return random.uniform(i) - 0.5f; };
+  const auto integer = [&](size_t i) { return below > 0 ? random.below(i, below) : otherwise; };
+  // Bytes and less are pixels and quantised numbers.
+  const auto narrow_integer = [&](size_t i) {
+    return static_cast<int64_t>(below > 0 || otherwise == 1 ? static_cast<uint8_t>(integer(i)) : unpacked(type, static_cast<uint8_t>(random.bits(i) >> 56)));
   };
   switch (type) {
-    case DType::f32: {
-      const std::span<float> to = tensor.data<float>();
-      for (size_t i = 0; i < to.size(); ++i) to[i] = random.uniform(i) - 0.5f;
-      return tensor;
-    }
-    case DType::f64: {
-      const std::span<double> to = tensor.data<double>();
-      for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<double>(random.uniform(i)) - 0.5;
-      return tensor;
-    }
-    case DType::f16:
-    case DType::bf16: {
-      const std::span<uint16_t> to(reinterpret_cast<uint16_t*>(tensor.raw()), static_cast<size_t>(tensor.count()));
-      const auto narrow = type == DType::f16 ? float_to_half : float_to_bfloat;
-      for (size_t i = 0; i < to.size(); ++i) to[i] = narrow(random.uniform(i) - 0.5f);
-      return tensor;
-    }
-    case DType::i32: return fill(tensor.data<int32_t>()), tensor;
-    case DType::i64: return fill(tensor.data<int64_t>()), tensor;
-    case DType::u8: return fill(tensor.data<uint8_t>()), tensor;
-    case DType::boolean: return fill(tensor.data<uint8_t>()), tensor;
-    default: return no_random_values(name, type);
+    case DType::f32: return fill.operator()<float>(real), tensor;
+    case DType::f64: return fill.operator()<double>(real), tensor;
+    case DType::f16: return fill.operator()<uint16_t>([&](size_t i) { return float_to_half(real(i)); }), tensor;
+    case DType::bf16: return fill.operator()<uint16_t>([&](size_t i) { return float_to_bfloat(real(i)); }), tensor;
+    case DType::i64: case DType::u64: return fill.operator()<int64_t>(integer), tensor;
+    case DType::i32: case DType::u32: return fill.operator()<int32_t>(integer), tensor;
+    case DType::i16: case DType::u16: return fill.operator()<int16_t>(integer), tensor;
+    case DType::boolean: return fill.operator()<uint8_t>(integer), tensor;
+    case DType::f8e8m0: return fill.operator()<uint8_t>([&](size_t i) { return to_byte_float(type, std::abs(real(i))); }), tensor;
+    default: break;
   }
+  if (is_byte_float(type)) fill.operator()<uint8_t>([&](size_t i) { return to_byte_float(type, static_cast<double>(real(i))); });
+  else fill.operator()<uint8_t>(narrow_integer);
+  return tensor;
 }
 
 Result<std::vector<Tensor>> random_inputs(const Graph& graph, const std::map<std::string, int64_t>& sizes, uint64_t seed) {

@@ -13,8 +13,9 @@ namespace svengine::validate {
 using IndexBounds = std::map<std::string, int64_t>;
 IndexBounds find_index_bounds(const Graph& graph);
 
-/// Reals in [-0.5, 0.5); indices anywhere below their bound; integers whose name has "mask" are ones, others zeros. A function of seed and
-/// stream, which is the input's number. Fails on types of which there are no random values, naming the input.
+/// Reals in [-0.5, 0.5); indices anywhere below their bound; integers whose name has "mask" are ones. Other integers of at most 8 bits are any
+/// that the type has, of more bits zeros. A function of seed and stream, which is the input's number. Fails on strings, sequences, optionals
+/// and maps, of which there are no random values, naming the input.
 Result<Tensor> random_input(const std::string& name, DType type, const Dims& dims, uint64_t seed, uint64_t stream, const IndexBounds& bounds);
 
 /// For all inputs of a graph, in order. Symbolic dimensions have the sizes in `sizes`, or 1; so have unknown ones. Fails where a rank is unknown,
