@@ -111,6 +111,7 @@ nb::dict to_python(const CompareReport& report) {
     nb::dict row;
     row["name"] = text(o.name);
     row["accumulated"] = o.compared ? nb::object(to_python(o.accumulated)) : nb::none();
+    row["whole"] = o.whole ? nb::object(to_python(*o.whole)) : nb::none();
     outputs.append(row);
   }
   nb::dict out;
@@ -125,7 +126,7 @@ nb::dict to_python(const CompareReport& report) {
 }
 
 nb::dict compare_sources(nb::handle model, nb::handle inputs, nb::handle against, const std::string& html, std::optional<double> rtol,
-                 std::optional<double> atol, std::optional<int> threads, const std::string& kernels, bool optimize, bool exact_convolution) {
+                 std::optional<double> atol, std::optional<int> threads, const std::string& kernels, bool optimize, bool exact_convolution, bool whole) {
   SessionArguments arguments;
   arguments.threads = threads;
   arguments.kernels = kernels;
@@ -143,7 +144,7 @@ nb::dict compare_sources(nb::handle model, nb::handle inputs, nb::handle against
   std::string page;
   {
     const nb::gil_scoped_release other_threads_run;
-    Result<CompareReport> made = validate::compare_with(read.graph, given, *other.reference, {how, rtol, atol});
+    Result<CompareReport> made = validate::compare_with(read.graph, given, *other.reference, {how, rtol, atol, whole});
     if (!made.ok()) throw EngineError(std::move(made).error().in(source.name()).message());
     report = std::move(made).value();
     if (!html.empty()) page = validate::page_of(*report, html);
@@ -157,7 +158,7 @@ nb::dict compare_sources(nb::handle model, nb::handle inputs, nb::handle against
 
 void bind_compare_models(nb::module_& module) {
   module.def("compare", compare_sources, nb::arg("model"), nb::arg("inputs"), nb::arg("against"), nb::arg("html"), nb::arg("rtol").none(),
-             nb::arg("atol").none(), nb::arg("threads").none(), nb::arg("kernels"), nb::arg("optimize"), nb::arg("exact_convolution"));
+             nb::arg("atol").none(), nb::arg("threads").none(), nb::arg("kernels"), nb::arg("optimize"), nb::arg("exact_convolution"), nb::arg("whole"));
 }
 
 }  // namespace svengine::python

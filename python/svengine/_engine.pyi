@@ -98,4 +98,5 @@ def compare(
     kernels: str,
     optimize: bool,
     exact_convolution: bool,
+    whole: bool,
 ) -> dict[str, Any]: ...

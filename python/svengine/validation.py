@@ -98,7 +98,7 @@ class Guilt:
 @dataclass(frozen=True)
 class CompareReport:
     """What compare() has found: `values` in the order of the run, `outputs` by name (None: the reference has no such value), `first` the first
-    guilty node. `guilty` counts steps, of `steps`."""
+    guilty node. `guilty` counts steps, of `steps`. `whole`: the outputs of the network run as a Session runs it, where that was asked for."""
 
     passed: bool
     values: list[ComparedValue]
@@ -107,6 +107,7 @@ class CompareReport:
     guilty: int
     steps: int
     without_reference: int
+    whole: dict[str, Difference]
 
     def __bool__(self) -> bool:
         return self.passed
@@ -128,16 +129,17 @@ def compare(
     kernels: str = '',
     optimize: bool = True,
     exact_convolution: bool = False,
+    whole: bool = False,
 ) -> CompareReport:
     """Runs a model beside a reference, a step at a time, and says where it first computes something else.
 
     `against` is a kernel set, by default the one in double precision, or 'no-optimize', for the same model node by node; another model (path, bytes,
     onnx.ModelProto); a folder or .npz of recorded values; or a dict of arrays by the names of the model's values, as another program has
-    computed them. `html` names a file to write a page to.
+    computed them. `html` names a file to write a page to. `whole` runs the network as a Session does, too, and compares its outputs.
     """
     # References are opened by name.
     with contextlib.nullcontext(dict(against)) if isinstance(against, Mapping) else on_disk(against) as other:
-        made = _engine.compare(model, inputs_of(inputs), other, 'svengine.compare' if html else '', rtol, atol, threads, kernels, optimize, exact_convolution)
+        made = _engine.compare(model, inputs_of(inputs), other, 'svengine.compare' if html else '', rtol, atol, threads, kernels, optimize, exact_convolution, whole)
     page = made.pop('page')
     if html:
         with open(html, 'w', encoding='utf-8') as file:
@@ -145,6 +147,7 @@ def compare(
     for value in made['values']:
         value.update(local=_difference(value['local']), accumulated=_difference(value['accumulated']))
     made['values'] = [ComparedValue(**value) for value in made['values']]
+    made['whole'] = {output['name']: Difference(**output['whole']) for output in made['outputs'] if output['whole']}
     made['outputs'] = {output['name']: _difference(output['accumulated']) for output in made['outputs']}
     if made['first']:
         made['first'] = Guilt(**{**made['first'], 'difference': _difference(made['first']['difference'])})

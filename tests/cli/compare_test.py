@@ -57,6 +57,14 @@ class Compare(CliTest):
         self.assertIn("first guilty: node 'shift' (Add), which makes 'b'", text)
         self.assertIn('GUILTY', text)
 
+    def test_the_network_as_a_whole(self):
+        output = self.compare(self.good, '--whole', '--json').json()['outputs'][0]
+        self.assertLessEqual(output['whole']['worst_relative_to_largest'], 1e-5)
+        self.assertRegex(self.compare(self.good, '--whole').out, 'accumulated +whole')
+        wrong = self.compare(self.wrong, '--against', self.good, '--whole', '--json', code=1).json()
+        self.assertGreater(wrong['outputs'][0]['whole']['over'], 0)
+        self.assertIsNone(self.compare(self.good, '--json').json()['outputs'][0]['whole'])
+
     def test_bounds_can_be_given(self):
         self.assertIn('no node is guilty', self.compare(self.wrong, '--against', self.good, '--atol', '10').out)
         self.compare(self.good, '--rtol', '0', '--atol', '0', '--against', 'no-optimize', '--no-optimize')

@@ -84,6 +84,13 @@ class CompareTest(unittest.TestCase):
             self.assertTrue(report.outputs['out'].passed)
             self.assertEqual(report.values[-1].value, 'out')
 
+    def test_the_network_as_a_whole(self):
+        self.assertEqual(svengine.compare(network(), [X]).whole, {})
+        report = svengine.compare(network(), [X], whole=True)
+        self.assertEqual(set(report.whole), set(report.outputs))
+        self.assertTrue(all(difference.passed for difference in report.whole.values()))
+        self.assertFalse(all(d.passed for d in svengine.compare(network(lost_bias), [X], network(), whole=True).whole.values()))
+
     def test_the_guilty_node_is_named(self):
         report = svengine.compare(network(lost_bias), [X], network())
         self.assertFalse(report)

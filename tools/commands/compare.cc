@@ -32,7 +32,7 @@ struct Options {
   std::string record, html;
   int64_t record_limit = int64_t{1} << 30;
   size_t top = 10;
-  bool all = false, json = false;
+  bool all = false, whole = false, json = false;
 };
 
 /// Of a data set, of the record where that has all, or as `svengine run` makes them.
@@ -120,7 +120,7 @@ Result<int> run(const Options& options) {
   for (const std::string& warning : other.warnings) print_hint(warning);
   const Stopwatch watch;
   Result<validate::CompareReport> report =
-      validate::compare_with(model.graph, inputs.tensors, *other.reference, {how, options.rtol, options.atol});
+      validate::compare_with(model.graph, inputs.tensors, *other.reference, {how, options.rtol, options.atol, options.whole});
   if (!report.ok()) return std::move(report).error().in(printable(options.model.path));
   SV_TRY(finish_record(options, record, *other.reference));
   const ComparedSides sides{printable(options.model.path),
@@ -153,6 +153,8 @@ void add_report_options(Command& command, const std::shared_ptr<Options>& option
       ->check(within(int64_t{0}, int64_t{1} << 50))
       ->type_name("BYTES")
       ->rare();
+  command.add_flag("--whole", options->whole,
+                   "Run the network as a whole, too, as `svengine run` does, and compare its outputs: layouts and memory are planned for all nodes");
   command.add_option("--html", options->html, "Write a page to look at, of all values")->type_name("FILE");
 }
 

@@ -117,15 +117,19 @@ std::string guilt_text(const CompareReport& report) {
 
 std::string outputs_text(const CompareReport& report) {
   using enum Table::Align;
-  Table table({"", "output", "over", "elements", "accumulated", "not finite"}, {left, left, right, right, right});
+  const bool whole = std::ranges::any_of(report.outputs, [](const auto& o) { return o.whole.has_value(); });
+  std::vector<std::string> titles{"", "output", "over", "elements", "accumulated"};
+  if (whole) titles.emplace_back("whole");
+  titles.emplace_back("not finite");
+  Table table(titles, {left, left, right, right, right, right});
   for (const validate::ComparedOutput& o : report.outputs) {
-    if (!o.compared) {
-      table.row({"-", o.name, "-", "-", "-", "the reference has no such value"});
-      continue;
-    }
     const Difference& d = o.accumulated;
-    table.row({d.passed() ? "pass" : "FAIL", o.name, grouped(d.over), grouped(d.count), error_text(d),
-               d.mismatch.empty() ? not_finite_text(d) : d.mismatch});
+    const bool passed = d.passed() && (!o.whole || o.whole->passed());
+    std::vector<std::string> cells{passed ? "pass" : "FAIL", o.name, grouped(d.over), grouped(d.count), error_text(d)};
+    if (!o.compared) cells = {passed ? "-" : "FAIL", o.name, "-", "-", "-"};
+    if (whole) cells.push_back(o.whole ? error_text(*o.whole) : "-");
+    cells.push_back(!o.compared ? "the reference has no such value" : d.mismatch.empty() ? not_finite_text(d) : d.mismatch);
+    table.row(std::move(cells));
   }
   return table.text("  ");
 }
@@ -188,6 +192,8 @@ std::string compare_text(const CompareReport& report, const ComparedSides& sides
   const size_t failed = static_cast<size_t>(
       std::ranges::count_if(report.outputs, [](const auto& o) { return o.compared && !o.accumulated.passed(); }));
   if (report.passed()) return out + "pass: no node is guilty\n";
+  if (report.steps_passed())
+    return out + "FAIL: every step is right, the network run whole is not: the fault is the engine's, in layouts or memory of its plan\n";
   if (report.guilty == 0)
     return out +
            fmt::format("FAIL: {} outputs are wrong, no node by itself: errors that precision explains are enlarged\n", failed);
@@ -201,7 +207,8 @@ Json compare_json(const CompareReport& report, const ComparedSides& sides) {
   for (const validate::ComparedOutput& o : report.outputs)
     outputs.push_back({{"name", o.name},
                        {"passed", o.compared ? Json(o.accumulated.passed()) : Json(nullptr)},
-                       {"accumulated", o.compared ? difference_json(o.accumulated) : Json(nullptr)}});
+                       {"accumulated", o.compared ? difference_json(o.accumulated) : Json(nullptr)},
+                       {"whole", o.whole ? difference_json(*o.whole) : Json(nullptr)}});
   Json out = {{"model", sides.model},         {"kernels", sides.kernels},
               {"optimised", sides.optimised}, {"reference", sides.reference},
               {"seed", sides.seed},           {"ms", sides.milliseconds},

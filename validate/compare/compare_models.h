@@ -33,6 +33,9 @@ struct CompareOptions {
   /// by 1e-3 of an element and 1e-5 of its largest one, as in `svengine test`; where the network has float16 and the like, or
   /// quantises, by kCoarse times what precision explains of its worst step.
   std::optional<double> rtol, atol;
+  /// Steps are planned alone; this runs the network once more as a session runs it, with layouts and memory planned for the whole, and compares
+  /// its outputs. Not where the network has random nodes.
+  bool whole = false;
 };
 
 /// A node of the file, for people: made printable.
@@ -68,6 +71,7 @@ struct ComparedOutput {
   std::string name;
   Difference accumulated;
   bool compared = false;  // false: the reference has no such value
+  std::optional<Difference> whole;  // of the network run whole, to the same bounds; beside its own steps where the reference has no such value
 };
 
 struct CompareReport {
@@ -77,7 +81,8 @@ struct CompareReport {
   size_t guilty = 0;
   size_t steps = 0;              // of the tested engine
   size_t without_reference = 0;  // values of the tested engine that the reference has not
-  bool passed() const;
+  bool steps_passed() const;     // no node is guilty, and the steps' outputs are right
+  bool passed() const;           // so are those of the whole
 };
 
 /// `model`: as imported. `inputs`: its. Fails where one of the sides cannot be run.

@@ -43,6 +43,8 @@ class Lockstep {
   /// One node of the file, unfused, on the reference's inputs, or on `made` where it has none; true: it is guilty.
   Result<bool> look_at_node(const Node& node, Values& made, Guilt& guilt);
   Status compare_outputs(const std::vector<Tensor>& inputs);
+  /// The outputs of a session; nothing where they are not asked for.
+  Result<std::vector<Tensor>> run_whole(const std::vector<Tensor>& inputs) const;
   NodeName name_of_node(const Node& node) const;
 
   const Graph& model_;

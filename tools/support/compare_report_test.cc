@@ -1,0 +1,26 @@
+#include "tools/support/compare_report.h"
+
+#include <catch2/catch.hpp>
+
+using namespace svengine;
+using namespace svengine::tool;
+
+TEST_CASE("a network that is wrong only as a whole fails, and nobody's node is blamed") {
+  validate::CompareReport report;
+  validate::Difference right;
+  right.count = 4;
+  validate::Difference wrong = right;
+  wrong.over = 2;
+  wrong.worst = 1, wrong.largest = 2;
+  report.outputs = {{"y", right, true, right}, {"z", {}, false, wrong}};
+  CHECK(report.steps_passed());
+  CHECK_FALSE(report.passed());
+  const std::string text = compare_text(report, {}, 10);
+  CHECK_THAT(text, Catch::Contains("FAIL: every step is right, the network run whole is not"));
+  CHECK_THAT(text, Catch::Contains("  pass  y") && Catch::Contains("  FAIL  z"));
+  report.outputs[1].whole = right;
+  CHECK(report.passed());
+  report.outputs[0].whole.reset(), report.outputs[1].whole.reset();
+  CHECK(report.passed());
+  CHECK_THAT(compare_text(report, {}, 10), !Catch::Contains("whole"));
+}
