@@ -4,6 +4,12 @@
 // operator's tolerance. (That the values are right is what ONNX's backend tests and the kernels' oracles say.)
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "engine/kernels/contract.h"
 #include "engine/ops/registry.h"
 #include "runtime/session.h"
 #include "tests/support/compare.h"
@@ -80,6 +86,43 @@ void check_sample(const OpDef& op, const Sample& sample) {
   }
 }
 
+/// Inputs that a node can do without: none, each, and all from each on.
+std::vector<std::vector<size_t>> absences(const OpDef& op, const Sample& sample) {
+  std::vector<std::vector<size_t>> out{{}};
+  for (size_t i = static_cast<size_t>(op.inputs.min); i < sample.inputs.size() && op.inputs.max < kVariadic; ++i) {
+    out.push_back({i});
+    if (i + 1 == sample.inputs.size()) continue;
+    out.emplace_back(sample.inputs.size() - i);
+    std::iota(out.back().begin(), out.back().end(), i);
+  }
+  return out;
+}
+
+/// What the node gives where it takes these inputs.
+std::optional<std::vector<Tensor>> run_without(const OpDef& op, Sample sample, const std::vector<size_t>& absent, int outputs) {
+  sample.outputs = outputs;
+  Built built = build(op, sample, false);
+  Node& node = *built.graph.nodes().front();
+  for (const size_t i : absent) built.graph.set_input(&node, i, nullptr);
+  if (!infer_types(node).ok()) return std::nullopt;
+  for (const Value* v : node.outputs())
+    if (v->type.dtype == DType::undefined) return std::nullopt;
+  SessionOptions options;
+  options.kernels = kernels::tested_kernel_sets().front();
+  options.topology = parse_topology("1x1").value();
+  auto session = Session::create(std::move(built.graph), options);
+  if (!session.ok()) return std::nullopt;
+  auto got = (*session)->run(built.inputs);
+  return got.ok() ? std::optional(std::move(got).value()) : std::nullopt;
+}
+
+size_t count_nans(const Tensor& t) {
+  const auto in = [&]<class T>(std::span<const T> values) {
+    return static_cast<size_t>(std::count_if(values.begin(), values.end(), [](T v) { return std::isnan(v); }));
+  };
+  return t.type() == DType::f32 ? in(t.data<float>()) : t.type() == DType::f64 ? in(t.data<double>()) : 0;
+}
+
 }  // namespace
 
 TEST_CASE("samples agree across kernel sets, threads and folding") {
@@ -88,6 +131,29 @@ TEST_CASE("samples agree across kernel sets, threads and folding") {
       INFO(op.name << ", sample " << i);
       check_sample(op, op.samples[i]);
     }
+}
+
+// Memory of runs is NaN before it is written, see kernels/contract.h.
+TEST_CASE("every output is written, whichever optional inputs are there") {
+  if (!kernels::contract_checks) {
+    WARN("not tested: ctest sets SVENGINE_CHECK_CONTRACTS=1");
+    return;
+  }
+  int nodes = 0;
+  for (const OpDef& op : all_ops().all())
+    for (const Sample& sample : op.name == std::string_view("BitCast") ? std::vector<Sample>() : op.samples)  // any bits are its results
+      for (const std::vector<size_t>& absent : absences(op, sample))
+        for (const int outputs : {sample.outputs, std::max(sample.outputs, std::min(op.outputs.max, 8))}) {
+          INFO(op.name << " without inputs " << Catch::StringMaker<std::vector<size_t>>::convert(absent) << " of " << sample.inputs.size());
+          INFO(outputs << " outputs");
+          const std::optional<std::vector<Tensor>> got = run_without(op, sample, absent, outputs);
+          nodes += got.has_value();
+          for (size_t i = 0; got && i < got->size(); ++i) {
+            INFO("output " << i);
+            CHECK(count_nans((*got)[i]) == 0);
+          }
+        }
+  CHECK(nodes > 1000);  // so many there were when this was written
 }
 
 // Those that are evaluated alone work on sequences, maps and strings, which no sample is made of: they have tests beside them.

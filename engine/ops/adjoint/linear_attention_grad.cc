@@ -15,6 +15,7 @@
 #include "engine/ops/like.h"
 #include "engine/ops/language/linear_attention_common.h"
 #include "engine/ops/samples.h"
+#include "engine/ops/tensor/fill_common.h"
 
 namespace svengine::ops {
 namespace {
@@ -163,6 +164,8 @@ Status lower_linear_attention_grad(LowerContext& c) {
         return nullptr;
       },
       LinearGradWork::bytes(s));
+  if (!s.decay_size) emit_zeros(c, 4);
+  if (!s.beta_heads) emit_zeros(c, 5);
   return {};
 }
 
@@ -185,6 +188,9 @@ OpDef define_linear_attention_grad() {
       .samples = {{.inputs = {f32({2, 5, 12}), f32({2, 1, 4, 6}), f32({2, 5, 8}), f32({2, 5, 4}), f32({2, 5, 6}), f32({2, 1, 4, 6}),
                               f32({2, 5, 4}, -1, 0), f32({2, 5, 1}, 0, 1)},
                    .attributes = {{"q_num_heads", integer(2)}, {"kv_num_heads", integer(1)}},
+                   .outputs = 6},
+                  {.inputs = {f32({2, 3, 8}), f32({2, 2, 3, 4}), f32({2, 3, 6}), f32({2, 3, 6}), f32({2, 3, 8})},
+                   .attributes = {{"q_num_heads", integer(2)}, {"kv_num_heads", integer(2)}, {"update_rule", std::string("linear")}},
                    .outputs = 6}},
   };
 }

@@ -54,8 +54,6 @@ void recurrent_reset_backward(const RecurrentGradPlace& place, const Run& run, i
 Status recurrent_gradient(GradientContext& c);
 
 Status lower_recurrent_grad(LowerContext& c);
-/// An output that nothing depends on, or that nobody asked for.
-void emit_zeros(LowerContext& c, size_t output);
 /// In double, by plain loops.
 Status lower_recurrent_grad_f64(LowerContext& c, const std::shared_ptr<const RecurrentGradPlace>& place);
 

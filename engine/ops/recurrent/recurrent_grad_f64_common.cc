@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/ops/recurrent/recurrent_grad_common.h"
+#include "engine/ops/tensor/fill_common.h"
 
 namespace svengine::ops {
 namespace {

@@ -11,6 +11,7 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/product_common.h"
 #include "engine/ops/recurrent/recurrent_grad_common.h"
+#include "engine/ops/tensor/fill_common.h"
 
 namespace svengine::ops {
 namespace {
@@ -275,15 +276,6 @@ GradPlace grad_place(LowerContext& c, const RecurrentOptions& o, const Recurrent
 }
 
 }  // namespace
-
-void emit_zeros(LowerContext& c, size_t output) {
-  if (!c.has_output(output)) return;
-  const auto bytes = static_cast<size_t>(stored_bytes(c.out_type(output)));
-  c.emit("zeros", 1, [=, out = c.out(output)](const Run& run, int64_t, int64_t) -> const char* {
-    std::memset(run.get<std::byte>(out), 0, bytes);
-    return nullptr;
-  });
-}
 
 Status lower_recurrent_grad(LowerContext& c) {
   SV_ASSIGN(const RecurrentOptions o, recurrent_options(c.node()));

@@ -13,4 +13,8 @@ void emit_fill(LowerContext& c, Buffer out, int64_t count, size_t element, uint6
   emit_kernel(c, "fill", c.kernels().data->fill, args, [out](kernels::FillArgs& a, const Run& run) { a.dst = run.get<void>(out); });
 }
 
+void emit_zeros(LowerContext& c, size_t output) {
+  if (c.has_output(output)) emit_fill(c, c.out(output), stored_bytes(c.out_type(output)), 1, 0);
+}
+
 }  // namespace svengine::ops
