@@ -24,9 +24,6 @@ if(SVENGINE_STATIC)
   # binutils 2.40 lets undefined functions pass, too, which are then calls of address 0.
   add_link_options(-static)
 endif()
-if(SVENGINE_VERIFY_PASSES)
-  target_compile_definitions(svengine_flags INTERFACE SVENGINE_VERIFY_PASSES=1)
-endif()
 
 # Only kernels are worth -O3. What decides, once for a network, is compiled for the compiler's own time: -Og and a heap that GCC does not
 # collect before it has some memory. engine/ops, g++ 12, 2 cores: 177 and 171 s of CPU at -O1, 120 and 115 at -Og. What walks the steps of

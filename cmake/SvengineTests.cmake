@@ -14,7 +14,11 @@ if(CMAKE_CROSSCOMPILING)
   set(SVENGINE_TEST_PREFIX "a64fx.")
 endif()
 # Memory that is not there is an error with a message, under the sanitizers too; kernels' contracts are checked (kernels/contract.h).
-set(SVENGINE_TEST_ENVIRONMENT "ASAN_OPTIONS=allocator_may_return_null=1;SVENGINE_CHECK_CONTRACTS=1")
+set(SVENGINE_CHECKED_KERNELS "ASAN_OPTIONS=allocator_may_return_null=1;SVENGINE_CHECK_CONTRACTS=1")
+set(SVENGINE_TEST_ENVIRONMENT ${SVENGINE_CHECKED_KERNELS})
+if(NOT CMAKE_CROSSCOMPILING)  # passes are the same C++ everywhere; graphs are verified after each of them (PassContext::verify)
+  list(APPEND SVENGINE_TEST_ENVIRONMENT "SVENGINE_VERIFY_PASSES=1")
+endif()
 
 # What every program of tests is linked with: Catch2 and its main. Version 2 (Debian 12) is one header, version 3 (Debian 13) is many,
 # which tests/support/catch2_3 offers under version 2's name.

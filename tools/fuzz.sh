@@ -11,6 +11,7 @@ set -eu
 cd "$(dirname "$0")/.."
 seconds=30
 case ${1-} in [0-9]*) seconds=$1; shift ;; esac
+export SVENGINE_CHECK_CONTRACTS=1 SVENGINE_VERIFY_PASSES=1
 tools/setup.sh build fuzz
 tools/build.sh fuzz fuzzer fuzz_replay
 build=build/fuzz

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "engine/graph/blocked_rank.h"
 #include "engine/graph/op_def.h"
@@ -21,15 +22,12 @@ Status verify_value(const Value& v) {
 }
 
 Status verify_node(const Node& node, Defined& defined) {
-  for (const Value* v : node.inputs()) {
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    const Value* v = node.input(i);
     if (!v) continue;
     if (!v->is_constant() && !defined.count(v)) return error("reads '{}' before it is made", v->name());
-    const auto slots = std::count(node.inputs().begin(), node.inputs().end(), v);
-    if (std::count(v->users().begin(), v->users().end(), &node) != slots) return error("'{}' does not know this user", v->name());
+    if (v->type.block && !node.op().blocked.reads_blocked(i)) return error("input {} '{}' is blocked, and the operator reads it plain", i, v->name());
   }
-  for (size_t i = 0; i < node.inputs().size(); ++i)
-    if (node.input(i) && node.input(i)->type.block && !node.op().blocked.reads_blocked(i))
-      return error("input {} '{}' is blocked, and the operator reads it plain", i, node.input(i)->name());
   for (const Value* v : node.outputs()) {
     if (v->producer() != &node) return error("output '{}' has another producer", v->name());
     if (!defined.insert(v).second) return error("output '{}' is made twice", v->name());
@@ -53,6 +51,22 @@ Status verify_types(Node& node) {
   return status;
 }
 
+/// Every value knows who reads it, once for each of a node's inputs that it is.
+Status verify_users(const Graph& graph) {
+  std::unordered_map<const Value*, std::vector<const Node*>> readers;
+  for (const auto& node : graph.nodes())
+    for (const Value* v : node->inputs())
+      if (v) readers[v].push_back(node.get());
+  Status status;
+  graph.for_each_value([&](Value& v) {
+    std::vector<const Node*> known(v.users().begin(), v.users().end()), found = std::move(readers[&v]);
+    std::ranges::sort(known);
+    std::ranges::sort(found);
+    if (known != found) status = error("value '{}' does not know its users", v.name());
+  });
+  return status;
+}
+
 }  // namespace
 
 Status verify(const Graph& graph) {
@@ -63,6 +77,7 @@ Status verify(const Graph& graph) {
     if (status.ok() && !names.insert(v.name()).second) status = error("two values are called '{}'", v.name());
   });
   SV_TRY(std::move(status));
+  SV_TRY(verify_users(graph));
   Defined defined(graph.inputs().begin(), graph.inputs().end());
   for (const auto& node : graph.nodes()) {
     Status checked = verify_node(*node, defined);

@@ -25,6 +25,7 @@ struct PassContext {
   /// Nodes that stay though they could be folded; empty: none.
   std::function<bool(const Node&)> keeps = {};
   Recompute recompute = Recompute::none;
+  bool verify = false;  // the graph, after every pass of a pipeline; an error names the pass
 };
 
 /// When a pass runs: once when the model is loaded, again for every set of concrete shapes, or only then.
@@ -40,8 +41,7 @@ struct Pass {
 /// All passes in the order they run.
 std::span<const Pass> pipeline();
 
-/// Runs the passes of a stage. `after`, when not empty, stops after the pass of that name. In builds with
-/// SVENGINE_VERIFY_PASSES the graph is verified after every pass, and an error names the pass.
+/// Runs the passes of a stage. `after`, when not empty, stops after the pass of that name.
 Status run_pipeline(Graph& graph, const PassContext& context, Stage stage, std::string_view after = {});
 
 /// Simplifies an imported graph before add_gradients (graph/autodiff.h), once its weights are inputs: those that are still

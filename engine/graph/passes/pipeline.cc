@@ -69,9 +69,7 @@ Status run_pipeline(Graph& graph, const PassContext& context, Stage stage, std::
     const bool runs = pass.stage == stage || pass.stage == Stage::both;
     if (runs) {
       Status status = pass.run(graph, context);
-#ifdef SVENGINE_VERIFY_PASSES
-      if (status.ok()) status = verify(graph);
-#endif
+      if (status.ok() && context.verify) status = verify(graph);
       if (!status.ok()) return std::move(status).error().in(fmt::format("pass '{}'", pass.name));
     }
     if (after == pass.name) break;
