@@ -158,6 +158,15 @@ TEST_CASE("batch normalisation without a convolution becomes a scale and a shift
   CHECK(ops_of(check_pass(training, "norm", kPixels)) == "BatchNormalization");
 }
 
+TEST_CASE("batch normalisation of rank 1, which has one channel, becomes a scale and a shift") {
+  const auto row = [](Builder& b) {
+    std::vector<Value*> inputs = {b.input("x", DType::f32, Shape{4})};
+    for (uint64_t seed = 7; seed < 11; ++seed) inputs.push_back(b.constant(random_tensor({1}, seed, 0.5, 2)));
+    b.output(b.add("BatchNormalization", inputs), "y");
+  };
+  CHECK(ops_of(check_pass(row, "norm", {random_tensor({4}, 1)})) == "ChannelAffine");
+}
+
 TEST_CASE("batch normalisation stays when it trains or the convolution has another user") {
   const auto shared = [](Builder& b) {
     Value* y = conv(b, image(b), 2);

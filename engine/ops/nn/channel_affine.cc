@@ -14,7 +14,7 @@ Status infer_channel_affine(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "X", {DType::f32}));
   SV_TRY(require_per_channel(c, 1, "scale"));
   SV_TRY(require_per_channel(c, 2, "shift"));
-  SV_TRY(require_rank_at_least(c, 0, "X", 2));
+  SV_TRY(require_rank_at_least(c, 0, "X", 1));
   c.set(0, DType::f32, c.shape(0));
   return {};
 }
@@ -49,7 +49,8 @@ OpDef define_channel_affine() {
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_channel_affine},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({2, 18, 7, 3}), f32({18}), f32({18})}, .attributes = {{"activation", text("relu")}}},
-                  {.inputs = {f32({3, 5}), f32({5}), f32({5})}}},
+                  {.inputs = {f32({3, 5}), f32({5}), f32({5})}},
+                  {.inputs = {f32({4}), f32({1}), f32({1})}}},
   };
 }
 
