@@ -180,6 +180,18 @@ TEST_CASE("what its sources do not outlive, or what may be overwritten, is kept"
   }
 }
 
+TEST_CASE("what the number of its outputs decides is kept: a copy has one") {
+  for (const char* attributes : {"{axis = 0}", "{axis = 0, num_outputs = 2}"}) {
+    std::string text = kLayers;
+    const std::string late = "%r1: float32[4, 64] = Relu(%y1)";
+    text.replace(text.find(late), late.size(),
+                 "%both: float32[8, 64] = Concat(%y1, %x) {axis = 0}\n%r1: float32[4, 64], %rest: float32[4, 64] = Split(%both) ");
+    text.insert(text.find("\n%y2"), attributes);
+    text += "%end: float32[8, 64] = Relu(%both)\noutput %end\n";
+    CHECK(after(text) == print_graph(parsed(text)));
+  }
+}
+
 TEST_CASE("whole blocks are computed again from what lies between them") {
   const Graph graph = parsed(blocks(3));
   Graph done = graph.clone();

@@ -22,6 +22,7 @@ bool may_write_over(const Graph& graph, const Node& node, const Value* input) {
 
 bool can_repeat(const Node& node) {
   if (node.inputs().empty() || node.op().outputs.min > 1) return false;
+  if (node.op().outputs.max == kVariadic && node.outputs().size() > 1) return false;  // how many they are says what they are: Split
   const RunningStatistics* s = training_statistics(node);
   return !s || node.output(s->variance);
 }
