@@ -2,6 +2,7 @@
 // the border, broadcasting in every position, and what older opsets say differently. On every kernel set.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -58,6 +59,13 @@ constexpr DType type_of() {
   constexpr DType kSigned[] = {DType::i8, DType::i16, DType::i32, DType::i64};
   constexpr DType kUnsigned[] = {DType::u8, DType::u16, DType::u32, DType::u64};
   return (std::is_signed_v<T> ? kSigned : kUnsigned)[sizeof(T) == 8 ? 3 : sizeof(T) / 2];
+}
+
+template <class T>
+Tensor vector_of(std::initializer_list<T> values) {
+  MutableTensor t = Tensor::allocate(type_of<T>(), {static_cast<int64_t>(values.size())}).value();
+  std::copy(values.begin(), values.end(), t.data<T>().begin());
+  return t;
 }
 
 template <class T>
@@ -196,6 +204,24 @@ TEST_CASE("Resize refuses antialiasing that reads more than there is memory for"
   CHECK(refused.error().message().find("reads too many elements") != std::string::npos);
 }
 
+TEST_CASE("Resize rounds integers, at most to their limits") {
+  const auto bytes = vector_of<uint8_t>;
+  const auto small = vector_of<int8_t>;
+  // 8 + 12 * (2.5 - 0.5 - 1) with the scale 0.6f, a little more than 0.6: 19.9999988.
+  check("Resize", {bytes({13, 8, 20, 18, 9}), {}, floats({0.6f})}, {{"mode", std::string("linear")}}, bytes({11, 20, 12}));
+  // Of ONNX 1.23's reference, as what follows.
+  check("Resize", {small({-4, -3}), {}, floats({4})}, {{"mode", std::string("linear")}}, small({-4, -4, -4, -4, -3, -3, -3, -3}));
+  // Keys' convolution overshoots beside an edge.
+  check("Resize", {bytes({0, 0, 255, 255}), {}, floats({2})}, {{"mode", std::string("cubic")}}, bytes({0, 0, 0, 58, 197, 255, 255, 255}));
+}
+
+TEST_CASE("antialiasing is by the scale, where corners are aligned too") {
+  // Of ONNX 1.23's reference: 7 elements by 0.5.
+  check("Resize", {floats({1, -2, 3, 0.5f, -1, 4, 2}), {}, floats({0.5f})},
+        {{"mode", std::string("linear")}, {"antialias", int64_t{1}}, {"coordinate_transformation_mode", std::string("align_corners")}},
+        floats({0.25f, 0.975f, 1.925f}), 18);
+}
+
 TEST_CASE("tf_half_pixel_for_nn shifts only axes that are resized") {
   const Tensor x = Tensor::of<float>({2, 1, 2}, {1, 2, 3, 4});
   for (const char* rounding : {"round_prefer_ceil", "ceil", "floor", "round_prefer_floor"})
@@ -204,6 +230,26 @@ TEST_CASE("tf_half_pixel_for_nn shifts only axes that are resized") {
   check("Resize", {x, {}, {}, ints({2, 1, 3})},
         {{"coordinate_transformation_mode", std::string("tf_half_pixel_for_nn")}, {"nearest_mode", std::string("round_prefer_ceil")}},
         Tensor::of<float>({2, 1, 3}, {1, 2, 2, 3, 4, 4}), 11);
+  // Of ONNX Runtime 1.32.
+  check("Resize", {floats({1, 2, 4}), {}, floats({2})},
+        {{"coordinate_transformation_mode", std::string("tf_half_pixel_for_nn")}, {"mode", std::string("linear")}}, floats({1.25f, 1.75f, 2.5f, 3.5f, 4, 4}), 11);
+}
+
+TEST_CASE("the extremum of no elements is the type's own limit") {
+  for (const auto& [op, expected] : {std::pair("ReduceMax", int8_t(-128)), std::pair("ReduceMin", int8_t(127))})
+    check(op, {vector_of<int8_t>({})}, {}, vector_of<int8_t>({expected}));
+  for (const auto& [op, expected] : {std::pair("ReduceMax", uint8_t(0)), std::pair("ReduceMin", uint8_t(255))})
+    check(op, {vector_of<uint8_t>({})}, {}, vector_of<uint8_t>({expected}));
+}
+
+TEST_CASE("uint64 is scattered with every reduction, beyond int64's limit") {
+  constexpr uint64_t kLarge = uint64_t{1} << 63;
+  const Tensor data = vector_of<uint64_t>({5, kLarge, 7}), updates = vector_of<uint64_t>({kLarge + 1, 2, 9});
+  const std::pair<const char*, Tensor> cases[] = {{"max", vector_of<uint64_t>({5, kLarge + 1, 9})},
+                                                  {"min", vector_of<uint64_t>({5, 2, 7})},
+                                                  {"add", vector_of<uint64_t>({5, 3, 16})}};
+  for (const auto& [reduction, expected] : cases)
+    check("ScatterElements", {data, ints({1, 1, 2}), updates}, {{"reduction", std::string(reduction)}}, expected, 18);
 }
 
 TEST_CASE("Dropout's mask has the data's type before opset 10") {

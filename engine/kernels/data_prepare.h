@@ -33,8 +33,9 @@ enum class ResizeCoordinate : int32_t {
   kHalfPixel,           // (j + 0.5) / scale - 0.5
   kHalfPixelSymmetric,  // as above, moved so that a rounded output size stays centred
   kPytorchHalfPixel,    // as kHalfPixel, 0 where out is 1
-  kAlignCorners,        // j (in - 1) / (out - 1), 0 where out is 1
+  kAlignCorners,        // j (in - 1) / (length - 1), length = in scale, at least out; 0 where out is 1
   kAsymmetric,          // j / scale
+  kTfHalfPixelForNn,    // (j + 0.5) / scale, half a pixel to the right of kHalfPixel; j where nothing is resized
   kTfCropAndResize,     // within the region [roi_begin, roi_end] of the source; outside it positions have no source
 };
 

@@ -25,10 +25,15 @@ Source source_of(const ResizeAxis& axis, int64_t j) {
     }
     case ResizeCoordinate::kPytorchHalfPixel:
       return {axis.out > 1 ? (x + 0.5) / axis.scale - 0.5 : 0, true};
-    case ResizeCoordinate::kAlignCorners:
-      return {axis.out > 1 ? x * (in - 1) / (out - 1) : 0, true};
+    case ResizeCoordinate::kAlignCorners: {
+      // ONNX aligns the corners of an output of in * scale elements, even where that is no whole number.
+      const double length = in * axis.scale;
+      return {axis.out > 1 ? x * (in - 1) / ((length - out > 1e-6 ? length : out) - 1) : 0, true};
+    }
     case ResizeCoordinate::kAsymmetric:
       return {x / axis.scale, true};
+    case ResizeCoordinate::kTfHalfPixelForNn:  // axes that keep their size (batch, channels) are not shifted, as in ONNX Runtime
+      return {axis.scale == 1 && axis.in == axis.out ? x : (x + 0.5) / axis.scale, true};
     case ResizeCoordinate::kTfCropAndResize: {
       const double span = axis.roi_end - axis.roi_begin;
       const double position = axis.out > 1 ? axis.roi_begin * (in - 1) + x * span * (in - 1) / (out - 1)

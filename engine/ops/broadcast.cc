@@ -40,6 +40,18 @@ Result<Shape> broadcast_inputs(const InferContext& c, size_t first) {
   return out;
 }
 
+Status require_broadcast_to(const Shape& from, const char* what, const Shape& target, const char* of) {
+  if (!from.has_rank() || !target.has_rank()) return {};
+  bool fits = from.rank() <= target.rank();
+  for (size_t i = 1; fits && i <= from.dims().size(); ++i) {
+    const Dim& d = from[from.dims().size() - i];
+    fits = is_one(d) || !known_different(d, target[target.dims().size() - i]);
+  }
+  if (fits) return {};
+  return error("{} {} does not broadcast to {} {}: aligned at the end, its dimensions must be those of {} or 1", what, to_string(from), of,
+               to_string(target), of);
+}
+
 std::vector<int64_t> broadcast_strides(const Dims& dims, const Dims& out) {
   std::vector<int64_t> strides(out.size(), 0);
   int64_t stride = 1;

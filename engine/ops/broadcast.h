@@ -12,6 +12,10 @@ Result<Shape> broadcast(const Shape& a, const Shape& b);
 /// The common shape of all present inputs of a node from `first` on.
 Result<Shape> broadcast_inputs(const InferContext& c, size_t first = 0);
 
+/// Refuses what is known not to repeat to `target`, which keeps its shape: aligned at the end, every dimension of `from` is that of
+/// `target` or 1. `what` and `of` are their names.
+Status require_broadcast_to(const Shape& from, const char* what, const Shape& target, const char* of);
+
 /// Row-major element strides with which a tensor of shape `dims` is read as one of shape `out`: 0 where it repeats.
 /// `dims` broadcasts to `out`.
 std::vector<int64_t> broadcast_strides(const Dims& dims, const Dims& out);

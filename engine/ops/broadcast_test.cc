@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "engine/graph/axes.h"
+#include "engine/ops/infer_test_util.h"
 #include "engine/ops/infer_util.h"
 
 using namespace svengine;
@@ -27,6 +28,22 @@ TEST_CASE("broadcast shapes, known and not") {
   CHECK(both({kN}, {5}) == "5");
   CHECK(both({kUnknown}, {kUnknown}) == "?");
   CHECK_FALSE(broadcast(Shape(), Shape{2})->has_rank());
+}
+
+TEST_CASE("a one-way broadcast keeps the target's shape") {
+  const auto fits = [](Shape from, Shape target) { return require_broadcast_to(from, "scale", target, "X").ok(); };
+  CHECK(fits({5, 1}, {2, 5, 4}));
+  CHECK(fits({kN, 1}, {2, 5, 4}));
+  CHECK(fits({kN}, {kM}));
+  CHECK(fits({7}, {kN}));
+  CHECK(fits({1}, {0}));
+  CHECK(fits(Shape(), {3}));
+  CHECK_FALSE(fits({9}, {14, 0, 1}));  // both-way it would
+  CHECK_FALSE(fits({1, 4}, {4}));
+  CHECK(require_broadcast_to({2}, "scale", {1}, "X").error().message() ==
+        "scale 2 does not broadcast to X 1: aligned at the end, its dimensions must be those of X or 1");
+  for (const char* op : {"SimplifiedLayerNormalization", "RMSNormalization", "LayerNormalization", "PRelu"})
+    CHECK(tests::OneNode(op, {tests::f32({14, 2, 1}), tests::f32({9})}).says("does not broadcast to"));
 }
 
 TEST_CASE("broadcast strides are 0 where a tensor repeats") {

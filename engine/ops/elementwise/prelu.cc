@@ -1,5 +1,6 @@
 // PRelu: x below 0 ? slope x : x. The slope broadcasts to x, not the other way round.
 #include "engine/graph/gradient.h"
+#include "engine/ops/broadcast.h"
 #include "engine/ops/elementwise/binary_common.h"
 
 namespace svengine::ops {
@@ -14,12 +15,8 @@ Status canonicalize_prelu(CanonicalizeContext& c) {
 
 Status infer_prelu(InferContext& c) {
   SV_TRY((infer_binary<kRealTypes | DTypeSet{DType::i32, DType::i64, DType::u32, DType::u64}, false>(c)));
-  const Shape &x = c.shape(0), out = c.node().output()->type.shape;
-  bool same = !x.has_rank() || !out.has_rank() || x.rank() == out.rank();
-  for (size_t i = 0; same && x.has_rank() && out.has_rank() && i < x.dims().size(); ++i) same = !known_different(x[i], out[i]);
-  if (!same)
-    return error("the slope {} does not broadcast to x {}", svengine::to_string(c.shape(1)), svengine::to_string(x));
-  c.set(0, c.dtype(0), x);
+  SV_TRY(require_broadcast_to(c.shape(1), "slope", c.shape(0), "x"));
+  c.set(0, c.dtype(0), c.shape(0));
   return {};
 }
 

@@ -92,9 +92,7 @@ Status infer_bias_dropout(InferContext& c) {
   for (size_t i = 0; i < 3; ++i) SV_TRY(require_dtype(c, i, "data, bias and residual", kRealTypes));
   if (c.dtype(1) != c.dtype(0) || (c.has_input(2) && c.dtype(2) != c.dtype(0)))
     return error("data, bias and residual must be of one type");
-  SV_ASSIGN(const Shape sum, broadcast(c.shape(0), c.shape(1)));
-  if (sum.has_rank() && c.shape(0).has_rank() && sum.rank() != c.shape(0).rank())
-    return error("bias {} does not broadcast to data {}", to_string(c.shape(1)), to_string(c.shape(0)));
+  SV_TRY(require_broadcast_to(c.shape(1), "bias", c.shape(0), "data"));
   c.set(0, c.dtype(0), c.shape(0));
   c.set(1, DType::boolean, c.shape(0));
   return {};

@@ -21,9 +21,7 @@ void set_statistics(InferContext& c, size_t output, const Shape& x) {
 Status infer_skip_norm(InferContext& c, bool has_beta) {
   SV_TRY(infer_as_first(c));
   SV_TRY(require_rank_at_least(c, 0, "input", 2));
-  SV_ASSIGN(const Shape sum, broadcast(c.shape(0), c.shape(1)));
-  if (c.shape(0).has_rank() && sum.has_rank() && sum.rank() != c.shape(0).rank())
-    return error("skip {} does not broadcast to input {}", to_string(c.shape(1)), to_string(c.shape(0)));
+  SV_TRY(require_broadcast_to(c.shape(1), "skip", c.shape(0), "input"));
   static constexpr const char* kNames[] = {"gamma", "beta", "bias"};
   for (size_t i = 2; i < c.input_count(); ++i) SV_TRY(require_last(c, i, kNames[has_beta || i == 2 ? i - 2 : 2]));
   set_statistics(c, 1, c.shape(0)), set_statistics(c, 2, c.shape(0));
@@ -85,9 +83,7 @@ Status infer_simplified(InferContext& c) {
   c.set(1, DType::f32, Shape());
   if (!c.shape(0).has_rank()) return {};
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), c.shape(0).rank()));
-  SV_ASSIGN(const Shape both, broadcast(c.shape(0), c.shape(1)));
-  if (both.has_rank() && both.rank() != c.shape(0).rank())
-    return error("scale {} does not broadcast to X {}", to_string(c.shape(1)), to_string(c.shape(0)));
+  SV_TRY(require_broadcast_to(c.shape(1), "scale", c.shape(0), "X"));
   std::vector<Dim> dims = c.shape(0).dims();
   for (auto i = static_cast<size_t>(axis); i < dims.size(); ++i) dims[i] = Dim(1);
   c.set(1, DType::f32, Shape(std::move(dims)));

@@ -43,9 +43,7 @@ Status infer_attention(InferContext& c) {
     return error("q {}, k {} and v {} do not fit together", to_string(c.shape(0)), to_string(c.shape(1)), to_string(c.shape(2)));
   if (c.has_input(3)) {
     const Shape scores{q.batch, q.heads, q.length, k.length};
-    SV_ASSIGN(const Shape both, broadcast(c.shape(3), scores));
-    if (c.shape(3).has_rank() && !(both == scores))
-      return error("mask {} does not broadcast to {}", to_string(c.shape(3)), to_string(scores));
+    SV_TRY(require_broadcast_to(c.shape(3), "mask", scores, "scores"));
   }
   const bool length_first = c.attributes().get_string("out_layout", "bhsd") == "bshd";
   c.set(0, c.dtype(0), length_first ? Shape{q.batch, q.length, q.heads, v.size} : Shape{q.batch, q.heads, q.length, v.size});

@@ -6,6 +6,7 @@
 #include "engine/kernels/norm.h"
 #include "engine/graph/axes.h"
 #include "engine/ops/adjoint/wide_gradients.h"
+#include "engine/ops/broadcast.h"
 #include "engine/ops/elementwise/binary_common.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
@@ -20,19 +21,6 @@ constexpr const char* kNames[] = {"X", "Scale", "B"};
 
 constexpr DTypeSet kStashTypes{DType::f32, DType::bf16};  // U of the specification: what Mean and InvStdDev are of
 
-/// Aligned at the last dimension, every dimension of `v` is that of X or 1.
-Status check_broadcasts(const Shape& x, const Shape& v, const char* what) {
-  if (!v.has_rank()) return {};
-  bool fits = v.rank() <= x.rank();
-  for (size_t i = 1; fits && i <= v.dims().size(); ++i) {
-    const Dim& d = v[v.dims().size() - i];
-    fits = !known_different(d, x[x.dims().size() - i]) || d.value() == 1;
-  }
-  if (fits) return {};
-  return error("{} of shape {} does not broadcast to X of shape {}: aligned at the end, its dimensions must be those of X or 1", what,
-               to_string(v), to_string(x));
-}
-
 Status infer_layer_normalization(InferContext& c) {
   const Shape& x = c.shape(0);
   SV_TRY(dtype_attribute(c.attributes(), "stash_type", DType::f32, kStashTypes));
@@ -40,7 +28,7 @@ Status infer_layer_normalization(InferContext& c) {
   if (!x.has_rank()) return {};
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), x.rank()));
   for (size_t i = 1; i < 3; ++i)
-    if (c.has_input(i)) SV_TRY(check_broadcasts(x, c.shape(i), kNames[i]));
+    if (c.has_input(i)) SV_TRY(require_broadcast_to(c.shape(i), kNames[i], x, "X"));
   std::vector<Dim> statistics = x.dims();
   for (auto i = static_cast<size_t>(axis); i < statistics.size(); ++i) statistics[i] = Dim(1);
   c.set(1, DType::f32, Shape(statistics));

@@ -4,6 +4,7 @@
 #include "engine/graph/axes.h"
 #include "engine/graph/gradient.h"
 #include "engine/kernels/norm.h"
+#include "engine/ops/broadcast.h"
 #include "engine/ops/elementwise/binary_common.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/language/attention_common.h"
@@ -22,15 +23,7 @@ Status infer_rms_normalization(InferContext& c) {
   c.set(0, c.dtype(0), x);
   if (!x.has_rank()) return {};
   SV_TRY(normalise_axis(c.attributes().get_int("axis", -1), x.rank()));
-  bool fits = !scale.has_rank() || scale.rank() <= x.rank();
-  for (size_t i = 1; fits && scale.has_rank() && i <= scale.dims().size(); ++i) {
-    const Dim& d = scale[scale.dims().size() - i];
-    fits = !known_different(d, x[x.dims().size() - i]) || d.value() == 1;
-  }
-  if (!fits)
-    return error("scale {} does not broadcast to X {}: aligned at the end, its dimensions must be those of X or 1",
-                 to_string(scale), to_string(x));
-  return {};
+  return require_broadcast_to(scale, "scale", x, "X");
 }
 
 int64_t rms_axis(const Node& node) {

@@ -1,10 +1,11 @@
 #include "engine/ops/reduce/reduce_common.h"
 
 #include <algorithm>
-#include <cstring>
+#include <limits>
 
 #include "engine/kernels/reduce_prepare.h"
 #include "engine/graph/axes.h"
+#include "engine/ops/dispatch.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/kernel_step.h"
@@ -135,11 +136,16 @@ Status emit_unsigned_reduction(LowerContext& c, kernels::ReduceOp op, const std:
   return {};
 }
 
-/// The least of no truths is true, the greatest false; the kernel's integers would give their own limits, both of them true.
-Status emit_of_no_truths(LowerContext& c, bool value, int64_t kept, size_t output) {
-  c.emit("fill", kept > 0 ? 1 : 0, [out = c.out(output), value, kept](const Run& run, int64_t, int64_t) -> const char* {
-    std::memset(run.get<uint8_t>(out), value ? 1 : 0, static_cast<size_t>(kept));
-    return nullptr;
+/// The least of no elements is the type's greatest, and the other way round: of truths true and false. The kernel's wider integers would
+/// give limits of their own.
+Status emit_extremum_of_none(LowerContext& c, bool least, DType type, int64_t kept, size_t output) {
+  with_type(type, [&]<class T>() {
+    using Limits = std::numeric_limits<T>;
+    const T value = type == DType::boolean ? T(least) : least ? Limits::max() : Limits::lowest();
+    c.emit("fill", kept > 0 ? 1 : 0, [out = c.out(output), value, kept](const Run& run, int64_t, int64_t) -> const char* {
+      std::fill_n(run.get<T>(out), kept, value);
+      return nullptr;
+    });
   });
   return {};
 }
@@ -150,7 +156,9 @@ Status emit_reduction(LowerContext& c, kernels::ReduceOp op, const std::vector<b
   const DType type = c.in_type(0).dtype, computed = computed_type(type);
   if (type == DType::u64) return emit_unsigned_reduction(c, op, reduced, output);
   const int64_t kept = element_count(c.out_dims(output));
-  if (type == DType::boolean && element_count(c.in_dims(0)) == 0) return emit_of_no_truths(c, op == kernels::ReduceOp::kMin, kept, output);
+  const bool extremum = op == kernels::ReduceOp::kMin || op == kernels::ReduceOp::kMax;
+  if (extremum && (kIntegerTypes.has(type) || type == DType::boolean) && element_count(c.in_dims(0)) == 0)
+    return emit_extremum_of_none(c, op == kernels::ReduceOp::kMin, type, kept, output);
   const Buffer in = converted(c, c.in(0), type, computed, element_count(c.in_dims(0)));
   const Buffer out = type == computed ? c.out(output) : c.temporary(kept * static_cast<int64_t>(size_of(computed)));
   SV_TRY(emit_reduction_of(c, op, reduced, computed, in, out));

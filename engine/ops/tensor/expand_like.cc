@@ -13,9 +13,7 @@ Status infer_expand_like(InferContext& c) {
   const bool mean = c.attributes().get_int("mean") != 0;
   SV_TRY(require_dtype(c, 0, "x", mean ? kRealTypes : kStoredTypes));
   SV_ASSIGN(Shape shape, like_shape(c, 1));
-  SV_ASSIGN(const Shape both, broadcast(c.shape(0), shape));
-  if (both.is_static() && shape.is_static() && !(both == shape))
-    return error("x of shape {} does not broadcast to {}", to_string(c.shape(0)), to_string(shape));
+  SV_TRY(require_broadcast_to(c.shape(0), "x", shape, "shape"));
   c.set(0, c.dtype(0), std::move(shape));
   return {};
 }

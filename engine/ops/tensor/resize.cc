@@ -1,7 +1,8 @@
 // Resize: the input sampled on a finer or coarser grid, by the nearest element or by linear or cubic interpolation.
 //
 // Nearest is one table look-up for each axis. Linear and cubic are done one axis after the other: along an axis every output is
-// a weighted sum of a few inputs, the taps, whose places and weights depend on nothing but the position.
+// a weighted sum of a few inputs, the taps, whose places and weights depend on nothing but the position. Integers are summed in
+// double and rounded once, at most to their limits, as in ONNX's reference.
 #include <algorithm>
 #include <cmath>
 
@@ -79,7 +80,8 @@ Status lower_interpolated(LowerContext& c, std::vector<AxisScale> axes) {
     at = in_double ? wide::emit_resample(c, kernel, tables, outside, at, dims, a.axis, axis.out, to)
                    : emit_resample(c, kernel, tables, outside, at, dims, a.axis, axis.out, to);
   }
-  if (in_double && type != DType::f64) emit_cast(c, at, DType::f64, c.out(), type, element_count(dims));
+  if (kIntegerTypes.has(type)) wide::emit_rounded(c, at, c.out(), type, element_count(dims));
+  else if (in_double && type != DType::f64) emit_cast(c, at, DType::f64, c.out(), type, element_count(dims));
   return {};
 }
 

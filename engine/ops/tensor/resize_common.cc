@@ -18,7 +18,7 @@ constexpr std::pair<const char*, ResizeCoordinate> kCoordinates[] = {
     {"align_corners", ResizeCoordinate::kAlignCorners},
     {"asymmetric", ResizeCoordinate::kAsymmetric},
     {"tf_crop_and_resize", ResizeCoordinate::kTfCropAndResize},
-    {"tf_half_pixel_for_nn", ResizeCoordinate::kHalfPixel},
+    {"tf_half_pixel_for_nn", ResizeCoordinate::kTfHalfPixelForNn},
 };
 
 constexpr double kMostSize = 0x1p48;
@@ -123,22 +123,6 @@ kernels::ResizeNearest rounding_of(const Attributes& attributes, double scale) {
   return name == "ceil" ? kernels::ResizeNearest::kCeil : kernels::ResizeNearest::kRoundPreferFloor;
 }
 
-/// tf_half_pixel_for_nn, of opsets 11 and 12: (j + 0.5) / scale, half a pixel to the right of half_pixel. An axis that keeps its size
-/// (batch, channels) is not shifted, as in ONNX Runtime.
-std::vector<int32_t> shifted_map(const kernels::ResizeAxis& axis, kernels::ResizeNearest rounding) {
-  std::vector<int32_t> map;
-  const double shift = axis.scale == 1 && axis.in == axis.out ? 0 : 0.5;
-  for (int64_t j = 0; j < axis.out; ++j) {
-    const double x = (static_cast<double>(j) + shift) / axis.scale;
-    double at = std::floor(x);
-    if (rounding == kernels::ResizeNearest::kCeil) at = std::ceil(x);
-    if (rounding == kernels::ResizeNearest::kRoundPreferFloor) at = std::ceil(x - 0.5);
-    if (rounding == kernels::ResizeNearest::kRoundPreferCeil) at = std::floor(x + 0.5);
-    map.push_back(static_cast<int32_t>(std::clamp(at, 0.0, static_cast<double>(axis.in - 1))));
-  }
-  return map;
-}
-
 }  // namespace
 
 std::vector<AttributeDef> resize_attributes() {
@@ -169,10 +153,7 @@ Status check_resize(const InferContext& c) {
   if (attributes.get_string("nearest_mode") != kBeforeOpset11)
     SV_TRY(check_choice(attributes, "nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
   SV_TRY(check_choice(attributes, "keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"}));
-  const bool nearest = attributes.get_string("mode", "nearest") == "nearest";
   SV_TRY(require_dtype(c, 0, "x", kStoredTypes));
-  if (!nearest && attributes.get_string("coordinate_transformation_mode") == "tf_half_pixel_for_nn")
-    return error("coordinate_transformation_mode tf_half_pixel_for_nn goes with mode nearest only");
   for (size_t i = kRoi; i <= kSizes; ++i) SV_TRY(require_rank(c, i, i == kRoi ? "roi" : i == kScales ? "scales" : "sizes", 1));
   const bool none = !is_given(c.node(), kScales) && !is_given(c.node(), kSizes);
   const bool both = is_surely_given(c.node(), kScales) && is_surely_given(c.node(), kSizes);
@@ -219,21 +200,13 @@ Result<kernels::ResizeAxis> kernel_axis(const Attributes& attributes, const Axis
   const std::string name = attributes.get_string("coordinate_transformation_mode", "half_pixel");
   for (const auto& [n, coordinate] : kCoordinates)
     if (name == n) out.coordinate = coordinate;
-  // ONNX aligns the corners of an output of in * scale elements, even where that is no whole number: j (in - 1) / (in scale - 1).
-  const double in = static_cast<double>(out.in), length = in * out.scale;
   if (attributes.get_int("antialias") != 0 && out.scale < 1 && 4 / out.scale * static_cast<double>(out.out) > kMostWeights)
     return error("axis {}: antialiasing by a scale of {} reads too many elements for each of {}", axis.axis, out.scale, out.out);
-  if (out.coordinate == ResizeCoordinate::kAlignCorners && out.in > 1 && out.out > 1 && length - static_cast<double>(out.out) > 1e-6) {
-    out.coordinate = ResizeCoordinate::kAsymmetric;
-    out.scale = (length - 1) / (in - 1);
-  }
   return out;
 }
 
 std::vector<int32_t> nearest_places(const Attributes& attributes, const kernels::ResizeAxis& axis) {
-  const bool shifted = attributes.get_string("coordinate_transformation_mode") == "tf_half_pixel_for_nn";
-  const kernels::ResizeNearest rounding = rounding_of(attributes, axis.scale);
-  return shifted ? shifted_map(axis, rounding) : kernels::nearest_map(axis, rounding);
+  return kernels::nearest_map(axis, rounding_of(attributes, axis.scale));
 }
 
 kernels::ResampleTables resize_tables(const Attributes& attributes, const kernels::ResizeAxis& axis) {

@@ -5,14 +5,14 @@
 #include "engine/kernels/data.h"
 #include "engine/ops/element.h"
 #include "engine/ops/kernel_step.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
 
 using kernels::ScatterOp;
 
-constexpr DTypeSet kComputedTypes{DType::f32, DType::f64, DType::i32, DType::i64};
-constexpr DTypeSet kScatteredTypes = kNumericTypes - DTypeSet{DType::u64};  // nothing wider holds it
+constexpr DTypeSet kComputedTypes{DType::f32, DType::f64, DType::i32, DType::i64, DType::u64};
 
 std::optional<ScatterOp> scatter_reduction(const Attributes& attributes) {
   static constexpr std::pair<const char*, ScatterOp> kNames[] = {
@@ -47,14 +47,20 @@ void describe_elements(const LowerContext& c, Args& args) {
   args.index_bytes = static_cast<int32_t>(size_of(c.in_type(1).dtype));
 }
 
+/// Sums and products of uint64 are those of int64, bit by bit; its order is that of int64 with the sign flipped.
 template <class Args>
-void emit_scatter(LowerContext& c, const char* name, const kernels::TaskKernel<Args>& kernel, const Args& args) {
-  const Buffer updates = prepare(c);
+void emit_scatter(LowerContext& c, const char* name, const kernels::TaskKernel<Args>& kernel, Args args) {
+  const bool is_unsigned = args.type == DType::u64, flips = is_unsigned && (args.op == ScatterOp::kMax || args.op == ScatterOp::kMin);
+  if (is_unsigned) args.type = DType::i64;
+  const int64_t count = element_count(c.in_dims(0));
+  const Buffer updates = flips ? wide::with_flipped_sign(c, c.in(2), element_count(c.in_dims(2))) : prepare(c);
+  if (flips) wide::emit_sign_flip(c, c.in(0), c.out(), count);
   emit_kernel(c, name, kernel, args, [updates, indices = c.in(1), out = c.out()](Args& a, const Run& run) {
     a.y = run.get<void>(out);
     a.indices = run.get<void>(indices);
     a.updates = run.get<void>(updates);
   });
+  if (flips) wide::emit_sign_flip(c, c.out(), c.out(), count);
 }
 
 }  // namespace
@@ -62,7 +68,7 @@ void emit_scatter(LowerContext& c, const char* name, const kernels::TaskKernel<A
 Status check_scatter(const InferContext& c) {
   const auto reduction = scatter_reduction(c.attributes());
   if (!reduction) return error("reduction is '{}', needs none, add, mul, max or min", c.attributes().get_string("reduction"));
-  SV_TRY(require_dtype(c, 0, "data", *reduction == ScatterOp::kSet ? kStoredTypes | DTypeSet{DType::string} : kScatteredTypes));
+  SV_TRY(require_dtype(c, 0, "data", *reduction == ScatterOp::kSet ? kStoredTypes | DTypeSet{DType::string} : kNumericTypes));
   if (c.dtype(2) != c.dtype(0))
     return error("updates are of type {}, the data of {}; need one type", name_of(c.dtype(2)), name_of(c.dtype(0)));
   return {};

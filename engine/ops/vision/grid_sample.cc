@@ -1,4 +1,5 @@
 // GridSample: an image sampled where a grid of coordinates says, by the nearest element or by linear or cubic interpolation.
+#include "engine/base/round.h"
 #include "engine/graph/gradient.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/infer_util.h"
@@ -80,7 +81,7 @@ void lower_nearest_samples(LowerContext& c, const GridRules& rules, const GridSh
   emit_grid_chunks(c, "grid_sample_nearest", s, kGridChunk * 8, body);
 }
 
-/// Integers are summed in double; what has a fraction loses it.
+/// Integers are summed in double; what has a fraction loses it, and what is beyond the type's limits is the limit.
 template <class T, class G>
 void lower_integer_samples(LowerContext& c, const GridRules& rules, const GridShape& s) {
   const auto body = [=, x = c.in(0), grid = c.in(1), y = c.out()](const Run& run, int64_t image, int64_t first, int64_t count) {
@@ -92,7 +93,7 @@ void lower_integer_samples(LowerContext& c, const GridRules& rules, const GridSh
         position.for_each(s, [&](int64_t, int64_t place, const int64_t* along) {
           if (place >= 0) sum += position.weight(s, along) * static_cast<double>(run.get<const T>(x)[plane * s.plane + place]);
         });
-        run.get<T>(y)[plane * s.positions + first + j] = static_cast<T>(static_cast<int64_t>(std::clamp(sum, -0x1p62, 0x1p62)));
+        run.get<T>(y)[plane * s.positions + first + j] = round_saturated<T>(std::trunc(sum));
       }
     }
   };

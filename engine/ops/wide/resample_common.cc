@@ -1,4 +1,5 @@
-// Weighted sums of neighbours in float64.
+// Weighted sums of neighbours in float64, and what becomes of them as integers.
+#include "engine/ops/dispatch.h"
 #include "engine/ops/wide/items.h"
 #include "engine/ops/wide/wide.h"
 
@@ -27,6 +28,14 @@ Buffer emit_resample(LowerContext& c, const std::string& name, const kernels::Re
                }
              });
   return to;
+}
+
+void emit_rounded(LowerContext& c, Buffer from, Buffer to, DType type, int64_t count) {
+  with_type(type, [&]<class T>() {
+    emit_items(c, "round", count, items_of_work(4), [=](const Run& run, int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) run.get<T>(to)[i] = round_saturated<T>(run.get<const double>(from)[i]);
+    });
+  });
 }
 
 }  // namespace svengine::ops::wide

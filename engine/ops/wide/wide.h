@@ -46,6 +46,9 @@ void emit_loss(LowerContext& c, Buffer log_p);
 Buffer emit_resample(LowerContext& c, const std::string& name, const kernels::ResampleTables& tables, double outside, Buffer from,
                      Dims& dims, size_t axis, int64_t out, Buffer to);
 
+/// float64 to an integer `type`, by round_saturated (base/round.h).
+void emit_rounded(LowerContext& c, Buffer from, Buffer to, DType type, int64_t count);
+
 /// uint64 as int64 of the same order, and back.
 Buffer with_flipped_sign(LowerContext& c, Buffer from, int64_t count);
 void emit_sign_flip(LowerContext& c, Buffer from, Buffer to, int64_t count);

@@ -13,7 +13,7 @@ SVENGINE_INLINE vf negative(vf x) { return vneg(x); }
 SVENGINE_INLINE vf floor(vf x) { return svrintm_x(svptrue_b32(), x); }
 SVENGINE_INLINE vf ceil(vf x) { return svrintp_x(svptrue_b32(), x); }
 SVENGINE_INLINE vf sign(vf x) {
-  return vsel(vgt(x, vdup(0.0f)), vdup(1.0f), vsel(vlt(x, vdup(0.0f)), vdup(-1.0f), x));  // zeros and NaN stay
+  return vsel(vgt(x, vdup(0.0f)), vdup(1.0f), vsel(vlt(x, vdup(0.0f)), vdup(-1.0f), vadd(x, x)));  // zeros and NaN stay; so no flushed denormal does
 }
 /// Both sides are held below 2^60: 1 + |x| is |x| there, and the division stays within normal numbers. Infinities,
 /// which the formula divides by each other, become NaN by x - x.

@@ -17,7 +17,7 @@ T negated(T x, const UnaryArgs&) {
 }
 template <class T>
 T sign(T x, const UnaryArgs&) {
-  return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
+  return x > T(0) ? T(1) : x < T(0) ? T(-1) : T(x + x);  // zeros and NaN stay, flushed denormals do not
 }
 template <class T>
 T relu(T x, const UnaryArgs&) {
