@@ -40,11 +40,31 @@ bool product_may_leave_range(const Tensor& t) {
   return above > 127 || below < -126;
 }
 
+double largest(const Tensor& t) {
+  double most = 0;
+  for (const float x : t.data<float>()) most = std::max(most, static_cast<double>(std::abs(x)));
+  return most;
+}
+
+/// Sums of products that, taken in some order, leave the range of float32 on the way: an infinity of either sign, or NaN.
+bool sum_may_leave_range(const std::vector<Tensor>& inputs) {
+  double bound = static_cast<double>(inputs[0].count());
+  for (size_t i = 0; i < std::min<size_t>(inputs.size(), 2); ++i)
+    if (inputs[i].defined() && inputs[i].type() == DType::f32) bound *= std::max(1.0, largest(inputs[i]));
+  return std::isfinite(bound) && bound > std::numeric_limits<float>::max();
+}
+
+bool sums(std::string_view op) {
+  constexpr std::string_view kPrefixes[] = {"Conv", "MatMul", "Gemm", "Einsum", "ReduceSum", "ReduceMean", "AveragePool", "CumSum"};
+  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes), [op](std::string_view prefix) { return op.starts_with(prefix); });
+}
+
 /// Results that the specification leaves open.
 /// Convolutions may skip what lies in the padding, or multiply it, which is zero, by a weight: not the same for an infinite one.
 /// And Winograd's algorithm spreads what is not finite over a tile.
 bool is_open(const OpDef& op, const std::vector<Tensor>& inputs, bool winograd) {
   if (op.name == std::string_view("ReduceProd") && inputs[0].type() == DType::f32) return product_may_leave_range(inputs[0]);
+  if (sums(op.name) && sum_may_leave_range(inputs)) return true;
   if (!std::string_view(op.name).starts_with("Conv") || inputs.size() < 2) return false;
   return !all_finite(inputs[1]) || (winograd && !all_finite(inputs[0]));
 }

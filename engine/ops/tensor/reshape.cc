@@ -28,8 +28,8 @@ Remainder factor(const std::vector<Dim>& dims) {
 }
 
 /// data / rest, as far as it can be known.
-Result<Dim> quotient(const Shape& data, const std::vector<Dim>& rest) {
-  Remainder n = factor(data.dims());
+Result<Dim> quotient(const std::vector<Dim>& data, const std::vector<Dim>& rest) {
+  Remainder n = factor(data);
   const Remainder d = factor(rest);
   for (const Dim& name : d.names) {
     const auto it = std::find(n.names.begin(), n.names.end(), name);
@@ -44,6 +44,17 @@ Result<Dim> quotient(const Shape& data, const std::vector<Dim>& rest) {
     return Dim(num / den);
   }
   return n.names.size() == 1 && num == den ? n.names[0] : Dim();
+}
+
+/// The dimension -1. Those that are copied stand on both sides and cancel: an empty batch leaves it as well determined as any other.
+Result<Dim> what_is_left(const Shape& data, const std::vector<int64_t>& wanted) {
+  std::vector<Dim> apart, rest;
+  for (size_t i = 0; i < std::max(wanted.size(), data.dims().size()); ++i) {
+    const bool given = i < wanted.size();
+    if (given && wanted[i] > 0) rest.push_back(wanted[i]);
+    if (i < data.dims().size() && !(given && wanted[i] == 0)) apart.push_back(data[i]);
+  }
+  return quotient(apart, rest);
 }
 
 Result<Shape> reshaped(const Shape& data, const std::vector<int64_t>& wanted, bool allowzero) {
@@ -66,11 +77,9 @@ Result<Shape> reshaped(const Shape& data, const std::vector<int64_t>& wanted, bo
   }
   if (open && allowzero && std::count(wanted.begin(), wanted.end(), 0)) return error("the new shape has both 0 and -1, with allowzero");
   if (open) {
-    std::vector<Dim> rest = out;
-    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(*open));
     out[*open] = Dim();
     if (data.has_rank()) {
-      SV_ASSIGN(out[*open], quotient(data, rest));
+      SV_ASSIGN(out[*open], what_is_left(data, wanted));
     }
     return Shape(std::move(out));
   }
