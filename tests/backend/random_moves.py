@@ -152,7 +152,7 @@ def nd(g, op):
     if op == "ScatterND":
         places = g.r.permutation(int(np.prod(dims[:depth])))[: max(1, int(np.prod(lead)))]
         at = np.stack(np.unravel_index(places, dims[:depth]), -1).astype(I64)
-        x = g.values(dims, g.pick(F32, I64))
+        x = g.values(dims, g.pick(F32, I64, *SMALL))
         extra = {"reduction": g.pick("none", "add", "mul")} if opset >= 16 and g.chance() else {}
         if opset >= 18 and g.chance(0.3):
             extra = {"reduction": g.pick("max", "min")}
@@ -168,7 +168,7 @@ def scatter(g, op):
     shape = [g.int(1, d) for d in dims]
     at = np.moveaxis(np.stack([g.r.permutation(dims[axis])[: shape[axis]] for _ in range(int(np.prod(shape)) // shape[axis])]).reshape(
         [s for i, s in enumerate(shape) if i != axis % len(dims)] + [shape[axis]]), -1, axis).astype(I64)
-    x, extra = g.values(dims, g.pick(F32, I64)), {}
+    x, extra = g.values(dims, g.pick(F32, I64, *SMALL)), {}
     if opset >= 16 and g.chance():
         extra = {"reduction": g.pick("none", "add", "mul") if opset < 18 else g.pick("none", "add", "mul", "max", "min")}
     return Case(op, [x, at, g.values(shape, x.dtype)], dict(extra, axis=axis), opset=opset)
@@ -242,14 +242,14 @@ def resize(g, op):
     opset, n = g.opset(10), g.int(1, 2)
     dims = [g.int(1, 2), g.int(1, 2)] + [g.int(1, 6) for _ in range(n)]
     mode = g.pick("nearest", "linear")
-    x = g.values(dims)
+    x = g.values(dims, g.pick(F32, F32, np.int8, np.uint8, np.int32))
     scales = np.array([1, 1] + [g.pick(0.5, 0.6, 1.0, 1.6, 2.0, 3.0) for _ in range(n)], F32)
     constant = {1, 2, 3} if g.chance() else ()
     if opset < 11:
         return Case(op, [x, scales], {"mode": mode}, opset=opset, constant=constant)
     mode = g.pick(mode, "cubic" if n == 2 else mode)
     modes = ["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"] + (["half_pixel_symmetric"] if opset >= 19 else [])
-    if mode == "nearest" and opset < 13:
+    if opset < 13:
         modes.append("tf_half_pixel_for_nn")
     attributes = {"mode": mode, "coordinate_transformation_mode": g.pick(*modes)}
     if mode == "nearest":

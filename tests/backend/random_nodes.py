@@ -4,7 +4,7 @@ from onnx import helper, numpy_helper
 
 F32, F64, F16, I64, I32 = np.float32, np.float64, np.float16, np.int64, np.int32
 SMALL = [np.int8, np.uint8, np.int16, np.uint16, I32, np.uint32, I64, np.uint64]
-OPSETS = (7, 21)
+OPSETS = (7, 26)
 
 
 class Case:
@@ -207,7 +207,8 @@ def dropout(g, op):
        "ReduceSumSquare")
 def reduce(g, op):
     opset, dims = g.opset(), g.dims()
-    x = g.values(dims, g.pick(F32, F32, F64, I32, I64) if op not in ("ReduceLogSum", "ReduceLogSumExp") else F32, 0.1)
+    types = [F32, F32, F64, I32, I64] + ([np.int8, np.uint8] if op in ("ReduceMax", "ReduceMin") and opset >= 12 else [])
+    x = g.values(dims, g.pick(*types) if op not in ("ReduceLogSum", "ReduceLogSumExp") else F32, 0.1)
     x = np.abs(x) + x.dtype.type(1) if op == "ReduceLogSum" else x
     axes = g.axes(len(dims), 1) if dims and g.chance(0.8) else None
     attributes = {"keepdims": g.pick(None, 0, 1)}
