@@ -46,7 +46,7 @@ void check_loop(Context& c, const Body& around, const Body& body) {
   if (outputs < carried + 1)
     c.add("loop-arity", around, body.owner,
           fmt::format("the body gives {} outputs; a condition and {} carried values are {}", outputs, carried, carried + 1));
-  else if (node.output_size() > outputs - 1)
+  else if (node.output_size() != outputs - 1)
     c.add("loop-arity", around, body.owner,
           fmt::format("the node has {} outputs, the body gives {} besides the condition", node.output_size(), outputs - 1));
 }
@@ -66,7 +66,7 @@ void check_scan(Context& c, const Body& around, const Body& body) {
   if (body.graph->output_size() < states)
     c.add("scan-arity", around, body.owner,
           fmt::format("the body gives {} outputs; {} state variables go through it", body.graph->output_size(), states));
-  else if (node.output_size() > body.graph->output_size())
+  else if (node.output_size() != body.graph->output_size())
     c.add("scan-arity", around, body.owner,
           fmt::format("the node has {} outputs, the body gives {}", node.output_size(), body.graph->output_size()));
 }

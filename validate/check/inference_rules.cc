@@ -10,6 +10,7 @@
 #include "importers/onnx/support_check.h"
 #include "importers/onnx/value_type.h"
 #include "validate/check/context.h"
+#include "validate/check/tensor_data.h"
 #include "validate/check/type_constraints.h"
 
 namespace svengine::validate {
@@ -73,7 +74,10 @@ class InferenceRules final : public onnx::NodeWatcher {
     Scope scope{graph};
     const onnx_proto::GraphProto& proto = c_.model().graph();
     std::unordered_map<std::string_view, const ValueInfoProto*> inputs;
-    for (const auto& info : proto.input()) inputs.emplace(info.name(), &info);
+    for (const auto& info : proto.input()) {
+      inputs.emplace(info.name(), &info);
+      if (std::string type = foreign_type(info); !type.empty()) foreign_.emplace(info.name(), std::move(type));
+    }
     for (const auto& tensor : proto.initializer()) add_initializer(scope, tensor, inputs);
     for (const auto& sparse : proto.sparse_initializer()) add_sparse(scope, sparse);
     for (const auto& info : proto.input()) {
@@ -115,21 +119,46 @@ class InferenceRules final : public onnx::NodeWatcher {
 
   void added(Scope& scope, const NodeProto& node) override {
     if (scope.call) return;  // types within a function are those of a call
-    compare_body_inputs(scope, node);
     const auto& infos = infos_of(places_.at(&node).first);
+    compare_outputs_with_schema(scope, node, infos);
+    compare_body_inputs(scope, node);
     for (const std::string& name : node.output()) {
       const auto info = infos.find(name);
-      if (info != infos.end()) compare(scope, node, *info->second, scope.values.at(name));
+      const auto value = scope.values.find(name);  // an output without a name has none, whatever the graph's outputs are called
+      if (info != infos.end() && value != scope.values.end()) compare(scope, node, *info->second, value->second);
     }
   }
 
  private:
   using Infos = std::unordered_map<std::string_view, const ValueInfoProto*>;
 
-  static const Type* type_of(const Scope& scope, const std::string& name) {
-    for (const Scope* at = &scope; at; at = at->outer)
-      if (const auto found = at->values.find(name); found != at->values.end()) return found->second ? &found->second->type : nullptr;
-    return nullptr;
+  /// As schema_type() writes it; empty: not known.
+  std::string type_of(const Scope& scope, const std::string& name) const {
+    for (const Scope* at = &scope; at; at = at->outer) {
+      const auto found = at->values.find(name);
+      if (found == at->values.end()) continue;
+      std::string type = found->second ? schema_type(found->second->type) : std::string();
+      const auto foreign = type.empty() ? foreign_.find(name) : foreign_.end();
+      return foreign == foreign_.end() ? type : foreign->second;
+    }
+    return {};
+  }
+
+  /// The name of a declared element type that ONNX has and the engine has not; empty: it is another.
+  static std::string foreign_type(const ValueInfoProto& info) {
+    const int32_t type = info.type().tensor_type().elem_type();
+    return element_bits(type) && !onnx::dtype_from_onnx(type).ok() ? element_name(type) : std::string();
+  }
+
+  /// Declared ones only, as the ONNX checker does: PyTorch's oldest exports have Constants of int64 before there were any.
+  void compare_outputs_with_schema(const Scope& scope, const NodeProto& node, const Infos& declared) {
+    const auto [b, index] = places_.at(&node);
+    const Schema* schema = c_.schema_of(c_.bodies[b], node);
+    if (!schema) return;
+    std::string problem = broken_output(c_.schemas, *schema, node, [&](const std::string& name) {
+      return declared.count(name) ? type_of(scope, name) : std::string();
+    });
+    if (!problem.empty() && told_.insert(&node).second) tell(scope, c_.bodies[b], index, "type-constraint", std::move(problem));
   }
 
   void tell(const Scope& scope, const Body& body, int index, RuleName rule, std::string message) {
@@ -150,6 +179,11 @@ class InferenceRules final : public onnx::NodeWatcher {
 
   void compare(const Scope& scope, const NodeProto& node, const ValueInfoProto& info, Value* value) {
     const Result<Type> declared = onnx::declared_type(info);
+    if (value && value->type.dtype != DType::undefined && !foreign_type(info).empty() && told_.insert(&node).second) {
+      const auto& [b, index] = places_.at(&node);
+      tell(scope, c_.bodies[b], index, "declared-type",
+           fmt::format("output '{}' is declared as {}, but is {}", printable(info.name(), 60), foreign_type(info), to_string(value->type)));
+    }
     if (!value || !declared.ok()) return;
     if (!scope.outer) symbols_.compare(info.name(), declared->shape, value->type.shape);
     const auto& place = places_.at(&node);
@@ -248,6 +282,7 @@ class InferenceRules final : public onnx::NodeWatcher {
   const onnx::TensorSource tensors_;
   std::unordered_map<const NodeProto*, std::pair<size_t, int>> places_;  // body, index
   std::unordered_map<size_t, Infos> infos_;
+  std::unordered_map<std::string, std::string> foreign_;  // the graph's inputs of types that the engine has not
   std::unordered_set<const NodeProto*> told_;  // once of every node, however often its function is called
 };
 

@@ -46,6 +46,11 @@ std::vector<RuleCase> file_cases() {
       {"name-empty", "the graph has no name", [](ModelProto& m) { graph(m)->clear_name(); }},
       {"name-empty", "an input has no name", [](ModelProto& m) { add_input(m, "", {1}); }},
       {"name-empty", "an output has no name", [](ModelProto& m) { graph(m)->add_output(); }},
+      {"name-empty", "an output has no name",  // nor has the node's
+       [](ModelProto& m) {
+         graph(m)->mutable_node(0)->set_output(0, "");
+         graph(m)->mutable_output(0)->set_name("");
+       }},
       {"name-empty", "an initializer has no name", [](ModelProto& m) { add_initializer(m, "", {1}, {1}); }},
       {"name-text", "\\x1b[31m", [](ModelProto& m) { graph(m)->mutable_node(0)->set_name("\x1b[31mred"); }},
       {"name-text", "\\xff", [](ModelProto& m) { add_tail(m, "Relu", {"x"})->set_output(0, "\xff"); }},

@@ -186,6 +186,11 @@ std::vector<RuleCase> body_cases() {
       {"loop-arity", "the node has 2 outputs", [](ModelProto& m) { add_loop(m)->add_output("more"); }},
       {"scan-arity", "takes 2 inputs, the node has 1", [](ModelProto& m) { set_type(body_of(add_scan(m))->add_input(), "in", {1}); }},
       {"scan-arity", "the node has 2 outputs", [](ModelProto& m) { add_scan(m)->add_output("more"); }},
+      {"scan-arity", "the node has 1 outputs, the body gives 2",
+       [](ModelProto& m) {
+         GraphProto* b = body_of(add_scan(m));
+         b->add_output()->set_name("more"), add_body_node(b, "Relu", {"x"}, {"more"});
+       }},
       {"scan-arity", "num_scan_inputs is 7", [](ModelProto& m) { add_scan(m)->mutable_attribute(0)->set_i(7); }},
       {"function-name", "no name", [](ModelProto& m) { add_function(m, "", false); }},
       {"function-name", "no domain", [](ModelProto& m) { add_function(m, "g", false)->clear_domain(); }},

@@ -97,7 +97,7 @@ constexpr Odd kOdd[] = {
      }},
     {"input 'row' of body is declared as float32[4], but is float32[3]", 18, [](ModelProto& m) { add_scan(m, {4}); }},
     {"input 'row' of body is declared as int64[3], but is float32[3]", 18, [](ModelProto& m) { add_scan(m, {3}, DType::i64); }},
-    {"is declared as float32[?], but is float32[?x?]", 18,
+    {"is declared as float32[?], but is float32[1x3]", 18,
      [](ModelProto& m) { add_input(m, "axis", {}, DType::i64), add_tail(m, "CumSum", {"x", "axis"}); }},
 };
 

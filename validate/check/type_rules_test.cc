@@ -99,6 +99,15 @@ std::vector<RuleCase> inference_cases() {
        [](ModelProto& m) {
          add_input(m, "i", {3}, DType::i64), add_tail(m, "Mul", {"x", "i"});
        }},
+      {"type-constraint", "input 0 (X) 'x' is complex64, Relu of opset",
+       [](ModelProto& m) { type_of(graph(m)->mutable_input(0))->set_elem_type(14); }},
+      {"type-constraint", "output 0 (output) 'tail' is float8_e4m3fn, Cast of opset 13 gives",
+       [](ModelProto& m) {
+         m.mutable_opset_import(0)->set_version(13);
+         add_attribute(add_tail(m, "Cast", {"x"}), "to", AttributeProto::INT)->set_i(static_cast<int64_t>(DType::f8e4m3fn));
+       }},
+      {"declared-type", "output 'y' is declared as complex128, but is float32",
+       [](ModelProto& m) { type_of(graph(m)->mutable_output(0))->set_elem_type(15); }},
       {"perm-negative", "-1",
        [](ModelProto& m) {
          add_ints(add_tail(m, "Transpose", {"x"}), "perm", {0, -1});

@@ -97,6 +97,7 @@ Status check_attention_attributes(const InferContext& c) {
   if (mode < 0 || mode > 3) return error("qk_matmul_output_mode is {}, must be 0 to 3", mode);
   SV_TRY(dtype_attribute(c.attributes(), "softmax_precision", DType::f32, kRealTypes));
   if (c.has_input(kPastKey) != c.has_input(kPastValue)) return error("past_key and past_value must be given together");
+  if (c.has_output(1) != c.has_output(2)) return error("present_key and present_value must be asked for together");
   if (c.has_input(kLengths) && c.has_input(kPastKey))
     return error("nonpad_kv_seqlen cannot be given together with past_key and past_value");
   return {};

@@ -67,6 +67,8 @@ Status infer_dft(InferContext& c) {
       return error("transforms of length {}; input {} needs more along axis {}", n.value(), to_string(x), axis);
     if (kind.onesided && !kind.inverse) n = n.is_static() ? Dim(n.value() / 2 + 1) : Dim();
     out[axis] = n;
+  } else if (!c.has_input(1) && !kind.onesided) {
+    out = x.dims();  // whichever it is, it keeps its length
   }
   out.back() = Dim(kind.onesided && kind.inverse ? 1 : 2);
   c.set(0, c.dtype(0), Shape(std::move(out)));
