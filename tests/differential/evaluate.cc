@@ -97,7 +97,8 @@ void disturb_reals(MutableTensor& t, const RandomStream& stream, const Error& er
   for (T& x : t.data<T>()) {
     const double r = 2 * stream.uniform(i++) - 1, bound = error.bound(static_cast<double>(x), at++);
     if (!std::isfinite(x) || bound == 0) continue;
-    const double whole = std::round(static_cast<double>(x));
+    double whole = std::round(static_cast<double>(x));
+    if (whole == 0) whole = std::copysign(0.0, r);  // where 0 is within the bound, so is the other sign: Reciprocal tells them apart
     const bool snap = std::abs(whole - static_cast<double>(x)) <= bound && stream.uniform(i++) < 0.5;
     x = static_cast<T>(snap ? whole : static_cast<double>(x) + r * bound);
   }
