@@ -101,6 +101,7 @@ class InferenceRules final : public onnx::NodeWatcher {
       return true;
     const Schema* schema = c_.schema_of(body, node);
     if (!schema) return false;
+    pass_on_foreign_types(*schema, node);
     std::string problem = broken_constraint(c_.schemas, *schema, node, [&](const std::string& name) { return type_of(scope, name); });
     if (problem.empty()) return false;
     if (told_.insert(&node).second) tell(scope, body, index, "type-constraint", std::move(problem));
@@ -151,6 +152,18 @@ class InferenceRules final : public onnx::NodeWatcher {
   }
 
   /// Declared ones only, as the ONNX checker does: PyTorch's oldest exports have Constants of int64 before there were any.
+  /// What an operator gives of the type parameter of an input is of that input's type: Identity of complex64 is complex64.
+  void pass_on_foreign_types(const Schema& schema, const NodeProto& node) {
+    if (foreign_.empty()) return;
+    for (int i = 0; i < std::min<int>(node.input_size(), static_cast<int>(schema.inputs.size())); ++i) {
+      const auto foreign = foreign_.find(node.input(i));
+      if (foreign == foreign_.end()) continue;
+      const std::string type = foreign->second;
+      for (int o = 0; o < std::min<int>(node.output_size(), static_cast<int>(schema.outputs.size())); ++o)
+        if (schema.outputs[static_cast<size_t>(o)].type == schema.inputs[static_cast<size_t>(i)].type) foreign_.emplace(node.output(o), type);
+    }
+  }
+
   void compare_outputs_with_schema(const Scope& scope, const NodeProto& node, const Infos& declared) {
     const auto [b, index] = places_.at(&node);
     const Schema* schema = c_.schema_of(c_.bodies[b], node);
@@ -179,11 +192,7 @@ class InferenceRules final : public onnx::NodeWatcher {
 
   void compare(const Scope& scope, const NodeProto& node, const ValueInfoProto& info, Value* value) {
     const Result<Type> declared = onnx::declared_type(info);
-    if (value && value->type.dtype != DType::undefined && !foreign_type(info).empty() && told_.insert(&node).second) {
-      const auto& [b, index] = places_.at(&node);
-      tell(scope, c_.bodies[b], index, "declared-type",
-           fmt::format("output '{}' is declared as {}, but is {}", printable(info.name(), 60), foreign_type(info), to_string(value->type)));
-    }
+    compare_foreign(scope, node, info, value);
     if (!value || !declared.ok()) return;
     if (!scope.outer) symbols_.compare(info.name(), declared->shape, value->type.shape);
     const auto& place = places_.at(&node);
@@ -193,6 +202,18 @@ class InferenceRules final : public onnx::NodeWatcher {
         }))
       return;
     if (!value->is_constant()) onnx::refine(value->type, *declared);
+  }
+
+  /// One of the two types, declared or inferred, is one that the engine has not.
+  void compare_foreign(const Scope& scope, const NodeProto& node, const ValueInfoProto& info, const Value* value) {
+    if (!value) return;
+    const Result<Type> known = onnx::declared_type(info);
+    const std::string declared = known.ok() ? schema_type(*known) : foreign_type(info), actual = type_of(scope, info.name());
+    const bool foreign = !foreign_type(info).empty() || (value->type.dtype == DType::undefined && !actual.empty());
+    if (!foreign || declared.empty() || actual.empty() || declared == actual || !told_.insert(&node).second) return;
+    const auto& [b, index] = places_.at(&node);
+    tell(scope, c_.bodies[b], index, "declared-type",
+         fmt::format("output '{}' is declared as {}, but is {}", printable(info.name(), 60), declared, actual));
   }
 
   /// What the bodies of a Loop, Scan or SequenceMap declare their inputs as, against what the operator gives them.
@@ -251,6 +272,8 @@ class InferenceRules final : public onnx::NodeWatcher {
     }
     if (const auto input = inputs.find(proto.name()); input != inputs.end() && type.dtype != DType::undefined) {
       const Result<Type> declared = onnx::declared_type(*input->second);
+      if (const std::string foreign = foreign_type(*input->second); !foreign.empty())
+        c_.found.add("declared-type", "", fmt::format("initializer '{}' is declared as {}, but is {}", printable(proto.name(), 60), foreign, to_string(type)));
       if (declared.ok())
         agrees(*declared, type, [&](RuleName rule, std::string message) {
           c_.found.add(rule, "", fmt::format("initializer '{}' {}", printable(proto.name(), 60), message));

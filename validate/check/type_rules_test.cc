@@ -108,6 +108,8 @@ std::vector<RuleCase> inference_cases() {
        }},
       {"declared-type", "output 'y' is declared as complex128, but is float32",
        [](ModelProto& m) { type_of(graph(m)->mutable_output(0))->set_elem_type(15); }},
+      {"declared-type", "output 'tail' is declared as float32, but is complex64",
+       [](ModelProto& m) { add_tail(m, "Identity", {"x"}), type_of(graph(m)->mutable_input(0))->set_elem_type(14); }},
       {"perm-negative", "-1",
        [](ModelProto& m) {
          add_ints(add_tail(m, "Transpose", {"x"}), "perm", {0, -1});

@@ -63,6 +63,8 @@ Status check_linear_inputs(const InferContext& c, size_t first) {
   }
   if (rule.decays && !c.has_input(first + kLinearDecay)) return error("this update_rule needs input decay");
   if (rule.corrects && !c.has_input(first + kLinearBeta)) return error("this update_rule needs input beta");
+  if (!rule.decays && c.has_input(first + kLinearDecay)) return error("this update_rule takes no input decay");
+  if (!rule.corrects && c.has_input(first + kLinearBeta)) return error("this update_rule takes no input beta");
   return {};
 }
 

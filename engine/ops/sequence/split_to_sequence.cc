@@ -77,7 +77,8 @@ Status evaluate_split_to_sequence(EvaluateContext& c) {
 Status infer_concat_from_sequence(InferContext& c) {
   SV_TRY(require_sequence(c, 0, "input_sequence"));
   Type out = element_type(c.type(0));
-  const bool new_axis = c.attributes().get_int("new_axis") != 0;
+  const int64_t new_axis = c.attributes().get_int("new_axis");
+  if (new_axis != 0 && new_axis != 1) return error("new_axis is {}, must be 0 or 1", new_axis);
   if (out.shape.has_rank()) {
     std::vector<Dim> dims = out.shape.dims();
     SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), out.shape.rank() + new_axis));
