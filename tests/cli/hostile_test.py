@@ -311,7 +311,8 @@ class Environment(HostileTest):
         inside = ['unshare', '--user', '--map-root-user', '--mount', '--net', 'sh', '-c', shell, 'sh']
         if len(PROGRAM) > 1 or subprocess.run([*inside, 'true'], capture_output=True).returncode != 0:
             self.skipTest('no namespaces of users here')
-        done = subprocess.run([*inside, *PROGRAM, 'run', model], capture_output=True, text=True, timeout=60)
+        without_leaks = {**os.environ, 'ASAN_OPTIONS': 'detect_leaks=0'}  # which that sanitizer looks for through /proc
+        done = subprocess.run([*inside, *PROGRAM, 'run', model], capture_output=True, text=True, timeout=60, env=without_leaks)
         self.assertEqual((done.returncode, 'y: float32[1x3]' in done.stdout), (0, True), done.stderr)
 
     def test_arguments(self):

@@ -82,6 +82,8 @@ Error error_of(const Node& node, const std::vector<Tensor>& inputs) {
   }
   // What a norm gives is near 1, and its rounding errors are beside that also where the bias takes it to nearly 0: kernels/norm.h.
   if (name.ends_with("Normalization")) error.absolute = kNormError;
+  // The new state is 1 - z parts of tanh, and z is rounded beside 1.
+  if (name == "GRU") error.absolute = 0x1p-23;
   // A probability that is not normal may be 0, and log-softmax is exact beside log(n), the line's length, too: kernels/softmax.h.
   if (name == "Softmax") error.absolute = 0x1p-126;
   if (name == "LogSoftmax") error.absolute = std::ldexp(std::log(static_cast<double>(std::max<int64_t>(inputs[0].count(), 2))), -22);
