@@ -306,13 +306,14 @@ class Environment(HostileTest):
         self.run_in(preexec_fn=leave)
 
     def test_without_proc_and_network(self):
+        if program.is_sanitized():
+            self.skipTest('sanitizers read their options and look for leaks through /proc')
         model = self.write('m.onnx', ow.add_model())
         shell = 'mount -t tmpfs none /proc && mount -t tmpfs none /sys && exec "$@"'
         inside = ['unshare', '--user', '--map-root-user', '--mount', '--net', 'sh', '-c', shell, 'sh']
         if len(PROGRAM) > 1 or subprocess.run([*inside, 'true'], capture_output=True).returncode != 0:
             self.skipTest('no namespaces of users here')
-        without_leaks = {**os.environ, 'ASAN_OPTIONS': 'detect_leaks=0'}  # which that sanitizer looks for through /proc
-        done = subprocess.run([*inside, *PROGRAM, 'run', model], capture_output=True, text=True, timeout=60, env=without_leaks)
+        done = subprocess.run([*inside, *PROGRAM, 'run', model], capture_output=True, text=True, timeout=60)
         self.assertEqual((done.returncode, 'y: float32[1x3]' in done.stdout), (0, True), done.stderr)
 
     def test_arguments(self):

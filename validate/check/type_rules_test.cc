@@ -78,19 +78,8 @@ std::vector<RuleCase> declaration_cases() {
   };
 }
 
-std::vector<RuleCase> inference_cases() {
+std::vector<RuleCase> element_type_cases() {
   return {
-      {"symbol-conflict", "dimension 'N' is 1 in value 'r' and 3 in value 'y'",
-       [](ModelProto& m) {
-         set_symbol(declare(m, "r", {-1, 3}), 0, "N");
-         set_symbol(graph(m)->mutable_output(0), 1, "N");
-       }},
-      {"symbol-conflict", "dimension 'N' is 2",
-       [](ModelProto& m) {
-         set_symbol(graph(m)->mutable_input(0), 0, "N");
-         declare(m, "r", {2, 3});
-         type_of(graph(m)->mutable_output(0))->mutable_shape()->mutable_dim(0)->set_dim_value(5);
-       }},
       {"type-constraint", "input 0 (A) 'x' is float32, And of opset 7 takes bool",
        [](ModelProto& m) {
          add_tail(m, "And", {"x", "x"});
@@ -110,6 +99,22 @@ std::vector<RuleCase> inference_cases() {
        [](ModelProto& m) { type_of(graph(m)->mutable_output(0))->set_elem_type(15); }},
       {"declared-type", "output 'tail' is declared as float32, but is complex64",
        [](ModelProto& m) { add_tail(m, "Identity", {"x"}), type_of(graph(m)->mutable_input(0))->set_elem_type(14); }},
+  };
+}
+
+std::vector<RuleCase> inference_cases() {
+  return {
+      {"symbol-conflict", "dimension 'N' is 1 in value 'r' and 3 in value 'y'",
+       [](ModelProto& m) {
+         set_symbol(declare(m, "r", {-1, 3}), 0, "N");
+         set_symbol(graph(m)->mutable_output(0), 1, "N");
+       }},
+      {"symbol-conflict", "dimension 'N' is 2",
+       [](ModelProto& m) {
+         set_symbol(graph(m)->mutable_input(0), 0, "N");
+         declare(m, "r", {2, 3});
+         type_of(graph(m)->mutable_output(0))->mutable_shape()->mutable_dim(0)->set_dim_value(5);
+       }},
       {"perm-negative", "-1",
        [](ModelProto& m) {
          add_ints(add_tail(m, "Transpose", {"x"}), "perm", {0, -1});
@@ -150,7 +155,7 @@ std::vector<RuleCase> inference_cases() {
 
 }  // namespace
 
-std::vector<RuleCase> svengine::tests::type_cases() { return together({declaration_cases(), inference_cases()}); }
+std::vector<RuleCase> svengine::tests::type_cases() { return together({declaration_cases(), element_type_cases(), inference_cases()}); }
 
 TEST_CASE("declared and inferred types and shapes") { check_cases(type_cases()); }
 
