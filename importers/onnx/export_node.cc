@@ -37,11 +37,36 @@ constexpr YoungAttribute kYoungAttributes[] = {
     {"Shape", "end", 15},                 {"Split", "num_outputs", 18},
     {"GRU", "layout", 14, 0},             {"LSTM", "layout", 14, 0},
     {"RNN", "layout", 14, 0},             {"LpPool", "dilations", 18},
+    {"LpPool", "ceil_mode", 18, 0},
     {"RoiAlign", "coordinate_transformation_mode", 16},
     {"Cast", "round_mode", 24},           {"SpaceToDepth", "mode", 28},
     {"QuantizeLinear", "saturate", 19, 1}, {"QuantizeLinear", "block_size", 21, 0},
     {"QuantizeLinear", "output_dtype", 21, 0}, {"DequantizeLinear", "block_size", 21, 0},
 };
+
+/// Values of attributes that came after it, or went before it: no opset has them.
+constexpr int kNever = INT32_MAX;
+struct YoungWord {
+  std::string_view op, name, word;
+  int since;
+};
+constexpr YoungWord kYoungWords[] = {
+    {"Pad", "mode", "wrap", 19},
+    {"Resize", "coordinate_transformation_mode", "half_pixel_symmetric", 19},
+    {"Resize", "coordinate_transformation_mode", "tf_half_pixel_for_nn", kNever},
+    {"ScatterElements", "reduction", "max", 18},
+    {"ScatterElements", "reduction", "min", 18},
+    {"ScatterND", "reduction", "max", 18},
+    {"ScatterND", "reduction", "min", 18},
+};
+
+/// Values that had another name until an opset.
+struct OldWord {
+  std::string_view op, name, word;
+  const char* old;
+  int until;
+};
+constexpr OldWord kOldWords[] = {{"GridSample", "mode", "linear", "bilinear", 20}, {"GridSample", "mode", "cubic", "bicubic", 20}};
 
 /// Inputs that came after it; absent ones say nothing.
 struct YoungInput {
@@ -64,6 +89,8 @@ constexpr YoungType kYoungTypes[] = {{{DType::f8e4m3fn, DType::f8e4m3fnuz, DType
 
 /// What the node reads and gives is of types, and in places, that the opset has.
 Status check_age(const Node& node, int opset) {
+  if (node.op().name == std::string_view("GridSample") && opset < 20 && node.input(0)->type.shape.has_rank() && node.input(0)->type.shape.rank() != 4)
+    return error("X of rank {} needs opset 20, not {}", node.input(0)->type.shape.rank(), opset);
   for (const YoungInput& young : kYoungInputs)
     if (young.op == node.op().name && node.input(young.slot) && opset < young.since)
       return error("input {} needs opset {}, not {}", young.slot, young.since, opset);
@@ -175,6 +202,20 @@ Result<bool> is_written(const Node& node, const std::string& name, const Attribu
   return true;
 }
 
+/// The value as the opset writes it.
+Result<Attribute> in_words_of(int opset, const Node& node, const std::string& name, const Attribute& value) {
+  const std::string* text = std::get_if<std::string>(&value);
+  if (!text) return value;
+  for (const YoungWord& young : kYoungWords) {
+    if (young.op != node.op().name || young.name != name || young.word != *text || opset >= young.since) continue;
+    return young.since == kNever ? error("attribute '{}' is '{}', which opsets from {} on have not", name, *text, kOldestExport)
+                                 : error("attribute '{}' is '{}', which needs opset {}, not {}", name, *text, young.since, opset);
+  }
+  for (const OldWord& old : kOldWords)
+    if (old.op == node.op().name && old.name == name && old.word == *text && opset < old.until) return Attribute(std::string(old.old));
+  return value;
+}
+
 Status add_inputs(const Node& node, int opset, NodeProto& out) {
   const bool axes_as_attribute = opset < axes_input_since(node);
   const auto captured = static_cast<size_t>(node.attributes.get_int("captured"));  // names in the bodies, no inputs
@@ -230,7 +271,8 @@ Result<NodeProto> convert(const Node& node, int opset) {
       set_type(*attribute->mutable_tp(), *example);
       continue;
     }
-    SV_TRY(set_value(*attribute, value));
+    SV_ASSIGN(const Attribute written_value, in_words_of(opset, node, name, value));
+    SV_TRY(set_value(*attribute, written_value));
   }
   return out;
 }

@@ -13,6 +13,7 @@
 #include "validate/convert/change_type.h"
 
 using namespace svengine;
+using Catch::Matchers::Contains;
 
 namespace {
 
@@ -130,6 +131,24 @@ TEST_CASE("younger attributes and inputs are said otherwise") {
   SampleInput scales;
   scales.value = Tensor::of<float>({1}, {2.5f});
   check_sample(operator_of("Resize"), {.inputs = {real({1, 2, 4, 6}), none(), scales}, .attributes = {{"axes", numbers({-1})}}}, false);
+}
+
+TEST_CASE("values of attributes are written in the opset's words, or refused") {
+  const auto written = [](const char* op, const char* attribute, const char* word, std::vector<SampleInput> inputs, int opset) {
+    const Graph graph = graph_of(operator_of(op), {.inputs = std::move(inputs), .attributes = {{attribute, std::string(word)}}});
+    const auto file = export_model(graph, {.opset = opset});
+    if (!file.ok()) return file.error().message();
+    for (const auto& a : file->model().graph().node(0).attribute())
+      if (a.name() == attribute) return a.s();
+    return std::string("none");
+  };
+  const std::vector<SampleInput> image = {real({1, 2, 3, 4}), real({1, 2, 2, 2})}, padded = {real({3}), known({1, 2})};
+  CHECK(written("GridSample", "mode", "cubic", image, 19) == "bicubic");
+  CHECK(written("GridSample", "mode", "linear", image, 16) == "bilinear");
+  CHECK(written("GridSample", "mode", "cubic", image, 20) == "cubic");
+  CHECK_THAT(written("GridSample", "mode", "linear", {real({1, 2, 3, 4, 5}), real({1, 2, 2, 2, 3})}, 19), Contains("rank 5 needs opset 20"));
+  CHECK(written("Pad", "mode", "wrap", padded, 19) == "wrap");
+  CHECK_THAT(written("Pad", "mode", "wrap", padded, 18), Contains("'wrap', which needs opset 19, not 18"));
 }
 
 TEST_CASE("pads that are computed are put among zeros") {

@@ -15,6 +15,8 @@ constexpr int64_t kGridChunk = 128;  // positions of a task
 /// Until opset 19 two modes had names of two dimensions.
 Status canonicalize_grid_sample(CanonicalizeContext& c) {
   const std::string mode = c.attributes().get_string("mode", "bilinear");
+  if (c.opset() < 20 && mode != "bilinear" && mode != "nearest" && mode != "bicubic")
+    return error("mode is '{}', before opset 20 it is bilinear, nearest or bicubic", mode);
   if (c.opset() < 20)
     c.attributes().set("mode", mode == "bilinear" ? std::string("linear") : mode == "bicubic" ? std::string("cubic") : mode);
   return {};
