@@ -25,9 +25,14 @@ target_include_directories(svengine_fmt SYSTEM INTERFACE ${FMT_INCLUDE_DIR})
 
 find_library(RE2_LIBRARY NAMES libre2.a REQUIRED)
 find_path(RE2_INCLUDE_DIR re2/re2.h REQUIRED)
+# Since Debian 13 it stands on Abseil, of whose archives, which refer to each other, the linker takes what is needed.
+get_filename_component(RE2_FOLDER ${RE2_LIBRARY} DIRECTORY)
+file(GLOB RE2_ARCHIVES ${RE2_FOLDER}/libabsl_*.a)
+list(PREPEND RE2_ARCHIVES ${RE2_LIBRARY})
+list(JOIN RE2_ARCHIVES "," RE2_GROUP)
 add_library(svengine_re2 INTERFACE)
 target_include_directories(svengine_re2 SYSTEM INTERFACE ${RE2_INCLUDE_DIR})
-target_link_libraries(svengine_re2 INTERFACE ${RE2_LIBRARY} Threads::Threads)
+target_link_libraries(svengine_re2 INTERFACE $<LINK_GROUP:RESCAN,${RE2_GROUP}> Threads::Threads)
 
 find_library(NUMA_LIBRARY NAMES libnuma.a REQUIRED)
 find_path(NUMA_INCLUDE_DIR numa.h REQUIRED)
