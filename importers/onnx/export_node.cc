@@ -38,10 +38,13 @@ constexpr YoungAttribute kYoungAttributes[] = {
     {"GRU", "layout", 14, 0},             {"LSTM", "layout", 14, 0},
     {"RNN", "layout", 14, 0},             {"LpPool", "dilations", 18},
     {"LpPool", "ceil_mode", 18, 0},
-    {"RoiAlign", "coordinate_transformation_mode", 16},
     {"Cast", "round_mode", 24},           {"SpaceToDepth", "mode", 28},
     {"QuantizeLinear", "saturate", 19, 1}, {"QuantizeLinear", "block_size", 21, 0},
     {"QuantizeLinear", "output_dtype", 21, 0}, {"DequantizeLinear", "block_size", 21, 0},
+    {"QuantizeLinear", "precision", 23, 0}, {"DequantizeLinear", "output_dtype", 23, 0},
+    {"CastLike", "saturate", 19, 1},      {"CastLike", "round_mode", 24},
+    {"Attention", "left_window_size", 25, -1}, {"Attention", "right_window_size", 25, -1},
+    {"Range", "stash_type", 27, 1},
 };
 
 /// Values of attributes that came after it, or went before it: no opset has them.
@@ -74,7 +77,15 @@ struct YoungInput {
   size_t slot;
   int since;
 };
-constexpr YoungInput kYoungInputs[] = {{"Pad", 3, 18}, {"DFT", 2, 20}};
+constexpr YoungInput kYoungInputs[] = {{"Pad", 3, 18}, {"Attention", 6, 24}};
+
+/// DFT's axis was an attribute, by default 1, before it was an input, by default -2.
+constexpr int kDftAxisInputSince = 20;
+bool has_dft_axis_attribute(const Node& node, int opset) { return node.op().name == std::string_view("DFT") && opset < kDftAxisInputSince; }
+
+/// Before RoiAlign had a choice of coordinates it did as one that is not its default value now.
+constexpr int kRoiAlignChoosesSince = 16;
+bool roi_align_has_no_choice(const Node& node, int opset) { return node.op().name == std::string_view("RoiAlign") && opset < kRoiAlignChoosesSince; }
 
 /// Element types that came after it, in whatever operator.
 struct YoungType {
@@ -91,6 +102,8 @@ constexpr YoungType kYoungTypes[] = {{{DType::f8e4m3fn, DType::f8e4m3fnuz, DType
 Status check_age(const Node& node, int opset) {
   if (node.op().name == std::string_view("GridSample") && opset < 20 && node.input(0)->type.shape.has_rank() && node.input(0)->type.shape.rank() != 4)
     return error("X of rank {} needs opset 20, not {}", node.input(0)->type.shape.rank(), opset);
+  if (roi_align_has_no_choice(node, opset) && node.attributes.get_string("coordinate_transformation_mode", "half_pixel") != "output_half_pixel")
+    return error("samples between half pixels, which needs opset {}, not {}", kRoiAlignChoosesSince, opset);
   for (const YoungInput& young : kYoungInputs)
     if (young.op == node.op().name && node.input(young.slot) && opset < young.since)
       return error("input {} needs opset {}, not {}", young.slot, young.since, opset);
@@ -183,6 +196,7 @@ int axes_input_since(const Node& node) {
 Result<bool> is_written(const Node& node, const std::string& name, const Attribute& value, int opset) {
   const int64_t* number = std::get_if<int64_t>(&value);
   if (name == "captured") return false;
+  if (name == "coordinate_transformation_mode" && roi_align_has_no_choice(node, opset)) return false;
   if (name == "mask_type") return error("has a mask of the data's type, which opsets since 12 have not");  // of Dropout before
   if (const std::string* text = std::get_if<std::string>(&value); name == "nearest_mode" && text && *text == ops::kBeforeOpset11)
     return error("takes the nearest element as before opset 11, which opsets since have not");
@@ -216,11 +230,19 @@ Result<Attribute> in_words_of(int opset, const Node& node, const std::string& na
   return value;
 }
 
+Status set_dft_axis(const Node& node, int opset, NodeProto& out) {
+  const Value* axis = node.input(2);
+  if (axis && !axis->is_constant()) return error("axis '{}' is computed, which needs opset {}, not {}", axis->name(), kDftAxisInputSince, opset);
+  set_int(out, "axis", axis ? axis->constant().as_int64s().at(0) : -2);
+  return {};
+}
+
 Status add_inputs(const Node& node, int opset, NodeProto& out) {
   const bool axes_as_attribute = opset < axes_input_since(node);
   const auto captured = static_cast<size_t>(node.attributes.get_int("captured"));  // names in the bodies, no inputs
   for (size_t i = 0; i + captured < node.inputs().size(); ++i) {
     const Value* value = node.input(i);
+    if (i == 2 && has_dft_axis_attribute(node, opset)) continue;
     if (!axes_as_attribute || i != 1) {
       out.add_input(value ? value->name() : "");
       continue;
@@ -250,6 +272,7 @@ Result<NodeProto> convert(const Node& node, int opset) {
   if (std::string_view(node.op().name) == "Split" && !node.input(1) && opset >= kNumOutputsSince && !node.attributes.has("num_outputs"))
     set_int(out, "num_outputs", static_cast<int64_t>(node.outputs().size()));
   SV_TRY(add_inputs(node, opset, out));
+  if (has_dft_axis_attribute(node, opset)) SV_TRY(set_dft_axis(node, opset, out));
   for (const Value* v : node.outputs()) {
     if (v->type.block) return error("output '{}' is in a blocked layout; export before optimising", v->name());
     out.add_output(v->name());

@@ -147,8 +147,25 @@ TEST_CASE("values of attributes are written in the opset's words, or refused") {
   CHECK(written("GridSample", "mode", "linear", image, 16) == "bilinear");
   CHECK(written("GridSample", "mode", "cubic", image, 20) == "cubic");
   CHECK_THAT(written("GridSample", "mode", "linear", {real({1, 2, 3, 4, 5}), real({1, 2, 2, 2, 3})}, 19), Contains("rank 5 needs opset 20"));
+  const std::vector<SampleInput> regions = {real({1, 1, 5, 5}), real({1, 4}), known({0})};
+  CHECK(written("RoiAlign", "coordinate_transformation_mode", "output_half_pixel", regions, 15) == "none");
+  CHECK_THAT(written("RoiAlign", "coordinate_transformation_mode", "half_pixel", regions, 15), Contains("needs opset 16, not 15"));
+  CHECK_THAT(written("RoiAlign", "mode", "avg", regions, 15), Contains("needs opset 16, not 15"));  // by default half_pixel
   CHECK(written("Pad", "mode", "wrap", padded, 19) == "wrap");
   CHECK_THAT(written("Pad", "mode", "wrap", padded, 18), Contains("'wrap', which needs opset 19, not 18"));
+}
+
+TEST_CASE("DFT's axis becomes the attribute that it was, with its own default value") {
+  const auto axis_of = [](std::vector<SampleInput> inputs) {
+    const auto file = export_model(graph_of(operator_of("DFT"), {.inputs = std::move(inputs)}), {.opset = 19});
+    if (!file.ok()) FAIL(file.error().message());
+    CHECK(file->model().graph().node(0).input_size() < 3);
+    for (const auto& a : file->model().graph().node(0).attribute())
+      if (a.name() == "axis") return a.i();
+    return int64_t{99};
+  };
+  CHECK(axis_of({real({1, 3, 4, 2}), none(), known({1})}) == 1);
+  CHECK(axis_of({real({1, 3, 4, 2})}) == -2);
 }
 
 TEST_CASE("pads that are computed are put among zeros") {
