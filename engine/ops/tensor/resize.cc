@@ -20,8 +20,10 @@ namespace {
 
 using kernels::ResizeAxis;
 
-/// Opset 10 had no region, no sizes, and one way of finding coordinates.
+/// Opset 10 had no region, no sizes, and one way of finding coordinates. Those after it wrote an empty tensor for an input that is not there.
 Status canonicalize_resize(CanonicalizeContext& c) {
+  for (size_t i = 1; i < c.node().inputs().size(); ++i)
+    if (const Value* v = c.node().input(i); v && v->type.shape.rank() == 1 && v->type.shape[0].same(Dim(0))) c.set_input(i, nullptr);
   if (c.opset() >= 11 && c.attributes().get_string("nearest_mode") == kBeforeOpset11)
     return error("nearest_mode '{}' exists only inside the engine", kBeforeOpset11);
   if (c.opset() >= 11) return {};
