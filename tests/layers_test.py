@@ -81,6 +81,12 @@ def library_problems(path, text):
             yield 'makes a DType of a number'
 
 
+def catch_problems(path, text):
+    """Debian 13 has Catch2 3, of which tests/support/catch2_3 makes version 2 only as far as this."""
+    for name in sorted(set(re.findall(r'Catch::((?:Contains|Equals|StartsWith|EndsWith|Matches|Within\w+)\()', text))):
+        yield f'uses Catch::{name}, which Catch2 3 has in Catch::Matchers'
+
+
 def classes_of(path, text):
     """Classes that the library's headers define at the top of a namespace: two of one name there are one for the linker."""
     hosts = path.startswith('engine/kernels/host/')  # of two processors, never compiled together
@@ -158,7 +164,7 @@ def problems(root):
                     text = source.read()
                 found = list(size_problems(path, text))
                 if not file.endswith('.py'):
-                    for check in (include_problems, processor_problems, library_problems, operator_problems):
+                    for check in (include_problems, processor_problems, library_problems, operator_problems, catch_problems):
                         found += check(path, text)
                     for name in classes_of(path, text):
                         if defined.setdefault(name, path) != path:

@@ -268,5 +268,5 @@ TEST_CASE("what a gradient of a Loop or Scan cannot be is refused with its reaso
   const std::vector<Value*> wanted = {x};
   const auto gradients = add_gradients(graph, all_ops(), std::span(&seed, 1), wanted);
   REQUIRE_FALSE(gradients.ok());
-  CHECK_THAT(gradients.error().message(), Catch::Contains("opset 8") && Catch::Contains("(Scan)"));
+  CHECK_THAT(gradients.error().message(), Catch::Matchers::Contains("opset 8") && Catch::Matchers::Contains("(Scan)"));
 }

@@ -67,7 +67,7 @@ TEST_CASE("weights that a convolution computes are read plain") {
   node_of(wrong, "ConvTranspose").input(1)->type.block = context().block;
   const Status status = verify(wrong);
   REQUIRE_FALSE(status.ok());
-  CHECK_THAT(status.error().message(), Catch::Contains("is blocked, and the operator reads it plain"));
+  CHECK_THAT(status.error().message(), Catch::Matchers::Contains("is blocked, and the operator reads it plain"));
 }
 
 TEST_CASE("a plain value that two convolutions read is reordered once") {

@@ -16,11 +16,11 @@ TEST_CASE("a network that is wrong only as a whole fails, and nobody's node is b
   CHECK(report.steps_passed());
   CHECK_FALSE(report.passed());
   const std::string text = compare_text(report, {}, 10);
-  CHECK_THAT(text, Catch::Contains("FAIL: every step is right, the network run whole is not"));
-  CHECK_THAT(text, Catch::Contains("  pass  y") && Catch::Contains("  FAIL  z"));
+  CHECK_THAT(text, Catch::Matchers::Contains("FAIL: every step is right, the network run whole is not"));
+  CHECK_THAT(text, Catch::Matchers::Contains("  pass  y") && Catch::Matchers::Contains("  FAIL  z"));
   report.outputs[1].whole = right;
   CHECK(report.passed());
   report.outputs[0].whole.reset(), report.outputs[1].whole.reset();
   CHECK(report.passed());
-  CHECK_THAT(compare_text(report, {}, 10), !Catch::Contains("whole"));
+  CHECK_THAT(compare_text(report, {}, 10), !Catch::Matchers::Contains("whole"));
 }

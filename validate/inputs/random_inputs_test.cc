@@ -42,7 +42,7 @@ TEST_CASE("every type of dense tensors has random values, the same for one seed"
   for (const DType type : {DType::string, DType::sequence, DType::optional, DType::map}) {
     const auto none = random_input("words", type, {3}, 1, 0, {});
     REQUIRE_FALSE(none.ok());
-    CHECK_THAT(none.error().message(), Catch::Contains("'words' must be given"));
+    CHECK_THAT(none.error().message(), Catch::Matchers::Contains("'words' must be given"));
   }
 }
 
