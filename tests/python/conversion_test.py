@@ -83,6 +83,14 @@ class ConvertTest(FolderTest):
             self.assertEqual((said['opset'], said['problems'], said.get('simplified')), (report.opset, report.problems, report.simplified))
             self.assertEqual([(o['name'], o['elements']) for o in said['outputs']], [(o.name, o.elements) for o in report.outputs])
 
+    def test_inputs_and_outputs_keep_their_types(self):
+        """Those of the wanted type, too."""
+        nodes = [onnx.helper.make_node('Cast', ['x'], ['y'], to=onnx.TensorProto.FLOAT16), onnx.helper.make_node('Neg', ['x'], ['z'])]
+        model = models.model(nodes, [('x', onnx.TensorProto.FLOAT, [3])], [('y', onnx.TensorProto.FLOAT16, [3]), ('z', onnx.TensorProto.FLOAT, [3])])
+        for keep, types in ((True, ['float16', 'float32']), (False, ['float16', 'float16'])):
+            svengine.convert(model, self.path('out.onnx'), type='float16', keep_io=keep)
+            self.assertEqual([y.dtype for y in svengine.Session(self.path('out.onnx'), threads=1).outputs], types)
+
     def test_random_inputs_are_the_shells(self):
         given = svengine.random_inputs(self.model, dims={'N': 5}, seed=3)
         self.assertEqual((list(given), given['x'].shape, given['x'].dtype), (['x'], (5, 6), np.float32))

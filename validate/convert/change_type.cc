@@ -36,6 +36,7 @@ class Changer {
   const ChangeTypeOptions& options_;
   const PassContext& context_;
   const OpDef& cast_;
+  std::vector<DType> given_;     // of the graph's outputs, before
   std::set<std::string> found_;  // of options_.keep
   ChangedTypes changed_;
   std::map<std::pair<Value*, DType>, Value*> in_types_;
@@ -117,7 +118,7 @@ Status Changer::change_outputs() {
   for (size_t i = 0; i < graph_.outputs().size(); ++i) {
     Value* output = graph_.outputs()[i];
     if (!is_changed(output)) continue;
-    const DType wanted = options_.keep_io ? DType::f32 : options_.to;
+    const DType wanted = options_.keep_io ? given_[i] : options_.to;
     if (output->type.dtype == wanted) continue;
     const std::string name = output->name();
     SV_ASSIGN(Value * changed, in_type(output, wanted, nullptr));
@@ -131,6 +132,7 @@ Status Changer::change_outputs() {
 
 Status Changer::run() {
   const std::vector<Node*> nodes = graph_.snapshot();  // not the Casts
+  for (const Value* output : graph_.outputs()) given_.push_back(output->type.dtype);
   SV_TRY(change_inputs());
   for (Node* node : nodes) SV_TRY(change_node(*node));
   SV_TRY(change_outputs());

@@ -12,6 +12,7 @@
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/nn/batch_norm_common.h"
 #include "engine/ops/samples.h"
+#include "engine/ops/tensor/fill_common.h"
 
 namespace svengine::ops {
 namespace {
@@ -112,6 +113,11 @@ void emit_coefficients(LowerContext& c, const Tables& tables, double count) {
 Status lower_batch_norm_grad(LowerContext& c) {
   const kernels::ChannelAffineArgs image = channel_affine_args(c);
   const int64_t batch = image.batch, channels = image.channels, spatial = image.spatial;
+  if (batch * spatial == 0) {  // sums of nothing, whatever the deviation is that they would be divided by
+    for (size_t output : {size_t{1}, size_t{2}})
+      if (c.has_output(output)) emit_zeros(c, output);
+    return {};
+  }
   const Tables tables{c.temporary(6 * channels * 4), channels, c.has_input(kBias)};
   kernels::ChannelGradSumsArgs shape;
   shape.batch = batch, shape.channels = channels, shape.spatial = spatial;
