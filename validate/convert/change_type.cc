@@ -46,7 +46,10 @@ bool Changer::stays(const Node& node) {
   bool out = false;
   for (const std::string& name : options_.keep)
     if (name == node.op().name || name == node.name()) found_.insert(name), out = true;
-  for (const auto& [name, value] : node.attributes) out = out || std::holds_alternative<Subgraph>(value);
+  for (const auto& [name, value] : node.attributes) {
+    const Tensor* tensor = std::get_if<Tensor>(&value);  // TreeEnsemble's splits are of its input's type
+    out = out || std::holds_alternative<Subgraph>(value) || (tensor && tensor->type() == DType::f32);
+  }
   return out;
 }
 
