@@ -23,7 +23,9 @@ class Changer {
   ChangedTypes& changed() { return changed_; }
 
  private:
-  bool is_changed(const Value* v) const { return v && (v->type.dtype == DType::f32 || v->type.dtype == options_.to); }
+  bool is_changed(const Value* v) const {
+    return v && (v->type.dtype == DType::f32 || (v->type.dtype == options_.to && !native_.count(v)));
+  }
   bool stays(const Node& node);
   Status change_inputs();
   Status change_node(Node& node);
@@ -36,7 +38,8 @@ class Changer {
   const ChangeTypeOptions& options_;
   const PassContext& context_;
   const OpDef& cast_;
-  std::vector<DType> given_;     // of the graph's outputs, before
+  std::vector<DType> given_;      // of the graph's outputs, before
+  std::set<const Value*> native_;  // of the wanted type, before
   std::set<std::string> found_;  // of options_.keep
   ChangedTypes changed_;
   std::map<std::pair<Value*, DType>, Value*> in_types_;
@@ -136,6 +139,9 @@ Status Changer::change_outputs() {
 Status Changer::run() {
   const std::vector<Node*> nodes = graph_.snapshot();  // not the Casts
   for (const Value* output : graph_.outputs()) given_.push_back(output->type.dtype);
+  graph_.for_each_value([&](Value& v) {
+    if (v.type.dtype == options_.to) native_.insert(&v);
+  });
   SV_TRY(change_inputs());
   for (Node* node : nodes) SV_TRY(change_node(*node));
   SV_TRY(change_outputs());
