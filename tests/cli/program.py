@@ -82,7 +82,8 @@ class CliTest(unittest.TestCase):
         size = sum(os.path.getsize(f) for f in files if os.path.isfile(f)) / 2**20
         text = 'exit code %d in %.2f s and %.0f MiB\n%s%s' % (process.returncode, seconds, most, out.decode(), err.decode())
         self.assertIn(process.returncode, (code,) if isinstance(code, int) else code, text)
-        for byte in out + err:
+        ours = b'\n'.join(line for line in (out + err).split(b'\n') if not line.startswith(b'libgomp:'))  # of GCC 14 repeats what it was given
+        for byte in ours:
             self.assertTrue(byte == 10 or byte >= 32, text)
         if len(PROGRAM) == 1 and not is_sanitized():
             self.assertLess(usage.ru_utime + usage.ru_stime, MOST_SECONDS, text)

@@ -287,7 +287,8 @@ void add_data_options(Command& command, DataOptions& o) {
       .add_option("--field", o.fields,
                   "Which field of the data is which input\ntarget=FIELD: what the answer is compared with")
       ->one_at_a_time()
-      ->type_name("INPUT=FIELD")->group(kGroup);
+      ->type_name("INPUT=FIELD")->group(kGroup)
+      ->rare();
   command.add_option("--batch", o.batch, "Samples a step (default: 32)")
       ->check(within(int64_t{1}, int64_t{1} << 24))
       ->type_name("N")->group(kGroup);
