@@ -126,6 +126,23 @@ TEST_CASE("operators, attributes, edges and optional inputs") {
   CHECK(report.differences[4].after == "input 'x'");
 }
 
+TEST_CASE("nodes of one operator with nothing else in common do not belong together") {
+  const auto line = [](std::initializer_list<const char*> ops, const char* prefix) {
+    ModelProto model = empty_model();
+    add_input(model, "x", {2});
+    std::string at = "x";
+    for (const char* op : ops) {
+      const std::string next = fmt::format("{}{}", prefix, model.graph().node_size());
+      add_node(model, op, {at}, {next});
+      at = next;
+    }
+    add_output(model, at);
+    return model;
+  };
+  const DiffReport report = diff(line({"Exp", "Neg", "Exp", "Tanh"}, "a"), line({"Sin", "Exp", "Abs", "Exp", "Sqrt"}, "b"));
+  for (const DiffEntry& d : report.differences) CHECK((d.subject != std::string_view("node") || d.new_name.empty()));
+}
+
 TEST_CASE("weights: bytes, then numbers") {
   ModelProto b = chain(4);
   const float values[] = {1.5f, std::numeric_limits<float>::quiet_NaN()};

@@ -181,12 +181,14 @@ class NodeMatcher {
       };
       const auto [nodes_a, keys_a] = part(left_a, ops_a_);
       const auto [nodes_b, keys_b] = part(left_b, ops_b_);
-      for (const auto& [i, j] : common_subsequence(keys_a, keys_b)) join(nodes_a[to_index(i)], nodes_b[to_index(j)]);
+      // On trial: the neighbours of a pair that does not last are not to be looked at.
+      for (const auto& [i, j] : common_subsequence(keys_a, keys_b)) pairs_.join(nodes_a[to_index(i)], nodes_b[to_index(j)]);
     }
     for (const int a : left_a) {
       const int b = pairs_.of_a[to_index(a)];
-      if (b < 0 || have_common_input(a_.nodes[to_index(a)], b_.nodes[to_index(b)]) || have_common_user(a, b)) continue;
-      pairs_.of_a[to_index(a)] = pairs_.of_b[to_index(b)] = -1;  // the same operator, and nothing else
+      if (b < 0) continue;
+      if (have_common_input(a_.nodes[to_index(a)], b_.nodes[to_index(b)]) || have_common_user(a, b)) fresh_.push_back(a);
+      else pairs_.of_a[to_index(a)] = pairs_.of_b[to_index(b)] = -1;  // the same operator, and nothing else
     }
   }
 
