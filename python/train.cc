@@ -6,13 +6,13 @@
 
 #include <fnmatch.h>
 
-#include "importers/onnx/export.h"
 #include "python/arguments.h"
 #include "python/bindings.h"
 #include "python/model_source.h"
 #include "python/options.h"
 #include "python/training_data.h"
 #include "runtime/train/trainer.h"
+#include "validate/convert/trained.h"
 
 namespace nb = nanobind;
 
@@ -140,15 +140,10 @@ class Conversation {
   nb::list epochs_, notes_;
 };
 
-int export_opset(const Model& model) {
-  for (const OpsetImport& o : model.opsets)
-    if (o.domain.empty() && o.version >= 13 && o.version <= 21) return static_cast<int>(o.version);
-  return ExportOptions().opset;
-}
-
 Status write_network(const Trainer& trainer, const Model& model, const std::string& path) {
-  SV_ASSIGN(const Graph graph, trainer.network());
-  return export_onnx(graph, {.opset = export_opset(model), .producer_version = SVENGINE_VERSION, .doc = model.doc, .metadata = model.metadata}, path);
+  SV_ASSIGN(validate::TrainedNetwork network, validate::trained_network(trainer, model));
+  network.options.producer_version = SVENGINE_VERSION;
+  return export_onnx(network.graph, network.options, path);
 }
 
 struct Sources {
@@ -192,6 +187,7 @@ Network open_network(nb::handle model, const TrainerOptions& options) {
 TrainingEnd run_and_write(const Network& network, Sources sources, TrainingRunOptions options, TrainingEvents events, const std::string& output) {
   const nb::gil_scoped_release other_threads_run;
   const Sources own = std::move(sources);
+  if (!output.empty()) value_of(validate::trained_network(*network.trainer, network.model));  // not after hours of training
   TrainingRun run = value_of(TrainingRun::create(*network.trainer, *own.training, own.held_out.get(), std::move(options), std::move(events)));
   TrainingEnd end = value_of(run.run());
   if (!output.empty()) check(write_network(*network.trainer, network.model, output));

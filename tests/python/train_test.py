@@ -59,6 +59,33 @@ class TrainTest(unittest.TestCase):
         scores = svengine.Session(self.path('out.onnx')).run([data['x']])[0]
         self.assertGreater((scores.argmax(1) == data['target']).mean(), 0.9)
 
+    def test_networks_of_old_and_new_opsets_are_written(self):
+        scales = numpy_helper.from_array(np.array([1, 2], np.float32), 'scales')
+        x = np.random.default_rng(1).random((8, 6), np.float32)
+        for opset, op, inputs, attributes, written in ((9, 'Upsample', ['a', 'scales'], {}, 17), (11, 'Softmax', ['a'], {'axis': 0}, 17),
+                                                       (24, 'Swish', ['a'], {}, 24), (26, 'Relu', ['a'], {}, 26)):
+            nodes = [helper.make_node('MatMul', ['x', 'w'], ['a']), helper.make_node(op, inputs, ['y'], **attributes)]
+            w = numpy_helper.from_array(np.eye(6, dtype=np.float32), 'w')
+            model = models.model(nodes, [('x', TensorProto.FLOAT, ['N', 6])], [('y', TensorProto.FLOAT, None)], [w, scales], opset=opset)
+            target = np.random.default_rng(2).random((8, 12 if op == 'Upsample' else 6), np.float32)
+            svengine.train(model, {'x': x, 'target': target}, self.path('out.onnx'), loss='mse', epochs=1, batch=8, lr=1e-30, threads=1)
+            proto = onnx.load(self.path('out.onnx'))
+            onnx.checker.check_model(proto)
+            self.assertEqual(proto.opset_import[0].version, written)
+            before, after = (svengine.Session(m, threads=1).run([x])[0] for m in (model, self.path('out.onnx')))
+            np.testing.assert_allclose(after, before, rtol=1e-6)
+
+    def test_what_cannot_be_written_is_known_before_the_first_step(self):
+        nodes = [helper.make_node('MatMul', ['x', 'w'], ['a']), helper.make_node('Shape', ['a'], ['s']),
+                 helper.make_node('Cast', ['s'], ['f'], to=TensorProto.FLOAT), helper.make_node('Div', ['f', 'f'], ['ones']),
+                 helper.make_node('Upsample', ['a', 'ones'], ['y'])]
+        w = numpy_helper.from_array(np.eye(6, dtype=np.float32), 'w')
+        model = models.model(nodes, [('x', TensorProto.FLOAT, ['N', 6])], [('y', TensorProto.FLOAT, ['N', 6])], [w], opset=9)
+        x, rows = np.ones((8, 6), np.float32), []
+        with self.assertRaisesRegex(svengine.Error, 'takes the nearest element as before opset 11'):
+            svengine.train(model, {'x': x, 'target': x}, self.path('out.onnx'), loss='mse', on_epoch=rows.append, threads=1)
+        self.assertEqual(rows, [])
+
     def test_labels_of_any_width_and_strided_arrays_are_the_same_data(self):
         data = samples()
         outputs = []

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "importers/io/names.h"
-#include "importers/onnx/export.h"
 #include "tools/commands/commands.h"
 #include "tools/support/json.h"
 #include "tools/support/network.h"
@@ -18,6 +17,7 @@
 #include "tools/support/stop.h"
 #include "tools/train/data.h"
 #include "tools/train/settings.h"
+#include "validate/convert/trained.h"
 
 namespace svengine::tool {
 namespace train_command {
@@ -112,24 +112,19 @@ Json epoch_json(const EpochReport& r, bool labels) {
   return out;
 }
 
-/// What a file of that opset is written as: its own where the exporter has it.
-int export_opset(const Model& model) {
-  for (const OpsetImport& o : model.opsets)
-    if (o.domain.empty() && o.version >= 13 && o.version <= 21) return static_cast<int>(o.version);
-  return ExportOptions().opset;
-}
-
 Status write_network(const Trainer& trainer, const Model& model, const std::string& path) {
-  SV_ASSIGN(const Graph graph, trainer.network());
-  ExportOptions options;
-  options.opset = export_opset(model);
-  options.producer_version = SVENGINE_VERSION;
-  options.doc = model.doc;
-  options.metadata = model.metadata;
-  return export_onnx(graph, options, path);
+  SV_ASSIGN(validate::TrainedNetwork network, validate::trained_network(trainer, model));
+  network.options.producer_version = SVENGINE_VERSION;
+  return export_onnx(network.graph, network.options, path);
 }
 
-/// The folder must be there before hours of work, not after.
+/// What cannot be written must be known before hours of work, not after.
+Status check_network(const Trainer& trainer, const Model& model) {
+  Result<validate::TrainedNetwork> network = validate::trained_network(trainer, model);
+  return network.ok() ? Status() : std::move(network).error().in("--output");
+}
+
+/// So must the folder be there.
 Status check_output(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
   if (!std::filesystem::is_directory(folder))
@@ -246,6 +241,7 @@ Result<int> run(Options options) {
   Trainer& trainer = **made;
   SV_ASSIGN(TrainingData data, TrainingData::open(options.data, trainer));
   SV_TRY(complete(options.run, options, data));
+  if (!options.output.empty()) SV_TRY(check_network(trainer, model));
   Outcome outcome;
   const Stopwatch watch;
   SV_ASSIGN(outcome.stopped, train(options, trainer, data, outcome));

@@ -1,7 +1,10 @@
 #include "validate/convert/old_forms.h"
 
+#include <algorithm>
+
 #include "engine/graph/bodies.h"
 #include "engine/graph/passes/match.h"
+#include "engine/ops/tensor/resize_common.h"
 
 namespace svengine::validate {
 namespace {
@@ -38,17 +41,43 @@ Status replace_coerced(Graph& graph, const OpRegistry& ops, Node& node) {
   return {};
 }
 
+/// The nearest element as before opset 11, by the left or lower one where an axis grows and by the right one where it shrinks, is one of two
+/// modes since; where axes do both, two nodes. Scales that are computed may be either.
+Status replace_early_nearest(Graph& graph, Node& node) {
+  const Value* scales = node.input(2);
+  if (!scales || !scales->is_constant() || scales->constant().type() != DType::f32) return {};
+  const std::span<const float> given = scales->constant().data<float>();
+  const bool grows = std::any_of(given.begin(), given.end(), [](float s) { return s > 1; });
+  const bool shrinks = std::any_of(given.begin(), given.end(), [](float s) { return s < 1; });
+  node.attributes.set("nearest_mode", std::string(shrinks ? "ceil" : "floor"));
+  if (!grows || !shrinks || node.attributes.get_string("mode", "nearest") != "nearest") return {};
+  const auto part = [&](bool growing) {
+    std::vector<float> factors(given.begin(), given.end());
+    for (float& s : factors) s = growing ? std::max(s, 1.0f) : std::min(s, 1.0f);
+    return graph.add_constant(scales->name() + (growing ? ".larger" : ".smaller"),
+                              Tensor::of<float>({static_cast<int64_t>(factors.size())}, std::span<const float>(factors)));
+  };
+  Attributes attributes = node.attributes;
+  attributes.set("nearest_mode", std::string("floor"));
+  Node* first = graph.add_node(node.op(), node.name() + ".larger", {node.input(0), nullptr, part(true)}, 1, std::move(attributes), &node);
+  SV_TRY(infer_types(*first));
+  graph.set_input(&node, 0, first->output());
+  graph.set_input(&node, 2, part(false));
+  return infer_types(node);
+}
+
 }  // namespace
 
-Status replace_old_forms(Graph& graph, const OpRegistry& ops) {
+Status replace_old_forms(Graph& graph, const OpRegistry& registry) {
   for (Node* node : graph.snapshot()) {
     std::vector<Body> bodies = bodies_of(*node);
     for (Body& body : bodies) {
-      Status status = replace_old_forms(body.graph, ops);
+      Status status = replace_old_forms(body.graph, registry);
       if (!status.ok()) return std::move(status).error().in(fmt::format("{}, {}", describe(*node), body.name));
     }
     set_bodies(*node, std::move(bodies));
-    if (node->attributes.get_int("coerced") != 0) SV_TRY(replace_coerced(graph, ops, *node));
+    if (node->attributes.get_int("coerced") != 0) SV_TRY(replace_coerced(graph, registry, *node));
+    else if (node->attributes.get_string("nearest_mode") == ops::kBeforeOpset11) SV_TRY(replace_early_nearest(graph, *node));
     else if (node->attributes.has("mask_type") && !is_needed(graph, node->output(1))) {
       node->attributes.erase("mask_type");
       SV_TRY(infer_types(*node));

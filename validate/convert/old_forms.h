@@ -7,7 +7,8 @@ namespace svengine::validate {
 
 /// Softmax, LogSoftmax and Hardmax of before opset 13, which take all dimensions from their axis on as one ("coerced" to a matrix), become
 /// Flatten, the operator over the last axis, and Reshape; where only one of these dimensions is not 1, the node alone. Dropout's mask of the
-/// data's type, before opset 12, becomes one of bool where nobody needs it. Within bodies of control flow, too.
-Status replace_old_forms(Graph& graph, const OpRegistry& ops);
+/// data's type, before opset 12, becomes one of bool where nobody needs it. Upsample's and Resize's nearest element of before opset 11 becomes a
+/// mode of today's, where the scales are known. Within bodies of control flow, too.
+Status replace_old_forms(Graph& graph, const OpRegistry& registry);
 
 }  // namespace svengine::validate

@@ -1,5 +1,6 @@
 // Every node that is made of older ones computes what it did: on the operators' own samples, and on forms of which only an attribute is
 // younger.
+#include "validate/convert/old_forms.h"
 #include "validate/convert/older_forms.h"
 
 #include <catch2/catch.hpp>
@@ -9,6 +10,7 @@
 #include "importers/onnx/export.h"
 #include "importers/onnx/onnx_file.h"
 #include "runtime/session.h"
+#include "tests/support/random_tensor.h"
 #include "validate/compare/compare_tensors.h"
 #include "validate/convert/change_type.h"
 
@@ -153,6 +155,22 @@ TEST_CASE("values of attributes are written in the opset's words, or refused") {
   CHECK_THAT(written("RoiAlign", "mode", "avg", regions, 15), Contains("needs opset 16, not 15"));  // by default half_pixel
   CHECK(written("Pad", "mode", "wrap", padded, 19) == "wrap");
   CHECK_THAT(written("Pad", "mode", "wrap", padded, 18), Contains("'wrap', which needs opset 19, not 18"));
+}
+
+TEST_CASE("the nearest element of before opset 11 is said in today's modes, by two nodes where axes grow and shrink") {
+  for (const auto& [factors, nodes] : {std::pair(std::vector<float>{1, 2.5f}, 1), std::pair(std::vector<float>{0.6f, 1}, 1), std::pair(std::vector<float>{0.6f, 2.5f}, 2)}) {
+    SampleInput scales;
+    scales.value = Tensor::of<float>({2}, std::span<const float>(factors));
+    Graph graph = graph_of(operator_of("Resize"), {.inputs = {real({5, 7}), none(), scales},
+                                                   .attributes = {{"nearest_mode", std::string("before opset 11")},
+                                                                  {"coordinate_transformation_mode", std::string("asymmetric")}}});
+    const std::vector<Tensor> inputs = {tests::random_tensor({5, 7}, 3)}, expected = run(graph, inputs);
+    const Status status = validate::replace_old_forms(graph, all_ops());
+    if (!status.ok()) FAIL(status.error().message());
+    CHECK(graph.nodes().size() == static_cast<size_t>(nodes));
+    CHECK(export_model(graph, {.opset = 13}).ok());
+    CHECK(validate::compare(run(graph, inputs)[0], expected[0], {}).worst_abs == 0);
+  }
 }
 
 TEST_CASE("DFT's axis becomes the attribute that it was, with its own default value") {

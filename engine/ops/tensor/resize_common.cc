@@ -23,7 +23,6 @@ constexpr std::pair<const char*, ResizeCoordinate> kCoordinates[] = {
 
 constexpr double kMostSize = 0x1p48;
 constexpr double kFarthestRoi = 0x1p30;  // in lengths of the axis
-constexpr double kMostWeights = 0x1p28;  // of antialiasing, in one axis' table
 
 constexpr size_t kRoi = 1, kScales = 2, kSizes = 3;
 
@@ -72,16 +71,17 @@ Result<std::vector<int64_t>> named_axes(const Attributes& attributes, int64_t ra
   return all;
 }
 
-Status apply_scales(std::vector<AxisScale>& axes, const std::vector<double>& scales, bool crop) {
+/// ONNX's text multiplies by the region's part of the axis as well; its inference and reference and ONNX Runtime do not, so no file can mean it.
+Status apply_scales(std::vector<AxisScale>& axes, const std::vector<double>& scales) {
   for (size_t i = 0; i < axes.size(); ++i) {
     AxisScale& a = axes[i];
     if (!(scales[i] > 0) || !std::isfinite(scales[i])) return error("scale {} of axis {} is not a positive number", scales[i], a.axis);
     a.scale = scales[i];
     if (a.in.is_static()) {
-      const double out = std::floor(static_cast<double>(a.in.value()) * (crop ? a.roi_end - a.roi_begin : 1) * a.scale);
+      const double out = std::floor(static_cast<double>(a.in.value()) * a.scale);
       if (!(out >= 0 && out <= kMostSize)) return error("axis {} of {} elements scaled by {} gives {}", a.axis, a.in.value(), a.scale, out);
       a.out = static_cast<int64_t>(out);
-    } else if (a.scale == 1 && !crop) {
+    } else if (a.scale == 1) {
       a.out = a.in;
     }
   }
@@ -181,7 +181,7 @@ Result<std::vector<AxisScale>> resize_axes(const Node& node, const Shape& in) {
     }
   }
   if (by_size) SV_TRY(apply_sizes(axes, *values, node.attributes.get_string("keep_aspect_ratio_policy", "stretch")));
-  else SV_TRY(apply_scales(axes, *values, crop));
+  else SV_TRY(apply_scales(axes, *values));
   for (AxisScale& a : axes) {
     if (a.in.is_static() && a.in.value() == 0 && a.out.is_static() && a.out.value() > 0)
       return error("axis {} is empty and cannot become {} elements", a.axis, a.out.value());
@@ -190,7 +190,7 @@ Result<std::vector<AxisScale>> resize_axes(const Node& node, const Shape& in) {
   return axes;
 }
 
-Result<kernels::ResizeAxis> kernel_axis(const Attributes& attributes, const AxisScale& axis) {
+kernels::ResizeAxis kernel_axis(const Attributes& attributes, const AxisScale& axis) {
   kernels::ResizeAxis out;
   out.in = axis.in.value();
   out.out = axis.out.value();
@@ -200,8 +200,6 @@ Result<kernels::ResizeAxis> kernel_axis(const Attributes& attributes, const Axis
   const std::string name = attributes.get_string("coordinate_transformation_mode", "half_pixel");
   for (const auto& [n, coordinate] : kCoordinates)
     if (name == n) out.coordinate = coordinate;
-  if (attributes.get_int("antialias") != 0 && out.scale < 1 && 4 / out.scale * static_cast<double>(out.out) > kMostWeights)
-    return error("axis {}: antialiasing by a scale of {} reads too many elements for each of {}", axis.axis, out.scale, out.out);
   return out;
 }
 

@@ -1,0 +1,30 @@
+#include "validate/convert/trained.h"
+
+#include <algorithm>
+
+#include "engine/ops/registry.h"
+#include "importers/onnx/export_node.h"
+#include "importers/onnx/onnx_file.h"
+#include "validate/convert/old_forms.h"
+
+namespace svengine::validate {
+namespace {
+
+int opset_of(const Model& model, const ExportOptions& options) {
+  for (const OpsetImport& import : model.opsets)
+    if (import.domain.empty() && import.version >= onnx::kOldestExport) return static_cast<int>(std::min<int64_t>(import.version, kNewestOpset));
+  return options.opset;
+}
+
+}  // namespace
+
+Result<TrainedNetwork> trained_network(const Trainer& trainer, const Model& model) {
+  SV_ASSIGN(Graph graph, trainer.network());
+  TrainedNetwork out{std::move(graph), {.doc = model.doc, .metadata = model.metadata}};
+  out.options.opset = opset_of(model, out.options);
+  SV_TRY(replace_old_forms(out.graph, all_ops()));
+  if (Result<onnx::OnnxFile> file = export_model(out.graph, out.options); !file.ok()) return std::move(file).error();
+  return out;
+}
+
+}  // namespace svengine::validate
