@@ -64,11 +64,20 @@ bool has_nan(const Tensor& t) {
   return std::any_of(numbers.begin(), numbers.end(), [](float x) { return std::isnan(x); });
 }
 
+/// What a scale takes to 0 before a product with infinity is NaN, and after it infinity: attention may do either.
+bool may_underflow(const std::vector<Tensor>& inputs) {
+  return std::any_of(inputs.begin(), inputs.end(), [](const Tensor& t) {
+    const auto numbers = t.defined() && t.type() == DType::f32 ? t.data<float>() : std::span<const float>();
+    return std::any_of(numbers.begin(), numbers.end(), [](float x) { return x != 0 && std::abs(x) < 1e-30f; });
+  });
+}
+
 /// Results that the specification leaves open.
 /// Convolutions may skip what lies in the padding, or multiply it, which is zero, by a weight: not the same for an infinite one.
 /// And Winograd's algorithm spreads what is not finite over a tile.
 bool is_open(const OpDef& op, const std::vector<Tensor>& inputs, bool winograd) {
   if (op.name == std::string_view("ReduceProd") && inputs[0].type() == DType::f32) return product_may_leave_range(inputs[0]);
+  if ((op.name == std::string_view("Mul") || op.name == std::string_view("Div")) && may_underflow(inputs)) return true;
   if (op.name == std::string_view("BitCast") && has_nan(inputs[0])) return true;  // which NaN it is, nobody says
   if (sums(op.name) && sum_may_leave_range(inputs)) return true;
   if (!std::string_view(op.name).starts_with("Conv") || inputs.size() < 2) return false;
