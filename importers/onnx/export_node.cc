@@ -192,10 +192,25 @@ int axes_input_since(const Node& node) {
   return found ? kAxesInputSince : kOldestExport;
 }
 
+/// Attributes that the engine's operators have beside ONNX's: a loss' own smoothing, and Scan's of opset 8.
+constexpr std::pair<std::string_view, std::string_view> kOwnAttributes[] = {
+    {"NegativeLogLikelihoodLoss", "label_smoothing"}, {"SoftmaxCrossEntropyLoss", "label_smoothing"}, {"Scan", "directions"}};
+
+bool says_nothing(const Attribute& value) {
+  const float* real = std::get_if<float>(&value);
+  const auto* list = std::get_if<std::vector<int64_t>>(&value);
+  return (real && *real == 0) || (list && list->empty());
+}
+
 /// False: leave it out.
 Result<bool> is_written(const Node& node, const std::string& name, const Attribute& value, int opset) {
   const int64_t* number = std::get_if<int64_t>(&value);
   if (name == "captured") return false;
+  for (const auto& [op, own] : kOwnAttributes) {
+    if (op != node.op().name || own != name) continue;
+    if (says_nothing(value)) return false;
+    return error("attribute '{}' is not one of ONNX's in opsets from {} on", name, kOldestExport);
+  }
   if (name == "coordinate_transformation_mode" && roi_align_has_no_choice(node, opset)) return false;
   if (name == "mask_type") return error("has a mask of the data's type, which opsets since 12 have not");  // of Dropout before
   if (const std::string* text = std::get_if<std::string>(&value); name == "nearest_mode" && text && *text == ops::kBeforeOpset11)

@@ -151,7 +151,6 @@ class InferenceRules final : public onnx::NodeWatcher {
     return element_bits(type) && !onnx::dtype_from_onnx(type).ok() ? element_name(type) : std::string();
   }
 
-  /// Declared ones only, as the ONNX checker does: PyTorch's oldest exports have Constants of int64 before there were any.
   /// What an operator gives of the type parameter of an input is of that input's type: Identity of complex64 is complex64.
   void pass_on_foreign_types(const Schema& schema, const NodeProto& node) {
     if (foreign_.empty()) return;
@@ -164,6 +163,7 @@ class InferenceRules final : public onnx::NodeWatcher {
     }
   }
 
+  /// Declared ones only, as the ONNX checker does: PyTorch's oldest exports have Constants of int64 before there were any.
   void compare_outputs_with_schema(const Scope& scope, const NodeProto& node, const Infos& declared) {
     const auto [b, index] = places_.at(&node);
     const Schema* schema = c_.schema_of(c_.bodies[b], node);

@@ -100,7 +100,7 @@ inline constexpr Rule kRules[] = {
     {"declared-type", Level::error, "A value is of another element type than it is declared with"},
     {"declared-shape", Level::error, "A value has another shape than it is declared with"},
     {"symbol-conflict", Level::error, "A symbolic dimension stands for two sizes"},
-    {"type-constraint", Level::error, "An operator does not take the element type of an input, or inputs that must be of one type are not"},
+    {"type-constraint", Level::error, "An operator does not take the element type of an input, does not give that of a declared output, or inputs that must be of one type are not"},
     {"inference", Level::error, "Shapes, attributes or values of a node cannot be: no result follows from them"},
     {"inference-in-branch", Level::warning, "The same within a branch of an If, which may never be taken"},
     {"engine-limit", Level::warning, "A node needs what this engine does not support"},

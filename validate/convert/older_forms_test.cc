@@ -13,17 +13,13 @@
 #include "tests/support/random_tensor.h"
 #include "validate/compare/compare_tensors.h"
 #include "validate/convert/change_type.h"
+#include "validate/convert/convert_test_util.h"
 
 using namespace svengine;
+using namespace svengine::tests;
 using Catch::Matchers::Contains;
 
 namespace {
-
-template <class T>
-T must(Result<T> result) {
-  if (!result.ok()) FAIL(result.error().message());
-  return std::move(result).value();
-}
 
 SessionOptions one_thread() {
   SessionOptions options;
@@ -41,23 +37,6 @@ Tensor tensor_of(const SampleInput& input, const PassContext& context, int seed)
     out.data<float>()[i] = static_cast<float>(input.low + (input.high - input.low) * part);
   }
   return must(validate::cast(out, input.dtype, context));
-}
-
-/// The sample as a network: given values are constants, as operators want them that ask for known ones.
-Graph graph_of(const OpDef& op, const Sample& sample) {
-  Graph graph;
-  std::vector<Value*> inputs;
-  for (const SampleInput& input : sample.inputs) {
-    if (input.value.defined()) inputs.push_back(input.value.count() ? graph.add_constant("c", input.value) : nullptr);
-    else inputs.push_back(graph.add_input("x", {input.dtype, Shape::of(input.dims)}));
-  }
-  Attributes attributes;
-  for (const auto& [name, value] : sample.attributes) attributes.set(name, value);
-  Node* node = graph.add_node(op, "node", std::move(inputs), static_cast<size_t>(sample.outputs), std::move(attributes));
-  const Status status = infer_types(*node);
-  if (!status.ok()) FAIL(status.error().message());
-  for (Value* v : node->outputs()) graph.add_output(v);
-  return graph;
 }
 
 std::vector<Tensor> run(const Graph& graph, const std::vector<Tensor>& inputs) {
@@ -164,7 +143,7 @@ TEST_CASE("the nearest element of before opset 11 is said in today's modes, by t
     Graph graph = graph_of(operator_of("Resize"), {.inputs = {real({5, 7}), none(), scales},
                                                    .attributes = {{"nearest_mode", std::string("before opset 11")},
                                                                   {"coordinate_transformation_mode", std::string("asymmetric")}}});
-    const std::vector<Tensor> inputs = {tests::random_tensor({5, 7}, 3)}, expected = run(graph, inputs);
+    const std::vector<Tensor> inputs = {random_tensor({5, 7}, 3)}, expected = run(graph, inputs);
     const Status status = validate::replace_old_forms(graph, all_ops());
     if (!status.ok()) FAIL(status.error().message());
     CHECK(graph.nodes().size() == static_cast<size_t>(nodes));

@@ -188,9 +188,7 @@ OpDef define_deform_conv_grad() {
       .domain = kInternalDomain,
       .inputs = {4, 5},
       .outputs = {3, 4},
-      .attributes = window_attributes(
-          {{"group", AttributeKind::kInt, false, integer(1)}, {"offset_group", AttributeKind::kInt, false, integer(1)}}, true,
-          false),
+      .attributes = deform_conv_attributes(),
       .infer = infer_deform_conv_grad,
       .lower = lower_deform_conv_grad,
       .cost = deform_conv_grad_cost,

@@ -1,6 +1,7 @@
 // DeformConv's sizes and the places that its taps read, which its gradient shares.
 #pragma once
 #include "engine/kernels/conv.h"
+#include "engine/ops/nn/window_common.h"
 #include "engine/ops/vision/sampling_common.h"
 
 namespace svengine::ops {
@@ -31,6 +32,14 @@ Place<T> deformed_place(const DeformShape& s, int64_t tap, int64_t p, const T* o
                 column = tap % v.kernel.width * v.dilation.width - v.pad.width;
   return {static_cast<T>(p / v.out.width * v.stride.height + row) + offsets[p],
           static_cast<T>(p % v.out.width * v.stride.width + column) + offsets[s.positions + p]};
+}
+
+/// A window's, but for auto_pad, which ONNX gives this one not.
+inline std::vector<AttributeDef> deform_conv_attributes() {
+  std::vector<AttributeDef> all = window_attributes(
+      {{"group", AttributeKind::kInt, false, int64_t{1}}, {"offset_group", AttributeKind::kInt, false, int64_t{1}}}, true, false);
+  std::erase_if(all, [](const AttributeDef& a) { return a.name == std::string_view("auto_pad"); });
+  return all;
 }
 
 }  // namespace svengine::ops

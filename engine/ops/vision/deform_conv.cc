@@ -214,9 +214,7 @@ OpDef define_deform_conv() {
       .name = "DeformConv",
       .since = 19,
       .inputs = {3, 5},
-      .attributes = window_attributes(
-          {{"group", AttributeKind::kInt, false, integer(1)}, {"offset_group", AttributeKind::kInt, false, integer(1)}}, true,
-          false),
+      .attributes = deform_conv_attributes(),
       .infer = infer_deform_conv,
       .lower = lower_deform_conv,
       .cost = deform_conv_cost,

@@ -1,0 +1,78 @@
+// Whatever the exporter writes in an opset is in that opset's schemas: operators, numbers of inputs and outputs, attributes. Nodes that
+// are younger are to be refused, or written as they were.
+#include "engine/ops/registry.h"
+#include "importers/onnx/export.h"
+#include "importers/onnx/onnx_file.h"
+#include "validate/check/check.h"
+#include "validate/convert/convert_test_util.h"
+
+using namespace svengine;
+using namespace svengine::tests;
+
+namespace {
+
+constexpr std::string_view kRules[] = {"attribute-unknown", "attribute-type", "operator-unknown", "input-count", "output-count"};
+
+/// ONNX Runtime's, in ONNX's domain.
+bool is_foreign(const OpDef& op) { return *op.domain || op.name == std::string_view("SimplifiedLayerNormalization"); }
+
+/// What is not of the opset's schemas, a line each.
+std::string foreign_to(const Graph& graph, int opset) {
+  const auto file = export_model(graph, {.opset = opset});
+  if (!file.ok()) return {};  // refused
+  const validate::CheckReport report = must(validate::check_model(*file, {.weights = false}));
+  std::string out;
+  for (const validate::Finding& finding : report.findings.list())
+    if (std::find(std::begin(kRules), std::end(kRules), finding.rule->name) != std::end(kRules))
+      out += fmt::format("{}: {} ({})\n", finding.where, finding.message, finding.rule->name);
+  return out;
+}
+
+/// The attribute as the operator declares it, with a value that says something.
+Attribute example_of(AttributeKind kind) {
+  switch (kind) {
+    case AttributeKind::kFloat:
+      return 0.5f;
+    case AttributeKind::kString:
+      return std::string("word");
+    case AttributeKind::kInts:
+      return std::vector<int64_t>{1};
+    case AttributeKind::kFloats:
+      return std::vector<float>{1};
+    case AttributeKind::kStrings:
+      return std::vector<std::string>{"word"};
+    default:
+      return int64_t{1};
+  }
+}
+
+}  // namespace
+
+TEST_CASE("samples are written in every opset's forms, or refused") {
+  for (const OpDef& op : all_ops().all()) {
+    if (is_foreign(op)) continue;
+    for (const Sample& sample : op.samples) {
+      const Graph graph = graph_of(op, sample);
+      for (int opset = 13; opset <= kNewestOpset; ++opset) {
+        INFO(op.name << " in opset " << opset);
+        CHECK(foreign_to(graph, opset) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("attributes that an opset has not are refused there, or left out where they say nothing") {
+  for (const OpDef& op : all_ops().all()) {
+    if (is_foreign(op) || op.samples.empty()) continue;
+    for (const AttributeDef& attribute : op.attributes) {
+      if (attribute.kind == AttributeKind::kGraph || attribute.kind == AttributeKind::kTensor) continue;
+      Graph graph = graph_of(op, op.samples[0]);
+      Attributes& attributes = graph.nodes().back()->attributes;
+      if (!attributes.has(attribute.name)) attributes.set(attribute.name, example_of(attribute.kind));
+      for (int opset : {13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 26, 27}) {
+        INFO(op.name << " with " << attribute.name << " in opset " << opset);
+        CHECK(foreign_to(graph, opset) == "");
+      }
+    }
+  }
+}
