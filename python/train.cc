@@ -187,7 +187,7 @@ Network open_network(nb::handle model, const TrainerOptions& options) {
 TrainingEnd run_and_write(const Network& network, Sources sources, TrainingRunOptions options, TrainingEvents events, const std::string& output) {
   const nb::gil_scoped_release other_threads_run;
   const Sources own = std::move(sources);
-  if (!output.empty()) value_of(validate::trained_network(*network.trainer, network.model));  // not after hours of training
+  if (!output.empty()) check(validate::check_trained_network(*network.trainer, network.model));
   TrainingRun run = value_of(TrainingRun::create(*network.trainer, *own.training, own.held_out.get(), std::move(options), std::move(events)));
   TrainingEnd end = value_of(run.run());
   if (!output.empty()) check(write_network(*network.trainer, network.model, output));

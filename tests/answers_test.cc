@@ -10,6 +10,7 @@
 #include "engine/graph/builder.h"
 #include "engine/ops/canonical.h"
 #include "engine/ops/registry.h"
+#include "engine/ops/tensor/resize_common.h"
 #include "engine/plan/plan.h"
 #include "tests/support/broadcast.h"
 #include "tests/support/compare.h"
@@ -193,6 +194,13 @@ TEST_CASE("Resize before opset 11 rounds up where it shrinks and down where it g
   const Attributes own = make_attributes({{"nearest_mode", std::string("before opset 11")}});
   const auto refused = answer(*kernels::available_kernel_sets()[0], "Resize", {x, {}, scales(1, 1)}, own, 1, 13);
   CHECK_FALSE(refused.ok());
+}
+
+TEST_CASE("Resize refuses antialiasing that reads more than there is memory for") {
+  const Attributes attributes = make_attributes({{"mode", std::string("linear")}, {"antialias", int64_t{1}}});
+  const auto refused = ops::kernel_axis(attributes, {.axis = 0, .in = 4, .out = 2, .scale = 0x1p-28});
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message().find("reads too many elements") != std::string::npos);
 }
 
 TEST_CASE("a region does not change how many elements a scale gives") {

@@ -5,8 +5,8 @@
 namespace svengine {
 
 /// Every value has one source and correct users; nodes come after what they read; outputs exist; inferred types agree with
-/// the stored ones; blocked values have a rank that can be, and go only
-/// where they are read so. An error here is a defect of the engine, never of a file.
+/// the stored ones; blocked values have a rank that can be, and go only where they are read so. An error here is a defect of the
+/// engine, never of a file.
 Status verify(const Graph& graph);
 
 }  // namespace svengine

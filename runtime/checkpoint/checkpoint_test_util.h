@@ -9,6 +9,7 @@
 #include <set>
 
 #include "runtime/checkpoint/checkpoint.h"
+#include "tests/support/must.h"
 #include "tests/support/temporary_directory.h"
 
 namespace svengine::tests {
@@ -43,12 +44,6 @@ inline bool same(const Checkpoint& a, const Checkpoint& b) {
     if (x.byte_size() && std::memcmp(x.raw(), y.raw(), x.byte_size()) != 0) return false;
   }
   return true;
-}
-
-template <class T>
-T must(Result<T> result) {
-  if (!result.ok()) FAIL(result.error().message());
-  return std::move(result).value();
 }
 
 inline std::unique_ptr<CheckpointWriter> writer(const std::string& directory, const CheckpointOptions& options = {}) {

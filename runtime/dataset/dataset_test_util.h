@@ -7,6 +7,7 @@
 
 #include "engine/base/tensor.h"
 #include "runtime/dataset/dataset.h"
+#include "tests/support/must.h"
 #include "tests/support/temporary_directory.h"
 
 namespace svengine::tests {
@@ -41,12 +42,6 @@ template <class T>
 std::string problem(const Result<T>& result) {
   REQUIRE_FALSE(result.ok());
   return result.error().message();
-}
-
-template <class T>
-T must(Result<T> result) {
-  if (!result.ok()) FAIL(result.error().message());
-  return std::move(result).value();
 }
 
 }  // namespace svengine::tests

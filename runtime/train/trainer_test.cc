@@ -9,16 +9,12 @@
 #include "engine/base/random.h"
 #include "engine/graph/builder.h"
 #include "engine/ops/registry.h"
+#include "tests/support/must.h"
 
 using namespace svengine;
+using namespace svengine::tests;
 
 namespace {
-
-template <class T>
-T must(Result<T> result) {
-  if (!result.ok()) FAIL(result.error().message());
-  return std::move(result).value();
-}
 
 template <class T>
 std::string problem(const Result<T>& result) {

@@ -24,8 +24,13 @@ void make_special(MutableTensor& t, Choices& choose) {
         choose.of({Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(), -0.0f, 0.0f, 1e-40f, -Limits::denorm_min()});
 }
 
+/// None, of other types and of an absent input.
+std::span<const float> numbers_of(const Tensor& t) {
+  return t.defined() && t.type() == DType::f32 ? t.data<float>() : std::span<const float>();
+}
+
 bool all_finite(const Tensor& t) {
-  const auto numbers = t.type() == DType::f32 ? t.data<float>() : std::span<const float>();
+  const auto numbers = numbers_of(t);
   return std::all_of(numbers.begin(), numbers.end(), [](float x) { return std::isfinite(x); });
 }
 
@@ -42,7 +47,7 @@ bool product_may_leave_range(const Tensor& t) {
 
 double largest(const Tensor& t) {
   double most = 0;
-  for (const float x : t.data<float>()) most = std::max(most, static_cast<double>(std::abs(x)));
+  for (const float x : numbers_of(t)) most = std::max(most, static_cast<double>(std::abs(x)));
   return most;
 }
 
@@ -50,7 +55,7 @@ double largest(const Tensor& t) {
 bool sum_may_leave_range(const std::vector<Tensor>& inputs) {
   double bound = static_cast<double>(inputs[0].count());
   for (size_t i = 0; i < std::min<size_t>(inputs.size(), 2); ++i)
-    if (inputs[i].defined() && inputs[i].type() == DType::f32) bound *= std::max(1.0, largest(inputs[i]));
+    bound *= std::max(1.0, largest(inputs[i]));
   return std::isfinite(bound) && bound > std::numeric_limits<float>::max();
 }
 
@@ -60,14 +65,14 @@ bool sums(std::string_view op) {
 }
 
 bool has_nan(const Tensor& t) {
-  const auto numbers = t.type() == DType::f32 ? t.data<float>() : std::span<const float>();
+  const auto numbers = numbers_of(t);
   return std::any_of(numbers.begin(), numbers.end(), [](float x) { return std::isnan(x); });
 }
 
 /// What a scale takes to 0 before a product with infinity is NaN, and after it infinity: attention may do either.
 bool may_underflow(const std::vector<Tensor>& inputs) {
   return std::any_of(inputs.begin(), inputs.end(), [](const Tensor& t) {
-    const auto numbers = t.defined() && t.type() == DType::f32 ? t.data<float>() : std::span<const float>();
+    const auto numbers = numbers_of(t);
     return std::any_of(numbers.begin(), numbers.end(), [](float x) { return x != 0 && std::abs(x) < 1e-30f; });
   });
 }

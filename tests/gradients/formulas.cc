@@ -275,7 +275,7 @@ Arrays resize(const Node& node, const Arrays& in) {
   const std::vector<ops::AxisScale> axes = ops::resize_axes(node, Shape::of(x.dims)).value();
   for (const ops::AxisScale& a : axes) {
     if (a.unchanged) continue;
-    const kernels::ResizeAxis axis = ops::kernel_axis(node.attributes, a);
+    const kernels::ResizeAxis axis = ops::kernel_axis(node.attributes, a).value();
     const kernels::ResampleTables tables = ops::resize_tables(node.attributes, axis);
     const int64_t inner = element_count(std::span(x.dims).subspan(a.axis + 1));
     Array y{x.dims, {}};

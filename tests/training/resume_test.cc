@@ -11,21 +11,17 @@
 #include "runtime/dataset/loader.h"
 #include "runtime/dataset/tensors.h"
 #include "runtime/schedule.h"
+#include "tests/support/must.h"
 #include "tests/support/temporary_directory.h"
 
 using namespace svengine;
+using namespace svengine::tests;
 using svengine::tests::TemporaryDirectory;
 
 namespace {
 
 constexpr int kKills = 50;
 constexpr int64_t kSamples = 83, kBatch = 8, kSteps = 5000, kPixels = 3 * 6 * 6;
-
-template <class T>
-T must(Result<T> result) {
-  if (!result.ok()) FAIL(result.error().message());
-  return std::move(result).value();
-}
 
 DataSetPtr samples() {
   MutableTensor images = Tensor::allocate(DType::u8, {kSamples, 3, 6, 6}).value(),

@@ -118,13 +118,7 @@ Status write_network(const Trainer& trainer, const Model& model, const std::stri
   return export_onnx(network.graph, network.options, path);
 }
 
-/// What cannot be written must be known before hours of work, not after.
-Status check_network(const Trainer& trainer, const Model& model) {
-  Result<validate::TrainedNetwork> network = validate::trained_network(trainer, model);
-  return network.ok() ? Status() : std::move(network).error().in("--output");
-}
-
-/// So must the folder be there.
+/// The folder must be there before hours of work, not after.
 Status check_output(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
   if (!std::filesystem::is_directory(folder))
@@ -241,7 +235,8 @@ Result<int> run(Options options) {
   Trainer& trainer = **made;
   SV_ASSIGN(TrainingData data, TrainingData::open(options.data, trainer));
   SV_TRY(complete(options.run, options, data));
-  if (!options.output.empty()) SV_TRY(check_network(trainer, model));
+  if (!options.output.empty())
+    if (Status status = validate::check_trained_network(trainer, model); !status.ok()) return std::move(status).error().in("--output");
   Outcome outcome;
   const Stopwatch watch;
   SV_ASSIGN(outcome.stopped, train(options, trainer, data, outcome));

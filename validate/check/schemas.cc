@@ -127,8 +127,9 @@ int Schemas::newest(std::string_view domain) const {
   return 0;
 }
 
-bool Schemas::allows(int set, std::string_view type) const {
-  const std::vector<std::string_view>& all = types(set);
+bool Schemas::allows(const SchemaValue& value, std::string_view type) const {
+  if (value.set < 0) return type == value.type;
+  const std::vector<std::string_view>& all = types(value.set);
   return std::find(all.begin(), all.end(), type) != all.end();
 }
 

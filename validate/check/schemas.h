@@ -1,6 +1,7 @@
 // What ONNX's operators take in every version: arity, attributes, types, as the package onnx says (onnx_schemas.txt, which
 // record_schemas.py writes).
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -15,8 +16,13 @@ struct SchemaValue {
   std::string_view type;  // the name of a parameter, or a type
   Presence presence = Presence::single;
   bool one_type = true;  // of variadic ones: all are of one type
-  int set = -1;          // the types it may have, for Schemas::allows(); -1: exactly `type`
+  int set = -1;          // the types it may have, for Schemas::types(); -1: exactly `type`
 };
+
+/// What an operator says of its input or output `i`: the last of a list stands for all behind it. Null: it has none.
+inline const SchemaValue* value_at(const std::vector<SchemaValue>& list, size_t i) {
+  return list.empty() ? nullptr : &list[std::min(i, list.size() - 1)];
+}
 
 struct SchemaAttribute {
   std::string_view name;
@@ -48,8 +54,8 @@ class Schemas {
   bool has_domain(std::string_view domain) const;
   /// The newest opset of a domain; 0 for others' domains.
   int newest(std::string_view domain) const;
-  /// Whether a type ("float32", "seq(int64)") is in a set.
-  bool allows(int set, std::string_view type) const;
+  /// Whether a value may have a type ("float32", "seq(int64)").
+  bool allows(const SchemaValue& value, std::string_view type) const;
   /// The types of a set, for messages.
   const std::vector<std::string_view>& types(int set) const { return sets_[static_cast<size_t>(set)]; }
 

@@ -19,14 +19,12 @@ std::string types_text(const std::vector<std::string_view>& types) {
   return fmt::format("{}{}", fmt::join(plain, ", "), more);
 }
 
-/// Maps are written in two ways; operators tell by themselves.
-bool allowed(const Schemas& schemas, const SchemaValue& want, const std::string& type) {
-  if (type.empty() || type.find("map(") != std::string::npos) return true;
-  return want.set < 0 ? type == want.type : schemas.allows(want.set, type);
-}
-
-std::string wanted(const Schemas& schemas, const SchemaValue& want) {
-  return want.set < 0 ? std::string(want.type) : types_text(schemas.types(want.set));
+/// What is wrong with an input or output of that type; empty: nothing, or its type is not known.
+std::string broken_value(const Schemas& schemas, const Schema& schema, const SchemaValue& want, int i, const std::string& name,
+                         const std::string& type, bool output) {
+  if (type.empty() || schemas.allows(want, type)) return {};
+  return fmt::format("{} {} ({}) '{}' is {}, {} of opset {} {} {}", output ? "output" : "input", i, want.name, printable(name, 60), type, schema.name,
+                     schema.since, output ? "gives" : "takes", want.set < 0 ? std::string(want.type) : types_text(schemas.types(want.set)));
 }
 
 }  // namespace
@@ -58,31 +56,26 @@ std::string broken_constraint(const Schemas& schemas, const Schema& schema, cons
   };
   std::vector<Bound> bound;
   for (int i = 0; i < node.input_size(); ++i) {
-    if (node.input(i).empty() || schema.inputs.empty()) continue;
-    const SchemaValue& want = schema.inputs[std::min(static_cast<size_t>(i), schema.inputs.size() - 1)];
+    const SchemaValue* want = value_at(schema.inputs, static_cast<size_t>(i));
+    if (node.input(i).empty() || !want) continue;
     const std::string type = type_of(node.input(i));
-    if (!allowed(schemas, want, type))
-      return fmt::format("input {} ({}) '{}' is {}, {} of opset {} takes {}", i, want.name, printable(node.input(i), 60), type, schema.name,
-                         schema.since, wanted(schemas, want));
-    if (type.empty()) continue;
-    if (want.set < 0 || !want.one_type) continue;
-    const auto known = std::find_if(bound.begin(), bound.end(), [&](const Bound& b) { return b.parameter == want.type; });
+    if (std::string problem = broken_value(schemas, schema, *want, i, node.input(i), type, false); !problem.empty()) return problem;
+    if (type.empty() || want->set < 0 || !want->one_type) continue;
+    const auto known = std::find_if(bound.begin(), bound.end(), [&](const Bound& b) { return b.parameter == want->type; });
     if (known == bound.end())
-      bound.push_back({want.type, type, i});
+      bound.push_back({want->type, type, i});
     else if (known->type != type)
-      return fmt::format("inputs {} and {} must be of one type ({}), but are {} and {}", known->input, i, want.type, known->type, type);
+      return fmt::format("inputs {} and {} must be of one type ({}), but are {} and {}", known->input, i, want->type, known->type, type);
   }
   return {};
 }
 
 std::string broken_output(const Schemas& schemas, const Schema& schema, const onnx_proto::NodeProto& node, const TypeOf& type_of) {
   for (int i = 0; i < node.output_size(); ++i) {
-    if (node.output(i).empty() || schema.outputs.empty()) continue;
-    const SchemaValue& want = schema.outputs[std::min(static_cast<size_t>(i), schema.outputs.size() - 1)];
-    const std::string type = type_of(node.output(i));
-    if (!allowed(schemas, want, type))
-      return fmt::format("output {} ({}) '{}' is {}, {} of opset {} gives {}", i, want.name, printable(node.output(i), 60), type, schema.name,
-                         schema.since, wanted(schemas, want));
+    const SchemaValue* want = value_at(schema.outputs, static_cast<size_t>(i));
+    if (node.output(i).empty() || !want) continue;
+    std::string problem = broken_value(schemas, schema, *want, i, node.output(i), type_of(node.output(i)), true);
+    if (!problem.empty()) return problem;
   }
   return {};
 }

@@ -4,14 +4,9 @@
 
 #include "engine/graph/graph.h"
 #include "engine/graph/op_def.h"
+#include "tests/support/must.h"
 
 namespace svengine::tests {
-
-template <class T>
-T must(Result<T> result) {
-  if (!result.ok()) FAIL(result.error().message());
-  return std::move(result).value();
-}
 
 /// The sample as a network: given values are constants, as operators want them that ask for known ones.
 inline Graph graph_of(const OpDef& op, const Sample& sample) {

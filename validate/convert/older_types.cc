@@ -45,20 +45,14 @@ class TypeWidener {
  private:
   using Chosen = std::map<std::string_view, DType>;  // by parameter
 
-  static const SchemaValue* value_of(const std::vector<SchemaValue>& list, size_t i) {
-    return list.empty() ? nullptr : &list[std::min(i, list.size() - 1)];
-  }
-
-  bool takes(const SchemaValue& want, DType type) const {
-    return want.set < 0 ? want.type == name_of(type) : schemas_.allows(want.set, name_of(type));
-  }
+  bool takes(const SchemaValue& want, DType type) const { return schemas_.allows(want, name_of(type)); }
 
   /// Parameters whose inputs are of a type that this form does not take, and what they become; nothing where there is no such type.
   std::optional<Chosen> choose(const Node& node, const Schema& schema) const {
     Chosen out;
     for (size_t i = 0; i < node.inputs().size(); ++i) {
       const Value* v = node.input(i);
-      const SchemaValue* want = value_of(schema.inputs, i);
+      const SchemaValue* want = value_at(schema.inputs, i);
       if (!v || !want || out.contains(want->type) || !kDenseTypes.has(v->type.dtype) || takes(*want, v->type.dtype)) continue;
       for (const auto& [type, wider] : kWider)
         for (const DType wide : wider)
@@ -84,7 +78,7 @@ class TypeWidener {
     const std::optional<Chosen> chosen = choose(node, *schema);
     if (!chosen || chosen->empty()) return {};
     for (size_t i = 0; i < node.inputs().size(); ++i) {
-      const SchemaValue* want = value_of(schema->inputs, i);
+      const SchemaValue* want = value_at(schema->inputs, i);
       const auto wide = want && node.input(i) ? chosen->find(want->type) : chosen->end();
       if (wide == chosen->end() || node.input(i)->type.dtype == wide->second) continue;
       SV_ASSIGN(Value * changed, cast(node.input(i), wide->second, &node));

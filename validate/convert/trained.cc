@@ -23,8 +23,13 @@ Result<TrainedNetwork> trained_network(const Trainer& trainer, const Model& mode
   TrainedNetwork out{std::move(graph), {.doc = model.doc, .metadata = model.metadata}};
   out.options.opset = opset_of(model, out.options);
   SV_TRY(replace_old_forms(out.graph, all_ops()));
-  if (Result<onnx::OnnxFile> file = export_model(out.graph, out.options); !file.ok()) return std::move(file).error();
   return out;
+}
+
+Status check_trained_network(const Trainer& trainer, const Model& model) {
+  SV_ASSIGN(const TrainedNetwork network, trained_network(trainer, model));
+  Result<onnx::OnnxFile> file = export_model(network.graph, network.options);
+  return file.ok() ? Status() : std::move(file).error();
 }
 
 }  // namespace svengine::validate

@@ -114,8 +114,7 @@ Status lower_batch_norm_grad(LowerContext& c) {
   const kernels::ChannelAffineArgs image = channel_affine_args(c);
   const int64_t batch = image.batch, channels = image.channels, spatial = image.spatial;
   if (batch * spatial == 0) {  // sums of nothing, whatever the deviation is that they would be divided by
-    for (size_t output : {size_t{1}, size_t{2}})
-      if (c.has_output(output)) emit_zeros(c, output);
+    emit_zeros(c, 1), emit_zeros(c, 2);
     return {};
   }
   const Tables tables{c.temporary(6 * channels * 4), channels, c.has_input(kBias)};

@@ -9,6 +9,7 @@
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/kernel_step.h"
+#include "engine/ops/tensor/fill_common.h"
 #include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
@@ -142,10 +143,7 @@ Status emit_extremum_of_none(LowerContext& c, bool least, DType type, int64_t ke
   with_type(type, [&]<class T>() {
     using Limits = std::numeric_limits<T>;
     const T value = type == DType::boolean ? T(least) : least ? Limits::max() : Limits::lowest();
-    c.emit("fill", kept > 0 ? 1 : 0, [out = c.out(output), value, kept](const Run& run, int64_t, int64_t) -> const char* {
-      std::fill_n(run.get<T>(out), kept, value);
-      return nullptr;
-    });
+    emit_fill(c, c.out(output), kept, sizeof(T), static_cast<uint64_t>(value));
   });
   return {};
 }

@@ -20,9 +20,9 @@ Status infer_expand(InferContext& c) {
   }
   const Shape& s = c.shape(1);
   const bool known = s.has_rank() && s[0].is_static() && c.shape(0).has_rank() && s[0].value() <= 32;
-  Shape out = known ? unknown_dims(std::max(s[0].value(), c.shape(0).rank())) : Shape();
-  const std::vector<Dim> none;
-  const std::vector<Dim>& in = known ? c.shape(0).dims() : none;
+  if (!known) return c.set(0, c.dtype(0), Shape()), Status();
+  const std::vector<Dim>& in = c.shape(0).dims();
+  Shape out = unknown_dims(std::max(s[0].value(), c.shape(0).rank()));
   for (size_t i = 0; i < in.size(); ++i)  // other sizes than 1 stay
     if (in[i].is_static() && in[i].value() != 1) out[out.dims().size() - in.size() + i] = in[i];
   c.set(0, c.dtype(0), std::move(out));

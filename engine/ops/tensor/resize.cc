@@ -55,7 +55,7 @@ Status lower_nearest(LowerContext& c, const std::vector<AxisScale>& axes) {
       maps.push_back(kernels::pad_map(kernels::PadMode::kConstant, in[i], 0, 0));
       continue;
     }
-    const ResizeAxis axis = kernel_axis(c.attributes(), *scaled);
+    SV_ASSIGN(const ResizeAxis axis, kernel_axis(c.attributes(), *scaled));
     maps.push_back(nearest_places(c.attributes(), axis));
   }
   const Tensor outside = scalar_of(c.out_type().dtype, c.attributes().get_float("extrapolation_value"));
@@ -76,7 +76,7 @@ Status lower_interpolated(LowerContext& c, std::vector<AxisScale> axes) {
   const std::string kernel = "resize_" + c.attributes().get_string("mode");
   for (const AxisScale& a : axes) {
     if (dims[a.axis] > kLongestAxis) return error("axis {} is longer than the {} that can be resized", a.axis, kLongestAxis);
-    const ResizeAxis axis = kernel_axis(c.attributes(), a);
+    SV_ASSIGN(const ResizeAxis axis, kernel_axis(c.attributes(), a));
     const kernels::ResampleTables tables = resize_tables(c.attributes(), axis);
     const Buffer to = &a == &axes.back() && (type == DType::f32 || type == DType::f64) ? c.out() : Buffer{};
     at = in_double ? wide::emit_resample(c, kernel, tables, outside, at, dims, a.axis, axis.out, to)

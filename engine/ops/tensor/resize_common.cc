@@ -22,6 +22,7 @@ constexpr std::pair<const char*, ResizeCoordinate> kCoordinates[] = {
 };
 
 constexpr double kMostSize = 0x1p48;
+constexpr double kMostWeights = 0x1p28;  // of antialiasing, in one axis' table
 constexpr double kFarthestRoi = 0x1p30;  // in lengths of the axis
 
 constexpr size_t kRoi = 1, kScales = 2, kSizes = 3;
@@ -190,7 +191,7 @@ Result<std::vector<AxisScale>> resize_axes(const Node& node, const Shape& in) {
   return axes;
 }
 
-kernels::ResizeAxis kernel_axis(const Attributes& attributes, const AxisScale& axis) {
+Result<kernels::ResizeAxis> kernel_axis(const Attributes& attributes, const AxisScale& axis) {
   kernels::ResizeAxis out;
   out.in = axis.in.value();
   out.out = axis.out.value();
@@ -200,6 +201,8 @@ kernels::ResizeAxis kernel_axis(const Attributes& attributes, const AxisScale& a
   const std::string name = attributes.get_string("coordinate_transformation_mode", "half_pixel");
   for (const auto& [n, coordinate] : kCoordinates)
     if (name == n) out.coordinate = coordinate;
+  if (attributes.get_int("antialias") != 0 && out.scale < 1 && 4 / out.scale * static_cast<double>(out.out) > kMostWeights)
+    return error("axis {}: antialiasing by a scale of {} reads too many elements for each of {}", axis.axis, out.scale, out.out);
   return out;
 }
 

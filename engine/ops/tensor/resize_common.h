@@ -32,7 +32,7 @@ struct AxisScale {
 Result<std::vector<AxisScale>> resize_axes(const Node& node, const Shape& in);
 
 /// The same for the kernels' table makers.
-kernels::ResizeAxis kernel_axis(const Attributes& attributes, const AxisScale& axis);
+Result<kernels::ResizeAxis> kernel_axis(const Attributes& attributes, const AxisScale& axis);
 
 inline constexpr int64_t kLongestAxis = int64_t{1} << 26;  // there is a table entry for every position
 

@@ -32,7 +32,7 @@ Status lower_resize_grad(LowerContext& c) {
   }
   Buffer at = c.in(0);
   for (const AxisScale& a : axes) {
-    const kernels::ResizeAxis axis = kernel_axis(c.attributes(), a);
+    SV_ASSIGN(const kernels::ResizeAxis axis, kernel_axis(c.attributes(), a));
     const kernels::ResampleTables tables = transposed_tables(resize_tables(c.attributes(), axis), axis.in, axis.out);
     const Buffer to = &a == &axes.back() ? c.out() : Buffer{};
     at = wide::is_wide(c) ? wide::emit_resample(c, "resize_grad_f64", tables, 0, at, dims, a.axis, axis.in, to)
