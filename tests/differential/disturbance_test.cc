@@ -51,3 +51,22 @@ TEST_CASE("what is exact beside its result is not disturbed beside its operand")
       "graph \"g\"\ninput %x: float32[1]\n%g: float32[1] = Gelu(%x)\noutput %g\n", 1.0f);
   for (const float v : near) CHECK(std::abs(v - 0.8413447f) < 1e-4);
 }
+
+TEST_CASE("of many numbers that vanish none, some or all may be 0") {
+  const std::vector<float> sum = disturbed_outputs(
+      "graph \"g\"\ninput %x: float32[1]\nconst %n: int64[1] = {64}\nconst %zero: float32[] = {0}\n%many: float32[64] = Expand(%x, %n)\n"
+      "%g: float32[64] = Gelu(%many)\n%q: float32[64] = Div(%zero, %g)\n%y: float32[1] = ReduceSum(%q)\noutput %y\n",
+      -18.9f);
+  CHECK(any(sum, [](float y) { return std::isnan(y); }));
+  CHECK(any(sum, [](float y) { return !std::isnan(y); }));
+}
+
+TEST_CASE("a slope is exact beside the steepest, which a large gradient shows") {
+  const std::vector<float> y = disturbed_outputs(
+      "graph \"g\"\ninput %x: float32[1]\nconst %dy: float32[1] = {1e6}\n"
+      "%y: float32[1] = svengine.ActivationGrad(%dy, %x) {function = \"gelu\", alpha = 0.0, beta = 0.0}\noutput %y\n",
+      -6.0f);
+  constexpr float slope = -3.5447e-8f;  // of GELU at -6
+  CHECK(any(y, [](float v) { return std::abs(v - 1e6f * slope) > 0.05f; }));
+  for (const float v : y) CHECK(std::abs(v - 1e6f * slope) < 1.0f);
+}
