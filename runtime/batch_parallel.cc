@@ -17,9 +17,9 @@ bool has_inside(const Type& type, const std::string& symbol) {
   return false;
 }
 
-Result<std::string> batch_symbol(const Graph& graph) {
-  for (const Value* v : graph.inputs())
-    if (v->type.shape.has_rank() && v->type.shape.rank() > 0 && v->type.shape[0].is_symbolic()) return v->type.shape[0].symbol();
+Result<std::string> batch_symbol(const Ports& inputs) {
+  for (const CompiledModel::Port& p : inputs)
+    if (p.type.shape.has_rank() && p.type.shape.rank() > 0 && p.type.shape[0].is_symbolic()) return p.type.shape[0].symbol();
   return error("shard mode cuts the batch, but no input has a symbolic leading dimension; export the network with a dynamic batch");
 }
 
@@ -36,19 +36,19 @@ int64_t BatchParallel::batch_of(const std::vector<Tensor>& inputs) const {
   return inputs[static_cast<size_t>(cut)].dims()[0];
 }
 
-Result<BatchParallel> make_batch_parallel(const Graph& graph, const Team& team) {
-  SV_ASSIGN(const std::string symbol, batch_symbol(graph));
+Result<BatchParallel> make_batch_parallel(const Ports& inputs, const Ports& outputs, const Team& team) {
+  SV_ASSIGN(const std::string symbol, batch_symbol(inputs));
   BatchParallel batch_parallel;
-  for (const Value* v : graph.inputs()) {
-    if (has_inside(v->type, symbol))
-      return error("shard mode cuts the batch '{}', but it is an inner dimension of input '{}', {}", symbol, v->name(),
-                   to_string(v->type));
-    batch_parallel.split_inputs.push_back(leads_with(v->type, symbol));
+  for (const CompiledModel::Port& p : inputs) {
+    if (has_inside(p.type, symbol))
+      return error("shard mode cuts the batch '{}', but it is an inner dimension of input '{}', {}", symbol, p.name,
+                   to_string(p.type));
+    batch_parallel.split_inputs.push_back(leads_with(p.type, symbol));
   }
-  for (const Value* v : graph.outputs())
-    if (!leads_with(v->type, symbol) || has_inside(v->type, symbol))
-      return error("shard mode cuts the batch '{}', which is not the leading dimension of output '{}', {}", symbol, v->name(),
-                   to_string(v->type));
+  for (const CompiledModel::Port& p : outputs)
+    if (!leads_with(p.type, symbol) || has_inside(p.type, symbol))
+      return error("shard mode cuts the batch '{}', which is not the leading dimension of output '{}', {}", symbol, p.name,
+                   to_string(p.type));
   int first = 0;
   for (const CoreGroup& group : team.topology().groups) {
     if (group.threads > 0) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/compiled_model.h"
 #include "runtime/executor.h"
 #include "runtime/numa_copies.h"
 
@@ -33,9 +34,11 @@ struct BatchParallel {
   int64_t batch_of(const std::vector<Tensor>& inputs) const;
 };
 
+using Ports = std::vector<CompiledModel::Port>;
+
 /// Cuts the team's topology. The batch is the symbolic leading dimension of an input; inputs without it are shared. Fails when
 /// there is none, or when it does not lead every output and only lead: the rows would not be independent then.
-Result<BatchParallel> make_batch_parallel(const Graph& graph, const Team& team);
+Result<BatchParallel> make_batch_parallel(const Ports& inputs, const Ports& outputs, const Team& team);
 
 /// Rows [begin, end) of a batch that fall on a group: counts differ by at most one, and the first group has no fewer than any.
 struct RowRange {

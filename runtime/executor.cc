@@ -9,7 +9,7 @@
 
 #include "engine/base/affinity.h"
 #include "engine/kernels/contract.h"
-#include "runtime/denormals.h"
+#include "runtime/float_mode.h"
 #include "runtime/spin_wait.h"
 
 namespace svengine {
@@ -34,9 +34,9 @@ Team::Team(Topology topology, bool flush_denormals, int beside)
     : topology_(std::move(topology)), threads_(topology_.threads()), flush_denormals_(flush_denormals),
       oversubscribed_(more_than_cpus(threads_ + beside)), barrier_(topology_, oversubscribed_), work_queues_(topology_) {}
 
-Status Team::run(const std::function<void(int)>& body) const {
+Status Team::run_all(void (*call)(const void* body, int thread), const void* body) const {
   if (threads_ == 1) {
-    body(0);
+    call(body, 0);
     return {};
   }
   int given = 0;
@@ -44,7 +44,7 @@ Status Team::run(const std::function<void(int)>& body) const {
   {
     const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
     if (thread == 0) given = threads;  // who reads it does so after the region: no thread waits for another here
-    if (threads == threads_) body(thread);
+    if (threads == threads_) call(body, thread);
   }
   if (given == threads_) return {};
   return error("OpenMP gave {} of the {} threads asked for; lower --threads, or raise OMP_THREAD_LIMIT, or set "
@@ -102,8 +102,9 @@ void RunState::start() {
 }
 
 void RunState::walk(Team& team, int thread, StepTimes* times) {
-  const DenormalMode mode(team.flush_denormals());
+  const FloatMode mode(team.flush_denormals());
   const Run run(bases_.data(), scratch_->data() + static_cast<size_t>(thread) * static_cast<size_t>(plan_->scratch_bytes));
+  if (team.threads() == 1) return walk_alone(run, times);
   if (queue_) return walk_by_queue(run, thread, times);
   walk_by_barrier(team, run, thread, times);
 }
@@ -112,6 +113,19 @@ void RunState::run_tasks(const Run& run, int64_t step, TaskRange tasks) {
   const char* problem = plan_->steps[static_cast<size_t>(step)].run(run, tasks.begin, tasks.end);
   const char* none = nullptr;
   if (problem && problem_.compare_exchange_strong(none, problem)) failed_step_ = step;
+}
+
+void RunState::walk_alone(const Run& run, StepTimes* times) {
+  int64_t started = times ? now() : 0;
+  for (size_t i = 0; i < plan_->steps.size(); ++i) {
+    run_tasks(run, static_cast<int64_t>(i), {0, plan_->steps[i].tasks});
+    if (times) {
+      const int64_t t = now();
+      times->nanoseconds[i] += t - started;
+      started = t;
+    }
+    if (failed_step_.load(std::memory_order_relaxed) != kNone) return;
+  }
 }
 
 void RunState::walk_by_queue(const Run& run, int thread, StepTimes* times) {

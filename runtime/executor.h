@@ -1,7 +1,6 @@
 // Walks a plan with a team of threads.
 #pragma once
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,10 +29,15 @@ class Team {
   Barrier& barrier() { return barrier_; }
   WorkQueues& work_queues() { return work_queues_; }
 
-  /// Calls body(thread) on every thread of the team at once. Fails, having called nothing, when OpenMP gives fewer threads.
-  Status run(const std::function<void(int)>& body) const;
+  /// Calls body(thread) on every thread of the team at once. Fails, having called nothing, when OpenMP gives fewer threads. Allocates nothing.
+  template <class Body>
+  Status run(const Body& body) const {
+    return run_all([](const void* b, int thread) { (*static_cast<const Body*>(b))(thread); }, &body);
+  }
 
  private:
+  Status run_all(void (*call)(const void* body, int thread), const void* body) const;
+
   Topology topology_;
   int threads_;
   bool flush_denormals_, oversubscribed_;
@@ -75,6 +79,7 @@ class RunState {
 
  private:
   RunState() = default;
+  void walk_alone(const Run& run, StepTimes* times);
   void walk_by_barrier(Team& team, const Run& run, int thread, StepTimes* times);
   void walk_by_queue(const Run& run, int thread, StepTimes* times);
   /// Runs tasks of a step and keeps what goes wrong.

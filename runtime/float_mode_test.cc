@@ -1,6 +1,7 @@
-#include "runtime/denormals.h"
+#include "runtime/float_mode.h"
 
 #include <catch2/catch.hpp>
+#include <cfenv>
 #include <limits>
 
 using namespace svengine;
@@ -14,25 +15,50 @@ float half_of_smallest() {
   return result;
 }
 
+float third() {
+  volatile float one = 1, three = 3;
+  volatile float result = one / three;
+  return result;
+}
+
 }  // namespace
 
 TEST_CASE("flushing lasts as long as the object and the caller's mode returns") {
-  const uint64_t before = DenormalMode::control_register();
-  CHECK(half_of_smallest() > 0);
+  const FloatMode::Registers before = FloatMode::registers();
   {
-    const DenormalMode mode(true);
+    const FloatMode outer(false);
+    CHECK(half_of_smallest() > 0);
+    const FloatMode mode(true);
     CHECK(half_of_smallest() == 0);
     {
-      const DenormalMode inner(false);
+      const FloatMode inner(false);
       CHECK(half_of_smallest() > 0);
     }
     CHECK(half_of_smallest() == 0);
   }
-  CHECK(half_of_smallest() > 0);
-#if defined(__x86_64__)
-  constexpr uint64_t kModeBits = ~uint64_t{0x3f};  // MXCSR's low bits are sticky exception flags
-#else
-  constexpr uint64_t kModeBits = ~uint64_t{0};
-#endif
-  CHECK((DenormalMode::control_register() & kModeBits) == (before & kModeBits));
+  CHECK(FloatMode::registers() == before);
+}
+
+TEST_CASE("the caller's rounding and flags return, and mean nothing inside") {
+  const float nearest = third();
+  std::fesetround(FE_UPWARD);
+  std::feclearexcept(FE_ALL_EXCEPT);
+  std::feraiseexcept(FE_DIVBYZERO);
+  const FloatMode::Registers before = FloatMode::registers();
+  float inside = 0;
+  {
+    const FloatMode mode(true);
+    inside = third();  // raises FE_INEXACT
+    volatile float zero = 0;
+    volatile float nan = zero / zero;  // and FE_INVALID
+    (void)nan;
+  }
+  const FloatMode::Registers after = FloatMode::registers();
+  const int flags = std::fetestexcept(FE_ALL_EXCEPT), rounding = std::fegetround();
+  std::fesetround(FE_TONEAREST);
+  std::feclearexcept(FE_ALL_EXCEPT);
+  CHECK(inside == nearest);
+  CHECK(after == before);
+  CHECK(flags == FE_DIVBYZERO);
+  CHECK(rounding == FE_UPWARD);
 }

@@ -88,10 +88,12 @@ Result<HostStage> HostStage::create(Graph graph) {
   return stage;
 }
 
-Result<std::vector<Tensor>> HostStage::run(std::vector<Tensor> inputs, const RunBody& run_body, bool profile) {
+Result<std::vector<Tensor>> HostStage::run(std::vector<Tensor> inputs, const RunBody& run_body, std::vector<int64_t>* times) const {
+  if (times) times->resize(calls_.size());
   std::vector<Tensor> values = values_;
   for (size_t i = 0; i < inputs.size(); ++i) values[static_cast<size_t>(inputs_[i])] = std::move(inputs[i]);
-  for (Call& call : calls_) {
+  for (size_t c = 0; c < calls_.size(); ++c) {
+    const Call& call = calls_[c];
     std::vector<Tensor> arguments;
     for (const Read& read : call.inputs) {
       if (read.slot < 0) {
@@ -104,7 +106,7 @@ Result<std::vector<Tensor>> HostStage::run(std::vector<Tensor> inputs, const Run
     StageContext context(*call.node, std::move(arguments), run_body);
     const Clock::time_point start = Clock::now();
     SV_ASSIGN(std::vector<Tensor> results, evaluate_on_host(context));
-    if (profile) call.nanoseconds += nanoseconds_since(start) - context.nanoseconds_in_bodies();
+    if (times) (*times)[c] += nanoseconds_since(start) - context.nanoseconds_in_bodies();
     for (size_t i = 0; i < results.size(); ++i)
       if (call.outputs[i] >= 0) values[static_cast<size_t>(call.outputs[i])] = std::move(results[i]);
   }
@@ -113,9 +115,11 @@ Result<std::vector<Tensor>> HostStage::run(std::vector<Tensor> inputs, const Run
   return outputs;
 }
 
-void HostStage::collect_profile(std::vector<ProfileRow>& rows) const {
-  for (const Call& call : calls_)
-    rows.push_back({call.node->name(), call.node->op().name, "evaluate", 1, call.nanoseconds, cost_of(*call.node)});
+void HostStage::collect_profile(const std::vector<int64_t>& times, std::vector<ProfileRow>& rows) const {
+  for (size_t c = 0; c < calls_.size(); ++c) {
+    const Node& node = *calls_[c].node;
+    rows.push_back({node.name(), node.op().name, "evaluate", 1, c < times.size() ? times[c] : 0, cost_of(node)});
+  }
 }
 
 }  // namespace svengine

@@ -1,4 +1,5 @@
 // The nodes of a network that are evaluated between two plans, one after the other, in the calling thread. Internal to the session.
+// Immutable once made: any number of threads may run it at once.
 #pragma once
 #include <functional>
 #include <vector>
@@ -15,11 +16,12 @@ class HostStage {
   /// Takes a graph of nodes that run on the host. Every constant is made ready here.
   static Result<HostStage> create(Graph graph);
 
-  /// Evaluates all nodes; inputs and results are the graph's. An error names the node. `profile`: adds to the rows.
-  Result<std::vector<Tensor>> run(std::vector<Tensor> inputs, const RunBody& run_body, bool profile);
+  /// Evaluates all nodes; inputs and results are the graph's. An error names the node. `times`: adds what every node took, in
+  /// nanoseconds, without its bodies, whose steps have rows of their own.
+  Result<std::vector<Tensor>> run(std::vector<Tensor> inputs, const RunBody& run_body, std::vector<int64_t>* times) const;
 
-  /// One row for each node; the time is without that of bodies, whose steps have rows of their own.
-  void collect_profile(std::vector<ProfileRow>& rows) const;
+  /// One row for each node; `times` are those of run(), empty before the first.
+  void collect_profile(const std::vector<int64_t>& times, std::vector<ProfileRow>& rows) const;
 
  private:
   struct Read {
@@ -30,7 +32,6 @@ class HostStage {
     const Node* node;
     std::vector<Read> inputs;
     std::vector<int> outputs;
-    int64_t nanoseconds = 0;
   };
 
   HostStage() = default;

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/graph/expand.h"
-#include "runtime/bodies.h"
+#include "engine/base/limits.h"
 #include "runtime/segment.h"
-#include "runtime/weight_cache.h"
 
 namespace svengine {
 namespace {
@@ -33,58 +31,66 @@ Status check_input(const Session::Port& port, const Tensor& tensor,
   return {};
 }
 
-}  // namespace
+/// The caller's memory, for one run.
+Result<Tensor> borrowed(const ConstBinding& b, size_t index) {
+  if (size_of(b.type) == 0 || is_handle(b.type)) return error("input {} has no element type", index);
+  Dims dims(b.dims.begin(), b.dims.end());
+  Status fits = check_dims(dims);
+  if (!fits.ok()) return std::move(fits).error().in(fmt::format("input {}", index));
+  if (!b.data && element_count(dims) > 0) return error("input {} has no data (null pointer)", index);
+  return Tensor::wrap(b.type, std::move(dims), b.data, nullptr);
+}
 
-Status choose_kernels(SessionOptions& options) {
-  if (options.kernels) return {};
-  if (kernels::available_kernel_sets().empty())
-    return error("this processor runs none of the fast kernel sets built into this program; the set 'reference' runs anywhere, slowly");
-  options.kernels = kernels::available_kernel_sets().front();
+Status check_place(const Binding& place, const PlanTensor& made) {
+  if (place.type != made.dtype || !std::ranges::equal(place.dims, made.dims))
+    return error("output '{}' is {}[{}]; the place given for it is {}[{}]", made.name, name_of(made.dtype), to_string(made.dims), name_of(place.type),
+                 to_string(Dims(place.dims.begin(), place.dims.end())));
+  if (reinterpret_cast<uintptr_t>(place.data) % size_of(made.dtype) != 0)
+    return error("the place given for output '{}' is not aligned to its elements", made.name);
   return {};
 }
+
+}  // namespace
 
 Session::~Session() = default;
 
 std::shared_ptr<RunMemory> keep_run_memory() { return std::make_shared<RunMemory>(RunMemory{SharedArena(true), SharedArena(true)}); }
 
 Result<std::unique_ptr<Session>> Session::create(Graph graph, SessionOptions options) {
-  std::unique_ptr<Session> session(new Session);
-  SV_TRY(choose_kernels(options));
   if (options.topology.groups.empty()) options.topology = detect_topology(0);
-  if (options.optimize) SV_TRY(run_pipeline(graph, pass_context(*options.kernels), Stage::load));
-  else SV_TRY(make_runnable(graph, pass_context(*options.kernels)));  // no optimisation
-  for (const Value* v : graph.inputs()) session->inputs_.push_back({v->name(), v->type});
-  for (const Value* v : graph.outputs()) session->outputs_.push_back({v->name(), v->type});
-  session->options_ = options;
+  ContextOptions context{options.topology, options.flush_denormals, options.shard, options.memory};
+  SV_ASSIGN(std::shared_ptr<CompiledModel> model, CompiledModel::create(std::move(graph), std::move(options)));
+  return create(std::move(model), std::move(context));
+}
+
+Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<CompiledModel> model, ContextOptions options) {
+  std::unique_ptr<Session> session(new Session);
+  if (options.topology.groups.empty()) options.topology = detect_topology(0);
   session->team_ = std::make_unique<Team>(options.topology, options.flush_denormals);
-  session->weights_ = std::make_unique<WeightStore>();
-  session->bodies_ = std::make_unique<Bodies>();
+  session->memory_ = options.memory;
   session->data_dependent_ = std::make_unique<RunMemory>();
-  if (!options.cache.empty())
-    session->cache_ =
-        std::make_unique<WeightCache>(options.cache, graph, options.kernels->name, *session->team_, *session->weights_);
+  session->bodies_ = std::make_unique<Bodies>(model->bodies());
   if (options.shard && options.topology.groups.size() > 1) {
-    SV_ASSIGN(BatchParallel batch_parallel, make_batch_parallel(graph, *session->team_));
+    SV_ASSIGN(BatchParallel batch_parallel, make_batch_parallel(model->inputs(), model->outputs(), *session->team_));
     session->batch_parallel_ = std::make_unique<BatchParallel>(std::move(batch_parallel));
   }
-  std::vector<bool> needs_value(graph.inputs().size(), false);
-  session->root_ = std::make_unique<Segment>(std::move(graph), std::move(needs_value),
-                                             Segment::Shared{*session->team_, *options.kernels, *session->weights_,
-                                                             LowerOptions{.exact_convolution = options.exact_convolution},
-                                                             options.optimize, options.recompute, session->batch_parallel_.get(),
-                                                             session->cache_.get(), *session->bodies_, options.memory.get(), *session->data_dependent_});
+  session->root_ = std::make_unique<Segment>(
+      model->root(), Segment::Shared{*session->team_, session->batch_parallel_.get(), *session->bodies_, options.memory.get(), *session->data_dependent_});
+  session->model_ = std::move(model);
   return session;
 }
 
 Status Session::check_inputs(const std::vector<Tensor>& inputs) const {
-  if (inputs.size() != inputs_.size()) return error("got {} inputs, the network has {}", inputs.size(), inputs_.size());
+  const std::vector<Port>& wanted = this->inputs();
+  if (inputs.size() != wanted.size()) return error("got {} inputs, the network has {}", inputs.size(), wanted.size());
   std::map<std::string, std::pair<int64_t, std::string>> symbols;
-  for (size_t i = 0; i < inputs.size(); ++i) SV_TRY(check_input(inputs_[i], inputs[i], symbols));
+  for (size_t i = 0; i < inputs.size(); ++i) SV_TRY(check_input(wanted[i], inputs[i], symbols));
   return {};
 }
 
 Status Session::prepare(const std::vector<Tensor>& inputs) {
   SV_TRY(check_inputs(inputs));
+  steady_.run = nullptr;
   return root_->prepare(inputs);
 }
 
@@ -93,6 +99,7 @@ Result<std::vector<Tensor>> Session::run(const std::vector<Tensor>& inputs, bool
 Result<std::vector<Tensor>> Session::run_into(const std::vector<Tensor>& inputs, const std::vector<MutableTensor>& output_buffers,
                                               bool profile) {
   SV_TRY(check_inputs(inputs));
+  steady_.run = nullptr;
   const auto aligned = [](const Tensor& t) { return t.is_aligned(); };
   if (std::all_of(inputs.begin(), inputs.end(), aligned)) return root_->run(inputs, profile, output_buffers);
   std::vector<Tensor> copies = inputs;  // out of the middle of a file, for example
@@ -103,14 +110,84 @@ Result<std::vector<Tensor>> Session::run_into(const std::vector<Tensor>& inputs,
   return root_->run(copies, profile, output_buffers);
 }
 
+bool Session::is_steady(std::span<const ConstBinding> inputs) const {
+  if (!steady_.run || inputs.size() != steady_.inputs.size()) return false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto& [type, dims] = steady_.inputs[i];
+    if (inputs[i].type != type || !std::ranges::equal(inputs[i].dims, dims)) return false;
+    if (reinterpret_cast<uintptr_t>(inputs[i].data) % size_of(type) != 0) return false;
+    if (!inputs[i].data && element_count(dims) > 0) return false;  // call() says so
+  }
+  return true;
+}
+
+Status Session::make_steady(const std::vector<Tensor>& inputs) {
+  steady_.run = nullptr;
+  SV_TRY(check_inputs(inputs));
+  if (!std::ranges::all_of(inputs, [](const Tensor& t) { return t.is_aligned(); })) return {};
+  SV_ASSIGN(steady_.run, root_->single_run(inputs));
+  if (!steady_.run) return {};
+  steady_.inputs.clear();
+  for (const Tensor& t : inputs) steady_.inputs.emplace_back(t.type(), t.dims());
+  steady_.own.clear();
+  steady_.own.resize(outputs().size());
+  return {};
+}
+
+Status Session::call(std::span<const ConstBinding> inputs, std::span<Binding> outputs) {
+  if (outputs.size() != this->outputs().size())
+    return error("got places for {} outputs, the network has {}", outputs.size(), this->outputs().size());
+  if (is_steady(inputs)) return call_steady(inputs, outputs);
+  std::vector<Tensor> tensors;
+  for (const ConstBinding& b : inputs) {
+    SV_ASSIGN(Tensor tensor, borrowed(b, tensors.size()));
+    tensors.push_back(std::move(tensor));
+  }
+  SV_TRY(make_steady(tensors));
+  return steady_.run ? call_steady(inputs, outputs) : call_in_parts(tensors, outputs);
+}
+
+Status Session::call_steady(std::span<const ConstBinding> inputs, std::span<Binding> outputs) {
+  SV_TRY(check_time_limit());
+  TeamRun& run = *steady_.run;
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    const PlanTensor& made = run.outputs()[o];
+    Binding& place = outputs[o];
+    if (place.data) {
+      SV_TRY(check_place(place, made));
+    } else {
+      MutableTensor& own = steady_.own[o];
+      if (!own.defined()) {
+        SV_ASSIGN(own, Tensor::allocate(made.dtype, made.dims));
+      }
+      place = {made.dtype, made.dims, own.raw()};
+    }
+    run.bind_output(o, static_cast<std::byte*>(place.data));
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) run.bind_input(i, static_cast<const std::byte*>(inputs[i].data));
+  return run.run(false);
+}
+
+Status Session::call_in_parts(const std::vector<Tensor>& inputs, std::span<Binding> outputs) {
+  std::vector<MutableTensor> places(outputs.size());
+  for (size_t o = 0; o < outputs.size(); ++o)
+    if (outputs[o].data) places[o] = MutableTensor::wrap(outputs[o].type, Dims(outputs[o].dims.begin(), outputs[o].dims.end()), outputs[o].data, nullptr);
+  SV_ASSIGN(steady_.results, run_into(inputs, places));
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    const Tensor& made = steady_.results[o];
+    if (!outputs[o].data) outputs[o] = {made.type(), made.dims(), const_cast<std::byte*>(made.raw())};
+  }
+  return {};
+}
+
 Result<int64_t> Session::planned_bytes(const std::vector<Dims>& inputs, Recompute recompute) const {
   std::vector<Tensor> shapes;
   for (size_t i = 0; i < inputs.size(); ++i) {
     SV_TRY(check_dims(inputs[i]));
-    shapes.push_back(Tensor::wrap(i < inputs_.size() ? inputs_[i].type.dtype : DType::undefined, inputs[i], nullptr, nullptr));
+    shapes.push_back(Tensor::wrap(i < this->inputs().size() ? this->inputs()[i].type.dtype : DType::undefined, inputs[i], nullptr, nullptr));
   }
   SV_TRY(check_inputs(shapes));
-  return root_->planned_bytes(inputs, recompute);
+  return model_->root().planned_bytes(inputs, recompute);
 }
 
 std::vector<std::shared_ptr<const Plan>> Session::plans() const {
@@ -127,7 +204,7 @@ std::vector<ProfileRow> Session::profile() const {
   return rows;
 }
 
-CacheReport Session::cache_report() const { return cache_ ? cache_->report() : CacheReport(); }
+CacheReport Session::cache_report() const { return model_->cache_report(); }
 
 std::string Session::page_report() const { return std::string(name_of(root_->page_kind())); }
 

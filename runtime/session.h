@@ -1,4 +1,5 @@
-// A network ready to run: optimised once, planned once for every set of input shapes.
+// One caller's context of a network: its threads and memory. What it computes with is compiled_model.h, optimised once, planned once for
+// every set of input shapes.
 //
 //   Graph ──load passes──> Segment ──specialise──> Prepared { plan, memory }      one for every set of input shapes
 //                                        └─ shapes that depend on data, nodes that are evaluated on the host: what comes before
@@ -7,38 +8,15 @@
 //   body of an If, Loop, ... ──────────> Segment of the node
 #pragma once
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "engine/graph/passes/pass.h"
-#include "engine/plan/plan.h"
+#include "runtime/compiled_model.h"
 #include "runtime/executor.h"
-#include "runtime/topology.h"
 
 namespace svengine {
-
-struct RunMemory;
-
-struct SessionOptions {
-  Topology topology;                               // default: detect_topology(0)
-  const kernels::KernelTable* kernels = nullptr;   // default: the best this processor can run
-  bool flush_denormals = true;
-  /// Convolutions sum the products themselves, never by Winograd's algorithm, which is faster and whose rounding errors are about
-  /// ten times larger (kernels/conv.h).
-  bool exact_convolution = false;
-  /// False: no pass runs but what settles shapes, so that every node is computed by itself, as it stands in the file. Slow; for
-  /// finding out which of the two a surprising result comes from, the network or its optimisation.
-  bool optimize = true;
-  /// The batch is cut and every core group computes its rows on its own copy of the weights: for throughput. The network has to
-  /// treat the samples of a batch independently. Without effect on a machine of one group.
-  bool shard = false;
-  /// For graphs with a backward pass.
-  Recompute recompute = Recompute::none;
-  /// A folder for packed weights, which a later start then need not pack: weight_cache.h. Empty: none is kept.
-  std::string cache;
-  /// Pages for all plans of sessions of which no two run at the same time: for who makes many, one after the other. Null: each has its own.
-  std::shared_ptr<RunMemory> memory = nullptr;
-};
 
 /// Memory for SessionOptions::memory. It grows to what the largest plan needs, and lives as long as this pointer or a session with it.
 std::shared_ptr<RunMemory> keep_run_memory();
@@ -52,26 +30,44 @@ struct ProfileRow {
   Cost cost;
 };
 
+/// What one caller decides for itself; the others are decided with the model. SessionOptions says what they mean.
+struct ContextOptions {
+  Topology topology;
+  bool flush_denormals = true;
+  bool shard = false;
+  std::shared_ptr<RunMemory> memory = nullptr;
+};
+
+/// A caller's tensor, as a call sees it: dense, row-major, aligned to its elements.
+struct ConstBinding {
+  DType type = DType::undefined;
+  std::span<const int64_t> dims;
+  const void* data = nullptr;
+};
+struct Binding {
+  DType type = DType::undefined;
+  std::span<const int64_t> dims;
+  void* data = nullptr;
+};
+
 class Bodies;
 class Segment;
-class WeightCache;
-struct CacheReport;
+class TeamRun;
 struct BatchParallel;
 
 /// Not thread-safe: one run at a time. Independent sessions may run at once.
 class Session {
  public:
-  /// Takes an imported graph and runs the load passes.
+  /// Takes an imported graph and runs the load passes: a model and its only session.
   static Result<std::unique_ptr<Session>> create(Graph graph, SessionOptions options = {});
+  /// Another session of a model. It shares the plans and packed weights, not the arenas; in shard mode every group but the first has copies.
+  static Result<std::unique_ptr<Session>> create(std::shared_ptr<CompiledModel> model, ContextOptions options = {});
   ~Session();
 
-  /// Declared inputs and outputs, in order; dimensions may be symbolic.
-  struct Port {
-    std::string name;
-    Type type;
-  };
-  const std::vector<Port>& inputs() const { return inputs_; }
-  const std::vector<Port>& outputs() const { return outputs_; }
+  using Port = CompiledModel::Port;
+  /// Declared inputs and outputs, in order.
+  const std::vector<Port>& inputs() const { return model_->inputs(); }
+  const std::vector<Port>& outputs() const { return model_->outputs(); }
 
   /// Refuses tensors that do not fit: wrong count, type, rank, size, or two sizes for one symbol.
   Status check_inputs(const std::vector<Tensor>& inputs) const;
@@ -87,6 +83,11 @@ class Session {
   Result<std::vector<Tensor>> run_into(const std::vector<Tensor>& inputs, const std::vector<MutableTensor>& output_buffers,
                                        bool profile = false);
 
+  /// The call of a program's inner loop: results go where `outputs` says, which has one for every output. One without data gets memory of
+  /// this session, its type and shape, good until the next call. Again with the types and shapes of the last call, of a network that is
+  /// one plan, it costs what the steps cost: it allocates nothing and takes no lock. After an error the outputs' content is undefined.
+  Status call(std::span<const ConstBinding> inputs, std::span<Binding> outputs);
+
   /// Bytes of the arena that a plan for inputs of these shapes would have; 0 where shapes depend on data. Refuses shapes as run()
   /// does; and, of a network of fixed shapes that has run, another recomputation than the session's: its graph is given back by
   /// then.
@@ -95,7 +96,7 @@ class Session {
   /// The plans made so far, the most recent run's first.
   std::vector<std::shared_ptr<const Plan>> plans() const;
   std::vector<ProfileRow> profile() const;
-  const kernels::KernelTable& kernels() const { return *options_.kernels; }
+  const kernels::KernelTable& kernels() const { return model_->kernels(); }
   const Team& team() const { return *team_; }
   /// What the run memory got, for `svengine info` and reports.
   std::string page_report() const;
@@ -104,26 +105,27 @@ class Session {
 
  private:
   Session() = default;
-  std::vector<Port> inputs_, outputs_;
-  SessionOptions options_;
+  bool is_steady(std::span<const ConstBinding> inputs) const;
+  Status make_steady(const std::vector<Tensor>& inputs);
+  Status call_steady(std::span<const ConstBinding> inputs, std::span<Binding> outputs);
+  Status call_in_parts(const std::vector<Tensor>& inputs, std::span<Binding> outputs);
+
+  /// What the last call found, so that the next one with the same shapes need not look for it.
+  struct Steady {
+    TeamRun* run = nullptr;  // null: unknown, or no single plan
+    std::vector<std::pair<DType, Dims>> inputs;
+    std::vector<MutableTensor> own;   // memory for outputs that the caller has none for
+    std::vector<Tensor> results;      // of networks that are no single plan
+  };
+
+  std::shared_ptr<CompiledModel> model_;
   std::unique_ptr<Team> team_;
-  std::unique_ptr<WeightStore> weights_;
-  std::unique_ptr<WeightCache> cache_;  // null: none
+  std::shared_ptr<RunMemory> memory_;  // null: none but the plans' own
   std::unique_ptr<BatchParallel> batch_parallel_;
   std::unique_ptr<Bodies> bodies_;
   std::unique_ptr<RunMemory> data_dependent_;  // of plans whose shapes depend on data
   std::unique_ptr<Segment> root_;
+  Steady steady_;
 };
-
-/// Fills in the best kernel set there is where none is chosen; an error where the processor runs none.
-Status choose_kernels(SessionOptions& options);
-
-/// The context in which a kernel set's passes run.
-PassContext pass_context(const kernels::KernelTable& kernels);
-
-/// A copy of the graph for concrete input shapes: types set, inferred and folded, no further pass run. Inputs named in
-/// `constants` (may be empty tensors: not constant) become constants.
-Result<Graph> specialize(const Graph& graph, const std::vector<Dims>& dims, const std::vector<Tensor>& constants,
-                         const PassContext& context);
 
 }  // namespace svengine

@@ -40,17 +40,17 @@ bool merge(const PackedFile* there, const std::vector<PackedLayout>& made, bool 
 }  // namespace
 
 WeightCache::WeightCache(const std::string& folder, const Graph& graph, std::string_view kernel_set, Team& team, WeightStore& store)
-    : team_(team), store_(store) {
-  Status status = open(folder, graph, kernel_set);
+    : store_(store) {
+  Status status = open(folder, graph, kernel_set, team);
   if (!status.ok()) report_.problem = fmt::format("no cache of packed weights is used: {}", status.error().message());
 }
 
-Status WeightCache::open(const std::string& folder, const Graph& graph, std::string_view kernel_set) {
+Status WeightCache::open(const std::string& folder, const Graph& graph, std::string_view kernel_set, Team& team) {
   std::error_code problem;
   const std::filesystem::path place = std::filesystem::absolute(folder, problem);
   if (!problem) std::filesystem::create_directories(place, problem);
   if (problem) return error("{}: {}", folder, problem.message());
-  SV_TRY(identify((place / "seen").string(), graph));
+  SV_TRY(identify((place / "seen").string(), graph, team));
   key_ = hash_of(fmt::format("{} {} {:016x}", to_string(model_), kernel_set, build_id()));
   report_.file = (place / fmt::format("{}-{}-{:016x}.packed", to_string(model_), kernel_set, build_id())).string();
   std::shared_ptr<const PackedFile> file;
@@ -64,7 +64,7 @@ Status WeightCache::open(const std::string& folder, const Graph& graph, std::str
   return {};
 }
 
-Status WeightCache::identify(const std::string& seen_path, const Graph& graph) {
+Status WeightCache::identify(const std::string& seen_path, const Graph& graph, Team& team) {
   std::string others;
   graph.for_each_value([&](Value& v) {
     if (!v.is_constant()) return;
@@ -85,7 +85,7 @@ Status WeightCache::identify(const std::string& seen_path, const Graph& graph) {
     unknown.push_back(i);
     settled.push_back(FileHashCache::settle(file));
   }
-  SV_ASSIGN(const std::vector<Hash128> read, read_sources(unknown));
+  SV_ASSIGN(const std::vector<Hash128> read, read_sources(unknown, team));
   for (size_t n = 0; n < unknown.size(); ++n) {
     contents_[unknown[n]] = read[n];
     if (settled[n]) seen.remember(*mapped_file(sources_[unknown[n]]), read[n]);
@@ -96,32 +96,32 @@ Status WeightCache::identify(const std::string& seen_path, const Graph& graph) {
   return {};
 }
 
-Result<std::vector<Hash128>> WeightCache::read_sources(const std::vector<size_t>& which) const {
+Result<std::vector<Hash128>> WeightCache::read_sources(const std::vector<size_t>& which, Team& team) const {
   HashWork work;
   for (size_t i : which) work.add(mapped_file(sources_[i])->bytes, sources_[i]);
-  if (!which.empty()) SV_TRY(run_all(team_, work));
+  if (!which.empty()) SV_TRY(run_all(team, work));
   std::vector<Hash128> out;
   for (size_t n = 0; n < which.size(); ++n) out.push_back(work.result(n));
   return out;
 }
 
-void WeightCache::save() {
+void WeightCache::save(Team& team) {
   const std::vector<WeightStore::PackedWeight> made = store_.take_packed();
   if (!usable_ || made.empty()) return;
-  Status status = write(made);
+  Status status = write(made, team);
   if (status.ok()) return;
   usable_ = false;
   report_.problem = fmt::format("packed weights are not cached: {}", status.error().message());
 }
 
-Status WeightCache::write(const std::vector<WeightStore::PackedWeight>& made) {
+Status WeightCache::write(const std::vector<WeightStore::PackedWeight>& made, Team& team) {
   std::vector<size_t> all(sources_.size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = i;
-  SV_ASSIGN(const std::vector<Hash128> contents, read_sources(all));
+  SV_ASSIGN(const std::vector<Hash128> contents, read_sources(all, team));
   if (contents != contents_) return error("the model's file has changed since it was opened");
   HashWork work;
   for (const WeightStore::PackedWeight& m : made) work.add({m.packed.get(), m.bytes});
-  SV_TRY(run_all(team_, work));
+  SV_TRY(run_all(team, work));
   std::vector<PackedLayout> layouts;
   for (size_t i = 0; i < made.size(); ++i) layouts.push_back({made[i].key, {made[i].packed.get(), made[i].bytes}, work.result(i)});
 

@@ -49,21 +49,20 @@ struct CacheReport {
 
 class WeightCache {
  public:
-  /// Looks for what there is on the constants of `graph` and gives it to `store`. `folder` is made when it is missing.
+  /// Looks for what there is on the constants of `graph` and gives it to `store`. `folder` is made when it is missing. `team` hashes.
   WeightCache(const std::string& folder, const Graph& graph, std::string_view kernel_set, Team& team, WeightStore& store);
 
   /// Writes what the store has packed since the last call, if anything. A failure is the last attempt.
-  void save();
+  void save(Team& team);
 
   CacheReport report() const;
 
  private:
-  Status open(const std::string& folder, const Graph& graph, std::string_view kernel_set);
-  Status identify(const std::string& seen_path, const Graph& graph);
-  Result<std::vector<Hash128>> read_sources(const std::vector<size_t>& which) const;
-  Status write(const std::vector<WeightStore::PackedWeight>& made);
+  Status open(const std::string& folder, const Graph& graph, std::string_view kernel_set, Team& team);
+  Status identify(const std::string& seen_path, const Graph& graph, Team& team);
+  Result<std::vector<Hash128>> read_sources(const std::vector<size_t>& which, Team& team) const;
+  Status write(const std::vector<WeightStore::PackedWeight>& made, Team& team);
 
-  Team& team_;
   WeightStore& store_;
   std::vector<std::shared_ptr<const void>> sources_;  // the model's files
   std::vector<Hash128> contents_;                     // of them, when they were opened
