@@ -1,9 +1,7 @@
-#include "svengine/svengine.hpp"
-
 #include "api/convert.h"
 #include "api/guard.h"
+#include "api/network_impl.h"
 #include "importers/onnx/import.h"
-#include "runtime/session.h"
 #include "runtime/weight_cache.h"
 
 namespace svengine {
@@ -15,61 +13,43 @@ const std::string kNoProblem;
 
 }  // namespace
 
-struct Network::Impl {
-  std::unique_ptr<Session> session;
-  std::vector<TensorInfo> inputs, outputs;
-  std::vector<Tensor> results;
-  std::string error, cache_problem;
+Status Network::Impl::open(Graph graph, const NetworkOptions& options) {
+  SV_ASSIGN(SessionOptions session_options, svengine::session_options(options));
+  SV_ASSIGN(shared, SharedNetwork::open(std::move(graph), session_options, options.convert));
+  caller = std::make_unique<Caller>(shared, SessionContext{session_options.topology, session_options.flush_denormals});
+  return caller->open();
+}
 
-  Status open(const std::string& path, const NetworkOptions& options) {
-    SV_ASSIGN(SessionOptions session_options, svengine::session_options(options));
-    SV_ASSIGN(Model model, import_onnx(path));
-    Result<std::unique_ptr<Session>> made = Session::create(std::move(model.graph), std::move(session_options));
-    if (!made.ok()) return std::move(made).error().in(path);
-    for (const std::vector<Session::Port>* ports : {&(*made)->inputs(), &(*made)->outputs()})
-      for (const Session::Port& p : *ports)
-        if (is_handle(p.type.dtype))
-          return svengine::error("{}: '{}' is {}; this interface has tensors of numbers and bool alone", path, p.name, to_string(p.type));
-    session = std::move(made).value();
-    cache_problem = session->cache_report().problem;
-    for (const Session::Port& p : session->inputs()) inputs.push_back(describe_port(p));
-    for (const Session::Port& p : session->outputs()) outputs.push_back(describe_port(p));
-    return {};
-  }
+Status Network::Impl::run(const std::vector<TensorView>& views, std::vector<TensorView>& out) {
+  if (!caller) return svengine::error("the network is not loaded");
+  SV_TRY(layouts_of(views, "input", inputs));
+  results.assign(shared->outputs().size(), TensorLayout());
+  SV_TRY(caller->run(inputs, results));
+  for (const TensorLayout& t : results) out.push_back({to_element_type(t.type), {t.dims.begin(), t.dims.end()}, t.data, {}, {}});
+  return {};
+}
 
-  /// In a handler.
-  void give_up() noexcept {
-    session.reset();
-    error = message_of_caught();
-  }
-
-  Status run(const std::vector<TensorView>& views, std::vector<TensorView>& out) {
-    if (!session) return svengine::error("the network is not loaded");
-    std::vector<Tensor> tensors;
-    for (const TensorView& view : views) {
-      SV_ASSIGN(Tensor tensor, borrow(view, tensors.size()));
-      tensors.push_back(std::move(tensor));
-    }
-    results.clear();
-    SV_ASSIGN(results, session->run(tensors));
-    cache_problem = session->cache_report().problem;
-    for (const Tensor& t : results) out.push_back({to_element_type(t.type()), t.dims(), t.raw()});
-    return {};
-  }
-};
+/// In a handler.
+void Network::Impl::give_up() noexcept {
+  caller.reset();
+  shared.reset();
+  error = message_of_caught();
+}
 
 Network::Network(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 Network::~Network() = default;
 Network::Network(Network&& other) noexcept = default;
 Network& Network::operator=(Network&& other) noexcept = default;
 
-Network Network::load(const std::string& path, const NetworkOptions& options) noexcept {
+template <class Open>
+Network NetworkAccess::made(const Open& open) noexcept {
   Network network(nullptr);
   try {
-    network.impl_ = std::make_unique<Impl>();
-    Status status = network.impl_->open(path, options);
+    const FloatMode mode(false);
+    network.impl_ = std::make_unique<Network::Impl>();
+    Status status = open(*network.impl_);
     if (!status.ok()) {
-      network.impl_->session.reset();
+      network.impl_->caller.reset();
       network.impl_->error = status.error().message();
     }
   } catch (...) {
@@ -78,12 +58,44 @@ Network Network::load(const std::string& path, const NetworkOptions& options) no
   return network;
 }
 
-Network::operator bool() const noexcept { return impl_ && impl_->session; }
+Network NetworkAccess::of(Graph graph, const NetworkOptions& options) noexcept {
+  return made([&](Network::Impl& impl) { return impl.open(std::move(graph), options); });
+}
+
+Network NetworkAccess::failed(const std::string& problem) noexcept {
+  return made([&](Network::Impl&) { return Status(Error(problem)); });
+}
+
+Network Network::load(const std::string& path, const NetworkOptions& options) noexcept {
+  return NetworkAccess::made([&](Impl& impl) -> Status {
+    SV_ASSIGN(Model model, import_onnx(path));
+    Status opened = impl.open(std::move(model.graph), options);
+    return opened.ok() ? std::move(opened) : Status(std::move(opened).error().in(path));
+  });
+}
+
+Network Network::load(const void* bytes, size_t count, const NetworkOptions& options) noexcept {
+  return NetworkAccess::made([&](Impl& impl) -> Status {
+    if (!bytes) return svengine::error("there are no bytes (null pointer)");
+    SV_ASSIGN(Model model, import_copy({static_cast<const std::byte*>(bytes), count}));
+    return impl.open(std::move(model.graph), options);
+  });
+}
+
+Network::operator bool() const noexcept { return impl_ && impl_->caller; }
 
 const std::string& Network::error() const noexcept { return impl_ ? impl_->error : kOutOfMemory; }
-const std::string& Network::cache_problem() const noexcept { return impl_ ? impl_->cache_problem : kNoProblem; }
-const std::vector<TensorInfo>& Network::inputs() const noexcept { return impl_ ? impl_->inputs : kNothing; }
-const std::vector<TensorInfo>& Network::outputs() const noexcept { return impl_ ? impl_->outputs : kNothing; }
+const std::vector<TensorInfo>& Network::inputs() const noexcept { return *this ? impl_->shared->inputs() : kNothing; }
+const std::vector<TensorInfo>& Network::outputs() const noexcept { return *this ? impl_->shared->outputs() : kNothing; }
+
+const std::string& Network::cache_problem() const noexcept {
+  if (!*this) return kNoProblem;
+  return guarded(impl_->error, &kNoProblem, [&]() -> const std::string* {
+    const Result<std::shared_ptr<CompiledModel>> model = impl_->shared->model(SharedNetwork::Purpose::run);
+    if (model.ok()) impl_->cache_problem = (*model)->cache_report().problem;
+    return &impl_->cache_problem;
+  })[0];
+}
 
 bool Network::run(const std::vector<TensorView>& inputs, std::vector<TensorView>& outputs) noexcept {
   outputs.clear();

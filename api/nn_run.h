@@ -16,4 +16,10 @@ Result<FitReport> run_training(svengine::Trainer& trainer, const BatchSource& tr
 /// The batch's tensors, whose data stay the caller's.
 Result<TrainingBatch> borrow_batch(const Batch& batch);
 
+/// What other parts of the API may do with trainers.
+struct TrainerAccess {
+  /// The network with its present weights, in copies.
+  static Result<Graph> trained(const Trainer& trainer);
+};
+
 }  // namespace svengine::nn

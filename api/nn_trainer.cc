@@ -4,6 +4,7 @@
 #include "api/convert.h"
 #include "api/guard.h"
 #include "api/nn_run.h"
+#include "api/network_impl.h"
 #include "api/nn_state.h"
 #include "importers/onnx/export.h"
 #include "importers/onnx/import.h"
@@ -188,6 +189,32 @@ bool Trainer::save(const std::string& path) noexcept {
     const Result<Graph> graph = impl_->trainer->network();
     return impl_->keep(graph.ok() ? export_onnx(*graph, {.producer_version = version()}, path) : Status(graph.error()));
   });
+}
+
+Result<Graph> TrainerAccess::trained(const Trainer& trainer) {
+  if (!trainer) return svengine::error("there is no network to train");
+  SV_ASSIGN(Graph graph, trainer.impl_->trainer->network());
+  // Its constants are the trainer's own memory, which the next step changes.
+  std::vector<Value*> constants;
+  graph.for_each_value([&](Value& v) {
+    if (v.is_constant()) constants.push_back(&v);
+  });
+  for (Value* v : constants) {
+    SV_ASSIGN(MutableTensor copy, v->constant().aligned_copy());
+    graph.make_constant(v, std::move(copy));
+  }
+  return graph;
+}
+
+Network Trainer::network(const NetworkOptions& options) noexcept {
+  Network out = NetworkAccess::failed(kOutOfMemory);
+  (void)guarded(impl_, [&] {
+    Result<Graph> graph = TrainerAccess::trained(*this);
+    if (!graph.ok()) return impl_->keep(Status(graph.error()));
+    out = NetworkAccess::of(std::move(graph).value(), options);
+    return true;
+  });
+  return out;
 }
 
 }  // namespace svengine::nn

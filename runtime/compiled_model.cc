@@ -1,6 +1,7 @@
 #include "runtime/compiled_model.h"
 
 #include "engine/graph/expand.h"
+#include "runtime/float_mode.h"
 #include "runtime/segment_model.h"
 
 namespace svengine {
@@ -17,6 +18,7 @@ CompiledModel::~CompiledModel() = default;
 
 Result<std::shared_ptr<CompiledModel>> CompiledModel::create(Graph graph, SessionOptions options) {
   SV_TRY(choose_kernels(options));
+  const FloatMode mode(false);  // of constants that are folded
   std::shared_ptr<CompiledModel> model(new CompiledModel);
   if (options.optimize) SV_TRY(run_pipeline(graph, pass_context(*options.kernels), Stage::load));
   else SV_TRY(make_runnable(graph, pass_context(*options.kernels)));  // no optimisation

@@ -10,6 +10,7 @@
 #include "engine/base/affinity.h"
 #include "engine/kernels/contract.h"
 #include "runtime/float_mode.h"
+#include "runtime/fork_guard.h"
 #include "runtime/spin_wait.h"
 
 namespace svengine {
@@ -39,6 +40,10 @@ Status Team::run_all(void (*call)(const void* body, int thread), const void* bod
     call(body, 0);
     return {};
   }
+  if (lost_threads_by_fork())
+    return error("this process was forked after the threads of its parent had started, and OpenMP cannot start them anew: use one thread here, or "
+                 "fork before the first run");
+  note_team_start();
   int given = 0;
 #pragma omp parallel num_threads(threads_)
   {

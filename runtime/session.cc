@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/base/limits.h"
+#include "runtime/float_mode.h"
 #include "runtime/segment.h"
 
 namespace svengine {
@@ -58,12 +59,12 @@ std::shared_ptr<RunMemory> keep_run_memory() { return std::make_shared<RunMemory
 
 Result<std::unique_ptr<Session>> Session::create(Graph graph, SessionOptions options) {
   if (options.topology.groups.empty()) options.topology = detect_topology(0);
-  ContextOptions context{options.topology, options.flush_denormals, options.shard, options.memory};
+  SessionContext context{options.topology, options.flush_denormals, options.shard, options.memory};
   SV_ASSIGN(std::shared_ptr<CompiledModel> model, CompiledModel::create(std::move(graph), std::move(options)));
   return create(std::move(model), std::move(context));
 }
 
-Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<CompiledModel> model, ContextOptions options) {
+Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<CompiledModel> model, SessionContext options) {
   std::unique_ptr<Session> session(new Session);
   if (options.topology.groups.empty()) options.topology = detect_topology(0);
   session->team_ = std::make_unique<Team>(options.topology, options.flush_denormals);
@@ -89,6 +90,7 @@ Status Session::check_inputs(const std::vector<Tensor>& inputs) const {
 }
 
 Status Session::prepare(const std::vector<Tensor>& inputs) {
+  const FloatMode mode(false);  // of constants that are folded
   SV_TRY(check_inputs(inputs));
   steady_.run = nullptr;
   return root_->prepare(inputs);
@@ -98,6 +100,7 @@ Result<std::vector<Tensor>> Session::run(const std::vector<Tensor>& inputs, bool
 
 Result<std::vector<Tensor>> Session::run_into(const std::vector<Tensor>& inputs, const std::vector<MutableTensor>& output_buffers,
                                               bool profile) {
+  const FloatMode mode(false);  // of constants that are folded, and nodes on the host
   SV_TRY(check_inputs(inputs));
   steady_.run = nullptr;
   const auto aligned = [](const Tensor& t) { return t.is_aligned(); };
@@ -138,6 +141,7 @@ Status Session::call(std::span<const ConstBinding> inputs, std::span<Binding> ou
   if (outputs.size() != this->outputs().size())
     return error("got places for {} outputs, the network has {}", outputs.size(), this->outputs().size());
   if (is_steady(inputs)) return call_steady(inputs, outputs);
+  const FloatMode mode(false);
   std::vector<Tensor> tensors;
   for (const ConstBinding& b : inputs) {
     SV_ASSIGN(Tensor tensor, borrowed(b, tensors.size()));
@@ -178,6 +182,19 @@ Status Session::call_in_parts(const std::vector<Tensor>& inputs, std::span<Bindi
     if (!outputs[o].data) outputs[o] = {made.type(), made.dims(), const_cast<std::byte*>(made.raw())};
   }
   return {};
+}
+
+bool Session::refuses(std::span<const ConstBinding> inputs, std::span<const Binding> outputs) const {
+  std::vector<Tensor> tensors;
+  for (const ConstBinding& b : inputs) {
+    Result<Tensor> tensor = borrowed(b, tensors.size());
+    if (!tensor.ok()) return true;
+    tensors.push_back(std::move(tensor).value());
+  }
+  if (!check_inputs(tensors).ok() || outputs.size() != this->outputs().size()) return true;
+  for (size_t o = 0; steady_.run && o < outputs.size(); ++o)
+    if (outputs[o].data && !check_place(outputs[o], steady_.run->outputs()[o]).ok()) return true;
+  return false;
 }
 
 Result<int64_t> Session::planned_bytes(const std::vector<Dims>& inputs, Recompute recompute) const {

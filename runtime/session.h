@@ -31,7 +31,7 @@ struct ProfileRow {
 };
 
 /// What one caller decides for itself; the others are decided with the model. SessionOptions says what they mean.
-struct ContextOptions {
+struct SessionContext {
   Topology topology;
   bool flush_denormals = true;
   bool shard = false;
@@ -61,7 +61,7 @@ class Session {
   /// Takes an imported graph and runs the load passes: a model and its only session.
   static Result<std::unique_ptr<Session>> create(Graph graph, SessionOptions options = {});
   /// Another session of a model. It shares the plans and packed weights, not the arenas; in shard mode every group but the first has copies.
-  static Result<std::unique_ptr<Session>> create(std::shared_ptr<CompiledModel> model, ContextOptions options = {});
+  static Result<std::unique_ptr<Session>> create(std::shared_ptr<CompiledModel> model, SessionContext options = {});
   ~Session();
 
   using Port = CompiledModel::Port;
@@ -87,6 +87,9 @@ class Session {
   /// this session, its type and shape, good until the next call. Again with the types and shapes of the last call, of a network that is
   /// one plan, it costs what the steps cost: it allocates nothing and takes no lock. After an error the outputs' content is undefined.
   Status call(std::span<const ConstBinding> inputs, std::span<Binding> outputs);
+
+  /// Whether call() fails because of these very arguments: for who has to tell that from a failing node.
+  bool refuses(std::span<const ConstBinding> inputs, std::span<const Binding> outputs) const;
 
   /// Bytes of the arena that a plan for inputs of these shapes would have; 0 where shapes depend on data. Refuses shapes as run()
   /// does; and, of a network of fixed shapes that has run, another recomputation than the session's: its graph is given back by

@@ -45,6 +45,10 @@ class Differentiator {
 
  private:
   Status differentiate(Node& node);
+  /// Input i is on a path from what is wanted, and more than its shape is read.
+  bool needs(const Node& node, size_t i) const {
+    return node.input(i) && needed_.count(node.input(i)) && node.op().traits.shape_only_input != static_cast<int>(i);
+  }
 
   Graph& graph_;
   Builder builder_;
@@ -74,8 +78,9 @@ Status Differentiator::seed(const GradientSeed& seed) {
 void Differentiator::mark(std::span<Value* const> wanted) {
   needed_.insert(wanted.begin(), wanted.end());
   for (const auto& node : graph_.nodes()) {
-    const auto& inputs = node->inputs();
-    if (std::none_of(inputs.begin(), inputs.end(), [&](const Value* v) { return v && needed_.count(v); })) continue;
+    bool needed = false;
+    for (size_t i = 0; i < node->inputs().size(); ++i) needed |= needs(*node, i);
+    if (!needed) continue;
     for (const Value* out : node->outputs())
       if (is_real(out)) needed_.insert(out);
   }
@@ -93,7 +98,7 @@ Value* Differentiator::total(Value* value) {
 
 Status Differentiator::differentiate(Node& node) {
   std::vector<bool> wanted;
-  for (const Value* v : node.inputs()) wanted.push_back(v && is_real(v) && needed_.count(v));
+  for (size_t i = 0; i < node.inputs().size(); ++i) wanted.push_back(needs(node, i) && is_real(node.input(i)));
   const bool reached =
       std::any_of(node.outputs().begin(), node.outputs().end(), [&](const Value* v) { return parts_.count(v) > 0; });
   if (!reached || std::none_of(wanted.begin(), wanted.end(), [](bool w) { return w; })) return {};

@@ -182,6 +182,12 @@ Tensor Graph::make_input(Value* constant) {
   return std::exchange(constant->constant_, Tensor());
 }
 
+void Graph::erase_input(Value* input) {
+  assert(input->users_.empty() && !is_output(input));
+  std::erase(inputs_, input);
+  erase_value(input);
+}
+
 void Graph::move_before(Node* node, Node* before) { nodes_.splice(before->position_, nodes_, node->position_); }
 
 Graph Graph::clone() const {

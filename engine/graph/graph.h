@@ -129,6 +129,8 @@ class Graph {
   void make_constant(Value* value, Tensor tensor);
   /// Turns a constant into the last graph input, of the same name and type, and gives back its value.
   Tensor make_input(Value* constant);
+  /// Removes a graph input that nobody uses.
+  void erase_input(Value* input);
   /// Moves a node to just before another one in the order.
   void move_before(Node* node, Node* before);
   bool is_output(const Value* value) const;

@@ -294,8 +294,11 @@ class SVENGINE_API Trainer {
   TensorView weight(const std::string& name) const noexcept;
   /// Writes the network with its present weights, in inference mode.
   bool save(const std::string& path) noexcept;
+  /// The same network, to be run. Later steps do not change it. As Network::load(): look at the result before using it.
+  Network network(const NetworkOptions& options = {}) noexcept;
 
  private:
+  friend struct TrainerAccess;
   struct Impl;
   explicit Trainer(std::unique_ptr<Impl> impl) noexcept;
   std::unique_ptr<Impl> impl_;
