@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <type_traits>
-#include <vector>
+#include <utility>
 
 #include "engine/base/narrow_float.h"
 
@@ -66,7 +66,7 @@ void for_each_element(const Walk& w, const Copy& copy) {
   for (size_t d = 0; d < last; ++d)
     if (w.dims[d] > 1 && (nearest == last || std::abs(w.strides[d]) < std::abs(w.strides[nearest]))) nearest = d;
   const int64_t lines = nearest == last ? 1 : w.dims[nearest];
-  std::vector<int64_t> at(rank, 0);
+  int64_t at[kMostRank] = {};
   while (true) {
     int64_t caller = 0, dense = 0;
     for (size_t d = 0; d < rank; ++d)
@@ -135,10 +135,11 @@ bool is_dense(const TensorLayout& t) {
 
 Status check_layout(const TensorLayout& t, bool written) {
   if (t.dims.size() > kMostRank) return error("has rank {}; more than {} is not possible", t.dims.size(), kMostRank);
-  const Dims dims(t.dims.begin(), t.dims.end());
-  SV_TRY(check_dims(dims));
-  const int64_t count = element_count(dims);
-  if (!t.data && count > 0) return error("has no data (null pointer), but the shape {}", to_string(dims));
+  const std::span<const int64_t> dims = t.dims;
+  int64_t count = 1;
+  for (const int64_t n : dims)
+    if (n < 0 || __builtin_mul_overflow(count, n, &count)) return check_dims(Dims(dims.begin(), dims.end()));  // says so
+  if (!t.data && count > 0) return error("has no data (null pointer), but the shape {}", to_string(Dims(dims.begin(), dims.end())));
   if (t.rows) {
     if (dims.empty()) return error("names rows, but has rank 0");
     for (int64_t i = 0; i < dims[0]; ++i)
@@ -147,13 +148,17 @@ Status check_layout(const TensorLayout& t, bool written) {
   }
   if (!written || !t.strides || count == 0) return {};
   // Every stride beyond what the smaller ones reach: what any slice of an array has.
-  std::vector<std::pair<int64_t, int64_t>> by_stride;
+  std::pair<int64_t, int64_t> by_stride[kMostRank];
+  size_t steps = 0;
   for (size_t d = 0; d < dims.size(); ++d)
-    if (const int64_t n = d == 0 && t.rows ? t.extent : dims[d]; n > 1) by_stride.emplace_back(std::abs(t.strides[d]), n);
-  std::sort(by_stride.begin(), by_stride.end());
+    if (const int64_t n = d == 0 && t.rows ? t.extent : dims[d]; n > 1) by_stride[steps++] = {std::abs(t.strides[d]), n};
+  std::sort(by_stride, by_stride + steps);
   int64_t reach = 0;
-  for (const auto& [stride, n] : by_stride) {
-    if (stride <= reach) return error("has strides {} at which elements of the shape {} lie on each other", to_string(Dims(t.strides, t.strides + dims.size())), to_string(dims));
+  for (size_t i = 0; i < steps; ++i) {
+    const auto [stride, n] = by_stride[i];
+    if (stride <= reach)
+      return error("has strides {} at which elements of the shape {} lie on each other", to_string(Dims(t.strides, t.strides + dims.size())),
+                   to_string(Dims(dims.begin(), dims.end())));
     reach += stride * (n - 1);
   }
   return {};

@@ -129,6 +129,8 @@ def check_path(word, document, known):
         if built[1] in known.presets and not known.is_made(built[2].removeprefix('tests/').removeprefix('bench/')):
             return f'no target makes {word}'
         return None
+    if word.startswith('bench/') and os.path.exists(os.path.join(ROOT, word + '.cc')):
+        return None  # a target where Google Benchmark is installed
     first = word.split('/')[0]
     tops = {f.split('/')[0] for f in FILES} | {f.split('/')[1] for f in FILES if f.startswith(('engine/', 'runtime/', 'tests/')) and f.count('/') > 1}
     if '/' in word and (first in tops or SOURCE.search(word)):
