@@ -11,11 +11,16 @@ endif()
 
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+find_program(svengine_fortran_compiler aarch64-linux-gnu-gfortran)
+if(svengine_fortran_compiler)
+  set(CMAKE_Fortran_COMPILER ${svengine_fortran_compiler})
+endif()
 if(NOT DEFINED svengine_processor)
   set(svengine_processor -mcpu=a64fx)
 endif()
 set(CMAKE_C_FLAGS_INIT ${svengine_processor})
 set(CMAKE_CXX_FLAGS_INIT ${svengine_processor})
+set(CMAKE_Fortran_FLAGS_INIT ${svengine_processor})
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
 
 # Only a place to look for libraries and headers, not the compiler's --sysroot: glibc and libgomp are the cross compiler's.

@@ -1,7 +1,7 @@
 """Small ONNX models and .npy arrays written byte by byte, so that the tests of the program need Python alone."""
 import struct
 
-FLOAT, INT64, BOOL = 1, 7, 9
+FLOAT, INT32, INT64, BOOL, DOUBLE = 1, 6, 7, 9, 11
 
 
 def varint(value):
@@ -29,7 +29,7 @@ def value_info(name, dims, dtype=FLOAT):
 
 
 def tensor(name, dims, values, dtype=FLOAT):
-    raw = struct.pack('<%d%s' % (len(values), 'f' if dtype == FLOAT else 'q'), *values)
+    raw = struct.pack('<%d%s' % (len(values), {FLOAT: 'f', DOUBLE: 'd'}.get(dtype, 'q')), *values)
     return b''.join(number(1, d) for d in dims) + number(2, dtype) + block(8, name) + block(9, raw)
 
 
