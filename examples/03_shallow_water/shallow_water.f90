@@ -2,9 +2,9 @@
 !
 !     shallow_water_fortran DRAG.onnx [NX NY STEPS]
 !
-! Fields are column-major, f(nx, ny), in double precision. Every thread of OpenMP has a context of the one network and calls it for its
-! part of the list of wet cells; the fields are read and the rates written where they are. At the end the run is repeated with the
-! formula that the network has learnt, and the surfaces are compared.
+! Fields are column-major, f(nx, ny), in double precision. Every thread of OpenMP has a context of the one network and calls it for
+! its part of the list of wet cells; the fields are read and the rates written where they are. At the end the run is repeated with
+! the formula that the network has learnt, and the surfaces are compared.
 program shallow_water
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use omp_lib
