@@ -20,7 +20,7 @@ struct Samples {
 
   void draw(std::mt19937& random) {
     for (size_t i = 0; i < kBatch; ++i) {
-      const double depth = 4 + 10 * uniform(random), u = 3 * uniform(random) - 1.5, v = 3 * uniform(random) - 1.5;
+      const double depth = 4 + 10 * uniform(random), u = velocity(random), v = velocity(random);
       const double values[3] = {depth / 10, u, v};
       for (size_t k = 0; k < 3; ++k) cells[3 * i + k] = static_cast<float>(values[k]);
       rates[i] = static_cast<float>(1000 * 9.81 * 0.03 * 0.03 * std::hypot(u, v) / std::pow(depth, 4.0 / 3));
@@ -31,13 +31,18 @@ struct Samples {
 
  private:
   static double uniform(std::mt19937& random) { return random() / 4294967296.0; }
+  /// Up to 1.5 m/s, mostly slow, as water is.
+  static double velocity(std::mt19937& random) {
+    const double s = 2 * uniform(random) - 1;
+    return 1.5 * s * std::fabs(s);
+  }
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2) return std::fprintf(stderr, "shallow_water_network OUT.onnx [STEPS]\n"), 2;
-  const int steps = argc > 2 ? std::atoi(argv[2]) : 4000;
+  const int steps = argc > 2 ? std::atoi(argv[2]) : 8000;
   nn::Net net(1);
   const nn::Layer layers = nn::Sequential({nn::Linear(3, 32), nn::Tanh(), nn::Linear(32, 32), nn::Tanh(), nn::Linear(32, 1)});
   net.output(net.apply(layers, net.input("cells", svengine::ElementType::float32, {-1, 3})), "rate");
