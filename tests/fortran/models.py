@@ -1,4 +1,4 @@
-"""The networks of the Fortran tests: models.py FOLDER. Weights are eighths, which a Fortran function gives, too."""
+"""The networks of the Fortran tests and of the documents: models.py FOLDER. Weights are eighths, which a Fortran function gives, too."""
 import os
 import sys
 
@@ -38,6 +38,18 @@ def energy():
     return model(nodes, [value_info('x', ['N', 3], DOUBLE)], [value_info('energy', [], DOUBLE), value_info('more', ['N', 3], DOUBLE)], weights)
 
 
+def drag():
+    """What the documents call: y[N, 126] = tanh(x[N, 191] w)."""
+    return model([node('MatMul', ['x', 'w'], ['a']), node('Tanh', ['a'], ['y'])], [value_info('x', ['N', 191], DOUBLE)],
+                 [value_info('y', ['N', 126], DOUBLE)], [tensor('w', [191, 126], matrix(1, 191, 126), DOUBLE)])
+
+
+def potential():
+    """The documents' energy[] = the sum of x[N, 3] * x."""
+    return model([node('Mul', ['x', 'x'], ['s']), node('ReduceSum', ['s'], ['energy'], '', int_attribute('keepdims', 0))],
+                 [value_info('x', ['N', 3], DOUBLE)], [value_info('energy', [], DOUBLE)])
+
+
 def look_up():
     """z[N, 2] = table[ids] + b: inputs of two types, of which one has no gradient."""
     nodes = [node('Gather', ['table', 'ids'], ['t']), node('Add', ['t', 'b'], ['z'])]
@@ -51,7 +63,8 @@ def linear():
 
 
 def main():
-    files = {'mlp32': mlp(FLOAT), 'mlp64': mlp(DOUBLE), 'energy': energy(), 'look_up': look_up(), 'linear': linear()}
+    files = {'mlp32': mlp(FLOAT), 'mlp64': mlp(DOUBLE), 'energy': energy(), 'look_up': look_up(), 'linear': linear(), 'drag': drag(),
+             'potential': potential()}
     for name, dtype in TYPES.items():
         files.update({'reverse_%s_%d' % (name, rank): reversal(rank, dtype) for rank in range(1, 8)})
     for name, data in files.items():
