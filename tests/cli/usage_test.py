@@ -8,7 +8,7 @@ import program
 from program import CliTest, PROGRAM
 
 COMMANDS = ['info', 'inspect', 'check', 'compare', 'diff', 'convert', 'quantize', 'sensitivity', 'reduce', 'run', 'test', 'train', 'bench',
-            'classify', 'predict', 'ops', 'zoo']
+            'classify', 'predict', 'ops', 'zoo', 'manual', 'completion']
 MOST_LINES, MOST_COLUMNS = 40, 120  # of a screen
 
 

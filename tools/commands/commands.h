@@ -8,11 +8,13 @@ namespace svengine::tool {
 Action add_bench(Command& program);
 Action add_check(Command& program);
 Action add_classify(Command& program);
+Action add_completion(Command& program);
 Action add_convert(Command& program);
 Action add_diff(Command& program);
 Action add_compare(Command& program);
 Action add_info(Command& program);
 Action add_inspect(Command& program);
+Action add_manual(Command& program);
 Action add_ops(Command& program);
 Action add_predict(Command& program);
 Action add_quantize(Command& program);

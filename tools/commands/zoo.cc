@@ -1,7 +1,10 @@
 // svengine zoo: writes well-known networks with seeded weights as ONNX files.
+#include <fmt/ranges.h>
+
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "importers/onnx/export.h"
 #include "tools/commands/commands.h"
@@ -19,9 +22,9 @@ struct Options {
   bool json = false;
 };
 
-std::string names() {
-  std::string out;
-  for (const ZooNetwork& n : zoo_networks()) out += fmt::format("{}{}", out.empty() ? "" : ", ", n.name);
+std::vector<std::string> names() {
+  std::vector<std::string> out;
+  for (const ZooNetwork& n : zoo_networks()) out.emplace_back(n.name);
   return out;
 }
 
@@ -29,7 +32,7 @@ Result<int> run(const Options& options) {
   const ZooNetwork* network = nullptr;
   for (const ZooNetwork& n : zoo_networks())
     if (options.name == n.name) network = &n;
-  if (!network) return error("zoo: there is no network '{}'; there are {}", options.name, names());
+  if (!network) return error("zoo: there is no network '{}'; there are {}", options.name, fmt::join(names(), ", "));
   SV_ASSIGN(const Graph graph, build_zoo_network(*network, options.seed));
   ExportOptions exported;
   exported.producer_version = SVENGINE_VERSION;
@@ -57,7 +60,7 @@ Action add_zoo(Command& program) {
   using namespace zoo_command;
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("zoo", "Write a well-known network with seeded weights as ONNX");
-  command.add_option("NETWORK", options->name, names())->required()->type_name("");
+  command.add_option("NETWORK", options->name, fmt::format("{}", fmt::join(names(), ", ")))->required()->offer(names())->type_name("");
   command.add_option("OUT", options->path, "ONNX file to write")->required()->type_name("");
   add_seed(command, options->seed, "Of the weights (default: 1); the same seed gives the same file everywhere");
   add_json(command, options->json);

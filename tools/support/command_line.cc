@@ -109,17 +109,24 @@ Check::Check(std::function<std::string(const std::string&)> refuse) {
 
 Check::Check(std::unique_ptr<CLI::Validator> validator) : validator_(std::move(validator)) {}
 
+Check::Check(std::unique_ptr<CLI::Validator> validator, std::vector<std::string> words)
+    : validator_(std::move(validator)), words_(std::move(words)) {}
+
 Check within(int low, int high) { return range(low, high); }
 Check within(int64_t low, int64_t high) { return range(low, high); }
 Check within(double low, double high) { return range(low, high); }
 Check not_negative() { return within(0.0, 1e300); }
 
 Check one_of(std::initializer_list<std::string> words) {
-  return Check(std::make_unique<CLI::Validator>(CLI::IsMember(std::vector<std::string>(words)).description("")));
+  const std::vector<std::string> all(words);
+  return Check(std::make_unique<CLI::Validator>(CLI::IsMember(all).description("")), all);
 }
 
 Option* Option::required() { return option_.required(), this; }
-Option* Option::check(const Check& check) { return option_.check(check.validator()), this; }
+Option* Option::check(const Check& check) {
+  option_.check(check.validator());
+  return check.words().empty() ? this : offer(check.words());
+}
 Option* Option::type_name(const std::string& name) { return option_.type_name(name), this; }
 Option* Option::group(const std::string& name) { return option_.group(name), this; }
 Option* Option::needs(const Option* other) { return option_.needs(&other->option_), this; }
@@ -127,6 +134,7 @@ Option* Option::excludes(const Option* other) { return option_.excludes(&other->
 Option* Option::delimiter(char separator) { return option_.delimiter(separator), this; }
 Option* Option::one_at_a_time() { return option_.allow_extra_args(false), this; }
 Option* Option::rare() { return help_.hide(&option_), this; }
+Option* Option::offer(std::vector<std::string> words) { return words_ = std::move(words), this; }
 Option* Option::single() { return option_.expected(1), this; }
 
 Option* Command::keep(CLI::Option& option) { return options_.emplace_back(std::make_unique<Option>(option, help_)).get(); }
@@ -167,11 +175,34 @@ void Command::footer(const std::string& text) { app_.footer(text); }
 
 bool Command::parsed() const { return app_.parsed(); }
 
+OptionInfo Command::info_of(const CLI::Option& option) const {
+  OptionInfo out{.description = option.get_description(), .group = option.get_group()};
+  out.is_argument = option.get_positional();
+  out.is_required = option.get_required();
+  out.is_list = option.get_expected_max() == CLI::detail::expected_max_vector_size;
+  const bool is_flag = option.get_type_size() == 0 || option.get_expected_max() == 0;
+  out.is_optional_value = !is_flag && option.get_expected_min() == 0;
+  if (out.is_argument) out.names = {option.get_single_name()};
+  for (const std::string& name : option.get_snames()) out.names.push_back('-' + name);
+  for (const std::string& name : option.get_lnames()) out.names.push_back("--" + name);
+  if (!is_flag && !out.is_argument) out.value = option.get_type_name().empty() ? "VALUE" : option.get_type_name();
+  for (const std::unique_ptr<Option>& ours : options_)
+    if (ours->is(&option)) out.words = ours->words();
+  return out;
+}
+
+CommandInfo Command::info() const {
+  CommandInfo out{.name = app_.get_name(), .description = app_.get_description(), .footer = app_.get_footer()};
+  for (const CLI::Option* option : std::as_const(app_).get_options()) out.options.push_back(info_of(*option));
+  for (const std::unique_ptr<Command>& command : subcommands_) out.subcommands.push_back(command->info());
+  return out;
+}
+
 CommandLine::CommandLine(const std::string& name, const std::string& description, const std::string& version)
     : help_(std::make_shared<HelpFormatter>()), app_(std::make_unique<CLI::App>(description, name)), program_(*app_, *help_) {
   app_->formatter(help_);
   app_->set_help_flag("-h,--help", "This help; --help-all: of every option");
-  app_->set_help_all_flag("--help-all", "");
+  app_->set_help_all_flag("--help-all", "The help with every option, and all there is to say of it");
   app_->require_subcommand(1);
   app_->set_version_flag("--version", version);
 }

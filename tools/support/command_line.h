@@ -28,10 +28,15 @@ class Check {
   explicit Check(std::function<std::string(const std::string&)> refuse);
   explicit Check(std::unique_ptr<CLI::Validator> validator);
 
+  /// `words` are all that it lets through.
+  Check(std::unique_ptr<CLI::Validator> validator, std::vector<std::string> words);
+
   const CLI::Validator& validator() const { return *validator_; }
+  const std::vector<std::string>& words() const { return words_; }
 
  private:
   std::shared_ptr<const CLI::Validator> validator_;
+  std::vector<std::string> words_;
 };
 
 /// From `low` to `high`: the limits are in errors but not in every line of the help.
@@ -41,6 +46,28 @@ Check within(double low, double high);
 Check not_negative();
 /// One of these words, which the help leaves to the description.
 Check one_of(std::initializer_list<std::string> words);
+
+/// What a man page and a shell are told of an option or argument.
+struct OptionInfo {
+  std::vector<std::string> names;  // "-h", "--help"; of an argument what stands for it: "MODEL"
+  std::string value;               // "FILE"; empty: a flag
+  std::string description;         // as it was given
+  std::string group;
+  std::vector<std::string> words;  // the values it is known to have
+  bool is_argument = false;
+  bool is_required = false;
+  bool is_optional_value = false;  // a flag that may have a value
+  bool is_list = false;
+};
+
+/// The same of the program or a subcommand.
+struct CommandInfo {
+  std::string name;
+  std::string description;
+  std::string footer;
+  std::vector<OptionInfo> options;
+  std::vector<CommandInfo> subcommands;
+};
 
 /// An option of a command, which owns it. The first line of a description stands in --help, all of it
 /// in --help-all, where "; " joins the lines. Every function returns the option itself.
@@ -65,10 +92,17 @@ class Option {
   Option* single();
   /// --help has its name alone.
   Option* rare();
+  /// Values that a shell may offer, where no check has said which there are.
+  Option* offer(std::vector<std::string> words);
+
+  /// Whether it is that one.
+  bool is(const CLI::Option* option) const { return &option_ == option; }
+  const std::vector<std::string>& words() const { return words_; }
 
  private:
   CLI::Option& option_;
   HelpFormatter& help_;
+  std::vector<std::string> words_;
 };
 
 /// The program, or one of its subcommands. What options are bound to must live until parsing is done.
@@ -93,9 +127,11 @@ class Command {
 
   /// Whether the command line had this subcommand.
   bool parsed() const;
+  CommandInfo info() const;
 
  private:
   Option* keep(CLI::Option& option);
+  OptionInfo info_of(const CLI::Option& option) const;
 
   CLI::App& app_;
   HelpFormatter& help_;

@@ -90,6 +90,7 @@ Option* add_machine_options(Command& command, RuntimeOptions& options) {
                         ->group(kMachine);
   command.add_option("--kernels", options.kernels,
                      "avx2, avx512, sve512, or reference: double precision, slowly (default: the best here)")
+      ->offer({"avx2", "avx512", "sve512", "reference"})
       ->type_name("SET")
       ->group(kMachine);
   return threads;
