@@ -11,7 +11,7 @@ packages_of() {
     build) echo cmake ninja-build g++ protobuf-compiler libprotobuf-dev libonnx-dev libcli11-dev nlohmann-json3-dev \
       libfmt-dev libeigen3-dev libstb-dev libnuma-dev libre2-dev zlib1g-dev libxxhash-dev catch2 ;;
     demo) echo dataset-fashion-mnist ;;
-    test) echo python3 python3-numpy libonnx-testdata dataset-fashion-mnist gfortran ;;
+    test) echo python3 dpkg-dev make pkg-config python3-numpy libonnx-testdata dataset-fashion-mnist gfortran ;;
     python) echo python3-dev python3-venv ;;
     record) echo python3 python3-numpy python3-torch python3-torchvision libopenblas0-pthread ;;
     a64fx) echo g++-aarch64-linux-gnu gfortran-aarch64-linux-gnu qemu-user ;;

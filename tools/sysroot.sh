@@ -42,6 +42,8 @@ Dir::Log "$work/apt";
 EOF
 # Sources that have nothing for arm64, or cannot be reached, are not fatal here: a package that is then missing is.
 apt-get -q -c "$work/apt/conf" update </dev/null || true
+# What the shared library is linked with: the packages on which RE2's and libnuma's stand.
+packages="$packages $(apt-cache -c "$work/apt/conf" depends libre2-dev libnuma-dev | sed -n 's/^ *Depends: \(libre2-[0-9].*\|libnuma[0-9].*\)$/\1/p')"
 # shellcheck disable=SC2086  # a list of words
 (cd "$work/deb" && apt-get -q -c "$work/apt/conf" download $packages </dev/null) || {
   echo "tools/sysroot.sh: this machine's package sources (/etc/apt) did not give the arm64 packages: $packages" >&2
