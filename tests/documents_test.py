@@ -25,7 +25,7 @@ SKIPPED = ('.git', 'build', '.cache')
 SOURCE = re.compile(r'\.(cc|c|h|hpp|py|sh|md|inc|cmake)$')
 OPTION = re.compile(r'--[a-z][a-z0-9-]*')
 # Programs of others, whose options are not ours to check.
-FOREIGN = ('cmake', 'ninja', 'apt-get', 'git', 'python3', 'gcc', 'g++', 'numactl', 'qemu-aarch64', 'perf')
+FOREIGN = ('cmake', 'cpack', 'pkg-config', 'ninja', 'apt-get', 'git', 'python3', 'gcc', 'g++', 'numactl', 'qemu-aarch64', 'perf')
 
 
 def tree():
