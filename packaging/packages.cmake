@@ -1,4 +1,5 @@
-# Debian packages, by `cpack --config build/release/CPackConfig.cmake` into build/release/packages: svengine, libsvengine1, libsvengine-dev.
+# Debian packages, by `cpack --config build/release/CPackConfig.cmake` into build/release/packages: svengine, libsvengine1, libsvengine-dev,
+# and libsvengine-fortran-dev where the Fortran module is built.
 set(SVENGINE_MAINTAINER "SVEngine maintainers <maintainers@svengine.invalid>" CACHE STRING "Who is named in Debian packages")
 set(packages program development)
 set(package_of_program svengine)
@@ -7,6 +8,10 @@ if(SVENGINE_SHARED)
   list(APPEND packages library)
   get_target_property(abi svengine_shared SOVERSION)
   set(package_of_library libsvengine${abi})
+endif()
+if(TARGET svengine_fortran)
+  list(APPEND packages fortran)
+  set(package_of_fortran libsvengine-fortran-dev)
 endif()
 
 # What Debian's policy wants of every package: licence and changes.
@@ -60,4 +65,8 @@ pkg-config.")
 if(SVENGINE_SHARED)
   set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${package_of_library} (= ${PROJECT_VERSION}-1)")
 endif()
+set(CPACK_DEBIAN_FORTRAN_PACKAGE_NAME ${package_of_fortran})
+set(CPACK_DEBIAN_FORTRAN_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_FORTRAN_PACKAGE_DEPENDS "${package_of_development} (= ${PROJECT_VERSION}-1)")
+set(CPACK_DEBIAN_FORTRAN_DESCRIPTION "${about}This package has the Fortran module, compiled and as source.")
 include(CPack)
