@@ -1,7 +1,7 @@
 """Installs svengine, moves the installation, and builds and runs programs with it: other people's ways to find a library.
 
 consumer_test.py --cmake CMAKE --build DIR --cc CC --cxx CXX --nm NM --others ARCHIVE,... [--flags FLAGS] [--toolchain FILE]
-                 [--emulator COMMAND] [--libraries DIR:...] [--not-shared]
+                 [--emulator COMMAND] [--libraries DIR:...] [--not-shared] [--fortran COMPILER]
 
 --others are libraries that a host program may have a copy of; --libraries are for a cross build, where its shared libraries are.
 """
@@ -46,7 +46,7 @@ class Consumer(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.folder, cls.prefix, cls.model = (os.path.join(folder.name, n) for n in ('', 'moved here', 'add.onnx'))
         first = cls.path('first')
-        for component in ('program', 'library', 'development'):
+        for component in ('program', 'library', 'development', 'fortran'):
             run(OPTIONS.cmake, '--install', OPTIONS.build, '--prefix', first, '--component', component)
         shutil.move(first, cls.prefix)
         cls.lib = os.path.dirname(cls.installed('libsvengine.a'))
@@ -90,9 +90,9 @@ class Consumer(unittest.TestCase):
     def static_flags(self):
         return [os.path.join(self.lib, 'libsvengine.a'), '-fopenmp', '-lpthread', *(['-static'] if OPTIONS.toolchain else [])]
 
-    def pkg_config(self, *arguments):
+    def pkg_config(self, *arguments, of='svengine'):
         environment = dict(os.environ, PKG_CONFIG_LIBDIR=os.path.dirname(self.installed('svengine.pc')))
-        text = run('pkg-config', *arguments, 'svengine', env=environment)
+        text = run('pkg-config', *arguments, of, env=environment)
         return [word.replace('\\ ', ' ') for word in re.findall(r'(?:\\.|\S)+', text)]
 
     def by_cmake(self, kind, *options):
@@ -101,10 +101,13 @@ class Consumer(unittest.TestCase):
             options += ('-DCMAKE_TOOLCHAIN_FILE=' + OPTIONS.toolchain,)
         # A toolchain looks for packages below its own root only, so the folder is given by itself.
         run(OPTIONS.cmake, '-G', 'Ninja', '-S', HERE, '-B', build, '-Dsvengine_DIR=' + os.path.dirname(self.installed('svengineConfig.cmake')),
-            '-DCMAKE_CXX_FLAGS=' + ' '.join(OPTIONS.flags), '-DCMAKE_C_FLAGS=' + ' '.join(OPTIONS.flags), *options)
+            '-DSVENGINE_FORTRAN=%d' % bool(OPTIONS.fortran),
+            *('-DCMAKE_%s_FLAGS=%s' % (language, ' '.join(OPTIONS.flags)) for language in ('C', 'CXX', 'Fortran')), *options)
         run(OPTIONS.cmake, '--build', build)
         self.works(os.path.join(build, 'consumer'))
         self.works(os.path.join(build, 'c_consumer'))
+        if OPTIONS.fortran:
+            self.works(os.path.join(build, 'fortran_consumer'))
 
     def test_cmake_static(self):
         self.by_cmake('static', *(['-DCMAKE_EXE_LINKER_FLAGS=-static'] if OPTIONS.toolchain else []))
@@ -118,6 +121,15 @@ class Consumer(unittest.TestCase):
         """Its paths are relative to its own: the prefix has moved, and there is a blank in it."""
         program = self.linked('by_pkg_config', [self.compiled('c_consumer.c', *self.pkg_config('--cflags'))],
                               *self.pkg_config('--libs'), *self.shared_flags()[2:])
+        self.works(program)
+
+    @shared_only
+    def test_pkg_config_fortran(self):
+        if not OPTIONS.fortran:
+            self.skipTest('built without the Fortran module')
+        program = self.path('fortran_by_pkg_config')
+        run(OPTIONS.fortran, *OPTIONS.flags, os.path.join(HERE, 'fortran_consumer.f90'), '-o', program,
+            *self.pkg_config('--cflags', '--libs', of='svengine-fortran'), *self.shared_flags()[2:])
         self.works(program)
 
     def test_pkg_config_static(self):
@@ -166,7 +178,7 @@ class Consumer(unittest.TestCase):
 
     def headers(self):
         folder = os.path.join(self.prefix, 'include', 'svengine')
-        return {name: read(folder, name) for name in os.listdir(folder)}
+        return {name: read(folder, name) for name in os.listdir(folder) if name.endswith(('.h', '.hpp'))}
 
     def check_exported(self, symbols):
         """Every function of the C header, and of the rest only what is marked as the API in the C++ headers."""
@@ -221,7 +233,7 @@ def main():
     parser = argparse.ArgumentParser()
     for name in ('cmake', 'build', 'cc', 'cxx', 'nm'):
         parser.add_argument('--' + name, required=True)
-    for name in ('flags', 'toolchain', 'emulator', 'libraries', 'others'):
+    for name in ('flags', 'toolchain', 'emulator', 'libraries', 'others', 'fortran'):
         parser.add_argument('--' + name, default='')
     parser.add_argument('--not-shared', action='store_true')
     options, rest = parser.parse_known_args()
