@@ -31,7 +31,7 @@ ANYBODYS = ('bench/', 'examples/', 'fuzz/', 'python/', 'tests/', 'tools/')
 KERNEL_SOURCES = 'engine/kernels/sve/'
 PROCESSOR = re.compile(r'__ARM_FEATURE_SVE\b|__aarch64__|__x86_64__|__AVX512F__|__AVX2__')
 # The processor's name decides only here: the host's intrinsics, what a processor can run, and registers without portable names.
-PROCESSOR_PLACES = ('engine/kernels/host/', 'engine/kernels/processor.cc', 'runtime/denormals.cc', 'runtime/spin_wait.h', 'bench/', 'tests/')
+PROCESSOR_PLACES = ('engine/kernels/host/', 'engine/kernels/processor.cc', 'runtime/float_mode.cc', 'runtime/spin_wait.h', 'bench/', 'tests/')
 CALLS = re.compile(r'\b(?:std::)?(printf|fprintf|puts|abort|exit|_exit|terminate)\s*\(|\bstd::(cout|cerr)\b|\bthrow\s+\w')
 # A number of a file wraps to another type's: dtype_from_number() and dtype_attribute() ask whether it is one.
 NUMBERED_TYPE = re.compile(r'static_cast<DType>\((?!i\))')
