@@ -10,6 +10,7 @@ module svengine_contexts
   !> What calls of one thread need: one for every thread of the program, or one with a team of threads.
   type :: sv_context
     type(c_ptr) :: handle = c_null_ptr  ! C's, for calls of what is not here
+    integer(c_int32_t), private :: ins = 0, outs = 0    ! of the network
     type(c_tensor), allocatable, private :: inputs(:), outputs(:), given(:), found(:)
   contains
     procedure :: create => context_create
@@ -48,6 +49,7 @@ contains
     if (code == sv_ok) then
       call self%free(freed)
       self%handle = handle
+      code = svengine_network_counts(network%handle, self%ins, self%outs)
     end if
     call finish(code, present(error), status)
     if (present(error)) call explain(code, error)
@@ -152,8 +154,7 @@ contains
   integer function vjp_code(self, inputs, output_gradients, input_gradients, outputs) result(code)
     class(sv_context), intent(inout) :: self
     type(sv_tensor), intent(in), target :: inputs(:), output_gradients(:), input_gradients(:), outputs(:)
-    code = sv_ok
-    if (size(input_gradients) /= size(inputs) .or. size(outputs) /= size(output_gradients)) code = count_problem
+    code = count_code(self, inputs, input_gradients, output_gradients, outputs)
     call list_of(inputs, self%inputs, code)
     call list_of(output_gradients, self%given, code)
     call list_of(input_gradients, self%found, code)
@@ -196,14 +197,23 @@ contains
   integer function jvp_code(self, inputs, input_tangents, output_tangents, outputs) result(code)
     class(sv_context), intent(inout) :: self
     type(sv_tensor), intent(in), target :: inputs(:), input_tangents(:), output_tangents(:), outputs(:)
-    code = sv_ok
-    if (size(input_tangents) /= size(inputs) .or. size(outputs) /= size(output_tangents)) code = count_problem
+    code = count_code(self, inputs, input_tangents, output_tangents, outputs)
     call list_of(inputs, self%inputs, code)
     call list_of(input_tangents, self%given, code)
     call list_of(output_tangents, self%found, code)
     call list_of(outputs, self%outputs, code)
     if (code == sv_ok) code = svengine_run_jvp(self%handle, self%inputs, size(inputs, kind=c_int32_t), self%given, self%outputs, &
       size(outputs, kind=c_int32_t), self%found)
+  end function
+
+  !> C takes gradients and tangents to be as many as the network's inputs and outputs.
+  integer function count_code(self, inputs, of_inputs, of_outputs, outputs) result(code)
+    class(sv_context), intent(in) :: self
+    type(sv_tensor), intent(in) :: inputs(:), of_inputs(:), of_outputs(:), outputs(:)
+    code = sv_ok
+    if (.not. c_associated(self%handle)) return
+    if (any([size(inputs), size(of_inputs)] /= self%ins) .or. any([size(outputs), size(of_outputs)] /= self%outs)) &
+      code = count_problem
   end function
 
   subroutine context_free(self, status, error)

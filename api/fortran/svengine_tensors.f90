@@ -32,7 +32,7 @@ module svengine_tensors
     copy_problem = -5, abi_problem = -6
   character(*), parameter :: problems(6) = [character(96) :: &
     'the elements of an array do not lie whole numbers of elements apart', 'the list of rows is not contiguous', &
-    'gradients and tangents have to be as many as the inputs or outputs that they belong to', &
+    'gradients and tangents have to be as many as the inputs or outputs of the network', &
     'the tensor has another type or rank than the pointer, or is not dense', &
     'a network, context or trainer that holds something cannot be assigned: pass it as an argument', &
     'the library has another binary interface than the Fortran module']
