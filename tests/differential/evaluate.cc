@@ -79,6 +79,14 @@ void forget_some_nan(MutableTensor& t, const RandomStream& stream) {
     if (stream.uniform(i++) < 0.5 && std::isnan(x)) x = 0;
 }
 
+/// The squares of a float32 norm are float32: from 2^64 on they may be infinite, as in PyTorch and ONNX Runtime.
+constexpr float kLargestRoot = 0x1p64f, kSmallestRoot = 0x1p-63f;
+void overflow_some(MutableTensor& t, const RandomStream& stream) {
+  uint64_t i = 0;
+  for (float& x : t.data<float>())
+    if (stream.uniform(i++) < 0.5 && x >= kLargestRoot) x = HUGE_VALF;
+}
+
 Error error_of(const Node& node, const std::vector<Tensor>& inputs) {
   Error error;
   error.relative = node.op().tolerance.rtol;
@@ -95,6 +103,7 @@ Error error_of(const Node& node, const std::vector<Tensor>& inputs) {
   }
   // What a norm gives is near 1, and its rounding errors are beside that also where the bias takes it to nearly 0: kernels/norm.h.
   if (name.ends_with("Normalization")) error.absolute = kNormError;
+  if (name == "ReduceL2") error.absolute = kSmallestRoot * std::sqrt(static_cast<double>(inputs[0].count()));  // squares vanish, too
   // The new state is 1 - z parts of tanh, and z is rounded beside 1.
   if (name == "GRU") error.absolute = 0x1p-23;
   // A probability that is not normal may be 0, and log-softmax is exact beside log(n), the line's length, too: kernels/softmax.h.
@@ -246,6 +255,12 @@ Values compute_disturbed(const Graph& graph, const Values& leaves, const kernels
       if (!padded.ok()) continue;
       forget_some_nan(*padded, stream.at(number++));
       (*results)[0] = std::move(*padded);
+    }
+    if (node->op().name == std::string_view("ReduceL2") && (*results)[0].type() == DType::f32) {
+      Result<MutableTensor> norm = (*results)[0].aligned_copy();
+      if (!norm.ok()) continue;
+      overflow_some(*norm, stream.at(number++));
+      (*results)[0] = std::move(*norm);
     }
     const Error error = error_of(*node, inputs);
     for (size_t i = 0; i < results->size(); ++i) set(node->output(i), (*results)[i], error, loose && is_convolution(*node));
