@@ -102,6 +102,10 @@ Status Differentiator::differentiate(Node& node) {
   const bool reached =
       std::any_of(node.outputs().begin(), node.outputs().end(), [&](const Value* v) { return parts_.count(v) > 0; });
   if (!reached || std::none_of(wanted.begin(), wanted.end(), [](bool w) { return w; })) return {};
+  if (const int only = node.op().traits.linear_input; only >= 0)
+    for (size_t i = 0; i < wanted.size(); ++i)
+      if (wanted[i] && static_cast<int>(i) != only)
+        return error("operator {} has a gradient with respect to input {} alone, and one is needed with respect to input {}", node.op().name, only, i);
   if (!node.op().gradient) return error("operator {} has no gradient, and one is needed through this node", node.op().name);
   std::vector<Value*> gradients;
   for (Value* v : node.outputs()) gradients.push_back(total(v));

@@ -124,6 +124,9 @@ struct OpTraits {
   /// An optional input of which only the shape is read ("the shape of x", in nodes that gradients are made of), or -1. Where that
   /// shape is known, the pass `shapes` writes it into attribute "shape" and takes the input away, so that the value may die.
   int shape_only_input = -1;
+  /// Of nodes that gradients are made of: the one input with respect to which the gradient is known, in which the node is linear; or -1.
+  /// Another one that needs a gradient is refused.
+  int linear_input = -1;
 };
 
 /// How far results may be from PyTorch's, ONNX Runtime's and those of the backend tests.

@@ -54,12 +54,19 @@ Status lower_activation_grad(LowerContext& c) {
   return {};
 }
 
+Status activation_grad_gradient(GradientContext& c) {
+  c.set(0, c.internal("ActivationGrad", {c.dy(), c.input(1)}, c.attributes()));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_activation_grad() {
   OpDef op = binary_op("ActivationGrad", infer_activation_grad, lower_activation_grad, true);
   op.domain = kInternalDomain;
   op.canonicalize = nullptr;
+  op.gradient = activation_grad_gradient;
+  op.traits.linear_input = 0;
   op.attributes = {{"function", AttributeKind::kString, true},
                    {"alpha", AttributeKind::kFloat, false, real(0)},
                    {"beta", AttributeKind::kFloat, false, real(0)}};

@@ -22,6 +22,13 @@ Status lower_dropout_grad(LowerContext& c) {
   return {};
 }
 
+Status dropout_grad_gradient(GradientContext& c) {
+  std::vector<Value*> inputs = c.node().inputs();
+  inputs[0] = c.dy();
+  c.set(0, c.internal("DropoutGrad", std::move(inputs)));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_dropout_grad() {
@@ -31,7 +38,8 @@ OpDef define_dropout_grad() {
       .inputs = {3, 4},
       .infer = infer_dropout_grad,
       .lower = lower_dropout_grad,
-      .traits = {.may_overwrite = true},
+      .gradient = dropout_grad_gradient,
+      .traits = {.may_overwrite = true, .linear_input = 0},
       .samples = {{.inputs = {f32({3, 21}), any(DType::boolean, {3, 21}, 0, 2), fixed(Tensor::scalar(true)),
                               fixed(Tensor::scalar(0.25f))}}},
   };

@@ -31,6 +31,15 @@ Status lower_conv_grad_input(LowerContext& c) {
 /// As many products as the forward pass has.
 Cost conv_grad_input_cost(const Node& node) { return conv_grad_cost(node, node.input(0)->type, node.input(1)->type); }
 
+/// The transpose of the transposed convolution.
+Status conv_grad_input_gradient(GradientContext& c) {
+  Attributes attributes;
+  for (const AttributeDef& a : conv_attributes())
+    if (const Attribute* value = c.attributes().find(a.name)) attributes.set(a.name, *value);
+  c.set(0, c.op("Conv", {c.dy(), c.input(1)}, std::move(attributes)));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_conv_grad_input() {
@@ -42,7 +51,8 @@ OpDef define_conv_grad_input() {
       .infer = infer_conv_grad_input,
       .lower = lower_conv_grad_input,
       .cost = conv_grad_input_cost,
-      .traits = {.shape_only_input = 2},
+      .gradient = conv_grad_input_gradient,
+      .traits = {.shape_only_input = 2, .linear_input = 0},
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_conv_grad_input},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({2, 7, 11, 9}), f32({7, 3, 3, 3}), f32({2, 3, 11, 9})},

@@ -82,6 +82,17 @@ Status lower_layer_norm_grad(LowerContext& c) {
   return {};
 }
 
+/// dx = P (scale dy) with P, the projection times 1/std, symmetric: the transpose is scale P w, and P is this operator with a scale of 1.
+Status layer_norm_grad_gradient(GradientContext& c) {
+  if (c.output_gradient(1) || c.output_gradient(2)) return error("the gradients of Scale and bias are used; only that of X has a gradient");
+  Value *x = c.input(1), *scale = c.input(2), *ones = filled_like(c.builder(), scale, 1);
+  const Node* projected =
+      c.builder().node(kInternalDomain, "LayerNormGrad", {c.dy(), x, ones, c.input(3), c.input(4)}, 3, c.attributes());
+  if (!projected) return {};
+  c.set(0, c.op("Mul", {projected->output(0), scale}));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_layer_norm_grad() {
@@ -93,6 +104,8 @@ OpDef define_layer_norm_grad() {
       .attributes = {{"axis", AttributeKind::kInt, false, int64_t{-1}}},
       .infer = infer_layer_norm_grad,
       .lower = lower_layer_norm_grad,
+      .gradient = layer_norm_grad_gradient,
+      .traits = {.linear_input = 0},
       .samples = {{.inputs = {f32({5, 33}), f32({5, 33}), f32({33}), f32({5, 1}), f32({5, 1}, 0.5, 2)}, .outputs = 3},
                   {.inputs = {f32({130, 4, 5}), f32({130, 4, 5}), f32({4, 5}), f32({130, 1, 1}), f32({130, 1, 1}, 0.5, 2)},
                    .attributes = {{"axis", integer(1)}},

@@ -35,6 +35,23 @@ Status lower_softmax_grad(LowerContext& c) {
   return {};
 }
 
+/// With p = e^y, log-softmax has dx = dy - p sum(dy), whose transpose is w - sum(p w). Softmax's own, y (dy - sum(y dy)), is symmetric.
+Status softmax_grad_gradient(GradientContext& c) {
+  if (c.attributes().get_int("log") == 0) {
+    c.set(1, c.internal("SoftmaxGrad", {c.input(0), c.dy()}, c.attributes()));
+    return {};
+  }
+  const Shape& shape = c.input(0)->type.shape;
+  if (!shape.has_rank()) return error("the rank of y has to be known");
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), shape.rank()));
+  std::vector<int64_t> axes{axis};
+  if (c.attributes().get_int("coerced") != 0)
+    for (int64_t i = axis + 1; i < shape.rank(); ++i) axes.push_back(i);
+  Value* product = c.op("Mul", {c.op("Exp", {c.input(0)}), c.dy()});
+  c.set(1, c.op("Sub", {c.dy(), c.op("ReduceSum", {product, c.builder().constant(Tensor::of<int64_t>({static_cast<int64_t>(axes.size())}, axes))})}));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_softmax_grad() {
@@ -47,7 +64,8 @@ OpDef define_softmax_grad() {
                      {"log", AttributeKind::kInt, false, int64_t{0}}},
       .infer = infer_softmax_grad,
       .lower = lower_softmax_grad,
-      .traits = {.may_overwrite = true},
+      .gradient = softmax_grad_gradient,
+      .traits = {.may_overwrite = true, .linear_input = 1},
       .samples = {{.inputs = {f32({7, 33}), f32({7, 33})}},
                   {.inputs = {f32({3, 5, 19}), f32({3, 5, 19})}, .attributes = {{"axis", integer(1)}, {"log", integer(1)}}}},
   };

@@ -46,6 +46,14 @@ DTypeSet expand_like_kernel_types(const Node& node) {
   return node.attributes.get_int("mean") ? kDenseTypes - kNarrowFloatTypes : kDenseTypes;
 }
 
+/// Of a mean every element of the result is its operand's over the number of repetitions, which 1 shows.
+Status expand_like_gradient(GradientContext& c) {
+  Value* dy = c.dy();
+  if (c.attributes().get_int("mean") != 0) dy = c.op("Mul", {dy, c.expand_to(filled_like(c.builder(), c.input(0), 1), dy, true)});
+  c.set(0, c.sum_to(dy, c.input(0)));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_expand_like() {
@@ -58,6 +66,7 @@ OpDef define_expand_like() {
       .lower = lower_expand_like,
       .kernel_types_of = expand_like_kernel_types,
       .cost = movement_cost,
+      .gradient = expand_like_gradient,
       .traits = {.is_identity = keeps_type, .shape_only_input = 1},
       .samples = {{.inputs = {f32({3, 1, 1}), f32({2, 3, 5, 7})}},
                   {.inputs = {f32({2, 3, 1, 1}), f32({2, 3, 5, 7})}, .attributes = {{"mean", integer(1)}}},

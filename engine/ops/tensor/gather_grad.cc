@@ -57,6 +57,11 @@ Status lower_gather_grad(LowerContext& c) {
   return {};
 }
 
+Status gather_grad_gradient(GradientContext& c) {
+  c.set(0, c.op("Gather", {c.dy(), c.input(1)}, make_attributes({{"axis", c.attributes().get_int("axis")}})));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_gather_grad() {
@@ -67,7 +72,8 @@ OpDef define_gather_grad() {
       .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}, shape_attribute()},
       .infer = infer_gather_grad,
       .lower = lower_gather_grad,
-      .traits = {.shape_only_input = kGatherGradLike},
+      .gradient = gather_grad_gradient,
+      .traits = {.shape_only_input = kGatherGradLike, .linear_input = 0},
       .samples = {{.inputs = {f32({2, 3, 33}), any(DType::i64, {2, 3}, -13, 13)}, .attributes = {{"shape", integers({13, 33})}}},
                   {.inputs = {f32({3, 4, 2}), any(DType::i32, {4}, 0, 5)},
                    .attributes = {{"axis", integer(1)}, {"shape", integers({3, 5, 2})}}},

@@ -18,6 +18,11 @@ Status infer_reshape_like(InferContext& c) {
   return {};
 }
 
+Status reshape_like_gradient(GradientContext& c) {
+  c.set(0, c.reshape_to(c.dy(), c.input(0)));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_reshape_like() {
@@ -27,6 +32,7 @@ OpDef define_reshape_like() {
       .inputs = {1, 2},
       .attributes = {shape_attribute()},
       .infer = infer_reshape_like,
+      .gradient = reshape_like_gradient,
       .traits = {.is_view = true, .shape_only_input = 1},
       .samples = {{.inputs = {f32({2, 3, 4}), f32({4, 6})}},
                   {.inputs = {f32({12})}, .attributes = {{"shape", integers({3, 4})}}}},

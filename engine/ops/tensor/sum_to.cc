@@ -35,6 +35,11 @@ Status lower_sum_to(LowerContext& c) {
   return emit_reduction(c, kernels::ReduceOp::kSum, reduced);
 }
 
+Status sum_to_gradient(GradientContext& c) {
+  c.set(0, c.expand_to(c.dy(), c.input(0)));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_sum_to() {
@@ -45,6 +50,7 @@ OpDef define_sum_to() {
       .attributes = {shape_attribute()},
       .infer = infer_sum_to,
       .lower = lower_sum_to,
+      .gradient = sum_to_gradient,
       .traits = {.is_identity = keeps_type, .shape_only_input = 1},
       .samples = {{.inputs = {f32({2, 3, 5, 7}), f32({3, 1, 1})}},
                   {.inputs = {f32({2, 3, 5}), f32({})}},
