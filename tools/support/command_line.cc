@@ -176,7 +176,9 @@ void Command::footer(const std::string& text) { app_.footer(text); }
 bool Command::parsed() const { return app_.parsed(); }
 
 OptionInfo Command::info_of(const CLI::Option& option) const {
-  OptionInfo out{.description = option.get_description(), .group = option.get_group()};
+  OptionInfo out;
+  out.description = option.get_description();
+  out.group = option.get_group();
   out.is_argument = option.get_positional();
   out.is_required = option.get_required();
   out.is_list = option.get_expected_max() == CLI::detail::expected_max_vector_size;
@@ -192,7 +194,10 @@ OptionInfo Command::info_of(const CLI::Option& option) const {
 }
 
 CommandInfo Command::info() const {
-  CommandInfo out{.name = app_.get_name(), .description = app_.get_description(), .footer = app_.get_footer()};
+  CommandInfo out;
+  out.name = app_.get_name();
+  out.description = app_.get_description();
+  out.footer = app_.get_footer();
   for (const CLI::Option* option : std::as_const(app_).get_options()) out.options.push_back(info_of(*option));
   for (const std::unique_ptr<Command>& command : subcommands_) out.subcommands.push_back(command->info());
   return out;
