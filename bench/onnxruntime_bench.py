@@ -33,8 +33,9 @@ def random_inputs(session, dims):
     feeds = {}
     for port in session.get_inputs():
         shape = [d if isinstance(d, int) else dims.get(d, 1) for d in port.shape]
-        if port.type == 'tensor(float)':
-            feeds[port.name] = random.random(shape, dtype=np.float32) - np.float32(0.5)
+        if port.type in ('tensor(float)', 'tensor(double)'):
+            dtype = np.float32 if port.type == 'tensor(float)' else np.float64
+            feeds[port.name] = random.random(shape, dtype=dtype) - dtype(0.5)
         elif port.type in ('tensor(int64)', 'tensor(int32)'):
             dtype = np.int64 if port.type == 'tensor(int64)' else np.int32
             feeds[port.name] = np.full(shape, 1 if 'mask' in port.name else 0, dtype)
