@@ -7,6 +7,7 @@
 namespace svengine::bench {
 
 // Each returns the operations it did.
+#define SVENGINE_QUANTIZED_ROW(...)
 #define SVENGINE_KERNEL_SET_ROW(set, runs) int64_t fma_loop_##set(int64_t rounds, float* sink);
 #include "kernel_sets.inc"
 #undef SVENGINE_KERNEL_SET_ROW
@@ -28,6 +29,7 @@ double fma_peak(std::string_view kernel_set) {
   if (kernel_set == #set) loop = fma_loop_##set;
 #include "kernel_sets.inc"
 #undef SVENGINE_KERNEL_SET_ROW
+#undef SVENGINE_QUANTIZED_ROW
   if (!loop) return 0;
   float sink[64];
   const double start = thread_seconds();

@@ -1,11 +1,14 @@
 // Compiled once per kernel set, like the kernels.
 #include "engine/kernels/sve/vec.h"
 
+#define SVENGINE_JOIN_(a, b) a##b
+#define SVENGINE_JOIN(a, b) SVENGINE_JOIN_(a, b)
+
 namespace svengine::bench {
 
 using namespace svengine::kernels::SVENGINE_KERNEL_SET;
 
-int64_t SVENGINE_CONCAT(fma_loop_, SVENGINE_KERNEL_SET)(int64_t rounds, float* sink) {
+int64_t SVENGINE_JOIN(fma_loop_, SVENGINE_KERNEL_SET)(int64_t rounds, float* sink) {
   constexpr int kChains = kMachine.vector_registers * 3 / 4;
   const vb all = svptrue_b32();
   const vf factor = svdup_f32(0.999f);
