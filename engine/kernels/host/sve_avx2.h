@@ -109,9 +109,11 @@ SVE_FN V load(svbool_t p, const void* q) {
     return v;
   }
 }
+// A masked store is microcode on AMD's processors (42 operations, 12 cycles on Zen 3): where all lanes turn out to be active it is not
+// taken. Who stores many vectors under one predicate tests it once.
 template <Vector V>
 SVE_FN void store(svbool_t p, void* q, V v) {
-  if (known_true(p)) return _mm256_storeu_si256((__m256i*)q, (__m256i)v);
+  if (known_true(p) || predicate_bits<32>(p) == 0xffffffffu) return _mm256_storeu_si256((__m256i*)q, (__m256i)v);
   if constexpr (kSame<V, svfloat32_t>) {
     _mm256_maskstore_ps((float*)q, p.m, v);
   } else if constexpr (kSame<V, svfloat64_t>) {
@@ -121,7 +123,6 @@ SVE_FN void store(svbool_t p, void* q, V v) {
   } else if constexpr (kWidth<V> == 8) {
     _mm256_maskstore_epi64((long long*)q, p.m, (__m256i)v);
   } else {
-    if (predicate_bits<32>(p) == 0xffffffffu) return _mm256_storeu_si256((__m256i*)q, (__m256i)v);
     const uint64_t active = predicate_bits<kCount<V>>(p);
     for (int i = 0; i < kCount<V>; ++i)
       if (active >> i & 1) ((Element<V>*)q)[i] = v[i];
