@@ -1,4 +1,4 @@
-// Matrix products of packed operands on one core, as a share of the multiply-add peak, beside OpenBLAS where it is
+// Matrix products of packed operands, floats and doubles, on one core, as a share of the multiply-add peak, beside OpenBLAS where it is
 // installed.
 //
 //   gemm_bench [--benchmark_filter=gemm/avx512]
@@ -20,8 +20,8 @@ extern "C" void openblas_set_num_threads(int threads);
 namespace {
 
 using namespace svengine::kernels;
-using svengine::bench::Buffer;
-using svengine::bench::random_floats;
+using svengine::bench::BufferOf;
+using svengine::bench::random_reals;
 
 struct Shape {
   int64_t m, n, k;
@@ -39,37 +39,46 @@ void set_counters(benchmark::State& state, const Shape& shape) {
                                                benchmark::Counter::kIsIterationInvariantRate);
 }
 
-struct Operands {
-  Buffer a, b, c, bias, packed_a, packed_b, scratch;
-  GemmPackArgs pack_a, pack_b;
-  GemmArgs args;
+template <class T>
+const GemmKernelsOf<T>& gemm_of(const KernelTable& set) {
+  if constexpr (sizeof(T) == sizeof(double)) return *set.gemm_f64;
+  else return *set.gemm;
+}
 
-  Operands(const GemmKernels& gemm, const Shape& s)
-      : a(random_floats(s.m * s.k)),
-        b(random_floats(s.k * s.n)),
-        c(random_floats(s.m * s.n)),
-        bias(random_floats(s.n)),
-        packed_a(random_floats(gemm.packed_a_bytes(s.m, s.k) / 4)),
-        packed_b(random_floats(gemm.packed_b_bytes(s.k, s.n) / 4)) {
+template <class T>
+struct Operands {
+  BufferOf<T> a, b, c, bias, packed_a, packed_b, scratch;
+  GemmPackArgsOf<T> pack_a, pack_b;
+  GemmArgsOf<T> args;
+
+  Operands(const GemmKernelsOf<T>& gemm, const Shape& s)
+      : a(random_reals<T>(s.m * s.k)),
+        b(random_reals<T>(s.k * s.n)),
+        c(random_reals<T>(s.m * s.n)),
+        bias(random_reals<T>(s.n)),
+        packed_a(random_reals<T>(gemm.packed_a_bytes(s.m, s.k) / int64_t(sizeof(T)))),
+        packed_b(random_reals<T>(gemm.packed_b_bytes(s.k, s.n) / int64_t(sizeof(T)))) {
     pack_a.source = a.get(), pack_a.ld = s.k, pack_a.extent = s.m, pack_a.depth = s.k, pack_a.packed = packed_a.get();
     pack_b.source = b.get(), pack_b.ld = s.n, pack_b.extent = s.n, pack_b.depth = s.k, pack_b.packed = packed_b.get();
     pack_b.depth_major = true;
     args.m = s.m, args.n = s.n, args.k = s.k, args.a = packed_a.get(), args.b = packed_b.get();
     args.c = c.get(), args.ldc = s.n, args.bias = bias.get(), args.bias_kind = GemmBias::kColumn;
     args.activation.kind = Activation::kRelu;
-    scratch = random_floats(gemm.gemm_scratch_bytes(args) / 4);
+    scratch = random_reals<T>(gemm.gemm_scratch_bytes(args) / int64_t(sizeof(T)));
     gemm.pack_a(pack_a, 0, gemm.pack_a_tasks(pack_a));
     gemm.pack_b(pack_b, 0, gemm.pack_b_tasks(pack_b));
   }
 };
 
+template <class T>
 void product(benchmark::State& state, const KernelTable& set, const Shape& shape) {
-  const Operands x(*set.gemm, shape);
-  const int64_t tasks = set.gemm->gemm_tasks(x.args);
+  const GemmKernelsOf<T>& gemm = gemm_of<T>(set);
+  const Operands<T> x(gemm, shape);
+  const int64_t tasks = gemm.gemm_tasks(x.args);
   double peak = 0;
   int64_t samples = 0;
   for (auto _ : state) {
-    set.gemm->gemm(x.args, 0, tasks, x.scratch.get());
+    gemm.gemm(x.args, 0, tasks, x.scratch.get());
     benchmark::ClobberMemory();
     if (samples++ % 16 == 0) {  // so often that peak and product see the same clock frequency
       state.PauseTiming();
@@ -78,27 +87,32 @@ void product(benchmark::State& state, const KernelTable& set, const Shape& shape
     }
   }
   set_counters(state, shape);
-  state.counters["peak"] = peak / static_cast<double>((samples + 15) / 16);
+  state.counters["peak"] = peak / static_cast<double>((samples + 15) / 16) * sizeof(float) / sizeof(T);
 }
 
-template <bool kA>
+template <class T, bool kA>
 void packing(benchmark::State& state, const KernelTable& set, const Shape& shape) {
-  const Operands x(*set.gemm, shape);
+  const GemmKernelsOf<T>& gemm = gemm_of<T>(set);
+  const Operands<T> x(gemm, shape);
   for (auto _ : state) {
-    if (kA) set.gemm->pack_a(x.pack_a, 0, set.gemm->pack_a_tasks(x.pack_a));
-    if (!kA) set.gemm->pack_b(x.pack_b, 0, set.gemm->pack_b_tasks(x.pack_b));
+    if (kA) gemm.pack_a(x.pack_a, 0, gemm.pack_a_tasks(x.pack_a));
+    if (!kA) gemm.pack_b(x.pack_b, 0, gemm.pack_b_tasks(x.pack_b));
     benchmark::ClobberMemory();
   }
-  state.SetBytesProcessed(state.iterations() * shape.k * (kA ? shape.m : shape.n) * 4);
+  state.SetBytesProcessed(state.iterations() * shape.k * (kA ? shape.m : shape.n) * int64_t(sizeof(T)));
 }
 
 #ifdef SVENGINE_HAVE_OPENBLAS
+template <class T>
 void openblas(benchmark::State& state, const Shape& s) {
   openblas_set_num_threads(1);
-  const Buffer a = random_floats(s.m * s.k), b = random_floats(s.k * s.n), c = random_floats(s.m * s.n);
+  const BufferOf<T> a = random_reals<T>(s.m * s.k), b = random_reals<T>(s.k * s.n), c = random_reals<T>(s.m * s.n);
   const int m = static_cast<int>(s.m), n = static_cast<int>(s.n), k = static_cast<int>(s.k);
   for (auto _ : state) {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, a.get(), k, b.get(), n, 0, c.get(), n);
+    if constexpr (sizeof(T) == sizeof(double))
+      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, a.get(), k, b.get(), n, 0, c.get(), n);
+    else
+      cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, a.get(), k, b.get(), n, 0, c.get(), n);
     benchmark::ClobberMemory();
   }
   set_counters(state, s);
@@ -110,21 +124,29 @@ std::string name_of(const std::string& family, const std::string& set, const Sha
          std::to_string(s.k);
 }
 
-const bool registered = [] {
+template <class T>
+void register_all(const std::string& suffix) {
   for (const Shape& shape : kShapes) {
+    const auto add = [&](const char* family, const char* set, void (*run)(benchmark::State&, const KernelTable&, const Shape&),
+                         const KernelTable& table) {
+      benchmark::RegisterBenchmark(name_of(family + suffix, set, shape).c_str(),
+                                   [=, &table](benchmark::State& state) { run(state, table, shape); });
+    };
     for (const KernelTable* set : available_kernel_sets()) {
-      benchmark::RegisterBenchmark(name_of("gemm", set->name, shape).c_str(),
-                                   [=](benchmark::State& state) { product(state, *set, shape); });
-      benchmark::RegisterBenchmark(name_of("pack_a", set->name, shape).c_str(),
-                                   [=](benchmark::State& state) { packing<true>(state, *set, shape); });
-      benchmark::RegisterBenchmark(name_of("pack_b", set->name, shape).c_str(),
-                                   [=](benchmark::State& state) { packing<false>(state, *set, shape); });
+      add("gemm", set->name, product<T>, *set);
+      add("pack_a", set->name, packing<T, true>, *set);
+      add("pack_b", set->name, packing<T, false>, *set);
     }
 #ifdef SVENGINE_HAVE_OPENBLAS
-    benchmark::RegisterBenchmark(name_of("gemm", "openblas", shape).c_str(),
-                                 [=](benchmark::State& state) { openblas(state, shape); });
+    benchmark::RegisterBenchmark(name_of("gemm" + suffix, "openblas", shape).c_str(),
+                                 [=](benchmark::State& state) { openblas<T>(state, shape); });
 #endif
   }
+}
+
+const bool registered = [] {
+  register_all<float>("");
+  register_all<double>("_f64");
   return true;
 }();
 

@@ -165,7 +165,10 @@ const char* violation(const ConvArgs& args) noexcept {
   return nullptr;
 }
 
-const char* violation(const GemmArgs& args) noexcept {
+namespace {
+
+template <class T>
+const char* gemm_violation(const GemmArgsOf<T>& args) {
   if (args.m < 1 || args.n < 1 || args.k < 0) return "gemm: m or n is not positive, or k is negative";
   if (!args.c || (args.k > 0 && (!args.a || !args.b))) return "gemm: a, b or c is null";
   if (args.batch.outer < 1 || args.batch.inner < 1) return "gemm: a batch is not positive";
@@ -175,8 +178,14 @@ const char* violation(const GemmArgs& args) noexcept {
   if (args.bias_kind != GemmBias::kNone && !args.bias) return "gemm: bias is null";
   if (args.residual == args.c && args.residual && (args.m > 1 && args.ld_residual != args.ldc))
     return "gemm: residual is c with another leading dimension";
+  if (!activates<T>(args.activation.kind)) return "gemm: an activation that this type has not";
   return nullptr;
 }
+
+}  // namespace
+
+const char* violation(const GemmArgs& args) noexcept { return gemm_violation(args); }
+const char* violation(const GemmArgsOf<double>& args) noexcept { return gemm_violation(args); }
 
 const char* violation(const RowNormArgs& args) noexcept {
   if (args.rows < 1 || args.n < 1) return "row norm: rows or n is not positive";

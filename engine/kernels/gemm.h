@@ -1,4 +1,4 @@
-// Packed single-precision matrix products with an epilogue, batched over two dimensions.
+// Packed matrix products of floats or doubles with an epilogue, batched over two dimensions.
 //
 //   C[o][i] = activation(alpha * A[o][i] * B[o][i] + bias_scale * bias + residual_scale * residual[o][i])
 //
@@ -15,7 +15,7 @@
 // tasks are small and independent, neighbours share operands, so give every thread one contiguous range. Results are
 // bitwise the same however the range is cut. All functions are thread-safe, allocate nothing and check nothing: sizes
 // must be positive (k may be 0: the sum is then 0; m, n or a batch of 0 gives 0 tasks), nothing may overlap except as
-// said. All strides and leading dimensions count floats; a batch stride of 0 shares that operand.
+// said. All strides and leading dimensions count elements; a batch stride of 0 shares that operand.
 #pragma once
 #include <cstdint>
 
@@ -38,19 +38,20 @@ struct GemmStride {
 inline constexpr int64_t kGemmPackDepth = 128;
 
 /// One operand to pack. `extent` is m for A and n for B, `depth` is k.
-struct GemmPackArgs {
-  const float* source = nullptr;
+template <class T>
+struct GemmPackArgsOf {
+  const T* source = nullptr;
   int64_t ld = 0;            // of the source
   bool depth_major = false;  // false: source[x * ld + d]; true: source[d * ld + x]
   int64_t extent = 0;
   int64_t depth = 0;
-  float* packed = nullptr;  // 256-byte aligned for speed
+  T* packed = nullptr;  // 256-byte aligned for speed
   GemmBatch batch;
   GemmStride source_stride;
-  GemmStride packed_stride;  // multiples of packed_x_bytes / 4
+  GemmStride packed_stride;  // multiples of packed_x_bytes / sizeof(T)
   /// Only for depth_major and a batch of 1: [ceil(depth / kGemmPackDepth)][extent], the sums of what is packed over each piece of the
   /// depth; null: not wanted.
-  float* sums = nullptr;
+  T* sums = nullptr;
 };
 
 enum class GemmBias : int32_t {
@@ -60,32 +61,34 @@ enum class GemmBias : int32_t {
   kOne,     // bias[1]
 };
 
-struct GemmArgs {
+template <class T>
+struct GemmArgsOf {
   int64_t m = 0, n = 0, k = 0;
   GemmBatch batch;
-  const float* a = nullptr;  // packed
+  const T* a = nullptr;  // packed
   GemmStride a_stride;
-  const float* b = nullptr;  // packed
+  const T* b = nullptr;  // packed
   GemmStride b_stride;
-  float* c = nullptr;
+  T* c = nullptr;
   int64_t ldc = 0;
   GemmStride c_stride;  // not 0 where the batch is more than 1
   float alpha = 1;
 
   GemmBias bias_kind = GemmBias::kNone;
-  const float* bias = nullptr;
+  const T* bias = nullptr;
   GemmStride bias_stride;
   float bias_scale = 1;
 
-  const float* residual = nullptr;  // null: none. May be c itself (same ld and strides): C = ... + residual_scale * C
+  const T* residual = nullptr;  // null: none. May be c itself (same ld and strides): C = ... + residual_scale * C
   int64_t ld_residual = 0;
   GemmStride residual_stride;
   float residual_scale = 1;
 
-  ActivationArgs activation;
+  ActivationArgs activation;  // one of those that activates<T> knows
 };
 
-struct GemmKernels {
+template <class T>
+struct GemmKernelsOf {
   int panel_rows;
   int panel_columns;
 
@@ -93,16 +96,20 @@ struct GemmKernels {
   int64_t (*packed_a_bytes)(int64_t m, int64_t k) noexcept;
   int64_t (*packed_b_bytes)(int64_t k, int64_t n) noexcept;
 
-  int64_t (*pack_a_tasks)(const GemmPackArgs& args) noexcept;
-  void (*pack_a)(const GemmPackArgs& args, int64_t task_begin, int64_t task_end) noexcept;
+  int64_t (*pack_a_tasks)(const GemmPackArgsOf<T>& args) noexcept;
+  void (*pack_a)(const GemmPackArgsOf<T>& args, int64_t task_begin, int64_t task_end) noexcept;
 
-  int64_t (*pack_b_tasks)(const GemmPackArgs& args) noexcept;
-  void (*pack_b)(const GemmPackArgs& args, int64_t task_begin, int64_t task_end) noexcept;
+  int64_t (*pack_b_tasks)(const GemmPackArgsOf<T>& args) noexcept;
+  void (*pack_b)(const GemmPackArgsOf<T>& args, int64_t task_begin, int64_t task_end) noexcept;
 
-  int64_t (*gemm_tasks)(const GemmArgs& args) noexcept;
+  int64_t (*gemm_tasks)(const GemmArgsOf<T>& args) noexcept;
   /// Scratch of one thread, 256-byte aligned; 0 when none is needed. Contents are undefined before and after.
-  int64_t (*gemm_scratch_bytes)(const GemmArgs& args) noexcept;
-  void (*gemm)(const GemmArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
+  int64_t (*gemm_scratch_bytes)(const GemmArgsOf<T>& args) noexcept;
+  void (*gemm)(const GemmArgsOf<T>& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
 };
+
+using GemmPackArgs = GemmPackArgsOf<float>;
+using GemmArgs = GemmArgsOf<float>;
+using GemmKernels = GemmKernelsOf<float>;
 
 }  // namespace svengine::kernels

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include "engine/kernels/gemm_test_util.h"
@@ -17,19 +18,20 @@ using namespace svengine::kernels::test;
 
 namespace {
 
-bool agrees(float got, double want, double error) {
+bool agrees(double got, double want, double error) {
   if (std::isnan(want)) return std::isnan(got);
   if (std::isinf(want)) return got == want;
   return std::fabs(got - want) <= error;
 }
 
 /// Elements of C in rows [row_begin, row_begin + rows) of one matrix that are off by more than the stated bound.
-int64_t wrong_elements(const Instance& x, int64_t outer, int64_t inner, int64_t row_begin, const ReferenceGemm& want) {
+template <class T>
+int64_t wrong_elements(const Instance<T>& x, int64_t outer, int64_t inner, int64_t row_begin, const ReferenceGemm& want) {
   const int64_t n = x.problem.n;
   int64_t wrong = 0;
   for (size_t at = 0; at < want.c.size(); ++at) {
     const int64_t row = row_begin + static_cast<int64_t>(at) / n;
-    const float got = x.c.data[x.c.offset(outer, inner) + row * x.c.ld + static_cast<int64_t>(at) % n];
+    const T got = x.c.data[x.c.offset(outer, inner) + row * x.c.ld + static_cast<int64_t>(at) % n];
     if (agrees(got, want.c[at], want.error[at])) continue;
     if (++wrong == 1)
       UNSCOPED_INFO("first at row " << row << " column " << at % n << ": " << got << " not " << want.c[at]);
@@ -38,16 +40,17 @@ int64_t wrong_elements(const Instance& x, int64_t outer, int64_t inner, int64_t 
 }
 
 /// Packs, multiplies and compares everything with the oracle.
+template <class T = float>
 void check(const KernelTable& set, const Problem& p) {
   INFO(set.name << " m " << p.m << " n " << p.n << " k " << p.k << " transposed " << p.a_transposed << p.b_transposed << " batch "
                 << p.batch.outer << "x" << p.batch.inner << " bias " << int(p.bias) << " residual " << p.residual
                 << p.in_place << " activation " << int(p.activation.kind));
-  Instance x(*set.gemm, p);
+  Instance<T> x(gemm_of<T>(set), p);
   x.pack();
   std::vector<ReferenceGemm> want;
   for (int64_t o = 0; o < p.batch.outer; ++o)
     for (int64_t i = 0; i < p.batch.inner; ++i) want.push_back(x.expected(o, i, 0, p.m));
-  CHECK(x.multiply(0, set.gemm->gemm_tasks(x.args)));
+  CHECK(x.multiply(0, x.gemm.gemm_tasks(x.args)));
   for (int64_t o = 0; o < p.batch.outer; ++o)
     for (int64_t i = 0; i < p.batch.inner; ++i) CHECK(wrong_elements(x, o, i, 0, want[o * p.batch.inner + i]) == 0);
   CHECK(x.c.gaps_untouched());
@@ -55,9 +58,11 @@ void check(const KernelTable& set, const Problem& p) {
   CHECK(x.packed_b.intact());
 }
 
-std::vector<uint32_t> bits_of(const GuardedBuffer<float>& buffer) {
-  std::vector<uint32_t> bits;
-  for (float x : buffer) bits.push_back(std::bit_cast<uint32_t>(x));
+template <class T>
+auto bits_of(const GuardedBuffer<T>& buffer) {
+  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  std::vector<Bits> bits;
+  for (T x : buffer) bits.push_back(std::bit_cast<Bits>(x));
   return bits;
 }
 
@@ -73,9 +78,11 @@ void run_in_pieces(int64_t tasks, int64_t longest, const Run& run) {
   }
 }
 
+template <class T>
 std::vector<ActivationArgs> all_activations() {
   std::vector<ActivationArgs> all;
   for (int kind = 0; kind < kActivationCount; ++kind) {
+    if (!activates<T>(Activation{kind})) continue;
     ActivationArgs args{Activation{kind}, 0, 0};
     if (args.kind == Activation::kClip) args = {args.kind, -0.75f, 1.5f};
     if (args.kind == Activation::kLeakyRelu) args = {args.kind, 0.1f, 0};
@@ -87,22 +94,22 @@ std::vector<ActivationArgs> all_activations() {
 
 }  // namespace
 
-TEST_CASE("packed operands lie as documented, however the tasks are cut", "[gemm]") {
+TEMPLATE_TEST_CASE("packed operands lie as documented, however the tasks are cut", "[gemm]", float, double) {
   for (const KernelTable* set : tested_kernel_sets()) {
-    const GemmKernels& gemm = *set->gemm;
+    const GemmKernelsOf<TestType>& gemm = gemm_of<TestType>(*set);
     for (bool transposed : {false, true}) {
       for (int64_t extent : {1, 13, 32, 50}) {
         for (int64_t k : {1, 17, 150}) {
           INFO(set->name << " transposed " << transposed << " extent " << extent << " k " << k);
           Problem p{.m = extent, .n = extent, .k = k, .a_transposed = transposed, .b_transposed = transposed, .batch = {2, 3}};
-          Instance x(gemm, p);
+          Instance<TestType> x(gemm, p);
           x.pack();
           int64_t wrong = 0;
           const int64_t panels = (extent + gemm.panel_rows - 1) / gemm.panel_rows;
           for (int64_t o = 0; o < 2; ++o) {
             for (int64_t i = 0; i < 3; ++i) {
-              const float* a = x.packed_a.data() + o * x.args.a_stride.outer + i * x.args.a_stride.inner;
-              const float* b = x.packed_b.data() + o * x.args.b_stride.outer + i * x.args.b_stride.inner;
+              const TestType* a = x.packed_a.data() + o * x.args.a_stride.outer + i * x.args.a_stride.inner;
+              const TestType* b = x.packed_b.data() + o * x.args.b_stride.outer + i * x.args.b_stride.inner;
               for (int64_t panel = 0; panel < panels; ++panel) {
                 const int64_t first = panel * (extent / panels) + std::min(panel, extent % panels);
                 const int64_t end = first + extent / panels + (panel < extent % panels);
@@ -139,7 +146,7 @@ namespace {
 void check_sums(const KernelTable& set, bool of_a, int64_t extent, int64_t depth) {
   const GemmKernels& gemm = *set.gemm;
   Problem p{.m = extent, .n = extent, .k = depth, .a_transposed = true};
-  Instance x(gemm, p);
+  Instance<float> x(gemm, p);
   x.pack();
   GemmPackArgs& args = of_a ? x.pack_a : x.pack_b;
   GuardedBuffer<float>& packed = of_a ? x.packed_a : x.packed_b;
@@ -172,27 +179,27 @@ TEST_CASE("packing sums up what it packs, where that is wanted", "[gemm]") {
         for (int64_t depth : {1, 3, 17, 128, 129, 300}) check_sums(*set, of_a, extent, depth);
 }
 
-TEST_CASE("products of every remainder of a tile agree with the oracle", "[gemm]") {
+TEMPLATE_TEST_CASE("products of every remainder of a tile agree with the oracle", "[gemm]", float, double) {
   for (const KernelTable* set : tested_kernel_sets()) {
-    const int64_t rows = set->gemm->panel_rows;
-    const int64_t columns = set->gemm->panel_columns;
+    const int64_t rows = gemm_of<TestType>(*set).panel_rows;
+    const int64_t columns = gemm_of<TestType>(*set).panel_columns;
     for (int64_t m = 1; m <= 2 * rows + 1; ++m)
-      for (int64_t k : {0, 1, 7, 18}) check(*set, {.m = m, .n = columns + 3, .k = k});
+      for (int64_t k : {0, 1, 7, 18}) check<TestType>(*set, {.m = m, .n = columns + 3, .k = k});
     for (int64_t n = 1; n <= 2 * columns + 1; n += n % 5 == 0 ? 3 : 2)
-      check(*set, {.m = rows + 1, .n = n, .k = 5, .a_transposed = n % 3 == 0, .b_transposed = n % 4 < 2});
+      check<TestType>(*set, {.m = rows + 1, .n = n, .k = 5, .a_transposed = n % 3 == 0, .b_transposed = n % 4 < 2});
   }
 }
 
-TEST_CASE("depth beyond a block, rows beyond a group and single rows agree with the oracle", "[gemm]") {
+TEMPLATE_TEST_CASE("depth beyond a block, rows beyond a group and single rows agree with the oracle", "[gemm]", float, double) {
   for (const KernelTable* set : tested_kernel_sets()) {
-    const int64_t columns = set->gemm->panel_columns;
-    for (int64_t m : {1, 2, 14, 30}) check(*set, {.m = m, .n = columns + 3, .k = 1003, .b_transposed = m == 2});
+    const int64_t columns = gemm_of<TestType>(*set).panel_columns;
+    for (int64_t m : {1, 2, 14, 30}) check<TestType>(*set, {.m = m, .n = columns + 3, .k = 1003, .b_transposed = m == 2});
     for (int64_t k : {3, 600}) {
       INFO(set->name << " k " << k);
       Problem p{.m = 801, .n = 5 * columns + 1, .k = k, .residual = true};
-      Instance x(*set->gemm, p);
+      Instance<TestType> x(gemm_of<TestType>(*set), p);
       x.pack();
-      CHECK(x.multiply(0, set->gemm->gemm_tasks(x.args)));
+      CHECK(x.multiply(0, gemm_of<TestType>(*set).gemm_tasks(x.args)));
       for (int64_t row = 0; row<p.m; row += k> 100 ? 89 : 1)
         CHECK(wrong_elements(x, 0, 0, row, x.expected(0, 0, row, 1)) == 0);
       CHECK(x.c.gaps_untouched());
@@ -200,12 +207,12 @@ TEST_CASE("depth beyond a block, rows beyond a group and single rows agree with 
   }
 }
 
-TEST_CASE("batches with two strides, shared operands and transposes agree with the oracle", "[gemm]") {
+TEMPLATE_TEST_CASE("batches with two strides, shared operands and transposes agree with the oracle", "[gemm]", float, double) {
   for (const KernelTable* set : tested_kernel_sets())
     for (bool a_transposed : {false, true})
       for (bool b_transposed : {false, true})
         for (bool share_b : {false, true})
-          check(*set, {.m = 19,
+          check<TestType>(*set, {.m = 19,
                        .n = 37,
                        .k = 21,
                        .a_transposed = a_transposed,
@@ -215,9 +222,9 @@ TEST_CASE("batches with two strides, shared operands and transposes agree with t
                        .alpha = 0.125f});
 }
 
-TEST_CASE("the epilogue agrees with the oracle for every activation, bias and residual", "[gemm]") {
+TEMPLATE_TEST_CASE("the epilogue agrees with the oracle for every activation, bias and residual", "[gemm]", float, double) {
   for (const KernelTable* set : tested_kernel_sets()) {
-    for (const ActivationArgs& activation : all_activations()) {
+    for (const ActivationArgs& activation : all_activations<TestType>()) {
       for (GemmBias bias : {GemmBias::kNone, GemmBias::kColumn, GemmBias::kRow, GemmBias::kOne}) {
         for (int residual : {0, 1, 2}) {
           Problem p{.m = 14,
@@ -228,24 +235,24 @@ TEST_CASE("the epilogue agrees with the oracle for every activation, bias and re
                     .in_place = residual == 2,
                     .activation = activation};
           if (residual > 0) p.alpha = -1.5f, p.bias_scale = 0.5f, p.residual_scale = 3;
-          check(*set, p);
+          check<TestType>(*set, p);
         }
       }
-      check(*set, {.m = 14, .n = 35, .k = 700, .in_place = true, .activation = activation});
+      check<TestType>(*set, {.m = 14, .n = 35, .k = 700, .in_place = true, .activation = activation});
     }
   }
 }
 
-TEST_CASE("a bias may change with the batch, as an attention mask does", "[gemm]") {
+TEMPLATE_TEST_CASE("a bias may change with the batch, as an attention mask does", "[gemm]", float, double) {
   for (const KernelTable* set : tested_kernel_sets()) {
     Problem p{.m = 5, .n = 11, .k = 4, .batch = {2, 3}, .bias = GemmBias::kColumn};
-    Instance x(*set->gemm, p);
+    Instance<TestType> x(gemm_of<TestType>(*set), p);
     x.pack();
-    std::vector<float> mask(22, 0);
+    std::vector<TestType> mask(22, 0);
     std::fill(mask.begin() + 11, mask.end(), -100.0f);
     x.args.bias = mask.data();
     x.args.bias_stride = {11, 0};
-    CHECK(x.multiply(0, set->gemm->gemm_tasks(x.args)));
+    CHECK(x.multiply(0, gemm_of<TestType>(*set).gemm_tasks(x.args)));
     for (int64_t i = 0; i < 3; ++i) {
       for (int64_t row = 0; row < 5; ++row) {
         for (int64_t column = 0; column < 11; ++column) {
@@ -257,14 +264,14 @@ TEST_CASE("a bias may change with the batch, as an attention mask does", "[gemm]
   }
 }
 
-TEST_CASE("NaN and infinity reach exactly the results they belong to", "[gemm]") {
+TEMPLATE_TEST_CASE("NaN and infinity reach exactly the results they belong to", "[gemm]", float, double) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   for (const KernelTable* set : tested_kernel_sets()) {
-    for (const ActivationArgs& activation : all_activations()) {
+    for (const ActivationArgs& activation : all_activations<TestType>()) {
       INFO(set->name << " activation " << int(activation.kind));
       Problem p{.m = 15, .n = 37, .k = 6, .bias = GemmBias::kColumn, .activation = activation};
-      Instance x(*set->gemm, p);
+      Instance<TestType> x(gemm_of<TestType>(*set), p);
       x.a.data[3 * x.a.ld + 2] = kNan;
       x.a.data[8 * x.a.ld + 1] = kInfinity;
       x.a.data[9 * x.a.ld + 5] = -kInfinity;
@@ -272,22 +279,22 @@ TEST_CASE("NaN and infinity reach exactly the results they belong to", "[gemm]")
       x.bias[7] = kNan;
       x.bias[36] = -kInfinity;
       x.pack();
-      CHECK(x.multiply(0, set->gemm->gemm_tasks(x.args)));
+      CHECK(x.multiply(0, gemm_of<TestType>(*set).gemm_tasks(x.args)));
       CHECK(wrong_elements(x, 0, 0, 0, x.expected(0, 0, 0, p.m)) == 0);
       CHECK(x.c.gaps_untouched());
     }
   }
 }
 
-TEST_CASE("results are bitwise the same however the tasks are cut", "[gemm]") {
+TEMPLATE_TEST_CASE("results are bitwise the same however the tasks are cut", "[gemm]", float, double) {
   for (const KernelTable* set : tested_kernel_sets()) {
     for (const Problem& p : {Problem{.m = 1, .n = 100, .k = 777}, Problem{.m = 50, .n = 130, .k = 10, .batch = {2, 2}},
                              Problem{.m = 40, .n = 70, .k = 530, .bias = GemmBias::kColumn, .residual = true},
                              Problem{.m = 230, .n = 99, .k = 300}}) {
       INFO(set->name << " m " << p.m << " n " << p.n << " k " << p.k);
-      Instance x(*set->gemm, p);
+      Instance<TestType> x(gemm_of<TestType>(*set), p);
       x.pack();
-      const int64_t tasks = set->gemm->gemm_tasks(x.args);
+      const int64_t tasks = gemm_of<TestType>(*set).gemm_tasks(x.args);
       CHECK(x.multiply(0, tasks));
       const auto whole = bits_of(x.c.data);
       for (int64_t longest : {int64_t{1}, int64_t{5}, std::max<int64_t>(tasks / 2, 1)}) {
@@ -299,14 +306,14 @@ TEST_CASE("results are bitwise the same however the tasks are cut", "[gemm]") {
   }
 }
 
-TEST_CASE("ranges of tasks write every element once", "[gemm]") {
+TEMPLATE_TEST_CASE("ranges of tasks write every element once", "[gemm]", float, double) {
   for (const KernelTable* set : tested_kernel_sets()) {
     for (const Problem& p : {Problem{.m = 50, .n = 70, .k = 5, .batch = {1, 2}}, Problem{.m = 33, .n = 99, .k = 270}}) {
       INFO(set->name << " m " << p.m << " n " << p.n << " k " << p.k);
-      Instance x(*set->gemm, p);
+      Instance<TestType> x(gemm_of<TestType>(*set), p);
       x.pack();
       size_t written = 0;
-      run_in_pieces(set->gemm->gemm_tasks(x.args), 9, [&](int64_t begin, int64_t end) {
+      run_in_pieces(gemm_of<TestType>(*set).gemm_tasks(x.args), 9, [&](int64_t begin, int64_t end) {
         x.c.data.refill();
         CHECK(x.multiply(begin, end));
         for (size_t at = 0; at < x.c.data.size(); ++at) written += !x.c.data.poisoned(at);

@@ -3,21 +3,30 @@
 #include <random>
 
 #include "engine/kernels/gemm.h"
+#include "engine/kernels/kernel_table.h"
 #include "engine/kernels/reference/gemm.h"
 #include "tests/support/guarded_buffer.h"
 
 namespace svengine::kernels::test {
 
+/// The kernels of a set for products of T.
+template <class T>
+const GemmKernelsOf<T>& gemm_of(const KernelTable& set) {
+  if constexpr (sizeof(T) == sizeof(double)) return *set.gemm_f64;
+  else return *set.gemm;
+}
+
 using svengine::tests::GuardedBuffer;
 
 /// Matrices [rows, columns] for every batch index, laid out [outer][rows][inner][columns] as attention heads are: the
 /// inner batch lies within a row. Elements between rows stay poison.
+template <class T>
 struct Matrices {
   int64_t rows, columns;
   GemmBatch batch = {};
   int64_t ld;
   GemmStride stride;
-  GuardedBuffer<float> data;
+  GuardedBuffer<T> data;
 
   Matrices(int64_t rows, int64_t columns, GemmBatch batch, int64_t pad)
       : rows(rows),
@@ -29,7 +38,7 @@ struct Matrices {
 
   int64_t offset(int64_t outer, int64_t inner) const { return outer * stride.outer + inner * stride.inner; }
   void fill(std::mt19937& random) {
-    std::uniform_real_distribution<float> uniform(-1, 1);
+    std::uniform_real_distribution<T> uniform(-1, 1);
     for (int64_t line = 0; line < (rows * columns == 0 ? 0 : batch.outer * rows); ++line)
       for (int64_t x = 0; x < batch.inner * columns; ++x) data[line * ld + x] = uniform(random);
   }
@@ -55,16 +64,17 @@ struct Problem {
 };
 
 /// Every buffer of a problem, filled; `args` describes the product of the packed operands.
+template <class T>
 struct Instance {
-  const GemmKernels& gemm;
+  const GemmKernelsOf<T>& gemm;
   Problem problem;
   GemmBatch b_batch;
-  Matrices a, b, c, residual;
-  GuardedBuffer<float> bias, packed_a, packed_b;
-  GemmPackArgs pack_a, pack_b;
-  GemmArgs args;
+  Matrices<T> a, b, c, residual;
+  GuardedBuffer<T> bias, packed_a, packed_b;
+  GemmPackArgsOf<T> pack_a, pack_b;
+  GemmArgsOf<T> args;
 
-  Instance(const GemmKernels& gemm, const Problem& p)
+  Instance(const GemmKernelsOf<T>& gemm, const Problem& p)
       : gemm(gemm),
         problem(p),
         b_batch(p.share_b ? GemmBatch{} : p.batch),
@@ -75,17 +85,17 @@ struct Instance {
         bias(p.bias == GemmBias::kRow      ? p.m
              : p.bias == GemmBias::kColumn ? p.n
                                            : 1),
-        packed_a(p.batch.outer * p.batch.inner * gemm.packed_a_bytes(p.m, p.k) / 4),
-        packed_b(b_batch.outer * b_batch.inner * gemm.packed_b_bytes(p.k, p.n) / 4) {
+        packed_a(p.batch.outer * p.batch.inner * gemm.packed_a_bytes(p.m, p.k) / int64_t(sizeof(T))),
+        packed_b(b_batch.outer * b_batch.inner * gemm.packed_b_bytes(p.k, p.n) / int64_t(sizeof(T))) {
     std::mt19937 random(static_cast<unsigned>(p.m * 10007 + p.n * 101 + p.k));
     a.fill(random);
     b.fill(random);
     residual.fill(random);
     if (p.in_place) c.fill(random);
-    std::uniform_real_distribution<float> uniform(-1, 1);
-    for (float& x : bias) x = uniform(random);
-    pack_a = pack_args(a, p.a_transposed, p.m, p.batch, packed_a, gemm.packed_a_bytes(p.m, p.k) / 4);
-    pack_b = pack_args(b, !p.b_transposed, p.n, b_batch, packed_b, gemm.packed_b_bytes(p.k, p.n) / 4);
+    std::uniform_real_distribution<T> uniform(-1, 1);
+    for (T& x : bias) x = uniform(random);
+    pack_a = pack_args(a, p.a_transposed, p.m, p.batch, packed_a, gemm.packed_a_bytes(p.m, p.k) / int64_t(sizeof(T)));
+    pack_b = pack_args(b, !p.b_transposed, p.n, b_batch, packed_b, gemm.packed_b_bytes(p.k, p.n) / int64_t(sizeof(T)));
     args.m = p.m, args.n = p.n, args.k = p.k;
     args.batch = p.batch;
     args.a = packed_a.data(), args.a_stride = pack_a.packed_stride;
@@ -94,22 +104,22 @@ struct Instance {
     args.alpha = p.alpha;
     args.bias_kind = p.bias, args.bias = bias.data(), args.bias_scale = p.bias_scale;
     if (p.residual || p.in_place) {
-      Matrices& from = p.in_place ? c : residual;
+      Matrices<T>& from = p.in_place ? c : residual;
       args.residual = from.data.data(), args.ld_residual = from.ld, args.residual_stride = from.stride;
     }
     args.residual_scale = p.residual_scale;
     args.activation = p.activation;
   }
 
-  static GemmPackArgs pack_args(Matrices& from, bool depth_major, int64_t extent, GemmBatch batch,
-                                GuardedBuffer<float>& packed, int64_t packed_floats) {
-    GemmPackArgs pack;
+  static GemmPackArgsOf<T> pack_args(Matrices<T>& from, bool depth_major, int64_t extent, GemmBatch batch, GuardedBuffer<T>& packed,
+                                     int64_t packed_elements) {
+    GemmPackArgsOf<T> pack;
     pack.source = from.data.data(), pack.ld = from.ld, pack.depth_major = depth_major;
     pack.extent = extent, pack.depth = depth_major ? from.rows : from.columns;
     pack.packed = packed.data();
     pack.batch = batch;
     pack.source_stride = from.stride;
-    pack.packed_stride = {batch.inner * packed_floats, packed_floats};
+    pack.packed_stride = {batch.inner * packed_elements, packed_elements};
     return pack;
   }
 
@@ -120,14 +130,14 @@ struct Instance {
 
   /// Whether what surrounds the scratch is untouched.
   bool multiply(int64_t begin, int64_t end) {
-    GuardedBuffer<float> scratch(gemm.gemm_scratch_bytes(args) / 4);
+    GuardedBuffer<T> scratch(gemm.gemm_scratch_bytes(args) / sizeof(T));
     gemm.gemm(args, begin, end, scratch.data());
     return scratch.intact();
   }
 
   ReferenceGemm expected(int64_t outer, int64_t inner, int64_t row_begin, int64_t rows) const {
     const Problem& p = problem;
-    ReferenceGemmArgs r;
+    ReferenceGemmArgs<T> r;
     r.m = rows, r.n = p.n, r.k = p.k;
     r.a_row = p.a_transposed ? 1 : a.ld, r.a_depth = p.a_transposed ? a.ld : 1;
     r.b_depth = p.b_transposed ? 1 : b.ld, r.b_column = p.b_transposed ? b.ld : 1;
@@ -138,7 +148,7 @@ struct Instance {
     if (p.bias != GemmBias::kNone) r.bias = bias.data() + row_begin * r.bias_row;
     r.bias_scale = p.bias_scale;
     if (args.residual) {
-      const Matrices& from = args.residual == args.c ? c : residual;
+      const Matrices<T>& from = args.residual == args.c ? c : residual;
       r.residual = args.residual + from.offset(outer, inner) + row_begin * from.ld;
       r.ld_residual = from.ld;
     }

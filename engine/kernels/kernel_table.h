@@ -5,7 +5,8 @@
 
 namespace svengine::kernels {
 
-struct GemmKernels;         // gemm.h: packed matrix product with epilogue
+template <class T>
+struct GemmKernelsOf;       // gemm.h: packed matrix product with epilogue, of float and double
 struct ConvKernels;         // conv.h: direct convolution in NCHWc
 struct PoolKernels;         // pool.h
 struct ElementwiseKernels;  // elementwise.h: unary, binary, ternary with broadcasting
@@ -21,7 +22,8 @@ struct RecurrentKernels;    // recurrent.h: steps of RNN, GRU, LSTM
 struct KernelTable {
   const char* name;  // "avx512", "avx2", "sve512", "reference"
   int lanes;         // float lanes of a vector = channel block of NCHWc
-  const GemmKernels* gemm;
+  const GemmKernelsOf<float>* gemm;
+  const GemmKernelsOf<double>* gemm_f64;
   const ConvKernels* conv;
   const PoolKernels* pool;
   const ElementwiseKernels* elementwise;

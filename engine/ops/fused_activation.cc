@@ -20,13 +20,22 @@ constexpr Names kNames[] = {
 };
 static_assert(std::size(kNames) == kernels::kActivationCount);
 
-std::optional<float> bound(const Node& node, size_t input, float default_value) {
+/// A bound of T, if it is a float.
+template <class T>
+std::optional<float> bound_of(const Tensor& tensor) {
+  T value;
+  std::memcpy(&value, tensor.raw(), sizeof value);
+  const float single = static_cast<float>(value);
+  if (single == value || value != value) return single;
+  return std::nullopt;
+}
+
+std::optional<float> bound(const Node& node, size_t input, float none) {
   const Value* v = node.input(input);
-  if (!v) return default_value;
-  if (!v->is_constant() || v->type.dtype != DType::f32 || v->constant().count() != 1) return std::nullopt;
-  float value;
-  std::memcpy(&value, v->constant().raw(), sizeof value);
-  return value;
+  const bool is_f64 = node.input(0)->type.dtype == DType::f64;
+  if (!v) return is_f64 ? std::nullopt : std::optional(none);  // a double's own limits are no floats
+  if (!v->is_constant() || v->type.dtype != node.input(0)->type.dtype || v->constant().count() != 1) return std::nullopt;
+  return is_f64 ? bound_of<double>(v->constant()) : bound_of<float>(v->constant());
 }
 
 std::optional<ActivationArgs> clip(const Node& node) {
@@ -82,9 +91,10 @@ Status check_activation(const Attributes& attributes) {
 }
 
 std::optional<Attributes> activation_of_node(const Node& node) {
-  if (node.input(0)->type.dtype != DType::f32) return std::nullopt;
+  const DType type = node.input(0)->type.dtype;
+  if (type != DType::f32 && type != DType::f64) return std::nullopt;
   const std::optional<ActivationArgs> args = args_of_node(node);
-  if (!args) return std::nullopt;
+  if (!args || (type == DType::f64 && !kernels::activates<double>(args->kind))) return std::nullopt;
   Attributes out;
   set_activation(out, *args);
   return out;

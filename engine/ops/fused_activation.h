@@ -21,7 +21,7 @@ std::string_view name_of(kernels::Activation activation);
 Status check_activation(const Attributes& attributes);
 
 /// For OpTraits::activation: the attributes that stand for a node which is an activation itself (Relu, Clip with known bounds,
-/// Gelu, ...); nothing when its parameters are not known, or it is not float32.
+/// Gelu, ...); nothing when its parameters are not known, or no product of its type ends in it.
 std::optional<Attributes> activation_of_node(const Node& node);
 
 }  // namespace svengine::ops

@@ -17,12 +17,16 @@ std::optional<int64_t> columns(const Node& node) {
   return out.dims().back().value();
 }
 
+/// Products of other types are not fused.
+bool has_kernels(const Value* value) { return value->type.dtype == DType::f32 || value->type.dtype == DType::f64; }
+
 /// A value that adds one number to every column: a vector, or a constant of a higher rank, but not one above the result's, which
 /// it would change the shape of.
 bool is_bias(const Value* value, int64_t n, int64_t rank) {
-  if (value && !value->is_constant()) return value->type.dtype == DType::f32 && value->type.shape == Shape{Dim(n)} && rank >= 1;
-  return value && value->type.shape.rank() <= rank && value->type.dtype == DType::f32 && value->constant().count() == n &&
-         !value->constant().dims().empty() && value->constant().dims().back() == n;
+  if (!value || !has_kernels(value)) return false;
+  if (!value->is_constant()) return value->type.shape == Shape{Dim(n)} && rank >= 1;
+  return value->type.shape.rank() <= rank && value->constant().count() == n && !value->constant().dims().empty() &&
+         value->constant().dims().back() == n;
 }
 
 /// The bias as a vector: constants of shape [1, .., N] get another view.
@@ -118,10 +122,10 @@ Status fuse_mat_mul(Graph& graph, const PassContext& context) {
   const OpDef* fused = context.ops.find(kInternalDomain, "FusedMatMul");
   if (!fused) return {};
   for (Node* node : graph.snapshot())
-    if (is_op(node, "Gemm") && node->output()->type.dtype == DType::f32) from_gemm(graph, *node, *fused);
+    if (is_op(node, "Gemm") && has_kernels(node->output())) from_gemm(graph, *node, *fused);
   std::vector<Node*> products;  // apart, because absorbing erases nodes that a snapshot would still name
   for (const auto& node : graph.nodes())
-    if (is_product(node.get()) && node->output()->type.dtype == DType::f32) products.push_back(node.get());
+    if (is_product(node.get()) && has_kernels(node->output())) products.push_back(node.get());
   for (Node* node : products) {
     take_transposes(graph, *node, *fused);
     take_transpose_behind(graph, *node, *fused);

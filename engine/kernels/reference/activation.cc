@@ -43,10 +43,10 @@ double reference_activation(double x, const ActivationArgs& args) {
   return x;
 }
 
-double activation_error_bound(double x, double result, double argument_error, const ActivationArgs& args) {
+double activation_error_bound(double x, double result, double argument_error, const ActivationArgs& args, double unit) {
   const double carried = argument_error * steepest(args);
   if (only_selects(args.kind)) return carried;
-  return carried + 8 * 0x1p-24 * std::max({1.0, std::fabs(x), std::fabs(result)});
+  return carried + 8 * unit * std::max({1.0, std::fabs(x), std::fabs(result)});
 }
 
 }  // namespace svengine::kernels

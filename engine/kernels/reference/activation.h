@@ -11,6 +11,7 @@ double reference_activation(double x, const ActivationArgs& args);
 /// lies within `argument_error` of the exact one: that error times the largest slope, and rounding of the activation
 /// itself (8 units in the last place of the larger of 1, |x| and |result|, which covers 1 + erf and 1 + tanh close to
 /// -1).
-double activation_error_bound(double x, double result, double argument_error, const ActivationArgs& args);
+/// `unit` is half a unit in the last place of 1: by default floats'.
+double activation_error_bound(double x, double result, double argument_error, const ActivationArgs& args, double unit = 0x1p-24);
 
 }  // namespace svengine::kernels

@@ -7,18 +7,19 @@
 
 namespace svengine::kernels {
 
-/// One product; every operand is addressed by two strides, so that transposed ones need no copy. Strides count floats.
+/// One product; every operand is addressed by two strides, so that transposed ones need no copy. Strides count elements.
+template <class T>
 struct ReferenceGemmArgs {
   int64_t m = 0, n = 0, k = 0;
-  const float* a = nullptr;
+  const T* a = nullptr;
   int64_t a_row = 0, a_depth = 0;
-  const float* b = nullptr;
+  const T* b = nullptr;
   int64_t b_depth = 0, b_column = 0;
   float alpha = 1;
-  const float* bias = nullptr;  // null: none; bias[row * bias_row + column * bias_column]
+  const T* bias = nullptr;  // null: none; bias[row * bias_row + column * bias_column]
   int64_t bias_row = 0, bias_column = 0;
   float bias_scale = 1;
-  const float* residual = nullptr;  // null: none
+  const T* residual = nullptr;  // null: none
   int64_t ld_residual = 0;
   float residual_scale = 1;
   ActivationArgs activation;
@@ -26,12 +27,15 @@ struct ReferenceGemmArgs {
 
 struct ReferenceGemm {
   std::vector<double> c;      // [m, n]
-  std::vector<double> error;  // [m, n]: how far a kernel that sums floats in any order may be off
+  std::vector<double> error;  // [m, n]: how far a kernel that sums T in any order may be off
 };
 
 /// activation(alpha * A * B + bias_scale * bias + residual_scale * residual). The error bound before the activation is
 /// (k + 6) * 2^-24 * (|alpha| |A| |B| + |bias_scale * bias| + |residual_scale * residual|): one rounding for each of
 /// the k fused multiply-adds, and some for joining interleaved sums, scaling and adding.
-ReferenceGemm reference_gemm(const ReferenceGemmArgs& args);
+///
+/// For doubles it is 2^-53, the oracle sums as inexactly, and so the bound is twice that.
+ReferenceGemm reference_gemm(const ReferenceGemmArgs<float>& args);
+ReferenceGemm reference_gemm(const ReferenceGemmArgs<double>& args);
 
 }  // namespace svengine::kernels

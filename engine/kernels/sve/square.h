@@ -1,22 +1,26 @@
-// Squares of kLanes x kLanes 32-bit elements transposed in registers: log2(kLanes) rounds of interleaving row i with row i + kLanes / 2
+// Squares of as many rows as a vector has lanes, transposed in registers: log2 of the lanes rounds of interleaving row i with row i + lanes / 2
 // rotate the bits of (row, lane) by one place each, until the two have changed places.
 #pragma once
-#include "engine/kernels/sve/vec.h"
+#include "engine/kernels/sve/element.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
-struct Square {
-  vf row[kLanes];
+template <class T>
+struct SquareOf {
+  Vec<T> row[kLanesOf<T>];
 };
+using Square = SquareOf<float>;
 
-inline __attribute__((always_inline)) Square transposed(Square x) {
+template <class T>
+SVENGINE_INLINE SquareOf<T> transposed(SquareOf<T> x) {
+  constexpr int kSide = kLanesOf<T>;
   SVENGINE_UNROLL
-  for (int width = 1; width < kLanes; width *= 2) {
-    Square y;
+  for (int width = 1; width < kSide; width *= 2) {
+    SquareOf<T> y;
     SVENGINE_UNROLL
-    for (int i = 0; i < kLanes / 2; ++i) {
-      y.row[2 * i] = svzip1(x.row[i], x.row[i + kLanes / 2]);
-      y.row[2 * i + 1] = svzip2(x.row[i], x.row[i + kLanes / 2]);
+    for (int i = 0; i < kSide / 2; ++i) {
+      y.row[2 * i] = svzip1(x.row[i], x.row[i + kSide / 2]);
+      y.row[2 * i + 1] = svzip2(x.row[i], x.row[i + kSide / 2]);
     }
     x = y;
   }

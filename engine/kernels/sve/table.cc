@@ -4,7 +4,8 @@
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
-extern const GemmKernels gemm_kernels;
+extern const GemmKernelsOf<float> gemm_kernels;
+extern const GemmKernelsOf<double> gemm_f64_kernels;
 extern const ConvKernels conv_kernels;
 extern const PoolKernels pool_kernels;
 extern const ElementwiseKernels elementwise_kernels;
@@ -21,8 +22,8 @@ extern const RecurrentKernels recurrent_kernels;
 #define SVENGINE_STRING(x) SVENGINE_STRING_(x)
 
 extern const KernelTable table;
-const KernelTable table{SVENGINE_STRING(SVENGINE_KERNEL_SET), kLanes, &gemm_kernels, &conv_kernels, &pool_kernels,
-                        &elementwise_kernels, &softmax_kernels, &attention_kernels, &norm_kernels, &reduce_kernels, &data_kernels,
-                        &gradient_kernels, &quantized_kernels, &recurrent_kernels};
+const KernelTable table{SVENGINE_STRING(SVENGINE_KERNEL_SET), kLanes, &gemm_kernels, &gemm_f64_kernels, &conv_kernels,
+                        &pool_kernels, &elementwise_kernels, &softmax_kernels, &attention_kernels, &norm_kernels, &reduce_kernels,
+                        &data_kernels, &gradient_kernels, &quantized_kernels, &recurrent_kernels};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -8,22 +8,24 @@
 // That is worth nothing while a core has one thread (135 of 136 GFLOP/s either way), and a ninth where its other thread is busy,
 // as on shared machines: 105 to 118 GFLOP/s (a Sapphire Rapids, medians of 40 alternating runs, data in L1 and L2).
 #pragma once
-#include "engine/kernels/sve/vec.h"
+#include "engine/kernels/sve/element.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 /// sums += panel * x[0], of row `row` of a tile.
-template <int kVectors>
-inline __attribute__((always_inline)) void add_row(int row, const float* x, const vf (&panel)[kVectors], vf (&sums)[kVectors]) {
-  const vb all = svptrue_b32();
-  if (kMachine.broadcast_operand && row % 2 == 1) {
-    SVENGINE_UNROLL
-    for (int v = 0; v < kVectors; ++v) sums[v] = svmla_n_f32_x(all, sums[v], panel[v], *x);
-  } else {
-    const vf value = svdup_f32(*x);
-    SVENGINE_UNROLL
-    for (int v = 0; v < kVectors; ++v) sums[v] = svmla_x(all, sums[v], panel[v], value);
+template <class T, int kVectors>
+SVENGINE_INLINE void add_row(int row, const T* x, const Vec<T> (&panel)[kVectors], Vec<T> (&sums)[kVectors]) {
+  const vb all = every<T>();
+  if constexpr (kMachine.broadcast_operand && sizeof(T) == sizeof(float)) {
+    if (row % 2 == 1) {
+      SVENGINE_UNROLL
+      for (int v = 0; v < kVectors; ++v) sums[v] = svmla_n_f32_x(all, sums[v], panel[v], *x);
+      return;
+    }
   }
+  const Vec<T> value = repeated<T>(*x);
+  SVENGINE_UNROLL
+  for (int v = 0; v < kVectors; ++v) sums[v] = svmla_x(all, sums[v], panel[v], value);
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

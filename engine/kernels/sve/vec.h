@@ -15,6 +15,7 @@
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 typedef svfloat32_t vf __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
+typedef svfloat64_t vd __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
 typedef svint32_t vi __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
 typedef svuint32_t vu __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
 typedef svint64_t vl __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
@@ -28,6 +29,8 @@ static_assert(kMachine.lanes == kLanes);
 
 // Loops over tiles of vectors must unroll completely, or the accumulators do not live in registers.
 #define SVENGINE_UNROLL _Pragma("GCC unroll 64")
+
+#define SVENGINE_INLINE [[gnu::always_inline]] inline
 
 // Functions whose innermost loop comes early: aligned to a line of A64FX's instruction cache, it lies within few of them.
 #define SVENGINE_HOT __attribute__((aligned(256)))

@@ -14,6 +14,8 @@
 namespace svengine::ops {
 namespace {
 
+constexpr DTypeSet kFusedTypes = kSingleTypes | DTypeSet{DType::f64};
+
 /// The input whose rows output 1 sums up.
 size_t summed_input(const Attributes& attributes) { return attributes.get_int("sum_of") == 1 ? 0 : 1; }
 
@@ -28,7 +30,7 @@ Status infer_sums(InferContext& c) {
 
 Status infer_fused_mat_mul(InferContext& c) {
   static constexpr const char* kNames[] = {"A", "B", "bias", "residual"};
-  for (size_t i = 0; i < 4; ++i) SV_TRY(require_dtype(c, i, kNames[i], kSingleTypes));
+  for (size_t i = 0; i < 4; ++i) SV_TRY(require_dtype(c, i, kNames[i], kFusedTypes));
   SV_TRY(check_activation(c.attributes()));
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), c.attributes().get_int("transpose_a"), c.attributes().get_int("transpose_b")));
   if (c.has_input(2)) SV_TRY(require_rank(c, 2, "bias", 1));
@@ -47,7 +49,7 @@ Status lower_fused_mat_mul(LowerContext& c) {
   if (c.has_output(1)) {
     ProductOperand& operand = summed_input(c.attributes()) == 0 ? p.a : p.b;
     if (operand.constant_input >= 0) operand.buffer = c.in(1), operand.constant_input = -1;  // packed here, not at load
-    if (!can_sum_operand(p, operand)) return error("the sums of this operand are not made by packing it");
+    if (c.in_type(0).dtype != DType::f32 || !can_sum_operand(p, operand)) return error("the sums of this operand are not made by packing it");
     operand.sums = c.out(1);
   }
   emit_product(c, std::move(p));
@@ -68,7 +70,7 @@ OpDef define_fused_mat_mul() {
                                                 {"alpha", AttributeKind::kFloat, false, 1.0f}}),
       .infer = infer_fused_mat_mul,
       .lower = lower_fused_mat_mul,
-      .types = {{"T", kSingleTypes, {0, 1, 2, 3}}},
+      .types = {{"T", kFusedTypes, {0, 1, 2, 3}}},
       .cost = matmul_cost,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({9, 33}), f32({33, 18}), f32({18}), f32({9, 18})}, .attributes = {{"activation", text("relu")}}},
@@ -79,7 +81,11 @@ OpDef define_fused_mat_mul() {
                    .outputs = 2},
                   {.inputs = {f32({129, 18}), f32({129, 35})},
                    .attributes = {{"transpose_a", integer(1)}, {"sum_of", integer(2)}},
-                   .outputs = 2}},
+                   .outputs = 2},
+                  {.inputs = {any(DType::f64, {19, 33}, -2, 2), any(DType::f64, {18, 33}, -2, 2), any(DType::f64, {18}, -2, 2)},
+                   .attributes = {{"transpose_b", integer(1)}, {"activation", text("tanh")}}},
+                  {.inputs = {any(DType::f64, {2, 3, 5, 16}, -2, 2), any(DType::f64, {2, 3, 16, 7}, -2, 2), any(DType::f64, {7}, -2, 2), any(DType::f64, {2, 3, 5, 7}, -2, 2)},
+                   .attributes = {{"activation", text("sigmoid")}}}},
   };
 }
 

@@ -48,7 +48,7 @@ void set_addend(LowerContext& c, Product& p) {
 Status lower_gemm(LowerContext& c) {
   Product p = matmul_of(c, c.attributes().get_int("transA"), c.attributes().get_int("transB"));
   p.alpha = c.attributes().get_float("alpha", 1.0f);
-  if (wide::is_wide(c)) {
+  if (!kProductTypes.has(c.in_type(0).dtype)) {
     const float alpha = p.alpha;
     wide::emit_product(c, std::move(p), alpha, c.attributes().get_float("beta", 1.0f));
     return {};

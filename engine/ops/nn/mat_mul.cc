@@ -18,7 +18,7 @@ Status infer_mat_mul(InferContext& c) {
 }
 
 Status lower_mat_mul(LowerContext& c) {
-  if (wide::is_wide(c)) wide::emit_product(c, matmul_of(c, false, false), 1, 1);
+  if (!kProductTypes.has(c.in_type(0).dtype)) wide::emit_product(c, matmul_of(c, false, false), 1, 1);
   else emit_product(c, matmul_of(c, false, false));
   return {};
 }
@@ -53,7 +53,7 @@ Value* transposed(GradientContext& c, Value* v) {
   return c.op("Transpose", {v}, make_attributes({{"perm", std::move(perm)}}));
 }
 
-/// float64 has no fused products.
+/// In float64 of operators that have gradients, too; pass mat_mul takes the transposes into the product.
 Value* mat_mul_product(GradientContext& c, Value* a, bool transpose_a, Value* b, bool transpose_b) {
   if (a->type.dtype == DType::f64)
     return c.op("MatMul", {transpose_a ? transposed(c, a) : a, transpose_b ? transposed(c, b) : b});

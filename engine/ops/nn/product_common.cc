@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "engine/base/round.h"
 #include "engine/ops/broadcast.h"
@@ -12,11 +13,18 @@
 namespace svengine::ops {
 namespace {
 
-using kernels::GemmArgs;
+using kernels::GemmArgsOf;
 using kernels::GemmBatch;
-using kernels::GemmKernels;
-using kernels::GemmPackArgs;
+using kernels::GemmKernelsOf;
+using kernels::GemmPackArgsOf;
 using kernels::GemmStride;
+
+/// The kernels for products of T.
+template <class T>
+const GemmKernelsOf<T>& gemm_of(LowerContext& c) {
+  if constexpr (std::is_same_v<T, double>) return *c.kernels().gemm_f64;
+  else return *c.kernels().gemm;
+}
 
 /// Merges neighbouring batch dimensions that every operand steps through evenly, and drops those of size 1.
 void merge_batch(Product& p) {
@@ -85,18 +93,16 @@ void for_each_matrix(int64_t each, int64_t begin, int64_t end, Body&& body) {
 
 struct PackedOperand {
   Buffer buffer;
-  std::vector<int64_t> strides;  // in floats, per batch dimension of the product
+  std::vector<int64_t> strides;  // in elements, per batch dimension of the product
 };
 
-using PackTasks = int64_t (*)(const GemmPackArgs&) noexcept;
-using Pack = void (*)(const GemmPackArgs&, int64_t, int64_t) noexcept;
-
+template <class T>
 struct Packer {
   const char* step;
   int64_t used;   // bytes of one packed matrix
   int64_t bytes;  // with what lies between one and the next
-  PackTasks tasks;
-  Pack pack;
+  int64_t (*tasks)(const GemmPackArgsOf<T>&) noexcept;
+  void (*pack)(const GemmPackArgsOf<T>&, int64_t, int64_t) noexcept;
 };
 
 /// The pieces' sums, [pieces][extent], to those of the whole depth.
@@ -113,8 +119,10 @@ void emit_part_sums(LowerContext& c, Buffer parts, Buffer out, int64_t pieces, i
 }
 
 /// Packs every distinct matrix of an operand: dimensions it does not vary over are packed once.
-PackedOperand pack_operand(LowerContext& c, const Product& p, const ProductOperand& operand, GemmPackArgs args, const Packer& packer) {
-  const int64_t floats = packer.bytes / 4;
+template <class T>
+PackedOperand pack_operand(LowerContext& c, const Product& p, const ProductOperand& operand, GemmPackArgsOf<T> args,
+                           const Packer<T>& packer) {
+  const int64_t each_elements = packer.bytes / int64_t(sizeof(T));
   PackedOperand packed;
   packed.strides.resize(p.batch.size());
   Dims distinct(p.batch.size(), 1);
@@ -122,21 +130,22 @@ PackedOperand pack_operand(LowerContext& c, const Product& p, const ProductOpera
   for (size_t i = p.batch.size(); i-- > 0;) {
     if (operand.batch_strides[i] == 0) continue;
     distinct[i] = p.batch[i];
-    packed.strides[i] = count * floats;
+    packed.strides[i] = count * each_elements;
     count *= p.batch[i];
   }
   if (operand.constant_input >= 0) {
     const auto input = static_cast<size_t>(operand.constant_input);
     // Everything that `fill` reads.
-    const std::string layout = fmt::format("{} {} {} ld{} d{} [{}] by [{}]", packer.step, args.extent, args.depth, args.ld, args.depth_major,
-                                         fmt::join(distinct, " "), fmt::join(operand.batch_strides, " "));
+    const std::string layout =
+        fmt::format("{}{} {} {} ld{} d{} [{}] by [{}]", packer.step, std::is_same_v<T, double> ? "_f64" : "", args.extent, args.depth, args.ld,
+                    args.depth_major, fmt::join(distinct, " "), fmt::join(operand.batch_strides, " "));
     const int64_t each = packer.tasks(args);
     Packing packing{.layout = layout, .bytes = packer.bytes * count, .tasks = each * count};
     packing.fill = [=, strides = operand.batch_strides](const std::byte* from, std::byte* to, int64_t begin, int64_t end) {
       for_each_matrix(each, begin, end, [&](int64_t matrix, int64_t first, int64_t last) {
-        GemmPackArgs one = args;
-        one.source = reinterpret_cast<const float*>(from) + leading_offset(distinct, strides, matrix);
-        one.packed = reinterpret_cast<float*>(to + matrix * packer.bytes);
+        GemmPackArgsOf<T> one = args;
+        one.source = reinterpret_cast<const T*>(from) + leading_offset(distinct, strides, matrix);
+        one.packed = reinterpret_cast<T*>(to + matrix * packer.bytes);
         packer.pack(one, first, last);
         if (last == each) std::memset(to + matrix * packer.bytes + packer.used, 0, static_cast<size_t>(packer.bytes - packer.used));
       });
@@ -148,13 +157,13 @@ PackedOperand pack_operand(LowerContext& c, const Product& p, const ProductOpera
   const int64_t each = packer.tasks(args), pieces = ceil_div(args.depth, kernels::kGemmPackDepth);
   const Buffer sums = operand.sums ? c.temporary(pieces * args.extent * 4) : Buffer{};
   c.emit(packer.step, each * count,
-         [=, from = operand.buffer, to = packed.buffer, strides = operand.batch_strides, pack = packer.pack, bytes = packer.bytes](
+         [=, from = operand.buffer, to = packed.buffer, strides = operand.batch_strides, pack = packer.pack](
              const Run& run, int64_t begin, int64_t end) -> const char* {
            for_each_matrix(each, begin, end, [&](int64_t matrix, int64_t first, int64_t last) {
-             GemmPackArgs one = args;
-             one.source = run.get<const float>(from) + leading_offset(distinct, strides, matrix);
-             one.packed = run.get<float>(to) + matrix * (bytes / 4);
-             one.sums = run.get<float>(sums);
+             GemmPackArgsOf<T> one = args;
+             one.source = run.get<const T>(from) + leading_offset(distinct, strides, matrix);
+             one.packed = run.get<T>(to) + matrix * each_elements;
+             one.sums = run.get<T>(sums);
              pack(one, first, last);
            });
            return nullptr;
@@ -163,43 +172,46 @@ PackedOperand pack_operand(LowerContext& c, const Product& p, const ProductOpera
   return packed;
 }
 
-PackedOperand pack_a(LowerContext& c, const Product& p) {
-  // One dense row is its own packed layout.
-  if (p.m == 1 && (!p.a.transposed || p.a.ld == 1)) return {p.a.buffer, p.a.batch_strides};
-  const GemmKernels& gemm = *c.kernels().gemm;
-  GemmPackArgs args;
+template <class T>
+PackedOperand pack_panels_of_a(LowerContext& c, const Product& p) {
+  const GemmKernelsOf<T>& gemm = gemm_of<T>(c);
+  GemmPackArgsOf<T> args;
   args.ld = p.a.ld;
   args.depth_major = p.a.transposed;
   args.extent = p.m;
   args.depth = p.k;
-  return pack_operand(c, p, p.a, args, {"pack_a", p.m * p.k * 4, gemm.packed_a_bytes(p.m, p.k), gemm.pack_a_tasks, gemm.pack_a});
+  const int64_t used = p.m * p.k * int64_t(sizeof(T));
+  return pack_operand<T>(c, p, p.a, args, {"pack_a", used, gemm.packed_a_bytes(p.m, p.k), gemm.pack_a_tasks, gemm.pack_a});
 }
 
+template <class T>
+PackedOperand pack_a(LowerContext& c, const Product& p) {
+  // One dense row is its own packed layout.
+  if (p.m == 1 && (!p.a.transposed || p.a.ld == 1)) return {p.a.buffer, p.a.batch_strides};
+  return pack_panels_of_a<T>(c, p);
+}
+
+template <class T>
 PackedOperand pack_b(LowerContext& c, const Product& p) {
-  const GemmKernels& gemm = *c.kernels().gemm;
-  GemmPackArgs args;
+  const GemmKernelsOf<T>& gemm = gemm_of<T>(c);
+  GemmPackArgsOf<T> args;
   args.ld = p.b.ld;
   args.depth_major = !p.b.transposed;
   args.extent = p.n;
   args.depth = p.k;
-  return pack_operand(c, p, p.b, args, {"pack_b", round_up(p.n, gemm.panel_columns) * p.k * 4, gemm.packed_b_bytes(p.k, p.n), gemm.pack_b_tasks, gemm.pack_b});
+  const int64_t used = round_up(p.n, gemm.panel_columns) * p.k * int64_t(sizeof(T));
+  return pack_operand<T>(c, p, p.b, args, {"pack_b", used, gemm.packed_b_bytes(p.k, p.n), gemm.pack_b_tasks, gemm.pack_b});
 }
 
-}  // namespace
-
-bool can_sum_operand(const Product& product, const ProductOperand& operand) {
-  const bool is_a = &operand == &product.a;
-  if (operand.constant_input >= 0 || !product.batch.empty() || operand.transposed != is_a) return false;
-  return !is_a || product.m > 1;  // one row is its own packed layout
-}
-
-void emit_product(LowerContext& c, Product p) {
+/// The product with operands of T.
+template <class T>
+void emit_product_of(LowerContext& c, Product p) {
   for (auto* strides : {&p.a.batch_strides, &p.b.batch_strides, &p.c_strides}) strides->resize(p.batch.size(), 0);
   merge_batch(p);
   batch_to_rows(p);
   const BatchSplit split = split_batch(p);
-  const PackedOperand a = pack_a(c, p), b = pack_b(c, p);
-  GemmArgs args;
+  const PackedOperand a = pack_a<T>(c, p), b = pack_b<T>(c, p);
+  GemmArgsOf<T> args;
   args.m = p.m, args.n = p.n, args.k = p.k;
   args.batch = split.kernel;
   args.a_stride = inner_strides(a.strides);
@@ -214,24 +226,37 @@ void emit_product(LowerContext& c, Product p) {
   args.residual_scale = p.residual_scale;
   args.activation = p.activation;
 
-  const GemmKernels* gemm = c.kernels().gemm;
+  const GemmKernelsOf<T>* gemm = &gemm_of<T>(c);
   const int64_t each = gemm->gemm_tasks(args), leading = element_count(split.leading);
-  c.emit("gemm_f32", each * leading,
+  c.emit(std::is_same_v<T, double> ? "gemm_f64" : "gemm_f32", each * leading,
          [=, dims = split.leading, bias = p.bias.buffer, c_strides = p.c_strides, out = p.c, residual = p.residual](
              const Run& run, int64_t begin, int64_t end) -> const char* {
            for_each_matrix(each, begin, end, [&](int64_t outer, int64_t first, int64_t last) {
-             GemmArgs one = args;
+             GemmArgsOf<T> one = args;
              const int64_t c_offset = leading_offset(dims, c_strides, outer);
-             one.a = run.get<const float>(a.buffer) + leading_offset(dims, a.strides, outer);
-             one.b = run.get<const float>(b.buffer) + leading_offset(dims, b.strides, outer);
-             one.c = run.get<float>(out) + c_offset;
-             one.bias = run.get<const float>(bias);
-             one.residual = residual ? run.get<const float>(residual) + c_offset : nullptr;
+             one.a = run.get<const T>(a.buffer) + leading_offset(dims, a.strides, outer);
+             one.b = run.get<const T>(b.buffer) + leading_offset(dims, b.strides, outer);
+             one.c = run.get<T>(out) + c_offset;
+             one.bias = run.get<const T>(bias);
+             one.residual = residual ? run.get<const T>(residual) + c_offset : nullptr;
              gemm->gemm(one, first, last, run.scratch<void>());
            });
            return nullptr;
          },
          gemm->gemm_scratch_bytes(args));
+}
+
+}  // namespace
+
+bool can_sum_operand(const Product& product, const ProductOperand& operand) {
+  const bool is_a = &operand == &product.a;
+  if (operand.constant_input >= 0 || !product.batch.empty() || operand.transposed != is_a) return false;
+  return !is_a || product.m > 1;  // one row is its own packed layout
+}
+
+void emit_product(LowerContext& c, Product p) {
+  if (p.type == DType::f64) emit_product_of<double>(c, std::move(p));
+  else emit_product_of<float>(c, std::move(p));
 }
 
 Result<Shape> matmul_shape(const Shape& a, const Shape& b, bool transpose_a, bool transpose_b) {
@@ -257,6 +282,7 @@ Product matmul_of(LowerContext& c, bool transpose_a, bool transpose_b) {
   if (a.size() == 1) a.insert(a.begin(), 1);
   if (b.size() == 1) b.push_back(1);
   Product p;
+  p.type = c.in_type(0).dtype;
   const int64_t ra = a[a.size() - 2], ca = a.back(), rb = b[b.size() - 2], cb = b.back();
   p.m = transpose_a ? ca : ra;
   p.k = transpose_a ? ra : ca;

@@ -6,12 +6,15 @@
 
 namespace svengine::ops {
 
+/// What emit_product multiplies; other types are products of wide/.
+inline constexpr DTypeSet kProductTypes{DType::f32, DType::f64};
+
 /// A matrix operand of a node's product: [batch..., rows, columns], or transposed in its last two dimensions.
 struct ProductOperand {
   Buffer buffer;
   int64_t ld = 0;
   bool transposed = false;
-  std::vector<int64_t> batch_strides = {};  // in floats, one for every batch dimension; 0 repeats
+  std::vector<int64_t> batch_strides = {};  // in elements, one for every batch dimension; 0 repeats
   int constant_input = -1;             // the node's input that holds it, when that is constant: packed once, at load
   Buffer sums = {};                    // [m] of A or [n] of B: gets what the operand sums up to over k; see can_sum_operand
 };
@@ -24,6 +27,7 @@ struct ProductBias {
 
 /// C[batch] = activation(alpha * A[batch] * B[batch] + bias + residual). C and the residual are dense or strided rows.
 struct Product {
+  DType type = DType::f32;  // one of kProductTypes, of operands and result
   Dims batch;
   int64_t m = 0, n = 0, k = 0;
   ProductOperand a, b;
@@ -37,7 +41,7 @@ struct Product {
   kernels::ActivationArgs activation;
 };
 
-/// ProductOperand::sums may be asked for: of a single matrix that is not constant and whose k rows lie one after the other (A
+/// ProductOperand::sums may be asked for: of a single matrix of floats that is not constant and whose k rows lie one after the other (A
 /// transposed, or B not), because packing then walks along m or n.
 bool can_sum_operand(const Product& product, const ProductOperand& operand);
 

@@ -12,21 +12,31 @@
 namespace svengine::kernels::reference {
 namespace {
 
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class T>
+using Rows = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using RowMajor = Rows<double>;
 
 constexpr int64_t kTile = 32;    // rows and columns of C
 constexpr int64_t kDepth = 256;  // widened at once
 constexpr int64_t kPackRows = 16;
 
-int64_t packed_a_bytes(int64_t m, int64_t k) noexcept { return round_up(m * k * 4, 256); }
-int64_t packed_b_bytes(int64_t k, int64_t n) noexcept { return packed_a_bytes(n, k); }
+template <class T>
+int64_t packed_a_bytes(int64_t m, int64_t k) noexcept {
+  return round_up(m * k * int64_t(sizeof(T)), 256);
+}
+template <class T>
+int64_t packed_b_bytes(int64_t k, int64_t n) noexcept {
+  return packed_a_bytes<T>(n, k);
+}
 
-int64_t pack_tasks(const GemmPackArgs& args) noexcept {
+template <class T>
+int64_t pack_tasks(const GemmPackArgsOf<T>& args) noexcept {
   return args.batch.outer * args.batch.inner * ceil_div(args.extent, kPackRows);
 }
 
 /// Rows [begin, end) of the extent: the packed operand is [extent][depth].
-void pack_rows(const GemmPackArgs& args, const float* source, float* packed, int64_t begin, int64_t end) {
+template <class T>
+void pack_rows(const GemmPackArgsOf<T>& args, const T* source, T* packed, int64_t begin, int64_t end) {
   const auto at = [&](int64_t x, int64_t d) { return args.depth_major ? source[d * args.ld + x] : source[x * args.ld + d]; };
   for (int64_t d = 0; d < args.depth; ++d)
     for (int64_t x = begin; x < end; ++x) packed[x * args.depth + d] = at(x, d);
@@ -35,11 +45,12 @@ void pack_rows(const GemmPackArgs& args, const float* source, float* packed, int
     for (int64_t x = begin; x < end; ++x) {
       double sum = 0;
       for (int64_t d = piece * kGemmPackDepth; d < std::min(args.depth, (piece + 1) * kGemmPackDepth); ++d) sum += at(x, d);
-      args.sums[piece * args.extent + x] = static_cast<float>(sum);
+      args.sums[piece * args.extent + x] = static_cast<T>(sum);
     }
 }
 
-void pack(const GemmPackArgs& args, int64_t begin, int64_t end) noexcept {
+template <class T>
+void pack(const GemmPackArgsOf<T>& args, int64_t begin, int64_t end) noexcept {
   const int64_t each = ceil_div(args.extent, kPackRows);
   for (int64_t task = begin; task < end; ++task) {
     const int64_t outer = task / each / args.batch.inner, inner = task / each % args.batch.inner, first = task % each * kPackRows;
@@ -49,17 +60,20 @@ void pack(const GemmPackArgs& args, int64_t begin, int64_t end) noexcept {
   }
 }
 
-int64_t tasks(const GemmArgs& args) noexcept {
+template <class T>
+int64_t tasks(const GemmArgsOf<T>& args) noexcept {
   return args.batch.outer * args.batch.inner * ceil_div(args.m, kTile) * ceil_div(args.n, kTile);
 }
-int64_t scratch_bytes(const GemmArgs&) noexcept { return (kTile * kTile + 2 * kTile * kDepth) * int64_t(sizeof(double)); }
+template <class T>
+int64_t scratch_bytes(const GemmArgsOf<T>&) noexcept { return (kTile * kTile + 2 * kTile * kDepth) * int64_t(sizeof(double)); }
 
 /// A tile of C: rows x columns from (row, column) on, of matrix [outer][inner].
 struct Tile {
   int64_t outer, inner, row, column, rows, columns;
 };
 
-Tile tile_of(const GemmArgs& args, int64_t task) {
+template <class T>
+Tile tile_of(const GemmArgsOf<T>& args, int64_t task) {
   const int64_t down = ceil_div(args.m, kTile), across = ceil_div(args.n, kTile);
   const int64_t matrix = task / (down * across), row = task / across % down * kTile, column = task % across * kTile;
   return {matrix / args.batch.inner,     matrix % args.batch.inner,       row, column,
@@ -67,17 +81,17 @@ Tile tile_of(const GemmArgs& args, int64_t task) {
 }
 
 /// `rows` x `depth` from `from`, whose rows are `ld` apart.
-Eigen::Map<RowMajor> widened(const float* from, int64_t ld, int64_t rows, int64_t depth, double* to) {
+template <class T>
+Eigen::Map<RowMajor> widened(const T* from, int64_t ld, int64_t rows, int64_t depth, double* to) {
   Eigen::Map<RowMajor> wide(to, rows, depth);
-  wide = Eigen::Map<const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>, 0, Eigen::OuterStride<>>(
-             from, rows, depth, Eigen::OuterStride<>(ld))
-             .cast<double>();
+  wide = Eigen::Map<const Rows<T>, 0, Eigen::OuterStride<>>(from, rows, depth, Eigen::OuterStride<>(ld)).template cast<double>();
   return wide;
 }
 
-Eigen::Map<RowMajor> product(const GemmArgs& args, const Tile& t, double* scratch) {
-  const float* a = args.a + t.outer * args.a_stride.outer + t.inner * args.a_stride.inner + t.row * args.k;
-  const float* b = args.b + t.outer * args.b_stride.outer + t.inner * args.b_stride.inner + t.column * args.k;
+template <class T>
+Eigen::Map<RowMajor> product(const GemmArgsOf<T>& args, const Tile& t, double* scratch) {
+  const T* a = args.a + t.outer * args.a_stride.outer + t.inner * args.a_stride.inner + t.row * args.k;
+  const T* b = args.b + t.outer * args.b_stride.outer + t.inner * args.b_stride.inner + t.column * args.k;
   Eigen::Map<RowMajor> c(scratch, t.rows, t.columns);
   c.setZero();
   double *a_wide = scratch + kTile * kTile, *b_wide = a_wide + kTile * kDepth;
@@ -89,8 +103,9 @@ Eigen::Map<RowMajor> product(const GemmArgs& args, const Tile& t, double* scratc
   return c;
 }
 
-double bias_at(const GemmArgs& args, const Tile& t, int64_t row, int64_t column) {
-  const float* bias = args.bias + t.outer * args.bias_stride.outer + t.inner * args.bias_stride.inner;
+template <class T>
+double bias_at(const GemmArgsOf<T>& args, const Tile& t, int64_t row, int64_t column) {
+  const T* bias = args.bias + t.outer * args.bias_stride.outer + t.inner * args.bias_stride.inner;
   switch (args.bias_kind) {
     case GemmBias::kNone:
       break;
@@ -104,12 +119,13 @@ double bias_at(const GemmArgs& args, const Tile& t, int64_t row, int64_t column)
   return 0;
 }
 
-void run(const GemmArgs& args, int64_t begin, int64_t end, void* scratch) noexcept {
+template <class T>
+void run(const GemmArgsOf<T>& args, int64_t begin, int64_t end, void* scratch) noexcept {
   for (int64_t task = begin; task < end; ++task) {
     const Tile t = tile_of(args, task);
     const Eigen::Map<RowMajor> sums = product(args, t, static_cast<double*>(scratch));
-    float* c = args.c + t.outer * args.c_stride.outer + t.inner * args.c_stride.inner;
-    const float* residual = args.residual;
+    T* c = args.c + t.outer * args.c_stride.outer + t.inner * args.c_stride.inner;
+    const T* residual = args.residual;
     if (residual) residual += t.outer * args.residual_stride.outer + t.inner * args.residual_stride.inner;
     for (int64_t i = 0; i < t.rows; ++i)
       for (int64_t j = 0; j < t.columns; ++j) {
@@ -117,15 +133,21 @@ void run(const GemmArgs& args, int64_t begin, int64_t end, void* scratch) noexce
         double value = args.alpha * sums(i, j);
         if (args.bias_kind != GemmBias::kNone) value += bias_at(args, t, row, column);
         if (residual) value += double{args.residual_scale} * residual[row * args.ld_residual + column];
-        c[row * args.ldc + column] = static_cast<float>(reference_activation(value, args.activation));
+        c[row * args.ldc + column] = static_cast<T>(reference_activation(value, args.activation));
       }
   }
 }
 
+template <class T>
+constexpr GemmKernelsOf<T> table_of() {
+  return {1, 1, packed_a_bytes<T>, packed_b_bytes<T>, pack_tasks<T>, pack<T>, pack_tasks<T>, pack<T>, tasks<T>, scratch_bytes<T>, run<T>};
+}
+
 }  // namespace
 
-extern const GemmKernels gemm_kernels;
-constinit const GemmKernels gemm_kernels{1,          1,    packed_a_bytes, packed_b_bytes, pack_tasks, pack,
-                                         pack_tasks, pack, tasks,          scratch_bytes,  run};
+extern const GemmKernelsOf<float> gemm_kernels;
+constinit const GemmKernelsOf<float> gemm_kernels = table_of<float>();
+extern const GemmKernelsOf<double> gemm_f64_kernels;
+constinit const GemmKernelsOf<double> gemm_f64_kernels = table_of<double>();
 
 }  // namespace svengine::kernels::reference

@@ -4,7 +4,8 @@
 
 namespace svengine::kernels::reference {
 
-extern const GemmKernels gemm_kernels;
+extern const GemmKernelsOf<float> gemm_kernels;
+extern const GemmKernelsOf<double> gemm_f64_kernels;
 extern const ConvKernels conv_kernels;
 extern const PoolKernels pool_kernels;
 extern const ElementwiseKernels elementwise_kernels;
@@ -18,7 +19,7 @@ extern const QuantizedKernels quantized_kernels;
 extern const RecurrentKernels recurrent_kernels;
 
 extern const KernelTable table;
-constinit const KernelTable table{"reference",          kLanes,           &gemm_kernels,      &conv_kernels, &pool_kernels,
+constinit const KernelTable table{"reference",          kLanes,           &gemm_kernels, &gemm_f64_kernels, &conv_kernels, &pool_kernels,
                                   &elementwise_kernels, &softmax_kernels, &attention_kernels, &norm_kernels, &reduce_kernels,
                                   &data_kernels,        &gradient_kernels, &quantized_kernels, &recurrent_kernels};
 

@@ -28,7 +28,7 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 namespace {
 
-constexpr int kColumns = kPanelColumns;
+constexpr int kColumns = kPanelColumns<float>;
 
 GemmPackArgs pack_k_args(const AttentionArgs& args) {
   GemmPackArgs p;
@@ -37,7 +37,7 @@ GemmPackArgs pack_k_args(const AttentionArgs& args) {
   p.extent = args.keys, p.depth = args.size;
   p.batch = {args.batch, args.heads};
   p.source_stride = {args.k_stride.batch, args.k_stride.head};
-  const int64_t floats = packed_a_bytes(args.keys, args.size) / kFloat;
+  const int64_t floats = packed_a_bytes<float>(args.keys, args.size) / kBytes<float>;
   p.packed_stride = {args.heads * floats, floats};
   return p;
 }
@@ -49,18 +49,18 @@ GemmPackArgs pack_v_args(const AttentionArgs& args) {
   p.extent = args.value_size, p.depth = args.keys;
   p.batch = {args.batch, args.heads};
   p.source_stride = {args.v_stride.batch, args.v_stride.head};
-  const int64_t floats = packed_b_bytes(args.keys, args.value_size) / kFloat;
+  const int64_t floats = packed_b_bytes<float>(args.keys, args.value_size) / kBytes<float>;
   p.packed_stride = {args.heads * floats, floats};
   return p;
 }
 
 int64_t packed_k_bytes(const AttentionArgs& args) noexcept {
   if (has_few_queries(args)) return 0;
-  return args.batch * args.heads * packed_a_bytes(args.keys, args.size);
+  return args.batch * args.heads * packed_a_bytes<float>(args.keys, args.size);
 }
 int64_t packed_v_bytes(const AttentionArgs& args) noexcept {
   if (has_few_queries(args)) return 0;
-  return args.batch * args.heads * packed_b_bytes(args.keys, args.value_size);
+  return args.batch * args.heads * packed_b_bytes<float>(args.keys, args.value_size);
 }
 
 int64_t no_scratch(const AttentionArgs&) noexcept { return 0; }
@@ -99,7 +99,7 @@ struct Block {
 template <int kRows>
 __attribute__((noinline)) void score_tile(const AttentionArgs& args, const Block& block, int64_t first) {
   const vb all = svptrue_b32();
-  Sums<kRows> sums;
+  Sums<float, kRows> sums;
   SVENGINE_UNROLL
   for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
   for (int v = 0; v < kPanelVectors; ++v) sums.at[r][v] = vdup(0.0f);
@@ -186,7 +186,7 @@ __attribute__((noinline)) void exp_and_sum(const AttentionArgs& args, const Bloc
 /// y of kRows queries from `row` on and one panel of value columns.
 template <int kRows>
 __attribute__((noinline)) void value_tile(const AttentionArgs& args, const Block& block, int64_t row, int64_t panel, float* y) {
-  Sums<kRows> sums;
+  Sums<float, kRows> sums;
   SVENGINE_UNROLL
   for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
   for (int v = 0; v < kPanelVectors; ++v) sums.at[r][v] = vdup(0.0f);
@@ -232,20 +232,20 @@ void run_block(const AttentionArgs& args, const Block& block, const float* q, fl
     with_rows(keys.size(i), [&]<int kRows>() { score_tile<kRows>(args, block, keys.begin(i)); });
   exp_and_sum(args, block);
   const EvenPartition rows = rows_of_panels(block.columns);
-  for (int64_t panel = 0; panel < column_panels(args.value_size); ++panel)
+  for (int64_t panel = 0; panel < column_panels<float>(args.value_size); ++panel)
     for (int64_t i = 0; i < row_panels(block.columns); ++i)
       with_rows(rows.size(i), [&]<int kRows>() { value_tile<kRows>(args, block, rows.begin(i), panel, y); });
 }
 
 int64_t attention_tasks(const AttentionArgs& args) noexcept {
-  return args.batch * args.heads * (has_few_queries(args) ? args.queries > 0 : column_panels(args.queries));
+  return args.batch * args.heads * (has_few_queries(args) ? args.queries > 0 : column_panels<float>(args.queries));
 }
 
 bool mask_is_turned(const AttentionArgs& args) { return args.mask_stride.row != 0; }
 
 int64_t attention_scratch_bytes(const AttentionArgs& args) noexcept {
   if (has_few_queries(args)) return few_scratch_bytes(args);
-  return (args.size + args.keys * (mask_is_turned(args) ? 2 : 1) + 1) * kColumns * kFloat;
+  return (args.size + args.keys * (mask_is_turned(args) ? 2 : 1) + 1) * kColumns * kBytes<float>;
 }
 
 void few_queries_run(const AttentionArgs& args, int64_t begin, int64_t end, void* scratch) {
@@ -258,9 +258,9 @@ void few_queries_run(const AttentionArgs& args, int64_t begin, int64_t end, void
 
 void attention_run(const AttentionArgs& args, int64_t begin, int64_t end, void* scratch) noexcept {
   if (has_few_queries(args)) return few_queries_run(args, begin, end, scratch);
-  const int64_t panels = column_panels(args.queries);
-  const int64_t k_floats = packed_a_bytes(args.keys, args.size) / kFloat;
-  const int64_t v_floats = packed_b_bytes(args.keys, args.value_size) / kFloat;
+  const int64_t panels = column_panels<float>(args.queries);
+  const int64_t k_floats = packed_a_bytes<float>(args.keys, args.size) / kBytes<float>;
+  const int64_t v_floats = packed_b_bytes<float>(args.keys, args.value_size) / kBytes<float>;
   Block block;
   block.statistics = static_cast<float*>(scratch);
   block.q = block.statistics + kColumns;

@@ -5,7 +5,6 @@
 #pragma once
 #include "engine/kernels/sve/vec.h"
 
-#define SVENGINE_INLINE [[gnu::always_inline]] inline
 // After a lambda's parameters: it must disappear into the loop, or vectors travel through memory.
 #define SVENGINE_INLINE_LAMBDA __attribute__((always_inline))
 

@@ -9,24 +9,26 @@
 // Functions that are templates of V take one vector (vf) or Many of them; every lane's arithmetic is the same, so results are
 // bitwise equal. Operands that are one vector (constants) or a number go with every one of the many.
 #pragma once
-#include "engine/kernels/sve/math/base.h"
+#include "engine/kernels/sve/math/base_f64.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
-template <int N>
+template <int N, class V = vf>
 struct Many {
-  vf at[N];
+  V at[N];
 };
 
 template <class T>
 inline constexpr int kManyOf = 0;  // how many vectors T holds, 0 for a single one
-template <int N>
-inline constexpr int kManyOf<Many<N>> = N;
+template <int N, class V>
+inline constexpr int kManyOf<Many<N, V>> = N;
 
 SVENGINE_INLINE vf vpick(vf x, int) { return x; }
 SVENGINE_INLINE float vpick(float x, int) { return x; }
-template <int N>
-SVENGINE_INLINE vf vpick(const Many<N>& x, int i) {
+SVENGINE_INLINE vd vpick(vd x, int) { return x; }
+SVENGINE_INLINE double vpick(double x, int) { return x; }
+template <int N, class V>
+SVENGINE_INLINE V vpick(const Many<N, V>& x, int i) {
   return x.at[i];
 }
 
@@ -41,7 +43,7 @@ SVENGINE_INLINE auto veach(const F& f, const A&... a) {
   if constexpr (kCount == 0) {
     return f(a...);
   } else {
-    Many<kCount> y;
+    Many<kCount, decltype(f(vpick(a, 0)...))> y;
     SVENGINE_UNROLL
     for (int i = 0; i < kCount; ++i) y.at[i] = f(vpick(a, i)...);
     return y;
@@ -69,6 +71,7 @@ SVENGINE_LOCKSTEP(vneg)
 /// 2^n for x = kExponentShift + n (math/exp.h), and 0 for n = -127.
 SVENGINE_INLINE vf vpower_of_shifted(vf x) { return vfloat(vshl<23>(vbits(x))); }
 SVENGINE_LOCKSTEP(vpower_of_shifted)
+SVENGINE_LOCKSTEP(vwith_sign_of)
 /// 2^(i / 64) for x = kTableShift + i / 64, correctly rounded, and 0 for i / 64 = -127: FEXPA.
 SVENGINE_INLINE vf vtable_power(vf x) { return svexpa(svreinterpret_u32(x)); }
 SVENGINE_LOCKSTEP(vtable_power)

@@ -1,0 +1,52 @@
+// Activations on vectors of doubles: those that kernels::activates<double> names. V is vd or Many of them.
+#pragma once
+#include "engine/kernels/activation.h"
+#include "engine/kernels/sve/math/f64.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+template <class V>
+SVENGINE_INLINE V leaky_relu_f64(V x, double slope) {
+  return veach(
+      [slope](auto v) SVENGINE_INLINE_LAMBDA {
+        const vb all = svptrue_b64();
+        return vd(svsel(svcmplt(all, v, svdup_f64(0)), svmul_x(all, v, svdup_f64(slope)), v));
+      },
+      x);
+}
+
+/// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+template <class V>
+SVENGINE_INLINE V gelu_tanh_f64(V x) {
+  constexpr double kRoot = 0x1.9884533d43651p-1;  // sqrt(2 / pi)
+  const V half = vmul(x, vdup(0.5));
+  return vfma(half, vtanh_f64(vmul(x, vfma(vmul(x, x), vdup(0.044715 * kRoot), vdup(kRoot)))), half);
+}
+
+/// The function kKind, as activation/activation.h has it for floats.
+template <Activation kKind, class V>
+SVENGINE_INLINE V apply_activation_f64(V x, [[maybe_unused]] const ActivationArgs& args) {
+  static_assert(activates<double>(kKind));
+  if constexpr (kKind == Activation::kRelu) return vmax(x, 0.0);
+  if constexpr (kKind == Activation::kClip) return vmin(vmax(x, double{args.alpha}), double{args.beta});
+  if constexpr (kKind == Activation::kLeakyRelu) return leaky_relu_f64(x, args.alpha);
+  if constexpr (kKind == Activation::kHardSigmoid)
+    return vmin(vmax(vfma(x, vdup(double{args.alpha}), vdup(double{args.beta})), 0.0), 1.0);
+  if constexpr (kKind == Activation::kHardSwish) return vmul(x, vmin(vmax(vfma(x, vdup(1.0 / 6), vdup(0.5)), 0.0), 1.0));
+  if constexpr (kKind == Activation::kSigmoid) return vsigmoid_f64(x);
+  if constexpr (kKind == Activation::kTanh) return vtanh_f64(x);
+  if constexpr (kKind == Activation::kGeluTanh) return gelu_tanh_f64(x);
+  if constexpr (kKind == Activation::kSilu) return vmul(x, vsigmoid_f64(x));
+  return x;
+}
+
+template <Activation kKind>
+SVENGINE_INLINE vd apply_activation(vd x, const ActivationArgs& args) {
+  return apply_activation_f64<kKind>(x, args);
+}
+template <Activation kKind, int N>
+SVENGINE_INLINE Many<N, vd> apply_activation(Many<N, vd> x, const ActivationArgs& args) {
+  return apply_activation_f64<kKind>(x, args);
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
