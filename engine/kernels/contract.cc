@@ -182,8 +182,25 @@ const char* gemm_violation(const GemmArgsOf<T>& args) {
   return nullptr;
 }
 
+template <class T>
+const char* chain_violation(const DenseChainArgsOf<T>& args) {
+  if (args.rows < 0 || args.count < 1) return "dense chain: rows is negative, or there is no layer";
+  if (!args.x || !args.y || !args.layers) return "dense chain: x, y or layers is null";
+  for (int64_t l = 0; l < args.count; ++l) {
+    const DenseLayerOf<T>& layer = args.layers[l];
+    if (layer.groups < 1 || layer.inputs < 1 || layer.outputs < 1) return "dense chain: a size of a layer is not positive";
+    if (!layer.weights) return "dense chain: weights is null";
+    if (!activates<T>(layer.activation.kind)) return "dense chain: an activation that this type has not";
+    if (l > 0 && layer.groups * layer.inputs != args.layers[l - 1].groups * args.layers[l - 1].outputs)
+      return "dense chain: a layer takes in another number of values than the one before puts out";
+  }
+  return nullptr;
+}
+
 }  // namespace
 
+const char* violation(const DenseChainArgsOf<float>& args) noexcept { return chain_violation(args); }
+const char* violation(const DenseChainArgsOf<double>& args) noexcept { return chain_violation(args); }
 const char* violation(const GemmArgs& args) noexcept { return gemm_violation(args); }
 const char* violation(const GemmArgsOf<double>& args) noexcept { return gemm_violation(args); }
 

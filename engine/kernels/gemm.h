@@ -20,6 +20,8 @@
 #include <cstdint>
 
 #include "engine/kernels/activation.h"
+#include "engine/kernels/gemm_chain.h"
+#include "engine/kernels/task_kernel.h"
 
 namespace svengine::kernels {
 
@@ -106,6 +108,8 @@ struct GemmKernelsOf {
   /// Scratch of one thread, 256-byte aligned; 0 when none is needed. Contents are undefined before and after.
   int64_t (*gemm_scratch_bytes)(const GemmArgsOf<T>& args) noexcept;
   void (*gemm)(const GemmArgsOf<T>& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
+
+  TaskKernel<DenseChainArgsOf<T>> chain;
 };
 
 using GemmPackArgs = GemmPackArgsOf<float>;

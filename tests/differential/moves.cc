@@ -25,6 +25,7 @@ constexpr Move kMoves[] = {
     {"reduce", 3, add_reduce},
     {"resize", 1, add_resize},
     {"product", 5, add_product},
+    {"dense_layers", 2, add_dense_layers},
     {"layer_norm", 2, add_layer_norm},
     {"gelu", 2, add_gelu},
     {"attention", 2, add_attention},

@@ -43,6 +43,7 @@ void add_resize(GraphMaker& m);
 
 // moves_patterns.cc: what passes recognise, and relatives that they must not
 void add_product(GraphMaker& m);  // MatMul or Gemm, Add, activation
+void add_dense_layers(GraphMaker& m);
 void add_layer_norm(GraphMaker& m);
 void add_gelu(GraphMaker& m);
 void add_attention(GraphMaker& m);

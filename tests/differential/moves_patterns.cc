@@ -12,6 +12,17 @@ Attributes last_axis(GraphMaker& m, double usual = 0.85) {
 
 Value* matrix(GraphMaker& m) { return m.real_of_rank(static_cast<size_t>(m.choose.between(1, 4))); }
 
+/// A dense layer with weights as PyTorch writes them, or not, and perhaps an activation.
+Value* dense_layer(GraphMaker& m, Value* x, int64_t outputs, const char* activation) {
+  const int64_t inputs = m.dims(x).back();
+  Value* y = nullptr;
+  if (m.choose.chance(0.7))
+    y = m.add("Gemm", {x, m.weight({outputs, inputs}), m.weight({outputs})}, make_attributes({{"transB", int64_t{1}}}));
+  else
+    y = m.add("MatMul", {x, m.weight({inputs, outputs})});
+  return y && activation ? m.add(activation, {y}) : y;
+}
+
 /// Mean over the last axis, in one of the ways that exporters write it.
 Value* mean(GraphMaker& m, Value* x) {
   return m.add("ReduceMean", {x, m.integers({m.choose.chance(0.9) ? -1 : 0})}, make_attributes({{"keepdims", int64_t{1}}}));
@@ -80,6 +91,23 @@ void add_product(GraphMaker& m) {
   if (y && m.choose.chance(0.2)) y = m.add("Mul", {y, m.scalar(0.5f)});
   if (y && m.choose.chance(0.2)) y = m.add("Add", {y, m.real_of(m.dims(y))});
   if (y && m.choose.chance(0.5)) m.add(m.choose.of<const char*>({"Relu", "Gelu", "Tanh", "Sigmoid", "HardSwish", "Erf"}), {y});
+}
+
+/// Layers one after the other, of rows enough for pass dense_chain or a few too little; sometimes branches that a Concat joins.
+void add_dense_layers(GraphMaker& m) {
+  Value* x = m.leaf(DType::f32, {m.choose.between(30, 70), m.size()});
+  const char* activation = m.choose.of<const char*>({nullptr, "Relu", "Tanh", "Sigmoid", "LeakyRelu"});
+  for (int64_t layers = m.choose.between(0, 3); x && layers > 0; --layers) x = dense_layer(m, x, m.size(), activation);
+  if (!x || m.choose.chance(0.5)) return;
+  std::vector<Value*> parts;
+  const int64_t hidden = m.size(), outputs = m.choose.between(1, 3), depth = m.choose.between(1, 2);
+  for (int64_t branches = m.choose.between(2, 5); branches > 0; --branches) {
+    Value* part = depth == 2 ? dense_layer(m, x, hidden, activation) : x;
+    if (part) part = dense_layer(m, part, outputs, m.choose.chance(0.1) ? "Relu" : nullptr);
+    if (!part) return;
+    parts.push_back(part);
+  }
+  m.add("Concat", parts, make_attributes({{"axis", int64_t{1}}}));
 }
 
 void add_layer_norm(GraphMaker& m) {

@@ -254,6 +254,10 @@ bool can_sum_operand(const Product& product, const ProductOperand& operand) {
   return !is_a || product.m > 1;  // one row is its own packed layout
 }
 
+Buffer pack_as_a(LowerContext& c, const Product& p) {
+  return (p.type == DType::f64 ? pack_panels_of_a<double>(c, p) : pack_panels_of_a<float>(c, p)).buffer;
+}
+
 void emit_product(LowerContext& c, Product p) {
   if (p.type == DType::f64) emit_product_of<double>(c, std::move(p));
   else emit_product_of<float>(c, std::move(p));

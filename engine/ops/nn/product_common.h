@@ -49,6 +49,9 @@ bool can_sum_operand(const Product& product, const ProductOperand& operand);
 /// a batch over which only A varies becomes rows of A.
 void emit_product(LowerContext& c, Product product);
 
+/// Operand A of a product alone, packed: its distinct matrices are packed_a_bytes(m, k) after one another.
+Buffer pack_as_a(LowerContext& c, const Product& product);
+
 /// Types of a MatMul-like node: numpy.matmul's rules over the last two dimensions, after the given transpositions.
 Result<Shape> matmul_shape(const Shape& a, const Shape& b, bool transpose_a, bool transpose_b);
 

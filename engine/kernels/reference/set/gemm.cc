@@ -139,8 +139,50 @@ void run(const GemmArgsOf<T>& args, int64_t begin, int64_t end, void* scratch) n
 }
 
 template <class T>
+int64_t chain_tasks(const DenseChainArgsOf<T>& args) noexcept {
+  return args.rows;
+}
+
+/// Two buffers as wide as the widest layer.
+template <class T>
+int64_t chain_width(const DenseChainArgsOf<T>& args) {
+  int64_t width = args.layers[0].groups * args.layers[0].inputs;
+  for (int64_t l = 0; l < args.count; ++l) width = std::max(width, args.layers[l].groups * args.layers[l].outputs);
+  return width;
+}
+template <class T>
+int64_t chain_scratch_bytes(const DenseChainArgsOf<T>& args) noexcept {
+  return 2 * chain_width(args) * int64_t(sizeof(double));
+}
+
+template <class T>
+void run_layer(const DenseLayerOf<T>& layer, const double* in, double* out) {
+  for (int64_t g = 0; g < layer.groups; ++g)
+    for (int64_t o = 0; o < layer.outputs; ++o) {
+      const T* w = layer.weights + g * packed_a_bytes<T>(layer.outputs, layer.inputs) / int64_t(sizeof(T)) + o * layer.inputs;
+      double sum = layer.bias ? double{layer.bias[g * layer.outputs + o]} : 0;
+      for (int64_t i = 0; i < layer.inputs; ++i) sum += double{w[i]} * in[g * layer.inputs + i];
+      out[g * layer.outputs + o] = reference_activation(sum, layer.activation);
+    }
+}
+
+template <class T>
+void run_chain(const DenseChainArgsOf<T>& args, int64_t begin, int64_t end, void* scratch) noexcept {
+  const DenseLayerOf<T>& last = args.layers[args.count - 1];
+  const int64_t inputs = args.layers[0].groups * args.layers[0].inputs, outputs = last.groups * last.outputs;
+  double *in = static_cast<double*>(scratch), *out = in + chain_width(args);
+  for (int64_t row = begin; row < end; ++row) {
+    for (int64_t i = 0; i < inputs; ++i) in[i] = double{args.x[row * inputs + i]};
+    for (int64_t l = 0; l < args.count; ++l, std::swap(in, out)) run_layer(args.layers[l], in, out);
+    for (int64_t o = 0; o < outputs; ++o) args.y[row * outputs + o] = static_cast<T>(in[o]);
+  }
+}
+
+template <class T>
 constexpr GemmKernelsOf<T> table_of() {
-  return {1, 1, packed_a_bytes<T>, packed_b_bytes<T>, pack_tasks<T>, pack<T>, pack_tasks<T>, pack<T>, tasks<T>, scratch_bytes<T>, run<T>};
+  return {1,       1,          packed_a_bytes<T>, packed_b_bytes<T>, pack_tasks<T>,
+          pack<T>, pack_tasks<T>, pack<T>,        tasks<T>,          scratch_bytes<T>,
+          run<T>,  {chain_tasks<T>, chain_scratch_bytes<T>, run_chain<T>}};
 }
 
 }  // namespace

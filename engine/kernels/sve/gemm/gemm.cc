@@ -1,5 +1,5 @@
 // Matrix products of floats.
-#include "engine/kernels/sve/gemm/product.h"
+#include "engine/kernels/sve/gemm/chain.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 

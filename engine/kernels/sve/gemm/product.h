@@ -151,11 +151,4 @@ void gemm(const GemmArgsOf<T>& args, int64_t task_begin, int64_t task_end, void*
   }
 }
 
-/// The table of a type.
-template <class T>
-constexpr GemmKernelsOf<T> gemm_kernels_of() {
-  return {kPanelRows,      kPanelColumns<T>, packed_a_bytes<T>, packed_b_bytes<T>,     pack_a_tasks<T>, pack_a<T>,
-          pack_b_tasks<T>, pack_b<T>,        gemm_tasks<T>,     gemm_scratch_bytes<T>, checked<GemmArgsOf<T>, gemm<T>>()};
-}
-
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET
