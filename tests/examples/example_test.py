@@ -10,11 +10,11 @@ import tempfile
 
 # Commands in their order; the first word is a program of BUILD.
 COMMANDS = {
-    '03_shallow_water': ['tests/shallow_water_network drag.onnx 1500', 'tests/shallow_water_fortran drag.onnx 40 30 40',
+    '03_shallow_water': ['tests/shallow_water_network drag.onnx 400', 'tests/shallow_water_fortran drag.onnx 40 30 40',
                          'tests/shallow_water_cpp drag.onnx 40 30 40'],
     '04_column_physics': ['tests/column_physics_network single.onnx', 'svengine convert single.onnx double.onnx --type double',
                           'tests/column_physics single.onnx double.onnx 200'],
-    '05_online_training': ['tests/online_training_network first.onnx', 'tests/online_training first.onnx trained.onnx 2000'],
+    '05_online_training': ['tests/online_training_network first.onnx', 'tests/online_training first.onnx trained.onnx 1000'],
 }
 
 
