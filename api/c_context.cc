@@ -28,6 +28,14 @@ svengine_status call(svengine_context* handle, const F& f) {
 
 int32_t ports(const std::vector<TensorInfo>& infos) { return static_cast<int32_t>(infos.size()); }
 
+/// Before arrays are read that have an entry for every port of the network, whatever the caller's counts are.
+Status check_counts(const Caller& caller, int32_t inputs, const svengine_tensor* outputs, int32_t output_count) {
+  const int32_t ins = ports(caller.network().inputs()), outs = ports(caller.network().outputs());
+  if (inputs != ins) return error("got {} inputs, the network has {}", inputs, ins);
+  if (outputs && output_count != outs) return error("got {} places for outputs, the network has {}", output_count, outs);
+  return {};
+}
+
 }  // namespace
 
 extern "C" {
@@ -79,6 +87,7 @@ svengine_status svengine_run(svengine_context* context, const svengine_tensor* i
 svengine_status svengine_run_vjp(svengine_context* context, const svengine_tensor* inputs, int32_t input_count, const svengine_tensor* output_gradients,
                                  svengine_tensor* outputs, int32_t output_count, svengine_tensor* input_gradients) {
   return call(context, [&](ContextObject& c, bool& taken) -> Status {
+    SV_TRY(check_counts(c.caller, input_count, outputs, output_count));
     SV_TRY(layouts_of(inputs, input_count, "inputs", c.inputs));
     SV_TRY(layouts_of(output_gradients, ports(c.caller.network().outputs()), "gradients of outputs", c.vectors));
     SV_TRY(layouts_of(outputs, outputs ? output_count : 0, "outputs", c.outputs));
@@ -94,6 +103,7 @@ svengine_status svengine_run_vjp(svengine_context* context, const svengine_tenso
 svengine_status svengine_run_jvp(svengine_context* context, const svengine_tensor* inputs, int32_t input_count, const svengine_tensor* input_tangents,
                                  svengine_tensor* outputs, int32_t output_count, svengine_tensor* output_tangents) {
   return call(context, [&](ContextObject& c, bool& taken) -> Status {
+    SV_TRY(check_counts(c.caller, input_count, outputs, output_count));
     SV_TRY(layouts_of(inputs, input_count, "inputs", c.inputs));
     SV_TRY(layouts_of(input_tangents, ports(c.caller.network().inputs()), "tangents of inputs", c.vectors));
     SV_TRY(layouts_of(outputs, outputs ? output_count : 0, "outputs", c.outputs));

@@ -121,6 +121,15 @@ TEST_CASE("results go where the caller says, in whatever layout") {
     require_ok(svengine_run(l.context, &input, 1, &place, 1));
     for (size_t i = 0; i < 15; ++i) CHECK(got[i] == Approx(i / 3 == 1 || i / 3 == 4 ? y[i] : -7));
   }
+}
+
+TEST_CASE("what was filled in is given again, and bytes lie anywhere") {
+  const TemporaryDirectory folder;
+  const Loaded l(save_small_network(folder.path()));
+  const std::vector<float> x = ramp<float>(5 * 4), y = results(l.context, x);
+  const int64_t in[2] = {5, 4};
+  const svengine_tensor dense = svengine_dense(SVENGINE_FLOAT32, 2, in, x.data());
+
   SECTION("other shapes, with the tensor that was filled in before") {
     svengine_tensor place = {};
     require_ok(svengine_run(l.context, &dense, 1, &place, 1));
@@ -297,6 +306,8 @@ TEST_CASE("wrong calls are told, and the next right one works") {
   CHECK(svengine_run(l.context, &right, 1, nullptr, 1) == SVENGINE_INVALID_ARGUMENT);
   CHECK(svengine_run(l.context, &right, 1, &place, 0) == SVENGINE_INVALID_ARGUMENT);
   CHECK(svengine_run(l.context, &right, -1, &place, 1) == SVENGINE_INVALID_ARGUMENT);
+  CHECK(svengine_run_vjp(l.context, nullptr, 0, nullptr, nullptr, 0, &place) == SVENGINE_INVALID_ARGUMENT);
+  CHECK(svengine_run_jvp(l.context, &right, 1, nullptr, &place, 2, &place) == SVENGINE_INVALID_ARGUMENT);
   const std::vector<float> nan(8, NAN);
   const svengine_tensor field = svengine_dense(SVENGINE_FLOAT32, 2, in, nan.data());
   require_ok(svengine_run(l.context, &field, 1, &place, 1));

@@ -152,7 +152,8 @@ SVENGINE_API svengine_status svengine_run(svengine_context* context, const sveng
 
 /* The vector-Jacobian product: what gradients `output_gradients` of the outputs are as gradients of the inputs. For a network with one output of
  * one element, 1 gives the gradient itself: forces, sensitivities, adjoints. An output gradient with type SVENGINE_UNKNOWN is zeros. Outputs and
- * input gradients are filled in as by svengine_run; those of inputs that are no floats stay as they are. `outputs` may be NULL. */
+ * input gradients are filled in as by svengine_run; those of inputs that are no floats stay as they are. `outputs` may be NULL. All arrays have
+ * as many entries as the network has inputs or outputs. */
 SVENGINE_API svengine_status svengine_run_vjp(svengine_context* context, const svengine_tensor* inputs, int32_t input_count,
                                               const svengine_tensor* output_gradients, svengine_tensor* outputs, int32_t output_count,
                                               svengine_tensor* input_gradients);
