@@ -1,0 +1,101 @@
+// Nodes that gradients are made of are linear in the gradient that comes in, and their own rules are the transposes: for any r,
+// <r, A dy> = <A' r, dy>. What the rule gives is checked by that, on the samples of the operator and for every kernel set.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "engine/graph/autodiff.h"
+#include "engine/kernels/kernel_table.h"
+#include "engine/ops/registry.h"
+#include "runtime/session.h"
+#include "tests/support/compare.h"
+#include "tests/support/random_tensor.h"
+#include "tests/support/tested_kernels.h"
+
+using namespace svengine;
+using namespace svengine::tests;
+
+namespace {
+
+constexpr double kTolerance = 2e-5;  // of the sum of the products' sizes
+
+struct Products {
+  double forward = 0, backward = 0, size = 0;
+};
+
+double dot(const Tensor& a, const Tensor& b, double& size) {
+  const std::vector<double> x = to_doubles(a), y = to_doubles(b);
+  REQUIRE(x.size() == y.size());
+  double sum = 0;
+  for (size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i], size += std::fabs(x[i] * y[i]);
+  return sum;
+}
+
+/// <r, A dy> and <A' r, dy> of a sample's first output.
+Products products(const OpDef& op, const Sample& sample, const kernels::KernelTable* set) {
+  Graph graph;
+  std::vector<Value*> inputs;
+  std::vector<Tensor> given;
+  Value* dy = nullptr;
+  for (const SampleInput& in : sample.inputs) {
+    const Tensor t = in.value.defined() ? in.value : random_tensor_of(in.dtype, in.dims, inputs.size() + 1, in.low, in.high);
+    const bool linear = static_cast<int>(inputs.size()) == op.traits.linear_input;
+    inputs.push_back(linear ? graph.add_input("dy", {t.type(), Shape::of(t.dims()), 0}) : graph.add_constant("c", t));
+    if (linear) dy = inputs.back(), given.push_back(t);
+  }
+  Attributes attributes;
+  for (const auto& [name, value] : sample.attributes) attributes.set(name, value);
+  Node* node = graph.add_node(op, "node", std::move(inputs), static_cast<size_t>(sample.outputs), std::move(attributes));
+  if (Status s = infer_types(*node); !s.ok()) FAIL(s.error().message());
+  Value* y = node->output(0);
+  given.push_back(random_tensor_of(y->type.dtype, *y->type.shape.concrete(), 99, -1, 1));
+  const GradientSeed seed{y, graph.add_input("r", y->type)};
+  Result<std::vector<Value*>> gradients = add_gradients(graph, all_ops(), {&seed, 1}, {&dy, 1}, Unreached::zeros);
+  if (!gradients.ok()) FAIL(gradients.error().message());
+  graph.add_output(y);
+  graph.add_output(gradients->front());
+  SessionOptions options;
+  options.kernels = set;
+  options.flush_denormals = false;
+  auto session = Session::create(std::move(graph), options);
+  if (!session.ok()) FAIL(session.error().message());
+  const Result<std::vector<Tensor>> results = (*session)->run(given);
+  if (!results.ok()) FAIL(results.error().message());
+  Products out;
+  out.forward = dot((*results)[0], given[1], out.size);
+  out.backward = dot((*results)[1], given[0], out.size);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("rules of nodes that are linear in a gradient are their transposes") {
+  int checked = 0;
+  for (const OpDef& op : all_ops().all()) {
+    if (op.traits.linear_input < 0) continue;
+    REQUIRE(op.gradient);
+    for (size_t i = 0; i < op.samples.size(); ++i) {
+      for (const kernels::KernelTable* set : kernels::tested_kernel_sets()) {
+        INFO(op.name << ", sample " << i << ", " << set->name);
+        const Products p = products(op, op.samples[i], set);
+        INFO(p.forward << " forward, " << p.backward << " backward, of products of " << p.size << " in all");
+        CHECK(std::fabs(p.forward - p.backward) <= kTolerance * p.size);
+        ++checked;
+      }
+    }
+  }
+  CHECK(checked > 10);
+}
+
+TEST_CASE("another input of such a node that needs a gradient is refused") {
+  Graph graph;
+  const Type type{DType::f32, Shape::of(Dims{3}), 0};
+  Value *dy = graph.add_input("dy", type), *v = graph.add_input("v", type);
+  Attributes attributes;
+  attributes.set("function", std::string("tanh"));
+  Node* node = graph.add_node(*all_ops().find(kInternalDomain, "ActivationGrad"), "node", {dy, v}, 1, std::move(attributes));
+  REQUIRE(infer_types(*node).ok());
+  const GradientSeed seed{node->output(), graph.add_input("r", type)};
+  const Result<std::vector<Value*>> gradients = add_gradients(graph, all_ops(), {&seed, 1}, {&v, 1});
+  REQUIRE(!gradients.ok());
+  CHECK(gradients.error().message().find("with respect to input 0 alone, and one is needed with respect to input 1") != std::string::npos);
+}
