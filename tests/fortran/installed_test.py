@@ -48,7 +48,7 @@ def main():
     cmake, build, compiler = sys.argv[1:]
     with tempfile.TemporaryDirectory(prefix='svengine_installed_') as folder:
         first, prefix, example, by_hand = (os.path.join(folder, n) for n in ('first', 'moved', 'example', 'by_hand'))
-        for component in ('development', 'fortran'):
+        for component in ('library', 'development', 'fortran'):
             run(folder, cmake, '--install', build, '--prefix', first, '--component', component)
         shutil.move(first, prefix)
 
@@ -63,7 +63,7 @@ def main():
         with open(os.path.join(by_hand, 'by_hand.f90'), 'w', encoding='utf-8') as file:
             file.write(PROGRAM)
         sources = [found(prefix, name) for name in order_of_sources()]
-        libraries = os.path.dirname(found(prefix, 'libsvengine.*'))
+        libraries = os.path.dirname(found(prefix, 'libsvengine.a'))
         run(by_hand, compiler, *sources, 'by_hand.f90', '-o', 'by_hand', '-L' + libraries, '-Wl,-rpath,' + libraries, '-lsvengine', '-lstdc++', '-fopenmp')
         run(by_hand, os.path.join(by_hand, 'by_hand'))
 
