@@ -1,5 +1,6 @@
 #include "engine/ops/fused_activation.h"
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <limits>
@@ -19,6 +20,12 @@ constexpr Names kNames[] = {
 #include "engine/kernels/activation.inc"
 };
 static_assert(std::size(kNames) == kernels::kActivationCount);
+
+/// Do products of the type end in it?
+bool activates_in(DType type, Activation kind) {
+  if (type == DType::f32) return kernels::activates<float>(kind);
+  return type == DType::f64 && kernels::activates<double>(kind);
+}
 
 /// A bound of T, if it is a float.
 template <class T>
@@ -83,18 +90,19 @@ void set_activation(Attributes& attributes, const ActivationArgs& activation) {
   attributes.set("activation_beta", activation.beta);
 }
 
-Status check_activation(const Attributes& attributes) {
+Status check_activation(const Attributes& attributes, DType type) {
   const std::string name = attributes.get_string("activation");
-  for (const Names& known : kNames)
-    if (name == known.attribute) return {};
-  return error("activation '{}' is not known", name);
+  if (std::none_of(std::begin(kNames), std::end(kNames), [&](const Names& known) { return name == known.attribute; }))
+    return error("activation '{}' is not known", name);
+  if (!activates_in(type, activation_of(attributes).kind)) return error("no product of {} ends in activation '{}'", name_of(type), name);
+  return {};
 }
 
 std::optional<Attributes> activation_of_node(const Node& node) {
   const DType type = node.input(0)->type.dtype;
-  if (type != DType::f32 && type != DType::f64) return std::nullopt;
+  if (!activates_in(type, Activation::kNone)) return std::nullopt;
   const std::optional<ActivationArgs> args = args_of_node(node);
-  if (!args || (type == DType::f64 && !kernels::activates<double>(args->kind))) return std::nullopt;
+  if (!args || !activates_in(type, args->kind)) return std::nullopt;
   Attributes out;
   set_activation(out, *args);
   return out;

@@ -10,8 +10,8 @@ namespace svengine::ops {
 namespace {
 
 Status infer_channel_affine(InferContext& c) {
-  SV_TRY(check_activation(c.attributes()));
   SV_TRY(require_dtype(c, 0, "X", {DType::f32}));
+  SV_TRY(check_activation(c.attributes(), c.dtype(0)));
   SV_TRY(require_per_channel(c, 1, "scale"));
   SV_TRY(require_per_channel(c, 2, "shift"));
   SV_TRY(require_rank_at_least(c, 0, "X", 1));

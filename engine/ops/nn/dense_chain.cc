@@ -53,9 +53,7 @@ Status infer_dense_chain(InferContext& c) {
   Dim width = c.shape(0).has_rank() ? c.shape(0)[1] : Dim();
   for (size_t l = 0; l < layers; ++l) {
     if (!c.has_input(1 + 2 * l) || !c.has_input(2 + 2 * l)) return error("weights or bias of layer {} are absent", l);
-    SV_TRY(check_activation(layer_activation(c.attributes(), l)));
-    if (c.dtype(0) == DType::f64 && layer_activation(c.attributes(), l).get_string("activation") == "gelu")
-      return error("layer {} ends in gelu, which float64 has not", l);
+    SV_TRY(check_activation(layer_activation(c.attributes(), l), c.dtype(0)));
     SV_ASSIGN(const ChainLayerShape shape, layer_shape(c.shape(1 + 2 * l)));
     if (known_different(width, Dim(shape.groups * shape.inputs)))
       return error("layer {} takes in {} values and gets {}", l, shape.groups * shape.inputs, width.value());

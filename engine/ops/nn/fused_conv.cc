@@ -9,8 +9,8 @@ namespace svengine::ops {
 namespace {
 
 Status infer_fused_conv(InferContext& c) {
-  SV_TRY(check_activation(c.attributes()));
   SV_TRY(infer_conv(c));
+  SV_TRY(check_activation(c.attributes(), c.dtype(0)));
   if (const Value* scale = c.node().input(kConvWeightScale)) {
     const Shape& w = c.shape(1);
     if (!scale->is_constant() || scale->type.dtype != DType::f64 || (w.has_rank() && !(scale->type.shape == Shape({w[0]}))))
