@@ -194,6 +194,8 @@ Status NodeImporter::add_call(Scope& scope, const NodeProto& proto, int index, c
   if (proto.input_size() > function.input_size() || proto.output_size() > function.output_size())
     return error("has {} inputs and {} outputs; the function has {} and {}", proto.input_size(), proto.output_size(), function.input_size(),
                  function.output_size());
+  if (!scope.call && nested_ + functions_.expanded_nodes(function, kMostNestedNodes + 1) > kMostNestedNodes)  // known before they are made
+    return error("bodies and functions have more than {} nodes", kMostNestedNodes);
   SV_ASSIGN(const std::vector<Value*> inputs, inputs_of(scope, proto));
   const Call call = make_call(function, proto, scope.call);
   Scope inner{scope.graph};
