@@ -20,7 +20,7 @@ target_compile_options(svengine_flags INTERFACE -fopenmp)
 target_link_options(svengine_flags INTERFACE -fopenmp)
 if(SVENGINE_STATIC)
   # For our own programs only, so not on the interface target that consumers of the library see. The linker warns of dlopen in libgomp
-  # (offloading) and of getaddrinfo in libnuma (affinity by host name): neither is reached. The warnings stay: --no-warnings of
+  # (offloading) and for plug-ins, and of getaddrinfo in libnuma (affinity by host name): neither is reached. The warnings stay: --no-warnings of
   # binutils 2.40 lets undefined functions pass, too, which are then calls of address 0.
   add_link_options(-static)
 endif()

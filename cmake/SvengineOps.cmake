@@ -19,6 +19,7 @@ function(svengine_op_table output)
   endforeach()
   file(CONFIGURE OUTPUT ${output} @ONLY CONTENT [[
 // Made by cmake/SvengineOps.cmake from the files below engine/ops.
+#include "engine/ops/custom_operator.h"
 #include "engine/ops/registry.h"
 
 namespace svengine {
@@ -27,7 +28,7 @@ namespace ops {
 
 const OpRegistry& all_ops() {
   static const OpRegistry registry({
-@calls@  });
+@calls@  }, {find_custom_operator, newest_custom_opset});
   return registry;
 }
 

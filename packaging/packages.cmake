@@ -50,6 +50,7 @@ or AVX-512.
 
 ")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME ${package_of_program})
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)  # of svengine-dynamic
 set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "${about}This package has the program svengine.")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${package_of_library})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)

@@ -1,6 +1,9 @@
 // The module svengine._engine, which svengine/__init__.py makes a package of.
+#include <nanobind/stl/filesystem.h>
+
 #include "engine/kernels/kernel_table.h"
 #include "python/bindings.h"
+#include "runtime/plugin.h"
 
 namespace nb = nanobind;
 
@@ -32,6 +35,8 @@ nb::tuple kernel_sets() {
   return nb::tuple(names);
 }
 
+void load(const std::filesystem::path& path) { check(load_plugin(path.string())); }
+
 }  // namespace
 }  // namespace svengine::python
 
@@ -41,6 +46,8 @@ NB_MODULE(_engine, module) {
   module.attr("__version__") = SVENGINE_VERSION;
   python::bind_error(module);
   module.def("kernel_sets", python::kernel_sets, "The kernel sets that this processor can run, the best one first. 'reference' is there, too.");
+  module.def("load_plugin", python::load, nb::arg("path"),
+             "Loads a shared library of operators (svengine/operators.h) for the whole process, whose rights its code gets.");
   python::bind_storage(module);
   python::bind_port(module);
   python::bind_session(module);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tools/commands/commands.h"
+#include "tools/support/dynamic_program.h"
 #include "tools/support/output.h"
 
 namespace svengine::tool {
@@ -75,6 +76,7 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGBUS, end_on_lost_page);
   occupy_standard_files();
+  become_dynamic_for_plugins(argc, argv);
   int code = kError;
   try {
     code = run(argc, argv);

@@ -59,6 +59,12 @@ module svengine_c
       type(c_ptr) :: svengine_last_error
     end function
 
+    function svengine_load_plugin(path) bind(C)
+      import
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int) :: svengine_load_plugin
+    end function
+
     function svengine_options_default() bind(C)
       import
       type(c_options) :: svengine_options_default

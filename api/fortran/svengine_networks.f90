@@ -5,7 +5,7 @@ module svengine_networks
   use svengine_tensors
   implicit none
   private
-  public :: sv_network, sv_port, sv_version, abi_code, options_of, take_network, no_copies
+  public :: sv_network, sv_port, sv_version, sv_load_plugin, abi_code, options_of, take_network, no_copies
 
   !> An input or output as the network declares it, in the network's order of dimensions.
   type :: sv_port
@@ -36,6 +36,18 @@ contains
     character(:), allocatable :: text
     text = text_at(svengine_version())
   end function
+
+  !> Operators that ONNX has not, from a shared library (svengine/operators.h): for all networks of the program.
+  subroutine sv_load_plugin(path, status, error)
+    character(*), intent(in) :: path
+    integer, intent(out), optional :: status
+    character(:), allocatable, intent(out), optional :: error
+    integer :: code
+    code = abi_code()
+    if (code == sv_ok) code = svengine_load_plugin(trim(path)//c_null_char)
+    call finish(code, present(error), status)
+    if (present(error)) call explain(code, error)
+  end subroutine
 
   !> A network that was loaded before is freed when this one can be loaded.
   subroutine load_file(self, path, kernels, cache, exact_convolution, convert, status, error)

@@ -90,14 +90,27 @@ std::string input_types(const Node& node) {
 
 }  // namespace
 
-OpRegistry::OpRegistry(std::vector<OpDef> ops) : ops_(std::move(ops)) {
+OpRegistry::OpRegistry(std::vector<OpDef> ops, MoreOperators more) : ops_(std::move(ops)), more_(more) {
   std::sort(ops_.begin(), ops_.end(), [](const OpDef& a, const OpDef& b) { return key(a) < key(b); });
 }
 
 const OpDef* OpRegistry::find(std::string_view domain, std::string_view name) const {
+  const OpDef* own = find_own(domain, name);
+  return own || !more_.find ? own : more_.find(canonical_domain(domain), name);
+}
+
+const OpDef* OpRegistry::find_own(std::string_view domain, std::string_view name) const {
   const std::pair<std::string_view, std::string_view> wanted(canonical_domain(domain), name);
   const auto it = std::lower_bound(ops_.begin(), ops_.end(), wanted, [](const OpDef& op, const auto& k) { return key(op) < k; });
   return it != ops_.end() && key(*it) == wanted ? &*it : nullptr;
+}
+
+int OpRegistry::newest_opset(std::string_view domain) const {
+  if (canonical_domain(domain).empty()) return kNewestOpset;
+  int newest = more_.newest_opset ? more_.newest_opset(domain) : 0;
+  for (const OpDef& op : ops_)
+    if (op.domain == domain) newest = std::max(newest, op.until);
+  return newest;
 }
 
 const Tensor* InferContext::constant(size_t i) const {

@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,12 +19,16 @@ class CanonicalizeContext;
 class GradientContext;
 class EvaluateContext;
 class ExpandContext;
+struct CustomOperator;
 
 /// The domain of operators that exist only inside the engine (made by passes, never in a file).
 inline constexpr const char* kInternalDomain = "svengine";
 
 /// The opsets of ai.onnx whose operators' forms are known.
 inline constexpr int kOldestOpset = 1, kNewestOpset = 28;
+
+/// OpDef::until of an operator whose form nobody says will change.
+inline constexpr int kNoLastOpset = std::numeric_limits<int>::max();
 
 struct Arity {
   int min = 1;
@@ -170,22 +175,37 @@ struct OpDef {
   /// gradient that is needed through this operator is refused.
   Status (*gradient)(GradientContext&) = nullptr;
 
+  /// Of an operator that a program or plug-in has registered: engine/ops/custom_operator.h. Null: it is the engine's.
+  const CustomOperator* custom = nullptr;
+
   OpTraits traits = {};
   BlockedLayout blocked = {};
   Tolerance tolerance = {};
   std::vector<Sample> samples = {};
 };
 
+/// Where a registry looks for operators that it has not itself. Thread-safe functions; what they give stays.
+struct MoreOperators {
+  const OpDef* (*find)(std::string_view domain, std::string_view name) = nullptr;
+  int (*newest_opset)(std::string_view domain) = nullptr;
+};
+
 /// Finds operators. Immutable and thread-safe once built.
 class OpRegistry {
  public:
-  explicit OpRegistry(std::vector<OpDef> ops);
+  explicit OpRegistry(std::vector<OpDef> ops, MoreOperators more = {});
   /// Null when there is none. "ai.onnx" and "" are the same domain.
   const OpDef* find(std::string_view domain, std::string_view name) const;
+  /// The same among its own.
+  const OpDef* find_own(std::string_view domain, std::string_view name) const;
+  /// Its own.
   const std::vector<OpDef>& all() const { return ops_; }
+  /// The newest opset of a domain whose operators it knows; 0: it has none of this domain.
+  int newest_opset(std::string_view domain) const;
 
  private:
   std::vector<OpDef> ops_;  // sorted by domain and name
+  MoreOperators more_;
 };
 
 /// What OpDef::infer sees and sets.

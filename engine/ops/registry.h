@@ -5,7 +5,7 @@
 
 namespace svengine {
 
-/// Built at first use; immutable; thread-safe.
+/// Built at first use; immutable; thread-safe. What programs and plug-ins have registered (custom_operator.h) is found in it, too.
 const OpRegistry& all_ops();
 
 }  // namespace svengine

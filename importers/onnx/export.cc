@@ -43,7 +43,8 @@ Result<GraphProto> make_structure(const Graph& graph, int opset) {
 void note_domains(const Graph& graph, std::map<std::string, int64_t>& versions) {
   for (const auto& node : graph.nodes()) {
     const OpDef& op = node->op();
-    if (*op.domain && std::string_view(op.domain) != kInternalDomain) versions[op.domain] = std::max<int64_t>(versions[op.domain], op.until);
+    if (*op.domain && std::string_view(op.domain) != kInternalDomain)
+      versions[op.domain] = std::max<int64_t>(versions[op.domain], op.until == kNoLastOpset ? op.since : op.until);
     for (const auto& [name, value] : node->attributes)
       if (const Subgraph* body = std::get_if<Subgraph>(&value)) note_domains(**body, versions);
   }

@@ -146,7 +146,7 @@ class Checker {
       if (canonical_domain(within->opset_import(i).domain()) == domain)
         imported = static_cast<int>(std::clamp<int64_t>(within->opset_import(i).version(), 0, INT32_MAX));
     // A newer opset is taken as the newest known one: most operators stay as they are.
-    const int opset = std::min(imported, std::max(newest_opset(ops_, domain), 1));
+    const int opset = std::min(imported, std::max(ops_.newest_opset(domain), 1));
     if (opset == 0) return op + ": the model does not import this domain";
     if (opset < def->since || opset > def->until)
       return fmt::format("{} in opset {} (known: {} to {})", op, imported, def->since, def->until);
@@ -190,14 +190,6 @@ Status check_versions(const ModelProto& model) {
   return {};
 }
 
-int newest_opset(const OpRegistry& ops, const std::string& domain) {
-  if (domain.empty()) return kNewestOpset;
-  int newest = 0;
-  for (const OpDef& op : ops.all())
-    if (op.domain == domain) newest = std::max(newest, op.until);
-  return newest;
-}
-
 std::vector<std::string> version_warnings(const ModelProto& model, const OpRegistry& ops) {
   std::vector<std::string> out;
   if (model.ir_version() > kNewestIr)
@@ -205,7 +197,7 @@ std::vector<std::string> version_warnings(const ModelProto& model, const OpRegis
   std::set<std::string> seen;
   for (const auto& import : model.opset_import()) {
     const std::string domain = canonical_domain(import.domain());
-    const int newest = newest_opset(ops, domain);
+    const int newest = ops.newest_opset(domain);
     if (newest == 0 || import.version() <= newest || !seen.insert(domain).second) continue;
     out.push_back(fmt::format("needs opset {} of {}, newer than {}, the newest known: its operators are taken as those of {}",
                               import.version(), shown_domain(domain), newest, newest));

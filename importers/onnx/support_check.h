@@ -21,9 +21,6 @@ std::string canonical_domain(const std::string& domain);
 /// IR version, opset imports (one version a domain), a graph.
 Status check_versions(const onnx_proto::ModelProto& model);
 
-/// The newest opset of a domain that the engine knows; 0 for domains it has no operators of.
-int newest_opset(const OpRegistry& ops, const std::string& domain);
-
 /// What is newer in the model than the engine knows; such a model is tried all the same.
 std::vector<std::string> version_warnings(const onnx_proto::ModelProto& model, const OpRegistry& ops);
 

@@ -47,24 +47,37 @@ def int_attribute(name, value):
     return block(5, block(1, name) + number(3, value) + number(20, 2))
 
 
+def float_attribute(name, value):
+    return block(5, block(1, name) + varint(2 << 3 | 5) + struct.pack('<f', value) + number(20, 1))
+
+
 def graph_attribute(name, graph):
     return block(5, block(1, name) + block(6, graph) + number(20, 5))
 
 
-def node(op, inputs, outputs, name='', attributes=b''):
-    return b''.join(block(1, i) for i in inputs) + b''.join(block(2, o) for o in outputs) + block(3, name) + block(4, op) + attributes
+def node(op, inputs, outputs, name='', attributes=b'', domain=''):
+    return (b''.join(block(1, i) for i in inputs) + b''.join(block(2, o) for o in outputs) + block(3, name) + block(4, op) + attributes +
+            (block(7, domain) if domain else b''))
 
 
-def model(nodes, inputs, outputs, initializers=(), opset=17):
+def model(nodes, inputs, outputs, initializers=(), opset=17, domains=()):
+    """domains: those besides ai.onnx, whose opset 1 is imported."""
     graph = (b''.join(block(1, n) for n in nodes) + block(2, 'g') + b''.join(block(5, t) for t in initializers) +
              b''.join(block(11, v) for v in inputs) + b''.join(block(12, v) for v in outputs))
-    return number(1, 8) + block(2, 'cli_test') + block(7, graph) + block(8, number(2, opset))
+    return (number(1, 8) + block(2, 'cli_test') + block(7, graph) + block(8, number(2, opset)) +
+            b''.join(block(8, block(1, d) + number(2, 1)) for d in domains))
 
 
 def add_model():
     """y[N, 3] = x[N, 3] + (1, 2, 3)."""
     return model([node('Add', ['x', 'w'], ['y'], 'add')], [value_info('x', ['N', 3])], [value_info('y', ['N', 3])],
                  [tensor('w', [3], [1, 2, 3])])
+
+
+def plugin_model():
+    """y[N, 6] = PeriodicDifference(x[N, 6]), the operator of examples/06_plugin, with spacing 0.5."""
+    return model([node('PeriodicDifference', ['x'], ['y'], 'slope', float_attribute('spacing', 0.5), 'example.fields')],
+                 [value_info('x', ['N', 6])], [value_info('y', ['N', 6])], domains=['example.fields'])
 
 
 def two_input_model():

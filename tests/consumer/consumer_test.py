@@ -64,10 +64,10 @@ class Consumer(unittest.TestCase):
             raise AssertionError('%s is installed %d times' % (name, len(found)))
         return found[0]
 
-    def works(self, program):
+    def works(self, program, *arguments):
         """What a program says that found nothing wrong; our library is found by its own path, others of a cross build by the environment."""
         environment = dict(os.environ, LD_LIBRARY_PATH=OPTIONS.libraries) if OPTIONS.libraries else None
-        self.assertRegex(run(*OPTIONS.emulator, program, self.model, env=environment), r'^svengine [0-9.]+ works for')
+        self.assertRegex(run(*OPTIONS.emulator, program, *(arguments or [self.model]), env=environment), r'^svengine [0-9.]+ works for')
 
     def compiled(self, source, *flags):
         """An object of a source of this folder, or of `self.folder`."""
@@ -150,6 +150,19 @@ class Consumer(unittest.TestCase):
         if not OPTIONS.toolchain:
             self.works(self.path('with_static'))
 
+    @shared_only
+    def test_plugin(self):
+        """It is compiled with the headers alone, and linked with nothing."""
+        include, plugin, model = '-I' + os.path.join(self.prefix, 'include'), self.path('periodic_difference.so'), self.path('periodic.onnx')
+        run(OPTIONS.cc, *C11, *OPTIONS.flags, include, '-shared', '-fPIC', '-o', plugin,
+            os.path.join(HERE, '../../examples/06_plugin/periodic_difference.c'))
+        with open(model, 'wb') as file:
+            file.write(onnx_writer.plugin_model())
+        consumer = self.compiled('plugin_consumer.c', include)
+        self.works(self.linked('plugin_by_shared', [consumer], *self.shared_flags()), model, plugin)
+        if not OPTIONS.toolchain:
+            self.works(self.linked('plugin_by_static', [consumer], *self.static_flags(), '-lstdc++', '-lm'), model, plugin)
+
     def traps(self):
         """What a host program with a protobuf and a zlib of its own has: every one of their names. These end the program when called."""
         names = set()
@@ -183,7 +196,7 @@ class Consumer(unittest.TestCase):
     def check_exported(self, symbols):
         """Every function of the C header, and of the rest only what is marked as the API in the C++ headers."""
         headers = self.headers()
-        declared = set(re.findall(r'^SVENGINE_API [^;(]*?\b(svengine_\w+)\(', headers['svengine.h'], re.MULTILINE))
+        declared = set(re.findall(r'^SVENGINE_API [^;(]*?\b(svengine_\w+)\(', headers['svengine.h'] + headers['operators.h'], re.MULTILINE))
         self.assertGreater(len(declared), 20)
         cpp = headers['svengine.hpp'] + headers['nn.hpp']
         classes = set(re.findall(r'^class SVENGINE_API (\w+)', cpp, re.MULTILINE))

@@ -44,7 +44,8 @@ contains
   subroutine test_ports()
     type(sv_network) :: network
     type(sv_port) :: port
-    integer :: inputs, outputs
+    integer :: inputs, outputs, status
+    character(:), allocatable :: error
     call network%load('look_up.onnx')
     call network%counts(inputs, outputs)
     call check(inputs == 2 .and. outputs == 1, 'counts')
@@ -56,6 +57,8 @@ contains
     call network%output(1, port)
     call check(port%name == 'z' .and. port%rank == 2, 'the output')
     call check(len(sv_version()) >= 5, 'the version')
+    call sv_load_plugin('no-such-file.so', status, error)
+    call check(status == sv_invalid_argument .and. index(error, 'no-such-file.so') > 0, 'a plug-in that is not there')
     call network%load('energy.onnx')
     call network%output(1, port)
     call check(port%rank == 0 .and. size(port%shape) == 0, 'an output of rank 0')

@@ -19,6 +19,7 @@ using validate::Finding, validate::Level, validate::Rule;
 
 struct Options {
   std::string model;
+  std::vector<std::string> plugins;
   validate::CheckOptions check;
   bool strict = false, no_weights = false, rules = false, document = false, json = false;
 };
@@ -99,6 +100,7 @@ Action add_check(Command& program) {
   command.add_flag("--no-weights", options->no_weights, "Leave the values of weights and checksums alone");
   command.add_flag("--rules", options->rules, "List the rules");
   command.add_flag("--document", options->document, "List the rules as VALIDATING.md has them");
+  add_plugins(command, options->plugins);
   add_json(command, options->json);
   command.footer(
       "An error: the file is not valid ONNX, or cannot be what was meant. A warning: valid, but odd, or not for this engine.\n"

@@ -21,7 +21,7 @@ using validate::Change, validate::DiffEntry, validate::DiffClass, validate::Diff
 
 struct Options {
   std::string a, b;
-  std::vector<std::string> ignored;
+  std::vector<std::string> ignored, plugins;
   double atol = 0;
   bool all = false, json = false;
 };
@@ -201,6 +201,7 @@ Action add_diff(Command& program) {
       ->check(not_negative())
       ->type_name("A");
   command.add_flag("--all", options->all, "List everything that is renamed");
+  add_plugins(command, options->plugins);
   add_json(command, options->json);
   command.footer(
       "Nodes are matched by what they compute, not by their names: + added, - removed, ~ changed, > renamed.\n"

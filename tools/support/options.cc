@@ -7,6 +7,7 @@
 #include "engine/base/limits.h"
 #include "engine/kernels/kernel_table.h"
 #include "engine/ops/registry.h"
+#include "runtime/plugin.h"
 
 namespace svengine::tool {
 namespace {
@@ -173,6 +174,20 @@ void add_model(Command& command, ModelFile& file, bool required) {
   Option* path = command.add_option("MODEL", file.path, "ONNX file")->type_name("");
   if (required) path->required();
   command.add_flag("--strict", file.strict, "Refuse a model whose declared shapes contradict its nodes, instead of a warning")
+      ->rare();
+  add_plugins(command, file.plugins);
+}
+
+void add_plugins(Command& command, std::vector<std::string>& plugins) {
+  // Loaded as the command line is read, so that every command finds their operators, whatever way it takes to its models.
+  const auto load = [](const std::string& path) {
+    const Status status = load_plugin(path);
+    return status.ok() ? std::string() : status.error().message();
+  };
+  command.add_option("--plugin", plugins, "Load operators from a shared library (svengine/operators.h)")
+      ->one_at_a_time()
+      ->type_name("FILE")
+      ->check(Check(load))
       ->rare();
 }
 

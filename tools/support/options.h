@@ -55,9 +55,12 @@ void add_input_options(Command& command, InputOptions& options);
 struct ModelFile {
   std::string path;
   bool strict = false;
+  std::vector<std::string> plugins = {};  // loaded
 };
-/// The MODEL argument, and --strict.
+/// The MODEL argument, --strict and --plugin.
 void add_model(Command& command, ModelFile& file, bool required = true);
+/// --plugin alone.
+void add_plugins(Command& command, std::vector<std::string>& plugins);
 
 void add_json(Command& command, bool& json);
 

@@ -97,7 +97,7 @@ class InferenceRules final : public onnx::NodeWatcher {
     if (c_.functions.find(node)) return false;
     const OpDef* def = onnx::canonical_domain(node.domain()) == kInternalDomain ? nullptr : c_.ops.find(node.domain(), node.op_type());
     const int64_t opset = c_.opset_of(body, node.domain());
-    if (!def || opset < def->since || std::min<int64_t>(opset, std::max(onnx::newest_opset(c_.ops, def->domain), 1)) > def->until)
+    if (!def || opset < def->since || std::min<int64_t>(opset, std::max(c_.ops.newest_opset(def->domain), 1)) > def->until)
       return true;
     const Schema* schema = c_.schema_of(body, node);
     if (!schema) return false;

@@ -150,7 +150,7 @@ class OperatorRules {
     if (c_.schemas.has_domain(node.domain()) && !c_.schemas.find(node.domain(), node.op_type(), opset)) return {};
     if (!def) return name;
     // A newer opset is taken as the newest known one.
-    const int64_t taken = std::min<int64_t>(opset, std::max(onnx::newest_opset(c_.ops, def->domain), 1));
+    const int64_t taken = std::min<int64_t>(opset, std::max(c_.ops.newest_opset(def->domain), 1));
     return taken >= def->since && taken <= def->until ? std::string() : fmt::format("{} of opset {}", name, opset);
   }
 
