@@ -194,9 +194,13 @@ Var matmul(const Var& a, const Var& b) noexcept { return binary("MatMul", a, b);
 Var sum(const Var& a) noexcept { return reduced("ReduceSum", a); }
 Var mean(const Var& a) noexcept { return reduced("ReduceMean", a); }
 
-Var op(const std::string& name, const std::vector<Var>& inputs) noexcept {
+Var op(const std::string& name, const std::vector<Var>& inputs, const std::vector<Attribute>& attributes) noexcept {
   NetState* net = inputs.empty() ? nullptr : NetState::net_of(inputs[0]);
-  return guarded(net, Var(), [&] { return net->wrap(net->builder.add(name, net->values_of(inputs))); });
+  return guarded(net, Var(), [&] {
+    Attributes given;
+    for (const Attribute& a : attributes) std::visit([&](const auto& value) { given.set(a.name, value); }, a.value);
+    return net->wrap(net->builder.add(name, net->values_of(inputs), std::move(given)));
+  });
 }
 
 Net::Net(uint64_t seed) noexcept {
@@ -231,6 +235,12 @@ Var Net::variable(const std::vector<int64_t>& shape, const std::vector<float>& v
     state_->graph.rename(value, name);
     state_->variables.push_back(value->name());
     return out;
+  });
+}
+
+Var Net::integers(const std::vector<int64_t>& values) noexcept {
+  return guarded(state_.get(), Var(), [&] {
+    return state_->wrap(state_->builder.constant(Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, std::span<const int64_t>(values)), "integers"));
   });
 }
 

@@ -70,6 +70,21 @@ TEST_CASE("expressions") {
   CHECK(has(a.error(), "one element"));
 }
 
+TEST_CASE("operators with attributes of every kind") {
+  nn::Net net;
+  const nn::Var x = net.variable({1, 2}, {3, -2}, "x");
+  const nn::Var wide = nn::op("Pad", {x, net.integers({0, 1, 0, 2})}, {{"mode", "edge"}});
+  CHECK(wide.value() == Floats{3, 3, -2, -2, -2});
+  CHECK(nn::op("LeakyRelu", {x}, {{"alpha", 0.5f}}).value() == Floats{3, -1});
+  const nn::Var both = nn::op("Concat", {wide, x}, {{"axis", 1}});
+  CHECK(both.shape() == std::vector<int64_t>{1, 7});
+  CHECK(nn::op("Transpose", {both}, {{"perm", std::vector<int64_t>{1, 0}}}).shape() == std::vector<int64_t>{7, 1});
+  REQUIRE(sum(both).backward());
+  CHECK(x.gradient() == Floats{3, 4});
+  CHECK(nn::op("Concat", {wide, x}, {{"axes", 1}}).name().empty());
+  CHECK(has(net.error(), "attribute 'axes' is not one of this operator's"));
+}
+
 TEST_CASE("what is wrong with a net is said, and kept") {
   nn::Net net, other;
   CHECK(nn::Var().value().empty());

@@ -15,6 +15,7 @@ COMMANDS = {
     '04_column_physics': ['tests/column_physics_network single.onnx', 'svengine convert single.onnx double.onnx --type double',
                           'tests/column_physics single.onnx double.onnx 200'],
     '05_online_training': ['tests/online_training_network first.onnx', 'tests/online_training first.onnx trained.onnx 1000'],
+    '07_wave_inversion': ['tests/wave_inversion 8 30 3'],
 }
 
 

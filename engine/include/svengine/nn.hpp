@@ -33,6 +33,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "svengine/svengine.hpp"
@@ -85,8 +86,13 @@ SVENGINE_API Var matmul(const Var& a, const Var& b) noexcept;
 /// Of all elements.
 SVENGINE_API Var sum(const Var& a) noexcept;
 SVENGINE_API Var mean(const Var& a) noexcept;
-/// An operator of ONNX with one output and without attributes: op("Exp", {x}).
-SVENGINE_API Var op(const std::string& name, const std::vector<Var>& inputs) noexcept;
+/// An attribute of an ONNX node, by its name and of its kind: {"axis", 1}, {"mode", "edge"}, {"pads", std::vector<int64_t>{1, 1}}.
+struct Attribute {
+  std::string name;
+  std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>> value;
+};
+/// An operator of ONNX with one output: op("Exp", {x}), op("Concat", {x, y}, {{"axis", 1}}).
+SVENGINE_API Var op(const std::string& name, const std::vector<Var>& inputs, const std::vector<Attribute>& attributes = {}) noexcept;
 
 /// How to make a part of a net. Copies are cheap, and a layer may be applied any number of times: each time has parameters of its
 /// own. One that could not be made, because memory was out, is a layer like others; the net that it is applied to says so.
@@ -170,6 +176,8 @@ class SVENGINE_API Net {
   Var variable(const std::vector<int64_t>& shape, const std::vector<float>& values, const std::string& name = "variable") noexcept;
   /// A float32 value that stays.
   Var constant(const std::vector<int64_t>& shape, const std::vector<float>& values) noexcept;
+  /// A list of int64, as some operators want for an input: Reshape's shape, Pad's pads.
+  Var integers(const std::vector<int64_t>& values) noexcept;
 
   /// What the layer makes of the value, or values. `name` comes before the names of its parameters: "encoder" gives "encoder.0.weight".
   Var apply(const Layer& layer, const Var& input, const std::string& name = {}) noexcept;
