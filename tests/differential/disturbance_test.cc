@@ -70,3 +70,16 @@ TEST_CASE("a slope is exact beside the steepest, which a large gradient shows") 
   CHECK(any(y, [](float v) { return std::abs(v - 1e6f * slope) > 0.05f; }));
   for (const float v : y) CHECK(std::abs(v - 1e6f * slope) < 1.0f);
 }
+
+TEST_CASE("a sum that vanishes among subnormal numbers may have either sign, and everything may follow from that") {
+  const std::string text =
+      "graph \"g\"\ninput %x: float32[1]\nconst %w: float32[2, 1] = {0.3, -0.3}\nconst %n: int64[2] = {1, 2}\n%row: float32[1, 2] = Expand(%x, %n)\n"
+      "%sum: float32[1, 1] = MatMul(%row, %w)\n%y: float32[1, 1] = Sqrt(%sum)\noutput %y\n";
+  const std::vector<float> tiny = disturbed_outputs(text, 1e-44f);
+  CHECK(any(tiny, [](float y) { return std::isnan(y); }));
+  CHECK(any(tiny, [](float y) { return y > 0; }));
+  // A sum of normal numbers that is 0 is no less exact than they are.
+  const std::string zero = "graph \"g\"\ninput %x: float32[1]\nconst %w: float32[1, 1] = {0}\nconst %n: int64[2] = {1, 1}\n%row: float32[1, 1] = Expand(%x, %n)\n"
+                           "%sum: float32[1, 1] = MatMul(%row, %w)\n%y: float32[1, 1] = Sqrt(%sum)\noutput %y\n";
+  for (const float y : disturbed_outputs(zero, 1.0f)) CHECK(y == 0);
+}
