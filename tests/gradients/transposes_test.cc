@@ -4,8 +4,10 @@
 #include <cmath>
 
 #include "engine/graph/autodiff.h"
+#include "engine/graph/text.h"
 #include "engine/kernels/kernel_table.h"
 #include "engine/ops/registry.h"
+#include "runtime/derivative_graphs.h"
 #include "runtime/session.h"
 #include "tests/support/compare.h"
 #include "tests/support/random_tensor.h"
@@ -98,4 +100,48 @@ TEST_CASE("another input of such a node that needs a gradient is refused") {
   const Result<std::vector<Value*>> gradients = add_gradients(graph, all_ops(), {&seed, 1}, {&v, 1});
   REQUIRE(!gradients.ok());
   CHECK(gradients.error().message().find("with respect to input 0 alone, and one is needed with respect to input 1") != std::string::npos);
+}
+
+TEST_CASE("tangents go through windows, pads, slices and resizing") {
+  const Result<Graph> graph = parse_graph(R"(graph "g"
+input %x: float64[1, 2, 6, 7]
+const %w: float64[2, 2, 1, 1] = {0.5, -1, 0.25, 2}
+const %pads: int64[8] = {0, 0, 1, 2, 0, 0, 2, 1}
+const %starts: int64[1] = {8}
+const %ends: int64[1] = {0}
+const %axes: int64[1] = {2}
+const %steps: int64[1] = {-2}
+const %scales: float32[4] = {1, 1, 1.5, 2}
+%c: float64[1, 2, 6, 7] = Conv(%x, %w)
+%t: float64[1, 2, 6, 7] = Tanh(%c)
+%e: float64[1, 2, 9, 10] = Pad(%t, %pads) {mode = "edge"}
+%s: float64[1, 2, 4, 10] = Slice(%e, %starts, %ends, %axes, %steps)
+%r: float64[1, 2, 6, 20] = Resize(%s, -, %scales) {mode = "linear"}
+%m: float64[1, 2, 5, 10] = MaxPool(%r) {kernel_shape = [2, 3], strides = [1, 2], pads = [0, 1, 0, 0]}
+%y: float64[1, 2, 4, 9] = AveragePool(%m) {kernel_shape = [2, 2]}
+output %y
+)",
+                                          all_ops());
+  if (!graph.ok()) FAIL(graph.error().message());
+  Result<Graph> tangent_graph = jvp_graph(*graph);
+  if (!tangent_graph.ok()) FAIL(tangent_graph.error().message());
+  const Dims dims = {1, 2, 6, 7};
+  const Tensor x = random_tensor_of(DType::f64, dims, 1, -2, 2), v = random_tensor_of(DType::f64, dims, 2, -1, 1);
+  const auto run = [](Graph g, const std::vector<Tensor>& inputs) {
+    auto session = Session::create(std::move(g), {});
+    if (!session.ok()) FAIL(session.error().message());
+    auto results = (*session)->run(inputs);
+    if (!results.ok()) FAIL(results.error().message());
+    return std::move(results).value();
+  };
+  const std::vector<double> tangent = to_doubles(run(std::move(*tangent_graph), {x, v}).at(1));
+  constexpr double kStep = 1e-6;
+  std::vector<double> at[2];
+  for (int side : {0, 1}) {
+    MutableTensor moved = x.aligned_copy().value();
+    for (int64_t i = 0; i < x.count(); ++i) moved.data<double>()[i] += (side ? kStep : -kStep) * v.data<double>()[i];
+    at[side] = to_doubles(run(graph->clone(), {std::move(moved)}).at(0));
+  }
+  REQUIRE(tangent.size() == at[0].size());
+  for (size_t i = 0; i < tangent.size(); ++i) CHECK(tangent[i] == Approx((at[1][i] - at[0][i]) / (2 * kStep)).epsilon(1e-6).margin(1e-7));
 }

@@ -1,5 +1,6 @@
 // svengine.PoolGrad: the gradient of MaxPool (mode "max") or AveragePool ("average"). Inputs: dy, and the pooled image, of which
 // an average reads the shape only; the attributes are the pooling's.
+#include "engine/graph/gradient.h"
 #include "engine/kernels/gradient.h"
 #include "engine/ops/adjoint/wide_gradients.h"
 #include "engine/ops/kernel_step.h"
@@ -40,6 +41,24 @@ Status lower_pool_grad(LowerContext& c) {
   return {};
 }
 
+/// Linear in dy: the transpose is the average, or what stands where the maxima are.
+Status pool_grad_gradient(GradientContext& c) {
+  Attributes attributes = c.attributes();
+  attributes.erase("mode");
+  if (!is_max(c.attributes())) {
+    attributes.erase("storage_order");
+    c.set(0, c.op("AveragePool", {c.dy()}, std::move(attributes)));
+    return {};
+  }
+  attributes.erase("count_include_pad");
+  attributes.erase("storage_order");  // which would number the places in columns
+  const Node* maxima = c.builder().node("", "MaxPool", {c.input(1)}, 2, std::move(attributes));
+  if (!maxima) return {};
+  Value* flat = c.op("Reshape", {c.dy(), c.builder().integers({-1})});
+  c.set(0, c.op("Gather", {flat, maxima->output(1)}, make_attributes({{"axis", int64_t{0}}})));
+  return {};
+}
+
 bool can_block_pool_grad(const Node& node, int) {
   return node.output()->type.shape.rank() == 4 && (node.input(0)->type.block > 0 || node.input(1)->type.block > 0);
 }
@@ -57,6 +76,8 @@ OpDef define_pool_grad() {
                                       true, true),
       .infer = infer_pool_grad,
       .lower = lower_pool_grad,
+      .gradient = pool_grad_gradient,
+      .traits = {.linear_input = 0},
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_pool_grad, .inputs = {1}},
       .samples =
           {{.inputs = {f32({2, 18, 5, 4}), f32({2, 18, 9, 7})},

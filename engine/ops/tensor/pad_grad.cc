@@ -1,5 +1,6 @@
 // svengine.PadGrad: the gradient of Pad's data in modes reflect, edge and wrap, in which an element may come several times. Inputs: dy,
 // Pad's pads, nothing, Pad's axes, and data for its shape. (That of constant padding is a Pad by the negative numbers.)
+#include "engine/graph/gradient.h"
 #include "engine/ops/like.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
@@ -41,6 +42,13 @@ Status lower_pad_grad(LowerContext& c) {
   return {};
 }
 
+/// Linear in dy: the transpose pads.
+Status pad_grad_gradient(GradientContext& c) {
+  Value* axes = c.node().inputs().size() > 3 ? c.input(3) : nullptr;
+  c.set(0, c.op("Pad", {c.dy(), c.input(1), nullptr, axes}, make_attributes({{"mode", c.attributes().get_string("mode", "constant")}})));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_pad_grad() {
@@ -51,7 +59,8 @@ OpDef define_pad_grad() {
       .attributes = {{"mode", AttributeKind::kString, false, text("constant")}, shape_attribute()},
       .infer = [](InferContext& c) { return infer_gradient_like(c, kPadGradLike); },
       .lower = lower_pad_grad,
-      .traits = {.shape_inputs = {1, 3}, .shape_only_input = kPadGradLike},
+      .gradient = pad_grad_gradient,
+      .traits = {.shape_inputs = {1, 3}, .shape_only_input = kPadGradLike, .linear_input = 0},
       .samples = {{.inputs = {f32({2, 6, 12}), ints({0, 2, 3, 0, 1, 4})},
                    .attributes = {{"mode", text("reflect")}, {"shape", integers({2, 3, 5})}}},
                   {.inputs = {f32({15}), ints({4, 8})}, .attributes = {{"mode", text("wrap")}, {"shape", integers({3})}}}},

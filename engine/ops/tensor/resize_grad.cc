@@ -2,6 +2,7 @@
 // Resize's. Resizing is linear in x and goes axis by axis, so its gradient is resampling too, by the tables transposed.
 #include <algorithm>
 
+#include "engine/graph/gradient.h"
 #include "engine/ops/like.h"
 #include "engine/ops/tensor/copy_common.h"
 #include "engine/ops/tensor/resample_common.h"
@@ -41,6 +42,16 @@ Status lower_resize_grad(LowerContext& c) {
   return {};
 }
 
+/// Linear in dy: the transpose resizes.
+Status resize_grad_gradient(GradientContext& c) {
+  std::vector<Value*> inputs = {c.dy()};
+  for (size_t i = 1; i < kResizeGradLike && i < c.node().inputs().size(); ++i) inputs.push_back(c.input(i));
+  Attributes attributes = c.attributes();
+  attributes.erase("shape");
+  c.set(0, c.op("Resize", std::move(inputs), std::move(attributes)));
+  return {};
+}
+
 std::vector<AttributeDef> resize_grad_attributes() {
   std::vector<AttributeDef> all = resize_attributes();
   all.push_back(shape_attribute());
@@ -59,7 +70,8 @@ OpDef define_resize_grad() {
       .attributes = resize_grad_attributes(),
       .infer = [](InferContext& c) { return infer_gradient_like(c, kResizeGradLike); },
       .lower = lower_resize_grad,
-      .traits = {.shape_inputs = {1, 2, 3}, .shape_only_input = kResizeGradLike},
+      .gradient = resize_grad_gradient,
+      .traits = {.shape_inputs = {1, 2, 3}, .shape_only_input = kResizeGradLike, .linear_input = 0},
       .samples = {{.inputs = {f32({1, 2, 10, 4}), none, scales}, .attributes = {{"shape", integers({1, 2, 5, 7})}}},
                   {.inputs = {f32({1, 2, 10, 4}), none, scales},
                    .attributes = {{"shape", integers({1, 2, 5, 7})}, {"mode", text("linear")}}}},

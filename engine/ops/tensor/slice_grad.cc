@@ -1,5 +1,6 @@
 // svengine.SliceGrad: a tensor of zeros with input 0 where Slice would have taken it from. Inputs 1 to 4 are Slice's; input 5 has
 // the shape of what was sliced.
+#include "engine/graph/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/like.h"
 #include "engine/ops/samples.h"
@@ -38,6 +39,14 @@ Status lower_slice_grad(LowerContext& c) {
   return {};
 }
 
+/// Linear in dy: the transpose is what was taken.
+Status slice_grad_gradient(GradientContext& c) {
+  std::vector<Value*> inputs = {c.dy()};
+  for (size_t i = 1; i < kSliceGradLike && i < c.node().inputs().size(); ++i) inputs.push_back(c.input(i));
+  c.set(0, c.op("Slice", std::move(inputs)));
+  return {};
+}
+
 }  // namespace
 
 OpDef define_slice_grad() {
@@ -49,7 +58,8 @@ OpDef define_slice_grad() {
       .infer = infer_slice_grad,
       .lower = lower_slice_grad,
       .cost = movement_cost,
-      .traits = {.shape_inputs = {1, 2, 3, 4}, .shape_only_input = kSliceGradLike},
+      .gradient = slice_grad_gradient,
+      .traits = {.shape_inputs = {1, 2, 3, 4}, .shape_only_input = kSliceGradLike, .linear_input = 0},
       .samples = {{.inputs = {f32({6, 2}), ints({1, -3}), ints({100, -1})}, .attributes = {{"shape", integers({7, 9})}}},
                   {.inputs = {f32({3, 7, 5}), ints({-1}), ints({INT64_MIN}), ints({1}), ints({-3})},
                    .attributes = {{"shape", integers({3, 20, 5})}}}},
