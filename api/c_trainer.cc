@@ -39,6 +39,11 @@ struct TrainerObject {
   }
 };
 
+/// The trainer's last failure, which is `status` unless the caller is to blame.
+svengine_status failed(const nn::Trainer& trainer, svengine_status status) {
+  return fail(nn::TrainerAccess::is_callers_fault(trainer) ? SVENGINE_INVALID_ARGUMENT : status, trainer.error());
+}
+
 /// f(trainer, batch) for what the caller gives.
 template <class F>
 svengine_status with_batch(svengine_trainer* handle, const svengine_tensor* inputs, int32_t input_count, const svengine_tensor* target, const F& f) {
@@ -47,7 +52,7 @@ svengine_status with_batch(svengine_trainer* handle, const svengine_tensor* inpu
   return guarded([&] {
     nn::Batch batch;
     if (Status taken = object->take(inputs, input_count, target, batch); !taken.ok()) return fail(SVENGINE_INVALID_ARGUMENT, taken.error().message());
-    return f(object->trainer, batch) ? SVENGINE_OK : fail(SVENGINE_FAILED, object->trainer.error());
+    return f(object->trainer, batch) ? SVENGINE_OK : failed(object->trainer, SVENGINE_FAILED);
   });
 }
 
@@ -81,7 +86,7 @@ svengine_status svengine_trainer_load(const char* path, const svengine_trainer_o
     svengine_trainer_options options = svengine_trainer_options_default();
     if (Status taken = take_options(given, options); !taken.ok()) return fail(SVENGINE_INVALID_ARGUMENT, taken.error().message());
     auto object = std::make_unique<TrainerObject>(TrainerObject{nn::Trainer::load(path, options_of(options)), {}, {}});
-    if (!object->trainer) return fail(SVENGINE_INVALID_MODEL, object->trainer.error());
+    if (!object->trainer) return failed(object->trainer, SVENGINE_INVALID_MODEL);
     *out = static_cast<svengine_trainer*>(make_handle(HandleKind::trainer, object.get()));
     if (!*out) return fail(SVENGINE_OUT_OF_MEMORY, "no memory for another handle");
     (void)object.release();

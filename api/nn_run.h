@@ -18,6 +18,8 @@ Result<TrainingBatch> borrow_batch(const Batch& batch);
 
 /// What other parts of the API may do with trainers.
 struct TrainerAccess {
+  /// Whether the last failure was for options or a batch that cannot be, and not for the network or the values.
+  static bool is_callers_fault(const Trainer& trainer);
   /// The network with its present weights, in copies.
   static Result<Graph> trained(const Trainer& trainer);
 };

@@ -40,6 +40,12 @@ Result<svengine::TrainerOptions> options_of(const TrainerOptions& o, std::set<st
   return out;
 }
 
+bool fits_port(const TensorView& view, const TensorInfo& port) {
+  if (view.type != port.type) return false;
+  if (!port.has_rank) return true;
+  return std::equal(view.shape.begin(), view.shape.end(), port.shape.begin(), port.shape.end(), [](int64_t given, int64_t wanted) { return wanted < 0 || given == wanted; });
+}
+
 std::vector<std::pair<std::string, std::string>> settings_of(const TrainerOptions& o, const svengine::TrainerOptions& inner) {
   return {{"loss", fmt::format("{} of '{}', smoothing {}, ignoring {}", o.loss, o.loss_of, o.label_smoothing,
                                o.ignore_index ? std::to_string(*o.ignore_index) : "nothing")},
@@ -59,9 +65,12 @@ struct Trainer::Impl {
   std::vector<TensorInfo> inputs;
   TensorInfo target;
   std::string error;
+  bool is_callers_fault = false;  // that error: options or a batch that cannot be
 
   Status open(Graph graph, const TrainerOptions& options, std::set<std::string> constants) {
+    is_callers_fault = true;
     SV_ASSIGN(svengine::TrainerOptions inner, options_of(options, std::move(constants)));
+    is_callers_fault = false;
     settings = settings_of(options, inner);
     SV_ASSIGN(trainer, svengine::Trainer::create(std::move(graph), std::move(inner)));
     for (const Session::Port& p : trainer->data()) inputs.push_back(describe_port(p));
@@ -69,9 +78,19 @@ struct Trainer::Impl {
     return {};
   }
 
+  /// Whether the batch has the types and shapes that are announced, all with as many samples.
+  bool fits(const Batch& batch) const {
+    if (batch.inputs.size() != inputs.size()) return false;
+    const int64_t samples = batch.target.shape.empty() ? -1 : batch.target.shape.front();
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (!fits_port(batch.inputs[i], inputs[i]) || batch.inputs[i].shape.empty() || batch.inputs[i].shape.front() != samples) return false;
+    return fits_port(batch.target, target);
+  }
+
   /// Calls f with the batch, and keeps what went wrong.
   template <class F>
   bool with(const Batch& batch, const F& f) {
+    is_callers_fault = !fits(batch);
     const Result<TrainingBatch> tensors = borrow_batch(batch);
     return keep(tensors.ok() ? f(tensors->data, tensors->target) : Status(tensors.error()));
   }
@@ -190,6 +209,8 @@ bool Trainer::save(const std::string& path) noexcept {
     return impl_->keep(graph.ok() ? export_onnx(*graph, {.producer_version = version()}, path) : Status(graph.error()));
   });
 }
+
+bool TrainerAccess::is_callers_fault(const Trainer& trainer) { return trainer.impl_ && trainer.impl_->is_callers_fault; }
 
 Result<Graph> TrainerAccess::trained(const Trainer& trainer) {
   if (!trainer) return svengine::error("there is no network to train");

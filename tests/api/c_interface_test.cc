@@ -259,10 +259,16 @@ TEST_CASE("a network is trained, run, and saved") {
   require_ok(svengine_context_free(context));
   require_ok(svengine_network_free(network));
   const svengine_tensor short_one = svengine_dense(SVENGINE_FLOAT32, 2, out, target.data());
-  CHECK(svengine_trainer_step(trainer, &short_one, 1, &wanted, 0.1, nullptr) != SVENGINE_OK);
+  CHECK(svengine_trainer_step(trainer, &short_one, 1, &wanted, 0.1, nullptr) == SVENGINE_INVALID_ARGUMENT);
+  CHECK(svengine_trainer_evaluate(trainer, &input, 1, &input, nullptr) == SVENGINE_INVALID_ARGUMENT);
+  CHECK(svengine_trainer_step(trainer, nullptr, 0, &wanted, 0.1, nullptr) == SVENGINE_INVALID_ARGUMENT);
   CHECK(svengine_trainer_step(trainer, &input, 1, nullptr, 0.1, nullptr) == SVENGINE_INVALID_ARGUMENT);
   require_ok(svengine_trainer_free(trainer));
   CHECK(svengine_trainer_save(trainer, path.c_str()) == SVENGINE_INVALID_HANDLE);
+  options.loss = "no such loss";
+  CHECK(svengine_trainer_load(path.c_str(), &options, &trainer) == SVENGINE_INVALID_ARGUMENT);
+  CHECK(words().find("no such loss") != std::string::npos);
+  CHECK(svengine_trainer_load("/nowhere/at/all.onnx", nullptr, &trainer) == SVENGINE_INVALID_MODEL);
 }
 
 TEST_CASE("wrong calls are told, and the next right one works") {
