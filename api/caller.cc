@@ -111,7 +111,8 @@ Status Caller::call(Line& line) {
   for (size_t o = 0; o < line.outputs.size(); ++o) {
     const TensorLayout& t = line.outputs[o];
     const bool in_place = t.data && t.type == line.session->outputs()[o].type.dtype && is_dense(t);
-    line.places[o] = in_place ? Binding{t.type, t.dims, t.data} : Binding();
+    line.places[o] = {};
+    if (t.data) line.places[o] = {line.session->outputs()[o].type.dtype, t.dims, in_place ? t.data : nullptr};  // nothing is computed for a wrong one
   }
   Status called = line.session->call(line.sources, line.places);
   if (!called.ok()) {

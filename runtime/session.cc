@@ -157,9 +157,8 @@ Status Session::call_steady(std::span<const ConstBinding> inputs, std::span<Bind
   for (size_t o = 0; o < outputs.size(); ++o) {
     const PlanTensor& made = run.outputs()[o];
     Binding& place = outputs[o];
-    if (place.data) {
-      SV_TRY(check_place(place, made));
-    } else {
+    if (place.type != DType::undefined) SV_TRY(check_place(place, made));
+    if (!place.data) {
       MutableTensor& own = steady_.own[o];
       if (!own.defined()) {
         SV_ASSIGN(own, Tensor::allocate(made.dtype, made.dims));
@@ -193,7 +192,7 @@ bool Session::refuses(std::span<const ConstBinding> inputs, std::span<const Bind
   }
   if (!check_inputs(tensors).ok() || outputs.size() != this->outputs().size()) return true;
   for (size_t o = 0; steady_.run && o < outputs.size(); ++o)
-    if (outputs[o].data && !check_place(outputs[o], steady_.run->outputs()[o]).ok()) return true;
+    if (outputs[o].type != DType::undefined && !check_place(outputs[o], steady_.run->outputs()[o]).ok()) return true;
   return false;
 }
 
