@@ -73,8 +73,7 @@ Result<SessionOptions> session_options(const NetworkOptions& options) {
     out.topology = detect_topology(options.threads);
   }
   if (options.kernels.empty()) return out;
-  out.kernels = kernels::find_kernel_set(options.kernels);
-  if (!out.kernels) return error("kernel set '{}' is not built in, or this processor cannot run it", options.kernels);
+  SV_ASSIGN(out.kernels, kernels::select_kernel_set(options.kernels));
   return out;
 }
 

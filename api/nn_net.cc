@@ -199,7 +199,10 @@ Var op(const std::string& name, const std::vector<Var>& inputs, const std::vecto
   return guarded(net, Var(), [&] {
     Attributes given;
     for (const Attribute& a : attributes) std::visit([&](const auto& value) { given.set(a.name, value); }, a.value);
-    return net->wrap(net->builder.add(name, net->values_of(inputs), std::move(given)));
+    const size_t colons = name.find("::");  // in front of it the domain
+    if (colons == name.npos) return net->wrap(net->builder.add(name, net->values_of(inputs), std::move(given)));
+    Node* node = net->builder.node(name.substr(0, colons), name.substr(colons + 2), net->values_of(inputs), 1, std::move(given));
+    return net->wrap(node ? node->output() : nullptr);
   });
 }
 

@@ -39,3 +39,20 @@ find_path(NUMA_INCLUDE_DIR numa.h REQUIRED)
 add_library(svengine_numa INTERFACE)
 target_include_directories(svengine_numa SYSTEM INTERFACE ${NUMA_INCLUDE_DIR})
 target_link_libraries(svengine_numa INTERFACE ${NUMA_LIBRARY})
+
+# OpenBLAS, which programs hold that link this: `--gemm openblas`. Nothing in them calls it by name but weak references
+# (engine/kernels/openblas/library.cc), which take no member out of an archive; the options do. Without it, and in the libraries, it is looked for
+# when it is asked for.
+add_library(svengine_with_openblas INTERFACE)
+if(SVENGINE_OPENBLAS)
+  find_package(OpenBLAS QUIET)
+  if(OpenBLAS_FOUND)
+    target_link_libraries(svengine_with_openblas INTERFACE svengine_openblas)
+    target_compile_definitions(svengine_with_openblas INTERFACE SVENGINE_HAVE_OPENBLAS=1)
+    foreach(name cblas_sgemm cblas_dgemm openblas_get_config openblas_get_corename gotoblas_dynamic_init gotoblas_dynamic_quit)
+      target_link_options(svengine_with_openblas INTERFACE LINKER:--undefined=${name})
+    endforeach()
+  else()
+    message(STATUS "OpenBLAS is not there (libopenblas-serial-dev): programs will have no --gemm openblas of their own")
+  endif()
+endif()

@@ -7,12 +7,6 @@ namespace {
 
 constexpr int kMostThreads = 4096;
 
-std::string kernel_set_names() {
-  std::string out;
-  for (const kernels::KernelTable* set : kernels::all_kernel_sets()) out += (out.empty() ? "'" : ", '") + std::string(set->name) + "'";
-  return out;
-}
-
 }  // namespace
 
 Result<SessionOptions> SessionArguments::resolve() const {
@@ -28,8 +22,7 @@ Result<SessionOptions> SessionArguments::resolve() const {
     out.topology = detect_topology(threads.value_or(0));
   }
   if (kernels.empty()) return out;
-  out.kernels = kernels::find_kernel_set(kernels);
-  if (!out.kernels) return error("kernels='{}': this build on this processor has {}", kernels, kernel_set_names());
+  SV_ASSIGN(out.kernels, kernels::select_kernel_set(kernels));
   return out;
 }
 

@@ -9,13 +9,14 @@ set -eu
 packages_of() {
   case $1 in
     build) echo cmake ninja-build g++ protobuf-compiler libprotobuf-dev libonnx-dev libcli11-dev nlohmann-json3-dev \
-      libfmt-dev libeigen3-dev libstb-dev libnuma-dev libre2-dev zlib1g-dev libxxhash-dev catch2 ;;
+      libfmt-dev libeigen3-dev libstb-dev libnuma-dev libre2-dev zlib1g-dev libxxhash-dev \
+      libopenblas-serial-dev catch2 ;;
     demo) echo dataset-fashion-mnist ;;
     test) echo python3 dpkg-dev make pkg-config python3-numpy libonnx-testdata dataset-fashion-mnist gfortran ;;
     python) echo python3-dev python3-venv ;;
     record) echo python3 python3-numpy python3-torch python3-torchvision libopenblas0-pthread ;;
     a64fx) echo g++-aarch64-linux-gnu gfortran-aarch64-linux-gnu qemu-user ;;
-    bench) echo libbenchmark-dev libopenblas-serial-dev libopenblas0-pthread llvm python3 python3-venv python3-numpy ;;
+    bench) echo libbenchmark-dev libopenblas0-pthread llvm python3 python3-venv python3-numpy ;;
     fuzz) echo clang-14 libclang-rt-14-dev libomp-14-dev ;;
     *) echo "tools/setup.sh: no group '$1'; groups: build demo test python record a64fx bench fuzz" >&2; return 2 ;;
   esac

@@ -8,7 +8,6 @@
 
 #include "engine/kernels/gemm_test_util.h"
 #include "engine/kernels/reference/activation.h"
-#include "tests/support/tested_kernels.h"
 
 using namespace svengine::kernels;
 using namespace svengine::kernels::test;
@@ -108,7 +107,7 @@ TEMPLATE_TEST_CASE("chains of dense layers agree with sums in double, however th
       {{1, 5, 50, Activation::kRelu}, {1, 50, 50, Activation::kLeakyRelu}, {1, 50, 13, Activation::kSigmoid}},
       {{1, 16, 3 * 8, Activation::kSilu}, {3, 8, 2, Activation::kGeluTanh}, {3, 2, 3, Activation::kHardSwish}},
       {{1, 191, 122, Activation::kTanh}, {1, 122, 122, Activation::kTanh}, {1, 122, 126, Activation::kNone}}};
-  for (const KernelTable* set : tested_kernel_sets())
+  for (const KernelTable* set : tested_product_sets())
     for (const std::vector<Shape>& shapes : networks)
       for (int64_t rows : {1, 3, 8, 17, 33, 150}) check_chain<TestType>(*set, shapes, rows);
 }

@@ -11,7 +11,6 @@
 
 #include "engine/kernels/gemm_test_util.h"
 #include "engine/kernels/kernel_table.h"
-#include "tests/support/tested_kernels.h"
 
 using namespace svengine::kernels;
 using namespace svengine::kernels::test;
@@ -95,7 +94,7 @@ std::vector<ActivationArgs> all_activations() {
 }  // namespace
 
 TEMPLATE_TEST_CASE("packed operands lie as documented, however the tasks are cut", "[gemm]", float, double) {
-  for (const KernelTable* set : tested_kernel_sets()) {
+  for (const KernelTable* set : tested_product_sets()) {
     const GemmKernelsOf<TestType>& gemm = gemm_of<TestType>(*set);
     for (bool transposed : {false, true}) {
       for (int64_t extent : {1, 13, 32, 50}) {
@@ -173,14 +172,14 @@ void check_sums(const KernelTable& set, bool of_a, int64_t extent, int64_t depth
 }  // namespace
 
 TEST_CASE("packing sums up what it packs, where that is wanted", "[gemm]") {
-  for (const KernelTable* set : tested_kernel_sets())
+  for (const KernelTable* set : tested_product_sets())
     for (bool of_a : {false, true})
       for (int64_t extent : {1, 12, 13, 32, 50, 97})
         for (int64_t depth : {1, 3, 17, 128, 129, 300}) check_sums(*set, of_a, extent, depth);
 }
 
 TEMPLATE_TEST_CASE("products of every remainder of a tile agree with the oracle", "[gemm]", float, double) {
-  for (const KernelTable* set : tested_kernel_sets()) {
+  for (const KernelTable* set : tested_product_sets()) {
     const int64_t rows = gemm_of<TestType>(*set).panel_rows;
     const int64_t columns = gemm_of<TestType>(*set).panel_columns;
     for (int64_t m = 1; m <= 2 * rows + 1; ++m)
@@ -191,7 +190,7 @@ TEMPLATE_TEST_CASE("products of every remainder of a tile agree with the oracle"
 }
 
 TEMPLATE_TEST_CASE("depth beyond a block, rows beyond a group and single rows agree with the oracle", "[gemm]", float, double) {
-  for (const KernelTable* set : tested_kernel_sets()) {
+  for (const KernelTable* set : tested_product_sets()) {
     const int64_t columns = gemm_of<TestType>(*set).panel_columns;
     for (int64_t m : {1, 2, 14, 30}) check<TestType>(*set, {.m = m, .n = columns + 3, .k = 1003, .b_transposed = m == 2});
     for (int64_t k : {3, 600}) {
@@ -208,7 +207,7 @@ TEMPLATE_TEST_CASE("depth beyond a block, rows beyond a group and single rows ag
 }
 
 TEMPLATE_TEST_CASE("batches with two strides, shared operands and transposes agree with the oracle", "[gemm]", float, double) {
-  for (const KernelTable* set : tested_kernel_sets())
+  for (const KernelTable* set : tested_product_sets())
     for (bool a_transposed : {false, true})
       for (bool b_transposed : {false, true})
         for (bool share_b : {false, true})
@@ -223,7 +222,7 @@ TEMPLATE_TEST_CASE("batches with two strides, shared operands and transposes agr
 }
 
 TEMPLATE_TEST_CASE("the epilogue agrees with the oracle for every activation, bias and residual", "[gemm]", float, double) {
-  for (const KernelTable* set : tested_kernel_sets()) {
+  for (const KernelTable* set : tested_product_sets()) {
     for (const ActivationArgs& activation : all_activations<TestType>()) {
       for (GemmBias bias : {GemmBias::kNone, GemmBias::kColumn, GemmBias::kRow, GemmBias::kOne}) {
         for (int residual : {0, 1, 2}) {
@@ -244,7 +243,7 @@ TEMPLATE_TEST_CASE("the epilogue agrees with the oracle for every activation, bi
 }
 
 TEMPLATE_TEST_CASE("a bias may change with the batch, as an attention mask does", "[gemm]", float, double) {
-  for (const KernelTable* set : tested_kernel_sets()) {
+  for (const KernelTable* set : tested_product_sets()) {
     Problem p{.m = 5, .n = 11, .k = 4, .batch = {2, 3}, .bias = GemmBias::kColumn};
     Instance<TestType> x(gemm_of<TestType>(*set), p);
     x.pack();
@@ -267,7 +266,7 @@ TEMPLATE_TEST_CASE("a bias may change with the batch, as an attention mask does"
 TEMPLATE_TEST_CASE("NaN and infinity reach exactly the results they belong to", "[gemm]", float, double) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-  for (const KernelTable* set : tested_kernel_sets()) {
+  for (const KernelTable* set : tested_product_sets()) {
     for (const ActivationArgs& activation : all_activations<TestType>()) {
       INFO(set->name << " activation " << int(activation.kind));
       Problem p{.m = 15, .n = 37, .k = 6, .bias = GemmBias::kColumn, .activation = activation};
@@ -287,7 +286,7 @@ TEMPLATE_TEST_CASE("NaN and infinity reach exactly the results they belong to", 
 }
 
 TEMPLATE_TEST_CASE("results are bitwise the same however the tasks are cut", "[gemm]", float, double) {
-  for (const KernelTable* set : tested_kernel_sets()) {
+  for (const KernelTable* set : tested_product_sets()) {
     for (const Problem& p : {Problem{.m = 1, .n = 100, .k = 777}, Problem{.m = 50, .n = 130, .k = 10, .batch = {2, 2}},
                              Problem{.m = 40, .n = 70, .k = 530, .bias = GemmBias::kColumn, .residual = true},
                              Problem{.m = 230, .n = 99, .k = 300}}) {
@@ -307,7 +306,7 @@ TEMPLATE_TEST_CASE("results are bitwise the same however the tasks are cut", "[g
 }
 
 TEMPLATE_TEST_CASE("ranges of tasks write every element once", "[gemm]", float, double) {
-  for (const KernelTable* set : tested_kernel_sets()) {
+  for (const KernelTable* set : tested_product_sets()) {
     for (const Problem& p : {Problem{.m = 50, .n = 70, .k = 5, .batch = {1, 2}}, Problem{.m = 33, .n = 99, .k = 270}}) {
       INFO(set->name << " m " << p.m << " n " << p.n << " k " << p.k);
       Instance<TestType> x(gemm_of<TestType>(*set), p);
@@ -324,7 +323,7 @@ TEMPLATE_TEST_CASE("ranges of tasks write every element once", "[gemm]", float, 
 }
 
 TEST_CASE("empty products have no tasks", "[gemm]") {
-  for (const KernelTable* set : tested_kernel_sets()) {
+  for (const KernelTable* set : tested_product_sets()) {
     GemmArgs args;
     CHECK(set->gemm->gemm_tasks(args) == 0);
     args.m = 3, args.k = 4;

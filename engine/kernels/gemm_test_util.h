@@ -1,11 +1,14 @@
 // Matrices, problems and their oracle for tests of packed products.
 #pragma once
+#include <catch2/catch.hpp>
 #include <random>
+#include <vector>
 
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/kernel_table.h"
 #include "engine/kernels/reference/gemm.h"
 #include "tests/support/guarded_buffer.h"
+#include "tests/support/tested_kernels.h"
 
 namespace svengine::kernels::test {
 
@@ -14,6 +17,18 @@ template <class T>
 const GemmKernelsOf<T>& gemm_of(const KernelTable& set) {
   if constexpr (sizeof(T) == sizeof(double)) return *set.gemm_f64;
   else return *set.gemm;
+}
+
+/// Every set that a test covers, and the best one with OpenBLAS's products where this program holds them.
+inline std::vector<const KernelTable*> tested_product_sets() {
+  std::vector<const KernelTable*> sets(tested_kernel_sets().begin(), tested_kernel_sets().end());
+#ifdef SVENGINE_HAVE_OPENBLAS
+  const Result<const KernelTable*> openblas = select_kernel_set("openblas");
+  INFO((openblas.ok() ? "" : openblas.error().message()));
+  REQUIRE(openblas.ok());
+  sets.push_back(*openblas);
+#endif
+  return sets;
 }
 
 using svengine::tests::GuardedBuffer;

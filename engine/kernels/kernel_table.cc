@@ -1,8 +1,11 @@
 #include "engine/kernels/kernel_table.h"
 
+#include <fmt/ranges.h>
+
 #include <deque>
 #include <vector>
 
+#include "engine/kernels/openblas/openblas.h"
 #include "engine/kernels/processor.h"
 
 namespace svengine::kernels {
@@ -80,10 +83,22 @@ std::span<const QuantizedVariant> quantized_variants() { return sets().quantized
 
 std::span<const KernelTable* const> available_kernel_sets() { return all_kernel_sets().first(all_kernel_sets().size() - 1); }
 
+Result<const KernelTable*> select_kernel_set(std::string_view name) {
+  constexpr std::string_view kOpenBlas = "openblas", kWith = "+openblas";
+  if (name == kOpenBlas) return with_openblas(*all_kernel_sets().front());
+  const bool products = name.ends_with(kWith);
+  const std::string_view base = name.substr(0, name.size() - (products ? kWith.size() : 0));
+  std::vector<std::string_view> names;
+  for (const KernelTable* set : all_kernel_sets()) {
+    if (base == set->name) return products ? with_openblas(*set) : set;
+    names.push_back(set->name);
+  }
+  return error("there is no kernel set '{}' for this processor here, but {}; each also with +openblas", name, fmt::join(names, ", "));
+}
+
 const KernelTable* find_kernel_set(std::string_view name) {
-  for (const KernelTable* set : all_kernel_sets())
-    if (name == set->name) return set;
-  return nullptr;
+  const Result<const KernelTable*> set = select_kernel_set(name);
+  return set.ok() ? *set : nullptr;
 }
 
 }  // namespace svengine::kernels

@@ -3,6 +3,8 @@
 #include <span>
 #include <string_view>
 
+#include "engine/base/status.h"
+
 namespace svengine::kernels {
 
 template <class T>
@@ -20,7 +22,7 @@ struct DataKernels;         // data.h: reorder, transpose, gather, concat, slice
 struct RecurrentKernels;    // recurrent.h: steps of RNN, GRU, LSTM
 
 struct KernelTable {
-  const char* name;  // "avx512", "avx2", "sve512", "reference"
+  const char* name;  // "avx512", "avx2", "sve512", "reference"; "avx2+openblas"
   int lanes;         // float lanes of a vector = channel block of NCHWc
   const GemmKernelsOf<float>* gemm;
   const GemmKernelsOf<double>* gemm_f64;
@@ -52,7 +54,11 @@ struct QuantizedVariant {
 /// Those of all sets that this processor can run, for tests. Thread-safe.
 std::span<const QuantizedVariant> quantized_variants();
 
-/// The one of all_kernel_sets() called `name`, or null when it is not compiled in or this processor lacks its instructions.
+/// The one of all_kernel_sets() called `name`; an error with their names when it is not compiled in or this processor lacks its instructions.
+/// "avx2+openblas" is that set with OpenBLAS's matrix products (openblas/openblas.h), "openblas" the best set with them.
+Result<const KernelTable*> select_kernel_set(std::string_view name);
+
+/// Likewise, or null.
 const KernelTable* find_kernel_set(std::string_view name);
 
 }  // namespace svengine::kernels

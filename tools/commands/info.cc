@@ -7,7 +7,7 @@
 #include <string>
 
 #include "engine/base/affinity.h"
-#include "engine/kernels/kernel_table.h"
+#include "engine/kernels/openblas/openblas.h"
 #include "engine/ops/registry.h"
 #include "runtime/arena_memory.h"
 #include "tools/commands/commands.h"
@@ -52,6 +52,12 @@ std::string processor_name() {
   return implementer.empty() ? system.machine : fmt::format("{}, implementer {}, part {}", system.machine, implementer, part);
 }
 
+/// What `--gemm openblas` would take, or why it cannot.
+std::string openblas() {
+  const Result<std::string> found = kernels::openblas_description();
+  return found.ok() ? *found : found.error().message();
+}
+
 std::string kernel_sets() {
   std::string out;
   for (const kernels::KernelTable* set : kernels::all_kernel_sets())
@@ -82,7 +88,7 @@ struct Info {
   std::string system = {}, processor = processor_name();
   size_t allowed_cpus = 0;
   int64_t memory_bytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-  std::string kernel_sets = info_command::kernel_sets(), huge_pages = info_command::huge_pages(), arena_pages = info_command::arena_pages();
+  std::string kernel_sets = info_command::kernel_sets(), openblas = info_command::openblas(), huge_pages = info_command::huge_pages(), arena_pages = info_command::arena_pages();
 };
 
 Info collect(const SessionOptions& session) {
@@ -107,6 +113,7 @@ Json to_json(const Info& info) {
       {"kernel_sets", info.kernel_sets},
       {"kernel_set", kernels.name},
       {"vector_bits", kernels.lanes * 32},
+      {"openblas", info.openblas},
       {"threads", info.session.topology.threads()},
       {"topology", to_string(info.session.topology)},
       {"huge_pages", info.huge_pages},
@@ -125,6 +132,7 @@ std::string to_text(const Info& info) {
   table.row({"memory", bytes_text(static_cast<double>(info.memory_bytes))});
   table.row({"kernel set", fmt::format("{} (available: {})", kernels.name, info.kernel_sets)});
   table.row({"vector length", fmt::format("{} bits", kernels.lanes * 32)});
+  table.row({"openblas", info.openblas});
   table.row({"threads", std::to_string(info.session.topology.threads())});
   table.row({"topology", to_string(info.session.topology)});
   table.row({"huge pages", info.huge_pages});

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "engine/base/limits.h"
-#include "engine/kernels/kernel_table.h"
+#include "engine/kernels/openblas/openblas.h"
 #include "engine/ops/registry.h"
 #include "runtime/plugin.h"
 
@@ -14,13 +14,7 @@ namespace {
 
 constexpr int kMostThreads = 4096;
 constexpr const char* kMachine = "Machine";  // the options' heading
-
-std::string kernel_set_names() {
-  std::string out;
-  for (const kernels::KernelTable* set : kernels::all_kernel_sets())
-    out += (out.empty() ? "" : ", ") + std::string(set->name);
-  return out;
-}
+constexpr const char* kOpenBlas = "openblas";
 
 /// "512M", "1.5G", "1000000": bytes; K, M, G and T are powers of 1024.
 std::optional<size_t> parse_bytes(const std::string& text) {
@@ -72,9 +66,12 @@ Result<SessionOptions> RuntimeOptions::resolve() const {
   } else {
     out.topology = detect_topology(threads);
   }
-  if (kernels.empty()) return out;
-  out.kernels = kernels::find_kernel_set(kernels);
-  if (!out.kernels) return error("--kernels {}: this program on this processor has: {}", kernels, kernel_set_names());
+  if (!kernels.empty()) {
+    SV_ASSIGN(out.kernels, kernels::select_kernel_set(kernels));
+  }
+  if (gemm == kOpenBlas) {
+    SV_ASSIGN(out.kernels, kernels::with_openblas(out.kernels ? *out.kernels : *kernels::all_kernel_sets().front()));
+  }
   return out;
 }
 
@@ -94,6 +91,12 @@ Option* add_machine_options(Command& command, RuntimeOptions& options) {
       ->offer({"avx2", "avx512", "sve512", "reference"})
       ->type_name("SET")
       ->group(kMachine);
+  command.add_option("--gemm", options.gemm,
+                     "Whose matrix products: svengine, or openblas\nof MatMul, Gemm, Einsum, dense and recurrent layers, in float and double (default: svengine)")
+      ->check(one_of({"svengine", kOpenBlas}))
+      ->type_name("LIBRARY")
+      ->group(kMachine)
+      ->rare();
   return threads;
 }
 

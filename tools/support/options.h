@@ -10,12 +10,13 @@
 
 namespace svengine::tool {
 
-/// --threads, --topology, --shard, --kernels, --no-flush-denormals, --exact-convolution, --no-optimize,
+/// --threads, --topology, --shard, --kernels, --gemm, --no-flush-denormals, --exact-convolution, --no-optimize,
 /// --cache, --memory-limit, --time-limit.
 struct RuntimeOptions {
   int threads = 0;  // 0: OMP_NUM_THREADS, or every allowed cpu
   std::string topology;
   std::string kernels;
+  std::string gemm;  // "openblas"; else our own
   bool keep_denormals = false;
   bool shard = false;
   bool exact_convolution = false;
@@ -27,7 +28,7 @@ struct RuntimeOptions {
   /// Also sets the process's limits (engine/base/limits.h), whose time begins then.
   Result<SessionOptions> resolve() const;
 };
-/// --threads, which it gives back, and --kernels alone.
+/// --threads, which it gives back, --kernels and --gemm alone.
 Option* add_machine_options(Command& command, RuntimeOptions& options);
 void add_runtime_options(Command& command, RuntimeOptions& options);
 

@@ -91,7 +91,8 @@ struct Attribute {
   std::string name;
   std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>> value;
 };
-/// An operator of ONNX with one output: op("Exp", {x}), op("Concat", {x, y}, {{"axis", 1}}).
+/// An operator of ONNX with one output: op("Exp", {x}), op("Concat", {x, y}, {{"axis", 1}}). One of another domain has that in front of its name:
+/// op("ai.svengine::ComplexMatMul", {a, b}).
 SVENGINE_API Var op(const std::string& name, const std::vector<Var>& inputs, const std::vector<Attribute>& attributes = {}) noexcept;
 
 /// How to make a part of a net. Copies are cheap, and a layer may be applied any number of times: each time has parameters of its

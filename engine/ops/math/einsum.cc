@@ -39,43 +39,6 @@ Status infer_einsum(InferContext& c) {
   return {};
 }
 
-/// Labels as letters: those of "..." get letters that the equation has not.
-class Letters {
- public:
-  explicit Letters(const EinsumEquation& equation) {
-    for (const auto& term : equation.terms)
-      for (const int label : term)
-        if (label < kEinsumEllipsis) used_ += static_cast<char>(label);
-  }
-  Result<std::string> term(const std::vector<int>& labels) {
-    std::string text;
-    for (const int label : labels) {
-      if (label < kEinsumEllipsis) {
-        text += static_cast<char>(label);
-        continue;
-      }
-      const auto at = static_cast<size_t>(label - kEinsumEllipsis);
-      while (dots_.size() <= at) {
-        SV_ASSIGN(const char letter, unused());
-        dots_ += letter;
-      }
-      text += dots_[at];
-    }
-    return text;
-  }
-  /// A letter that nothing else has.
-  Result<char> unused() {
-    const size_t letter = kAll.find_first_not_of(used_);
-    if (letter == std::string::npos) return error("has no letter left for the gradient's equation");
-    used_ += kAll[letter];
-    return kAll[letter];
-  }
-
- private:
-  inline static const std::string kAll = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  std::string used_, dots_;
-};
-
 /// 1 where two places along a label are the same one, of the type of `like`.
 Result<Value*> einsum_identity(GradientContext& c, const EinsumEquation& equation, int label, const Value* like) {
   std::vector<Shape> shapes;
@@ -94,7 +57,7 @@ Result<Value*> einsum_identity(GradientContext& c, const EinsumEquation& equatio
 
 /// The gradient of operand i: dy times the others, over the labels of i. Those that nothing else has come from ones. A label that
 /// is there again has a letter of its own there, and an identity between the two: only diagonals were read.
-Status set_einsum_gradient(GradientContext& c, const EinsumEquation& equation, Letters& letters, size_t i) {
+Status set_einsum_gradient(GradientContext& c, const EinsumEquation& equation, EinsumLetters& letters, size_t i) {
   const std::vector<int>& own = equation.terms[i];
   std::vector<Value*> operands{c.dy()};
   std::vector<int> seen = equation.output;
@@ -128,7 +91,7 @@ Status set_einsum_gradient(GradientContext& c, const EinsumEquation& equation, L
 
 Status einsum_gradient(GradientContext& c) {
   SV_ASSIGN(const EinsumEquation equation, equation_of(c.node()));
-  Letters letters(equation);
+  EinsumLetters letters(equation);
   for (size_t i = 0; i < equation.terms.size(); ++i)
     if (c.wants(i)) SV_TRY(set_einsum_gradient(c, equation, letters, i));
   return {};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <string_view>
 
 #include "engine/ops/infer_util.h"
 
@@ -107,6 +108,37 @@ Result<Dim> einsum_size(const EinsumEquation& equation, const std::vector<Shape>
       size = size.is_static() && size.value() != 1 ? size : d;
     }
   return size;
+}
+
+EinsumLetters::EinsumLetters(const EinsumEquation& equation) {
+  for (const auto& term : equation.terms)
+    for (const int label : term)
+      if (label < kEinsumEllipsis) used_ += static_cast<char>(label);
+}
+
+Result<std::string> EinsumLetters::term(const std::vector<int>& labels) {
+  std::string text;
+  for (const int label : labels) {
+    if (label < kEinsumEllipsis) {
+      text += static_cast<char>(label);
+      continue;
+    }
+    const auto at = static_cast<size_t>(label - kEinsumEllipsis);
+    while (dots_.size() <= at) {
+      SV_ASSIGN(const char letter, unused());
+      dots_ += letter;
+    }
+    text += dots_[at];
+  }
+  return text;
+}
+
+Result<char> EinsumLetters::unused() {
+  constexpr std::string_view kAll = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  const size_t letter = kAll.find_first_not_of(used_);
+  if (letter == std::string_view::npos) return error("has no letter left for another dimension of the equation");
+  used_ += kAll[letter];
+  return kAll[letter];
 }
 
 }  // namespace svengine::ops

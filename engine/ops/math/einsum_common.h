@@ -22,7 +22,19 @@ Result<EinsumEquation> einsum_equation(const std::string& text, const std::vecto
 /// Number of elements along a label: 1 in some operands repeats. `shapes` are those of the operands.
 Result<Dim> einsum_size(const EinsumEquation& equation, const std::vector<Shape>& shapes, int label);
 
-/// Pairwise from left to right: products of matrices where two float32 operands can be seen as such, else loops.
+/// Labels as letters: those of "..." get letters that the equation has not.
+class EinsumLetters {
+ public:
+  explicit EinsumLetters(const EinsumEquation& equation);
+  Result<std::string> term(const std::vector<int>& labels);
+  /// A letter that nothing else has.
+  Result<char> unused();
+
+ private:
+  std::string used_, dots_;
+};
+
+/// Pairwise from left to right: products of matrices where two operands of float32 or float64 can be seen as such, else loops.
 Status lower_einsum(LowerContext& c);
 
 }  // namespace svengine::ops

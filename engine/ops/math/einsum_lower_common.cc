@@ -1,4 +1,4 @@
-// Einstein sums as steps. Operands are combined from left to right. A pair of float32 operands is a batch of matrix products,
+// Einstein sums as steps. Operands are combined from left to right. A pair of float32 or float64 operands is a batch of matrix products,
 //
 //     labels of both that are kept  batch      of A alone  m
 //     labels of both, summed        k          of B alone  n          result [batch..., m..., n...]
@@ -71,17 +71,31 @@ struct SumOf {
 };
 
 template <class T>
+constexpr T kOne{1};
+
+/// Four sums side by side, whose order is the same for any steps.
+template <class Sum, class T>
+Sum dot(const T* a, int64_t step_a, const T* b, int64_t step_b, int64_t count) {
+  Sum sums[4] = {};
+  for (int64_t k = 0; k < count; ++k) sums[k % 4] += static_cast<Sum>(a[k * step_a]) * static_cast<Sum>(b[k * step_b]);
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+template <class T>
 void run_sums(const SumLoop& loop, const T* a, const T* b, T* out, int64_t begin, int64_t end) {
   using Sum = typename SumOf<T>::type;
-  const int64_t terms = element_count(loop.summed);
+  const bool any = !loop.summed.empty();
+  const int64_t last = any ? loop.summed.back() : 1, outer = last ? element_count(loop.summed) / last : 0;
+  const int64_t step_a = any ? loop.a_summed.back() : 0, step_b = any ? loop.b_summed.back() : 0;
+  const Dims others(loop.summed.begin(), loop.summed.end() - any);
   Walk at{loop.kept, loop.a_kept, loop.b_kept};
   at.seek(begin);
   for (int64_t i = begin; i < end; ++i, at.next()) {
     Sum sum = 0;
-    Walk in{loop.summed, loop.a_summed, loop.b_summed};
+    Walk in{others, loop.a_summed, loop.b_summed};
     in.at_a = at.at_a, in.at_b = at.at_b;
-    for (int64_t k = 0; k < terms; ++k, in.next())
-      sum += static_cast<Sum>(a[in.at_a]) * (b ? static_cast<Sum>(b[in.at_b]) : Sum{1});
+    for (int64_t k = 0; k < outer; ++k, in.next())
+      sum += b ? dot<Sum>(a + in.at_a, step_a, b + in.at_b, step_b, last) : dot<Sum>(a + in.at_a, step_a, &kOne<T>, 0, last);
     out[i] = static_cast<T>(sum);
   }
 }
@@ -143,7 +157,8 @@ class EinsumLowering {
 
   /// a times b, over the labels that the output and the operands from `next` on do not have summed.
   Result<Factor> combine(Factor a, Factor b, size_t next) {
-    if (type_ == DType::f32) {
+    const bool products = kProductTypes.has(type_);
+    if (products) {
       SV_ASSIGN(a, without_own_sums(std::move(a), b, next));
       SV_ASSIGN(b, without_own_sums(std::move(b), a, next));
     }
@@ -152,7 +167,7 @@ class EinsumLowering {
       if (has(b.labels, label)) (is_needed(label, next) ? batch : k).push_back(label);
     const Labels m = beyond(a.labels, b.labels), n = beyond(b.labels, a.labels);
     const bool last = next == equation_.terms.size();
-    if (type_ == DType::f32 && count(k) > 1 && count(k) * count(m) * count(n) >= kLeastProduct) {
+    if (products && count(k) > 1 && count(m) * count(n) > kFewResults && count(k) * count(m) * count(n) >= kLeastProduct) {
       if (last && joined(batch, n, m) == equation_.output && joined(batch, m, n) != equation_.output)
         return product(b, a, batch, n, m, k, last);
       return product(a, b, batch, m, n, k, last);
@@ -278,6 +293,7 @@ class EinsumLowering {
                          bool last) {
     const Labels order = joined(batch, m, n);
     Product p;
+    p.type = type_;
     p.batch = sizes(batch);
     p.m = count(m), p.n = count(n), p.k = count(k);
     p.a = as_matrix(a, batch, m, k);
@@ -296,6 +312,7 @@ class EinsumLowering {
   }
 
   static constexpr int64_t kLoopWork = 4096;     // terms of a task
+  static constexpr int64_t kFewResults = 4;      // of a matrix, with which panels would be nearly empty: dot products
   static constexpr int64_t kLeastProduct = 256;  // multiply-adds below which packing a matrix costs more than a loop
 
   LowerContext& c_;

@@ -9,6 +9,7 @@
 #include "engine/base/round.h"
 #include "engine/ops/broadcast.h"
 #include "engine/ops/infer_util.h"
+#include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
 namespace {
@@ -187,7 +188,10 @@ PackedOperand pack_panels_of_a(LowerContext& c, const Product& p) {
 template <class T>
 PackedOperand pack_a(LowerContext& c, const Product& p) {
   // One dense row is its own packed layout.
-  if (p.m == 1 && (!p.a.transposed || p.a.ld == 1)) return {p.a.buffer, p.a.batch_strides};
+  if (p.m == 1 && (!p.a.transposed || p.a.ld == 1)) {
+    const int constant = p.a.constant_input;
+    return {constant >= 0 ? c.in(static_cast<size_t>(constant)) : p.a.buffer, p.a.batch_strides};
+  }
   return pack_panels_of_a<T>(c, p);
 }
 
@@ -203,12 +207,57 @@ PackedOperand pack_b(LowerContext& c, const Product& p) {
   return pack_operand<T>(c, p, p.b, args, {"pack_b", used, gemm.packed_b_bytes(p.k, p.n), gemm.pack_b_tasks, gemm.pack_b});
 }
 
+/// A product of a few columns, one of a matrix and a vector among them, would compute panels of B that are nearly empty.
+template <class T>
+bool has_few_columns(const GemmKernelsOf<T>& gemm, const Product& p) {
+  if (2 * p.n > gemm.panel_columns || p.m < gemm.panel_columns || p.a.sums || p.b.sums) return false;
+  return !p.residual || (p.n == 1 && p.ldc == 1);
+}
+
+/// C' = B' A', which has A in panels instead. Into memory of its own, unless C is one dense column: then that is C' as well.
+void transpose_product(LowerContext& c, Product& p) {
+  using kernels::GemmBias;
+  std::swap(p.a, p.b);
+  std::swap(p.m, p.n);
+  p.a.transposed = !p.a.transposed, p.b.transposed = !p.b.transposed;
+  if (p.bias.kind == GemmBias::kColumn || p.bias.kind == GemmBias::kRow)
+    p.bias.kind = p.bias.kind == GemmBias::kColumn ? GemmBias::kRow : GemmBias::kColumn;
+  if (p.m > 1 || p.ldc != 1) {
+    p.c = c.temporary(element_count(p.batch) * p.m * p.n * static_cast<int64_t>(size_of(p.type)));
+    p.c_strides = strides_of(p.batch);
+    for (int64_t& stride : p.c_strides) stride *= p.m * p.n;
+  }
+  p.ldc = p.n;
+}
+
+/// C, which is as `like` says, from the transpose of it that `p` has computed.
+void emit_transposed_back(LowerContext& c, const Product& p, const Product& like) {
+  CopyView view{.dims = p.batch, .in_strides = p.c_strides, .out_strides = like.c_strides};
+  view.dims.insert(view.dims.end(), {p.n, p.m});
+  view.in_strides.insert(view.in_strides.end(), {1, p.ldc});
+  view.out_strides.insert(view.out_strides.end(), {like.ldc, 1});
+  emit_copies(c, "transpose_product", size_of(p.type), {{p.c, like.c, std::move(view)}});
+}
+
+template <class T>
+void emit_merged(LowerContext& c, const Product& p);
+
 /// The product with operands of T.
 template <class T>
 void emit_product_of(LowerContext& c, Product p) {
   for (auto* strides : {&p.a.batch_strides, &p.b.batch_strides, &p.c_strides}) strides->resize(p.batch.size(), 0);
   merge_batch(p);
   batch_to_rows(p);
+  if (!has_few_columns(gemm_of<T>(c), p)) return emit_merged<T>(c, p);
+  const Product like = p;
+  transpose_product(c, p);
+  emit_merged<T>(c, p);
+  if (p.m > 1 || like.ldc != 1) emit_transposed_back(c, p, like);
+}
+
+/// The same when batch dimensions are merged.
+template <class T>
+void emit_merged(LowerContext& c, const Product& p) {
   const BatchSplit split = split_batch(p);
   const PackedOperand a = pack_a<T>(c, p), b = pack_b<T>(c, p);
   GemmArgsOf<T> args;
@@ -293,10 +342,11 @@ Product matmul_of(LowerContext& c, bool transpose_a, bool transpose_b) {
   p.n = transpose_b ? rb : cb;
   const Dims batch_a(a.begin(), a.end() - 2), batch_b(b.begin(), b.end() - 2);
   p.batch = *broadcast(Shape::of(batch_a), Shape::of(batch_b))->concrete();
-  p.a = {c.in(0), ca, transpose_a, broadcast_strides(batch_a, p.batch), -1};
+  p.a = {{}, ca, transpose_a, broadcast_strides(batch_a, p.batch), c.constant(0) ? 0 : -1};
   p.b = {{}, cb, transpose_b, broadcast_strides(batch_b, p.batch), c.constant(1) ? 1 : -1};
   for (int64_t& s : p.a.batch_strides) s *= ra * ca;
   for (int64_t& s : p.b.batch_strides) s *= rb * cb;
+  if (p.a.constant_input < 0) p.a.buffer = c.in(0);
   if (p.b.constant_input < 0) p.b.buffer = c.in(1);
   p.c = c.out();
   p.ldc = p.n;

@@ -40,7 +40,7 @@ template <class S, class U>
 void emit_product_of(LowerContext& c, Product p, float alpha, float beta) {
   const Addend addend = addend_of(c, p, beta);
   const int64_t down = ceil_div(p.m, kTile), across = ceil_div(p.n, kTile), matrices = element_count(p.batch);
-  p.b.buffer = c.in(1);
+  p.a.buffer = c.in(0), p.b.buffer = c.in(1);
   emit_items(
       c, "product", matrices * down * across, 1,
       [=](const Run& run, int64_t begin, int64_t end) {
