@@ -1,5 +1,5 @@
 // Matrix products of packed operands, floats and doubles, on one core, as a share of the multiply-add peak, beside OpenBLAS where it is
-// installed.
+// installed. Of complex numbers (`complex`) with everything that is done for operands that are not known before.
 //
 //   gemm_bench [--benchmark_filter=gemm/avx512]
 #include <benchmark/benchmark.h>
@@ -102,7 +102,46 @@ void packing(benchmark::State& state, const KernelTable& set, const Shape& shape
   state.SetBytesProcessed(state.iterations() * shape.k * (kA ? shape.m : shape.n) * int64_t(sizeof(T)));
 }
 
+/// [m, k] x [k, n] complex: the rows of B's 2 x 2 matrices (engine/ops/complex/complex_common.h), packing, and a real product.
+template <class T>
+void complex_product(benchmark::State& state, const KernelTable& set, const Shape& s) {
+  const GemmKernelsOf<T>& gemm = gemm_of<T>(set);
+  const Operands<T> x(gemm, {s.m, 2 * s.n, 2 * s.k, s.what});
+  const BufferOf<T> b = random_reals<T>(2 * s.k * s.n);
+  const int64_t tasks = gemm.gemm_tasks(x.args);
+  for (auto _ : state) {
+    for (int64_t k = 0; k < s.k; ++k) {
+      T *row = x.b.get() + 4 * k * s.n, *other = row + 2 * s.n;
+      for (int64_t j = 0; j < 2 * s.n; j += 2) {
+        const T re = b.get()[2 * k * s.n + j], im = b.get()[2 * k * s.n + j + 1];
+        row[j] = re, row[j + 1] = im, other[j] = -im, other[j + 1] = re;
+      }
+    }
+    gemm.pack_a(x.pack_a, 0, gemm.pack_a_tasks(x.pack_a));
+    gemm.pack_b(x.pack_b, 0, gemm.pack_b_tasks(x.pack_b));
+    gemm.gemm(x.args, 0, tasks, x.scratch.get());
+    benchmark::ClobberMemory();
+  }
+  set_counters(state, {s.m, 2 * s.n, 2 * s.k, s.what});
+}
+
 #ifdef SVENGINE_HAVE_OPENBLAS
+template <class T>
+void openblas_complex(benchmark::State& state, const Shape& s) {
+  openblas_set_num_threads(1);
+  const BufferOf<T> a = random_reals<T>(2 * s.m * s.k), b = random_reals<T>(2 * s.k * s.n), c = random_reals<T>(2 * s.m * s.n);
+  const int m = static_cast<int>(s.m), n = static_cast<int>(s.n), k = static_cast<int>(s.k);
+  const T one[2] = {1, 0}, zero[2] = {0, 0};
+  for (auto _ : state) {
+    if constexpr (sizeof(T) == sizeof(double))
+      cblas_zgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, one, a.get(), k, b.get(), n, zero, c.get(), n);
+    else
+      cblas_cgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, one, a.get(), k, b.get(), n, zero, c.get(), n);
+    benchmark::ClobberMemory();
+  }
+  set_counters(state, {s.m, 2 * s.n, 2 * s.k, s.what});
+}
+
 template <class T>
 void openblas(benchmark::State& state, const Shape& s) {
   openblas_set_num_threads(1);
@@ -136,10 +175,13 @@ void register_all(const std::string& suffix) {
       add("gemm", set->name, product<T>, *set);
       add("pack_a", set->name, packing<T, true>, *set);
       add("pack_b", set->name, packing<T, false>, *set);
+      add("complex", set->name, complex_product<T>, *set);
     }
 #ifdef SVENGINE_HAVE_OPENBLAS
     benchmark::RegisterBenchmark(name_of("gemm" + suffix, "openblas", shape).c_str(),
                                  [=](benchmark::State& state) { openblas<T>(state, shape); });
+    benchmark::RegisterBenchmark(name_of("complex" + suffix, "openblas", shape).c_str(),
+                                 [=](benchmark::State& state) { openblas_complex<T>(state, shape); });
 #endif
   }
 }

@@ -9,9 +9,11 @@
 namespace svengine {
 namespace {
 
+constexpr DTypeSet kFusedTypes{DType::f32, DType::f64};
+
 bool is_bare_conv(const Graph& graph, const Value* value) {
   const Node* conv = value->producer();
-  return conv && value->type.dtype == DType::f32 && (is_op(conv, "Conv") || is_op(conv, "FusedConv")) && only_used_once(graph, value) && !conv->input(3) &&
+  return conv && kFusedTypes.has(value->type.dtype) && (is_op(conv, "Conv") || is_op(conv, "FusedConv")) && only_used_once(graph, value) && !conv->input(3) &&
          conv->attributes.get_string("activation").empty();
 }
 
@@ -45,7 +47,7 @@ Status fuse_conv(Graph& graph, const PassContext& context) {
   }
   std::vector<Node*> convs;  // apart, because absorbing erases nodes that a snapshot would still name
   for (const auto& node : graph.nodes())
-    if ((is_op(node.get(), "Conv") || is_op(node.get(), "FusedConv")) && node->output()->type.dtype == DType::f32) convs.push_back(node.get());
+    if ((is_op(node.get(), "Conv") || is_op(node.get(), "FusedConv")) && kFusedTypes.has(node->output()->type.dtype)) convs.push_back(node.get());
   for (Node* conv : convs) absorb_activation(graph, *conv, *fused);
   return {};
 }

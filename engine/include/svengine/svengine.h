@@ -101,7 +101,8 @@ SVENGINE_API const char* svengine_last_error(void);
 /* Begin with svengine_options_default(), so that what later versions add has its default. */
 typedef struct svengine_options {
   size_t size;                /* sizeof(svengine_options) */
-  const char* kernels;        /* "avx2", "sve512", "reference" (double precision, slow); NULL: the best there is */
+  const char* kernels;        /* "avx2", "sve512", "reference" (double precision, slow); "openblas": the best there
+                                 is, with OpenBLAS's products of matrices; NULL: the best there is */
   const char* cache;          /* a folder for packed weights, which later starts map instead of packing; NULL: none */
   int32_t exact_convolution;  /* 1: never by Winograd's algorithm */
   int32_t convert;            /* 1: floats of 16, 32 and 64 bits are taken for each other, and converted */

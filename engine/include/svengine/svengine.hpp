@@ -105,7 +105,7 @@ inline TensorView view(std::vector<int64_t> shape, const bool* data) { return {E
 struct NetworkOptions {
   int threads = 0;              // 0: OMP_NUM_THREADS, or every cpu this process may use
   std::string topology;         // "4x12": groups of threads; empty: the machine's, with `threads`
-  std::string kernels;          // "avx2", "avx512", "sve512", "reference" (double precision, slow); empty: the best there is
+  std::string kernels;          // "avx2", "avx512", "sve512", "reference" (double precision, slow), "openblas" (CPP.md); empty: the best there is
   bool flush_denormals = true;  // inside runs, in the engine's threads
   bool exact_convolution = false;  // never by Winograd's algorithm: slower, rounding errors of 3 x 3 convolutions a tenth
   std::string cache;  // a folder for packed weights, which later starts then map instead of packing; empty: none

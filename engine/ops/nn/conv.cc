@@ -2,7 +2,6 @@
 #include "engine/graph/gradient.h"
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/samples.h"
-#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
@@ -30,13 +29,6 @@ Status conv_gradient(GradientContext& c) {
   return {};
 }
 
-Status lower_conv_of_type(LowerContext& c) {
-  if (!wide::is_wide(c)) return lower_conv(c, {}, {});
-  SV_ASSIGN(const kernels::ConvShape shape, conv_shape(c.attributes(), c.in_dims(0), c.in_dims(1)));
-  wide::emit_conv(c, shape);
-  return {};
-}
-
 }  // namespace
 
 OpDef define_conv() {
@@ -45,7 +37,7 @@ OpDef define_conv() {
       .inputs = {2, 3},
       .attributes = conv_attributes(),
       .infer = infer_conv,
-      .lower = lower_conv_of_type,
+      .lower = [](LowerContext& c) { return lower_conv(c, {}, {}); },
       .types = {{"T", kRealTypes, {0, 1, 2}}},
       .cost = conv_cost,
       .gradient = conv_gradient,

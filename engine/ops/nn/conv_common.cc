@@ -10,6 +10,7 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/nn/conv_pixel_common.h"
+#include "engine/ops/wide/wide.h"
 #include "engine/ops/tensor/fill_common.h"
 
 namespace svengine::ops {
@@ -213,6 +214,10 @@ void emit_conv(LowerContext& c, const ConvArgs& args, Buffer in, const ConvWeigh
 
 Status lower_conv(LowerContext& c, Buffer residual, const kernels::ActivationArgs& activation) {
   SV_ASSIGN(ConvShape shape, conv_shape(c.attributes(), c.in_dims(0), c.in_dims(1)));
+  if (wide::is_wide(c)) {
+    wide::emit_conv(c, shape, residual, activation);
+    return {};
+  }
   if (shape.in_channels == 0) {
     emit_empty_sums(c, shape, residual, activation);
     return {};

@@ -18,7 +18,7 @@ Result<kernels::ConvShape> conv_shape(const Attributes& attributes, const Dims& 
 /// Output type of a node with inputs X [N, C, spatial...], W [M, C / group, kernel...] and optional B [M].
 Status infer_conv(InferContext& c);
 
-/// Emits the convolution of inputs X, W, optional B (and residual: input 3 of FusedConv) with an activation.
+/// Emits the convolution of inputs X, W, optional B (and residual: input 3 of FusedConv) with an activation, in float32 or float64.
 Status lower_conv(LowerContext& c, Buffer residual, const kernels::ActivationArgs& activation);
 
 /// What a convolution kernel reads beside its input.

@@ -12,6 +12,7 @@ Status infer_fused_conv(InferContext& c) {
   SV_TRY(infer_conv(c));
   SV_TRY(check_activation(c.attributes(), c.dtype(0)));
   if (const Value* scale = c.node().input(kConvWeightScale)) {
+    if (c.dtype(0) == DType::f64) return error("weights of float64 are not scaled where they are packed");
     const Shape& w = c.shape(1);
     if (!scale->is_constant() || scale->type.dtype != DType::f64 || (w.has_rank() && !(scale->type.shape == Shape({w[0]}))))
       return error("weight scale needs to be a constant f64[{}], got {}", w.has_rank() ? to_string(Shape({w[0]})) : "?",
@@ -33,7 +34,7 @@ OpDef define_fused_conv() {
       .attributes = with_activation_attributes(conv_attributes()),
       .infer = infer_fused_conv,
       .lower = [](LowerContext& c) { return lower_conv(c, c.in(3), activation_of(c.attributes())); },
-      .types = {{"T", kSingleTypes, {0, 1, 2, 3}}, {"scale", {DType::f64}, {4}}},
+      .types = {{"T", kSingleTypes | DTypeSet{DType::f64}, {0, 1, 2, 3}}, {"scale", {DType::f64}, {4}}},
       .cost = conv_cost,
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_conv, .reads_plain = conv_reads_plain, .inputs = {3}},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
@@ -41,6 +42,8 @@ OpDef define_fused_conv() {
                    .attributes = {{"pads", integers({1, 1, 1, 1})}, {"activation", text("relu")}}},
                   {.inputs = {f32({1, 20, 3, 4, 4}), f32({18, 20, 3, 3, 2}), f32({18}), f32({1, 18, 3, 4, 4})},
                    .attributes = {{"pads", integers({1, 1, 1, 1, 1, 0})}, {"activation", text("leaky_relu")}, {"activation_alpha", 0.1f}}},
+                  {.inputs = {any(DType::f64, {2, 6, 5, 7}), any(DType::f64, {9, 2, 3, 2}), any(DType::f64, {9}), any(DType::f64, {2, 9, 5, 6})},
+                   .attributes = {{"group", integer(3)}, {"pads", integers({1, 0, 1, 0})}, {"activation", text("tanh")}}},
                   {.inputs = {f32({1, 3, 4, 4}), fixed(Tensor::of<float>({2, 3, 1, 1}, {1, 2, 3, -1, 0.5f, 2})), fixed(Tensor::of<float>({2}, {1, -2})),
                               f32({1, 2, 4, 4}), fixed(Tensor::of<double>({2}, {0.1, -3}))}}},
   };

@@ -18,8 +18,8 @@ inline bool is_wide(const LowerContext& c) { return c.in_type(0).dtype != DType:
 /// Integers with alpha and beta other than 1 are scaled in double and truncated. `product` is what matmul_of gave.
 void emit_product(LowerContext& c, Product product, float alpha, float beta);
 
-/// Y = X conv W + B, of inputs 0 to 2.
-void emit_conv(LowerContext& c, const kernels::ConvShape& shape);
+/// Y = activation(X conv W + B + residual), of inputs 0 to 2; B and the residual may be absent.
+void emit_conv(LowerContext& c, const kernels::ConvShape& shape, Buffer residual, const kernels::ActivationArgs& activation);
 /// The convolution's image from X and W, inputs 0 and 1, plus a bias, which may be absent: `window.in` is Y, `window.out` X.
 void emit_conv_transpose(LowerContext& c, const Window& window, int64_t groups, Buffer bias);
 
