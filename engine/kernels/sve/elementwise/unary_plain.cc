@@ -75,13 +75,11 @@ SVENGINE_LIBRARY(acos)
 SVENGINE_LIBRARY(atan)
 SVENGINE_LIBRARY(sinh)
 SVENGINE_LIBRARY(cosh)
-SVENGINE_LIBRARY(tanh)
 SVENGINE_LIBRARY(asinh)
 SVENGINE_LIBRARY(acosh)
 SVENGINE_LIBRARY(atanh)
 #undef SVENGINE_LIBRARY
 double reciprocal_f64(double x) { return 1 / x; }
-double sigmoid_f64(double x) { return 1 / (1 + __builtin_exp(-x)); }
 double softplus_f64(double x) { return (x < 0 ? 0 : x) + __builtin_log1p(__builtin_exp(-__builtin_fabs(x))); }
 
 UnaryFunction find_library(UnaryOp op) {
@@ -102,11 +100,9 @@ UnaryFunction find_library(UnaryOp op) {
     case UnaryOp::kAtan: return library<atan_f64>;
     case UnaryOp::kSinh: return library<sinh_f64>;
     case UnaryOp::kCosh: return library<cosh_f64>;
-    case UnaryOp::kTanh: return library<tanh_f64>;
     case UnaryOp::kAsinh: return library<asinh_f64>;
     case UnaryOp::kAcosh: return library<acosh_f64>;
     case UnaryOp::kAtanh: return library<atanh_f64>;
-    case UnaryOp::kSigmoid: return library<sigmoid_f64>;
     case UnaryOp::kSoftplus: return library<softplus_f64>;
     default: return nullptr;
   }
@@ -145,6 +141,7 @@ UnaryFunction find_number(UnaryOp op) {
 UnaryFunction find_f64(UnaryOp op) {
   if (op == UnaryOp::kIsNaN) return loop<double, is_nan, uint8_t>;
   if (op == UnaryOp::kIsInf) return loop<double, is_inf, uint8_t>;
+  if (const UnaryFunction f = find_unary_f64(op)) return f;
   const UnaryFunction f = find_number<double>(op);
   return f ? f : find_library(op);
 }
