@@ -22,7 +22,9 @@ Result<SessionOptions> SessionArguments::resolve() const {
     out.topology = detect_topology(threads.value_or(0));
   }
   if (kernels.empty()) return out;
-  SV_ASSIGN(out.kernels, kernels::select_kernel_set(kernels));
+  Result<const kernels::KernelTable*> set = kernels::select_kernel_set(kernels);
+  if (!set.ok()) return std::move(set).error().in(fmt::format("kernels='{}'", kernels));
+  out.kernels = *set;
   return out;
 }
 

@@ -73,6 +73,20 @@ class Run(CliTest):
         report = self.succeeds('run', self.model, '--input', x, '--json').json()['outputs'][0]
         self.assertEqual((report['nan'], report['infinite']), (1, 2))
 
+    def test_products_by_openblas(self):
+        """Of small integers, which every order of sums gives exactly. A program that was built without it says what to install."""
+        model = self.write('product.onnx', ow.model([ow.node('MatMul', ['x', 'w'], ['y'], 'product')], [ow.value_info('x', ['N', 3])],
+                                                    [ow.value_info('y', ['N', 2])], [ow.tensor('w', [3, 2], [1, 2, 3, 4, 5, 6])]))
+        x = self.write('x.npy', ow.npy([2, 3], [1, 0, 2, -1, 3, 1]))
+        info = self.succeeds('info', '--json').json()
+        if not info['openblas'].startswith('OpenBLAS 0'):
+            self.fails('run', model, '--gemm', 'openblas', says=['libopenblas'])
+            return
+        for options in (['--gemm', 'openblas'], ['--kernels', info['kernel_set'] + '+openblas'], ['--kernels', 'openblas', '--no-optimize']):
+            self.assertEqual(self.outputs(model, '--input', x, *options)['y.npy'][1], [11, 14, 13, 16])
+        self.assertIn('+openblas', self.succeeds('bench', model, '--gemm', 'openblas', '--duration', '0.01', '--json').json()['kernels'])
+        self.fails('run', model, '--gemm', 'mkl', says=['svengine,openblas'])
+
     def test_reference_kernels(self):
         # 2^30 + 1 - 2^30 is 1 in double; single precision loses the 1.
         model = self.write('dot.onnx', ow.model([ow.node('MatMul', ['x', 'w'], ['y'], 'dot')], [ow.value_info('x', [1, 3])],

@@ -62,6 +62,19 @@ class LoadTest(unittest.TestCase):
         with self.assertRaises(TypeError):
             svengine.Session(models.add_constant(), speed='high')
 
+    def test_products_by_openblas(self):
+        """The system's, which may be a build with threads of its own."""
+        bad = '(OPENBLAS_NUM_THREADS=1|libopenblas)'
+        model = models.model([helper.make_node('MatMul', ['x', 'x'], ['y'])], [('x', TensorProto.FLOAT, [4, 4])], [('y', TensorProto.FLOAT, None)])
+        x = np.arange(16, dtype=np.float32).reshape(4, 4)
+        try:
+            session = svengine.Session(model, kernels='openblas')
+        except svengine.Error as problem:
+            self.assertRegex(str(problem), bad)
+            return
+        self.assertTrue(session.kernels.endswith('+openblas'))
+        np.testing.assert_array_equal(session.run([x])[0], x @ x)
+
     def test_errors_are_the_engines(self):
         self.assertTrue(issubclass(svengine.Error, RuntimeError))
         with self.assertRaisesRegex(svengine.Error, r"^/nowhere/m\.onnx: .*No such file"):

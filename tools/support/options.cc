@@ -67,10 +67,14 @@ Result<SessionOptions> RuntimeOptions::resolve() const {
     out.topology = detect_topology(threads);
   }
   if (!kernels.empty()) {
-    SV_ASSIGN(out.kernels, kernels::select_kernel_set(kernels));
+    Result<const kernels::KernelTable*> set = kernels::select_kernel_set(kernels);
+    if (!set.ok()) return std::move(set).error().in("--kernels");
+    out.kernels = *set;
   }
   if (gemm == kOpenBlas) {
-    SV_ASSIGN(out.kernels, kernels::with_openblas(out.kernels ? *out.kernels : *kernels::all_kernel_sets().front()));
+    Result<const kernels::KernelTable*> set = kernels::with_openblas(out.kernels ? *out.kernels : *kernels::all_kernel_sets().front());
+    if (!set.ok()) return std::move(set).error().in("--gemm");
+    out.kernels = *set;
   }
   return out;
 }

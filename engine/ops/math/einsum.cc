@@ -145,6 +145,8 @@ OpDef define_einsum() {
                   {.inputs = {f32({5, 5, 5}), f32({5, 3})}, .attributes = {{"equation", equation("iii,ij->j")}}},
                   {.inputs = {f32({2, 4, 4})}, .attributes = {{"equation", equation("...ii->")}}},
                   {.inputs = {any(DType::f64, {4, 6, 6})}, .attributes = {{"equation", equation("bii->ib")}}},
+                  {.inputs = {any(DType::f64, {2, 19, 30}), any(DType::f64, {2, 11, 30})}, .attributes = {{"equation", equation("bik,bjk->bij")}}},
+                  {.inputs = {f32({6, 90}), f32({6, 90})}, .attributes = {{"equation", equation("bk,bk->b")}}},
                   {.inputs = {any(DType::i32, {3, 8}, -9, 9), any(DType::i32, {8}, -9, 9)},
                    .attributes = {{"equation", equation("ij,j")}}},
                   {.inputs = {any(DType::u8, {3, 4}, 0, 9), any(DType::u8, {4, 2}, 0, 9)},

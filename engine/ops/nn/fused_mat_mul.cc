@@ -76,6 +76,8 @@ OpDef define_fused_mat_mul() {
       .samples = {{.inputs = {f32({9, 33}), f32({33, 18}), f32({18}), f32({9, 18})}, .attributes = {{"activation", text("relu")}}},
                   {.inputs = {f32({2, 3, 5, 16}), f32({2, 3, 7, 16})},
                    .attributes = {{"transpose_b", integer(1)}, {"alpha", real(0.25f)}, {"activation", text("gelu")}}},
+                  {.inputs = {f32({67, 16}), f32({16, 1}), f32({1}), f32({67, 1})}, .attributes = {{"activation", text("relu")}}},
+                  {.inputs = {f32({2, 67, 16}), f32({16, 3}), f32({3})}, .attributes = {{"activation", text("gelu")}}},
                   {.inputs = {f32({300, 18}), f32({300, 35})},
                    .attributes = {{"transpose_a", integer(1)}, {"sum_of", integer(1)}},
                    .outputs = 2},

@@ -100,6 +100,8 @@ OpDef define_gemm() {
                    .attributes = {{"transA", integer(1)}, {"transB", integer(1)}, {"alpha", real(0.5f)}, {"beta", real(-2.0f)}}},
                   {.inputs = {f32({5, 33}), f32({18, 33}), f32({5, 18})}, .attributes = {{"transB", integer(1)}}},
                   {.inputs = {f32({1, 64}), f32({64, 10}), f32({})}},
+                  {.inputs = {f32({21, 70}), f32({2, 21}), f32({70, 1})}, .attributes = {{"transA", integer(1)}, {"transB", integer(1)}}},
+                  {.inputs = {any(DType::f64, {50, 9}, -2, 2), any(DType::f64, {9, 1}, -2, 2), any(DType::f64, {50, 1}, -2, 2)}},
                   {.inputs = {any(DType::f64, {33, 65}, -2, 2), any(DType::f64, {18, 33}, -2, 2), any(DType::f64, {65, 1}, -2, 2)},
                    .attributes = {{"transA", integer(1)}, {"transB", integer(1)}, {"alpha", real(0.5f)}, {"beta", real(-2.0f)}}},
                   {.inputs = {any(DType::i32, {3, 5}, -9, 9), any(DType::i32, {5, 2}, -9, 9), any(DType::i32, {2}, -9, 9)}},
