@@ -17,6 +17,7 @@ SVENGINE_LINKED void cblas_dgemm(int, int, int, int32_t, int32_t, int32_t, doubl
                                  int32_t);
 SVENGINE_LINKED char* openblas_get_config(void);
 SVENGINE_LINKED char* openblas_get_corename(void);
+SVENGINE_LINKED void openblas_set_num_threads(int);
 SVENGINE_LINKED void gotoblas_dynamic_init(void);
 SVENGINE_LINKED void gotoblas_dynamic_quit(void);
 #undef SVENGINE_LINKED
@@ -43,6 +44,7 @@ void choose_sve_kernels() {
 
 Result<Library> linked() {
   choose_sve_kernels();
+  if (openblas_set_num_threads) openblas_set_num_threads(1);  // where the archive is a build with threads; this program is its only user
   return Library{cblas_sgemm, cblas_dgemm, described(openblas_get_config(), openblas_get_corename())};
 }
 
