@@ -43,7 +43,6 @@ Result<Caller::Line*> Caller::line(SharedNetwork::Purpose purpose) {
   line.zeros.resize(inputs);
   line.outputs.resize(outputs);
   line.places.resize(outputs);
-  line.handed.resize(outputs);
   return &line;
 }
 
@@ -67,12 +66,26 @@ Status Caller::check(const Line& line) const {
   return {};
 }
 
+bool Caller::lies_on_output(const Line& line, const TensorLayout& input) {
+  if (line.session->owns(input.data)) return true;  // an output of the call before
+  const auto bytes = [](const TensorLayout& t) {
+    size_t count = 1;
+    for (const int64_t n : t.dims) count *= static_cast<size_t>(n);
+    return count * size_of(t.type);
+  };
+  const auto begin = reinterpret_cast<uintptr_t>(input.data), end = begin + bytes(input);
+  return std::ranges::any_of(line.outputs, [&](const TensorLayout& o) {
+    const auto at = reinterpret_cast<uintptr_t>(o.data);
+    return o.data && is_dense(o) && at < end && begin < at + bytes(o);
+  });
+}
+
 Status Caller::gather_inputs(Line& line) {
   for (size_t i = 0; i < line.inputs.size(); ++i) {
     const TensorLayout& t = line.inputs[i];
     const DType type = line.session->inputs()[i].type.dtype;
     line.sources[i] = {type, t.dims, t.data};
-    if (t.type == type && is_dense(t)) continue;
+    if (t.type == type && is_dense(t) && !lies_on_output(line, t)) continue;
     MutableTensor& copy = line.gathered[i];
     if (copy.type() != type || !std::ranges::equal(copy.dims(), t.dims)) {
       SV_ASSIGN(copy, Tensor::allocate(type, Dims(t.dims.begin(), t.dims.end())));
@@ -90,7 +103,6 @@ Status Caller::scatter_outputs(Line& line) {
     if (place.data == t.data) continue;
     if (!t.data) {
       t = {.type = place.type, .dims = place.dims, .data = place.data};
-      line.handed[o] = place.data;
       continue;
     }
     if (!std::ranges::equal(t.dims, place.dims)) {
@@ -104,8 +116,11 @@ Status Caller::scatter_outputs(Line& line) {
 
 Status Caller::call(Line& line) {
   arguments_refused_ = true;
-  for (size_t o = 0; o < line.outputs.size(); ++o)
-    if (line.outputs[o].data && line.outputs[o].data == line.handed[o]) line.outputs[o] = {};
+  // Memory that an output was filled in with is no place of the caller's when it is given back. Only what a session still has counts:
+  // an address that it gave up long ago may be the caller's own by now.
+  const auto is_ours = [&](const void* data) { return std::ranges::any_of(lines_, [&](const Line& l) { return l.session && l.session->owns(data); }); };
+  for (TensorLayout& t : line.outputs)
+    if (t.data && is_ours(t.data)) t = {};
   SV_TRY(check(line));
   SV_TRY(gather_inputs(line));
   for (size_t o = 0; o < line.outputs.size(); ++o) {

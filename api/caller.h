@@ -39,13 +39,14 @@ class Caller {
     std::vector<ConstBinding> sources;
     std::vector<Binding> places;
     std::vector<MutableTensor> gathered;        // dense copies of inputs
-    std::vector<const void*> handed;            // memory that outputs were last filled in with: given back it is no place of the caller's
     std::vector<MutableTensor> zeros;           // for inputs that nobody gives
   };
 
   Result<Line*> line(SharedNetwork::Purpose purpose);
   Status call(Line& line);
   Status check(const Line& line) const;
+  /// Whether an output may be written over the input before it has been read.
+  static bool lies_on_output(const Line& line, const TensorLayout& input);
   Status gather_inputs(Line& line);
   Status scatter_outputs(Line& line);
   /// Input `index` is zeros.

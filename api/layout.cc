@@ -143,7 +143,7 @@ Status check_layout(const TensorLayout& t, bool written) {
   if (t.rows) {
     if (dims.empty()) return error("names rows, but has rank 0");
     for (int64_t i = 0; i < dims[0]; ++i)
-      if (t.rows[i] < t.first_row || t.rows[i] - t.first_row >= t.extent)
+      if (int64_t row; t.rows[i] < t.first_row || __builtin_sub_overflow(t.rows[i], t.first_row, &row) || row >= t.extent)
         return error("row {} of the list is {}, beyond the {} rows from {} on", i, t.rows[i], t.extent, t.first_row);
   }
   if (!written || !t.strides || count == 0) return {};

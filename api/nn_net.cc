@@ -1,6 +1,7 @@
 // Nets and their values.
 #include "api/convert.h"
 #include "api/guard.h"
+#include "api/nn_run.h"
 #include "api/nn_state.h"
 #include "engine/graph/autodiff.h"
 #include "importers/onnx/export.h"
@@ -293,7 +294,7 @@ void Net::output(const Var& value, const std::string& name) noexcept {
 bool Net::save(const std::string& path) noexcept {
   return guarded(state_.get(), false, [&] {
     Result<Graph> graph = state_->finished();
-    const Status status = graph.ok() ? export_onnx(*graph, {.producer_version = version()}, path) : Status(graph.error());
+    const Status status = graph.ok() ? save_graph(*graph, path) : Status(graph.error());
     state_->call_error = status.ok() ? std::string() : status.error().message();
     return status.ok();
   });

@@ -1,6 +1,8 @@
 #include "api/nn_run.h"
 
 #include "api/convert.h"
+#include "importers/onnx/export.h"
+#include "importers/onnx/onnx_file.h"
 
 namespace svengine::nn {
 namespace {
@@ -114,6 +116,16 @@ Result<FitReport> run_training(svengine::Trainer& trainer, const BatchSource& tr
   report.out_of_time = end.why == TrainingEnd::Why::out_of_time;
   report.steps = trainer.steps();
   return report;
+}
+
+Status save_graph(const Graph& graph, const std::string& path) {
+  ExportOptions options{.producer_version = version()};
+  for (int opset = options.opset; opset <= kNewestOpset; ++opset) {
+    ExportOptions tried = options;
+    tried.opset = opset;
+    if (export_model(graph, tried).ok()) return export_onnx(graph, tried, path);
+  }
+  return export_onnx(graph, options, path);  // says what is wrong
 }
 
 }  // namespace svengine::nn

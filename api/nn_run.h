@@ -16,6 +16,9 @@ Result<FitReport> run_training(svengine::Trainer& trainer, const BatchSource& tr
 /// The batch's tensors, whose data stay the caller's.
 Result<TrainingBatch> borrow_batch(const Batch& batch);
 
+/// Writes the graph in the oldest opset from 17 on that has what it is made of.
+Status save_graph(const Graph& graph, const std::string& path);
+
 /// What other parts of the API may do with trainers.
 struct TrainerAccess {
   /// Whether the last failure was for options or a batch that cannot be, and not for the network or the values.

@@ -206,7 +206,7 @@ TensorView Trainer::weight(const std::string& name) const noexcept {
 bool Trainer::save(const std::string& path) noexcept {
   return guarded(impl_, [&] {
     const Result<Graph> graph = impl_->trainer->network();
-    return impl_->keep(graph.ok() ? export_onnx(*graph, {.producer_version = version()}, path) : Status(graph.error()));
+    return impl_->keep(graph.ok() ? save_graph(*graph, path) : Status(graph.error()));
   });
 }
 

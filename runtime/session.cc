@@ -183,6 +183,11 @@ Status Session::call_in_parts(const std::vector<Tensor>& inputs, std::span<Bindi
   return {};
 }
 
+bool Session::owns(const void* data) const {
+  const auto is_there = [data](const auto& t) { return t.defined() && t.owner() && static_cast<const void*>(t.raw()) == data; };
+  return data && (std::ranges::any_of(steady_.own, is_there) || std::ranges::any_of(steady_.results, is_there));
+}
+
 bool Session::refuses(std::span<const ConstBinding> inputs, std::span<const Binding> outputs) const {
   std::vector<Tensor> tensors;
   for (const ConstBinding& b : inputs) {

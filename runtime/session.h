@@ -101,6 +101,8 @@ class Session {
   std::vector<ProfileRow> profile() const;
   const kernels::KernelTable& kernels() const { return model_->kernels(); }
   const Team& team() const { return *team_; }
+  /// Memory of the session's own in which the last call() left an output.
+  bool owns(const void* data) const;
   /// What the run memory got, for `svengine info` and reports.
   std::string page_report() const;
   /// What the cache has done so far: weight_cache.h.

@@ -79,13 +79,16 @@ struct YoungInput {
 };
 constexpr YoungInput kYoungInputs[] = {{"Pad", 3, 18}, {"Attention", 6, 24}};
 
+/// What is said here is of ONNX's operators: others of the same name are written as they are.
+std::string_view onnx_name(const Node& node) { return *node.op().domain ? std::string_view() : std::string_view(node.op().name); }
+
 /// DFT's axis was an attribute, by default 1, before it was an input, by default -2.
 constexpr int kDftAxisInputSince = 20;
-bool has_dft_axis_attribute(const Node& node, int opset) { return node.op().name == std::string_view("DFT") && opset < kDftAxisInputSince; }
+bool has_dft_axis_attribute(const Node& node, int opset) { return onnx_name(node) == "DFT" && opset < kDftAxisInputSince; }
 
 /// Before RoiAlign had a choice of coordinates it did as one that is not its default value now.
 constexpr int kRoiAlignChoosesSince = 16;
-bool roi_align_has_no_choice(const Node& node, int opset) { return node.op().name == std::string_view("RoiAlign") && opset < kRoiAlignChoosesSince; }
+bool roi_align_has_no_choice(const Node& node, int opset) { return onnx_name(node) == "RoiAlign" && opset < kRoiAlignChoosesSince; }
 
 /// Element types that came after it, in whatever operator.
 struct YoungType {
@@ -100,12 +103,15 @@ constexpr YoungType kYoungTypes[] = {{{DType::f8e4m3fn, DType::f8e4m3fnuz, DType
 
 /// What the node reads and gives is of types, and in places, that the opset has.
 Status check_age(const Node& node, int opset) {
-  if (node.op().name == std::string_view("GridSample") && opset < 20 && node.input(0)->type.shape.has_rank() && node.input(0)->type.shape.rank() != 4)
+  // The engine's has a scale and bias for every channel, as ONNX's since 21; before there was one for every group.
+  if (onnx_name(node) == "GroupNormalization" && opset < 21)
+    return error("scales every channel, which needs opset 21, not {}", opset);
+  if (onnx_name(node) == "GridSample" && opset < 20 && node.input(0)->type.shape.has_rank() && node.input(0)->type.shape.rank() != 4)
     return error("X of rank {} needs opset 20, not {}", node.input(0)->type.shape.rank(), opset);
   if (roi_align_has_no_choice(node, opset) && node.attributes.get_string("coordinate_transformation_mode", "half_pixel") != "output_half_pixel")
     return error("samples between half pixels, which needs opset {}, not {}", kRoiAlignChoosesSince, opset);
   for (const YoungInput& young : kYoungInputs)
-    if (young.op == node.op().name && node.input(young.slot) && opset < young.since)
+    if (young.op == onnx_name(node) && node.input(young.slot) && opset < young.since)
       return error("input {} needs opset {}, not {}", young.slot, young.since, opset);
   for (const auto* values : {&node.inputs(), &node.outputs()})
     for (const Value* v : *values)
@@ -188,7 +194,7 @@ void set_type(onnx_proto::TypeProto& to, const Tensor& example) {
 }
 
 int axes_input_since(const Node& node) {
-  const bool found = std::find(std::begin(kAxesInputs), std::end(kAxesInputs), node.op().name) != std::end(kAxesInputs);
+  const bool found = std::find(std::begin(kAxesInputs), std::end(kAxesInputs), onnx_name(node)) != std::end(kAxesInputs);
   return found ? kAxesInputSince : kOldestExport;
 }
 
@@ -205,9 +211,10 @@ bool says_nothing(const Attribute& value) {
 /// False: leave it out.
 Result<bool> is_written(const Node& node, const std::string& name, const Attribute& value, int opset) {
   const int64_t* number = std::get_if<int64_t>(&value);
+  if (const std::string_view domain = node.op().domain; !domain.empty() && domain != kInternalDomain) return true;
   if (name == "captured") return false;
   for (const auto& [op, own] : kOwnAttributes) {
-    if (op != node.op().name || own != name) continue;
+    if (op != onnx_name(node) || own != name) continue;
     if (says_nothing(value)) return false;
     return error("attribute '{}' is not one of ONNX's in opsets from {} on", name, kOldestExport);
   }
@@ -227,7 +234,7 @@ Result<bool> is_written(const Node& node, const std::string& name, const Attribu
   };
   if (name == "noop_with_empty_axes") return young_one(axes_input_since(node), 0);  // came with the axes input
   for (const YoungAttribute& young : kYoungAttributes)
-    if (young.op == node.op().name && young.name == name) return young_one(young.since, young.default_value);
+    if (young.op == onnx_name(node) && young.name == name) return young_one(young.since, young.default_value);
   return true;
 }
 
@@ -236,12 +243,12 @@ Result<Attribute> in_words_of(int opset, const Node& node, const std::string& na
   const std::string* text = std::get_if<std::string>(&value);
   if (!text) return value;
   for (const YoungWord& young : kYoungWords) {
-    if (young.op != node.op().name || young.name != name || young.word != *text || opset >= young.since) continue;
+    if (young.op != onnx_name(node) || young.name != name || young.word != *text || opset >= young.since) continue;
     return young.since == kNever ? error("attribute '{}' is '{}', which opsets from {} on have not", name, *text, kOldestExport)
                                  : error("attribute '{}' is '{}', which needs opset {}, not {}", name, *text, young.since, opset);
   }
   for (const OldWord& old : kOldWords)
-    if (old.op == node.op().name && old.name == name && old.word == *text && opset < old.until) return Attribute(std::string(old.old));
+    if (old.op == onnx_name(node) && old.name == name && old.word == *text && opset < old.until) return Attribute(std::string(old.old));
   return value;
 }
 
@@ -284,7 +291,7 @@ Result<NodeProto> convert(const Node& node, int opset) {
   if (!domain.empty() && !stands_in) out.set_domain(std::string(domain));
   out.set_name(node.name());
   out.set_op_type(stands_in ? stands_in->name : node.op().name);
-  if (std::string_view(node.op().name) == "Split" && !node.input(1) && opset >= kNumOutputsSince && !node.attributes.has("num_outputs"))
+  if (onnx_name(node) == "Split" && !node.input(1) && opset >= kNumOutputsSince && !node.attributes.has("num_outputs"))
     set_int(out, "num_outputs", static_cast<int64_t>(node.outputs().size()));
   SV_TRY(add_inputs(node, opset, out));
   if (has_dft_axis_attribute(node, opset)) SV_TRY(set_dft_axis(node, opset, out));
@@ -304,7 +311,7 @@ Result<NodeProto> convert(const Node& node, int opset) {
       *attribute->mutable_g() = std::move(graph).value();
       continue;
     }
-    if (const Tensor* example = std::get_if<Tensor>(&value); example && name == "type" && node.op().name == std::string_view("Optional")) {
+    if (const Tensor* example = std::get_if<Tensor>(&value); example && name == "type" && onnx_name(node) == "Optional") {
       attribute->set_type(AttributeProto::TYPE_PROTO);
       set_type(*attribute->mutable_tp(), *example);
       continue;

@@ -13,7 +13,7 @@ constexpr double kEmbeddingDeviation = 0.02;  // BERT's, arXiv 1810.04805's code
 
 /// What is known of a weight that is input `slot` of `node`.
 Result<Initializer> initializer_for(const Node& node, size_t slot, int64_t rank) {
-  const std::string_view op = node.op().name;
+  const std::string_view op = *node.op().domain ? std::string_view() : node.op().name;
   if (op == "Conv" || op == "ConvTranspose")
     return slot == 1 ? Initializer::kaiming_normal(1.4142135623730951, Initializer::Fan::out) : Initializer::constant(0);
   if ((op == "Gemm" && slot < 2) || op == "MatMul") {

@@ -129,9 +129,9 @@ Action add_convert(Command& program) {
   command.add_option("--type", options->type, "float16, bfloat16 or double, for what is float32")
       ->check(one_of({"float16", "bfloat16", "double"}))->type_name("TYPE");
   command.add_flag("--keep-io", options->keep_io, "Inputs and outputs stay float32");
-  command.add_option("--keep-float32", options->keep, "Operators or nodes that stay in float32")->delimiter(',')->single()->type_name("NAME,...");
-  command.add_option("--from", options->from, "Values that become inputs")->delimiter(',')->single()->type_name("NAME,...");
-  command.add_option("--to", options->to, "Values that become the outputs")->delimiter(',')->single()->type_name("NAME,...");
+  command.add_option("--keep-float32", options->keep, "Operators or nodes that stay in float32")->delimiter(',')->one_at_a_time()->type_name("NAME,...");
+  command.add_option("--from", options->from, "Values that become inputs")->delimiter(',')->one_at_a_time()->type_name("NAME,...");
+  command.add_option("--to", options->to, "Values that become the outputs")->delimiter(',')->one_at_a_time()->type_name("NAME,...");
   command.add_flag("--external", options->external, "Weights in OUTPUT.data beside the model, as models of 2 GiB and more need");
   command.add_flag("--embed", options->embed, "All weights in the model");
   command.add_flag("--no-verify", options->no_verify, "Do not run both models");

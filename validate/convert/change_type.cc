@@ -8,6 +8,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/graph/type_parameter.h"
+#include "engine/graph/passes/match.h"
 #include "importers/io/names.h"
 #include "validate/compare/element.h"
 
@@ -107,7 +108,7 @@ Status Changer::change_inputs() {
 
 Status Changer::change_node(Node& node) {
   const bool stay = stays(node);
-  if (int64_t to = node.attributes.get_int("to"); std::string_view(node.op().name) == "Cast" && to == static_cast<int64_t>(DType::f32) && !stay)
+  if (int64_t to = node.attributes.get_int("to"); is_op(&node, "Cast") && to == static_cast<int64_t>(DType::f32) && !stay)
     node.attributes.set("to", static_cast<int64_t>(options_.to));
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     Value* value = node.input(i);

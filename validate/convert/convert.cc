@@ -106,8 +106,9 @@ Status check_weights_stay(const std::set<std::filesystem::path>& weights, const 
   std::error_code missing;
   if (std::filesystem::equivalent(path, output, missing)) return {};
   for (const std::filesystem::path& file : weights)
-    if (std::filesystem::equivalent(file, output + ".data", missing))
-      return error("'{}' holds weights of '{}', which would be lost; write to another name or folder", printable(output + ".data"), printable(path));
+    for (const std::string& written : {output, output + ".data"})
+      if (std::filesystem::equivalent(file, written, missing))
+        return error("'{}' holds weights of '{}', which would be lost; write to another name or folder", printable(written), printable(path));
   return {};
 }
 
@@ -116,7 +117,7 @@ Status check_weights_stay(const std::set<std::filesystem::path>& weights, const 
 Result<ConvertReport> convert(const std::string& path, const std::string& output, const ConvertOptions& options, const PassContext& context) {
   SV_ASSIGN(onnx::OnnxFile file, onnx::OnnxFile::open(path));
   const std::set<std::filesystem::path> weights = data_files(file, path);
-  if (options.write.data != onnx::WriteOptions::Data::embedded) SV_TRY(check_weights_stay(weights, path, output));
+  SV_TRY(check_weights_stay(weights, path, output));
   if (!options.from.empty() || !options.to.empty()) SV_TRY(extract(file, options.from, options.to));
   ConvertReport report{.opset = onnx::opset_of(file.model(), "")};
   if (!options.opset && !options.simplify && !options.type) {

@@ -59,6 +59,10 @@ Status Cutter::check_names() {
     for (const std::string& name : *names)
       if (!producer_.count(name) && !inputs_.count(name) && !constants_.count(name)) unknown.push_back(printable(name));
   if (!unknown.empty()) return error("the graph has no value called {}; `svengine inspect --after import` lists them", fmt::join(unknown, ", "));
+  for (const std::vector<std::string>* names : {&from_, &to_})
+    for (size_t i = 0; i < names->size(); ++i)
+      if (std::find(names->begin(), names->begin() + static_cast<std::ptrdiff_t>(i), (*names)[i]) != names->begin() + static_cast<std::ptrdiff_t>(i))
+        return error("'{}' is named twice", printable((*names)[i]));
   for (const std::string& name : to_)
     if (!producer_.count(name)) return error("no node computes '{}', so nothing can be cut out that ends there", printable(name));
   return {};
@@ -93,7 +97,7 @@ void Cutter::need(const std::string& output) {
 Result<ValueInfoProto> Cutter::declaration(const std::string& name) {
   for (const auto* list : {&graph_.input(), &graph_.output(), &graph_.value_info()})
     for (const ValueInfoProto& info : *list)
-      if (info.name() == name && info.has_type()) return info;
+      if (info.name() == name && info.has_type() && (!info.type().has_tensor_type() || info.type().tensor_type().has_shape())) return info;
   if (!model_) {
     SV_ASSIGN(Model model, import_onnx(file_));
     model_ = std::move(model);
@@ -112,6 +116,14 @@ void Cutter::drop_unneeded() {
     if (kept_[static_cast<size_t>(i)]) *kept.add_node() = std::move(*graph_.mutable_node(i));
   graph_.mutable_node()->Swap(kept.mutable_node());
   const auto is_from = [&](const std::string& name) { return std::find(from_.begin(), from_.end(), name) != from_.end(); };
+  // A node that is kept for another output still computes what is an input now: under a name that nobody reads.
+  const auto is_taken = [&](const std::string& name) { return producer_.count(name) || inputs_.count(name) || constants_.count(name); };
+  for (NodeProto& node : *graph_.mutable_node())
+    for (std::string& name : *node.mutable_output()) {
+      if (!is_from(name)) continue;
+      do name += ".unread";
+      while (is_taken(name));
+    }
   const auto drop = [&](auto& list, const auto& name_of) {
     int end = 0;
     for (int i = 0; i < list.size(); ++i)

@@ -76,6 +76,7 @@ Status replace_old_forms(Graph& graph, const OpRegistry& registry) {
       if (!status.ok()) return std::move(status).error().in(fmt::format("{}, {}", describe(*node), body.name));
     }
     set_bodies(*node, std::move(bodies));
+    if (*node->op().domain) continue;  // attributes of other domains' operators are their own
     if (node->attributes.get_int("coerced") != 0) SV_TRY(replace_coerced(graph, registry, *node));
     else if (node->attributes.get_string("nearest_mode") == ops::kBeforeOpset11) SV_TRY(replace_early_nearest(graph, *node));
     else if (node->attributes.has("mask_type") && !is_needed(graph, node->output(1))) {

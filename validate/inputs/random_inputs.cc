@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "engine/base/narrow_float.h"
+#include "engine/graph/passes/match.h"
 #include "importers/io/names.h"
 #include "validate/inputs/random.h"
 
@@ -39,10 +40,9 @@ Result<Dims> dims_of(const Value& input, const std::map<std::string, int64_t>& s
 IndexBounds find_index_bounds(const Graph& graph) {
   IndexBounds bounds;
   for (const auto& node : graph.nodes()) {
-    if (std::string_view(node->op().name) != "Gather" || !node->input(1)) continue;
+    if (!is_op(node.get(), "Gather") || !node->input(1)) continue;
     const Value* indices = node->input(1);
-    while (indices->producer() && std::string_view(indices->producer()->op().name) == "Cast")
-      indices = indices->producer()->input(0);
+    while (const Node* cast = producer_if(indices, "Cast")) indices = cast->input(0);
     const Shape& table = node->input(0)->type.shape;
     if (!indices->is_input() || table.rank() < 1) continue;
     int64_t axis = node->attributes.get_int("axis");

@@ -75,7 +75,7 @@ Result<Tensor> quantize_bias(const Tensor& bias, float input_scale, std::span<co
   for (size_t i = 0; i < x.size(); ++i) {
     const float step = input_scale * scales[scales.size() == 1 ? 0 : i];  // float32, as the scale is in the file
     const double q = std::nearbyint(x[i] / static_cast<double>(step));
-    if (!(std::abs(q) <= std::numeric_limits<int32_t>::max())) return Tensor();
+    if (!(std::abs(q) <= 1.5 * kMostBias)) return Tensor();  // more than kMostBias: of weights that another product shares
     out.data<int32_t>()[i] = static_cast<int32_t>(q);
   }
   return Tensor(out);

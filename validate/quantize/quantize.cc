@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "importers/onnx/export.h"
+#include "validate/convert/older_forms.h"
 
 namespace svengine::validate {
 
@@ -48,7 +49,12 @@ Status write_quantized(const Graph& graph, const Model& from, const std::string&
   options.producer_version = producer_version;
   options.doc = from.doc;
   options.metadata = from.metadata;
-  return export_onnx(graph, options, path);
+  options.opset = std::min(options.opset, kNewestOpset);
+  SessionOptions session;
+  SV_TRY(choose_kernels(session));
+  Graph older = graph.clone();
+  SV_TRY(make_older(older, options.opset, pass_context(*session.kernels)));
+  return export_onnx(older, options, path);
 }
 
 }  // namespace svengine::validate

@@ -169,7 +169,8 @@ Result<std::vector<Node*>> select_nodes(const Graph& graph, const NodeSelection&
 
 std::string selector_of(const Graph& graph, const Node& node) {
   const std::string& name = node.name();
-  if (name.empty() || name.find_first_of("*\n\r#") != name.npos) return node.output()->name();
+  const bool fits_a_line = name.find_first_of("*\n\r#") == name.npos && !name.empty() && name.back() != ' ' && name.back() != '\t';
+  if (!fits_a_line) return node.output()->name();
   const auto is_it = [&](const auto& other) { return is_quantizable(*other) && other.get() != &node && is_named(*other, name); };
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), is_it) ? node.output()->name() : name;
 }

@@ -1,12 +1,21 @@
 #include "engine/graph/passes/match.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "engine/graph/op_def.h"
 
 namespace svengine {
 
-bool is_op(const Node* node, std::string_view name) { return node && name == node->op().name; }
+bool is_op(const Node* node, std::string_view name) {
+  if (!node || name != node->op().name) return false;
+  // Operators of programs, and ONNX Runtime's, may be called as ONNX's are and compute something else.
+  constexpr std::string_view kMicrosoft[] = {"QuantizeLinear", "DequantizeLinear", "QLinearAdd", "QLinearMul"};
+  const std::string_view domain = node->op().domain;
+  return domain.empty() || domain == kInternalDomain ||
+         (domain == "com.microsoft" && std::find(std::begin(kMicrosoft), std::end(kMicrosoft), name) != std::end(kMicrosoft));
+}
 
 Node* producer_if(const Value* value, std::string_view name) {
   return value && is_op(value->producer(), name) ? value->producer() : nullptr;

@@ -106,7 +106,7 @@ Value* integer_bias(Graph& graph, const Value* bias, const QuantizedValue& x, co
   for (int64_t i = 0; i < count; ++i) {
     const double step = number_of(x.scale) * element(w.scale->constant(), w.is_single() ? 0 : i);
     const double rounded = std::nearbyint((*values)[static_cast<size_t>(i)] / step);
-    if (!(std::abs(rounded) <= 0x7fffffff)) return nullptr;
+    if (!(std::abs(rounded) <= 3 << 29)) return nullptr;  // the products come on top
     sums->data<int32_t>()[static_cast<size_t>(i)] = static_cast<int32_t>(rounded);
   }
   return graph.add_constant(bias->name() + ".int32", *sums);
