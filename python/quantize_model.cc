@@ -13,6 +13,7 @@
 #include "python/model_inputs.h"
 #include "python/model_source.h"
 #include "python/options.h"
+#include "validate/convert/weights_stay.h"
 #include "validate/quantize/sensitivity.h"
 
 namespace nb = nanobind;
@@ -105,6 +106,7 @@ nb::dict quantize_source(nb::handle model, const std::string& output, nb::handle
   std::error_code ignored;
   if (source.is_path() && std::filesystem::equivalent(source.name(), output, ignored))
     throw EngineError(fmt::format("{}: is the model itself, which is needed to compare with; name another file to write", printable(output)));
+  if (source.is_path()) check(validate::check_weights_stay(source.name(), {output}));
   Model read = load_prepared(source, how.calibration.session);
   GivenSamples given(read.graph, samples, source.name());
   if (!dynamic && given.size() == 0) throw EngineError("samples: inputs are needed on which ranges are measured");

@@ -13,6 +13,7 @@
 #include "python/training_data.h"
 #include "runtime/train/trainer.h"
 #include "validate/convert/trained.h"
+#include "validate/convert/weights_stay.h"
 
 namespace nb = nanobind;
 
@@ -197,6 +198,7 @@ TrainingEnd run_and_write(const Network& network, Sources sources, TrainingRunOp
 nb::dict train(nb::handle model, nb::handle data, const std::string& output, const nb::dict& values) {
   const Arguments arguments(values);
   const TrainerOptions options = value_of(trainer_options(arguments));
+  if (const ModelSource source(model); source.is_path() && !output.empty()) check(validate::check_weights_stay(source.name(), {output}));
   const Network network = open_network(model, options);
   const Trainer& trainer = *network.trainer;
   Sources sources = open_sources(arguments, data, trainer);

@@ -297,6 +297,10 @@ TEST_CASE("wrong calls are told, and the next right one works") {
   beyond.rows = rows;
   beyond.extent = 2;
   refused(beyond, "row 1 of the list is 2");
+  const int64_t wraps[2] = {0, INT64_MAX};
+  beyond.rows = wraps;
+  beyond.first_row = -1;
+  refused(beyond, "row 1 of the list is 9223372036854775807");
   std::vector<float> got(6);
   place = svengine_dense(SVENGINE_FLOAT32, 2, in, got.data());
   CHECK(svengine_run(l.context, &right, 1, &place, 1) == SVENGINE_INVALID_ARGUMENT);

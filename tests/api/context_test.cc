@@ -118,6 +118,45 @@ TEST_CASE("a team gives the bits of one thread") {
   CHECK(run(one, input_of(1)) == run(team, input_of(1)));
 }
 
+TEST_CASE("results may lie where inputs do") {
+  const TemporaryDirectory folder;
+  const Network network = small_network(folder);
+  Context context = network.context();
+  const std::vector<float> x = input_of(3), want = run(context, x);
+  for (size_t shift : {0, 1, 2, 3}) {
+    std::vector<float> both(12);
+    std::copy(x.begin(), x.end(), both.begin());
+    std::vector<MutableTensorView> y{{ElementType::float32, {3, 3}, both.data() + shift}};
+    REQUIRE(context.run({view({3, 4}, both.data())}, y));
+    CHECK(std::vector<float>(both.begin() + static_cast<int64_t>(shift), both.begin() + static_cast<int64_t>(shift) + 9) == want);
+  }
+}
+
+TEST_CASE("memory of a call long ago is the program's place when it is the program's now") {
+  const TemporaryDirectory folder;
+  const Network network = small_network(folder);
+  Context context = network.context();
+  std::vector<MutableTensorView> filled;
+  const std::vector<float> x = input_of(1), want = run(context, x);
+  std::vector<float> many(4 * 1000, 0.5f);
+  REQUIRE(context.run({view({3, 4}, x.data())}, filled));
+  void* then = filled[0].data;
+  filled.clear();
+  REQUIRE(context.run({view({1000, 4}, many.data())}, filled));  // other shapes: that memory is given back
+  // Whatever malloc gives for it, the address of the first call among them, is a place like any other.
+  std::vector<float*> blocks;
+  bool met = false;
+  for (int i = 0; i < 64; ++i) {
+    blocks.push_back(static_cast<float*>(std::aligned_alloc(64, 64)));
+    met = met || blocks.back() == then;
+    std::vector<MutableTensorView> place{{ElementType::float32, {3, 3}, blocks.back()}};
+    REQUIRE(context.run({view({3, 4}, x.data())}, place));
+    CHECK(std::vector<float>(blocks.back(), blocks.back() + 9) == want);
+  }
+  INFO("the address came again: " << met);
+  for (float* block : blocks) std::free(block);
+}
+
 TEST_CASE("calls with the shapes of the last one allocate nothing") {
   const TemporaryDirectory folder;
   const Network network = small_network(folder);

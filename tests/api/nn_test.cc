@@ -168,6 +168,19 @@ TEST_CASE("a net is trained, saved, and run") {
   CHECK(has(nn::Trainer::create(classifier(), options).error(), "no loss 'hinge'"));
 }
 
+TEST_CASE("what opset 17 has not is saved in the oldest that has it") {
+  const svengine::tests::TemporaryDirectory folder;
+  for (const char* name : {"Relu", "Mish", "Gelu", "Swish"}) {
+    nn::Net net(1);
+    net.output(nn::op(name, {net.input("x", ElementType::float32, {2, 3})}), "y");
+    INFO(name << " " << net.error());
+    REQUIRE(net.save(folder.path() + "/net.onnx"));
+    svengine::Network network = svengine::Network::load(folder.path() + "/net.onnx");
+    INFO(network.error());
+    CHECK(static_cast<bool>(network));
+  }
+}
+
 TEST_CASE("sequences of two lengths, which runs decide") {
   const svengine::tests::TemporaryDirectory folder(svengine::tests::TemporaryDirectory::Place::memory);
   nn::Net net;

@@ -148,6 +148,9 @@ class Convert(CliTest):
         for options in (['--external'], ['--opset', '18'], ['--external', '--type', 'float16']):
             self.fails('convert', self.path('copy.onnx'), self.path('out.onnx'), *options, code=2, says=['out.onnx.data', 'would be lost'])
             self.assertEqual(self.read('out.onnx.data'), before)
+        # The model itself in place of its weights.
+        self.fails('convert', self.path('copy.onnx'), self.path('out.onnx.data'), '--opset', '18', code=2, says=['out.onnx.data', 'would be lost'])
+        self.assertEqual(self.read('out.onnx.data'), before)
         self.succeeds('convert', self.path('copy.onnx'), self.path('out.onnx'), '--embed')
         self.succeeds('convert', self.path('copy.onnx'), self.path('copy.onnx'), '--external', '--no-verify')
 
@@ -156,6 +159,11 @@ class Convert(CliTest):
         report = self.inspected()
         self.assertEqual([p['name'] for p in report['inputs']], ['m'])
         self.assertEqual([p['name'] for p in report['outputs']], ['r'])
+        self.convert('--from', 'm,two', '--to', 'r,y')
+        report = self.inspected()
+        self.assertEqual(sorted(p['name'] for p in report['inputs']), ['m', 'two'])
+        self.assertEqual([p['name'] for p in report['outputs']], ['r', 'y'])
+        self.fails('convert', self.model, self.path('o.onnx'), '--to', 'y,y', says=["'y' is named twice"])
         self.fails('convert', self.model, self.path('o.onnx'), '--to', 'nobody', says=['nobody', 'no value'])
         self.fails('convert', self.model, self.path('o.onnx'), '--from', 'y', '--to', 'r', says=["'y' is not needed"])
         self.fails('convert', self.model, self.path('o.onnx'), '--to', 'w', says=["no node computes 'w'"])

@@ -13,6 +13,7 @@
 #include "tools/support/network.h"
 #include "tools/support/output.h"
 #include "tools/support/quantization.h"
+#include "validate/convert/weights_stay.h"
 
 namespace svengine::tool {
 namespace quantize_command {
@@ -58,6 +59,7 @@ Result<Report> quantize(const Options& options) {
   if (std::filesystem::equivalent(options.quantization.model.path, options.output, ignored))
     return error("{}: is the model itself, which is needed to compare with; name another file to write", printable(options.output));
   SV_ASSIGN(const validate::StaticOptions how, options.quantization.resolve());
+  SV_TRY(validate::check_weights_stay(options.quantization.model.path, {options.output}));
   SV_ASSIGN(Model model, load_prepared(options.quantization, how.calibration.session));
   const std::vector<Session::Port> ports = input_ports(model.graph);
   std::unique_ptr<validate::InputSamples> samples;

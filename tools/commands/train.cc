@@ -18,6 +18,7 @@
 #include "tools/train/data.h"
 #include "tools/train/settings.h"
 #include "validate/convert/trained.h"
+#include "validate/convert/weights_stay.h"
 
 namespace svengine::tool {
 namespace train_command {
@@ -228,6 +229,7 @@ Result<int> run(Options options) {
   Result<Schedule> schedule = Schedule::parse(options.schedule);
   if (!schedule.ok()) return std::move(schedule).error().in("--schedule");
   options.run.schedule = *schedule;
+  if (!options.output.empty()) SV_TRY(validate::check_weights_stay(options.model.path, {options.output}));
   SV_ASSIGN(Model model, load_model(options.model));
   SV_ASSIGN(const SessionOptions session_options, options.runtime.resolve());
   Result<std::unique_ptr<Trainer>> made = Trainer::create(std::move(model.graph), options.training.trainer(session_options));

@@ -1,7 +1,6 @@
 #include "validate/convert/convert.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 #include <string_view>
 
@@ -13,6 +12,7 @@
 #include "validate/convert/extract.h"
 #include "validate/convert/old_forms.h"
 #include "validate/convert/older_forms.h"
+#include "validate/convert/weights_stay.h"
 
 namespace svengine::validate {
 namespace {
@@ -89,35 +89,14 @@ Result<std::vector<std::string>> new_problems(const CheckReport& before, const s
   return out;
 }
 
-/// The files that hold initializers of the model at `path`.
-std::set<std::filesystem::path> data_files(const onnx::OnnxFile& file, const std::string& path) {
-  std::set<std::filesystem::path> out;
-  for (const auto& tensor : file.model().graph().initializer()) {
-    const Result<onnx::TensorRecord> record = file.record(tensor);
-    if (!record.ok() || !record->external) continue;
-    for (const auto& [key, value] : record->external_data)
-      if (key == "location") out.insert(std::filesystem::path(path).parent_path() / value);
-  }
-  return out;
-}
-
-/// Another file than the model's own may be written over its weights: that is refused, whichever file's they will be.
-Status check_weights_stay(const std::set<std::filesystem::path>& weights, const std::string& path, const std::string& output) {
-  std::error_code missing;
-  if (std::filesystem::equivalent(path, output, missing)) return {};
-  for (const std::filesystem::path& file : weights)
-    for (const std::string& written : {output, output + ".data"})
-      if (std::filesystem::equivalent(file, written, missing))
-        return error("'{}' holds weights of '{}', which would be lost; write to another name or folder", printable(written), printable(path));
-  return {};
-}
-
 }  // namespace
 
 Result<ConvertReport> convert(const std::string& path, const std::string& output, const ConvertOptions& options, const PassContext& context) {
   SV_ASSIGN(onnx::OnnxFile file, onnx::OnnxFile::open(path));
-  const std::set<std::filesystem::path> weights = data_files(file, path);
-  SV_TRY(check_weights_stay(weights, path, output));
+  const bool external = !data_files(file, path).empty();
+  std::vector<std::string> written{output};
+  if (options.write.data != onnx::WriteOptions::Data::embedded) written.push_back(output + ".data");
+  SV_TRY(check_weights_stay(file, path, written));
   if (!options.from.empty() || !options.to.empty()) SV_TRY(extract(file, options.from, options.to));
   ConvertReport report{.opset = onnx::opset_of(file.model(), "")};
   if (!options.opset && !options.simplify && !options.type) {
@@ -127,7 +106,7 @@ Result<ConvertReport> convert(const std::string& path, const std::string& output
   SV_ASSIGN(const onnx::OnnxFile changed, through_graph(file, options, context, report));
   onnx::WriteOptions write = options.write;
   // "As it is" of a graph's constants: where the file's own were.
-  if (write.data == onnx::WriteOptions::Data::as_is && !weights.empty()) write.data = onnx::WriteOptions::Data::external;
+  if (write.data == onnx::WriteOptions::Data::as_is && external) write.data = onnx::WriteOptions::Data::external;
   SV_ASSIGN(const CheckReport before, check_model(file, {.weights = false}));  // which the output may replace
   SV_TRY(onnx::write_model(changed, output, write));
   SV_ASSIGN(report.problems, new_problems(before, output));

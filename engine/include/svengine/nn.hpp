@@ -188,7 +188,7 @@ class SVENGINE_API Net {
 
   /// The name must be new.
   void output(const Var& value, const std::string& name) noexcept;
-  /// Writes an ONNX file of opset 17.
+  /// Writes an ONNX file of opset 17, or of the oldest since that has all its operators.
   bool save(const std::string& path) noexcept;
 
  private:
