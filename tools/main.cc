@@ -48,7 +48,7 @@ void end_on_lost_page(int) {
 int run(int argc, char** argv) {
   using Add = Action (*)(Command&);
   static constexpr Add kCommands[] = {add_info, add_inspect, add_check, add_compare, add_diff, add_convert, add_quantize, add_sensitivity,
-                                      add_reduce, add_run, add_test, add_train, add_bench, add_classify, add_predict, add_ops, add_zoo,
+                                      add_reduce, add_run, add_test, add_train, add_bench, add_classify, add_predict, add_emit, add_ops, add_zoo,
                                       add_manual, add_completion};
   CommandLine line("svengine", kDescription, "svengine " SVENGINE_VERSION);
   line.program().footer(kExamples);

@@ -11,6 +11,7 @@ Action add_classify(Command& program);
 Action add_completion(Command& program);
 Action add_convert(Command& program);
 Action add_diff(Command& program);
+Action add_emit(Command& program);
 Action add_compare(Command& program);
 Action add_info(Command& program);
 Action add_inspect(Command& program);

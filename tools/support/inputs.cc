@@ -209,11 +209,15 @@ class InputMaker {
       }
       if (!d.is_symbolic()) {
         out_.notes.push_back(fmt::format("input '{}': dimension {} is not known, 1 is taken; see --shape", ports_[port].name, i));
+        out_.assumed.push_back(fmt::format("--shape {}:SHAPE for {}", ports_[port].name, to_string(shape)));
         dims.push_back(1);
         continue;
       }
       const auto [it, fresh] = symbols_.emplace(d.symbol(), 1);
-      if (fresh) out_.notes.push_back(fmt::format("dimension {0} is taken as 1; see --dim {0}=SIZE", d.symbol()));
+      if (fresh) {
+        out_.notes.push_back(fmt::format("dimension {0} is taken as 1; see --dim {0}=SIZE", d.symbol()));
+        out_.assumed.push_back(fmt::format("--dim {}=SIZE", d.symbol()));
+      }
       dims.push_back(it->second);
     }
     return dims;

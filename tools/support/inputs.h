@@ -18,6 +18,7 @@ struct Inputs {
   std::vector<std::string> random;     // names of those made up
   uint64_t seed = 0;                   // with this seed
   std::vector<std::string> notes;      // what was assumed: sizes of symbolic dimensions
+  std::vector<std::string> assumed;    // the options that would have said so: "--dim N=SIZE"
 };
 
 /// What is not given is random (validate::random_input()). Shapes come from files, --shape, --dim, and are 1 where nothing is said.

@@ -1,0 +1,19 @@
+/* What write_samples makes of the operators' samples, for compare_samples.c. */
+#include <stddef.h>
+
+struct port {
+  size_t count, size;
+  char kind; /* f, d: real numbers of 4 and 8 bytes; i: others */
+};
+
+struct sample {
+  const char *name;
+  int (*run)(void *workspace, void **in, void **out);
+  size_t workspace;
+  int inputs, outputs;
+  double rtol, atol;
+  struct port ports[16]; /* inputs, then outputs */
+};
+
+extern const struct sample samples[];
+extern const int sample_count;
