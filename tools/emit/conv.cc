@@ -166,7 +166,7 @@ void emit_over_rows(NodeContext& c, const ConvOf& v, const std::string& image) {
 
 Status emit_conv(NodeContext& c) {
   SV_ASSIGN(const ConvOf v, conv_of(c));
-  constexpr int64_t kFewChannels = 4;
+  constexpr int64_t kFewChannels = 8;  // a panel has more columns than twice that
   std::string padded;
   if (v.is_padded) {
     padded = c.temporary(c.out_type(), v.channels * v.image);

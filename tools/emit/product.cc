@@ -1,4 +1,7 @@
 // MatMul, Gemm and the product that fusion makes of them: activation(alpha A B + beta C + residual).
+#include <cstring>
+#include <memory>
+
 #include "engine/ops/broadcast.h"
 #include "tools/emit/formulas.h"
 #include "tools/emit/table.h"
@@ -47,6 +50,19 @@ ProductOf product_of(const NodeContext& c) {
   return p;
 }
 
+/// Matrices with rows and columns exchanged.
+Tensor transposed(const Tensor& t, int64_t batch, int64_t rows, int64_t columns) {
+  const size_t width = size_of(t.type());
+  auto bytes = std::make_shared<std::vector<std::byte>>(t.byte_size());
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t j = 0; j < columns; ++j)
+        std::memcpy(bytes->data() + static_cast<size_t>((b * columns + j) * rows + r) * width,
+                    t.raw() + static_cast<size_t>((b * rows + r) * columns + j) * width, width);
+  const std::byte* data = bytes->data();
+  return Tensor::wrap(t.type(), t.dims(), data, std::move(bytes));
+}
+
 /// What is added to element [i][j] of matrix [batch] and done to it.
 class Epilogue {
  public:
@@ -85,21 +101,26 @@ class Epilogue {
   Strides addend_;
 };
 
-/// One column: sums along the rows of A.
+/// Few columns: sums along rows of A and columns of B, each of which lies in one piece.
+constexpr int64_t kFewColumns = 8;
+
+bool has_few_columns(const NodeContext& c, const ProductOf& p) {
+  return p.n <= kFewColumns && p.a_step == 1 && (p.b_step == 1 || c.constant(1));
+}
+
+/// The pointer to B with its columns in one piece.
+std::string columns_of(NodeContext& c, const ProductOf& p) {
+  if (p.b_step == 1) return c.in(1);
+  return c.array(transposed(*c.constant(1), element_count(p.b_batch), p.k, p.n));
+}
+
 void emit_columns(NodeContext& c, const ProductOf& p, const Epilogue& epilogue, const std::string& a, const std::string& b, const std::string& y) {
   Code& code = c.code();
   code.loop("r", p.m);
-  const std::string t(c_type(c.out_type()));
-  if (p.a_step == 1 && p.b_step == 1) {
-    code.line("const {} s = {}({} + r * {}, {}, {});", t, c.helper("dot", c.out_type()), a, p.a_row, b, p.k);
-  } else {
-    code.line("{} s = 0;", t);
-    code.loop("l", p.k);
-    code.line("s += ({})[r * {} + l * {}] * ({})[l * {}];", a, p.a_row, p.a_step, b, p.b_step);
-    code.close();
-  }
-  epilogue.store("s", "r", "0", fmt::format("{} + r", y));
-  code.close();
+  code.loop("j", p.n);
+  code.line("const {} s = {}({} + r * {}, {} + j * {}, {});", c_type(c.out_type()), c.helper("dot", c.out_type()), a, p.a_row, b, p.k, p.k);
+  epilogue.store("s", "r", "j", fmt::format("{} + r * {} + j", y, p.n));
+  code.close(2);
 }
 
 void emit_matrix(NodeContext& c, const ProductOf& p, const Epilogue& epilogue, const Panels& panels, const std::string& a, const std::string& b,
@@ -139,8 +160,8 @@ Status emit_product(NodeContext& c) {
   const int64_t a_size = p.m * p.k, b_size = p.k * p.n;
   const Epilogue epilogue(c, p);
   Panels panels;
-  const bool column = p.n == 1;
-  if (!column) panels = make_panels(c, 1, {.batch = element_count(p.b_batch), .n = p.n, .steps = p.k, .batch_stride = b_size,
+  const bool few = has_few_columns(c, p);
+  if (!few) panels = make_panels(c, 1, {.batch = element_count(p.b_batch), .n = p.n, .steps = p.k, .batch_stride = b_size,
                                            .n_stride = p.b_column, .step_stride = p.b_step}, p.m);
   Nest nest{p.batch, {ops::broadcast_strides(p.a_batch, p.batch), ops::broadcast_strides(p.b_batch, p.batch), dense_strides(p.batch)}};
   nest = merged(std::move(nest));
@@ -151,7 +172,7 @@ Status emit_product(NodeContext& c) {
   };
   open_loops(c.code(), nest.sizes);
   const std::string a = fmt::format("{} + {}", c.in(0), scaled(0, a_size)), y = scaled(2, p.m * p.n);
-  if (column) emit_columns(c, p, epilogue, a, fmt::format("{} + {}", c.in(1), scaled(1, b_size)), y);
+  if (few) emit_columns(c, p, epilogue, a, fmt::format("{} + {}", columns_of(c, p), scaled(1, b_size)), y);
   else emit_matrix(c, p, epilogue, panels, a, fmt::format("{} + {}", panels.name, scaled(1, panels.batch_size)), y);
   close_loops(c.code(), nest.sizes);
   c.count_multiply_adds(element_count(p.batch) * p.m * p.n * p.k);
