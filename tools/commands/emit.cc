@@ -59,8 +59,11 @@ Result<emit::Emitted> emit_model(const Options& options, const std::string& name
   SV_TRY(choose_kernels(session));
   PassContext context = pass_context(*session.kernels);
   context.block = 0;
-  SV_ASSIGN(const Graph graph, emit::prepare(std::move(model.graph), dims, context));
-  return emit::emit_c(graph, name, std::filesystem::path(options.model.path).filename().string());
+  Result<Graph> graph = emit::prepare(std::move(model.graph), dims, context);
+  if (!graph.ok()) return std::move(graph).error().in(printable(options.model.path));
+  Result<emit::Emitted> emitted = emit::emit_c(*graph, name, std::filesystem::path(options.model.path).filename().string());
+  if (!emitted.ok()) return std::move(emitted).error().in(printable(options.model.path));
+  return emitted;
 }
 
 Json to_json(const Options& options, const std::vector<std::string>& files, const emit::Emitted& emitted) {
@@ -72,24 +75,23 @@ Json to_json(const Options& options, const std::vector<std::string>& files, cons
 
 Result<int> run(const Options& options) {
   SV_ASSIGN(const std::string name, name_of(options));
-  Result<emit::Emitted> emitted = emit_model(options, name);
-  if (!emitted.ok()) return std::move(emitted).error().in(printable(options.model.path));
+  SV_ASSIGN(const emit::Emitted emitted, emit_model(options, name));
   const std::filesystem::path folder(options.folder);
   const std::string source = (folder / (name + ".c")).string(), library = (folder / ("lib" + name + ".a")).string();
   std::vector<std::string> files{(folder / (name + ".h")).string(), source};
-  SV_TRY(write_file(files[0], emitted->header));
-  SV_TRY(write_file(source, emitted->source));
+  SV_TRY(write_file(files[0], emitted.header));
+  SV_TRY(write_file(source, emitted.source));
   if (options.compile) {
     SV_TRY(emit::compile_library(source, library, options.compiler));
     files.push_back(library);
   }
   if (options.json) {
-    put_json(to_json(options, files, *emitted));
+    put_json(to_json(options, files, emitted));
     return kSuccess;
   }
   for (const std::string& file : files) print("{}\n", printable(file));
-  print("{} multiply-adds, {} of constants, {} of workspace\n", grouped(emitted->multiply_adds),
-        bytes_text(static_cast<double>(emitted->constant_bytes)), bytes_text(static_cast<double>(emitted->workspace_bytes)));
+  print("{} multiply-adds, {} of constants, {} of workspace\n", grouped(emitted.multiply_adds),
+        bytes_text(static_cast<double>(emitted.constant_bytes)), bytes_text(static_cast<double>(emitted.workspace_bytes)));
   return kSuccess;
 }
 

@@ -60,15 +60,16 @@ size_t Storage::add_temporary(int32_t node, int64_t bytes) {
 }
 
 int64_t Storage::assign() {
-  std::vector<Slot> slots;
+  std::vector<Slot> slots;  // of those that have elements
   for (const Life& life : slots_) {
-    Slot slot;
-    slot.bytes = life.bytes, slot.first_step = life.first, slot.last_step = life.last;
-    slots.push_back(std::move(slot));
+    if (life.bytes == 0) continue;
+    slots.emplace_back();
+    slots.back().bytes = life.bytes, slots.back().first_step = life.first, slots.back().last_step = life.last;
   }
   const int64_t bytes = assign_arena_offsets(slots);
   offsets_.clear();
-  for (const Slot& slot : slots) offsets_.push_back(slot.offset);
+  size_t next = 0;
+  for (const Life& life : slots_) offsets_.push_back(life.bytes == 0 ? 0 : slots[next++].offset);
   return bytes;
 }
 

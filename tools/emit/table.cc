@@ -123,6 +123,7 @@ std::string refusal(const Node& node) {
   const std::string name = fmt::format("{}{}{}", domain, domain.empty() ? "" : ".", op.name);
   const Emitter* emitter = find_emitter(op);
   if (!emitter) return name;
+  if (const char* reason = emitter->refuse ? emitter->refuse(node) : nullptr) return fmt::format("{} {}", name, reason);
   const std::vector<int>& shapes = op.traits.shape_inputs;
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     const Value* v = node.inputs()[i];
@@ -131,8 +132,7 @@ std::string refusal(const Node& node) {
   }
   for (const Value* v : node.outputs())
     if (v && !emitter->types.has(v->type.dtype)) return fmt::format("{} of {}", name, name_of(v->type.dtype));
-  const char* reason = emitter->refuse ? emitter->refuse(node) : nullptr;
-  return reason ? fmt::format("{} {}", name, reason) : "";
+  return "";
 }
 
 }  // namespace svengine::tool::emit
