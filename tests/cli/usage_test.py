@@ -8,7 +8,7 @@ import program
 from program import CliTest, PROGRAM
 
 COMMANDS = ['info', 'inspect', 'check', 'compare', 'diff', 'convert', 'quantize', 'sensitivity', 'reduce', 'run', 'test', 'train', 'bench',
-            'classify', 'predict', 'ops', 'zoo', 'manual', 'completion']
+            'classify', 'predict', 'emit', 'ops', 'zoo', 'manual', 'completion']
 MOST_LINES, MOST_COLUMNS = 40, 120  # of a screen
 
 
@@ -46,7 +46,7 @@ class Usage(CliTest):
         self.fails('nonsense')
         for command in COMMANDS:
             self.fails(command, 'm.onnx', '--nonsense', says="svengine %s --help" % command)
-        for command in ['run', 'test', 'bench', 'classify', 'quantize', 'sensitivity', 'predict', 'zoo']:
+        for command in ['run', 'test', 'bench', 'classify', 'quantize', 'sensitivity', 'predict', 'emit', 'zoo']:
             self.fails(command)
         self.fails('inspect', says='MODEL')
         self.fails('check', says='MODEL')

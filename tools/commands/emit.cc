@@ -104,13 +104,13 @@ Action add_emit(Command& program) {
   add_model(command, options->model);
   command.add_option("-o,--output", options->folder, "The folder for NAME.h and NAME.c (default: this one)")->type_name("DIR");
   command.add_option("--name", options->name, "Begins all names in C (default: the file's)")->type_name("NAME");
-  command.add_option("--dim", options->inputs.dims, "Size of a dimension that has a name, as N=1")->delimiter(',')->single()->type_name("NAME=N,...");
-  command.add_option("--shape", options->inputs.shapes, "Shape of an input, as x:1x3x224x224")->delimiter(',')->single()->type_name("NAME:SHAPE,...");
   command.add_flag("--compile", options->compile, "Make libNAME.a, too");
   command.add_option("--cc", options->compiler, "The C compiler and its options (default: cc)")->type_name("CC");
   add_json(command, options->json);
+  add_shape_options(command, options->inputs);
   command.footer(
-      "The source is C99 and needs the C library and libm. NAME_run() and NAME_run_in() are described in NAME.h.\n"
+      "The source is C99 and needs the C library and libm. NAME_run() and NAME_run_in() are described in NAME.h. All dimensions\n"
+      "have to be known: --dim and --shape. What has no C is in one error, exit code 2.\n"
       "Examples:\n  svengine emit trigger.onnx -o src --name trigger --dim N=1\n"
       "  svengine emit model.onnx -o lib --compile --cc \"gcc -march=native\"");
   return [options] { return run(*options); };

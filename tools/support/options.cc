@@ -158,6 +158,18 @@ Option* add_seed(Command& command, uint64_t& seed, const std::string& descriptio
   return command.add_option("--seed", seed, description)->check(Check(digits))->type_name("SEED");
 }
 
+void add_shape_options(Command& command, InputOptions& options, const char* default_size) {
+  constexpr const char* kGroup = "Inputs";
+  command.add_option("--shape", options.shapes, "The shape of an input that no file is given for, as image:1x3x224x224")
+      ->one_at_a_time()
+      ->type_name("NAME:SHAPE")
+      ->group(kGroup);
+  command.add_option("--dim", options.dims, fmt::format("The size of a symbolic dimension, as N=8{}", default_size))
+      ->one_at_a_time()
+      ->type_name("DIM=SIZE")
+      ->group(kGroup);
+}
+
 void add_input_options(Command& command, InputOptions& options) {
   constexpr const char* kGroup = "Inputs";
   command.add_option("--input", options.files,
@@ -166,14 +178,7 @@ void add_input_options(Command& command, InputOptions& options) {
       ->one_at_a_time()
       ->type_name("NAME=FILE")
       ->group(kGroup);
-  command.add_option("--shape", options.shapes, "The shape of an input that no file is given for, as image:1x3x224x224")
-      ->one_at_a_time()
-      ->type_name("NAME:SHAPE")
-      ->group(kGroup);
-  command.add_option("--dim", options.dims, "The size of a symbolic dimension, as N=8 (default: 1)")
-      ->one_at_a_time()
-      ->type_name("DIM=SIZE")
-      ->group(kGroup);
+  add_shape_options(command, options, " (default: 1)");
   add_seed(command, options.seed, "Of the random inputs that stand in for those not given (default: 1)")->group(kGroup);
 }
 

@@ -51,6 +51,8 @@ struct InputOptions {
   ImageOptions image = {};
 };
 void add_input_options(Command& command, InputOptions& options);
+/// --shape and --dim alone; `default_size` is what help says behind --dim.
+void add_shape_options(Command& command, InputOptions& options, const char* default_size = "");
 
 /// A model file, and how strictly it is read.
 struct ModelFile {
