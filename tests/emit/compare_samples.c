@@ -1,4 +1,4 @@
-/* compare_samples FILE: runs every sample on the inputs in the file and compares with the outputs there. Outputs and workspace hold NaN before a call,
+/* compare_samples FILE [OUTPUTS]: runs every sample on the inputs in the file and compares with the outputs there, or writes what it gets to OUTPUTS. Outputs and workspace hold NaN before a call,
    and bytes behind them that no call may change; a second call in the same workspace must give the same bits. */
 #include "compare_samples.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { most_ports = 16, guard = 64 };
+enum { guard = 64 };
 
 static void *memory_of(size_t bytes) {
   unsigned char *memory = malloc(bytes + guard);
@@ -35,7 +35,7 @@ static int differs(const struct sample *s, const struct port *p, const void *got
   return 0;
 }
 
-static int compare(const struct sample *s, FILE *file) {
+static int compare(const struct sample *s, FILE *file, FILE *written) {
   void *in[most_ports], *out[most_ports], *again[most_ports], *expected[most_ports], *workspace = memory_of(s->workspace);
   const struct port *outs = s->ports + s->inputs;
   int bad = 0;
@@ -52,7 +52,8 @@ static int compare(const struct sample *s, FILE *file) {
     const size_t bytes = outs[i].count * outs[i].size;
     if (!is_guarded(out[i], bytes)) bad = printf("  writes behind output %d\n", i);
     if (memcmp(out[i], again[i], bytes) != 0) bad = printf("  output %d is other bits the second time\n", i);
-    if (differs(s, &outs[i], out[i], expected[i])) bad = printf("  output %d differs\n", i);
+    if (written) fwrite(out[i], 1, bytes, written);
+    else if (differs(s, &outs[i], out[i], expected[i])) bad = printf("  output %d differs\n", i);
     free(out[i]), free(again[i]), free(expected[i]);
   }
   for (int i = 0; i < s->inputs; ++i) free(in[i]);
@@ -62,12 +63,13 @@ static int compare(const struct sample *s, FILE *file) {
 }
 
 int main(int argc, char **argv) {
-  FILE *file = argc == 2 ? fopen(argv[1], "rb") : NULL;
+  FILE *file = argc >= 2 ? fopen(argv[1], "rb") : NULL, *written = argc == 3 ? fopen(argv[2], "wb") : NULL;
   int bad = 0;
-  if (!file) return 2;
-  for (int i = 0; i < sample_count; ++i) bad += compare(&samples[i], file);
+  if (!file || (argc == 3 && !written)) return 2;
+  for (int i = 0; i < sample_count; ++i) bad += compare(&samples[i], file, written);
   if (getc(file) != EOF) bad += printf("the file holds more than the samples\n") > 0;
   fclose(file);
+  if (written && fclose(written) != 0) return 2;
   printf("%d of %d samples differ\n", bad, sample_count);
   return bad != 0;
 }

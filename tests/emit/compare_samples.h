@@ -6,13 +6,15 @@ struct port {
   char kind; /* f, d: real numbers of 4 and 8 bytes; i: others */
 };
 
+enum { most_ports = 64 };
+
 struct sample {
   const char *name;
   int (*run)(void *workspace, void **in, void **out);
   size_t workspace;
   int inputs, outputs;
   double rtol, atol;
-  struct port ports[16]; /* inputs, then outputs */
+  struct port ports[most_ports]; /* inputs, then outputs */
 };
 
 extern const struct sample samples[];

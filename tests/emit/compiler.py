@@ -35,11 +35,25 @@ class EmitTest(unittest.TestCase):
         return os.path.join(self.folder, name)
 
 
+class SamplesTest(EmitTest):
+    def program(self, name):
+        return os.path.join(options.programs, name)
+
+    def compile_samples(self):
+        """What emit_samples or emit_graphs wrote, as a program."""
+        objects = []
+        for source in (self.path('samples.c'), os.path.join(HERE, 'compare_samples.c')):
+            objects.append(self.path(os.path.basename(source)[:-1] + 'o'))
+            compile_c('-O2', '-I', HERE, '-I', self.folder, '-c', source, '-o', objects[-1])
+        run(options.cc, *objects, '-lm', '-o', self.path('compare_samples'))
+        return self.path('compare_samples')
+
+
 def main():
     global options
     parser = argparse.ArgumentParser()
     parser.add_argument('--svengine', required=True)
-    parser.add_argument('--samples', required=True)
+    parser.add_argument('--programs', required=True, help='the folder of emit_samples and emit_graphs')
     parser.add_argument('--cc', required=True)
     parser.add_argument('--emulator', default='')
     options = parser.parse_args()

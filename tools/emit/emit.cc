@@ -92,7 +92,11 @@ class Program {
     }
   }
 
-  std::string text_of(const Argument& a) const { return a.slot ? fmt::format("{}(memory + {})", a.text, storage_.offset(a.index)) : a.text; }
+  std::string text_of(const Argument& a) const {
+    if (!a.slot) return a.text;
+    const int64_t offset = storage_.offset(a.index);
+    return offset < 0 ? a.text + "0" : fmt::format("{}(memory + {})", a.text, offset);
+  }
 
   std::string body(int64_t workspace_bytes) const {
     std::string out;

@@ -69,7 +69,7 @@ int64_t Storage::assign() {
   const int64_t bytes = assign_arena_offsets(slots);
   offsets_.clear();
   size_t next = 0;
-  for (const Life& life : slots_) offsets_.push_back(life.bytes == 0 ? 0 : slots[next++].offset);
+  for (const Life& life : slots_) offsets_.push_back(life.bytes == 0 ? -1 : slots[next++].offset);
   return bytes;
 }
 

@@ -32,6 +32,7 @@ class Storage {
   size_t add_temporary(int32_t node, int64_t bytes);
   /// Offsets of all slots, and how many bytes they take together.
   int64_t assign();
+  /// Of a slot; -1 where it has no elements, and needs no memory.
   int64_t offset(size_t slot) const { return offsets_[slot]; }
 
  private:

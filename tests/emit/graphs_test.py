@@ -1,0 +1,22 @@
+"""Random graphs as C against node by node: graphs_test.py --svengine PROGRAM --programs FOLDER --cc CC [--emulator LIST]"""
+import re
+
+import compiler
+from compiler import SamplesTest, emulated
+
+GRAPHS, GRAPHS_EMULATED = 600, 60
+LEAST_SHARE = 0.1  # of graphs of which all operators have C, when this was written
+
+
+class Graphs(SamplesTest):
+    def test_graphs(self):
+        count = GRAPHS_EMULATED if compiler.options.emulator else GRAPHS
+        made = emulated(self.program('emit_graphs'), self.folder, '1', count).stdout
+        graphs = int(re.match(r'(\d+) of \d+ graphs\n$', made).group(1))
+        self.assertGreaterEqual(graphs, LEAST_SHARE * count)
+        ran = emulated(self.compile_samples(), self.path('samples.bin'), self.path('outputs.bin')).stdout
+        self.assertEqual(ran, '0 of %d samples differ\n' % graphs)
+        self.assertEqual(emulated(self.program('emit_graphs'), self.folder, '1', count, self.path('outputs.bin')).stdout, '0 graphs differ\n')
+
+
+compiler.main()
