@@ -17,30 +17,33 @@ struct Helper {
 constexpr Helper kHelpers[] = {
     {"sum", R"(static $T $N(const $T *x, ptrdiff_t n) {
   $T lanes[16] = {0}, all = 0;
-  ptrdiff_t i = 0, j;
-  for (; i + 16 <= n; i += 16)
+  const ptrdiff_t whole = n / 16 * 16;
+  ptrdiff_t i, j;
+  for (i = 0; i < whole; i += 16)
     for (j = 0; j < 16; ++j) lanes[j] += x[i + j];
-  for (; i < n; ++i) all += x[i];
+  for (i = whole; i < n; ++i) all += x[i];
   for (j = 0; j < 16; ++j) all += lanes[j];
   return all;
 }
 )"},
     {"dot", R"(static $T $N(const $T *a, const $T *b, ptrdiff_t n) {
   $T lanes[16] = {0}, all = 0;
-  ptrdiff_t i = 0, j;
-  for (; i + 16 <= n; i += 16)
+  const ptrdiff_t whole = n / 16 * 16;
+  ptrdiff_t i, j;
+  for (i = 0; i < whole; i += 16)
     for (j = 0; j < 16; ++j) lanes[j] += a[i + j] * b[i + j];
-  for (; i < n; ++i) all += a[i] * b[i];
+  for (i = whole; i < n; ++i) all += a[i] * b[i];
   for (j = 0; j < 16; ++j) all += lanes[j];
   return all;
 }
 )"},
     {"square_sum", R"(static $T $N(const $T *x, $T mean, ptrdiff_t n) {
   $T lanes[16] = {0}, all = 0;
-  ptrdiff_t i = 0, j;
-  for (; i + 16 <= n; i += 16)
+  const ptrdiff_t whole = n / 16 * 16;
+  ptrdiff_t i, j;
+  for (i = 0; i < whole; i += 16)
     for (j = 0; j < 16; ++j) lanes[j] += (x[i + j] - mean) * (x[i + j] - mean);
-  for (; i < n; ++i) all += (x[i] - mean) * (x[i] - mean);
+  for (i = whole; i < n; ++i) all += (x[i] - mean) * (x[i] - mean);
   for (j = 0; j < 16; ++j) all += lanes[j];
   return all;
 }

@@ -2,9 +2,9 @@
 #include "engine/graph/axes.h"
 #include "engine/ops/broadcast.h"
 #include "engine/ops/tensor/pad_common.h"
-#include "engine/ops/tensor/resize_common.h"
 #include "engine/ops/tensor/slice_common.h"
 #include "tools/emit/lines.h"
+#include "tools/emit/moves.h"
 #include "tools/emit/table.h"
 
 namespace svengine::tool::emit {
@@ -24,7 +24,16 @@ void emit_copy_of(NodeContext& c, Dims sizes, Strides from, int64_t offset = 0) 
   emit_copy(c, c.out(), 0, c.in(0), offset, {std::move(sizes), {std::move(to), std::move(from)}});
 }
 
-/// Output element (i, j, ..) is input element (maps[0][i], maps[1][j], ..), or `outside` where a map says -1.
+/// Index `text` of an axis, counted from its end where negative; the function fails where it is outside.
+void emit_index(NodeContext& c, const std::string& text, int64_t size) {
+  c.may_fail();
+  c.code().line("ptrdiff_t at = (ptrdiff_t){};", text);
+  c.code().line("if (at < 0) at += {};", size);
+  c.code().line("if (at < 0 || at >= {}) return 1;", size);
+}
+
+}  // namespace
+
 void emit_mapped(NodeContext& c, const std::vector<std::vector<int32_t>>& maps, const std::string& outside) {
   const Dims out = c.out_dims();
   const Strides in = dense_strides(c.in_dims(0));
@@ -41,16 +50,6 @@ void emit_mapped(NodeContext& c, const std::vector<std::vector<int32_t>>& maps, 
   c.code().line("{}[{}] = {};", c.out(), element_of(dense_strides(out)), missing.empty() ? value : fmt::format("{} ? {} : {}", missing, outside, value));
   close_loops(c.code(), out);
 }
-
-/// Index `text` of an axis, counted from its end where negative; the function fails where it is outside.
-void emit_index(NodeContext& c, const std::string& text, int64_t size) {
-  c.may_fail();
-  c.code().line("ptrdiff_t at = (ptrdiff_t){};", text);
-  c.code().line("if (at < 0) at += {};", size);
-  c.code().line("if (at < 0 || at >= {}) return 1;", size);
-}
-
-}  // namespace
 
 Status emit_concat(NodeContext& c) {
   const Dims out = c.out_dims();
@@ -133,6 +132,14 @@ Status emit_depth_to_space(NodeContext& c) {
   return {};
 }
 
+Status emit_space_to_depth(NodeContext& c) {
+  const Dims in = c.in_dims(0), out = c.out_dims();
+  const int64_t b = c.attributes().get_int("blocksize"), n = in[0], channels = in[1], w = in[3], plane = in[2] * w;
+  if (c.attributes().get_string("mode", "DCR") == "DCR") emit_copy_of(c, {n, b, b, channels, out[2], out[3]}, {channels * plane, w, 1, plane, b * w, b});
+  else emit_copy_of(c, {n, channels, b, b, out[2], out[3]}, {channels * plane, plane, w, 1, b * w, b});
+  return {};
+}
+
 Status emit_pad(NodeContext& c) {
   const Dims in = c.in_dims(0);
   SV_ASSIGN(const std::optional<Pads> pads, read_pads(c.node(), static_cast<int64_t>(in.size())));
@@ -143,22 +150,6 @@ Status emit_pad(NodeContext& c) {
     return {};
   }
   c.code().line("for (ptrdiff_t i = 0; i < {}; ++i) {}[i] = {};", c.out_count(), c.out(), c.has_input(2) ? c.element(2, "0") : "0");
-  return {};
-}
-
-Status emit_resize(NodeContext& c) {
-  SV_ASSIGN(const std::vector<ops::AxisScale> axes, ops::resize_axes(c.node(), c.node().input(0)->type.shape));
-  std::vector<std::vector<int32_t>> maps;
-  for (const int64_t size : c.in_dims(0)) {
-    maps.emplace_back();
-    for (int64_t i = 0; i < size; ++i) maps.back().push_back(static_cast<int32_t>(i));
-  }
-  for (const ops::AxisScale& axis : axes) {
-    if (axis.unchanged) continue;
-    SV_ASSIGN(const kernels::ResizeAxis known, ops::kernel_axis(c.attributes(), axis));
-    maps[axis.axis] = ops::nearest_places(c.attributes(), known);
-  }
-  emit_mapped(c, maps, c_number(c.attributes().get_float("extrapolation_value"), c.out_type()));
   return {};
 }
 

@@ -18,7 +18,8 @@ const char* refuse_integer_power(const Node& node) {
 const char* refuse_training(const Node& node) { return node.attributes.get_int("training_mode") != 0 ? "in training mode" : nullptr; }
 
 const char* refuse_interpolation(const Node& node) {
-  return node.attributes.get_string("mode", "nearest") == "nearest" ? nullptr : "with another mode than nearest";
+  const bool nearest = node.attributes.get_string("mode", "nearest") == "nearest";
+  return nearest || kRealTypes.has(node.input(0)->type.dtype) ? nullptr : "of integers, with another mode than nearest";
 }
 
 std::vector<Emitter> unary_emitters() {
@@ -57,6 +58,7 @@ std::vector<Emitter> layer_emitters() {
        [](const Node& node) { return node.output(1) ? "with sums" : nullptr; }},
       {"", "Conv", kRealTypes, emit_conv},
       {kInternal, "FusedConv", kRealTypes, emit_conv},
+      {"", "ConvTranspose", kRealTypes, emit_conv_transpose},
       {"", "MaxPool", kRealTypes, emit_pool, refuse_indices},
       {"", "AveragePool", kRealTypes, emit_pool},
       {"", "Softmax", kRealTypes, emit_softmax},
@@ -90,6 +92,7 @@ std::vector<Emitter> movement_emitters() {
       {"", "Expand", kCTypes, emit_expand},
       {"", "Tile", kCTypes, emit_tile_op},
       {"", "DepthToSpace", kCTypes, emit_depth_to_space},
+      {"", "SpaceToDepth", kCTypes, emit_space_to_depth},
       {"", "Pad", kCTypes, emit_pad},
       {"", "Resize", kCTypes, emit_resize, refuse_interpolation},
       {"", "Gather", kCTypes, emit_gather},

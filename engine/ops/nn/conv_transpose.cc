@@ -6,6 +6,7 @@
 #include "engine/ops/elementwise/binary_common.h"
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/nn/conv_grad_common.h"
+#include "engine/ops/nn/transposed_window.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/wide/wide.h"
 
@@ -25,8 +26,9 @@ Result<Dims> sizes_or_nothing(const Attributes& conv_transpose_attributes, const
   return values;
 }
 
-/// The convolution's window: `in` is Y, `out` is X.
-Result<Window> window_for(const Attributes& given, const Dims& x, const Dims& kernel) {
+}  // namespace
+
+Result<Window> transposed_window(const Attributes& given, const Dims& x, const Dims& kernel) {
   const size_t rank = x.size();
   Attributes plain = given;
   plain.erase("auto_pad");
@@ -58,6 +60,8 @@ Result<Window> window_for(const Attributes& given, const Dims& x, const Dims& ke
   }
   return w;
 }
+
+namespace {
 
 Status check_transpose_channels(const InferContext& c) {
   const Shape &x = c.shape(0), &w = c.shape(1);
@@ -91,7 +95,7 @@ Status infer_conv_transpose(InferContext& c) {
   const bool known = Shape(std::vector<Dim>(w.dims().begin() + 2, w.dims().end())).is_static();
   Dims image(sizes.size());
   if (known) {
-    SV_ASSIGN(const Window window, window_for(c.attributes(), sizes, kernel));
+    SV_ASSIGN(const Window window, transposed_window(c.attributes(), sizes, kernel));
     image = window.in;
     if (window.kernel != kernel) return error("attribute 'kernel_shape' is not that of W");
   }
@@ -108,7 +112,7 @@ kernels::Extent transpose_extent(const Dims& values, int64_t fill) {
 Status lower_conv_transpose(LowerContext& c) {
   const Dims x = c.in_dims(0), weights = c.in_dims(1), y = c.out_dims();
   if (element_count(y) == 0) return {};
-  SV_ASSIGN(const Window w, window_for(c.attributes(), Dims(x.begin() + 2, x.end()), Dims(weights.begin() + 2, weights.end())));
+  SV_ASSIGN(const Window w, transposed_window(c.attributes(), Dims(x.begin() + 2, x.end()), Dims(weights.begin() + 2, weights.end())));
   SV_TRY(check_padded(w));
   if (wide::is_wide(c)) {
     wide::emit_conv_transpose(c, w, c.attributes().get_int("group", 1), c.in(2));
@@ -141,7 +145,7 @@ Result<Attributes> convolution_of(const GradientContext& c) {
     sizes.push_back(x[i].is_static() ? x[i].value() : kMostTransposed);
     kernel.push_back(w[i].value());
   }
-  SV_ASSIGN(const Window window, window_for(c.attributes(), sizes, kernel));
+  SV_ASSIGN(const Window window, transposed_window(c.attributes(), sizes, kernel));
   Dims pads = window.pads_begin;
   pads.insert(pads.end(), window.pads_end.begin(), window.pads_end.end());
   for (size_t i = 0; i < static_cast<size_t>(rank); ++i)
