@@ -47,6 +47,8 @@ constexpr Formula kUnary[] = {
     {"gelu_tanh", "$x + #0.044715# * $x * $x * $x; $x / (1 + @exp(#-1.5957691216057308# * v))"},
     {"Silu", "$x / (1 + @exp(-$x))"},
     {"Swish", "$x / (1 + @exp(-$a * $x))"},
+    {"affine", "$a * $x + $b"},
+    {"scaled_tanh", "$a * @tanh($b * $x)"},
     {"Erf", "@erf($x)"},
     {"Softplus", "($x < 0 ? 0 : $x) + @log1p(@exp(-@fabs($x)))"},
     {"Elu", "$x > 0 ? $x : $a * @expm1($x)"},

@@ -59,7 +59,7 @@ std::string Interface::header(int64_t workspace_bytes, const std::string& model)
   for (const Port& p : inputs) out += port_comment(p);
   out += " * Outputs, likewise, which overlap neither each other nor inputs:\n";
   for (const Port& p : outputs) out += port_comment(p);
-  out += " *\n * The functions give back 0, or 1 where an index in an input is out of range; outputs then hold anything. They allocate nothing,\n"
+  out += " *\n * The functions give back 0, or 1 where an index or a length in an input is out of range; outputs then hold anything. They allocate nothing,\n"
          " * print nothing and start no threads. The processor's floating-point mode is the caller's, whose program links with -lm.\n */\n";
   out += fmt::format("#ifndef {0}\n#define {0}\n\n#include <stdint.h>\n\n", guard);
   for (const auto* ports : {&inputs, &outputs})

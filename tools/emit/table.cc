@@ -70,6 +70,9 @@ std::vector<Emitter> layer_emitters() {
       {"", "BatchNormalization", kRealTypes, emit_batch_norm, refuse_training},
       {"", "GlobalAveragePool", kRealTypes, emit_reduce},
       {"", "GlobalMaxPool", kRealTypes, emit_reduce},
+      {"", "RNN", kRealTypes | DTypeSet{DType::i32}, emit_recurrent},
+      {"", "GRU", kRealTypes | DTypeSet{DType::i32}, emit_recurrent},
+      {"", "LSTM", kRealTypes | DTypeSet{DType::i32}, emit_recurrent},
       {"", "ArgMax", kNumberTypes, emit_arg_reduce},
       {"", "ArgMin", kNumberTypes, emit_arg_reduce},
   };

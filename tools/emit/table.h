@@ -35,6 +35,7 @@ Status emit_conv(NodeContext& c);
 Status emit_conv_transpose(NodeContext& c);
 Status emit_pool(NodeContext& c);
 Status emit_softmax(NodeContext& c);
+Status emit_recurrent(NodeContext& c);
 Status emit_reduce(NodeContext& c);
 Status emit_arg_reduce(NodeContext& c);
 Status emit_row_norm(NodeContext& c);
