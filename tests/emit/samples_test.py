@@ -4,7 +4,7 @@ import re
 import compiler
 from compiler import SamplesTest, emulated
 
-LEAST_SAMPLES, LEAST_OPERATORS = 600, 100  # so many there were when this was written
+LEAST_SAMPLES, LEAST_OPERATORS = 660, 114  # so many there were when this was written
 
 
 class Samples(SamplesTest):
