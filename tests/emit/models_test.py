@@ -155,6 +155,7 @@ class Models(EmitTest):
         self.assertIn('give --dim N=SIZE', self.refused(model))
         self.assertIn("no dimension 'M'", self.refused(model, '--dim', 'M=1'))
         self.assertIn('--name a-b', self.refused(model, '--dim', 'N=1', '--name', 'a-b'))
+        self.assertIn('math_network is one', self.refused(model, '--dim', 'N=1', '--name', 'math'))  # whose header C's would be
         self.emit(model, '--dim', 'N=0')
         self.assertEqual(self.call('add', [('x', 'f', [])], [('y', 'f', 0)]), [[]])
         self.emit(model, '--shape', 'x:2x3')

@@ -1,7 +1,10 @@
 // svengine emit: writes a model as C that needs no engine.
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/base/file.h"
@@ -40,10 +43,19 @@ Result<std::vector<Dims>> dims_of(const Graph& graph, const InputOptions& option
   return out;
 }
 
+/// A header of one of these names would be found in place of C's.
+bool is_header_of_c(std::string_view name) {
+  static constexpr std::string_view kHeaders[] = {"assert", "complex", "ctype", "errno",  "fenv",   "float",  "inttypes", "iso646", "limits", "locale", "math", "setjmp",
+                                                  "signal", "stdarg",  "stdint", "stddef", "stdio",  "stdlib", "string",   "tgmath", "time",   "wchar",  "wctype"};
+  return std::find(std::begin(kHeaders), std::end(kHeaders), name) != std::end(kHeaders);
+}
+
 Result<std::string> name_of(const Options& options) {
-  if (options.name.empty()) return emit::c_identifier(std::filesystem::path(options.model.path).stem().string());
-  if (emit::is_c_identifier(options.name)) return options.name;
-  return error("--name {}: no name for functions in C and C++; {} is one", options.name, emit::c_identifier(options.name));
+  const std::string wanted = options.name.empty() ? std::filesystem::path(options.model.path).stem().string() : options.name;
+  std::string name = emit::c_identifier(wanted);
+  if (is_header_of_c(name)) name += "_network";
+  if (options.name.empty() || name == wanted) return name;
+  return error("--name {}: no name for functions and a header in C and C++; {} is one", options.name, name);
 }
 
 Status write_file(const std::string& path, const std::string& text) {

@@ -95,8 +95,6 @@ std::string c_number(double value, DType type) {
   return type == DType::f64 ? real(value) : integer(static_cast<int64_t>(value));
 }
 
-bool is_c_identifier(std::string_view name) { return !name.empty() && c_identifier(name) == name; }
-
 std::string c_identifier(std::string_view name) {
   std::string out;
   for (const char c : name) {

@@ -29,7 +29,6 @@ std::string c_number(double value, DType type);
 
 /// The name with every character that no identifier has made "_"; no keyword of C or C++ and no name that C keeps for itself.
 std::string c_identifier(std::string_view name);
-bool is_c_identifier(std::string_view name);
 
 /// What may stand in a comment: no end of comment, no control characters, ASCII.
 std::string c_comment(std::string_view text);

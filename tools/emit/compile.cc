@@ -58,13 +58,14 @@ struct Temporary {
 Status compile_library(const std::string& source, const std::string& library, const std::string& compiler) {
   std::vector<std::string> words = words_of(compiler);
   if (words.empty()) return error("--cc is empty: it names a C compiler");
-  const std::filesystem::path path(library);
-  const std::string unique = fmt::format("{}.{}", library, getpid());
-  const Temporary object{(path.parent_path() / fmt::format("{}.{}.o", path.stem().string(), getpid())).string()}, archive{unique + ".a"};
-  words.insert(words.end(), {"-O3", "-c", source, "-o", object.path});
+  // Whole paths, for none of them begins as an option does.
+  std::error_code problem;
+  const std::string file = std::filesystem::absolute(source, problem).string(), target = std::filesystem::absolute(library, problem).string();
+  if (problem) return error("{}: {}", library, problem.message());
+  const Temporary object{fmt::format("{}.{}.o", target, getpid())}, archive{fmt::format("{}.{}", target, getpid())};
+  words.insert(words.end(), {"-O3", "-c", file, "-o", object.path});
   SV_TRY(run_program(words));
   SV_TRY(run_program({"ar", "rcsD", archive.path, object.path}));
-  std::error_code problem;
   std::filesystem::rename(archive.path, library, problem);
   if (problem) return error("{}: {}", library, problem.message());
   return {};
