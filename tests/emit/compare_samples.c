@@ -1,5 +1,6 @@
-/* compare_samples FILE [OUTPUTS]: runs every sample on the inputs in the file and compares with the outputs there, or writes what it gets to OUTPUTS. Outputs and workspace hold NaN before a call,
-   and bytes behind them that no call may change; a second call in the same workspace must give the same bits. */
+/* compare_samples FILE [OUTPUTS]: runs every sample on the inputs in the file and compares with the outputs there, or writes what it gets to
+   OUTPUTS. Outputs and workspace hold NaN before a call, and bytes behind them that no call may change; a second call in the same workspace must
+   give the same bits. */
 #include "compare_samples.h"
 
 #include <math.h>

@@ -49,7 +49,8 @@ int write(const std::string& folder, uint64_t first, uint64_t count) {
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const Result<Written> written = graph_of(seed);
     if (!written.ok()) continue;
-    if (Status status = writer.add(written->graph, fmt::format("seed {}", seed), written->random.inputs, expected_of(written->random), {}); !status.ok()) {
+    const std::vector<Tensor> expected = expected_of(written->random);
+    if (Status status = writer.add(written->graph, fmt::format("seed {}", seed), written->random.inputs, expected, {}); !status.ok()) {
       fmt::print("seed {}: {}\n", seed, status.error().message());
       return 1;
     }

@@ -45,8 +45,9 @@ Result<std::vector<Dims>> dims_of(const Graph& graph, const InputOptions& option
 
 /// A header of one of these names would be found in place of C's.
 bool is_header_of_c(std::string_view name) {
-  static constexpr std::string_view kHeaders[] = {"assert", "complex", "ctype", "errno",  "fenv",   "float",  "inttypes", "iso646", "limits", "locale", "math", "setjmp",
-                                                  "signal", "stdarg",  "stdint", "stddef", "stdio",  "stdlib", "string",   "tgmath", "time",   "wchar",  "wctype"};
+  static constexpr std::string_view kHeaders[] = {"assert", "complex", "ctype",  "errno",  "fenv",   "float",  "inttypes", "iso646",
+                                                  "limits", "locale",  "math",   "setjmp", "signal", "stdarg", "stdint",   "stddef",
+                                                  "stdio",  "stdlib",  "string", "tgmath", "time",   "wchar",  "wctype"};
   return std::find(std::begin(kHeaders), std::end(kHeaders), name) != std::end(kHeaders);
 }
 

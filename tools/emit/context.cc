@@ -46,7 +46,8 @@ std::string NodeContext::parameter(Parameter parameter) {
 
 std::string NodeContext::in(size_t i) {
   if (const Tensor* known = constant(i))
-    return parameter({.kind = Parameter::Kind::constant, .type = known->type(), .name = fmt::format("x{}", i), .constant = shared_.constants.add(*known)});
+    return parameter({.kind = Parameter::Kind::constant, .type = known->type(), .name = fmt::format("x{}", i),
+                      .constant = shared_.constants.add(*known)});
   return parameter({.kind = Parameter::Kind::input, .type = in_type(i), .name = fmt::format("x{}", i), .index = i});
 }
 

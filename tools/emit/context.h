@@ -73,6 +73,7 @@ class NodeContext {
   std::vector<int64_t> integers(size_t i) const;
 
   Code& code() { return code_; }
+  const Code& code() const { return code_; }
   /// Names of pointers in the function.
   std::string in(size_t i);
   std::string out(size_t i = 0);

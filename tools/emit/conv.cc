@@ -56,7 +56,8 @@ std::string emit_padding(NodeContext& c, const ConvOf& v, const std::string& pad
   const Nest nest = merged({{v.channels, v.in[0], v.in[1], v.in[2]}, {dense_strides({v.channels, v.in[0], v.in[1], v.in[2]}), to}});
   open_loops(c.code(), nest.sizes);
   const int64_t first = v.before[0] * to[1] + v.before[1] * to[2] + v.before[2];
-  c.code().line("{}[{}] = {}[n * {} + {}];", padded, element_of(nest.operands[1], first), c.in(0), v.channels * plane, element_of(nest.operands[0]));
+  c.code().line("{}[{}] = {}[n * {} + {}];", padded, element_of(nest.operands[1], first), c.in(0), v.channels * plane,
+                element_of(nest.operands[0]));
   close_loops(c.code(), nest.sizes);
   return padded;
 }
@@ -82,9 +83,8 @@ void store_pixel(NodeContext& c, std::string sum, const std::string& index) {
 void emit_over_channels(NodeContext& c, const ConvOf& v, const std::string& image) {
   Code& code = c.code();
   const int64_t steps = v.ins * v.taps();
-  const Panels panels = make_panels(c, 1, {.batch = v.groups, .n = v.outs, .steps = steps, .batch_stride = v.outs * steps, .n_stride = steps, .step_stride = 1,
-                                        .scale = scales_of(c)},
-                                    v.pixels);
+  const Panels panels = make_panels(c, 1, {.batch = v.groups, .n = v.outs, .steps = steps, .batch_stride = v.outs * steps,
+                                        .n_stride = steps, .step_stride = 1, .scale = scales_of(c)}, v.pixels);
   code.loop("g", v.groups);
   code.loop("p", panels.count);
   code.line("const {} *const x = {} + g * {};", c_type(c.out_type()), image, v.ins * v.image);
@@ -120,7 +120,8 @@ std::string scaled_weights(NodeContext& c, const ConvOf& v) {
   if (!w || scales.empty()) return c.in(1);
   const int64_t each = v.ins * v.taps();
   std::vector<float> out;
-  for (int64_t i = 0; i < w->count(); ++i) out.push_back(static_cast<float>(number_at(w->type(), w->raw(), i) * scales[static_cast<size_t>(i / each)]));
+  for (int64_t i = 0; i < w->count(); ++i)
+    out.push_back(static_cast<float>(number_at(w->type(), w->raw(), i) * scales[static_cast<size_t>(i / each)]));
   return c.array(std::span<const float>(out));
 }
 
@@ -149,7 +150,8 @@ void emit_over_rows(NodeContext& c, const ConvOf& v, const std::string& image) {
     code.line("for (ptrdiff_t j = 0; j < {}; ++j) s[j] += v * a[j * {}];", count, v.stride[2]);
     code.close(static_cast<int>(steps.size()));
     code.loop("j", count);
-    store_pixel(c, "s[j]", fmt::format("(((n * {} + m) * {} + d) * {} + h) * {} + {} + j", v.out_channels, v.out[0], v.out[1], v.out[2], first));
+    store_pixel(c, "s[j]", fmt::format("(((n * {} + m) * {} + d) * {} + h) * {} + {} + j", v.out_channels, v.out[0], v.out[1],
+                                        v.out[2], first));
     code.close();
   };
   const int64_t whole = v.out[2] / kColumns * kColumns;

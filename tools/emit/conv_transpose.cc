@@ -36,8 +36,8 @@ void emit_spread(NodeContext& c, const TransposeOf& v, const std::string& full) 
   code.line("const {} *const x = {} + ((n * {} + g) * {} + i) * {};", t, c.in(0), v.groups, v.ins, v.pixels());
   code.line("const {} *const w = {} + ((g * {} + i) * {} + o) * {};", t, c.in(1), v.ins, v.outs, v.taps());
   open_loops(code, {v.kernel[0], v.kernel[1], v.kernel[2], v.x[0], v.x[1]}, "l");
-  code.line("{} *const to = {} + (l3 * {} + l0 * {}) * {} + (l4 * {} + l1 * {}) * {} + l2 * {};", t, full, v.stride[0], v.dilation[0], plane, v.stride[1],
-            v.dilation[1], row, v.dilation[2]);
+  code.line("{} *const to = {} + (l3 * {} + l0 * {}) * {} + (l4 * {} + l1 * {}) * {} + l2 * {};", t, full, v.stride[0], v.dilation[0], plane,
+            v.stride[1], v.dilation[1], row, v.dilation[2]);
   code.line("const {} *const from = x + (l3 * {} + l4) * {}, by = w[(l0 * {} + l1) * {} + l2];", t, v.x[1], v.x[2], v.kernel[1], v.kernel[2]);
   code.line("for (ptrdiff_t j = 0; j < {}; ++j) to[j * {}] += by * from[j];", v.x[2], v.stride[2]);
   code.close(5);
@@ -56,8 +56,8 @@ void emit_part(NodeContext& c, const TransposeOf& v, const std::string& full) {
     at = d == 0 ? place : fmt::format("({} * {} + {})", at, v.full[d], place);
   }
   const std::string value = fmt::format("{}[{}]", full, at);
-  code.line("{}[((n * {} + {}) * {} + l0 * {} + l1) * {} + l2] = bias + {};", c.out(), v.groups * v.outs, channel, v.y[0] * v.y[1], v.y[1], v.y[2],
-            inside.empty() ? value : fmt::format("({} ? {} : 0)", inside, value));
+  code.line("{}[((n * {} + {}) * {} + l0 * {} + l1) * {} + l2] = bias + {};", c.out(), v.groups * v.outs, channel, v.y[0] * v.y[1],
+            v.y[1], v.y[2], inside.empty() ? value : fmt::format("({} ? {} : 0)", inside, value));
   code.close(3);
 }
 

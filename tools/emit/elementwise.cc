@@ -33,7 +33,8 @@ struct Elements {
 double parameter_of(const Node& node, size_t i) {
   const std::vector<AttributeDef>& defs = node.op().attributes;
   if (i >= defs.size()) return 0;
-  if (defs[i].kind == AttributeKind::kInt) return static_cast<double>(node.attributes.get_int(defs[i].name, std::get<int64_t>(*defs[i].default_value)));
+  if (defs[i].kind == AttributeKind::kInt)
+    return static_cast<double>(node.attributes.get_int(defs[i].name, std::get<int64_t>(*defs[i].default_value)));
   if (defs[i].kind != AttributeKind::kFloat) return 0;
   return node.attributes.get_float(defs[i].name, std::get<float>(*defs[i].default_value));
 }

@@ -22,7 +22,8 @@ struct Call {
 
 class Program {
  public:
-  Program(const Graph& graph, const Interface& interface) : graph_(graph), interface_(interface), shared_(interface.name + "_"), storage_(graph) {}
+  Program(const Graph& graph, const Interface& interface)
+      : graph_(graph), interface_(interface), shared_(interface.name + "_"), storage_(graph) {}
 
   Result<Emitted> run(const std::string& model) {
     int32_t step = 0;
@@ -55,7 +56,8 @@ class Program {
     if (!any) return {};
     NodeContext context(node, std::move(wanted), shared_);
     if (Status status = emitter->emit(context); !status.ok()) return std::move(status).error().in(describe(node));
-    Call call{fmt::format("{}{}{}", node.op().name, node.name().empty() ? "" : " ", c_comment(node.name())), function_of(context), context.fails(), {}};
+    const std::string comment = fmt::format("{}{}{}", node.op().name, node.name().empty() ? "" : " ", c_comment(node.name()));
+    Call call{comment, function_of(context), context.fails(), {}};
     for (const Parameter& p : context.parameters()) call.arguments.push_back(argument(node, p, step));
     calls_.push_back(std::move(call));
     return {};
@@ -68,7 +70,7 @@ class Program {
       const bool read = p.kind == Parameter::Kind::input || p.kind == Parameter::Kind::constant;
       parameters += fmt::format("{}{}{} *restrict {}", parameters.empty() ? "" : ", ", read ? "const " : "", c_type(p.type), p.name);
     }
-    const std::string text = fmt::format("({}) {{\n{}{}}}\n", parameters.empty() ? "void" : parameters, const_cast<NodeContext&>(context).code().text(),
+    const std::string text = fmt::format("({}) {{\n{}{}}}\n", parameters.empty() ? "void" : parameters, context.code().text(),
                                          context.fails() ? "  return 0;\n" : "");
     const auto [it, fresh] = functions_.emplace(text, fmt::format("{}f{}", shared_.prefix, functions_.size()));
     if (fresh) function_text_ += fmt::format("static {} {}{}\n", context.fails() ? "int" : "void", it->second, text);
@@ -118,8 +120,8 @@ class Program {
   }
 
   std::string source(int64_t workspace_bytes, const std::string& model) const {
-    std::string out = fmt::format("/* {}: written by svengine emit from {}. */\n#include \"{}.h\"\n\n#include <math.h>\n#include <stddef.h>\n#include <string.h>\n\n",
-                                  interface_.name, c_comment(model), interface_.name);
+    std::string out = fmt::format("/* {0}: written by svengine emit from {1}. */\n#include \"{0}.h\"\n\n", interface_.name, c_comment(model));
+    out += "#include <math.h>\n#include <stddef.h>\n#include <string.h>\n\n";
     shared_.constants.write(out);
     out += '\n' + shared_.helpers.text() + function_text_;
     out += fmt::format("int {}_run_in(void *workspace{}) {{\n{}}}\n\n", interface_.name, interface_.parameters(true), body(workspace_bytes));

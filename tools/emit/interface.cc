@@ -14,7 +14,8 @@ std::string upper(std::string text) {
 }
 
 Result<Port> port_of(const Value& v, const std::string& name, Identifiers& parameters, Identifiers& macros) {
-  if (!kCTypes.has(v.type.dtype)) return error("'{}' is {}, which C has no type for; {} it can be", v.name(), name_of(v.type.dtype), to_string(kCTypes));
+  if (!kCTypes.has(v.type.dtype))
+    return error("'{}' is {}, which C has no type for; it may be {}", v.name(), name_of(v.type.dtype), to_string(kCTypes));
   std::string wanted = c_identifier(v.name());
   if (upper(wanted).starts_with(upper(name) + "_")) wanted = "x_" + wanted;  // names of the file's own begin so
   return Port{parameters.unique(wanted), macros.unique(upper(fmt::format("{}_{}_ELEMENTS", name, wanted))), v.name(), v.type};
@@ -59,8 +60,8 @@ std::string Interface::header(int64_t workspace_bytes, const std::string& model)
   for (const Port& p : inputs) out += port_comment(p);
   out += " * Outputs, likewise, which overlap neither each other nor inputs:\n";
   for (const Port& p : outputs) out += port_comment(p);
-  out += " *\n * The functions give back 0, or 1 where an index or a length in an input is out of range; outputs then hold anything. They allocate nothing,\n"
-         " * print nothing and start no threads. The processor's floating-point mode is the caller's, whose program links with -lm.\n */\n";
+  out += " *\n * The functions give back 0, or 1 where an index or a length in an input is out of range; outputs then hold anything.\n"
+         " * They allocate nothing, print nothing and start no threads. The processor's floating-point mode is the caller's, whose program links with -lm.\n */\n";
   out += fmt::format("#ifndef {0}\n#define {0}\n\n#include <stdint.h>\n\n", guard);
   for (const auto* ports : {&inputs, &outputs})
     for (const Port& p : *ports) out += fmt::format("#define {} {}\n", p.macro, element_count(*p.type.shape.concrete()));

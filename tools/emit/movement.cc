@@ -135,8 +135,10 @@ Status emit_depth_to_space(NodeContext& c) {
 Status emit_space_to_depth(NodeContext& c) {
   const Dims in = c.in_dims(0), out = c.out_dims();
   const int64_t b = c.attributes().get_int("blocksize"), n = in[0], channels = in[1], w = in[3], plane = in[2] * w;
-  if (c.attributes().get_string("mode", "DCR") == "DCR") emit_copy_of(c, {n, b, b, channels, out[2], out[3]}, {channels * plane, w, 1, plane, b * w, b});
-  else emit_copy_of(c, {n, channels, b, b, out[2], out[3]}, {channels * plane, plane, w, 1, b * w, b});
+  if (c.attributes().get_string("mode", "DCR") == "DCR")
+    emit_copy_of(c, {n, b, b, channels, out[2], out[3]}, {channels * plane, w, 1, plane, b * w, b});
+  else
+    emit_copy_of(c, {n, channels, b, b, out[2], out[3]}, {channels * plane, plane, w, 1, b * w, b});
   return {};
 }
 
@@ -161,7 +163,8 @@ Status emit_gather(NodeContext& c) {
   c.code().loop("o", lines.outer);
   c.code().loop("k", indices);
   emit_index(c, c.element(1, "k"), lines.count);
-  c.code().line("memcpy({0} + (o * {1} + k) * {2}, {3} + (o * {4} + at) * {2}, sizeof(*{0}) * {2});", c.out(), indices, lines.inner, c.in(0), lines.count);
+  c.code().line("memcpy({0} + (o * {1} + k) * {2}, {3} + (o * {4} + at) * {2}, sizeof(*{0}) * {2});", c.out(), indices, lines.inner, c.in(0),
+                lines.count);
   c.code().close(2);
   return {};
 }

@@ -21,7 +21,8 @@ void emit_statistics(NodeContext& c, int64_t n, bool centred) {
 void emit_affine(NodeContext& c) {
   const Dims dims = c.out_dims();
   Nest nest{dims, {dense_strides(dims)}};
-  for (size_t i = 1; i < 3; ++i) nest.operands.push_back(c.has_input(i) ? ops::broadcast_strides(c.in_dims(i), dims) : Strides(dims.size(), 0));
+  for (size_t i = 1; i < 3; ++i)
+    nest.operands.push_back(c.has_input(i) ? ops::broadcast_strides(c.in_dims(i), dims) : Strides(dims.size(), 0));
   nest = merged(std::move(nest));
   open_loops(c.code(), nest.sizes);
   const std::string y = fmt::format("{}[{}]", c.out(), element_of(nest.operands[0]));
@@ -72,8 +73,8 @@ Status emit_batch_norm(NodeContext& c) {
   const int64_t channels = dims.size() < 2 ? 1 : dims[1], rows = dims.size() < 2 ? 1 : dims[0] * channels;
   emit_rows_of(c, rows);
   const std::string channel = fmt::format("r % {}", channels);
-  c.code().line("const {} scale = {} / {}({} + {});", c_type(c.out_type()), c.element(1, channel), c_function("sqrt", c.out_type()), c.element(4, channel),
-                epsilon_of(c));
+  c.code().line("const {} scale = {} / {}({} + {});", c_type(c.out_type()), c.element(1, channel), c_function("sqrt", c.out_type()),
+                c.element(4, channel), epsilon_of(c));
   c.code().line("const {} mean = {}, shift = {};", c_type(c.out_type()), c.element(3, channel), c.element(2, channel));
   c.code().line("for (ptrdiff_t i = 0; i < {}; ++i) y[i] = (x[i] - mean) * scale + shift;", c.out_count() / rows);
   c.code().close();

@@ -70,7 +70,8 @@ class Epilogue {
     if (c.has_input(2) && p.beta != 0) {
       const Dims result = c.out_dims();
       // Of a FusedMatMul it is one row, of a Gemm anything that broadcasts to a matrix.
-      addend_ = ops::broadcast_strides(c.in_dims(2), Dims(result.end() - std::min<ptrdiff_t>(2, static_cast<ptrdiff_t>(result.size())), result.end()));
+      const auto rank = std::min<ptrdiff_t>(2, static_cast<ptrdiff_t>(result.size()));
+      addend_ = ops::broadcast_strides(c.in_dims(2), Dims(result.end() - rank, result.end()));
     }
   }
 
@@ -126,7 +127,8 @@ void emit_columns(NodeContext& c, const ProductOf& p, const Epilogue& epilogue, 
 void emit_matrix(NodeContext& c, const ProductOf& p, const Epilogue& epilogue, const Panels& panels, const std::string& a, const std::string& b,
                  const std::string& y) {
   Code& code = c.code();
-  Tile tile{.type = c.out_type(), .columns = panels.columns, .steps = {{p.k, p.a_step}}, .panel = fmt::format("{} + p * {}", b, p.k * panels.columns)};
+  Tile tile{.type = c.out_type(), .columns = panels.columns, .steps = {{p.k, p.a_step}},
+            .panel = fmt::format("{} + p * {}", b, p.k * panels.columns)};
   if (p.n % panels.columns == 0) tile.valid = panels.columns;
   else code.line("const ptrdiff_t n = {};", p.n);
   code.loop("p", panels.count);

@@ -50,8 +50,8 @@ class Direction {
     }
     code.open("for (ptrdiff_t s = 0; s < steps; ++s)");
     code.line("const ptrdiff_t t = {};", o_.reverse[d_] ? "steps - 1 - s" : "s");
-    code.line("const {} *const x = {} + ({}) * {};", t_, c_.in(0), o_.batch_first ? fmt::format("b * {} + t", z_.steps) : fmt::format("t * {} + b", z_.batch),
-              z_.ins);
+    const std::string step = o_.batch_first ? fmt::format("b * {} + t", z_.steps) : fmt::format("t * {} + b", z_.batch);
+    code.line("const {} *const x = {} + ({}) * {};", t_, c_.in(0), step, z_.ins);
     emit_sums();
     if (lstm) emit_lstm();
     else if (o_.cell == RecurrentCell::kRnn) function("g", "next", 0);

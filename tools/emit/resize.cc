@@ -48,9 +48,11 @@ void emit_resampled(NodeContext& c, const Lines& lines, const kernels::ResampleT
   code.line("{} sum = 0;", c_type(type));
   code.loop("t", tables.taps);
   code.line("const ptrdiff_t at = {}[t * {} + j];", index, count);
-  code.line("sum += {}[t * {} + j] * {}[(o * {} + {}) * {} + i];", weight, count, from, lines.count, has_outside ? "(at < 0 ? 0 : at)" : "at", lines.inner);
+  code.line("sum += {}[t * {} + j] * {}[(o * {} + {}) * {} + i];", weight, count, from, lines.count, has_outside ? "(at < 0 ? 0 : at)" : "at",
+            lines.inner);
   code.close();
-  code.line("{}[(o * {} + j) * {} + i] = {};", to, count, lines.inner, has_outside ? fmt::format("{}[j] < 0 ? {} : sum", index, outside_of(c)) : "sum");
+  code.line("{}[(o * {} + j) * {} + i] = {};", to, count, lines.inner,
+            has_outside ? fmt::format("{}[j] < 0 ? {} : sum", index, outside_of(c)) : "sum");
   code.close(3);
 }
 

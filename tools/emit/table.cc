@@ -105,7 +105,8 @@ std::vector<Emitter> movement_emitters() {
 
 std::vector<Emitter> all_emitters() {
   std::vector<Emitter> out;
-  for (const auto& family : {unary_emitters(), broadcasting_emitters(), layer_emitters(), reduction_emitters(), movement_emitters()}) out.insert(out.end(), family.begin(), family.end());
+  for (const auto& family : {unary_emitters(), broadcasting_emitters(), layer_emitters(), reduction_emitters(), movement_emitters()})
+    out.insert(out.end(), family.begin(), family.end());
   for (const char* name : {"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze"}) out.push_back({"", name, kCTypes, nullptr});
   return out;
 }

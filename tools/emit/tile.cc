@@ -26,8 +26,8 @@ void emit_packing(NodeContext& c, const std::string& from, const PanelSource& s,
   code.loop("b", s.batch);
   code.loop("n", s.n);
   code.loop("k", s.steps);
-  code.line("{}[b * {} + (n / {} * {} + k) * {} + n % {}] = {}[b * {} + n * {} + k * {}];", p.name, p.batch_size, p.columns, s.steps, p.columns, p.columns,
-            from, s.batch_stride, s.n_stride, s.step_stride);
+  code.line("{}[b * {} + (n / {} * {} + k) * {} + n % {}] = {}[b * {} + n * {} + k * {}];", p.name, p.batch_size, p.columns, s.steps,
+            p.columns, p.columns, from, s.batch_stride, s.n_stride, s.step_stride);
   code.close(3);
 }
 
