@@ -32,7 +32,7 @@ void emit_packing(NodeContext& c, const std::string& from, const PanelSource& s,
 }
 
 // gcc -O3 unrolls loops of up to so many trips before it vectorises them, and what it then has are scalars: the network of models/ takes 5.5 ms
-// instead of 0.9 (gcc 12, Xeon). Longer loops stay loops until they are vectors.
+// instead of 0.9 (gcc 12, EPYC Zen 3). Longer loops stay loops until they are vectors.
 constexpr int64_t kMostUnrolled = 16, kFewestColumns = kMostUnrolled + 4;
 
 }  // namespace
