@@ -19,7 +19,11 @@ function(svengine_layer name)
   add_library(svengine_${name} STATIC ${sources})
   target_link_libraries(svengine_${name} PUBLIC svengine_flags ${arg_DEPENDS})
   if(NOT name STREQUAL kernels)  # reference kernels are emulated in tests, where every instruction counts
-    target_compile_options(svengine_${name} PRIVATE ${SVENGINE_CALM_FLAGS})
+    set(flags ${SVENGINE_CALM_FLAGS})
+    if(name STREQUAL ops)
+      set(flags ${SVENGINE_STEP_FLAGS})
+    endif()
+    target_compile_options(svengine_${name} PRIVATE ${flags})
     svengine_unity(svengine_${name} ${sources})
   endif()
   # The graph's headers are in every layer above it: preset dev does without, so that every file names what it uses.
