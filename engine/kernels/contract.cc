@@ -255,7 +255,10 @@ const char* violation(const TopKArgs& args) noexcept {
   return !args.x ? "top k: x is null" : nullptr;
 }
 
-const char* violation(const SoftmaxArgs& args) noexcept {
+namespace {
+
+template <class T>
+const char* softmax_violation(const SoftmaxArgsOf<T>& args) {
   if (args.outer < 1 || args.n < 1 || args.inner < 1) return "softmax: a size is not positive";
   if (!args.x || !args.y) return "softmax: x or y is null";
   if (args.outer > 1 && (args.x_outer_stride < args.n * args.inner || args.y_outer_stride < args.n * args.inner))
@@ -263,6 +266,11 @@ const char* violation(const SoftmaxArgs& args) noexcept {
   return args.x == args.y && args.outer > 1 && args.x_outer_stride != args.y_outer_stride ? "softmax: y is x with another stride"
                                                                                           : nullptr;
 }
+
+}  // namespace
+
+const char* violation(const SoftmaxArgs& args) noexcept { return softmax_violation(args); }
+const char* violation(const SoftmaxArgsF64& args) noexcept { return softmax_violation(args); }
 
 const bool contract_checks = [] {
   const char* value = std::getenv("SVENGINE_CHECK_CONTRACTS");

@@ -37,6 +37,7 @@ const char* violation(const ReduceArgs& args) noexcept;
 const char* violation(const ArgReduceArgs& args) noexcept;
 const char* violation(const TopKArgs& args) noexcept;
 const char* violation(const SoftmaxArgs& args) noexcept;
+const char* violation(const SoftmaxArgsF64& args) noexcept;
 
 /// Whether this process checks contracts. It then also poisons the memory of runs (runtime/executor.h), so that what is read before
 /// it is written is NaN. Read from the environment before main().

@@ -161,3 +161,31 @@ TEST_CASE("functions of integers, bool and double", "[elementwise]") {
     }
   }
 }
+
+TEST_CASE("exp of doubles from underflow to overflow", "[elementwise]") {
+  constexpr double kInf = std::numeric_limits<double>::infinity(), kSmallest = std::numeric_limits<double>::denorm_min();
+  std::mt19937 random(11);
+  std::uniform_real_distribution<double> anywhere(-750, 715), near(-1, 1);
+  std::vector<double> x = {0.0,    -0.0,   5e-324, -5e-324, kInf,   -kInf,   709.782712893384, 709.7827128933841, 710, 1e308,
+                           -708.3, -708.4, -745.1, -745.14, -746.5, -1e308, 0.34657359027997264, -0.34657359027997264};
+  for (int i = 0; i < 4000; ++i) x.push_back(i % 2 ? anywhere(random) : near(random));
+  for (const KernelTable* set : tested_kernel_sets()) {
+    for (size_t n = 1; n < 40; ++n) {  // every tail
+      GuardedBuffer<double> y(n);
+      run_tasks(set->elementwise->unary, {UnaryOp::kExp, DType::f64, x.data(), y.data(), static_cast<int64_t>(n)});
+      REQUIRE(y.intact());
+    }
+    std::vector<double> y(x.size());
+    run_tasks(set->elementwise->unary, {UnaryOp::kExp, DType::f64, x.data(), y.data(), static_cast<int64_t>(x.size())});
+    for (size_t i = 0; i < x.size(); ++i) {
+      const long double want = std::exp(static_cast<long double>(x[i]));
+      INFO(set->name << " of " << x[i] << " got " << y[i]);
+      if (want > std::numeric_limits<double>::max()) REQUIRE(y[i] == kInf);
+      else REQUIRE(std::fabs(y[i] - want) <= 1.5L * std::max<long double>(want * 0x1p-52, kSmallest));
+    }
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    double of_nan = 0;
+    run_tasks(set->elementwise->unary, {UnaryOp::kExp, DType::f64, &nan, &of_nan, 1});
+    REQUIRE(std::isnan(of_nan));
+  }
+}

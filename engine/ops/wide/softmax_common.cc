@@ -1,6 +1,8 @@
 // Softmax, its logarithm and hardmax, and losses, in float64.
 #include <cmath>
 
+#include "engine/kernels/softmax.h"
+#include "engine/ops/kernel_step.h"
 #include "engine/ops/loss/loss_common.h"
 #include "engine/ops/wide/items.h"
 #include "engine/ops/wide/wide.h"
@@ -18,20 +20,14 @@ int64_t first_maximum(const double* x, int64_t n, int64_t apart) {
   return best;
 }
 
-void softmax_line(SoftmaxKind kind, const double* x, double* y, int64_t n, int64_t apart) {
-  const int64_t best = first_maximum(x, n, apart);
-  if (kind == SoftmaxKind::hardmax) {
-    for (int64_t i = 0; i < n; ++i) y[i * apart] = i == best ? 1 : 0;
-    return;
-  }
-  const double maximum = x[best * apart];
-  double sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += std::exp(x[i * apart] - maximum);
-  const double logarithm = std::log(sum);
-  for (int64_t i = 0; i < n; ++i) {
-    const double shifted = x[i * apart] - maximum;
-    y[i * apart] = kind == SoftmaxKind::log_softmax ? shifted - logarithm : std::exp(shifted) / sum;
-  }
+void emit_hardmax(LowerContext& c, int64_t outer, int64_t n, int64_t inner, Buffer out) {
+  emit_items(c, "hardmax", outer * inner, items_of_work(n), [=, in = c.in(0)](const Run& run, int64_t begin, int64_t end) {
+    for (int64_t line = begin; line < end; ++line) {
+      const int64_t at = line / inner * n * inner + line % inner;
+      const int64_t best = first_maximum(run.get<const double>(in) + at, n, inner);
+      for (int64_t i = 0; i < n; ++i) run.get<double>(out)[at + i * inner] = i == best ? 1 : 0;
+    }
+  });
 }
 
 /// One label's loss and weight, as kernels/cross_entropy.h has them.
@@ -53,13 +49,16 @@ LabelLoss label_loss(const kernels::CrossEntropyArgs& args, const double* log_p,
 }  // namespace
 
 void emit_softmax(LowerContext& c, SoftmaxKind kind, int64_t outer, int64_t n, int64_t inner, Buffer out) {
-  if (n == 0) return;
-  emit_items(c, "softmax", outer * inner, items_of_work(16 * n), [=, in = c.in(0)](const Run& run, int64_t begin, int64_t end) {
-    for (int64_t line = begin; line < end; ++line) {
-      const int64_t at = line / inner * n * inner + line % inner;
-      softmax_line(kind, run.get<const double>(in) + at, run.get<double>(out) + at, n, inner);
-    }
-  });
+  if (outer == 0 || n == 0 || inner == 0) return;
+  if (kind == SoftmaxKind::hardmax) return emit_hardmax(c, outer, n, inner, out);
+  const bool log = kind == SoftmaxKind::log_softmax;
+  const kernels::SoftmaxKernels& softmax = *c.kernels().softmax;
+  emit_kernel(c, log ? "log_softmax" : "softmax", log ? softmax.log_softmax_f64 : softmax.softmax_f64,
+              kernels::SoftmaxArgsF64{nullptr, nullptr, outer, n, inner, n * inner, n * inner},
+              [in = c.in(0), out](kernels::SoftmaxArgsF64& args, const Run& run) {
+                args.x = run.get<const double>(in);
+                args.y = run.get<double>(out);
+              });
 }
 
 void emit_loss(LowerContext& c, Buffer log_p) {

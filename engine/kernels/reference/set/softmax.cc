@@ -9,19 +9,25 @@
 namespace svengine::kernels::reference {
 namespace {
 
-int64_t lines(const SoftmaxArgs& args) { return args.n > 0 ? args.outer * args.inner : 0; }
+template <class T>
+int64_t lines(const SoftmaxArgsOf<T>& args) {
+  return args.n > 0 ? args.outer * args.inner : 0;
+}
 
+template <class T>
 struct Line {
-  const float* x;
-  float* y;
+  const T* x;
+  T* y;
 };
-Line line_of(const SoftmaxArgs& args, int64_t item) {
+template <class T>
+Line<T> line_of(const SoftmaxArgsOf<T>& args, int64_t item) {
   const int64_t outer = item / args.inner, inner = item % args.inner;
   return {args.x + outer * args.x_outer_stride + inner, args.y + outer * args.y_outer_stride + inner};
 }
 
 /// The first maximum of a line; the first NaN counts as one.
-int64_t position_of_maximum(const SoftmaxArgs& args, const float* x) {
+template <class T>
+int64_t position_of_maximum(const SoftmaxArgsOf<T>& args, const T* x) {
   int64_t best = 0;
   for (int64_t i = 0; i < args.n; ++i) {
     if (std::isnan(x[i * args.inner])) return i;
@@ -33,43 +39,54 @@ int64_t position_of_maximum(const SoftmaxArgs& args, const float* x) {
 struct Moments {
   double maximum, sum;  // sum of exp(x - maximum); NaN in the cases that softmax.h names, by the arithmetic of infinities
 };
-Moments moments_of(const SoftmaxArgs& args, const float* x) {
+/// The sum is compensated (Kahan): a plain one of doubles would be less exact than the kernels' sums of blocks.
+template <class T>
+Moments moments_of(const SoftmaxArgsOf<T>& args, const T* x) {
   Moments m{x[position_of_maximum(args, x) * args.inner], 0};
-  for (int64_t i = 0; i < args.n; ++i) m.sum += std::exp(x[i * args.inner] - m.maximum);
+  double lost = 0;
+  for (int64_t i = 0; i < args.n; ++i) {
+    const double term = std::exp(static_cast<double>(x[i * args.inner]) - m.maximum) - lost, sum = m.sum + term;
+    lost = (sum - m.sum) - term;
+    m.sum = sum;
+  }
   return m;
 }
 
-void softmax_range(const SoftmaxArgs& args, int64_t begin, int64_t end, void*) {
+template <class T>
+void softmax_range(const SoftmaxArgsOf<T>& args, int64_t begin, int64_t end, void*) {
   for (int64_t item = begin; item < end; ++item) {
-    const Line line = line_of(args, item);
+    const Line<T> line = line_of(args, item);
     const Moments m = moments_of(args, line.x);
     for (int64_t i = 0; i < args.n; ++i)
-      line.y[i * args.inner] = static_cast<float>(std::exp(line.x[i * args.inner] - m.maximum) / m.sum);
+      line.y[i * args.inner] = static_cast<T>(std::exp(line.x[i * args.inner] - m.maximum) / m.sum);
   }
 }
 
-void log_softmax_range(const SoftmaxArgs& args, int64_t begin, int64_t end, void*) {
+template <class T>
+void log_softmax_range(const SoftmaxArgsOf<T>& args, int64_t begin, int64_t end, void*) {
   for (int64_t item = begin; item < end; ++item) {
-    const Line line = line_of(args, item);
+    const Line<T> line = line_of(args, item);
     const Moments m = moments_of(args, line.x);
     for (int64_t i = 0; i < args.n; ++i)
-      line.y[i * args.inner] = static_cast<float>(line.x[i * args.inner] - m.maximum - std::log(m.sum));
+      line.y[i * args.inner] = static_cast<T>(line.x[i * args.inner] - m.maximum - std::log(m.sum));
   }
 }
 
-void hardmax_range(const SoftmaxArgs& args, int64_t begin, int64_t end, void*) {
+template <class T>
+void hardmax_range(const SoftmaxArgsOf<T>& args, int64_t begin, int64_t end, void*) {
   for (int64_t item = begin; item < end; ++item) {
-    const Line line = line_of(args, item);
+    const Line<T> line = line_of(args, item);
     const int64_t best = position_of_maximum(args, line.x);
-    for (int64_t i = 0; i < args.n; ++i) line.y[i * args.inner] = i == best ? 1.0f : 0.0f;
+    for (int64_t i = 0; i < args.n; ++i) line.y[i * args.inner] = i == best ? T{1} : T{0};
   }
 }
 
 }  // namespace
 
 extern const SoftmaxKernels softmax_kernels;
-constinit const SoftmaxKernels softmax_kernels{by_items<SoftmaxArgs, lines, softmax_range, 1>(),
-                                               by_items<SoftmaxArgs, lines, log_softmax_range, 1>(),
-                                               by_items<SoftmaxArgs, lines, hardmax_range, 1>()};
+constinit const SoftmaxKernels softmax_kernels{
+    by_items<SoftmaxArgs, lines<float>, softmax_range<float>, 1>(),         by_items<SoftmaxArgs, lines<float>, log_softmax_range<float>, 1>(),
+    by_items<SoftmaxArgs, lines<float>, hardmax_range<float>, 1>(),         by_items<SoftmaxArgsF64, lines<double>, softmax_range<double>, 1>(),
+    by_items<SoftmaxArgsF64, lines<double>, log_softmax_range<double>, 1>()};
 
 }  // namespace svengine::kernels::reference

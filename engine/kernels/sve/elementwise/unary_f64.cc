@@ -1,4 +1,4 @@
-// tanh and sigmoid of doubles, in lockstep as those of floats are; the other functions of doubles are plain loops.
+// exp, tanh and sigmoid of doubles, in lockstep as those of floats are; the other functions of doubles are plain loops.
 #include "engine/kernels/sve/elementwise/unary.h"
 #include "engine/kernels/sve/math/f64.h"
 
@@ -28,6 +28,9 @@ SVENGINE_INLINE void map(const UnaryArgs& args, int64_t begin, int64_t end, cons
   }
 }
 
+void exp_f64(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
+  map(args, begin, end, [](auto v) SVENGINE_INLINE_LAMBDA { return vexp_f64(v); });
+}
 void tanh_f64(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
   map(args, begin, end, [](auto v) SVENGINE_INLINE_LAMBDA { return vtanh_f64(v); });
 }
@@ -38,6 +41,7 @@ void sigmoid_f64(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
 }  // namespace
 
 UnaryFunction find_unary_f64(UnaryOp op) noexcept {
+  if (op == UnaryOp::kExp) return exp_f64;
   if (op == UnaryOp::kTanh) return tanh_f64;
   return op == UnaryOp::kSigmoid ? sigmoid_f64 : nullptr;
 }

@@ -64,7 +64,6 @@ SVENGINE_LIBRARY(floor)
 SVENGINE_LIBRARY(ceil)
 SVENGINE_LIBRARY(rint)
 SVENGINE_LIBRARY(sqrt)
-SVENGINE_LIBRARY(exp)
 SVENGINE_LIBRARY(log)
 SVENGINE_LIBRARY(erf)
 SVENGINE_LIBRARY(sin)
@@ -89,7 +88,6 @@ UnaryFunction find_library(UnaryOp op) {
     case UnaryOp::kRound: return library<rint_f64>;
     case UnaryOp::kSqrt: return library<sqrt_f64>;
     case UnaryOp::kReciprocal: return library<reciprocal_f64>;
-    case UnaryOp::kExp: return library<exp_f64>;
     case UnaryOp::kLog: return library<log_f64>;
     case UnaryOp::kErf: return library<erf_f64>;
     case UnaryOp::kSin: return library<sin_f64>;

@@ -28,7 +28,8 @@ SVENGINE_INLINE B vdiv_f64(A a, B b) {
 }
 
 inline constexpr double kLog2eF64 = 0x1.71547652b82fep+0, kLn2F64 = 0x1.62e42fefa39efp-1, kLn2LoF64 = 0x1.abc9e3b39803fp-56;
-inline constexpr double kExponentShiftF64 = 0x1.8p52 + 1023;  // x + this has the exponent field of 2^round(x) in its low bits
+inline constexpr double kRoundShiftF64 = 0x1.8p52;            // x + this has round(x) in its low bits
+inline constexpr double kExponentShiftF64 = 0x1.8p52 + 1023;  // and here the exponent field of 2^round(x)
 
 /// Numbers that a loop shall broadcast from memory where it has no registers to spare: see Coefficients in math/base.h.
 SVENGINE_INLINE const double* in_memory(const double* c) {
@@ -71,13 +72,49 @@ SVENGINE_INLINE V vtanh_f64(V x) {
   return vwith_sign_of(vdiv_f64(h, vadd(h, vdup(1.0))), x);
 }
 
+/// exp(x) in its parts: 2^n and exp(r), r = x - n ln 2, for |x| < 2^40.
+template <class V>
+struct ReducedF64 {
+  V shifted, r;  // n + kExponentShiftF64 or kRoundShiftF64
+};
+template <class V>
+SVENGINE_INLINE ReducedF64<V> vreduce_f64(V x, double shift) {
+  const V z = vfma(x, vdup(kLog2eF64), vdup(shift));
+  const V n = vsub(z, vdup(shift));
+  return {z, vfma(n, vdup(-kLn2LoF64), vfma(n, vdup(-kLn2F64), x))};
+}
+
+/// exp(x) for x <= 0, 0 below -708, NaN for NaN: what softmax takes of differences from the maximum. At most 1.5 ULP.
+template <class V>
+SVENGINE_INLINE V vexp_of_difference_f64(V x) {
+  const auto [z, r] = vreduce_f64(x, kExponentShiftF64);
+  const V power = vpower_of_shifted(z);
+  return vzero_below(x, vdup(-708.0), vfma(vmul(power, r), vpoly_f64(r, kExpSeriesF64), power));
+}
+
+/// exp(x). At most 1.5 ULP; gradual underflow to 0 (below -745.1), +infinity above 709.78, NaN for NaN.
+/// 2^n is multiplied in two halves: neither overflow nor underflow comes early.
+template <class V>
+SVENGINE_INLINE V vexp_f64(V x) {
+  const auto [z, r] = vreduce_f64(vmin(vmax(x, -746.0), 710.0), kRoundShiftF64);
+  const V e = vfma(r, vpoly_f64(r, kExpSeriesF64), vdup(1.0));
+  return veach(
+      [](vd m, vd shifted) SVENGINE_INLINE_LAMBDA {
+        const vb all = svptrue_b64();
+        const vl n = svsub_x(all, svreinterpret_s64(shifted), svdup_s64(__builtin_bit_cast(int64_t, kRoundShiftF64)));
+        const vl half = svasr_x(all, n, svdup_u64(1)), bias = svdup_s64(1023);
+        const auto power = [&](vl k) SVENGINE_INLINE_LAMBDA {
+          return vd(svreinterpret_f64(svlsl_x(all, svadd_x(all, k, bias), svdup_u64(52))));
+        };
+        return vmul(vmul(m, power(half)), power(svsub_x(all, n, half)));
+      },
+      e, z);
+}
+
 /// 1 / (1 + exp(-x)). At most 3 ULP where normal, 0 below -708.
 template <class V>
 SVENGINE_INLINE V vsigmoid_f64(V x) {
-  const V y = vmin(vmax(vneg(x), -708.0), 708.0);
-  const V z = vfma(y, vdup(kLog2eF64), vdup(kExponentShiftF64));
-  const V n = vsub(z, vdup(kExponentShiftF64));
-  const V r = vfma(n, vdup(-kLn2LoF64), vfma(n, vdup(-kLn2F64), y));
+  const auto [z, r] = vreduce_f64(vmin(vmax(vneg(x), -708.0), 708.0), kExponentShiftF64);
   const V power = vpower_of_shifted(z);
   const V e = vfma(vmul(power, r), vpoly_f64(r, kExpSeriesF64), power);
   return vzero_below(x, vdup(-708.0), vdiv_f64(vdup(1.0), vadd(e, vdup(1.0))));

@@ -10,6 +10,7 @@
 #include "engine/kernels/sve/reduction_loops.h"
 #include "engine/kernels/sve/softmax/exp.h"
 #include "engine/kernels/sve/softmax/middle.h"
+#include "engine/kernels/sve/softmax/softmax_f64.h"
 #include "engine/kernels/sve/tasks.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
@@ -106,6 +107,8 @@ void run(const SoftmaxArgs& args, int64_t begin, int64_t end, void*) noexcept {
 extern const SoftmaxKernels softmax_kernels;
 const SoftmaxKernels softmax_kernels{{tasks, no_scratch, checked<SoftmaxArgs, run<false>>()},
                                      {tasks, no_scratch, checked<SoftmaxArgs, run<true>>()},
-                                     {softmax_middle_tasks, no_scratch, checked<SoftmaxArgs, hardmax>()}};
+                                     {softmax_middle_tasks, no_scratch, checked<SoftmaxArgs, hardmax>()},
+                                     {softmax_f64_tasks, no_scratch, checked<SoftmaxArgsF64, softmax_f64<false>>()},
+                                     {softmax_f64_tasks, no_scratch, checked<SoftmaxArgsF64, softmax_f64<true>>()}};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

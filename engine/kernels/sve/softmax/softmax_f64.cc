@@ -1,0 +1,175 @@
+// Softmax and log-softmax of doubles: along contiguous lines, and along a middle axis, where every lane is a line.
+//
+// Both walk three times: maximum, exponentials and their sum, results. Sums are of blocks, so that a long line's error grows
+// with the number of its blocks only:
+//
+//     line:     x [v0 v1 v2 v3][v0 v1 v2 v3] ...      kMany accumulators; kBlock steps, then all are added to the total
+//     columns:  x [v0 v1 v2 v3]  row 0                 one accumulator a vector; kBlock rows, then it is added to its total
+//                 [v0 v1 v2 v3]  row 1
+#include "engine/kernels/softmax.h"
+
+#include "engine/kernels/sve/math/f64.h"
+#include "engine/kernels/sve/softmax/softmax_f64.h"
+#include "engine/kernels/sve/tasks.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+namespace {
+
+constexpr int kDoubles = kLanes / 2;
+constexpr int kMany = 4;  // vectors in lockstep
+constexpr int64_t kStep = kMany * kDoubles;
+constexpr int64_t kBlock = 32;
+using Vectors = Many<kMany, vd>;
+
+struct Lanes {
+  vb at[kMany];
+};
+SVENGINE_INLINE Lanes lanes_below(int64_t i, int64_t n) {
+  Lanes p;
+  SVENGINE_UNROLL
+  for (int u = 0; u < kMany; ++u) p.at[u] = svwhilelt_b64(i + u * kDoubles, n);
+  return p;
+}
+
+SVENGINE_INLINE Vectors repeated(double x) {
+  Vectors v;
+  SVENGINE_UNROLL
+  for (int u = 0; u < kMany; ++u) v.at[u] = vdup(x);
+  return v;
+}
+
+/// Zeros in lanes that are not loaded.
+SVENGINE_INLINE Vectors load(const Lanes& p, const double* x) {
+  Vectors v;
+  SVENGINE_UNROLL
+  for (int u = 0; u < kMany; ++u) v.at[u] = svld1(p.at[u], x + u * kDoubles);
+  return v;
+}
+SVENGINE_INLINE void store(const Lanes& p, double* y, const Vectors& v) {
+  SVENGINE_UNROLL
+  for (int u = 0; u < kMany; ++u) svst1(p.at[u], y + u * kDoubles, v.at[u]);
+}
+
+/// max(a, b) in the lanes of p, a elsewhere; NaN if either is.
+SVENGINE_INLINE void raise(const Lanes& p, Vectors& a, const Vectors& b) {
+  SVENGINE_UNROLL
+  for (int u = 0; u < kMany; ++u) a.at[u] = svmax_m(p.at[u], a.at[u], b.at[u]);
+}
+SVENGINE_INLINE void add(const Lanes& p, Vectors& a, const Vectors& b) {
+  SVENGINE_UNROLL
+  for (int u = 0; u < kMany; ++u) a.at[u] = svadd_m(p.at[u], a.at[u], b.at[u]);
+}
+
+/// f(i, lanes) for i = 0, kStep, ... below n.
+template <class F>
+SVENGINE_INLINE void for_steps(int64_t n, const F& f) {
+  const Lanes all = lanes_below(0, kStep);
+  int64_t i = 0;
+  for (; i + kStep <= n; i += kStep) f(i, all);
+  if (i < n) f(i, lanes_below(i, n));
+}
+
+SVENGINE_INLINE double maximum_of(const double* x, int64_t n) {
+  Vectors most = repeated(-__builtin_inf());
+  for_steps(n, [&](int64_t i, const Lanes& p) SVENGINE_INLINE_LAMBDA { raise(p, most, load(p, x + i)); });
+  const vb all = svptrue_b64();
+  return svmaxv(all, svmax_x(all, svmax_x(all, most.at[0], most.at[1]), svmax_x(all, most.at[2], most.at[3])));
+}
+
+/// sum_i exp(x_i - top); the exponentials go to y where kStore.
+template <bool kStore>
+SVENGINE_INLINE double sum_of_line(const double* x, double* y, int64_t n, double top) {
+  vd total = vdup(0.0);
+  for (int64_t first = 0; first < n; first += kBlock * kStep) {
+    Vectors sum = repeated(0.0);
+    for_steps(smaller(n - first, kBlock * kStep), [&](int64_t i, const Lanes& p) SVENGINE_INLINE_LAMBDA {
+      const Vectors e = vexp_of_difference_f64(vsub(load(p, x + first + i), vdup(top)));
+      if constexpr (kStore) store(p, y + first + i, e);
+      add(p, sum, e);
+    });
+    total = vadd(total, vadd(vadd(sum.at[0], sum.at[1]), vadd(sum.at[2], sum.at[3])));
+  }
+  return svaddv(svptrue_b64(), total);
+}
+
+template <bool kLog>
+void line(const double* x, double* y, int64_t n) {
+  const double top = maximum_of(x, n), sum = sum_of_line<!kLog>(x, y, n, top);
+  if constexpr (kLog) {
+    const vd logarithm = vdup(__builtin_log(sum));
+    for_steps(n, [&](int64_t i, const Lanes& p) SVENGINE_INLINE_LAMBDA {
+      store(p, y + i, vsub(vsub(load(p, x + i), vdup(top)), logarithm));
+    });
+  } else {
+    const vd factor = vdup(1 / sum);
+    for_steps(n, [&](int64_t i, const Lanes& p) SVENGINE_INLINE_LAMBDA { store(p, y + i, vmul(load(p, y + i), factor)); });
+  }
+}
+
+/// sum_j exp(x_j - top) of every column; the exponentials go to y where kStore.
+template <bool kStore>
+SVENGINE_INLINE Vectors sums_of_columns(const SoftmaxArgsF64& args, const Lanes& p, const double* x, double* y, const Vectors& top) {
+  Vectors total = repeated(0.0);
+  for (int64_t first = 0; first < args.n; first += kBlock) {
+    Vectors sum = repeated(0.0);
+    for (int64_t j = first; j < smaller(args.n, first + kBlock); ++j) {
+      const Vectors e = vexp_of_difference_f64(vsub(load(p, x + j * args.inner), top));
+      if constexpr (kStore) store(p, y + j * args.inner, e);
+      sum = vadd(sum, e);
+    }
+    total = vadd(total, sum);
+  }
+  return total;
+}
+
+SVENGINE_INLINE vd logarithm_of(vd x) {
+  double lanes[kDoubles];
+  const vb all = svptrue_b64();
+  svst1(all, lanes, x);
+  for (double& lane : lanes) lane = __builtin_log(lane);
+  return svld1(all, lanes);
+}
+
+template <bool kLog>
+void columns(const SoftmaxArgsF64& args, const Lanes& p, const double* x, double* y) {
+  Vectors top = repeated(-__builtin_inf());
+  for (int64_t j = 0; j < args.n; ++j) raise(p, top, load(p, x + j * args.inner));
+  for (int u = 0; u < kMany; ++u) top.at[u] = svsel(p.at[u], top.at[u], vdup(0.0));
+  const Vectors sum = sums_of_columns<!kLog>(args, p, x, y, top);
+  Vectors last;
+  for (int u = 0; u < kMany; ++u)
+    last.at[u] = kLog ? logarithm_of(sum.at[u]) : vd(svdiv_x(svptrue_b64(), vdup(1.0), sum.at[u]));
+  for (int64_t j = 0; j < args.n; ++j) {
+    if constexpr (kLog)
+      store(p, y + j * args.inner, vsub(vsub(load(p, x + j * args.inner), top), last));
+    else
+      store(p, y + j * args.inner, vmul(load(p, y + j * args.inner), last));
+  }
+}
+
+}  // namespace
+
+int64_t softmax_f64_tasks(const SoftmaxArgsF64& args) noexcept {
+  return args.inner == 1 ? TaskPartition(args.outer, args.n).tasks() : args.outer * ceil_div(args.inner, kStep);
+}
+
+template <bool kLog>
+void softmax_f64(const SoftmaxArgsF64& args, int64_t begin, int64_t end, void*) noexcept {
+  if (args.inner == 1) {
+    const TaskPartition partition(args.outer, args.n);
+    for (int64_t i = partition.begin(begin); i < partition.begin(end); ++i)
+      line<kLog>(args.x + i * args.x_outer_stride, args.y + i * args.y_outer_stride, args.n);
+    return;
+  }
+  const int64_t chunks = ceil_div(args.inner, kStep);
+  for (int64_t task = begin; task < end; ++task) {
+    const int64_t outer = task / chunks, first = task % chunks * kStep;
+    columns<kLog>(args, lanes_below(first, args.inner), args.x + outer * args.x_outer_stride + first,
+                  args.y + outer * args.y_outer_stride + first);
+  }
+}
+
+template void softmax_f64<false>(const SoftmaxArgsF64&, int64_t, int64_t, void*) noexcept;
+template void softmax_f64<true>(const SoftmaxArgsF64&, int64_t, int64_t, void*) noexcept;
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
