@@ -11,9 +11,9 @@ namespace svengine {
 namespace {
 
 /// Memory for an output: the caller's, where there is some.
-Result<MutableTensor> place_for(const PlanTensor& output, const MutableTensor* given) {
+Result<MutableTensor> place_for(const PlanTensor& output, const MutableTensor* given, OutputMemory& memory) {
   if (!given || !given->defined()) {
-    SV_ASSIGN(MutableTensor fresh, Tensor::allocate(output.dtype, output.dims));
+    SV_ASSIGN(MutableTensor fresh, memory.allocate(output.dtype, output.dims));
     if (kernels::contract_checks) std::memset(fresh.raw(), 0xff, fresh.byte_size());
     return fresh;
   }
@@ -59,6 +59,7 @@ Result<Segment::Prepared*> Segment::find_or_make(const std::vector<Tensor>& inpu
     prepared_.splice(prepared_.begin(), prepared_, it);
     return &prepared_.front();
   }
+  shared_.outputs.release();  // other shapes: what is free counts in a memory limit
   SV_ASSIGN(Prepared made, make(inputs));
   prepared_.push_front(std::move(made));
   if (prepared_.size() > SegmentModel::kMostPlans) prepared_.pop_back();
@@ -88,7 +89,7 @@ Status Segment::run_plan(Prepared& prepared, Table& table, const Buffers& buffer
   for (size_t i = 0; i < plan.run_inputs.size(); ++i) run.bind_input(i, table[plan.run_inputs[i]].raw());
   for (size_t i = 0; i < run.outputs().size(); ++i) {
     const size_t target = plan.run_targets[i];
-    SV_ASSIGN(MutableTensor t, place_for(run.outputs()[i], target < buffers.size() ? &buffers[target] : nullptr));
+    SV_ASSIGN(MutableTensor t, place_for(run.outputs()[i], target < buffers.size() ? &buffers[target] : nullptr, shared_.outputs));
     run.bind_output(i, t.raw());
     table.push_back(std::move(t));
   }

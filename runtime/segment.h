@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/output_memory.h"
 #include "runtime/segment_model.h"
 #include "runtime/session.h"
 #include "runtime/team_run.h"
@@ -23,6 +24,7 @@ class Segment {
     Bodies& bodies;
     RunMemory* memory;          // of all plans; null: see below
     RunMemory& data_dependent;  // of plans behind a cut: new ones come with the data, whose pages must not
+    OutputMemory& outputs;
   };
 
   /// The model must outlive this.

@@ -76,7 +76,8 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<CompiledModel> 
     session->batch_parallel_ = std::make_unique<BatchParallel>(std::move(batch_parallel));
   }
   session->root_ = std::make_unique<Segment>(
-      model->root(), Segment::Shared{*session->team_, session->batch_parallel_.get(), *session->bodies_, options.memory.get(), *session->data_dependent_});
+      model->root(), Segment::Shared{*session->team_, session->batch_parallel_.get(), *session->bodies_, options.memory.get(),
+                                     *session->data_dependent_, session->output_memory_});
   session->model_ = std::move(model);
   return session;
 }

@@ -15,6 +15,7 @@
 
 #include "runtime/compiled_model.h"
 #include "runtime/executor.h"
+#include "runtime/output_memory.h"
 
 namespace svengine {
 
@@ -75,7 +76,8 @@ class Session {
   /// Plans for these inputs (whose values matter only where shapes depend on them); a later run with the same shapes is steady.
   Status prepare(const std::vector<Tensor>& inputs);
 
-  /// Runs; inputs in the order of inputs(), outputs in the order of outputs(). `profile` adds to the session's profile.
+  /// Runs; inputs in the order of inputs(), outputs in the order of outputs(). `profile` adds to the session's profile. Memory of outputs that the
+  /// caller has let go by the next run is that run's.
   Result<std::vector<Tensor>> run(const std::vector<Tensor>& inputs, bool profile = false);
 
   /// The same; outputs for which `output_buffers` has a tensor, of their type and shape, are written there. A place may be an input's storage
@@ -129,6 +131,7 @@ class Session {
   std::unique_ptr<BatchParallel> batch_parallel_;
   std::unique_ptr<Bodies> bodies_;
   std::unique_ptr<RunMemory> data_dependent_;  // of plans whose shapes depend on data
+  OutputMemory output_memory_;
   std::unique_ptr<Segment> root_;
   Steady steady_;
 };
