@@ -83,3 +83,13 @@ TEST_CASE("a sum that vanishes among subnormal numbers may have either sign, and
                            "%sum: float32[1, 1] = MatMul(%row, %w)\n%y: float32[1, 1] = Sqrt(%sum)\noutput %y\n";
   for (const float y : disturbed_outputs(zero, 1.0f)) CHECK(y == 0);
 }
+
+TEST_CASE("a square that leaves the range of float32 may stay a number, and no other is changed") {
+  const std::string text =
+      "graph \"g\"\ninput %x: float32[1]\n%square: float32[1] = Mul(%x, %x)\n%root: float32[1] = Sqrt(%square)\n%y: float32[1] = Div(%x, %root)\n"
+      "output %y\n";
+  const std::vector<float> large = disturbed_outputs(text, 3.7e31f);
+  CHECK(any(large, [](float y) { return y == 0; }));
+  CHECK(any(large, [](float y) { return y > 0.5f; }));
+  for (const float y : disturbed_outputs(text, 3)) CHECK(std::abs(y - 1) < 1e-4);
+}

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "engine/plan/plan.h"
 #include "tests/support/broadcast.h"
@@ -86,6 +87,20 @@ void overflow_some(MutableTensor& t, const RandomStream& stream) {
   uint64_t i = 0;
   for (float& x : t.data<float>())
     if (stream.uniform(i++) < 0.5 && x >= kLargestRoot) x = HUGE_VALF;
+}
+
+/// A product that leaves the range of float32 stays a number where the nodes behind it are one kernel that computes in double: the square in a
+/// norm on the reference set. The largest float stands for it, in all places or some.
+void keep_some_overflown(MutableTensor& result, const std::vector<Tensor>& operands, const RandomStream& stream) {
+  const bool all = stream.uniform(0) < 0.5;
+  const std::vector<double> a = tests::to_doubles(operands[0]), b = tests::to_doubles(operands[1]);
+  for (size_t i = 0; i < static_cast<size_t>(result.count()); ++i) {
+    float& y = result.data<float>()[i];
+    if (!std::isinf(y) || (!all && stream.uniform(i + 1) < 0.5)) continue;
+    const double x = a[tests::broadcast_place(operands[0].dims(), result.dims(), i)];
+    const double z = b[tests::broadcast_place(operands[1].dims(), result.dims(), i)];
+    if (std::isfinite(x) && std::isfinite(z)) y = std::copysign(std::numeric_limits<float>::max(), y);
+  }
 }
 
 /// A sum of products or numbers that are hardly normal is rounded to steps on the way: what is 0 at once may be a step below it, which has no
@@ -192,6 +207,21 @@ void disturb_equal(MutableTensor& result, const std::vector<Tensor>& operands) {
   }
 }
 
+/// What kernels may do otherwise than by a rounding error, at random.
+void change_special(const Node& node, const std::vector<Tensor>& inputs, Tensor& result, const RandomStream& stream) {
+  const std::string_view op = node.op().name;
+  const bool equal = op == "Equal" && is_float(inputs[0].type()), f32 = result.type() == DType::f32;
+  const bool norm = f32 && op == "ReduceL2", padded = f32 && op.starts_with("ConvGrad"), product = f32 && (op == "Mul" || op == "Pow");
+  if (!equal && !norm && !padded && !product) return;
+  Result<MutableTensor> copy = result.aligned_copy();
+  if (!copy.ok()) return;
+  if (equal) disturb_equal(*copy, inputs);
+  if (norm) overflow_some(*copy, stream);
+  if (padded) forget_some_nan(*copy, stream);
+  if (product) keep_some_overflown(*copy, inputs, stream);
+  result = std::move(*copy);
+}
+
 bool is_convolution(const Node& node) { return std::string_view(node.op().name).starts_with("Conv"); }
 
 bool has_values(const Node& node, const Values& values) {
@@ -259,24 +289,7 @@ Values compute_disturbed(const Graph& graph, const Values& leaves, const kernels
     }
     Result<std::vector<Tensor>> results = compute(*node, inputs, kernels);
     if (!results.ok()) continue;
-    if (node->op().name == std::string_view("Equal") && is_float(inputs[0].type())) {
-      Result<MutableTensor> flipped = (*results)[0].aligned_copy();
-      if (!flipped.ok()) continue;
-      disturb_equal(*flipped, inputs);
-      (*results)[0] = std::move(*flipped);
-    }
-    if (std::string_view(node->op().name).starts_with("ConvGrad") && (*results)[0].type() == DType::f32) {
-      Result<MutableTensor> padded = (*results)[0].aligned_copy();
-      if (!padded.ok()) continue;
-      forget_some_nan(*padded, stream.at(number++));
-      (*results)[0] = std::move(*padded);
-    }
-    if (node->op().name == std::string_view("ReduceL2") && (*results)[0].type() == DType::f32) {
-      Result<MutableTensor> norm = (*results)[0].aligned_copy();
-      if (!norm.ok()) continue;
-      overflow_some(*norm, stream.at(number++));
-      (*results)[0] = std::move(*norm);
-    }
+    change_special(*node, inputs, (*results)[0], stream.at(number++));
     const Error error = error_of(*node, inputs);
     for (size_t i = 0; i < results->size(); ++i) set(node->output(i), (*results)[i], error, loose && is_convolution(*node));
   }
