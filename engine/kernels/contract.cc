@@ -212,12 +212,20 @@ const char* violation(const RowNormArgs& args) noexcept {
   return nullptr;
 }
 
-const char* violation(const GroupNormArgs& args) noexcept {
+namespace {
+
+template <class T>
+const char* group_norm_violation(const GroupNormArgsOf<T>& args) {
   if (!args.x || !args.y) return "group norm: x or y is null";
   if (args.batch < 1 || args.channels < 1 || args.spatial < 1) return "group norm: a size is not positive";
   if (args.groups < 1 || args.channels % args.groups != 0) return "group norm: groups does not divide channels";
   return nullptr;
 }
+
+}  // namespace
+
+const char* violation(const GroupNormArgs& args) noexcept { return group_norm_violation(args); }
+const char* violation(const GroupNormArgsF64& args) noexcept { return group_norm_violation(args); }
 
 const char* violation(const ChannelAffineArgs& args) noexcept {
   if (!args.x || !args.y || !args.scale || !args.shift) return "channel affine: x, y, scale or shift is null";

@@ -31,6 +31,7 @@ const char* violation(const DenseChainArgsOf<float>& args) noexcept;
 const char* violation(const DenseChainArgsOf<double>& args) noexcept;
 const char* violation(const RowNormArgs& args) noexcept;
 const char* violation(const GroupNormArgs& args) noexcept;
+const char* violation(const GroupNormArgsF64& args) noexcept;
 const char* violation(const ChannelAffineArgs& args) noexcept;
 const char* violation(const LocalResponseArgs& args) noexcept;
 const char* violation(const ReduceArgs& args) noexcept;

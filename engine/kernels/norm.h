@@ -1,5 +1,5 @@
 // Normalisations of float32: layer, RMS, group and instance norm, batch norm as a channel's scale and shift, local
-// response.
+// response. Of float64: group norm.
 //
 // Means and variances are taken in two passes, from x - mean, with blocked and compensated sums (relative error about
 // 1e-7 whatever n is), in an order fixed by the shape. NaN or infinity in a normalised line makes all of that line NaN.
@@ -30,18 +30,21 @@ struct RowNormArgs {
 };
 
 /// y = (x - mean) / sqrt(var + epsilon) * scale[c] + bias[c], statistics of every image and group of channels.
-/// groups = channels is instance norm; groups = 1 normalises each image as a whole. x and y are [batch, channels,
-/// spatial].
-struct GroupNormArgs {
-  const float* x = nullptr;
-  float* y = nullptr;
-  const float* scale = nullptr;                              // [channels]; null: 1
-  const float* bias = nullptr;                               // [channels]; null: 0
-  float* mean = nullptr;                                     // [batch, groups]; null: not wanted
-  float* inv_std = nullptr;                                  // [batch, groups]; null: not wanted
+/// groups = channels is instance norm; groups = 1 normalises each image as a whole, with spatial = 1 it is layer norm. x and y are
+/// [batch, channels, spatial]. Of doubles sums are blocked, but not compensated: a relative error of some 1e-16 for every 512 elements.
+template <class T>
+struct GroupNormArgsOf {
+  const T* x = nullptr;
+  T* y = nullptr;
+  const T* scale = nullptr;                                  // [channels]; null: 1
+  const T* bias = nullptr;                                   // [channels]; null: 0
+  float* mean = nullptr;                                     // [batch, groups], float32 whatever T is; null: not wanted
+  float* inv_std = nullptr;                                  // likewise
   int64_t batch = 0, channels = 0, groups = 1, spatial = 0;  // groups divides channels
   float epsilon = 1e-5f;
 };
+using GroupNormArgs = GroupNormArgsOf<float>;
+using GroupNormArgsF64 = GroupNormArgsOf<double>;
 
 /// y = activation(x * scale[c] + shift[c] + residual): batch norm once its statistics are known, with scale = gamma / sqrt(var +
 /// epsilon) and shift = beta - mean * scale.
@@ -80,6 +83,7 @@ struct NormKernels {
   TaskKernel<RowNormArgs> layer_norm;
   TaskKernel<RowNormArgs> rms_norm;
   TaskKernel<GroupNormArgs> group_norm;
+  TaskKernel<GroupNormArgsF64> group_norm_f64;
   TaskKernel<ChannelAffineArgs> channel_affine;
   TaskKernel<ChannelMomentsArgs> channel_moments;
   TaskKernel<LocalResponseArgs> local_response;

@@ -16,23 +16,32 @@ Status infer_group_norm(InferContext& c, std::array<const char*, 3> names) {
   return {};
 }
 
-Status lower_group_norm(LowerContext& c, int64_t groups) {
+namespace {
+
+template <class T>
+Status emit_group_norm(LowerContext& c, const kernels::TaskKernel<kernels::GroupNormArgsOf<T>>& kernel, int64_t groups) {
   const Dims dims = c.in_dims(0);
-  if (element_count(dims) == 0) return {};
-  kernels::GroupNormArgs args;
+  kernels::GroupNormArgsOf<T> args;
   args.batch = dims[0], args.channels = dims[1];
   args.groups = groups == kGroupsAreChannels ? dims[1] : groups;
   args.spatial = element_count(std::span(dims).subspan(2));
   args.epsilon = c.attributes().get_float("epsilon", 1e-5f);
-  if (wide::is_wide(c)) return wide::emit_group_norm(c, args), Status();
-  emit_kernel(c, "group_norm", c.kernels().norm->group_norm, args,
-              [in = c.in(0), scale = c.in(1), bias = c.in(2), out = c.out()](kernels::GroupNormArgs& a, const Run& run) {
-                a.x = run.get<const float>(in);
-                a.y = run.get<float>(out);
-                a.scale = run.get<const float>(scale);
-                a.bias = run.get<const float>(bias);
+  emit_kernel(c, "group_norm", kernel, args,
+              [in = c.in(0), scale = c.in(1), bias = c.in(2), out = c.out()](kernels::GroupNormArgsOf<T>& a, const Run& run) {
+                a.x = run.get<const T>(in);
+                a.y = run.get<T>(out);
+                a.scale = run.get<const T>(scale);
+                a.bias = run.get<const T>(bias);
               });
   return {};
+}
+
+}  // namespace
+
+Status lower_group_norm(LowerContext& c, int64_t groups) {
+  if (element_count(c.in_dims(0)) == 0) return {};
+  const kernels::NormKernels& norm = *c.kernels().norm;
+  return wide::is_wide(c) ? emit_group_norm<double>(c, norm.group_norm_f64, groups) : emit_group_norm<float>(c, norm.group_norm, groups);
 }
 
 namespace {

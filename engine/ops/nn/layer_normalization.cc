@@ -55,14 +55,39 @@ bool has_row(const Node& node, size_t input) {
   return is_row(node.input(input)->type.shape, node.input(0)->type.shape, axis_of(node));
 }
 
-void emit_norm_kernel(LowerContext& c, const kernels::RowNormArgs& args, Buffer scale, Buffer bias) {
+/// Operands of the kernel; scale and bias where they are rows.
+struct RowNorm {
+  int64_t rows, n;
+  Buffer scale, bias;
+};
+
+void emit_norm_f32(LowerContext& c, const RowNorm& norm) {
+  kernels::RowNormArgs args;
+  args.rows = norm.rows;
+  args.n = args.x_stride = args.y_stride = norm.n;
+  args.epsilon = c.attributes().get_float("epsilon", 1e-5f);
   emit_kernel(c, "layer_norm", c.kernels().norm->layer_norm, args,
-              [in = c.in(0), scale, bias, out = c.out(), mean = c.out(1),
-               inv_std = c.out(2)](kernels::RowNormArgs& a, const Run& run) {
+              [in = c.in(0), norm, out = c.out(), mean = c.out(1), inv_std = c.out(2)](kernels::RowNormArgs& a, const Run& run) {
                 a.x = run.get<const float>(in);
-                a.scale = run.get<const float>(scale);
-                a.bias = run.get<const float>(bias);
+                a.scale = run.get<const float>(norm.scale);
+                a.bias = run.get<const float>(norm.bias);
                 a.y = run.get<float>(out);
+                a.mean = run.get<float>(mean);
+                a.inv_std = run.get<float>(inv_std);
+              });
+}
+
+/// A row's elements are the channels of an image of one pixel.
+void emit_norm_f64(LowerContext& c, const RowNorm& norm) {
+  kernels::GroupNormArgsF64 args;
+  args.batch = norm.rows, args.channels = norm.n, args.spatial = 1;
+  args.epsilon = c.attributes().get_float("epsilon", 1e-5f);
+  emit_kernel(c, "layer_norm", c.kernels().norm->group_norm_f64, args,
+              [in = c.in(0), norm, out = c.out(), mean = c.out(1), inv_std = c.out(2)](kernels::GroupNormArgsF64& a, const Run& run) {
+                a.x = run.get<const double>(in);
+                a.scale = run.get<const double>(norm.scale);
+                a.bias = run.get<const double>(norm.bias);
+                a.y = run.get<double>(out);
                 a.mean = run.get<float>(mean);
                 a.inv_std = run.get<float>(inv_std);
               });
@@ -72,20 +97,17 @@ void emit_norm_kernel(LowerContext& c, const kernels::RowNormArgs& args, Buffer 
 Status lower_layer_normalization(LowerContext& c) {
   const Dims dims = c.in_dims(0);
   const size_t axis = axis_of(c.node());
-  kernels::RowNormArgs args;
-  args.rows = element_count(std::span(dims).first(axis));
-  args.n = element_count(std::span(dims).subspan(axis));
-  if (args.n == 0) {  // of nothing: no y, and NaN for mean and deviation, as 0 / 0 is
+  RowNorm norm{element_count(std::span(dims).first(axis)), element_count(std::span(dims).subspan(axis)), {}, {}};
+  if (norm.n == 0) {  // of nothing: no y, and NaN for mean and deviation, as 0 / 0 is
     for (const size_t i : {size_t{1}, size_t{2}})
-      if (c.has_output(i)) emit_fill(c, c.out(i), args.rows, 4, std::bit_cast<uint32_t>(std::numeric_limits<float>::quiet_NaN()));
+      if (c.has_output(i)) emit_fill(c, c.out(i), norm.rows, 4, std::bit_cast<uint32_t>(std::numeric_limits<float>::quiet_NaN()));
     return {};
   }
-  args.x_stride = args.y_stride = args.n;
-  args.epsilon = c.attributes().get_float("epsilon", 1e-5f);
-  const bool kernel = !wide::is_wide(c), row_scale = kernel && has_row(c.node(), 1);
-  const bool row_bias = row_scale && c.has_input(2) && has_row(c.node(), 2);
-  if (kernel) emit_norm_kernel(c, args, row_scale ? c.in(1) : Buffer{}, row_bias ? c.in(2) : Buffer{});
-  else wide::emit_row_norm(c, args.rows, args.n);
+  if (norm.rows == 0) return {};
+  const bool row_scale = has_row(c.node(), 1), row_bias = row_scale && c.has_input(2) && has_row(c.node(), 2);
+  if (row_scale) norm.scale = c.in(1);
+  if (row_bias) norm.bias = c.in(2);
+  wide::is_wide(c) ? emit_norm_f64(c, norm) : emit_norm_f32(c, norm);
   const Operand out = result_of(c);
   if (!row_scale) SV_TRY(emit_binary(c, kernels::BinaryOp::kMul, out, operand_of(c, 1), out));
   if (c.has_input(2) && !row_bias) SV_TRY(emit_binary(c, kernels::BinaryOp::kAdd, out, operand_of(c, 2), out));

@@ -1,4 +1,4 @@
-// Normalisations in float64. Means and variances in two passes.
+// Batch norm and local response in float64. Means and variances in two passes.
 #include <cmath>
 
 #include "engine/ops/nn/batch_norm_common.h"
@@ -68,39 +68,6 @@ Status lower_batch_norm(LowerContext& c) {
                }
              });
   return {};
-}
-
-void emit_group_norm(LowerContext& c, const kernels::GroupNormArgs& a) {
-  const int64_t groups = a.groups, each = a.groups ? a.channels / a.groups : 0, spatial = a.spatial;
-  const double epsilon = a.epsilon;
-  emit_items(c, "group_norm", a.batch * groups, items_of_work(each * spatial),
-             [=, x = c.in(0), scale = c.in(1), bias = c.in(2), out = c.out()](const Run& run, int64_t begin, int64_t end) {
-               for (int64_t task = begin; task < end; ++task) {
-                 const double* from = run.get<const double>(x) + task * each * spatial;
-                 double* to = run.get<double>(out) + task * each * spatial;
-                 const NormMoments m = moments_of(from, 1, each * spatial, 0);
-                 for (int64_t k = 0; k < each * spatial; ++k) {
-                   const int64_t channel = task % groups * each + k / spatial;
-                   const double factor = run.get<const double>(scale)[channel] / std::sqrt(m.variance + epsilon);
-                   to[k] = (from[k] - m.mean) * factor + run.get<const double>(bias)[channel];
-                 }
-               }
-             });
-}
-
-void emit_row_norm(LowerContext& c, int64_t rows, int64_t n) {
-  const double epsilon = c.attributes().get_float("epsilon", 1e-5f);
-  emit_items(c, "layer_norm", rows, items_of_work(n),
-             [=, x = c.in(0), out = c.out(), mean = c.out(1), inv_std = c.out(2)](const Run& run, int64_t begin, int64_t end) {
-               for (int64_t row = begin; row < end; ++row) {
-                 const double* from = run.get<const double>(x) + row * n;
-                 const NormMoments m = moments_of(from, 1, n, 0);
-                 const double factor = 1 / std::sqrt(m.variance + epsilon);
-                 for (int64_t k = 0; k < n; ++k) run.get<double>(out)[row * n + k] = (from[k] - m.mean) * factor;
-                 if (mean) run.get<float>(mean)[row] = static_cast<float>(m.mean);
-                 if (inv_std) run.get<float>(inv_std)[row] = static_cast<float>(factor);
-               }
-             });
 }
 
 void emit_local_response(LowerContext& c) {

@@ -3,7 +3,6 @@
 #pragma once
 #include "engine/kernels/conv.h"
 #include "engine/kernels/data_prepare.h"
-#include "engine/kernels/norm.h"
 #include "engine/kernels/pool.h"
 #include "engine/ops/lowering.h"
 #include "engine/ops/nn/product_common.h"
@@ -30,9 +29,6 @@ void emit_global_pool(LowerContext& c, const char* name, kernels::PoolKind kind,
 
 /// (X - mean) / sqrt(variance + epsilon) * scale + B; in training mode with the batch's own mean and variance.
 Status lower_batch_norm(LowerContext& c);
-void emit_group_norm(LowerContext& c, const kernels::GroupNormArgs& sizes);
-/// The rows' (X - mean) / sqrt(variance + epsilon), and the float32 mean and deviation where they are outputs.
-void emit_row_norm(LowerContext& c, int64_t rows, int64_t n);
 void emit_local_response(LowerContext& c);
 
 enum class SoftmaxKind : uint8_t { softmax, log_softmax, hardmax };

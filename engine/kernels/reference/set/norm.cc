@@ -54,12 +54,16 @@ void row_range(const RowNormArgs& args, int64_t begin, int64_t end, void* scratc
   for (int64_t row = begin; row < end; ++row) norm_row<kRms>(args, row, static_cast<double*>(scratch));
 }
 
-int64_t group_items(const GroupNormArgs& args) { return args.batch * args.groups; }
+template <class T>
+int64_t group_items(const GroupNormArgsOf<T>& args) {
+  return args.batch * args.groups;
+}
 
-void group_range(const GroupNormArgs& args, int64_t begin, int64_t end, void*) {
+template <class T>
+void group_range(const GroupNormArgsOf<T>& args, int64_t begin, int64_t end, void*) {
   for (int64_t item = begin; item < end; ++item) {
     const int64_t channels = args.channels / args.groups, n = channels * args.spatial;
-    const float* x = args.x + item * n;
+    const T* x = args.x + item * n;
     const Moments m = moments_of(n, [x](int64_t i) { return double{x[i]}; });
     const double inv_std = 1 / std::sqrt(m.variance + args.epsilon);
     if (args.mean) args.mean[item] = static_cast<float>(m.mean);
@@ -67,7 +71,7 @@ void group_range(const GroupNormArgs& args, int64_t begin, int64_t end, void*) {
     for (int64_t i = 0; i < n; ++i) {
       const int64_t c = item % args.groups * channels + i / args.spatial;
       const double scale = args.scale ? args.scale[c] : 1, bias = args.bias ? args.bias[c] : 0;
-      args.y[item * n + i] = static_cast<float>((x[i] - m.mean) * inv_std * scale + bias);
+      args.y[item * n + i] = static_cast<T>((x[i] - m.mean) * inv_std * scale + bias);
     }
   }
 }
@@ -124,7 +128,8 @@ void response_range(const LocalResponseArgs& args, int64_t begin, int64_t end, v
 extern const NormKernels norm_kernels;
 constinit const NormKernels norm_kernels{by_items<RowNormArgs, row_items, row_range<false>, 4>(row_scratch_bytes),
                                          by_items<RowNormArgs, row_items, row_range<true>, 4>(row_scratch_bytes),
-                                         by_items<GroupNormArgs, group_items, group_range, 1>(),
+                                         by_items<GroupNormArgs, group_items<float>, group_range<float>, 1>(),
+                                         by_items<GroupNormArgsF64, group_items<double>, group_range<double>, 1>(),
                                          by_items<ChannelAffineArgs, channel_items<ChannelAffineArgs>, affine_range, 1>(),
                                          by_items<ChannelMomentsArgs, channel_items<ChannelMomentsArgs>, moments_range, 1>(),
                                          by_items<LocalResponseArgs, response_items, response_range, 4096>()};

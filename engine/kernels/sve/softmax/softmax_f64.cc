@@ -1,13 +1,9 @@
 // Softmax and log-softmax of doubles: along contiguous lines, and along a middle axis, where every lane is a line.
 //
-// Both walk three times: maximum, exponentials and their sum, results. Sums are of blocks, so that a long line's error grows
-// with the number of its blocks only:
-//
-//     line:     x [v0 v1 v2 v3][v0 v1 v2 v3] ...      kMany accumulators; kBlock steps, then all are added to the total
-//     columns:  x [v0 v1 v2 v3]  row 0                 one accumulator a vector; kBlock rows, then it is added to its total
-//                 [v0 v1 v2 v3]  row 1
+// Both walk three times: maximum, exponentials and their sum, results. Sums are of blocks (lines_f64.h); those of columns are of kBlock rows.
 #include "engine/kernels/softmax.h"
 
+#include "engine/kernels/sve/lines_f64.h"
 #include "engine/kernels/sve/math/f64.h"
 #include "engine/kernels/sve/softmax/softmax_f64.h"
 #include "engine/kernels/sve/tasks.h"
@@ -15,58 +11,10 @@
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 namespace {
 
-constexpr int kDoubles = kLanes / 2;
-constexpr int kMany = 4;  // vectors in lockstep
-constexpr int64_t kStep = kMany * kDoubles;
-constexpr int64_t kBlock = 32;
-using Vectors = Many<kMany, vd>;
-
-struct Lanes {
-  vb at[kMany];
-};
-SVENGINE_INLINE Lanes lanes_below(int64_t i, int64_t n) {
-  Lanes p;
-  SVENGINE_UNROLL
-  for (int u = 0; u < kMany; ++u) p.at[u] = svwhilelt_b64(i + u * kDoubles, n);
-  return p;
-}
-
-SVENGINE_INLINE Vectors repeated(double x) {
-  Vectors v;
-  SVENGINE_UNROLL
-  for (int u = 0; u < kMany; ++u) v.at[u] = vdup(x);
-  return v;
-}
-
-/// Zeros in lanes that are not loaded.
-SVENGINE_INLINE Vectors load(const Lanes& p, const double* x) {
-  Vectors v;
-  SVENGINE_UNROLL
-  for (int u = 0; u < kMany; ++u) v.at[u] = svld1(p.at[u], x + u * kDoubles);
-  return v;
-}
-SVENGINE_INLINE void store(const Lanes& p, double* y, const Vectors& v) {
-  SVENGINE_UNROLL
-  for (int u = 0; u < kMany; ++u) svst1(p.at[u], y + u * kDoubles, v.at[u]);
-}
-
 /// max(a, b) in the lanes of p, a elsewhere; NaN if either is.
 SVENGINE_INLINE void raise(const Lanes& p, Vectors& a, const Vectors& b) {
   SVENGINE_UNROLL
   for (int u = 0; u < kMany; ++u) a.at[u] = svmax_m(p.at[u], a.at[u], b.at[u]);
-}
-SVENGINE_INLINE void add(const Lanes& p, Vectors& a, const Vectors& b) {
-  SVENGINE_UNROLL
-  for (int u = 0; u < kMany; ++u) a.at[u] = svadd_m(p.at[u], a.at[u], b.at[u]);
-}
-
-/// f(i, lanes) for i = 0, kStep, ... below n.
-template <class F>
-SVENGINE_INLINE void for_steps(int64_t n, const F& f) {
-  const Lanes all = lanes_below(0, kStep);
-  int64_t i = 0;
-  for (; i + kStep <= n; i += kStep) f(i, all);
-  if (i < n) f(i, lanes_below(i, n));
 }
 
 SVENGINE_INLINE double maximum_of(const double* x, int64_t n) {
@@ -79,17 +27,12 @@ SVENGINE_INLINE double maximum_of(const double* x, int64_t n) {
 /// sum_i exp(x_i - top); the exponentials go to y where kStore.
 template <bool kStore>
 SVENGINE_INLINE double sum_of_line(const double* x, double* y, int64_t n, double top) {
-  vd total = vdup(0.0);
-  for (int64_t first = 0; first < n; first += kBlock * kStep) {
-    Vectors sum = repeated(0.0);
-    for_steps(smaller(n - first, kBlock * kStep), [&](int64_t i, const Lanes& p) SVENGINE_INLINE_LAMBDA {
-      const Vectors e = vexp_of_difference_f64(vsub(load(p, x + first + i), vdup(top)));
-      if constexpr (kStore) store(p, y + first + i, e);
-      add(p, sum, e);
-    });
-    total = vadd(total, vadd(vadd(sum.at[0], sum.at[1]), vadd(sum.at[2], sum.at[3])));
-  }
-  return svaddv(svptrue_b64(), total);
+  double sum[1];
+  sum_line(n, sum, [=](int64_t i, const Lanes& p, Vectors(&e)[1]) SVENGINE_INLINE_LAMBDA {
+    e[0] = vexp_of_difference_f64(vsub(load(p, x + i), vdup(top)));
+    if constexpr (kStore) store(p, y + i, e[0]);
+  });
+  return sum[0];
 }
 
 template <bool kLog>
