@@ -23,8 +23,8 @@ inline constexpr int64_t kElementwiseTask = 16384;  // elements: 64 KiB of float
 
 // ---- One operand -----------------------------------------------------------------------------------------------------
 
-/// y = f(x). f32 has all except kNot and kBitwiseNot; of the activations, which activation.inc describes, f64 has kClip, kRelu, kErf,
-/// kTanh, kSigmoid and kSoftplus; integers have kClip, kRelu and those marked *; bool has kNot and kIdentity, all types kIdentity.
+/// y = f(x). f32 and f64 have all except kNot and kBitwiseNot; of the activations, which activation.inc describes, integers have kClip and
+/// kRelu, and of the others those marked *; bool has kNot and kIdentity, all types kIdentity.
 enum class UnaryOp : int32_t {
   kIdentity,
   kAbs,         // *

@@ -1,9 +1,7 @@
 #include "engine/ops/elementwise/unary_common.h"
 
-#include "engine/kernels/reference/elementwise.h"
 #include "engine/ops/convert/small_cast_common.h"
 #include "engine/ops/kernel_step.h"
-#include "engine/ops/wide/items.h"
 
 namespace svengine::ops {
 
@@ -31,13 +29,6 @@ Buffer converted(LowerContext& c, Buffer from, DType type, DType to, int64_t cou
 void emit_unary(LowerContext& c, const char* kernel, kernels::UnaryArgs args) {
   args.type = c.in_type(0).dtype;
   args.n = stored_count(c.in_type(0));
-  if (args.type == DType::f64 && !c.kernels().elementwise->has_unary(args.op, args.type)) {
-    wide::emit_items(c, kernel, args.n, wide::items_of_work(16), [args, in = c.in(0), out = c.out()](const Run& run, int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i)
-        run.get<double>(out)[i] = kernels::reference_unary(args.op, run.get<const double>(in)[i], args.alpha, args.beta);
-    });
-    return;
-  }
   emit_kernel(c, kernel, c.kernels().elementwise->unary, args, [in = c.in(0), out = c.out()](kernels::UnaryArgs& a, const Run& run) {
     a.x = run.get<void>(in);
     a.y = run.get<void>(out);

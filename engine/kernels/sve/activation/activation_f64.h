@@ -15,12 +15,11 @@ SVENGINE_INLINE V leaky_relu_f64(V x, double slope) {
       x);
 }
 
-/// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+/// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) = x / (1 + exp(-2 sqrt(2/pi) (x + 0.044715 x^3))), which has no cancellation.
 template <class V>
 SVENGINE_INLINE V gelu_tanh_f64(V x) {
-  constexpr double kRoot = 0x1.9884533d43651p-1;  // sqrt(2 / pi)
-  const V half = vmul(x, vdup(0.5));
-  return vfma(half, vtanh_f64(vmul(x, vfma(vmul(x, x), vdup(0.044715 * kRoot), vdup(kRoot)))), half);
+  constexpr double kTwoRoots = 0x1.9884533d43651p+0;  // 2 sqrt(2 / pi)
+  return vmul(x, vsigmoid_f64(vmul(x, vfma(vmul(x, x), vdup(0.044715 * kTwoRoots), vdup(kTwoRoots)))));
 }
 
 /// The function kKind, as activation/activation.h has it for floats.

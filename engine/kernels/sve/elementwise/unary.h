@@ -11,7 +11,7 @@ using UnaryFunction = void (*)(const UnaryArgs& args, int64_t begin, int64_t end
 UnaryFunction find_unary_f32(UnaryOp op) noexcept;
 UnaryFunction find_unary_exponential(UnaryOp op) noexcept;  // exp, sigmoid, SiLU of floats
 UnaryFunction find_unary_lockstep(UnaryOp op) noexcept;     // erf, tanh, GELU of floats
-UnaryFunction find_unary_f64(UnaryOp op) noexcept;          // exp, tanh, sigmoid of doubles
+UnaryFunction find_unary_f64(UnaryOp op) noexcept;          // of doubles, but for plain loops
 UnaryFunction find_unary_plain(UnaryOp op, DType type) noexcept;  // integers, bool, double; identity of any type
 
 /// Whether one of the second and third has it.

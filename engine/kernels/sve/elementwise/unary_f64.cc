@@ -1,6 +1,9 @@
-// exp, tanh and sigmoid of doubles, in lockstep as those of floats are; the other functions of doubles are plain loops.
+// Functions of doubles whose chains are long, in lockstep as those of floats are, and activations; the others are plain loops.
 #include "engine/kernels/sve/elementwise/unary.h"
-#include "engine/kernels/sve/math/f64.h"
+
+#include "engine/kernels/sve/activation/activation_f64.h"
+#include "engine/kernels/sve/math/erf_f64.h"
+#include "engine/kernels/sve/math/log_f64.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 namespace {
@@ -28,22 +31,77 @@ SVENGINE_INLINE void map(const UnaryArgs& args, int64_t begin, int64_t end, cons
   }
 }
 
-void exp_f64(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
-  map(args, begin, end, [](auto v) SVENGINE_INLINE_LAMBDA { return vexp_f64(v); });
+// Below 0 only, so that -0 stays, as NaN does.
+template <class V>
+SVENGINE_INLINE V elu(V x, const UnaryArgs& args) {
+  return vsel_below(x, vdup(0.0), vmul(vexpm1_f64(x), vdup(args.alpha)), x);
 }
-void tanh_f64(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
-  map(args, begin, end, [](auto v) SVENGINE_INLINE_LAMBDA { return vtanh_f64(v); });
+template <class V>
+SVENGINE_INLINE V selu(V x, const UnaryArgs& args) {
+  return vsel_below(x, vdup(0.0), vmul(vexpm1_f64(x), vdup(args.beta * args.alpha)), vmul(x, vdup(args.beta)));
 }
-void sigmoid_f64(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
-  map(args, begin, end, [](auto v) SVENGINE_INLINE_LAMBDA { return vsigmoid_f64(v); });
+template <class V>
+SVENGINE_INLINE V celu(V x, const UnaryArgs& args) {
+  const V scaled = veach([&](vd v) SVENGINE_INLINE_LAMBDA { return vd(svdiv_x(svptrue_b64(), v, vdup(args.alpha))); }, x);
+  return vsel_below(x, vdup(0.0), vmul(vexpm1_f64(scaled), vdup(args.alpha)), x);
 }
+template <class V>
+SVENGINE_INLINE V leaky_relu(V x, const UnaryArgs& args) {
+  return vsel_below(x, vdup(0.0), vmul(x, vdup(args.alpha)), x);
+}
+template <class V>
+SVENGINE_INLINE V thresholded_relu(V x, const UnaryArgs& args) {
+  return veach([&](vd v) SVENGINE_INLINE_LAMBDA { return vd(svsel(svcmpgt(svptrue_b64(), v, vdup(args.alpha)), v, vdup(0.0))); }, x);
+}
+template <class V>
+SVENGINE_INLINE V hard_sigmoid(V x, const UnaryArgs& args) {
+  return vmin(vmax(vfma(x, vdup(args.alpha), vdup(args.beta)), 0.0), 1.0);
+}
+/// Both sides are held below 2^60: 1 + |x| is |x| there. Infinities, which the formula divides by each other, become NaN by x - x.
+template <class V>
+SVENGINE_INLINE V softsign(V x) {
+  const V a = vmin(vabs(x), 0x1p60);
+  return vwith_sign_of(vdiv_f64(a, vadd(vadd(a, vdup(1.0)), vsub(x, x))), x);
+}
+/// x tanh(log(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2), which is 1 from 20 on.
+template <class V>
+SVENGINE_INLINE V mish(V x) {
+  const V e = vexp_f64(vmin(x, 20.0)), n = vmul(e, vadd(e, vdup(2.0)));
+  return vmul(x, vdiv_f64(n, vadd(n, vdup(2.0))));
+}
+
+/// Of x, a vector or Many of them, and args: a copy, which stores to y cannot change.
+template <auto F>
+void loop(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
+  const UnaryArgs local = args;
+  map(args, begin, end, [&local](auto x) SVENGINE_INLINE_LAMBDA { return F(x, local); });
+}
+#define SVENGINE_LOOP(result) loop<[](auto x, [[maybe_unused]] const UnaryArgs& args) SVENGINE_INLINE_LAMBDA { return result; }>
 
 }  // namespace
 
 UnaryFunction find_unary_f64(UnaryOp op) noexcept {
-  if (op == UnaryOp::kExp) return exp_f64;
-  if (op == UnaryOp::kTanh) return tanh_f64;
-  return op == UnaryOp::kSigmoid ? sigmoid_f64 : nullptr;
+  switch (op) {
+    case UnaryOp::kExp: return SVENGINE_LOOP(vexp_f64(x));
+    case UnaryOp::kLog: return SVENGINE_LOOP(vlog_f64(x));
+    case UnaryOp::kErf: return SVENGINE_LOOP(verf_f64(x));
+    case UnaryOp::kTanh: return SVENGINE_LOOP(vtanh_f64(x));
+    case UnaryOp::kSigmoid: return SVENGINE_LOOP(vsigmoid_f64(x));
+    case UnaryOp::kSoftplus: return SVENGINE_LOOP(vsoftplus_f64(x));
+    case UnaryOp::kLeakyRelu: return SVENGINE_LOOP(leaky_relu(x, args));
+    case UnaryOp::kHardSigmoid: return SVENGINE_LOOP(hard_sigmoid(x, args));
+    case UnaryOp::kHardSwish: return SVENGINE_LOOP(apply_activation<Activation::kHardSwish>(x, {}));
+    case UnaryOp::kGelu: return SVENGINE_LOOP(vgelu_f64(x));
+    case UnaryOp::kGeluTanh: return SVENGINE_LOOP(gelu_tanh_f64(x));
+    case UnaryOp::kSilu: return SVENGINE_LOOP(vmul(x, vsigmoid_f64(x)));
+    case UnaryOp::kElu: return SVENGINE_LOOP(elu(x, args));
+    case UnaryOp::kSelu: return SVENGINE_LOOP(selu(x, args));
+    case UnaryOp::kCelu: return SVENGINE_LOOP(celu(x, args));
+    case UnaryOp::kThresholdedRelu: return SVENGINE_LOOP(thresholded_relu(x, args));
+    case UnaryOp::kSoftsign: return SVENGINE_LOOP(softsign(x));
+    case UnaryOp::kMish: return SVENGINE_LOOP(mish(x));
+    default: return nullptr;
+  }
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise

@@ -64,8 +64,6 @@ SVENGINE_LIBRARY(floor)
 SVENGINE_LIBRARY(ceil)
 SVENGINE_LIBRARY(rint)
 SVENGINE_LIBRARY(sqrt)
-SVENGINE_LIBRARY(log)
-SVENGINE_LIBRARY(erf)
 SVENGINE_LIBRARY(sin)
 SVENGINE_LIBRARY(cos)
 SVENGINE_LIBRARY(tan)
@@ -79,7 +77,6 @@ SVENGINE_LIBRARY(acosh)
 SVENGINE_LIBRARY(atanh)
 #undef SVENGINE_LIBRARY
 double reciprocal_f64(double x) { return 1 / x; }
-double softplus_f64(double x) { return (x < 0 ? 0 : x) + __builtin_log1p(__builtin_exp(-__builtin_fabs(x))); }
 
 UnaryFunction find_library(UnaryOp op) {
   switch (op) {
@@ -88,8 +85,6 @@ UnaryFunction find_library(UnaryOp op) {
     case UnaryOp::kRound: return library<rint_f64>;
     case UnaryOp::kSqrt: return library<sqrt_f64>;
     case UnaryOp::kReciprocal: return library<reciprocal_f64>;
-    case UnaryOp::kLog: return library<log_f64>;
-    case UnaryOp::kErf: return library<erf_f64>;
     case UnaryOp::kSin: return library<sin_f64>;
     case UnaryOp::kCos: return library<cos_f64>;
     case UnaryOp::kTan: return library<tan_f64>;
@@ -101,7 +96,6 @@ UnaryFunction find_library(UnaryOp op) {
     case UnaryOp::kAsinh: return library<asinh_f64>;
     case UnaryOp::kAcosh: return library<acosh_f64>;
     case UnaryOp::kAtanh: return library<atanh_f64>;
-    case UnaryOp::kSoftplus: return library<softplus_f64>;
     default: return nullptr;
   }
 }

@@ -111,6 +111,16 @@ SVENGINE_INLINE V vexp_f64(V x) {
       e, z);
 }
 
+/// exp(x) - 1, with the sign of x: -0 stays. At most 2.5 ULP; -1 below -60, +infinity above 709.78, NaN for NaN.
+/// 2^(n - 1) is a number where 2^n is not yet.
+template <class V>
+SVENGINE_INLINE V vexpm1_f64(V x) {
+  const auto [z, r] = vreduce_f64(vmin(vmax(x, -60.0), 710.0), kRoundShiftF64);
+  const V half_power = vpower_of_shifted(vadd(z, vdup(1022.0)));
+  const V half = vfma(vmul(r, vpoly_f64(r, kExpSeriesF64)), half_power, vsub(half_power, vdup(0.5)));
+  return vwith_sign_of(vadd(half, half), x);
+}
+
 /// 1 / (1 + exp(-x)). At most 3 ULP where normal, 0 below -708.
 template <class V>
 SVENGINE_INLINE V vsigmoid_f64(V x) {

@@ -78,6 +78,7 @@ SVENGINE_LOCKSTEP(vtable_power)
 /// 0 where x < limit, y elsewhere.
 SVENGINE_INLINE vf vzero_below(vf x, vf limit, vf y) { return vsel(vlt(x, limit), vdup(0.0f), y); }
 SVENGINE_LOCKSTEP(vzero_below)
+SVENGINE_LOCKSTEP(vsel_below)
 /// a + b c, and b c + a: multiply-adds that leave the first operand alone where x is 0, for -0 + 0 is +0.
 SVENGINE_INLINE vf vfma_unless_zero(vf x, vf a, vf b, vf c) { return svmla_m(vne(x, vdup(0.0f)), a, b, c); }
 SVENGINE_LOCKSTEP(vfma_unless_zero)
