@@ -22,10 +22,4 @@ struct ActivationArgs {
   float alpha = 0, beta = 0;  // of the formula
 };
 
-/// Do products of T end in it? The error function, which Gelu is made of, has no vector code in double.
-template <class T>
-constexpr bool activates(Activation kind) {
-  return sizeof(T) == sizeof(float) || kind != Activation::kGelu;
-}
-
 }  // namespace svengine::kernels

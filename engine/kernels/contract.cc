@@ -178,7 +178,6 @@ const char* gemm_violation(const GemmArgsOf<T>& args) {
   if (args.bias_kind != GemmBias::kNone && !args.bias) return "gemm: bias is null";
   if (args.residual == args.c && args.residual && (args.m > 1 && args.ld_residual != args.ldc))
     return "gemm: residual is c with another leading dimension";
-  if (!activates<T>(args.activation.kind)) return "gemm: an activation that this type has not";
   return nullptr;
 }
 
@@ -190,7 +189,6 @@ const char* chain_violation(const DenseChainArgsOf<T>& args) {
     const DenseLayerOf<T>& layer = args.layers[l];
     if (layer.groups < 1 || layer.inputs < 1 || layer.outputs < 1) return "dense chain: a size of a layer is not positive";
     if (!layer.weights) return "dense chain: weights is null";
-    if (!activates<T>(layer.activation.kind)) return "dense chain: an activation that this type has not";
     if (l > 0 && layer.groups * layer.inputs != args.layers[l - 1].groups * args.layers[l - 1].outputs)
       return "dense chain: a layer takes in another number of values than the one before puts out";
   }

@@ -86,7 +86,7 @@ struct GemmArgsOf {
   GemmStride residual_stride;
   float residual_scale = 1;
 
-  ActivationArgs activation;  // one of those that activates<T> knows
+  ActivationArgs activation;
 };
 
 template <class T>

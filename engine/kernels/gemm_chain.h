@@ -17,7 +17,7 @@ struct DenseLayerOf {
   /// For every group [outputs, inputs], packed as operand A of a product (gemm.h), packed_a_bytes(outputs, inputs) after one another.
   const T* weights = nullptr;
   const T* bias = nullptr;  // [groups][outputs]; null: none
-  ActivationArgs activation;  // one of those that activates<T> knows
+  ActivationArgs activation;
 };
 
 template <class T>

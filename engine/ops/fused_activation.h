@@ -17,11 +17,11 @@ kernels::ActivationArgs activation_of(const Attributes& attributes);
 void set_activation(Attributes& attributes, const kernels::ActivationArgs& activation);
 std::string_view name_of(kernels::Activation activation);
 
-/// Refuses a name that is none of these, and an activation that no product of this type ends in (kernels::activates).
+/// Refuses a name that is none of these, and a type whose products end in none.
 Status check_activation(const Attributes& attributes, DType type);
 
 /// For OpTraits::activation: the attributes that stand for a node which is an activation itself (Relu, Clip with known bounds,
-/// Gelu, ...); nothing when its parameters are not known, or no product of its type ends in it.
+/// Gelu, ...); nothing when its parameters are not known, or no product of its type ends in one.
 std::optional<Attributes> activation_of_node(const Node& node);
 
 }  // namespace svengine::ops

@@ -14,17 +14,6 @@ bool of_all_numbers(UnaryOp op) {
   return op == UnaryOp::kIdentity || op == UnaryOp::kAbs || op == UnaryOp::kNeg || op == UnaryOp::kSign || op == UnaryOp::kClip ||
          op == UnaryOp::kRelu;
 }
-/// Of float32 alone, by elementwise.h.
-bool of_f32_alone(UnaryOp op) {
-  switch (op) {
-#define SVENGINE_ACTIVATION(Name, ...) case UnaryOp::k##Name:
-#include "engine/kernels/activation.inc"
-      return op != UnaryOp::kClip && op != UnaryOp::kRelu && op != UnaryOp::kErf && op != UnaryOp::kTanh && op != UnaryOp::kSigmoid &&
-             op != UnaryOp::kSoftplus;
-    default:
-      return false;
-  }
-}
 bool gives_bool(UnaryOp op) { return op == UnaryOp::kIsNaN || op == UnaryOp::kIsInf; }
 
 uint8_t detected(const UnaryArgs& args, double x) {
@@ -99,9 +88,8 @@ void unary_range(const UnaryArgs& args, int64_t begin, int64_t end, void*) {
 bool has_unary(UnaryOp op, DType type) noexcept {
   switch (type) {
     case DType::f32:
-      return op != UnaryOp::kNot && op != UnaryOp::kBitwiseNot;
     case DType::f64:
-      return op != UnaryOp::kNot && op != UnaryOp::kBitwiseNot && !of_f32_alone(op);
+      return op != UnaryOp::kNot && op != UnaryOp::kBitwiseNot;
     case DType::boolean:
       return op == UnaryOp::kIdentity || op == UnaryOp::kNot;
     case DType::f16:

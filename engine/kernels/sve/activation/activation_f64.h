@@ -1,7 +1,7 @@
-// Activations on vectors of doubles: those that kernels::activates<double> names. V is vd or Many of them.
+// Activations on vectors of doubles. V is vd or Many of them.
 #pragma once
 #include "engine/kernels/activation.h"
-#include "engine/kernels/sve/math/f64.h"
+#include "engine/kernels/sve/math/erf_f64.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
@@ -25,7 +25,6 @@ SVENGINE_INLINE V gelu_tanh_f64(V x) {
 /// The function kKind, as activation/activation.h has it for floats.
 template <Activation kKind, class V>
 SVENGINE_INLINE V apply_activation_f64(V x, [[maybe_unused]] const ActivationArgs& args) {
-  static_assert(activates<double>(kKind));
   if constexpr (kKind == Activation::kRelu) return vmax(x, 0.0);
   if constexpr (kKind == Activation::kClip) return vmin(vmax(x, double{args.alpha}), double{args.beta});
   if constexpr (kKind == Activation::kLeakyRelu) return leaky_relu_f64(x, args.alpha);
@@ -34,6 +33,7 @@ SVENGINE_INLINE V apply_activation_f64(V x, [[maybe_unused]] const ActivationArg
   if constexpr (kKind == Activation::kHardSwish) return vmul(x, vmin(vmax(vfma(x, vdup(1.0 / 6), vdup(0.5)), 0.0), 1.0));
   if constexpr (kKind == Activation::kSigmoid) return vsigmoid_f64(x);
   if constexpr (kKind == Activation::kTanh) return vtanh_f64(x);
+  if constexpr (kKind == Activation::kGelu) return vgelu_f64(x);
   if constexpr (kKind == Activation::kGeluTanh) return gelu_tanh_f64(x);
   if constexpr (kKind == Activation::kSilu) return vmul(x, vsigmoid_f64(x));
   return x;

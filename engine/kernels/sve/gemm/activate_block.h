@@ -52,7 +52,7 @@ void activate_block_by(const ActivationArgs& args, T* c, int64_t ldc, int64_t ro
 template <class T>
 void activate_block_of(const ActivationArgs& args, T* c, int64_t ldc, int64_t rows, int64_t columns) {
   dispatch_activation(args.kind, [&]<Activation kKind>() {
-    if constexpr (!activates_in_registers(kKind) && activates<T>(kKind)) activate_block_by<kKind>(args, c, ldc, rows, columns);
+    if constexpr (!activates_in_registers(kKind)) activate_block_by<kKind>(args, c, ldc, rows, columns);
   });
 }
 
