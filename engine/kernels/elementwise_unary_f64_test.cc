@@ -41,6 +41,9 @@ std::vector<Function> functions() {
   constexpr double kAlpha = 1.6732631921768188, kBeta = 1.0507010221481323;
   return {
       {UnaryOp::kLog, 1.5, 0, 1e9, [](Wide x) { return std::log(x); }},
+      {UnaryOp::kSin, 1, -1e7, 1e7, [](Wide x) { return std::sin(x); }},
+      {UnaryOp::kCos, 1, -1e6, 1e6, [](Wide x) { return std::cos(x); }},
+      {UnaryOp::kTan, 2.5, -1e6, 1e6, [](Wide x) { return std::tan(x); }},
       {UnaryOp::kErf, 1.5, -7, 7, [](Wide x) { return std::erf(x); }},
       {UnaryOp::kSoftplus, 2.5, -700, 700, softplus_wide},
       {UnaryOp::kLeakyRelu, 1, -9, 9, [](Wide x) { return x < 0 ? 0.01 * x : x; }, 0.01},
@@ -71,7 +74,8 @@ TEST_CASE("functions of doubles are as exact as said", "[elementwise]") {
   std::mt19937 random(12);
   for (const Function& f : functions()) {
     std::uniform_real_distribution<double> wide(f.low, f.high), middle(std::max(f.low, -4.0), 4), exponent(-300, -2);
-    std::vector<double> x = {0.75, 0.41421356237309503, 0.4142135623730951, 0.7071067811865475, 1.4142135623730951, 1, 2, 20};
+    std::vector<double> x = {0.75, 0.41421356237309503, 0.4142135623730951, 0.7071067811865475, 1.4142135623730951, 1, 2, 20,
+                             3.141592653589793, 1.5707963267948966, 11.0, 355, 103993, 1048576, 1048575.5};
     for (int i = 0; i < 3000; ++i) x.push_back(i % 2 ? wide(random) : middle(random));
     for (int i = 0; i < 200; ++i) x.push_back(std::pow(10, exponent(random)) * (i % 2 && f.low < 0 ? -1 : 1));
     for (const KernelTable* set : tested_kernel_sets()) {

@@ -4,6 +4,7 @@
 #include "engine/kernels/sve/activation/activation_f64.h"
 #include "engine/kernels/sve/math/erf_f64.h"
 #include "engine/kernels/sve/math/log_f64.h"
+#include "engine/kernels/sve/math/trig_f64.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 namespace {
@@ -84,6 +85,9 @@ UnaryFunction find_unary_f64(UnaryOp op) noexcept {
   switch (op) {
     case UnaryOp::kExp: return SVENGINE_LOOP(vexp_f64(x));
     case UnaryOp::kLog: return SVENGINE_LOOP(vlog_f64(x));
+    case UnaryOp::kSin: return SVENGINE_LOOP(vcircular_f64<Circular::kSin>(x));
+    case UnaryOp::kCos: return SVENGINE_LOOP(vcircular_f64<Circular::kCos>(x));
+    case UnaryOp::kTan: return SVENGINE_LOOP(vcircular_f64<Circular::kTan>(x));
     case UnaryOp::kErf: return SVENGINE_LOOP(verf_f64(x));
     case UnaryOp::kTanh: return SVENGINE_LOOP(vtanh_f64(x));
     case UnaryOp::kSigmoid: return SVENGINE_LOOP(vsigmoid_f64(x));

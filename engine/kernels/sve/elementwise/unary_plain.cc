@@ -64,9 +64,6 @@ SVENGINE_LIBRARY(floor)
 SVENGINE_LIBRARY(ceil)
 SVENGINE_LIBRARY(rint)
 SVENGINE_LIBRARY(sqrt)
-SVENGINE_LIBRARY(sin)
-SVENGINE_LIBRARY(cos)
-SVENGINE_LIBRARY(tan)
 SVENGINE_LIBRARY(asin)
 SVENGINE_LIBRARY(acos)
 SVENGINE_LIBRARY(atan)
@@ -85,9 +82,6 @@ UnaryFunction find_library(UnaryOp op) {
     case UnaryOp::kRound: return library<rint_f64>;
     case UnaryOp::kSqrt: return library<sqrt_f64>;
     case UnaryOp::kReciprocal: return library<reciprocal_f64>;
-    case UnaryOp::kSin: return library<sin_f64>;
-    case UnaryOp::kCos: return library<cos_f64>;
-    case UnaryOp::kTan: return library<tan_f64>;
     case UnaryOp::kAsin: return library<asin_f64>;
     case UnaryOp::kAcos: return library<acos_f64>;
     case UnaryOp::kAtan: return library<atan_f64>;

@@ -11,6 +11,7 @@
 //   math/f64.h     the same for doubles: vexp_f64 vexpm1_f64 vtanh_f64 vsigmoid_f64 vdiv_f64
 //   math/log_f64.h vlog_f64 vlog1p_f64 vsoftplus_f64
 //   math/erf_f64.h verf_f64 vgelu_f64
+//   math/trig_f64.h vcircular_f64
 #pragma once
 #include "engine/kernels/sve/math/divide.h"
 #include "engine/kernels/sve/math/erf.h"

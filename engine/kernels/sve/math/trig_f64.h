@@ -1,0 +1,84 @@
+// Circular functions on vectors of doubles.
+//
+// x = k pi/2 + r with |r| <= pi/4, as in math/trig.h: up to |x| = 2^20 the rounded product with 2/pi is k, and r comes from three fused
+// multiply-subtracts with pi/2 in three doubles, of which the first is exact. Lanes beyond are the C library's, one by one; a lane's value never
+// depends on its neighbours.
+#pragma once
+#include "engine/kernels/sve/math/f64.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+inline constexpr double kReducedLimitF64 = 0x1p20;
+
+// (sin(r) - r) / r^3 and (cos(r) - 1 + r^2 / 2) / r^4 of r^2, interpolated at Chebyshev's points: 0.17 and 0.01 of 2^-53.
+inline constexpr double kSinSeriesF64[] = {0x1.5e0b19f8b1451p-33,  -0x1.ae600b02b6262p-26, 0x1.71de37968a100p-19,
+                                           -0x1.a01a019e83aaep-13, 0x1.1111111110bb2p-7,   -0x1.5555555555555p-3};
+inline constexpr double kCosSeriesF64[] = {-0x1.907da367a37cbp-37, 0x1.1eeb68e93b64cp-29,  -0x1.27e4fa17da09ep-22,
+                                           0x1.a01a019f4eb01p-16,  -0x1.6c16c16c16967p-10, 0x1.5555555555555p-5};
+
+enum class Circular : int32_t { kSin, kCos, kTan };
+
+/// r and k, which is in the lowest bits of `shifted`.
+template <class V>
+struct QuarterTurnsF64 {
+  V r, shifted;
+};
+template <class V>
+SVENGINE_INLINE QuarterTurnsF64<V> vreduce_to_quarter_f64(V x) {
+  constexpr double kHi = 0x1.921fb54442d18p+0, kMid = 0x1.1a62633145c07p-54, kLo = -0x1.f1976b7ed8fbcp-110;
+  const V z = vfma(x, vdup(0x1.45f306dc9c883p-1), vdup(kRoundShiftF64));
+  const V k = vsub(z, vdup(kRoundShiftF64));
+  return {vfnma(k, vdup(kLo), vfnma(k, vdup(kMid), vfnma(k, vdup(kHi), x))), z};
+}
+
+/// Of sin(r) and cos(r), what the function of k pi/2 + r is.
+template <Circular kFunction>
+SVENGINE_INLINE vd vpick_quarter(vd shifted, vd sine, vd cosine) {
+  const vb all = svptrue_b64();
+  vl k = svreinterpret_s64(shifted);
+  if constexpr (kFunction == Circular::kCos) k = svadd_x(all, k, svdup_s64(1));
+  const vb odd = svcmpne(all, vl(svand_x(all, k, svdup_s64(1))), svdup_s64(0));
+  const auto negated = [&](vd v, vl sign_bit) SVENGINE_INLINE_LAMBDA {
+    return vd(svreinterpret_f64(sveor_x(all, svreinterpret_s64(v), svlsl_x(all, sign_bit, svdup_u64(62)))));
+  };
+  if constexpr (kFunction == Circular::kTan) {  // sin / cos, or -cos / sin
+    const vl turned = svlsl_x(all, vl(svand_x(all, k, svdup_s64(1))), svdup_u64(1));
+    return vd(svdiv_x(all, negated(svsel(odd, cosine, sine), turned), vd(svsel(odd, sine, cosine))));
+  } else {
+    return negated(svsel(odd, cosine, sine), svand_x(all, k, svdup_s64(2)));
+  }
+}
+
+template <Circular kFunction>
+[[gnu::noinline]] vd vcircular_large(vd x, vd near) {
+  double xs[kLanes / 2], ys[kLanes / 2];
+  svst1(svptrue_b64(), xs, x);
+  svst1(svptrue_b64(), ys, near);
+  for (int i = 0; i < kLanes / 2; ++i) {
+    if (!(__builtin_fabs(xs[i]) > kReducedLimitF64)) continue;
+    ys[i] = kFunction == Circular::kSin ? __builtin_sin(xs[i]) : kFunction == Circular::kCos ? __builtin_cos(xs[i]) : __builtin_tan(xs[i]);
+  }
+  return svld1(svptrue_b64(), ys);
+}
+
+/// sin(x), cos(x): at most 1 ULP; tan(x): at most 2.5 ULP. -0 stays; NaN for NaN and infinities.
+template <Circular kFunction, class V>
+SVENGINE_INLINE V vcircular_f64(V x) {
+  const QuarterTurnsF64<V> q = vreduce_to_quarter_f64(x);
+  const V square = vmul(q.r, q.r);
+  const V sine = vfma(vmul(vpoly_f64(square, kSinSeriesF64), square), q.r, q.r);
+  const V half = vmul(square, vdup(0.5)), first = vsub(vdup(1.0), half);  // what that rounds away is added at the end
+  const V lost = vsub(vsub(vdup(1.0), first), half);
+  const V cosine = vadd(first, vfma(vmul(square, square), vpoly_f64(square, kCosSeriesF64), lost));
+  return veach(
+      [](vd argument, vd shifted, vd s, vd c) SVENGINE_INLINE_LAMBDA {
+        const vb all = svptrue_b64();
+        vd y = vpick_quarter<kFunction>(shifted, s, c);
+        if constexpr (kFunction != Circular::kCos) y = svsel(svcmpeq(all, argument, vdup(0.0)), argument, y);
+        if (svptest_any(all, svcmpgt(all, vabs(argument), vdup(kReducedLimitF64)))) y = vcircular_large<kFunction>(argument, y);
+        return y;
+      },
+      x, q.shifted, sine, cosine);
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
