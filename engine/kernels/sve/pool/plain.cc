@@ -5,30 +5,99 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET::pool {
 
 namespace {
 
+constexpr int64_t kColumns = 8;  // of the kernel, that an edge looks at once and not for every row of the window
+
+/// Outputs of which some inputs are missing, or fewer than a vector.
 template <PoolKind kKind>
-void run_vector(const PoolArgs& args, const Window& w, Range columns, int64_t x, float* output) {
+void run_edge(const PoolArgs& args, const Window& w, Range columns, int64_t x, float* output) {
   const PoolShape& s = args.shape;
   vf result = svdup_f32(Op<kKind>::kStart);
-  for (int64_t kz = w.planes.begin; kz < w.planes.end; ++kz)
-    for (int64_t ky = w.rows.begin; ky < w.rows.end; ++ky)
-      for (int64_t kx = columns.begin; kx < columns.end; ++kx) {
-        const Column c = column_of(s, x, kx);
-        const vf value = load(s, c, row_of_tap(s, w, kz, ky));
-        result = svsel(c.exists, Op<kKind>::add(result, value, args.power), result);
-      }
+  Column some[kColumns];
+  for (int64_t begin = columns.begin; begin < columns.end; begin += kColumns) {
+    const int64_t count = smaller(columns.end - begin, kColumns);
+    for (int64_t k = 0; k < count; ++k) some[k] = column_of(s, x, begin + k);
+    for (int64_t kz = w.planes.begin; kz < w.planes.end; ++kz)
+      for (int64_t ky = w.rows.begin; ky < w.rows.end; ++ky)
+        for (int64_t k = 0; k < count; ++k) {
+          const vf value = load(s, some[k], row_of_tap(s, w, kz, ky));
+          result = svsel(some[k].exists, Op<kKind>::add(result, value, args.power), result);
+        }
+  }
   vf scale = svdup_f32(1.0f);
   if (kKind == PoolKind::kAverage) scale = scales(args, w, x);
   svst1(svwhilelt_b32(x, s.out.width), output + x, Op<kKind>::end(result, scale, args.power));
+}
+
+/// kLanes floats, kStride apart; 0: `stride` apart. Every second float comes from two loads that read none beyond the last.
+template <int kStride>
+SVENGINE_INLINE vf load_strided(const float* at, int64_t stride) {
+  const vb all = svptrue_b32();
+  if constexpr (kStride == 1) return svld1(all, at);
+  if constexpr (kStride == 0) return svld1_gather_index(all, at, svindex_s32(0, int32_t(stride)));
+  constexpr int32_t kNext = kLanes - 1;
+  const vf low = svtbl(svld1(all, at), svreinterpret_u32(svindex_s32(0, 2)));
+  const vf high = svtbl(svld1(all, at + kNext), svreinterpret_u32(svindex_s32(-kNext, 2)));
+  return svsel(svwhilelt_b32(0, kLanes / 2), low, high);
+}
+
+/// N vectors of outputs that have all their inputs, which begin at `starts`; of the columns `columns`.
+template <PoolKind kKind, int kStride, int N>
+void run_inner(const PoolArgs& args, const Window& w, Range columns, const int64_t* starts, float* output) {
+  const PoolShape& s = args.shape;
+  vf result[N];
+  int64_t first[N];
+  SVENGINE_UNROLL
+  for (int n = 0; n < N; ++n) {
+    result[n] = svdup_f32(Op<kKind>::kStart);
+    first[n] = starts[n] * s.stride.width - s.pad.width;
+  }
+  for (int64_t begin = columns.begin; begin < columns.end; begin += kColumns)  // in the order of run_edge: sums are the same bits
+    for (int64_t kz = w.planes.begin; kz < w.planes.end; ++kz)
+      for (int64_t ky = w.rows.begin; ky < w.rows.end; ++ky) {
+        const float* row = row_of_tap(s, w, kz, ky);
+        for (int64_t kx = begin; kx < smaller(begin + kColumns, columns.end); ++kx) {
+          const float* tap = row + kx * s.dilation.width;
+          SVENGINE_UNROLL
+          for (int n = 0; n < N; ++n)
+            result[n] = Op<kKind>::add(result[n], load_strided<kStride>(tap + first[n], s.stride.width), args.power);
+        }
+      }
+  vf scale = svdup_f32(1.0f);
+  if (kKind == PoolKind::kAverage) scale = vrecip(svdup_f32(float(rows_counted(args, w) * s.kernel.width)));
+  SVENGINE_UNROLL
+  for (int n = 0; n < N; ++n) svst1(svptrue_b32(), output + starts[n], Op<kKind>::end(result[n], scale, args.power));
+}
+
+/// A row in vectors; the last one is computed a second time in part where the width is no multiple of a vector.
+template <PoolKind kKind, int kStride>
+void run_row(const PoolArgs& args, const Window& w, Range columns, Range inner, float* output) {
+  const int64_t width = args.shape.out.width;
+  int64_t starts[4];
+  int count = 0;
+  for (int64_t x = 0; x < width; x += kLanes) {
+    const int64_t from = x + kLanes <= width ? x : larger(width - kLanes, 0);
+    if (from < inner.begin || from + kLanes > inner.end) {
+      run_edge<kKind>(args, w, columns, from, output);
+      continue;
+    }
+    starts[count++] = from;
+    if (count < 4) continue;
+    run_inner<kKind, kStride, 4>(args, w, columns, starts, output);
+    count = 0;
+  }
+  if (count == 3) run_inner<kKind, kStride, 3>(args, w, columns, starts, output);
+  if (count == 2) run_inner<kKind, kStride, 2>(args, w, columns, starts, output);
+  if (count == 1) run_inner<kKind, kStride, 1>(args, w, columns, starts, output);
 }
 
 template <PoolKind kKind>
 void run_rows(const PoolArgs& args, int64_t begin, int64_t end) {
   const PoolShape& s = args.shape;
   const Range columns = columns_of_row(s);
-  for (int64_t task = begin; task < end; ++task) {
-    const Window w = window_of(args, row_of(s, task));
-    for (int64_t x = 0; x < s.out.width; x += kLanes) run_vector<kKind>(args, w, columns, x, args.output + task * s.out.width);
-  }
+  const Range inner = inner_outputs(s.in.width, s.out.width, s.kernel.width, s.stride.width, s.dilation.width, s.pad.width);
+  const auto run = s.stride.width == 1 ? run_row<kKind, 1> : s.stride.width == 2 ? run_row<kKind, 2> : run_row<kKind, 0>;
+  for (int64_t task = begin; task < end; ++task)
+    run(args, window_of(args, row_of(s, task)), columns, inner, args.output + task * s.out.width);
 }
 
 /// Floats between neighbours in the order in which indices count.

@@ -57,17 +57,23 @@ inline const float* row_of_tap(const PoolShape& s, const Window& w, int64_t kz, 
   return w.input + ((w.z + kz * s.dilation.depth) * s.in.height + w.y + ky * s.dilation.height) * s.in.width;
 }
 
+/// Positions in depth and height that kAverage counts for a row.
+inline int64_t rows_counted(const PoolArgs& args, const Window& w) {
+  const PoolShape& s = args.shape;
+  const bool padding = args.count_padding;
+  return counted(padding, s.in.depth, s.kernel.depth, s.dilation.depth, w.z, s.pad.depth, s.pad_end.depth) *
+         counted(padding, s.in.height, s.kernel.height, s.dilation.height, w.y, s.pad.height, s.pad_end.height);
+}
+
 /// 1 / count, lane by lane.
 inline vf scales(const PoolArgs& args, const Window& w, int64_t x) {
   const PoolShape& s = args.shape;
-  const bool padding = args.count_padding;
-  const int64_t above = counted(padding, s.in.depth, s.kernel.depth, s.dilation.depth, w.z, s.pad.depth, s.pad_end.depth) *
-                        counted(padding, s.in.height, s.kernel.height, s.dilation.height, w.y, s.pad.height, s.pad_end.height);
+  const int64_t rows = rows_counted(args, w);
   float counts[kLanes];
   for (int64_t i = 0; i < kLanes; ++i) {
     const int64_t start = (x + i) * s.stride.width - s.pad.width;
-    const int64_t columns = counted(padding, s.in.width, s.kernel.width, s.dilation.width, start, s.pad.width, s.pad_end.width);
-    counts[i] = static_cast<float>(above * columns);
+    const int64_t columns = counted(args.count_padding, s.in.width, s.kernel.width, s.dilation.width, start, s.pad.width, s.pad_end.width);
+    counts[i] = static_cast<float>(rows * columns);
   }
   return vrecip(svld1(svptrue_b32(), counts));
 }
