@@ -65,7 +65,7 @@ struct UnaryArgs {
   const void* x = nullptr;
   void* y = nullptr;
   int64_t n = 0;  // contiguous elements
-  double alpha = 0, beta = 0;                 // rounded to float for f32
+  double alpha = 0, beta = 0;                 // rounded to float for f32, and for what products end in but Clip
   int64_t low = INT64_MIN, high = INT64_MAX;  // integer kClip; high of unsigned 64-bit is taken as uint64_t
   bool detect_negative = true, detect_positive = true;
 };

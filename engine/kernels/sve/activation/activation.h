@@ -1,6 +1,7 @@
 // Activations on vectors, chosen at compile time so that an epilogue has no switch per element.
 #pragma once
 #include "engine/kernels/activation.h"
+#include "engine/kernels/sve/math/erf_f64.h"
 #include "engine/kernels/sve/math/math.h"
 #include "engine/kernels/sve/vec.h"
 
@@ -56,11 +57,67 @@ SVENGINE_INLINE V silu(V x, const ActivationArgs&) {
 
 }  // namespace activation
 
+// The same of doubles; V is vd or Many of them.
+namespace activation_f64 {
+
+template <class V>
+SVENGINE_INLINE V relu(V x, const ActivationArgs&) {
+  return vmax(x, 0.0);
+}
+template <class V>
+SVENGINE_INLINE V clip(V x, const ActivationArgs& args) {
+  return vmin(vmax(x, double{args.alpha}), double{args.beta});
+}
+template <class V>
+SVENGINE_INLINE V leaky_relu(V x, const ActivationArgs& args) {
+  return vsel_below(x, vdup(0.0), vmul(x, vdup(double{args.alpha})), x);
+}
+template <class V>
+SVENGINE_INLINE V hard_sigmoid(V x, const ActivationArgs& args) {
+  return vmin(vmax(vfma(x, vdup(double{args.alpha}), vdup(double{args.beta})), 0.0), 1.0);
+}
+template <class V>
+SVENGINE_INLINE V hard_swish(V x, const ActivationArgs&) {
+  return vmul(x, vmin(vmax(vfma(x, vdup(1.0 / 6), vdup(0.5)), 0.0), 1.0));
+}
+template <class V>
+SVENGINE_INLINE V sigmoid(V x, const ActivationArgs&) {
+  return vsigmoid_f64(x);
+}
+template <class V>
+SVENGINE_INLINE V tanh(V x, const ActivationArgs&) {
+  return vtanh_f64(x);
+}
+template <class V>
+SVENGINE_INLINE V gelu(V x, const ActivationArgs&) {
+  return vgelu_f64(x);
+}
+/// x / (1 + exp(-2 sqrt(2/pi) (x + 0.044715 x^3))), which has no cancellation.
+template <class V>
+SVENGINE_INLINE V gelu_tanh(V x, const ActivationArgs&) {
+  constexpr double kTwoRoots = 0x1.9884533d43651p+0;  // 2 sqrt(2 / pi)
+  return vmul(x, vsigmoid_f64(vmul(x, vfma(vmul(x, x), vdup(0.044715 * kTwoRoots), vdup(kTwoRoots)))));
+}
+template <class V>
+SVENGINE_INLINE V silu(V x, const ActivationArgs&) {
+  return vmul(x, vsigmoid_f64(x));
+}
+
+}  // namespace activation_f64
+
 /// The function kKind, with a polynomial's coefficients where the loop has room for them.
 template <Activation kKind, Coefficients kWhere = Coefficients::kRegisters, class V>
 SVENGINE_INLINE V apply_any_activation(V x, [[maybe_unused]] const ActivationArgs& args) {
 #define SVENGINE_FUSED_ACTIVATION(Name, name, ...) \
   if constexpr (kKind == Activation::k##Name) return activation::name<kWhere>(x, args);
+#include "engine/kernels/activation.inc"
+  return x;
+}
+
+template <Activation kKind, class V>
+SVENGINE_INLINE V apply_activation_f64(V x, [[maybe_unused]] const ActivationArgs& args) {
+#define SVENGINE_FUSED_ACTIVATION(Name, name, ...) \
+  if constexpr (kKind == Activation::k##Name) return activation_f64::name(x, args);
 #include "engine/kernels/activation.inc"
   return x;
 }
@@ -73,6 +130,15 @@ SVENGINE_INLINE vf apply_activation(vf x, const ActivationArgs& args) {
 template <Activation kKind, int N>
 SVENGINE_INLINE Many<N> apply_activation(Many<N> x, const ActivationArgs& args) {
   return apply_any_activation<kKind>(x, args);
+}
+
+template <Activation kKind>
+SVENGINE_INLINE vd apply_activation(vd x, const ActivationArgs& args) {
+  return apply_activation_f64<kKind>(x, args);
+}
+template <Activation kKind, int N>
+SVENGINE_INLINE Many<N, vd> apply_activation(Many<N, vd> x, const ActivationArgs& args) {
+  return apply_activation_f64<kKind>(x, args);
 }
 
 /// Calls body.template operator()<kind>() with `kind` as a template argument: the one switch of a whole loop.

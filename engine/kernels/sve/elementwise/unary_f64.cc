@@ -1,7 +1,7 @@
 // Functions of doubles whose chains are long, in lockstep as those of floats are, and activations; the others are plain loops.
 #include "engine/kernels/sve/elementwise/unary.h"
 
-#include "engine/kernels/sve/activation/activation_f64.h"
+#include "engine/kernels/sve/activation/activation.h"
 #include "engine/kernels/sve/math/erf_f64.h"
 #include "engine/kernels/sve/math/log_f64.h"
 #include "engine/kernels/sve/math/trig_f64.h"
@@ -47,16 +47,8 @@ SVENGINE_INLINE V celu(V x, const UnaryArgs& args) {
   return vsel_below(x, vdup(0.0), vmul(vexpm1_f64(scaled), vdup(args.alpha)), x);
 }
 template <class V>
-SVENGINE_INLINE V leaky_relu(V x, const UnaryArgs& args) {
-  return vsel_below(x, vdup(0.0), vmul(x, vdup(args.alpha)), x);
-}
-template <class V>
 SVENGINE_INLINE V thresholded_relu(V x, const UnaryArgs& args) {
   return veach([&](vd v) SVENGINE_INLINE_LAMBDA { return vd(svsel(svcmpgt(svptrue_b64(), v, vdup(args.alpha)), v, vdup(0.0))); }, x);
-}
-template <class V>
-SVENGINE_INLINE V hard_sigmoid(V x, const UnaryArgs& args) {
-  return vmin(vmax(vfma(x, vdup(args.alpha), vdup(args.beta)), 0.0), 1.0);
 }
 /// Both sides are held below 2^60: 1 + |x| is |x| there. Infinities, which the formula divides by each other, become NaN by x - x.
 template <class V>
@@ -79,6 +71,13 @@ void loop(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
 }
 #define SVENGINE_LOOP(result) loop<[](auto x, [[maybe_unused]] const UnaryArgs& args) SVENGINE_INLINE_LAMBDA { return result; }>
 
+/// What other kernels can end in, too. Plain loops do for Relu, and for Clip, whose bounds need not be floats here.
+template <Activation kKind>
+UnaryFunction find_fused() {
+  if constexpr (kKind == Activation::kRelu || kKind == Activation::kClip) return nullptr;
+  else return SVENGINE_LOOP(apply_activation_f64<kKind>(x, ActivationArgs{kKind, float(args.alpha), float(args.beta)}));
+}
+
 }  // namespace
 
 UnaryFunction find_unary_f64(UnaryOp op) noexcept {
@@ -89,15 +88,10 @@ UnaryFunction find_unary_f64(UnaryOp op) noexcept {
     case UnaryOp::kCos: return SVENGINE_LOOP(vcircular_f64<Circular::kCos>(x));
     case UnaryOp::kTan: return SVENGINE_LOOP(vcircular_f64<Circular::kTan>(x));
     case UnaryOp::kErf: return SVENGINE_LOOP(verf_f64(x));
-    case UnaryOp::kTanh: return SVENGINE_LOOP(vtanh_f64(x));
-    case UnaryOp::kSigmoid: return SVENGINE_LOOP(vsigmoid_f64(x));
+#define SVENGINE_FUSED_ACTIVATION(Name, ...) \
+  case UnaryOp::k##Name: return find_fused<Activation::k##Name>();
+#include "engine/kernels/activation.inc"
     case UnaryOp::kSoftplus: return SVENGINE_LOOP(vsoftplus_f64(x));
-    case UnaryOp::kLeakyRelu: return SVENGINE_LOOP(leaky_relu(x, args));
-    case UnaryOp::kHardSigmoid: return SVENGINE_LOOP(hard_sigmoid(x, args));
-    case UnaryOp::kHardSwish: return SVENGINE_LOOP(apply_activation<Activation::kHardSwish>(x, {}));
-    case UnaryOp::kGelu: return SVENGINE_LOOP(vgelu_f64(x));
-    case UnaryOp::kGeluTanh: return SVENGINE_LOOP(gelu_tanh_f64(x));
-    case UnaryOp::kSilu: return SVENGINE_LOOP(vmul(x, vsigmoid_f64(x)));
     case UnaryOp::kElu: return SVENGINE_LOOP(elu(x, args));
     case UnaryOp::kSelu: return SVENGINE_LOOP(selu(x, args));
     case UnaryOp::kCelu: return SVENGINE_LOOP(celu(x, args));

@@ -12,7 +12,6 @@
 // depth is cut into kWays interleaved sums that are added at the end, in order.
 #pragma once
 #include "engine/kernels/sve/activation/activation.h"
-#include "engine/kernels/sve/activation/activation_f64.h"
 #include "engine/kernels/sve/gemm/shape.h"
 #include "engine/kernels/sve/tile_row.h"
 
