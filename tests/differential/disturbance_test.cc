@@ -84,6 +84,18 @@ TEST_CASE("a sum that vanishes among subnormal numbers may have either sign, and
   for (const float y : disturbed_outputs(zero, 1.0f)) CHECK(y == 0);
 }
 
+TEST_CASE("what float16 rounds to 0 may be a number of either sign, and what is exactly 0 may not") {
+  const auto signs = [](const std::string& from) {
+    return disturbed_outputs("graph \"g\"\ninput %x: float32[1]\n%half: float16[1] = Cast(%x) {to = 10}\n%part: float16[1] = " + from +
+                                 "\n%sign: float16[1] = Sign(%part)\n%y: float32[1] = Cast(%sign) {to = 1}\noutput %y\n",
+                             -20);
+  };
+  const std::vector<float> rounded = signs("Exp(%half)"), exact = signs("Relu(%half)");
+  CHECK(any(rounded, [](float y) { return y > 0; }));
+  CHECK(any(rounded, [](float y) { return y == 0; }));
+  for (const float y : exact) CHECK(y == 0);
+}
+
 TEST_CASE("a square that leaves the range of float32 may stay a number, and no other is changed") {
   const std::string text =
       "graph \"g\"\ninput %x: float32[1]\n%square: float32[1] = Mul(%x, %x)\n%root: float32[1] = Sqrt(%square)\n%y: float32[1] = Div(%x, %root)\n"
