@@ -44,12 +44,13 @@ TEST_CASE("attention's contract") {
   CHECK(pack_violation(pack) == nullptr);
 }
 
-TEST_CASE("the contracts of recurrent steps") {
-  using A = RecurrentArgs;
+TEMPLATE_TEST_CASE("the contracts of recurrent steps", "", float, double) {
+  using T = TestType;
+  using A = RecurrentArgsOf<T>;
   static const int32_t lengths[] = {2, 4};
   A right;
   right.cell = RecurrentCell::kLstm, right.length = 3, right.batch = 2, right.hidden = 4;
-  right.sums = place(0), right.weights = place(1), right.h = place(2), right.c = place(3), right.y = place(4);
+  right.sums = place<T>(0), right.weights = place<T>(1), right.h = place<T>(2), right.c = place<T>(3), right.y = place<T>(4);
   right.y_stride = {8, 4, 24};
   check<A>(right, {
                       {"recurrent: directions is neither 1 nor 2", [](A& a) { a.directions = 3; }},
@@ -61,18 +62,18 @@ TEST_CASE("the contracts of recurrent steps") {
                       {"recurrent: c of an LSTM is null", [](A& a) { a.c = nullptr; }},
                       {"recurrent: reset of a GRU is null", [](A& a) { a.cell = RecurrentCell::kGru; }},
                       {"recurrent: peepholes of another cell than LSTM",
-                       [](A& a) { a.cell = RecurrentCell::kRnn, a.peepholes = place(5); }},
+                       [](A& a) { a.cell = RecurrentCell::kRnn, a.peepholes = place<T>(5); }},
                       {"recurrent: h, c and reset overlap", [](A& a) { a.c = a.h + 15; }},
                       {"recurrent: rows of y overlap", [](A& a) { a.y_stride.row = 3; }},
-                      {"recurrent: rows of gates overlap", [](A& a) { a.gates = place(5), a.gates_stride = {32, 15, 0}; }},
-                      {"recurrent: rows of cells overlap", [](A& a) { a.cells = place(5), a.cells_stride = {3, 4, 0}; }},
+                      {"recurrent: rows of gates overlap", [](A& a) { a.gates = place<T>(5), a.gates_stride = {32, 15, 0}; }},
+                      {"recurrent: rows of cells overlap", [](A& a) { a.cells = place<T>(5), a.cells_stride = {3, 4, 0}; }},
                   });
-  using P = RecurrentPackArgs;
-  check<P>({RecurrentCell::kRnn, 4, place(0), place(1)},
+  using P = RecurrentPackArgsOf<T>;
+  check<P>({RecurrentCell::kRnn, 4, place<T>(0), place<T>(1)},
            {
                {"recurrent pack: hidden is not positive", [](P& a) { a.hidden = 0; }},
                {"recurrent pack: source or packed is null", [](P& a) { a.source = nullptr; }},
-               {"recurrent pack: packed overlaps source", [](P& a) { a.packed = place(0) + 15; }},
+               {"recurrent pack: packed overlaps source", [](P& a) { a.packed = place<T>(0) + 15; }},
            });
 }
 

@@ -5,7 +5,9 @@
 
 namespace svengine::kernels {
 
-const char* violation(const RecurrentArgs& args) noexcept;
-const char* violation(const RecurrentPackArgs& args) noexcept;
+const char* violation(const RecurrentArgsOf<float>& args) noexcept;
+const char* violation(const RecurrentArgsOf<double>& args) noexcept;
+const char* violation(const RecurrentPackArgsOf<float>& args) noexcept;
+const char* violation(const RecurrentPackArgsOf<double>& args) noexcept;
 
 }  // namespace svengine::kernels

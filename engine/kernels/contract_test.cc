@@ -185,6 +185,7 @@ std::vector<std::pair<const char*, std::function<void()>>> broken_calls(const Ke
       {"quantized pack: source or packed is null", [=, &set] { set.quantized->pack(pack, 0, 1); }},
       {"quantized gemm: a, b or c is null", [=, &set] { set.quantized->gemm.run(gemm, 0, 1, nullptr); }},
       {"recurrent: sums, weights or h is null", [=, &set] { set.recurrent->step.run(step, 0, 1, nullptr); }},
+      {"recurrent: directions is neither 1 nor 2", [=, &set] { set.recurrent_f64->step.run({.directions = 0}, 0, 1, nullptr); }},
   };
 }
 

@@ -19,7 +19,8 @@ struct ReduceKernels;       // reduce.h
 struct GradientKernels;     // gradient.h: backward passes of activations, windows, norms, softmax
 struct QuantizedKernels;    // quantized.h: products and convolutions of 8-bit integers
 struct DataKernels;         // data.h: reorder, transpose, gather, concat, slice, pad as strided copies
-struct RecurrentKernels;    // recurrent.h: steps of RNN, GRU, LSTM
+template <class T>
+struct RecurrentKernelsOf;  // recurrent.h: steps of RNN, GRU, LSTM, of float and double
 
 struct KernelTable {
   const char* name;  // "avx512", "avx2", "sve512", "reference"; "avx2+openblas"
@@ -36,7 +37,8 @@ struct KernelTable {
   const DataKernels* data;
   const GradientKernels* gradient;
   const QuantizedKernels* quantized;
-  const RecurrentKernels* recurrent;
+  const RecurrentKernelsOf<float>* recurrent;
+  const RecurrentKernelsOf<double>* recurrent_f64;
 };
 
 /// The compiled-in sets that this processor can run, best first. Thread-safe; never empty on a supported machine.

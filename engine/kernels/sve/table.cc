@@ -16,7 +16,8 @@ extern const ReduceKernels reduce_kernels;
 extern const DataKernels data_kernels;
 extern const GradientKernels gradient_kernels;
 extern const QuantizedKernels quantized_kernels;
-extern const RecurrentKernels recurrent_kernels;
+extern const RecurrentKernelsOf<float> recurrent_kernels;
+extern const RecurrentKernelsOf<double> recurrent_f64_kernels;
 
 #define SVENGINE_STRING_(x) #x
 #define SVENGINE_STRING(x) SVENGINE_STRING_(x)
@@ -24,6 +25,6 @@ extern const RecurrentKernels recurrent_kernels;
 extern const KernelTable table;
 const KernelTable table{SVENGINE_STRING(SVENGINE_KERNEL_SET), kLanes, &gemm_kernels, &gemm_f64_kernels, &conv_kernels,
                         &pool_kernels, &elementwise_kernels, &softmax_kernels, &attention_kernels, &norm_kernels, &reduce_kernels,
-                        &data_kernels, &gradient_kernels, &quantized_kernels, &recurrent_kernels};
+                        &data_kernels, &gradient_kernels, &quantized_kernels, &recurrent_kernels, &recurrent_f64_kernels};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -17,7 +17,7 @@ namespace {
 
 using kernels::RecurrentArgs;
 using kernels::RecurrentCell;
-using kernels::RecurrentKernels;
+using kernels::RecurrentKernelsOf;
 using kernels::RecurrentPackArgs;
 
 /// Multiply-adds of a step below which threads take whole sequences of rows: a barrier costs as much as some ten thousand of
@@ -167,7 +167,7 @@ void emit_pass(LowerContext& c, const char* name, const kernels::TaskKernel<Recu
 }
 
 void emit_steps(LowerContext& c, const SharedPlace& place) {
-  const RecurrentKernels& kernels = *c.kernels().recurrent;
+  const RecurrentKernelsOf<float>& kernels = *c.kernels().recurrent;
   const RecurrentArgs& a = place->args;
   const double work = static_cast<double>(a.directions * a.batch) * static_cast<double>(kernels::gates_of(a.cell) * a.hidden) *
                       static_cast<double>(a.hidden);

@@ -21,50 +21,50 @@ constexpr int product_ways(int rows, int gates) {
   return ways < 1 ? 1 : ways > 8 ? 8 : ways;
 }
 
-template <int kRows, int kGates>
+template <class T, int kRows, int kGates>
 struct ProductSums {
-  vf at[kRows][kGates];
+  Vec<T> at[kRows][kGates];
 };
 
-template <int kRows, int kGates>
-SVENGINE_INLINE void product_step(const float* h, int64_t ld, const float* w, ProductSums<kRows, kGates>& sums) {
-  vf row[kGates];
+template <class T, int kRows, int kGates>
+SVENGINE_INLINE void product_step(const T* h, int64_t ld, const T* w, ProductSums<T, kRows, kGates>& sums) {
+  Vec<T> row[kGates];
   SVENGINE_UNROLL
-  for (int g = 0; g < kGates; ++g) row[g] = svld1(svptrue_b32(), w + g * kLanes);
+  for (int g = 0; g < kGates; ++g) row[g] = svld1(every<T>(), w + g * kLanesOf<T>);
   SVENGINE_UNROLL
   for (int r = 0; r < kRows; ++r) add_row(r, h + r * ld, row, sums.at[r]);
 }
 
-template <int kRows, int kGates>
-[[gnu::noinline]] void multiply_rows(int64_t depth, const float* h, int64_t ld, const float* w, float* products) {
+template <class T, int kRows, int kGates>
+[[gnu::noinline]] void multiply_rows(int64_t depth, const T* h, int64_t ld, const T* w, T* products) {
   constexpr int kWays = product_ways(kRows, kGates);
-  const vb all = svptrue_b32();
-  ProductSums<kRows, kGates> sums[kWays];
+  const vb all = every<T>();
+  ProductSums<T, kRows, kGates> sums[kWays];
   SVENGINE_UNROLL
   for (int u = 0; u < kWays; ++u) SVENGINE_UNROLL
   for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
-  for (int g = 0; g < kGates; ++g) sums[u].at[r][g] = vdup(0.0f);
+  for (int g = 0; g < kGates; ++g) sums[u].at[r][g] = repeated<T>(0);
   int64_t left = depth;
-  for (; left >= kWays; left -= kWays, h += kWays, w += kWays * kGates * kLanes) {
+  for (; left >= kWays; left -= kWays, h += kWays, w += kWays * kGates * kLanesOf<T>) {
     SVENGINE_UNROLL
-    for (int u = 0; u < kWays; ++u) product_step<kRows, kGates>(h + u, ld, w + u * kGates * kLanes, sums[u]);
+    for (int u = 0; u < kWays; ++u) product_step<T, kRows, kGates>(h + u, ld, w + u * kGates * kLanesOf<T>, sums[u]);
   }
   SVENGINE_UNROLL
   for (int u = 1; u < kWays; ++u) SVENGINE_UNROLL
   for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
   for (int g = 0; g < kGates; ++g) sums[0].at[r][g] = vadd(sums[0].at[r][g], sums[u].at[r][g]);
-  for (; left > 0; --left, ++h, w += kGates * kLanes) product_step<kRows, kGates>(h, ld, w, sums[0]);
+  for (; left > 0; --left, ++h, w += kGates * kLanesOf<T>) product_step<T, kRows, kGates>(h, ld, w, sums[0]);
   SVENGINE_UNROLL
   for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
-  for (int g = 0; g < kGates; ++g) svst1(all, products + (r * kGates + g) * kLanes, sums[0].at[r][g]);
+  for (int g = 0; g < kGates; ++g) svst1(all, products + (r * kGates + g) * kLanesOf<T>, sums[0].at[r][g]);
 }
 
-template <int kGates, int kRows = rows_of_tile(kGates)>
-inline void multiply(int64_t rows, int64_t depth, const float* h, int64_t ld, const float* w, float* products) {
+template <int kGates, class T, int kRows = rows_of_tile(kGates)>
+inline void multiply(int64_t rows, int64_t depth, const T* h, int64_t ld, const T* w, T* products) {
   if constexpr (kRows > 1) {
-    if (rows < kRows) return multiply<kGates, kRows - 1>(rows, depth, h, ld, w, products);
+    if (rows < kRows) return multiply<kGates, T, kRows - 1>(rows, depth, h, ld, w, products);
   }
-  multiply_rows<kRows, kGates>(depth, h, ld, w, products);
+  multiply_rows<T, kRows, kGates>(depth, h, ld, w, products);
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::recurrent
