@@ -1,4 +1,4 @@
-// The steps of a recurrent node:
+// The steps of a recurrent node, of floats or doubles:
 //
 //   X W' + biases, of all steps and directions: one product         (m = steps * batch, n = directions * gates * hidden)
 //   states from initial_h, initial_c
@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <type_traits>
 
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/product_common.h"
@@ -15,10 +16,20 @@
 namespace svengine::ops {
 namespace {
 
-using kernels::RecurrentArgs;
+using kernels::RecurrentArgsOf;
 using kernels::RecurrentCell;
 using kernels::RecurrentKernelsOf;
-using kernels::RecurrentPackArgs;
+using kernels::RecurrentPackArgsOf;
+
+template <class T>
+const RecurrentKernelsOf<T>& recurrent_kernels(const LowerContext& c) {
+  if constexpr (std::is_same_v<T, double>) return *c.kernels().recurrent_f64;
+  else return *c.kernels().recurrent;
+}
+
+/// What tells packed weights of T from those of another type.
+template <class T>
+constexpr const char* kTypeSuffix = std::is_same_v<T, double> ? "_f64" : "";
 
 /// Multiply-adds of a step below which threads take whole sequences of rows: a barrier costs as much as some ten thousand of
 /// them.
@@ -31,30 +42,32 @@ constexpr double kMostSums = 0x1p40;
 /// Tasks of a step that a thread takes at once, where threads help each other. With few rows a step is the reading of R, each thread's
 /// half of which lies in its caches from the step before, as long as it takes the same panels in the opposite order: nobody else
 /// gets any (21.7 us a step of LSTM 512 at batch 1 with two threads of an EPYC 9004, 23.3 us with single panels; 158.7 and 160.9 us at 16).
-int64_t step_grain(const RecurrentArgs& args, int64_t tasks) {
+int64_t step_grain(int64_t batch, int64_t tasks) {
   constexpr int64_t kFewRows = 4, kSomePanels = 4;
-  return args.batch <= kFewRows ? tasks : kSomePanels;
+  return batch <= kFewRows ? tasks : kSomePanels;
 }
 
 /// Where everything is; steps share one.
+template <class T>
 struct RecurrentPlace {
-  RecurrentArgs args;
+  RecurrentArgsOf<T> args;
   Buffer sums, weights, state_bias, peepholes, lengths, h, c, reset, y, gates, cells;
 
-  RecurrentArgs bound(const Run& run, int64_t step) const {
-    RecurrentArgs a = args;
-    a.sums = run.get<const float>(sums);
-    a.weights = run.get<const float>(weights);
-    a.state_bias = run.get<const float>(state_bias);
-    a.peepholes = run.get<const float>(peepholes);
+  RecurrentArgsOf<T> bound(const Run& run, int64_t step) const {
+    RecurrentArgsOf<T> a = args;
+    a.sums = run.get<const T>(sums);
+    a.weights = run.get<const T>(weights);
+    a.state_bias = run.get<const T>(state_bias);
+    a.peepholes = run.get<const T>(peepholes);
     a.lengths = run.get<const int32_t>(lengths);
-    a.h = run.get<float>(h), a.c = run.get<float>(c), a.reset = run.get<float>(reset);
-    a.y = run.get<float>(y), a.gates = run.get<float>(gates), a.cells = run.get<float>(cells);
+    a.h = run.get<T>(h), a.c = run.get<T>(c), a.reset = run.get<T>(reset);
+    a.y = run.get<T>(y), a.gates = run.get<T>(gates), a.cells = run.get<T>(cells);
     a.step = step;
     return a;
   }
 };
-using SharedPlace = std::shared_ptr<const RecurrentPlace>;
+template <class T>
+using SharedPlace = std::shared_ptr<const RecurrentPlace<T>>;
 
 struct BiasLayout {
   RecurrentCell cell;
@@ -62,44 +75,49 @@ struct BiasLayout {
 };
 
 /// Wb + Rb of every gate, but for Rb of a candidate whose reset comes after.
-void sum_biases(const BiasLayout& z, const float* from, float* to) {
+template <class T>
+void sum_biases(const BiasLayout& z, const T* from, T* to) {
   const int64_t gates = kernels::gates_of(z.cell), n = gates * z.hidden;
   for (int64_t d = 0; d < z.directions; ++d)
     for (int64_t i = 0; i < n; ++i) {
       const bool apart = z.cell == RecurrentCell::kGruResetAfter && i >= 2 * z.hidden;
-      to[d * n + i] = from[d * 2 * n + i] + (apart ? 0.0f : from[d * 2 * n + n + i]);
+      to[d * n + i] = from[d * 2 * n + i] + (apart ? T(0) : from[d * 2 * n + n + i]);
     }
 }
 
+template <class T>
 Buffer recurrent_bias(LowerContext& c, RecurrentCell cell, const RecurrentSizes& z) {
   const BiasLayout layout{cell, z.directions, z.hidden};
-  const int64_t bytes = z.directions * kernels::gates_of(cell) * z.hidden * 4;
+  const int64_t bytes = z.directions * kernels::gates_of(cell) * z.hidden * int64_t(sizeof(T));
   if (c.constant(3)) {
-    Packing packing{.layout = fmt::format("recurrent_bias {} {} {}", static_cast<int>(cell), z.directions, z.hidden),
-                    .bytes = bytes};
+    Packing packing{
+        .layout = fmt::format("recurrent_bias{} {} {} {}", kTypeSuffix<T>, static_cast<int>(cell), z.directions, z.hidden),
+        .bytes = bytes};
     packing.fill = [layout](const std::byte* from, std::byte* to, int64_t begin, int64_t end) {
-      if (begin < end) sum_biases(layout, reinterpret_cast<const float*>(from), reinterpret_cast<float*>(to));
+      if (begin < end) sum_biases(layout, reinterpret_cast<const T*>(from), reinterpret_cast<T*>(to));
     };
     return c.packed(3, std::move(packing));
   }
   const Buffer sum = c.temporary(bytes);
   c.emit("recurrent_bias", 1, [=, from = c.in(3)](const Run& run, int64_t, int64_t) -> const char* {
-    sum_biases(layout, run.get<const float>(from), run.get<float>(sum));
+    sum_biases(layout, run.get<const T>(from), run.get<T>(sum));
     return nullptr;
   });
   return sum;
 }
 
+template <class T>
 Buffer emit_input_product(LowerContext& c, const RecurrentOptions& o, const RecurrentSizes& z) {
   Product p;
+  p.type = c.in_type(0).dtype;
   p.m = z.steps * z.batch;
   p.n = z.directions * kernels::gates_of(o.cell) * z.hidden;
   p.k = z.ins;
   p.a = {c.in(0), z.ins, false, {}, -1};
   p.b = {{}, z.ins, true, {}, c.constant(1) ? 1 : -1};
   if (p.b.constant_input < 0) p.b.buffer = c.in(1);
-  if (c.has_input(3)) p.bias = {recurrent_bias(c, o.cell, z), kernels::GemmBias::kColumn, 1};
-  p.c = c.temporary(p.m * p.n * 4);
+  if (c.has_input(3)) p.bias = {recurrent_bias<T>(c, o.cell, z), kernels::GemmBias::kColumn, 1};
+  p.c = c.temporary(p.m * p.n * int64_t(sizeof(T)));
   p.ldc = p.n;
   const Buffer sums = p.c;
   emit_product(c, std::move(p));
@@ -107,20 +125,21 @@ Buffer emit_input_product(LowerContext& c, const RecurrentOptions& o, const Recu
 }
 
 /// States between the layouts of nodes and of the kernel: [directions][batch][hidden].
+template <class T>
 struct StateCopy {
   int64_t directions, batch, hidden;
   kernels::RecurrentStride node;
 
-  void load(const float* from, float* to) const {
+  void load(const T* from, T* to) const {
     for (int64_t row = 0; row < directions * batch; ++row) {
-      float* at = to + row * hidden;
+      T* at = to + row * hidden;
       if (from)
         std::copy_n(from + node.at(0, row % batch, row / batch), hidden, at);
       else
-        std::fill_n(at, hidden, 0.0f);
+        std::fill_n(at, hidden, T(0));
     }
   }
-  void store(const float* from, float* to) const {
+  void store(const T* from, T* to) const {
     for (int64_t row = 0; to && row < directions * batch; ++row)
       std::copy_n(from + row * hidden, hidden, to + node.at(0, row % batch, row / batch));
   }
@@ -132,43 +151,47 @@ const char* check_lengths(const int32_t* lengths, int64_t batch, int64_t steps) 
   return nullptr;
 }
 
-void emit_start(LowerContext& c, const StateCopy& copy, const SharedPlace& place) {
+template <class T>
+void emit_start(LowerContext& c, const StateCopy<T>& copy, const SharedPlace<T>& place) {
   const bool lstm = place->args.cell == RecurrentCell::kLstm;
   c.emit("recurrent_start", 1,
          [=, h = c.has_input(5) ? c.in(5) : Buffer{}, cell = lstm && c.has_input(6) ? c.in(6) : Buffer{}](const Run& run, int64_t,
                                                                                                           int64_t) {
-           copy.load(run.get<const float>(h), run.get<float>(place->h));
-           if (lstm) copy.load(run.get<const float>(cell), run.get<float>(place->c));
+           copy.load(run.get<const T>(h), run.get<T>(place->h));
+           if (lstm) copy.load(run.get<const T>(cell), run.get<T>(place->c));
            return check_lengths(run.get<const int32_t>(place->lengths), copy.batch, place->args.length);
          });
 }
 
-void emit_end(LowerContext& c, const StateCopy& copy, const SharedPlace& place) {
+template <class T>
+void emit_end(LowerContext& c, const StateCopy<T>& copy, const SharedPlace<T>& place) {
   const bool lstm = place->args.cell == RecurrentCell::kLstm;
   const Buffer h = c.has_output(1) ? c.out(1) : Buffer{}, cell = lstm && c.has_output(2) ? c.out(2) : Buffer{};
   if (!h && !cell) return;
   const int64_t half = place->args.length % 2 * copy.directions * copy.batch * copy.hidden;
   c.emit("recurrent_end", 1, [=](const Run& run, int64_t, int64_t) -> const char* {
-    copy.store(run.get<const float>(place->h) + half, run.get<float>(h));
-    if (cell) copy.store(run.get<const float>(place->c), run.get<float>(cell));
+    copy.store(run.get<const T>(place->h) + half, run.get<T>(h));
+    if (cell) copy.store(run.get<const T>(place->c), run.get<T>(cell));
     return nullptr;
   });
 }
 
-void emit_pass(LowerContext& c, const char* name, const kernels::TaskKernel<RecurrentArgs>& kernel, const SharedPlace& place,
-               int64_t step) {
+template <class T>
+void emit_pass(LowerContext& c, const char* name, const kernels::TaskKernel<RecurrentArgsOf<T>>& kernel,
+               const SharedPlace<T>& place, int64_t step) {
   const int64_t tasks = kernel.tasks(place->args);
   c.emit(name, tasks,
          [place, step, run_pass = kernel.run](const Run& run, int64_t begin, int64_t end) -> const char* {
            run_pass(place->bound(run, step), begin, end, nullptr);
            return nullptr;
          },
-         0, step_grain(place->args, tasks));
+         0, step_grain(place->args.batch, tasks));
 }
 
-void emit_steps(LowerContext& c, const SharedPlace& place) {
-  const RecurrentKernelsOf<float>& kernels = *c.kernels().recurrent;
-  const RecurrentArgs& a = place->args;
+template <class T>
+void emit_steps(LowerContext& c, const SharedPlace<T>& place) {
+  const RecurrentKernelsOf<T>& kernels = recurrent_kernels<T>(c);
+  const RecurrentArgsOf<T>& a = place->args;
   const double work = static_cast<double>(a.directions * a.batch) * static_cast<double>(kernels::gates_of(a.cell) * a.hidden) *
                       static_cast<double>(a.hidden);
   if (a.length > kMostPlanSteps || (a.length > 1 && work <= kSmallStep))
@@ -179,8 +202,9 @@ void emit_steps(LowerContext& c, const SharedPlace& place) {
   }
 }
 
-RecurrentArgs recurrent_args(const RecurrentOptions& o, const RecurrentSizes& z) {
-  RecurrentArgs a;
+template <class T>
+RecurrentArgsOf<T> recurrent_args(const RecurrentOptions& o, const RecurrentSizes& z) {
+  RecurrentArgsOf<T> a;
   a.cell = o.cell;
   a.directions = z.directions, a.length = z.steps, a.batch = z.batch, a.hidden = z.hidden;
   std::copy(std::begin(o.reverse), std::end(o.reverse), a.reverse);
@@ -198,18 +222,54 @@ RecurrentArgs recurrent_args(const RecurrentOptions& o, const RecurrentSizes& z)
   return a;
 }
 
-SharedPlace make_place(LowerContext& c, const RecurrentOptions& o, const RecurrentSizes& z) {
-  auto place = std::make_shared<RecurrentPlace>();
+/// R in the kernel's layout: packed at load where it is constant.
+template <class T>
+Buffer recurrent_weights(LowerContext& c, RecurrentCell cell, const RecurrentSizes& z) {
+  constexpr size_t kR = 2;
+  const RecurrentKernelsOf<T>& kernels = recurrent_kernels<T>(c);
+  const auto& pack = kernels.pack;
+  const int64_t bytes = kernels.packed_bytes(cell, z.hidden), given = kernels::gates_of(cell) * z.hidden * z.hidden;
+  const RecurrentPackArgsOf<T> args{.cell = cell, .hidden = z.hidden};
+  const int64_t each = pack.tasks(args);
+  const auto fill = [=, run_pack = pack.run](const T* from, std::byte* to, int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      RecurrentPackArgsOf<T> one = args;
+      one.source = from + task / each * given;
+      one.packed = reinterpret_cast<T*>(to + task / each * bytes);
+      run_pack(one, task % each, task % each + 1, nullptr);
+    }
+  };
+  if (c.constant(kR)) {
+    Packing packing{.layout = fmt::format("recurrent{} {} {} {}", kTypeSuffix<T>, static_cast<int>(cell), z.directions, z.hidden),
+                    .bytes = bytes * z.directions,
+                    .tasks = each * z.directions};
+    packing.fill = [fill](const std::byte* from, std::byte* to, int64_t begin, int64_t end) {
+      fill(reinterpret_cast<const T*>(from), to, begin, end);
+    };
+    return c.packed(kR, std::move(packing));
+  }
+  const Buffer packed = c.temporary(bytes * z.directions);
+  c.emit("recurrent_pack", each * z.directions,
+         [=, from = c.in(kR)](const Run& run, int64_t begin, int64_t end) -> const char* {
+           fill(run.get<const T>(from), run.get<std::byte>(packed), begin, end);
+           return nullptr;
+         });
+  return packed;
+}
+
+template <class T>
+SharedPlace<T> make_place(LowerContext& c, const RecurrentOptions& o, const RecurrentSizes& z) {
+  auto place = std::make_shared<RecurrentPlace<T>>();
   const bool lstm = o.cell == RecurrentCell::kLstm, gru = o.cell == RecurrentCell::kGru;
-  const int64_t state = z.directions * z.batch * z.hidden * 4;
-  place->args = recurrent_args(o, z);
+  const int64_t state = z.directions * z.batch * z.hidden * int64_t(sizeof(T));
+  place->args = recurrent_args<T>(o, z);
   if (z.steps > 0) {
-    place->sums = emit_input_product(c, o, z);
-    place->weights = recurrent_weights(c, 2, o.cell, z);
+    place->sums = emit_input_product<T>(c, o, z);
+    place->weights = recurrent_weights<T>(c, o.cell, z);
   }
   if (o.cell == RecurrentCell::kGruResetAfter && c.has_input(3)) {
     place->state_bias = c.in(3);
-    place->state_bias.offset += 5 * z.hidden * 4;
+    place->state_bias.offset += 5 * z.hidden * int64_t(sizeof(T));
   }
   if (c.has_input(4)) place->lengths = c.in(4);
   if (c.has_input(7)) place->peepholes = c.in(7);
@@ -223,55 +283,29 @@ SharedPlace make_place(LowerContext& c, const RecurrentOptions& o, const Recurre
   return place;
 }
 
-}  // namespace
-
-Buffer recurrent_weights(LowerContext& c, size_t input, RecurrentCell cell, const RecurrentSizes& z) {
-  const auto& pack = c.kernels().recurrent->pack;
-  const int64_t bytes = c.kernels().recurrent->packed_bytes(cell, z.hidden),
-                given = kernels::gates_of(cell) * z.hidden * z.hidden;
-  const RecurrentPackArgs args{.cell = cell, .hidden = z.hidden};
-  const int64_t each = pack.tasks(args);
-  const auto fill = [=, run_pack = pack.run](const float* from, std::byte* to, int64_t begin, int64_t end) {
-    for (int64_t task = begin; task < end; ++task) {
-      RecurrentPackArgs one = args;
-      one.source = from + task / each * given;
-      one.packed = reinterpret_cast<float*>(to + task / each * bytes);
-      run_pack(one, task % each, task % each + 1, nullptr);
-    }
-  };
-  if (c.constant(input)) {
-    Packing packing{.layout = fmt::format("recurrent {} {} {}", static_cast<int>(cell), z.directions, z.hidden),
-                    .bytes = bytes * z.directions,
-                    .tasks = each * z.directions};
-    packing.fill = [fill](const std::byte* from, std::byte* to, int64_t begin, int64_t end) {
-      fill(reinterpret_cast<const float*>(from), to, begin, end);
-    };
-    return c.packed(input, std::move(packing));
-  }
-  const Buffer packed = c.temporary(bytes * z.directions);
-  c.emit("recurrent_pack", each * z.directions,
-         [=, from = c.in(input)](const Run& run, int64_t begin, int64_t end) -> const char* {
-           fill(run.get<const float>(from), run.get<std::byte>(packed), begin, end);
-           return nullptr;
-         });
-  return packed;
+template <class T>
+void lower_recurrent_of(LowerContext& c, const RecurrentOptions& o, const RecurrentSizes& z) {
+  const StateCopy<T> copy{z.directions, z.batch, z.hidden, recurrent_state_stride(z, o.batch_first)};
+  const SharedPlace<T> place = make_place<T>(c, o, z);
+  emit_start(c, copy, place);
+  emit_steps(c, place);
+  emit_end(c, copy, place);
 }
+
+}  // namespace
 
 Status lower_recurrent(LowerContext& c) {
   SV_ASSIGN(const RecurrentOptions o, recurrent_options(c.node()));
   const RecurrentSizes z = recurrent_sizes(c.node(), o);
   if (z.batch == 0 || z.hidden == 0) return {};
-  if (c.in_type(0).dtype == DType::f64) return lower_recurrent_f64(c, o);
-  if (c.in_type(0).dtype != DType::f32) return error("is computed in float32 or float64, not in {}", name_of(c.in_type(0).dtype));
+  const DType type = c.in_type(0).dtype;
+  if (!kProductTypes.has(type)) return error("is computed in float32 or float64, not in {}", name_of(type));
   const double sums = static_cast<double>(z.steps) * static_cast<double>(z.batch) *
                       static_cast<double>(z.directions * kernels::gates_of(o.cell) * z.hidden);
   if (sums > kMostSums)
     return error("{} steps of a batch of {} with {} units are more than fits memory", z.steps, z.batch, z.hidden);
-  const StateCopy copy{z.directions, z.batch, z.hidden, recurrent_state_stride(z, o.batch_first)};
-  const SharedPlace place = make_place(c, o, z);
-  emit_start(c, copy, place);
-  emit_steps(c, place);
-  emit_end(c, copy, place);
+  if (type == DType::f64) lower_recurrent_of<double>(c, o, z);
+  else lower_recurrent_of<float>(c, o, z);
   return {};
 }
 

@@ -37,14 +37,9 @@ OpDef recurrent_op(const char* name, int gates);
 
 Status infer_recurrent(InferContext& c);
 Status lower_recurrent(LowerContext& c);
-/// In double, by the reference's loops.
-Status lower_recurrent_f64(LowerContext& c, const RecurrentOptions& options);
 
 /// Strides of Y and of states under both layouts.
 kernels::RecurrentStride recurrent_y_stride(const RecurrentSizes& sizes, bool batch_first);
 kernels::RecurrentStride recurrent_state_stride(const RecurrentSizes& sizes, bool batch_first);
-
-/// R in the kernel's layout: packed at load where it is constant.
-Buffer recurrent_weights(LowerContext& c, size_t input, kernels::RecurrentCell cell, const RecurrentSizes& sizes);
 
 }  // namespace svengine::ops

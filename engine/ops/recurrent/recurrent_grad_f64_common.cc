@@ -95,8 +95,7 @@ void sum_peephole(const DoubleGradNode& node, const Run& run, int64_t d, int64_t
       const int64_t row = d * p.rows() + p.row_of(t, b);
       const double seen = gate == 1 ? run.get<const double>(p.cells)[((t * z.batch + b) * z.directions + d) * n + u]
                                     : run.get<const double>(p.before_c)[row * n + u];
-      const double gradient = run.get<const double>(p.inputs)[row * p.width() + gate * n + u];
-      if (gradient != 0) sum += gradient * seen;  // cells behind a sample's end are not there
+      sum += run.get<const double>(p.inputs)[row * p.width() + gate * n + u] * seen;
     }
   run.get<double>(node.dp)[(d * 3 + gate) * n + u] = sum;
 }
