@@ -21,6 +21,10 @@ OpDef define_gru() {
       {.inputs = {any(DType::f64, {4, 2, 3}), any(DType::f64, {1, 15, 3}), any(DType::f64, {1, 15, 5}), any(DType::f64, {1, 30})},
        .attributes = {{"linear_before_reset", integer(1)}, {"clip", real(0.75f)}},
        .outputs = 2},
+      {.inputs = {any(DType::f64, {5, 3, 4}), any(DType::f64, {2, 33, 4}), any(DType::f64, {2, 33, 11}), any(DType::f64, {2, 66}),
+                  lengths, any(DType::f64, {2, 3, 11})},
+       .attributes = {{"direction", text("bidirectional")}},
+       .outputs = 2},
       {.inputs = {any(DType::bf16, {2, 2, 3}), any(DType::bf16, {1, 6, 3}), any(DType::bf16, {1, 6, 2})}, .outputs = 2},
   };
   return op;

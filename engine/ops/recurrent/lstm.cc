@@ -28,6 +28,10 @@ OpDef define_lstm() {
        .outputs = 3},
       {.inputs = {any(DType::f64, {3, 2, 4}), any(DType::f64, {1, 12, 4}), any(DType::f64, {1, 12, 3}), any(DType::f64, {1, 24})},
        .outputs = 3},
+      {.inputs = {any(DType::f64, {5, 3, 4}), any(DType::f64, {2, 44, 4}), any(DType::f64, {2, 44, 11}), any(DType::f64, {2, 88}),
+                  lengths, any(DType::f64, {2, 3, 11}), any(DType::f64, {2, 3, 11}), any(DType::f64, {2, 33})},
+       .attributes = {{"direction", text("bidirectional")}},
+       .outputs = 3},
       {.inputs = {any(DType::f16, {2, 2, 3}), any(DType::f16, {1, 8, 3}), any(DType::f16, {1, 8, 2})}, .outputs = 3},
   };
   return op;
