@@ -9,9 +9,9 @@ template <class T>
 struct Row {
   const T* sums;  // of gate g at g * hidden
   const T* h;
-  T* next;                // h'
-  T *c, *reset, *z;       // null where the cell has none
-  T *y, *gates, *cells;   // null: not wanted
+  T* next;               // h'
+  T *c, *reset, *z;      // null where the cell has none
+  T *y, *gates, *cells;  // null: not wanted
 };
 
 template <class T>
@@ -60,7 +60,7 @@ inline void end_step(vb p, const Row<T>& row, Vec<T> next) {
   if (row.y) svst1(p, row.y, next);
 }
 
-/// x + R h of a gate; the kGate-th product of a row.
+/// x + R h of a gate, the latter being a row's product number `product`.
 template <class T>
 SVENGINE_INLINE Vec<T> gate_sum(const RecurrentArgsOf<T>& args, vb p, const Row<T>& row, const T* products, int64_t gate,
                                 int64_t product) {
