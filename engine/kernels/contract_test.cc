@@ -165,6 +165,8 @@ std::vector<std::pair<const char*, std::function<void()>>> broken_calls(const Ke
   attention.queries = attention.keys = attention.size = attention.value_size = 1;
   RecurrentArgs step;
   step.batch = step.hidden = 1;
+  RecurrentArgsOf<double> no_directions;
+  no_directions.directions = 0;
   QuantizedGemmArgs gemm;
   gemm.m = gemm.n = gemm.k = 1;
   QuantizedPackArgs pack;
@@ -185,7 +187,7 @@ std::vector<std::pair<const char*, std::function<void()>>> broken_calls(const Ke
       {"quantized pack: source or packed is null", [=, &set] { set.quantized->pack(pack, 0, 1); }},
       {"quantized gemm: a, b or c is null", [=, &set] { set.quantized->gemm.run(gemm, 0, 1, nullptr); }},
       {"recurrent: sums, weights or h is null", [=, &set] { set.recurrent->step.run(step, 0, 1, nullptr); }},
-      {"recurrent: directions is neither 1 nor 2", [=, &set] { set.recurrent_f64->step.run({.directions = 0}, 0, 1, nullptr); }},
+      {"recurrent: directions is neither 1 nor 2", [=, &set] { set.recurrent_f64->step.run(no_directions, 0, 1, nullptr); }},
   };
 }
 

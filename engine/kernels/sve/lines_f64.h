@@ -10,53 +10,63 @@
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 inline constexpr int kDoubles = kLanes / 2;
-inline constexpr int kMany = 4;  // vectors in lockstep
+inline constexpr int kMany = 4;  // vectors in lockstep along a line
 inline constexpr int64_t kStep = kMany * kDoubles;
 inline constexpr int64_t kBlock = 32;
 using Vectors = Many<kMany, vd>;
 
-struct Lanes {
-  vb at[kMany];
+/// Which lanes of N neighbouring vectors take part.
+template <int N>
+struct LanesOf {
+  vb at[N];
 };
-SVENGINE_INLINE Lanes lanes_below(int64_t i, int64_t n) {
-  Lanes p;
+using Lanes = LanesOf<kMany>;
+
+/// Those of i, i + 1, ... that are below n.
+template <int N>
+SVENGINE_INLINE LanesOf<N> some_lanes(int64_t i, int64_t n) {
+  LanesOf<N> p;
   SVENGINE_UNROLL
-  for (int u = 0; u < kMany; ++u) p.at[u] = svwhilelt_b64(i + u * kDoubles, n);
+  for (int u = 0; u < N; ++u) p.at[u] = svwhilelt_b64(i + u * kDoubles, n);
   return p;
 }
 
-SVENGINE_INLINE Vectors repeated(double x) {
-  Vectors v;
+template <int N>
+SVENGINE_INLINE Many<N, vd> many_of(double x) {
+  Many<N, vd> v;
   SVENGINE_UNROLL
-  for (int u = 0; u < kMany; ++u) v.at[u] = vdup(x);
+  for (int u = 0; u < N; ++u) v.at[u] = vdup(x);
   return v;
 }
 
 /// Zeros in lanes that are not loaded.
-SVENGINE_INLINE Vectors load(const Lanes& p, const double* x) {
-  Vectors v;
+template <int N>
+SVENGINE_INLINE Many<N, vd> load(const LanesOf<N>& p, const double* x) {
+  Many<N, vd> v;
   SVENGINE_UNROLL
-  for (int u = 0; u < kMany; ++u) v.at[u] = svld1(p.at[u], x + u * kDoubles);
+  for (int u = 0; u < N; ++u) v.at[u] = svld1(p.at[u], x + u * kDoubles);
   return v;
 }
-SVENGINE_INLINE void store(const Lanes& p, double* y, const Vectors& v) {
+template <int N>
+SVENGINE_INLINE void store(const LanesOf<N>& p, double* y, const Many<N, vd>& v) {
   SVENGINE_UNROLL
-  for (int u = 0; u < kMany; ++u) svst1(p.at[u], y + u * kDoubles, v.at[u]);
+  for (int u = 0; u < N; ++u) svst1(p.at[u], y + u * kDoubles, v.at[u]);
 }
 
 /// a + b in the lanes of p, a elsewhere.
-SVENGINE_INLINE void add(const Lanes& p, Vectors& a, const Vectors& b) {
+template <int N>
+SVENGINE_INLINE void add(const LanesOf<N>& p, Many<N, vd>& a, const Many<N, vd>& b) {
   SVENGINE_UNROLL
-  for (int u = 0; u < kMany; ++u) a.at[u] = svadd_m(p.at[u], a.at[u], b.at[u]);
+  for (int u = 0; u < N; ++u) a.at[u] = svadd_m(p.at[u], a.at[u], b.at[u]);
 }
 
 /// f(i, lanes) for i = 0, kStep, ... below n.
 template <class F>
 SVENGINE_INLINE void for_steps(int64_t n, const F& f) {
-  const Lanes all = lanes_below(0, kStep);
+  const Lanes all = some_lanes<kMany>(0, kStep);
   int64_t i = 0;
   for (; i + kStep <= n; i += kStep) f(i, all);
-  if (i < n) f(i, lanes_below(i, n));
+  if (i < n) f(i, some_lanes<kMany>(i, n));
 }
 
 /// sums[k] = the sum of v[k] for all i below n, which term(i, lanes, v) computes a step at a time.
@@ -66,7 +76,7 @@ SVENGINE_INLINE void sum_line(int64_t n, double (&sums)[kSums], const Term& term
   for (vd& t : total) t = vdup(0.0);
   for (int64_t first = 0; first < n; first += kBlock * kStep) {
     Vectors sum[kSums];
-    for (Vectors& s : sum) s = repeated(0.0);
+    for (Vectors& s : sum) s = many_of<kMany>(0);
     for_steps(smaller(n - first, kBlock * kStep), [&](int64_t i, const Lanes& p) SVENGINE_INLINE_LAMBDA {
       Vectors v[kSums];
       term(first + i, p, v);

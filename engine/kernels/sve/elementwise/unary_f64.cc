@@ -10,9 +10,9 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 namespace {
 
 constexpr int kDoubles = kLanes / 2;
-constexpr int kMany = 4;  // vectors in lockstep
 
-template <class F>
+/// kMany vectors in lockstep.
+template <int kMany, class F>
 SVENGINE_INLINE void map(const UnaryArgs& args, int64_t begin, int64_t end, const F& f) {
   const double* x = static_cast<const double*>(args.x);
   double* y = static_cast<double*>(args.y);
@@ -64,18 +64,42 @@ SVENGINE_INLINE V mish(V x) {
 }
 
 /// Of x, a vector or Many of them, and args: a copy, which stores to y cannot change.
-template <auto F>
+template <auto F, int kMany = 4>
 void loop(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
   const UnaryArgs local = args;
-  map(args, begin, end, [&local](auto x) SVENGINE_INLINE_LAMBDA { return F(x, local); });
+  map<kMany>(args, begin, end, [&local](auto x) SVENGINE_INLINE_LAMBDA { return F(x, local); });
 }
-#define SVENGINE_LOOP(result) loop<[](auto x, [[maybe_unused]] const UnaryArgs& args) SVENGINE_INLINE_LAMBDA { return result; }>
+#define SVENGINE_VECTORS(result) [](auto x, [[maybe_unused]] const UnaryArgs& args) SVENGINE_INLINE_LAMBDA { return result; }
+#define SVENGINE_LOOP(result) loop<SVENGINE_VECTORS(result)>
+#define SVENGINE_LOOP_OF_TWO(result) loop<SVENGINE_VECTORS(result), 2>  // where A64FX has no registers for more
+
+/// x beyond what is reduced in vectors is the C library's, one by one; a result never depends on its neighbours.
+template <Circular kFunction>
+void circular(const UnaryArgs& args, int64_t begin, int64_t end) noexcept {
+  constexpr int64_t kChunk = 256;
+  const double* x = static_cast<const double*>(args.x);
+  double* y = static_cast<double*>(args.y);
+  for (int64_t first = begin; first < end; first += kChunk) {
+    const int64_t last = first + kChunk < end ? first + kChunk : end;
+    double kept[kChunk];  // y may be x
+    bool large = false;
+    for (int64_t i = first; i < last; ++i) large |= __builtin_fabs(x[i]) > kReducedLimitF64;
+    if (large) __builtin_memcpy(kept, x + first, size_t(last - first) * sizeof(double));
+    map<2>(args, first, last, [](auto v) SVENGINE_INLINE_LAMBDA { return vcircular_f64<kFunction>(v); });
+    for (int64_t i = first; large && i < last; ++i) {
+      const double argument = kept[i - first];
+      if (!(__builtin_fabs(argument) > kReducedLimitF64)) continue;
+      y[i] = kFunction == Circular::kSin ? __builtin_sin(argument) : kFunction == Circular::kCos ? __builtin_cos(argument) : __builtin_tan(argument);
+    }
+  }
+}
 
 /// What other kernels can end in, too. Plain loops do for Relu, and for Clip, whose bounds need not be floats here.
 template <Activation kKind>
 UnaryFunction find_fused() {
   if constexpr (kKind == Activation::kRelu || kKind == Activation::kClip) return nullptr;
-  else return SVENGINE_LOOP(apply_activation_f64<kKind>(x, ActivationArgs{kKind, float(args.alpha), float(args.beta)}));
+  else return loop<SVENGINE_VECTORS((apply_activation_f64<kKind>(x, ActivationArgs{kKind, float(args.alpha), float(args.beta)}))),
+                   kKind == Activation::kGelu || kKind == Activation::kGeluTanh ? 2 : 4>;
 }
 
 }  // namespace
@@ -83,15 +107,15 @@ UnaryFunction find_fused() {
 UnaryFunction find_unary_f64(UnaryOp op) noexcept {
   switch (op) {
     case UnaryOp::kExp: return SVENGINE_LOOP(vexp_f64(x));
-    case UnaryOp::kLog: return SVENGINE_LOOP(vlog_f64(x));
-    case UnaryOp::kSin: return SVENGINE_LOOP(vcircular_f64<Circular::kSin>(x));
-    case UnaryOp::kCos: return SVENGINE_LOOP(vcircular_f64<Circular::kCos>(x));
-    case UnaryOp::kTan: return SVENGINE_LOOP(vcircular_f64<Circular::kTan>(x));
-    case UnaryOp::kErf: return SVENGINE_LOOP(verf_f64(x));
+    case UnaryOp::kLog: return SVENGINE_LOOP_OF_TWO(vlog_f64(x));
+    case UnaryOp::kSin: return circular<Circular::kSin>;
+    case UnaryOp::kCos: return circular<Circular::kCos>;
+    case UnaryOp::kTan: return circular<Circular::kTan>;
+    case UnaryOp::kErf: return SVENGINE_LOOP_OF_TWO(verf_f64(x));
 #define SVENGINE_FUSED_ACTIVATION(Name, ...) \
   case UnaryOp::k##Name: return find_fused<Activation::k##Name>();
 #include "engine/kernels/activation.inc"
-    case UnaryOp::kSoftplus: return SVENGINE_LOOP(vsoftplus_f64(x));
+    case UnaryOp::kSoftplus: return SVENGINE_LOOP_OF_TWO(vsoftplus_f64(x));
     case UnaryOp::kElu: return SVENGINE_LOOP(elu(x, args));
     case UnaryOp::kSelu: return SVENGINE_LOOP(selu(x, args));
     case UnaryOp::kCelu: return SVENGINE_LOOP(celu(x, args));

@@ -32,7 +32,8 @@ SVENGINE_INLINE void activate_rows(const ActivationArgs& args, const vb* exists,
 /// registers: bench/physics_models.py's drag network in double 1.40e6 to 1.23e6 cycles for 128 rows (estimate, A64FX).
 template <class T>
 constexpr int rows_in_lockstep(Activation kind) {
-  return !kMachine.deep_window && sizeof(T) == sizeof(double) && kind == Activation::kTanh ? 3 : 2;
+  if (kMachine.deep_window || sizeof(T) != sizeof(double)) return 2;
+  return kind == Activation::kTanh ? 3 : kind == Activation::kGelu || kind == Activation::kGeluTanh ? 1 : 2;
 }
 
 template <Activation kKind, class T>
@@ -45,8 +46,9 @@ void activate_block_by(const ActivationArgs& args, T* c, int64_t ldc, int64_t ro
   int64_t r = 0;
   if constexpr (kMost > 2)
     for (; r + kMost <= rows; r += kMost) activate_rows<kKind, kMost>(local, exists, c + r * ldc, ldc);
-  for (; r + 2 <= rows; r += 2) activate_rows<kKind, 2>(local, exists, c + r * ldc, ldc);
-  if (r < rows) activate_rows<kKind, 1>(local, exists, c + r * ldc, ldc);
+  if constexpr (kMost > 1)
+    for (; r + 2 <= rows; r += 2) activate_rows<kKind, 2>(local, exists, c + r * ldc, ldc);
+  for (; r < rows; ++r) activate_rows<kKind, 1>(local, exists, c + r * ldc, ldc);
 }
 
 template <class T>

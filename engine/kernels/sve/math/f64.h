@@ -72,22 +72,22 @@ SVENGINE_INLINE V vtanh_f64(V x) {
   return vwith_sign_of(vdiv_f64(h, vadd(h, vdup(1.0))), x);
 }
 
-/// exp(x) in its parts: 2^n and exp(r), r = x - n ln 2, for |x| < 2^40.
+/// exp(x) is 2^n exp(r) with r = x - n ln 2, |x| < 2^40: n + shift, which is kExponentShiftF64 or kRoundShiftF64, and r from that. Two functions,
+/// for GCC 12 keeps a structure of both on A64FX's stack.
 template <class V>
-struct ReducedF64 {
-  V shifted, r;  // n + kExponentShiftF64 or kRoundShiftF64
-};
+SVENGINE_INLINE V vshifted_exponent_f64(V x, double shift) {
+  return vfma(x, vdup(kLog2eF64), vdup(shift));
+}
 template <class V>
-SVENGINE_INLINE ReducedF64<V> vreduce_f64(V x, double shift) {
-  const V z = vfma(x, vdup(kLog2eF64), vdup(shift));
-  const V n = vsub(z, vdup(shift));
-  return {z, vfma(n, vdup(-kLn2LoF64), vfma(n, vdup(-kLn2F64), x))};
+SVENGINE_INLINE V vexp_remainder_f64(V x, V shifted, double shift) {
+  const V n = vsub(shifted, vdup(shift));
+  return vfma(n, vdup(-kLn2LoF64), vfma(n, vdup(-kLn2F64), x));
 }
 
 /// exp(x) for x <= 0, 0 below -708, NaN for NaN: what softmax takes of differences from the maximum. At most 1.5 ULP.
 template <class V>
 SVENGINE_INLINE V vexp_of_difference_f64(V x) {
-  const auto [z, r] = vreduce_f64(x, kExponentShiftF64);
+  const V z = vshifted_exponent_f64(x, kExponentShiftF64), r = vexp_remainder_f64(x, z, kExponentShiftF64);
   const V power = vpower_of_shifted(z);
   return vzero_below(x, vdup(-708.0), vfma(vmul(power, r), vpoly_f64(r, kExpSeriesF64), power));
 }
@@ -96,7 +96,8 @@ SVENGINE_INLINE V vexp_of_difference_f64(V x) {
 /// 2^n is multiplied in two halves: neither overflow nor underflow comes early.
 template <class V>
 SVENGINE_INLINE V vexp_f64(V x) {
-  const auto [z, r] = vreduce_f64(vmin(vmax(x, -746.0), 710.0), kRoundShiftF64);
+  const V y = vmin(vmax(x, -746.0), 710.0);
+  const V z = vshifted_exponent_f64(y, kRoundShiftF64), r = vexp_remainder_f64(y, z, kRoundShiftF64);
   const V e = vfma(r, vpoly_f64(r, kExpSeriesF64), vdup(1.0));
   return veach(
       [](vd m, vd shifted) SVENGINE_INLINE_LAMBDA {
@@ -115,7 +116,8 @@ SVENGINE_INLINE V vexp_f64(V x) {
 /// 2^(n - 1) is a number where 2^n is not yet.
 template <class V>
 SVENGINE_INLINE V vexpm1_f64(V x) {
-  const auto [z, r] = vreduce_f64(vmin(vmax(x, -60.0), 710.0), kRoundShiftF64);
+  const V y = vmin(vmax(x, -60.0), 710.0);
+  const V z = vshifted_exponent_f64(y, kRoundShiftF64), r = vexp_remainder_f64(y, z, kRoundShiftF64);
   const V half_power = vpower_of_shifted(vadd(z, vdup(1022.0)));
   const V half = vfma(vmul(r, vpoly_f64(r, kExpSeriesF64)), half_power, vsub(half_power, vdup(0.5)));
   return vwith_sign_of(vadd(half, half), x);
@@ -124,7 +126,8 @@ SVENGINE_INLINE V vexpm1_f64(V x) {
 /// 1 / (1 + exp(-x)). At most 3 ULP where normal, 0 below -708.
 template <class V>
 SVENGINE_INLINE V vsigmoid_f64(V x) {
-  const auto [z, r] = vreduce_f64(vmin(vmax(vneg(x), -708.0), 708.0), kExponentShiftF64);
+  const V y = vmin(vmax(vneg(x), -708.0), 708.0);
+  const V z = vshifted_exponent_f64(y, kExponentShiftF64), r = vexp_remainder_f64(y, z, kExponentShiftF64);
   const V power = vpower_of_shifted(z);
   const V e = vfma(vmul(power, r), vpoly_f64(r, kExpSeriesF64), power);
   return vzero_below(x, vdup(-708.0), vdiv_f64(vdup(1.0), vadd(e, vdup(1.0))));

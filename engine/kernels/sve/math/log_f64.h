@@ -20,26 +20,29 @@ SVENGINE_INLINE V vlog_of_parts_f64(V f, V k) {
   return vfma(k, vdup(kLn2F64), vsub(f, vsub(h, rest)));
 }
 
-/// x = 2^k (1 + f).
-struct BinaryPartsF64 {
-  vd f, k;
-};
-SVENGINE_INLINE BinaryPartsF64 vbinary_parts(vd x) {
+inline constexpr double kSmallestNormalF64 = 0x1p-1022;
+
+/// The bits of x 2^54 for subnormal x, less those of sqrt(1/2): k of x = 2^k (1 + f) above the lowest 52.
+SVENGINE_INLINE vl vbits_beyond_root_half(vd x) {
+  const vd normal = vsel_below(x, vdup(kSmallestNormalF64), vmul(x, vdup(0x1p54)), x);
+  return svsub_x(svptrue_b64(), svreinterpret_s64(normal), svdup_s64(0x3fe6a09e667f3bcd));
+}
+SVENGINE_INLINE vd vbinary_fraction(vd x) {
   const vb all = svptrue_b64();
-  constexpr double kSmallestNormal = 0x1p-1022, kUp = 0x1p54;
-  const vd normal = vsel_below(x, vdup(kSmallestNormal), vmul(x, vdup(kUp)), x);
-  const vl bits = svreinterpret_s64(normal);
-  const vl k = svasr_x(all, vl(svsub_x(all, bits, svdup_s64(0x3fe6a09e667f3bcd))), svdup_u64(52));  // the bits of sqrt(1/2)
-  const vd m = svreinterpret_f64(svsub_x(all, bits, svlsl_x(all, k, svdup_u64(52))));
-  return {vsub(m, vdup(1.0)), vadd(svcvt_f64_x(all, k), vsel_below(x, vdup(kSmallestNormal), vdup(-54.0), vdup(0.0)))};
+  const vl bits = svand_x(all, vbits_beyond_root_half(x), svdup_s64((int64_t{1} << 52) - 1));
+  return vsub(svreinterpret_f64(svadd_x(all, bits, svdup_s64(0x3fe6a09e667f3bcd))), vdup(1.0));
+}
+SVENGINE_INLINE vd vbinary_exponent(vd x) {
+  const vb all = svptrue_b64();
+  const vd k = svcvt_f64_x(all, vl(svasr_x(all, vbits_beyond_root_half(x), svdup_u64(52))));
+  return vadd(k, vsel_below(x, vdup(kSmallestNormalF64), vdup(-54.0), vdup(0.0)));
 }
 
 /// log(x). At most 1.5 ULP; -infinity for zeros, NaN below.
 template <class V>
 SVENGINE_INLINE V vlog_f64(V x) {
-  const auto parts = veach([](vd v) SVENGINE_INLINE_LAMBDA { return vbinary_parts(v); }, x);
-  const V f = veach([](const BinaryPartsF64& p) SVENGINE_INLINE_LAMBDA { return p.f; }, parts);
-  const V k = veach([](const BinaryPartsF64& p) SVENGINE_INLINE_LAMBDA { return p.k; }, parts);
+  const V f = veach([](vd v) SVENGINE_INLINE_LAMBDA { return vbinary_fraction(v); }, x);
+  const V k = veach([](vd v) SVENGINE_INLINE_LAMBDA { return vbinary_exponent(v); }, x);
   return veach(
       [](vd v, vd y) SVENGINE_INLINE_LAMBDA {
         const vb all = svptrue_b64();

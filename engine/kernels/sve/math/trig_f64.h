@@ -1,8 +1,7 @@
 // Circular functions on vectors of doubles.
 //
 // x = k pi/2 + r with |r| <= pi/4, as in math/trig.h: up to |x| = 2^20 the rounded product with 2/pi is k, and r comes from three fused
-// multiply-subtracts with pi/2 in three doubles, of which the first is exact. Lanes beyond are the C library's, one by one; a lane's value never
-// depends on its neighbours.
+// multiply-subtracts with pi/2 in three doubles, of which the first is exact. What is beyond is for others to compute.
 #pragma once
 #include "engine/kernels/sve/math/f64.h"
 
@@ -18,17 +17,12 @@ inline constexpr double kCosSeriesF64[] = {-0x1.907da367a37cbp-37, 0x1.1eeb68e93
 
 enum class Circular : int32_t { kSin, kCos, kTan };
 
-/// r and k, which is in the lowest bits of `shifted`.
+/// r; k is in the lowest bits of `shifted`.
 template <class V>
-struct QuarterTurnsF64 {
-  V r, shifted;
-};
-template <class V>
-SVENGINE_INLINE QuarterTurnsF64<V> vreduce_to_quarter_f64(V x) {
+SVENGINE_INLINE V vquarter_remainder_f64(V x, V shifted) {
   constexpr double kHi = 0x1.921fb54442d18p+0, kMid = 0x1.1a62633145c07p-54, kLo = -0x1.f1976b7ed8fbcp-110;
-  const V z = vfma(x, vdup(0x1.45f306dc9c883p-1), vdup(kRoundShiftF64));
-  const V k = vsub(z, vdup(kRoundShiftF64));
-  return {vfnma(k, vdup(kLo), vfnma(k, vdup(kMid), vfnma(k, vdup(kHi), x))), z};
+  const V k = vsub(shifted, vdup(kRoundShiftF64));
+  return vfnma(k, vdup(kLo), vfnma(k, vdup(kMid), vfnma(k, vdup(kHi), x)));
 }
 
 /// Of sin(r) and cos(r), what the function of k pi/2 + r is.
@@ -49,24 +43,12 @@ SVENGINE_INLINE vd vpick_quarter(vd shifted, vd sine, vd cosine) {
   }
 }
 
-template <Circular kFunction>
-[[gnu::noinline]] vd vcircular_large(vd x, vd near) {
-  double xs[kLanes / 2], ys[kLanes / 2];
-  svst1(svptrue_b64(), xs, x);
-  svst1(svptrue_b64(), ys, near);
-  for (int i = 0; i < kLanes / 2; ++i) {
-    if (!(__builtin_fabs(xs[i]) > kReducedLimitF64)) continue;
-    ys[i] = kFunction == Circular::kSin ? __builtin_sin(xs[i]) : kFunction == Circular::kCos ? __builtin_cos(xs[i]) : __builtin_tan(xs[i]);
-  }
-  return svld1(svptrue_b64(), ys);
-}
-
-/// sin(x), cos(x): at most 1 ULP; tan(x): at most 2.5 ULP. -0 stays; NaN for NaN and infinities.
+/// sin(x), cos(x): at most 1 ULP; tan(x): at most 2.5 ULP; for |x| <= kReducedLimitF64. -0 stays; NaN for NaN.
 template <Circular kFunction, class V>
 SVENGINE_INLINE V vcircular_f64(V x) {
-  const QuarterTurnsF64<V> q = vreduce_to_quarter_f64(x);
-  const V square = vmul(q.r, q.r);
-  const V sine = vfma(vmul(vpoly_f64(square, kSinSeriesF64), square), q.r, q.r);
+  const V turns = vfma(x, vdup(0x1.45f306dc9c883p-1), vdup(kRoundShiftF64)), r = vquarter_remainder_f64(x, turns);
+  const V square = vmul(r, r);
+  const V sine = vfma(vmul(vpoly_f64(square, kSinSeriesF64), square), r, r);
   const V half = vmul(square, vdup(0.5)), first = vsub(vdup(1.0), half);  // what that rounds away is added at the end
   const V lost = vsub(vsub(vdup(1.0), first), half);
   const V cosine = vadd(first, vfma(vmul(square, square), vpoly_f64(square, kCosSeriesF64), lost));
@@ -75,10 +57,9 @@ SVENGINE_INLINE V vcircular_f64(V x) {
         const vb all = svptrue_b64();
         vd y = vpick_quarter<kFunction>(shifted, s, c);
         if constexpr (kFunction != Circular::kCos) y = svsel(svcmpeq(all, argument, vdup(0.0)), argument, y);
-        if (svptest_any(all, svcmpgt(all, vabs(argument), vdup(kReducedLimitF64)))) y = vcircular_large<kFunction>(argument, y);
         return y;
       },
-      x, q.shifted, sine, cosine);
+      x, turns, sine, cosine);
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

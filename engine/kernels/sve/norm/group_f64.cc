@@ -31,7 +31,7 @@ MomentsF64 moments_of(const double* x, int64_t n) {
 void apply_to_pixel(const double* x, double* y, int64_t n, const double* scale, const double* bias, const MomentsF64& m, double inv_std) {
   for_steps(n, [=](int64_t i, const Lanes& p) SVENGINE_INLINE_LAMBDA {
     const Vectors d = vmul(vsub(vsub(load(p, x + i), vdup(m.center)), vdup(m.correction)), vdup(inv_std));
-    store(p, y + i, vfma(d, scale ? load(p, scale + i) : repeated(1), bias ? load(p, bias + i) : repeated(0)));
+    store(p, y + i, vfma(d, scale ? load(p, scale + i) : many_of<kMany>(1), bias ? load(p, bias + i) : many_of<kMany>(0)));
   });
 }
 

@@ -4,7 +4,7 @@
 #include "engine/kernels/softmax.h"
 
 #include "engine/kernels/sve/lines_f64.h"
-#include "engine/kernels/sve/math/f64.h"
+#include "engine/kernels/sve/math/log_f64.h"
 #include "engine/kernels/sve/softmax/softmax_f64.h"
 #include "engine/kernels/sve/tasks.h"
 
@@ -12,13 +12,14 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 namespace {
 
 /// max(a, b) in the lanes of p, a elsewhere; NaN if either is.
-SVENGINE_INLINE void raise(const Lanes& p, Vectors& a, const Vectors& b) {
+template <int N>
+SVENGINE_INLINE void raise(const LanesOf<N>& p, Many<N, vd>& a, const Many<N, vd>& b) {
   SVENGINE_UNROLL
-  for (int u = 0; u < kMany; ++u) a.at[u] = svmax_m(p.at[u], a.at[u], b.at[u]);
+  for (int u = 0; u < N; ++u) a.at[u] = svmax_m(p.at[u], a.at[u], b.at[u]);
 }
 
 SVENGINE_INLINE double maximum_of(const double* x, int64_t n) {
-  Vectors most = repeated(-__builtin_inf());
+  Vectors most = many_of<kMany>(-__builtin_inf());
   for_steps(n, [&](int64_t i, const Lanes& p) SVENGINE_INLINE_LAMBDA { raise(p, most, load(p, x + i)); });
   const vb all = svptrue_b64();
   return svmaxv(all, svmax_x(all, svmax_x(all, most.at[0], most.at[1]), svmax_x(all, most.at[2], most.at[3])));
@@ -26,7 +27,7 @@ SVENGINE_INLINE double maximum_of(const double* x, int64_t n) {
 
 /// sum_i exp(x_i - top); the exponentials go to y where kStore.
 template <bool kStore>
-SVENGINE_INLINE double sum_of_line(const double* x, double* y, int64_t n, double top) {
+[[gnu::noinline]] double sum_of_line(const double* x, double* y, int64_t n, double top) {
   double sum[1];
   sum_line(n, sum, [=](int64_t i, const Lanes& p, Vectors(&e)[1]) SVENGINE_INLINE_LAMBDA {
     e[0] = vexp_of_difference_f64(vsub(load(p, x + i), vdup(top)));
@@ -36,7 +37,7 @@ SVENGINE_INLINE double sum_of_line(const double* x, double* y, int64_t n, double
 }
 
 template <bool kLog>
-void line(const double* x, double* y, int64_t n) {
+[[gnu::noinline]] void line(const double* x, double* y, int64_t n) {
   const double top = maximum_of(x, n), sum = sum_of_line<!kLog>(x, y, n, top);
   if constexpr (kLog) {
     const vd logarithm = vdup(__builtin_log(sum));
@@ -49,14 +50,19 @@ void line(const double* x, double* y, int64_t n) {
   }
 }
 
+constexpr int kColumns = 2;  // vectors side by side: more do not fit A64FX's registers
+constexpr int64_t kColumnStep = kColumns * kDoubles;
+using Columns = Many<kColumns, vd>;
+using ColumnLanes = LanesOf<kColumns>;
+
 /// sum_j exp(x_j - top) of every column; the exponentials go to y where kStore.
 template <bool kStore>
-SVENGINE_INLINE Vectors sums_of_columns(const SoftmaxArgsF64& args, const Lanes& p, const double* x, double* y, const Vectors& top) {
-  Vectors total = repeated(0.0);
+SVENGINE_INLINE Columns sums_of_columns(const SoftmaxArgsF64& args, const ColumnLanes& p, const double* x, double* y, const Columns& top) {
+  Columns total = many_of<kColumns>(0.0);
   for (int64_t first = 0; first < args.n; first += kBlock) {
-    Vectors sum = repeated(0.0);
+    Columns sum = many_of<kColumns>(0.0);
     for (int64_t j = first; j < smaller(args.n, first + kBlock); ++j) {
-      const Vectors e = vexp_of_difference_f64(vsub(load(p, x + j * args.inner), top));
+      const Columns e = vexp_of_difference_f64(vsub(load(p, x + j * args.inner), top));
       if constexpr (kStore) store(p, y + j * args.inner, e);
       sum = vadd(sum, e);
     }
@@ -65,23 +71,16 @@ SVENGINE_INLINE Vectors sums_of_columns(const SoftmaxArgsF64& args, const Lanes&
   return total;
 }
 
-SVENGINE_INLINE vd logarithm_of(vd x) {
-  double lanes[kDoubles];
-  const vb all = svptrue_b64();
-  svst1(all, lanes, x);
-  for (double& lane : lanes) lane = __builtin_log(lane);
-  return svld1(all, lanes);
-}
-
 template <bool kLog>
-void columns(const SoftmaxArgsF64& args, const Lanes& p, const double* x, double* y) {
-  Vectors top = repeated(-__builtin_inf());
+[[gnu::noinline]] void columns(const SoftmaxArgsF64& args, const ColumnLanes& p, const double* x, double* y) {
+  Columns top = many_of<kColumns>(-__builtin_inf());
   for (int64_t j = 0; j < args.n; ++j) raise(p, top, load(p, x + j * args.inner));
-  for (int u = 0; u < kMany; ++u) top.at[u] = svsel(p.at[u], top.at[u], vdup(0.0));
-  const Vectors sum = sums_of_columns<!kLog>(args, p, x, y, top);
-  Vectors last;
-  for (int u = 0; u < kMany; ++u)
-    last.at[u] = kLog ? logarithm_of(sum.at[u]) : vd(svdiv_x(svptrue_b64(), vdup(1.0), sum.at[u]));
+  SVENGINE_UNROLL
+  for (int u = 0; u < kColumns; ++u) top.at[u] = svsel(p.at[u], top.at[u], vdup(0.0));
+  const Columns sum = sums_of_columns<!kLog>(args, p, x, y, top);
+  Columns last;
+  SVENGINE_UNROLL
+  for (int u = 0; u < kColumns; ++u) last.at[u] = kLog ? vlog_f64(sum.at[u]) : vd(svdiv_x(svptrue_b64(), vdup(1.0), sum.at[u]));
   for (int64_t j = 0; j < args.n; ++j) {
     if constexpr (kLog)
       store(p, y + j * args.inner, vsub(vsub(load(p, x + j * args.inner), top), last));
@@ -93,7 +92,7 @@ void columns(const SoftmaxArgsF64& args, const Lanes& p, const double* x, double
 }  // namespace
 
 int64_t softmax_f64_tasks(const SoftmaxArgsF64& args) noexcept {
-  return args.inner == 1 ? TaskPartition(args.outer, args.n).tasks() : args.outer * ceil_div(args.inner, kStep);
+  return args.inner == 1 ? TaskPartition(args.outer, args.n).tasks() : args.outer * ceil_div(args.inner, kColumnStep);
 }
 
 template <bool kLog>
@@ -104,10 +103,10 @@ void softmax_f64(const SoftmaxArgsF64& args, int64_t begin, int64_t end, void*) 
       line<kLog>(args.x + i * args.x_outer_stride, args.y + i * args.y_outer_stride, args.n);
     return;
   }
-  const int64_t chunks = ceil_div(args.inner, kStep);
+  const int64_t chunks = ceil_div(args.inner, kColumnStep);
   for (int64_t task = begin; task < end; ++task) {
-    const int64_t outer = task / chunks, first = task % chunks * kStep;
-    columns<kLog>(args, lanes_below(first, args.inner), args.x + outer * args.x_outer_stride + first,
+    const int64_t outer = task / chunks, first = task % chunks * kColumnStep;
+    columns<kLog>(args, some_lanes<kColumns>(first, args.inner), args.x + outer * args.x_outer_stride + first,
                   args.y + outer * args.y_outer_stride + first);
   }
 }
