@@ -8,6 +8,7 @@ namespace svengine {
 namespace {
 
 constexpr size_t kLeastBytes = size_t{128} << 10;  // what malloc keeps by itself: glibc's M_MMAP_THRESHOLD
+constexpr int kMostMisses = 4;  // in a row, until a block goes back to the system: some outputs of a network may be kept by its caller, others not
 
 }  // namespace
 
@@ -15,6 +16,7 @@ struct OutputMemory::Free {
   struct Block {
     size_t bytes;
     MutableTensor storage;
+    int misses = 0;
   };
   std::mutex mutex;
   std::vector<Block> blocks;
@@ -27,7 +29,7 @@ struct OutputMemory::Free {
       blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(i));
       return storage;
     }
-    blocks.clear();
+    std::erase_if(blocks, [](Block& b) { return ++b.misses >= kMostMisses; });
     return {};
   }
 

@@ -9,8 +9,8 @@
 
 namespace svengine {
 
-/// Blocks of the sizes that the last run asked for: what fits none of them gives all that are free back to the system. Thread-safe; tensors may be
-/// let go in any thread, and outlive this.
+/// Blocks of sizes that runs have asked for lately; one that several outputs in a row were too large or small for goes back to the system.
+/// Thread-safe; tensors may be let go in any thread, and outlive this.
 class OutputMemory {
  public:
   OutputMemory();
