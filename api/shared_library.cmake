@@ -20,6 +20,6 @@ target_link_libraries(svengine_shared INTERFACE svengine_headers
 # A static program's flag is not for a library.
 get_target_property(options svengine_shared LINK_OPTIONS)
 list(REMOVE_ITEM options -static)
-list(APPEND options -fopenmp -Wl,--exclude-libs,ALL -Wl,--version-script=${exports} -Wl,-z,defs)
+list(APPEND options -fopenmp -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--version-script=${exports} -Wl,-z,defs)
 set_target_properties(svengine_shared PROPERTIES LINK_OPTIONS "${options}" OUTPUT_NAME svengine EXPORT_NAME shared
   VERSION ${PROJECT_VERSION} SOVERSION ${SVENGINE_ABI})

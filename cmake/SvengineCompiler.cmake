@@ -28,14 +28,18 @@ endif()
 # Only kernels are worth -O3. What decides, once for a network, is compiled for the compiler's own time: -Og and a heap that GCC does not
 # collect before it has some memory. What walks the steps of a run stays at -O2, and so do operators, whose files hold the loops of the steps
 # that no kernel is made for: g++ 12, EPYC Zen 4, 84 s of CPU for engine/ops at -Og and 146 at -O2, where integer MatMul, poolings and norms of
-# doubles, LinearRegressor take a quarter to two thirds of the time (`svengine bench` of networks of one node).
+# doubles, LinearRegressor take a quarter to two thirds of the time (`svengine bench` of networks of one node). What a shared library of 12 MiB
+# has no room for otherwise is compiled for size: the importers are a third smaller at -Os than at -Og.
 set(SVENGINE_CALM_FLAGS "")
 set(SVENGINE_STEP_FLAGS "")
+set(SVENGINE_SMALL_FLAGS "")
 if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-O3")
   set(SVENGINE_CALM_FLAGS $<$<CONFIG:Release>:-Og>)
   set(SVENGINE_STEP_FLAGS $<$<CONFIG:Release>:-O2>)
+  set(SVENGINE_SMALL_FLAGS $<$<CONFIG:Release>:-Os>)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    list(APPEND SVENGINE_CALM_FLAGS --param=ggc-min-expand=400 --param=ggc-min-heapsize=1000000)
-    list(APPEND SVENGINE_STEP_FLAGS --param=ggc-min-expand=400 --param=ggc-min-heapsize=1000000)
+    foreach(flags CALM STEP SMALL)
+      list(APPEND SVENGINE_${flags}_FLAGS --param=ggc-min-expand=400 --param=ggc-min-heapsize=1000000)
+    endforeach()
   endif()
 endif()

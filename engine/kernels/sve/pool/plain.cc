@@ -85,9 +85,8 @@ void run_row(const PoolArgs& args, const Window& w, Range columns, Range inner, 
     run_inner<kKind, kStride, 4>(args, w, columns, starts, output);
     count = 0;
   }
-  if (count == 3) run_inner<kKind, kStride, 3>(args, w, columns, starts, output);
-  if (count == 2) run_inner<kKind, kStride, 2>(args, w, columns, starts, output);
-  if (count == 1) run_inner<kKind, kStride, 1>(args, w, columns, starts, output);
+  if (count >= 2) run_inner<kKind, kStride, 2>(args, w, columns, starts, output);
+  if (count % 2 == 1) run_inner<kKind, kStride, 1>(args, w, columns, starts + count - 1, output);
 }
 
 template <PoolKind kKind>
@@ -95,7 +94,8 @@ void run_rows(const PoolArgs& args, int64_t begin, int64_t end) {
   const PoolShape& s = args.shape;
   const Range columns = columns_of_row(s);
   const Range inner = inner_outputs(s.in.width, s.out.width, s.kernel.width, s.stride.width, s.dilation.width, s.pad.width);
-  const auto run = s.stride.width == 1 ? run_row<kKind, 1> : s.stride.width == 2 ? run_row<kKind, 2> : run_row<kKind, 0>;
+  auto run = run_row<kKind, 0>;
+  if constexpr (kKind != PoolKind::kLp) run = s.stride.width == 1 ? run_row<kKind, 1> : s.stride.width == 2 ? run_row<kKind, 2> : run;
   for (int64_t task = begin; task < end; ++task)
     run(args, window_of(args, row_of(s, task)), columns, inner, args.output + task * s.out.width);
 }
