@@ -4,14 +4,14 @@
 //
 // so the error of a long line's sum grows with the number of its blocks only.
 #pragma once
+#include "engine/kernels/sve/element.h"
 #include "engine/kernels/sve/math/many.h"
 #include "engine/kernels/sve/tasks.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
-inline constexpr int kDoubles = kLanes / 2;
 inline constexpr int kMany = 4;  // vectors in lockstep along a line
-inline constexpr int64_t kStep = kMany * kDoubles;
+inline constexpr int64_t kStep = kMany * kLanesOf<double>;
 inline constexpr int64_t kBlock = 32;
 using Vectors = Many<kMany, vd>;
 
@@ -27,7 +27,7 @@ template <int N>
 SVENGINE_INLINE LanesOf<N> some_lanes(int64_t i, int64_t n) {
   LanesOf<N> p;
   SVENGINE_UNROLL
-  for (int u = 0; u < N; ++u) p.at[u] = svwhilelt_b64(i + u * kDoubles, n);
+  for (int u = 0; u < N; ++u) p.at[u] = lanes_below<double>(i + u * kLanesOf<double>, n);
   return p;
 }
 
@@ -44,13 +44,13 @@ template <int N>
 SVENGINE_INLINE Many<N, vd> load(const LanesOf<N>& p, const double* x) {
   Many<N, vd> v;
   SVENGINE_UNROLL
-  for (int u = 0; u < N; ++u) v.at[u] = svld1(p.at[u], x + u * kDoubles);
+  for (int u = 0; u < N; ++u) v.at[u] = svld1(p.at[u], x + u * kLanesOf<double>);
   return v;
 }
 template <int N>
 SVENGINE_INLINE void store(const LanesOf<N>& p, double* y, const Many<N, vd>& v) {
   SVENGINE_UNROLL
-  for (int u = 0; u < N; ++u) svst1(p.at[u], y + u * kDoubles, v.at[u]);
+  for (int u = 0; u < N; ++u) svst1(p.at[u], y + u * kLanesOf<double>, v.at[u]);
 }
 
 /// a + b in the lanes of p, a elsewhere.

@@ -2,14 +2,13 @@
 #include "engine/kernels/sve/elementwise/unary.h"
 
 #include "engine/kernels/sve/activation/activation.h"
+#include "engine/kernels/sve/element.h"
 #include "engine/kernels/sve/math/erf_f64.h"
 #include "engine/kernels/sve/math/log_f64.h"
 #include "engine/kernels/sve/math/trig_f64.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 namespace {
-
-constexpr int kDoubles = kLanes / 2;
 
 /// kMany vectors in lockstep.
 template <int kMany, class F>
@@ -18,16 +17,16 @@ SVENGINE_INLINE void map(const UnaryArgs& args, int64_t begin, int64_t end, cons
   double* y = static_cast<double*>(args.y);
   const vb all = svptrue_b64();
   int64_t i = begin;
-  for (; i + kMany * kDoubles <= end; i += kMany * kDoubles) {
+  for (; i + kMany * kLanesOf<double> <= end; i += kMany * kLanesOf<double>) {
     Many<kMany, vd> v;
     SVENGINE_UNROLL
-    for (int u = 0; u < kMany; ++u) v.at[u] = svld1(all, x + i + u * kDoubles);
+    for (int u = 0; u < kMany; ++u) v.at[u] = svld1(all, x + i + u * kLanesOf<double>);
     v = f(v);
     SVENGINE_UNROLL
-    for (int u = 0; u < kMany; ++u) svst1(all, y + i + u * kDoubles, v.at[u]);
+    for (int u = 0; u < kMany; ++u) svst1(all, y + i + u * kLanesOf<double>, v.at[u]);
   }
-  for (; i < end; i += kDoubles) {
-    const vb p = svwhilelt_b64(i, end);
+  for (; i < end; i += kLanesOf<double>) {
+    const vb p = lanes_below<double>(i, end);
     svst1(p, y + i, f(Many<1, vd>{svld1(p, x + i)}).at[0]);
   }
 }

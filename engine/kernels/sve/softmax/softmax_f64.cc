@@ -51,7 +51,7 @@ template <bool kLog>
 }
 
 constexpr int kColumns = 2;  // vectors side by side: more do not fit A64FX's registers
-constexpr int64_t kColumnStep = kColumns * kDoubles;
+constexpr int64_t kColumnStep = kColumns * kLanesOf<double>;
 using Columns = Many<kColumns, vd>;
 using ColumnLanes = LanesOf<kColumns>;
 
