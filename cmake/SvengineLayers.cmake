@@ -1,11 +1,13 @@
-# svengine_layer(NAME DIRS dir... DEPENDS target... [TEST_DEPENDS target...])
+# svengine_layer(NAME DIRS dir... DEPENDS target... [TEST_DEPENDS target...] [HEADERS header...] [FLAGS flag... | OPTIMISED])
 #
 # One static library svengine_NAME from every *.cc below DIRS (relative to the calling directory, not recursive), except
 # tests (*_test.cc) and benchmarks (*_bench.cc). The tests beside the code become one program, NAME_tests: see SvengineTests.
+# FLAGS are in place of SVENGINE_CALM_FLAGS; OPTIMISED compiles as for kernels, file by file. HEADERS are precompiled: without them, and above
+# the graph, the graph's are, which needs the graph's flags. Preset dev does without, so that every file names what it uses.
 include_guard()
 
 function(svengine_layer name)
-  cmake_parse_arguments(arg "" "" "DIRS;DEPENDS;TEST_DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "OPTIMISED" "" "DIRS;DEPENDS;TEST_DEPENDS;HEADERS;FLAGS" ${ARGN})
   set(sources)
   set(tests)
   foreach(dir IN LISTS arg_DIRS)
@@ -18,21 +20,16 @@ function(svengine_layer name)
   endforeach()
   add_library(svengine_${name} STATIC ${sources})
   target_link_libraries(svengine_${name} PUBLIC svengine_flags ${arg_DEPENDS})
-  if(NOT name STREQUAL kernels)  # reference kernels are emulated in tests, where every instruction counts
-    set(flags ${SVENGINE_CALM_FLAGS})
-    if(name STREQUAL ops)
-      set(flags ${SVENGINE_STEP_FLAGS})
-    elseif(name STREQUAL importers)
-      set(flags ${SVENGINE_SMALL_FLAGS})
+  if(NOT arg_OPTIMISED)
+    if(NOT arg_FLAGS)
+      set(arg_FLAGS ${SVENGINE_CALM_FLAGS})
     endif()
-    target_compile_options(svengine_${name} PRIVATE ${flags})
+    target_compile_options(svengine_${name} PRIVATE ${arg_FLAGS})
     svengine_unity(svengine_${name} ${sources})
   endif()
-  # The graph's headers are in every layer above it: preset dev does without, so that every file names what it uses. With other flags they have
-  # to be compiled once more.
-  if(name STREQUAL importers)
-    target_precompile_headers(svengine_${name} PRIVATE ${SVENGINE_GRAPH_HEADERS})
-  elseif(TARGET svengine_graph AND NOT name MATCHES "^(graph|ops)$")
+  if(arg_HEADERS)
+    target_precompile_headers(svengine_${name} PRIVATE ${arg_HEADERS})
+  elseif(TARGET svengine_graph)
     target_precompile_headers(svengine_${name} REUSE_FROM svengine_graph)
   endif()
   if(SVENGINE_TESTS AND tests)
