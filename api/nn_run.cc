@@ -1,7 +1,9 @@
 #include "api/nn_run.h"
 
 #include "api/convert.h"
+#include "engine/ops/registry.h"
 #include "importers/onnx/export.h"
+#include "importers/onnx/old_forms.h"
 #include "importers/onnx/onnx_file.h"
 
 namespace svengine::nn {
@@ -118,7 +120,8 @@ Result<FitReport> run_training(svengine::Trainer& trainer, const BatchSource& tr
   return report;
 }
 
-Status save_graph(const Graph& graph, const std::string& path) {
+Status save_graph(Graph graph, const std::string& path) {
+  SV_TRY(onnx::replace_old_forms(graph, all_ops()));
   ExportOptions options{.producer_version = version()};
   for (int opset = options.opset; opset <= kNewestOpset; ++opset) {
     ExportOptions tried = options;

@@ -17,7 +17,7 @@ Result<FitReport> run_training(svengine::Trainer& trainer, const BatchSource& tr
 Result<TrainingBatch> borrow_batch(const Batch& batch);
 
 /// Writes the graph in the oldest opset from 17 on that has what it is made of.
-Status save_graph(const Graph& graph, const std::string& path);
+Status save_graph(Graph graph, const std::string& path);
 
 /// What other parts of the API may do with trainers.
 struct TrainerAccess {

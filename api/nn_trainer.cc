@@ -205,8 +205,8 @@ TensorView Trainer::weight(const std::string& name) const noexcept {
 
 bool Trainer::save(const std::string& path) noexcept {
   return guarded(impl_, [&] {
-    const Result<Graph> graph = impl_->trainer->network();
-    return impl_->keep(graph.ok() ? save_graph(*graph, path) : Status(graph.error()));
+    Result<Graph> graph = impl_->trainer->network();
+    return impl_->keep(graph.ok() ? save_graph(std::move(*graph), path) : Status(graph.error()));
   });
 }
 

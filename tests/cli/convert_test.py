@@ -49,6 +49,7 @@ class Convert(CliTest):
         self.convert('--type', 'float16', '--keep-io', '--keep-float32', 'Relu')
         self.assertIn('float32', self.inspected()['inputs'][0]['type'])
         self.fails('convert', self.model, self.path('o.onnx'), '--type', 'float16', '--keep-float32', 'Conv', says=['Conv', 'no node'])
+        self.convert('--type', 'float16', '--keep-float32', 'sum', '--simplify')  # which leaves nothing of that node
         self.fails('convert', self.model, self.path('o.onnx'), '--type', 'bfloat16', '--opset', '17', says=['22'])
         self.fails('convert', self.model, self.path('o.onnx'), '--keep-io', says=['--type'])
 

@@ -27,7 +27,7 @@ class Changer {
   bool is_changed(const Value* v) const {
     return v && (v->type.dtype == DType::f32 || (v->type.dtype == options_.to && !native_.count(v)));
   }
-  bool stays(const Node& node);
+  bool stays(const Node& node) const;
   Status change_inputs();
   Status change_node(Node& node);
   /// The value in that type: itself, a constant of its own, or behind a Cast before `node` (null: at the end).
@@ -41,15 +41,14 @@ class Changer {
   const OpDef& cast_;
   std::vector<DType> given_;      // of the graph's outputs, before
   std::set<const Value*> native_;  // of the wanted type, before
-  std::set<std::string> found_;  // of options_.keep
   ChangedTypes changed_;
   std::map<std::pair<Value*, DType>, Value*> in_types_;
 };
 
-bool Changer::stays(const Node& node) {
-  bool out = false;
-  for (const std::string& name : options_.keep)
-    if (name == node.op().name || name == node.name()) found_.insert(name), out = true;
+bool is_called(const Node& node, const std::string& name) { return name == node.op().name || name == node.name(); }
+
+bool Changer::stays(const Node& node) const {
+  bool out = std::any_of(options_.keep.begin(), options_.keep.end(), [&](const std::string& name) { return is_called(node, name); });
   for (const auto& [name, value] : node.attributes) {
     const Tensor* tensor = std::get_if<Tensor>(&value);  // TreeEnsemble's splits are of its input's type
     out = out || std::holds_alternative<Subgraph>(value) || (tensor && tensor->type() == DType::f32);
@@ -146,8 +145,6 @@ Status Changer::run() {
   SV_TRY(change_inputs());
   for (Node* node : nodes) SV_TRY(change_node(*node));
   SV_TRY(change_outputs());
-  for (const std::string& name : options_.keep)
-    if (!found_.count(name)) return error("'{}' is to stay in float32, but no node and no operator of the graph is called so", printable(name));
   graph_.erase_unused_constants();
   return {};
 }
@@ -187,6 +184,14 @@ Result<int64_t> cast_in_parts(const Tensor& tensor, DType to, const PassContext&
     release_pages(tensor.owner(), {at, static_cast<size_t>(count) * sizeof(float)});
   }
   return too_large;
+}
+
+Status check_keep(const Graph& graph, const ChangeTypeOptions& options) {
+  const std::vector<Node*> nodes = graph.snapshot();
+  for (const std::string& name : options.keep)
+    if (std::none_of(nodes.begin(), nodes.end(), [&](const Node* node) { return is_called(*node, name); }))
+      return error("'{}' is to stay in float32, but no node and no operator of the graph is called so", printable(name));
+  return {};
 }
 
 Result<ChangedTypes> change_type(Graph& graph, const ChangeTypeOptions& options, const PassContext& context) {

@@ -50,7 +50,10 @@ inline constexpr size_t kLateBytes = size_t{256} << 10;
 /// one after the other, behind which pages of a mapped file are given back. How many were too large.
 Result<int64_t> cast_in_parts(const Tensor& tensor, DType to, const PassContext& context, const onnx::ByteSink& sink);
 
-/// Fails where a name of `keep` is no operator or node of the graph, and where a node refuses what its neighbours have become.
+/// Fails where a name of `keep` is no operator or node of the graph: asked of the network as it came, of which simplification may leave less.
+Status check_keep(const Graph& graph, const ChangeTypeOptions& options);
+
+/// Fails where a node refuses what its neighbours have become.
 Result<ChangedTypes> change_type(Graph& graph, const ChangeTypeOptions& options, const PassContext& context);
 
 }  // namespace svengine::validate

@@ -7,10 +7,10 @@
 #include "importers/io/names.h"
 #include "importers/onnx/export.h"
 #include "importers/onnx/import.h"
+#include "importers/onnx/old_forms.h"
 #include "importers/onnx/support_check.h"
 #include "validate/check/check.h"
 #include "validate/convert/extract.h"
-#include "validate/convert/old_forms.h"
 #include "validate/convert/older_forms.h"
 #include "validate/convert/weights_stay.h"
 
@@ -56,7 +56,8 @@ Result<onnx::OnnxFile> through_graph(const onnx::OnnxFile& file, const ConvertOp
   SV_ASSIGN(Model model, import_onnx(file));
   std::vector<Shape> shapes;  // as declared: inference may know less
   for (const Value* output : model.graph.outputs()) shapes.push_back(output->type.shape);
-  SV_TRY(replace_old_forms(model.graph, context.ops));
+  if (options.type) SV_TRY(check_keep(model.graph, *options.type));
+  SV_TRY(onnx::replace_old_forms(model.graph, context.ops));
   if (options.simplify) {
     SV_ASSIGN(report.simplified, simplify(model.graph, context, options.growth_bytes));
   }

@@ -1,6 +1,5 @@
 // Every node that is made of older ones computes what it did: on the operators' own samples, and on forms of which only an attribute is
 // younger.
-#include "validate/convert/old_forms.h"
 #include "validate/convert/older_forms.h"
 
 #include <catch2/catch.hpp>
@@ -8,6 +7,7 @@
 
 #include "engine/ops/registry.h"
 #include "importers/onnx/export.h"
+#include "importers/onnx/old_forms.h"
 #include "importers/onnx/onnx_file.h"
 #include "runtime/session.h"
 #include "tests/support/random_tensor.h"
@@ -144,7 +144,7 @@ TEST_CASE("the nearest element of before opset 11 is said in today's modes, by t
                                                    .attributes = {{"nearest_mode", std::string("before opset 11")},
                                                                   {"coordinate_transformation_mode", std::string("asymmetric")}}});
     const std::vector<Tensor> inputs = {random_tensor({5, 7}, 3)}, expected = run(graph, inputs);
-    const Status status = validate::replace_old_forms(graph, all_ops());
+    const Status status = onnx::replace_old_forms(graph, all_ops());
     if (!status.ok()) FAIL(status.error().message());
     CHECK(graph.nodes().size() == static_cast<size_t>(nodes));
     CHECK(export_model(graph, {.opset = 13}).ok());

@@ -4,9 +4,9 @@
 
 #include "engine/ops/registry.h"
 #include "importers/onnx/export_node.h"
+#include "importers/onnx/old_forms.h"
 #include "importers/onnx/onnx_file.h"
 #include "runtime/compiled_model.h"
-#include "validate/convert/old_forms.h"
 #include "validate/convert/older_forms.h"
 
 namespace svengine::validate {
@@ -24,7 +24,7 @@ Result<TrainedNetwork> trained_network(const Trainer& trainer, const Model& mode
   SV_ASSIGN(Graph graph, trainer.network());
   TrainedNetwork out{std::move(graph), {.doc = model.doc, .metadata = model.metadata}};
   out.options.opset = opset_of(model, out.options);
-  SV_TRY(replace_old_forms(out.graph, all_ops()));
+  SV_TRY(onnx::replace_old_forms(out.graph, all_ops()));
   SessionOptions session;
   SV_TRY(choose_kernels(session));
   SV_TRY(make_older(out.graph, out.options.opset, pass_context(*session.kernels)));

@@ -4,7 +4,7 @@
 #include "engine/graph/builder.h"
 #include "engine/graph/passes/match.h"
 #include "engine/ops/registry.h"
-#include "validate/convert/old_forms.h"
+#include "importers/onnx/old_forms.h"
 #include "validate/quantize/quantize.h"
 
 namespace svengine::validate {
@@ -58,7 +58,7 @@ Status prepare_for_quantization(Graph& graph, const SessionOptions& session) {
   context.fold_limit_bytes = int64_t{1} << 20;  // a file shall not grow for what is quickly computed
   for (Node* node : graph.snapshot())
     if (!*node->op().domain && node->attributes.get_int("coerced")) SV_TRY(write_out_lines(graph, node));
-  SV_TRY(replace_old_forms(graph, all_ops()));  // the others, and those in bodies
+  SV_TRY(onnx::replace_old_forms(graph, all_ops()));  // the others, and those in bodies
   for (const auto pass : kPasses) SV_TRY(pass(graph, context));
   const OpDef* plain = all_ops().find("", "Conv");
   if (!plain) return error("the engine has no operator Conv");

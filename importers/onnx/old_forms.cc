@@ -1,4 +1,4 @@
-#include "validate/convert/old_forms.h"
+#include "importers/onnx/old_forms.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 #include "engine/graph/passes/match.h"
 #include "engine/ops/tensor/resize_common.h"
 
-namespace svengine::validate {
+namespace svengine::onnx {
 namespace {
 
 /// Every dimension behind the axis is 1: the axis alone is what the node works over.
@@ -87,4 +87,4 @@ Status replace_old_forms(Graph& graph, const OpRegistry& registry) {
   return {};
 }
 
-}  // namespace svengine::validate
+}  // namespace svengine::onnx

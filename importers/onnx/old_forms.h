@@ -3,7 +3,7 @@
 #include "engine/graph/graph.h"
 #include "engine/graph/op_def.h"
 
-namespace svengine::validate {
+namespace svengine::onnx {
 
 /// Softmax, LogSoftmax and Hardmax of before opset 13, which take all dimensions from their axis on as one ("coerced" to a matrix), become
 /// Flatten, the operator over the last axis, and Reshape; where only one of these dimensions is not 1, the node alone. Dropout's mask of the
@@ -11,4 +11,4 @@ namespace svengine::validate {
 /// mode of today's, where the scales are known. Within bodies of control flow, too.
 Status replace_old_forms(Graph& graph, const OpRegistry& registry);
 
-}  // namespace svengine::validate
+}  // namespace svengine::onnx
