@@ -226,6 +226,9 @@ Var Net::input(const std::string& name, ElementType type, const std::vector<int6
   return guarded(state_.get(), Var(), [&] {
     const DType dtype = to_dtype(type);
     if (size_of(dtype) == 0) state_->builder.note(svengine::error("input '{}' has no element type", name));
+    const char* problem = name.empty() ? "runs name inputs" : "there is a value of that name";
+    if (name.empty() || named(state_->graph, name)) state_->builder.note(svengine::error("an input cannot be called '{}': {}", name, problem));
+    if (!state_->builder.status().ok()) return state_->wrap(nullptr);
     return state_->wrap(state_->builder.input(name, dtype, shape_of(name, shape)));
   });
 }
@@ -294,7 +297,7 @@ void Net::output(const Var& value, const std::string& name) noexcept {
 bool Net::save(const std::string& path) noexcept {
   return guarded(state_.get(), false, [&] {
     Result<Graph> graph = state_->finished();
-    const Status status = graph.ok() ? save_graph(*graph, path) : Status(graph.error());
+    const Status status = graph.ok() ? save_graph(std::move(*graph), path) : Status(graph.error());
     state_->call_error = status.ok() ? std::string() : status.error().message();
     return status.ok();
   });

@@ -37,6 +37,12 @@ std::map<std::string, Value*> constants_of(const Graph& graph) {
 
 Session::Port port_of(const Value& value) { return {value.name(), value.type}; }
 
+/// One that is not a number would end every weight, silently.
+Status check_rate(double rate) {
+  if (rate >= 0 && std::isfinite(static_cast<float>(rate))) return {};
+  return error("the learning rate is {}; it must be 0 or more, and finite in float32", rate);
+}
+
 }  // namespace
 
 Trainer::~Trainer() = default;
@@ -195,6 +201,7 @@ Status Trainer::keep_copies() {
 }
 
 Result<StepResult> Trainer::step(const std::vector<Tensor>& data, const Tensor& target, double rate, bool profile) {
+  SV_TRY(check_rate(rate));
   SV_TRY(check_target(data, target));
   if (options_.detect_anomaly) SV_TRY(keep_copies());
   SV_ASSIGN(const std::vector<Tensor> outputs, training_->run_into(inputs_with(data, target, rate, kept_), places_, profile));
@@ -213,7 +220,10 @@ Result<StepResult> Trainer::step(const std::vector<Tensor>& data, const Tensor& 
   return result;
 }
 
-Status Trainer::end_group(double rate) { return at_.pending > 0 ? update(rate) : Status(); }
+Status Trainer::end_group(double rate) {
+  SV_TRY(check_rate(rate));
+  return at_.pending > 0 ? update(rate) : Status();
+}
 
 Status Trainer::update(double rate) {
   if (options_.detect_anomaly) SV_TRY(keep_copies());

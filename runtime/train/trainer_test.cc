@@ -17,7 +17,7 @@ using namespace svengine::tests;
 namespace {
 
 template <class T>
-std::string problem(const Result<T>& result) {
+std::string problem(const T& result) {
   REQUIRE_FALSE(result.ok());
   return result.error().message();
 }
@@ -284,6 +284,10 @@ TEST_CASE("what does not fit is refused, and changes nothing") {
   CHECK(problem(trainer->step({x}, Tensor::of<int64_t>({1}, {2}), 1)).find("labels must be 0 to 1") != std::string::npos);
   CHECK(problem(trainer->step({x}, floats({1, 2}, {1, 2}), 1)).find("the target needs int64") != std::string::npos);
   CHECK(problem(trainer->step({x}, Tensor::of<int64_t>({2}, {0, 1}), 1)).find("1 samples, the target 2") != std::string::npos);
+  for (const double rate : {std::nan(""), -0.5, 1e39, HUGE_VAL}) {
+    CHECK(problem(trainer->step({x}, Tensor::of<int64_t>({1}, {1}), rate)).find("the learning rate is") != std::string::npos);
+    CHECK(problem(trainer->end_group(rate)).find("the learning rate is") != std::string::npos);
+  }
   CHECK(values(*trainer, "w") == std::vector<float>{1, 2, 3, 4});
   options.step.frozen = [](const std::string&) { return true; };
   CHECK(problem(Trainer::create(linear(), options)).find("nothing to train") != std::string::npos);

@@ -123,6 +123,13 @@ TEST_CASE("what is wrong with a net is said, and kept") {
   nn::Net sized;
   sized.variable({3}, {1, 2});
   CHECK(has(sized.error(), "2 values for the shape [3]"));
+  nn::Net twice;
+  twice.input("x", ElementType::float32, {2});
+  CHECK(twice.input("x", ElementType::float32, {2}).name().empty());
+  CHECK(has(twice.error(), "an input cannot be called 'x'"));
+  nn::Net nameless;
+  nameless.input("", ElementType::float32, {2});
+  CHECK(has(nameless.error(), "runs name inputs"));
 }
 
 TEST_CASE("a net is trained, saved, and run") {
@@ -179,6 +186,20 @@ TEST_CASE("what opset 17 has not is saved in the oldest that has it") {
     INFO(network.error());
     CHECK(static_cast<bool>(network));
   }
+}
+
+TEST_CASE("Softmax of before opset 13, over all dimensions from its axis on, is saved as newer opsets say it") {
+  const svengine::tests::TemporaryDirectory folder(svengine::tests::TemporaryDirectory::Place::memory);
+  nn::Net net;
+  net.output(nn::op("Softmax", {net.input("x", ElementType::float32, {2, 2, 3})}, {{"axis", 1}, {"coerced", 1}}), "y");
+  INFO(net.error());
+  REQUIRE(net.save(folder.path() + "/net.onnx"));
+  svengine::Network network = svengine::Network::load(folder.path() + "/net.onnx");
+  INFO(network.error());
+  std::vector<svengine::TensorView> y;
+  const Floats zeros(12);
+  REQUIRE(network.run({svengine::view({2, 2, 3}, zeros.data())}, y));
+  for (int i = 0; i < 12; ++i) CHECK(y[0].as<float>()[i] == Approx(1.0 / 6));
 }
 
 TEST_CASE("sequences of two lengths, which runs decide") {

@@ -39,14 +39,10 @@ double parameter_of(const Node& node, size_t i) {
   return node.attributes.get_float(defs[i].name, std::get<float>(*defs[i].default_value));
 }
 
-/// Squares and roots are what most powers are.
+/// Squares are what most powers are. A root is no power of one half: it keeps -0, and of -infinity it is NaN.
 const char* power_formula(const NodeContext& c) {
-  if (const Tensor* y = c.constant(1); y && y->count() == 1) {
-    const double exponent = number_at(y->type(), y->raw(), 0);
-    if (exponent == 2) return "$x * $x";
-    if (exponent == 0.5) return "@sqrt($x)";
-  }
-  return "@pow($x, ($T)$y)";
+  const Tensor* y = c.constant(1);
+  return y && y->count() == 1 && number_at(y->type(), y->raw(), 0) == 2 ? "$x * $x" : "@pow($x, ($T)$y)";
 }
 
 const char* formula_of(const NodeContext& c) {

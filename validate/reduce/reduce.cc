@@ -11,7 +11,9 @@
 #include "importers/io/names.h"
 #include "importers/onnx/export_body.h"
 #include "importers/onnx/import.h"
+#include "importers/onnx/support_check.h"
 #include "importers/onnx/write_model.h"
+#include "validate/check/schemas.h"
 #include "validate/reduce/ddmin.h"
 #include "validate/reduce/edit_graph.h"
 
@@ -35,6 +37,10 @@ Status write_data_set(const Recording& recording, const std::string& folder, con
   if (problem) return error("{}: {}", printable(folder), problem.message());
   SV_TRY(write_data(recording, folder, "input", inputs));
   return write_data(recording, folder, "output", outputs);
+}
+
+bool requires_attribute(const Schema& schema, const std::string& name) {
+  return std::any_of(schema.attributes.begin(), schema.attributes.end(), [&](const SchemaAttribute& a) { return a.required && a.name == name; });
 }
 
 class Reducer {
@@ -179,16 +185,20 @@ class Reducer {
     const std::vector<int> nodes = best_.nodes;
     for (const int n : nodes) {
       const onnx_proto::NodeProto& node = original_.graph().node(n);
-      const OpDef* op = all_ops().find(node.domain() == "ai.onnx" ? "" : node.domain(), node.op_type());
+      const std::string domain = node.domain() == "ai.onnx" ? "" : node.domain();
+      const OpDef* op = all_ops().find(domain, node.op_type());
       if (!op) continue;
       const bool is_loop = node.op_type() == "Loop";  // which might never end without its number of trips, or its condition
-      for (int slot = node.input_size(); slot-- > op->inputs.min;) {
+      const Schema* schema = Schemas::get().find(domain, node.op_type(), onnx::opset_of(original_, domain));
+      const int least = std::max(op->inputs.min, schema ? schema->least_inputs : 0);  // which older opsets have more of
+      for (int slot = node.input_size(); slot-- > least;) {
         if (node.input(slot).empty() || op->inputs.max == kVariadic || is_loop) continue;
         Cut cut = best_;
         cut.dropped_inputs.insert({n, slot});
         SV_TRY(attempt(cut));
       }
       for (const auto& attribute : node.attribute()) {
+        if (schema && requires_attribute(*schema, attribute.name())) continue;
         Cut cut = best_;
         cut.dropped_attributes.insert({n, attribute.name()});
         SV_TRY(attempt(cut));

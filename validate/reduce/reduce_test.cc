@@ -118,6 +118,20 @@ TEST_CASE("attributes, optional inputs and outputs that do not matter go") {
   CHECK(report.dropped_outputs == 1);
 }
 
+TEST_CASE("what an opset requires stays, though newer ones do without") {
+  const ReduceFolder folder;
+  ModelProto model = empty_model();
+  model.mutable_opset_import(0)->set_version(9);
+  add_input(model, "x", {1, 4});
+  add_initializer(model, "w", {4, 1}, {1, 2, 3, 4});
+  add_initializer(model, "c", {1}, {1});
+  add_node(model, "Gemm", {"x", "w", "c"}, {"y"}, "gemm");
+  set_type(model.mutable_graph()->add_output(), "y", {1, 1});
+  CHECK(must(by_command(folder, model, {.command = "grep -q gemm {}"})).dropped_inputs == 0);
+  model.mutable_opset_import(0)->set_version(11);
+  CHECK(must(by_command(folder, model, {.command = "grep -q gemm {}"})).dropped_inputs == 1);
+}
+
 TEST_CASE("inputs become weights") {
   const ReduceFolder folder;
   const std::string path = save(chain(6), folder / "m.onnx");

@@ -171,9 +171,9 @@ class SVENGINE_API Net {
   explicit operator bool() const noexcept;
   std::string error() const noexcept;
 
-  /// A size of -1 is decided by each run. Dimension 0 counts the samples of a batch, and is the same for all inputs.
+  /// The name must be new. A size of -1 is decided by each run. Dimension 0 counts the samples of a batch, and is the same for all inputs.
   Var input(const std::string& name, ElementType type, const std::vector<int64_t>& shape) noexcept;
-  /// A float32 value that has a gradient, and that a Trainer changes if it has one dimension or more.
+  /// A float32 value that has a gradient, and that a Trainer changes if it has one dimension or more. A number follows a name that is taken.
   Var variable(const std::vector<int64_t>& shape, const std::vector<float>& values, const std::string& name = "variable") noexcept;
   /// A float32 value that stays.
   Var constant(const std::vector<int64_t>& shape, const std::vector<float>& values) noexcept;
@@ -290,7 +290,8 @@ class SVENGINE_API Trainer {
   const std::vector<TensorInfo>& inputs() const noexcept;
   const TensorInfo& target() const noexcept;
 
-  /// One batch forward, backward, and into the weights. False: nothing has changed, but after a loss that is not finite.
+  /// One batch forward, backward, and into the weights. `rate` is finite, and not negative. False: nothing has changed, but after a loss that is not
+  /// finite.
   bool step(const Batch& batch, double rate, StepReport* report = nullptr) noexcept;
   /// With accumulate > 1: a step with what is left of a group of batches.
   bool end_group(double rate) noexcept;

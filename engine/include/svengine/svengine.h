@@ -184,7 +184,7 @@ SVENGINE_API svengine_trainer_options svengine_trainer_options_default(void);
 SVENGINE_API svengine_status svengine_trainer_load(const char* path, const svengine_trainer_options* options, svengine_trainer** trainer);
 SVENGINE_API svengine_status svengine_trainer_free(svengine_trainer* trainer);
 /* One batch forward, backward, and into the weights. The leading dimension counts samples. `target`: like the prediction, or labels (int64) of
- * cross_entropy and nll. `loss` may be NULL. */
+ * cross_entropy and nll. `rate` is finite, and not negative. `loss` may be NULL. */
 SVENGINE_API svengine_status svengine_trainer_step(svengine_trainer* trainer, const svengine_tensor* inputs, int32_t input_count,
                                                    const svengine_tensor* target, double rate, double* loss);
 /* The loss in inference mode; changes nothing. */
