@@ -69,7 +69,8 @@ class Trainer {
   int64_t classes() const { return classes_; }
 
   /// One batch, and a step: with every batch, or with the last of a group of `accumulate`. Refuses batches that do not fit, labels
-  /// out of range, and a rate that is negative or not finite in float32, with nothing changed. A loss that is not finite is an error; weights are lost then.
+  /// out of range, and a rate that is negative or not finite in float32, with nothing changed. A loss that is not finite is an error; weights
+  /// are lost then.
   Result<StepResult> step(const std::vector<Tensor>& data, const Tensor& target, double rate, bool profile = false);
 
   /// Ends a group of batches early, as at an epoch's end: a step with the mean gradient of those there are; none if there are none.
