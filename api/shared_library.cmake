@@ -17,12 +17,6 @@ set(exports ${CMAKE_CURRENT_BINARY_DIR}/exports.map)
 set_property(TARGET svengine_shared APPEND PROPERTY LINK_DEPENDS ${layers} ${exports})
 target_link_libraries(svengine_shared INTERFACE svengine_headers
   PRIVATE -Wl,--start-group ${layers} $<TARGET_FILE:protobuf::libprotobuf-lite> ${re2} -Wl,--end-group ZLIB::ZLIB ${NUMA_SHARED})
-# A static program's flag is not for a library.
-get_target_property(options svengine_shared LINK_OPTIONS)
-if(NOT options)  # NOTFOUND, where programs are not static: presets dev and asan
-  set(options)
-endif()
-list(REMOVE_ITEM options -static)
-list(APPEND options -fopenmp -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--version-script=${exports} -Wl,-z,defs)
-set_target_properties(svengine_shared PROPERTIES LINK_OPTIONS "${options}" OUTPUT_NAME svengine EXPORT_NAME shared
+target_link_options(svengine_shared PRIVATE -fopenmp -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--version-script=${exports} -Wl,-z,defs)
+set_target_properties(svengine_shared PROPERTIES OUTPUT_NAME svengine EXPORT_NAME shared
   VERSION ${PROJECT_VERSION} SOVERSION ${SVENGINE_ABI})

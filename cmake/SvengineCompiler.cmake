@@ -22,7 +22,9 @@ if(SVENGINE_STATIC)
   # For our own programs only, so not on the interface target that consumers of the library see. The linker warns of dlopen in libgomp
   # (offloading) and for plug-ins, and of getaddrinfo in libnuma (affinity by host name): neither is reached. The warnings stay: --no-warnings of
   # binutils 2.40 lets undefined functions pass, too, which are then calls of address 0.
-  add_link_options(-static)
+  # A program for the dynamic loader says so by the property SVENGINE_DYNAMIC.
+  set(is_program $<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>)
+  add_link_options($<$<AND:${is_program},$<NOT:$<BOOL:$<TARGET_PROPERTY:SVENGINE_DYNAMIC>>>>:-static>)
 endif()
 
 # Only kernels are worth -O3. What decides, once for a network, is compiled for the compiler's own time: -Og and a heap that GCC does not
