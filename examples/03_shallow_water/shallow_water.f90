@@ -40,6 +40,8 @@ program shallow_water
   error = sqrt(sum((by_network - surface)**2) / sum(surface**2))
   print '(a, f7.3, a)', 'difference from the formula:', 100 * error, ' %'
   if (.not. error < 0.1_real64) error stop 'the network is not the formula'
+  ! The variables of a main program last until it has ended, and Fortran frees none of them.
+  deallocate (contexts, wet, state, drag, bed, surface, u, v, by_network, open_u, open_v)
 
 contains
 

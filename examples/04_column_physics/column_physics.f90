@@ -43,6 +43,8 @@ program column_physics
   call by_blocks(double_model)
   print '(a, es9.2)', 'blocks against all at once:     ', maxval(abs(drag_of_blocks - drag))
   if (any(drag_of_blocks /= drag)) error stop 'blocks of columns give other numbers'
+  ! The variables of a main program last until it has ended, and Fortran frees none of them.
+  deallocate (state, drag, drag_of_blocks, single_state, single_drag)
 
 contains
 

@@ -34,7 +34,7 @@ extern "C" {
 #define SVENGINE_MOST_DIMENSIONS 8 /* of a shape that svengine_operator::shape gives */
 #define SVENGINE_MOST_OPERANDS 64  /* inputs and outputs of a node together */
 
-typedef enum svengine_attribute_kind {
+typedef enum svengine_attribute_kind SVENGINE_ENUM_TYPE {
   SVENGINE_INT = 0,
   SVENGINE_FLOAT = 1,
   SVENGINE_STRING = 2,

@@ -33,7 +33,14 @@ extern "C" {
 /* Programs and libraries of the same number work together. */
 #define SVENGINE_ABI 1
 
-typedef enum svengine_status {
+/* C takes any number for an enum; with its type fixed so does C++, and the library can refuse what it does not know. */
+#ifdef __cplusplus
+#define SVENGINE_ENUM_TYPE : uint32_t
+#else
+#define SVENGINE_ENUM_TYPE
+#endif
+
+typedef enum svengine_status SVENGINE_ENUM_TYPE {
   SVENGINE_OK = 0,
   SVENGINE_INVALID_HANDLE = 1,   /* null, of another kind, or freed */
   SVENGINE_INVALID_ARGUMENT = 2, /* a null pointer, a count, rank, type, shape or index that cannot be */
@@ -43,7 +50,7 @@ typedef enum svengine_status {
 } svengine_status;
 
 /* The numbers are those of ONNX (TensorProto.DataType). */
-typedef enum svengine_type {
+typedef enum svengine_type SVENGINE_ENUM_TYPE {
   SVENGINE_UNKNOWN = 0,
   SVENGINE_FLOAT32 = 1,
   SVENGINE_UINT8 = 2,
