@@ -28,7 +28,7 @@ svengine_status call(svengine_context* handle, const F& f) {
 
 int32_t ports(const std::vector<TensorInfo>& infos) { return static_cast<int32_t>(infos.size()); }
 
-/// Before arrays are read that have an entry for every port of the network, whatever the caller's counts are.
+/// Before arrays are read: a count that is wrong is no length of an array, and some have an entry for every port of the network.
 Status check_counts(const Caller& caller, int32_t inputs, const svengine_tensor* outputs, int32_t output_count) {
   const int32_t ins = ports(caller.network().inputs()), outs = ports(caller.network().outputs());
   if (inputs != ins) return error("got {} inputs, the network has {}", inputs, ins);
@@ -75,6 +75,7 @@ svengine_status svengine_context_free(svengine_context* context) {
 
 svengine_status svengine_run(svengine_context* context, const svengine_tensor* inputs, int32_t input_count, svengine_tensor* outputs, int32_t output_count) {
   return call(context, [&](ContextObject& c, bool& taken) -> Status {
+    SV_TRY(check_counts(c.caller, input_count, outputs, output_count));
     SV_TRY(layouts_of(inputs, input_count, "inputs", c.inputs));
     SV_TRY(layouts_of(outputs, output_count, "outputs", c.outputs));
     taken = true;

@@ -16,6 +16,8 @@ struct TrainerObject {
   std::vector<MutableTensor> gathered;
 
   Status take(const svengine_tensor* inputs, int32_t input_count, const svengine_tensor* target, nn::Batch& batch) {
+    const auto ins = static_cast<int32_t>(trainer.inputs().size());
+    if (input_count != ins) return error("got {} inputs, the network has {}", input_count, ins);
     SV_TRY(layouts_of(inputs, input_count, "inputs", layouts));
     std::vector<TensorLayout> targets;
     if (!target) return error("there is no target (null pointer)");

@@ -262,6 +262,7 @@ TEST_CASE("a network is trained, run, and saved") {
   CHECK(svengine_trainer_step(trainer, &short_one, 1, &wanted, 0.1, nullptr) == SVENGINE_INVALID_ARGUMENT);
   CHECK(svengine_trainer_evaluate(trainer, &input, 1, &input, nullptr) == SVENGINE_INVALID_ARGUMENT);
   CHECK(svengine_trainer_step(trainer, nullptr, 0, &wanted, 0.1, nullptr) == SVENGINE_INVALID_ARGUMENT);
+  CHECK(svengine_trainer_step(trainer, &input, INT32_MAX, &wanted, 0.1, nullptr) == SVENGINE_INVALID_ARGUMENT);
   CHECK(svengine_trainer_step(trainer, &input, 1, nullptr, 0.1, nullptr) == SVENGINE_INVALID_ARGUMENT);
   require_ok(svengine_trainer_free(trainer));
   CHECK(svengine_trainer_save(trainer, path.c_str()) == SVENGINE_INVALID_HANDLE);
@@ -311,7 +312,10 @@ TEST_CASE("wrong calls are told, and the next right one works") {
   CHECK(svengine_run(l.context, &right, 1, &place, 1) == SVENGINE_INVALID_ARGUMENT);
   CHECK(words().find("lie on each other") != std::string::npos);
   place = {};
-  CHECK(svengine_run(l.context, &right, 2, &place, 1) != SVENGINE_OK);
+  for (const int32_t count : {2, INT32_MAX}) {  // of which no tensor is read
+    CHECK(svengine_run(l.context, &right, count, &place, 1) == SVENGINE_INVALID_ARGUMENT);
+    CHECK(svengine_run(l.context, &right, 1, &place, count) == SVENGINE_INVALID_ARGUMENT);
+  }
   CHECK(svengine_run(l.context, nullptr, 1, &place, 1) == SVENGINE_INVALID_ARGUMENT);
   CHECK(svengine_run(l.context, &right, 1, nullptr, 1) == SVENGINE_INVALID_ARGUMENT);
   CHECK(svengine_run(l.context, &right, 1, &place, 0) == SVENGINE_INVALID_ARGUMENT);
