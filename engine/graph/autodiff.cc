@@ -137,7 +137,7 @@ Result<std::vector<Value*>> add_gradients(Graph& graph, const OpRegistry& ops, s
                                           std::span<Value* const> wanted, Unreached unreached, Node* before) {
   for (const Value* v : wanted)
     if (!is_real(v)) return error("'{}' is {}: only floating-point values have a gradient", v->name(), to_string(v->type));
-  SV_TRY(expand_composites(graph, PassContext{.ops = ops}));
+  SV_TRY(expand_composites_now(graph, PassContext{.ops = ops}));
   Differentiator d(graph, ops);
   d.builder().set_position(before);
   d.mark(wanted);

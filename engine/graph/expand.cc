@@ -128,6 +128,21 @@ Status check_same(const Value& inferred, const Value& made, size_t output) {
   return error("output {} would be {}, needs {}: the inputs' shapes do not fit together", output, to_string(made.type), to_string(inferred.type));
 }
 
+/// Whether `made` has all that inference knew of the shape.
+bool is_certain(const Value& inferred, const Value& made) {
+  const Shape &a = inferred.type.shape, &b = made.type.shape;
+  if (!a.has_rank()) return true;
+  if (!b.has_rank()) return false;
+  for (size_t d = 0; d < a.dims().size(); ++d)
+    if ((a[d].is_static() || a[d].is_symbolic()) && !a[d].same(b[d])) return false;
+  return true;
+}
+
+/// The last `count` nodes before `node`, which nothing uses.
+void erase_made(Graph& graph, const Node& node, size_t count) {
+  for (; count > 0; --count) graph.erase(graph.previous(node));
+}
+
 /// `to` in place of `from`. What is an output of the graph keeps its name, also where `to` cannot take it.
 void replace_output(Graph& graph, Builder& builder, Value* from, Value* to) {
   if (graph.is_output(from) && (to->is_input() || to->is_constant() || graph.is_output(to))) to = builder.add("Identity", {to});
@@ -136,11 +151,12 @@ void replace_output(Graph& graph, Builder& builder, Value* from, Value* to) {
 
 }  // namespace
 
-Status expand_node(Graph& graph, Node& node, const OpRegistry& ops) {
+Status expand_node(Graph& graph, Node& node, const OpRegistry& ops, UncertainShapes uncertain) {
   Builder builder(graph, ops);
   builder.set_position(&node);
   builder.set_node_name(node.name());
   ExpandContext context(node, builder);
+  const size_t nodes = graph.nodes().size();
   SV_TRY(node.op().expand(context));
   SV_TRY(Status(builder.status()));
   const std::vector<Value*>& results = context.results();
@@ -150,6 +166,12 @@ Status expand_node(Graph& graph, Node& node, const OpRegistry& ops) {
       return error("output {} cannot be made of other operators with these inputs and attributes", i);
   for (size_t i = 0; i < results.size(); ++i)
     if (context.has_output(i)) SV_TRY(check_same(*node.output(i), *results[i], i));
+  if (uncertain == UncertainShapes::wait && !is_concrete(node))
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (!context.has_output(i) || is_certain(*node.output(i), *results[i])) continue;
+      erase_made(graph, node, graph.nodes().size() - nodes);
+      return {};
+    }
   for (size_t i = 0; i < results.size(); ++i)
     if (context.has_output(i)) replace_output(graph, builder, node.output(i), results[i]);
   return builder.status();

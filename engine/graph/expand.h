@@ -70,13 +70,20 @@ class ExpandContext {
   std::vector<Value*> results_;
 };
 
+/// Operands that inference could not compare may broadcast to more than the output that it has promised (a skip connection of a
+/// larger batch, say), and what a node is made of does not know of the promise. So a node waits for concrete shapes where what is
+/// made of it has not certainly the output's shape.
+enum class UncertainShapes : uint8_t { wait, taken };
+
 /// Adds what the node's OpDef::expand makes of it and lets that take the place of the node's outputs, whose types are inferred.
-/// Nothing happens where the rule sets nothing and shapes are not concrete yet.
-Status expand_node(Graph& graph, Node& node, const OpRegistry& ops);
+/// Nothing happens where the node waits, or the rule sets nothing and shapes are not concrete yet.
+Status expand_node(Graph& graph, Node& node, const OpRegistry& ops, UncertainShapes uncertain);
 
 struct PassContext;
 /// A pass: expands every composite node that can be. Plans hold none.
 Status expand_composites(Graph& graph, const PassContext& context);
+/// Likewise before differentiation, which cannot wait for shapes.
+Status expand_composites_now(Graph& graph, const PassContext& context);
 /// What plans need where nothing is optimised: no composite nodes, none of types that have no kernels; results are rounded node by node.
 Status make_runnable(Graph& graph, const PassContext& context);
 

@@ -188,6 +188,10 @@ void Graph::erase_input(Value* input) {
   erase_value(input);
 }
 
+Node* Graph::previous(const Node& node) const {
+  return node.position_ == nodes_.begin() ? nullptr : std::prev(node.position_)->get();
+}
+
 void Graph::move_before(Node* node, Node* before) { nodes_.splice(before->position_, nodes_, node->position_); }
 
 Graph Graph::clone() const {

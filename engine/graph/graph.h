@@ -131,6 +131,8 @@ class Graph {
   Tensor make_input(Value* constant);
   /// Removes a graph input that nobody uses.
   void erase_input(Value* input);
+  /// The node before it in the order; null: it is the first.
+  Node* previous(const Node& node) const;
   /// Moves a node to just before another one in the order.
   void move_before(Node* node, Node* before);
   bool is_output(const Value* value) const;

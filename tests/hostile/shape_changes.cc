@@ -115,4 +115,23 @@ void add_rank_changes(const Relative& sample, std::vector<Change>& changes) {
                      }});
 }
 
+void add_undeclared_broadcasts(const Relative& sample, std::vector<Change>& changes) {
+  for (size_t i = 0; i < sample.inputs.size(); ++i) {
+    changes.push_back({fmt::format("input {} is of unknown rank, and has a first dimension of 2 more", i), [i](Relative& r) {
+                         if (i >= r.inputs.size() || r.inputs[i].value.defined()) return;
+                         r.inputs[i].dims.insert(r.inputs[i].dims.begin(), 2);
+                         r.inputs[i].declared = Shape();
+                       }});
+    for (size_t d = 0; !sample.inputs[i].value.defined() && d < sample.inputs[i].dims.size(); ++d)
+      changes.push_back({fmt::format("dimension {} of input {} is 1, those of others are unknown", d, i), [i, d](Relative& r) {
+                           for (size_t j = 0; j < r.inputs.size(); ++j)
+                             for (size_t k = 0; k < r.inputs[j].dims.size(); ++k)
+                               if (j != i && has_dim(r.inputs[j], k) && r.inputs[j].declared.has_rank()) r.inputs[j].declared[k] = Dim();
+                           if (i >= r.inputs.size() || !has_dim(r.inputs[i], d)) return;
+                           r.inputs[i].dims[d] = 1;
+                           if (r.inputs[i].declared.has_rank()) r.inputs[i].declared[d] = Dim(1);
+                         }});
+  }
+}
+
 }  // namespace svengine::tests

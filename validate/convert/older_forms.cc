@@ -320,7 +320,7 @@ Status make_node_older(Graph& graph, Node& node, int opset, const PassContext& c
       return replace_by(graph, node, form, context.ops);
   if (*node.op().domain || opset >= node.op().since) return {};
   if (node.op().expand) {
-    SV_TRY(expand_node(graph, node, context.ops));
+    SV_TRY(expand_node(graph, node, context.ops, UncertainShapes::taken));  // the older opset has no word for it
     const auto unread = [](const Value* v) { return v->users().empty(); };
     if (std::all_of(node.outputs().begin(), node.outputs().end(), unread) && !is_output_of(graph, node)) graph.erase(&node);
     return {};

@@ -14,16 +14,14 @@ bool is_replaced(const Graph& graph, const Node& node) {
   return true;
 }
 
-}  // namespace
-
-Status expand_composites(Graph& graph, const PassContext& context) {
+Status expand_all(Graph& graph, const PassContext& context, UncertainShapes uncertain) {
   bool any = false;
   for (int round = 0; round < kMostRounds; ++round) {
     bool found = false;
     for (Node* node : graph.snapshot()) {
       if (!node->op().expand) continue;
       if (!is_replaced(graph, *node)) {
-        if (Status status = expand_node(graph, *node, context.ops); !status.ok()) return std::move(status).error().in(describe(*node));
+        if (Status status = expand_node(graph, *node, context.ops, uncertain); !status.ok()) return std::move(status).error().in(describe(*node));
         if (!is_replaced(graph, *node)) continue;
       }
       graph.erase(node);
@@ -33,6 +31,12 @@ Status expand_composites(Graph& graph, const PassContext& context) {
   }
   return any ? widen_types(graph, context) : Status{};  // at the stage `plan` no pass comes that would
 }
+
+}  // namespace
+
+Status expand_composites(Graph& graph, const PassContext& context) { return expand_all(graph, context, UncertainShapes::wait); }
+
+Status expand_composites_now(Graph& graph, const PassContext& context) { return expand_all(graph, context, UncertainShapes::taken); }
 
 Status make_runnable(Graph& graph, const PassContext& context) {
   SV_TRY(round_every_node(graph, context));  // first: what composite nodes are made of stays wide within each

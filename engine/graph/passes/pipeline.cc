@@ -42,7 +42,7 @@ constexpr Pass kPipeline[] = {
 /// What comes before differentiation: patterns become operators that have a gradient of their own, which takes one pass over
 /// memory where the pieces' gradients take ten. Nothing that mixes weights or hides a value that a rule needs.
 constexpr Status (*kBeforeGradients[])(Graph&, const PassContext&) = {
-    expand_composites, widen_types, remove_identities, fold_constants, common_subexpressions,
+    expand_composites_now, widen_types, remove_identities, fold_constants, common_subexpressions,
     recognise_layer_norm, recognise_gelu, fuse_norm_relu, remove_dead_nodes};
 
 }  // namespace

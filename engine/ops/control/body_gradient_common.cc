@@ -18,7 +18,7 @@ bool has_real_type(const Value* v) { return kRealTypes.has(v->type.dtype); }
 Result<std::vector<Value*>> differentiate_body(const Graph& body, const std::vector<Value*>& inputs, const std::vector<Value*>& gradients,
                                                const std::vector<Value*>& wanted, Graph& graph) {
   Graph expanded = body.clone();  // composite nodes go when they are differentiated, and their values with them
-  SV_TRY(expand_composites(expanded, PassContext{.ops = all_ops()}));
+  SV_TRY(expand_composites_now(expanded, PassContext{.ops = all_ops()}));
   std::vector<Node*> copies;
   const std::vector<Value*> outputs = copy_body(expanded, inputs, graph, nullptr, &copies);
   for (Node* copy : copies) SV_TRY(infer_types(*copy));
