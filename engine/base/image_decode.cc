@@ -15,6 +15,9 @@ constexpr size_t kMostMemory = size_t{1} << 30;
 void* bounded_malloc(size_t size) { return size > kMostMemory ? nullptr : std::malloc(size); }
 void* bounded_realloc(void* memory, size_t size) { return size > kMostMemory ? nullptr : std::realloc(memory, size); }
 
+// stb copies the empty first chunk of a PNG to where it has no memory yet, which memcpy forbids, of no bytes too.
+void* copy_bytes(void* to, const void* from, size_t count) { return count ? std::memcpy(to, from, count) : to; }
+
 }  // namespace
 
 #define STB_IMAGE_STATIC
@@ -33,11 +36,13 @@ void* bounded_realloc(void* memory, size_t size) { return size > kMostMemory ? n
 #define STBIR_ASSERT(condition) ((void)(condition))
 #define STBIR_MALLOC(size, context) ((void)(context), bounded_malloc(size))
 #define STBIR_FREE(memory, context) ((void)(context), std::free(memory))
+#define memcpy copy_bytes
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include <stb/stb_image.h>
 #include <stb/stb_image_resize.h>
 #pragma GCC diagnostic pop
+#undef memcpy
 
 namespace svengine {
 namespace {
