@@ -78,7 +78,7 @@ void combine_line(const T* a, int64_t a_step, const T* b, int64_t b_step, T* y, 
   for (int64_t i = 0; i < count; ++i) {
     const float p = static_cast<float>(a[i * a_step]) - a_zero, q = static_cast<float>(b[i * b_step]) - b_zero;
     const float x = std::nearbyint(kMultiply ? p * q * product : p * a_factor + q * b_factor) + zero;
-    y[i] = static_cast<T>(static_cast<int32_t>(std::min(std::max(x, low), high)));
+    y[i] = static_cast<T>(static_cast<int32_t>(std::min(std::max(low, x), high)));  // NaN, of a scale that is none, is low, as by the kernel
   }
 }
 
