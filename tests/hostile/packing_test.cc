@@ -133,7 +133,7 @@ TEST_CASE("packed weights of equal names are equal for all relatives of samples"
         if (sample.inputs.size() < 2 || sample.inputs[1].dtype != DType::f32) continue;
         const Relative base = relative_of(sample);
         const std::vector<Change> changes = changes_of(op, sample);
-        for (size_t i = 0; i < changes.size(); ++i) again += check(op, changed(base, changes, i), *set, packed);
+        for (size_t i = 0; i < changes.size(); i += SVENGINE_HOSTILE_DEFAULT_STRIDE) again += check(op, changed(base, changes, i), *set, packed);
       }
     CHECK(again > 100);
   }
