@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -176,6 +177,16 @@ TEST_CASE("Softsign of infinities is infinity by infinity") {
 
 TEST_CASE("Shrink of integers stays within their limits") {
   check("Shrink", {ints({-5, 0, 5, 1})}, {{"bias", 1e20f}, {"lambd", 1.0f}}, ints({INT64_MAX, 0, INT64_MIN, 0}));
+}
+
+TEST_CASE("what is no number becomes the lowest level, by kernels and an element at a time, as ONNX Runtime has it") {
+  MutableTensor half = Tensor::allocate(DType::f16, {3}).value();
+  for (size_t i = 0; i < 3; ++i) std::memcpy(half.raw() + 2 * i, "\x00\x7e", 2);
+  MutableTensor zero = Tensor::allocate(DType::i8, {}).value();
+  zero.data<int8_t>()[0] = 3;
+  const Tensor low = vector_of<int8_t>({-128, -128, -128});
+  check("QuantizeLinear", {floats({NAN, NAN, NAN}), Tensor::scalar(0.1f), zero}, {}, low);
+  check("QuantizeLinear", {half, Tensor::scalar(0.1f), zero}, {}, low);
 }
 
 TEST_CASE("Slice backwards from before the first element takes it") {

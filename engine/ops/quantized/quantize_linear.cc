@@ -75,8 +75,8 @@ void quantize_any(const Quantization& q, const Run& run, const QuantizedRow& row
       y[at] = static_cast<std::byte>(to_byte_float(q.out_type, static_cast<double>(quotient) + offset, q.rules));
       continue;
     }
-    const double level = (std::isnan(quotient) ? 0 : std::nearbyint(static_cast<double>(quotient))) + offset;
-    const auto whole = static_cast<int32_t>(std::clamp(level, limits.low, limits.high));
+    const double level = std::nearbyint(static_cast<double>(quotient)) + offset;
+    const auto whole = static_cast<int32_t>(std::min(std::max(limits.low, level), limits.high));  // NaN is low, as by the kernel
     std::memcpy(y + static_cast<size_t>(at) * size, &whole, size);
   }
 }
