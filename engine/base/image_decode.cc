@@ -1,5 +1,6 @@
 #include "engine/base/image_decode.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -55,6 +56,20 @@ bool starts_with(std::span<const std::byte> bytes, std::string_view start) {
   return bytes.size() >= start.size() && std::memcmp(bytes.data(), start.data(), start.size()) == 0;
 }
 
+/// Whether a number in the header of a PGM or PPM (width, height, largest sample; '#' begins a comment) is beyond stb's int.
+bool has_huge_pnm_number(std::string_view file) {
+  constexpr size_t kMostDigits = 9;
+  size_t at = 2;
+  for (int number = 0; number < 3; ++number) {
+    while (at < file.size() && (file[at] == '#' || std::string_view(" \t\n\v\f\r").find(file[at]) != std::string_view::npos))
+      at = file[at] == '#' ? std::min(file.find_first_of("\r\n", at), file.size()) : at + 1;
+    const size_t end = std::min(file.find_first_not_of("0123456789", at), file.size());
+    if (end - std::min(at, end) > kMostDigits) return true;
+    at = end;
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<Pixels> decode_image(std::span<const std::byte> bytes, int channels, ImageFormats formats) {
@@ -63,6 +78,8 @@ Result<Pixels> decode_image(std::span<const std::byte> bytes, int channels, Imag
   const int size = static_cast<int>(bytes.size());
   // Whatever begins so may be taken for a JPEG.
   if (starts_with(bytes, "\xff") && !has_good_huffman_tables(bytes)) return error("the image is damaged (a table of Huffman codes is too long)");
+  if (starts_with(bytes, "P") && has_huge_pnm_number({reinterpret_cast<const char*>(data), bytes.size()}))
+    return error("the PGM or PPM image is damaged (a size of more than 9 digits)");
   Pixels out;
   int in_file = 0;
   const bool photograph = starts_with(bytes, "\x89PNG") || starts_with(bytes, "\xff\xd8");
@@ -71,6 +88,9 @@ Result<Pixels> decode_image(std::span<const std::byte> bytes, int channels, Imag
   if (!known) return error("is no PNG, JPEG, BMP, PGM or PPM image (TIFF, WebP and JPEG 2000 are not decoded)");
   if (out.width < 1 || out.height < 1 || static_cast<int64_t>(out.width) * out.height > kMostPixels)
     return error("the image is {}x{}; images of 1 to {} pixels are read", out.width, out.height, kMostPixels);
+  // stb takes samples of two bytes of these formats for bytes where it changes the channels, and for those of the other byte order elsewhere.
+  if (starts_with(bytes, "P") && stbi_is_16_bit_from_memory(data, size))
+    return error("the PGM or PPM image has 16 bits a sample; 8 bits are read: convert it, to PNG for example");
   const std::unique_ptr<stbi_uc, Free> pixels(stbi_load_from_memory(data, size, &out.width, &out.height, &in_file, channels));
   if (!pixels) return error("the image is damaged ({})", stbi_failure_reason());
   out.channels = channels;
