@@ -114,6 +114,22 @@ void change_input(Reader& in, Relative& r) {
   input.constant = input.constant && input.value.defined();
 }
 
+/// The node, for a finding: "f32[2x3] as [?x3], constant i64[1]; 2 outputs; axis=1".
+std::string describe(const Relative& r) {
+  std::string text;
+  for (const RelativeInput& in : r.inputs) {
+    if (!text.empty()) text += ", ";
+    text += in.absent ? "absent" : fmt::format("{}{}[{}] as {}", in.constant ? "constant " : "", name_of(in.dtype), to_string(in.dims), to_string(in.declared));
+  }
+  text += fmt::format("; {} outputs", r.outputs);
+  for (const auto& [name, value] : r.attributes) {
+    text += "; " + name;
+    if (const auto* number = std::get_if<int64_t>(&value)) text += fmt::format("={}", *number);
+    if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) text += fmt::format("={}", to_string(*list));
+  }
+  return text;
+}
+
 }  // namespace
 
 void fuzz_operator(Bytes bytes) {
@@ -132,7 +148,7 @@ void fuzz_operator(Bytes bytes) {
   }
   tests::AttemptCount count;
   const std::string wrong = tests::attempt(op, relative, fuzzed_kernels(), count, kMostBytes);
-  if (!wrong.empty()) finding(fmt::format("{}, sample {}: {}", op.name, sample, wrong));
+  if (!wrong.empty()) finding(fmt::format("{}, sample {}: {} ({})", op.name, sample, wrong, describe(relative)));
 }
 
 }  // namespace svengine::fuzz

@@ -13,10 +13,27 @@
 namespace svengine {
 namespace {
 
-bool is_decided(const Node& node) {
+/// Whether all is known of the values around the node that its branch declares of those it captures: what is not as declared is refused
+/// when the branch runs, of which nothing is left once it is a part of the graph.
+bool is_as_declared(const Node& node, const Graph& branch) {
+  for (size_t i = 0; i < branch.inputs().size() && i + 1 < node.inputs().size(); ++i) {
+    const Shape &declared = branch.inputs()[i]->type.shape, &around = node.input(i + 1)->type.shape;
+    if (!declared.has_rank()) continue;
+    if (!around.has_rank() || around.rank() != declared.rank()) return false;
+    for (size_t d = 0; d < declared.dims().size(); ++d)
+      if (declared[d].is_static() && !declared[d].same(around[d])) return false;
+  }
+  return true;
+}
+
+/// The branch that a known condition chooses; null where there is none yet.
+const Subgraph* decided_branch(const Node& node) {
   const Value* condition = node.input(0);
-  return node.op().name == std::string_view("If") && node.op().domain == std::string_view() && condition && condition->is_constant() &&
-         condition->constant().type() == DType::boolean && condition->constant().count() == 1;
+  if (node.op().name != std::string_view("If") || node.op().domain != std::string_view() || !condition || !condition->is_constant() ||
+      condition->constant().type() != DType::boolean || condition->constant().count() != 1)
+    return nullptr;
+  const auto* branch = node.attributes.get<Subgraph>(condition->constant().raw()[0] != std::byte{0} ? "then_branch" : "else_branch");
+  return branch && *branch && is_as_declared(node, **branch) ? branch : nullptr;
 }
 
 /// An output of the graph needs a source of its own, which an input, a constant or another output is not.
@@ -28,8 +45,7 @@ Value* own_source(Graph& graph, Value* from, Value* output, Node* before, const 
 }
 
 Status inline_branch(Graph& graph, Node* node, const PassContext& context) {
-  const bool yes = node->input(0)->constant().raw()[0] != std::byte{0};
-  const Subgraph body = *node->attributes.get<Subgraph>(yes ? "then_branch" : "else_branch");
+  const Subgraph body = *decided_branch(*node);
   const std::vector<Value*> inputs(node->inputs().begin() + 1, node->inputs().end());
   if (inputs.size() != body->inputs().size() || body->outputs().size() < node->outputs().size())
     return error("{}: its branch has {} inputs and {} outputs, needs {} and {}", describe(*node), body->inputs().size(),
@@ -110,7 +126,7 @@ Status inline_branches(Graph& graph, const PassContext& context) {
   for (;;) {  // a branch may hold another If, which folding decides; every round takes one away
     std::vector<Node*> decided;
     for (const auto& node : graph.nodes())
-      if (is_decided(*node)) decided.push_back(node.get());
+      if (decided_branch(*node)) decided.push_back(node.get());
     if (decided.empty()) return make_choices(graph, context);
     for (Node* node : decided) SV_TRY(inline_branch(graph, node, context));
     SV_TRY(infer_all(graph));
