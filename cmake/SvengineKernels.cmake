@@ -78,7 +78,7 @@ function(svengine_kernel_set name)
     # Not for SVE, whose header is a pragma that declares everything inside the compiler.
     if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
       target_precompile_headers(svengine_kernels_${name} PRIVATE ${PROJECT_SOURCE_DIR}/engine/kernels/sve/vec.h)
-      target_compile_options(svengine_kernels_${name} PRIVATE -Wno-uninitialized)
+      target_compile_options(svengine_kernels_${name} PRIVATE -Wno-uninitialized -Wno-maybe-uninitialized)
     endif()
   else()
     target_include_directories(svengine_kernels_${name} BEFORE PRIVATE ${PROJECT_SOURCE_DIR}/engine/kernels/native)
