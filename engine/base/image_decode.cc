@@ -13,7 +13,8 @@ namespace {
 // A PNG can claim to unpack to any size: stb asks for the memory as it goes, and gets no more than this.
 constexpr size_t kMostMemory = size_t{1} << 30;
 
-void* bounded_malloc(size_t size) { return size > kMostMemory ? nullptr : std::malloc(size); }
+// Zeros: stb reads tables that a JPEG has not brought with it.
+void* bounded_malloc(size_t size) { return size > kMostMemory ? nullptr : std::calloc(size, 1); }
 void* bounded_realloc(void* memory, size_t size) { return size > kMostMemory ? nullptr : std::realloc(memory, size); }
 
 // stb copies the empty first chunk of a PNG to where it has no memory yet, which memcpy forbids, of no bytes too.

@@ -27,5 +27,5 @@ TEST_CASE("a PGM becomes grey or coloured pixels") {
 TEST_CASE("a PGM that stb would take for another is refused") {
   CHECK(refusal_of("P5 2 1 65535\n\x10\x20\x30\x40").find("16 bits a sample") != std::string::npos);
   CHECK_FALSE(refusal_of("P5 23333333333333 1 255\n\x10").empty());
-  CHECK_FALSE(refusal_of("P5 4294967298 1 255\n\x10\xf0").empty());  // 2 of 32 bits
+  CHECK_FALSE(refusal_of("P5 4294967298 1 255\n\x10\xf0").empty());  // 2 in 32 bits
 }
