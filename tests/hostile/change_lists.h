@@ -8,8 +8,9 @@ namespace svengine::tests {
 void add_dimension_changes(const Relative& sample, std::vector<Change>& changes);
 /// One dimension less or more, none, eight, unknown.
 void add_rank_changes(const Relative& sample, std::vector<Change>& changes);
-/// Shapes that only a run shows, by which an operand would broadcast to more than the output that was inferred.
-void add_undeclared_broadcasts(const Relative& sample, std::vector<Change>& changes);
+/// Shapes that only a run shows: by which an operand would broadcast to more than the output that was inferred, or that others are not
+/// compared with.
+void add_undeclared_shapes(const Relative& sample, std::vector<Change>& changes);
 /// Inputs that are not there, inputs that are constants, other numbers of outputs.
 void add_presence_changes(const OpDef& op, const Relative& sample, std::vector<Change>& changes);
 void add_type_changes(const Relative& sample, std::vector<Change>& changes);

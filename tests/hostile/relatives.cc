@@ -29,7 +29,7 @@ std::vector<Change> changes_of(const OpDef& op, const Sample& sample) {
   add_type_changes(base, changes);
   add_value_changes(base, changes);
   add_attribute_changes(op, base, changes);
-  add_undeclared_broadcasts(base, changes);
+  add_undeclared_shapes(base, changes);
   return changes;
 }
 

@@ -115,12 +115,17 @@ void add_rank_changes(const Relative& sample, std::vector<Change>& changes) {
                      }});
 }
 
-void add_undeclared_broadcasts(const Relative& sample, std::vector<Change>& changes) {
+void add_undeclared_shapes(const Relative& sample, std::vector<Change>& changes) {
   for (size_t i = 0; i < sample.inputs.size(); ++i) {
     changes.push_back({fmt::format("input {} is of unknown rank, and has a first dimension of 2 more", i), [i](Relative& r) {
                          if (i >= r.inputs.size() || r.inputs[i].value.defined()) return;
                          r.inputs[i].dims.insert(r.inputs[i].dims.begin(), 2);
                          r.inputs[i].declared = Shape();
+                       }});
+    changes.push_back({fmt::format("input {} is a scalar, others are of unknown rank", i), [i](Relative& r) {
+                         for (size_t j = 0; j < r.inputs.size(); ++j)
+                           if (j != i) r.inputs[j].declared = Shape();
+                         if (i < r.inputs.size()) set_dims(r.inputs[i], {});
                        }});
     for (size_t d = 0; !sample.inputs[i].value.defined() && d < sample.inputs[i].dims.size(); ++d)
       changes.push_back({fmt::format("dimension {} of input {} is 1, those of others are unknown", d, i), [i, d](Relative& r) {

@@ -68,6 +68,7 @@ Status lower_conv_grad_weights(LowerContext& c) {
 Status infer_conv_grad_weights(InferContext& c) {
   SV_TRY(infer_conv_grad(c, "X"));
   SV_ASSIGN(const Shape w, like_shape(c, 2));
+  if (w.has_rank() && w.rank() < 3) return error("W {} must have at least 3 dimensions", to_string(w));
   SV_TRY(check_conv_grad(c, c.shape(1), w));
   c.set(1, c.dtype(0), w.has_rank() ? Shape({w[0]}) : Shape());
   return {};

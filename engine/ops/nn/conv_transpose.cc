@@ -79,6 +79,7 @@ Status check_transpose_channels(const InferContext& c) {
 Status infer_conv_transpose(InferContext& c) {
   SV_TRY(require_rank(c, 2, "B", 1));
   SV_TRY(require_rank_at_least(c, 0, "X", 3));
+  SV_TRY(require_rank_at_least(c, 1, "W", 3));
   SV_TRY(check_transpose_channels(c));
   const Shape &x = c.shape(0), &w = c.shape(1);
   if (x.has_rank() && x.rank() > 5) return error("X has {} spatial dimensions, at most 3 are supported", x.rank() - 2);
