@@ -206,13 +206,44 @@ TEST_CASE("one vector of indices, broadcast over the rest, moves slices") {
   CHECK(ops_of(check_pass(several, "broadcast_indices", {x[0]})) == "Expand GatherElements");
 }
 
-TEST_CASE("an If that only chooses between values that are there becomes a Where") {
-  const auto branch = [](auto describe) {
-    auto graph = std::make_shared<Graph>();
-    Builder b(*graph, context().ops);
-    describe(b);
-    return Attribute(Subgraph(std::move(graph)));
+namespace {
+
+Attribute branch(const Describe& describe) {
+  auto graph = std::make_shared<Graph>();
+  Builder b(*graph, context().ops);
+  describe(b);
+  return Subgraph(std::move(graph));
+}
+
+}  // namespace
+
+TEST_CASE("an If whose condition is known becomes its branch, where what it captures is as the branch declares it") {
+  const auto network = [](Shape x) {
+    return [=](Builder& b) {
+      Attributes attributes;
+      for (const char* name : {"then_branch", "else_branch"})
+        attributes.set(name, branch([](Builder& inner) { inner.output(inner.add("Exp", {inner.input("x", DType::f32, {2})}), "e"); }));
+      attributes.set("captured", int64_t{1});
+      Value *yes = b.constant(Tensor::of<bool>({}, {true})), *v = b.input("x", DType::f32, x);
+      for (int i = 0; i < 2; ++i) v = b.node("", "If", {yes, v}, 1, attributes)->output();  // the second captures what the first gives
+      b.output(v, "y");
+    };
   };
+  const auto kept = [&](Shape x) {
+    Graph graph = build(network(x));
+    run_pass(graph, "branches");
+    return ops_of(graph);
+  };
+  CHECK(kept({2}) == "Exp Exp");
+  CHECK(kept({Dim()}) == "If Exp");  // whose result is as declared
+  const std::vector<Tensor> y = session_run(build(network({2})), {Tensor::of<float>({2}, {0, 1})});
+  CHECK(to_doubles(y[0])[0] == Approx(std::exp(1)));
+  const auto session = Session::create(build(network({Dim()})), {});
+  REQUIRE(session.ok());
+  CHECK_FALSE((*session)->run({Tensor::of<float>({3}, {0, 1, 2})}).ok());
+}
+
+TEST_CASE("an If that only chooses between values that are there becomes a Where") {
   const auto network = [&](Shape condition, Shape other, bool computes) {
     return [=](Builder& b) {
       Attributes attributes;

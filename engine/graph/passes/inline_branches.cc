@@ -44,8 +44,7 @@ Value* own_source(Graph& graph, Value* from, Value* output, Node* before, const 
   return copy->output();
 }
 
-Status inline_branch(Graph& graph, Node* node, const PassContext& context) {
-  const Subgraph body = *decided_branch(*node);
+Status inline_branch(Graph& graph, Node* node, const Subgraph& body, const PassContext& context) {
   const std::vector<Value*> inputs(node->inputs().begin() + 1, node->inputs().end());
   if (inputs.size() != body->inputs().size() || body->outputs().size() < node->outputs().size())
     return error("{}: its branch has {} inputs and {} outputs, needs {} and {}", describe(*node), body->inputs().size(),
@@ -128,7 +127,10 @@ Status inline_branches(Graph& graph, const PassContext& context) {
     for (const auto& node : graph.nodes())
       if (decided_branch(*node)) decided.push_back(node.get());
     if (decided.empty()) return make_choices(graph, context);
-    for (Node* node : decided) SV_TRY(inline_branch(graph, node, context));
+    for (Node* node : decided) {
+      const Subgraph* branch = decided_branch(*node);  // what it captures may have been the output of one before, and wait for inference
+      if (branch) SV_TRY(inline_branch(graph, node, Subgraph(*branch), context));
+    }
     SV_TRY(infer_all(graph));
     SV_TRY(fold_constants(graph, context));
   }
