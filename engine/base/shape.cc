@@ -10,6 +10,9 @@ constexpr size_t kMaxRank = 32;
 
 }  // namespace
 
+constinit const std::vector<Dim> Shape::kNone;
+constinit const Dim Shape::kUnknown;
+
 int64_t element_count(std::span<const int64_t> dims) {
   int64_t count = 1;
   for (int64_t d : dims) count *= d;

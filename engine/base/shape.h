@@ -1,5 +1,6 @@
 // Shapes: concrete ones (Dims) and those of a graph, whose dimensions may be symbolic or unknown (Shape).
 #pragma once
+#include <cassert>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -45,7 +46,9 @@ class Dim {
   std::string symbol_;
 };
 
-/// The shape of a graph value: of unknown rank, or a list of Dim.
+/// The shape of a graph value: of unknown rank, or a list of Dim. Nothing is known of a dimension beyond the rank: an operator's rule that
+/// asks for one without having compared the rank reads an unknown Dim, and not the memory behind the list (where assertions are compiled,
+/// as in the presets dev, asan and fuzz, it ends there).
 class Shape {
  public:
   Shape() = default;
@@ -55,15 +58,27 @@ class Shape {
 
   bool has_rank() const { return dims_.has_value(); }
   int64_t rank() const { return dims_ ? static_cast<int64_t>(dims_->size()) : -1; }
-  const std::vector<Dim>& dims() const { return *dims_; }
-  const Dim& operator[](size_t i) const { return (*dims_)[i]; }
-  Dim& operator[](size_t i) { return (*dims_)[i]; }
+  /// None where the rank is unknown.
+  const std::vector<Dim>& dims() const { return dims_ ? *dims_ : kNone; }
+  const Dim& operator[](size_t i) const {
+    assert(i < dims().size());
+    return i < dims().size() ? dims()[i] : kUnknown;
+  }
+  /// The innermost.
+  const Dim& back() const { return (*this)[dims().size() - 1]; }
+  /// i is below the rank.
+  void set(size_t i, Dim dim) {
+    assert(i < dims().size());
+    (*dims_)[i] = std::move(dim);
+  }
   bool is_static() const;
   /// The concrete dimensions, when all are known.
   std::optional<Dims> concrete() const;
   friend bool operator==(const Shape&, const Shape&) = default;
 
  private:
+  static const std::vector<Dim> kNone;
+  static const Dim kUnknown;
   std::optional<std::vector<Dim>> dims_;
 };
 

@@ -26,7 +26,7 @@ Result<Shape> broadcast(const Shape& a, const Shape& b) {
   for (size_t i = 0; i < shorter.dims().size(); ++i) {
     const std::optional<Dim> d = broadcast_dim(longer[offset + i], shorter[i]);
     if (!d) return error("shapes {} and {} do not broadcast: aligned at the end, dimensions must be equal or 1", to_string(a), to_string(b));
-    out[offset + i] = *d;
+    out.set(offset + i, *d);
   }
   return out;
 }

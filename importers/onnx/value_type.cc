@@ -89,8 +89,8 @@ void refine(Type& type, const Type& declared) {
     return;
   }
   for (size_t i = 0; i < type.shape.dims().size(); ++i) {
-    Dim& dim = type.shape[i];
-    if (!dim.is_static() && !dim.is_symbolic()) dim = declared.shape[i];
+    const Dim& dim = type.shape[i];
+    if (!dim.is_static() && !dim.is_symbolic()) type.shape.set(i, declared.shape[i]);
   }
 }
 

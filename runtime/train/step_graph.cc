@@ -17,7 +17,7 @@ struct LossNodes {
 
 /// Scores [.., classes] and labels [..] as [n, classes] and [n].
 Status flatten(Builder& b, Value*& scores, Value*& labels) {
-  const Dim& classes = scores->type.shape.dims().back();
+  const Dim& classes = scores->type.shape.back();
   if (!classes.is_static())
     return error("the number of classes of '{}' {} is not known", scores->name(), to_string(scores->type));
   scores = b.add("Reshape", {scores, b.integers({-1, classes.value()})}, {}, "scores");

@@ -21,7 +21,7 @@ constexpr size_t kResults = 2;  // loss, right: outputs before what is kept
 Status free_batch(Graph& graph) {
   for (Value* v : graph.inputs())
     if (v->type.shape.has_rank() && v->type.shape.rank() > 0 && v->type.shape[0].is_static())
-      v->type.shape[0] = Dim(std::string("batch"));
+      v->type.shape.set(0, Dim(std::string("batch")));
   if (Status status = infer_all(graph); !status.ok())
     return std::move(status).error().in("the network does not take batches of any size (export it with dynamic axes)");
   return {};

@@ -16,13 +16,13 @@ std::vector<std::pair<std::string, Set>> dimension_kinds() {
   for (const int64_t size : kHostileSizes)
     kinds.push_back({std::to_string(size), [size](RelativeInput& in, size_t d) {
                        in.dims[d] = size;
-                       if (in.declared.has_rank()) in.declared[d] = Dim(size);
+                       if (in.declared.has_rank()) in.declared.set(d, Dim(size));
                      }});
   kinds.push_back({"symbolic", [](RelativeInput& in, size_t d) {
-                     if (in.declared.has_rank()) in.declared[d] = Dim(std::string("S") + std::to_string(in.dims[d]));
+                     if (in.declared.has_rank()) in.declared.set(d, Dim(std::string("S") + std::to_string(in.dims[d])));
                    }});
   kinds.push_back({"unknown", [](RelativeInput& in, size_t d) {
-                     if (in.declared.has_rank()) in.declared[d] = Dim();
+                     if (in.declared.has_rank()) in.declared.set(d, Dim());
                    }});
   return kinds;
 }
@@ -131,10 +131,10 @@ void add_undeclared_shapes(const Relative& sample, std::vector<Change>& changes)
       changes.push_back({fmt::format("dimension {} of input {} is 1, those of others are unknown", d, i), [i, d](Relative& r) {
                            for (size_t j = 0; j < r.inputs.size(); ++j)
                              for (size_t k = 0; k < r.inputs[j].dims.size(); ++k)
-                               if (j != i && has_dim(r.inputs[j], k) && r.inputs[j].declared.has_rank()) r.inputs[j].declared[k] = Dim();
+                               if (j != i && has_dim(r.inputs[j], k) && r.inputs[j].declared.has_rank()) r.inputs[j].declared.set(k, Dim());
                            if (i >= r.inputs.size() || !has_dim(r.inputs[i], d)) return;
                            r.inputs[i].dims[d] = 1;
-                           if (r.inputs[i].declared.has_rank()) r.inputs[i].declared[d] = Dim(1);
+                           if (r.inputs[i].declared.has_rank()) r.inputs[i].declared.set(d, Dim(1));
                          }});
   }
 }

@@ -15,7 +15,7 @@ Result<RandomBatch> make_random_batch(const Trainer& trainer, int64_t batch, con
                                       const IndexBounds& bounds) {
   std::vector<Session::Port> ports = trainer.data();
   for (Session::Port& p : ports)
-    if (p.type.shape.has_rank() && p.type.shape.rank() > 0) p.type.shape[0] = Dim(batch);
+    if (p.type.shape.has_rank() && p.type.shape.rank() > 0) p.type.shape.set(0, Dim(batch));
   RandomBatch out;
   SV_ASSIGN(out.data, make_inputs(ports, options, bounds));
   SV_ASSIGN(Dims dims, trainer.target_dims(out.data.tensors));

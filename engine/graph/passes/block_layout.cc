@@ -68,7 +68,7 @@ class BlockLayout {
 
   /// The same image, maybe of other channels (a piece of a Split).
   static bool are_images_alike(const Type& a, Type b) {
-    if (a.shape.rank() == b.shape.rank() && is_blocked_rank(a.shape.rank())) b.shape[1] = a.shape[1];
+    if (a.shape.rank() == b.shape.rank() && is_blocked_rank(a.shape.rank())) b.shape.set(1, a.shape[1]);
     return a == b;
   }
 

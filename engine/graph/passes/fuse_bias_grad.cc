@@ -21,7 +21,7 @@ bool sums_rows(const Node& node) {
   if (!is_op(&node, "SumTo")) return false;
   const Shape &in = node.input(0)->type.shape, &out = node.output()->type.shape;
   return node.input(0)->type.dtype == DType::f32 && in.is_static() && out.is_static() && in.rank() >= 2 &&
-         out.rank() == 1 && in.dims().back() == out[0];
+         out.rank() == 1 && in.back() == out[0];
 }
 
 /// `value` is a non-constant operand of `product` whose rows its packing can sum up: 1 for A, 2 for B, else 0.
@@ -48,7 +48,7 @@ std::vector<Value*> as_matrices(Value* dy) {
   std::vector<Value*> out = {dy};
   for (const Node* view : dy->users()) {
     Value* v = view->op().traits.is_view ? view->output() : nullptr;
-    if (v && view->input(0) == dy && v->type.shape.rank() == 2 && v->type.shape[1] == dy->type.shape.dims().back()) out.push_back(v);
+    if (v && view->input(0) == dy && v->type.shape.rank() == 2 && v->type.shape[1] == dy->type.shape.back()) out.push_back(v);
   }
   return out;
 }

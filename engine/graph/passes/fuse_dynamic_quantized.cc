@@ -29,7 +29,7 @@ struct Pattern {
 std::optional<Pattern> pattern_of(const Graph& graph, Node* product) {
   const Value* b = product->input(1);
   if (!product->output()->type.shape.has_rank() || b->type.shape.rank() < 2) return std::nullopt;
-  const Dim& columns = b->type.shape.dims().back();
+  const Dim& columns = b->type.shape.back();
   Pattern p{product, only_user_if(graph, product->output(), "Cast"), nullptr, nullptr, nullptr};
   if (!p.cast || p.cast->output()->type.dtype != DType::f32) return std::nullopt;
   p.scaling = only_user_if(graph, p.cast->output(), "Mul");
@@ -47,7 +47,7 @@ std::optional<Pattern> pattern_of(const Graph& graph, Node* product) {
 Node* bias_of(const Graph& graph, const Pattern& p) {
   Node* add = only_user_if(graph, p.scaling->output(), "Add");
   const Value* bias = add ? other_input(*add, p.scaling->output()) : nullptr;
-  const Dim& columns = p.product->input(1)->type.shape.dims().back();
+  const Dim& columns = p.product->input(1)->type.shape.back();
   const bool fits =
       bias && bias->type.dtype == DType::f32 && bias->type.shape.rank() == 1 && columns.is_static() && bias->type.shape[0] == columns;
   return fits && p.product->output()->type.shape.rank() >= 1 ? add : nullptr;

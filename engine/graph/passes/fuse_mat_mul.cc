@@ -13,8 +13,8 @@ namespace {
 /// Columns of the result, when known. A vector on the right leaves none: the last dimension is rows then.
 std::optional<int64_t> columns(const Node& node) {
   const Shape &out = node.output()->type.shape, &right = node.input(1)->type.shape;
-  if (right.rank() < 2 || !out.has_rank() || out.rank() < 2 || !out.dims().back().is_static()) return std::nullopt;
-  return out.dims().back().value();
+  if (right.rank() < 2 || !out.has_rank() || out.rank() < 2 || !out.back().is_static()) return std::nullopt;
+  return out.back().value();
 }
 
 /// Products of other types are not fused.

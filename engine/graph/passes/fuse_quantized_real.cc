@@ -25,7 +25,7 @@ Node* bias_behind(const Graph& graph, const Node& product, const QuantizedValue&
   const Value* bias = add ? other_input(*add, product.output()) : nullptr;
   const Shape &columns = b.value->type.shape, &y = product.output()->type.shape;
   const bool fits = bias && bias->is_constant() && bias->type.dtype == DType::f32 && bias->type.shape.rank() == 1 && columns.rank() >= 2 && y.rank() >= 1 &&
-                    columns.dims().back().is_static() && bias->type.shape[0] == columns.dims().back();
+                    columns.back().is_static() && bias->type.shape[0] == columns.back();
   return fits ? add : nullptr;
 }
 

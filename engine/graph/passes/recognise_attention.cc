@@ -70,7 +70,7 @@ const Node* scores_product(const Graph& graph, Value* scores, float& scale) {
 bool is_mask(const Value* mask, const Value* scores) {
   const Shape &m = mask->type.shape, &s = scores->type.shape;
   if (!m.is_static() || !s.is_static() || m.rank() < 1 || m.rank() > 4 || mask->type.dtype != DType::f32) return false;
-  if (m.dims().back().value() != s.dims().back().value()) return false;
+  if (m.back().value() != s.back().value()) return false;
   for (int64_t i = 1; i <= m.rank(); ++i) {
     const int64_t d = m[static_cast<size_t>(m.rank() - i)].value();
     if (d != 1 && d != s[static_cast<size_t>(s.rank() - i)].value()) return false;

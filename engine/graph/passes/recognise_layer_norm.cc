@@ -59,7 +59,7 @@ Norm match(const Node& div) {
 
 /// One element for each of a row of x. While a network is trained that is no constant.
 bool is_row(const Value* v, const Shape& x) {
-  return v && v->type.dtype == DType::f32 && v->type.shape.rank() == 1 && x.has_rank() && x.dims().back().same(v->type.shape[0]);
+  return v && v->type.dtype == DType::f32 && v->type.shape.rank() == 1 && x.has_rank() && x.back().same(v->type.shape[0]);
 }
 
 Status rewrite(Graph& graph, const PassContext& context, Node& div, const Norm& norm) {

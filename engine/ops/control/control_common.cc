@@ -50,7 +50,7 @@ Result<Type> merged(const Type& a, const Type& b) {
     return out;
   }
   for (size_t i = 0; i < a.shape.dims().size(); ++i)
-    if (!(a.shape[i] == b.shape[i])) out.shape[i] = Dim();
+    if (!(a.shape[i] == b.shape[i])) out.shape.set(i, Dim());
   return out;
 }
 

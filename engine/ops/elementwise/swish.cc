@@ -82,7 +82,7 @@ Status infer_swi_glu(InferContext& c) {
   bool same = a.rank() == b.rank();
   for (size_t i = 0; same && i < a.dims().size(); ++i) {
     same = !known_different(a[i], b[i]);
-    out[i] = merge(a[i], b[i]);
+    out.set(i, merge(a[i], b[i]));
   }
   if (!same) return error("A is {}, B is {}; needs one shape", svengine::to_string(a), svengine::to_string(b));
   c.set(0, c.dtype(0), std::move(out));

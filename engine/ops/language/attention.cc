@@ -153,7 +153,7 @@ Status infer_onnx_attention(InferContext& c) {
 /// attn_mask with as many keys as there are; null where that cannot be told yet.
 Value* padded_mask(ExpandContext& c, const Dim& keys) {
   Value* mask = c.input(kMask);
-  const Dim have = mask->type.shape.dims().back();
+  const Dim have = mask->type.shape.back();
   if (have.same(keys)) return mask;
   if (!have.is_static() || !keys.is_static()) return nullptr;
   std::vector<int64_t> pads(mask->type.shape.dims().size() * 2, 0);

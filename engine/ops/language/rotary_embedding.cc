@@ -16,7 +16,7 @@ Status check_rotary_caches(const InferContext& c, const Dim& batch, const Dim& l
     SV_TRY(require_rank(c, i, name, picked ? 2 : 3));
     if (c.dtype(i) != c.dtype(0)) return error("{} is {}, must be {} as X is", name, name_of(c.dtype(i)), name_of(c.dtype(0)));
     if (!c.shape(i).has_rank()) continue;
-    if (known_different(c.shape(i).dims().back(), half))
+    if (known_different(c.shape(i).back(), half))
       return error("{} is {}, its last dimension must be half of what is rotated, {}", name, to_string(c.shape(i)), half.value());
     if (!picked && (known_different(c.shape(i)[0], batch) || known_different(c.shape(i)[1], length)))
       return error("{} is {}; without position_ids it needs a row for every token of X {}", name, to_string(c.shape(i)),
@@ -39,7 +39,7 @@ Status infer_rotary_embedding(InferContext& c) {
   if (!x.has_rank()) return {};
   const bool flat = x.rank() == 3;
   if (!flat && x.rank() != 4) return error("X is {}, needs rank 3 or 4", to_string(x));
-  Dim size = x.dims().back();
+  Dim size = x.back();
   const int64_t heads = c.attributes().get_int("num_heads", 0), rotated = c.attributes().get_int("rotary_embedding_dim", 0);
   if (flat && heads < 1) return error("X of rank 3 needs attribute num_heads of at least 1; it is {}", heads);
   if (flat && size.is_static()) {

@@ -34,11 +34,11 @@ Status infer_last_conv(InferContext& c) {
   SV_TRY(require_rank(c, 1, "W", x.rank()));
   if (c.has_input(3)) SV_TRY(require_rank(c, 3, "Z", x.rank()));
   const int64_t group = c.attributes().get_int("group", 1);
-  if (w.has_rank() && w[1].is_static() && known_different(multiply(w[1], Dim(group)), x.dims().back()))
+  if (w.has_rank() && w[1].is_static() && known_different(multiply(w[1], Dim(group)), x.back()))
     return error("W {} with {} groups does not fit X {}, whose channels are last", to_string(w), group, to_string(x));
   Shape y = unknown_dims(x.rank());
-  y[0] = x[0];
-  if (w.has_rank()) y[static_cast<size_t>(x.rank()) - 1] = w[0];
+  y.set(0, x[0]);
+  if (w.has_rank()) y.set(static_cast<size_t>(x.rank()) - 1, w[0]);
   c.set(0, c.dtype(0), std::move(y));
   return {};
 }
@@ -59,7 +59,8 @@ Status infer_last_pool(InferContext& c) {
   const Shape& x = c.shape(0);
   if (!x.has_rank()) return c.set(0, c.dtype(0), Shape()), Status{};
   Shape y = unknown_dims(x.rank());
-  y[0] = x[0], y[static_cast<size_t>(x.rank()) - 1] = x.dims().back();
+  y.set(0, x[0]);
+  y.set(static_cast<size_t>(x.rank()) - 1, x.back());
   c.set(0, c.dtype(0), std::move(y));
   return {};
 }

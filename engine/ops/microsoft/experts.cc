@@ -82,9 +82,9 @@ Status infer_experts(InferContext& c) {
   for (const Shape* weights : {&first, &second})
     if (weights->has_rank() && router.has_rank() && known_different((*weights)[0], router[1]))
       return error("weights {} are not of the {} experts of router_probs", to_string(*weights), router[1].value());
-  if (x.has_rank() && second.has_rank() && known_different(second[1], x.dims().back()))
+  if (x.has_rank() && second.has_rank() && known_different(second[1], x.back()))
     return error("fc2_experts_weights {} must be [experts, hidden, inner], with input {}", to_string(second), to_string(x));
-  if (!is_quantized(c.node()) && x.has_rank() && first.has_rank() && known_different(first[2], x.dims().back()))
+  if (!is_quantized(c.node()) && x.has_rank() && first.has_rank() && known_different(first[2], x.back()))
     return error("fc1_experts_weights {} must be [experts, inner, hidden], with input {}", to_string(first), to_string(x));
   c.set(0, c.type(0));
   return {};

@@ -77,7 +77,7 @@ Status infer_mat_mul_bnb4(InferContext& c) {
   SV_TRY(require_rank_at_least(c, 0, "A", 1));
   const bool transposed = c.attributes().get_int("transB", 1) != 0;
   const int64_t inner = transposed ? l.k : l.n;
-  if (known_different(a.dims().back(), Dim(inner))) return error("A {} needs a last dimension of {}", to_string(a), inner);
+  if (known_different(a.back(), Dim(inner))) return error("A {} needs a last dimension of {}", to_string(a), inner);
   std::vector<Dim> out = a.dims();
   out.back() = Dim(transposed ? l.n : l.k);
   c.set(0, c.dtype(0), Shape(std::move(out)));

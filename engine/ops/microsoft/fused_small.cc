@@ -73,11 +73,11 @@ Status infer_mat_mul_integer16(InferContext& c) {
   const Shape &a = c.shape(0), &b = c.shape(1);
   const DType type = product_type(c.dtype(0), c.dtype(1));
   if (!a.has_rank() || !b.has_rank() || a.rank() < 2 || b.rank() < 2) return c.set(0, type, Shape()), Status{};
-  if (known_different(a.dims().back(), b[static_cast<size_t>(b.rank()) - 2]))
+  if (known_different(a.back(), b[static_cast<size_t>(b.rank()) - 2]))
     return error("A {} and B {} do not fit: the last dimension of A must be the last but one of B", to_string(a), to_string(b));
   SV_ASSIGN(Shape y, broadcast(Shape(std::vector<Dim>(a.dims().begin(), a.dims().end() - 2)), Shape(std::vector<Dim>(b.dims().begin(), b.dims().end() - 2))));
   std::vector<Dim> dims = y.dims();
-  dims.push_back(a[static_cast<size_t>(a.rank()) - 2]), dims.push_back(b.dims().back());
+  dims.push_back(a[static_cast<size_t>(a.rank()) - 2]), dims.push_back(b.back());
   c.set(0, type, Shape(std::move(dims)));
   return {};
 }
@@ -95,7 +95,7 @@ Status infer_gemm_fast_gelu(InferContext& c) {
   SV_TRY(require_rank(c, 1, "W", 2));
   const Shape &x = c.shape(0), &w = c.shape(1);
   if (!x.has_rank()) return c.set(0, c.dtype(0), Shape()), Status{};
-  if (w.has_rank() && known_different(x.dims().back(), w[0])) return error("W {} does not fit X {}", to_string(w), to_string(x));
+  if (w.has_rank() && known_different(x.back(), w[0])) return error("W {} does not fit X {}", to_string(w), to_string(x));
   std::vector<Dim> dims = x.dims();
   dims.back() = w.has_rank() ? w[1] : Dim();
   if (c.has_input(2)) SV_TRY(require_rank(c, 2, "bias", 1));
@@ -119,7 +119,7 @@ Status infer_complex_mul(InferContext& c) {
   SV_TRY(require_same_dtypes(c));
   for (size_t i = 0; i < 2; ++i) {
     SV_TRY(require_rank_at_least(c, i, i == 0 ? "A" : "B", 1));
-    if (c.shape(i).has_rank() && known_different(c.shape(i).dims().back(), Dim(2)))
+    if (c.shape(i).has_rank() && known_different(c.shape(i).back(), Dim(2)))
       return error("{} is {}, its last dimension must be 2: real and imaginary part", i == 0 ? "A" : "B", to_string(c.shape(i)));
   }
   SV_ASSIGN(Shape y, broadcast(c.shape(0), c.shape(1)));

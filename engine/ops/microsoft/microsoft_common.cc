@@ -65,7 +65,7 @@ Value* runtime_activation(ExpandContext& c, Value* v, const std::string& name, c
 Status require_last(const InferContext& c, size_t input, const char* what, size_t of) {
   SV_TRY(require_rank(c, input, what, 1));
   if (!c.has_input(input) || !c.shape(of).has_rank() || !c.shape(input).has_rank()) return {};
-  if (c.shape(of).rank() > 0 && !known_different(c.shape(of).dims().back(), c.shape(input)[0])) return {};
+  if (c.shape(of).rank() > 0 && !known_different(c.shape(of).back(), c.shape(input)[0])) return {};
   return error("{} has {} elements, needs one for each of the last dimension of {}", what, c.shape(input)[0].value(),
                to_string(c.shape(of)));
 }
@@ -80,7 +80,7 @@ Value* unpacked_bytes(ExpandContext& c, Value* v, int64_t packed, int64_t most) 
     parts.push_back(c.unsqueeze(c.op("BitwiseAnd", {part, byte((1 << bits) - 1)}), {-1}));
   }
   std::vector<int64_t> dims(v->type.shape.dims().size(), 0);
-  dims.back() = v->type.shape.dims().back().value() * packed;
+  dims.back() = v->type.shape.back().value() * packed;
   const auto last = static_cast<int64_t>(dims.size()) - 1;
   Value* all = c.reshape(c.concat(std::move(parts), -1), dims);
   return dims.back() > most ? c.slice(all, last, 0, most) : all;

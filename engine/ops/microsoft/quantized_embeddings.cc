@@ -28,7 +28,7 @@ Status infer_q_embed(InferContext& c) {
     SV_TRY(require_single(c, scale, "scale"));
     SV_TRY(require_zero_of(c, zero, i, "zero point"));
     SV_TRY(require_single(c, zero, "zero point"));
-    if (c.shape(i).has_rank() && c.shape(kQWordTable).has_rank() && known_different(c.shape(i).dims().back(), c.shape(kQWordTable)[1]))
+    if (c.shape(i).has_rank() && c.shape(kQWordTable).has_rank() && known_different(c.shape(i).back(), c.shape(kQWordTable)[1]))
       return error("input {} is {}, needs a last dimension of {}", i, to_string(c.shape(i)), c.shape(kQWordTable)[1].value());
   }
   if (c.has_input(kQSegments) != c.has_input(kQSegmentTable)) return error("segment_ids and segment_embedding must be given together");

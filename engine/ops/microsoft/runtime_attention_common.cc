@@ -31,7 +31,7 @@ Status check_runtime_mask(const InferContext& c, size_t input, const char* what,
   const Shape& s = c.shape(input);
   bool fits = s.rank() >= 1 && s.rank() <= 3;
   if (fits && s.rank() == 1) fits = !known_different(s[0], batch) || !known_different(s[0], multiply(batch, Dim(2)));
-  if (fits && s.rank() > 1) fits = !known_different(s[0], batch) && !known_different(s.dims().back(), keys);
+  if (fits && s.rank() > 1) fits = !known_different(s[0], batch) && !known_different(s.back(), keys);
   if (fits && s.rank() == 3) fits = !known_different(s[1], queries);
   if (fits) return {};
   return error("{} is {}, must be [batch] (lengths), [2 * batch] (ends, starts), [batch, keys] or [batch, queries, keys] of {}",

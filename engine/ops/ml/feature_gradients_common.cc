@@ -55,7 +55,7 @@ Status feature_vectorizer_gradient(GradientContext& c) {
   for (size_t i = 0; i < sizes.size(); first += sizes[i++]) {
     if (!c.wants(i)) continue;
     const Shape& x = c.input(i)->type.shape;
-    if (!x.has_rank() || !x.dims().back().is_static()) return error("the gradient needs the columns of input {}, {}", i, to_string(x));
+    if (!x.has_rank() || !x.back().is_static()) return error("the gradient needs the columns of input {}, {}", i, to_string(x));
     const int64_t features = x.rank() == 1 ? x[0].value() : x[1].value(), kept = std::min(sizes[i], features);
     Value* g = c.op("Slice", {c.dy(), c.builder().integers({first}), c.builder().integers({first + kept}), c.builder().integers({1})});
     if (kept < features) g = c.op("Pad", {g, c.builder().integers({0, 0, 0, features - kept})});

@@ -54,9 +54,9 @@ Status lower_binarizer(LowerContext& c) {
 /// One number for all columns, or one for each.
 Status require_columns(const InferContext& c, const char* what, size_t have) {
   const Shape& x = c.shape(0);
-  if (!x.has_rank() || x.rank() == 0 || !x.dims().back().is_static() || have <= 1) return {};
-  if (static_cast<int64_t>(have) != x.dims().back().value())
-    return error("{} has {} numbers for {} features; needs one, or as many", what, have, x.dims().back().value());
+  if (!x.has_rank() || x.rank() == 0 || !x.back().is_static() || have <= 1) return {};
+  if (static_cast<int64_t>(have) != x.back().value())
+    return error("{} has {} numbers for {} features; needs one, or as many", what, have, x.back().value());
   return {};
 }
 
@@ -212,10 +212,10 @@ Status infer_array_feature_extractor(InferContext& c) {
     c.set(0, c.dtype(0), Shape());
     return {};
   }
-  if (const auto indices = c.integers(1); indices && x.dims().back().is_static())
+  if (const auto indices = c.integers(1); indices && x.back().is_static())
     for (const int64_t i : *indices)
-      if (i < 0 || i >= x.dims().back().value())
-        return error("index {} is outside the last dimension of {}", i, x.dims().back().value());
+      if (i < 0 || i >= x.back().value())
+        return error("index {} is outside the last dimension of {}", i, x.back().value());
   std::vector<Dim> out(x.dims().begin(), x.dims().end() - 1);
   if (out.empty()) out.emplace_back(1);  // as ONNX Runtime does
   out.push_back(count);

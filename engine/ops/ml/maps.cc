@@ -147,8 +147,8 @@ Status infer_zip_map(InferContext& c) {
   if (c.attributes().has("classlabels_strings") == c.attributes().has("classlabels_int64s"))
     return error("needs one of classlabels_strings and classlabels_int64s");
   const Tensor labels = zip_labels(c.attributes());
-  if (c.shape(0).has_rank() && known_different(c.shape(0).dims().back(), labels.count()))
-    return error("{} class labels for {} scores", labels.count(), c.shape(0).dims().back().value());
+  if (c.shape(0).has_rank() && known_different(c.shape(0).back(), labels.count()))
+    return error("{} class labels for {} scores", labels.count(), c.shape(0).back().value());
   Type map{DType::map, Shape(std::vector<Dim>{})};
   map.key = labels.type();
   map.element = std::make_shared<const Type>(Type{DType::f32, Shape(std::vector<Dim>{})});

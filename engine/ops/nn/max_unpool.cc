@@ -30,12 +30,12 @@ Result<Shape> unpooled(const Attributes& attributes, const Shape& x) {
   Shape out = x;
   for (size_t i = 0; i < axes; ++i) {
     const Dim& in = x[i + 2];
-    out[i + 2] = Dim();
+    out.set(i + 2, Dim());
     if (!in.is_static()) continue;
     if (in.value() > kMostUnpooled) return error("dimension {} of X {} is above {}", i + 2, to_string(x), kMostUnpooled);
     const int64_t size = in.value() == 0 ? 0 : (in.value() - 1) * strides[i] - pads[i] - pads[axes + i] + kernel[i];
     if (size < 0) return error("dimension {} of the output would be {}", i + 2, size);
-    out[i + 2] = size;
+    out.set(i + 2, size);
   }
   return out;
 }

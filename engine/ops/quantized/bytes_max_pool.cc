@@ -18,7 +18,7 @@ namespace {
 Result<Shape> channels_first(const InferContext& c) {
   const Shape& x = c.shape(0);
   if (!x.has_rank() || !c.attributes().get_int("channels_last")) return x;
-  std::vector<Dim> dims{x[0], x.dims().back()};
+  std::vector<Dim> dims{x[0], x.back()};
   dims.insert(dims.end(), x.dims().begin() + 1, x.dims().end() - 1);
   return Shape(std::move(dims));
 }

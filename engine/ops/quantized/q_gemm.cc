@@ -32,7 +32,7 @@ Status infer_q_gemm(InferContext& c) {
     SV_TRY(require_dtype(c, kGemmC, "C", {DType::i32}));
     const Shape& bias = c.shape(kGemmC);
     if (bias.has_rank() && (bias.rank() == 0 || bias.rank() > 2 || (bias.rank() == 2 && bias[0].is_static() && bias[0].value() != 1) ||
-                            (shape.has_rank() && known_different(bias.dims().back(), shape.dims().back()))))
+                            (shape.has_rank() && known_different(bias.back(), shape.back()))))
       return error("C of shape {} is not a row of the result {}", to_string(bias), to_string(shape));
   }
   if (c.has_input(kGemmZero) && !c.has_input(kGemmScale)) return error("y_zero_point needs y_scale");

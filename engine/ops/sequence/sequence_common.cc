@@ -32,7 +32,7 @@ Result<Type> common_element(const Type& a, const Type& b) {
     return common;
   }
   for (size_t i = 0; i < a.shape.dims().size(); ++i)
-    if (!a.shape[i].same(b.shape[i])) common.shape[i] = Dim();
+    if (!a.shape[i].same(b.shape[i])) common.shape.set(i, Dim());
   return common;
 }
 

@@ -32,7 +32,7 @@ Status infer_center_crop_pad(InferContext& c) {
   Shape out = c.shape(0);
   for (size_t i = 0; i < axes.size(); ++i) {
     if (sizes && (*sizes)[i] < 0) return error("size {} of axis {} is negative", (*sizes)[i], axes[i]);
-    out[static_cast<size_t>(axes[i])] = sizes ? Dim((*sizes)[i]) : Dim();
+    out.set(static_cast<size_t>(axes[i]), sizes ? Dim((*sizes)[i]) : Dim());
   }
   c.set(0, c.dtype(0), std::move(out));
   return {};

@@ -43,7 +43,7 @@ Status infer_compress(InferContext& c) {
     return {};
   }
   Shape out = in;
-  if (axis) out[static_cast<size_t>(*axis)] = count;
+  if (axis) out.set(static_cast<size_t>(*axis), count);
   c.set(0, c.dtype(0), std::move(out));
   return {};
 }

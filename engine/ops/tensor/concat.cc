@@ -39,16 +39,16 @@ Status infer_concat(InferContext& c) {
     if (in.rank() != out.rank()) return error("inputs have ranks {} and {}, need one rank", out.rank(), in.rank());
     for (size_t d = 0; d < in.dims().size(); ++d) {
       if (d == static_cast<size_t>(axis)) {
-        out[d] = add(out[d], in[d]);
+        out.set(d, add(out[d], in[d]));
       } else if (known_different(out[d], in[d])) {
         return error("input {} is {} wide in dimension {}, those before are {}; only dimension {} may differ", i, in[d].value(), d,
                      out[d].value(), axis);
       } else {
-        out[d] = merge(out[d], in[d]);
+        out.set(d, merge(out[d], in[d]));
       }
     }
   }
-  if (rank_missing && out.has_rank()) out[static_cast<size_t>(axis)] = Dim();
+  if (rank_missing && out.has_rank()) out.set(static_cast<size_t>(axis), Dim());
   c.set(0, c.dtype(0), std::move(out));
   return {};
 }

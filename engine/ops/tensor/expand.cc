@@ -24,7 +24,7 @@ Status infer_expand(InferContext& c) {
   const std::vector<Dim>& in = c.shape(0).dims();
   Shape out = unknown_dims(std::max(s[0].value(), c.shape(0).rank()));
   for (size_t i = 0; i < in.size(); ++i)  // other sizes than 1 stay
-    if (in[i].is_static() && in[i].value() != 1) out[out.dims().size() - in.size() + i] = in[i];
+    if (in[i].is_static() && in[i].value() != 1) out.set(out.dims().size() - in.size() + i, in[i]);
   c.set(0, c.dtype(0), std::move(out));
   return {};
 }

@@ -23,7 +23,7 @@ Status infer_gather_nd(InferContext& c) {
   for (size_t i = 0; i < static_cast<size_t>(batch); ++i)
     if (known_different(data[i], indices[i]))
       return error("batch dimension {} is {} in the data and {} in the indices", i, data[i].value(), indices[i].value());
-  const Dim& depth = indices.dims().back();
+  const Dim& depth = indices.back();
   if (!depth.is_static()) {
     c.set(0, c.dtype(0), Shape());
     return {};

@@ -51,14 +51,14 @@ Status infer_pad(InferContext& c) {
   for (size_t i = 0; i < out.dims().size(); ++i) {
     const int64_t growth = p.before[i] + p.after[i];
     if (!in[i].is_static()) {
-      if (growth != 0) out[i] = Dim();
+      if (growth != 0) out.set(i, Dim());
       continue;
     }
     if (in[i].value() + growth < 0)
       return error("pads {} and {} take more from dimension {} than its {} elements", p.before[i], p.after[i], i, in[i].value());
     if (in[i].value() == 0 && mode != "constant" && (p.before[i] > 0 || p.after[i] > 0))
       return error("dimension {} is empty, and mode {} has nothing to take pads from", i, mode);
-    out[i] = in[i].value() + growth;
+    out.set(i, in[i].value() + growth);
   }
   c.set(0, c.dtype(0), std::move(out));
   return {};

@@ -40,7 +40,7 @@ Status infer_resize(InferContext& c) {
   }
   SV_ASSIGN(const auto axes, resize_axes(c.node(), in));
   Shape out = in;
-  for (const AxisScale& a : axes) out[a.axis] = a.out;
+  for (const AxisScale& a : axes) out.set(a.axis, a.out);
   c.set(0, c.dtype(0), std::move(out));
   return {};
 }

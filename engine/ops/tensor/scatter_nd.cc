@@ -16,8 +16,8 @@ Status infer_scatter_nd(InferContext& c) {
   SV_TRY(check_scatter(c));
   const Shape &data = c.shape(0), &indices = c.shape(1), &updates = c.shape(2);
   c.set(0, c.dtype(0), data);
-  if (!data.has_rank() || !indices.has_rank() || !indices.dims().back().is_static()) return {};
-  const int64_t depth = indices.dims().back().value();
+  if (!data.has_rank() || !indices.has_rank() || !indices.back().is_static()) return {};
+  const int64_t depth = indices.back().value();
   if (depth < 1 || depth > data.rank())
     return error("the last dimension of the indices is {}, needs 1 to {}, the data's rank", depth, data.rank());
   SV_TRY(check_indices(c, 1, std::span<const Dim>(data.dims()).first(static_cast<size_t>(depth))));

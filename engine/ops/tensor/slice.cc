@@ -38,7 +38,7 @@ Status infer_slice(InferContext& c) {
     if (axes) {  // the other dimensions are the input's
       SV_ASSIGN(const std::vector<int64_t> cut, normalise_axes(*axes, in.rank()));
       out = in;
-      for (int64_t axis : cut) out[static_cast<size_t>(axis)] = Dim();
+      for (int64_t axis : cut) out.set(static_cast<size_t>(axis), Dim());
     }
     c.set(0, c.dtype(0), std::move(out));
     return {};
@@ -47,10 +47,10 @@ Status infer_slice(InferContext& c) {
                                      steps.has_value(), in.rank()));
   Shape out = in;
   for (size_t i = 0; i < b.axes.size(); ++i) {
-    Dim& d = out[static_cast<size_t>(b.axes[i])];
-    if (d.is_static()) d = range_in(d.value(), b.starts[i], b.ends[i], b.steps[i]).count;
+    const size_t axis = static_cast<size_t>(b.axes[i]);
+    if (out[axis].is_static()) out.set(axis, range_in(out[axis].value(), b.starts[i], b.ends[i], b.steps[i]).count);
     // All of a dimension whose size is not known yet; exporters write the end as a huge number.
-    else if (b.starts[i] != 0 || b.steps[i] != 1 || b.ends[i] < INT32_MAX) d = Dim();
+    else if (b.starts[i] != 0 || b.steps[i] != 1 || b.ends[i] < INT32_MAX) out.set(axis, Dim());
   }
   c.set(0, c.dtype(0), std::move(out));
   return {};

@@ -65,7 +65,7 @@ Status infer_split(InferContext& c) {
   }
   for (size_t i = 0; i < pieces; ++i) {
     Shape out = in;
-    out[static_cast<size_t>(axis)] = sizes ? Dim((*sizes)[i]) : Dim();
+    out.set(static_cast<size_t>(axis), sizes ? Dim((*sizes)[i]) : Dim());
     c.set(i, c.dtype(0), std::move(out));
   }
   return {};

@@ -22,7 +22,7 @@ Status infer_tile(InferContext& c) {
   Shape out = in;
   for (size_t i = 0; i < repeats->size(); ++i) {
     if ((*repeats)[i] < 0) return error("repeats[{}] is {}, needs 0 or more", i, (*repeats)[i]);
-    out[i] = multiply(in[i], (*repeats)[i]);
+    out.set(i, multiply(in[i], (*repeats)[i]));
   }
   c.set(0, c.dtype(0), std::move(out));
   return {};

@@ -25,11 +25,11 @@ Status infer_top_k(InferContext& c) {
   Shape out = c.shape(0);
   if (out.has_rank()) {
     SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), out.rank()));
-    Dim& d = out[static_cast<size_t>(axis)];
+    const Dim& d = out[static_cast<size_t>(axis)];
     const auto k = c.integers(1);
     if (k && (k->at(0) < 0 || (d.is_static() && k->at(0) > d.value())))
       return error("k is {}, needs 0 to {}, the size of axis {}", k->at(0), d.value(), axis);
-    d = k ? Dim(k->at(0)) : Dim();
+    out.set(static_cast<size_t>(axis), k ? Dim(k->at(0)) : Dim());
   }
   c.set(0, c.dtype(0), out);
   c.set(1, DType::i64, std::move(out));

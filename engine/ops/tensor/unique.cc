@@ -92,7 +92,7 @@ Status infer_unique(InferContext& c) {
     out = c.shape(0);
     if (out.has_rank()) {
       SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), out.rank()));
-      out[static_cast<size_t>(axis)] = count;
+      out.set(static_cast<size_t>(axis), count);
     }
   }
   c.set(0, c.dtype(0), std::move(out));

@@ -38,7 +38,8 @@ Result<Shape> grid_output(const Shape& x, const Shape& grid) {
   if (rank < 0) return Shape();
   Shape out = unknown_dims(rank);
   if (x.has_rank()) {
-    out[0] = x[0], out[1] = x[1];
+    out.set(0, x[0]);
+    out.set(1, x[1]);
     for (size_t i = 2; i < x.dims().size(); ++i)
       if (x[i].is_static() && x[i].value() == 0) return error("X {} has no pixels to sample", to_string(x));
     if (product(x, 2, x.dims().size()).is_static() && product(x, 2, x.dims().size()).value() >= kMostSampled)
@@ -47,11 +48,11 @@ Result<Shape> grid_output(const Shape& x, const Shape& grid) {
   if (!grid.has_rank()) return out;
   if (x.has_rank() && known_different(x[0], grid[0]))
     return error("grid {} has {} images, X {} has {}", to_string(grid), grid[0].value(), to_string(x), x[0].value());
-  if (known_different(grid.dims().back(), rank - 2))
+  if (known_different(grid.back(), rank - 2))
     return error("the last dimension of grid {} is {}, needs {}: a coordinate for each spatial dimension", to_string(grid),
-                 grid.dims().back().value(), rank - 2);
-  out[0] = x.has_rank() ? merge(x[0], grid[0]) : grid[0];
-  for (size_t i = 2; i < out.dims().size(); ++i) out[i] = grid[i - 1];
+                 grid.back().value(), rank - 2);
+  out.set(0, x.has_rank() ? merge(x[0], grid[0]) : grid[0]);
+  for (size_t i = 2; i < out.dims().size(); ++i) out.set(i, grid[i - 1]);
   return out;
 }
 
