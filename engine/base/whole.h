@@ -1,12 +1,13 @@
 // Real numbers from outside (attributes, values) as integers: the language says nothing of numbers that the type has not.
 #pragma once
 #include <cmath>
+#include <concepts>
 #include <limits>
 
 namespace svengine {
 
 /// Towards zero, within the type's limits; NaN is 0.
-template <class T>
+template <std::integral T>
 T whole_within_limits(double value) {
   using Limits = std::numeric_limits<T>;
   if (std::isnan(value)) return 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/base/whole.h"
 #include "engine/graph/copy_body.h"
 
 namespace svengine {
@@ -29,7 +30,7 @@ Value* ExpandContext::ints(std::vector<int64_t> values) {
 
 Value* ExpandContext::number(double value, DType type) {
   if (type == DType::f32) return builder_.constant(Tensor::scalar(static_cast<float>(value)));
-  if (type == DType::i64) return builder_.constant(Tensor::scalar(static_cast<int64_t>(value)));
+  if (type == DType::i64) return builder_.constant(Tensor::scalar(whole_within_limits<int64_t>(value)));
   Value* wide = builder_.constant(Tensor::scalar(value));
   return type == DType::f64 ? wide : cast(wide, type);
 }

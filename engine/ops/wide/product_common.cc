@@ -1,6 +1,7 @@
 // Products of MatMul and Gemm.
 #include "engine/ops/wide/product_tile.h"
 
+#include "engine/base/whole.h"
 #include "engine/ops/broadcast.h"
 #include "engine/ops/tensor/copy_common.h"
 #include "engine/ops/wide/items.h"
@@ -33,7 +34,11 @@ Addend addend_of(LowerContext& c, const Product& p, float beta) {
 template <class S, class U>
 S scaled(U sum, double alpha, const S* addend, double beta) {
   if (alpha == 1 && beta == 1) return static_cast<S>(sum + (addend ? static_cast<U>(*addend) : U(0)));
-  return static_cast<S>(alpha * static_cast<double>(static_cast<S>(sum)) + (addend ? beta * static_cast<double>(*addend) : 0));
+  const double result = alpha * static_cast<double>(static_cast<S>(sum)) + (addend ? beta * static_cast<double>(*addend) : 0);
+  if constexpr (std::is_floating_point_v<S>)
+    return result;
+  else
+    return whole_within_limits<S>(result);
 }
 
 template <class S, class U>

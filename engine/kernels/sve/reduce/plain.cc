@@ -92,6 +92,7 @@ T finish(Accumulator<kOp, T> total, [[maybe_unused]] double shift, [[maybe_unuse
   } else if constexpr (in_double(kOp)) {
     const double result = __builtin_log(total) + shift;
     if (!Limits<T>::kFloat && !(result > double(Limits<T>::kLowest))) return Limits<T>::kLowest;  // log(0)
+    if (!Limits<T>::kFloat && result >= double(Limits<T>::kHighest)) return Limits<T>::kHighest;
     return T(result);
   } else {
     return T(total);
