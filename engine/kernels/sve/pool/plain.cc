@@ -1,4 +1,14 @@
 // Pooling windows on plain layouts; pool/window.h says how vectors lie in them.
+//
+// Maxima and averages go by columns first. The rows of a window are combined into one line, by loads that are contiguous, and the
+// windows of that line are all that is left to do for a row of outputs:
+//
+//      rows of the input       a b c d e f g      3 x 3, stride 2: 3 loads a vector of the line, and 3 of every second float from it
+//      under the window        h i j k l m n      a vector of outputs, where the window by itself has 9 of these
+//                              o p q r s t u
+//                              -------------
+//      line                    A B C D E F G      A = a + h + o (or the largest)
+//      outputs                 ABC  CDE  EFG
 #include "engine/kernels/sve/pool/window.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::pool {
@@ -63,7 +73,7 @@ void run_inner(const PoolArgs& args, const Window& w, Range columns, const int64
         }
       }
   vf scale = svdup_f32(1.0f);
-  if (kKind == PoolKind::kAverage) scale = vrecip(svdup_f32(float(rows_counted(args, w) * s.kernel.width)));
+  if (kKind == PoolKind::kAverage) scale = vrecip(svdup_f32(float(w.rows_counted * s.kernel.width)));
   SVENGINE_UNROLL
   for (int n = 0; n < N; ++n) svst1(svptrue_b32(), output + starts[n], Op<kKind>::end(result[n], scale, args.power));
 }
@@ -89,15 +99,63 @@ void run_row(const PoolArgs& args, const Window& w, Range columns, Range inner, 
   if (count % 2 == 1) run_inner<kKind, kStride, 1>(args, w, columns, starts + count - 1, output);
 }
 
+/// The rows of a window, combined column by column.
 template <PoolKind kKind>
-void run_rows(const PoolArgs& args, int64_t begin, int64_t end) {
+void combine_rows(const PoolShape& s, const Window& w, float* line) {
+  constexpr int64_t kVectors = 4;
+  int64_t x = 0;
+  for (; x + kVectors * kLanes <= s.in.width; x += kVectors * kLanes) {
+    vf result[kVectors];
+    SVENGINE_UNROLL
+    for (int64_t n = 0; n < kVectors; ++n) result[n] = svdup_f32(Op<kKind>::kStart);
+    for (int64_t kz = w.planes.begin; kz < w.planes.end; ++kz)
+      for (int64_t ky = w.rows.begin; ky < w.rows.end; ++ky) {
+        const float* row = row_of_tap(s, w, kz, ky) + x;
+        SVENGINE_UNROLL
+        for (int64_t n = 0; n < kVectors; ++n) result[n] = Op<kKind>::add(result[n], svld1(svptrue_b32(), row + n * kLanes), 0);
+      }
+    SVENGINE_UNROLL
+    for (int64_t n = 0; n < kVectors; ++n) svst1(svptrue_b32(), line + x + n * kLanes, result[n]);
+  }
+  for (; x < s.in.width; x += kLanes) {
+    const vb some = svwhilelt_b32(x, s.in.width);
+    vf result = svdup_f32(Op<kKind>::kStart);
+    for (int64_t kz = w.planes.begin; kz < w.planes.end; ++kz)
+      for (int64_t ky = w.rows.begin; ky < w.rows.end; ++ky)
+        result = Op<kKind>::add(result, svld1(some, row_of_tap(s, w, kz, ky) + x), 0);
+    svst1(some, line + x, result);
+  }
+}
+
+/// An image of one row, the line.
+PoolArgs args_of_line(PoolArgs args) {
+  PoolShape& s = args.shape;
+  s.in = {1, 1, s.in.width};
+  s.kernel = {1, 1, s.kernel.width};
+  s.dilation = {1, 1, s.dilation.width};
+  return args;
+}
+
+template <PoolKind kKind>
+void run_rows(const PoolArgs& args, int64_t begin, int64_t end, float* line) {
   const PoolShape& s = args.shape;
   const Range columns = columns_of_row(s);
   const Range inner = inner_outputs(s.in.width, s.out.width, s.kernel.width, s.stride.width, s.dilation.width, s.pad.width);
   auto run = run_row<kKind, 0>;
   if constexpr (kKind != PoolKind::kLp) run = s.stride.width == 1 ? run_row<kKind, 1> : s.stride.width == 2 ? run_row<kKind, 2> : run;
-  for (int64_t task = begin; task < end; ++task)
-    run(args, window_of(args, row_of(s, task)), columns, inner, args.output + task * s.out.width);
+  const PoolArgs by_line = args_of_line(args);
+  for (int64_t task = begin; task < end; ++task) {
+    const Window w = window_of(args, row_of(s, task));
+    float* output = args.output + task * s.out.width;
+    if constexpr (kKind != PoolKind::kLp) {
+      if (line) {
+        combine_rows<kKind>(s, w, line);
+        run(by_line, {line, 0, 0, {0, 1}, {0, 1}, w.rows_counted}, columns, inner, output);
+        continue;
+      }
+    }
+    run(args, w, columns, inner, output);
+  }
 }
 
 /// Floats between neighbours in the order in which indices count.
@@ -145,11 +203,18 @@ void run_indexed_vector(const PoolArgs& args, const Window& w, Range columns, co
 
 }  // namespace
 
-void run_plain(const PoolArgs& args, int64_t begin, int64_t end) {
+int64_t line_floats(const PoolArgs& args) {
+  const PoolShape& s = args.shape;
+  constexpr int64_t kMostFloats = 4096;  // 16 KiB: a part of every first-level cache
+  const bool shared = (s.kernel.depth > 1 || s.kernel.height > 1) && s.kernel.width > 1 && args.kind != PoolKind::kLp;
+  return shared && s.in.width <= kMostFloats ? s.in.width : 0;
+}
+
+void run_plain(const PoolArgs& args, int64_t begin, int64_t end, float* line) {
   switch (args.kind) {
-    case PoolKind::kMax: return run_rows<PoolKind::kMax>(args, begin, end);
-    case PoolKind::kAverage: return run_rows<PoolKind::kAverage>(args, begin, end);
-    case PoolKind::kLp: return run_rows<PoolKind::kLp>(args, begin, end);
+    case PoolKind::kMax: return run_rows<PoolKind::kMax>(args, begin, end, line);
+    case PoolKind::kAverage: return run_rows<PoolKind::kAverage>(args, begin, end, line);
+    case PoolKind::kLp: return run_rows<PoolKind::kLp>(args, begin, end, line);
   }
 }
 

@@ -17,15 +17,17 @@ int64_t window_tasks(const PoolArgs& args) noexcept {
   return s.out.width == 0 ? 0 : planes(args.blocked, s.batch, s.channels) * s.out.depth * s.out.height;
 }
 
-int64_t window_scratch(const PoolArgs&) noexcept { return 0; }
+int64_t window_scratch(const PoolArgs& args) noexcept {
+  return args.blocked ? 0 : pool::line_floats(args) * static_cast<int64_t>(sizeof(float));
+}
 
-void run_window(const PoolArgs& args, int64_t task_begin, int64_t task_end, void*) noexcept {
+void run_window(const PoolArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept {
   if (args.blocked)
     pool::run_blocked(args, task_begin, task_end);
   else if (args.indices)
     pool::run_plain_indexed(args, task_begin, task_end);
   else
-    pool::run_plain(args, task_begin, task_end);
+    pool::run_plain(args, task_begin, task_end, static_cast<float*>(scratch));
 }
 
 int64_t global_tasks(const GlobalPoolArgs& args) noexcept { return planes(args.blocked, args.batch, args.channels); }

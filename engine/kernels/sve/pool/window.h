@@ -10,6 +10,7 @@ struct Window {
   const float* input;  // of the row's plane
   int64_t z, y;        // of tap (0, 0, 0)
   Range planes, rows;  // the taps that exist
+  int64_t rows_counted;  // by kAverage: positions in depth and height
 };
 
 inline Window window_of(const PoolArgs& args, const Row& row) {
@@ -20,6 +21,8 @@ inline Window window_of(const PoolArgs& args, const Row& row) {
   w.y = row.y * s.stride.height - s.pad.height;
   w.planes = taps_inside(s.in.depth, s.kernel.depth, s.dilation.depth, w.z);
   w.rows = taps_inside(s.in.height, s.kernel.height, s.dilation.height, w.y);
+  w.rows_counted = counted(args.count_padding, s.in.depth, s.kernel.depth, s.dilation.depth, w.z, s.pad.depth, s.pad_end.depth) *
+                   counted(args.count_padding, s.in.height, s.kernel.height, s.dilation.height, w.y, s.pad.height, s.pad_end.height);
   return w;
 }
 
@@ -57,23 +60,14 @@ inline const float* row_of_tap(const PoolShape& s, const Window& w, int64_t kz, 
   return w.input + ((w.z + kz * s.dilation.depth) * s.in.height + w.y + ky * s.dilation.height) * s.in.width;
 }
 
-/// Positions in depth and height that kAverage counts for a row.
-inline int64_t rows_counted(const PoolArgs& args, const Window& w) {
-  const PoolShape& s = args.shape;
-  const bool padding = args.count_padding;
-  return counted(padding, s.in.depth, s.kernel.depth, s.dilation.depth, w.z, s.pad.depth, s.pad_end.depth) *
-         counted(padding, s.in.height, s.kernel.height, s.dilation.height, w.y, s.pad.height, s.pad_end.height);
-}
-
 /// 1 / count, lane by lane.
 inline vf scales(const PoolArgs& args, const Window& w, int64_t x) {
   const PoolShape& s = args.shape;
-  const int64_t rows = rows_counted(args, w);
   float counts[kLanes];
   for (int64_t i = 0; i < kLanes; ++i) {
     const int64_t start = (x + i) * s.stride.width - s.pad.width;
     const int64_t columns = counted(args.count_padding, s.in.width, s.kernel.width, s.dilation.width, start, s.pad.width, s.pad_end.width);
-    counts[i] = static_cast<float>(rows * columns);
+    counts[i] = static_cast<float>(w.rows_counted * columns);
   }
   return vrecip(svld1(svptrue_b32(), counts));
 }
