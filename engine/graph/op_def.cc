@@ -9,8 +9,6 @@
 namespace svengine {
 namespace {
 
-std::string_view canonical_domain(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
-
 auto key(const OpDef& op) { return std::pair<std::string_view, std::string_view>(op.domain, op.name); }
 
 Status check_arity(const char* what, size_t have, const Arity& arity) {
@@ -89,6 +87,8 @@ std::string input_types(const Node& node) {
 }
 
 }  // namespace
+
+std::string_view canonical_domain(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
 
 OpRegistry::OpRegistry(std::vector<OpDef> ops, MoreOperators more) : ops_(std::move(ops)), more_(more) {
   std::sort(ops_.begin(), ops_.end(), [](const OpDef& a, const OpDef& b) { return key(a) < key(b); });

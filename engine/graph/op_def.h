@@ -184,6 +184,9 @@ struct OpDef {
   std::vector<Sample> samples = {};
 };
 
+/// "" for "ai.onnx", which is the same domain; others as they are.
+std::string_view canonical_domain(std::string_view domain);
+
 /// Where a registry looks for operators that it has not itself. Thread-safe functions; what they give stays.
 struct MoreOperators {
   const OpDef* (*find)(std::string_view domain, std::string_view name) = nullptr;
@@ -194,7 +197,7 @@ struct MoreOperators {
 class OpRegistry {
  public:
   explicit OpRegistry(std::vector<OpDef> ops, MoreOperators more = {});
-  /// Null when there is none. "ai.onnx" and "" are the same domain.
+  /// Null when there is none. Domains are compared as canonical_domain gives them.
   const OpDef* find(std::string_view domain, std::string_view name) const;
   /// The same among its own.
   const OpDef* find_own(std::string_view domain, std::string_view name) const;

@@ -13,7 +13,7 @@ Functions::Functions(const onnx_proto::ModelProto& model) {
 
 const onnx_proto::FunctionProto* Functions::find(const onnx_proto::NodeProto& node) const {
   if (by_name_.empty()) return nullptr;
-  const auto found = by_name_.find(std::tuple(canonical_domain(node.domain()), node.op_type(), node.overload()));
+  const auto found = by_name_.find(std::tuple(std::string(canonical_domain(node.domain())), node.op_type(), node.overload()));
   return found == by_name_.end() ? nullptr : found->second;
 }
 

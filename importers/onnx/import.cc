@@ -25,7 +25,7 @@ Model describe_file(const onnx_proto::ModelProto& proto, const std::string& path
   model.path = path;
   model.ir_version = proto.ir_version();
   for (const auto& import : proto.opset_import())
-    model.opsets.push_back({onnx::canonical_domain(import.domain()), import.version()});
+    model.opsets.push_back({std::string(canonical_domain(import.domain())), import.version()});
   model.producer_name = printable(proto.producer_name(), kMostText);
   model.producer_version = printable(proto.producer_version(), kMostText);
   model.domain = printable(proto.domain(), kMostText);

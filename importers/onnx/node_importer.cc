@@ -89,7 +89,7 @@ bool Scope::find(const std::string& name, Value*& value) {
   return true;
 }
 
-int NodeImporter::opset_of(const Scope& scope, const std::string& domain) const {
+int NodeImporter::opset_of(const Scope& scope, std::string_view domain) const {
   if (scope.call)
     for (const auto& import : scope.call->function.opset_import())
       if (canonical_domain(import.domain()) == domain) return static_cast<int>(std::clamp<int64_t>(import.version(), 1, INT32_MAX));

@@ -79,7 +79,7 @@ class NodeImporter {
   Status settle(Scope& scope, const std::string& op, Node* node, const std::vector<Value*>& outputs);
   Status settle_deferred(Scope& scope, Node* node, const std::vector<Value*>& outputs);
   Status settle_now(Scope& scope, Node* node, const std::vector<Value*>& outputs);
-  int opset_of(const Scope& scope, const std::string& domain) const;
+  int opset_of(const Scope& scope, std::string_view domain) const;
 
   const onnx_proto::ModelProto& model_;
   const OpRegistry& ops_;

@@ -130,7 +130,7 @@ class Checker {
   }
 
   void note_use(const NodeProto& node, const std::string& problem) {
-    const std::string domain = shown_domain(canonical_domain(node.domain())), name = printable(node.op_type(), kMostNameShown);
+    const std::string domain = shown_domain(std::string(canonical_domain(node.domain()))), name = printable(node.op_type(), kMostNameShown);
     OperatorUse& use = uses_[{domain, name}];
     if (use.nodes == 0) use = {domain, name, 0, problem};
     ++use.nodes;
@@ -138,7 +138,7 @@ class Checker {
 
   /// What the engine cannot do with the operator of this node; empty when there is nothing.
   std::string operator_problem(const NodeProto& node, const OpDef* def, const onnx_proto::FunctionProto* within) const {
-    const std::string domain = canonical_domain(node.domain());
+    const std::string domain(canonical_domain(node.domain()));
     const std::string op = fmt::format("{} of {}", printable(node.op_type(), kMostNameShown), printable(shown_domain(domain), kMostNameShown));
     if (!def) return op;
     int imported = opset_of(model_, domain);
@@ -165,7 +165,7 @@ class Checker {
 Status check_opsets(const ModelProto& model) {
   std::map<std::string, int64_t> domains;
   for (const auto& import : model.opset_import()) {
-    const std::string domain = canonical_domain(import.domain());
+    const std::string domain(canonical_domain(import.domain()));
     SV_TRY(check_name("domain", domain));
     if (import.version() < 1 || import.version() > INT32_MAX)
       return error("imports opset {} of {}, which does not exist", import.version(), shown_domain(domain));
@@ -178,8 +178,6 @@ Status check_opsets(const ModelProto& model) {
 }
 
 }  // namespace
-
-std::string canonical_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
 Status check_versions(const ModelProto& model) {
   if (!model.has_ir_version() && !model.has_graph())
@@ -196,7 +194,7 @@ std::vector<std::string> version_warnings(const ModelProto& model, const OpRegis
     out.push_back(fmt::format("has IR version {}, newer than {}, the newest known: what it adds is not read", model.ir_version(), kNewestIr));
   std::set<std::string> seen;
   for (const auto& import : model.opset_import()) {
-    const std::string domain = canonical_domain(import.domain());
+    const std::string domain(canonical_domain(import.domain()));
     const int newest = ops.newest_opset(domain);
     if (newest == 0 || import.version() <= newest || !seen.insert(domain).second) continue;
     out.push_back(fmt::format("needs opset {} of {}, newer than {}, the newest known: its operators are taken as those of {}",
@@ -205,7 +203,7 @@ std::vector<std::string> version_warnings(const ModelProto& model, const OpRegis
   return out;
 }
 
-int opset_of(const ModelProto& model, const std::string& domain) {
+int opset_of(const ModelProto& model, std::string_view domain) {
   for (const auto& import : model.opset_import())
     if (canonical_domain(import.domain()) == domain) return static_cast<int>(import.version());
   return domain.empty() && model.ir_version() < kOldestIrWithOpsets ? 1 : 0;

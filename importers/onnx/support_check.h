@@ -1,6 +1,7 @@
 // Looks over a parsed model before any weight is read: versions, and everything in it that is not supported, told together.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/base/status.h"
@@ -15,9 +16,6 @@ inline constexpr int64_t kNewestIr = 14;
 /// Before this IR version a model imports no opset: it means opset 1.
 inline constexpr int64_t kOldestIrWithOpsets = 3;
 
-/// "ai.onnx" is "".
-std::string canonical_domain(const std::string& domain);
-
 /// IR version, opset imports (one version a domain), a graph.
 Status check_versions(const onnx_proto::ModelProto& model);
 
@@ -25,7 +23,7 @@ Status check_versions(const onnx_proto::ModelProto& model);
 std::vector<std::string> version_warnings(const onnx_proto::ModelProto& model, const OpRegistry& ops);
 
 /// The opset version the model imports for a domain; 0 when it does not. For models that check_versions() has accepted.
-int opset_of(const onnx_proto::ModelProto& model, const std::string& domain);
+int opset_of(const onnx_proto::ModelProto& model, std::string_view domain);
 
 /// One error that names every operator the engine has not (unknown, of an unknown domain, of an opset its definition does
 /// not cover, a function of the model, with subgraphs, sparse tensors or types as attributes) and the nodes that use it.

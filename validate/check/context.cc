@@ -30,10 +30,10 @@ Context::Context(const onnx::OnnxFile& model_file, const CheckOptions& check_opt
     : file(model_file), options(check_options), ops(registry), functions(model_file.model()) {
   add_bodies({.nodes = &model().graph().node(), .graph = &model().graph()});
   for (const auto& function : model().functions()) add_bodies({.nodes = &function.node(), .function = &function});
-  for (const auto& import : model().opset_import()) imports_[nullptr].emplace(onnx::canonical_domain(import.domain()), import.version());
+  for (const auto& import : model().opset_import()) imports_[nullptr].emplace(canonical_domain(import.domain()), import.version());
   for (const auto& function : model().functions())
     for (const auto& import : function.opset_import())
-      imports_[&function].emplace(onnx::canonical_domain(import.domain()), import.version());
+      imports_[&function].emplace(canonical_domain(import.domain()), import.version());
   if (model().opset_import_size() == 0) imports_[nullptr].emplace("", 1);
 }
 
@@ -78,7 +78,7 @@ std::string Context::where(const Body& body, int node) const { return where(body
 int64_t Context::opset_of(const Body& body, const std::string& domain) const {
   const auto imports = imports_.find(body.function);
   if (imports == imports_.end()) return 0;
-  const auto found = imports->second.find(onnx::canonical_domain(domain));
+  const auto found = imports->second.find(std::string(canonical_domain(domain)));
   return found == imports->second.end() ? 0 : found->second;
 }
 

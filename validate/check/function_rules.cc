@@ -41,7 +41,7 @@ class FunctionRules {
     const FunctionProto& f = *body.function;
     if (f.name().empty()) c_.found.add("function-name", c_.where(body), "the function has no name");
     if (!f.has_domain() && c_.model().ir_version() >= 8) c_.found.add("function-name", c_.where(body), "the function has no domain");
-    if (!names.emplace(onnx::canonical_domain(f.domain()), f.name(), f.overload()).second)
+    if (!names.emplace(canonical_domain(f.domain()), f.name(), f.overload()).second)
       c_.found.add("function-twice", c_.where(body), "there is another function of this domain, name and overload");
     const auto once = [&](const char* what, const google::protobuf::RepeatedPtrField<std::string>& given) {
       std::set<std::string_view> seen;

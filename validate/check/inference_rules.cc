@@ -95,7 +95,7 @@ class InferenceRules final : public onnx::NodeWatcher {
     const Body& body = c_.bodies[b];
     if (c_.refused.count(&node) || node.op_type().empty()) return true;
     if (c_.functions.find(node)) return false;
-    const OpDef* def = onnx::canonical_domain(node.domain()) == kInternalDomain ? nullptr : c_.ops.find(node.domain(), node.op_type());
+    const OpDef* def = canonical_domain(node.domain()) == kInternalDomain ? nullptr : c_.ops.find(node.domain(), node.op_type());
     const int64_t opset = c_.opset_of(body, node.domain());
     if (!def || opset < def->since || std::min<int64_t>(opset, std::max(c_.ops.newest_opset(def->domain), 1)) > def->until)
       return true;

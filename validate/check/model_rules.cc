@@ -18,7 +18,7 @@ std::string shown_domain(const std::string& domain) { return domain.empty() ? "a
 void check_imports(Context& c, const Imports& imports, const std::string& where) {
   std::map<std::string, int64_t> seen;
   for (const auto& import : imports) {
-    const std::string domain = onnx::canonical_domain(import.domain());
+    const std::string domain(canonical_domain(import.domain()));
     const int64_t version = import.version();
     if (version < 1 || version > INT32_MAX)
       c.found.add("opset-range", where, fmt::format("opset {} of {} does not exist", version, shown_domain(domain)));
@@ -48,7 +48,7 @@ void check_domains(Context& c) {
       const std::string& domain = body.nodes->Get(i).domain();
       if (c.opset_of(body, domain) == 0)
         c.add("domain-not-imported", body, i,
-              fmt::format("domain {} is not among the opset imports of the {}", shown_domain(onnx::canonical_domain(domain)),
+              fmt::format("domain {} is not among the opset imports of the {}", shown_domain(std::string(canonical_domain(domain))),
                           body.function ? "function" : "model"));
       else if (!spelled && domain == "ai.onnx")
         c.add("domain-spelling", body, i, "its domain is 'ai.onnx', imported is ''");

@@ -12,7 +12,7 @@ namespace {
 using onnx_proto::NodeProto;
 
 std::string shown(const std::string& domain, const std::string& name) {
-  const std::string of = onnx::canonical_domain(domain);
+  const std::string of(canonical_domain(domain));
   return printable(of.empty() ? name : of + "." + name, 100);
 }
 

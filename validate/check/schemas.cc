@@ -5,6 +5,8 @@
 #include <climits>
 #include <tuple>
 
+#include "engine/graph/op_def.h"
+
 namespace svengine::validate {
 namespace {
 
@@ -65,8 +67,6 @@ SchemaAttribute attribute_of(std::string_view text) {
 
 auto key_of(const Schema& s) { return std::tuple(s.domain, s.name, s.since); }
 
-std::string_view canonical(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
-
 }  // namespace
 
 const Schemas& Schemas::get() {
@@ -104,26 +104,26 @@ void Schemas::add_line(std::string_view line) {
 }
 
 const Schema* Schemas::find(std::string_view domain, std::string_view name, int64_t opset) const {
-  const std::tuple<std::string_view, std::string_view, int> wanted(canonical(domain), name,
+  const std::tuple<std::string_view, std::string_view, int> wanted(canonical_domain(domain), name,
                                                                    static_cast<int>(std::clamp<int64_t>(opset, 0, INT_MAX)));
   const auto after =
       std::upper_bound(schemas_.begin(), schemas_.end(), wanted, [](const auto& k, const Schema& s) { return k < key_of(s); });
   if (after == schemas_.begin()) return nullptr;
   const Schema& s = *(after - 1);
-  return s.name == name && s.domain == canonical(domain) ? &s : nullptr;
+  return s.name == name && s.domain == canonical_domain(domain) ? &s : nullptr;
 }
 
 const Schema* Schemas::first(std::string_view domain, std::string_view name) const {
-  const std::tuple<std::string_view, std::string_view, int> wanted(canonical(domain), name, 0);
+  const std::tuple<std::string_view, std::string_view, int> wanted(canonical_domain(domain), name, 0);
   const auto at = std::lower_bound(schemas_.begin(), schemas_.end(), wanted, [](const Schema& s, const auto& k) { return key_of(s) < k; });
-  return at != schemas_.end() && at->name == name && at->domain == canonical(domain) ? &*at : nullptr;
+  return at != schemas_.end() && at->name == name && at->domain == canonical_domain(domain) ? &*at : nullptr;
 }
 
 bool Schemas::has_domain(std::string_view domain) const { return newest(domain) > 0; }
 
 int Schemas::newest(std::string_view domain) const {
   for (const auto& [name, newest] : newest_)
-    if (name == canonical(domain)) return newest;
+    if (name == canonical_domain(domain)) return newest;
   return 0;
 }
 

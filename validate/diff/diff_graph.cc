@@ -3,6 +3,8 @@
 #include <functional>
 #include <unordered_set>
 
+#include "engine/graph/op_def.h"
+
 namespace svengine::validate {
 namespace {
 
@@ -49,7 +51,7 @@ std::vector<std::string_view> captured_names(const NodeProto& node) {
 }
 
 std::string operator_key(const NodeProto& node) {
-  const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
+  const bool standard = canonical_domain(node.domain()).empty();
   std::string key = standard ? node.op_type() : node.domain() + ':' + node.op_type();
   if (!node.overload().empty()) key += ':' + node.overload();
   return key;

@@ -43,7 +43,7 @@ Status write_quantized(const Graph& graph, const Model& from, const std::string&
   ExportOptions options;
   options.opset = kOldestWithAxis;
   for (const OpsetImport& opset : from.opsets)
-    if (opset.domain.empty() || opset.domain == "ai.onnx") options.opset = std::max(options.opset, static_cast<int>(opset.version));
+    if (canonical_domain(opset.domain).empty()) options.opset = std::max(options.opset, static_cast<int>(opset.version));
   options.ir_version = std::max(kOldestIr, from.ir_version);
   options.producer_name = "svengine quantize";
   options.producer_version = producer_version;

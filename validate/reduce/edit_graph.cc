@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "engine/graph/op_def.h"
 #include "importers/onnx/export_body.h"
 
 namespace svengine::validate {
@@ -216,7 +217,7 @@ bool bypass(GraphProto& graph, const std::vector<int>& kept) {
 
 bool inline_body(GraphProto& graph, int node, const std::string& attribute, int opset) {
   const NodeProto& from = graph.node(node);
-  if (!from.domain().empty() && from.domain() != "ai.onnx") return false;
+  if (!canonical_domain(from.domain()).empty()) return false;
   for (const AttributeProto& a : from.attribute()) {
     if (a.name() != attribute || !a.has_g() || a.g().sparse_initializer_size()) continue;
     Inliner inliner(from, a.g(), attribute);

@@ -185,7 +185,7 @@ class Reducer {
     const std::vector<int> nodes = best_.nodes;
     for (const int n : nodes) {
       const onnx_proto::NodeProto& node = original_.graph().node(n);
-      const std::string domain = onnx::canonical_domain(node.domain());
+      const std::string domain(canonical_domain(node.domain()));
       const OpDef* op = all_ops().find(domain, node.op_type());
       if (!op) continue;
       const bool is_loop = node.op_type() == "Loop";  // which might never end without its number of trips, or its condition
