@@ -11,7 +11,11 @@ constexpr size_t kMaxRank = 32;
 }  // namespace
 
 constinit const std::vector<Dim> Shape::kNone;
-constinit const Dim Shape::kUnknown;
+
+const Dim& Shape::unknown() {
+  static const Dim dim;
+  return dim;
+}
 
 int64_t element_count(std::span<const int64_t> dims) {
   int64_t count = 1;

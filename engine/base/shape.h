@@ -62,7 +62,7 @@ class Shape {
   const std::vector<Dim>& dims() const { return dims_ ? *dims_ : kNone; }
   const Dim& operator[](size_t i) const {
     assert(i < dims().size());
-    return i < dims().size() ? dims()[i] : kUnknown;
+    return i < dims().size() ? dims()[i] : unknown();
   }
   /// The innermost.
   const Dim& back() const { return (*this)[dims().size() - 1]; }
@@ -78,7 +78,7 @@ class Shape {
 
  private:
   static const std::vector<Dim> kNone;
-  static const Dim kUnknown;
+  static const Dim& unknown();
   std::optional<std::vector<Dim>> dims_;
 };
 
