@@ -9,7 +9,7 @@ namespace svengine::ops {
 
 LabelKey label_key(DType type, const void* data, int64_t i) {
   if (type == DType::string) return {static_cast<const std::string*>(data)[i], 0};
-  if (type == DType::i64) return {{}, static_cast<const int64_t*>(data)[i]};
+  if (type == DType::i64 || type == DType::u64) return {{}, static_cast<const int64_t*>(data)[i]};  // all 64 bits, of which a double has not room
   const double number = number_at(type, data, i);
   if (is_integer(type)) return {{}, static_cast<int64_t>(number)};
   const double one_of_a_kind = number != number ? std::numeric_limits<double>::quiet_NaN() : number == 0 ? 0.0 : number;

@@ -114,6 +114,9 @@ TEST_CASE("LabelEncoder looks up any type; the last of equal keys counts") {
   CHECK(old.ints() == Ints{1, 9});
   CHECK(HostNode(kMl, "LabelEncoder", {texts({"b"})}, {{"keys_int64s", Ints{1}}, {"values_int64s", Ints{2}}}, 1, 4)
             .says("X is string, the keys are int64"));
+  const uint64_t natural = UINT64_MAX;
+  CHECK(HostNode(kMl, "LabelEncoder", {texts({"b"})}, {{"keys_tensor", Tensor::wrap(DType::u64, {1}, &natural, nullptr)}, {"values_int64s", Ints{2}}}, 1, 4)
+            .says("X is string, the keys are uint64"));
   CHECK(
       HostNode(kMl, "CategoryMapper", {texts({"b", "?"})}, {{"cats_strings", Words{"a", "b"}}, {"cats_int64s", Ints{4, 5}}}, 1, 1)
           .ints() == Ints{5, -1});

@@ -2,6 +2,7 @@
 // the node is planned, and so is the result.
 #include <cmath>
 
+#include "engine/base/round.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/infer_util.h"
@@ -18,10 +19,20 @@ double number_of(const Tensor& t) { return number_at(t.type(), t.raw(), 0); }
 
 int64_t integer_of(const Tensor& t) { return t.type() == DType::i64 ? t.as_int64s()[0] : static_cast<int64_t>(number_of(t)); }
 
+constexpr int64_t kMostElements = int64_t{1} << 48;
+
+/// How many steps lead from start to limit; integers of 64 bits are not all doubles.
+uint64_t whole_steps(int64_t start, int64_t limit, int64_t delta) {
+  if (limit == start || (limit > start) != (delta > 0)) return 0;
+  const auto from = static_cast<uint64_t>(start), to = static_cast<uint64_t>(limit), step = static_cast<uint64_t>(delta);
+  return delta > 0 ? ceil_div(to - from, step) : ceil_div(from - to, 0 - step);
+}
+
 Result<int64_t> count_of(const Tensor& start, const Tensor& limit, const Tensor& delta) {
   if (number_of(delta) == 0) return error("delta is 0");
-  const double n = std::ceil((number_of(limit) - number_of(start)) / number_of(delta));
-  if (!(n < 0x1p48)) return error("start, limit and delta give {} elements, more than 2^48", n);
+  const double n = kRealTypes.has(start.type()) ? std::ceil((number_of(limit) - number_of(start)) / number_of(delta))
+                                                : static_cast<double>(whole_steps(integer_of(start), integer_of(limit), integer_of(delta)));
+  if (!(n < static_cast<double>(kMostElements))) return error("start, limit and delta give {} elements, more than 2^48", n);
   return n > 0 ? static_cast<int64_t>(n) : 0;
 }
 

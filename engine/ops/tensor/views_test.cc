@@ -89,5 +89,10 @@ TEST_CASE("ConstantOfShape, Expand and Range depend on values") {
   CHECK(OneNode("Range", {scalar(5), scalar(0), scalar(2)}).outcome == "int64[0]");
   CHECK(OneNode("Range", {scalar(0), i64(kScalar), scalar(1)}).outcome == "int64[?]");
   CHECK(OneNode("Range", {scalar(0), scalar(7), scalar(0)}).says("delta is 0"));
+  constexpr int64_t kNoDouble = (int64_t{1} << 60) + 1;
+  CHECK(OneNode("Range", {scalar(kNoDouble), scalar(kNoDouble + 5), scalar(2)}).outcome == "int64[3]");
+  CHECK(OneNode("Range", {scalar(-kNoDouble), scalar(-kNoDouble - 5), scalar(-1)}).outcome == "int64[5]");
+  CHECK(OneNode("Range", {scalar(INT64_MIN), scalar(INT64_MAX), scalar(INT64_MAX)}).outcome == "int64[3]");
+  CHECK(OneNode("Range", {scalar(INT64_MAX), scalar(INT64_MIN), scalar(INT64_MIN)}).outcome == "int64[2]");
   CHECK(OneNode("Range", {scalar(0), scalar(INT64_MAX), scalar(1)}).says("more than 2^48"));
 }
