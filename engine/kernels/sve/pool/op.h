@@ -67,9 +67,10 @@ constexpr int64_t counted(bool padding, int64_t in, int64_t kernel, int64_t dila
 
 // The implementations, one task an output row; planes are images and channels or channel blocks.
 void run_blocked(const PoolArgs& args, int64_t begin, int64_t end);
-/// `line`: line_floats(args) of them, or null.
+void run_plain(const PoolArgs& args, int64_t begin, int64_t end);
+/// Where line_floats(args) > 0; `memory` is so many.
+void run_by_lines(const PoolArgs& args, int64_t begin, int64_t end, float* memory);
 int64_t line_floats(const PoolArgs& args);
-void run_plain(const PoolArgs& args, int64_t begin, int64_t end, float* line);
 void run_plain_indexed(const PoolArgs& args, int64_t begin, int64_t end);
 // One task a plane.
 void run_global_blocked(const GlobalPoolArgs& args, int64_t begin, int64_t end);

@@ -26,8 +26,10 @@ void run_window(const PoolArgs& args, int64_t task_begin, int64_t task_end, void
     pool::run_blocked(args, task_begin, task_end);
   else if (args.indices)
     pool::run_plain_indexed(args, task_begin, task_end);
+  else if (pool::line_floats(args) > 0)
+    pool::run_by_lines(args, task_begin, task_end, static_cast<float*>(scratch));
   else
-    pool::run_plain(args, task_begin, task_end, static_cast<float*>(scratch));
+    pool::run_plain(args, task_begin, task_end);
 }
 
 int64_t global_tasks(const GlobalPoolArgs& args) noexcept { return planes(args.blocked, args.batch, args.channels); }

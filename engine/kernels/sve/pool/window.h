@@ -10,7 +10,7 @@ struct Window {
   const float* input;  // of the row's plane
   int64_t z, y;        // of tap (0, 0, 0)
   Range planes, rows;  // the taps that exist
-  int64_t rows_counted;  // by kAverage: positions in depth and height
+  int64_t rows_counted;  // kAverage: positions in depth and height
 };
 
 inline Window window_of(const PoolArgs& args, const Row& row) {
@@ -21,8 +21,9 @@ inline Window window_of(const PoolArgs& args, const Row& row) {
   w.y = row.y * s.stride.height - s.pad.height;
   w.planes = taps_inside(s.in.depth, s.kernel.depth, s.dilation.depth, w.z);
   w.rows = taps_inside(s.in.height, s.kernel.height, s.dilation.height, w.y);
-  w.rows_counted = counted(args.count_padding, s.in.depth, s.kernel.depth, s.dilation.depth, w.z, s.pad.depth, s.pad_end.depth) *
-                   counted(args.count_padding, s.in.height, s.kernel.height, s.dilation.height, w.y, s.pad.height, s.pad_end.height);
+  if (args.kind == PoolKind::kAverage)
+    w.rows_counted = counted(args.count_padding, s.in.depth, s.kernel.depth, s.dilation.depth, w.z, s.pad.depth, s.pad_end.depth) *
+                     counted(args.count_padding, s.in.height, s.kernel.height, s.dilation.height, w.y, s.pad.height, s.pad_end.height);
   return w;
 }
 
