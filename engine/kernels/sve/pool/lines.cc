@@ -39,9 +39,30 @@ Strip strip_of(const PoolShape& s) {
   return strip;
 }
 
-/// N vectors of the line from `column` of the image on; `some` of each.
+/// Calls body.operator()<N>(i, some), `some` being predicates of N vectors, for all vectors of numbers [i, end): four at a time, but one
+/// for kLp, whose root of four would not stay in registers.
+template <PoolKind kKind, class Body>
+SVENGINE_INLINE void for_vectors(int64_t i, int64_t end, const Body& body) {
+  const vb all = svptrue_b32();
+  if constexpr (kKind != PoolKind::kLp) {
+    for (; i + 4 * kLanes <= end; i += 4 * kLanes) {
+      const vb some[] = {all, all, all, all};
+      body.template operator()<4>(i, some);
+    }
+    for (; i + kLanes < end; i += 2 * kLanes) {
+      const vb some[] = {all, svwhilelt_b32(i + kLanes, end)};
+      body.template operator()<2>(i, some);
+    }
+  }
+  for (; i < end; i += kLanes) {
+    const vb some[] = {svwhilelt_b32(i, end)};
+    body.template operator()<1>(i, some);
+  }
+}
+
+/// N vectors of the line from `column` of the image on.
 template <PoolKind kKind, int N>
-SVENGINE_INLINE void combine(const PoolArgs& args, const Window& w, int64_t column, vb some, float* line) {
+SVENGINE_INLINE void combine(const PoolArgs& args, const Window& w, int64_t column, const vb* some, float* line) {
   vf result[N];
   SVENGINE_UNROLL
   for (int n = 0; n < N; ++n) result[n] = svdup_f32(Op<kKind>::kStart);
@@ -49,10 +70,10 @@ SVENGINE_INLINE void combine(const PoolArgs& args, const Window& w, int64_t colu
     for (int64_t ky = w.rows.begin; ky < w.rows.end; ++ky) {
       const float* row = row_of_tap(args.shape, w, kz, ky) + column;
       SVENGINE_UNROLL
-      for (int n = 0; n < N; ++n) result[n] = Op<kKind>::add(result[n], svld1(some, row + n * kLanes), args.power);
+      for (int n = 0; n < N; ++n) result[n] = Op<kKind>::add(result[n], svld1(some[n], row + n * kLanes), args.power);
     }
   SVENGINE_UNROLL
-  for (int n = 0; n < N; ++n) svst1(some, line + n * kLanes, result[n]);
+  for (int n = 0; n < N; ++n) svst1(some[n], line + n * kLanes, result[n]);
 }
 
 SVENGINE_INLINE void fill(float value, float* line, Range columns) {
@@ -64,9 +85,9 @@ template <PoolKind kKind>
 void make_line(const PoolArgs& args, const Window& w, int64_t first, int64_t columns, float* line) {
   const int64_t begin = smaller(larger(-first, 0), columns), end = larger(begin, smaller(args.shape.in.width - first, columns));
   fill(Op<kKind>::kStart, line, {0, begin});
-  int64_t i = begin;
-  for (; i + 4 * kLanes <= end; i += 4 * kLanes) combine<kKind, 4>(args, w, first + i, svptrue_b32(), line + i);
-  for (; i < end; i += kLanes) combine<kKind, 1>(args, w, first + i, svwhilelt_b32(i, end), line + i);
+  for_vectors<kKind>(begin, end, [&]<int N>(int64_t i, const vb* some) SVENGINE_INLINE_LAMBDA {
+    combine<kKind, N>(args, w, first + i, some, line + i);
+  });
   fill(Op<kKind>::kStart, line, {end, columns});
 }
 
@@ -107,9 +128,9 @@ Taps taps_of(const PoolShape& s, const Strip& strip, const float* phases) {
           stride * strip.phase - 1};
 }
 
-/// N vectors of outputs from number x of the strip on; `some` of each are stored. rows: what kAverage counts in depth and height.
+/// N vectors of outputs from number x of the strip on. rows: what kAverage counts in depth and height.
 template <PoolKind kKind, int N>
-SVENGINE_INLINE void join(const PoolArgs& args, const Taps& taps, const float* counts, int64_t rows, int64_t x, vb some, float* output) {
+SVENGINE_INLINE void join(const PoolArgs& args, const Taps& taps, const float* counts, int64_t rows, int64_t x, const vb* some, float* output) {
   const vb all = svptrue_b32();
   vf result[N];
   SVENGINE_UNROLL
@@ -126,7 +147,7 @@ SVENGINE_INLINE void join(const PoolArgs& args, const Taps& taps, const float* c
   for (int n = 0; n < N; ++n) {
     vf scale = svdup_f32(1.0f);
     if (kKind == PoolKind::kAverage) scale = vrecip(vmul(svld1(all, counts + x + n * kLanes), svdup_f32(float(rows))));
-    svst1(some, output + x + n * kLanes, Op<kKind>::end(result[n], scale, args.power));
+    svst1(some[n], output + x + n * kLanes, Op<kKind>::end(result[n], scale, args.power));
   }
 }
 
@@ -151,9 +172,9 @@ void run_strip(const PoolArgs& args, const Strip& strip, int64_t first, int64_t 
     make_line<kKind>(args, w, first * s.stride.width - s.pad.width, strip.columns, line);
     if (phases != line) deal_out(line, s.stride.width, strip.phase, phases);
     float* output = args.output + task * s.out.width + first;
-    int64_t x = 0;
-    for (; x + 4 * kLanes <= outputs; x += 4 * kLanes) join<kKind, 4>(args, taps, counts, w.rows_counted, x, svptrue_b32(), output);
-    for (; x < outputs; x += kLanes) join<kKind, 1>(args, taps, counts, w.rows_counted, x, svwhilelt_b32(x, outputs), output);
+    for_vectors<kKind>(0, outputs, [&]<int N>(int64_t x, const vb* some) SVENGINE_INLINE_LAMBDA {
+      join<kKind, N>(args, taps, counts, w.rows_counted, x, some, output);
+    });
   }
 }
 
