@@ -175,6 +175,14 @@ TEST_CASE("one and three dimensions, tiny images") {
   check(shape_of(1, {1, 2, 2}, {1, 5, 5}, {1, 1, 1}, {0, 2, 2}));
 }
 
+TEST_CASE("rows of several lines, and what is too wide for one") {
+  for (const auto& [stride, dilation] : {std::pair{1, 1}, {2, 1}, {2, 3}, {3, 2}, {7, 10}})
+    check(shape_of(1, {1, 2, 5001}, {1, 2, 3}, {1, 1, stride}, {0, 0, 1}, stride == 2, {1, 1, dilation}));
+  check(shape_of(1, {1, 3, 4200}, {1, 2, 3}, {1, 1, 4000}, {0, 0, 0}));  // not even a vector's columns are near enough
+  check(shape_of(1, {1, 1, 5001}, {1, 1, 2}, {1, 1, 5}, {0, 0, 0}, false, {1, 1, 4100}));
+  check(shape_of(1, {1, 1, 4203}, {1, 1, 4200}, {1, 1, 3}, {0, 0, 2}));
+}
+
 TEST_CASE("equal maxima, NaN and infinities") {
   const PoolShape shape = shape_of(3, {1, 6, 20}, {1, 3, 3}, {1, 1, 1}, {0, 1, 1});
   std::vector<float> input = random_floats(static_cast<size_t>(shape.batch * shape.channels * volume(shape.in)));
