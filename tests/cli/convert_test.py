@@ -100,20 +100,32 @@ class Convert(CliTest):
         self.assertEqual(process.returncode, 0, self.read('log'))
         return usage.ru_maxrss / 1024
 
-    def test_weights_change_type_as_they_are_written(self):
-        """Of 240 MiB in float32 never more than some MiB are in memory, in either type."""
-        count, parts = 5 << 20, 12
+    def large_model(self, count, parts):
+        """Adds `parts` weights of so many zeros, one after the other."""
         weights = [ow.external_tensor('w%d' % i, [count], 'large.data', 4 * count * i) for i in range(parts)]
         nodes = [ow.node('Add', ['y%d' % (i - 1) if i else 'x', 'w%d' % i], ['y%d' % i], 'add%d' % i) for i in range(parts)]
         large = self.write('large.onnx', ow.model(nodes, [ow.value_info('x', [1])], [ow.value_info('y%d' % (parts - 1), [count])], weights))
         with open(self.path('large.data'), 'wb') as data:
             data.truncate(4 * count * parts)  # zeros that take no room on the disk
+        return large
+
+    def test_weights_change_type_as_they_are_written(self):
+        """Of 144 MiB in float32 never more than some MiB are in memory, in either type."""
+        count, parts = 3 << 20, 12
+        large = self.large_model(count, parts)
         least = self.peak_mib('convert', self.model, self.path('out.onnx'), '--type', 'float16', '--no-verify')
         for options in ([], ['--embed']):
             out = self.path('half.onnx')
             peak = self.peak_mib('convert', large, out, '--type', 'float16', '--no-verify', *options)
             self.assertLess(peak, least + (1e6 if is_sanitized() else 64))
             self.assertGreaterEqual(os.path.getsize(out if options else out + '.data'), 2 * count * parts)
+
+    def test_both_models_are_run_within_a_node_s_memory(self):
+        """Of 24 weights of 2 MiB, and as many values."""
+        large = self.large_model(1 << 19, 24)
+        least = self.peak_mib('convert', self.model, self.path('out.onnx'), '--type', 'float16')
+        peak = self.peak_mib('convert', large, self.path('half.onnx'), '--type', 'float16')
+        self.assertLess(peak, least + (1e6 if is_sanitized() else 32))
 
     def test_large_weights_of_other_types(self):
         """Those that change as they are written are the same numbers, too large ones told."""

@@ -54,9 +54,9 @@ Result<validate::ConvertOptions> convert_options(const Options& options) {
 
 /// On inputs that are given or random.
 Result<std::vector<VerifiedOutput>> verify(const Options& options, const validate::ConvertOptions& wanted, const SessionOptions& session) {
-  SV_ASSIGN(Network written, load_network({options.output}, options.runtime));
-  SV_ASSIGN(const Inputs inputs, make_inputs(written.inputs, options.inputs, written.bounds));
-  return validate::verify_converted(std::move(written.session), inputs.tensors, options.model.path, options.output, wanted, session);
+  SV_ASSIGN(Model written, load_model({options.output}));
+  SV_ASSIGN(const Inputs inputs, make_inputs(input_ports(written.graph), options.inputs, find_index_bounds(written.graph)));
+  return validate::verify_converted(std::move(written.graph), inputs.tensors, options.model.path, options.output, wanted, session);
 }
 
 Json to_json(const Options& options, const validate::ConvertReport& report, const std::vector<VerifiedOutput>& verified, bool passed) {

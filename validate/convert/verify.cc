@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <memory>
 
 #include "engine/base/dtype_set.h"
 #include "importers/io/names.h"
 #include "importers/onnx/import.h"
 #include "validate/compare/element.h"
+#include "validate/compare/reference.h"
 
 namespace svengine::validate {
 namespace {
@@ -23,30 +23,40 @@ Tolerance tolerance_for(const ConvertOptions& options, DType expected, double la
   return {16 * roundoff, 64 * roundoff * largest};
 }
 
+std::vector<std::string> names_of(const std::vector<Value*>& values) {
+  std::vector<std::string> names;
+  for (const Value* v : values) names.push_back(v->name());
+  return names;
+}
+
 double largest_of(const Tensor& tensor) {
   const Statistics s = statistics_of(tensor);
   return s.finite ? std::max(std::abs(s.min), std::abs(s.max)) : 0;
 }
 
-Result<std::unique_ptr<Session>> open(const std::string& path, const SessionOptions& options) {
-  SV_ASSIGN(Model model, import_onnx(path));
-  Result<std::unique_ptr<Session>> session = Session::create(std::move(model.graph), options);
-  if (!session.ok()) return std::move(session).error().in(printable(path));
-  return session;
-}
-
 /// The original with the same cut: its inner values are outputs of a model that is only held in a file of its own.
-Result<std::unique_ptr<Session>> open_original(const std::string& original, const std::string& output, const ConvertOptions& options,
-                                               const SessionOptions& session) {
-  if (options.from.empty() && options.to.empty()) return open(original, session);
+Result<Model> open_original(const std::string& original, const std::string& output, const ConvertOptions& options, const SessionOptions& session) {
+  if (options.from.empty() && options.to.empty()) return import_onnx(original);
   const std::string part = output + ".original.onnx";
   ConvertOptions cut{.from = options.from, .to = options.to};
   cut.write.data = onnx::WriteOptions::Data::as_is;
   const Result<ConvertReport> report = convert(original, part, cut, pass_context(*session.kernels));
-  Result<std::unique_ptr<Session>> out = report.ok() ? open(part, session) : Result<std::unique_ptr<Session>>(Error(report.error()));
+  Result<Model> out = report.ok() ? import_onnx(part) : Result<Model>(Error(report.error()));
   std::error_code ignored;
   std::filesystem::remove(part, ignored);
   std::filesystem::remove(part + ".data", ignored);
+  return out;
+}
+
+Result<std::vector<Tensor>> outputs_of(Graph graph, const std::vector<Tensor>& inputs, const SessionOptions& session) {
+  const std::vector<std::string> names = names_of(graph.outputs());
+  NodeByNode run(std::move(graph), inputs, session, nullptr);
+  for (const std::string& name : names) run.expect(name);
+  std::vector<Tensor> out;
+  for (const std::string& name : names) {
+    SV_ASSIGN(Tensor value, run.value(name));
+    out.push_back(std::move(value));
+  }
   return out;
 }
 
@@ -58,22 +68,23 @@ Status check_can_verify(const std::string& original, const std::string& output) 
   return error("'{}' is the model itself, which could not be run beside what is written over it; write another file, or do not verify", printable(output));
 }
 
-Result<std::vector<VerifiedOutput>> verify_converted(std::unique_ptr<Session> written, const std::vector<Tensor>& inputs,
-                                                     const std::string& original, const std::string& output, const ConvertOptions& options, const SessionOptions& session) {
+Result<std::vector<VerifiedOutput>> verify_converted(Graph written, const std::vector<Tensor>& inputs, const std::string& original,
+                                                     const std::string& output, const ConvertOptions& options, SessionOptions session) {
+  if (session.topology.groups.empty()) session.topology = detect_topology(0);  // once, and not for every node
   const PassContext context = pass_context(*session.kernels);
-  Result<std::vector<Tensor>> got = written->run(inputs);
+  const std::vector<std::string> input_names = names_of(written.inputs());
+  Result<std::vector<Tensor>> got = outputs_of(std::move(written), inputs, session);
   if (!got.ok()) return std::move(got).error().in(printable(output));
-  const std::vector<Session::Port> ports = written->inputs();
-  written.reset();
-  SV_ASSIGN(const std::unique_ptr<Session> source, open_original(original, output, options, session));
+  SV_ASSIGN(Model source, open_original(original, output, options, session));
   std::vector<Tensor> tensors;
-  for (const Session::Port& port : source->inputs()) {
-    const auto place = std::find_if(ports.begin(), ports.end(), [&](const Session::Port& p) { return p.name == port.name; });
-    if (place == ports.end()) return error("the written model has no input '{}'", printable(port.name));
-    SV_ASSIGN(Tensor tensor, cast(inputs[static_cast<size_t>(place - ports.begin())], port.type.dtype, context));
+  for (const Value* v : source.graph.inputs()) {
+    const auto place = std::find(input_names.begin(), input_names.end(), v->name());
+    if (place == input_names.end()) return error("the written model has no input '{}'", printable(v->name()));
+    SV_ASSIGN(Tensor tensor, cast(inputs[static_cast<size_t>(place - input_names.begin())], v->type.dtype, context));
     tensors.push_back(std::move(tensor));
   }
-  Result<std::vector<Tensor>> expected = source->run(tensors);
+  const std::vector<std::string> names = names_of(source.graph.outputs());
+  Result<std::vector<Tensor>> expected = outputs_of(std::move(source.graph), tensors, session);
   if (!expected.ok()) return std::move(expected).error().in(printable(original));
   if (expected->size() != got->size()) return error("the written model has {} outputs, the original {}", got->size(), expected->size());
   std::vector<VerifiedOutput> out;
@@ -84,7 +95,7 @@ Result<std::vector<VerifiedOutput>> verify_converted(std::unique_ptr<Session> wr
     if (dense) {
       SV_ASSIGN(value, cast(value, wanted.type(), context));
     }
-    out.push_back({source->outputs()[i].name, compare(value, wanted, tolerance_for(options, wanted.type(), dense ? largest_of(wanted) : 0))});
+    out.push_back({names[i], compare(value, wanted, tolerance_for(options, wanted.type(), dense ? largest_of(wanted) : 0))});
   }
   return out;
 }

@@ -1,6 +1,5 @@
 // Does a converted model compute what the original computes?
 #pragma once
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,8 +19,9 @@ Status check_can_verify(const std::string& original, const std::string& output);
 
 /// Runs the written model and the one at `original`, with the same cut (options.from, options.to), on the same inputs: those of `written`, in its
 /// order and types. Outputs are compared in the original's types, and to the precision of the type that values have now. The cut original is held
-/// in a file beside `output` for a while. One network after the other is in memory: each has packed weights of its own.
-Result<std::vector<VerifiedOutput>> verify_converted(std::unique_ptr<Session> written, const std::vector<Tensor>& inputs,
-                                                     const std::string& original, const std::string& output, const ConvertOptions& options, const SessionOptions& session);
+/// in a file beside `output` for a while. One model after the other is run, node by node: beside what the files map, no more weights are in memory
+/// than a node's, packed or widened.
+Result<std::vector<VerifiedOutput>> verify_converted(Graph written, const std::vector<Tensor>& inputs, const std::string& original,
+                                                     const std::string& output, const ConvertOptions& options, SessionOptions session);
 
 }  // namespace svengine::validate
