@@ -81,8 +81,7 @@ std::vector<VerifiedOutput> verify_written(const std::string& path, const std::s
   Model written = value_of(import_onnx(output));
   const std::vector<Tensor> given = inputs.is_none() ? value_of(validate::random_inputs(written.graph, {}, 1)) : model_inputs(written.graph, inputs, output);
   const nb::gil_scoped_release other_threads_run;
-  std::unique_ptr<Session> made = value_of(Session::create(std::move(written.graph), session));
-  return value_of(validate::verify_converted(std::move(made), given, path, output, options, session));
+  return value_of(validate::verify_converted(std::move(written.graph), given, path, output, options, session));
 }
 
 nb::dict convert_file(const std::string& path, const std::string& output, const nb::dict& values) {
