@@ -146,17 +146,9 @@ SVENGINE_INLINE void join(const PoolArgs& args, const Taps& taps, const float* c
   SVENGINE_UNROLL
   for (int n = 0; n < N; ++n) {
     vf scale = svdup_f32(1.0f);
-    if (kKind == PoolKind::kAverage) scale = vrecip(vmul(svld1(all, counts + x + n * kLanes), svdup_f32(float(rows))));
+    if (kKind == PoolKind::kAverage) scale = scales_of(counts + x + n * kLanes, rows);
     svst1(some[n], output + x + n * kLanes, Op<kKind>::end(result[n], scale, args.power));
   }
-}
-
-/// Positions of a row that kAverage counts, of every output of a strip.
-void count_columns(const PoolArgs& args, int64_t begin, int64_t outputs, float* counts) {
-  const PoolShape& s = args.shape;
-  for (int64_t i = 0; i < outputs; ++i)
-    counts[i] = static_cast<float>(counted(args.count_padding, s.in.width, s.kernel.width, s.dilation.width,
-                                           (begin + i) * s.stride.width - s.pad.width, s.pad.width, s.pad_end.width));
 }
 
 /// The outputs of rows [begin, end) from number `first` on.

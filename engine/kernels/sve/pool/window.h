@@ -61,16 +61,23 @@ inline const float* row_of_tap(const PoolShape& s, const Window& w, int64_t kz, 
   return w.input + ((w.z + kz * s.dilation.depth) * s.in.height + w.y + ky * s.dilation.height) * s.in.width;
 }
 
-/// 1 / count, lane by lane.
-inline vf scales(const PoolArgs& args, const Window& w, int64_t x) {
+/// Positions of a row that kAverage counts, of outputs begin ... begin + outputs - 1.
+inline void count_columns(const PoolArgs& args, int64_t begin, int64_t outputs, float* counts) {
   const PoolShape& s = args.shape;
-  float counts[kLanes];
-  for (int64_t i = 0; i < kLanes; ++i) {
-    const int64_t start = (x + i) * s.stride.width - s.pad.width;
-    const int64_t columns = counted(args.count_padding, s.in.width, s.kernel.width, s.dilation.width, start, s.pad.width, s.pad_end.width);
-    counts[i] = static_cast<float>(w.rows_counted * columns);
-  }
-  return vrecip(svld1(svptrue_b32(), counts));
+  for (int64_t i = 0; i < outputs; ++i)
+    counts[i] = static_cast<float>(counted(args.count_padding, s.in.width, s.kernel.width, s.dilation.width,
+                                           (begin + i) * s.stride.width - s.pad.width, s.pad.width, s.pad_end.width));
+}
+
+/// 1 / count, lane by lane; `columns`: from count_columns.
+SVENGINE_INLINE vf scales_of(const float* columns, int64_t rows) {
+  return vrecip(vmul(svld1(svptrue_b32(), columns), svdup_f32(float(rows))));
+}
+
+inline vf scales(const PoolArgs& args, const Window& w, int64_t x) {
+  float columns[kLanes];
+  count_columns(args, x, kLanes, columns);
+  return scales_of(columns, w.rows_counted);
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::pool

@@ -85,12 +85,8 @@ T finish(Accumulator<kOp, T> total, [[maybe_unused]] double shift, [[maybe_unuse
     return total / double(count);
   else if constexpr (kOp == ReduceOp::kMean)
     return count ? T(int64_t(total) / count) : T(0);
-  else if constexpr (kOp == ReduceOp::kL2) {
-    const double result = __builtin_sqrt(total);
-    if (!Limits<T>::kFloat && result >= double(Limits<T>::kHighest)) return Limits<T>::kHighest;
-    return T(result);
-  } else if constexpr (in_double(kOp)) {
-    const double result = __builtin_log(total) + shift;
+  else if constexpr (in_double(kOp)) {
+    const double result = kOp == ReduceOp::kL2 ? __builtin_sqrt(total) : __builtin_log(total) + shift;
     if (!Limits<T>::kFloat && !(result > double(Limits<T>::kLowest))) return Limits<T>::kLowest;  // log(0)
     if (!Limits<T>::kFloat && result >= double(Limits<T>::kHighest)) return Limits<T>::kHighest;
     return T(result);
