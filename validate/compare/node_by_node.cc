@@ -7,6 +7,7 @@ NodeByNode::NodeByNode(Graph graph, std::vector<Tensor> inputs, const SessionOpt
     : graph_(std::move(graph)), options_(options), witness_(std::move(witness)) {
   options_.optimize = false;
   options_.memory = keep_run_memory();
+  if (options_.topology.groups.empty()) options_.topology = detect_topology(0);  // once, and not for every node
   std::unordered_map<std::string, const Value*> own;
   graph_.for_each_value([&](Value& v) {
     own[v.name()] = &v;

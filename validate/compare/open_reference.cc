@@ -50,7 +50,6 @@ Result<OpenedReference> open_reference(const std::string& against, const Graph& 
   const kernels::KernelTable* set = kernels::find_kernel_set(against);
   if (set) how.kernels = set;
   SV_TRY(choose_kernels(how));
-  if (how.topology.groups.empty()) how.topology = detect_topology(0);
   if (set || against == kNoOptimize) {
     out.description = fmt::format("the same model node by node, kernels {}", how.kernels->name);
     out.reference = std::make_unique<NodeByNode>(model.clone(), inputs, how, nullptr, std::move(witness));

@@ -22,6 +22,7 @@ Status check_can_verify(const std::string& original, const std::string& output);
 /// in a file beside `output` for a while. One model after the other is run, node by node: beside what the files map, no more weights are in memory
 /// than a node's, packed or widened.
 Result<std::vector<VerifiedOutput>> verify_converted(Graph written, const std::vector<Tensor>& inputs, const std::string& original,
-                                                     const std::string& output, const ConvertOptions& options, SessionOptions session);
+                                                     const std::string& output, const ConvertOptions& options,
+                                                     const SessionOptions& session);
 
 }  // namespace svengine::validate
