@@ -62,6 +62,20 @@ TEST_CASE("tensors of two sizes at one address have a layout each") {
   CHECK(reinterpret_cast<const float*>(b.get())[3] == 5);
 }
 
+TEST_CASE("the largest weights are packed first, those of a size as they were asked for") {
+  std::vector<Tensor> tensors;
+  std::vector<const std::byte*> order;
+  WeightStore store;
+  for (const int64_t count : {8, 64, 9, 100}) {
+    tensors.push_back(Tensor::of<float>({count}, std::vector<float>(static_cast<size_t>(count))));
+    Packing p{.layout = "noted", .bytes = count * 4};
+    p.fill = [&order](const std::byte* from, std::byte*, int64_t, int64_t) { order.push_back(from); };
+    REQUIRE(store.get(tensors.back(), p));
+  }
+  fill(store);
+  CHECK(order == std::vector<const std::byte*>{tensors[1].raw(), tensors[3].raw(), tensors[0].raw(), tensors[2].raw()});
+}
+
 TEST_CASE("layouts that are in the file are not packed; equal content is what counts, not the address") {
   const auto make = [](float x) { return Tensor::of<float>({2}, {x, 2}); };
   WeightStore before;
