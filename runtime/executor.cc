@@ -115,7 +115,8 @@ void RunState::walk(Team& team, int thread, StepTimes* times) {
 }
 
 void RunState::run_tasks(const Run& run, int64_t step, TaskRange tasks) {
-  const char* problem = plan_->steps[static_cast<size_t>(step)].run(run, tasks.begin, tasks.end);
+  const Step& s = plan_->steps[static_cast<size_t>(step)];
+  const char* problem = s.run(run.for_step(s.scratch_bytes), tasks.begin, tasks.end);
   const char* none = nullptr;
   if (problem && problem_.compare_exchange_strong(none, problem)) failed_step_ = step;
 }

@@ -31,6 +31,9 @@ Status lower(LowerContext& c) {
         return nullptr;
       },
       256);
+  c.emit("none", 1, [](const Run& run, int64_t, int64_t) -> const char* {
+    return run.scratch<void>() ? "has scratch memory, which it has not asked for" : nullptr;
+  });
   return {};
 }
 

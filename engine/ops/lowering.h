@@ -33,11 +33,13 @@ class Run {
   T* get(Buffer b) const {
     return b ? reinterpret_cast<T*>(bases_[b.base] + b.offset) : nullptr;
   }
-  /// Of the size the step asked for; contents undefined; this thread's own.
+  /// Of the size the step asked for, null for none; contents undefined; this thread's own.
   template <class T>
   T* scratch() const {
     return reinterpret_cast<T*>(scratch_);
   }
+  /// What a step gets that asked for so many bytes of scratch memory.
+  Run for_step(int64_t scratch_bytes) const { return {bases_, scratch_bytes > 0 ? scratch_ : nullptr}; }
 
  private:
   std::byte* const* bases_;

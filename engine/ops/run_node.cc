@@ -52,7 +52,7 @@ class HostLowering final : public LowerContext {
     if (no_memory_ || !scratch) return error("no memory");
     const Run run(bases_.data(), scratch.get());
     for (const HostStep& s : steps_)
-      if (const char* problem = s.run(run, 0, s.tasks)) return error("{}", problem);
+      if (const char* problem = s.run(run.for_step(s.scratch_bytes), 0, s.tasks)) return error("{}", problem);
     return {};
   }
 

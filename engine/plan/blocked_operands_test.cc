@@ -54,7 +54,7 @@ std::vector<float> run(const Plan& plan, std::vector<std::vector<float>>& inputs
     else bases.push_back(arena.get() + s.offset);
   }
   const Run addresses(bases.data(), scratch.get());
-  for (const Step& s : plan.steps) REQUIRE(s.run(addresses, 0, s.tasks) == nullptr);
+  for (const Step& s : plan.steps) REQUIRE(s.run(addresses.for_step(s.scratch_bytes), 0, s.tasks) == nullptr);
   return output;
 }
 

@@ -88,7 +88,7 @@ Result<std::vector<Tensor>> evaluate(const Node& node, const kernels::KernelTabl
   }
   const Run run(bases.data(), scratch.get());
   for (const Step& s : plan->steps)
-    if (const char* problem = s.run(run, 0, s.tasks)) return error("{}: {}", describe(node), problem);
+    if (const char* problem = s.run(run.for_step(s.scratch_bytes), 0, s.tasks)) return error("{}: {}", describe(node), problem);
   return std::vector<Tensor>(results.begin(), results.end());
 }
 

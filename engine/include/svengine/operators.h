@@ -86,7 +86,7 @@ typedef struct svengine_call {
   const svengine_operand* outputs; /* in svengine_operator::shape their types alone are known */
   size_t attribute_count;
   int32_t input_count, output_count;
-  void* scratch; /* in svengine_operator::compute: svengine_operator::scratch_bytes of this thread's own, aligned to 64 bytes; undefined contents */
+  void* scratch; /* in svengine_operator::compute: svengine_operator::scratch_bytes of this thread's own, aligned to 64 bytes; undefined contents; null for none */
 } svengine_call;
 
 typedef struct svengine_shape {
