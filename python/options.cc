@@ -15,6 +15,7 @@ Result<SessionOptions> SessionArguments::resolve() const {
   out.exact_convolution = exact_convolution;
   out.optimize = optimize;
   out.cache = cache;
+  out.seed = seed;
   if (threads && (*threads < 1 || *threads > kMostThreads)) return error("threads={}: 1 to {} are possible", *threads, kMostThreads);
   if (!topology.empty()) {
     SV_ASSIGN(out.topology, parse_topology(topology));

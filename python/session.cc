@@ -135,14 +135,14 @@ void bind_session(nb::module_& module) {
           "__init__",
           [](PySession* self, nb::handle model, std::optional<int> threads, const std::string& kernels, bool optimize, bool exact_convolution,
              const std::string& topology, bool flush_denormals, const std::string& cache, bool strict, const std::string& folder,
-             std::optional<int64_t> memory_limit, std::optional<double> time_limit) {
-            new (self) PySession(model, {threads, kernels, topology, cache, optimize, exact_convolution, flush_denormals}, strict, folder,
+             std::optional<int64_t> memory_limit, std::optional<double> time_limit, std::optional<uint64_t> seed) {
+            new (self) PySession(model, {threads, kernels, topology, cache, optimize, exact_convolution, flush_denormals, seed}, strict, folder,
                                  {memory_limit, time_limit});
           },
           nb::arg("model"), nb::kw_only(), nb::arg("threads") = nb::none(), nb::arg("kernels") = "", nb::arg("optimize") = true,
           nb::arg("exact_convolution") = false, nb::arg("topology") = "", nb::arg("flush_denormals") = true, nb::arg("cache") = "",
           nb::arg("strict") = false, nb::arg("folder") = "", nb::arg("memory_limit") = nb::none(), nb::arg("time_limit") = nb::none(),
-          "Loads a model: a path, bytes or an onnx.ModelProto. PYTHON.md has the options.")
+          nb::arg("seed") = nb::none(), "Loads a model: a path, bytes or an onnx.ModelProto. PYTHON.md has the options.")
       .def("run", &PySession::run_any, nb::arg("inputs"), nb::kw_only(), nb::arg("memory_limit") = nb::none(), nb::arg("time_limit") = nb::none(),
            "Runs on a dict of inputs by name, and gives a dict of outputs; or on a list in the order of `inputs`, and gives a list. Limits are in bytes "
            "and seconds; those of the session stand where none are given.")

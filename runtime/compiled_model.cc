@@ -35,7 +35,7 @@ Result<std::shared_ptr<CompiledModel>> CompiledModel::create(Graph graph, Sessio
   std::vector<bool> needs_value(graph.inputs().size(), false);
   model->root_ = std::make_unique<SegmentModel>(
       std::move(graph), std::move(needs_value),
-      SegmentModel::Shared{*options.kernels, *model->weights_, LowerOptions{.exact_convolution = options.exact_convolution},
+      SegmentModel::Shared{*options.kernels, *model->weights_, LowerOptions{.exact_convolution = options.exact_convolution, .seed = options.seed},
                            options.optimize, options.recompute, model->cache_.get(), *model->bodies_, model->planning_});
   return model;
 }

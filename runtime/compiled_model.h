@@ -10,6 +10,7 @@
 #pragma once
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct SessionOptions {
   /// The batch is cut and every core group computes its rows on its own copy of the weights: for throughput. The network has to
   /// treat the samples of a batch independently. Without effect on a machine of one group.
   bool shard = false;
+  /// Of nodes that draw numbers and have no seed of their own: a session of the same model, kernels and inputs draws the same numbers, run by run,
+  /// where no other runs beside it. None: no two sessions do.
+  std::optional<uint64_t> seed = {};
   /// For graphs with a backward pass.
   Recompute recompute = Recompute::none;
   /// A folder for packed weights, which a later start then need not pack: weight_cache.h. Empty: none is kept.

@@ -7,6 +7,7 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -64,6 +65,7 @@ struct Packing {
 /// What a session asks of all its plans.
 struct LowerOptions {
   bool exact_convolution = false;  // no Winograd: kernels/conv.h
+  std::optional<uint64_t> seed;    // of nodes that draw numbers and have no seed of their own; none: no two plans draw the same
 };
 
 class LowerContext {

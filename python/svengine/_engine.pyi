@@ -33,6 +33,7 @@ class Session:
         folder: str = "",
         memory_limit: int | None = None,
         time_limit: float | None = None,
+        seed: int | None = None,
     ) -> None: ...
     @overload
     def run(self, inputs: Mapping[str, _Value], *, memory_limit: int | None = None, time_limit: float | None = None) -> dict[str, Any]: ...

@@ -15,7 +15,7 @@ from onnx.backend.base import Backend, BackendRep, namedtupledict
 from . import Error, Session
 
 OPTIONS = ('threads', 'kernels', 'optimize', 'exact_convolution', 'topology', 'flush_denormals', 'cache', 'strict', 'folder', 'memory_limit',
-           'time_limit')
+           'time_limit', 'seed')
 
 
 class SVEngineRep(BackendRep):

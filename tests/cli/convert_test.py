@@ -71,6 +71,14 @@ class Convert(CliTest):
         report = self.convert('--opset', '21', model=self.write('celu.onnx', celu))
         self.assertEqual((report['passed'], report['problems']), (True, []))
 
+    def test_nodes_that_draw_draw_the_same_in_both(self):
+        nodes = [ow.node('RandomUniformLike', ['x'], ['u'], 'noise'), ow.node('Add', ['one', 'one'], ['two'], 'sum'),
+                 ow.node('Mul', ['u', 'two'], ['m'], 'scale'), ow.node('Bernoulli', ['u'], ['b'], 'mask'), ow.node('Add', ['m', 'b'], ['y'], 'add')]
+        model = self.write('noise.onnx', ow.model(nodes, [ow.value_info('x', [8, 8])], [ow.value_info('y', [8, 8])],
+                                                  [ow.tensor('one', [1], [1.0])], opset=17))
+        for options in ([], ['--simplify'], ['--opset', '21'], ['--type', 'double'], ['--type', 'float16'], ['--type', 'bfloat16', '--simplify']):
+            self.assertTrue(self.convert(*options, model=model)['passed'], options)
+
     def test_what_the_opset_has_not_is_told(self):
         shift = ow.node('BitShift', ['x', 'x'], ['y'], 'shift', ow.block(5, ow.block(1, 'direction') + ow.block(4, 'LEFT') + ow.number(20, 3)))
         model = self.write('shift.onnx', ow.model([shift], [ow.value_info('x', [2], ow.INT64)], [ow.value_info('y', [2], ow.INT64)], opset=28))

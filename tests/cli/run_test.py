@@ -59,6 +59,19 @@ class Run(CliTest):
         self.assertIn('random inputs with seed 1: x', self.succeeds('run', self.model).err)
         self.assertEqual(len(again.json()['outputs']), 2)
 
+    def test_nodes_that_draw(self):
+        """Numbers of their own for each node and seed, the same with either's; others each time without a seed."""
+        nodes = [ow.node('RandomNormalLike', ['x'], ['y'], 'first'), ow.node('RandomNormalLike', ['x'], ['z'], 'second')]
+        shape = [4, 4]
+        model = self.write('draw.onnx', ow.model(nodes, [ow.value_info('x', shape)], [ow.value_info(v, shape) for v in 'yz']))
+        seeded = [self.outputs(model, '--seed', seed) for seed in ('7', '7', '8')]
+        self.assertEqual(seeded[0], seeded[1])
+        for name in seeded[0]:
+            self.assertNotEqual(seeded[0][name], seeded[2][name])
+        self.assertNotEqual(seeded[0]['y.npy'], seeded[0]['z.npy'])
+        self.assertEqual(self.outputs(model, '--seed', '7', '--no-optimize', '--threads', '1'), seeded[0])
+        self.assertNotEqual(self.outputs(model), self.outputs(model))
+
     def test_random_halves(self):
         to_float = ow.block(5, ow.block(1, 'to') + ow.number(3, 1) + ow.number(20, 2))
         for kind in (10, 16):  # float16 and bfloat16

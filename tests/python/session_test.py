@@ -30,6 +30,14 @@ class LoadTest(unittest.TestCase):
             with self.assertRaises(TypeError):
                 svengine.Session(given)
 
+    def test_a_seed_repeats_what_nodes_draw(self):
+        proto = models.model([helper.make_node('RandomNormalLike', ['x'], ['y'])], [('x', TensorProto.FLOAT, [16])], [('y', TensorProto.FLOAT, [16])])
+        x = [np.zeros(16, np.float32)]
+        runs = [[session.run(x)[0].tolist() for _ in range(2)] for session in (svengine.Session(proto, seed=s) for s in (3, 3, 4, None, None))]
+        self.assertEqual(runs[0], runs[1])
+        self.assertNotEqual(runs[0][0], runs[0][1])
+        self.assertEqual(len({str(run) for run in runs}), 4)
+
     def test_a_bytearray_may_change_afterwards(self):
         w = np.arange(4096, dtype=np.float32)  # large enough to stay where it is
         proto = models.model([helper.make_node('Add', ['x', 'w'], ['y'])], [('x', TensorProto.FLOAT, [4096])], [('y', TensorProto.FLOAT, [4096])],

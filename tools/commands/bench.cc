@@ -109,7 +109,7 @@ Json to_json(const Options& options, const Session& session, const Report& r) {
   Json out = {
       {"model", options.model.path},
       {"inputs", r.inputs},
-      {"seed", options.inputs.seed},
+      {"seed", options.inputs.seed_of_inputs()},
       {"kernels", session.kernels().name},
       {"threads", session.team().threads()},
       {"flush_denormals", session.team().flush_denormals()},
@@ -146,7 +146,7 @@ std::string to_text(const Options& options, const Session& session, const Report
   const TimeSummary& t = r.steady;
   Table head, times({}, {Table::Align::left, Table::Align::right});
   head.row({"model", options.model.path});
-  head.row({"inputs", r.inputs + (random ? fmt::format(" (random, seed {})", options.inputs.seed) : "")});
+  head.row({"inputs", r.inputs + (random ? fmt::format(" (random, seed {})", options.inputs.seed_of_inputs()) : "")});
   head.row(
       {"runs on", fmt::format("{}, {} threads, {}", session.kernels().name, session.team().threads(), session.page_report())});
   const CacheReport cache = session.cache_report();
@@ -185,7 +185,7 @@ void print_report(const Options& options, const Session& session, const Report& 
 
 Result<int> run_training(Options options) {
   SV_TRY(options.training.resolve());
-  options.training.step.seed = options.inputs.seed;
+  options.training.step.seed = options.inputs.seed_of_inputs();
   SV_ASSIGN(const SessionOptions session_options, options.runtime.resolve());
   Report report;
   const Stopwatch load;

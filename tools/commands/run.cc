@@ -227,7 +227,8 @@ Action add_run(Command& program) {
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("run", "Run a network once");
   add_model(command, options->model);
-  add_input_options(command, options->inputs);
+  add_input_options(command, options->inputs,
+                    "\nand, where it is given, of nodes that draw numbers and have no seed of their own: random each time without");
   command
       .add_option("--resize", options->inputs.resize,
                   "Resize images: 256 for the shorter side, or WIDTHxHEIGHT\nthen the network's size is cut from the centre "
@@ -256,7 +257,10 @@ Action add_run(Command& program) {
       "  svengine run resnet50.onnx --input input=dog.jpg --resize 256 --image-mean 0.485,0.456,0.406 \\\n"
       "      --image-std 0.229,0.224,0.225 --top 5 --labels imagenet.txt\n"
       "  svengine run bert.onnx --dim S=128 --seed 7");
-  return [options] { return run(*options); };
+  return [options] {
+    options->runtime.seed = options->inputs.seed;
+    return run(*options);
+  };
 }
 
 }  // namespace svengine::tool

@@ -153,6 +153,7 @@ template Option* Command::add_option(const std::string&, uint64_t&, const std::s
 template Option* Command::add_option(const std::string&, float&, const std::string&);
 template Option* Command::add_option(const std::string&, double&, const std::string&);
 template Option* Command::add_option(const std::string&, std::optional<double>&, const std::string&);
+template Option* Command::add_option(const std::string&, std::optional<uint64_t>&, const std::string&);
 template Option* Command::add_option(const std::string&, std::string&, const std::string&);
 template Option* Command::add_option(const std::string&, std::vector<int64_t>&, const std::string&);
 template Option* Command::add_option(const std::string&, std::vector<float>&, const std::string&);

@@ -53,7 +53,7 @@ class InputMaker {
       : ports_(ports), options_(options), bounds_(bounds), files_(ports.size()), shapes_(ports.size()) {}
 
   Result<Inputs> run() {
-    out_.seed = options_.seed;
+    out_.seed = options_.seed_of_inputs();
     for (const std::string& spec : options_.dims) SV_TRY(read_dim(spec));
     for (const std::string& spec : options_.shapes) SV_TRY(read_shape(spec));
     SV_TRY(read_files());
@@ -236,7 +236,7 @@ class InputMaker {
       return Tensor::of_strings(dims, std::vector<std::string>(static_cast<size_t>(element_count(dims))));
     }
     out_.random.push_back(p.name);
-    return validate::random_input(p.name, p.type.dtype, dims, options_.seed, port, bounds_);
+    return validate::random_input(p.name, p.type.dtype, dims, options_.seed_of_inputs(), port, bounds_);
   }
 
   const std::vector<Port>& ports_;

@@ -61,6 +61,7 @@ Result<SessionOptions> RuntimeOptions::resolve() const {
   out.exact_convolution = exact_convolution;
   out.optimize = !no_optimize;
   out.cache = cache;
+  out.seed = seed;
   if (!topology.empty()) {
     SV_ASSIGN(out.topology, parse_topology(topology));
   } else {
@@ -149,7 +150,8 @@ void add_pixel_options(Command& command, ImageOptions& options) {
       ->rare();
 }
 
-Option* add_seed(Command& command, uint64_t& seed, const std::string& description) {
+template <class Seed>
+Option* add_seed(Command& command, Seed& seed, const std::string& description) {
   // CLI11 would take -1 for 2^64 - 1.
   const auto digits = [](const std::string& text) {
     const bool good = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
@@ -157,6 +159,8 @@ Option* add_seed(Command& command, uint64_t& seed, const std::string& descriptio
   };
   return command.add_option("--seed", seed, description)->check(Check(digits))->type_name("SEED");
 }
+template Option* add_seed(Command& command, uint64_t& seed, const std::string& description);
+template Option* add_seed(Command& command, std::optional<uint64_t>& seed, const std::string& description);
 
 void add_shape_options(Command& command, InputOptions& options, const char* default_size) {
   constexpr const char* kGroup = "Inputs";
@@ -170,7 +174,7 @@ void add_shape_options(Command& command, InputOptions& options, const char* defa
       ->group(kGroup);
 }
 
-void add_input_options(Command& command, InputOptions& options) {
+void add_input_options(Command& command, InputOptions& options, const std::string& also) {
   constexpr const char* kGroup = "Inputs";
   command.add_option("--input", options.files,
                      "An input from a file: .npy, .npz, ONNX .pb, IDX, or an image .png, .jpg\nNAME may be left out when the network has one "
@@ -179,7 +183,7 @@ void add_input_options(Command& command, InputOptions& options) {
       ->type_name("NAME=FILE")
       ->group(kGroup);
   add_shape_options(command, options, " (default: 1)");
-  add_seed(command, options.seed, "Of the random inputs that stand in for those not given (default: 1)")->group(kGroup);
+  add_seed(command, options.seed, "Of the random inputs that stand in for those not given (default: 1)" + also)->group(kGroup);
 }
 
 void add_model(Command& command, ModelFile& file, bool required) {

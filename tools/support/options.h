@@ -1,6 +1,7 @@
 // Options that several subcommands share.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct RuntimeOptions {
   std::string cache;         // empty: none
   std::string memory_limit;  // "512M"; empty: none
   double time_limit = 0;     // seconds; 0: none
+  std::optional<uint64_t> seed = {};  // SessionOptions::seed; no option of its own
 
   /// Also sets the process's limits (engine/base/limits.h), whose time begins then.
   Result<SessionOptions> resolve() const;
@@ -38,19 +40,24 @@ Option* add_exact_convolution(Command& command, bool& exact);
 /// --image-mean, --image-std, --image-raw: what happens to the pixels of an image.
 void add_pixel_options(Command& command, ImageOptions& options);
 
-Option* add_seed(Command& command, uint64_t& seed, const std::string& description);
+/// Seed: uint64_t, or an optional one.
+template <class Seed>
+Option* add_seed(Command& command, Seed& seed, const std::string& description);
 
 /// --input, --shape, --dim, --seed.
 struct InputOptions {
   std::vector<std::string> files = {};   // NAME=FILE or FILE
   std::vector<std::string> shapes = {};  // NAME:1x3x224x224
   std::vector<std::string> dims = {};    // N=8
-  uint64_t seed = 1;
+  std::optional<uint64_t> seed = {};     // of random inputs
   bool only_types = false;               // nobody looks at the values: empty ones stand for strings, sequences, optionals and maps
   std::string resize = {};               // --resize, of `run` only
   ImageOptions image = {};
+
+  uint64_t seed_of_inputs() const { return seed.value_or(1); }
 };
-void add_input_options(Command& command, InputOptions& options);
+/// `also`: what else the seed is for, as help says it.
+void add_input_options(Command& command, InputOptions& options, const std::string& also = "");
 /// --shape and --dim alone; `default_size` is what help says behind --dim.
 void add_shape_options(Command& command, InputOptions& options, const char* default_size = "");
 

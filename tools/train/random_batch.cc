@@ -20,7 +20,7 @@ Result<RandomBatch> make_random_batch(const Trainer& trainer, int64_t batch, con
   SV_ASSIGN(out.data, make_inputs(ports, options, bounds));
   SV_ASSIGN(Dims dims, trainer.target_dims(out.data.tensors));
   SV_ASSIGN(MutableTensor target, Tensor::allocate(trainer.target().type.dtype, std::move(dims)));
-  const Random random(options.seed, kTargetStream);
+  const Random random(options.seed_of_inputs(), kTargetStream);
   const auto count = static_cast<size_t>(target.count());
   if (target.type() == DType::i64) {
     if (trainer.classes() < 1) return error("the number of classes is not known");

@@ -70,7 +70,8 @@ Status check_can_verify(const std::string& original, const std::string& output) 
 
 Result<std::vector<VerifiedOutput>> verify_converted(Graph written, const std::vector<Tensor>& inputs, const std::string& original,
                                                      const std::string& output, const ConvertOptions& options,
-                                                     const SessionOptions& session) {
+                                                     SessionOptions session) {
+  if (!session.seed) session.seed = 1;
   const PassContext context = pass_context(*session.kernels);
   const std::vector<std::string> input_names = names_of(written.inputs());
   Result<std::vector<Tensor>> got = outputs_of(std::move(written), inputs, session);

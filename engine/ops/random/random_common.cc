@@ -10,9 +10,13 @@
 namespace svengine::ops {
 namespace {
 
-/// What no other plan starts from.
-uint64_t entropy() {
+/// The seed of a node's first run: by the plans' seed and its first output, or what no other plan starts from.
+uint64_t first_seed(const LowerContext& c) {
   uint64_t bits = 0;
+  if (c.options().seed) {
+    const PhiloxCounter words = RandomStream(*c.options().seed).at(c.node().output(0)->name()).block(0);
+    return static_cast<uint64_t>(words[0]) << 32 | words[1];
+  }
   if (getentropy(&bits, sizeof bits) == 0) return bits;
   return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
@@ -29,7 +33,7 @@ Buffer emit_seed(LowerContext& c) {
     });
     return seed;
   }
-  const auto runs = std::make_shared<std::atomic<uint64_t>>(entropy());
+  const auto runs = std::make_shared<std::atomic<uint64_t>>(first_seed(c));
   c.emit("seed", 1, [=](const Run& run, int64_t, int64_t) -> const char* {
     *run.get<uint64_t>(seed) = runs->fetch_add(1, std::memory_order_relaxed);
     return nullptr;

@@ -1,7 +1,8 @@
 // Operators that draw numbers: base/random.h's functions of a seed and an element's place, so results do not depend on threads.
 //
-// With attribute `seed` every run gives the same numbers; without it, none gives those of another. Having that attribute keeps
-// passes from folding or merging such nodes (is_random() in passes/match.h).
+// With attribute `seed` every run gives the same numbers; without it, none gives those of another: what runs draw one after the other is
+// settled by LowerOptions::seed and the name of the node's first output, where a seed is given. Having that attribute keeps passes from folding
+// or merging such nodes (is_random() in passes/match.h).
 #pragma once
 #include "engine/base/random.h"
 #include "engine/ops/infer_util.h"
@@ -10,7 +11,6 @@
 namespace svengine::ops {
 
 inline constexpr DTypeSet kDrawnTypes{DType::f32, DType::f64, DType::f16, DType::bf16};
-
 
 /// Emits the step that settles this run's seed; where it lies.
 Buffer emit_seed(LowerContext& c);
