@@ -33,7 +33,7 @@ enum class ResizeCoordinate : int32_t {
   kHalfPixel,           // (j + 0.5) / scale - 0.5
   kHalfPixelSymmetric,  // as above, moved so that a rounded output size stays centred
   kPytorchHalfPixel,    // as kHalfPixel, 0 where out is 1
-  kAlignCorners,        // j (in - 1) / (length - 1), length = in scale, at least out; 0 where out is 1
+  kAlignCorners,        // j (in - 1) / (length - 1), length = out, or in scale where that is less than in; 0 where out is 1
   kAsymmetric,          // j / scale
   kTfHalfPixelForNn,    // (j + 0.5) / scale, half a pixel to the right of kHalfPixel; j where nothing is resized
   kTfCropAndResize,     // within the region [roi_begin, roi_end] of the source; outside it positions have no source
@@ -44,6 +44,8 @@ enum class ResizeNearest : int32_t { kRoundPreferFloor, kRoundPreferCeil, kFloor
 struct ResizeAxis {
   int64_t in = 0, out = 0;
   double scale = 1;
+  bool scale_is_float = false;  // it is rounded to float32 already. 2.7 of a file is 2.70000005: whether position 27 is 10, or right below it,
+                                // which is 9 where rounded down, the rounding of a quotient in float32 settles as in PyTorch and ONNX Runtime
   ResizeCoordinate coordinate = ResizeCoordinate::kHalfPixel;
   double roi_begin = 0, roi_end = 1;  // kTfCropAndResize only, normalised
 };

@@ -125,6 +125,15 @@ TEST_CASE("nearest tables follow ONNX's examples") {
   CHECK_THAT(map(4, 2, 0.6, ResizeCoordinate::kHalfPixel, ResizeNearest::kRoundPreferFloor), Equals(Map{0, 2}));
 }
 
+TEST_CASE("positions by a float32 scale are rounded to float32") {
+  // torch.nn.Upsample(scale_factor=2.7) of 13 elements, and ONNX Runtime: 27 / 2.7 is 10, though float32's 2.7 is a little more than that
+  ResizeAxis axis{.in = 13, .out = 35, .scale = 2.7f, .scale_is_float = true, .coordinate = ResizeCoordinate::kAsymmetric};
+  CHECK(nearest_map(axis, ResizeNearest::kFloor)[27] == 10);
+  CHECK(nearest_map(axis, ResizeNearest::kFloor)[26] == 9);
+  axis.scale_is_float = false;
+  CHECK(nearest_map(axis, ResizeNearest::kFloor)[27] == 9);
+}
+
 TEST_CASE("linear and cubic tables follow ONNX's examples") {
   for_every_set([](const KernelTable& set) {
     const auto axis = [](int64_t in, int64_t out, double scale, ResizeCoordinate c = ResizeCoordinate::kHalfPixel) {

@@ -14,30 +14,35 @@ struct Source {
   bool exists;
 };
 
+/// The length whose corners are aligned with those of the input: the output's, as in PyTorch and ONNX Runtime; but that of an axis which shrinks is
+/// in * scale, no whole number, in ONNX's tests.
+double aligned_length(const ResizeAxis& axis) {
+  const double out = static_cast<double>(axis.out), length = static_cast<double>(axis.in) * axis.scale;
+  return axis.scale < 1 && length - out > 1e-6 ? length : out;
+}
+
+/// T: what the formulas are computed in.
+template <class T>
 Source source_of(const ResizeAxis& axis, int64_t j) {
-  const double x = static_cast<double>(j), in = static_cast<double>(axis.in), out = static_cast<double>(axis.out);
+  const T x = static_cast<T>(j), in = static_cast<T>(axis.in), out = static_cast<T>(axis.out), scale = static_cast<T>(axis.scale), half = T(0.5);
   switch (axis.coordinate) {
     case ResizeCoordinate::kHalfPixel:
-      return {(x + 0.5) / axis.scale - 0.5, true};
+      return {(x + half) / scale - half, true};
     case ResizeCoordinate::kHalfPixelSymmetric: {
-      const double adjustment = out / (axis.scale * in);
-      return {in / 2 * (1 - adjustment) + (x + 0.5) / axis.scale - 0.5, true};
+      const T adjustment = out / (scale * in);
+      return {in / 2 * (1 - adjustment) + (x + half) / scale - half, true};
     }
     case ResizeCoordinate::kPytorchHalfPixel:
-      return {axis.out > 1 ? (x + 0.5) / axis.scale - 0.5 : 0, true};
-    case ResizeCoordinate::kAlignCorners: {
-      // ONNX aligns the corners of an output of in * scale elements, even where that is no whole number.
-      const double length = in * axis.scale;
-      return {axis.out > 1 ? x * (in - 1) / ((length - out > 1e-6 ? length : out) - 1) : 0, true};
-    }
+      return {axis.out > 1 ? (x + half) / scale - half : 0, true};
+    case ResizeCoordinate::kAlignCorners:
+      return {axis.out > 1 ? x * (in - 1) / static_cast<T>(aligned_length(axis) - 1) : 0, true};
     case ResizeCoordinate::kAsymmetric:
-      return {x / axis.scale, true};
+      return {x / scale, true};
     case ResizeCoordinate::kTfHalfPixelForNn:  // axes that keep their size (batch, channels) are not shifted, as in ONNX Runtime
-      return {axis.scale == 1 && axis.in == axis.out ? x : (x + 0.5) / axis.scale, true};
+      return {axis.scale == 1 && axis.in == axis.out ? x : (x + half) / scale, true};
     case ResizeCoordinate::kTfCropAndResize: {
-      const double span = axis.roi_end - axis.roi_begin;
-      const double position = axis.out > 1 ? axis.roi_begin * (in - 1) + x * span * (in - 1) / (out - 1)
-                                           : 0.5 * (axis.roi_begin + axis.roi_end) * (in - 1);
+      const T begin = static_cast<T>(axis.roi_begin), end = static_cast<T>(axis.roi_end);
+      const T position = axis.out > 1 ? begin * (in - 1) + x * (end - begin) * (in - 1) / (out - 1) : half * (begin + end) * (in - 1);
       return {position, position >= 0 && position <= in - 1};
     }
   }
@@ -69,7 +74,7 @@ ResampleTables filter_tables(const ResizeAxis& axis, double radius, bool antiali
                         std::vector<float>(static_cast<size_t>(taps * axis.out)),
                         std::vector<double>(static_cast<size_t>(taps * axis.out))};
   for (int64_t j = 0; j < axis.out; ++j) {
-    const Source source = source_of(axis, j);
+    const Source source = source_of<double>(axis, j);
     const int64_t first = static_cast<int64_t>(std::floor(source.position)) - taps / 2 + 1;
     std::vector<double> weights;
     double sum = 0;
@@ -94,7 +99,7 @@ ResampleTables filter_tables(const ResizeAxis& axis, double radius, bool antiali
 std::vector<int32_t> nearest_map(const ResizeAxis& axis, ResizeNearest rounding) {
   std::vector<int32_t> map;
   for (int64_t j = 0; j < axis.out; ++j) {
-    const Source source = source_of(axis, j);
+    const Source source = axis.scale_is_float ? source_of<float>(axis, j) : source_of<double>(axis, j);
     const double position = std::clamp(nearest(source.position, rounding), 0.0, static_cast<double>(axis.in - 1));
     map.push_back(source.exists ? static_cast<int32_t>(position) : -1);
   }

@@ -240,10 +240,10 @@ def eye_like(g, op):
 @maker("Resize")
 def resize(g, op):
     opset, n = g.opset(10), g.int(1, 2)
-    dims = [g.int(1, 2), g.int(1, 2)] + [g.int(1, 6) for _ in range(n)]
+    dims = [g.int(1, 2), g.int(1, 2)] + [g.int(1, g.pick(6, 20)) for _ in range(n)]
     mode = g.pick("nearest", "linear")
     x = g.values(dims, g.pick(F32, F32, np.int8, np.uint8, np.int32))
-    scales = np.array([1, 1] + [g.pick(0.5, 0.6, 1.0, 1.6, 2.0, 3.0) for _ in range(n)], F32)
+    scales = np.array([1, 1] + [g.pick(0.5, 0.6, 0.9, 1.0, 1.1, 1.6, 2.0, 2.3, 2.7, 3.0) for _ in range(n)], F32)
     constant = {1, 2, 3} if g.chance() else ()
     if opset < 11:
         return Case(op, [x, scales], {"mode": mode}, opset=opset, constant=constant)
@@ -268,8 +268,8 @@ def resize(g, op):
 @maker("Upsample")
 def upsample(g, op):
     opset, mode = g.int(7, 9), g.pick("nearest", "linear")
-    x = g.values([1, g.int(1, 2), g.int(1, 5), g.int(1, 5)])
-    scales = [1.0, 1.0, g.pick(1.0, 1.5, 2.0, 3.0), g.pick(1.0, 1.5, 2.0, 3.0)]
+    x = g.values([1, g.int(1, 2), g.int(1, 20), g.int(1, 20)])
+    scales = [1.0, 1.0, g.pick(1.0, 1.5, 2.0, 2.7, 3.0), g.pick(1.0, 1.3, 1.5, 2.0, 3.0)]
     if opset < 9:
         return Case(op, [x], {"mode": mode, "scales": scales}, opset=opset)
     return Case(op, [x, np.array(scales, F32)], {"mode": mode}, opset=opset, constant={1} if g.chance() else ())

@@ -79,6 +79,8 @@ void check_tensors(Context& context);
 void check_sparse_tensors(Context& context);
 void check_unused(Context& context);
 void check_inference(Context& context);
+/// Of check_inference, for what a Resize or Upsample has become.
+void check_resize(Context& context, const Body& body, int index, const Node& node);
 void check_weights(Context& context);
 
 }  // namespace svengine::validate

@@ -122,7 +122,11 @@ class InferenceRules final : public onnx::NodeWatcher {
     if (scope.call) return;  // types within a function are those of a call
     const auto& infos = infos_of(places_.at(&node).first);
     compare_outputs_with_schema(scope, node, infos);
-    compare_body_inputs(scope, node);
+    if (const Node* made = producer_of(scope, node)) {
+      if (made->op().name == node.op_type()) compare_body_inputs(scope, *made, node);
+      const auto& [b, index] = places_.at(&node);
+      if (node.op_type() == "Resize" || node.op_type() == "Upsample") check_resize(c_, c_.bodies[b], index, *made);
+    }
     for (const std::string& name : node.output()) {
       const auto info = infos.find(name);
       const auto value = scope.values.find(name);  // an output without a name has none, whatever the graph's outputs are called
@@ -216,14 +220,17 @@ class InferenceRules final : public onnx::NodeWatcher {
          fmt::format("output '{}' is declared as {}, but is {}", printable(info.name(), 60), declared, actual));
   }
 
-  /// What the bodies of a Loop, Scan or SequenceMap declare their inputs as, against what the operator gives them.
-  void compare_body_inputs(const Scope& scope, const NodeProto& node) {
+  /// What a node of the file has become, perhaps another operator.
+  static const Node* producer_of(const Scope& scope, const NodeProto& node) {
     const auto made = node.output_size() > 0 ? scope.values.find(node.output(0)) : scope.values.end();
-    const Node* producer = made == scope.values.end() || !made->second ? nullptr : made->second->producer();
-    if (!producer || producer->op().name != node.op_type()) return;
+    return made == scope.values.end() || !made->second ? nullptr : made->second->producer();
+  }
+
+  /// What the bodies of a Loop, Scan or SequenceMap declare their inputs as, against what the operator gives them.
+  void compare_body_inputs(const Scope& scope, const Node& producer, const NodeProto& node) {
     const auto [b, index] = places_.at(&node);
     for (const auto& attribute : node.attribute()) {
-      const Subgraph* body = attribute.has_g() ? producer->attributes.get<Subgraph>(attribute.name()) : nullptr;
+      const Subgraph* body = attribute.has_g() ? producer.attributes.get<Subgraph>(attribute.name()) : nullptr;
       if (!body) continue;
       const size_t count = std::min(static_cast<size_t>(attribute.g().input_size()), (*body)->inputs().size());
       for (size_t i = 0; i < count; ++i) {

@@ -103,6 +103,7 @@ inline constexpr Rule kRules[] = {
     {"type-constraint", Level::error, "An operator does not take the element type of an input, does not give that of a declared output, or inputs that must be of one type are not"},
     {"inference", Level::error, "Shapes, attributes or values of a node cannot be: no result follows from them"},
     {"inference-in-branch", Level::warning, "The same within a branch of an If, which may never be taken"},
+    {"resize-scale", Level::warning, "A Resize by a scale gives another size, or other values, in other engines"},  // resize_rules.cc
     {"engine-limit", Level::warning, "A node needs what this engine does not support"},
     // Tensors in the file: tensor_rules.cc, sparse_rules.cc
     {"tensor-type", Level::error, "A tensor's element type is missing or none of ONNX's"},

@@ -102,6 +102,11 @@ std::vector<RuleCase> element_type_cases() {
   };
 }
 
+void add_resize(ModelProto& m, float scale, const char* coordinates) {
+  add_initializer(m, "scales", {2}, {1, scale});
+  add_attribute(add_tail(m, "Resize", {"x", "", "scales"}), "coordinate_transformation_mode", AttributeProto::STRING)->set_s(coordinates);
+}
+
 std::vector<RuleCase> inference_cases() {
   return {
       {"symbol-conflict", "dimension 'N' is 1 in value 'r' and 3 in value 'y'",
@@ -132,6 +137,9 @@ std::vector<RuleCase> inference_cases() {
        [](ModelProto& m) {
          add_tail(m, "MatMul", {"x", "x"});
        }},
+      {"resize-scale", "3 elements by 1.6666666 are 5 here", [](ModelProto& m) { add_resize(m, 1.6666666f, "half_pixel"); }},
+      {"resize-scale", "3 elements by 0.5 are 1, whose corners are aligned by PyTorch",
+       [](ModelProto& m) { add_resize(m, 0.5f, "align_corners"); }},
       {"inference-in-branch", "then_branch: node 'Transpose_0'", add_odd_branch},
       {"engine-limit", "nested more than",
        [](ModelProto& m) {
@@ -158,6 +166,24 @@ std::vector<RuleCase> inference_cases() {
 std::vector<RuleCase> svengine::tests::type_cases() { return together({declaration_cases(), element_type_cases(), inference_cases()}); }
 
 TEST_CASE("declared and inferred types and shapes") { check_cases(type_cases()); }
+
+TEST_CASE("findings that quote attributes are harmless to print, and short") {
+  for (const std::string& odd : {std::string("\x1b[31m"), std::string(1 << 20, 'A')}) {
+    ModelProto model = good_model();
+    add_resize(model, 2, odd.c_str());
+    const std::string findings = findings_of(model);
+    CHECK((findings.find("mode is '") != std::string::npos && findings.find('\x1b') == std::string::npos));
+    CHECK(findings.size() < 5000);
+  }
+}
+
+TEST_CASE("a Resize that all compute alike is no finding") {
+  for (const auto& [scale, coordinates] : {std::pair{2.0f, "align_corners"}, {2.7f, "align_corners"}, {0.5f, "half_pixel"}}) {
+    ModelProto model = good_model();
+    add_resize(model, scale, coordinates);
+    CHECK(findings_of(model).find("resize-scale") == std::string::npos);
+  }
+}
 
 TEST_CASE("what is behind a refused node is judged by its declared type") {
   ModelProto model = good_model();

@@ -73,13 +73,16 @@ Result<std::vector<int64_t>> named_axes(const Attributes& attributes, int64_t ra
 }
 
 /// ONNX's text multiplies by the region's part of the axis as well; its inference and reference and ONNX Runtime do not, so no file can mean it.
+/// Sizes are products in float32, as in ONNX Runtime: 40 elements by 3.3 are 132, which is what PyTorch has when it writes 3.3, and not the 131
+/// that ONNX's inference makes of 3.29999995.
 Status apply_scales(std::vector<AxisScale>& axes, const std::vector<double>& scales) {
   for (size_t i = 0; i < axes.size(); ++i) {
     AxisScale& a = axes[i];
     if (!(scales[i] > 0) || !std::isfinite(scales[i])) return error("scale {} of axis {} is not a positive number", scales[i], a.axis);
     a.scale = scales[i];
+    a.scale_is_float = true;
     if (a.in.is_static()) {
-      const double out = std::floor(static_cast<double>(a.in.value()) * a.scale);
+      const double out = std::floor(static_cast<float>(a.in.value()) * static_cast<float>(a.scale));
       if (!(out >= 0 && out <= kMostSize)) return error("axis {} of {} elements scaled by {} gives {}", a.axis, a.in.value(), a.scale, out);
       a.out = static_cast<int64_t>(out);
     } else if (a.scale == 1) {
@@ -196,6 +199,7 @@ Result<kernels::ResizeAxis> kernel_axis(const Attributes& attributes, const Axis
   out.in = axis.in.value();
   out.out = axis.out.value();
   out.scale = axis.scale;
+  out.scale_is_float = axis.scale_is_float;
   out.roi_begin = axis.roi_begin;
   out.roi_end = axis.roi_end;
   const std::string name = attributes.get_string("coordinate_transformation_mode", "half_pixel");
