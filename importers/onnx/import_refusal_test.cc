@@ -38,6 +38,18 @@ std::string nested(uint32_t number, int depth, std::string inner = {}) {
 
 }  // namespace
 
+TEST_CASE("what operators quote of attributes is harmless to print, and short") {
+  for (const std::string& odd : {std::string("\x1b[31m"), std::string(1 << 20, 'A')}) {
+    ModelProto model = relu_model(20);
+    only_node(model)->set_op_type("Gelu");
+    add_attribute(only_node(model), "approximate", AttributeProto::STRING)->set_s(odd);
+    const std::string bytes = model.SerializeAsString();
+    const std::string problem = problem_of(import_onnx(std::as_bytes(std::span(bytes.data(), bytes.size())), nullptr, "m.onnx"));
+    CHECK_THAT(problem, Contains("approximate is '") && !Contains("\x1b"));
+    CHECK(problem.size() < 3000);
+  }
+}
+
 TEST_CASE("files that are no models") {
   CHECK(problem_of_text("") == "m.onnx: is empty");
   CHECK_THAT(problem_of_text("\x1f\x8b\x08 and so on"), Contains("is a gzip file"));

@@ -13,6 +13,8 @@
 namespace svengine::onnx {
 namespace {
 
+constexpr size_t kMostProblem = 2000;  // bytes of what an operator says of a node
+
 using onnx_proto::AttributeProto;
 using onnx_proto::GraphProto;
 using onnx_proto::NodeProto;
@@ -127,7 +129,7 @@ Status NodeImporter::add_named(Scope& scope, const NodeProto& proto, int index) 
   const onnx_proto::FunctionProto* function = functions_.find(proto);
   Status status = function ? add_call(scope, proto, index, *function) : add_node(scope, proto, index);
   if (status.ok()) return {};
-  Error problem = std::move(status).error();
+  Error problem(printable(status.error().message(), kMostProblem));  // it may quote attributes
   // infer_types() names the node itself (its operator may be another one by then: Scatter becomes ScatterElements).
   const std::string who = fmt::format("node '{}{}' (", scope.prefix, node_name(proto, index));
   if (problem.message().starts_with(who)) return problem;

@@ -3,7 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "importers/io/names.h"
+
 namespace svengine::validate {
+namespace {
+
+constexpr size_t kMostText = 2000;  // a message may quote an attribute
+
+}  // namespace
 
 std::string_view name_of(Level level) {
   switch (level) {
@@ -22,7 +29,8 @@ void Findings::add(RuleName rule, std::string where, std::string message, std::v
     return;
   }
   if (nodes.size() > kMostNodes) nodes.resize(kMostNodes);
-  list_.push_back({&rule.rule(), std::move(where), std::move(message), std::move(nodes)});
+  for (std::string& name : nodes) name = printable(name, kMaxName);
+  list_.push_back({&rule.rule(), printable(where, kMostText), printable(message, kMostText), std::move(nodes)});
 }
 
 int64_t Findings::count_of(Level level) const {
