@@ -153,8 +153,7 @@ const char* violation(const ConvArgs& args) noexcept {
   if (!positive(s.kernel) || !positive(s.stride) || !positive(s.dilation))
     return "conv: a kernel, stride or dilation is not positive";
   const bool sees_depth = args.kind != ConvKind::kDepthwise && args.kind != ConvKind::kGrouped;
-  if (!sees_depth && (s.in.depth != 1 || s.out.depth != 1 || s.kernel.depth != 1))
-    return "conv: a kind for depth 1 on another depth";
+  if (!sees_depth && !is_flat(s)) return "conv: a kind without depth on images with depth";
   if (args.kind == ConvKind::kDepthwise && (s.groups != s.in_channels || s.groups != s.out_channels))
     return "conv: kDepthwise without a group for each channel";
   if ((args.kind == ConvKind::kFirstLayer || args.kind == ConvKind::kWinograd) && s.groups != 1)

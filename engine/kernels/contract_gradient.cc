@@ -24,7 +24,7 @@ const char* conv_violation(const ConvWeightGradArgs& args) {
   if (s.groups < 1) return "conv weight gradient: groups is not positive";
   if (s.groups != 1 && (s.in_channels != s.out_channels || s.in_channels % s.groups != 0 || args.plain_input))
     return "conv weight gradient: groups without as many outputs as inputs, or on a plain input";
-  if (s.in.depth != 1 || s.out.depth != 1 || s.kernel.depth != 1) return "conv weight gradient: depth is not 1";
+  if (!is_flat(s)) return "conv weight gradient: images with depth";
   if (s.batch < 1 || s.in_channels < 1 || s.out_channels < 1 || !positive(s.in) || !positive(s.out))
     return "conv weight gradient: a size is not positive";
   if (!positive(s.kernel) || !positive(s.stride) || !positive(s.dilation))

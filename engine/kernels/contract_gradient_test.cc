@@ -58,7 +58,7 @@ TEST_CASE("the contracts of windows' gradients") {
   check<C>(conv, {{"conv weight gradient: neither sums nor dw is there", [](C& a) { a.sums = a.dw = nullptr; }},
                   {"conv weight gradient: groups without as many outputs as inputs, or on a plain input",
                    [](C& a) { a.shape.groups = 2, a.shape.in_channels = 2, a.shape.out_channels = 4; }},
-                  {"conv weight gradient: depth is not 1", [](C& a) { a.shape.in.depth = 2; }},
+                  {"conv weight gradient: images with depth", [](C& a) { a.shape.in.depth = 2; }},
                   {"conv weight gradient: a size is not positive", [](C& a) { a.shape.batch = 0; }},
                   {"conv weight gradient: plain input with dilated columns",
                    [](C& a) { a.plain_input = true, a.shape.kernel.width = 2, a.shape.dilation.width = 2; }},

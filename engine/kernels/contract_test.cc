@@ -96,7 +96,7 @@ TEST_CASE("windows have taps, strides and an image of a size that is counted in 
   conv.shape.in.depth = 2;
   CHECK(broken(conv) == "");
   conv.kind = ConvKind::kGrouped;
-  CHECK(broken(conv) == "conv: a kind for depth 1 on another depth");
+  CHECK(broken(conv) == "conv: a kind without depth on images with depth");
 }
 
 TEST_CASE("products have room for their rows") {

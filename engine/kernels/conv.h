@@ -65,6 +65,9 @@ struct ConvShape {
   ConvExtent pad = {0, 0, 0};  // at the beginning
 };
 
+/// Without depth: the only plane of the kernel sees the only one of the input, not one of the padding before it.
+constexpr bool is_flat(const ConvShape& s) { return s.in.depth == 1 && s.out.depth == 1 && s.kernel.depth == 1 && s.pad.depth == 0; }
+
 struct ConvArgs {
   ConvShape shape;
   ConvKind kind = ConvKind::kDirect;

@@ -70,6 +70,21 @@ TEST_CASE("images smaller than the kernel, and mostly padding") {
   check_all(crop);
 }
 
+TEST_CASE("planes and rows that see nothing but padding") {
+  for (const int64_t channels : {3, 16, 20})
+    for (const int64_t groups : {int64_t{1}, channels})
+      for (const ConvExtent kernel : {ConvExtent{1, 1, 1}, ConvExtent{1, 3, 3}}) {
+        Problem p{channels, channels, {1, 7, 5}, kernel};
+        p.groups = groups;
+        p.stride.depth = 3, p.pad.depth = p.pad_end.depth = 1;  // one output plane, before the input's
+        check_all(p);
+        Problem rows{channels, channels, {1, 1, 5}, {1, 1, kernel.width}};
+        rows.groups = groups;
+        rows.stride.height = 3, rows.pad.height = rows.pad_end.height = 1;
+        check_all(rows);
+      }
+}
+
 TEST_CASE("first layers whose pixels share addresses, and others") {
   for (int64_t channels : {1, 2, 3, 4})
     for (int64_t stride : {1, 2, 3})

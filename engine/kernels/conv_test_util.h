@@ -185,7 +185,7 @@ inline void check(const KernelTable& set, const Problem& p, ConvKind kind) {
 /// The kinds that the table in conv.h allows.
 inline std::vector<ConvKind> allowed_kinds(const KernelTable& set, const ConvShape& s) {
   std::vector<ConvKind> kinds{ConvKind::kPlain};
-  const bool flat = s.in.depth == 1 && s.out.depth == 1 && s.kernel.depth == 1;
+  const bool flat = is_flat(s);
   if (flat) kinds.push_back(ConvKind::kGrouped);
   const bool whole = s.in_channels / s.groups % set.lanes == 0 && s.out_channels / s.groups % set.lanes == 0;
   if (s.groups == 1 || whole) kinds.push_back(ConvKind::kDirect);

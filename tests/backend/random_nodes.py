@@ -289,7 +289,7 @@ def conv(g, op):
     n, group = g.int(1, 3), g.pick(1, 1, 2, 3)
     each_in, each_out = g.size(), g.size()
     kernel = [g.int(1, 3) for _ in range(n)]
-    x = g.values([g.int(1, 2), group * each_in] + [g.int(3, 7 if n > 2 else g.most + 2) for _ in range(n)])
+    x = g.values([g.int(1, 2), group * each_in] + [g.int(g.pick(1, 3), 7 if n > 2 else g.most + 2) for _ in range(n)])
     shape = [group * each_out, each_in] if op == "Conv" else [group * each_in, each_out]
     inputs = [x, g.values(shape + kernel)] + ([g.values([group * each_out])] if g.chance() else [])
     attributes = {"group": group, "kernel_shape": g.pick(None, kernel), "strides": g.pick(None, [g.int(1, 3) for _ in range(n)]),
@@ -297,7 +297,7 @@ def conv(g, op):
     if g.chance(0.3):
         attributes["auto_pad"] = g.pick("SAME_UPPER", "SAME_LOWER", "VALID")
     elif g.chance():
-        attributes["pads"] = [g.int(0, 2) for _ in range(2 * n)]
+        attributes["pads"] = [g.int(0, g.pick(2, 2, 4)) for _ in range(2 * n)]
     if op == "ConvTranspose" and attributes["strides"] and g.chance(0.4):
         attributes["output_padding"] = [g.int(0, s - 1) for s in attributes["strides"]]
     return Case(op, inputs, attributes, opset=g.opset(), constant={1, 2} if g.chance() else ())

@@ -14,8 +14,7 @@ namespace {
 
 ConvKind choose(const ConvShape& s, bool) noexcept {
   const bool whole_blocks = s.in_channels / s.groups % kLanes == 0 && s.out_channels / s.groups % kLanes == 0;
-  const bool flat = s.in.depth == 1 && s.out.depth == 1 && s.kernel.depth == 1;
-  if (!flat && s.groups > 1) return whole_blocks ? ConvKind::kDirect : ConvKind::kPlain;
+  if (!is_flat(s) && s.groups > 1) return whole_blocks ? ConvKind::kDirect : ConvKind::kPlain;
   if (s.groups == 1) return s.in_channels <= 4 ? ConvKind::kFirstLayer : ConvKind::kDirect;
   if (s.groups == s.in_channels && s.groups == s.out_channels) return ConvKind::kDepthwise;
   return whole_blocks ? ConvKind::kDirect : ConvKind::kGrouped;

@@ -33,7 +33,7 @@ ConvKind choose(const ConvShape& shape, bool exact) noexcept {
     if (shape.in_channels <= 4) return ConvKind::kFirstLayer;
     return !exact && winograd::pays(kMachine, shape) ? ConvKind::kWinograd : ConvKind::kDirect;
   }
-  if (!conv::is_flat(shape)) return whole_blocks ? ConvKind::kDirect : ConvKind::kPlain;
+  if (!is_flat(shape)) return whole_blocks ? ConvKind::kDirect : ConvKind::kPlain;
   if (shape.groups == shape.in_channels && shape.groups == shape.out_channels) return ConvKind::kDepthwise;
   return whole_blocks ? ConvKind::kDirect : ConvKind::kGrouped;
 }

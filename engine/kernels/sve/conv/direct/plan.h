@@ -145,9 +145,6 @@ constexpr void partition(Plan& plan, int64_t batch, Lines lines, int (*most)(int
   plan.strip_tiles = larger(round_up(strip, plan.task_tiles), 1);
 }
 
-/// Images, and so the kernel, without depth.
-constexpr bool is_flat(const ConvShape& shape) { return shape.in.depth == 1 && shape.out.depth == 1 && shape.kernel.depth == 1; }
-
 /// The plan of a blocked convolution with one group, or whole blocks in every group: of one output plane, where images have depth. The
 /// work is cut as if its input planes were the image.
 constexpr Plan direct_plan(const ConvShape& shape) {
