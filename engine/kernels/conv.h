@@ -12,8 +12,8 @@
 //   kind         input    output   when (see choose)
 //   kDirect      blocked  blocked  one group, or channels per group (in and out) multiples of c
 //   kFirstLayer  plain    blocked  one group of at most 4 input channels
-//   kDepthwise   blocked  blocked  depth 1; groups = in_channels = out_channels
-//   kGrouped     blocked  blocked  depth 1; anything else
+//   kDepthwise   blocked  blocked  is_flat; groups = in_channels = out_channels
+//   kGrouped     blocked  blocked  is_flat; anything else
 //   kPlain       plain    plain    everything
 //   kWinograd    blocked  blocked  one group, 3 x 3 in a plane, stride and dilation 1 there
 //

@@ -119,6 +119,7 @@ TEST_CASE("nearest tables follow ONNX's examples") {
   CHECK_THAT(map(4, 8, 2, ResizeCoordinate::kHalfPixel, ResizeNearest::kRoundPreferFloor),
              Equals(Map{0, 0, 1, 1, 2, 2, 3, 3}));
   CHECK_THAT(map(4, 8, 2, ResizeCoordinate::kAlignCorners, ResizeNearest::kFloor), Equals(Map{0, 0, 0, 1, 1, 2, 2, 3}));
+  CHECK_THAT(map(4, 5, 1.4, ResizeCoordinate::kAlignCorners, ResizeNearest::kFloor), Equals(Map{0, 0, 1, 2, 3}));  // 5 - 1, not 5.6 - 1
   CHECK_THAT(map(4, 8, 2, ResizeCoordinate::kHalfPixel, ResizeNearest::kCeil), Equals(Map{0, 1, 1, 2, 2, 3, 3, 3}));
   CHECK_THAT(map(4, 8, 2, ResizeCoordinate::kAsymmetric, ResizeNearest::kRoundPreferCeil),
              Equals(Map{0, 1, 1, 2, 2, 3, 3, 3}));
@@ -132,6 +133,15 @@ TEST_CASE("positions by a float32 scale are rounded to float32") {
   CHECK(nearest_map(axis, ResizeNearest::kFloor)[26] == 9);
   axis.scale_is_float = false;
   CHECK(nearest_map(axis, ResizeNearest::kFloor)[27] == 9);
+}
+
+TEST_CASE("positions by sizes are exact") {
+  for (const int64_t in : {1, 3, 7, 14, 30, 113})
+    for (int64_t out = 1; out < 130; ++out) {
+      const ResizeAxis axis{.in = in, .out = out, .scale = static_cast<double>(out) / static_cast<double>(in), .coordinate = ResizeCoordinate::kAsymmetric};
+      const Map map = nearest_map(axis, ResizeNearest::kFloor);
+      for (int64_t j = 0; j < out; ++j) REQUIRE(map[static_cast<size_t>(j)] == j * in / out);
+    }
 }
 
 TEST_CASE("linear and cubic tables follow ONNX's examples") {

@@ -21,25 +21,33 @@ double aligned_length(const ResizeAxis& axis) {
   return axis.scale < 1 && length - out > 1e-6 ? length : out;
 }
 
+/// x / scale. Where the scale is that of two sizes, x in / out is rounded once: 9 * 14 / 18 is 7, and 9 / (18. / 14) a little less.
+template <class T>
+T unscaled(const ResizeAxis& axis, T x) {
+  const double out = static_cast<double>(axis.out);
+  const bool by_sizes = !axis.scale_is_float && std::fabs(static_cast<double>(axis.in) * axis.scale - out) <= out * 0x1p-50;
+  return by_sizes ? x * static_cast<T>(axis.in) / static_cast<T>(axis.out) : x / static_cast<T>(axis.scale);
+}
+
 /// T: what the formulas are computed in.
 template <class T>
 Source source_of(const ResizeAxis& axis, int64_t j) {
-  const T x = static_cast<T>(j), in = static_cast<T>(axis.in), out = static_cast<T>(axis.out), scale = static_cast<T>(axis.scale), half = T(0.5);
+  const T x = static_cast<T>(j), in = static_cast<T>(axis.in), out = static_cast<T>(axis.out), half = T(0.5);
   switch (axis.coordinate) {
     case ResizeCoordinate::kHalfPixel:
-      return {(x + half) / scale - half, true};
+      return {unscaled(axis, x + half) - half, true};
     case ResizeCoordinate::kHalfPixelSymmetric: {
-      const T adjustment = out / (scale * in);
-      return {in / 2 * (1 - adjustment) + (x + half) / scale - half, true};
+      const T adjustment = out / (static_cast<T>(axis.scale) * in);
+      return {in / 2 * (1 - adjustment) + unscaled(axis, x + half) - half, true};
     }
     case ResizeCoordinate::kPytorchHalfPixel:
-      return {axis.out > 1 ? (x + half) / scale - half : 0, true};
+      return {axis.out > 1 ? unscaled(axis, x + half) - half : 0, true};
     case ResizeCoordinate::kAlignCorners:
       return {axis.out > 1 ? x * (in - 1) / static_cast<T>(aligned_length(axis) - 1) : 0, true};
     case ResizeCoordinate::kAsymmetric:
-      return {x / scale, true};
+      return {unscaled(axis, x), true};
     case ResizeCoordinate::kTfHalfPixelForNn:  // axes that keep their size (batch, channels) are not shifted, as in ONNX Runtime
-      return {axis.scale == 1 && axis.in == axis.out ? x : (x + half) / scale, true};
+      return {axis.scale == 1 && axis.in == axis.out ? x : unscaled(axis, x + half), true};
     case ResizeCoordinate::kTfCropAndResize: {
       const T begin = static_cast<T>(axis.roi_begin), end = static_cast<T>(axis.roi_end);
       const T position = axis.out > 1 ? begin * (in - 1) + x * (end - begin) * (in - 1) / (out - 1) : half * (begin + end) * (in - 1);

@@ -186,7 +186,10 @@ Result<std::vector<AxisScale>> resize_axes(const Node& node, const Shape& in) {
   }
   if (by_size) SV_TRY(apply_sizes(axes, *values, node.attributes.get_string("keep_aspect_ratio_policy", "stretch")));
   else SV_TRY(apply_scales(axes, *values));
+  // Where no axis changes its size PyTorch and ONNX Runtime copy, whatever the scales: 5 elements by 1.1 are the same 5.
+  const bool copies = !crop && std::all_of(axes.begin(), axes.end(), [](const AxisScale& a) { return a.in.is_static() && a.in.same(a.out); });
   for (AxisScale& a : axes) {
+    if (copies) a.scale = 1;
     if (a.in.is_static() && a.in.value() == 0 && a.out.is_static() && a.out.value() > 0)
       return error("axis {} is empty and cannot become {} elements", a.axis, a.out.value());
     a.unchanged = a.scale == 1 && a.in.same(a.out) && (!crop || (a.roi_begin == 0 && a.roi_end == 1));
