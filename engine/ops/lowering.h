@@ -65,7 +65,7 @@ struct Packing {
 /// What a session asks of all its plans.
 struct LowerOptions {
   bool exact_convolution = false;  // no Winograd: kernels/conv.h
-  std::optional<uint64_t> seed;    // of nodes that draw numbers and have no seed of their own; none: no two plans draw the same
+  std::optional<uint64_t> seed = {};  // of nodes that draw numbers and have no seed of their own; none: no two plans draw the same
 };
 
 class LowerContext {
