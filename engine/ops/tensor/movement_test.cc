@@ -21,6 +21,13 @@ TEST_CASE("Concat adds along its axis") {
   CHECK(OneNode("Concat", {f32({2, 3})}).says("attribute 'axis' is missing"));
 }
 
+TEST_CASE("Upsample's sizes are float32 products, exact beyond float32's whole numbers") {
+  const auto scaled = [](int64_t size, float scale) { return OneNode("Upsample", {f32({size})}, {{"scales", std::vector<float>{scale}}}, 1, 7).outcome; };
+  CHECK(scaled(40, 3.3f) == "float32[132]");
+  CHECK(scaled((1 << 24) + 1, 1) == "float32[16777217]");
+  CHECK(scaled((1 << 23) + 1, 3) == "float32[25165827]");
+}
+
 TEST_CASE("Split by sizes, by number, and equally") {
   CHECK(OneNode("Split", {f32({6, 5})}, {}, 3, 17).outcome == "float32[2x5] float32[2x5] float32[2x5]");
   CHECK(OneNode("Split", {f32({7, 5})}, {{"num_outputs", int64_t{3}}}, 3).outcome == "float32[3x5] float32[3x5] float32[1x5]");

@@ -22,6 +22,7 @@ constexpr std::pair<const char*, ResizeCoordinate> kCoordinates[] = {
 };
 
 constexpr double kMostSize = 0x1p48;
+constexpr double kWholeFloats = 0x1p24;  // below it float32 has all whole numbers
 constexpr double kMostWeights = 0x1p28;  // of antialiasing, in one axis' table
 constexpr double kFarthestRoi = 0x1p30;  // in lengths of the axis
 
@@ -74,15 +75,16 @@ Result<std::vector<int64_t>> named_axes(const Attributes& attributes, int64_t ra
 
 /// ONNX's text multiplies by the region's part of the axis as well; its inference and reference and ONNX Runtime do not, so no file can mean it.
 /// Sizes are products in float32, as in ONNX Runtime: 40 elements by 3.3 are 132, which is what PyTorch has when it writes 3.3, and not the 131
-/// that ONNX's inference makes of 3.29999995.
+/// that ONNX's inference makes of 3.29999995. Beyond what float32 counts in whole numbers they are exact.
 Status apply_scales(std::vector<AxisScale>& axes, const std::vector<double>& scales) {
   for (size_t i = 0; i < axes.size(); ++i) {
     AxisScale& a = axes[i];
     if (!(scales[i] > 0) || !std::isfinite(scales[i])) return error("scale {} of axis {} is not a positive number", scales[i], a.axis);
     a.scale = scales[i];
-    a.scale_is_float = true;
     if (a.in.is_static()) {
-      const double out = std::floor(static_cast<float>(a.in.value()) * static_cast<float>(a.scale));
+      const double in = static_cast<double>(a.in.value()), exact = in * a.scale;
+      a.scale_is_float = std::max(in, exact) < kWholeFloats;
+      const double out = std::floor(a.scale_is_float ? static_cast<double>(static_cast<float>(exact)) : exact);
       if (!(out >= 0 && out <= kMostSize)) return error("axis {} of {} elements scaled by {} gives {}", a.axis, a.in.value(), a.scale, out);
       a.out = static_cast<int64_t>(out);
     } else if (a.scale == 1) {

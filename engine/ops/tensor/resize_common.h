@@ -24,7 +24,7 @@ struct AxisScale {
   size_t axis = 0;
   Dim in, out;
   double scale = 1;
-  bool scale_is_float = false;  // given, not computed from sizes
+  bool scale_is_float = false;  // as of kernels::ResizeAxis
   double roi_begin = 0, roi_end = 1;
   bool unchanged = false;  // every output is the input at the same place
 };
