@@ -121,7 +121,7 @@ Status WeightStore::end_check() {
 
 Status WeightStore::begin_pack() {
   // The largest first: while a layout is made its original is in memory, too, and later there is the more of what is packed already. Within a
-  // power of two in the order of the file. ResNet-50: 134.0 MiB at most, and 129.6 like this.
+  // power of two in the order of the file. ResNet-50: 134.0 MiB at most, and 129.4 like this.
   std::stable_sort(jobs_.begin(), jobs_.end(),
                    [](const Job& a, const Job& b) { return std::bit_width(a.tensor.byte_size()) > std::bit_width(b.tensor.byte_size()); });
   size_t bytes = 0;

@@ -12,11 +12,11 @@ namespace {
 
 /// The seed of a node's first run: by the plans' seed and its first output, or what no other plan starts from.
 uint64_t first_seed(const LowerContext& c) {
-  uint64_t bits = 0;
   if (c.options().seed) {
     const PhiloxCounter words = RandomStream(*c.options().seed).at(c.node().output(0)->name()).block(0);
     return static_cast<uint64_t>(words[0]) << 32 | words[1];
   }
+  uint64_t bits = 0;
   if (getentropy(&bits, sizeof bits) == 0) return bits;
   return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
