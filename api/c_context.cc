@@ -40,8 +40,6 @@ Status check_counts(const Caller& caller, int32_t inputs, const svengine_tensor*
 
 extern "C" {
 
-svengine_context_options svengine_context_options_default(void) { return {sizeof(svengine_context_options), 1, nullptr, 0}; }
-
 svengine_status svengine_context_create(const svengine_network* handle, const svengine_context_options* given, svengine_context** out) {
   if (!out) return fail(SVENGINE_INVALID_ARGUMENT, "there is no place for the handle (null pointer)");
   *out = nullptr;

@@ -50,8 +50,6 @@ const char* svengine_version(void) { return version(); }
 int32_t svengine_abi(void) { return SVENGINE_ABI; }
 const char* svengine_last_error(void) { return last_error(); }
 
-svengine_options svengine_options_default(void) { return {sizeof(svengine_options), nullptr, nullptr, 0, 0}; }
-
 svengine_status svengine_network_load(const char* path, const svengine_options* options, svengine_network** network) {
   if (!path) {
     if (network) *network = nullptr;

@@ -66,6 +66,7 @@ Result<SessionOptions> session_options_of(const svengine_options& options) {
   if (options.kernels) out.kernels = options.kernels;
   if (options.cache) out.cache = options.cache;
   out.exact_convolution = options.exact_convolution != 0;
+  if (options.seeded) out.seed = options.seed;
   return session_options(out);
 }
 

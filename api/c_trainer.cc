@@ -76,10 +76,6 @@ nn::TrainerOptions options_of(const svengine_trainer_options& o) {
 
 extern "C" {
 
-svengine_trainer_options svengine_trainer_options_default(void) {
-  return {sizeof(svengine_trainer_options), "mse", "adam", nullptr, 0, 1, 0, 1, 0, nullptr};
-}
-
 svengine_status svengine_trainer_load(const char* path, const svengine_trainer_options* given, svengine_trainer** out) {
   if (!out) return fail(SVENGINE_INVALID_ARGUMENT, "there is no place for the handle (null pointer)");
   *out = nullptr;

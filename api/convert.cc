@@ -66,6 +66,7 @@ Result<SessionOptions> session_options(const NetworkOptions& options) {
   out.flush_denormals = options.flush_denormals;
   out.exact_convolution = options.exact_convolution;
   out.cache = options.cache;
+  out.seed = options.seed;
   if (options.threads < 0) return error("{} threads are asked for", options.threads);
   if (!options.topology.empty()) {
     SV_ASSIGN(out.topology, parse_topology(options.topology));

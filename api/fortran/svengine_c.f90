@@ -4,7 +4,7 @@ module svengine_c
   implicit none
   public
 
-  integer(c_int32_t), parameter :: abi_of_module = 1
+  integer(c_int32_t), parameter :: abi_of_module = 2
 
   type, bind(C) :: c_tensor
     integer(c_int) :: type = 0
@@ -15,27 +15,28 @@ module svengine_c
   end type
 
   type, bind(C) :: c_options
-    integer(c_size_t) :: size
-    type(c_ptr) :: kernels, cache
-    integer(c_int32_t) :: exact_convolution, convert
+    integer(c_size_t) :: size = 0
+    type(c_ptr) :: kernels = c_null_ptr, cache = c_null_ptr
+    integer(c_int32_t) :: exact_convolution = 0, convert = 0, seeded = 0
+    integer(c_int64_t) :: seed = 0
   end type
 
   type, bind(C) :: c_context_options
-    integer(c_size_t) :: size
-    integer(c_int32_t) :: threads
-    type(c_ptr) :: topology
-    integer(c_int32_t) :: keep_denormals
+    integer(c_size_t) :: size = 0
+    integer(c_int32_t) :: threads = 1
+    type(c_ptr) :: topology = c_null_ptr
+    integer(c_int32_t) :: keep_denormals = 0
   end type
 
   type, bind(C) :: c_trainer_options
-    integer(c_size_t) :: size
-    type(c_ptr) :: loss, optimizer, loss_of
-    real(c_double) :: clip_norm
-    integer(c_int64_t) :: accumulate
-    integer(c_int32_t) :: initialise
-    integer(c_int64_t) :: seed
-    integer(c_int32_t) :: threads
-    type(c_ptr) :: kernels
+    integer(c_size_t) :: size = 0
+    type(c_ptr) :: loss = c_null_ptr, optimizer = c_null_ptr, loss_of = c_null_ptr
+    real(c_double) :: clip_norm = 0
+    integer(c_int64_t) :: accumulate = 1
+    integer(c_int32_t) :: initialise = 0
+    integer(c_int64_t) :: seed = 1
+    integer(c_int32_t) :: threads = 0
+    type(c_ptr) :: kernels = c_null_ptr
   end type
 
   type, bind(C) :: c_port
@@ -65,10 +66,6 @@ module svengine_c
       integer(c_int) :: svengine_load_plugin
     end function
 
-    function svengine_options_default() bind(C)
-      import
-      type(c_options) :: svengine_options_default
-    end function
     function svengine_network_load(path, options, network) bind(C)
       import
       character(kind=c_char), intent(in) :: path(*)
@@ -110,10 +107,6 @@ module svengine_c
       integer(c_int) :: svengine_network_output
     end function
 
-    function svengine_context_options_default() bind(C)
-      import
-      type(c_context_options) :: svengine_context_options_default
-    end function
     function svengine_context_create(network, options, context) bind(C)
       import
       type(c_ptr), value :: network
@@ -151,10 +144,6 @@ module svengine_c
       integer(c_int) :: svengine_run_jvp
     end function
 
-    function svengine_trainer_options_default() bind(C)
-      import
-      type(c_trainer_options) :: svengine_trainer_options_default
-    end function
     function svengine_trainer_load(path, options, trainer) bind(C)
       import
       character(kind=c_char), intent(in) :: path(*)

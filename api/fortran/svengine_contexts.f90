@@ -41,7 +41,7 @@ contains
     type(c_ptr) :: handle
     integer :: code
     integer :: freed
-    options = svengine_context_options_default()
+    options%size = c_sizeof(options)
     if (present(threads)) options%threads = int(threads, c_int32_t)
     options%topology = string_of(topology, groups)
     options%keep_denormals = number_of(keep_denormals, options%keep_denormals)

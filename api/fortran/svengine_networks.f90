@@ -50,18 +50,19 @@ contains
   end subroutine
 
   !> A network that was loaded before is freed when this one can be loaded.
-  subroutine load_file(self, path, kernels, cache, exact_convolution, convert, status, error)
+  subroutine load_file(self, path, kernels, cache, exact_convolution, convert, seed, status, error)
     class(sv_network), intent(inout) :: self
     character(*), intent(in) :: path
     character(*), intent(in), optional :: kernels, cache
     logical, intent(in), optional :: exact_convolution, convert
+    integer(int64), intent(in), optional :: seed
     integer, intent(out), optional :: status
     character(:), allocatable, intent(out), optional :: error
     character(kind=c_char), allocatable, target :: set(:), folder(:)
     type(c_options) :: options
     type(c_ptr) :: handle
     integer :: code
-    options = options_of(kernels, cache, exact_convolution, convert, set, folder)
+    options = options_of(kernels, cache, exact_convolution, convert, seed, set, folder)
     code = abi_code()
     if (code == sv_ok) code = svengine_network_load(trim(path)//c_null_char, options, handle)
     if (code == sv_ok) call take_network(self, handle)
@@ -70,18 +71,19 @@ contains
   end subroutine
 
   !> Of an ONNX file's bytes, which need not stay.
-  subroutine load_memory(self, bytes, kernels, cache, exact_convolution, convert, status, error)
+  subroutine load_memory(self, bytes, kernels, cache, exact_convolution, convert, seed, status, error)
     class(sv_network), intent(inout) :: self
     integer(int8), intent(in) :: bytes(:)
     character(*), intent(in), optional :: kernels, cache
     logical, intent(in), optional :: exact_convolution, convert
+    integer(int64), intent(in), optional :: seed
     integer, intent(out), optional :: status
     character(:), allocatable, intent(out), optional :: error
     character(kind=c_char), allocatable, target :: set(:), folder(:)
     type(c_options) :: options
     type(c_ptr) :: handle
     integer :: code
-    options = options_of(kernels, cache, exact_convolution, convert, set, folder)
+    options = options_of(kernels, cache, exact_convolution, convert, seed, set, folder)
     code = abi_code()
     if (code == sv_ok) code = svengine_network_load_memory(bytes, size(bytes, kind=c_size_t), options, handle)
     if (code == sv_ok) call take_network(self, handle)
@@ -93,16 +95,19 @@ contains
     abi_code = merge(sv_ok, abi_problem, svengine_abi() == abi_of_module)
   end function
 
-  function options_of(kernels, cache, exact_convolution, convert, set, folder) result(options)
+  function options_of(kernels, cache, exact_convolution, convert, seed, set, folder) result(options)
     character(*), intent(in), optional :: kernels, cache
     logical, intent(in), optional :: exact_convolution, convert
+    integer(int64), intent(in), optional :: seed
     character(kind=c_char), allocatable, target, intent(out) :: set(:), folder(:)
     type(c_options) :: options
-    options = svengine_options_default()
+    options%size = c_sizeof(options)
     options%kernels = string_of(kernels, set)
     options%cache = string_of(cache, folder)
     options%exact_convolution = number_of(exact_convolution, options%exact_convolution)
     options%convert = number_of(convert, options%convert)
+    options%seeded = merge(1_c_int32_t, 0_c_int32_t, present(seed))
+    if (present(seed)) options%seed = seed
   end function
 
   subroutine take_network(self, handle)

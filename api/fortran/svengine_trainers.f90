@@ -42,7 +42,7 @@ contains
     type(c_ptr) :: handle
     integer :: code
     integer :: freed
-    options = svengine_trainer_options_default()
+    options%size = c_sizeof(options)
     if (present(loss)) options%loss = string_of(loss, of_loss)
     if (present(optimizer)) options%optimizer = string_of(optimizer, of_optimizer)
     options%loss_of = string_of(loss_of, of_output)
@@ -154,17 +154,18 @@ contains
   end subroutine
 
   !> The network with its present weights, to be run; later steps do not change it.
-  subroutine trainer_network(self, network, kernels, cache, exact_convolution, convert, status, error)
+  subroutine trainer_network(self, network, kernels, cache, exact_convolution, convert, seed, status, error)
     class(sv_trainer), intent(inout) :: self
     class(sv_network), intent(inout) :: network
     character(*), intent(in), optional :: kernels, cache
     logical, intent(in), optional :: exact_convolution, convert
+    integer(int64), intent(in), optional :: seed
     integer, intent(out), optional :: status
     character(:), allocatable, intent(out), optional :: error
     character(kind=c_char), allocatable, target :: set(:), folder(:)
     type(c_ptr) :: handle
     integer :: code
-    code = svengine_trainer_network(self%handle, options_of(kernels, cache, exact_convolution, convert, set, folder), handle)
+    code = svengine_trainer_network(self%handle, options_of(kernels, cache, exact_convolution, convert, seed, set, folder), handle)
     if (code == sv_ok) call take_network(network, handle)
     call finish(code, present(error), status)
     if (present(error)) call explain(code, error)

@@ -17,4 +17,14 @@ inline std::string save_small_network(const std::string& folder, uint64_t seed =
   return path;
 }
 
+/// y[N] = x[N] + numbers that the node draws without a seed of its own.
+inline std::string save_noise_network(const std::string& folder) {
+  nn::Net net;
+  const nn::Var x = net.input("x", ElementType::float32, {-1});
+  net.output(nn::op("Add", {x, nn::op("RandomNormalLike", {x})}), "y");
+  const std::string path = folder + "/noise.onnx";
+  if (!net.save(path)) FAIL(net.error());
+  return path;
+}
+
 }  // namespace svengine::tests

@@ -50,6 +50,11 @@ def potential():
                  [value_info('x', ['N', 3], DOUBLE)], [value_info('energy', [], DOUBLE)])
 
 
+def noise():
+    """y[N] = x[N] + numbers that the node draws without a seed of its own."""
+    return model([node('RandomNormalLike', ['x'], ['r']), node('Add', ['x', 'r'], ['y'])], [value_info('x', ['N'], DOUBLE)], [value_info('y', ['N'], DOUBLE)])
+
+
 def look_up():
     """z[N, 2] = table[ids] + b: inputs of two types, of which one has no gradient."""
     nodes = [node('Gather', ['table', 'ids'], ['t']), node('Add', ['t', 'b'], ['z'])]
@@ -64,7 +69,7 @@ def linear():
 
 def main():
     files = {'mlp32': mlp(FLOAT), 'mlp64': mlp(DOUBLE), 'energy': energy(), 'look_up': look_up(), 'linear': linear(), 'drag': drag(),
-             'potential': potential()}
+             'potential': potential(), 'noise': noise()}
     for name, dtype in TYPES.items():
         files.update({'reverse_%s_%d' % (name, rank): reversal(rank, dtype) for rank in range(1, 8)})
     for name, data in files.items():

@@ -91,7 +91,21 @@ contains
     call context%create(network, topology='1x2')
     call context%run(sv_array(x), sv_array(y))
     call check(maxval(abs(y - mlp_of(x))) < 1e-6_real64, 'a context that is created again')
+    call check(all(noise_of(7_int64) == noise_of(7_int64)), 'a seed repeats the draws')
+    call check(any(noise_of(7_int64) /= noise_of(8_int64)), 'another seed has other draws')
+    call check(any(noise_of() /= noise_of()), 'without a seed none are repeated')
   end subroutine
+
+  function noise_of(seed) result(y)
+    integer(int64), intent(in), optional :: seed
+    type(sv_network) :: network
+    type(sv_context) :: context
+    real(real64), target :: x(9), y(9)
+    x = 0
+    call network%load('noise.onnx', seed=seed)
+    call context%create(network)
+    call context%run(sv_array(x), sv_array(y))
+  end function
 
   subroutine test_columns()
     type(sv_network) :: network

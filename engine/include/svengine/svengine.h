@@ -30,8 +30,9 @@ extern "C" {
 #define SVENGINE_API __attribute__((visibility("default")))
 #endif
 
-/* Programs and libraries of the same number work together. */
-#define SVENGINE_ABI 1
+/* Programs and libraries of the same number work together. Options may grow at their end within a number: a program says the size that it knows,
+ * and what it does not have is as by default. */
+#define SVENGINE_ABI 2
 
 /* C takes any number for an enum; with its type fixed so does C++, and the library can refuse what it does not know. */
 #ifdef __cplusplus
@@ -105,7 +106,6 @@ SVENGINE_API const char* svengine_last_error(void);
 
 /* ---- Networks ------------------------------------------------------------------------------------------------------------ */
 
-/* Begin with svengine_options_default(), so that what later versions add has its default. */
 typedef struct svengine_options {
   size_t size;                /* sizeof(svengine_options) */
   const char* kernels;        /* "avx2", "sve512", "reference" (double precision, slow); "openblas": the best there
@@ -113,9 +113,17 @@ typedef struct svengine_options {
   const char* cache;          /* a folder for packed weights, which later starts map instead of packing; NULL: none */
   int32_t exact_convolution;  /* 1: never by Winograd's algorithm */
   int32_t convert;            /* 1: floats of 16, 32 and 64 bits are taken for each other, and converted */
+  int32_t seeded;             /* 1: nodes that draw numbers and have no seed of their own draw by `seed`: networks with it draw
+                                 the same, run by run, in one context or several that take turns */
+  uint64_t seed;
 } svengine_options;
 
-SVENGINE_API svengine_options svengine_options_default(void);
+/* Options begin with these functions, so that what later versions add has its default. They are the program's own, compiled with the size that
+ * it knows: a library's would write the size that the library knows. */
+static inline svengine_options svengine_options_default(void) {
+  svengine_options options = {sizeof(svengine_options), NULL, NULL, 0, 0, 0, 0};
+  return options;
+}
 
 /* `options` may be NULL. On failure *network is NULL. */
 SVENGINE_API svengine_status svengine_network_load(const char* path, const svengine_options* options, svengine_network** network);
@@ -147,7 +155,10 @@ typedef struct svengine_context_options {
   int32_t keep_denormals;   /* 1: subnormal numbers are not taken for 0 inside calls */
 } svengine_context_options;
 
-SVENGINE_API svengine_context_options svengine_context_options_default(void);
+static inline svengine_context_options svengine_context_options_default(void) {
+  svengine_context_options options = {sizeof(svengine_context_options), 1, NULL, 0};
+  return options;
+}
 
 /* `options` may be NULL: one thread. */
 SVENGINE_API svengine_status svengine_context_create(const svengine_network* network, const svengine_context_options* options, svengine_context** context);
@@ -185,7 +196,10 @@ typedef struct svengine_trainer_options {
   const char* kernels;      /* NULL: the best there is */
 } svengine_trainer_options;
 
-SVENGINE_API svengine_trainer_options svengine_trainer_options_default(void);
+static inline svengine_trainer_options svengine_trainer_options_default(void) {
+  svengine_trainer_options options = {sizeof(svengine_trainer_options), "mse", "adam", NULL, 0, 1, 0, 1, 0, NULL};
+  return options;
+}
 
 /* Reads a network to train all of its weights. */
 SVENGINE_API svengine_status svengine_trainer_load(const char* path, const svengine_trainer_options* options, svengine_trainer** trainer);

@@ -25,6 +25,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -110,6 +111,7 @@ struct NetworkOptions {
   bool exact_convolution = false;  // never by Winograd's algorithm: slower, rounding errors of 3 x 3 convolutions a tenth
   std::string cache;  // a folder for packed weights, which later starts then map instead of packing; empty: none
   bool convert = false;  // floats of 16, 32 and 64 bits are taken for each other, and converted
+  std::optional<uint64_t> seed;  // of nodes that draw numbers and have no seed of their own: networks with it draw the same, run by run
 };
 
 struct ContextOptions {
