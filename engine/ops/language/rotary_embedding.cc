@@ -1,5 +1,6 @@
 // RotaryEmbedding: pairs of elements of every head rotated by an angle that depends on the token's position. Cosines and sines
-// come from caches, rows of which position_ids pick; without them the caches have a row for every token.
+// come from caches, rows of which position_ids pick; without them the caches have a row for every token, of one batch or of all: PyTorch
+// exports angles of [1, tokens, half] for any batch, which ONNX's own reference repeats.
 #include "engine/graph/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/language/attention_common.h"
@@ -18,13 +19,14 @@ Status check_rotary_caches(const InferContext& c, const Dim& batch, const Dim& l
     if (!c.shape(i).has_rank()) continue;
     if (known_different(c.shape(i).back(), half))
       return error("{} is {}, its last dimension must be half of what is rotated, {}", name, to_string(c.shape(i)), half.value());
-    if (!picked && (known_different(c.shape(i)[0], batch) || known_different(c.shape(i)[1], length)))
+    const bool one_batch = c.shape(i)[0] == Dim(1);
+    if (!picked && ((!one_batch && known_different(c.shape(i)[0], batch)) || known_different(c.shape(i)[1], length)))
       return error("{} is {}; without position_ids it needs a row for every token of X {}", name, to_string(c.shape(i)),
                    to_string(c.shape(0)));
   }
+  if (!picked) return {};
   if (c.shape(1).has_rank() && c.shape(2).has_rank() && known_different(c.shape(1)[0], c.shape(2)[0]))
     return error("cos_cache {} and sin_cache {} must be of one shape", to_string(c.shape(1)), to_string(c.shape(2)));
-  if (!picked) return {};
   SV_TRY(require_dtype(c, 3, "position_ids", {DType::i64}));
   SV_TRY(require_rank(c, 3, "position_ids", 2));
   if (c.shape(3).has_rank() && (known_different(c.shape(3)[0], batch) || known_different(c.shape(3)[1], length)))
@@ -57,7 +59,7 @@ Status infer_rotary_embedding(InferContext& c) {
 struct RotaryShape {
   int64_t batch, heads, length, size, half;
   int64_t head_stride, token_stride;
-  int64_t cache_rows;
+  int64_t cosine_rows, sine_rows;
   bool interleaved;
 };
 
@@ -74,7 +76,8 @@ RotaryShape rotary_shape(const LowerContext& c) {
   }
   const int64_t rotated = c.attributes().get_int("rotary_embedding_dim", 0);
   s.half = (rotated ? rotated : s.size) / 2;
-  s.cache_rows = c.has_input(3) ? c.in_dims(1)[0] : s.batch * s.length;
+  const auto rows = [&](size_t cache) { return c.has_input(3) ? c.in_dims(cache)[0] : c.in_dims(cache)[0] * s.length; };
+  s.cosine_rows = rows(1), s.sine_rows = rows(2);
   s.interleaved = c.attributes().get_int("interleaved", 0) != 0;
   return s;
 }
@@ -99,13 +102,13 @@ Status emit_rotary(LowerContext& c) {
                                                                                              int64_t end) -> const char* {
            const int64_t* picked = run.get<const int64_t>(ids);
            for (int64_t token = begin; token < end; ++token) {
-             const int64_t row = picked ? picked[token] : token;
-             if (row < 0 || row >= s.cache_rows) return "RotaryEmbedding: a position is outside cos_cache and sin_cache";
+             if (picked && (picked[token] < 0 || picked[token] >= s.cosine_rows)) return "RotaryEmbedding: a position is outside cos_cache and sin_cache";
+             const int64_t cosine = picked ? picked[token] : token % s.cosine_rows, sine = picked ? picked[token] : token % s.sine_rows;
              const int64_t first = token / s.length * s.heads * s.length * s.size + token % s.length * s.token_stride;
              for (int64_t head = 0; head < s.heads; ++head) {
                const int64_t at = first + head * s.head_stride;
-               rotate(s, run.get<const T>(in) + at, run.get<const T>(cosines) + row * s.half,
-                      run.get<const T>(sines) + row * s.half, run.get<T>(out) + at);
+               rotate(s, run.get<const T>(in) + at, run.get<const T>(cosines) + cosine * s.half,
+                      run.get<const T>(sines) + sine * s.half, run.get<T>(out) + at);
              }
            }
            return nullptr;
@@ -130,7 +133,9 @@ Status rotary_embedding_gradient(GradientContext& c) {
 
 OpDef define_rotary_embedding() {
   const auto cache = [](Dims dims) {
-    return fixed(Tensor::of<float>(dims, std::vector<float>(static_cast<size_t>(element_count(dims)), 0.6f)));
+    std::vector<float> angles(static_cast<size_t>(element_count(dims)));
+    for (size_t i = 0; i < angles.size(); ++i) angles[i] = 0.6f - 0.05f * static_cast<float>(i);
+    return fixed(Tensor::of<float>(dims, angles));
   };
   return {
       .name = "RotaryEmbedding",
@@ -146,7 +151,8 @@ OpDef define_rotary_embedding() {
       .samples = {{.inputs = {f32({2, 3, 4, 8}), cache({9, 4}), cache({9, 4}),
                               fixed(Tensor::of<int64_t>({2, 4}, {0, 8, 2, 3, 4, 1, 6, 7}))}},
                   {.inputs = {f32({2, 3, 24}), cache({2, 3, 2}), cache({2, 3, 2})},
-                   .attributes = {{"num_heads", integer(3)}, {"rotary_embedding_dim", integer(4)}, {"interleaved", integer(1)}}}},
+                   .attributes = {{"num_heads", integer(3)}, {"rotary_embedding_dim", integer(4)}, {"interleaved", integer(1)}}},
+                  {.inputs = {f32({2, 2, 3, 4}), cache({1, 3, 2}), cache({2, 3, 2})}}},
   };
 }
 
