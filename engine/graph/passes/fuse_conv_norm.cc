@@ -20,8 +20,6 @@
 namespace svengine {
 namespace {
 
-constexpr size_t kConvResidual = 3, kWeightScale = 4;  // FusedConv's inputs
-
 bool all_constant(const Node& node, size_t first, size_t last) {
   for (size_t i = first; i <= last; ++i)
     if (node.input(i) && !node.input(i)->is_constant()) return false;

@@ -25,6 +25,7 @@ constexpr Pass kPipeline[] = {
     {"pad", Stage::both, "windows skip what lies outside, in blocked layouts too; after `fold`, which makes widths constants", fuse_pad},
     {"conv_bias", Stage::both, "before `conv_norm`, which scales a convolution's bias, and `conv`, which takes what else is added", fuse_conv_bias},
     {"conv_norm", Stage::both, "batch norm disappears into weights, which frees the place after the convolution", fuse_conv_norm},
+    {"parallel_convs", Stage::both, "norms are part of weights; before `norm`, for which a norm of the same image is one by itself", merge_parallel_convs},
     {"norm", Stage::plan, "a norm that is still there has no convolution to go into, at any shape", fuse_norm},
     {"norm_grad", Stage::plan, "after `common`: a sum of gradients that something else reads too must stay", fuse_norm_grad},
     {"conv", Stage::both, "residual and activation in the epilogue save two passes over memory", fuse_conv},
