@@ -128,6 +128,18 @@ TEST_CASE("depthwise") {
   check_all(grouped(square(5, 5, 2, 5, 1, 2), 5));
 }
 
+TEST_CASE("depthwise kernels of every width, on images narrower and wider, with padding up to beyond the kernel") {
+  for (int64_t width : {1, 2, 3, 4, 5, 6, 8, 11})
+    for (int64_t columns : {4, 19, 37})
+      for (int64_t pad : {int64_t{0}, width / 2, width + 2})
+        for (int64_t stride : {1, 2}) {
+          Problem p = grouped(Problem{5, 5, {1, 3, columns}, {1, 2, width}}, 5);
+          p.pad.width = pad, p.pad_end.width = pad / 2 + 1, p.stride.width = stride;
+          p.dilation.width = columns == 19 ? 2 : 1;
+          if (columns + pad + p.pad_end.width > (width - 1) * p.dilation.width) check_all(p);
+        }
+}
+
 TEST_CASE("three dimensions") {
   Problem p{5, 7, {4, 5, 6}, {2, 3, 3}};
   check_all(p);

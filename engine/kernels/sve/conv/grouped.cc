@@ -128,7 +128,7 @@ void make_plane(const ConvShape& shape, const GroupedPlan& plan, const LaneSourc
 void run_strip(const ConvArgs& args, const GroupedPlan& plan, int64_t out_block, const float* image, int64_t begin, int64_t end,
                LaneTile tile, float* scratch) {
   const ConvShape& shape = args.shape;
-  const LaneFunctions& functions = lane_functions(shape.kernel.width, shape.stride.width, shape.dilation.width);
+  const LaneFunctions& functions = lane_functions(shape.kernel.width, shape.stride.width, shape.dilation.width, 0);
   LaneWalk walk = lane_walk(shape, plan.width * kLanes, {0, plan.width}, args.activation);
   walk.plane_step = plan.plane_floats;
   const float* weights = tile.weights;
@@ -142,7 +142,7 @@ void run_strip(const ConvArgs& args, const GroupedPlan& plan, int64_t out_block,
     LaneTile row = tile;
     for (int64_t y = begin; y < end; ++y) {  // a row's output begins where the one before ends
       row.input = scratch + (y - begin) * shape.stride.height * plan.width * kLanes;
-      run_lane_row(functions, walk, row, 0, shape.out.width);
+      run_lane_row(functions, walk, row, shape.out.width);
     }
   }
 }

@@ -1,9 +1,4 @@
-// ConvKind::kDepthwise: one input channel for each output channel.
-//
-//      output row   | border | tiles of inner pixels ... | border |    border pixels skip the kernel columns that lie outside,
-//                                                                       rows the kernel rows
-//
-// Borders are part of the tiles where these may miss as many columns, as they may for the usual widths.
+// ConvKind::kDepthwise: one input channel for each output channel. Rows of outputs skip kernel rows that lie outside, tiles of them columns.
 #include "engine/kernels/sve/conv/kinds.h"
 #include "engine/kernels/sve/conv/depthwise/per_channel.h"
 
@@ -31,57 +26,18 @@ int64_t tasks(const ConvShape& shape) { return shape.batch * ceil_div(shape.out_
 
 int64_t scratch_bytes(const ConvShape&) { return 0; }
 
-struct Rows {
-  const ConvArgs& args;
-  LaneWalk walk;
-  const LaneFunctions& inner_functions;
-  Range inner;
-};
-
-Rows rows_of(const ConvArgs& args) {
-  const ConvShape& shape = args.shape;
-  const Range columns{shape.pad.width, shape.pad.width + shape.in.width};
-  const LaneWalk walk = lane_walk(shape, shape.in.width * kLanes, columns, args.activation);
-  const LaneFunctions& functions = lane_functions(shape.kernel.width, shape.stride.width, shape.dilation.width);
-  const int64_t width = (shape.out.width - 1) * shape.stride.width + (shape.kernel.width - 1) * shape.dilation.width + 1;
-  if (columns.begin <= functions.edge && width - columns.end <= functions.edge)
-    return {args, walk, functions, {0, shape.out.width}};
-  return {args, walk, general_lane_functions(),
-          inner_outputs(shape.in.width, shape.out.width, shape.kernel.width, shape.stride.width, shape.dilation.width,
-                        shape.pad.width)};
-}
-
-/// One output row; `tile` describes its pixel 0, and moves on.
-void run_row(const Rows& rows, LaneTile& tile) {
-  const ConvShape& shape = rows.args.shape;
-  if (rows.inner.size() == shape.out.width)  // a copy of what was just written would wait for it to reach the cache
-    return run_lane_row(rows.inner_functions, rows.walk, tile, 0, shape.out.width);
-  const auto at = [&](int64_t x) {
-    LaneTile moved = tile;
-    moved.input += x * rows.walk.pixel_step;
-    moved.output += x * kLanes;
-    if (moved.residual) moved.residual += x * kLanes;
-    return moved;
-  };
-  const auto border = [&](int64_t begin, int64_t end) {
-    for (int64_t x = begin; x < end; ++x) {
-      LaneTile pixel = at(x);
-      pixel.columns = taps_inside(shape.in.width, shape.kernel.width, shape.dilation.width,
-                                  x * shape.stride.width - shape.pad.width);
-      general_lane_functions().at[0](rows.walk, pixel);
-    }
-  };
-  border(0, rows.inner.begin);
-  LaneTile inner = at(rows.inner.begin);
-  run_lane_row(rows.inner_functions, rows.walk, inner, rows.inner.begin, rows.inner.end);
-  border(rows.inner.end, shape.out.width);
+/// Columns that a row's outputs read and the image does not have, on the side that lacks more.
+int64_t missing_columns(const ConvShape& shape) {
+  const int64_t read = (shape.out.width - 1) * shape.stride.width + (shape.kernel.width - 1) * shape.dilation.width + 1;
+  return larger(shape.pad.width, read - shape.pad.width - shape.in.width);
 }
 
 void run(const ConvArgs& args, int64_t begin, int64_t end, void*) {
   const ConvShape& shape = args.shape;
   const int64_t blocks = ceil_div(shape.out_channels, kLanes);
   if (begin >= end) return;
-  const Rows rows = rows_of(args);
+  const LaneWalk walk = lane_walk(shape, shape.in.width * kLanes, {shape.pad.width, shape.pad.width + shape.in.width}, args.activation);
+  const LaneFunctions& functions = lane_functions(shape.kernel.width, shape.stride.width, shape.dilation.width, missing_columns(shape));
   const int64_t row_floats = shape.out.width * kLanes;
   BlockRows at(begin, blocks, shape.out.height);
   for (int64_t task = begin; task < end; ++task, at.next()) {
@@ -95,7 +51,7 @@ void run(const ConvArgs& args, int64_t begin, int64_t end, void*) {
     float* output = tile.output = args.output + out_row * row_floats;
     tile.rows = taps_inside(shape.in.height, shape.kernel.height, shape.dilation.height, top);
     tile.first = tile.last = true;
-    run_row(rows, tile);
+    run_lane_row(functions, walk, tile, shape.out.width);
     if (activates_later(args.activation)) activate(args.activation, output, row_floats);
   }
 }

@@ -46,8 +46,11 @@ inline __attribute__((always_inline)) void end_sums(const LaneWalk& walk, const 
 template <int kPixels, int kWidth, int kStride>
 inline constexpr int kColumns = (kPixels - 1) * kStride + kWidth;
 
-/// One kernel row of known width and stride. With kEdge only `columns` of the input exist, see is_missing.
-template <int kPixels, int kWidth, int kStride, bool kEdge>
+/// Which columns of a tile's input may be missing: none, the outermost (see is_missing), or any.
+enum class Edge { none, outermost, any };
+
+/// One kernel row of known width and stride, of whose input only `columns` exist.
+template <int kPixels, int kWidth, int kStride, Edge kEdge>
 inline __attribute__((always_inline)) void multiply_row(const float* x, const float* weights, Range columns, Sums<kPixels>& sums) {
   const vb all = svptrue_b32();
   vf taps[kWidth];
@@ -55,7 +58,8 @@ inline __attribute__((always_inline)) void multiply_row(const float* x, const fl
   for (int k = 0; k < kWidth; ++k) taps[k] = svld1(all, weights + k * kLanes);
   SVENGINE_UNROLL
   for (int j = 0; j < kColumns<kPixels, kWidth, kStride>; ++j) {
-    if (kEdge && is_missing<kPixels, kWidth, kStride>(j, columns)) continue;
+    if (kEdge == Edge::outermost && is_missing<kPixels, kWidth, kStride>(j, columns)) continue;
+    if (kEdge == Edge::any && (j < columns.begin || j >= columns.end)) continue;
     const vf value = svld1(all, x + j * kLanes);
     SVENGINE_UNROLL
     for (int k = 0; k < kWidth; ++k) {
@@ -65,20 +69,37 @@ inline __attribute__((always_inline)) void multiply_row(const float* x, const fl
   }
 }
 
-template <int kPixels>
-inline __attribute__((always_inline)) void multiply_any_row(const LaneWalk& walk, const LaneTile& tile, const float* x,
-                                                            const float* weights, Sums<kPixels>& sums) {
+/// One kernel row of any width, stride 1 and dilation 1. Sums, taps of four columns and an input leave registers over.
+template <int kPixels, Edge kEdge>
+inline __attribute__((always_inline)) void multiply_wide_row(const LaneWalk& walk, const float* x, const float* weights, Range columns,
+                                                             Sums<kPixels>& sums) {
+  constexpr Edge kAnyEdge = kEdge == Edge::none ? Edge::none : Edge::any;
+  constexpr int kTaps = 4;
+  int64_t k = 0;
+  for (; k + kTaps <= walk.kernel_width; k += kTaps)
+    multiply_row<kPixels, kTaps, 1, kAnyEdge>(x + k * kLanes, weights + k * kLanes, {columns.begin - k, columns.end - k}, sums);
+  for (; k < walk.kernel_width; ++k)
+    multiply_row<kPixels, 1, 1, kAnyEdge>(x + k * kLanes, weights + k * kLanes, {columns.begin - k, columns.end - k}, sums);
+}
+
+/// One kernel row of any width, stride and dilation.
+template <int kPixels, Edge kEdge>
+inline __attribute__((always_inline)) void multiply_any_row(const LaneWalk& walk, const float* x, const float* weights, Range columns,
+                                                            Sums<kPixels>& sums) {
   const vb all = svptrue_b32();
-  for (int64_t kx = tile.columns.begin; kx < tile.columns.end; ++kx) {
+  for (int64_t kx = 0; kx < walk.kernel_width; ++kx) {
     const vf tap = svld1(all, weights + kx * kLanes);
-    const float* at = x + kx * walk.column_step;
+    int64_t column = kx * walk.column_step;
     SVENGINE_UNROLL
-    for (int p = 0; p < kPixels; ++p, at += walk.pixel_step) sums.at[p] = svmla_x(all, sums.at[p], svld1(all, at), tap);
+    for (int p = 0; p < kPixels; ++p, column += walk.pixel_step) {
+      if (kEdge != Edge::none && (column < columns.begin * kLanes || column >= columns.end * kLanes)) continue;
+      sums.at[p] = svmla_x(all, sums.at[p], svld1(all, x + column), tap);
+    }
   }
 }
 
-/// kWidth 0: any width, stride and dilation.
-template <int kPixels, int kWidth, int kStride, bool kEdge>
+/// kWidth 0: any width; then kStride 0: any stride and dilation.
+template <int kPixels, int kWidth, int kStride, Edge kEdge>
 inline __attribute__((always_inline)) void multiply_rows(const LaneWalk& walk, const LaneTile& tile, Sums<kPixels>& sums) {
   const int64_t row_floats = walk.kernel_width * kLanes;
   const float* plane = tile.input;
@@ -89,8 +110,10 @@ inline __attribute__((always_inline)) void multiply_rows(const LaneWalk& walk, c
     for (int64_t ky = tile.rows.begin; ky < tile.rows.end; ++ky, x += walk.row_step, weights += row_floats) {
       if constexpr (kWidth > 0)
         multiply_row<kPixels, kWidth, kStride, kEdge>(x, weights, tile.columns, sums);
+      else if constexpr (kStride == 1)
+        multiply_wide_row<kPixels, kEdge>(walk, x, weights, tile.columns, sums);
       else
-        multiply_any_row(walk, tile, x, weights, sums);
+        multiply_any_row<kPixels, kEdge>(walk, x, weights, tile.columns, sums);
     }
   }
 }
@@ -99,10 +122,11 @@ template <int kPixels, int kWidth, int kStride>
 void run_tile(const LaneWalk& walk, const LaneTile& tile) {
   Sums<kPixels> sums;
   begin_sums(tile, sums);
-  if (kWidth == 0 || (tile.columns.begin <= 0 && tile.columns.end >= kColumns<kPixels, kWidth, kStride>))
-    multiply_rows<kPixels, kWidth, kStride, false>(walk, tile, sums);
+  const int64_t columns = kWidth > 0 ? kColumns<kPixels, kWidth, kStride> : (kPixels - 1) * (walk.pixel_step / kLanes) + walk.last_column + 1;
+  if (tile.columns.begin <= 0 && tile.columns.end >= columns)
+    multiply_rows<kPixels, kWidth, kStride, Edge::none>(walk, tile, sums);
   else
-    multiply_rows<kPixels, kWidth, kStride, true>(walk, tile, sums);
+    multiply_rows<kPixels, kWidth, kStride, Edge::outermost>(walk, tile, sums);
   end_sums(walk, tile, sums);
 }
 
@@ -117,7 +141,6 @@ constexpr void fill(LaneFunctions& functions) {
 template <int kWidth, int kStride>
 constexpr LaneFunctions functions_for() {
   LaneFunctions functions{};
-  functions.edge = kWidth > 0 ? kWidth - 1 : 0;
   fill<kMostLanePixels, kWidth, kStride>(functions);
   return functions;
 }
@@ -126,18 +149,16 @@ constexpr LaneFunctions kWidth3Stride1 = functions_for<3, 1>();
 constexpr LaneFunctions kWidth3Stride2 = functions_for<3, 2>();
 constexpr LaneFunctions kWidth5Stride1 = functions_for<5, 1>();
 constexpr LaneFunctions kWidth5Stride2 = functions_for<5, 2>();
-constexpr LaneFunctions kAnyWidth = functions_for<0, 0>();
+constexpr LaneFunctions kWideStride1 = functions_for<0, 1>();
+constexpr LaneFunctions kAny = functions_for<0, 0>();
 
 }  // namespace
 
-const LaneFunctions& general_lane_functions() { return kAnyWidth; }
-
-const LaneFunctions& lane_functions(int64_t kernel_width, int64_t stride_width, int64_t dilation_width) {
-  if (dilation_width == 1 && kernel_width == 3 && stride_width == 1) return kWidth3Stride1;
-  if (dilation_width == 1 && kernel_width == 3 && stride_width == 2) return kWidth3Stride2;
-  if (dilation_width == 1 && kernel_width == 5 && stride_width == 1) return kWidth5Stride1;
-  if (dilation_width == 1 && kernel_width == 5 && stride_width == 2) return kWidth5Stride2;
-  return kAnyWidth;
+const LaneFunctions& lane_functions(int64_t kernel_width, int64_t stride_width, int64_t dilation_width, int64_t missing) {
+  if (dilation_width != 1 || stride_width > 2) return kAny;
+  if (kernel_width == 3 && missing < 3) return stride_width == 1 ? kWidth3Stride1 : kWidth3Stride2;
+  if (kernel_width == 5 && missing < 5) return stride_width == 1 ? kWidth5Stride1 : kWidth5Stride2;
+  return stride_width == 1 ? kWideStride1 : kAny;
 }
 
 LaneWalk lane_walk(const ConvShape& shape, int64_t row_floats, Range columns, const ActivationArgs& activation) {
@@ -148,21 +169,21 @@ LaneWalk lane_walk(const ConvShape& shape, int64_t row_floats, Range columns, co
   walk.pixel_step = shape.stride.width * kLanes;
   walk.kernel_height = shape.kernel.height;
   walk.kernel_width = shape.kernel.width;
+  walk.last_column = (shape.kernel.width - 1) * shape.dilation.width;
   walk.columns = columns;
   walk.clamp = clamp_of(activation);
   return walk;
 }
 
-void run_lane_row(const LaneFunctions& functions, const LaneWalk& walk, LaneTile& tile, int64_t begin, int64_t end) {
-  const int64_t tiles = ceil_div(end - begin, kMostLanePixels);
+void run_lane_row(const LaneFunctions& functions, const LaneWalk& walk, LaneTile& tile, int64_t outputs) {
+  const int64_t tiles = ceil_div(outputs, kMostLanePixels);
   if (tiles == 0) return;
-  const EvenPartition partition(end - begin, tiles);
+  const EvenPartition partition(outputs, tiles);
   const int64_t step = walk.pixel_step / kLanes;
-  int64_t column = begin * step;
+  int64_t column = 0;
   for (int64_t i = 0; i < tiles; ++i) {
     const int64_t pixels = partition.size(i);
-    tile.columns = functions.edge == 0 ? Range{0, walk.kernel_width}
-                                       : Range{walk.columns.begin - column, walk.columns.end - column};
+    tile.columns = {walk.columns.begin - column, walk.columns.end - column};
     functions.at[pixels - 1](walk, tile);
     tile.input += pixels * walk.pixel_step;
     tile.output += pixels * kLanes;
