@@ -4,7 +4,7 @@
 
 namespace svengine {
 
-/// [N, C, H, W] and [N, C, D, H, W].
-constexpr bool is_blocked_rank(int64_t rank) { return rank == 4 || rank == 5; }
+/// [N, C, W], [N, C, H, W] and [N, C, D, H, W].
+constexpr bool is_blocked_rank(int64_t rank) { return rank >= 3 && rank <= 5; }
 
 }  // namespace svengine

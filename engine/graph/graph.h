@@ -23,8 +23,8 @@ struct OpDef;
 class Graph;
 class Node;
 
-/// What is known of a value. The shape is always the logical one; `block` > 0 says that a rank-4 (N,C,H,W) value is stored
-/// as [N][ceil(C/block)][H][W][block], its padding lanes finite.
+/// What is known of a value. The shape is always the logical one; `block` > 0 says that an image (N,C,H,W; of one
+/// or three dimensions likewise) is stored as [N][ceil(C/block)][H][W][block], its padding lanes finite.
 struct Type {
   DType dtype = DType::undefined;
   Shape shape;

@@ -154,6 +154,28 @@ TEST_CASE("volumes are blocked as images are") {
   CHECK(node_of(after, "Concat").output()->type.block == context().block);
 }
 
+TEST_CASE("signals are blocked where what is computed is worth the reorders") {
+  using Ints = std::vector<int64_t>;
+  const auto signal_conv = [](Builder& b, Value* x, const Dims& weights, int64_t group, uint64_t seed) {
+    return b.add("Conv", {x, b.constant(random_tensor(weights, seed, -0.1, 0.1)), b.constant(random_tensor({weights[0]}, seed + 50, 1, 2))},
+                 make_attributes({{"group", group}, {"pads", Ints{weights[2] / 2, weights[2] / 2}}}));
+  };
+  const auto describe = [&](Builder& b) {
+    Value* x = signal_conv(b, b.input("x", DType::f32, {2, 96, 19}), {32, 96, 3}, 1, 2);
+    Value* pooled = b.add("MaxPool", {b.add("Relu", {x})}, make_attributes({{"kernel_shape", Ints{3}}, {"pads", Ints{1, 1}}}));
+    Value* norm = b.add("BatchNormalization", {pooled, b.constant(random_tensor({32}, 4)), b.constant(random_tensor({32}, 5)),
+                                               b.constant(random_tensor({32}, 6)), b.constant(random_tensor({32}, 7, 1, 2))});
+    Value* both = b.add("Concat", {norm, signal_conv(b, norm, {32, 1, 5}, 32, 8)}, make_attributes({{"axis", int64_t{1}}}));
+    b.output(b.add("GlobalAveragePool", {both}), "mean");
+    b.output(signal_conv(b, both, {7, 64, 1}, 1, 9), "y");  // a small one, where the signal is blocked already
+  };
+  const Graph after = check_layout(describe, {random_tensor({2, 96, 19}, 1)});
+  INFO(ops_of(after));
+  CHECK(reorders(after) == 3);  // of what comes in and of the two results
+  const auto small = [&](Builder& b) { b.output(signal_conv(b, b.input("x", DType::f32, {2, 24, 19}), {16, 24, 3}, 1, 2), "y"); };
+  CHECK(reorders(check_layout(small, {random_tensor({2, 24, 19}, 1)})) == 0);
+}
+
 TEST_CASE("pieces of channels stay blocked where they are whole blocks, as in the gradient of Concat") {
   const auto pieces = [](const std::vector<int64_t>& sizes) -> Describe {
     return [=](Builder& b) {

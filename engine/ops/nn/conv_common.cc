@@ -268,13 +268,23 @@ bool is_plain_product(const Node& node, int block) {
   if (ins % block == 0 && outs % block == 0) return false;
   if (x.rank() == 5) return true;  // no kind for blocks of several groups sees depth
   if (ins == 1 && outs == 1) return false;
-  return outs >= (w[2].value() * w[3].value() == 1 ? 8 : 16);
+  const bool pointwise = std::all_of(w.dims().begin() + 2, w.dims().end(), [](const Dim& d) { return d.value() == 1; });
+  return outs >= (pointwise ? 8 : 16);
+}
+
+/// Signals of one dimension have short rows, and stand between transposes or products, for which they are reordered.
+bool pays_for_reorders(const Node& node) {
+  const Shape &x = node.input(0)->type.shape, &w = node.input(1)->type.shape;
+  if (x.rank() != 3 || node.input(0)->type.block) return true;
+  if (!w.is_static() || !x[1].is_static()) return false;
+  return x[1].value() > kFirstLayerChannels && (w[1].value() == 1 ? w[2].value() > 1 : w[1].value() * w[2].value() >= 256);
 }
 
 }  // namespace
 
 bool can_block_conv(const Node& node, int block) {
-  return is_blocked_rank(node.input(0)->type.shape.rank()) && node.output()->type.shape.is_static() && !is_plain_product(node, block);
+  return is_blocked_rank(node.input(0)->type.shape.rank()) && node.output()->type.shape.is_static() && !is_plain_product(node, block) &&
+         pays_for_reorders(node);
 }
 
 bool conv_reads_plain(const Node& node, size_t input) {

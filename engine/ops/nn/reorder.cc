@@ -1,4 +1,4 @@
-// svengine.Reorder: between the plain and the channel-blocked storage of a float32 value of rank 4 or 5. Attribute block: channels of
+// svengine.Reorder: between the plain and the channel-blocked storage of a float32 value of rank 3 to 5. Attribute block: channels of
 // a block in the output, 0 for plain. Padding lanes are written 0.
 #include "engine/graph/blocked_rank.h"
 #include "engine/kernels/data.h"
@@ -10,7 +10,7 @@ namespace {
 
 Status infer_reorder(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "x", {DType::f32}));
-  if (const Shape& x = c.shape(0); !is_blocked_rank(x.rank())) return error("x {} is of rank {}, needs 4 or 5", to_string(x), x.rank());
+  if (const Shape& x = c.shape(0); !is_blocked_rank(x.rank())) return error("x {} is of rank {}, needs 3 to 5", to_string(x), x.rank());
   c.set(0, Type{DType::f32, c.shape(0), static_cast<int>(c.attributes().get_int("block"))});
   return {};
 }

@@ -46,6 +46,15 @@ inline __attribute__((always_inline)) void end_sums(const LaneWalk& walk, const 
 template <int kPixels, int kWidth, int kStride>
 inline constexpr int kColumns = (kPixels - 1) * kStride + kWidth;
 
+/// A bit for each of the first kCount positions, set where the range has it. Asked of bits, GCC does not see that columns behind one that
+/// exists exist, and does not write a path for every first and last one.
+template <int kCount>
+inline uint64_t bits_of(Range range) {
+  static_assert(kCount < 64);
+  const auto below = [](int64_t end) { return (uint64_t{1} << smaller(larger(end, 0), kCount)) - 1; };
+  return below(range.end) & ~below(range.begin);
+}
+
 /// Which columns of a tile's input may be missing: none, the outermost (see is_missing), or any.
 enum class Edge { none, outermost, any };
 
@@ -56,10 +65,11 @@ inline __attribute__((always_inline)) void multiply_row(const float* x, const fl
   vf taps[kWidth];
   SVENGINE_UNROLL
   for (int k = 0; k < kWidth; ++k) taps[k] = svld1(all, weights + k * kLanes);
+  const uint64_t exist = kEdge == Edge::any ? bits_of<kColumns<kPixels, kWidth, kStride>>(columns) : 0;
   SVENGINE_UNROLL
   for (int j = 0; j < kColumns<kPixels, kWidth, kStride>; ++j) {
     if (kEdge == Edge::outermost && is_missing<kPixels, kWidth, kStride>(j, columns)) continue;
-    if (kEdge == Edge::any && (j < columns.begin || j >= columns.end)) continue;
+    if (kEdge == Edge::any && (exist >> j & 1) == 0) continue;
     const vf value = svld1(all, x + j * kLanes);
     SVENGINE_UNROLL
     for (int k = 0; k < kWidth; ++k) {
