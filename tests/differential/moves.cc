@@ -12,6 +12,7 @@ constexpr Move kMoves[] = {
     {"comparison", 2, add_comparison},
     {"integers", 2, add_integers},
     {"convolution", 8, add_convolution},
+    {"parallel_convolutions", 2, add_parallel_convolutions},
     {"shared_weight", 1, add_shared_weight},
     {"pool", 4, add_pool},
     {"norm", 2, add_norm},

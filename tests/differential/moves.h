@@ -26,6 +26,7 @@ void add_integers(GraphMaker& m);
 
 // moves_windows.cc
 void add_convolution(GraphMaker& m);    // Pad, Conv, BatchNormalization, Add, activation: some of them
+void add_parallel_convolutions(GraphMaker& m);  // of one image, norms among them, added: their kernels mostly within one another
 void add_shared_weight(GraphMaker& m);  // two convolutions of one weight, with other attributes
 void add_pool(GraphMaker& m);
 void add_norm(GraphMaker& m);

@@ -1,7 +1,10 @@
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "engine/graph/builder.h"
 #include "tests/differential/moves.h"
+#include "tests/support/compare.h"
 
 namespace svengine::differential {
 namespace {
@@ -106,7 +109,7 @@ Value* activation(GraphMaker& m, Value* x) {
 }  // namespace
 
 void add_convolution(GraphMaker& m) {
-  const size_t spatial = m.choose.chance(0.9) ? 2 : m.choose.of<size_t>({1, 3});
+  const size_t spatial = m.choose.chance(0.8) ? 2 : m.choose.of<size_t>({1, 1, 3});
   Value* x = image(m, spatial);
   if (m.choose.chance(0.15)) x = padded(m, x, spatial);
   Value* y = convolution(m, x, spatial);
@@ -116,6 +119,39 @@ void add_convolution(GraphMaker& m) {
   if (!y || m.choose.chance(0.4)) return;
   if (m.choose.chance(0.3)) return clip(m, y);
   activation(m, y);
+}
+
+void add_parallel_convolutions(GraphMaker& m) {
+  const size_t spatial = m.choose.chance(0.8) ? 2 : m.choose.of<size_t>({1, 3});
+  Value* x = image(m, spatial);
+  const std::vector<double> pixels = tests::to_doubles(m.tensor(x));  // what infinities add up to is open: see parallel_convs
+  if (!std::all_of(pixels.begin(), pixels.end(), [](double p) { return std::isfinite(p); })) return;
+  const int64_t in = m.dims(x)[1], group = m.choose.chance(0.5) ? std::max<int64_t>(in, 1) : 1, out = group > 1 || m.choose.chance(0.5) ? in : m.channels();
+  const int64_t reach = m.choose.between(0, 2), stride = m.choose.chance(0.2) ? 2 : 1;
+  const auto branch = [&]() -> Value* {
+    if (m.choose.chance(0.2)) return batch_norm(m, x);
+    if (m.choose.chance(0.1)) return x;
+    Dims weights{out, m.choose.chance(0.9) ? in / group : in};
+    std::vector<int64_t> pads, dilations(spatial, m.choose.chance(0.1) ? 2 : 1);
+    for (size_t i = 0; i < spatial; ++i) {
+      const int64_t half = m.choose.chance(0.1) ? 0 : m.choose.between(0, reach);
+      weights.push_back(2 * half + (m.choose.chance(0.05) ? 2 : 1));
+      pads.push_back(half + (m.choose.chance(0.05) ? 1 : 0));
+    }
+    pads.insert(pads.end(), pads.begin(), pads.end());
+    std::vector<Value*> inputs{x, m.weight(weights, -0.5, 0.5)};
+    if (m.choose.chance(0.5)) inputs.push_back(m.weight({out}));
+    Attributes a = make_attributes({{"group", weights[1] == in ? int64_t{1} : group}, {"pads", pads}, {"strides", std::vector<int64_t>(spatial, stride)}});
+    if (dilations[0] > 1) a.set("dilations", dilations);
+    Value* y = m.add("Conv", inputs, a);
+    return y && m.choose.chance(0.4) ? batch_norm(m, y) : y;
+  };
+  Value* sum = branch();
+  for (int64_t i = m.choose.between(1, 3); i > 0 && sum; --i) {
+    Value* more = branch();
+    if (more && m.dims(more) == m.dims(sum)) sum = m.choose.chance(0.5) ? m.add("Add", {sum, more}) : m.add("Add", {more, sum});
+  }
+  if (sum && m.choose.chance(0.5)) activation(m, sum);
 }
 
 void add_shared_weight(GraphMaker& m) {

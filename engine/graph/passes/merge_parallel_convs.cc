@@ -8,7 +8,8 @@
 //       Add
 //
 // A norm of x, or in a depthwise sum x itself, is a convolution of kernel 1 with one group for each channel. The taps of the smaller kernel
-// must be taps of the larger one, so nothing is computed that was not before. Sums are made in double and rounded once.
+// must be taps of the larger one, so nothing is computed that was not before. Sums are made in double and rounded once. Of an infinity that two
+// branches multiply by weights of opposite signs the sum was NaN, and is an infinity.
 #include <algorithm>
 #include <cmath>
 #include <optional>
