@@ -19,23 +19,6 @@ bool has_known_statistics(const Node& norm) {
   return true;
 }
 
-Status replace(Graph& graph, Node& norm, const OpDef& affine) {
-  const NormAffine known = norm_affine(norm);
-  const auto channels = static_cast<int64_t>(known.scale.size());
-  SV_ASSIGN(MutableTensor scale, Tensor::allocate(DType::f32, {channels}));
-  SV_ASSIGN(MutableTensor shift, Tensor::allocate(DType::f32, {channels}));
-  for (size_t i = 0; i < known.scale.size(); ++i) {
-    scale.data<float>()[i] = static_cast<float>(known.scale[i]);
-    shift.data<float>()[i] = static_cast<float>(known.shift[i]);
-  }
-  graph.resize_inputs(&norm, 3);
-  graph.set_input(&norm, 1, graph.add_constant(norm.name() + ".scale", std::move(scale)));
-  graph.set_input(&norm, 2, graph.add_constant(norm.name() + ".shift", std::move(shift)));
-  norm.attributes = {};
-  graph.set_op(&norm, affine);
-  return {};
-}
-
 }  // namespace
 
 Status fuse_norm(Graph& graph, const PassContext& context) {
@@ -45,7 +28,7 @@ Status fuse_norm(Graph& graph, const PassContext& context) {
   for (const auto& node : graph.nodes())
     if (has_known_statistics(*node)) norms.push_back(node.get());
   for (Node* norm : norms) {
-    SV_TRY(replace(graph, *norm, *affine));
+    SV_TRY(make_channel_affine(graph, *norm, norm_affine(*norm), *affine));
     absorb_activation(graph, *norm, *affine);
   }
   graph.erase_unused_constants();

@@ -12,6 +12,7 @@
 // branches multiply by weights of opposite signs the sum was NaN, and is an infinity.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 
 #include "engine/base/memory.h"
@@ -55,6 +56,10 @@ std::optional<Branch> conv_branch(const Node& conv) {
   const Dims pads = auto_pad == "VALID" ? Dims(2 * n, 0) : ints("pads", 0);
   out.before.assign(pads.begin(), pads.begin() + static_cast<int64_t>(n));
   out.after.assign(pads.begin() + static_cast<int64_t>(n), pads.end());
+  const auto small = [](const Dims& values) {  // enough to be multiplied by a kernel's size: a file may name any number
+    return std::all_of(values.begin(), values.end(), [](int64_t v) { return std::abs(v) < int64_t{1} << 31; });
+  };
+  if (!small(out.dilations) || !small(pads)) return {};
   return out;
 }
 

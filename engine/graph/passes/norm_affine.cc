@@ -17,4 +17,20 @@ NormAffine norm_affine(const Node& norm) {
   return affine;
 }
 
+Status make_channel_affine(Graph& graph, Node& node, const NormAffine& affine, const OpDef& op) {
+  const auto channels = static_cast<int64_t>(affine.scale.size());
+  SV_ASSIGN(MutableTensor scale, Tensor::allocate(DType::f32, {channels}));
+  SV_ASSIGN(MutableTensor shift, Tensor::allocate(DType::f32, {channels}));
+  for (size_t i = 0; i < affine.scale.size(); ++i) {
+    scale.data<float>()[i] = static_cast<float>(affine.scale[i]);
+    shift.data<float>()[i] = static_cast<float>(affine.shift[i]);
+  }
+  graph.resize_inputs(&node, 3);
+  graph.set_input(&node, 1, graph.add_constant(node.name() + ".scale", std::move(scale)));
+  graph.set_input(&node, 2, graph.add_constant(node.name() + ".shift", std::move(shift)));
+  node.attributes = {};
+  graph.set_op(&node, op);
+  return {};
+}
+
 }  // namespace svengine

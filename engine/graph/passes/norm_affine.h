@@ -15,4 +15,7 @@ struct NormAffine {
 /// Of a BatchNormalization at inference whose inputs 1 to 4 are constants, in double.
 NormAffine norm_affine(const Node& norm);
 
+/// The node becomes `op`, ChannelAffine, of its first input: rounded once.
+Status make_channel_affine(Graph& graph, Node& node, const NormAffine& affine, const OpDef& op);
+
 }  // namespace svengine

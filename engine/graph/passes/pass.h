@@ -73,6 +73,7 @@ Status fuse_conv_bias(Graph& graph, const PassContext& context);
 Status fuse_conv_norm(Graph& graph, const PassContext& context);
 Status merge_parallel_convs(Graph& graph, const PassContext& context);
 Status fuse_norm(Graph& graph, const PassContext& context);
+Status fuse_channel_affine(Graph& graph, const PassContext& context);
 Status fuse_norm_relu(Graph& graph, const PassContext& context);
 Status fuse_norm_grad(Graph& graph, const PassContext& context);
 Status fuse_conv(Graph& graph, const PassContext& context);

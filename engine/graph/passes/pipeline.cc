@@ -32,6 +32,7 @@ constexpr Pass kPipeline[] = {
     {"mat_mul", Stage::plan, "after attention, which looks for bare products", fuse_mat_mul},
     {"bias_grad", Stage::plan, "products of gradients are FusedMatMul by now", fuse_bias_grad},
     {"dense_chain", Stage::plan, "after what looks at single products", fuse_dense_chain},
+    {"channel_affine", Stage::plan, "factors and terms of channels that nothing else has taken; `layout` would reorder around them", fuse_channel_affine},
     {"bodies", Stage::load, "what is constant around them is known; captured values that no body reads die next", optimise_bodies},
     {"dead", Stage::both, "what folding and fusing left without users", remove_dead_nodes},
     {"quantized_layout", Stage::plan, "when all convolutions of integers are known", quantized_layout},
