@@ -36,6 +36,22 @@ TEST_CASE("a factor for each channel, and what is added behind it, disappears in
     }
 }
 
+TEST_CASE("vectors of a wrong length are refused before a pass reads them, though the image's rank is unknown") {
+  const auto said = [](const char* op, std::initializer_list<Dims> constants) {
+    Graph graph;
+    Builder b(graph, all_ops());
+    std::vector<Value*> inputs = {b.input("x", DType::f32, Shape())};
+    for (const Dims& dims : constants) inputs.push_back(b.constant(random_tensor(dims, inputs.size())));
+    b.add(op, inputs);
+    return b.status().ok() ? std::string() : b.status().error().message();
+  };
+  CHECK_THAT(said("BatchNormalization", {{4}, {4}, {1}, {4}}), Catch::Matchers::Contains("input_mean has 1 elements, scale has 4"));
+  CHECK_THAT(said("Conv", {{4, 3, 1, 1}, {2}}), Catch::Matchers::Contains("B has 2 elements, needs one for each of the 4 output channels"));
+  CHECK_THAT(said("Conv", {{4}}), Catch::Matchers::Contains("weights 4 are of rank 1, need 3 to 5"));
+  CHECK(said("BatchNormalization", {{4}, {4}, {4}, {4}}).empty());
+  CHECK(said("Conv", {{4, 3, 1, 1}, {4}}).empty());
+}
+
 TEST_CASE("factors that differ within a channel, that weights would vanish by, or of a result with another user stay") {
   const auto by = [](const Tensor& factor) {
     const auto scaled = [&](Builder& b) { b.output(b.add("Mul", {conv(b, image(b), 2, true), b.constant(factor)}), "y"); };

@@ -20,12 +20,6 @@
 namespace svengine {
 namespace {
 
-bool all_constant(const Node& node, size_t first, size_t last) {
-  for (size_t i = first; i <= last; ++i)
-    if (node.input(i) && !node.input(i)->is_constant()) return false;
-  return true;
-}
-
 /// Weights times an infinite factor, or one so small that they vanish, would make NaN of sums that are not.
 bool can_scale_weights(const NormAffine& affine) {
   return std::all_of(affine.scale.begin(), affine.scale.end(), [](double s) {
@@ -38,7 +32,7 @@ Node* bare_conv(const Graph& graph, const Value* value) {
   Node* conv = value->producer();
   if (!is_op(conv, "Conv") && !is_op(conv, "FusedConv")) return nullptr;
   const bool bare = !conv->input(kConvResidual) && conv->attributes.get_string("activation").empty();
-  return bare && only_used_once(graph, value) && all_constant(*conv, 1, 2) ? conv : nullptr;
+  return bare && only_used_once(graph, value) && conv->input(1)->is_constant() && (!conv->input(2) || conv->input(2)->is_constant()) ? conv : nullptr;
 }
 
 /// What is done to the channels of a convolution.
@@ -48,11 +42,11 @@ struct Scaling {
 };
 
 std::optional<Scaling> batch_norm(const Graph& graph, const Node& node) {
-  if (!is_op(&node, "BatchNormalization") || node.outputs().size() != 1 || !all_constant(node, 1, 4)) return {};
-  if (node.attributes.get_int("training_mode")) return {};  // normalises by the batch's own statistics
+  std::optional<NormAffine> norm = known_norm(node);
+  if (!norm) return {};
   Node* conv = bare_conv(graph, node.input(0));
-  if (!conv || node.input(1)->constant().type() != DType::f32) return {};
-  return Scaling{conv, norm_affine(node)};
+  if (!conv) return {};
+  return Scaling{conv, std::move(*norm)};
 }
 
 /// An Add to a convolution that nothing scales is left to fuse_conv_bias, which needs no FusedConv.

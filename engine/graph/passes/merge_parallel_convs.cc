@@ -77,10 +77,8 @@ std::optional<Branch> branch_of(const Graph& graph, const Value* value) {
   const Node* node = value->producer();
   if (!node || !only_used_once(graph, value)) return {};
   if (is_op(node, "Conv") || is_op(node, "FusedConv")) return conv_branch(*node);
-  if (!is_op(node, "BatchNormalization") || node->outputs().size() != 1 || node->attributes.get_int("training_mode")) return {};
-  for (size_t i = 1; i <= 4; ++i)
-    if (!node->input(i)->is_constant() || node->input(i)->constant().type() != DType::f32) return {};
-  return channel_branch(node, node->input(0), node->input(1)->constant().count());
+  const std::optional<NormAffine> norm = known_norm(*node);
+  return norm ? channel_branch(node, node->input(0), static_cast<int64_t>(norm->scale.size())) : std::nullopt;
 }
 
 /// For each spatial dimension, which tap of `large` each tap of `small` is. Nothing where one is none, or where the two do not give
@@ -110,7 +108,7 @@ Numbers numbers_of(const Branch& branch) {
   const auto channels = static_cast<size_t>(branch.weights[0]);
   if (!branch.node) return {std::vector<double>(channels, 1.0), std::vector<double>(channels)};
   if (!branch.is_conv()) {
-    NormAffine norm = norm_affine(*branch.node);
+    NormAffine norm = *known_norm(*branch.node);
     return {std::move(norm.scale), std::move(norm.shift)};
   }
   const Node& conv = *branch.node;

@@ -6,7 +6,12 @@
 
 namespace svengine {
 
-NormAffine norm_affine(const Node& norm) {
+std::optional<NormAffine> known_norm(const Node& norm) {
+  if (!is_op(&norm, "BatchNormalization") || norm.outputs().size() != 1 || norm.attributes.get_int("training_mode")) return {};
+  for (size_t i = 1; i <= 4; ++i) {
+    if (!norm.input(i)->is_constant() || norm.input(i)->type.dtype != DType::f32) return {};
+    if (norm.input(i)->constant().dims() != Dims{norm.input(1)->constant().count()}) return {};
+  }
   NormAffine affine{as_doubles(norm.input(1)->constant()), as_doubles(norm.input(2)->constant())};
   const auto mean = as_doubles(norm.input(3)->constant()), variance = as_doubles(norm.input(4)->constant());
   const double epsilon = norm.attributes.get_float("epsilon", 1e-5f);

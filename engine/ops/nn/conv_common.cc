@@ -148,6 +148,12 @@ Result<kernels::ConvShape> conv_shape(const Attributes& attributes, const Dims& 
 
 Status infer_conv(InferContext& c) {
   const Shape &x = c.shape(0), &w = c.shape(1);
+  if (w.has_rank() && (w.rank() < 3 || w.rank() > 5)) return error("weights {} are of rank {}, need 3 to 5", to_string(w), w.rank());
+  if (c.has_input(2)) {
+    SV_TRY(require_rank(c, 2, "B", 1));
+    if (w.has_rank() && c.shape(2).has_rank() && known_different(c.shape(2)[0], w[0]))
+      return error("B has {} elements, needs one for each of the {} output channels", c.shape(2)[0].value(), w[0].value());
+  }
   if (!x.has_rank() || !w.has_rank()) {
     c.set(0, c.dtype(0), Shape());
     return {};
@@ -160,11 +166,6 @@ Status infer_conv(InferContext& c) {
     for (size_t i = 0; i < kernel.size() && i < declared->size(); ++i)
       if (kernel[i].is_static() && (*declared)[i] != kernel[i].value())
         return error("kernel_shape {} does not agree with the weights {}", fmt::join(*declared, "x"), to_string(w));
-  if (c.has_input(2)) {
-    SV_TRY(require_rank(c, 2, "B", 1));
-    if (c.shape(2).has_rank() && known_different(c.shape(2)[0], w[0]))
-      return error("B has {} elements, needs one for each of the {} output channels", c.shape(2)[0].value(), w[0].value());
-  }
   SV_ASSIGN(std::vector<Dim> spatial, window_output(c.attributes(), x, kernel));
   for (size_t i = 0; i < spatial.size(); ++i)
     if (!w[i + 2].is_static() && !c.attributes().has("kernel_shape")) spatial[i] = Dim();
