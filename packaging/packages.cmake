@@ -1,4 +1,4 @@
-# Debian packages, by `cpack --config build/release/CPackConfig.cmake` into build/release/packages: svengine, libsvengine1, libsvengine-dev,
+# Debian packages, by `cpack --config build/release/CPackConfig.cmake` into build/release/packages: svengine, libsvengine2, libsvengine-dev,
 # and libsvengine-fortran-dev where the Fortran module is built.
 set(SVENGINE_MAINTAINER "SVEngine maintainers <maintainers@svengine.invalid>" CACHE STRING "Who is named in Debian packages")
 set(packages program development)
