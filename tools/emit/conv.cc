@@ -43,7 +43,7 @@ Result<ConvOf> conv_of(const NodeContext& c) {
 
 std::vector<double> scales_of(const NodeContext& c) {
   std::vector<double> out;
-  const Tensor* scale = c.constant(ops::kConvWeightScale);
+  const Tensor* scale = c.constant(kConvWeightScale);
   for (int64_t i = 0; scale && i < scale->count(); ++i) out.push_back(number_at(scale->type(), scale->raw(), i));
   return out;
 }

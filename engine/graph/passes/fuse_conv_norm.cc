@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "engine/graph/builder.h"
+#include "engine/graph/fused_conv.h"
 #include "engine/graph/passes/match.h"
 #include "engine/graph/passes/norm_affine.h"
 #include "engine/graph/passes/pass.h"
@@ -71,7 +72,7 @@ Status fold(Graph& graph, Node& conv, Node& norm, const NormAffine& affine, cons
   const auto channels = static_cast<int64_t>(scale.size());
   const std::vector<double> old_bias =
       conv.input(2) ? as_doubles(conv.input(2)->constant()) : std::vector<double>(scale.size());
-  const Value* before = conv.input(kWeightScale);
+  const Value* before = conv.input(kConvWeightScale);
   SV_ASSIGN(MutableTensor new_bias, Tensor::allocate(DType::f32, {channels}));
   SV_ASSIGN(MutableTensor weight_scale, Tensor::allocate(DType::f64, {channels}));
   for (size_t i = 0; i < scale.size(); ++i) {
@@ -79,9 +80,9 @@ Status fold(Graph& graph, Node& conv, Node& norm, const NormAffine& affine, cons
     new_bias.data<float>()[i] = static_cast<float>(scale[i] * old_bias[i] + shift[i]);
   }
   graph.set_op(&conv, fused);
-  graph.resize_inputs(&conv, kWeightScale + 1);
+  graph.resize_inputs(&conv, kConvWeightScale + 1);
   graph.set_input(&conv, 2, graph.add_constant(conv.name() + ".bias", std::move(new_bias)));
-  graph.set_input(&conv, kWeightScale, graph.add_constant(conv.name() + ".weight_scale", std::move(weight_scale)));
+  graph.set_input(&conv, kConvWeightScale, graph.add_constant(conv.name() + ".weight_scale", std::move(weight_scale)));
   graph.replace_uses(norm.output(), conv.output());
   graph.erase(&norm);
   return {};

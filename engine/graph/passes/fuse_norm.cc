@@ -14,11 +14,11 @@ namespace svengine {
 Status fuse_norm(Graph& graph, const PassContext& context) {
   const OpDef* affine = context.ops.find(kInternalDomain, "ChannelAffine");
   if (!affine) return {};
-  std::vector<Node*> norms;  // apart, because absorbing erases nodes that a snapshot would still name
+  std::vector<std::pair<Node*, NormAffine>> norms;  // apart, because absorbing erases nodes that a snapshot would still name
   for (const auto& node : graph.nodes())
-    if (known_norm(*node)) norms.push_back(node.get());
-  for (Node* norm : norms) {
-    SV_TRY(make_channel_affine(graph, *norm, *known_norm(*norm), *affine));
+    if (std::optional<NormAffine> known = known_norm(*node)) norms.emplace_back(node.get(), std::move(*known));
+  for (const auto& [norm, numbers] : norms) {
+    SV_TRY(make_channel_affine(graph, *norm, numbers, *affine));
     absorb_activation(graph, *norm, *affine);
   }
   graph.erase_unused_constants();

@@ -7,8 +7,6 @@
 
 namespace svengine {
 
-inline constexpr size_t kConvResidual = 3, kWeightScale = 4;  // inputs of FusedConv
-
 /// `node` is that operator of ai.onnx (or of the engine, for names of the engine's own).
 bool is_op(const Node* node, std::string_view name);
 

@@ -17,6 +17,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/graph/builder.h"
+#include "engine/graph/fused_conv.h"
 #include "engine/graph/passes/match.h"
 #include "engine/graph/passes/norm_affine.h"
 #include "engine/graph/passes/pass.h"
@@ -31,8 +32,9 @@ struct Branch {
   int64_t groups = 1;
   Dims weights;  // [output channels, channels of a group, kernel...]
   Dims strides, dilations, before, after;
+  std::optional<NormAffine> channels;  // of all but convolutions
 
-  bool is_conv() const { return node && !is_op(node, "BatchNormalization"); }
+  bool is_conv() const { return !channels; }
   size_t spatial() const { return strides.size(); }
 };
 
@@ -44,7 +46,7 @@ std::optional<Branch> conv_branch(const Node& conv) {
   const std::string auto_pad = conv.attributes.get_string("auto_pad", "NOTSET");
   const Tensor& weights = conv.input(1)->constant();
   if ((auto_pad != "NOTSET" && auto_pad != "VALID") || weights.type() != DType::f32 || weights.count() == 0) return {};
-  Branch out{&conv, conv.input(0), conv.attributes.get_int("group", 1), weights.dims(), {}, {}, {}, {}};
+  Branch out{&conv, conv.input(0), conv.attributes.get_int("group", 1), weights.dims(), {}, {}, {}, {}, {}};
   if (out.groups < 1 || out.weights[0] % out.groups != 0) return {};
   const size_t n = weights.dims().size() - 2;
   const auto ints = [&](const char* name, int64_t otherwise) {
@@ -63,22 +65,27 @@ std::optional<Branch> conv_branch(const Node& conv) {
   return out;
 }
 
+NormAffine unchanged(int64_t channels) {
+  return {std::vector<double>(static_cast<size_t>(channels), 1.0), std::vector<double>(static_cast<size_t>(channels))};
+}
+
 /// Every channel by itself, with kernel 1.
-std::optional<Branch> channel_branch(const Node* node, Value* image, int64_t channels) {
+std::optional<Branch> channel_branch(const Node* node, Value* image, NormAffine numbers) {
   const Shape& shape = image->type.shape;
   if (!shape.has_rank() || shape.rank() < 3 || image->type.dtype != DType::f32) return {};
   const auto n = static_cast<size_t>(shape.rank() - 2);
+  const auto channels = static_cast<int64_t>(numbers.scale.size());
   Dims weights(n + 2, 1);
   weights[0] = channels;
-  return Branch{node, image, channels, weights, Dims(n, 1), Dims(n, 1), Dims(n, 0), Dims(n, 0)};
+  return Branch{node, image, channels, weights, Dims(n, 1), Dims(n, 1), Dims(n, 0), Dims(n, 0), std::move(numbers)};
 }
 
 std::optional<Branch> branch_of(const Graph& graph, const Value* value) {
   const Node* node = value->producer();
   if (!node || !only_used_once(graph, value)) return {};
   if (is_op(node, "Conv") || is_op(node, "FusedConv")) return conv_branch(*node);
-  const std::optional<NormAffine> norm = known_norm(*node);
-  return norm ? channel_branch(node, node->input(0), static_cast<int64_t>(norm->scale.size())) : std::nullopt;
+  std::optional<NormAffine> norm = known_norm(*node);
+  return norm ? channel_branch(node, node->input(0), std::move(*norm)) : std::nullopt;
 }
 
 /// For each spatial dimension, which tap of `large` each tap of `small` is. Nothing where one is none, or where the two do not give
@@ -105,19 +112,15 @@ struct Numbers {
 };
 
 Numbers numbers_of(const Branch& branch) {
+  if (branch.channels) return {branch.channels->scale, branch.channels->shift};
   const auto channels = static_cast<size_t>(branch.weights[0]);
-  if (!branch.node) return {std::vector<double>(channels, 1.0), std::vector<double>(channels)};
-  if (!branch.is_conv()) {
-    NormAffine norm = *known_norm(*branch.node);
-    return {std::move(norm.scale), std::move(norm.shift)};
-  }
   const Node& conv = *branch.node;
   const Tensor& weights = conv.input(1)->constant();
   Numbers out{as_doubles(weights), conv.inputs().size() > 2 && conv.input(2) ? as_doubles(conv.input(2)->constant()) : std::vector<double>()};
   release_pages(weights.owner(), {weights.raw(), weights.byte_size()});  // of the model's file: mostly nobody reads them again
   out.bias.resize(channels);
-  if (conv.inputs().size() <= kWeightScale || !conv.input(kWeightScale)) return out;
-  const double* scale = conv.input(kWeightScale)->constant().data<double>().data();
+  if (conv.inputs().size() <= kConvWeightScale || !conv.input(kConvWeightScale)) return out;
+  const double* scale = conv.input(kConvWeightScale)->constant().data<double>().data();
   const size_t each = out.weights.size() / channels;
   for (size_t i = 0; i < out.weights.size(); ++i) out.weights[i] *= scale[i / each];
   return out;
@@ -164,7 +167,7 @@ Result<bool> merge(Graph& graph, Node& add, size_t side) {
   Value* other = add.input(1 - side);
   std::optional<Branch> small = branch_of(graph, other);
   const bool depthwise = large->weights[1] == 1 && large->groups == large->weights[0];
-  if (other == large->image) small = depthwise ? channel_branch(nullptr, other, large->groups) : std::nullopt;
+  if (other == large->image) small = depthwise ? channel_branch(nullptr, other, unchanged(large->groups)) : std::nullopt;
   if (!small || small->image != large->image || small->spatial() != large->spatial()) return false;
   const auto taps = taps_within(*large, *small);
   if (!taps) return false;

@@ -1,14 +1,11 @@
 // Convolution on the kernels of kernels/conv.h: shared by Conv and FusedConv.
 #pragma once
+#include "engine/graph/fused_conv.h"
 #include "engine/kernels/conv.h"
 #include "engine/ops/lowering.h"
 #include "engine/ops/nn/window_common.h"
 
 namespace svengine::ops {
-
-/// FusedConv's input with one float64 factor per output channel, for constant weights: a folded batch normalisation. The product
-/// exists in packed layout only, so that a network's weights are in memory once.
-inline constexpr size_t kConvWeightScale = 4;
 
 std::vector<AttributeDef> conv_attributes();
 

@@ -83,13 +83,12 @@ inline __attribute__((always_inline)) void multiply_row(const float* x, const fl
 template <int kPixels, Edge kEdge>
 inline __attribute__((always_inline)) void multiply_wide_row(const LaneWalk& walk, const float* x, const float* weights, Range columns,
                                                              Sums<kPixels>& sums) {
-  constexpr Edge kAnyEdge = kEdge == Edge::none ? Edge::none : Edge::any;
   constexpr int kTaps = 4;
   int64_t k = 0;
   for (; k + kTaps <= walk.kernel_width; k += kTaps)
-    multiply_row<kPixels, kTaps, 1, kAnyEdge>(x + k * kLanes, weights + k * kLanes, {columns.begin - k, columns.end - k}, sums);
+    multiply_row<kPixels, kTaps, 1, kEdge>(x + k * kLanes, weights + k * kLanes, {columns.begin - k, columns.end - k}, sums);
   for (; k < walk.kernel_width; ++k)
-    multiply_row<kPixels, 1, 1, kAnyEdge>(x + k * kLanes, weights + k * kLanes, {columns.begin - k, columns.end - k}, sums);
+    multiply_row<kPixels, 1, 1, kEdge>(x + k * kLanes, weights + k * kLanes, {columns.begin - k, columns.end - k}, sums);
 }
 
 /// One kernel row of any width, stride and dilation.
@@ -132,11 +131,12 @@ template <int kPixels, int kWidth, int kStride>
 void run_tile(const LaneWalk& walk, const LaneTile& tile) {
   Sums<kPixels> sums;
   begin_sums(tile, sums);
-  const int64_t columns = kWidth > 0 ? kColumns<kPixels, kWidth, kStride> : (kPixels - 1) * (walk.pixel_step / kLanes) + walk.last_column + 1;
+  const int64_t columns = kWidth > 0 ? kColumns<kPixels, kWidth, kStride>
+                                     : ((kPixels - 1) * walk.pixel_step + (walk.kernel_width - 1) * walk.column_step) / kLanes + 1;
   if (tile.columns.begin <= 0 && tile.columns.end >= columns)
     multiply_rows<kPixels, kWidth, kStride, Edge::none>(walk, tile, sums);
   else
-    multiply_rows<kPixels, kWidth, kStride, Edge::outermost>(walk, tile, sums);
+    multiply_rows<kPixels, kWidth, kStride, (kWidth > 0 ? Edge::outermost : Edge::any)>(walk, tile, sums);
   end_sums(walk, tile, sums);
 }
 
@@ -179,7 +179,6 @@ LaneWalk lane_walk(const ConvShape& shape, int64_t row_floats, Range columns, co
   walk.pixel_step = shape.stride.width * kLanes;
   walk.kernel_height = shape.kernel.height;
   walk.kernel_width = shape.kernel.width;
-  walk.last_column = (shape.kernel.width - 1) * shape.dilation.width;
   walk.columns = columns;
   walk.clamp = clamp_of(activation);
   return walk;

@@ -23,7 +23,6 @@ struct LaneWalk {
   int64_t column_step;             // between kernel columns, dilation included
   int64_t pixel_step;              // between the inputs of neighbouring outputs
   int64_t kernel_height, kernel_width;
-  int64_t last_column;             // of a window, in columns of the input
   Range columns;                   // of a row's input that exist, counted from output 0's first tap
   Clamp clamp;
 };
