@@ -158,3 +158,30 @@ TEST_CASE("a blocked MaxPool whose indices nobody reads writes none") {
     check_close(*outputs, evaluated(parsed(text), inputs), set->name);
   }
 }
+
+TEST_CASE("shapes that folding makes known are held against what was inferred without them") {
+  // %matmul is [?, 3] until the shape of %x is folded, and %y [2, 3] from the beginning.
+  const std::string_view text = R"(graph "rows that the file knows nothing of"
+input %x: float32[*]
+const %first: int64[1] = {0}
+const %rest: int64[1] = {-1}
+const %w: float32[4, 3] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
+const %b: float32[2, 3] = {1, 2, 3, 4, 5, 6}
+%shape: int64[?] = Shape(%x)
+%rows: int64[1] = Gather(%shape, %first)
+%sizes: int64[2] = Concat(%rows, %rest) {axis = 0}
+%matrix: float32[?, ?] = Reshape(%x, %sizes)
+%matmul: float32[?, 3] = MatMul(%matrix, %w)
+%y: float32[2, 3] = Add(%matmul, %b)
+output %y
+)";
+  for (const bool optimize : {true, false}) {
+    SessionOptions options;
+    options.optimize = optimize;
+    const std::unique_ptr<Session> session = Session::create(parsed(text), options).value();
+    const auto refused = session->run(std::vector<Tensor>{random_tensor({5, 2, 2}, 1)});
+    REQUIRE(!refused.ok());
+    CHECK_THAT(refused.error().message(), Catch::Matchers::Contains("5x3 and 2x3 do not broadcast"));
+    for (const int64_t rows : {1, 2}) CHECK(session->run(std::vector<Tensor>{random_tensor({rows, 4}, 1)}).ok());
+  }
+}

@@ -4,6 +4,7 @@
 // model: a result above the context's limit stays a node, unless its inputs were as large.
 #include <algorithm>
 #include <string_view>
+#include <unordered_set>
 
 #include "engine/graph/evaluate_context.h"
 #include "engine/graph/passes/match.h"
@@ -52,13 +53,35 @@ bool follows_from_types(const Node& node) {
                                                  [](const Value* v) { return !v || v->type.shape.is_static(); });
 }
 
+/// What folding has told of values since their users were inferred. Users whose own shape was known all along count, too: [?, 19] plus [2, 19]
+/// is [2, 19], until the first turns out to be [13, 19].
+class NewlyKnown {
+ public:
+  /// Infers a node again where there is reason to.
+  Status update(Node& node) {
+    const std::vector<Value*>& outputs = node.outputs();
+    const bool open = std::any_of(outputs.begin(), outputs.end(), [](const Value* v) { return !v->type.shape.is_static(); });
+    if (!open && std::none_of(node.inputs().begin(), node.inputs().end(), [&](const Value* v) { return values_.count(v); })) return {};
+    std::vector<Type> before;
+    for (const Value* v : outputs) before.push_back(v->type);
+    SV_TRY(infer_types(node));
+    for (size_t i = 0; i < before.size(); ++i)
+      if (outputs[i]->type != before[i]) add(outputs[i]);
+    return {};
+  }
+
+  void add(const Value* v) { values_.insert(v); }
+
+ private:
+  std::unordered_set<const Value*> values_;
+};
+
 }  // namespace
 
 Status fold_constants(Graph& graph, const PassContext& context) {
+  NewlyKnown known;
   for (Node* node : graph.snapshot()) {
-    // What was folded before this node may have made its output shape known.
-    if (std::any_of(node->outputs().begin(), node->outputs().end(), [](Value* v) { return !v->type.shape.is_static(); }))
-      SV_TRY(infer_types(*node));
+    SV_TRY(known.update(*node));
     std::vector<Tensor> results;
     if (follows_from_types(*node)) {
       results.push_back(node->op().traits.value_of_types(*node));
@@ -73,7 +96,10 @@ Status fold_constants(Graph& graph, const PassContext& context) {
       continue;
     }
     const std::vector<Value*> outputs = node->outputs();
-    for (size_t i = 0; i < outputs.size(); ++i) graph.make_constant(outputs[i], std::move(results[i]));
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      graph.make_constant(outputs[i], std::move(results[i]));
+      known.add(outputs[i]);
+    }
     graph.erase(node);
   }
   return {};

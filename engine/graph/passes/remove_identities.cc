@@ -10,6 +10,7 @@ namespace {
 bool changes_nothing(const Node& node) {
   const OpDef& op = node.op();
   const Value *in = node.input(0), *out = node.output();
+  if (out->type.dtype == DType::undefined) return false;  // inference has refused it, or not looked at it yet
   if (op.traits.is_identity) return op.traits.is_identity(node);
   return op.traits.is_view && in->type.shape.is_static() && in->type == out->type;
 }

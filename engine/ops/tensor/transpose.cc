@@ -40,7 +40,9 @@ Status infer_transpose(InferContext& c) {
 
 bool keeps_order(const Node& node) {
   const std::vector<int64_t> perm = node.attributes.get_ints("perm");
-  if (perm.empty()) return node.input(0)->type.shape.rank() >= 0 && node.input(0)->type.shape.rank() <= 1;
+  const int64_t rank = node.input(0)->type.shape.rank();
+  if (perm.empty()) return rank == 0 || rank == 1;
+  if (rank != static_cast<int64_t>(perm.size())) return false;  // not known yet, or refused
   for (size_t i = 0; i < perm.size(); ++i)
     if (perm[i] != static_cast<int64_t>(i)) return false;
   return true;
