@@ -1,10 +1,10 @@
 // Random graphs, run in all the ways that must make no difference: check.h says which.
 //
-//   differential [--seed FIRST] [--count N] [--time SECONDS] [--kernels SET,SET,...] [--keep-going]
+//   differential [--seed FIRST] [--count N] [--time SECONDS] [--kernels SET,SET,...] [--keep-going] [--damaged | --other-shapes]
 //
-// Graphs have consecutive seeds. What is found is printed with its seed, made small, in the graph's text form; then the exit code
-// is
-// 1. `--seed S --count 1` repeats it. Without --keep-going the first finding ends the test.
+// Graphs have consecutive seeds. What is found is printed with its seed, made small, in the graph's text form; then the exit code is 1.
+// `--seed S --count 1` repeats it. Without --keep-going the first finding ends the test. What --damaged and --other-shapes do say
+// damage.h and other_shapes.h.
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
@@ -30,7 +30,8 @@ struct Arguments {
 [[noreturn]] void usage(const std::string& problem) {
   fmt::print(
       stderr,
-      "differential: {}\nusage: differential [--seed FIRST] [--count N] [--time SECONDS] [--kernels SET,SET] [--keep-going]\n",
+      "differential: {}\nusage: differential [--seed FIRST] [--count N] [--time SECONDS] [--kernels SET,SET] [--keep-going]\n"
+      "                    [--damaged | --other-shapes]\n",
       problem);
   std::exit(2);
 }
@@ -52,14 +53,23 @@ void add_kernels(Arguments& out, std::string_view names) {
   }
 }
 
+bool takes_no_value(Arguments& out, std::string_view option) {
+  if (option == "--keep-going")
+    out.keep_going = true;
+  else if (option == "--damaged")
+    out.worker.check = Check::damaged;
+  else if (option == "--other-shapes")
+    out.worker.check = Check::other_shapes;
+  else
+    return false;
+  return true;
+}
+
 Arguments parse(int argc, char** argv) {
   Arguments out;
   for (int i = 1; i < argc; ++i) {
     const std::string_view option = argv[i];
-    if (option == "--keep-going") {
-      out.keep_going = true;
-      continue;
-    }
+    if (takes_no_value(out, option)) continue;
     if (i + 1 == argc) usage(fmt::format("what is '{}'?", option));
     const char* value = argv[++i];
     if (option == "--seed")

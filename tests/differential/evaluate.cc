@@ -13,6 +13,7 @@ namespace svengine::differential {
 namespace {
 
 constexpr double kMostFlops = 2e7;
+constexpr std::string_view kUnknownShape = "the output's shape is not known", kTooLarge = "too large for a test", kTooSlow = "too slow for a test";
 
 std::vector<Tensor> inputs_of(const Node& node, const Values& values) {
   std::vector<Tensor> inputs;
@@ -258,12 +259,17 @@ Result<std::vector<Tensor>> compute(const Node& node, const std::vector<Tensor>&
   SV_TRY(infer_types(*copy));
   for (const Value* v : copy->outputs()) {
     const std::optional<Dims> dims = v->type.shape.concrete();
-    if (!dims) return error("{}: the output's shape is not known", describe(node));
+    if (!dims) return error("{}: {}", describe(node), kUnknownShape);
     SV_TRY(check_dims(*dims));
-    if (element_count(*dims) > most_elements) return error("{}: too large for a test", describe(node));
+    if (element_count(*dims) > most_elements) return error("{}: {}", describe(node), kTooLarge);
   }
-  if (cost_of(*copy).flops > kMostFlops) return error("{}: too slow for a test", describe(node));
+  if (cost_of(*copy).flops > kMostFlops) return error("{}: {}", describe(node), kTooSlow);
   return evaluate(*copy, kernels);
+}
+
+bool is_limit_of_test(const svengine::Error& error) {
+  const std::string& message = error.message();
+  return message.ends_with(kUnknownShape) || message.ends_with(kTooLarge) || message.ends_with(kTooSlow);
 }
 
 Status compute_all(const Graph& graph, Values& values, const kernels::KernelTable& kernels) {

@@ -21,6 +21,9 @@ using Values = std::unordered_map<const Value*, Tensor>;
 Result<std::vector<Tensor>> compute(const Node& node, const std::vector<Tensor>& inputs, const kernels::KernelTable& kernels,
                                     int64_t most_elements = int64_t{1} << 22);
 
+/// Whether it is this test that refuses, not the operator: results and costs above its limits, and shapes that only a run tells.
+bool is_limit_of_test(const Error& error);
+
 /// Adds the values of all nodes that have none yet; inputs' and constants' must be there. An error names the node.
 Status compute_all(const Graph& graph, Values& values, const kernels::KernelTable& kernels);
 

@@ -18,6 +18,7 @@ struct RandomGraph {
   bool loose = false;          // convolutions may be Winograd's
   bool trained = false;        // has a backward pass
   std::string complaint = {};  // what typing the graph with symbols said, which static shapes did not
+  std::string refused = {};    // why a damaged graph cannot be computed; values are missing then
 };
 
 /// Called with a description of a node that is about to be computed, so that a crash can be traced.

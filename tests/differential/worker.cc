@@ -12,6 +12,8 @@
 #include <cstdlib>
 
 #include "engine/graph/text.h"
+#include "tests/differential/damage.h"
+#include "tests/differential/other_shapes.h"
 
 namespace svengine::differential {
 namespace {
@@ -120,9 +122,11 @@ bool check_seed(const WorkerOptions& options, uint64_t seed, const Part* part, b
   shared.nodes = whole->graph.nodes().size();
   shared.outputs = whole->graph.outputs().size();
   RandomGraph random = part ? part_of(*whole, *part) : std::move(*whole);
+  if (options.check == Check::damaged) damage(random, seed, *options.kernels[0]);
   if (with_text) put(shared.graph, print_graph(random.graph, {.most_elements = kMostPrinted}) + inputs_text(random));
   if (random.graph.outputs().empty()) return false;
-  const std::string found = check(random, {options.kernels, seed}, progress);
+  const CheckOptions how{options.kernels, seed};
+  const std::string found = options.check == Check::other_shapes ? check_other_shapes(random, how, progress) : check(random, how, progress);
   if (!found.empty()) {
     shared.failed = true;
     put(shared.text, found);

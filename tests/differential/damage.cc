@@ -1,0 +1,129 @@
+#include "tests/differential/damage.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/graph/passes/pass.h"
+#include "tests/support/guarded_buffer.h"
+
+namespace svengine::differential {
+namespace {
+
+constexpr double kDamaged = 0.12, kUndeclared = 0.4;  // of leaves
+constexpr int64_t kMostElements = 20000;
+
+}  // namespace
+
+Tensor with_dims(const Tensor& t, Dims dims) {
+  if (element_count(dims) > kMostElements) return t;
+  const auto bytes = static_cast<size_t>(element_count(dims)) * size_of(t.type());
+  const auto memory = std::make_shared<tests::GuardedBuffer<std::byte>>(bytes);
+  for (size_t done = 0; done < bytes && t.byte_size() > 0; done += std::min(bytes - done, t.byte_size()))
+    std::memcpy(memory->data() + done, t.raw(), std::min(bytes - done, t.byte_size()));
+  if (t.byte_size() == 0 && bytes > 0) std::memset(memory->data(), 0, bytes);
+  return Tensor::wrap(t.type(), std::move(dims), memory->data(), memory);
+}
+
+namespace {
+
+Dims other_dims(Dims dims, Choices& choose) {
+  const size_t at = dims.empty() ? 0 : choose.below(dims.size());
+  switch (dims.empty() ? 3 : choose.below(8)) {
+    case 0:
+      dims[at] = choose.of<int64_t>({0, 1});
+      break;
+    case 1:
+      dims[at] = std::max<int64_t>(0, dims[at] + choose.of({-1, 1}));
+      break;
+    case 2:
+      dims[at] *= 2;
+      break;
+    case 3:
+      dims.insert(dims.begin() + static_cast<ptrdiff_t>(at), choose.of<int64_t>({1, 2}));
+      break;
+    case 4:
+      dims.push_back(1);
+      break;
+    case 5:
+      dims.erase(dims.begin() + static_cast<ptrdiff_t>(at));
+      break;
+    case 6:
+      dims = {element_count(dims)};
+      break;
+    default:
+      std::swap(dims[at], dims.back());
+  }
+  return dims;
+}
+
+}  // namespace
+
+void use_all_nodes(Graph& graph) {
+  const std::vector<Value*> outputs = graph.outputs();
+  for (const auto& node : graph.nodes()) {
+    const auto is_used = [&](const Value* v) { return !v->users().empty() || std::find(outputs.begin(), outputs.end(), v) != outputs.end(); };
+    if (std::none_of(node->outputs().begin(), node->outputs().end(), is_used)) graph.add_output(node->output());
+  }
+}
+
+Tensor with_other_dims(const Tensor& t, Choices& choose) {
+  return with_dims(t, other_dims(t.dims(), choose));
+}
+
+namespace {
+
+bool is_leaf(const Value& v) { return !v.producer() && size_of(v.type.dtype) > 0; }
+
+class Damage {
+ public:
+  Damage(RandomGraph& random, uint64_t seed) : random_(random), stream_(RandomStream(seed).at("damage")) {}
+
+  void run() {
+    std::vector<Value*> leaves;
+    random_.graph.for_each_value([&](Value& v) {
+      if (is_leaf(v)) leaves.push_back(&v);
+    });
+    for (Value* v : leaves) change(v);
+    for (size_t i = 0; i < random_.inputs.size(); ++i) random_.inputs[i] = random_.values.at(random_.graph.inputs()[i]);
+  }
+
+ private:
+  void change(Value* v) {
+    Choices choose(stream_.at(v->name()).below(uint64_t{1} << 62, 0));
+    const bool undeclared = choose.chance(kUndeclared);
+    Tensor& t = random_.values.at(v);
+    if (choose.chance(kDamaged)) {
+      t = with_other_dims(t, choose);
+      if (v->is_constant())
+        random_.graph.make_constant(v, t);
+      else
+        v->type.shape = Shape::of(t.dims());
+    }
+    if (undeclared && !v->is_constant()) v->type.shape = Shape();
+  }
+
+  RandomGraph& random_;
+  RandomStream stream_;
+};
+
+}  // namespace
+
+void damage(RandomGraph& random, uint64_t seed, const kernels::KernelTable& kernels) {
+  use_all_nodes(random.graph);
+  Damage(random, seed).run();
+  Values values;
+  random.graph.for_each_value([&](const Value& v) {
+    if (!v.producer()) values[&v] = v.is_constant() ? v.constant() : random.values.at(&v);
+  });
+  random.values = std::move(values);
+  random.complaint.clear();
+  for (const auto& node : random.graph.nodes())
+    for (Value* v : node->outputs()) v->type = Type();
+  const Status typed = infer_all(random.graph), computed = compute_all(random.graph, random.values, kernels);
+  if (!computed.ok())
+    random.refused = computed.error().message();
+  else if (!typed.ok())
+    random.complaint = typed.error().message();
+}
+
+}  // namespace svengine::differential

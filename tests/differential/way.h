@@ -1,0 +1,22 @@
+// A way to run a random graph.
+#pragma once
+#include <string>
+
+#include "runtime/session.h"
+#include "tests/differential/graph_maker.h"
+
+namespace svengine::differential {
+
+struct Way {
+  const kernels::KernelTable* kernels;
+  bool optimize = true;
+  int threads = 1;
+  Recompute recompute = Recompute::none;
+
+  std::string name() const;
+};
+
+/// A session of a copy of the graph.
+Result<std::unique_ptr<Session>> session_for(const RandomGraph& random, const Way& way);
+
+}  // namespace svengine::differential
