@@ -119,9 +119,12 @@ const Tensor* InferContext::constant(size_t i) const {
 }
 
 std::optional<std::vector<int64_t>> InferContext::integers(size_t i) const {
-  const Tensor* t = constant(i);
-  if (!t || (t->type() != DType::i64 && t->type() != DType::i32)) return std::nullopt;
-  return t->as_int64s();
+  const Value* v = node_.input(i);
+  if (!v || (v->type.dtype != DType::i64 && v->type.dtype != DType::i32)) return std::nullopt;
+  if (v->is_constant()) return v->constant().as_int64s();
+  const std::optional<Dims> dims = v->type.shape.concrete();
+  if (dims && element_count(*dims) == 0) return std::vector<int64_t>();  // whatever it will be, it holds nothing
+  return std::nullopt;
 }
 
 void InferContext::set(size_t output, Type type) {

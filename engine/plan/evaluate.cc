@@ -64,6 +64,7 @@ Result<std::vector<Tensor>> evaluate(const Node& node, const kernels::KernelTabl
     results.push_back(std::move(t));
   }
   if (node.op().traits.is_view) {
+    SV_TRY(check_view(node));
     SV_ASSIGN(const Tensor copy, node.input(0)->constant().aligned_copy());
     return std::vector<Tensor>{copy.reshaped(*node.output()->type.shape.concrete())};
   }

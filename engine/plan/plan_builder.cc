@@ -216,8 +216,21 @@ void PlanBuilder::alias_outputs(const Node& node) {
   }
 }
 
+/// Inference may have known the result's shape without the input that decides it, and the operand's own not at all.
+Status check_view(const Node& node) {
+  const Value *in = node.input(0), *out = node.output();
+  if (!node.op().traits.is_view || !in || !out || is_handle(in->type.dtype)) return {};
+  const std::optional<Dims> from = in->type.shape.concrete(), to = out->type.shape.concrete();
+  if (from && to && element_count(*from) == element_count(*to)) return {};
+  return error("{}: {} cannot have the elements of {}", describe(node), to_string(out->type.shape), to_string(in->type.shape));
+}
+
 Status PlanBuilder::lower(const Node& node) {
   const int32_t first_step = step_now();
+  for (const Value* v : node.outputs())
+    if (v && !is_handle(v->type.dtype) && !v->type.shape.is_static())
+      return error("{}: its result is {}: the shape must be known where memory is planned", describe(node), to_string(v->type));
+  SV_TRY(check_view(node));
   if (node.op().traits.is_view && node.input(0)) buffer_of(node.input(0));
   if (!status_.ok()) return std::move(status_).error().in(describe(node));
   alias_outputs(node);

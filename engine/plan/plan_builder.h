@@ -7,6 +7,9 @@
 
 namespace svengine {
 
+/// Whether the result of a view (OpTraits::is_view) has as many elements as its operand. Of other nodes: nothing.
+Status check_view(const Node& node);
+
 class PlanBuilder {
  public:
   PlanBuilder(const kernels::KernelTable& kernels, WeightStore& weights, const LowerOptions& options);

@@ -49,6 +49,8 @@ class GraphMaker {
   Value* real_of(const Dims& dims);
 
   /// A new node and its results; null when the operator refuses, or when an input that must be there is missing.
+  Node* node(const OpDef& op, std::vector<Value*> inputs, Attributes attributes = {}, size_t outputs = 1);
+  /// An operator of ai.onnx.
   Node* node(std::string_view op, std::vector<Value*> inputs, Attributes attributes = {}, size_t outputs = 1);
   /// Its first output. A null first input gives null, so that calls can be nested.
   Value* add(std::string_view op, std::vector<Value*> inputs, Attributes attributes = {});

@@ -32,7 +32,7 @@ const std::vector<const OpDef*>& sampled_ops() {
   static const std::vector<const OpDef*> ops = [] {
     std::vector<const OpDef*> found;
     for (const OpDef& op : all_ops().all())
-      if (!op.samples.empty() && std::string_view(op.domain).empty()) found.push_back(&op);
+      if (!op.samples.empty() && op.domain != std::string_view(kInternalDomain)) found.push_back(&op);
     return found;
   }();
   return ops;
@@ -50,8 +50,9 @@ std::map<int64_t, int64_t> other_sizes(GraphMaker& m, const Sample& sample) {
   return sizes;
 }
 
-Value* sample_input(GraphMaker& m, const SampleInput& in, const std::map<int64_t, int64_t>& sizes) {
-  if (in.value.defined()) return m.known(in.value);
+/// What ONNX Runtime's operators know (packed weights) is constant in every file.
+Value* sample_input(GraphMaker& m, const OpDef& op, const SampleInput& in, const std::map<int64_t, int64_t>& sizes) {
+  if (in.value.defined()) return op.domain == std::string_view("com.microsoft") ? m.constant(in.value) : m.known(in.value);
   Dims dims = in.dims;
   for (int64_t& d : dims) d = sizes.at(d);
   if (m.choose.chance(0.5)) {
@@ -72,10 +73,10 @@ void add_sample(GraphMaker& m) {
   const Sample& sample = m.choose.of(op.samples);
   const std::map<int64_t, int64_t> sizes = other_sizes(m, sample);
   std::vector<Value*> inputs;
-  for (const SampleInput& in : sample.inputs) inputs.push_back(sample_input(m, in, sizes));
+  for (const SampleInput& in : sample.inputs) inputs.push_back(sample_input(m, op, in, sizes));
   Attributes attributes;
   for (const auto& [name, value] : sample.attributes) attributes.set(name, value);
-  m.node(op.name, std::move(inputs), std::move(attributes), static_cast<size_t>(sample.outputs));
+  m.node(op, std::move(inputs), std::move(attributes), static_cast<size_t>(sample.outputs));
 }
 
 void add_unary(GraphMaker& m) {

@@ -36,6 +36,13 @@ std::vector<Tensor> of_other_size(const std::vector<Tensor>& inputs, Choices& ch
   return changed;
 }
 
+/// Equal sizes have one name, as of_other_size takes them.
+Shape names_of(const Dims& dims) {
+  std::vector<Dim> names;
+  for (const int64_t d : dims) names.push_back(Dim(fmt::format("d{}", d)));
+  return Shape(std::move(names));
+}
+
 std::vector<Tensor> of_other_dims(std::vector<Tensor> inputs, Choices& choose) {
   for (Tensor& t : inputs)
     if (choose.chance(0.3)) t = with_other_dims(t, choose);
@@ -44,11 +51,11 @@ std::vector<Tensor> of_other_dims(std::vector<Tensor> inputs, Choices& choose) {
 
 class ShapeChecker {
  public:
-  ShapeChecker(const RandomGraph& random, const CheckOptions& options, const Progress& progress)
-      : random_(random), options_(options), progress_(progress), choose_(options.seed) {
-    cases_.push_back({.inputs = random.inputs, .values = random.values});
+  ShapeChecker(const RandomGraph& random, const CheckOptions& options, const Progress& progress, Choices choose, bool named)
+      : random_(random), options_(options), progress_(progress), choose_(choose) {
+    cases_.push_back({random.inputs, random.values, {}, false});
     for (int i = 0; i < 2; ++i)
-      cases_.push_back(computed(choose_.chance(0.7) ? of_other_size(random.inputs, choose_) : of_other_dims(random.inputs, choose_)));
+      cases_.push_back(computed(named || choose_.chance(0.7) ? of_other_size(random.inputs, choose_) : of_other_dims(random.inputs, choose_)));
   }
 
   std::string run() {
@@ -62,7 +69,7 @@ class ShapeChecker {
 
  private:
   Case computed(std::vector<Tensor> inputs) {
-    Case made{.inputs = std::move(inputs)};
+    Case made{std::move(inputs), {}, {}, false};
     random_.graph.for_each_value([&](const Value& v) {
       if (v.is_constant()) made.values[&v] = v.constant();
     });
@@ -114,11 +121,13 @@ class ShapeChecker {
 
 std::string check_other_shapes(RandomGraph& random, const CheckOptions& options, const Progress& progress) {
   use_all_nodes(random.graph);
-  for (Value* v : random.graph.inputs()) v->type.shape = Shape();
+  Choices choose(options.seed);
+  const bool named = random.trained || choose.chance(0.5);  // rules of gradients ask for ranks
+  for (size_t i = 0; i < random.inputs.size(); ++i) random.graph.inputs()[i]->type.shape = named ? names_of(random.inputs[i].dims()) : Shape();
   for (const auto& node : random.graph.nodes())
     for (Value* v : node->outputs()) v->type = Type();
   if (const Status s = infer_all(random.graph); !s.ok()) return "typing without shapes: " + s.error().message() + "\n";
-  return ShapeChecker(random, options, progress).run();
+  return ShapeChecker(random, options, progress, choose, named).run();
 }
 
 }  // namespace svengine::differential

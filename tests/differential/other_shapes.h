@@ -8,7 +8,8 @@
 
 namespace svengine::differential {
 
-/// What is wrong, one line for each finding; empty when nothing is. Takes the declared shapes of the graph's inputs away.
+/// What is wrong, one line for each finding; empty when nothing is. Takes the declared shapes of the graph's inputs away, or
+/// declares names of sizes.
 std::string check_other_shapes(RandomGraph& random, const CheckOptions& options, const Progress& progress);
 
 }  // namespace svengine::differential

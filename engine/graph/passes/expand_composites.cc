@@ -40,7 +40,8 @@ Status expand_composites_now(Graph& graph, const PassContext& context) { return 
 
 Status make_runnable(Graph& graph, const PassContext& context) {
   SV_TRY(round_every_node(graph, context));  // first: what composite nodes are made of stays wide within each
-  return expand_composites(graph, context);
+  SV_TRY(expand_composites(graph, context));
+  return fold_constants(graph, context);  // the axes and sizes among it decide shapes
 }
 
 }  // namespace svengine

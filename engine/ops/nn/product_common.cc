@@ -317,9 +317,9 @@ Result<Shape> matmul_shape(const Shape& a, const Shape& b, bool transpose_a, boo
   if (a.rank() == 0 || b.rank() == 0) return error("a product needs operands of rank 1 or more, got {} and {}", to_string(a), to_string(b));
   std::vector<Dim> da = a.dims(), db = b.dims();
   if (da.size() == 1) da.insert(da.begin(), Dim(1));
+  else if (transpose_a) std::swap(da[da.size() - 1], da[da.size() - 2]);
   if (db.size() == 1) db.push_back(Dim(1));
-  if (transpose_a) std::swap(da[da.size() - 1], da[da.size() - 2]);
-  if (transpose_b) std::swap(db[db.size() - 1], db[db.size() - 2]);
+  else if (transpose_b) std::swap(db[db.size() - 1], db[db.size() - 2]);
   if (known_different(da.back(), db[db.size() - 2]))
     return error("inner dimensions differ: {} by {} ({} columns, {} rows)", to_string(a), to_string(b), da.back().value(),
                  db[db.size() - 2].value());
@@ -332,6 +332,7 @@ Result<Shape> matmul_shape(const Shape& a, const Shape& b, bool transpose_a, boo
 
 Product matmul_of(LowerContext& c, bool transpose_a, bool transpose_b) {
   Dims a = c.in_dims(0), b = c.in_dims(1);
+  transpose_a = transpose_a && a.size() > 1, transpose_b = transpose_b && b.size() > 1;
   if (a.size() == 1) a.insert(a.begin(), 1);
   if (b.size() == 1) b.push_back(1);
   Product p;
