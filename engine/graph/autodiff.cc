@@ -133,19 +133,55 @@ Status Differentiator::walk() {
 
 }  // namespace
 
+namespace {
+
+/// What is differentiated may be the result of a composite node, whose place another value takes when the node is expanded. Outputs of the
+/// graph follow to it; all are outputs for so long.
+struct Expanded {
+  Expanded(Graph& in, std::span<const GradientSeed> of, std::span<Value* const> to)
+      : seeds(of.begin(), of.end()), wanted(to.begin(), to.end()), graph(in) {}
+
+  Status expand(const OpRegistry& ops) {
+    const size_t outputs = graph.outputs().size();
+    size_t at = outputs;
+    each([&](Value*& v) { graph.add_output(v); });
+    SV_TRY(expand_composites_now(graph, PassContext{.ops = ops}));
+    each([&](Value*& v) { v = graph.outputs()[at++]; });
+    graph.resize_outputs(outputs);
+    return {};
+  }
+
+  std::vector<GradientSeed> seeds;
+  std::vector<Value*> wanted;
+
+ private:
+  void each(const std::function<void(Value*&)>& visit) {
+    for (GradientSeed& seed : seeds) {
+      visit(seed.value);
+      if (seed.gradient) visit(seed.gradient);
+    }
+    for (Value*& v : wanted) visit(v);
+  }
+
+  Graph& graph;
+};
+
+}  // namespace
+
 Result<std::vector<Value*>> add_gradients(Graph& graph, const OpRegistry& ops, std::span<const GradientSeed> seeds,
                                           std::span<Value* const> wanted, Unreached unreached, Node* before) {
   for (const Value* v : wanted)
     if (!is_real(v)) return error("'{}' is {}: only floating-point values have a gradient", v->name(), to_string(v->type));
-  SV_TRY(expand_composites_now(graph, PassContext{.ops = ops}));
+  Expanded values(graph, seeds, wanted);
+  SV_TRY(values.expand(ops));
   Differentiator d(graph, ops);
   d.builder().set_position(before);
-  d.mark(wanted);
+  d.mark(values.wanted);
   // Nodes that make the seeds' own gradients must not be walked; they cannot be: nothing in them is needed.
-  for (const GradientSeed& seed : seeds) SV_TRY(d.seed(seed));
+  for (const GradientSeed& seed : values.seeds) SV_TRY(d.seed(seed));
   SV_TRY(d.walk());
   std::vector<Value*> out;
-  for (Value* v : wanted) {
+  for (Value* v : values.wanted) {
     Value* gradient = d.total(v);
     if (!gradient && unreached == Unreached::zeros) {
       d.builder().set_node_name(gradient_name(v->name()));

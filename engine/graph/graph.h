@@ -107,6 +107,8 @@ class Graph {
   Value* add_input(std::string name, Type type);
   Value* add_constant(std::string name, Tensor tensor);
   void add_output(Value* value) { outputs_.push_back(value); }
+  /// Removes the outputs from number `count` on.
+  void resize_outputs(size_t count) { outputs_.resize(count); }
 
   /// Appends a node (or inserts it before `before`) with `outputs` new values of unknown type. Does not infer types: see
   /// Builder for that. Output names: `names` where given ("" = made up from the node's name).

@@ -108,7 +108,7 @@ class Damage {
 
 }  // namespace
 
-void damage(RandomGraph& random, uint64_t seed, const kernels::KernelTable& kernels) {
+bool damage(RandomGraph& random, uint64_t seed, const kernels::KernelTable& kernels) {
   use_all_nodes(random.graph);
   Damage(random, seed).run();
   Values values;
@@ -124,6 +124,7 @@ void damage(RandomGraph& random, uint64_t seed, const kernels::KernelTable& kern
     random.refused = computed.error().message();
   else if (!typed.ok())
     random.complaint = typed.error().message();
+  return typed.ok() || computed.ok();
 }
 
 }  // namespace svengine::differential

@@ -17,7 +17,7 @@ Tensor with_other_dims(const Tensor& t, Choices& choose);
 void use_all_nodes(Graph& graph);
 
 /// Damages some leaves, always the same of a seed and their names, and computes all values anew. Where a node then refuses its inputs,
-/// `refused` says why.
-void damage(RandomGraph& random, uint64_t seed, const kernels::KernelTable& kernels);
+/// `refused` says why. False where inference refuses it too: no importer gives such a graph to a session.
+bool damage(RandomGraph& random, uint64_t seed, const kernels::KernelTable& kernels);
 
 }  // namespace svengine::differential

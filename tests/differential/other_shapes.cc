@@ -31,7 +31,8 @@ std::vector<Tensor> of_other_size(const std::vector<Tensor>& inputs, Choices& ch
   for (const Tensor& t : inputs) {
     Dims dims = t.dims();
     std::replace(dims.begin(), dims.end(), from, to);
-    changed.push_back(with_dims(t, std::move(dims)));
+    changed.push_back(with_dims(t, dims));
+    if (changed.back().dims() != dims) return inputs;  // too large, and the others would not fit it
   }
   return changed;
 }

@@ -122,7 +122,7 @@ bool check_seed(const WorkerOptions& options, uint64_t seed, const Part* part, b
   shared.nodes = whole->graph.nodes().size();
   shared.outputs = whole->graph.outputs().size();
   RandomGraph random = part ? part_of(*whole, *part) : std::move(*whole);
-  if (options.check == Check::damaged) damage(random, seed, *options.kernels[0]);
+  if (options.check == Check::damaged && !damage(random, seed, *options.kernels[0])) return true;
   if (with_text) put(shared.graph, print_graph(random.graph, {.most_elements = kMostPrinted}) + inputs_text(random));
   if (random.graph.outputs().empty()) return false;
   const CheckOptions how{options.kernels, seed};

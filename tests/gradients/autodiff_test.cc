@@ -97,6 +97,17 @@ TEST_CASE("inner values have gradients, and what they are made from too", "[auto
   CHECK(n.run({vector_of({4, -6})}) == std::vector<Numbers>{{4, -6}, {2, -3}});
 }
 
+TEST_CASE("results of composite nodes are differentiated, and differentiated by", "[autodiff]") {
+  Network n;  // the nodes are expanded first, and their results go
+  Value* x = n.input("x", {2});
+  Value* inner = n.b.node("com.microsoft", "QuickGelu", {x}, 1)->output();
+  Value* outer = n.b.node("com.microsoft", "QuickGelu", {inner}, 1)->output();
+  n.graph.add_output(outer);
+  n.differentiate({{outer, n.b.constant(vector_of({1, 3}))}}, {inner, x});
+  CHECK(n.graph.outputs().size() == 3);
+  CHECK(n.run({vector_of({0, 0})}) == std::vector<Numbers>{{0, 0}, {0.5, 1.5}, {0.25, 0.75}});
+}
+
 TEST_CASE("an unused output has no part in the gradient", "[autodiff]") {
   Network n;
   Value* x = n.input("x", {4});
