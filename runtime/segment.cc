@@ -62,7 +62,7 @@ Result<Segment::Prepared*> Segment::find_or_make(const std::vector<Tensor>& inpu
   shared_.outputs.release();  // other shapes: what is free counts in a memory limit
   SV_ASSIGN(Prepared made, make(inputs));
   prepared_.push_front(std::move(made));
-  if (prepared_.size() > SegmentModel::kMostPlans) prepared_.pop_back();
+  drop_old_plans(prepared_, [](const Prepared& p) { return p.plan->bytes(); });
   return &prepared_.front();
 }
 

@@ -10,6 +10,18 @@
 
 namespace svengine {
 
+int64_t SegmentPlan::bytes() const {
+  constexpr int64_t kBytesOfStep = 4096;
+  int64_t bytes = 0;
+  for (const std::shared_ptr<const Plan>& plan : plans) {
+    if (!plan) continue;
+    bytes += plan->arena_bytes + plan->scratch_bytes + kBytesOfStep * static_cast<int64_t>(plan->steps.size());
+    for (const std::vector<PlanTensor>* tensors : {&plan->inputs, &plan->outputs})
+      for (const PlanTensor& t : *tensors) bytes += element_count(t.dims) * static_cast<int64_t>(size_of(t.dtype));
+  }
+  return bytes;
+}
+
 std::string SegmentModel::key_of(const std::vector<Tensor>& inputs, const BatchParallel* batch_parallel) const {
   std::string key;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -179,7 +191,7 @@ Result<std::shared_ptr<const SegmentPlan>> SegmentModel::plan_for(const std::vec
   SV_ASSIGN(SegmentPlan made, batch_parallel ? make_sharded(inputs, team, *batch_parallel) : make(inputs, team));
   made.key = std::move(key);
   plans_.push_front(std::make_shared<const SegmentPlan>(std::move(made)));
-  if (plans_.size() > kMostPlans) plans_.pop_back();
+  drop_old_plans(plans_, [](const auto& p) { return p->bytes(); });
   return plans_.front();
 }
 

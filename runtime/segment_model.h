@@ -36,7 +36,25 @@ struct SegmentPlan {
   std::vector<size_t> rest_inputs;
   std::vector<OutputSource> outputs;  // of the segment
   static constexpr size_t kNone = SIZE_MAX;
+
+  /// About what it holds in a context: arena, tables (of the size of what comes in and goes out, at most) and steps.
+  int64_t bytes() const;
 };
+
+/// How many plans are kept, most recently used ones first, `bytes_of` each. Sentences of any length, and the trips of a loop whose number
+/// decides a shape, come again and again in the same order: with one plan too few all of them are made anew each time, which takes ten
+/// times as long as running them. So small plans are many; each of large ones holds an arena, so they are few.
+template <class Plans, class BytesOf>
+void drop_old_plans(Plans& plans, const BytesOf& bytes_of) {
+  constexpr size_t kAlways = 16, kMost = 512;
+  constexpr int64_t kMostBytes = int64_t{64} << 20;
+  int64_t bytes = 0;
+  for (const auto& plan : plans) bytes += bytes_of(plan);
+  while (plans.size() > kAlways && (plans.size() > kMost || bytes > kMostBytes)) {
+    bytes -= bytes_of(plans.back());
+    plans.pop_back();
+  }
+}
 
 /// Thread-safe. Making a plan takes the network's lock; who keeps the SegmentPlan needs none.
 class SegmentModel {
@@ -67,8 +85,6 @@ class SegmentModel {
   Result<int64_t> planned_bytes(const std::vector<Dims>& inputs, Recompute recompute) const;
 
   const Shared& shared() const { return shared_; }
-
-  static constexpr size_t kMostPlans = 16;  // least recently used ones go: each context's holds an arena
 
  private:
   Result<SegmentPlan> make(const std::vector<Tensor>& inputs, Team& team);
