@@ -67,7 +67,8 @@ Result<std::vector<Shape>> complex_shapes(const InferContext& c, size_t first, s
 
 std::vector<int64_t> complex_ranks(const ExpandContext& c, size_t operands) {
   std::vector<int64_t> ranks;
-  for (size_t i = 0; i < operands; ++i) ranks.push_back(c.shape(i).has_rank() ? c.shape(i).rank() - 1 : -1);
+  const auto holds_pairs = [](const Shape& s) { return s.has_rank() && s.rank() > 0 && s.back().is_static(); };
+  for (size_t i = 0; i < operands; ++i) ranks.push_back(holds_pairs(c.shape(i)) ? c.shape(i).rank() - 1 : -1);
   return ranks;
 }
 

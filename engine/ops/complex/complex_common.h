@@ -26,7 +26,7 @@ inline bool is_set(const Attributes& attributes, const char* name) { return attr
 
 /// Shapes of inputs [first, last) without the pairs; an error for an input whose last dimension is not 2. Unknown ranks stay so.
 Result<std::vector<Shape>> complex_shapes(const InferContext& c, size_t first, size_t last);
-/// The same for an expansion; ranks are known.
+/// Their ranks, for an expansion; -1 where the rank or the last dimension is not known yet.
 std::vector<int64_t> complex_ranks(const ExpandContext& c, size_t operands);
 
 /// A shape of complex numbers as it is stored: with the pairs.

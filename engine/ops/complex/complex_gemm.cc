@@ -27,6 +27,8 @@ Value* scaled(ExpandContext& c, Value* v, float factor) { return factor == 1 ? v
 
 Status expand_complex_gemm(ExpandContext& c) {
   const Attributes& attributes = c.attributes();
+  for (const int64_t rank : complex_ranks(c, c.has_input(2) ? 3 : 2))
+    if (rank < 0) return {};
   const EinsumEquation equation = matrix_equation(2, 2, is_set(attributes, "transA"), is_set(attributes, "transB"));
   SV_ASSIGN(Value * y, complex_product(c, equation, {c.input(0), c.input(1)}, {is_set(attributes, "conjugate_a"), is_set(attributes, "conjugate_b")}));
   y = scaled(c, y, attributes.get_float("alpha", 1));

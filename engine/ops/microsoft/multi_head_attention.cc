@@ -115,6 +115,8 @@ template <const MultiHeadInputs& kAt>
 Status expand_multi_head(ExpandContext& c) {
   for (size_t i = 0; i < c.node().inputs().size(); ++i)
     if (c.has_input(i) && !c.shape(i).has_rank()) return {};
+  for (size_t i = 1; i < 3; ++i)  // products would repeat a batch of one
+    if (c.has_input(i) && !c.shape(i)[0].same(c.shape(0)[0])) return {};
   const auto hidden = c.dim(0, 2);
   if (!hidden) return {};
   AttentionProduct p;
