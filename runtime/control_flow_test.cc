@@ -96,6 +96,30 @@ TEST_CASE("a known condition leaves the branch alone") {
   CHECK(session->planned_bytes({{4, 2}}, Recompute::none).value() >= 0);
 }
 
+TEST_CASE("what cannot be in a branch is an error when the branch is taken") {
+  const auto branch = [](bool right) {
+    auto body = std::make_shared<Graph>();
+    Builder b(*body, all_ops());
+    Value* x = b.input("x", DType::f32, Shape{3});
+    b.output(right ? b.add("Neg", {x}) : b.add("Cast", {b.constant(Tensor::of_strings({1}, {"three"}))}, make_attributes({{"to", int64_t{1}}})), "out");
+    REQUIRE(b.status().ok());
+    return Subgraph(std::move(body));
+  };
+  Graph graph;
+  Builder b(graph, all_ops());
+  Value* c = b.input("c", DType::boolean, kScalar);
+  b.output(b.add("If", {c, b.input("x", DType::f32, Shape{3})},
+                 make_attributes({{"then_branch", branch(false)}, {"else_branch", branch(true)}, {"captured", int64_t{1}}})),
+           "y");
+  REQUIRE(b.status().ok());
+  const auto session = session_of(std::move(graph));
+  const Tensor x = Tensor::of<float>({3}, {1, 2, 3});
+  CHECK(values_of(session->run(std::vector<Tensor>{Tensor::scalar(false), x}))[0].data<float>()[2] == -3);
+  const auto taken = session->run(std::vector<Tensor>{Tensor::scalar(true), x});
+  REQUIRE(!taken.ok());
+  CHECK_THAT(taken.error().message(), Catch::Matchers::Contains("'three'"));
+}
+
 TEST_CASE("carried values may change shape, scanned ones are stacked, and there may be no trip at all") {
   auto session = session_of(growing(true));
   const auto run = [&](int64_t trips, float limit) {

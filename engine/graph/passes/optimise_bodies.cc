@@ -1,5 +1,6 @@
 // What happens in bodies: constants that they capture become constants of the body (their storage is shared, so weights are packed
-// once), captured values that no body of the node reads are no longer inputs, and every body goes through the load stage itself.
+// once), captured values that no body of the node reads are no longer inputs, and every body goes through the load stage itself, as far as it
+// can be run at all.
 #include <algorithm>
 
 #include "engine/graph/bodies.h"
@@ -51,9 +52,11 @@ Status optimise(Graph& graph, Node* node, std::vector<Body> bodies, const PassCo
       return error("{}: captures more values than it has inputs", describe(*node));
   drop_captured(graph, node, bodies, [](const Captured& one) { return one.given->is_constant(); });
   for (Body& b : bodies) {
-    Status status = infer_all(b.graph);
-    if (status.ok()) status = run_pipeline(b.graph, context, Stage::load);
-    if (!status.ok()) return std::move(status).error().in(fmt::format("{}, {}", describe(*node), b.name));
+    // What cannot be (an index outside of a constant, say) is an error when the body runs: a branch that is never taken does no harm.
+    Graph optimised = b.graph.clone();
+    Status status = infer_all(optimised);
+    if (status.ok()) status = run_pipeline(optimised, context, Stage::load);
+    if (status.ok()) b.graph = std::move(optimised);
   }
   drop_captured(graph, node, bodies, [&](const Captured& one) {
     for (size_t i = 0; i < bodies.size(); ++i)
