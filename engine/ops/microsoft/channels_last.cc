@@ -1,5 +1,7 @@
 // com.microsoft's operators on images with the channels last: NhwcConv, NhwcFusedConv, NhwcMaxPool. A Transpose before and one behind
 // the operator that has them first; where the engine's own layout takes over, they are reorders of a block of channels.
+// NhwcConv has the channels of its filters last, too: ONNX Runtime's optimiser writes them as M x kH x kW x C/group. NhwcFusedConv's
+// are M x C/group x kH x kW, as FusedConv's.
 #include "engine/ops/microsoft/microsoft_common.h"
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/quantized/integer_product_common.h"
@@ -21,6 +23,8 @@ std::vector<int64_t> channels_behind(int64_t rank) {
   return perm;
 }
 
+bool has_filters_last(const Node& node) { return node.op().name == std::string_view("NhwcConv"); }
+
 /// Batch and channels are known; the sizes between them follow when the node is expanded.
 Status infer_last_conv(InferContext& c) {
   SV_TRY(check_runtime_activation(c.attributes().get_string("activation", "")));
@@ -34,7 +38,8 @@ Status infer_last_conv(InferContext& c) {
   SV_TRY(require_rank(c, 1, "W", x.rank()));
   if (c.has_input(3)) SV_TRY(require_rank(c, 3, "Z", x.rank()));
   const int64_t group = c.attributes().get_int("group", 1);
-  if (w.has_rank() && w[1].is_static() && known_different(multiply(w[1], Dim(group)), x.back()))
+  const Dim filter_channels = !w.has_rank() ? Dim() : has_filters_last(c.node()) ? w.back() : w[1];
+  if (filter_channels.is_static() && known_different(multiply(filter_channels, Dim(group)), x.back()))
     return error("W {} with {} groups does not fit X {}, whose channels are last", to_string(w), group, to_string(x));
   Shape y = unknown_dims(x.rank());
   y.set(0, x[0]);
@@ -46,7 +51,8 @@ Status infer_last_conv(InferContext& c) {
 Status expand_last_conv(ExpandContext& c) {
   const int64_t rank = c.shape(0).rank();
   if (!c.shape(0).has_rank()) return {};
-  std::vector<Value*> inputs{c.transpose(c.input(0), channels_first(rank)), c.input(1), c.input(2)};
+  Value* w = has_filters_last(c.node()) ? c.transpose(c.input(1), channels_first(rank)) : c.input(1);
+  std::vector<Value*> inputs{c.transpose(c.input(0), channels_first(rank)), w, c.input(2)};
   if (c.has_input(3)) inputs.push_back(c.transpose(c.input(3), channels_first(rank)));
   const Node* conv = c.builder().node(kMicrosoft, "FusedConv", std::move(inputs), 1, c.attributes());
   c.set(0, conv ? c.transpose(conv->output(), channels_behind(rank)) : nullptr);
@@ -72,7 +78,7 @@ Status expand_last_pool(ExpandContext& c) {
   return {};
 }
 
-OpDef last_conv(const char* name, int inputs, std::vector<AttributeDef> more) {
+OpDef last_conv(const char* name, int inputs, std::vector<AttributeDef> more, std::vector<Sample> samples) {
   std::vector<AttributeDef> attributes = conv_attributes();
   attributes.insert(attributes.end(), more.begin(), more.end());
   return {
@@ -84,21 +90,25 @@ OpDef last_conv(const char* name, int inputs, std::vector<AttributeDef> more) {
       .expand = expand_last_conv,
       .infer = infer_last_conv,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({1, 6, 5, 3}), f32({8, 3, 3, 3}), f32({8})}, .attributes = {{"pads", integers({1, 1, 1, 1})}}},
-                  {.inputs = {f32({2, 7, 4}), f32({4, 2, 3})}, .attributes = {{"group", integer(2)}, {"strides", integers({2})}}},
-                  {.inputs = {f32({1, 1, 1, 1}), f32({1, 1, 1, 1})}}},
+      .samples = std::move(samples),
   };
 }
 
 }  // namespace
 
-OpDef define_nhwc_conv() { return last_conv("NhwcConv", 3, {}); }
+OpDef define_nhwc_conv() {
+  return last_conv("NhwcConv", 3, {},
+                   {{.inputs = {f32({1, 6, 5, 3}), f32({8, 2, 3, 3}), f32({8})}, .attributes = {{"pads", integers({1, 1, 1, 1})}}},
+                    {.inputs = {f32({2, 7, 4}), f32({4, 3, 2})}, .attributes = {{"group", integer(2)}, {"strides", integers({2})}}},
+                    {.inputs = {f32({1, 1, 1, 1}), f32({1, 1, 1, 1})}}});
+}
 
 OpDef define_nhwc_fused_conv() {
-  OpDef op = last_conv("NhwcFusedConv", 4, {{"activation", AttributeKind::kString}, {"activation_params", AttributeKind::kFloats}});
-  op.samples.push_back({.inputs = {f32({1, 6, 5, 3}), f32({8, 3, 3, 3}), f32({8}), f32({1, 4, 3, 8})},
-                        .attributes = {{"activation", text("LeakyRelu")}, {"activation_params", std::vector<float>{0.2f}}}});
-  return op;
+  return last_conv("NhwcFusedConv", 4, {{"activation", AttributeKind::kString}, {"activation_params", AttributeKind::kFloats}},
+                   {{.inputs = {f32({1, 6, 5, 3}), f32({8, 3, 3, 2}), f32({8})}, .attributes = {{"pads", integers({1, 1, 1, 1})}}},
+                    {.inputs = {f32({2, 7, 4}), f32({4, 2, 3})}, .attributes = {{"group", integer(2)}, {"strides", integers({2})}}},
+                    {.inputs = {f32({1, 6, 5, 3}), f32({8, 3, 3, 3}), f32({8}), f32({1, 4, 3, 8})},
+                     .attributes = {{"activation", text("LeakyRelu")}, {"activation_params", std::vector<float>{0.2f}}}}});
 }
 
 OpDef define_nhwc_max_pool() {

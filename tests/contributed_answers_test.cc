@@ -1,0 +1,61 @@
+// What operators of ONNX Runtime's domain answer where they are easily got wrong: layouts, defaults, what absent inputs mean. Numbers
+// are by hand, or recorded from ONNX Runtime, as each case says. On every kernel set.
+#include <catch2/catch.hpp>
+
+#include "engine/graph/builder.h"
+#include "engine/ops/registry.h"
+#include "runtime/session.h"
+#include "tests/support/compare.h"
+#include "tests/support/tested_kernels.h"
+
+using namespace svengine;
+using namespace svengine::tests;
+
+namespace {
+
+constexpr const char* kContributed = "com.microsoft";
+using AttributeList = std::initializer_list<std::pair<const char*, Attribute>>;
+using Ints = std::vector<int64_t>;
+
+/// One node whose first input is the graph's, the others constants; an undefined tensor is an absent input.
+Graph graph_of(const char* op, const std::vector<Tensor>& inputs, AttributeList attributes) {
+  Graph graph;
+  std::vector<Value*> values;
+  for (const Tensor& t : inputs) {
+    if (!t.defined()) values.push_back(nullptr);
+    else if (values.empty()) values.push_back(graph.add_input("x", Type{t.type(), Shape::of(t.dims())}));
+    else values.push_back(graph.add_constant("c", t));
+  }
+  Node* node = graph.add_node(*all_ops().find(kContributed, op), "n", std::move(values), 1, make_attributes(attributes));
+  graph.add_output(node->output());
+  return graph;
+}
+
+/// Every kernel set answers `expected` with its first output.
+void check(const char* op, const std::vector<Tensor>& inputs, AttributeList attributes, const Tensor& expected, double tolerance = 1e-6) {
+  for (const kernels::KernelTable* set : kernels::tested_kernel_sets()) {
+    INFO(op << ", " << set->name);
+    Graph graph = graph_of(op, inputs, attributes);
+    if (const Status inferred = infer_types(*graph.nodes().front()); !inferred.ok()) FAIL(inferred.error().message());
+    SessionOptions options;
+    options.kernels = set;
+    auto session = Session::create(std::move(graph), options);
+    if (!session.ok()) FAIL(session.error().message());
+    const auto got = (*session)->run({inputs[0]});
+    if (!got.ok()) FAIL(got.error().message());
+    const Status same = all_close((*got)[0], expected, tolerance, tolerance);
+    INFO((same.ok() ? "" : same.error().message()));
+    CHECK(same.ok());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("filters of NhwcConv have their channels last, those of NhwcFusedConv first") {
+  const Tensor x = Tensor::of<float>({1, 2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7});
+  check("NhwcConv", {x, Tensor::of<float>({1, 2, 1, 2}, {1, 10, 100, 1000})}, {}, Tensor::of<float>({1, 1, 2, 1}, {5410, 7632}));
+  check("NhwcFusedConv", {x, Tensor::of<float>({1, 2, 2, 1}, {1, 10, 100, 1000})}, {}, Tensor::of<float>({1, 1, 2, 1}, {5140, 7362}));
+  // Depthwise, and one channel, as in ONNX Runtime's own tests.
+  check("NhwcConv", {x, Tensor::of<float>({2, 1, 2, 1}, {1, 10, 100, 1000})}, {{"group", int64_t{2}}},
+        Tensor::of<float>({1, 2, 1, 2}, {20, 3100, 64, 7500}));
+}
