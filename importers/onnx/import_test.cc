@@ -6,7 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engine/ops/registry.h"
+#include "importers/onnx/export.h"
 #include "importers/onnx/import_test_util.h"
+#include "importers/onnx/onnx_file.h"
 
 using namespace svengine;
 using namespace svengine::tests;
@@ -158,6 +161,23 @@ TEST_CASE("operators of other domains are taken when they are known and imported
   ModelProto named = relu_model();
   named.mutable_graph()->mutable_node(0)->set_domain("ai.onnx");
   CHECK(import_proto(named).ok());
+}
+
+TEST_CASE("LayerNormalization is read in opsets before the specification's, as ONNX Runtime's optimiser writes it") {
+  for (const int64_t opset : {1, 7, 13, 16, 17}) {
+    ModelProto proto = relu_model(opset);
+    proto.mutable_graph()->mutable_node(0)->set_op_type("LayerNormalization");
+    proto.mutable_graph()->mutable_node(0)->add_input("scale");
+    add_initializer(proto, "scale", {3}, {1, 2, 3});
+    const Result<Model> model = import_proto(proto, {.ops = &all_ops()});
+    INFO((model.ok() ? "" : model.error().message()));
+    REQUIRE(model.ok());
+    CHECK(model->warnings.empty());
+    CHECK(export_model(model->graph, {.opset = 17}).ok());
+    const auto older = export_model(model->graph, {.opset = 16});
+    REQUIRE_FALSE(older.ok());
+    CHECK_THAT(older.error().message(), Catch::Matchers::Contains("exists in opsets 17 to 28, not in 16"));
+  }
 }
 
 TEST_CASE("a graph may return inputs and constants") {

@@ -1,4 +1,5 @@
 // LayerNormalization: every row, from `axis` on, to mean 0 and variance 1, then times scale plus bias, which broadcast to X.
+// The specification has it since opset 17; ONNX Runtime's optimiser writes it, into ai.onnx's domain, in models of any opset.
 #include <bit>
 #include <limits>
 
@@ -157,7 +158,6 @@ Status layer_normalization_gradient(GradientContext& c) {
 OpDef define_layer_normalization() {
   return {
       .name = "LayerNormalization",
-      .since = 17,
       .inputs = {2, 3},
       .outputs = {1, 3},
       .attributes = {{"axis", AttributeKind::kInt, false, int64_t{-1}},
