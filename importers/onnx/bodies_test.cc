@@ -92,6 +92,55 @@ TEST_CASE("captured values are inputs behind the node's own, constants are the b
   CHECK(to_string(node->output()->type) == "float32[3]");
 }
 
+TEST_CASE("nodes are sorted, bodies' uses of the graph around them counted") {
+  ModelProto model = model_with_condition();
+  GraphProto* yes = add_if(model.mutable_graph(), "z");
+  yes->mutable_node()->Clear();
+  add_node_to(yes, "Neg", {"inner"}, "s");  // itself before what it uses
+  add_node_to(yes, "Add", {"late", "w"}, "inner");
+  yes->add_output()->set_name("s");
+  add_node_to(model.mutable_graph(), "Relu", {"later"}, "late");
+  add_node_to(model.mutable_graph(), "Relu", {"y"}, "later");
+  add_output(model, "z");
+  const auto imported = import_all(model);
+  if (!imported.ok()) FAIL(imported.error().message());
+  std::vector<std::string> names;
+  for (const auto& node : imported->graph.nodes()) names.push_back(node->output()->name());
+  CHECK(names == std::vector<std::string>{"later", "late", "z"});
+  const Graph& branch = **only_if(imported->graph)->attributes.get<Subgraph>("then_branch");
+  CHECK(branch.nodes().front()->output()->name() == "inner");
+  const std::string first = "a body of node 'If_0' (If) uses 'late' of node 'Relu_1' (Relu), which comes later; ";
+  CHECK(imported->warnings == std::vector<std::string>{first + "nodes are sorted into the order of computation, in which ONNX wants them"});
+  CHECK(problem_of(import_proto(model, {.ops = &all_ops(), .strict = true})) == "m.onnx: " + first + "ONNX wants nodes in the order of computation");
+}
+
+TEST_CASE("nodes that are in order stay so, though others could come before them") {
+  ModelProto model = relu_model();
+  add_node(model, "Relu", {"y"}, {"a"});
+  add_node(model, "Relu", {"x"}, {"b"});
+  add_node(model, "Add", {"c", "a"}, {"d"});
+  add_node(model, "Relu", {"b"}, {"c"});
+  add_node(model, "Relu", {"x"}, {"e"});
+  const auto imported = import_all(model);
+  REQUIRE(imported.ok());
+  std::vector<std::string> names;
+  for (const auto& node : imported->graph.nodes()) names.push_back(node->output()->name());
+  CHECK(names == std::vector<std::string>{"y", "a", "b", "c", "d", "e"});
+}
+
+TEST_CASE("nodes whose bodies need each other's results are a cycle") {
+  ModelProto model = model_with_condition();
+  GraphProto* yes = add_if(model.mutable_graph(), "z");
+  yes->mutable_node()->Clear();
+  yes->add_output()->set_name("late");
+  add_node_to(model.mutable_graph(), "Relu", {"z"}, "late");
+  add_output(model, "z");
+  CHECK(problem_of(import_all(model)) == "m.onnx: a body of node 'If_0' (If) uses 'late' of node 'Relu_1' (Relu), which needs it in turn: a cycle");
+  model.mutable_graph()->mutable_node()->RemoveLast();
+  yes->mutable_output(0)->set_name("z");
+  CHECK(problem_of(import_all(model)) == "m.onnx: node 'If_0' (If) uses its own output 'z': a cycle");
+}
+
 TEST_CASE("a constant that a body captures is exported as an initializer around it") {
   ModelProto model = model_with_condition();
   GraphProto* yes = add_if(model.mutable_graph(), "z");

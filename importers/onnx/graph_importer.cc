@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "importers/io/names.h"
-#include "importers/onnx/order.h"
 #include "importers/onnx/support_check.h"
 #include "importers/onnx/value_type.h"
 
@@ -46,7 +45,8 @@ Status GraphImporter::check_names() {
     if (!initializers_.count(name))
       return error("'{}' is to be an input instead of an initializer, but there is no such initializer",
                    printable(name));
-  return check_order(proto_.node(), given);
+  SV_ASSIGN(order_, nodes_.order(proto_.node(), given));
+  return {};
 }
 
 Status GraphImporter::add_inputs() {
@@ -93,7 +93,7 @@ Status GraphImporter::declare(const onnx_proto::NodeProto& node) {
 
 Status GraphImporter::add_nodes() {
   for (const auto& info : proto_.value_info()) infos_.emplace(info.name(), &info);
-  for (int i = 0; i < proto_.node_size(); ++i) {
+  for (const int i : order_) {
     SV_TRY(nodes_.add(scope_, proto_.node(i), i));
     Status declared = declare(proto_.node(i));
     if (!declared.ok())
@@ -126,9 +126,11 @@ Status GraphImporter::take_declaration(const char* what, const onnx_proto::Value
 }
 
 std::vector<std::string> GraphImporter::warnings() const {
-  if (contradictions_.empty()) return {};
+  std::vector<std::string> out = nodes_.warnings();
+  if (contradictions_.empty()) return out;
   std::string more = contradictions_.size() > 1 ? fmt::format(" (and {} more contradictions)", contradictions_.size() - 1) : "";
-  return {fmt::format("{}{}; what the nodes give counts", contradictions_.front(), more)};
+  out.push_back(fmt::format("{}{}; what the nodes give counts", contradictions_.front(), more));
+  return out;
 }
 
 Status GraphImporter::add_output(const onnx_proto::ValueInfoProto& info) {

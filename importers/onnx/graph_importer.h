@@ -18,11 +18,11 @@ class GraphImporter {
   /// `model` has passed check_versions() and check_supported() with `ops`. References must outlive the importer.
   GraphImporter(const onnx_proto::ModelProto& model, const OpRegistry& ops, const TensorSource& tensors, const ImportOptions& options)
       : proto_(model.graph()), tensors_(tensors), overridden_(options.inputs_instead_of_initializers), strict_(options.strict),
-        nodes_(model, ops, tensors) {}
+        nodes_(model, ops, tensors, nullptr, options.strict) {}
 
   /// Of what else is wrong, types that operators do not take are told first: the rest may follow from them.
   Result<Graph> run();
-  /// Declared shapes that contradict the nodes, after run().
+  /// After run(): nodes out of order, and declared shapes that contradict the nodes.
   std::vector<std::string> warnings() const;
 
  private:
@@ -54,6 +54,7 @@ class GraphImporter {
   std::unordered_map<std::string, const onnx_proto::TensorProto*> initializers_;
   Scope scope_{graph_};
   NodeImporter nodes_;
+  std::vector<int> order_;  // of the graph's nodes
   std::unordered_map<std::string, const onnx_proto::ValueInfoProto*> infos_;
 };
 

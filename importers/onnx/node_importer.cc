@@ -98,6 +98,19 @@ int NodeImporter::opset_of(const Scope& scope, std::string_view domain) const {
   return onnx::opset_of(model_, domain);
 }
 
+Result<std::vector<int>> NodeImporter::order(const NodeProtos& nodes, const std::vector<std::string>& given,
+                                             const std::function<bool(const std::string&)>& is_around) {
+  SV_ASSIGN(NodeOrder order, order_of(nodes, given, is_around));
+  if (strict_ && !order.out_of_order.empty()) return error("{}; ONNX wants nodes in the order of computation", order.out_of_order);
+  if (out_of_order_.empty()) out_of_order_ = std::move(order.out_of_order);
+  return std::move(order.nodes);
+}
+
+std::vector<std::string> NodeImporter::warnings() const {
+  if (out_of_order_.empty()) return {};
+  return {out_of_order_ + "; nodes are sorted into the order of computation, in which ONNX wants them"};
+}
+
 Result<std::vector<Value*>> NodeImporter::inputs_of(Scope& scope, const NodeProto& proto) const {
   std::vector<Value*> inputs;
   for (int i = 0; i < count_present(proto.input()); ++i) {
@@ -111,6 +124,17 @@ Result<std::vector<Value*>> NodeImporter::inputs_of(Scope& scope, const NodeProt
 Status NodeImporter::add(Scope& scope, const NodeProto& proto, int index) {
   if (scope.depth > 0 && ++nested_ > kMostNestedNodes) return error("bodies and functions have more than {} nodes", kMostNestedNodes);
   return watcher_ ? add_watched(scope, proto, index) : add_named(scope, proto, index);
+}
+
+Status NodeImporter::add_all(Scope& scope, const NodeProtos& nodes, const std::vector<std::string>& given,
+                             const std::function<bool(const std::string&)>& is_around) {
+  if (watcher_) {
+    for (int i = 0; i < nodes.size(); ++i) SV_TRY(add(scope, nodes.Get(i), i));
+    return {};
+  }
+  SV_ASSIGN(const std::vector<int> sorted, order(nodes, given, is_around));
+  for (const int i : sorted) SV_TRY(add(scope, nodes.Get(i), i));
+  return {};
 }
 
 Status NodeImporter::add_watched(Scope& scope, const NodeProto& proto, int index) {
@@ -208,8 +232,7 @@ Status NodeImporter::add_call(Scope& scope, const NodeProto& proto, int index, c
   inner.prefix = scope.prefix + node_name(proto, index) + "/";
   for (int i = 0; i < function.input_size(); ++i)
     inner.values[function.input(i)] = static_cast<size_t>(i) < inputs.size() ? inputs[static_cast<size_t>(i)] : nullptr;
-  if (!watcher_) SV_TRY(check_order(function.node(), {function.input().begin(), function.input().end()}));
-  for (int i = 0; i < function.node_size(); ++i) SV_TRY(add(inner, function.node(i), i));
+  SV_TRY(add_all(inner, function.node(), {function.input().begin(), function.input().end()}));
   for (int i = 0; i < proto.output_size(); ++i) {
     if (proto.output(i).empty()) continue;
     const auto found = inner.values.find(function.output(i));
@@ -299,8 +322,7 @@ Status NodeImporter::fill_body(Scope& body, const GraphProto& proto) {
       if (s->values.count(name)) return true;
     return false;
   };
-  if (!watcher_) SV_TRY(check_order(proto.node(), given, is_around));
-  for (int i = 0; i < proto.node_size(); ++i) SV_TRY(add(body, proto.node(i), i));
+  SV_TRY(add_all(body, proto.node(), given, is_around));
   for (const auto& info : proto.output()) {
     Value* value = nullptr;
     if (!body.find(info.name(), value) || !value) return error("nothing computes output '{}'", printable(info.name()));

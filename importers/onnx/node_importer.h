@@ -11,6 +11,7 @@
 
 #include "engine/graph/op_def.h"
 #include "importers/onnx/functions.h"
+#include "importers/onnx/order.h"
 #include "importers/onnx/refused_types.h"
 #include "importers/onnx/tensor_source.h"
 #include "onnx_proto/svengine_onnx.pb.h"
@@ -56,8 +57,14 @@ class NodeWatcher {
 class NodeImporter {
  public:
   /// As GraphImporter. References must outlive the importer.
-  NodeImporter(const onnx_proto::ModelProto& model, const OpRegistry& ops, const TensorSource& tensors, NodeWatcher* watcher = nullptr)
-      : model_(model), ops_(ops), tensors_(tensors), functions_(model), watcher_(watcher) {}
+  NodeImporter(const onnx_proto::ModelProto& model, const OpRegistry& ops, const TensorSource& tensors, NodeWatcher* watcher = nullptr,
+               bool strict = false)
+      : model_(model), ops_(ops), tensors_(tensors), functions_(model), watcher_(watcher), strict_(strict) {}
+
+  /// The order in which to add() nodes, as order_of() has it. That it is not the file's is told by warnings(), or with `strict` refused.
+  Result<std::vector<int>> order(const NodeProtos& nodes, const std::vector<std::string>& given,
+                                 const std::function<bool(const std::string&)>& is_around = {});
+  std::vector<std::string> warnings() const;
 
   /// Adds a node, or what a call stands for; its outputs are in the scope then. An error names the node.
   Status add(Scope& scope, const onnx_proto::NodeProto& proto, int index);
@@ -65,6 +72,9 @@ class NodeImporter {
   const RefusedTypes& refused_types() const { return refused_types_; }
 
  private:
+  /// The nodes of a body or function.
+  Status add_all(Scope& scope, const NodeProtos& nodes, const std::vector<std::string>& given,
+                 const std::function<bool(const std::string&)>& is_around = {});
   Status add_watched(Scope& scope, const onnx_proto::NodeProto& proto, int index);
   Status add_named(Scope& scope, const onnx_proto::NodeProto& proto, int index);
   Status add_node(Scope& scope, const onnx_proto::NodeProto& proto, int index);
@@ -86,6 +96,8 @@ class NodeImporter {
   const TensorSource& tensors_;
   const Functions functions_;
   NodeWatcher* const watcher_;
+  const bool strict_;
+  std::string out_of_order_;  // the first node that is
   RefusedTypes refused_types_;
   int64_t nested_ = 0;  // nodes of bodies and calls so far
 };
