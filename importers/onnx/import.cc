@@ -44,9 +44,11 @@ Result<Model> import(const onnx_proto::ModelProto& proto, const onnx::TensorSour
     const std::vector<std::string> newer = onnx::version_warnings(proto, ops);
     return newer.empty() ? problem : error("{}; the model {}", problem.message(), fmt::join(newer, "; it "));
   };
-  if (Status supported = onnx::check_supported(proto, ops); !supported.ok()) return with_versions(std::move(supported).error());
+  Result<std::vector<std::string>> imports = onnx::check_supported(proto, ops, options.strict);
+  if (!imports.ok()) return with_versions(std::move(imports).error());
   Model model = describe_file(proto, path);
   model.warnings = onnx::version_warnings(proto, ops);
+  for (std::string& warning : *imports) model.warnings.push_back(std::move(warning));
   onnx::GraphImporter importer(proto, ops, tensors, options);
   Result<Graph> graph = importer.run();
   if (!graph.ok()) return with_versions(std::move(graph).error());

@@ -33,7 +33,8 @@ struct ImportOptions {
   std::vector<std::string> inputs_instead_of_initializers = {};
   /// For import from bytes: the folder for external data; empty: external data are refused. (Files: the file's folder.)
   std::string external_folder = {};
-  /// Declared shapes that contradict what follows from inputs and nodes are errors, not warnings.
+  /// Errors, not warnings: declared shapes that contradict what follows from inputs and nodes, nodes out of order, and operators of
+  /// domains that are not imported.
   bool strict = false;
 };
 

@@ -153,14 +153,31 @@ TEST_CASE("operators of other domains are taken when they are known and imported
   ModelProto proto = relu_model();
   proto.mutable_graph()->mutable_node(0)->set_op_type("Gelu");
   proto.mutable_graph()->mutable_node(0)->set_domain("com.microsoft");
-  CHECK(problem_of(proto) == "m.onnx: not supported: Gelu of com.microsoft: the model does not import this domain (node 'relu')");
+  CHECK(problem_of(import_proto(proto, {.strict = true})) ==
+        "m.onnx: not supported: Gelu of com.microsoft: the model does not import this domain (node 'relu')");
+  const Result<Model> lenient = import_proto(proto);
+  REQUIRE(lenient.ok());
+  CHECK(lenient->warnings == std::vector<std::string>{"does not import com.microsoft, whose operators it uses (node 'relu'): they are taken as "
+                                                      "those of opset 28, the newest known"});
   auto* import = proto.add_opset_import();
   import->set_domain("com.microsoft");
   import->set_version(1);
-  CHECK(import_proto(proto).ok());
+  CHECK(import_proto(proto, {.strict = true})->warnings.empty());
   ModelProto named = relu_model();
   named.mutable_graph()->mutable_node(0)->set_domain("ai.onnx");
   CHECK(import_proto(named).ok());
+}
+
+TEST_CASE("operators of a domain that is not imported are of its newest opset") {
+  ModelProto proto = relu_model();
+  proto.mutable_opset_import(0)->set_domain("com.microsoft");
+  proto.mutable_opset_import(0)->set_version(1);
+  const Result<Model> model = import_proto(proto);
+  REQUIRE(model.ok());
+  CHECK_THAT(model->warnings.at(0), Catch::Matchers::Contains("does not import ai.onnx, whose operators it uses"));
+  proto.mutable_graph()->mutable_node(0)->set_op_type("Squeeze");  // axes are an input since opset 13
+  add_attribute(proto.mutable_graph()->mutable_node(0), "axes", AttributeProto::INTS)->add_ints(0);
+  CHECK_THAT(problem_of(proto), Catch::Matchers::Contains("'axes'"));
 }
 
 TEST_CASE("LayerNormalization is read in opsets before the specification's, as ONNX Runtime's optimiser writes it") {

@@ -92,10 +92,7 @@ bool Scope::find(const std::string& name, Value*& value) {
 }
 
 int NodeImporter::opset_of(const Scope& scope, std::string_view domain) const {
-  if (scope.call)
-    for (const auto& import : scope.call->function.opset_import())
-      if (canonical_domain(import.domain()) == domain) return static_cast<int>(std::clamp<int64_t>(import.version(), 1, INT32_MAX));
-  return onnx::opset_of(model_, domain);
+  return taken_opset(model_, scope.call ? &scope.call->function : nullptr, domain, ops_);
 }
 
 Result<std::vector<int>> NodeImporter::order(const NodeProtos& nodes, const std::vector<std::string>& given,

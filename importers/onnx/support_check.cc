@@ -82,12 +82,21 @@ const char* attribute_problem(const AttributeProto& attribute, const OpDef* def)
 /// Looks over the nodes of the graph, of bodies in it, and of the functions that are called.
 class Checker {
  public:
-  Checker(const ModelProto& model, const OpRegistry& ops) : model_(model), ops_(ops), functions_(model) {}
+  Checker(const ModelProto& model, const OpRegistry& ops, bool strict) : model_(model), ops_(ops), functions_(model), strict_(strict) {}
 
   /// Every operator by domain and name, after run().
   std::vector<OperatorUse> uses() const {
     std::vector<OperatorUse> out;
     for (const auto& entry : uses_) out.push_back(entry.second);
+    return out;
+  }
+
+  /// Domains whose import is missing, after run().
+  std::vector<std::string> warnings() const {
+    std::vector<std::string> out;
+    for (const auto& [domain, node] : not_imported_)
+      out.push_back(fmt::format("does not import {}, whose operators it uses (node '{}'): they are taken as those of opset {}, the newest known",
+                                shown_domain(domain), printable(node, kMostNameShown), ops_.newest_opset(domain)));
     return out;
   }
 
@@ -118,6 +127,8 @@ class Checker {
       const OpDef* def = canonical_domain(node.domain()) == kInternalDomain ? nullptr : ops_.find(node.domain(), node.op_type());
       std::string problem = operator_problem(node, def, within);
       note_use(node, problem);
+      if (def && imported_opset(model_, within, canonical_domain(node.domain())) == 0)
+        not_imported_.emplace(canonical_domain(node.domain()), name);
       if (!problem.empty()) problems_.add(std::move(problem), name);
       for (const AttributeProto& attribute : node.attribute()) {
         if (const char* what = def ? attribute_problem(attribute, def) : nullptr)
@@ -141,13 +152,10 @@ class Checker {
     const std::string domain(canonical_domain(node.domain()));
     const std::string op = fmt::format("{} of {}", printable(node.op_type(), kMostNameShown), printable(shown_domain(domain), kMostNameShown));
     if (!def) return op;
-    int imported = opset_of(model_, domain);
-    for (int i = 0; within && i < within->opset_import_size(); ++i)
-      if (canonical_domain(within->opset_import(i).domain()) == domain)
-        imported = static_cast<int>(std::clamp<int64_t>(within->opset_import(i).version(), 0, INT32_MAX));
+    const int imported = imported_opset(model_, within, domain);
+    if (imported == 0 && strict_) return op + ": the model does not import this domain";
     // A newer opset is taken as the newest known one: most operators stay as they are.
-    const int opset = std::min(imported, std::max(ops_.newest_opset(domain), 1));
-    if (opset == 0) return op + ": the model does not import this domain";
+    const int opset = std::min(taken_opset(model_, within, domain, ops_), std::max(ops_.newest_opset(domain), 1));
     if (opset < def->since || opset > def->until)
       return fmt::format("{} in opset {} (known: {} to {})", op, imported, def->since, def->until);
     return {};
@@ -156,7 +164,9 @@ class Checker {
   const ModelProto& model_;
   const OpRegistry& ops_;
   const Functions functions_;
+  const bool strict_;
   Problems problems_;
+  std::map<std::string, std::string, std::less<>> not_imported_;  // and the first node of each
   std::map<std::pair<std::string, std::string>, OperatorUse> uses_;
   std::set<const onnx_proto::FunctionProto*> seen_;
   std::vector<const onnx_proto::FunctionProto*> called_;
@@ -209,10 +219,26 @@ int opset_of(const ModelProto& model, std::string_view domain) {
   return domain.empty() && model.ir_version() < kOldestIrWithOpsets ? 1 : 0;
 }
 
-Status check_supported(const ModelProto& model, const OpRegistry& ops) { return Checker(model, ops).run(); }
+int imported_opset(const ModelProto& model, const onnx_proto::FunctionProto* function, std::string_view domain) {
+  for (int i = 0; function && i < function->opset_import_size(); ++i)
+    if (canonical_domain(function->opset_import(i).domain()) == domain)
+      return static_cast<int>(std::clamp<int64_t>(function->opset_import(i).version(), 1, INT32_MAX));
+  return opset_of(model, domain);
+}
+
+int taken_opset(const ModelProto& model, const onnx_proto::FunctionProto* function, std::string_view domain, const OpRegistry& ops) {
+  const int imported = imported_opset(model, function, domain);
+  return imported ? imported : std::max(ops.newest_opset(domain), 1);
+}
+
+Result<std::vector<std::string>> check_supported(const ModelProto& model, const OpRegistry& ops, bool strict) {
+  Checker checker(model, ops, strict);
+  SV_TRY(checker.run());
+  return checker.warnings();
+}
 
 std::vector<OperatorUse> operators_of(const ModelProto& model, const OpRegistry& ops) {
-  Checker checker(model, ops);
+  Checker checker(model, ops, false);
   (void)checker.run();  // a nameless operator ends the walk, which shows what there is before it
   return checker.uses();
 }

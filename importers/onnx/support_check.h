@@ -25,9 +25,16 @@ std::vector<std::string> version_warnings(const onnx_proto::ModelProto& model, c
 /// The opset version the model imports for a domain; 0 when it does not. For models that check_versions() has accepted.
 int opset_of(const onnx_proto::ModelProto& model, std::string_view domain);
 
+/// Likewise where `function` (null: none of the model's) may import another one than the model.
+int imported_opset(const onnx_proto::ModelProto& model, const onnx_proto::FunctionProto* function, std::string_view domain);
+
+/// That whose forms nodes there have: of a domain that is not imported the newest known, as ONNX Runtime takes it.
+int taken_opset(const onnx_proto::ModelProto& model, const onnx_proto::FunctionProto* function, std::string_view domain, const OpRegistry& ops);
+
 /// One error that names every operator the engine has not (unknown, of an unknown domain, of an opset its definition does
 /// not cover, a function of the model, with subgraphs, sparse tensors or types as attributes) and the nodes that use it.
-Status check_supported(const onnx_proto::ModelProto& model, const OpRegistry& ops);
+/// Gives warnings: of domains that are used, but not imported, which are errors if `strict`.
+Result<std::vector<std::string>> check_supported(const onnx_proto::ModelProto& model, const OpRegistry& ops, bool strict);
 
 /// Every operator of the model by domain and name, with what is wrong with it.
 std::vector<OperatorUse> operators_of(const onnx_proto::ModelProto& model, const OpRegistry& ops);

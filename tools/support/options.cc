@@ -189,7 +189,7 @@ void add_input_options(Command& command, InputOptions& options, const std::strin
 void add_model(Command& command, ModelFile& file, bool required) {
   Option* path = command.add_option("MODEL", file.path, "ONNX file")->type_name("");
   if (required) path->required();
-  command.add_flag("--strict", file.strict, "Refuse a model whose declared shapes contradict its nodes, instead of a warning")
+  command.add_flag("--strict", file.strict, "Refuse what is otherwise a warning: contradictory shapes, unsorted nodes, missing imports")
       ->rare();
   add_plugins(command, file.plugins);
 }
