@@ -92,6 +92,23 @@ TEST_CASE("captured values are inputs behind the node's own, constants are the b
   CHECK(to_string(node->output()->type) == "float32[3]");
 }
 
+TEST_CASE("what functions give back of their arguments, or twice, are outputs with names of their own") {
+  ModelProto model = relu_model();
+  FunctionProto* function = add_function(model, "Pass", {"a"}, "a");
+  function->add_output("b");
+  function->add_output("b");
+  add_to(function, "Neg", {"a"}, "b");
+  NodeProto* call = add_node(model, "Pass", {"x"}, {"p", "q", "r"});
+  call->set_domain("local");
+  for (const char* name : {"p", "q", "r", "x"}) add_output(model, name);
+  const auto imported = import_all(model);
+  if (!imported.ok()) FAIL(imported.error().message());
+  CHECK(imported->graph.inputs()[0]->name() == "x");
+  std::vector<std::string> names;
+  for (const Value* v : imported->graph.outputs()) names.push_back(v->name());
+  CHECK(names == std::vector<std::string>{"y", "p", "q", "r", "x"});
+}
+
 TEST_CASE("nodes are sorted, bodies' uses of the graph around them counted") {
   ModelProto model = model_with_condition();
   GraphProto* yes = add_if(model.mutable_graph(), "z");

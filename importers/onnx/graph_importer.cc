@@ -127,23 +127,38 @@ Status GraphImporter::take_declaration(const char* what, const onnx_proto::Value
 
 std::vector<std::string> GraphImporter::warnings() const {
   std::vector<std::string> out = nodes_.warnings();
+  if (!listed_again_.empty()) out.push_back(listed_again_.front());
   if (contradictions_.empty()) return out;
   std::string more = contradictions_.size() > 1 ? fmt::format(" (and {} more contradictions)", contradictions_.size() - 1) : "";
   out.push_back(fmt::format("{}{}; what the nodes give counts", contradictions_.front(), more));
   return out;
 }
 
+/// Outputs of the engine are values of their own, with names of their own.
+Result<Value*> GraphImporter::copy(Value* value, const std::string& name) {
+  const OpDef* identity = ops_.find("", "Identity");
+  if (!identity) return error("is listed twice");
+  Node* node = graph_.add_node(*identity, name + ".copy", {value}, 1, {}, nullptr, {name});
+  SV_TRY(infer_types(*node));
+  return node->output();
+}
+
 Status GraphImporter::add_output(const onnx_proto::ValueInfoProto& info) {
   const auto found = values().find(info.name());
   if (found == values().end()) return error("no node computes it");
   Value* value = found->second;
-  if (graph_.is_output(value)) return error("is listed twice");
+  const bool is_new = output_names_.insert(info.name()).second;
+  // A function may give back its argument under another name, but an input keeps its own.
+  if (graph_.is_output(value) || (value->is_input() && value->name() != info.name())) {
+    SV_ASSIGN(value, copy(value, info.name()));
+  }
   SV_ASSIGN(const Type declared, declared_type(info));
   if (declared.dtype != DType::undefined && value->type.dtype != DType::undefined && declared.dtype != value->type.dtype)
     SV_TRY(check_agrees(declared, value->type));
   SV_TRY(take_declaration("output", info, declared, value));
   graph_.add_output(value);
-  give_name(value, info.name());
+  if (is_new) give_name(value, info.name());
+  else listed_again_.push_back(fmt::format("{} is listed twice; here it is called '{}'", quoted("output", info.name()), value->name()));
   return {};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "engine/graph/op_def.h"
@@ -17,12 +18,12 @@ class GraphImporter {
  public:
   /// `model` has passed check_versions() and check_supported() with `ops`. References must outlive the importer.
   GraphImporter(const onnx_proto::ModelProto& model, const OpRegistry& ops, const TensorSource& tensors, const ImportOptions& options)
-      : proto_(model.graph()), tensors_(tensors), overridden_(options.inputs_instead_of_initializers), strict_(options.strict),
+      : proto_(model.graph()), ops_(ops), tensors_(tensors), overridden_(options.inputs_instead_of_initializers), strict_(options.strict),
         nodes_(model, ops, tensors, nullptr, options.strict) {}
 
   /// Of what else is wrong, types that operators do not take are told first: the rest may follow from them.
   Result<Graph> run();
-  /// After run(): nodes out of order, and declared shapes that contradict the nodes.
+  /// After run(): nodes out of order, outputs listed twice, and declared shapes that contradict the nodes.
   std::vector<std::string> warnings() const;
 
  private:
@@ -38,6 +39,7 @@ class GraphImporter {
   std::unordered_map<std::string, Value*>& values() { return scope_.values; }
   Status add_outputs();
   Status add_output(const onnx_proto::ValueInfoProto& info);
+  Result<Value*> copy(Value* value, const std::string& name);
   /// A graph output keeps the name in the file, even if something made by the importer has taken it.
   void give_name(Value* value, const std::string& name);
   bool is_overridden(const std::string& name) const;
@@ -45,10 +47,12 @@ class GraphImporter {
   Status take_declaration(const char* what, const onnx_proto::ValueInfoProto& info, const Type& declared, Value* value);
 
   const onnx_proto::GraphProto& proto_;
+  const OpRegistry& ops_;
   const TensorSource& tensors_;
   const std::vector<std::string>& overridden_;
   const bool strict_;
-  std::vector<std::string> contradictions_;
+  std::vector<std::string> contradictions_, listed_again_;
+  std::unordered_set<std::string> output_names_;
   Graph graph_;
   std::unordered_map<std::string, Type> input_types_;
   std::unordered_map<std::string, const onnx_proto::TensorProto*> initializers_;

@@ -208,6 +208,24 @@ TEST_CASE("a graph may return inputs and constants") {
   CHECK(model->graph.outputs()[2]->is_constant());
 }
 
+TEST_CASE("an output that is listed twice is two outputs, with names of their own") {
+  ModelProto proto = relu_model();
+  add_initializer(proto, "w", {1}, {5});
+  for (const char* name : {"x", "w", "x", "y", "w", "y_1"}) add_output(proto, name);
+  add_node(proto, "Relu", {"w"}, {"y_1"}, "other");
+  const Result<Model> model = import_proto(proto, {.ops = &all_ops(), .strict = true});
+  REQUIRE(model.ok());
+  std::vector<std::string> names;
+  for (const Value* v : model->graph.outputs()) names.push_back(v->name());
+  CHECK(names == std::vector<std::string>{"y", "x", "w", "x_1", "y_2", "w_1", "y_1"});
+  const auto& outputs = model->graph.outputs();
+  CHECK(outputs[3]->producer()->input(0) == outputs[1]);
+  CHECK(outputs[4]->producer()->input(0) == outputs[0]);
+  CHECK(outputs[5]->producer()->input(0) == outputs[2]);
+  CHECK(to_string(outputs[4]->type) == "float32[1x3]");
+  CHECK(model->warnings == std::vector<std::string>{"output 'x' is listed twice; here it is called 'x_1'"});
+}
+
 TEST_CASE("all kinds of attributes are read") {
   ModelProto proto = relu_model();
   NodeProto* node = proto.mutable_graph()->mutable_node(0);

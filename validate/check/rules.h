@@ -45,7 +45,7 @@ inline constexpr Rule kRules[] = {
     {"node-order", Level::error, "A node reads a value that is only computed behind it"},
     {"cycle", Level::error, "Nodes need each other's results"},
     {"output-undefined", Level::error, "An output of a graph, body or function is computed by nothing in it"},
-    {"output-twice", Level::error, "A value is listed twice among the outputs of a graph"},
+    {"output-twice", Level::warning, "A value is listed twice among the outputs of a graph, which its name cannot tell apart"},
     {"initializer-not-input", Level::error, "An initializer is no input of its graph, which IR versions up to 3 demand"},
     // What nobody uses: unused_rules.cc
     {"unused-node", Level::warning, "Nothing needs what a node computes"},
