@@ -3,7 +3,7 @@ import numpy as np
 
 from random_language import MICROSOFT, makers, microsoft, normal
 from random_nodes import F32, I32, I64
-from random_quantized import I8, U8, integers, scale, zero
+from random_quantized import I8, U8, integers, scale, window, zero
 
 
 @makers(MICROSOFT, "QAttention")
@@ -30,6 +30,20 @@ def last_max_pool(g, op):
     if attributes["pads"] and min(attributes["kernel_shape"]) < 2:
         attributes["pads"] = None
     return microsoft(op, [integers(g, [g.int(1, 2)] + [g.int(4, 7) for _ in range(rank)] + [g.int(1, 20)], g.pick(U8, I8))], attributes)
+
+
+@makers(MICROSOFT, "QLinearConv")
+def runtime_conv(g, op):
+    x, w, attributes = window(g)
+    a, b = g.pick((U8, U8), (U8, I8), (I8, I8))
+    each = [w[0]] if g.chance() else []
+    w_zero = np.zeros(each, b) if b == I8 else np.full(each, 120, b)
+    if g.chance(0.8):
+        attributes["channels_last"], x = 1, [x[0]] + x[2:] + [x[1]]
+    inputs = [integers(g, x, a), scale(g), zero(g, a), integers(g, w, b), scale(g, each), w_zero, scale(g, (), 0.05, 2), zero(g, a)]
+    if g.chance():
+        inputs.append(g.r.integers(-2000, 2000, [w[0]]).astype(I32))
+    return microsoft(op, inputs, attributes, 1, g.pick((3, 4, 5), (1, 2, 3, 4, 5, 6, 7, 8)))
 
 
 @makers(MICROSOFT, "QuantizeLinear")

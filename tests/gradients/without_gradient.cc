@@ -59,6 +59,7 @@ constexpr WithoutGradient kWithout[] = {
     {"com.microsoft", "QAttention", kQuantized},
     {"com.microsoft", "QEmbedLayerNormalization", kQuantized},
     {"com.microsoft", "QGemm", kQuantized},
+    {"com.microsoft", "QLinearConv", kQuantized},
     {"com.microsoft", "Unique", "its values are compared; no peer differentiates it"},
 };
 

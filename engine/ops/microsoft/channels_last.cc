@@ -1,4 +1,4 @@
-// com.microsoft's operators on images with the channels last: NhwcConv, NhwcFusedConv, NhwcMaxPool. A Transpose before and one behind
+// com.microsoft's operators on images with the channels last: NhwcConv, NhwcFusedConv, NhwcMaxPool, QLinearConv. A Transpose before and one behind
 // the operator that has them first; where the engine's own layout takes over, they are reorders of a block of channels.
 // NhwcConv has the channels of its filters last, too: ONNX Runtime's optimiser writes them as M x kH x kW x C/group. NhwcFusedConv's
 // are M x C/group x kH x kW, as FusedConv's.
@@ -6,6 +6,7 @@
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/quantized/integer_product_common.h"
 #include "engine/ops/quantized/quantized_samples.h"
+#include "engine/ops/registry.h"
 
 namespace svengine::ops {
 namespace {
@@ -78,6 +79,39 @@ Status expand_last_pool(ExpandContext& c) {
   return {};
 }
 
+bool is_last(const Attributes& attributes) { return attributes.get_int("channels_last", 0) != 0; }
+
+/// Of a quantised convolution with the channels first all is known, as ai.onnx's operator has it.
+Status infer_runtime_q_conv(InferContext& c) {
+  if (!is_last(c.attributes())) return all_ops().find("", "QLinearConv")->infer(c);
+  constexpr size_t kW = 3, kYZero = 7;
+  SV_TRY(require_bytes(c, 0, "x"));
+  SV_TRY(require_bytes(c, kW, "w"));
+  SV_TRY(require_bytes(c, kYZero, "y_zero_point"));
+  SV_TRY(require_rank_at_least(c, 0, "x", 3));
+  const Shape &x = c.shape(0), &w = c.shape(kW);
+  if (!x.has_rank()) return c.set(0, c.dtype(kYZero), Shape()), Status{};
+  SV_TRY(require_rank(c, kW, "w", x.rank()));
+  Shape y = unknown_dims(x.rank());
+  y.set(0, x[0]);
+  if (w.has_rank()) y.set(static_cast<size_t>(x.rank()) - 1, w[0]);
+  c.set(0, c.dtype(kYZero), std::move(y));
+  return {};
+}
+
+Status expand_runtime_q_conv(ExpandContext& c) {
+  if (!c.shape(0).has_rank()) return {};
+  const int64_t rank = c.shape(0).rank();
+  const bool last = is_last(c.attributes());
+  Attributes attributes = c.attributes();
+  attributes.erase("channels_last");
+  std::vector<Value*> inputs = c.node().inputs();
+  if (last) inputs[0] = c.transpose(inputs[0], channels_first(rank));
+  Value* y = c.op("QLinearConv", std::move(inputs), std::move(attributes));
+  c.set(0, last ? c.transpose(y, channels_behind(rank)) : y);
+  return {};
+}
+
 OpDef last_conv(const char* name, int inputs, std::vector<AttributeDef> more, std::vector<Sample> samples) {
   std::vector<AttributeDef> attributes = conv_attributes();
   attributes.insert(attributes.end(), more.begin(), more.end());
@@ -109,6 +143,28 @@ OpDef define_nhwc_fused_conv() {
                     {.inputs = {f32({2, 7, 4}), f32({4, 2, 3})}, .attributes = {{"group", integer(2)}, {"strides", integers({2})}}},
                     {.inputs = {f32({1, 6, 5, 3}), f32({8, 3, 3, 3}), f32({8}), f32({1, 4, 3, 8})},
                      .attributes = {{"activation", text("LeakyRelu")}, {"activation_params", std::vector<float>{0.2f}}}}});
+}
+
+/// As ONNX Runtime's optimiser writes it at level "all".
+OpDef define_microsoft_q_linear_conv() {
+  std::vector<AttributeDef> attributes = conv_attributes();
+  attributes.push_back({"channels_last", AttributeKind::kInt, false, int64_t{0}});
+  const auto inputs = [](SampleInput x, SampleInput w, Dims each) {
+    return std::vector<SampleInput>{std::move(x), scale(), u8({}), std::move(w), scale(0.01, 0.1, each), i8(each), scale(0.5, 1), u8({})};
+  };
+  return {
+      .name = "QLinearConv",
+      .domain = kMicrosoft,
+      .until = 1,
+      .inputs = {8, 9},
+      .attributes = std::move(attributes),
+      .expand = expand_runtime_q_conv,
+      .infer = infer_runtime_q_conv,
+      .samples = {{.inputs = inputs(u8({2, 6, 5, 4}), i8({7, 4, 3, 3}), {7}),
+                   .attributes = {{"channels_last", integer(1)}, {"pads", integers({1, 1, 1, 1})}}},
+                  {.inputs = inputs(u8({1, 9, 20}), i8({20, 1, 3}), {}), .attributes = {{"channels_last", integer(1)}, {"group", integer(20)}}},
+                  {.inputs = inputs(u8({1, 4, 5, 6}), i8({3, 4, 2, 2}), {})}},
+  };
 }
 
 OpDef define_nhwc_max_pool() {
