@@ -2,6 +2,8 @@
 // are by hand, or recorded from ONNX Runtime, as each case says. On every kernel set.
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 #include "engine/graph/builder.h"
 #include "engine/ops/registry.h"
 #include "runtime/session.h"
@@ -58,4 +60,27 @@ TEST_CASE("filters of NhwcConv have their channels last, those of NhwcFusedConv 
   // Depthwise, and one channel, as in ONNX Runtime's own tests.
   check("NhwcConv", {x, Tensor::of<float>({2, 1, 2, 1}, {1, 10, 100, 1000})}, {{"group", int64_t{2}}},
         Tensor::of<float>({1, 2, 1, 2}, {20, 3100, 64, 7500}));
+}
+
+TEST_CASE("QLinearConv with channels_last has filters with their channels first") {
+  const auto scale = [](float v) { return Tensor::scalar(v); };
+  const Tensor zero = Tensor::of<uint8_t>({}, {10});
+  const Tensor x = Tensor::of<uint8_t>({1, 2, 2, 2}, {10, 11, 12, 13, 14, 15, 16, 17}), w = Tensor::of<uint8_t>({1, 2, 2, 1}, {11, 12, 13, 14});
+  const std::vector<Tensor> inputs{x, scale(1), zero, w, scale(1), zero, scale(0.5f), zero};
+  check("QLinearConv", inputs, {{"channels_last", int64_t{1}}}, Tensor::of<uint8_t>({1, 1, 2, 1}, {72, 112}));
+  check("QLinearConv", inputs, {}, Tensor::of<uint8_t>({1, 1, 1, 2}, {90, 110}));
+}
+
+TEST_CASE("a sink takes its part of GroupQueryAttention's Softmax, and gives nothing") {
+  const Tensor q = Tensor::of<float>({1, 1, 2}, {0, 0}), k = Tensor::of<float>({1, 1, 1}, {5}), v = Tensor::of<float>({1, 1, 1}, {6}), none;
+  const Tensor last = Tensor::of<int32_t>({1}, {0}), total = Tensor::of<int32_t>({}, {1});
+  const Attribute heads = int64_t{2}, one = int64_t{1};
+  const auto answer = [](float first, float second) { return Tensor::of<float>({1, 1, 2}, {first, second}); };
+  const std::vector<Tensor> inputs{q, k, v, none, none, last, total};
+  check("GroupQueryAttention", inputs, {{"num_heads", heads}, {"kv_num_heads", one}}, answer(6, 6));
+  check("GroupQueryAttention", inputs, {{"num_heads", heads}, {"kv_num_heads", one}, {"smooth_softmax", one}}, answer(3, 3));
+  std::vector<Tensor> with_sink = inputs;
+  with_sink.insert(with_sink.end(), {none, none, none, none, Tensor::of<float>({2}, {0, std::log(3.0f)})});
+  check("GroupQueryAttention", with_sink, {{"num_heads", heads}, {"kv_num_heads", one}}, answer(3, 1.5f));
+  check("GroupQueryAttention", with_sink, {{"num_heads", heads}, {"kv_num_heads", one}, {"smooth_softmax", one}}, answer(3, 1.5f));
 }

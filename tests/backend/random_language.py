@@ -241,7 +241,9 @@ def group_query(g, op):
     inputs += [normal(g, [b, kv, past, d]), normal(g, [b, kv, past, d]), lengths, np.array(total, I32)]
     if rotary:
         inputs += [normal(g, [12, d // 2]), normal(g, [12, d // 2])]
-    attributes = {"num_heads": n, "kv_num_heads": kv, "do_rotary": int(rotary) or None, "rotary_interleaved": g.pick(None, 1) if rotary else None,
+    if g.chance(0.3):
+        inputs += [None] * (11 - len(inputs)) + [normal(g, [n])]  # head_sink
+    attributes = {"smooth_softmax": g.pick(None, None, 1), "num_heads": n, "kv_num_heads": kv, "do_rotary": int(rotary) or None, "rotary_interleaved": g.pick(None, 1) if rotary else None,
                   "local_window_size": g.pick(None, None, 2), "softcap": g.pick(None, 1.5), "scale": g.pick(None, 0.7)}
     case = microsoft(op, inputs, attributes, 3, {6} if g.chance() else ())
     if ragged:  # what is behind a cache's last key ONNX Runtime makes 0 or leaves: nobody reads it, so only the first output is compared

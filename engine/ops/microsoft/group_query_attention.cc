@@ -30,13 +30,13 @@ enum GroupQueryInput : size_t {
 
 Status check_group_query(const InferContext& c) {
   SV_TRY(require_dtype(c, kGqQuery, "query", kRealTypes));
-  for (const size_t i : {kGqKey, kGqValue, kGqPastKey, kGqPastValue, kGqCos, kGqSin, kGqBias, kGqQueryNorm, kGqKeyNorm})
+  for (const size_t i : {kGqKey, kGqValue, kGqPastKey, kGqPastValue, kGqCos, kGqSin, kGqBias, kGqSink, kGqQueryNorm, kGqKeyNorm})
     if (c.has_input(i) && c.dtype(i) != c.dtype(0))
       return error("input {} is {}, must be {} as query is", static_cast<size_t>(i), name_of(c.dtype(i)), name_of(c.dtype(0)));
-  for (const size_t i : {kGqSink, kGqKeyScale, kGqValueScale, kGqQueryLengths})
+  for (const size_t i : {kGqKeyScale, kGqValueScale, kGqQueryLengths})
     if (c.has_input(i))
-      return error("input {} (head_sink, k_scale, v_scale or query_seqlens) is not supported", static_cast<size_t>(i));
-  for (const char* name : {"smooth_softmax", "sliding_window_cache", "qk_output", "kv_cache_bit_width"})
+      return error("input {} (k_scale, v_scale or query_seqlens) is not supported", static_cast<size_t>(i));
+  for (const char* name : {"sliding_window_cache", "qk_output", "kv_cache_bit_width"})
     if (c.attributes().get_int(name, 0) > 0)
       return error("attribute {} = {} is not supported", name, c.attributes().get_int(name, 0));
   for (const char* name : {"k_quant_type", "v_quant_type"})
@@ -94,6 +94,9 @@ Result<GroupQuerySizes> group_query_sizes(const InferContext& c) {
       if (known_different(c.shape(i)[d], wanted[d]))
         return error("{} is {}, needs {}", i == kGqPastKey ? "past_key" : "past_value", to_string(c.shape(i)), to_string(wanted));
   }
+  SV_TRY(require_rank(c, kGqSink, "head_sink", 1));
+  if (c.has_input(kGqSink) && c.shape(kGqSink).has_rank() && known_different(c.shape(kGqSink)[0], Dim(s.heads)))
+    return error("head_sink is {}, needs an element for each of {} heads", to_string(c.shape(kGqSink)), s.heads);
   SV_TRY(require_rank(c, kGqLengths, "seqlens_k", 1));
   if (c.shape(kGqLengths).has_rank() && known_different(c.shape(kGqLengths)[0], s.batch))
     return error("seqlens_k has {} elements, needs one for each of {} in the batch", c.shape(kGqLengths)[0].value(),
@@ -189,6 +192,18 @@ Value* group_query_bias(ExpandContext& c, const GroupQuery& g) {
   return sum_of(c, bias, c.has_input(kGqBias) ? c.cast(c.input(kGqBias), type) : nullptr);
 }
 
+/// A sink takes part in the Softmax, but has no value: a last key whose score is head_sink, or 0 with smooth_softmax, and whose value is
+/// of zeros. So it is attention as any other.
+void add_sink(ExpandContext& c, const GroupQuery& g, AttentionProduct& p) {
+  const DType type = wide_type(c.dtype(0));
+  Value* zeros = c.op("Expand", {c.number(0, c.dtype(0)), c.ints({g.batch, g.kv_heads, 1, g.size})});
+  p.k = c.concat({p.k, zeros}, 2), p.v = c.concat({p.v, zeros}, 2);
+  if (p.bias) p.bias = c.op("Pad", {p.bias, c.ints({0, 0, 0, 0, 0, 0, 0, 1})});
+  if (!c.has_input(kGqSink)) return;
+  Value* sink = c.cast(c.reshape(c.input(kGqSink), {1, g.heads, 1, 1}), type);
+  p.bias = sum_of(c, p.bias, c.op("Pad", {sink, c.ints({0, 0, 0, g.total, 0, 0, 0, 0})}));
+}
+
 Status expand_group_query(ExpandContext& c) {
   for (const Value* v : c.node().inputs())
     if (v && !v->type.shape.is_static()) return {};
@@ -222,6 +237,7 @@ Status expand_group_query(ExpandContext& c) {
   const bool longer = std::max(g.past, g.total) > g.total;
   p.k = longer ? c.slice(keys, 2, 0, g.total) : keys, p.v = longer ? c.slice(values, 2, 0, g.total) : values;
   p.bias = group_query_bias(c, g);
+  if (c.has_input(kGqSink) || c.attributes().get_int("smooth_softmax", 0) == 1) add_sink(c, g, p);
   if (!c.builder().status().ok()) return {};
   const AttentionParts result = attend(c, p);
   c.set(0, merge_heads(c, c.cast(result.y, c.dtype(0))));
@@ -259,7 +275,12 @@ OpDef define_microsoft_group_query_attention() {
                                   {"kv_num_heads", integer(1)},
                                   {"do_rotary", integer(1)},
                                   {"local_window_size", integer(2)}},
-                   .outputs = 3}},
+                   .outputs = 3},
+                  {.inputs = {f32({2, 3, 16}), f32({2, 3, 8}), f32({2, 3, 8}), f32({2, 2, 0, 4}), f32({2, 2, 0, 4}), numbers({2, 2}),
+                              numbers({3}), f32({8, 2}), f32({8, 2}), any(DType::i64, {2, 3}, 0, 8), f32({1, 4, 3, 3}), f32({4})},
+                   .attributes = {{"num_heads", integer(4)}, {"kv_num_heads", integer(2)}}},
+                  {.inputs = {f32({1, 2, 12}), f32({1, 2, 12}), f32({1, 2, 12}), f32({1, 3, 2, 4}), f32({1, 3, 2, 4}), numbers({3}), numbers({4})},
+                   .attributes = {{"num_heads", integer(3)}, {"kv_num_heads", integer(3)}, {"smooth_softmax", integer(1)}}}},
   };
   for (const char* name : {"causal", "do_rotary", "rotary_interleaved", "local_window_size", "smooth_softmax",
                            "sliding_window_cache", "qk_output", "kv_cache_bit_width"})
