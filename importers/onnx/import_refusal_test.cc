@@ -55,6 +55,9 @@ TEST_CASE("files that are no models") {
   CHECK_THAT(problem_of_text("\x1f\x8b\x08 and so on"), Contains("is a gzip file"));
   CHECK_THAT(problem_of_text("PK\x03\x04"), Contains("is a zip file"));
   CHECK_THAT(problem_of_text("<!DOCTYPE html>"), Contains("HTML"));
+  CHECK_THAT(problem_of_text(std::string("\x18\0\0\0ORTM\0\0\0\0", 12)), Contains("ONNX Runtime's own format (.ort)"));
+  for (const char* text : {"<\n   ir_version: 8,\n", "<opset_import: [\"\" : 17]>", "ir_version: 8\ngraph {", "{\n  \"ir_version\": \"8\""})
+    CHECK_THAT(problem_of_text(text), Contains("is a model as text"));
   CHECK_THAT(problem_of_text("version https://git-lfs.github.com/spec/v1"), Contains("git lfs pull"));
   CHECK_THAT(problem_of_text("hello, world"), Contains("m.onnx: is no ONNX model, or only a part of one: byte "));
   CHECK_THAT(problem_of_text(std::string(1000, '\0')), Contains("field number 0"));
@@ -103,6 +106,14 @@ TEST_CASE("everything unsupported is told at once, with its nodes") {
         "m.onnx: not supported: Foo of ai.onnx (nodes 'f1', 'f2'); Bar of com.example (node 'b1'); "
         "Young of ai.onnx in opset 17 (known: 18 to 28) (node 'young'); Secret of svengine (node 'secret'); "
         "Relu with a subgraph as attribute 'body' (node 'branch')");
+}
+
+TEST_CASE("operators of ONNX Runtime's layout for one machine come with advice, once") {
+  ModelProto model = relu_model();
+  for (const char* op : {"Conv", "ReorderInput"}) add_node(model, op, {"y"}, {op}, op)->set_domain("com.microsoft.nchwc");
+  CHECK(problem_of(model) ==
+        "m.onnx: not supported: Conv of com.microsoft.nchwc (node 'Conv'); ReorderInput of com.microsoft.nchwc (node 'ReorderInput'). "
+        "com.microsoft.nchwc is ONNX Runtime's layout for one kind of machine: let it save the model optimised at level 'extended', not 'all'");
 }
 
 TEST_CASE("what is unsupported comes with versions that are newer than known, and with names cut short") {

@@ -23,6 +23,10 @@ constexpr size_t kMostNodesShown = 3;
 constexpr size_t kMostProblemsShown = 30;
 constexpr size_t kMostNameShown = 60;
 
+constexpr std::string_view kMachineLayout = "com.microsoft.nchwc";
+constexpr const char* kMachineLayoutAdvice =
+    ". com.microsoft.nchwc is ONNX Runtime's layout for one kind of machine: let it save the model optimised at level 'extended', not 'all'";
+
 std::string shown_domain(const std::string& domain) { return domain.empty() ? "ai.onnx" : printable(domain); }
 
 /// Problems in the order of their first node, each with the nodes that have it.
@@ -109,7 +113,7 @@ class Checker {
       SV_TRY(check(function->node(), function));
     }
     if (problems_.empty()) return {};
-    return error("not supported: {}", problems_.text());
+    return error("not supported: {}{}", problems_.text(), uses_machine_layout_ ? kMachineLayoutAdvice : "");
   }
 
  private:
@@ -125,6 +129,7 @@ class Checker {
         continue;
       }
       const OpDef* def = canonical_domain(node.domain()) == kInternalDomain ? nullptr : ops_.find(node.domain(), node.op_type());
+      uses_machine_layout_ |= node.domain() == kMachineLayout;
       std::string problem = operator_problem(node, def, within);
       note_use(node, problem);
       if (def && imported_opset(model_, within, canonical_domain(node.domain())) == 0)
@@ -168,6 +173,7 @@ class Checker {
   Problems problems_;
   std::map<std::string, std::string, std::less<>> not_imported_;  // and the first node of each
   std::map<std::pair<std::string, std::string>, OperatorUse> uses_;
+  bool uses_machine_layout_ = false;
   std::set<const onnx_proto::FunctionProto*> seen_;
   std::vector<const onnx_proto::FunctionProto*> called_;
 };
