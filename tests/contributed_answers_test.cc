@@ -84,3 +84,7 @@ TEST_CASE("a sink takes its part of GroupQueryAttention's Softmax, and gives not
   check("GroupQueryAttention", with_sink, {{"num_heads", heads}, {"kv_num_heads", one}}, answer(3, 1.5f));
   check("GroupQueryAttention", with_sink, {{"num_heads", heads}, {"kv_num_heads", one}, {"smooth_softmax", one}}, answer(3, 1.5f));
 }
+
+TEST_CASE("Inverse, of a matrix that needs rows swapped too") {
+  check("Inverse", {Tensor::of<float>({2, 2, 2}, {0, 2, 4, 0, 1, 2, 3, 4})}, {}, Tensor::of<float>({2, 2, 2}, {0, 0.25f, 0.5f, 0, -2, 1, 1.5f, -0.5f}));
+}

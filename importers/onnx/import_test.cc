@@ -168,6 +168,28 @@ TEST_CASE("operators of other domains are taken when they are known and imported
   CHECK(import_proto(named).ok());
 }
 
+TEST_CASE("ONNX Runtime's Range, Pad and GatherND are ai.onnx's from import on") {
+  ModelProto proto = empty_model();
+  proto.add_opset_import()->set_domain("com.microsoft");
+  proto.mutable_opset_import(1)->set_version(1);
+  add_input(proto, "n", {}, DType::i64);
+  add_input(proto, "x", {2, 3});
+  add_input(proto, "p", {1, 4}, DType::i64);
+  add_input(proto, "i", {5, 2}, DType::i32);
+  add_node(proto, "Range", {"n", "n"}, {"r"})->set_domain("com.microsoft");
+  add_node(proto, "Pad", {"x", "p"}, {"q"})->set_domain("com.microsoft");
+  add_node(proto, "GatherND", {"x", "i"}, {"g"})->set_domain("com.microsoft");
+  for (const char* name : {"r", "q", "g"}) add_output(proto, name);
+  const Result<Model> model = import_proto(proto, {.ops = &all_ops(), .strict = true});
+  INFO((model.ok() ? "" : model.error().message()));
+  REQUIRE(model.ok());
+  for (const auto& node : model->graph.nodes()) CHECK(std::string_view(node->op().domain).empty());
+  const auto& outputs = model->graph.outputs();
+  CHECK(outputs[0]->producer()->input(2)->constant().as_int64s() == std::vector<int64_t>{1});
+  CHECK(to_string(outputs[1]->producer()->input(1)->type) == "int64[4]");
+  CHECK(to_string(outputs[2]->type) == "float32[5]");
+}
+
 TEST_CASE("operators of a domain that is not imported are of its newest opset") {
   ModelProto proto = relu_model();
   proto.mutable_opset_import(0)->set_domain("com.microsoft");

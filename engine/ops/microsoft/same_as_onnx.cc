@@ -1,10 +1,15 @@
 // com.microsoft's operators that became ai.onnx's: QuantizeLinear and DequantizeLinear (for types that ai.onnx's had not yet), Trilu,
-// Unique, GridSample, ExpandDims.
+// Unique, GridSample, ExpandDims; Range, Pad and GatherND, which are ai.onnx's from import on.
+#include "engine/ops/element.h"
 #include "engine/ops/microsoft/microsoft_common.h"
 #include "engine/ops/quantized/quantized_samples.h"
 #include "engine/ops/registry.h"
 
 namespace svengine::ops {
+
+OpDef define_range();
+OpDef define_gather_nd();
+
 namespace {
 
 /// What ai.onnx's operator of that name infers of the same inputs and attributes.
@@ -93,7 +98,71 @@ Status expand_expand_dims(ExpandContext& c) {
   return {};
 }
 
+/// The node is ai.onnx's operator of that name from here on.
+Status take_onnx_operator(CanonicalizeContext& c) {
+  c.graph().set_op(&c.node(), *c.ops().find("", c.node().op().name));
+  return {};
+}
+
+/// delta may be absent: 1.
+Status canonicalize_runtime_range(CanonicalizeContext& c) {
+  constexpr DTypeSet kRangeTypes = kRealTypes | kIndexTypes | DTypeSet{DType::i16};
+  const Value* start = c.node().input(0);
+  if (!c.node().input(2) && start && kRangeTypes.has(start->type.dtype))
+    c.set_input(2, c.graph().add_constant(c.node().name() + ".delta", scalar_of(start->type.dtype, 1)));
+  return take_onnx_operator(c);
+}
+
+/// pads may be a matrix of one row.
+Status canonicalize_runtime_pad(CanonicalizeContext& c) {
+  Value* pads = c.node().input(1);
+  if (pads && pads->type.shape.has_rank() && pads->type.shape.rank() == 2 && pads->type.shape[0].same(Dim(1))) {
+    Builder b(c.graph(), c.ops());
+    b.set_position(&c.node());
+    c.set_input(1, b.add("Squeeze", {pads, b.constant(Tensor::of<int64_t>({1}, {0}))}));
+    SV_TRY(Status(b.status()));
+  }
+  return take_onnx_operator(c);
+}
+
+/// Indices may be of 32 bits.
+Status canonicalize_runtime_gather(CanonicalizeContext& c) {
+  Value* indices = c.node().input(1);
+  if (indices && indices->type.dtype == DType::i32) {
+    Builder b(c.graph(), c.ops());
+    b.set_position(&c.node());
+    c.set_input(1, b.add("Cast", {indices}, make_attributes({{"to", static_cast<int64_t>(DType::i64)}})));
+    SV_TRY(Status(b.status()));
+  }
+  return take_onnx_operator(c);
+}
+
 }  // namespace
+
+OpDef define_microsoft_range() {
+  OpDef op = same_as_onnx("Range", {2, 3}, {}, {{.inputs = {fixed(Tensor::scalar<int64_t>(2)), fixed(Tensor::scalar<int64_t>(9)), fixed(Tensor::scalar<int64_t>(3))}}});
+  op.canonicalize = canonicalize_runtime_range;
+  op.types = define_range().types;
+  op.traits.shape_inputs = {0, 1, 2};
+  return op;
+}
+
+OpDef define_microsoft_pad() {
+  OpDef op = same_as_onnx("Pad", {2, 3}, {{"mode", AttributeKind::kString, false, std::string("constant")}},
+                          {{.inputs = {f32({3, 5}), ints({1, 2, 0, 3}), fixed(Tensor::of<float>({1}, {1.5f}))}},
+                           {.inputs = {f32({4, 5}), ints({1, 0, 2, 2})}, .attributes = {{"mode", text("edge")}}}});
+  op.canonicalize = canonicalize_runtime_pad;
+  op.types = {{"T", kAllTypes, {0, 2}}, {"pads", DTypeSet{DType::i64}, {1}}};
+  op.traits.shape_inputs = {1};
+  return op;
+}
+
+OpDef define_microsoft_gather_nd() {
+  OpDef op = same_as_onnx("GatherND", {2, 2}, {}, {{.inputs = {f32({3, 4, 5}), any(DType::i64, {5, 2}, 0, 3)}}});
+  op.canonicalize = canonicalize_runtime_gather;
+  op.types = define_gather_nd().types;
+  return op;
+}
 
 OpDef define_microsoft_quantize_linear() {
   return same_as_onnx("QuantizeLinear", {2, 3}, {{"axis", AttributeKind::kInt, false, int64_t{1}}, {"block_size", AttributeKind::kInt}},
