@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <limits>
 
 #include "engine/graph/builder.h"
 #include "engine/ops/registry.h"
@@ -87,4 +88,26 @@ TEST_CASE("a sink takes its part of GroupQueryAttention's Softmax, and gives not
 
 TEST_CASE("Inverse, of a matrix that needs rows swapped too") {
   check("Inverse", {Tensor::of<float>({2, 2, 2}, {0, 2, 4, 0, 1, 2, 3, 4})}, {}, Tensor::of<float>({2, 2, 2}, {0, 0.25f, 0.5f, 0, -2, 1, 1.5f, -0.5f}));
+}
+
+TEST_CASE("UnfoldTensor's windows take the dimension's place, their elements the end") {
+  const Tensor x = Tensor::of<float>({5, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  check("UnfoldTensor", {x}, {{"dim", int64_t{0}}, {"size", int64_t{3}}, {"step", int64_t{2}}},
+        Tensor::of<float>({2, 2, 3}, {0, 2, 4, 1, 3, 5, 4, 6, 8, 5, 7, 9}));
+  check("UnfoldTensor", {x}, {{"size", int64_t{2}}}, Tensor::of<float>({5, 1, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+TEST_CASE("NGramRepeatBlock blocks what would end words that were there already") {
+  const Tensor words = Tensor::of<int64_t>({2, 4}, {1, 2, 3, 1, 0, 0, 0, 0}), scores = Tensor::of<float>({2, 4}, {9, 8, 7, 6, 5, 4, 3, 2});
+  const float blocked = -std::numeric_limits<float>::infinity();
+  check("NGramRepeatBlock", {words, scores}, {{"ngram_size", int64_t{2}}}, Tensor::of<float>({2, 4}, {9, 8, blocked, 6, blocked, 4, 3, 2}));
+  check("NGramRepeatBlock", {words, scores}, {{"ngram_size", int64_t{5}}}, scores);
+}
+
+TEST_CASE("ConvTransposeWithDynamicPads takes its pads from an input") {
+  const Tensor x = Tensor::of<float>({1, 1, 2}, {1, 10}), w = Tensor::of<float>({1, 1, 3}, {1, 2, 3});
+  const auto pads = [](int64_t first, int64_t last) { return Tensor::of<int64_t>({2}, {first, last}); };
+  check("ConvTransposeWithDynamicPads", {x, w, pads(0, 0)}, {}, Tensor::of<float>({1, 1, 4}, {1, 12, 23, 30}));
+  check("ConvTransposeWithDynamicPads", {x, w, pads(1, 0), Tensor::of<float>({1}, {5})}, {}, Tensor::of<float>({1, 1, 3}, {17, 28, 35}));
+  check("ConvTransposeWithDynamicPads", {x, w}, {}, Tensor::of<float>({1, 1, 4}, {1, 12, 23, 30}));
 }
