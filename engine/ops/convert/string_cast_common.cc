@@ -22,7 +22,7 @@ std::string text_at(const Tensor& t, int64_t i) {
     case DType::f64: return real_text(t.data<double>()[static_cast<size_t>(i)]);
     case DType::i64: return std::to_string(t.data<int64_t>()[static_cast<size_t>(i)]);
     case DType::u64: return std::to_string(t.data<uint64_t>()[static_cast<size_t>(i)]);
-    case DType::boolean: return number_at(t.type(), t.raw(), i) != 0 ? "True" : "False";
+    case DType::boolean: return number_at(t.type(), t.raw(), i) != 0 ? "1" : "0";
     default: break;
   }
   const double value = number_at(t.type(), t.raw(), i);
