@@ -1,5 +1,5 @@
-// com.microsoft's Tokenizer: strings cut into tokens, along a new last dimension: into characters (one empty separator), at what separators
-// match, one separator after the other, or into what `tokenexp` matches. Expressions are RE2's. Tokens of fewer than mincharnum
+// com.microsoft's Tokenizer: strings cut into tokens, along a new last dimension: into characters (one empty separator, or the tokenexp ".",
+// which then means line breaks, too), at what separators match, one separator after the other, or into what `tokenexp` matches. Expressions are RE2's. Tokens of fewer than mincharnum
 // characters are left out; with mark, a row's tokens are between U+0002 and U+0003; rows are filled with pad_value. Without any token the
 // last dimension is 0.
 #include <re2/re2.h>
@@ -27,7 +27,16 @@ Result<std::unique_ptr<RE2>> token_pattern(const std::string& text) {
   return pattern;
 }
 
-bool is_by_character(const std::vector<std::string>& separators) { return separators.size() == 1 && separators[0].empty(); }
+/// Separators, or null where there are none.
+const std::vector<std::string>* token_separators(const Attributes& attributes) {
+  const auto* separators = attributes.get<std::vector<std::string>>("separators");
+  return separators && !separators->empty() ? separators : nullptr;
+}
+
+bool is_by_character(const Attributes& attributes) {
+  const auto* separators = token_separators(attributes);
+  return separators ? separators->size() == 1 && separators->front().empty() : attributes.get_string("tokenexp") == ".";
+}
 
 /// Bytes of the character that begins so; a byte that begins none is one.
 size_t character_bytes(unsigned char first) { return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1; }
@@ -38,14 +47,14 @@ int64_t characters_of(std::string_view s) {
 
 Status infer_tokenizer(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "X", DTypeSet{DType::string}));
-  const auto* separators = c.attributes().get<std::vector<std::string>>("separators");
-  const bool by_separators = separators && !separators->empty();
-  if (by_separators == c.attributes().has("tokenexp")) return error("needs either separators or tokenexp");
-  if (by_separators && !is_by_character(*separators) && std::find(separators->begin(), separators->end(), "") != separators->end())
+  const auto* separators = token_separators(c.attributes());
+  if ((separators != nullptr) == c.attributes().has("tokenexp")) return error("needs either separators or tokenexp");
+  const bool by_character = is_by_character(c.attributes());
+  if (separators && !by_character && std::find(separators->begin(), separators->end(), "") != separators->end())
     return error("separators hold an empty one besides others");
   if (c.attributes().has("tokenexp") && c.attributes().get_string("tokenexp").empty()) return error("tokenexp is empty");
   if (c.attributes().get_int("mincharnum") < 1) return error("mincharnum is {}, needs 1 or more", c.attributes().get_int("mincharnum"));
-  if (by_separators && is_by_character(*separators) && c.attributes().get_int("mincharnum") > 1)
+  if (by_character && c.attributes().get_int("mincharnum") > 1)
     return error("mincharnum is {}, but tokens are single characters", c.attributes().get_int("mincharnum"));
   const Shape& x = c.shape(0);
   if (!x.has_rank()) return c.set(0, DType::string, Shape()), Status{};
@@ -104,13 +113,10 @@ Tokens matches_in(const std::string& s, const RE2& pattern) {
 }
 
 Result<std::vector<Tokens>> rows_of(const EvaluateContext& c) {
-  const std::vector<std::string> separators = [&] {
-    const auto* given = c.attributes().get<std::vector<std::string>>("separators");
-    return given ? *given : std::vector<std::string>();
-  }();
-  const bool by_character = is_by_character(separators);
+  const auto* separators = token_separators(c.attributes());
+  const bool by_character = is_by_character(c.attributes());
   std::vector<std::unique_ptr<RE2>> patterns;
-  for (const std::string& text : separators.empty() ? std::vector<std::string>{c.attributes().get_string("tokenexp")} : separators) {
+  for (const std::string& text : separators ? *separators : std::vector<std::string>{c.attributes().get_string("tokenexp")}) {
     if (by_character) break;
     SV_ASSIGN(auto pattern, token_pattern(text));
     patterns.push_back(std::move(pattern));
@@ -118,7 +124,7 @@ Result<std::vector<Tokens>> rows_of(const EvaluateContext& c) {
   const int64_t least = std::max<int64_t>(c.attributes().get_int("mincharnum"), 1);
   std::vector<Tokens> rows;
   for (const std::string& s : c.input(0).strings()) {
-    Tokens tokens = by_character ? characters_in(s) : separators.empty() ? matches_in(s, *patterns[0]) : pieces_of(s, patterns);
+    Tokens tokens = by_character ? characters_in(s) : separators ? pieces_of(s, patterns) : matches_in(s, *patterns[0]);
     std::erase_if(tokens, [&](const std::string& t) { return characters_of(t) < least; });
     rows.push_back(std::move(tokens));
   }

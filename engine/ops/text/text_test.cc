@@ -75,6 +75,22 @@ TEST_CASE("StringNormalizer takes words out and changes case beyond ASCII, too")
   CHECK(HostNode("", "StringNormalizer", {matrix(2, 1, {"a", "b"})}).says("one row"));
 }
 
+TEST_CASE("Booleans are written as digits, and read again") {
+  const HostNode words("", "Cast", {Tensor::of<bool>({2}, {true, false})}, {{"to", int64_t{8}}});
+  CHECK(words.strings() == Words{"1", "0"});
+  CHECK(HostNode("", "Cast", {words.outputs[0]}, {{"to", int64_t{9}}}).outputs[0].data<bool>()[0]);
+}
+
+TEST_CASE("Tokenizer takes the expression of one full stop for characters, line breaks too") {
+  const auto tokens = [](const char* expression, int64_t least) {
+    return HostNode("com.microsoft", "Tokenizer", {texts({"a\nb", "\xc3\xa9"})},
+                    {{"mark", int64_t{0}}, {"mincharnum", least}, {"pad_value", std::string("#")}, {"tokenexp", std::string(expression)}}, 1, 1);
+  };
+  CHECK(tokens(".", 1).strings() == Words{"a", "\n", "b", "\xc3\xa9", "#", "#"});
+  CHECK(tokens(".", 2).says("tokens are single characters"));
+  CHECK(tokens("..?", 1).strings() == Words{"a", "b", "\xc3\xa9", "#"});
+}
+
 TEST_CASE("RegexFullMatch matches whole strings in bounded time") {
   const HostNode match("", "RegexFullMatch", {texts({"abc", "abc1", std::string(100000, 'a')})},
                        {{"pattern", std::string("(a|b|c|aa)*")}});
