@@ -102,6 +102,31 @@ TEST_CASE("Classifiers give labels that are strings, and the second score of two
   CHECK(linear("NONE", -1).strings() == Words{"no"});
 }
 
+TEST_CASE("A single class is the label whatever its score, which is not negated, and LOGISTIC applies to it") {
+  const auto single = [](const char* post, float weight) {
+    return HostNode(kMl, "TreeEnsembleClassifier", {column({0})},
+                    {{"classlabels_int64s", Ints{7}},
+                     {"post_transform", std::string(post)},
+                     {"nodes_treeids", Ints{0}},
+                     {"nodes_nodeids", Ints{0}},
+                     {"nodes_featureids", Ints{0}},
+                     {"nodes_values", Floats{0}},
+                     {"nodes_modes", Words{"LEAF"}},
+                     {"nodes_truenodeids", Ints{0}},
+                     {"nodes_falsenodeids", Ints{0}},
+                     {"class_treeids", Ints{0}},
+                     {"class_nodeids", Ints{0}},
+                     {"class_ids", Ints{0}},
+                     {"class_weights", Floats{weight}}},
+                    2, 1);
+  };
+  CHECK(single("NONE", -2).ints() == Ints{7});
+  CHECK(single("NONE", 2).ints() == Ints{7});
+  CHECK(single("NONE", -2).floats(1) == Floats{-2});
+  CHECK(single("SOFTMAX", -2).floats(1) == Floats{-2});
+  CHECK(single("LOGISTIC", -2).floats(1)[0] == Approx(0.119203));
+}
+
 TEST_CASE("LabelEncoder looks up any type; the last of equal keys counts") {
   const HostNode words(kMl, "LabelEncoder", {texts({"b", "a", "?"})},
                        {{"keys_strings", Words{"a", "b", "a"}}, {"values_int64s", Ints{1, 2, 3}}}, 1, 4);

@@ -1,5 +1,6 @@
 // TreeEnsembleClassifier: votes of trees for classes; the class with most, and all scores. With two classes of which only one is
-// voted for, the one score decides, and is written as two: so does ONNX Runtime, whose rules these are.
+// voted for, the one score decides, and is written as two: so does ONNX Runtime, whose rules these are. A single class is always the label,
+// and its score stays as it is but for LOGISTIC: ONNX Runtime, which takes it for one of two, leaves that out and gives labels 0 and 1.
 #include <algorithm>
 
 #include "engine/graph/gradient.h"
@@ -78,8 +79,11 @@ Status lower_tree_classifier(LowerContext& c) {
       for (int64_t k = 1; k < n; ++k)
         if (s.voted[k] && (!s.voted[best] || s.scores[k] > s.scores[best])) best = k;
       label = labels[static_cast<size_t>(best)];
-    } else {
+    } else if (classes == 2) {
       label = binary_label(votes, labels, s, n, second);
+    } else {
+      label = labels[0];
+      if (how == PostTransform::logistic) s.scores[0] = logistic(s.scores[0]);
     }
     run.get<int64_t>(y)[row] = label;
     n = finish_scores(how, second, s.scores, n);
