@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/graph/attribute_tables.h"
+
 namespace svengine {
 
 std::string_view name_of(AttributeKind kind) {
@@ -15,17 +17,21 @@ const Attribute* Attributes::find(std::string_view name) const {
   return nullptr;
 }
 
+void Attributes::forget_tables() { tables_ = entries_.empty() ? nullptr : std::make_shared<AttributeTables>(); }
+
 void Attributes::set(std::string name, Attribute value) {
   for (Entry& e : entries_)
     if (e.first == name) {
       e.second = std::move(value);
-      return;
+      return forget_tables();
     }
   entries_.emplace_back(std::move(name), std::move(value));
+  forget_tables();
 }
 
 void Attributes::erase(std::string_view name) {
   std::erase_if(entries_, [&](const Entry& e) { return e.first == name; });
+  forget_tables();
 }
 
 int64_t Attributes::get_int(std::string_view name, int64_t default_value) const {

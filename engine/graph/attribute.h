@@ -23,6 +23,8 @@ enum class AttributeKind { kInt, kFloat, kString, kInts, kFloats, kStrings, kTen
 std::string_view name_of(AttributeKind kind);
 inline AttributeKind kind_of(const Attribute& a) { return static_cast<AttributeKind>(a.index()); }
 
+class AttributeTables;
+
 /// A small ordered map. Lookups of an absent name give the default; lookups of another kind too (the verifier and the
 /// importer have refused wrong kinds before).
 class Attributes {
@@ -50,8 +52,15 @@ class Attributes {
   std::vector<Entry>::const_iterator end() const { return entries_.end(); }
   bool empty() const { return entries_.empty(); }
 
+  /// What has been made of these attributes, for table_of() (attribute_tables.h): shared with copies until either is changed. Null where
+  /// there are no attributes.
+  const std::shared_ptr<AttributeTables>& tables() const { return tables_; }
+
  private:
+  void forget_tables();
+
   std::vector<Entry> entries_;
+  std::shared_ptr<AttributeTables> tables_;
 };
 
 }  // namespace svengine

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "engine/graph/attribute_tables.h"
 #include "engine/graph/evaluate_context.h"
 #include "engine/ops/host_tensor.h"
 #include "engine/ops/infer_util.h"
@@ -45,17 +46,32 @@ int64_t characters_of(std::string_view s) {
   return std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
 }
 
+/// What cuts a string into tokens.
+struct Tokenizing {
+  bool by_character;
+  bool patterns_separate;  // else the one pattern matches tokens
+  int64_t least_characters;
+  std::vector<std::unique_ptr<RE2>> patterns = {};
+};
+
+Result<Tokenizing> tokenizing(const Attributes& a) {
+  const auto* separators = token_separators(a);
+  if ((separators != nullptr) == a.has("tokenexp")) return error("needs either separators or tokenexp");
+  Tokenizing how{is_by_character(a), separators != nullptr, a.get_int("mincharnum")};
+  if (how.least_characters < 1) return error("mincharnum is {}, needs 1 or more", how.least_characters);
+  if (how.by_character && how.least_characters > 1) return error("mincharnum is {}, but tokens are single characters", how.least_characters);
+  if (how.by_character) return how;
+  for (const std::string& text : separators ? *separators : std::vector<std::string>{a.get_string("tokenexp")}) {
+    if (text.empty()) return separators ? error("separators hold an empty one besides others") : error("tokenexp is empty");
+    SV_ASSIGN(auto pattern, token_pattern(text));
+    how.patterns.push_back(std::move(pattern));
+  }
+  return how;
+}
+
 Status infer_tokenizer(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "X", DTypeSet{DType::string}));
-  const auto* separators = token_separators(c.attributes());
-  if ((separators != nullptr) == c.attributes().has("tokenexp")) return error("needs either separators or tokenexp");
-  const bool by_character = is_by_character(c.attributes());
-  if (separators && !by_character && std::find(separators->begin(), separators->end(), "") != separators->end())
-    return error("separators hold an empty one besides others");
-  if (c.attributes().has("tokenexp") && c.attributes().get_string("tokenexp").empty()) return error("tokenexp is empty");
-  if (c.attributes().get_int("mincharnum") < 1) return error("mincharnum is {}, needs 1 or more", c.attributes().get_int("mincharnum"));
-  if (by_character && c.attributes().get_int("mincharnum") > 1)
-    return error("mincharnum is {}, but tokens are single characters", c.attributes().get_int("mincharnum"));
+  SV_TRY(table_of<tokenizing>(c.attributes()));
   const Shape& x = c.shape(0);
   if (!x.has_rank()) return c.set(0, DType::string, Shape()), Status{};
   if (x.rank() != 1 && x.rank() != 2) return error("X {} must be of rank 1 or 2", to_string(x));
@@ -112,27 +128,16 @@ Tokens matches_in(const std::string& s, const RE2& pattern) {
   return out;
 }
 
-Result<std::vector<Tokens>> rows_of(const EvaluateContext& c) {
-  const auto* separators = token_separators(c.attributes());
-  const bool by_character = is_by_character(c.attributes());
-  std::vector<std::unique_ptr<RE2>> patterns;
-  for (const std::string& text : separators ? *separators : std::vector<std::string>{c.attributes().get_string("tokenexp")}) {
-    if (by_character) break;
-    SV_ASSIGN(auto pattern, token_pattern(text));
-    patterns.push_back(std::move(pattern));
-  }
-  const int64_t least = std::max<int64_t>(c.attributes().get_int("mincharnum"), 1);
-  std::vector<Tokens> rows;
-  for (const std::string& s : c.input(0).strings()) {
-    Tokens tokens = by_character ? characters_in(s) : separators ? pieces_of(s, patterns) : matches_in(s, *patterns[0]);
-    std::erase_if(tokens, [&](const std::string& t) { return characters_of(t) < least; });
-    rows.push_back(std::move(tokens));
-  }
-  return rows;
+Tokens tokens_of(const std::string& s, const Tokenizing& how) {
+  Tokens tokens = how.by_character ? characters_in(s) : how.patterns_separate ? pieces_of(s, how.patterns) : matches_in(s, *how.patterns[0]);
+  std::erase_if(tokens, [&](const std::string& t) { return characters_of(t) < how.least_characters; });
+  return tokens;
 }
 
 Status evaluate_tokenizer(EvaluateContext& c) {
-  SV_ASSIGN(const std::vector<Tokens> rows, rows_of(c));
+  SV_ASSIGN(const auto how, table_of<tokenizing>(c.attributes()));
+  std::vector<Tokens> rows;
+  for (const std::string& s : c.input(0).strings()) rows.push_back(tokens_of(s, *how));
   const bool mark = c.attributes().get_int("mark") != 0;
   size_t most = 0;
   for (const Tokens& row : rows) most = std::max(most, row.size());

@@ -14,8 +14,9 @@ Status infer_class_names(InferContext& c) {
 }
 
 Status evaluate_class_names(EvaluateContext& c) {
-  const std::vector<std::string> names = string_list(c.attributes(), "names");
+  const std::vector<std::string>& names = *c.attributes().get<std::vector<std::string>>("names");
   std::vector<std::string> labels;
+  labels.reserve(static_cast<size_t>(c.input(0).count()));
   for (const int64_t i : c.input(0).data<int64_t>()) {
     if (i < 0 || i >= static_cast<int64_t>(names.size())) return error("class {} of {}", i, names.size());
     labels.push_back(names[static_cast<size_t>(i)]);

@@ -1,19 +1,34 @@
 #include "engine/ops/ml/label_common.h"
 
-#include <bit>
-#include <limits>
-
 #include "engine/ops/element.h"
 
 namespace svengine::ops {
 
-LabelKey label_key(DType type, const void* data, int64_t i) {
-  if (type == DType::string) return {static_cast<const std::string*>(data)[i], 0};
-  if (type == DType::i64 || type == DType::u64) return {{}, static_cast<const int64_t*>(data)[i]};  // all 64 bits, of which a double has not room
+int64_t label_bits(DType type, const void* data, int64_t i) {
+  if (type == DType::i64 || type == DType::u64) return static_cast<const int64_t*>(data)[i];  // all 64 bits, of which a double has not room
   const double number = number_at(type, data, i);
-  if (is_integer(type)) return {{}, static_cast<int64_t>(number)};
-  const double one_of_a_kind = number != number ? std::numeric_limits<double>::quiet_NaN() : number == 0 ? 0.0 : number;
-  return {{}, std::bit_cast<int64_t>(one_of_a_kind)};
+  return is_integer(type) ? label_bits(static_cast<int64_t>(number)) : label_bits(number);
+}
+
+LabelTable::LabelTable(Tensor keys, EqualKeys counts) : keys_(std::move(keys)) {
+  const int64_t count = keys_.count();
+  if (keys_.type() != DType::string) {
+    numbers_.assign(std::bit_ceil(static_cast<size_t>(count) * 2 + 2), {0, -1});
+    shift_ = 64 - std::countr_zero(numbers_.size());
+    for (int64_t i = 0; i < count; ++i) add_number(label_bits(keys_.type(), keys_.raw(), i), i, counts);
+    return;
+  }
+  texts_.reserve(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    const auto [it, fresh] = texts_.emplace(keys_.strings()[static_cast<size_t>(i)], i);
+    if (!fresh && counts == EqualKeys::last) it->second = i;
+  }
+}
+
+void LabelTable::add_number(int64_t bits, int64_t place, EqualKeys counts) {
+  size_t i = slot_of(bits);
+  while (numbers_[i].place >= 0 && numbers_[i].bits != bits) i = (i + 1) & (numbers_.size() - 1);
+  if (numbers_[i].place < 0 || counts == EqualKeys::last) numbers_[i] = {bits, place};
 }
 
 Tensor label_list(const Attributes& attributes, std::initializer_list<const char*> names) {

@@ -11,10 +11,16 @@ namespace {
 
 constexpr DTypeSet kLabelTypes{DType::string, DType::i64, DType::f32, DType::i32, DType::i16, DType::f64};
 
-/// Keys and values as tensors; the default is a tensor of one element, of the values' type.
+/// Keys, and values as a tensor; the default is a tensor of one element, of the values' type.
 struct LabelMap {
   LabelTable places;
-  Tensor keys, values, otherwise;
+  DType key_type;
+  Tensor values, otherwise;
+
+  const std::byte* value(int64_t place) const {
+    return place < 0 ? otherwise.raw() : values.raw() + static_cast<size_t>(place) * size_of(values.type());
+  }
+  const std::string& text(int64_t place) const { return place < 0 ? otherwise.strings()[0] : values.strings()[static_cast<size_t>(place)]; }
 };
 
 /// The first form has a list of classes: an element that is a string becomes its place there, an integer the string at that
@@ -38,14 +44,12 @@ Result<LabelMap> make_map(Tensor keys, Tensor values, Tensor otherwise) {
   if (otherwise.count() != 1 || otherwise.type() != values.type())
     return error("the default is {}[{}], needs one element of {}", name_of(otherwise.type()),
                  svengine::to_string(otherwise.dims()), name_of(values.type()));
-  LabelMap map{{}, std::move(keys), std::move(values), std::move(otherwise)};
-  for (Tensor* t : {&map.keys, &map.values, &map.otherwise})
+  for (Tensor* t : {&keys, &values, &otherwise})
     if (!t->is_aligned()) {
       SV_ASSIGN(*t, t->aligned_copy());
     }
-  // The last of equal keys counts.
-  for (int64_t i = 0; i < map.keys.count(); ++i) map.places.insert_or_assign(label_key(map.keys.type(), map.keys.raw(), i), i);
-  return map;
+  LabelTable places(keys, EqualKeys::last);
+  return LabelMap{std::move(places), keys.type(), std::move(values), std::move(otherwise)};
 }
 
 /// Of one kind each; more than one would leave open which counts.
@@ -95,77 +99,96 @@ Status infer_lookup(InferContext& c, const LabelMap& map) {
   SV_TRY(require_dtype(c, 0, "X", kLabelTypes));
   if (!kLabelTypes.has(map.values.type()))
     return error("values are {}, need {}", name_of(map.values.type()), to_string(kLabelTypes));
-  if (c.dtype(0) != DType::undefined && c.dtype(0) != map.keys.type())
-    return error("X is {}, the keys are {}", name_of(c.dtype(0)), name_of(map.keys.type()));
+  if (c.dtype(0) != DType::undefined && c.dtype(0) != map.key_type)
+    return error("X is {}, the keys are {}", name_of(c.dtype(0)), name_of(map.key_type));
   c.set(0, map.values.type(), c.shape(0));
   return {};
 }
 
 Status infer_label_encoder(InferContext& c) {
-  SV_ASSIGN(const LabelMap map, encoder_map(c.attributes()));
-  return infer_lookup(c, map);
+  SV_ASSIGN(const auto map, table_of<encoder_map>(c.attributes()));
+  return infer_lookup(c, *map);
+}
+
+/// Calls visit(i, place) for every element of an input of the keys' type.
+template <class Visit>
+void for_each_place(const LabelTable& places, DType type, const void* x, int64_t begin, int64_t end, Visit visit) {
+  const auto all = [&]<class T>(const T* elements) {
+    for (int64_t i = begin; i < end; ++i) {
+      if constexpr (std::is_same_v<T, std::string>)
+        visit(i, places.find(elements[i]));
+      else
+        visit(i, places.find(label_bits(elements[i])));
+    }
+  };
+  switch (type) {
+    case DType::string: return all(static_cast<const std::string*>(x));
+    case DType::i64: return all(static_cast<const int64_t*>(x));
+    case DType::i32: return all(static_cast<const int32_t*>(x));
+    case DType::i16: return all(static_cast<const int16_t*>(x));
+    case DType::f64: return all(static_cast<const double*>(x));
+    default: return all(static_cast<const float*>(x));  // kLabelTypes has no other
+  }
 }
 
 /// Only where neither keys nor values are strings.
 Status lower_label_encoder(LowerContext& c) {
-  SV_ASSIGN(LabelMap made, encoder_map(c.attributes()));
-  const auto map = std::make_shared<const LabelMap>(std::move(made));
+  SV_ASSIGN(const auto map, table_of<encoder_map>(c.attributes()));
   const DType type = c.in_type(0).dtype;
   const size_t element = size_of(c.out_type().dtype);
   emit_elements(
       c, "label_encoder", element_count(c.in_dims(0)), [=, x = c.in(0), y = c.out()](const Run& run, int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          const auto found = map->places.find(label_key(type, run.get<const void>(x), i));
-          const std::byte* value = found == map->places.end() ? map->otherwise.raw()
-                                                              : map->values.raw() + static_cast<size_t>(found->second) * element;
-          std::memcpy(run.get<std::byte>(y) + static_cast<size_t>(i) * element, value, element);
-        }
+        for_each_place(map->places, type, run.get<const void>(x), begin, end, [&](int64_t i, int64_t place) {
+          std::memcpy(run.get<std::byte>(y) + static_cast<size_t>(i) * element, map->value(place), element);
+        });
       });
   return {};
 }
 
 Status evaluate_lookup(EvaluateContext& c, const LabelMap& map) {
   const Tensor& x = c.input(0);
+  if (map.values.type() == DType::string) {
+    std::vector<std::string> texts;
+    texts.reserve(static_cast<size_t>(x.count()));
+    for_each_place(map.places, x.type(), x.raw(), 0, x.count(), [&](int64_t, int64_t place) { texts.push_back(map.text(place)); });
+    c.set(0, Tensor::of_strings(x.dims(), std::move(texts)));
+    return {};
+  }
   const size_t element = size_of(map.values.type());
-  std::vector<std::string> texts;
-  MutableTensor numbers;
-  const bool to_text = map.values.type() == DType::string;
-  if (!to_text) {
-    SV_ASSIGN(numbers, Tensor::allocate(map.values.type(), x.dims()));
-  }
-  for (int64_t i = 0; i < x.count(); ++i) {
-    const auto found = map.places.find(label_key(x.type(), x.raw(), i));
-    const bool known = found != map.places.end();
-    if (to_text)
-      texts.push_back(known ? map.values.strings()[static_cast<size_t>(found->second)] : map.otherwise.strings()[0]);
-    else
-      std::memcpy(numbers.raw() + static_cast<size_t>(i) * element,
-                  known ? map.values.raw() + static_cast<size_t>(found->second) * element : map.otherwise.raw(), element);
-  }
-  c.set(0, to_text ? Tensor::of_strings(x.dims(), std::move(texts)) : Tensor(numbers));
+  SV_ASSIGN(MutableTensor numbers, Tensor::allocate(map.values.type(), x.dims()));
+  for_each_place(map.places, x.type(), x.raw(), 0, x.count(), [&](int64_t i, int64_t place) {
+    std::memcpy(numbers.raw() + static_cast<size_t>(i) * element, map.value(place), element);
+  });
+  c.set(0, std::move(numbers));
   return {};
 }
 
 Status evaluate_label_encoder(EvaluateContext& c) {
-  SV_ASSIGN(const LabelMap map, encoder_map(c.attributes()));
-  return evaluate_lookup(c, map);
+  SV_ASSIGN(const auto map, table_of<encoder_map>(c.attributes()));
+  return evaluate_lookup(c, *map);
 }
 
-Result<LabelMap> category_map(const Attributes& a, bool from_text) {
-  Tensor texts = label_list(a, {"cats_strings"}), numbers = label_list(a, {"cats_int64s"});
-  if (from_text) return make_map(std::move(texts), std::move(numbers), Tensor::scalar(a.get_int("default_int64", -1)));
-  return make_map(std::move(numbers), std::move(texts), Tensor::of_strings({}, {a.get_string("default_string", "_Unused")}));
+Result<LabelMap> map_to_numbers(const Attributes& a) {
+  return make_map(label_list(a, {"cats_strings"}), label_list(a, {"cats_int64s"}), Tensor::scalar(a.get_int("default_int64", -1)));
+}
+Result<LabelMap> map_to_texts(const Attributes& a) {
+  return make_map(label_list(a, {"cats_int64s"}), label_list(a, {"cats_strings"}),
+                  Tensor::of_strings({}, {a.get_string("default_string", "_Unused")}));
+}
+
+Result<std::shared_ptr<const LabelMap>> category_map(const Attributes& a, bool from_text) {
+  return from_text ? table_of<map_to_numbers>(a) : table_of<map_to_texts>(a);
 }
 
 Status infer_category_mapper(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "X", {DType::string, DType::i64}));
-  SV_ASSIGN(const LabelMap map, category_map(c.attributes(), c.dtype(0) == DType::string));
-  return infer_lookup(c, map);
+  SV_ASSIGN(const auto map, category_map(c.attributes(), c.dtype(0) == DType::string));
+  return infer_lookup(c, *map);
 }
 
 Status evaluate_category_mapper(EvaluateContext& c) {
-  SV_ASSIGN(const LabelMap map, category_map(c.attributes(), c.input(0).type() == DType::string));
-  return evaluate_lookup(c, map);
+  SV_ASSIGN(const auto map, category_map(c.attributes(), c.input(0).type() == DType::string));
+  return evaluate_lookup(c, *map);
 }
 
 }  // namespace

@@ -100,57 +100,78 @@ Status evaluate_cast_map(EvaluateContext& c) {
   return {};
 }
 
-Tensor vocabulary(const Attributes& a) { return label_list(a, {"string_vocabulary", "int64_vocabulary"}); }
+/// The place of element i of a tensor of the keys' type; -1: it is none of them.
+int64_t label_place(const LabelTable& places, const Tensor& keys, int64_t i) {
+  if (keys.type() == DType::string) return places.find(keys.strings()[static_cast<size_t>(i)]);
+  return places.find(label_bits(keys.type(), keys.raw(), i));
+}
+
+/// The keys that a row has places for.
+struct Vocabulary {
+  DType type;
+  LabelTable places;
+  std::vector<int64_t> first_equal;  // of every place, the first one of an equal key
+};
+
+Result<Vocabulary> vocabulary(const Attributes& a) {
+  if (a.has("string_vocabulary") == a.has("int64_vocabulary")) return error("needs one of string_vocabulary and int64_vocabulary");
+  const Tensor keys = label_list(a, {"string_vocabulary", "int64_vocabulary"});
+  Vocabulary v{keys.type(), LabelTable(keys, EqualKeys::first), {}};
+  for (int64_t i = 0; i < keys.count(); ++i) v.first_equal.push_back(label_place(v.places, keys, i));
+  return v;
+}
 
 Status infer_dict_vectorizer(InferContext& c) {
   SV_TRY(require_map(c));
-  if (c.attributes().has("string_vocabulary") == c.attributes().has("int64_vocabulary"))
-    return error("needs one of string_vocabulary and int64_vocabulary");
+  SV_ASSIGN(const auto words, table_of<vocabulary>(c.attributes()));
   const DType type = c.type(0).element ? c.type(0).element->dtype : DType::undefined;
-  c.set(0, type, Shape{Dim(1), Dim(vocabulary(c.attributes()).count())});
+  c.set(0, type, Shape{Dim(1), Dim(static_cast<int64_t>(words->first_equal.size()))});
   return {};
 }
 
 /// The values of a vocabulary's keys, zero (or "") where the map has none.
 Status evaluate_dict_vectorizer(EvaluateContext& c) {
   SV_ASSIGN(const MapParts map, map_parts(c));
-  const Tensor keys = vocabulary(c.attributes());
-  if (map.keys.type() != keys.type())
-    return error("the map's keys are {}, the vocabulary's {}", name_of(map.keys.type()), name_of(keys.type()));
-  LabelTable places;
-  for (int64_t i = 0; i < map.keys.count(); ++i) places.emplace(label_key(map.keys.type(), map.keys.raw(), i), i);
+  SV_ASSIGN(const auto words, table_of<vocabulary>(c.attributes()));
+  if (map.keys.type() != words->type)
+    return error("the map's keys are {}, the vocabulary's {}", name_of(map.keys.type()), name_of(words->type));
+  const size_t count = words->first_equal.size();
+  std::vector<int64_t> sources(count, -1);  // of first equal keys
+  for (int64_t i = map.keys.count(); i-- > 0;) {  // the first of equal keys of the map counts
+    const int64_t place = label_place(words->places, map.keys, i);
+    if (place >= 0) sources[static_cast<size_t>(place)] = i;
+  }
+  const Dims dims{1, static_cast<int64_t>(count)};
   const DType type = map.values.type();
-  std::vector<std::string> texts(type == DType::string ? static_cast<size_t>(keys.count()) : 0);
-  MutableTensor numbers;
-  if (type != DType::string) {
-    SV_ASSIGN(numbers, Tensor::allocate(type, {1, keys.count()}));
-    std::memset(numbers.raw(), 0, numbers.byte_size());
+  if (type == DType::string) {
+    std::vector<std::string> texts(count);
+    for (size_t k = 0; k < count; ++k)
+      if (const int64_t from = sources[static_cast<size_t>(words->first_equal[k])]; from >= 0) texts[k] = map.values.strings()[static_cast<size_t>(from)];
+    c.set(0, Tensor::of_strings(dims, std::move(texts)));
+    return {};
   }
-  for (int64_t k = 0; k < keys.count(); ++k) {
-    const auto found = places.find(label_key(keys.type(), keys.raw(), k));
-    if (found == places.end()) continue;
-    const auto from = static_cast<size_t>(found->second), to = static_cast<size_t>(k);
-    if (type == DType::string)
-      texts[to] = map.values.strings()[from];
-    else
-      std::memcpy(numbers.raw() + to * size_of(type), map.values.raw() + from * size_of(type), size_of(type));
-  }
-  c.set(0, type == DType::string ? Tensor::of_strings({1, keys.count()}, std::move(texts)) : Tensor(numbers));
+  SV_ASSIGN(MutableTensor numbers, Tensor::allocate(type, dims));
+  std::memset(numbers.raw(), 0, numbers.byte_size());
+  for (size_t k = 0; k < count; ++k)
+    if (const int64_t from = sources[static_cast<size_t>(words->first_equal[k])]; from >= 0)
+      std::memcpy(numbers.raw() + k * size_of(type), map.values.raw() + static_cast<size_t>(from) * size_of(type), size_of(type));
+  c.set(0, std::move(numbers));
   return {};
 }
 
-Tensor zip_labels(const Attributes& a) { return label_list(a, {"classlabels_strings", "classlabels_int64s"}); }
+Result<Tensor> zip_labels(const Attributes& a) {
+  if (a.has("classlabels_strings") == a.has("classlabels_int64s")) return error("needs one of classlabels_strings and classlabels_int64s");
+  return label_list(a, {"classlabels_strings", "classlabels_int64s"});
+}
 
 Status infer_zip_map(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "X", {DType::f32}));
   SV_TRY(row_dim(c));
-  if (c.attributes().has("classlabels_strings") == c.attributes().has("classlabels_int64s"))
-    return error("needs one of classlabels_strings and classlabels_int64s");
-  const Tensor labels = zip_labels(c.attributes());
-  if (c.shape(0).has_rank() && known_different(c.shape(0).back(), labels.count()))
-    return error("{} class labels for {} scores", labels.count(), c.shape(0).back().value());
+  SV_ASSIGN(const auto labels, table_of<zip_labels>(c.attributes()));
+  if (c.shape(0).has_rank() && known_different(c.shape(0).back(), labels->count()))
+    return error("{} class labels for {} scores", labels->count(), c.shape(0).back().value());
   Type map{DType::map, Shape(std::vector<Dim>{})};
-  map.key = labels.type();
+  map.key = labels->type();
   map.element = std::make_shared<const Type>(Type{DType::f32, Shape(std::vector<Dim>{})});
   Type out{DType::sequence, Shape(std::vector<Dim>{})};
   out.element = std::make_shared<const Type>(std::move(map));
@@ -162,12 +183,12 @@ Status infer_zip_map(InferContext& c) {
 Status evaluate_zip_map(EvaluateContext& c) {
   const Tensor& x = c.input(0);
   SV_ASSIGN(const Rows rows, feature_rows(x.dims()));
-  const Tensor labels = zip_labels(c.attributes());
-  if (labels.count() != rows.features) return error("{} class labels for {} scores", labels.count(), rows.features);
+  SV_ASSIGN(const auto labels, table_of<zip_labels>(c.attributes()));
+  if (labels->count() != rows.features) return error("{} class labels for {} scores", labels->count(), rows.features);
   std::vector<Tensor> maps;
   for (int64_t r = 0; r < rows.count; ++r) {
     Tensor scores = Tensor::wrap(DType::f32, {rows.features}, x.data<float>().data() + r * rows.features, x.owner());
-    maps.push_back(Tensor::of_items(DType::map, {labels, std::move(scores)}));
+    maps.push_back(Tensor::of_items(DType::map, {*labels, std::move(scores)}));
   }
   c.set(0, Tensor::of_items(DType::sequence, std::move(maps)));
   return {};

@@ -7,23 +7,25 @@
 namespace svengine::ops {
 namespace {
 
-Tensor hot_categories(const Attributes& a) { return label_list(a, {"cats_strings", "cats_int64s"}); }
-
-LabelTable hot_places(const Tensor& categories) {
+struct HotCategories {
+  DType type;
+  int64_t count;
   LabelTable places;
-  for (int64_t i = 0; i < categories.count(); ++i) places.emplace(label_key(categories.type(), categories.raw(), i), i);
-  return places;
+};
+
+Result<HotCategories> hot_categories(const Attributes& a) {
+  if (a.has("cats_strings") == a.has("cats_int64s")) return error("needs one of cats_strings and cats_int64s");
+  const Tensor categories = label_list(a, {"cats_strings", "cats_int64s"});
+  return HotCategories{categories.type(), categories.count(), LabelTable(categories, EqualKeys::first)};
 }
 
 Status infer_one_hot_encoder(InferContext& c) {
-  if (c.attributes().has("cats_strings") == c.attributes().has("cats_int64s"))
-    return error("needs one of cats_strings and cats_int64s");
-  const Tensor categories = hot_categories(c.attributes());
-  SV_TRY(require_dtype(c, 0, "X", categories.type() == DType::string ? DTypeSet{DType::string} : kFeatureTypes));
+  SV_ASSIGN(const auto categories, table_of<hot_categories>(c.attributes()));
+  SV_TRY(require_dtype(c, 0, "X", categories->type == DType::string ? DTypeSet{DType::string} : kFeatureTypes));
   Shape out = c.shape(0);
   if (out.has_rank()) {
     std::vector<Dim> dims = out.dims();
-    dims.emplace_back(categories.count());
+    dims.emplace_back(categories->count);
     out = Shape(std::move(dims));
   }
   c.set(0, DType::f32, std::move(out));
@@ -32,9 +34,8 @@ Status infer_one_hot_encoder(InferContext& c) {
 
 /// Numbers are categories by their whole part.
 Status lower_one_hot_encoder(LowerContext& c) {
-  const Tensor categories = hot_categories(c.attributes());
-  const auto places = std::make_shared<const LabelTable>(hot_places(categories));
-  const int64_t width = categories.count(), count = element_count(c.in_dims(0));
+  SV_ASSIGN(const auto categories, table_of<hot_categories>(c.attributes()));
+  const int64_t width = categories->count, count = element_count(c.in_dims(0));
   const bool zeros = c.attributes().get_int("zeros", 1) != 0;
   with_feature_type(c.in_type(0).dtype, [&]<class T>() {
     c.emit("one_hot_encoder", ceil_div(count, kElementsOfTask),
@@ -44,9 +45,9 @@ Status lower_one_hot_encoder(LowerContext& c) {
                std::fill_n(row, width, 0.0f);
                const auto value = static_cast<double>(run.get<const T>(x)[i]);
                const bool whole = value >= -0x1p62 && value <= 0x1p62;
-               const auto found = whole ? places->find({{}, static_cast<int64_t>(run.get<const T>(x)[i])}) : places->end();
-               if (found != places->end())
-                 row[found->second] = 1;
+               const int64_t place = whole ? categories->places.find(static_cast<int64_t>(run.get<const T>(x)[i])) : -1;
+               if (place >= 0)
+                 row[place] = 1;
                else if (!zeros)
                  return "an element is none of the categories (attribute zeros is 0)";
              }
@@ -58,16 +59,16 @@ Status lower_one_hot_encoder(LowerContext& c) {
 
 Status evaluate_one_hot_encoder(EvaluateContext& c) {
   const Tensor& x = c.input(0);
-  const LabelTable places = hot_places(hot_categories(c.attributes()));
-  const int64_t width = hot_categories(c.attributes()).count();
+  SV_ASSIGN(const auto categories, table_of<hot_categories>(c.attributes()));
+  const int64_t width = categories->count;
   Dims dims = x.dims();
   dims.push_back(width);
   SV_ASSIGN(MutableTensor out, Tensor::allocate(DType::f32, std::move(dims)));
   std::fill(out.data<float>().begin(), out.data<float>().end(), 0.0f);
   for (int64_t i = 0; i < x.count(); ++i) {
-    const auto found = places.find(label_key(x.type(), x.raw(), i));
-    if (found != places.end())
-      out.data<float>()[static_cast<size_t>(i * width + found->second)] = 1;
+    const int64_t place = categories->places.find(x.strings()[static_cast<size_t>(i)]);
+    if (place >= 0)
+      out.data<float>()[static_cast<size_t>(i * width + place)] = 1;
     else if (c.attributes().get_int("zeros", 1) == 0)
       return error("element {} is none of the categories (attribute zeros is 0)", i);
   }

@@ -9,20 +9,26 @@ namespace {
 
 constexpr int64_t kPatternMemory = int64_t{8} << 20;  // bytes of a compiled pattern, RE2's default: beyond, it is refused
 
+Result<std::unique_ptr<RE2>> full_match_pattern(const Attributes& attributes) {
+  RE2::Options options(RE2::Quiet);
+  options.set_max_mem(kPatternMemory);
+  auto pattern = std::make_unique<RE2>(attributes.get_string("pattern"), options);
+  if (!pattern->ok()) return error("pattern is not RE2's syntax: {}", pattern->error());
+  return pattern;
+}
+
 Status infer_regex_full_match(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "X", kStringType));
+  SV_TRY(table_of<full_match_pattern>(c.attributes()));
   c.set(0, DType::boolean, c.shape(0));
   return {};
 }
 
 Status evaluate_regex_full_match(EvaluateContext& c) {
-  RE2::Options options(RE2::Quiet);
-  options.set_max_mem(kPatternMemory);
-  const RE2 pattern(c.attributes().get_string("pattern"), options);
-  if (!pattern.ok()) return error("pattern is not RE2's syntax: {}", pattern.error());
+  SV_ASSIGN(const auto pattern, table_of<full_match_pattern>(c.attributes()));
   SV_ASSIGN(MutableTensor out, Tensor::allocate(DType::boolean, c.input(0).dims()));
   const auto x = c.input(0).strings();
-  for (size_t i = 0; i < x.size(); ++i) out.data<uint8_t>()[i] = RE2::FullMatch(x[i], pattern);
+  for (size_t i = 0; i < x.size(); ++i) out.data<uint8_t>()[i] = RE2::FullMatch(x[i], **pattern);
   c.set(0, std::move(out));
   return {};
 }

@@ -6,6 +6,7 @@
 #include <locale.h>
 #include <clocale>
 #include <cwctype>
+#include <memory>
 #include <unordered_set>
 
 #include "engine/ops/samples.h"
@@ -26,6 +27,7 @@ class CaseTable {
   CaseTable& operator=(const CaseTable&) = delete;
 
   Result<std::string> change(std::string_view text, CaseChange how) const {
+    if (how == CaseChange::none) return std::string(text);
     std::string out;
     out.reserve(text.size());
     for (size_t i = 0; i < text.size();) {
@@ -36,7 +38,7 @@ class CaseTable {
       }
       uint32_t code = 0;
       const size_t length = decode(text.substr(i), code);
-      if (length == 0 || how == CaseChange::none) {
+      if (length == 0) {
         out += text[i++];
         continue;
       }
@@ -98,9 +100,27 @@ Result<CaseChange> case_change(const Attributes& attributes) {
   return error("case_change_action is '{}', needs LOWER, UPPER or NONE", how);
 }
 
+struct Normalizing {
+  std::unique_ptr<const CaseTable> cases = std::make_unique<const CaseTable>();
+  CaseChange change = CaseChange::none, before_comparison = CaseChange::none;
+  std::unordered_set<std::string> stop_words = {};  // changed as they are compared
+};
+
+Result<Normalizing> normalizing(const Attributes& a) {
+  Normalizing how;
+  SV_ASSIGN(how.change, case_change(a));
+  if (a.get_int("is_case_sensitive") == 0) how.before_comparison = CaseChange::lower;
+  if (const auto* given = a.get<std::vector<std::string>>("stopwords"))
+    for (const std::string& word : *given) {
+      SV_ASSIGN(std::string key, how.cases->change(word, how.before_comparison));
+      how.stop_words.insert(std::move(key));
+    }
+  return how;
+}
+
 Status infer_string_normalizer(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "X", kStringType));
-  SV_TRY(case_change(c.attributes()));
+  SV_TRY(table_of<normalizing>(c.attributes()));
   const Shape& x = c.shape(0);
   if (!x.has_rank()) {
     c.set(0, DType::string, Shape());
@@ -113,24 +133,16 @@ Status infer_string_normalizer(InferContext& c) {
 }
 
 Status evaluate_string_normalizer(EvaluateContext& c) {
-  const CaseTable table;
   const Tensor& x = c.input(0);
   if (x.dims().size() == 2 && x.dims()[0] != 1) return error("X is {}: needs a list, or one row", svengine::to_string(x.dims()));
-  SV_ASSIGN(const CaseChange how, case_change(c.attributes()));
-  const bool sensitive = c.attributes().get_int("is_case_sensitive") != 0;
-  std::unordered_set<std::string> stop_words;
-  if (const auto* given = c.attributes().get<std::vector<std::string>>("stopwords"))
-    for (const std::string& word : *given) {
-      SV_ASSIGN(std::string key, table.change(word, sensitive ? CaseChange::none : CaseChange::lower));
-      stop_words.insert(std::move(key));
-    }
+  SV_ASSIGN(const auto how, table_of<normalizing>(c.attributes()));
   std::vector<std::string> kept;
   for (const std::string& word : x.strings()) {
-    if (!stop_words.empty()) {
-      SV_ASSIGN(const std::string key, table.change(word, sensitive ? CaseChange::none : CaseChange::lower));
-      if (stop_words.count(key)) continue;
+    if (!how->stop_words.empty()) {
+      SV_ASSIGN(const std::string key, how->cases->change(word, how->before_comparison));
+      if (how->stop_words.count(key)) continue;
     }
-    SV_ASSIGN(std::string changed, table.change(word, how));
+    SV_ASSIGN(std::string changed, how->cases->change(word, how->change));
     kept.push_back(std::move(changed));
   }
   if (kept.empty()) kept.emplace_back();

@@ -2,7 +2,6 @@
 // IDF and TFIDF weight that by the n-gram, as the specification and ONNX Runtime do.
 #include <algorithm>
 #include <limits>
-#include <memory>
 #include <unordered_map>
 
 #include "engine/ops/lowering.h"
@@ -113,41 +112,39 @@ Status fill_tree(const Attributes& attributes, const Items& pool, Vectorizer& v)
   return {};
 }
 
-Result<std::shared_ptr<const Vectorizer>> make_vectorizer(const Attributes& attributes) {
-  const auto v = std::make_shared<Vectorizer>();
-  v->shortest = attributes.get_int("min_gram_length");
-  v->longest = attributes.get_int("max_gram_length");
-  v->skips = attributes.get_int("max_skip_count");
-  SV_ASSIGN(v->size, tf_idf_size(attributes));
-  if (v->shortest < 1 || v->longest < v->shortest || v->skips < 0)
-    return error("n-grams of {} to {} items with up to {} skipped: needs 1 <= least <= most, 0 <= skipped", v->shortest,
-                 v->longest, v->skips);
+Result<Vectorizer> make_vectorizer(const Attributes& attributes) {
+  if (attributes.has("pool_strings") == attributes.has("pool_int64s")) return error("needs one of pool_strings and pool_int64s");
+  Vectorizer v;
+  v.shortest = attributes.get_int("min_gram_length");
+  v.longest = attributes.get_int("max_gram_length");
+  v.skips = attributes.get_int("max_skip_count");
+  SV_ASSIGN(v.size, tf_idf_size(attributes));
+  if (v.shortest < 1 || v.longest < v.shortest || v.skips < 0)
+    return error("n-grams of {} to {} items with up to {} skipped: needs 1 <= least <= most, 0 <= skipped", v.shortest,
+                 v.longest, v.skips);
   const std::string mode = attributes.get_string("mode");
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF") return error("mode is '{}', needs TF, IDF or TFIDF", mode);
-  v->counts_once = mode == "IDF";
+  v.counts_once = mode == "IDF";
   if (const auto* weights = attributes.get<std::vector<float>>("weights"); weights && mode != "TF" && !weights->empty()) {
     const std::vector<int64_t> places = attributes.get_ints("ngram_indexes");
     if (weights->size() != places.size()) return error("{} weights for {} n-grams", weights->size(), places.size());
-    v->weights.resize(static_cast<size_t>(v->size));
-    for (size_t i = 0; i < places.size(); ++i) v->weights[static_cast<size_t>(places[i])] = (*weights)[i];
+    v.weights.resize(static_cast<size_t>(v.size));
+    for (size_t i = 0; i < places.size(); ++i) v.weights[static_cast<size_t>(places[i])] = (*weights)[i];
   }
-  SV_TRY(fill_tree(attributes, pool_items(attributes, *v), *v));
-  return std::shared_ptr<const Vectorizer>(v);
+  SV_TRY(fill_tree(attributes, pool_items(attributes, v), v));
+  return v;
 }
 
 Status infer_tf_idf(InferContext& c) {
-  const bool strings = c.attributes().has("pool_strings");
-  if (strings == c.attributes().has("pool_int64s")) return error("needs one of pool_strings and pool_int64s");
-  SV_TRY(require_dtype(c, 0, "X", strings ? kStringType : kIndexTypes));
-  SV_TRY(make_vectorizer(c.attributes()));
-  SV_ASSIGN(const int64_t size, tf_idf_size(c.attributes()));
+  SV_ASSIGN(const auto v, table_of<make_vectorizer>(c.attributes()));
+  SV_TRY(require_dtype(c, 0, "X", c.attributes().has("pool_strings") ? kStringType : kIndexTypes));
   const Shape& x = c.shape(0);
   if (!x.has_rank()) {
     c.set(0, DType::f32, Shape());
     return {};
   }
   if (x.rank() > 2) return error("X is {}: needs a list, or a matrix with a row for each", svengine::to_string(x));
-  c.set(0, DType::f32, x.rank() == 2 ? Shape{x[0], Dim(size)} : Shape{Dim(size)});
+  c.set(0, DType::f32, x.rank() == 2 ? Shape{x[0], Dim(v->size)} : Shape{Dim(v->size)});
   return {};
 }
 
@@ -158,7 +155,7 @@ std::pair<int64_t, int64_t> rows_of(const Dims& dims) {
 }
 
 Status lower_tf_idf(LowerContext& c) {
-  SV_ASSIGN(const std::shared_ptr<const Vectorizer> v, make_vectorizer(c.attributes()));
+  SV_ASSIGN(const auto v, table_of<make_vectorizer>(c.attributes()));
   const auto [rows, items] = rows_of(c.in_dims(0));
   const bool wide = c.in_type(0).dtype == DType::i64;
   const Buffer x = c.in(0), y = c.out();
@@ -180,7 +177,7 @@ Status lower_tf_idf(LowerContext& c) {
 }
 
 Status evaluate_tf_idf(EvaluateContext& c) {
-  SV_ASSIGN(const std::shared_ptr<const Vectorizer> v, make_vectorizer(c.attributes()));
+  SV_ASSIGN(const auto v, table_of<make_vectorizer>(c.attributes()));
   const auto [rows, items] = rows_of(c.input(0).dims());
   SV_ASSIGN(MutableTensor out, Tensor::allocate(DType::f32, c.input(0).dims().size() == 2 ? Dims{rows, v->size} : Dims{v->size}));
   std::vector<uint32_t> counts(static_cast<size_t>(v->size));
