@@ -17,17 +17,43 @@ std::string real_text(T value) {
   return out.find_first_of(".e") == out.npos ? out + ".0" : out;
 }
 
-std::string text_at(const Tensor& t, int64_t i) {
+template <class T>
+std::string number_text(T value) {
+  if constexpr (std::is_floating_point_v<T>)
+    return real_text(value);
+  else
+    return fmt::format_int(value).str();
+}
+
+/// Of the types that C++ has no type for.
+std::string rare_number_text(DType type, double value) {
+  return is_float(type) || is_byte_float(type) ? real_text(static_cast<float>(value)) : number_text(static_cast<int64_t>(value));
+}
+
+std::vector<std::string> number_texts(const Tensor& t) {
+  std::vector<std::string> out;
+  out.reserve(static_cast<size_t>(t.count()));
+  const auto write = [&]<class T>(std::span<const T> numbers) {
+    for (const T number : numbers) out.push_back(number_text(number));
+  };
   switch (t.type()) {
-    case DType::f64: return real_text(t.data<double>()[static_cast<size_t>(i)]);
-    case DType::i64: return std::to_string(t.data<int64_t>()[static_cast<size_t>(i)]);
-    case DType::u64: return std::to_string(t.data<uint64_t>()[static_cast<size_t>(i)]);
-    case DType::boolean: return number_at(t.type(), t.raw(), i) != 0 ? "1" : "0";
-    default: break;
+    case DType::f64: write(t.data<double>()); break;
+    case DType::f32: write(t.data<float>()); break;
+    case DType::i64: write(t.data<int64_t>()); break;
+    case DType::i32: write(t.data<int32_t>()); break;
+    case DType::i16: write(t.data<int16_t>()); break;
+    case DType::i8: write(t.data<int8_t>()); break;
+    case DType::u64: write(t.data<uint64_t>()); break;
+    case DType::u32: write(t.data<uint32_t>()); break;
+    case DType::u16: write(t.data<uint16_t>()); break;
+    case DType::u8: write(t.data<uint8_t>()); break;
+    case DType::boolean:
+      for (const uint8_t truth : t.data<uint8_t>()) out.emplace_back(truth ? "1" : "0");
+      break;
+    default:
+      for (int64_t i = 0; i < t.count(); ++i) out.push_back(rare_number_text(t.type(), number_at(t.type(), t.raw(), i)));
   }
-  const double value = number_at(t.type(), t.raw(), i);
-  const bool is_real = is_float(t.type()) || is_byte_float(t.type());
-  return is_real ? real_text(static_cast<float>(value)) : fmt::format("{:.0f}", value);
+  return out;
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -102,9 +128,7 @@ Status cast_strings(EvaluateContext& c) {
     c.set(0, std::move(out));
     return {};
   }
-  std::vector<std::string> texts;
-  for (int64_t i = 0; i < in.count(); ++i) texts.push_back(text_at(in, i));
-  c.set(0, Tensor::of_strings(in.dims(), std::move(texts)));
+  c.set(0, Tensor::of_strings(in.dims(), number_texts(in)));
   return {};
 }
 
