@@ -309,6 +309,7 @@ OpDef define_array_feature_extractor() {
   op.gradient = array_feature_extractor_gradient;
   op.inputs = {2, 2};
   op.evaluate = evaluate_strings;
+  op.traits.moves_elements = always;
   op.samples = {{.inputs = {f32({5, 3}), ints({2, 0, 1, 2})}},
                 {.inputs = {any(DType::i64, {4}), ints({3})}},
                 {.inputs = {any(DType::f64, {2, 3, 4}), any(DType::i64, {1, 2}, 0, 4)}},

@@ -5,7 +5,6 @@
 #include "engine/graph/axes.h"
 #include "engine/graph/evaluate_context.h"
 #include "engine/graph/gradient.h"
-#include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/index_common.h"
@@ -56,7 +55,6 @@ void copy_slices(const T* from, T* to, int64_t outer, int64_t size, int64_t inne
 }
 
 Status evaluate_compress(EvaluateContext& c) {
-  if (c.input(0).type() == DType::string) return evaluate_strings(c);
   const Tensor& in = c.input(0);
   int64_t outer = 1, size = in.count(), inner = 1;
   Dims dims = in.dims();

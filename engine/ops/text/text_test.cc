@@ -1,6 +1,8 @@
 // Operators on strings, and those that move elements, on tensors of strings.
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 #include "engine/ops/host_test_util.h"
 
 using namespace svengine;
@@ -28,6 +30,12 @@ TEST_CASE("Strings are moved, chosen and compared like numbers") {
         Words{"b", "a", "", "b", "c", "d"});
   CHECK(HostNode("", "Where", {Tensor::of<bool>({2}, {true, false}), texts({"x", "y"}), texts({"z", "w"})}).strings() ==
         Words{"x", "w"});
+  CHECK(HostNode("", "Shape", {x}).ints() == std::vector<int64_t>{2, 2});
+  CHECK(HostNode("", "Compress", {x, Tensor::of<bool>({2}, {false, true})}, {{"axis", int64_t{1}}}).strings() == Words{"a", "b"});
+  CHECK(HostNode("", "NonZero", {x}).ints() == std::vector<int64_t>{0, 0, 1, 0, 1, 1});
+  CHECK(HostNode("ai.onnx.ml", "ArrayFeatureExtractor", {x, Tensor::of<int64_t>({1}, {1})}, {}, 1, 1).strings() == Words{"a", "b"});
+  CHECK(HostNode("", "ScatterElements", {texts({"a", "b"}), Tensor::of<int64_t>({1}, {0}), texts({"z"})}).strings() == Words{"z", "b"});
+  CHECK(HostNode("", "Reshape", {matrix(0, 2, {}), Tensor::of<int64_t>({1}, {0})}).outputs[0].dims() == Dims{0});
   CHECK(HostNode("", "Pad", {texts({"a"}), Tensor::of<int64_t>({2}, {1, 0})}).strings() == Words{"", "a"});
   CHECK(HostNode("", "CenterCropPad", {texts({"a"}), Tensor::of<int64_t>({1}, {3})}).strings() == Words{"", "a", ""});
   const HostNode unique("", "Unique", {x}, {}, 4);
@@ -79,6 +87,19 @@ TEST_CASE("Booleans are written as digits, and read again") {
   const HostNode words("", "Cast", {Tensor::of<bool>({2}, {true, false})}, {{"to", int64_t{8}}});
   CHECK(words.strings() == Words{"1", "0"});
   CHECK(HostNode("", "Cast", {words.outputs[0]}, {{"to", int64_t{9}}}).outputs[0].data<bool>()[0]);
+}
+
+TEST_CASE("Numbers are written as texts, those at the ends of their types too") {
+  const auto written = [](Tensor numbers) { return HostNode("", "Cast", {std::move(numbers)}, {{"to", int64_t{8}}}).strings(); };
+  CHECK(written(Tensor::of<int64_t>({2}, {INT64_MIN, INT64_MAX})) == Words{"-9223372036854775808", "9223372036854775807"});
+  CHECK(written(Tensor::of<int32_t>({3}, {INT32_MIN, 0, 7})) == Words{"-2147483648", "0", "7"});
+  const int8_t bytes[]{-128, 127};
+  CHECK(written(Tensor::wrap(DType::i8, {2}, bytes, nullptr)) == Words{"-128", "127"});
+  const uint64_t natural = UINT64_MAX;
+  CHECK(written(Tensor::wrap(DType::u64, {1}, &natural, nullptr)) == Words{"18446744073709551615"});
+  CHECK(written(Tensor::of<float>({3}, {1, 0.1f, -INFINITY})) == Words{"1.0", "0.1", "-INF"});
+  const uint16_t half = 0x3e00;
+  CHECK(written(Tensor::wrap(DType::f16, {1}, &half, nullptr)) == Words{"1.5"});
 }
 
 TEST_CASE("Tokenizer takes the expression of one full stop for characters, line breaks too") {
