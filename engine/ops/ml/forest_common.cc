@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <map>
 #include <unordered_map>
 
 namespace svengine::ops {
@@ -33,8 +34,7 @@ class ForestCompiler {
       SV_ASSIGN(const int32_t at, add_tree(root));
       forest_.roots.push_back(at);
     }
-    if (!any_missing_) forest_.missing_true.clear();
-    if (forest_.features.empty()) forest_.features.push_back(0);  // leaves look at one, too
+    if (forest_.columns.empty()) forest_.columns.push_back({0, false});  // leaves look at one, too
     return std::make_shared<const Forest<Key>>(std::move(forest_));
   }
 
@@ -59,10 +59,11 @@ class ForestCompiler {
     return {};
   }
 
-  int32_t add_node(TreeNode<Key> node, bool missing_true) {
-    forest_.nodes.push_back(node);
-    forest_.missing_true.push_back(missing_true);
-    any_missing_ = any_missing_ || missing_true;
+  /// A node that leads to `yes` where the feature is no greater than `at`, or `missing` and not a number.
+  int32_t add_node(Key at, int64_t feature, int32_t yes, int32_t no, bool missing) {
+    const auto [column, fresh] = columns_.emplace(std::pair(feature, missing), static_cast<int32_t>(forest_.columns.size()));
+    if (fresh) forest_.columns.push_back({feature, missing});
+    forest_.nodes.push_back({at, column->second, yes, no});
     return static_cast<int32_t>(forest_.nodes.size()) - 1;
   }
 
@@ -78,7 +79,7 @@ class ForestCompiler {
     int32_t& at = leaf_places_[static_cast<size_t>(ref.index)];
     if (at < 0) {
       at = static_cast<int32_t>(forest_.nodes.size());
-      add_node({static_cast<Key>(ref.index), 0, at, at}, false);
+      forest_.nodes.push_back({static_cast<Key>(ref.index), 0, at, at});
     }
     return at;
   }
@@ -115,16 +116,13 @@ class ForestCompiler {
   Status finish(const TreeSpecNode& node, size_t i) {
     if (forest_.nodes.size() + node.members.size() * 2 > kMostTreeNodes) return error("more than {} nodes", kMostTreeNodes);
     if (node.feature < 0) return error("feature {} is negative", node.feature);
-    const auto [it, fresh] = columns_.emplace(node.feature, static_cast<int32_t>(forest_.features.size()));
-    if (fresh) forest_.features.push_back(node.feature);
-    const int32_t feature = it->second, yes = place_of(node.on_true), no = place_of(node.on_false);
-    places_[i] = compare(node, feature, yes, no);
+    places_[i] = compare(node, place_of(node.on_true), place_of(node.on_false));
     done_[i] = true;
     open_.erase(static_cast<int64_t>(i));
     return {};
   }
 
-  int32_t compare(const TreeSpecNode& node, int32_t feature, int32_t yes, int32_t no) {
+  int32_t compare(const TreeSpecNode& node, int32_t yes, int32_t no) {
     const Key at = threshold_key(node.value, Key{});
     const bool number = node.value == node.value;
     // Nothing is below the least key but it; no comparison with what is not a number holds, but "not equal".
@@ -132,20 +130,20 @@ class ForestCompiler {
     const bool missing = node.missing_true;
     switch (node.mode) {
       case TreeMode::leq:
-        return add_node({number ? at : never, feature, yes, no}, missing);
+        return add_node(number ? at : never, node.feature, yes, no, missing);
       case TreeMode::lt:
-        return add_node({number ? at - 1 : never, feature, yes, no}, missing);
+        return add_node(number ? at - 1 : never, node.feature, yes, no, missing);
       case TreeMode::gt:
-        return number ? add_node({at, feature, no, yes}, !missing) : add_node({never, feature, yes, no}, missing);
+        return number ? add_node(at, node.feature, no, yes, !missing) : add_node(never, node.feature, yes, no, missing);
       case TreeMode::gte:
-        return number ? add_node({at - 1, feature, no, yes}, !missing) : add_node({never, feature, yes, no}, missing);
+        return number ? add_node(at - 1, node.feature, no, yes, !missing) : add_node(never, node.feature, yes, no, missing);
       case TreeMode::eq:
-        return equal(node.value, feature, yes, no, missing);
+        return equal(node.value, node.feature, yes, no, missing);
       case TreeMode::neq:
-        return equal(node.value, feature, no, yes, false);  // what is no number differs from every one
+        return equal(node.value, node.feature, no, yes, false);  // what is no number differs from every one
       case TreeMode::member:
         for (auto member = node.members.rbegin(); member != node.members.rend(); ++member)
-          no = equal(*member, feature, yes, no, missing);
+          no = equal(*member, node.feature, yes, no, missing);
         return no;
       case TreeMode::leaf:
         break;
@@ -154,11 +152,11 @@ class ForestCompiler {
   }
 
   /// x <= v, and not x <= the number before. What is not a number is equal to nothing, and goes to `yes` where `missing` says so.
-  int32_t equal(double value, int32_t feature, int32_t yes, int32_t no, bool missing) {
-    if (value != value) return add_node({std::numeric_limits<Key>::min(), feature, yes, no}, missing);
+  int32_t equal(double value, int64_t feature, int32_t yes, int32_t no, bool missing) {
+    if (value != value) return add_node(std::numeric_limits<Key>::min(), feature, yes, no, missing);
     const Key at = threshold_key(value, Key{});
-    const int32_t below = add_node({static_cast<Key>(at - 1), feature, no, yes}, false);
-    return add_node({at, feature, below, no}, missing);
+    const int32_t below = add_node(static_cast<Key>(at - 1), feature, no, yes, false);
+    return add_node(at, feature, below, no, missing);
   }
 
   const TreeSpec& spec_;
@@ -167,11 +165,10 @@ class ForestCompiler {
   std::vector<int32_t> places_, leaf_places_;
   std::vector<bool> done_;
   std::unordered_map<int64_t, bool> open_;
-  std::unordered_map<int64_t, int32_t> columns_;
-  bool any_missing_ = false;
+  std::map<std::pair<int64_t, bool>, int32_t> columns_;
 };
 
-template <bool kMissing, int kRows, class Key>
+template <int kRows, class Key>
 void walk(const Forest<Key>& forest, int32_t root, const Key* keys, int64_t stride, int32_t* at) {
   const TreeNode<Key>* nodes = forest.nodes.data();
   for (int r = 0; r < kRows; ++r) at[r] = root;
@@ -179,10 +176,7 @@ void walk(const Forest<Key>& forest, int32_t root, const Key* keys, int64_t stri
     moved = 0;
     for (int r = 0; r < kRows; ++r) {
       const TreeNode<Key>& n = nodes[at[r]];
-      const Key key = keys[r * stride + n.feature];
-      bool yes = key <= n.value;
-      if constexpr (kMissing) yes |= key == std::numeric_limits<Key>::max() && forest.missing_true[static_cast<size_t>(at[r])];
-      const int32_t next = yes ? n.on_true : n.on_false;
+      const int32_t next = keys[r * stride + n.column] <= n.value ? n.on_true : n.on_false;
       moved |= next ^ at[r];
       at[r] = next;
     }
@@ -190,22 +184,10 @@ void walk(const Forest<Key>& forest, int32_t root, const Key* keys, int64_t stri
   for (int r = 0; r < kRows; ++r) at[r] = static_cast<int32_t>(nodes[at[r]].value);
 }
 
-/// A few rows walk one by one: the processor begins the next tree meanwhile.
-template <bool kMissing, class Key>
-void walk_rows(const Forest<Key>& forest, int32_t root, const Key* keys, int64_t stride, int64_t rows, int32_t* leaves) {
-  if (rows > kTreeRows / 2) return walk<kMissing, kTreeRows>(forest, root, keys, stride, leaves);
-  for (int64_t r = 0; r < rows; ++r) walk<kMissing, 1>(forest, root, keys + r * stride, stride, leaves + r);
-}
-
 }  // namespace
 
-int32_t tree_key(float x) {
-  return x != x ? std::numeric_limits<int32_t>::max() : ordered_key<int32_t>(std::bit_cast<uint32_t>(x));
-}
-
-int64_t tree_key(double x) {
-  return x != x ? std::numeric_limits<int64_t>::max() : ordered_key<int64_t>(std::bit_cast<uint64_t>(x));
-}
+int32_t tree_key(float x) { return ordered_key<int32_t>(std::bit_cast<uint32_t>(x)); }
+int64_t tree_key(double x) { return ordered_key<int64_t>(std::bit_cast<uint64_t>(x)); }
 
 template <class Key>
 Result<std::shared_ptr<const Forest<Key>>> compile_forest(const TreeSpec& spec, int64_t targets) {
@@ -215,10 +197,9 @@ Result<std::shared_ptr<const Forest<Key>>> compile_forest(const TreeSpec& spec, 
 template <class Key>
 void walk_tree(const Forest<Key>& forest, int32_t root, const Key* keys, int64_t stride, int64_t rows,
                int32_t (&leaves)[kTreeRows]) {
-  if (forest.missing_true.empty())
-    walk_rows<false>(forest, root, keys, stride, rows, leaves);
-  else
-    walk_rows<true>(forest, root, keys, stride, rows, leaves);
+  // A few rows walk one by one: the processor begins the next tree meanwhile.
+  if (rows > kTreeRows / 2) return walk<kTreeRows>(forest, root, keys, stride, leaves);
+  for (int64_t r = 0; r < rows; ++r) walk<1>(forest, root, keys + r * stride, stride, leaves + r);
 }
 
 template Result<std::shared_ptr<const Forest<int32_t>>> compile_forest(const TreeSpec&, int64_t);

@@ -2,8 +2,9 @@
 //
 // Every comparison of ONNX becomes "feature <= value" on integers: features and thresholds are mapped to integers in the same
 // order (float32 to int32, all else to int64 by way of double), so that "<" is "<= the number before", whatever the processor
-// does with subnormals; the others exchange the children, "==" is two nodes, and set membership a chain of these. Not a number is
-// above all. Leaves point at themselves, so that several rows walk in step, without a branch that depends on data.
+// does with subnormals; the others exchange the children, "==" is two nodes, and set membership a chain of these. A feature has a
+// column of keys in which what is not a number is above all, and one in which it is below all, as nodes want it: so no node looks at that
+// by itself. Leaves point at themselves, so that several rows walk in step, without a branch that depends on data.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -41,19 +42,24 @@ struct TreeSpec {
 template <class Key>
 struct TreeNode {
   Key value;  // of a leaf: its number
-  int32_t feature, on_true, on_false;
+  int32_t column, on_true, on_false;
 };
 
-/// The order-preserving integer of a number; NaN is the largest of all.
+/// Keys of a feature of all rows.
+struct TreeColumn {
+  int64_t feature;
+  bool missing_least;  // what is not a number has the least key, else the greatest
+};
+
+/// The order-preserving integer of what is a number; none is the least or greatest of the type.
 int32_t tree_key(float x);
 int64_t tree_key(double x);
 
 template <class Key>
 struct Forest {
   std::vector<TreeNode<Key>> nodes;
-  std::vector<uint8_t> missing_true;  // of nodes; empty where no node says so
   std::vector<int32_t> roots;
-  std::vector<int64_t> features;    // columns of X that trees look at; TreeNode::feature counts in these
+  std::vector<TreeColumn> columns;  // that trees look at
   std::vector<int32_t> first_vote;  // of leaves, and one past the last
   std::vector<int32_t> vote_targets;
   std::vector<double> vote_weights;

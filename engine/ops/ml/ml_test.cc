@@ -77,6 +77,11 @@ TEST_CASE("Trees compare as they say, at equality, zeros, subnormals, infinities
   for (const char* mode : {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GT", "BRANCH_GTE", "BRANCH_EQ", "BRANCH_NEQ"}) {
     INFO(mode);
     CHECK(stump(mode, 0, {kNan}, 1).floats() == Floats{1});
+    CHECK(stump(mode, kNan, {kNan}, 1).floats() == Floats{1});
+    for (const float at : {-inf, -1.0f, 0.0f, inf}) {  // what a missing value does changes nothing for numbers
+      Floats numbers(x.begin(), x.end() - 1);
+      CHECK(stump(mode, at, numbers, 1).floats() == stump(mode, at, numbers, 0).floats());
+    }
   }
 }
 
@@ -164,6 +169,9 @@ TEST_CASE("Maps become rows, and rows maps") {
   const Tensor words = map_of(texts({"a", "b"}), Tensor::of<float>({2}, {1, 2}));
   CHECK(HostNode(kMl, "DictVectorizer", {words}, {{"string_vocabulary", Words{"b", "c", "a"}}}, 1, 1).floats() ==
         Floats{2, 0, 1});
+  CHECK(HostNode(kMl, "DictVectorizer", {map_of(texts({"a", "b", "a"}), Tensor::of<float>({3}, {1, 2, 3}))},
+                 {{"string_vocabulary", Words{"b", "a", "a", ""}}}, 1, 1)
+            .floats() == Floats{2, 1, 1, 0});
   const HostNode zipped(kMl, "ZipMap", {Tensor::of<float>({2, 2}, {1, 2, 3, 4})}, {{"classlabels_strings", Words{"x", "y"}}}, 1,
                         1);
   REQUIRE(zipped.outputs[0].items().size() == 2);

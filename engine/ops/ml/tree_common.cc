@@ -79,9 +79,12 @@ struct TreeWork {
   template <class T>
   void load_keys(const T* x, int64_t features, int64_t rows, Key* keys) const {
     using Wide = std::conditional_t<std::is_same_v<Key, int32_t>, float, double>;
+    constexpr Key kGreatest = std::numeric_limits<Key>::max(), kLeast = std::numeric_limits<Key>::min();
     for (int64_t r = 0; r < rows; ++r)
-      for (int64_t f = 0; f < stride; ++f)
-        keys[r * stride + f] = tree_key(static_cast<Wide>(x[r * features + forest->features[static_cast<size_t>(f)]]));
+      for (const TreeColumn& column : forest->columns) {
+        const auto value = static_cast<Wide>(x[r * features + column.feature]);
+        *keys++ = value == value ? tree_key(value) : column.missing_least ? kLeast : kGreatest;
+      }
   }
 
   void vote(int32_t leaf, double* scores, uint8_t* voted) const {
@@ -128,8 +131,8 @@ void emit_walk(LowerContext& c, const TreeWork<Key>& work, const ScoreMemory& me
         for (int64_t task = begin; task < end; ++task) {
           const int64_t chunk = task % memory.chunks, first = task / memory.chunks * kRowsOfTask;
           const int64_t count = std::min(kRowsOfTask, rows.count - first);
-          std::fill(keys + count * work.stride, keys + kRowsOfTask * work.stride, Key{0});
-          work.load_keys(run.get<const T>(x) + first * rows.features, rows.features, count, keys);
+          std::fill(keys + count * work.stride, keys + round_up(count, kTreeRows) * work.stride, Key{0});
+          if (trees > 0) work.load_keys(run.get<const T>(x) + first * rows.features, rows.features, count, keys);
           for (int64_t r = 0; r < count; ++r) {
             std::fill_n(memory.at(run, first + r, chunk), memory.targets, 0.0);
             std::fill_n(memory.voted_at(run, first + r, chunk), memory.targets, uint8_t{0});
@@ -152,10 +155,10 @@ Status emit_forest(LowerContext& c, const TreeSpec& spec, TreeAggregate aggregat
                    const FinishRow& finish) {
   TreeWork<Key> work{nullptr, aggregate, memory.targets, 0};
   SV_ASSIGN(work.forest, compile_forest<Key>(spec, memory.targets));
-  work.stride = static_cast<int64_t>(work.forest->features.size());
-  for (const int64_t f : work.forest->features)
-    if (f >= rows.features && !(f == 0 && work.forest->roots.empty()))
-      return error("a tree looks at feature {}, but rows have {}", f, rows.features);
+  work.stride = static_cast<int64_t>(work.forest->columns.size());
+  for (const TreeColumn& column : work.forest->columns)
+    if (column.feature >= rows.features && !(column.feature == 0 && work.forest->roots.empty()))
+      return error("a tree looks at feature {}, but rows have {}", column.feature, rows.features);
   const auto trees = static_cast<double>(spec.roots.size());
   with_feature_type(c.in_type(0).dtype, [&]<class T>() {
     if constexpr (std::is_same_v<T, float> == std::is_same_v<Key, int32_t>) emit_walk<Key, T>(c, work, memory, rows);
