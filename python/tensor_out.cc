@@ -33,32 +33,79 @@ nb::object array_from(const Tensor& tensor, bool sole) {
   return numpy().attr("ndarray")(shape, dtype, nb::cast(Storage{std::move(own)}));
 }
 
-nb::object strings_from(const Tensor& t) {
-  nb::list items;
-  for (const std::string& s : t.strings()) {
-    const nb::object text = nb::steal(PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "surrogateescape"));
-    if (!text.is_valid()) nb::raise_python_error();
-    items.append(text);
+/// An element as Python's own number or text.
+nb::object element_from(double value) { return nb::steal(PyFloat_FromDouble(value)); }
+nb::object element_from(int64_t value) { return nb::steal(PyLong_FromLongLong(value)); }
+nb::object element_from(const std::string& s) {
+  return nb::steal(PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "surrogateescape"));
+}
+
+template <class T>
+nb::list list_of(std::span<const T> elements) {
+  const nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(elements.size())));
+  if (!list.is_valid()) nb::raise_python_error();
+  for (size_t i = 0; i < elements.size(); ++i) {
+    nb::object element = element_from(elements[i]);
+    if (!element.is_valid()) nb::raise_python_error();
+    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), element.release().ptr());
   }
+  return nb::borrow<nb::list>(list);
+}
+
+/// The elements of a tensor of any shape as one list.
+nb::list list_from(const Tensor& t) {
+  switch (t.type()) {
+    case DType::string: return list_of(t.strings());
+    case DType::i64: return list_of(t.data<int64_t>());
+    case DType::f64: return list_of(t.data<double>());
+    case DType::f32: return list_of(t.data<float>());
+    default: return nb::cast<nb::list>(array_from(t, false).attr("ravel")().attr("tolist")());
+  }
+}
+
+nb::object strings_from(const Tensor& t) {
+  const nb::list items = list_from(t);
   const nb::object array = numpy().attr("empty")(nb::len(items), nb::arg("dtype") = "object");
   array[nb::ellipsis()] = items;
   return array.attr("reshape")(shape_of(t));
 }
 
-/// `sole`: of what holds the tensor nobody else has any.
-nb::object to_python(const Tensor& t, bool sole) {
-  if (!t.defined()) return nb::none();
-  sole = sole && t.owner() && t.owner().use_count() == 1;
-  if (t.type() == DType::string) return strings_from(t);
-  if (!is_handle(t.type())) return array_from(t, sole);
-  if (t.type() == DType::optional) return t.items().empty() ? nb::none() : to_python(t.items()[0], sole);
-  nb::list items;
-  for (const Tensor& item : t.items()) items.append(to_python(item, sole));
-  if (t.type() == DType::sequence) return items;
-  const nb::object keys = items[0].attr("tolist")();
-  const nb::object values = nb::isinstance<nb::list>(items[1]) ? nb::object(items[1]) : items[1].attr("tolist")();
-  return nb::steal(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PyDict_Type), nb::module_::import_("builtins").attr("zip")(keys, values).ptr(), nullptr));
-}
+/// Tensors as Python's objects. The maps of a ZipMap have one tensor of keys, which becomes objects once.
+class PythonValues {
+ public:
+  /// `sole`: of what holds the tensor nobody else has any.
+  nb::object of(const Tensor& t, bool sole) {
+    if (!t.defined()) return nb::none();
+    sole = sole && t.owner() && t.owner().use_count() == 1;
+    if (t.type() == DType::string) return strings_from(t);
+    if (!is_handle(t.type())) return array_from(t, sole);
+    if (t.type() == DType::optional) return t.items().empty() ? nb::none() : of(t.items()[0], sole);
+    if (t.type() == DType::map) return map_of(t.items()[0], t.items()[1]);
+    nb::list items;
+    for (const Tensor& item : t.items()) items.append(of(item, sole));
+    return items;
+  }
+
+ private:
+  nb::object map_of(const Tensor& keys, const Tensor& values) {
+    if (!keys_.is_valid() || keys.raw() != keys_of_.raw() || keys.count() != keys_of_.count()) {
+      keys_ = list_from(keys);
+      keys_of_ = keys;
+    }
+    const nb::object elements = values.type() == DType::sequence ? of(values, false) : nb::object(list_from(values));
+    const size_t count = std::min(nb::len(keys_), nb::len(elements));
+    const nb::object out = nb::steal(PyDict_New());
+    if (!out.is_valid()) nb::raise_python_error();
+    for (size_t i = 0; i < count; ++i) {
+      const auto at = static_cast<Py_ssize_t>(i);
+      if (PyDict_SetItem(out.ptr(), PyList_GET_ITEM(keys_.ptr(), at), PyList_GET_ITEM(elements.ptr(), at))) nb::raise_python_error();
+    }
+    return out;
+  }
+
+  Tensor keys_of_;  // held, so that no other tensor lies in its place
+  nb::object keys_;
+};
 
 }  // namespace
 
@@ -68,7 +115,8 @@ void bind_storage(nb::module_& module) {
 
 nb::list outputs_to_python(std::vector<Tensor> outputs) {
   nb::list out;
-  for (const Tensor& t : outputs) out.append(to_python(t, true));
+  PythonValues values;
+  for (const Tensor& t : outputs) out.append(values.of(t, true));
   return out;
 }
 

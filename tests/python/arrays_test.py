@@ -243,6 +243,16 @@ class OtherValueTest(unittest.TestCase):
             domains=['ai.onnx.ml']))
         self.assertEqual(scores.run([[[0.25, 0.75]]]), [[{7: 0.25, 9: 0.75}]])
 
+    def test_every_row_has_a_map_of_python_values(self):
+        kind = helper.make_sequence_type_proto(helper.make_map_type_proto(TensorProto.STRING, helper.make_tensor_type_proto(TensorProto.FLOAT, None)))
+        nodes = [helper.make_node('ZipMap', [x], [y], domain='ai.onnx.ml', classlabels_strings=names) for x, y, names in (('x', 'y', ['a', 'é']), ('x', 'z', ['b', 'c']))]
+        session = svengine.Session(models.model(nodes, [('x', TensorProto.FLOAT, [None, 2])], [self.value('y', kind), self.value('z', kind)], domains=['ai.onnx.ml']))
+        results = session.run([np.array([[1, 2], [3, 4]], np.float32)])
+        first, second = results.values() if isinstance(results, dict) else results
+        self.assertEqual(first, [{'a': 1, 'é': 2}, {'a': 3, 'é': 4}])
+        self.assertEqual(second, [{'b': 1, 'c': 2}, {'b': 3, 'c': 4}])
+        self.assertEqual({type(v) for row in first for v in row.values()}, {float})
+
 
 if __name__ == '__main__':
     unittest.main()
