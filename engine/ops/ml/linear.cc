@@ -1,64 +1,114 @@
 // LinearRegressor and LinearClassifier: products of rows with coefficients, plus intercepts, transformed.
 #include <algorithm>
 
+#include "engine/ops/element_step.h"
 #include "engine/ops/ml/ml_common.h"
+#include "engine/ops/nn/product_common.h"
 #include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
 
-constexpr int64_t kLinearRows = 16;  // of a task
+constexpr int64_t kLinearRows = 16;   // of a task
+constexpr int64_t kProductRows = 32;  // from so many on, packing operands pays
 
-/// Scores of all classes or targets of a row.
+/// Scores of all classes or targets of a row. In doubles: float32 features of a linear model may be large and cancel.
 struct LinearModel {
-  std::vector<float> coefficients;  // [scores][features]
-  std::vector<float> intercepts;    // none, or one for each score
+  std::vector<double> coefficients;  // [scores][features]
+  std::vector<double> intercepts;    // [scores]
   int64_t scores, features;
 
   template <class T>
   void row(const T* x, double* out) const {
     for (int64_t s = 0; s < scores; ++s) {
-      const float* w = coefficients.data() + s * features;
-      double sums[4] = {};
-      int64_t i = 0;
-      for (; i + 4 <= features; i += 4)
-        for (int k = 0; k < 4; ++k) sums[k] += static_cast<double>(x[i + k]) * static_cast<double>(w[i + k]);
-      for (; i < features; ++i) sums[0] += static_cast<double>(x[i]) * static_cast<double>(w[i]);
-      out[s] = (sums[0] + sums[1]) + (sums[2] + sums[3]) + (intercepts.empty() ? 0 : intercepts[static_cast<size_t>(s)]);
+      const double* w = coefficients.data() + s * features;
+      out[s] = sum_of(features, [&](int64_t i) { return static_cast<double>(x[i]) * w[i]; }) + intercepts[static_cast<size_t>(s)];
     }
   }
 };
 
 Result<LinearModel> linear_model(const Attributes& attributes, int64_t scores, int64_t features) {
-  LinearModel m{float_list(attributes, "coefficients"), float_list(attributes, "intercepts"), scores, features};
-  if (static_cast<int64_t>(m.coefficients.size()) < scores * features)
-    return error("{} coefficients for {} scores of {} features", m.coefficients.size(), scores, features);
-  if (!m.intercepts.empty() && static_cast<int64_t>(m.intercepts.size()) != scores)
-    return error("{} intercepts for {} scores", m.intercepts.size(), scores);
+  const std::vector<float> coefficients = float_list(attributes, "coefficients"), intercepts = float_list(attributes, "intercepts");
+  if (static_cast<int64_t>(coefficients.size()) < scores * features)
+    return error("{} coefficients for {} scores of {} features", coefficients.size(), scores, features);
+  if (!intercepts.empty() && static_cast<int64_t>(intercepts.size()) != scores)
+    return error("{} intercepts for {} scores", intercepts.size(), scores);
+  LinearModel m{{coefficients.begin(), coefficients.begin() + scores * features}, {intercepts.begin(), intercepts.end()}, scores, features};
+  if (intercepts.empty()) m.intercepts.assign(static_cast<size_t>(scores), 0);
   return m;
 }
 
-/// Emits the rows; finish(run, row, scores) has room for one score more than there are.
+/// Emits the rows one by one; finish(run, row, scores) has room for one score more than there are.
+template <class T, class Finish>
+void emit_linear_rows(LowerContext& c, const char* kernel, LinearModel model, int64_t rows, Finish finish) {
+  const int64_t scratch = (model.scores + 1) * 8;
+  c.emit(
+      kernel, ceil_div(rows, kLinearRows),
+      [=, x = c.in(0), shared = std::make_shared<const LinearModel>(std::move(model))](const Run& run, int64_t begin, int64_t end) -> const char* {
+        double* scores = run.scratch<double>();
+        for (int64_t r = begin * kLinearRows; r < std::min(rows, end * kLinearRows); ++r) {
+          shared->row(run.get<const T>(x) + r * shared->features, scores);
+          finish(run, r, scores);
+        }
+        return nullptr;
+      },
+      scratch);
+}
+
+/// Input 0 as doubles.
+template <class T>
+Buffer emit_linear_input(LowerContext& c, int64_t count) {
+  if constexpr (std::is_same_v<T, double>) return c.in(0);
+  const Buffer wide = c.temporary(count * 8);
+  emit_elements(c, "linear_input", count, [=, x = c.in(0)](const Run& run, int64_t begin, int64_t end) {
+    std::copy(run.get<const T>(x) + begin, run.get<const T>(x) + end, run.get<double>(wide) + begin);
+  });
+  return wide;
+}
+
+/// Emits all rows as a product of matrices.
+template <class T, class Finish>
+void emit_linear_product(LowerContext& c, const char* kernel, const LinearModel& m, int64_t rows, Finish finish) {
+  const auto table = [&](const std::vector<double>& numbers) { return c.table(std::as_bytes(std::span(numbers))); };
+  const Buffer all = c.temporary(rows * m.scores * 8);
+  Product p;
+  p.type = DType::f64;
+  p.m = rows;
+  p.n = m.scores;
+  p.k = m.features;
+  p.a.buffer = emit_linear_input<T>(c, rows * m.features);
+  p.a.ld = m.features;
+  p.b.buffer = table(m.coefficients);
+  p.b.ld = m.features;
+  p.b.transposed = true;
+  p.c = all;
+  p.ldc = m.scores;
+  p.bias = {table(m.intercepts), kernels::GemmBias::kColumn};
+  emit_product(c, std::move(p));
+  c.emit(
+      kernel, ceil_div(rows, kLinearRows),
+      [=, scores = m.scores](const Run& run, int64_t begin, int64_t end) -> const char* {
+        for (int64_t r = begin * kLinearRows; r < std::min(rows, end * kLinearRows); ++r) {
+          std::copy_n(run.get<const double>(all) + r * scores, scores, run.scratch<double>());
+          finish(run, r, run.scratch<double>());
+        }
+        return nullptr;
+      },
+      (m.scores + 1) * 8);
+}
+
+/// Emits the scores of all rows, and finish(run, row, scores) for each, which has room for one score more than there are.
 template <class Finish>
 Status emit_linear(LowerContext& c, const char* kernel, int64_t scores, Finish finish) {
   SV_ASSIGN(const Rows rows, feature_rows(c.in_dims(0)));
   if (rows.features > (int64_t{1} << 40) / scores)
     return error("{} features are more than there can be coefficients for", rows.features);
   SV_ASSIGN(LinearModel model, linear_model(c.attributes(), scores, rows.features));
-  const auto shared = std::make_shared<const LinearModel>(std::move(model));
-  const Buffer x = c.in(0);
   with_feature_type(c.in_type(0).dtype, [&]<class T>() {
-    c.emit(
-        kernel, ceil_div(rows.count, kLinearRows),
-        [=](const Run& run, int64_t begin, int64_t end) -> const char* {
-          double* row_scores = run.scratch<double>();
-          for (int64_t r = begin * kLinearRows; r < std::min(rows.count, end * kLinearRows); ++r) {
-            shared->row(run.get<const T>(x) + r * rows.features, row_scores);
-            finish(run, r, row_scores);
-          }
-          return nullptr;
-        },
-        (scores + 1) * 8);
+    if (rows.count >= kProductRows && scores > 1 && rows.features > 0)
+      emit_linear_product<T>(c, kernel, model, rows.count, finish);
+    else
+      emit_linear_rows<T>(c, kernel, std::move(model), rows.count, finish);
   });
   return {};
 }
@@ -140,7 +190,7 @@ OpDef define_linear_regressor() {
       .lower = lower_linear_regressor,
       .samples = {sample(f32({5, 3}), 2, "NONE"), sample(any(DType::f64, {33, 6}), 1, "LOGISTIC"),
                   sample(any(DType::i64, {2, 3}), 2, "SOFTMAX"), sample(any(DType::i32, {3}), 2, "SOFTMAX_ZERO"),
-                  sample(f32({0, 3}), 2, "NONE")},
+                  sample(f32({0, 3}), 2, "NONE"), sample(f32({45, 3}), 2, "NONE"), sample(any(DType::f64, {35, 3}), 2, "SOFTMAX")},
   };
 }
 
@@ -171,7 +221,8 @@ OpDef define_linear_classifier() {
       .samples = {sample(f32({5, 2}), {7, 8, 9}, {1, -1, 0.5f}, "SOFTMAX"),
                   sample(any(DType::f64, {33, 3}), {3, 4}, {0.5f}, "LOGISTIC"),
                   sample(any(DType::i64, {4, 3}), {3, 4}, {0.5f, 1}, "NONE"),
-                  sample(any(DType::i32, {2}), {7, 8, 9}, {}, "PROBIT"), sample(f32({0, 2}), {7, 8, 9}, {1, -1, 0.5f}, "NONE")},
+                  sample(any(DType::i32, {2}), {7, 8, 9}, {}, "PROBIT"), sample(f32({0, 2}), {7, 8, 9}, {1, -1, 0.5f}, "NONE"),
+                  sample(f32({37, 2}), {7, 8, 9}, {1, -1, 0.5f}, "SOFTMAX"), sample(any(DType::i32, {50, 3}), {3, 4}, {}, "NONE")},
   };
 }
 

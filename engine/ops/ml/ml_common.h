@@ -76,6 +76,17 @@ auto with_feature_type(DType type, F&& f) {
   }
 }
 
+/// term(0) + ... + term(n - 1), as four sums side by side: one sum would wait for every addition.
+template <class Term>
+double sum_of(int64_t n, Term term) {
+  double sums[4] = {};
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (int k = 0; k < 4; ++k) sums[k] += term(i + k);
+  for (; i < n; ++i) sums[0] += term(i);
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
 /// Reads element i of a buffer of that type as double.
 inline double feature_at(DType type, const std::byte* data, int64_t i) {
   return with_feature_type(type, [&]<class T>() { return static_cast<double>(reinterpret_cast<const T*>(data)[i]); });

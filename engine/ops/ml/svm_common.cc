@@ -5,12 +5,11 @@
 namespace svengine::ops {
 
 double SvmFunction::operator()(const double* x, const float* v, int64_t features) const {
-  double sum = 0;
   if (kernel == SvmKernel::rbf) {
-    for (int64_t i = 0; i < features; ++i) sum += (x[i] - static_cast<double>(v[i])) * (x[i] - static_cast<double>(v[i]));
-    return std::exp(-gamma * sum);
+    const double square = sum_of(features, [&](int64_t i) { return (x[i] - static_cast<double>(v[i])) * (x[i] - static_cast<double>(v[i])); });
+    return std::exp(-gamma * square);
   }
-  for (int64_t i = 0; i < features; ++i) sum += x[i] * static_cast<double>(v[i]);
+  const double sum = sum_of(features, [&](int64_t i) { return x[i] * static_cast<double>(v[i]); });
   if (kernel == SvmKernel::poly) return std::pow(gamma * sum + coef0, degree);
   return kernel == SvmKernel::sigmoid ? std::tanh(gamma * sum + coef0) : sum;
 }
