@@ -25,17 +25,17 @@ int64_t threshold_key(double value, int64_t) { return tree_key(value); }
 template <class Key>
 class ForestCompiler {
  public:
-  ForestCompiler(const TreeSpec& spec, int64_t targets)
-      : spec_(spec), targets_(targets), places_(spec.nodes.size(), -1), done_(spec.nodes.size()) {}
+  explicit ForestCompiler(const TreeSpec& spec) : spec_(spec), places_(spec.nodes.size(), -1), done_(spec.nodes.size()) {}
 
-  Result<std::shared_ptr<const Forest<Key>>> run() {
+  Result<Forest<Key>> run() {
+    forest_.targets = spec_.targets;
     SV_TRY(add_leaves());
     for (const TreeRef& root : spec_.roots) {
       SV_ASSIGN(const int32_t at, add_tree(root));
       forest_.roots.push_back(at);
     }
     if (forest_.columns.empty()) forest_.columns.push_back({0, false});  // leaves look at one, too
-    return std::make_shared<const Forest<Key>>(std::move(forest_));
+    return std::move(forest_);
   }
 
  private:
@@ -49,7 +49,7 @@ class ForestCompiler {
     for (const auto& leaf : spec_.leaves) {
       forest_.first_vote.push_back(static_cast<int32_t>(forest_.vote_targets.size()));
       for (const auto& [target, weight] : leaf) {
-        if (target < 0 || target >= targets_) return error("a leaf votes for target {} of {}", target, targets_);
+        if (target < 0 || target >= spec_.targets) return error("a leaf votes for target {} of {}", target, spec_.targets);
         forest_.vote_targets.push_back(static_cast<int32_t>(target));
         forest_.vote_weights.push_back(weight);
       }
@@ -160,7 +160,6 @@ class ForestCompiler {
   }
 
   const TreeSpec& spec_;
-  int64_t targets_;
   Forest<Key> forest_;
   std::vector<int32_t> places_, leaf_places_;
   std::vector<bool> done_;
@@ -190,8 +189,8 @@ int32_t tree_key(float x) { return ordered_key<int32_t>(std::bit_cast<uint32_t>(
 int64_t tree_key(double x) { return ordered_key<int64_t>(std::bit_cast<uint64_t>(x)); }
 
 template <class Key>
-Result<std::shared_ptr<const Forest<Key>>> compile_forest(const TreeSpec& spec, int64_t targets) {
-  return ForestCompiler<Key>(spec, targets).run();
+Result<Forest<Key>> compile_forest(const TreeSpec& spec) {
+  return ForestCompiler<Key>(spec).run();
 }
 
 template <class Key>
@@ -202,8 +201,8 @@ void walk_tree(const Forest<Key>& forest, int32_t root, const Key* keys, int64_t
   for (int64_t r = 0; r < rows; ++r) walk<1>(forest, root, keys + r * stride, stride, leaves + r);
 }
 
-template Result<std::shared_ptr<const Forest<int32_t>>> compile_forest(const TreeSpec&, int64_t);
-template Result<std::shared_ptr<const Forest<int64_t>>> compile_forest(const TreeSpec&, int64_t);
+template Result<Forest<int32_t>> compile_forest(const TreeSpec&);
+template Result<Forest<int64_t>> compile_forest(const TreeSpec&);
 template void walk_tree(const Forest<int32_t>&, int32_t, const int32_t*, int64_t, int64_t, int32_t (&)[kTreeRows]);
 template void walk_tree(const Forest<int64_t>&, int32_t, const int64_t*, int64_t, int64_t, int32_t (&)[kTreeRows]);
 

@@ -1,4 +1,4 @@
-// Decision trees as one compact array, built once when a plan is made.
+// Decision trees as one compact array, built once for all plans of a node.
 //
 // Every comparison of ONNX becomes "feature <= value" on integers: features and thresholds are mapped to integers in the same
 // order (float32 to int32, all else to int64 by way of double), so that "<" is "<= the number before", whatever the processor
@@ -8,7 +8,6 @@
 #pragma once
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <vector>
 
 #include "engine/base/status.h"
@@ -37,6 +36,7 @@ struct TreeSpec {
   std::vector<TreeSpecNode> nodes;
   std::vector<std::vector<std::pair<int64_t, double>>> leaves;  // targets and weights
   std::vector<TreeRef> roots;
+  int64_t targets = 0;  // that leaves vote for
 };
 
 template <class Key>
@@ -63,13 +63,14 @@ struct Forest {
   std::vector<int32_t> first_vote;  // of leaves, and one past the last
   std::vector<int32_t> vote_targets;
   std::vector<double> vote_weights;
+  int64_t targets = 0;
 };
 
 inline constexpr int kTreeRows = 8;  // rows that walk in step
 
-/// Refuses places outside, cycles, targets outside [0, targets) and negative features.
+/// Refuses places outside, cycles, targets outside [0, spec.targets) and negative features.
 template <class Key>
-Result<std::shared_ptr<const Forest<Key>>> compile_forest(const TreeSpec& spec, int64_t targets);
+Result<Forest<Key>> compile_forest(const TreeSpec& spec);
 
 /// Walks rows of keys, `stride` apart, down the tree, kTreeRows of them at most; their leaves' numbers.
 template <class Key>

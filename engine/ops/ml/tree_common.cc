@@ -150,16 +150,28 @@ void emit_walk(LowerContext& c, const TreeWork<Key>& work, const ScoreMemory& me
       scratch);
 }
 
+/// Memory for the scores of so many rows and trees.
+Result<ScoreMemory> score_memory(LowerContext& c, int64_t rows, int64_t trees, int64_t targets) {
+  ScoreMemory memory{{}, {}, 1, targets};
+  if (rows < kManyRows) memory.chunks = std::max<int64_t>(1, trees / kTreesOfTask);
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(rows * memory.chunks, targets * 9, &bytes) || bytes > int64_t{1} << 46)
+    return error("{} rows of {} targets are more than this operator works on", rows, targets);
+  memory.scores = c.temporary(rows * memory.chunks * targets * 8);
+  memory.voted = c.temporary(rows * memory.chunks * targets);
+  return memory;
+}
+
 template <class Key>
-Status emit_forest(LowerContext& c, const TreeSpec& spec, TreeAggregate aggregate, Rows rows, ScoreMemory memory,
-                   const FinishRow& finish) {
-  TreeWork<Key> work{nullptr, aggregate, memory.targets, 0};
-  SV_ASSIGN(work.forest, compile_forest<Key>(spec, memory.targets));
-  work.stride = static_cast<int64_t>(work.forest->columns.size());
+Status emit_forest_steps(LowerContext& c, std::shared_ptr<const Forest<Key>> forest, TreeAggregate aggregate, const FinishRow& finish) {
+  SV_ASSIGN(const Rows rows, feature_rows(c.in_dims(0)));
+  const auto trees = static_cast<int64_t>(forest->roots.size());
+  SV_ASSIGN(const ScoreMemory memory, score_memory(c, rows.count, trees, forest->targets));
+  const auto stride = static_cast<int64_t>(forest->columns.size());
+  const TreeWork<Key> work{std::move(forest), aggregate, memory.targets, stride};
   for (const TreeColumn& column : work.forest->columns)
     if (column.feature >= rows.features && !(column.feature == 0 && work.forest->roots.empty()))
       return error("a tree looks at feature {}, but rows have {}", column.feature, rows.features);
-  const auto trees = static_cast<double>(spec.roots.size());
   with_feature_type(c.in_type(0).dtype, [&]<class T>() {
     if constexpr (std::is_same_v<T, float> == std::is_same_v<Key, int32_t>) emit_walk<Key, T>(c, work, memory, rows);
   });
@@ -176,7 +188,7 @@ Status emit_forest(LowerContext& c, const TreeSpec& spec, TreeAggregate aggregat
             for (int64_t t = 0; t < memory.targets; ++t)
               if (memory.voted_at(run, row, chunk)[t]) work.add(memory.at(run, row, chunk)[t], scores[t], voted[t]);
           if (aggregate == TreeAggregate::average)
-            for (int64_t t = 0; t < memory.targets; ++t) scores[t] /= trees;
+            for (int64_t t = 0; t < memory.targets; ++t) scores[t] /= static_cast<double>(trees);
           finish(run, row, {scores, voted});
         }
         return nullptr;
@@ -204,10 +216,11 @@ std::vector<AttributeDef> tree_attributes() {
           ml_post_transform()};
 }
 
-Result<TreeSpec> read_trees(const Attributes& attributes, const std::string& prefix) {
+Result<TreeSpec> read_trees(const Attributes& attributes, const std::string& prefix, int64_t targets) {
   const NodeLists lists(attributes);
   SV_TRY(lists.check());
   TreeSpec spec;
+  spec.targets = targets;
   TreeNames names;
   std::vector<size_t> sources;  // of spec.nodes
   std::map<int64_t, bool> seen;
@@ -240,17 +253,11 @@ Result<TreeSpec> read_trees(const Attributes& attributes, const std::string& pre
   return spec;
 }
 
-Status emit_trees(LowerContext& c, const TreeSpec& spec, TreeAggregate aggregate, int64_t targets, FinishRow finish) {
-  SV_ASSIGN(const Rows rows, feature_rows(c.in_dims(0)));
-  ScoreMemory memory{{}, {}, 1, targets};
-  if (rows.count < kManyRows) memory.chunks = std::max<int64_t>(1, static_cast<int64_t>(spec.roots.size()) / kTreesOfTask);
-  int64_t bytes = 0;
-  if (__builtin_mul_overflow(rows.count * memory.chunks, targets * 9, &bytes) || bytes > int64_t{1} << 46)
-    return error("{} rows of {} targets are more than this operator works on", rows.count, targets);
-  memory.scores = c.temporary(rows.count * memory.chunks * targets * 8);
-  memory.voted = c.temporary(rows.count * memory.chunks * targets);
-  if (c.in_type(0).dtype == DType::f32) return emit_forest<int32_t>(c, spec, aggregate, rows, memory, finish);
-  return emit_forest<int64_t>(c, spec, aggregate, rows, memory, finish);
+Status emit_forest(LowerContext& c, std::shared_ptr<const Forest<int32_t>> forest, TreeAggregate aggregate, const FinishRow& finish) {
+  return emit_forest_steps(c, std::move(forest), aggregate, finish);
+}
+Status emit_forest(LowerContext& c, std::shared_ptr<const Forest<int64_t>> forest, TreeAggregate aggregate, const FinishRow& finish) {
+  return emit_forest_steps(c, std::move(forest), aggregate, finish);
 }
 
 FinishRow finish_regression(Buffer y, DType type, int64_t targets, std::vector<double> base, PostTransform how) {

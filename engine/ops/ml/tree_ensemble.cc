@@ -85,6 +85,7 @@ Result<TreeSpec> read_ensemble(const Attributes& a) {
     return error("{} nodes, but {} nodes_modes, {} nodes_splits and {} nodes_missing_value_tracks_true", n, modes.size(),
                  splits.size(), missing.size());
   TreeSpec spec;
+  spec.targets = a.get_int("n_targets", 1);
   size_t at = 0;
   for (size_t i = 0; i < n; ++i) {
     if (!(modes[i] >= 0 && modes[i] <= 6)) return error("nodes_modes has {}, needs 0 to 6", modes[i]);
@@ -108,11 +109,10 @@ Status lower_tree_ensemble(LowerContext& c) {
   constexpr TreeAggregate kAggregates[] = {TreeAggregate::average, TreeAggregate::sum, TreeAggregate::min, TreeAggregate::max};
   constexpr PostTransform kTransforms[] = {PostTransform::none, PostTransform::softmax, PostTransform::logistic,
                                            PostTransform::softmax_zero, PostTransform::probit};
-  SV_ASSIGN(const TreeSpec spec, read_ensemble(c.attributes()));
   const int64_t targets = c.attributes().get_int("n_targets", 1);
   const TreeAggregate aggregate = kAggregates[c.attributes().get_int("aggregate_function", 1)];
   const PostTransform how = kTransforms[c.attributes().get_int("post_transform")];
-  return emit_trees(c, spec, aggregate, targets, finish_regression(c.out(), c.out_type().dtype, targets, {}, how));
+  return emit_trees<read_ensemble>(c, aggregate, finish_regression(c.out(), c.out_type().dtype, targets, {}, how));
 }
 
 Sample ensemble_sample(SampleInput x, int64_t aggregate, int64_t post) {

@@ -62,8 +62,11 @@ int64_t binary_label(const BinaryVotes& votes, const std::vector<int64_t>& label
   return labels[weight > (votes.all_positive ? 0.5 : 0) ? 1 : 0];
 }
 
+Result<TreeSpec> read_classifier(const Attributes& a) {
+  return read_trees(a, "class", static_cast<int64_t>(a.get_ints("classlabels_int64s").size()));
+}
+
 Status lower_tree_classifier(LowerContext& c) {
-  SV_ASSIGN(const TreeSpec spec, read_trees(c.attributes(), "class"));
   SV_ASSIGN(const PostTransform how, post_transform(c.attributes()));
   const std::vector<int64_t> labels = c.attributes().get_ints("classlabels_int64s"), ids = c.attributes().get_ints("class_ids");
   const std::vector<double> base = real_list(c.attributes(), "base_values"), weights = real_list(c.attributes(), "class_weights");
@@ -71,7 +74,7 @@ Status lower_tree_classifier(LowerContext& c) {
   const BinaryVotes votes{classes == 2 && std::adjacent_find(ids.begin(), ids.end(), std::not_equal_to<>()) == ids.end(),
                           std::all_of(weights.begin(), weights.end(), [](double w) { return w >= 0; })};
   const Buffer y = c.out(0), z = c.has_output(1) ? c.out(1) : Buffer();
-  return emit_trees(c, spec, TreeAggregate::sum, classes, [=](const Run& run, int64_t row, TreeScores s) {
+  return emit_trees<read_classifier>(c, TreeAggregate::sum, [=](const Run& run, int64_t row, TreeScores s) {
     int64_t n = add_base(base, s, classes), label = 0;
     SecondScore second = SecondScore::no;
     if (classes > 2) {

@@ -28,13 +28,13 @@ Status infer_tree_regressor(InferContext& c) {
   return {};
 }
 
+Result<TreeSpec> read_regressor(const Attributes& a) { return read_trees(a, "target", a.get_int("n_targets")); }
+
 Status lower_tree_regressor(LowerContext& c) {
-  SV_ASSIGN(const TreeSpec spec, read_trees(c.attributes(), "target"));
   SV_ASSIGN(const TreeAggregate aggregate, regressor_aggregate(c.attributes()));
   SV_ASSIGN(const PostTransform how, post_transform(c.attributes()));
   const int64_t targets = c.attributes().get_int("n_targets");
-  return emit_trees(c, spec, aggregate, targets,
-                    finish_regression(c.out(), DType::f32, targets, real_list(c.attributes(), "base_values"), how));
+  return emit_trees<read_regressor>(c, aggregate, finish_regression(c.out(), DType::f32, targets, real_list(c.attributes(), "base_values"), how));
 }
 
 Sample tree_sample(SampleInput x, const char* aggregate, const char* mode, const char* post) {
