@@ -27,6 +27,8 @@ const char* violation(const GlobalPoolArgs& args) noexcept;
 const char* violation(const ConvArgs& args) noexcept;
 const char* violation(const GemmArgs& args) noexcept;
 const char* violation(const GemmArgsOf<double>& args) noexcept;
+const char* violation(const GemmRowsArgsOf<float>& args) noexcept;
+const char* violation(const GemmRowsArgsOf<double>& args) noexcept;
 const char* violation(const DenseChainArgsOf<float>& args) noexcept;
 const char* violation(const DenseChainArgsOf<double>& args) noexcept;
 const char* violation(const RowNormArgs& args) noexcept;

@@ -110,6 +110,12 @@ TEST_CASE("products have room for their rows") {
   CHECK(broken(gemm) == "gemm: c_stride is 0 where the batch is more than 1");
   gemm.c_stride.inner = 10;
   CHECK(broken(gemm) == "");
+  GemmRowsArgsOf<float> rows{.product = gemm, .ldb = 5};
+  CHECK(broken(rows) == "");
+  rows.ldb = 4;
+  CHECK(broken(rows) == "gemm rows: ldb is less than n");
+  rows.b_transposed = true;
+  CHECK(broken(rows) == "gemm rows: lda is less than k");
 }
 
 TEST_CASE("norms and reductions have something to work on") {

@@ -89,6 +89,15 @@ struct GemmArgsOf {
   ActivationArgs activation;
 };
 
+/// A product of few rows, at most panel_rows of the kernel set: B is read where it lies, for packing it would cost more than multiplying.
+template <class T>
+struct GemmRowsArgsOf {
+  GemmArgsOf<T> product;     // a is packed, or rows where b is transposed; b as it lies
+  int64_t ldb = 0;           // b[d * ldb + column], or b[column * ldb + d] when transposed
+  bool b_transposed = false;
+  int64_t lda = 0;           // a[row * lda + d], when b is transposed
+};
+
 template <class T>
 struct GemmKernelsOf {
   int panel_rows;
@@ -108,6 +117,8 @@ struct GemmKernelsOf {
   /// Scratch of one thread, 256-byte aligned; 0 when none is needed. Contents are undefined before and after.
   int64_t (*gemm_scratch_bytes)(const GemmArgsOf<T>& args) noexcept;
   void (*gemm)(const GemmArgsOf<T>& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
+
+  TaskKernel<GemmRowsArgsOf<T>> rows;
 
   TaskKernel<DenseChainArgsOf<T>> chain;
 };

@@ -151,6 +151,20 @@ void run(const GemmArgsOf<T>& args, int64_t begin, int64_t end, void* scratch) n
   }
 }
 
+/// One row, as panel_rows says, is packed for OpenBLAS as it is for the base.
+template <class T>
+int64_t rows_tasks(const GemmRowsArgsOf<T>& args) noexcept {
+  return own<T>().rows.tasks(args);
+}
+template <class T>
+int64_t rows_scratch_bytes(const GemmRowsArgsOf<T>& args) noexcept {
+  return own<T>().rows.scratch_bytes(args);
+}
+template <class T>
+void run_rows(const GemmRowsArgsOf<T>& args, int64_t begin, int64_t end, void* scratch) noexcept {
+  own<T>().rows.run(args, begin, end, scratch);
+}
+
 template <class T>
 int64_t chain_tasks(const DenseChainArgsOf<T>& args) noexcept {
   return ceil_div(args.rows, kRows);
@@ -219,7 +233,7 @@ template <class T>
 constexpr GemmKernelsOf<T> table_of() {
   return {1,       1,          packed_a_bytes<T>, packed_b_bytes<T>, pack_tasks<T>,
           pack<T>, pack_tasks<T>, pack<T>,        tasks<T>,          scratch_bytes<T>,
-          run<T>,  {chain_tasks<T>, chain_scratch_bytes<T>, run_chain<T>}};
+          run<T>,  {rows_tasks<T>, rows_scratch_bytes<T>, run_rows<T>}, {chain_tasks<T>, chain_scratch_bytes<T>, run_chain<T>}};
 }
 
 constexpr GemmKernelsOf<float> kFloat = table_of<float>();

@@ -119,22 +119,50 @@ double bias_at(const GemmArgsOf<T>& args, const Tile& t, int64_t row, int64_t co
   return 0;
 }
 
+/// C's tile, of its sums.
+template <class T>
+void finish(const GemmArgsOf<T>& args, const Tile& t, const Eigen::Map<RowMajor>& sums) {
+  T* c = args.c + t.outer * args.c_stride.outer + t.inner * args.c_stride.inner;
+  const T* residual = args.residual;
+  if (residual) residual += t.outer * args.residual_stride.outer + t.inner * args.residual_stride.inner;
+  for (int64_t i = 0; i < t.rows; ++i)
+    for (int64_t j = 0; j < t.columns; ++j) {
+      const int64_t row = t.row + i, column = t.column + j;
+      double value = args.alpha * sums(i, j);
+      if (args.bias_kind != GemmBias::kNone) value += bias_at(args, t, row, column);
+      if (residual) value += double{args.residual_scale} * residual[row * args.ld_residual + column];
+      c[row * args.ldc + column] = static_cast<T>(reference_activation(value, args.activation));
+    }
+}
+
 template <class T>
 void run(const GemmArgsOf<T>& args, int64_t begin, int64_t end, void* scratch) noexcept {
   for (int64_t task = begin; task < end; ++task) {
     const Tile t = tile_of(args, task);
-    const Eigen::Map<RowMajor> sums = product(args, t, static_cast<double*>(scratch));
-    T* c = args.c + t.outer * args.c_stride.outer + t.inner * args.c_stride.inner;
-    const T* residual = args.residual;
-    if (residual) residual += t.outer * args.residual_stride.outer + t.inner * args.residual_stride.inner;
-    for (int64_t i = 0; i < t.rows; ++i)
-      for (int64_t j = 0; j < t.columns; ++j) {
-        const int64_t row = t.row + i, column = t.column + j;
-        double value = args.alpha * sums(i, j);
-        if (args.bias_kind != GemmBias::kNone) value += bias_at(args, t, row, column);
-        if (residual) value += double{args.residual_scale} * residual[row * args.ld_residual + column];
-        c[row * args.ldc + column] = static_cast<T>(reference_activation(value, args.activation));
-      }
+    finish(args, t, product(args, t, static_cast<double*>(scratch)));
+  }
+}
+
+template <class T>
+int64_t rows_tasks(const GemmRowsArgsOf<T>& args) noexcept { return tasks(args.product); }
+template <class T>
+int64_t rows_scratch_bytes(const GemmRowsArgsOf<T>&) noexcept { return kTile * kTile * int64_t(sizeof(double)); }
+
+template <class T>
+void run_rows(const GemmRowsArgsOf<T>& args, int64_t begin, int64_t end, void* scratch) noexcept {
+  const GemmArgsOf<T>& p = args.product;
+  const int64_t lda = args.b_transposed ? args.lda : p.k;
+  const int64_t depth_step = args.b_transposed ? 1 : args.ldb, column_step = args.b_transposed ? args.ldb : 1;
+  for (int64_t task = begin; task < end; ++task) {
+    const Tile t = tile_of(p, task);
+    const T* a = p.a + t.outer * p.a_stride.outer + t.inner * p.a_stride.inner + t.row * lda;
+    const T* b = p.b + t.outer * p.b_stride.outer + t.inner * p.b_stride.inner + t.column * column_step;
+    Eigen::Map<RowMajor> sums(static_cast<double*>(scratch), t.rows, t.columns);
+    sums.setZero();
+    for (int64_t d = 0; d < p.k; ++d)
+      for (int64_t i = 0; i < t.rows; ++i)
+        for (int64_t j = 0; j < t.columns; ++j) sums(i, j) += double{a[i * lda + d]} * double{b[d * depth_step + j * column_step]};
+    finish(p, t, sums);
   }
 }
 
@@ -182,7 +210,7 @@ template <class T>
 constexpr GemmKernelsOf<T> table_of() {
   return {1,       1,          packed_a_bytes<T>, packed_b_bytes<T>, pack_tasks<T>,
           pack<T>, pack_tasks<T>, pack<T>,        tasks<T>,          scratch_bytes<T>,
-          run<T>,  {chain_tasks<T>, chain_scratch_bytes<T>, run_chain<T>}};
+          run<T>,  {rows_tasks<T>, rows_scratch_bytes<T>, run_rows<T>}, {chain_tasks<T>, chain_scratch_bytes<T>, run_chain<T>}};
 }
 
 }  // namespace

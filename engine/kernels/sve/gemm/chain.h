@@ -9,7 +9,7 @@
 // x and y are turned. A task is a few panels, which share the reading of the weights.
 #pragma once
 #include "engine/kernels/gemm_chain.h"
-#include "engine/kernels/sve/gemm/product.h"
+#include "engine/kernels/sve/gemm/rows.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
@@ -117,6 +117,7 @@ template <class T>
 constexpr GemmKernelsOf<T> gemm_kernels_of() {
   return {kPanelRows,      kPanelColumns<T>, packed_a_bytes<T>, packed_b_bytes<T>,     pack_a_tasks<T>, pack_a<T>,
           pack_b_tasks<T>, pack_b<T>,        gemm_tasks<T>,     gemm_scratch_bytes<T>, checked<GemmArgsOf<T>, gemm<T>>(),
+          {rows_tasks<T>, rows_scratch_bytes<T>, checked<GemmRowsArgsOf<T>, rows<T>>()},
           {chain_tasks<T>, chain_scratch_bytes<T>, checked<DenseChainArgsOf<T>, run_chain<T>>()}};
 }
 
