@@ -119,11 +119,11 @@ TEST_CASE("the contracts of quantised images and elements") {
   check<D>(depthwise, {{"quantized depthwise: channels is not pixel_bytes", [](D& a) { a.window.channels = 7; }},
                        {"quantized depthwise: row_scale, which it has not", [](D& a) { a.epilogue.row_scale = place(3); }},
                        {"quantized depthwise: y overlaps x", [](D& a) { a.y = place<char>(0) + 7; }}});
-  using S = QuantizedAddArgs;
+  using S = QuantizedBinaryArgs;
   S sum;
   sum.count = 10, sum.a = place(0), sum.b = place(1), sum.y = place(0);
-  check<S>(sum, {{"quantized add: low and high are no range of the type", [](S& a) { a.is_signed = true; }},
-                 {"quantized add: y overlaps a or b and is not it", [](S& a) { a.y = place<char>(1) + 9; }}});
+  check<S>(sum, {{"quantized binary: low and high are no range of the type", [](S& a) { a.is_signed = true; }},
+                 {"quantized binary: y overlaps a or b and is not it", [](S& a) { a.y = place<char>(1) + 9; }}});
   using Q = QuantizeArgs;
   Q quantize;
   quantize.count = 10, quantize.x = place(0), quantize.y = place(1), quantize.scale = place(2);

@@ -80,14 +80,14 @@ const char* violation(const QuantizedDepthwiseArgs& args) noexcept {
   return overlap(y, memory(args.x, args.batch * product(w.in) * w.channels)) ? "quantized depthwise: y overlaps x" : nullptr;
 }
 
-const char* violation(const QuantizedAddArgs& args) noexcept {
-  if (args.count < 1 || !args.a || !args.b || !args.y) return "quantized add: count is not positive, or a, b or y is null";
+const char* violation(const QuantizedBinaryArgs& args) noexcept {
+  if (args.count < 1 || !args.a || !args.b || !args.y) return "quantized binary: count is not positive, or a, b or y is null";
   const int32_t lowest = args.is_signed ? -128 : 0, highest = args.is_signed ? 127 : 255;
   if (args.low > args.high || args.low < lowest || args.high > highest)
-    return "quantized add: low and high are no range of the type";
+    return "quantized binary: low and high are no range of the type";
   const Memory y = memory(args.y, args.count);
-  return cross(y, memory(args.a, args.count)) || cross(y, memory(args.b, args.count))
-             ? "quantized add: y overlaps a or b and is not it"
+  return cross(y, memory(args.a, args.count)) || cross(y, memory(args.b, args.b_repeats ? 1 : args.count))
+             ? "quantized binary: y overlaps a or b and is not it"
              : nullptr;
 }
 

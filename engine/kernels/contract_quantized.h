@@ -8,7 +8,7 @@ namespace svengine::kernels {
 const char* violation(const QuantizedPackArgs& args) noexcept;
 const char* violation(const QuantizedGemmArgs& args) noexcept;
 const char* violation(const QuantizedDepthwiseArgs& args) noexcept;
-const char* violation(const QuantizedAddArgs& args) noexcept;
+const char* violation(const QuantizedBinaryArgs& args) noexcept;
 const char* violation(const QuantizeArgs& args) noexcept;
 const char* violation(const QuantizedRangeArgs& args) noexcept;
 

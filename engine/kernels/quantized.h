@@ -1,4 +1,4 @@
-// Networks of 8-bit integers: matrix products, convolutions by them, depthwise convolutions, and sums of two values.
+// Networks of 8-bit integers: matrix products, convolutions by them, depthwise convolutions, and sums and products of two values.
 //
 //   S[r][c] = sum over d < k of (A[r][d] - a_zero) * (B[d][c] - b_zero[c])  + bias[c]       in 32 bits, wrapping
 //
@@ -85,9 +85,10 @@ struct QuantizedDepthwiseArgs {
   QuantizedEpilogue epilogue;    // without row_scale
 };
 
-/// y[i] = bounded(round_half_even(((a[i] - a_zero) * a_scale + (b[i] - b_zero) * b_scale)) + zero, low, high), the scales already
-/// divided by the output's; every operation rounded to float32. All three of one type.
-struct QuantizedAddArgs {
+/// y[i] = bounded(round_half_even(((a[i] - a_zero) * a_scale + (b[i] - b_zero) * b_scale)) + zero, low, high), or, of a product,
+///        bounded(round_half_even(((a[i] - a_zero) * (b[i] - b_zero)) * a_scale) + zero, low, high), the scales already divided by the
+/// output's, and a product's in a_scale; every operation rounded to float32. All three of one type.
+struct QuantizedBinaryArgs {
   int64_t count = 0;
   const void* a = nullptr;
   const void* b = nullptr;
@@ -96,6 +97,8 @@ struct QuantizedAddArgs {
   int32_t a_zero = 0, b_zero = 0, zero = 0;
   float a_scale = 1, b_scale = 1;
   int32_t low = 0, high = 255;
+  bool multiply = false;
+  bool b_repeats = false;  // b is one element
 };
 
 /// What quantised elements are stored as.
@@ -145,7 +148,7 @@ struct QuantizedKernels {
   int64_t (*depthwise_packed_bytes)(const QuantizedWindow& window) noexcept;
   void (*pack_depthwise)(const QuantizedWindow& window, const int32_t* w, void* quads) noexcept;
   TaskKernel<QuantizedDepthwiseArgs> depthwise;
-  TaskKernel<QuantizedAddArgs> add;
+  TaskKernel<QuantizedBinaryArgs> binary;
   TaskKernel<QuantizeArgs> quantize;
   TaskKernel<DequantizeArgs> dequantize;
   TaskKernel<QuantizedRangeArgs> range;

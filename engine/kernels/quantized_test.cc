@@ -252,53 +252,32 @@ TEST_CASE("depthwise convolutions are exact", "[quantized]") {
         }
 }
 
-TEST_CASE("sums of two values and quantisation are those of the formula", "[quantized]") {
+TEST_CASE("quantisation and ranges are those of the formula", "[quantized]") {
   std::mt19937 random(9);
   for (int64_t count : {1, 7, 64, 1000, 20001})
     for (bool is_signed : {false, true}) {
-      GuardedBuffer<uint8_t> a(static_cast<size_t>(count)), b(a.size()), zero(1);
-      GuardedBuffer<float> x(a.size()), scale(1);
-      fill(a, random), fill(b, random), fill(zero, random);
+      GuardedBuffer<uint8_t> zero(1);
+      GuardedBuffer<float> x(static_cast<size_t>(count)), scale(1);
+      fill(zero, random);
       for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(static_cast<int32_t>(random() % 4001) - 2000) * 0.125f;
       x[x.size() / 2] = std::numeric_limits<float>::quiet_NaN();
       scale[0] = 0.25f;
-      const QuantizedAddArgs add{count,
-                                 a.data(),
-                                 b.data(),
-                                 nullptr,
-                                 is_signed,
-                                 3,
-                                 -5,
-                                 is_signed ? 4 : 120,
-                                 0.37f,
-                                 0.81f,
-                                 is_signed ? -128 : 10,
-                                 is_signed ? 99 : 255};
       const QuantizedType type = is_signed ? QuantizedType::kInt8 : QuantizedType::kUint8;
       const QuantizeArgs quantize{count, x.data(), nullptr, type, scale.data(), zero.data()};
       float least = 0, most = 0;
       for (float value : x) least = std::fmin(least, value), most = std::fmax(most, value);
-      std::vector<uint8_t> want_sum(a.size()), want(a.size());
-      for (size_t i = 0; i < a.size(); ++i) {
-        // Each rounded by itself: a compiler for A64FX would make a fused multiply-add of them.
-        const volatile float left = float(quantized_at(a.data(), is_signed, int64_t(i)) - 3) * 0.37f;
-        const volatile float right = float(quantized_at(b.data(), is_signed, int64_t(i)) + 5) * 0.81f;
-        const double sum = double(left + right);
-        want_sum[i] = static_cast<uint8_t>(std::clamp(int(std::nearbyint(sum)) + add.zero, add.low, add.high));
+      std::vector<uint8_t> want(x.size());
+      for (size_t i = 0; i < x.size(); ++i) {
         const int offset = quantized_at(zero.data(), is_signed, 0);
         const double level = std::isnan(x[i]) ? -1000 : std::nearbyint(double{x[i]} * 4);
         want[i] = static_cast<uint8_t>(std::clamp(int(level) + offset, is_signed ? -128 : 0, is_signed ? 127 : 255));
       }
       for (const QuantizedVariant& set : quantized_variants()) {
         INFO(set.name << " count " << count << " signed " << is_signed);
-        GuardedBuffer<uint8_t> sums(a.size()), y(a.size());
-        QuantizedAddArgs one = add;
-        one.y = sums.data();
-        run_in_pieces(set.kernels->add, one);
+        GuardedBuffer<uint8_t> y(x.size());
         QuantizeArgs two = quantize;
         two.y = y.data();
         run_in_pieces(set.kernels->quantize, two);
-        CHECK(std::equal(want_sum.begin(), want_sum.end(), sums.data()));
         CHECK(std::equal(want.begin(), want.end(), y.data()));
         QuantizedRangeArgs range{count, x.data(), nullptr, nullptr};
         GuardedBuffer<float> low(static_cast<size_t>(set.kernels->range.tasks(range))), high(low.size());
@@ -308,6 +287,47 @@ TEST_CASE("sums of two values and quantisation are those of the formula", "[quan
         CHECK(*std::max_element(high.data(), high.data() + high.size()) == std::max(0.0f, most));
       }
     }
+}
+
+namespace {
+
+/// A sum or product of two values, the second of which may be one element, beside plain floats.
+void check_binary(int64_t count, bool is_signed, bool multiply, bool repeats) {
+  std::mt19937 random(static_cast<unsigned>(count));
+  GuardedBuffer<uint8_t> a(static_cast<size_t>(count)), b(repeats ? 1 : a.size());
+  fill(a, random), fill(b, random);
+  QuantizedBinaryArgs args;
+  args.count = count, args.a = a.data(), args.b = b.data(), args.is_signed = is_signed;
+  args.a_zero = 3, args.b_zero = -5, args.zero = is_signed ? 4 : 120;
+  args.a_scale = multiply ? 0.0625f : 0.37f, args.b_scale = 0.81f;  // of a product, one in 16 lies between two levels
+  args.low = is_signed ? -128 : 10, args.high = is_signed ? 99 : 255;
+  args.multiply = multiply, args.b_repeats = repeats;
+  std::vector<uint8_t> want(a.size());
+  for (size_t i = 0; i < want.size(); ++i) {
+    const auto p = static_cast<float>(quantized_at(a.data(), is_signed, int64_t(i)) - 3);
+    const auto q = static_cast<float>(quantized_at(b.data(), is_signed, repeats ? 0 : int64_t(i)) + 5);
+    // Each rounded by itself: a compiler for A64FX would make a fused multiply-add of them.
+    const volatile float left = p * args.a_scale, right = q * args.b_scale, both = p * q * args.a_scale;
+    const double level = std::nearbyint(multiply ? double{both} : double(left + right));
+    want[i] = static_cast<uint8_t>(std::clamp(int(level) + args.zero, args.low, args.high));
+  }
+  for (const QuantizedVariant& set : quantized_variants()) {
+    INFO(set.name << " count " << count << " signed " << is_signed << " multiply " << multiply << " repeats " << repeats);
+    GuardedBuffer<uint8_t> y(a.size());
+    args.y = y.data();
+    run_in_pieces(set.kernels->binary, args);
+    CHECK(std::equal(want.begin(), want.end(), y.data()));
+    CHECK(y.intact());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("sums and products of two values are those of the formula", "[quantized]") {
+  for (int64_t count : {1, 7, 64, 1000, 20001})
+    for (bool is_signed : {false, true})
+      for (bool multiply : {false, true})
+        for (bool repeats : {false, true}) check_binary(count, is_signed, multiply, repeats);
 }
 
 namespace {

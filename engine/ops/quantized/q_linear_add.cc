@@ -1,8 +1,7 @@
 // com.microsoft's QLinearAdd and QLinearMul: sums and products of two quantised values, broadcasting.
-#include <cmath>
+#include <algorithm>
 
 #include "engine/ops/broadcast.h"
-#include "engine/ops/element.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/quantized/integer_product_common.h"
 #include "engine/ops/quantized/quantized_samples.h"
@@ -38,70 +37,69 @@ BinaryScales binary_scales(LowerContext& c) {
   return {{numbers_of(c, 1), numbers_of(c, 4), numbers_of(c, 6)}, {numbers_of(c, 2), numbers_of(c, 5), numbers_of(c, 7)}};
 }
 
-/// Values of the same shape, by the kernel.
-void emit_flat_add(LowerContext& c) {
-  kernels::QuantizedAddArgs args;
-  args.count = element_count(c.out_dims()), args.is_signed = c.out_type().dtype == DType::i8;
-  args.low = args.is_signed ? -128 : 0, args.high = args.is_signed ? 127 : 255;
-  const auto& kernel = c.kernels().quantized->add;
-  c.emit("add_quantized", kernel.tasks(args),
-         [=, run_kernel = kernel.run, s = binary_scales(c), a = c.in(0), b = c.in(3), y = c.out()](const Run& run, int64_t begin,
-                                                                                                   int64_t end) -> const char* {
-           kernels::QuantizedAddArgs one = args;
-           one.a = run.get<const void>(a), one.b = run.get<const void>(b), one.y = run.get<void>(y);
-           one.a_zero = s.zero_of(run, 0), one.b_zero = s.zero_of(run, 1), one.zero = s.zero_of(run, 2);
-           one.a_scale = s.scale_of(run, 0) / s.scale_of(run, 2), one.b_scale = s.scale_of(run, 1) / s.scale_of(run, 2);
-           run_kernel(one, begin, end, run.scratch<void>());
-           return nullptr;
-         });
-}
-
-/// Where the elements of a broadcast operand lie, line by line of the last dimension.
-struct Lines {
+/// Where the elements of broadcast operands lie, line by line of the last dimension, which is as long as they step through it evenly.
+struct BinaryLines {
   Dims dims;
   std::vector<int64_t> a, b;
-  int64_t length = 1;
+
+  BinaryLines(const Dims& a_dims, const Dims& b_dims, const Dims& y) {
+    const std::vector<int64_t> from_a = broadcast_strides(a_dims, y), from_b = broadcast_strides(b_dims, y);
+    for (size_t i = 0; i < y.size(); ++i) {
+      if (y[i] == 1) continue;
+      if (!dims.empty() && a.back() == from_a[i] * y[i] && b.back() == from_b[i] * y[i]) {
+        dims.back() *= y[i], a.back() = from_a[i], b.back() = from_b[i];
+      } else {
+        dims.push_back(y[i]), a.push_back(from_a[i]), b.push_back(from_b[i]);
+      }
+    }
+    if (dims.empty()) dims = {1}, a = {1}, b = {1};
+  }
+  int64_t length() const { return dims.back(); }
   int64_t start(const std::vector<int64_t>& strides, int64_t line) const {
     int64_t at = 0;
-    for (size_t i = dims.empty() ? 0 : dims.size() - 1; i-- > 0; line /= dims[i]) at += line % dims[i] * strides[i];
+    for (size_t i = dims.size() - 1; i-- > 0; line /= dims[i]) at += line % dims[i] * strides[i];
     return at;
   }
 };
 
-template <class T, bool kMultiply>
-void combine_line(const T* a, int64_t a_step, const T* b, int64_t b_step, T* y, int64_t count, const BinaryScales& s, const Run& run) {
-  const float a_zero = static_cast<float>(s.zero_of(run, 0)), b_zero = static_cast<float>(s.zero_of(run, 1)),
-              zero = static_cast<float>(s.zero_of(run, 2));
-  const float a_scale = s.scale_of(run, 0), b_scale = s.scale_of(run, 1), scale = s.scale_of(run, 2);
-  const float low = static_cast<float>(std::numeric_limits<T>::lowest()), high = static_cast<float>(std::numeric_limits<T>::max());
-  const float product = a_scale * b_scale / scale, a_factor = a_scale / scale, b_factor = b_scale / scale;
-  for (int64_t i = 0; i < count; ++i) {
-    const float p = static_cast<float>(a[i * a_step]) - a_zero, q = static_cast<float>(b[i * b_step]) - b_zero;
-    const float x = std::nearbyint(kMultiply ? p * q * product : p * a_factor + q * b_factor) + zero;
-    y[i] = static_cast<T>(static_cast<int32_t>(std::min(std::max(low, x), high)));  // NaN, of a scale that is none, is low, as by the kernel
-  }
+/// The kernel's scales, zero points and operands, which may change places: of a line, b alone can be one element. NaN, of a scale that
+/// is none, becomes the lowest.
+template <bool kMultiply>
+kernels::QuantizedBinaryArgs binary_args(const kernels::QuantizedBinaryArgs& known, const Run& run, const BinaryScales& s, size_t a,
+                                         size_t b) {
+  kernels::QuantizedBinaryArgs args = known;
+  args.a_zero = s.zero_of(run, a), args.b_zero = s.zero_of(run, b), args.zero = s.zero_of(run, 2);
+  const float scale = s.scale_of(run, 2);
+  args.a_scale = kMultiply ? s.scale_of(run, a) * s.scale_of(run, b) / scale : s.scale_of(run, a) / scale;
+  args.b_scale = s.scale_of(run, b) / scale;
+  return args;
 }
 
 template <bool kMultiply>
 Status lower_q_linear_binary(LowerContext& c) {
-  const Dims a = c.in_dims(0), b = c.in_dims(3), y = c.out_dims();
+  const Dims y = c.out_dims();
   if (element_count(y) == 0) return {};
-  if (!kMultiply && a == y && b == y) {
-    emit_flat_add(c);
-    return {};
-  }
-  Lines lines{y, broadcast_strides(a, y), broadcast_strides(b, y), y.empty() ? 1 : y.back()};
-  c.emit(kMultiply ? "mul_quantized" : "add_quantized", element_count(y) / lines.length,
-         [=, s = binary_scales(c), from_a = c.in(0), from_b = c.in(3), to = c.out(), is_signed = c.out_type().dtype == DType::i8](
+  BinaryLines lines(c.in_dims(0), c.in_dims(3), y);
+  const bool swapped = lines.a.back() == 0;
+  if (swapped) std::swap(lines.a, lines.b);
+  kernels::QuantizedBinaryArgs args;
+  args.count = lines.length(), args.is_signed = c.out_type().dtype == DType::i8;
+  args.low = args.is_signed ? -128 : 0, args.high = args.is_signed ? 127 : 255;
+  args.multiply = kMultiply, args.b_repeats = lines.b.back() == 0;
+  const auto& kernel = c.kernels().quantized->binary;
+  const int64_t each = kernel.tasks(args);
+  c.emit(kMultiply ? "mul_quantized" : "add_quantized", element_count(y) / lines.length() * each,
+         [=, run_kernel = kernel.run, s = binary_scales(c), a = c.in(swapped ? 3 : 0), b = c.in(swapped ? 0 : 3), to = c.out()](
              const Run& run, int64_t begin, int64_t end) -> const char* {
-           const int64_t a_step = y.empty() ? 0 : lines.a.back(), b_step = y.empty() ? 0 : lines.b.back();
-           const auto go = [&]<class T>() {
-             for (int64_t line = begin; line < end; ++line)
-               combine_line<T, kMultiply>(run.get<const T>(from_a) + lines.start(lines.a, line), a_step,
-                                          run.get<const T>(from_b) + lines.start(lines.b, line), b_step,
-                                          run.get<T>(to) + line * lines.length, lines.length, s, run);
-           };
-           is_signed ? go.template operator()<int8_t>() : go.template operator()<uint8_t>();
+           kernels::QuantizedBinaryArgs one = binary_args<kMultiply>(args, run, s, swapped, !swapped);
+           for (int64_t task = begin; task < end;) {
+             const int64_t line = task / each, first = task % each, last = std::min(each, first + end - task);
+             one.a = run.get<const std::byte>(a) + lines.start(lines.a, line);
+             one.b = run.get<const std::byte>(b) + lines.start(lines.b, line);
+             one.y = run.get<std::byte>(to) + line * lines.length();
+             run_kernel(one, first, last, run.scratch<void>());
+             task += last - first;
+           }
            return nullptr;
          });
   return {};
@@ -114,7 +112,10 @@ std::vector<Sample> q_binary_samples() {
   return {{.inputs = inputs(u8({3, 70}), u8({3, 70}), u8({}))},
           {.inputs = inputs(i8({1}), i8({1}), i8({}))},
           {.inputs = inputs(u8({2, 3, 5}), u8({3, 1}), u8({1}))},
-          {.inputs = inputs(i8({}), i8({4, 5}), i8({}))}};
+          {.inputs = inputs(i8({}), i8({4, 5}), i8({}))},
+          {.inputs = inputs(u8({2, 5, 3, 7}), u8({1, 5, 1, 1}), u8({}))},
+          {.inputs = inputs(i8({5, 1, 1}), i8({2, 5, 3, 7}), i8({}))},
+          {.inputs = inputs(u8({2, 1, 1, 9}), u8({3, 4, 9}), u8({}))}};
 }
 
 OpDef q_linear_binary(const char* name, Status (*lower)(LowerContext&)) {

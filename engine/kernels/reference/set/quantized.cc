@@ -49,13 +49,14 @@ void store_rounded(float x, int32_t zero, int32_t low, int32_t high, void* y, in
   static_cast<uint8_t*>(y)[at] = static_cast<uint8_t>(static_cast<int32_t>(std::nearbyint(bounded)) + zero);
 }
 
-int64_t sums(const QuantizedAddArgs& args) { return args.count; }
+int64_t results(const QuantizedBinaryArgs& args) { return args.count; }
 
-void add(const QuantizedAddArgs& args, int64_t begin, int64_t end, void*) {
+void combine(const QuantizedBinaryArgs& args, int64_t begin, int64_t end, void*) {
   for (int64_t i = begin; i < end; ++i) {
-    const float a = static_cast<float>(quantized_at(args.a, args.is_signed, i) - args.a_zero) * args.a_scale;
-    const float b = static_cast<float>(quantized_at(args.b, args.is_signed, i) - args.b_zero) * args.b_scale;
-    store_rounded(a + b, args.zero, args.low, args.high, args.y, i);
+    const auto a = static_cast<float>(quantized_at(args.a, args.is_signed, i) - args.a_zero);
+    const auto b = static_cast<float>(quantized_at(args.b, args.is_signed, args.b_repeats ? 0 : i) - args.b_zero);
+    const float left = args.multiply ? a * b * args.a_scale : a * args.a_scale, right = args.multiply ? 0.0f : b * args.b_scale;
+    store_rounded(left + right, args.zero, args.low, args.high, args.y, i);
   }
 }
 
@@ -121,7 +122,7 @@ constinit const QuantizedKernels quantized_kernels{1,
                                                    depthwise_packed_bytes,
                                                    pack_depthwise,
                                                    by_items<QuantizedDepthwiseArgs, pixels, convolve, 4>(),
-                                                   by_items<QuantizedAddArgs, sums, add, 1024>(),
+                                                   by_items<QuantizedBinaryArgs, results, combine, 1024>(),
                                                    by_items<QuantizeArgs, elements, quantize, 1024>(),
                                                    by_items<DequantizeArgs, levels, dequantize, 1024>(),
                                                    {range_tasks, no_scratch<QuantizedRangeArgs>, find_range}};

@@ -1,4 +1,4 @@
-// Sums of two quantised values, and the range that quantisation needs: a task is a piece of the elements.
+// Sums and products of two quantised values, and the range that quantisation needs: a task is a piece of the elements.
 #include "engine/kernels/sve/quantized/element.h"
 
 #include "engine/kernels/sve/quantized/dot.h"
@@ -31,24 +31,40 @@ inline vi round_within(vf x, vf low, vf high, vi zero) {
   return svadd_x(all, sve_bytes::rounded(svminnm_x(all, svmaxnm_x(all, x, low), high)), zero);
 }
 
-template <bool kSigned>
-void add_range(const QuantizedAddArgs& args, int64_t begin, int64_t end) {
+template <bool kSigned, bool kMultiply, bool kRepeats>
+void combine_range(const QuantizedBinaryArgs& args, int64_t begin, int64_t end) {
   const vb all = svptrue_b32();
   const vi a_zero = svdup_s32(args.a_zero), b_zero = svdup_s32(args.b_zero), zero = svdup_s32(args.zero);
   const vf a_scale = svdup_f32(args.a_scale), b_scale = svdup_f32(args.b_scale);
   const vf low = svdup_f32(static_cast<float>(args.low - args.zero)), high = svdup_f32(static_cast<float>(args.high - args.zero));
+  vf b = svdup_f32(0.0f);
+  if constexpr (kRepeats) {
+    const int32_t one = kSigned ? int32_t{*static_cast<const int8_t*>(args.b)} : int32_t{*static_cast<const uint8_t*>(args.b)};
+    b = svdup_f32(static_cast<float>(one - args.b_zero));
+    if constexpr (!kMultiply) b = svmul_x(all, b, b_scale);
+  }
   for (int64_t i = begin; i < end; i += kLanes) {
     const vb some = svwhilelt_b32(i, end);
     const vf a = svcvt_f32_x(all, vi(svsub_x(all, load_bytes<kSigned>(some, args.a, i), a_zero)));
-    const vf b = svcvt_f32_x(all, vi(svsub_x(all, load_bytes<kSigned>(some, args.b, i), b_zero)));
-    const vf x = svadd_x(all, svmul_x(all, a, a_scale), svmul_x(all, b, b_scale));
+    if constexpr (!kRepeats) {
+      b = svcvt_f32_x(all, vi(svsub_x(all, load_bytes<kSigned>(some, args.b, i), b_zero)));
+      if constexpr (!kMultiply) b = svmul_x(all, b, b_scale);
+    }
+    vf x;
+    if constexpr (kMultiply) x = svmul_x(all, svmul_x(all, a, b), a_scale);
+    else x = svadd_x(all, svmul_x(all, a, a_scale), b);
     store_bytes<kSigned>(some, args.y, i, round_within(x, low, high, zero));
   }
 }
 
+template <bool kSigned, bool kMultiply>
+void combine(const QuantizedBinaryArgs& args, int64_t begin, int64_t end) {
+  args.b_repeats ? combine_range<kSigned, kMultiply, true>(args, begin, end) : combine_range<kSigned, kMultiply, false>(args, begin, end);
+}
+
 }  // namespace
 
-int64_t quantized_add_tasks(const QuantizedAddArgs& args) noexcept { return (args.count + kPiece - 1) / kPiece; }
+int64_t quantized_binary_tasks(const QuantizedBinaryArgs& args) noexcept { return (args.count + kPiece - 1) / kPiece; }
 
 int64_t quantized_range_tasks(const QuantizedRangeArgs& args) noexcept { return (args.count + kPiece - 1) / kPiece; }
 
@@ -72,9 +88,10 @@ void quantized_range_run(const QuantizedRangeArgs& args, int64_t task_begin, int
   }
 }
 
-void quantized_add_run(const QuantizedAddArgs& args, int64_t task_begin, int64_t task_end, void*) noexcept {
+void quantized_binary_run(const QuantizedBinaryArgs& args, int64_t task_begin, int64_t task_end, void*) noexcept {
   const int64_t begin = task_begin * kPiece, end = task_end * kPiece < args.count ? task_end * kPiece : args.count;
-  args.is_signed ? add_range<true>(args, begin, end) : add_range<false>(args, begin, end);
+  if (args.is_signed) args.multiply ? combine<true, true>(args, begin, end) : combine<true, false>(args, begin, end);
+  else args.multiply ? combine<false, true>(args, begin, end) : combine<false, false>(args, begin, end);
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

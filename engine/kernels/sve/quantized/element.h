@@ -11,8 +11,8 @@ int64_t depthwise_tasks(const QuantizedDepthwiseArgs& args) noexcept;
 int64_t depthwise_scratch_bytes(const QuantizedDepthwiseArgs& args) noexcept;
 void depthwise_run(const QuantizedDepthwiseArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
 
-int64_t quantized_add_tasks(const QuantizedAddArgs& args) noexcept;
-void quantized_add_run(const QuantizedAddArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
+int64_t quantized_binary_tasks(const QuantizedBinaryArgs& args) noexcept;
+void quantized_binary_run(const QuantizedBinaryArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
 
 int64_t quantize_tasks(const QuantizeArgs& args) noexcept;
 void quantize_run(const QuantizeArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;

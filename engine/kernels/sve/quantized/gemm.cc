@@ -174,7 +174,7 @@ const QuantizedKernels quantized_kernels{
     depthwise_packed_bytes,
     pack_depthwise,
     {depthwise_tasks, depthwise_scratch_bytes, checked<QuantizedDepthwiseArgs, depthwise_run>()},
-    {quantized_add_tasks, no_scratch_bytes<QuantizedAddArgs>, checked<QuantizedAddArgs, quantized_add_run>()},
+    {quantized_binary_tasks, no_scratch_bytes<QuantizedBinaryArgs>, checked<QuantizedBinaryArgs, quantized_binary_run>()},
     {quantize_tasks, no_scratch_bytes<QuantizeArgs>, checked<QuantizeArgs, quantize_run>()},
     {dequantize_tasks, no_scratch_bytes<DequantizeArgs>, dequantize_run},
     {quantized_range_tasks, no_scratch_bytes<QuantizedRangeArgs>, checked<QuantizedRangeArgs, quantized_range_run>()}};
