@@ -125,6 +125,7 @@ OpDef runtime_product(const char* name, bool batch, bool activation) {
 OpDef define_microsoft_fused_mat_mul() {
   OpDef op = runtime_product("FusedMatMul", true, false);
   op.samples.push_back({.inputs = {f32({5, 2, 3, 4}), f32({2, 3, 4, 6})}, .attributes = {{"transBatchA", integer(1)}}});
+  op.samples.push_back({.inputs = {f32({2, 19, 3}), f32({2, 21, 19})}, .attributes = {{"transA", integer(1)}, {"transB", integer(1)}}});
   return op;
 }
 
