@@ -42,8 +42,21 @@ struct Strips {
   }
 };
 
+/// sums += a b, of one step of depth: what there is less of, numbers of a or vectors of b, stays in registers meanwhile.
 template <class T, int kRows, int kVectors, bool kWhole>
 SVENGINE_INLINE void add_step(const T* a, const T* b, const vb* exists, Vec<T> (&sums)[kRows][kVectors]) {
+  if constexpr (kRows < kVectors) {
+    Vec<T> value[kRows];
+    SVENGINE_UNROLL
+    for (int r = 0; r < kRows; ++r) value[r] = repeated<T>(a[r]);
+    SVENGINE_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const Vec<T> x = svld1(kWhole ? every<T>() : exists[v], b + v * kLanesOf<T>);
+      SVENGINE_UNROLL
+      for (int r = 0; r < kRows; ++r) sums[r][v] = svmla_x(every<T>(), sums[r][v], x, value[r]);
+    }
+    return;
+  }
   Vec<T> row[kVectors];
   SVENGINE_UNROLL
   for (int v = 0; v < kVectors; ++v) row[v] = svld1(kWhole ? every<T>() : exists[v], b + v * kLanesOf<T>);
@@ -91,8 +104,8 @@ inline void sum_strip_of(int64_t rows, const GemmArgsOf<T>& args, const T* a, co
   sum_strip<T, kRows, kPanelVectors, false>(args.k, a, b, ldb, columns, sums);
 }
 
-inline constexpr int kDots = 8;                                       // columns of B side by side
-inline constexpr int kDotRows = kMachine.vector_registers < 32 ? 1 : 3;  // rows of A
+inline constexpr int kDots = 8;                                          // columns of B side by side
+inline constexpr int kDotRows = kMachine.vector_registers < 32 ? 1 : 2;  // rows of A
 
 /// Lane i, i < kDots: the sum of x[i]'s lanes.
 template <class T>
@@ -115,7 +128,8 @@ SVENGINE_INLINE void store_lane_sums(Vec<T> (&x)[kDots], T* sums) {
 }
 
 /// sums[r * kPanelColumns<T> + j] = row r of a times column j of b, for j < kDots. Columns from `last` on are that one again.
-/// One row has two steps side by side: its 16 sums wait for loads, of which a cycle starts two, not for each other.
+/// One row has two steps side by side. Its 16 sums, as those of two rows, wait for loads, of which a cycle starts two, not for each other;
+/// three rows' loop would be of 65 instructions (A64FX).
 template <class T, int kRows>
 __attribute__((noinline)) void sum_dots(int64_t depth, const T* a, int64_t lda, const T* b, int64_t ldb, int64_t last, T* sums) {
   constexpr int kLanes = kLanesOf<T>, kWays = kRows == 1 && kMachine.vector_registers >= 32 ? 2 : 1;
