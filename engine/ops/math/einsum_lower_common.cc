@@ -3,22 +3,24 @@
 //     labels of both that are kept  batch      of A alone  m
 //     labels of both, summed        k          of B alone  n          result [batch..., m..., n...]
 //
-// after copies where an operand's memory is not [batch, m, k] or [batch, k, m] by strides. All else is a loop over the result
-// with a sum in it, which also takes diagonals (a label's strides added up), sums over one operand and the last change of order.
+// after copies where an operand's memory is not [batch, m, k] or [batch, k, m] by strides, and so are those of integers of 32 and 64 bits.
+// All else is sums of the elements of one operand, or of products of two: einsum_sums_common.h.
 #include <algorithm>
-#include <numeric>
-#include <type_traits>
 
-#include "engine/base/round.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/math/einsum_common.h"
+#include "engine/ops/math/einsum_sums_common.h"
 #include "engine/ops/nn/product_common.h"
 #include "engine/ops/tensor/copy_common.h"
+#include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
 namespace {
 
 using Labels = std::vector<int>;
+
+/// Operands of which pairs are products of matrices: integers by the loops of wide/.
+constexpr DTypeSet kEinsumProducts = kProductTypes | DTypeSet{DType::i32, DType::u32, DType::i64, DType::u64};
 
 bool has(const Labels& labels, int label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
 
@@ -34,71 +36,6 @@ struct Factor {
     return at == labels.end() ? 0 : strides[static_cast<size_t>(at - labels.begin())];
   }
 };
-
-/// out[kept] = sum over `summed` of a (times b); strides by label, 0 where an operand has it not.
-struct SumLoop {
-  Dims kept, summed;
-  std::vector<int64_t> a_kept, a_summed, b_kept, b_summed;
-};
-
-/// Walks an index over dims, keeping the offsets of two operands.
-struct Walk {
-  const Dims& dims;
-  const std::vector<int64_t>&a, &b;
-  int64_t index[64] = {};
-  int64_t at_a = 0, at_b = 0;
-
-  void seek(int64_t flat) {
-    for (size_t i = dims.size(); i-- > 0; flat /= dims[i]) {
-      index[i] = flat % dims[i];
-      at_a += index[i] * a[i], at_b += index[i] * b[i];
-    }
-  }
-  void next() {
-    for (size_t i = dims.size(); i-- > 0;) {
-      at_a += a[i], at_b += b[i];
-      if (++index[i] < dims[i]) return;
-      at_a -= dims[i] * a[i], at_b -= dims[i] * b[i];
-      index[i] = 0;
-    }
-  }
-};
-
-/// Sums of integers wrap around, which only unsigned ones may; float32 is summed in double.
-template <class T>
-struct SumOf {
-  using type = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
-};
-
-template <class T>
-constexpr T kOne{1};
-
-/// Four sums side by side, whose order is the same for any steps.
-template <class Sum, class T>
-Sum dot(const T* a, int64_t step_a, const T* b, int64_t step_b, int64_t count) {
-  Sum sums[4] = {};
-  for (int64_t k = 0; k < count; ++k) sums[k % 4] += static_cast<Sum>(a[k * step_a]) * static_cast<Sum>(b[k * step_b]);
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
-template <class T>
-void run_sums(const SumLoop& loop, const T* a, const T* b, T* out, int64_t begin, int64_t end) {
-  using Sum = typename SumOf<T>::type;
-  const bool any = !loop.summed.empty();
-  const int64_t last = any ? loop.summed.back() : 1, outer = last ? element_count(loop.summed) / last : 0;
-  const int64_t step_a = any ? loop.a_summed.back() : 0, step_b = any ? loop.b_summed.back() : 0;
-  const Dims others(loop.summed.begin(), loop.summed.end() - any);
-  Walk at{loop.kept, loop.a_kept, loop.b_kept};
-  at.seek(begin);
-  for (int64_t i = begin; i < end; ++i, at.next()) {
-    Sum sum = 0;
-    Walk in{others, loop.a_summed, loop.b_summed};
-    in.at_a = at.at_a, in.at_b = at.at_b;
-    for (int64_t k = 0; k < outer; ++k, in.next())
-      sum += b ? dot<Sum>(a + in.at_a, step_a, b + in.at_b, step_b, last) : dot<Sum>(a + in.at_a, step_a, &kOne<T>, 0, last);
-    out[i] = static_cast<T>(sum);
-  }
-}
 
 class EinsumLowering {
  public:
@@ -157,7 +94,7 @@ class EinsumLowering {
 
   /// a times b, over the labels that the output and the operands from `next` on do not have summed.
   Result<Factor> combine(Factor a, Factor b, size_t next) {
-    const bool products = kProductTypes.has(type_);
+    const bool products = kEinsumProducts.has(type_);
     if (products) {
       SV_ASSIGN(a, without_own_sums(std::move(a), b, next));
       SV_ASSIGN(b, without_own_sums(std::move(b), a, next));
@@ -168,7 +105,7 @@ class EinsumLowering {
     const Labels m = beyond(a.labels, b.labels), n = beyond(b.labels, a.labels);
     const bool last = next == equation_.terms.size();
     if (products && count(k) > 1 && count(m) * count(n) > kFewResults && count(k) * count(m) * count(n) >= kLeastProduct) {
-      if (last && joined(batch, n, m) == equation_.output && joined(batch, m, n) != equation_.output)
+      if (last && !takes_rows(m, n) && takes_rows(n, m))
         return product(b, a, batch, n, m, k, last);
       return product(a, b, batch, m, n, k, last);
     }
@@ -208,7 +145,7 @@ class EinsumLowering {
   }
 
   Status sums(const Factor& a, const Factor* b, const Labels& kept, Buffer out) {
-    SumLoop loop;
+    EinsumSums loop;
     Labels summed = beyond(a.labels, kept);
     if (b)
       for (const int label : beyond(b->labels, kept))
@@ -216,40 +153,7 @@ class EinsumLowering {
     loop.kept = sizes(kept), loop.summed = sizes(summed);
     for (const int label : kept) loop.a_kept.push_back(a.stride(label)), loop.b_kept.push_back(b ? b->stride(label) : 0);
     for (const int label : summed) loop.a_summed.push_back(a.stride(label)), loop.b_summed.push_back(b ? b->stride(label) : 0);
-    if (kept.size() > 64 || summed.size() > 64) return error("an Einstein sum of more than 64 dimensions");
-    switch (type_) {
-      case DType::f32:
-        return emit_sums<float>(loop, a, b, out);
-      case DType::f64:
-        return emit_sums<double>(loop, a, b, out);
-      case DType::i8:
-      case DType::u8:
-        return emit_sums<uint8_t>(loop, a, b, out);
-      case DType::i16:
-      case DType::u16:
-        return emit_sums<uint16_t>(loop, a, b, out);
-      case DType::i32:
-      case DType::u32:
-        return emit_sums<uint32_t>(loop, a, b, out);
-      case DType::i64:
-      case DType::u64:
-        return emit_sums<uint64_t>(loop, a, b, out);
-      default:
-        return error("is not computed in {}", name_of(type_));
-    }
-  }
-
-  template <class T>
-  Status emit_sums(const SumLoop& loop, const Factor& a, const Factor* b, Buffer out) {
-    const int64_t elements = element_count(loop.kept),
-                  each = std::max<int64_t>(1, kLoopWork / std::max<int64_t>(1, element_count(loop.summed)));
-    const Buffer from_a = place(a), from_b = b ? place(*b) : Buffer{};
-    c_.emit("einsum_loop", ceil_div(elements, each), [=](const Run& run, int64_t begin, int64_t end) -> const char* {
-      run_sums<T>(loop, run.get<const T>(from_a), run.get<const T>(from_b), run.get<T>(out), begin * each,
-                  std::min(elements, end * each));
-      return nullptr;
-    });
-    return {};
+    return emit_einsum_sums(c_, type_, std::move(loop), place(a), b ? place(*b) : Buffer{}, out);
   }
 
   /// Labels as one dimension: their stride, or -1 where there is none.
@@ -289,6 +193,13 @@ class EinsumLowering {
     }
   }
 
+  /// Whether rows of n, one for every index of m, lie in the output as a product can write them.
+  bool takes_rows(const Labels& m, const Labels& n) const {
+    const Factor target = dense(equation_.output, {});
+    return merged(target, m) > 0 && merged(target, n) == 1;
+  }
+
+  /// The output itself, where it takes a product's rows, else a factor [batch..., m..., n...].
   Result<Factor> product(const Factor& a, const Factor& b, const Labels& batch, const Labels& m, const Labels& n, const Labels& k,
                          bool last) {
     const Labels order = joined(batch, m, n);
@@ -300,18 +211,16 @@ class EinsumLowering {
     if (p.a.constant_input >= 0) p.a.buffer = c_.in(static_cast<size_t>(p.a.constant_input)), p.a.constant_input = -1;
     p.b = as_matrix(b, batch, n, k);
     p.b.transposed = !p.b.transposed;  // its rows are of n here, of k there
-    written_ = last && order == equation_.output;
-    p.c = written_ ? c_.out() : room(order);
-    p.ldc = p.n;
-    int64_t stride = p.m * p.n;
-    p.c_strides.resize(batch.size());
-    for (size_t i = batch.size(); i-- > 0; stride *= p.batch[i]) p.c_strides[i] = stride;
-    const Buffer out = p.c;
-    emit_product(c_, std::move(p));
-    return dense(order, out);
+    written_ = last && takes_rows(m, n);
+    const Factor result = written_ ? dense(equation_.output, c_.out()) : dense(order, room(order));
+    p.c = result.buffer;
+    p.ldc = p.m > 1 ? merged(result, m) : p.n;
+    for (const int label : batch) p.c_strides.push_back(result.stride(label));
+    if (kProductTypes.has(type_)) emit_product(c_, std::move(p));
+    else wide::emit_product(c_, std::move(p), 1, 0);
+    return result;
   }
 
-  static constexpr int64_t kLoopWork = 4096;     // terms of a task
   static constexpr int64_t kFewResults = 4;      // of a matrix, with which panels would be nearly empty: dot products
   static constexpr int64_t kLeastProduct = 256;  // multiply-adds below which packing a matrix costs more than a loop
 

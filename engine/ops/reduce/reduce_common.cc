@@ -86,11 +86,8 @@ Status emit_reduce(LowerContext& c, kernels::ReduceOp op) {
   return emit_reduction(c, op, reduced);
 }
 
-namespace {
-
-/// The kernel's steps, from the node's input as `type` at `in`.
-Status emit_reduction_of(LowerContext& c, kernels::ReduceOp op, const std::vector<bool>& reduced, DType type, Buffer in, Buffer out) {
-  const Dims dims = c.in_dims(0);
+Status emit_reduction_steps(LowerContext& c, kernels::ReduceOp op, const Dims& dims, const std::vector<bool>& reduced, DType type, Buffer in,
+                            Buffer out) {
   const std::vector<Group> groups = groups_of(dims, reduced);
   if (groups.size() > kernels::kReduceDims)
     return error("reduced and kept dimensions alternate more than {} times", kernels::kReduceDims);
@@ -111,6 +108,13 @@ Status emit_reduction_of(LowerContext& c, kernels::ReduceOp op, const std::vecto
     emit_step(c, args, in, out);
   }
   return {};
+}
+
+namespace {
+
+/// The kernel's steps, from the node's input as `type` at `in`.
+Status emit_reduction_of(LowerContext& c, kernels::ReduceOp op, const std::vector<bool>& reduced, DType type, Buffer in, Buffer out) {
+  return emit_reduction_steps(c, op, c.in_dims(0), reduced, type, in, out);
 }
 
 /// Sums and products of uint64 are those of int64, bit by bit. Its order is that of int64 with the sign flipped, and roots and logarithms are

@@ -21,6 +21,10 @@ Status emit_reduce(LowerContext& c, kernels::ReduceOp op);
 /// Output 0 is input 0 reduced over the dimensions marked in `reduced`, which may be none.
 Status emit_reduction(LowerContext& c, kernels::ReduceOp op, const std::vector<bool>& reduced, size_t output = 0);
 
+/// The kernel's steps, from dense `in` of these dimensions to `out`: of float32, float64, int32 or int64.
+Status emit_reduction_steps(LowerContext& c, kernels::ReduceOp op, const Dims& dims, const std::vector<bool>& reduced, DType type, Buffer in,
+                            Buffer out);
+
 /// For gradients: a value of the node's output shape with the reduced dimensions as 1s again, so that it broadcasts to the input.
 Value* kept_dims(GradientContext& c, Value* value);
 

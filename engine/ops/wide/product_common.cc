@@ -45,7 +45,8 @@ template <class S, class U>
 void emit_product_of(LowerContext& c, Product p, float alpha, float beta) {
   const Addend addend = addend_of(c, p, beta);
   const int64_t down = ceil_div(p.m, kTile), across = ceil_div(p.n, kTile), matrices = element_count(p.batch);
-  p.a.buffer = c.in(0), p.b.buffer = c.in(1);
+  for (ProductOperand* o : {&p.a, &p.b})
+    if (o->constant_input >= 0) o->buffer = c.in(static_cast<size_t>(o->constant_input));
   emit_items(
       c, "product", matrices * down * across, 1,
       [=](const Run& run, int64_t begin, int64_t end) {
@@ -78,7 +79,7 @@ void emit_product_of(LowerContext& c, Product p, float alpha, float beta) {
 }  // namespace
 
 void emit_product(LowerContext& c, Product product, float alpha, float beta) {
-  switch (c.in_type(0).dtype) {
+  switch (product.type) {
     case DType::f64:
       return emit_product_of<double, double>(c, std::move(product), alpha, beta);
     case DType::i32:

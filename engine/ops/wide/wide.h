@@ -14,7 +14,8 @@ namespace svengine::ops::wide {
 inline bool is_wide(const LowerContext& c) { return c.in_type(0).dtype != DType::f32; }
 
 /// C[batch] = alpha A[batch] B[batch] + beta C', C' being input 2 where there is one, which broadcasts to a matrix of the result.
-/// Integers with alpha and beta other than 1 are scaled in double and truncated. `product` is what matmul_of gave.
+/// Integers with alpha and beta other than 1 are scaled in double and truncated. Of operands that are constant
+/// `product` says which inputs they are, of others where they lie.
 void emit_product(LowerContext& c, Product product, float alpha, float beta);
 
 /// Y = activation(X conv W + B + residual), of inputs 0 to 2; B and the residual may be absent.
