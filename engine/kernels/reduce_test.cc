@@ -146,6 +146,43 @@ TEST_CASE("double and integer reductions") {
   });
 }
 
+namespace {
+
+/// Lines give what each of them gives alone, bit by bit: short ones go several at a time.
+template <class T>
+void check_lines_together(const KernelTable& set, ReduceOp op, int64_t lines, int64_t n) {
+  GuardedBuffer<T> x = values_for<T>(op, lines * n);
+  if constexpr (std::is_floating_point_v<T>)
+    for (size_t i = 0; i < x.size(); i += 5)  // in every fifth place, zeros of both signs among them
+      x[i] = static_cast<T>(std::vector<float>{0, -0.0f, kInf, -kInf, kNaN, -0.0f, -0.0f}[i / 5 % 7]);
+  GuardedBuffer<T> together(static_cast<size_t>(lines)), alone(together.size());
+  ReduceArgs args = reduce_args(op, element_of<T>(), {lines, n}, "kr");
+  args.x = x.data(), args.y = together.data();
+  run_tasks(set.reduce->reduce, args, 1);
+  args.extent[0] = 1;
+  for (int64_t i = 0; i < lines; ++i) {
+    args.x = x.data() + i * n, args.y = alone.data() + i;
+    run_tasks(set.reduce->reduce, args);
+  }
+  INFO(set.name << " op " << int(op) << " type " << int(element_of<T>()) << " n " << n);
+  REQUIRE(same_values(together.data(), alone.data(), together.size()));
+  REQUIRE((together.intact() && alone.intact()));
+}
+
+}  // namespace
+
+TEST_CASE("lines are reduced together as each alone") {
+  for_every_set([](const KernelTable& set) {
+    for (ReduceOp op : kOps)
+      for (int64_t n : {2, 3, 7, 8, 9, 16, 17, 31, 33, 64, 65}) {
+        check_lines_together<float>(set, op, 2 * set.lanes + 3, n);
+        check_lines_together<double>(set, op, 2 * set.lanes + 3, n);
+        check_lines_together<int32_t>(set, op, 2 * set.lanes + 3, n);
+        check_lines_together<int64_t>(set, op, 2 * set.lanes + 3, n);
+      }
+  });
+}
+
 TEST_CASE("float sums of long lines keep their digits") {
   for_every_set([](const KernelTable& set) {
     check<float>(set, ReduceOp::kSum, {1, 200003}, "kr");

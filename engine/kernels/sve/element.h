@@ -20,6 +20,20 @@ struct ElementOf<double> {
   SVENGINE_INLINE static vb below(int64_t from, int64_t end) { return svwhilelt_b64(from, end); }
   SVENGINE_INLINE static vd dup(double x) { return svdup_f64(x); }
 };
+template <>
+struct ElementOf<int64_t> {
+  using Vector = vl;
+  SVENGINE_INLINE static vb all() { return svptrue_b64(); }
+  SVENGINE_INLINE static vb below(int64_t from, int64_t end) { return svwhilelt_b64(from, end); }
+  SVENGINE_INLINE static vl dup(int64_t x) { return svdup_s64(x); }
+};
+template <>
+struct ElementOf<int32_t> {
+  using Vector = vi;
+  SVENGINE_INLINE static vb all() { return svptrue_b32(); }
+  SVENGINE_INLINE static vb below(int64_t from, int64_t end) { return svwhilelt_b32(from, end); }
+  SVENGINE_INLINE static vi dup(int32_t x) { return svdup_s32(x); }
+};
 
 template <class T>
 using Vec = typename ElementOf<T>::Vector;

@@ -1,0 +1,111 @@
+// Short lines of double, int32 and int64: as many at a time as a vector has 64-bit lanes.
+#pragma once
+#include "engine/kernels/sve/line_folds.h"
+#include "engine/kernels/sve/reduce/plain.h"
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+namespace {
+
+constexpr int64_t kShort = 4 * kAccumulators;  // elements of a line that is short
+constexpr int kFewLines = 2;                   // so many go one by one, in less than a fold
+constexpr int kWideLanes = kLanesOf<int64_t>;
+static_assert(kAccumulators % kWideLanes == 0);
+
+// What short lines are computed in: doubles, or integers of any width in 64 bits.
+template <ReduceOp kOp, class T>
+using Wide = typename Choose<Limits<T>::kFloat || in_double(kOp), double, int64_t>::Type;
+
+SVENGINE_INLINE vl load_integers(vb p, const int64_t* x) { return svld1(p, x); }
+SVENGINE_INLINE vl load_integers(vb p, const int32_t* x) { return svld1sw_s64(p, x); }
+template <class W, class T>
+SVENGINE_INLINE Vec<W> load_wide(vb p, const T* x) {
+  if constexpr (Limits<T>::kFloat)
+    return svld1(p, x);
+  else if constexpr (Limits<W>::kFloat)
+    return svcvt_f64_x(svptrue_b64(), load_integers(p, x));
+  else
+    return load_integers(p, x);
+}
+
+template <ReduceOp kOp, class V>
+SVENGINE_INLINE V wide_term(V x, [[maybe_unused]] double shift) {
+  const vb all = svptrue_b64();
+  if constexpr (kOp == ReduceOp::kL1)
+    return svsel(svcmplt(all, x, 0), svneg_x(all, x), x);
+  else if constexpr (kOp == ReduceOp::kSumSquare || kOp == ReduceOp::kL2)
+    return svmul_x(all, x, x);
+  else if constexpr (kOp == ReduceOp::kLogSumExp)
+    return vexp_f64(vsub(x, vdup(shift)));
+  else
+    return x;
+}
+
+template <ReduceOp kOp, class V>
+SVENGINE_INLINE V wide_join(V a, V b) {
+  const vb all = svptrue_b64();
+  if constexpr (kOp == ReduceOp::kMax)
+    return svsel(svcmpgt(all, a, b), a, svsel(svcmpeq(all, a, a), b, a));
+  else if constexpr (kOp == ReduceOp::kMin)
+    return svsel(svcmplt(all, a, b), a, svsel(svcmpeq(all, a, a), b, a));
+  else if constexpr (kOp == ReduceOp::kProd)
+    return svmul_x(all, a, b);
+  else
+    return svadd_x(all, a, b);
+}
+
+// total[r] = line_total() of line r of `lines`, in the accumulators of as many vectors as have elements (kU) or as there are in all.
+template <ReduceOp kOp, class T, int kU>
+[[gnu::noinline]] void short_totals(const T* x, int64_t n, int lines, [[maybe_unused]] const double* shift,
+                                    LineVectors<Wide<kOp, T>>& partial, Wide<kOp, T>* total) {
+  using W = Wide<kOp, T>;
+  using V = Vec<W>;
+  const V start = repeated<W>(W(identity<kOp, T>()));
+  for (int r = 0; r < lines; ++r) {
+    V acc[kU];
+    for (V& a : acc) a = start;
+    for (int64_t i = 0; i < n; i += kU * kWideLanes) {
+      SVENGINE_UNROLL
+      for (int u = 0; u < kU; ++u) {
+        const vb p = svwhilelt_b64(i + u * kWideLanes, n);
+        const V value = wide_term<kOp>(load_wide<W>(p, x + r * n + i + u * kWideLanes), kOp == ReduceOp::kLogSumExp ? shift[r] : 0);
+        acc[u] = svsel(p, wide_join<kOp>(acc[u], value), acc[u]);
+      }
+    }
+    SVENGINE_UNROLL
+    for (int width = kU / 2; width > 0; width /= 2)
+      for (int u = 0; u < width; ++u) acc[u] = wide_join<kOp>(acc[u], acc[u + width]);
+    svst1(svptrue_b64(), partial.line(r), acc[0]);
+  }
+  svst1(svptrue_b64(), total, fold<FoldOrder::kHalves>(partial, [](V a, V b) SVENGINE_INLINE_LAMBDA -> V { return wide_join<kOp>(a, b); }));
+}
+
+template <ReduceOp kOp, class T>
+SVENGINE_INLINE void wide_totals(const T* x, int64_t n, int lines, const double* shift, LineVectors<Wide<kOp, T>>& partial, Wide<kOp, T>* total) {
+  constexpr bool kRare = !Limits<T>::kFloat && in_double(kOp);  // one function will do
+  if (!kRare && n <= kWideLanes)
+    short_totals<kOp, T, kRare ? kAccumulators / kWideLanes : 1>(x, n, lines, shift, partial, total);
+  else
+    short_totals<kOp, T, kAccumulators / kWideLanes>(x, n, lines, shift, partial, total);
+}
+
+template <ReduceOp kOp, class T>
+void reduce_short_lines(const T* x, T* y, int64_t n, int64_t count) {
+  constexpr ReduceOp kTotal = kTotalOf<kOp, T>;
+  LineVectors<Wide<kTotal, T>> partial;
+  for (int64_t first = 0; first < count; first += kWideLanes) {
+    const int lines = int(smaller(kWideLanes, count - first));
+    double shift[kWideLanes] = {};
+    if constexpr (kOp == ReduceOp::kLogSumExp) {
+      LineVectors<Wide<ReduceOp::kMax, T>> maxima;
+      Wide<ReduceOp::kMax, T> maximum[kWideLanes];
+      wide_totals<ReduceOp::kMax>(x + first * n, n, lines, shift, maxima, maximum);
+      for (int r = 0; r < lines; ++r) shift[r] = finite_shift(double(maximum[r]));
+    }
+    Wide<kTotal, T> total[kWideLanes];
+    wide_totals<kTotal>(x + first * n, n, lines, shift, partial, total);
+    for (int r = 0; r < lines; ++r) y[first + r] = finish<kOp, T>(Accumulator<kOp, T>(total[r]), shift[r], n);
+  }
+}
+
+}  // namespace
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
