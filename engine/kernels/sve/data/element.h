@@ -68,17 +68,28 @@ class Odometer {
     }
   }
   void next() {
-    for (int d = rank_ - 1; d >= 0; --d) {
-      for (int k = 0; k < K; ++k) offset_[k] += stride_[k][d];
-      if (++index_[d] < extent_[d]) return;
-      for (int k = 0; k < K; ++k) offset_[k] -= extent_[d] * stride_[k][d];
-      index_[d] = 0;
-    }
+    for (int d = rank_ - 1; d >= 0; --d)
+      if (advance(d)) return;
+  }
+  /// next() in a loop that stays one: ten times shorter, for what exists once for every type and operation.
+  void next_by_loop() {
+#pragma GCC unroll 1
+    for (int d = rank_ - 1; d >= 0; --d)
+      if (advance(d)) return;
   }
   int64_t offset(int k) const { return offset_[k]; }
   int64_t index(int d) const { return index_[d]; }
 
  private:
+  /// Whether dimension d had a next position; it is at its first one otherwise.
+  SVENGINE_INLINE bool advance(int d) {
+    for (int k = 0; k < K; ++k) offset_[k] += stride_[k][d];
+    if (++index_[d] < extent_[d]) return true;
+    for (int k = 0; k < K; ++k) offset_[k] -= extent_[d] * stride_[k][d];
+    index_[d] = 0;
+    return false;
+  }
+
   static constexpr int kMost = 8;
   int rank_ = 0;
   int64_t extent_[kMost] = {}, index_[kMost] = {};

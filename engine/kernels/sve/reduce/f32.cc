@@ -256,7 +256,8 @@ void reduce_columns(ReduceShape& shape, const float* x, float* y, int64_t column
 void reduce_f32(const ReduceArgs& args, ReduceShape& shape, int64_t begin, int64_t end) {
   ReduceFunctions<float> functions;
   dispatch_reduce(args.op, [&]<ReduceOp kOp>() {
-    functions = {reduce_line<kOp>, reduce_columns<kOp>, kTogether<kOp> * kLanes, reduce_short_lines<kOp>, kShortVectors * kLanes, kFewLines};
+    functions = {reduce_line<kOp>,        reduce_columns<kOp>,    kTogether<kOp> * kLanes,
+                 reduce_short_lines<kOp>, kShortVectors * kLanes, kFewLines};
   });
   reduce_items(args, shape, begin, end, functions);
 }

@@ -10,7 +10,7 @@ struct ReduceFunctions {
   T (*line)(ReduceShape&, const T* x);
   void (*columns)(ReduceShape&, const T* x, T* y, int64_t columns);  // the first `together` of them
   int64_t together;
-  void (*short_lines)(const T* x, T* y, int64_t n, int64_t count);  // contiguous lines of 1 to `longest` elements, more than `few`
+  void (*short_lines)(const T* x, T* y, int64_t n, int64_t count);  // contiguous, of 1 to `longest` elements, more than `few`
   int64_t longest;
   int64_t few;
 };

@@ -1,7 +1,7 @@
-// Reductions of double, int32 and int64, in loops over a fixed number of accumulators that the compiler vectorises. Short lines go as many at
-// a time as a vector has 64-bit lanes, and are the same bits however they were grouped: what is done once per line took longer than its elements.
+// Reductions of double, int32 and int64: columns in loops that the compiler vectorises, lines in plain_lines.h. Short lines go several at a
+// time, for what is done once per line takes longer than their elements.
 #include "engine/kernels/sve/lines_f64.h"
-#include "engine/kernels/sve/reduce/plain_short.h"
+#include "engine/kernels/sve/reduce/plain_lines.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
@@ -17,37 +17,10 @@ namespace {
 }
 
 template <ReduceOp kOp, class T>
-[[gnu::noinline]] Accumulator<kOp, T> line_total(ReduceShape& shape, const T* x, [[maybe_unused]] double shift) {
-  using A = Accumulator<kOp, T>;
-  A acc[kAccumulators];
-  for (A& a : acc) a = identity<kOp, T>();
-  shape.for_runs([&](int64_t offset) {
-    const T* from = x + offset;
-    int64_t i = 0;
-    if constexpr (kOp == ReduceOp::kLogSumExp) {
-      double e[4 * kAccumulators];
-      for (; i < shape.run; i += 4 * kAccumulators) {
-        const int64_t n = smaller(4 * kAccumulators, shape.run - i);
-        for (int64_t u = 0; u < n; ++u) e[u] = double(from[i + u]) - shift;
-        take_exponentials(e, n);
-        for (int64_t u = 0; u < n; ++u) acc[u % kAccumulators] += e[u];
-      }
-      return;
-    }
-    for (; i + kAccumulators <= shape.run; i += kAccumulators)
-      for (int u = 0; u < kAccumulators; ++u) acc[u] = join<kOp>(acc[u], term<kOp, T>(from[i + u]));
-    for (int u = 0; i < shape.run; ++i, ++u) acc[u] = join<kOp>(acc[u], term<kOp, T>(from[i]));
-  });
-  for (int width = kAccumulators / 2; width > 0; width /= 2)
-    for (int u = 0; u < width; ++u) acc[u] = join<kOp>(acc[u], acc[u + width]);
-  return acc[0];
-}
-
-template <ReduceOp kOp, class T>
 T reduce_line(ReduceShape& shape, const T* x) {
   double shift = 0;
-  if constexpr (kOp == ReduceOp::kLogSumExp) shift = finite_shift(double(line_total<ReduceOp::kMax, T>(shape, x, 0)));
-  return finish<kOp, T>(line_total<kTotalOf<kOp, T>, T>(shape, x, shift), shift, shape.count());
+  if constexpr (kOp == ReduceOp::kLogSumExp) shift = finite_shift(double(line_total<ReduceOp::kMax>(shape, x, 0)));
+  return finish<kOp, T>(Accumulator<kOp, T>(line_total<kTotalOf<kOp, T>>(shape, x, shift)), shift, shape.count());
 }
 
 template <ReduceOp kOp, class T>

@@ -70,9 +70,7 @@ struct ReduceShape {
   /// f(offset of the run's first element) for every run of one output (or chunk of outputs), in order.
   template <class F>
   SVENGINE_INLINE void for_runs(const F& f) {
-    if (repeats == 0) return;
-    reduced.seek(0);
-    for (int64_t i = 0; i < repeats; ++i, reduced.next()) f(reduced.offset(0));
+    for (int64_t i = 0; i < repeats; ++i, reduced.next_by_loop()) f(reduced.offset(0));  // behind the last position comes the first
   }
 };
 

@@ -1,4 +1,4 @@
-// Short lines of double, int32 and int64: as many at a time as a vector has 64-bit lanes.
+// Lines of double, int32 and int64: one alone, or as many short ones at a time as a vector has 64-bit lanes, with the same bits.
 #pragma once
 #include "engine/kernels/sve/line_folds.h"
 #include "engine/kernels/sve/reduce/plain.h"
@@ -11,7 +11,7 @@ constexpr int kFewLines = 2;                   // so many go one by one, in less
 constexpr int kWideLanes = kLanesOf<int64_t>;
 static_assert(kAccumulators % kWideLanes == 0);
 
-// What short lines are computed in: doubles, or integers of any width in 64 bits.
+// What lines are computed in: doubles, or integers of any width in 64 bits.
 template <ReduceOp kOp, class T>
 using Wide = typename Choose<Limits<T>::kFloat || in_double(kOp), double, int64_t>::Type;
 
@@ -53,39 +53,67 @@ SVENGINE_INLINE V wide_join(V a, V b) {
     return svadd_x(all, a, b);
 }
 
-// total[r] = line_total() of line r of `lines`, in the accumulators of as many vectors as have elements (kU) or as there are in all.
+// The runs that `for_runs(f)` calls f(x, n) with, joined in kU vectors: element i of a run in lane i modulo their lanes.
+template <ReduceOp kOp, class T, int kU, class Runs>
+SVENGINE_INLINE Vec<Wide<kOp, T>> joined_runs([[maybe_unused]] double shift, const Runs& for_runs) {
+  using W = Wide<kOp, T>;
+  using V = Vec<W>;
+  const vb all = svptrue_b64();
+  V acc[kU];
+  for (V& a : acc) a = repeated<W>(W(identity<kOp, T>()));
+  for_runs([&](const T* x, int64_t n) SVENGINE_INLINE_LAMBDA {
+    const auto value = [=](vb p, int64_t i) SVENGINE_INLINE_LAMBDA -> V { return wide_term<kOp>(load_wide<W>(p, x + i), shift); };
+    int64_t i = 0;
+    for (; i + kU * kWideLanes <= n; i += kU * kWideLanes) {
+      SVENGINE_UNROLL
+      for (int u = 0; u < kU; ++u) acc[u] = wide_join<kOp>(acc[u], value(all, i + u * kWideLanes));
+    }
+    if (i == n) return;
+    SVENGINE_UNROLL
+    for (int u = 0; u < kU; ++u) {
+      const vb p = svwhilelt_b64(i + u * kWideLanes, n);
+      acc[u] = svsel(p, wide_join<kOp>(acc[u], value(p, i + u * kWideLanes)), acc[u]);
+    }
+  });
+  SVENGINE_UNROLL
+  for (int width = kU / 2; width > 0; width /= 2)
+    for (int u = 0; u < width; ++u) acc[u] = wide_join<kOp>(acc[u], acc[u + width]);
+  return acc[0];
+}
+
+constexpr int kJoinedVectors = kAccumulators / kWideLanes;
+
+/// Of one line: its runs in kAccumulators accumulators, which are then joined by halves.
+template <ReduceOp kOp, class T>
+[[gnu::noinline]] Wide<kOp, T> line_total(ReduceShape& shape, const T* x, double shift) {
+  Wide<kOp, T> lanes[kWideLanes];
+  svst1(svptrue_b64(), lanes, joined_runs<kOp, T, kJoinedVectors>(shift, [&](const auto& f) SVENGINE_INLINE_LAMBDA {
+          shape.for_runs([&](int64_t offset) SVENGINE_INLINE_LAMBDA { f(x + offset, shape.run); });
+        }));
+  for (int width = kWideLanes / 2; width > 0; width /= 2)
+    for (int i = 0; i < width; ++i) lanes[i] = join<kOp>(lanes[i], lanes[i + width]);
+  return lanes[0];
+}
+
+// total[r] = line_total() of contiguous line r of `lines`. kU = 1 for those of one vector.
 template <ReduceOp kOp, class T, int kU>
 [[gnu::noinline]] void short_totals(const T* x, int64_t n, int lines, [[maybe_unused]] const double* shift,
                                     LineVectors<Wide<kOp, T>>& partial, Wide<kOp, T>* total) {
-  using W = Wide<kOp, T>;
-  using V = Vec<W>;
-  const V start = repeated<W>(W(identity<kOp, T>()));
-  for (int r = 0; r < lines; ++r) {
-    V acc[kU];
-    for (V& a : acc) a = start;
-    for (int64_t i = 0; i < n; i += kU * kWideLanes) {
-      SVENGINE_UNROLL
-      for (int u = 0; u < kU; ++u) {
-        const vb p = svwhilelt_b64(i + u * kWideLanes, n);
-        const V value = wide_term<kOp>(load_wide<W>(p, x + r * n + i + u * kWideLanes), kOp == ReduceOp::kLogSumExp ? shift[r] : 0);
-        acc[u] = svsel(p, wide_join<kOp>(acc[u], value), acc[u]);
-      }
-    }
-    SVENGINE_UNROLL
-    for (int width = kU / 2; width > 0; width /= 2)
-      for (int u = 0; u < width; ++u) acc[u] = wide_join<kOp>(acc[u], acc[u + width]);
-    svst1(svptrue_b64(), partial.line(r), acc[0]);
-  }
-  svst1(svptrue_b64(), total, fold<FoldOrder::kHalves>(partial, [](V a, V b) SVENGINE_INLINE_LAMBDA -> V { return wide_join<kOp>(a, b); }));
+  using V = Vec<Wide<kOp, T>>;
+  for (int r = 0; r < lines; ++r)
+    svst1(svptrue_b64(), partial.line(r), joined_runs<kOp, T, kU>(shift[r], [=](const auto& f) SVENGINE_INLINE_LAMBDA { f(x + r * n, n); }));
+  const auto op = [](V a, V b) SVENGINE_INLINE_LAMBDA -> V { return wide_join<kOp>(a, b); };
+  svst1(svptrue_b64(), total, fold<FoldOrder::kHalves>(partial, op));
 }
 
 template <ReduceOp kOp, class T>
-SVENGINE_INLINE void wide_totals(const T* x, int64_t n, int lines, const double* shift, LineVectors<Wide<kOp, T>>& partial, Wide<kOp, T>* total) {
+SVENGINE_INLINE void wide_totals(const T* x, int64_t n, int lines, const double* shift, LineVectors<Wide<kOp, T>>& partial,
+                                 Wide<kOp, T>* total) {
   constexpr bool kRare = !Limits<T>::kFloat && in_double(kOp);  // one function will do
   if (!kRare && n <= kWideLanes)
-    short_totals<kOp, T, kRare ? kAccumulators / kWideLanes : 1>(x, n, lines, shift, partial, total);
+    short_totals<kOp, T, kRare ? kJoinedVectors : 1>(x, n, lines, shift, partial, total);
   else
-    short_totals<kOp, T, kAccumulators / kWideLanes>(x, n, lines, shift, partial, total);
+    short_totals<kOp, T, kJoinedVectors>(x, n, lines, shift, partial, total);
 }
 
 template <ReduceOp kOp, class T>
