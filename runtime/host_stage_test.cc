@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "engine/graph/attribute_tables.h"
 #include "engine/graph/builder.h"
 #include "engine/graph/evaluate_context.h"
 #include "engine/ops/registry.h"
@@ -51,7 +52,34 @@ OpDef characters() {
           }};
 }
 
-const OpDef kToText = to_text(), kCharacters = characters();
+int greetings_made = 0;
+
+Result<std::string> greeting(const Attributes& attributes) {
+  ++greetings_made;
+  return attributes.get_string("word") + " ";
+}
+
+/// Strings [N] -> strings [N]: with a word before each.
+OpDef greet() {
+  return {.name = "Greet",
+          .attributes = {{"word", AttributeKind::kString, true}},
+          .infer =
+              [](InferContext& c) -> Status {
+            SV_TRY(table_of<greeting>(c.attributes()));
+            c.set(0, DType::string, c.shape(0));
+            return {};
+          },
+          .evaluate =
+              [](EvaluateContext& c) -> Status {
+            SV_ASSIGN(const auto before, table_of<greeting>(c.attributes()));
+            std::vector<std::string> out;
+            for (const std::string& s : c.input(0).strings()) out.push_back(*before + s);
+            c.set(0, Tensor::of_strings(c.input(0).dims(), std::move(out)));
+            return {};
+          }};
+}
+
+const OpDef kToText = to_text(), kCharacters = characters(), kGreet = greet();
 
 /// x -> 2x -> text -> (Identity) -> characters -> exp; the text and the input are outputs too.
 Graph text_network() {
@@ -98,6 +126,24 @@ TEST_CASE("handles pass from stage to stage, and plans are kept by shape") {
     CHECK(std::count_if(rows.begin(), rows.end(), [](const ProfileRow& r) { return r.kernel == "evaluate" && r.nanoseconds > 0; }) >= 2);
     CHECK((*session)->planned_bytes({{2}}, Recompute::none).ok());
   }
+}
+
+TEST_CASE("what is made of attributes is made once for all plans and runs") {
+  greetings_made = 0;
+  Graph graph;
+  Builder b(graph, all_ops());
+  Node* text = graph.add_node(kToText, "text", {b.input("x", DType::f32, Shape{Dim("N")})}, 1);
+  REQUIRE(infer_types(*text).ok());
+  Node* greeted = graph.add_node(kGreet, "greet", {text->output()}, 1, make_attributes({{"word", std::string("hello")}}));
+  REQUIRE(infer_types(*greeted).ok());
+  b.output(greeted->output(), "y");
+  auto session = Session::create(std::move(graph));
+  REQUIRE(session.ok());
+  for (const Tensor& x : {Tensor::of<float>({1}, {1}), Tensor::of<float>({2}, {2, 3}), Tensor::of<float>({1}, {4})}) {
+    const std::vector<Tensor> y = values_of((*session)->run({x}));
+    CHECK(y[0].strings()[0] == fmt::format("hello {}", x.data<float>()[0]));
+  }
+  CHECK(greetings_made == 1);
 }
 
 TEST_CASE("what evaluation refuses names the node") {
