@@ -1,6 +1,7 @@
 #include "engine/graph/attribute.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "engine/graph/attribute_tables.h"
 
@@ -11,27 +12,36 @@ std::string_view name_of(AttributeKind kind) {
   return names[static_cast<size_t>(kind)];
 }
 
+const std::vector<Attributes::Entry>& Attributes::entries() const {
+  static const std::vector<Entry> none;
+  return entries_ ? *entries_ : none;
+}
+
+std::vector<Attributes::Entry>& Attributes::own_entries() {
+  if (!entries_ || entries_.use_count() > 1) entries_ = std::make_shared<std::vector<Entry>>(entries());
+  std::atomic_thread_fence(std::memory_order_acquire);  // the last other holder has read all it wanted
+  tables_ = std::make_shared<AttributeTables>();
+  return *entries_;
+}
+
 const Attribute* Attributes::find(std::string_view name) const {
-  for (const Entry& e : entries_)
+  for (const Entry& e : entries())
     if (e.first == name) return &e.second;
   return nullptr;
 }
 
-void Attributes::forget_tables() { tables_ = entries_.empty() ? nullptr : std::make_shared<AttributeTables>(); }
-
 void Attributes::set(std::string name, Attribute value) {
-  for (Entry& e : entries_)
+  std::vector<Entry>& own = own_entries();
+  for (Entry& e : own)
     if (e.first == name) {
       e.second = std::move(value);
-      return forget_tables();
+      return;
     }
-  entries_.emplace_back(std::move(name), std::move(value));
-  forget_tables();
+  own.emplace_back(std::move(name), std::move(value));
 }
 
 void Attributes::erase(std::string_view name) {
-  std::erase_if(entries_, [&](const Entry& e) { return e.first == name; });
-  forget_tables();
+  if (has(name)) std::erase_if(own_entries(), [&](const Entry& e) { return e.first == name; });
 }
 
 int64_t Attributes::get_int(std::string_view name, int64_t default_value) const {

@@ -25,7 +25,8 @@ inline AttributeKind kind_of(const Attribute& a) { return static_cast<AttributeK
 
 class AttributeTables;
 
-/// A small ordered map. Lookups of an absent name give the default; lookups of another kind too (the verifier and the
+/// A small ordered map. Copies share what they hold until one is changed, for nodes may hold tables of megabytes, and graphs are copied for every
+/// set of shapes. Lookups of an absent name give the default; lookups of another kind too (the verifier and the
 /// importer have refused wrong kinds before).
 class Attributes {
  public:
@@ -48,18 +49,20 @@ class Attributes {
   std::string get_string(std::string_view name, std::string default_value = {}) const;
   std::vector<int64_t> get_ints(std::string_view name, std::vector<int64_t> default_value = {}) const;
 
-  std::vector<Entry>::const_iterator begin() const { return entries_.begin(); }
-  std::vector<Entry>::const_iterator end() const { return entries_.end(); }
-  bool empty() const { return entries_.empty(); }
+  std::vector<Entry>::const_iterator begin() const { return entries().begin(); }
+  std::vector<Entry>::const_iterator end() const { return entries().end(); }
+  bool empty() const { return entries().empty(); }
 
   /// What has been made of these attributes, for table_of() (attribute_tables.h): shared with copies until either is changed. Null where
-  /// there are no attributes.
+  /// none was ever set.
   const std::shared_ptr<AttributeTables>& tables() const { return tables_; }
 
  private:
-  void forget_tables();
+  const std::vector<Entry>& entries() const;
+  /// The entries, to be changed: nobody else sees it. What has been made of them is forgotten.
+  std::vector<Entry>& own_entries();
 
-  std::vector<Entry> entries_;
+  std::shared_ptr<std::vector<Entry>> entries_;  // null: none
   std::shared_ptr<AttributeTables> tables_;
 };
 

@@ -52,3 +52,20 @@ TEST_CASE("threads that ask at once get one table") {
   for (std::thread& t : threads) t.join();
   for (const auto& table : got) CHECK(table == got[0]);
 }
+
+TEST_CASE("copies of attributes share their entries until one is changed") {
+  Attributes attributes = make_attributes({{"numbers", std::vector<int64_t>{1, 2}}, {"name", std::string("a")}});
+  Attributes copy = attributes;
+  CHECK(copy.find("numbers") == attributes.find("numbers"));
+  copy.set("name", std::string("b"));
+  CHECK(attributes.get_string("name") == "a");
+  CHECK(copy.get_string("name") == "b");
+  copy.erase("numbers");
+  CHECK(attributes.has("numbers"));
+  CHECK_FALSE(copy.has("numbers"));
+  const Attribute* before = attributes.find("name");
+  attributes.set("numbers", std::vector<int64_t>{3});
+  CHECK(attributes.find("name") == before);
+  copy.erase("name");
+  CHECK((copy.empty() && copy.begin() == copy.end()));
+}
