@@ -1,7 +1,7 @@
 // com.microsoft's Tokenizer: strings cut into tokens, along a new last dimension: into characters (one empty separator, or the tokenexp ".",
-// which then means line breaks, too), at what separators match, one separator after the other, or into what `tokenexp` matches. Expressions are RE2's. Tokens of fewer than mincharnum
-// characters are left out; with mark, a row's tokens are between U+0002 and U+0003; rows are filled with pad_value. Without any token the
-// last dimension is 0.
+// which then means line breaks, too), at what separators match, one separator after the other, or into what `tokenexp` matches.
+// Expressions are RE2's. Tokens of fewer than mincharnum characters are left out; with mark, a row's tokens are between U+0002 and U+0003;
+// rows are filled with pad_value. Without any token the last dimension is 0.
 #include <re2/re2.h>
 
 #include <algorithm>
