@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "engine/graph/builder.h"
@@ -110,4 +111,18 @@ TEST_CASE("ConvTransposeWithDynamicPads takes its pads from an input") {
   check("ConvTransposeWithDynamicPads", {x, w, pads(0, 0)}, {}, Tensor::of<float>({1, 1, 4}, {1, 12, 23, 30}));
   check("ConvTransposeWithDynamicPads", {x, w, pads(1, 0), Tensor::of<float>({1}, {5})}, {}, Tensor::of<float>({1, 1, 3}, {17, 28, 35}));
   check("ConvTransposeWithDynamicPads", {x, w}, {}, Tensor::of<float>({1, 1, 4}, {1, 12, 23, 30}));
+}
+
+TEST_CASE("MurmurHash3 of strings and numbers, as ONNX Runtime answers") {
+  const Tensor words = Tensor::of_strings({3}, {"", "abc", "hello world"}), numbers = Tensor::of<int64_t>({2}, {1, -2});
+  const auto hashes = [](std::initializer_list<uint32_t> values) {
+    MutableTensor t = Tensor::allocate(DType::u32, {static_cast<int64_t>(values.size())}).value();
+    std::memcpy(t.raw(), std::data(values), t.byte_size());
+    return Tensor(t);
+  };
+  const AttributeList seeded{{"seed", int64_t{7}}, {"positive", int64_t{0}}};
+  check("MurmurHash3", {words}, {}, hashes({0, 3017643002u, 1586663183u}), 0);
+  check("MurmurHash3", {words}, seeded, Tensor::of<int32_t>({3}, {415870660, 940791465, -1049843560}), 0);
+  check("MurmurHash3", {numbers}, {}, hashes({1392991556u, 2856891269u}), 0);
+  check("MurmurHash3", {numbers}, seeded, Tensor::of<int32_t>({2}, {-836849528, -532903892}), 0);
 }

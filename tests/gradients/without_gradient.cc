@@ -56,6 +56,7 @@ constexpr WithoutGradient kWithout[] = {
     // Differentiated through the nodes that they become; of these alone inference knows the sizes, without which nothing is checked here.
     {"com.microsoft", "NhwcConv", "it becomes Transpose and Conv, which are checked"},
     {"com.microsoft", "NhwcFusedConv", "it becomes Transpose, Conv and an activation, which are checked"},
+    {"com.microsoft", "MurmurHash3", "a hash"},
     {"com.microsoft", "NGramRepeatBlock", "a search's rule, which nothing trains"},
     {"com.microsoft", "QAttention", kQuantized},
     {"com.microsoft", "QEmbedLayerNormalization", kQuantized},
