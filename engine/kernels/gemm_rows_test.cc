@@ -74,6 +74,7 @@ TEMPLATE_TEST_CASE("few rows by a B that is not packed agree with the oracle", "
           for (int64_t k : {0, 1, 18, 77}) check_rows<TestType>(*set, {.m = m, .n = n, .k = k, .b_transposed = transposed});
       for (int64_t n = 1; n <= 70; ++n) check_rows<TestType>(*set, {.m = 1, .n = n, .k = 33, .b_transposed = transposed});
       check_rows<TestType>(*set, {.m = 1, .n = 645, .k = 1003, .b_transposed = transposed});
+      check_rows<TestType>(*set, {.m = std::min(2, gemm.panel_rows), .n = 2999, .k = 1003, .b_transposed = transposed});
     }
   }
 }
@@ -91,6 +92,17 @@ TEMPLATE_TEST_CASE("few rows have batches and every epilogue, B packed or not", 
           for (Activation activation : {Activation::kNone, Activation::kRelu, Activation::kTanh})
             check_rows<TestType>(*set, {.m = (m + 1) / 2, .n = 363, .k = 9, .b_transposed = transposed, .bias = bias, .bias_scale = 0.5f,
                                         .residual = !in_place, .in_place = in_place, .residual_scale = 3, .activation = {activation, 0, 0}});
+    }
+  }
+}
+
+TEST_CASE("empty products of few rows have no tasks", "[gemm]") {
+  for (const KernelTable* set : tested_product_sets()) {
+    GemmRowsArgsOf<float> args;
+    for (const auto& [m, n] : {std::pair{0, 0}, {0, 5}, {1, 0}}) {
+      args.product.m = m, args.product.n = n, args.product.k = 4;
+      CHECK(set->gemm->rows.tasks(args) == 0);
+      CHECK(set->gemm->rows.scratch_bytes(args) >= 0);
     }
   }
 }
