@@ -90,8 +90,16 @@ TEMPLATE_TEST_CASE("few rows have batches and every epilogue, B packed or not", 
       for (GemmBias bias : {GemmBias::kColumn, GemmBias::kRow, GemmBias::kOne})
         for (bool in_place : {false, true})
           for (Activation activation : {Activation::kNone, Activation::kRelu, Activation::kTanh})
-            check_rows<TestType>(*set, {.m = (m + 1) / 2, .n = 363, .k = 9, .b_transposed = transposed, .bias = bias, .bias_scale = 0.5f,
-                                        .residual = !in_place, .in_place = in_place, .residual_scale = 3, .activation = {activation, 0, 0}});
+            check_rows<TestType>(*set, {.m = (m + 1) / 2,
+                                        .n = 363,
+                                        .k = 9,
+                                        .b_transposed = transposed,
+                                        .bias = bias,
+                                        .bias_scale = 0.5f,
+                                        .residual = !in_place,
+                                        .in_place = in_place,
+                                        .residual_scale = 3,
+                                        .activation = {activation, 0, 0}});
     }
   }
 }

@@ -46,7 +46,8 @@ struct Product {
 bool can_sum_operand(const Product& product, const ProductOperand& operand);
 
 /// Emits packing steps where an operand is not constant, and the product. Batch dimensions are merged where strides allow;
-/// a batch over which only A varies becomes rows of A. Of few columns it is the transpose that is computed.
+/// a batch over which only A varies becomes rows of A. Of few columns it is the transpose that is computed, and few rows
+/// read a B that is not constant where it lies.
 void emit_product(LowerContext& c, Product product);
 
 /// Operand A of a product alone, packed: its distinct matrices are packed_a_bytes(m, k) after one another.
