@@ -128,6 +128,12 @@ TEST_CASE("arg max and arg min, first and last") {
       check_arg<float>(set, 3, n, 1, 1);
       check_arg<int32_t>(set, 2, n, 1, 2);
     }
+    for (int64_t n : {1, 2, 3, 7, 8, 9, 17, 33, 64, 65}) {  // several lines at a time
+      check_arg<float>(set, 2 * set.lanes + 5, n, 1, 10);
+      check_arg<int32_t>(set, 2 * set.lanes + 5, n, 1, 11);
+      check_arg<double>(set, 2 * set.lanes + 5, n, 1, 12);
+      check_arg<int64_t>(set, 2 * set.lanes + 5, n, 1, 13);
+    }
     for (int64_t inner : {2, 7, 16, 33}) {
       check_arg<float>(set, 2, 19, inner, 3);
       check_arg<int32_t>(set, 2, 19, inner, 4);

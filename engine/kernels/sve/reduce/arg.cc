@@ -1,5 +1,7 @@
-// Arg max and arg min. 32-bit types compare as integer keys in vectors, each lane keeping its best key and where it
-// stood; the lanes are compared at the end. 64-bit types go element by element.
+// Arg max and arg min. Elements compare as integer keys in vectors, each lane keeping its best key and where it stood; the
+// lanes are compared at the end. Short lines, and all those of doubles, go as many at a time as a vector has lanes, which are
+// then compared for all of them at once. 64-bit integers and columns of 64-bit types go element by element.
+#include "engine/kernels/sve/line_folds.h"
 #include "engine/kernels/sve/reduce/order_key.h"
 #include "engine/kernels/sve/reduce/shape.h"
 
@@ -24,8 +26,12 @@ SVENGINE_INLINE vi key_of(vi x) {
   return kLargest ? x : vxor_int(x, vdup_int(-1));
 }
 
-template <bool kLast>
-SVENGINE_INLINE vb better(vb p, vi key, vi best) {
+template <bool kLargest>
+SVENGINE_INLINE vl key_of(vd x) {
+  return order_key<kLargest>(x);
+}
+template <bool kLast, class V>
+SVENGINE_INLINE vb better(vb p, V key, V best) {
   return kLast ? vb(svcmpge(p, key, best)) : vb(svcmpgt(p, key, best));
 }
 
@@ -59,6 +65,84 @@ int64_t best_of_line(const T* x, int64_t n) {
     top = key;
   }
   return position;
+}
+
+template <class T>
+constexpr bool kTogether = true;
+template <>
+inline constexpr bool kTogether<int64_t> = false;  // compared as fast one by one
+
+constexpr int64_t kShort = 4 * kLanes;  // elements of a line of a 32-bit type that is short
+constexpr int kFewLines = 2;            // so many of them go one by one, in less than two folds
+
+template <int kBytes>
+struct KeyOf {
+  using Type = int32_t;
+  SVENGINE_INLINE static vi places(int64_t first) { return svindex_s32(int32_t(first), 1); }
+};
+template <>
+struct KeyOf<8> {
+  using Type = int64_t;
+  SVENGINE_INLINE static vl places(int64_t first) { return svindex_s64(first, 1); }
+};
+
+template <class T>
+using Key = typename KeyOf<sizeof(T)>::Type;
+
+template <class K>
+struct BestOfLanes {
+  LineVectors<K> key, where;
+};
+
+// Every line's lanes, each with its best key and where that stood. As in best_of_line(), keys start from the lowest at position 0.
+template <bool kLargest, bool kLast, class T>
+[[gnu::noinline]] void best_of_lanes(const T* x, int64_t n, int lines, BestOfLanes<Key<T>>& lanes) {
+  using K = Key<T>;
+  const K lowest = sizeof(K) == 8 ? K(INT64_MIN) : K(INT32_MIN);
+  for (int r = 0; r < lines; ++r) {
+    Vec<K> best = repeated<K>(lowest), where = repeated<K>(0);
+    for (int64_t i = 0; i < n; i += kLanesOf<K>) {
+      const vb p = lanes_below<K>(i, n);
+      const Vec<K> key = key_of<kLargest>(Vec<T>(svld1(p, x + r * n + i)));
+      const vb take = better<kLast>(p, key, best);
+      best = svsel(take, key, best);
+      where = svsel(take, KeyOf<sizeof(T)>::places(i), where);
+    }
+    svst1(every<K>(), lanes.key.line(r), best);
+    svst1(every<K>(), lanes.where.line(r), where);
+  }
+}
+
+// y[r] = where the best of line r stands, the first or last of several.
+template <bool kLast, class K>
+[[gnu::noinline]] void best_of_each(BestOfLanes<K>& lanes, int64_t* y, int lines) {
+  using V = Vec<K>;
+  const vb all = every<K>();
+  const auto larger_of = [all](V a, V b) SVENGINE_INLINE_LAMBDA -> V { return svmax_x(all, a, b); };
+  const auto smaller_of = [all](V a, V b) SVENGINE_INLINE_LAMBDA -> V { return svmin_x(all, a, b); };
+  K top[kLanesOf<K>], place[kLanesOf<K>];
+  svst1(all, top, fold<FoldOrder::kHalves>(lanes.key, larger_of));
+  for (int r = 0; r < lines; ++r) {  // a lane counts where it has the line's best
+    const vb here = svcmpeq(all, V(svld1(all, lanes.key.line(r))), repeated<K>(top[r]));
+    const V where = svld1(all, lanes.where.line(r)), nowhere = repeated<K>(kLast ? K(-1) : K(INT32_MAX));
+    svst1(all, lanes.where.line(r), svsel(here, where, nowhere));
+  }
+  if constexpr (kLast)
+    svst1(all, place, fold<FoldOrder::kHalves>(lanes.where, larger_of));
+  else
+    svst1(all, place, fold<FoldOrder::kHalves>(lanes.where, smaller_of));
+  for (int r = 0; r < lines; ++r) y[r] = place[r];
+}
+
+// What best_of_line() gives of each.
+template <bool kLargest, bool kLast, class T>
+void best_of_lines(const T* x, int64_t* y, int64_t n, int64_t count) {
+  BestOfLanes<Key<T>> lanes;
+  for (int64_t first = 0; first < count; first += kLanesOf<T>) {
+    const int lines = int(smaller(kLanesOf<T>, count - first));
+    best_of_lanes<kLargest, kLast>(x + first * n, n, lines, lanes);
+    best_of_each<kLast>(lanes, y + first, lines);
+  }
 }
 
 template <bool kLargest, bool kLast, class T>
@@ -96,6 +180,11 @@ void best_wide(const T* x, int64_t* y, int64_t n, int64_t inner, int64_t columns
 template <bool kLargest, bool kLast, class T>
 void arg_items(const ArgReduceArgs& args, int64_t begin, int64_t end) {
   const int64_t column_chunks = args.inner == 1 ? 1 : ceil_div(args.inner, kLanes);
+  if constexpr (kTogether<T>) {
+    const int64_t count = end - begin;
+    if (args.inner == 1 && (sizeof(T) == 8 || (args.n <= kShort && count > kFewLines)))
+      return best_of_lines<kLargest, kLast>(static_cast<const T*>(args.x) + begin * args.n, args.y + begin, args.n, count);
+  }
   for (int64_t item = begin; item < end; ++item) {
     const int64_t o = item / column_chunks, c = item % column_chunks * kLanes, columns = smaller(kLanes, args.inner - c);
     const T* x = static_cast<const T*>(args.x) + o * args.n * args.inner + c;
