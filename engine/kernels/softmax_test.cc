@@ -100,6 +100,23 @@ TEST_CASE("softmax of lines of every length up to many vectors") {
   });
 }
 
+TEST_CASE("softmax of short lines gives together what each gives alone") {
+  for (const KernelTable* set : tested_kernel_sets())
+    for (bool log : {false, true})
+      for (int64_t n : {1, 2, 5, 8, 9, 16, 17, 31, 32, 33}) {
+        const Case many{2 * set->lanes + 7, n, 1};
+        for (bool in_place : {false, true}) check(*set, many, log, in_place);
+        GuardedBuffer<float> x(static_cast<size_t>(many.outer * n)), together(x.size()), alone(x.size());
+        for (size_t i = 0; i < x.size(); ++i) x[i] = i % 41 == 3 ? kNaN : i % 29 == 5 ? -kInf : static_cast<float>(i * 37 % 101) / 7;
+        const auto& kernel = log ? set->softmax->log_softmax : set->softmax->softmax;
+        run_tasks(kernel, SoftmaxArgs{x.data(), together.data(), many.outer, n, 1, n, n}, 1);
+        for (int64_t o = 0; o < many.outer; ++o)
+          run_tasks(kernel, SoftmaxArgs{x.data() + o * n, alone.data() + o * n, 1, n, 1, n, n});
+        INFO(set->name << " n " << n);
+        REQUIRE(same_values(together.data(), alone.data(), x.size()));
+      }
+}
+
 TEST_CASE("softmax over a middle axis at every inner length") {
   for_every_set([](const KernelTable& set) {
     for (int64_t inner = 2; inner <= 4 * set.lanes + 1; ++inner)

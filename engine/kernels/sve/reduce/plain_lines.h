@@ -100,8 +100,10 @@ template <ReduceOp kOp, class T, int kU>
 [[gnu::noinline]] void short_totals(const T* x, int64_t n, int lines, [[maybe_unused]] const double* shift,
                                     LineVectors<Wide<kOp, T>>& partial, Wide<kOp, T>* total) {
   using V = Vec<Wide<kOp, T>>;
-  for (int r = 0; r < lines; ++r)
-    svst1(svptrue_b64(), partial.line(r), joined_runs<kOp, T, kU>(shift[r], [=](const auto& f) SVENGINE_INLINE_LAMBDA { f(x + r * n, n); }));
+  for (int r = 0; r < lines; ++r) {
+    const auto line = [=](const auto& f) SVENGINE_INLINE_LAMBDA { f(x + r * n, n); };
+    svst1(svptrue_b64(), partial.line(r), joined_runs<kOp, T, kU>(shift[r], line));
+  }
   const auto op = [](V a, V b) SVENGINE_INLINE_LAMBDA -> V { return wide_join<kOp>(a, b); };
   svst1(svptrue_b64(), total, fold<FoldOrder::kHalves>(partial, op));
 }

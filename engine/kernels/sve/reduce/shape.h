@@ -67,10 +67,10 @@ struct ReduceShape {
     return lines ? TaskPartition(outer, count()) : TaskPartition(outer * column_chunks, count() * smaller(columns, kReduceColumns));
   }
 
-  /// f(offset of the run's first element) for every run of one output (or chunk of outputs), in order.
+  /// f(offset of the run's first element) for every run of one output (or chunk of outputs), in order. Behind the last comes the first.
   template <class F>
   SVENGINE_INLINE void for_runs(const F& f) {
-    for (int64_t i = 0; i < repeats; ++i, reduced.next_by_loop()) f(reduced.offset(0));  // behind the last position comes the first
+    for (int64_t i = 0; i < repeats; ++i, reduced.next_by_loop()) f(reduced.offset(0));
   }
 };
 

@@ -1,11 +1,12 @@
 // Softmax and log-softmax along contiguous lines.
 //
 // Three passes over a line: maximum, exponentials and their sum, scaling. Everything about lines and their tails is in
-// reduction_loops.h. Short lines go four at a time: what is done once per line (across lanes, reciprocal) then costs once per four. A
-// line's result does not depend on how it was grouped.
+// reduction_loops.h. Lines go four at a time: what is done once per line (across lanes, reciprocal) then costs once per four. Lines of few
+// vectors go kLanes at a time (line_folds.h). A line's result does not depend on how it was grouped.
 #include "engine/kernels/softmax.h"
 
 #include "engine/kernels/sve/checked.h"
+#include "engine/kernels/sve/line_folds.h"
 #include "engine/kernels/sve/math/math.h"
 #include "engine/kernels/sve/reduction_loops.h"
 #include "engine/kernels/sve/softmax/exp.h"
@@ -84,6 +85,88 @@ SVENGINE_INLINE void for_line_groups(int64_t n, int64_t begin, int64_t end, cons
   for (; line < end; ++line) lines.template operator()<1>(line);
 }
 
+constexpr int kShortVectors = 2;  // of a line that is one of kLanes
+constexpr int kFewLines = 4;      // as many go by four and one, in less than two folds
+
+// Lines of kU vectors at most: softmax_lines() of each, with the same bits.
+template <bool kLog, int kU>
+class ShortLines {
+ public:
+  explicit ShortLines(const SoftmaxArgs& args) : args_(args) {
+    for (int u = 0; u < kU; ++u) p_[u] = svwhilelt_b32(int64_t(u * kLanes), args.n);
+  }
+
+  [[gnu::noinline]] void run(int64_t first, int lines) {
+    const float* x = args_.x + first * args_.x_outer_stride;
+    float* y = args_.y + first * args_.y_outer_stride;
+    store_maxima(x, lines);
+    const auto larger_of = [](vf a, vf b) SVENGINE_INLINE_LAMBDA -> vf { return vmax(a, b); };
+    svst1(svptrue_b32(), top_, fold<FoldOrder::kNeighbours>(partial_, larger_of));
+    for (int r = 0; r < lines; r += kStep) store_exponentials(x, y, r, lines);
+    const vf sum = fold<FoldOrder::kNeighbours>(partial_, [](vf a, vf b) SVENGINE_INLINE_LAMBDA -> vf { return vadd(a, b); });
+    svst1(svptrue_b32(), scale_, kLog ? vlog(sum) : vrecip(sum));
+    store_results(x, y, lines);
+  }
+
+ private:
+  static constexpr int kStep = kSteps / kU;  // lines whose exponentials are taken in lockstep
+
+  SVENGINE_INLINE void store_maxima(const float* x, int lines) {
+    for (int r = 0; r < lines; ++r) {
+      vf most = vsel(p_[0], svld1(p_[0], x + r * args_.x_outer_stride), vdup(-kInfinity));
+      SVENGINE_UNROLL
+      for (int u = 1; u < kU; ++u) most = svmax_m(p_[u], most, svld1(p_[u], x + r * args_.x_outer_stride + u * kLanes));
+      svst1(svptrue_b32(), partial_.line(r), most);
+    }
+  }
+
+  // Of kStep lines from r on; the last one again where there are fewer.
+  SVENGINE_INLINE void store_exponentials(const float* x, float* y, int r, int lines) {
+    Many<kSteps> e;
+    SVENGINE_UNROLL
+    for (int k = 0; k < kSteps; ++k) {
+      const int64_t line = smaller(r + k / kU, lines - 1);
+      e.at[k] = vsub(svld1(p_[k % kU], x + line * args_.x_outer_stride + k % kU * kLanes), vdup(top_[line]));
+    }
+    e = vexp_of_difference(e);
+    SVENGINE_UNROLL
+    for (int k = 0; k < kSteps; k += kU) {
+      const int64_t line = smaller(r + k / kU, lines - 1);
+      vf sum = vdup(0.0f);
+      SVENGINE_UNROLL
+      for (int u = 0; u < kU; ++u) {
+        if constexpr (!kLog) svst1(p_[u], y + line * args_.y_outer_stride + u * kLanes, e.at[k + u]);
+        sum = svadd_m(p_[u], sum, e.at[k + u]);
+      }
+      svst1(svptrue_b32(), partial_.line(int(line)), sum);
+    }
+  }
+
+  SVENGINE_INLINE void store_results(const float* x, float* y, int lines) {
+    for (int r = 0; r < lines; ++r) {
+      float* to = y + r * args_.y_outer_stride;
+      SVENGINE_UNROLL
+      for (int u = 0; u < kU; ++u) {
+        const vf from = svld1(p_[u], kLog ? x + r * args_.x_outer_stride + u * kLanes : to + u * kLanes);
+        svst1(p_[u], to + u * kLanes, kLog ? vsub(vsub(from, vdup(top_[r])), vdup(scale_[r])) : vmul(from, vdup(scale_[r])));
+      }
+    }
+  }
+
+  const SoftmaxArgs& args_;
+  vb p_[kU];
+  LineVectors<float> partial_;
+  float top_[kLanes], scale_[kLanes];
+};
+
+// As many lines of [begin, end) as go kLanes at a time; returns the first of the others.
+template <bool kLog, int kU>
+int64_t run_short_lines(const SoftmaxArgs& args, int64_t begin, int64_t end) {
+  ShortLines<kLog, kU> lines(args);
+  for (; end - begin > kFewLines; begin += smaller(kLanes, end - begin)) lines.run(begin, int(smaller(kLanes, end - begin)));
+  return begin;
+}
+
 int64_t tasks(const SoftmaxArgs& args) noexcept {
   return args.inner == 1 ? TaskPartition(args.outer, args.n).tasks() : softmax_middle_tasks(args);
 }
@@ -92,7 +175,13 @@ template <bool kLog>
 void run(const SoftmaxArgs& args, int64_t begin, int64_t end, void*) noexcept {
   if (args.inner != 1) return softmax_middle<kLog>(args, begin, end);
   const TaskPartition partition(args.outer, args.n);
-  for_line_groups(args.n, partition.begin(begin), partition.begin(end), [&]<int kLines>(int64_t line) {
+  int64_t first = partition.begin(begin);
+  const int64_t last = partition.begin(end);
+  if (args.n <= kLanes)
+    first = run_short_lines<kLog, 1>(args, first, last);
+  else if (args.n <= kShortVectors * kLanes)
+    first = run_short_lines<kLog, kShortVectors>(args, first, last);
+  for_line_groups(args.n, first, last, [&]<int kLines>(int64_t line) {
     float* y[kLines];
     for (int r = 0; r < kLines; ++r) y[r] = args.y + (line + r) * args.y_outer_stride;
     const float* x = args.x + line * args.x_outer_stride;
