@@ -42,13 +42,22 @@ SVENGINE_INLINE V wide_term(V x, [[maybe_unused]] double shift) {
     return x;
 }
 
+// `better`, or a is NaN.
+template <class V>
+SVENGINE_INLINE vb first_of(vb better, [[maybe_unused]] V a) {
+  if constexpr (__is_same(V, vd))
+    return svorr_z(svptrue_b64(), better, svcmpne(svptrue_b64(), a, a));
+  else
+    return better;
+}
+
 template <ReduceOp kOp, class V>
 SVENGINE_INLINE V wide_join(V a, V b) {
   const vb all = svptrue_b64();
   if constexpr (kOp == ReduceOp::kMax)
-    return svsel(svcmpgt(all, a, b), a, svsel(svcmpeq(all, a, a), b, a));
+    return svsel(first_of<V>(svcmpgt(all, a, b), a), a, b);
   else if constexpr (kOp == ReduceOp::kMin)
-    return svsel(svcmplt(all, a, b), a, svsel(svcmpeq(all, a, a), b, a));
+    return svsel(first_of<V>(svcmplt(all, a, b), a), a, b);
   else if constexpr (kOp == ReduceOp::kProd)
     return svmul_x(all, a, b);
   else
