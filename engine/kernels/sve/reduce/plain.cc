@@ -59,7 +59,7 @@ template <class T>
 void reduce_all(const ReduceArgs& args, ReduceShape& shape, int64_t begin, int64_t end) {
   ReduceFunctions<T> f;
   dispatch_reduce(args.op, [&]<ReduceOp kOp>() {
-    f = {reduce_line<kOp, T>, reduce_columns<kOp, T>, kReduceColumns, reduce_short_lines<kOp, T>, kShort<T>, kFewLines};
+    f = {reduce_line<kOp, T>, reduce_columns<kOp, T>, kReduceColumns, reduce_short_lines<kOp, T>, kShort<kOp, T>, kFewLines};
   });
   reduce_items(args, shape, begin, end, f);
 }

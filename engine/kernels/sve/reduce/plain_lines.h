@@ -6,9 +6,9 @@
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 namespace {
 
-// Elements of a line that is short: in 64 bits, those of 32 are twice the vectors.
-template <class T>
-constexpr int64_t kShort = sizeof(T) == 4 ? 4 * kLanes : 4 * kAccumulators;
+// Elements of a line that is short. In 64 bits 32-bit integers are twice the vectors, whose comparisons AVX2 has no maximum for.
+template <ReduceOp kOp, class T>
+constexpr int64_t kShort = sizeof(T) == 4 && (kOp == ReduceOp::kMax || kOp == ReduceOp::kMin) ? 4 * kLanes : 4 * kAccumulators;
 constexpr int kFewLines = 2;  // so many go one by one, in less than a fold
 constexpr int kWideLanes = kLanesOf<int64_t>;
 static_assert(kAccumulators % kWideLanes == 0);
