@@ -185,3 +185,13 @@ output %y
     for (const int64_t rows : {1, 2}) CHECK(session->run(std::vector<Tensor>{random_tensor({rows, 4}, 1)}).ok());
   }
 }
+
+TEST_CASE("an index into rows without columns is refused, not left out") {
+  const auto session = Session::create(parsed("graph \"g\"\ninput %x: float64[2, ?]\ninput %y: int64[1]\n"
+                                              "%z: float64[2, 1] = ai.onnx.ml.ArrayFeatureExtractor(%x, %y)\noutput %z\n"))
+                           .value();
+  const Tensor none = Tensor::allocate(DType::f64, {2, 0}).value(), first = Tensor::of<int64_t>({1}, {0});
+  const auto refused = session->run(std::vector<Tensor>{none, first});
+  REQUIRE(!refused.ok());
+  CHECK_THAT(refused.error().message(), Catch::Matchers::Contains("outside the last dimension"));
+}

@@ -225,7 +225,8 @@ Status infer_array_feature_extractor(InferContext& c) {
 
 Status lower_array_feature_extractor(LowerContext& c) {
   const Dims dims = c.in_dims(0);
-  const int64_t columns = dims.back(), count = element_count(c.in_dims(1)), rows = columns ? element_count(dims) / columns : 0;
+  const int64_t columns = dims.back(), count = element_count(c.in_dims(1));
+  const int64_t rows = element_count(Dims(dims.begin(), dims.end() - 1));  // where there are no columns, indices are refused
   const auto element = static_cast<int64_t>(size_of(c.out_type().dtype));
   c.emit("array_feature_extractor", rows,
          [=, x = c.in(0), at = c.in(1), y = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
