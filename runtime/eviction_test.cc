@@ -15,7 +15,7 @@ using svengine::tests::random_tensor;
 namespace {
 
 constexpr size_t kFewPlans = 16;  // of large ones: drop_old_plans
-constexpr int64_t kManyRows = 12000, kFewRows = 3;  // a plan's tensors are 7 MB, or 2 KB
+constexpr int64_t kManyRows = 9000, kFewRows = 3;  // a plan's tensors are 4 to 7 MB, or 2 KB
 
 /// Any width comes out 12 wide. The plan's table says from where: for all widths of one size, for no two with the same content.
 Graph network(int64_t rows) {
@@ -51,7 +51,7 @@ std::vector<std::string> run(Session& session, int64_t batch, int64_t width, int
 void check_many_shapes(const char* topology, bool shard) {
   std::map<std::pair<int64_t, int64_t>, std::vector<std::string>> want;
   const auto session = session_on(topology, shard);
-  for (int64_t i = 0; i < 160; ++i) {
+  for (int64_t i = 0; i < 44; ++i) {
     const int64_t width = 13 + i * (i / 23 + 1) % 23, batch = i % 5 == 0 ? 5 : 4;
     std::vector<std::string>& expected = want[{batch, width}];
     if (expected.empty()) expected = run(*session_on(topology, shard), batch, width);
@@ -75,7 +75,7 @@ TEST_CASE("the plan that is used all the time is never dropped") {
   const auto session = session_on("1x1", false);
   run(*session, 4, 20);
   const std::shared_ptr<const Plan> plan = session->plans().front();
-  for (int64_t width = 30; width < 80; ++width) {
+  for (int64_t width = 30; width < 50; ++width) {
     run(*session, 4, width);
     run(*session, 4, 20);
     CHECK(session->plans().front() == plan);
