@@ -51,7 +51,7 @@ std::vector<std::string> run(Session& session, int64_t batch, int64_t width, int
 void check_many_shapes(const char* topology, bool shard) {
   std::map<std::pair<int64_t, int64_t>, std::vector<std::string>> want;
   const auto session = session_on(topology, shard);
-  for (int64_t i = 0; i < 44; ++i) {
+  for (int64_t i = 0; i < 56; ++i) {
     const int64_t width = 13 + i * (i / 23 + 1) % 23, batch = i % 5 == 0 ? 5 : 4;
     std::vector<std::string>& expected = want[{batch, width}];
     if (expected.empty()) expected = run(*session_on(topology, shard), batch, width);
