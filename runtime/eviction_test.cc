@@ -39,8 +39,15 @@ std::unique_ptr<Session> session_on(const char* topology, bool shard, int64_t ro
   return std::move(session).value();
 }
 
+/// Numbers that tell where they are, made faster than random ones: A64FX code runs the test, too.
+Tensor counted(Dims dims, int64_t first) {
+  MutableTensor t = Tensor::allocate(DType::f32, std::move(dims)).value();
+  for (float& x : t.data<float>()) x = static_cast<float>(first++ & 0xff);
+  return t;
+}
+
 std::vector<std::string> run(Session& session, int64_t batch, int64_t width, int64_t rows = kManyRows) {
-  const auto outputs = session.run({random_tensor({batch, rows, width}, static_cast<uint64_t>(100 * batch + width))});
+  const auto outputs = session.run({counted({batch, rows, width}, 100 * batch + width)});
   if (!outputs.ok()) FAIL(outputs.error().message());
   std::vector<std::string> bytes;
   for (const Tensor& t : *outputs) bytes.emplace_back(reinterpret_cast<const char*>(t.raw()), t.byte_size());
