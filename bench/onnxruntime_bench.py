@@ -39,6 +39,8 @@ def random_inputs(session, dims):
         elif port.type in ('tensor(int64)', 'tensor(int32)'):
             dtype = np.int64 if port.type == 'tensor(int64)' else np.int32
             feeds[port.name] = np.full(shape, 1 if 'mask' in port.name else 0, dtype)
+        elif port.type in ('tensor(uint8)', 'tensor(int8)'):
+            feeds[port.name] = random.integers(0, 100, shape).astype(np.uint8 if port.type == 'tensor(uint8)' else np.int8)
         else:
             raise SystemExit(f'onnxruntime_bench.py: input {port.name} is {port.type}')
     return feeds
