@@ -38,21 +38,20 @@ Result<LinearModel> linear_model(const Attributes& attributes, int64_t scores, i
   return m;
 }
 
-/// Emits the rows one by one; finish(run, row, scores) has room for one score more than there are.
-template <class T, class Finish>
-void emit_linear_rows(LowerContext& c, const char* kernel, LinearModel model, int64_t rows, Finish finish) {
-  const int64_t scratch = (model.scores + 1) * 8;
+/// Emits scores_of(run, row, scores) and finish(run, row, scores) for every row; there is room for one score more than there are.
+template <class ScoresOf, class Finish>
+void emit_scored_rows(LowerContext& c, const char* kernel, int64_t rows, int64_t scores, ScoresOf scores_of, Finish finish) {
   c.emit(
       kernel, ceil_div(rows, kLinearRows),
-      [=, x = c.in(0), shared = std::make_shared<const LinearModel>(std::move(model))](const Run& run, int64_t begin, int64_t end) -> const char* {
-        double* scores = run.scratch<double>();
+      [=](const Run& run, int64_t begin, int64_t end) -> const char* {
+        double* out = run.scratch<double>();
         for (int64_t r = begin * kLinearRows; r < std::min(rows, end * kLinearRows); ++r) {
-          shared->row(run.get<const T>(x) + r * shared->features, scores);
-          finish(run, r, scores);
+          scores_of(run, r, out);
+          finish(run, r, out);
         }
         return nullptr;
       },
-      scratch);
+      (scores + 1) * 8);
 }
 
 /// Input 0 as doubles.
@@ -66,35 +65,25 @@ Buffer emit_linear_input(LowerContext& c, int64_t count) {
   return wide;
 }
 
-/// Emits all rows as a product of matrices.
-template <class T, class Finish>
-void emit_linear_product(LowerContext& c, const char* kernel, const LinearModel& m, int64_t rows, Finish finish) {
+/// The scores of all rows, [rows][scores], as a product of matrices.
+template <class T>
+Buffer emit_linear_product(LowerContext& c, const LinearModel& m, int64_t rows) {
   const auto table = [&](const std::vector<double>& numbers) { return c.table(std::as_bytes(std::span(numbers))); };
-  const Buffer all = c.temporary(rows * m.scores * 8);
   Product p;
   p.type = DType::f64;
   p.m = rows;
   p.n = m.scores;
   p.k = m.features;
+  const Buffer all = p.c = c.temporary(rows * m.scores * 8);
   p.a.buffer = emit_linear_input<T>(c, rows * m.features);
   p.a.ld = m.features;
   p.b.buffer = table(m.coefficients);
   p.b.ld = m.features;
   p.b.transposed = true;
-  p.c = all;
   p.ldc = m.scores;
   p.bias = {table(m.intercepts), kernels::GemmBias::kColumn};
   emit_product(c, std::move(p));
-  c.emit(
-      kernel, ceil_div(rows, kLinearRows),
-      [=, scores = m.scores](const Run& run, int64_t begin, int64_t end) -> const char* {
-        for (int64_t r = begin * kLinearRows; r < std::min(rows, end * kLinearRows); ++r) {
-          std::copy_n(run.get<const double>(all) + r * scores, scores, run.scratch<double>());
-          finish(run, r, run.scratch<double>());
-        }
-        return nullptr;
-      },
-      (m.scores + 1) * 8);
+  return all;
 }
 
 /// Emits the scores of all rows, and finish(run, row, scores) for each, which has room for one score more than there are.
@@ -105,10 +94,15 @@ Status emit_linear(LowerContext& c, const char* kernel, int64_t scores, Finish f
     return error("{} features are more than there can be coefficients for", rows.features);
   SV_ASSIGN(LinearModel model, linear_model(c.attributes(), scores, rows.features));
   with_feature_type(c.in_type(0).dtype, [&]<class T>() {
-    if (rows.count >= kProductRows && scores > 1 && rows.features > 0)
-      emit_linear_product<T>(c, kernel, model, rows.count, finish);
-    else
-      emit_linear_rows<T>(c, kernel, std::move(model), rows.count, finish);
+    if (rows.count >= kProductRows && scores > 1 && rows.features > 0) {
+      const Buffer all = emit_linear_product<T>(c, model, rows.count);
+      const auto scores_of = [=](const Run& run, int64_t r, double* out) { std::copy_n(run.get<const double>(all) + r * scores, scores, out); };
+      return emit_scored_rows(c, kernel, rows.count, scores, scores_of, finish);
+    }
+    const auto scores_of = [x = c.in(0), shared = std::make_shared<const LinearModel>(std::move(model))](const Run& run, int64_t r, double* out) {
+      shared->row(run.get<const T>(x) + r * shared->features, out);
+    };
+    emit_scored_rows(c, kernel, rows.count, scores, scores_of, finish);
   });
   return {};
 }
