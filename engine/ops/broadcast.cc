@@ -63,4 +63,18 @@ std::vector<int64_t> broadcast_strides(const Dims& dims, const Dims& out) {
   return strides;
 }
 
+void merge_walks(Dims& dims, std::vector<int64_t>& a, std::vector<int64_t>& b) {
+  size_t n = 0;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] == 1) continue;
+    if (n > 0 && a[n - 1] == a[i] * dims[i] && b[n - 1] == b[i] * dims[i]) {
+      dims[n - 1] *= dims[i], a[n - 1] = a[i], b[n - 1] = b[i];
+    } else {
+      dims[n] = dims[i], a[n] = a[i], b[n] = b[i];
+      ++n;
+    }
+  }
+  dims.resize(n), a.resize(n), b.resize(n);
+}
+
 }  // namespace svengine::ops

@@ -20,4 +20,8 @@ Status require_broadcast_to(const Shape& from, const char* what, const Shape& ta
 /// `dims` broadcasts to `out`.
 std::vector<int64_t> broadcast_strides(const Dims& dims, const Dims& out);
 
+/// Dimensions that two operands are walked through, by strides: those of one element say nothing and go, and neighbours that both operands
+/// walk evenly become one. None is left of a single element.
+void merge_walks(Dims& dims, std::vector<int64_t>& a, std::vector<int64_t>& b);
+
 }  // namespace svengine::ops

@@ -6,6 +6,7 @@
 
 #include "engine/base/round.h"
 #include "engine/kernels/elementwise.h"
+#include "engine/ops/broadcast.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/reduce/reduce_common.h"
 #include "engine/ops/tensor/copy_common.h"
@@ -109,21 +110,6 @@ Status emit_einsum_loop(LowerContext& c, DType type, const EinsumSums& loop, Buf
   }
 }
 
-/// Dimensions of one element say nothing, and neighbours that both operands walk evenly are one.
-void merge_dims(Dims& dims, std::vector<int64_t>& a, std::vector<int64_t>& b) {
-  size_t n = 0;
-  for (size_t i = 0; i < dims.size(); ++i) {
-    if (dims[i] == 1) continue;
-    if (n > 0 && a[n - 1] == a[i] * dims[i] && b[n - 1] == b[i] * dims[i]) {
-      dims[n - 1] *= dims[i], a[n - 1] = a[i], b[n - 1] = b[i];
-    } else {
-      dims[n] = dims[i], a[n] = a[i], b[n] = b[i];
-      ++n;
-    }
-  }
-  dims.resize(n), a.resize(n), b.resize(n);
-}
-
 /// An operand whose elements lie along the last of `dims`, or repeat along it: a copy of one that has them otherwise.
 Buffer along_last(LowerContext& c, DType type, const Dims& dims, std::vector<int64_t>& strides, Buffer from) {
   if (strides.back() == 0 || strides.back() == 1) return from;
@@ -197,8 +183,8 @@ DType summed_as(DType type) { return type == DType::u32 ? DType::i32 : type == D
 }  // namespace
 
 Status emit_einsum_sums(LowerContext& c, DType type, EinsumSums sums, Buffer a, Buffer b, Buffer out) {
-  merge_dims(sums.kept, sums.a_kept, sums.b_kept);
-  merge_dims(sums.summed, sums.a_summed, sums.b_summed);
+  merge_walks(sums.kept, sums.a_kept, sums.b_kept);
+  merge_walks(sums.summed, sums.a_summed, sums.b_summed);
   const int64_t count = element_count(sums.kept);
   if (count == 0) return {};
   if (!b && sums.summed.empty()) {

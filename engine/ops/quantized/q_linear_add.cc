@@ -42,16 +42,9 @@ struct BinaryLines {
   Dims dims;
   std::vector<int64_t> a, b;
 
-  BinaryLines(const Dims& a_dims, const Dims& b_dims, const Dims& y) {
-    const std::vector<int64_t> from_a = broadcast_strides(a_dims, y), from_b = broadcast_strides(b_dims, y);
-    for (size_t i = 0; i < y.size(); ++i) {
-      if (y[i] == 1) continue;
-      if (!dims.empty() && a.back() == from_a[i] * y[i] && b.back() == from_b[i] * y[i]) {
-        dims.back() *= y[i], a.back() = from_a[i], b.back() = from_b[i];
-      } else {
-        dims.push_back(y[i]), a.push_back(from_a[i]), b.push_back(from_b[i]);
-      }
-    }
+  BinaryLines(const Dims& a_dims, const Dims& b_dims, const Dims& y)
+      : dims(y), a(broadcast_strides(a_dims, y)), b(broadcast_strides(b_dims, y)) {
+    merge_walks(dims, a, b);
     if (dims.empty()) dims = {1}, a = {1}, b = {1};
   }
   int64_t length() const { return dims.back(); }
