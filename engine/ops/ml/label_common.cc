@@ -46,4 +46,9 @@ Tensor label_list(const Attributes& attributes, std::initializer_list<const char
   return {};
 }
 
+Result<Tensor> one_label_list(const Attributes& attributes, const char* first, const char* second) {
+  if (attributes.has(first) == attributes.has(second)) return error("needs one of {} and {}", first, second);
+  return label_list(attributes, {first, second});
+}
+
 }  // namespace svengine::ops

@@ -68,4 +68,7 @@ class LabelTable {
 /// none is.
 Tensor label_list(const Attributes& attributes, std::initializer_list<const char*> names);
 
+/// Likewise of two attributes, of which just one must be there.
+Result<Tensor> one_label_list(const Attributes& attributes, const char* first, const char* second);
+
 }  // namespace svengine::ops

@@ -114,8 +114,7 @@ struct Vocabulary {
 };
 
 Result<Vocabulary> vocabulary(const Attributes& a) {
-  if (a.has("string_vocabulary") == a.has("int64_vocabulary")) return error("needs one of string_vocabulary and int64_vocabulary");
-  const Tensor keys = label_list(a, {"string_vocabulary", "int64_vocabulary"});
+  SV_ASSIGN(const Tensor keys, one_label_list(a, "string_vocabulary", "int64_vocabulary"));
   Vocabulary v{keys.type(), LabelTable(keys, EqualKeys::first), {}};
   for (int64_t i = 0; i < keys.count(); ++i) v.first_equal.push_back(label_place(v.places, keys, i));
   return v;
@@ -159,10 +158,7 @@ Status evaluate_dict_vectorizer(EvaluateContext& c) {
   return {};
 }
 
-Result<Tensor> zip_labels(const Attributes& a) {
-  if (a.has("classlabels_strings") == a.has("classlabels_int64s")) return error("needs one of classlabels_strings and classlabels_int64s");
-  return label_list(a, {"classlabels_strings", "classlabels_int64s"});
-}
+Result<Tensor> zip_labels(const Attributes& a) { return one_label_list(a, "classlabels_strings", "classlabels_int64s"); }
 
 Status infer_zip_map(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "X", {DType::f32}));

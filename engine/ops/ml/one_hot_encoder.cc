@@ -14,8 +14,7 @@ struct HotCategories {
 };
 
 Result<HotCategories> hot_categories(const Attributes& a) {
-  if (a.has("cats_strings") == a.has("cats_int64s")) return error("needs one of cats_strings and cats_int64s");
-  const Tensor categories = label_list(a, {"cats_strings", "cats_int64s"});
+  SV_ASSIGN(const Tensor categories, one_label_list(a, "cats_strings", "cats_int64s"));
   return HotCategories{categories.type(), categories.count(), LabelTable(categories, EqualKeys::first)};
 }
 
