@@ -145,6 +145,7 @@ struct OpDef {
   const char* domain = "";         // "" is ai.onnx
   int since = 1;                   // oldest opset whose form is understood
   int until = kNewestOpset;        // newest opset whose form is understood; other domains have numbers of their own
+  int specified_since = 0;         // the specification's first opset, where others write it into models of older ones; 0: since
   Arity inputs = {};
   Arity outputs = {};
   std::vector<AttributeDef> attributes = {};

@@ -82,9 +82,6 @@ constexpr YoungInput kYoungInputs[] = {{"Pad", 3, 18}, {"Attention", 6, 24}};
 /// What is said here is of ONNX's operators: others of the same name are written as they are.
 std::string_view onnx_name(const Node& node) { return *node.op().domain ? std::string_view() : std::string_view(node.op().name); }
 
-/// What ONNX Runtime writes into models of older opsets than the specification's is read from those, but not written into them.
-constexpr std::string_view kReadEarlier = "LayerNormalization";
-constexpr int kReadEarlierSince = 17;
 
 /// DFT's axis was an attribute, by default 1, before it was an input, by default -2.
 constexpr int kDftAxisInputSince = 20;
@@ -288,7 +285,7 @@ Result<NodeProto> convert(const Node& node, int opset) {
   const std::string_view domain = node.op().domain;
   const StandIn* stands_in = domain == kInternalDomain ? stand_in_for(node.op().name, opset) : nullptr;
   if (domain == kInternalDomain && !stands_in) return error("is not an operator of ONNX, but of {}; export before optimising", domain);
-  const int oldest = node.op().name == kReadEarlier ? kReadEarlierSince : node.op().since;
+  const int oldest = std::max(node.op().since, node.op().specified_since);
   if (domain.empty() && (opset < oldest || opset > node.op().until))
     return error("exists in opsets {} to {}, not in {}", oldest, node.op().until, opset);
   SV_TRY(check_age(node, opset));

@@ -158,6 +158,7 @@ Status layer_normalization_gradient(GradientContext& c) {
 OpDef define_layer_normalization() {
   return {
       .name = "LayerNormalization",
+      .specified_since = 17,
       .inputs = {2, 3},
       .outputs = {1, 3},
       .attributes = {{"axis", AttributeKind::kInt, false, int64_t{-1}},
