@@ -131,10 +131,6 @@ Status Differentiator::walk() {
   return {};
 }
 
-}  // namespace
-
-namespace {
-
 /// What is differentiated may be the result of a composite node, whose place another value takes when the node is expanded. Outputs of the
 /// graph follow to it; all are outputs for so long.
 struct Expanded {

@@ -57,17 +57,17 @@ bool follows_from_types(const Node& node) {
 /// is [2, 19], until the first turns out to be [13, 19].
 class NewlyKnown {
  public:
-  /// Infers a node again where there is reason to.
-  Status update(Node& node) {
+  /// Infers a node again where there is reason to; says whether it did.
+  Result<bool> update(Node& node) {
     const std::vector<Value*>& outputs = node.outputs();
     const bool open = std::any_of(outputs.begin(), outputs.end(), [](const Value* v) { return !v->type.shape.is_static(); });
-    if (!open && std::none_of(node.inputs().begin(), node.inputs().end(), [&](const Value* v) { return values_.count(v); })) return {};
+    if (!open && std::none_of(node.inputs().begin(), node.inputs().end(), [&](const Value* v) { return values_.count(v); })) return false;
     std::vector<Type> before;
     for (const Value* v : outputs) before.push_back(v->type);
     SV_TRY(infer_types(node));
     for (size_t i = 0; i < before.size(); ++i)
       if (outputs[i]->type != before[i]) add(outputs[i]);
-    return {};
+    return true;
   }
 
   void add(const Value* v) { values_.insert(v); }
@@ -81,14 +81,13 @@ class NewlyKnown {
 Status fold_constants(Graph& graph, const PassContext& context) {
   NewlyKnown known;
   for (Node* node : graph.snapshot()) {
-    SV_TRY(known.update(*node));
+    SV_ASSIGN(const bool inferred, known.update(*node));
     std::vector<Tensor> results;
     if (follows_from_types(*node)) {
       results.push_back(node->op().traits.value_of_types(*node));
     } else if (!node->inputs().empty() && !(context.keeps && context.keeps(*node)) && foldable(*node, context.fold_limit_bytes)) {
-      // Its inputs may have become constants since it was inferred, whose values operators look at there; and what the file says of its
-      // output must not be what memory is taken for.
-      SV_TRY(infer_types(*node));
+      // Operators look at the values of constants there, and what the file says of the output must not be what memory is taken for.
+      if (!inferred) SV_TRY(infer_types(*node));
       if (!foldable(*node, context.fold_limit_bytes)) continue;
       SV_ASSIGN(results, context.evaluate(*node));
       if (!fits(results, *node, context.fold_limit_bytes)) continue;
