@@ -9,8 +9,6 @@
 namespace svengine::differential {
 namespace {
 
-constexpr int kThreads = 3;
-
 /// Strings, sequences and optionals have no place that a caller could give.
 bool have_places(const std::vector<Tensor>& outputs) {
   return std::all_of(outputs.begin(), outputs.end(), [](const Tensor& t) { return size_of(t.type()) > 0; });
@@ -115,7 +113,7 @@ class Checker {
       compare_bits(one, session(again), again.name());
     }
     if (!choose_.chance(0.25)) return;
-    const Way many{kernels, true, kThreads};
+    const Way many{kernels, true, kSomeThreads};
     compare_bits(one, session(many), many.name());
   }
 

@@ -111,15 +111,9 @@ class Damage {
 bool damage(RandomGraph& random, uint64_t seed, const kernels::KernelTable& kernels) {
   use_all_nodes(random.graph);
   Damage(random, seed).run();
-  Values values;
-  random.graph.for_each_value([&](const Value& v) {
-    if (!v.producer()) values[&v] = v.is_constant() ? v.constant() : random.values.at(&v);
-  });
-  random.values = std::move(values);
+  random.values = leaf_values(random.graph, random.values);
   random.complaint.clear();
-  for (const auto& node : random.graph.nodes())
-    for (Value* v : node->outputs()) v->type = Type();
-  const Status typed = infer_all(random.graph), computed = compute_all(random.graph, random.values, kernels);
+  const Status typed = infer_anew(random.graph), computed = compute_all(random.graph, random.values, kernels);
   if (!computed.ok())
     random.refused = computed.error().message();
   else if (!typed.ok())

@@ -290,6 +290,20 @@ bool is_limit_of_test(const svengine::Error& error) {
   return message.ends_with(kUnknownShape) || message.ends_with(kTooLarge) || message.ends_with(kTooSlow);
 }
 
+Values leaf_values(const Graph& graph, const Values& known) {
+  Values values;
+  graph.for_each_value([&](const Value& v) {
+    if (!v.producer()) values[&v] = v.is_constant() ? v.constant() : known.at(&v);
+  });
+  return values;
+}
+
+Status infer_anew(Graph& graph) {
+  for (const auto& node : graph.nodes())
+    for (Value* v : node->outputs()) v->type = Type();
+  return infer_all(graph);
+}
+
 Status compute_all(const Graph& graph, Values& values, const kernels::KernelTable& kernels) {
   for (const auto& node : graph.nodes()) {
     // A rule of a gradient may have given a node outputs that it did not have.

@@ -24,6 +24,12 @@ Result<std::vector<Tensor>> compute(const Node& node, const std::vector<Tensor>&
 /// Whether it is this test that refuses, not the operator: results and costs above its limits, and shapes that only a run tells.
 bool is_limit_of_test(const Error& error);
 
+/// The graph's constants, and its inputs as `known` has them.
+Values leaf_values(const Graph& graph, const Values& known);
+
+/// Types of all results, by inputs and constants alone.
+Status infer_anew(Graph& graph);
+
 /// Adds the values of all nodes that have none yet; inputs' and constants' must be there. An error names the node.
 Status compute_all(const Graph& graph, Values& values, const kernels::KernelTable& kernels);
 

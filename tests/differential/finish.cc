@@ -51,11 +51,7 @@ Status GraphMaker::differentiate() {
     if (g && g->producer()) graph.add_output(g);
   made_.trained = true;
   // Composite nodes went, and new values may lie where theirs lay: all are computed again.
-  Values values;
-  graph.for_each_value([&](const Value& v) {
-    if (!v.producer()) values[&v] = v.is_constant() ? v.constant() : made_.values.at(&v);
-  });
-  made_.values = std::move(values);
+  made_.values = leaf_values(graph, made_.values);
   return compute_all(graph, made_.values, kernels_);
 }
 

@@ -10,7 +10,6 @@
 namespace svengine::differential {
 namespace {
 
-constexpr int kThreads = 3;
 constexpr size_t kOrder[] = {0, 1, 0, 2, 1, 0};  // which of the cases runs
 
 /// Inputs, and what is computed from them node by node.
@@ -61,7 +60,7 @@ class ShapeChecker {
 
   std::string run() {
     for (const kernels::KernelTable* kernels : options_.kernels)
-      runs({kernels, choose_.chance(0.8), choose_.chance(0.25) ? kThreads : 1});
+      runs({kernels, choose_.chance(0.8), choose_.chance(0.25) ? kSomeThreads : 1});
     for (size_t i = 0; i < cases_.size(); ++i)
       if (!differences_[i].empty())
         problems_ += unexplained(random_.graph, cases_[i].values, differences_[i], *options_.kernels[0], random_.loose);
@@ -71,10 +70,8 @@ class ShapeChecker {
  private:
   Case computed(std::vector<Tensor> inputs) {
     Case made{std::move(inputs), {}, {}, false};
-    random_.graph.for_each_value([&](const Value& v) {
-      if (v.is_constant()) made.values[&v] = v.constant();
-    });
     for (size_t i = 0; i < made.inputs.size(); ++i) made.values[random_.graph.inputs()[i]] = made.inputs[i];
+    made.values = leaf_values(random_.graph, made.values);
     const Status status = compute_all(random_.graph, made.values, *options_.kernels[0]);
     if (!status.ok()) made.refused = status.error().message(), made.limited = is_limit_of_test(status.error());
     return made;
@@ -125,9 +122,7 @@ std::string check_other_shapes(RandomGraph& random, const CheckOptions& options,
   Choices choose(options.seed);
   const bool named = random.trained || choose.chance(0.5);  // rules of gradients ask for ranks
   for (size_t i = 0; i < random.inputs.size(); ++i) random.graph.inputs()[i]->type.shape = named ? names_of(random.inputs[i].dims()) : Shape();
-  for (const auto& node : random.graph.nodes())
-    for (Value* v : node->outputs()) v->type = Type();
-  if (const Status s = infer_all(random.graph); !s.ok()) return "typing without shapes: " + s.error().message() + "\n";
+  if (const Status s = infer_anew(random.graph); !s.ok()) return "typing without shapes: " + s.error().message() + "\n";
   return ShapeChecker(random, options, progress, choose, named).run();
 }
 

@@ -7,6 +7,8 @@
 
 namespace svengine::differential {
 
+constexpr int kSomeThreads = 3;  // whose shares of most steps are unequal
+
 struct Way {
   const kernels::KernelTable* kernels;
   bool optimize = true;
