@@ -1,13 +1,13 @@
-# svengine_layer(NAME DIRS dir... DEPENDS target... [TEST_DEPENDS target...] [HEADERS header...] [FLAGS flag... | OPTIMISED])
+# svengine_layer(NAME DIRS dir... [EXCEPT source...] DEPENDS target... [TEST_DEPENDS target...] [HEADERS header...] [FLAGS flag... | OPTIMISED])
 #
 # One static library svengine_NAME from every *.cc below DIRS (relative to the calling directory, not recursive), except
 # tests (*_test.cc) and benchmarks (*_bench.cc). The tests beside the code become one program, NAME_tests: see SvengineTests.
-# FLAGS are in place of SVENGINE_CALM_FLAGS; OPTIMISED compiles as for kernels, file by file. HEADERS are precompiled: without them, and above
+# EXCEPT are sources that somebody else compiles. FLAGS are in place of SVENGINE_CALM_FLAGS; OPTIMISED compiles as for kernels, file by file. HEADERS are precompiled: without them, and above
 # the graph, the graph's are, which needs the graph's flags. Preset dev does without, so that every file names what it uses.
 include_guard()
 
 function(svengine_layer name)
-  cmake_parse_arguments(arg "OPTIMISED" "" "DIRS;DEPENDS;TEST_DEPENDS;HEADERS;FLAGS" ${ARGN})
+  cmake_parse_arguments(arg "OPTIMISED" "" "DIRS;EXCEPT;DEPENDS;TEST_DEPENDS;HEADERS;FLAGS" ${ARGN})
   set(sources)
   set(tests)
   foreach(dir IN LISTS arg_DIRS)
@@ -18,6 +18,7 @@ function(svengine_layer name)
     list(APPEND sources ${found})
     list(APPEND tests ${found_tests})
   endforeach()
+  list(REMOVE_ITEM sources ${arg_EXCEPT})
   add_library(svengine_${name} STATIC ${sources})
   target_link_libraries(svengine_${name} PUBLIC svengine_flags ${arg_DEPENDS})
   if(NOT arg_OPTIMISED)
