@@ -139,11 +139,6 @@ bool is_certain(const Value& inferred, const Value& made) {
   return true;
 }
 
-/// What inference has not seen of inputs without a rank (a bias that must be a vector) nobody would look at when the node is gone.
-bool has_ranks(const Node& node) {
-  return std::all_of(node.inputs().begin(), node.inputs().end(), [](const Value* v) { return !v || is_handle(v->type.dtype) || v->type.shape.has_rank(); });
-}
-
 /// The last `count` nodes before `node`, which nothing uses.
 void erase_made(Graph& graph, const Node& node, size_t count) {
   for (; count > 0; --count) graph.erase(graph.previous(node));
@@ -158,7 +153,6 @@ void replace_output(Graph& graph, Builder& builder, Value* from, Value* to) {
 }  // namespace
 
 Status expand_node(Graph& graph, Node& node, const OpRegistry& ops, UncertainShapes uncertain) {
-  if (uncertain == UncertainShapes::wait && !has_ranks(node)) return {};
   Builder builder(graph, ops);
   builder.set_position(&node);
   builder.set_node_name(node.name());

@@ -72,7 +72,7 @@ class ExpandContext {
 
 /// Operands that inference could not compare may broadcast to more than the output that it has promised (a skip connection of a
 /// larger batch, say), and what a node is made of does not know of the promise. So a node waits for concrete shapes where what is
-/// made of it has not certainly the output's shape, or the rank of an input is not known.
+/// made of it has not certainly the output's shape, or does not refuse what the node would (passes/early_expansion.h).
 enum class UncertainShapes : uint8_t { wait, taken };
 
 /// Adds what the node's OpDef::expand makes of it and lets that take the place of the node's outputs, whose types are inferred.

@@ -46,3 +46,26 @@ TEST_CASE("an output that is an input keeps its name when its node goes") {
   CHECK(output_names(graph) == std::vector<std::string>{"y0", "y1", "y2"});
   for (const Value* v : graph.outputs()) CHECK(!v->is_input());
 }
+
+namespace {
+
+/// Operators after `expand`, of a SkipLayerNormalization of such inputs.
+std::string expanded_skip_norm(const Shape& x, const Shape& skip, const Shape& gamma) {
+  Graph graph = build([&](Builder& b) {
+    const Node* node = b.node("com.microsoft", "SkipLayerNormalization",
+                              {b.input("x", DType::f32, x), b.input("skip", DType::f32, skip), b.input("gamma", DType::f32, gamma)}, 1);
+    if (node) b.output(node->output(), "y");
+  });
+  run_pass(graph, "expand");
+  return ops_of(graph);
+}
+
+}  // namespace
+
+TEST_CASE("a composite operator waits where its parts would take shapes that it refuses") {
+  const Dim batch("batch"), length("length"), unknown;
+  CHECK(expanded_skip_norm({batch, length, 64}, {batch, length, 64}, {64}) == "Add LayerNormalization");
+  CHECK(expanded_skip_norm({batch, length, 64}, {batch, length, 64}, {Dim("k")}) == "SkipLayerNormalization");  // [1] would broadcast
+  CHECK(expanded_skip_norm({batch, length, 64}, {batch, Dim("other"), 64}, {64}) == "SkipLayerNormalization");
+  CHECK(expanded_skip_norm({unknown, unknown, 64}, {unknown, unknown, 64}, {64}) == "SkipLayerNormalization");
+}

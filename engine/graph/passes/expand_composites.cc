@@ -1,5 +1,6 @@
 // Composite nodes become the nodes that they are made of: graph/expand.h.
 #include "engine/graph/expand.h"
+#include "engine/graph/passes/early_expansion.h"
 #include "engine/graph/passes/match.h"
 #include "engine/graph/passes/pass.h"
 
@@ -16,11 +17,13 @@ bool is_replaced(const Graph& graph, const Node& node) {
 
 Status expand_all(Graph& graph, const PassContext& context, UncertainShapes uncertain) {
   bool any = false;
+  EarlyExpansion early(context);
   for (int round = 0; round < kMostRounds; ++round) {
     bool found = false;
     for (Node* node : graph.snapshot()) {
       if (!node->op().expand) continue;
       if (!is_replaced(graph, *node)) {
+        if (uncertain == UncertainShapes::wait && !early.keeps_refusals(graph, *node)) continue;
         if (Status status = expand_node(graph, *node, context.ops, uncertain); !status.ok()) return std::move(status).error().in(describe(*node));
         if (!is_replaced(graph, *node)) continue;
       }
