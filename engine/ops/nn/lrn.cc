@@ -57,6 +57,7 @@ OpDef define_lrn() {
       .types = {{"T", kRealTypes, {0}}},
       .gradient = lrn_gradient,
       .samples = {{.inputs = {f32({2, 9, 5, 3})}, .attributes = {{"size", integer(5)}, {"alpha", real(0.01f)}}},
+                  {.inputs = {f32({1, 3, 5})}, .attributes = {{"size", integer(int64_t{1} << 62)}}},  // all channels, in no more time
                   {.inputs = {any(DType::f64, {2, 9, 5}, -2, 2)}, .attributes = {{"size", integer(4)}, {"alpha", real(0.01f)}}}},
   };
 }

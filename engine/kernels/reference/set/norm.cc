@@ -1,6 +1,7 @@
 // Normalisations by the formulas of norm.h. Means and variances are taken in double, in two passes.
 #include "engine/kernels/norm.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/kernels/reference/activation.h"
@@ -115,9 +116,9 @@ int64_t response_items(const LocalResponseArgs& args) { return args.batch * args
 void response_range(const LocalResponseArgs& args, int64_t begin, int64_t end, void*) {
   for (int64_t i = begin; i < end; ++i) {
     const int64_t c = i / args.spatial % args.channels;
+    const int64_t first = std::max(-c, -((args.size - 1) / 2)), last = std::min(args.channels - 1 - c, args.size / 2);
     double squares = 0;
-    for (int64_t d = -((args.size - 1) / 2); d <= args.size / 2; ++d)
-      if (c + d >= 0 && c + d < args.channels) squares += double{args.x[i + d * args.spatial]} * args.x[i + d * args.spatial];
+    for (int64_t d = first; d <= last; ++d) squares += double{args.x[i + d * args.spatial]} * args.x[i + d * args.spatial];
     const double base = args.bias + double{args.alpha} / static_cast<double>(args.size) * squares;
     args.y[i] = static_cast<float>(args.x[i] / std::pow(base, double{args.beta}));
   }
