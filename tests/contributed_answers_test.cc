@@ -1,4 +1,4 @@
-// What operators of ONNX Runtime's domain answer where they are easily got wrong: layouts, defaults, what absent inputs mean. Numbers
+// What operators of ONNX Runtime's domain, and ONNX's experimental ones that it still runs, answer where they are easily got wrong: layouts, defaults, what absent inputs mean. Numbers
 // are by hand, or recorded from ONNX Runtime, as each case says. On every kernel set.
 #include <catch2/catch.hpp>
 
@@ -30,7 +30,8 @@ Graph graph_of(const char* op, const std::vector<Tensor>& inputs, AttributeList 
     else if (values.empty()) values.push_back(graph.add_input("x", Type{t.type(), Shape::of(t.dims())}));
     else values.push_back(graph.add_constant("c", t));
   }
-  Node* node = graph.add_node(*all_ops().find(kContributed, op), "n", std::move(values), 1, make_attributes(attributes));
+  const OpDef* contributed = all_ops().find(kContributed, op);
+  Node* node = graph.add_node(contributed ? *contributed : *all_ops().find("", op), "n", std::move(values), 1, make_attributes(attributes));
   graph.add_output(node->output());
   return graph;
 }
@@ -125,4 +126,21 @@ TEST_CASE("MurmurHash3 of strings and numbers, as ONNX Runtime answers") {
   check("MurmurHash3", {words}, seeded, Tensor::of<int32_t>({3}, {415870660, 940791465, -1049843560}), 0);
   check("MurmurHash3", {numbers}, {}, hashes({1392991556u, 2856891269u}), 0);
   check("MurmurHash3", {numbers}, seeded, Tensor::of<int32_t>({2}, {-836849528, -532903892}), 0);
+}
+
+// Recorded from ONNX Runtime 1.32.
+TEST_CASE("ONNX's experimental operators") {
+  const Tensor x = Tensor::of<float>({1, 2, 2, 2}, {-2, -1, 0, 1, 2, 3, 4, 5});
+  const Attribute two = 2.0f, half = 0.5f, border = Ints{1, 0, 0, 1};
+  check("Affine", {x}, {{"alpha", two}, {"beta", half}}, Tensor::of<float>({1, 2, 2, 2}, {-3.5f, -1.5f, 0.5f, 2.5f, 4.5f, 6.5f, 8.5f, 10.5f}));
+  check("Affine", {x}, {}, x);
+  check("Scale", {x}, {{"scale", half}}, Tensor::of<float>({1, 2, 2, 2}, {-1, -0.5f, 0, 0.5f, 1, 1.5f, 2, 2.5f}));
+  check("ScaledTanh", {Tensor::of<float>({2}, {-2, 1000})}, {{"alpha", two}, {"beta", half}}, Tensor::of<float>({2}, {-1.5231884f, 2}));
+  check("ParametricSoftplus", {Tensor::of<float>({2}, {-2, 1000})}, {{"alpha", two}, {"beta", half}}, Tensor::of<float>({2}, {0.62652326f, 1000}));
+  check("ImageScaler", {x}, {{"bias", std::vector<float>{1, 2}}, {"scale", two}}, Tensor::of<float>({1, 2, 2, 2}, {-3, -1, 1, 3, 6, 8, 10, 12}));
+  check("Crop", {x}, {{"border", border}}, Tensor::of<float>({1, 2, 1, 1}, {-1, 3}));
+  check("Crop", {x}, {{"border", border}, {"scale", Ints{2, 1}}}, Tensor::of<float>({1, 2, 2, 1}, {-1, 1, 3, 5}));
+  CHECK_FALSE(infer_types(*graph_of("Crop", {x}, {{"border", border}, {"scale", Ints{3, 1}}}).nodes().front()).ok());
+  CHECK_FALSE(infer_types(*graph_of("Crop", {x}, {{"border", Ints{-1, 0, 0, 0}}}).nodes().front()).ok());
+  CHECK_FALSE(infer_types(*graph_of("ImageScaler", {x}, {{"bias", std::vector<float>{1}}}).nodes().front()).ok());
 }
