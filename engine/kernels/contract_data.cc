@@ -207,15 +207,6 @@ const char* violation(const OneHotArgs& args) noexcept {
   return overlap(y, memory(args.indices, args.outer * args.inner * args.index_bytes)) ? "one hot: y overlaps indices" : nullptr;
 }
 
-const char* violation(const NonZeroArgs& args) noexcept {
-  if (!is_element_size(args.element_bytes)) return "nonzero: element_bytes is not 1, 2, 4 or 8";
-  if (args.rank < 0 || args.rank > kMaxDims) return "nonzero: rank is not 0 to 8";
-  const int64_t count = product(args.extent, args.rank);
-  if (count < 0 || args.total < 0 || args.total > count) return "nonzero: an extent is negative, or total not 0 to their product";
-  if (!args.counts || (count > 0 && !args.x)) return "nonzero: x or counts is null";
-  return args.total > 0 && !args.y ? "nonzero: y is null where total is positive" : nullptr;
-}
-
 const char* violation(const TriluArgs& args) noexcept {
   if (!is_element_size(args.element_bytes)) return "trilu: element_bytes is not 1, 2, 4 or 8";
   if (args.batch < 0 || args.rows < 0 || args.columns < 0) return "trilu: a size is negative";

@@ -18,7 +18,6 @@ const char* violation(const MapArgs& args) noexcept;
 const char* violation(const ResampleArgs& args) noexcept;
 const char* violation(const WeightedGatherArgs& args) noexcept;
 const char* violation(const OneHotArgs& args) noexcept;
-const char* violation(const NonZeroArgs& args) noexcept;
 const char* violation(const TriluArgs& args) noexcept;
 
 }  // namespace svengine::kernels

@@ -100,10 +100,4 @@ TEST_CASE("the contracts of what is read through tables") {
   check<O>({place(0), place(1), 4, 8, 2, 3, 4}, {{"one hot: index_bytes is neither 4 nor 8", [](O& a) { a.index_bytes = 1; }},
                                                  {"one hot: a size is negative", [](O& a) { a.depth = -1; }},
                                                  {"one hot: y overlaps indices", [](O& a) { a.indices = place(1) + 23; }}});
-  using N = NonZeroArgs;
-  static int64_t counts[9];
-  check<N>({place(0), 4, true, 2, {3, 4}, counts},
-           {{"nonzero: x or counts is null", [](N& a) { a.counts = nullptr; }},
-            {"nonzero: an extent is negative, or total not 0 to their product", [](N& a) { a.total = 13; }},
-            {"nonzero: y is null where total is positive", [](N& a) { a.total = 12; }}});
 }

@@ -166,19 +166,6 @@ struct OneHotArgs {
   uint64_t on = 1, off = 0;  // bits of the elements
 };
 
-/// The coordinates of elements that are not zero, in row-major order, as y [rank, total]. Two steps: nonzero_count
-/// writes one count per task into counts[tasks]; total is their sum; nonzero_fill writes y.
-struct NonZeroArgs {
-  const void* x = nullptr;
-  int32_t element_bytes = 4;
-  bool floating = false;  // then -0 is zero and NaN is not
-  int32_t rank = 0;
-  int64_t extent[kMaxDims] = {};
-  int64_t* counts = nullptr;
-  int64_t total = 0;  // for nonzero_fill
-  int64_t* y = nullptr;
-};
-
 /// y = x where column - row >= k (upper) or <= k (lower), else 0. [batch, rows, columns]; y may be x.
 struct TriluArgs {
   const void* x = nullptr;
@@ -201,8 +188,6 @@ struct DataKernels {
   TaskKernel<MapArgs> map;
   TaskKernel<ResampleArgs> resample;
   TaskKernel<OneHotArgs> one_hot;
-  TaskKernel<NonZeroArgs> nonzero_count;
-  TaskKernel<NonZeroArgs> nonzero_fill;
   TaskKernel<TriluArgs> trilu;
   TaskKernel<WeightedGatherArgs> weighted_gather;
 };

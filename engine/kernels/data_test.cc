@@ -133,6 +133,35 @@ TEST_CASE("strided, broadcast and reversed rows of every element size") {
   });
 }
 
+namespace {
+
+// [outer][repeats][n] of [outer][n], rows of `gap` elements between the outer ones.
+template <class T>
+void check_repeated(const KernelTable& set) {
+  for (int64_t n : {1, 2, 3, 9, 15, 16, 17, 64, 65, 700, 16384, 16385})
+    for (int64_t repeats : {1, 2, 3, 7, 40})
+      for (int64_t gap : {0, 5}) {
+        CopyArgs args;
+        args.rank = 3;
+        args.extent[0] = 3, args.extent[1] = repeats, args.extent[2] = n;
+        args.src_stride[0] = n, args.src_stride[1] = 0, args.src_stride[2] = 1;
+        args.dst_stride[0] = repeats * n + gap, args.dst_stride[1] = n, args.dst_stride[2] = 1;
+        INFO(set.name << " element " << sizeof(T) << " n " << n << " repeats " << repeats << " gap " << gap);
+        check_copy<T>(set, args, 3 * n, 0, 3 * (repeats * n + gap), 0);
+      }
+}
+
+}  // namespace
+
+TEST_CASE("rows that are repeated, of every element size") {
+  for_every_set([](const KernelTable& set) {
+    check_repeated<uint8_t>(set);
+    check_repeated<uint16_t>(set);
+    check_repeated<int32_t>(set);
+    check_repeated<double>(set);
+  });
+}
+
 TEST_CASE("copies of no dimensions, no elements, and of one long row") {
   for_every_set([](const KernelTable& set) {
     CopyArgs args;
@@ -225,34 +254,5 @@ TEST_CASE("fill, trilu and one-hot") {
       }
       REQUIRE(y.intact());
     }
-  });
-}
-
-TEST_CASE("nonzero coordinates, with minus zero and NaN") {
-  for_every_set([](const KernelTable& set) {
-    const int64_t extent[] = {3, 137, 101};
-    const int64_t total = extent[0] * extent[1] * extent[2];
-    GuardedBuffer<float> x(total);
-    std::mt19937 random(5);
-    std::vector<int64_t> want;
-    for (int64_t i = 0; i < total; ++i) {
-      x[i] = random() % 5 == 0 ? poison<float>(i) : random() % 2 ? -0.0f : 0.0f;
-      if (!(x[i] == 0)) want.push_back(i);
-    }
-    NonZeroArgs args{.x = x.data(), .element_bytes = 4, .floating = true, .rank = 3};
-    std::copy(extent, extent + 3, args.extent);
-    std::vector<int64_t> counts(set.data->nonzero_count.tasks(args));
-    args.counts = counts.data();
-    run_tasks(set.data->nonzero_count, args);
-    args.total = std::accumulate(counts.begin(), counts.end(), int64_t{0});
-    REQUIRE(args.total == static_cast<int64_t>(want.size()));
-    GuardedBuffer<int64_t> y(3 * want.size());
-    args.y = y.data();
-    run_tasks(set.data->nonzero_fill, args, 2);
-    for (size_t i = 0; i < want.size(); ++i) {
-      const Coordinates c = coordinates_of(want[i], extent, 3);
-      for (size_t d = 0; d < 3; ++d) REQUIRE(y[d * want.size() + i] == c.at[d]);
-    }
-    REQUIRE(y.intact());
   });
 }

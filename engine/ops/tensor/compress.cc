@@ -8,15 +8,16 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/index_common.h"
+#include "engine/ops/tensor/non_zero_places.h"
 
 namespace svengine::ops {
 namespace {
 
 /// Places of the true entries. The condition may be shorter than the axis: the rest is false.
 std::vector<int64_t> chosen(const Tensor& condition) {
-  std::vector<int64_t> out;
-  for (int64_t i = 0; i < condition.count(); ++i)
-    if (condition.data<uint8_t>()[static_cast<size_t>(i)]) out.push_back(i);
+  const uint8_t* is_true = condition.data<uint8_t>().data();
+  std::vector<int64_t> out(static_cast<size_t>(count_non_zero(is_true, uint8_t{0xff}, condition.count())));
+  append_places(is_true, uint8_t{0xff}, condition.count(), out.data(), out.data() + out.size());
   return out;
 }
 
@@ -78,7 +79,18 @@ Status evaluate_compress(EvaluateContext& c) {
     return {};
   }
   SV_ASSIGN(MutableTensor out, Tensor::allocate(in.type(), std::move(dims)));
-  copy_slices(in.raw(), out.raw(), outer, size, inner * static_cast<int64_t>(size_of(in.type())), places);
+  const auto bytes = static_cast<int64_t>(size_of(in.type()));
+  const auto copy_elements = [&]<class T>(T) {
+    const T* from = reinterpret_cast<const T*>(in.raw());
+    T* to = reinterpret_cast<T*>(out.raw());
+    for (int64_t o = 0; o < outer; ++o, from += size)
+      for (const int64_t place : places) *to++ = from[place];
+  };
+  if (inner > 1) copy_slices(in.raw(), out.raw(), outer, size, inner * bytes, places);
+  else if (bytes == 1) copy_elements(uint8_t{});
+  else if (bytes == 2) copy_elements(uint16_t{});
+  else if (bytes == 4) copy_elements(uint32_t{});
+  else copy_elements(uint64_t{});
   c.set(0, std::move(out));
   return {};
 }

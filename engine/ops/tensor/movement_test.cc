@@ -1,7 +1,12 @@
-// Shapes and canonical forms of the operators that move elements.
+// Shapes and canonical forms of the operators that move elements, and what those choose whose output sizes are in the data.
+#include <array>
 #include <catch2/catch.hpp>
+#include <cstring>
+#include <limits>
 
+#include "engine/ops/host_test_util.h"
 #include "engine/ops/infer_test_util.h"
+#include "engine/ops/tensor/copy_common.h"
 
 using namespace svengine;
 using namespace svengine::ops::tests;
@@ -132,4 +137,61 @@ TEST_CASE("operators whose output size is in the data wait for it") {
   CHECK(OneNode("DepthToSpace", {f32({1, 8, 2, 3})}, {{"blocksize", int64_t{2}}}).outcome == "float32[1x2x4x6]");
   CHECK(OneNode("DepthToSpace", {f32({1, 6, 2, 3})}, {{"blocksize", int64_t{2}}}).says("6 channels do not divide by 4"));
   CHECK(OneNode("SpaceToDepth", {f32({1, 2, 4, 6})}, {{"blocksize", int64_t{2}}}).outcome == "float32[1x8x2x3]");
+}
+
+namespace {
+
+/// Elements of one type that are zero at every third place and at those of `zeros`.
+template <class T>
+void check_non_zero(DType type, T some, std::initializer_list<T> zeros, const Dims& dims) {
+  const auto count = static_cast<size_t>(element_count(dims));
+  std::vector<T> x;
+  for (size_t i = 0; i < count; ++i) x.push_back(i % 3 == 1 ? T(0) : i % 7 == 5 && zeros.size() ? *zeros.begin() : some);
+  const HostNode node("", "NonZero", {Tensor::wrap(type, dims, x.data(), nullptr)}, {}, 1, 13);
+  std::vector<int64_t> places, want;
+  for (size_t i = 0; i < count; ++i)
+    if (i % 3 != 1 && (i % 7 != 5 || zeros.size() == 0)) places.push_back(static_cast<int64_t>(i));
+  const std::vector<int64_t> strides = ops::strides_of(dims);
+  for (size_t d = 0; d < dims.size(); ++d)
+    for (const int64_t place : places) want.push_back(place / strides[d] % dims[d]);
+  INFO(node.problem << " " << name_of(type) << " of " << to_string(dims));
+  CHECK(node.ints() == want);
+  CHECK(node.outputs[0].dims() == Dims{static_cast<int64_t>(dims.size()), static_cast<int64_t>(places.size())});
+}
+
+}  // namespace
+
+TEST_CASE("NonZero tells NaN from zeros of either sign, at every place of a line") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const Dims& dims : {Dims{1}, Dims{7}, Dims{8}, Dims{9}, Dims{67}, Dims{3, 1}, Dims{2, 8}, Dims{5, 3, 17}, Dims{2, 2, 2, 25}, Dims{0}, Dims{4, 0, 2}, Dims{}}) {
+    check_non_zero<uint8_t>(DType::boolean, 1, {}, dims);
+    check_non_zero<uint8_t>(DType::u8, 0x80, {}, dims);
+    check_non_zero<uint16_t>(DType::f16, 0x7e01, {0x8000}, dims);
+    check_non_zero<uint16_t>(DType::i16, 0x8000, {}, dims);
+    check_non_zero<float>(DType::f32, static_cast<float>(nan), {-0.0f}, dims);
+    check_non_zero<float>(DType::f32, 1e-40f, {-0.0f}, dims);
+    check_non_zero<int32_t>(DType::i32, INT32_MIN, {}, dims);
+    check_non_zero<double>(DType::f64, nan, {-0.0}, dims);
+    check_non_zero<int64_t>(DType::i64, INT64_MIN, {}, dims);
+    check_non_zero<uint8_t>(DType::f8e4m3fnuz, 0x80, {}, dims);  // its NaN; there is no -0
+    check_non_zero<uint8_t>(DType::f8e5m2, 0x7f, {0x80}, dims);
+  }
+}
+
+TEST_CASE("Compress takes elements of every size, and slices") {
+  const bool some[] = {true, false, false, true, false, false, false, false, false, false, true};
+  const Tensor chosen = Tensor::wrap(DType::boolean, {11}, some, nullptr);
+  const auto check = [&]<class T>(T, DType type) {
+    T x[24];
+    for (int i = 0; i < 24; ++i) x[i] = static_cast<T>(3 * i + 1);
+    const HostNode flat("", "Compress", {Tensor::wrap(type, {2, 12}, x, nullptr), chosen}, {}, 1, 11);
+    REQUIRE(flat.outputs[0].dims() == Dims{3});
+    CHECK(std::memcmp(flat.outputs[0].raw(), std::array<T, 3>{x[0], x[3], x[10]}.data(), 3 * sizeof(T)) == 0);
+    const HostNode columns("", "Compress", {Tensor::wrap(type, {2, 12}, x, nullptr), chosen}, {{"axis", int64_t{1}}}, 1, 11);
+    CHECK(std::memcmp(columns.outputs[0].raw(), std::array<T, 6>{x[0], x[3], x[10], x[12], x[15], x[22]}.data(), 6 * sizeof(T)) == 0);
+  };
+  check(uint8_t{}, DType::u8);
+  check(uint16_t{}, DType::u16);
+  check(float{}, DType::f32);
+  check(int64_t{}, DType::i64);
 }

@@ -104,8 +104,6 @@ constinit const DataKernels data_kernels{
     .map = by_items<MapArgs, map_items, map_range, kEach>(),
     .resample = by_items<ResampleArgs, resample_items, resample_range, kEach>(),
     .one_hot = by_items<OneHotArgs, one_hot_items, one_hot_range, kEach>(),
-    .nonzero_count = {nonzero_tasks, no_scratch<NonZeroArgs>, nonzero_count},
-    .nonzero_fill = {nonzero_tasks, no_scratch<NonZeroArgs>, nonzero_fill},
     .trilu = by_items<TriluArgs, trilu_items, trilu_range, kEach>(),
     .weighted_gather = by_items<WeightedGatherArgs, weighted_gather_items, weighted_gather_range, 1>()};
 

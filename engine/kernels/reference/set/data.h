@@ -35,8 +35,5 @@ int64_t one_hot_items(const OneHotArgs& args);
 void one_hot_range(const OneHotArgs& args, int64_t begin, int64_t end, void*);
 int64_t trilu_items(const TriluArgs& args);
 void trilu_range(const TriluArgs& args, int64_t begin, int64_t end, void*);
-int64_t nonzero_tasks(const NonZeroArgs& args) noexcept;
-void nonzero_count(const NonZeroArgs& args, int64_t begin, int64_t end, void*) noexcept;
-void nonzero_fill(const NonZeroArgs& args, int64_t begin, int64_t end, void*) noexcept;
 
 }  // namespace svengine::kernels::reference

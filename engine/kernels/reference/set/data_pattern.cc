@@ -1,36 +1,10 @@
-// Resampling, one-hot vectors, triangles and the coordinates of what is not zero.
-#include <limits>
-
+// Resampling, one-hot vectors and triangles.
 #include "engine/kernels/reference/set/data.h"
 #include "engine/kernels/reference/set/tasks.h"
 #include "engine/kernels/reference/set/types.h"
 #include "engine/kernels/reference/set/walk.h"
 
 namespace svengine::kernels::reference {
-namespace {
-
-constexpr int64_t kNonZeroTask = 16384;  // elements
-
-Walk<1> walk_of(const NonZeroArgs& args) {
-  Walk<1> walk;
-  for (int d = 0; d < args.rank; ++d) walk.add(args.extent[d], {0});
-  return walk;
-}
-
-/// Calls visit(at) for every element of a task that is not 0. Of a floating-point zero the sign alone may be set.
-template <class Visit>
-void for_each_nonzero(const NonZeroArgs& args, int64_t task, const Visit& visit) {
-  visit_bytes(args.element_bytes, [&]<class T>(T) {
-    Walk<1> walk = walk_of(args);
-    const T mask = args.floating ? std::numeric_limits<T>::max() / 2 : std::numeric_limits<T>::max();
-    for_each_position(walk, task * kNonZeroTask, std::min(walk.positions(), (task + 1) * kNonZeroTask),
-                      [&](int64_t i, const Walk<1>& at) {
-                        if (static_cast<const T*>(args.x)[i] & mask) visit(at);
-                      });
-  });
-}
-
-}  // namespace
 
 int64_t resample_items(const ResampleArgs& args) { return args.outer * args.out * args.inner; }
 
@@ -85,26 +59,6 @@ void trilu_range(const TriluArgs& args, int64_t begin, int64_t end, void*) {
       static_cast<T*>(args.y)[item] = kept ? static_cast<const T*>(args.x)[item] : T(0);
     }
   });
-}
-
-int64_t nonzero_tasks(const NonZeroArgs& args) noexcept { return ceil_div(walk_of(args).positions(), kNonZeroTask); }
-
-void nonzero_count(const NonZeroArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  for (int64_t task = begin; task < end; ++task) {
-    args.counts[task] = 0;
-    for_each_nonzero(args, task, [&](const Walk<1>&) { ++args.counts[task]; });
-  }
-}
-
-void nonzero_fill(const NonZeroArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  for (int64_t task = begin; task < end; ++task) {
-    int64_t to = 0;
-    for (int64_t before = 0; before < task; ++before) to += args.counts[before];
-    for_each_nonzero(args, task, [&](const Walk<1>& at) {
-      for (int d = 0; d < args.rank; ++d) args.y[d * args.total + to] = at.index(d);
-      ++to;
-    });
-  }
 }
 
 }  // namespace svengine::kernels::reference

@@ -18,8 +18,6 @@ const DataKernels data_kernels{{copy_tasks, no_scratch, checked<CopyArgs, copy_r
                                {map_tasks, no_scratch, checked<MapArgs, map_run>()},
                                {resample_tasks, no_scratch, checked<ResampleArgs, resample_run>()},
                                {one_hot_tasks, no_scratch, checked<OneHotArgs, one_hot_run>()},
-                               {nonzero_count_tasks, no_scratch, checked<NonZeroArgs, nonzero_count_run>()},
-                               {nonzero_fill_tasks, no_scratch, checked<NonZeroArgs, nonzero_fill_run>()},
                                {trilu_tasks, no_scratch, checked<TriluArgs, trilu_run>()},
                                {weighted_gather_tasks, no_scratch, checked<WeightedGatherArgs, weighted_gather_run>()}};
 

@@ -22,8 +22,6 @@ SVENGINE_DATA_KERNEL(map, MapArgs);                // data/map.cc
 SVENGINE_DATA_KERNEL(resample, ResampleArgs);      // data/resample.cc
 SVENGINE_DATA_KERNEL(weighted_gather, WeightedGatherArgs);
 SVENGINE_DATA_KERNEL(one_hot, OneHotArgs);         // data/fill.cc
-SVENGINE_DATA_KERNEL(nonzero_count, NonZeroArgs);  // data/nonzero.cc
-SVENGINE_DATA_KERNEL(nonzero_fill, NonZeroArgs);
 SVENGINE_DATA_KERNEL(trilu, TriluArgs);  // data/fill.cc
 #undef SVENGINE_DATA_KERNEL
 
