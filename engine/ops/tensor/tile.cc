@@ -29,9 +29,7 @@ Status infer_tile(InferContext& c) {
 }
 
 /// Every dimension is seen as two: the repetitions, which do not move in the input, and the dimension itself.
-Status lower_tile(LowerContext& c) {
-  const Dims in = c.in_dims(0), out = c.out_dims();
-  if (element_count(out) == 0) return {};
+CopyView tile_view(const Dims& in, const Dims& out) {
   const std::vector<int64_t> in_strides = strides_of(in), out_strides = strides_of(out);
   CopyView view;
   for (size_t i = 0; i < in.size(); ++i) {
@@ -39,7 +37,27 @@ Status lower_tile(LowerContext& c) {
     view.in_strides.insert(view.in_strides.end(), {0, in_strides[i]});
     view.out_strides.insert(view.out_strides.end(), {in[i] * out_strides[i], out_strides[i]});
   }
-  emit_copy(c, "tile", std::move(view));
+  return view;
+}
+
+constexpr int64_t kShortTile = 512;  // bytes of rows that are repeated first, once, so that longer ones are copied for the other dimensions
+
+Status lower_tile(LowerContext& c) {
+  const Dims in = c.in_dims(0), out = c.out_dims();
+  if (element_count(out) == 0) return {};
+  const size_t element = size_of(c.out_type().dtype);
+  size_t last = in.size();  // the innermost dimension that is repeated
+  while (last > 0 && in[last - 1] == out[last - 1]) --last;
+  Dims rows = in;
+  if (last > 0) rows[last - 1] = out[last - 1];
+  const int64_t row = last == 0 ? 0 : element_count(std::span<const int64_t>(in).subspan(last - 1)) * static_cast<int64_t>(element);
+  if (rows == out || row >= kShortTile) {
+    emit_copy(c, "tile", tile_view(in, out));
+    return {};
+  }
+  const Buffer wide = c.temporary(element_count(rows) * static_cast<int64_t>(element));
+  emit_copies(c, "tile", element, {{c.in(0), wide, tile_view(in, rows)}});
+  emit_copies(c, "tile", element, {{wide, c.out(), tile_view(rows, out)}});
   return {};
 }
 

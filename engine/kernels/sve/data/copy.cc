@@ -1,6 +1,7 @@
 // Strided copy. The last dimension (n long) and, for transpositions, one more (m long) are walked here, the others by
 // an odometer. Which of the patterns applies follows from the strides alone:
 //
+//   repeated     rows that stand in the destination one after the other, all from one row of the source: written once and doubled there
 //   rows         destination contiguous along n; source contiguous (vectors), constant (broadcast) or strided (gathers)
 //   transposed   destination contiguous along n, source along m: squares in registers, 64 x 64 elements at a time, so
 //                that whole cache lines of both sides are used while they are in the L1
@@ -14,7 +15,7 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 namespace {
 
-enum class CopyPattern { kContiguous, kConstant, kGathered, kTransposed, kInterleaved, kScattered };
+enum class CopyPattern { kContiguous, kRepeated, kConstant, kGathered, kTransposed, kInterleaved, kScattered };
 
 constexpr int64_t kSquare = 64;    // elements on a side of what one step of a transposition moves
 constexpr int64_t kChunk = 16384;  // elements of a long row that one item copies
@@ -29,6 +30,7 @@ struct Shape {
   int64_t src_m = 0, dst_m = 0;
   int64_t n_steps = 1, m_steps = 1;
   int64_t n_step = 1, m_step = 1;  // elements of n and m that an item covers
+  int64_t period = 1;              // of a row that is repeated: n is that of all repetitions
 
   bool transposes() const { return pattern == CopyPattern::kTransposed || pattern == CopyPattern::kInterleaved; }
   int64_t items() const { return outer * m_steps * n_steps; }
@@ -50,18 +52,26 @@ CopyPattern row_pattern(const Shape& shape) {
   return shape.src_n == 0 ? CopyPattern::kConstant : CopyPattern::kGathered;
 }
 
+// Whether the last dimension but one repeats rows of the last.
+bool repeats_rows(const CopyArgs& args) {
+  const int last = args.rank - 1;
+  return last > 0 && args.src_stride[last] == 1 && args.dst_stride[last] == 1 && args.src_stride[last - 1] == 0 &&
+         args.dst_stride[last - 1] == args.extent[last] && args.extent[last] > 0 && args.extent[last] <= kChunk;
+}
+
 Shape shape_of(const CopyArgs& args) {
   Shape shape;
   if (args.rank == 0) {
     shape.pattern = CopyPattern::kContiguous;
     return shape;
   }
+  const bool repeats = repeats_rows(args);
   const int last = args.rank - 1, transposed = transposed_dimension(args);
   shape.n = args.extent[last];
   shape.src_n = args.src_stride[last];
   shape.dst_n = args.dst_stride[last];
   for (int d = 0; d < last; ++d)
-    if (d != transposed) shape.others.add(args.extent[d], {args.src_stride[d], args.dst_stride[d]});
+    if (d != transposed && !(repeats && d == last - 1)) shape.others.add(args.extent[d], {args.src_stride[d], args.dst_stride[d]});
   shape.outer = shape.others.positions();
   if (transposed >= 0) {
     shape.m = args.extent[transposed];
@@ -72,6 +82,12 @@ Shape shape_of(const CopyArgs& args) {
     shape.m_step = interleaved ? kChunk : kSquare;
     shape.m_steps = ceil_div(shape.m, shape.m_step);
     shape.n_step = kSquare;
+  } else if (repeats) {
+    shape.pattern = CopyPattern::kRepeated;
+    shape.period = shape.n;
+    shape.n *= args.extent[last - 1];
+    shape.src_n = 0;
+    shape.n_step = kChunk / shape.period * shape.period;
   } else {
     shape.pattern = row_pattern(shape);
     shape.n_step = larger(1, smaller(shape.n, kChunk));
@@ -80,9 +96,22 @@ Shape shape_of(const CopyArgs& args) {
   return shape;
 }
 
+// dst[i] = src[-i]
+template <class T>
+void reverse_row(T* dst, const T* src, int64_t n) {
+  constexpr int kSize = SquareTile<T>::kSize;
+  int64_t i = 0;
+  for (; i + kSize <= n; i += kSize)
+    store_lanes(SquareTile<T>::all(), dst + i, typename SquareTile<T>::V(svrev(load_lanes(SquareTile<T>::all(), src - i - (kSize - 1)))));
+  for (; i < n; ++i) dst[i] = src[-i];
+}
+
 // dst[i] = src[i * stride]
 template <class T>
 void gather_row(T* dst, const T* src, int64_t stride, int64_t n) {
+  if constexpr (sizeof(T) >= 4) {
+    if (stride == -1) return reverse_row(dst, src, n);
+  }
   constexpr int64_t kFar = int64_t(1) << 26;  // a vector's worth of indices still fits 32 bits
   if constexpr (sizeof(T) == 4) {
     if (stride < kFar && stride > -kFar) {
@@ -97,11 +126,20 @@ void gather_row(T* dst, const T* src, int64_t stride, int64_t n) {
   for (int64_t i = 0; i < n; ++i) dst[i] = src[i * stride];
 }
 
+// dst[i] = src[i % period]
+template <class T>
+void repeat_row(T* dst, const T* src, int64_t period, int64_t n) {
+  copy_elements(dst, src, period);
+  for (int64_t done = period; done < n; done *= 2) copy_elements(dst + done, dst, smaller(done, n - done));
+}
+
 template <class T>
 void copy_row(const Shape& shape, T* dst, const T* src, int64_t n) {
   switch (shape.pattern) {
     case CopyPattern::kContiguous:
       return copy_elements(dst, src, n);
+    case CopyPattern::kRepeated:
+      return repeat_row(dst, src, shape.period, n);
     case CopyPattern::kConstant:
       return fill_elements(dst, *src, n);
     case CopyPattern::kGathered:
