@@ -20,17 +20,32 @@ struct Rows {
   TaskPartition partition() const { return TaskPartition(rows, n); }
 };
 
-// Where the source of a row begins, or -1 when all of it is `value`.
-int64_t row_source(const MapArgs& args, int64_t row) {
-  int64_t offset = 0;
-  for (int d = args.rank - 2; d >= 0; --d) {
-    const int64_t position = args.map[d][row % args.extent[d]];
-    row /= args.extent[d];
-    if (position < 0) return -1;
-    offset += position * args.src_stride[d];
+// Rows in order: where the source of one begins, or -1 when all of it is `value`.
+class RowSources {
+ public:
+  RowSources(const MapArgs& args, int64_t row) : args_(args) {
+    for (int d = args.rank - 2; d >= 0; --d) {
+      index_[d] = row % args.extent[d];
+      row /= args.extent[d];
+    }
   }
-  return offset;
-}
+  int64_t offset() const {
+    int64_t offset = 0;
+    for (int d = 0; d < args_.rank - 1; ++d) {
+      const int64_t position = args_.map[d][index_[d]];
+      if (position < 0) return -1;
+      offset += position * args_.src_stride[d];
+    }
+    return offset;
+  }
+  void next() {
+    for (int d = args_.rank - 2; d >= 0 && ++index_[d] == args_.extent[d]; --d) index_[d] = 0;
+  }
+
+ private:
+  const MapArgs& args_;
+  int64_t index_[kMaxDims] = {};
+};
 
 template <class T>
 void look_up(T* dst, const T* src, const Rows& rows, int64_t begin, int64_t end, T value) {
@@ -54,11 +69,18 @@ template <class T>
 void map_rows(const MapArgs& args, const Rows& rows, int64_t begin, int64_t end) {
   const T value = T(args.value);
   const int64_t run_begin = rows.stride == 1 ? args.run_begin : 0, run_length = rows.stride == 1 ? args.run_length : 0;
-  for (int64_t row = begin; row < end; ++row) {
+  RowSources sources(args, begin);
+  int64_t before = -1;  // the offset of the row before
+  for (int64_t row = begin; row < end; ++row, sources.next()) {
     T* dst = static_cast<T*>(args.dst) + row * rows.n;
-    const int64_t offset = row_source(args, row);
+    const int64_t offset = sources.offset(), same = before;
+    before = offset;
     if (offset < 0) {
       fill_elements(dst, value, rows.n);
+      continue;
+    }
+    if (offset == same) {  // as images that are made larger have it
+      copy_elements(dst, dst - rows.n, rows.n);
       continue;
     }
     const T* src = static_cast<const T*>(args.src) + offset;
