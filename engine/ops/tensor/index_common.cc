@@ -12,13 +12,28 @@ namespace {
 constexpr int64_t kIndicesPerTask = 4096;
 
 /// The position of the first of `count` indices that is outside, or count. Index i belongs to dimension extents[i % depth].
-int64_t first_outside(const void* indices, bool wide, int64_t begin, int64_t end, std::span<const int64_t> extents) {
-  const auto depth = static_cast<int64_t>(extents.size());
-  for (int64_t i = begin; i < end; ++i) {
-    const int64_t index = index_at(indices, wide, i), extent = extents[static_cast<size_t>(i % depth)];
-    if (index < -extent || index >= extent) return i;
+template <class Index>
+int64_t first_outside(const Index* indices, int64_t begin, int64_t end, std::span<const int64_t> extents) {
+  const auto is_outside = [](Index index, int64_t extent) {  // below -extent or from extent on, in one comparison
+    return static_cast<uint64_t>(int64_t{index}) + static_cast<uint64_t>(extent) >= 2 * static_cast<uint64_t>(extent);
+  };
+  int64_t i = begin;
+  if (extents.size() == 1) {
+    constexpr int64_t kTogether = 16;  // one branch for so many
+    for (bool found = false; i + kTogether <= end; i += kTogether) {
+      for (int64_t k = 0; k < kTogether; ++k) found |= is_outside(indices[i + k], extents[0]);
+      if (found) break;
+    }
   }
+  for (size_t d = static_cast<size_t>(i) % extents.size(); i < end; ++i, d = d + 1 == extents.size() ? 0 : d + 1)
+    if (is_outside(indices[i], extents[d])) return i;
   return end;
+}
+
+int64_t first_outside(const void* indices, bool wide, int64_t begin, int64_t end, std::span<const int64_t> extents) {
+  if (extents.empty()) return end;
+  return wide ? first_outside(static_cast<const int64_t*>(indices), begin, end, extents)
+              : first_outside(static_cast<const int32_t*>(indices), begin, end, extents);
 }
 
 Status check_constant_indices(const Tensor& t, std::span<const int64_t> extents) {

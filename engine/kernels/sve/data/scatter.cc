@@ -10,6 +10,23 @@ namespace {
 
 constexpr int64_t kSliceChunk = 1024;
 
+template <int kBytes>
+struct BitsOf {
+  using Type = uint32_t;
+};
+template <>
+struct BitsOf<8> {
+  using Type = uint64_t;
+};
+
+// a if `first`, else b; without a branch, which values would decide that nobody foresees.
+template <class T>
+SVENGINE_INLINE T chosen(bool first, T a, T b) {
+  using Bits = typename BitsOf<sizeof(T)>::Type;
+  const Bits x = __builtin_bit_cast(Bits, a), y = __builtin_bit_cast(Bits, b);
+  return __builtin_bit_cast(T, Bits(y ^ ((x ^ y) & (Bits(0) - Bits(first)))));
+}
+
 template <ScatterOp kOp, class T>
 SVENGINE_INLINE T scattered(T old, T update) {
   if constexpr (kOp == ScatterOp::kAdd)
@@ -17,9 +34,9 @@ SVENGINE_INLINE T scattered(T old, T update) {
   else if constexpr (kOp == ScatterOp::kMul)
     return T(old * update);
   else if constexpr (kOp == ScatterOp::kMax)
-    return old != old || old > update ? old : update;
+    return chosen(old != old || old > update, old, update);
   else if constexpr (kOp == ScatterOp::kMin)
-    return old != old || old < update ? old : update;
+    return chosen(old != old || old < update, old, update);
   else
     return update;
 }
