@@ -155,8 +155,8 @@ TEST_CASE("arg max and arg min, first and last") {
 
 TEST_CASE("the k best, with ties in order of index") {
   for_every_set([](const KernelTable& set) {
-    for (int64_t n : {1, 2, 15, 16, 17, 40, 300})
-      for (int64_t k : {int64_t{1}, int64_t{2}, int64_t{5}, n / 2, n}) {
+    for (int64_t n : {1, 2, 15, 16, 17, 40, 300, 1001})
+      for (int64_t k : {int64_t{1}, int64_t{2}, int64_t{5}, int64_t{47}, int64_t{48}, int64_t{90}, n / 2, n}) {
         if (k < 1 || k > n) continue;
         check_top_k<float>(set, 2, n, 1, k, static_cast<unsigned>(n));
         check_top_k<float>(set, 2, n, 3, k, static_cast<unsigned>(n) + 1);
@@ -168,14 +168,47 @@ TEST_CASE("the k best, with ties in order of index") {
   });
 }
 
+TEST_CASE("the k best of lines that rise, fall, and hardly hold two equal elements") {
+  for_every_set([](const KernelTable& set) {
+    const int64_t n = 3001;
+    GuardedBuffer<float> x(n);
+    for (int kind = 0; kind < 4; ++kind) {
+      std::mt19937 random(7);
+      for (int64_t i = 0; i < n; ++i) {
+        const auto at = static_cast<float>(i);
+        x[i] = kind == 0 ? at : kind == 1 ? -at : kind == 2 ? (i < n / 2 ? at : static_cast<float>(n) - at) : static_cast<float>(random()) - 0x1p31f;
+      }
+      for (int64_t k : {20, 64, 500, 1499, 3001})
+        for (bool largest : {true, false}) {
+          GuardedBuffer<float> values(static_cast<size_t>(k));
+          GuardedBuffer<int64_t> indices(values.size());
+          run_tasks(set.reduce->top_k, TopKArgs{x.data(), values.data(), indices.data(), DType::f32, largest, 1, n, 1, k});
+          INFO(set.name << " kind " << kind << " k " << k << " largest " << largest);
+          REQUIRE(std::vector<int64_t>(indices.begin(), indices.end()) == reference_top_k(line_of(x, 0, n, 1), k, largest));
+          REQUIRE((values.intact() && indices.intact()));
+        }
+    }
+  });
+}
+
 TEST_CASE("cumulative sums in both directions") {
   for_every_set([](const KernelTable& set) {
     for (int64_t inner : {1, 3, 64, 65, 130})
-      for (int64_t n : {1, 2, 40}) {
+      for (int64_t n : {1, 2, 7, 8, 9, 40, 43}) {
         check_cumulative<float>(set, 2, n, inner);
-        check_cumulative<double>(set, 2, n, inner);
+        check_cumulative<double>(set, 7, n, inner);
         check_cumulative<int32_t>(set, 2, n, inner);
         check_cumulative<int64_t>(set, 2, n, inner);
       }
+  });
+}
+
+TEST_CASE("cumulative sums of doubles overflow where those from the beginning do") {
+  for_every_set([](const KernelTable& set) {
+    const double big = 1.5e308;
+    GuardedBuffer<double> x(9), y(9);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = i == 0 ? -big : i < 3 ? big : 0;
+    run_tasks(set.reduce->cumulative_sum, CumSumArgs{x.data(), y.data(), DType::f64, false, false, 1, 9, 1});
+    for (size_t i = 0; i < y.size(); ++i) REQUIRE(y[i] == (i == 0 ? -big : i == 1 ? 0 : big));
   });
 }

@@ -1,21 +1,18 @@
 // Top-k of a line: a heap of the k best so far with the worst of them at its root. Most elements of a long line are
 // worse than the root, which a vector comparison sees at once; the heap is then sorted. Elements compare as integer
-// keys, equal keys by index, so the order is total.
+// keys, equal keys by index, so the order is total. Where k is large, candidates are collected instead (candidates.h).
 //
 //            worst                 heap[0]
 //           /     \                heap[1], heap[2]     each entry is worse than its children
 //        ...       ...
+#include "engine/kernels/sve/reduce/candidates.h"
+#include "engine/kernels/sve/element.h"
 #include "engine/kernels/sve/reduce/order_key.h"
 #include "engine/kernels/sve/reduce/shape.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 namespace {
-
-struct Entry {
-  int64_t key;
-  int64_t index;
-};
 
 inline bool worse(const Entry& a, const Entry& b) { return a.key != b.key ? a.key < b.key : a.index > b.index; }
 
@@ -32,6 +29,28 @@ inline int64_t ascending_key(double x) {
 }
 inline int64_t ascending_key(int32_t x) { return x; }
 inline int64_t ascending_key(int64_t x) { return x; }
+
+template <class T>
+struct KeyOf {
+  using Type = T;
+};
+template <>
+struct KeyOf<float> {
+  using Type = int32_t;
+};
+template <>
+struct KeyOf<double> {
+  using Type = int64_t;
+};
+template <class T>
+using Key = typename KeyOf<T>::Type;
+
+SVENGINE_INLINE vi ascending_keys(vf x) { return order_key<true>(x); }
+SVENGINE_INLINE vl ascending_keys(vd x) { return order_key<true>(x); }
+SVENGINE_INLINE vi ascending_keys(vi x) { return x; }
+SVENGINE_INLINE vl ascending_keys(vl x) { return x; }
+SVENGINE_INLINE vi flipped(vi x) { return vxor_int(x, vdup_int(-1)); }
+SVENGINE_INLINE vl flipped(vl x) { return sveor_x(svptrue_b64(), x, svdup_s64(-1)); }
 
 void sift_down(Entry* heap, int64_t size, int64_t at) {
   const Entry entry = heap[at];
@@ -55,40 +74,81 @@ inline Entry entry_of(const T* x, int64_t stride, int64_t i) {
   return {kLargest ? key : ~key, i};
 }
 
-// Elements from `first` on, of a contiguous line of floats: whole vectors that cannot enter the heap are passed over.
-template <bool kLargest>
-void offer_floats(Entry* heap, int64_t k, const float* x, int64_t first, int64_t n) {
-  for (int64_t i = first; i < n; i += kLanes) {
-    const vb p = svwhilelt_b32(i, n);
-    const vf v = svld1(p, x + i);
-    const vi ascending = order_key<true>(v);
-    const vi key =
-        kLargest ? ascending : vxor_int(ascending, vdup_int(-1));  // NaN: last of all when the smallest are wanted
-    if (!svptest_any(p, svcmpgt(p, key, vdup_int(int32_t(heap[0].key))))) continue;
-    for (int64_t j = i; j < smaller(n, i + kLanes); ++j) offer(heap, k, entry_of<kLargest>(x, 1, j));
+// The keys of entry_of() in lanes as wide as the elements.
+template <bool kLargest, class V>
+SVENGINE_INLINE auto lane_keys(V x) {
+  const auto ascending = ascending_keys(x);
+  return kLargest ? ascending : flipped(ascending);  // NaN: last of all when the smallest are wanted
+}
+
+// Calls offer(entry) for the elements from `first` on whose keys are above what floor() says: whole vectors of a contiguous line that have none
+// are passed over. Those of others are picked without a branch, which their values would decide.
+template <bool kLargest, class T, class Floor, class Offer>
+SVENGINE_INLINE void for_candidates(const TopKArgs& args, const T* x, int64_t first, const Floor& floor, const Offer& offer) {
+  if (args.inner != 1) {
+    for (int64_t i = first; i < args.n; ++i) offer(entry_of<kLargest>(x, args.inner, i));
+    return;
+  }
+  using K = Key<T>;
+  for (int64_t i = first; i < args.n; i += kLanesOf<T>) {
+    const vb p = lanes_below<K>(i, args.n);
+    const K least = sizeof(K) == 8 ? K(floor()) : K(larger(floor(), INT32_MIN));
+    const Vec<K> key = lane_keys<kLargest>(Vec<T>(svld1(p, x + i)));
+    if (!svptest_any(p, svcmpgt(p, key, repeated<K>(least)))) continue;
+    K keys[kLanesOf<T>];
+    svst1(every<K>(), keys, key);
+    const int64_t here = smaller(kLanesOf<T>, args.n - i);
+    int32_t picked[kLanesOf<T> + 1];
+    int64_t count = 0;
+    for (int64_t j = 0; j < here; ++j) {
+      picked[count] = int32_t(j);
+      count += keys[j] > least;
+    }
+    for (int64_t c = 0; c < count; ++c) offer(Entry{keys[picked[c]], i + picked[c]});
   }
 }
 
 template <bool kLargest, class T>
-void top_k_line(const TopKArgs& args, Entry* heap, const T* x, T* values, int64_t* indices) {
+void fill_heap(const TopKArgs& args, Entry* heap, const T* x) {
   const int64_t k = args.k;
   for (int64_t i = 0; i < k; ++i) heap[i] = entry_of<kLargest>(x, args.inner, i);
   for (int64_t i = k / 2 - 1; i >= 0; --i) sift_down(heap, k, i);
-  bool done = false;
-  if constexpr (sizeof(T) == 4 && T(0.5) != 0) {
-    if (args.inner == 1) {
-      offer_floats<kLargest>(heap, k, x, k, args.n);
-      done = true;
-    }
-  }
-  if (!done)
-    for (int64_t i = k; i < args.n; ++i) offer(heap, k, entry_of<kLargest>(x, args.inner, i));
-  for (int64_t left = k; left > 0; --left) {  // the worst goes last
-    const int64_t to = (left - 1) * args.inner;
-    indices[to] = heap[0].index;
-    values[to] = x[heap[0].index * args.inner];
+  for_candidates<kLargest>(
+      args, x, k, [&]() SVENGINE_INLINE_LAMBDA { return heap[0].key; },
+      [&](Entry entry) SVENGINE_INLINE_LAMBDA { offer(heap, k, entry); });
+}
+
+template <bool kLargest, class T>
+void collect(const TopKArgs& args, Candidates& candidates, const T* x) {
+  const auto add = [&](Entry entry) SVENGINE_INLINE_LAMBDA { candidates.add(entry); };
+  for (int64_t i = 0; i < args.k; ++i) add(entry_of<kLargest>(x, args.inner, i));
+  for_candidates<kLargest>(args, x, args.k, [&]() SVENGINE_INLINE_LAMBDA { return candidates.floor(); }, add);
+}
+
+// The entries of heap[0..k), best first.
+void sort_heap(Entry* heap, int64_t k) {
+  for (int64_t left = k; left > 1; --left) {  // the worst goes last
+    const Entry worst = heap[0];
     heap[0] = heap[left - 1];
-    if (left > 1) sift_down(heap, left - 1, 0);
+    sift_down(heap, left - 1, 0);
+    heap[left - 1] = worst;
+  }
+}
+
+template <bool kLargest, class T>
+void top_k_line(const TopKArgs& args, Entry* entries, const T* x, T* values, int64_t* indices) {
+  const Entry* best = entries;
+  if (args.k < kCollected) {
+    fill_heap<kLargest>(args, entries, x);
+    sort_heap(entries, args.k);
+  } else {
+    Candidates candidates(entries, args.k, args.n);
+    collect<kLargest>(args, candidates, x);
+    best = candidates.sorted();
+  }
+  for (int64_t i = 0; i < args.k; ++i) {
+    indices[i * args.inner] = best[i].index;
+    values[i * args.inner] = x[best[i].index * args.inner];
   }
 }
 
@@ -112,7 +172,9 @@ TaskPartition top_k_cut(const TopKArgs& args) { return TaskPartition(args.outer 
 
 int64_t top_k_tasks(const TopKArgs& args) noexcept { return args.k > 0 ? top_k_cut(args).tasks() : 0; }
 
-int64_t top_k_scratch(const TopKArgs& args) noexcept { return args.k * int64_t(sizeof(Entry)); }
+int64_t top_k_scratch(const TopKArgs& args) noexcept {
+  return (args.k < kCollected ? args.k : Candidates::entries(args.k, args.n)) * int64_t(sizeof(Entry));
+}
 
 void top_k_run(const TopKArgs& args, int64_t begin, int64_t end, void* scratch) noexcept {
   const TaskPartition partition = top_k_cut(args);
