@@ -1,6 +1,6 @@
 // Arg max and arg min. Elements compare as integer keys in vectors, each lane keeping its best key and where it stood; the
 // lanes are compared at the end. Short lines, and all those of doubles, go as many at a time as a vector has lanes, which are
-// then compared for all of them at once. 64-bit integers and columns of 64-bit types go element by element.
+// then compared for all of them at once. Lines of 64-bit integers go element by element.
 #include "engine/kernels/sve/line_folds.h"
 #include "engine/kernels/sve/reduce/order_key.h"
 #include "engine/kernels/sve/reduce/shape.h"
@@ -30,6 +30,10 @@ template <bool kLargest>
 SVENGINE_INLINE vl key_of(vd x) {
   return order_key<kLargest>(x);
 }
+template <bool kLargest>
+SVENGINE_INLINE vl key_of(vl x) {
+  return kLargest ? x : vl(sveor_x(svptrue_b64(), x, svdup_s64(-1)));
+}
 template <bool kLast, class V>
 SVENGINE_INLINE vb better(vb p, V key, V best) {
   return kLast ? vb(svcmpge(p, key, best)) : vb(svcmpgt(p, key, best));
@@ -37,6 +41,7 @@ SVENGINE_INLINE vb better(vb p, V key, V best) {
 
 // Keys start from the lowest integer at position 0: if nothing is better, everything equals it, and 0 is the first.
 template <bool kLargest, bool kLast, class T>
+  requires(sizeof(T) == 4)
 int64_t best_of_line(const T* x, int64_t n) {
   const vb all = svptrue_b32();
   vi best[kChains], where[kChains];
@@ -79,11 +84,13 @@ template <int kBytes>
 struct KeyOf {
   using Type = int32_t;
   SVENGINE_INLINE static vi places(int64_t first) { return svindex_s32(int32_t(first), 1); }
+  SVENGINE_INLINE static vi multiples(int64_t step) { return svindex_s32(0, int32_t(step)); }
 };
 template <>
 struct KeyOf<8> {
   using Type = int64_t;
   SVENGINE_INLINE static vl places(int64_t first) { return svindex_s64(first, 1); }
+  SVENGINE_INLINE static vl multiples(int64_t step) { return svindex_s64(0, step); }
 };
 
 template <class T>
@@ -145,56 +152,63 @@ void best_of_lines(const T* x, int64_t* y, int64_t n, int64_t count) {
   }
 }
 
+constexpr int64_t kGathered = 4;  // lines of so few elements are columns, whose neighbours are a line apart
+
+// y[c] of `columns` columns, `lane` elements apart, of n elements `step` apart.
 template <bool kLargest, bool kLast, class T>
-void best_of_columns(const T* x, int64_t* y, int64_t n, int64_t inner, int64_t columns) {
-  const vb p = svwhilelt_b32(int64_t(0), columns);
-  vi best = vdup_int(INT32_MIN), where = vdup_int(0);
-  for (int64_t j = 0; j < n; ++j) {
-    const vi key = key_of<kLargest>(svld1(p, x + j * inner));
-    const vb take = better<kLast>(p, key, best);
-    best = svsel(take, key, best);
-    where = svsel(take, vdup_int(int32_t(j)), where);
+[[gnu::noinline]] void best_of_columns(const T* x, int64_t* y, int64_t n, int64_t step, int64_t lane, int64_t columns) {
+  using K = Key<T>;
+  const auto places = KeyOf<sizeof(T)>::multiples(lane);
+  for (int64_t first = 0; first < columns; first += kLanesOf<T>) {
+    const vb p = lanes_below<K>(first, columns);
+    Vec<K> best = repeated<K>(sizeof(K) == 8 ? K(INT64_MIN) : K(INT32_MIN)), where = repeated<K>(0);
+    for (int64_t j = 0; j < n; ++j) {
+      const T* from = x + first * lane + j * step;
+      const Vec<T> v = lane == 1 ? Vec<T>(svld1(p, from)) : Vec<T>(svld1_gather_index(p, from, places));
+      const Vec<K> key = key_of<kLargest>(v);
+      const vb take = better<kLast>(p, key, best);
+      best = svsel(take, key, best);
+      where = svsel(take, repeated<K>(K(j)), where);
+    }
+    K found[kLanesOf<K>];
+    svst1(every<K>(), found, where);
+    for (int64_t c = 0; c < smaller(kLanesOf<T>, columns - first); ++c) y[first + c] = found[c];
   }
-  int32_t lanes[kLanes];
-  svst1(svptrue_b32(), lanes, where);
-  for (int64_t c = 0; c < columns; ++c) y[c] = lanes[c];
 }
 
-template <bool kLargest, bool kLast, class T>
-void best_wide(const T* x, int64_t* y, int64_t n, int64_t inner, int64_t columns) {
-  for (int64_t c = 0; c < columns; ++c) {
-    int64_t where = 0;
-    T best = x[c];
-    for (int64_t j = 1; j < n; ++j) {
-      const T value = x[j * inner + c];
-      const bool above = kLargest ? value > best : value < best, is_nan = value != value, was_nan = best != best;
-      if (was_nan ? kLast && is_nan : is_nan || above || (kLast && value == best)) {
-        best = value;
-        where = j;
-      }
-    }
-    y[c] = where;
+// Of a line of 64-bit integers, element by element.
+template <bool kLargest, bool kLast>
+int64_t best_of_line(const int64_t* x, int64_t n) {
+  int64_t where = 0;
+  for (int64_t j = 1; j < n; ++j) {
+    const bool above = kLargest ? x[j] > x[where] : x[j] < x[where];
+    if (above || (kLast && x[j] == x[where])) where = j;
   }
+  return where;
 }
 
 template <bool kLargest, bool kLast, class T>
 void arg_items(const ArgReduceArgs& args, int64_t begin, int64_t end) {
-  const int64_t column_chunks = args.inner == 1 ? 1 : ceil_div(args.inner, kLanes);
-  if constexpr (kTogether<T>) {
-    const int64_t count = end - begin;
-    if (args.inner == 1 && (sizeof(T) == 8 || (args.n <= kShort && count > kFewLines)))
-      return best_of_lines<kLargest, kLast>(static_cast<const T*>(args.x) + begin * args.n, args.y + begin, args.n, count);
+  const int64_t n = args.n, count = end - begin;
+  if (args.inner == 1) {
+    const T* x = static_cast<const T*>(args.x) + begin * n;
+    int64_t* y = args.y + begin;
+    if (n <= kGathered) return best_of_columns<kLargest, kLast>(x, y, n, 1, n, count);
+    if constexpr (kTogether<T> && sizeof(T) == 8) {
+      return best_of_lines<kLargest, kLast>(x, y, n, count);
+    } else {
+      if constexpr (kTogether<T>) {
+        if (n <= kShort && count > kFewLines) return best_of_lines<kLargest, kLast>(x, y, n, count);
+      }
+      for (int64_t line = 0; line < count; ++line) y[line] = best_of_line<kLargest, kLast>(x + line * n, n);
+      return;
+    }
   }
+  const int64_t column_chunks = ceil_div(args.inner, kLanes);
   for (int64_t item = begin; item < end; ++item) {
     const int64_t o = item / column_chunks, c = item % column_chunks * kLanes, columns = smaller(kLanes, args.inner - c);
-    const T* x = static_cast<const T*>(args.x) + o * args.n * args.inner + c;
-    int64_t* y = args.y + o * args.inner + c;
-    if constexpr (sizeof(T) == 8)
-      best_wide<kLargest, kLast>(x, y, args.n, args.inner, columns);
-    else if (args.inner == 1)
-      *y = best_of_line<kLargest, kLast>(x, args.n);
-    else
-      best_of_columns<kLargest, kLast>(x, y, args.n, args.inner, columns);
+    const T* x = static_cast<const T*>(args.x) + o * n * args.inner + c;
+    best_of_columns<kLargest, kLast>(x, args.y + o * args.inner + c, n, args.inner, 1, columns);
   }
 }
 
