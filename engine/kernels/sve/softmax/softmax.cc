@@ -85,7 +85,7 @@ SVENGINE_INLINE void for_line_groups(int64_t n, int64_t begin, int64_t end, cons
   for (; line < end; ++line) lines.template operator()<1>(line);
 }
 
-constexpr int kShortVectors = 2;  // of a line that is one of kLanes
+constexpr int kShortVectors = 4;  // of a line that is one of kLanes
 constexpr int kFewLines = 4;      // as many go by four and one, in less than two folds
 
 // Lines of kU vectors at most: softmax_lines() of each, with the same bits.
@@ -132,13 +132,13 @@ class ShortLines {
     SVENGINE_UNROLL
     for (int k = 0; k < kSteps; k += kU) {
       const int64_t line = smaller(r + k / kU, lines - 1);
-      vf sum = vdup(0.0f);
+      vf sum[2] = {vdup(0.0f), vdup(0.0f)};
       SVENGINE_UNROLL
       for (int u = 0; u < kU; ++u) {
         if constexpr (!kLog) svst1(p_[u], y + line * args_.y_outer_stride + u * kLanes, e.at[k + u]);
-        sum = svadd_m(p_[u], sum, e.at[k + u]);
+        sum[u % 2] = svadd_m(p_[u], sum[u % 2], e.at[k + u]);
       }
-      svst1(svptrue_b32(), partial_.line(int(line)), sum);
+      svst1(svptrue_b32(), partial_.line(int(line)), vadd(sum[0], sum[1]));
     }
   }
 
@@ -179,6 +179,8 @@ void run(const SoftmaxArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const int64_t last = partition.begin(end);
   if (args.n <= kLanes)
     first = run_short_lines<kLog, 1>(args, first, last);
+  else if (args.n <= 2 * kLanes)
+    first = run_short_lines<kLog, 2>(args, first, last);
   else if (args.n <= kShortVectors * kLanes)
     first = run_short_lines<kLog, kShortVectors>(args, first, last);
   for_line_groups(args.n, first, last, [&]<int kLines>(int64_t line) {

@@ -1,5 +1,7 @@
 // Softmax and log-softmax of doubles: along contiguous lines, and along a middle axis, where every lane is a line.
 //
+// Lines of few elements are such columns too, read and written by gathers and scatters.
+//
 // Both walk three times: maximum, exponentials and their sum, results. Sums are of blocks (lines_f64.h); those of columns are of kBlock rows.
 #include "engine/kernels/softmax.h"
 
@@ -89,6 +91,58 @@ template <bool kLog>
   }
 }
 
+constexpr int64_t kShortLine = kLanesOf<double>;  // elements of a line that goes beside others, a lane each, rather than across the lanes
+
+/// Lines of at most kShortLine elements, kColumnStep at a time.
+template <bool kLog>
+class LinesBeside {
+ public:
+  explicit LinesBeside(const SoftmaxArgsF64& args)
+      : args_(args), from_(svindex_s64(0, args.x_outer_stride)), to_(svindex_s64(0, args.y_outer_stride)) {}
+
+  [[gnu::noinline]] void run(int64_t first, int64_t lines) {
+    const ColumnLanes p = some_lanes<kColumns>(0, lines);
+    const double* x = args_.x + first * args_.x_outer_stride;
+    double* y = args_.y + first * args_.y_outer_stride;
+    Columns top = many_of<kColumns>(-__builtin_inf());
+    for (int64_t j = 0; j < args_.n; ++j) raise(p, top, gather(p, x + j));
+    SVENGINE_UNROLL
+    for (int u = 0; u < kColumns; ++u) top.at[u] = svsel(p.at[u], top.at[u], vdup(0.0));
+    const ColumnLanes all = some_lanes<kColumns>(0, kColumnStep);
+    Columns sum = many_of<kColumns>(0.0);
+    for (int64_t j = 0; j < args_.n; ++j) {
+      const Columns difference = vsub(gather(p, x + j), top), e = vexp_of_difference_f64(difference);
+      store(all, kept_ + j * kColumnStep, kLog ? difference : e);
+      sum = vadd(sum, e);
+    }
+    Columns last;
+    SVENGINE_UNROLL
+    for (int u = 0; u < kColumns; ++u) last.at[u] = kLog ? vlog_f64(sum.at[u]) : vd(svdiv_x(svptrue_b64(), vdup(1.0), sum.at[u]));
+    for (int64_t j = 0; j < args_.n; ++j) {
+      const Columns kept = load(all, kept_ + j * kColumnStep);
+      scatter(p, y + j, kLog ? vsub(kept, last) : vmul(kept, last));
+    }
+  }
+
+ private:
+  SVENGINE_INLINE Columns gather(const ColumnLanes& p, const double* x) const {
+    Columns v;
+    SVENGINE_UNROLL
+    for (int u = 0; u < kColumns; ++u)
+      v.at[u] = svld1_gather_index(p.at[u], x + u * kLanesOf<double> * args_.x_outer_stride, from_);
+    return v;
+  }
+  SVENGINE_INLINE void scatter(const ColumnLanes& p, double* y, const Columns& v) const {
+    SVENGINE_UNROLL
+    for (int u = 0; u < kColumns; ++u)
+      svst1_scatter_index(p.at[u], y + u * kLanesOf<double> * args_.y_outer_stride, to_, v.at[u]);
+  }
+
+  const SoftmaxArgsF64& args_;
+  vl from_, to_;  // places of lanes
+  double kept_[kShortLine * kColumnStep];
+};
+
 }  // namespace
 
 int64_t softmax_f64_tasks(const SoftmaxArgsF64& args) noexcept {
@@ -99,6 +153,12 @@ template <bool kLog>
 void softmax_f64(const SoftmaxArgsF64& args, int64_t begin, int64_t end, void*) noexcept {
   if (args.inner == 1) {
     const TaskPartition partition(args.outer, args.n);
+    if (args.n <= kShortLine) {
+      LinesBeside<kLog> lines(args);
+      const int64_t last = partition.begin(end);
+      for (int64_t i = partition.begin(begin); i < last; i += kColumnStep) lines.run(i, smaller(kColumnStep, last - i));
+      return;
+    }
     for (int64_t i = partition.begin(begin); i < partition.begin(end); ++i)
       line<kLog>(args.x + i * args.x_outer_stride, args.y + i * args.y_outer_stride, args.n);
     return;
