@@ -6,6 +6,7 @@
 #include "engine/kernels/sve/elementwise/parts.h"
 #include "engine/kernels/sve/elementwise/scalar.h"
 #include "engine/kernels/sve/elementwise/walk.h"
+#include "engine/kernels/sve/reduction_loops.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 namespace {
@@ -19,6 +20,18 @@ template <class T>
 inline constexpr bool kIsBool = false;
 template <>
 inline constexpr bool kIsBool<Bool> = true;
+
+constexpr double kWordEnd = 0x1p31;  // of 32-bit integers
+
+template <class To, class From>
+constexpr bool is_narrowed() {
+  if constexpr (kIsBool<To>)
+    return false;
+  else
+    return scalar::kIsFloat<From> && !scalar::kIsFloat<To> && sizeof(To) < 4;
+}
+template <class To, class From>
+inline constexpr bool kIsNarrowed = is_narrowed<To, From>();
 
 /// Truncates; saturates at the limits of T, a 32- or 64-bit integer; NaN gives 0.
 template <class T, class F>
@@ -34,9 +47,7 @@ T truncate(F x) {
 
 template <class To, class From>
 To convert(From x) {
-  if constexpr (kIsBool<From>) {
-    return convert<To>(uint8_t(x.byte != 0));
-  } else if constexpr (kIsBool<To>) {
+  if constexpr (kIsBool<To>) {
     return {uint8_t(x != From(0))};
   } else if constexpr (scalar::kIsFloat<From> && !scalar::kIsFloat<To>) {
     if constexpr (sizeof(To) >= 4) return truncate<To>(x);
@@ -46,10 +57,27 @@ To convert(From x) {
   }
 }
 
+/// Reals to integers of one and two bytes, which have the low bits of the whole numbers: in 32 bits where no number of a block has more.
+template <class To, class From>
+void to_narrow(const From* from, To* to, int64_t n) {
+  for (int64_t first = 0; first < n; first += kBlock) {
+    const int64_t last = smaller(n, first + kBlock);
+    int32_t outside = 0;
+    for (int64_t i = first; i < last; ++i) outside |= !(from[i] > From(-kWordEnd) && from[i] < From(kWordEnd));
+    if (outside) {
+      for (int64_t i = first; i < last; ++i) to[i] = convert<To>(from[i]);
+      continue;
+    }
+#pragma GCC ivdep
+    for (int64_t i = first; i < last; ++i) to[i] = To(int32_t(from[i]));
+  }
+}
+
 template <class To, class From>
 [[gnu::flatten]] void convert_all(const void* x, void* y, int64_t n) noexcept {
   const From* from = static_cast<const From*>(x);
   To* to = static_cast<To*>(y);
+  if constexpr (kIsNarrowed<To, From>) return to_narrow(from, to, n);
 #pragma GCC ivdep  // y is x with elements of the same size or overlaps nothing
   for (int64_t i = 0; i < n; ++i) to[i] = convert<To>(from[i]);
 }
@@ -78,7 +106,6 @@ ConvertFunction find_convert(DType from, DType to) {
   switch (from) {
     case DType::f32: return find_to<float>(to);
     case DType::f64: return find_to<double>(to);
-    case DType::boolean: return find_to<Bool>(to);
     case DType::i8: return find_to<int8_t>(to);
     case DType::u8: return find_to<uint8_t>(to);
     case DType::i16: return find_to<int16_t>(to);
@@ -93,20 +120,18 @@ ConvertFunction find_convert(DType from, DType to) {
 
 void half_to_float(const void* x, float* y, int64_t n) {
   const uint16_t* from = static_cast<const uint16_t*>(x);
-  for (int64_t i = 0; i < n; i += kLanes) {
-    const vb p = svwhilelt_b32(i, n);
+  for_each_vector<4>(n, [=](int64_t i, vb p) SVENGINE_INLINE_LAMBDA {
     const vu bits = svld1uh_u32(p, from + i);
     const vf v = svcvt_f32_x(p, svreinterpret_f16(bits));
     svst1(p, y + i, v);
-  }
+  });
 }
 void float_to_half(const float* x, void* y, int64_t n) {
   uint16_t* to = static_cast<uint16_t*>(y);
-  for (int64_t i = 0; i < n; i += kLanes) {
-    const vb p = svwhilelt_b32(i, n);
+  for_each_vector<4>(n, [=](int64_t i, vb p) SVENGINE_INLINE_LAMBDA {
     const vf v = svld1(p, x + i);
     svst1h(p, to + i, svreinterpret_u32(svcvt_f16_x(p, v)));
-  }
+  });
 }
 void bfloat_to_float(const void* x, float* y, int64_t n) {
   const uint16_t* from = static_cast<const uint16_t*>(x);
@@ -169,6 +194,24 @@ void from_floats(DType to, const float* x, void* y, int64_t n) {
   find_convert(DType::f32, to)(x, y, n);
 }
 
+/// Bytes of bools, which may be any where they are true, become 0 and 1 first: as bytes, of which a vector has most.
+void from_bools(DType to, const char* x, char* y, int64_t n) {
+  const int64_t to_bytes = element_bytes(to);
+  if (to_bytes == 1) return convert_all<Bool, uint8_t>(x, y, n);
+  uint8_t block[kBlock];
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const int64_t count = smaller(kBlock, n - i);
+    convert_all<Bool, uint8_t>(x + i, block, count);
+    if (const ConvertFunction convert = find_to<uint8_t>(to)) {
+      convert(block, y + i * to_bytes, count);
+      continue;
+    }
+    float floats[kBlock];
+    to_floats(DType::u8, block, floats, count);
+    from_floats(to, floats, y + i * to_bytes, count);
+  }
+}
+
 }  // namespace
 
 int64_t cast_tasks(const CastArgs& args) noexcept { return divide_up(args.n, kElementwiseTask); }
@@ -183,6 +226,7 @@ void cast_run(const CastArgs& args, int64_t begin, int64_t end, void*) noexcept 
     if (x != y) __builtin_memcpy(y, x, size_t(n * from_bytes));
     return;
   }
+  if (args.from == DType::boolean) return from_bools(args.to, x, y, n);
   if (const ConvertFunction convert = find_convert(args.from, args.to)) return convert(x, y, n);
   float block[kBlock];
   for (int64_t i = 0; i < n; i += kBlock) {
