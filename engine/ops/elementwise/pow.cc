@@ -17,13 +17,18 @@ DType common_type(DType base, DType exponent) {
   return kRealTypes.has(exponent) ? DType::f64 : DType::i64;
 }
 
-bool is_two(const Tensor* exponent) {
-  return exponent && exponent->count() == 1 && number_at(exponent->type(), exponent->raw(), 0) == 2;
+bool is_one_number(const Tensor* exponent, double number) {
+  return exponent && exponent->count() == 1 && number_at(exponent->type(), exponent->raw(), 0) == number;
 }
 
 Status lower_pow(LowerContext& c) {
   const Operand base = operand_of(c, 0), out = result_of(c);
-  if (is_two(c.constant(1)) && base.dims == out.dims) return emit_binary(c, kernels::BinaryOp::kMul, base, base, out);
+  if (is_one_number(c.constant(1), 2) && base.dims == out.dims) return emit_binary(c, kernels::BinaryOp::kMul, base, base, out);
+  if (is_one_number(c.constant(1), 3) && base.dims == out.dims) {
+    const Operand square{c.temporary(element_count(out.dims) * static_cast<int64_t>(size_of(base.type))), base.type, out.dims};
+    SV_TRY(emit_binary(c, kernels::BinaryOp::kMul, base, base, square));
+    return emit_binary(c, kernels::BinaryOp::kMul, square, base, out);
+  }
   const DType type = common_type(base.type, c.in_type(1).dtype);
   const Operand a = converted(c, base, type), b = converted(c, operand_of(c, 1), type);
   if (type == out.type) return emit_binary(c, kernels::BinaryOp::kPow, a, b, out);

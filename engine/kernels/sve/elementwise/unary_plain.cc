@@ -47,8 +47,9 @@ T inverted(T x, const UnaryArgs&) {
 uint8_t logical_not(uint8_t x, const UnaryArgs&) { return x == 0; }
 uint8_t is_nan(double x, const UnaryArgs&) { return x != x; }
 uint8_t is_inf(double x, const UnaryArgs& args) {
-  const double infinity = __builtin_inf();
-  return (args.detect_positive && x == infinity) || (args.detect_negative && x == -infinity);
+  const double positive = args.detect_positive ? __builtin_inf() : __builtin_nan("");  // nothing equals NaN
+  const double negative = args.detect_negative ? -__builtin_inf() : __builtin_nan("");
+  return uint8_t(x == positive) | uint8_t(x == negative);
 }
 
 /// One C library function of double.
