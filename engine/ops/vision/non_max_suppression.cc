@@ -1,10 +1,11 @@
 // NonMaxSuppression: of every class of every image the boxes with the highest scores, none of which overlaps a better one by more
 // than a threshold. How many these are follows from values: evaluated on the host.
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "engine/graph/evaluate_context.h"
 #include "engine/ops/infer_util.h"
@@ -39,24 +40,30 @@ Status infer_non_max_suppression(InferContext& c) {
 
 struct Box {
   float left, top, right, bottom;
-  float area() const { return (right - left) * (bottom - top); }
+  float area;  // 0 of what overlaps nothing: without area, with more than float32 holds, or with a coordinate that is no number
 };
 
 /// Corners may come in any order; or centre, width and height.
 Box box_of(const float* from, bool center) {
-  if (!center)
-    return {std::min(from[1], from[3]), std::min(from[0], from[2]), std::max(from[1], from[3]), std::max(from[0], from[2])};
-  const float half_width = from[2] / 2, half_height = from[3] / 2;
-  return {from[0] - half_width, from[1] - half_height, from[0] + half_width, from[1] + half_height};
+  Box box;
+  if (center) {
+    const float half_width = from[2] / 2, half_height = from[3] / 2;
+    box = {from[0] - half_width, from[1] - half_height, from[0] + half_width, from[1] + half_height, 0};
+  } else {
+    box = {std::min(from[1], from[3]), std::min(from[0], from[2]), std::max(from[1], from[3]), std::max(from[0], from[2]), 0};
+  }
+  const float area = (box.right - box.left) * (box.bottom - box.top);
+  if (area > 0 && std::isfinite(area)) box.area = area;
+  return box;
 }
 
-/// Intersection over union is above the threshold; boxes without area overlap nothing.
+/// Intersection over union is above the threshold. Both have areas.
 bool overlaps(const Box& a, const Box& b, float threshold) {
   const float left = std::max(a.left, b.left), right = std::min(a.right, b.right), top = std::max(a.top, b.top),
               bottom = std::min(a.bottom, b.bottom);
   if (!(right > left) || !(bottom > top)) return false;
-  const float both = (right - left) * (bottom - top), area_a = a.area(), area_b = b.area(), either = area_a + area_b - both;
-  return both > 0 && area_a > 0 && area_b > 0 && either > 0 && both / either > threshold;
+  const float both = (right - left) * (bottom - top), either = a.area + b.area - both;
+  return both > 0 && either > 0 && both / either > threshold;
 }
 
 struct NmsRules {
@@ -66,43 +73,93 @@ struct NmsRules {
   std::optional<float> score;
 };
 
-/// Boxes that were kept, in columns by their left edges. A box is compared only with those of columns that begin left of its right
-/// edge and reach beyond its left one. PyTorch's exports move every class (or pyramid level) to a place of its own, so that one
-/// NonMaxSuppression does all: of tens of thousands of boxes, few are then ever compared.
-class KeptBoxes {
+/// Boxes of one class that count, best first; of equal scores the one that comes first. Only as many are put in order as are asked for.
+class BoxesByScore {
  public:
-  /// Of boxes whose left edges, as far as they can overlap anything, lie between these.
-  KeptBoxes(float low, float high) : low_(low) {
-    const float scale = static_cast<float>(kColumns) / (high - low);
-    scale_ = std::isfinite(scale) ? scale : 0;
+  /// `first`: so many will be asked for at least.
+  BoxesByScore(const NmsRules& rules, const float* scores, int64_t count, int64_t first)
+      : keys_(static_cast<size_t>(count)), first_(static_cast<size_t>(first)) {
+    size_t kept = 0;
+    for (int64_t i = 0; i < count; ++i) {  // without a branch that scores decide
+      keys_[kept] = uint64_t{descending_bits(scores[i])} << 32 | static_cast<uint32_t>(i);
+      kept += rules.score ? scores[i] > *rules.score : scores[i] == scores[i];
+    }
+    keys_.resize(kept);
   }
 
-  /// What has no area, a coordinate that is no number, or more area than float32 holds, overlaps nothing.
-  static bool can_overlap(const Box& box) { return box.area() > 0 && std::isfinite(box.area()); }
+  size_t size() const { return keys_.size(); }
+  /// In no order but that those that were asked for are in front.
+  uint32_t any(size_t i) const { return static_cast<uint32_t>(keys_[i]); }
+  /// The box in place i. Places are asked for one after the other.
+  uint32_t best(size_t i) {
+    if (i == sorted_) sort_more();
+    return any(i);
+  }
+
+ private:
+  /// Falls as a number rises. -0 is 0.
+  static uint32_t descending_bits(float x) {
+    const auto bits = std::bit_cast<uint32_t>(x + 0.0f);
+    return bits >> 31 ? bits : ~bits & 0x7fffffff;
+  }
+
+  void sort_more() {
+    const auto at = [&](size_t i) { return keys_.begin() + static_cast<std::ptrdiff_t>(i); };
+    const size_t end = std::min(keys_.size(), std::max(first_ + first_ / 4, 2 * sorted_) + 16);
+    if (end < keys_.size()) std::nth_element(at(sorted_), at(end), keys_.end());
+    std::sort(at(sorted_), at(end));
+    sorted_ = end;
+  }
+
+  std::vector<uint64_t> keys_;  // scores, then places
+  size_t first_, sorted_ = 0;
+};
+
+/// Boxes that were kept: the first ones in a list, those behind in columns by their left edges. A box is compared only with those of columns that
+/// begin left of its right edge and reach beyond its left one. PyTorch's exports move every class (or pyramid level) to a place of its own, so
+/// that one NonMaxSuppression does all: of tens of thousands of boxes, few are then ever compared.
+class KeptBoxes {
+ public:
+  /// At most so many.
+  explicit KeptBoxes(size_t most) { first_.reserve(std::min(most, kFirst)); }
 
   bool overlap(const Box& box, float threshold) const {
-    const size_t last = column_of(box.right);
-    for (size_t i = 0; i <= last; ++i) {
-      const Column& column = columns_[i];
-      if (column.right > box.left &&
-          std::any_of(column.boxes.begin(), column.boxes.end(), [&](const Box& b) { return overlaps(b, box, threshold); }))
-        return true;
-    }
+    if (any_overlaps(first_, box, threshold)) return true;
+    const size_t last = columns_.empty() ? 0 : column_of(box.right) + 1;
+    for (size_t i = 0; i < last; ++i)
+      if (columns_[i].right > box.left && any_overlaps(columns_[i].boxes, box, threshold)) return true;
     return false;
   }
 
-  void add(const Box& box) {
+  /// `all`: the boxes among which those are that are added.
+  void add(const Box& box, const std::vector<Box>& boxes, const BoxesByScore& all) {
+    if (first_.size() < kFirst) return first_.push_back(box);
+    if (columns_.empty()) make_columns(boxes, all);
     Column& column = columns_[column_of(box.left)];
     column.boxes.push_back(box);
     column.right = std::max(column.right, box.right);
   }
 
  private:
-  static constexpr size_t kColumns = 256;
+  static constexpr size_t kFirst = 128, kColumns = 256;
   struct Column {
     float right = -std::numeric_limits<float>::infinity();  // how far its boxes reach
     std::vector<Box> boxes;
   };
+
+  static bool any_overlaps(const std::vector<Box>& boxes, const Box& box, float threshold) {
+    return std::any_of(boxes.begin(), boxes.end(), [&](const Box& b) { return overlaps(b, box, threshold); });
+  }
+
+  void make_columns(const std::vector<Box>& boxes, const BoxesByScore& all) {
+    float low = std::numeric_limits<float>::infinity(), high = -low;
+    for (size_t i = 0; i < all.size(); ++i)
+      if (const Box& box = boxes[all.any(i)]; box.area > 0) low = std::min(low, box.left), high = std::max(high, box.left);
+    low_ = low;
+    scale_ = static_cast<float>(kColumns) / (high - low);
+    if (!std::isfinite(scale_)) scale_ = 0;
+    columns_.resize(kColumns);
+  }
 
   /// Never falls as x rises, roundings included. (What is too far apart for float32 has scale 0, and may give NaN.)
   size_t column_of(float x) const {
@@ -110,36 +167,25 @@ class KeptBoxes {
     return place > 0 ? static_cast<size_t>(std::min(place, static_cast<float>(kColumns - 1))) : 0;
   }
 
-  float low_, scale_;
-  std::array<Column, kColumns> columns_;
+  std::vector<Box> first_;
+  float low_ = 0, scale_ = 0;
+  std::vector<Column> columns_;
 };
 
-/// Boxes that count, best first; of equal scores the one that comes first.
-std::vector<std::pair<float, int64_t>> by_score(const NmsRules& rules, const float* scores, int64_t count) {
-  std::vector<std::pair<float, int64_t>> order;
-  for (int64_t i = 0; i < count; ++i)
-    if (rules.score ? scores[i] > *rules.score : !std::isnan(scores[i])) order.emplace_back(scores[i], i);
-  std::sort(order.begin(), order.end(),
-            [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
-  return order;
-}
-
 /// Chosen boxes of one class, best first.
-std::vector<int64_t> best_boxes(const NmsRules& rules, const float* boxes, const float* scores, int64_t count) {
-  const auto order = by_score(rules, scores, count);
-  float low = std::numeric_limits<float>::infinity(), high = -low;
-  for (const auto& [score, i] : order)
-    if (const Box box = box_of(boxes + i * 4, rules.center); KeptBoxes::can_overlap(box))
-      low = std::min(low, box.left), high = std::max(high, box.left);
+std::vector<int64_t> best_boxes(const NmsRules& rules, const std::vector<Box>& boxes, const float* scores) {
+  const auto count = static_cast<int64_t>(boxes.size());
+  const int64_t most = std::min(rules.most, count);
+  BoxesByScore order(rules, scores, count, most);
   std::vector<int64_t> chosen;
-  KeptBoxes kept(low, high);
-  for (const auto& [score, i] : order) {
-    if (static_cast<int64_t>(chosen.size()) >= rules.most) break;
-    const Box box = box_of(boxes + i * 4, rules.center);
-    const bool can_overlap = KeptBoxes::can_overlap(box);
-    if (can_overlap && kept.overlap(box, rules.overlap)) continue;
-    if (can_overlap) kept.add(box);
-    chosen.push_back(i);
+  chosen.reserve(std::min(order.size(), static_cast<size_t>(most)));
+  KeptBoxes kept(chosen.capacity());
+  for (size_t i = 0; i < order.size() && static_cast<int64_t>(chosen.size()) < rules.most; ++i) {
+    const uint32_t at = order.best(i);
+    const Box& box = boxes[at];
+    if (box.area > 0 && kept.overlap(box, rules.overlap)) continue;
+    if (box.area > 0) kept.add(box, boxes, order);
+    chosen.push_back(at);
   }
   return chosen;
 }
@@ -156,12 +202,15 @@ Status evaluate_non_max_suppression(EvaluateContext& c) {
     return error("boxes {} and scores {} do not belong together, need images x boxes x 4 and images x classes x boxes",
                  svengine::to_string(boxes), svengine::to_string(scores));
   std::vector<int64_t> selected;
-  for (int64_t image = 0; image < scores[0] && rules.most > 0; ++image)
+  if (boxes[1] > std::numeric_limits<uint32_t>::max()) return error("{} boxes, at most 2^32 - 1 are taken", boxes[1]);
+  std::vector<Box> prepared(static_cast<size_t>(boxes[1]));
+  for (int64_t image = 0; image < scores[0] && rules.most > 0; ++image) {
+    const float* corners = c.input(kBoxes).data<float>().data() + image * boxes[1] * 4;
+    for (Box& box : prepared) box = box_of(corners, rules.center), corners += 4;
     for (int64_t type = 0; type < scores[1]; ++type)
-      for (const int64_t box :
-           best_boxes(rules, c.input(kBoxes).data<float>().data() + image * boxes[1] * 4,
-                      c.input(kScores).data<float>().data() + (image * scores[1] + type) * scores[2], scores[2]))
+      for (const int64_t box : best_boxes(rules, prepared, c.input(kScores).data<float>().data() + (image * scores[1] + type) * scores[2]))
         selected.insert(selected.end(), {image, type, box});
+  }
   const auto rows = static_cast<int64_t>(selected.size() / 3);
   SV_ASSIGN(MutableTensor out, Tensor::allocate(DType::i64, {rows, 3}));
   std::copy(selected.begin(), selected.end(), out.data<int64_t>().begin());
