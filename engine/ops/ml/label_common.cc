@@ -1,5 +1,8 @@
 #include "engine/ops/ml/label_common.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "engine/ops/element.h"
 
 namespace svengine::ops {
@@ -13,7 +16,9 @@ int64_t label_bits(DType type, const void* data, int64_t i) {
 LabelTable::LabelTable(Tensor keys, EqualKeys counts) : keys_(std::move(keys)) {
   const int64_t count = keys_.count();
   if (keys_.type() != DType::string) {
-    numbers_.assign(std::bit_ceil(static_cast<size_t>(count) * 2 + 2), {0, -1});
+    if (is_integer(keys_.type())) fill_dense(counts);
+    if (!dense_.empty()) return;
+    numbers_.assign(std::bit_ceil(static_cast<size_t>(count) * 4 + 2), {0, -1});
     shift_ = 64 - std::countr_zero(numbers_.size());
     for (int64_t i = 0; i < count; ++i) add_number(label_bits(keys_.type(), keys_.raw(), i), i, counts);
     return;
@@ -22,6 +27,23 @@ LabelTable::LabelTable(Tensor keys, EqualKeys counts) : keys_(std::move(keys)) {
   for (int64_t i = 0; i < count; ++i) {
     const auto [it, fresh] = texts_.emplace(keys_.strings()[static_cast<size_t>(i)], i);
     if (!fresh && counts == EqualKeys::last) it->second = i;
+  }
+}
+
+/// Where a table of all numbers from the lowest key to the highest is not much longer than the list of keys.
+void LabelTable::fill_dense(EqualKeys counts) {
+  const int64_t count = keys_.count();
+  if (count == 0 || count > std::numeric_limits<int32_t>::max()) return;
+  std::vector<int64_t> keys;
+  for (int64_t i = 0; i < count; ++i) keys.push_back(label_bits(keys_.type(), keys_.raw(), i));
+  const auto [lowest, highest] = std::minmax_element(keys.begin(), keys.end());
+  const uint64_t range = static_cast<uint64_t>(*highest) - static_cast<uint64_t>(*lowest);
+  if (range >= static_cast<uint64_t>(count) * 8) return;
+  lowest_ = *lowest;
+  dense_.assign(range + 1, -1);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    int32_t& place = dense_[static_cast<uint64_t>(keys[i]) - static_cast<uint64_t>(lowest_)];
+    if (place < 0 || counts == EqualKeys::last) place = static_cast<int32_t>(i);
   }
 }
 

@@ -42,6 +42,7 @@ class LabelTable {
     return found == texts_.end() ? -1 : found->second;
   }
   int64_t find(int64_t bits) const {
+    if (const uint64_t at = static_cast<uint64_t>(bits) - static_cast<uint64_t>(lowest_); !dense_.empty()) return at < dense_.size() ? dense_[at] : -1;
     for (size_t i = slot_of(bits);; i = (i + 1) & (numbers_.size() - 1))
       if (numbers_[i].place < 0 || numbers_[i].bits == bits) return numbers_[i].place;
   }
@@ -56,12 +57,15 @@ class LabelTable {
     const uint64_t once = static_cast<uint64_t>(bits) * kGolden;  // of reals that differ in their upper bits only, neither do these in others
     return static_cast<size_t>((once ^ once >> 32) * kGolden >> shift_);
   }
+  void fill_dense(EqualKeys counts);
   void add_number(int64_t bits, int64_t place, EqualKeys counts);
 
   Tensor keys_;  // whose strings the table points at
   std::unordered_map<std::string_view, int64_t> texts_;
-  std::vector<NumberSlot> numbers_{{0, -1}, {0, -1}};  // 2^(64 - shift_) of them, half of them free at least
+  std::vector<NumberSlot> numbers_{{0, -1}, {0, -1}};  // 2^(64 - shift_) of them, three quarters of them free
   int shift_ = 63;
+  std::vector<int32_t> dense_;  // of integers that lie close together: the place of lowest_ + i, in place of the numbers
+  int64_t lowest_ = 0;
 };
 
 /// The tensor of the first of these attributes that is there: a tensor, strings, ints (int64) or floats (float32). Undefined:

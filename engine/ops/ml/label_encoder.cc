@@ -17,9 +17,6 @@ struct LabelMap {
   DType key_type;
   Tensor values, otherwise;
 
-  const std::byte* value(int64_t place) const {
-    return place < 0 ? otherwise.raw() : values.raw() + static_cast<size_t>(place) * size_of(values.type());
-  }
   const std::string& text(int64_t place) const { return place < 0 ? otherwise.strings()[0] : values.strings()[static_cast<size_t>(place)]; }
 };
 
@@ -131,17 +128,28 @@ void for_each_place(const LabelTable& places, DType type, const void* x, int64_t
   }
 }
 
+/// y[i] = the value that x[i] has as a key, elements of either type by their bytes.
+template <class T>
+void look_up_elements(const LabelMap& map, const void* x, T* y, int64_t begin, int64_t end) {
+  const T* values = reinterpret_cast<const T*>(map.values.raw());
+  const T otherwise = *reinterpret_cast<const T*>(map.otherwise.raw());
+  for_each_place(map.places, map.key_type, x, begin, end, [=](int64_t i, int64_t place) { y[i] = place < 0 ? otherwise : values[place]; });
+}
+
+void look_up_numbers(const LabelMap& map, const void* x, void* y, int64_t begin, int64_t end) {
+  switch (size_of(map.values.type())) {
+    case 2: return look_up_elements(map, x, static_cast<uint16_t*>(y), begin, end);
+    case 4: return look_up_elements(map, x, static_cast<uint32_t*>(y), begin, end);
+    default: return look_up_elements(map, x, static_cast<uint64_t*>(y), begin, end);  // kLabelTypes has no other
+  }
+}
+
 /// Only where neither keys nor values are strings.
 Status lower_label_encoder(LowerContext& c) {
   SV_ASSIGN(const auto map, table_of<encoder_map>(c.attributes()));
-  const DType type = c.in_type(0).dtype;
-  const size_t element = size_of(c.out_type().dtype);
-  emit_elements(
-      c, "label_encoder", element_count(c.in_dims(0)), [=, x = c.in(0), y = c.out()](const Run& run, int64_t begin, int64_t end) {
-        for_each_place(map->places, type, run.get<const void>(x), begin, end, [&](int64_t i, int64_t place) {
-          std::memcpy(run.get<std::byte>(y) + static_cast<size_t>(i) * element, map->value(place), element);
-        });
-      });
+  emit_elements(c, "label_encoder", element_count(c.in_dims(0)), [=, x = c.in(0), y = c.out()](const Run& run, int64_t begin, int64_t end) {
+    look_up_numbers(*map, run.get<const void>(x), run.get<void>(y), begin, end);
+  });
   return {};
 }
 
@@ -154,11 +162,8 @@ Status evaluate_lookup(EvaluateContext& c, const LabelMap& map) {
     c.set(0, Tensor::of_strings(x.dims(), std::move(texts)));
     return {};
   }
-  const size_t element = size_of(map.values.type());
   SV_ASSIGN(MutableTensor numbers, Tensor::allocate(map.values.type(), x.dims()));
-  for_each_place(map.places, x.type(), x.raw(), 0, x.count(), [&](int64_t i, int64_t place) {
-    std::memcpy(numbers.raw() + static_cast<size_t>(i) * element, map.value(place), element);
-  });
+  look_up_numbers(map, x.raw(), numbers.raw(), 0, x.count());
   c.set(0, std::move(numbers));
   return {};
 }

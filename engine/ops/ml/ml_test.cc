@@ -144,6 +144,12 @@ TEST_CASE("LabelEncoder looks up any type; the last of equal keys counts") {
   CHECK(old.ints() == Ints{1, 9});
   CHECK(HostNode(kMl, "LabelEncoder", {texts({"b"})}, {{"keys_int64s", Ints{1}}, {"values_int64s", Ints{2}}}, 1, 4)
             .says("X is string, the keys are int64"));
+  const HostNode close(kMl, "LabelEncoder", {Tensor::of<int64_t>({8}, {-3, -2, -1, 5, 6, INT64_MIN, INT64_MAX, -4})},
+                       {{"keys_int64s", Ints{5, -3, -1, 5}}, {"values_int64s", Ints{10, 20, 30, 40}}}, 1, 4);
+  CHECK(close.ints() == Ints{20, -1, 30, 40, -1, -1, -1, -1});
+  const HostNode far(kMl, "LabelEncoder", {Tensor::of<int64_t>({5}, {INT64_MIN, INT64_MAX, 0, -1, 1})},
+                     {{"keys_int64s", Ints{INT64_MAX, INT64_MIN, 1}}, {"values_floats", Floats{1, 2, 3}}}, 1, 4);
+  CHECK(far.floats() == Floats{2, 1, -0.0f, -0.0f, 3});
   const uint64_t natural = UINT64_MAX;
   CHECK(HostNode(kMl, "LabelEncoder", {texts({"b"})}, {{"keys_tensor", Tensor::wrap(DType::u64, {1}, &natural, nullptr)}, {"values_int64s", Ints{2}}}, 1, 4)
             .says("X is string, the keys are uint64"));
