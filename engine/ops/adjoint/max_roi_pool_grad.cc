@@ -30,7 +30,7 @@ const char* max_roi_plane(const MaxRoiPool& p, int64_t image, int64_t regions, c
     if (const char* problem = p.check(rois)) return problem;
     if (static_cast<int64_t>(rois[0]) != image) continue;
     for (int64_t bin = 0; bin < bins; ++bin)
-      if (const int64_t at = p.largest(rois, bin, x); at >= 0) dx[at] += dy[roi * p.channels * bins + bin];
+      if (const int64_t at = p.largest(p.bin_of(rois, bin), x); at >= 0) dx[at] += dy[roi * p.channels * bins + bin];
   }
   return nullptr;
 }

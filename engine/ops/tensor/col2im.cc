@@ -105,14 +105,25 @@ Status infer_col2im(InferContext& c) {
   return {};
 }
 
-/// Calls f(image offset) for every column in order, -1 where it lies outside, for one point of a block.
+/// Columns that stand side by side, along the last dimension, for one point of a block: of `count`, those from `begin` to `end` lie in the image,
+/// from `at` on, `stride` apart.
+struct ColumnRow {
+  int64_t count, begin, end, at, stride;
+};
+
+/// Calls f(row) for every row of columns in order, for one point of a block.
 template <class F>
-void each_column(const std::vector<Col2ImAxis>& axes, const int64_t* point, size_t d, int64_t offset, F& f) {
-  if (d == axes.size()) return f(offset);
+void each_row(const std::vector<Col2ImAxis>& axes, const int64_t* point, size_t d, int64_t offset, F& f) {
   const Col2ImAxis& a = axes[d];
+  const int64_t first = point[d] * a.dilation - a.before;
+  if (d + 1 == axes.size()) {
+    const auto up_to = [&](int64_t limit) { return limit <= first ? 0 : std::min(a.count, (limit - first - 1) / a.stride + 1); };
+    const int64_t begin = up_to(0), end = offset < 0 ? begin : up_to(a.image);
+    return f(ColumnRow{a.count, begin, end, offset * a.image + first + begin * a.stride, a.stride});
+  }
   for (int64_t i = 0; i < a.count; ++i) {
-    const int64_t at = i * a.stride - a.before + point[d] * a.dilation;
-    each_column(axes, point, d + 1, offset < 0 || at < 0 || at >= a.image ? -1 : offset * a.image + at, f);
+    const int64_t at = i * a.stride + first;
+    each_row(axes, point, d + 1, offset < 0 || at < 0 || at >= a.image ? -1 : offset * a.image + at, f);
   }
 }
 
@@ -124,18 +135,36 @@ T sum_of(T a, T b) {
   else return static_cast<T>(a + b);
 }
 
-/// Calls f(image offset), -1 where it lies outside, for every element of the columns of an image in order.
+/// Calls f(row) for all rows of the columns of an image in order.
 template <class F>
-void each_element(const std::vector<Col2ImAxis>& axes, F f) {
+void each_row(const std::vector<Col2ImAxis>& axes, F f) {
   int64_t point[32] = {};
   for (bool more = true; more;) {
-    each_column(axes, point, 0, 0, f);
+    each_row(axes, point, 0, 0, f);
     more = false;
     for (size_t d = axes.size(); d-- > 0 && !more;) {
       more = ++point[d] < axes[d].block;
       if (!more) point[d] = 0;
     }
   }
+}
+
+template <class T>
+void add_row(const ColumnRow& row, const T* in, T* image) {
+  const int64_t n = row.end - row.begin;
+  T* to = image + row.at;
+  in += row.begin;
+  if (row.stride == 1)
+    for (int64_t i = 0; i < n; ++i) to[i] = sum_of(to[i], in[i]);
+  else
+    for (int64_t i = 0; i < n; ++i) to[i * row.stride] = sum_of(to[i * row.stride], in[i]);
+}
+
+template <class T>
+void take_row(const ColumnRow& row, const T* image, T* out) {
+  std::fill(out, out + row.begin, T{0});
+  for (int64_t i = row.begin; i < row.end; ++i) out[i] = image[row.at + (i - row.begin) * row.stride];
+  std::fill(out + row.end, out + row.count, T{0});
 }
 
 Status lower_col2im(LowerContext& c) {
@@ -151,9 +180,9 @@ Status lower_col2im(LowerContext& c) {
       for (int64_t i = begin; i < end; ++i) {
         T* image = run.get<T>(y) + i * pixels;
         std::fill(image, image + pixels, T{0});
-        each_element(axes, [image, in = run.get<const T>(x) + i * columns](int64_t at) mutable {
-          if (at >= 0) image[at] = sum_of(image[at], *in);
-          ++in;
+        each_row(axes, [image, in = run.get<const T>(x) + i * columns](const ColumnRow& row) mutable {
+          if (row.begin < row.end) add_row(row, in, image);
+          in += row.count;
         });
       }
       return nullptr;
@@ -197,8 +226,9 @@ Status lower_im2col(LowerContext& c) {
   with_type(c.out_type().dtype, [&]<class T>() {
     c.emit("im2col", columns ? images : 0, [=, x = c.in(0), y = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
       for (int64_t i = begin; i < end; ++i)
-        each_element(axes, [image = run.get<const T>(x) + i * pixels, out = run.get<T>(y) + i * columns](int64_t at) mutable {
-          *out++ = at >= 0 ? image[at] : T{0};
+        each_row(axes, [image = run.get<const T>(x) + i * pixels, out = run.get<T>(y) + i * columns](const ColumnRow& row) mutable {
+          take_row(row, image, out);
+          out += row.count;
         });
       return nullptr;
     });

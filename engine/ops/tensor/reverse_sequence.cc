@@ -25,6 +25,16 @@ Status infer_reverse_sequence(InferContext& c) {
   return {};
 }
 
+/// A time step, which may be one element.
+void copy_step(std::byte* to, const std::byte* from, int64_t bytes) {
+  switch (bytes) {
+    case 1: *to = *from; return;
+    case 4: std::memcpy(to, from, 4); return;
+    case 8: std::memcpy(to, from, 8); return;
+    default: std::memcpy(to, from, static_cast<size_t>(bytes));
+  }
+}
+
 Status lower_reverse_sequence(LowerContext& c) {
   const Dims dims = c.in_dims(0);
   const int64_t rows = dims[0], columns = dims[1];
@@ -33,14 +43,14 @@ Status lower_reverse_sequence(LowerContext& c) {
   const int64_t steps = time_first ? rows : columns;
   c.emit("reverse_sequence", rows * columns,
          [=, in = c.in(0), lengths = c.in(1), out = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
-           for (int64_t task = begin; task < end; ++task) {
-             const int64_t row = task / columns, column = task % columns;
+           int64_t row = begin / columns, column = begin % columns;
+           for (int64_t task = begin; task < end; ++task, row += ++column == columns, column = column == columns ? 0 : column) {
              const int64_t time = time_first ? row : column, batch = time_first ? column : row;
              const int64_t length = run.get<int64_t>(lengths)[batch];
              if (length < 0 || length > steps) return "a sequence length is negative or above the number of time steps";
              const int64_t from = time < length ? length - 1 - time : time;
              const int64_t source = time_first ? from * columns + batch : batch * columns + from;
-             std::memcpy(run.get<std::byte>(out) + task * bytes, run.get<std::byte>(in) + source * bytes, static_cast<size_t>(bytes));
+             copy_step(run.get<std::byte>(out) + task * bytes, run.get<std::byte>(in) + source * bytes, bytes);
            }
            return nullptr;
          });

@@ -45,11 +45,10 @@ void lower_max_roi_pool_of(LowerContext& c) {
              if (const char* problem = p.check(region)) return problem;
              const T* from = run.get<const T>(x) + static_cast<int64_t>(region[0]) * p.channels * plane;
              T* to = run.get<T>(y) + roi * p.channels * bins;
-             for (int64_t c = 0; c < p.channels; ++c, from += plane)
-               for (int64_t bin = 0; bin < bins; ++bin) {
-                 const int64_t at = p.largest(region, bin, from);
-                 *to++ = at < 0 ? T(0) : from[at];
-               }
+             for (int64_t bin = 0; bin < bins; ++bin) {
+               const MaxRoiPool::Bin elements = p.bin_of(region, bin);
+               for (int64_t c = 0; c < p.channels; ++c) to[c * bins + bin] = p.maximum(elements, from + c * plane);
+             }
            }
            return nullptr;
          });

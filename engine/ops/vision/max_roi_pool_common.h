@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "engine/ops/infer_util.h"
 
@@ -23,24 +24,53 @@ struct MaxRoiPool {
     return roi[0] >= 0 && roi[0] < static_cast<T>(images) ? nullptr : "a batch index is not that of an image";
   }
 
-  /// The place in a plane of the first largest element of a bin; -1 where the bin has none.
+  /// Whole elements of an axis, or of a bin's two.
+  struct Range {
+    int64_t begin, end;
+  };
+  struct Bin {
+    Range down, across;
+  };
+
   template <class T>
-  int64_t largest(const T* roi, int64_t bin, const T* x) const {
+  Bin bin_of(const T* roi, int64_t bin) const {
     const auto corner = [&](int i) { return std::round(roi[i] * static_cast<T>(scale)); };
     const T left = corner(1), top = corner(2), wide = std::max(corner(3) - left + 1, T(1)), high = std::max(corner(4) - top + 1, T(1));
-    const Range down = range(bin / columns, high / static_cast<T>(rows), top, height);
-    const Range across = range(bin % columns, wide / static_cast<T>(columns), left, width);
+    return {range(bin / columns, high / static_cast<T>(rows), top, height),
+            range(bin % columns, wide / static_cast<T>(columns), left, width)};
+  }
+
+  /// The largest element of a bin; 0 where the bin has none. Four maxima beside each other do not wait for one another; they pass NaN over.
+  template <class T>
+  T maximum(const Bin& bin, const T* x) const {
+    constexpr int64_t kBeside = 4;
+    T most[kBeside];
+    std::fill_n(most, kBeside, -std::numeric_limits<T>::infinity());
+    for (int64_t r = bin.down.begin; r < bin.down.end; ++r) {
+      const T* row = x + r * width;
+      int64_t k = bin.across.begin;
+      for (; k + kBeside <= bin.across.end; k += kBeside)
+        for (int64_t i = 0; i < kBeside; ++i) most[i] = row[k + i] > most[i] ? row[k + i] : most[i];
+      for (; k < bin.across.end; ++k) most[0] = row[k] > most[0] ? row[k] : most[0];
+    }
+    const T all = std::max(std::max(most[0], most[1]), std::max(most[2], most[3]));
+    if (all > -std::numeric_limits<T>::infinity()) return all;
+    const int64_t at = largest(bin, x);
+    return at < 0 ? T(0) : x[at];
+  }
+
+  /// The place in a plane of the first largest element of a bin; -1 where the bin has none.
+  template <class T>
+  int64_t largest(const Bin& bin, const T* x) const {
     int64_t at = -1;
-    for (int64_t r = down.begin; r < down.end; ++r)
-      for (int64_t k = across.begin; k < across.end; ++k)
-        if (at < 0 || x[r * width + k] > x[at] || std::isnan(x[at])) at = r * width + k;
+    T most = 0;
+    for (int64_t r = bin.down.begin; r < bin.down.end; ++r)
+      for (int64_t k = bin.across.begin; k < bin.across.end; ++k)
+        if (const T value = x[r * width + k]; at < 0 || value > most || std::isnan(most)) most = value, at = r * width + k;
     return at;
   }
 
  private:
-  struct Range {
-    int64_t begin, end;
-  };
   /// Elements of bin `i` along one axis of a region that begins at `start`; bins are of whole elements.
   template <class T>
   static Range range(int64_t i, T bin, T start, int64_t size) {
