@@ -151,12 +151,32 @@ void copy_row(const Shape& shape, T* dst, const T* src, int64_t n) {
   }
 }
 
+// What copy_square() does, of as many bytes along n as are whole words; returns how many those are.
+int64_t copy_quads(const Shape& shape, uint8_t* dst, const uint8_t* src, int64_t n, int64_t m) {
+  const int64_t quads = n / 4;
+  for (int64_t j = 0; j < m; j += kLanes)
+    for (int64_t q = 0; q < quads; q += kLanes) {
+      const int64_t count = smaller(kLanes, quads - q), columns = smaller(kLanes, m - j);
+      uint8_t* to = dst + j * shape.dst_m + 4 * q;
+      const uint8_t* from = src + 4 * q * shape.src_n + j;
+      if (count <= 4)
+        transpose_quads<4>(to, shape.dst_m, from, shape.src_n, count, columns);
+      else if (kLanes > 8 && count <= 8)
+        transpose_quads<8>(to, shape.dst_m, from, shape.src_n, count, columns);
+      else
+        transpose_quads<kLanes>(to, shape.dst_m, from, shape.src_n, count, columns);
+    }
+  return 4 * quads;
+}
+
 // dst[j * dst_m + i] = src[i * src_n + j] for i < n, j < m: at most kSquare each.
 template <class T>
 void copy_square(const Shape& shape, T* dst, const T* src, int64_t n, int64_t m) {
   constexpr int kSize = SquareTile<T>::kSize;
+  int64_t done = 0;
+  if constexpr (sizeof(T) == 1) done = copy_quads(shape, dst, src, n, m);
   for (int64_t j = 0; j < m; j += kSize)
-    for (int64_t i = 0; i < n; i += kSize) {
+    for (int64_t i = done; i < n; i += kSize) {
       const int64_t rows = smaller(kSize, n - i), columns = smaller(kSize, m - j);
       transpose_tile(dst + j * shape.dst_m + i, shape.dst_m, src + i * shape.src_n + j, shape.src_n, rows, columns,
                      rows);

@@ -39,6 +39,7 @@ SVENGINE_INLINE void store_lanes(vb p, uint16_t* to, vi v) { svst1h(p, reinterpr
 SVENGINE_INLINE void store_lanes(vb p, uint32_t* to, vi v) { svst1(p, reinterpret_cast<int32_t*>(to), v); }
 SVENGINE_INLINE void store_lanes(vb p, uint64_t* to, vl v) { svst1(p, reinterpret_cast<int64_t*>(to), v); }
 
+/// Of L rows of kLanes elements or fewer: element c of row r becomes element c L + r of all vectors' together.
 template <int L, class V>
 SVENGINE_INLINE void transpose_registers(V (&r)[L]) {
   SVENGINE_UNROLL
@@ -51,6 +52,39 @@ SVENGINE_INLINE void transpose_registers(V (&r)[L]) {
     }
     SVENGINE_UNROLL
     for (int i = 0; i < L; ++i) r[i] = t[i];
+  }
+}
+
+/// Four rows of bytes, one in each byte of a lane.
+SVENGINE_INLINE vi four_rows(vb p, const uint8_t* src, int64_t stride) {
+  const vb all = svptrue_b32();
+  const vi low = svorr_x(all, load_lanes(p, src), vi(svlsl_x(all, load_lanes(p, src + stride), svdup_u32(8))));
+  const vi high = svorr_x(all, load_lanes(p, src + 2 * stride), vi(svlsl_x(all, load_lanes(p, src + 3 * stride), svdup_u32(8))));
+  return svorr_x(all, low, vi(svlsl_x(all, high, svdup_u32(16))));
+}
+
+/// dst[c * dst_stride + r] = src[r * src_stride + c] for r < 4 quads, quads at most kQuads, and c < columns, at most kLanes: four rows at a time
+/// are words, of which a square has four times as many bytes.
+template <int kQuads>
+SVENGINE_INLINE void transpose_quads(uint8_t* dst, int64_t dst_stride, const uint8_t* src, int64_t src_stride, int64_t quads, int64_t columns) {
+  const vb in = svwhilelt_b32(int64_t(0), columns);
+  vi v[kQuads];
+  SVENGINE_UNROLL
+  for (int q = 0; q < kQuads; ++q) v[q] = q < quads ? four_rows(in, src + 4 * q * src_stride, src_stride) : svdup_s32(0);
+  transpose_registers(v);
+  if (quads == kQuads && dst_stride == 4 * kQuads) {
+    SVENGINE_UNROLL
+    for (int i = 0; i < kQuads; ++i)
+      svst1(svwhilelt_b32(int64_t(i * kLanes), columns * kQuads), reinterpret_cast<int32_t*>(dst) + i * kLanes, v[i]);
+    return;
+  }
+  SVENGINE_UNROLL
+  for (int c = 0; c < kLanes; ++c) {
+    if (c >= columns) break;
+    constexpr int kTogether = kLanes / kQuads;  // columns in a vector
+    const int64_t lane = c % kTogether * kQuads;
+    const vb before = svwhilelt_b32(int64_t(0), lane), here = svwhilelt_b32(int64_t(0), lane + quads);
+    svst1(svbic_z(svptrue_b32(), here, before), reinterpret_cast<int32_t*>(dst + c * dst_stride) - lane, v[c / kTogether]);
   }
 }
 
