@@ -10,6 +10,7 @@ namespace svengine::ops {
 namespace {
 
 constexpr int64_t kIndicesPerTask = 4096;
+constexpr const char* kOutsideMessage = "an index is outside the data's dimension";
 
 /// The position of the first of `count` indices that is outside, or count. Index i belongs to dimension extents[i % depth].
 template <class Index>
@@ -43,6 +44,27 @@ Status check_constant_indices(const Tensor& t, std::span<const int64_t> extents)
   if (bad == t.count()) return {};
   const int64_t extent = extents[static_cast<size_t>(bad) % extents.size()];
   return error("index {} is outside [{}, {}]", index_at(t.raw(), wide, bad), -extent, extent - 1);
+}
+
+/// A kernel that looks at the indices itself and writes nothing but a new output, where a look at all of them before would take as long again.
+template <class Args>
+void emit_checked_gather(LowerContext& c, const char* name, const kernels::TaskKernel<Args>& kernel, const Args& args) {
+  c.emit(name, kernel.tasks(args),
+         [args, run_kernel = kernel.run, data = c.in(0), indices = c.in(1), out = c.out()](const Run& run, int64_t begin, int64_t end) {
+           int64_t outside = kernels::kNoBadIndex;
+           Args bound = args;
+           bound.data = run.get<void>(data);
+           bound.indices = run.get<void>(indices);
+           bound.y = run.get<void>(out);
+           bound.error = &outside;
+           run_kernel(bound, begin, end, nullptr);
+           return outside == kernels::kNoBadIndex ? nullptr : kOutsideMessage;
+         });
+}
+
+Status check_if_constant(const LowerContext& c, size_t input, const Dims& extents) {
+  const Tensor* t = c.constant(input);
+  return t ? check_constant_indices(*t, extents) : Status();
 }
 
 void copy_dims(const Dims& dims, int64_t (&to)[kernels::kMaxDims]) { std::copy(dims.begin(), dims.end(), to); }
@@ -86,14 +108,14 @@ Status require_kernel_rank(const Dims& dims) {
 }
 
 Status emit_index_check(LowerContext& c, size_t input, Dims extents) {
-  if (const Tensor* t = c.constant(input)) return check_constant_indices(*t, extents);
+  if (c.constant(input)) return check_if_constant(c, input, extents);
   const int64_t count = element_count(c.in_dims(input));
   const bool wide = c.in_type(input).dtype == DType::i64;
   c.emit("check_indices", ceil_div(count, kIndicesPerTask),
          [=, indices = c.in(input), extents = std::move(extents)](const Run& run, int64_t begin, int64_t end) -> const char* {
            const int64_t last = std::min(count, end * kIndicesPerTask);
            const int64_t bad = first_outside(run.get<void>(indices), wide, begin * kIndicesPerTask, last, extents);
-           return bad == last ? nullptr : "an index is outside the data's dimension";
+           return bad == last ? nullptr : kOutsideMessage;
          });
   return {};
 }
@@ -117,7 +139,7 @@ void emit_gather(LowerContext& c, GatherShape shape, Buffer indices, bool wide) 
 Status emit_gather_elements(LowerContext& c, size_t axis) {
   const Dims data = c.in_dims(0), indices = c.in_dims(1);
   SV_TRY(require_kernel_rank(data));
-  SV_TRY(emit_index_check(c, 1, {data[axis]}));
+  SV_TRY(check_if_constant(c, 1, {data[axis]}));
   kernels::GatherElementsArgs args;
   args.element_bytes = static_cast<int32_t>(size_of(c.out_type().dtype));
   args.index_bytes = static_cast<int32_t>(size_of(c.in_type(1).dtype));
@@ -125,12 +147,7 @@ Status emit_gather_elements(LowerContext& c, size_t axis) {
   args.axis = static_cast<int32_t>(axis);
   copy_dims(data, args.data_extent);
   copy_dims(indices, args.index_extent);
-  emit_kernel(c, "gather_elements", c.kernels().data->gather_elements, args,
-              [data = c.in(0), indices = c.in(1), out = c.out()](kernels::GatherElementsArgs& a, const Run& run) {
-                a.data = run.get<void>(data);
-                a.indices = run.get<void>(indices);
-                a.y = run.get<void>(out);
-              });
+  emit_checked_gather(c, "gather_elements", c.kernels().data->gather_elements, args);
   return {};
 }
 
@@ -140,7 +157,7 @@ Status emit_gather_nd(LowerContext& c, size_t batch_dims) {
   const std::span<const int64_t> d(data), n(indices);
   const Dims extents(data.begin() + static_cast<std::ptrdiff_t>(batch_dims), data.begin() + static_cast<std::ptrdiff_t>(batch_dims + depth));
   SV_TRY(require_kernel_rank(extents));
-  SV_TRY(emit_index_check(c, 1, extents));
+  SV_TRY(check_if_constant(c, 1, extents));
   kernels::GatherNdArgs args;
   args.element_bytes = static_cast<int32_t>(size_of(c.out_type().dtype));
   args.depth = static_cast<int32_t>(depth);
@@ -148,12 +165,7 @@ Status emit_gather_nd(LowerContext& c, size_t batch_dims) {
   args.count = element_count(n.subspan(batch_dims, n.size() - 1 - batch_dims));
   args.slice = element_count(d.subspan(batch_dims + depth));
   copy_dims(extents, args.extent);
-  emit_kernel(c, "gather_nd", c.kernels().data->gather_nd, args,
-              [data = c.in(0), indices = c.in(1), out = c.out()](kernels::GatherNdArgs& a, const Run& run) {
-                a.data = run.get<void>(data);
-                a.indices = run.get<void>(indices);
-                a.y = run.get<void>(out);
-              });
+  emit_checked_gather(c, "gather_nd", c.kernels().data->gather_nd, args);
   return {};
 }
 

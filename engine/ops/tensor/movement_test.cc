@@ -195,3 +195,22 @@ TEST_CASE("Compress takes elements of every size, and slices") {
   check(float{}, DType::f32);
   check(int64_t{}, DType::i64);
 }
+
+TEST_CASE("GatherElements and GatherND refuse an index outside, wherever it stands, and take negative ones") {
+  const int64_t count = 300;
+  std::vector<float> x(static_cast<size_t>(count));
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+  const Tensor data = Tensor::of<float>({count}, std::span<const float>(x));
+  for (const int64_t bad : {-count - 1, count, INT64_MIN, INT64_MAX})
+    for (const size_t at : {size_t{0}, size_t{150}, size_t{299}}) {
+      std::vector<int64_t> indices(static_cast<size_t>(count), -count);
+      const auto gathered = [&](const char* op, Dims dims) {
+        return HostNode("", op, {data, Tensor::of<int64_t>(std::move(dims), std::span<const int64_t>(indices))}, {}, 1, 13);
+      };
+      CHECK(gathered("GatherElements", {count}).problem.empty());
+      CHECK(gathered("GatherND", {count, 1}).outputs[0].data<float>()[at] == 0);
+      indices[at] = bad;
+      CHECK(gathered("GatherElements", {count}).says("outside"));
+      CHECK(gathered("GatherND", {count, 1}).says("outside"));
+    }
+}
