@@ -124,6 +124,24 @@ template <ReduceOp kOp, class T>
   }
 }
 
+constexpr int64_t kGathered = 4;  // elements of a line of 64-bit ones that goes beside others, a lane each
+
+// total[r] = line_total() of contiguous line r of `lines`, of at most kGathered elements: the same in the same order.
+template <ReduceOp kOp, class T>
+[[gnu::noinline]] void gathered_totals(const T* x, int64_t n, int lines, T* total) {
+  const vb p = lanes_below<T>(0, lines);
+  const vl places = svindex_s64(0, n);
+  const auto term_of = [=](int64_t j) SVENGINE_INLINE_LAMBDA -> Vec<T> {
+    return wide_term<kOp>(Vec<T>(svld1_gather_index(p, x + j, places)), 0);
+  };
+  Vec<T> even = repeated<T>(T(identity<kOp, T>())), odd = even;
+  for (int64_t j = 0; j < n; j += 2) {
+    even = wide_join<kOp>(even, term_of(j));
+    if (j + 1 < n) odd = wide_join<kOp>(odd, term_of(j + 1));
+  }
+  svst1(p, total, wide_join<kOp>(even, odd));
+}
+
 // total[r] = line_total() of contiguous line r of `lines`. kU = 1 for those of one vector.
 template <ReduceOp kOp, class T, int kU>
 [[gnu::noinline]] void short_totals(const T* x, int64_t n, int lines, [[maybe_unused]] const double* shift,
@@ -141,6 +159,9 @@ template <ReduceOp kOp, class T>
 SVENGINE_INLINE void wide_totals(const T* x, int64_t n, int lines, const double* shift, LineVectors<Wide<kOp, T>>& partial,
                                  Wide<kOp, T>* total) {
   constexpr bool kRare = !Limits<T>::kFloat && in_double(kOp);  // one function will do
+  if constexpr (sizeof(T) == 8 && !kRare && kOp != ReduceOp::kLogSumExp) {
+    if (n <= kGathered) return gathered_totals<kOp>(x, n, lines, total);
+  }
   if (!kRare && n <= kWideLanes)
     short_totals<kOp, T, kRare ? kJoinedVectors : 1>(x, n, lines, shift, partial, total);
   else

@@ -167,6 +167,49 @@ int64_t run_short_lines(const SoftmaxArgs& args, int64_t begin, int64_t end) {
   return begin;
 }
 
+constexpr int64_t kBeside = 4;  // elements of a line that goes beside others, a lane each
+
+// As many lines of at most kBeside elements as two vectors have lanes, read and written by gathers and scatters.
+template <bool kLog>
+[[gnu::noinline]] void lines_beside(const SoftmaxArgs& args, int64_t first, int64_t lines) {
+  constexpr int kVectors = 2;
+  const vi from = svindex_s32(0, int32_t(args.x_outer_stride)), to = svindex_s32(0, int32_t(args.y_outer_stride));
+  Many<kVectors> kept[kBeside], top, sum;
+  vb p[kVectors];
+  SVENGINE_UNROLL
+  for (int u = 0; u < kVectors; ++u) {
+    p[u] = svwhilelt_b32(int64_t(u * kLanes), lines);
+    top.at[u] = vdup(-kInfinity);
+    sum.at[u] = vdup(0.0f);
+  }
+  SVENGINE_UNROLL
+  for (int j = 0; j < kBeside; ++j) {
+    if (j == args.n) break;
+    SVENGINE_UNROLL
+    for (int u = 0; u < kVectors; ++u) {
+      kept[j].at[u] = svld1_gather_index(p[u], args.x + (first + u * kLanes) * args.x_outer_stride + j, from);
+      top.at[u] = vmax(top.at[u], kept[j].at[u]);
+    }
+  }
+  SVENGINE_UNROLL
+  for (int j = 0; j < kBeside; ++j) {
+    if (j == args.n) break;
+    const Many<kVectors> difference = vsub(kept[j], top), e = vexp_of_difference(difference);
+    sum = vadd(sum, e);
+    kept[j] = kLog ? difference : e;
+  }
+  Many<kVectors> last;
+  SVENGINE_UNROLL
+  for (int u = 0; u < kVectors; ++u) last.at[u] = kLog ? vlog(sum.at[u]) : vrecip(sum.at[u]);
+  SVENGINE_UNROLL
+  for (int j = 0; j < kBeside; ++j) {
+    if (j == args.n) break;
+    const Many<kVectors> y = kLog ? vsub(kept[j], last) : vmul(kept[j], last);
+    SVENGINE_UNROLL
+    for (int u = 0; u < kVectors; ++u) svst1_scatter_index(p[u], args.y + (first + u * kLanes) * args.y_outer_stride + j, to, y.at[u]);
+  }
+}
+
 int64_t tasks(const SoftmaxArgs& args) noexcept {
   return args.inner == 1 ? TaskPartition(args.outer, args.n).tasks() : softmax_middle_tasks(args);
 }
@@ -177,6 +220,11 @@ void run(const SoftmaxArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const TaskPartition partition(args.outer, args.n);
   int64_t first = partition.begin(begin);
   const int64_t last = partition.begin(end);
+  const int64_t most = larger(args.x_outer_stride, args.y_outer_stride);
+  if (args.n <= kBeside && most < INT32_MAX / kLanes) {
+    for (; first < last; first += smaller(2 * kLanes, last - first)) lines_beside<kLog>(args, first, smaller(2 * kLanes, last - first));
+    return;
+  }
   if (args.n <= kLanes)
     first = run_short_lines<kLog, 1>(args, first, last);
   else if (args.n <= 2 * kLanes)
