@@ -162,20 +162,20 @@ SVE_FN V load_extended(svbool_t p, const T* q) {
   }
   return extend<V, T>(v);
 }
-// The low part of each element.
+// The low part of each element. Narrowed first and stored under the mask then: the instructions that do both are microcode.
 template <IntegerVector V, class T>
 SVE_FN void store_narrowed(svbool_t p, T* q, V v) {
   if (known_full<V>(p)) {
     store_narrowed_whole<T>(q, v);
   } else if constexpr (kWidth<V> == 4 && sizeof(T) == 1) {
-    _mm512_mask_cvtepi32_storeu_epi8(q, __mmask16(p.m), (__m512i)v);
+    _mm_mask_storeu_epi8(q, __mmask16(p.m), _mm512_cvtepi32_epi8((__m512i)v));
   } else if constexpr (kWidth<V> == 4) {
-    _mm512_mask_cvtepi32_storeu_epi16(q, __mmask16(p.m), (__m512i)v);
+    _mm256_mask_storeu_epi16(q, __mmask16(p.m), _mm512_cvtepi32_epi16((__m512i)v));
   } else if constexpr (sizeof(T) == 2) {
-    _mm512_mask_cvtepi64_storeu_epi16(q, __mmask8(p.m), (__m512i)v);
+    _mm_mask_storeu_epi16(q, __mmask8(p.m), _mm512_cvtepi64_epi16((__m512i)v));
   } else {
     static_assert(kWidth<V> == 8 && sizeof(T) == 4);
-    _mm512_mask_cvtepi64_storeu_epi32(q, __mmask8(p.m), (__m512i)v);
+    _mm256_mask_storeu_epi32(q, __mmask8(p.m), _mm512_cvtepi64_epi32((__m512i)v));
   }
 }
 

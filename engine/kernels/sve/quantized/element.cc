@@ -8,6 +8,7 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 namespace {
 
 constexpr int64_t kPiece = 8192;  // elements of a task
+constexpr int kWhole = 4;         // vectors without a mask, which bytes are slow under
 
 template <bool kSigned>
 inline vi load_bytes(vb some, const void* from, int64_t at) {
@@ -32,7 +33,8 @@ inline vi round_within(vf x, vf low, vf high, vi zero) {
 }
 
 template <bool kSigned, bool kMultiply, bool kRepeats>
-void combine_range(const QuantizedBinaryArgs& args, int64_t begin, int64_t end) {
+void combine_range(const QuantizedBinaryArgs& given, int64_t begin, int64_t end) {
+  const QuantizedBinaryArgs args = given;  // which stores cannot change
   const vb all = svptrue_b32();
   const vi a_zero = svdup_s32(args.a_zero), b_zero = svdup_s32(args.b_zero), zero = svdup_s32(args.zero);
   const vf a_scale = svdup_f32(args.a_scale), b_scale = svdup_f32(args.b_scale);
@@ -43,18 +45,24 @@ void combine_range(const QuantizedBinaryArgs& args, int64_t begin, int64_t end) 
     b = svdup_f32(static_cast<float>(one - args.b_zero));
     if constexpr (!kMultiply) b = svmul_x(all, b, b_scale);
   }
-  for (int64_t i = begin; i < end; i += kLanes) {
-    const vb some = svwhilelt_b32(i, end);
+  const auto step = [&](vb some, int64_t i) __attribute__((always_inline)) {
     const vf a = svcvt_f32_x(all, vi(svsub_x(all, load_bytes<kSigned>(some, args.a, i), a_zero)));
+    vf other = b;
     if constexpr (!kRepeats) {
-      b = svcvt_f32_x(all, vi(svsub_x(all, load_bytes<kSigned>(some, args.b, i), b_zero)));
-      if constexpr (!kMultiply) b = svmul_x(all, b, b_scale);
+      other = svcvt_f32_x(all, vi(svsub_x(all, load_bytes<kSigned>(some, args.b, i), b_zero)));
+      if constexpr (!kMultiply) other = svmul_x(all, other, b_scale);
     }
     vf x;
-    if constexpr (kMultiply) x = svmul_x(all, svmul_x(all, a, b), a_scale);
-    else x = svadd_x(all, svmul_x(all, a, a_scale), b);
+    if constexpr (kMultiply) x = svmul_x(all, svmul_x(all, a, other), a_scale);
+    else x = svadd_x(all, svmul_x(all, a, a_scale), other);
     store_bytes<kSigned>(some, args.y, i, round_within(x, low, high, zero));
+  };
+  int64_t i = begin;
+  for (; i + kWhole * kLanes <= end; i += kWhole * kLanes) {
+    SVENGINE_UNROLL
+    for (int u = 0; u < kWhole; ++u) step(all, i + u * kLanes);
   }
+  for (; i < end; i += kLanes) step(svwhilelt_b32(i, end), i);
 }
 
 template <bool kSigned, bool kMultiply>
