@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 
 #include "engine/ops/lowering.h"
 #include "engine/ops/samples.h"
@@ -15,42 +16,83 @@ constexpr int64_t kLargestGramIndex = int64_t{1} << 31;
 
 using Items = std::vector<int64_t>;
 
-/// The n-grams as a tree: an edge is an item, a node whose `output` is not negative ends an n-gram.
+/// How often each n-gram occurs in a row, and which ones do: all zeros between rows, so that a row costs what occurs in it.
+class GramCounts {
+ public:
+  /// In memory of bytes(size).
+  GramCounts(uint32_t* memory, int64_t size) : counts_(memory), found_(memory + size) { std::fill_n(counts_, size, 0u); }
+  static int64_t bytes(int64_t size) { return (2 * size + 1) * 4; }
+
+  void add(int64_t gram) {
+    found_[count_] = static_cast<uint32_t>(gram);  // one too many, if it was found before
+    count_ += counts_[gram]++ == 0;
+  }
+  /// Calls f(n-gram, how often) for those that occurred, and forgets them.
+  template <class F>
+  void take(const F& f) {
+    for (int64_t i = 0; i < count_; ++i) f(found_[i], std::exchange(counts_[found_[i]], 0u));
+    count_ = 0;
+  }
+
+ private:
+  uint32_t *counts_, *found_;
+  int64_t count_ = 0;
+};
+
+/// The n-grams as a tree: an edge is an item, a node whose output is not negative ends an n-gram. All edges are in one table with open addressing.
 class GramTree {
  public:
-  GramTree() : nodes_(1) {}
-
   void add(std::span<const int64_t> gram, int64_t output) {
-    size_t at = 0;
+    uint32_t node = 0;
     for (const int64_t item : gram) {
-      const auto [it, fresh] = nodes_[at].next.emplace(item, nodes_.size());
-      const size_t to = it->second;
-      if (fresh) nodes_.emplace_back();
-      at = to;
+      if (2 * outputs_.size() >= edges_.size()) grow();
+      Edge& edge = edges_[slot_of(node, item)];
+      if (edge.to == 0) {
+        edge = {item, node, static_cast<uint32_t>(outputs_.size())};
+        outputs_.push_back(-1);
+      }
+      node = edge.to;
     }
-    nodes_[at].output = output;
+    outputs_[node] = output;
   }
 
   /// Counts what occurs in `row` with exactly `distance` from item to item.
-  void count(std::span<const int64_t> row, size_t distance, int64_t shortest, int64_t longest, uint32_t* counts) const {
+  void count(std::span<const int64_t> row, size_t distance, int64_t shortest, int64_t longest, GramCounts& counts) const {
     for (size_t start = 0; start < row.size(); ++start) {
-      size_t node = 0;
+      uint32_t node = 0;
       int64_t length = 1;
       for (size_t i = start; i < row.size() && length <= longest; i += distance, ++length) {
-        const auto next = nodes_[node].next.find(row[i]);
-        if (next == nodes_[node].next.end()) break;
-        node = next->second;
-        if (length >= shortest && nodes_[node].output >= 0) ++counts[nodes_[node].output];
+        node = edges_[slot_of(node, row[i])].to;
+        if (node == 0) break;
+        if (length >= shortest && outputs_[node] >= 0) counts.add(outputs_[node]);
       }
     }
   }
 
  private:
-  struct GramNode {
-    std::unordered_map<int64_t, size_t> next;
-    int64_t output = -1;
+  struct Edge {
+    int64_t item = 0;
+    uint32_t from = 0, to = 0;  // 0, the root, is the end of none: the slot is free
   };
-  std::vector<GramNode> nodes_;
+
+  /// Of the edge, or where it would be.
+  size_t slot_of(uint32_t from, int64_t item) const {
+    constexpr uint64_t kGolden = 0x9e3779b97f4a7c15u;
+    const uint64_t once = (static_cast<uint64_t>(item) ^ uint64_t{from} << 40) * kGolden;
+    size_t i = static_cast<size_t>(((once ^ once >> 32) * kGolden) >> 32) & (edges_.size() - 1);
+    while (edges_[i].to != 0 && (edges_[i].item != item || edges_[i].from != from)) i = (i + 1) & (edges_.size() - 1);
+    return i;
+  }
+
+  void grow() {
+    std::vector<Edge> old(edges_.size() * 2);
+    old.swap(edges_);
+    for (const Edge& edge : old)
+      if (edge.to != 0) edges_[slot_of(edge.from, edge.item)] = edge;
+  }
+
+  std::vector<Edge> edges_{8};  // a power of two, half of them free at least
+  std::vector<int64_t> outputs_{-1};
 };
 
 struct Vectorizer {
@@ -58,10 +100,13 @@ struct Vectorizer {
   std::unordered_map<std::string, int64_t> words;  // of a pool of strings: what stands for each in the tree
   int64_t shortest, longest, skips, size;
   bool counts_once;  // IDF
-  std::vector<float> weights;
+  std::vector<float> weights, none;  // none: with weights, of a row in which nothing occurs; else that is zeros
 
-  void row(std::span<const int64_t> items, uint32_t* counts, float* out) const {
-    std::fill(counts, counts + size, 0u);
+  float value(uint32_t count, int64_t gram) const {
+    return static_cast<float>(counts_once ? std::min(count, 1u) : count) * (weights.empty() ? 1 : weights[static_cast<size_t>(gram)]);
+  }
+
+  void row(std::span<const int64_t> items, GramCounts& counts, float* out) const {
     int64_t least = shortest;
     for (int64_t distance = 1; distance - 1 <= skips && distance <= std::max<int64_t>(1, static_cast<int64_t>(items.size()));
          ++distance) {
@@ -69,10 +114,9 @@ struct Vectorizer {
       least = std::max<int64_t>(least, 2);  // single items know no distance
       if (least > longest) break;
     }
-    for (int64_t i = 0; i < size; ++i) {
-      const uint32_t n = counts_once ? std::min(counts[i], 1u) : counts[i];
-      out[i] = static_cast<float>(n) * (weights.empty() ? 1 : weights[static_cast<size_t>(i)]);
-    }
+    if (none.empty()) std::fill_n(out, size, 0.0f);
+    else std::copy(none.begin(), none.end(), out);
+    counts.take([&](int64_t gram, uint32_t count) { out[gram] = value(count, gram); });
   }
 };
 
@@ -131,6 +175,7 @@ Result<Vectorizer> make_vectorizer(const Attributes& attributes) {
     v.weights.resize(static_cast<size_t>(v.size));
     for (size_t i = 0; i < places.size(); ++i) v.weights[static_cast<size_t>(places[i])] = (*weights)[i];
   }
+  for (int64_t i = 0; i < v.size && !v.weights.empty(); ++i) v.none.push_back(v.value(0, i));
   SV_TRY(fill_tree(attributes, pool_items(attributes, v), v));
   return v;
 }
@@ -159,11 +204,11 @@ Status lower_tf_idf(LowerContext& c) {
   const auto [rows, items] = rows_of(c.in_dims(0));
   const bool wide = c.in_type(0).dtype == DType::i64;
   const Buffer x = c.in(0), y = c.out();
-  const int64_t count_bytes = (v->size * 4 + 7) / 8 * 8, scratch = count_bytes + items * 8;
+  const int64_t count_bytes = (GramCounts::bytes(v->size) + 7) / 8 * 8, scratch = count_bytes + items * 8;
   c.emit(
       "tf_idf", rows,
       [=, items = items](const Run& run, int64_t begin, int64_t end) -> const char* {
-        uint32_t* counts = run.scratch<uint32_t>();
+        GramCounts counts(run.scratch<uint32_t>(), v->size);
         int64_t* row = reinterpret_cast<int64_t*>(run.scratch<std::byte>() + count_bytes);
         for (int64_t r = begin; r < end; ++r) {
           for (int64_t i = 0; i < items; ++i)
@@ -180,14 +225,15 @@ Status evaluate_tf_idf(EvaluateContext& c) {
   SV_ASSIGN(const auto v, table_of<make_vectorizer>(c.attributes()));
   const auto [rows, items] = rows_of(c.input(0).dims());
   SV_ASSIGN(MutableTensor out, Tensor::allocate(DType::f32, c.input(0).dims().size() == 2 ? Dims{rows, v->size} : Dims{v->size}));
-  std::vector<uint32_t> counts(static_cast<size_t>(v->size));
+  std::vector<uint32_t> memory(static_cast<size_t>(GramCounts::bytes(v->size) / 4));
+  GramCounts counts(memory.data(), v->size);
   for (int64_t r = 0; r < rows; ++r) {
     Items row;
     for (const std::string& s : c.input(0).strings().subspan(static_cast<size_t>(r * items), static_cast<size_t>(items))) {
       const auto known = v->words.find(s);
       row.push_back(known == v->words.end() ? -1 : known->second);
     }
-    v->row(row, counts.data(), out.data<float>().data() + r * v->size);
+    v->row(row, counts, out.data<float>().data() + r * v->size);
   }
   c.set(0, std::move(out));
   return {};
