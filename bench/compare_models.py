@@ -3,7 +3,7 @@
 
   compare_models.py PATH... [--svengine FILE] [--peer-python FILE] [--threads N] [--rounds N] [--duration SECONDS] [--goal RATIO] [--all]
 
-A PATH is a model or a folder, which is searched for .onnx files. A round times ours, then theirs; the figure is the ratio of the medians
+A PATH is a model or a folder, which is searched for .onnx files. Beside MODEL.onnx there may be its inputs, MODEL.npz. A round times ours, then theirs; the figure is the ratio of the medians
 over the rounds. --layers adds single convolutions that networks have and nobody had looked at; it needs the package onnx in the peer's
 Python. A model that either refuses is listed with the reason. Exits with 1 when a model is slower than the goal.
 """
@@ -53,6 +53,8 @@ def median_ms(command):
 
 def compare(model, options):
     common = ['--threads', str(options.threads), '--duration', str(options.duration)]
+    if (inputs := model.with_suffix('.npz')).exists():
+        common += ['--input', str(inputs)]
     commands = {'ours': [options.svengine, 'bench', str(model), '--json', *common],
                 'theirs': [options.peer_python, str(HERE / 'onnxruntime_bench.py'), str(model), *common]}
     times = {side: [] for side in commands}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times ONNX Runtime on a model with random inputs, and prints one JSON object: what `svengine bench --json` prints, for the peer.
 
-  onnxruntime_bench.py MODEL [--dim NAME=N]... [--threads N] [--duration SECONDS] [--warmup N] [--input NAME=FILE.npy]...
+  onnxruntime_bench.py MODEL [--dim NAME=N]... [--threads N] [--duration SECONDS] [--warmup N] [--input NAME=FILE.npy | FILE.npz]...
 
 The session gets all graph optimisations, the named dimensions as fixed sizes (so that it may plan for them), and the given number of
 threads. create_ms and first_ms are taken inside the process: the interpreter's start and the library's loading are in
@@ -53,7 +53,7 @@ def main():
     parser.add_argument('--threads', type=int, default=2)
     parser.add_argument('--duration', type=float, default=2)
     parser.add_argument('--warmup', type=int, default=1)
-    parser.add_argument('--input', action='append', default=[], metavar='NAME=FILE.npy')
+    parser.add_argument('--input', action='append', default=[], metavar='NAME=FILE.npy|FILE.npz')
     parser.add_argument('--output-dir', help='write the first run\'s outputs there as NAME.npy')
     a = parser.parse_args()
     dims = {name: int(size) for name, _, size in (d.partition('=') for d in a.dim)}
@@ -67,7 +67,9 @@ def main():
     start = time.perf_counter()
     session = ort.InferenceSession(a.model, options, providers=['CPUExecutionProvider'])
     create_ms = 1000 * (time.perf_counter() - start)
-    given = {name: np.load(path) for name, _, path in (i.partition('=') for i in a.input)}
+    given = {}
+    for name, is_one, path in (i.partition('=') for i in a.input):
+        given.update({name: np.load(path)} if is_one else np.load(name))
     feeds = given or random_inputs(session, dims)
     start = time.perf_counter()
     outputs = session.run(None, feeds)
