@@ -70,7 +70,7 @@ SVENGINE_INLINE void transpose_quads(uint8_t* dst, int64_t dst_stride, const uin
   const vb in = svwhilelt_b32(int64_t(0), columns);
   vi v[kQuads];
   SVENGINE_UNROLL
-  for (int q = 0; q < kQuads; ++q) v[q] = q < quads ? four_rows(in, src + 4 * q * src_stride, src_stride) : svdup_s32(0);
+  for (int q = 0; q < kQuads; ++q) v[q] = q < quads ? four_rows(in, src + 4 * q * src_stride, src_stride) : vi(svdup_s32(0));
   transpose_registers(v);
   if (quads == kQuads && dst_stride == 4 * kQuads) {
     SVENGINE_UNROLL
