@@ -1,6 +1,7 @@
 // Col2Im: columns of blocks added up at their places in an image, of any number of spatial dimensions: PyTorch's fold. Its gradient,
 // svengine.Im2Col, takes them out again: inputs are the image and block_shape, attributes those of Col2Im.
 #include <algorithm>
+#include <functional>
 #include <type_traits>
 
 #include "engine/graph/gradient.h"
@@ -111,9 +112,10 @@ struct ColumnRow {
   int64_t count, begin, end, at, stride;
 };
 
+using RowVisitor = std::function<void(const ColumnRow&)>;
+
 /// Calls f(row) for every row of columns in order, for one point of a block.
-template <class F>
-void each_row(const std::vector<Col2ImAxis>& axes, const int64_t* point, size_t d, int64_t offset, F& f) {
+void each_row(const std::vector<Col2ImAxis>& axes, const int64_t* point, size_t d, int64_t offset, const RowVisitor& f) {
   const Col2ImAxis& a = axes[d];
   const int64_t first = point[d] * a.dilation - a.before;
   if (d + 1 == axes.size()) {
@@ -136,8 +138,7 @@ T sum_of(T a, T b) {
 }
 
 /// Calls f(row) for all rows of the columns of an image in order.
-template <class F>
-void each_row(const std::vector<Col2ImAxis>& axes, F f) {
+void each_row(const std::vector<Col2ImAxis>& axes, const RowVisitor& f) {
   int64_t point[32] = {};
   for (bool more = true; more;) {
     each_row(axes, point, 0, 0, f);

@@ -86,7 +86,7 @@ Status evaluate_compress(EvaluateContext& c) {
     for (int64_t o = 0; o < outer; ++o, from += size)
       for (const int64_t place : places) *to++ = from[place];
   };
-  if (inner > 1) copy_slices(in.raw(), out.raw(), outer, size, inner * bytes, places);
+  if (inner != 1) copy_slices(in.raw(), out.raw(), outer, size, inner * bytes, places);
   else if (bytes == 1) copy_elements(uint8_t{});
   else if (bytes == 2) copy_elements(uint16_t{});
   else if (bytes == 4) copy_elements(uint32_t{});

@@ -190,6 +190,8 @@ TEST_CASE("Compress takes elements of every size, and slices") {
     const HostNode columns("", "Compress", {Tensor::wrap(type, {2, 12}, x, nullptr), chosen}, {{"axis", int64_t{1}}}, 1, 11);
     CHECK(std::memcmp(columns.outputs[0].raw(), std::array<T, 6>{x[0], x[3], x[10], x[12], x[15], x[22]}.data(), 6 * sizeof(T)) == 0);
   };
+  const HostNode empty("", "Compress", {Tensor::wrap(DType::f32, {11, 0}, some, nullptr), chosen}, {{"axis", int64_t{0}}}, 1, 11);
+  CHECK(empty.outputs[0].dims() == Dims{3, 0});
   check(uint8_t{}, DType::u8);
   check(uint16_t{}, DType::u16);
   check(float{}, DType::f32);

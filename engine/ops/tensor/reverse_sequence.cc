@@ -43,6 +43,7 @@ Status lower_reverse_sequence(LowerContext& c) {
   const int64_t steps = time_first ? rows : columns;
   c.emit("reverse_sequence", rows * columns,
          [=, in = c.in(0), lengths = c.in(1), out = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
+           if (begin == end) return nullptr;
            int64_t row = begin / columns, column = begin % columns;
            for (int64_t task = begin; task < end; ++task, row += ++column == columns, column = column == columns ? 0 : column) {
              const int64_t time = time_first ? row : column, batch = time_first ? column : row;

@@ -98,9 +98,10 @@ Shape shape_of(const CopyArgs& args) {
 
 // dst[i] = src[-i]
 template <class T>
-void reverse_row(T* dst, const T* src, int64_t n) {
+[[gnu::noinline]] void reverse_row(T* dst, const T* src, int64_t n) {
   constexpr int kSize = SquareTile<T>::kSize;
   int64_t i = 0;
+#pragma GCC unroll 1
   for (; i + kSize <= n; i += kSize)
     store_lanes(SquareTile<T>::all(), dst + i, typename SquareTile<T>::V(svrev(load_lanes(SquareTile<T>::all(), src - i - (kSize - 1)))));
   for (; i < n; ++i) dst[i] = src[-i];
@@ -128,9 +129,12 @@ void gather_row(T* dst, const T* src, int64_t stride, int64_t n) {
 
 // dst[i] = src[i % period]
 template <class T>
-void repeat_row(T* dst, const T* src, int64_t period, int64_t n) {
-  copy_elements(dst, src, period);
-  for (int64_t done = period; done < n; done *= 2) copy_elements(dst + done, dst, smaller(done, n - done));
+[[gnu::noinline]] void repeat_row(T* dst, const T* src, int64_t period, int64_t n) {
+  for (int64_t done = 0, count = period; done < n; count = smaller(done, n - done)) {
+    copy_elements(dst + done, src, count);
+    done += count;
+    src = dst;
+  }
 }
 
 template <class T>
@@ -151,36 +155,37 @@ void copy_row(const Shape& shape, T* dst, const T* src, int64_t n) {
   }
 }
 
-// What copy_square() does, of as many bytes along n as are whole words; returns how many those are.
-int64_t copy_quads(const Shape& shape, uint8_t* dst, const uint8_t* src, int64_t n, int64_t m) {
-  const int64_t quads = n / 4;
-  for (int64_t j = 0; j < m; j += kLanes)
-    for (int64_t q = 0; q < quads; q += kLanes) {
-      const int64_t count = smaller(kLanes, quads - q), columns = smaller(kLanes, m - j);
-      uint8_t* to = dst + j * shape.dst_m + 4 * q;
-      const uint8_t* from = src + 4 * q * shape.src_n + j;
-      if (count <= 4)
-        transpose_quads<4>(to, shape.dst_m, from, shape.src_n, count, columns);
-      else if (kLanes > 8 && count <= 8)
-        transpose_quads<8>(to, shape.dst_m, from, shape.src_n, count, columns);
-      else
-        transpose_quads<kLanes>(to, shape.dst_m, from, shape.src_n, count, columns);
-    }
-  return 4 * quads;
-}
-
 // dst[j * dst_m + i] = src[i * src_n + j] for i < n, j < m: at most kSquare each.
 template <class T>
 void copy_square(const Shape& shape, T* dst, const T* src, int64_t n, int64_t m) {
   constexpr int kSize = SquareTile<T>::kSize;
-  int64_t done = 0;
-  if constexpr (sizeof(T) == 1) done = copy_quads(shape, dst, src, n, m);
   for (int64_t j = 0; j < m; j += kSize)
-    for (int64_t i = done; i < n; i += kSize) {
+    for (int64_t i = 0; i < n; i += kSize) {
       const int64_t rows = smaller(kSize, n - i), columns = smaller(kSize, m - j);
       transpose_tile(dst + j * shape.dst_m + i, shape.dst_m, src + i * shape.src_n + j, shape.src_n, rows, columns,
                      rows);
     }
+}
+
+// The same of bytes: four rows at a time, and those that are left one after the other.
+[[gnu::noinline]] void copy_square(const Shape& shape, uint8_t* dst, const uint8_t* src, int64_t n, int64_t m) {
+  const int64_t quads = n / 4, src_n = shape.src_n, dst_m = shape.dst_m;
+  for (int64_t j = 0; j < m; j += kLanes)
+    for (int64_t q = 0; q < quads; q += kLanes) {
+      const int64_t count = smaller(kLanes, quads - q), columns = smaller(kLanes, m - j);
+      uint8_t* to = dst + j * dst_m + 4 * q;
+      const uint8_t* from = src + 4 * q * src_n + j;
+      if (count <= 4)
+        transpose_quads<4>(to, dst_m, from, src_n, count, columns);
+      else if (kLanes > 8 && count <= 8)
+        transpose_quads<8>(to, dst_m, from, src_n, count, columns);
+      else
+        transpose_quads<kLanes>(to, dst_m, from, src_n, count, columns);
+    }
+  for (int64_t i = 4 * quads; i < n; ++i) {
+#pragma GCC unroll 1
+    for (int64_t j = 0; j < m; ++j) dst[j * dst_m + i] = src[i * src_n + j];
+  }
 }
 
 // dst[j * kN + i] = src[i * src_n + j] for i < kN, j < m.

@@ -31,6 +31,7 @@ class RowSources {
   }
   int64_t offset() const {
     int64_t offset = 0;
+#pragma GCC unroll 1
     for (int d = 0; d < args_.rank - 1; ++d) {
       const int64_t position = args_.map[d][index_[d]];
       if (position < 0) return -1;
@@ -39,6 +40,7 @@ class RowSources {
     return offset;
   }
   void next() {
+#pragma GCC unroll 1
     for (int d = args_.rank - 2; d >= 0 && ++index_[d] == args_.extent[d]; --d) index_[d] = 0;
   }
 
@@ -80,7 +82,7 @@ void map_rows(const MapArgs& args, const Rows& rows, int64_t begin, int64_t end)
       continue;
     }
     if (offset == same) {  // as images that are made larger have it
-      copy_elements(dst, dst - rows.n, rows.n);
+      __builtin_memcpy(dst, dst - rows.n, size_t(rows.n) * sizeof(T));
       continue;
     }
     const T* src = static_cast<const T*>(args.src) + offset;

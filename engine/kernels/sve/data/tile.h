@@ -66,25 +66,22 @@ SVENGINE_INLINE vi four_rows(vb p, const uint8_t* src, int64_t stride) {
 /// dst[c * dst_stride + r] = src[r * src_stride + c] for r < 4 quads, quads at most kQuads, and c < columns, at most kLanes: four rows at a time
 /// are words, of which a square has four times as many bytes.
 template <int kQuads>
-SVENGINE_INLINE void transpose_quads(uint8_t* dst, int64_t dst_stride, const uint8_t* src, int64_t src_stride, int64_t quads, int64_t columns) {
-  const vb in = svwhilelt_b32(int64_t(0), columns);
+[[gnu::noinline]] void transpose_quads(uint8_t* dst, int64_t dst_stride, const uint8_t* src, int64_t src_stride, int64_t quads, int64_t columns) {
+  const vb in = svwhilelt_b32(int64_t(0), columns), all = svptrue_b32();
+  int32_t words[kQuads * kLanes] = {};
+#pragma GCC unroll 1
+  for (int64_t q = 0; q < quads; ++q) svst1(all, words + q * kLanes, four_rows(in, src + 4 * q * src_stride, src_stride));
   vi v[kQuads];
   SVENGINE_UNROLL
-  for (int q = 0; q < kQuads; ++q) v[q] = q < quads ? four_rows(in, src + 4 * q * src_stride, src_stride) : vi(svdup_s32(0));
+  for (int q = 0; q < kQuads; ++q) v[q] = svld1(all, words + q * kLanes);
   transpose_registers(v);
-  if (quads == kQuads && dst_stride == 4 * kQuads) {
-    SVENGINE_UNROLL
-    for (int i = 0; i < kQuads; ++i)
-      svst1(svwhilelt_b32(int64_t(i * kLanes), columns * kQuads), reinterpret_cast<int32_t*>(dst) + i * kLanes, v[i]);
-    return;
-  }
   SVENGINE_UNROLL
-  for (int c = 0; c < kLanes; ++c) {
-    if (c >= columns) break;
-    constexpr int kTogether = kLanes / kQuads;  // columns in a vector
-    const int64_t lane = c % kTogether * kQuads;
-    const vb before = svwhilelt_b32(int64_t(0), lane), here = svwhilelt_b32(int64_t(0), lane + quads);
-    svst1(svbic_z(svptrue_b32(), here, before), reinterpret_cast<int32_t*>(dst + c * dst_stride) - lane, v[c / kTogether]);
+  for (int q = 0; q < kQuads; ++q) svst1(all, words + q * kLanes, v[q]);
+  const vb out = svwhilelt_b32(int64_t(0), quads);
+#pragma GCC unroll 1
+  for (int64_t c = 0; c < columns; ++c) {
+    const vi column = svld1(out, words + c * kQuads);
+    svst1(out, reinterpret_cast<int32_t*>(dst + c * dst_stride), column);
   }
 }
 

@@ -48,15 +48,6 @@ int32_t divide_words(int32_t a, int32_t b) {
   const int32_t quotient = int32_t(double(a) / double(is_plain ? b : 1));
   return b == -1 ? int32_t(0u - uint32_t(a)) : b == 0 ? 0 : quotient;
 }
-int32_t fmod_words(int32_t a, int32_t b) {
-  const bool is_plain = b != 0 && b != -1;
-  const int32_t quotient = int32_t(double(a) / double(is_plain ? b : 1));
-  return is_plain ? int32_t(uint32_t(a) - uint32_t(quotient) * uint32_t(b)) : 0;
-}
-int32_t mod_words(int32_t a, int32_t b) {
-  const int32_t r = fmod_words(a, b);
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
 
 template <class T>
 TileFunction find_comparison(BinaryOp op) {
@@ -119,13 +110,7 @@ TileFunction find_number(BinaryOp op) {
 TileFunction find_binary_plain(BinaryOp op, DType type) noexcept {
   switch (type) {
     case DType::f32: return find_rare<float>(op);
-    case DType::i32:
-      switch (op) {
-        case BinaryOp::kDiv: return plain<int32_t, divide_words>;
-        case BinaryOp::kMod: return plain<int32_t, mod_words>;
-        case BinaryOp::kFmod: return plain<int32_t, fmod_words>;
-        default: return find_rare<int32_t>(op);
-      }
+    case DType::i32: return op == BinaryOp::kDiv ? plain<int32_t, divide_words> : find_rare<int32_t>(op);
     case DType::i64: {
       const TileFunction f = find_rare<int64_t>(op);
       return f ? f : find_comparison<int64_t>(op);

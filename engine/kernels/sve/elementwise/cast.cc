@@ -28,7 +28,7 @@ constexpr bool is_narrowed() {
   if constexpr (kIsBool<To>)
     return false;
   else
-    return scalar::kIsFloat<From> && !scalar::kIsFloat<To> && sizeof(To) < 4;
+    return scalar::kIsFloat<From> && !scalar::kIsFloat<To> && sizeof(To) == 1;
 }
 template <class To, class From>
 inline constexpr bool kIsNarrowed = is_narrowed<To, From>();
@@ -57,7 +57,7 @@ To convert(From x) {
   }
 }
 
-/// Reals to integers of one and two bytes, which have the low bits of the whole numbers: in 32 bits where no number of a block has more.
+/// Reals to integers of a byte, which have the low bits of the whole numbers: in 32 bits where no number of a block has more.
 template <class To, class From>
 void to_narrow(const From* from, To* to, int64_t n) {
   for (int64_t first = 0; first < n; first += kBlock) {

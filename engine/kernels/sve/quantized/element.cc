@@ -8,7 +8,6 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 namespace {
 
 constexpr int64_t kPiece = 8192;  // elements of a task
-constexpr int kWhole = 4;         // vectors without a mask, which bytes are slow under
 
 template <bool kSigned>
 inline vi load_bytes(vb some, const void* from, int64_t at) {
@@ -58,11 +57,8 @@ void combine_range(const QuantizedBinaryArgs& given, int64_t begin, int64_t end)
     store_bytes<kSigned>(some, args.y, i, round_within(x, low, high, zero));
   };
   int64_t i = begin;
-  for (; i + kWhole * kLanes <= end; i += kWhole * kLanes) {
-    SVENGINE_UNROLL
-    for (int u = 0; u < kWhole; ++u) step(all, i + u * kLanes);
-  }
-  for (; i < end; i += kLanes) step(svwhilelt_b32(i, end), i);
+  for (; i + kLanes <= end; i += kLanes) step(all, i);  // without a mask, which bytes are slow under
+  if (i < end) step(svwhilelt_b32(i, end), i);
 }
 
 template <bool kSigned, bool kMultiply>

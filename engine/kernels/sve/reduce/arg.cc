@@ -155,8 +155,8 @@ void best_of_lines(const T* x, int64_t* y, int64_t n, int64_t count) {
 constexpr int64_t kGathered = 4;  // lines of so few elements are columns, whose neighbours are a line apart
 
 // y[c] of `columns` columns, `lane` elements apart, of n elements `step` apart.
-template <bool kLargest, bool kLast, class T>
-[[gnu::noinline]] void best_of_columns(const T* x, int64_t* y, int64_t n, int64_t step, int64_t lane, int64_t columns) {
+template <bool kLast, class T>
+[[gnu::noinline, gnu::noclone]] void best_of_columns(bool largest, const T* x, int64_t* y, int64_t n, int64_t step, int64_t lane, int64_t columns) {
   using K = Key<T>;
   const auto places = KeyOf<sizeof(T)>::multiples(lane);
   for (int64_t first = 0; first < columns; first += kLanesOf<T>) {
@@ -165,14 +165,16 @@ template <bool kLargest, bool kLast, class T>
     for (int64_t j = 0; j < n; ++j) {
       const T* from = x + first * lane + j * step;
       const Vec<T> v = lane == 1 ? Vec<T>(svld1(p, from)) : Vec<T>(svld1_gather_index(p, from, places));
-      const Vec<K> key = key_of<kLargest>(v);
+      const Vec<K> key = largest ? key_of<true>(v) : key_of<false>(v);
       const vb take = better<kLast>(p, key, best);
       best = svsel(take, key, best);
       where = svsel(take, repeated<K>(K(j)), where);
     }
     K found[kLanesOf<K>];
     svst1(every<K>(), found, where);
-    for (int64_t c = 0; c < smaller(kLanesOf<T>, columns - first); ++c) y[first + c] = found[c];
+    const int64_t here = smaller(kLanesOf<T>, columns - first);
+#pragma GCC unroll 1
+    for (int64_t c = 0; c < here; ++c) y[first + c] = found[c];
   }
 }
 
@@ -193,7 +195,7 @@ void arg_items(const ArgReduceArgs& args, int64_t begin, int64_t end) {
   if (args.inner == 1) {
     const T* x = static_cast<const T*>(args.x) + begin * n;
     int64_t* y = args.y + begin;
-    if (n <= kGathered) return best_of_columns<kLargest, kLast>(x, y, n, 1, n, count);
+    if (n <= kGathered) return best_of_columns<kLast>(kLargest, x, y, n, 1, n, count);
     if constexpr (kTogether<T> && sizeof(T) == 8) {
       return best_of_lines<kLargest, kLast>(x, y, n, count);
     } else {
@@ -208,7 +210,7 @@ void arg_items(const ArgReduceArgs& args, int64_t begin, int64_t end) {
   for (int64_t item = begin; item < end; ++item) {
     const int64_t o = item / column_chunks, c = item % column_chunks * kLanes, columns = smaller(kLanes, args.inner - c);
     const T* x = static_cast<const T*>(args.x) + o * n * args.inner + c;
-    best_of_columns<kLargest, kLast>(x, args.y + o * args.inner + c, n, args.inner, 1, columns);
+    best_of_columns<kLast>(kLargest, x, args.y + o * args.inner + c, n, args.inner, 1, columns);
   }
 }
 

@@ -40,8 +40,8 @@ template <class T>
 constexpr int kLinesTogether = kIsDouble<T> ? 4 : 1;
 
 // kLines lines, `line` elements apart, whose elements are `step` apart, and come last to first where that is negative.
-template <class T, bool kExclusive, int kLines>
-void cumulative_lines(const T* x, T* y, int64_t n, int64_t step, int64_t line) {
+template <class T, int kLines>
+void cumulative_lines(const T* x, T* y, int64_t n, int64_t step, int64_t line, bool exclusive) {
   using S = typename Sum<T>::Type;
   S before[kLines] = {};
   int64_t k = 0;
@@ -51,20 +51,20 @@ void cumulative_lines(const T* x, T* y, int64_t n, int64_t step, int64_t line) {
       SVENGINE_UNROLL
       for (int i = 0; i < kLineBlock; ++i) sum[i + 1] = sum[i] + S(x[i * step]);
       SVENGINE_UNROLL
-      for (int i = 0; i < kLineBlock; ++i) y[i * step] = T(before[0] + sum[kExclusive ? i : i + 1]);
+      for (int i = 0; i < kLineBlock; ++i) y[i * step] = T(before[0] + (exclusive ? sum[i] : sum[i + 1]));
       before[0] += sum[kLineBlock];
     }
   for (; k < n; ++k, x += step, y += step) {
     SVENGINE_UNROLL
     for (int r = 0; r < kLines; ++r) {
       const S next = before[r] + S(x[r * line]);
-      y[r * line] = T(kExclusive ? before[r] : next);
+      y[r * line] = T(exclusive ? before[r] : next);
       before[r] = next;
     }
   }
 }
 
-template <class T, bool kExclusive>
+template <class T>
 void cumulative_lines(const CumSumArgs& args, int64_t begin, int64_t end) {
   const int64_t step = args.reverse ? -1 : 1, first = args.reverse ? args.n - 1 : 0;
   for (int64_t line = begin; line < end;) {
@@ -72,9 +72,9 @@ void cumulative_lines(const CumSumArgs& args, int64_t begin, int64_t end) {
     T* y = static_cast<T*>(args.y) + line * args.n + first;
     const int64_t lines = end - line >= kLinesTogether<T> ? kLinesTogether<T> : 1;
     if (lines > 1)
-      cumulative_lines<T, kExclusive, kLinesTogether<T>>(x, y, args.n, step, args.n);
+      cumulative_lines<T, kLinesTogether<T>>(x, y, args.n, step, args.n, args.exclusive);
     else
-      cumulative_lines<T, kExclusive, 1>(x, y, args.n, step, args.n);
+      cumulative_lines<T, 1>(x, y, args.n, step, args.n, args.exclusive);
     line += lines;
   }
 }
@@ -97,8 +97,7 @@ void cumulative_columns(const CumSumArgs& args, int64_t start, int64_t columns) 
 
 template <class T>
 void cumulative_items(const CumSumArgs& args, int64_t begin, int64_t end) {
-  if (args.inner == 1)
-    return args.exclusive ? cumulative_lines<T, true>(args, begin, end) : cumulative_lines<T, false>(args, begin, end);
+  if (args.inner == 1) return cumulative_lines<T>(args, begin, end);
   const int64_t column_chunks = ceil_div(args.inner, kColumns);
   for (int64_t item = begin; item < end; ++item) {
     const int64_t c = item % column_chunks * kColumns, start = item / column_chunks * args.n * args.inner + c;

@@ -49,8 +49,8 @@ SVENGINE_INLINE vi ascending_keys(vf x) { return order_key<true>(x); }
 SVENGINE_INLINE vl ascending_keys(vd x) { return order_key<true>(x); }
 SVENGINE_INLINE vi ascending_keys(vi x) { return x; }
 SVENGINE_INLINE vl ascending_keys(vl x) { return x; }
-SVENGINE_INLINE vi flipped(vi x) { return vxor_int(x, vdup_int(-1)); }
-SVENGINE_INLINE vl flipped(vl x) { return sveor_x(svptrue_b64(), x, svdup_s64(-1)); }
+SVENGINE_INLINE vi flipped(vi x, int64_t flip) { return vxor_int(x, vdup_int(int32_t(flip))); }
+SVENGINE_INLINE vl flipped(vl x, int64_t flip) { return sveor_x(svptrue_b64(), x, svdup_s64(flip)); }
 
 void sift_down(Entry* heap, int64_t size, int64_t at) {
   const Entry entry = heap[at];
@@ -68,101 +68,109 @@ inline void offer(Entry* heap, int64_t size, Entry entry) {
   sift_down(heap, size, 0);
 }
 
-template <bool kLargest, class T>
-inline Entry entry_of(const T* x, int64_t stride, int64_t i) {
-  const int64_t key = ascending_key(x[i * stride]);
-  return {kLargest ? key : ~key, i};
-}
+// What takes entries in the order of their indices: a heap of the first k that is replaced from its root, or candidates. One function for all
+// types, for it is the longer part of the code.
+class Best {
+ public:
+  Best(Entry* memory, int64_t k, int64_t n) : heap_(memory), k_(k), candidates_(memory, k, n) {}
 
-// The keys of entry_of() in lanes as wide as the elements.
-template <bool kLargest, class V>
-SVENGINE_INLINE auto lane_keys(V x) {
-  const auto ascending = ascending_keys(x);
-  return kLargest ? ascending : flipped(ascending);  // NaN: last of all when the smallest are wanted
-}
+  /// Keys that are not above this one are not wanted.
+  SVENGINE_INLINE int64_t floor() const { return is_heap() ? (count_ < k_ ? INT64_MIN : heap_[0].key) : candidates_.floor(); }
 
-// Calls offer(entry) for the elements from `first` on whose keys are above what floor() says: whole vectors of a contiguous line that have none
-// are passed over. Those of others are picked without a branch, which their values would decide.
-template <bool kLargest, class T, class Floor, class Offer>
-SVENGINE_INLINE void for_candidates(const TopKArgs& args, const T* x, int64_t first, const Floor& floor, const Offer& offer) {
-  if (args.inner != 1) {
-    for (int64_t i = first; i < args.n; ++i) offer(entry_of<kLargest>(x, args.inner, i));
-    return;
+  [[gnu::noinline]] void take(const Entry* entries, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      if (!is_heap()) {
+        candidates_.add(entries[i]);
+      } else if (count_ == k_) {
+        offer(heap_, k_, entries[i]);
+      } else {
+        heap_[count_++] = entries[i];
+        for (int64_t at = k_ / 2 - 1; count_ == k_ && at >= 0; --at) sift_down(heap_, k_, at);
+      }
+    }
   }
+
+  /// All that were kept, best first.
+  [[gnu::noinline]] const Entry* sorted() {
+    if (!is_heap()) return candidates_.sorted();
+    for (int64_t left = k_; left > 1; --left) {  // the worst goes last
+      const Entry worst = heap_[0];
+      heap_[0] = heap_[left - 1];
+      sift_down(heap_, left - 1, 0);
+      heap_[left - 1] = worst;
+    }
+    return heap_;
+  }
+
+ private:
+  SVENGINE_INLINE bool is_heap() const { return k_ < kCollected; }
+
+  Entry* heap_;
+  int64_t k_, count_ = 0;  // of the heap
+  Candidates candidates_;
+};
+
+// Keys that ascend as elements are better, in lanes as wide as the elements: flip is 0 where the largest are wanted, else all bits. NaN is then
+// the last of all.
+template <class V>
+SVENGINE_INLINE auto lane_keys(V x, int64_t flip) {
+  return flipped(ascending_keys(x), flip);
+}
+
+// Offers elements whose keys are above the floor, and perhaps some others: whole vectors of a contiguous line that have none are passed over, those of
+// others are picked without a branch, which their values would decide.
+template <class T>
+[[gnu::noinline]] void offer_line(const T* x, int64_t n, int64_t flip, Best& best) {
   using K = Key<T>;
-  for (int64_t i = first; i < args.n; i += kLanesOf<T>) {
-    const vb p = lanes_below<K>(i, args.n);
-    const K least = sizeof(K) == 8 ? K(floor()) : K(larger(floor(), INT32_MIN));
-    const Vec<K> key = lane_keys<kLargest>(Vec<T>(svld1(p, x + i)));
-    if (!svptest_any(p, svcmpgt(p, key, repeated<K>(least)))) continue;
+  for (int64_t i = 0; i < n; i += kLanesOf<T>) {
+    const vb p = lanes_below<K>(i, n);
+    const int64_t floor = best.floor();
+    const K least = sizeof(K) == 8 ? K(floor) : K(larger(floor, INT32_MIN));
+    const Vec<K> key = lane_keys(Vec<T>(svld1(p, x + i)), flip);
+    const bool all = floor == INT64_MIN;  // the first ones, whatever they are
+    if (!all && !svptest_any(p, svcmpgt(p, key, repeated<K>(least)))) continue;
     K keys[kLanesOf<T>];
     svst1(every<K>(), keys, key);
-    const int64_t here = smaller(kLanesOf<T>, args.n - i);
-    int32_t picked[kLanesOf<T> + 1];
+    Entry picked[kLanesOf<T> + 1];
+    const int64_t here = smaller(kLanesOf<T>, n - i);
     int64_t count = 0;
+#pragma GCC unroll 1
     for (int64_t j = 0; j < here; ++j) {
-      picked[count] = int32_t(j);
-      count += keys[j] > least;
+      picked[count] = {keys[j], i + j};
+      count += all || keys[j] > least;
     }
-    for (int64_t c = 0; c < count; ++c) offer(Entry{keys[picked[c]], i + picked[c]});
-  }
-}
-
-template <bool kLargest, class T>
-void fill_heap(const TopKArgs& args, Entry* heap, const T* x) {
-  const int64_t k = args.k;
-  for (int64_t i = 0; i < k; ++i) heap[i] = entry_of<kLargest>(x, args.inner, i);
-  for (int64_t i = k / 2 - 1; i >= 0; --i) sift_down(heap, k, i);
-  for_candidates<kLargest>(
-      args, x, k, [&]() SVENGINE_INLINE_LAMBDA { return heap[0].key; },
-      [&](Entry entry) SVENGINE_INLINE_LAMBDA { offer(heap, k, entry); });
-}
-
-template <bool kLargest, class T>
-void collect(const TopKArgs& args, Candidates& candidates, const T* x) {
-  const auto add = [&](Entry entry) SVENGINE_INLINE_LAMBDA { candidates.add(entry); };
-  for (int64_t i = 0; i < args.k; ++i) add(entry_of<kLargest>(x, args.inner, i));
-  for_candidates<kLargest>(args, x, args.k, [&]() SVENGINE_INLINE_LAMBDA { return candidates.floor(); }, add);
-}
-
-// The entries of heap[0..k), best first.
-void sort_heap(Entry* heap, int64_t k) {
-  for (int64_t left = k; left > 1; --left) {  // the worst goes last
-    const Entry worst = heap[0];
-    heap[0] = heap[left - 1];
-    sift_down(heap, left - 1, 0);
-    heap[left - 1] = worst;
-  }
-}
-
-template <bool kLargest, class T>
-void top_k_line(const TopKArgs& args, Entry* entries, const T* x, T* values, int64_t* indices) {
-  const Entry* best = entries;
-  if (args.k < kCollected) {
-    fill_heap<kLargest>(args, entries, x);
-    sort_heap(entries, args.k);
-  } else {
-    Candidates candidates(entries, args.k, args.n);
-    collect<kLargest>(args, candidates, x);
-    best = candidates.sorted();
-  }
-  for (int64_t i = 0; i < args.k; ++i) {
-    indices[i * args.inner] = best[i].index;
-    values[i * args.inner] = x[best[i].index * args.inner];
+    best.take(picked, count);
   }
 }
 
 template <class T>
-void top_k_lines(const TopKArgs& args, int64_t begin, int64_t end, Entry* heap) {
+[[gnu::noinline]] void offer_column(const T* x, int64_t n, int64_t stride, int64_t flip, Best& best) {
+  for (int64_t i = 0; i < n; ++i) {
+    const Entry entry{ascending_key(x[i * stride]) ^ flip, i};
+    const int64_t floor = best.floor();
+    if (entry.key > floor || floor == INT64_MIN) best.take(&entry, 1);
+  }
+}
+
+template <class T>
+void top_k_lines(const TopKArgs& args, int64_t begin, int64_t end, Entry* memory) {
+  const int64_t flip = args.largest ? 0 : -1;
   for (int64_t line = begin; line < end; ++line) {
     const int64_t o = line / args.inner, i = line % args.inner;
     const T* x = static_cast<const T*>(args.x) + o * args.n * args.inner + i;
     T* values = static_cast<T*>(args.values) + o * args.k * args.inner + i;
     int64_t* indices = args.indices + o * args.k * args.inner + i;
-    if (args.largest)
-      top_k_line<true>(args, heap, x, values, indices);
+    Best best(memory, args.k, args.n);
+    if (args.inner == 1)
+      offer_line(x, args.n, flip, best);
     else
-      top_k_line<false>(args, heap, x, values, indices);
+      offer_column(x, args.n, args.inner, flip, best);
+    const Entry* const sorted = best.sorted();
+#pragma GCC unroll 1
+    for (int64_t j = 0; j < args.k; ++j) {
+      indices[j * args.inner] = sorted[j].index;
+      values[j * args.inner] = x[sorted[j].index * args.inner];
+    }
   }
 }
 

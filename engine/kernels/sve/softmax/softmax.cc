@@ -169,44 +169,33 @@ int64_t run_short_lines(const SoftmaxArgs& args, int64_t begin, int64_t end) {
 
 constexpr int64_t kBeside = 4;  // elements of a line that goes beside others, a lane each
 
-// As many lines of at most kBeside elements as two vectors have lanes, read and written by gathers and scatters.
+// As many lines of at most kBeside elements as a vector has lanes, read and written by gathers and scatters.
 template <bool kLog>
 [[gnu::noinline]] void lines_beside(const SoftmaxArgs& args, int64_t first, int64_t lines) {
-  constexpr int kVectors = 2;
+  const vb all = svptrue_b32(), p = svwhilelt_b32(int64_t(0), lines);
   const vi from = svindex_s32(0, int32_t(args.x_outer_stride)), to = svindex_s32(0, int32_t(args.y_outer_stride));
-  Many<kVectors> kept[kBeside], top, sum;
-  vb p[kVectors];
-  SVENGINE_UNROLL
-  for (int u = 0; u < kVectors; ++u) {
-    p[u] = svwhilelt_b32(int64_t(u * kLanes), lines);
-    top.at[u] = vdup(-kInfinity);
-    sum.at[u] = vdup(0.0f);
+  float kept[kBeside * kLanes];
+  vf top = vdup(-kInfinity), sum = vdup(0.0f);
+#pragma GCC unroll 1
+  for (int64_t j = 0; j < args.n; ++j) {
+    const vf x = svld1_gather_index(p, args.x + first * args.x_outer_stride + j, from);
+    svst1(all, kept + j * kLanes, x);
+    top = vmax(top, x);
   }
-  SVENGINE_UNROLL
-  for (int j = 0; j < kBeside; ++j) {
-    if (j == args.n) break;
-    SVENGINE_UNROLL
-    for (int u = 0; u < kVectors; ++u) {
-      kept[j].at[u] = svld1_gather_index(p[u], args.x + (first + u * kLanes) * args.x_outer_stride + j, from);
-      top.at[u] = vmax(top.at[u], kept[j].at[u]);
-    }
+#pragma GCC unroll 1
+  for (int64_t j = 0; j < args.n; ++j) {
+    Many<1> e;
+    e.at[0] = vsub(svld1(all, kept + j * kLanes), top);
+    if constexpr (kLog) svst1(all, kept + j * kLanes, e.at[0]);
+    e = vexp_of_difference(e);
+    if constexpr (!kLog) svst1(all, kept + j * kLanes, e.at[0]);
+    sum = vadd(sum, e.at[0]);
   }
-  SVENGINE_UNROLL
-  for (int j = 0; j < kBeside; ++j) {
-    if (j == args.n) break;
-    const Many<kVectors> difference = vsub(kept[j], top), e = vexp_of_difference(difference);
-    sum = vadd(sum, e);
-    kept[j] = kLog ? difference : e;
-  }
-  Many<kVectors> last;
-  SVENGINE_UNROLL
-  for (int u = 0; u < kVectors; ++u) last.at[u] = kLog ? vlog(sum.at[u]) : vrecip(sum.at[u]);
-  SVENGINE_UNROLL
-  for (int j = 0; j < kBeside; ++j) {
-    if (j == args.n) break;
-    const Many<kVectors> y = kLog ? vsub(kept[j], last) : vmul(kept[j], last);
-    SVENGINE_UNROLL
-    for (int u = 0; u < kVectors; ++u) svst1_scatter_index(p[u], args.y + (first + u * kLanes) * args.y_outer_stride + j, to, y.at[u]);
+  const vf last = kLog ? vlog(sum) : vrecip(sum);
+#pragma GCC unroll 1
+  for (int64_t j = 0; j < args.n; ++j) {
+    const vf x = svld1(all, kept + j * kLanes);
+    svst1_scatter_index(p, args.y + first * args.y_outer_stride + j, to, kLog ? vsub(x, last) : vmul(x, last));
   }
 }
 
@@ -222,7 +211,7 @@ void run(const SoftmaxArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const int64_t last = partition.begin(end);
   const int64_t most = larger(args.x_outer_stride, args.y_outer_stride);
   if (args.n <= kBeside && most < INT32_MAX / kLanes) {
-    for (; first < last; first += smaller(2 * kLanes, last - first)) lines_beside<kLog>(args, first, smaller(2 * kLanes, last - first));
+    for (; first < last; first += kLanes) lines_beside<kLog>(args, first, smaller(kLanes, last - first));
     return;
   }
   if (args.n <= kLanes)
