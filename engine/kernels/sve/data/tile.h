@@ -75,6 +75,12 @@ template <int kQuads>
   SVENGINE_UNROLL
   for (int q = 0; q < kQuads; ++q) v[q] = svld1(all, words + q * kLanes);
   transpose_registers(v);
+  if (quads == kQuads && dst_stride == 4 * kQuads) {  // the columns lie one behind the other
+    SVENGINE_UNROLL
+    for (int q = 0; q < kQuads; ++q)
+      svst1(svwhilelt_b32(int64_t(q * kLanes), columns * kQuads), reinterpret_cast<int32_t*>(dst) + q * kLanes, v[q]);
+    return;
+  }
   SVENGINE_UNROLL
   for (int q = 0; q < kQuads; ++q) svst1(all, words + q * kLanes, v[q]);
   const vb out = svwhilelt_b32(int64_t(0), quads);
