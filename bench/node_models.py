@@ -7,6 +7,7 @@
     rows_*                            a few rows times a matrix that is no constant, and a matrix times a few columns
     einsum_*                          permutations, outer products, sums and products that Einsum is written for
     quantised_*                       sums and products of 8-bit images, and of an image and one number for each channel
+    bits_KxN_bB_*                     products with 4-bit weights in blocks of B: of R rows (rowsR), with zero points (zeros), the peer's A in int8 (a4)
     linear_*, forest_*                of ai.onnx.ml: scores of 1,000 features, 200 trees that track missing values
 
 A NAME is the beginning of a network's. Measured by `bench/compare_models.py --all FOLDER`. Needs the package onnx.
@@ -70,6 +71,21 @@ def quantised():
             yield f'quantised_{op.lower()}_{word}', graph_of(node, {'a': [1, 64, 56, 56], 'b': shape}, scales, 'com.microsoft', UINT8)
 
 
+def bits():
+    for k, n in ((2048, 2048), (2048, 8192), (4096, 4096)):
+        for block in (32, 128):
+            blocks = k // block
+            weights = [('b', DRAW.integers(0, 256, (n, blocks, block // 2), dtype=np.uint8)),
+                       ('scales', DRAW.uniform(0.001, 0.01, n * blocks).astype(np.float32))]
+            zeros = ('zeros', DRAW.integers(0, 256, n * blocks // 2, dtype=np.uint8))
+            for rows in (1, 4, 32, 256):
+                for word, more in (('', []), ('_zeros', [zeros])):
+                    for level in (0, 4):
+                        yield f'bits_{k}x{n}_b{block}_rows{rows}{word}' + '_a4' * (level == 4), network(
+                            'MatMulNBits', [[rows, k]], constants=weights + more, domain='com.microsoft', K=k, N=n, bits=4, block_size=block,
+                            accuracy_level=level)
+
+
 def forest(trees, depth, features):
     """Full trees; every second node sends what is missing to the left."""
     inner, nodes = 2 ** depth - 1, 2 ** (depth + 1) - 1
@@ -97,7 +113,7 @@ def main():
     parser.add_argument('names', nargs='*', metavar='NAME')
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    for family in (lines, few_rows, equations, quantised, classic):
+    for family in (lines, few_rows, equations, quantised, bits, classic):
         for name, model in family():
             if not options.names or name.startswith(tuple(options.names)):
                 onnx.save(model, str(options.folder / f'{name}.onnx'))

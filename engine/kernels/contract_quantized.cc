@@ -35,6 +35,13 @@ const char* epilogue_violation(const QuantizedEpilogue& e) {
   return nullptr;
 }
 
+const char* n_bits_violation(const NBitsMatrix& b) {
+  if (b.k < 1 || b.n < 1 || !b.levels || !b.scales) return "n bits: k or n is not positive, or levels or scales are null";
+  if (b.bits != 2 && b.bits != 4 && b.bits != 8) return "n bits: bits is not 2, 4 or 8";
+  if (b.block < 16 || (b.block & (b.block - 1)) != 0) return "n bits: block is no power of two from 16 on";
+  return b.zeros && b.float_zeros ? "n bits: zeros of two types" : nullptr;
+}
+
 }  // namespace
 
 const char* violation(const QuantizedPackArgs& args) noexcept {
@@ -99,6 +106,24 @@ const char* violation(const QuantizeArgs& args) noexcept {
 const char* violation(const QuantizedRangeArgs& args) noexcept {
   if (args.count < 1 || !args.x) return "quantized range: count is not positive, or x is null";
   return !args.low || !args.high || args.low == args.high ? "quantized range: low or high is null, or both are one" : nullptr;
+}
+
+const char* violation(const NBitsRowsArgs& args) noexcept {
+  if (args.m < 1 || !args.a || !args.c) return "n bits: m is not positive, or a or c is null";
+  if (const char* broken = n_bits_violation(args.b)) return broken;
+  if (args.m > 1 && (args.lda < args.b.k || args.ldc < args.b.n)) return "n bits: lda is less than k, or ldc than n";
+  const Memory c = floats(args.c, (args.m - 1) * args.ldc + args.b.n);
+  if (overlap(c, floats(args.a, (args.m - 1) * args.lda + args.b.k))) return "n bits: c overlaps a";
+  return overlap(c, floats(args.bias, args.b.n)) ? "n bits: c overlaps bias" : nullptr;
+}
+
+const char* violation(const NBitsUnpackArgs& args) noexcept {
+  if (const char* broken = n_bits_violation(args.b)) return broken;
+  if (!args.target || args.ld < args.columns) return "n bits unpack: target is null, or ld is less than the columns";
+  if (args.depth_begin < 0 || args.depth_begin % 16 != 0 || args.depth_begin >= args.depth_end || args.depth_end > args.b.k)
+    return "n bits unpack: the depth is no part of k that begins at a multiple of 16";
+  const bool whole = args.column_begin >= 0 && args.column_begin % kNBitsColumns == 0 && args.columns > 0 && args.columns % kNBitsColumns == 0;
+  return whole ? nullptr : "n bits unpack: columns are no whole panels";
 }
 
 }  // namespace svengine::kernels

@@ -1,4 +1,5 @@
-// Networks of 8-bit integers: matrix products, convolutions by them, depthwise convolutions, and sums and products of two values.
+// Networks of 8-bit integers: matrix products, convolutions by them, depthwise convolutions, and sums and products of two values. Weights
+// of fewer bits, which floats are multiplied by, have n_bits.h.
 //
 //   S[r][c] = sum over d < k of (A[r][d] - a_zero) * (B[d][c] - b_zero[c])  + bias[c]       in 32 bits, wrapping
 //
@@ -18,6 +19,7 @@
 #pragma once
 #include <cstdint>
 
+#include "engine/kernels/n_bits.h"
 #include "engine/kernels/task_kernel.h"
 
 namespace svengine::kernels {
@@ -152,6 +154,7 @@ struct QuantizedKernels {
   TaskKernel<QuantizeArgs> quantize;
   TaskKernel<DequantizeArgs> dequantize;
   TaskKernel<QuantizedRangeArgs> range;
+  NBitsKernels n_bits;
 };
 
 }  // namespace svengine::kernels

@@ -66,6 +66,7 @@ bool is_by_product(const OpDef& op, size_t output) {
 bool is_given(const OpDef& op, size_t input) {
   const std::string_view name = op.name;
   if (name == "RotaryEmbedding" || name == "MatMulNBits") return input > 0;
+  if (name == "NBitsMatMul") return input > 0 && input < 4;
   if (name == "GroupQueryAttention") return input == 7 || input == 8;
   return name.starts_with("BatchNorm") && (input == 3 || input == 4);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 namespace svengine::tests {
 namespace {
@@ -112,6 +113,34 @@ Arrays feature_vectorizer(const Node& node, const Arrays& in) {
     for (size_t i = 0; i < in.size(); ++i)
       for (int64_t k = 0; k < sizes[i]; ++k)
         y.v.push_back(k < columns_of(in[i]) ? in[i].v[static_cast<size_t>(row * columns_of(in[i]) + k)] : 0);
+  return {y};
+}
+
+std::vector<Array> n_bits_mat_mul(const Node& node, const std::vector<Array>& in) {
+  const int64_t k = node.attributes.get_int("K"), n = node.attributes.get_int("N"), bits = node.attributes.get_int("bits", 4);
+  const int64_t block = node.attributes.get_int("block_size"), blocks = (k - 1) / block + 1, each = 8 / bits;
+  const auto level = [&](const Array& bytes, int64_t row, int64_t i) {
+    const auto byte = static_cast<int64_t>(bytes.v[static_cast<size_t>(row + i / each)]);
+    return static_cast<double>(byte >> (i % each * bits) & ((1 << bits) - 1));
+  };
+  const bool of_file = std::string_view(node.op().name) == "MatMulNBits";  // which may name every row's block in front of the bias
+  const size_t bias = of_file ? 5 : 4, groups = of_file ? 4 : in.size();
+  const int64_t zero_row = (blocks + each - 1) / each;
+  const bool packed = in.size() > 3 && static_cast<int64_t>(in[3].v.size()) == n * zero_row;
+  Array y;
+  y.dims = in[0].dims;
+  y.dims.back() = n;
+  for (size_t row = 0; row < in[0].v.size(); row += static_cast<size_t>(k))
+    for (int64_t c = 0; c < n; ++c) {
+      double sum = in.size() > bias ? in[bias].v[static_cast<size_t>(c)] : 0;
+      for (int64_t d = 0; d < k; ++d) {
+        const int64_t at = groups < in.size() ? static_cast<int64_t>(in[groups].v[static_cast<size_t>(d)]) : d / block;
+        const auto factor = static_cast<size_t>(c * blocks + at);
+        const double zero = in.size() <= 3 ? 1 << (bits - 1) : packed ? level(in[3], c * zero_row, at) : in[3].v[factor];
+        sum += in[0].v[row + static_cast<size_t>(d)] * (level(in[1], c * blocks * block / each, d) - zero) * in[2].v[factor];
+      }
+      y.v.push_back(sum);
+    }
   return {y};
 }
 

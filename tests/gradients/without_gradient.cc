@@ -71,7 +71,8 @@ std::span<const WithoutGradient> operators_without_gradient() { return kWithout;
 
 bool has_single_gradient(const OpDef& op) {
   // Backward kernels of losses are float32's alone; packed weights have scales of float32.
-  constexpr std::string_view kNames[] = {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss", "MatMulNBits"};
+  constexpr std::string_view kNames[] = {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss", "MatMulNBits",
+                                         "NBitsMatMul"};
   return std::find(std::begin(kNames), std::end(kNames), op.name) != std::end(kNames);
 }
 

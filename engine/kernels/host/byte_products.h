@@ -90,6 +90,9 @@ SVE_FN svint8_t narrowed(const Words (&x)[4]) {
     return (svint8_t)SVE_HOST_BYTES(packus_epi16)(first, second);
 }
 
+/// table[index & 15] for 16 lanes: all that VPERMPS takes of an index.
+SVE_FN svfloat32_t looked_up(svfloat32_t table, svuint32_t index) { return sve_host::shuffle(table, (svint32_t)index); }
+
 #undef SVE_HOST_BYTES
 
 /// Four vectors that follow each other, in quad order: 128-bit parts change places.

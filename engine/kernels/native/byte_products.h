@@ -36,6 +36,11 @@ static inline __attribute__((always_inline)) svint8_t narrowed(const Words (&x)[
   return svuzp1(svreinterpret_s8(first), svreinterpret_s8(second));
 }
 
+/// table[index & 15] for 16 lanes.
+static inline __attribute__((always_inline)) svfloat32_t looked_up(svfloat32_t table, svuint32_t index) {
+  return svtbl(table, svand_x(svptrue_b32(), index, 15));
+}
+
 template <class Words>
 static inline __attribute__((always_inline)) void quad_order(Words (&)[4]) {}
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "engine/kernels/reference/n_bits.h"
 #include "engine/kernels/reference/quantized.h"
 #include "engine/kernels/reference/set/tasks.h"
 
@@ -111,6 +112,25 @@ void find_range(const QuantizedRangeArgs& args, int64_t begin, int64_t end, void
   }
 }
 
+int64_t n_bits_columns(const NBitsRowsArgs& args) { return args.m > 0 ? args.b.n : 0; }
+
+void multiply_n_bits(const NBitsRowsArgs& args, int64_t begin, int64_t end, void*) {
+  for (int64_t c = begin; c < end; ++c)
+    for (int64_t r = 0; r < args.m; ++r) {
+      double sum = args.bias ? args.bias[c] : 0;
+      for (int64_t d = 0; d < args.b.k; ++d) sum += double{args.a[r * args.lda + d]} * double{reference_n_bits_weight(args.b, d, c)};
+      args.c[r * args.ldc + c] = static_cast<float>(sum);
+    }
+}
+
+void unpack_n_bits(const NBitsUnpackArgs& args) noexcept {
+  for (int64_t d = args.depth_begin; d < args.depth_end; ++d)
+    for (int64_t c = 0; c < args.columns; ++c) {
+      const int64_t column = args.column_begin + c;
+      args.target[(d - args.depth_begin) * args.ld + c] = column < args.b.n ? reference_n_bits_weight(args.b, d, column) : 0.0f;
+    }
+}
+
 }  // namespace
 
 extern const QuantizedKernels quantized_kernels;
@@ -125,6 +145,7 @@ constinit const QuantizedKernels quantized_kernels{1,
                                                    by_items<QuantizedBinaryArgs, results, combine, 1024>(),
                                                    by_items<QuantizeArgs, elements, quantize, 1024>(),
                                                    by_items<DequantizeArgs, levels, dequantize, 1024>(),
-                                                   {range_tasks, no_scratch<QuantizedRangeArgs>, find_range}};
+                                                   {range_tasks, no_scratch<QuantizedRangeArgs>, find_range},
+                                                   {by_items<NBitsRowsArgs, n_bits_columns, multiply_n_bits, 4>(), unpack_n_bits}};
 
 }  // namespace svengine::kernels::reference

@@ -12,6 +12,7 @@
 #include "engine/kernels/sve/checked.h"
 #include "engine/kernels/sve/quantized/element.h"
 #include "engine/kernels/sve/quantized/epilogue.h"
+#include "engine/kernels/sve/quantized/n_bits.h"
 #include "engine/kernels/sve/quantized/pack.h"
 #include "engine/kernels/sve/quantized/rows.h"
 
@@ -163,6 +164,11 @@ void pack_checked(const QuantizedPackArgs& args, int64_t task_begin, int64_t tas
   quantized_pack(args, task_begin, task_end);
 }
 
+void unpack_checked(const NBitsUnpackArgs& args) noexcept {
+  if (contract_checks) enforce(violation(args));
+  n_bits_unpack(args);
+}
+
 }  // namespace
 
 const QuantizedKernels quantized_kernels{
@@ -177,6 +183,7 @@ const QuantizedKernels quantized_kernels{
     {quantized_binary_tasks, no_scratch_bytes<QuantizedBinaryArgs>, checked<QuantizedBinaryArgs, quantized_binary_run>()},
     {quantize_tasks, no_scratch_bytes<QuantizeArgs>, checked<QuantizeArgs, quantize_run>()},
     {dequantize_tasks, no_scratch_bytes<DequantizeArgs>, dequantize_run},
-    {quantized_range_tasks, no_scratch_bytes<QuantizedRangeArgs>, checked<QuantizedRangeArgs, quantized_range_run>()}};
+    {quantized_range_tasks, no_scratch_bytes<QuantizedRangeArgs>, checked<QuantizedRangeArgs, quantized_range_run>()},
+    {{n_bits_rows_tasks, no_scratch_bytes<NBitsRowsArgs>, checked<NBitsRowsArgs, n_bits_rows>()}, unpack_checked}};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET
