@@ -108,10 +108,20 @@ const char* violation(const QuantizedRangeArgs& args) noexcept {
   return !args.low || !args.high || args.low == args.high ? "quantized range: low or high is null, or both are one" : nullptr;
 }
 
+const char* violation(const NBitsRoundArgs& args) noexcept {
+  if (args.m < 1 || args.k < 1 || (args.m > 1 && args.lda < args.k)) return "n bits round: m or k is not positive, or lda is less than k";
+  if (args.block < 16 || (args.block & (args.block - 1)) != 0) return "n bits round: block is no power of two from 16 on";
+  return args.a && args.numbers && args.scales && args.sums && args.rounded ? nullptr : "n bits round: an operand is null";
+}
+
 const char* violation(const NBitsRowsArgs& args) noexcept {
   if (args.m < 1 || !args.a || !args.c) return "n bits: m is not positive, or a or c is null";
   if (const char* broken = n_bits_violation(args.b)) return broken;
   if (args.m > 1 && (args.lda < args.b.k || args.ldc < args.b.n)) return "n bits: lda is less than k, or ldc than n";
+  if (args.rounded.numbers) {
+    if (!args.rounded.scales || !args.rounded.sums || !args.rounded.rounded) return "n bits: rounded numbers without scales, sums or marks";
+    if (args.b.bits == 8 || args.b.float_zeros) return "n bits: rounded numbers times levels that are not multiplied with them";
+  }
   const Memory c = floats(args.c, (args.m - 1) * args.ldc + args.b.n);
   if (overlap(c, floats(args.a, (args.m - 1) * args.lda + args.b.k))) return "n bits: c overlaps a";
   return overlap(c, floats(args.bias, args.b.n)) ? "n bits: c overlaps bias" : nullptr;

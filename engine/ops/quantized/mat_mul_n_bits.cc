@@ -46,8 +46,10 @@ Status expand_mat_mul_n_bits(ExpandContext& c) {
   const DType type = node.input(kBitScales)->type.dtype;
   if (type != DType::f32 && type != DType::f16) return error("scales are of type {}, needs float32 or float16", name_of(type));
   if (stays_packed(node)) {
-    const Attributes sizes = make_attributes({{"K", l.k}, {"N", l.n}, {"bits", l.bits}, {"block_size", l.block}});
-    c.set(0, c.internal("NBitsMatMul", {c.input(0), c.input(kBits), c.input(kBitScales), c.input(kBitZeros), c.input(kBitBias)}, sizes));
+    const int64_t level = node.attributes.get_int("accuracy_level");
+    const Attributes attributes =
+        make_attributes({{"K", l.k}, {"N", l.n}, {"bits", l.bits}, {"block_size", l.block}, {"accuracy_level", level}});
+    c.set(0, c.internal("NBitsMatMul", {c.input(0), c.input(kBits), c.input(kBitScales), c.input(kBitZeros), c.input(kBitBias)}, attributes));
     return {};
   }
   std::vector<int64_t> groups;

@@ -14,8 +14,9 @@ namespace {
 
 constexpr size_t kProductBias = 4;
 
-/// Rows that are multiplied by weights in registers.
-constexpr int64_t kFewRows = 16;
+/// Rows that are multiplied by weights in registers: 16 of 4096 x 4096 take as long as 17 that have B unpacked, 64 of integers in blocks of 32
+/// five sixths of it, in blocks of 128 two thirds (a Sapphire Rapids, `bench/node_models.py`'s bits_*).
+constexpr int64_t kFewRows = 16, kFewRoundedRows = 64;
 /// Of a piece of B that is unpacked for many rows: it is read again from the second-level cache.
 constexpr int64_t kPieceDepth = 1024, kPieceColumns = 64;
 
@@ -48,15 +49,42 @@ Status infer_n_bits_mat_mul(InferContext& c) {
   return {};
 }
 
+/// A's rows as integers, where they are wanted.
+struct RoundedRows {
+  Buffer numbers, scales, sums, rounded;
+  kernels::NBitsRounded at(const Run& run) const {
+    return {run.get<const int8_t>(numbers), run.get<const float>(scales), run.get<const int32_t>(sums), run.get<const int32_t>(rounded)};
+  }
+};
+
+RoundedRows round_rows(LowerContext& c, const PackedBits& b, int64_t m) {
+  kernels::NBitsRoundArgs args;
+  args.m = m, args.k = args.lda = b.shape.k, args.block = b.shape.block;
+  const int64_t groups = kernels::n_bits_groups(args.k, args.block);
+  const RoundedRows rows{c.temporary(m * kernels::n_bits_number_bytes(args.k)), c.temporary(m * groups * 4), c.temporary(m * groups * 4),
+                         c.temporary(m * 4)};
+  const kernels::TaskKernel<kernels::NBitsRoundArgs>& kernel = c.kernels().quantized->n_bits.round;
+  c.emit("n_bits_round", kernel.tasks(args), [=, run_kernel = kernel.run, a = c.in(0)](const Run& run, int64_t begin, int64_t end) -> const char* {
+    kernels::NBitsRoundArgs one = args;
+    one.a = run.get<const float>(a), one.numbers = run.get<int8_t>(rows.numbers), one.scales = run.get<float>(rows.scales);
+    one.sums = run.get<int32_t>(rows.sums), one.rounded = run.get<int32_t>(rows.rounded);
+    run_kernel(one, begin, end, nullptr);
+    return nullptr;
+  });
+  return rows;
+}
+
 /// Few rows: levels become weights in registers.
-void emit_rows(LowerContext& c, const PackedBits& b, int64_t m, Buffer bias) {
+void emit_rows(LowerContext& c, const PackedBits& b, int64_t m, Buffer bias, bool rounds) {
   kernels::NBitsRowsArgs args;
   args.m = m, args.b = b.shape, args.lda = b.shape.k, args.ldc = b.shape.n;
+  const RoundedRows rounded = rounds ? round_rows(c, b, m) : RoundedRows{};
   const kernels::TaskKernel<kernels::NBitsRowsArgs>& kernel = c.kernels().quantized->n_bits.rows;
   c.emit("n_bits_rows", kernel.tasks(args),
          [=, run_kernel = kernel.run, a = c.in(0), out = c.out()](const Run& run, int64_t begin, int64_t end) -> const char* {
            kernels::NBitsRowsArgs one = args;
            one.b = b.at(run), one.a = run.get<const float>(a), one.c = run.get<float>(out), one.bias = run.get<const float>(bias);
+           one.rounded = rounded.at(run);
            run_kernel(one, begin, end, run.scratch<void>());
            return nullptr;
          },
@@ -153,6 +181,13 @@ void emit_strips(LowerContext& c, const PackedBits& b, int64_t m, Buffer bias) {
          sizes.panels + sizes.rows + sizes.product);
 }
 
+/// The file is content with an A of float16 (2), bfloat16 (3) or 8-bit integers with a scale for each block (4): one of 16-bit integers with
+/// such scales is more exact than any of these.
+bool rounds_a(LowerContext& c, const BitLayout& l) {
+  const bool whole_zeros = !c.has_input(kBitZeros) || c.in_type(kBitZeros).dtype == DType::u8;
+  return c.attributes().get_int("accuracy_level") >= 2 && l.bits <= 4 && whole_zeros;
+}
+
 Status lower_n_bits_mat_mul(LowerContext& c) {
   SV_ASSIGN(const BitLayout l, bit_layout(c.attributes()));
   for (const size_t i : {kBits, kBitScales, kBitZeros})
@@ -161,7 +196,7 @@ Status lower_n_bits_mat_mul(LowerContext& c) {
   if (m == 0) return {};
   const PackedBits b = pack_bits(c, l);
   const Buffer bias = c.has_input(kProductBias) ? c.in(kProductBias) : Buffer{};
-  if (m <= kFewRows) emit_rows(c, b, m, bias);
+  if (m <= (rounds_a(c, l) ? kFewRoundedRows : kFewRows)) emit_rows(c, b, m, bias, rounds_a(c, l));
   else emit_strips(c, b, m, bias);
   return {};
 }
@@ -188,8 +223,8 @@ Tensor bit_factors(Dims dims, float low) {
   return tensor;
 }
 
-std::vector<std::pair<std::string, Attribute>> bit_attributes(int64_t k, int64_t n, int64_t bits, int64_t block) {
-  return {{"K", integer(k)}, {"N", integer(n)}, {"bits", integer(bits)}, {"block_size", integer(block)}};
+std::vector<std::pair<std::string, Attribute>> bit_attributes(int64_t k, int64_t n, int64_t bits, int64_t block, int64_t level = 0) {
+  return {{"K", integer(k)}, {"N", integer(n)}, {"bits", integer(bits)}, {"block_size", integer(block)}, {"accuracy_level", integer(level)}};
 }
 
 }  // namespace
@@ -202,7 +237,8 @@ OpDef define_n_bits_mat_mul() {
       .attributes = {{"K", AttributeKind::kInt, true},
                      {"N", AttributeKind::kInt, true},
                      {"bits", AttributeKind::kInt, false, int64_t{4}},
-                     {"block_size", AttributeKind::kInt, true}},
+                     {"block_size", AttributeKind::kInt, true},
+                     {"accuracy_level", AttributeKind::kInt, false, int64_t{0}}},
       .infer = infer_n_bits_mat_mul,
       .lower = lower_n_bits_mat_mul,
       .types = {{"T1", {DType::f32, DType::f16, DType::bf16}, {0}}, {"T2", {DType::u8}, {1}}},
@@ -223,7 +259,12 @@ OpDef define_n_bits_mat_mul() {
                    .attributes = bit_attributes(35, 7, 8, 16)},
                   {.inputs = {f32({18, 1050}), fixed(bytes<uint8_t>({67, 5, 128})), fixed(bit_factors({67, 5}, 0.001f)),
                               fixed(bytes<uint8_t>({67, 3})), f32({67})},
-                   .attributes = bit_attributes(1050, 67, 4, 256)}},
+                   .attributes = bit_attributes(1050, 67, 4, 256)},
+                  {.inputs = {f32({5, 300}), fixed(bytes<uint8_t>({19, 2, 128})), fixed(bit_factors({19, 2}, 0.001f)),
+                              fixed(bytes<uint8_t>({19, 1})), f32({19})},
+                   .attributes = bit_attributes(300, 19, 4, 256, 4)},
+                  {.inputs = {f32({1, 75}), fixed(bytes<uint8_t>({19, 3, 8})), fixed(bit_factors({19, 3}, 0.001f))},
+                   .attributes = bit_attributes(75, 19, 2, 32, 4)}},
   };
 }
 

@@ -112,13 +112,19 @@ void find_range(const QuantizedRangeArgs& args, int64_t begin, int64_t end, void
   }
 }
 
+int64_t n_bits_rows(const NBitsRoundArgs& args) { return args.m; }
+
+void round_n_bits(const NBitsRoundArgs& args, int64_t begin, int64_t end, void*) {
+  for (int64_t r = begin; r < end; ++r) reference_n_bits_round(args, r);
+}
+
 int64_t n_bits_columns(const NBitsRowsArgs& args) { return args.m > 0 ? args.b.n : 0; }
 
 void multiply_n_bits(const NBitsRowsArgs& args, int64_t begin, int64_t end, void*) {
   for (int64_t c = begin; c < end; ++c)
     for (int64_t r = 0; r < args.m; ++r) {
       double sum = args.bias ? args.bias[c] : 0;
-      for (int64_t d = 0; d < args.b.k; ++d) sum += double{args.a[r * args.lda + d]} * double{reference_n_bits_weight(args.b, d, c)};
+      for (int64_t d = 0; d < args.b.k; ++d) sum += reference_n_bits_a(args, r, d) * double{reference_n_bits_weight(args.b, d, c)};
       args.c[r * args.ldc + c] = static_cast<float>(sum);
     }
 }
@@ -146,6 +152,7 @@ constinit const QuantizedKernels quantized_kernels{1,
                                                    by_items<QuantizeArgs, elements, quantize, 1024>(),
                                                    by_items<DequantizeArgs, levels, dequantize, 1024>(),
                                                    {range_tasks, no_scratch<QuantizedRangeArgs>, find_range},
-                                                   {by_items<NBitsRowsArgs, n_bits_columns, multiply_n_bits, 4>(), unpack_n_bits}};
+                                                   {by_items<NBitsRoundArgs, n_bits_rows, round_n_bits, 1>(),
+                                                    by_items<NBitsRowsArgs, n_bits_columns, multiply_n_bits, 4>(), unpack_n_bits}};
 
 }  // namespace svengine::kernels::reference

@@ -184,6 +184,8 @@ const QuantizedKernels quantized_kernels{
     {quantize_tasks, no_scratch_bytes<QuantizeArgs>, checked<QuantizeArgs, quantize_run>()},
     {dequantize_tasks, no_scratch_bytes<DequantizeArgs>, dequantize_run},
     {quantized_range_tasks, no_scratch_bytes<QuantizedRangeArgs>, checked<QuantizedRangeArgs, quantized_range_run>()},
-    {{n_bits_rows_tasks, no_scratch_bytes<NBitsRowsArgs>, checked<NBitsRowsArgs, n_bits_rows>()}, unpack_checked}};
+    {{n_bits_round_tasks, no_scratch_bytes<NBitsRoundArgs>, checked<NBitsRoundArgs, n_bits_round>()},
+     {n_bits_rows_tasks, no_scratch_bytes<NBitsRowsArgs>, checked<NBitsRowsArgs, n_bits_rows>()},
+     unpack_checked}};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

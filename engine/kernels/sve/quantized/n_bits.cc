@@ -80,12 +80,7 @@ void multiply_levels(const NBitsRowsArgs& args, int64_t panel, int64_t row, int6
     if (first >= args.b.n) return;
     vf sums[kRows];
     sum_levels<kBits, kZeros, kRows>(args.b, panel, part, a, sums);
-    const vb exists = svwhilelt_b32(first, args.b.n);
-    for (int r = 0; r < kRows; ++r) {
-      if (r >= rows) break;
-      const vf x = args.bias ? vf(svadd_x(svptrue_b32(), sums[r], svld1(exists, args.bias + first))) : sums[r];
-      svst1(exists, args.c + (row + r) * args.ldc + first, x);
-    }
+    store_rows(args, first, row, rows, sums);
   }
 }
 
@@ -120,12 +115,15 @@ void unpack_part(const NBitsUnpackArgs& args, int64_t panel, int64_t part, float
 int64_t n_bits_rows_tasks(const NBitsRowsArgs& args) noexcept { return args.m > 0 ? n_bits_panels(args.b.n) : 0; }
 
 void n_bits_rows(const NBitsRowsArgs& args, int64_t task_begin, int64_t task_end, void*) noexcept {
-  constexpr int kRows = 4;
+  const auto is_rounded = [&](int64_t row) { return args.rounded.numbers && args.rounded.rounded[row] != 0; };
   dispatch_bits(args.b, [&]<int kBits, NBitsZeros kZeros>() {
     for (int64_t panel = task_begin; panel < task_end; ++panel)
-      for (int64_t row = 0; row < args.m; row += kRows) {
-        if (args.m - row == 1) multiply_levels<kBits, kZeros, 1>(args, panel, row, 1);
-        else multiply_levels<kBits, kZeros, kRows>(args, panel, row, n_bits_smaller(kRows, args.m - row));
+      for (int64_t row = 0, rows = 1; row < args.m; row += rows) {
+        const bool rounded = is_rounded(row);
+        for (rows = 1; rows < kRowsOfBits && row + rows < args.m && is_rounded(row + rows) == rounded;) ++rows;
+        if (rounded) multiply_rounded(args, panel, row, rows);
+        else if (rows == 1) multiply_levels<kBits, kZeros, 1>(args, panel, row, 1);
+        else multiply_levels<kBits, kZeros, kRowsOfBits>(args, panel, row, rows);
       }
   });
 }

@@ -65,6 +65,23 @@ SVENGINE_INLINE void dispatch_bits(const NBitsMatrix& b, Run&& run) {
   else run.template operator()<4, NBitsZeros::kGiven>();
 }
 
+/// Sums of vectors of columns become rows [row, row + rows) of C.
+template <int kRows>
+void store_rows(const NBitsRowsArgs& args, int64_t first, int64_t row, int64_t rows, const vf (&sums)[kRows]) {
+  const vb exists = svwhilelt_b32(first, args.b.n);
+  for (int r = 0; r < kRows; ++r) {
+    if (r >= rows) break;
+    const vf x = args.bias ? vf(svadd_x(svptrue_b32(), sums[r], svld1(exists, args.bias + first))) : sums[r];
+    svst1(exists, args.c + (row + r) * args.ldc + first, x);
+  }
+}
+
+/// Rows [row, row + rows) of a panel's columns, rows <= kRowsOfBits, of A as integers.
+inline constexpr int kRowsOfBits = 4;
+void multiply_rounded(const NBitsRowsArgs& args, int64_t panel, int64_t row, int64_t rows);
+
+int64_t n_bits_round_tasks(const NBitsRoundArgs& args) noexcept;
+void n_bits_round(const NBitsRoundArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
 int64_t n_bits_rows_tasks(const NBitsRowsArgs& args) noexcept;
 void n_bits_rows(const NBitsRowsArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
 void n_bits_unpack(const NBitsUnpackArgs& args) noexcept;
