@@ -46,14 +46,15 @@ SVENGINE_INLINE void add_part_of_word(const LevelVectors<kBits, kZeros>& levels,
 template <int kBits, NBitsZeros kZeros, int kRows>
 __attribute__((noinline)) void sum_levels(const NBitsMatrix& b, int64_t panel, int64_t part, const float* const (&rows)[kRows],
                                           vf (&result)[kRows]) {
-  constexpr int kSteps = 32 / kBits;
+  constexpr int kSteps = 32 / kBits, kWays = level_ways(kRows);
   const vb all = svptrue_b32();
   const float* a[kRows];
   SVENGINE_UNROLL
   for (int r = 0; r < kRows; ++r) a[r] = rows[r];
   LevelSums<kRows> sums;
-  for (auto& way : sums.at)
-    for (vf& sum : way) sum = svdup_f32(0);
+  SVENGINE_UNROLL
+  for (int w = 0; w < kWays; ++w) SVENGINE_UNROLL
+  for (int r = 0; r < kRows; ++r) sums.at[w][r] = svdup_f32(0);
   LevelVectors<kBits, kZeros> levels;
   const uint32_t* word = b.levels + panel * n_bits_words(b.k, kBits) * kNBitsColumns + part * kLanes;
   int64_t factor = panel * n_bits_blocks(b.k, b.block) * kNBitsColumns + part * kLanes;
@@ -64,9 +65,11 @@ __attribute__((noinline)) void sum_levels(const NBitsMatrix& b, int64_t panel, i
     if (d < end) add_part_of_word(levels, svld1(all, word), a, d, end - d, sums);
     d = end;
   }
+  SVENGINE_UNROLL
   for (int r = 0; r < kRows; ++r) {
+    SVENGINE_UNROLL
+    for (int w = 1; w < kWays; ++w) sums.at[0][r] = svadd_x(all, sums.at[0][r], sums.at[w][r]);
     result[r] = sums.at[0][r];
-    for (int w = 1; w < level_ways(kRows); ++w) result[r] = svadd_x(all, result[r], sums.at[w][r]);
   }
 }
 

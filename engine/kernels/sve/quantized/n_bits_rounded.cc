@@ -57,7 +57,8 @@ struct ByteSums {
   static constexpr int kWays = kRows == 1 ? 2 : 1;
   vi high[kWays][kRows], low[kWays][kRows];
   SVENGINE_INLINE ByteSums() {
-    for (int w = 0; w < kWays; ++w)
+    SVENGINE_UNROLL
+    for (int w = 0; w < kWays; ++w) SVENGINE_UNROLL
       for (int r = 0; r < kRows; ++r) high[w][r] = low[w][r] = svdup_s32(0);
   }
   /// 256 high + low, of a row.
@@ -114,9 +115,10 @@ __attribute__((noinline)) void sum_rounded(const NBitsRowsArgs& args, int64_t pa
   int64_t factor = panel * n_bits_blocks(b.k, b.block) * kNBitsColumns + part * kLanes;
   for (int64_t g = 0, inside = 0; g < groups; ++g, ++inside) {
     if (inside == in_block) inside = 0, factor += kNBitsColumns;
-    const int64_t left = b.k - g * group;
+    const int64_t left = b.k - g * group, depth = left < group ? left : group;
     ByteSums<kRows> bytes;
-    for (int64_t d = 0; d < (left < group ? left : group); d += 16, words += kBits / 2 * kNBitsColumns) {
+#pragma GCC unroll 1  // GCC knows that a group is no deeper than 128, and would write it out
+    for (int64_t d = 0; d < depth; d += 16, words += kBits / 2 * kNBitsColumns) {
       add_sixteen<kBits>(words, numbers, bytes);
       SVENGINE_UNROLL
       for (int r = 0; r < kRows; ++r) numbers[r] += 32;
