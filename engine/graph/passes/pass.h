@@ -62,6 +62,7 @@ Status common_subexpressions(Graph& graph, const PassContext& context);
 Status remove_identities(Graph& graph, const PassContext& context);
 Status fuse_quantized(Graph& graph, const PassContext& context);
 Status fuse_quantized_real(Graph& graph, const PassContext& context);
+Status fuse_n_bits(Graph& graph, const PassContext& context);
 Status fuse_dynamic_quantized(Graph& graph, const PassContext& context);
 Status quantized_layout(Graph& graph, const PassContext& context);
 Status recognise_layer_norm(Graph& graph, const PassContext& context);

@@ -13,6 +13,7 @@ constexpr Pass kPipeline[] = {
     {"identities", Stage::both, "Identity, inference Dropout, no-op Cast and Transpose only hide patterns", remove_identities},
     {"quantized", Stage::both, "before `fold`, which would turn weights of 8 bits into float32", fuse_quantized},
     {"quantized_real", Stage::both, "what `quantized` has left: results that nothing quantises again", fuse_quantized_real},
+    {"n_bits", Stage::both, "likewise of weights of 4 and 2 bits, which would take eight times the memory", fuse_n_bits},
     {"fold", Stage::both, "shape arithmetic and weight-only expressions become constants; patterns need them so", fold_constants},
     {"branches", Stage::both, "folding has decided conditions; what a branch holds is part of patterns from here on", inline_branches},
     {"shapes", Stage::both, "nodes of gradients then no longer keep alive what they only take a shape from", fold_shape_inputs},
