@@ -55,10 +55,12 @@ void put_level(std::byte* row, int64_t i, int64_t bits, int level) {
 Result<Tensor> turned_levels(const Tensor& values, Dims dims, int64_t row_bytes, const BlockedWeights& w) {
   SV_ASSIGN(MutableTensor out, Tensor::allocate(DType::u8, std::move(dims)));
   std::fill_n(out.raw(), out.count(), std::byte{0});
+  constexpr int64_t kColumns = 64;  // whose bytes stay in the first-level cache
   const int64_t rows = values.count() / w.n;
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t c = 0; c < w.n; ++c)
-      put_level(out.raw() + c * row_bytes, r, w.bits, static_cast<int8_t>(values.raw()[r * w.n + c]) + w.levels_offset);
+  for (int64_t first = 0; first < w.n; first += kColumns)
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t c = first; c < std::min(w.n, first + kColumns); ++c)
+        put_level(out.raw() + c * row_bytes, r, w.bits, static_cast<int8_t>(values.raw()[r * w.n + c]) + w.levels_offset);
   return Tensor(out);
 }
 
