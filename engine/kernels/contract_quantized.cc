@@ -120,7 +120,7 @@ const char* violation(const NBitsRowsArgs& args) noexcept {
   if (args.m > 1 && (args.lda < args.b.k || args.ldc < args.b.n)) return "n bits: lda is less than k, or ldc than n";
   if (args.rounded.numbers) {
     if (!args.rounded.scales || !args.rounded.sums || !args.rounded.rounded) return "n bits: rounded numbers without scales, sums or marks";
-    if (args.b.bits == 8 || args.b.float_zeros) return "n bits: rounded numbers times levels that are not multiplied with them";
+    if (args.b.bits != 4 || args.b.float_zeros) return "n bits: rounded numbers times levels that are not multiplied with them";
   }
   const Memory c = floats(args.c, (args.m - 1) * args.ldc + args.b.n);
   if (overlap(c, floats(args.a, (args.m - 1) * args.lda + args.b.k))) return "n bits: c overlaps a";

@@ -78,7 +78,7 @@ struct NBitsRowsArgs {
   float* c = nullptr;
   int64_t ldc = 0;
   const float* bias = nullptr;  // [n]; null: none
-  NBitsRounded rounded;         // numbers null: A is multiplied as it is. For 2 and 4 bits without float_zeros
+  NBitsRounded rounded;         // numbers null: A is multiplied as it is. For 4 bits without float_zeros
 };
 
 /// target[(d - depth_begin) * ld + c - column_begin] = weight[d][c] of a piece, 0 beyond n. It begins at a multiple of 16 in columns and

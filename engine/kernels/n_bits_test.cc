@@ -196,15 +196,14 @@ TEST_CASE("few rows times weights of a few bits match the oracle in double preci
       }
 }
 
-TEST_CASE("rows of integers times weights of 2 and 4 bits match the oracle in double precision") {
-  for (const int64_t bits : {2, 4})
-    for (const Zeros zeros : {Zeros::kNone, Zeros::kBytes})
-      for (const int64_t m : {1, 3, 5}) {
-        check_rows({m, 1, 1, bits, 16, zeros, false}, true);
-        check_rows({m, 17, 37, bits, 16, zeros, true}, true);
-        check_rows({m, 31, 129, bits, 32, zeros, false}, true);
-        check_rows({m, 48, 533, bits, 256, zeros, true}, true);
-      }
+TEST_CASE("rows of integers times weights of 4 bits match the oracle in double precision") {
+  for (const Zeros zeros : {Zeros::kNone, Zeros::kBytes})
+    for (const int64_t m : {1, 3, 5}) {
+      check_rows({m, 1, 1, 4, 16, zeros, false}, true);
+      check_rows({m, 17, 37, 4, 16, zeros, true}, true);
+      check_rows({m, 31, 129, 4, 32, zeros, false}, true);
+      check_rows({m, 48, 533, 4, 256, zeros, true}, true);
+    }
 }
 
 TEST_CASE("a row that has no integers is multiplied as it is") {

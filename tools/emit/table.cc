@@ -56,6 +56,7 @@ std::vector<Emitter> layer_emitters() {
       {"", "Gemm", kRealTypes, emit_product},
       {kInternal, "FusedMatMul", kRealTypes, emit_product,
        [](const Node& node) { return node.output(1) ? "with sums" : nullptr; }},
+      {kInternal, "NBitsMatMul", {DType::f32, DType::u8}, emit_n_bits_product},
       {"", "Conv", kRealTypes, emit_conv},
       {kInternal, "FusedConv", kRealTypes, emit_conv},
       {"", "ConvTranspose", kRealTypes, emit_conv_transpose},

@@ -31,6 +31,7 @@ Status emit_where(NodeContext& c);
 Status emit_clip(NodeContext& c);
 Status emit_cast(NodeContext& c);
 Status emit_product(NodeContext& c);
+Status emit_n_bits_product(NodeContext& c);
 Status emit_conv(NodeContext& c);
 Status emit_conv_transpose(NodeContext& c);
 Status emit_pool(NodeContext& c);

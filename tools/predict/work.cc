@@ -113,6 +113,18 @@ void product(const Node& node, const MachineModel& m, Work& work) {
   work.steps = 1 + (rows > 1) + !b->is_constant();  // packing the rows, packing the columns
 }
 
+/// Weights of a few bits: for few rows, four at a time, a shift, a mask, a lookup and a multiplication make a vector of weights between its
+/// products.
+void n_bits_product(const Node& node, const MachineModel& m, Work& work) {
+  product(node, m, work);
+  const double columns = last_dim(node.output()), rows = elements(node.output()) / columns;
+  if (rows > 16) return;
+  const double together = std::min(rows, 4.0);
+  work.share *= together / (together + 4);
+  work.pieces = tiles(columns, m.tiles.lanes);
+  work.steps = 1;
+}
+
 void attention(const Node& node, const MachineModel& m, Work& work) {
   const double size = last_dim(node.input(0)), scores = size > 0 ? work.flops / (4 * size) : 0;
   work.share = m.share.attention;
@@ -158,6 +170,8 @@ Work work_of(const Node& node, const MachineModel& machine, bool exact) {
     convolution(node, machine, exact, work);
   } else if (op == "MatMul" || op == "Gemm" || op == "FusedMatMul") {
     product(node, machine, work);
+  } else if (op == "NBitsMatMul") {
+    n_bits_product(node, machine, work);
   } else if (op == "Attention") {
     attention(node, machine, work);
   } else {

@@ -185,7 +185,7 @@ void emit_strips(LowerContext& c, const PackedBits& b, int64_t m, Buffer bias) {
 /// such scales is more exact than any of these.
 bool rounds_a(LowerContext& c, const BitLayout& l) {
   const bool whole_zeros = !c.has_input(kBitZeros) || c.in_type(kBitZeros).dtype == DType::u8;
-  return c.attributes().get_int("accuracy_level") >= 2 && l.bits <= 4 && whole_zeros;
+  return c.attributes().get_int("accuracy_level") >= 2 && l.bits == 4 && whole_zeros;
 }
 
 Status lower_n_bits_mat_mul(LowerContext& c) {
@@ -260,11 +260,11 @@ OpDef define_n_bits_mat_mul() {
                   {.inputs = {f32({18, 1050}), fixed(bytes<uint8_t>({67, 5, 128})), fixed(bit_factors({67, 5}, 0.001f)),
                               fixed(bytes<uint8_t>({67, 3})), f32({67})},
                    .attributes = bit_attributes(1050, 67, 4, 256)},
-                  {.inputs = {f32({5, 300}), fixed(bytes<uint8_t>({19, 2, 128})), fixed(bit_factors({19, 2}, 0.001f)),
+                  {.inputs = {f32({5, 300}), fixed(bytes<uint8_t>({19, 2, 128})), fixed(bit_factors({19, 2}, 0.0001f)),
                               fixed(bytes<uint8_t>({19, 1})), f32({19})},
                    .attributes = bit_attributes(300, 19, 4, 256, 4)},
-                  {.inputs = {f32({1, 75}), fixed(bytes<uint8_t>({19, 3, 8})), fixed(bit_factors({19, 3}, 0.001f))},
-                   .attributes = bit_attributes(75, 19, 2, 32, 4)}},
+                  {.inputs = {f32({1, 75}), fixed(bytes<uint8_t>({19, 3, 16})), fixed(bit_factors({19, 3}, 0.0001f))},
+                   .attributes = bit_attributes(75, 19, 4, 32, 4)}},
   };
 }
 

@@ -35,6 +35,7 @@ template <int kBits, NBitsZeros kZeros, int kRows>
 SVENGINE_INLINE void add_part_of_word(const LevelVectors<kBits, kZeros>& levels, vu word, const float* const (&a)[kRows], int64_t d,
                                       int64_t left, LevelSums<kRows>& sums) {
   const vb all = svptrue_b32();
+#pragma GCC unroll 1
   for (int64_t step = 0; step < left; ++step) {
     const vf weight = levels.weight(svlsr_x(all, word, svdup_u32(level_shift(kBits, step))));
     SVENGINE_UNROLL
@@ -61,7 +62,10 @@ __attribute__((noinline)) void sum_levels(const NBitsMatrix& b, int64_t panel, i
   for (int64_t d = 0; d < b.k; factor += kNBitsColumns) {
     levels.set(b, factor);
     const int64_t end = n_bits_smaller(d + b.block, b.k);
-    for (; d + kSteps <= end; d += kSteps, word += kNBitsColumns) add_word(levels, svld1(all, word), a, d, sums);
+    for (; d + kSteps <= end; d += kSteps, word += kNBitsColumns) {
+      if constexpr (kBits == 2) add_part_of_word(levels, svld1(all, word), a, d, kSteps, sums);  // rare: its code is small
+      else add_word(levels, svld1(all, word), a, d, sums);
+    }
     if (d < end) add_part_of_word(levels, svld1(all, word), a, d, end - d, sums);
     d = end;
   }
@@ -73,34 +77,35 @@ __attribute__((noinline)) void sum_levels(const NBitsMatrix& b, int64_t panel, i
   }
 }
 
+template <int kRows>
+using SumLevels = void (*)(const NBitsMatrix& b, int64_t panel, int64_t part, const float* const (&rows)[kRows], vf (&result)[kRows]);
+
+template <int kRows>
+SumLevels<kRows> sum_levels_of(const NBitsMatrix& b) {
+  SumLevels<kRows> sum = nullptr;
+  dispatch_bits(b, [&]<int kBits, NBitsZeros kZeros>() { sum = sum_levels<kBits, kZeros, kRows>; });
+  return sum;
+}
+
 /// Rows [row, row + rows) of a panel's columns, rows <= kRows.
-template <int kBits, NBitsZeros kZeros, int kRows>
-void multiply_levels(const NBitsRowsArgs& args, int64_t panel, int64_t row, int64_t rows) {
+template <int kRows>
+void multiply_levels(const NBitsRowsArgs& args, int64_t panel, int64_t row, int64_t rows, SumLevels<kRows> sum) {
   const float* a[kRows];
   for (int r = 0; r < kRows; ++r) a[r] = args.a + (row + (r < rows ? r : 0)) * args.lda;
   for (int64_t part = 0; part < kPartsOfPanel; ++part) {
     const int64_t first = panel * kNBitsColumns + part * kLanes;
     if (first >= args.b.n) return;
     vf sums[kRows];
-    sum_levels<kBits, kZeros, kRows>(args.b, panel, part, a, sums);
+    sum(args.b, panel, part, a, sums);
     store_rows(args, first, row, rows, sums);
   }
 }
 
-/// All steps of a word, of which `steps` are stored.
-template <int kBits, NBitsZeros kZeros>
-SVENGINE_INLINE void store_weights(const LevelVectors<kBits, kZeros>& levels, vu word, int64_t steps, float* target, int64_t ld) {
-  const vb all = svptrue_b32();
-  SVENGINE_UNROLL
-  for (int step = 0; step < 32 / kBits; ++step) {
-    if (step >= steps) return;
-    svst1(all, target + step * ld, levels.weight(svlsr_x(all, word, level_shift(kBits, step))));
-  }
-}
-
+/// A loop by steps: for rows so many that unpacking counts little, its code is small.
 template <int kBits, NBitsZeros kZeros>
 void unpack_part(const NBitsUnpackArgs& args, int64_t panel, int64_t part, float* target) {
   constexpr int64_t kSteps = 32 / kBits;
+  const vb all = svptrue_b32();
   const NBitsMatrix& b = args.b;
   const uint32_t* word = b.levels + (panel * n_bits_words(b.k, kBits) + args.depth_begin / kSteps) * kNBitsColumns + part * kLanes;
   const int64_t factors = panel * n_bits_blocks(b.k, b.block) * kNBitsColumns + part * kLanes;
@@ -108,8 +113,13 @@ void unpack_part(const NBitsUnpackArgs& args, int64_t panel, int64_t part, float
   for (int64_t d = args.depth_begin; d < args.depth_end;) {
     levels.set(b, factors + d / b.block * kNBitsColumns);
     const int64_t end = n_bits_smaller((d / b.block + 1) * b.block, args.depth_end);
-    for (; d < end; d += kSteps, word += kNBitsColumns, target += kSteps * args.ld)
-      store_weights(levels, svld1(svptrue_b32(), word), end - d, target, args.ld);
+    for (; d < end; word += kNBitsColumns) {
+      const vu sixteen = svld1(all, word);
+      const int64_t stop = n_bits_smaller(d + kSteps, end);
+#pragma GCC unroll 1
+      for (int64_t step = 0; d < stop; ++step, ++d, target += args.ld)
+        svst1(all, target, levels.weight(svlsr_x(all, sixteen, svdup_u32(level_shift(kBits, step)))));
+    }
   }
 }
 
@@ -119,16 +129,16 @@ int64_t n_bits_rows_tasks(const NBitsRowsArgs& args) noexcept { return args.m > 
 
 void n_bits_rows(const NBitsRowsArgs& args, int64_t task_begin, int64_t task_end, void*) noexcept {
   const auto is_rounded = [&](int64_t row) { return args.rounded.numbers && args.rounded.rounded[row] != 0; };
-  dispatch_bits(args.b, [&]<int kBits, NBitsZeros kZeros>() {
-    for (int64_t panel = task_begin; panel < task_end; ++panel)
-      for (int64_t row = 0, rows = 1; row < args.m; row += rows) {
-        const bool rounded = is_rounded(row);
-        for (rows = 1; rows < kRowsOfBits && row + rows < args.m && is_rounded(row + rows) == rounded;) ++rows;
-        if (rounded) multiply_rounded(args, panel, row, rows);
-        else if (rows == 1) multiply_levels<kBits, kZeros, 1>(args, panel, row, 1);
-        else multiply_levels<kBits, kZeros, kRowsOfBits>(args, panel, row, rows);
-      }
-  });
+  const SumLevels<1> sum_row = sum_levels_of<1>(args.b);
+  const SumLevels<kRowsOfBits> sum_rows = sum_levels_of<kRowsOfBits>(args.b);
+  for (int64_t panel = task_begin; panel < task_end; ++panel)
+    for (int64_t row = 0, rows = 1; row < args.m; row += rows) {
+      const bool rounded = is_rounded(row);
+      for (rows = 1; rows < kRowsOfBits && row + rows < args.m && is_rounded(row + rows) == rounded;) ++rows;
+      if (rounded) multiply_rounded(args, panel, row, rows);
+      else if (rows == 1) multiply_levels<1>(args, panel, row, 1, sum_row);
+      else multiply_levels<kRowsOfBits>(args, panel, row, rows, sum_rows);
+    }
 }
 
 void n_bits_unpack(const NBitsUnpackArgs& args) noexcept {

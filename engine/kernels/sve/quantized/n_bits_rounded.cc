@@ -1,4 +1,4 @@
-// Rows of integers of 16 bits times weights of 2 or 4 bits. Sums over a group of the depth are exact: products of bytes, of the high bytes of A and of
+// Rows of integers of 16 bits times weights of 4 bits. Sums over a group of the depth are exact: products of bytes, of the high bytes of A and of
 // its low ones. Only their products with the scales are floats.
 //
 //   a word of levels, 16 columns     & mask -> bytes of steps 0 ... 3, multiplied by four high bytes of A, and by four low ones
@@ -9,6 +9,7 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 namespace {
 
+constexpr int kLevelBits = 4;  // of a level
 constexpr float kMostNumber = 127 * 256;  // so that high bytes stay in their range
 constexpr float kLeastRounded = 0x1p-80f;  // its inverse is finite
 
@@ -54,7 +55,7 @@ void round_row(const NBitsRoundArgs& args, int64_t row) {
 /// Sums of high and low bytes, of one row in two halves that do not wait for each other.
 template <int kRows>
 struct ByteSums {
-  static constexpr int kWays = kRows == 1 ? 2 : 1;
+  static constexpr int kWays = kRows == 1 ? 4 : 1;
   vi high[kWays][kRows], low[kWays][kRows];
   SVENGINE_INLINE ByteSums() {
     SVENGINE_UNROLL
@@ -65,7 +66,8 @@ struct ByteSums {
   SVENGINE_INLINE vi total(int r) const {
     const vb all = svptrue_b32();
     vi h = high[0][r], l = low[0][r];
-    if constexpr (kWays == 2) h = svadd_x(all, h, high[1][r]), l = svadd_x(all, l, low[1][r]);
+    SVENGINE_UNROLL
+    for (int w = 1; w < kWays; ++w) h = svadd_x(all, h, high[w][r]), l = svadd_x(all, l, low[w][r]);
     return svadd_x(all, svlsl_x(all, h, 8u), l);
   }
 };
@@ -77,14 +79,14 @@ SVENGINE_INLINE vbytes four_of(const int8_t* bytes) {
 }
 
 /// sums += sixteen steps of the depth.
-template <int kBits, int kRows>
+template <int kRows>
 SVENGINE_INLINE void add_sixteen(const uint32_t* words, const int8_t* const (&numbers)[kRows], ByteSums<kRows>& sums) {
   const vb all = svptrue_b32();
-  constexpr uint32_t kMask = ((1u << kBits) - 1) * 0x01010101u;
+  constexpr uint32_t kMask = ((1u << kLevelBits) - 1) * 0x01010101u;
   SVENGINE_UNROLL
   for (int quad = 0; quad < 4; ++quad) {
-    const vu word = svld1(all, words + quad * kBits / 8 * kNBitsColumns);
-    const vu levels = svand_x(all, quad * kBits % 8 ? vu(svlsr_x(all, word, static_cast<uint32_t>(quad * kBits % 8))) : word, kMask);
+    const vu word = svld1(all, words + quad * kLevelBits / 8 * kNBitsColumns);
+    const vu levels = svand_x(all, quad * kLevelBits % 8 ? vu(svlsr_x(all, word, static_cast<uint32_t>(quad * kLevelBits % 8))) : word, kMask);
     constexpr int kWays = ByteSums<kRows>::kWays;
     SVENGINE_UNROLL
     for (int r = 0; r < kRows; ++r) {
@@ -95,7 +97,7 @@ SVENGINE_INLINE void add_sixteen(const uint32_t* words, const int8_t* const (&nu
 }
 
 /// The sums of a vector of columns, those of part `part` of panel `panel`, of rows of A.
-template <int kBits, int kRows>
+template <int kRows>
 __attribute__((noinline)) void sum_rounded(const NBitsRowsArgs& args, int64_t panel, int64_t part, const int64_t (&rows)[kRows], vf (&result)[kRows]) {
   const vb all = svptrue_b32();
   const NBitsMatrix& b = args.b;
@@ -111,20 +113,20 @@ __attribute__((noinline)) void sum_rounded(const NBitsRowsArgs& args, int64_t pa
     terms[r] = args.rounded.sums + rows[r] * groups;
     sum[r] = svdup_f32(0);
   }
-  const uint32_t* words = b.levels + panel * n_bits_words(b.k, kBits) * kNBitsColumns + part * kLanes;
+  const uint32_t* words = b.levels + panel * n_bits_words(b.k, kLevelBits) * kNBitsColumns + part * kLanes;
   int64_t factor = panel * n_bits_blocks(b.k, b.block) * kNBitsColumns + part * kLanes;
   for (int64_t g = 0, inside = 0; g < groups; ++g, ++inside) {
     if (inside == in_block) inside = 0, factor += kNBitsColumns;
     const int64_t left = b.k - g * group, depth = left < group ? left : group;
     ByteSums<kRows> bytes;
 #pragma GCC unroll 1  // GCC knows that a group is no deeper than 128, and would write it out
-    for (int64_t d = 0; d < depth; d += 16, words += kBits / 2 * kNBitsColumns) {
-      add_sixteen<kBits>(words, numbers, bytes);
+    for (int64_t d = 0; d < depth; d += 16, words += kLevelBits / 2 * kNBitsColumns) {
+      add_sixteen(words, numbers, bytes);
       SVENGINE_UNROLL
       for (int r = 0; r < kRows; ++r) numbers[r] += 32;
     }
     const vf scale = svld1(all, b.scales + factor);
-    const vi zero = b.zeros ? svreinterpret_s32(svld1ub_u32(all, b.zeros + factor)) : svdup_s32(1 << (kBits - 1));
+    const vi zero = b.zeros ? svreinterpret_s32(svld1ub_u32(all, b.zeros + factor)) : svdup_s32(1 << (kLevelBits - 1));
     SVENGINE_UNROLL
     for (int r = 0; r < kRows; ++r) {
       const vf total = svcvt_f32_x(all, vi(svmls_x(all, bytes.total(r), zero, svdup_s32(terms[r][g]))));
@@ -135,7 +137,7 @@ __attribute__((noinline)) void sum_rounded(const NBitsRowsArgs& args, int64_t pa
   for (int r = 0; r < kRows; ++r) result[r] = sum[r];
 }
 
-template <int kBits, int kRows>
+template <int kRows>
 void multiply_rows_of(const NBitsRowsArgs& args, int64_t panel, int64_t row, int64_t rows) {
   int64_t of[kRows];
   for (int r = 0; r < kRows; ++r) of[r] = row + (r < rows ? r : 0);
@@ -143,7 +145,7 @@ void multiply_rows_of(const NBitsRowsArgs& args, int64_t panel, int64_t row, int
     const int64_t first = panel * kNBitsColumns + part * kLanes;
     if (first >= args.b.n) return;
     vf sums[kRows];
-    sum_rounded<kBits, kRows>(args, panel, part, of, sums);
+    sum_rounded<kRows>(args, panel, part, of, sums);
     store_rows(args, first, row, rows, sums);
   }
 }
@@ -151,9 +153,8 @@ void multiply_rows_of(const NBitsRowsArgs& args, int64_t panel, int64_t row, int
 }  // namespace
 
 void multiply_rounded(const NBitsRowsArgs& args, int64_t panel, int64_t row, int64_t rows) {
-  if (args.b.bits == 2) return multiply_rows_of<2, kRowsOfBits>(args, panel, row, rows);
-  if (rows == 1) return multiply_rows_of<4, 1>(args, panel, row, 1);
-  multiply_rows_of<4, kRowsOfBits>(args, panel, row, rows);
+  if (rows == 1) return multiply_rows_of<1>(args, panel, row, 1);
+  multiply_rows_of<kRowsOfBits>(args, panel, row, rows);
 }
 
 int64_t n_bits_round_tasks(const NBitsRoundArgs& args) noexcept { return args.m; }
