@@ -60,12 +60,6 @@ Status expand_mat_mul_n_bits(ExpandContext& c) {
   return {};
 }
 
-Tensor alternating_groups(int64_t k) {
-  MutableTensor groups = *Tensor::allocate(DType::i32, {k});
-  for (int64_t i = 0; i < k; ++i) groups.data<int32_t>()[static_cast<size_t>(i)] = static_cast<int32_t>(i % 2);
-  return groups;
-}
-
 Status infer_mat_mul_n_bits(InferContext& c) {
   const Shape& a = c.shape(0);
   if (!a.has_rank()) return c.set(0, c.dtype(0), Shape()), Status{};
@@ -107,7 +101,7 @@ OpDef define_mat_mul_n_bits() {
                   {.inputs = {f32({20, 20}), fixed(bytes<uint8_t>({5, 2, 8})), fixed(Tensor::of<float>({10}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 1}))},
                    .attributes = {{"K", integer(20)}, {"N", integer(5)}, {"block_size", integer(16)}}},
                   {.inputs = {f32({2, 32}), fixed(bytes<uint8_t>({3, 2, 8})), fixed(Tensor::of<float>({6}, {1, 2, 3, 4, 5, 6})),
-                              fixed(bytes<uint8_t>({3})), fixed(alternating_groups(32)), f32({3})},
+                              fixed(bytes<uint8_t>({3})), fixed(sample_bit_groups(32)), f32({3})},
                    .attributes = {{"K", integer(32)}, {"N", integer(3)}, {"block_size", integer(16)}}}},
   };
 }

@@ -24,12 +24,11 @@ inline int64_t bits_at(const std::byte* row, int64_t i, int64_t bits) {
 /// [K, N], of the type of the scales, which are constant as levels and zero points are. groups: the block of every row; empty: as they lie.
 Result<Tensor> dequantized_weights(const Node& node, const BitLayout& l, const std::vector<int64_t>& groups);
 
-/// A node's weights as the kernels read them.
-struct PackedBits {
-  kernels::NBitsMatrix shape;
-  Buffer levels, scales, zeros, float_zeros;
-  kernels::NBitsMatrix at(const Run& run) const;
-};
-PackedBits pack_bits(LowerContext& c, const BitLayout& l);
+/// A's m rows times the node's packed weights into output 0. rounds: A may be rounded to integers of 16 bits, where that is faster.
+void emit_bits_product(LowerContext& c, const BitLayout& l, int64_t m, Buffer bias, bool rounds);
+
+/// Scales or zero points of a sample, of eleven sizes from `low` on; and blocks of k rows in turn.
+Tensor sample_bit_factors(Dims dims, float low);
+Tensor sample_bit_groups(int64_t k);
 
 }  // namespace svengine::ops
