@@ -5,7 +5,6 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/quantized/integer_product_common.h"
 #include "engine/ops/quantized/n_bits_common.h"
-#include "engine/ops/quantized/quantized_samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -86,23 +85,12 @@ OpDef define_mat_mul_n_bits() {
                      {"weight_prepacked", AttributeKind::kInt, false, int64_t{0}}},
       .expand = expand_mat_mul_n_bits,
       .infer = infer_mat_mul_n_bits,
-      .samples = {{.inputs = {f32({3, 40}), fixed(bytes<uint8_t>({5, 2, 16})),
-                              fixed(Tensor::of<float>({10}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 1}))},
-                   .attributes = {{"K", integer(40)}, {"N", integer(5)}, {"block_size", integer(32)}}},
-                  {.inputs = {f32({2, 16}), fixed(bytes<uint8_t>({3, 1, 16})), fixed(Tensor::of<float>({3}, {1, 2, 3})),
-                              fixed(bytes<uint8_t>({3}))},
-                   .attributes = {{"K", integer(16)}, {"N", integer(3)}, {"bits", integer(8)}, {"block_size", integer(16)}}},
-                  {.inputs = {f32({2, 2, 16}), fixed(bytes<uint8_t>({3, 1, 4})), fixed(Tensor::of<float>({3}, {1, 2, 3})),
-                              fixed(bytes<uint8_t>({3}))},
-                   .attributes = {{"K", integer(16)}, {"N", integer(3)}, {"bits", integer(2)}, {"block_size", integer(16)}}},
-                  {.inputs = {f32({3, 70}), fixed(bytes<uint8_t>({5, 3, 16})), fixed(Tensor::of<float>({15}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6})),
-                              fixed(bytes<uint8_t>({10}))},
-                   .attributes = {{"K", integer(70)}, {"N", integer(5)}, {"block_size", integer(32)}, {"accuracy_level", integer(4)}}},
-                  {.inputs = {f32({20, 20}), fixed(bytes<uint8_t>({5, 2, 8})), fixed(Tensor::of<float>({10}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 1}))},
-                   .attributes = {{"K", integer(20)}, {"N", integer(5)}, {"block_size", integer(16)}}},
-                  {.inputs = {f32({2, 32}), fixed(bytes<uint8_t>({3, 2, 8})), fixed(Tensor::of<float>({6}, {1, 2, 3, 4, 5, 6})),
-                              fixed(bytes<uint8_t>({3})), fixed(sample_bit_groups(32)), f32({3})},
-                   .attributes = {{"K", integer(32)}, {"N", integer(3)}, {"block_size", integer(16)}}}},
+      .samples = {sample_of_bits({.a = {3, 40}, .n = 5, .block = 32}),
+                  sample_of_bits({.a = {2, 16}, .n = 3, .bits = 8, .scale = 0.001f, .zeros = true}),
+                  sample_of_bits({.a = {2, 2, 16}, .n = 3, .bits = 2, .zeros = true}),
+                  sample_of_bits({.a = {3, 70}, .n = 5, .block = 32, .level = 4, .zeros = true}),
+                  sample_of_bits({.a = {20, 20}, .n = 5}),
+                  sample_of_bits({.a = {2, 32}, .n = 3, .zeros = true, .groups = true, .bias = true})},
   };
 }
 

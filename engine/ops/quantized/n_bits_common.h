@@ -1,5 +1,6 @@
 // Weights of 2, 4 or 8 bits in blocks: what MatMulNBits is as file and as node of the engine.
 #pragma once
+#include "engine/graph/op_def.h"
 #include "engine/kernels/n_bits.h"
 #include "engine/ops/lowering.h"
 
@@ -27,8 +28,13 @@ Result<Tensor> dequantized_weights(const Node& node, const BitLayout& l, const s
 /// A's m rows times the node's packed weights into output 0. rounds: A may be rounded to integers of 16 bits, where that is faster.
 void emit_bits_product(LowerContext& c, const BitLayout& l, int64_t m, Buffer bias, bool rounds);
 
-/// Scales or zero points of a sample, of eleven sizes from `low` on; and blocks of k rows in turn.
-Tensor sample_bit_factors(Dims dims, float low);
-Tensor sample_bit_groups(int64_t k);
+/// A sample of either operator: scales of eleven sizes from `scale` on, and what is asked for of the inputs behind them.
+struct BitSample {
+  Dims a;
+  int64_t n = 1, bits = 4, block = 16, level = 0;
+  float scale = 0.02f;
+  bool zeros = false, float_zeros = false, groups = false, bias = false;
+};
+Sample sample_of_bits(const BitSample& s);
 
 }  // namespace svengine::ops

@@ -3,7 +3,6 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/product_common.h"
 #include "engine/ops/quantized/n_bits_common.h"
-#include "engine/ops/quantized/quantized_samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -70,10 +69,6 @@ Status n_bits_gradient(GradientContext& c) {
   return {};
 }
 
-std::vector<std::pair<std::string, Attribute>> bit_attributes(int64_t k, int64_t n, int64_t bits, int64_t block, int64_t level = 0) {
-  return {{"K", integer(k)}, {"N", integer(n)}, {"bits", integer(bits)}, {"block_size", integer(block)}, {"accuracy_level", integer(level)}};
-}
-
 }  // namespace
 
 OpDef define_n_bits_mat_mul() {
@@ -93,25 +88,13 @@ OpDef define_n_bits_mat_mul() {
       .cost = matmul_cost,
       .gradient = n_bits_gradient,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({3, 40}), fixed(bytes<uint8_t>({5, 2, 16})), fixed(sample_bit_factors({10}, 0.02f))},
-                   .attributes = bit_attributes(40, 5, 4, 32)},
-                  {.inputs = {f32({2, 2, 37}), fixed(bytes<uint8_t>({19, 3, 8})), fixed(sample_bit_factors({19, 3}, 0.02f)),
-                              fixed(bytes<uint8_t>({19, 2})), f32({19})},
-                   .attributes = bit_attributes(37, 19, 4, 16)},
-                  {.inputs = {f32({21}), fixed(bytes<uint8_t>({33, 2, 4})), fixed(sample_bit_factors({33, 2}, 0.02f)),
-                              fixed(sample_bit_factors({33, 2}, 0.3f))},
-                   .attributes = bit_attributes(21, 33, 2, 16)},
-                  {.inputs = {f32({17, 35}), fixed(bytes<uint8_t>({7, 3, 16})), fixed(sample_bit_factors({7, 3}, 0.001f)),
-                              fixed(bytes<uint8_t>({7, 3})), f32({7})},
-                   .attributes = bit_attributes(35, 7, 8, 16)},
-                  {.inputs = {f32({18, 1050}), fixed(bytes<uint8_t>({67, 5, 128})), fixed(sample_bit_factors({67, 5}, 0.001f)),
-                              fixed(bytes<uint8_t>({67, 3})), f32({67})},
-                   .attributes = bit_attributes(1050, 67, 4, 256)},
-                  {.inputs = {f32({5, 300}), fixed(bytes<uint8_t>({19, 2, 128})), fixed(sample_bit_factors({19, 2}, 0.0001f)),
-                              fixed(bytes<uint8_t>({19, 1})), f32({19})},
-                   .attributes = bit_attributes(300, 19, 4, 256, 4)},
-                  {.inputs = {f32({1, 75}), fixed(bytes<uint8_t>({19, 3, 16})), fixed(sample_bit_factors({19, 3}, 0.0001f))},
-                   .attributes = bit_attributes(75, 19, 4, 32, 4)}},
+      .samples = {sample_of_bits({.a = {3, 40}, .n = 5, .block = 32}),
+                  sample_of_bits({.a = {2, 2, 37}, .n = 19, .zeros = true, .bias = true}),
+                  sample_of_bits({.a = {21}, .n = 33, .bits = 2, .float_zeros = true}),
+                  sample_of_bits({.a = {17, 35}, .n = 7, .bits = 8, .scale = 0.001f, .zeros = true, .bias = true}),
+                  sample_of_bits({.a = {18, 1050}, .n = 67, .block = 256, .scale = 0.001f, .zeros = true, .bias = true}),
+                  sample_of_bits({.a = {5, 300}, .n = 19, .block = 256, .level = 4, .scale = 0.0001f, .zeros = true, .bias = true}),
+                  sample_of_bits({.a = {1, 75}, .n = 19, .block = 32, .level = 4, .scale = 0.0001f})},
   };
 }
 
