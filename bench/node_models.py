@@ -8,6 +8,8 @@
     einsum_*                          permutations, outer products, sums and products that Einsum is written for
     quantised_*                       sums and products of 8-bit images, and of an image and one number for each channel
     bits_KxN_bB_*                     products with 4-bit weights in blocks of B: of R rows (rowsR), with zero points (zeros), the peer's A in int8 (a4)
+    transpose_*                       of shapes and orders that networks have
+    between_*                         an operator on channels-last images between two Transposes, as exporters of TensorFlow's networks write it
     linear_*, forest_*                of ai.onnx.ml: scores of 1,000 features, 200 trees that track missing values
 
 A NAME is the beginning of a network's. Measured by `bench/compare_models.py --all FOLDER`. Needs the package onnx.
@@ -86,6 +88,48 @@ def bits():
                             accuracy_level=level)
 
 
+def orders():
+    for shape, perm in (([1, 224, 224, 3], [0, 3, 1, 2]), ([1, 3, 224, 224], [0, 2, 3, 1]), ([1, 56, 56, 64], [0, 3, 1, 2]), ([1, 64, 56, 56], [0, 2, 3, 1]),
+                        ([8, 28, 28, 17], [0, 3, 1, 2]), ([1, 128, 128, 2], [0, 3, 1, 2]), ([1, 24, 19, 19], [0, 2, 3, 1]), ([1, 7, 7, 1280], [0, 3, 1, 2]),
+                        ([1, 1280, 7, 7], [0, 2, 3, 1]), ([16, 100, 80], [0, 2, 1]), ([1, 512, 768], [0, 2, 1]), ([32, 10, 12], [0, 2, 1]), ([64, 50, 32], [1, 0, 2]),
+                        ([1, 128, 12, 64], [0, 2, 1, 3]), ([1, 12, 128, 64], [0, 2, 1, 3]), ([8, 64, 8, 32], [0, 2, 1, 3]), ([1, 128, 12, 64], [0, 2, 3, 1]),
+                        ([512, 512], [1, 0]), ([3, 4], [1, 0]), ([1000, 5], [1, 0]), ([5, 1000], [1, 0]), ([10, 6, 7, 8, 9], [4, 2, 0, 3, 1]),
+                        ([1, 1, 1, 512], [0, 3, 1, 2])):
+        yield f"transpose_{'x'.join(map(str, shape))}_to_{''.join(map(str, perm))}", network('Transpose', [shape], perm=perm)
+    yield 'transpose_uint8_1x224x224x3_to_0312', network('Transpose', [[1, 224, 224, 3]], element=UINT8, perm=[0, 3, 1, 2])
+
+
+def between():
+    """Operators on [1, 56, 56, 64] that is [1, 64, 56, 56] outside."""
+    def model(name, op, *constants, inputs=1, back=(0, 3, 1, 2), outputs=1, **attributes):
+        wide = [helper.make_node('Transpose', [f'x{i}'], [f'last{i}'], perm=[0, 2, 3, 1]) for i in range(inputs)]
+        names = [f'c{i}' if c is not None else '' for i, c in enumerate(constants)]
+        node = helper.make_node(op, [f'last{i}' for i in range(inputs)] + names, [f'z{i}' for i in range(outputs)], **attributes)
+        behind = [helper.make_node('Transpose', [f'z{i}'], [f'y{i}'], perm=list(back)) for i in range(outputs)]
+        ports = [helper.make_tensor_value_info(f'x{i}', FLOAT, [1, 64, 56, 56]) for i in range(inputs)]
+        results = [onnx.ValueInfoProto(name=f'y{i}') for i in range(outputs)]
+        known = [numpy_helper.from_array(np.asarray(c), f'c{i}') for i, c in enumerate(constants) if c is not None]
+        graph = helper.make_graph(wide + [node] + behind, op, ports, results, known)
+        return f'between_{name}', helper.make_model(graph, opset_imports=[helper.make_opsetid('', 18)], ir_version=8)
+    channels = DRAW.standard_normal(64).astype(np.float32)
+    yield model('relu', 'Relu')
+    yield model('add_channels', 'Add', channels)
+    yield model('mul_scalar', 'Mul', np.float32(2))
+    yield model('prelu', 'PRelu', channels.reshape(1, 1, 64))
+    yield model('add', 'Add', inputs=2)
+    yield model('concat', 'Concat', inputs=2, axis=-1)
+    yield model('split', 'Split', np.array([16, 48]), outputs=2, axis=3)
+    yield model('slice', 'Slice', np.array([4, 4]), np.array([40, 40]), np.array([1, 2]))
+    yield model('pad', 'Pad', np.array([0, 1, 1, 0, 0, 1, 1, 0]))
+    yield model('reduce_mean', 'ReduceMean', np.array([1, 2]))
+    yield model('reduce_channels', 'ReduceMax', np.array([3]))
+    yield model('arg_max', 'ArgMax', axis=3)
+    yield model('softmax', 'Softmax', axis=-1)
+    yield model('resize', 'Resize', None, np.array([1, 2, 2, 1], np.float32), mode='linear')
+    yield model('resize_nearest', 'Resize', None, np.array([1, 2, 2, 1], np.float32), mode='nearest', coordinate_transformation_mode='asymmetric')
+    yield model('unsqueeze', 'Unsqueeze', np.array([1]), back=(0, 1, 4, 2, 3))
+
+
 def forest(trees, depth, features):
     """Full trees; every second node sends what is missing to the left."""
     inner, nodes = 2 ** depth - 1, 2 ** (depth + 1) - 1
@@ -113,7 +157,7 @@ def main():
     parser.add_argument('names', nargs='*', metavar='NAME')
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    for family in (lines, few_rows, equations, quantised, bits, classic):
+    for family in (lines, few_rows, equations, quantised, bits, orders, between, classic):
         for name, model in family():
             if not options.names or name.startswith(tuple(options.names)):
                 onnx.save(model, str(options.folder / f'{name}.onnx'))

@@ -20,6 +20,7 @@ class GradientContext;
 class EvaluateContext;
 class ExpandContext;
 struct CustomOperator;
+struct TransposedNode;
 
 /// The domain of operators that exist only inside the engine (made by passes, never in a file).
 inline constexpr const char* kInternalDomain = "svengine";
@@ -121,6 +122,10 @@ struct OpTraits {
   /// The inputs as they are stored, one after the other, are output 0, so their producers may write it. Lowering leaves out what
   /// is in its place already. All types are concrete.
   bool (*aliases_concat)(const Node&) = nullptr;
+  /// What the node becomes when what it reads has its dimensions in another order: graph/transposed_node.h. Null: no Transpose moves past it.
+  std::optional<TransposedNode> (*transposed)(const Node&, const std::vector<int64_t>& perm) = nullptr;
+  /// Would the node read Transpose(x, perm) as that input at the cost of reading x, once passes have taken the Transpose into it?
+  bool (*takes_transpose)(const Node&, size_t input, const std::vector<int64_t>& perm) = nullptr;
   /// For element-wise functions that kernels apply in their epilogue: the "activation" attributes of a fused operator that
   /// stand for this node; nothing when this node's parameters are not known.
   std::optional<Attributes> (*activation)(const Node&) = nullptr;

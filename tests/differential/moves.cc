@@ -18,6 +18,7 @@ constexpr Move kMoves[] = {
     {"norm", 2, add_norm},
     {"residual", 3, add_residual},
     {"transpose", 3, add_transpose},
+    {"between_transposes", 6, add_between_transposes},
     {"reshape", 3, add_reshape},
     {"concat", 3, add_concat},
     {"split", 2, add_split},

@@ -42,6 +42,9 @@ void add_pad(GraphMaker& m);
 void add_reduce(GraphMaker& m);
 void add_resize(GraphMaker& m);
 
+// moves_transposed.cc
+void add_between_transposes(GraphMaker& m);
+
 // moves_patterns.cc: what passes recognise, and relatives that they must not
 void add_product(GraphMaker& m);  // MatMul or Gemm, Add, activation
 void add_dense_layers(GraphMaker& m);

@@ -58,6 +58,7 @@ Status remove_dead_nodes(Graph& graph, const PassContext& context);
 Status inline_branches(Graph& graph, const PassContext& context);
 Status optimise_bodies(Graph& graph, const PassContext& context);
 Status fold_shape_inputs(Graph& graph, const PassContext& context);
+Status move_transposes(Graph& graph, const PassContext& context);
 Status common_subexpressions(Graph& graph, const PassContext& context);
 Status remove_identities(Graph& graph, const PassContext& context);
 Status fuse_quantized(Graph& graph, const PassContext& context);

@@ -17,6 +17,7 @@ constexpr Pass kPipeline[] = {
     {"fold", Stage::both, "shape arithmetic and weight-only expressions become constants; patterns need them so", fold_constants},
     {"branches", Stage::both, "folding has decided conditions; what a branch holds is part of patterns from here on", inline_branches},
     {"shapes", Stage::both, "nodes of gradients then no longer keep alive what they only take a shape from", fold_shape_inputs},
+    {"transposes", Stage::plan, "sizes say what is worth moving; what is left of patterns then stands together, and equal Transposes become one", move_transposes},
     {"common", Stage::both, "exporters repeat subexpressions; after folding equal constants are one", common_subexpressions},
     {"dynamic_quantized", Stage::both, "after `common`: what several products share is quantised once", fuse_dynamic_quantized},
     {"layer_norm", Stage::both, "before its pieces are fused into anything else", recognise_layer_norm},

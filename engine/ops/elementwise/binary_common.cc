@@ -93,7 +93,7 @@ OpDef binary_op(const char* name, Status (*infer)(InferContext&), Status (*lower
       .canonicalize = canonicalize_binary,
       .infer = infer,
       .lower = lower,
-      .traits = {.may_overwrite = true},
+      .traits = {.may_overwrite = true, .transposed = transposed_elementwise},
       .blocked = {.mode = follows_blocks ? BlockedMode::follows : BlockedMode::never},
       .samples = {{.inputs = {f32({2, 3, 5, 7}), f32({2, 3, 5, 7}, 0.5, 3)}},
                   {.inputs = {f32({2, 3, 5, 7}), f32({3, 1, 1}, 0.5, 3)}},

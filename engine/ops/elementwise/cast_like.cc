@@ -39,6 +39,7 @@ Status cast_like_gradient(GradientContext& c) {
 
 OpDef define_cast_like() {
   OpDef op = unary_op("CastLike", infer_cast_like, lower_cast_like, false);
+  op.traits.transposed = nullptr;  // imported ones are Casts
   op.kernel_types = kDenseTypes;
   op.since = 15;
   op.inputs = {2, 2};

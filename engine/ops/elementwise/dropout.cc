@@ -108,6 +108,7 @@ bool drops_nothing(const Node& node) {
 
 OpDef define_dropout() {
   OpDef op = unary_op("Dropout", infer_dropout, lower_dropout, false);
+  op.traits.transposed = nullptr;  // the mask is drawn by position
   op.inputs = {1, 3};
   op.outputs = {1, 2};
   op.attributes = {{"seed", AttributeKind::kInt}, {kMaskType, AttributeKind::kInt}};

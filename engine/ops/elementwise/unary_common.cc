@@ -50,7 +50,7 @@ OpDef unary_op(const char* name, Status (*infer)(InferContext&), Status (*lower)
       .name = name,
       .infer = infer,
       .lower = lower,
-      .traits = {.may_overwrite = true},
+      .traits = {.may_overwrite = true, .transposed = transposed_elementwise},
       .blocked = {.mode = finite ? BlockedMode::follows : BlockedMode::never},
       .samples = {{.inputs = {f32({2, 3, 5, 7})}}, {.inputs = {f32({1003}, -10, 10)}}, {.inputs = {f32({})}}},
   };

@@ -1,6 +1,7 @@
 // Operators that are one function of one tensor, element by element.
 #pragma once
 #include "engine/base/narrow_float.h"
+#include "engine/graph/transposed_node.h"
 #include "engine/kernels/elementwise.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"

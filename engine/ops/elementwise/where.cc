@@ -1,5 +1,6 @@
 // Where: x where the condition is true, else y; all three broadcast.
 #include "engine/graph/gradient.h"
+#include "engine/graph/transposed_node.h"
 #include "engine/ops/elementwise/binary_common.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/kernel_step.h"
@@ -51,7 +52,7 @@ OpDef define_where() {
       .types = {{"B", kBool, {0}}, {"T", kAllTypes, {1, 2}}},
       .kernel_types = kDenseTypes,
       .gradient = where_gradient,
-      .traits = {.moves_elements = always},
+      .traits = {.moves_elements = always, .transposed = transposed_elementwise},
       .samples = {{.inputs = {any(DType::boolean, {3, 37}, 0, 2), f32({3, 37}), f32({3, 37})}},
                   {.inputs = {any(DType::boolean, {2, 1, 1, 9}, 0, 2), f32({2, 3, 5, 9}), f32({})}},
                   {.inputs = {any(DType::boolean, {5}, 0, 2), any(DType::i64, {2, 5}), any(DType::i64, {1})}}},

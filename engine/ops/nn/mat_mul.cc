@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/graph/gradient.h"
+#include "engine/graph/transposed_node.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/product_common.h"
 #include "engine/ops/samples.h"
@@ -80,6 +81,16 @@ Status mat_mul_gradient(GradientContext& c) {
   return {};
 }
 
+/// Of the last two dimensions, which FusedMatMul reads the other way round.
+bool mat_mul_takes(const Node& node, size_t, const Permutation& perm) {
+  const DType type = node.output()->type.dtype;
+  Permutation wanted = every_axis(static_cast<int64_t>(perm.size()));
+  if ((type != DType::f32 && type != DType::f64) || perm.size() < 2 || node.input(0)->type.shape.rank() < 2 || node.input(1)->type.shape.rank() < 2)
+    return false;
+  std::swap(wanted.back(), wanted[wanted.size() - 2]);
+  return perm == wanted;
+}
+
 }  // namespace
 
 OpDef define_mat_mul() {
@@ -91,6 +102,7 @@ OpDef define_mat_mul() {
       .types = {{"T", kWideTypes, {0, 1}}},
       .cost = matmul_cost,
       .gradient = mat_mul_gradient,
+      .traits = {.takes_transpose = mat_mul_takes},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = {{.inputs = {f32({13, 37}), f32({37, 29})}},
                   {.inputs = {f32({2, 3, 5, 17}), f32({3, 17, 8})}},

@@ -1,6 +1,7 @@
 #include "engine/ops/nn/softmax_common.h"
 
 #include "engine/graph/axes.h"
+#include "engine/graph/transposed_node.h"
 #include "engine/ops/adjoint/wide_gradients.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -65,6 +66,14 @@ Status set_softmax_gradient(GradientContext& c, bool log) {
   return {};
 }
 
+namespace {
+
+std::optional<TransposedNode> transposed_softmax(const Node& node, const Permutation& perm) {
+  return node.attributes.get_int("coerced") ? std::nullopt : transposed_along_axis(node, perm, 1, -1);
+}
+
+}  // namespace
+
 OpDef softmax_like(const char* name, Status (*lower)(LowerContext&)) {
   return {
       .name = name,
@@ -73,6 +82,7 @@ OpDef softmax_like(const char* name, Status (*lower)(LowerContext&)) {
       .infer = infer_softmax,
       .lower = lower,
       .types = {{"T", kRealTypes, {0}}},
+      .traits = {.transposed = transposed_softmax},
       .tolerance = {.rtol = 1e-6, .atol = 1e-7},
       .samples = {{.inputs = {f32({7, 33}, -8, 8)}},
                   {.inputs = {f32({3, 5, 19})}, .attributes = {{"axis", integer(1)}}},

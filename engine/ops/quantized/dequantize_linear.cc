@@ -141,6 +141,7 @@ OpDef define_dequantize_linear() {
       .lower = lower_dequantize_linear,
       .kernel_types = kDenseTypes,
       .gradient = dequantize_linear_gradient,
+      .traits = {.transposed = transposed_quantization},
       .samples = {{.inputs = {levels(DType::u8, {2, 3, 37}, 0, 255), f32({}, 0.2, 0.9), levels(DType::u8, {}, 0, 255)}},
                   {.inputs = {levels(DType::i8, {2, 3, 37}, -128, 127), f32({3}, 0.2, 0.9), levels(DType::i8, {3}, -9, 9)}},
                   {.inputs = {levels(DType::i32, {2, 18}, -1000, 1000), f32({18}, 0.2, 0.9)}, .attributes = {{"axis", integer(-1)}}},

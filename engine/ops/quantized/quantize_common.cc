@@ -49,6 +49,21 @@ Status check_granularity(InferContext& c) {
   return {};
 }
 
+std::optional<TransposedNode> transposed_quantization(const Node& node, const Permutation& perm) {
+  const Shape& scale = node.input(1)->type.shape;
+  const bool blocks = node.attributes.get_int("block_size") != 0;
+  if (!scale.is_static()) return std::nullopt;
+  TransposedNode out{.inputs = {perm}, .outputs = {perm}, .attributes = node.attributes};
+  out.inputs.resize(node.inputs().size());
+  for (size_t i = 1; blocks && i < out.inputs.size(); ++i)
+    if (node.input(i)) out.inputs[i] = perm;
+  if (!blocks && element_count(*scale.concrete()) == 1) return out;
+  const auto axis = stored_axes({perm.size() == 1 && !blocks ? 0 : node.attributes.get_int("axis", 1)}, perm);
+  if (!axis) return std::nullopt;
+  out.attributes.set("axis", axis->front());
+  return out;
+}
+
 QuantizedRows::QuantizedRows(const Dims& data, const Dims& scale, int64_t axis, int64_t block_size) {
   total_ = element_count(data);
   if (element_count(scale) == 1 && block_size == 0) {

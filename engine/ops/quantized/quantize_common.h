@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 
+#include "engine/graph/transposed_node.h"
 #include "engine/kernels/quantized.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"
@@ -17,6 +18,9 @@ inline constexpr DTypeSet kQuantizedTypes{DType::i8,       DType::u8,         DT
 /// Inputs 1 (scale) and 2 (zero point, optional) against input 0: one number, one for each index of `axis`, or with block_size one for each
 /// block of so many elements along `axis`, the other dimensions being the data's.
 Status check_granularity(InferContext& c);
+
+/// Of QuantizeLinear and DequantizeLinear: the axis moves, and scales for blocks of it are transposed as the data.
+std::optional<TransposedNode> transposed_quantization(const Node& node, const Permutation& perm);
 
 /// Elements that lie in a row and read scales that lie in a row, or one.
 struct QuantizedRow {

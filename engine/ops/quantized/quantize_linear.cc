@@ -158,6 +158,7 @@ OpDef define_quantize_linear() {
       .infer = infer_quantize_linear,
       .lower = lower_quantize_linear,
       .kernel_types = kDenseTypes,
+      .traits = {.transposed = transposed_quantization},
       .samples = {quantized_sample({2, 3, 37}, {}, {any(DType::u8, {}, 0, 255)}, {}),
                   quantized_sample({2, 3, 37}, {3}, {any(DType::i8, {3}, -9, 9)}, {}),
                   quantized_sample({5, 18}, {18}, {}, {{"axis", integer(-1)}}),

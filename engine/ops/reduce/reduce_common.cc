@@ -1,3 +1,4 @@
+#include "engine/graph/transposed_node.h"
 #include "engine/ops/reduce/reduce_common.h"
 
 #include <algorithm>
@@ -185,6 +186,27 @@ Status reduced_extremum_gradient(GradientContext& c) {
   return {};
 }
 
+namespace {
+
+std::optional<TransposedNode> transposed_reduce(const Node& node, const Permutation& perm) {
+  const auto rank = static_cast<int64_t>(perm.size());
+  if (rank > kernels::kReduceDims) return std::nullopt;  // reduced and kept dimensions may alternate more often than before
+  const auto axes = node.input(1) ? known_integers(node, 1) : std::vector<int64_t>();
+  if (!axes) return std::nullopt;
+  const auto reduced = reduced_dims(node.attributes, *axes, rank);
+  if (!reduced.ok()) return std::nullopt;
+  TransposedNode out{.inputs = {perm, {}}, .outputs = {perm}, .attributes = node.attributes};
+  out.inputs.resize(node.inputs().size());
+  std::vector<int64_t> dropped;
+  for (int64_t i = 0; i < rank; ++i)
+    if ((*reduced)[static_cast<size_t>(i)]) dropped.push_back(i);
+  if (!axes->empty()) out.constants.emplace_back(1, integer_list(*stored_axes(dropped, perm)));
+  if (!keeps_dims(node.attributes)) out.outputs[0] = without(perm, dropped);
+  return out;
+}
+
+}  // namespace
+
 OpDef reduce_op(const char* name, Status (*infer)(InferContext&), Status (*lower)(LowerContext&)) {
   return {
       .name = name,
@@ -199,7 +221,7 @@ OpDef reduce_op(const char* name, Status (*infer)(InferContext&), Status (*lower
         const double bytes = stored_bytes(in);
         return {bytes / static_cast<double>(size_of(in.dtype)), bytes + stored_bytes(node.output()->type)};
       },
-      .traits = {.shape_inputs = {1}},
+      .traits = {.shape_inputs = {1}, .transposed = transposed_reduce},
       .samples = {{.inputs = {f32({3, 5, 7}, 0.1, 2)}},
                   {.inputs = {f32({3, 5, 67}, 0.1, 2), ints({-1})}, .attributes = {{"keepdims", integer(0)}}},
                   {.inputs = {f32({3, 5, 17}, 0.1, 2), ints({1})}},
@@ -209,6 +231,13 @@ OpDef reduce_op(const char* name, Status (*infer)(InferContext&), Status (*lower
 }
 
 namespace {
+
+std::optional<TransposedNode> transposed_arg_reduce(const Node& node, const Permutation& perm) {
+  std::optional<TransposedNode> out = transposed_along_axis(node, perm, 1, 0);
+  const auto axis = normalise_axis(node.attributes.get_int("axis"), static_cast<int64_t>(perm.size()));
+  if (out && !keeps_dims(node.attributes)) out->outputs[0] = without(perm, {*axis});
+  return out;
+}
 
 Status infer_arg_reduce(InferContext& c) {
   SV_TRY(require_rank_at_least(c, 0, "data", 1));
@@ -262,6 +291,7 @@ OpDef arg_reduction(const char* name, Status (*lower)(LowerContext&)) {
       .infer = infer_arg_reduce,
       .lower = lower,
       .types = {{"T", kNumericTypes, {0}}},
+      .traits = {.transposed = transposed_arg_reduce},
       .samples = {{.inputs = {f32({3, 37})}, .attributes = {{"axis", integer(-1)}}},
                   {.inputs = {f32({5, 3, 7})}, .attributes = {{"keepdims", integer(0)}}},
                   {.inputs = {any(DType::i64, {4, 9}, -2, 3)}, .attributes = {{"axis", integer(1)}, {"select_last_index", integer(1)}}}},

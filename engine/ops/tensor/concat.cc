@@ -4,6 +4,7 @@
 #include "engine/graph/blocked_rank.h"
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
+#include "engine/graph/transposed_node.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -134,7 +135,9 @@ OpDef define_concat() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = concat_gradient,
-      .traits = {.moves_elements = always, .aliases_concat = concat_joins},
+      .traits = {.moves_elements = always,
+                 .aliases_concat = concat_joins,
+                 .transposed = [](const Node& node, const Permutation& perm) { return transposed_along_axis(node, perm, node.inputs().size(), 0); }},
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_concat, .inputs = further_inputs()},
       .samples = {{.inputs = {f32({2, 3}), f32({2, 5})}, .attributes = {{"axis", integer(-1)}}},
                   {.inputs = {f32({1, 32, 3, 5}), f32({1, 16, 3, 5}), f32({1, 7, 3, 5})}, .attributes = {{"axis", integer(1)}}},

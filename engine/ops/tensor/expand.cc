@@ -1,5 +1,6 @@
 // Expand: broadcasting against a given shape; a dimension of 1 there keeps the input's.
 #include "engine/graph/gradient.h"
+#include "engine/graph/transposed_node.h"
 #include "engine/ops/broadcast.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
@@ -35,6 +36,16 @@ Status lower_expand(LowerContext& c) {
   return {};
 }
 
+std::optional<TransposedNode> transposed_expand(const Node& node, const Permutation& perm) {
+  auto shape = known_integers(node, 1);
+  if (!shape || shape->size() > perm.size() || node.input(0)->type.shape.rank() > static_cast<int64_t>(perm.size())) return std::nullopt;
+  shape->insert(shape->begin(), perm.size() - shape->size(), 1);
+  return TransposedNode{.inputs = {perm, {}},
+                        .outputs = {perm},
+                        .attributes = node.attributes,
+                        .constants = {{1, integer_list(composed(*shape, inverse(perm)))}}};
+}
+
 Status expand_gradient(GradientContext& c) {
   c.set(0, c.sum_to(c.dy(), c.input(0)));
   return {};
@@ -54,7 +65,7 @@ OpDef define_expand() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = expand_gradient,
-      .traits = {.shape_inputs = {1}, .moves_elements = always},
+      .traits = {.shape_inputs = {1}, .moves_elements = always, .transposed = transposed_expand},
       .samples = {{.inputs = {f32({3, 1}), ints({2, 1, 17})}},
                   {.inputs = {f32({3, 1, 5}), ints({1, 4, 1})}},
                   {.inputs = {any(DType::i64, {}), ints({6})}}},

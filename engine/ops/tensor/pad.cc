@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/graph/gradient.h"
+#include "engine/graph/transposed_node.h"
 #include "engine/ops/element.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
@@ -89,6 +90,11 @@ Status pad_gradient(GradientContext& c) {
   return error("the gradient of constant_value is not known");
 }
 
+std::optional<TransposedNode> transposed_pad(const Node& node, const Permutation& perm) {
+  const auto axes = node.input(3) ? known_integers(node, 3) : every_axis(static_cast<int64_t>(perm.size()));
+  return axes ? transposed_with_axes(node, perm, 3, *axes) : std::nullopt;
+}
+
 /// All widths are known to be 0.
 bool pads_nothing(const Node& node) {
   const auto pads = known_pads(node);
@@ -111,7 +117,7 @@ OpDef define_pad() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = pad_gradient,
-      .traits = {.shape_inputs = {1, 3}, .is_identity = pads_nothing, .moves_elements = always},
+      .traits = {.shape_inputs = {1, 3}, .is_identity = pads_nothing, .moves_elements = always, .transposed = transposed_pad},
       .samples = {{.inputs = {f32({3, 5}), ints({1, 2, 0, 3}), fixed(Tensor::scalar(1.5f))}},
                   {.inputs = {f32({2, 3, 5}), ints({0, 2, 3, 0, 1, 4})}, .attributes = {{"mode", text("reflect")}}},
                   {.inputs = {f32({4, 5}), ints({1, -1, -2, 2})}, .attributes = {{"mode", text("edge")}}},

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "engine/graph/gradient.h"
+#include "engine/graph/transposed_node.h"
 #include "engine/kernels/data_prepare.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/kernel_step.h"
@@ -101,6 +102,17 @@ Status lower_resize(LowerContext& c) {
   return lower_interpolated(c, std::move(axes));
 }
 
+/// Scales, sizes and regions are those of the same dimensions, in the same order.
+std::optional<TransposedNode> transposed_resize(const Node& node, const Permutation& perm) {
+  const auto* given = node.attributes.get<std::vector<int64_t>>("axes");
+  const auto axes = stored_axes(given ? *given : every_axis(static_cast<int64_t>(perm.size())), perm);
+  if (!axes) return std::nullopt;
+  TransposedNode out{.inputs = {perm}, .outputs = {perm}, .attributes = node.attributes};
+  out.inputs.resize(node.inputs().size());
+  out.attributes.set("axes", *axes);
+  return out;
+}
+
 DTypeSet resize_kernel_types(const Node& node) {
   return node.attributes.get_string("mode", "nearest") == "nearest" ? kDenseTypes : kDenseTypes - kNarrowFloatTypes;
 }
@@ -121,7 +133,7 @@ OpDef define_resize() {
       .types = {{"T1", kAllTypes, {0}}, {"T2", kRealTypes - DTypeSet{DType::bf16}, {1}}, {"scales", DTypeSet{DType::f32}, {2}}, {"sizes", DTypeSet{DType::i64}, {3}}},
       .kernel_types_of = resize_kernel_types,
       .gradient = resize_gradient,
-      .traits = {.shape_inputs = {1, 2, 3}},
+      .traits = {.shape_inputs = {1, 2, 3}, .transposed = transposed_resize},
       .samples = {{.inputs = {x, none, scales}},
                   {.inputs = {x, none, scales}, .attributes = {{"mode", text("linear")}}},
                   {.inputs = {x, none, none, ints({1, 2, 9, 3})},

@@ -2,6 +2,7 @@
 // are clamped; steps may be negative.
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
+#include "engine/graph/transposed_node.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -56,6 +57,12 @@ Status infer_slice(InferContext& c) {
   return {};
 }
 
+/// Those that bounds without axes are about.
+std::optional<std::vector<int64_t>> first_axes(const Shape& bounds) {
+  if (bounds.rank() != 1 || !bounds[0].is_static()) return std::nullopt;
+  return every_axis(bounds[0].value());
+}
+
 Status lower_slice(LowerContext& c) {
   const Dims in = c.in_dims(0);
   SV_ASSIGN(const Bounds b, known_bounds(c, static_cast<int64_t>(in.size())));
@@ -69,6 +76,11 @@ Status lower_slice(LowerContext& c) {
   }
   emit_copy(c, "slice", std::move(view));
   return {};
+}
+
+std::optional<TransposedNode> transposed_slice(const Node& node, const Permutation& perm) {
+  const auto axes = node.input(3) ? known_integers(node, 3) : first_axes(node.input(1)->type.shape);
+  return axes ? transposed_with_axes(node, perm, 3, *axes) : std::nullopt;
 }
 
 /// The other elements of the input get zero.
@@ -94,7 +106,7 @@ OpDef define_slice() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = slice_gradient,
-      .traits = {.shape_inputs = {1, 2, 3, 4}, .moves_elements = always},
+      .traits = {.shape_inputs = {1, 2, 3, 4}, .moves_elements = always, .transposed = transposed_slice},
       .samples = {{.inputs = {f32({7, 9}), ints({1, -3}), ints({100, -1})}},
                   {.inputs = {f32({3, 20, 5}), ints({-1}), ints({INT64_MIN}), ints({1}), ints({-3})}},
                   {.inputs = {f32({2, 64}), ints({0}), ints({INT64_MAX}), ints({-1}), ints({2})}},

@@ -3,6 +3,7 @@
 #include "engine/graph/axes.h"
 #include "engine/graph/blocked_rank.h"
 #include "engine/graph/gradient.h"
+#include "engine/graph/transposed_node.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -123,7 +124,9 @@ OpDef define_split() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = split_gradient,
-      .traits = {.shape_inputs = {1}, .moves_elements = always},
+      .traits = {.shape_inputs = {1},
+                 .moves_elements = always,
+                 .transposed = [](const Node& node, const Permutation& perm) { return transposed_along_axis(node, perm, 1, 0); }},
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_split},
       .samples = {{.inputs = {f32({6, 5})}, .outputs = 3},
                   {.inputs = {f32({2, 55, 3, 5}), ints({16, 32, 7})}, .attributes = {{"axis", integer(1)}}, .outputs = 3},

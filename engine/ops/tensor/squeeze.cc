@@ -3,6 +3,7 @@
 
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
+#include "engine/graph/transposed_node.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -53,6 +54,28 @@ Status infer_squeeze(InferContext& c) {
   return {};
 }
 
+std::optional<TransposedNode> transposed_squeeze(const Node& node, const Permutation& perm) {
+  const auto rank = static_cast<int64_t>(perm.size());
+  const Shape& x = node.input(0)->type.shape;
+  std::vector<int64_t> dropped;
+  TransposedNode out{.inputs = {perm, {}}, .outputs = {}, .attributes = node.attributes};
+  out.inputs.resize(node.inputs().size());
+  if (node.input(1)) {
+    const auto axes = known_integers(node, 1);
+    const auto normal = axes ? normalise_axes(*axes, rank) : Result<std::vector<int64_t>>(error("not known"));
+    if (!normal.ok()) return std::nullopt;
+    dropped = *normal;
+    std::sort(dropped.begin(), dropped.end());
+    out.constants.emplace_back(1, integer_list(*stored_axes(dropped, perm)));
+  } else {
+    if (!x.is_static()) return std::nullopt;
+    for (int64_t i = 0; i < rank; ++i)
+      if (x[static_cast<size_t>(i)].same(Dim(1))) dropped.push_back(i);
+  }
+  out.outputs = {without(perm, dropped)};
+  return out;
+}
+
 Status squeeze_gradient(GradientContext& c) {
   c.set(0, c.reshape_to(c.dy(), c.input(0)));
   return {};
@@ -69,7 +92,7 @@ OpDef define_squeeze() {
       .evaluate = evaluate_strings,
       .types = {{"T", kAllTypes, {0}}, {"axes", DTypeSet{DType::i64}, {1}}},
       .gradient = squeeze_gradient,
-      .traits = {.shape_inputs = {1}, .is_view = true},
+      .traits = {.shape_inputs = {1}, .is_view = true, .transposed = transposed_squeeze},
       .samples = {{.inputs = {f32({1, 3, 1, 5})}},
                   {.inputs = {f32({1, 3, 1, 5}), ints({-2})}},
                   {.inputs = {any(DType::i64, {1, 3, 1}), ints({0, 2})}}},

@@ -1,5 +1,6 @@
 // Tile: the input repeated repeats[i] times along dimension i.
 #include "engine/graph/gradient.h"
+#include "engine/graph/transposed_node.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -61,6 +62,15 @@ Status lower_tile(LowerContext& c) {
   return {};
 }
 
+std::optional<TransposedNode> transposed_tile(const Node& node, const Permutation& perm) {
+  const auto repeats = known_integers(node, 1);
+  if (!repeats || repeats->size() != perm.size()) return std::nullopt;
+  return TransposedNode{.inputs = {perm, {}},
+                        .outputs = {perm},
+                        .attributes = node.attributes,
+                        .constants = {{1, integer_list(composed(*repeats, inverse(perm)))}}};
+}
+
 Status tile_gradient(GradientContext& c) {
   const Value *x = c.input(0), *repeats = c.input(1);
   if (!repeats->is_constant() || !x->type.shape.has_rank())
@@ -97,7 +107,7 @@ OpDef define_tile() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = tile_gradient,
-      .traits = {.shape_inputs = {1}, .moves_elements = always},
+      .traits = {.shape_inputs = {1}, .moves_elements = always, .transposed = transposed_tile},
       .samples = {{.inputs = {f32({2, 3, 5}), ints({1, 2, 3})}},
                   {.inputs = {f32({4, 1}), ints({2, 17})}},
                   {.inputs = {any(DType::i64, {3}), ints({4})}}},

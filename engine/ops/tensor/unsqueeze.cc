@@ -3,6 +3,7 @@
 
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
+#include "engine/graph/transposed_node.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
@@ -33,6 +34,21 @@ Status infer_unsqueeze(InferContext& c) {
   return {};
 }
 
+/// The stored output has its 1s where the output has them.
+std::optional<TransposedNode> transposed_unsqueeze(const Node& node, const Permutation& perm) {
+  const auto wanted = known_integers(node, 1);
+  const int64_t rank = node.output()->type.shape.rank();
+  if (!wanted || static_cast<size_t>(rank) != perm.size() + wanted->size()) return std::nullopt;
+  const auto axes = normalise_axes(*wanted, rank);
+  if (!axes.ok()) return std::nullopt;
+  std::vector<int64_t> others;
+  for (int64_t i = 0; i < rank; ++i)
+    if (std::find(axes->begin(), axes->end(), i) == axes->end()) others.push_back(i);
+  Permutation out = every_axis(rank);
+  for (size_t k = 0; k < perm.size(); ++k) out[static_cast<size_t>(others[k])] = others[static_cast<size_t>(perm[k])];
+  return TransposedNode{.inputs = {perm, {}}, .outputs = {std::move(out)}, .attributes = node.attributes};
+}
+
 Status unsqueeze_gradient(GradientContext& c) {
   c.set(0, c.reshape_to(c.dy(), c.input(0)));
   return {};
@@ -49,7 +65,7 @@ OpDef define_unsqueeze() {
       .evaluate = evaluate_strings,
       .types = {{"T", kAllTypes, {0}}, {"axes", DTypeSet{DType::i64}, {1}}},
       .gradient = unsqueeze_gradient,
-      .traits = {.shape_inputs = {1}, .is_view = true},
+      .traits = {.shape_inputs = {1}, .is_view = true, .transposed = transposed_unsqueeze},
       .samples = {{.inputs = {f32({3, 5}), ints({0})}},
                   {.inputs = {f32({3, 5}), ints({-1, 1})}},
                   {.inputs = {any(DType::i64, {}), ints({0})}}},
