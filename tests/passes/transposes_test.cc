@@ -181,3 +181,16 @@ TEST_CASE("nothing is known of a value: nothing moves") {
   run_pass(empty, "transposes");
   CHECK(evaluated(empty, {random_tensor({0, 5, 4, 3}, 1)})[0].dims() == Dims{0, 5, 4, 3});
 }
+
+TEST_CASE("a Transpose that only moves dimensions of 1 is a view") {
+  const Describe views = [](Builder& b) {
+    b.output(transposed(b, b.input("a", DType::f32, {1, 1, 1, 6}), kToFirst), "y");
+    b.output(b.add("Neg", {transposed(b, b.input("b", DType::f32, {3, 1, 4}), {1, 0, 2})}), "z");
+    b.output(b.add("Transpose", {b.input("c", DType::f32, {1, 2, 3})}), "moved");
+  };
+  const std::vector<Tensor> inputs{random_tensor({1, 1, 1, 6}, 1), random_tensor({3, 1, 4}, 2), random_tensor({1, 2, 3}, 3)};
+  CHECK(ops_of(check_pass(views, "view_transposes", inputs)) == "Reshape Reshape Neg Transpose");
+  Graph empty = build([](Builder& b) { b.output(transposed(b, b.input("a", DType::f32, {0, 1, 3}), {1, 0, 2}), "y"); });
+  run_pass(empty, "view_transposes");
+  CHECK(ops_of(empty) == "Transpose");
+}

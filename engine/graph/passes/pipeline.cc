@@ -38,6 +38,7 @@ constexpr Pass kPipeline[] = {
     {"bodies", Stage::load, "what is constant around them is known; captured values that no body reads die next", optimise_bodies},
     {"dead", Stage::both, "what folding and fusing left without users", remove_dead_nodes},
     {"quantized_layout", Stage::plan, "when all convolutions of integers are known", quantized_layout},
+    {"view_transposes", Stage::plan, "after all that looks for Transposes", view_transposes},
     {"layout", Stage::plan, "after all that looks for patterns: from here on images may be stored as NCHWc", block_layout},
     {"updates", Stage::plan, "when it is settled who reads what", place_updates},
     {"recompute", Stage::plan, "last: it looks at where most memory is live; earlier, copies would be merged again", recompute_values},

@@ -163,7 +163,7 @@ void merge_with_source(Graph& graph, Node& node, Permutation& perm) {
     if (!first || !source.is_static()) return;
     const Permutation both = composed(*first, perm);
     const bool alone = only_used_once(graph, before->output());
-    if (!alone && transposed_elements(source, both) > transposed_elements(node.input(0)->type.shape, perm)) return;
+    if (!alone && transpose_cost(source, both) > transpose_cost(node.input(0)->type.shape, perm)) return;
     graph.set_input(&node, 0, before->input(0));
     node.attributes.set("perm", both);
     perm = both;
@@ -186,12 +186,12 @@ void merge(Graph& graph) {
   }
 }
 
-int64_t transposed_elements(const Graph& graph) {
+int64_t transpose_cost(const Graph& graph) {
   int64_t sum = 0;
   for (const auto& node : graph.nodes()) {
     const auto perm = is_op(node.get(), "Transpose") ? permutation_of(*node) : std::nullopt;
     if (perm && node->input(0)->type.shape.is_static() && !is_taken(graph, node->output(), *perm))
-      sum += transposed_elements(node->input(0)->type.shape, *perm);
+      sum += transpose_cost(node->input(0)->type.shape, *perm);
   }
   return sum;
 }
@@ -210,12 +210,12 @@ Status move_transposes(Graph& graph, const PassContext& context) {
   merge(graph);
   erase_unused(graph);
   // What a region costs is what it costs by itself, and falls each time; the graph's sum says when to end, whatever regions have in common.
-  for (int64_t before = transposed_elements(graph), after = 0;; before = after) {
+  for (int64_t before = transpose_cost(graph), after = 0;; before = after) {
     SV_ASSIGN(const bool moved, move_one(graph, context));
     if (!moved) break;
     merge(graph);
     erase_unused(graph);
-    after = transposed_elements(graph);
+    after = transpose_cost(graph);
     if (after >= before) break;
   }
   graph.erase_unused_constants();

@@ -13,6 +13,8 @@ std::optional<Permutation> permutation_of(const Node& transpose);
 
 /// Elements that Transpose(v, perm) moves, `shape` being v's, which is static: none where only dimensions of 1 change places.
 int64_t transposed_elements(const Shape& shape, const Permutation& perm);
+/// What that costs, in elements: a step of its own, too.
+int64_t transpose_cost(const Shape& shape, const Permutation& perm);
 
 /// Nobody needs what Transpose(x, perm) gives in memory: what reads it takes the Transpose in (OpTraits::takes_transpose).
 bool is_taken(const Graph& graph, const Value* transposed, const Permutation& perm);
@@ -30,7 +32,7 @@ class TransposeRegion {
     bool moves = false;  // it is better on stored values
   };
 
-  /// Finds the way with the fewest elements transposed; false when it is the one that there is.
+  /// Finds the way that costs least; false when it is the one that there is.
   bool decide();
 
   const std::vector<Mover>& movers() const { return movers_; }
@@ -41,7 +43,7 @@ class TransposeRegion {
   void add_value(Value* value, const Permutation& perm);
   void try_node(Node* node, const Value* value);
   bool reads_stored(const Node& node, const TransposedNode& form, const Value* value) const;
-  int64_t further_elements(const Mover& mover) const;
+  int64_t further_cost(const Mover& mover) const;
   void add_producer(MinCut& cut, const Value* value, size_t is_stored, size_t is_plain) const;
   void add_transpose(MinCut& cut, const Value* value, const Node& transpose, size_t is_stored, size_t is_plain) const;
   void add_users(MinCut& cut, const Value* value, size_t is_stored, size_t is_plain) const;
