@@ -91,6 +91,13 @@ void check_transposes(const KernelTable& set) {
   check_transpose<T>(set, {2, 3, 2, 2, 3, 2, 1, 2}, {7, 5, 3, 1, 0, 2, 4, 6});
   check_transpose<T>(set, {1, 3, 50}, {2, 0, 1});  // images to channels last
   check_transpose<T>(set, {50, 3}, {1, 0});        // and back
+  for (int64_t n = 2; n <= 9; ++n) {               // few channels, of several images
+    check_transpose<T>(set, {2, n, 6 * set.lanes + 5}, {0, 2, 1});
+    check_transpose<T>(set, {2, 6 * set.lanes + 5, n}, {0, 2, 1});
+    check_transpose<T>(set, {3, 4, 5, n}, {2, 3, 0, 1});  // joined and split lines with gaps between
+    check_transpose<T>(set, {n, 40000}, {1, 0});
+    check_transpose<T>(set, {40000, n}, {1, 0});
+  }
   for (int64_t n : {2, 3, 4})                      // depth to space
     for (int64_t m : {4, 7, 16, 33, 56}) check_transpose<T>(set, {n, n, 3, 2, m}, {2, 3, 0, 4, 1});
 }

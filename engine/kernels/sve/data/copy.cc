@@ -5,21 +5,21 @@
 //   rows         destination contiguous along n; source contiguous (vectors), constant (broadcast) or strided (gathers)
 //   transposed   destination contiguous along n, source along m: squares in registers, 64 x 64 elements at a time, so
 //                that whole cache lines of both sides are used while they are in the L1
-//   interleaved  the same with n = 2 or 4 and nothing between the rows of the destination (DepthToSpace): two or four
-//                source vectors zipped into as many of the destination
+//   joined       the same with n of at most 8 and nothing between the rows of the destination (narrow.h)
+//   split        the same with m of at most 8 and nothing between the rows of the source
 //   scattered    anything else, element by element
 #include "engine/kernels/sve/data/kernels.h"
-#include "engine/kernels/sve/data/tile.h"
+#include "engine/kernels/sve/data/narrow.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 namespace {
 
-enum class CopyPattern { kContiguous, kRepeated, kConstant, kGathered, kTransposed, kInterleaved, kScattered };
+enum class CopyPattern { kContiguous, kRepeated, kConstant, kGathered, kTransposed, kJoined, kSplit, kScattered };
 
 constexpr int64_t kSquare = 64;    // elements on a side of what one step of a transposition moves
 constexpr int64_t kChunk = 16384;  // elements of a long row that one item copies
-constexpr int64_t kNarrow = 4;     // with fewer destination rows than this, gathering them beats transposing
+constexpr int64_t kFewRows = 4;    // with fewer destination rows than this, gathering them beats transposing
 
 struct Shape {
   CopyPattern pattern = CopyPattern::kScattered;
@@ -32,7 +32,7 @@ struct Shape {
   int64_t n_step = 1, m_step = 1;  // elements of n and m that an item covers
   int64_t period = 1;              // of a row that is repeated: n is that of all repetitions
 
-  bool transposes() const { return pattern == CopyPattern::kTransposed || pattern == CopyPattern::kInterleaved; }
+  bool transposes() const { return pattern == CopyPattern::kTransposed || pattern == CopyPattern::kJoined || pattern == CopyPattern::kSplit; }
   int64_t items() const { return outer * m_steps * n_steps; }
   TaskPartition partition() const { return TaskPartition(items(), smaller(n, n_step) * (transposes() ? smaller(m, m_step) : 1)); }
 };
@@ -40,9 +40,11 @@ struct Shape {
 // The dimension along which the source is contiguous while the destination is not, or -1.
 int transposed_dimension(const CopyArgs& args) {
   const int last = args.rank - 1;
-  if (args.dst_stride[last] != 1 || args.src_stride[last] == 1 || args.src_stride[last] == 0) return -1;
-  for (int d = 0; d < last; ++d)
-    if (args.src_stride[d] == 1 && args.extent[d] >= kNarrow && args.extent[last] >= 2) return d;
+  if (args.dst_stride[last] != 1 || args.src_stride[last] == 1 || args.src_stride[last] == 0 || args.extent[last] < 2) return -1;
+  for (int d = 0; d < last; ++d) {
+    const bool split = args.src_stride[last] == args.extent[d] && is_narrow(args.extent[d], args.element_bytes, false);
+    if (args.src_stride[d] == 1 && (args.extent[d] >= kFewRows || split)) return d;
+  }
   return -1;
 }
 
@@ -77,11 +79,12 @@ Shape shape_of(const CopyArgs& args) {
     shape.m = args.extent[transposed];
     shape.src_m = args.src_stride[transposed];
     shape.dst_m = args.dst_stride[transposed];
-    const bool interleaved = (shape.n == 2 || shape.n == 4) && shape.dst_m == shape.n && args.element_bytes >= 4;
-    shape.pattern = interleaved ? CopyPattern::kInterleaved : CopyPattern::kTransposed;
-    shape.m_step = interleaved ? kChunk : kSquare;
+    const bool joined = shape.dst_m == shape.n && is_narrow(shape.n, args.element_bytes, true);
+    const bool split = !joined && shape.src_n == shape.m && is_narrow(shape.m, args.element_bytes, false);
+    shape.pattern = joined ? CopyPattern::kJoined : split ? CopyPattern::kSplit : CopyPattern::kTransposed;
+    shape.m_step = joined ? kChunk : kSquare;
     shape.m_steps = ceil_div(shape.m, shape.m_step);
-    shape.n_step = kSquare;
+    shape.n_step = split ? kChunk : kSquare;
   } else if (repeats) {
     shape.pattern = CopyPattern::kRepeated;
     shape.period = shape.n;
@@ -149,7 +152,8 @@ void copy_row(const Shape& shape, T* dst, const T* src, int64_t n) {
     case CopyPattern::kGathered:
       return gather_row(dst, src, shape.src_n, n);
     case CopyPattern::kTransposed:
-    case CopyPattern::kInterleaved:
+    case CopyPattern::kJoined:
+    case CopyPattern::kSplit:
     case CopyPattern::kScattered:
       for (int64_t i = 0; i < n; ++i) dst[i * shape.dst_n] = src[i * shape.src_n];
   }
@@ -188,51 +192,34 @@ void copy_square(const Shape& shape, T* dst, const T* src, int64_t n, int64_t m)
   }
 }
 
-// dst[j * kN + i] = src[i * src_n + j] for i < kN, j < m.
-template <int kN, class T>
-void interleave(T* dst, const T* src, int64_t src_n, int64_t m) {
-  using V = typename SquareTile<T>::V;
-  constexpr int kSize = SquareTile<T>::kSize;
-  for (int64_t j = 0; j < m; j += kSize) {
-    const vb in = SquareTile<T>::lanes(m - j);
-    V v[kN], out[kN];
-    for (int i = 0; i < kN; ++i) v[i] = load_lanes(in, src + i * src_n + j);
-    if constexpr (kN == 4) {
-      const V even1 = svzip1(v[0], v[2]), even2 = svzip2(v[0], v[2]), odd1 = svzip1(v[1], v[3]),
-              odd2 = svzip2(v[1], v[3]);
-      out[0] = svzip1(even1, odd1);
-      out[1] = svzip2(even1, odd1);
-      out[2] = svzip1(even2, odd2);
-      out[3] = svzip2(even2, odd2);
-    } else {
-      out[0] = svzip1(v[0], v[1]);
-      out[1] = svzip2(v[0], v[1]);
-    }
-    for (int i = 0; i < kN; ++i)
-      store_lanes(SquareTile<T>::lanes((m - j) * kN - i * kSize), dst + j * kN + i * kSize, out[i]);
-  }
-}
-
 template <class T>
-void copy_item(const Shape& shape, T* dst, const T* src, int64_t n, int64_t m) {
-  if (shape.pattern == CopyPattern::kTransposed) return copy_square(shape, dst, src, n, m);
-  if constexpr (sizeof(T) >= 4) {
-    if (shape.pattern == CopyPattern::kInterleaved)
-      return n == 2 ? interleave<2>(dst, src, shape.src_n, m) : interleave<4>(dst, src, shape.src_n, m);
+void copy_item(const Shape& shape, const NarrowIndex<T>& gaps, T* dst, const T* src, int64_t n, int64_t m) {
+  switch (shape.pattern) {
+    case CopyPattern::kTransposed:
+      return copy_square(shape, dst, src, n, m);
+    case CopyPattern::kJoined:
+      if constexpr (sizeof(T) != 2) dispatch_narrow<T>(n, [&]<int kRows>() { join_lines<kRows>(gaps, dst, src, shape.src_n, n, m); });
+      return;
+    case CopyPattern::kSplit:
+      if constexpr (sizeof(T) != 2 && sizeof(T) != 8) dispatch_narrow<T>(m, [&]<int kRows>() { split_lines<kRows>(gaps, dst, shape.dst_m, src, m, n); });
+      return;
+    default:
+      return copy_row(shape, dst, src, n);
   }
-  copy_row(shape, dst, src, n);
 }
 
 template <class T>
 void copy_items(Shape& shape, T* dst, const T* src, int64_t begin, int64_t end) {
   if (begin >= end) return;
   const int64_t steps = shape.m_steps * shape.n_steps;
+  const bool joined = shape.pattern == CopyPattern::kJoined;
+  const NarrowIndex<T> gaps(joined ? shape.n : narrow_rows(shape.m, sizeof(T)), joined ? narrow_rows(shape.n, sizeof(T)) : shape.m);
   shape.others.seek(begin / steps);
   int64_t j = begin % steps / shape.n_steps * shape.m_step, i = begin % shape.n_steps * shape.n_step;
   for (int64_t item = begin; item < end; ++item) {
     const T* from = src + shape.others.offset(0) + i * shape.src_n + j * shape.src_m;
     T* to = dst + shape.others.offset(1) + i * shape.dst_n + j * shape.dst_m;
-    copy_item(shape, to, from, smaller(shape.n_step, shape.n - i), smaller(shape.m_step, shape.m - j));
+    copy_item(shape, gaps, to, from, smaller(shape.n_step, shape.n - i), smaller(shape.m_step, shape.m - j));
     i += shape.n_step;
     if (i < shape.n) continue;
     i = 0;

@@ -16,6 +16,7 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 template <class T>
 struct SquareTile {
   using V = vi;
+  using Lane = uint32_t;
   static constexpr int kSize = kLanes;
   SVENGINE_INLINE static vb lanes(int64_t count) { return svwhilelt_b32(int64_t(0), count); }
   SVENGINE_INLINE static vb all() { return svptrue_b32(); }
@@ -24,6 +25,7 @@ struct SquareTile {
 template <>
 struct SquareTile<uint64_t> {
   using V = vl;
+  using Lane = uint64_t;
   static constexpr int kSize = kLanes / 2;
   SVENGINE_INLINE static vb lanes(int64_t count) { return svwhilelt_b64(int64_t(0), count); }
   SVENGINE_INLINE static vb all() { return svptrue_b64(); }
@@ -88,6 +90,22 @@ template <int kQuads>
   for (int64_t c = 0; c < columns; ++c) {
     const vi column = svld1(out, words + c * kQuads);
     svst1(out, reinterpret_cast<int32_t*>(dst + c * dst_stride), column);
+  }
+}
+
+/// The way back.
+template <int L, class V>
+SVENGINE_INLINE void untranspose_registers(V (&r)[L]) {
+  SVENGINE_UNROLL
+  for (int round = 1; round < L; round *= 2) {
+    V t[L];
+    SVENGINE_UNROLL
+    for (int i = 0; i < L / 2; ++i) {
+      t[i] = svuzp1(r[2 * i], r[2 * i + 1]);
+      t[i + L / 2] = svuzp2(r[2 * i], r[2 * i + 1]);
+    }
+    SVENGINE_UNROLL
+    for (int i = 0; i < L; ++i) r[i] = t[i];
   }
 }
 
