@@ -251,3 +251,27 @@ TEST_CASE("windows that reach over the end of small blocked images") {
             CHECK(node_of(after, op).output()->type.block == context().block);
           }
 }
+
+TEST_CASE("Transposes beside reorders are reorders from and to channels last") {
+  const Describe norm_between = [](Builder& b) {
+    Value* x = conv(b, b.input("x", DType::f32, {2, 18, 8, 8}), 18, 37, 1);
+    Value* last = b.add("Transpose", {x}, make_attributes({{"perm", std::vector<int64_t>{0, 2, 3, 1}}}));
+    Value* y = b.add("LayerNormalization", {last, b.constant(random_tensor({37}, 5)), b.constant(random_tensor({37}, 6))});
+    Value* first = b.add("Transpose", {y}, make_attributes({{"perm", std::vector<int64_t>{0, 3, 1, 2}}}));
+    b.output(conv(b, first, 37, 20, 2), "y");
+    b.output(last, "last");
+  };
+  Graph after = check_layout(norm_between, kFeatures);
+  run_pass(after, "reorder_transposes");
+  CHECK(std::none_of(after.nodes().begin(), after.nodes().end(), [](const auto& n) { return n->op().name == std::string_view("Transpose"); }));
+  CHECK(reorders(after) == 4);
+  CHECK(output_names(after) == std::vector<std::string>{"y", "last"});
+  const Describe other_order = [](Builder& b) {
+    Value* x = conv(b, b.input("x", DType::f32, {2, 18, 8, 8}), 18, 20, 1);
+    b.output(b.add("Transpose", {x}, make_attributes({{"perm", std::vector<int64_t>{0, 3, 2, 1}}})), "y");
+    b.output(x, "x");
+  };
+  Graph kept = check_layout(other_order, kFeatures);
+  run_pass(kept, "reorder_transposes");
+  CHECK(node_of(kept, "Transpose").op().name == std::string_view("Transpose"));
+}

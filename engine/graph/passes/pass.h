@@ -84,6 +84,7 @@ Status fuse_mat_mul(Graph& graph, const PassContext& context);
 Status fuse_dense_chain(Graph& graph, const PassContext& context);
 Status view_transposes(Graph& graph, const PassContext& context);
 Status block_layout(Graph& graph, const PassContext& context);
+Status reorder_transposes(Graph& graph, const PassContext& context);
 Status recompute_values(Graph& graph, const PassContext& context);
 Status place_updates(Graph& graph, const PassContext& context);
 

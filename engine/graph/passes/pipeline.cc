@@ -40,6 +40,7 @@ constexpr Pass kPipeline[] = {
     {"quantized_layout", Stage::plan, "when all convolutions of integers are known", quantized_layout},
     {"view_transposes", Stage::plan, "after all that looks for Transposes", view_transposes},
     {"layout", Stage::plan, "after all that looks for patterns: from here on images may be stored as NCHWc", block_layout},
+    {"reorder_transposes", Stage::plan, "`layout` has put reorders beside Transposes", reorder_transposes},
     {"updates", Stage::plan, "when it is settled who reads what", place_updates},
     {"recompute", Stage::plan, "last: it looks at where most memory is live; earlier, copies would be merged again", recompute_values},
 };

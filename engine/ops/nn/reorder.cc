@@ -1,5 +1,8 @@
 // svengine.Reorder: between the plain and the channel-blocked storage of a float32 value of rank 3 to 5. Attribute block: channels of
-// a block in the output, 0 for plain. Padding lanes are written 0.
+// a block in the output, 0 for plain; channels_last: the plain value is [N, spatial.., C], as a Transpose would make it. Padding lanes are
+// written 0.
+#include <algorithm>
+
 #include "engine/graph/blocked_rank.h"
 #include "engine/kernels/data.h"
 #include "engine/ops/infer_util.h"
@@ -8,22 +11,31 @@
 namespace svengine::ops {
 namespace {
 
+bool is_channels_last(const Attributes& attributes) { return attributes.get_int("channels_last") != 0; }
+
 Status infer_reorder(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "x", {DType::f32}));
   if (const Shape& x = c.shape(0); !is_blocked_rank(x.rank())) return error("x {} is of rank {}, needs 3 to 5", to_string(x), x.rank());
-  c.set(0, Type{DType::f32, c.shape(0), static_cast<int>(c.attributes().get_int("block"))});
+  const int block = static_cast<int>(c.attributes().get_int("block"));
+  std::vector<Dim> dims = c.shape(0).dims();
+  if (is_channels_last(c.attributes())) {
+    if (block > 0) std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
+    else std::rotate(dims.begin() + 1, dims.begin() + 2, dims.end());
+  }
+  c.set(0, Type{DType::f32, Shape(std::move(dims)), block});
   return {};
 }
 
 Status lower_reorder(LowerContext& c) {
-  const Dims dims = c.in_dims(0);
   const bool to_blocked = c.out_type().block > 0;
+  const Dims dims = to_blocked ? c.out_dims() : c.in_dims(0);
   if (to_blocked == (c.in_type(0).block > 0)) return error("a reorder between equal layouts");
   kernels::ReorderArgs args;
   args.batch = dims[0];
   args.channels = dims[1];
   args.spatial = element_count(std::span(dims).subspan(2));
   args.plain_batch_stride = args.channels * args.spatial;
+  args.channels_last = is_channels_last(c.attributes());
   const auto& kernel = to_blocked ? c.kernels().data->to_blocked : c.kernels().data->from_blocked;
   emit_kernel(c, to_blocked ? "to_blocked" : "from_blocked", kernel, args, [in = c.in(0), out = c.out()](kernels::ReorderArgs& a, const Run& run) {
     a.src = run.get<const float>(in);
@@ -38,7 +50,7 @@ OpDef define_reorder() {
   return {
       .name = "Reorder",
       .domain = kInternalDomain,
-      .attributes = {{"block", AttributeKind::kInt, true}},
+      .attributes = {{"block", AttributeKind::kInt, true}, {"channels_last", AttributeKind::kInt, false, int64_t{0}}},
       .infer = infer_reorder,
       .lower = lower_reorder,
       .blocked = {.mode = BlockedMode::converts},
