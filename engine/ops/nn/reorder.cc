@@ -1,8 +1,6 @@
 // svengine.Reorder: between the plain and the channel-blocked storage of a float32 value of rank 3 to 5. Attribute block: channels of
 // a block in the output, 0 for plain; channels_last: the plain value is [N, spatial.., C], as a Transpose would make it. Padding lanes are
 // written 0.
-#include <algorithm>
-
 #include "engine/graph/blocked_rank.h"
 #include "engine/kernels/data.h"
 #include "engine/ops/infer_util.h"
@@ -17,12 +15,14 @@ Status infer_reorder(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "x", {DType::f32}));
   if (const Shape& x = c.shape(0); !is_blocked_rank(x.rank())) return error("x {} is of rank {}, needs 3 to 5", to_string(x), x.rank());
   const int block = static_cast<int>(c.attributes().get_int("block"));
-  std::vector<Dim> dims = c.shape(0).dims();
+  const Shape& in = c.shape(0);
+  Shape out = in;
   if (is_channels_last(c.attributes())) {
-    if (block > 0) std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
-    else std::rotate(dims.begin() + 1, dims.begin() + 2, dims.end());
+    const size_t last = in.dims().size() - 1;
+    for (size_t i = 1; i < last; ++i) out.set(block > 0 ? i + 1 : i, in[block > 0 ? i : i + 1]);
+    out.set(block > 0 ? 1 : last, in[block > 0 ? last : 1]);
   }
-  c.set(0, Type{DType::f32, Shape(std::move(dims)), block});
+  c.set(0, Type{DType::f32, std::move(out), block});
   return {};
 }
 
