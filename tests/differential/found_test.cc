@@ -195,3 +195,9 @@ TEST_CASE("an index into rows without columns is refused, not left out") {
   REQUIRE(!refused.ok());
   CHECK_THAT(refused.error().message(), Catch::Matchers::Contains("outside the last dimension"));
 }
+
+TEST_CASE("a zero point of unknown length may be one number, as the scale is") {
+  check_session("graph \"g\"\ninput %x: float32[?]\ninput %scale: float32[]\ninput %zero: int8[d]\n"
+                "%y: int8[?] = QuantizeLinear(%x, %scale, %zero) {axis = -1}\noutput %y\n",
+                {random_tensor({3}, 1), Tensor::scalar(0.1f), random_tensor_of(DType::i8, {1}, 2, -9, 9)});
+}

@@ -41,8 +41,8 @@ Status check_granularity(InferContext& c) {
   if (!c.has_input(2)) return {};
   const Shape& zero = c.shape(2);
   if (!zero.has_rank() || !scale.has_rank()) return {};
-  const auto single = [](const Shape& s) { return s.rank() == 0 || (s.rank() == 1 && s[0].is_static() && s[0].value() == 1); };
-  if (single(zero) && single(scale)) return {};
+  const auto may_be_single = [](const Shape& s) { return s.rank() == 0 || (s.rank() == 1 && !known_different(s[0], 1)); };
+  if (may_be_single(zero) && may_be_single(scale)) return {};
   bool same = zero.rank() == scale.rank();
   for (size_t i = 0; same && i < zero.dims().size(); ++i) same = !known_different(zero[i], scale[i]);
   if (!same) return error("the zero point has shape {}, the scale {}; needs one shape", to_string(zero), to_string(scale));
