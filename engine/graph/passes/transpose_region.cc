@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kMostDims = 8;
 
 /// A step takes as long as moving so many elements: 63 ns (41 Transposes of [3, 4] behind one another against one, `svengine bench --threads 1`,
-/// avx512 on a Xeon of the Sapphire Rapids kind), in which Transposes of 5,000 move 200.
+/// avx512 on the Xeon of bench/NOTES.md), in which Transposes of 5,000 move 200.
 constexpr int64_t kStepElements = 200;
 
 bool may_be_stored(const Value* v) {
