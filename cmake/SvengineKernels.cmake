@@ -42,7 +42,7 @@ function(svengine_kernel_sets names file)
   foreach(row IN LISTS SVENGINE_QUANTIZED_ROWS)
     separate_arguments(words UNIX_COMMAND "${row}")
     list(POP_FRONT words set variant machine runs)
-    svengine_kernel_set(${variant} MACHINE ${machine} DIRECTORY quantized FLAGS ${words})
+    svengine_kernel_set(${variant} MACHINE ${machine} DIRECTORY quantized BASE ${set} FLAGS ${words})
     list(APPEND variants ${variant})
     string(APPEND text "SVENGINE_QUANTIZED_ROW(${set}, ${variant}, ${runs})\n")
   endforeach()
@@ -51,11 +51,17 @@ function(svengine_kernel_sets names file)
   set(${names}_variants ${variants} PARENT_SCOPE)
 endfunction()
 
-# svengine_kernel_set(NAME MACHINE machine [DIRECTORY family] FLAGS flag...): engine/kernels/sve/*.cc compiled once, in its own namespace. On x86-64
+# svengine_kernel_set(NAME MACHINE machine [DIRECTORY family] [BASE set] FLAGS flag...): engine/kernels/sve/*.cc compiled once, in its own
+# namespace. A variant of the set BASE has not what multiplies no bytes, quantized/n_bits.cc: it calls that set's. On x86-64
 # engine/kernels/host comes first on the include path and supplies <arm_sve.h>; elsewhere engine/kernels/native does for what differs.
 function(svengine_kernel_set name)
-  cmake_parse_arguments(arg "" "MACHINE;DIRECTORY" "FLAGS" ${ARGN})
+  cmake_parse_arguments(arg "" "MACHINE;DIRECTORY;BASE" "FLAGS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/engine/kernels/sve/${arg_DIRECTORY}/*.cc)
+  if(arg_BASE)
+    list(FILTER sources EXCLUDE REGEX "/n_bits\\.cc$")
+  else()
+    set(arg_BASE ${name})
+  endif()
   add_library(svengine_kernels_${name} OBJECT ${sources})
   target_link_libraries(svengine_kernels_${name} PRIVATE svengine_flags)
   # -O3 with explicit vector code; errno and traps are never looked at, but NaN, infinity and signed zero count: no -ffast-math;
@@ -67,7 +73,7 @@ function(svengine_kernel_set name)
   endif()
   target_compile_options(svengine_kernels_${name} PRIVATE ${optimisation} -g0 -fno-math-errno -fno-trapping-math -ffp-contract=off -fno-exceptions -fno-rtti
     -fno-stack-protector -Wno-attributes ${arg_FLAGS})
-  target_compile_definitions(svengine_kernels_${name} PRIVATE SVENGINE_KERNEL_SET=${name} SVENGINE_MACHINE=${arg_MACHINE}
+  target_compile_definitions(svengine_kernels_${name} PRIVATE SVENGINE_KERNEL_SET=${name} SVENGINE_BASE_SET=${arg_BASE} SVENGINE_MACHINE=${arg_MACHINE}
     "SVENGINE_MACHINE_HEADER=\"engine/kernels/machine/${arg_MACHINE}.h\"")
   list(JOIN arg_FLAGS " " flags)
   set_property(GLOBAL APPEND PROPERTY SVENGINE_KERNEL_SET_FLAGS "${name}=${flags}")

@@ -166,7 +166,7 @@ void pack_checked(const QuantizedPackArgs& args, int64_t task_begin, int64_t tas
 
 void unpack_checked(const NBitsUnpackArgs& args) noexcept {
   if (contract_checks) enforce(violation(args));
-  n_bits_unpack(args);
+  SVENGINE_BASE_SET::n_bits_unpack(args);
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ __attribute__((noinline)) void sum_levels(const NBitsMatrix& b, int64_t panel, i
     levels.set(b, factor);
     const int64_t end = n_bits_smaller(d + b.block, b.k);
     for (; d + kSteps <= end; d += kSteps, word += kNBitsColumns) {
-      if constexpr (kBits == 2) add_part_of_word(levels, svld1(all, word), a, d, kSteps, sums);  // rare: its code is small
+      if constexpr (kBits != 4) add_part_of_word(levels, svld1(all, word), a, d, kSteps, sums);  // rare: its code is small
       else add_word(levels, svld1(all, word), a, d, sums);
     }
     if (d < end) add_part_of_word(levels, svld1(all, word), a, d, end - d, sums);
@@ -89,7 +89,7 @@ SumLevels<kRows> sum_levels_of(const NBitsMatrix& b) {
 
 /// Rows [row, row + rows) of a panel's columns, rows <= kRows.
 template <int kRows>
-void multiply_levels(const NBitsRowsArgs& args, int64_t panel, int64_t row, int64_t rows, SumLevels<kRows> sum) {
+void multiply_levels_by(const NBitsRowsArgs& args, int64_t panel, int64_t row, int64_t rows, SumLevels<kRows> sum) {
   const float* a[kRows];
   for (int r = 0; r < kRows; ++r) a[r] = args.a + (row + (r < rows ? r : 0)) * args.lda;
   for (int64_t part = 0; part < kPartsOfPanel; ++part) {
@@ -125,20 +125,9 @@ void unpack_part(const NBitsUnpackArgs& args, int64_t panel, int64_t part, float
 
 }  // namespace
 
-int64_t n_bits_rows_tasks(const NBitsRowsArgs& args) noexcept { return args.m > 0 ? n_bits_panels(args.b.n) : 0; }
-
-void n_bits_rows(const NBitsRowsArgs& args, int64_t task_begin, int64_t task_end, void*) noexcept {
-  const auto is_rounded = [&](int64_t row) { return args.rounded.numbers && args.rounded.rounded[row] != 0; };
-  const SumLevels<1> sum_row = sum_levels_of<1>(args.b);
-  const SumLevels<kRowsOfBits> sum_rows = sum_levels_of<kRowsOfBits>(args.b);
-  for (int64_t panel = task_begin; panel < task_end; ++panel)
-    for (int64_t row = 0, rows = 1; row < args.m; row += rows) {
-      const bool rounded = is_rounded(row);
-      for (rows = 1; rows < kRowsOfBits && row + rows < args.m && is_rounded(row + rows) == rounded;) ++rows;
-      if (rounded) multiply_rounded(args, panel, row, rows);
-      else if (rows == 1) multiply_levels<1>(args, panel, row, 1, sum_row);
-      else multiply_levels<kRowsOfBits>(args, panel, row, rows, sum_rows);
-    }
+void multiply_levels(const NBitsRowsArgs& args, int64_t panel, int64_t row, int64_t rows) {
+  if (rows == 1) multiply_levels_by<1>(args, panel, row, 1, sum_levels_of<1>(args.b));
+  else multiply_levels_by<kRowsOfBits>(args, panel, row, rows, sum_levels_of<kRowsOfBits>(args.b));
 }
 
 void n_bits_unpack(const NBitsUnpackArgs& args) noexcept {

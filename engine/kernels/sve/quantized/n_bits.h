@@ -76,14 +76,20 @@ void store_rows(const NBitsRowsArgs& args, int64_t first, int64_t row, int64_t r
   }
 }
 
-/// Rows [row, row + rows) of a panel's columns, rows <= kRowsOfBits, of A as integers.
 inline constexpr int kRowsOfBits = 4;
-void multiply_rounded(const NBitsRowsArgs& args, int64_t panel, int64_t row, int64_t rows);
 
 int64_t n_bits_round_tasks(const NBitsRoundArgs& args) noexcept;
 void n_bits_round(const NBitsRoundArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
 int64_t n_bits_rows_tasks(const NBitsRowsArgs& args) noexcept;
 void n_bits_rows(const NBitsRowsArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
-void n_bits_unpack(const NBitsUnpackArgs& args) noexcept;
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET
+
+// What multiplies no bytes is the same code in all variants of a set.
+namespace svengine::kernels::SVENGINE_BASE_SET {
+
+/// Rows [row, row + rows) of a panel's columns, rows <= kRowsOfBits.
+void multiply_levels(const NBitsRowsArgs& args, int64_t panel, int64_t row, int64_t rows);
+void n_bits_unpack(const NBitsUnpackArgs& args) noexcept;
+
+}  // namespace svengine::kernels::SVENGINE_BASE_SET

@@ -150,11 +150,27 @@ void multiply_rows_of(const NBitsRowsArgs& args, int64_t panel, int64_t row, int
   }
 }
 
+/// Where a product of bytes takes many instructions, sharing the levels among rows saves few of them.
+void multiply_rounded(const NBitsRowsArgs& args, int64_t panel, int64_t row, int64_t rows) {
+  if constexpr (sve_bytes::kOneInstruction) {
+    if (rows > 1) return multiply_rows_of<kRowsOfBits>(args, panel, row, rows);
+  }
+  for (int64_t r = row; r < row + rows; ++r) multiply_rows_of<1>(args, panel, r, 1);
+}
+
 }  // namespace
 
-void multiply_rounded(const NBitsRowsArgs& args, int64_t panel, int64_t row, int64_t rows) {
-  if (rows == 1) return multiply_rows_of<1>(args, panel, row, 1);
-  multiply_rows_of<kRowsOfBits>(args, panel, row, rows);
+int64_t n_bits_rows_tasks(const NBitsRowsArgs& args) noexcept { return args.m > 0 ? n_bits_panels(args.b.n) : 0; }
+
+void n_bits_rows(const NBitsRowsArgs& args, int64_t task_begin, int64_t task_end, void*) noexcept {
+  const auto is_rounded = [&](int64_t row) { return args.rounded.numbers && args.rounded.rounded[row] != 0; };
+  for (int64_t panel = task_begin; panel < task_end; ++panel)
+    for (int64_t row = 0, rows = 1; row < args.m; row += rows) {
+      const bool rounded = is_rounded(row);
+      for (rows = 1; rows < kRowsOfBits && row + rows < args.m && is_rounded(row + rows) == rounded;) ++rows;
+      if (rounded) multiply_rounded(args, panel, row, rows);
+      else SVENGINE_BASE_SET::multiply_levels(args, panel, row, rows);
+    }
 }
 
 int64_t n_bits_round_tasks(const NBitsRoundArgs& args) noexcept { return args.m; }
