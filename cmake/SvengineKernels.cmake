@@ -67,7 +67,8 @@ function(svengine_kernel_set name)
   # -O3 with explicit vector code; errno and traps are never looked at, but NaN, infinity and signed zero count: no -ffast-math;
   # and no contraction: where a multiply-add is wanted, the kernel says so. With sanitizers -O3 takes four times as long to compile as -O1
   # (conv/direct/tile_first.cc 40 and 9 s, g++ 12, EPYC Zen 4).
-  set(optimisation -O3)
+  # Nothing is thrown through a kernel, and of 12 MiB that a shared library may have, what would unwind them is 0.2.
+  set(optimisation -O3 -fno-asynchronous-unwind-tables)
   if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-fsanitize")
     set(optimisation -O1)
   endif()
