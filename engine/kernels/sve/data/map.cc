@@ -41,7 +41,10 @@ class RowSources {
   }
   void next() {
 #pragma GCC unroll 1
-    for (int d = args_.rank - 2; d >= 0 && ++index_[d] == args_.extent[d]; --d) index_[d] = 0;
+    for (int d = args_.rank - 2; d >= 0; --d) {
+      if (++index_[d] < args_.extent[d]) return;
+      index_[d] = 0;
+    }
   }
 
  private:
