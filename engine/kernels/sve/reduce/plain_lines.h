@@ -113,13 +113,14 @@ template <ReduceOp kOp, class T>
       for (int u = 0; u < width; ++u) acc[u] = join<kOp>(acc[u], acc[u + width]);
     return Wide<kOp, T>(acc[0]);
   } else {
+    using A = Accumulator<kOp, T>;
     Wide<kOp, T> lanes[kWideLanes];
     const auto runs = [&](const auto& f) SVENGINE_INLINE_LAMBDA {
       shape.for_runs([&](int64_t offset) SVENGINE_INLINE_LAMBDA { f(x + offset, shape.run); });
     };
     svst1(svptrue_b64(), lanes, joined_runs<kOp, T, kJoinedVectors>(shift, runs));
     for (int width = kWideLanes / 2; width > 0; width /= 2)
-      for (int i = 0; i < width; ++i) lanes[i] = join<kOp>(lanes[i], lanes[i + width]);
+      for (int i = 0; i < width; ++i) lanes[i] = Wide<kOp, T>(join<kOp>(A(lanes[i]), A(lanes[i + width])));
     return lanes[0];
   }
 }
