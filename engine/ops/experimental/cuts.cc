@@ -1,6 +1,7 @@
 // ONNX's experimental operators that cut a part out: Crop of an image, and DynamicSlice, from which Slice of opset 10 was made. See
 // element_functions.cc.
 #include "engine/graph/expand.h"
+#include "engine/ops/experimental/experimental.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 
@@ -67,6 +68,7 @@ Status dynamic_slice_to_slice(CanonicalizeContext& c) {
 
 OpDef define_crop() {
   return {.name = "Crop",
+          .until = kLastExperimental,
           .attributes = {{"border", AttributeKind::kInts, true}, {"scale", AttributeKind::kInts, false}},
           .expand = expand_crop,
           .infer = infer_crop,
@@ -78,7 +80,9 @@ OpDef define_crop() {
 OpDef define_dynamic_slice() {
   OpDef op = define_slice();
   op.name = "DynamicSlice";
+  op.until = kLastExperimental;
   op.inputs = {3, 4};
+  op.types = {{"T", kAllTypes, {0}}, {"Tind", kIndexTypes, {1, 2, 3}}};
   op.canonicalize = dynamic_slice_to_slice;
   op.samples = {{.inputs = {f32({7, 9}), ints({1, -3}), ints({100, -1})}}, {.inputs = {f32({3, 5}), ints({-2}), ints({4}), ints({-1})}}};
   return op;

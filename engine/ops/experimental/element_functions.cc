@@ -1,6 +1,7 @@
 // ONNX's experimental functions of elements: Affine, ImageScaler, ParametricSoftplus, Scale, ScaledTanh. ONNX 1.5 took them away without
 // anything in their place; converters of before (WinMLTools, of Core ML; PyTorch's, of Caffe2) have written them, and ONNX Runtime runs them.
 #include "engine/graph/expand.h"
+#include "engine/ops/experimental/experimental.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 
@@ -58,6 +59,7 @@ Status expand_image_scaler(ExpandContext& c) {
 
 OpDef function(const char* name, std::vector<AttributeDef> attributes, Status (*expand)(ExpandContext&), std::vector<Sample> samples) {
   return {.name = name,
+          .until = kLastExperimental,
           .attributes = std::move(attributes),
           .expand = expand,
           .infer = infer_same,
