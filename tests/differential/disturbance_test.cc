@@ -105,3 +105,16 @@ TEST_CASE("a square that leaves the range of float32 may stay a number, and no o
   CHECK(any(large, [](float y) { return y > 0.5f; }));
   for (const float y : disturbed_outputs(text, 3)) CHECK(std::abs(y - 1) < 1e-4);
 }
+
+TEST_CASE("an infinity that a sum of convolutions multiplies by weights of opposite signs may stay one, and no other is changed") {
+  const auto sums = [](const std::string& from) {
+    return disturbed_outputs("graph \"g\"\ninput %x: float32[1]\nconst %s: int64[3] = {1, 1, 1}\nconst %w: float32[1, 1, 1] = {-0.5}\n"
+                             "%image: float32[1, 1, 1] = Reshape(%x, %s)\n%part: float32[1, 1, 1] = " + from +
+                                 "\n%y: float32[1, 1, 1] = Add(%part, %image)\noutput %y\n",
+                             HUGE_VALF);
+  };
+  const std::vector<float> merged = sums("Conv(%image, %w)"), plain = sums("Mul(%image, %w)");
+  CHECK(any(merged, [](float y) { return std::isnan(y); }));
+  CHECK(any(merged, [](float y) { return std::isinf(y); }));
+  for (const float y : plain) CHECK(std::isnan(y));
+}

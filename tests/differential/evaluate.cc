@@ -218,22 +218,45 @@ void disturb_equal(MutableTensor& result, const std::vector<Tensor>& operands) {
   }
 }
 
+bool is_convolution(const Node& node) { return std::string_view(node.op().name).find("Conv") != std::string_view::npos; }
+
+/// Convolutions that are added up, with a norm of each between, become one (passes/merge_parallel_convs.cc): then an infinity is multiplied by the
+/// sum of weights.
+bool adds_convolutions(const Node& node) {
+  return node.op().name == std::string_view("Add") && std::any_of(node.inputs().begin(), node.inputs().end(), [](const Value* v) {
+           const Node* from = v->producer();
+           if (from && from->op().name == std::string_view("BatchNormalization")) from = from->input(0)->producer();
+           return from && is_convolution(*from);
+         });
+}
+
+/// The sum of two infinities that is NaN may be either of them.
+void merge_infinities(MutableTensor& result, const std::vector<Tensor>& operands, const RandomStream& stream) {
+  const std::vector<double> a = tests::to_doubles(operands[0]), b = tests::to_doubles(operands[1]);
+  for (size_t i = 0; i < static_cast<size_t>(result.count()); ++i) {
+    const double x = a[tests::broadcast_place(operands[0].dims(), result.dims(), i)];
+    const double y = b[tests::broadcast_place(operands[1].dims(), result.dims(), i)];
+    if (std::isinf(x) && std::isinf(y) && x != y && stream.uniform(2 * i) < 0.5)
+      result.data<float>()[i] = static_cast<float>(stream.uniform(2 * i + 1) < 0.5 ? x : y);
+  }
+}
+
 /// What kernels may do otherwise than by a rounding error, at random.
 void change_special(const Node& node, const std::vector<Tensor>& inputs, Tensor& result, const RandomStream& stream) {
   const std::string_view op = node.op().name;
   const bool equal = op == "Equal" && is_float(inputs[0].type()), f32 = result.type() == DType::f32;
   const bool norm = f32 && op == "ReduceL2", padded = f32 && op.starts_with("ConvGrad"), product = f32 && (op == "Mul" || op == "Pow");
-  if (!equal && !norm && !padded && !product) return;
+  const bool merged = f32 && adds_convolutions(node);
+  if (!equal && !norm && !padded && !product && !merged) return;
   Result<MutableTensor> copy = result.aligned_copy();
   if (!copy.ok()) return;
   if (equal) disturb_equal(*copy, inputs);
   if (norm) overflow_some(*copy, stream);
   if (padded) forget_some_nan(*copy, stream);
   if (product) keep_some_overflown(*copy, inputs, stream);
+  if (merged) merge_infinities(*copy, inputs, stream);
   result = std::move(*copy);
 }
-
-bool is_convolution(const Node& node) { return std::string_view(node.op().name).find("Conv") != std::string_view::npos; }
 
 bool has_values(const Node& node, const Values& values) {
   return std::all_of(node.inputs().begin(), node.inputs().end(),
