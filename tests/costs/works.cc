@@ -12,6 +12,7 @@
 #include "engine/kernels/machine/winograd.h"
 #include "engine/kernels/norm.h"
 #include "engine/kernels/pool.h"
+#include "engine/kernels/quantized.h"
 #include "engine/kernels/softmax.h"
 #include "tests/costs/gradient_works.h"
 #include "tests/costs/work_memory.h"
@@ -123,6 +124,37 @@ Call attention(int64_t tokens, int64_t size) {
   return [pack = call_of(kernels.pack, args, memory), run = call_of(kernels.attention, args, memory)] { pack(), run(); };
 }
 
+/// Rows times weights of 4 bits in blocks of 32, without zero points.
+NBitsRowsArgs few_bits(Memory& memory, int64_t m, int64_t n, int64_t k) {
+  NBitsRowsArgs args;
+  args.m = m, args.a = memory.random(m * k), args.lda = k, args.c = memory.random(m * n), args.ldc = n;
+  args.b.k = k, args.b.n = n;
+  args.b.levels = reinterpret_cast<const uint32_t*>(memory.random(n_bits_level_bytes(k, n, args.b.bits) / 4));
+  args.b.scales = memory.random(n_bits_factors(k, n, args.b.block));
+  return args;
+}
+
+Call n_bits_rows(int64_t m, int64_t n, int64_t k) {
+  Memory memory;
+  const NBitsRowsArgs args = few_bits(memory, m, n, k);
+  return call_of(best().quantized->n_bits.rows, args, memory);
+}
+
+/// The same of rows that are made integers first.
+Call n_bits_rounded(int64_t m, int64_t n, int64_t k) {
+  Memory memory;
+  NBitsRowsArgs args = few_bits(memory, m, n, k);
+  const int64_t groups = n_bits_groups(k, args.b.block);
+  NBitsRoundArgs round;
+  round.m = m, round.k = round.lda = k, round.block = args.b.block, round.a = args.a;
+  round.numbers = reinterpret_cast<int8_t*>(memory.random(m * n_bits_number_bytes(k) / 4));
+  round.scales = memory.random(m * groups), round.sums = reinterpret_cast<int32_t*>(memory.random(m * groups));
+  round.rounded = reinterpret_cast<int32_t*>(memory.random(m));
+  args.rounded = {round.numbers, round.scales, round.sums, round.rounded};
+  const NBitsKernels& kernels = best().quantized->n_bits;
+  return [round = call_of(kernels.round, round, memory), rows = call_of(kernels.rows, args, memory)] { round(), rows(); };
+}
+
 Call layer_norm(int64_t rows, int64_t n) {
   Memory memory;
   RowNormArgs args;
@@ -203,6 +235,8 @@ Call make_work(const std::string& name) {
   if (scan(name, "add/%lld", a)) return addition(a);
   if (scan(name, "softmax/%lldx%lld", a, b)) return softmax(a, b);
   if (scan(name, "attention/%lldx%lld", a, b)) return attention(a, b);
+  if (scan(name, "n_bits_rows/%lldx%lldx%lld", a, b, c)) return n_bits_rows(a, b, c);
+  if (scan(name, "n_bits_rounded/%lldx%lldx%lld", a, b, c)) return n_bits_rounded(a, b, c);
   if (scan(name, "layer_norm/%lldx%lld", a, b)) return layer_norm(a, b);
   if (scan(name, "max_pool/%lld@%lld", a, b)) return max_pool(a, b);
   if (scan(name, "global_pool/%lld@%lld", a, b)) return global_pool(a, b);
