@@ -10,10 +10,11 @@ namespace {
 
 Attributes perm(std::vector<int64_t> order) { return make_attributes({{"perm", std::move(order)}}); }
 
-Value* normed(Builder& b, Value* x, bool pow, bool bias, int64_t axis = -1) {
-  Value* d = b.add("Sub", {x, b.add("ReduceMean", {x, b.integers({axis})})});
+Value* normed(Builder& b, Value* x, bool pow, bool bias, int64_t axis = -1, int64_t keep = 1) {
+  const auto mean = [&](Value* v) { return b.add("ReduceMean", {v, b.integers({axis})}, make_attributes({{"keepdims", keep}})); };
+  Value* d = b.add("Sub", {x, mean(x)});
   Value* squared = pow ? b.add("Pow", {d, scalar(b, 2.0f)}) : b.add("Mul", {d, d});
-  Value* root = b.add("Sqrt", {b.add("Add", {b.add("ReduceMean", {squared, b.integers({axis})}), scalar(b, 1e-3f)})});
+  Value* root = b.add("Sqrt", {b.add("Add", {mean(squared), scalar(b, 1e-3f)})});
   Value* y = b.add("Mul", {b.add("Div", {d, root}), b.constant(random_tensor({24}, 5))});
   return bias ? b.add("Add", {b.constant(random_tensor({24}, 6)), y}) : y;
 }
@@ -35,6 +36,10 @@ TEST_CASE("layer normalisation is recognised") {
 TEST_CASE("what is not quite layer normalisation is left alone") {
   const auto other_axis = [](Builder& b) { b.output(normed(b, b.input("x", DType::f32, {24, 24}), true, true, 0), "y"); };
   CHECK(ops_of(check_pass(other_axis, "layer_norm", {random_tensor({24, 24}, 1)})).find("LayerNormalization") == std::string::npos);
+  for (const int64_t keep : {0, -1}) {  // only 1 keeps the dimension
+    const auto dropped = [&](Builder& b) { b.output(normed(b, b.input("x", DType::f32, {24, 24}), true, true, -1, keep), "y"); };
+    CHECK(ops_of(check_pass(dropped, "layer_norm", {random_tensor({24, 24}, 1)})).find("LayerNormalization") == std::string::npos);
+  }
   const auto seen_inside = [](Builder& b) {
     normed(b, b.input("x", DType::f32, {3, 24}), true, true);
     b.output(node_of(b.graph(), "Div").output(), "inside");

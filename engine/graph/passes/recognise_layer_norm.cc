@@ -14,7 +14,7 @@ namespace {
 /// The node reduces exactly the last axis and keeps it.
 bool over_last_axis(const Node& reduce) {
   const Shape& shape = reduce.input(0)->type.shape;
-  if (!reduce.attributes.get_int("keepdims", 1) || !reduce.input(1) || !reduce.input(1)->is_constant() || !shape.has_rank()) return false;
+  if (reduce.attributes.get_int("keepdims", 1) != 1 || !reduce.input(1) || !reduce.input(1)->is_constant() || !shape.has_rank()) return false;
   const std::vector<int64_t> axes = reduce.input(1)->constant().as_int64s();
   return axes.size() == 1 && (axes[0] == -1 || axes[0] == shape.rank() - 1);
 }

@@ -39,7 +39,7 @@ DType sum_type(DType type) { return type == DType::i8 ? DType::i32 : DType::u32;
 Status infer_reduce_sum_integer(InferContext& c) {
   SV_TRY(require_bytes(c, 0, "data"));
   const Shape& x = c.shape(0);
-  const bool keep = c.attributes().get_int("keepdims", 1) != 0;
+  const bool keep = c.attributes().get_int("keepdims", 1) == 1;
   if (!x.has_rank()) return c.set(0, sum_type(c.dtype(0)), Shape()), Status{};
   std::vector<bool> gone(x.dims().size(), c.attributes().get_ints("axes").empty());
   for (const int64_t axis : c.attributes().get_ints("axes")) {
