@@ -144,3 +144,14 @@ TEST_CASE("ONNX's experimental operators") {
   CHECK_FALSE(infer_types(*graph_of("Crop", {x}, {{"border", Ints{-1, 0, 0, 0}}}).nodes().front()).ok());
   CHECK_FALSE(infer_types(*graph_of("ImageScaler", {x}, {{"bias", std::vector<float>{1}}}).nodes().front()).ok());
 }
+
+TEST_CASE("products of 8-bit integers refuse a bias that has not one number for each column") {
+  const Tensor a = Tensor::of<uint8_t>({1, 2}, {1, 2}), b = Tensor::of<uint8_t>({2, 3}, {1, 2, 3, 4, 5, 6}), one = Tensor::scalar(1.0f), none;
+  const Tensor x = Tensor::of<float>({1, 2}, {1, 2});
+  for (const int64_t count : {1, 2, 3}) {
+    const std::vector<float> numbers(static_cast<size_t>(count), 0.5f);
+    const Tensor bias = Tensor::of<float>({count}, std::span<const float>(numbers));
+    CHECK(infer_types(*graph_of("MatMulIntegerToFloat", {a, b, one, one, none, none, bias}, {}).nodes().front()).ok() == (count == 3));
+    CHECK(infer_types(*graph_of("DynamicQuantizeMatMul", {x, b, one, none, bias}, {}).nodes().front()).ok() == (count == 3));
+  }
+}

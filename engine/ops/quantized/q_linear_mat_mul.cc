@@ -37,8 +37,7 @@ Status infer_mat_mul_integer_to_float(InferContext& c) {
   SV_TRY(require_zero_of(c, 4, 0, "a_zero_point"));
   SV_TRY(require_zero_of(c, 5, 1, "b_zero_point"));
   for (size_t i : {2, 3}) SV_TRY(require_dtype(c, i, i == 2 ? "a_scale" : "b_scale", {DType::f32}));
-  SV_TRY(check_counts(c, {.a = 0, .b = 1, .of_rows = {2, 4}, .of_columns = {3, 5, 6}}));
-  if (c.has_input(6)) SV_TRY(require_rank(c, 6, "bias", 1));
+  SV_TRY(check_counts(c, {.a = 0, .b = 1, .of_rows = {2, 4}, .of_columns = {3, 5}, .biases = {6}}));
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), false, false));
   c.set(0, DType::f32, std::move(shape));
   return {};

@@ -22,10 +22,11 @@ Tensor bytes(Dims dims) {
 /// Zero points and scales of a product's operands, by the indices of inputs.
 struct CountedInputs {
   size_t a, b;
-  std::vector<size_t> of_rows = {}, of_columns = {}, single = {};
+  std::vector<size_t> of_rows = {}, of_columns = {}, single = {}, biases = {};
   bool b_transposed = false, a_transposed = false;
 };
-/// Each has one element, or one for each row of A or column of B, or of every matrix of them. Unknown dimensions pass.
+/// Each has one element, or one for each row of A or column of B, or of every matrix of them; biases one for each column of B, and no fewer.
+/// Unknown dimensions pass.
 Status check_counts(const InferContext& c, const CountedInputs& inputs);
 
 }  // namespace svengine::ops

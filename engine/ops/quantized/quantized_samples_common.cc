@@ -19,6 +19,14 @@ Status check_count(const InferContext& c, size_t input, size_t operand, const Di
                to_string(of));
 }
 
+Status check_bias(const InferContext& c, size_t input, const Dim& columns) {
+  if (!c.has_input(input)) return {};
+  SV_TRY(require_rank(c, input, "bias", 1));
+  const Shape& bias = c.shape(input);
+  if (!bias.has_rank() || !known_different(bias[0], columns)) return {};
+  return error("bias has {} elements, needs {}, one for each column of the result", bias[0].value(), columns.value());
+}
+
 }  // namespace
 
 Status check_counts(const InferContext& c, const CountedInputs& inputs) {
@@ -35,6 +43,7 @@ Status check_counts(const InferContext& c, const CountedInputs& inputs) {
     const auto rank = static_cast<size_t>(b.rank());
     const Dim columns = rank == 1 ? Dim(1) : b[rank - (inputs.b_transposed ? 2 : 1)];
     for (size_t i : inputs.of_columns) SV_TRY(check_count(c, i, inputs.b, columns));
+    for (size_t i : inputs.biases) SV_TRY(check_bias(c, i, columns));
   }
   return {};
 }
