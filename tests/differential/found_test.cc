@@ -201,3 +201,9 @@ TEST_CASE("a zero point of unknown length may be one number, as the scale is") {
                 "%y: int8[?] = QuantizeLinear(%x, %scale, %zero) {axis = -1}\noutput %y\n",
                 {random_tensor({3}, 1), Tensor::scalar(0.1f), random_tensor_of(DType::i8, {1}, 2, -9, 9)});
 }
+
+TEST_CASE("a scale of unknown length may be one number, for which the axis says nothing") {
+  check_session("graph \"g\"\ninput %x: int8[5, 1]\ninput %scale: float32[d]\ninput %zero: int8[1]\n"
+                "%y: float32[5, 1] = DequantizeLinear(%x, %scale, %zero) {axis = 4611686018427387904}\noutput %y\n",
+                {random_tensor_of(DType::i8, {5, 1}, 1, -9, 9), random_tensor_of(DType::f32, {1}, 2, 0.1, 0.9), random_tensor_of(DType::i8, {1}, 3, -9, 9)});
+}
