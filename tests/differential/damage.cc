@@ -100,7 +100,7 @@ Attribute other_attribute(const Attribute& attribute, Choices& choose) {
     choose.chance(0.5) && !other.empty() ? other.pop_back() : other.push_back(1);
     return other;
   }
-  if (std::holds_alternative<float>(attribute)) return choose.of<float>({0, -1, 1, 1e30f, INFINITY, NAN});
+  if (std::holds_alternative<float>(attribute)) return choose.of<float>({0, -1, 1, 100, INFINITY, NAN});
   if (std::holds_alternative<std::string>(attribute)) return choose.of<std::string>({"", "none", "Relu", "VALID", "SAME_UPPER", "linear", "x"});
   return attribute;
 }
