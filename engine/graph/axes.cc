@@ -1,6 +1,7 @@
 #include "engine/graph/axes.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace svengine {
 
@@ -17,6 +18,12 @@ Result<std::vector<int64_t>> normalise_axes(std::span<const int64_t> axes, int64
     if (std::find(out.begin(), out.end(), a) != out.end()) return error("{} names axis {} twice", what, a);
     out.push_back(a);
   }
+  return out;
+}
+
+std::vector<int64_t> every_axis(int64_t count) {
+  std::vector<int64_t> out(static_cast<size_t>(count));
+  std::iota(out.begin(), out.end(), 0);
   return out;
 }
 

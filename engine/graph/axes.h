@@ -14,4 +14,7 @@ Result<int64_t> normalise_axis(int64_t axis, int64_t rank, const char* what = "a
 /// The same for each of several, in the order given; an axis named twice is refused.
 Result<std::vector<int64_t>> normalise_axes(std::span<const int64_t> axes, int64_t rank, const char* what = "axes");
 
+/// 0, 1, ... below `count`: all axes of a value of that rank.
+std::vector<int64_t> every_axis(int64_t count);
+
 }  // namespace svengine

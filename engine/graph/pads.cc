@@ -1,6 +1,5 @@
 #include "engine/graph/pads.h"
 
-#include <numeric>
 
 #include "engine/graph/axes.h"
 
@@ -11,9 +10,7 @@ constexpr int64_t kMostPads = int64_t{1} << 48;  // sums of sizes and pads canno
 
 Result<std::vector<int64_t>> padded_axes(const Value* axes, int64_t rank) {
   if (axes) return normalise_axes(axes->constant().as_int64s(), rank);
-  std::vector<int64_t> all(static_cast<size_t>(rank));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
+  return every_axis(rank);
 }
 
 }  // namespace

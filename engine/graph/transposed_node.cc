@@ -1,9 +1,6 @@
 #include "engine/graph/transposed_node.h"
 
 #include <algorithm>
-#include <numeric>
-
-#include "engine/graph/axes.h"
 
 namespace svengine {
 namespace {
@@ -73,12 +70,6 @@ std::optional<std::vector<int64_t>> stored_axes(const std::vector<int64_t>& axes
   const auto normal = normalise_axes(axes, static_cast<int64_t>(perm.size()));
   if (!normal.ok()) return std::nullopt;
   return composed(perm, *normal);
-}
-
-std::vector<int64_t> every_axis(int64_t count) {
-  std::vector<int64_t> out(static_cast<size_t>(count));
-  std::iota(out.begin(), out.end(), 0);
-  return out;
 }
 
 std::optional<std::vector<int64_t>> known_integers(const Node& node, size_t input) {

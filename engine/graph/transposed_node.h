@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/graph/axes.h"
 #include "engine/graph/op_def.h"
 
 namespace svengine {
@@ -42,9 +43,6 @@ Permutation without(const Permutation& perm, const std::vector<int64_t>& dropped
 
 /// A list of dimensions, each of [-rank, rank), as those of the stored value; nothing when one is out of range.
 std::optional<std::vector<int64_t>> stored_axes(const std::vector<int64_t>& axes, const Permutation& perm);
-
-/// 0, 1, ... below `count`.
-std::vector<int64_t> every_axis(int64_t count);
 
 /// The elements of a known input as integers.
 std::optional<std::vector<int64_t>> known_integers(const Node& node, size_t input);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "engine/graph/axes.h"
 
@@ -68,9 +67,7 @@ Status check_length(const Node& node, size_t i, const char* what, size_t needed,
 
 Result<std::vector<int64_t>> named_axes(const Attributes& attributes, int64_t rank) {
   if (const auto* given = attributes.get<std::vector<int64_t>>("axes")) return normalise_axes(*given, rank);
-  std::vector<int64_t> all(static_cast<size_t>(rank));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
+  return every_axis(rank);
 }
 
 /// ONNX's text multiplies by the region's part of the axis as well; its inference and reference and ONNX Runtime do not, so no file can mean it.

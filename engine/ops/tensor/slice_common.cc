@@ -1,7 +1,6 @@
 #include "engine/ops/tensor/slice_common.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "engine/graph/axes.h"
 
@@ -23,10 +22,7 @@ Range range_in(int64_t size, int64_t start, int64_t end, int64_t step) {
 
 Result<Bounds> complete(Bounds b, bool has_axes, bool has_steps, int64_t rank) {
   const size_t n = b.starts.size();
-  if (!has_axes) {
-    b.axes.resize(n);
-    std::iota(b.axes.begin(), b.axes.end(), 0);
-  }
+  if (!has_axes) b.axes = every_axis(static_cast<int64_t>(n));
   if (!has_steps) b.steps.assign(n, 1);
   if (b.ends.size() != n || b.axes.size() != n || b.steps.size() != n)
     return error("starts, ends, axes and steps have {}, {}, {} and {} entries, need equally many", n, b.ends.size(),
