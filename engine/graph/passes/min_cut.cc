@@ -1,11 +1,11 @@
-// Dinic's algorithm: flow along shortest ways only, all of one length at a time.
+// Dinic's algorithm: augmenting paths are shortest ones, all of one length at a time.
 #include "engine/graph/passes/min_cut.h"
 
 #include <algorithm>
 
 namespace svengine {
 
-size_t MinCut::add_place() {
+size_t MinCut::add_vertex() {
   arcs_of_.emplace_back();
   return arcs_of_.size() - 1;
 }
@@ -20,51 +20,51 @@ void MinCut::add_arc(size_t tail, size_t head, int64_t capacity) {
 
 bool MinCut::find_levels() {
   level_.assign(arcs_of_.size(), -1);
-  level_[kHere] = 0;
-  std::vector<size_t> queue{kHere};
+  level_[kSource] = 0;
+  std::vector<size_t> queue{kSource};
   for (size_t i = 0; i < queue.size(); ++i)
     for (size_t a : arcs_of_[queue[i]])
-      if (arcs_[a].left > 0 && level_[arcs_[a].head] < 0) {
+      if (arcs_[a].residual > 0 && level_[arcs_[a].head] < 0) {
         level_[arcs_[a].head] = level_[queue[i]] + 1;
         queue.push_back(arcs_[a].head);
       }
-  return level_[kThere] >= 0;
+  return level_[kSink] >= 0;
 }
 
-/// One way from kHere to kThere, without recursion, for ways are as long as networks are deep. 0: there is none left.
-int64_t MinCut::push(size_t place, int64_t most) {
-  std::vector<size_t> way;
-  while (place != kThere) {
-    size_t& next = next_[place];
-    while (next < arcs_of_[place].size()) {
-      const Arc& arc = arcs_[arcs_of_[place][next]];
-      if (arc.left > 0 && level_[arc.head] == level_[place] + 1) break;
+/// Along one path from source to sink, without recursion, for paths are as long as networks are deep. 0: there is none left.
+int64_t MinCut::augment(size_t vertex, int64_t most) {
+  std::vector<size_t> path;
+  while (vertex != kSink) {
+    size_t& next = next_[vertex];
+    while (next < arcs_of_[vertex].size()) {
+      const Arc& arc = arcs_[arcs_of_[vertex][next]];
+      if (arc.residual > 0 && level_[arc.head] == level_[vertex] + 1) break;
       ++next;
     }
-    if (next < arcs_of_[place].size()) {
-      way.push_back(arcs_of_[place][next]);
-      place = arcs_[way.back()].head;
+    if (next < arcs_of_[vertex].size()) {
+      path.push_back(arcs_of_[vertex][next]);
+      vertex = arcs_[path.back()].head;
     } else {
-      if (way.empty()) return 0;
-      place = arcs_[way.back() ^ 1].head;
-      way.pop_back();
-      ++next_[place];
+      if (path.empty()) return 0;
+      vertex = arcs_[path.back() ^ 1].head;
+      path.pop_back();
+      ++next_[vertex];
     }
   }
-  for (size_t a : way) most = std::min(most, arcs_[a].left);
-  for (size_t a : way) arcs_[a].left -= most, arcs_[a ^ 1].left += most;
+  for (size_t a : path) most = std::min(most, arcs_[a].residual);
+  for (size_t a : path) arcs_[a].residual -= most, arcs_[a ^ 1].residual += most;
   return most;
 }
 
 std::vector<bool> MinCut::solve() {
   while (find_levels()) {
     next_.assign(arcs_of_.size(), 0);
-    while (push(kHere, kNever) > 0) {
+    while (augment(kSource, kInfinite) > 0) {
     }
   }
-  std::vector<bool> here;
-  for (int level : level_) here.push_back(level >= 0);
-  return here;
+  std::vector<bool> with_source;
+  for (int level : level_) with_source.push_back(level >= 0);
+  return with_source;
 }
 
 }  // namespace svengine

@@ -1,4 +1,4 @@
-// Which nodes of a region compute on stored values is a question of a cheapest cut: the nodes on the one side do, those on the other do
+// Which nodes of a region compute on stored values is a question of a minimum cut: the nodes on the one side do, those on the other do
 // not, and what is cut are Transposes, each at the number of its elements. A value that is needed both ways is transposed once, however many
 // read it. Transposes at the border belong to both sides: one that reads a stored value merges with what it would be read by.
 #include <algorithm>
@@ -133,23 +133,24 @@ int64_t TransposeRegion::further_cost(const Mover& mover) const {
   return sum;
 }
 
-/// Place `is_stored` is on the side of stored values when the value is needed stored, `is_plain` on the other when it is needed as it is.
+/// Vertex `is_stored` is on the source's side, that of stored values, when the value is needed stored, `is_plain` on the sink's when it is needed
+/// as it is.
 void TransposeRegion::add_producer(MinCut& cut, const Value* value, size_t is_stored, size_t is_plain) const {
   const Permutation back = inverse(stored_.at(value));
   const int64_t cost = transpose_cost(value->type.shape, back);
   const Node* producer = value->producer();
   if (const auto it = mover_of_.find(producer); producer && it != mover_of_.end()) {
-    cut.add_arc(is_stored, movers_[it->second].place, cost);
-    cut.add_arc(movers_[it->second].place, is_plain, cost);
+    cut.add_arc(is_stored, movers_[it->second].vertex, cost);
+    cut.add_arc(movers_[it->second].vertex, is_plain, cost);
     return;
   }
   const Node* transpose = transpose_behind(value);
   const auto perm = transpose ? permutation_of(*transpose) : std::nullopt;
   if (perm && !stored_.count(transpose->input(0))) {
-    cut.add_arc(is_stored, MinCut::kThere, transpose_cost(transpose->input(0)->type.shape, composed(*perm, back)));
-    cut.add_arc(MinCut::kHere, is_plain, transpose_cost(transpose->input(0)->type.shape, *perm));
+    cut.add_arc(is_stored, MinCut::kSink, transpose_cost(transpose->input(0)->type.shape, composed(*perm, back)));
+    cut.add_arc(MinCut::kSource, is_plain, transpose_cost(transpose->input(0)->type.shape, *perm));
   } else {
-    cut.add_arc(is_stored, MinCut::kThere, cost);
+    cut.add_arc(is_stored, MinCut::kSink, cost);
   }
 }
 
@@ -157,43 +158,43 @@ void TransposeRegion::add_producer(MinCut& cut, const Value* value, size_t is_st
 void TransposeRegion::add_transpose(MinCut& cut, const Value* value, const Node& transpose, size_t is_stored, size_t is_plain) const {
   const Permutation perm = *permutation_of(transpose), from_stored = composed(stored_.at(value), perm);
   const Value* out = transpose.output();
-  const size_t place = cut.add_place();
-  cut.add_arc(place, is_stored, MinCut::kNever);
-  cut.add_arc(is_plain, place, MinCut::kNever);
-  if (!is_taken(graph_, out, perm)) cut.add_arc(MinCut::kHere, place, transpose_cost(value->type.shape, perm));
+  const size_t vertex = cut.add_vertex();
+  cut.add_arc(vertex, is_stored, MinCut::kInfinite);
+  cut.add_arc(is_plain, vertex, MinCut::kInfinite);
+  if (!is_taken(graph_, out, perm)) cut.add_arc(MinCut::kSource, vertex, transpose_cost(value->type.shape, perm));
   if (is_taken(graph_, out, from_stored)) return;
   const Shape& plain = value->type.shape;
   std::vector<Dim> dims;
   for (int64_t i : inverse(stored_.at(value))) dims.push_back(plain[static_cast<size_t>(i)]);
-  cut.add_arc(place, MinCut::kThere, transpose_cost(Shape(std::move(dims)), from_stored));
+  cut.add_arc(vertex, MinCut::kSink, transpose_cost(Shape(std::move(dims)), from_stored));
 }
 
 void TransposeRegion::add_users(MinCut& cut, const Value* value, size_t is_stored, size_t is_plain) const {
-  if (graph_.is_output(value)) cut.add_arc(is_plain, MinCut::kThere, MinCut::kNever);
+  if (graph_.is_output(value)) cut.add_arc(is_plain, MinCut::kSink, MinCut::kInfinite);
   for (const Node* user : value->users()) {
     const auto it = mover_of_.find(user);
     if (it != mover_of_.end() && reads_stored(*user, movers_[it->second].form, value)) {
-      cut.add_arc(movers_[it->second].place, is_stored, MinCut::kNever);
-      cut.add_arc(is_plain, movers_[it->second].place, MinCut::kNever);
+      cut.add_arc(movers_[it->second].vertex, is_stored, MinCut::kInfinite);
+      cut.add_arc(is_plain, movers_[it->second].vertex, MinCut::kInfinite);
     } else if (is_op(user, "Transpose") && permutation_of(*user)) {
       add_transpose(cut, value, *user, is_stored, is_plain);
     } else if (!takes(*user, value, stored_.at(value))) {
-      cut.add_arc(is_plain, MinCut::kThere, MinCut::kNever);
+      cut.add_arc(is_plain, MinCut::kSink, MinCut::kInfinite);
     }
   }
 }
 
 bool TransposeRegion::decide() {
   MinCut cut;
-  for (Mover& m : movers_) m.place = cut.add_place();
-  for (const Mover& m : movers_) cut.add_arc(m.place, MinCut::kThere, further_cost(m));
+  for (Mover& m : movers_) m.vertex = cut.add_vertex();
+  for (const Mover& m : movers_) cut.add_arc(m.vertex, MinCut::kSink, further_cost(m));
   for (const Value* v : values_) {
-    const size_t is_stored = cut.add_place(), is_plain = cut.add_place();
+    const size_t is_stored = cut.add_vertex(), is_plain = cut.add_vertex();
     add_producer(cut, v, is_stored, is_plain);
     add_users(cut, v, is_stored, is_plain);
   }
-  const std::vector<bool> here = cut.solve();
-  for (Mover& m : movers_) m.moves = here[m.place];
+  const std::vector<bool> with_source = cut.solve();
+  for (Mover& m : movers_) m.moves = with_source[m.vertex];
   return std::any_of(movers_.begin(), movers_.end(), [](const Mover& m) { return m.moves; });
 }
 

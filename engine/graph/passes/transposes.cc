@@ -19,9 +19,9 @@ namespace {
 bool is_identity(const Permutation& perm) { return std::is_sorted(perm.begin(), perm.end()); }
 
 /// Puts the region's nodes that move on stored values.
-class Mover {
+class RegionRewriter {
  public:
-  Mover(Graph& graph, const PassContext& context, const TransposeRegion& region)
+  RegionRewriter(Graph& graph, const PassContext& context, const TransposeRegion& region)
       : graph_(graph), context_(context), region_(region), builder_(graph, context.ops) {}
 
   Status run() {
@@ -148,7 +148,7 @@ Result<bool> move_one(Graph& graph, const PassContext& context) {
       TransposeRegion region(graph, seed, stored);
       for (const auto& [value, how] : region.stored()) seen[{value, how}] = true;
       if (!region.decide()) continue;
-      SV_TRY(Mover(graph, context, region).run());
+      SV_TRY(RegionRewriter(graph, context, region).run());
       return true;
     }
   }

@@ -28,7 +28,7 @@ class TransposeRegion {
   struct Mover {
     Node* node;
     TransposedNode form;
-    size_t place = 0;
+    size_t vertex = 0;
     bool moves = false;  // it is better on stored values
   };
 
