@@ -52,7 +52,7 @@ void put_level(std::byte* row, int64_t i, int64_t bits, int level) {
 }
 
 /// values [rows, n], each of a byte, as [n][row_bytes] with the rows' levels side by side.
-Result<Tensor> turned_levels(const Tensor& values, Dims dims, int64_t row_bytes, const BlockedWeights& w) {
+Result<Tensor> transposed_levels(const Tensor& values, Dims dims, int64_t row_bytes, const BlockedWeights& w) {
   SV_ASSIGN(MutableTensor out, Tensor::allocate(DType::u8, std::move(dims)));
   std::fill_n(out.raw(), out.count(), std::byte{0});
   constexpr int64_t kColumns = 64;  // whose bytes stay in the first-level cache
@@ -64,7 +64,7 @@ Result<Tensor> turned_levels(const Tensor& values, Dims dims, int64_t row_bytes,
   return Tensor(out);
 }
 
-Result<Tensor> turned_scales(const Tensor& scales, const BlockedWeights& w) {
+Result<Tensor> transposed_scales(const Tensor& scales, const BlockedWeights& w) {
   SV_ASSIGN(MutableTensor out, Tensor::allocate(DType::f32, {w.n, w.blocks}));
   for (int64_t b = 0; b < w.blocks; ++b)
     for (int64_t c = 0; c < w.n; ++c) std::memcpy(out.raw() + (c * w.blocks + b) * 4, scales.raw() + (b * w.n + c) * 4, 4);
@@ -76,7 +76,7 @@ Result<Value*> zeros_of(Graph& graph, const Node& node, const BlockedWeights& w)
   if (!node.input(2) && w.levels_offset != 0) return static_cast<Value*>(nullptr);
   const int64_t bytes = (w.blocks * w.bits + 7) / 8;
   if (node.input(2)) {
-    SV_ASSIGN(Tensor zeros, turned_levels(node.input(2)->constant(), {w.n, bytes}, bytes, w));
+    SV_ASSIGN(Tensor zeros, transposed_levels(node.input(2)->constant(), {w.n, bytes}, bytes, w));
     return graph.add_constant("zeros", std::move(zeros));
   }
   SV_ASSIGN(MutableTensor zeros, Tensor::allocate(DType::u8, {w.n, bytes}));
@@ -86,8 +86,8 @@ Result<Value*> zeros_of(Graph& graph, const Node& node, const BlockedWeights& w)
 
 Status keep_levels(Graph& graph, const PassContext& context, const Node& node, const BlockedWeights& w) {
   const int64_t block_bytes = w.block * w.bits / 8;
-  SV_ASSIGN(Tensor levels, turned_levels(node.input(0)->constant(), {w.n, w.blocks, block_bytes}, w.blocks * block_bytes, w));
-  SV_ASSIGN(Tensor scales, turned_scales(node.input(1)->constant(), w));
+  SV_ASSIGN(Tensor levels, transposed_levels(node.input(0)->constant(), {w.n, w.blocks, block_bytes}, w.blocks * block_bytes, w));
+  SV_ASSIGN(Tensor scales, transposed_scales(node.input(1)->constant(), w));
   SV_ASSIGN(Value * zeros, zeros_of(graph, node, w));
   Value *b = graph.add_constant("levels", std::move(levels)), *s = graph.add_constant("scales", std::move(scales));
   const std::vector<Node*> products(node.output()->users().begin(), node.output()->users().end());

@@ -20,14 +20,14 @@ Status infer_q_gemm(InferContext& c) {
   SV_TRY(require_zero_of(c, 5, kGemmB, "b_zero_point"));
   for (size_t i : {size_t{1}, size_t{4}, kGemmScale})
     if (c.has_input(i)) SV_TRY(require_dtype(c, i, "a scale", {DType::f32}));
-  const bool a_turned = c.attributes().get_int("transA"), b_turned = c.attributes().get_int("transB");
+  const bool a_transposed = c.attributes().get_int("transA"), b_transposed = c.attributes().get_int("transB");
   SV_TRY(check_counts(c, {.a = kGemmA,
                           .b = kGemmB,
                           .of_columns = {4, 5},
                           .single = {1, 2, kGemmScale, kGemmZero},
-                          .b_transposed = b_turned,
-                          .a_transposed = a_turned}));
-  SV_ASSIGN(Shape shape, matmul_shape(c.shape(kGemmA), c.shape(kGemmB), a_turned, b_turned));
+                          .b_transposed = b_transposed,
+                          .a_transposed = a_transposed}));
+  SV_ASSIGN(Shape shape, matmul_shape(c.shape(kGemmA), c.shape(kGemmB), a_transposed, b_transposed));
   if (c.has_input(kGemmC)) {
     SV_TRY(require_dtype(c, kGemmC, "C", {DType::i32}));
     const Shape& bias = c.shape(kGemmC);
@@ -42,7 +42,7 @@ Status infer_q_gemm(InferContext& c) {
 }
 
 /// A by rows.
-Buffer emit_turned_rows(LowerContext& c, int64_t m, int64_t k) {
+Buffer emit_transposed(LowerContext& c, int64_t m, int64_t k) {
   if (!c.attributes().get_int("transA")) return c.in(kGemmA);
   const Buffer transposed = c.temporary(std::max<int64_t>(m * k, 1));
   if (m * k > 0)
@@ -66,7 +66,7 @@ Status lower_q_gemm(LowerContext& c) {
   const Dims a = c.in_dims(kGemmA), y = c.out_dims();
   IntegerProduct p;
   p.m = y[0], p.n = y[1], p.k = c.attributes().get_int("transA") ? a[0] : a[1];
-  p.a = emit_turned_rows(c, p.m, p.k), p.a_type = c.in_type(kGemmA).dtype;
+  p.a = emit_transposed(c, p.m, p.k), p.a_type = c.in_type(kGemmA).dtype;
   p.a_zero = numbers_of(c, 2), p.b_zero = numbers_of(c, 5);
   p.b_input = kGemmB, p.column_major = c.attributes().get_int("transB") != 0;
   p.c = c.out();
