@@ -1,17 +1,12 @@
 // ONNX's experimental functions of elements: Affine, ImageScaler, ParametricSoftplus, Scale, ScaledTanh. ONNX 1.5 took them away without
 // anything in their place; converters of before (WinMLTools, of Core ML; PyTorch's, of Caffe2) have written them, and ONNX Runtime runs them.
 #include "engine/graph/expand.h"
+#include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/experimental/experimental.h"
-#include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
-
-Status infer_same(InferContext& c) {
-  c.set(0, c.dtype(0), c.shape(0));
-  return {};
-}
 
 Value* times(ExpandContext& c, Value* x, float factor) {
   return factor == 1 ? x : c.op("Mul", {x, c.number(factor, c.dtype(0))});
@@ -46,7 +41,7 @@ Status infer_image_scaler(InferContext& c) {
   const auto count = static_cast<int64_t>(bias->size());
   if (c.shape(0).has_rank() && known_different(c.shape(0)[1], Dim(count)))
     return error("bias has {} elements, needs one for each of {} channels", count, c.shape(0)[1].value());
-  return infer_same(c);
+  return infer_unary<kRealTypes>(c);
 }
 
 /// scale x + bias of the channel, for images [N, C, H, W]
@@ -62,7 +57,7 @@ OpDef function(const char* name, std::vector<AttributeDef> attributes, Status (*
           .until = kLastExperimental,
           .attributes = std::move(attributes),
           .expand = expand,
-          .infer = infer_same,
+          .infer = infer_unary<kRealTypes>,
           .types = {{"T", kRealTypes, {0}}},
           .tolerance = {.rtol = 1e-5, .atol = 1e-5},
           .samples = std::move(samples)};
