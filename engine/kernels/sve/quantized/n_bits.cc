@@ -1,12 +1,11 @@
 // Rows times weights of a few bits: a task is a panel of columns, gone over once for every few rows. Columns are the lanes; a weight is made
 // once and multiplied by a number of each row.
 #include "engine/kernels/sve/quantized/n_bits.h"
+#include "engine/kernels/sve/tasks.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 namespace {
-
-constexpr int64_t n_bits_smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /// Sums side by side, by steps of the depth: one row's would wait for each other.
 constexpr int level_ways(int rows) { return rows == 1 ? 4 : 2; }
@@ -61,7 +60,7 @@ __attribute__((noinline)) void sum_levels(const NBitsMatrix& b, int64_t panel, i
   int64_t factor = panel * n_bits_blocks(b.k, b.block) * kNBitsColumns + part * kLanes;
   for (int64_t d = 0; d < b.k; factor += kNBitsColumns) {
     levels.set(b, factor);
-    const int64_t end = n_bits_smaller(d + b.block, b.k);
+    const int64_t end = smaller(d + b.block, b.k);
     for (; d + kSteps <= end; d += kSteps, word += kNBitsColumns) {
       if constexpr (kBits != 4) add_part_of_word(levels, svld1(all, word), a, d, kSteps, sums);  // rare: its code is small
       else add_word(levels, svld1(all, word), a, d, sums);
@@ -112,10 +111,10 @@ void unpack_part(const NBitsUnpackArgs& args, int64_t panel, int64_t part, float
   LevelVectors<kBits, kZeros> levels;
   for (int64_t d = args.depth_begin; d < args.depth_end;) {
     levels.set(b, factors + d / b.block * kNBitsColumns);
-    const int64_t end = n_bits_smaller((d / b.block + 1) * b.block, args.depth_end);
+    const int64_t end = smaller((d / b.block + 1) * b.block, args.depth_end);
     for (; d < end; word += kNBitsColumns) {
       const vu sixteen = svld1(all, word);
-      const int64_t stop = n_bits_smaller(d + kSteps, end);
+      const int64_t stop = smaller(d + kSteps, end);
 #pragma GCC unroll 1
       for (int64_t step = 0; d < stop; ++step, ++d, target += args.ld)
         svst1(all, target, levels.weight(svlsr_x(all, sixteen, svdup_u32(level_shift(kBits, step)))));
