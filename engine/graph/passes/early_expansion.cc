@@ -142,22 +142,23 @@ bool EarlyExpansion::try_sizes(const Graph& whole) const {
   const std::vector<UnknownDim> dims = unknown_dims(whole);
   Graph parts = whole.clone();
   if (!infer_all(parts).ok() || !expand_composites_now(parts, context_).ok()) return true;  // said by who expands it
-  const auto agree = [&](const Sizes& sizes) {
+  const auto agree = [&](const Sizes& sizes, const std::optional<std::vector<Shape>>& wanted) {
     const auto made = outputs_with(parts, dims, sizes, context_);
-    return !made || made == outputs_with(whole, dims, sizes, context_);
+    return !made || made == wanted;
   };
   const Sizes likely = likely_sizes(whole);
   Sizes accepted;
   for (uint64_t i = 0; i < kMostAttempts && accepted.empty(); ++i) {
     const Sizes sizes = attempt(i, whole, dims, likely);
-    if (!agree(sizes)) return false;
-    if (outputs_with(whole, dims, sizes, context_)) accepted = sizes;
+    const auto wanted = outputs_with(whole, dims, sizes, context_);
+    if (!agree(sizes, wanted)) return false;
+    if (wanted) accepted = sizes;
   }
   for (size_t i = 0; i < accepted.size(); ++i)
     for (const int64_t other : {int64_t{0}, int64_t{1}, accepted[i] + 1, 2 * accepted[i]}) {
       Sizes sizes = accepted;
       sizes[i] = other;
-      if (!agree(sizes)) return false;
+      if (!agree(sizes, outputs_with(whole, dims, sizes, context_))) return false;
     }
   return true;
 }
