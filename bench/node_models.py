@@ -151,17 +151,18 @@ def classic():
                                         coefficients=DRAW.standard_normal(20000).tolist(), intercepts=[0.0] * 20, post_transform='SOFTMAX')
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def write(description, families, save):
+    """Asks for FOLDER and NAMEs, and calls save(FOLDER/NAME, network) for those of the families that begin so."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('folder', type=pathlib.Path)
     parser.add_argument('names', nargs='*', metavar='NAME')
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    for family in (lines, few_rows, equations, quantised, bits, orders, between, classic):
+    for family in families:
         for name, model in family():
             if not options.names or name.startswith(tuple(options.names)):
-                onnx.save(model, str(options.folder / f'{name}.onnx'))
+                save(str(options.folder / name), model)
 
 
 if __name__ == '__main__':
-    main()
+    write(__doc__, (lines, few_rows, equations, quantised, bits, orders, between, classic), lambda path, model: onnx.save(model, f'{path}.onnx'))

@@ -6,12 +6,11 @@
 FOLDER gets NAME.onnx and the inputs NAME.npz, which bench/compare_models.py gives both programs. A NAME is the beginning of a
 network's. What bench/node_models.py writes is not repeated. Needs the package onnx.
 """
-import argparse
-import pathlib
-
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+from node_models import write
 
 F32, F64, F16, I8, U8, I32, I64, BOOL = np.float32, np.float64, np.float16, np.int8, np.uint8, np.int32, np.int64, np.bool_
 WORD = {F32: 'f32', F64: 'f64', F16: 'f16', I8: 'i8', U8: 'u8', I32: 'i32', I64: 'i64', BOOL: 'bool'}
@@ -357,18 +356,11 @@ def strings():
 FAMILIES = (casts, unary, binary, gathers, scatters, orders, movements, reductions, images, signals, bytes_, strings)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('folder', type=pathlib.Path)
-    parser.add_argument('names', nargs='*', metavar='NAME')
-    options = parser.parse_args()
-    options.folder.mkdir(parents=True, exist_ok=True)
-    for family in FAMILIES:
-        for name, (model, inputs) in family():
-            if not options.names or name.startswith(tuple(options.names)):
-                onnx.save(model, str(options.folder / f'{name}.onnx'))
-                np.savez(options.folder / f'{name}.npz', **inputs)
+def save(path, network):
+    model, inputs = network
+    onnx.save(model, f'{path}.onnx')
+    np.savez(f'{path}.npz', **inputs)
 
 
 if __name__ == '__main__':
-    main()
+    write(__doc__, FAMILIES, save)
