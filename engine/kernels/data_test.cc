@@ -148,6 +148,7 @@ void check_repeated(const KernelTable& set) {
   for (int64_t n : {1, 2, 3, 9, 15, 16, 17, 64, 65, 700, 16384, 16385})
     for (int64_t repeats : {1, 2, 3, 7, 40})
       for (int64_t gap : {0, 5}) {
+        if (n > 700 && repeats > 7) continue;  // a second of emulation, and no other way of copying
         CopyArgs args;
         args.rank = 3;
         args.extent[0] = 3, args.extent[1] = repeats, args.extent[2] = n;

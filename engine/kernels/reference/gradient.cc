@@ -140,19 +140,34 @@ ReferenceGradient reference_conv_weight_grad(const ConvWeightGradArgs& args, int
   const auto blocked = [&](int64_t n, int64_t channel, int64_t channels, int64_t size, int64_t at) {
     return ((n * ((channels + lanes - 1) / lanes) + channel / lanes) * size + at) * lanes + channel % lanes;
   };
+  // The innermost loop walks the output channels of a pixel, which lie side by side in this copy: tests emulate it.
+  std::vector<double> dy;
+  for (int64_t pixel = 0; pixel < c.batch * out; ++pixel)
+    for (int64_t o = 0; o < c.out_channels; ++o) dy.push_back(args.dy[blocked(pixel / out, o, c.out_channels, out, pixel % out)]);
   const int64_t inputs = c.in_channels / c.groups, outputs = c.out_channels / c.groups;  // of a group
+  const double roundings = static_cast<double>(c.batch * out + 4);
   ReferenceGradient dw = zeros(c.out_channels * inputs * taps);
-  for (int64_t n = 0; n < c.batch; ++n)
-    for (int64_t i = 0; i < c.in_channels; ++i)
-      for (int64_t t = 0; t < taps; ++t)
-        for (int64_t p = 0; p < out; ++p) {
-          const int64_t at = input_of(s, p, t);
-          if (at < 0) continue;
-          const float x = args.input[args.plain_input ? (n * c.in_channels + i) * in + at : blocked(n, i, c.in_channels, in, at)];
-          for (int64_t o = i / inputs * outputs; o < (i / inputs + 1) * outputs; ++o)
-            add(dw, (o * inputs + i % inputs) * taps + t, double(x) * args.dy[blocked(n, o, c.out_channels, out, p)],
-                static_cast<double>(c.batch * out + 4));
+  for (int64_t i = 0; i < c.in_channels; ++i)
+    for (int64_t t = 0; t < taps; ++t) {
+      std::vector<double> sums(size_t(outputs), 0), magnitudes(size_t(outputs), 0);
+      for (int64_t p = 0; p < out; ++p) {
+        const int64_t at = input_of(s, p, t);
+        if (at < 0) continue;
+        for (int64_t n = 0; n < c.batch; ++n) {
+          const double x = args.input[args.plain_input ? (n * c.in_channels + i) * in + at : blocked(n, i, c.in_channels, in, at)];
+          const double* gradients = dy.data() + (n * out + p) * c.out_channels + i / inputs * outputs;
+          for (size_t o = 0; o < size_t(outputs); ++o) {
+            sums[o] += x * gradients[o];
+            magnitudes[o] += std::fabs(x * gradients[o]);
+          }
         }
+      }
+      for (int64_t o = 0; o < outputs; ++o) {
+        const int64_t to = ((i / inputs * outputs + o) * inputs + i % inputs) * taps + t;
+        dw.value[size_t(to)] = sums[size_t(o)];
+        dw.error[size_t(to)] = magnitudes[size_t(o)] * roundings * kRounding;
+      }
+    }
   return dw;
 }
 
