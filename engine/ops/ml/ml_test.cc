@@ -132,6 +132,28 @@ TEST_CASE("A single class is the label whatever its score, which is not negated,
   CHECK(single("LOGISTIC", -2).floats(1)[0] == Approx(0.119203));
 }
 
+TEST_CASE("Votes of trees that are equal as float32 are a tie, which the first class wins") {
+  // Five leaves of ten that say yes with 0.1 each, which is more than a tenth as float32.
+  Ints trees;
+  for (int64_t tree = 0; tree < 5; ++tree) trees.push_back(tree);
+  const HostNode half(kMl, "TreeEnsembleClassifier", {column({0})},
+                      {{"classlabels_int64s", Ints{0, 1}},
+                       {"nodes_treeids", trees},
+                       {"nodes_nodeids", Ints(5, 0)},
+                       {"nodes_featureids", Ints(5, 0)},
+                       {"nodes_values", Floats(5, 0)},
+                       {"nodes_modes", Words(5, "LEAF")},
+                       {"nodes_truenodeids", Ints(5, 0)},
+                       {"nodes_falsenodeids", Ints(5, 0)},
+                       {"class_treeids", trees},
+                       {"class_nodeids", Ints(5, 0)},
+                       {"class_ids", Ints(5, 0)},
+                       {"class_weights", Floats(5, 0.1f)}},
+                      2, 1);
+  CHECK(half.floats(1) == Floats{0.5f, 0.5f});
+  CHECK(half.ints() == Ints{0});
+}
+
 TEST_CASE("LabelEncoder looks up any type; the last of equal keys counts") {
   const HostNode words(kMl, "LabelEncoder", {texts({"b", "a", "?"})},
                        {{"keys_strings", Words{"a", "b", "a"}}, {"values_int64s", Ints{1, 2, 3}}}, 1, 4);

@@ -76,6 +76,8 @@ Status lower_tree_classifier(LowerContext& c) {
   const Buffer y = c.out(0), z = c.has_output(1) ? c.out(1) : Buffer();
   return emit_trees<read_classifier>(c, TreeAggregate::sum, [=](const Run& run, int64_t row, TreeScores s) {
     int64_t n = add_base(base, s, classes), label = 0;
+    // Labels follow from the scores that are written: ten votes of float32's 0.1 in double would not be the tie that they show as.
+    std::transform(s.scores, s.scores + n, s.scores, [](double score) { return static_cast<float>(score); });
     SecondScore second = SecondScore::no;
     if (classes > 2) {
       int64_t best = 0;
