@@ -33,8 +33,8 @@ struct ImportOptions {
   std::vector<std::string> inputs_instead_of_initializers = {};
   /// For import from bytes: the folder for external data; empty: external data are refused. (Files: the file's folder.)
   std::string external_folder = {};
-  /// Errors, not warnings: declared shapes that contradict what follows from inputs and nodes, nodes out of order, and operators of
-  /// domains that are not imported.
+  /// Errors, not warnings: declared shapes that contradict what follows from inputs and nodes, nodes out of order, operators of
+  /// domains that are not imported, and vectors of more dimensions than one.
   bool strict = false;
 };
 

@@ -90,6 +90,24 @@ TEST_CASE("a declared shape that contradicts the nodes is a warning, or with `st
   CHECK(problem_of(type) == "m.onnx: output 'y': is declared as int64[1x3], but is float32[1x3]");
 }
 
+TEST_CASE("vectors of more dimensions are read as vectors where ONNX Runtime does, with a warning, or with `strict` an error") {
+  ModelProto proto = empty_model(17, 8);
+  add_input(proto, "x", {2, 3});
+  add_input(proto, "chosen", {2, 3}, DType::boolean);
+  add_initializer(proto, "scales", {1, 4}, {1, 1, 1.5f, 2});
+  add_input(proto, "image", {1, 1, 4, 4});
+  add_node(proto, "Compress", {"x", "chosen"}, {"y"}, "masked");
+  add_node(proto, "Resize", {"image", "", "scales"}, {"z"});
+  for (const char* name : {"y", "z"}) proto.mutable_graph()->add_output()->set_name(name);
+  const Result<Model> model = import_proto(proto, {.ops = &all_ops()});
+  if (!model.ok()) FAIL(model.error().message());
+  CHECK(to_string(find_value(model->graph, "y")->type) == "float32[?]");
+  CHECK(to_string(find_value(model->graph, "z")->type) == "float32[1x1x6x8]");
+  CHECK(model->warnings == std::vector<std::string>{"node 'masked' (Compress): input 1 has shape 2x3 and is read as a vector"});
+  CHECK(problem_of(import_proto(proto, {.ops = &all_ops(), .strict = true})) ==
+        "m.onnx: node 'masked' (Compress): input 1 has shape 2x3 and is read as a vector; ONNX wants a vector or one number");
+}
+
 TEST_CASE("initializers and Constant nodes are constants, also when the file lists them as inputs") {
   ModelProto proto = empty_model(17, 3);
   add_input(proto, "w", {2});

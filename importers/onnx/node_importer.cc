@@ -4,6 +4,7 @@
 
 #include "engine/ops/canonical.h"
 #include "engine/ops/control/body_types_common.h"
+#include "engine/ops/vector_inputs.h"
 #include "importers/io/names.h"
 #include "importers/onnx/order.h"
 #include "importers/onnx/read_attributes.h"
@@ -104,8 +105,10 @@ Result<std::vector<int>> NodeImporter::order(const NodeProtos& nodes, const std:
 }
 
 std::vector<std::string> NodeImporter::warnings() const {
-  if (out_of_order_.empty()) return {};
-  return {out_of_order_ + "; nodes are sorted into the order of computation, in which ONNX wants them"};
+  std::vector<std::string> out;
+  if (!out_of_order_.empty()) out.push_back(out_of_order_ + "; nodes are sorted into the order of computation, in which ONNX wants them");
+  if (!flattened_.empty()) out.push_back(flattened_);
+  return out;
 }
 
 Result<std::vector<Value*>> NodeImporter::inputs_of(Scope& scope, const NodeProto& proto) const {
@@ -209,6 +212,9 @@ Status NodeImporter::settle_now(Scope& scope, Node* node, const std::vector<Valu
     scope.graph.erase(node);
     return {};
   }
+  SV_ASSIGN(const std::string flattened, ops::flatten_vector_inputs(context));
+  if (!flattened.empty() && flattened_.empty()) flattened_ = fmt::format("node '{}' ({}): {}", node->name(), node->op().name, flattened);
+  if (!flattened.empty() && strict_) return error("{}; ONNX wants a vector or one number", flattened);
   return infer_types(*node);
 }
 

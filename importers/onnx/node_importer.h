@@ -98,6 +98,7 @@ class NodeImporter {
   NodeWatcher* const watcher_;
   const bool strict_;
   std::string out_of_order_;  // the first node that is
+  std::string flattened_;     // of the first node with a vector of more dimensions
   RefusedTypes refused_types_;
   int64_t nested_ = 0;  // nodes of bodies and calls so far
 };

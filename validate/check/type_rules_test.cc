@@ -133,6 +133,11 @@ std::vector<RuleCase> inference_cases() {
          AttributeProto* a = add_attribute(add_tail(m, "Concat", {"x", "x"}), "axis", AttributeProto::INT);
          a->set_i(-3);
        }},
+      {"inference", "input 1 has shape 1x3 and is read as a vector; ONNX wants a vector",
+       [](ModelProto& m) {
+         add_input(m, "chosen", {1, 3}, DType::boolean);
+         add_tail(m, "Compress", {"x", "chosen"});
+       }},
       {"inference", "node 'tail' (MatMul)",
        [](ModelProto& m) {
          add_tail(m, "MatMul", {"x", "x"});

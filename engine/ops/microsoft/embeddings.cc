@@ -18,7 +18,7 @@ Status infer_runtime_rotary(InferContext& c) {
   if (rotated < 0 || rotated % 2 != 0) return error("rotary_embedding_dim is {}, must be even", rotated);
   if (rotated > 0 && heads < 1) return error("rotary_embedding_dim needs attribute num_heads");
   const Shape& ids = c.shape(1);
-  if (ids.has_rank() && ids.rank() != 2 && !(ids.rank() == 1 && !known_different(ids[0], Dim(1))))
+  if (ids.has_rank() && ids.rank() > 0 && ids.rank() != 2 && !(ids.rank() == 1 && !known_different(ids[0], Dim(1))))
     return error("position_ids is {}, needs one element, or [batch, tokens]", to_string(ids));
   if (c.shape(0).has_rank() && c.shape(0).rank() != 3 && c.shape(0).rank() != 4)
     return error("input is {}, needs rank 3 or 4", to_string(c.shape(0)));
@@ -40,7 +40,7 @@ Status expand_runtime_rotary(ExpandContext& c) {
     heads = *last / (2 * *half);
   }
   Value *x = c.input(0), *ids = c.input(1);
-  if (c.shape(1).rank() == 1) {
+  if (c.shape(1).rank() < 2) {
     Value *batch = c.size_of_dim(x, 0), *tokens = c.size_of_dim(x, flat ? 1 : 2);
     Value* row = c.up_to(c.scalar_of_dim(x, flat ? 1 : 2));
     ids = c.op("Expand", {c.op("Add", {row, ids}), c.concat({batch, tokens}, 0)});
