@@ -1,4 +1,6 @@
 // Composite nodes become the nodes that they are made of: graph/expand.h.
+#include <algorithm>
+
 #include "engine/graph/expand.h"
 #include "engine/graph/passes/early_expansion.h"
 #include "engine/graph/passes/match.h"
@@ -40,6 +42,24 @@ Status expand_all(Graph& graph, const PassContext& context, UncertainShapes unce
 Status expand_composites(Graph& graph, const PassContext& context) { return expand_all(graph, context, UncertainShapes::wait); }
 
 Status expand_composites_now(Graph& graph, const PassContext& context) { return expand_all(graph, context, UncertainShapes::taken); }
+
+Status expand_for_shapes(Graph& graph, const PassContext& context) {
+  const auto is_known = [](const Value* v) { return !v || is_handle(v->type.dtype) || v->type.shape.is_static(); };
+  const auto all_known = [&](const std::vector<Value*>& values) { return std::all_of(values.begin(), values.end(), is_known); };
+  const std::vector<Node*> nodes = graph.snapshot();
+  if (std::none_of(nodes.begin(), nodes.end(), [&](const Node* node) { return node->op().expand && !all_known(node->outputs()); })) return {};
+  bool any = false;
+  for (Node* node : nodes) {
+    if (any) SV_TRY(infer_types(*node));  // what is computed from expanded nodes has shapes now
+    if (!node->op().expand || !all_known(node->inputs()) || all_known(node->outputs())) continue;
+    if (Status status = expand_node(graph, *node, context.ops, UncertainShapes::taken); !status.ok())
+      return std::move(status).error().in(describe(*node));
+    if (!is_replaced(graph, *node)) continue;
+    graph.erase(node);
+    any = true;
+  }
+  return any ? widen_types(graph, context) : Status{};
+}
 
 Status make_runnable(Graph& graph, const PassContext& context) {
   SV_TRY(round_every_node(graph, context));  // first: what composite nodes are made of stays wide within each

@@ -1,9 +1,13 @@
 // com.microsoft's QLinear operators that are a float32 operator between DequantizeLinear and QuantizeLinear: Sigmoid, LeakyRelu, Softmax,
 // AveragePool, GlobalAveragePool, ReduceMean, Concat, Where. They become these three, as a file of the other form has them.
+#include <algorithm>
+
+#include "engine/graph/axes.h"
 #include "engine/graph/expand.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/quantized/integer_product_common.h"
 #include "engine/ops/quantized/quantized_samples.h"
+#include "engine/ops/registry.h"
 
 namespace svengine::ops {
 namespace {
@@ -66,10 +70,11 @@ Status pool_around(ExpandContext& c, const char* op, Attributes attributes) {
 }
 
 Status expand_q_global_pool(ExpandContext& c) { return pool_around(c, "GlobalAveragePool", {}); }
-Status expand_q_average_pool(ExpandContext& c) {
-  return pool_around(c, "AveragePool",
-                     keep(c.attributes(), {"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"}));
+Attributes pool_attributes(const Attributes& from) {
+  return keep(from, {"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"});
 }
+
+Status expand_q_average_pool(ExpandContext& c) { return pool_around(c, "AveragePool", pool_attributes(c.attributes())); }
 
 Status expand_q_reduce_mean(ExpandContext& c) {
   const Node& node = c.node();
@@ -100,19 +105,84 @@ Status expand_q_where(ExpandContext& c) {
   return quantize_result(c, chosen, scale, zero, x);
 }
 
-/// Of the zero point's type, or of that of the first value. The shape is that of the nodes that take its place.
-template <size_t kLike, size_t kZero>
-Status infer_composite(InferContext& c) {
-  SV_TRY(require_bytes(c, kLike, "X"));
-  if (c.has_input(kZero)) SV_TRY(require_bytes(c, kZero, "the zero point"));
-  c.set(0, c.dtype(c.has_input(kZero) ? kZero : kLike), Shape());
+/// The shape that ai.onnx's `op` gives for inputs of the shapes of this node's inputs `slots`, numbers and conditions.
+Result<Shape> shape_between(const InferContext& c, const char* op, const std::vector<size_t>& slots, Attributes attributes, bool channels_last = false) {
+  Graph graph;
+  std::vector<Value*> inputs;
+  for (const size_t slot : slots) {
+    Type type{c.dtype(slot) == DType::boolean ? DType::boolean : DType::f32, c.shape(slot)};
+    if (channels_last) {
+      if (!type.shape.has_rank()) return Shape();
+      std::vector<Dim> dims = type.shape.dims();
+      if (dims.size() > 1) std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
+      type.shape = Shape(std::move(dims));
+    }
+    inputs.push_back(graph.add_input("x", std::move(type)));
+  }
+  Node* node = graph.add_node(*all_ops().find("", op), {}, std::move(inputs), 1, std::move(attributes));
+  InferContext plain(*node);
+  SV_TRY(node->op().infer(plain));
+  Shape shape = node->output()->type.shape;
+  if (!channels_last || !shape.has_rank()) return shape;
+  std::vector<Dim> dims = shape.dims();
+  if (dims.size() > 1) std::rotate(dims.begin() + 1, dims.begin() + 2, dims.end());
+  return Shape(std::move(dims));
+}
+
+/// Of the zero point's type, or of that of the first value.
+Status infer_composite(InferContext& c, size_t like, size_t zero, const Result<Shape>& shape) {
+  SV_TRY(require_bytes(c, like, "X"));
+  if (c.has_input(zero)) SV_TRY(require_bytes(c, zero, "the zero point"));
+  SV_ASSIGN(Shape known, shape);
+  c.set(0, c.dtype(c.has_input(zero) ? zero : like), std::move(known));
   return {};
 }
 
-OpDef composite(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*expand)(ExpandContext&),
-                std::vector<Sample> samples) {
+Status infer_q_same(InferContext& c) { return infer_composite(c, 0, 4, c.shape(0)); }
+
+Status infer_q_global_pool(InferContext& c) {
+  return infer_composite(c, 0, 4, shape_between(c, "GlobalAveragePool", {0}, {}, c.attributes().get_int("channels_last") != 0));
+}
+
+Status infer_q_average_pool(InferContext& c) {
+  return infer_composite(c, 0, 4, shape_between(c, "AveragePool", {0}, pool_attributes(c.attributes()), c.attributes().get_int("channels_last") != 0));
+}
+
+Status infer_q_reduce_mean(InferContext& c) {
+  const Shape& x = c.shape(0);
+  std::vector<int64_t> axes = c.attributes().get_ints("axes");
+  if (!x.has_rank()) return infer_composite(c, 0, 4, Shape());
+  if (axes.empty()) axes = every_axis(x.rank());
+  SV_ASSIGN(axes, normalise_axes(axes, x.rank()));
+  std::vector<Dim> dims;
+  for (int64_t d = 0; d < x.rank(); ++d) {
+    const bool reduced = std::find(axes.begin(), axes.end(), d) != axes.end();
+    if (!reduced) dims.push_back(x[static_cast<size_t>(d)]);
+    else if (c.attributes().get_int("keepdims", 1) == 1) dims.push_back(1);
+  }
+  return infer_composite(c, 0, 4, Shape(std::move(dims)));
+}
+
+Status infer_q_concat(InferContext& c) {
+  if (c.input_count() < 5 || (c.input_count() - 2) % 3 != 0) return error("has {} inputs, needs two and three for each value", c.input_count());
+  std::vector<size_t> values;
+  for (size_t i = 2; i < c.input_count(); i += 3) {
+    if (!c.has_input(i)) return error("input {} is absent", i);
+    values.push_back(i);
+  }
+  return infer_composite(c, 2, 1, shape_between(c, "Concat", values, keep(c.attributes(), {"axis"})));
+}
+
+Status infer_q_where(InferContext& c) {
+  for (const size_t i : {0, 1, 4})
+    if (!c.has_input(i)) return error("input {} is absent", i);
+  return infer_composite(c, 1, 8, shape_between(c, "Where", {0, 1, 4}, {}));
+}
+
+OpDef composite(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
+                Status (*expand)(ExpandContext&), std::vector<Sample> samples) {
   OpDef op{.name = name, .domain = kMicrosoftDomain, .until = 1, .inputs = inputs, .attributes = std::move(attributes)};
-  op.infer = infer_composite<0, 4>;
+  op.infer = infer;
   op.expand = expand;
   op.samples = std::move(samples);
   return op;
@@ -129,22 +199,22 @@ constexpr Arity kAround{4, 5};
 }  // namespace
 
 OpDef define_q_linear_sigmoid() {
-  return composite("QLinearSigmoid", kAround, {}, expand_q_sigmoid, around_samples({3, 7}, {}));
+  return composite("QLinearSigmoid", kAround, {}, infer_q_same, expand_q_sigmoid, around_samples({3, 7}, {}));
 }
 
 OpDef define_q_linear_leaky_relu() {
-  return composite("QLinearLeakyRelu", kAround, {{"alpha", AttributeKind::kFloat, false, 0.01f}}, expand_q_leaky_relu,
+  return composite("QLinearLeakyRelu", kAround, {{"alpha", AttributeKind::kFloat, false, 0.01f}}, infer_q_same, expand_q_leaky_relu,
                    around_samples({3, 7}, {{"alpha", real(0.2f)}}));
 }
 
 OpDef define_q_linear_softmax() {
   return composite("QLinearSoftmax", kAround, {{"axis", AttributeKind::kInt, false, int64_t{-1}}, {"opset", AttributeKind::kInt, true}},
-                   expand_q_softmax, around_samples({3, 7}, {{"opset", integer(13)}}));
+                   infer_q_same, expand_q_softmax, around_samples({3, 7}, {{"opset", integer(13)}}));
 }
 
 OpDef define_q_linear_global_average_pool() {
   return composite("QLinearGlobalAveragePool", kAround, {{"channels_last", AttributeKind::kInt, false, int64_t{0}}},
-                   expand_q_global_pool, around_samples({2, 5, 4, 3}, {{"channels_last", integer(1)}}));
+                   infer_q_global_pool, expand_q_global_pool, around_samples({2, 5, 4, 3}, {{"channels_last", integer(1)}}));
 }
 
 OpDef define_q_linear_average_pool() {
@@ -156,28 +226,23 @@ OpDef define_q_linear_average_pool() {
                     {"kernel_shape", AttributeKind::kInts, true},
                     {"pads", AttributeKind::kInts},
                     {"strides", AttributeKind::kInts}},
-                   expand_q_average_pool, around_samples({2, 3, 7, 6}, {{"kernel_shape", integers({3, 2})}}));
+                   infer_q_average_pool, expand_q_average_pool, around_samples({2, 3, 7, 6}, {{"kernel_shape", integers({3, 2})}}));
 }
 
 OpDef define_q_linear_reduce_mean() {
   return composite("QLinearReduceMean", kAround, {{"axes", AttributeKind::kInts}, {"keepdims", AttributeKind::kInt, false, int64_t{1}}},
-                   expand_q_reduce_mean, around_samples({2, 3, 5}, {{"axes", integers({1, 2})}}));
+                   infer_q_reduce_mean, expand_q_reduce_mean, around_samples({2, 3, 5}, {{"axes", integers({1, 2})}}));
 }
 
 OpDef define_q_linear_concat() {
-  OpDef op = composite(
-      "QLinearConcat", {5, kVariadic}, {{"axis", AttributeKind::kInt, true}}, expand_q_concat,
+  return composite(
+      "QLinearConcat", {5, kVariadic}, {{"axis", AttributeKind::kInt, true}}, infer_q_concat, expand_q_concat,
       {{.inputs = {scale(), u8({}), u8({2, 3}), scale(), u8({}), u8({2, 5}), scale(), u8({})}, .attributes = {{"axis", integer(1)}}}});
-  op.infer = infer_composite<2, 1>;
-  return op;
 }
 
 OpDef define_q_linear_where() {
-  OpDef op =
-      composite("QLinearWhere", {8, 9}, {}, expand_q_where,
-                {{.inputs = {any(DType::boolean, {2, 3}, 0, 2), u8({2, 3}), scale(), u8({}), u8({3}), scale(), u8({}), scale(), u8({})}}});
-  op.infer = infer_composite<1, 8>;
-  return op;
+  return composite("QLinearWhere", {8, 9}, {}, infer_q_where, expand_q_where,
+                   {{.inputs = {any(DType::boolean, {2, 3}, 0, 2), u8({2, 3}), scale(), u8({}), u8({3}), scale(), u8({}), scale(), u8({})}}});
 }
 
 }  // namespace svengine::ops
