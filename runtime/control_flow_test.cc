@@ -136,6 +136,28 @@ TEST_CASE("carried values may change shape, scanned ones are stacked, and there 
   CHECK(none[1].dims() == Dims{0});
 }
 
+TEST_CASE("what no trip has given has the shape that the first would have given") {
+  auto body = std::make_shared<Graph>();
+  Builder b(*body, all_ops());
+  b.input("i", DType::i64, kScalar);
+  Value* going = b.input("going", DType::boolean, kScalar);
+  Value* carried = b.input("carried", DType::f32, Shape());  // a trip may change it
+  b.output(going, "on");
+  b.output(carried, "next");
+  b.output(b.add("Add", {carried, carried}), "twice");
+  REQUIRE(b.status().ok());
+  Graph graph;
+  Builder g(graph, all_ops());
+  Node* loop = g.node("", "Loop", {g.input("trips", DType::i64, kScalar), nullptr, g.input("x", DType::f32, Shape{Dim("N"), 3})}, 2,
+                      make_attributes({{"body", Subgraph(std::move(body))}}));
+  REQUIRE(g.status().ok());
+  g.output(loop->output(1), "all");
+  auto session = session_of(std::move(graph));
+  const Tensor x = Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6});
+  CHECK(values_of(session->run({Tensor::scalar<int64_t>(0), x}))[0].dims() == Dims{0, 2, 3});
+  CHECK(values_of(session->run({Tensor::scalar<int64_t>(2), x}))[0].dims() == Dims{2, 2, 3});
+}
+
 TEST_CASE("a loop without a trip count ends by its condition") {
   auto session = session_of(growing(false));
   const std::vector<Tensor> y =

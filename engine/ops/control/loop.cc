@@ -89,6 +89,13 @@ Status evaluate_loop(EvaluateContext& c) {
     if (trips.going && !trips.counted && trip + 1 == trips.limit)
       return error("makes more than {} trips; its condition seems never to become false", trips.limit);
   }
+  std::vector<Type> types;  // of what no trip has given
+  if (!scanned.empty() && scanned[0].empty()) {
+    std::vector<Tensor> first{single(Tensor::scalar<int64_t>(0), body, 0), single(Tensor::scalar(true), body, 1)};
+    first.insert(first.end(), carried.begin(), carried.end());
+    first.insert(first.end(), captured.begin(), captured.end());
+    types = types_without_trip(body, first);
+  }
   for (size_t i = 0; i < c.output_count(); ++i) {
     if (i < carried_count) {
       const bool unwraps = carried[i].type() == DType::optional && c.node().output(i)->type.dtype != DType::optional;
@@ -96,7 +103,7 @@ Status evaluate_loop(EvaluateContext& c) {
       c.set(i, unwraps ? carried[i].items()[0] : std::move(carried[i]));
       continue;
     }
-    const Type& type = body.outputs()[1 + i]->type;
+    const Type& type = types.empty() ? body.outputs()[1 + i]->type : types[1 + i];
     Result<Tensor> all = stacked(scanned[i - carried_count], 0, false, type.dtype, type.shape);
     if (!all.ok()) return std::move(all).error().in(fmt::format("scanned value {}", i - carried_count));
     c.set(i, std::move(all).value());

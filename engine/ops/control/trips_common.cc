@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/graph/op_def.h"
 #include "engine/ops/host_tensor.h"
 
 namespace svengine::ops {
@@ -77,6 +78,17 @@ Result<Tensor> stacked(const std::vector<Tensor>& parts, size_t axis, bool rever
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t i = 0; i < count; ++i) to = std::copy_n(part_at(i).raw() + static_cast<size_t>(o) * bytes, bytes, to);
   return Tensor(out);
+}
+
+std::vector<Type> types_without_trip(const Graph& body, const std::vector<Tensor>& inputs) {
+  Graph trip = body.clone();
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (Type& type = trip.inputs()[i]->type; !is_handle(type.dtype) && type.dtype == inputs[i].type()) type.shape = Shape::of(inputs[i].dims());
+  // What a trip would refuse is not asked for.
+  const bool known = std::all_of(trip.nodes().begin(), trip.nodes().end(), [](const auto& node) { return infer_types(*node).ok(); });
+  std::vector<Type> types;
+  for (const Value* v : (known ? trip : body).outputs()) types.push_back(v->type);
+  return types;
 }
 
 }  // namespace svengine::ops

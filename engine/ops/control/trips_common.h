@@ -1,6 +1,7 @@
 // What trips of a loop read and give, one slice a trip.
 #pragma once
 #include "engine/base/tensor.h"
+#include "engine/graph/graph.h"
 
 namespace svengine::ops {
 
@@ -10,5 +11,9 @@ Result<Tensor> slice_of(const Tensor& tensor, size_t axis, int64_t index);
 /// Tensors of one type and shape, side by side along a new `axis`; last first when `reversed`. Of no tensors: what `type` says, unknown
 /// dimensions being 0.
 Result<Tensor> stacked(const std::vector<Tensor>& parts, size_t axis, bool reversed, DType type, const Shape& shape);
+
+/// The types of a body's outputs for inputs of the types and shapes of these, where no trip has told. Inputs that are lists count as the body
+/// has them.
+std::vector<Type> types_without_trip(const Graph& body, const std::vector<Tensor>& inputs);
 
 }  // namespace svengine::ops
