@@ -182,10 +182,21 @@ const char* group_norm_violation(const GroupNormArgsOf<T>& args) {
   return nullptr;
 }
 
+template <class T>
+const char* line_norm_violation(const LineNormArgsOf<T>& args) {
+  if (!args.x || !args.y) return "line norm: x or y is null";
+  if (args.lines < 1 || args.segments < 1 || args.n < 1 || args.inner < 1) return "line norm: a size is not positive";
+  if (args.segments > 1 && !args.segment_at) return "line norm: several segments at one place";
+  return nullptr;
+}
+
 }  // namespace
 
 const char* violation(const GroupNormArgs& args) noexcept { return group_norm_violation(args); }
 const char* violation(const GroupNormArgsF64& args) noexcept { return group_norm_violation(args); }
+
+const char* violation(const LineNormArgs& args) noexcept { return line_norm_violation(args); }
+const char* violation(const LineNormArgsF64& args) noexcept { return line_norm_violation(args); }
 
 const char* violation(const ChannelAffineArgs& args) noexcept {
   if (!args.x || !args.y || !args.scale || !args.shift) return "channel affine: x, y, scale or shift is null";

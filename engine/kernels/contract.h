@@ -34,6 +34,8 @@ const char* violation(const DenseChainArgsOf<double>& args) noexcept;
 const char* violation(const RowNormArgs& args) noexcept;
 const char* violation(const GroupNormArgs& args) noexcept;
 const char* violation(const GroupNormArgsF64& args) noexcept;
+const char* violation(const LineNormArgs& args) noexcept;
+const char* violation(const LineNormArgsF64& args) noexcept;
 const char* violation(const ChannelAffineArgs& args) noexcept;
 const char* violation(const LocalResponseArgs& args) noexcept;
 const char* violation(const ReduceArgs& args) noexcept;

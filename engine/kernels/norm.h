@@ -1,5 +1,5 @@
 // Normalisations of float32: layer, RMS, group and instance norm, batch norm as a channel's scale and shift, local
-// response. Of float64: group norm.
+// response, and lines divided by their norm. Of float64: group norm and lines by their norm.
 //
 // Means and variances are taken in two passes, from x - mean, with blocked and compensated sums (relative error about
 // 1e-7 whatever n is), in an order fixed by the shape. NaN or infinity in a normalised line makes all of that line NaN.
@@ -46,6 +46,27 @@ struct GroupNormArgsOf {
 using GroupNormArgs = GroupNormArgsOf<float>;
 using GroupNormArgsF64 = GroupNormArgsOf<double>;
 
+enum class LineNorm : int32_t {
+  kL1,         // y = x / sum |x|
+  kL2,         // y = x / sqrt(sum x^2); of both, lines whose norm is 0 become zeros
+  kDeviation,  // y = (x - mean) / (sqrt(mean((x - mean)^2)) + guard)
+};
+
+/// Every line by a number of its own, all of it computed in double and rounded once. Line l, column i has the elements
+/// line(l) + segment_at[s] + k * inner + i for s < segments, k < n. lines, segments, n and inner are positive.
+template <class T>
+struct LineNormArgsOf {
+  const T* x = nullptr;
+  T* y = nullptr;  // laid out as x
+  LineNorm norm = LineNorm::kL2;
+  double guard = 0;
+  int64_t lines = 0, segments = 1, n = 0, inner = 1;
+  const int64_t* line_at = nullptr;     // [lines]; null: line l begins at l * n * inner
+  const int64_t* segment_at = nullptr;  // [segments]; null: all begin at 0, that is there is one
+};
+using LineNormArgs = LineNormArgsOf<float>;
+using LineNormArgsF64 = LineNormArgsOf<double>;
+
 /// y = activation(x * scale[c] + shift[c] + residual): batch norm once its statistics are known, with scale = gamma / sqrt(var +
 /// epsilon) and shift = beta - mean * scale.
 struct ChannelAffineArgs {
@@ -84,6 +105,8 @@ struct NormKernels {
   TaskKernel<RowNormArgs> rms_norm;
   TaskKernel<GroupNormArgs> group_norm;
   TaskKernel<GroupNormArgsF64> group_norm_f64;
+  TaskKernel<LineNormArgs> line_norm;
+  TaskKernel<LineNormArgsF64> line_norm_f64;
   TaskKernel<ChannelAffineArgs> channel_affine;
   TaskKernel<ChannelMomentsArgs> channel_moments;
   TaskKernel<LocalResponseArgs> local_response;

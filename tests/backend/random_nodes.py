@@ -279,6 +279,20 @@ def pool(g, op):
     return Case(op, [x], attributes, outputs, opset)
 
 
+@maker("LpNormalization", "MeanVarianceNormalization")
+def line_norm(g, op):
+    x = g.values(g.dims(1, 4), g.pick(F32, F32, F64) if op == "LpNormalization" else F32)
+    if op == "LpNormalization":
+        return Case(op, [x], {"axis": g.pick(None, g.axis(x.ndim)), "p": g.pick(None, 1)}, opset=g.opset())
+    return Case(op, [x], {"axes": g.axes(x.ndim, 1)}, opset=max(g.opset(), 9))
+
+
+@maker("Det")
+def det(g, op):
+    n = g.pick(1, 2, 3, 5, 9, 20)
+    return Case(op, [g.values([g.int(1, 3)] * g.int(0, 2) + [n, n])], opset=max(g.opset(), 11))
+
+
 @maker("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
 def global_pool(g, op):
     return Case(op, [g.values(g.dims(3, 5))], {"p": g.pick(1, 3)} if op == "GlobalLpPool" and g.chance() else {}, opset=g.opset())

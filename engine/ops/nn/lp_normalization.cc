@@ -1,11 +1,8 @@
 // LpNormalization: each vector along an axis divided by its norm, L1 or L2; vectors of zeros stay zeros.
-#include <cmath>
-
 #include "engine/graph/axes.h"
 #include "engine/graph/gradient.h"
-#include "engine/ops/dispatch.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/lowering.h"
+#include "engine/ops/nn/line_norm_common.h"
 #include "engine/ops/samples.h"
 
 namespace svengine::ops {
@@ -22,32 +19,9 @@ Status infer_lp_normalization(InferContext& c) {
 }
 
 Status lower_lp_normalization(LowerContext& c) {
-  const Dims dims = c.in_dims(0);
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), static_cast<int64_t>(dims.size())));
-  const std::span<const int64_t> all(dims);
-  const auto a = static_cast<size_t>(axis);
-  const int64_t outer = element_count(all.first(a)), n = dims[a], inner = element_count(all.subspan(a + 1));
-  const bool squares = c.attributes().get_int("p", 2) == 2;
-  const Buffer x = c.in(0), y = c.out();
-  with_type(c.out_type().dtype, [&]<class T>() {
-    c.emit("lp_normalization", outer * inner, [=](const Run& run, int64_t begin, int64_t end) -> const char* {
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t start = task / inner * n * inner + task % inner;
-        const T* in = run.get<const T>(x) + start;
-        T* out = run.get<T>(y) + start;
-        double sum = 0;
-        for (int64_t i = 0; i < n; ++i) {
-          const auto v = static_cast<double>(in[i * inner]);
-          sum += squares ? v * v : std::fabs(v);
-        }
-        const double norm = squares ? std::sqrt(sum) : sum;
-        for (int64_t i = 0; i < n; ++i)
-          out[i * inner] = norm == 0 ? T{0} : static_cast<T>(static_cast<double>(in[i * inner]) / norm);
-      }
-      return nullptr;
-    });
-  });
-  return {};
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), static_cast<int64_t>(c.in_dims(0).size())));
+  const auto norm = c.attributes().get_int("p", 2) == 2 ? kernels::LineNorm::kL2 : kernels::LineNorm::kL1;
+  return emit_line_norm(c, "lp_normalization", norm, 0, {axis});
 }
 
 /// With y = x / |x|: (dy - g sum(dy y)) / |x|, g being the norm's gradient: y for L2, sign(x) for L1. Vectors of zeros get zeros.
@@ -77,6 +51,9 @@ OpDef define_lp_normalization() {
       .samples = {{.inputs = {f32({3, 37})}},
                   {.inputs = {f32({3, 4, 5})}, .attributes = {{"axis", integer(1)}, {"p", integer(1)}}},
                   {.inputs = {any(DType::f64, {3, 7})}, .attributes = {{"axis", integer(0)}}},
+                  {.inputs = {any(DType::f64, {2, 75})}, .attributes = {{"p", integer(1)}}},
+                  {.inputs = {f32({2, 5, 71})}, .attributes = {{"axis", integer(1)}}},
+                  {.inputs = {f32({2, 1, 3})}, .attributes = {{"axis", integer(1)}}},
                   {.inputs = {f32({2, 0})}}},
   };
 }

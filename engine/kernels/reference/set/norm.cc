@@ -77,6 +77,31 @@ void group_range(const GroupNormArgsOf<T>& args, int64_t begin, int64_t end, voi
   }
 }
 
+template <class T>
+int64_t line_items(const LineNormArgsOf<T>& args) {
+  return args.lines * args.inner;
+}
+
+template <class T>
+void line_range(const LineNormArgsOf<T>& args, int64_t begin, int64_t end, void*) {
+  for (int64_t item = begin; item < end; ++item) {
+    const int64_t line = item / args.inner, count = args.segments * args.n;
+    const int64_t start = (args.line_at ? args.line_at[line] : line * args.n * args.inner) + item % args.inner;
+    const auto at = [&](int64_t i) { return start + (args.segment_at ? args.segment_at[i / args.n] : 0) + i % args.n * args.inner; };
+    const auto value = [&](int64_t i) { return double{args.x[at(i)]}; };
+    double sum = 0;
+    Moments m{0, 0};
+    if (args.norm == LineNorm::kDeviation) m = moments_of(count, value);
+    else
+      for (int64_t i = 0; i < count; ++i) sum += args.norm == LineNorm::kL1 ? std::fabs(value(i)) : value(i) * value(i);
+    const double divisor = args.norm == LineNorm::kDeviation ? std::sqrt(m.variance) + args.guard
+                           : args.norm == LineNorm::kL2      ? std::sqrt(sum)
+                                                             : sum;
+    const bool zeros = args.norm != LineNorm::kDeviation && divisor == 0;
+    for (int64_t i = 0; i < count; ++i) args.y[at(i)] = zeros ? T(0) : static_cast<T>((value(i) - m.mean) / divisor);
+  }
+}
+
 /// A channel of an image; blocked layouts have those of padding lanes too.
 template <class Args>
 int64_t channel_items(const Args& args) {
@@ -131,6 +156,8 @@ constinit const NormKernels norm_kernels{by_items<RowNormArgs, row_items, row_ra
                                          by_items<RowNormArgs, row_items, row_range<true>, 4>(row_scratch_bytes),
                                          by_items<GroupNormArgs, group_items<float>, group_range<float>, 1>(),
                                          by_items<GroupNormArgsF64, group_items<double>, group_range<double>, 1>(),
+                                         by_items<LineNormArgs, line_items<float>, line_range<float>, 1>(),
+                                         by_items<LineNormArgsF64, line_items<double>, line_range<double>, 1>(),
                                          by_items<ChannelAffineArgs, channel_items<ChannelAffineArgs>, affine_range, 1>(),
                                          by_items<ChannelMomentsArgs, channel_items<ChannelMomentsArgs>, moments_range, 1>(),
                                          by_items<LocalResponseArgs, response_items, response_range, 4096>()};

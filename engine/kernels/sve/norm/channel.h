@@ -9,6 +9,10 @@ int64_t group_norm_tasks(const GroupNormArgs& args) noexcept;
 void group_norm_run(const GroupNormArgs& args, int64_t begin, int64_t end, void*) noexcept;
 int64_t group_norm_f64_tasks(const GroupNormArgsF64& args) noexcept;
 void group_norm_f64_run(const GroupNormArgsF64& args, int64_t begin, int64_t end, void*) noexcept;
+int64_t line_norm_tasks(const LineNormArgs& args) noexcept;  // norm/lines.cc
+void line_norm_run(const LineNormArgs& args, int64_t begin, int64_t end, void*) noexcept;
+int64_t line_norm_f64_tasks(const LineNormArgsF64& args) noexcept;
+void line_norm_f64_run(const LineNormArgsF64& args, int64_t begin, int64_t end, void*) noexcept;
 int64_t channel_affine_tasks(const ChannelAffineArgs& args) noexcept;
 void channel_affine_run(const ChannelAffineArgs& args, int64_t begin, int64_t end, void*) noexcept;
 int64_t channel_moments_tasks(const ChannelMomentsArgs& args) noexcept;

@@ -133,6 +133,8 @@ const NormKernels norm_kernels{
     {row_tasks, no_scratch, checked<RowNormArgs, rms_norm_run>()},
     {group_norm_tasks, no_scratch, checked<GroupNormArgs, group_norm_run>()},
     {group_norm_f64_tasks, no_scratch, checked<GroupNormArgsF64, group_norm_f64_run>()},
+    {line_norm_tasks, no_scratch, checked<LineNormArgs, line_norm_run>()},
+    {line_norm_f64_tasks, no_scratch, checked<LineNormArgsF64, line_norm_f64_run>()},
     {channel_affine_tasks, no_scratch, checked<ChannelAffineArgs, channel_affine_run>()},
     {channel_moments_tasks, no_scratch, channel_moments_run},
     {local_response_tasks, no_scratch, checked<LocalResponseArgs, local_response_run>()}};
