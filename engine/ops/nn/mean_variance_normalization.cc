@@ -1,14 +1,9 @@
 // MeanVarianceNormalization: (x - mean) / (deviation + 1e-9), both over the given axes (batch and pixels when none are).
-#include <algorithm>
-#include <cmath>
-
 #include "engine/graph/axes.h"
 #include "engine/graph/gradient.h"
-#include "engine/ops/dispatch.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/lowering.h"
+#include "engine/ops/nn/line_norm_common.h"
 #include "engine/ops/samples.h"
-#include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
 namespace {
@@ -24,66 +19,9 @@ Status infer_mean_variance(InferContext& c) {
   return {};
 }
 
-/// Dimensions and strides of a loop nest.
-struct MeanNest {
-  Dims dims;
-  std::vector<int64_t> strides;
-
-  /// Calls f(offset) for every element, in row-major order.
-  template <class F>
-  void each(F f) const {
-    walk(0, 0, f);
-  }
-  int64_t offset_of(int64_t index) const {
-    int64_t offset = 0;
-    for (size_t d = dims.size(); d-- > 0;) {
-      offset += index % dims[d] * strides[d];
-      index /= dims[d];
-    }
-    return offset;
-  }
-
- private:
-  template <class F>
-  void walk(size_t d, int64_t offset, F& f) const {
-    if (d == dims.size()) return f(offset);
-    for (int64_t i = 0; i < dims[d]; ++i) walk(d + 1, offset + i * strides[d], f);
-  }
-};
-
 Status lower_mean_variance(LowerContext& c) {
-  const Dims dims = c.in_dims(0);
-  SV_ASSIGN(const std::vector<int64_t> axes, normalise_axes(mean_axes(c.attributes()), static_cast<int64_t>(dims.size())));
-  const std::vector<int64_t> strides = strides_of(dims);
-  MeanNest kept, reduced;
-  for (size_t d = 0; d < dims.size(); ++d) {
-    MeanNest& nest = std::count(axes.begin(), axes.end(), static_cast<int64_t>(d)) ? reduced : kept;
-    nest.dims.push_back(dims[d]);
-    nest.strides.push_back(strides[d]);
-  }
-  const Buffer x = c.in(0), y = c.out();
-  const int64_t count = element_count(reduced.dims);
-  with_type(c.out_type().dtype, [&]<class T>() {
-    c.emit("mean_variance_normalization", count ? element_count(kept.dims) : 0,
-           [=](const Run& run, int64_t begin, int64_t end) -> const char* {
-             for (int64_t task = begin; task < end; ++task) {
-               const int64_t start = kept.offset_of(task);
-               const T* in = run.get<const T>(x) + start;
-               T* out = run.get<T>(y) + start;
-               double sum = 0, squares = 0;
-               reduced.each([&](int64_t at) { sum += static_cast<double>(in[at]); });
-               const double mean = sum / static_cast<double>(count);
-               reduced.each([&](int64_t at) {
-                 const double d = static_cast<double>(in[at]) - mean;
-                 squares += d * d;
-               });
-               const double scale = 1 / (std::sqrt(squares / static_cast<double>(count)) + kDeviationGuard);
-               reduced.each([&](int64_t at) { out[at] = static_cast<T>((static_cast<double>(in[at]) - mean) * scale); });
-             }
-             return nullptr;
-           });
-  });
-  return {};
+  SV_ASSIGN(const std::vector<int64_t> axes, normalise_axes(mean_axes(c.attributes()), static_cast<int64_t>(c.in_dims(0).size())));
+  return emit_line_norm(c, "mean_variance_normalization", kernels::LineNorm::kDeviation, kDeviationGuard, axes);
 }
 
 /// With d = x - mean, s the deviation, S = s + guard: (dy - mean(dy)) / S - d mean(dy d) / (S S s).
@@ -115,6 +53,11 @@ OpDef define_mean_variance_normalization() {
       .samples = {{.inputs = {f32({2, 3, 5, 7})}},
                   {.inputs = {f32({4, 9})}, .attributes = {{"axes", integers({-1})}}},
                   {.inputs = {any(DType::f64, {3, 4, 5})}, .attributes = {{"axes", integers({0, 2})}}},
+                  {.inputs = {f32({3, 1, 70})}, .attributes = {{"axes", integers({0})}}},
+                  {.inputs = {f32({2, 3, 4, 1, 3, 5})}, .attributes = {{"axes", integers({-1, 0, 2})}}},
+                  {.inputs = {f32({2, 3, 2, 600})}, .attributes = {{"axes", integers({1, 3})}}},
+                  {.inputs = {any(DType::f64, {3, 2, 2, 3, 4})}, .attributes = {{"axes", integers({0, 1, 3})}}},
+                  {.inputs = {f32({3})}, .attributes = {{"axes", integers({})}}},
                   {.inputs = {f32({0, 3})}, .attributes = {{"axes", integers({1})}}}},
   };
 }
