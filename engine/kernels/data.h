@@ -144,6 +144,8 @@ struct ResampleArgs {
 /// index reads 0: what samples images at places that are computed (GridSample, RoiAlign, DeformConv). A task is a channel.
 /// Blocked: x and y hold blocks of `lanes` channels, x_stride and y_stride apart, in which an index and j count pixels of `lanes`
 /// elements; all lanes of the last block are there. A task is a block.
+/// Largest: the greatest product in place of the sum, one that reads nothing being 0. A product that is NaN counts where it is the first, y's
+/// included, and is passed over elsewhere, as by std::max.
 struct WeightedGatherArgs {
   const float* x = nullptr;
   float* y = nullptr;
@@ -152,8 +154,9 @@ struct WeightedGatherArgs {
   int64_t taps = 0;
   const int32_t* index = nullptr;  // [taps, count]
   const float* weight = nullptr;   // [taps, count]
-  bool accumulate = false;         // the sum starts from y, not 0
+  bool accumulate = false;         // the sum, or maximum, starts from y
   bool blocked = false;
+  bool largest = false;
 };
 
 /// y[o][d][i] = on where indices[o][i] is d (negative ones plus depth), else off. Indices out of range give off

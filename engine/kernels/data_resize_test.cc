@@ -1,5 +1,8 @@
 // Padding and resizing: the tables, and the kernels that use them.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -246,5 +249,42 @@ TEST_CASE("A weighted gather sums what its tables name, and reads nothing for ne
           REQUIRE(y.intact());
         }
       }
+  });
+}
+
+TEST_CASE("A weighted gather takes the largest product, NaN where it is the first, in planes and in blocks") {
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  std::mt19937 random(9);
+  for_every_set([&](const KernelTable& set) {
+    for (const bool blocked : {false, true})
+      for (int64_t count : {1, 4, 7, 35})
+        for (int64_t taps : {0, 1, 2, 8}) {
+          constexpr int64_t kPlane = 23, kPlanes = 2;
+          const int64_t lanes = blocked ? set.lanes : 1;
+          GuardedBuffer<float> x(kPlanes * kPlane * lanes), weight(taps * count), y(kPlanes * count * lanes);
+          GuardedBuffer<int32_t> index(taps * count);
+          for (float& v : x) v = random() % 9 ? static_cast<float>(random() % 1000) / 500 - 1.5f : kNaN;
+          for (float& v : weight) v = static_cast<float>(random() % 1000) / 900;
+          for (int32_t& v : index) v = static_cast<int32_t>(random() % (kPlane + 1)) - 1;
+          for (int64_t i = 0; i < taps * count; ++i)
+            if (index[i] < 0) weight[i] = kNaN;  // nobody looks at it
+          WeightedGatherArgs args{.x = x.data(), .y = y.data(), .channels = kPlanes * lanes, .count = count, .x_stride = kPlane * lanes,
+                                  .y_stride = count * lanes, .taps = taps, .index = index.data(), .weight = weight.data(), .blocked = blocked, .largest = true};
+          std::vector<float> want(y.size());
+          for (int pass = 0; pass < 2; ++pass) {
+            args.accumulate = pass == 1;
+            run_tasks(set.data->weighted_gather, args);
+            for (size_t i = 0; i < want.size(); ++i) {
+              const auto at = static_cast<int64_t>(i), plane = at / (count * lanes), j = at / lanes % count;
+              for (int64_t t = 0; t < taps; ++t) {
+                const int32_t from = index[t * count + j];
+                const float product = from < 0 ? 0 : weight[t * count + j] * x[(plane * kPlane + from) * lanes + at % lanes];
+                want[i] = t == 0 && pass == 0 ? product : std::max(want[i], product);
+              }
+            }
+            REQUIRE(same_values(y.data(), want.data(), want.size()));
+            REQUIRE(y.intact());
+          }
+        }
   });
 }

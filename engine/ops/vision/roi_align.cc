@@ -24,22 +24,6 @@ Status infer_roi_align(InferContext& c) {
   return {};
 }
 
-/// The largest product of an element with its weight, so far in y, and that of these samples.
-template <class T>
-void largest_samples(const SampleTables<T>& tables, const T* x, int64_t x_stride, T* y, int64_t y_stride, int64_t channels,
-                     bool begun) {
-  for (int64_t c = 0; c < channels; ++c)
-    for (int64_t j = 0; j < tables.count; ++j) {
-      T most = begun ? y[c * y_stride + j] : T(0);
-      for (int64_t t = 0; t < tables.taps; ++t) {
-        const int64_t at = t * tables.count + j;
-        const T value = tables.index[at] < 0 ? T(0) : tables.weight[at] * x[c * x_stride + tables.index[at]];
-        most = t == 0 && !begun ? value : std::max(most, value);
-      }
-      y[c * y_stride + j] = most;
-    }
-}
-
 /// Taps of the samples from `sample` on, as many as the tables hold, of the bins from `first` on.
 template <class T>
 void fill_roi_tables(const SampleTables<T>& tables, const RoiRules& rules, const Region<T>& region, int64_t height, int64_t width,
@@ -67,7 +51,7 @@ double sampled_elements(const Node& node) {
 /// In blocks an element of all channels of a block is one vector, on planes every lane is an element found by itself.
 bool can_block_roi_align(const Node& node, int block) {
   const Shape &x = node.input(0)->type.shape, &out = node.output()->type.shape;
-  if (!x.is_static() || !out.is_static() || node.attributes.get_string("mode", "avg") != "avg") return false;
+  if (!x.is_static() || !out.is_static()) return false;
   const double stored = static_cast<double>(x[1].value()) + block;
   return stored * static_cast<double>(out[2].value()) * static_cast<double>(out[3].value()) < kMostBlockedRegion;
 }
@@ -90,10 +74,7 @@ void align_bins(const Run& run, const kernels::DataKernels& data, const RoiRules
     const int64_t now = std::min(kRoiSamples, samples - sample);
     const SampleTables<T> tables = tables_in<T>(run, now * 4, count);
     fill_roi_tables(tables, rules, region, s.height, s.width, first, sample, factor);
-    if (rules.average)
-      gather_samples(data, tables, x, plane, y + first, bins, s.channels, sample > 0);
-    else
-      largest_samples(tables, x, plane, y + first, bins, s.channels, sample > 0);
+    gather_samples(data, tables, x, plane, y + first, bins, s.channels, sample > 0, !rules.average);
   }
 }
 
@@ -103,7 +84,7 @@ void align_blocked_region(const Run& run, const kernels::DataKernels& data, cons
   const int64_t bins = rules.rows * rules.columns, samples = region.samples();
   float* blocks = reinterpret_cast<float*>(run.scratch<std::byte>() + sample_scratch_bytes<float>(kRoiBins * kRoiSamples * 4));
   if (samples == 0) return void(std::fill_n(y, s.channels * bins, 0.0f));
-  const float factor = 1 / static_cast<float>(samples);
+  const float factor = rules.average ? 1 / static_cast<float>(samples) : 1;
   for (int64_t first = 0; first < bins; first += kRoiBins)
     for (int64_t sample = 0; sample < samples; sample += kRoiSamples) {
       const int64_t count = std::min(kRoiBins, bins - first), now = std::min(kRoiSamples, samples - sample);
@@ -119,7 +100,8 @@ void align_blocked_region(const Run& run, const kernels::DataKernels& data, cons
                                              .index = tables.index,
                                              .weight = tables.weight,
                                              .accumulate = sample > 0,
-                                             .blocked = true};
+                                             .blocked = true,
+                                             .largest = !rules.average};
       data.weighted_gather.run(args, 0, data.weighted_gather.tasks(args), nullptr);
     }
   const kernels::ReorderArgs plain{

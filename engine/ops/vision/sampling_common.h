@@ -31,10 +31,10 @@ SampleTables<T> tables_in(const Run& run, int64_t taps, int64_t count) {
   return {taps, count, reinterpret_cast<int32_t*>(weight + taps * count), weight};
 }
 
-/// y[c * y_stride + j] (+)= sum over taps, for all channels: the kernel for float32, loops for others.
+/// y[c * y_stride + j] (+)= sum over taps, or the largest product, for all channels: the kernel for float32, loops for others.
 template <class T>
 void gather_samples(const kernels::DataKernels& data, const SampleTables<T>& tables, const T* x, int64_t x_stride, T* y,
-                    int64_t y_stride, int64_t channels, bool accumulate) {
+                    int64_t y_stride, int64_t channels, bool accumulate, bool largest = false) {
   if constexpr (std::is_same_v<T, float>) {
     const kernels::WeightedGatherArgs args{.x = x,
                                            .y = y,
@@ -45,15 +45,21 @@ void gather_samples(const kernels::DataKernels& data, const SampleTables<T>& tab
                                            .taps = tables.taps,
                                            .index = tables.index,
                                            .weight = tables.weight,
-                                           .accumulate = accumulate};
+                                           .accumulate = accumulate,
+                                           .largest = largest};
     data.weighted_gather.run(args, 0, data.weighted_gather.tasks(args), nullptr);
   } else {
     for (int64_t c = 0; c < channels; ++c)
       for (int64_t j = 0; j < tables.count; ++j) {
         T sum = accumulate ? y[c * y_stride + j] : T(0);
-        for (int64_t t = 0; t < tables.taps; ++t)
-          if (const int32_t i = tables.index[t * tables.count + j]; i >= 0)
-            sum += tables.weight[t * tables.count + j] * x[c * x_stride + i];
+        for (int64_t t = 0; t < tables.taps; ++t) {
+          const int32_t i = tables.index[t * tables.count + j];
+          const T product = i < 0 ? T(0) : tables.weight[t * tables.count + j] * x[c * x_stride + i];
+          if (largest)
+            sum = t == 0 && !accumulate ? product : std::max(sum, product);
+          else if (i >= 0)
+            sum += product;
+        }
         y[c * y_stride + j] = sum;
       }
   }

@@ -31,7 +31,9 @@ void weighted_gather_range(const WeightedGatherArgs& args, int64_t begin, int64_
       double sum = args.accumulate ? y : 0;
       for (int64_t t = 0; t < args.taps; ++t) {
         const int32_t index = args.index[t * args.count + j];
-        if (index >= 0) sum += double{args.weight[t * args.count + j]} * x[index * lanes];
+        const double product = index < 0 ? 0 : double{args.weight[t * args.count + j]} * x[index * lanes];
+        if (!args.largest) sum += product;
+        else if (product > sum || (t == 0 && !args.accumulate)) sum = product;
       }
       y = static_cast<float>(sum);
     }

@@ -40,42 +40,56 @@ void resample_row(const ResampleArgs& args, const float* x, int64_t j, float* y)
   });
 }
 
+// The sum with one product more, or the larger of it and the maximum so far, which the first product begins.
+template <bool kLargest>
+SVENGINE_INLINE vf join_tap(vf so_far, vf weight, vf x, bool first) {
+  if constexpr (!kLargest) return vfma(weight, x, so_far);
+  const vf product = vmul(weight, x);
+  return first ? product : vsel(vgt(product, so_far), product, so_far);
+}
+
+template <bool kLargest>
 void gather_channel(const WeightedGatherArgs& args, const float* x, float* y) {
   for_each_vector<2>(args.count, [&](int64_t j, vb p) SVENGINE_INLINE_LAMBDA {
     vf sum = args.accumulate ? vf(svld1(p, y + j)) : vdup(0.0f);
     for (int64_t t = 0; t < args.taps; ++t) {
       const vi index = svld1(p, args.index + t * args.count + j);
       const vb inside = svcmpge(p, index, vdup_int(0));
-      sum = vfma(svld1(p, args.weight + t * args.count + j), svld1_gather_index(inside, x, index), sum);
+      const vf weight = svld1(kLargest ? inside : p, args.weight + t * args.count + j);
+      sum = join_tap<kLargest>(sum, weight, svld1_gather_index(inside, x, index), t == 0 && !args.accumulate);
     }
     svst1(p, y + j, sum);
   });
 }
 
-// The sum of one position of a block so far, with its tap t. A tap that reads nothing loads no lane: its weight may meet a NaN in x.
+// What one position of a block has so far, with its tap t. A tap that reads nothing loads no lane: its weight may meet a NaN in x.
+template <bool kLargest>
 SVENGINE_INLINE vf add_tap(const WeightedGatherArgs& args, const float* x, int64_t t, int64_t j, vf sum) {
   const int32_t index = args.index[t * args.count + j];
   const vb read = index < 0 ? svpfalse_b() : svptrue_b32();
-  return vfma(vdup(args.weight[t * args.count + j]), svld1(read, x + larger(index, 0) * int64_t{kLanes}), sum);
+  const float weight = kLargest && index < 0 ? 0 : args.weight[t * args.count + j];
+  return join_tap<kLargest>(sum, vdup(weight), svld1(read, x + larger(index, 0) * int64_t{kLanes}), t == 0 && !args.accumulate);
 }
 
 // Four positions at a time: a sum of its own for each hides the latency of the others' multiply-adds.
+template <bool kLargest>
 void gather_block(const WeightedGatherArgs& args, const float* x, float* y) {
   const vb all = svptrue_b32();
   const auto start = [&](int64_t j) SVENGINE_INLINE_LAMBDA { return args.accumulate ? vf(svld1(all, y + j * kLanes)) : vdup(0.0f); };
+  const auto joined = [&](int64_t t, int64_t j, vf sum) SVENGINE_INLINE_LAMBDA { return add_tap<kLargest>(args, x, t, j, sum); };
   int64_t j = 0;
   for (; j + 4 <= args.count; j += 4) {
     vf sum0 = start(j), sum1 = start(j + 1), sum2 = start(j + 2), sum3 = start(j + 3);
     for (int64_t t = 0; t < args.taps; ++t) {
-      sum0 = add_tap(args, x, t, j, sum0), sum1 = add_tap(args, x, t, j + 1, sum1);
-      sum2 = add_tap(args, x, t, j + 2, sum2), sum3 = add_tap(args, x, t, j + 3, sum3);
+      sum0 = joined(t, j, sum0), sum1 = joined(t, j + 1, sum1);
+      sum2 = joined(t, j + 2, sum2), sum3 = joined(t, j + 3, sum3);
     }
     svst1(all, y + j * kLanes, sum0), svst1(all, y + (j + 1) * kLanes, sum1);
     svst1(all, y + (j + 2) * kLanes, sum2), svst1(all, y + (j + 3) * kLanes, sum3);
   }
   for (; j < args.count; ++j) {
     vf sum = start(j);
-    for (int64_t t = 0; t < args.taps; ++t) sum = add_tap(args, x, t, j, sum);
+    for (int64_t t = 0; t < args.taps; ++t) sum = joined(t, j, sum);
     svst1(all, y + j * kLanes, sum);
   }
 }
@@ -88,8 +102,8 @@ int64_t weighted_gather_tasks(const WeightedGatherArgs& args) noexcept {
 }
 
 void weighted_gather_run(const WeightedGatherArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  for (int64_t c = begin; c < end; ++c)
-    (args.blocked ? gather_block : gather_channel)(args, args.x + c * args.x_stride, args.y + c * args.y_stride);
+  const auto run = args.largest ? (args.blocked ? gather_block<true> : gather_channel<true>) : args.blocked ? gather_block<false> : gather_channel<false>;
+  for (int64_t c = begin; c < end; ++c) run(args, args.x + c * args.x_stride, args.y + c * args.y_stride);
 }
 
 int64_t resample_tasks(const ResampleArgs& args) noexcept { return args.out > 0 ? resample_partition(args).tasks() : 0; }
