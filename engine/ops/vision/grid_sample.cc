@@ -4,13 +4,10 @@
 #include "engine/ops/dispatch.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"
-#include "engine/ops/vision/grid_common.h"
-#include "engine/ops/vision/sampling_common.h"
+#include "engine/ops/vision/grid_tables_common.h"
 
 namespace svengine::ops {
 namespace {
-
-constexpr int64_t kGridChunk = 128;  // positions of a task
 
 /// Until opset 19 two modes had names of two dimensions.
 Status canonicalize_grid_sample(CanonicalizeContext& c) {
@@ -55,13 +52,7 @@ void lower_real_samples(LowerContext& c, const GridRules& rules, const GridShape
                                                                                            int64_t first, int64_t count) {
     const SampleTables<T> tables = tables_in<T>(run, taps, count);
     const G* at = run.get<const G>(grid) + (image * s.positions + first) * static_cast<int64_t>(s.axes);
-    for (int64_t j = 0; j < count; ++j, at += s.axes) {
-      const GridPosition<T> position(rules, s, at);
-      position.for_each(s, [&](int64_t tap, int64_t place, const int64_t* along) {
-        tables.index[tap * count + j] = static_cast<int32_t>(place);
-        tables.weight[tap * count + j] = place < 0 ? T(0) : position.weight(s, along);
-      });
-    }
+    fill_grid_tables(rules, s, at, tables);
     gather_samples(*data, tables, run.get<const T>(x) + image * s.channels * s.plane, s.plane,
                    run.get<T>(y) + image * s.channels * s.positions + first, s.positions, s.channels, false);
   };
