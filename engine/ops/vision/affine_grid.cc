@@ -1,4 +1,6 @@
 // AffineGrid: for every pixel of an image (2-D or 3-D) where an affine map sends it, in coordinates from -1 to 1.
+#include <algorithm>
+
 #include "engine/graph/gradient.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/element_step.h"
@@ -46,30 +48,53 @@ double grid_coordinate(int64_t i, int64_t n, bool align_corners) {
   return n > 1 ? 2 * at / (count - 1) - 1 : 0;
 }
 
+/// Coordinates of the innermost axis that are computed at a time.
+constexpr int64_t kAffineRun = 256;
+
+/// The map of `count` pixels of a row, whose coordinates are x and, behind it, at[1] and at[2].
+template <class T, int kSpatial>
+void affine_run(const T* map, const double (&at)[3], const double* x, int64_t count, T* y) {
+  for (int64_t i = 0; i < count; ++i)
+    for (int r = 0; r < kSpatial; ++r) {
+      const T* row = map + r * (kSpatial + 1);
+      double sum = static_cast<double>(row[kSpatial]) + static_cast<double>(row[0]) * x[i];
+      for (int d = 1; d < kSpatial; ++d) sum += static_cast<double>(row[d]) * at[d];
+      y[i * kSpatial + r] = static_cast<T>(sum);
+    }
+}
+
+/// Pixels [begin, end) of all images.
+template <class T, int kSpatial>
+void affine_pixels(const T* theta, T* y, const Dims& sizes, bool align, int64_t begin, int64_t end) {
+  const int64_t pixels = element_count(sizes), width = sizes.back();
+  int64_t known = -1, known_count = 0;  // what x holds
+  double x[kAffineRun];
+  for (int64_t i = begin; i < end;) {
+    const int64_t first = i % width, count = std::min({width - first, end - i, kAffineRun});
+    double at[3] = {};
+    int64_t rest = i % pixels / width;
+    for (int d = 1; d < kSpatial; ++d) {
+      const int64_t n = sizes[static_cast<size_t>(kSpatial - 1 - d)];
+      at[d] = grid_coordinate(rest % n, n, align);
+      rest /= n;
+    }
+    if (first != known || count > known_count) {
+      for (int64_t k = 0; k < count; ++k) x[k] = grid_coordinate(first + k, width, align);
+      known = first, known_count = count;
+    }
+    affine_run<T, kSpatial>(theta + i / pixels * kSpatial * (kSpatial + 1), at, x, count, y + i * kSpatial);
+    i += count;
+  }
+}
+
 Status lower_affine_grid(LowerContext& c) {
-  const Dims out = c.out_dims();
-  const auto spatial = static_cast<int64_t>(out.size()) - 2;
-  const int64_t pixels = element_count(std::span(out).subspan(1, static_cast<size_t>(spatial)));
-  const Dims sizes(out.begin() + 1, out.end() - 1);
+  const Dims out = c.out_dims(), sizes(out.begin() + 1, out.end() - 1);
   const bool align = c.attributes().get_int("align_corners") != 0;
   const Buffer theta = c.in(0), y = c.out();
   with_type(c.out_type().dtype, [&]<class T>() {
-    emit_elements(c, "affine_grid", out[0] * pixels, [=](const Run& run, int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        double at[3];  // x, y, z
-        int64_t rest = i % pixels;
-        for (int64_t d = 0; d < spatial; ++d) {
-          const int64_t n = sizes[static_cast<size_t>(spatial - 1 - d)];
-          at[d] = grid_coordinate(rest % n, n, align);
-          rest /= n;
-        }
-        const T* map = run.get<const T>(theta) + i / pixels * spatial * (spatial + 1);
-        for (int64_t r = 0; r < spatial; ++r, map += spatial + 1) {
-          auto sum = static_cast<double>(map[spatial]);
-          for (int64_t d = 0; d < spatial; ++d) sum += static_cast<double>(map[d]) * at[d];
-          run.get<T>(y)[i * spatial + r] = static_cast<T>(sum);
-        }
-      }
+    emit_elements(c, "affine_grid", out[0] * element_count(sizes), [=](const Run& run, int64_t begin, int64_t end) {
+      const auto fill = sizes.size() == 2 ? affine_pixels<T, 2> : affine_pixels<T, 3>;
+      fill(run.get<const T>(theta), run.get<T>(y), sizes, align, begin, end);
     });
   });
   return {};
