@@ -22,6 +22,25 @@ def grid_sample(g, op):
     return Case(op, [x, grid], attributes, opset=opset)
 
 
+@maker("AffineGrid")
+def affine_grid(g, op):
+    axes, n = g.pick(2, 2, 3), g.int(1, 3)
+    size = np.array([n, g.int(1, 3)] + [g.int(1, 40) for _ in range(axes)], I64)
+    return Case(op, [g.values([n, axes, axes + 1], g.pick(F32, F32, F64)), size], {"align_corners": g.pick(None, 1)}, opset=max(g.opset(), 20))
+
+
+@maker("Col2Im")
+def col2im(g, op):
+    axes = g.pick(1, 2, 2, 3)
+    pick = lambda low, high: np.array([g.int(low, high) for _ in range(axes)], I64)
+    image, block, strides, dilations, pads = pick(1, 20), pick(1, 3), pick(1, 3), pick(1, 3), [pick(0, 2), pick(0, 2)]
+    image = np.maximum(image, dilations * (block - 1) + 1)
+    columns = (image + pads[0] + pads[1] - dilations * (block - 1) - 1) // strides + 1
+    x = g.values([g.int(1, 2), g.int(1, 3) * int(block.prod()), int(columns.prod())])
+    attributes = {"strides": strides.tolist(), "dilations": dilations.tolist(), "pads": np.concatenate(pads).tolist()}
+    return Case(op, [x, image, block], attributes, opset=max(g.opset(), 18))
+
+
 @maker("RoiAlign")
 def roi_align(g, op):
     opset, n, rois, dtype = max(g.opset(), 10), g.int(1, 3), g.int(0, 4), g.pick(F32, F32, F64)

@@ -2,12 +2,14 @@
 // svengine.Im2Col, takes them out again: inputs are the image and block_shape, attributes those of Col2Im.
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <type_traits>
 
 #include "engine/graph/gradient.h"
 #include "engine/ops/dispatch.h"
+#include "engine/kernels/gradient.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/lowering.h"
+#include "engine/ops/kernel_step.h"
 #include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 
@@ -168,6 +170,24 @@ void take_row(const ColumnRow& row, const T* image, T* out) {
   std::fill(out + row.end, out + row.count, T{0});
 }
 
+/// The shape of the kernel that convolutions' gradients fold columns with: up to three dimensions, and steps that vectors of 32-bit indices reach.
+std::optional<kernels::PoolShape> fold_shape(const std::vector<Col2ImAxis>& axes, int64_t images) {
+  constexpr int64_t kMostStride = 1 << 24;
+  if (axes.size() > 3 || axes.back().stride > kMostStride) return std::nullopt;
+  kernels::PoolShape shape;
+  shape.batch = images;
+  int64_t* const sides[3][6] = {
+      {&shape.in.width, &shape.out.width, &shape.kernel.width, &shape.stride.width, &shape.dilation.width, &shape.pad.width},
+      {&shape.in.height, &shape.out.height, &shape.kernel.height, &shape.stride.height, &shape.dilation.height, &shape.pad.height},
+      {&shape.in.depth, &shape.out.depth, &shape.kernel.depth, &shape.stride.depth, &shape.dilation.depth, &shape.pad.depth}};
+  for (size_t d = 0; d < axes.size(); ++d) {
+    const Col2ImAxis& a = axes[axes.size() - 1 - d];
+    const int64_t values[6] = {a.image, a.count, a.block, a.stride, a.dilation, a.before};
+    for (size_t i = 0; i < 6; ++i) *sides[d][i] = values[i];
+  }
+  return shape;
+}
+
 Status lower_col2im(LowerContext& c) {
   if (!c.constant(1) || !c.constant(2)) return error("image_shape and block_shape are not known when the node is planned");
   SV_ASSIGN(const std::vector<Col2ImAxis> axes,
@@ -176,6 +196,14 @@ Status lower_col2im(LowerContext& c) {
   const int64_t pixels = element_count(std::span(out).subspan(2)), images = out[0] * out[1];
   const int64_t columns = images ? element_count(in) / images : 0;
   const Buffer x = c.in(0), y = c.out();
+  const std::optional<kernels::PoolShape> shape = fold_shape(axes, images);
+  if (shape && images * pixels > 0 && c.out_type().dtype == DType::f32) {
+    emit_kernel(c, "col2im", c.kernels().gradient->fold, kernels::FoldArgs{.shape = *shape}, [=](kernels::FoldArgs& a, const Run& run) {
+      a.columns = run.get<const float>(x);
+      a.dx = run.get<float>(y);
+    });
+    return {};
+  }
   with_type(c.out_type().dtype, [&]<class T>() {
     c.emit("col2im", pixels ? images : 0, [=](const Run& run, int64_t begin, int64_t end) -> const char* {
       for (int64_t i = begin; i < end; ++i) {
@@ -268,6 +296,9 @@ OpDef define_col2im() {
                   {.inputs = {f32({1, 9, 4}), ints({5, 5}), ints({3, 3})}, .attributes = {{"strides", integers({2, 2})}}},
                   {.inputs = {f32({1, 4, 5}), ints({6, 6}), ints({2, 2})}, .attributes = {{"dilations", integers({1, 5})}}},
                   {.inputs = {any(DType::f64, {1, 3, 6}), ints({4}), ints({3})}, .attributes = {{"pads", integers({2, 2})}}},
+                  {.inputs = {f32({2, 24, 12}), ints({3, 4, 5}), ints({2, 2, 3})}, .attributes = {{"strides", integers({1, 2, 2})}, {"pads", integers({0, 1, 0, 1, 0, 2})}}},
+                  {.inputs = {f32({1, 16, 12}), ints({2, 3, 2, 3}), ints({1, 2, 2, 2})}, .attributes = {{"pads", integers({0, 0, 1, 0, 0, 0, 0, 0})}}},
+                  {.inputs = {any(DType::f64, {2, 12, 12}), ints({5, 5}), ints({2, 3})}},
                   {.inputs = {any(DType::i32, {2, 8, 12}, -9, 9), ints({3, 4, 3}), ints({2, 2, 2})}},
                   {.inputs = {f32({0, 4, 4}), ints({3, 3}), ints({2, 2})}}},
   };

@@ -85,6 +85,52 @@ void fold_row(const PoolShape& s, const Tap& tap, const float* columns, float* i
               image + image_row(s, tap, z, y) + begin * s.stride.width + tap.x, s.stride.width, count);
 }
 
+/// Which output of `count` has tap offset `tap` at place `at` of an axis; -1: none.
+int64_t output_at(int64_t at, int64_t tap, int64_t stride, int64_t count) {
+  const int64_t from = at - tap, output = stride == 1 ? from : from / stride;
+  return from < 0 || output >= count || output * stride != from ? -1 : output;
+}
+
+/// kVectors vectors of an image's row from column i on, for a stride of 1 along the row: what all taps add to them, in the order in which fold_row
+/// would, but added up in registers. Taps of one row of the kernel read neighbouring rows of columns, shifted by one another.
+template <int kVectors>
+SVENGINE_INLINE void fold_to(const PoolShape& s, const float* columns, int64_t z, int64_t y, int64_t i, float* to) {
+  const int64_t out = volume(s.out);
+  vf sum[kVectors];
+  SVENGINE_UNROLL
+  for (vf& v : sum) v = vdup(0.0f);
+  for (int64_t kz = 0; kz < s.kernel.depth; ++kz) {
+    const int64_t oz = output_at(z, kz * s.dilation.depth - s.pad.depth, s.stride.depth, s.out.depth);
+    if (oz < 0) continue;
+    for (int64_t ky = 0; ky < s.kernel.height; ++ky) {
+      const int64_t oy = output_at(y, ky * s.dilation.height - s.pad.height, s.stride.height, s.out.height);
+      if (oy < 0) continue;
+      const float* from = columns + (kz * s.kernel.height + ky) * s.kernel.width * out + (oz * s.out.height + oy) * s.out.width;
+      for (int64_t kx = 0; kx < s.kernel.width; ++kx, from += out) {
+        const int64_t first = i - (kx * s.dilation.width - s.pad.width);  // the output that lane 0 takes
+        SVENGINE_UNROLL
+        for (int u = 0; u < kVectors; ++u) {
+          const int64_t o = first + u * kLanes;
+          vb p = svwhilelt_b32(o, s.out.width);
+          if (o < 0) p = svbic_z(svptrue_b32(), p, svwhilelt_b32(int64_t{0}, -o));
+          sum[u] = vadd(sum[u], svld1(p, from + o));
+        }
+      }
+    }
+  }
+  SVENGINE_UNROLL
+  for (int u = 0; u < kVectors; ++u) svst1(svwhilelt_b32(i + u * kLanes, s.in.width), to + i + u * kLanes, sum[u]);
+}
+
+void fold_rows(const PoolShape& s, const float* columns, float* image) {
+  for (int64_t z = 0; z < s.in.depth; ++z)
+    for (int64_t y = 0; y < s.in.height; ++y, image += s.in.width) {
+      int64_t i = 0;
+      for (; i + kLanes < s.in.width; i += 2 * kLanes) fold_to<2>(s, columns, z, y, i, image);
+      if (i < s.in.width) fold_to<1>(s, columns, z, y, i, image);
+    }
+}
+
 TaskPartition unfold_cut(const UnfoldArgs& args) {
   return TaskPartition(args.shape.batch * args.shape.channels * volume(args.shape.kernel), volume(args.shape.out));
 }
@@ -112,6 +158,10 @@ void fold_run(const FoldArgs& args, int64_t begin, int64_t end, void*) noexcept 
   const int64_t taps = volume(args.shape.kernel), in = volume(args.shape.in), out = volume(args.shape.out);
   for (int64_t plane = partition.begin(begin); plane < partition.begin(end); ++plane) {
     float* dx = args.dx + plane * in;
+    if (args.shape.stride.width == 1) {
+      fold_rows(args.shape, args.columns + plane * taps * out, dx);
+      continue;
+    }
     fill_zero(dx, in);
     for (int64_t t = 0; t < taps; ++t) fold_row(args.shape, tap_of(args.shape, t), args.columns + (plane * taps + t) * out, dx);
   }
