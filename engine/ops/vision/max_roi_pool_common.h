@@ -40,20 +40,33 @@ struct MaxRoiPool {
             range(bin % columns, wide / static_cast<T>(columns), left, width)};
   }
 
-  /// The largest element of a bin; 0 where the bin has none. Four maxima beside each other do not wait for one another; they pass NaN over.
+  /// most[k] = the largest element of column k in rows [down.begin, down.end), for every k of [across.begin, across.end), and for others of the plane
+  /// anything or what it was. NaN is passed over; -infinity where that leaves none.
   template <class T>
-  T maximum(const Bin& bin, const T* x) const {
-    constexpr int64_t kBeside = 4;
-    T most[kBeside];
-    std::fill_n(most, kBeside, -std::numeric_limits<T>::infinity());
-    for (int64_t r = bin.down.begin; r < bin.down.end; ++r) {
-      const T* row = x + r * width;
-      int64_t k = bin.across.begin;
-      for (; k + kBeside <= bin.across.end; k += kBeside)
-        for (int64_t i = 0; i < kBeside; ++i) most[i] = row[k + i] > most[i] ? row[k + i] : most[i];
-      for (; k < bin.across.end; ++k) most[0] = row[k] > most[0] ? row[k] : most[0];
+  void column_maxima(const Range& down, const Range& across, const T* x, T* most) const {
+    constexpr int64_t kBeside = 16;
+    int64_t k = across.begin;
+    for (; k < across.end && width >= kBeside; k += kBeside) {
+      const int64_t at = std::min(k, width - kBeside);  // the last ones of a row once more
+      T beside[kBeside];
+      std::fill_n(beside, kBeside, -std::numeric_limits<T>::infinity());
+      for (int64_t r = down.begin; r < down.end; ++r) {
+        const T* row = x + r * width + at;
+        for (int64_t i = 0; i < kBeside; ++i) beside[i] = row[i] > beside[i] ? row[i] : beside[i];
+      }
+      std::copy_n(beside, kBeside, most + at);
     }
-    const T all = std::max(std::max(most[0], most[1]), std::max(most[2], most[3]));
+    for (; k < across.end; ++k) {
+      most[k] = -std::numeric_limits<T>::infinity();
+      for (int64_t r = down.begin; r < down.end; ++r) most[k] = x[r * width + k] > most[k] ? x[r * width + k] : most[k];
+    }
+  }
+
+  /// The largest element of a bin, 0 where it has none, from its columns' maxima.
+  template <class T>
+  T maximum(const Bin& bin, const T* x, const T* most) const {
+    T all = -std::numeric_limits<T>::infinity();
+    for (int64_t k = bin.across.begin; k < bin.across.end; ++k) all = most[k] > all ? most[k] : all;
     if (all > -std::numeric_limits<T>::infinity()) return all;
     const int64_t at = largest(bin, x);
     return at < 0 ? T(0) : x[at];
