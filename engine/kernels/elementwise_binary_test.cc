@@ -1,6 +1,7 @@
 // Operations on two operands against plain loops: every type, broadcasting pattern, activation and split.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <vector>
@@ -203,6 +204,43 @@ TEST_CASE("an operation with its activation equals one after the other", "[eleme
         });
         REQUIRE(y.intact());
       }
+    }
+  }
+}
+
+TEST_CASE("remainders of floats are exact, whatever the operands", "[elementwise]") {
+  std::mt19937 random(12);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  std::vector<float> a, b;
+  const auto add = [&](float x, float y) { a.push_back(x), b.push_back(y); };
+  for (const float x : {0.0f, -0.0f, 1.0f, -3.5f, 1e-40f, -0x1p-126f, 0x1p-101f, 0x1p-99f, 0x1.fffffep127f, kInfinity, -kInfinity, std::nanf("")})
+    for (const float y : {0.0f, -0.0f, 1.0f, -0.1f, 3e-41f, 0x1p-126f, 0x1.fffffep-101f, 0x1p-100f, 0x1p100f, -0x1p127f, kInfinity, -kInfinity, std::nanf("")}) add(x, y);
+  for (int i = 0; i < 200000; ++i) {
+    const auto number = [&] { return std::ldexp(static_cast<float>(random() % (1u << 24)), static_cast<int>(random() % 30) - 35) * (random() % 2 ? 1.0f : -1.0f); };
+    add(number(), number());
+  }
+  for (int i = 0; i < 50000; ++i) {  // whole quotients and their neighbours
+    const float y = std::ldexp(static_cast<float>(random() % (1u << 24) | 1u), -20), x = static_cast<float>(random() % (1u << 21)) * y;
+    add(std::nextafter(x, random() % 2 ? 0.0f : kInfinity), y), add(x, -y);
+  }
+  for (int i = 0; i < 50000; ++i) {  // any bits
+    float x[2];
+    for (float& v : x) {
+      const uint32_t bits = static_cast<uint32_t>(random());
+      std::memcpy(&v, &bits, sizeof v);
+    }
+    add(x[0], x[1]);
+  }
+  std::vector<float> y(a.size()), want(a.size());
+  for (size_t i = 0; i < a.size(); ++i) want[i] = std::fmod(a[i], b[i]);
+  for (const KernelTable* set : tested_kernel_sets()) {
+    BinaryArgs args;
+    args.op = BinaryOp::kFmod, args.a = a.data(), args.b = b.data(), args.y = y.data();
+    args.broadcast.size[0] = static_cast<int64_t>(a.size()), args.broadcast.stride[0][0] = args.broadcast.stride[1][0] = 1;
+    run_tasks(set->elementwise->binary, args);
+    for (size_t i = 0; i < a.size(); ++i) {
+      INFO(set->name << ": fmod(" << a[i] << ", " << b[i] << ") is " << y[i] << ", not " << want[i]);
+      if (!same_values(&y[i], &want[i], 1)) FAIL();
     }
   }
 }
