@@ -1,4 +1,4 @@
-// Elementwise kernels: one operand, two operands with NumPy broadcasting, selection, conversion, progressions.
+// Elementwise kernels: one operand, two operands with NumPy broadcasting, selection, conversion, progressions, random numbers.
 //
 // Every kernel is a TaskKernel without scratch: tasks() cuts the output by its shape into pieces of about
 // kElementwiseTask elements, results are bitwise the same for any split. Sizes of 0 give 0 tasks. Buffers need the alignment
@@ -169,6 +169,15 @@ struct RangeArgs {
   int64_t integer_start = 0, integer_delta = 0;  // integers
 };
 
+/// y[i] = number first + i of the stream of random numbers that has this key, evenly in [0, 1): a multiple of 2^-53, of the two first words of
+/// that block of Philox (base/philox.h). The same bits in every kernel set.
+struct UniformArgs {
+  double* y = nullptr;
+  int64_t n = 0;
+  uint64_t first = 0;
+  uint32_t key[2] = {};
+};
+
 struct ElementwiseKernels {
   bool (*has_unary)(UnaryOp op, DType type) noexcept;
   TaskKernel<UnaryArgs> unary;
@@ -177,6 +186,7 @@ struct ElementwiseKernels {
   TaskKernel<WhereArgs> where;
   TaskKernel<CastArgs> cast;
   TaskKernel<RangeArgs> range;
+  TaskKernel<UniformArgs> uniform;
 };
 
 }  // namespace svengine::kernels

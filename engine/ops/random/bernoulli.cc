@@ -1,6 +1,8 @@
 // Bernoulli: 1 with the probability that the element says, else 0. Multinomial: classes drawn by the logarithms of their weights.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 
 #include "engine/graph/gradient.h"
 #include "engine/ops/dispatch.h"
@@ -23,11 +25,18 @@ Status infer_bernoulli(InferContext& c) {
 template <class In, class Out>
 void emit_bernoulli(LowerContext& c, Buffer out) {
   const Buffer seed = emit_seed(c), p = c.in(0);
+  const kernels::ElementwiseKernels* kernels = c.kernels().elementwise;
   emit_elements(c, "bernoulli", element_count(c.in_dims(0)), [=](const Run& run, int64_t begin, int64_t end) {
-    const RandomStream stream = stream_of(run, seed);
-    for (int64_t i = begin; i < end; ++i) {
-      const double u = drawn_double(stream, static_cast<uint64_t>(i));
-      run.get<Out>(out)[i] = static_cast<Out>(u < static_cast<double>(run.get<const In>(p)[i]));
+    std::array<double, 512> u;
+    std::array<uint8_t, 512> hits;
+    for (int64_t first = begin; first < end; first += std::ssize(u)) {
+      const int64_t count = std::min(std::ssize(u), end - first);
+      draw_doubles(*kernels, run, seed, static_cast<uint64_t>(first), std::span(u).first(static_cast<size_t>(count)));
+      const In* chances = run.get<const In>(p) + first;
+      Out* y = run.get<Out>(out) + first;
+      // By way of whole numbers: a branch for what is drawn would be taken by chance.
+      for (int64_t i = 0; i < count; ++i) hits[static_cast<size_t>(i)] = u[static_cast<size_t>(i)] < static_cast<double>(chances[i]);
+      for (int64_t i = 0; i < count; ++i) y[i] = static_cast<Out>(hits[static_cast<size_t>(i)]);
     }
   });
 }

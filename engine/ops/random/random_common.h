@@ -5,6 +5,7 @@
 // or merging such nodes (is_random() in passes/match.h).
 #pragma once
 #include "engine/base/random.h"
+#include "engine/kernels/elementwise.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"
 
@@ -15,6 +16,16 @@ inline constexpr DTypeSet kDrawnTypes{DType::f32, DType::f64, DType::f16, DType:
 /// Emits the step that settles this run's seed; where it lies.
 Buffer emit_seed(LowerContext& c);
 inline RandomStream stream_of(const Run& run, Buffer seed) { return RandomStream(*run.get<const uint64_t>(seed)); }
+
+/// Numbers first, first + 1, ... of the run's stream as drawn_double() gives them, by the kernel.
+inline void draw_doubles(const kernels::ElementwiseKernels& kernels, const Run& run, Buffer seed, uint64_t first, std::span<double> out) {
+  const uint64_t key = *run.get<const uint64_t>(seed);
+  const kernels::UniformArgs args{.y = out.data(),
+                                  .n = static_cast<int64_t>(out.size()),
+                                  .first = first,
+                                  .key = {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)}};
+  kernels.uniform.run(args, 0, kernels.uniform.tasks(args), nullptr);
+}
 
 /// A double in [0, 1) of 53 bits, number i of the stream.
 inline double drawn_double(const RandomStream& stream, uint64_t i) {

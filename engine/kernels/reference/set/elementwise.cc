@@ -1,6 +1,7 @@
 // The elementwise family's row, and its kernels that compute nothing: selection and progressions.
 #include "engine/kernels/reference/set/elementwise.h"
 
+#include "engine/base/philox.h"
 #include "engine/kernels/reference/set/tasks.h"
 #include "engine/kernels/reference/set/types.h"
 #include "engine/kernels/reference/set/walk.h"
@@ -54,6 +55,16 @@ void progression(const RangeArgs& args, int64_t begin, int64_t end, void*) {
   }
 }
 
+int64_t uniform_items(const UniformArgs& args) { return args.n; }
+
+void uniform_numbers(const UniformArgs& args, int64_t begin, int64_t end, void*) {
+  for (int64_t i = begin; i < end; ++i) {
+    const uint64_t number = args.first + static_cast<uint64_t>(i);
+    const PhiloxCounter words = philox4x32({static_cast<uint32_t>(number), static_cast<uint32_t>(number >> 32), 0, 0}, {args.key[0], args.key[1]});
+    args.y[i] = static_cast<double>((static_cast<uint64_t>(words[0]) << 32 | words[1]) >> 11) * 0x1p-53;
+  }
+}
+
 /// Elements of a task.
 constexpr int64_t kEach = 4096;
 
@@ -66,6 +77,7 @@ constinit const ElementwiseKernels elementwise_kernels{has_unary,
                                                        by_items<BinaryArgs, binary_items, binary_range, kEach>(),
                                                        by_items<WhereArgs, where_items, where_range, kEach>(),
                                                        by_items<CastArgs, cast_items, cast_range, kEach>(),
-                                                       by_items<RangeArgs, range_items, progression, kEach>()};
+                                                       by_items<RangeArgs, range_items, progression, kEach>(),
+                                                       by_items<UniformArgs, uniform_items, uniform_numbers, kEach>()};
 
 }  // namespace svengine::kernels::reference

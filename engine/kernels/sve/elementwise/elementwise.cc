@@ -123,6 +123,7 @@ const ElementwiseKernels elementwise_kernels{has_unary,
                                              {binary_tasks, no_scratch, checked<BinaryArgs, binary_run>()},
                                              {where_tasks, no_scratch, checked<WhereArgs, where_run>()},
                                              {cast_tasks, no_scratch, checked<CastArgs, cast_run>()},
-                                             {range_tasks, no_scratch, range_run}};
+                                             {range_tasks, no_scratch, range_run},
+                                             {uniform_tasks, no_scratch, uniform_run}};
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

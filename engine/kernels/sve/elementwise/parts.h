@@ -11,5 +11,7 @@ int64_t cast_tasks(const CastArgs& args) noexcept;
 void cast_run(const CastArgs& args, int64_t begin, int64_t end, void*) noexcept;
 int64_t range_tasks(const RangeArgs& args) noexcept;
 void range_run(const RangeArgs& args, int64_t begin, int64_t end, void*) noexcept;
+int64_t uniform_tasks(const UniformArgs& args) noexcept;
+void uniform_run(const UniformArgs& args, int64_t begin, int64_t end, void*) noexcept;
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise
