@@ -103,6 +103,13 @@ const char* violation(const QuantizeArgs& args) noexcept {
   return overlap(memory(args.y, args.count), floats(args.x, args.count)) ? "quantize: y overlaps x" : nullptr;
 }
 
+const char* violation(const ByteTableArgs& args) noexcept {
+  if (args.count < 1 || !args.x || !args.y || !args.table) return "byte table: count is not positive, or x, y or the table is null";
+  const Memory y = memory(args.y, args.count);
+  if (overlap(y, memory(args.table, 256))) return "byte table: y overlaps the table";
+  return cross(y, memory(args.x, args.count)) ? "byte table: y overlaps x and is not x" : nullptr;
+}
+
 const char* violation(const QuantizedRangeArgs& args) noexcept {
   if (args.count < 1 || !args.x) return "quantized range: count is not positive, or x is null";
   return !args.low || !args.high || args.low == args.high ? "quantized range: low or high is null, or both are one" : nullptr;

@@ -128,6 +128,14 @@ struct DequantizeArgs {
   int64_t step = 0;            // 1: a scale and a zero point for each element
 };
 
+/// y[i] = table[x[i]]: any function of a byte; int8 is taken as the byte it is stored as. y may be x.
+struct ByteTableArgs {
+  int64_t count = 0;
+  const uint8_t* x = nullptr;
+  uint8_t* y = nullptr;
+  const uint8_t* table = nullptr;  // [256]
+};
+
 /// low[t] and high[t]: the smallest and largest of the elements that fall on task t, and 0. NaN counts as nothing.
 struct QuantizedRangeArgs {
   int64_t count = 0;
@@ -153,6 +161,7 @@ struct QuantizedKernels {
   TaskKernel<QuantizedBinaryArgs> binary;
   TaskKernel<QuantizeArgs> quantize;
   TaskKernel<DequantizeArgs> dequantize;
+  TaskKernel<ByteTableArgs> table;
   TaskKernel<QuantizedRangeArgs> range;
   NBitsKernels n_bits;
 };

@@ -31,6 +31,7 @@ constexpr Move kMoves[] = {
     {"layer_norm", 2, add_layer_norm},
     {"gelu", 2, add_gelu},
     {"attention", 2, add_attention},
+    {"byte_function", 3, add_byte_function},
 };
 
 const Move& choose_move(Choices& choose) {

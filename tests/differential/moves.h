@@ -51,5 +51,6 @@ void add_dense_layers(GraphMaker& m);
 void add_layer_norm(GraphMaker& m);
 void add_gelu(GraphMaker& m);
 void add_attention(GraphMaker& m);
+void add_byte_function(GraphMaker& m);  // of one quantised value, at times of two
 
 }  // namespace svengine::differential

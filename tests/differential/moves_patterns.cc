@@ -2,6 +2,7 @@
 
 #include "engine/graph/builder.h"
 #include "tests/differential/moves.h"
+#include "tests/support/random_tensor.h"
 
 namespace svengine::differential {
 namespace {
@@ -173,6 +174,52 @@ void add_attention(GraphMaker& m) {
   if (!out || !rows || m.choose.chance(0.3)) return;
   Value* back = m.add("Transpose", {out}, make_attributes({{"perm", std::vector<int64_t>{0, 2, 1, 3}}}));
   m.add("Reshape", {back, m.integers({batch, queries, heads * size})});
+}
+
+namespace {
+
+DType byte_type(GraphMaker& m) { return m.choose.chance(0.5) ? DType::u8 : DType::i8; }
+
+/// Any byte, mostly known.
+Value* byte_number(GraphMaker& m, DType type) {
+  const double low = type == DType::u8 ? 0 : -128;
+  if (m.choose.chance(0.1)) return m.leaf(type, {}, low, low + 256);
+  return m.constant(tests::random_tensor_of(type, {}, static_cast<uint64_t>(m.choose.between(1, 999)), low, low + 256));
+}
+
+/// Mostly by one known number.
+Value* parameter(GraphMaker& m) {
+  if (m.choose.chance(0.1)) return m.leaf(DType::f32, m.choose.chance(0.5) ? Dims{1} : Dims{}, 0.01, 0.2);
+  return m.scalar(static_cast<float>(m.choose.uniform(0.005, 0.1)));
+}
+
+Value* as_real(GraphMaker& m, Value* bytes) { return m.add("DequantizeLinear", {bytes, parameter(m), byte_number(m, bytes->type.dtype)}); }
+
+Value* some_function(GraphMaker& m, Value* x, Value* other) {
+  if (m.choose.chance(0.5))
+    return m.add(m.choose.of<const char*>({"Sigmoid", "Tanh", "HardSwish", "Relu", "LeakyRelu", "Exp", "Log", "Abs", "Softplus"}), {x});
+  const char* op = m.choose.of<const char*>({"Add", "Mul", "Sub", "Max", "Min"});  // no quotients: the sign of a zero is not settled
+  if (m.choose.chance(0.4)) return m.add(op, {x, other});
+  return m.add(op, {x, m.choose.chance(0.8) ? m.scalar(static_cast<float>(m.choose.between(-2, 3))) : m.real_of(m.broadcast_of(m.dims(x)))});
+}
+
+}  // namespace
+
+void add_byte_function(GraphMaker& m) {
+  const auto is_bytes = [&](const Value& v) { return (v.type.dtype == DType::u8 || v.type.dtype == DType::i8) && !m.dims(&v).empty(); };
+  Value* bytes = m.choose.chance(0.4) ? m.existing(is_bytes) : nullptr;
+  if (!bytes) {
+    const DType type = byte_type(m);
+    bytes = m.leaf(type, {m.size(), m.choose.between(1, 90)}, type == DType::u8 ? 0 : -128, type == DType::u8 ? 256 : 128);
+  }
+  Value* first = as_real(m, bytes);
+  Value* x = first;
+  for (int64_t i = m.choose.between(0, 4); x && i > 0; --i) {
+    x = some_function(m, x, m.choose.chance(0.8) ? first : as_real(m, bytes));
+    if (x && m.choose.chance(0.2))
+      if (Value* between = m.add("QuantizeLinear", {x, parameter(m), byte_number(m, byte_type(m))})) x = as_real(m, between);
+  }
+  if (x) m.add("QuantizeLinear", {x, parameter(m), byte_number(m, byte_type(m))});
 }
 
 }  // namespace svengine::differential

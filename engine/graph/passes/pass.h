@@ -61,6 +61,7 @@ Status fold_shape_inputs(Graph& graph, const PassContext& context);
 Status move_transposes(Graph& graph, const PassContext& context);
 Status common_subexpressions(Graph& graph, const PassContext& context);
 Status remove_identities(Graph& graph, const PassContext& context);
+Status byte_tables(Graph& graph, const PassContext& context);
 Status fuse_quantized(Graph& graph, const PassContext& context);
 Status fuse_quantized_real(Graph& graph, const PassContext& context);
 Status fuse_n_bits(Graph& graph, const PassContext& context);

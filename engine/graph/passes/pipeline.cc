@@ -11,6 +11,7 @@ constexpr Pass kPipeline[] = {
     {"expand", Stage::both, "everything below looks for the operators that composite ones are made of", expand_composites},
     {"widen", Stage::load, "nodes of types that have no kernels cannot be run, nor be folded, fused and planned", widen_types},
     {"identities", Stage::both, "Identity, inference Dropout, no-op Cast and Transpose only hide patterns", remove_identities},
+    {"byte_tables", Stage::both, "before `quantized`, which makes sums and products of what is a function of one value; `fold` computes the tables", byte_tables},
     {"quantized", Stage::both, "before `fold`, which would turn weights of 8 bits into float32", fuse_quantized},
     {"quantized_real", Stage::both, "what `quantized` has left: results that nothing quantises again", fuse_quantized_real},
     {"n_bits", Stage::both, "likewise of weights of 4 and 2 bits, which would take eight times the memory", fuse_n_bits},

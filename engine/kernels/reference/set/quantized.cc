@@ -101,6 +101,12 @@ void dequantize(const DequantizeArgs& args, int64_t begin, int64_t end, void*) {
   }
 }
 
+int64_t bytes(const ByteTableArgs& args) { return args.count; }
+
+void look_up(const ByteTableArgs& args, int64_t begin, int64_t end, void*) {
+  for (int64_t i = begin; i < end; ++i) args.y[i] = args.table[args.x[i]];
+}
+
 int64_t range_tasks(const QuantizedRangeArgs& args) noexcept { return ceil_div(args.count, 1024); }
 
 void find_range(const QuantizedRangeArgs& args, int64_t begin, int64_t end, void*) noexcept {
@@ -151,6 +157,7 @@ constinit const QuantizedKernels quantized_kernels{1,
                                                    by_items<QuantizedBinaryArgs, results, combine, 1024>(),
                                                    by_items<QuantizeArgs, elements, quantize, 1024>(),
                                                    by_items<DequantizeArgs, levels, dequantize, 1024>(),
+                                                   by_items<ByteTableArgs, bytes, look_up, 1024>(),
                                                    {range_tasks, no_scratch<QuantizedRangeArgs>, find_range},
                                                    {by_items<NBitsRoundArgs, n_bits_rows, round_n_bits, 1>(),
                                                     by_items<NBitsRowsArgs, n_bits_columns, multiply_n_bits, 4>(), unpack_n_bits}};

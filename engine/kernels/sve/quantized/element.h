@@ -20,6 +20,9 @@ void quantize_run(const QuantizeArgs& args, int64_t task_begin, int64_t task_end
 int64_t dequantize_tasks(const DequantizeArgs& args) noexcept;
 void dequantize_run(const DequantizeArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
 
+int64_t byte_table_tasks(const ByteTableArgs& args) noexcept;
+void byte_table_run(const ByteTableArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
+
 int64_t quantized_range_tasks(const QuantizedRangeArgs& args) noexcept;
 void quantized_range_run(const QuantizedRangeArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
 

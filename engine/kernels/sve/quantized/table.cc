@@ -1,0 +1,39 @@
+// Functions of a byte, looked up: a task is a piece of the elements.
+#include "engine/kernels/sve/quantized/element.h"
+
+#include <byte_table.h>  // engine/kernels/host or engine/kernels/native
+
+namespace svengine::kernels::SVENGINE_KERNEL_SET {
+
+namespace {
+
+typedef svuint8_t vbyte __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
+
+constexpr int64_t kPiece = 32768;  // elements of a task
+constexpr int64_t kBytes = __ARM_FEATURE_SVE_BITS / 8;
+constexpr int kTogether = 4;  // vectors, whose lookups do not wait for each other
+
+}  // namespace
+
+int64_t byte_table_tasks(const ByteTableArgs& args) noexcept { return (args.count + kPiece - 1) / kPiece; }
+
+void byte_table_run(const ByteTableArgs& args, int64_t task_begin, int64_t task_end, void*) noexcept {
+  const int64_t end = task_end * kPiece < args.count ? task_end * kPiece : args.count;
+  const uint8_t *x = args.x, *few = args.table;
+  uint8_t* y = args.y;
+  vbyte table[sve_bytes::kTableParts];
+  sve_bytes::load_table(few, table);
+  const auto all = svptrue_b8();
+  int64_t i = task_begin * kPiece;
+  for (; i + kTogether * kBytes <= end; i += kTogether * kBytes) {
+    vbyte v[kTogether];
+    SVENGINE_UNROLL
+    for (int u = 0; u < kTogether; ++u) v[u] = sve_bytes::from_table(table, vbyte(svld1(all, x + i + u * kBytes)));
+    SVENGINE_UNROLL
+    for (int u = 0; u < kTogether; ++u) svst1(all, y + i + u * kBytes, v[u]);
+  }
+  for (; i + kBytes <= end; i += kBytes) svst1(all, y + i, sve_bytes::from_table(table, vbyte(svld1(all, x + i))));
+  for (; i < end; ++i) y[i] = few[x[i]];
+}
+
+}  // namespace svengine::kernels::SVENGINE_KERNEL_SET
