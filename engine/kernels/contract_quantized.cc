@@ -110,6 +110,13 @@ const char* violation(const ByteTableArgs& args) noexcept {
   return cross(y, memory(args.x, args.count)) ? "byte table: y overlaps x and is not x" : nullptr;
 }
 
+const char* violation(const ByteSumArgs& args) noexcept {
+  if (args.outer < 1 || args.inner < 1 || args.n < 0) return "byte sum: outer or inner is not positive, or n is negative";
+  if (!args.sums || (!args.x && args.n > 0)) return "byte sum: x or sums is null";
+  const int64_t sums = args.outer * args.inner;
+  return overlap(memory(args.sums, sums * 8), memory(args.x, sums * args.n)) ? "byte sum: sums overlap x" : nullptr;
+}
+
 const char* violation(const QuantizedRangeArgs& args) noexcept {
   if (args.count < 1 || !args.x) return "quantized range: count is not positive, or x is null";
   return !args.low || !args.high || args.low == args.high ? "quantized range: low or high is null, or both are one" : nullptr;

@@ -136,6 +136,14 @@ struct ByteTableArgs {
   const uint8_t* table = nullptr;  // [256]
 };
 
+/// sums[o][i] = the sum over j < n of x[o][j][i], exact.
+struct ByteSumArgs {
+  int64_t outer = 0, n = 0, inner = 1;
+  const uint8_t* x = nullptr;
+  bool is_signed = false;  // x is int8
+  int64_t* sums = nullptr;
+};
+
 /// low[t] and high[t]: the smallest and largest of the elements that fall on task t, and 0. NaN counts as nothing.
 struct QuantizedRangeArgs {
   int64_t count = 0;
@@ -162,6 +170,7 @@ struct QuantizedKernels {
   TaskKernel<QuantizeArgs> quantize;
   TaskKernel<DequantizeArgs> dequantize;
   TaskKernel<ByteTableArgs> table;
+  TaskKernel<ByteSumArgs> sum;
   TaskKernel<QuantizedRangeArgs> range;
   NBitsKernels n_bits;
 };

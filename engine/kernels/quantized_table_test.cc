@@ -31,7 +31,34 @@ void check_table(int64_t count, bool in_place) {
   }
 }
 
+void check_sum(int64_t outer, int64_t n, int64_t inner, bool is_signed) {
+  std::mt19937 random(static_cast<unsigned>(outer + n + inner));
+  GuardedBuffer<uint8_t> x(static_cast<size_t>(outer * n * inner));
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint8_t>(random() % 4 == 0 ? 0xff : random() % 4 == 0 ? 0x80 : random());
+  std::vector<int64_t> want(static_cast<size_t>(outer * inner), 0);
+  for (int64_t i = 0; i < outer * n * inner; ++i)
+    want[static_cast<size_t>(i / (n * inner) * inner + i % inner)] += is_signed ? int64_t{static_cast<int8_t>(x[size_t(i)])} : int64_t{x[size_t(i)]};
+  for (const QuantizedVariant& set : quantized_variants()) {
+    INFO(set.name << " " << outer << " x " << n << " x " << inner << " signed " << is_signed);
+    GuardedBuffer<int64_t> sums(want.size());
+    const ByteSumArgs args{outer, n, inner, x.data(), is_signed, sums.data()};
+    for (int64_t task = set.kernels->sum.tasks(args); task > 0; --task) set.kernels->sum.run(args, task - 1, task, nullptr);
+    CHECK(std::equal(want.begin(), want.end(), sums.data()));
+    CHECK(sums.intact());
+  }
+}
+
 }  // namespace
+
+TEST_CASE("bytes are summed up along rows and columns", "[quantized]") {
+  for (bool is_signed : {false, true}) {
+    for (int64_t n : {0, 1, 31, 49, 64, 65, 255, 256, 257, 3136, 40000}) check_sum(3, n, 1, is_signed);
+    for (int64_t inner : {2, 15, 17, 32, 64, 65, 100, 128}) check_sum(2, 49, inner, is_signed);
+    check_sum(1, (int64_t{1} << 20) + 77, 1, is_signed);
+    check_sum(1, (int64_t{1} << 20) + 3, 2, is_signed);
+    check_sum(2, 0, 5, is_signed), check_sum(700, 49, 1, is_signed);
+  }
+}
 
 TEST_CASE("every byte is looked up in a table of 256, whatever the number of elements", "[quantized]") {
   for (int64_t count : {1, 15, 31, 32, 63, 64, 65, 127, 129, 255, 256, 257, 511, 1000, 32768, 70001})

@@ -78,6 +78,39 @@ TEST_CASE("a value that is read as float32 too, and scales that are not known, l
   CHECK(ops_of(unknown).find("QLinearConv") == std::string::npos);
 }
 
+TEST_CASE("a mean of quantised values is one of bytes, in the layout that convolutions have them in") {
+  for (const char* op : {"GlobalAveragePool", "ReduceMean"})
+    for (int64_t keep : {int64_t{0}, int64_t{1}}) {
+      const bool pool = op == std::string("GlobalAveragePool");
+      if (pool && !keep) continue;
+      const Graph g = check_pass(
+          [&](Builder& b) {  // 64 elements: their sum is divided without rounding
+            Value* x = dequantized(b, b.input("x", DType::u8, {2, 3, 4, 16}), 0.0625f, 120);
+            Value* y = pool ? b.add(op, {x}) : b.add(op, {x, b.integers({3, -2})}, make_attributes({{"keepdims", keep}}));
+            b.output(quantized(b, y, 0.125f, -3, DType::i8), "y");
+          },
+          "quantized", {bytes(DType::u8, {2, 3, 4, 16}, 1)});
+      CHECK(ops_of(g) == "BytesMean");
+    }
+  const Graph apart = check_pass(
+      [&](Builder& b) {
+        Value* x = dequantized(b, b.input("x", DType::u8, {2, 3, 4, 16}), 0.0625f, 120);
+        b.output(quantized(b, b.add("ReduceMean", {x, b.integers({0, 2})}), 0.125f, 3), "y");
+      },
+      "quantized", {bytes(DType::u8, {2, 3, 4, 16}, 1)});
+  CHECK(ops_of(apart).find("BytesMean") == std::string::npos);
+  Graph after = build([&](Builder& b) {
+    Value* act = quantized(b, b.add("HardSwish", {dequantized(b, quantized(b, conv(b, image(b)), 0.5f, 100), 0.5f, 100)}), 0.5f, 10);
+    b.output(quantized(b, b.add("GlobalAveragePool", {dequantized(b, act, 0.5f, 10)}), 0.125f, 3), "y");
+  });
+  for (const char* name : {"infer", "byte_tables", "quantized", "fold"}) run_pass(after, name);
+  const Graph turned = after.clone();
+  run_pass(after, "quantized_layout");
+  CHECK(ops_of(after) == "Transpose QLinearConv ByteTable BytesMean Transpose");
+  const Tensor got = evaluated(after, kImage)[0], wanted = evaluated(turned, kImage)[0];
+  CHECK(std::equal(wanted.raw(), wanted.raw() + wanted.byte_size(), got.raw()));
+}
+
 TEST_CASE("products and sums between quantised values are those of integers") {
   const auto rows = [](Builder& b) { return dequantized(b, b.input("x", DType::u8, {5, 18}), 0.0625f, 9); };
   const std::vector<Tensor> x = {bytes(DType::u8, {5, 18}, 1)};

@@ -14,6 +14,7 @@
 #include "engine/graph/passes/match.h"
 #include "engine/graph/passes/pass.h"
 #include "engine/graph/passes/quantized.h"
+#include "engine/graph/transposed_node.h"
 
 namespace svengine {
 namespace {
@@ -168,6 +169,39 @@ Value* concatenated_bytes(Place& p) {
   return p.builder.add("Concat", std::move(inputs), p.node().attributes);
 }
 
+/// The dimensions that a node averages, known, neighbours, and of no negative number; or none.
+std::vector<int64_t> averaged_dims(const Node& node) {
+  const Shape& x = node.input(0)->type.shape;
+  if (!x.has_rank() || x.rank() < 1) return {};
+  std::vector<int64_t> axes;
+  if (is_op(&node, "GlobalAveragePool")) {
+    for (int64_t i = 2; i < x.rank(); ++i) axes.push_back(i);
+    return axes;
+  }
+  const auto given = node.input(1) ? known_integers(node, 1) : std::vector<int64_t>();
+  if (!given || (given->empty() && node.attributes.get_int("noop_with_empty_axes"))) return {};
+  axes = *given;
+  for (int64_t i = 0; given->empty() && i < x.rank(); ++i) axes.push_back(i);
+  for (int64_t& axis : axes) axis = axis < 0 ? axis + x.rank() : axis;
+  std::sort(axes.begin(), axes.end());
+  for (size_t i = 1; i < axes.size(); ++i)
+    if (axes[i] != axes[0] + static_cast<int64_t>(i)) return {};
+  return axes;
+}
+
+/// Sums of bytes are exact.
+Value* mean_of_bytes(Place& p) {
+  const auto x = dequantized(p.node().input(0));
+  const std::vector<int64_t> axes = averaged_dims(p.node());
+  if (!x || !x->is_single() || axes.empty() || p.bounds.needed || !std::isfinite(number_of(x->scale))) return nullptr;
+  std::vector<Value*> inputs;
+  append(p, inputs, *x);
+  inputs.insert(inputs.end(), {p.y.scale, zero_point_of(p.graph, p.y)});
+  const Node* made = p.builder.node(kInternalDomain, "BytesMean", std::move(inputs), 1,
+                                    make_attributes({{"axes", axes}, {"keepdims", p.node().attributes.get_int("keepdims", 1)}}));
+  return made ? made->output() : nullptr;
+}
+
 struct Rule {
   const char* op;
   Value* (*make)(Place&);
@@ -176,7 +210,8 @@ constexpr Rule kRules[] = {{"Conv", integer_conv},   {"MatMul", integer_mat_mul}
                            {"Mul", integer_binary},  {"Reshape", moved_bytes},    {"Flatten", moved_bytes},     {"Transpose", moved_bytes},
                            {"Squeeze", moved_bytes}, {"Unsqueeze", moved_bytes},  {"Slice", moved_bytes},       {"Gather", moved_bytes},
                            {"Expand", moved_bytes},  {"Tile", moved_bytes},       {"DepthToSpace", moved_bytes},
-                           {"MaxPool", max_pool_of_bytes}, {"Concat", concatenated_bytes}};
+                           {"MaxPool", max_pool_of_bytes}, {"Concat", concatenated_bytes},
+                           {"GlobalAveragePool", mean_of_bytes}, {"ReduceMean", mean_of_bytes}};
 
 /// Nodes whose result nobody takes any more, last first.
 void erase_unneeded(Graph& graph, const std::vector<Node*>& nodes) {

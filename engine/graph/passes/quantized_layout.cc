@@ -10,6 +10,7 @@
 #include "engine/graph/builder.h"
 #include "engine/graph/passes/match.h"
 #include "engine/graph/passes/pass.h"
+#include "engine/graph/transposed_node.h"
 
 namespace svengine {
 namespace {
@@ -91,6 +92,25 @@ void turn_binary(Graph& graph, Builder& builder, Node* node) {
   if (made) replace_by_last(graph, builder, node, made->output());
 }
 
+/// Functions of bytes and their means take any order of dimensions.
+bool takes_any_order(const Node& node) {
+  return (is_op(&node, "ByteTable") || is_op(&node, "BytesMean")) && last_form(node.input(0));
+}
+
+void turn_any(Graph& graph, Builder& builder, Node* node) {
+  const auto stored = node->op().traits.transposed(*node, to_first(node->input(0)->type.shape.rank()));
+  if (!stored) return;
+  std::vector<Value*> inputs = node->inputs();
+  inputs[0] = last_form(inputs[0]);
+  const Node* made = builder.node(node->op().domain, node->op().name, std::move(inputs), 1, stored->attributes);
+  if (!made) return;
+  const Permutation& perm = stored->outputs[0];
+  Value* y = std::is_sorted(perm.begin(), perm.end()) ? made->output() : builder.add("Transpose", {made->output()}, make_attributes({{"perm", perm}}));
+  if (!y) return;
+  graph.replace_uses(node->output(), y);
+  graph.erase(node);
+}
+
 }  // namespace
 
 Status quantized_layout(Graph& graph, const PassContext& context) {
@@ -104,6 +124,8 @@ Status quantized_layout(Graph& graph, const PassContext& context) {
       turn_concat(graph, builder, node);
     else if (follows_layout(*node))
       turn_binary(graph, builder, node);
+    else if (takes_any_order(*node))
+      turn_any(graph, builder, node);
     SV_TRY(builder.status());
   }
   return remove_dead_nodes(graph, context);  // Transposes back that nobody reads

@@ -69,7 +69,18 @@ Status pool_around(ExpandContext& c, const char* op, Attributes attributes) {
   return quantize_result(c, y, scale, zero, x);
 }
 
-Status expand_q_global_pool(ExpandContext& c) { return pool_around(c, "GlobalAveragePool", {}); }
+/// The mean of bytes takes channels last as they are.
+Status expand_q_global_pool(ExpandContext& c) {
+  const Node& node = c.node();
+  Value *x = node.input(0), *scale = node.input(3), *zero = node.input(4);
+  const int64_t rank = x->type.shape.rank();
+  if (!c.attributes().get_int("channels_last") || rank < 3) return pool_around(c, "GlobalAveragePool", {});
+  std::vector<int64_t> axes;
+  for (int64_t i = 1; i < rank - 1; ++i) axes.push_back(i);
+  Value* over = c.builder().constant(Tensor::of<int64_t>({rank - 2}, std::span<const int64_t>(axes)));
+  return quantize_result(c, c.op("ReduceMean", {dequantize_input(c, 0), over}), scale, zero, x);
+}
+
 Attributes pool_attributes(const Attributes& from) {
   return keep(from, {"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"});
 }

@@ -107,6 +107,15 @@ void look_up(const ByteTableArgs& args, int64_t begin, int64_t end, void*) {
   for (int64_t i = begin; i < end; ++i) args.y[i] = args.table[args.x[i]];
 }
 
+int64_t sums(const ByteSumArgs& args) { return args.outer * args.inner; }
+
+void sum_up(const ByteSumArgs& args, int64_t begin, int64_t end, void*) {
+  for (int64_t i = begin; i < end; ++i) {
+    args.sums[i] = 0;
+    for (int64_t j = 0; j < args.n; ++j) args.sums[i] += quantized_at(args.x, args.is_signed, (i / args.inner * args.n + j) * args.inner + i % args.inner);
+  }
+}
+
 int64_t range_tasks(const QuantizedRangeArgs& args) noexcept { return ceil_div(args.count, 1024); }
 
 void find_range(const QuantizedRangeArgs& args, int64_t begin, int64_t end, void*) noexcept {
@@ -158,6 +167,7 @@ constinit const QuantizedKernels quantized_kernels{1,
                                                    by_items<QuantizeArgs, elements, quantize, 1024>(),
                                                    by_items<DequantizeArgs, levels, dequantize, 1024>(),
                                                    by_items<ByteTableArgs, bytes, look_up, 1024>(),
+                                                   by_items<ByteSumArgs, sums, sum_up, 4>(),
                                                    {range_tasks, no_scratch<QuantizedRangeArgs>, find_range},
                                                    {by_items<NBitsRoundArgs, n_bits_rows, round_n_bits, 1>(),
                                                     by_items<NBitsRowsArgs, n_bits_columns, multiply_n_bits, 4>(), unpack_n_bits}};

@@ -23,6 +23,9 @@ void dequantize_run(const DequantizeArgs& args, int64_t task_begin, int64_t task
 int64_t byte_table_tasks(const ByteTableArgs& args) noexcept;
 void byte_table_run(const ByteTableArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
 
+int64_t byte_sum_tasks(const ByteSumArgs& args) noexcept;
+void byte_sum_run(const ByteSumArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
+
 int64_t quantized_range_tasks(const QuantizedRangeArgs& args) noexcept;
 void quantized_range_run(const QuantizedRangeArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
 

@@ -184,6 +184,7 @@ const QuantizedKernels quantized_kernels{
     {quantize_tasks, no_scratch_bytes<QuantizeArgs>, checked<QuantizeArgs, quantize_run>()},
     {dequantize_tasks, no_scratch_bytes<DequantizeArgs>, dequantize_run},
     {byte_table_tasks, no_scratch_bytes<ByteTableArgs>, checked<ByteTableArgs, byte_table_run>()},
+    {byte_sum_tasks, no_scratch_bytes<ByteSumArgs>, checked<ByteSumArgs, byte_sum_run>()},
     {quantized_range_tasks, no_scratch_bytes<QuantizedRangeArgs>, checked<QuantizedRangeArgs, quantized_range_run>()},
     {{n_bits_round_tasks, no_scratch_bytes<NBitsRoundArgs>, checked<NBitsRoundArgs, n_bits_round>()},
      {n_bits_rows_tasks, no_scratch_bytes<NBitsRowsArgs>, checked<NBitsRowsArgs, n_bits_rows>()},
