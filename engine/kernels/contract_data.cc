@@ -175,19 +175,30 @@ const char* violation(const MapArgs& args) noexcept {
   const int32_t* last = args.map[args.rank - 1];
   for (int64_t i = args.run_begin; i < args.run_begin + args.run_length; ++i)
     if (last[i] < 0 || last[i] - last[args.run_begin] != i - args.run_begin) return "map: the run does not ascend by one";
+  if (args.doubles && args.src_stride[args.rank - 1] != 1) return "map: elements that are doubled are not neighbours";
+  for (int64_t i = 0; args.doubles && i < args.extent[args.rank - 1]; ++i)
+    if (last[i] != i / 2) return "map: the last map does not double";
   return nullptr;
 }
 
-const char* violation(const ResampleArgs& args) noexcept {
+namespace {
+
+template <class T>
+const char* resample_violation(const ResampleOf<T>& args) {
   if (args.outer < 0 || args.in < 0 || args.out < 0 || args.inner < 0 || args.taps < 1) return "resample: a size is negative, or no taps";
   if (args.outer * args.out * args.inner == 0) return nullptr;
   if ((!args.x && args.in > 0) || !args.y || !args.index || !args.weight) return "resample: x, y, index or weight is null";
   for (int64_t j = 0; j < args.out; ++j)
     for (int32_t t = 0; t < args.taps && args.index[j] >= 0; ++t)
       if (args.index[t * args.out + j] < 0 || args.index[t * args.out + j] >= args.in) return "resample: an index is not within x";
-  const Memory y = floats(args.y, args.outer * args.out * args.inner);
-  return overlap(y, floats(args.x, args.outer * args.in * args.inner)) ? "resample: y overlaps x" : nullptr;
+  const Memory y = memory(args.y, args.outer * args.out * args.inner * int64_t{sizeof(T)});
+  return overlap(y, memory(args.x, args.outer * args.in * args.inner * int64_t{sizeof(T)})) ? "resample: y overlaps x" : nullptr;
 }
+
+}  // namespace
+
+const char* violation(const ResampleArgs& args) noexcept { return resample_violation(args); }
+const char* violation(const ResampleF64Args& args) noexcept { return resample_violation(args); }
 
 const char* violation(const WeightedGatherArgs& args) noexcept {
   if (args.channels < 1 || args.count < 0 || args.taps < 0) return "weighted gather: channels is not positive, or a size negative";

@@ -16,6 +16,7 @@ const char* violation(const ScatterElementsArgs& args) noexcept;
 const char* violation(const ScatterNdArgs& args) noexcept;
 const char* violation(const MapArgs& args) noexcept;
 const char* violation(const ResampleArgs& args) noexcept;
+const char* violation(const ResampleF64Args& args) noexcept;
 const char* violation(const WeightedGatherArgs& args) noexcept;
 const char* violation(const OneHotArgs& args) noexcept;
 const char* violation(const TriluArgs& args) noexcept;

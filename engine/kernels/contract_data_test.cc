@@ -86,7 +86,8 @@ TEST_CASE("the contracts of what is read through tables") {
   check<M>(mapped, {{"map: rank is not 0 to 8", [](M& a) { a.rank = -1; }},
                     {"map: the map of a dimension is null", [](M& a) { a.map[0] = nullptr; }},
                     {"map: the run is not within the last map", [](M& a) { a.run_begin = 3; }},
-                    {"map: the run does not ascend by one", [](M& a) { a.run_length = 4; }}});
+                    {"map: the run does not ascend by one", [](M& a) { a.run_length = 4; }},
+                    {"map: the last map does not double", [](M& a) { a.doubles = true; }}});
   using R = ResampleArgs;
   check<R>({place(0), place(1), 1, 3, 2, 4, 2, taps, place(2)},
            {{"resample: a size is negative, or no taps", [](R& a) { a.taps = 0; }},

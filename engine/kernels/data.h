@@ -125,20 +125,25 @@ struct MapArgs {
   const int32_t* map[kMaxDims] = {};  // extent[d] source positions each
   int64_t run_begin = 0;   // within the last map: a run of positions that ascend by one (longest_run finds it),
   int64_t run_length = 0;  // copied as one piece where the last src_stride is 1; 0 is always correct
+  bool doubles = false;    // position i of the last map is i / 2, and the last src_stride 1; false is always correct
   uint64_t value = 0;
 };
 
 /// y[o][j][i] = sum over t < taps of weight[t][j] * x[o][index[t][j]][i], or `outside` where index[0][j] is negative:
-/// one axis of a linear or cubic Resize. x is [outer, in, inner], y [outer, out, inner], float32.
-struct ResampleArgs {
-  const float* x = nullptr;
-  float* y = nullptr;
+/// one axis of a linear or cubic Resize. x is [outer, in, inner], y [outer, out, inner]. Of doubles every product and sum is rounded by itself,
+/// in the order of t from 0 on: what is made of them as integers is the same on all kernel sets.
+template <class T>
+struct ResampleOf {
+  const T* x = nullptr;
+  T* y = nullptr;
   int64_t outer = 1, in = 0, out = 0, inner = 1;
   int32_t taps = 2;
   const int32_t* index = nullptr;  // [taps, out], within [0, in)
-  const float* weight = nullptr;   // [taps, out]
-  float outside = 0;
+  const T* weight = nullptr;       // [taps, out]
+  T outside = 0;
 };
+using ResampleArgs = ResampleOf<float>;
+using ResampleF64Args = ResampleOf<double>;
 
 /// y[c * y_stride + j] (+)= sum over t < taps of weight[t][j] * x[c * x_stride + index[t][j]] for c < channels, j < count, where a negative
 /// index reads 0: what samples images at places that are computed (GridSample, RoiAlign, DeformConv). A task is a channel.
@@ -190,6 +195,7 @@ struct DataKernels {
   TaskKernel<ScatterNdArgs> scatter_nd;
   TaskKernel<MapArgs> map;
   TaskKernel<ResampleArgs> resample;
+  TaskKernel<ResampleF64Args> resample_f64;
   TaskKernel<OneHotArgs> one_hot;
   TaskKernel<TriluArgs> trilu;
   TaskKernel<WeightedGatherArgs> weighted_gather;

@@ -64,6 +64,12 @@ std::vector<int32_t> pad_map(PadMode mode, int64_t extent, int64_t begin, int64_
   return map;
 }
 
+bool doubles(const std::vector<int32_t>& map) {
+  for (size_t i = 0; i < map.size(); ++i)
+    if (map[i] != static_cast<int32_t>(i / 2)) return false;
+  return map.size() > 1;
+}
+
 MapRun longest_run(const std::vector<int32_t>& map) {
   MapRun best{0, 0};
   const int64_t count = static_cast<int64_t>(map.size());

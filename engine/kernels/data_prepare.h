@@ -27,6 +27,8 @@ struct MapRun {
 /// The longest run of entries that are not negative and ascend by one: MapArgs::run_begin and run_length for the last
 /// map.
 MapRun longest_run(const std::vector<int32_t>& map);
+/// Position i is i / 2: MapArgs::doubles.
+bool doubles(const std::vector<int32_t>& map);
 
 /// Where output position j of a Resize lies in the source, with scale = out / in as ONNX computes or is given it.
 enum class ResizeCoordinate : int32_t {

@@ -46,8 +46,8 @@ void check_map(const KernelTable& set, const std::vector<int64_t>& in, const std
   reference_map(args);
   args.dst = got.data();
   const MapRun run = longest_run(maps.back());
-  for (bool with_run : {false, true}) {
-    args.run_begin = with_run ? run.begin : 0, args.run_length = with_run ? run.length : 0;
+  for (int how = 0; how < (doubles(maps.back()) ? 3 : 2); ++how) {
+    args.run_begin = how == 1 ? run.begin : 0, args.run_length = how == 1 ? run.length : 0, args.doubles = how == 2;
     got.refill();
     run_tasks(set.data->map, args);
     REQUIRE(same_values(got.data(), want.data(), count));
@@ -110,6 +110,18 @@ TEST_CASE("maps copy rows by tables for every element size") {
     const ResizeAxis twice{.in = 7, .out = 14, .scale = 2, .coordinate = ResizeCoordinate::kAsymmetric};
     const Map map = nearest_map(twice, ResizeNearest::kFloor);
     check_map<int32_t>(set, {7, 7}, {map, map});
+    for (int64_t n : {1, 2, 7, 8, 15, 16, 17, 32, 33, 63, 64, 65, 130})
+      for (int64_t out : {2 * n, 2 * n - 1}) {
+        Map twice_as_many;
+        for (int64_t i = 0; i < out; ++i) twice_as_many.push_back(static_cast<int32_t>(i / 2));
+        for (const Map& rows : {map, Map{6, 6, 6, -1, -1, 2, 3, 3}}) {
+          check_map<uint8_t>(set, {2, 7, n}, {Map{1, 0, -1}, rows, twice_as_many});
+          check_map<uint16_t>(set, {7, n}, {rows, twice_as_many});
+          check_map<int32_t>(set, {7, n}, {rows, twice_as_many});
+          check_map<uint64_t>(set, {7, n}, {rows, twice_as_many});
+        }
+        check_map<uint8_t>(set, {n}, {twice_as_many});
+      }
     check_map<int32_t>(set, {}, {Map{}});
   });
 }
@@ -186,6 +198,35 @@ TEST_CASE("linear and cubic tables follow ONNX's examples") {
       require_near(resample(set, x, out, tables), expected);
     }
   });
+}
+
+TEST_CASE("sums of doubles along an axis are the same bits on every set") {
+  std::mt19937 random(9);
+  for (int64_t in : {3, 40})
+    for (int64_t inner : {1, 5, 33})
+      for (int64_t out : {1, 7, 16, 61}) {
+        ResizeAxis axis{.in = in, .out = out, .scale = static_cast<double>(out) / static_cast<double>(in)};
+        if (out == 7) axis.coordinate = ResizeCoordinate::kTfCropAndResize, axis.roi_begin = 0.4, axis.roi_end = 1.3;
+        const ResampleTables tables = in == 3 ? cubic_tables(axis) : linear_tables(axis, true);
+        GuardedBuffer<double> x(static_cast<size_t>(2 * in * inner)), y(static_cast<size_t>(2 * out * inner));
+        for (double& v : x) v = static_cast<double>(random() % 256);
+        for (const KernelTable* set : tested_kernel_sets()) {
+          y.refill();
+          run_tasks(set->data->resample_f64,
+                    ResampleF64Args{x.data(), y.data(), 2, in, out, inner, tables.taps, tables.index.data(), tables.exact.data(), -5});
+          for (int64_t o = 0; o < 2; ++o)
+            for (int64_t j = 0; j < out; ++j)
+              for (int64_t i = 0; i < inner; ++i) {
+                double sum = 0;
+                for (int64_t t = 0; t < tables.taps && tables.index[j] >= 0; ++t) {
+                  const volatile double product = tables.exact[t * out + j] * x[(o * in + tables.index[t * out + j]) * inner + i];
+                  sum += product;
+                }
+                REQUIRE(y[(o * out + j) * inner + i] == (tables.index[j] < 0 ? -5 : sum));
+              }
+          REQUIRE(y.intact());
+        }
+      }
 }
 
 TEST_CASE("A weighted gather of blocks sums as one of planes, and reads nothing for negative indices") {

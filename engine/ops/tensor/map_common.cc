@@ -25,6 +25,7 @@ Status emit_map(LowerContext& c, const char* kernel, const std::vector<std::vect
     const kernels::MapRun run = kernels::longest_run(maps.back());
     args.run_begin = run.begin;
     args.run_length = run.length;
+    args.doubles = strides.back() == 1 && kernels::doubles(maps.back());
   }
   emit_kernel(c, kernel, c.kernels().data->map, args,
               [tables, value, from = c.in(0), to = c.out()](kernels::MapArgs& a, const Run& run) {

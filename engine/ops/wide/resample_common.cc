@@ -1,66 +1,74 @@
 // Weighted sums of neighbours in float64, and what becomes of them as integers.
 #include <algorithm>
+#include <bit>
+#include <limits>
 
 #include "engine/ops/dispatch.h"
+#include "engine/ops/kernel_step.h"
 #include "engine/ops/wide/items.h"
 #include "engine/ops/wide/wide.h"
 
 namespace svengine::ops::wide {
+
 namespace {
 
-struct Taps {
-  const int32_t* index;
-  const double* weight;
-  int64_t taps, in, out;
-  double outside;
-};
+constexpr int64_t kShortRow = 8;  // doubles of a vector: rows of fewer, as the colours of a pixel, are sampled as one line
 
-/// Results [begin, end) along the last axis, one after the other.
-void resample_elements(const Taps& t, const double* from, double* to, int64_t begin, int64_t end) {
-  const double* x = from + begin / t.out * t.in;
-  for (int64_t at = begin, j = begin % t.out; at < end; ++at) {
-    double sum = 0;
-    for (int64_t tap = 0; tap < t.taps; ++tap) sum += t.weight[tap * t.out + j] * x[std::max(0, t.index[tap * t.out + j])];
-    to[at] = t.index[j] >= 0 ? sum : t.outside;
-    if (++j == t.out) j = 0, x += t.in;
-  }
+/// The tables of a line whose positions are rows of `inner` elements.
+kernels::ResampleTables of_elements(const kernels::ResampleTables& tables, int64_t inner) {
+  kernels::ResampleTables out{.taps = tables.taps, .index = {}, .weight = {}};
+  for (size_t at = 0; at < tables.index.size(); ++at)
+    for (int64_t i = 0; i < inner; ++i) {
+      const int64_t index = tables.index[at];
+      out.index.push_back(static_cast<int32_t>(index < 0 ? index : index * inner + i));
+      out.exact.push_back(tables.exact[at]);
+    }
+  return out;
 }
 
 }  // namespace
 
-Buffer emit_resample(LowerContext& c, const std::string& name, const kernels::ResampleTables& tables, double outside, Buffer from,
+Buffer emit_resample(LowerContext& c, const std::string& name, const kernels::ResampleTables& given, double outside, Buffer from,
                      Dims& dims, size_t axis, int64_t out, Buffer to) {
   const std::span<const int64_t> all(dims);
-  const int64_t outer = element_count(all.first(axis)), in = dims[axis], inner = element_count(all.subspan(axis + 1));
+  const int64_t row = element_count(all.subspan(axis + 1)), longest = std::max(dims[axis], out);
+  const bool is_short = row > 1 && row < kShortRow && longest <= std::numeric_limits<int32_t>::max() / kShortRow;
+  const kernels::ResampleTables tables = is_short ? of_elements(given, row) : given;
+  kernels::ResampleF64Args args;
+  args.outer = element_count(all.first(axis)), args.in = dims[axis], args.out = out, args.inner = element_count(all.subspan(axis + 1));
+  if (is_short) args.in *= row, args.out *= row, args.inner = 1;
+  args.taps = tables.taps, args.outside = outside;
   dims[axis] = out;
   if (!to) to = c.temporary(element_count(dims) * 8);
-  emit_items(c, name, outer * out, items_of_work(inner * tables.taps),
-             [=, taps = tables.taps, index = c.table(std::as_bytes(std::span(tables.index))),
-              weight = c.table(std::as_bytes(std::span(tables.exact)))](const Run& run, int64_t begin, int64_t end) {
-               if (inner == 1)
-                 return resample_elements({run.get<const int32_t>(index), run.get<const double>(weight), taps, in, out, outside},
-                                          run.get<const double>(from), run.get<double>(to), begin, end);
-               for (int64_t line = begin; line < end; ++line) {
-                 const int64_t j = line % out;
-                 double* y = run.get<double>(to) + line * inner;
-                 const bool exists = run.get<const int32_t>(index)[j] >= 0;
-                 std::fill_n(y, inner, exists ? 0 : outside);
-                 for (int64_t t = 0; exists && t < taps; ++t) {
-                   const double factor = run.get<const double>(weight)[t * out + j];
-                   const double* x =
-                       run.get<const double>(from) + (line / out * in + run.get<const int32_t>(index)[t * out + j]) * inner;
-                   for (int64_t i = 0; i < inner; ++i) y[i] += factor * x[i];
-                 }
-               }
-             });
+  emit_kernel(c, name, c.kernels().data->resample_f64, args,
+              [=, index = c.table(std::as_bytes(std::span(tables.index))), weight = c.table(std::as_bytes(std::span(tables.exact)))](
+                  kernels::ResampleF64Args& a, const Run& run) {
+                a.x = run.get<const double>(from), a.y = run.get<double>(to);
+                a.index = run.get<const int32_t>(index), a.weight = run.get<const double>(weight);
+              });
   return to;
 }
+
+namespace {
+
+/// round_saturated of integers of at most 32 bits, without a branch: a sum with 1.5 * 2^52 has the rounded number in its lowest bits.
+template <class T>
+void round_elements(const double* x, T* y, int64_t begin, int64_t end) {
+  constexpr double kLow = static_cast<double>(std::numeric_limits<T>::lowest()), kHigh = static_cast<double>(std::numeric_limits<T>::max());
+  for (int64_t i = begin; i < end; ++i) {
+    const double number = x[i] == x[i] ? x[i] : 0, low = number < kLow ? kLow : number, bounded = low > kHigh ? kHigh : low;
+    y[i] = static_cast<T>(std::bit_cast<int64_t>(bounded + 0x1.8p52));
+  }
+}
+
+}  // namespace
 
 void emit_rounded(LowerContext& c, Buffer from, Buffer to, DType type, int64_t count) {
   with_type(type, [&]<class T>() {
     emit_items(c, "round", count, items_of_work(4), [=](const Run& run, int64_t begin, int64_t end) {
       const double* x = run.get<const double>(from);
       T* y = run.get<T>(to);
+      if constexpr (std::is_integral_v<T> && sizeof(T) <= 4) return round_elements(x, y, begin, end);
       for (int64_t i = begin; i < end; ++i) y[i] = round_saturated<T>(x[i]);
     });
   });

@@ -103,6 +103,7 @@ constinit const DataKernels data_kernels{
     .scatter_nd = by_items<ScatterNdArgs, scatter_nd_items, scatter_nd_range, 64>(),
     .map = by_items<MapArgs, map_items, map_range, kEach>(),
     .resample = by_items<ResampleArgs, resample_items, resample_range, kEach>(),
+    .resample_f64 = by_items<ResampleF64Args, resample_f64_items, resample_f64_range, kEach>(),
     .one_hot = by_items<OneHotArgs, one_hot_items, one_hot_range, kEach>(),
     .trilu = by_items<TriluArgs, trilu_items, trilu_range, kEach>(),
     .weighted_gather = by_items<WeightedGatherArgs, weighted_gather_items, weighted_gather_range, 1>()};

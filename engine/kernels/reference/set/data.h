@@ -28,6 +28,8 @@ void scatter_nd_range(const ScatterNdArgs& args, int64_t begin, int64_t end, voi
 
 // data_pattern.cc
 int64_t resample_items(const ResampleArgs& args);
+int64_t resample_f64_items(const ResampleF64Args& args);
+void resample_f64_range(const ResampleF64Args& args, int64_t begin, int64_t end, void*);
 void resample_range(const ResampleArgs& args, int64_t begin, int64_t end, void*);
 int64_t weighted_gather_items(const WeightedGatherArgs& args);
 void weighted_gather_range(const WeightedGatherArgs& args, int64_t begin, int64_t end, void*);

@@ -6,17 +6,26 @@
 
 namespace svengine::kernels::reference {
 
-int64_t resample_items(const ResampleArgs& args) { return args.outer * args.out * args.inner; }
+namespace {
 
-void resample_range(const ResampleArgs& args, int64_t begin, int64_t end, void*) {
+template <class T>
+void resample_of(const ResampleOf<T>& args, int64_t begin, int64_t end) {
   for (int64_t item = begin; item < end; ++item) {
     const int64_t i = item % args.inner, j = item / args.inner % args.out, o = item / args.inner / args.out;
     double sum = 0;
     for (int32_t t = 0; t < args.taps && args.index[j] >= 0; ++t)
       sum += double{args.weight[t * args.out + j]} * args.x[(o * args.in + args.index[t * args.out + j]) * args.inner + i];
-    args.y[item] = args.index[j] < 0 ? args.outside : static_cast<float>(sum);
+    args.y[item] = args.index[j] < 0 ? args.outside : static_cast<T>(sum);
   }
 }
+
+}  // namespace
+
+int64_t resample_items(const ResampleArgs& args) { return args.outer * args.out * args.inner; }
+int64_t resample_f64_items(const ResampleF64Args& args) { return args.outer * args.out * args.inner; }
+
+void resample_range(const ResampleArgs& args, int64_t begin, int64_t end, void*) { resample_of(args, begin, end); }
+void resample_f64_range(const ResampleF64Args& args, int64_t begin, int64_t end, void*) { resample_of(args, begin, end); }
 
 int64_t weighted_gather_items(const WeightedGatherArgs& args) {
   return args.count > 0 ? stored_channels(args.blocked, args.channels) : 0;

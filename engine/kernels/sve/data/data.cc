@@ -17,6 +17,7 @@ const DataKernels data_kernels{{copy_tasks, no_scratch, checked<CopyArgs, copy_r
                                {scatter_nd_tasks, no_scratch, checked<ScatterNdArgs, scatter_nd_run>()},
                                {map_tasks, no_scratch, checked<MapArgs, map_run>()},
                                {resample_tasks, no_scratch, checked<ResampleArgs, resample_run>()},
+                               {resample_f64_tasks, no_scratch, checked<ResampleF64Args, resample_f64_run>()},
                                {one_hot_tasks, no_scratch, checked<OneHotArgs, one_hot_run>()},
                                {trilu_tasks, no_scratch, checked<TriluArgs, trilu_run>()},
                                {weighted_gather_tasks, no_scratch, checked<WeightedGatherArgs, weighted_gather_run>()}};

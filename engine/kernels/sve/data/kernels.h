@@ -20,6 +20,7 @@ SVENGINE_DATA_KERNEL(scatter_elements, ScatterElementsArgs);  // data/scatter.cc
 SVENGINE_DATA_KERNEL(scatter_nd, ScatterNdArgs);
 SVENGINE_DATA_KERNEL(map, MapArgs);                // data/map.cc
 SVENGINE_DATA_KERNEL(resample, ResampleArgs);      // data/resample.cc
+SVENGINE_DATA_KERNEL(resample_f64, ResampleF64Args);
 SVENGINE_DATA_KERNEL(weighted_gather, WeightedGatherArgs);
 SVENGINE_DATA_KERNEL(one_hot, OneHotArgs);         // data/fill.cc
 SVENGINE_DATA_KERNEL(trilu, TriluArgs);  // data/fill.cc

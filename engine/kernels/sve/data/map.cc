@@ -20,7 +20,8 @@ struct Rows {
   TaskPartition partition() const { return TaskPartition(rows, n); }
 };
 
-// Rows in order: where the source of one begins, or -1 when all of it is `value`.
+// Rows in order: where the source of one begins, or -1 when all of it is `value`. What the dimensions outside the rows' own give is
+// added up where one of them moves.
 class RowSources {
  public:
   RowSources(const MapArgs& args, int64_t row) : args_(args) {
@@ -28,28 +29,42 @@ class RowSources {
       index_[d] = row % args.extent[d];
       row /= args.extent[d];
     }
+    add_outer();
   }
   int64_t offset() const {
-    int64_t offset = 0;
-#pragma GCC unroll 1
-    for (int d = 0; d < args_.rank - 1; ++d) {
-      const int64_t position = args_.map[d][index_[d]];
-      if (position < 0) return -1;
-      offset += position * args_.src_stride[d];
-    }
-    return offset;
+    if (args_.rank < 2) return 0;
+    const int d = args_.rank - 2;
+    const int64_t position = args_.map[d][index_[d]];
+    return position < 0 || outer_ < 0 ? -1 : outer_ + position * args_.src_stride[d];
   }
   void next() {
+    const int last = args_.rank - 2;
+    if (last < 0 || ++index_[last] < args_.extent[last]) return;
+    index_[last] = 0;
 #pragma GCC unroll 1
-    for (int d = args_.rank - 2; d >= 0; --d) {
-      if (++index_[d] < args_.extent[d]) return;
+    for (int d = last - 1; d >= 0; --d) {
+      if (++index_[d] < args_.extent[d]) break;
       index_[d] = 0;
     }
+    add_outer();
   }
 
  private:
+  void add_outer() {
+    outer_ = 0;
+    for (int d = 0; d < args_.rank - 2; ++d) {
+      const int64_t position = args_.map[d][index_[d]];
+      if (position < 0) {
+        outer_ = -1;
+        return;
+      }
+      outer_ += position * args_.src_stride[d];
+    }
+  }
+
   const MapArgs& args_;
   int64_t index_[kMaxDims] = {};
+  int64_t outer_ = 0;
 };
 
 template <class T>
@@ -68,6 +83,34 @@ void look_up(T* dst, const T* src, const Rows& rows, int64_t begin, int64_t end,
     }
   }
   for (int64_t i = begin; i < end; ++i) dst[i] = map[i] < 0 ? value : src[map[i] * rows.stride];
+}
+
+template <class T>
+SVENGINE_INLINE svbool_t every_lane() {
+  if constexpr (sizeof(T) == 1) return svptrue_b8();
+  else if constexpr (sizeof(T) == 2) return svptrue_b16();
+  else if constexpr (sizeof(T) == 4) return svptrue_b32();
+  else return svptrue_b64();
+}
+
+/// Every element twice, in `copies` rows of n elements below each other, one or two.
+template <class T>
+void repeat_elements(T* dst, const T* src, int64_t n, int64_t copies) {
+  constexpr int64_t kStep = sizeof(vu) / sizeof(T);
+  const auto both = [&](int64_t i, auto v) SVENGINE_INLINE_LAMBDA {
+    const auto low = svzip1(v, v), high = svzip2(v, v);
+    const svbool_t all = every_lane<T>();
+    svst1(all, dst + 2 * i, low), svst1(all, dst + 2 * i + kStep, high);
+    if (copies == 2) svst1(all, dst + n + 2 * i, low), svst1(all, dst + n + 2 * i + kStep, high);
+  };
+  const int64_t whole = n / 2;
+  int64_t i = 0;
+  for (; i + kStep <= whole; i += kStep) both(i, svld1(every_lane<T>(), src + i));
+  if (i < whole && whole >= kStep) both(whole - kStep, svld1(every_lane<T>(), src + whole - kStep)), i = whole;  // some once more
+  for (i *= 2; i < n; ++i) {
+    dst[i] = src[i / 2];
+    if (copies == 2) dst[n + i] = src[i / 2];
+  }
 }
 
 template <class T>
@@ -99,6 +142,22 @@ void map_rows(const MapArgs& args, const Rows& rows, int64_t begin, int64_t end)
   }
 }
 
+/// Rows whose elements are all there twice, as they often are themselves: two equal ones are written together.
+template <class T>
+void double_rows(const MapArgs& args, const Rows& rows, int64_t begin, int64_t end) {
+  RowSources sources(args, begin);
+  for (int64_t row = begin, offset = sources.offset(), copies = 1; row < end; row += copies) {
+    T* dst = static_cast<T*>(args.dst) + row * rows.n;
+    sources.next();
+    int64_t next = row + 1 < end ? sources.offset() : -1;
+    copies = offset >= 0 && offset == next ? 2 : 1;
+    if (copies == 2) sources.next(), next = row + 2 < end ? sources.offset() : -1;
+    if (offset < 0) fill_elements(dst, T(args.value), rows.n);
+    else repeat_elements(dst, static_cast<const T*>(args.src) + offset, rows.n, copies);
+    offset = next;
+  }
+}
+
 }  // namespace
 
 int64_t map_tasks(const MapArgs& args) noexcept { return Rows(args).n > 0 ? Rows(args).partition().tasks() : 0; }
@@ -106,7 +165,9 @@ int64_t map_tasks(const MapArgs& args) noexcept { return Rows(args).n > 0 ? Rows
 void map_run(const MapArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const Rows rows(args);
   const TaskPartition partition = rows.partition();
-  dispatch_bytes(args.element_bytes, [&]<class T>() { map_rows<T>(args, rows, partition.begin(begin), partition.begin(end)); });
+  dispatch_bytes(args.element_bytes, [&]<class T>() {
+    (args.doubles && args.rank > 0 ? double_rows<T> : map_rows<T>)(args, rows, partition.begin(begin), partition.begin(end));
+  });
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

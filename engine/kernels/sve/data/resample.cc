@@ -7,7 +7,8 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 namespace {
 
 // Along the last axis an item is a line of `out`, made with gathers; otherwise it is a row of `inner`.
-TaskPartition resample_partition(const ResampleArgs& args) {
+template <class Args>
+TaskPartition resample_partition(const Args& args) {
   return args.inner == 1 ? TaskPartition(args.outer, args.out) : TaskPartition(args.outer * args.out, args.inner);
 }
 
@@ -38,6 +39,58 @@ void resample_row(const ResampleArgs& args, const float* x, int64_t j, float* y)
     }
     svst1(p, y + i, sum);
   });
+}
+
+/// f(i, predicate) as for_each_vector, of doubles.
+template <int U, class F>
+SVENGINE_INLINE void for_each_vector_f64(int64_t n, const F& f) {
+  constexpr int64_t kDoubles = kLanes / 2;
+  int64_t i = 0;
+  for (; i + U * kDoubles <= n; i += U * kDoubles) {
+    SVENGINE_UNROLL
+    for (int u = 0; u < U; ++u) f(i + u * kDoubles, svptrue_b64());
+  }
+  for (; i < n; i += kDoubles) f(i, svwhilelt_b64(i, n));
+}
+
+void resample_line(const ResampleF64Args& args, const double* x, double* y) {
+  for_each_vector_f64<2>(args.out, [&](int64_t j, vb p) SVENGINE_INLINE_LAMBDA {
+    const vb all = svptrue_b64();
+    const vl first = svld1sw_s64(p, args.index + j);
+    const vb inside = svcmpge(p, first, int64_t{0});
+    vd sum = svmul_x(all, svld1(p, args.weight + j), svld1_gather_index(inside, x, first));
+    for (int32_t t = 1; t < args.taps; ++t) {
+      const vl index = svld1sw_s64(p, args.index + t * args.out + j);
+      sum = svadd_x(all, sum, svmul_x(all, svld1(p, args.weight + t * args.out + j), svld1_gather_index(inside, x, index)));
+    }
+    svst1(p, y + j, svsel(inside, sum, svdup_f64(args.outside)));
+  });
+}
+
+void resample_row(const ResampleF64Args& args, const double* x, int64_t j, double* y) {
+  const bool exists = args.index[j] >= 0;
+  for_each_vector_f64<4>(args.inner, [&](int64_t i, vb p) SVENGINE_INLINE_LAMBDA {
+    const vb all = svptrue_b64();
+    if (!exists) return svst1(p, y + i, svdup_f64(args.outside));
+    vd sum = svmul_x(all, svld1(p, x + args.index[j] * args.inner + i), svdup_f64(args.weight[j]));
+    for (int32_t t = 1; t < args.taps; ++t) {
+      const int64_t at = t * args.out + j;
+      sum = svadd_x(all, sum, svmul_x(all, svld1(p, x + args.index[at] * args.inner + i), svdup_f64(args.weight[at])));
+    }
+    svst1(p, y + i, sum);
+  });
+}
+
+template <class Args>
+void resample_items(const Args& args, int64_t begin, int64_t end) {
+  const TaskPartition partition = resample_partition(args);
+  const int64_t image = args.in * args.inner;
+  for (int64_t item = partition.begin(begin); item < partition.begin(end); ++item) {
+    if (args.inner == 1)
+      resample_line(args, args.x + item * image, args.y + item * args.out);
+    else
+      resample_row(args, args.x + item / args.out * image, item % args.out, args.y + item * args.inner);
+  }
 }
 
 // The sum with one product more, or the larger of it and the maximum so far, which the first product begins.
@@ -108,15 +161,10 @@ void weighted_gather_run(const WeightedGatherArgs& args, int64_t begin, int64_t 
 
 int64_t resample_tasks(const ResampleArgs& args) noexcept { return args.out > 0 ? resample_partition(args).tasks() : 0; }
 
-void resample_run(const ResampleArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const TaskPartition partition = resample_partition(args);
-  const int64_t image = args.in * args.inner;
-  for (int64_t item = partition.begin(begin); item < partition.begin(end); ++item) {
-    if (args.inner == 1)
-      resample_line(args, args.x + item * image, args.y + item * args.out);
-    else
-      resample_row(args, args.x + item / args.out * image, item % args.out, args.y + item * args.inner);
-  }
-}
+void resample_run(const ResampleArgs& args, int64_t begin, int64_t end, void*) noexcept { resample_items(args, begin, end); }
+
+int64_t resample_f64_tasks(const ResampleF64Args& args) noexcept { return args.out > 0 ? resample_partition(args).tasks() : 0; }
+
+void resample_f64_run(const ResampleF64Args& args, int64_t begin, int64_t end, void*) noexcept { resample_items(args, begin, end); }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET
