@@ -117,6 +117,13 @@ const char* violation(const ByteSumArgs& args) noexcept {
   return overlap(memory(args.sums, sums * 8), memory(args.x, sums * args.n)) ? "byte sum: sums overlap x" : nullptr;
 }
 
+const char* violation(const IntegerGemmArgs& args) noexcept {
+  if (args.m < 1 || args.n < 1 || args.k < 0) return "integer gemm: m or n is not positive, or k is negative";
+  if (args.element_bytes != 4 && args.element_bytes != 8) return "integer gemm: element_bytes is neither 4 nor 8";
+  if (!args.c || (args.k > 0 && (!args.a || !args.b))) return "integer gemm: a, b or c is null";
+  return args.m > 1 && args.ldc < args.n ? "integer gemm: ldc is less than n" : nullptr;
+}
+
 const char* violation(const QuantizedRangeArgs& args) noexcept {
   if (args.count < 1 || !args.x) return "quantized range: count is not positive, or x is null";
   return !args.low || !args.high || args.low == args.high ? "quantized range: low or high is null, or both are one" : nullptr;

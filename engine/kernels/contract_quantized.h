@@ -12,6 +12,7 @@ const char* violation(const QuantizedBinaryArgs& args) noexcept;
 const char* violation(const QuantizeArgs& args) noexcept;
 const char* violation(const ByteTableArgs& args) noexcept;
 const char* violation(const ByteSumArgs& args) noexcept;
+const char* violation(const IntegerGemmArgs& args) noexcept;
 const char* violation(const QuantizedRangeArgs& args) noexcept;
 const char* violation(const NBitsRoundArgs& args) noexcept;
 const char* violation(const NBitsRowsArgs& args) noexcept;

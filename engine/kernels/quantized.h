@@ -19,6 +19,7 @@
 #pragma once
 #include <cstdint>
 
+#include "engine/kernels/integer_gemm.h"
 #include "engine/kernels/n_bits.h"
 #include "engine/kernels/task_kernel.h"
 
@@ -171,6 +172,7 @@ struct QuantizedKernels {
   TaskKernel<DequantizeArgs> dequantize;
   TaskKernel<ByteTableArgs> table;
   TaskKernel<ByteSumArgs> sum;
+  TaskKernel<IntegerGemmArgs> integer_gemm;
   TaskKernel<QuantizedRangeArgs> range;
   NBitsKernels n_bits;
 };

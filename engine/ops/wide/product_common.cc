@@ -1,7 +1,8 @@
 // Products of MatMul and Gemm.
-#include "engine/ops/wide/product_tile.h"
+#include <algorithm>
 
 #include "engine/base/whole.h"
+#include "engine/kernels/quantized.h"
 #include "engine/ops/broadcast.h"
 #include "engine/ops/tensor/copy_common.h"
 #include "engine/ops/wide/items.h"
@@ -41,47 +42,56 @@ S scaled(U sum, double alpha, const S* addend, double beta) {
     return whole_within_limits<S>(result);
 }
 
+/// Scales the rows [begin, end) of a matrix and adds to them.
+template <class S, class U>
+void finish_rows(const Product& p, double alpha, const Addend& addend, const S* more, S* out, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; ++i)
+    for (int64_t j = 0; j < p.n; ++j) {
+      S& y = out[i * p.ldc + j];
+      y = scaled<S, U>(static_cast<U>(y), alpha, more ? more + i * addend.row + j * addend.column : nullptr, addend.beta);
+    }
+}
+
 template <class S, class U>
 void emit_product_of(LowerContext& c, Product p, float alpha, float beta) {
   const Addend addend = addend_of(c, p, beta);
-  const int64_t down = ceil_div(p.m, kTile), across = ceil_div(p.n, kTile), matrices = element_count(p.batch);
+  const int64_t matrices = element_count(p.batch);
+  if (matrices == 0 || p.m == 0 || p.n == 0) return;
   for (ProductOperand* o : {&p.a, &p.b})
     if (o->constant_input >= 0) o->buffer = c.in(static_cast<size_t>(o->constant_input));
-  emit_items(
-      c, "product", matrices * down * across, 1,
-      [=](const Run& run, int64_t begin, int64_t end) {
-        TileMemory<U>& memory = *run.scratch<TileMemory<U>>();
-        for (int64_t task = begin; task < end; ++task) {
-          const int64_t matrix = task / (down * across), row = task / across % down * kTile, column = task % across * kTile;
-          const int64_t rows = std::min(kTile, p.m - row), columns = std::min(kTile, p.n - column);
-          const auto fill = [](const S* from, const ProductOperand& o, bool along_rows, int64_t first) {
-            const int64_t step = along_rows != o.transposed ? o.ld : 1, deeper = along_rows != o.transposed ? 1 : o.ld;
-            return [=](int64_t k, int64_t extent, U* to) {
-              const S* at = from + first * step + k * deeper;
-              for (int64_t i = 0; i < extent; ++i) to[i] = static_cast<U>(at[i * step]);
-            };
-          };
-          product_tile(memory, rows, columns, p.k,
-                       fill(run.get<const S>(p.a.buffer) + batch_offset(p.batch, p.a.batch_strides, matrix), p.a, true, row),
-                       fill(run.get<const S>(p.b.buffer) + batch_offset(p.batch, p.b.batch_strides, matrix), p.b, false, column));
-          S* out = run.get<S>(p.c) + batch_offset(p.batch, p.c_strides, matrix);
-          const S* more = run.get<const S>(addend.buffer);
-          for (int64_t i = 0; i < rows; ++i)
-            for (int64_t j = 0; j < columns; ++j)
-              out[(row + i) * p.ldc + column + j] =
-                  scaled<S, U>(memory.sums[i * kTile + j], alpha,
-                               more ? more + (row + i) * addend.row + (column + j) * addend.column : nullptr, addend.beta);
+  const auto& kernel = c.kernels().quantized->integer_gemm;
+  kernels::IntegerGemmArgs args{.m = p.m, .n = p.n, .k = p.k, .element_bytes = static_cast<int32_t>(sizeof(S)), .ldc = p.ldc};
+  args.a_row = p.a.transposed ? 1 : p.a.ld, args.a_depth = p.a.transposed ? p.a.ld : 1;
+  args.b_depth = p.b.transposed ? 1 : p.b.ld, args.b_column = p.b.transposed ? p.b.ld : 1;
+  const int64_t each = kernel.tasks(args);
+  c.emit(
+      "integer_product", matrices * each,
+      [=, run_kernel = kernel.run](const Run& run, int64_t begin, int64_t end) -> const char* {
+        for (int64_t t = begin; t < end;) {
+          const int64_t matrix = t / each, first = t % each, last = std::min(each, first + end - t);
+          kernels::IntegerGemmArgs one = args;
+          one.a = run.get<const S>(p.a.buffer) + batch_offset(p.batch, p.a.batch_strides, matrix);
+          one.b = run.get<const S>(p.b.buffer) + batch_offset(p.batch, p.b.batch_strides, matrix);
+          one.c = run.get<S>(p.c) + batch_offset(p.batch, p.c_strides, matrix);
+          run_kernel(one, first, last, run.scratch<void>());
+          t += last - first;
         }
+        return nullptr;
       },
-      sizeof(TileMemory<U>));
+      kernel.scratch_bytes(args));
+  if (alpha == 1 && !addend.buffer) return;
+  emit_items(c, "integer_addend", matrices * p.m, items_of_work(p.n), [=](const Run& run, int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      S* out = run.get<S>(p.c) + batch_offset(p.batch, p.c_strides, row / p.m);
+      finish_rows<S, U>(p, alpha, addend, run.get<const S>(addend.buffer), out, row % p.m, row % p.m + 1);
+    }
+  });
 }
 
 }  // namespace
 
 void emit_product(LowerContext& c, Product product, float alpha, float beta) {
   switch (product.type) {
-    case DType::f64:
-      return emit_product_of<double, double>(c, std::move(product), alpha, beta);
     case DType::i32:
       return emit_product_of<int32_t, uint32_t>(c, std::move(product), alpha, beta);
     case DType::u32:

@@ -116,6 +116,23 @@ void sum_up(const ByteSumArgs& args, int64_t begin, int64_t end, void*) {
   }
 }
 
+int64_t integer_results(const IntegerGemmArgs& args) { return args.m; }
+
+template <class U>
+void multiply_integers_of(const IntegerGemmArgs& args, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; ++i)
+    for (int64_t j = 0; j < args.n; ++j) {
+      U sum = 0;
+      for (int64_t d = 0; d < args.k; ++d)
+        sum += static_cast<const U*>(args.a)[i * args.a_row + d * args.a_depth] * static_cast<const U*>(args.b)[d * args.b_depth + j * args.b_column];
+      static_cast<U*>(args.c)[i * args.ldc + j] = sum;
+    }
+}
+
+void multiply_integers(const IntegerGemmArgs& args, int64_t begin, int64_t end, void*) {
+  args.element_bytes == 8 ? multiply_integers_of<uint64_t>(args, begin, end) : multiply_integers_of<uint32_t>(args, begin, end);
+}
+
 int64_t range_tasks(const QuantizedRangeArgs& args) noexcept { return ceil_div(args.count, 1024); }
 
 void find_range(const QuantizedRangeArgs& args, int64_t begin, int64_t end, void*) noexcept {
@@ -168,6 +185,7 @@ constinit const QuantizedKernels quantized_kernels{1,
                                                    by_items<DequantizeArgs, levels, dequantize, 1024>(),
                                                    by_items<ByteTableArgs, bytes, look_up, 1024>(),
                                                    by_items<ByteSumArgs, sums, sum_up, 4>(),
+                                                   by_items<IntegerGemmArgs, integer_results, multiply_integers, 1>(),
                                                    {range_tasks, no_scratch<QuantizedRangeArgs>, find_range},
                                                    {by_items<NBitsRoundArgs, n_bits_rows, round_n_bits, 1>(),
                                                     by_items<NBitsRowsArgs, n_bits_columns, multiply_n_bits, 4>(), unpack_n_bits}};

@@ -26,6 +26,10 @@ void byte_table_run(const ByteTableArgs& args, int64_t task_begin, int64_t task_
 int64_t byte_sum_tasks(const ByteSumArgs& args) noexcept;
 void byte_sum_run(const ByteSumArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
 
+int64_t integer_gemm_tasks(const IntegerGemmArgs& args) noexcept;
+int64_t integer_gemm_scratch_bytes(const IntegerGemmArgs& args) noexcept;
+void integer_gemm_run(const IntegerGemmArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
+
 int64_t quantized_range_tasks(const QuantizedRangeArgs& args) noexcept;
 void quantized_range_run(const QuantizedRangeArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
 

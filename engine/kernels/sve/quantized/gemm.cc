@@ -185,6 +185,7 @@ const QuantizedKernels quantized_kernels{
     {dequantize_tasks, no_scratch_bytes<DequantizeArgs>, dequantize_run},
     {byte_table_tasks, no_scratch_bytes<ByteTableArgs>, checked<ByteTableArgs, byte_table_run>()},
     {byte_sum_tasks, no_scratch_bytes<ByteSumArgs>, checked<ByteSumArgs, byte_sum_run>()},
+    {integer_gemm_tasks, integer_gemm_scratch_bytes, checked<IntegerGemmArgs, integer_gemm_run>()},
     {quantized_range_tasks, no_scratch_bytes<QuantizedRangeArgs>, checked<QuantizedRangeArgs, quantized_range_run>()},
     {{n_bits_round_tasks, no_scratch_bytes<NBitsRoundArgs>, checked<NBitsRoundArgs, n_bits_round>()},
      {n_bits_rows_tasks, no_scratch_bytes<NBitsRowsArgs>, checked<NBitsRowsArgs, n_bits_rows>()},
