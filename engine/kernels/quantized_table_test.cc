@@ -64,3 +64,28 @@ TEST_CASE("every byte is looked up in a table of 256, whatever the number of ele
   for (int64_t count : {1, 15, 31, 32, 63, 64, 65, 127, 129, 255, 256, 257, 511, 1000, 32768, 70001})
     for (bool in_place : {false, true}) check_table(count, in_place);
 }
+
+TEST_CASE("B is packed to the same bytes, whether its rows or its columns lie in a row", "[quantized]") {
+  std::mt19937 random(7);
+  for (const QuantizedVariant& set : quantized_variants())
+    for (int64_t n : {1, 7, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100, 128, 130})
+      for (int64_t k : {1, 3, 4, 5, 8, 37})
+        for (bool is_signed : {false, true}) {
+          INFO(set.name << " " << k << " x " << n << " signed " << is_signed);
+          GuardedBuffer<uint8_t> rows(static_cast<size_t>(k * n)), columns(rows.size()), zeros(static_cast<size_t>(n));
+          for (uint8_t& z : zeros) z = static_cast<uint8_t>(random());
+          for (int64_t d = 0; d < k; ++d)
+            for (int64_t c = 0; c < n; ++c) rows[d * n + c] = columns[c * k + d] = static_cast<uint8_t>(random());
+          const auto bytes = static_cast<size_t>(set.kernels->packed_bytes(k, n));
+          GuardedBuffer<uint8_t> of_rows(bytes), of_columns(bytes), in_one(bytes);
+          QuantizedPackArgs args{rows.data(), n, false, is_signed, k, n, zeros.data(), 1, of_rows.data()};
+          for (int64_t task = set.kernels->pack_tasks(args); task > 0; --task) set.kernels->pack(args, task - 1, task);
+          args.packed = in_one.data();
+          set.kernels->pack(args, 0, set.kernels->pack_tasks(args));
+          args.source = columns.data(), args.ld = k, args.column_major = true, args.packed = of_columns.data();
+          set.kernels->pack(args, 0, set.kernels->pack_tasks(args));
+          REQUIRE(std::equal(of_rows.begin(), of_rows.end(), of_columns.begin()));
+          REQUIRE(std::equal(of_rows.begin(), of_rows.end(), in_one.begin()));
+          REQUIRE((of_rows.intact() && of_columns.intact() && in_one.intact()));
+        }
+}

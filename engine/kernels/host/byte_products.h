@@ -110,4 +110,16 @@ SVE_FN void quad_order(Words (&x)[4]) {
 #endif
 }
 
+/// The other way round: four vectors in quad order, as they follow each other.
+template <class Words>
+SVE_FN void natural_order(Words (&x)[4]) {
+#if __ARM_FEATURE_SVE_BITS == 512
+  quad_order(x);
+#else
+  const __m256i a = (__m256i)x[0], b = (__m256i)x[1], c = (__m256i)x[2], d = (__m256i)x[3];
+  x[0] = (Words)_mm256_permute2x128_si256(a, b, 0x20), x[1] = (Words)_mm256_permute2x128_si256(c, d, 0x20);
+  x[2] = (Words)_mm256_permute2x128_si256(a, b, 0x31), x[3] = (Words)_mm256_permute2x128_si256(c, d, 0x31);
+#endif
+}
+
 }  // namespace sve_bytes

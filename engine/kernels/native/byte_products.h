@@ -43,5 +43,7 @@ static inline __attribute__((always_inline)) svfloat32_t looked_up(svfloat32_t t
 
 template <class Words>
 static inline __attribute__((always_inline)) void quad_order(Words (&)[4]) {}
+template <class Words>
+static inline __attribute__((always_inline)) void natural_order(Words (&)[4]) {}
 
 }  // namespace sve_bytes
