@@ -1,7 +1,11 @@
 // LinearRegressor and LinearClassifier: products of rows with coefficients, plus intercepts, transformed.
 #include <algorithm>
 
+#include "engine/kernels/elementwise.h"
+#include "engine/kernels/reduce.h"
+#include "engine/kernels/softmax.h"
 #include "engine/ops/element_step.h"
+#include "engine/ops/kernel_step.h"
 #include "engine/ops/ml/ml_common.h"
 #include "engine/ops/nn/product_common.h"
 #include "engine/ops/samples.h"
@@ -12,7 +16,8 @@ namespace {
 constexpr int64_t kLinearRows = 16;   // of a task
 constexpr int64_t kProductRows = 32;  // from so many on, packing operands pays
 
-/// Scores of all classes or targets of a row. In doubles: float32 features of a linear model may be large and cancel.
+/// Scores of all classes or targets of a row. In doubles, but for several scores of float32 features, which are products of float32
+/// matrices as in ONNX Runtime.
 struct LinearModel {
   std::vector<double> coefficients;  // [scores][features]
   std::vector<double> intercepts;    // [scores]
@@ -28,6 +33,7 @@ struct LinearModel {
 };
 
 Result<LinearModel> linear_model(const Attributes& attributes, int64_t scores, int64_t features) {
+  if (features > (int64_t{1} << 40) / scores) return error("{} features are more than there can be coefficients for", features);
   const std::vector<float> coefficients = float_list(attributes, "coefficients"), intercepts = float_list(attributes, "intercepts");
   if (static_cast<int64_t>(coefficients.size()) < scores * features)
     return error("{} coefficients for {} scores of {} features", coefficients.size(), scores, features);
@@ -90,8 +96,6 @@ Buffer emit_linear_product(LowerContext& c, const LinearModel& m, int64_t rows) 
 template <class Finish>
 Status emit_linear(LowerContext& c, const char* kernel, int64_t scores, Finish finish) {
   SV_ASSIGN(const Rows rows, feature_rows(c.in_dims(0)));
-  if (rows.features > (int64_t{1} << 40) / scores)
-    return error("{} features are more than there can be coefficients for", rows.features);
   SV_ASSIGN(LinearModel model, linear_model(c.attributes(), scores, rows.features));
   with_feature_type(c.in_type(0).dtype, [&]<class T>() {
     if (rows.count >= kProductRows && scores > 1 && rows.features > 0) {
@@ -107,6 +111,56 @@ Status emit_linear(LowerContext& c, const char* kernel, int64_t scores, Finish f
   return {};
 }
 
+/// What kernels compute of whole matrices of float32.
+bool by_float_kernels(LowerContext& c, PostTransform how, const Rows& rows, int64_t scores) {
+  const bool known = how == PostTransform::none || how == PostTransform::softmax || how == PostTransform::logistic;
+  return known && c.in_type(0).dtype == DType::f32 && scores > 1 && rows.features > 0 && rows.count > 0;
+}
+
+/// The scores of all rows as they are: [rows][scores] of float32.
+void emit_float_scores(LowerContext& c, const LinearModel& m, int64_t rows, Buffer to) {
+  const auto table = [&](const std::vector<double>& numbers) {
+    const std::vector<float> floats(numbers.begin(), numbers.end());  // which they were
+    return c.table(std::as_bytes(std::span(floats)));
+  };
+  Product p;
+  p.m = rows, p.n = m.scores, p.k = m.features;
+  p.a.buffer = c.in(0), p.a.ld = m.features;
+  p.b.buffer = table(m.coefficients), p.b.ld = m.features, p.b.transposed = true;
+  p.bias = {table(m.intercepts), kernels::GemmBias::kColumn};
+  p.c = to, p.ldc = m.scores;
+  emit_product(c, std::move(p));
+}
+
+/// In place.
+void emit_float_transform(LowerContext& c, PostTransform how, int64_t rows, int64_t scores, Buffer at) {
+  if (how == PostTransform::softmax) {
+    kernels::SoftmaxArgs args{.outer = rows, .n = scores, .x_outer_stride = scores, .y_outer_stride = scores};
+    emit_kernel(c, "linear_softmax", c.kernels().softmax->softmax, args,
+                [at](kernels::SoftmaxArgs& a, const Run& run) { a.x = a.y = run.get<float>(at); });
+  } else if (how == PostTransform::logistic) {
+    kernels::UnaryArgs args{.op = kernels::UnaryOp::kSigmoid, .n = rows * scores};
+    emit_kernel(c, "linear_logistic", c.kernels().elementwise->unary, args,
+                [at](kernels::UnaryArgs& a, const Run& run) { a.x = a.y = run.get<float>(at); });
+  }
+}
+
+/// y[row] = the label of the row's largest score, NaN being none unless it comes first.
+void emit_float_labels(LowerContext& c, int64_t rows, int64_t scores, Buffer all, Buffer y, std::vector<int64_t> labels) {
+  kernels::ArgReduceArgs args{.outer = rows, .n = scores};
+  emit_kernel(c, "linear_class", c.kernels().reduce->arg_reduce, args, [=](kernels::ArgReduceArgs& a, const Run& run) {
+    a.x = run.get<const float>(all), a.y = run.get<int64_t>(y);
+  });
+  emit_elements(c, "linear_labels", rows, [=](const Run& run, int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const float* s = run.get<const float>(all) + row * scores;
+      int64_t& label = run.get<int64_t>(y)[row];
+      const int64_t best = s[label] == s[label] ? label : std::max_element(s, s + scores) - s;
+      label = labels[static_cast<size_t>(best)];
+    }
+  });
+}
+
 Status infer_linear_regressor(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "X", kFeatureTypes));
   SV_TRY(post_transform(c.attributes()));
@@ -120,6 +174,13 @@ Status infer_linear_regressor(InferContext& c) {
 Status lower_linear_regressor(LowerContext& c) {
   SV_ASSIGN(const PostTransform how, post_transform(c.attributes()));
   const int64_t targets = c.attributes().get_int("targets", 1);
+  SV_ASSIGN(const Rows rows, feature_rows(c.in_dims(0)));
+  if (by_float_kernels(c, how, rows, targets)) {
+    SV_ASSIGN(const LinearModel model, linear_model(c.attributes(), targets, rows.features));
+    emit_float_scores(c, model, rows.count, c.out());
+    emit_float_transform(c, how, rows.count, targets, c.out());
+    return {};
+  }
   return emit_linear(c, "linear_regressor", targets, [=, y = c.out()](const Run& run, int64_t row, double* scores) {
     finish_scores(how, SecondScore::no, scores, targets);
     std::copy_n(scores, targets, run.get<float>(y) + row * targets);
@@ -152,6 +213,15 @@ Status lower_linear_classifier(LowerContext& c) {
   if (scores == 1 && !two) labels = {0, 1};
   const Buffer y = c.out(0), z = c.has_output(1) ? c.out(1) : Buffer();
   const int64_t columns = two ? 2 : scores;
+  SV_ASSIGN(const Rows rows, feature_rows(c.in_dims(0)));
+  if (by_float_kernels(c, how, rows, scores)) {
+    SV_ASSIGN(const LinearModel model, linear_model(c.attributes(), scores, rows.features));
+    const Buffer all = z ? z : c.temporary(rows.count * scores * 4);
+    emit_float_scores(c, model, rows.count, all);
+    emit_float_labels(c, rows.count, scores, all, y, std::move(labels));
+    if (z) emit_float_transform(c, how, rows.count, scores, z);
+    return {};
+  }
   return emit_linear(c, "linear_classifier", scores, [=](const Run& run, int64_t row, double* s) {
     const size_t best = scores == 1 ? s[0] > 0 : static_cast<size_t>(std::max_element(s, s + scores) - s);
     run.get<int64_t>(y)[row] = labels[best];
@@ -216,7 +286,8 @@ OpDef define_linear_classifier() {
                   sample(any(DType::f64, {33, 3}), {3, 4}, {0.5f}, "LOGISTIC"),
                   sample(any(DType::i64, {4, 3}), {3, 4}, {0.5f, 1}, "NONE"),
                   sample(any(DType::i32, {2}), {7, 8, 9}, {}, "PROBIT"), sample(f32({0, 2}), {7, 8, 9}, {1, -1, 0.5f}, "NONE"),
-                  sample(f32({37, 2}), {7, 8, 9}, {1, -1, 0.5f}, "SOFTMAX"), sample(any(DType::i32, {50, 3}), {3, 4}, {}, "NONE")},
+                  sample(f32({37, 2}), {7, 8, 9}, {1, -1, 0.5f}, "SOFTMAX"), sample(any(DType::i32, {50, 3}), {3, 4}, {}, "NONE"),
+                  sample(f32({70, 1}), {9, 8, 7, 6, 5, 4}, {}, "NONE")},
   };
 }
 

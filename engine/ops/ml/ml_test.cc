@@ -107,6 +107,12 @@ TEST_CASE("Classifiers give labels that are strings, and the second score of two
   CHECK(linear("NONE", -1).strings() == Words{"no"});
 }
 
+TEST_CASE("What is not a number is no class of the highest score, unless it comes first") {
+  const HostNode linear(kMl, "LinearClassifier", {Tensor::of<float>({4, 2}, {kNan, 1, INFINITY, 0, -1, 2, 1, INFINITY})},
+                        {{"coefficients", Floats{1, 0, 0, 1, 1, 1}}, {"classlabels_ints", Ints{7, 8, 9}}}, 2, 1);
+  CHECK(linear.ints() == Ints{7, 7, 8, 7});  // scores: all NaN; inf, NaN, inf; -1, 2, 1; NaN, inf, inf
+}
+
 TEST_CASE("A single class is the label whatever its score, which is not negated, and LOGISTIC applies to it") {
   const auto single = [](const char* post, float weight) {
     return HostNode(kMl, "TreeEnsembleClassifier", {column({0})},
@@ -172,6 +178,9 @@ TEST_CASE("LabelEncoder looks up any type; the last of equal keys counts") {
   const HostNode far(kMl, "LabelEncoder", {Tensor::of<int64_t>({5}, {INT64_MIN, INT64_MAX, 0, -1, 1})},
                      {{"keys_int64s", Ints{INT64_MAX, INT64_MIN, 1}}, {"values_floats", Floats{1, 2, 3}}}, 1, 4);
   CHECK(far.floats() == Floats{2, 1, -0.0f, -0.0f, 3});
+  const HostNode whole(kMl, "LabelEncoder", {Tensor::of<float>({9}, {-2, 3, 3.5f, -0.0f, 0, 4, kNan, 1e30f, -INFINITY})},
+                       {{"keys_floats", Floats{3, -2, 0, 3}}, {"values_int64s", Ints{1, 2, 3, 4}}}, 1, 4);
+  CHECK(whole.ints() == Ints{2, 4, -1, 3, 3, -1, -1, -1, -1});
   const uint64_t natural = UINT64_MAX;
   CHECK(HostNode(kMl, "LabelEncoder", {texts({"b"})}, {{"keys_tensor", Tensor::wrap(DType::u64, {1}, &natural, nullptr)}, {"values_int64s", Ints{2}}}, 1, 4)
             .says("X is string, the keys are uint64"));
