@@ -1,6 +1,7 @@
 #include "engine/ops/ml/label_common.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "engine/ops/element.h"
@@ -16,7 +17,7 @@ int64_t label_bits(DType type, const void* data, int64_t i) {
 LabelTable::LabelTable(Tensor keys, EqualKeys counts) : keys_(std::move(keys)) {
   const int64_t count = keys_.count();
   if (keys_.type() != DType::string) {
-    if (is_integer(keys_.type())) fill_dense(counts);
+    fill_dense(counts);
     if (!dense_.empty()) return;
     numbers_.assign(std::bit_ceil(static_cast<size_t>(count) * 4 + 2), {0, -1});
     shift_ = 64 - std::countr_zero(numbers_.size());
@@ -30,12 +31,25 @@ LabelTable::LabelTable(Tensor keys, EqualKeys counts) : keys_(std::move(keys)) {
   }
 }
 
+int64_t LabelTable::find(DType type, const void* data, int64_t i) const {
+  return is_integer(type) ? find(label_bits(type, data, i)) : find_real(number_at(type, data, i));
+}
+
 /// Where a table of all numbers from the lowest key to the highest is not much longer than the list of keys.
 void LabelTable::fill_dense(EqualKeys counts) {
   const int64_t count = keys_.count();
   if (count == 0 || count > std::numeric_limits<int32_t>::max()) return;
   std::vector<int64_t> keys;
-  for (int64_t i = 0; i < count; ++i) keys.push_back(label_bits(keys_.type(), keys_.raw(), i));
+  for (int64_t i = 0; i < count; ++i) {
+    if (is_integer(keys_.type())) {
+      keys.push_back(label_bits(keys_.type(), keys_.raw(), i));
+      continue;
+    }
+    constexpr double kWholeDoubles = 0x1p53;
+    const double number = number_at(keys_.type(), keys_.raw(), i);
+    if (!(std::fabs(number) < kWholeDoubles) || number != std::floor(number)) return;
+    keys.push_back(static_cast<int64_t>(number));
+  }
   const auto [lowest, highest] = std::minmax_element(keys.begin(), keys.end());
   const uint64_t range = static_cast<uint64_t>(*highest) - static_cast<uint64_t>(*lowest);
   if (range >= static_cast<uint64_t>(count) * 8) return;

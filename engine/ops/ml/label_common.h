@@ -41,6 +41,16 @@ class LabelTable {
     const auto found = texts_.find(text);
     return found == texts_.end() ? -1 : found->second;
   }
+  /// Of a real. Where keys are whole numbers that lie close together, it is looked at as one.
+  int64_t find_real(double number) const {
+    if (dense_.empty()) return find(label_bits(number));
+    if (!(number >= static_cast<double>(lowest_) && number < static_cast<double>(lowest_) + static_cast<double>(dense_.size()))) return -1;
+    const auto whole = static_cast<int64_t>(number);
+    return static_cast<double>(whole) == number ? dense_[static_cast<size_t>(whole - lowest_)] : -1;
+  }
+  /// Of element i of numbers of the keys' type.
+  int64_t find(DType type, const void* data, int64_t i) const;
+  /// Of an integer, where keys are integers.
   int64_t find(int64_t bits) const {
     if (const uint64_t at = static_cast<uint64_t>(bits) - static_cast<uint64_t>(lowest_); !dense_.empty()) return at < dense_.size() ? dense_[at] : -1;
     for (size_t i = slot_of(bits);; i = (i + 1) & (numbers_.size() - 1))
@@ -64,7 +74,7 @@ class LabelTable {
   std::unordered_map<std::string_view, int64_t> texts_;
   std::vector<NumberSlot> numbers_{{0, -1}, {0, -1}};  // 2^(64 - shift_) of them, three quarters of them free
   int shift_ = 63;
-  std::vector<int32_t> dense_;  // of integers that lie close together: the place of lowest_ + i, in place of the numbers
+  std::vector<int32_t> dense_;  // of whole numbers that lie close together: the place of lowest_ + i, in place of the numbers
   int64_t lowest_ = 0;
 };
 

@@ -114,6 +114,8 @@ void for_each_place(const LabelTable& places, DType type, const void* x, int64_t
     for (int64_t i = begin; i < end; ++i) {
       if constexpr (std::is_same_v<T, std::string>)
         visit(i, places.find(elements[i]));
+      else if constexpr (std::is_floating_point_v<T>)
+        visit(i, places.find_real(static_cast<double>(elements[i])));
       else
         visit(i, places.find(label_bits(elements[i])));
     }

@@ -103,7 +103,7 @@ Status evaluate_cast_map(EvaluateContext& c) {
 /// The place of element i of a tensor of the keys' type; -1: it is none of them.
 int64_t label_place(const LabelTable& places, const Tensor& keys, int64_t i) {
   if (keys.type() == DType::string) return places.find(keys.strings()[static_cast<size_t>(i)]);
-  return places.find(label_bits(keys.type(), keys.raw(), i));
+  return places.find(keys.type(), keys.raw(), i);
 }
 
 /// The keys that a row has places for.
