@@ -2,7 +2,10 @@
 // first, which one every input element is, and how often it appears. How many there are depends on the values, so it runs
 // between plans.
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <numeric>
+#include <optional>
 
 #include "engine/graph/axes.h"
 #include "engine/graph/evaluate_context.h"
@@ -43,7 +46,89 @@ int compare(const T* x, const Slices& s, int64_t i, int64_t j) {
   return 0;
 }
 
+/// Groups of equal whole numbers, in the order in which they first appear, found by a table of hashes that grows with them.
+template <class T>
+class HashedGroups {
+ public:
+  /// The group of a number that comes at `place`. Negative: the table would be searched too long, for numbers made to meet in it.
+  int64_t add(T number, int64_t place) {
+    if (2 * keys_.size() >= slots_.size()) grow();
+    for (size_t at = slot_of(number);; at = (at + 1) & (slots_.size() - 1)) {
+      if (slots_[at] < 0) {
+        slots_[at] = static_cast<int32_t>(keys_.size());
+        keys_.push_back(number), found.first.push_back(place), found.counts.push_back(0);
+      }
+      const int32_t group = slots_[at];
+      if (keys_[static_cast<size_t>(group)] == number) return group;
+      if (++passed_ > kMostPassed * (place + kMostPassed)) return -1;
+    }
+  }
+
+  const std::vector<T>& keys() const { return keys_; }
+  Found found;
+
+ private:
+  static constexpr int64_t kMostPassed = 16;  // slots of others, for every number so far
+
+  size_t slot_of(T number) const {
+    constexpr uint64_t kGolden = 0x9e3779b97f4a7c15u;
+    const uint64_t once = static_cast<uint64_t>(number) * kGolden;
+    return static_cast<size_t>((once ^ once >> 32) * kGolden >> (64 - std::countr_zero(slots_.size())));
+  }
+  void grow() {
+    slots_.assign(2 * slots_.size(), -1);
+    for (size_t group = 0; group < keys_.size(); ++group) {
+      size_t at = slot_of(keys_[group]);
+      while (slots_[at] >= 0) at = (at + 1) & (slots_.size() - 1), ++passed_;
+      slots_[at] = static_cast<int32_t>(group);
+    }
+  }
+
+  std::vector<int32_t> slots_ = std::vector<int32_t>(512, -1);
+  std::vector<T> keys_;
+  int64_t passed_ = 0;
+};
+
+/// Of whole numbers; nothing where sorting them is safer.
+template <class T>
+std::optional<Found> find_whole_numbers(const T* x, int64_t n, bool sorted) {
+  if (n > std::numeric_limits<int32_t>::max() / 4) return std::nullopt;
+  HashedGroups<T> groups;
+  std::vector<int64_t> inverse(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t group = groups.add(x[i], i);
+    if (group < 0) return std::nullopt;
+    inverse[static_cast<size_t>(i)] = group;
+    ++groups.found.counts[static_cast<size_t>(group)];
+  }
+  Found found = std::move(groups.found);
+  found.inverse = std::move(inverse);
+  if (!sorted) return found;
+  std::vector<int64_t> order(found.first.size()), rank(order.size());
+  std::iota(order.begin(), order.end(), 0);
+  const std::vector<T>& keys = groups.keys();
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return keys[static_cast<size_t>(a)] < keys[static_cast<size_t>(b)]; });
+  Found out{.first = {}, .inverse = std::move(found.inverse), .counts = {}};
+  for (size_t r = 0; r < order.size(); ++r) {
+    const auto group = static_cast<size_t>(order[r]);
+    out.first.push_back(found.first[group]), out.counts.push_back(found.counts[group]);
+    rank[group] = static_cast<int64_t>(r);
+  }
+  for (int64_t& group : out.inverse) group = rank[static_cast<size_t>(group)];
+  return out;
+}
+
+std::optional<Found> find_whole_numbers(const Tensor& t, const Slices& s, bool sorted) {
+  if (s.outer != 1 || s.inner != 1 || !kIntegerTypes.has(t.type())) return std::nullopt;
+  std::optional<Found> found;
+  with_type(t.type(), [&]<class T>() {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) found = find_whole_numbers(reinterpret_cast<const T*>(t.raw()), s.count, sorted);
+  });
+  return found;
+}
+
 Found find_unique(const Tensor& t, const Slices& s, bool sorted) {
+  if (std::optional<Found> found = find_whole_numbers(t, s, sorted)) return std::move(*found);
   if (t.type() == DType::f16 || t.type() == DType::bf16) {  // equal, and in the same order, as float32
     std::vector<float> wide;
     for (int64_t i = 0; i < t.count(); ++i) wide.push_back(static_cast<float>(number_at(t.type(), t.raw(), i)));
