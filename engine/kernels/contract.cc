@@ -185,8 +185,7 @@ const char* group_norm_violation(const GroupNormArgsOf<T>& args) {
 template <class T>
 const char* line_norm_violation(const LineNormArgsOf<T>& args) {
   if (!args.x || !args.y) return "line norm: x or y is null";
-  if (args.lines < 1 || args.segments < 1 || args.n < 1 || args.inner < 1) return "line norm: a size is not positive";
-  if (args.segments > 1 && !args.segment_at) return "line norm: several segments at one place";
+  if (args.lines.count() < 1 || args.segments.count() < 1 || args.n < 1 || args.inner < 1) return "line norm: a size is not positive";
   return nullptr;
 }
 

@@ -52,17 +52,39 @@ enum class LineNorm : int32_t {
   kDeviation,  // y = (x - mean) / (sqrt(mean((x - mean)^2)) + guard)
 };
 
+/// Where the parts of a loop nest of dimensions begin, innermost first: part i of extent[0] * extent[1] * ... Its functions have no symbols, for
+/// every kernel set compiles them.
+struct NestOffsets {
+  static constexpr int kMost = 8;
+  int32_t rank = 0;
+  int64_t extent[kMost] = {}, stride[kMost] = {};
+
+  [[gnu::always_inline]] inline int64_t count() const {
+    int64_t parts = 1;
+    for (int32_t d = 0; d < rank; ++d) parts *= extent[d];
+    return parts;
+  }
+  [[gnu::always_inline]] inline int64_t at(int64_t i) const {
+    int64_t offset = 0;
+    for (int32_t d = 0; d < rank; ++d) {
+      const int64_t rest = d + 1 < rank ? i / extent[d] : 0;
+      offset += (i - rest * extent[d]) * stride[d];
+      i = rest;
+    }
+    return offset;
+  }
+};
+
 /// Every line by a number of its own, all of it computed in double and rounded once. Line l, column i has the elements
-/// line(l) + segment_at[s] + k * inner + i for s < segments, k < n. lines, segments, n and inner are positive.
+/// lines.at(l) + segments.at(s) + k * inner + i for every s and k < n. All sizes are positive.
 template <class T>
 struct LineNormArgsOf {
   const T* x = nullptr;
   T* y = nullptr;  // laid out as x
   LineNorm norm = LineNorm::kL2;
   double guard = 0;
-  int64_t lines = 0, segments = 1, n = 0, inner = 1;
-  const int64_t* line_at = nullptr;     // [lines]; null: line l begins at l * n * inner
-  const int64_t* segment_at = nullptr;  // [segments]; null: all begin at 0, that is there is one
+  NestOffsets lines, segments;  // without dimensions there is one
+  int64_t n = 0, inner = 1;
 };
 using LineNormArgs = LineNormArgsOf<float>;
 using LineNormArgsF64 = LineNormArgsOf<double>;

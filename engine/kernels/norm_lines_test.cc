@@ -28,11 +28,8 @@ const TaskKernel<LineNormArgsOf<T>>& kernel_of(const KernelTable& set) {
 template <class T>
 std::vector<size_t> places(const LineNormArgsOf<T>& args, int64_t l, int64_t i) {
   std::vector<size_t> at;
-  for (int64_t s = 0; s < args.segments; ++s)
-    for (int64_t k = 0; k < args.n; ++k) {
-      const int64_t start = (args.line_at ? args.line_at[l] : l * args.n * args.inner) + (args.segment_at ? args.segment_at[s] : 0);
-      at.push_back(static_cast<size_t>(start + k * args.inner + i));
-    }
+  for (int64_t s = 0; s < args.segments.count(); ++s)
+    for (int64_t k = 0; k < args.n; ++k) at.push_back(static_cast<size_t>(args.lines.at(l) + args.segments.at(s) + k * args.inner + i));
   return at;
 }
 
@@ -40,7 +37,7 @@ std::vector<size_t> places(const LineNormArgsOf<T>& args, int64_t l, int64_t i) 
 /// rounding counts where the deviation is small.
 template <class T>
 void check_lines(const KernelTable& set, const LineNormArgsOf<T>& args, const T* y) {
-  for (int64_t l = 0; l < args.lines; ++l)
+  for (int64_t l = 0; l < args.lines.count(); ++l)
     for (int64_t i = 0; i < args.inner; ++i) {
       const std::vector<size_t> at = places(args, l, i);
       long double sum = 0, mean = 0, divisor = 0;
@@ -67,7 +64,7 @@ void check_sizes(const KernelTable& set, int64_t lines, int64_t n, int64_t inner
   GuardedBuffer<T> x(static_cast<size_t>(lines * n * inner)), y(x.size()), in_place(x.size());
   for (T& v : x) v = static_cast<T>(normal(random));
   for (const LineNorm norm : kNorms) {
-    LineNormArgsOf<T> args{.x = x.data(), .y = y.data(), .norm = norm, .guard = norm == LineNorm::kDeviation ? 1e-9 : 0, .lines = lines, .n = n, .inner = inner};
+    LineNormArgsOf<T> args{.x = x.data(), .y = y.data(), .norm = norm, .guard = norm == LineNorm::kDeviation ? 1e-9 : 0, .lines = {1, {lines}, {n * inner}}, .segments = {}, .n = n, .inner = inner};
     run_tasks(kernel_of<T>(set), args);
     check_lines(set, args, y.data());
     std::copy(x.begin(), x.end(), in_place.begin());
@@ -84,7 +81,7 @@ void check_special(const KernelTable& set, LineNorm norm, int64_t inner, std::ve
   const auto n = static_cast<int64_t>(line.size());
   std::vector<T> x(static_cast<size_t>(n * inner)), y(x.size());
   for (int64_t k = 0; k < n; ++k) std::fill_n(x.begin() + k * inner, inner, line[static_cast<size_t>(k)]);
-  const LineNormArgsOf<T> args{.x = x.data(), .y = y.data(), .norm = norm, .lines = 1, .n = n, .inner = inner};
+  const LineNormArgsOf<T> args{.x = x.data(), .y = y.data(), .norm = norm, .lines = {}, .segments = {}, .n = n, .inner = inner};
   run_tasks(kernel_of<T>(set), args);
   for (size_t k = 0; k < y.size(); ++k) {
     const double expected = want[k / static_cast<size_t>(inner)];
@@ -108,26 +105,22 @@ TEST_CASE("lines by their norms, of every length, side by side and one behind th
     }
 }
 
-TEST_CASE("lines in segments, where tables say that they are") {
+TEST_CASE("lines of several dimensions, in segments of several") {
   std::mt19937 random(3);
   std::normal_distribution<float> normal;
   for (const KernelTable* set : tested_kernel_sets())
     for (const int64_t inner : {1, 3}) {
-      constexpr int64_t kLines = 6, kSegments = 3, kLength = 37;
-      const int64_t piece = kLength * inner;
-      std::vector<int64_t> line_at, segment_at;
-      for (int64_t l = 0; l < kLines; ++l) line_at.push_back((kLines - 1 - l) * piece);
-      for (int64_t s = 0; s < kSegments; ++s) segment_at.push_back(s * kLines * piece);
-      GuardedBuffer<float> x(static_cast<size_t>(kLines * kSegments * piece)), y(x.size());
+      // [2, 3, 2, 5, 37, inner], of which dimensions 0, 2 and 4 are lines'
+      const int64_t piece = 37 * inner;
+      GuardedBuffer<float> x(static_cast<size_t>(60 * piece)), y(x.size());
       for (float& v : x) v = normal(random);
       for (const LineNorm norm : kNorms) {
-        LineNormArgs args{.x = x.data(), .y = y.data(), .norm = norm, .lines = kLines, .segments = kSegments, .n = kLength, .inner = inner};
-        args.line_at = line_at.data(), args.segment_at = segment_at.data();
+        const LineNormArgs args{.x = x.data(), .y = y.data(), .norm = norm, .lines = {2, {5, 3}, {piece, 10 * piece}}, .segments = {2, {2, 2}, {5 * piece, 30 * piece}},
+                                .n = 37, .inner = inner};
+        for (float& v : y) v = std::numeric_limits<float>::quiet_NaN();
         run_tasks(set->norm->line_norm, args);
         check_lines(*set, args, y.data());
-        args.line_at = nullptr;
-        run_tasks(set->norm->line_norm, args);
-        check_lines(*set, args, y.data());
+        REQUIRE(std::none_of(y.begin(), y.end(), [](float v) { return std::isnan(v); }));
         REQUIRE(y.intact());
       }
     }

@@ -1,7 +1,6 @@
 #include "engine/ops/nn/line_norm_common.h"
 
 #include <algorithm>
-#include <memory>
 
 #include "engine/ops/kernel_step.h"
 
@@ -29,39 +28,32 @@ std::vector<LineGroup> line_groups(const Dims& dims, const std::vector<int64_t>&
   return groups;
 }
 
-/// Where the groups from `first` on begin that are, or are not, of lines: offsets in ascending order.
-std::vector<int64_t> line_offsets(const std::vector<LineGroup>& groups, size_t first, bool reduced) {
-  std::vector<int64_t> offsets{0};
+/// The groups from `first` on that are, or are not, of lines.
+Result<kernels::NestOffsets> line_offsets(const std::vector<LineGroup>& groups, size_t first, bool reduced) {
+  kernels::NestOffsets offsets;
   for (size_t g = first; g < groups.size(); ++g) {
     if (groups[g].reduced != reduced) continue;
-    const size_t inner = offsets.size();
-    for (int64_t i = 1; i < groups[g].extent; ++i)
-      for (size_t k = 0; k < inner; ++k) offsets.push_back(offsets[k] + i * groups[g].stride);
+    if (offsets.rank == kernels::NestOffsets::kMost)
+      return error("dimensions that are normalised and others alternate more than {} times", 2 * kernels::NestOffsets::kMost);
+    offsets.extent[offsets.rank] = groups[g].extent, offsets.stride[offsets.rank++] = groups[g].stride;
   }
   return offsets;
 }
 
 template <class T>
-void emit_line_norm_of(LowerContext& c, const char* name, const kernels::TaskKernel<kernels::LineNormArgsOf<T>>& kernel,
-                       kernels::LineNormArgsOf<T> args, const std::vector<LineGroup>& groups) {
+Status emit_line_norm_of(LowerContext& c, const char* name, const kernels::TaskKernel<kernels::LineNormArgsOf<T>>& kernel, kernels::LineNorm norm,
+                         double guard, const std::vector<LineGroup>& groups) {
+  kernels::LineNormArgsOf<T> args;
+  args.norm = norm, args.guard = guard, args.n = 1;
   size_t outer = 0;
   if (outer < groups.size() && !groups[outer].reduced) args.inner = groups[outer++].extent;
   if (outer < groups.size()) args.n = groups[outer++].extent;
-  const auto lines = std::make_shared<std::vector<int64_t>>(), segments = std::make_shared<std::vector<int64_t>>();
-  args.lines = 1;
-  // The usual ones are one behind the other, and need no table.
-  size_t kept = 0;
-  for (size_t g = outer; g < groups.size(); ++g) kept += !groups[g].reduced;
-  if (kept == 1 && !groups[outer].reduced)
-    args.lines = groups[outer].extent;
-  else if (kept > 0)
-    *lines = line_offsets(groups, outer, false), args.lines = static_cast<int64_t>(lines->size());
-  if (groups.size() > outer + kept) *segments = line_offsets(groups, outer, true), args.segments = static_cast<int64_t>(segments->size());
-  emit_kernel(c, name, kernel, args, [=, x = c.in(0), y = c.out()](kernels::LineNormArgsOf<T>& a, const Run& run) {
+  SV_ASSIGN(args.lines, line_offsets(groups, outer, false));
+  SV_ASSIGN(args.segments, line_offsets(groups, outer, true));
+  emit_kernel(c, name, kernel, args, [x = c.in(0), y = c.out()](kernels::LineNormArgsOf<T>& a, const Run& run) {
     a.x = run.get<const T>(x), a.y = run.get<T>(y);
-    a.line_at = lines->empty() ? nullptr : lines->data();
-    a.segment_at = segments->empty() ? nullptr : segments->data();
   });
+  return {};
 }
 
 }  // namespace
@@ -73,11 +65,9 @@ Status emit_line_norm(LowerContext& c, const char* name, kernels::LineNorm norm,
   const kernels::NormKernels& kernels = *c.kernels().norm;
   switch (c.in_type(0).dtype) {
     case DType::f32:
-      emit_line_norm_of<float>(c, name, kernels.line_norm, {.norm = norm, .guard = guard, .n = 1}, groups);
-      return {};
+      return emit_line_norm_of<float>(c, name, kernels.line_norm, norm, guard, groups);
     case DType::f64:
-      emit_line_norm_of<double>(c, name, kernels.line_norm_f64, {.norm = norm, .guard = guard, .n = 1}, groups);
-      return {};
+      return emit_line_norm_of<double>(c, name, kernels.line_norm_f64, norm, guard, groups);
     default:
       return error("the input is {}, its kernels take float32 and float64", to_string(DTypeSet{c.in_type(0).dtype}));
   }

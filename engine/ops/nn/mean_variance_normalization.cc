@@ -28,6 +28,7 @@ Status lower_mean_variance(LowerContext& c) {
 Status mean_variance_gradient(GradientContext& c) {
   Value *x = c.input(0), *dy = c.dy();
   const std::vector<int64_t> list = mean_axes(c.attributes());
+  if (list.empty()) return zero_gradient(c);  // every element is a line
   Value* axes = c.builder().constant(Tensor::of<int64_t>({static_cast<int64_t>(list.size())}, std::span<const int64_t>(list)));
   const auto mean = [&](Value* v) { return c.op("ReduceMean", {v, axes}); };
   Value* d = c.op("Sub", {x, mean(x)});

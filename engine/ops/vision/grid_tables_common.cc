@@ -1,4 +1,5 @@
-// Compiled with -O3 (engine/CMakeLists.txt). Loops have no branches and call nothing: floor and nearbyint are functions on x86-64 without SSE4.
+// Compiled to vectors, without regard to traps (engine/CMakeLists.txt). Loops have no branches, && included, and call nothing: floor and nearbyint
+// are functions on x86-64 without SSE4.
 #include "engine/ops/vision/grid_tables_common.h"
 
 namespace svengine::ops {
@@ -15,7 +16,6 @@ struct AxisTables {
 /// What an axis is like.
 struct GridLine {
   int64_t size, stride;
-  bool align_corners;
 };
 
 /// Half to even, as nearbyint().
@@ -26,38 +26,38 @@ T nearest_whole(T x) {
   return size < kWhole ? rounded : x;
 }
 
-/// grid_axis() of all positions, without reflection: the same operations in the same order.
-template <GridMode kMode, bool kBorder, class T>
-void axis_tables(const GridLine& line, const T* coordinate, int64_t count, AxisTables<T>& out) {
+/// Where the first tap of each position lies, and whether any lies anywhere.
+struct FirstTaps {
+  int32_t first[kGridChunk], usable[kGridChunk];
+};
+
+/// grid_axis() of all positions, without reflection, up to the places of their taps: the same operations in the same order.
+template <GridMode kMode, bool kBorder, bool kAlign, class T>
+void axis_weights(const GridLine& line, const T* __restrict coordinate, int64_t count, FirstTaps& at, AxisTables<T>& out) {
   constexpr int kTaps = kMode == GridMode::kNearest ? 1 : kMode == GridMode::kLinear ? 2 : 4;
-  const T length = static_cast<T>(line.size);
-  const auto size = static_cast<int32_t>(line.size), stride = static_cast<int32_t>(line.stride);
-  const bool align = line.align_corners;
+  const T length = static_cast<T>(line.size), last = length + 3;
   out.taps = kTaps;
   for (int64_t j = 0; j < count; ++j) {
     const T from_zero = coordinate[j] + 1;
-    T x = align ? from_zero / 2 * (length - 1) : (from_zero * length - 1) / 2;
+    T x = kAlign ? from_zero / 2 * (length - 1) : (from_zero * length - 1) / 2;
     if constexpr (kMode == GridMode::kNearest) x = nearest_whole(x);
-    if constexpr (kBorder) x = x < T(-4) ? T(-4) : x > length + 3 ? length + 3 : x;  // beyond, all that is read is the border
+    if constexpr (kBorder) {  // beyond, all that is read is the border
+      x = x < T(-4) ? T(-4) : x;
+      x = x > last ? last : x;
+    }
     // What is no number reads zeros, as does what is far outside; within 2^30 places fit their type.
-    const bool usable = x > T(-0x1p30) && x < T(0x1p30);
-    const T inside = usable ? x : T(0);
+    at.usable[j] = static_cast<int32_t>(x > T(-0x1p30)) & static_cast<int32_t>(x < T(0x1p30));
+    const T inside = at.usable[j] ? x : T(0);
     const auto whole = static_cast<int32_t>(inside);
-    const bool below = static_cast<T>(whole) > inside;  // conversion rounds towards zero
-    const int32_t first = whole - below - (kMode == GridMode::kCubic);
-    const T fraction = inside - (static_cast<T>(whole) - static_cast<T>(below));
-    T weight[4] = {1};
+    const int32_t below = static_cast<T>(whole) > inside;  // conversion rounds towards zero
+    at.first[j] = whole - below - (kMode == GridMode::kCubic);
+    const T fraction = inside - static_cast<T>(whole - below);
+    T weight[4] = {1}, slope[4];
     if constexpr (kMode == GridMode::kLinear) weight[0] = 1 - fraction, weight[1] = fraction;
-    if constexpr (kMode == GridMode::kCubic) {
-      T slope[4];
-      cubic_weights(fraction, weight, slope);
-    }
-    for (int t = 0; t < kTaps; ++t) {
-      const int32_t place = first + t, moved = !kBorder ? place : place < 0 ? 0 : place > size - 1 ? size - 1 : place;
-      const bool read = usable && moved >= 0 && moved < size;
-      out.place[t][j] = read ? moved * stride : -1;
-      out.weight[t][j] = read ? weight[t] : T(0);
-    }
+    if constexpr (kMode == GridMode::kCubic) cubic_weights(fraction, weight, slope);
+    out.weight[0][j] = weight[0];
+    if constexpr (kTaps > 1) out.weight[1][j] = weight[1];
+    if constexpr (kTaps > 2) out.weight[2][j] = weight[2], out.weight[3][j] = weight[3];
   }
 }
 
@@ -73,16 +73,34 @@ void reflected_tables(const GridRules& rules, const GridLine& line, const T* coo
   }
 }
 
+/// The rest: places, and weights of 0 where none is read.
 template <bool kBorder, class T>
+void axis_places(const GridLine& line, const FirstTaps& at, int64_t count, AxisTables<T>& out) {
+  const auto size = static_cast<int32_t>(line.size);
+  const auto stride = static_cast<uint32_t>(line.stride);
+  for (int32_t t = 0; t < out.taps; ++t)
+    for (int64_t j = 0; j < count; ++j) {
+      int32_t place = at.first[j] + t;
+      if constexpr (kBorder) {
+        place = place < 0 ? 0 : place;
+        place = place > size - 1 ? size - 1 : place;
+      }
+      const bool read = at.usable[j] & static_cast<int32_t>(place >= 0) & static_cast<int32_t>(place < size);
+      out.place[t][j] = read ? static_cast<int32_t>(static_cast<uint32_t>(place) * stride) : -1;
+      out.weight[t][j] = read ? out.weight[t][j] : T(0);
+    }
+}
+
+template <bool kBorder, bool kAlign, class T>
 void axis_tables_of(GridMode mode, const GridLine& line, const T* coordinate, int64_t count, AxisTables<T>& out) {
-  switch (mode) {
-    case GridMode::kNearest:
-      return axis_tables<GridMode::kNearest, kBorder>(line, coordinate, count, out);
-    case GridMode::kLinear:
-      return axis_tables<GridMode::kLinear, kBorder>(line, coordinate, count, out);
-    case GridMode::kCubic:
-      return axis_tables<GridMode::kCubic, kBorder>(line, coordinate, count, out);
-  }
+  FirstTaps at;
+  if (mode == GridMode::kNearest)
+    axis_weights<GridMode::kNearest, kBorder, kAlign>(line, coordinate, count, at, out);
+  else if (mode == GridMode::kLinear)
+    axis_weights<GridMode::kLinear, kBorder, kAlign>(line, coordinate, count, at, out);
+  else
+    axis_weights<GridMode::kCubic, kBorder, kAlign>(line, coordinate, count, at, out);
+  axis_places<kBorder>(line, at, count, out);
 }
 
 /// All combinations of three axes' taps, those of the last next to each other.
@@ -119,13 +137,13 @@ void fill_grid_tables(const GridRules& rules, const GridShape& shape, const G* g
     T coordinate[kGridChunk];
     for (int64_t j = 0; j < tables.count; ++j)
       coordinate[j] = static_cast<T>(grid[j * static_cast<int64_t>(shape.axes) + static_cast<int64_t>(shape.axes - 1 - a)]);
-    const GridLine line{shape.in[a], stride, rules.align_corners};
+    const GridLine line{shape.in[a], stride};
     if (rules.padding == GridPadding::kReflection)
       reflected_tables(rules, line, coordinate, tables.count, axis[a]);
     else if (rules.padding == GridPadding::kBorder)
-      axis_tables_of<true>(rules.mode, line, coordinate, tables.count, axis[a]);
+      (rules.align_corners ? axis_tables_of<true, true, T> : axis_tables_of<true, false, T>)(rules.mode, line, coordinate, tables.count, axis[a]);
     else
-      axis_tables_of<false>(rules.mode, line, coordinate, tables.count, axis[a]);
+      (rules.align_corners ? axis_tables_of<false, true, T> : axis_tables_of<false, false, T>)(rules.mode, line, coordinate, tables.count, axis[a]);
     stride *= shape.in[a];
   }
   combine_axes(axis, tables);

@@ -38,6 +38,7 @@ Status infer_max_roi_pool(InferContext& c) {
 template <class T>
 void pool_region(const MaxRoiPool& p, const T* region, const T* x, T* y, MaxRoiPool::Range* across, T* most) {
   const int64_t plane = p.height * p.width;
+  if (plane == 0) return void(std::fill_n(y, p.channels * p.rows * p.columns, T(0)));
   MaxRoiPool::Range all{p.width, 0};
   for (int64_t k = 0; k < p.columns; ++k) {
     across[k] = p.bin_of(region, k).across;
@@ -68,7 +69,7 @@ void lower_max_roi_pool_of(LowerContext& c) {
         }
         return nullptr;
       },
-      p.columns * static_cast<int64_t>(sizeof(MaxRoiPool::Range)) + p.width * static_cast<int64_t>(sizeof(T)));
+      p.columns * static_cast<int64_t>(sizeof(MaxRoiPool::Range)) + std::min(p.width, p.height * p.width) * static_cast<int64_t>(sizeof(T)));
 }
 
 Status lower_max_roi_pool(LowerContext& c) {

@@ -79,15 +79,15 @@ void group_range(const GroupNormArgsOf<T>& args, int64_t begin, int64_t end, voi
 
 template <class T>
 int64_t line_items(const LineNormArgsOf<T>& args) {
-  return args.lines * args.inner;
+  return args.lines.count() * args.inner;
 }
 
 template <class T>
 void line_range(const LineNormArgsOf<T>& args, int64_t begin, int64_t end, void*) {
   for (int64_t item = begin; item < end; ++item) {
-    const int64_t line = item / args.inner, count = args.segments * args.n;
-    const int64_t start = (args.line_at ? args.line_at[line] : line * args.n * args.inner) + item % args.inner;
-    const auto at = [&](int64_t i) { return start + (args.segment_at ? args.segment_at[i / args.n] : 0) + i % args.n * args.inner; };
+    const int64_t line = item / args.inner, count = args.segments.count() * args.n;
+    const int64_t start = args.lines.at(line) + item % args.inner;
+    const auto at = [&](int64_t i) { return start + args.segments.at(i / args.n) + i % args.n * args.inner; };
     const auto value = [&](int64_t i) { return double{args.x[at(i)]}; };
     double sum = 0;
     Moments m{0, 0};

@@ -12,16 +12,10 @@ constexpr int64_t kColumns = 64, kTogether = 4;
 
 template <class T>
 TaskPartition lines_cut(const LineNormArgsOf<T>& args) {
-  return TaskPartition(args.lines * ceil_div(args.inner, kColumns), args.segments * args.n * smaller(args.inner, kColumns));
+  return TaskPartition(args.lines.count() * ceil_div(args.inner, kColumns), args.segments.count() * args.n * smaller(args.inner, kColumns));
 }
-template <class T>
-int64_t start_of(const LineNormArgsOf<T>& args, int64_t line) {
-  return args.line_at ? args.line_at[line] : line * args.n * args.inner;
-}
-template <class T>
-int64_t segment_of(const LineNormArgsOf<T>& args, int64_t s) {
-  return args.segment_at ? args.segment_at[s] : 0;
-}
+
+[[gnu::noinline]] int64_t start_of(const NestOffsets& nest, int64_t i) { return nest.at(i); }
 
 /// f(i, end, lanes) for i = 0, kStep, ... below n: elements from i to end, which is i + kStep, a constant's way from i, but in the last step.
 template <class F>
@@ -152,25 +146,28 @@ void divide(const T* x, T* y, int64_t n, Quotient how, double center, double div
 
 template <class T>
 double line_total(const LineNormArgsOf<T>& args, int64_t start, AddUp<T> sum_of, double center) {
+  const int64_t segments = args.segments.count();
   double sum = 0;
-  for (int64_t s = 0; s < args.segments; ++s) sum += sum_of(args.x + start + segment_of(args, s), args.n, center);
+  for (int64_t s = 0; s < segments; ++s) sum += sum_of(args.x + start + start_of(args.segments, s), args.n, center);
   return sum;
 }
 
 /// Each step for all of `lines` before the next, so that they need not wait for one another's roots and reciprocals.
 template <class T>
 void norm_lines(const LineNormArgsOf<T>& args, int64_t first, int64_t lines) {
-  const int64_t count = args.segments * args.n;
+  const int64_t segments = args.segments.count(), count = segments * args.n;
   const AddUp<T> sum_of = add_up_for<T>(args.norm);
+  int64_t start[kTogether];
   double center[kTogether] = {}, divisor[kTogether];
+  for (int64_t l = 0; l < lines; ++l) start[l] = start_of(args.lines, first + l);
   for (int64_t l = 0; l < lines && args.norm == LineNorm::kDeviation; ++l)
-    center[l] = line_total<T>(args, start_of(args, first + l), add_up<T, Share::kValue>, 0) / double(count);
-  for (int64_t l = 0; l < lines; ++l) divisor[l] = line_total(args, start_of(args, first + l), sum_of, center[l]);
+    center[l] = line_total<T>(args, start[l], add_up<T, Share::kValue>, 0) / double(count);
+  for (int64_t l = 0; l < lines; ++l) divisor[l] = line_total(args, start[l], sum_of, center[l]);
   for (int64_t l = 0; l < lines; ++l) divisor[l] = divisor_of(args.norm, divisor[l], count, args.guard);
   for (int64_t l = 0; l < lines; ++l) {
     const Quotient how = quotient_for<T>(args.norm, has_reciprocal(divisor[l]));
-    for (int64_t s = 0; s < args.segments; ++s) {
-      const int64_t at = start_of(args, first + l) + segment_of(args, s);
+    for (int64_t s = 0; s < segments; ++s) {
+      const int64_t at = start[l] + start_of(args.segments, s);
       if (divisor[l] == 0 && args.norm != LineNorm::kDeviation)
         for (int64_t i = 0; i < args.n; ++i) args.y[at + i] = T(0);
       else
@@ -182,13 +179,14 @@ void norm_lines(const LineNormArgsOf<T>& args, int64_t first, int64_t lines) {
 /// f(offset) for every row of the columns' elements.
 template <class T, class F>
 SVENGINE_INLINE void each_row(const LineNormArgsOf<T>& args, int64_t start, const F& f) {
-  for (int64_t s = 0; s < args.segments; ++s)
-    for (int64_t i = 0; i < args.n; ++i) f(start + segment_of(args, s) + i * args.inner);
+  const int64_t segments = args.segments.count();
+  for (int64_t s = 0; s < segments; ++s)
+    for (int64_t i = 0; i < args.n; ++i) f(start + start_of(args.segments, s) + i * args.inner);
 }
 
 template <class T>
 void norm_columns(const LineNormArgsOf<T>& args, int64_t start, int64_t columns) {
-  const int64_t count = args.segments * args.n;
+  const int64_t count = args.segments.count() * args.n;
   double row[kColumns], center[kColumns] = {}, divisor[kColumns] = {}, factor[kColumns];
   if (args.norm == LineNorm::kDeviation) {
     each_row(args, start, [&](int64_t at) SVENGINE_INLINE_LAMBDA {
@@ -220,7 +218,7 @@ void norm_items(const LineNormArgsOf<T>& args, int64_t begin, int64_t end) {
   for (; item < last && args.inner == 1; item += kTogether) norm_lines(args, item, smaller(kTogether, last - item));
   for (; item < last; ++item) {
     const int64_t first = item % blocks * kColumns;
-    norm_columns(args, start_of(args, item / blocks) + first, smaller(kColumns, args.inner - first));
+    norm_columns(args, start_of(args.lines, item / blocks) + first, smaller(kColumns, args.inner - first));
   }
 }
 
