@@ -47,11 +47,10 @@ int compare(const T* x, const Slices& s, int64_t i, int64_t j) {
 }
 
 /// Groups of equal whole numbers, in the order in which they first appear, found by a table of hashes that grows with them.
-template <class T>
 class HashedGroups {
  public:
   /// The group of a number that comes at `place`. Negative: the table would be searched too long, for numbers made to meet in it.
-  int64_t add(T number, int64_t place) {
+  int64_t add(int64_t number, int64_t place) {
     if (2 * keys_.size() >= slots_.size()) grow();
     for (size_t at = slot_of(number);; at = (at + 1) & (slots_.size() - 1)) {
       if (slots_[at] < 0) {
@@ -64,13 +63,13 @@ class HashedGroups {
     }
   }
 
-  const std::vector<T>& keys() const { return keys_; }
+  const std::vector<int64_t>& keys() const { return keys_; }
   Found found;
 
  private:
   static constexpr int64_t kMostPassed = 16;  // slots of others, for every number so far
 
-  size_t slot_of(T number) const {
+  size_t slot_of(int64_t number) const {
     constexpr uint64_t kGolden = 0x9e3779b97f4a7c15u;
     const uint64_t once = static_cast<uint64_t>(number) * kGolden;
     return static_cast<size_t>((once ^ once >> 32) * kGolden >> (64 - std::countr_zero(slots_.size())));
@@ -85,18 +84,18 @@ class HashedGroups {
   }
 
   std::vector<int32_t> slots_ = std::vector<int32_t>(512, -1);
-  std::vector<T> keys_;
+  std::vector<int64_t> keys_;
   int64_t passed_ = 0;
 };
 
 /// Of whole numbers; nothing where sorting them is safer.
-template <class T>
-std::optional<Found> find_whole_numbers(const T* x, int64_t n, bool sorted) {
+std::optional<Found> find_whole_numbers(std::span<const int64_t> x, bool sorted, bool is_unsigned) {
+  const auto n = static_cast<int64_t>(x.size());
   if (n > std::numeric_limits<int32_t>::max() / 4) return std::nullopt;
-  HashedGroups<T> groups;
+  HashedGroups groups;
   std::vector<int64_t> inverse(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) {
-    const int64_t group = groups.add(x[i], i);
+    const int64_t group = groups.add(x[static_cast<size_t>(i)], i);
     if (group < 0) return std::nullopt;
     inverse[static_cast<size_t>(i)] = group;
     ++groups.found.counts[static_cast<size_t>(group)];
@@ -106,8 +105,9 @@ std::optional<Found> find_whole_numbers(const T* x, int64_t n, bool sorted) {
   if (!sorted) return found;
   std::vector<int64_t> order(found.first.size()), rank(order.size());
   std::iota(order.begin(), order.end(), 0);
-  const std::vector<T>& keys = groups.keys();
-  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return keys[static_cast<size_t>(a)] < keys[static_cast<size_t>(b)]; });
+  const int64_t flip = is_unsigned ? std::numeric_limits<int64_t>::min() : 0;  // then they are in the order of signed ones
+  const auto key = [&](int64_t group) { return groups.keys()[static_cast<size_t>(group)] ^ flip; };
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return key(a) < key(b); });
   Found out{.first = {}, .inverse = std::move(found.inverse), .counts = {}};
   for (size_t r = 0; r < order.size(); ++r) {
     const auto group = static_cast<size_t>(order[r]);
@@ -120,11 +120,11 @@ std::optional<Found> find_whole_numbers(const T* x, int64_t n, bool sorted) {
 
 std::optional<Found> find_whole_numbers(const Tensor& t, const Slices& s, bool sorted) {
   if (s.outer != 1 || s.inner != 1 || !kIntegerTypes.has(t.type())) return std::nullopt;
-  std::optional<Found> found;
+  std::vector<int64_t> numbers(static_cast<size_t>(s.count));
   with_type(t.type(), [&]<class T>() {
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) found = find_whole_numbers(reinterpret_cast<const T*>(t.raw()), s.count, sorted);
+    if constexpr (std::is_integral_v<T>) std::copy_n(reinterpret_cast<const T*>(t.raw()), s.count, numbers.begin());
   });
-  return found;
+  return find_whole_numbers(numbers, sorted, t.type() == DType::u64);
 }
 
 Found find_unique(const Tensor& t, const Slices& s, bool sorted) {

@@ -89,24 +89,24 @@ template <class T>
 SVENGINE_INLINE svbool_t every_lane() {
   if constexpr (sizeof(T) == 1) return svptrue_b8();
   else if constexpr (sizeof(T) == 2) return svptrue_b16();
-  else if constexpr (sizeof(T) == 4) return svptrue_b32();
-  else return svptrue_b64();
+  else return svptrue_b32();
 }
 
 /// Every element twice, in `copies` rows of n elements below each other, one or two.
 template <class T>
 void repeat_elements(T* dst, const T* src, int64_t n, int64_t copies) {
   constexpr int64_t kStep = sizeof(vu) / sizeof(T);
-  const auto both = [&](int64_t i, auto v) SVENGINE_INLINE_LAMBDA {
-    const auto low = svzip1(v, v), high = svzip2(v, v);
-    const svbool_t all = every_lane<T>();
-    svst1(all, dst + 2 * i, low), svst1(all, dst + 2 * i + kStep, high);
-    if (copies == 2) svst1(all, dst + n + 2 * i, low), svst1(all, dst + n + 2 * i + kStep, high);
-  };
+  const svbool_t all = every_lane<T>();
   const int64_t whole = n / 2;
   int64_t i = 0;
-  for (; i + kStep <= whole; i += kStep) both(i, svld1(every_lane<T>(), src + i));
-  if (i < whole && whole >= kStep) both(whole - kStep, svld1(every_lane<T>(), src + whole - kStep)), i = whole;  // some once more
+  for (; i < whole && whole >= kStep; i += kStep) {
+    const int64_t at = smaller(i, whole - kStep);  // the last vector does some once more
+    const auto v = svld1(all, src + at);
+    const auto low = svzip1(v, v), high = svzip2(v, v);
+    T* to = dst + 2 * at;
+    for (int64_t row = 0; row < copies; ++row, to += n) svst1(all, to, low), svst1(all, to + kStep, high);
+  }
+  if (whole >= kStep) i = whole;
   for (i *= 2; i < n; ++i) {
     dst[i] = src[i / 2];
     if (copies == 2) dst[n + i] = src[i / 2];
@@ -166,7 +166,10 @@ void map_run(const MapArgs& args, int64_t begin, int64_t end, void*) noexcept {
   const Rows rows(args);
   const TaskPartition partition = rows.partition();
   dispatch_bytes(args.element_bytes, [&]<class T>() {
-    (args.doubles && args.rank > 0 ? double_rows<T> : map_rows<T>)(args, rows, partition.begin(begin), partition.begin(end));
+    if constexpr (sizeof(T) < 8) {
+      if (args.doubles && args.rank > 0) return double_rows<T>(args, rows, partition.begin(begin), partition.begin(end));
+    }
+    map_rows<T>(args, rows, partition.begin(begin), partition.begin(end));
   });
 }
 

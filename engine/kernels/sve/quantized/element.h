@@ -20,15 +20,8 @@ void quantize_run(const QuantizeArgs& args, int64_t task_begin, int64_t task_end
 int64_t dequantize_tasks(const DequantizeArgs& args) noexcept;
 void dequantize_run(const DequantizeArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
 
-int64_t byte_table_tasks(const ByteTableArgs& args) noexcept;
-void byte_table_run(const ByteTableArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
-
 int64_t byte_sum_tasks(const ByteSumArgs& args) noexcept;
 void byte_sum_run(const ByteSumArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
-
-int64_t integer_gemm_tasks(const IntegerGemmArgs& args) noexcept;
-int64_t integer_gemm_scratch_bytes(const IntegerGemmArgs& args) noexcept;
-void integer_gemm_run(const IntegerGemmArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
 
 int64_t quantized_range_tasks(const QuantizedRangeArgs& args) noexcept;
 void quantized_range_run(const QuantizedRangeArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
@@ -40,3 +33,15 @@ int64_t no_scratch_bytes(const Args&) noexcept {
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET
+
+// What multiplies no bytes is the set's own, in a variant too.
+namespace svengine::kernels::SVENGINE_BASE_SET {
+
+int64_t byte_table_tasks(const ByteTableArgs& args) noexcept;
+void byte_table_run(const ByteTableArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
+
+int64_t integer_gemm_tasks(const IntegerGemmArgs& args) noexcept;
+int64_t integer_gemm_scratch_bytes(const IntegerGemmArgs& args) noexcept;
+void integer_gemm_run(const IntegerGemmArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept;
+
+}  // namespace svengine::kernels::SVENGINE_BASE_SET

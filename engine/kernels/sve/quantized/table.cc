@@ -11,7 +11,7 @@ typedef svuint8_t vbyte __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BIT
 
 constexpr int64_t kPiece = 32768;  // elements of a task
 constexpr int64_t kBytes = __ARM_FEATURE_SVE_BITS / 8;
-constexpr int kTogether = 4;  // vectors, whose lookups do not wait for each other
+constexpr int kTogether = 16 / sve_bytes::kTableParts;  // vectors, where a lookup is few instructions that wait for each other
 
 }  // namespace
 
