@@ -8,6 +8,8 @@
 # Works from a fresh Debian 12 clone, as root or with sudo. Leaves build/release/svengine and build/a64fx/svengine.
 set -eu
 cd "$(dirname "$0")/.."
+free=$(df -Pk . | awk 'NR == 2 { print int($4 / 1048576) }')
+[ "$free" -ge 9 ] || echo "test.sh: $free GiB are free here; two builds, the networks and what tests write take 9: some may fail" >&2
 tools/setup.sh build test a64fx python
 # What comes by pip is for one test, which says so where there is no package index.
 tools/python_env.sh || echo "test.sh: goes on without the Python module; its test will say that it was not run" >&2
