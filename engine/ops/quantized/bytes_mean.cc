@@ -9,6 +9,7 @@
 #include "engine/ops/lowering.h"
 #include "engine/ops/quantized/integer_product_common.h"
 #include "engine/ops/quantized/quantized_samples.h"
+#include "engine/ops/reduce/reduce_common.h"
 
 namespace svengine::ops {
 namespace {
@@ -42,7 +43,7 @@ Status infer_bytes_mean(InferContext& c) {
     SV_ASSIGN(const MeanAxes axes, mean_axes(c.attributes(), c.shape(0).rank()));
     std::vector<Dim> dims = c.shape(0).dims();
     const auto first = dims.begin() + axes.first, last = dims.begin() + axes.last;
-    if (c.attributes().get_int("keepdims", 1)) std::fill(first, last, Dim(1));
+    if (keeps_dims(c.attributes())) std::fill(first, last, Dim(1));
     else dims.erase(first, last);
     out = Shape(std::move(dims));
   }
@@ -91,7 +92,7 @@ std::optional<TransposedNode> transposed_bytes_mean(const Node& node, const Perm
   if (!mean_axes(out.attributes, static_cast<int64_t>(perm.size())).ok()) return std::nullopt;
   std::vector<int64_t> dropped;
   for (int64_t i = axes->first; i < axes->last; ++i) dropped.push_back(i);
-  if (!node.attributes.get_int("keepdims", 1)) out.outputs[0] = without(perm, dropped);
+  if (!keeps_dims(node.attributes)) out.outputs[0] = without(perm, dropped);
   return out;
 }
 

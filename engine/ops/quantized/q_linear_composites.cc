@@ -7,6 +7,7 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/quantized/integer_product_common.h"
 #include "engine/ops/quantized/quantized_samples.h"
+#include "engine/ops/reduce/reduce_common.h"
 #include "engine/ops/registry.h"
 
 namespace svengine::ops {
@@ -169,7 +170,7 @@ Status infer_q_reduce_mean(InferContext& c) {
   for (int64_t d = 0; d < x.rank(); ++d) {
     const bool reduced = std::find(axes.begin(), axes.end(), d) != axes.end();
     if (!reduced) dims.push_back(x[static_cast<size_t>(d)]);
-    else if (c.attributes().get_int("keepdims", 1) == 1) dims.push_back(1);
+    else if (keeps_dims(c.attributes())) dims.push_back(1);
   }
   return infer_composite(c, 0, 4, Shape(std::move(dims)));
 }
