@@ -88,6 +88,19 @@ TEST_CASE("a sink takes its part of GroupQueryAttention's Softmax, and gives not
   check("GroupQueryAttention", with_sink, {{"num_heads", heads}, {"kv_num_heads", one}, {"smooth_softmax", one}}, answer(3, 1.5f));
 }
 
+TEST_CASE("a mask of one column in place of the keys masks nothing, as ONNX Runtime has it") {
+  // Queries and keys are 0, values 2 and 6.
+  const Tensor x = Tensor::of<float>({2, 2, 2}, {1, 0, 0, 1, 1, 0, 0, 1}), weights = Tensor::of<float>({2, 3}, {0, 0, 2, 0, 0, 6}), none;
+  const auto attend = [&](const Tensor& mask, std::initializer_list<float> expected) {
+    check("Attention", {x, weights, none, mask}, {{"num_heads", int64_t{1}}}, Tensor::of<float>({2, 2, 1}, expected));
+  };
+  attend(Tensor::of<int32_t>({2, 1}, {0, 1}), {4, 4, 4, 4});
+  attend(Tensor::of<int32_t>({1, 1}, {0}), {4, 4, 4, 4});
+  attend(Tensor::of<int32_t>({2, 2}, {1, 0, 1, 1}), {2, 2, 4, 4});
+  const Tensor one = Tensor::of<float>({1, 1, 2}, {1, 0});  // of one key it is a mask
+  check("Attention", {one, weights, none, Tensor::of<int32_t>({1, 1}, {1})}, {{"num_heads", int64_t{1}}}, Tensor::of<float>({1, 1, 1}, {2}));
+}
+
 TEST_CASE("Inverse, of a matrix that needs rows swapped too") {
   check("Inverse", {Tensor::of<float>({2, 2, 2}, {0, 2, 4, 0, 1, 2, 3, 4})}, {}, Tensor::of<float>({2, 2, 2}, {0, 0.25f, 0.5f, 0, -2, 1, 1.5f, -0.5f}));
 }

@@ -89,7 +89,7 @@ Status infer_multi_head(InferContext& c) {
     if (known_different(c.shape(kAt.bias)[0], wanted))
       return error("bias has {} elements, needs {}", c.shape(kAt.bias)[0].value(), wanted.value());
   }
-  SV_TRY(check_runtime_mask(c, kAt.mask, "key_padding_mask", s.batch, s.queries, s.keys()));
+  SV_TRY(check_runtime_mask(c, kAt.mask, "key_padding_mask", s.batch, s.queries, s.keys(), Placeholder::refused));
   SV_TRY(check_attention_bias(c, kAt.attention_bias, scores));
   c.set(0, c.dtype(0), Shape{s.batch, s.queries, multiply(heads, s.value_size)});
   c.set(1, c.dtype(0), Shape{s.batch, heads, s.keys(), s.size});

@@ -46,7 +46,7 @@ Status infer_q_attention(InferContext& c) {
     for (size_t d = 0; c.shape(kQPast).has_rank() && d < 5; ++d)
       if (known_different(c.shape(kQPast)[d], wanted[d])) return error("past is {}, needs {}", to_string(c.shape(kQPast)), to_string(wanted));
   }
-  SV_TRY(check_runtime_mask(c, kQMask, "mask_index", batch, queries, add(past, queries)));
+  SV_TRY(check_runtime_mask(c, kQMask, "mask_index", batch, queries, add(past, queries), Placeholder::taken));
   c.set(0, c.dtype(kQBias), Shape{batch, queries, hidden});
   c.set(1, c.dtype(kQBias), Shape{Dim(2), batch, Dim(heads), add(past, queries), size});
   return {};

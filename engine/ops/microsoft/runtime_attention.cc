@@ -70,7 +70,7 @@ Status infer_merged_attention(InferContext& c) {
       return error("with past, the hidden sizes of keys and values must be equal; they are {} and {}", hidden->qk, hidden->v);
   }
   const Dim keys = add(past, queries);
-  SV_TRY(check_runtime_mask(c, 3, "mask_index", batch, queries, keys));
+  SV_TRY(check_runtime_mask(c, 3, "mask_index", batch, queries, keys, Placeholder::taken));
   SV_TRY(check_attention_bias(c, 5, Shape{batch, heads, queries, keys}));
   if (c.has_output(1) && hidden && hidden->qk != hidden->v)
     return error("with present, the hidden sizes of keys and values must be equal");
@@ -112,7 +112,13 @@ Status attend_merged(ExpandContext& c, const MergedProduct& merged) {
     p.k = c.concat({half_of(c, both, 0), p.k}, 2), p.v = c.concat({half_of(c, both, 1), p.v}, 2);
   }
   if (!c.builder().status().ok()) return {};
-  RuntimeMask m{c.input(merged.mask), c.attributes().get_float("mask_filter_value", -10000.0f),
+  Value* mask = c.input(merged.mask);
+  if (mask) {
+    const std::optional<bool> placeholder = is_placeholder(mask->type.shape, p.k->type.shape[2]);
+    if (!placeholder) return {};
+    if (*placeholder) mask = nullptr;
+  }
+  RuntimeMask m{mask, c.attributes().get_float("mask_filter_value", -10000.0f),
                 c.attributes().get_int("unidirectional", 0) != 0, merged.bias};
   bool known = true;
   p.bias = runtime_bias(c, m, p.q, p.k, past, known);

@@ -25,10 +25,12 @@ Value* seen_keys(ExpandContext& c, Value* mask, Value* q, Value* k) {
 }  // namespace
 
 Status check_runtime_mask(const InferContext& c, size_t input, const char* what, const Dim& batch, const Dim& queries,
-                          const Dim& keys) {
+                          const Dim& keys, Placeholder placeholder) {
   SV_TRY(require_dtype(c, input, what, {DType::i32}));
   if (!c.has_input(input) || !c.shape(input).has_rank()) return {};
   const Shape& s = c.shape(input);
+  if (placeholder == Placeholder::taken && is_placeholder(s, keys) != std::optional(false) && (!known_different(s[0], batch) || s[0].same(Dim(1))))
+    return {};
   bool fits = s.rank() >= 1 && s.rank() <= 3;
   if (fits && s.rank() == 1) fits = !known_different(s[0], batch) || !known_different(s[0], multiply(batch, Dim(2)));
   if (fits && s.rank() > 1) fits = !known_different(s[0], batch) && !known_different(s.back(), keys);
@@ -36,6 +38,11 @@ Status check_runtime_mask(const InferContext& c, size_t input, const char* what,
   if (fits) return {};
   return error("{} is {}, must be [batch] (lengths), [2 * batch] (ends, starts), [batch, keys] or [batch, queries, keys] of {}",
                what, to_string(s), to_string(Shape{batch, queries, keys}));
+}
+
+std::optional<bool> is_placeholder(const Shape& mask, const Dim& keys) {
+  if (!mask.has_rank() || mask.rank() != 2 || !mask[1].same(Dim(1))) return false;
+  return keys.is_static() ? std::optional(keys.value() != 1) : std::nullopt;
 }
 
 Status check_attention_bias(const InferContext& c, size_t input, const Shape& scores) {

@@ -1,6 +1,8 @@
 // What com.microsoft's attention operators share: masks that are a large negative number instead of minus infinity, and lengths
 // in place of masks.
 #pragma once
+#include <optional>
+
 #include "engine/ops/microsoft/microsoft_common.h"
 
 namespace svengine::ops {
@@ -12,9 +14,14 @@ struct RuntimeMask {
   Value* bias = nullptr;  // attention_bias
 };
 
-/// A mask's shape for a batch, queries and keys, which may be unknown.
+/// A mask's shape for a batch, queries and keys, which may be unknown. Where there may be a placeholder, it is [batch, 1] or [1, 1].
+enum class Placeholder : uint8_t { refused, taken };
 Status check_runtime_mask(const InferContext& c, size_t input, const char* what, const Dim& batch, const Dim& queries,
-                          const Dim& keys);
+                          const Dim& keys, Placeholder placeholder);
+
+/// Of an input that must be fed though there is nothing to mask, as ONNX Runtime takes it: [batch, 1] or [1, 1] in place of [batch, keys]. Unknown
+/// while the number of keys is, if the mask's is known to be 1.
+std::optional<bool> is_placeholder(const Shape& mask, const Dim& keys);
 Status check_attention_bias(const InferContext& c, size_t input, const Shape& scores);
 
 /// The bias of scores [B, heads, queries, keys] of q and k, of rank 4; null when there is none. `past` as in KeyPositions.
