@@ -266,13 +266,14 @@ bool has_values(const Node& node, const Values& values) {
 }
 
 /// A composite node: what it is made of, one by one.
-Result<std::vector<Tensor>> compute_parts(Graph& alone, const kernels::KernelTable& kernels) {
+Result<std::vector<Tensor>> compute_parts(Graph& alone, const kernels::KernelTable& kernels, const ChangeResults& change) {
   Node& composite = *alone.nodes().front();
   for (Value* v : composite.outputs()) alone.add_output(v);
   SV_TRY(expand_composites_now(alone, pass_context(kernels)));
   for (Node* part : alone.snapshot()) {
     SV_TRY(infer_types(*part));
     SV_ASSIGN(std::vector<Tensor> results, evaluate(*part, kernels));
+    if (change) change(*part, results);
     const std::vector<Value*> outputs = part->outputs();
     for (size_t i = 0; i < outputs.size(); ++i) alone.make_constant(outputs[i], std::move(results[i]));
   }
@@ -284,7 +285,7 @@ Result<std::vector<Tensor>> compute_parts(Graph& alone, const kernels::KernelTab
 }  // namespace
 
 Result<std::vector<Tensor>> compute(const Node& node, const std::vector<Tensor>& inputs, const kernels::KernelTable& kernels,
-                                    int64_t most_elements) {
+                                    int64_t most_elements, const ChangeResults& change) {
   Graph alone;
   std::unordered_map<const Value*, Value*> constants;  // a value that is both operands stays one value
   std::vector<Value*> slots;
@@ -307,7 +308,7 @@ Result<std::vector<Tensor>> compute(const Node& node, const std::vector<Tensor>&
     if (element_count(*dims) > most_elements) return error("{}: {}", describe(node), kTooLarge);
   }
   if (cost_of(*copy).flops > kMostFlops) return error("{}: {}", describe(node), kTooSlow);
-  return node.op().expand ? compute_parts(alone, kernels) : evaluate(*copy, kernels);
+  return node.op().expand ? compute_parts(alone, kernels, change) : evaluate(*copy, kernels);
 }
 
 bool is_limit_of_test(const svengine::Error& error) {
@@ -350,6 +351,13 @@ Values compute_disturbed(const Graph& graph, const Values& leaves, const kernels
     const RandomStream own = stream.at(number++);
     values[v] = decides_shapes(*v) ? t : disturbed(t, own, error, to_largest);
   };
+  // What is rounded inside of a composite node decides as much as what is rounded between nodes: a quantised mean on which side of a tie it is.
+  const ChangeResults change = [&](const Node& part, std::vector<Tensor>& results) {
+    std::vector<Tensor> inputs;
+    for (const Value* v : part.inputs()) inputs.push_back(v ? v->constant() : Tensor());
+    const Error error = error_of(part, inputs);
+    for (Tensor& t : results) t = disturbed(t, stream.at(number++), error, false);
+  };
   for (const Value* v : graph.inputs()) set(v, leaves.at(v), {kLeaves}, false);
   for (const auto& node : graph.nodes()) {
     if (!has_values(*node, values)) continue;
@@ -358,7 +366,7 @@ Values compute_disturbed(const Graph& graph, const Values& leaves, const kernels
       if (v && v->is_constant() && !values.count(v)) set(v, v->constant(), {kLeaves}, false);
       inputs.push_back(v ? values.at(v) : Tensor());
     }
-    Result<std::vector<Tensor>> results = compute(*node, inputs, kernels);
+    Result<std::vector<Tensor>> results = compute(*node, inputs, kernels, kMostComputed, change);
     if (!results.ok()) continue;
     change_special(*node, inputs, (*results)[0], stream.at(number++));
     const Error error = error_of(*node, inputs);

@@ -5,6 +5,7 @@
 // disturbed by the error its operator is allowed: OpDef::tolerance, and beside the operand what its kernel is tested with
 // (activation.inc). What moves the result that far is no finding.
 #pragma once
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
@@ -16,10 +17,14 @@ namespace svengine::differential {
 
 using Values = std::unordered_map<const Value*, Tensor>;
 
+constexpr int64_t kMostComputed = int64_t{1} << 22;
+/// Called with the results of each node that a composite one is made of, whose inputs are constants.
+using ChangeResults = std::function<void(const Node& part, std::vector<Tensor>& results)>;
+
 /// One node from the values of its inputs (undefined: absent). Refuses what the operator refuses, and results above
 /// `most_elements`, which would make a test slow.
 Result<std::vector<Tensor>> compute(const Node& node, const std::vector<Tensor>& inputs, const kernels::KernelTable& kernels,
-                                    int64_t most_elements = int64_t{1} << 22);
+                                    int64_t most_elements = kMostComputed, const ChangeResults& change = {});
 
 /// Whether it is this test that refuses, not the operator: results and costs above its limits, and shapes that only a run tells.
 bool is_limit_of_test(const Error& error);
