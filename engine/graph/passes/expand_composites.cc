@@ -17,6 +17,16 @@ bool is_replaced(const Graph& graph, const Node& node) {
   return true;
 }
 
+/// Puts what a composite node is made of in its place, and tells whether it has.
+Result<bool> expanded(Graph& graph, Node* node, const PassContext& context, UncertainShapes uncertain) {
+  if (!is_replaced(graph, *node)) {
+    if (Status status = expand_node(graph, *node, context.ops, uncertain); !status.ok()) return std::move(status).error().in(describe(*node));
+    if (!is_replaced(graph, *node)) return false;
+  }
+  graph.erase(node);
+  return true;
+}
+
 Status expand_all(Graph& graph, const PassContext& context, UncertainShapes uncertain) {
   bool any = false;
   EarlyExpansion early(context);
@@ -24,15 +34,12 @@ Status expand_all(Graph& graph, const PassContext& context, UncertainShapes unce
     bool found = false;
     for (Node* node : graph.snapshot()) {
       if (!node->op().expand) continue;
-      if (!is_replaced(graph, *node)) {
-        if (uncertain == UncertainShapes::wait && !early.keeps_refusals(graph, *node)) continue;
-        if (Status status = expand_node(graph, *node, context.ops, uncertain); !status.ok()) return std::move(status).error().in(describe(*node));
-        if (!is_replaced(graph, *node)) continue;
-      }
-      graph.erase(node);
-      any = found = true;
+      if (uncertain == UncertainShapes::wait && !is_replaced(graph, *node) && !early.keeps_refusals(graph, *node)) continue;
+      SV_ASSIGN(const bool done, expanded(graph, node, context, uncertain));
+      found |= done;
     }
     if (!found) break;
+    any = true;
   }
   return any ? widen_types(graph, context) : Status{};  // at the stage `plan` no pass comes that would
 }
@@ -52,11 +59,8 @@ Status expand_for_shapes(Graph& graph, const PassContext& context) {
   for (Node* node : nodes) {
     if (any) SV_TRY(infer_types(*node));  // what is computed from expanded nodes has shapes now
     if (!node->op().expand || !all_known(node->inputs()) || all_known(node->outputs())) continue;
-    if (Status status = expand_node(graph, *node, context.ops, UncertainShapes::taken); !status.ok())
-      return std::move(status).error().in(describe(*node));
-    if (!is_replaced(graph, *node)) continue;
-    graph.erase(node);
-    any = true;
+    SV_ASSIGN(const bool done, expanded(graph, node, context, UncertainShapes::taken));
+    any |= done;
   }
   return any ? widen_types(graph, context) : Status{};
 }

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 
+#include "engine/graph/axes.h"
 #include "engine/graph/builder.h"
 #include "engine/graph/passes/match.h"
 #include "engine/graph/passes/pass.h"
@@ -173,16 +174,18 @@ Value* concatenated_bytes(Place& p) {
 std::vector<int64_t> averaged_dims(const Node& node) {
   const Shape& x = node.input(0)->type.shape;
   if (!x.has_rank() || x.rank() < 1) return {};
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = every_axis(x.rank());
   if (is_op(&node, "GlobalAveragePool")) {
-    for (int64_t i = 2; i < x.rank(); ++i) axes.push_back(i);
+    axes.erase(axes.begin(), axes.begin() + std::min<std::ptrdiff_t>(2, x.rank()));
     return axes;
   }
   const auto given = node.input(1) ? known_integers(node, 1) : std::vector<int64_t>();
   if (!given || (given->empty() && node.attributes.get_int("noop_with_empty_axes"))) return {};
-  axes = *given;
-  for (int64_t i = 0; given->empty() && i < x.rank(); ++i) axes.push_back(i);
-  for (int64_t& axis : axes) axis = axis < 0 ? axis + x.rank() : axis;
+  if (!given->empty()) {
+    const auto normal = normalise_axes(*given, x.rank());
+    if (!normal.ok()) return {};
+    axes = *normal;
+  }
   std::sort(axes.begin(), axes.end());
   for (size_t i = 1; i < axes.size(); ++i)
     if (axes[i] != axes[0] + static_cast<int64_t>(i)) return {};

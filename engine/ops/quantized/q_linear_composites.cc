@@ -2,7 +2,6 @@
 // AveragePool, GlobalAveragePool, ReduceMean, Concat, Where. They become these three, as a file of the other form has them.
 #include <algorithm>
 
-#include "engine/graph/axes.h"
 #include "engine/graph/expand.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/quantized/integer_product_common.h"
@@ -162,17 +161,7 @@ Status infer_q_average_pool(InferContext& c) {
 
 Status infer_q_reduce_mean(InferContext& c) {
   const Shape& x = c.shape(0);
-  std::vector<int64_t> axes = c.attributes().get_ints("axes");
-  if (!x.has_rank()) return infer_composite(c, 0, 4, Shape());
-  if (axes.empty()) axes = every_axis(x.rank());
-  SV_ASSIGN(axes, normalise_axes(axes, x.rank()));
-  std::vector<Dim> dims;
-  for (int64_t d = 0; d < x.rank(); ++d) {
-    const bool reduced = std::find(axes.begin(), axes.end(), d) != axes.end();
-    if (!reduced) dims.push_back(x[static_cast<size_t>(d)]);
-    else if (keeps_dims(c.attributes())) dims.push_back(1);
-  }
-  return infer_composite(c, 0, 4, Shape(std::move(dims)));
+  return infer_composite(c, 0, 4, x.has_rank() ? reduced_shape(c.attributes(), x, c.attributes().get_ints("axes")) : Shape());
 }
 
 Status infer_q_concat(InferContext& c) {

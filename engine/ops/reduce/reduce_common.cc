@@ -60,6 +60,11 @@ void emit_step(LowerContext& c, const kernels::ReduceArgs& args, Buffer in, Buff
 /// 1 keeps them, 0 does not; so does no other number, in ONNX's inference and ONNX Runtime.
 bool keeps_dims(const Attributes& attributes) { return attributes.get_int("keepdims", 1) == 1; }
 
+Result<Shape> reduced_shape(const Attributes& attributes, const Shape& in, const std::vector<int64_t>& axes) {
+  SV_ASSIGN(const std::vector<bool> reduced, reduced_dims(attributes, axes, in.rank()));
+  return reduced_shape(in, reduced, keeps_dims(attributes));
+}
+
 Status canonicalize_reduce(CanonicalizeContext& c) {
   c.attribute_to_input("axes", 1);
   return {};
@@ -68,14 +73,13 @@ Status canonicalize_reduce(CanonicalizeContext& c) {
 Status infer_reduce(InferContext& c) {
   SV_TRY(require_rank(c, 1, "axes", 1));
   const Shape& in = c.shape(0);
-  const bool keep = keeps_dims(c.attributes());
   const auto axes = c.has_input(1) ? c.integers(1) : Dims{};
   if (!in.has_rank() || !axes) {
-    c.set(0, c.dtype(0), in.has_rank() && keep ? unknown_dims(in.rank()) : Shape());
+    c.set(0, c.dtype(0), in.has_rank() && keeps_dims(c.attributes()) ? unknown_dims(in.rank()) : Shape());
     return {};
   }
-  SV_ASSIGN(const std::vector<bool> reduced, reduced_dims(c.attributes(), *axes, in.rank()));
-  c.set(0, c.dtype(0), reduced_shape(in, reduced, keep));
+  SV_ASSIGN(Shape shape, reduced_shape(c.attributes(), in, *axes));
+  c.set(0, c.dtype(0), std::move(shape));
   return {};
 }
 

@@ -10,6 +10,9 @@ namespace svengine::ops {
 
 bool keeps_dims(const Attributes& attributes);
 
+/// The shape that is left of `in` over these axes (none: all, unless noop_with_empty_axes says none) with the node's keepdims.
+Result<Shape> reduced_shape(const Attributes& attributes, const Shape& in, const std::vector<int64_t>& axes);
+
 /// Attribute axes became an input.
 Status canonicalize_reduce(CanonicalizeContext& c);
 

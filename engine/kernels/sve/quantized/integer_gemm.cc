@@ -2,6 +2,7 @@
 // rows, read where they lie.
 #include "engine/kernels/integer_gemm.h"
 #include "engine/kernels/sve/quantized/element.h"
+#include "engine/kernels/sve/quantized/shape.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
@@ -12,9 +13,6 @@ constexpr int kWide = kMachine.vector_registers == 32 ? 8 : 4;   // vectors of c
 constexpr int64_t kRowsOfTask = 96;                              // over which a packed panel is used
 constexpr int64_t kPanelDepth = 128;                             // of B packed at once: 16 KiB at most, within L1
 constexpr int64_t kFewRows = 3;                                  // not worth packing
-
-int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-int64_t parts(int64_t n, int64_t each) { return (n + each - 1) / each; }
 
 template <class T>
 struct Lane;
@@ -92,9 +90,9 @@ template <class T>
 void run_packed(const IntegerGemmArgs& args, int64_t row, int64_t column, T* panel) {
   constexpr int64_t kColumns = 2 * Lane<T>::kCount;
   constexpr int kSome = 4;
-  const int64_t end = least(row + kRowsOfTask, args.m), columns = least(args.n - column, kColumns);
+  const int64_t end = quant_smaller(row + kRowsOfTask, args.m), columns = quant_smaller(args.n - column, kColumns);
   for (int64_t d = 0; d == 0 || d < args.k; d += kPanelDepth) {
-    const int64_t depth = least(args.k - d, kPanelDepth);
+    const int64_t depth = quant_smaller(args.k - d, kPanelDepth);
     pack_columns(args, static_cast<const T*>(args.b) + d * args.b_depth + column * args.b_column, depth, columns, panel);
     const T* a = static_cast<const T*>(args.a) + d * args.a_depth;
     int64_t r = row;
@@ -110,7 +108,7 @@ void run_packed(const IntegerGemmArgs& args, int64_t row, int64_t column, T* pan
 
 template <class T>
 void run_tasks(const IntegerGemmArgs& args, int64_t begin, int64_t end, void* scratch) {
-  const int64_t panel = panel_columns<T>(args), across = parts(args.n, panel);
+  const int64_t panel = panel_columns<T>(args), across = quant_ceil_div(args.n, panel);
   for (int64_t task = begin; task < end; ++task) {
     const int64_t column = task % across * panel, row = task / across * kRowsOfTask;
     if (!has_few_rows(args)) {
@@ -119,14 +117,14 @@ void run_tasks(const IntegerGemmArgs& args, int64_t begin, int64_t end, void* sc
     }
     for (int64_t r = 0; r < args.m; ++r)
       add_tile<T, 1, kWide>(args, static_cast<const T*>(args.a) + r * args.a_row, static_cast<const T*>(args.b) + column, args.b_depth, args.k,
-                            least(args.n - column, panel), true, static_cast<T*>(args.c) + r * args.ldc + column);
+                            quant_smaller(args.n - column, panel), true, static_cast<T*>(args.c) + r * args.ldc + column);
   }
 }
 
 }  // namespace
 
 int64_t integer_gemm_tasks(const IntegerGemmArgs& args) noexcept {
-  return parts(args.n, args.element_bytes == 8 ? panel_columns<int64_t>(args) : panel_columns<int32_t>(args)) * parts(args.m, kRowsOfTask);
+  return quant_ceil_div(args.n, args.element_bytes == 8 ? panel_columns<int64_t>(args) : panel_columns<int32_t>(args)) * quant_ceil_div(args.m, kRowsOfTask);
 }
 
 int64_t integer_gemm_scratch_bytes(const IntegerGemmArgs& args) noexcept {

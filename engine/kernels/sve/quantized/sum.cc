@@ -1,6 +1,6 @@
 // Sums of bytes: along rows by products with ones, of rows below each other column by column.
-#include "engine/kernels/sve/quantized/dot.h"
 #include "engine/kernels/sve/quantized/element.h"
+#include "engine/kernels/sve/quantized/shape.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
@@ -12,10 +12,9 @@ constexpr int kTogether = 4;              // vectors, whose sums do not wait for
 constexpr int64_t kColumns = kTogether * kLanes;
 
 int64_t rows_of_task(const ByteSumArgs& args) {
-  const int64_t rows = kTaskBytes / (args.n > 0 ? args.n : 1);
-  return rows > 0 ? rows : 1;
+  return quant_larger(kTaskBytes / quant_larger(args.n, 1), 1);
 }
-int64_t column_blocks(const ByteSumArgs& args) { return (args.inner + kColumns - 1) / kColumns; }
+int64_t column_blocks(const ByteSumArgs& args) { return quant_ceil_div(args.inner, kColumns); }
 
 /// Unsigned bytes less 128 are signed ones; so are the lanes behind the end, which are read as 0.
 template <bool kSigned>
@@ -24,7 +23,7 @@ int64_t sum_of_row(const uint8_t* x, int64_t n) {
   const vu ones = svdup_u32(0x01010101u);
   int64_t total = 0;
   for (int64_t begin = 0; begin < n; begin += kPiece) {
-    const int64_t end = begin + kPiece < n ? begin + kPiece : n;
+    const int64_t end = quant_smaller(begin + kPiece, n);
     vi sums[kTogether];
     SVENGINE_UNROLL
     for (int u = 0; u < kTogether; ++u) sums[u] = svdup_s32(0);
@@ -54,7 +53,7 @@ void sum_columns(const uint8_t* x, int64_t n, int64_t step, int64_t columns, int
   for (int u = 0; u < kTogether; ++u) some[u] = svwhilelt_b32(int64_t{u} * kLanes, columns);
   for (int64_t c = 0; c < columns; ++c) sums[c] = 0;
   for (int64_t begin = 0; begin < n; begin += kPiece) {
-    const int64_t end = begin + kPiece < n ? begin + kPiece : n;
+    const int64_t end = quant_smaller(begin + kPiece, n);
     vi sum[kTogether];
     SVENGINE_UNROLL
     for (int u = 0; u < kTogether; ++u) sum[u] = svdup_s32(0);
@@ -76,14 +75,14 @@ void sum_columns(const uint8_t* x, int64_t n, int64_t step, int64_t columns, int
 template <bool kSigned>
 void sum_range(const ByteSumArgs& args, int64_t task_begin, int64_t task_end) {
   if (args.inner == 1) {
-    const int64_t each = rows_of_task(args), last = task_end * each < args.outer ? task_end * each : args.outer;
+    const int64_t each = rows_of_task(args), last = quant_smaller(task_end * each, args.outer);
     for (int64_t row = task_begin * each; row < last; ++row) args.sums[row] = sum_of_row<kSigned>(args.x + row * args.n, args.n);
     return;
   }
   const int64_t blocks = column_blocks(args);
   for (int64_t task = task_begin; task < task_end; ++task) {
-    const int64_t matrix = task / blocks, column = task % blocks * kColumns, left = args.inner - column;
-    sum_columns<kSigned>(args.x + matrix * args.n * args.inner + column, args.n, args.inner, left < kColumns ? left : kColumns,
+    const int64_t matrix = task / blocks, column = task % blocks * kColumns;
+    sum_columns<kSigned>(args.x + matrix * args.n * args.inner + column, args.n, args.inner, quant_smaller(args.inner - column, kColumns),
                          args.sums + matrix * args.inner + column);
   }
 }
@@ -91,7 +90,7 @@ void sum_range(const ByteSumArgs& args, int64_t task_begin, int64_t task_end) {
 }  // namespace
 
 int64_t byte_sum_tasks(const ByteSumArgs& args) noexcept {
-  return args.inner == 1 ? (args.outer + rows_of_task(args) - 1) / rows_of_task(args) : args.outer * column_blocks(args);
+  return args.inner == 1 ? quant_ceil_div(args.outer, rows_of_task(args)) : args.outer * column_blocks(args);
 }
 
 void byte_sum_run(const ByteSumArgs& args, int64_t task_begin, int64_t task_end, void*) noexcept {

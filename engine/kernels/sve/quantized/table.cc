@@ -1,5 +1,6 @@
 // Functions of a byte, looked up: a task is a piece of the elements.
 #include "engine/kernels/sve/quantized/element.h"
+#include "engine/kernels/sve/quantized/shape.h"
 
 #include <byte_table.h>  // engine/kernels/host or engine/kernels/native
 
@@ -15,10 +16,10 @@ constexpr int kTogether = 16 / sve_bytes::kTableParts;  // vectors, where a look
 
 }  // namespace
 
-int64_t byte_table_tasks(const ByteTableArgs& args) noexcept { return (args.count + kPiece - 1) / kPiece; }
+int64_t byte_table_tasks(const ByteTableArgs& args) noexcept { return quant_ceil_div(args.count, kPiece); }
 
 void byte_table_run(const ByteTableArgs& args, int64_t task_begin, int64_t task_end, void*) noexcept {
-  const int64_t end = task_end * kPiece < args.count ? task_end * kPiece : args.count;
+  const int64_t end = quant_smaller(task_end * kPiece, args.count);
   const uint8_t *x = args.x, *few = args.table;
   uint8_t* y = args.y;
   vbyte table[sve_bytes::kTableParts];
