@@ -15,6 +15,13 @@ std::optional<int64_t> ExpandContext::dim(size_t i, int64_t d) const {
   return s[static_cast<size_t>(at)].value();
 }
 
+bool ExpandContext::waits_for_same_shape(const Value* a, const Value* b) const {
+  const Shape &left = a->type.shape, &right = b->type.shape;
+  const auto same = [](const Dim& x, const Dim& y) { return x.same(y); };
+  const bool certain = left.has_rank() && right.has_rank() && std::equal(left.dims().begin(), left.dims().end(), right.dims().begin(), right.dims().end(), same);
+  return uncertain_ == UncertainShapes::wait && !certain;
+}
+
 Value* ExpandContext::op(std::string_view name, std::vector<Value*> inputs, Attributes attributes) {
   return builder_.add(name, std::move(inputs), std::move(attributes));
 }
@@ -156,12 +163,15 @@ Status expand_node(Graph& graph, Node& node, const OpRegistry& ops, UncertainSha
   Builder builder(graph, ops);
   builder.set_position(&node);
   builder.set_node_name(node.name());
-  ExpandContext context(node, builder);
+  ExpandContext context(node, builder, uncertain);
   const size_t nodes = graph.nodes().size();
   SV_TRY(node.op().expand(context));
   SV_TRY(Status(builder.status()));
   const std::vector<Value*>& results = context.results();
-  if (std::all_of(results.begin(), results.end(), [](const Value* v) { return !v; }) && !is_concrete(node)) return {};
+  if (std::all_of(results.begin(), results.end(), [](const Value* v) { return !v; }) && !is_concrete(node)) {
+    erase_made(graph, node, graph.nodes().size() - nodes);
+    return {};
+  }
   for (size_t i = 0; i < results.size(); ++i)
     if (!results[i] && context.has_output(i))
       return error("output {} cannot be made of other operators with these inputs and attributes", i);

@@ -16,9 +16,15 @@
 
 namespace svengine {
 
+/// Operands that inference could not compare may broadcast to more than the output that it has promised (a skip connection of a
+/// larger batch, say), and what a node is made of does not know of the promise. So a node waits for concrete shapes where what is
+/// made of it has not certainly the output's shape, or does not refuse what the node would (passes/early_expansion.h).
+enum class UncertainShapes : uint8_t { wait, taken };
+
 class ExpandContext {
  public:
-  ExpandContext(Node& node, Builder& builder) : node_(node), builder_(builder), results_(node.outputs().size()) {}
+  ExpandContext(Node& node, Builder& builder, UncertainShapes uncertain)
+      : node_(node), builder_(builder), uncertain_(uncertain), results_(node.outputs().size()) {}
 
   const Node& node() const { return node_; }
   const Attributes& attributes() const { return node_.attributes; }
@@ -32,6 +38,9 @@ class ExpandContext {
   DType dtype(size_t i) const { return input(i)->type.dtype; }
   /// Dimension `d` of input i where it is known; negative ones count from the end.
   std::optional<int64_t> dim(size_t i, int64_t d) const;
+
+  /// Whether the rule shall wait, and set nothing, because `a` must not broadcast against `b` and their shapes are not certainly the same.
+  bool waits_for_same_shape(const Value* a, const Value* b) const;
 
   /// One node with one output, of ai.onnx or of the engine. Null after a failure, which the builder keeps; null inputs are
   /// absent.
@@ -67,13 +76,9 @@ class ExpandContext {
  private:
   Node& node_;
   Builder& builder_;
+  UncertainShapes uncertain_;
   std::vector<Value*> results_;
 };
-
-/// Operands that inference could not compare may broadcast to more than the output that it has promised (a skip connection of a
-/// larger batch, say), and what a node is made of does not know of the promise. So a node waits for concrete shapes where what is
-/// made of it has not certainly the output's shape, or does not refuse what the node would (passes/early_expansion.h).
-enum class UncertainShapes : uint8_t { wait, taken };
 
 /// Adds what the node's OpDef::expand makes of it and lets that take the place of the node's outputs, whose types are inferred.
 /// Nothing happens where the node waits, or the rule sets nothing and shapes are not concrete yet.

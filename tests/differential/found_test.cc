@@ -1,4 +1,7 @@
 // What random graphs have found and no other test did: each as the smallest graph that failed.
+#include <fmt/format.h>
+
+#include <cmath>
 #include <cstring>
 
 #include "engine/graph/text.h"
@@ -52,6 +55,50 @@ TEST_CASE("a kernel of unknown size gives an image of unknown size") {
       CHECK(session_run(std::move(graph), {random_tensor({2, 3, 9, 8}, 1), w, random_tensor({2, 3, 7, 1}, 3)})[0].dims() ==
             Dims{2, 3, 7, 6});
     }
+  }
+}
+
+TEST_CASE("of zeros +0 is the larger one on every kernel set, which a Reciprocal tells") {
+  const Tensor x = Tensor::of<float>({2}, {-0.0f, 0.0f});
+  for (const kernels::KernelTable* set : kernels::all_kernel_sets()) {
+    const auto reciprocal = [&](std::string_view extreme) {
+      SessionOptions options;
+      options.kernels = set;
+      auto session = Session::create(parsed(fmt::format("graph \"g\"\ninput %x: float32[2]\nconst %zero: float32[] = {{0}}\n%e: float32[2] = {}\n"
+                                                        "%y: float32[2] = Reciprocal(%e)\noutput %y\n", extreme)),
+                                     options);
+      if (!session.ok()) FAIL(session.error().message());
+      return (*session)->run({x}).value()[0];
+    };
+    INFO(set->name);
+    for (const char* larger : {"Relu(%x)", "Max(%x, %zero)", "Max(%zero, %x)", "Clip(%x, %zero)"}) {
+      INFO(larger);
+      const Tensor y = reciprocal(larger);
+      CHECK(y.data<float>()[0] == HUGE_VALF);
+      CHECK(y.data<float>()[1] == HUGE_VALF);
+    }
+    for (const char* smaller : {"Min(%x, %zero)", "Min(%zero, %x)"}) {
+      const Tensor y = reciprocal(smaller);
+      CHECK(y.data<float>()[0] == -HUGE_VALF);
+      CHECK(y.data<float>()[1] == HUGE_VALF);
+    }
+  }
+}
+
+TEST_CASE("a residual of com.microsoft.FusedConv does not broadcast where only a larger kernel makes the image so small") {
+  const auto runs = [](int64_t c, bool optimised) {
+    SessionOptions options;
+    options.optimize = optimised;
+    auto session = Session::create(parsed("graph \"g\"\ninput %x: float32[n, c, s, s]\ninput %w: float32[m, c, c, c]\ninput %z: float32[n, m, s, s]\n"
+                                          "const %c: float32[5] = {0.5, -1, 2, 3, -4}\n"
+                                          "%y: float32[n, m, ?, ?] = com.microsoft.FusedConv(%x, %w, %c, %z) {pads = [1, 1, 1, 1], activation = \"Relu\"}\noutput %y\n"),
+                                   options);
+    if (!session.ok()) FAIL(session.error().message());
+    return (*session)->run({random_tensor({1, c, 2, 2}, 1), random_tensor({5, c, c, c}, 2), random_tensor({1, 5, 2, 2}, 3)}).ok();
+  };
+  for (const bool optimised : {true, false}) {
+    CHECK(runs(3, optimised));
+    CHECK(!runs(4, optimised));
   }
 }
 

@@ -291,7 +291,7 @@ Status replace_by(Graph& graph, Node& node, const OlderForm& form, const OpRegis
   Builder builder(graph, ops);
   builder.set_position(&node);
   builder.set_node_name(node.name());
-  ExpandContext context(node, builder);
+  ExpandContext context(node, builder, UncertainShapes::taken);
   SV_TRY(form.make(context));
   SV_TRY(Status(builder.status()));
   return put_in_place(graph, node, context.results(), builder);

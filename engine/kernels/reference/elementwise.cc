@@ -57,15 +57,14 @@ double reference_unary(UnaryOp op, double x, double alpha, double beta) {
 }
 
 double reference_binary(BinaryOp op, double a, double b) {
-  const bool unordered = std::isnan(a) || std::isnan(b);
   switch (op) {
     case BinaryOp::kAdd: return a + b;
     case BinaryOp::kSub: return a - b;
     case BinaryOp::kMul: return a * b;
     case BinaryOp::kDiv: return a / b;
     case BinaryOp::kPow: return std::pow(a, b);
-    case BinaryOp::kMin: return unordered ? NAN : std::fmin(a, b);
-    case BinaryOp::kMax: return unordered ? NAN : std::fmax(a, b);
+    case BinaryOp::kMin: return at_most(a, b);
+    case BinaryOp::kMax: return at_least(a, b);
     case BinaryOp::kMod: {
       const double r = std::fmod(a, b);
       return r != 0 && (r < 0) != (b < 0) ? r + b : r;

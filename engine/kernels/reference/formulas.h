@@ -6,9 +6,9 @@
 
 namespace svengine::kernels {
 
-// NaN on either side gives NaN.
-inline double at_least(double x, double low) { return x < low || std::isnan(low) ? low : x; }
-inline double at_most(double x, double high) { return x > high || std::isnan(high) ? high : x; }
+// IEEE 754-2019 maximum and minimum, as the vector kernels' instructions: NaN on either side gives NaN, and +0 is above -0.
+inline double at_least(double x, double low) { return x < low || std::isnan(low) || (x == low && std::signbit(x)) ? low : x; }
+inline double at_most(double x, double high) { return x > high || std::isnan(high) || (x == high && std::signbit(high)) ? high : x; }
 
 inline double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 inline double log_of_1_plus_exp(double x) { return at_least(x, 0) + std::log1p(std::exp(-std::fabs(x))); }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/kernels/reference/formulas.h"
+
 namespace svengine::kernels {
 namespace {
 
@@ -16,7 +18,7 @@ double reference_function(const RecurrentActivation& a, double x) {
   switch (a.function) {
     case RecurrentFunction::kSigmoid: return 1 / (1 + std::exp(-x));
     case RecurrentFunction::kTanh: return std::tanh(x);
-    case RecurrentFunction::kRelu: return std::max(x, 0.0);
+    case RecurrentFunction::kRelu: return at_least(x, 0);
     case RecurrentFunction::kAffine: return alpha * x + beta;
     case RecurrentFunction::kLeakyRelu: return x < 0 ? alpha * x : x;
     case RecurrentFunction::kThresholdedRelu: return x > alpha ? x : 0;

@@ -22,7 +22,10 @@ Status expand_runtime_conv(ExpandContext& c) {
   Attributes conv = c.attributes();
   conv.erase("activation"), conv.erase("activation_params");
   Value* y = c.op("Conv", std::move(inputs), std::move(conv));
-  if (c.has_input(3)) y = c.op("Add", {y, c.input(3)});
+  if (y && c.has_input(3)) {
+    if (c.waits_for_same_shape(y, c.input(3))) return {};
+    y = c.op("Add", {y, c.input(3)});
+  }
   const auto* parameters = c.attributes().get<std::vector<float>>("activation_params");
   c.set(0,
         y ? runtime_activation(c, y, c.attributes().get_string("activation", ""), parameters ? *parameters : std::vector<float>{})
