@@ -3,11 +3,6 @@
 #include "api/network_impl.h"
 
 namespace svengine {
-namespace {
-
-const std::string kOutOfMemory = "out of memory";  // short enough to need no allocation
-
-}  // namespace
 
 struct Context::Impl {
   std::unique_ptr<Caller> caller;  // null: it could not be made

@@ -6,9 +6,10 @@
 
 namespace svengine {
 
+inline const std::string kOutOfMemory = "out of memory";  // short enough to need no allocation
+
 /// What a caught exception says. Never throws: where memory for more is out, it is "out of memory".
 inline std::string message_of_caught() noexcept {
-  constexpr const char* kOutOfMemory = "out of memory";  // short enough to need no allocation
   try {
     throw;
   } catch (const std::bad_alloc&) {

@@ -7,7 +7,6 @@
 namespace svengine {
 namespace {
 
-const std::string kOutOfMemory = "out of memory";  // short enough to need no allocation
 const std::vector<TensorInfo> kNothing;
 const std::string kNoProblem;
 

@@ -10,8 +10,6 @@
 namespace svengine::nn {
 namespace {
 
-constexpr const char* kOutOfMemory = "out of memory";
-
 /// f(), or `otherwise` where there is no net or something is thrown, which the net then keeps.
 template <class T, class F>
 T guarded(NetState* net, T default_value, const F& f) noexcept {
@@ -172,7 +170,7 @@ std::vector<float> Var::gradient() const noexcept {
 }
 
 std::string Var::error() const noexcept {
-  return guarded(net_.get(), std::string(net_ ? kOutOfMemory : ""),
+  return guarded(net_.get(), net_ ? kOutOfMemory : std::string(),
                  [&] { return net_->builder.status().ok() ? net_->call_error : net_->builder.status().error().message(); });
 }
 
@@ -218,7 +216,7 @@ Net::operator bool() const noexcept { return state_ && state_->builder.status().
 
 std::string Net::error() const noexcept {
   if (!state_) return kOutOfMemory;
-  return guarded(state_.get(), std::string(kOutOfMemory),
+  return guarded(state_.get(), kOutOfMemory,
                  [&] { return state_->builder.status().ok() ? state_->call_error : state_->builder.status().error().message(); });
 }
 

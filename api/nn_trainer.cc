@@ -13,7 +13,6 @@
 namespace svengine::nn {
 namespace {
 
-const std::string kOutOfMemory = "out of memory";  // short enough to need no allocation
 const std::vector<TensorInfo> kNothing;
 const TensorInfo kNoTarget;
 

@@ -33,6 +33,9 @@ endif()
 # doubles, LinearRegressor take a quarter to two thirds of the time (`svengine bench` of networks of one node). With -O2 for the 136 files that
 # have such loops and -Og for the other 222 it is 165 s beside 159: twice as many units. What a shared library of 12 MiB has no room for
 # otherwise is compiled for size: the importers are a third smaller at -Os than at -Og, and operators' files without loops by two fifths than at -O2.
+# Operators' files with loops do without some passes of -O2, a sixth of their compile time: of 1,028 networks of one node (bench/operator_models.py,
+# bench/node_models.py; AVX-512) half take less than before and half more, and NonZero, Compress, Binarizer a tenth to a quarter more. (Without pass
+# tree-vrp sums of Einsum take a third longer; at -O1 pooling of doubles, MaxRoiPool, tree ensembles, SVMs, Compress two to four times as long.)
 set(SVENGINE_CALM_FLAGS "")
 set(SVENGINE_STEP_FLAGS "")
 set(SVENGINE_SMALL_FLAGS "")
@@ -45,5 +48,7 @@ if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-O3")
       # Functions that nothing calls stand in files that something else is needed of: the shared library's linker leaves them out.
       list(APPEND SVENGINE_${flags}_FLAGS -ffunction-sections --param=ggc-min-expand=400 --param=ggc-min-heapsize=1000000)
     endforeach()
+    set(cheaper_passes -fno-gcse -fno-rerun-cse-after-loop -fno-cse-follow-jumps -fno-schedule-insns2 -fno-ipa-cp -fno-ipa-sra -fno-ipa-icf)
   endif()
 endif()
+set(SVENGINE_OPERATOR_FLAGS ${SVENGINE_STEP_FLAGS} ${cheaper_passes})

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+namespace arena_memory_test {
 using namespace svengine;
 
 namespace {
@@ -93,3 +94,4 @@ TEST_CASE("what this machine gives can be written, and moves with its owner") {
   CHECK_FALSE(ArenaMemory::map(SIZE_MAX).ok());
   CHECK_FALSE(ArenaMemory::map(SIZE_MAX / 2).ok());
 }
+}  // namespace arena_memory_test

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+namespace barrier_test {
 using namespace svengine;
 
 namespace {
@@ -38,3 +39,4 @@ TEST_CASE("nobody leaves the barrier before everybody has come") {
   CHECK(mismatches("2x3", 50) == 0);
   CHECK(mismatches("4x12", 10) == 0);
 }
+}  // namespace barrier_test

@@ -9,6 +9,7 @@
 #include "runtime/session.h"
 #include "tests/support/random_tensor.h"
 
+namespace batch_parallel_test {
 using namespace svengine;
 using svengine::tests::random_tensor;
 
@@ -130,3 +131,4 @@ TEST_CASE("what cannot be cut is refused with the reason") {
           return graph;
         }()).find("inner dimension of input 'x'") != std::string::npos);
 }
+}  // namespace batch_parallel_test

@@ -5,6 +5,7 @@
 #include "engine/ops/registry.h"
 #include "runtime/session.h"
 
+namespace control_flow_test {
 using namespace svengine;
 
 namespace {
@@ -165,3 +166,4 @@ TEST_CASE("a loop without a trip count ends by its condition") {
   CHECK(y[1].dims() == Dims{4});
   CHECK(y[0].dims() == Dims{5});
 }
+}  // namespace control_flow_test

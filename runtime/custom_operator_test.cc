@@ -11,6 +11,7 @@
 #include "runtime/session.h"
 #include "tests/support/random_tensor.h"
 
+namespace custom_operator_test {
 using namespace svengine;
 using Catch::Matchers::Contains;
 using svengine::tests::random_tensor;
@@ -239,3 +240,4 @@ TEST_CASE("what cannot be an operator is refused") {
   CHECK_THAT(problem_of(register_custom_operators(pair, 2, sizeof *pair)), Contains("operator 1: 'First' of 'test.operators' is known already"));
   CHECK(find_custom_operator(kDomain, "First") == nullptr);
 }
+}  // namespace custom_operator_test

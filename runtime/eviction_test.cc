@@ -9,6 +9,7 @@
 #include "runtime/session.h"
 #include "tests/support/random_tensor.h"
 
+namespace eviction_test {
 using namespace svengine;
 using svengine::tests::random_tensor;
 
@@ -102,3 +103,4 @@ TEST_CASE("small plans are kept, so that shapes which come in the same order aga
     }
   CHECK(session->plans().size() == kShapes);
 }
+}  // namespace eviction_test

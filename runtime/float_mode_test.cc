@@ -4,6 +4,7 @@
 #include <cfenv>
 #include <limits>
 
+namespace float_mode_test {
 using namespace svengine;
 
 namespace {
@@ -62,3 +63,4 @@ TEST_CASE("the caller's rounding and flags return, and mean nothing inside") {
   CHECK(flags == FE_DIVBYZERO);
   CHECK(rounding == FE_UPWARD);
 }
+}  // namespace float_mode_test

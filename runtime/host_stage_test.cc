@@ -9,6 +9,7 @@
 #include "engine/ops/registry.h"
 #include "tests/support/random_tensor.h"
 
+namespace host_stage_test {
 using namespace svengine;
 using svengine::tests::random_tensor;
 
@@ -224,3 +225,4 @@ TEST_CASE("shard mode refuses what runs on the host") {
   REQUIRE_FALSE(y.ok());
   CHECK(y.error().message().find("nodes work on the host") != std::string::npos);
 }
+}  // namespace host_stage_test

@@ -12,6 +12,7 @@
 #include "runtime/session.h"
 #include "tests/support/random_tensor.h"
 
+namespace lookalike_operator_test {
 using namespace svengine;
 using svengine::tests::random_tensor;
 
@@ -118,3 +119,4 @@ TEST_CASE("operators called as ONNX's are not taken for them") {
       CHECK(error < 1e-5);
     }
 }
+}  // namespace lookalike_operator_test

@@ -7,6 +7,7 @@
 
 #include "engine/base/limits.h"
 
+namespace output_memory_test {
 using namespace svengine;
 
 namespace {
@@ -93,3 +94,4 @@ TEST_CASE("memory of outputs refuses what cannot be") {
   CHECK(!memory.allocate(DType::f32, {kLarge * 2}).ok());
   set_memory_limit(0);
 }
+}  // namespace output_memory_test

@@ -7,6 +7,7 @@
 #include "engine/kernels/contract.h"
 #include "runtime/session.h"
 
+namespace poison_test {
 using namespace svengine;
 
 namespace {
@@ -65,3 +66,4 @@ TEST_CASE("memory that no step has written is poisoned before every run") {
     }
   }
 }
+}  // namespace poison_test

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+namespace schedule_test {
 using namespace svengine;
 using Catch::Matchers::Contains;
 
@@ -100,3 +101,4 @@ TEST_CASE("texts that are no schedule are refused with what would be one") {
   CHECK_THAT(problem("noam:width=512,warmup_steps=0"), Contains("is not between 1"));
   CHECK_THAT(problem("linear:epochs=1,power=0"), Contains("is not between"));
 }
+}  // namespace schedule_test

@@ -8,6 +8,7 @@
 #include "tests/support/compare.h"
 #include "tests/support/random_tensor.h"
 
+namespace session_test {
 using namespace svengine;
 using svengine::tests::random_tensor;
 
@@ -262,3 +263,4 @@ TEST_CASE("inputs that lowering reads are waited for, even where the output's sh
     CHECK((*y)[0].data<float>()[0] == -4);
   }
 }
+}  // namespace session_test

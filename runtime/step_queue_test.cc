@@ -7,6 +7,7 @@
 
 #include "runtime/spin_wait.h"
 
+namespace step_queue_test {
 using namespace svengine;
 
 namespace {
@@ -86,3 +87,4 @@ TEST_CASE("nothing of a step that is over can be taken") {
   CHECK(queue.take(0, 0, 64, 1).empty());
   CHECK(queue.take(1, 1, 64, 1).begin == 32);
 }
+}  // namespace step_queue_test

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+namespace topology_test {
 using namespace svengine;
 
 TEST_CASE("a given topology has groups of consecutive threads") {
@@ -25,3 +26,4 @@ TEST_CASE("the found topology has exactly the threads asked for, in groups that 
     for (const CoreGroup& g : t.groups) CHECK_FALSE(g.cpus.empty());
   }
 }
+}  // namespace topology_test

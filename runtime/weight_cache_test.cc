@@ -24,6 +24,7 @@
 #include "runtime/session.h"
 #include "tests/support/random_tensor.h"
 
+namespace weight_cache_test {
 using namespace svengine;
 using svengine::tests::random_tensor;
 namespace fs = std::filesystem;
@@ -301,3 +302,4 @@ TEST_CASE("processes that start at once, some of them killed, leave a complete f
     fs::remove_all(folder.path("c"));
   }
 }
+}  // namespace weight_cache_test

@@ -6,6 +6,7 @@
 
 #include "runtime/barrier.h"
 
+namespace work_stealing_test {
 using namespace svengine;
 
 namespace {
@@ -103,3 +104,4 @@ TEST_CASE("what was dropped is not taken in the next run") {
   CHECK(shares.pop_or_steal(1, 0, 100, 1).empty());
   CHECK(shares.pop_or_steal(0, 1, 100, 1).empty());
 }
+}  // namespace work_stealing_test

@@ -17,11 +17,10 @@
 #include "tests/support/compare.h"
 #include "tests/support/random_tensor.h"
 
+namespace answers_test {
 using namespace svengine;
 using namespace svengine::tests;
-
 namespace {
-
 using AttributeList = std::initializer_list<std::pair<const char*, Attribute>>;
 using Ints = std::vector<int64_t>;
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -397,3 +396,4 @@ TEST_CASE("pooling windows at the border, by their definition") {
                 check_pooling("AveragePool", p, true);
               }
 }
+}  // namespace answers_test

@@ -12,6 +12,7 @@
 #include "tests/support/compare.h"
 #include "tests/support/tested_kernels.h"
 
+namespace contributed_answers_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -168,3 +169,4 @@ TEST_CASE("products of 8-bit integers refuse a bias that has not one number for 
     CHECK(infer_types(*graph_of("DynamicQuantizeMatMul", {x, b, one, none, bias}, {}).nodes().front()).ok() == (count == 3));
   }
 }
+}  // namespace contributed_answers_test

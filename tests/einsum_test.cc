@@ -12,6 +12,7 @@
 #include "engine/ops/registry.h"
 #include "engine/plan/plan.h"
 
+namespace einsum_test {
 using namespace svengine;
 
 namespace {
@@ -143,3 +144,4 @@ TEST_CASE("Einsum answers what a loop over its letters does") {
   check_einsum<uint8_t>(DType::u8, "bij->bj", {{3, 2, 17}});
   check_einsum<int16_t>(DType::i16, "bi,bj->bji", {{3, 9}, {3, 20}});
 }
+}  // namespace einsum_test

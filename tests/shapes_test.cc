@@ -13,6 +13,7 @@
 #include "engine/ops/element.h"
 #include "engine/ops/registry.h"
 
+namespace shapes_test {
 using namespace svengine;
 
 namespace {
@@ -201,3 +202,4 @@ TEST_CASE("shapes and refusals are those of ONNX Runtime and ONNX's inference") 
     CHECK(needed.count(&d) == 1);
   }
 }
+}  // namespace shapes_test

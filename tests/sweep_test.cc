@@ -17,6 +17,7 @@
 #include "tests/support/random_tensor.h"
 #include "tests/support/tested_kernels.h"
 
+namespace sweep_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -161,3 +162,4 @@ TEST_CASE("every operator that a file can hold has samples") {
            op.name == std::string_view("Gradient")));  // both are gone once a file is read
   }
 }
+}  // namespace sweep_test

@@ -7,6 +7,7 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/registry.h"
 
+namespace types_test {
 using namespace svengine;
 
 namespace {
@@ -125,3 +126,4 @@ TEST_CASE("every type parameter names inputs that the operator has, each once") 
     }
   }
 }
+}  // namespace types_test

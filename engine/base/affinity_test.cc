@@ -6,6 +6,7 @@
 #include <cstring>
 #include <thread>
 
+namespace affinity_test {
 using namespace svengine;
 
 namespace {
@@ -43,3 +44,4 @@ TEST_CASE("a thread runs where it is bound") {
   }).join();
   CHECK(allowed_cpus() == cpus);
 }
+}  // namespace affinity_test

@@ -12,6 +12,7 @@
 
 #include "tests/support/temporary_directory.h"
 
+namespace file_test {
 using namespace svengine;
 using svengine::tests::content_of;
 using svengine::tests::TemporaryDirectory;
@@ -106,3 +107,4 @@ TEST_CASE("a file is replaced completely or not at all") {
   CHECK_FALSE(late->finish().ok());
   CHECK(files_in(folder.path()) == 1);
 }
+}  // namespace file_test

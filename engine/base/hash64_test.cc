@@ -4,6 +4,7 @@
 
 #include <vector>
 
+namespace hash64_test {
 using namespace svengine;
 
 namespace {
@@ -51,3 +52,4 @@ TEST_CASE("a hash does not depend on how its bytes are cut into pieces") {
     REQUIRE(hash.value() == hash64(bytes));  // asking changes nothing
   }
 }
+}  // namespace hash64_test

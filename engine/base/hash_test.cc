@@ -4,6 +4,7 @@
 
 #include <set>
 
+namespace hash_test {
 using namespace svengine;
 
 namespace {
@@ -46,3 +47,4 @@ TEST_CASE("hashes of ranges are the same for any number of threads, and stand fo
     for (size_t i = 0; i < one.size(); ++i) CHECK((other[i] == one[i]) == (i != 5));
   }
 }
+}  // namespace hash_test

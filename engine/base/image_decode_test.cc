@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <string_view>
 
+namespace image_decode_test {
 using namespace svengine;
 
 namespace {
@@ -29,3 +30,4 @@ TEST_CASE("a PGM that stb would take for another is refused") {
   CHECK_FALSE(refusal_of("P5 23333333333333 1 255\n\x10").empty());
   CHECK_FALSE(refusal_of("P5 4294967298 1 255\n\x10\xf0").empty());  // 2 in 32 bits
 }
+}  // namespace image_decode_test

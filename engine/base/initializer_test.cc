@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+namespace initializer_test {
 using namespace svengine;
 using Catch::Matchers::Contains;
 
@@ -106,3 +107,4 @@ TEST_CASE("what cannot be initialised is refused") {
   CHECK_THAT(problem(Initializer::truncated_normal(0, 1, 1, 2)), Contains("low <= mean <= high"));
   CHECK_THAT(problem(Initializer::xavier_uniform(), DType::f32, {3}), Contains("has no fan-in"));
 }
+}  // namespace initializer_test

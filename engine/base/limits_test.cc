@@ -6,6 +6,7 @@
 
 #include "engine/base/tensor.h"
 
+namespace limits_test {
 using namespace svengine;
 using Catch::Matchers::Contains;
 
@@ -64,3 +65,4 @@ TEST_CASE("the time limit is over when its time has passed") {
   REQUIRE_FALSE(check_time_limit().ok());
   CHECK_THAT(check_time_limit().error().message(), Contains("0.001 s"));
 }
+}  // namespace limits_test

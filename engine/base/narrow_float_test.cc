@@ -8,6 +8,7 @@
 
 #include "engine/base/status.h"
 
+namespace narrow_float_test {
 using namespace svengine;
 
 namespace {
@@ -98,3 +99,4 @@ TEST_CASE("packed integers keep their sign") {
   CHECK(static_cast<int8_t>(unpacked(DType::i2, 0x02)) == -2);
   CHECK(unpacked(DType::u2, 0xff) == 3);
 }
+}  // namespace narrow_float_test

@@ -11,6 +11,7 @@
 
 #include "engine/base/hash.h"
 
+namespace random_test {
 using namespace svengine;
 
 namespace {
@@ -189,3 +190,4 @@ TEST_CASE("streams of other seeds, numbers and names are others") {
   CHECK(first.size() == 10);
   CHECK(root.at("a").block(3) == RandomStream(1).at("a").block(3));
 }
+}  // namespace random_test

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+namespace round_test {
 using namespace svengine;
 
 TEST_CASE("division and multiples, rounded upwards") {
@@ -16,3 +17,4 @@ TEST_CASE("division and multiples, rounded upwards") {
   CHECK(round_up(size_t{257}, 256) == 512);
   CHECK(round_up(INT64_MAX - 255, 256) == INT64_MAX - 255);
 }
+}  // namespace round_test

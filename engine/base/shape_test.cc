@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace svengine {
+namespace svengine::shape_test {
 namespace {
 
 TEST_CASE("shapes are printed as the text form writes them") {
@@ -36,4 +36,4 @@ TEST_CASE("nothing is known of a dimension beyond the rank") {
 #endif
 
 }  // namespace
-}  // namespace svengine
+}  // namespace svengine::shape_test

@@ -6,6 +6,7 @@
 
 #include "tests/support/temporary_directory.h"
 
+namespace tensor_test {
 using namespace svengine;
 
 namespace {
@@ -62,3 +63,4 @@ TEST_CASE("a mapped file is read where it lies") {
   copy->data<uint8_t>()[0] = 'x';  // through `tensor` this would be SIGSEGV, and does not compile
   CHECK(tensor.data<uint8_t>()[0] == 'a');
 }
+}  // namespace tensor_test

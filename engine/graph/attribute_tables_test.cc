@@ -7,6 +7,7 @@
 
 #include "engine/graph/builder.h"
 
+namespace attribute_tables_test {
 using namespace svengine;
 
 namespace {
@@ -69,3 +70,4 @@ TEST_CASE("copies of attributes share their entries until one is changed") {
   copy.erase("name");
   CHECK((copy.empty() && copy.begin() == copy.end()));
 }
+}  // namespace attribute_tables_test

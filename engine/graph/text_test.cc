@@ -7,6 +7,7 @@
 #include "engine/graph/builder.h"
 #include "engine/graph/verify.h"
 
+namespace text_test {
 using namespace svengine;
 
 namespace {
@@ -232,3 +233,4 @@ TEST_CASE("what is no graph is refused with line and column") {
   fails("graph \"g\"\n%y: float32[1] = Op() {unknown = 1}", "node 'Op' (Op)", "unknown");
   fails("graph \"g\"\noutput %y", "line 2", "no value");
 }
+}  // namespace text_test

@@ -12,6 +12,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+namespace attention_test {
 using namespace svengine::kernels;
 using namespace svengine::tests;
 
@@ -181,3 +182,4 @@ TEST_CASE("attention gives NaN to the queries that have it, and to no other") {
     }
   });
 }
+}  // namespace attention_test

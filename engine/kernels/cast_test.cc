@@ -13,6 +13,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+namespace cast_test {
 using svengine::DType;
 using namespace svengine::kernels;
 using svengine::tests::GuardedBuffer;
@@ -217,3 +218,4 @@ TEST_CASE("a cast between types of one size works in place", "[cast]") {
     }
   }
 }
+}  // namespace cast_test

@@ -3,6 +3,7 @@
 
 #include "engine/kernels/contract_test_util.h"
 
+namespace contract_data_test {
 using namespace svengine::kernels;
 using namespace svengine::kernels::contract_test;
 
@@ -102,3 +103,4 @@ TEST_CASE("the contracts of what is read through tables") {
                                                  {"one hot: a size is negative", [](O& a) { a.depth = -1; }},
                                                  {"one hot: y overlaps indices", [](O& a) { a.indices = place(1) + 23; }}});
 }
+}  // namespace contract_data_test

@@ -3,6 +3,7 @@
 
 #include "engine/kernels/contract_test_util.h"
 
+namespace contract_gradient_test {
 using namespace svengine::kernels;
 using namespace svengine::kernels::contract_test;
 
@@ -128,3 +129,4 @@ TEST_CASE("the contracts of losses and optimisers") {
   norms.x_new = nullptr;
   CHECK(norms_violation(norms) == nullptr);
 }
+}  // namespace contract_gradient_test

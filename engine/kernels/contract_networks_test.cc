@@ -4,6 +4,7 @@
 #include "engine/kernels/contract_recurrent.h"
 #include "engine/kernels/contract_test_util.h"
 
+namespace contract_networks_test {
 using namespace svengine::kernels;
 using namespace svengine::kernels::contract_test;
 
@@ -132,3 +133,4 @@ TEST_CASE("the contracts of quantised images and elements") {
   check<R>({10, place(0), place(1), place(2)},
            {{"quantized range: low or high is null, or both are one", [](R& a) { a.high = a.low; }}});
 }
+}  // namespace contract_networks_test

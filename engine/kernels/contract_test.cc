@@ -16,6 +16,7 @@
 #include "engine/kernels/quantized.h"
 #include "engine/kernels/recurrent.h"
 
+namespace contract_test {
 using namespace svengine::kernels;
 
 namespace {
@@ -210,3 +211,4 @@ TEST_CASE("builds that check contracts end with the rule that a call breaks") {
       CHECK(last_words(call).find(rule) != std::string::npos);
     }
 }
+}  // namespace contract_test

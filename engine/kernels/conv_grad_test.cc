@@ -5,6 +5,7 @@
 #include "engine/kernels/reference/conv_winograd.h"
 #include "tests/support/tested_kernels.h"
 
+namespace conv_grad_test {
 using namespace svengine::kernels;
 using namespace svengine::kernels::gradient_test;
 using svengine::tests::run_tasks;
@@ -156,3 +157,4 @@ TEST_CASE("convolution backward by weights, Winograd's algorithm", "[gradient]")
     for (const ConvShape& s : winograd_shapes()) check(set, s, false, true, std::string(set->name) + " shape " + std::to_string(i++));
   }
 }
+}  // namespace conv_grad_test

@@ -1,5 +1,6 @@
 #include "engine/kernels/conv_test_util.h"
 
+namespace conv_test {
 using namespace svengine::kernels;
 using namespace svengine::tests::conv;
 
@@ -203,3 +204,4 @@ TEST_CASE("an empty batch has no tasks") {
     }
   }
 }
+}  // namespace conv_test

@@ -1,6 +1,7 @@
 // Convolutions by Winograd's algorithm, where the other kinds see nothing new.
 #include "engine/kernels/conv_test_util.h"
 
+namespace conv_winograd_test {
 using namespace svengine::kernels;
 using namespace svengine::tests::conv;
 
@@ -50,3 +51,4 @@ TEST_CASE("Winograd in the planes of kernels with depth") {
   check_winograd(many);
   check_winograd(Problem{150, 140, {3, 5, 6}, {3, 3, 3}});  // of one output plane
 }
+}  // namespace conv_winograd_test

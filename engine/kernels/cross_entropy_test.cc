@@ -4,6 +4,7 @@
 #include "engine/kernels/gradient_test_util.h"
 #include "tests/support/tested_kernels.h"
 
+namespace cross_entropy_test {
 using namespace svengine::kernels;
 using namespace svengine::kernels::gradient_test;
 using svengine::tests::run_tasks;
@@ -113,3 +114,4 @@ TEST_CASE("log-probabilities of any size have a gradient", "[gradient]") {
     CHECK((dx[0] == 0 && dx[1] == -2));
   }
 }
+}  // namespace cross_entropy_test

@@ -11,6 +11,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+namespace data_index_test {
 using svengine::DType;
 using namespace svengine::kernels;
 using namespace svengine::tests;
@@ -230,3 +231,4 @@ TEST_CASE("an index out of range is reported, the first of several, and never fo
     }
   });
 }
+}  // namespace data_index_test

@@ -13,6 +13,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+namespace data_resize_test {
 using namespace svengine::kernels;
 using namespace svengine::tests;
 using Catch::Matchers::Equals;
@@ -329,3 +330,4 @@ TEST_CASE("A weighted gather takes the largest product, NaN where it is the firs
         }
   });
 }
+}  // namespace data_resize_test

@@ -13,6 +13,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+namespace data_test {
 using namespace svengine::kernels;
 using namespace svengine::tests;
 
@@ -264,3 +265,4 @@ TEST_CASE("fill, trilu and one-hot") {
     }
   });
 }
+}  // namespace data_test

@@ -16,6 +16,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+namespace elementwise_binary_test {
 using svengine::DType;
 using namespace svengine::kernels;
 using namespace svengine::kernels::elementwise_test;
@@ -277,3 +278,4 @@ TEST_CASE("results do not depend on the split into tasks", "[elementwise]") {
     }
   }
 }
+}  // namespace elementwise_binary_test

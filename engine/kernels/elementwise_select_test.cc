@@ -11,6 +11,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+namespace elementwise_select_test {
 using svengine::DType;
 using namespace svengine::kernels;
 using namespace svengine::kernels::elementwise_test;
@@ -96,3 +97,4 @@ TEST_CASE("loop nests drop dimensions of one and merge neighbours", "[elementwis
   Broadcast result;
   CHECK_FALSE(make_broadcast(deep.data(), 9, operands, ranks, 2, &result));
 }
+}  // namespace elementwise_select_test

@@ -16,6 +16,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+namespace elementwise_unary_f64_test {
 using svengine::DType;
 using namespace svengine::kernels;
 using svengine::tests::run_tasks;
@@ -146,3 +147,4 @@ TEST_CASE("every function of floats is one of doubles", "[elementwise]") {
       CHECK(set->elementwise->has_unary(static_cast<UnaryOp>(op), DType::f64) == set->elementwise->has_unary(static_cast<UnaryOp>(op), DType::f32));
     }
 }
+}  // namespace elementwise_unary_f64_test

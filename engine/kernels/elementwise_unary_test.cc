@@ -14,6 +14,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+namespace elementwise_unary_test {
 using svengine::DType;
 using namespace svengine::kernels;
 using namespace svengine::kernels::elementwise_test;
@@ -189,3 +190,4 @@ TEST_CASE("exp of doubles from underflow to overflow", "[elementwise]") {
     REQUIRE(std::isnan(of_nan));
   }
 }
+}  // namespace elementwise_unary_test

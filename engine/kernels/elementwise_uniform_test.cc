@@ -7,6 +7,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+namespace elementwise_uniform_test {
 using namespace svengine;
 using namespace svengine::kernels;
 using namespace svengine::tests;
@@ -30,3 +31,4 @@ TEST_CASE("uniform numbers are those of the stream, bit for bit, also where the 
           REQUIRE(y.intact());
         }
 }
+}  // namespace elementwise_uniform_test

@@ -9,6 +9,7 @@
 #include "engine/kernels/gemm_test_util.h"
 #include "engine/kernels/reference/activation.h"
 
+namespace gemm_chain_test {
 using namespace svengine::kernels;
 using namespace svengine::kernels::test;
 
@@ -111,3 +112,4 @@ TEMPLATE_TEST_CASE("chains of dense layers agree with sums in double, however th
     for (const std::vector<Shape>& shapes : networks)
       for (int64_t rows : {1, 3, 8, 17, 33, 150}) check_chain<TestType>(*set, shapes, rows);
 }
+}  // namespace gemm_chain_test

@@ -7,6 +7,7 @@
 
 #include "engine/kernels/gemm_test_util.h"
 
+namespace gemm_rows_test {
 using namespace svengine::kernels;
 using namespace svengine::kernels::test;
 
@@ -114,3 +115,4 @@ TEST_CASE("empty products of few rows have no tasks", "[gemm]") {
     }
   }
 }
+}  // namespace gemm_rows_test

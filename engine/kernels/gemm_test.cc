@@ -12,6 +12,7 @@
 #include "engine/kernels/gemm_test_util.h"
 #include "engine/kernels/kernel_table.h"
 
+namespace gemm_test {
 using namespace svengine::kernels;
 using namespace svengine::kernels::test;
 
@@ -331,3 +332,4 @@ TEST_CASE("empty products have no tasks", "[gemm]") {
     CHECK(set->gemm->pack_b_tasks(pack) == 0);
   }
 }
+}  // namespace gemm_test

@@ -6,6 +6,7 @@
 #include "engine/kernels/gradient_test_util.h"
 #include "tests/support/tested_kernels.h"
 
+namespace gradient_test {
 using namespace svengine::kernels;
 using namespace svengine::kernels::gradient_test;
 using svengine::tests::run_tasks;
@@ -115,3 +116,4 @@ TEST_CASE("softmax and log-softmax backward", "[gradient]") {
           REQUIRE(same_values(dy.data(), dx.data(), dx.size()));
         }
 }
+}  // namespace gradient_test

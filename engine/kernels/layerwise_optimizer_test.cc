@@ -4,6 +4,7 @@
 #include "engine/kernels/gradient_test_util.h"
 #include "tests/support/tested_kernels.h"
 
+namespace layerwise_optimizer_test {
 using namespace svengine::kernels;
 using namespace svengine::kernels::gradient_test;
 using svengine::tests::run_tasks;
@@ -94,3 +95,4 @@ TEST_CASE("layer-wise optimiser steps", "[gradient]") {
       for (const char* zeros : {"", "weights", "gradients"}) check(*set, args, 77, zeros);
   }
 }
+}  // namespace layerwise_optimizer_test

@@ -14,6 +14,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+namespace math_test {
 using svengine::DType;
 using namespace svengine::kernels;
 using svengine::tests::run_tasks;
@@ -252,3 +253,4 @@ TEST_CASE("zero keeps its sign where pow says so", "[math]") {
     }
   }
 }
+}  // namespace math_test

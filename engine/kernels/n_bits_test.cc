@@ -14,6 +14,7 @@
 #include "engine/kernels/reference/n_bits.h"
 #include "tests/support/guarded_buffer.h"
 
+namespace n_bits_test {
 using namespace svengine::kernels;
 using svengine::tests::GuardedBuffer;
 
@@ -245,3 +246,4 @@ TEST_CASE("an infinity in a row meets the weights, not what they are made of") {
     }
   }
 }
+}  // namespace n_bits_test

@@ -11,6 +11,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+namespace norm_f64_test {
 using namespace svengine::kernels;
 using namespace svengine::tests;
 
@@ -128,3 +129,4 @@ TEST_CASE("norms of doubles: NaN and infinity make their line NaN, and no other"
           for (int64_t i = 0; i < 5 * n * spatial; ++i) REQUIRE(std::isnan(y[i]) == (i / (n * spatial) == 2));
         }
 }
+}  // namespace norm_f64_test

@@ -4,6 +4,7 @@
 #include "engine/kernels/gradient_test_util.h"
 #include "tests/support/tested_kernels.h"
 
+namespace norm_grad_test {
 using namespace svengine::kernels;
 using namespace svengine::kernels::gradient_test;
 using svengine::tests::run_tasks;
@@ -173,3 +174,4 @@ TEST_CASE("batch norm backward, with and without a Relu behind it", "[gradient]"
         check_channels(*set, {40, 19, 1, blocked, relu});
       }
 }
+}  // namespace norm_grad_test

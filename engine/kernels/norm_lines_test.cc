@@ -11,6 +11,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+namespace norm_lines_test {
 using namespace svengine::kernels;
 using namespace svengine::tests;
 
@@ -149,3 +150,4 @@ TEST_CASE("norms of zeros, infinities, NaN, and of what leaves the range of its 
     check_special<float>(*set, LineNorm::kDeviation, 1, {1.0f, finf}, {nan, nan});
   }
 }
+}  // namespace norm_lines_test

@@ -12,6 +12,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+namespace norm_test {
 using namespace svengine::kernels;
 using namespace svengine::tests;
 
@@ -272,3 +273,4 @@ TEST_CASE("local response norm") {
       }
   });
 }
+}  // namespace norm_test

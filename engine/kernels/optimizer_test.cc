@@ -4,6 +4,7 @@
 #include "engine/kernels/gradient_test_util.h"
 #include "tests/support/tested_kernels.h"
 
+namespace optimizer_test {
 using namespace svengine::kernels;
 using namespace svengine::kernels::gradient_test;
 using svengine::tests::run_tasks;
@@ -70,3 +71,4 @@ TEST_CASE("optimiser steps", "[gradient]") {
       check(*set, sgd, n, false);
     }
 }
+}  // namespace optimizer_test

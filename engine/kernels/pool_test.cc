@@ -11,6 +11,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+namespace pool_test {
 using namespace svengine::kernels;
 using namespace svengine::tests;
 
@@ -228,3 +229,4 @@ TEST_CASE("nothing to pool, no tasks") {
     CHECK(set->pool->global.tasks(global) == 0);
   }
 }
+}  // namespace pool_test

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+namespace processor_test {
 using namespace svengine::kernels;
 
 namespace {
@@ -58,3 +59,4 @@ TEST_CASE("features are those the system lists") {
     CHECK((set == "avx2" ? processor_has_avx2() : set == "avx512" ? processor_has_avx512() : processor_has_avx512_vnni()) == all);
   }
 }
+}  // namespace processor_test

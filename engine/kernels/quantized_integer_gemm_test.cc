@@ -7,6 +7,7 @@
 #include "engine/kernels/quantized.h"
 #include "tests/support/guarded_buffer.h"
 
+namespace quantized_integer_gemm_test {
 using namespace svengine::kernels;
 using svengine::tests::GuardedBuffer;
 
@@ -56,3 +57,4 @@ TEST_CASE("products of whole numbers wrap, whatever their sizes and how they lie
         check_product<uint64_t>(s, a_transposed, b_transposed);
       }
 }
+}  // namespace quantized_integer_gemm_test

@@ -7,6 +7,7 @@
 #include "engine/kernels/quantized.h"
 #include "tests/support/guarded_buffer.h"
 
+namespace quantized_table_test {
 using namespace svengine::kernels;
 using svengine::tests::GuardedBuffer;
 
@@ -89,3 +90,4 @@ TEST_CASE("B is packed to the same bytes, whether its rows or its columns lie in
           REQUIRE((of_rows.intact() && of_columns.intact() && in_one.intact()));
         }
 }
+}  // namespace quantized_table_test

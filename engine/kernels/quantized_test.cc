@@ -11,6 +11,7 @@
 #include "engine/kernels/reference/quantized.h"
 #include "tests/support/guarded_buffer.h"
 
+namespace quantized_test {
 using namespace svengine::kernels;
 using svengine::tests::GuardedBuffer;
 
@@ -377,3 +378,4 @@ TEST_CASE("every type is quantised and back with one scale and with one for each
       check_quantisation<int32_t>(QuantizedType::kInt32, count, each);
     }
 }
+}  // namespace quantized_test

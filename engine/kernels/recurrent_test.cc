@@ -13,6 +13,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+namespace recurrent_test {
 using namespace svengine::kernels;
 using namespace svengine::tests;
 
@@ -276,3 +277,4 @@ TEMPLATE_TEST_CASE("recurrent functions are those of double precision", "", floa
       }
     }
 }
+}  // namespace recurrent_test

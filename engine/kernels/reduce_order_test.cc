@@ -11,6 +11,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+namespace reduce_order_test {
 using svengine::DType;
 using namespace svengine::kernels;
 using namespace svengine::tests;
@@ -212,3 +213,4 @@ TEST_CASE("cumulative sums of doubles overflow where those from the beginning do
     for (size_t i = 0; i < y.size(); ++i) REQUIRE(y[i] == (i == 0 ? -big : i == 1 ? 0 : big));
   });
 }
+}  // namespace reduce_order_test

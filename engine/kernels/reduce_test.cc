@@ -13,6 +13,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+namespace reduce_test {
 using svengine::DType;
 using namespace svengine::kernels;
 using namespace svengine::tests;
@@ -287,3 +288,4 @@ TEST_CASE("a split reduction gives what the whole one gives") {
     REQUIRE(!split_reduce(reduce_args(ReduceOp::kSum, DType::f32, {100, 1 << 20}, "kr")));
   });
 }
+}  // namespace reduce_test

@@ -10,6 +10,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+namespace softmax_f64_test {
 using namespace svengine::kernels;
 using namespace svengine::tests;
 
@@ -143,3 +144,4 @@ TEST_CASE("softmax of doubles passes NaN and infinities on as NumPy does") {
         }
       }
 }
+}  // namespace softmax_f64_test

@@ -11,6 +11,7 @@
 #include "tests/support/kernel_tasks.h"
 #include "tests/support/tested_kernels.h"
 
+namespace softmax_test {
 using namespace svengine::kernels;
 using namespace svengine::tests;
 
@@ -186,3 +187,4 @@ TEST_CASE("hardmax marks the first maximum") {
       }
   });
 }
+}  // namespace softmax_test

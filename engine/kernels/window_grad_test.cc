@@ -4,6 +4,7 @@
 #include "engine/kernels/gradient_test_util.h"
 #include "tests/support/tested_kernels.h"
 
+namespace window_grad_test {
 using namespace svengine::kernels;
 using namespace svengine::kernels::gradient_test;
 using svengine::tests::run_tasks;
@@ -118,3 +119,4 @@ TEST_CASE("pooling backward", "[gradient]") {
     }
   }
 }
+}  // namespace window_grad_test

@@ -6,6 +6,7 @@
 #include "engine/ops/infer_test_util.h"
 #include "engine/ops/infer_util.h"
 
+namespace broadcast_test {
 using namespace svengine;
 using namespace svengine::ops;
 
@@ -75,3 +76,4 @@ TEST_CASE("axes count from either end") {
   CHECK(to_string(DTypeSet{DType::f32}) == "float32");
   CHECK(to_string(DTypeSet{DType::f32, DType::i64, DType::boolean}) == "float32, int64 or bool");
 }
+}  // namespace broadcast_test

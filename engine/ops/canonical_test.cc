@@ -4,6 +4,7 @@
 #include "engine/graph/text.h"
 #include "engine/ops/infer_test_util.h"
 
+namespace canonical_test {
 using namespace svengine;
 using namespace svengine::ops::tests;
 
@@ -52,3 +53,4 @@ TEST_CASE("normalisation before opset 9 may have statistics for every position")
   INFO(later.outcome);
   CHECK(later.says("attribute 'spatial'"));
 }
+}  // namespace canonical_test

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+namespace element_test {
 using namespace svengine;
 using namespace svengine::ops;
 
@@ -49,3 +50,4 @@ TEST_CASE("elements of any type as numbers") {
   CHECK(element_bits(scalar_of(DType::f16, 1)) == 0x3c00);
   CHECK(number_at(DType::i32, Tensor::of<int32_t>({3}, {1, 2, 3}).raw(), 2) == 3);
 }
+}  // namespace element_test

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+namespace arena_test {
 using namespace svengine;
 
 namespace {
@@ -55,3 +56,4 @@ TEST_CASE("random lifetimes never overlap and stay near the lower bound") {
     CHECK(total <= arena_lower_bound(slots) * 3 / 2);
   }
 }
+}  // namespace arena_test

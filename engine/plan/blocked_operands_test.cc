@@ -10,6 +10,7 @@
 #include "engine/plan/plan.h"
 #include "tests/support/tested_kernels.h"
 
+namespace blocked_operands_test {
 using namespace svengine;
 
 namespace {
@@ -120,3 +121,4 @@ TEST_CASE("Concat moves whole blocks") {
   check("Concat", {In{{2, 32, 3, 5}}, In{{2, 16, 3, 5}}, In{{2, 7, 3, 5}}}, channels);
   check("Concat", {In{{2, 19, 3, 5}}, In{{2, 19, 2, 5}}}, rows);
 }
+}  // namespace blocked_operands_test

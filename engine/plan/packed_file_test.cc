@@ -9,6 +9,7 @@
 #include <fstream>
 #include <random>
 
+namespace packed_file_test {
 using namespace svengine;
 
 namespace {
@@ -121,3 +122,4 @@ TEST_CASE("whatever is in a file, no layout of it looks good that was not writte
   }
   std::filesystem::remove(path());
 }
+}  // namespace packed_file_test

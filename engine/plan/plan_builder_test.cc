@@ -7,6 +7,7 @@
 #include "engine/ops/registry.h"
 #include "engine/plan/plan.h"
 
+namespace plan_builder_test {
 using namespace svengine;
 
 namespace {
@@ -69,3 +70,4 @@ TEST_CASE("an output that is a view is written where it is wanted") {
           b.output(b.add("Exp", {y}), "e");
         }) == "Relu Neg Exp ");
 }
+}  // namespace plan_builder_test

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+namespace weight_store_test {
 using namespace svengine;
 
 namespace {
@@ -153,3 +154,4 @@ TEST_CASE("what lies in a mapped file is known by its place, and not read when i
   CHECK((by_content[0].key == by_content[1].key && by_content[0].key != known[0].key));
   std::filesystem::remove(path());
 }
+}  // namespace weight_store_test

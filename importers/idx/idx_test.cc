@@ -10,6 +10,7 @@
 #include "importers/npy/npy.h"
 #include "importers/tensor/load_tensor.h"
 
+namespace idx_test {
 using namespace svengine;
 using Catch::Matchers::Contains;
 
@@ -83,3 +84,4 @@ TEST_CASE("the name of a file says its format") {
   CHECK_THAT(load_tensor("a.txt").error().message(), Contains("a.txt: tensors are read from .npy"));
   CHECK_THAT(load_tensor("missing.pb").error().message(), Contains("missing.pb"));
 }
+}  // namespace idx_test

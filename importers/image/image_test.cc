@@ -12,6 +12,7 @@
 #include <stb/stb_image_write.h>
 #pragma GCC diagnostic pop
 
+namespace image_test {
 using namespace svengine;
 using Catch::Matchers::Contains;
 
@@ -155,3 +156,4 @@ TEST_CASE("damaged and hostile images, and impossible options, are refused") {
   CHECK_THAT(problem(kPosition, {.std = {0}}), Contains("not above 0"));
   CHECK_THAT(problem(kPosition, {.type = DType::i64}), Contains("float32 or uint8"));
 }
+}  // namespace image_test

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+namespace names_test {
 using namespace svengine;
 
 TEST_CASE("control characters and broken UTF-8 are shown, not sent to the terminal") {
@@ -25,3 +26,4 @@ TEST_CASE("names are refused when they could harm a terminal or a log") {
   CHECK_FALSE(check_name("value", "\xff").ok());
   CHECK_FALSE(check_name("value", std::string_view("a\0b", 3)).ok());
 }
+}  // namespace names_test

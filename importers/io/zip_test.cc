@@ -11,6 +11,7 @@
 
 #include "importers/npy/npz.h"
 
+namespace zip_test {
 using namespace svengine;
 using Catch::Matchers::Contains;
 
@@ -191,3 +192,4 @@ TEST_CASE("every truncation and many changes end in success or an error") {
       if (!status.ok()) CHECK_FALSE(status.error().message().empty());
     }
 }
+}  // namespace zip_test

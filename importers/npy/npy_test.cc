@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 
+namespace npy_test {
 using namespace svengine;
 using Catch::Matchers::Contains;
 
@@ -129,3 +130,4 @@ TEST_CASE("what is saved is loaded again, in place") {
   CHECK_FALSE(load_npy(path).ok());
   CHECK_THAT(save_npy(Tensor::scalar<float>(1), "/nonexistent/a.npy").error().message(), Contains("No such file"));
 }
+}  // namespace npy_test

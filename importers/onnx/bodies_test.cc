@@ -11,6 +11,7 @@
 #include "importers/onnx/export_node.h"
 #include "importers/onnx/import_test_util.h"
 
+namespace bodies_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -315,3 +316,4 @@ TEST_CASE("functions that call themselves, or each other far too often, are refu
   add_output(laughs, "y");
   CHECK(problem_of(import_all(laughs)).find("more than 262144 nodes") != std::string::npos);
 }
+}  // namespace bodies_test

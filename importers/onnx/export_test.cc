@@ -10,6 +10,7 @@
 #include "importers/onnx/import_test_util.h"
 #include "importers/onnx/tensor_file.h"
 
+namespace export_test {
 using namespace svengine;
 using namespace svengine::tests;
 using Catch::Matchers::Contains;
@@ -213,3 +214,4 @@ TEST_CASE("tensors in files of their own") {
   CHECK_THAT(problem(std::string("\x42\x01t", 3)), Contains("it has no element type"));
   CHECK_FALSE(load_tensor_proto("/nonexistent.pb").ok());
 }
+}  // namespace export_test

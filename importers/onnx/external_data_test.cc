@@ -8,6 +8,7 @@
 
 #include "importers/onnx/import_test_util.h"
 
+namespace external_data_test {
 using namespace svengine;
 using namespace svengine::tests;
 using Catch::Matchers::Contains;
@@ -131,3 +132,4 @@ TEST_CASE("data both inside and outside, and outside of bytes without a folder")
   CHECK_THAT(problem_of(model), Contains("cannot be found for bytes without a folder"));
   CHECK(import_proto(model, {.external_folder = folder.model().string()}).ok());
 }
+}  // namespace external_data_test

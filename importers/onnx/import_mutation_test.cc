@@ -3,6 +3,7 @@
 
 #include "importers/onnx/import_test_util.h"
 
+namespace import_mutation_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -80,3 +81,4 @@ TEST_CASE("random bytes are refused") {
     CHECK_FALSE(import_text(bytes).ok());
   }
 }
+}  // namespace import_mutation_test

@@ -7,6 +7,7 @@
 
 #include "importers/onnx/import_test_util.h"
 
+namespace import_refusal_test {
 using namespace svengine;
 using namespace svengine::tests;
 using Catch::Matchers::Contains;
@@ -365,3 +366,4 @@ TEST_CASE("nesting, unknown fields and structures that would need too much memor
   onnx::append_field_head(head, 7, nodes.size());
   CHECK_THAT(problem_of_text(model.SerializeAsString() + head + nodes), Contains("needs more than 1024 MiB"));
 }
+}  // namespace import_refusal_test

@@ -11,6 +11,7 @@
 #include "importers/onnx/import_test_util.h"
 #include "importers/onnx/onnx_file.h"
 
+namespace import_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -349,3 +350,4 @@ TEST_CASE("weights lie in the mapped file, which the graph keeps alive") {
   std::filesystem::remove(path);
   CHECK(values_of<float>(find_value(graph, "w")->constant()) == values);
 }
+}  // namespace import_test

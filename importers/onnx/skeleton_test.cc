@@ -3,6 +3,7 @@
 
 #include "importers/onnx/stripped_model.h"
 
+namespace skeleton_test {
 using namespace svengine;
 using namespace svengine::onnx;
 
@@ -34,3 +35,4 @@ TEST_CASE("keys and numbers of ten bytes are charged as what they are") {
   CHECK_FALSE(stripped_model(model, 20 * kFields).ok());  // what is copied is charged at least
   for (size_t most : {size_t{100000}, size_t{150000}, size_t{199999}}) CHECK_FALSE(stripped_model(model, most).ok());
 }
+}  // namespace skeleton_test

@@ -2,6 +2,7 @@
 
 #include "importers/onnx/import_test_util.h"
 
+namespace tensor_decode_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -186,3 +187,4 @@ TEST_CASE("numbers that do not fit their type are refused") {
   boolean.add_int32_data(2);
   CHECK(problem(boolean) == "tensor 'w': int32_data has 2, which is no bool");
 }
+}  // namespace tensor_decode_test

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <random>
 
+namespace tensor_file_test {
 using namespace svengine;
 using Catch::Matchers::Contains;
 
@@ -71,3 +72,4 @@ TEST_CASE("files that were cut or changed end in a value or an error") {
     }
   }
 }
+}  // namespace tensor_file_test

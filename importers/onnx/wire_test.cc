@@ -4,6 +4,7 @@
 
 #include <vector>
 
+namespace wire_test {
 using namespace svengine;
 using namespace svengine::onnx;
 
@@ -86,3 +87,4 @@ TEST_CASE("damaged fields end the reading with an error that says where") {
   CHECK(read_all("\xff\xff\xff\xff\xff\xff\x01\x01").second == "byte 0: not a field of a protobuf message");
   CHECK(read_all("\x08\x01\x80").first == Numbers{1});
 }
+}  // namespace wire_test

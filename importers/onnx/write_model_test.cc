@@ -8,6 +8,7 @@
 
 #include "importers/onnx/import_test_util.h"
 
+namespace write_model_test {
 using namespace svengine;
 using namespace svengine::tests;
 using Catch::Matchers::Contains;
@@ -203,3 +204,4 @@ TEST_CASE("what cannot be written leaves the old file") {
   CHECK_THAT(unread.error().message(), Contains("tensor 'w'") && Contains("nowhere.data"));
   CHECK(fs::file_size(folder.file("b.onnx")) == 3);
 }
+}  // namespace write_model_test

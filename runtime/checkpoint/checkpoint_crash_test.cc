@@ -9,6 +9,7 @@
 #include "runtime/checkpoint/names.h"
 #include "runtime/checkpoint/checkpoint_test_util.h"
 
+namespace checkpoint_crash_test {
 using namespace svengine;
 using namespace svengine::tests;
 using Catch::Matchers::Contains;
@@ -160,3 +161,4 @@ TEST_CASE("a reader beside a writer that removes what it reads always gets one")
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
 }
+}  // namespace checkpoint_crash_test

@@ -8,6 +8,7 @@
 #include "runtime/checkpoint/manifest.h"
 #include "runtime/checkpoint/checkpoint_test_util.h"
 
+namespace checkpoint_test {
 using namespace svengine;
 using namespace svengine::tests;
 using Catch::Matchers::Contains;
@@ -195,3 +196,4 @@ TEST_CASE("what cannot be saved is refused") {
   CHECK_THAT(problem(CheckpointWriter::open(file(dir.path(), 1, "lock") + "x/y")), Contains("No such file"));
   CHECK_THAT(problem(load_newest_checkpoint("/dev/null")), Contains("cannot list"));
 }
+}  // namespace checkpoint_test

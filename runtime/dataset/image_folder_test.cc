@@ -13,6 +13,7 @@
 #include <stb/stb_image_write.h>
 #pragma GCC diagnostic pop
 
+namespace image_folder_test {
 using namespace svengine;
 using namespace svengine::tests;
 using Catch::Matchers::Contains;
@@ -130,3 +131,4 @@ TEST_CASE("train and val folders are two parts") {
   CHECK(must(open_dataset(dir.path(), {.split = Split::test}))->size() == 1);
   CHECK(must(open_dataset(dir.path() + "/train"))->size() == 2);
 }
+}  // namespace image_folder_test

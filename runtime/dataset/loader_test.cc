@@ -11,6 +11,7 @@
 #include "engine/base/hash.h"
 #include "runtime/dataset/dataset_test_util.h"
 
+namespace loader_test {
 using namespace svengine;
 using namespace svengine::tests;
 using Catch::Matchers::Contains;
@@ -294,3 +295,4 @@ TEST_CASE("what a loader delivers is told apart by its description") {
   CHECK(all.size() == 7);
   CHECK(described([](LoaderOptions& o) { o.threads = 3; }) == described([](LoaderOptions& o) { o.bad = BadSamples::leave_out; }));
 }
+}  // namespace loader_test

@@ -9,6 +9,7 @@
 #include "runtime/dataset/tensors.h"
 #include "runtime/dataset/dataset_test_util.h"
 
+namespace sources_test {
 using namespace svengine;
 using namespace svengine::tests;
 using Catch::Matchers::Contains;
@@ -196,3 +197,4 @@ TEST_CASE("a path that is no data set says what one would be") {
   CHECK_THAT(problem(open_dataset(dir.path() + "/none")), Contains("does not exist"));
   CHECK_THAT(problem(open_dataset(dir.write("a.pdf", "x"))), Contains("is no data set"));
 }
+}  // namespace sources_test

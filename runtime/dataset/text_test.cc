@@ -7,6 +7,7 @@
 #include "runtime/dataset/open.h"
 #include "runtime/dataset/dataset_test_util.h"
 
+namespace text_test {
 using namespace svengine;
 using namespace svengine::tests;
 using Catch::Matchers::Contains;
@@ -96,3 +97,4 @@ TEST_CASE("parts of a data set: taken, held out, paired") {
   CHECK(read_as<int64_t>(*both, 9, 2) == Numbers{9, 0});
   CHECK_THAT(problem(pair(set, part)), Contains("has 50 and 3 samples"));
 }
+}  // namespace text_test

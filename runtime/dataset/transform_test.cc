@@ -6,6 +6,7 @@
 
 #include "runtime/dataset/dataset_test_util.h"
 
+namespace transform_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -86,3 +87,4 @@ TEST_CASE("padding is black before normalisation") {
     CHECK((field.type == DType::u8 ? apply<uint8_t>(transform, 0) : apply<float>(transform, 0))[0] == -2);
   }
 }
+}  // namespace transform_test

@@ -11,6 +11,7 @@
 #include "runtime/log/event_writer.h"
 #include "tests/support/temporary_directory.h"
 
+namespace log_test {
 using namespace svengine;
 using namespace svengine::tests;
 using Catch::Matchers::Contains;
@@ -193,3 +194,4 @@ TEST_CASE("a file that is no such table is not touched") {
   CHECK_FALSE(CsvLog::open(dir.path(), kColumns, 0).ok());
   CHECK_FALSE(CsvLog::open("/dev/full", kColumns, 0).ok());
 }
+}  // namespace log_test

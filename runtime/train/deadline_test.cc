@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+namespace deadline_test {
 using namespace svengine;
 
 TEST_CASE("a deadline leaves time for a step and a checkpoint") {
@@ -22,3 +23,4 @@ TEST_CASE("a deadline leaves time for a step and a checkpoint") {
   CHECK_FALSE(quick.due(98.9));
   CHECK(Deadline(0, 0.5).due(0));
 }
+}  // namespace deadline_test

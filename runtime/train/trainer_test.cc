@@ -11,6 +11,7 @@
 #include "engine/ops/registry.h"
 #include "tests/support/must.h"
 
+namespace trainer_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -298,3 +299,4 @@ TEST_CASE("what does not fit is refused, and changes nothing") {
   CHECK(must(OptimizerOptions::parse("lamb")).text() == "lamb:beta1=0.9,beta2=0.999,epsilon=1e-06,weight_decay=0.01,skip_vectors=0");
   CHECK(problem(OptimizerOptions::parse("lars:skip_vectors=2")).find("neither 0 nor 1") != std::string::npos);
 }
+}  // namespace trainer_test

@@ -9,6 +9,7 @@
 #include "tests/api/small_network.h"
 #include "tests/support/temporary_directory.h"
 
+namespace c_interface_test {
 using svengine::tests::save_small_network;
 using svengine::tests::TemporaryDirectory;
 
@@ -363,3 +364,4 @@ TEST_CASE("handles that are null, freed, or of another kind are errors") {
   CHECK(svengine_network_load(path.c_str(), &options, &network) == SVENGINE_INVALID_ARGUMENT);
   CHECK(words().find("begin with the function that gives the defaults") != std::string::npos);
 }
+}  // namespace c_interface_test

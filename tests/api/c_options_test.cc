@@ -7,6 +7,7 @@
 #include "tests/api/small_network.h"
 #include "tests/support/temporary_directory.h"
 
+namespace c_options_test {
 using svengine::tests::save_noise_network;
 using svengine::tests::TemporaryDirectory;
 
@@ -53,3 +54,4 @@ TEST_CASE("a seed repeats what nodes draw that have none, and a program that doe
   svengine_network* network = nullptr;
   CHECK(svengine_network_load(path.c_str(), &options, &network) == SVENGINE_INVALID_ARGUMENT);
 }
+}  // namespace c_options_test

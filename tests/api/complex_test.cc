@@ -11,6 +11,7 @@
 #include "tests/support/guarded_buffer.h"
 #include "tests/support/temporary_directory.h"
 
+namespace complex_test {
 using namespace svengine;
 using svengine::tests::GuardedBuffer;
 using svengine::tests::TemporaryDirectory;
@@ -116,3 +117,4 @@ TEMPLATE_TEST_CASE("products of a complex matrix and a vector are right for ever
           check_product<TestType>(context, rows, length, length % 3 == 1 ? -2 : 1, length % 2 ? -1 : 3, static_cast<size_t>(length % 2), true, conjugate);
     }
 }
+}  // namespace complex_test

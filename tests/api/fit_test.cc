@@ -8,6 +8,7 @@
 
 #include "tests/support/temporary_directory.h"
 
+namespace fit_test {
 namespace nn = svengine::nn;
 using svengine::ElementType;
 using svengine::tests::TemporaryDirectory;
@@ -193,3 +194,4 @@ TEST_CASE("what is wrong with a run is said") {
   nn::Trainer none = nn::Trainer::load("/no/such.onnx");
   CHECK_FALSE(none.fit(points.source(), options_for(1)));
 }
+}  // namespace fit_test

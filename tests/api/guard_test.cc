@@ -6,6 +6,7 @@
 
 #include "api/convert.h"
 
+namespace guard_test {
 using namespace svengine;
 
 namespace {
@@ -45,3 +46,4 @@ TEST_CASE("element types of the API are the engine's") {
   CHECK(to_dtype(ElementType::bfloat16) == DType::bf16);
   CHECK(to_element_type(DType::string) == ElementType::unknown);
 }
+}  // namespace guard_test

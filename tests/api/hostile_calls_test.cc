@@ -10,6 +10,7 @@
 #include "tests/api/small_network.h"
 #include "tests/support/temporary_directory.h"
 
+namespace hostile_calls_test {
 using svengine::tests::save_small_network;
 using svengine::tests::TemporaryDirectory;
 
@@ -150,3 +151,4 @@ TEST_CASE("wrong calls, drawn at random, are told and do no harm") {
     CHECK(counts[1] > 400);
   }
 }
+}  // namespace hostile_calls_test

@@ -6,6 +6,7 @@
 
 #include "tests/support/temporary_directory.h"
 
+namespace nn_test {
 namespace nn = svengine::nn;
 using svengine::ElementType;
 using Floats = std::vector<float>;
@@ -237,3 +238,4 @@ TEST_CASE("constants of a net stay, and groups of batches are steps") {
   CHECK(trainer.weight("factor").as<float>()[0] == Approx(0.5));  // y - t = 5, the gradient 2 * 5 / 2
   CHECK(trainer.weight("factor").as<float>()[1] == Approx(0.4));
 }
+}  // namespace nn_test

@@ -11,6 +11,7 @@
 #include "validate/compare/compare_models.h"
 #include "validate/compare/match_values.h"
 
+namespace planted_faults_test {
 using namespace svengine;
 using validate::CompareReport;
 
@@ -264,3 +265,4 @@ TEST_CASE("what overflows in the file's type is found, though the engine keeps i
   CHECK(report->first->difference.got_infinities == 1);
   CHECK(report->guilty == 1);
 }
+}  // namespace planted_faults_test

@@ -6,6 +6,7 @@
 #include "tests/differential/evaluate.h"
 #include "tests/passes/pass_test_util.h"
 
+namespace disturbance_test {
 using namespace svengine;
 using namespace svengine::differential;
 using namespace svengine::tests;
@@ -118,3 +119,4 @@ TEST_CASE("an infinity that a sum of convolutions multiplies by weights of oppos
   CHECK(any(merged, [](float y) { return std::isinf(y); }));
   for (const float y : plain) CHECK(std::isnan(y));
 }
+}  // namespace disturbance_test

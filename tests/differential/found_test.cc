@@ -7,6 +7,7 @@
 #include "engine/graph/text.h"
 #include "tests/passes/pass_test_util.h"
 
+namespace found_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -254,3 +255,4 @@ TEST_CASE("a scale of unknown length may be one number, for which the axis says 
                 "%y: float32[5, 1] = DequantizeLinear(%x, %scale, %zero) {axis = 4611686018427387904}\noutput %y\n",
                 {random_tensor_of(DType::i8, {5, 1}, 1, -9, 9), random_tensor_of(DType::f32, {1}, 2, 0.1, 0.9), random_tensor_of(DType::i8, {1}, 3, -9, 9)});
 }
+}  // namespace found_test

@@ -6,6 +6,7 @@
 #include "tests/differential/graph_maker.h"
 #include "validate/compare/compare_models.h"
 
+namespace origins_test {
 using namespace svengine;
 
 namespace {
@@ -41,3 +42,4 @@ TEST_CASE("steps of optimised random graphs give what they stand for") {
   CHECK((values > seeds || seeds < 100));
   CHECK((fused > 0 || seeds < 100));
 }
+}  // namespace origins_test

@@ -12,6 +12,7 @@
 #include "runtime/session.h"
 #include "tests/support/compare.h"
 
+namespace autodiff_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -249,3 +250,4 @@ TEST_CASE("the gradient of a product with zeros is the product of the others", "
   const Tensor rows = Tensor::of<float>({4, 3}, {2, 3, 4, 2, 0, 4, 0, 3, 0, 0, 0, 0});
   CHECK(n.run({rows})[0] == Numbers{12, 8, 6, 0, 8, 0, 0, 0, 0, 0, 0, 0});
 }
+}  // namespace autodiff_test

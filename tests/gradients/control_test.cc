@@ -10,6 +10,7 @@
 #include "tests/support/compare.h"
 #include "tests/support/random_tensor.h"
 
+namespace control_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -270,3 +271,4 @@ TEST_CASE("what a gradient of a Loop or Scan cannot be is refused with its reaso
   REQUIRE_FALSE(gradients.ok());
   CHECK_THAT(gradients.error().message(), Catch::Matchers::Contains("opset 8") && Catch::Matchers::Contains("(Scan)"));
 }
+}  // namespace control_test

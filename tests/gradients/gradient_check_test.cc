@@ -18,6 +18,7 @@
 #include "tests/support/random_tensor.h"
 #include "tests/support/tested_kernels.h"
 
+namespace gradient_check_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -379,3 +380,4 @@ TEST_CASE("the operators that networks are trained with have rules") {
     CHECK(op->gradient);
   }
 }
+}  // namespace gradient_check_test

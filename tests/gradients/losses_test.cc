@@ -10,6 +10,7 @@
 #include "tests/support/compare.h"
 #include "tests/support/random_tensor.h"
 
+namespace losses_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -125,3 +126,4 @@ TEST_CASE("a small network learns exclusive or", "[autodiff]") {
   }
   CHECK(last < 0.02);
 }
+}  // namespace losses_test

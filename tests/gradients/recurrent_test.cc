@@ -9,6 +9,7 @@
 #include "runtime/session.h"
 #include "tests/support/compare.h"
 
+namespace recurrent_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -80,3 +81,4 @@ TEST_CASE("gradients of recurrent layers are PyTorch's, in float64 and float32")
       for (size_t i = 0; i < 4; ++i) CHECK(got[i] == Approx(cell.digests[i]).margin(type == DType::f64 ? 1e-11 : 1e-5).epsilon(0));
     }
 }
+}  // namespace recurrent_test

@@ -13,6 +13,7 @@
 #include "tests/support/random_tensor.h"
 #include "tests/support/tested_kernels.h"
 
+namespace transposes_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -145,3 +146,4 @@ output %y
   REQUIRE(tangent.size() == at[0].size());
   for (size_t i = 0; i < tangent.size(); ++i) CHECK(tangent[i] == Approx((at[1][i] - at[0][i]) / (2 * kStep)).epsilon(1e-6).margin(1e-7));
 }
+}  // namespace transposes_test

@@ -12,6 +12,7 @@
 #include "tests/hostile/attempt.h"
 #include "tests/hostile/isolation.h"
 
+namespace hostile_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -94,3 +95,4 @@ TEST_CASE("hostile relatives of every sample give an error or a right result") {
   CHECK(count.run > count.planned / 2);
   munmap(shared, sizeof(AttemptCount));
 }
+}  // namespace hostile_test

@@ -9,6 +9,7 @@
 #include "tests/support/compare.h"
 #include "tests/support/random_tensor.h"
 
+namespace packing_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -167,3 +168,4 @@ TEST_CASE("convolutions that differ in dilations alone share weights") {
     CHECK(all_close(both[1], run(set, {{1, 2}})[0], 0, 0).ok());
   }
 }
+}  // namespace packing_test

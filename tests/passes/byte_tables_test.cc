@@ -1,6 +1,7 @@
 // Pass `byte_tables`: results are equal, for tables hold what the nodes give.
 #include "tests/passes/pass_test_util.h"
 
+namespace byte_tables_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -76,3 +77,4 @@ TEST_CASE("what is no function of one byte, or not known, is no table") {
       "byte_tables", {all_bytes(DType::u8, {9, 7}), all_bytes(DType::u8, {9, 7})});
   CHECK(ops_of(two).find("ByteTable") == std::string::npos);
 }
+}  // namespace byte_tables_test

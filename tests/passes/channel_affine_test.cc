@@ -3,6 +3,7 @@
 
 #include "tests/passes/pass_test_util.h"
 
+namespace channel_affine_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -68,3 +69,4 @@ TEST_CASE("a layer scale within a blocked region is not reordered for") {
   run_pass(after, "layout");
   CHECK(ops_of(after) == "Reorder Conv Reorder Conv Sub ChannelAffine Conv Reorder");
 }
+}  // namespace channel_affine_test

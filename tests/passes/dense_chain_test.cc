@@ -1,6 +1,7 @@
 // Pass dense_chain: layers one after the other, and branches side by side, that become one node.
 #include "tests/passes/pass_test_util.h"
 
+namespace dense_chain_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -84,3 +85,4 @@ TEST_CASE("branches that a Concat joins become layers of groups, behind what the
   const Graph unlike = chained(branches(2));
   CHECK(ops_of(unlike).find("Concat") != std::string::npos);
 }
+}  // namespace dense_chain_test

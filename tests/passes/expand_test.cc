@@ -1,6 +1,7 @@
 // The pass `expand`: composite operators become what they are made of, at load or when shapes are concrete.
 #include "tests/passes/pass_test_util.h"
 
+namespace expand_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -128,3 +129,4 @@ TEST_CASE("every operator of a file runs behind values whose ranks are known lat
     }
   }
 }
+}  // namespace expand_test

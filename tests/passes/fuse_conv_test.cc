@@ -1,6 +1,7 @@
 // Constants behind convolutions that passes conv_bias and conv_norm put into these.
 #include "tests/passes/pass_test_util.h"
 
+namespace fuse_conv_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -88,3 +89,4 @@ TEST_CASE("a bias behind the sum of a convolution and something else is the conv
   };
   CHECK(ops_of(check_pass(wider, "conv_bias", {kPixels[0], random_tensor({3, 2, 18, 5, 6}, 2)})) == "Conv Add Add");
 }
+}  // namespace fuse_conv_test

@@ -1,11 +1,10 @@
 // Passes that put a node's neighbours into its padding, epilogue or weights: pad, conv_norm, conv, mat_mul.
 #include "tests/passes/pass_test_util.h"
 
+namespace fuse_test {
 using namespace svengine;
 using namespace svengine::tests;
-
 namespace {
-
 const Shape kImage{2, 18, 5, 6};
 const std::vector<Tensor> kPixels = {random_tensor({2, 18, 5, 6}, 1)};
 
@@ -397,3 +396,4 @@ TEST_CASE("the product of a weights' gradient gives the bias's, too") {
   // Somebody reads the sums before the product is there.
   CHECK(ops_of(check_pass(bias_gradient(false, false), "bias_grad", data)) == "SumTo Neg Flatten Flatten FusedMatMul");
 }
+}  // namespace fuse_test

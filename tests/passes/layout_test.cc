@@ -6,6 +6,7 @@
 #include "engine/graph/verify.h"
 #include "tests/passes/pass_test_util.h"
 
+namespace layout_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -275,3 +276,4 @@ TEST_CASE("Transposes beside reorders are reorders from and to channels last") {
   run_pass(kept, "reorder_transposes");
   CHECK(node_of(kept, "Transpose").op().name == std::string_view("Transpose"));
 }
+}  // namespace layout_test

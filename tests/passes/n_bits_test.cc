@@ -1,6 +1,7 @@
 // Pass n_bits: products by weights of 4 and 2 bits, as QDQ has them.
 #include "tests/passes/pass_test_util.h"
 
+namespace n_bits_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -78,3 +79,4 @@ TEST_CASE("two products share weights of 4 bits") {
   CHECK(ops_of(graph) == "NBitsMatMul NBitsMatMul");
   CHECK(graph.nodes().front()->input(1) == graph.nodes().back()->input(1));
 }
+}  // namespace n_bits_test

@@ -7,6 +7,7 @@
 #include "tests/passes/pass_test_util.h"
 #include "tests/support/tested_kernels.h"
 
+namespace norm_relu_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -216,3 +217,4 @@ TEST_CASE("fused and not, blocked and plain, on any number of threads and recomp
       CHECK(same_bits(trained(make, true, set, "1x2", Recompute::segments), wanted));
     }
 }
+}  // namespace norm_relu_test

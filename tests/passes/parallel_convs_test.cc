@@ -1,6 +1,7 @@
 // Sums of convolutions of one image, which pass parallel_convs makes one convolution.
 #include "tests/passes/pass_test_util.h"
 
+namespace parallel_convs_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -128,3 +129,4 @@ TEST_CASE("branches with other users, of other images, or whose sum no float hol
   const Tensor tiny = Tensor::of<float>({1, 1, 2, 2}, {0.5f, 0.25f, -0.5f, 0});
   CHECK(ops_of(check_pass(overflow, "parallel_convs", {tiny})) == "Conv Conv Add");
 }
+}  // namespace parallel_convs_test

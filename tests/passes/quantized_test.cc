@@ -2,6 +2,7 @@
 // what the integers round, and results are equal.
 #include "tests/passes/pass_test_util.h"
 
+namespace quantized_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -227,3 +228,4 @@ TEST_CASE("a product of values that are quantised on the way scales and adds in 
   CHECK(ops_of(after).find("MatMulIntegerToFloat") != std::string::npos);
   CHECK(ops_of(after).find("MatMulIntegerToFloat Mul") == std::string::npos);
 }
+}  // namespace quantized_test

@@ -3,6 +3,7 @@
 
 #include "tests/passes/pass_test_util.h"
 
+namespace recognise_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -296,3 +297,4 @@ TEST_CASE("GELU and layer normalisation made of scalars that add dimensions stay
   };
   CHECK(ops_of(check_pass(norm, "layer_norm", {random_tensor({3, 24}, 1)})).find("LayerNormalization") == std::string::npos);
 }
+}  // namespace recognise_test

@@ -5,6 +5,7 @@
 #include "engine/graph/text.h"
 #include "tests/passes/pass_test_util.h"
 
+namespace recompute_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -229,3 +230,4 @@ output %n2
   for (const auto& node : graph.nodes()) names += node->name() + " ";
   CHECK(names == "a g2 b step2 g1 c step1 ");  // step 2 may write w2 once b is there, step 1 waits for c, which reads g1
 }
+}  // namespace recompute_test

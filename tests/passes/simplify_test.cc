@@ -2,6 +2,7 @@
 #include "engine/graph/text.h"
 #include "tests/passes/pass_test_util.h"
 
+namespace simplify_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -277,3 +278,4 @@ TEST_CASE("an If that only chooses between values that are there becomes a Where
   CHECK(kept(network(Shape{1, 1}, {2}, false)) == "If Neg");   // would be of rank 2
   CHECK(kept(network(Shape{Dim()}, {2}, false)) == "If Neg");  // may have no element
 }
+}  // namespace simplify_test

@@ -4,6 +4,7 @@
 #include "engine/graph/text.h"
 #include "tests/passes/pass_test_util.h"
 
+namespace transposes_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -194,3 +195,4 @@ TEST_CASE("a Transpose that only moves dimensions of 1 is a view") {
   run_pass(empty, "view_transposes");
   CHECK(ops_of(empty) == "Transpose");
 }
+}  // namespace transposes_test

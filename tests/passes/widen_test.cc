@@ -2,6 +2,7 @@
 #include "engine/graph/autodiff.h"
 #include "tests/passes/pass_test_util.h"
 
+namespace widen_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -160,3 +161,4 @@ TEST_CASE("gradients of a float16 network are those of its float32 nodes, in the
       CHECK(gv[i * 2 + j] == Approx(expected).margin(4e-3));
     }
 }
+}  // namespace widen_test

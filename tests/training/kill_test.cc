@@ -16,6 +16,7 @@
 #include "runtime/train/trainer.h"
 #include "tests/support/temporary_directory.h"
 
+namespace kill_test {
 using namespace svengine;
 using svengine::tests::TemporaryDirectory;
 
@@ -160,3 +161,4 @@ TEST_CASE("killed at random moments and resumed, a training ends in the bits of 
   }
   CHECK(kills == SVENGINE_KILLS);
 }
+}  // namespace kill_test

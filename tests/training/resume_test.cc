@@ -14,6 +14,7 @@
 #include "tests/support/must.h"
 #include "tests/support/temporary_directory.h"
 
+namespace resume_test {
 using namespace svengine;
 using namespace svengine::tests;
 using svengine::tests::TemporaryDirectory;
@@ -136,3 +137,4 @@ TEST_CASE("killed at random moments and resumed, the weights are bitwise those o
   CHECK(run.loader->position() == end);
   CHECK(kills == kKills);
 }
+}  // namespace resume_test

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+namespace compare_report_test {
 using namespace svengine;
 using namespace svengine::tool;
 
@@ -24,3 +25,4 @@ TEST_CASE("a network that is wrong only as a whole fails, and nobody's node is b
   CHECK(report.passed());
   CHECK_THAT(compare_text(report, {}, 10), !Catch::Matchers::Contains("whole"));
 }
+}  // namespace compare_report_test

@@ -6,6 +6,7 @@
 #include "tools/support/labels.h"
 #include "tools/support/times.h"
 
+namespace output_test {
 using namespace svengine;
 using namespace svengine::tool;
 
@@ -59,3 +60,4 @@ TEST_CASE("the best candidates, with probabilities") {
   CHECK(label_of({"cat"}, 0) == "cat");
   CHECK(label_of({"cat"}, 1) == "class 1");
 }
+}  // namespace output_test

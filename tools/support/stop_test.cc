@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+namespace stop_test {
 using namespace svengine::tool;
 using Catch::Matchers::Contains;
 
@@ -58,3 +59,4 @@ TEST_CASE("durations as people and batch systems write them") {
   }
   CHECK_THAT(parse_duration("soon").error().message(), Contains("'soon' is no duration; durations are 90, 90s"));
 }
+}  // namespace stop_test

@@ -1,6 +1,7 @@
 // Models that break the rules of versions, names, values and what is unused.
 #include "validate/check/check_test_util.h"
 
+namespace model_rules_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -106,8 +107,6 @@ std::vector<RuleCase> value_cases() {
 
 }  // namespace
 
-std::vector<RuleCase> svengine::tests::model_cases() { return together({file_cases(), value_cases()}); }
-
 TEST_CASE("versions, names, values and what is unused") { check_cases(model_cases()); }
 
 TEST_CASE("a node in a branch may have the name of its node's output, and read what is before it") {
@@ -128,4 +127,10 @@ TEST_CASE("a cycle of many nodes is one finding") {
   INFO(text);
   CHECK(text.find("50 nodes need each other's results") != std::string::npos);
   CHECK(std::count(text.begin(), text.end(), '\n') == 1);
+}
+}  // namespace model_rules_test
+
+std::vector<svengine::tests::RuleCase> svengine::tests::model_cases() {
+  using namespace model_rules_test;
+  return together({file_cases(), value_cases()});
 }

@@ -3,6 +3,7 @@
 
 #include "validate/check/check_test_util.h"
 
+namespace mutation_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -74,3 +75,4 @@ TEST_CASE("random changes of models that break every rule end in findings or an 
   CHECK(readable > kCases / 10);
   CHECK(readable < kCases);
 }
+}  // namespace mutation_test

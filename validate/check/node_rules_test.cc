@@ -1,6 +1,7 @@
 // Models that break the rules of attributes, operators, bodies and functions.
 #include "validate/check/check_test_util.h"
 
+namespace node_rules_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -212,8 +213,6 @@ std::vector<RuleCase> body_cases() {
 
 }  // namespace
 
-std::vector<RuleCase> svengine::tests::node_cases() { return together({attribute_cases(), operator_cases(), body_cases()}); }
-
 TEST_CASE("attributes, operators, bodies and functions") { check_cases(node_cases()); }
 
 TEST_CASE("good bodies and functions have no findings") {
@@ -244,4 +243,10 @@ TEST_CASE("a call that leads to a refused function is told once, and inference g
   INFO(text);
   CHECK(text.find("attribute-unknown") == text.rfind("attribute-unknown"));
   CHECK(text.find(": function 'd.f': node 'Relu_0' (Relu)") != std::string::npos);
+}
+}  // namespace node_rules_test
+
+std::vector<svengine::tests::RuleCase> svengine::tests::node_cases() {
+  using namespace node_rules_test;
+  return together({attribute_cases(), operator_cases(), body_cases()});
 }

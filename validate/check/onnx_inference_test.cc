@@ -1,6 +1,7 @@
 // Nodes that ONNX's own inference refuses, though they could be run: they are refused here, too, by a message that says what would be right.
 #include "validate/check/check_test_util.h"
 
+namespace onnx_inference_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -133,3 +134,4 @@ TEST_CASE("forms that are close to these and right are taken") {
     CHECK(text.find("error") == std::string::npos);
   }
 }
+}  // namespace onnx_inference_test

@@ -6,6 +6,7 @@
 
 #include "validate/check/check_test_util.h"
 
+namespace onnx_models_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -40,3 +41,4 @@ TEST_CASE("no model of ONNX's backend tests has an error") {
     CHECK(report->findings.count_of(validate::Level::error) == 0);
   }
 }
+}  // namespace onnx_models_test

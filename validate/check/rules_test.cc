@@ -3,9 +3,6 @@
 
 #include "validate/check/check_test_util.h"
 
-using namespace svengine;
-using namespace svengine::tests;
-
 void svengine::tests::check_cases(const std::vector<RuleCase>& cases, const std::string& folder) {
   for (const RuleCase& c : cases) {
     ModelProto model = good_model();
@@ -23,6 +20,10 @@ void svengine::tests::check_cases(const std::vector<RuleCase>& cases, const std:
     CHECK(found);
   }
 }
+
+namespace rules_test {
+using namespace svengine;
+using namespace svengine::tests;
 
 TEST_CASE("a good model has no findings") {
   CHECK(findings_of(good_model()).empty());
@@ -80,3 +81,4 @@ TEST_CASE("of a rule at most so many findings are kept, all are counted, errors 
   CHECK(report->findings.list().size() == static_cast<size_t>(validate::Findings::kMostOfRule));
   CHECK(report->findings.list().front().rule->level == validate::Level::error);
 }
+}  // namespace rules_test

@@ -7,6 +7,7 @@
 #include "validate/check/check_test_util.h"
 #include "validate/check/sha1.h"
 
+namespace tensor_rules_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -157,8 +158,6 @@ std::vector<RuleCase> outside_cases() {
 
 }  // namespace
 
-std::vector<RuleCase> svengine::tests::tensor_cases() { return together({content_cases(), sparse_cases(), outside_cases()}); }
-
 TEST_CASE("tensors, data in other files and weights") {
   const TestFolder folder;
   folder.file("w.bin", std::string(16, '\0'));
@@ -219,4 +218,10 @@ TEST_CASE("SHA-1 is that of the standard") {
   CHECK(digest("abc") == "a9993e364706816aba3e25717850c26c9cd0d89d");
   CHECK(digest("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") == "84983e441c3bd26ebaae4aa1f95129e5e54670f1");
   CHECK(digest(std::string(1000000, 'a')) == "34aa973cd4c4daa4f61eeb2bdbad27316534016f");
+}
+}  // namespace tensor_rules_test
+
+std::vector<svengine::tests::RuleCase> svengine::tests::tensor_cases() {
+  using namespace tensor_rules_test;
+  return together({content_cases(), sparse_cases(), outside_cases()});
 }

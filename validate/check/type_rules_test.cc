@@ -1,6 +1,7 @@
 // Models that break the rules of declared and inferred types and shapes.
 #include "validate/check/check_test_util.h"
 
+namespace type_rules_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -168,8 +169,6 @@ std::vector<RuleCase> inference_cases() {
 
 }  // namespace
 
-std::vector<RuleCase> svengine::tests::type_cases() { return together({declaration_cases(), element_type_cases(), inference_cases()}); }
-
 TEST_CASE("declared and inferred types and shapes") { check_cases(type_cases()); }
 
 TEST_CASE("findings that quote attributes are harmless to print, and short") {
@@ -205,4 +204,10 @@ TEST_CASE("symbols that agree, and those of other sizes in bodies, are no confli
   set_symbol(declare(model, "r", {-1, 3}), 0, "N");
   set_symbol(model.mutable_graph()->mutable_output(0), 0, "N");
   CHECK(findings_of(model).empty());
+}
+}  // namespace type_rules_test
+
+std::vector<svengine::tests::RuleCase> svengine::tests::type_cases() {
+  using namespace type_rules_test;
+  return together({declaration_cases(), element_type_cases(), inference_cases()});
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+namespace compare_tensors_test {
 using namespace svengine;
 using validate::Comparison;
 
@@ -78,3 +79,4 @@ TEST_CASE("other types and shapes are not compared") {
   CHECK_FALSE(validate::compare(f, Tensor::of<float>({1, 2}, {1, 2}), {}).passed);
   CHECK(validate::compare(Tensor::of<float>({0}, {}), Tensor::of<float>({0}, {}), {}).passed);
 }
+}  // namespace compare_tensors_test

@@ -6,6 +6,7 @@
 
 #include "validate/compare/precision.h"
 
+namespace difference_test {
 using namespace svengine;
 using validate::Bound, validate::Difference;
 
@@ -138,3 +139,4 @@ TEST_CASE("a disturbance is random, bounded, and the same again") {
   CHECK_FALSE(validate::difference_of((*once)[0], (*other)[0], {}).equal());
   CHECK((*once)[1].data<int64_t>()[0] == 7);
 }
+}  // namespace difference_test

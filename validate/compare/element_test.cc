@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+namespace element_test {
 using namespace svengine;
 using namespace svengine::validate;
 
@@ -18,3 +19,4 @@ TEST_CASE("elements of any type, unaligned too, and their places") {
   const Statistics s = statistics_of(Tensor::of<float>({4}, {1, 3, HUGE_VALF, -NAN}));
   CHECK((s.min == 1 && s.max == 3 && s.mean == 2 && s.nans == 1 && s.infinities == 1));
 }
+}  // namespace element_test

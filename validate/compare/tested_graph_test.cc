@@ -5,6 +5,7 @@
 #include "engine/graph/builder.h"
 #include "engine/ops/registry.h"
 
+namespace tested_graph_test {
 using namespace svengine;
 using validate::TestedGraph;
 
@@ -92,3 +93,4 @@ TEST_CASE("origins follow one graph until they are stopped") {
   graph.replace_uses(x, conv);
   CHECK(*origins.of(conv) == "relu");
 }
+}  // namespace tested_graph_test

@@ -15,6 +15,7 @@
 #include "validate/convert/change_type.h"
 #include "validate/convert/convert_test_util.h"
 
+namespace older_forms_test {
 using namespace svengine;
 using namespace svengine::tests;
 using Catch::Matchers::Contains;
@@ -221,3 +222,4 @@ TEST_CASE("types that an operator takes later are wider ones between casts") {
   CHECK(graph.nodes().size() == 3);
   CHECK(graph.outputs()[0]->type.dtype == DType::i8);
 }
+}  // namespace older_forms_test

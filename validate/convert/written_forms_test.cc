@@ -6,6 +6,7 @@
 #include "validate/check/check.h"
 #include "validate/convert/convert_test_util.h"
 
+namespace written_forms_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -76,3 +77,4 @@ TEST_CASE("attributes that an opset has not are refused there, or left out where
     }
   }
 }
+}  // namespace written_forms_test

@@ -6,7 +6,7 @@
 #include "importers/onnx/import_test_util.h"
 #include "validate/diff/match_nodes.h"
 
-namespace svengine::validate {
+namespace svengine::validate::diff_test {
 namespace {
 
 using namespace svengine::tests;
@@ -273,4 +273,4 @@ TEST_CASE("graphs of 10,000 nodes, all names and many weights different") {
 }
 
 }  // namespace
-}  // namespace svengine::validate
+}  // namespace svengine::validate::diff_test

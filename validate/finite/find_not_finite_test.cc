@@ -6,6 +6,7 @@
 #include "engine/graph/builder.h"
 #include "engine/ops/registry.h"
 
+namespace find_not_finite_test {
 using namespace svengine;
 using validate::FiniteReport;
 
@@ -69,3 +70,4 @@ TEST_CASE("weights and inputs that are not finite are told from what nodes make 
   CHECK(input.inputs[0].name == "x");
   CHECK(input.not_finite == 3);
 }
+}  // namespace find_not_finite_test

@@ -10,6 +10,7 @@
 #include "engine/base/dtype_set.h"
 #include "engine/base/narrow_float.h"
 
+namespace random_inputs_test {
 using namespace svengine;
 using namespace svengine::validate;
 
@@ -79,3 +80,4 @@ TEST_CASE("indices are below their bound in every integer type, masks are ones")
     CHECK(elements("Attention_Mask") == std::set<int64_t>{1});
   }
 }
+}  // namespace random_inputs_test

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+namespace random_test {
 using svengine::validate::Random;
 
 TEST_CASE("random numbers are a function of seed, stream and position") {
@@ -37,3 +38,4 @@ TEST_CASE("moments and ranges are those of the distributions") {
   CHECK(std::abs(normal_squares / kCount - 1) < 5 * std::sqrt(2.0 / kCount));
   for (int64_t n : below) CHECK(std::abs(static_cast<double>(n) - kCount / 10.0) < 5 * std::sqrt(kCount * 0.09));
 }
+}  // namespace random_test

@@ -9,6 +9,7 @@
 #include "validate/quantize/noise.h"
 #include "validate/quantize/quantize_test_util.h"
 
+namespace quantize_test {
 using namespace svengine;
 using namespace svengine::validate;
 using namespace svengine::validate::tests;
@@ -219,3 +220,4 @@ TEST_CASE("weights that products share are written once") {
   dynamic.for_each_value([&](Value& v) { constants += v.is_constant() && v.type.dtype == DType::i8 && v.constant().count() == 36; });
   CHECK(constants == 1);
 }
+}  // namespace quantize_test

@@ -7,6 +7,7 @@
 #include <random>
 #include <span>
 
+namespace ranges_test {
 using namespace svengine;
 using namespace svengine::validate;
 
@@ -80,3 +81,4 @@ TEST_CASE("values of one sign have all 256 steps on their side") {
   const Range none{0, 0};
   CHECK(entropy_range(histogram_of({0, 0}, none, true), none).high == 0);
 }
+}  // namespace ranges_test

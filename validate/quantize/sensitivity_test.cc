@@ -4,6 +4,7 @@
 
 #include "validate/quantize/quantize_test_util.h"
 
+namespace sensitivity_test {
 using namespace svengine;
 using namespace svengine::validate;
 using namespace svengine::validate::tests;
@@ -91,3 +92,4 @@ TEST_CASE("noise is measured in decibels of the signal") {
   CHECK(noise.mismatch == "float32[1x1], not float32[1]");
   CHECK(Noise{}.snr() == std::numeric_limits<double>::infinity());
 }
+}  // namespace sensitivity_test

@@ -6,7 +6,7 @@
 #include "validate/reduce/reduce_test_util.h"
 #include "validate/reduce/reference.h"
 
-namespace svengine::validate {
+namespace svengine::validate::reduce_test {
 namespace {
 
 using namespace svengine::tests;
@@ -180,4 +180,4 @@ TEST_CASE("parts of a model keep bodies' values, functions and declared types") 
 }
 
 }  // namespace
-}  // namespace svengine::validate
+}  // namespace svengine::validate::reduce_test

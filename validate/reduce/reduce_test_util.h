@@ -7,6 +7,7 @@
 #include <string>
 
 #include "importers/onnx/import_test_util.h"
+#include "tests/support/must.h"
 #include "validate/reduce/command_check.h"
 #include "validate/reduce/reduce.h"
 #include "validate/reduce/reference.h"
@@ -63,12 +64,6 @@ inline SessionOptions one_thread() {
   SessionOptions options;
   options.topology = detect_topology(1);
   return options;
-}
-
-template <class T>
-inline T must(Result<T> result) {
-  if (!result.ok()) FAIL(result.error().message());
-  return std::move(result).value();
 }
 
 /// Reduces with a command; the model's inputs are recorded.

@@ -4,6 +4,7 @@
 #include "validate/reduce/edit_graph.h"
 #include "validate/reduce/reduce_test_util.h"
 
+namespace shrink_test {
 using namespace svengine;
 using namespace svengine::tests;
 
@@ -189,3 +190,4 @@ TEST_CASE("a reference of recorded values takes no model that computes something
   CHECK_FALSE(must(check(candidate)));
   CHECK_FALSE(must(differs_between(one_thread(), one_thread(), {})(candidate)));
 }
+}  // namespace shrink_test

@@ -3,6 +3,7 @@
 
 #include "engine/ops/infer_test_util.h"
 
+namespace elementwise_test {
 using namespace svengine;
 using namespace svengine::ops::tests;
 
@@ -63,3 +64,4 @@ TEST_CASE("what cannot be computed is refused") {
   CHECK(OneNode("IsNaN", {f32({2})}).outcome == "bool[2]");
   CHECK(OneNode("Not", {f32({2})}).says("needs bool"));
 }
+}  // namespace elementwise_test

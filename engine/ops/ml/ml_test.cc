@@ -7,6 +7,7 @@
 
 #include "engine/ops/host_test_util.h"
 
+namespace ml_test {
 using namespace svengine;
 using namespace svengine::ops::tests;
 using Words = std::vector<std::string>;
@@ -217,3 +218,4 @@ TEST_CASE("Maps become rows, and rows maps") {
   CHECK(HostNode(kMl, "ZipMap", {Tensor::of<float>({1, 2}, {1, 2})}, {{"classlabels_int64s", Ints{1}}}, 1, 1)
             .says("1 class labels for 2 scores"));
 }
+}  // namespace ml_test

@@ -6,6 +6,7 @@
 
 #include "engine/ops/host_test_util.h"
 
+namespace random_test {
 using namespace svengine;
 using namespace svengine::ops::tests;
 
@@ -65,3 +66,4 @@ TEST_CASE("Bernoulli and Multinomial draw by their probabilities") {
   check_moments<int64_t>(classes, 2.0 / 3, 2.0 / 9);
   CHECK(HostNode("", "Multinomial", {Tensor::of<float>({1, 0}, {})}).says("there is no class to draw"));
 }
+}  // namespace random_test

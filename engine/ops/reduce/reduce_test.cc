@@ -3,6 +3,7 @@
 
 #include "engine/ops/infer_test_util.h"
 
+namespace reduce_test {
 using namespace svengine;
 using namespace svengine::ops::tests;
 
@@ -32,3 +33,4 @@ TEST_CASE("reductions refuse wrong axes and types") {
   CHECK(OneNode("ArgMin", {f32({2, 3})}, {{"axis", int64_t{-1}}, {"keepdims", int64_t{0}}}).outcome == "int64[2]");
   CHECK(OneNode("ArgMax", {f32({0, 3})}).says("axis 0 is empty"));
 }
+}  // namespace reduce_test

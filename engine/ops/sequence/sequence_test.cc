@@ -3,6 +3,7 @@
 
 #include "engine/ops/host_test_util.h"
 
+namespace sequence_test {
 using namespace svengine;
 using namespace svengine::ops::tests;
 
@@ -77,3 +78,4 @@ TEST_CASE("Optionals hold something or nothing, and what is no optional is there
   CHECK_FALSE(has({empty}));
   CHECK_FALSE(has({}));
 }
+}  // namespace sequence_test

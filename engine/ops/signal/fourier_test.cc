@@ -5,6 +5,7 @@
 #include <numbers>
 #include <random>
 
+namespace fourier_test {
 using namespace svengine;
 using namespace svengine::ops;
 
@@ -47,3 +48,4 @@ TEST_CASE("Fourier transforms of every length are the sums of the definition") {
     CHECK(fourier_error(n, 3) < 2e-14);
   }
 }
+}  // namespace fourier_test

@@ -8,6 +8,7 @@
 #include "engine/ops/infer_test_util.h"
 #include "engine/ops/tensor/copy_common.h"
 
+namespace movement_test {
 using namespace svengine;
 using namespace svengine::ops::tests;
 
@@ -216,3 +217,4 @@ TEST_CASE("GatherElements and GatherND refuse an index outside, wherever it stan
       CHECK(gathered("GatherND", {count, 1}).says("outside"));
     }
 }
+}  // namespace movement_test

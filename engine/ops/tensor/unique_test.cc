@@ -7,6 +7,7 @@
 
 #include "engine/ops/host_test_util.h"
 
+namespace unique_test {
 using namespace svengine;
 using namespace svengine::ops::tests;
 
@@ -60,3 +61,4 @@ TEST_CASE("Unique of numbers that meet in a table of hashes takes no longer than
   }
   check_unique(DType::u64, x);
 }
+}  // namespace unique_test

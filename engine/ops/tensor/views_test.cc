@@ -3,6 +3,7 @@
 
 #include "engine/ops/infer_test_util.h"
 
+namespace views_test {
 using namespace svengine;
 using namespace svengine::ops::tests;
 
@@ -96,3 +97,4 @@ TEST_CASE("ConstantOfShape, Expand and Range depend on values") {
   CHECK(OneNode("Range", {scalar(INT64_MAX), scalar(INT64_MIN), scalar(INT64_MIN)}).outcome == "int64[2]");
   CHECK(OneNode("Range", {scalar(0), scalar(INT64_MAX), scalar(1)}).says("more than 2^48"));
 }
+}  // namespace views_test

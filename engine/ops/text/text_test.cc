@@ -5,6 +5,7 @@
 
 #include "engine/ops/host_test_util.h"
 
+namespace text_test {
 using namespace svengine;
 using namespace svengine::ops::tests;
 using Words = std::vector<std::string>;
@@ -132,3 +133,4 @@ TEST_CASE("TfIdfVectorizer counts n-grams of strings with gaps") {
                         {"pool_strings", Words{"a", "a", "b"}}});
   CHECK(grams.floats() == std::vector<float>{2, 2});
 }
+}  // namespace text_test

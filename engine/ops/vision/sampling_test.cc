@@ -10,6 +10,7 @@
 #include "engine/ops/host_test_util.h"
 #include "engine/ops/vision/grid_tables_common.h"
 
+namespace sampling_test {
 using namespace svengine;
 using namespace svengine::ops;
 using namespace svengine::ops::tests;
@@ -165,3 +166,4 @@ TEST_CASE("determinants of every size by panels are those of column after column
       REQUIRE(std::fabs(det.outputs[0].data<double>()[0] - want) <= 1e-12L * scale);
     }
 }
+}  // namespace sampling_test

@@ -10,6 +10,7 @@
 #include "engine/graph/evaluate_context.h"
 #include "engine/ops/infer_test_util.h"
 
+namespace vision_test {
 using namespace svengine;
 using namespace svengine::ops::tests;
 using Catch::Matchers::Contains;
@@ -159,3 +160,4 @@ TEST_CASE("vision: thousands of boxes are suppressed as one by one, wherever the
     }
   }
 }
+}  // namespace vision_test
