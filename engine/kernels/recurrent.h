@@ -39,7 +39,7 @@ enum class RecurrentFunction : int32_t {
   kThresholdedRelu,  // x > alpha ? x : 0
   kScaledTanh,       // alpha tanh(beta x)
   kHardSigmoid,      // min(max(alpha x + beta, 0), 1)
-  kElu,              // x > 0 ? x : alpha (e^x - 1)
+  kElu,              // x < 0 ? alpha (e^x - 1) : x
   kSoftsign,         // x / (1 + |x|)
   kSoftplus,         // log(1 + e^x)
 };

@@ -24,7 +24,7 @@ double reference_function(const RecurrentActivation& a, double x) {
     case RecurrentFunction::kThresholdedRelu: return x > alpha ? x : 0;
     case RecurrentFunction::kScaledTanh: return alpha * std::tanh(beta * x);
     case RecurrentFunction::kHardSigmoid: return std::clamp(alpha * x + beta, 0.0, 1.0);
-    case RecurrentFunction::kElu: return x > 0 ? x : alpha * std::expm1(x);
+    case RecurrentFunction::kElu: return x < 0 ? alpha * std::expm1(x) : x;
     case RecurrentFunction::kSoftsign: return x / (1 + std::fabs(x));
     case RecurrentFunction::kSoftplus: return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
   }
