@@ -26,14 +26,15 @@ std::optional<std::vector<int64_t>> zeros_around_image(const Node& pad) {
   return around;
 }
 
-/// Whether a window that reads the padded value can pad by itself and mean the same.
-bool can_pad(const Node& node, const Value* padded) {
+/// Whether a window that reads the padded value can pad by itself and mean the same. `pads` is what there is to add to its own.
+bool can_pad(const Node& node, const Value* padded, const std::vector<int64_t>& pads) {
   const bool conv = is_op(&node, "Conv") || is_op(&node, "FusedConv"), average = is_op(&node, "AveragePool");
   if ((!conv && !average) || node.input(0) != padded) return false;
   const std::string auto_pad = node.attributes.get_string("auto_pad", "NOTSET");
   if (auto_pad != "NOTSET" && auto_pad != "VALID") return false;  // SAME depends on the size, which changes
-  if (conv) return true;
   const std::vector<int64_t> own = node.attributes.get_ints("pads");
+  if (!own.empty() && own.size() != pads.size()) return false;  // refused where weights of unknown rank let it pass
+  if (conv) return true;
   const bool counts = node.attributes.get_int("count_include_pad") != 0 || auto_pad == "VALID" ||
                       std::all_of(own.begin(), own.end(), [](int64_t p) { return p == 0; });
   return counts && node.attributes.get_int("ceil_mode") == 0;
@@ -59,7 +60,7 @@ Status fuse_pad(Graph& graph, const PassContext&) {
     if (!pads) continue;
     const std::vector<Node*> users = pad->output()->users();
     for (Node* user : users)
-      if (can_pad(*user, pad->output())) take_pads(graph, *user, *pad, *pads);
+      if (can_pad(*user, pad->output(), *pads)) take_pads(graph, *user, *pad, *pads);
     if (!is_needed(graph, pad->output())) graph.erase(pad);
   }
   return {};

@@ -154,11 +154,14 @@ Status infer_conv(InferContext& c) {
     if (w.has_rank() && c.shape(2).has_rank() && known_different(c.shape(2)[0], w[0]))
       return error("B has {} elements, needs one for each of the {} output channels", c.shape(2)[0].value(), w[0].value());
   }
+  if (x.has_rank() && (x.rank() < 3 || x.rank() > 5))
+    return error("X {} is of rank {}, needs 3 to 5 (N, C and 1 to 3 spatial dimensions)", to_string(x), x.rank());
   if (!x.has_rank() || !w.has_rank()) {
+    const Shape& known = x.has_rank() ? x : w;  // the other one has its rank, and attributes that do not fit it are wrong for both
+    if (known.has_rank()) SV_TRY(window_output(c.attributes(), unknown_dims(known.rank()), std::vector<Dim>(known.dims().size() - 2)));
     c.set(0, c.dtype(0), Shape());
     return {};
   }
-  if (x.rank() < 3 || x.rank() > 5) return error("X {} is of rank {}, needs 3 to 5 (N, C and 1 to 3 spatial dimensions)", to_string(x), x.rank());
   if (w.rank() != x.rank()) return error("weights {} are of rank {}, X {} is of rank {}", to_string(w), w.rank(), to_string(x), x.rank());
   SV_TRY(check_conv_channels(c, c.attributes().get_int("group", 1)));
   const std::span<const Dim> kernel = std::span(w.dims()).subspan(2);

@@ -84,6 +84,8 @@ Status infer_conv_transpose(InferContext& c) {
   const Shape &x = c.shape(0), &w = c.shape(1);
   if (x.has_rank() && x.rank() > 5) return error("X has {} spatial dimensions, at most 3 are supported", x.rank() - 2);
   if (!x.has_rank() || !w.has_rank()) {
+    const Shape& known = x.has_rank() ? x : w;  // as for Conv
+    if (known.has_rank()) SV_TRY(transposed_window(c.attributes(), Dims(known.dims().size() - 2, kMostTransposed), Dims(known.dims().size() - 2, 1)));
     c.set(0, c.dtype(0), x.has_rank() ? unknown_dims(x.rank()) : Shape());
     return {};
   }
