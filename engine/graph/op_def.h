@@ -163,6 +163,9 @@ struct OpDef {
   Status (*infer)(InferContext&) = nullptr;
   /// Emits the steps that compute the node, all shapes being concrete.
   Status (*lower)(LowerContext&) = nullptr;
+  /// Of an operator that refuses what its inputs' values are (indices outside): emits the step that looks at them, and nothing else, in place of
+  /// `lower` where all outputs are empty. Plans leave out other nodes that have nothing to compute.
+  Status (*check_values)(LowerContext&) = nullptr;
   /// In place of `lower`, for what plans cannot hold: handles (is_handle()), output shapes that follow from values (NonZero), bodies.
   /// Computes the outputs from inputs that are there, in the calling thread, between the segments of a run: evaluate_context.h.
   Status (*evaluate)(EvaluateContext&) = nullptr;

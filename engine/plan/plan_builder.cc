@@ -238,10 +238,12 @@ Status PlanBuilder::lower(const Node& node) {
     if (v && is_handle(v->type.dtype)) return error("{}: nothing computes it on values of type {}", describe(node), name_of(v->type.dtype));
   if (!types_to_widen(node).empty())
     return error("{}: its kernels do not compute its inputs' types, and pass widen_types has not run", describe(node));
-  if (!node.op().traits.is_view && !gives_nothing(node)) {
-    if (!node.op().lower) return error("{}: cannot be part of a plan", describe(node));
+  const bool is_empty = gives_nothing(node);
+  const auto lower = is_empty ? node.op().check_values : node.op().lower;
+  if (!node.op().traits.is_view && (lower || !is_empty)) {
+    if (!lower) return error("{}: cannot be part of a plan", describe(node));
     NodeLowering context(node, *this);
-    Status status = node.op().lower(context);
+    Status status = lower(context);
     if (status.ok()) status = context.finish(first_step);
     if (status.ok()) status = std::move(status_);
     if (!status.ok()) return std::move(status).error().in(describe(node));

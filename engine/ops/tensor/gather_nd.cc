@@ -39,6 +39,12 @@ Status infer_gather_nd(InferContext& c) {
   return {};
 }
 
+Status check_gathered_nd(LowerContext& c) {
+  const Dims data = c.in_dims(0);
+  const auto first = data.begin() + static_cast<std::ptrdiff_t>(c.attributes().get_int("batch_dims"));
+  return emit_index_check(c, 1, Dims(first, first + static_cast<std::ptrdiff_t>(c.in_dims(1).back())));
+}
+
 Status lower_gather_nd(LowerContext& c) {
   return emit_gather_nd(c, static_cast<size_t>(c.attributes().get_int("batch_dims")));
 }
@@ -78,6 +84,7 @@ OpDef define_gather_nd() {
       .attributes = {{"batch_dims", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_gather_nd,
       .lower = lower_gather_nd,
+      .check_values = check_gathered_nd,
       .evaluate = evaluate_strings,
       .types = {{"T", kAllTypes, {0}}, {"indices", DTypeSet{DType::i64}, {1}}},
       .kernel_types = kDenseTypes,
