@@ -244,6 +244,79 @@ TEST_CASE("an index into rows without columns is refused, not left out") {
   CHECK_THAT(refused.error().message(), Catch::Matchers::Contains("outside the last dimension"));
 }
 
+TEST_CASE("an index outside is refused where there is nothing to read or write, too") {
+  struct Case {
+    const char* node;
+    Dims x, indices, updates;
+    std::vector<int64_t> right;  // none is right where the dimension is 0
+  };
+  const Case cases[] = {{"Gather(%x, %i) {axis = 1}", {0, 7}, {1}, {}, {6}},
+                        {"Gather(%x, %i) {axis = 1}", {7, 0}, {1}, {}, {}},
+                        {"GatherND(%x, %i)", {7, 0}, {1, 1}, {}, {6}},
+                        {"GatherND(%x, %i)", {0, 7}, {1, 1}, {}, {}},
+                        {"ScatterElements(%x, %i, %u)", {0, 7}, {1, 7}, {1, 7}, {}},
+                        {"ScatterND(%x, %i, %u)", {7, 0}, {1, 1}, {1, 0}, {6}}};
+  for (const Case& test : cases) {
+    const Graph graph = parsed(fmt::format("graph \"g\"\ninput %x: float32[?, ?]\ninput %i: int64[{}]\ninput %u: float32[?, ?]\n"
+                                           "%y: float32[*] = {}\noutput %y\n", test.indices.size() == 1 ? "?" : "?, ?", test.node));
+    INFO(test.node << to_string(test.x));
+    for (const bool optimised : {true, false}) {
+      SessionOptions options;
+      options.optimize = optimised;
+      const auto session = Session::create(graph.clone(), options).value();
+      const auto runs = [&](int64_t index) {
+        const std::vector<int64_t> indices(static_cast<size_t>(element_count(test.indices)), index);
+        const Dims updates = test.updates.empty() ? Dims{1, 1} : test.updates;
+        return session->run({random_tensor(test.x, 1), Tensor::of<int64_t>(test.indices, std::span(indices)), random_tensor(updates, 2)}).ok();
+      };
+      CHECK(!runs(7));
+      for (const int64_t index : test.right) CHECK(runs(index));
+    }
+  }
+}
+
+TEST_CASE("a composite node refuses what it must although only a part of it is asked for, which would not") {
+  const std::string text = "graph \"g\"\ninput %x: float32[n, h, w, c]\ninput %beta: float32[c]\ninput %skip: float32[n, c]\n"
+                           "const %gamma: float32[6] = {1, 2, 3, 4, 5, 6}\n%y: float32[n, h, w, c], %sum: float32[n, h, w, c] = "
+                           "com.microsoft.SkipGroupNorm(%x, %gamma, %beta, %skip) {groups = 2, activation = 1}\noutput %sum\n";
+  for (const bool optimised : {true, false}) {
+    SessionOptions options;
+    options.optimize = optimised;
+    const auto session = Session::create(parsed(text), options).value();
+    const auto runs = [&](int64_t c) {
+      return session->run({random_tensor({2, 3, 4, c}, 1), random_tensor({c}, 2), random_tensor({2, c}, 3)}).ok();
+    };
+    CHECK(runs(6));
+    CHECK(!runs(1));
+  }
+}
+
+TEST_CASE("an Elu of -0 is -0, and takes no alpha, as of a number above 0") {
+  for (const kernels::KernelTable* set : kernels::all_kernel_sets()) {
+    SessionOptions options;
+    options.kernels = set;
+    for (const char* node : {"Elu(%x) {alpha = nan}", "Selu(%x) {alpha = nan}", "Celu(%x) {alpha = inf}"}) {
+      auto session = Session::create(parsed(fmt::format("graph \"g\"\ninput %x: float32[3]\n%y: float32[3] = {}\noutput %y\n", node)), options).value();
+      const Tensor y = session->run({Tensor::of<float>({3}, {-0.0f, 0.0f, 2.0f})}).value()[0];
+      INFO(set->name << ' ' << node);
+      CHECK((y.data<float>()[0] == 0 && std::signbit(y.data<float>()[0])));
+      CHECK((y.data<float>()[1] == 0 && !std::signbit(y.data<float>()[1])));
+      CHECK(y.data<float>()[2] >= 2);
+    }
+  }
+}
+
+TEST_CASE("a convolution's attributes that do not fit the image are refused before its weights' rank is known") {
+  for (const char* op : {"Conv", "ConvTranspose"}) {
+    const std::string text = fmt::format("graph \"g\"\ninput %x: float32[1, 4, 5, 5]\ninput %w: float32[*]\nconst %p: int64[8] = {{0, 0, 1, 1, 0, 0, 1, 1}}\n"
+                                         "%padded: float32[1, 4, 7, 7] = Pad(%x, %p)\n%y: float32[*] = {}(%padded, %w) {{pads = [0, 0, 0]}}\noutput %y\n", op);
+    Result<Graph> graph = parse_graph(text, all_ops());
+    INFO(op);
+    REQUIRE(!graph.ok());
+    CHECK_THAT(graph.error().message(), Catch::Matchers::Contains("'pads' has 3 values, needs 4"));
+  }
+}
+
 TEST_CASE("a zero point of unknown length may be one number, as the scale is") {
   check_session("graph \"g\"\ninput %x: float32[?]\ninput %scale: float32[]\ninput %zero: int8[d]\n"
                 "%y: int8[?] = QuantizeLinear(%x, %scale, %zero) {axis = -1}\noutput %y\n",

@@ -80,8 +80,9 @@ int64_t usual_size(const Graph& graph, size_t from_last) {
   return size > 1 ? size : kPrimes[from_last % std::size(kPrimes)];
 }
 
-/// Attempt 0: the usual sizes. The others: now and then a likely one.
+/// Attempt 0: the usual sizes. The others: now and then a likely one; the last ones: one likely size for all, of which each is to have another's.
 Sizes attempt(uint64_t number, const Graph& graph, const std::vector<UnknownDim>& dims, const Sizes& likely) {
+  if (number >= kMostAttempts) return Sizes(dims.size(), likely[number - kMostAttempts]);
   const RandomStream random(number);
   Sizes sizes;
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -142,13 +143,14 @@ bool EarlyExpansion::try_sizes(const Graph& whole) const {
   const std::vector<UnknownDim> dims = unknown_dims(whole);
   Graph parts = whole.clone();
   if (!infer_all(parts).ok() || !expand_composites_now(parts, context_).ok()) return true;  // said by who expands it
+  if (!remove_dead_nodes(parts, context_).ok()) return false;  // nobody will ask those for their refusals
   const auto agree = [&](const Sizes& sizes, const std::optional<std::vector<Shape>>& wanted) {
     const auto made = outputs_with(parts, dims, sizes, context_);
     return !made || made == wanted;
   };
   const Sizes likely = likely_sizes(whole);
   Sizes accepted;
-  for (uint64_t i = 0; i < kMostAttempts && accepted.empty(); ++i) {
+  for (uint64_t i = 0; i < kMostAttempts + likely.size() && accepted.empty(); ++i) {
     const Sizes sizes = attempt(i, whole, dims, likely);
     const auto wanted = outputs_with(whole, dims, sizes, context_);
     if (!agree(sizes, wanted)) return false;
@@ -160,7 +162,7 @@ bool EarlyExpansion::try_sizes(const Graph& whole) const {
       sizes[i] = other;
       if (!agree(sizes, outputs_with(whole, dims, sizes, context_))) return false;
     }
-  return true;
+  return !accepted.empty();  // where nothing was accepted, nothing is known
 }
 
 }  // namespace svengine
