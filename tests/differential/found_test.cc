@@ -252,6 +252,8 @@ TEST_CASE("an index outside is refused where there is nothing to read or write, 
   };
   const Case cases[] = {{"Gather(%x, %i) {axis = 1}", {0, 7}, {1}, {}, {6}},
                         {"Gather(%x, %i) {axis = 1}", {7, 0}, {1}, {}, {}},
+                        {"ReverseSequence(%x, %i)", {0, 1}, {1}, {}, {0}},
+                        {"ai.onnx.ml.ArrayFeatureExtractor(%x, %i)", {0, 7}, {1}, {}, {6}},
                         {"GatherND(%x, %i)", {7, 0}, {1, 1}, {}, {6}},
                         {"GatherND(%x, %i)", {0, 7}, {1, 1}, {}, {}},
                         {"ScatterElements(%x, %i, %u)", {0, 7}, {1, 7}, {1, 7}, {}},

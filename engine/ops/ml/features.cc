@@ -223,6 +223,20 @@ Status infer_array_feature_extractor(InferContext& c) {
   return {};
 }
 
+const char* check_feature(int64_t index, int64_t columns) {
+  return index < 0 || index >= columns ? "an index of Y is outside the last dimension of X" : nullptr;
+}
+
+Status check_features(LowerContext& c) {
+  const int64_t columns = c.in_dims(0).back(), count = element_count(c.in_dims(1));
+  c.emit("check_features", 1, [=, at = c.in(1)](const Run& run, int64_t, int64_t) -> const char* {
+    for (int64_t k = 0; k < count; ++k)
+      if (const char* problem = check_feature(run.get<const int64_t>(at)[k], columns)) return problem;
+    return nullptr;
+  });
+  return {};
+}
+
 Status lower_array_feature_extractor(LowerContext& c) {
   const Dims dims = c.in_dims(0);
   const int64_t columns = dims.back(), count = element_count(c.in_dims(1));
@@ -233,7 +247,7 @@ Status lower_array_feature_extractor(LowerContext& c) {
            for (int64_t r = begin; r < end; ++r)
              for (int64_t k = 0; k < count; ++k) {
                const int64_t i = run.get<const int64_t>(at)[k];
-               if (i < 0 || i >= columns) return "an index of Y is outside the last dimension of X";
+               if (const char* problem = check_feature(i, columns)) return problem;
                std::memcpy(run.get<std::byte>(y) + (r * count + k) * element,
                            run.get<const std::byte>(x) + (r * columns + i) * element, static_cast<size_t>(element));
              }
@@ -308,6 +322,7 @@ OpDef define_feature_vectorizer() {
 OpDef define_array_feature_extractor() {
   OpDef op = feature_op("ArrayFeatureExtractor", {}, infer_array_feature_extractor, lower_array_feature_extractor);
   op.gradient = array_feature_extractor_gradient;
+  op.check_values = check_features;
   op.inputs = {2, 2};
   op.evaluate = evaluate_strings;
   op.traits.moves_elements = always;

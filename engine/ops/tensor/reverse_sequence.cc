@@ -35,6 +35,21 @@ void copy_step(std::byte* to, const std::byte* from, int64_t bytes) {
   }
 }
 
+const char* check_reversed_length(int64_t length, int64_t steps) {
+  return length < 0 || length > steps ? "a sequence length is negative or above the number of time steps" : nullptr;
+}
+
+Status check_reversed_lengths(LowerContext& c) {
+  const Dims dims = c.in_dims(0);
+  const auto time = static_cast<size_t>(c.attributes().get_int("time_axis", 0));
+  c.emit("check_lengths", 1, [steps = dims[time], batch = dims[1 - time], lengths = c.in(1)](const Run& run, int64_t, int64_t) -> const char* {
+    for (int64_t b = 0; b < batch; ++b)
+      if (const char* problem = check_reversed_length(run.get<const int64_t>(lengths)[b], steps)) return problem;
+    return nullptr;
+  });
+  return {};
+}
+
 Status lower_reverse_sequence(LowerContext& c) {
   const Dims dims = c.in_dims(0);
   const int64_t rows = dims[0], columns = dims[1];
@@ -48,7 +63,7 @@ Status lower_reverse_sequence(LowerContext& c) {
            for (int64_t task = begin; task < end; ++task, row += ++column == columns, column = column == columns ? 0 : column) {
              const int64_t time = time_first ? row : column, batch = time_first ? column : row;
              const int64_t length = run.get<int64_t>(lengths)[batch];
-             if (length < 0 || length > steps) return "a sequence length is negative or above the number of time steps";
+             if (const char* problem = check_reversed_length(length, steps)) return problem;
              const int64_t from = time < length ? length - 1 - time : time;
              const int64_t source = time_first ? from * columns + batch : batch * columns + from;
              copy_step(run.get<std::byte>(out) + task * bytes, run.get<std::byte>(in) + source * bytes, bytes);
@@ -73,6 +88,7 @@ OpDef define_reverse_sequence() {
       .attributes = {{"batch_axis", AttributeKind::kInt, false, integer(1)}, {"time_axis", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_reverse_sequence,
       .lower = lower_reverse_sequence,
+      .check_values = check_reversed_lengths,
       .evaluate = evaluate_strings,
       .types = {{"T", kAllTypes, {0}}, {"sequence_lens", DTypeSet{DType::i64}, {1}}},
       .kernel_types = kDenseTypes,
