@@ -1,10 +1,10 @@
-# svengine_op_table(OUTPUT file...): writes the registry's table, a call of every "OpDef define_<operator>()" that the operator files
+# svengine_op_table(OUTPUT file...): writes the registry's table, every "OpDef define_<operator>()" that the operator files
 # define: one each, or several where small operators of a kind share a file.
 include_guard()
 
 function(svengine_op_table output)
   set(declarations "")
-  set(calls "")
+  set(definitions "")
   foreach(source IN LISTS ARGN)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
     file(STRINGS ${source} lines REGEX "^OpDef define_[a-z0-9_]+\\(\\) {")
@@ -14,7 +14,7 @@ function(svengine_op_table output)
     foreach(line IN LISTS lines)
       string(REGEX REPLACE "^OpDef (define_[a-z0-9_]+).*" "\\1" function "${line}")
       string(APPEND declarations "OpDef ${function}();\n")
-      string(APPEND calls "      ops::${function}(),\n")
+      string(APPEND definitions "    ops::${function},\n")
     endforeach()
   endforeach()
   file(CONFIGURE OUTPUT ${output} @ONLY CONTENT [[
@@ -26,9 +26,22 @@ namespace svengine {
 namespace ops {
 @declarations@}  // namespace ops
 
+namespace {
+
+/// One after the other: a list in braces would be copied.
+std::vector<OpDef> definitions() {
+  constexpr OpDef (*kDefinitions[])() = {
+@definitions@  };
+  std::vector<OpDef> made;
+  made.reserve(std::size(kDefinitions));
+  for (const auto define : kDefinitions) made.push_back(define());
+  return made;
+}
+
+}  // namespace
+
 const OpRegistry& all_ops() {
-  static const OpRegistry registry({
-@calls@  }, {find_custom_operator, newest_custom_opset});
+  static const OpRegistry registry(definitions(), {find_custom_operator, newest_custom_opset});
   return registry;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <tuple>
 
 #include "engine/graph/type_parameter.h"
@@ -90,8 +91,12 @@ std::string input_types(const Node& node) {
 
 std::string_view canonical_domain(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
 
-OpRegistry::OpRegistry(std::vector<OpDef> ops, MoreOperators more) : ops_(std::move(ops)), more_(more) {
-  std::sort(ops_.begin(), ops_.end(), [](const OpDef& a, const OpDef& b) { return key(a) < key(b); });
+OpRegistry::OpRegistry(std::vector<OpDef> ops, MoreOperators more) : more_(more) {
+  std::vector<size_t> order(ops.size());  // each is moved once: every program that reads a model begins so, and an OpDef is long
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key(ops[a]) < key(ops[b]); });
+  ops_.reserve(ops.size());
+  for (const size_t i : order) ops_.push_back(std::move(ops[i]));
 }
 
 const OpDef* OpRegistry::find(std::string_view domain, std::string_view name) const {
