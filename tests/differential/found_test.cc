@@ -319,6 +319,29 @@ TEST_CASE("a convolution's attributes that do not fit the image are refused befo
   }
 }
 
+TEST_CASE("a kernel_shape that the weights do not have is refused wherever there are both") {
+  for (const char* node : {"Conv(%x, %w)", "ConvTranspose(%y, %w)", "svengine.ConvGradWeights(%y, %x, %w)", "svengine.ConvGradInput(%y, %w, %x)"}) {
+    for (const char* size : {"1", "s"}) {
+      const std::string text = fmt::format("graph \"g\"\ninput %x: float32[2, 5, 6, 6]\ninput %y: float32[2, 5, 4, 4]\ninput %w: float32[5, 5, {0}, {0}]\n"
+                                           "%z: float32[*] = {1} {{kernel_shape = [3, 3]}}\noutput %z\n", size, node);
+      INFO(text);
+      Result<Graph> graph = parse_graph(text, all_ops());
+      if (*size != 's') {
+        CHECK(!graph.ok());
+        continue;
+      }
+      REQUIRE(graph.ok());
+      const auto session = Session::create(std::move(graph).value(), {}).value();
+      const auto runs = [&](int64_t k) {
+        return session->run({random_tensor({2, 5, 6, 6}, 1), random_tensor({2, 5, 4, 4}, 2), random_tensor({5, 5, k, k}, 3)}).ok();
+      };
+      CHECK(runs(3));
+      CHECK(!runs(1));
+      CHECK(!runs(4));
+    }
+  }
+}
+
 TEST_CASE("a zero point of unknown length may be one number, as the scale is") {
   check_session("graph \"g\"\ninput %x: float32[?]\ninput %scale: float32[]\ninput %zero: int8[d]\n"
                 "%y: int8[?] = QuantizeLinear(%x, %scale, %zero) {axis = -1}\noutput %y\n",

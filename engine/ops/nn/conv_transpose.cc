@@ -85,7 +85,8 @@ Status infer_conv_transpose(InferContext& c) {
   if (x.has_rank() && x.rank() > 5) return error("X has {} spatial dimensions, at most 3 are supported", x.rank() - 2);
   if (!x.has_rank() || !w.has_rank()) {
     const Shape& known = x.has_rank() ? x : w;  // as for Conv
-    if (known.has_rank()) SV_TRY(transposed_window(c.attributes(), Dims(known.dims().size() - 2, kMostTransposed), Dims(known.dims().size() - 2, 1)));
+    const std::vector<Dim> spatial(known.has_rank() ? known.dims().size() - 2 : 0);
+    if (known.has_rank()) SV_TRY(transposed_window(c.attributes(), Dims(spatial.size(), kMostTransposed), known_taps(c.attributes(), spatial)));
     c.set(0, c.dtype(0), x.has_rank() ? unknown_dims(x.rank()) : Shape());
     return {};
   }
@@ -100,7 +101,6 @@ Status infer_conv_transpose(InferContext& c) {
   if (known) {
     SV_ASSIGN(const Window window, transposed_window(c.attributes(), sizes, kernel));
     image = window.in;
-    if (window.kernel != kernel) return error("attribute 'kernel_shape' is not that of W");
   }
   for (size_t i = 2; i < x.dims().size(); ++i) out.push_back(known && x[i].is_static() ? Dim(image[i - 2]) : Dim());
   c.set(0, c.dtype(0), Shape(std::move(out)));

@@ -63,6 +63,8 @@ Result<Window> window_of(const Attributes& attributes, const Dims& spatial, cons
   w.in = spatial;
   SV_ASSIGN(w.kernel, list(attributes, "kernel_shape", rank, kernel, 1));
   if (w.kernel.size() != rank) return error("kernel of rank {} for {} spatial dimensions", w.kernel.size(), rank);
+  if (!kernel.empty() && w.kernel != kernel)
+    return error("kernel_shape {} does not agree with the weights' kernel {}", fmt::join(w.kernel, "x"), fmt::join(kernel, "x"));
   for (int64_t k : w.kernel)  // of the weights, too
     if (k < 1 || k > kMost) return error("kernel of {} taps, needs 1 to {} in every spatial dimension", k, kMost);
   SV_ASSIGN(w.strides, list(attributes, "strides", rank, Dims(rank, 1), 1));
@@ -81,14 +83,21 @@ Result<Window> window_of(const Attributes& attributes, const Dims& spatial, cons
   return w;
 }
 
+Dims known_taps(const Attributes& attributes, std::span<const Dim> kernel) {
+  const std::vector<int64_t> declared = attributes.get_ints("kernel_shape");
+  Dims taps;
+  for (size_t i = 0; i < kernel.size(); ++i)
+    taps.push_back(kernel[i].is_static() ? kernel[i].value() : declared.size() == kernel.size() ? declared[i] : 1);
+  return taps;
+}
+
 Result<std::vector<Dim>> window_output(const Attributes& attributes, const Shape& input, std::span<const Dim> kernel) {
   const auto rank = static_cast<size_t>(input.rank() - 2);
   const bool declared = !attributes.get_ints("kernel_shape").empty();
   // Sizes that are not known yet are checked with ones that always fit, and come out unknown.
-  Dims spatial, taps;
+  Dims spatial;
   for (size_t i = 0; i < rank; ++i) spatial.push_back(input[i + 2].is_static() ? input[i + 2].value() : kMost);
-  for (const Dim& d : kernel) taps.push_back(d.is_static() ? d.value() : 1);
-  SV_ASSIGN(Window w, window_of(attributes, spatial, taps));
+  SV_ASSIGN(Window w, window_of(attributes, spatial, known_taps(attributes, kernel)));
   const auto known = [&](size_t i) { return input[i + 2].is_static() && (declared || kernel[i].is_static()); };
   std::vector<Dim> out;
   for (size_t i = 0; i < rank; ++i) out.push_back(known(i) ? Dim(w.out[i]) : Dim());

@@ -16,8 +16,12 @@ struct Window {
 /// kernel_shape, strides, dilations, pads, auto_pad; `with_ceil` adds ceil_mode.
 std::vector<AttributeDef> window_attributes(std::vector<AttributeDef> more, bool with_dilations, bool with_ceil);
 
-/// Checks the attributes against a spatial rank and fills in defaults. `kernel` when the attribute is absent.
+/// Checks the attributes against a spatial rank and fills in defaults. `kernel` is that of the weights, which kernel_shape may repeat; empty
+/// where there are none.
 Result<Window> window_of(const Attributes& attributes, const Dims& spatial, const Dims& kernel);
+
+/// The weights' kernel, where dimensions are unknown what kernel_shape says, or 1.
+Dims known_taps(const Attributes& attributes, std::span<const Dim> kernel);
 
 /// The output's spatial dimensions for input shape [N, C, ...] and a kernel, of both of which dimensions may be unknown.
 Result<std::vector<Dim>> window_output(const Attributes& attributes, const Shape& input, std::span<const Dim> kernel);
