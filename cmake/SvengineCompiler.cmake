@@ -33,7 +33,7 @@ endif()
 # doubles, LinearRegressor take a quarter to two thirds of the time (`svengine bench` of networks of one node). With -O2 for the 136 files that
 # have such loops and -Og for the other 222 it is 165 s beside 159: twice as many units. What a shared library of 12 MiB has no room for
 # otherwise is compiled for size: the importers are a third smaller at -Os than at -Og, and operators' files without loops by two fifths than at -O2.
-# Operators' files with loops do without some passes of -O2, a sixth of their compile time: of 1,028 networks of one node (bench/operator_models.py,
+# Operators' files with loops do without some passes of -O2, a seventh of their compile time: of 1,028 networks of one node (bench/operator_models.py,
 # bench/node_models.py; AVX-512) half take less than before and half more, and NonZero, Compress, Binarizer a tenth to a quarter more. (Without pass
 # tree-vrp sums of Einsum take a third longer; at -O1 pooling of doubles, MaxRoiPool, tree ensembles, SVMs, Compress two to four times as long.)
 set(SVENGINE_CALM_FLAGS "")
