@@ -14,7 +14,8 @@ struct PoolOf {
 Result<PoolOf> pool_of(const NodeContext& c) {
   const Dims x = c.in_dims(0), spatial(x.begin() + 2, x.end());
   const std::string_view name = c.node().op().name;
-  SV_ASSIGN(const ops::Window w, ops::window_of(c.attributes(), spatial, spatial));
+  const bool is_global = c.attributes().get_ints("kernel_shape").empty();
+  SV_ASSIGN(const ops::Window w, ops::window_of(c.attributes(), spatial, is_global ? spatial : Dims()));
   PoolOf p;
   p.max = name == "MaxPool";
   p.counts_padding = c.attributes().get_int("count_include_pad") != 0;
