@@ -164,12 +164,7 @@ Status infer_conv(InferContext& c) {
   }
   if (w.rank() != x.rank()) return error("weights {} are of rank {}, X {} is of rank {}", to_string(w), w.rank(), to_string(x), x.rank());
   SV_TRY(check_conv_channels(c, c.attributes().get_int("group", 1)));
-  const std::span<const Dim> kernel = std::span(w.dims()).subspan(2);
-  if (const auto* declared = c.attributes().get<std::vector<int64_t>>("kernel_shape"))
-    for (size_t i = 0; i < kernel.size() && i < declared->size(); ++i)
-      if (kernel[i].is_static() && (*declared)[i] != kernel[i].value())
-        return error("kernel_shape {} does not agree with the weights {}", fmt::join(*declared, "x"), to_string(w));
-  SV_ASSIGN(std::vector<Dim> spatial, window_output(c.attributes(), x, kernel));
+  SV_ASSIGN(std::vector<Dim> spatial, window_output(c.attributes(), x, std::span(w.dims()).subspan(2)));
   for (size_t i = 0; i < spatial.size(); ++i)
     if (!w[i + 2].is_static() && !c.attributes().has("kernel_shape")) spatial[i] = Dim();
   std::vector<Dim> out{x[0], w[0]};

@@ -220,12 +220,7 @@ Result<Shape> integer_conv_shape(const InferContext& c, size_t x_input, size_t w
   if (w[0].is_static() && w[0].value() % group != 0) return error("group {} does not divide the {} output channels", group, w[0].value());
   if (x[1].is_static() && w[1].is_static() && w[1].value() * group != x[1].value())
     return error("weights {} in {} groups need {} input channels, x has {}", to_string(w), group, w[1].value() * group, x[1].value());
-  const std::span<const Dim> kernel = std::span(w.dims()).subspan(2);
-  const std::vector<int64_t> declared = c.attributes().get_ints("kernel_shape");
-  for (size_t i = 0; i < kernel.size() && i < declared.size(); ++i)
-    if (kernel[i].is_static() && declared[i] != kernel[i].value())
-      return error("kernel_shape says {} in spatial dimension {}, the weights {} do not agree", declared[i], i, to_string(w));
-  SV_ASSIGN(std::vector<Dim> spatial, window_output(c.attributes(), x, kernel));
+  SV_ASSIGN(std::vector<Dim> spatial, window_output(c.attributes(), x, std::span(w.dims()).subspan(2)));
   std::vector<Dim> out{x[0], w[0]};
   out.insert(out.end(), spatial.begin(), spatial.end());
   return Shape(last ? channels_last(out) : out);

@@ -31,18 +31,12 @@ Status infer_gather(InferContext& c) {
   return {};
 }
 
-Status check_gathered(LowerContext& c) {
-  const Dims data = c.in_dims(0);
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(data.size())));
-  return emit_index_check(c, 1, {data[static_cast<size_t>(axis)]});
-}
-
 Status lower_gather(LowerContext& c) {
   const Dims data = c.in_dims(0);
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(data.size())));
   const std::span<const int64_t> dims(data);
   const auto a = static_cast<size_t>(axis);
-  SV_TRY(emit_index_check(c, 1, {data[a]}));
+  SV_TRY(emit_axis_index_check(c));
   emit_gather(c, {.outer = element_count(dims.first(a)),
                   .size = data[a],
                   .inner = element_count(dims.subspan(a + 1)),
@@ -68,7 +62,7 @@ OpDef define_gather() {
       .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_gather,
       .lower = lower_gather,
-      .check_values = check_gathered,
+      .check_values = emit_axis_index_check,
       .evaluate = evaluate_strings,
       .types = {{"T", kAllTypes, {0}}, {"Tind", kIndexTypes, {1}}},
       .kernel_types = kDenseTypes,

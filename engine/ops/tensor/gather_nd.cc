@@ -40,9 +40,7 @@ Status infer_gather_nd(InferContext& c) {
 }
 
 Status check_gathered_nd(LowerContext& c) {
-  const Dims data = c.in_dims(0);
-  const auto first = data.begin() + static_cast<std::ptrdiff_t>(c.attributes().get_int("batch_dims"));
-  return emit_index_check(c, 1, Dims(first, first + static_cast<std::ptrdiff_t>(c.in_dims(1).back())));
+  return emit_index_check(c, 1, indexed_dims(c, static_cast<size_t>(c.attributes().get_int("batch_dims"))));
 }
 
 Status lower_gather_nd(LowerContext& c) {

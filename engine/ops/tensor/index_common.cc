@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/round.h"
+#include "engine/graph/axes.h"
 #include "engine/kernels/data.h"
 #include "engine/ops/kernel_step.h"
 
@@ -120,6 +121,18 @@ Status emit_index_check(LowerContext& c, size_t input, Dims extents) {
   return {};
 }
 
+Status emit_axis_index_check(LowerContext& c) {
+  const Dims data = c.in_dims(0);
+  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(data.size())));
+  return emit_index_check(c, 1, {data[static_cast<size_t>(axis)]});
+}
+
+Dims indexed_dims(const LowerContext& c, size_t batch_dims) {
+  const Dims data = c.in_dims(0);
+  const auto first = data.begin() + static_cast<std::ptrdiff_t>(batch_dims);
+  return Dims(first, first + static_cast<std::ptrdiff_t>(c.in_dims(1).back()));
+}
+
 void emit_gather(LowerContext& c, GatherShape shape, Buffer indices, bool wide) {
   kernels::GatherArgs args;
   args.element_bytes = static_cast<int32_t>(size_of(c.out_type().dtype));
@@ -155,7 +168,7 @@ Status emit_gather_nd(LowerContext& c, size_t batch_dims) {
   const Dims data = c.in_dims(0), indices = c.in_dims(1);
   const auto depth = static_cast<size_t>(indices.back());
   const std::span<const int64_t> d(data), n(indices);
-  const Dims extents(data.begin() + static_cast<std::ptrdiff_t>(batch_dims), data.begin() + static_cast<std::ptrdiff_t>(batch_dims + depth));
+  const Dims extents = indexed_dims(c, batch_dims);
   SV_TRY(require_kernel_rank(extents));
   SV_TRY(check_if_constant(c, 1, extents));
   kernels::GatherNdArgs args;

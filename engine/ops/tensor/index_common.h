@@ -23,6 +23,11 @@ Status require_kernel_rank(const Dims& dims);
 /// shape was known, or before they were constants.
 Status emit_index_check(LowerContext& c, size_t input, Dims extents);
 
+/// OpDef::check_values of operators whose indices (input 1) are of dimension "axis" of the data (input 0).
+Status emit_axis_index_check(LowerContext& c);
+/// The dimensions of the data (input 0) that a tuple of the indices (input 1) chooses from, behind `batch_dims`.
+Dims indexed_dims(const LowerContext& c, size_t batch_dims = 0);
+
 /// Data seen as [outer][size][inner].
 struct GatherShape {
   int64_t outer, size, inner, indices;

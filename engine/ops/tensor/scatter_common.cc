@@ -96,7 +96,7 @@ Status emit_scatter_elements(LowerContext& c, size_t axis) {
 Status emit_scatter_nd(LowerContext& c) {
   const Dims data = c.in_dims(0), indices = c.in_dims(1);
   const auto depth = static_cast<size_t>(indices.back());
-  const Dims extents(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(depth));
+  const Dims extents = indexed_dims(c);
   SV_TRY(require_kernel_rank(extents));
   SV_TRY(emit_index_check(c, 1, extents));
   kernels::ScatterNdArgs args;

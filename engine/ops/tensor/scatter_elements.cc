@@ -29,12 +29,6 @@ Status infer_scatter_elements(InferContext& c) {
   return {};
 }
 
-Status check_scattered_elements(LowerContext& c) {
-  const Dims data = c.in_dims(0);
-  SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(data.size())));
-  return emit_index_check(c, 1, {data[static_cast<size_t>(axis)]});
-}
-
 Status lower_scatter_elements(LowerContext& c) {
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), static_cast<int64_t>(c.in_dims(0).size())));
   return emit_scatter_elements(c, static_cast<size_t>(axis));
@@ -61,7 +55,7 @@ OpDef define_scatter_elements() {
       .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}, {"reduction", AttributeKind::kString, false, text("none")}},
       .infer = infer_scatter_elements,
       .lower = lower_scatter_elements,
-      .check_values = check_scattered_elements,
+      .check_values = emit_axis_index_check,
       .evaluate = evaluate_strings,
       .types = {{"T", kAllTypes, {0, 2}}, {"Tind", kIndexTypes, {1}}},
       .kernel_types_of = scatter_kernel_types,

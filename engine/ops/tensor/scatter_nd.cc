@@ -39,11 +39,6 @@ Status scatter_nd_gradient(GradientContext& c) {
   return {};
 }
 
-Status check_scattered_nd(LowerContext& c) {
-  const Dims data = c.in_dims(0);
-  return emit_index_check(c, 1, Dims(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(c.in_dims(1).back())));
-}
-
 }  // namespace
 
 OpDef define_scatter_nd() {
@@ -54,7 +49,7 @@ OpDef define_scatter_nd() {
       .attributes = {{"reduction", AttributeKind::kString, false, text("none")}},
       .infer = infer_scatter_nd,
       .lower = emit_scatter_nd,
-      .check_values = check_scattered_nd,
+      .check_values = [](LowerContext& c) { return emit_index_check(c, 1, indexed_dims(c)); },
       .evaluate = evaluate_strings,
       .types = {{"T", kAllTypes, {0, 2}}, {"indices", DTypeSet{DType::i64}, {1}}},
       .kernel_types_of = scatter_kernel_types,

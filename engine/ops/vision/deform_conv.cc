@@ -71,10 +71,6 @@ Status infer_deform_conv(InferContext& c) {
   SV_TRY(check_deform_channels(c, x, w));
   if (c.has_input(kB) && c.shape(kB).has_rank() && known_different(c.shape(kB)[0], w[0]))
     return error("B has {} elements for {} output channels", c.shape(kB)[0].value(), w[0].value());
-  if (const auto* declared = c.attributes().get<std::vector<int64_t>>("kernel_shape"))
-    for (size_t i = 0; i < 2 && i < declared->size(); ++i)
-      if (known_different(w[i + 2], (*declared)[i]))
-        return error("kernel_shape does not agree with the weights {}", to_string(w));
   SV_ASSIGN(std::vector<Dim> spatial, window_output(c.attributes(), x, std::span(w.dims()).subspan(2)));
   const bool known = (w[2].is_static() && w[3].is_static()) || c.attributes().has("kernel_shape");
   const Shape out{x[0], w[0], known ? spatial[0] : Dim(), known ? spatial[1] : Dim()};
