@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/graph/op_def.h"
+#include "engine/graph/op_registry.h"
 
 namespace svengine {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/graph/op_def.h"
+#include "engine/graph/op_registry.h"
 
 namespace svengine {
 

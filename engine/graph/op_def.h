@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "engine/base/dtype_set.h"
+#include "engine/graph/domains.h"
 #include "engine/graph/graph.h"
 
 namespace svengine {
 
 class InferContext;
+class OpRegistry;
 class LowerContext;
 class CanonicalizeContext;
 class GradientContext;
@@ -21,15 +23,6 @@ class EvaluateContext;
 class ExpandContext;
 struct CustomOperator;
 struct TransposedNode;
-
-/// The domain of operators that exist only inside the engine (made by passes, never in a file).
-inline constexpr const char* kInternalDomain = "svengine";
-
-/// The opsets of ai.onnx whose operators' forms are known.
-inline constexpr int kOldestOpset = 1, kNewestOpset = 28;
-
-/// OpDef::until of an operator whose form nobody says will change.
-inline constexpr int kNoLastOpset = std::numeric_limits<int>::max();
 
 struct Arity {
   int min = 1;
@@ -195,30 +188,6 @@ struct OpDef {
 
 /// "" for "ai.onnx", which is the same domain; others as they are.
 std::string_view canonical_domain(std::string_view domain);
-
-/// Where a registry looks for operators that it has not itself. Thread-safe functions; what they give stays.
-struct MoreOperators {
-  const OpDef* (*find)(std::string_view domain, std::string_view name) = nullptr;
-  int (*newest_opset)(std::string_view domain) = nullptr;
-};
-
-/// Finds operators. Immutable and thread-safe once built.
-class OpRegistry {
- public:
-  explicit OpRegistry(std::vector<OpDef> ops, MoreOperators more = {});
-  /// Null when there is none. Domains are compared as canonical_domain gives them.
-  const OpDef* find(std::string_view domain, std::string_view name) const;
-  /// The same among its own.
-  const OpDef* find_own(std::string_view domain, std::string_view name) const;
-  /// Its own.
-  const std::vector<OpDef>& all() const { return ops_; }
-  /// The newest opset of a domain whose operators it knows; 0: it has none of this domain.
-  int newest_opset(std::string_view domain) const;
-
- private:
-  std::vector<OpDef> ops_;  // sorted by domain and name
-  MoreOperators more_;
-};
 
 /// What OpDef::infer sees and sets.
 class InferContext {

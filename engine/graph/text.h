@@ -24,7 +24,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/graph/op_def.h"
+#include "engine/graph/op_registry.h"
 
 namespace svengine {
 

@@ -18,9 +18,9 @@ constexpr VectorInputs kVectorInputs[] = {
     {"", "HammingWindow", 0, 0},      {"", "HannWindow", 0, 0},      {"", "MelWeightMatrix", 0, 4},
     {"", "NonMaxSuppression", 2, 4},  {"", "Pad", 1, 2},             {"", "Resize", 1, 3},
     {"", "STFT", 1, 1},               {"", "STFT", 3, 3},
-    {"com.microsoft", "DynamicQuantizeMatMul", 4, 4},
-    {"com.microsoft", "GroupQueryAttention", 5, 5},  // onnxruntime-genai sums its mask to [batch, 1]
-    {"com.microsoft", "MatMulIntegerToFloat", 6, 6},
+    {kMicrosoftDomain, "DynamicQuantizeMatMul", 4, 4},
+    {kMicrosoftDomain, "GroupQueryAttention", 5, 5},  // onnxruntime-genai sums its mask to [batch, 1]
+    {kMicrosoftDomain, "MatMulIntegerToFloat", 6, 6},
 };
 
 Status flatten(CanonicalizeContext& c, size_t slot) {

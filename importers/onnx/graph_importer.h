@@ -5,7 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "engine/graph/op_def.h"
+#include "engine/graph/op_registry.h"
 #include "importers/onnx/import.h"
 #include "importers/onnx/node_importer.h"
 #include "importers/onnx/tensor_source.h"

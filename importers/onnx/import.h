@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/graph/op_def.h"
+#include "engine/graph/op_registry.h"
 #include "importers/onnx/model.h"
 
 namespace svengine {

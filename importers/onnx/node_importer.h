@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/graph/op_def.h"
+#include "engine/graph/op_registry.h"
 #include "importers/onnx/functions.h"
 #include "importers/onnx/order.h"
 #include "importers/onnx/refused_types.h"

@@ -1,7 +1,7 @@
 // Nodes as only old opsets have them, in the operators that there are since.
 #pragma once
 #include "engine/graph/graph.h"
-#include "engine/graph/op_def.h"
+#include "engine/graph/op_registry.h"
 
 namespace svengine::onnx {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/base/status.h"
-#include "engine/graph/op_def.h"
+#include "engine/graph/op_registry.h"
 #include "importers/onnx/model.h"
 #include "onnx_proto/svengine_onnx.pb.h"
 

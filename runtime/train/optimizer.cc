@@ -7,7 +7,6 @@
 namespace svengine {
 namespace {
 
-constexpr const char* kTrainingDomain = "ai.onnx.preview.training";
 
 struct KindName {
   std::string_view name;

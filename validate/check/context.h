@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "engine/graph/op_def.h"
+#include "engine/graph/op_registry.h"
 #include "importers/onnx/functions.h"
 #include "importers/onnx/onnx_file.h"
 #include "importers/onnx/order.h"

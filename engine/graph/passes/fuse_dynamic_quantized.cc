@@ -67,7 +67,7 @@ Status fuse_dynamic_quantized(Graph& graph, const PassContext& context) {
     builder.set_node_name(product->name());
     Value* bias = add ? other_input(*add, p->scaling->output()) : nullptr;
     std::vector<Value*> inputs{product->input(0), product->input(1), p->a_scale, p->b_scale, product->input(2), product->input(3), bias};
-    const Node* made = builder.node("com.microsoft", "MatMulIntegerToFloat", std::move(inputs), 1);
+    const Node* made = builder.node(kMicrosoftDomain, "MatMulIntegerToFloat", std::move(inputs), 1);
     SV_TRY(builder.status());
     graph.replace_uses(last->output(), made->output());
     // The nodes of the pattern have no user left; remove_dead_nodes takes them, while snapshots may still name them.

@@ -20,7 +20,6 @@
 namespace svengine {
 namespace {
 
-constexpr const char* kMicrosoft = "com.microsoft";
 
 /// What lies before a QuantizeLinear: the node that computes, and the bounds that an activation between the two sets.
 struct Source {
@@ -124,7 +123,7 @@ Value* integer_gemm(Place& p) {
   inputs.insert(inputs.end(), {bias, p.y.scale, zero_point_of(p.graph, p.y)});
   Attributes attributes;
   for (const char* name : {"transA", "transB"}) attributes.set(name, gemm.attributes.get_int(name));
-  const Node* node = p.builder.node(kMicrosoft, "QGemm", std::move(inputs), 1, std::move(attributes));
+  const Node* node = p.builder.node(kMicrosoftDomain, "QGemm", std::move(inputs), 1, std::move(attributes));
   return node ? node->output() : nullptr;
 }
 
@@ -136,7 +135,7 @@ Value* integer_binary(Place& p) {
   std::vector<Value*> inputs;
   append(p, inputs, *a), append(p, inputs, *b);
   inputs.insert(inputs.end(), {p.y.scale, zero_point_of(p.graph, p.y)});
-  const Node* node = p.builder.node(kMicrosoft, is_op(&p.node(), "Add") ? "QLinearAdd" : "QLinearMul", std::move(inputs), 1);
+  const Node* node = p.builder.node(kMicrosoftDomain, is_op(&p.node(), "Add") ? "QLinearAdd" : "QLinearMul", std::move(inputs), 1);
   return node ? node->output() : nullptr;
 }
 

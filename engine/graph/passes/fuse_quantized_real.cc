@@ -14,7 +14,6 @@
 namespace svengine {
 namespace {
 
-constexpr const char* kContributed = "com.microsoft";
 
 /// Both are constants: the product is folded.
 bool is_foldable(const QuantizedValue& a, const QuantizedValue& b) { return a.value->is_constant() && b.value->is_constant(); }
@@ -37,7 +36,7 @@ Status replace_mat_mul(Graph& graph, Builder& builder, Node* product) {
   builder.set_position(last);
   std::vector<Value*> inputs{a->value, b->value, a->scale, b->scale, zero_point_of(graph, *a), zero_point_of(graph, *b)};
   if (add) inputs.push_back(other_input(*add, product->output()));
-  const Node* made = builder.node(kContributed, "MatMulIntegerToFloat", std::move(inputs), 1);
+  const Node* made = builder.node(kMicrosoftDomain, "MatMulIntegerToFloat", std::move(inputs), 1);
   SV_TRY(builder.status());
   graph.replace_uses(last->output(), made->output());
   graph.erase(last);
@@ -58,7 +57,7 @@ Status replace_gemm(Graph& graph, Builder& builder, Node* gemm) {
   if (bias) inputs.push_back(bias);
   Attributes attributes;
   for (const char* name : {"transA", "transB"}) attributes.set(name, gemm->attributes.get_int(name));
-  const Node* made = builder.node(kContributed, "QGemm", std::move(inputs), 1, std::move(attributes));
+  const Node* made = builder.node(kMicrosoftDomain, "QGemm", std::move(inputs), 1, std::move(attributes));
   SV_TRY(builder.status());
   graph.replace_uses(gemm->output(), made->output());
   graph.erase(gemm);

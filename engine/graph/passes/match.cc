@@ -14,7 +14,7 @@ bool is_op(const Node* node, std::string_view name) {
   constexpr std::string_view kMicrosoft[] = {"QuantizeLinear", "DequantizeLinear", "QLinearAdd", "QLinearMul"};
   const std::string_view domain = node->op().domain;
   return domain.empty() || domain == kInternalDomain ||
-         (domain == "com.microsoft" && std::find(std::begin(kMicrosoft), std::end(kMicrosoft), name) != std::end(kMicrosoft));
+         (domain == kMicrosoftDomain && std::find(std::begin(kMicrosoft), std::end(kMicrosoft), name) != std::end(kMicrosoft));
 }
 
 Node* producer_if(const Value* value, std::string_view name) {

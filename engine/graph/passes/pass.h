@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "engine/graph/op_def.h"
+#include "engine/graph/op_registry.h"
 
 namespace svengine {
 

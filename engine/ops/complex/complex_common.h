@@ -17,9 +17,6 @@
 
 namespace svengine::ops {
 
-/// The engine's own operators for files and programs, beside those that only passes make (kInternalDomain).
-inline constexpr const char* kEngineDomain = "ai.svengine";
-
 inline constexpr DTypeSet kComplexParts{DType::f32, DType::f64};
 
 inline bool is_set(const Attributes& attributes, const char* name) { return attributes.get_int(name) != 0; }

@@ -1,5 +1,6 @@
 #include "engine/ops/elementwise/binary_common.h"
 
+#include "engine/graph/op_registry.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/tensor/copy_common.h"
 

@@ -1,5 +1,6 @@
 // CastLike: a Cast to the second input's element type. Import turns it into one.
 #include "engine/graph/gradient.h"
+#include "engine/graph/op_registry.h"
 #include "engine/ops/convert/small_cast_common.h"
 #include "engine/ops/convert/string_cast_common.h"
 #include "engine/ops/elementwise/unary_common.h"

@@ -1,5 +1,6 @@
 // Mod: the remainder of a / b. With fmod it has the sign of a, else that of b. The kernels know floats with fmod; without, it is made of that.
 #include "engine/graph/gradient.h"
+#include "engine/graph/op_registry.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/binary_common.h"
 

@@ -1,5 +1,6 @@
 // Sum: the inputs' sum. Of two it is an Add, and import makes it one.
 #include "engine/graph/gradient.h"
+#include "engine/graph/op_registry.h"
 #include "engine/ops/elementwise/binary_common.h"
 
 namespace svengine::ops {

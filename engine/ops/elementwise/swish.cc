@@ -1,5 +1,6 @@
 // Swish: x sigmoid(alpha x); SwiGLU: that of its first input, times the second.
 #include "engine/graph/gradient.h"
+#include "engine/graph/op_registry.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/elementwise/binary_common.h"

@@ -1,6 +1,7 @@
 // ONNX's experimental operators that cut a part out: Crop of an image, and DynamicSlice, from which Slice of opset 10 was made. See
 // element_functions.cc.
 #include "engine/graph/expand.h"
+#include "engine/graph/op_registry.h"
 #include "engine/ops/experimental/experimental.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/samples.h"

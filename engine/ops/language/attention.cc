@@ -262,7 +262,7 @@ std::vector<Sample> attention_samples() {
 
 }  // namespace
 
-OpDef define_attention_of_onnx() {
+OpDef define_attention() {
   return {
       .name = "Attention",
       .since = 23,

@@ -114,7 +114,7 @@ Status expand_bias_dropout(ExpandContext& c) {
 template <Status (*kExpand)(ExpandContext&)>
 OpDef with_bias_op(const char* name, Arity inputs, Status (*infer)(InferContext&)) {
   return {.name = name,
-          .domain = kMicrosoft,
+          .domain = kMicrosoftDomain,
           .until = 1,
           .inputs = inputs,
           .expand = kExpand,

@@ -88,7 +88,7 @@ OpDef define_c_dist() {
   const std::pair<std::string, Attribute> euclidean{"metric", text(kEuclidean)};
   return {
       .name = "CDist",
-      .domain = "com.microsoft",
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {2, 2},
       .attributes = {{"metric", AttributeKind::kString, false, text("sqeuclidean")}},

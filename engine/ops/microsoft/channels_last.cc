@@ -55,7 +55,7 @@ Status expand_last_conv(ExpandContext& c) {
   Value* w = has_filters_last(c.node()) ? c.transpose(c.input(1), channels_first(rank)) : c.input(1);
   std::vector<Value*> inputs{c.transpose(c.input(0), channels_first(rank)), w, c.input(2)};
   if (c.has_input(3)) inputs.push_back(c.transpose(c.input(3), channels_first(rank)));
-  const Node* conv = c.builder().node(kMicrosoft, "FusedConv", std::move(inputs), 1, c.attributes());
+  const Node* conv = c.builder().node(kMicrosoftDomain, "FusedConv", std::move(inputs), 1, c.attributes());
   c.set(0, conv ? c.transpose(conv->output(), channels_behind(rank)) : nullptr);
   return {};
 }
@@ -117,7 +117,7 @@ OpDef last_conv(const char* name, int inputs, std::vector<AttributeDef> more, st
   attributes.insert(attributes.end(), more.begin(), more.end());
   return {
       .name = name,
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {2, inputs},
       .attributes = std::move(attributes),
@@ -154,7 +154,7 @@ OpDef define_microsoft_q_linear_conv() {
   };
   return {
       .name = "QLinearConv",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {8, 9},
       .attributes = std::move(attributes),
@@ -170,7 +170,7 @@ OpDef define_microsoft_q_linear_conv() {
 OpDef define_nhwc_max_pool() {
   return {
       .name = "NhwcMaxPool",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .attributes = {{"auto_pad", AttributeKind::kString, false, std::string("NOTSET")},
                      {"ceil_mode", AttributeKind::kInt, false, int64_t{0}},

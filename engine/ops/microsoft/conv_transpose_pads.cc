@@ -61,7 +61,7 @@ OpDef define_microsoft_conv_transpose_with_dynamic_pads() {
   attributes.push_back({"output_padding", AttributeKind::kInts});
   return {
       .name = "ConvTransposeWithDynamicPads",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {2, 4},
       .attributes = std::move(attributes),

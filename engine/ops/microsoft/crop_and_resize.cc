@@ -227,7 +227,7 @@ OpDef define_crop_and_resize() {
   const SampleInput batch = fixed(Tensor::of<int32_t>({3}, {1, 0, 1})), size = fixed(Tensor::of<int32_t>({2}, {3, 4}));
   return {
       .name = "CropAndResize",
-      .domain = "com.microsoft",
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {4, 4},
       .attributes = crop_attributes(),

@@ -84,7 +84,7 @@ Status expand_dynamic_lstm(ExpandContext& c) {
 OpDef define_dynamic_quantize_lstm() {
   OpDef op{
       .name = "DynamicQuantizeLSTM",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {1, 12},
       .outputs = {0, 3},

@@ -144,7 +144,7 @@ SampleInput token_ids(Dims dims, int32_t first, int32_t count) {
 OpDef define_microsoft_rotary_embedding() {
   return {
       .name = "RotaryEmbedding",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {4, 4},
       .attributes = {{"interleaved", AttributeKind::kInt, false, int64_t{0}},
@@ -163,7 +163,7 @@ OpDef define_microsoft_rotary_embedding() {
 OpDef define_microsoft_embed_layer_normalization() {
   return {
       .name = "EmbedLayerNormalization",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {1, 9},
       .outputs = {1, 3},

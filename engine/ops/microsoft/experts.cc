@@ -214,7 +214,7 @@ Status expand_experts(ExpandContext& c) {
 OpDef experts_op(const char* name) {
   return {
       .name = name,
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {3, 8},  // infer says which must be there
       .attributes = {{"k", AttributeKind::kInt, false, int64_t{1}},

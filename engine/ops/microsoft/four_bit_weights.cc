@@ -105,7 +105,7 @@ Status expand_mat_mul_bnb4(ExpandContext& c) {
 OpDef define_mat_mul_bnb4() {
   return {
       .name = "MatMulBnb4",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {3, 3},
       .attributes = {{"K", AttributeKind::kInt, true},

@@ -108,7 +108,7 @@ Status infer_gemm_fast_gelu(InferContext& c) {
 Status expand_gemm_fast_gelu(ExpandContext& c) {
   std::vector<Value*> inputs{c.op("MatMul", {c.input(0), c.input(1)})};
   if (c.has_input(2)) inputs.push_back(c.input(2));
-  const Node* node = c.builder().node(kMicrosoft, "FastGelu", std::move(inputs), 1);
+  const Node* node = c.builder().node(kMicrosoftDomain, "FastGelu", std::move(inputs), 1);
   c.set(0, node ? node->output() : nullptr);
   return {};
 }
@@ -164,7 +164,7 @@ Status expand_is_all_finite(ExpandContext& c) {
 OpDef small_fused(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
                   Status (*expand)(ExpandContext&), std::vector<Sample> samples) {
   return {.name = name,
-          .domain = kMicrosoft,
+          .domain = kMicrosoftDomain,
           .until = 1,
           .inputs = inputs,
           .attributes = std::move(attributes),

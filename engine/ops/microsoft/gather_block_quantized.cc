@@ -133,7 +133,7 @@ OpDef define_gather_block_quantized() {
   const SampleInput rows = fixed(Tensor::of<int64_t>({2, 2}, {0, 3, -1, 2}));
   return {
       .name = "GatherBlockQuantized",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {3, 4},
       .attributes = {{"bits", AttributeKind::kInt, false, int64_t{4}},

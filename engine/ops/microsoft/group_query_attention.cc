@@ -253,7 +253,7 @@ OpDef define_microsoft_group_query_attention() {
   };
   OpDef op{
       .name = "GroupQueryAttention",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {1, 17},
       .outputs = {1, 3},

@@ -84,7 +84,7 @@ OpDef define_microsoft_inverse() {
   };
   return {
       .name = "Inverse",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .infer = infer_inverse,
       .lower = lower_inverse,

@@ -171,7 +171,7 @@ std::vector<AttributeDef> group_norm_attributes() {
 OpDef define_microsoft_skip_layer_normalization() {
   return {
       .name = "SkipLayerNormalization",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {3, 5},
       .outputs = {1, 4},
@@ -187,7 +187,7 @@ OpDef define_microsoft_skip_layer_normalization() {
 OpDef define_microsoft_skip_simplified_layer_normalization() {
   return {
       .name = "SkipSimplifiedLayerNormalization",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {3, 4},
       .outputs = {1, 4},
@@ -221,7 +221,7 @@ OpDef define_simplified_layer_normalization() {
 OpDef define_microsoft_group_norm() {
   return {
       .name = "GroupNorm",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {3, 3},
       .attributes = group_norm_attributes(),
@@ -238,7 +238,7 @@ OpDef define_microsoft_group_norm() {
 OpDef define_microsoft_skip_group_norm() {
   return {
       .name = "SkipGroupNorm",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {4, 5},
       .outputs = {1, 2},

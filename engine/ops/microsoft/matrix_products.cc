@@ -106,7 +106,7 @@ std::vector<AttributeDef> product_attributes(bool batch, bool activation) {
 OpDef runtime_product(const char* name, bool batch, bool activation) {
   return {
       .name = name,
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {2, 2},
       .attributes = product_attributes(batch, activation),
@@ -143,7 +143,7 @@ OpDef define_microsoft_fused_gemm() {
   attributes.push_back({"beta", AttributeKind::kFloat, false, 1.0f});
   return {
       .name = "FusedGemm",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {2, 3},
       .attributes = std::move(attributes),

@@ -10,8 +10,6 @@
 
 namespace svengine::ops {
 
-inline constexpr const char* kMicrosoft = "com.microsoft";
-
 /// Output 0 has the type and shape of input 0, a floating-point one; all inputs have that type.
 Status infer_as_first(InferContext& c);
 

@@ -145,7 +145,7 @@ Status expand_multi_head(ExpandContext& c) {
 template <const MultiHeadInputs& kAt>
 OpDef multi_head_op(const char* name, Arity inputs) {
   return {.name = name,
-          .domain = kMicrosoft,
+          .domain = kMicrosoftDomain,
           .until = 1,
           .inputs = inputs,
           .outputs = {1, 4},

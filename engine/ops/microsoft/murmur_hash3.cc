@@ -60,7 +60,7 @@ Status evaluate_murmur_hash(EvaluateContext& c) {
 OpDef define_microsoft_murmur_hash3() {
   return {
       .name = "MurmurHash3",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .attributes = {{"seed", AttributeKind::kInt, false, int64_t{0}}, {"positive", AttributeKind::kInt, false, int64_t{1}}},
       .infer = infer_murmur_hash,

@@ -54,7 +54,7 @@ Status lower_ngram_block(LowerContext& c) {
 OpDef define_microsoft_n_gram_repeat_block() {
   return {
       .name = "NGramRepeatBlock",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {2, 2},
       .attributes = {{"ngram_size", AttributeKind::kInt, true}},

@@ -56,7 +56,7 @@ Status expand_q_attention(ExpandContext& c) {
   const auto columns = c.dim(kQWeights, 1);
   if (!columns || !c.shape(kQInput).has_rank()) return {};
   const DType type = DType::f32;  // float16 is computed in it
-  const Node* product = c.builder().node(kMicrosoft, "MatMulIntegerToFloat",
+  const Node* product = c.builder().node(kMicrosoftDomain, "MatMulIntegerToFloat",
                                          {c.input(kQInput), c.input(kQWeights), c.cast(c.input(kQInputScale), type),
                                           c.cast(c.input(kQWeightScale), type), c.input(kQInputZero), c.input(kQWeightZero),
                                           c.cast(c.input(kQBias), type)}, 1);
@@ -72,7 +72,7 @@ OpDef define_q_attention() {
   const SampleInput lengths = fixed(Tensor::of<int32_t>({2}, {2, 3}));
   return {
       .name = "QAttention",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {5, 9},
       .outputs = {1, 2},

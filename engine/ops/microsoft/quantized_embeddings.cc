@@ -67,7 +67,7 @@ OpDef define_q_embed_layer_normalization() {
   const SampleInput ids = fixed(Tensor::of<int32_t>({2, 3}, {1, 0, 3, 2, 2, 1})), ones = fixed(Tensor::of<int32_t>({2, 3}, {1, 0, 1, 1, 1, 0}));
   return {
       .name = "QEmbedLayerNormalization",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {1, 18},
       .outputs = {1, 2},

@@ -136,7 +136,7 @@ OpDef define_microsoft_attention() {
   };
   return {
       .name = "Attention",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {2, 7},
       .outputs = {1, 2},

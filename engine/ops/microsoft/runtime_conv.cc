@@ -41,7 +41,7 @@ OpDef define_microsoft_fused_conv() {
   attributes.push_back({"activation_params", AttributeKind::kFloats});
   return {
       .name = "FusedConv",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {2, 4},
       .attributes = std::move(attributes),

@@ -22,7 +22,7 @@ Status expand_same(ExpandContext& c) {
 
 OpDef same_as_onnx(const char* name, Arity inputs, std::vector<AttributeDef> attributes, std::vector<Sample> samples) {
   return {.name = name,
-          .domain = kMicrosoft,
+          .domain = kMicrosoftDomain,
           .until = 1,
           .inputs = inputs,
           .attributes = std::move(attributes),
@@ -185,7 +185,7 @@ OpDef define_microsoft_trilu() {
 
 OpDef define_microsoft_unique() {
   return {.name = "Unique",
-          .domain = kMicrosoft,
+          .domain = kMicrosoftDomain,
           .until = 1,
           .outputs = {1, 3},
           .expand = expand_unique_values,
@@ -209,7 +209,7 @@ OpDef define_microsoft_grid_sample() {
 
 OpDef define_microsoft_expand_dims() {
   return {.name = "ExpandDims",
-          .domain = kMicrosoft,
+          .domain = kMicrosoftDomain,
           .until = 1,
           .inputs = {2, 2},
           .expand = expand_expand_dims,

@@ -169,7 +169,7 @@ OpDef define_tokenizer() {
   const SampleInput words = fixed(Tensor::of_strings({2}, {"a bb,ccc", "d"}));
   return {
       .name = "Tokenizer",
-      .domain = "com.microsoft",
+      .domain = kMicrosoftDomain,
       .until = 1,
       .attributes = {{"mark", AttributeKind::kInt, true},
                      {"mincharnum", AttributeKind::kInt, true},

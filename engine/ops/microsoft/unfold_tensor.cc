@@ -44,7 +44,7 @@ Status expand_unfold(ExpandContext& c) {
 OpDef define_microsoft_unfold_tensor() {
   return {
       .name = "UnfoldTensor",
-      .domain = kMicrosoft,
+      .domain = kMicrosoftDomain,
       .until = 1,
       .attributes = {{"dim", AttributeKind::kInt, false, int64_t{-1}},
                      {"size", AttributeKind::kInt, true},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/graph/op_registry.h"
 #include "engine/ops/element.h"
 
 namespace svengine::ops {

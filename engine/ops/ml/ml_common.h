@@ -7,8 +7,6 @@
 
 namespace svengine::ops {
 
-inline constexpr const char* kMlDomain = "ai.onnx.ml";
-inline constexpr int kNewestMlOpset = 5;
 
 /// What numeric operators of the domain take.
 inline constexpr DTypeSet kFeatureTypes{DType::f32, DType::f64, DType::i32, DType::i64};

@@ -97,7 +97,7 @@ Cost attention_cost(const Node& node) {
 
 }  // namespace
 
-OpDef define_attention() {
+OpDef define_svengine_attention() {
   return {
       .name = "Attention",
       .domain = kInternalDomain,

@@ -1,6 +1,7 @@
 // BatchNormalization: y = (x - mean) / sqrt(var + epsilon) * scale + bias, per channel (a vector is a batch of one channel); in
 // training mode with the batch's own mean and (biased) variance, and running statistics as further outputs.
 #include "engine/graph/builder.h"
+#include "engine/graph/op_registry.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/batch_norm_common.h"
 #include "engine/ops/samples.h"

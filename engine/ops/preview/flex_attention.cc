@@ -130,7 +130,7 @@ std::vector<Sample> flex_attention_samples() {
 OpDef define_flex_attention() {
   return {
       .name = "FlexAttention",
-      .domain = "ai.onnx.preview",
+      .domain = kPreviewDomain,
       .until = 1,
       .inputs = {3, kVariadic},
       .attributes = {{kScoreBody, AttributeKind::kGraph},

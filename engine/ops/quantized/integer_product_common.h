@@ -9,7 +9,6 @@
 namespace svengine::ops {
 
 inline constexpr int kNoInput = -1;
-inline constexpr const char* kMicrosoftDomain = "com.microsoft";  // ONNX Runtime's operators
 
 /// Numbers of a node's input, or of none: one for the whole tensor, or several.
 struct Numbers {

@@ -1,4 +1,5 @@
 // Scatter: ScatterElements' old name, until opset 10.
+#include "engine/graph/op_registry.h"
 #include "engine/ops/tensor/scatter_common.h"
 
 namespace svengine::ops {

@@ -1,4 +1,5 @@
 // Upsample: Resize's predecessor, until opset 9.
+#include "engine/graph/op_registry.h"
 #include "engine/ops/tensor/resize_common.h"
 
 namespace svengine::ops {

@@ -8,9 +8,6 @@
 
 namespace svengine::ops {
 
-/// The domain of ONNX's own training operators.
-inline constexpr const char* kTrainingDomain = "ai.onnx.preview.training";
-
 /// Checks R, T and groups of `per_tensor` tensors of one shape: X, G and states. Outputs: all but G.
 Status infer_optimizer(InferContext& c, size_t per_tensor);
 
