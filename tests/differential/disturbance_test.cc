@@ -114,9 +114,16 @@ TEST_CASE("an infinity that a sum of convolutions multiplies by weights of oppos
                                  "\n%y: float32[1, 1, 1] = Add(%part, %image)\noutput %y\n",
                              HUGE_VALF);
   };
+  const std::vector<float> taps = disturbed_outputs(
+      "graph \"g\"\ninput %x: float32[1]\nconst %s: int64[3] = {1, 1, 2}\nconst %w: float32[1, 1, 2] = {-0.5, 0.25}\n"
+      "%pair: float32[2] = Concat(%x, %x) {axis = 0}\n%image: float32[1, 1, 2] = Reshape(%pair, %s)\n"
+      "%part: float32[1, 1, 2] = Conv(%image, %w) {pads = [0, 1]}\n%y: float32[1, 1, 2] = Add(%part, %image)\noutput %y\n",
+      HUGE_VALF);
   const std::vector<float> merged = sums("Conv(%image, %w)"), plain = sums("Mul(%image, %w)");
-  CHECK(any(merged, [](float y) { return std::isnan(y); }));
-  CHECK(any(merged, [](float y) { return std::isinf(y); }));
+  for (const std::vector<float>& some : {merged, taps}) {
+    CHECK(any(some, [](float y) { return std::isnan(y); }));
+    CHECK(any(some, [](float y) { return std::isinf(y); }));
+  }
   for (const float y : plain) CHECK(std::isnan(y));
 }
 }  // namespace disturbance_test

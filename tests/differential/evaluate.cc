@@ -232,14 +232,16 @@ bool adds_convolutions(const Node& node) {
          });
 }
 
-/// The sum of two infinities that is NaN may be either of them.
+/// The sum of two infinities that is NaN may be either of them, and so may that of an infinity and of NaN, since that may be the
+/// sum of two infinities, too: of two taps of one convolution.
 void merge_infinities(MutableTensor& result, const std::vector<Tensor>& operands, const RandomStream& stream) {
   const std::vector<double> a = tests::to_doubles(operands[0]), b = tests::to_doubles(operands[1]);
   for (size_t i = 0; i < static_cast<size_t>(result.count()); ++i) {
     const double x = a[tests::broadcast_place(operands[0].dims(), result.dims(), i)];
     const double y = b[tests::broadcast_place(operands[1].dims(), result.dims(), i)];
-    if (std::isinf(x) && std::isinf(y) && x != y && stream.uniform(2 * i) < 0.5)
-      result.data<float>()[i] = static_cast<float>(stream.uniform(2 * i + 1) < 0.5 ? x : y);
+    if (!std::isnan(x + y) || !(std::isinf(x) || std::isinf(y)) || stream.uniform(2 * i) >= 0.5) continue;
+    const bool first = std::isinf(x) && (std::isnan(y) || stream.uniform(2 * i + 1) < 0.5);
+    result.data<float>()[i] = static_cast<float>(first ? x : y);
   }
 }
 

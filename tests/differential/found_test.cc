@@ -348,6 +348,20 @@ TEST_CASE("a zero point of unknown length may be one number, as the scale is") {
                 {random_tensor({3}, 1), Tensor::scalar(0.1f), random_tensor_of(DType::i8, {1}, 2, -9, 9)});
 }
 
+TEST_CASE("scales that give no byte back are quantised by as written: 0, negative ones, those that overflow") {
+  for (const char* scale : {"0.0", "-0.0", "-0.5", "3e38", "inf", "nan"})
+    for (const char* node : {"MaxPool(%r) {kernel_shape = [2]}", "Concat(%r, %r) {axis = 1}", "Transpose(%r) {perm = [0, 2, 1]}", "Relu(%r)",
+                             "Clip(%r, %low)", "Conv(%r, %w)", "Add(%r, %r)", "ReduceMean(%r)"}) {
+      const std::string text = fmt::format(
+          "graph \"g\"\ninput %x: uint8[1, 1, 5]\nconst %s: float32[] = {{{}}}\nconst %z: uint8[] = {{189}}\nconst %low: float32[] = {{-2.0}}\n"
+          "const %bytes: int8[1, 1, 1] = {{3}}\nconst %one: float32[] = {{0.5}}\n%w: float32[1, 1, 1] = DequantizeLinear(%bytes, %one)\n"
+          "%r: float32[1, 1, 5] = DequantizeLinear(%x, %s, %z)\n%f: float32[*] = {}\n%y: uint8[*] = QuantizeLinear(%f, %s, %z)\noutput %y\n",
+          scale, node);
+      INFO(text);
+      check_session(text, {random_tensor_of(DType::u8, {1, 1, 5}, 1, 0, 255)});
+    }
+}
+
 TEST_CASE("a scale of unknown length may be one number, for which the axis says nothing") {
   check_session("graph \"g\"\ninput %x: int8[5, 1]\ninput %scale: float32[d]\ninput %zero: int8[1]\n"
                 "%y: float32[5, 1] = DequantizeLinear(%x, %scale, %zero) {axis = 4611686018427387904}\noutput %y\n",

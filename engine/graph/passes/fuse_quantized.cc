@@ -63,8 +63,7 @@ Bounds bounds_of(const Source& source, const QuantizedValue& y) {
   const bool is_signed = y.value->type.dtype == DType::i8;
   const double least = is_signed ? -128 : 0, most = is_signed ? 127 : 255, zero = y.zero ? number_of(y.zero) : 0,
                scale = number_of(y.scale);
-  // A scale of 0 gives no number, which becomes the least, as in the kernels.
-  const auto bound = [&](double x) { return static_cast<int64_t>(std::fmin(std::fmax(std::nearbyint(x / scale) + zero, least), most)); };
+  const auto bound = [&](double x) { return static_cast<int64_t>(std::clamp(std::nearbyint(x / scale) + zero, least, most)); };
   const Bounds b{bound(source.low), bound(source.high), false};
   return {b.low, b.high, static_cast<double>(b.low) > least || static_cast<double>(b.high) < most};
 }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "engine/graph/passes/match.h"
 
@@ -10,9 +11,27 @@ namespace {
 
 bool is_byte(DType type) { return type == DType::u8 || type == DType::i8; }
 
+float element(const Tensor& floats, int64_t i) {
+  float x;
+  std::memcpy(&x, floats.raw() + i * 4, 4);
+  return x;
+}
+
+bool is_finite(const Tensor& floats) {
+  for (int64_t i = 0; i < floats.count(); ++i)
+    if (!std::isfinite(element(floats, i))) return false;
+  return true;
+}
+
+/// Quantising by it keeps the order of numbers, and gives back the bytes that were dequantised by it: not by 0, what denormals are
+/// flushed to, or what overflows.
+bool is_ordinary(float scale) { return scale >= std::numeric_limits<float>::min() && std::isfinite(scale * 256); }
+
 std::optional<QuantizedValue> parameters_of(const Node& node, Value* value) {
   QuantizedValue q{value, node.input(1), node.input(2), node.attributes.get_int("axis", 1)};
-  if (!q.scale || !q.scale->is_constant() || q.scale->type.dtype != DType::f32 || q.scale->constant().count() < 1) return std::nullopt;
+  if (!q.scale || !q.scale->is_constant() || q.scale->type.dtype != DType::f32 || q.scale->constant().count() < 1 ||
+      !is_finite(q.scale->constant()))
+    return std::nullopt;
   if (q.zero &&
       (!q.zero->is_constant() || q.zero->type.dtype != value->type.dtype || q.zero->constant().count() != q.scale->constant().count()))
     return std::nullopt;
@@ -39,7 +58,7 @@ std::optional<QuantizedValue> quantized(const Node& node) {
   if (!is_op(&node, "QuantizeLinear") || !is_byte(node.output()->type.dtype) || node.input(0)->type.dtype != DType::f32)
     return std::nullopt;
   const auto q = parameters_of(node, node.output());
-  return q && q->is_single() ? q : std::nullopt;
+  return q && q->is_single() && is_ordinary(element(q->scale->constant(), 0)) ? q : std::nullopt;
 }
 
 bool same_quantization(const QuantizedValue& a, const QuantizedValue& b) {
@@ -65,12 +84,6 @@ double number_of(const Value* constant) {
 }
 
 namespace {
-
-float element(const Tensor& floats, int64_t i) {
-  float x;
-  std::memcpy(&x, floats.raw() + i * 4, 4);
-  return x;
-}
 
 int32_t integer_element(const Tensor& integers, int64_t i) {
   int32_t x;

@@ -6,7 +6,7 @@
 
 namespace svengine {
 
-/// (value - zero) * scale, or its inverse. The scale is a float32 constant, the zero point one of the value's type, or null.
+/// (value - zero) * scale, or its inverse. The scale is a finite float32 constant, the zero point one of the value's type, or null.
 struct QuantizedValue {
   Value* value = nullptr;
   Value* scale = nullptr;
@@ -19,7 +19,8 @@ struct QuantizedValue {
 /// What a DequantizeLinear of 8-bit (or, where `wide`, of 32-bit) values gives; nothing for anything else.
 std::optional<QuantizedValue> dequantized(const Value* value, bool wide = false);
 
-/// The result and the parameters of a QuantizeLinear to 8 bits by one scale; nothing for other nodes.
+/// The result and the parameters of a QuantizeLinear to 8 bits by one scale, a positive number that dequantised bytes can be had back by;
+/// nothing for other nodes.
 std::optional<QuantizedValue> quantized(const Node& node);
 
 /// Both are by the same numbers.
