@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <exception>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "importers/io/names.h"
 #include "tools/commands/commands.h"
 #include "tools/support/dynamic_program.h"
 #include "tools/support/output.h"
@@ -70,10 +72,18 @@ std::vector<NamedCommand> commands_for(std::string_view first_word) {
 }
 
 int run(int argc, char** argv) {
+  const std::string_view first_word = argc > 1 ? argv[1] : "";
+  const std::vector<NamedCommand> known = commands_for(first_word);
+  const auto is_named = [first_word](const NamedCommand& command) { return command.name == first_word; };
+  if (!first_word.empty() && first_word[0] != '-' && std::none_of(known.begin(), known.end(), is_named)) {
+    print_error(fmt::format("'{}' is not a subcommand", printable(first_word)));
+    print_hint("try 'svengine --help'");
+    return kError;
+  }
   CommandLine line("svengine", kDescription, "svengine " SVENGINE_VERSION);
   line.program().footer(kExamples);
   std::vector<std::pair<const Command*, Action>> commands;
-  for (const NamedCommand& command : commands_for(argc > 1 ? argv[1] : "")) {
+  for (const NamedCommand& command : known) {
     Action action = command.add(line.program());
     commands.emplace_back(line.program().subcommands().back().get(), std::move(action));
   }

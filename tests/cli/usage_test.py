@@ -41,6 +41,8 @@ class Usage(CliTest):
         self.assertIn('More, see --help-all:\n  --strict', self.succeeds('run', '--help').out)
 
     def test_wrong_usage(self):
+        self.fails('bnech', 'model.onnx', says=["'bnech' is not a subcommand", "try 'svengine --help'"])
+        self.fails('\x1b[31m', says="'\\x1b[31m' is not a subcommand")
         self.fails(says='--help')
         self.fails('--nonsense', says='svengine --help')
         self.fails('nonsense')
