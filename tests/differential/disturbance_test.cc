@@ -107,6 +107,16 @@ TEST_CASE("a square that leaves the range of float32 may stay a number, and no o
   for (const float y : disturbed_outputs(text, 3)) CHECK(std::abs(y - 1) < 1e-4);
 }
 
+TEST_CASE("a norm of numbers whose squares leave the range of float32 may be its bias, and of no others") {
+  const std::string text =
+      "graph \"g\"\ninput %x: float32[1]\nconst %scale: float32[2] = {1.0, 1.0}\nconst %bias: float32[2] = {0.25, 0.25}\nconst %c: float32[2] = {1.0, -1.0}\n"
+      "%pair: float32[2] = Mul(%x, %c)\n%y: float32[2] = LayerNormalization(%pair, %scale, %bias) {axis = -1}\noutput %y\n";
+  const std::vector<float> large = disturbed_outputs(text, 1e25f);
+  CHECK(any(large, [](float y) { return std::abs(y - 0.25f) < 1e-4f; }));
+  CHECK(any(large, [](float y) { return std::abs(y - 1.25f) < 1e-4f; }));
+  for (const float y : disturbed_outputs(text, 1e15f)) CHECK(std::abs(y - 1.25f) < 1e-3);
+}
+
 TEST_CASE("an infinity that a sum of convolutions multiplies by weights of opposite signs may stay one, and no other is changed") {
   const auto sums = [](const std::string& from) {
     return disturbed_outputs("graph \"g\"\ninput %x: float32[1]\nconst %s: int64[3] = {1, 1, 1}\nconst %w: float32[1, 1, 1] = {-0.5}\n"

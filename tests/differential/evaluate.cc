@@ -262,6 +262,18 @@ void change_special(const Node& node, const std::vector<Tensor>& inputs, Tensor&
   result = std::move(*copy);
 }
 
+/// Squares of such numbers leave float32's range: a norm then divides by infinity, and what it gives of zeros is left.
+void overflow_norm(const Node& node, Tensor& x, const RandomStream& stream) {
+  constexpr double kLarge = 0x1p60;
+  if (!std::string_view(node.op().name).ends_with("Normalization") || x.type() != DType::f32 || stream.uniform(0) < 0.5) return;
+  const std::span<const float> values = x.data<float>();
+  if (std::none_of(values.begin(), values.end(), [](float v) { return std::isfinite(v) && std::abs(v) >= kLarge; })) return;
+  Result<MutableTensor> zeros = Tensor::allocate(DType::f32, x.dims());
+  if (!zeros.ok()) return;
+  std::ranges::fill(zeros->data<float>(), 0.0f);
+  x = std::move(*zeros);
+}
+
 bool has_values(const Node& node, const Values& values) {
   return std::all_of(node.inputs().begin(), node.inputs().end(),
                      [&](const Value* v) { return !v || v->is_constant() || values.count(v); });
@@ -368,6 +380,7 @@ Values compute_disturbed(const Graph& graph, const Values& leaves, const kernels
       if (v && v->is_constant() && !values.count(v)) set(v, v->constant(), {kLeaves}, false);
       inputs.push_back(v ? values.at(v) : Tensor());
     }
+    if (!inputs.empty()) overflow_norm(*node, inputs[0], stream.at("overflow").at(number));
     Result<std::vector<Tensor>> results = compute(*node, inputs, kernels, kMostComputed, change);
     if (!results.ok()) continue;
     change_special(*node, inputs, (*results)[0], stream.at(number++));
