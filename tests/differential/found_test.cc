@@ -319,6 +319,24 @@ TEST_CASE("a convolution's attributes that do not fit the image are refused befo
   }
 }
 
+TEST_CASE("lengths beyond the steps are refused where there are no steps, too") {
+  for (const auto& [op, gates] : {std::pair("LSTM", 4), std::pair("GRU", 3), std::pair("RNN", 1)}) {
+    const auto session = Session::create(parsed(fmt::format("graph \"g\"\ninput %x: float32[0, 2, 3]\ninput %w: float32[1, {0}, 3]\n"
+                                                            "input %r: float32[1, {0}, 5]\ninput %n: int32[2]\n"
+                                                            "%y: float32[*] = {1}(%x, %w, %r, -, %n) {{hidden_size = 5}}\noutput %y\n",
+                                                            5 * gates, op)),
+                                         {}).value();
+    const auto runs = [&, gates = gates](int32_t length) {
+      return session->run({random_tensor({0, 2, 3}, 1), random_tensor({1, 5 * gates, 3}, 2), random_tensor({1, 5 * gates, 5}, 3),
+                           Tensor::of<int32_t>({2}, {0, length})}).ok();
+    };
+    INFO(op);
+    CHECK(runs(0));
+    CHECK(!runs(1));
+    CHECK(!runs(-1));
+  }
+}
+
 TEST_CASE("a kernel_shape that the weights do not have is refused wherever there are both") {
   for (const char* node : {"Conv(%x, %w)", "ConvTranspose(%y, %w)", "svengine.ConvGradWeights(%y, %x, %w)", "svengine.ConvGradInput(%y, %w, %x)"}) {
     for (const char* size : {"1", "s"}) {

@@ -297,7 +297,8 @@ void lower_recurrent_of(LowerContext& c, const RecurrentOptions& o, const Recurr
 Status lower_recurrent(LowerContext& c) {
   SV_ASSIGN(const RecurrentOptions o, recurrent_options(c.node()));
   const RecurrentSizes z = recurrent_sizes(c.node(), o);
-  if (z.batch == 0 || z.hidden == 0) return {};
+  if (z.hidden == 0) return check_recurrent_lengths(c);
+  if (z.batch == 0) return {};
   const DType type = c.in_type(0).dtype;
   if (!kProductTypes.has(type)) return error("is computed in float32 or float64, not in {}", name_of(type));
   const double sums = static_cast<double>(z.steps) * static_cast<double>(z.batch) *
@@ -306,6 +307,16 @@ Status lower_recurrent(LowerContext& c) {
     return error("{} steps of a batch of {} with {} units are more than fits memory", z.steps, z.batch, z.hidden);
   if (type == DType::f64) lower_recurrent_of<double>(c, o, z);
   else lower_recurrent_of<float>(c, o, z);
+  return {};
+}
+
+Status check_recurrent_lengths(LowerContext& c) {
+  if (!c.has_input(4)) return {};
+  SV_ASSIGN(const RecurrentOptions o, recurrent_options(c.node()));
+  const RecurrentSizes z = recurrent_sizes(c.node(), o);
+  c.emit("check_lengths", 1, [lengths = c.in(4), batch = z.batch, steps = z.steps](const Run& run, int64_t, int64_t) {
+    return check_lengths(run.get<const int32_t>(lengths), batch, steps);
+  });
   return {};
 }
 

@@ -37,6 +37,8 @@ OpDef recurrent_op(const char* name, int gates);
 
 Status infer_recurrent(InferContext& c);
 Status lower_recurrent(LowerContext& c);
+/// OpDef::check_values of these: sequence_lens.
+Status check_recurrent_lengths(LowerContext& c);
 
 /// Strides of Y and of states under both layouts.
 kernels::RecurrentStride recurrent_y_stride(const RecurrentSizes& sizes, bool batch_first);

@@ -121,6 +121,7 @@ OpDef define_recurrent_grad() {
   op.gradient = nullptr;
   op.infer = infer_recurrent_grad;
   op.lower = lower_recurrent_grad;
+  op.check_values = nullptr;
   op.cost = recurrent_grad_cost;
   op.samples = {
       {.inputs = {dy, f32({1, 2, 5}), f32({1, 2, 5}), x, f32({1, 20, 3}), f32({1, 20, 5}),

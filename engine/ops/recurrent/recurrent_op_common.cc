@@ -48,6 +48,7 @@ OpDef recurrent_op(const char* name, int gates) {
       .canonicalize = canonicalize_recurrent,
       .infer = infer_recurrent,
       .lower = lower_recurrent,
+      .check_values = check_recurrent_lengths,
       .cost = recurrent_cost,
       .gradient = recurrent_gradient,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
