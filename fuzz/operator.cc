@@ -8,6 +8,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/ops/registry.h"
+#include "engine/ops/samples.h"
 #include "fuzz/support.h"
 #include "fuzz/under_limits.h"
 #include "tests/hostile/attempt.h"
@@ -36,7 +37,7 @@ const OpDef& operator_of(uint16_t key) {
 
 const std::vector<Change>& listed_changes(const OpDef& op, size_t sample) {
   static std::unordered_map<const Sample*, std::vector<Change>> lists;
-  const Sample& of = op.samples[sample];
+  const Sample& of = samples_of(op)[sample];
   const auto found = lists.find(&of);
   return found != lists.end() ? found->second : lists.emplace(&of, tests::changes_of(op, of)).first->second;
 }
@@ -135,8 +136,8 @@ std::string describe(const Relative& r) {
 void fuzz_operator(Bytes bytes) {
   Reader in(bytes);
   const OpDef& op = operator_of(in.take<uint16_t>());
-  const size_t sample = in.below(op.samples.size());
-  Relative relative = tests::relative_of(op.samples[sample]);
+  const size_t sample = in.below(samples_of(op).size());
+  Relative relative = tests::relative_of(samples_of(op)[sample]);
   const UnderLimits limits;
   for (int i = 0; i < kMostChanges && !in.empty(); ++i) {
     const size_t kind = in.below(4);

@@ -12,6 +12,7 @@
 
 #include "engine/kernels/contract.h"
 #include "engine/ops/registry.h"
+#include "engine/ops/samples.h"
 #include "runtime/session.h"
 #include "tests/support/compare.h"
 #include "tests/support/random_tensor.h"
@@ -124,9 +125,9 @@ size_t count_nans(const Tensor& t) {
 
 TEST_CASE("samples agree across kernel sets, threads and folding") {
   for (const OpDef& op : all_ops().all())
-    for (size_t i = 0; i < op.samples.size(); ++i) {
+    for (size_t i = 0; i < samples_of(op).size(); ++i) {
       INFO(op.name << ", sample " << i);
-      check_sample(op, op.samples[i]);
+      check_sample(op, samples_of(op)[i]);
     }
 }
 
@@ -138,7 +139,7 @@ TEST_CASE("every output is written, whichever optional inputs are there") {
   }
   int nodes = 0;
   for (const OpDef& op : all_ops().all())
-    for (const Sample& sample : op.name == std::string_view("BitCast") ? std::vector<Sample>() : op.samples)  // any bits are its results
+    for (const Sample& sample : op.name == std::string_view("BitCast") ? std::vector<Sample>() : samples_of(op))  // any bits are its results
       for (const std::vector<size_t>& absent : absences(op, sample))
         for (const int outputs : std::set{sample.outputs, std::max(sample.outputs, std::min(op.outputs.max, 8))}) {
           INFO(op.name << " without inputs " << Catch::StringMaker<std::vector<size_t>>::convert(absent) << " of " << sample.inputs.size());

@@ -6,6 +6,7 @@
 
 #include "engine/ops/infer_util.h"
 #include "engine/ops/registry.h"
+#include "engine/ops/samples.h"
 
 namespace types_test {
 using namespace svengine;
@@ -84,7 +85,7 @@ TEST_CASE("an attribute that names an element type takes the numbers of types on
       if (!name.ends_with("dtype") && name != "output_datatype" && !name.ends_with("precision") && name != "to" && name != "stash_type") continue;
       if (attribute.kind != AttributeKind::kInt) continue;
       ++attributes;
-      for (const Sample& sample : op.samples)
+      for (const Sample& sample : samples_of(op))
         for (int64_t number = 1; number < 32; ++number)
           for (const int64_t wrong : {number + 256, number - 256, number + (int64_t{1} << 32), number * 64 + 32}) {
             INFO(op.name << ", " << name << " = " << wrong);

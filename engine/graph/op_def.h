@@ -77,19 +77,6 @@ struct Cost {
   double bytes = 0;  // read and written once: inputs, weights, outputs
 };
 
-/// One input of a sweep-test sample: random values in [low, high) of this type and shape, or given ones.
-struct SampleInput {
-  DType dtype = DType::f32;
-  Dims dims;
-  double low = -2, high = 2;
-  Tensor value = {};  // defined: used as it is, and a constant of the graph
-};
-struct Sample {
-  std::vector<SampleInput> inputs;
-  std::vector<std::pair<std::string, Attribute>> attributes = {};
-  int outputs = 1;
-};
-
 /// Inputs that training updates by other means than gradients, and the outputs that hold what one batch gave in their place.
 struct RunningStatistics {
   size_t mean, variance;  // indices of inputs (running) and, where attribute "training_mode" is set, of outputs (of the batch)
@@ -183,7 +170,8 @@ struct OpDef {
   OpTraits traits = {};
   BlockedLayout blocked = {};
   Tolerance tolerance = {};
-  std::vector<Sample> samples = {};
+  /// What tests run it on: graph/samples.h.
+  std::string samples = {};
 };
 
 /// "" for "ai.onnx", which is the same domain; others as they are.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "engine/graph/samples.h"
 #include "engine/graph/text.h"
 #include "engine/graph/text_parts.h"
 #include "engine/graph/verify.h"
@@ -10,9 +11,8 @@ namespace {
 
 using text::append_element;
 using text::Cursor;
+using text::is_number_char;
 using text::number;
-
-bool is_number_char(char c) { return text::is_identifier_char(c) || c == '+' || c == '-'; }
 
 class Parser {
  public:
@@ -35,7 +35,53 @@ class Parser {
     return std::move(graph_);
   }
 
+  Result<std::vector<Sample>> samples() {
+    std::vector<Sample> out;
+    while (!cursor_.at_end()) {
+      SV_ASSIGN(Sample one, sample());
+      out.push_back(std::move(one));
+    }
+    return out;
+  }
+
  private:
+  Result<Sample> sample() {
+    Sample out;
+    SV_TRY(cursor_.expect('(', "before a sample's inputs"));
+    while (!cursor_.take(')')) {
+      if (!out.inputs.empty()) SV_TRY(cursor_.expect(',', "between inputs"));
+      SV_ASSIGN(SampleInput input, sample_input());
+      out.inputs.push_back(std::move(input));
+    }
+    SV_ASSIGN(const Attributes attributes, this->attributes());
+    for (const auto& [name, value] : attributes) out.attributes.emplace_back(name, value);
+    if (const auto outputs = number<int>(cursor_.run_of(text::is_digit))) out.outputs = *outputs;
+    return out;
+  }
+
+  Result<SampleInput> sample_input() {
+    if (cursor_.take('-')) return SampleInput{DType::undefined, {}};
+    const std::optional<DType> dtype = dtype_from_name(cursor_.run_of(text::is_identifier_char));
+    if (!dtype) return cursor_.fail("expected the type of an input");
+    if (*dtype >= DType::sequence) {
+      SV_ASSIGN(Tensor held, tensor(*dtype));
+      return SampleInput{*dtype, held.dims(), 0, 0, held};
+    }
+    SV_ASSIGN(const Shape shape, this->shape());
+    const std::optional<Dims> dims = shape.concrete();
+    if (!dims) return cursor_.fail("a sample's dimensions are numbers");
+    if (cursor_.peek() == '{') {
+      SV_ASSIGN(Tensor value, elements({*dtype, shape, 0}));
+      return SampleInput{*dtype, *dims, 0, 0, std::move(value)};
+    }
+    const std::string_view low = cursor_.run_of(is_number_char);
+    if (low.empty()) return SampleInput{*dtype, *dims};
+    if (!cursor_.take_word("to")) return cursor_.fail("values are from one number 'to' another");
+    const auto from = number<double>(low), to = number<double>(cursor_.run_of(is_number_char));
+    if (!from || !to) return cursor_.fail("values are from one number 'to' another");
+    return SampleInput{*dtype, *dims, *from, *to};
+  }
+
   Status statement() {
     if (cursor_.take_word("input")) return input();
     if (cursor_.take_word("const")) return constant();
@@ -138,7 +184,7 @@ class Parser {
       SV_ASSIGN(std::string value, string(""));
       return Attribute(std::move(value));
     }
-    if (cursor_.take('[')) return list();
+    if (cursor_.take('[')) return text::rest_of_list(cursor_);
     if (cursor_.take_word("graph")) {
       SV_ASSIGN(Graph body, Parser(cursor_, ops_, depth_ + 1).rest_of_graph());
       return Attribute(Subgraph(std::make_shared<const Graph>(std::move(body))));
@@ -179,30 +225,6 @@ class Parser {
     --held_depth_;
     if (dtype == DType::optional && items.size() > 1) return cursor_.fail("an optional holds one value at most");
     return Tensor::of_items(dtype, std::move(items));
-  }
-
-  /// The rest of a list that is not empty. The first element decides its kind.
-  Result<Attribute> list() {
-    std::vector<int64_t> integers;
-    std::vector<float> reals;
-    std::vector<std::string> texts;
-    do {
-      if (cursor_.peek() == '"') {
-        SV_ASSIGN(std::string value, string(""));
-        texts.push_back(std::move(value));
-        continue;
-      }
-      const std::string_view token = cursor_.run_of(is_number_char);
-      if (const auto integer = number<int64_t>(token)) integers.push_back(*integer);
-      else if (const auto real = number<float>(token)) reals.push_back(*real);
-      else return cursor_.fail(fmt::format("'{}' is no number", token));
-    } while (cursor_.take(','));
-    SV_TRY(cursor_.expect(']', "after the list"));
-    if (int{integers.empty()} + int{reals.empty()} + int{texts.empty()} != 2)
-      return cursor_.fail("a list is of one kind of element");
-    if (!integers.empty()) return Attribute(std::move(integers));
-    if (!reals.empty()) return Attribute(std::move(reals));
-    return Attribute(std::move(texts));
   }
 
   Result<Type> type() {
@@ -280,6 +302,11 @@ class Parser {
     while (!cursor_.take('}')) {
       if (!bytes.empty()) SV_TRY(cursor_.expect(',', "between elements"));
       const std::string_view token = cursor_.run_of(is_number_char);
+      if (token == "...") {
+        if (!text::continue_progression(type.dtype, static_cast<size_t>(element_count(*dims)), bytes))
+          return cursor_.fail("'...' goes on as two numbers before it do");
+        continue;
+      }
       if (!append_element(type.dtype, token, bytes))
         return cursor_.fail(fmt::format("'{}' is no {}", token, name_of(type.dtype)));
     }
@@ -342,7 +369,12 @@ class Parser {
 
 }  // namespace
 
-Result<Graph> parse_graph(std::string_view text, const OpRegistry& ops) { 
+Result<std::vector<Sample>> parse_samples(std::string_view text, const OpRegistry& ops) {
+  Cursor cursor(text);
+  return Parser(cursor, ops).samples();
+}
+
+Result<Graph> parse_graph(std::string_view text, const OpRegistry& ops) {
   Cursor cursor(text);
   return Parser(cursor, ops).run();
 }

@@ -10,6 +10,7 @@
 
 #include "engine/base/dtype.h"
 #include "engine/base/status.h"
+#include "engine/graph/attribute.h"
 
 namespace svengine::text {
 
@@ -17,6 +18,7 @@ inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 inline bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 inline bool is_identifier_start(char c) { return is_letter(c) || c == '_'; }
 inline bool is_identifier_char(char c) { return is_identifier_start(c) || is_digit(c) || c == '.'; }
+inline bool is_number_char(char c) { return is_identifier_char(c) || c == '+' || c == '-'; }
 /// May stand in a value's name without quotes.
 inline bool is_name_char(char c) { return is_identifier_char(c) || c == '/' || c == '-'; }
 
@@ -33,6 +35,10 @@ std::optional<T> number(std::string_view token, int base = 10) {
 
 /// Appends one element of a constant as it is in memory; false where the token is none of that type.
 bool append_element(DType type, std::string_view token, std::vector<std::byte>& bytes);
+
+/// The elements so far, two of a number type, go on by their difference until there are `count`; false where that cannot be, or is more than a
+/// million.
+bool continue_progression(DType type, size_t count, std::vector<std::byte>& bytes);
 
 /// A cursor over the text. Methods that look for something skip blanks and comments first, newlines included: the order of
 /// the parts is what separates them.
@@ -60,5 +66,8 @@ class Cursor {
   size_t position_ = 0;
   size_t start_ = 0;  // of the last thing looked at
 };
+
+/// Behind the bracket of a list that is not empty. The first element decides its kind.
+Result<Attribute> rest_of_list(Cursor& cursor);
 
 }  // namespace svengine::text

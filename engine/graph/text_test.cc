@@ -1,3 +1,4 @@
+#include "engine/graph/samples.h"
 #include "engine/graph/text.h"
 
 #include <catch2/catch.hpp>
@@ -202,6 +203,29 @@ TEST_CASE("large constants are printed by their digest, which differs with the b
     CHECK(failure(texts[i]).find("digest") != std::string::npos);
   }
   CHECK(texts[0] != texts[1]);
+}
+
+TEST_CASE("samples are inputs of random values or given ones, attributes and a number of outputs") {
+  const auto samples = parse_samples("(float32[2, 3]) (uint8[] 0 to 256, -, int8[5]{100, 120, ...}) {i = 1, ss = [\"a\"]} 2"
+                                     "(sequence{float32[1]{0.5}}, float64[3]{1.0, 0.75, ...} , bool[0] -0.5 to 1e3)",
+                                     ops())
+                           .value();
+  REQUIRE(samples.size() == 3);
+  const SampleInput& x = samples[0].inputs.at(0);
+  CHECK((x.dtype == DType::f32 && x.dims == Dims{2, 3} && x.low == -2 && x.high == 2 && !x.value.defined()));
+  REQUIRE(samples[1].inputs.size() == 3);
+  CHECK((samples[1].inputs[0].high == 256 && samples[1].inputs[1].dtype == DType::undefined));
+  const auto bytes = samples[1].inputs[2].value.data<int8_t>();
+  CHECK(std::vector<int>(bytes.begin(), bytes.end()) == std::vector<int>{100, 120, -116, -96, -76});
+  CHECK((samples[1].outputs == 2 && samples[1].attributes.size() == 2 && samples[0].outputs == 1));
+  CHECK(samples[2].inputs[0].value.items().size() == 1);
+  CHECK(samples[2].inputs[1].value.data<double>()[2] == 0.5);
+  CHECK((samples[2].inputs[2].low == -0.5 && samples[2].inputs[2].high == 1000));
+  for (const char* wrong : {"float32[2]", "(float32[2]", "(float32[N])", "(float32[2] 1)", "(float32[2] 1 to)", "(float32[2] 1 2)", "(int8[3]{1, ...})",
+                            "(int8[9]{1, 2, 4, ...})", "(int8[2000000]{1, 2, ...})", "(int4[3]{1, 2, ...})", "(float32[1]) {i = }", "(what[1])"}) {
+    INFO(wrong);
+    CHECK(!parse_samples(wrong, ops()).ok());
+  }
 }
 
 TEST_CASE("what is no graph is refused with line and column") {

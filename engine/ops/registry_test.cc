@@ -2,6 +2,7 @@
 #include <map>
 
 #include "engine/ops/registry.h"
+#include "engine/ops/samples.h"
 
 namespace registry_test {
 using namespace svengine;
@@ -15,6 +16,15 @@ TEST_CASE("every operator is found by its name: its definition's function is cal
   CHECK(all_ops().find("ai.onnx", "AveragePool") == all_ops().find("", "AveragePool"));
   for (const char* name : {"averagepool", "average_pool", "AveragePoo", ""}) CHECK_FALSE(all_ops().find("", name));
   CHECK_FALSE(all_ops().find("com.example", "AveragePool"));
+}
+
+TEST_CASE("the samples of every operator can be read") {
+  for (const OpDef& op : all_ops().all()) {
+    const Result<std::vector<Sample>> samples = parse_samples(op.samples, all_ops());
+    INFO(op.name << ": " << (samples.ok() ? "" : samples.error().message()));
+    CHECK(samples.ok());
+    CHECK(samples_of(op).empty() == op.samples.empty());
+  }
 }
 
 TEST_CASE("the newest opset of a domain is that of its newest operator") {

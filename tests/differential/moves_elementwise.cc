@@ -4,6 +4,7 @@
 
 #include "engine/graph/builder.h"
 #include "engine/ops/registry.h"
+#include "engine/ops/samples.h"
 #include "tests/differential/moves.h"
 
 namespace svengine::differential {
@@ -70,7 +71,7 @@ Value* sample_input(GraphMaker& m, const OpDef& op, const SampleInput& in, const
 
 void add_sample(GraphMaker& m) {
   const OpDef& op = *m.choose.of(sampled_ops());
-  const Sample& sample = m.choose.of(op.samples);
+  const Sample& sample = m.choose.of(samples_of(op));
   const std::map<int64_t, int64_t> sizes = other_sizes(m, sample);
   std::vector<Value*> inputs;
   for (const SampleInput& in : sample.inputs) inputs.push_back(sample_input(m, op, in, sizes));

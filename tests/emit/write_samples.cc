@@ -5,6 +5,7 @@
 #include "engine/kernels/kernel_table.h"
 #include "engine/ops/registry.h"
 #include "engine/ops/run_node.h"
+#include "engine/ops/samples.h"
 #include "engine/plan/plan.h"
 #include "tests/emit/emitted_writer.h"
 #include "tests/support/random_tensor.h"
@@ -75,7 +76,7 @@ int main(int argc, char** argv) {
   for (const Emitter& e : emitters()) {
     const OpDef* op = all_ops().find(e.domain, e.op);
     bool any = false;
-    for (const Sample& sample : op ? op->samples : std::vector<Sample>())
+    for (const Sample& sample : op ? samples_of(*op) : std::vector<Sample>())
       for (const bool constant_rest : {false, true}) {
         if (constant_rest && sample.inputs.size() < 2) continue;
         const Result<bool> written = write_sample(writer, *op, sample, constant_rest);

@@ -12,6 +12,7 @@
 #include "engine/graph/autodiff.h"
 #include "engine/graph/builder.h"
 #include "engine/ops/registry.h"
+#include "engine/ops/samples.h"
 #include "tests/gradients/double_forward.h"
 #include "tests/gradients/without_gradient.h"
 #include "tests/support/compare.h"
@@ -43,7 +44,7 @@ bool is_real(DType t) { return t == DType::f32 || t == DType::f64 || t == DType:
 /// Real numbers, or what may hold them, go in and come out in some sample; operators without samples have no other witness.
 bool could_have_gradient(const OpDef& op) {
   const auto counts = [](DType t) { return is_real(t) || t == DType::bf16 || (is_handle(t) && t != DType::string); };
-  for (const Sample& sample : op.samples) {
+  for (const Sample& sample : samples_of(op)) {
     Graph graph;
     std::vector<Value*> inputs;
     bool in = false, out = false;
@@ -336,13 +337,13 @@ TEST_CASE("every gradient rule agrees with differences in double") {
     if ((!op.gradient && !is_composite(op)) || reason_without_gradient(op) || op.traits.linear_input >= 0) continue;  // transposes_test.cc
     INFO(op.domain << "." << op.name);
     int checked = 0;
-    for (size_t i = 0; i < op.samples.size(); ++i) {
+    for (size_t i = 0; i < samples_of(op).size(); ++i) {
       INFO("sample " << i);
       try {
-        checked += check(op, op.samples[i]);
-        if (!takes_double(op, op.samples[i])) continue;
+        checked += check(op, samples_of(op)[i]);
+        if (!takes_double(op, samples_of(op)[i])) continue;
         INFO("in float64");
-        check(op, in_double(op.samples[i]));
+        check(op, in_double(samples_of(op)[i]));
       } catch (const std::exception& e) {
         FAIL_CHECK(e.what());
       }

@@ -7,6 +7,7 @@
 #include "engine/graph/text.h"
 #include "engine/kernels/kernel_table.h"
 #include "engine/ops/registry.h"
+#include "engine/ops/samples.h"
 #include "runtime/derivative_graphs.h"
 #include "runtime/session.h"
 #include "tests/support/compare.h"
@@ -76,10 +77,10 @@ TEST_CASE("rules of nodes that are linear in a gradient are their transposes") {
   for (const OpDef& op : all_ops().all()) {
     if (op.traits.linear_input < 0) continue;
     REQUIRE(op.gradient);
-    for (size_t i = 0; i < op.samples.size(); ++i) {
+    for (size_t i = 0; i < samples_of(op).size(); ++i) {
       for (const kernels::KernelTable* set : kernels::tested_kernel_sets()) {
         INFO(op.name << ", sample " << i << ", " << set->name);
-        const Products p = products(op, op.samples[i], set);
+        const Products p = products(op, samples_of(op)[i], set);
         INFO(p.forward << " forward, " << p.backward << " backward, of products of " << p.size << " in all");
         CHECK(std::fabs(p.forward - p.backward) <= kTolerance * p.size);
         ++checked;

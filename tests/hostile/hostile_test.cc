@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "engine/ops/registry.h"
+#include "engine/ops/samples.h"
 #include "tests/hostile/attempt.h"
 #include "tests/hostile/isolation.h"
 
@@ -41,8 +42,8 @@ class Relatives {
   Relatives() {
     for (const OpDef& op : all_ops().all()) {
       if (!wanted(op)) continue;
-      for (size_t i = 0; i < op.samples.size(); ++i) {
-        families_.push_back({&op, i, relative_of(op.samples[i]), changes_of(op, op.samples[i]), count_});
+      for (size_t i = 0; i < samples_of(op).size(); ++i) {
+        families_.push_back({&op, i, relative_of(samples_of(op)[i]), changes_of(op, samples_of(op)[i]), count_});
         count_ += static_cast<int64_t>(families_.back().changes.size() + pairs());
       }
     }

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/ops/registry.h"
+#include "engine/ops/samples.h"
 #include "runtime/session.h"
 #include "tests/hostile/relatives.h"
 #include "tests/support/compare.h"
@@ -130,7 +131,7 @@ TEST_CASE("packed weights of equal names are equal for all relatives of samples"
     Packed packed;
     int64_t again = 0;
     for (const OpDef& op : all_ops().all())
-      for (const Sample& sample : op.samples) {
+      for (const Sample& sample : samples_of(op)) {
         if (sample.inputs.size() < 2 || sample.inputs[1].dtype != DType::f32) continue;
         const Relative base = relative_of(sample);
         const std::vector<Change> changes = changes_of(op, sample);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/graph/op_def.h"
+#include "engine/ops/samples.h"
 
 namespace svengine::tests {
 

@@ -1,4 +1,5 @@
 // The pass `expand`: composite operators become what they are made of, at load or when shapes are concrete.
+#include "engine/ops/samples.h"
 #include "tests/passes/pass_test_util.h"
 
 namespace expand_test {
@@ -119,8 +120,8 @@ TEST_CASE("every operator of a file runs behind values whose ranks are known lat
 #ifdef SVENGINE_EMULATED
     if (!op.expand) continue;  // what decides shapes is the same C++ everywhere
 #endif
-    for (size_t i = 0; i < op.samples.size(); ++i) {
-      const Result<std::vector<Tensor>> plain = run_sample(op, op.samples[i], false), late = run_sample(op, op.samples[i], true);
+    for (size_t i = 0; i < samples_of(op).size(); ++i) {
+      const Result<std::vector<Tensor>> plain = run_sample(op, samples_of(op)[i], false), late = run_sample(op, samples_of(op)[i], true);
       INFO(op.domain << " " << op.name << ", sample " << i << (late.ok() ? "" : ": " + late.error().message()));
       CHECK(late.ok() == plain.ok());
       if (!late.ok() || !plain.ok()) continue;

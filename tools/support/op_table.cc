@@ -6,6 +6,7 @@
 
 #include "engine/graph/builder.h"
 #include "engine/ops/registry.h"
+#include "engine/ops/samples.h"
 
 namespace svengine::tool {
 namespace {
@@ -35,7 +36,7 @@ DTypeSet types_of(const OpDef& op) {
   for (const TypeParameter& parameter : op.types)
     if (std::find(parameter.inputs.begin(), parameter.inputs.end(), 0) != parameter.inputs.end()) return parameter.types;
   DTypeSet out;
-  for (const Sample& sample : op.samples) {
+  for (const Sample& sample : samples_of(op)) {
     if (sample.inputs.empty() || is_handle(sample.inputs[0].dtype)) continue;
     for (int t = 1; t < 32; ++t) {
       const auto type = static_cast<DType>(t);

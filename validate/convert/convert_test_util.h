@@ -4,6 +4,7 @@
 
 #include "engine/graph/graph.h"
 #include "engine/graph/op_def.h"
+#include "engine/ops/samples.h"
 #include "tests/support/must.h"
 
 namespace svengine::tests {

@@ -1,6 +1,7 @@
 // Whatever the exporter writes in an opset is in that opset's schemas: operators, numbers of inputs and outputs, attributes. Nodes that
 // are younger are to be refused, or written as they were.
 #include "engine/ops/registry.h"
+#include "engine/ops/samples.h"
 #include "importers/onnx/export.h"
 #include "importers/onnx/onnx_file.h"
 #include "validate/check/check.h"
@@ -52,7 +53,7 @@ Attribute example_of(AttributeKind kind) {
 TEST_CASE("samples are written in every opset's forms, or refused") {
   for (const OpDef& op : all_ops().all()) {
     if (is_foreign(op)) continue;
-    for (const Sample& sample : op.samples) {
+    for (const Sample& sample : samples_of(op)) {
       const Graph graph = graph_of(op, sample);
       for (int opset = 13; opset <= kNewestOpset; ++opset) {
         INFO(op.name << " in opset " << opset);
@@ -67,7 +68,7 @@ TEST_CASE("attributes that an opset has not are refused there, or left out where
     if (is_foreign(op) || op.samples.empty()) continue;
     for (const AttributeDef& attribute : op.attributes) {
       if (attribute.kind == AttributeKind::kGraph || attribute.kind == AttributeKind::kTensor) continue;
-      Graph graph = graph_of(op, op.samples[0]);
+      Graph graph = graph_of(op, samples_of(op)[0]);
       Attributes& attributes = graph.nodes().back()->attributes;
       if (!attributes.has(attribute.name)) attributes.set(attribute.name, example_of(attribute.kind));
       for (int opset : {13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 26, 27}) {

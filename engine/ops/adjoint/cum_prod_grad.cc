@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "engine/graph/axes.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/like.h"
 #include "engine/ops/lowering.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -71,7 +71,6 @@ Status lower_cum_prod_grad(LowerContext& c) {
 }  // namespace
 
 OpDef define_cum_prod_grad() {
-  const SampleInput axis = fixed(Tensor::scalar<int64_t>(1));
   return {
       .name = "CumProdGrad",
       .domain = kInternalDomain,
@@ -80,9 +79,9 @@ OpDef define_cum_prod_grad() {
       .infer = infer_cum_prod_grad,
       .lower = lower_cum_prod_grad,
       .traits = {.shape_inputs = {2}},
-      .samples = {{.inputs = {f32({3, 21}), f32({3, 21}), axis}},
-                  {.inputs = {f32({2, 5, 3}), f32({2, 5, 3}), axis}, .attributes = {{"exclusive", integer(1)}, {"reverse", integer(1)}}},
-                  {.inputs = {any(DType::f64, {2, 4}), any(DType::f64, {2, 4}), axis}}},
+      .samples = "(float32[3, 21], float32[3, 21], int64[]{1})"
+                 "(float32[2, 5, 3], float32[2, 5, 3], int64[]{1}) {exclusive = 1, reverse = 1}"
+                 "(float64[2, 4], float64[2, 4], int64[]{1})",
   };
 }
 

@@ -12,7 +12,6 @@
 #include "engine/ops/like.h"
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/nn/window_common.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/vision/deform_common.h"
 
 namespace svengine::ops {
@@ -193,18 +192,11 @@ OpDef define_deform_conv_grad() {
       .lower = lower_deform_conv_grad,
       .cost = deform_conv_grad_cost,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 3, 6, 5}), f32({2, 4, 6, 5}), f32({3, 4, 3, 3}), f32({2, 18, 6, 5}), f32({2, 9, 6, 5}, 0, 1)},
-                   .attributes = {{"pads", integers({1, 1, 1, 1})}},
-                   .outputs = 4},
-                  {.inputs = {f32({1, 6, 3, 4}), f32({1, 4, 7, 7}), f32({6, 2, 3, 2}), f32({1, 24, 3, 4})},
-                   .attributes = {{"group", integer(2)},
-                                  {"offset_group", integer(2)},
-                                  {"strides", integers({2, 2})},
-                                  {"pads", integers({0, 1, 0, 1})}},
-                   .outputs = 3},
-                  {.inputs = {any(DType::f64, {1, 2, 3, 3}), any(DType::f64, {1, 2, 4, 4}), any(DType::f64, {2, 2, 2, 2}),
-                              any(DType::f64, {1, 8, 3, 3})},
-                   .outputs = 3}},
+      .samples = "(float32[2, 3, 6, 5], float32[2, 4, 6, 5], float32[3, 4, 3, 3], float32[2, 18, 6, 5], float32[2, 9, 6, 5] 0 to 1) "
+                 "{pads = [1, 1, 1, 1]} 4"
+                 "(float32[1, 6, 3, 4], float32[1, 4, 7, 7], float32[6, 2, 3, 2], float32[1, 24, 3, 4]) {group = 2, offset_group = 2, "
+                 "strides = [2, 2], pads = [0, 1, 0, 1]} 3"
+                 "(float64[1, 2, 3, 3], float64[1, 2, 4, 4], float64[2, 2, 2, 2], float64[1, 8, 3, 3]) 3",
   };
 }
 

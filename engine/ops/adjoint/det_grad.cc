@@ -12,7 +12,6 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/like.h"
 #include "engine/ops/lowering.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -130,8 +129,9 @@ OpDef define_det_grad() {
       .inputs = {2, 2},
       .infer = infer_det_grad,
       .lower = lower_det_grad,
-      .samples = {{.inputs = {f32({3}), f32({3, 5, 5})}}, {.inputs = {f32({2}), f32({2, 1, 1})}},
-                  {.inputs = {any(DType::f64, {2}), any(DType::f64, {2, 4, 4})}}},
+      .samples = "(float32[3], float32[3, 5, 5])"
+                 "(float32[2], float32[2, 1, 1])"
+                 "(float64[2], float64[2, 4, 4])",
   };
 }
 

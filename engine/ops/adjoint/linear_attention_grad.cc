@@ -14,7 +14,6 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/like.h"
 #include "engine/ops/language/linear_attention_common.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/fill_common.h"
 
 namespace svengine::ops {
@@ -185,13 +184,10 @@ OpDef define_linear_attention_grad() {
       .infer = infer_linear_attention_grad,
       .lower = lower_linear_attention_grad,
       .tolerance = {.rtol = 1e-4, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 5, 12}), f32({2, 1, 4, 6}), f32({2, 5, 8}), f32({2, 5, 4}), f32({2, 5, 6}), f32({2, 1, 4, 6}),
-                              f32({2, 5, 4}, -1, 0), f32({2, 5, 1}, 0, 1)},
-                   .attributes = {{"q_num_heads", integer(2)}, {"kv_num_heads", integer(1)}},
-                   .outputs = 6},
-                  {.inputs = {f32({2, 3, 8}), f32({2, 2, 3, 4}), f32({2, 3, 6}), f32({2, 3, 6}), f32({2, 3, 8})},
-                   .attributes = {{"q_num_heads", integer(2)}, {"kv_num_heads", integer(2)}, {"update_rule", std::string("linear")}},
-                   .outputs = 6}},
+      .samples = "(float32[2, 5, 12], float32[2, 1, 4, 6], float32[2, 5, 8], float32[2, 5, 4], float32[2, 5, 6], float32[2, 1, 4, 6], "
+                 "float32[2, 5, 4] -1 to 0, float32[2, 5, 1] 0 to 1) {q_num_heads = 2, kv_num_heads = 1} 6"
+                 "(float32[2, 3, 8], float32[2, 2, 3, 4], float32[2, 3, 6], float32[2, 3, 6], float32[2, 3, 8]) {q_num_heads = 2, "
+                 R"(kv_num_heads = 2, update_rule = "linear"} 6)",
   };
 }
 

@@ -2,10 +2,10 @@
 // gradient to the first element that is its maximum.
 #include <cmath>
 
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/like.h"
 #include "engine/ops/lowering.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/vision/max_roi_pool_common.h"
 
 namespace svengine::ops {
@@ -61,7 +61,6 @@ Status lower_max_roi_pool_grad(LowerContext& c) {
 }  // namespace
 
 OpDef define_max_roi_pool_grad() {
-  const SampleInput rois = fixed(Tensor::of<float>({3, 5}, {1, 2, 1, 11, 13, 0, -4, 0, 3, 5, 1, 30, 30, 40, 40}));
   return {
       .name = "MaxRoiPoolGrad",
       .domain = kInternalDomain,
@@ -69,8 +68,8 @@ OpDef define_max_roi_pool_grad() {
       .attributes = {{"pooled_shape", AttributeKind::kInts, true}, {"spatial_scale", AttributeKind::kFloat, false, real(1)}},
       .infer = infer_max_roi_pool_grad,
       .lower = lower_max_roi_pool_grad,
-      .samples = {{.inputs = {f32({3, 3, 2, 3}), f32({2, 3, 9, 7}), rois},
-                   .attributes = {{"pooled_shape", integers({2, 3})}, {"spatial_scale", real(0.5f)}}}},
+      .samples = "(float32[3, 3, 2, 3], float32[2, 3, 9, 7], float32[3, 5]{1.0, 2.0, 1.0, 11.0, 13.0, 0.0, -4.0, 0.0, 3.0, 5.0, 1.0, 30.0, "
+                 "30.0, 40.0, 40.0}) {pooled_shape = [2, 3], spatial_scale = 0.5}",
   };
 }
 

@@ -2,7 +2,6 @@
 // has a number for each operand, not 0 where its conjugate is meant; absent: none.
 #include "engine/ops/complex/complex_common.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -53,7 +52,6 @@ Status expand_complex_einsum(ExpandContext& c) {
 }  // namespace
 
 OpDef define_complex_einsum() {
-  const auto integers = [](std::vector<int64_t> values) { return Attribute(std::move(values)); };
   return {
       .name = "ComplexEinsum",
       .domain = kEngineDomain,
@@ -64,15 +62,13 @@ OpDef define_complex_einsum() {
       .infer = infer_complex_einsum,
       .types = {{"T", kComplexParts, {0}}},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({5, 17, 2}), f32({9, 17, 2})},
-                   .attributes = {{"equation", text("ij,kj->ik")}, {"conjugate", integers({0, 1})}}},
-                  {.inputs = {f32({2, 7, 3, 11, 2}), f32({2, 6, 3, 11, 2})}, .attributes = {{"equation", text("bqhd,bkhd->bhqk")}}},
-                  {.inputs = {f32({4, 5, 6, 2}), f32({5, 3, 2}), f32({6, 7, 3, 2})},
-                   .attributes = {{"equation", text("abc,bd,ced->ea")}, {"conjugate", integers({1, 0, 1})}}},
-                  {.inputs = {f32({3, 4, 4, 2}), f32({4, 4, 2})}, .attributes = {{"equation", text("...ij,jj")}}},
-                  {.inputs = {f32({6, 6, 2})}, .attributes = {{"equation", text("ii->")}}},
-                  {.inputs = {f32({5, 2}), f32({8, 2})}, .attributes = {{"equation", text("i,j->ji")}}},
-                  {.inputs = {any(DType::f64, {4, 30, 2}), any(DType::f64, {30, 5, 2})}, .attributes = {{"equation", text("ij,jk")}}}},
+      .samples = R"((float32[5, 17, 2], float32[9, 17, 2]) {equation = "ij,kj->ik", conjugate = [0, 1]})"
+                 R"((float32[2, 7, 3, 11, 2], float32[2, 6, 3, 11, 2]) {equation = "bqhd,bkhd->bhqk"})"
+                 R"((float32[4, 5, 6, 2], float32[5, 3, 2], float32[6, 7, 3, 2]) {equation = "abc,bd,ced->ea", conjugate = [1, 0, 1]})"
+                 R"((float32[3, 4, 4, 2], float32[4, 4, 2]) {equation = "...ij,jj"})"
+                 R"((float32[6, 6, 2]) {equation = "ii->"})"
+                 R"((float32[5, 2], float32[8, 2]) {equation = "i,j->ji"})"
+                 R"((float64[4, 30, 2], float64[30, 5, 2]) {equation = "ij,jk"})",
   };
 }
 

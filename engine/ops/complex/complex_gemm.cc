@@ -4,7 +4,6 @@
 #include "engine/ops/complex/complex_common.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/product_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -53,11 +52,9 @@ OpDef define_complex_gemm() {
       .infer = infer_complex_gemm,
       .types = {{"T", kComplexParts, {0, 1, 2}}},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({9, 33, 2}), f32({18, 33, 2}), f32({18, 2})},
-                   .attributes = {{"transB", integer(1)}, {"conjugate_b", integer(1)}, {"alpha", real(0.5f)}, {"beta", real(-2.0f)}}},
-                  {.inputs = {f32({5, 7, 2}), f32({7, 3, 2})}},
-                  {.inputs = {any(DType::f64, {21, 5, 2}, -2, 2), any(DType::f64, {21, 6, 2}, -2, 2), any(DType::f64, {5, 1, 2}, -2, 2)},
-                   .attributes = {{"transA", integer(1)}, {"conjugate_a", integer(1)}}}},
+      .samples = "(float32[9, 33, 2], float32[18, 33, 2], float32[18, 2]) {transB = 1, conjugate_b = 1, alpha = 0.5, beta = -2.0}"
+                 "(float32[5, 7, 2], float32[7, 3, 2])"
+                 "(float64[21, 5, 2], float64[21, 6, 2], float64[5, 1, 2]) {transA = 1, conjugate_a = 1}",
   };
 }
 

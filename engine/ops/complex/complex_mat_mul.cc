@@ -3,7 +3,6 @@
 #include "engine/ops/complex/complex_common.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/product_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -42,13 +41,12 @@ OpDef define_complex_mat_mul() {
       .infer = infer_complex_mat_mul,
       .types = {{"T", kComplexParts, {0, 1}}},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({9, 33, 2}), f32({33, 18, 2})}},
-                  {.inputs = {f32({3, 17, 9, 2}), f32({2, 1, 8, 17, 2})},
-                   .attributes = {{"transpose_a", integer(1)}, {"transpose_b", integer(1)}, {"conjugate_a", integer(1)}}},
-                  {.inputs = {f32({40, 2}), f32({40, 2})}, .attributes = {{"conjugate_a", integer(1)}}},
-                  {.inputs = {f32({65, 40, 2}), f32({40, 2})}, .attributes = {{"conjugate_b", integer(1)}}},
-                  {.inputs = {f32({7, 2}), f32({4, 7, 5, 2})}},
-                  {.inputs = {any(DType::f64, {5, 21, 2}, -2, 2), any(DType::f64, {6, 21, 2}, -2, 2)}, .attributes = {{"transpose_b", integer(1)}}}},
+      .samples = "(float32[9, 33, 2], float32[33, 18, 2])"
+                 "(float32[3, 17, 9, 2], float32[2, 1, 8, 17, 2]) {transpose_a = 1, transpose_b = 1, conjugate_a = 1}"
+                 "(float32[40, 2], float32[40, 2]) {conjugate_a = 1}"
+                 "(float32[65, 40, 2], float32[40, 2]) {conjugate_b = 1}"
+                 "(float32[7, 2], float32[4, 7, 5, 2])"
+                 "(float64[5, 21, 2], float64[6, 21, 2]) {transpose_b = 1}",
   };
 }
 

@@ -3,7 +3,6 @@
 #include "engine/graph/gradient.h"
 #include "engine/ops/complex/complex_common.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/wide/items.h"
 
 namespace svengine::ops {
@@ -96,9 +95,9 @@ OpDef define_complex_matrix() {
       .types = {{"T", kComplexParts, {0}}},
       .cost = complex_matrix_cost,
       .gradient = complex_matrix_gradient,
-      .samples = {{.inputs = {f32({7, 5, 2})}, .attributes = {{"axis", integer(1)}}},
-                  {.inputs = {f32({3, 2})}, .attributes = {{"axis", integer(1)}, {"conjugate", integer(1)}}},
-                  {.inputs = {any(DType::f64, {2, 3, 19, 2})}, .attributes = {{"conjugate", integer(1)}}}},
+      .samples = "(float32[7, 5, 2]) {axis = 1}"
+                 "(float32[3, 2]) {axis = 1, conjugate = 1}"
+                 "(float64[2, 3, 19, 2]) {conjugate = 1}",
   };
 }
 

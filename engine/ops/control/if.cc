@@ -2,7 +2,6 @@
 // (graph/passes/inline_branches.cc).
 #include "engine/ops/control/body_gradient_common.h"
 #include "engine/ops/control/control_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -34,15 +33,6 @@ Cost cost_if(const Node& node) {
   return yes.flops > no.flops ? yes : no;
 }
 
-/// Gives one of two captured values.
-Attribute pick(size_t index) {
-  auto graph = std::make_shared<Graph>();
-  graph->name = "branch";
-  for (const char* name : {"a", "b"}) graph->add_input(name, {DType::f32, Shape{2, 3}});
-  graph->add_output(graph->inputs()[index]);
-  return Subgraph(std::move(graph));
-}
-
 }  // namespace
 
 OpDef define_if() {
@@ -55,8 +45,15 @@ OpDef define_if() {
       .evaluate = evaluate_if,
       .cost = cost_if,
       .gradient = if_gradient,
-      .samples = {{.inputs = {any(DType::boolean, {}, 0, 2), f32({2, 3}), f32({2, 3})},
-                   .attributes = {{"then_branch", pick(0)}, {"else_branch", pick(1)}, {kCaptured, integer(2)}}}},
+      .samples = R"((bool[] 0 to 2, float32[2, 3], float32[2, 3]) {then_branch = graph "branch" {
+  input %a: float32[2, 3]
+  input %b: float32[2, 3]
+  output %a
+}, else_branch = graph "branch" {
+  input %a: float32[2, 3]
+  input %b: float32[2, 3]
+  output %b
+}, captured = 2})",
   };
 }
 

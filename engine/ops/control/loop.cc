@@ -5,7 +5,6 @@
 #include "engine/ops/control/body_gradient_common.h"
 #include "engine/ops/control/control_common.h"
 #include "engine/ops/control/trips_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -142,21 +141,9 @@ Status loop_gradient(GradientContext& c) {
   return differentiate_repeated(c, loop);
 }
 
-/// Carries a value on as it is, and scans it.
-Attribute carry_on(Shape shape) {
-  auto graph = std::make_shared<Graph>();
-  graph->name = "body";
-  graph->add_input("i", {DType::i64, Shape(std::vector<Dim>{})});
-  Value* going = graph->add_input("going", {DType::boolean, Shape(std::vector<Dim>{})});
-  Value* carried = graph->add_input("carried", {DType::f32, std::move(shape)});
-  for (Value* v : {going, carried, carried}) graph->add_output(v);
-  return Subgraph(std::move(graph));
-}
-
 }  // namespace
 
 OpDef define_loop() {
-  const SampleInput trips = fixed(Tensor::scalar<int64_t>(3)), none = fixed(Tensor::scalar<int64_t>(0)), go = fixed(Tensor::scalar(true));
   return {
       .name = "Loop",
       .inputs = {0, kMany},
@@ -166,8 +153,22 @@ OpDef define_loop() {
       .evaluate = evaluate_loop,
       .cost = cost_loop,
       .gradient = loop_gradient,
-      .samples = {{.inputs = {trips, go, f32({2, 3})}, .attributes = {{"body", carry_on({2, 3})}}, .outputs = 2},
-                  {.inputs = {none, go, f32({4})}, .attributes = {{"body", carry_on({4})}}, .outputs = 1}},
+      .samples = R"((int64[]{3}, bool[]{1}, float32[2, 3]) {body = graph "body" {
+  input %i: int64[]
+  input %going: bool[]
+  input %carried: float32[2, 3]
+  output %going
+  output %carried
+  output %carried
+}} 2)"
+                 R"((int64[]{0}, bool[]{1}, float32[4]) {body = graph "body" {
+  input %i: int64[]
+  input %going: bool[]
+  input %carried: float32[4]
+  output %going
+  output %carried
+  output %carried
+}})",
   };
 }
 

@@ -7,7 +7,6 @@
 #include "engine/ops/control/body_gradient_common.h"
 #include "engine/ops/control/control_common.h"
 #include "engine/ops/control/trips_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -232,16 +231,6 @@ Status scan_gradient(GradientContext& c) {
   return differentiate_repeated(c, loop);
 }
 
-/// The state is the last slice, and every slice is given.
-Attribute remember() {
-  auto graph = std::make_shared<Graph>();
-  graph->name = "body";
-  graph->add_input("state", {DType::f32, Shape{3}});
-  Value* slice = graph->add_input("slice", {DType::f32, Shape{3}});
-  for (int i = 0; i < 2; ++i) graph->add_output(slice);
-  return Subgraph(std::move(graph));
-}
-
 }  // namespace
 
 OpDef define_scan() {
@@ -265,15 +254,18 @@ OpDef define_scan() {
       .evaluate = evaluate_scan,
       .cost = [](const Node& node) { return cost_of_body(node, "body"); },
       .gradient = scan_gradient,
-      .samples = {{.inputs = {f32({3}), f32({4, 3})}, .attributes = {{"body", remember()}, {"num_scan_inputs", integer(1)}}, .outputs = 2},
-                  {.inputs = {f32({3}), f32({3, 5})},
-                   .attributes = {{"body", remember()},
-                                  {"num_scan_inputs", integer(1)},
-                                  {"scan_input_axes", integers({-1})},
-                                  {"scan_input_directions", integers({1})},
-                                  {"scan_output_axes", integers({1})},
-                                  {"scan_output_directions", integers({1})}},
-                   .outputs = 2}},
+      .samples = R"((float32[3], float32[4, 3]) {body = graph "body" {
+  input %state: float32[3]
+  input %slice: float32[3]
+  output %slice
+  output %slice
+}, num_scan_inputs = 1} 2)"
+                 R"((float32[3], float32[3, 5]) {body = graph "body" {
+  input %state: float32[3]
+  input %slice: float32[3]
+  output %slice
+  output %slice
+}, num_scan_inputs = 1, scan_input_axes = [-1], scan_input_directions = [1], scan_output_axes = [1], scan_output_directions = [1]} 2)",
   };
 }
 

@@ -1,7 +1,6 @@
 // SequenceMap: a body for every tensor of a sequence, with the same tensors besides or those at the same place of other sequences;
 // each output of the body becomes a sequence.
 #include "engine/ops/control/control_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -47,19 +46,9 @@ Status evaluate_sequence_map(EvaluateContext& c) {
   return {};
 }
 
-Attribute give_both() {
-  auto graph = std::make_shared<Graph>();
-  graph->name = "body";
-  Value* item = graph->add_input("item", {DType::f32, Shape()});
-  Value* beside = graph->add_input("beside", {DType::f32, Shape{2}});
-  for (Value* v : {beside, item}) graph->add_output(v);
-  return Subgraph(std::move(graph));
-}
-
 }  // namespace
 
 OpDef define_sequence_map() {
-  const Tensor items = Tensor::of_items(DType::sequence, {Tensor::of<float>({2}, {1, 2}), Tensor::of<float>({1, 1}, {3})});
   return {
       .name = "SequenceMap",
       .since = 17,
@@ -69,7 +58,12 @@ OpDef define_sequence_map() {
       .infer = infer_sequence_map,
       .evaluate = evaluate_sequence_map,
       .cost = [](const Node& node) { return cost_of_body(node, "body"); },
-      .samples = {{.inputs = {fixed(items), f32({2})}, .attributes = {{"body", give_both()}}, .outputs = 2}},
+      .samples = R"((sequence{float32[2]{1.0, 2.0}, float32[1, 1]{3.0}}, float32[2]) {body = graph "body" {
+  input %item: float32[*]
+  input %beside: float32[2]
+  output %beside
+  output %item
+}} 2)",
   };
 }
 

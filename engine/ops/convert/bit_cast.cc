@@ -2,7 +2,6 @@
 #include "engine/base/round.h"
 #include "engine/ops/convert/small_cast_common.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
@@ -52,10 +51,10 @@ OpDef define_bit_cast() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .traits = {.is_identity = [](const Node& node) { return node.input(0)->type.dtype == node.output()->type.dtype; }},
-      .samples = {{.inputs = {f32({3, 37})}, .attributes = {{"to", integer(6)}}},
-                  {.inputs = {any(DType::i64, {65}, -9, 9)}, .attributes = {{"to", integer(11)}}},
-                  {.inputs = {any(DType::u16, {5}, 0, 9)}, .attributes = {{"to", integer(5)}}},
-                  {.inputs = {any(DType::u8, {2, 3}, 0, 3)}, .attributes = {{"to", integer(9)}}}},
+      .samples = "(float32[3, 37]) {to = 6}"
+                 "(int64[65] -9 to 9) {to = 11}"
+                 "(uint16[5] 0 to 9) {to = 5}"
+                 "(uint8[2, 3] 0 to 3) {to = 9}",
   };
 }
 

@@ -14,7 +14,7 @@ Status abs_gradient(GradientContext& c) {
 
 OpDef define_abs() {
   OpDef op = plain_unary<kernels::UnaryOp::kAbs, kNumericTypes>("Abs", true);
-  op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -5, 5)}});
+  op.samples += "(int64[2, 9] -5 to 5)";
   op.gradient = abs_gradient;
   return op;
 }

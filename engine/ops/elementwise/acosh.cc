@@ -16,7 +16,8 @@ Status acosh_gradient(GradientContext& c) {
 OpDef define_acosh() {
   OpDef op = plain_unary<kernels::UnaryOp::kAcosh>("Acosh", false);
   op.since = 9;
-  op.samples = {{.inputs = {f32({2, 3, 5, 7}, 1, 20)}}, {.inputs = {f32({1003}, 1, 20)}}};
+  op.samples = "(float32[2, 3, 5, 7] 1 to 20)"
+               "(float32[1003] 1 to 20)";
   op.gradient = acosh_gradient;
   return op;
 }

@@ -1,6 +1,7 @@
 // svengine.ActivationGrad: dy f'(v), the gradient through an activation f in one pass. v is the function's input or its result,
 // whichever kernels/activation_grad.h says for that function.
 #include "engine/kernels/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/elementwise/binary_common.h"
 #include "engine/ops/elementwise/gradient_common.h"
 #include "engine/ops/adjoint/wide_gradients.h"
@@ -72,9 +73,8 @@ OpDef define_activation_grad() {
                    {"beta", AttributeKind::kFloat, false, real(0)}};
   op.samples.clear();
   for (const auto& [name, of] : kFunctions)
-    op.samples.push_back({.inputs = {f32({2, 3, 5, 7}), f32({2, 3, 5, 7}, -4, 4)},
-                          .attributes = {{"function", text(name)}, {"alpha", real(0.25f)}, {"beta", real(0.5f)}}});
-  op.samples.push_back({.inputs = {any(DType::f64, {3, 5}), any(DType::f64, {3, 5})}, .attributes = {{"function", text(kFunctions[0].first)}}});
+    op.samples += fmt::format("(float32[2, 3, 5, 7], float32[2, 3, 5, 7] -4 to 4) {{function = \"{}\", alpha = 0.25, beta = 0.5}}", name);
+  op.samples += fmt::format("(float64[3, 5], float64[3, 5]) {{function = \"{}\"}}", kFunctions[0].first);
   return op;
 }
 

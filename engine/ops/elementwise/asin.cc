@@ -16,7 +16,8 @@ Status asin_gradient(GradientContext& c) {
 OpDef define_asin() {
   OpDef op = plain_unary<kernels::UnaryOp::kAsin>("Asin", false);
   op.since = 7;
-  op.samples = {{.inputs = {f32({2, 3, 5, 7}, -1, 1)}}, {.inputs = {f32({1003}, -1, 1)}}};
+  op.samples = "(float32[2, 3, 5, 7] -1 to 1)"
+               "(float32[1003] -1 to 1)";
   op.gradient = asin_gradient;
   return op;
 }

@@ -16,7 +16,8 @@ Status atanh_gradient(GradientContext& c) {
 OpDef define_atanh() {
   OpDef op = plain_unary<kernels::UnaryOp::kAtanh>("Atanh", false);
   op.since = 9;
-  op.samples = {{.inputs = {f32({2, 3, 5, 7}, -0.99, 0.99)}}, {.inputs = {f32({1003}, -0.99, 0.99)}}};
+  op.samples = "(float32[2, 3, 5, 7] -0.99 to 0.99)"
+               "(float32[1003] -0.99 to 0.99)";
   op.gradient = atanh_gradient;
   return op;
 }

@@ -96,10 +96,10 @@ OpDef binary_op(const char* name, Status (*infer)(InferContext&), Status (*lower
       .lower = lower,
       .traits = {.may_overwrite = true, .transposed = transposed_elementwise},
       .blocked = {.mode = follows_blocks ? BlockedMode::follows : BlockedMode::never},
-      .samples = {{.inputs = {f32({2, 3, 5, 7}), f32({2, 3, 5, 7}, 0.5, 3)}},
-                  {.inputs = {f32({2, 3, 5, 7}), f32({3, 1, 1}, 0.5, 3)}},
-                  {.inputs = {f32({4, 1, 33}), f32({5, 1}, 0.5, 3)}},
-                  {.inputs = {f32({}), f32({1003}, 0.5, 3)}}},
+      .samples = "(float32[2, 3, 5, 7], float32[2, 3, 5, 7] 0.5 to 3)"
+                 "(float32[2, 3, 5, 7], float32[3, 1, 1] 0.5 to 3)"
+                 "(float32[4, 1, 33], float32[5, 1] 0.5 to 3)"
+                 "(float32[], float32[1003] 0.5 to 3)",
   };
 }
 
@@ -109,9 +109,9 @@ OpDef variadic_op(const char* name, Status (*infer)(InferContext&), Status (*low
   op.canonicalize = nullptr;
   // With three inputs and more, input 0 may be needed again after the first step has written the output.
   op.traits.may_overwrite = false;
-  op.samples = {{.inputs = {f32({3, 21})}},
-                {.inputs = {f32({2, 3, 5, 7}), f32({5, 1}), f32({2, 1, 1, 7})}},
-                {.inputs = {f32({4, 9}), f32({9})}}};
+  op.samples = "(float32[3, 21])"
+               "(float32[2, 3, 5, 7], float32[5, 1], float32[2, 1, 1, 7])"
+               "(float32[4, 9], float32[9])";
   return op;
 }
 

@@ -58,12 +58,12 @@ OpDef define_bit_shift() {
   OpDef op = binary_op("BitShift", infer_bit_shift, lower_bit_shift, false);
   op.since = 11;
   op.attributes = {{"direction", AttributeKind::kString, true}};
-  op.samples = {{.inputs = {any(DType::u8, {3, 9}, 0, 255), any(DType::u8, {9}, 0, 9)}, .attributes = {{"direction", text("LEFT")}}},
-                {.inputs = {any(DType::u32, {19}, 0, 1e9), any(DType::u32, {}, 0, 31)}, .attributes = {{"direction", text("RIGHT")}}},
-                {.inputs = {any(DType::i8, {3, 9}, -99, 99), any(DType::i8, {9}, -2, 9)}, .attributes = {{"direction", text("LEFT")}}},
-                {.inputs = {any(DType::i16, {4, 1}, -999, 999), any(DType::i16, {1, 3}, -2, 17)}, .attributes = {{"direction", text("RIGHT")}}},
-                {.inputs = {any(DType::i32, {7}, -1e9, 1e9), any(DType::i32, {}, 0, 31)}, .attributes = {{"direction", text("RIGHT")}}},
-                {.inputs = {any(DType::i64, {5}, -1e15, 1e15), any(DType::i64, {5}, -2, 70)}, .attributes = {{"direction", text("LEFT")}}}};
+  op.samples = R"((uint8[3, 9] 0 to 255, uint8[9] 0 to 9) {direction = "LEFT"})"
+               R"((uint32[19] 0 to 1000000000, uint32[] 0 to 31) {direction = "RIGHT"})"
+               R"((int8[3, 9] -99 to 99, int8[9] -2 to 9) {direction = "LEFT"})"
+               R"((int16[4, 1] -999 to 999, int16[1, 3] -2 to 17) {direction = "RIGHT"})"
+               R"((int32[7] -1000000000 to 1000000000, int32[] 0 to 31) {direction = "RIGHT"})"
+               R"((int64[5] -1000000000000000 to 1000000000000000, int64[5] -2 to 70) {direction = "LEFT"})";
   op.types = {{"T", kIntegerTypes, {0, 1}}};
   return op;
 }

@@ -9,14 +9,14 @@ OpDef bitwise_binary(const char* name) {
   OpDef op = arithmetic<kOp, kIntegerTypes>(name, false);
   op.since = 18;
   op.canonicalize = nullptr;
-  op.samples = {{.inputs = {any(DType::u8, {3, 37}, 0, 255), any(DType::u8, {37}, 0, 255)}},
-                {.inputs = {any(DType::i8, {5, 1}, -99, 99), any(DType::i8, {1, 3}, -99, 99)}},
-                {.inputs = {any(DType::u16, {19}, 0, 60000), any(DType::u16, {}, 0, 60000)}},
-                {.inputs = {any(DType::i16, {4, 1, 3}, -999, 999), any(DType::i16, {5, 1}, -999, 999)}},
-                {.inputs = {any(DType::u32, {33}, 0, 4e9), any(DType::u32, {33}, 0, 4e9)}},
-                {.inputs = {any(DType::i32, {0, 3}), any(DType::i32, {1, 3})}},
-                {.inputs = {any(DType::u64, {2, 9}, 0, 1e15), any(DType::u64, {2, 9}, 0, 1e15)}},
-                {.inputs = {any(DType::i64, {}, -1e15, 1e15), any(DType::i64, {}, -1e15, 1e15)}}};
+  op.samples = "(uint8[3, 37] 0 to 255, uint8[37] 0 to 255)"
+               "(int8[5, 1] -99 to 99, int8[1, 3] -99 to 99)"
+               "(uint16[19] 0 to 60000, uint16[] 0 to 60000)"
+               "(int16[4, 1, 3] -999 to 999, int16[5, 1] -999 to 999)"
+               "(uint32[33] 0 to 4000000000, uint32[33] 0 to 4000000000)"
+               "(int32[0, 3], int32[1, 3])"
+               "(uint64[2, 9] 0 to 1000000000000000.0, uint64[2, 9] 0 to 1000000000000000.0)"
+               "(int64[] -1000000000000000.0 to 1000000000000000.0, int64[] -1000000000000000.0 to 1000000000000000.0)";
   return op;
 }
 
@@ -31,10 +31,14 @@ OpDef define_bitwise_xor() { return bitwise_binary<kernels::BinaryOp::kBitwiseXo
 OpDef define_bitwise_not() {
   OpDef op = plain_unary<kernels::UnaryOp::kBitwiseNot, kIntegerTypes>("BitwiseNot", false);
   op.since = 18;
-  op.samples = {{.inputs = {any(DType::u8, {3, 37}, 0, 255)}},     {.inputs = {any(DType::i8, {5}, -99, 99)}},
-                {.inputs = {any(DType::u16, {2, 9}, 0, 60000)}},   {.inputs = {any(DType::i16, {}, -999, 999)}},
-                {.inputs = {any(DType::u32, {1003}, 0, 4e9)}},     {.inputs = {any(DType::i32, {0, 3})}},
-                {.inputs = {any(DType::u64, {1, 2, 3}, 0, 1e15)}}, {.inputs = {any(DType::i64, {33}, -1e15, 1e15)}}};
+  op.samples = "(uint8[3, 37] 0 to 255)"
+               "(int8[5] -99 to 99)"
+               "(uint16[2, 9] 0 to 60000)"
+               "(int16[] -999 to 999)"
+               "(uint32[1003] 0 to 4000000000)"
+               "(int32[0, 3])"
+               "(uint64[1, 2, 3] 0 to 1000000000000000)"
+               "(int64[33] -1000000000000000 to 1000000000000000)";
   return op;
 }
 

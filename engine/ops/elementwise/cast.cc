@@ -1,5 +1,6 @@
 // Cast: the values in another element type. Floats become integers by truncation, anything but 0 becomes true; strings are read and written.
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/convert/small_cast_common.h"
 #include "engine/ops/convert/string_cast_common.h"
 #include "engine/ops/elementwise/unary_common.h"
@@ -38,15 +39,15 @@ OpDef define_cast() {
   op.attributes = {{"to", AttributeKind::kInt, true},
                    {"saturate", AttributeKind::kInt, false, integer(1)},
                    {"round_mode", AttributeKind::kString, false, std::string("up")}};
-  op.samples = {{.inputs = {f32({3, 37}, -9, 9)}, .attributes = {{"to", integer(7)}}},
-                {.inputs = {any(DType::i64, {65}, -9, 9)}, .attributes = {{"to", integer(1)}}},
-                {.inputs = {f32({5, 7}, -9, 9)}, .attributes = {{"to", integer(10)}}},
-                {.inputs = {any(DType::boolean, {5, 7}, 0, 2)}, .attributes = {{"to", integer(1)}}},
-                {.inputs = {any(DType::i32, {33}, -1, 2)}, .attributes = {{"to", integer(9)}}},
-                {.inputs = {f32({35}, -500, 500)}, .attributes = {{"to", integer(17)}}},
-                {.inputs = {f32({35}, -500, 500)}, .attributes = {{"to", integer(18)}, {"saturate", integer(0)}}},
-                {.inputs = {f32({2, 9}, -9, 9)}, .attributes = {{"to", integer(22)}}},
-                {.inputs = {f32({2, 9}, 0, 9)}, .attributes = {{"to", integer(24)}, {"round_mode", text("nearest")}}}};
+  op.samples = "(float32[3, 37] -9 to 9) {to = 7}"
+               "(int64[65] -9 to 9) {to = 1}"
+               "(float32[5, 7] -9 to 9) {to = 10}"
+               "(bool[5, 7] 0 to 2) {to = 1}"
+               "(int32[33] -1 to 2) {to = 9}"
+               "(float32[35] -500 to 500) {to = 17}"
+               "(float32[35] -500 to 500) {to = 18, saturate = 0}"
+               "(float32[2, 9] -9 to 9) {to = 22}"
+               R"((float32[2, 9] 0 to 9) {to = 24, round_mode = "nearest"})";
   op.traits.is_identity = [](const Node& node) { return node.input(0)->type.dtype == node.output()->type.dtype; };
   op.gradient = cast_gradient;
   op.types = {{"T1", kAllTypes, {0}}};

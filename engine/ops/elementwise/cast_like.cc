@@ -1,6 +1,7 @@
 // CastLike: a Cast to the second input's element type. Import turns it into one.
 #include "engine/graph/gradient.h"
 #include "engine/graph/op_registry.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/convert/small_cast_common.h"
 #include "engine/ops/convert/string_cast_common.h"
 #include "engine/ops/elementwise/unary_common.h"
@@ -48,7 +49,8 @@ OpDef define_cast_like() {
   op.attributes = {{"saturate", AttributeKind::kInt, false, integer(1)}, {"round_mode", AttributeKind::kString, false, std::string("up")}};
   op.canonicalize = canonicalize_cast_like;
   op.gradient = cast_like_gradient;
-  op.samples = {{.inputs = {f32({3, 7}, -9, 9), any(DType::i64, {1})}}, {.inputs = {any(DType::i32, {9}), f32({2})}}};
+  op.samples = "(float32[3, 7] -9 to 9, int64[1])"
+               "(int32[9], float32[2])";
   op.types = {{"T1", kAllTypes, {0}}, {"T2", kAllTypes, {1}}};
   return op;
 }

@@ -146,13 +146,12 @@ OpDef define_clip() {
   op.inputs = {1, 3};
   op.kernel_types = op.kernel_types | DTypeSet{DType::f16, DType::bf16};
   op.canonicalize = canonicalize_clip;
-  const SampleInput low = fixed(Tensor::scalar(-0.5f)), high = fixed(Tensor::scalar(6.0f));
-  op.samples = {{.inputs = {f32({2, 3, 5, 7}, -9, 9), low, high}},
-                {.inputs = {f32({1003}), low}},
-                {.inputs = {f32({19}, -3, 3), f32({}, -1, 0), f32({}, 0, 1)}},
-                {.inputs = {any(DType::i64, {3, 9}, -9, 9), fixed(Tensor::scalar<int64_t>(-2)), fixed(Tensor::scalar<int64_t>(4))}},
-                {.inputs = {any(DType::f16, {5, 9}, -9, 9)}},
-                {.inputs = {any(DType::bf16, {5, 9}, -9, 9)}}};
+  op.samples = "(float32[2, 3, 5, 7] -9 to 9, float32[]{-0.5}, float32[]{6.0})"
+               "(float32[1003], float32[]{-0.5})"
+               "(float32[19] -3 to 3, float32[] -1 to 0, float32[] 0 to 1)"
+               "(int64[3, 9] -9 to 9, int64[]{-2}, int64[]{4})"
+               "(float16[5, 9] -9 to 9)"
+               "(bfloat16[5, 9] -9 to 9)";
   op.traits.activation = activation_of_node;
   op.traits.moves_elements = [](const Node& node) { return node.input(1) && node.input(2); };  // else a type's own limits
   op.gradient = clip_gradient;

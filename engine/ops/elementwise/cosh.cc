@@ -15,7 +15,8 @@ Status cosh_gradient(GradientContext& c) {
 OpDef define_cosh() {
   OpDef op = plain_unary<kernels::UnaryOp::kCosh>("Cosh", false);
   op.since = 9;
-  op.samples = {{.inputs = {f32({2, 3, 5, 7}, -5, 5)}}, {.inputs = {f32({1003}, -5, 5)}}};
+  op.samples = "(float32[2, 3, 5, 7] -5 to 5)"
+               "(float32[1003] -5 to 5)";
   op.gradient = cosh_gradient;
   return op;
 }

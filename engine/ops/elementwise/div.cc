@@ -16,7 +16,7 @@ Status div_gradient(GradientContext& c) {
 
 OpDef define_div() {
   OpDef op = arithmetic<kernels::BinaryOp::kDiv, kNumericTypes>("Div", false);
-  op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -50, 50), any(DType::i64, {9}, 1, 9)}});
+  op.samples += "(int64[2, 9] -50 to 50, int64[9] 1 to 9)";
   op.gradient = div_gradient;
   return op;
 }

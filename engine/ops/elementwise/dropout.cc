@@ -116,10 +116,9 @@ OpDef define_dropout() {
   op.traits.is_identity = drops_nothing;
   op.traits.may_overwrite = false;
   op.gradient = dropout_gradient;
-  op.samples = {{.inputs = {f32({3, 21})}},
-                {.inputs = {f32({3, 21})}, .outputs = 2},
-                {.inputs = {f32({3, 21}), fixed(Tensor::scalar(0.25f)), fixed(Tensor::scalar(true))},
-                 .attributes = {{"seed", integer(7)}}}};
+  op.samples = "(float32[3, 21])"
+               "(float32[3, 21]) 2"
+               "(float32[3, 21], float32[]{0.25}, bool[]{1}) {seed = 7}";
   op.types = {{"T", kRealTypes | kFloat8Types, {0}}, {"T1", kRealTypes | kFloat8Types, {1}}, {"T2", kBool, {2}}};
   return op;
 }

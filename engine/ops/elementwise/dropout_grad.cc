@@ -2,7 +2,6 @@
 // mask, training_mode, and ratio (optional).
 #include "engine/ops/elementwise/dropout_common.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -40,8 +39,7 @@ OpDef define_dropout_grad() {
       .lower = lower_dropout_grad,
       .gradient = dropout_grad_gradient,
       .traits = {.may_overwrite = true, .linear_input = 0},
-      .samples = {{.inputs = {f32({3, 21}), any(DType::boolean, {3, 21}, 0, 2), fixed(Tensor::scalar(true)),
-                              fixed(Tensor::scalar(0.25f))}}},
+      .samples = "(float32[3, 21], bool[3, 21] 0 to 2, bool[]{1}, float32[]{0.25})",
   };
 }
 

@@ -5,7 +5,7 @@ namespace svengine::ops {
 
 OpDef define_greater() {
   OpDef op = predicate<kernels::BinaryOp::kGreater, kNumericTypes>("Greater");
-  op.samples.push_back({.inputs = {any(DType::i64, {4, 19}, -2, 3), any(DType::i64, {19}, -2, 3)}});
+  op.samples += "(int64[4, 19] -2 to 3, int64[19] -2 to 3)";
   return op;
 }
 

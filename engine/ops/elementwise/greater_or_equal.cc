@@ -6,7 +6,7 @@ namespace svengine::ops {
 OpDef define_greater_or_equal() {
   OpDef op = predicate<kernels::BinaryOp::kGreaterOrEqual, kNumericTypes>("GreaterOrEqual");
   op.since = 12;
-  op.samples.push_back({.inputs = {any(DType::i64, {4, 19}, -2, 3), any(DType::i64, {19}, -2, 3)}});
+  op.samples += "(int64[4, 19] -2 to 3, int64[19] -2 to 3)";
   return op;
 }
 

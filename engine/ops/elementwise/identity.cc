@@ -23,7 +23,7 @@ OpDef define_identity() {
   op.traits.may_overwrite = false;
   op.traits.is_view = true;
   op.traits.is_identity = [](const Node&) { return true; };
-  op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -5, 5)}});
+  op.samples += "(int64[2, 9] -5 to 5)";
   op.gradient = identity_gradient;
   return op;
 }

@@ -1,6 +1,7 @@
 // IsInf: true where the input is infinite, of either sign or of one.
 #include <limits>
 
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
@@ -26,11 +27,9 @@ OpDef define_is_inf() {
   op.traits.may_overwrite = false;
   op.attributes = {{"detect_negative", AttributeKind::kInt, false, integer(1)},
                    {"detect_positive", AttributeKind::kInt, false, integer(1)}};
-  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
-  const SampleInput special = fixed(Tensor::of<float>({4}, {kNaN, kInfinity, -kInfinity, 0.0f}));
-  op.samples = {{.inputs = {special}},
-                {.inputs = {special}, .attributes = {{"detect_negative", integer(0)}}},
-                {.inputs = {special}, .attributes = {{"detect_positive", integer(0)}}}};
+  op.samples = "(float32[4]{nan, inf, -inf, 0.0})"
+               "(float32[4]{nan, inf, -inf, 0.0}) {detect_negative = 0}"
+               "(float32[4]{nan, inf, -inf, 0.0}) {detect_positive = 0}";
   op.types = {{"T1", kRealTypes | kFloat8Types, {0}}};
   return op;
 }

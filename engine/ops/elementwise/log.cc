@@ -14,7 +14,8 @@ Status log_gradient(GradientContext& c) {
 
 OpDef define_log() {
   OpDef op = plain_unary<kernels::UnaryOp::kLog>("Log", false);
-  op.samples = {{.inputs = {f32({2, 3, 5, 7}, 0.001, 100)}}, {.inputs = {f32({1003}, 0.001, 100)}}};
+  op.samples = "(float32[2, 3, 5, 7] 0.001 to 100)"
+               "(float32[1003] 0.001 to 100)";
   op.gradient = log_gradient;
   return op;
 }

@@ -6,7 +6,7 @@ namespace svengine::ops {
 
 OpDef define_min() {
   OpDef op = variadic_op("Min", infer_binary<kNumericTypes, false>, lower_variadic<kernels::BinaryOp::kMin>);
-  op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -9, 9), any(DType::i64, {9}, -9, 9)}});
+  op.samples += "(int64[2, 9] -9 to 9, int64[9] -9 to 9)";
   op.gradient = extremum_gradient;
   op.types = {{"T", kNumericTypes, {0}}};
   return op;

@@ -15,7 +15,7 @@ Status mul_gradient(GradientContext& c) {
 
 OpDef define_mul() {
   OpDef op = arithmetic<kernels::BinaryOp::kMul, kNumericTypes>("Mul", true);
-  op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -9, 9), any(DType::i64, {9}, -9, 9)}});
+  op.samples += "(int64[2, 9] -9 to 9, int64[9] -9 to 9)";
   op.gradient = mul_gradient;
   return op;
 }

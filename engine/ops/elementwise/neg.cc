@@ -14,7 +14,7 @@ Status neg_gradient(GradientContext& c) {
 
 OpDef define_neg() {
   OpDef op = plain_unary<kernels::UnaryOp::kNeg, kRealTypes | kSignedTypes>("Neg", true);
-  op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -5, 5)}});
+  op.samples += "(int64[2, 9] -5 to 5)";
   op.gradient = neg_gradient;
   return op;
 }

@@ -5,7 +5,7 @@ namespace svengine::ops {
 
 OpDef define_not() {
   OpDef op = plain_unary<kernels::UnaryOp::kNot, kBool>("Not", false);
-  op.samples = {{.inputs = {any(DType::boolean, {3, 37}, 0, 2)}}};
+  op.samples = "(bool[3, 37] 0 to 2)";
   return op;
 }
 

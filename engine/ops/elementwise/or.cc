@@ -5,8 +5,8 @@ namespace svengine::ops {
 
 OpDef define_or() {
   OpDef op = predicate<kernels::BinaryOp::kOr, kBool>("Or");
-  op.samples = {{.inputs = {any(DType::boolean, {3, 37}, 0, 2), any(DType::boolean, {3, 37}, 0, 2)}},
-                {.inputs = {any(DType::boolean, {3, 1, 5}, 0, 2), any(DType::boolean, {4, 1}, 0, 2)}}};
+  op.samples = "(bool[3, 37] 0 to 2, bool[3, 37] 0 to 2)"
+               "(bool[3, 1, 5] 0 to 2, bool[4, 1] 0 to 2)";
   return op;
 }
 

@@ -82,14 +82,14 @@ Status pow_gradient(GradientContext& c) {
 
 OpDef define_pow() {
   OpDef op = binary_op("Pow", infer_pow, lower_pow, false);
-  op.samples = {{.inputs = {f32({2, 3, 5}, 0.1, 4), f32({2, 3, 5})}},
-                {.inputs = {f32({4, 33}), fixed(Tensor::scalar(2.0f))}},
-                {.inputs = {f32({4, 33}), fixed(Tensor::scalar(3.0f))}},
-                {.inputs = {any(DType::i64, {7}, -5, 5), any(DType::i64, {7}, 0, 5)}},
-                {.inputs = {f32({7}), any(DType::i64, {7}, -3, 5)}},
-                {.inputs = {any(DType::f64, {7}, 0.1, 4), any(DType::u8, {7}, 0, 5)}},
-                {.inputs = {any(DType::i32, {7}, -5, 5), any(DType::f16, {7}, 0, 3)}},
-                {.inputs = {any(DType::bf16, {7}, 0.1, 4), any(DType::bf16, {7}, 0, 3)}}};
+  op.samples = "(float32[2, 3, 5] 0.1 to 4, float32[2, 3, 5])"
+               "(float32[4, 33], float32[]{2.0})"
+               "(float32[4, 33], float32[]{3.0})"
+               "(int64[7] -5 to 5, int64[7] 0 to 5)"
+               "(float32[7], int64[7] -3 to 5)"
+               "(float64[7] 0.1 to 4, uint8[7] 0 to 5)"
+               "(int32[7] -5 to 5, float16[7] 0 to 3)"
+               "(bfloat16[7] 0.1 to 4, bfloat16[7] 0 to 3)";
   op.gradient = pow_gradient;
   op.types = {{"T", kRealTypes | kIndexTypes, {0}}, {"T1", kNumericTypes, {1}}};
   return op;

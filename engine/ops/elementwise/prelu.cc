@@ -33,7 +33,9 @@ Status prelu_gradient(GradientContext& c) {
 OpDef define_prelu() {
   OpDef op = binary_op("PRelu", infer_prelu, lower_binary<kernels::BinaryOp::kPRelu>, true);
   op.canonicalize = canonicalize_prelu;
-  op.samples = {{.inputs = {f32({2, 3, 5, 7}), f32({3, 1, 1})}}, {.inputs = {f32({4, 33}), f32({33})}}, {.inputs = {f32({9}), f32({9})}}};
+  op.samples = "(float32[2, 3, 5, 7], float32[3, 1, 1])"
+               "(float32[4, 33], float32[33])"
+               "(float32[9], float32[9])";
   op.gradient = prelu_gradient;
   op.types = {{"T", kWideTypes, {0, 1}}};
   return op;

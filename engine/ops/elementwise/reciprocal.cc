@@ -14,7 +14,8 @@ Status reciprocal_gradient(GradientContext& c) {
 
 OpDef define_reciprocal() {
   OpDef op = plain_unary<kernels::UnaryOp::kReciprocal>("Reciprocal", false);
-  op.samples = {{.inputs = {f32({2, 3, 5, 7}, 0.25, 8)}}, {.inputs = {f32({1003}, 0.25, 8)}}};
+  op.samples = "(float32[2, 3, 5, 7] 0.25 to 8)"
+               "(float32[1003] 0.25 to 8)";
   op.gradient = reciprocal_gradient;
   return op;
 }

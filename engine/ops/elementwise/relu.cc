@@ -14,7 +14,7 @@ Status relu_gradient(GradientContext& c) {
 
 OpDef define_relu() {
   OpDef op = plain_unary<kernels::UnaryOp::kRelu, kRealTypes | kSignedTypes>("Relu", true);
-  op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -5, 5)}});
+  op.samples += "(int64[2, 9] -5 to 5)";
   op.traits.activation = activation_of_node;
   op.gradient = relu_gradient;
   return op;

@@ -7,7 +7,8 @@ namespace svengine::ops {
 OpDef define_round() {
   OpDef op = plain_unary<kernels::UnaryOp::kRound>("Round", true);
   op.since = 11;
-  op.samples = {{.inputs = {f32({37}, -20, 20)}}, {.inputs = {fixed(Tensor::of<float>({6}, {0.5f, 1.5f, 2.5f, -0.5f, -1.5f, -2.5f}))}}};
+  op.samples = "(float32[37] -20 to 20)"
+               "(float32[6]{0.5, 1.5, 2.5, -0.5, -1.5, -2.5})";
   op.gradient = zero_gradient;
   return op;
 }

@@ -1,10 +1,10 @@
 // Shrink: x + bias below -lambd, x - bias above lambd, else 0.
 #include "engine/base/whole.h"
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -63,13 +63,13 @@ OpDef define_shrink() {
       .types = {{"T", kNumericTypes - DTypeSet{DType::bf16}, {0}}},
       .gradient = shrink_gradient,
       .traits = {.may_overwrite = true},
-      .samples = {{.inputs = {f32({3, 37})}},
-                  {.inputs = {f32({5})}, .attributes = {{"bias", real(1.5f)}, {"lambd", real(1)}}},
-                  {.inputs = {any(DType::f64, {2, 3})}, .attributes = {{"bias", real(0.25f)}}},
-                  {.inputs = {any(DType::i32, {19}, -9, 9)}, .attributes = {{"bias", real(1)}, {"lambd", real(2)}}},
-                  {.inputs = {any(DType::i8, {}, -9, 9)}},
-                  {.inputs = {any(DType::u16, {4}, 0, 9)}, .attributes = {{"bias", real(1)}, {"lambd", real(2)}}},
-                  {.inputs = {any(DType::i64, {0, 2})}}},
+      .samples = "(float32[3, 37])"
+                 "(float32[5]) {bias = 1.5, lambd = 1.0}"
+                 "(float64[2, 3]) {bias = 0.25}"
+                 "(int32[19] -9 to 9) {bias = 1.0, lambd = 2.0}"
+                 "(int8[] -9 to 9)"
+                 "(uint16[4] 0 to 9) {bias = 1.0, lambd = 2.0}"
+                 "(int64[0, 2])",
   };
 }
 

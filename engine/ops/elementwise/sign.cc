@@ -7,7 +7,7 @@ namespace svengine::ops {
 OpDef define_sign() {
   OpDef op = plain_unary<kernels::UnaryOp::kSign, kNumericTypes>("Sign", true);
   op.since = 9;
-  op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -5, 5)}});
+  op.samples += "(int64[2, 9] -5 to 5)";
   op.gradient = zero_gradient;
   return op;
 }

@@ -15,7 +15,8 @@ Status sinh_gradient(GradientContext& c) {
 OpDef define_sinh() {
   OpDef op = plain_unary<kernels::UnaryOp::kSinh>("Sinh", false);
   op.since = 9;
-  op.samples = {{.inputs = {f32({2, 3, 5, 7}, -5, 5)}}, {.inputs = {f32({1003}, -5, 5)}}};
+  op.samples = "(float32[2, 3, 5, 7] -5 to 5)"
+               "(float32[1003] -5 to 5)";
   op.gradient = sinh_gradient;
   return op;
 }

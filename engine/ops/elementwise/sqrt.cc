@@ -14,7 +14,8 @@ Status sqrt_gradient(GradientContext& c) {
 
 OpDef define_sqrt() {
   OpDef op = plain_unary<kernels::UnaryOp::kSqrt>("Sqrt", false);
-  op.samples = {{.inputs = {f32({2, 3, 5, 7}, 0, 50)}}, {.inputs = {f32({1003}, 0, 50)}}};
+  op.samples = "(float32[2, 3, 5, 7] 0 to 50)"
+               "(float32[1003] 0 to 50)";
   op.gradient = sqrt_gradient;
   return op;
 }

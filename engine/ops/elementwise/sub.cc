@@ -15,7 +15,7 @@ Status sub_gradient(GradientContext& c) {
 
 OpDef define_sub() {
   OpDef op = arithmetic<kernels::BinaryOp::kSub, kNumericTypes>("Sub", true);
-  op.samples.push_back({.inputs = {any(DType::i64, {2, 9}, -9, 9), any(DType::i64, {9}, -9, 9)}});
+  op.samples += "(int64[2, 9] -9 to 9, int64[9] -9 to 9)";
   op.gradient = sub_gradient;
   return op;
 }

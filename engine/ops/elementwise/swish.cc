@@ -1,6 +1,7 @@
 // Swish: x sigmoid(alpha x); SwiGLU: that of its first input, times the second.
 #include "engine/graph/gradient.h"
 #include "engine/graph/op_registry.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/elementwise/binary_common.h"
@@ -140,11 +141,11 @@ OpDef define_swish() {
       .infer = infer_swish,
       .lower = lower_swish,
       .gradient = swish_gradient,
-      .samples = {{.inputs = {f32({3, 37})}},
-                  {.inputs = {f32({2, 5}, -8, 8)}, .attributes = {{"alpha", real(1.7f)}}},
-                  {.inputs = {any(DType::f64, {7})}, .attributes = {{"alpha", real(-0.5f)}}},
-                  {.inputs = {f32({0, 4})}},
-                  {.inputs = {f32({})}}},
+      .samples = "(float32[3, 37])"
+                 "(float32[2, 5] -8 to 8) {alpha = 1.7}"
+                 "(float64[7]) {alpha = -0.5}"
+                 "(float32[0, 4])"
+                 "(float32[])",
   };
 }
 
@@ -159,9 +160,9 @@ OpDef define_swi_glu() {
       .lower = lower_swi_glu,
       .types = {{"T", kRealTypes, {0, 1}}},
       .gradient = swi_glu_gradient,
-      .samples = {{.inputs = {f32({3, 37}), f32({3, 37})}},
-                  {.inputs = {f32({2, 5}), f32({2, 5})}, .attributes = {{"alpha", real(1.7f)}}},
-                  {.inputs = {any(DType::f64, {7}), any(DType::f64, {7})}}},
+      .samples = "(float32[3, 37], float32[3, 37])"
+                 "(float32[2, 5], float32[2, 5]) {alpha = 1.7}"
+                 "(float64[7], float64[7])",
   };
 }
 

@@ -16,7 +16,8 @@ Status tan_gradient(GradientContext& c) {
 OpDef define_tan() {
   OpDef op = plain_unary<kernels::UnaryOp::kTan>("Tan", false);
   op.since = 7;
-  op.samples = {{.inputs = {f32({2, 3, 5, 7}, -1.5, 1.5)}}, {.inputs = {f32({1003}, -1.5, 1.5)}}};
+  op.samples = "(float32[2, 3, 5, 7] -1.5 to 1.5)"
+               "(float32[1003] -1.5 to 1.5)";
   op.gradient = tan_gradient;
   return op;
 }

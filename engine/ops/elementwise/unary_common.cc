@@ -40,8 +40,10 @@ void set_types(OpDef& op, DTypeSet types) {
   for (int i = 0; i < op.inputs.min; ++i) op.types[0].inputs.push_back(i);
   for (const DType type : {DType::f64, DType::f16, DType::bf16, DType::i8, DType::u64}) {
     if (!types.has(type)) continue;
-    const double low = type == DType::u64 ? 1 : -2;
-    op.samples.push_back({.inputs = std::vector<SampleInput>(static_cast<size_t>(op.inputs.min), any(type, {3}, low, 3))});
+    const std::string input = fmt::format("{}[3] {} to 3", name_of(type), type == DType::u64 ? 1 : -2);
+    op.samples += '(' + input;
+    for (int i = 1; i < op.inputs.min; ++i) op.samples += ", " + input;
+    op.samples += ')';
   }
 }
 
@@ -52,7 +54,9 @@ OpDef unary_op(const char* name, Status (*infer)(InferContext&), Status (*lower)
       .lower = lower,
       .traits = {.may_overwrite = true, .transposed = transposed_elementwise},
       .blocked = {.mode = finite ? BlockedMode::follows : BlockedMode::never},
-      .samples = {{.inputs = {f32({2, 3, 5, 7})}}, {.inputs = {f32({1003}, -10, 10)}}, {.inputs = {f32({})}}},
+      .samples = "(float32[2, 3, 5, 7])"
+                 "(float32[1003] -10 to 10)"
+                 "(float32[])",
   };
 }
 

@@ -5,7 +5,6 @@
 #include "engine/kernels/elementwise.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 

@@ -53,9 +53,9 @@ OpDef define_where() {
       .kernel_types = kDenseTypes,
       .gradient = where_gradient,
       .traits = {.moves_elements = always, .transposed = transposed_elementwise},
-      .samples = {{.inputs = {any(DType::boolean, {3, 37}, 0, 2), f32({3, 37}), f32({3, 37})}},
-                  {.inputs = {any(DType::boolean, {2, 1, 1, 9}, 0, 2), f32({2, 3, 5, 9}), f32({})}},
-                  {.inputs = {any(DType::boolean, {5}, 0, 2), any(DType::i64, {2, 5}), any(DType::i64, {1})}}},
+      .samples = "(bool[3, 37] 0 to 2, float32[3, 37], float32[3, 37])"
+                 "(bool[2, 1, 1, 9] 0 to 2, float32[2, 3, 5, 9], float32[])"
+                 "(bool[5] 0 to 2, int64[2, 5], int64[1])",
   };
 }
 

@@ -4,7 +4,6 @@
 #include "engine/graph/op_registry.h"
 #include "engine/ops/experimental/experimental.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 
@@ -74,8 +73,8 @@ OpDef define_crop() {
           .expand = expand_crop,
           .infer = infer_crop,
           .types = {{"T", kRealTypes, {0}}},
-          .samples = {{.inputs = {f32({2, 3, 6, 5})}, .attributes = {{"border", integers({1, 2, 0, 1})}}},
-                      {.inputs = {f32({1, 2, 4, 5})}, .attributes = {{"border", integers({1, 0, 9, 9})}, {"scale", integers({3, 2})}}}}};
+          .samples = "(float32[2, 3, 6, 5]) {border = [1, 2, 0, 1]}"
+                     "(float32[1, 2, 4, 5]) {border = [1, 0, 9, 9], scale = [3, 2]}"};
 }
 
 OpDef define_dynamic_slice() {
@@ -85,7 +84,8 @@ OpDef define_dynamic_slice() {
   op.inputs = {3, 4};
   op.types = {{"T", kAllTypes, {0}}, {"Tind", kIndexTypes, {1, 2, 3}}};
   op.canonicalize = dynamic_slice_to_slice;
-  op.samples = {{.inputs = {f32({7, 9}), ints({1, -3}), ints({100, -1})}}, {.inputs = {f32({3, 5}), ints({-2}), ints({4}), ints({-1})}}};
+  op.samples = "(float32[7, 9], int64[2]{1, -3}, int64[2]{100, -1})"
+               "(float32[3, 5], int64[1]{-2}, int64[1]{4}, int64[1]{-1})";
   return op;
 }
 

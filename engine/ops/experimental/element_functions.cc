@@ -3,7 +3,6 @@
 #include "engine/graph/expand.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/experimental/experimental.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -52,7 +51,7 @@ Status expand_image_scaler(ExpandContext& c) {
   return {};
 }
 
-OpDef function(const char* name, std::vector<AttributeDef> attributes, Status (*expand)(ExpandContext&), std::vector<Sample> samples) {
+OpDef function(const char* name, std::vector<AttributeDef> attributes, Status (*expand)(ExpandContext&), std::string samples) {
   return {.name = name,
           .until = kLastExperimental,
           .attributes = std::move(attributes),
@@ -69,27 +68,29 @@ std::vector<AttributeDef> alpha_and_beta() { return {{"alpha", AttributeKind::kF
 
 OpDef define_affine() {
   return function("Affine", {{"alpha", AttributeKind::kFloat, false, 1.0f}, {"beta", AttributeKind::kFloat, false, 0.0f}}, expand_affine,
-                  {{.inputs = {f32({2, 3})}, .attributes = {{"alpha", real(2)}, {"beta", real(-0.5f)}}}, {.inputs = {any(DType::f64, {5})}}});
+                  "(float32[2, 3]) {alpha = 2.0, beta = -0.5}"
+                  "(float64[5])");
 }
 
 OpDef define_scale() {
   return function("Scale", {{"scale", AttributeKind::kFloat, false, 1.0f}}, expand_scale,
-                  {{.inputs = {f32({2, 3})}, .attributes = {{"scale", real(0.25f)}}}, {.inputs = {f32({2, 0})}}});
+                  "(float32[2, 3]) {scale = 0.25}"
+                  "(float32[2, 0])");
 }
 
 OpDef define_scaled_tanh() {
   return function("ScaledTanh", alpha_and_beta(), expand_scaled_tanh,
-                  {{.inputs = {f32({2, 3})}, .attributes = {{"alpha", real(1.7159f)}, {"beta", real(0.6667f)}}}});
+                  "(float32[2, 3]) {alpha = 1.7159, beta = 0.6667}");
 }
 
 OpDef define_parametric_softplus() {
   return function("ParametricSoftplus", alpha_and_beta(), expand_parametric_softplus,
-                  {{.inputs = {f32({2, 3})}, .attributes = {{"alpha", real(2)}, {"beta", real(0.5f)}}}});
+                  "(float32[2, 3]) {alpha = 2.0, beta = 0.5}");
 }
 
 OpDef define_image_scaler() {
   OpDef op = function("ImageScaler", {{"bias", AttributeKind::kFloats, true}, {"scale", AttributeKind::kFloat, false, 1.0f}}, expand_image_scaler,
-                      {{.inputs = {f32({2, 3, 4, 5})}, .attributes = {{"bias", std::vector<float>{1, -2, 3}}, {"scale", real(0.5f)}}}});
+                      "(float32[2, 3, 4, 5]) {bias = [1.0, -2.0, 3.0], scale = 0.5}");
   op.infer = infer_image_scaler;
   return op;
 }

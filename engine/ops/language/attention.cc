@@ -5,7 +5,6 @@
 
 #include "engine/ops/broadcast.h"
 #include "engine/ops/language/attention_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -241,25 +240,6 @@ AttributeDef attention_int(const char* name, std::optional<Attribute> otherwise 
   return {name, AttributeKind::kInt, false, std::move(otherwise)};
 }
 
-std::vector<Sample> attention_samples() {
-  const auto flags = fixed(Tensor::of<bool>({2, 3}, {true, false, true, true, true, false}));
-  return {
-      {.inputs = {f32({2, 3, 4, 8}), f32({2, 3, 6, 8}), f32({2, 3, 6, 5})}},
-      {.inputs = {f32({1, 1, 1, 1}), f32({1, 1, 1, 1}), f32({1, 1, 1, 1})},
-       .attributes = {{"is_causal", integer(1)}},
-       .outputs = 4},
-      {.inputs = {f32({2, 0, 4, 8}), f32({2, 2, 6, 8}), f32({2, 2, 6, 5})}, .outputs = 3},
-      {.inputs = {f32({2, 4, 24}), f32({2, 5, 12}), f32({2, 5, 0})}, .attributes = {{"q_num_heads", integer(4)}, {"kv_num_heads", integer(2)}}},
-      {.inputs = {f32({2, 4, 24}), f32({2, 5, 12}), f32({2, 5, 16}), f32({4, 5})},
-       .attributes = {{"q_num_heads", integer(4)}, {"kv_num_heads", integer(2)}, {"softcap", real(2)}, {"scale", real(0.5f)}}},
-      {.inputs = {f32({2, 4, 2, 8}), f32({2, 2, 1, 8}), f32({2, 2, 1, 8}), flags, f32({2, 2, 3, 8}), f32({2, 2, 3, 8})},
-       .attributes = {{"is_causal", integer(1)}, {"qk_matmul_output_mode", integer(3)}},
-       .outputs = 4},
-      {.inputs = {f32({2, 4, 3, 8}), f32({2, 2, 6, 8}), f32({2, 2, 6, 8}), f32({4, 3, 5})},
-       .attributes = {{"left_window_size", integer(2)}, {"right_window_size", integer(1)}}},
-  };
-}
-
 }  // namespace
 
 OpDef define_attention() {
@@ -281,7 +261,16 @@ OpDef define_attention() {
       .expand = expand_attention,
       .infer = infer_onnx_attention,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = attention_samples(),
+      .samples = "(float32[2, 3, 4, 8], float32[2, 3, 6, 8], float32[2, 3, 6, 5])"
+                 "(float32[1, 1, 1, 1], float32[1, 1, 1, 1], float32[1, 1, 1, 1]) {is_causal = 1} 4"
+                 "(float32[2, 0, 4, 8], float32[2, 2, 6, 8], float32[2, 2, 6, 5]) 3"
+                 "(float32[2, 4, 24], float32[2, 5, 12], float32[2, 5, 0]) {q_num_heads = 4, kv_num_heads = 2}"
+                 "(float32[2, 4, 24], float32[2, 5, 12], float32[2, 5, 16], float32[4, 5]) {q_num_heads = 4, kv_num_heads = 2, "
+                 "softcap = 2.0, scale = 0.5}"
+                 "(float32[2, 4, 2, 8], float32[2, 2, 1, 8], float32[2, 2, 1, 8], bool[2, 3]{1, 0, 1, 1, 1, 0}, float32[2, 2, 3, 8], "
+                 "float32[2, 2, 3, 8]) {is_causal = 1, qk_matmul_output_mode = 3} 4"
+                 "(float32[2, 4, 3, 8], float32[2, 2, 6, 8], float32[2, 2, 6, 8], float32[4, 3, 5]) {left_window_size = 2, "
+                 "right_window_size = 1}",
   };
 }
 

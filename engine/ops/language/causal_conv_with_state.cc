@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "engine/ops/language/attention_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -64,12 +63,10 @@ OpDef define_causal_conv_with_state() {
       .expand = expand_causal_conv,
       .infer = infer_causal_conv,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 0, 5}), f32({0, 1, 3})}, .outputs = 2},
-                  {.inputs = {f32({2, 5, 7}), f32({5, 1, 4}), f32({5}), f32({2, 5, 3})},
-                   .attributes = {{"activation", text("silu")}},
-                   .outputs = 2},
-                  {.inputs = {f32({1, 3, 2}), f32({3, 1, 4})}, .outputs = 2},
-                  {.inputs = {f32({1, 1, 1}), f32({1, 1, 1})}, .outputs = 2}},
+      .samples = "(float32[2, 0, 5], float32[0, 1, 3]) 2"
+                 R"((float32[2, 5, 7], float32[5, 1, 4], float32[5], float32[2, 5, 3]) {activation = "silu"} 2)"
+                 "(float32[1, 3, 2], float32[3, 1, 4]) 2"
+                 "(float32[1, 1, 1], float32[1, 1, 1]) 2",
   };
 }
 

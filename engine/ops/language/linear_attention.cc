@@ -10,7 +10,6 @@
 #include "engine/graph/gradient.h"
 #include "engine/ops/language/attention_common.h"
 #include "engine/ops/language/linear_attention_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 
@@ -217,19 +216,13 @@ OpDef define_linear_attention() {
       .lower = lower_linear_attention,
       .gradient = linear_attention_gradient,
       .tolerance = {.rtol = 1e-4, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 5, 8}), f32({2, 5, 4}), f32({2, 5, 6}), f32({2, 1, 4, 6}), f32({2, 5, 4}, -1, 0),
-                              f32({2, 5, 1}, 0, 1)},
-                   .attributes = {{"q_num_heads", integer(2)}, {"kv_num_heads", integer(1)}},
-                   .outputs = 2},
-                  {.inputs = {f32({1, 4, 6}), f32({1, 4, 6}), f32({1, 4, 4}), f32({1, 2, 3, 2}), f32({1, 4, 6}, -1, 0), f32({1, 4, 2}, 0, 1)},
-                   .attributes = {{"q_num_heads", integer(2)}, {"kv_num_heads", integer(2)}},
-                   .outputs = 2},
-                  {.inputs = {f32({2, 3, 4}), f32({2, 3, 4}), f32({2, 3, 6}), f32({2, 2, 2, 3}), f32({2, 3, 2}, -1, 0)},
-                   .attributes = {{"q_num_heads", integer(2)}, {"kv_num_heads", integer(2)}, {"update_rule", text("gated")}},
-                   .outputs = 2},
-                  {.inputs = {f32({1, 3, 6}), f32({1, 3, 6}), f32({1, 3, 4})},
-                   .attributes = {{"q_num_heads", integer(2)}, {"kv_num_heads", integer(2)}, {"update_rule", text("linear")}},
-                   .outputs = 2}},
+      .samples = "(float32[2, 5, 8], float32[2, 5, 4], float32[2, 5, 6], float32[2, 1, 4, 6], float32[2, 5, 4] -1 to 0, "
+                 "float32[2, 5, 1] 0 to 1) {q_num_heads = 2, kv_num_heads = 1} 2"
+                 "(float32[1, 4, 6], float32[1, 4, 6], float32[1, 4, 4], float32[1, 2, 3, 2], float32[1, 4, 6] -1 to 0, "
+                 "float32[1, 4, 2] 0 to 1) {q_num_heads = 2, kv_num_heads = 2} 2"
+                 "(float32[2, 3, 4], float32[2, 3, 4], float32[2, 3, 6], float32[2, 2, 2, 3], float32[2, 3, 2] -1 to 0) {q_num_heads = 2, "
+                 R"(kv_num_heads = 2, update_rule = "gated"} 2)"
+                 R"((float32[1, 3, 6], float32[1, 3, 6], float32[1, 3, 4]) {q_num_heads = 2, kv_num_heads = 2, update_rule = "linear"} 2)",
   };
 }
 

@@ -5,7 +5,6 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/language/attention_common.h"
 #include "engine/ops/lowering.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -132,11 +131,6 @@ Status rotary_embedding_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_rotary_embedding() {
-  const auto cache = [](Dims dims) {
-    std::vector<float> angles(static_cast<size_t>(element_count(dims)));
-    for (size_t i = 0; i < angles.size(); ++i) angles[i] = 0.6f - 0.05f * static_cast<float>(i);
-    return fixed(Tensor::of<float>(dims, angles));
-  };
   return {
       .name = "RotaryEmbedding",
       .since = 23,
@@ -148,11 +142,12 @@ OpDef define_rotary_embedding() {
       .infer = infer_rotary_embedding,
       .lower = lower_rotary_embedding,
       .gradient = rotary_embedding_gradient,
-      .samples = {{.inputs = {f32({2, 3, 4, 8}), cache({9, 4}), cache({9, 4}),
-                              fixed(Tensor::of<int64_t>({2, 4}, {0, 8, 2, 3, 4, 1, 6, 7}))}},
-                  {.inputs = {f32({2, 3, 24}), cache({2, 3, 2}), cache({2, 3, 2})},
-                   .attributes = {{"num_heads", integer(3)}, {"rotary_embedding_dim", integer(4)}, {"interleaved", integer(1)}}},
-                  {.inputs = {f32({2, 2, 3, 4}), cache({1, 3, 2}), cache({2, 3, 2})}}},
+      .samples = "(float32[2, 3, 4, 8], float32[9, 4]{0.6, 0.55, ...}, float32[9, 4]{0.6, 0.55, ...}, int64[2, 4]{0, 8, 2, 3, 4, 1, 6, 7})"
+                 "(float32[2, 3, 24], float32[2, 3, 2]{0.6, 0.55, 0.5, 0.45000002, 0.40000004, 0.35000002, 0.3, 0.25000003, 0.20000002, "
+                 "0.15, 0.100000024, 0.050000012}, float32[2, 3, 2]{0.6, 0.55, 0.5, 0.45000002, 0.40000004, 0.35000002, 0.3, 0.25000003, "
+                 "0.20000002, 0.15, 0.100000024, 0.050000012}) {num_heads = 3, rotary_embedding_dim = 4, interleaved = 1}"
+                 "(float32[2, 2, 3, 4], float32[1, 3, 2]{0.6, 0.55, 0.5, 0.45000002, 0.40000004, 0.35000002}, float32[2, 3, 2]{0.6, 0.55, "
+                 "0.5, 0.45000002, 0.40000004, 0.35000002, 0.3, 0.25000003, 0.20000002, 0.15, 0.100000024, 0.050000012})",
   };
 }
 

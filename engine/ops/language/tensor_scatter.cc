@@ -8,7 +8,6 @@
 #include "engine/graph/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -140,11 +139,10 @@ OpDef define_tensor_scatter() {
       .kernel_types = kDenseTypes,
       .gradient = tensor_scatter_gradient,
       .traits = {.may_overwrite = true},
-      .samples = {{.inputs = {f32({2, 3, 5, 4}), f32({2, 3, 2, 4}), ints({1, 3})}},
-                  {.inputs = {f32({2, 5, 3}), f32({2, 3, 3}), ints({4, 2})},
-                   .attributes = {{"mode", text("circular")}, {"axis", integer(1)}}},
-                  {.inputs = {f32({2, 3, 5, 4}), f32({2, 3, 2, 4})}},
-                  {.inputs = {any(DType::i8, {1, 2}), any(DType::i8, {1, 1})}, .attributes = {{"axis", integer(1)}}}},
+      .samples = "(float32[2, 3, 5, 4], float32[2, 3, 2, 4], int64[2]{1, 3})"
+                 R"((float32[2, 5, 3], float32[2, 3, 3], int64[2]{4, 2}) {mode = "circular", axis = 1})"
+                 "(float32[2, 3, 5, 4], float32[2, 3, 2, 4])"
+                 "(int8[1, 2], int8[1, 1]) {axis = 1}",
   };
 }
 

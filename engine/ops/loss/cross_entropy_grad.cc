@@ -1,10 +1,10 @@
 // svengine.CrossEntropyGrad: the gradient of SoftmaxCrossEntropyLoss (of_scores = 1) or NegativeLogLikelihoodLoss. Inputs: dy,
 // the log-probabilities, and the loss's labels and (optional) class weights; the attributes are the loss's.
 #include "engine/kernels/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/loss/loss_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -73,9 +73,8 @@ OpDef define_cross_entropy_grad() {
       .infer = infer_cross_entropy_grad,
       .lower = lower_cross_entropy_grad,
       .types = {{"T", kSingleTypes, {0, 1, 3}}, {"Tind", kIndexTypes, {2}}},
-      .samples = {{.inputs = {f32({}), f32({7, 33}, -5, 0), any(DType::i64, {7}, 0, 33)}},
-                  {.inputs = {f32({2, 3, 19}), f32({2, 5, 3, 19}, -5, 0), any(DType::i32, {2, 3, 19}, 0, 5)},
-                   .attributes = {{"reduction", text("none")}, {"of_scores", integer(0)}}}},
+      .samples = "(float32[], float32[7, 33] -5 to 0, int64[7] 0 to 33)"
+                 R"((float32[2, 3, 19], float32[2, 5, 3, 19] -5 to 0, int32[2, 3, 19] 0 to 5) {reduction = "none", of_scores = 0})",
   };
 }
 

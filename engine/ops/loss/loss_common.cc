@@ -3,10 +3,10 @@
 #include "engine/kernels/gradient.h"
 #include "engine/kernels/reduce.h"
 #include "engine/kernels/reduce_prepare.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/wide/wide.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {

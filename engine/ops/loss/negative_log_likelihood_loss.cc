@@ -2,7 +2,6 @@
 // weights.
 #include "engine/ops/infer_util.h"
 #include "engine/ops/loss/loss_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -25,13 +24,11 @@ OpDef define_negative_log_likelihood_loss() {
       .lower = [](LowerContext& c) { return lower_loss(c, 0, c.in(0)); },
       .types = {{"T", kRealTypes, {0, 2}}, {"Tind", kIndexTypes, {1}}},
       .gradient = [](GradientContext& c) { return set_loss_gradient(c, c.input(0), false); },
-      .samples = {{.inputs = {f32({7, 33}, -5, 0), any(DType::i64, {7}, 0, 33)}},
-                  {.inputs = {f32({2, 5, 3, 19}, -5, 0), any(DType::i32, {2, 3, 19}, 0, 5),
-                              fixed(Tensor::of<float>({5}, {0.5f, 1.0f, 2.0f, 0.25f, 1.5f}))},
-                   .attributes = {{"reduction", text("none")}, {"ignore_index", integer(3)}}},
-                  {.inputs = {f32({4, 18, 2}, -5, 0), any(DType::i64, {4, 2}, 0, 18)},
-                   .attributes = {{"reduction", text("sum")}, {"label_smoothing", real(0.1f)}}},
-                  {.inputs = {any(DType::f64, {4, 18, 2}, -5, 0), any(DType::i64, {4, 2}, 0, 18), any(DType::f64, {18}, 0.5, 2)}}},
+      .samples = "(float32[7, 33] -5 to 0, int64[7] 0 to 33)"
+                 R"((float32[2, 5, 3, 19] -5 to 0, int32[2, 3, 19] 0 to 5, float32[5]{0.5, 1.0, 2.0, 0.25, 1.5}) {reduction = "none", )"
+                 "ignore_index = 3}"
+                 R"((float32[4, 18, 2] -5 to 0, int64[4, 2] 0 to 18) {reduction = "sum", label_smoothing = 0.1})"
+                 "(float64[4, 18, 2] -5 to 0, int64[4, 2] 0 to 18, float64[18] 0.5 to 2)",
   };
 }
 

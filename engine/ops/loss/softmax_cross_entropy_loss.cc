@@ -4,7 +4,6 @@
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/loss/loss_common.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
@@ -39,7 +38,6 @@ Status lower_softmax_cross_entropy_loss(LowerContext& c) {
 }  // namespace
 
 OpDef define_softmax_cross_entropy_loss() {
-  const SampleInput labels = any(DType::i64, {7}, 0, 33), image_labels = any(DType::i32, {2, 3, 19}, 0, 5);
   return {
       .name = "SoftmaxCrossEntropyLoss",
       .since = 12,
@@ -50,17 +48,13 @@ OpDef define_softmax_cross_entropy_loss() {
       .lower = lower_softmax_cross_entropy_loss,
       .types = {{"T", kRealTypes, {0, 2}}, {"Tind", kIndexTypes, {1}}},
       .gradient = [](GradientContext& c) { return set_loss_gradient(c, c.output(1), true); },
-      .samples = {{.inputs = {f32({7, 33}, -5, 5), labels}},
-                  {.inputs = {f32({7, 33}, -5, 5), labels,
-                              fixed(Tensor::of<float>({33}, std::span<const float>(std::vector<float>(33, 0.5f))))},
-                   .attributes = {{"reduction", text("none")}, {"ignore_index", integer(4)}},
-                   .outputs = 2},
-                  {.inputs = {f32({2, 5, 3, 19}), image_labels, fixed(Tensor::of<float>({5}, {0.5f, 1.0f, 2.0f, 0.25f, 1.5f}))},
-                   .attributes = {{"label_smoothing", real(0.1f)}, {"ignore_index", integer(2)}}},
-                  {.inputs = {f32({7, 33}), labels},
-                   .attributes = {{"label_smoothing", real(0.2f)}, {"reduction", text("sum")}}},
-                  {.inputs = {any(DType::f64, {7, 33}, -5, 5), labels}, .attributes = {{"label_smoothing", real(0.2f)}}, .outputs = 2},
-                  {.inputs = {any(DType::bf16, {7, 33}, -5, 5), labels}}},
+      .samples = "(float32[7, 33] -5 to 5, int64[7] 0 to 33)"
+                 R"((float32[7, 33] -5 to 5, int64[7] 0 to 33, float32[33]{0.5, 0.5, ...}) {reduction = "none", ignore_index = 4} 2)"
+                 "(float32[2, 5, 3, 19], int32[2, 3, 19] 0 to 5, float32[5]{0.5, 1.0, 2.0, 0.25, 1.5}) {label_smoothing = 0.1, "
+                 "ignore_index = 2}"
+                 R"((float32[7, 33], int64[7] 0 to 33) {label_smoothing = 0.2, reduction = "sum"})"
+                 "(float64[7, 33] -5 to 5, int64[7] 0 to 33) {label_smoothing = 0.2} 2"
+                 "(bfloat16[7, 33] -5 to 5, int64[7] 0 to 33)",
   };
 }
 

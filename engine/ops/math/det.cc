@@ -6,7 +6,6 @@
 #include "engine/ops/dispatch.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -115,8 +114,12 @@ OpDef define_det() {
       .lower = lower_det,
       .types = {{"T", kRealTypes, {0}}},
       .gradient = set_det_gradient,
-      .samples = {{.inputs = {f32({2, 2})}}, {.inputs = {f32({3, 2, 5, 5})}}, {.inputs = {f32({2, 19, 19})}}, {.inputs = {any(DType::f64, {4, 3, 3})}},
-                  {.inputs = {f32({2, 0, 0})}}, {.inputs = {f32({0, 1, 1})}}},
+      .samples = "(float32[2, 2])"
+                 "(float32[3, 2, 5, 5])"
+                 "(float32[2, 19, 19])"
+                 "(float64[4, 3, 3])"
+                 "(float32[2, 0, 0])"
+                 "(float32[0, 1, 1])",
   };
 }
 

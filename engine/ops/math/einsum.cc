@@ -4,7 +4,6 @@
 #include "engine/graph/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/math/einsum_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -117,8 +116,6 @@ Cost einsum_cost(const Node& node) {
   return cost;
 }
 
-Attribute equation(const char* text_of_it) { return text(text_of_it); }
-
 }  // namespace
 
 OpDef define_einsum() {
@@ -132,51 +129,40 @@ OpDef define_einsum() {
       .cost = einsum_cost,
       .gradient = einsum_gradient,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({5, 17}), f32({17, 9})}, .attributes = {{"equation", equation("ij,jk->ik")}}},
-                  {.inputs = {f32({2, 7, 3, 11}), f32({2, 6, 3, 11})}, .attributes = {{"equation", equation("bqhd,bkhd->bhqk")}}},
-                  {.inputs = {f32({2, 3, 7, 6}), f32({2, 6, 3, 11})},
-                   .attributes = {{"equation", equation("bhqk, bkhd -> bqhd")}}},
-                  {.inputs = {f32({4, 5, 6}), f32({5, 3}), f32({6, 7, 3})},
-                   .attributes = {{"equation", equation("abc,bd,ced->ea")}}},
-                  {.inputs = {f32({3, 1, 5, 19}), f32({4, 19, 8})}, .attributes = {{"equation", equation("...ij,...jk")}}},
-                  {.inputs = {f32({6, 7})}, .attributes = {{"equation", equation("ij->")}}},
-                  {.inputs = {f32({2, 7, 3, 11})}, .attributes = {{"equation", equation("bchw->bhwc")}}},
-                  {.inputs = {f32({3, 5, 17})}, .attributes = {{"equation", equation("bij->bj")}}},
-                  {.inputs = {f32({3, 5, 7, 2})}, .attributes = {{"equation", equation("abcd->ca")}}},
-                  {.inputs = {any(DType::u32, {3, 5, 4}, 0, 9)}, .attributes = {{"equation", equation("abc->ca")}}},
-                  {.inputs = {f32({3, 9}), f32({3, 20})}, .attributes = {{"equation", equation("bi,bj->bij")}}},
-                  {.inputs = {f32({3, 9}), f32({20, 9})}, .attributes = {{"equation", equation("ba,ca->abc")}}},
-                  {.inputs = {f32({2, 9, 5}), f32({2, 5, 6})}, .attributes = {{"equation", equation("bld,bdn->bldn")}}},
-                  {.inputs = {f32({3, 4, 7, 1}), f32({1, 12})}, .attributes = {{"equation", equation("...a,ab->...b")}}},
-                  {.inputs = {f32({1, 3, 7, 19}), f32({1, 19, 3, 8})}, .attributes = {{"equation", equation("acbe,aecd->abcd")}}},
-                  {.inputs = {f32({2, 7, 19}), f32({2, 19, 8})}, .attributes = {{"equation", equation("bme,ben->nbm")}}},
-                  {.inputs = {any(DType::i32, {2, 9, 8}, -9, 9), any(DType::i32, {2, 8, 7}, -9, 9)},
-                   .attributes = {{"equation", equation("bij,bjk->bik")}}},
-                  {.inputs = {f32({5}), f32({8})}, .attributes = {{"equation", equation("i,j->ji")}}},
-                  {.inputs = {f32({4, 6, 6})}, .attributes = {{"equation", equation("bii->ib")}}},
-                  {.inputs = {f32({5, 5, 5}), f32({5, 3})}, .attributes = {{"equation", equation("iii,ij->j")}}},
-                  {.inputs = {f32({2, 4, 4})}, .attributes = {{"equation", equation("...ii->")}}},
-                  {.inputs = {any(DType::f64, {4, 6, 6})}, .attributes = {{"equation", equation("bii->ib")}}},
-                  {.inputs = {any(DType::f64, {2, 19, 30}), any(DType::f64, {2, 11, 30})}, .attributes = {{"equation", equation("bik,bjk->bij")}}},
-                  {.inputs = {f32({6, 90}), f32({6, 90})}, .attributes = {{"equation", equation("bk,bk->b")}}},
-                  {.inputs = {any(DType::i32, {3, 8}, -9, 9), any(DType::i32, {8}, -9, 9)},
-                   .attributes = {{"equation", equation("ij,j")}}},
-                  {.inputs = {any(DType::u8, {3, 4}, 0, 9), any(DType::u8, {4, 2}, 0, 9)},
-                   .attributes = {{"equation", equation("ij,jk")}}},
-                  {.inputs = {any(DType::i8, {3, 4}, -9, 9), any(DType::i8, {4, 2}, -9, 9)},
-                   .attributes = {{"equation", equation("ij,jk")}}},
-                  {.inputs = {any(DType::u16, {3, 4}, 0, 9), any(DType::u16, {4, 2}, 0, 9)},
-                   .attributes = {{"equation", equation("ij,jk")}}},
-                  {.inputs = {any(DType::i16, {3, 4}, -9, 9), any(DType::i16, {4, 2}, -9, 9)},
-                   .attributes = {{"equation", equation("ij,jk")}}},
-                  {.inputs = {any(DType::u32, {3, 4}, 0, 9), any(DType::u32, {4, 2}, 0, 9)},
-                   .attributes = {{"equation", equation("ij,jk")}}},
-                  {.inputs = {any(DType::u64, {3, 4}, 0, 9), any(DType::u64, {4, 2}, 0, 9)},
-                   .attributes = {{"equation", equation("ij,jk")}}},
-                  {.inputs = {any(DType::i64, {3, 4}, -9, 9), any(DType::i64, {4, 2}, -9, 9)},
-                   .attributes = {{"equation", equation("ij,jk")}}},
-                  {.inputs = {any(DType::f16, {3, 4}), any(DType::f16, {4, 2})}, .attributes = {{"equation", equation("ij,jk")}}},
-                  {.inputs = {any(DType::bf16, {7})}, .attributes = {{"equation", equation("i->i")}}}},
+      .samples = R"((float32[5, 17], float32[17, 9]) {equation = "ij,jk->ik"})"
+                 R"((float32[2, 7, 3, 11], float32[2, 6, 3, 11]) {equation = "bqhd,bkhd->bhqk"})"
+                 R"((float32[2, 3, 7, 6], float32[2, 6, 3, 11]) {equation = "bhqk, bkhd -> bqhd"})"
+                 R"((float32[4, 5, 6], float32[5, 3], float32[6, 7, 3]) {equation = "abc,bd,ced->ea"})"
+                 R"((float32[3, 1, 5, 19], float32[4, 19, 8]) {equation = "...ij,...jk"})"
+                 R"((float32[6, 7]) {equation = "ij->"})"
+                 R"((float32[2, 7, 3, 11]) {equation = "bchw->bhwc"})"
+                 R"((float32[3, 5, 17]) {equation = "bij->bj"})"
+                 R"((float32[3, 5, 7, 2]) {equation = "abcd->ca"})"
+                 R"((uint32[3, 5, 4] 0 to 9) {equation = "abc->ca"})"
+                 R"((float32[3, 9], float32[3, 20]) {equation = "bi,bj->bij"})"
+                 R"((float32[3, 9], float32[20, 9]) {equation = "ba,ca->abc"})"
+                 R"((float32[2, 9, 5], float32[2, 5, 6]) {equation = "bld,bdn->bldn"})"
+                 R"((float32[3, 4, 7, 1], float32[1, 12]) {equation = "...a,ab->...b"})"
+                 R"((float32[1, 3, 7, 19], float32[1, 19, 3, 8]) {equation = "acbe,aecd->abcd"})"
+                 R"((float32[2, 7, 19], float32[2, 19, 8]) {equation = "bme,ben->nbm"})"
+                 R"((int32[2, 9, 8] -9 to 9, int32[2, 8, 7] -9 to 9) {equation = "bij,bjk->bik"})"
+                 R"((float32[5], float32[8]) {equation = "i,j->ji"})"
+                 R"((float32[4, 6, 6]) {equation = "bii->ib"})"
+                 R"((float32[5, 5, 5], float32[5, 3]) {equation = "iii,ij->j"})"
+                 R"((float32[2, 4, 4]) {equation = "...ii->"})"
+                 R"((float64[4, 6, 6]) {equation = "bii->ib"})"
+                 R"((float64[2, 19, 30], float64[2, 11, 30]) {equation = "bik,bjk->bij"})"
+                 R"((float32[6, 90], float32[6, 90]) {equation = "bk,bk->b"})"
+                 R"((int32[3, 8] -9 to 9, int32[8] -9 to 9) {equation = "ij,j"})"
+                 R"((uint8[3, 4] 0 to 9, uint8[4, 2] 0 to 9) {equation = "ij,jk"})"
+                 R"((int8[3, 4] -9 to 9, int8[4, 2] -9 to 9) {equation = "ij,jk"})"
+                 R"((uint16[3, 4] 0 to 9, uint16[4, 2] 0 to 9) {equation = "ij,jk"})"
+                 R"((int16[3, 4] -9 to 9, int16[4, 2] -9 to 9) {equation = "ij,jk"})"
+                 R"((uint32[3, 4] 0 to 9, uint32[4, 2] 0 to 9) {equation = "ij,jk"})"
+                 R"((uint64[3, 4] 0 to 9, uint64[4, 2] 0 to 9) {equation = "ij,jk"})"
+                 R"((int64[3, 4] -9 to 9, int64[4, 2] -9 to 9) {equation = "ij,jk"})"
+                 R"((float16[3, 4], float16[4, 2]) {equation = "ij,jk"})"
+                 R"((bfloat16[7]) {equation = "i->i"})",
   };
 }
 

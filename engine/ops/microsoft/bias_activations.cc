@@ -120,20 +120,21 @@ OpDef with_bias_op(const char* name, Arity inputs, Status (*infer)(InferContext&
           .expand = kExpand,
           .infer = infer,
           .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-          .samples = {{.inputs = {f32({2, 3, 18}), f32({18})}}}};
+          .samples = "(float32[2, 3, 18], float32[18])"};
 }
 
 }  // namespace
 
 OpDef define_microsoft_gelu() {
   OpDef op = with_bias_op<expand_gelu<false>>("Gelu", {1, 1}, infer_as_first);
-  op.samples = {{.inputs = {f32({2, 3, 18})}}, {.inputs = {f32({})}}};
+  op.samples = "(float32[2, 3, 18])"
+               "(float32[])";
   return op;
 }
 
 OpDef define_microsoft_fast_gelu() {
   OpDef op = with_bias_op<expand_gelu<true>>("FastGelu", {1, 2}, infer_with_bias);
-  op.samples.push_back({.inputs = {f32({1})}});
+  op.samples += "(float32[1])";
   return op;
 }
 
@@ -142,13 +143,14 @@ OpDef define_microsoft_bias_gelu() { return with_bias_op<expand_gelu<false>>("Bi
 OpDef define_microsoft_quick_gelu() {
   OpDef op = with_bias_op<expand_quick_gelu>("QuickGelu", {1, 1}, infer_as_first);
   op.attributes = {{"alpha", AttributeKind::kFloat, false, 1.702f}};
-  op.samples = {{.inputs = {f32({2, 3, 18})}}, {.inputs = {f32({1})}, .attributes = {{"alpha", real(1)}}}};
+  op.samples = "(float32[2, 3, 18])"
+               "(float32[1]) {alpha = 1.0}";
   return op;
 }
 
 OpDef define_microsoft_bias_add() {
   OpDef op = with_bias_op<expand_bias_add>("BiasAdd", {3, 3}, infer_bias_add);
-  op.samples = {{.inputs = {f32({2, 3, 18}), f32({18}), f32({2, 3, 18})}}};
+  op.samples = "(float32[2, 3, 18], float32[18], float32[2, 3, 18])";
   return op;
 }
 
@@ -157,10 +159,8 @@ OpDef define_microsoft_bias_split_gelu() { return with_bias_op<expand_bias_split
 OpDef define_microsoft_bias_softmax() {
   OpDef op = with_bias_op<expand_bias_softmax>("BiasSoftmax", {2, 2}, infer_bias_softmax);
   op.attributes = {{"axis", AttributeKind::kInt, false, int64_t{1}}, {"is_inner_broadcast", AttributeKind::kInt, true}};
-  op.samples = {
-      {.inputs = {f32({2, 3, 4, 5}), f32({2, 1, 1, 5})},
-       .attributes = {{"axis", integer(3)}, {"is_inner_broadcast", integer(1)}}},
-      {.inputs = {f32({2, 3, 4}), f32({3, 4})}, .attributes = {{"axis", integer(1)}, {"is_inner_broadcast", integer(0)}}}};
+  op.samples = "(float32[2, 3, 4, 5], float32[2, 1, 1, 5]) {axis = 3, is_inner_broadcast = 1}"
+               "(float32[2, 3, 4], float32[3, 4]) {axis = 1, is_inner_broadcast = 0}";
   return op;
 }
 
@@ -168,7 +168,7 @@ OpDef define_microsoft_bias_dropout() {
   OpDef op = with_bias_op<expand_bias_dropout>("BiasDropout", {2, 5}, infer_bias_dropout);
   op.outputs = {1, 2};
   op.attributes = {{"seed", AttributeKind::kInt}};
-  op.samples = {{.inputs = {f32({2, 3, 18}), f32({18}), f32({2, 3, 18})}, .outputs = 2}};
+  op.samples = "(float32[2, 3, 18], float32[18], float32[2, 3, 18]) 2";
   return op;
 }
 

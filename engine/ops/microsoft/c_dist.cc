@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -85,7 +85,6 @@ Status c_dist_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_c_dist() {
-  const std::pair<std::string, Attribute> euclidean{"metric", text(kEuclidean)};
   return {
       .name = "CDist",
       .domain = kMicrosoftDomain,
@@ -95,10 +94,10 @@ OpDef define_c_dist() {
       .infer = infer_c_dist,
       .lower = lower_c_dist,
       .gradient = c_dist_gradient,
-      .samples = {{.inputs = {f32({5, 19}), f32({3, 19})}},
-                  {.inputs = {f32({4, 6}), f32({7, 6})}, .attributes = {euclidean}},
-                  {.inputs = {f32({1, 1}), f32({1, 1})}},
-                  {.inputs = {any(DType::f64, {3, 5}), any(DType::f64, {2, 5})}, .attributes = {euclidean}}},
+      .samples = "(float32[5, 19], float32[3, 19])"
+                 R"((float32[4, 6], float32[7, 6]) {metric = "euclidean"})"
+                 "(float32[1, 1], float32[1, 1])"
+                 R"((float64[3, 5], float64[2, 5]) {metric = "euclidean"})",
   };
 }
 

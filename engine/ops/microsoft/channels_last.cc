@@ -5,7 +5,6 @@
 #include "engine/ops/microsoft/microsoft_common.h"
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/quantized/integer_product_common.h"
-#include "engine/ops/quantized/quantized_samples.h"
 #include "engine/ops/registry.h"
 
 namespace svengine::ops {
@@ -112,7 +111,7 @@ Status expand_runtime_q_conv(ExpandContext& c) {
   return {};
 }
 
-OpDef last_conv(const char* name, int inputs, std::vector<AttributeDef> more, std::vector<Sample> samples) {
+OpDef last_conv(const char* name, int inputs, std::vector<AttributeDef> more, std::string samples) {
   std::vector<AttributeDef> attributes = conv_attributes();
   attributes.insert(attributes.end(), more.begin(), more.end());
   return {
@@ -132,26 +131,23 @@ OpDef last_conv(const char* name, int inputs, std::vector<AttributeDef> more, st
 
 OpDef define_nhwc_conv() {
   return last_conv("NhwcConv", 3, {},
-                   {{.inputs = {f32({1, 6, 5, 3}), f32({8, 2, 3, 3}), f32({8})}, .attributes = {{"pads", integers({1, 1, 1, 1})}}},
-                    {.inputs = {f32({2, 7, 4}), f32({4, 3, 2})}, .attributes = {{"group", integer(2)}, {"strides", integers({2})}}},
-                    {.inputs = {f32({1, 1, 1, 1}), f32({1, 1, 1, 1})}}});
+                   "(float32[1, 6, 5, 3], float32[8, 2, 3, 3], float32[8]) {pads = [1, 1, 1, 1]}"
+                   "(float32[2, 7, 4], float32[4, 3, 2]) {group = 2, strides = [2]}"
+                   "(float32[1, 1, 1, 1], float32[1, 1, 1, 1])");
 }
 
 OpDef define_nhwc_fused_conv() {
   return last_conv("NhwcFusedConv", 4, {{"activation", AttributeKind::kString}, {"activation_params", AttributeKind::kFloats}},
-                   {{.inputs = {f32({1, 6, 5, 3}), f32({8, 3, 3, 2}), f32({8})}, .attributes = {{"pads", integers({1, 1, 1, 1})}}},
-                    {.inputs = {f32({2, 7, 4}), f32({4, 2, 3})}, .attributes = {{"group", integer(2)}, {"strides", integers({2})}}},
-                    {.inputs = {f32({1, 6, 5, 3}), f32({8, 3, 3, 3}), f32({8}), f32({1, 4, 3, 8})},
-                     .attributes = {{"activation", text("LeakyRelu")}, {"activation_params", std::vector<float>{0.2f}}}}});
+                   "(float32[1, 6, 5, 3], float32[8, 3, 3, 2], float32[8]) {pads = [1, 1, 1, 1]}"
+                   "(float32[2, 7, 4], float32[4, 2, 3]) {group = 2, strides = [2]}"
+                   R"((float32[1, 6, 5, 3], float32[8, 3, 3, 3], float32[8], float32[1, 4, 3, 8]) {activation = "LeakyRelu", )"
+                   "activation_params = [0.2]}");
 }
 
 /// As ONNX Runtime's optimiser writes it at level "all".
 OpDef define_microsoft_q_linear_conv() {
   std::vector<AttributeDef> attributes = conv_attributes();
   attributes.push_back({"channels_last", AttributeKind::kInt, false, int64_t{0}});
-  const auto inputs = [](SampleInput x, SampleInput w, Dims each) {
-    return std::vector<SampleInput>{std::move(x), scale(), u8({}), std::move(w), scale(0.01, 0.1, each), i8(each), scale(0.5, 1), u8({})};
-  };
   return {
       .name = "QLinearConv",
       .domain = kMicrosoftDomain,
@@ -160,10 +156,13 @@ OpDef define_microsoft_q_linear_conv() {
       .attributes = std::move(attributes),
       .expand = expand_runtime_q_conv,
       .infer = infer_runtime_q_conv,
-      .samples = {{.inputs = inputs(u8({2, 6, 5, 4}), i8({7, 4, 3, 3}), {7}),
-                   .attributes = {{"channels_last", integer(1)}, {"pads", integers({1, 1, 1, 1})}}},
-                  {.inputs = inputs(u8({1, 9, 20}), i8({20, 1, 3}), {}), .attributes = {{"channels_last", integer(1)}, {"group", integer(20)}}},
-                  {.inputs = inputs(u8({1, 4, 5, 6}), i8({3, 4, 2, 2}), {})}},
+      .samples = "(uint8[2, 6, 5, 4] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, int8[7, 4, 3, 3] -128 to 128, "
+                 "float32[7] 0.01 to 0.1, int8[7] -128 to 128, float32[] 0.5 to 1, uint8[] 0 to 256) {channels_last = 1, "
+                 "pads = [1, 1, 1, 1]}"
+                 "(uint8[1, 9, 20] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, int8[20, 1, 3] -128 to 128, float32[] 0.01 to 0.1, "
+                 "int8[] -128 to 128, float32[] 0.5 to 1, uint8[] 0 to 256) {channels_last = 1, group = 20}"
+                 "(uint8[1, 4, 5, 6] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, int8[3, 4, 2, 2] -128 to 128, "
+                 "float32[] 0.01 to 0.1, int8[] -128 to 128, float32[] 0.5 to 1, uint8[] 0 to 256)",
   };
 }
 
@@ -180,8 +179,8 @@ OpDef define_nhwc_max_pool() {
                      {"strides", AttributeKind::kInts}},
       .expand = expand_last_pool,
       .infer = infer_last_pool,
-      .samples = {{.inputs = {u8({2, 7, 6, 5})}, .attributes = {{"kernel_shape", integers({3, 2})}, {"strides", integers({2, 1})}}},
-                  {.inputs = {i8({1, 5, 3})}, .attributes = {{"kernel_shape", integers({2})}, {"pads", integers({1, 0})}}}},
+      .samples = "(uint8[2, 7, 6, 5] 0 to 256) {kernel_shape = [3, 2], strides = [2, 1]}"
+                 "(int8[1, 5, 3] -128 to 128) {kernel_shape = [2], pads = [1, 0]}",
   };
 }
 

@@ -69,8 +69,8 @@ OpDef define_microsoft_conv_transpose_with_dynamic_pads() {
       .infer = infer_padded_transpose,
       .traits = {.shape_inputs = {kPads}},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({1, 2, 4, 5}), f32({2, 3, 3, 3}), ints({1, 0, 1, 1}), f32({3})}, .attributes = {{"strides", integers({2, 2})}}},
-                  {.inputs = {f32({1, 2, 4}), f32({2, 3, 3})}, .attributes = {{"group", integer(2)}}}},
+      .samples = "(float32[1, 2, 4, 5], float32[2, 3, 3, 3], int64[4]{1, 0, 1, 1}, float32[3]) {strides = [2, 2]}"
+                 "(float32[1, 2, 4], float32[2, 3, 3]) {group = 2}",
   };
 }
 

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -215,16 +215,12 @@ OpDef define_crop_and_resize_grad() {
       .attributes = crop_attributes(),
       .infer = infer_crop_and_resize_grad,
       .lower = lower_crop_and_resize_grad,
-      .samples = {{.inputs = {f32({2, 3, 2, 4}), f32({2, 3, 5, 6}), fixed(Tensor::of<float>({2, 4}, {0, 0, 1, 1, 0.2f, 0.9f, 0.6f, -0.3f})),
-                              fixed(Tensor::of<int32_t>({2}, {1, 1}))}},
-                  {.inputs = {f32({1, 1, 1, 1}), f32({1, 1, 1, 1}), f32({1, 4}, 0, 1), fixed(Tensor::of<int32_t>({1}, {0}))},
-                   .attributes = {{"mode", text("nearest")}}}},
+      .samples = "(float32[2, 3, 2, 4], float32[2, 3, 5, 6], float32[2, 4]{0.0, 0.0, 1.0, 1.0, 0.2, 0.9, 0.6, -0.3}, int32[2]{1, 1})"
+                 R"((float32[1, 1, 1, 1], float32[1, 1, 1, 1], float32[1, 4] 0 to 1, int32[1]{0}) {mode = "nearest"})",
   };
 }
 
 OpDef define_crop_and_resize() {
-  const SampleInput boxes = fixed(Tensor::of<float>({3, 4}, {0, 0, 1, 1, 0.13f, 0.77f, 0.71f, 0.22f, -0.2f, 0.3f, 1.1f, 0.6f}));
-  const SampleInput batch = fixed(Tensor::of<int32_t>({3}, {1, 0, 1})), size = fixed(Tensor::of<int32_t>({2}, {3, 4}));
   return {
       .name = "CropAndResize",
       .domain = kMicrosoftDomain,
@@ -235,10 +231,11 @@ OpDef define_crop_and_resize() {
       .lower = lower_crop_and_resize,
       .gradient = crop_and_resize_gradient,
       .traits = {.shape_inputs = {3}},
-      .samples = {{.inputs = {f32({2, 3, 6, 5}), boxes, batch, size}, .attributes = {{"extrapolation_value", real(7)}}},
-                  {.inputs = {f32({2, 3, 6, 5}), boxes, batch, size}, .attributes = {{"mode", text("nearest")}}},
-                  {.inputs = {any(DType::f64, {1, 1, 1, 1}), fixed(Tensor::of<double>({1, 4}, {0, 0, 1, 1})),
-                              fixed(Tensor::of<int32_t>({1}, {0})), fixed(Tensor::of<int32_t>({2}, {1, 1}))}}},
+      .samples = "(float32[2, 3, 6, 5], float32[3, 4]{0.0, 0.0, 1.0, 1.0, 0.13, 0.77, 0.71, 0.22, -0.2, 0.3, 1.1, 0.6}, int32[3]{1, 0, 1}, "
+                 "int32[2]{3, 4}) {extrapolation_value = 7.0}"
+                 "(float32[2, 3, 6, 5], float32[3, 4]{0.0, 0.0, 1.0, 1.0, 0.13, 0.77, 0.71, 0.22, -0.2, 0.3, 1.1, 0.6}, int32[3]{1, 0, 1}, "
+                 R"(int32[2]{3, 4}) {mode = "nearest"})"
+                 "(float64[1, 1, 1, 1], float64[1, 4]{0.0, 0.0, 1.0, 1.0}, int32[1]{0}, int32[2]{1, 1})",
   };
 }
 

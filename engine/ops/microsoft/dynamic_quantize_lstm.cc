@@ -2,7 +2,6 @@
 // inputs and states are not rounded to 8 bits, so results are nearer to those of the network that was quantised than ONNX Runtime's are.
 #include "engine/ops/microsoft/microsoft_common.h"
 #include "engine/ops/quantized/integer_product_common.h"
-#include "engine/ops/quantized/quantized_samples.h"
 #include "engine/ops/recurrent/recurrent_common.h"
 
 namespace svengine::ops {
@@ -92,10 +91,9 @@ OpDef define_dynamic_quantize_lstm() {
       .expand = expand_dynamic_lstm,
       .infer = infer_dynamic_lstm,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({4, 2, 3}), u8({1, 3, 8}), i8({1, 2, 8}), f32({1, 16}), fixed(Tensor::of<int32_t>({2}, {4, 2})), f32({1, 2, 2}),
-                              f32({1, 2, 2}), f32({1, 6}), scale(0.001, 0.01, {1}), u8({1}), scale(0.001, 0.01, {1, 8}), i8({1, 8})},
-                   .attributes = {{"hidden_size", integer(2)}},
-                   .outputs = 3}},
+      .samples = "(float32[4, 2, 3], uint8[1, 3, 8] 0 to 256, int8[1, 2, 8] -128 to 128, float32[1, 16], int32[2]{4, 2}, float32[1, 2, 2], "
+                 "float32[1, 2, 2], float32[1, 6], float32[1] 0.001 to 0.01, uint8[1] 0 to 256, float32[1, 8] 0.001 to 0.01, "
+                 "int8[1, 8] -128 to 128) {hidden_size = 2} 3",
   };
   op.attributes.push_back({"input_forget", AttributeKind::kInt, false, int64_t{0}});
   return op;

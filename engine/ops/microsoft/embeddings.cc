@@ -133,12 +133,6 @@ Status expand_embed(ExpandContext& c) {
   return {};
 }
 
-SampleInput token_ids(Dims dims, int32_t first, int32_t count) {
-  std::vector<int32_t> v(static_cast<size_t>(element_count(dims)));
-  for (size_t i = 0; i < v.size(); ++i) v[i] = (first + static_cast<int32_t>(i)) % count;
-  return fixed(Tensor::of<int32_t>(dims, std::span<const int32_t>(v)));
-}
-
 }  // namespace
 
 OpDef define_microsoft_rotary_embedding() {
@@ -154,9 +148,8 @@ OpDef define_microsoft_rotary_embedding() {
                      {"scale", AttributeKind::kFloat}},
       .expand = expand_runtime_rotary,
       .infer = infer_runtime_rotary,
-      .samples = {{.inputs = {f32({2, 3, 16}), ints({2}), f32({8, 4}), f32({8, 4})}},
-                  {.inputs = {f32({1, 2, 3, 4}), fixed(Tensor::of<int64_t>({1, 3}, {0, 5, 1})), f32({8, 2}), f32({8, 2})},
-                   .attributes = {{"interleaved", integer(1)}}}},
+      .samples = "(float32[2, 3, 16], int64[1]{2}, float32[8, 4], float32[8, 4])"
+                 "(float32[1, 2, 3, 4], int64[1, 3]{0, 5, 1}, float32[8, 2], float32[8, 2]) {interleaved = 1}",
   };
 }
 
@@ -171,9 +164,8 @@ OpDef define_microsoft_embed_layer_normalization() {
       .expand = expand_embed,
       .infer = infer_embed,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {token_ids({2, 3}, 1, 9), token_ids({2, 3}, 0, 2), f32({9, 6}), f32({5, 6}), f32({2, 6}), f32({6}),
-                              f32({6}), token_ids({2, 3}, 1, 2)},
-                   .outputs = 3}},
+      .samples = "(int32[2, 3]{1, 2, 3, 4, 5, 6}, int32[2, 3]{0, 1, 0, 1, 0, 1}, float32[9, 6], float32[5, 6], float32[2, 6], float32[6], "
+                 "float32[6], int32[2, 3]{1, 0, 1, 0, 1, 0}) 3",
   };
 }
 

@@ -5,6 +5,7 @@
 //
 // Made of batched products: of all experts where there are many tokens, weighted with 0 where a token does not go, and of copies of the
 // chosen experts' weights where there are few. QMoE's weights of 2, 4 or 8 bits are made floats first.
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/microsoft/experts_common.h"
 
 #include <algorithm>
@@ -236,17 +237,14 @@ OpDef experts_op(const char* name) {
 
 OpDef define_moe() {
   OpDef op = experts_op("MoE");
-  const std::pair<std::string, Attribute> two{"k", integer(2)};
-  op.samples = {
-      {.inputs = {f32({5, 6}), f32({5, 4}), f32({4, 7, 6}), f32({4, 7}), f32({4, 6, 7}), f32({4, 6})},
-       .attributes = {two, {"activation_type", text("gelu")}}},
-      {.inputs = {f32({1, 2, 6}), f32({2, 9}), f32({9, 8, 6}), f32({9, 8}), f32({9, 6, 4}), f32({9, 6})},
-       .attributes = {two, {"activation_type", text("swiglu")}, {"swiglu_fusion", integer(1)}, {"normalize_routing_weights", integer(1)},
-                      {"swiglu_limit", real(1.5f)}, {"activation_alpha", real(1.7f)}, {"activation_beta", real(1)}}},
-      {.inputs = {f32({2, 3, 5}), f32({6, 3}), f32({3, 4, 5}), f32({3, 4}), f32({3, 5, 4}), f32({3, 5}), f32({3, 4, 5}), f32({3, 4})},
-       .attributes = {two, {"activation_type", text("silu")}}},
-      {.inputs = {f32({1, 1}), f32({1, 1}), f32({1, 1, 1}), f32({1, 1}), f32({1, 1, 1})}},
-  };
+  op.samples = "(float32[5, 6], float32[5, 4], float32[4, 7, 6], float32[4, 7], float32[4, 6, 7], float32[4, 6]) {k = 2, "
+               R"(activation_type = "gelu"})"
+               "(float32[1, 2, 6], float32[2, 9], float32[9, 8, 6], float32[9, 8], float32[9, 6, 4], float32[9, 6]) {k = 2, "
+               R"(activation_type = "swiglu", swiglu_fusion = 1, normalize_routing_weights = 1, swiglu_limit = 1.5, activation_alpha = 1.7, )"
+               "activation_beta = 1.0}"
+               "(float32[2, 3, 5], float32[6, 3], float32[3, 4, 5], float32[3, 4], float32[3, 5, 4], float32[3, 5], float32[3, 4, 5], "
+               R"(float32[3, 4]) {k = 2, activation_type = "silu"})"
+               "(float32[1, 1], float32[1, 1], float32[1, 1, 1], float32[1, 1], float32[1, 1, 1])";
   return op;
 }
 
@@ -257,7 +255,11 @@ OpDef define_q_moe() {
                            "weights_prepacked", "accuracy_level"})
     op.attributes.push_back({name, AttributeKind::kInt});
   op.attributes.push_back({"quant_type", AttributeKind::kString, false, text("int")});
-  op.samples = expert_samples();
+  op.samples = "(float32[3, 8], float32[3, 4], uint8[4, 6, 4] 0 to 256, float32[4, 6] 0.01 to 0.1, float32[4, 6], uint8[4, 8, 3] 0 to 256, "
+               R"(float32[4, 8] 0.01 to 0.1) {k = 2, activation_type = "silu"})"
+               "(float32[1, 1, 4], float32[1, 2], uint8[2, 4, 4] 0 to 256, float32[2, 4, 2] 0.01 to 0.1, float32[2, 4], "
+               R"(uint8[2, 4, 2] 0 to 256, float32[2, 4, 1] 0.01 to 0.1, float32[2, 4]) {activation_type = "swiglu", swiglu_fusion = 2, )"
+               "expert_weight_bits = 8, block_size = 2}";
   return op;
 }
 

@@ -1,6 +1,5 @@
 #include "engine/ops/microsoft/experts_common.h"
 
-#include "engine/ops/quantized/quantized_samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -63,19 +62,6 @@ Result<Value*> float_expert_weights(ExpandContext& c, size_t which) {
   Value* factor = c.reshape(c.cast(scale, type), {dims[0], dims[1], blocks, 1});
   Value* weights = c.op("Mul", {c.op("Sub", {grouped, offset}), factor});
   return c.cast(c.reshape(weights, {dims[0], dims[1], dims[2]}), c.dtype(0));
-}
-
-std::vector<Sample> expert_samples() {
-  const auto packed = [](Dims dims) { return any(DType::u8, std::move(dims), 0, 256); };
-  const auto scales = [](Dims dims) { return f32(std::move(dims), 0.01, 0.1); };
-  return {
-      {.inputs = {f32({3, 8}), f32({3, 4}), packed({4, 6, 4}), scales({4, 6}), f32({4, 6}), packed({4, 8, 3}), scales({4, 8})},
-       .attributes = {{"k", integer(2)}, {"activation_type", text("silu")}}},
-      {.inputs = {f32({1, 1, 4}), f32({1, 2}), packed({2, 4, 4}), scales({2, 4, 2}), f32({2, 4}), packed({2, 4, 2}), scales({2, 4, 1}),
-                  f32({2, 4})},
-       .attributes = {{"activation_type", text("swiglu")}, {"swiglu_fusion", integer(2)}, {"expert_weight_bits", integer(8)},
-                      {"block_size", integer(2)}}},
-  };
 }
 
 }  // namespace svengine::ops

@@ -10,6 +10,5 @@ Status check_expert_bits(const Node& node);
 /// fc1's, fc2's or fc3's (0, 1, 2) as [experts, outs, ins] of the node's type; null where a shape is not known yet.
 Result<Value*> float_expert_weights(ExpandContext& c, size_t which);
 
-std::vector<Sample> expert_samples();
 
 }  // namespace svengine::ops

@@ -6,7 +6,6 @@
 #include "engine/base/narrow_float.h"
 #include "engine/ops/element.h"
 #include "engine/ops/microsoft/microsoft_common.h"
-#include "engine/ops/quantized/quantized_samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -116,14 +115,9 @@ OpDef define_mat_mul_bnb4() {
                      {"transB", AttributeKind::kInt, false, int64_t{1}}},
       .expand = expand_mat_mul_bnb4,
       .infer = infer_mat_mul_bnb4,
-      .samples = {{.inputs = {f32({2, 3, 11}), fixed(bytes<uint8_t>({28})), fixed(Tensor::of<float>({4}, {1, 2, 3, 4}))},
-                   .attributes = {{"K", integer(11)}, {"N", integer(5)}, {"block_size", integer(16)}, {"quant_type", integer(1)}}},
-                  {.inputs = {f32({1, 2}), fixed(bytes<uint8_t>({3})), fixed(Tensor::of<float>({1}, {0.5f}))},
-                   .attributes = {{"K", integer(3)},
-                                  {"N", integer(2)},
-                                  {"block_size", integer(16)},
-                                  {"quant_type", integer(0)},
-                                  {"transB", integer(0)}}}},
+      .samples = "(float32[2, 3, 11], uint8[28]{13, 90, ...}, float32[4]{1.0, 2.0, 3.0, 4.0}) {K = 11, N = 5, block_size = 16, "
+                 "quant_type = 1}"
+                 "(float32[1, 2], uint8[3]{13, 90, 167}, float32[1]{0.5}) {K = 3, N = 2, block_size = 16, quant_type = 0, transB = 0}",
   };
 }
 

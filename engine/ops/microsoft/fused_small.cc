@@ -4,7 +4,6 @@
 #include "engine/ops/broadcast.h"
 #include "engine/ops/microsoft/microsoft_common.h"
 #include "engine/ops/quantized/integer_product_common.h"
-#include "engine/ops/quantized/quantized_samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -162,7 +161,7 @@ Status expand_is_all_finite(ExpandContext& c) {
 }
 
 OpDef small_fused(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
-                  Status (*expand)(ExpandContext&), std::vector<Sample> samples) {
+                  Status (*expand)(ExpandContext&), std::string samples) {
   return {.name = name,
           .domain = kMicrosoftDomain,
           .until = 1,
@@ -178,38 +177,41 @@ OpDef small_fused(const char* name, Arity inputs, std::vector<AttributeDef> attr
 
 OpDef define_mul_integer() {
   return small_fused("MulInteger", {1, 4}, {}, infer_mul_integer, expand_mul_integer,
-                     {{.inputs = {u8({2, 3}), u8({}), u8({3}), u8({})}}, {.inputs = {i8({1}), i8({1}), i8({4, 1})}}});
+                     "(uint8[2, 3] 0 to 256, uint8[] 0 to 256, uint8[3] 0 to 256, uint8[] 0 to 256)"
+                     "(int8[1] -128 to 128, int8[1] -128 to 128, int8[4, 1] -128 to 128)");
 }
 
 OpDef define_reduce_sum_integer() {
   return small_fused("ReduceSumInteger", {1, 1}, {{"axes", AttributeKind::kInts, true}, {"keepdims", AttributeKind::kInt, true}},
                      infer_reduce_sum_integer, expand_reduce_sum_integer,
-                     {{.inputs = {u8({2, 3, 5})}, .attributes = {{"axes", integers({1, -1})}, {"keepdims", integer(1)}}},
-                      {.inputs = {i8({2, 3})}, .attributes = {{"axes", integers({0})}, {"keepdims", integer(0)}}}});
+                     "(uint8[2, 3, 5] 0 to 256) {axes = [1, -1], keepdims = 1}"
+                     "(int8[2, 3] -128 to 128) {axes = [0], keepdims = 0}");
 }
 
 OpDef define_mat_mul_integer16() {
   return small_fused("MatMulInteger16", {2, 2}, {}, infer_mat_mul_integer16, expand_mat_mul_integer16,
-                     {{.inputs = {any(DType::i16, {2, 3, 4}, -99, 99), any(DType::i16, {4, 5}, -99, 99)}},
-                      {.inputs = {any(DType::u16, {1, 2}, 0, 99), any(DType::u16, {2, 1}, 0, 99)}}});
+                     "(int16[2, 3, 4] -99 to 99, int16[4, 5] -99 to 99)"
+                     "(uint16[1, 2] 0 to 99, uint16[2, 1] 0 to 99)");
 }
 
 OpDef define_gemm_fast_gelu() {
   return small_fused("GemmFastGelu", {2, 3}, {}, infer_gemm_fast_gelu, expand_gemm_fast_gelu,
-                     {{.inputs = {f32({2, 3, 4}), f32({4, 5}), f32({5})}}, {.inputs = {f32({1, 1}), f32({1, 1})}}});
+                     "(float32[2, 3, 4], float32[4, 5], float32[5])"
+                     "(float32[1, 1], float32[1, 1])");
 }
 
 OpDef define_complex_mul() {
-  return small_fused("ComplexMul", {2, 2}, {}, infer_complex_mul, expand_complex_mul<false>, {{.inputs = {f32({3, 4, 2}), f32({4, 2})}}});
+  return small_fused("ComplexMul", {2, 2}, {}, infer_complex_mul, expand_complex_mul<false>, "(float32[3, 4, 2], float32[4, 2])");
 }
 
 OpDef define_complex_mul_conj() {
-  return small_fused("ComplexMulConj", {2, 2}, {}, infer_complex_mul, expand_complex_mul<true>, {{.inputs = {f32({3, 1, 2}), f32({4, 2})}}});
+  return small_fused("ComplexMulConj", {2, 2}, {}, infer_complex_mul, expand_complex_mul<true>, "(float32[3, 1, 2], float32[4, 2])");
 }
 
 OpDef define_is_all_finite() {
   return small_fused("IsAllFinite", {1, kVariadic}, {{"isinf_only", AttributeKind::kInt, false, int64_t{0}}, {"isnan_only", AttributeKind::kInt, false, int64_t{0}}},
-                     infer_is_all_finite, expand_is_all_finite, {{.inputs = {f32({2, 3}), any(DType::f64, {4})}}, {.inputs = {f32({0})}, .attributes = {{"isnan_only", integer(1)}}}});
+                     infer_is_all_finite, expand_is_all_finite, "(float32[2, 3], float64[4])"
+                                                                "(float32[0]) {isnan_only = 1}");
 }
 
 }  // namespace svengine::ops

@@ -4,7 +4,6 @@
 
 #include "engine/graph/axes.h"
 #include "engine/ops/microsoft/microsoft_common.h"
-#include "engine/ops/quantized/quantized_samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -130,7 +129,6 @@ Status expand_gather_block(ExpandContext& c) {
 }  // namespace
 
 OpDef define_gather_block_quantized() {
-  const SampleInput rows = fixed(Tensor::of<int64_t>({2, 2}, {0, 3, -1, 2}));
   return {
       .name = "GatherBlockQuantized",
       .domain = kMicrosoftDomain,
@@ -142,11 +140,9 @@ OpDef define_gather_block_quantized() {
                      {"quantize_axis", AttributeKind::kInt, false, int64_t{1}}},
       .expand = expand_gather_block,
       .infer = infer_gather_block,
-      .samples = {{.inputs = {u8({4, 20}), rows, f32({4, 3}), u8({4, 2})}, .attributes = {{"block_size", integer(16)}}},
-                  {.inputs = {any(DType::i4, {4, 32}, -8, 8), rows, f32({4, 2}), any(DType::i4, {4, 2}, -8, 8)},
-                   .attributes = {{"block_size", integer(16)}}},
-                  {.inputs = {u8({4, 3, 16}), fixed(Tensor::of<int32_t>({1}, {9})), f32({4, 3, 1})},
-                   .attributes = {{"block_size", integer(16)}, {"bits", integer(8)}, {"quantize_axis", integer(-1)}}}},
+      .samples = "(uint8[4, 20] 0 to 256, int64[2, 2]{0, 3, -1, 2}, float32[4, 3], uint8[4, 2] 0 to 256) {block_size = 16}"
+                 "(int4[4, 32] -8 to 8, int64[2, 2]{0, 3, -1, 2}, float32[4, 2], int4[4, 2] -8 to 8) {block_size = 16}"
+                 "(uint8[4, 3, 16] 0 to 256, int32[1]{9}, float32[4, 3, 1]) {block_size = 16, bits = 8, quantize_axis = -1}",
   };
 }
 

@@ -248,9 +248,6 @@ Status expand_group_query(ExpandContext& c) {
 }  // namespace
 
 OpDef define_microsoft_group_query_attention() {
-  const auto numbers = [](std::initializer_list<int32_t> v) {
-    return fixed(Tensor::of<int32_t>({static_cast<int64_t>(v.size())}, v));
-  };
   OpDef op{
       .name = "GroupQueryAttention",
       .domain = kMicrosoftDomain,
@@ -265,22 +262,15 @@ OpDef define_microsoft_group_query_attention() {
       .infer = infer_group_query,
       .traits = {.shape_inputs = {kGqTotal}},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 3, 16}), f32({2, 3, 8}), f32({2, 3, 8}), f32({2, 2, 2, 4}), f32({2, 2, 2, 4}),
-                              numbers({4, 3}), numbers({5})},
-                   .attributes = {{"num_heads", integer(4)}, {"kv_num_heads", integer(2)}},
-                   .outputs = 3},
-                  {.inputs = {f32({1, 1, 4}), f32({1, 1, 4}), f32({1, 1, 4}), f32({1, 1, 3, 4}), f32({1, 1, 3, 4}), numbers({3}),
-                              numbers({4}), f32({8, 2}), f32({8, 2})},
-                   .attributes = {{"num_heads", integer(1)},
-                                  {"kv_num_heads", integer(1)},
-                                  {"do_rotary", integer(1)},
-                                  {"local_window_size", integer(2)}},
-                   .outputs = 3},
-                  {.inputs = {f32({2, 3, 16}), f32({2, 3, 8}), f32({2, 3, 8}), f32({2, 2, 0, 4}), f32({2, 2, 0, 4}), numbers({2, 2}),
-                              numbers({3}), f32({8, 2}), f32({8, 2}), any(DType::i64, {2, 3}, 0, 8), f32({1, 4, 3, 3}), f32({4})},
-                   .attributes = {{"num_heads", integer(4)}, {"kv_num_heads", integer(2)}}},
-                  {.inputs = {f32({1, 2, 12}), f32({1, 2, 12}), f32({1, 2, 12}), f32({1, 3, 2, 4}), f32({1, 3, 2, 4}), numbers({3}), numbers({4})},
-                   .attributes = {{"num_heads", integer(3)}, {"kv_num_heads", integer(3)}, {"smooth_softmax", integer(1)}}}},
+      .samples = "(float32[2, 3, 16], float32[2, 3, 8], float32[2, 3, 8], float32[2, 2, 2, 4], float32[2, 2, 2, 4], int32[2]{4, 3}, "
+                 "int32[1]{5}) {num_heads = 4, kv_num_heads = 2} 3"
+                 "(float32[1, 1, 4], float32[1, 1, 4], float32[1, 1, 4], float32[1, 1, 3, 4], float32[1, 1, 3, 4], int32[1]{3}, "
+                 "int32[1]{4}, float32[8, 2], float32[8, 2]) {num_heads = 1, kv_num_heads = 1, do_rotary = 1, local_window_size = 2} 3"
+                 "(float32[2, 3, 16], float32[2, 3, 8], float32[2, 3, 8], float32[2, 2, 0, 4], float32[2, 2, 0, 4], int32[2]{2, 2}, "
+                 "int32[1]{3}, float32[8, 2], float32[8, 2], int64[2, 3] 0 to 8, float32[1, 4, 3, 3], float32[4]) {num_heads = 4, "
+                 "kv_num_heads = 2}"
+                 "(float32[1, 2, 12], float32[1, 2, 12], float32[1, 2, 12], float32[1, 3, 2, 4], float32[1, 3, 2, 4], int32[1]{3}, "
+                 "int32[1]{4}) {num_heads = 3, kv_num_heads = 3, smooth_softmax = 1}",
   };
   for (const char* name : {"causal", "do_rotary", "rotary_interleaved", "local_window_size", "smooth_softmax",
                            "sliding_window_cache", "qk_output", "kv_cache_bit_width"})

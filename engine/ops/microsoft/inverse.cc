@@ -79,9 +79,6 @@ Status set_inverse_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_microsoft_inverse() {
-  const auto matrix = [](DType type) {
-    return fixed(type == DType::f64 ? Tensor::of<double>({1, 2, 2}, {2, 1, 1, 3}) : Tensor::of<float>({3, 3}, {0, 2, 1, 1, 0, 3, 4, -3, 8}));
-  };
   return {
       .name = "Inverse",
       .domain = kMicrosoftDomain,
@@ -91,7 +88,10 @@ OpDef define_microsoft_inverse() {
       .types = {{"T", kRealTypes, {0}}},
       .gradient = set_inverse_gradient,
       .tolerance = {.rtol = 1e-4, .atol = 1e-5},
-      .samples = {{.inputs = {matrix(DType::f32)}}, {.inputs = {matrix(DType::f64)}}, {.inputs = {f32({2, 0, 0})}}, {.inputs = {f32({3, 1, 1}, 1, 2)}}},
+      .samples = "(float32[3, 3]{0.0, 2.0, 1.0, 1.0, 0.0, 3.0, 4.0, -3.0, 8.0})"
+                 "(float64[1, 2, 2]{2.0, 1.0, 1.0, 3.0})"
+                 "(float32[2, 0, 0])"
+                 "(float32[3, 1, 1] 1 to 2)",
   };
 }
 

@@ -179,8 +179,8 @@ OpDef define_microsoft_skip_layer_normalization() {
       .expand = expand_skip_layer_norm,
       .infer = [](InferContext& c) { return infer_skip_norm(c, true); },
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 3, 9}), f32({2, 3, 9}), f32({9}), f32({9}), f32({9})}, .outputs = 4},
-                  {.inputs = {f32({2, 3, 5}), f32({3, 5}), f32({5})}}},
+      .samples = "(float32[2, 3, 9], float32[2, 3, 9], float32[9], float32[9], float32[9]) 4"
+                 "(float32[2, 3, 5], float32[3, 5], float32[5])",
   };
 }
 
@@ -195,8 +195,8 @@ OpDef define_microsoft_skip_simplified_layer_normalization() {
       .expand = expand_skip_simplified,
       .infer = [](InferContext& c) { return infer_skip_norm(c, false); },
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 3, 9}), f32({2, 3, 9}), f32({9}), f32({9})}},
-                  {.inputs = {f32({1, 2}), f32({1, 2}), f32({2})}}},
+      .samples = "(float32[2, 3, 9], float32[2, 3, 9], float32[9], float32[9])"
+                 "(float32[1, 2], float32[1, 2], float32[2])",
   };
 }
 
@@ -213,8 +213,8 @@ OpDef define_simplified_layer_normalization() {
       .expand = expand_simplified,
       .infer = infer_simplified,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 3, 9}), f32({9})}},
-                  {.inputs = {f32({2, 3, 4}), f32({3, 4})}, .attributes = {{"axis", integer(1)}}, .outputs = 2}},
+      .samples = "(float32[2, 3, 9], float32[9])"
+                 "(float32[2, 3, 4], float32[3, 4]) {axis = 1} 2",
   };
 }
 
@@ -228,10 +228,8 @@ OpDef define_microsoft_group_norm() {
       .expand = expand_runtime_group_norm,
       .infer = infer_runtime_group_norm,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 3, 4, 6}), f32({6}), f32({6})},
-                   .attributes = {{"groups", integer(2)}, {"activation", integer(1)}}},
-                  {.inputs = {f32({1, 2, 1, 1}), f32({2}), f32({2})},
-                   .attributes = {{"groups", integer(1)}, {"activation", integer(0)}, {"channels_last", integer(0)}}}},
+      .samples = "(float32[2, 3, 4, 6], float32[6], float32[6]) {groups = 2, activation = 1}"
+                 "(float32[1, 2, 1, 1], float32[2], float32[2]) {groups = 1, activation = 0, channels_last = 0}",
   };
 }
 
@@ -246,9 +244,7 @@ OpDef define_microsoft_skip_group_norm() {
       .expand = expand_skip_group_norm,
       .infer = infer_skip_group_norm,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 3, 4, 6}), f32({6}), f32({6}), f32({2, 6}), f32({6})},
-                   .attributes = {{"groups", integer(2)}, {"activation", integer(1)}},
-                   .outputs = 2}},
+      .samples = "(float32[2, 3, 4, 6], float32[6], float32[6], float32[2, 6], float32[6]) {groups = 2, activation = 1} 2",
   };
 }
 

@@ -113,10 +113,9 @@ OpDef runtime_product(const char* name, bool batch, bool activation) {
       .expand = expand_runtime_product,
       .infer = infer_runtime_product,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 3, 5, 4}), f32({2, 3, 5, 7})},
-                   .attributes = {{"transA", integer(1)}, {"alpha", real(0.5f)}}},
-                  {.inputs = {f32({1, 1}), f32({1, 1})}},
-                  {.inputs = {f32({3, 4}), f32({2, 4})}, .attributes = {{"transB", integer(1)}}}},
+      .samples = "(float32[2, 3, 5, 4], float32[2, 3, 5, 7]) {transA = 1, alpha = 0.5}"
+                 "(float32[1, 1], float32[1, 1])"
+                 "(float32[3, 4], float32[2, 4]) {transB = 1}",
   };
 }
 
@@ -124,8 +123,8 @@ OpDef runtime_product(const char* name, bool batch, bool activation) {
 
 OpDef define_microsoft_fused_mat_mul() {
   OpDef op = runtime_product("FusedMatMul", true, false);
-  op.samples.push_back({.inputs = {f32({5, 2, 3, 4}), f32({2, 3, 4, 6})}, .attributes = {{"transBatchA", integer(1)}}});
-  op.samples.push_back({.inputs = {f32({2, 19, 3}), f32({2, 21, 19})}, .attributes = {{"transA", integer(1)}, {"transB", integer(1)}}});
+  op.samples += "(float32[5, 2, 3, 4], float32[2, 3, 4, 6]) {transBatchA = 1}";
+  op.samples += "(float32[2, 19, 3], float32[2, 21, 19]) {transA = 1, transB = 1}";
   return op;
 }
 
@@ -133,8 +132,7 @@ OpDef define_microsoft_transpose_mat_mul() { return runtime_product("TransposeMa
 
 OpDef define_microsoft_fused_mat_mul_activation() {
   OpDef op = runtime_product("FusedMatMulActivation", true, true);
-  op.samples.push_back({.inputs = {f32({3, 4}), f32({4, 2})},
-                        .attributes = {{"activation", text("LeakyRelu")}, {"activation_alpha", real(0.2f)}}});
+  op.samples += R"((float32[3, 4], float32[4, 2]) {activation = "LeakyRelu", activation_alpha = 0.2})";
   return op;
 }
 
@@ -150,10 +148,8 @@ OpDef define_microsoft_fused_gemm() {
       .expand = expand_runtime_gemm,
       .infer = infer_runtime_gemm,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({5, 9}), f32({7, 9}), f32({7})},
-                   .attributes = {{"transB", integer(1)}, {"activation", text("Relu")}}},
-                  {.inputs = {f32({1, 2}), f32({2, 1})},
-                   .attributes = {{"alpha", real(0.5f)}, {"activation", text("LeakyRelu")}, {"activation_alpha", real(0.1f)}}}},
+      .samples = R"((float32[5, 9], float32[7, 9], float32[7]) {transB = 1, activation = "Relu"})"
+                 R"((float32[1, 2], float32[2, 1]) {alpha = 0.5, activation = "LeakyRelu", activation_alpha = 0.1})",
   };
 }
 

@@ -6,7 +6,6 @@
 #include "engine/graph/expand.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/language/attention_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 

@@ -162,21 +162,17 @@ OpDef multi_head_op(const char* name, Arity inputs) {
 OpDef define_microsoft_multi_head_attention() {
   OpDef op = multi_head_op<kMultiHead>("MultiHeadAttention", {1, 10});
   op.attributes.push_back({"unidirectional", AttributeKind::kInt, false, int64_t{0}});
-  op.samples = {
-      {.inputs = {f32({2, 3, 8}), f32({2, 4, 8}), f32({2, 4, 6}), f32({22})}, .attributes = {{"num_heads", integer(2)}}},
-      {.inputs = {f32({2, 3, 8}), f32({2, 3, 8}), f32({2, 3, 8}), f32({24}), fixed(Tensor::of<int32_t>({2}, {2, 5})),
-                  f32({1, 2, 3, 5}), f32({2, 2, 2, 4}), f32({2, 2, 2, 4})},
-       .attributes = {{"num_heads", integer(2)}, {"unidirectional", integer(1)}},
-       .outputs = 3},
-      {.inputs = {f32({1, 1, 4}), f32({1, 2, 3, 2}), f32({1, 2, 3, 2})}, .attributes = {{"num_heads", integer(2)}}}};
+  op.samples = "(float32[2, 3, 8], float32[2, 4, 8], float32[2, 4, 6], float32[22]) {num_heads = 2}"
+               "(float32[2, 3, 8], float32[2, 3, 8], float32[2, 3, 8], float32[24], int32[2]{2, 5}, float32[1, 2, 3, 5], "
+               "float32[2, 2, 2, 4], float32[2, 2, 2, 4]) {num_heads = 2, unidirectional = 1} 3"
+               "(float32[1, 1, 4], float32[1, 2, 3, 2], float32[1, 2, 3, 2]) {num_heads = 2}";
   return op;
 }
 
 OpDef define_microsoft_decoder_masked_multi_head_attention() {
   OpDef op = multi_head_op<kDecoder>("DecoderMaskedMultiHeadAttention", {1, 11});
   for (const char* name : {"past_present_share_buffer", "output_qk"}) op.attributes.push_back({name, AttributeKind::kInt});
-  op.samples = {
-      {.inputs = {f32({2, 1, 8}), f32({2, 1, 8}), f32({2, 1, 8})}, .attributes = {{"num_heads", integer(2)}}, .outputs = 3}};
+  op.samples = "(float32[2, 1, 8], float32[2, 1, 8], float32[2, 1, 8]) {num_heads = 2} 3";
   return op;
 }
 

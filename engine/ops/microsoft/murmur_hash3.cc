@@ -66,8 +66,8 @@ OpDef define_microsoft_murmur_hash3() {
       .infer = infer_murmur_hash,
       .evaluate = evaluate_murmur_hash,
       .types = {{"T", kHashedTypes, {0}}},
-      .samples = {{.inputs = {any(DType::i32, {2, 3}, -99, 99)}, .attributes = {{"positive", integer(0)}}},
-                  {.inputs = {any(DType::f64, {5})}, .attributes = {{"seed", integer(7)}}}},
+      .samples = "(int32[2, 3] -99 to 99) {positive = 0}"
+                 "(float64[5]) {seed = 7}",
   };
 }
 

@@ -60,8 +60,8 @@ OpDef define_microsoft_n_gram_repeat_block() {
       .attributes = {{"ngram_size", AttributeKind::kInt, true}},
       .infer = infer_ngram_block,
       .lower = lower_ngram_block,
-      .samples = {{.inputs = {any(DType::i64, {3, 17}, 0, 4), f32({3, 5})}, .attributes = {{"ngram_size", integer(2)}}},
-                  {.inputs = {any(DType::i64, {1, 2}, 0, 4), f32({1, 5})}, .attributes = {{"ngram_size", integer(3)}}}},
+      .samples = "(int64[3, 17] 0 to 4, float32[3, 5]) {ngram_size = 2}"
+                 "(int64[1, 2] 0 to 4, float32[1, 5]) {ngram_size = 3}",
   };
 }
 

@@ -1,7 +1,7 @@
 // com.microsoft.QAttention: Attention whose product with the weights is one of 8-bit integers, dequantised before the heads are cut.
 #include "engine/ops/microsoft/runtime_attention_common.h"
 #include "engine/ops/quantized/integer_product_common.h"
-#include "engine/ops/quantized/quantized_samples.h"
+#include "engine/ops/quantized/counted_inputs.h"
 
 namespace svengine::ops {
 namespace {
@@ -69,7 +69,6 @@ Status expand_q_attention(ExpandContext& c) {
 }  // namespace
 
 OpDef define_q_attention() {
-  const SampleInput lengths = fixed(Tensor::of<int32_t>({2}, {2, 3}));
   return {
       .name = "QAttention",
       .domain = kMicrosoftDomain,
@@ -85,11 +84,9 @@ OpDef define_q_attention() {
       .expand = expand_q_attention,
       .infer = infer_q_attention,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {u8({2, 3, 8}), i8({8, 24}), f32({24}), scale(), scale(0.01, 0.1, {24}), lengths, u8({}), i8({24}),
-                              f32({2, 2, 2, 0, 4})},
-                   .attributes = {{"num_heads", integer(2)}, {"unidirectional", integer(1)}},
-                   .outputs = 2},
-                  {.inputs = {u8({1, 1, 2}), u8({2, 3}), f32({3}), scale(), scale()}, .attributes = {{"num_heads", integer(1)}}}},
+      .samples = "(uint8[2, 3, 8] 0 to 256, int8[8, 24] -128 to 128, float32[24], float32[] 0.01 to 0.1, float32[24] 0.01 to 0.1, "
+                 "int32[2]{2, 3}, uint8[] 0 to 256, int8[24] -128 to 128, float32[2, 2, 2, 0, 4]) {num_heads = 2, unidirectional = 1} 2"
+                 "(uint8[1, 1, 2] 0 to 256, uint8[2, 3] 0 to 256, float32[3], float32[] 0.01 to 0.1, float32[] 0.01 to 0.1) {num_heads = 1}",
   };
 }
 

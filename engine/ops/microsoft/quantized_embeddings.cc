@@ -2,7 +2,6 @@
 // the tables, and then summed up and normalised.
 #include "engine/ops/microsoft/microsoft_common.h"
 #include "engine/ops/quantized/integer_product_common.h"
-#include "engine/ops/quantized/quantized_samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -64,7 +63,6 @@ Status expand_q_embed(ExpandContext& c) {
 }  // namespace
 
 OpDef define_q_embed_layer_normalization() {
-  const SampleInput ids = fixed(Tensor::of<int32_t>({2, 3}, {1, 0, 3, 2, 2, 1})), ones = fixed(Tensor::of<int32_t>({2, 3}, {1, 0, 1, 1, 1, 0}));
   return {
       .name = "QEmbedLayerNormalization",
       .domain = kMicrosoftDomain,
@@ -75,9 +73,10 @@ OpDef define_q_embed_layer_normalization() {
       .expand = expand_q_embed,
       .infer = infer_q_embed,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {ids, ones, u8({4, 6}), u8({5, 6}), u8({2, 6}), u8({6}), u8({6}), ones, scale(), scale(), scale(), scale(),
-                              scale(), u8({}), u8({}), u8({}), u8({}), u8({})},
-                   .outputs = 2}},
+      .samples = "(int32[2, 3]{1, 0, 3, 2, 2, 1}, int32[2, 3]{1, 0, 1, 1, 1, 0}, uint8[4, 6] 0 to 256, uint8[5, 6] 0 to 256, "
+                 "uint8[2, 6] 0 to 256, uint8[6] 0 to 256, uint8[6] 0 to 256, int32[2, 3]{1, 0, 1, 1, 1, 0}, float32[] 0.01 to 0.1, "
+                 "float32[] 0.01 to 0.1, float32[] 0.01 to 0.1, float32[] 0.01 to 0.1, float32[] 0.01 to 0.1, uint8[] 0 to 256, "
+                 "uint8[] 0 to 256, uint8[] 0 to 256, uint8[] 0 to 256, uint8[] 0 to 256) 2",
   };
 }
 

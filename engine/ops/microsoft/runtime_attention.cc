@@ -131,9 +131,6 @@ Status attend_merged(ExpandContext& c, const MergedProduct& merged) {
 }
 
 OpDef define_microsoft_attention() {
-  const auto lengths = [](std::initializer_list<int32_t> v) {
-    return fixed(Tensor::of<int32_t>({static_cast<int64_t>(v.size())}, v));
-  };
   return {
       .name = "Attention",
       .domain = kMicrosoftDomain,
@@ -151,10 +148,9 @@ OpDef define_microsoft_attention() {
       .expand = expand_merged_attention,
       .infer = infer_merged_attention,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 3, 8}), f32({8, 24}), f32({24}), lengths({2, 3}), f32({2, 2, 2, 0, 4})},
-                   .attributes = {{"num_heads", integer(2)}, {"unidirectional", integer(1)}},
-                   .outputs = 2},
-                  {.inputs = {f32({1, 1, 2}), f32({2, 3}), f32({3})}, .attributes = {{"num_heads", integer(1)}}}},
+      .samples = "(float32[2, 3, 8], float32[8, 24], float32[24], int32[2]{2, 3}, float32[2, 2, 2, 0, 4]) {num_heads = 2, "
+                 "unidirectional = 1} 2"
+                 "(float32[1, 1, 2], float32[2, 3], float32[3]) {num_heads = 1}",
   };
 }
 

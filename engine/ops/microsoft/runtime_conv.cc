@@ -48,12 +48,8 @@ OpDef define_microsoft_fused_conv() {
       .expand = expand_runtime_conv,
       .infer = infer_runtime_conv,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({1, 3, 6, 6}), f32({18, 3, 3, 3}), f32({18}), f32({1, 18, 6, 6})},
-                   .attributes = {{"pads", integers({1, 1, 1, 1})}, {"activation", text("Relu")}}},
-                  {.inputs = {f32({1, 2, 3, 3}), f32({2, 1, 2, 2})},
-                   .attributes = {{"group", integer(2)},
-                                  {"activation", text("LeakyRelu")},
-                                  {"activation_params", std::vector<float>{0.2f}}}}},
+      .samples = R"((float32[1, 3, 6, 6], float32[18, 3, 3, 3], float32[18], float32[1, 18, 6, 6]) {pads = [1, 1, 1, 1], activation = "Relu"})"
+                 R"((float32[1, 2, 3, 3], float32[2, 1, 2, 2]) {group = 2, activation = "LeakyRelu", activation_params = [0.2]})",
   };
 }
 

@@ -2,7 +2,6 @@
 // Unique, GridSample, ExpandDims; Range, Pad and GatherND, which are ai.onnx's from import on.
 #include "engine/ops/element.h"
 #include "engine/ops/microsoft/microsoft_common.h"
-#include "engine/ops/quantized/quantized_samples.h"
 #include "engine/ops/registry.h"
 
 namespace svengine::ops {
@@ -20,7 +19,7 @@ Status expand_same(ExpandContext& c) {
   return {};
 }
 
-OpDef same_as_onnx(const char* name, Arity inputs, std::vector<AttributeDef> attributes, std::vector<Sample> samples) {
+OpDef same_as_onnx(const char* name, Arity inputs, std::vector<AttributeDef> attributes, std::string samples) {
   return {.name = name,
           .domain = kMicrosoftDomain,
           .until = 1,
@@ -140,7 +139,7 @@ Status canonicalize_runtime_gather(CanonicalizeContext& c) {
 }  // namespace
 
 OpDef define_microsoft_range() {
-  OpDef op = same_as_onnx("Range", {2, 3}, {}, {{.inputs = {fixed(Tensor::scalar<int64_t>(2)), fixed(Tensor::scalar<int64_t>(9)), fixed(Tensor::scalar<int64_t>(3))}}});
+  OpDef op = same_as_onnx("Range", {2, 3}, {}, "(int64[]{2}, int64[]{9}, int64[]{3})");
   op.canonicalize = canonicalize_runtime_range;
   op.types = define_range().types;
   op.traits.shape_inputs = {0, 1, 2};
@@ -149,8 +148,8 @@ OpDef define_microsoft_range() {
 
 OpDef define_microsoft_pad() {
   OpDef op = same_as_onnx("Pad", {2, 3}, {{"mode", AttributeKind::kString, false, std::string("constant")}},
-                          {{.inputs = {f32({3, 5}), ints({1, 2, 0, 3}), fixed(Tensor::of<float>({1}, {1.5f}))}},
-                           {.inputs = {f32({4, 5}), ints({1, 0, 2, 2})}, .attributes = {{"mode", text("edge")}}}});
+                          "(float32[3, 5], int64[4]{1, 2, 0, 3}, float32[1]{1.5})"
+                          R"((float32[4, 5], int64[4]{1, 0, 2, 2}) {mode = "edge"})");
   op.canonicalize = canonicalize_runtime_pad;
   op.types = {{"T", kAllTypes, {0, 2}}, {"pads", DTypeSet{DType::i64}, {1}}};
   op.traits.shape_inputs = {1};
@@ -158,7 +157,7 @@ OpDef define_microsoft_pad() {
 }
 
 OpDef define_microsoft_gather_nd() {
-  OpDef op = same_as_onnx("GatherND", {2, 2}, {}, {{.inputs = {f32({3, 4, 5}), any(DType::i64, {5, 2}, 0, 3)}}});
+  OpDef op = same_as_onnx("GatherND", {2, 2}, {}, "(float32[3, 4, 5], int64[5, 2] 0 to 3)");
   op.canonicalize = canonicalize_runtime_gather;
   op.types = define_gather_nd().types;
   return op;
@@ -166,21 +165,22 @@ OpDef define_microsoft_gather_nd() {
 
 OpDef define_microsoft_quantize_linear() {
   return same_as_onnx("QuantizeLinear", {2, 3}, {{"axis", AttributeKind::kInt, false, int64_t{1}}, {"block_size", AttributeKind::kInt}},
-                      {{.inputs = {f32({3, 4}), scale(), u8({})}},
-                       {.inputs = {f32({3, 4}), scale(0.01, 0.1, {3}), any(DType::i16, {3}, -9, 9)}, .attributes = {{"axis", integer(0)}}},
-                       {.inputs = {any(DType::f16, {1}), any(DType::f16, {}, 0.1, 0.5)}}});
+                      "(float32[3, 4], float32[] 0.01 to 0.1, uint8[] 0 to 256)"
+                      "(float32[3, 4], float32[3] 0.01 to 0.1, int16[3] -9 to 9) {axis = 0}"
+                      "(float16[1], float16[] 0.1 to 0.5)");
 }
 
 OpDef define_microsoft_dequantize_linear() {
   return same_as_onnx("DequantizeLinear", {2, 3}, {{"axis", AttributeKind::kInt, false, int64_t{1}}, {"block_size", AttributeKind::kInt}},
-                      {{.inputs = {u8({3, 4}), scale(), u8({})}},
-                       {.inputs = {any(DType::u16, {3, 4}, 0, 999), scale(0.01, 0.1, {4}), any(DType::u16, {4}, 0, 9)}},
-                       {.inputs = {any(DType::i32, {1}, -99, 99), scale()}}});
+                      "(uint8[3, 4] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256)"
+                      "(uint16[3, 4] 0 to 999, float32[4] 0.01 to 0.1, uint16[4] 0 to 9)"
+                      "(int32[1] -99 to 99, float32[] 0.01 to 0.1)");
 }
 
 OpDef define_microsoft_trilu() {
   return same_as_onnx("Trilu", {1, 2}, {{"upper", AttributeKind::kInt, false, int64_t{1}}},
-                      {{.inputs = {f32({2, 3, 4})}}, {.inputs = {any(DType::i64, {3, 3}), fixed(Tensor::scalar(int64_t{-1}))}, .attributes = {{"upper", integer(0)}}}});
+                      "(float32[2, 3, 4])"
+                      "(int64[3, 3], int64[]{-1}) {upper = 0}");
 }
 
 OpDef define_microsoft_unique() {
@@ -190,7 +190,7 @@ OpDef define_microsoft_unique() {
           .outputs = {1, 3},
           .expand = expand_unique_values,
           .infer = infer_unique_values,
-          .samples = {{.inputs = {fixed(Tensor::of<float>({6}, {2, 1, 1, 3, 4, 3}))}, .outputs = 3}}};
+          .samples = "(float32[6]{2.0, 1.0, 1.0, 3.0, 4.0, 3.0}) 3"};
 }
 
 OpDef define_microsoft_grid_sample() {
@@ -198,9 +198,8 @@ OpDef define_microsoft_grid_sample() {
                           {{"mode", AttributeKind::kString, false, std::string("bilinear")},
                            {"padding_mode", AttributeKind::kString, false, std::string("zeros")},
                            {"align_corners", AttributeKind::kInt, false, int64_t{0}}},
-                          {{.inputs = {f32({2, 3, 5, 4}), f32({2, 3, 2, 2}, -1.2, 1.2)}},
-                           {.inputs = {f32({1, 1, 4, 4}), f32({1, 2, 2, 2}, -1.2, 1.2)},
-                            .attributes = {{"mode", text("bicubic")}, {"padding_mode", text("border")}}}});
+                          "(float32[2, 3, 5, 4], float32[2, 3, 2, 2] -1.2 to 1.2)"
+                          R"((float32[1, 1, 4, 4], float32[1, 2, 2, 2] -1.2 to 1.2) {mode = "bicubic", padding_mode = "border"})");
   op.infer = infer_runtime_grid_sample;
   op.expand = expand_runtime_grid_sample;
   op.tolerance = {.rtol = 1e-4, .atol = 1e-5};
@@ -215,8 +214,8 @@ OpDef define_microsoft_expand_dims() {
           .expand = expand_expand_dims,
           .infer = infer_expand_dims,
           .traits = {.shape_inputs = {1}},
-          .samples = {{.inputs = {f32({2, 3}), fixed(Tensor::scalar(int32_t{1}))}},
-                      {.inputs = {any(DType::i64, {2}), fixed(Tensor::scalar(int32_t{-1}))}}}};
+          .samples = "(float32[2, 3], int32[]{1})"
+                     "(int64[2], int32[]{-1})"};
 }
 
 }  // namespace svengine::ops

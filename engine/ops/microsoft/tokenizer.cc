@@ -11,7 +11,6 @@
 #include "engine/graph/evaluate_context.h"
 #include "engine/ops/host_tensor.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -160,13 +159,6 @@ Status evaluate_tokenizer(EvaluateContext& c) {
 }  // namespace
 
 OpDef define_tokenizer() {
-  const std::vector<std::pair<std::string, Attribute>> common{{"mark", integer(1)}, {"mincharnum", integer(1)}, {"pad_value", text("#")}};
-  const auto with = [&](const char* name, Attribute value) {
-    auto attributes = common;
-    attributes.emplace_back(name, std::move(value));
-    return attributes;
-  };
-  const SampleInput words = fixed(Tensor::of_strings({2}, {"a bb,ccc", "d"}));
   return {
       .name = "Tokenizer",
       .domain = kMicrosoftDomain,
@@ -178,9 +170,9 @@ OpDef define_tokenizer() {
                      {"tokenexp", AttributeKind::kString}},
       .infer = infer_tokenizer,
       .evaluate = evaluate_tokenizer,
-      .samples = {{.inputs = {words}, .attributes = with("separators", std::vector<std::string>{" ", ","})},
-                  {.inputs = {words}, .attributes = with("separators", std::vector<std::string>{""})},
-                  {.inputs = {words}, .attributes = with("tokenexp", text("[a-c]+"))}},
+      .samples = R"((string[2]{"a bb,ccc", "d"}) {mark = 1, mincharnum = 1, pad_value = "#", separators = [" ", ","]})"
+                 R"((string[2]{"a bb,ccc", "d"}) {mark = 1, mincharnum = 1, pad_value = "#", separators = [""]})"
+                 R"((string[2]{"a bb,ccc", "d"}) {mark = 1, mincharnum = 1, pad_value = "#", tokenexp = "[a-c]+"})",
   };
 }
 

@@ -52,8 +52,8 @@ OpDef define_microsoft_unfold_tensor() {
       .expand = expand_unfold,
       .infer = infer_unfold,
       .types = {{"T", kDenseTypes, {0}}},
-      .samples = {{.inputs = {f32({3, 7, 2})}, .attributes = {{"dim", integer(1)}, {"size", integer(3)}, {"step", integer(2)}}},
-                  {.inputs = {any(DType::i64, {2, 5})}, .attributes = {{"size", integer(5)}}}},
+      .samples = "(float32[3, 7, 2]) {dim = 1, size = 3, step = 2}"
+                 "(int64[2, 5]) {size = 5}",
   };
 }
 

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/host_tensor.h"
 #include "engine/ops/ml/feature_gradients.h"
 #include "engine/ops/ml/ml_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -261,21 +261,20 @@ Status lower_array_feature_extractor(LowerContext& c) {
 OpDef define_binarizer() {
   OpDef op = feature_op("Binarizer", {{"threshold", AttributeKind::kFloat, false, real(0)}}, infer_binarizer, lower_binarizer);
   op.gradient = zero_gradient;
-  op.samples = {{.inputs = {f32({3, 37})}},
-                {.inputs = {any(DType::f64, {5})}, .attributes = {{"threshold", real(0.5f)}}},
-                {.inputs = {any(DType::i64, {2, 3, 4}, -5, 5)}},
-                {.inputs = {any(DType::i32, {0, 2})}}};
+  op.samples = "(float32[3, 37])"
+               "(float64[5]) {threshold = 0.5}"
+               "(int64[2, 3, 4] -5 to 5)"
+               "(int32[0, 2])";
   return op;
 }
 
 OpDef define_scaler() {
   OpDef op = feature_op("Scaler", {ml_floats("offset"), ml_floats("scale")}, infer_scaler, lower_scaler);
   op.gradient = scaler_gradient;
-  const auto sample = [](SampleInput x, std::vector<float> offset, std::vector<float> scale) {
-    return Sample{.inputs = {std::move(x)}, .attributes = {{"offset", std::move(offset)}, {"scale", std::move(scale)}}};
-  };
-  op.samples = {sample(f32({5, 3}), {1, 2, 3}, {0.5f, 2, -1}), sample(any(DType::f64, {4, 7}), {0.5f}, {2}),
-                sample(any(DType::i64, {3}), {1, 2, 3}, {2}), sample(any(DType::i32, {0, 2}), {1}, {1, 2})};
+  op.samples = "(float32[5, 3]) {offset = [1.0, 2.0, 3.0], scale = [0.5, 2.0, -1.0]}"
+               "(float64[4, 7]) {offset = [0.5], scale = [2.0]}"
+               "(int64[3]) {offset = [1.0, 2.0, 3.0], scale = [2.0]}"
+               "(int32[0, 2]) {offset = [1.0], scale = [1.0, 2.0]}";
   return op;
 }
 
@@ -287,24 +286,20 @@ OpDef define_imputer() {
                          {"replaced_value_int64", AttributeKind::kInt, false, integer(0)}},
                         infer_imputer, lower_imputer);
   op.gradient = imputer_gradient;
-  const Attribute floats = std::vector<float>{1, 2, 3}, one = std::vector<float>{0.5f};
-  op.samples = {
-      {.inputs = {f32({5, 3})},
-       .attributes = {{"imputed_value_floats", floats}, {"replaced_value_float", real(std::numeric_limits<float>::quiet_NaN())}}},
-      {.inputs = {any(DType::f64, {4, 7})}, .attributes = {{"imputed_value_floats", one}}},
-      {.inputs = {any(DType::i64, {9, 3}, -2, 2)},
-       .attributes = {{"imputed_value_int64s", integers({5, 6, 7})}, {"replaced_value_int64", integer(1)}}},
-      {.inputs = {any(DType::i32, {7}, -2, 2)}, .attributes = {{"imputed_value_int64s", integers({5})}}}};
+  op.samples = "(float32[5, 3]) {imputed_value_floats = [1.0, 2.0, 3.0], replaced_value_float = nan}"
+               "(float64[4, 7]) {imputed_value_floats = [0.5]}"
+               "(int64[9, 3]) {imputed_value_int64s = [5, 6, 7], replaced_value_int64 = 1}"
+               "(int32[7]) {imputed_value_int64s = [5]}";
   return op;
 }
 
 OpDef define_normalizer() {
   OpDef op = feature_op("Normalizer", {{"norm", AttributeKind::kString, false, text("MAX")}}, infer_normalizer, lower_normalizer);
   op.gradient = normalizer_gradient;
-  op.samples = {{.inputs = {f32({5, 3})}},
-                {.inputs = {any(DType::f64, {4, 7})}, .attributes = {{"norm", text("L1")}}},
-                {.inputs = {any(DType::i64, {9}, -5, 5)}, .attributes = {{"norm", text("L2")}}},
-                {.inputs = {any(DType::i32, {2, 0})}}};
+  op.samples = "(float32[5, 3])"
+               R"((float64[4, 7]) {norm = "L1"})"
+               R"((int64[9] -5 to 5) {norm = "L2"})"
+               "(int32[2, 0])";
   return op;
 }
 
@@ -312,10 +307,9 @@ OpDef define_feature_vectorizer() {
   OpDef op = feature_op("FeatureVectorizer", {ml_ints("inputdimensions")}, infer_feature_vectorizer, lower_feature_vectorizer);
   op.gradient = feature_vectorizer_gradient;
   op.inputs = {1, kVariadic};
-  op.samples = {
-      {.inputs = {f32({5, 3}), any(DType::i64, {5, 2})}, .attributes = {{"inputdimensions", integers({3, 2})}}},
-      {.inputs = {any(DType::f64, {2, 3}), any(DType::i32, {2, 2})}, .attributes = {{"inputdimensions", integers({2, 4})}}},
-      {.inputs = {f32({3})}, .attributes = {{"inputdimensions", integers({0})}}}};
+  op.samples = "(float32[5, 3], int64[5, 2]) {inputdimensions = [3, 2]}"
+               "(float64[2, 3], int32[2, 2]) {inputdimensions = [2, 4]}"
+               "(float32[3]) {inputdimensions = [0]}";
   return op;
 }
 
@@ -326,10 +320,10 @@ OpDef define_array_feature_extractor() {
   op.inputs = {2, 2};
   op.evaluate = evaluate_strings;
   op.traits.moves_elements = always;
-  op.samples = {{.inputs = {f32({5, 3}), ints({2, 0, 1, 2})}},
-                {.inputs = {any(DType::i64, {4}), ints({3})}},
-                {.inputs = {any(DType::f64, {2, 3, 4}), any(DType::i64, {1, 2}, 0, 4)}},
-                {.inputs = {any(DType::i32, {0, 2}), ints({1})}}};
+  op.samples = "(float32[5, 3], int64[4]{2, 0, 1, 2})"
+               "(int64[4], int64[1]{3})"
+               "(float64[2, 3, 4], int64[1, 2] 0 to 4)"
+               "(int32[0, 2], int64[1]{1})";
   return op;
 }
 

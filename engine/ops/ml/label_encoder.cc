@@ -2,9 +2,9 @@
 // integers and back, by two parallel lists.
 #include <cstring>
 
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/ml/label_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -201,12 +201,6 @@ Status evaluate_category_mapper(EvaluateContext& c) {
 }  // namespace
 
 OpDef define_label_encoder() {
-  const auto sample = [](SampleInput x, Attribute keys, Attribute values, Attribute otherwise) {
-    return Sample{
-        .inputs = {std::move(x)},
-        .attributes = {
-            {"keys_tensor", std::move(keys)}, {"values_tensor", std::move(values)}, {"default_tensor", std::move(otherwise)}}};
-  };
   return {
       .name = "LabelEncoder",
       .domain = kMlDomain,
@@ -228,15 +222,12 @@ OpDef define_label_encoder() {
       .infer = infer_label_encoder,
       .lower = lower_label_encoder,
       .evaluate = evaluate_label_encoder,
-      .samples = {sample(any(DType::i64, {3, 7}, 0, 6), Tensor::of<int64_t>({3}, {1, 2, 4}),
-                         Tensor::of<float>({3}, {0.5f, 1.5f, 2.5f}), Tensor::scalar(-1.0f)),
-                  sample(any(DType::i32, {5}, 0, 6), Tensor::of<int32_t>({3}, {1, 2, 2}),
-                         Tensor::of<double>({3}, {0.5, 1.5, 2.5}), Tensor::scalar(-1.0)),
-                  sample(any(DType::f64, {0, 2}), Tensor::of<double>({1}, {1}), Tensor::of<int64_t>({1}, {3}),
-                         Tensor::scalar<int64_t>(9)),
-                  {.inputs = {fixed(Tensor::of<float>({4}, {1, std::numeric_limits<float>::quiet_NaN(), -0.0f, 3}))},
-                   .attributes = {{"keys_floats", std::vector<float>{std::numeric_limits<float>::quiet_NaN(), 0, 1}},
-                                  {"values_int64s", integers({5, 6, 7})}}}},
+      .samples = "(int64[3, 7] 0 to 6) {keys_tensor = int64[3]{1, 2, 4}, values_tensor = float32[3]{0.5, 1.5, 2.5}, "
+                 "default_tensor = float32[]{-1.0}}"
+                 "(int32[5] 0 to 6) {keys_tensor = int32[3]{1, 2, 2}, values_tensor = float64[3]{0.5, 1.5, 2.5}, "
+                 "default_tensor = float64[]{-1.0}}"
+                 "(float64[0, 2]) {keys_tensor = float64[1]{1.0}, values_tensor = int64[1]{3}, default_tensor = int64[]{9}}"
+                 "(float32[4]{1.0, nan, -0.0, 3.0}) {keys_floats = [nan, 0.0, 1.0], values_int64s = [5, 6, 7]}",
   };
 }
 

@@ -4,11 +4,11 @@
 #include "engine/kernels/elementwise.h"
 #include "engine/kernels/reduce.h"
 #include "engine/kernels/softmax.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/ml/ml_common.h"
 #include "engine/ops/nn/product_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -235,13 +235,6 @@ Status lower_linear_classifier(LowerContext& c) {
 }  // namespace
 
 OpDef define_linear_regressor() {
-  const auto sample = [](SampleInput x, int64_t targets, const char* post) {
-    return Sample{.inputs = {std::move(x)},
-                  .attributes = {{"targets", integer(targets)},
-                                 {"post_transform", text(post)},
-                                 {"coefficients", std::vector<float>{0.5f, -1, 2, 0.25f, 3, -0.75f}},
-                                 {"intercepts", targets == 2 ? std::vector<float>{1, -1} : std::vector<float>{0.5f}}}};
-  };
   return {
       .name = "LinearRegressor",
       .domain = kMlDomain,
@@ -252,21 +245,24 @@ OpDef define_linear_regressor() {
                      ml_post_transform()},
       .infer = infer_linear_regressor,
       .lower = lower_linear_regressor,
-      .samples = {sample(f32({5, 3}), 2, "NONE"), sample(any(DType::f64, {33, 6}), 1, "LOGISTIC"),
-                  sample(any(DType::i64, {2, 3}), 2, "SOFTMAX"), sample(any(DType::i32, {3}), 2, "SOFTMAX_ZERO"),
-                  sample(f32({0, 3}), 2, "NONE"), sample(f32({45, 3}), 2, "NONE"), sample(any(DType::f64, {35, 3}), 2, "SOFTMAX")},
+      .samples = R"((float32[5, 3]) {targets = 2, post_transform = "NONE", coefficients = [0.5, -1.0, 2.0, 0.25, 3.0, -0.75], )"
+                 "intercepts = [1.0, -1.0]}"
+                 R"((float64[33, 6]) {targets = 1, post_transform = "LOGISTIC", coefficients = [0.5, -1.0, 2.0, 0.25, 3.0, -0.75], )"
+                 "intercepts = [0.5]}"
+                 R"((int64[2, 3]) {targets = 2, post_transform = "SOFTMAX", coefficients = [0.5, -1.0, 2.0, 0.25, 3.0, -0.75], )"
+                 "intercepts = [1.0, -1.0]}"
+                 R"((int32[3]) {targets = 2, post_transform = "SOFTMAX_ZERO", coefficients = [0.5, -1.0, 2.0, 0.25, 3.0, -0.75], )"
+                 "intercepts = [1.0, -1.0]}"
+                 R"((float32[0, 3]) {targets = 2, post_transform = "NONE", coefficients = [0.5, -1.0, 2.0, 0.25, 3.0, -0.75], )"
+                 "intercepts = [1.0, -1.0]}"
+                 R"((float32[45, 3]) {targets = 2, post_transform = "NONE", coefficients = [0.5, -1.0, 2.0, 0.25, 3.0, -0.75], )"
+                 "intercepts = [1.0, -1.0]}"
+                 R"((float64[35, 3]) {targets = 2, post_transform = "SOFTMAX", coefficients = [0.5, -1.0, 2.0, 0.25, 3.0, -0.75], )"
+                 "intercepts = [1.0, -1.0]}",
   };
 }
 
 OpDef define_linear_classifier() {
-  const auto sample = [](SampleInput x, std::vector<int64_t> labels, std::vector<float> intercepts, const char* post) {
-    return Sample{.inputs = {std::move(x)},
-                  .attributes = {{"classlabels_ints", std::move(labels)},
-                                 {"post_transform", text(post)},
-                                 {"intercepts", std::move(intercepts)},
-                                 {"coefficients", std::vector<float>{0.5f, -1, 2, 0.25f, 3, -0.75f}}},
-                  .outputs = 2};
-  };
   return {
       .name = "LinearClassifier",
       .domain = kMlDomain,
@@ -282,12 +278,22 @@ OpDef define_linear_classifier() {
           [](CanonicalizeContext& c) { return canonicalize_class_labels(c, "classlabels_ints", "classlabels_strings"); },
       .infer = infer_linear_classifier,
       .lower = lower_linear_classifier,
-      .samples = {sample(f32({5, 2}), {7, 8, 9}, {1, -1, 0.5f}, "SOFTMAX"),
-                  sample(any(DType::f64, {33, 3}), {3, 4}, {0.5f}, "LOGISTIC"),
-                  sample(any(DType::i64, {4, 3}), {3, 4}, {0.5f, 1}, "NONE"),
-                  sample(any(DType::i32, {2}), {7, 8, 9}, {}, "PROBIT"), sample(f32({0, 2}), {7, 8, 9}, {1, -1, 0.5f}, "NONE"),
-                  sample(f32({37, 2}), {7, 8, 9}, {1, -1, 0.5f}, "SOFTMAX"), sample(any(DType::i32, {50, 3}), {3, 4}, {}, "NONE"),
-                  sample(f32({70, 1}), {9, 8, 7, 6, 5, 4}, {}, "NONE")},
+      .samples = R"((float32[5, 2]) {classlabels_ints = [7, 8, 9], post_transform = "SOFTMAX", intercepts = [1.0, -1.0, 0.5], )"
+                 "coefficients = [0.5, -1.0, 2.0, 0.25, 3.0, -0.75]} 2"
+                 R"((float64[33, 3]) {classlabels_ints = [3, 4], post_transform = "LOGISTIC", intercepts = [0.5], )"
+                 "coefficients = [0.5, -1.0, 2.0, 0.25, 3.0, -0.75]} 2"
+                 R"((int64[4, 3]) {classlabels_ints = [3, 4], post_transform = "NONE", intercepts = [0.5, 1.0], )"
+                 "coefficients = [0.5, -1.0, 2.0, 0.25, 3.0, -0.75]} 2"
+                 R"((int32[2]) {classlabels_ints = [7, 8, 9], post_transform = "PROBIT", intercepts = floats[], )"
+                 "coefficients = [0.5, -1.0, 2.0, 0.25, 3.0, -0.75]} 2"
+                 R"((float32[0, 2]) {classlabels_ints = [7, 8, 9], post_transform = "NONE", intercepts = [1.0, -1.0, 0.5], )"
+                 "coefficients = [0.5, -1.0, 2.0, 0.25, 3.0, -0.75]} 2"
+                 R"((float32[37, 2]) {classlabels_ints = [7, 8, 9], post_transform = "SOFTMAX", intercepts = [1.0, -1.0, 0.5], )"
+                 "coefficients = [0.5, -1.0, 2.0, 0.25, 3.0, -0.75]} 2"
+                 R"((int32[50, 3]) {classlabels_ints = [3, 4], post_transform = "NONE", intercepts = floats[], )"
+                 "coefficients = [0.5, -1.0, 2.0, 0.25, 3.0, -0.75]} 2"
+                 R"((float32[70, 1]) {classlabels_ints = [9, 8, 7, 6, 5, 4], post_transform = "NONE", intercepts = floats[], )"
+                 "coefficients = [0.5, -1.0, 2.0, 0.25, 3.0, -0.75]} 2",
   };
 }
 

@@ -2,10 +2,10 @@
 #include <cstdlib>
 #include <map>
 
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/element.h"
 #include "engine/ops/host_tensor.h"
 #include "engine/ops/ml/label_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {

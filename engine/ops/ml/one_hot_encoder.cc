@@ -1,8 +1,8 @@
 // OneHotEncoder: a one at the place of each element among the categories. An element that is none of them gives zeros, or where
 // `zeros` is 0 an error.
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/ml/label_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -78,7 +78,6 @@ Status evaluate_one_hot_encoder(EvaluateContext& c) {
 }  // namespace
 
 OpDef define_one_hot_encoder() {
-  const std::pair<std::string, Attribute> categories{"cats_int64s", integers({1, 3, -2})};
   return {
       .name = "OneHotEncoder",
       .domain = kMlDomain,
@@ -87,10 +86,10 @@ OpDef define_one_hot_encoder() {
       .infer = infer_one_hot_encoder,
       .lower = lower_one_hot_encoder,
       .evaluate = evaluate_one_hot_encoder,
-      .samples = {{.inputs = {any(DType::i64, {3, 7}, -3, 5)}, .attributes = {categories}},
-                  {.inputs = {f32({5}, -3, 5)}, .attributes = {categories}},
-                  {.inputs = {any(DType::i32, {2, 0})}, .attributes = {categories}},
-                  {.inputs = {any(DType::f64, {}, -3, 5)}, .attributes = {categories}}},
+      .samples = "(int64[3, 7] -3 to 5) {cats_int64s = [1, 3, -2]}"
+                 "(float32[5] -3 to 5) {cats_int64s = [1, 3, -2]}"
+                 "(int32[2, 0]) {cats_int64s = [1, 3, -2]}"
+                 "(float64[] -3 to 5) {cats_int64s = [1, 3, -2]}",
   };
 }
 

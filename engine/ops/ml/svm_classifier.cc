@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "engine/ops/ml/svm_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -211,24 +210,6 @@ Status lower_svm_classifier(LowerContext& c) {
   return {};
 }
 
-Sample svc_sample(SampleInput x, std::vector<int64_t> labels, const char* kernel, bool probabilities, bool vectors) {
-  const bool three = labels.size() == 3;
-  Sample s{.inputs = {std::move(x)},
-           .attributes = {{"kernel_type", text(kernel)},
-                          {"kernel_params", std::vector<float>{0.5f, 0.25f, 2}},
-                          {"rho", three ? std::vector<float>{0.125f, -0.25f, 0.5f} : std::vector<float>{0.125f}},
-                          {"coefficients", std::vector<float>{1, -0.5f, 0.75f, 0.5f, -1, 0.25f, 0.5f, -0.75f}},
-                          {"support_vectors", std::vector<float>{1, 0, 2, -1, 0.5f, 0, 0.25f, 1}}},
-           .outputs = 2};
-  if (vectors) s.attributes.emplace_back("vectors_per_class", three ? std::vector<int64_t>{1, 2, 1} : std::vector<int64_t>{2, 2});
-  if (probabilities) {
-    s.attributes.emplace_back("prob_a", three ? std::vector<float>{-1, -2, -1.5f} : std::vector<float>{-1.5f});
-    s.attributes.emplace_back("prob_b", three ? std::vector<float>{0.5f, 0, -0.25f} : std::vector<float>{0.25f});
-  }
-  s.attributes.emplace_back("classlabels_ints", std::move(labels));
-  return s;
-}
-
 }  // namespace
 
 OpDef define_svm_classifier() {
@@ -242,12 +223,27 @@ OpDef define_svm_classifier() {
           [](CanonicalizeContext& c) { return canonicalize_class_labels(c, "classlabels_ints", "classlabels_strings"); },
       .infer = infer_svm_classifier,
       .lower = lower_svm_classifier,
-      .samples = {svc_sample(f32({5, 2}), {7, 8, 9}, "RBF", false, true),
-                  svc_sample(any(DType::f64, {4, 2}), {7, 8, 9}, "POLY", true, true),
-                  svc_sample(any(DType::i64, {4, 2}), {0, 1}, "SIGMOID", false, true),
-                  svc_sample(any(DType::i32, {2}), {0, 1}, "LINEAR", true, true),
-                  svc_sample(f32({3, 2}), {4, 5, 6}, "LINEAR", false, false),
-                  svc_sample(f32({0, 2}), {0, 1}, "RBF", false, true)},
+      .samples = R"((float32[5, 2]) {kernel_type = "RBF", kernel_params = [0.5, 0.25, 2.0], rho = [0.125, -0.25, 0.5], )"
+                 "coefficients = [1.0, -0.5, 0.75, 0.5, -1.0, 0.25, 0.5, -0.75], "
+                 "support_vectors = [1.0, 0.0, 2.0, -1.0, 0.5, 0.0, 0.25, 1.0], vectors_per_class = [1, 2, 1], "
+                 "classlabels_ints = [7, 8, 9]} 2"
+                 R"((float64[4, 2]) {kernel_type = "POLY", kernel_params = [0.5, 0.25, 2.0], rho = [0.125, -0.25, 0.5], )"
+                 "coefficients = [1.0, -0.5, 0.75, 0.5, -1.0, 0.25, 0.5, -0.75], "
+                 "support_vectors = [1.0, 0.0, 2.0, -1.0, 0.5, 0.0, 0.25, 1.0], vectors_per_class = [1, 2, 1], "
+                 "prob_a = [-1.0, -2.0, -1.5], prob_b = [0.5, 0.0, -0.25], classlabels_ints = [7, 8, 9]} 2"
+                 R"((int64[4, 2]) {kernel_type = "SIGMOID", kernel_params = [0.5, 0.25, 2.0], rho = [0.125], )"
+                 "coefficients = [1.0, -0.5, 0.75, 0.5, -1.0, 0.25, 0.5, -0.75], "
+                 "support_vectors = [1.0, 0.0, 2.0, -1.0, 0.5, 0.0, 0.25, 1.0], vectors_per_class = [2, 2], classlabels_ints = [0, 1]} 2"
+                 R"((int32[2]) {kernel_type = "LINEAR", kernel_params = [0.5, 0.25, 2.0], rho = [0.125], )"
+                 "coefficients = [1.0, -0.5, 0.75, 0.5, -1.0, 0.25, 0.5, -0.75], "
+                 "support_vectors = [1.0, 0.0, 2.0, -1.0, 0.5, 0.0, 0.25, 1.0], vectors_per_class = [2, 2], prob_a = [-1.5], "
+                 "prob_b = [0.25], classlabels_ints = [0, 1]} 2"
+                 R"((float32[3, 2]) {kernel_type = "LINEAR", kernel_params = [0.5, 0.25, 2.0], rho = [0.125, -0.25, 0.5], )"
+                 "coefficients = [1.0, -0.5, 0.75, 0.5, -1.0, 0.25, 0.5, -0.75], "
+                 "support_vectors = [1.0, 0.0, 2.0, -1.0, 0.5, 0.0, 0.25, 1.0], classlabels_ints = [4, 5, 6]} 2"
+                 R"((float32[0, 2]) {kernel_type = "RBF", kernel_params = [0.5, 0.25, 2.0], rho = [0.125], )"
+                 "coefficients = [1.0, -0.5, 0.75, 0.5, -1.0, 0.25, 0.5, -0.75], "
+                 "support_vectors = [1.0, 0.0, 2.0, -1.0, 0.5, 0.0, 0.25, 1.0], vectors_per_class = [2, 2], classlabels_ints = [0, 1]} 2",
   };
   op.attributes.insert(op.attributes.end(), {ml_floats("prob_a"), ml_floats("prob_b"), ml_ints("vectors_per_class"),
                                              ml_ints("classlabels_ints"), ml_strings("classlabels_strings")});

@@ -2,8 +2,8 @@
 // class.
 #include <algorithm>
 
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/ml/svm_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -83,17 +83,6 @@ Status lower_svm_regressor(LowerContext& c) {
   return {};
 }
 
-Sample svm_sample(SampleInput x, const char* kernel, int64_t one_class, int64_t supports) {
-  return {.inputs = {std::move(x)},
-          .attributes = {{"kernel_type", text(kernel)},
-                         {"one_class", integer(one_class)},
-                         {"n_supports", integer(supports)},
-                         {"kernel_params", std::vector<float>{0.5f, 0.25f, 2}},
-                         {"rho", std::vector<float>{0.125f}},
-                         {"coefficients", std::vector<float>{1, -0.5f, 0.75f}},
-                         {"support_vectors", std::vector<float>{1, 0, 2, -1, 0.5f, 0, 0.25f, 1, -2}}}};
-}
-
 }  // namespace
 
 OpDef define_svm_regressor() {
@@ -104,9 +93,16 @@ OpDef define_svm_regressor() {
       .attributes = svm_attributes(),
       .infer = infer_svm_regressor,
       .lower = lower_svm_regressor,
-      .samples = {svm_sample(f32({5, 3}), "RBF", 0, 3), svm_sample(any(DType::f64, {2, 3}), "POLY", 0, 3),
-                  svm_sample(any(DType::i64, {4, 3}), "SIGMOID", 1, 3), svm_sample(any(DType::i32, {3}), "LINEAR", 0, 0),
-                  svm_sample(f32({0, 3}), "LINEAR", 0, 3)},
+      .samples = R"((float32[5, 3]) {kernel_type = "RBF", one_class = 0, n_supports = 3, kernel_params = [0.5, 0.25, 2.0], rho = [0.125], )"
+                 "coefficients = [1.0, -0.5, 0.75], support_vectors = [1.0, 0.0, 2.0, -1.0, 0.5, 0.0, 0.25, 1.0, -2.0]}"
+                 R"((float64[2, 3]) {kernel_type = "POLY", one_class = 0, n_supports = 3, kernel_params = [0.5, 0.25, 2.0], rho = [0.125], )"
+                 "coefficients = [1.0, -0.5, 0.75], support_vectors = [1.0, 0.0, 2.0, -1.0, 0.5, 0.0, 0.25, 1.0, -2.0]}"
+                 R"((int64[4, 3]) {kernel_type = "SIGMOID", one_class = 1, n_supports = 3, kernel_params = [0.5, 0.25, 2.0], rho = [0.125], )"
+                 "coefficients = [1.0, -0.5, 0.75], support_vectors = [1.0, 0.0, 2.0, -1.0, 0.5, 0.0, 0.25, 1.0, -2.0]}"
+                 R"((int32[3]) {kernel_type = "LINEAR", one_class = 0, n_supports = 0, kernel_params = [0.5, 0.25, 2.0], rho = [0.125], )"
+                 "coefficients = [1.0, -0.5, 0.75], support_vectors = [1.0, 0.0, 2.0, -1.0, 0.5, 0.0, 0.25, 1.0, -2.0]}"
+                 R"((float32[0, 3]) {kernel_type = "LINEAR", one_class = 0, n_supports = 3, kernel_params = [0.5, 0.25, 2.0], rho = [0.125], )"
+                 "coefficients = [1.0, -0.5, 0.75], support_vectors = [1.0, 0.0, 2.0, -1.0, 0.5, 0.0, 0.25, 1.0, -2.0]}",
   };
   op.attributes.insert(op.attributes.end(), {{"n_supports", AttributeKind::kInt, false, integer(0)},
                                              {"one_class", AttributeKind::kInt, false, integer(0)}});

@@ -1,9 +1,9 @@
 // TreeEnsemble: what the leaves of trees say of each target, aggregated; the form of ai.onnx.ml 5, with inner nodes and leaves in
 // lists of their own.
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/element.h"
 #include "engine/ops/ml/tree_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -115,22 +115,13 @@ Status lower_tree_ensemble(LowerContext& c) {
   return emit_trees<read_ensemble>(c, aggregate, finish_regression(c.out(), c.out_type().dtype, targets, {}, how));
 }
 
-Sample ensemble_sample(SampleInput x, int64_t aggregate, int64_t post) {
-  return {.inputs = {std::move(x)},
-          .attributes = {{"n_targets", integer(2)},
-                         {"aggregate_function", integer(aggregate)},
-                         {"post_transform", integer(post)},
-                         {"tree_roots", integers({0, 2})},
-                         {"nodes_featureids", integers({0, 1, 2})},
-                         {"nodes_modes", Tensor::of<uint8_t>({3}, {0, 3, 6})},
-                         {"nodes_splits", Tensor::of<float>({3}, {0.5f, -0.25f, 0})},
-                         {"membership_values", Tensor::of<float>({3}, {1, -1, std::numeric_limits<float>::quiet_NaN()})},
-                         {"nodes_truenodeids", integers({1, 0, 3})},
-                         {"nodes_trueleafs", integers({0, 1, 1})},
-                         {"nodes_falsenodeids", integers({1, 2, 1})},
-                         {"nodes_falseleafs", integers({1, 1, 1})},
-                         {"leaf_targetids", integers({0, 1, 0, 1})},
-                         {"leaf_weights", Tensor::of<float>({4}, {1, -2, 0.5f, 3})}}};
+std::string ensemble_sample(const char* x, int aggregate, int post) {
+  return fmt::format(
+      "({}) {{n_targets = 2, aggregate_function = {}, post_transform = {}, tree_roots = [0, 2], nodes_featureids = [0, 1, 2], "
+      "nodes_modes = uint8[3]{{0, 3, 6}}, nodes_splits = float32[3]{{0.5, -0.25, 0.0}}, membership_values = float32[3]{{1.0, -1.0, nan}}, "
+      "nodes_truenodeids = [1, 0, 3], nodes_trueleafs = [0, 1, 1], nodes_falsenodeids = [1, 2, 1], nodes_falseleafs = [1, 1, 1], "
+      "leaf_targetids = [0, 1, 0, 1], leaf_weights = float32[4]{{1.0, -2.0, 0.5, 3.0}}}}",
+      x, aggregate, post);
 }
 
 }  // namespace
@@ -160,8 +151,8 @@ OpDef define_tree_ensemble() {
       .infer = infer_tree_ensemble,
       .lower = lower_tree_ensemble,
       .gradient = zero_gradient,
-      .samples = {ensemble_sample(f32({5, 3}), 1, 0), ensemble_sample(any(DType::f64, {3, 3}), 0, 1),
-                  ensemble_sample(f32({0, 3}), 2, 2), ensemble_sample(f32({65, 4}), 3, 3)},
+      .samples = ensemble_sample("float32[5, 3]", 1, 0) + ensemble_sample("float64[3, 3]", 0, 1) + ensemble_sample("float32[0, 3]", 2, 2) +
+                 ensemble_sample("float32[65, 4]", 3, 3),
   };
 }
 

@@ -5,7 +5,6 @@
 
 #include "engine/graph/gradient.h"
 #include "engine/ops/ml/tree_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -97,23 +96,15 @@ Status lower_tree_classifier(LowerContext& c) {
   });
 }
 
-Sample forest_sample(SampleInput x, std::vector<int64_t> labels, std::vector<int64_t> ids, const char* post) {
-  return {.inputs = {std::move(x)},
-          .attributes = {{"classlabels_int64s", std::move(labels)},
-                         {"post_transform", text(post)},
-                         {"nodes_treeids", integers({0, 0, 0, 0, 0, 1, 1, 1})},
-                         {"nodes_nodeids", integers({0, 1, 2, 3, 4, 0, 1, 2})},
-                         {"nodes_featureids", integers({0, 0, 1, 0, 0, 2, 0, 0})},
-                         {"nodes_values", std::vector<float>{0.25f, 0, -0.5f, 0, 0, 1, 0, 0}},
-                         {"nodes_modes", std::vector<std::string>{"BRANCH_LEQ", "LEAF", "BRANCH_LT", "LEAF", "LEAF", "BRANCH_GT",
-                                                                  "LEAF", "LEAF"}},
-                         {"nodes_truenodeids", integers({1, 0, 3, 0, 0, 1, 0, 0})},
-                         {"nodes_falsenodeids", integers({2, 0, 4, 0, 0, 2, 0, 0})},
-                         {"class_treeids", integers({0, 0, 0, 0, 1, 1})},
-                         {"class_nodeids", integers({1, 3, 4, 4, 1, 2})},
-                         {"class_ids", std::move(ids)},
-                         {"class_weights", std::vector<float>{0.5f, -1, 2, 0.25f, 3, -0.75f}}},
-          .outputs = 2};
+std::string forest_sample(const char* x, const char* labels, const char* ids, const char* post) {
+  return fmt::format(
+      R"(({}) {{classlabels_int64s = [{}], post_transform = "{}", nodes_treeids = [0, 0, 0, 0, 0, 1, 1, 1], nodes_nodeids = [0, 1, 2, 3, 4, 0, 1, 2], )"
+      R"(nodes_featureids = [0, 0, 1, 0, 0, 2, 0, 0], nodes_values = [0.25, 0.0, -0.5, 0.0, 0.0, 1.0, 0.0, 0.0], )"
+      R"(nodes_modes = ["BRANCH_LEQ", "LEAF", "BRANCH_LT", "LEAF", "LEAF", "BRANCH_GT", "LEAF", "LEAF"], )"
+      R"(nodes_truenodeids = [1, 0, 3, 0, 0, 1, 0, 0], nodes_falsenodeids = [2, 0, 4, 0, 0, 2, 0, 0], )"
+      "class_treeids = [0, 0, 0, 0, 1, 1], class_nodeids = [1, 3, 4, 4, 1, 2], class_ids = [{}], "
+      "class_weights = [0.5, -1.0, 2.0, 0.25, 3.0, -0.75]}} 2",
+      x, labels, post, ids);
 }
 
 }  // namespace
@@ -130,11 +121,10 @@ OpDef define_tree_ensemble_classifier() {
       .infer = infer_tree_classifier,
       .lower = lower_tree_classifier,
       .gradient = zero_gradient,
-      .samples = {forest_sample(f32({5, 3}), {7, 8, 9}, {0, 1, 2, 0, 1, 2}, "NONE"),
-                  forest_sample(any(DType::f64, {70, 3}), {0, 1}, {1, 1, 1, 1, 1, 1}, "LOGISTIC"),
-                  forest_sample(any(DType::i64, {9, 3}), {0, 1}, {0, 1, 0, 1, 1, 0}, "SOFTMAX"),
-                  forest_sample(any(DType::i32, {2, 3}), {5, 3, 1}, {0, 1, 2, 2, 1, 0}, "SOFTMAX_ZERO"),
-                  forest_sample(f32({0, 3}), {7, 8, 9}, {0, 1, 2, 0, 1, 2}, "NONE")},
+      .samples = forest_sample("float32[5, 3]", "7, 8, 9", "0, 1, 2, 0, 1, 2", "NONE") + forest_sample("float64[70, 3]", "0, 1", "1, 1, 1, 1, 1, 1", "LOGISTIC") +
+                 forest_sample("int64[9, 3]", "0, 1", "0, 1, 0, 1, 1, 0", "SOFTMAX") +
+                 forest_sample("int32[2, 3]", "5, 3, 1", "0, 1, 2, 2, 1, 0", "SOFTMAX_ZERO") +
+                 forest_sample("float32[0, 3]", "7, 8, 9", "0, 1, 2, 0, 1, 2", "NONE"),
   };
   op.attributes.insert(op.attributes.end(), {ml_ints("classlabels_int64s"), ml_strings("classlabels_strings"),
                                              ml_ints("class_treeids"), ml_ints("class_nodeids"), ml_ints("class_ids"),

@@ -1,7 +1,7 @@
 // TreeEnsembleRegressor: what the leaves of trees say of each target, summed, averaged, or the least or most of it.
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/ml/tree_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -37,23 +37,16 @@ Status lower_tree_regressor(LowerContext& c) {
   return emit_trees<read_regressor>(c, aggregate, finish_regression(c.out(), DType::f32, targets, real_list(c.attributes(), "base_values"), how));
 }
 
-Sample tree_sample(SampleInput x, const char* aggregate, const char* mode, const char* post) {
-  return {.inputs = {std::move(x)},
-          .attributes = {{"n_targets", integer(2)},
-                         {"aggregate_function", text(aggregate)},
-                         {"post_transform", text(post)},
-                         {"nodes_treeids", integers({0, 0, 0, 0, 0, 1, 1, 1})},
-                         {"nodes_nodeids", integers({0, 1, 2, 3, 4, 0, 1, 2})},
-                         {"nodes_featureids", integers({0, 0, 1, 0, 0, 2, 0, 0})},
-                         {"nodes_values", std::vector<float>{0.25f, 0, -0.5f, 0, 0, 1, 0, 0}},
-                         {"nodes_modes", std::vector<std::string>{mode, "LEAF", mode, "LEAF", "LEAF", mode, "LEAF", "LEAF"}},
-                         {"nodes_truenodeids", integers({1, 0, 3, 0, 0, 1, 0, 0})},
-                         {"nodes_falsenodeids", integers({2, 0, 4, 0, 0, 2, 0, 0})},
-                         {"target_treeids", integers({0, 0, 0, 0, 1, 1})},
-                         {"target_nodeids", integers({1, 3, 4, 4, 1, 2})},
-                         {"target_ids", integers({0, 1, 0, 1, 1, 0})},
-                         {"target_weights", std::vector<float>{0.5f, -1, 2, 0.25f, 3, -0.75f}},
-                         {"base_values", std::vector<float>{0.5f, -0.25f}}}};
+/// Two trees whose branches all compare by `mode`.
+std::string tree_sample(const char* x, const char* aggregate, const char* mode, const char* post) {
+  return fmt::format(
+      R"(({0}) {{n_targets = 2, aggregate_function = "{1}", post_transform = "{3}", nodes_treeids = [0, 0, 0, 0, 0, 1, 1, 1], nodes_nodeids = [0, 1, 2, 3, 4, 0, 1, 2], )"
+      R"(nodes_featureids = [0, 0, 1, 0, 0, 2, 0, 0], nodes_values = [0.25, 0.0, -0.5, 0.0, 0.0, 1.0, 0.0, 0.0], )"
+      R"(nodes_modes = ["{2}", "LEAF", "{2}", "LEAF", "LEAF", "{2}", "LEAF", "LEAF"], )"
+      R"(nodes_truenodeids = [1, 0, 3, 0, 0, 1, 0, 0], nodes_falsenodeids = [2, 0, 4, 0, 0, 2, 0, 0], )"
+      "target_treeids = [0, 0, 0, 0, 1, 1], target_nodeids = [1, 3, 4, 4, 1, 2], target_ids = [0, 1, 0, 1, 1, 0], "
+      "target_weights = [0.5, -1.0, 2.0, 0.25, 3.0, -0.75], base_values = [0.5, -0.25]}}",
+      x, aggregate, mode, post);
 }
 
 }  // namespace
@@ -67,12 +60,9 @@ OpDef define_tree_ensemble_regressor() {
       .infer = infer_tree_regressor,
       .lower = lower_tree_regressor,
       .gradient = zero_gradient,
-      .samples = {tree_sample(f32({5, 3}), "SUM", "BRANCH_LEQ", "NONE"),
-                  tree_sample(any(DType::f64, {70, 3}), "MIN", "BRANCH_GT", "SOFTMAX"),
-                  tree_sample(any(DType::i64, {9, 3}), "MAX", "BRANCH_EQ", "NONE"),
-                  tree_sample(any(DType::i32, {3}), "AVERAGE", "BRANCH_LT", "LOGISTIC"),
-                  tree_sample(f32({0, 3}), "SUM", "BRANCH_NEQ", "NONE"),
-                  tree_sample(f32({66, 4}), "SUM", "BRANCH_GTE", "SOFTMAX_ZERO")},
+      .samples = tree_sample("float32[5, 3]", "SUM", "BRANCH_LEQ", "NONE") + tree_sample("float64[70, 3]", "MIN", "BRANCH_GT", "SOFTMAX") +
+                 tree_sample("int64[9, 3]", "MAX", "BRANCH_EQ", "NONE") + tree_sample("int32[3]", "AVERAGE", "BRANCH_LT", "LOGISTIC") +
+                 tree_sample("float32[0, 3]", "SUM", "BRANCH_NEQ", "NONE") + tree_sample("float32[66, 4]", "SUM", "BRANCH_GTE", "SOFTMAX_ZERO"),
   };
   op.attributes.insert(op.attributes.end(), {{"aggregate_function", AttributeKind::kString, false, text("SUM")},
                                              {"n_targets", AttributeKind::kInt},

@@ -7,7 +7,6 @@
 #include "engine/ops/broadcast.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -111,9 +110,9 @@ OpDef define_svengine_attention() {
       .lower = lower_attention,
       .cost = attention_cost,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 3, 5, 8}), f32({2, 3, 7, 8}), f32({2, 3, 7, 8}), f32({2, 1, 1, 7})}, .attributes = {{"scale", real(0.35f)}}},
-                  {.inputs = {f32({1, 9, 2, 16}), f32({1, 9, 2, 16}), f32({1, 9, 2, 16})},
-                   .attributes = {{"q_layout", text("bshd")}, {"k_layout", text("bshd")}, {"v_layout", text("bshd")}, {"out_layout", text("bshd")}}}},
+      .samples = "(float32[2, 3, 5, 8], float32[2, 3, 7, 8], float32[2, 3, 7, 8], float32[2, 1, 1, 7]) {scale = 0.35}"
+                 R"((float32[1, 9, 2, 16], float32[1, 9, 2, 16], float32[1, 9, 2, 16]) {q_layout = "bshd", k_layout = "bshd", )"
+                 R"(v_layout = "bshd", out_layout = "bshd"})",
   };
 }
 

@@ -1,6 +1,5 @@
 // AveragePool: the mean of each window, of the positions inside the image or (count_include_pad) inside the padded one.
 #include "engine/ops/nn/pool_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -25,13 +24,11 @@ OpDef define_average_pool() {
       .cost = pool_cost,
       .gradient = average_pool_gradient,
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_pool},
-      .samples = {{.inputs = {f32({2, 18, 9, 7})}, .attributes = {{"kernel_shape", integers({3, 3})}, {"pads", integers({1, 1, 1, 1})}}},
-                  {.inputs = {f32({1, 3, 9, 9})},
-                   .attributes = {{"kernel_shape", integers({3, 3})}, {"count_include_pad", integer(1)}, {"auto_pad", text("SAME_LOWER")}}},
-                  {.inputs = {any(DType::f64, {1, 3, 9, 7}, -2, 2)},
-                   .attributes = {{"kernel_shape", integers({3, 2})}, {"pads", integers({1, 1, 1, 0})}, {"count_include_pad", integer(1)}}},
-                  {.inputs = {any(DType::f64, {1, 3, 9}, -2, 2)}, .attributes = {{"kernel_shape", integers({3})}, {"pads", integers({1, 1})}}},
-                  {.inputs = {any(DType::f16, {1, 3, 9}, -2, 2)}, .attributes = {{"kernel_shape", integers({3})}}}},
+      .samples = "(float32[2, 18, 9, 7]) {kernel_shape = [3, 3], pads = [1, 1, 1, 1]}"
+                 R"((float32[1, 3, 9, 9]) {kernel_shape = [3, 3], count_include_pad = 1, auto_pad = "SAME_LOWER"})"
+                 "(float64[1, 3, 9, 7]) {kernel_shape = [3, 2], pads = [1, 1, 1, 0], count_include_pad = 1}"
+                 "(float64[1, 3, 9]) {kernel_shape = [3], pads = [1, 1]}"
+                 "(float16[1, 3, 9]) {kernel_shape = [3]}",
   };
 }
 

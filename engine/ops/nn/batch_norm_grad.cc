@@ -11,7 +11,6 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/nn/batch_norm_common.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/fill_common.h"
 
 namespace svengine::ops {
@@ -158,13 +157,9 @@ OpDef define_batch_norm_grad() {
       .lower = lower_batch_norm_grad,
       .traits = {.may_overwrite = true},
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_batch_norm_grad, .inputs = {1, kY, kMore}},
-      .samples = {{.inputs = {f32({2, 5, 7, 3}), f32({2, 5, 7, 3}), f32({5}), f32({5}), f32({5}, 0.5, 2)}, .outputs = 3},
-                  {.inputs = {f32({3, 18}), f32({3, 18}), f32({18}), f32({18}), f32({18}, 0.5, 2)},
-                   .attributes = {{"training", integer(1)}},
-                   .outputs = 3},
-                  {.inputs = {f32({2, 5, 4, 3}), f32({2, 5, 4, 3}), f32({5}), f32({5}), f32({5}, 0.5, 2), f32({5})},
-                   .attributes = {{"training", integer(1)}},
-                   .outputs = 3}},
+      .samples = "(float32[2, 5, 7, 3], float32[2, 5, 7, 3], float32[5], float32[5], float32[5] 0.5 to 2) 3"
+                 "(float32[3, 18], float32[3, 18], float32[18], float32[18], float32[18] 0.5 to 2) {training = 1} 3"
+                 "(float32[2, 5, 4, 3], float32[2, 5, 4, 3], float32[5], float32[5], float32[5] 0.5 to 2, float32[5]) {training = 1} 3",
   };
 }
 

@@ -3,7 +3,6 @@
 // BatchNormalization's, then the residual, of X's shape and optional.
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/batch_norm_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -45,14 +44,10 @@ OpDef define_batch_norm_relu() {
       .traits = {.running_statistics = RunningStatistics{.mean = 3, .variance = 4}},
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_batch_norm_relu, .inputs = {kResidual}},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 5, 7, 3}), f32({5}), f32({5}), f32({5}), f32({5}, 0.5, 2)}},
-                  {.inputs = {f32({3, 18}), f32({18}), f32({18}), f32({18}), f32({18}, 0.5, 2), f32({3, 18})}},
-                  {.inputs = {f32({4, 3, 9}), f32({3}), f32({3}), f32({3}), f32({3}, 0.5, 2)},
-                   .attributes = {{"training_mode", integer(1)}},
-                   .outputs = 3},
-                  {.inputs = {f32({2, 5, 4, 3}), f32({5}), f32({5}), f32({5}), f32({5}, 0.5, 2), f32({2, 5, 4, 3})},
-                   .attributes = {{"training_mode", integer(1)}},
-                   .outputs = 5}},
+      .samples = "(float32[2, 5, 7, 3], float32[5], float32[5], float32[5], float32[5] 0.5 to 2)"
+                 "(float32[3, 18], float32[18], float32[18], float32[18], float32[18] 0.5 to 2, float32[3, 18])"
+                 "(float32[4, 3, 9], float32[3], float32[3], float32[3], float32[3] 0.5 to 2) {training_mode = 1} 3"
+                 "(float32[2, 5, 4, 3], float32[5], float32[5], float32[5], float32[5] 0.5 to 2, float32[2, 5, 4, 3]) {training_mode = 1} 5",
   };
 }
 

@@ -4,7 +4,6 @@
 #include "engine/graph/op_registry.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/batch_norm_common.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
@@ -74,18 +73,12 @@ OpDef define_batch_normalization() {
       .traits = {.running_statistics = RunningStatistics{.mean = 3, .variance = 4}},
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_batch_normalization},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 5, 7, 3}), f32({5}), f32({5}), f32({5}), f32({5}, 0.5, 2)}},
-                  {.inputs = {f32({3, 18}), f32({18}), f32({18}), f32({18}), f32({18}, 0.5, 2)}},
-                  {.inputs = {f32({23}), f32({1}), f32({1}), f32({1}), f32({1}, 0.5, 2)}},
-                  {.inputs = {f32({4, 3, 9}), f32({3}), f32({3}), f32({3}), f32({3}, 0.5, 2)},
-                   .attributes = {{"training_mode", integer(1)}},
-                   .outputs = 3},
-                  {.inputs = {any(DType::f64, {4, 3, 9}, -2, 2), any(DType::f64, {3}, -2, 2), any(DType::f64, {3}, -2, 2),
-                              any(DType::f64, {3}, -2, 2), any(DType::f64, {3}, 0.5, 2)},
-                   .attributes = {{"training_mode", integer(1)}},
-                   .outputs = 3},
-                  {.inputs = {any(DType::bf16, {4, 3}, -2, 2), any(DType::f16, {3}), any(DType::f16, {3}), any(DType::f64, {3}),
-                              any(DType::f64, {3}, 0.5, 2)}}},
+      .samples = "(float32[2, 5, 7, 3], float32[5], float32[5], float32[5], float32[5] 0.5 to 2)"
+                 "(float32[3, 18], float32[18], float32[18], float32[18], float32[18] 0.5 to 2)"
+                 "(float32[23], float32[1], float32[1], float32[1], float32[1] 0.5 to 2)"
+                 "(float32[4, 3, 9], float32[3], float32[3], float32[3], float32[3] 0.5 to 2) {training_mode = 1} 3"
+                 "(float64[4, 3, 9], float64[3], float64[3], float64[3], float64[3] 0.5 to 2) {training_mode = 1} 3"
+                 "(bfloat16[4, 3], float16[3], float16[3], float64[3], float64[3] 0.5 to 2)",
   };
 }
 

@@ -4,7 +4,6 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/nn/batch_norm_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -48,9 +47,9 @@ OpDef define_channel_affine() {
       .traits = {.may_overwrite = true},
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_channel_affine},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 18, 7, 3}), f32({18}), f32({18})}, .attributes = {{"activation", text("relu")}}},
-                  {.inputs = {f32({3, 5}), f32({5}), f32({5})}},
-                  {.inputs = {f32({4}), f32({1}), f32({1})}}},
+      .samples = R"((float32[2, 18, 7, 3], float32[18], float32[18]) {activation = "relu"})"
+                 "(float32[3, 5], float32[5], float32[5])"
+                 "(float32[4], float32[1], float32[1])",
   };
 }
 

@@ -1,7 +1,6 @@
 // Conv: over 1, 2 or 3 spatial dimensions, with groups, strides, dilations and padding.
 #include "engine/graph/gradient.h"
 #include "engine/ops/nn/conv_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -43,20 +42,18 @@ OpDef define_conv() {
       .gradient = conv_gradient,
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_conv, .reads_plain = conv_reads_plain},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 3, 11, 9}), f32({7, 3, 3, 3}), f32({7})}, .attributes = {{"pads", integers({1, 1, 1, 1})}}},
-                  {.inputs = {f32({1, 20, 8, 8}), f32({18, 20, 1, 1})}, .attributes = {{"strides", integers({2, 2})}}},
-                  {.inputs = {f32({1, 12, 9, 9}), f32({12, 1, 3, 3}), f32({12})},
-                   .attributes = {{"group", integer(12)}, {"dilations", integers({2, 2})}, {"pads", integers({2, 2, 2, 2})}}},
-                  {.inputs = {f32({1, 6, 10, 7}), f32({8, 3, 3, 2})}, .attributes = {{"group", integer(2)}, {"auto_pad", text("SAME_UPPER")}}},
-                  {.inputs = {f32({2, 3, 17}), f32({5, 3, 4}), f32({5})}, .attributes = {{"strides", integers({3})}}},
-                  {.inputs = {f32({2, 2, 4, 5, 6}), f32({18, 2, 2, 3, 3}), f32({18})}, .attributes = {{"pads", integers({1, 1, 1, 0, 1, 1})}}},
-                  {.inputs = {f32({1, 20, 5, 4, 6}), f32({18, 20, 3, 3, 2})},
-                   .attributes = {{"pads", integers({1, 0, 1, 2, 1, 0})}, {"strides", integers({2, 1, 2})}, {"dilations", integers({2, 1, 1})}}},
-                  {.inputs = {f32({1, 18, 3, 4, 4}), f32({20, 18, 1, 1, 1})}},
-                  {.inputs = {any(DType::f64, {2, 6, 9, 7}, -2, 2), any(DType::f64, {8, 3, 3, 2}, -2, 2), any(DType::f64, {8}, -2, 2)},
-                   .attributes = {{"group", integer(2)}, {"pads", integers({1, 0, 1, 1})}, {"strides", integers({2, 1})}}},
-                  {.inputs = {any(DType::f16, {1, 3, 5}, -2, 2), any(DType::f16, {2, 3, 3}, -2, 2)}},
-                  {.inputs = {any(DType::bf16, {1, 3, 5}, -2, 2), any(DType::bf16, {2, 3, 3}, -2, 2)}}},
+      .samples = "(float32[2, 3, 11, 9], float32[7, 3, 3, 3], float32[7]) {pads = [1, 1, 1, 1]}"
+                 "(float32[1, 20, 8, 8], float32[18, 20, 1, 1]) {strides = [2, 2]}"
+                 "(float32[1, 12, 9, 9], float32[12, 1, 3, 3], float32[12]) {group = 12, dilations = [2, 2], pads = [2, 2, 2, 2]}"
+                 R"((float32[1, 6, 10, 7], float32[8, 3, 3, 2]) {group = 2, auto_pad = "SAME_UPPER"})"
+                 "(float32[2, 3, 17], float32[5, 3, 4], float32[5]) {strides = [3]}"
+                 "(float32[2, 2, 4, 5, 6], float32[18, 2, 2, 3, 3], float32[18]) {pads = [1, 1, 1, 0, 1, 1]}"
+                 "(float32[1, 20, 5, 4, 6], float32[18, 20, 3, 3, 2]) {pads = [1, 0, 1, 2, 1, 0], strides = [2, 1, 2], "
+                 "dilations = [2, 1, 1]}"
+                 "(float32[1, 18, 3, 4, 4], float32[20, 18, 1, 1, 1])"
+                 "(float64[2, 6, 9, 7], float64[8, 3, 3, 2], float64[8]) {group = 2, pads = [1, 0, 1, 1], strides = [2, 1]}"
+                 "(float16[1, 3, 5], float16[2, 3, 3])"
+                 "(bfloat16[1, 3, 5], bfloat16[2, 3, 3])",
   };
 }
 

@@ -3,7 +3,6 @@
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/nn/conv_grad_common.h"
 #include "engine/ops/nn/conv_grad_input_common.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
@@ -55,23 +54,15 @@ OpDef define_conv_grad_input() {
       .traits = {.shape_only_input = 2, .linear_input = 0},
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_conv_grad_input},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 7, 11, 9}), f32({7, 3, 3, 3}), f32({2, 3, 11, 9})},
-                   .attributes = {{"pads", integers({1, 1, 1, 1})}}},
-                  {.inputs = {f32({3, 18, 8, 8}), f32({18, 20, 1, 1})}, .attributes = {{"shape", integers({3, 20, 8, 8})}}},
-                  {.inputs = {f32({2, 33, 9, 10}, -1, 1), f32({33, 20, 5, 3}, -1, 1), f32({2, 20, 9, 10})},
-                   .attributes = {{"pads", integers({2, 1, 2, 1})}}},
-                  {.inputs = {f32({2, 18, 5, 6}), f32({18, 20, 3, 3}), f32({2, 20, 9, 12})},
-                   .attributes = {{"pads", integers({1, 1, 1, 1})}, {"strides", integers({2, 2})}}},
-                  {.inputs = {f32({1, 18, 5, 4}), f32({18, 20, 1, 1}), f32({1, 20, 10, 7})},
-                   .attributes = {{"strides", integers({2, 2})}}},
-                  {.inputs = {f32({1, 5, 4, 5}), f32({5, 7, 7, 5}), f32({1, 7, 12, 9})},
-                   .attributes = {{"pads", integers({3, 1, 2, 3})}, {"strides", integers({3, 2})}}},
-                  {.inputs = {f32({1, 5, 6, 7}), f32({5, 7, 3, 3}), f32({1, 7, 6, 7})},
-                   .attributes = {{"pads", integers({2, 2, 2, 2})}, {"dilations", integers({2, 2})}}},
-                  {.inputs = {f32({1, 8, 4, 3}), f32({8, 3, 3, 2}), f32({1, 6, 9, 7})},
-                   .attributes = {{"group", integer(2)}, {"strides", integers({2, 2})}}},
-                  {.inputs = {any(DType::f64, {2, 7, 5, 4}), any(DType::f64, {7, 3, 3, 3}), any(DType::f64, {2, 3, 5, 4})},
-                   .attributes = {{"pads", integers({1, 1, 1, 1})}}}},
+      .samples = "(float32[2, 7, 11, 9], float32[7, 3, 3, 3], float32[2, 3, 11, 9]) {pads = [1, 1, 1, 1]}"
+                 "(float32[3, 18, 8, 8], float32[18, 20, 1, 1]) {shape = [3, 20, 8, 8]}"
+                 "(float32[2, 33, 9, 10] -1 to 1, float32[33, 20, 5, 3] -1 to 1, float32[2, 20, 9, 10]) {pads = [2, 1, 2, 1]}"
+                 "(float32[2, 18, 5, 6], float32[18, 20, 3, 3], float32[2, 20, 9, 12]) {pads = [1, 1, 1, 1], strides = [2, 2]}"
+                 "(float32[1, 18, 5, 4], float32[18, 20, 1, 1], float32[1, 20, 10, 7]) {strides = [2, 2]}"
+                 "(float32[1, 5, 4, 5], float32[5, 7, 7, 5], float32[1, 7, 12, 9]) {pads = [3, 1, 2, 3], strides = [3, 2]}"
+                 "(float32[1, 5, 6, 7], float32[5, 7, 3, 3], float32[1, 7, 6, 7]) {pads = [2, 2, 2, 2], dilations = [2, 2]}"
+                 "(float32[1, 8, 4, 3], float32[8, 3, 3, 2], float32[1, 6, 9, 7]) {group = 2, strides = [2, 2]}"
+                 "(float64[2, 7, 5, 4], float64[7, 3, 3, 3], float64[2, 3, 5, 4]) {pads = [1, 1, 1, 1]}",
   };
 }
 

@@ -10,7 +10,6 @@
 #include "engine/ops/reduce/reduce_common.h"
 #include "engine/ops/adjoint/wide_gradients.h"
 #include "engine/ops/kernel_step.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
@@ -111,23 +110,13 @@ OpDef define_conv_grad_weights() {
       .blocked =
           {.mode = BlockedMode::prefers, .can_block = can_block_conv_grad_weights, .reads_plain = reads_plain, .inputs = {1}, .writes_plain = true},
       .tolerance = {.rtol = 1e-5, .atol = 1e-4},
-      .samples = {{.inputs = {f32({2, 7, 11, 9}), f32({2, 3, 11, 9}), f32({7, 3, 3, 3})},
-                   .attributes = {{"pads", integers({1, 1, 1, 1})}},
-                   .outputs = 2},
-                  {.inputs = {f32({3, 18, 8, 8}), f32({3, 20, 8, 8})}, .attributes = {{"shape", integers({18, 20, 1, 1})}}},
-                  {.inputs = {f32({2, 18, 5, 6}), f32({2, 20, 9, 12}), f32({18, 20, 3, 3})},
-                   .attributes = {{"pads", integers({1, 1, 1, 1})}, {"strides", integers({2, 2})}}},
-                  {.inputs = {f32({1, 5, 6, 5}), f32({1, 3, 6, 7}), f32({5, 3, 3, 3})},
-                   .attributes = {{"pads", integers({2, 1, 2, 1})}, {"dilations", integers({2, 2})}}},
-                  {.inputs = {f32({1, 8, 4, 3}), f32({1, 6, 9, 7}), f32({8, 3, 3, 2})},
-                   .attributes = {{"group", integer(2)}, {"strides", integers({2, 2})}},
-                   .outputs = 2},
-                  {.inputs = {f32({2, 19, 9, 8}), f32({2, 19, 9, 8}), f32({19, 1, 3, 3})},
-                   .attributes = {{"group", integer(19)}, {"pads", integers({1, 1, 1, 1})}},
-                   .outputs = 2},
-                  {.inputs = {any(DType::f64, {2, 7, 5, 4}), any(DType::f64, {2, 3, 5, 4}), any(DType::f64, {7, 3, 3, 3})},
-                   .attributes = {{"pads", integers({1, 1, 1, 1})}},
-                   .outputs = 2}},
+      .samples = "(float32[2, 7, 11, 9], float32[2, 3, 11, 9], float32[7, 3, 3, 3]) {pads = [1, 1, 1, 1]} 2"
+                 "(float32[3, 18, 8, 8], float32[3, 20, 8, 8]) {shape = [18, 20, 1, 1]}"
+                 "(float32[2, 18, 5, 6], float32[2, 20, 9, 12], float32[18, 20, 3, 3]) {pads = [1, 1, 1, 1], strides = [2, 2]}"
+                 "(float32[1, 5, 6, 5], float32[1, 3, 6, 7], float32[5, 3, 3, 3]) {pads = [2, 1, 2, 1], dilations = [2, 2]}"
+                 "(float32[1, 8, 4, 3], float32[1, 6, 9, 7], float32[8, 3, 3, 2]) {group = 2, strides = [2, 2]} 2"
+                 "(float32[2, 19, 9, 8], float32[2, 19, 9, 8], float32[19, 1, 3, 3]) {group = 19, pads = [1, 1, 1, 1]} 2"
+                 "(float64[2, 7, 5, 4], float64[2, 3, 5, 4], float64[7, 3, 3, 3]) {pads = [1, 1, 1, 1]} 2",
   };
 }
 

@@ -3,11 +3,11 @@
 //
 //     Y[s i - pad + d k] += X[i] W[k]        size of Y = s (size of X - 1) + reach of the kernel + output_padding - pads
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/elementwise/binary_common.h"
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/nn/conv_grad_common.h"
 #include "engine/ops/nn/transposed_window.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
@@ -198,15 +198,12 @@ OpDef define_conv_transpose() {
       .cost = conv_transpose_cost,
       .gradient = conv_transpose_gradient,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 5, 4, 3}), f32({5, 7, 3, 3}), f32({7})},
-                   .attributes = {{"pads", integers({1, 1, 1, 1})}, {"strides", integers({2, 2})}, {"output_padding", integers({1, 0})}}},
-                  {.inputs = {f32({1, 18, 5, 4}), f32({18, 20, 1, 1})}},
-                  {.inputs = {f32({1, 8, 4, 5}), f32({8, 3, 3, 2}), f32({6})},
-                   .attributes = {{"group", integer(2)}, {"dilations", integers({2, 1})}, {"strides", integers({1, 3})}}},
-                  {.inputs = {f32({2, 3, 7}), f32({3, 4, 4})}, .attributes = {{"strides", integers({2})}, {"pads", integers({1, 2})}}},
-                  {.inputs = {any(DType::f64, {2, 4, 4, 5}, -2, 2), any(DType::f64, {4, 3, 3, 2}, -2, 2), any(DType::f64, {6}, -2, 2)},
-                   .attributes = {{"group", integer(2)}, {"strides", integers({2, 3})}, {"pads", integers({1, 0, 0, 1})}}},
-                  {.inputs = {any(DType::f16, {1, 3, 5}, -2, 2), any(DType::f16, {3, 2, 3}, -2, 2)}}},
+      .samples = "(float32[2, 5, 4, 3], float32[5, 7, 3, 3], float32[7]) {pads = [1, 1, 1, 1], strides = [2, 2], output_padding = [1, 0]}"
+                 "(float32[1, 18, 5, 4], float32[18, 20, 1, 1])"
+                 "(float32[1, 8, 4, 5], float32[8, 3, 3, 2], float32[6]) {group = 2, dilations = [2, 1], strides = [1, 3]}"
+                 "(float32[2, 3, 7], float32[3, 4, 4]) {strides = [2], pads = [1, 2]}"
+                 "(float64[2, 4, 4, 5], float64[4, 3, 3, 2], float64[6]) {group = 2, strides = [2, 3], pads = [1, 0, 0, 1]}"
+                 "(float16[1, 3, 5], float16[3, 2, 3])",
   };
 }
 

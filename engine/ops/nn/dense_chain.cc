@@ -11,7 +11,6 @@
 #include "engine/ops/fused_activation.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/product_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -139,12 +138,9 @@ Cost dense_chain_cost(const Node& node) {
   return cost;
 }
 
-Attribute words(std::initializer_list<std::string> names) { return std::vector<std::string>(names); }
-
 }  // namespace
 
 OpDef define_dense_chain() {
-  const DType f64 = DType::f64;
   return {
       .name = "DenseChain",
       .domain = kInternalDomain,
@@ -157,14 +153,10 @@ OpDef define_dense_chain() {
       .types = {{"T", kChainTypes, {0, 1}}},
       .cost = dense_chain_cost,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({45, 19}), f32({33, 19}, -0.3, 0.3), f32({33}), f32({7, 33}, -0.3, 0.3), f32({7})},
-                   .attributes = {{"activations", words({"tanh", ""})},
-                                  {"activation_alphas", std::vector<float>(2)},
-                                  {"activation_betas", std::vector<float>(2)}}},
-                  {.inputs = {any(f64, {37, 9}), any(f64, {15, 9}), any(f64, {15}), any(f64, {5, 2, 3}), any(f64, {10})},
-                   .attributes = {{"activations", words({"sigmoid", "leaky_relu"})},
-                                  {"activation_alphas", std::vector<float>{0, 0.5f}},
-                                  {"activation_betas", std::vector<float>(2)}}}},
+      .samples = "(float32[45, 19], float32[33, 19] -0.3 to 0.3, float32[33], float32[7, 33] -0.3 to 0.3, float32[7]) "
+                 R"({activations = ["tanh", ""], activation_alphas = [0.0, 0.0], activation_betas = [0.0, 0.0]})"
+                 R"((float64[37, 9], float64[15, 9], float64[15], float64[5, 2, 3], float64[10]) {activations = ["sigmoid", "leaky_relu"], )"
+                 "activation_alphas = [0.0, 0.5], activation_betas = [0.0, 0.0]}",
   };
 }
 

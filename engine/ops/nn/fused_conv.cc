@@ -3,7 +3,6 @@
 #include "engine/ops/fused_activation.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/conv_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -38,14 +37,14 @@ OpDef define_fused_conv() {
       .cost = conv_cost,
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_conv, .reads_plain = conv_reads_plain, .inputs = {3}},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({1, 20, 6, 6}), f32({18, 20, 3, 3}), f32({18}), f32({1, 18, 6, 6})},
-                   .attributes = {{"pads", integers({1, 1, 1, 1})}, {"activation", text("relu")}}},
-                  {.inputs = {f32({1, 20, 3, 4, 4}), f32({18, 20, 3, 3, 2}), f32({18}), f32({1, 18, 3, 4, 4})},
-                   .attributes = {{"pads", integers({1, 1, 1, 1, 1, 0})}, {"activation", text("leaky_relu")}, {"activation_alpha", 0.1f}}},
-                  {.inputs = {any(DType::f64, {2, 6, 5, 7}), any(DType::f64, {9, 2, 3, 2}), any(DType::f64, {9}), any(DType::f64, {2, 9, 5, 6})},
-                   .attributes = {{"group", integer(3)}, {"pads", integers({1, 0, 1, 0})}, {"activation", text("tanh")}}},
-                  {.inputs = {f32({1, 3, 4, 4}), fixed(Tensor::of<float>({2, 3, 1, 1}, {1, 2, 3, -1, 0.5f, 2})), fixed(Tensor::of<float>({2}, {1, -2})),
-                              f32({1, 2, 4, 4}), fixed(Tensor::of<double>({2}, {0.1, -3}))}}},
+      .samples = "(float32[1, 20, 6, 6], float32[18, 20, 3, 3], float32[18], float32[1, 18, 6, 6]) {pads = [1, 1, 1, 1], "
+                 R"(activation = "relu"})"
+                 "(float32[1, 20, 3, 4, 4], float32[18, 20, 3, 3, 2], float32[18], float32[1, 18, 3, 4, 4]) {pads = [1, 1, 1, 1, 1, 0], "
+                 R"(activation = "leaky_relu", activation_alpha = 0.1})"
+                 "(float64[2, 6, 5, 7], float64[9, 2, 3, 2], float64[9], float64[2, 9, 5, 6]) {group = 3, pads = [1, 0, 1, 0], "
+                 R"(activation = "tanh"})"
+                 "(float32[1, 3, 4, 4], float32[2, 3, 1, 1]{1.0, 2.0, 3.0, -1.0, 0.5, 2.0}, float32[2]{1.0, -2.0}, float32[1, 2, 4, 4], "
+                 "float64[2]{0.1, -3.0})",
   };
 }
 

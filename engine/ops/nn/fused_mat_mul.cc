@@ -9,7 +9,6 @@
 #include "engine/ops/fused_activation.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/product_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -73,21 +72,14 @@ OpDef define_fused_mat_mul() {
       .types = {{"T", kFusedTypes, {0, 1, 2, 3}}},
       .cost = matmul_cost,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({9, 33}), f32({33, 18}), f32({18}), f32({9, 18})}, .attributes = {{"activation", text("relu")}}},
-                  {.inputs = {f32({2, 3, 5, 16}), f32({2, 3, 7, 16})},
-                   .attributes = {{"transpose_b", integer(1)}, {"alpha", real(0.25f)}, {"activation", text("gelu")}}},
-                  {.inputs = {f32({67, 16}), f32({16, 1}), f32({1}), f32({67, 1})}, .attributes = {{"activation", text("relu")}}},
-                  {.inputs = {f32({2, 67, 16}), f32({16, 3}), f32({3})}, .attributes = {{"activation", text("gelu")}}},
-                  {.inputs = {f32({300, 18}), f32({300, 35})},
-                   .attributes = {{"transpose_a", integer(1)}, {"sum_of", integer(1)}},
-                   .outputs = 2},
-                  {.inputs = {f32({129, 18}), f32({129, 35})},
-                   .attributes = {{"transpose_a", integer(1)}, {"sum_of", integer(2)}},
-                   .outputs = 2},
-                  {.inputs = {any(DType::f64, {19, 33}, -2, 2), any(DType::f64, {18, 33}, -2, 2), any(DType::f64, {18}, -2, 2)},
-                   .attributes = {{"transpose_b", integer(1)}, {"activation", text("tanh")}}},
-                  {.inputs = {any(DType::f64, {2, 3, 5, 16}, -2, 2), any(DType::f64, {2, 3, 16, 7}, -2, 2), any(DType::f64, {7}, -2, 2), any(DType::f64, {2, 3, 5, 7}, -2, 2)},
-                   .attributes = {{"activation", text("sigmoid")}}}},
+      .samples = R"((float32[9, 33], float32[33, 18], float32[18], float32[9, 18]) {activation = "relu"})"
+                 R"((float32[2, 3, 5, 16], float32[2, 3, 7, 16]) {transpose_b = 1, alpha = 0.25, activation = "gelu"})"
+                 R"((float32[67, 16], float32[16, 1], float32[1], float32[67, 1]) {activation = "relu"})"
+                 R"((float32[2, 67, 16], float32[16, 3], float32[3]) {activation = "gelu"})"
+                 "(float32[300, 18], float32[300, 35]) {transpose_a = 1, sum_of = 1} 2"
+                 "(float32[129, 18], float32[129, 35]) {transpose_a = 1, sum_of = 2} 2"
+                 R"((float64[19, 33], float64[18, 33], float64[18]) {transpose_b = 1, activation = "tanh"})"
+                 R"((float64[2, 3, 5, 16], float64[2, 3, 16, 7], float64[7], float64[2, 3, 5, 7]) {activation = "sigmoid"})",
   };
 }
 

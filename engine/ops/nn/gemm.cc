@@ -3,7 +3,6 @@
 #include "engine/ops/broadcast.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/product_common.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
@@ -95,18 +94,16 @@ OpDef define_gemm() {
       .cost = matmul_cost,
       .gradient = gemm_gradient,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({5, 33}), f32({33, 18}), f32({18})}},
-                  {.inputs = {f32({33, 5}), f32({18, 33}), f32({5, 1})},
-                   .attributes = {{"transA", integer(1)}, {"transB", integer(1)}, {"alpha", real(0.5f)}, {"beta", real(-2.0f)}}},
-                  {.inputs = {f32({5, 33}), f32({18, 33}), f32({5, 18})}, .attributes = {{"transB", integer(1)}}},
-                  {.inputs = {f32({1, 64}), f32({64, 10}), f32({})}},
-                  {.inputs = {f32({21, 70}), f32({2, 21}), f32({70, 1})}, .attributes = {{"transA", integer(1)}, {"transB", integer(1)}}},
-                  {.inputs = {any(DType::f64, {50, 9}, -2, 2), any(DType::f64, {9, 1}, -2, 2), any(DType::f64, {50, 1}, -2, 2)}},
-                  {.inputs = {any(DType::f64, {33, 65}, -2, 2), any(DType::f64, {18, 33}, -2, 2), any(DType::f64, {65, 1}, -2, 2)},
-                   .attributes = {{"transA", integer(1)}, {"transB", integer(1)}, {"alpha", real(0.5f)}, {"beta", real(-2.0f)}}},
-                  {.inputs = {any(DType::i32, {3, 5}, -9, 9), any(DType::i32, {5, 2}, -9, 9), any(DType::i32, {2}, -9, 9)}},
-                  {.inputs = {any(DType::u64, {3, 5}, 0, 9), any(DType::u64, {5, 2}, 0, 9)}, .attributes = {{"alpha", real(0.5f)}}},
-                  {.inputs = {any(DType::bf16, {3, 5}, -2, 2), any(DType::bf16, {5, 2}, -2, 2), any(DType::bf16, {2}, -2, 2)}}},
+      .samples = "(float32[5, 33], float32[33, 18], float32[18])"
+                 "(float32[33, 5], float32[18, 33], float32[5, 1]) {transA = 1, transB = 1, alpha = 0.5, beta = -2.0}"
+                 "(float32[5, 33], float32[18, 33], float32[5, 18]) {transB = 1}"
+                 "(float32[1, 64], float32[64, 10], float32[])"
+                 "(float32[21, 70], float32[2, 21], float32[70, 1]) {transA = 1, transB = 1}"
+                 "(float64[50, 9], float64[9, 1], float64[50, 1])"
+                 "(float64[33, 65], float64[18, 33], float64[65, 1]) {transA = 1, transB = 1, alpha = 0.5, beta = -2.0}"
+                 "(int32[3, 5] -9 to 9, int32[5, 2] -9 to 9, int32[2] -9 to 9)"
+                 "(uint64[3, 5] 0 to 9, uint64[5, 2] 0 to 9) {alpha = 0.5}"
+                 "(bfloat16[3, 5], bfloat16[5, 2], bfloat16[2])",
   };
 }
 

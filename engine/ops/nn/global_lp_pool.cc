@@ -1,6 +1,5 @@
 // GlobalLpPool: the p-norm of each channel.
 #include "engine/ops/nn/pool_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -38,9 +37,9 @@ OpDef define_global_lp_pool() {
       .types = {{"T", kRealTypes, {0}}},
       .cost = pool_cost,
       .gradient = global_lp_pool_gradient,
-      .samples = {{.inputs = {f32({2, 5, 7, 5})}, .attributes = {{"p", integer(1)}}},
-                  {.inputs = {f32({1, 2, 3, 4, 2})}, .attributes = {{"p", integer(3)}}},
-                  {.inputs = {any(DType::f64, {2, 5, 7}, -2, 2)}}},
+      .samples = "(float32[2, 5, 7, 5]) {p = 1}"
+                 "(float32[1, 2, 3, 4, 2]) {p = 3}"
+                 "(float64[2, 5, 7])",
   };
 }
 

@@ -1,8 +1,8 @@
 // GlobalMaxPool: the largest element of each channel.
 #include <algorithm>
 
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/nn/pool_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -29,7 +29,9 @@ OpDef define_global_max_pool() {
       .cost = pool_cost,
       .gradient = global_max_pool_gradient,
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_pool},
-      .samples = {{.inputs = {f32({2, 18, 7, 5})}}, {.inputs = {f32({1, 3, 65})}}, {.inputs = {any(DType::f64, {2, 3, 5}, -2, 2)}}},
+      .samples = "(float32[2, 18, 7, 5])"
+                 "(float32[1, 3, 65])"
+                 "(float64[2, 3, 5])",
   };
 }
 

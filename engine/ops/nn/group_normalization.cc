@@ -1,6 +1,5 @@
 // GroupNormalization: every group of channels of every image to mean 0 and variance 1, then times scale plus bias of the channel.
 #include "engine/ops/nn/group_norm_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -56,10 +55,9 @@ OpDef define_group_normalization() {
       .types = {{"T", kRealTypes, {0, 1, 2}}},
       .gradient = group_normalization_gradient,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 6, 5, 7}), f32({6}), f32({6})}, .attributes = {{"num_groups", integer(3)}}},
-                  {.inputs = {f32({3, 4}), f32({4}), f32({4})}, .attributes = {{"num_groups", integer(2)}}},
-                  {.inputs = {any(DType::f64, {1, 2, 3}), any(DType::f64, {2}), any(DType::f64, {2})},
-                   .attributes = {{"num_groups", integer(1)}}}},
+      .samples = "(float32[2, 6, 5, 7], float32[6], float32[6]) {num_groups = 3}"
+                 "(float32[3, 4], float32[4], float32[4]) {num_groups = 2}"
+                 "(float64[1, 2, 3], float64[2], float64[2]) {num_groups = 1}",
   };
 }
 

@@ -1,6 +1,5 @@
 // InstanceNormalization: every channel of every image to mean 0 and variance 1, then times scale plus bias.
 #include "engine/ops/nn/group_norm_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -26,8 +25,9 @@ OpDef define_instance_normalization() {
       .types = {{"T", kRealTypes, {0, 1, 2}}},
       .gradient = instance_normalization_gradient,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 3, 5, 7}), f32({3}), f32({3})}}, {.inputs = {f32({1, 4, 65}), f32({4}), f32({4})}},
-                  {.inputs = {any(DType::f64, {2, 3, 15}, -2, 2), any(DType::f64, {3}, -2, 2), any(DType::f64, {3}, -2, 2)}}},
+      .samples = "(float32[2, 3, 5, 7], float32[3], float32[3])"
+                 "(float32[1, 4, 65], float32[4], float32[4])"
+                 "(float64[2, 3, 15], float64[3], float64[3])",
   };
 }
 

@@ -9,7 +9,6 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/like.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -106,10 +105,8 @@ OpDef define_layer_norm_grad() {
       .lower = lower_layer_norm_grad,
       .gradient = layer_norm_grad_gradient,
       .traits = {.linear_input = 0},
-      .samples = {{.inputs = {f32({5, 33}), f32({5, 33}), f32({33}), f32({5, 1}), f32({5, 1}, 0.5, 2)}, .outputs = 3},
-                  {.inputs = {f32({130, 4, 5}), f32({130, 4, 5}), f32({4, 5}), f32({130, 1, 1}), f32({130, 1, 1}, 0.5, 2)},
-                   .attributes = {{"axis", integer(1)}},
-                   .outputs = 3}},
+      .samples = "(float32[5, 33], float32[5, 33], float32[33], float32[5, 1], float32[5, 1] 0.5 to 2) 3"
+                 "(float32[130, 4, 5], float32[130, 4, 5], float32[4, 5], float32[130, 1, 1], float32[130, 1, 1] 0.5 to 2) {axis = 1} 3",
   };
 }
 

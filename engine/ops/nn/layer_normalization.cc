@@ -11,7 +11,6 @@
 #include "engine/ops/elementwise/binary_common.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/fill_common.h"
 #include "engine/ops/wide/wide.h"
 
@@ -169,13 +168,13 @@ OpDef define_layer_normalization() {
       .types = {{"T", kRealTypes, {0, 1, 2}}},
       .gradient = layer_normalization_gradient,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 7, 33}), f32({33}), f32({33})}},
-                  {.inputs = {f32({3, 4, 5}), f32({4, 5})}, .attributes = {{"axis", integer(1)}}, .outputs = 3},
-                  {.inputs = {f32({7, 5, 7}), f32({7, 1, 1}), f32({5, 1})}},
-                  {.inputs = {any(DType::f64, {2, 7, 33}, -2, 2), any(DType::f64, {33}, -2, 2), any(DType::f64, {33}, -2, 2)}, .outputs = 3},
-                  {.inputs = {any(DType::f16, {2, 33}, -2, 2), any(DType::f16, {33}, -2, 2)}, .outputs = 2},
-                  {.inputs = {any(DType::bf16, {2, 33}, -2, 2), any(DType::bf16, {33}, -2, 2)}},
-                  {.inputs = {f32({3, 4, 5}), f32({4, 5}), f32({1})}, .attributes = {{"axis", integer(1)}}}},
+      .samples = "(float32[2, 7, 33], float32[33], float32[33])"
+                 "(float32[3, 4, 5], float32[4, 5]) {axis = 1} 3"
+                 "(float32[7, 5, 7], float32[7, 1, 1], float32[5, 1])"
+                 "(float64[2, 7, 33], float64[33], float64[33]) 3"
+                 "(float16[2, 33], float16[33]) 2"
+                 "(bfloat16[2, 33], bfloat16[33])"
+                 "(float32[3, 4, 5], float32[4, 5], float32[1]) {axis = 1}",
   };
 }
 

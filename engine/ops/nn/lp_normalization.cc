@@ -1,9 +1,9 @@
 // LpNormalization: each vector along an axis divided by its norm, L1 or L2; vectors of zeros stay zeros.
 #include "engine/graph/axes.h"
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/line_norm_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -48,13 +48,13 @@ OpDef define_lp_normalization() {
       .lower = lower_lp_normalization,
       .types = {{"T", kRealTypes, {0}}},
       .gradient = lp_normalization_gradient,
-      .samples = {{.inputs = {f32({3, 37})}},
-                  {.inputs = {f32({3, 4, 5})}, .attributes = {{"axis", integer(1)}, {"p", integer(1)}}},
-                  {.inputs = {any(DType::f64, {3, 7})}, .attributes = {{"axis", integer(0)}}},
-                  {.inputs = {any(DType::f64, {2, 75})}, .attributes = {{"p", integer(1)}}},
-                  {.inputs = {f32({2, 5, 71})}, .attributes = {{"axis", integer(1)}}},
-                  {.inputs = {f32({2, 1, 3})}, .attributes = {{"axis", integer(1)}}},
-                  {.inputs = {f32({2, 0})}}},
+      .samples = "(float32[3, 37])"
+                 "(float32[3, 4, 5]) {axis = 1, p = 1}"
+                 "(float64[3, 7]) {axis = 0}"
+                 "(float64[2, 75]) {p = 1}"
+                 "(float32[2, 5, 71]) {axis = 1}"
+                 "(float32[2, 1, 3]) {axis = 1}"
+                 "(float32[2, 0])",
   };
 }
 

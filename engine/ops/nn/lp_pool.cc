@@ -1,6 +1,5 @@
 // LpPool: the p-norm of each window.
 #include "engine/ops/nn/pool_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -30,10 +29,9 @@ OpDef define_lp_pool() {
       .types = {{"T", kRealTypes, {0}}},
       .cost = pool_cost,
       .gradient = lp_pool_gradient,
-      .samples = {{.inputs = {f32({2, 5, 9, 7})}, .attributes = {{"kernel_shape", integers({3, 3})}, {"p", integer(3)}}},
-                  {.inputs = {f32({1, 2, 5, 4, 3})},
-                   .attributes = {{"kernel_shape", integers({3, 2, 2})}, {"strides", integers({2, 1, 2})}, {"pads", integers({1, 0, 1, 1, 0, 0})}}},
-                  {.inputs = {any(DType::f64, {2, 5, 9}, -2, 2)}, .attributes = {{"kernel_shape", integers({3})}, {"p", integer(3)}}}},
+      .samples = "(float32[2, 5, 9, 7]) {kernel_shape = [3, 3], p = 3}"
+                 "(float32[1, 2, 5, 4, 3]) {kernel_shape = [3, 2, 2], strides = [2, 1, 2], pads = [1, 0, 1, 1, 0, 0]}"
+                 "(float64[2, 5, 9]) {kernel_shape = [3], p = 3}",
   };
 }
 

@@ -5,7 +5,6 @@
 
 #include "engine/ops/adjoint/window_loops.h"
 #include "engine/ops/nn/pool_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -64,12 +63,10 @@ OpDef define_lp_pool_grad() {
       .attributes = window_attributes({{"p", AttributeKind::kInt, false, int64_t{2}}}, true, true),
       .infer = infer_lp_pool_grad,
       .lower = lower_lp_pool_grad,
-      .samples = {{.inputs = {f32({2, 3, 3, 2}), f32({2, 3, 5, 4}), f32({2, 3, 3, 2}, 1, 3)},
-                   .attributes = {{"kernel_shape", integers({3, 3})}, {"p", integer(3)}}},
-                  {.inputs = {f32({1, 2, 2, 2, 2}), f32({1, 2, 4, 4, 4}), f32({1, 2, 2, 2, 2}, 1, 3)},
-                   .attributes = {{"kernel_shape", integers({2, 2, 2})}, {"strides", integers({2, 2, 2})}}},
-                  {.inputs = {any(DType::f64, {2, 3, 3}), any(DType::f64, {2, 3, 5}), any(DType::f64, {2, 3, 3}, 1, 3)},
-                   .attributes = {{"kernel_shape", integers({3})}}}},
+      .samples = "(float32[2, 3, 3, 2], float32[2, 3, 5, 4], float32[2, 3, 3, 2] 1 to 3) {kernel_shape = [3, 3], p = 3}"
+                 "(float32[1, 2, 2, 2, 2], float32[1, 2, 4, 4, 4], float32[1, 2, 2, 2, 2] 1 to 3) {kernel_shape = [2, 2, 2], "
+                 "strides = [2, 2, 2]}"
+                 "(float64[2, 3, 3], float64[2, 3, 5], float64[2, 3, 3] 1 to 3) {kernel_shape = [3]}",
   };
 }
 

@@ -3,7 +3,6 @@
 #include "engine/kernels/norm.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
@@ -56,9 +55,9 @@ OpDef define_lrn() {
       .lower = lower_lrn,
       .types = {{"T", kRealTypes, {0}}},
       .gradient = lrn_gradient,
-      .samples = {{.inputs = {f32({2, 9, 5, 3})}, .attributes = {{"size", integer(5)}, {"alpha", real(0.01f)}}},
-                  {.inputs = {f32({1, 3, 5})}, .attributes = {{"size", integer(int64_t{1} << 62)}}},  // all channels, in no more time
-                  {.inputs = {any(DType::f64, {2, 9, 5}, -2, 2)}, .attributes = {{"size", integer(4)}, {"alpha", real(0.01f)}}}},
+      .samples = "(float32[2, 9, 5, 3]) {size = 5, alpha = 0.01}"
+                 "(float32[1, 3, 5]) {size = 4611686018427387904}"
+                 "(float64[2, 9, 5]) {size = 4, alpha = 0.01}",
   };
 }
 

@@ -9,7 +9,6 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/like.h"
 #include "engine/ops/lowering.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -102,9 +101,8 @@ OpDef define_lrn_grad() {
                      {"bias", AttributeKind::kFloat, false, 1.0f}},
       .infer = infer_lrn_grad,
       .lower = lower_lrn_grad,
-      .samples = {{.inputs = {f32({2, 9, 5, 3}), f32({2, 9, 5, 3})},
-                   .attributes = {{"size", integer(4)}, {"alpha", real(0.1f)}}},
-                  {.inputs = {any(DType::f64, {1, 4, 3}), any(DType::f64, {1, 4, 3})}, .attributes = {{"size", integer(3)}}}},
+      .samples = "(float32[2, 9, 5, 3], float32[2, 9, 5, 3]) {size = 4, alpha = 0.1}"
+                 "(float64[1, 4, 3], float64[1, 4, 3]) {size = 3}",
   };
 }
 

@@ -6,7 +6,6 @@
 #include "engine/graph/transposed_node.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/product_common.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
@@ -104,17 +103,17 @@ OpDef define_mat_mul() {
       .gradient = mat_mul_gradient,
       .traits = {.takes_transpose = mat_mul_takes},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({13, 37}), f32({37, 29})}},
-                  {.inputs = {f32({2, 3, 5, 17}), f32({3, 17, 8})}},
-                  {.inputs = {f32({40}), f32({4, 40, 33})}},
-                  {.inputs = {f32({7, 40}), f32({40})}},
-                  {.inputs = {f32({67, 40}), f32({40})}},
-                  {.inputs = {f32({2, 65, 17}), f32({2, 17, 3})}},
-                  {.inputs = {any(DType::f64, {2, 67, 137}, -2, 2), any(DType::f64, {137, 69}, -2, 2)}},
-                  {.inputs = {any(DType::i64, {3, 5}, -9, 9), any(DType::i64, {5}, -9, 9)}},
-                  {.inputs = {any(DType::u32, {3, 5}, 0, 9), any(DType::u32, {5, 2}, 0, 9)}},
-                  {.inputs = {any(DType::f16, {3, 5}, -2, 2), any(DType::f16, {5, 2}, -2, 2)}},
-                  {.inputs = {any(DType::bf16, {3, 5}, -2, 2), any(DType::bf16, {5, 2}, -2, 2)}}},
+      .samples = "(float32[13, 37], float32[37, 29])"
+                 "(float32[2, 3, 5, 17], float32[3, 17, 8])"
+                 "(float32[40], float32[4, 40, 33])"
+                 "(float32[7, 40], float32[40])"
+                 "(float32[67, 40], float32[40])"
+                 "(float32[2, 65, 17], float32[2, 17, 3])"
+                 "(float64[2, 67, 137], float64[137, 69])"
+                 "(int64[3, 5] -9 to 9, int64[5] -9 to 9)"
+                 "(uint32[3, 5] 0 to 9, uint32[5, 2] 0 to 9)"
+                 "(float16[3, 5], float16[5, 2])"
+                 "(bfloat16[3, 5], bfloat16[5, 2])",
   };
 }
 

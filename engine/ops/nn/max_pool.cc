@@ -1,6 +1,5 @@
 // MaxPool, with the positions of the maxima as an optional second output.
 #include "engine/ops/nn/pool_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -25,15 +24,12 @@ OpDef define_max_pool() {
       .cost = pool_cost,
       .gradient = max_pool_gradient,
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_pool},
-      .samples = {{.inputs = {f32({2, 18, 9, 7})},
-                   .attributes = {{"kernel_shape", integers({3, 3})}, {"strides", integers({2, 2})}, {"pads", integers({1, 1, 1, 1})}}},
-                  {.inputs = {f32({1, 3, 17})}, .attributes = {{"kernel_shape", integers({4})}, {"ceil_mode", integer(1)}, {"strides", integers({3})}}},
-                  {.inputs = {f32({1, 2, 8, 8})}, .attributes = {{"kernel_shape", integers({2, 2})}, {"dilations", integers({2, 2})}}, .outputs = 2},
-                  {.inputs = {any(DType::u8, {1, 2, 8, 8}, 0, 255)}, .attributes = {{"kernel_shape", integers({3, 3})}}},
-                  {.inputs = {any(DType::f64, {2, 3, 8, 7}, -2, 2)},
-                   .attributes = {{"kernel_shape", integers({3, 2})}, {"strides", integers({2, 1})}, {"pads", integers({1, 1, 0, 1})}},
-                   .outputs = 2},
-                  {.inputs = {any(DType::bf16, {1, 2, 9}, -2, 2)}, .attributes = {{"kernel_shape", integers({3})}}}},
+      .samples = "(float32[2, 18, 9, 7]) {kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1]}"
+                 "(float32[1, 3, 17]) {kernel_shape = [4], ceil_mode = 1, strides = [3]}"
+                 "(float32[1, 2, 8, 8]) {kernel_shape = [2, 2], dilations = [2, 2]} 2"
+                 "(uint8[1, 2, 8, 8] 0 to 255) {kernel_shape = [3, 3]}"
+                 "(float64[2, 3, 8, 7]) {kernel_shape = [3, 2], strides = [2, 1], pads = [1, 1, 0, 1]} 2"
+                 "(bfloat16[1, 2, 9]) {kernel_shape = [3]}",
   };
 }
 

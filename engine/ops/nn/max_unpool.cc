@@ -7,7 +7,6 @@
 #include "engine/graph/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/window_common.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/fill_common.h"
 
 namespace svengine::ops {
@@ -130,8 +129,6 @@ Status max_unpool_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_max_unpool() {
-  const SampleInput x = f32({1, 1, 2, 2}), indices = fixed(Tensor::of<int64_t>({1, 1, 2, 2}, {5, 7, 13, 15}));
-  const std::pair<std::string, Attribute> kernel{"kernel_shape", integers({2, 2})}, strides{"strides", integers({2, 2})};
   return {
       .name = "MaxUnpool",
       .since = 9,
@@ -143,10 +140,9 @@ OpDef define_max_unpool() {
       .lower = lower_max_unpool,
       .gradient = max_unpool_gradient,
       .traits = {.shape_inputs = {2}},
-      .samples = {{.inputs = {x, indices}, .attributes = {kernel, strides}},
-                  {.inputs = {x, indices, ints({1, 1, 5, 6})}, .attributes = {kernel, strides}},
-                  {.inputs = {any(DType::f64, {2, 1, 3}), fixed(Tensor::of<int64_t>({2, 1, 3}, {0, 3, 4, 6, 8, 11}))},
-                   .attributes = {{"kernel_shape", integers({2})}, {"strides", integers({2})}}}},
+      .samples = "(float32[1, 1, 2, 2], int64[1, 1, 2, 2]{5, 7, 13, 15}) {kernel_shape = [2, 2], strides = [2, 2]}"
+                 "(float32[1, 1, 2, 2], int64[1, 1, 2, 2]{5, 7, 13, 15}, int64[4]{1, 1, 5, 6}) {kernel_shape = [2, 2], strides = [2, 2]}"
+                 "(float64[2, 1, 3], int64[2, 1, 3]{0, 3, 4, 6, 8, 11}) {kernel_shape = [2], strides = [2]}",
   };
 }
 

@@ -1,9 +1,9 @@
 // MeanVarianceNormalization: (x - mean) / (deviation + 1e-9), both over the given axes (batch and pixels when none are).
 #include "engine/graph/axes.h"
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/line_norm_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -51,15 +51,15 @@ OpDef define_mean_variance_normalization() {
       .lower = lower_mean_variance,
       .types = {{"T", kRealTypes, {0}}},
       .gradient = mean_variance_gradient,
-      .samples = {{.inputs = {f32({2, 3, 5, 7})}},
-                  {.inputs = {f32({4, 9})}, .attributes = {{"axes", integers({-1})}}},
-                  {.inputs = {any(DType::f64, {3, 4, 5})}, .attributes = {{"axes", integers({0, 2})}}},
-                  {.inputs = {f32({3, 1, 70})}, .attributes = {{"axes", integers({0})}}},
-                  {.inputs = {f32({2, 3, 4, 1, 3, 5})}, .attributes = {{"axes", integers({-1, 0, 2})}}},
-                  {.inputs = {f32({2, 3, 2, 600})}, .attributes = {{"axes", integers({1, 3})}}},
-                  {.inputs = {any(DType::f64, {3, 2, 2, 3, 4})}, .attributes = {{"axes", integers({0, 1, 3})}}},
-                  {.inputs = {f32({3})}, .attributes = {{"axes", integers({})}}},
-                  {.inputs = {f32({0, 3})}, .attributes = {{"axes", integers({1})}}}},
+      .samples = "(float32[2, 3, 5, 7])"
+                 "(float32[4, 9]) {axes = [-1]}"
+                 "(float64[3, 4, 5]) {axes = [0, 2]}"
+                 "(float32[3, 1, 70]) {axes = [0]}"
+                 "(float32[2, 3, 4, 1, 3, 5]) {axes = [-1, 0, 2]}"
+                 "(float32[2, 3, 2, 600]) {axes = [1, 3]}"
+                 "(float64[3, 2, 2, 3, 4]) {axes = [0, 1, 3]}"
+                 "(float32[3]) {axes = ints[]}"
+                 "(float32[0, 3]) {axes = [1]}",
   };
 }
 

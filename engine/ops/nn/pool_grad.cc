@@ -5,7 +5,6 @@
 #include "engine/ops/adjoint/wide_gradients.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/nn/pool_common.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/wide/wide.h"
 
 namespace svengine::ops {
@@ -79,16 +78,9 @@ OpDef define_pool_grad() {
       .gradient = pool_grad_gradient,
       .traits = {.linear_input = 0},
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_pool_grad, .inputs = {1}},
-      .samples =
-          {{.inputs = {f32({2, 18, 5, 4}), f32({2, 18, 9, 7})},
-            .attributes = {{"mode", text("max")},
-                           {"kernel_shape", integers({3, 3})},
-                           {"strides", integers({2, 2})},
-                           {"pads", integers({1, 1, 1, 1})}}},
-           {.inputs = {f32({2, 3, 9, 7}), f32({2, 3, 9, 7})},
-            .attributes = {{"mode", text("average")}, {"kernel_shape", integers({3, 3})}, {"pads", integers({1, 1, 1, 1})}}},
-           {.inputs = {any(DType::f64, {1, 2, 4, 4}), any(DType::f64, {1, 2, 5, 5})},
-            .attributes = {{"mode", text("max")}, {"kernel_shape", integers({2, 2})}}}},
+      .samples = R"((float32[2, 18, 5, 4], float32[2, 18, 9, 7]) {mode = "max", kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1]})"
+                 R"((float32[2, 3, 9, 7], float32[2, 3, 9, 7]) {mode = "average", kernel_shape = [3, 3], pads = [1, 1, 1, 1]})"
+                 R"((float64[1, 2, 4, 4], float64[1, 2, 5, 5]) {mode = "max", kernel_shape = [2, 2]})",
   };
 }
 

@@ -8,7 +8,6 @@
 #include "engine/ops/elementwise/binary_common.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/language/attention_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -119,10 +118,10 @@ OpDef define_rms_normalization() {
       .lower = lower_rms_normalization,
       .gradient = rms_normalization_gradient,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 7, 33}), f32({33})}},
-                  {.inputs = {f32({3, 4, 5}), f32({4, 5})}, .attributes = {{"axis", integer(1)}}},
-                  {.inputs = {f32({3, 4, 5}), f32({4, 1})}, .attributes = {{"axis", integer(0)}}},
-                  {.inputs = {any(DType::f64, {2, 3}), any(DType::f64, {3})}}},
+      .samples = "(float32[2, 7, 33], float32[33])"
+                 "(float32[3, 4, 5], float32[4, 5]) {axis = 1}"
+                 "(float32[3, 4, 5], float32[4, 1]) {axis = 0}"
+                 "(float64[2, 3], float64[3])",
   };
 }
 

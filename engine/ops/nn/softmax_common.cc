@@ -4,7 +4,6 @@
 #include "engine/graph/transposed_node.h"
 #include "engine/ops/adjoint/wide_gradients.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -84,12 +83,12 @@ OpDef softmax_like(const char* name, Status (*lower)(LowerContext&)) {
       .types = {{"T", kRealTypes, {0}}},
       .traits = {.transposed = transposed_softmax},
       .tolerance = {.rtol = 1e-6, .atol = 1e-7},
-      .samples = {{.inputs = {f32({7, 33}, -8, 8)}},
-                  {.inputs = {f32({3, 5, 19})}, .attributes = {{"axis", integer(1)}}},
-                  {.inputs = {f32({2, 3, 4})}, .attributes = {{"axis", integer(1)}, {"coerced", integer(1)}}},
-                  {.inputs = {any(DType::f64, {3, 5, 19}, -8, 8)}, .attributes = {{"axis", integer(1)}}},
-                  {.inputs = {any(DType::f16, {3, 19}, -8, 8)}},
-                  {.inputs = {any(DType::bf16, {3, 19}, -8, 8)}}},
+      .samples = "(float32[7, 33] -8 to 8)"
+                 "(float32[3, 5, 19]) {axis = 1}"
+                 "(float32[2, 3, 4]) {axis = 1, coerced = 1}"
+                 "(float64[3, 5, 19] -8 to 8) {axis = 1}"
+                 "(float16[3, 19] -8 to 8)"
+                 "(bfloat16[3, 19] -8 to 8)",
   };
 }
 

@@ -3,7 +3,6 @@
 #include "engine/graph/axes.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -66,8 +65,8 @@ OpDef define_softmax_grad() {
       .lower = lower_softmax_grad,
       .gradient = softmax_grad_gradient,
       .traits = {.may_overwrite = true, .linear_input = 1},
-      .samples = {{.inputs = {f32({7, 33}), f32({7, 33})}},
-                  {.inputs = {f32({3, 5, 19}), f32({3, 5, 19})}, .attributes = {{"axis", integer(1)}, {"log", integer(1)}}}},
+      .samples = "(float32[7, 33], float32[7, 33])"
+                 "(float32[3, 5, 19], float32[3, 5, 19]) {axis = 1, log = 1}",
   };
 }
 

@@ -5,7 +5,6 @@
 
 #include "engine/ops/control/control_common.h"
 #include "engine/ops/language/attention_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -97,34 +96,6 @@ Status expand_flex_attention(ExpandContext& c) {
   return {};
 }
 
-/// Gives what it gets, or what it captures.
-Attribute flex_body(bool captured, DType type = DType::f32) {
-  auto graph = std::make_shared<Graph>();
-  graph->name = "body";
-  Value* scores = graph->add_input("scores", {type, Shape()});
-  Value* around = graph->add_input("around", {type, Shape()});
-  graph->add_output(captured ? around : scores);
-  return Subgraph(std::move(graph));
-}
-
-std::vector<Sample> flex_attention_samples() {
-  return {
-      {.inputs = {f32({2, 3, 4, 8}), f32({2, 3, 6, 8}), f32({2, 3, 6, 5})}},
-      {.inputs = {f32({1, 1, 1, 1}), f32({1, 1, 1, 1}), f32({1, 1, 1, 1})}, .attributes = {{"scale", real(0.5f)}}},
-      {.inputs = {f32({2, 4, 3, 8}), f32({2, 2, 5, 8}), f32({2, 2, 5, 4})}},
-      {.inputs = {any(DType::f16, {1, 2, 3, 8}), any(DType::f16, {1, 2, 5, 8}), any(DType::f16, {1, 2, 5, 4})}},
-      {.inputs = {any(DType::f64, {1, 2, 3, 8}), any(DType::f64, {1, 2, 5, 8}), any(DType::f64, {1, 2, 5, 4})}},
-      {.inputs = {f32({2, 4, 3, 8}), f32({2, 2, 5, 8}), f32({2, 2, 5, 4}), f32({2, 4, 3, 5})},
-       .attributes = {{kScoreBody, flex_body(true)}, {kProbabilityBody, flex_body(false)}, {kCaptured, integer(1)}}},
-      {.inputs = {any(DType::bf16, {2, 2, 3, 8}), any(DType::bf16, {2, 2, 5, 8}), any(DType::bf16, {2, 2, 5, 4}),
-                  any(DType::f16, {2, 2, 3, 5})},
-       .attributes = {{kScoreBody, flex_body(false, DType::f16)},
-                      {kProbabilityBody, flex_body(true, DType::f16)},
-                      {"softmax_precision", integer(static_cast<int64_t>(DType::f16))},
-                      {kCaptured, integer(1)}}},
-  };
-}
-
 }  // namespace
 
 OpDef define_flex_attention() {
@@ -141,7 +112,29 @@ OpDef define_flex_attention() {
       .expand = expand_flex_attention,
       .infer = infer_flex_attention,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = flex_attention_samples(),
+      .samples = "(float32[2, 3, 4, 8], float32[2, 3, 6, 8], float32[2, 3, 6, 5])"
+                 "(float32[1, 1, 1, 1], float32[1, 1, 1, 1], float32[1, 1, 1, 1]) {scale = 0.5}"
+                 "(float32[2, 4, 3, 8], float32[2, 2, 5, 8], float32[2, 2, 5, 4])"
+                 "(float16[1, 2, 3, 8], float16[1, 2, 5, 8], float16[1, 2, 5, 4])"
+                 "(float64[1, 2, 3, 8], float64[1, 2, 5, 8], float64[1, 2, 5, 4])"
+                 R"((float32[2, 4, 3, 8], float32[2, 2, 5, 8], float32[2, 2, 5, 4], float32[2, 4, 3, 5]) {score_mod = graph "body" {
+  input %scores: float32[*]
+  input %around: float32[*]
+  output %around
+}, prob_mod = graph "body" {
+  input %scores: float32[*]
+  input %around: float32[*]
+  output %scores
+}, captured = 1})"
+                 R"((bfloat16[2, 2, 3, 8], bfloat16[2, 2, 5, 8], bfloat16[2, 2, 5, 4], float16[2, 2, 3, 5]) {score_mod = graph "body" {
+  input %scores: float16[*]
+  input %around: float16[*]
+  output %scores
+}, prob_mod = graph "body" {
+  input %scores: float16[*]
+  input %around: float16[*]
+  output %around
+}, softmax_precision = 10, captured = 1})",
   };
 }
 

@@ -4,7 +4,6 @@
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/lowering.h"
 #include "engine/ops/quantized/integer_product_common.h"
-#include "engine/ops/quantized/quantized_samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -44,11 +43,11 @@ OpDef define_byte_table() {
       .infer = infer_byte_table,
       .lower = lower_byte_table,
       .traits = {.may_overwrite = true, .transposed = transposed_byte_table},
-      .samples = {{.inputs = {u8({3, 5, 37}), u8({256})}},
-                  {.inputs = {i8({70001}), u8({1, 256})}},
-                  {.inputs = {u8({129}), i8({256})}},
-                  {.inputs = {i8({}), i8({256})}},
-                  {.inputs = {u8({3, 0}), u8({256})}}},
+      .samples = "(uint8[3, 5, 37] 0 to 256, uint8[256] 0 to 256)"
+                 "(int8[70001] -128 to 128, uint8[1, 256] 0 to 256)"
+                 "(uint8[129] 0 to 256, int8[256] -128 to 128)"
+                 "(int8[] -128 to 128, int8[256] -128 to 128)"
+                 "(uint8[3, 0] 0 to 256, uint8[256] 0 to 256)",
   };
 }
 

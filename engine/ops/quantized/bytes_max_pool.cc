@@ -9,7 +9,6 @@
 #include "engine/ops/lowering.h"
 #include "engine/ops/nn/window_common.h"
 #include "engine/ops/quantized/integer_product_common.h"
-#include "engine/ops/quantized/quantized_samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -134,13 +133,10 @@ OpDef define_bytes_max_pool() {
       .attributes = window_attributes({{"channels_last", AttributeKind::kInt, false, int64_t{0}}}, true, true),
       .infer = infer_bytes_max_pool,
       .lower = lower_bytes_max_pool,
-      .samples = {{.inputs = {u8({2, 5, 9, 7})},
-                   .attributes = {{"kernel_shape", integers({3, 3})}, {"strides", integers({2, 2})}, {"pads", integers({1, 1, 1, 1})}}},
-                  {.inputs = {i8({2, 9, 8, 19})},
-                   .attributes = {{"kernel_shape", integers({3, 2})}, {"strides", integers({2, 3})}, {"ceil_mode", integer(1)}, {"channels_last", integer(1)}}},
-                  {.inputs = {i8({1, 3, 17})}, .attributes = {{"kernel_shape", integers({4})}, {"dilations", integers({3})}}},
-                  {.inputs = {u8({1, 3, 4, 5, 2})},
-                   .attributes = {{"kernel_shape", integers({2, 2, 2})}, {"auto_pad", text("SAME_UPPER")}, {"channels_last", integer(1)}}}},
+      .samples = "(uint8[2, 5, 9, 7] 0 to 256) {kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1]}"
+                 "(int8[2, 9, 8, 19] -128 to 128) {kernel_shape = [3, 2], strides = [2, 3], ceil_mode = 1, channels_last = 1}"
+                 "(int8[1, 3, 17] -128 to 128) {kernel_shape = [4], dilations = [3]}"
+                 R"((uint8[1, 3, 4, 5, 2] 0 to 256) {kernel_shape = [2, 2, 2], auto_pad = "SAME_UPPER", channels_last = 1})",
   };
 }
 

@@ -3,12 +3,12 @@
 #include <cmath>
 
 #include "engine/graph/transposed_node.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/element.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/lowering.h"
 #include "engine/ops/quantized/integer_product_common.h"
-#include "engine/ops/quantized/quantized_samples.h"
 #include "engine/ops/reduce/reduce_common.h"
 
 namespace svengine::ops {
@@ -96,12 +96,6 @@ std::optional<TransposedNode> transposed_bytes_mean(const Node& node, const Perm
   return out;
 }
 
-Sample mean_sample(SampleInput x, std::vector<int64_t> axes, int64_t keep, bool is_signed) {
-  const SampleInput zero_x = x.dtype == DType::u8 ? u8({}) : i8({});
-  return {.inputs = {std::move(x), scale(), zero_x, scale(), is_signed ? i8({}) : u8({1})},
-          .attributes = {{"axes", std::move(axes)}, {"keepdims", integer(keep)}}};
-}
-
 }  // namespace
 
 OpDef define_bytes_mean() {
@@ -118,9 +112,18 @@ OpDef define_bytes_mean() {
             return {bytes, bytes + stored_bytes(node.output()->type)};
           },
       .traits = {.transposed = transposed_bytes_mean},
-      .samples = {mean_sample(u8({2, 5, 7, 7}), {2, 3}, 1, false), mean_sample(i8({2, 5, 9, 11}), {-1, -2}, 0, true),
-                  mean_sample(u8({2, 7, 7, 70}), {1, 2}, 1, true), mean_sample(i8({3, 300}), {0}, 0, false),
-                  mean_sample(u8({2, 3, 0}), {2}, 1, false), mean_sample(u8({0, 3, 2}), {2}, 1, false)},
+      .samples = "(uint8[2, 5, 7, 7] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, float32[] 0.01 to 0.1, uint8[1] 0 to 256) "
+                 "{axes = [2, 3], keepdims = 1}"
+                 "(int8[2, 5, 9, 11] -128 to 128, float32[] 0.01 to 0.1, int8[] -128 to 128, float32[] 0.01 to 0.1, int8[] -128 to 128) "
+                 "{axes = [-1, -2], keepdims = 0}"
+                 "(uint8[2, 7, 7, 70] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, float32[] 0.01 to 0.1, int8[] -128 to 128) "
+                 "{axes = [1, 2], keepdims = 1}"
+                 "(int8[3, 300] -128 to 128, float32[] 0.01 to 0.1, int8[] -128 to 128, float32[] 0.01 to 0.1, uint8[1] 0 to 256) "
+                 "{axes = [0], keepdims = 0}"
+                 "(uint8[2, 3, 0] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, float32[] 0.01 to 0.1, uint8[1] 0 to 256) "
+                 "{axes = [2], keepdims = 1}"
+                 "(uint8[0, 3, 2] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, float32[] 0.01 to 0.1, uint8[1] 0 to 256) "
+                 "{axes = [2], keepdims = 1}",
   };
 }
 

@@ -2,10 +2,10 @@
 // `output_dtype` or the scale's.
 #include "engine/base/round.h"
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/convert/small_cast_common.h"
 #include "engine/ops/element.h"
 #include "engine/ops/quantized/quantize_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -125,8 +125,6 @@ Status dequantize_linear_gradient(GradientContext& c) {
   return {};
 }
 
-SampleInput levels(DType type, Dims dims, double low, double high) { return any(type, std::move(dims), low, high); }
-
 }  // namespace
 
 OpDef define_dequantize_linear() {
@@ -142,13 +140,11 @@ OpDef define_dequantize_linear() {
       .kernel_types = kDenseTypes,
       .gradient = dequantize_linear_gradient,
       .traits = {.transposed = transposed_quantization},
-      .samples = {{.inputs = {levels(DType::u8, {2, 3, 37}, 0, 255), f32({}, 0.2, 0.9), levels(DType::u8, {}, 0, 255)}},
-                  {.inputs = {levels(DType::i8, {2, 3, 37}, -128, 127), f32({3}, 0.2, 0.9), levels(DType::i8, {3}, -9, 9)}},
-                  {.inputs = {levels(DType::i32, {2, 18}, -1000, 1000), f32({18}, 0.2, 0.9)}, .attributes = {{"axis", integer(-1)}}},
-                  {.inputs = {levels(DType::i16, {4, 18}, -999, 999), f32({4, 5}, 0.2, 0.9), levels(DType::i16, {4, 5}, -9, 9)},
-                   .attributes = {{"block_size", integer(4)}}},
-                  {.inputs = {levels(DType::u16, {7, 3}, 0, 999), f32({3, 3}, 0.2, 0.9)},
-                   .attributes = {{"axis", integer(0)}, {"block_size", integer(3)}}}},
+      .samples = "(uint8[2, 3, 37] 0 to 255, float32[] 0.2 to 0.9, uint8[] 0 to 255)"
+                 "(int8[2, 3, 37] -128 to 127, float32[3] 0.2 to 0.9, int8[3] -9 to 9)"
+                 "(int32[2, 18] -1000 to 1000, float32[18] 0.2 to 0.9) {axis = -1}"
+                 "(int16[4, 18] -999 to 999, float32[4, 5] 0.2 to 0.9, int16[4, 5] -9 to 9) {block_size = 4}"
+                 "(uint16[7, 3] 0 to 999, float32[3, 3] 0.2 to 0.9) {axis = 0, block_size = 3}",
   };
 }
 

@@ -1,7 +1,6 @@
 // DynamicQuantizeLinear: uint8 with scale and zero point from the data's own range, 0 included. Where all data are 0 the scale is 1.
 #include "engine/ops/infer_util.h"
 #include "engine/ops/quantized/dynamic_quantize_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -29,9 +28,9 @@ OpDef define_dynamic_quantize_linear() {
       .outputs = {1, 3},
       .infer = infer_dynamic_quantize_linear,
       .lower = lower_dynamic_quantize_linear,
-      .samples = {{.inputs = {f32({3, 37}, -1, 5)}, .outputs = 3},
-                  {.inputs = {f32({7}, 1, 5)}, .outputs = 3},
-                  {.inputs = {f32({20011}, -3, -1)}, .outputs = 3}},
+      .samples = "(float32[3, 37] -1 to 5) 3"
+                 "(float32[7] 1 to 5) 3"
+                 "(float32[20011] -3 to -1) 3",
   };
 }
 

@@ -3,7 +3,7 @@
 #include "engine/ops/nn/product_common.h"
 #include "engine/ops/quantized/dynamic_quantize_common.h"
 #include "engine/ops/quantized/integer_product_common.h"
-#include "engine/ops/quantized/quantized_samples.h"
+#include "engine/ops/quantized/counted_inputs.h"
 
 namespace svengine::ops {
 namespace {
@@ -58,9 +58,9 @@ OpDef define_dynamic_quantize_mat_mul() {
       .infer = infer_dynamic_quantize_mat_mul,
       .lower = lower_dynamic_quantize_mat_mul,
       .cost = matmul_cost,
-      .samples = {{.inputs = {f32({13, 37}), i8({37, 29}), scale(0.01, 0.1, {29}), i8({29}), f32({29})}},
-                  {.inputs = {f32({1, 1}), u8({1, 1}), scale()}},
-                  {.inputs = {f32({2, 3, 18}), fixed(bytes<int8_t>({18, 33})), scale(0.01, 0.1, {1})}}},
+      .samples = "(float32[13, 37], int8[37, 29] -128 to 128, float32[29] 0.01 to 0.1, int8[29] -128 to 128, float32[29])"
+                 "(float32[1, 1], uint8[1, 1] 0 to 256, float32[] 0.01 to 0.1)"
+                 "(float32[2, 3, 18], int8[18, 33]{13, 90, ...}, float32[1] 0.01 to 0.1)",
   };
 }
 

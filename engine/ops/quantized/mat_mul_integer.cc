@@ -2,7 +2,7 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/product_common.h"
 #include "engine/ops/quantized/integer_product_common.h"
-#include "engine/ops/quantized/quantized_samples.h"
+#include "engine/ops/quantized/counted_inputs.h"
 
 namespace svengine::ops {
 namespace {
@@ -36,13 +36,14 @@ OpDef define_mat_mul_integer() {
       .infer = infer_mat_mul_integer,
       .lower = lower_mat_mul_integer,
       .cost = matmul_cost,
-      .samples = {{.inputs = {u8({13, 37}), i8({37, 29})}},
-                  {.inputs = {u8({1, 1}), u8({1, 1}), u8({}), u8({})}},
-                  {.inputs = {u8({2, 3, 5, 17}), u8({3, 17, 8}), u8({}), u8({})}},
-                  {.inputs = {i8({7, 18}), i8({18, 33}), i8({7}), i8({33})}},
-                  {.inputs = {i8({4, 3, 6}), u8({6, 5}), i8({4, 3, 1}), u8({1})}},
-                  {.inputs = {u8({2, 3, 6}), fixed(bytes<int8_t>({2, 6, 5})), u8({}), fixed(bytes<int8_t>({2, 1, 5}))}},
-                  {.inputs = {u8({20}), fixed(bytes<uint8_t>({20, 3})), u8({1}), fixed(bytes<uint8_t>({3}))}}},
+      .samples = "(uint8[13, 37] 0 to 256, int8[37, 29] -128 to 128)"
+                 "(uint8[1, 1] 0 to 256, uint8[1, 1] 0 to 256, uint8[] 0 to 256, uint8[] 0 to 256)"
+                 "(uint8[2, 3, 5, 17] 0 to 256, uint8[3, 17, 8] 0 to 256, uint8[] 0 to 256, uint8[] 0 to 256)"
+                 "(int8[7, 18] -128 to 128, int8[18, 33] -128 to 128, int8[7] -128 to 128, int8[33] -128 to 128)"
+                 "(int8[4, 3, 6] -128 to 128, uint8[6, 5] 0 to 256, int8[4, 3, 1] -128 to 128, uint8[1] 0 to 256)"
+                 "(uint8[2, 3, 6] 0 to 256, int8[2, 6, 5]{13, 90, ...}, uint8[] 0 to 256, int8[2, 1, 5]{13, 90, -89, -12, 65, -114, -37, "
+                 "40, 117, -62})"
+                 "(uint8[20] 0 to 256, uint8[20, 3]{13, 90, ...}, uint8[1] 0 to 256, uint8[3]{13, 90, 167})",
   };
 }
 

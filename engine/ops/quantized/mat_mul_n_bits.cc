@@ -85,12 +85,20 @@ OpDef define_mat_mul_n_bits() {
                      {"weight_prepacked", AttributeKind::kInt, false, int64_t{0}}},
       .expand = expand_mat_mul_n_bits,
       .infer = infer_mat_mul_n_bits,
-      .samples = {sample_of_bits({.a = {3, 40}, .n = 5, .block = 32}),
-                  sample_of_bits({.a = {2, 16}, .n = 3, .bits = 8, .scale = 0.001f, .zeros = true}),
-                  sample_of_bits({.a = {2, 2, 16}, .n = 3, .bits = 2, .zeros = true}),
-                  sample_of_bits({.a = {3, 70}, .n = 5, .block = 32, .level = 4, .zeros = true}),
-                  sample_of_bits({.a = {20, 20}, .n = 5}),
-                  sample_of_bits({.a = {2, 32}, .n = 3, .zeros = true, .groups = true, .bias = true})},
+      .samples = "(float32[3, 40], uint8[5, 2, 16]{13, 90, ...}, float32[5, 2]{0.02, 0.16, 0.08, 0.22, 0.14, 0.06, 0.19999999, 0.12, 0.04, "
+                 "0.17999999}) {K = 40, N = 5, bits = 4, block_size = 32, accuracy_level = 0}"
+                 "(float32[2, 16], uint8[3, 1, 16]{13, 90, ...}, float32[3, 1]{0.001, 0.008, 0.004}, uint8[3, 1]{13, 90, 167}) {K = 16, "
+                 "N = 3, bits = 8, block_size = 16, accuracy_level = 0}"
+                 "(float32[2, 2, 16], uint8[3, 1, 4]{13, 90, 167, 244, 65, 142, 219, 40, 117, 194, 15, 92}, float32[3, 1]{0.02, 0.16, "
+                 "0.08}, uint8[3, 1]{13, 90, 167}) {K = 16, N = 3, bits = 2, block_size = 16, accuracy_level = 0}"
+                 "(float32[3, 70], uint8[5, 3, 16]{13, 90, ...}, float32[5, 3]{0.02, 0.16, 0.08, 0.22, 0.14, 0.06, 0.19999999, 0.12, 0.04, "
+                 "0.17999999, 0.099999994, 0.02, 0.16, 0.08, 0.22}, uint8[5, 2]{13, 90, 167, 244, 65, 142, 219, 40, 117, 194}) {K = 70, "
+                 "N = 5, bits = 4, block_size = 32, accuracy_level = 4}"
+                 "(float32[20, 20], uint8[5, 2, 8]{13, 90, ...}, float32[5, 2]{0.02, 0.16, 0.08, 0.22, 0.14, 0.06, 0.19999999, 0.12, 0.04, "
+                 "0.17999999}) {K = 20, N = 5, bits = 4, block_size = 16, accuracy_level = 0}"
+                 "(float32[2, 32], uint8[3, 2, 8]{13, 90, ...}, float32[3, 2]{0.02, 0.16, 0.08, 0.22, 0.14, 0.06}, uint8[3, 1]{13, 90, "
+                 "167}, int32[32]{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}, "
+                 "float32[3]) {K = 32, N = 3, bits = 4, block_size = 16, accuracy_level = 0}",
   };
 }
 

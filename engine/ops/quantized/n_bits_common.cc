@@ -7,7 +7,6 @@
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/quantized.h"
 #include "engine/ops/element.h"
-#include "engine/ops/quantized/quantized_samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -262,26 +261,6 @@ void emit_bits_product(LowerContext& c, const BitLayout& l, int64_t m, Buffer bi
   const PackedBits b = pack_bits(c, l);
   if (m <= (rounds ? kFewRoundedRows : kFewRows)) emit_rows(c, b, m, bias, rounds);
   else emit_strips(c, b, m, bias);
-}
-
-Sample sample_of_bits(const BitSample& s) {
-  const int64_t k = s.a.back(), blocks = (k - 1) / s.block + 1;
-  const auto factors = [&](float low) {
-    MutableTensor tensor = *Tensor::allocate(DType::f32, {s.n, blocks});
-    for (int64_t i = 0; i < tensor.count(); ++i) tensor.data<float>()[static_cast<size_t>(i)] = low * (1 + static_cast<float>(i * 7 % 11));
-    return fixed(Tensor(tensor));
-  };
-  Sample sample{.inputs = {f32(s.a), fixed(bytes<uint8_t>({s.n, blocks, s.block * s.bits / 8})), factors(s.scale)},
-                .attributes = {{"K", integer(k)}, {"N", integer(s.n)}, {"bits", integer(s.bits)}, {"block_size", integer(s.block)}, {"accuracy_level", integer(s.level)}}};
-  if (s.zeros) sample.inputs.push_back(fixed(bytes<uint8_t>({s.n, (blocks * s.bits + 7) / 8})));
-  if (s.float_zeros) sample.inputs.push_back(factors(0.3f));
-  if (s.groups) {
-    MutableTensor groups = *Tensor::allocate(DType::i32, {k});
-    for (int64_t i = 0; i < k; ++i) groups.data<int32_t>()[static_cast<size_t>(i)] = static_cast<int32_t>(i % blocks);
-    sample.inputs.push_back(fixed(Tensor(groups)));
-  }
-  if (s.bias) sample.inputs.push_back(f32({s.n}));
-  return sample;
 }
 
 }  // namespace svengine::ops

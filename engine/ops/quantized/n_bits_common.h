@@ -28,13 +28,4 @@ Result<Tensor> dequantized_weights(const Node& node, const BitLayout& l, const s
 /// A's m rows times the node's packed weights into output 0. rounds: A may be rounded to integers of 16 bits, where that is faster.
 void emit_bits_product(LowerContext& c, const BitLayout& l, int64_t m, Buffer bias, bool rounds);
 
-/// A sample of either operator: scales of eleven sizes from `scale` on, and what is asked for of the inputs behind them.
-struct BitSample {
-  Dims a;
-  int64_t n = 1, bits = 4, block = 16, level = 0;
-  float scale = 0.02f;
-  bool zeros = false, float_zeros = false, groups = false, bias = false;
-};
-Sample sample_of_bits(const BitSample& s);
-
 }  // namespace svengine::ops

@@ -88,13 +88,22 @@ OpDef define_n_bits_mat_mul() {
       .cost = matmul_cost,
       .gradient = n_bits_gradient,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {sample_of_bits({.a = {3, 40}, .n = 5, .block = 32}),
-                  sample_of_bits({.a = {2, 2, 37}, .n = 19, .zeros = true, .bias = true}),
-                  sample_of_bits({.a = {21}, .n = 33, .bits = 2, .float_zeros = true}),
-                  sample_of_bits({.a = {17, 35}, .n = 7, .bits = 8, .scale = 0.001f, .zeros = true, .bias = true}),
-                  sample_of_bits({.a = {18, 1050}, .n = 67, .block = 256, .scale = 0.001f, .zeros = true, .bias = true}),
-                  sample_of_bits({.a = {5, 300}, .n = 19, .block = 256, .level = 4, .scale = 0.0001f, .zeros = true, .bias = true}),
-                  sample_of_bits({.a = {1, 75}, .n = 19, .block = 32, .level = 4, .scale = 0.0001f})},
+      .samples = "(float32[3, 40], uint8[5, 2, 16]{13, 90, ...}, float32[5, 2]{0.02, 0.16, 0.08, 0.22, 0.14, 0.06, 0.19999999, 0.12, 0.04, "
+                 "0.17999999}) {K = 40, N = 5, bits = 4, block_size = 32, accuracy_level = 0}"
+                 "(float32[2, 2, 37], uint8[19, 3, 8]{13, 90, ...}, float32[19, 3]{0.02, 0.0205, ...}, uint8[19, 2]{13, 90, ...}, "
+                 "float32[19]) {K = 37, N = 19, bits = 4, block_size = 16, accuracy_level = 0}"
+                 "(float32[21], uint8[33, 2, 4]{13, 90, ...}, float32[33, 2]{0.02, 0.0205, ...}, float32[33, 2]{0.3, 0.3005, ...}) "
+                 "{K = 21, N = 33, bits = 2, block_size = 16, accuracy_level = 0}"
+                 "(float32[17, 35], uint8[7, 3, 16]{13, 90, ...}, float32[7, 3]{0.001, 0.008, 0.004, 0.011000001, 0.007, 0.003, "
+                 "0.010000001, 0.006, 0.002, 0.009000001, 0.0050000004, 0.001, 0.008, 0.004, 0.011000001, 0.007, 0.003, 0.010000001, "
+                 "0.006, 0.002, 0.009000001}, uint8[7, 3]{13, 90, ...}, float32[7]) {K = 35, N = 7, bits = 8, block_size = 16, "
+                 "accuracy_level = 0}"
+                 "(float32[18, 1050], uint8[67, 5, 128]{13, 90, ...}, float32[67, 5]{0.001, 0.00103, ...}, uint8[67, 3]{13, 90, ...}, "
+                 "float32[67]) {K = 1050, N = 67, bits = 4, block_size = 256, accuracy_level = 0}"
+                 "(float32[5, 300], uint8[19, 2, 128]{13, 90, ...}, float32[19, 2]{0.0001, 0.0006, ...}, uint8[19, 1]{13, 90, ...}, "
+                 "float32[19]) {K = 300, N = 19, bits = 4, block_size = 256, accuracy_level = 4}"
+                 "(float32[1, 75], uint8[19, 3, 16]{13, 90, ...}, float32[19, 3]{0.0001, 0.0006, ...}) {K = 75, N = 19, bits = 4, "
+                 "block_size = 32, accuracy_level = 4}",
   };
 }
 

@@ -3,7 +3,7 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/product_common.h"
 #include "engine/ops/quantized/integer_product_common.h"
-#include "engine/ops/quantized/quantized_samples.h"
+#include "engine/ops/quantized/counted_inputs.h"
 #include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
@@ -104,12 +104,12 @@ OpDef define_q_gemm() {
       .infer = infer_q_gemm,
       .lower = lower_q_gemm,
       .cost = q_gemm_cost,
-      .samples = {{.inputs = {u8({13, 37}), scale(), u8({}), i8({37, 29}), scale(0.01, 0.1, {29}), i8({29}),
-                              any(DType::i32, {29}, -999, 999), scale(0.5, 1), u8({})}},
-                  {.inputs = {i8({1, 1}), scale(), i8({}), i8({1, 1}), scale(), i8({})}},
-                  {.inputs = {u8({37, 13}), scale(), u8({}), fixed(bytes<int8_t>({29, 37})), scale(), fixed(bytes<int8_t>({})),
-                              any(DType::i32, {1, 29}, -999, 999)},
-                   .attributes = {{"transA", integer(1)}, {"transB", integer(1)}, {"alpha", real(0.5f)}}}},
+      .samples = "(uint8[13, 37] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, int8[37, 29] -128 to 128, float32[29] 0.01 to 0.1, "
+                 "int8[29] -128 to 128, int32[29] -999 to 999, float32[] 0.5 to 1, uint8[] 0 to 256)"
+                 "(int8[1, 1] -128 to 128, float32[] 0.01 to 0.1, int8[] -128 to 128, int8[1, 1] -128 to 128, float32[] 0.01 to 0.1, "
+                 "int8[] -128 to 128)"
+                 "(uint8[37, 13] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, int8[29, 37]{13, 90, ...}, float32[] 0.01 to 0.1, "
+                 "int8[]{13}, int32[1, 29] -999 to 999) {transA = 1, transB = 1, alpha = 0.5}",
   };
 }
 

@@ -4,7 +4,6 @@
 #include "engine/ops/broadcast.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/quantized/integer_product_common.h"
-#include "engine/ops/quantized/quantized_samples.h"
 #include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
@@ -98,19 +97,6 @@ Status lower_q_linear_binary(LowerContext& c) {
   return {};
 }
 
-std::vector<Sample> q_binary_samples() {
-  const auto inputs = [](SampleInput a, SampleInput b, SampleInput zero) {
-    return std::vector<SampleInput>{std::move(a), scale(), zero, std::move(b), scale(), zero, scale(0.1, 0.2), zero};
-  };
-  return {{.inputs = inputs(u8({3, 70}), u8({3, 70}), u8({}))},
-          {.inputs = inputs(i8({1}), i8({1}), i8({}))},
-          {.inputs = inputs(u8({2, 3, 5}), u8({3, 1}), u8({1}))},
-          {.inputs = inputs(i8({}), i8({4, 5}), i8({}))},
-          {.inputs = inputs(u8({2, 5, 3, 7}), u8({1, 5, 1, 1}), u8({}))},
-          {.inputs = inputs(i8({5, 1, 1}), i8({2, 5, 3, 7}), i8({}))},
-          {.inputs = inputs(u8({2, 1, 1, 9}), u8({3, 4, 9}), u8({}))}};
-}
-
 OpDef q_linear_binary(const char* name, Status (*lower)(LowerContext&)) {
   return {.name = name,
           .domain = kMicrosoftDomain,
@@ -118,7 +104,20 @@ OpDef q_linear_binary(const char* name, Status (*lower)(LowerContext&)) {
           .inputs = {7, 8},
           .infer = infer_q_linear_binary,
           .lower = lower,
-          .samples = q_binary_samples()};
+          .samples = "(uint8[3, 70] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, uint8[3, 70] 0 to 256, float32[] 0.01 to 0.1, "
+                     "uint8[] 0 to 256, float32[] 0.1 to 0.2, uint8[] 0 to 256)"
+                     "(int8[1] -128 to 128, float32[] 0.01 to 0.1, int8[] -128 to 128, int8[1] -128 to 128, float32[] 0.01 to 0.1, "
+                     "int8[] -128 to 128, float32[] 0.1 to 0.2, int8[] -128 to 128)"
+                     "(uint8[2, 3, 5] 0 to 256, float32[] 0.01 to 0.1, uint8[1] 0 to 256, uint8[3, 1] 0 to 256, float32[] 0.01 to 0.1, "
+                     "uint8[1] 0 to 256, float32[] 0.1 to 0.2, uint8[1] 0 to 256)"
+                     "(int8[] -128 to 128, float32[] 0.01 to 0.1, int8[] -128 to 128, int8[4, 5] -128 to 128, float32[] 0.01 to 0.1, "
+                     "int8[] -128 to 128, float32[] 0.1 to 0.2, int8[] -128 to 128)"
+                     "(uint8[2, 5, 3, 7] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, uint8[1, 5, 1, 1] 0 to 256, "
+                     "float32[] 0.01 to 0.1, uint8[] 0 to 256, float32[] 0.1 to 0.2, uint8[] 0 to 256)"
+                     "(int8[5, 1, 1] -128 to 128, float32[] 0.01 to 0.1, int8[] -128 to 128, int8[2, 5, 3, 7] -128 to 128, "
+                     "float32[] 0.01 to 0.1, int8[] -128 to 128, float32[] 0.1 to 0.2, int8[] -128 to 128)"
+                     "(uint8[2, 1, 1, 9] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, uint8[3, 4, 9] 0 to 256, "
+                     "float32[] 0.01 to 0.1, uint8[] 0 to 256, float32[] 0.1 to 0.2, uint8[] 0 to 256)"};
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include "engine/graph/expand.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/quantized/integer_product_common.h"
-#include "engine/ops/quantized/quantized_samples.h"
 #include "engine/ops/reduce/reduce_common.h"
 #include "engine/ops/registry.h"
 
@@ -181,7 +180,7 @@ Status infer_q_where(InferContext& c) {
 }
 
 OpDef composite(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
-                Status (*expand)(ExpandContext&), std::vector<Sample> samples) {
+                Status (*expand)(ExpandContext&), std::string samples) {
   OpDef op{.name = name, .domain = kMicrosoftDomain, .until = 1, .inputs = inputs, .attributes = std::move(attributes)};
   op.infer = infer;
   op.expand = expand;
@@ -190,9 +189,10 @@ OpDef composite(const char* name, Arity inputs, std::vector<AttributeDef> attrib
 }
 
 /// X, X_scale, X_zero_point, Y_scale, Y_zero_point; as uint8, and as int8 without the last.
-std::vector<Sample> around_samples(Dims dims, std::vector<std::pair<std::string, Attribute>> attributes) {
-  return {{.inputs = {u8(dims), scale(), u8({}), scale(), u8({})}, .attributes = attributes},
-          {.inputs = {i8(dims), scale(), i8({}), scale()}, .attributes = attributes}};
+std::string around_samples(const char* dims, const char* attributes = "") {
+  return fmt::format("(uint8{0} 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256) {1}"
+                     "(int8{0} -128 to 128, float32[] 0.01 to 0.1, int8[] -128 to 128, float32[] 0.01 to 0.1) {1}",
+                     dims, attributes);
 }
 
 constexpr Arity kAround{4, 5};
@@ -200,22 +200,22 @@ constexpr Arity kAround{4, 5};
 }  // namespace
 
 OpDef define_q_linear_sigmoid() {
-  return composite("QLinearSigmoid", kAround, {}, infer_q_same, expand_q_sigmoid, around_samples({3, 7}, {}));
+  return composite("QLinearSigmoid", kAround, {}, infer_q_same, expand_q_sigmoid, around_samples("[3, 7]"));
 }
 
 OpDef define_q_linear_leaky_relu() {
   return composite("QLinearLeakyRelu", kAround, {{"alpha", AttributeKind::kFloat, false, 0.01f}}, infer_q_same, expand_q_leaky_relu,
-                   around_samples({3, 7}, {{"alpha", real(0.2f)}}));
+                   around_samples("[3, 7]", "{alpha = 0.2}"));
 }
 
 OpDef define_q_linear_softmax() {
   return composite("QLinearSoftmax", kAround, {{"axis", AttributeKind::kInt, false, int64_t{-1}}, {"opset", AttributeKind::kInt, true}},
-                   infer_q_same, expand_q_softmax, around_samples({3, 7}, {{"opset", integer(13)}}));
+                   infer_q_same, expand_q_softmax, around_samples("[3, 7]", "{opset = 13}"));
 }
 
 OpDef define_q_linear_global_average_pool() {
   return composite("QLinearGlobalAveragePool", kAround, {{"channels_last", AttributeKind::kInt, false, int64_t{0}}},
-                   infer_q_global_pool, expand_q_global_pool, around_samples({2, 5, 4, 3}, {{"channels_last", integer(1)}}));
+                   infer_q_global_pool, expand_q_global_pool, around_samples("[2, 5, 4, 3]", "{channels_last = 1}"));
 }
 
 OpDef define_q_linear_average_pool() {
@@ -227,23 +227,25 @@ OpDef define_q_linear_average_pool() {
                     {"kernel_shape", AttributeKind::kInts, true},
                     {"pads", AttributeKind::kInts},
                     {"strides", AttributeKind::kInts}},
-                   infer_q_average_pool, expand_q_average_pool, around_samples({2, 3, 7, 6}, {{"kernel_shape", integers({3, 2})}}));
+                   infer_q_average_pool, expand_q_average_pool, around_samples("[2, 3, 7, 6]", "{kernel_shape = [3, 2]}"));
 }
 
 OpDef define_q_linear_reduce_mean() {
   return composite("QLinearReduceMean", kAround, {{"axes", AttributeKind::kInts}, {"keepdims", AttributeKind::kInt, false, int64_t{1}}},
-                   infer_q_reduce_mean, expand_q_reduce_mean, around_samples({2, 3, 5}, {{"axes", integers({1, 2})}}));
+                   infer_q_reduce_mean, expand_q_reduce_mean, around_samples("[2, 3, 5]", "{axes = [1, 2]}"));
 }
 
 OpDef define_q_linear_concat() {
   return composite(
       "QLinearConcat", {5, kVariadic}, {{"axis", AttributeKind::kInt, true}}, infer_q_concat, expand_q_concat,
-      {{.inputs = {scale(), u8({}), u8({2, 3}), scale(), u8({}), u8({2, 5}), scale(), u8({})}, .attributes = {{"axis", integer(1)}}}});
+      "(float32[] 0.01 to 0.1, uint8[] 0 to 256, uint8[2, 3] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, uint8[2, 5] 0 to 256, "
+      "float32[] 0.01 to 0.1, uint8[] 0 to 256) {axis = 1}");
 }
 
 OpDef define_q_linear_where() {
   return composite("QLinearWhere", {8, 9}, {}, infer_q_where, expand_q_where,
-                   {{.inputs = {any(DType::boolean, {2, 3}, 0, 2), u8({2, 3}), scale(), u8({}), u8({3}), scale(), u8({}), scale(), u8({})}}});
+                   "(bool[2, 3] 0 to 2, uint8[2, 3] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, uint8[3] 0 to 256, "
+                   "float32[] 0.01 to 0.1, uint8[] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256)");
 }
 
 }  // namespace svengine::ops

@@ -3,7 +3,6 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/quantized/integer_conv_common.h"
-#include "engine/ops/quantized/quantized_samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -81,31 +80,6 @@ Status lower_conv_integer(LowerContext& c) {
 
 Cost conv_integer_cost(const Node& node) { return integer_conv_cost(node, 1); }
 
-/// x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point.
-std::vector<SampleInput> q_conv_inputs(SampleInput x, SampleInput w, Dims each, SampleInput y_zero) {
-  SampleInput x_zero = any(x.dtype, {}, 0, 100), w_zero = any(w.dtype, each, 0, 100);
-  return {std::move(x),           scale(),           std::move(x_zero), std::move(w),
-          scale(0.01, 0.1, each), std::move(w_zero), scale(0.5, 1),     std::move(y_zero)};
-}
-
-std::vector<Sample> q_conv_samples() {
-  std::vector<Sample> all;
-  all.push_back(
-      {.inputs = q_conv_inputs(u8({2, 3, 11, 9}), i8({7, 3, 3, 3}), {}, u8({})), .attributes = {{"pads", integers({1, 1, 1, 1})}}});
-  all.push_back({.inputs = q_conv_inputs(u8({1, 1, 1, 1}), u8({1, 1, 1, 1}), {1}, u8({}))});
-  all.push_back(
-      {.inputs = q_conv_inputs(i8({1, 20, 8, 8}), i8({18, 20, 1, 1}), {18}, i8({})), .attributes = {{"strides", integers({2, 2})}}});
-  all.push_back({.inputs = q_conv_inputs(u8({1, 12, 9, 9}), i8({12, 1, 3, 3}), {12}, u8({})),
-                 .attributes = {{"group", integer(12)}, {"dilations", integers({2, 2})}, {"pads", integers({2, 2, 2, 2})}}});
-  all.back().inputs.push_back(any(DType::i32, {12}, -1000, 1000));
-  all.push_back({.inputs = q_conv_inputs(u8({1, 6, 10, 7}), u8({8, 3, 3, 2}), {}, i8({})),
-                 .attributes = {{"group", integer(2)}, {"auto_pad", text("SAME_UPPER")}}});
-  all.push_back({.inputs = q_conv_inputs(i8({2, 3, 17}), u8({5, 3, 4}), {}, u8({})), .attributes = {{"strides", integers({3})}}});
-  all.push_back({.inputs = q_conv_inputs(u8({1, 4, 3, 4, 5}), fixed(bytes<int8_t>({6, 4, 2, 2, 2})), {6}, u8({})),
-                 .attributes = {{"pads", integers({0, 1, 0, 1, 0, 1})}}});
-  return all;
-}
-
 }  // namespace
 
 OpDef define_q_linear_conv() {
@@ -117,7 +91,21 @@ OpDef define_q_linear_conv() {
       .infer = infer_q_linear_conv,
       .lower = lower_q_linear_conv,
       .cost = q_linear_conv_cost,
-      .samples = q_conv_samples(),
+      .samples = "(uint8[2, 3, 11, 9] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 100, int8[7, 3, 3, 3] -128 to 128, "
+                 "float32[] 0.01 to 0.1, int8[] 0 to 100, float32[] 0.5 to 1, uint8[] 0 to 256) {pads = [1, 1, 1, 1]}"
+                 "(uint8[1, 1, 1, 1] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 100, uint8[1, 1, 1, 1] 0 to 256, "
+                 "float32[1] 0.01 to 0.1, uint8[1] 0 to 100, float32[] 0.5 to 1, uint8[] 0 to 256)"
+                 "(int8[1, 20, 8, 8] -128 to 128, float32[] 0.01 to 0.1, int8[] 0 to 100, int8[18, 20, 1, 1] -128 to 128, "
+                 "float32[18] 0.01 to 0.1, int8[18] 0 to 100, float32[] 0.5 to 1, int8[] -128 to 128) {strides = [2, 2]}"
+                 "(uint8[1, 12, 9, 9] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 100, int8[12, 1, 3, 3] -128 to 128, "
+                 "float32[12] 0.01 to 0.1, int8[12] 0 to 100, float32[] 0.5 to 1, uint8[] 0 to 256, int32[12] -1000 to 1000) {group = 12, "
+                 "dilations = [2, 2], pads = [2, 2, 2, 2]}"
+                 "(uint8[1, 6, 10, 7] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 100, uint8[8, 3, 3, 2] 0 to 256, "
+                 R"(float32[] 0.01 to 0.1, uint8[] 0 to 100, float32[] 0.5 to 1, int8[] -128 to 128) {group = 2, auto_pad = "SAME_UPPER"})"
+                 "(int8[2, 3, 17] -128 to 128, float32[] 0.01 to 0.1, int8[] 0 to 100, uint8[5, 3, 4] 0 to 256, float32[] 0.01 to 0.1, "
+                 "uint8[] 0 to 100, float32[] 0.5 to 1, uint8[] 0 to 256) {strides = [3]}"
+                 "(uint8[1, 4, 3, 4, 5] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 100, int8[6, 4, 2, 2, 2]{13, 90, ...}, "
+                 "float32[6] 0.01 to 0.1, int8[6] 0 to 100, float32[] 0.5 to 1, uint8[] 0 to 256) {pads = [0, 1, 0, 1, 0, 1]}",
   };
 }
 
@@ -126,12 +114,6 @@ OpDef define_svengine_q_linear_conv() {
   attributes.push_back({"channels_last", AttributeKind::kInt, false, int64_t{0}});
   attributes.push_back({"low", AttributeKind::kInt});
   attributes.push_back({"high", AttributeKind::kInt});
-  std::vector<Sample> samples = q_conv_samples();
-  for (Sample& s : samples) s.attributes.emplace_back("low", integer(7)), s.attributes.emplace_back("high", integer(100));
-  samples.push_back(
-      {.inputs = q_conv_inputs(u8({2, 11, 9, 3}), i8({7, 3, 3, 3}), {}, u8({})), .attributes = {{"channels_last", integer(1)}}});
-  samples.push_back({.inputs = q_conv_inputs(u8({1, 9, 9, 40}), fixed(bytes<int8_t>({40, 1, 3, 3})), {40}, u8({})),
-                     .attributes = {{"channels_last", integer(1)}, {"group", integer(40)}, {"pads", integers({1, 1, 1, 1})}}});
   return {
       .name = "QLinearConv",
       .domain = kInternalDomain,
@@ -140,7 +122,29 @@ OpDef define_svengine_q_linear_conv() {
       .infer = infer_q_linear_conv,
       .lower = lower_q_linear_conv,
       .cost = q_linear_conv_cost,
-      .samples = std::move(samples),
+      .samples = "(uint8[2, 3, 11, 9] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 100, int8[7, 3, 3, 3] -128 to 128, "
+                 "float32[] 0.01 to 0.1, int8[] 0 to 100, float32[] 0.5 to 1, uint8[] 0 to 256) {pads = [1, 1, 1, 1], low = 7, high = 100}"
+                 "(uint8[1, 1, 1, 1] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 100, uint8[1, 1, 1, 1] 0 to 256, "
+                 "float32[1] 0.01 to 0.1, uint8[1] 0 to 100, float32[] 0.5 to 1, uint8[] 0 to 256) {low = 7, high = 100}"
+                 "(int8[1, 20, 8, 8] -128 to 128, float32[] 0.01 to 0.1, int8[] 0 to 100, int8[18, 20, 1, 1] -128 to 128, "
+                 "float32[18] 0.01 to 0.1, int8[18] 0 to 100, float32[] 0.5 to 1, int8[] -128 to 128) {strides = [2, 2], low = 7, "
+                 "high = 100}"
+                 "(uint8[1, 12, 9, 9] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 100, int8[12, 1, 3, 3] -128 to 128, "
+                 "float32[12] 0.01 to 0.1, int8[12] 0 to 100, float32[] 0.5 to 1, uint8[] 0 to 256, int32[12] -1000 to 1000) {group = 12, "
+                 "dilations = [2, 2], pads = [2, 2, 2, 2], low = 7, high = 100}"
+                 "(uint8[1, 6, 10, 7] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 100, uint8[8, 3, 3, 2] 0 to 256, "
+                 R"(float32[] 0.01 to 0.1, uint8[] 0 to 100, float32[] 0.5 to 1, int8[] -128 to 128) {group = 2, auto_pad = "SAME_UPPER", )"
+                 "low = 7, high = 100}"
+                 "(int8[2, 3, 17] -128 to 128, float32[] 0.01 to 0.1, int8[] 0 to 100, uint8[5, 3, 4] 0 to 256, float32[] 0.01 to 0.1, "
+                 "uint8[] 0 to 100, float32[] 0.5 to 1, uint8[] 0 to 256) {strides = [3], low = 7, high = 100}"
+                 "(uint8[1, 4, 3, 4, 5] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 100, int8[6, 4, 2, 2, 2]{13, 90, ...}, "
+                 "float32[6] 0.01 to 0.1, int8[6] 0 to 100, float32[] 0.5 to 1, uint8[] 0 to 256) {pads = [0, 1, 0, 1, 0, 1], low = 7, "
+                 "high = 100}"
+                 "(uint8[2, 11, 9, 3] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 100, int8[7, 3, 3, 3] -128 to 128, "
+                 "float32[] 0.01 to 0.1, int8[] 0 to 100, float32[] 0.5 to 1, uint8[] 0 to 256) {channels_last = 1}"
+                 "(uint8[1, 9, 9, 40] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 100, int8[40, 1, 3, 3]{13, 90, ...}, "
+                 "float32[40] 0.01 to 0.1, int8[40] 0 to 100, float32[] 0.5 to 1, uint8[] 0 to 256) {channels_last = 1, group = 40, "
+                 "pads = [1, 1, 1, 1]}",
   };
 }
 
@@ -153,11 +157,10 @@ OpDef define_conv_integer() {
       .infer = infer_conv_integer,
       .lower = lower_conv_integer,
       .cost = conv_integer_cost,
-      .samples = {{.inputs = {u8({2, 3, 11, 9}), i8({7, 3, 3, 3}), u8({}), i8({7})}, .attributes = {{"pads", integers({1, 1, 1, 1})}}},
-                  {.inputs = {u8({1, 1, 1, 1}), u8({1, 1, 1, 1})}},
-                  {.inputs = {i8({1, 12, 9, 9}), u8({12, 1, 3, 3}), i8({}), u8({})}, .attributes = {{"group", integer(12)}}},
-                  {.inputs = {u8({2, 6, 17}), fixed(bytes<uint8_t>({4, 3, 4})), u8({})},
-                   .attributes = {{"group", integer(2)}, {"strides", integers({3})}}}},
+      .samples = "(uint8[2, 3, 11, 9] 0 to 256, int8[7, 3, 3, 3] -128 to 128, uint8[] 0 to 256, int8[7] -128 to 128) {pads = [1, 1, 1, 1]}"
+                 "(uint8[1, 1, 1, 1] 0 to 256, uint8[1, 1, 1, 1] 0 to 256)"
+                 "(int8[1, 12, 9, 9] -128 to 128, uint8[12, 1, 3, 3] 0 to 256, int8[] -128 to 128, uint8[] 0 to 256) {group = 12}"
+                 "(uint8[2, 6, 17] 0 to 256, uint8[4, 3, 4]{13, 90, ...}, uint8[] 0 to 256) {group = 2, strides = [3]}",
   };
 }
 

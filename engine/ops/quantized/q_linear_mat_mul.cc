@@ -3,7 +3,7 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/product_common.h"
 #include "engine/ops/quantized/integer_product_common.h"
-#include "engine/ops/quantized/quantized_samples.h"
+#include "engine/ops/quantized/counted_inputs.h"
 
 namespace svengine::ops {
 namespace {
@@ -63,14 +63,16 @@ OpDef define_q_linear_mat_mul() {
       .infer = infer_q_linear_mat_mul,
       .lower = lower_q_linear_mat_mul,
       .cost = matmul_cost,
-      .samples = {{.inputs = {u8({13, 37}), scale(), u8({}), i8({37, 29}), scale(), i8({}), scale(0.5, 1), u8({})}},
-                  {.inputs = {i8({1, 1}), scale(), i8({}), i8({1, 1}), scale(), i8({}), scale(), i8({})}},
-                  {.inputs = {u8({2, 3, 5, 17}), scale(), u8({1}), fixed(bytes<uint8_t>({17, 8})), scale(), fixed(bytes<uint8_t>({})),
-                              scale(0.5, 1), i8({1})}},
-                  {.inputs = {i8({7, 18}), scale(0.01, 0.1, {7}), i8({7}), i8({18, 33}), scale(0.01, 0.1, {33}), i8({33}), scale(0.5, 1),
-                              u8({})}},
-                  {.inputs = {u8({2, 4, 9}), scale(0.01, 0.1, {2, 4, 1}), u8({2, 4, 1}), i8({2, 9, 5}), scale(0.01, 0.1, {2, 1, 5}),
-                              i8({2, 1, 5}), scale(0.5, 1), u8({})}}},
+      .samples = "(uint8[13, 37] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, int8[37, 29] -128 to 128, float32[] 0.01 to 0.1, "
+                 "int8[] -128 to 128, float32[] 0.5 to 1, uint8[] 0 to 256)"
+                 "(int8[1, 1] -128 to 128, float32[] 0.01 to 0.1, int8[] -128 to 128, int8[1, 1] -128 to 128, float32[] 0.01 to 0.1, "
+                 "int8[] -128 to 128, float32[] 0.01 to 0.1, int8[] -128 to 128)"
+                 "(uint8[2, 3, 5, 17] 0 to 256, float32[] 0.01 to 0.1, uint8[1] 0 to 256, uint8[17, 8]{13, 90, ...}, "
+                 "float32[] 0.01 to 0.1, uint8[]{13}, float32[] 0.5 to 1, int8[1] -128 to 128)"
+                 "(int8[7, 18] -128 to 128, float32[7] 0.01 to 0.1, int8[7] -128 to 128, int8[18, 33] -128 to 128, "
+                 "float32[33] 0.01 to 0.1, int8[33] -128 to 128, float32[] 0.5 to 1, uint8[] 0 to 256)"
+                 "(uint8[2, 4, 9] 0 to 256, float32[2, 4, 1] 0.01 to 0.1, uint8[2, 4, 1] 0 to 256, int8[2, 9, 5] -128 to 128, "
+                 "float32[2, 1, 5] 0.01 to 0.1, int8[2, 1, 5] -128 to 128, float32[] 0.5 to 1, uint8[] 0 to 256)",
   };
 }
 
@@ -83,10 +85,11 @@ OpDef define_mat_mul_integer_to_float() {
       .infer = infer_mat_mul_integer_to_float,
       .lower = lower_mat_mul_integer_to_float,
       .cost = matmul_cost,
-      .samples = {{.inputs = {u8({13, 37}), i8({37, 29}), scale(), scale(), u8({}), i8({}), f32({29})}},
-                  {.inputs = {i8({1, 1}), u8({1, 1}), scale(), scale()}},
-                  {.inputs = {u8({2, 3, 18}), fixed(bytes<int8_t>({18, 33})), scale(0.01, 0.1, {1}), scale(0.01, 0.1, {33}), u8({}),
-                              fixed(bytes<int8_t>({33}))}}},
+      .samples = "(uint8[13, 37] 0 to 256, int8[37, 29] -128 to 128, float32[] 0.01 to 0.1, float32[] 0.01 to 0.1, uint8[] 0 to 256, "
+                 "int8[] -128 to 128, float32[29])"
+                 "(int8[1, 1] -128 to 128, uint8[1, 1] 0 to 256, float32[] 0.01 to 0.1, float32[] 0.01 to 0.1)"
+                 "(uint8[2, 3, 18] 0 to 256, int8[18, 33]{13, 90, ...}, float32[1] 0.01 to 0.1, float32[33] 0.01 to 0.1, uint8[] 0 to 256, "
+                 "int8[33]{13, 90, ...})",
   };
 }
 

@@ -4,11 +4,11 @@
 
 #include "engine/base/round.h"
 #include "engine/kernels/quantized.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/convert/small_cast_common.h"
 #include "engine/ops/element.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/quantized/quantize_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -137,12 +137,6 @@ Status lower_quantize_linear(LowerContext& c) {
   return {};
 }
 
-Sample quantized_sample(Dims data, Dims scale, std::vector<SampleInput> zero, std::vector<std::pair<std::string, Attribute>> attributes) {
-  Sample out{.inputs = {f32(std::move(data), -60, 60), f32(std::move(scale), 0.2, 0.9)}, .attributes = std::move(attributes)};
-  for (SampleInput& z : zero) out.inputs.push_back(std::move(z));
-  return out;
-}
-
 }  // namespace
 
 OpDef define_quantize_linear() {
@@ -159,14 +153,14 @@ OpDef define_quantize_linear() {
       .lower = lower_quantize_linear,
       .kernel_types = kDenseTypes,
       .traits = {.transposed = transposed_quantization},
-      .samples = {quantized_sample({2, 3, 37}, {}, {any(DType::u8, {}, 0, 255)}, {}),
-                  quantized_sample({2, 3, 37}, {3}, {any(DType::i8, {3}, -9, 9)}, {}),
-                  quantized_sample({5, 18}, {18}, {}, {{"axis", integer(-1)}}),
-                  quantized_sample({4, 18}, {4, 5}, {any(DType::i8, {4, 5}, -9, 9)}, {{"block_size", integer(4)}}),
-                  quantized_sample({7, 3}, {3, 3}, {}, {{"axis", integer(0)}, {"block_size", integer(3)}, {"output_dtype", integer(5)}}),
-                  quantized_sample({33}, {}, {}, {{"output_dtype", integer(17)}}),
-                  quantized_sample({33}, {1}, {}, {{"output_dtype", integer(22)}, {"precision", integer(10)}}),
-                  {.inputs = {any(DType::i32, {9}, -500, 500), f32({}, 0.5, 2)}, .attributes = {{"output_dtype", integer(4)}}}},
+      .samples = "(float32[2, 3, 37] -60 to 60, float32[] 0.2 to 0.9, uint8[] 0 to 255)"
+                 "(float32[2, 3, 37] -60 to 60, float32[3] 0.2 to 0.9, int8[3] -9 to 9)"
+                 "(float32[5, 18] -60 to 60, float32[18] 0.2 to 0.9) {axis = -1}"
+                 "(float32[4, 18] -60 to 60, float32[4, 5] 0.2 to 0.9, int8[4, 5] -9 to 9) {block_size = 4}"
+                 "(float32[7, 3] -60 to 60, float32[3, 3] 0.2 to 0.9) {axis = 0, block_size = 3, output_dtype = 5}"
+                 "(float32[33] -60 to 60, float32[] 0.2 to 0.9) {output_dtype = 17}"
+                 "(float32[33] -60 to 60, float32[1] 0.2 to 0.9) {output_dtype = 22, precision = 10}"
+                 "(int32[9] -500 to 500, float32[] 0.5 to 2) {output_dtype = 4}",
   };
 }
 

@@ -5,10 +5,10 @@
 #include <iterator>
 
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/random/random_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -111,7 +111,6 @@ Status lower_multinomial(LowerContext& c) {
 }  // namespace
 
 OpDef define_bernoulli() {
-  const std::pair<std::string, Attribute> seed{"seed", real(5)};
   return {
       .name = "Bernoulli",
       .since = 15,
@@ -119,16 +118,15 @@ OpDef define_bernoulli() {
       .infer = infer_bernoulli,
       .lower = lower_bernoulli,
       .gradient = zero_gradient,
-      .samples = {{.inputs = {f32({3, 37}, 0, 1)}, .attributes = {seed}},
-                  {.inputs = {any(DType::f64, {5}, 0, 1)}, .attributes = {seed, {"dtype", integer(9)}}},
-                  {.inputs = {f32({2, 3}, 0, 1)}, .attributes = {seed, {"dtype", integer(7)}}},
-                  {.inputs = {f32({4}, 0, 1)}, .attributes = {seed, {"dtype", integer(10)}}},
-                  {.inputs = {f32({0})}, .attributes = {seed}}},
+      .samples = "(float32[3, 37] 0 to 1) {seed = 5.0}"
+                 "(float64[5] 0 to 1) {seed = 5.0, dtype = 9}"
+                 "(float32[2, 3] 0 to 1) {seed = 5.0, dtype = 7}"
+                 "(float32[4] 0 to 1) {seed = 5.0, dtype = 10}"
+                 "(float32[0]) {seed = 5.0}",
   };
 }
 
 OpDef define_multinomial() {
-  const std::pair<std::string, Attribute> seed{"seed", real(5)};
   return {
       .name = "Multinomial",
       .since = 7,
@@ -137,9 +135,9 @@ OpDef define_multinomial() {
                      {"seed", AttributeKind::kFloat}},
       .infer = infer_multinomial,
       .lower = lower_multinomial,
-      .samples = {{.inputs = {f32({3, 7})}, .attributes = {seed, {"sample_size", integer(40)}}},
-                  {.inputs = {any(DType::f64, {2, 1})}, .attributes = {seed, {"dtype", integer(7)}}},
-                  {.inputs = {f32({0, 3})}, .attributes = {seed}}},
+      .samples = "(float32[3, 7]) {seed = 5.0, sample_size = 40}"
+                 "(float64[2, 1]) {seed = 5.0, dtype = 7}"
+                 "(float32[0, 3]) {seed = 5.0}",
   };
 }
 

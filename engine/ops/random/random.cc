@@ -3,9 +3,9 @@
 #include <numbers>
 
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/random/random_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -103,15 +103,11 @@ OpDef random_op(const char* name, bool normal, bool like) {
       normal ? (like ? infer_random_like<true> : infer_random<true>) : (like ? infer_random_like<false> : infer_random<false>);
   op.lower = normal ? lower_random<true> : lower_random<false>;
   if (like) op.gradient = zero_gradient;  // only the shape is read
-  const auto sample = [&](Dims dims, int64_t type) {
-    Sample s{.inputs = {}, .attributes = {{"seed", real(3)}, {"dtype", integer(type)}}};
-    if (like)
-      s.inputs.push_back(f32(dims));
-    else
-      s.attributes.emplace_back("shape", dims);
-    return s;
-  };
-  op.samples = {sample({3, 37}, 1), sample({2, 5}, 11), sample({70}, 10), sample({0, 2}, 1), sample({}, 11)};
+  for (const auto& [shape, type] : {std::pair("[3, 37]", 1), std::pair("[2, 5]", 11), std::pair("[70]", 10), std::pair("[0, 2]", 1), std::pair("[]", 11)}) {
+    const std::string size = shape == std::string_view("[]") ? "ints[]" : shape;
+    op.samples += like ? fmt::format("(float32{}) {{seed = 3.0, dtype = {}}}", shape, type)
+                       : fmt::format("() {{seed = 3.0, dtype = {}, shape = {}}}", type, size);
+  }
   return op;
 }
 

@@ -4,7 +4,6 @@
 #include "engine/graph/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/recurrent/recurrent_grad_common.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -109,8 +108,6 @@ Status recurrent_gradient(GradientContext& c) {
 
 OpDef define_recurrent_grad() {
   OpDef op = recurrent_op("RecurrentGrad", 4);
-  const auto dual = [](Dims dims) { return any(DType::f64, std::move(dims)); };
-  const SampleInput dy = f32({4, 1, 2, 5}), x = f32({4, 2, 3}), y = f32({4, 1, 2, 5}, -1, 1);
   op.domain = kInternalDomain;
   op.inputs = {0, 13};  // infer says which must be there
   op.outputs = {5, 7};
@@ -123,18 +120,12 @@ OpDef define_recurrent_grad() {
   op.lower = lower_recurrent_grad;
   op.check_values = nullptr;
   op.cost = recurrent_grad_cost;
-  op.samples = {
-      {.inputs = {dy, f32({1, 2, 5}), f32({1, 2, 5}), x, f32({1, 20, 3}), f32({1, 20, 5}),
-                  fixed(Tensor::of<int32_t>({2}, {4, 2})), f32({1, 2, 5}), f32({1, 2, 5}), f32({1, 15}), y,
-                  f32({4, 2, 1, 20}, 0, 1), f32({4, 2, 1, 5})},
-       .attributes = {{"cell", text("LSTM")}},
-       .outputs = 7},
-      {.inputs = {dual({3, 1, 2, 2}), dual({1, 2, 2}), dual({1, 2, 2}), dual({3, 2, 3}), dual({1, 8, 3}), dual({1, 8, 2}),
-                  fixed(Tensor::of<int32_t>({2}, {1, 3})), dual({1, 2, 2}), dual({1, 2, 2}), dual({1, 6}), dual({3, 1, 2, 2}),
-                  any(DType::f64, {3, 2, 1, 8}, 0, 1), dual({3, 2, 1, 2})},
-       .attributes = {{"cell", text("LSTM")}},
-       .outputs = 7},
-  };
+  op.samples = "(float32[4, 1, 2, 5], float32[1, 2, 5], float32[1, 2, 5], float32[4, 2, 3], float32[1, 20, 3], float32[1, 20, 5], "
+               "int32[2]{4, 2}, float32[1, 2, 5], float32[1, 2, 5], float32[1, 15], float32[4, 1, 2, 5] -1 to 1, "
+               R"(float32[4, 2, 1, 20] 0 to 1, float32[4, 2, 1, 5]) {cell = "LSTM"} 7)"
+               "(float64[3, 1, 2, 2], float64[1, 2, 2], float64[1, 2, 2], float64[3, 2, 3], float64[1, 8, 3], float64[1, 8, 2], "
+               "int32[2]{1, 3}, float64[1, 2, 2], float64[1, 2, 2], float64[1, 6], float64[3, 1, 2, 2], float64[3, 2, 1, 8] 0 to 1, "
+               R"(float64[3, 2, 1, 2]) {cell = "LSTM"} 7)";
   return op;
 }
 

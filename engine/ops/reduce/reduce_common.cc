@@ -6,6 +6,7 @@
 
 #include "engine/kernels/reduce_prepare.h"
 #include "engine/graph/axes.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/unary_common.h"
@@ -226,11 +227,11 @@ OpDef reduce_op(const char* name, Status (*infer)(InferContext&), Status (*lower
         return {bytes / static_cast<double>(size_of(in.dtype)), bytes + stored_bytes(node.output()->type)};
       },
       .traits = {.shape_inputs = {1}, .transposed = transposed_reduce},
-      .samples = {{.inputs = {f32({3, 5, 7}, 0.1, 2)}},
-                  {.inputs = {f32({3, 5, 67}, 0.1, 2), ints({-1})}, .attributes = {{"keepdims", integer(0)}}},
-                  {.inputs = {f32({3, 5, 17}, 0.1, 2), ints({1})}},
-                  {.inputs = {f32({2, 3, 5, 7}, 0.1, 2), ints({0, 2})}, .attributes = {{"keepdims", integer(0)}}},
-                  {.inputs = {any(DType::i64, {4, 9}, 1, 9), ints({0})}}},
+      .samples = "(float32[3, 5, 7] 0.1 to 2)"
+                 "(float32[3, 5, 67] 0.1 to 2, int64[1]{-1}) {keepdims = 0}"
+                 "(float32[3, 5, 17] 0.1 to 2, int64[1]{1})"
+                 "(float32[2, 3, 5, 7] 0.1 to 2, int64[2]{0, 2}) {keepdims = 0}"
+                 "(int64[4, 9] 1 to 9, int64[1]{0})",
   };
 }
 
@@ -296,9 +297,9 @@ OpDef arg_reduction(const char* name, Status (*lower)(LowerContext&)) {
       .lower = lower,
       .types = {{"T", kNumericTypes, {0}}},
       .traits = {.transposed = transposed_arg_reduce},
-      .samples = {{.inputs = {f32({3, 37})}, .attributes = {{"axis", integer(-1)}}},
-                  {.inputs = {f32({5, 3, 7})}, .attributes = {{"keepdims", integer(0)}}},
-                  {.inputs = {any(DType::i64, {4, 9}, -2, 3)}, .attributes = {{"axis", integer(1)}, {"select_last_index", integer(1)}}}},
+      .samples = "(float32[3, 37]) {axis = -1}"
+                 "(float32[5, 3, 7]) {keepdims = 0}"
+                 "(int64[4, 9] -2 to 3) {axis = 1, select_last_index = 1}",
   };
 }
 

@@ -4,7 +4,6 @@
 #include "engine/kernels/reduce.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 

@@ -5,9 +5,9 @@ namespace svengine::ops {
 
 OpDef define_reduce_max() {
   OpDef op = reduction<kernels::ReduceOp::kMax>("ReduceMax");
-  op.samples.push_back({.inputs = {any(DType::u64, {4, 9}, 0, 9), ints({0})}});
-  op.samples.push_back({.inputs = {any(DType::boolean, {4, 9}, 0, 2), ints({1})}});
-  op.samples.push_back({.inputs = {any(DType::i8, {4, 9}, -9, 9), ints({1})}});
+  op.samples += "(uint64[4, 9] 0 to 9, int64[1]{0})";
+  op.samples += "(bool[4, 9] 0 to 2, int64[1]{1})";
+  op.samples += "(int8[4, 9] -9 to 9, int64[1]{1})";
   op.gradient = reduced_extremum_gradient;
   op.types = {{"T", kWideTypes | kBytes | kBool, {0}}, {"axes", DTypeSet{DType::i64}, {1}}};
   return op;

@@ -1,5 +1,4 @@
 // Optional, OptionalHasElement, OptionalGetElement. Where a value that is no optional is given, it counts as one that is there.
-#include "engine/ops/samples.h"
 #include "engine/ops/sequence/sequence_common.h"
 
 namespace svengine::ops {
@@ -86,7 +85,8 @@ OpDef define_optional() {
       .attributes = {{"type", AttributeKind::kTensor}},
       .infer = infer_optional,
       .evaluate = evaluate_optional,
-      .samples = {{.inputs = {f32({2, 3})}}, {.inputs = {f32({2, 3})}, .attributes = {{"type", Attribute(Tensor::of<float>({0}, {}))}}}},
+      .samples = "(float32[2, 3])"
+                 "(float32[2, 3]) {type = float32[0]{}}",
   };
 }
 
@@ -98,7 +98,7 @@ OpDef define_optional_has_element() {
       .canonicalize = canonicalize_optional_has_element,
       .infer = infer_optional_has_element,
       .evaluate = evaluate_optional_has_element,
-      .samples = {{.inputs = {f32({2, 3})}}},
+      .samples = "(float32[2, 3])",
   };
 }
 
@@ -109,7 +109,7 @@ OpDef define_optional_get_element() {
       .infer = infer_optional_get_element,
       .evaluate = evaluate_optional_get_element,
       .traits = {.is_identity = is_no_optional},
-      .samples = {{.inputs = {f32({2, 3})}}},
+      .samples = "(float32[2, 3])",
   };
 }
 

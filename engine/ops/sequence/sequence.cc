@@ -1,5 +1,5 @@
 // SequenceEmpty, SequenceConstruct, SequenceAt, SequenceErase, SequenceInsert, SequenceLength.
-#include "engine/ops/samples.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/sequence/sequence_common.h"
 
 namespace svengine::ops {

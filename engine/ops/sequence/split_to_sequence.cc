@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "engine/graph/axes.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/host_tensor.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/sequence/sequence_common.h"
 
 namespace svengine::ops {

@@ -1,7 +1,6 @@
 // DFT: the discrete Fourier transform along an axis; numbers are complex, pairs in the last dimension, or real, single there.
 #include "engine/graph/axes.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/signal/fourier_common.h"
 
 namespace svengine::ops {
@@ -101,8 +100,6 @@ Status lower_dft(LowerContext& c) {
 }  // namespace
 
 OpDef define_dft() {
-  const SampleInput first = fixed(Tensor::scalar<int64_t>(0)), second = fixed(Tensor::scalar<int64_t>(1));
-  const auto length = [](int64_t n) { return fixed(Tensor::scalar<int64_t>(n)); };
   return {
       .name = "DFT",
       .since = 17,
@@ -115,16 +112,15 @@ OpDef define_dft() {
       .gradient = dft_gradient,
       .traits = {.shape_inputs = {1, 2}},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 10, 1})}},
-                  {.inputs = {f32({3, 16, 2}), length(23), second}},
-                  {.inputs = {f32({12, 9, 1}), length(7), first}, .attributes = {{"onesided", integer(1)}}},
-                  {.inputs = {f32({5, 37, 2})}, .attributes = {{"inverse", integer(1)}}},
-                  {.inputs = {f32({4, 9, 2}), length(16), second},
-                   .attributes = {{"inverse", integer(1)}, {"onesided", integer(1)}}},
-                  {.inputs = {f32({1, 1})}},
-                  {.inputs = {any(DType::f16, {2, 6, 1})}},
-                  {.inputs = {any(DType::bf16, {2, 5, 2})}},
-                  {.inputs = {any(DType::f64, {2, 82, 3, 1}), length(82), second}}},
+      .samples = "(float32[2, 10, 1])"
+                 "(float32[3, 16, 2], int64[]{23}, int64[]{1})"
+                 "(float32[12, 9, 1], int64[]{7}, int64[]{0}) {onesided = 1}"
+                 "(float32[5, 37, 2]) {inverse = 1}"
+                 "(float32[4, 9, 2], int64[]{16}, int64[]{1}) {inverse = 1, onesided = 1}"
+                 "(float32[1, 1])"
+                 "(float16[2, 6, 1])"
+                 "(bfloat16[2, 5, 2])"
+                 "(float64[2, 82, 3, 1], int64[]{82}, int64[]{1})",
   };
 }
 

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/element.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
@@ -101,11 +101,6 @@ Status lower_mel_weight_matrix(LowerContext& c) {
 }  // namespace
 
 OpDef define_mel_weight_matrix() {
-  const auto sample = [](int64_t bins, int64_t length, int64_t rate, float low, float high, int64_t type) {
-    return Sample{.inputs = {fixed(Tensor::scalar(bins)), fixed(Tensor::scalar(length)), fixed(Tensor::scalar(rate)),
-                             fixed(Tensor::scalar(low)), fixed(Tensor::scalar(high))},
-                  .attributes = {{"output_datatype", integer(type)}}};
-  };
   return {
       .name = "MelWeightMatrix",
       .since = 17,
@@ -115,8 +110,11 @@ OpDef define_mel_weight_matrix() {
       .lower = lower_mel_weight_matrix,
       .types = {{"T1", kIndexTypes, {0, 1, 2}}, {"T2", kRealTypes, {3, 4}}},
       .traits = {.shape_inputs = {0, 1, 2, 3, 4}},
-      .samples = {sample(8, 16, 8192, 0, 8192.0f / 2, 1), sample(5, 33, 8000, 50, 3000, 11), sample(0, 4, 100, 0, 10, 1),
-                  sample(4, 64, 1000, 0, 400, 10), sample(4, 64, 1000, 0, 400, 7)},
+      .samples = "(int64[]{8}, int64[]{16}, int64[]{8192}, float32[]{0.0}, float32[]{4096.0}) {output_datatype = 1}"
+                 "(int64[]{5}, int64[]{33}, int64[]{8000}, float32[]{50.0}, float32[]{3000.0}) {output_datatype = 11}"
+                 "(int64[]{0}, int64[]{4}, int64[]{100}, float32[]{0.0}, float32[]{10.0}) {output_datatype = 1}"
+                 "(int64[]{4}, int64[]{64}, int64[]{1000}, float32[]{0.0}, float32[]{400.0}) {output_datatype = 10}"
+                 "(int64[]{4}, int64[]{64}, int64[]{1000}, float32[]{0.0}, float32[]{400.0}) {output_datatype = 7}",
   };
 }
 

@@ -1,6 +1,5 @@
 // STFT: Fourier transforms of frames of a signal, each times a window.
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/signal/fourier_common.h"
 
 namespace svengine::ops {
@@ -73,7 +72,6 @@ Status lower_stft(LowerContext& c) {
 }  // namespace
 
 OpDef define_stft() {
-  const auto number = [](int64_t n) { return fixed(Tensor::scalar<int64_t>(n)); };
   return {
       .name = "STFT",
       .since = 17,
@@ -85,11 +83,11 @@ OpDef define_stft() {
       .gradient = stft_gradient,
       .traits = {.shape_inputs = {kStftStep, kStftLength}},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 50, 1}), number(8), f32({16})}},
-                  {.inputs = {f32({1, 40, 2}), number(7), f32({13}), number(13)}, .attributes = {{"onesided", integer(0)}}},
-                  {.inputs = {f32({1, 1, 1}), number(1)}},
-                  {.inputs = {any(DType::f16, {1, 20, 1}), number(4), any(DType::f16, {8})}},
-                  {.inputs = {any(DType::f64, {2, 90, 1}), number(20), any(DType::f64, {37}), number(37)}}},
+      .samples = "(float32[2, 50, 1], int64[]{8}, float32[16])"
+                 "(float32[1, 40, 2], int64[]{7}, float32[13], int64[]{13}) {onesided = 0}"
+                 "(float32[1, 1, 1], int64[]{1})"
+                 "(float16[1, 20, 1], int64[]{4}, float16[8])"
+                 "(float64[2, 90, 1], int64[]{20}, float64[37], int64[]{37})",
   };
 }
 

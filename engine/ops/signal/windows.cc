@@ -5,10 +5,10 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -56,7 +56,6 @@ Status lower_window(LowerContext& c, Cosines w) {
 }
 
 OpDef window_op(const char* name, Status (*lower)(LowerContext&)) {
-  const SampleInput n = fixed(Tensor::scalar<int64_t>(19));
   return {
       .name = name,
       .since = 17,
@@ -65,12 +64,12 @@ OpDef window_op(const char* name, Status (*lower)(LowerContext&)) {
       .infer = infer_window,
       .lower = lower,
       .traits = {.shape_inputs = {0}},
-      .samples = {{.inputs = {n}},
-                  {.inputs = {n}, .attributes = {{"periodic", integer(0)}}},
-                  {.inputs = {n}, .attributes = {{"output_datatype", integer(11)}}},
-                  {.inputs = {n}, .attributes = {{"output_datatype", integer(10)}}},
-                  {.inputs = {fixed(Tensor::scalar<int32_t>(2))}, .attributes = {{"output_datatype", integer(6)}}},
-                  {.inputs = {fixed(Tensor::scalar<int32_t>(0))}}},
+      .samples = "(int64[]{19})"
+                 "(int64[]{19}) {periodic = 0}"
+                 "(int64[]{19}) {output_datatype = 11}"
+                 "(int64[]{19}) {output_datatype = 10}"
+                 "(int32[]{2}) {output_datatype = 6}"
+                 "(int32[]{0})",
   };
 }
 

@@ -3,7 +3,6 @@
 #include "engine/graph/gradient.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/map_common.h"
 
 namespace svengine::ops {
@@ -84,12 +83,12 @@ OpDef define_center_crop_pad() {
       .cost = movement_cost,
       .gradient = center_crop_pad_gradient,
       .traits = {.shape_inputs = {1}, .moves_elements = always},
-      .samples = {{.inputs = {f32({10, 7, 3}), ints({8, 8, 3})}},
-                  {.inputs = {f32({2, 9, 5}), ints({4, 8})}, .attributes = {{"axes", integers({-1, 1})}}},
-                  {.inputs = {any(DType::i64, {5}), ints({2})}},
-                  {.inputs = {any(DType::u8, {2, 3}, 0, 99), fixed(Tensor::of<int32_t>({2}, {3, 0}))}},
-                  {.inputs = {any(DType::f64, {1, 1}), ints({3, 4})}},
-                  {.inputs = {any(DType::i16, {0, 2}), ints({3, 2})}}},
+      .samples = "(float32[10, 7, 3], int64[3]{8, 8, 3})"
+                 "(float32[2, 9, 5], int64[2]{4, 8}) {axes = [-1, 1]}"
+                 "(int64[5], int64[1]{2})"
+                 "(uint8[2, 3] 0 to 99, int32[2]{3, 0})"
+                 "(float64[1, 1], int64[2]{3, 4})"
+                 "(int16[0, 2], int64[2]{3, 2})",
   };
 }
 

@@ -10,7 +10,6 @@
 #include "engine/kernels/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
@@ -276,8 +275,8 @@ OpDef define_im2col() {
       .infer = infer_im2col,
       .lower = lower_im2col,
       .traits = {.shape_inputs = {1}},
-      .samples = {{.inputs = {f32({2, 2, 5, 5}), ints({2, 3})}, .attributes = {{"pads", integers({1, 0, 1, 2})}}},
-                  {.inputs = {any(DType::f64, {1, 3, 9}), ints({3})}, .attributes = {{"strides", integers({2})}}}},
+      .samples = "(float32[2, 2, 5, 5], int64[2]{2, 3}) {pads = [1, 0, 1, 2]}"
+                 "(float64[1, 3, 9], int64[1]{3}) {strides = [2]}",
   };
 }
 
@@ -291,16 +290,16 @@ OpDef define_col2im() {
       .lower = lower_col2im,
       .gradient = col2im_gradient,
       .traits = {.shape_inputs = {1, 2}},
-      .samples = {{.inputs = {f32({1, 5, 5}), ints({5, 5}), ints({1, 5})}},
-                  {.inputs = {f32({2, 12, 12}), ints({5, 5}), ints({2, 3})}},
-                  {.inputs = {f32({1, 9, 4}), ints({5, 5}), ints({3, 3})}, .attributes = {{"strides", integers({2, 2})}}},
-                  {.inputs = {f32({1, 4, 5}), ints({6, 6}), ints({2, 2})}, .attributes = {{"dilations", integers({1, 5})}}},
-                  {.inputs = {any(DType::f64, {1, 3, 6}), ints({4}), ints({3})}, .attributes = {{"pads", integers({2, 2})}}},
-                  {.inputs = {f32({2, 24, 18}), ints({3, 4, 5}), ints({2, 2, 3})}, .attributes = {{"strides", integers({1, 2, 2})}, {"pads", integers({0, 1, 0, 1, 0, 2})}}},
-                  {.inputs = {f32({1, 16, 16}), ints({2, 3, 2, 3}), ints({1, 2, 2, 2})}, .attributes = {{"pads", integers({0, 0, 1, 0, 0, 0, 0, 0})}}},
-                  {.inputs = {any(DType::f64, {2, 12, 12}), ints({5, 5}), ints({2, 3})}},
-                  {.inputs = {any(DType::i32, {2, 8, 12}, -9, 9), ints({3, 4, 3}), ints({2, 2, 2})}},
-                  {.inputs = {f32({0, 4, 4}), ints({3, 3}), ints({2, 2})}}},
+      .samples = "(float32[1, 5, 5], int64[2]{5, 5}, int64[2]{1, 5})"
+                 "(float32[2, 12, 12], int64[2]{5, 5}, int64[2]{2, 3})"
+                 "(float32[1, 9, 4], int64[2]{5, 5}, int64[2]{3, 3}) {strides = [2, 2]}"
+                 "(float32[1, 4, 5], int64[2]{6, 6}, int64[2]{2, 2}) {dilations = [1, 5]}"
+                 "(float64[1, 3, 6], int64[1]{4}, int64[1]{3}) {pads = [2, 2]}"
+                 "(float32[2, 24, 18], int64[3]{3, 4, 5}, int64[3]{2, 2, 3}) {strides = [1, 2, 2], pads = [0, 1, 0, 1, 0, 2]}"
+                 "(float32[1, 16, 16], int64[4]{2, 3, 2, 3}, int64[4]{1, 2, 2, 2}) {pads = [0, 0, 1, 0, 0, 0, 0, 0]}"
+                 "(float64[2, 12, 12], int64[2]{5, 5}, int64[2]{2, 3})"
+                 "(int32[2, 8, 12] -9 to 9, int64[3]{3, 4, 3}, int64[3]{2, 2, 2})"
+                 "(float32[0, 4, 4], int64[2]{3, 3}, int64[2]{2, 2})",
   };
 }
 

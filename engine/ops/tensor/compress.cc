@@ -6,7 +6,6 @@
 #include "engine/graph/evaluate_context.h"
 #include "engine/graph/gradient.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/index_common.h"
 #include "engine/ops/tensor/non_zero_places.h"
 
@@ -120,9 +119,9 @@ OpDef define_compress() {
       .types = {{"T", kAllTypes, {0}}, {"T1", kBool, {1}}},
       .cost = movement_cost,
       .gradient = compress_gradient,
-      .samples = {{.inputs = {f32({3, 5}), fixed(Tensor::of<bool>({3}, {true, false, true}))}, .attributes = {{"axis", integer(0)}}},
-                  {.inputs = {f32({3, 5}), fixed(Tensor::of<bool>({7}, {false, true, true, false, true, false, true}))}},
-                  {.inputs = {any(DType::f16, {2, 4, 3}), any(DType::boolean, {4}, 0, 2)}, .attributes = {{"axis", integer(1)}}}},
+      .samples = "(float32[3, 5], bool[3]{1, 0, 1}) {axis = 0}"
+                 "(float32[3, 5], bool[7]{0, 1, 1, 0, 1, 0, 1})"
+                 "(float16[2, 4, 3], bool[4] 0 to 2) {axis = 1}",
   };
 }
 

@@ -7,7 +7,6 @@
 #include "engine/graph/transposed_node.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
@@ -139,9 +138,9 @@ OpDef define_concat() {
                  .aliases_concat = concat_joins,
                  .transposed = [](const Node& node, const Permutation& perm) { return transposed_along_axis(node, perm, node.inputs().size(), 0); }},
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_concat, .inputs = further_inputs()},
-      .samples = {{.inputs = {f32({2, 3}), f32({2, 5})}, .attributes = {{"axis", integer(-1)}}},
-                  {.inputs = {f32({1, 32, 3, 5}), f32({1, 16, 3, 5}), f32({1, 7, 3, 5})}, .attributes = {{"axis", integer(1)}}},
-                  {.inputs = {any(DType::i64, {2}), any(DType::i64, {0}), any(DType::i64, {1})}, .attributes = {{"axis", integer(0)}}}},
+      .samples = "(float32[2, 3], float32[2, 5]) {axis = -1}"
+                 "(float32[1, 32, 3, 5], float32[1, 16, 3, 5], float32[1, 7, 3, 5]) {axis = 1}"
+                 "(int64[2], int64[0], int64[1]) {axis = 0}",
   };
 }
 

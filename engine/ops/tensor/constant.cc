@@ -1,6 +1,5 @@
 // Constant: a value in the file that is not an initializer. Import turns it into a constant of the graph.
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
@@ -63,8 +62,8 @@ OpDef define_constant() {
       .lower = lower_constant,
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
-      .samples = {{.inputs = {}, .attributes = {{"value", Tensor::of<float>({3}, {1.0f, -2.0f, 0.5f})}}},
-                  {.inputs = {}, .attributes = {{"value_ints", integers({4, 5})}}}},
+      .samples = "() {value = float32[3]{1.0, -2.0, 0.5}}"
+                 "() {value_ints = [4, 5]}",
   };
 }
 

@@ -1,6 +1,5 @@
 // ConstantOfShape: a tensor of the given shape, every element `value`.
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/fill_common.h"
 
 namespace svengine::ops {
@@ -46,9 +45,9 @@ OpDef define_constant_of_shape() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .traits = {.shape_inputs = {0}},
-      .samples = {{.inputs = {ints({2, 3})}},
-                  {.inputs = {ints({5})}, .attributes = {{"value", Tensor::of<int64_t>({1}, {-7})}}},
-                  {.inputs = {ints({3, 0})}, .attributes = {{"value", Tensor::of<int32_t>({1}, {1})}}}},
+      .samples = "(int64[2]{2, 3})"
+                 "(int64[1]{5}) {value = int64[1]{-7}}"
+                 "(int64[2]{3, 0}) {value = int32[1]{1}}",
   };
 }
 

@@ -1,7 +1,7 @@
 // CumProd: running products along an axis; exclusive ones leave the element itself out, reverse ones run from the end.
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/dispatch.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/cumulative_common.h"
 
 namespace svengine::ops {
@@ -51,15 +51,12 @@ OpDef define_cum_prod() {
       .types = {{"T", kWideTypes, {0}}, {"T2", kIndexTypes, {1}}},
       .gradient = cum_prod_gradient,
       .traits = {.shape_inputs = {1}},
-      .samples = {{.inputs = {f32({3, 21}), fixed(Tensor::scalar<int64_t>(-1))}},
-                  {.inputs = {f32({5, 7}), fixed(Tensor::scalar<int32_t>(0))},
-                   .attributes = {{"exclusive", integer(1)}, {"reverse", integer(1)}}},
-                  {.inputs = {any(DType::f64, {2, 3, 4}), fixed(Tensor::scalar<int64_t>(1))},
-                   .attributes = {{"reverse", integer(1)}}},
-                  {.inputs = {any(DType::i64, {2, 3, 4}, -9, 9), fixed(Tensor::scalar<int64_t>(1))}},
-                  {.inputs = {any(DType::u32, {9}, 0, 9), fixed(Tensor::scalar<int64_t>(0))},
-                   .attributes = {{"exclusive", integer(1)}}},
-                  {.inputs = {any(DType::i32, {0, 2}), fixed(Tensor::scalar<int64_t>(0))}}},
+      .samples = "(float32[3, 21], int64[]{-1})"
+                 "(float32[5, 7], int32[]{0}) {exclusive = 1, reverse = 1}"
+                 "(float64[2, 3, 4], int64[]{1}) {reverse = 1}"
+                 "(int64[2, 3, 4] -9 to 9, int64[]{1})"
+                 "(uint32[9] 0 to 9, int64[]{0}) {exclusive = 1}"
+                 "(int32[0, 2], int64[]{0})",
   };
 }
 

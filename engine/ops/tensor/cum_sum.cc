@@ -1,9 +1,9 @@
 // CumSum: running sums along an axis; exclusive ones leave the element itself out, reverse ones run from the end.
 #include "engine/graph/gradient.h"
 #include "engine/kernels/reduce.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/element.h"
 #include "engine/ops/kernel_step.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/cumulative_common.h"
 
 namespace svengine::ops {
@@ -47,12 +47,11 @@ OpDef define_cum_sum() {
       .types = {{"T", kWideTypes, {0}}, {"T2", kIndexTypes, {1}}},
       .gradient = cum_sum_gradient,
       .traits = {.shape_inputs = {1}},
-      .samples = {{.inputs = {f32({3, 70}), fixed(Tensor::scalar<int64_t>(-1))}},
-                  {.inputs = {f32({5, 70}), fixed(Tensor::scalar<int32_t>(0))},
-                   .attributes = {{"exclusive", integer(1)}, {"reverse", integer(1)}}},
-                  {.inputs = {any(DType::i64, {2, 3, 4}, -9, 9), fixed(Tensor::scalar<int64_t>(1))}},
-                  {.inputs = {any(DType::u32, {2, 9}, 0, 9), fixed(Tensor::scalar<int64_t>(1))}},
-                  {.inputs = {any(DType::bf16, {2, 9}, -2, 2), fixed(Tensor::scalar<int64_t>(1))}}},
+      .samples = "(float32[3, 70], int64[]{-1})"
+                 "(float32[5, 70], int32[]{0}) {exclusive = 1, reverse = 1}"
+                 "(int64[2, 3, 4] -9 to 9, int64[]{1})"
+                 "(uint32[2, 9] 0 to 9, int64[]{1})"
+                 "(bfloat16[2, 9], int64[]{1})",
   };
 }
 

@@ -1,8 +1,8 @@
 // DepthToSpace: channels become blocks of pixels. DCR reads channels as (block row, block column, channel), CRD as (channel,
 // block row, block column).
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 #include "engine/ops/tensor/depth_common.h"
 
@@ -55,8 +55,8 @@ OpDef define_depth_to_space() {
       .cost = movement_cost,
       .gradient = depth_to_space_gradient,
       .traits = {.moves_elements = always},
-      .samples = {{.inputs = {f32({2, 12, 3, 5})}, .attributes = {{"blocksize", integer(2)}}},
-                  {.inputs = {f32({1, 18, 2, 3})}, .attributes = {{"blocksize", integer(3)}, {"mode", text("CRD")}}}},
+      .samples = "(float32[2, 12, 3, 5]) {blocksize = 2}"
+                 R"((float32[1, 18, 2, 3]) {blocksize = 3, mode = "CRD"})",
   };
 }
 

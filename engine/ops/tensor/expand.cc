@@ -4,7 +4,6 @@
 #include "engine/ops/broadcast.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
@@ -66,9 +65,9 @@ OpDef define_expand() {
       .cost = movement_cost,
       .gradient = expand_gradient,
       .traits = {.shape_inputs = {1}, .moves_elements = always, .transposed = transposed_expand},
-      .samples = {{.inputs = {f32({3, 1}), ints({2, 1, 17})}},
-                  {.inputs = {f32({3, 1, 5}), ints({1, 4, 1})}},
-                  {.inputs = {any(DType::i64, {}), ints({6})}}},
+      .samples = "(float32[3, 1], int64[3]{2, 1, 17})"
+                 "(float32[3, 1, 5], int64[3]{1, 4, 1})"
+                 "(int64[], int64[1]{6})",
   };
 }
 

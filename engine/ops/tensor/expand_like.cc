@@ -1,5 +1,6 @@
 // svengine.ExpandLike: input 0 repeated to the shape of input 1 as NumPy broadcasts; with mean = 1 divided by the number of
 // repetitions, so that the sum stays what it was. What the operand of a sum or a mean gets for a gradient.
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/broadcast.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/binary_common.h"
@@ -68,9 +69,9 @@ OpDef define_expand_like() {
       .cost = movement_cost,
       .gradient = expand_like_gradient,
       .traits = {.is_identity = keeps_type, .shape_only_input = 1},
-      .samples = {{.inputs = {f32({3, 1, 1}), f32({2, 3, 5, 7})}},
-                  {.inputs = {f32({2, 3, 1, 1}), f32({2, 3, 5, 7})}, .attributes = {{"mean", integer(1)}}},
-                  {.inputs = {f32({})}, .attributes = {{"shape", integers({4, 17})}}}},
+      .samples = "(float32[3, 1, 1], float32[2, 3, 5, 7])"
+                 "(float32[2, 3, 1, 1], float32[2, 3, 5, 7]) {mean = 1}"
+                 "(float32[]) {shape = [4, 17]}",
   };
 }
 

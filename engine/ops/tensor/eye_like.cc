@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/fill_common.h"
 
 namespace svengine::ops {
@@ -50,9 +50,9 @@ OpDef define_eye_like() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .gradient = zero_gradient,
-      .samples = {{.inputs = {f32({5, 7})}},
-                  {.inputs = {f32({4, 3})}, .attributes = {{"dtype", integer(7)}, {"k", integer(-1)}}},
-                  {.inputs = {any(DType::i32, {3, 3})}, .attributes = {{"k", integer(5)}}}},
+      .samples = "(float32[5, 7])"
+                 "(float32[4, 3]) {dtype = 7, k = -1}"
+                 "(int32[3, 3]) {k = 5}",
   };
 }
 

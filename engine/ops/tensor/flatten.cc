@@ -1,9 +1,9 @@
 // Flatten: to a matrix; the dimensions before `axis` are its rows.
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -40,10 +40,10 @@ OpDef define_flatten() {
       .types = {{"T", kAllTypes, {0}}},
       .gradient = flatten_gradient,
       .traits = {.is_view = true},
-      .samples = {{.inputs = {f32({2, 3, 5})}},
-                  {.inputs = {f32({2, 3, 5})}, .attributes = {{"axis", integer(-1)}}},
-                  {.inputs = {f32({2, 3, 5})}, .attributes = {{"axis", integer(3)}}},
-                  {.inputs = {f32({})}, .attributes = {{"axis", integer(0)}}}},
+      .samples = "(float32[2, 3, 5])"
+                 "(float32[2, 3, 5]) {axis = -1}"
+                 "(float32[2, 3, 5]) {axis = 3}"
+                 "(float32[]) {axis = 0}",
   };
 }
 

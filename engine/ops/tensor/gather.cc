@@ -1,9 +1,9 @@
 // Gather: slices of the data along `axis`, chosen by indices of any rank; negative indices count from the end.
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/index_common.h"
 
 namespace svengine::ops {
@@ -69,10 +69,10 @@ OpDef define_gather() {
       .cost = gather_cost,
       .gradient = gather_gradient,
       .traits = {.moves_elements = always},
-      .samples = {{.inputs = {f32({13, 33}), any(DType::i64, {2, 3}, -13, 13)}},
-                  {.inputs = {f32({3, 5, 2}), any(DType::i64, {4}, 0, 5)}, .attributes = {{"axis", integer(1)}}},
-                  {.inputs = {f32({2, 7}), any(DType::i32, {}, 0, 7)}, .attributes = {{"axis", integer(-1)}}},
-                  {.inputs = {any(DType::i64, {6}), ints({1, -1})}}},
+      .samples = "(float32[13, 33], int64[2, 3] -13 to 13)"
+                 "(float32[3, 5, 2], int64[4] 0 to 5) {axis = 1}"
+                 "(float32[2, 7], int32[] 0 to 7) {axis = -1}"
+                 "(int64[6], int64[2]{1, -1})",
   };
 }
 

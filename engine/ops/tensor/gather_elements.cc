@@ -1,9 +1,9 @@
 // GatherElements: out[i][j][k] = data[indices[i][j][k]][j][k] for axis 0, and likewise for others.
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/index_common.h"
 
 namespace svengine::ops {
@@ -48,8 +48,8 @@ OpDef define_gather_elements() {
       .cost = movement_cost,
       .gradient = gather_elements_gradient,
       .traits = {.moves_elements = always},
-      .samples = {{.inputs = {f32({5, 7}), any(DType::i64, {3, 7}, -5, 5)}},
-                  {.inputs = {f32({3, 4, 5}), any(DType::i32, {2, 4, 9}, 0, 5)}, .attributes = {{"axis", integer(-1)}}}},
+      .samples = "(float32[5, 7], int64[3, 7] -5 to 5)"
+                 "(float32[3, 4, 5], int32[2, 4, 9] 0 to 5) {axis = -1}",
   };
 }
 

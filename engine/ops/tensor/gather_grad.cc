@@ -3,9 +3,9 @@
 #include "engine/kernels/gradient.h"
 #include "engine/graph/axes.h"
 #include "engine/ops/adjoint/wide_gradients.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/like.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/index_common.h"
 #include "engine/ops/wide/wide.h"
 
@@ -74,13 +74,10 @@ OpDef define_gather_grad() {
       .lower = lower_gather_grad,
       .gradient = gather_grad_gradient,
       .traits = {.shape_only_input = kGatherGradLike, .linear_input = 0},
-      .samples = {{.inputs = {f32({2, 3, 33}), any(DType::i64, {2, 3}, -13, 13)}, .attributes = {{"shape", integers({13, 33})}}},
-                  {.inputs = {f32({3, 4, 2}), any(DType::i32, {4}, 0, 5)},
-                   .attributes = {{"axis", integer(1)}, {"shape", integers({3, 5, 2})}}},
-                  {.inputs = {f32({2, 40}), any(DType::i64, {40}, 0, 7)},
-                   .attributes = {{"axis", integer(-1)}, {"shape", integers({2, 7})}}},
-                  {.inputs = {any(DType::f64, {2, 4, 3}), any(DType::i64, {4}, -5, 5)},
-                   .attributes = {{"axis", integer(1)}, {"shape", integers({2, 5, 3})}}}},
+      .samples = "(float32[2, 3, 33], int64[2, 3] -13 to 13) {shape = [13, 33]}"
+                 "(float32[3, 4, 2], int32[4] 0 to 5) {axis = 1, shape = [3, 5, 2]}"
+                 "(float32[2, 40], int64[40] 0 to 7) {axis = -1, shape = [2, 7]}"
+                 "(float64[2, 4, 3], int64[4] -5 to 5) {axis = 1, shape = [2, 5, 3]}",
   };
 }
 

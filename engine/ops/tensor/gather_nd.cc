@@ -1,8 +1,8 @@
 // GatherND: the last dimension of indices addresses a slice of the data; the first batch_dims dimensions go together.
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/index_common.h"
 
 namespace svengine::ops {
@@ -89,9 +89,9 @@ OpDef define_gather_nd() {
       .cost = movement_cost,
       .gradient = gather_nd_gradient,
       .traits = {.moves_elements = always},
-      .samples = {{.inputs = {f32({3, 4, 17}), any(DType::i64, {5, 2}, -3, 3)}},
-                  {.inputs = {f32({2, 3, 5}), any(DType::i64, {2, 4, 1}, 0, 3)}, .attributes = {{"batch_dims", integer(1)}}},
-                  {.inputs = {any(DType::i64, {4, 3}), any(DType::i64, {2, 2, 1}, 0, 4)}}},
+      .samples = "(float32[3, 4, 17], int64[5, 2] -3 to 3)"
+                 "(float32[2, 3, 5], int64[2, 4, 1] 0 to 3) {batch_dims = 1}"
+                 "(int64[4, 3], int64[2, 2, 1] 0 to 4)",
   };
 }
 

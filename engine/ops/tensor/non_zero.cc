@@ -6,7 +6,6 @@
 #include "engine/graph/evaluate_context.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 #include "engine/ops/tensor/non_zero_places.h"
 
@@ -93,9 +92,9 @@ OpDef define_non_zero() {
       .evaluate = evaluate_non_zero,
       .types = {{"T", kAllTypes, {0}}},
       .cost = movement_cost,
-      .samples = {{.inputs = {any(DType::i32, {5, 7}, -2, 3)}},
-                  {.inputs = {fixed(Tensor::of<float>({2, 3}, {0, 1, -2, 0, 0, 5}))}},
-                  {.inputs = {fixed(Tensor::of<int64_t>({4}, {0, 0, 0, 0}))}}},
+      .samples = "(int32[5, 7] -2 to 3)"
+                 "(float32[2, 3]{0.0, 1.0, -2.0, 0.0, 0.0, 5.0})"
+                 "(int64[4]{0, 0, 0, 0})",
   };
 }
 

@@ -5,12 +5,12 @@
 #include "engine/kernels/data.h"
 #include "engine/graph/axes.h"
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
@@ -93,7 +93,6 @@ Status one_hot_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_one_hot() {
-  const SampleInput off_on = fixed(Tensor::of<float>({2}, {-1.0f, 3.0f}));
   return {
       .name = "OneHot",
       .since = 9,
@@ -107,10 +106,9 @@ OpDef define_one_hot() {
       .cost = movement_cost,
       .gradient = one_hot_gradient,
       .traits = {.shape_inputs = {1}},
-      .samples = {{.inputs = {any(DType::i64, {7}, -6, 6), ints({5}), off_on}},
-                  {.inputs = {any(DType::i32, {2, 3}, 0, 5), fixed(Tensor::scalar<int64_t>(5)), off_on},
-                   .attributes = {{"axis", integer(1)}}},
-                  {.inputs = {any(DType::i64, {2, 5}, -3, 3), ints({3}), f32({2})}, .attributes = {{"axis", integer(0)}}}},
+      .samples = "(int64[7] -6 to 6, int64[1]{5}, float32[2]{-1.0, 3.0})"
+                 "(int32[2, 3] 0 to 5, int64[]{5}, float32[2]{-1.0, 3.0}) {axis = 1}"
+                 "(int64[2, 5] -3 to 3, int64[1]{3}, float32[2]) {axis = 0}",
   };
 }
 

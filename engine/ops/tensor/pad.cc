@@ -4,10 +4,10 @@
 
 #include "engine/graph/gradient.h"
 #include "engine/graph/transposed_node.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/element.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/map_common.h"
 #include "engine/ops/tensor/pad_common.h"
 
@@ -118,11 +118,11 @@ OpDef define_pad() {
       .cost = movement_cost,
       .gradient = pad_gradient,
       .traits = {.shape_inputs = {1, 3}, .is_identity = pads_nothing, .moves_elements = always, .transposed = transposed_pad},
-      .samples = {{.inputs = {f32({3, 5}), ints({1, 2, 0, 3}), fixed(Tensor::scalar(1.5f))}},
-                  {.inputs = {f32({2, 3, 5}), ints({0, 2, 3, 0, 1, 4})}, .attributes = {{"mode", text("reflect")}}},
-                  {.inputs = {f32({4, 5}), ints({1, -1, -2, 2})}, .attributes = {{"mode", text("edge")}}},
-                  {.inputs = {f32({3}), ints({4, 8})}, .attributes = {{"mode", text("wrap")}}},
-                  {.inputs = {any(DType::i64, {2, 2}), ints({1, 1, 1, 1})}}},
+      .samples = "(float32[3, 5], int64[4]{1, 2, 0, 3}, float32[]{1.5})"
+                 R"((float32[2, 3, 5], int64[6]{0, 2, 3, 0, 1, 4}) {mode = "reflect"})"
+                 R"((float32[4, 5], int64[4]{1, -1, -2, 2}) {mode = "edge"})"
+                 R"((float32[3], int64[2]{4, 8}) {mode = "wrap"})"
+                 "(int64[2, 2], int64[4]{1, 1, 1, 1})",
   };
 }
 

@@ -1,8 +1,8 @@
 // svengine.PadGrad: the gradient of Pad's data in modes reflect, edge and wrap, in which an element may come several times. Inputs: dy,
 // Pad's pads, nothing, Pad's axes, and data for its shape. (That of constant padding is a Pad by the negative numbers.)
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/like.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 #include "engine/ops/tensor/pad_common.h"
 #include "engine/ops/tensor/resample_common.h"
@@ -61,9 +61,8 @@ OpDef define_pad_grad() {
       .lower = lower_pad_grad,
       .gradient = pad_grad_gradient,
       .traits = {.shape_inputs = {1, 3}, .shape_only_input = kPadGradLike, .linear_input = 0},
-      .samples = {{.inputs = {f32({2, 6, 12}), ints({0, 2, 3, 0, 1, 4})},
-                   .attributes = {{"mode", text("reflect")}, {"shape", integers({2, 3, 5})}}},
-                  {.inputs = {f32({15}), ints({4, 8})}, .attributes = {{"mode", text("wrap")}, {"shape", integers({3})}}}},
+      .samples = R"((float32[2, 6, 12], int64[6]{0, 2, 3, 0, 1, 4}) {mode = "reflect", shape = [2, 3, 5]})"
+                 R"((float32[15], int64[2]{4, 8}) {mode = "wrap", shape = [3]})",
   };
 }
 

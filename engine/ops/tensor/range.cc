@@ -3,11 +3,11 @@
 #include <cmath>
 
 #include "engine/base/round.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
@@ -84,9 +84,9 @@ OpDef define_range() {
       .types = {{"T", kRealTypes | kIndexTypes | DTypeSet{DType::i16}, {0, 1, 2}}},
       .cost = movement_cost,
       .traits = {.shape_inputs = {0, 1, 2}},
-      .samples = {{.inputs = {fixed(Tensor::scalar<int64_t>(0)), fixed(Tensor::scalar<int64_t>(19)), fixed(Tensor::scalar<int64_t>(1))}},
-                  {.inputs = {fixed(Tensor::scalar<int32_t>(10)), fixed(Tensor::scalar<int32_t>(4)), fixed(Tensor::scalar<int32_t>(-2))}},
-                  {.inputs = {fixed(Tensor::scalar(1.0f)), fixed(Tensor::scalar(5.0f)), fixed(Tensor::scalar(0.75f))}}},
+      .samples = "(int64[]{0}, int64[]{19}, int64[]{1})"
+                 "(int32[]{10}, int32[]{4}, int32[]{-2})"
+                 "(float32[]{1.0}, float32[]{5.0}, float32[]{0.75})",
   };
 }
 

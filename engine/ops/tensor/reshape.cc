@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -125,10 +125,10 @@ OpDef define_reshape() {
       .types = {{"T", kAllTypes, {0}}, {"shape", DTypeSet{DType::i64}, {1}}},
       .gradient = reshape_gradient,
       .traits = {.shape_inputs = {1}, .is_view = true},
-      .samples = {{.inputs = {f32({2, 3, 4}), ints({4, 6})}},
-                  {.inputs = {f32({2, 3, 4}), ints({0, -1})}},
-                  {.inputs = {f32({0, 3}), ints({5, 0})}, .attributes = {{"allowzero", integer(1)}}},
-                  {.inputs = {any(DType::i64, {7}), ints({7, 1, 1})}}},
+      .samples = "(float32[2, 3, 4], int64[2]{4, 6})"
+                 "(float32[2, 3, 4], int64[2]{0, -1})"
+                 "(float32[0, 3], int64[2]{5, 0}) {allowzero = 1}"
+                 "(int64[7], int64[3]{7, 1, 1})",
   };
 }
 

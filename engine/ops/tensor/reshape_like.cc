@@ -1,7 +1,6 @@
 // svengine.ReshapeLike: input 0's elements under the shape of input 1. Gradients of Reshape and its kin are made of it.
 #include "engine/ops/infer_util.h"
 #include "engine/ops/like.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -34,8 +33,8 @@ OpDef define_reshape_like() {
       .infer = infer_reshape_like,
       .gradient = reshape_like_gradient,
       .traits = {.is_view = true, .shape_only_input = 1},
-      .samples = {{.inputs = {f32({2, 3, 4}), f32({4, 6})}},
-                  {.inputs = {f32({12})}, .attributes = {{"shape", integers({3, 4})}}}},
+      .samples = "(float32[2, 3, 4], float32[4, 6])"
+                 "(float32[12]) {shape = [3, 4]}",
   };
 }
 

@@ -120,8 +120,6 @@ DTypeSet resize_kernel_types(const Node& node) {
 }  // namespace
 
 OpDef define_resize() {
-  const SampleInput none = fixed(Tensor::of<float>({0}, {})), x = f32({1, 2, 5, 7});
-  const SampleInput scales = fixed(Tensor::of<float>({4}, {1, 1, 2, 0.6f}));
   return {
       .name = "Resize",
       .since = 10,
@@ -134,14 +132,14 @@ OpDef define_resize() {
       .kernel_types_of = resize_kernel_types,
       .gradient = resize_gradient,
       .traits = {.shape_inputs = {1, 2, 3}, .transposed = transposed_resize},
-      .samples = {{.inputs = {x, none, scales}},
-                  {.inputs = {x, none, scales}, .attributes = {{"mode", text("linear")}}},
-                  {.inputs = {x, none, none, ints({1, 2, 9, 3})},
-                   .attributes = {{"mode", text("linear")}, {"coordinate_transformation_mode", text("align_corners")}}},
-                  {.inputs = {x, none, scales}, .attributes = {{"mode", text("cubic")}, {"exclude_outside", integer(1)}}},
-                  {.inputs = {any(DType::f64, {1, 2, 5, 7}, -2, 2), none, scales}, .attributes = {{"mode", text("cubic")}}},
-                  {.inputs = {any(DType::u8, {1, 2, 5, 7}, 0, 255), none, scales}, .attributes = {{"mode", text("linear")}}},
-                  {.inputs = {any(DType::bf16, {1, 2, 5, 7}, -2, 2), none, scales}, .attributes = {{"mode", text("linear")}}}},
+      .samples = "(float32[1, 2, 5, 7], float32[0]{}, float32[4]{1.0, 1.0, 2.0, 0.6})"
+                 R"((float32[1, 2, 5, 7], float32[0]{}, float32[4]{1.0, 1.0, 2.0, 0.6}) {mode = "linear"})"
+                 R"((float32[1, 2, 5, 7], float32[0]{}, float32[0]{}, int64[4]{1, 2, 9, 3}) {mode = "linear", )"
+                 R"(coordinate_transformation_mode = "align_corners"})"
+                 R"((float32[1, 2, 5, 7], float32[0]{}, float32[4]{1.0, 1.0, 2.0, 0.6}) {mode = "cubic", exclude_outside = 1})"
+                 R"((float64[1, 2, 5, 7], float32[0]{}, float32[4]{1.0, 1.0, 2.0, 0.6}) {mode = "cubic"})"
+                 R"((uint8[1, 2, 5, 7] 0 to 255, float32[0]{}, float32[4]{1.0, 1.0, 2.0, 0.6}) {mode = "linear"})"
+                 R"((bfloat16[1, 2, 5, 7], float32[0]{}, float32[4]{1.0, 1.0, 2.0, 0.6}) {mode = "linear"})",
   };
 }
 

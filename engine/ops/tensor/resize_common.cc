@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/graph/axes.h"
+#include "engine/ops/attribute_values.h"
 
 namespace svengine::ops {
 namespace {

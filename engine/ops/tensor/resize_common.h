@@ -3,7 +3,6 @@
 #include "engine/kernels/data_prepare.h"
 #include "engine/ops/element.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 

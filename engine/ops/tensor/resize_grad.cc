@@ -61,8 +61,6 @@ std::vector<AttributeDef> resize_grad_attributes() {
 }  // namespace
 
 OpDef define_resize_grad() {
-  const SampleInput none = fixed(Tensor::of<float>({0}, {}));
-  const SampleInput scales = fixed(Tensor::of<float>({4}, {1, 1, 2, 0.6f}));
   return {
       .name = "ResizeGrad",
       .domain = kInternalDomain,
@@ -72,9 +70,8 @@ OpDef define_resize_grad() {
       .lower = lower_resize_grad,
       .gradient = resize_grad_gradient,
       .traits = {.shape_inputs = {1, 2, 3}, .shape_only_input = kResizeGradLike, .linear_input = 0},
-      .samples = {{.inputs = {f32({1, 2, 10, 4}), none, scales}, .attributes = {{"shape", integers({1, 2, 5, 7})}}},
-                  {.inputs = {f32({1, 2, 10, 4}), none, scales},
-                   .attributes = {{"shape", integers({1, 2, 5, 7})}, {"mode", text("linear")}}}},
+      .samples = "(float32[1, 2, 10, 4], float32[0]{}, float32[4]{1.0, 1.0, 2.0, 0.6}) {shape = [1, 2, 5, 7]}"
+                 R"((float32[1, 2, 10, 4], float32[0]{}, float32[4]{1.0, 1.0, 2.0, 0.6}) {shape = [1, 2, 5, 7], mode = "linear"})",
   };
 }
 

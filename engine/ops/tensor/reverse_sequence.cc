@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
@@ -95,8 +95,8 @@ OpDef define_reverse_sequence() {
       .cost = movement_cost,
       .gradient = reverse_sequence_gradient,
       .traits = {.moves_elements = always},
-      .samples = {{.inputs = {f32({5, 3, 7}), ints({2, 5, 1})}},
-                  {.inputs = {f32({2, 6}), ints({0, 4})}, .attributes = {{"batch_axis", integer(0)}, {"time_axis", integer(1)}}}},
+      .samples = "(float32[5, 3, 7], int64[3]{2, 5, 1})"
+                 "(float32[2, 6], int64[2]{0, 4}) {batch_axis = 0, time_axis = 1}",
   };
 }
 

@@ -2,9 +2,9 @@
 // with a reduction the update is added, multiplied, or the larger or smaller is kept.
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/scatter_common.h"
 
 namespace svengine::ops {
@@ -61,10 +61,9 @@ OpDef define_scatter_elements() {
       .kernel_types_of = scatter_kernel_types,
       .gradient = scatter_elements_gradient,
       .traits = {.may_overwrite = true},
-      .samples = {{.inputs = {f32({3, 5}), fixed(Tensor::of<int64_t>({2, 3}, {1, 0, 2, 0, -1, 1})), f32({2, 3})}},
-                  {.inputs = {f32({1, 5}), fixed(Tensor::of<int64_t>({1, 3}, {1, 1, -1})), f32({1, 3})},
-                   .attributes = {{"axis", integer(1)}, {"reduction", text("add")}}},
-                  {.inputs = {any(DType::i64, {6}), ints({5, 0}), any(DType::i64, {2})}}},
+      .samples = "(float32[3, 5], int64[2, 3]{1, 0, 2, 0, -1, 1}, float32[2, 3])"
+                 R"((float32[1, 5], int64[1, 3]{1, 1, -1}, float32[1, 3]) {axis = 1, reduction = "add"})"
+                 "(int64[6], int64[2]{5, 0}, int64[2])",
   };
 }
 

@@ -1,9 +1,9 @@
 // ScatterND: a copy of the data in which the slices that the last dimension of indices addresses are replaced by updates; with
 // a reduction the update is added, multiplied, or the larger or smaller is kept.
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/scatter_common.h"
 
 namespace svengine::ops {
@@ -55,10 +55,9 @@ OpDef define_scatter_nd() {
       .kernel_types_of = scatter_kernel_types,
       .gradient = scatter_nd_gradient,
       .traits = {.may_overwrite = true},
-      .samples = {{.inputs = {f32({4, 5}), fixed(Tensor::of<int64_t>({2, 1}, {3, -4})), f32({2, 5})}},
-                  {.inputs = {f32({4, 5}), fixed(Tensor::of<int64_t>({3, 2}, {0, 1, 3, 4, 0, 1})), f32({3})},
-                   .attributes = {{"reduction", text("add")}}},
-                  {.inputs = {any(DType::i64, {6}), fixed(Tensor::of<int64_t>({2, 1}, {1, 5})), any(DType::i64, {2})}}},
+      .samples = "(float32[4, 5], int64[2, 1]{3, -4}, float32[2, 5])"
+                 R"((float32[4, 5], int64[3, 2]{0, 1, 3, 4, 0, 1}, float32[3]) {reduction = "add"})"
+                 "(int64[6], int64[2, 1]{1, 5}, int64[2])",
   };
 }
 

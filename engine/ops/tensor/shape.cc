@@ -1,9 +1,9 @@
 // Shape: the dimensions of the input from `start` to `end` as an int64 vector.
 #include <algorithm>
 
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
@@ -57,9 +57,9 @@ OpDef define_shape() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .traits = {.value_of_types = dims_of_input},
-      .samples = {{.inputs = {f32({2, 3, 5})}},
-                  {.inputs = {f32({2, 3, 5})}, .attributes = {{"start", integer(-2)}}},
-                  {.inputs = {f32({2, 3, 5})}, .attributes = {{"start", integer(1)}, {"end", integer(-1)}}}},
+      .samples = "(float32[2, 3, 5])"
+                 "(float32[2, 3, 5]) {start = -2}"
+                 "(float32[2, 3, 5]) {start = 1, end = -1}",
   };
 }
 

@@ -1,6 +1,5 @@
 // Size: the number of elements of the input, an int64 scalar.
 #include "engine/ops/evaluate_strings.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
@@ -32,7 +31,9 @@ OpDef define_size() {
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
       .traits = {.value_of_types = element_count_of_input},
-      .samples = {{.inputs = {f32({3, 7})}}, {.inputs = {f32({})}}, {.inputs = {f32({4, 0, 2})}}},
+      .samples = "(float32[3, 7])"
+                 "(float32[])"
+                 "(float32[4, 0, 2])",
   };
 }
 

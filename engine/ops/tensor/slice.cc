@@ -5,7 +5,6 @@
 #include "engine/graph/transposed_node.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 #include "engine/ops/tensor/slice_common.h"
 
@@ -107,10 +106,10 @@ OpDef define_slice() {
       .cost = movement_cost,
       .gradient = slice_gradient,
       .traits = {.shape_inputs = {1, 2, 3, 4}, .moves_elements = always, .transposed = transposed_slice},
-      .samples = {{.inputs = {f32({7, 9}), ints({1, -3}), ints({100, -1})}},
-                  {.inputs = {f32({3, 20, 5}), ints({-1}), ints({INT64_MIN}), ints({1}), ints({-3})}},
-                  {.inputs = {f32({2, 64}), ints({0}), ints({INT64_MAX}), ints({-1}), ints({2})}},
-                  {.inputs = {any(DType::i64, {5}), ints({3}), ints({1})}}},
+      .samples = "(float32[7, 9], int64[2]{1, -3}, int64[2]{100, -1})"
+                 "(float32[3, 20, 5], int64[1]{-1}, int64[1]{-9223372036854775808}, int64[1]{1}, int64[1]{-3})"
+                 "(float32[2, 64], int64[1]{0}, int64[1]{9223372036854775807}, int64[1]{-1}, int64[1]{2})"
+                 "(int64[5], int64[1]{3}, int64[1]{1})",
   };
 }
 

@@ -3,7 +3,6 @@
 #include "engine/graph/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/like.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/fill_common.h"
 #include "engine/ops/tensor/slice_common.h"
 
@@ -60,9 +59,8 @@ OpDef define_slice_grad() {
       .cost = movement_cost,
       .gradient = slice_grad_gradient,
       .traits = {.shape_inputs = {1, 2, 3, 4}, .shape_only_input = kSliceGradLike, .linear_input = 0},
-      .samples = {{.inputs = {f32({6, 2}), ints({1, -3}), ints({100, -1})}, .attributes = {{"shape", integers({7, 9})}}},
-                  {.inputs = {f32({3, 7, 5}), ints({-1}), ints({INT64_MIN}), ints({1}), ints({-3})},
-                   .attributes = {{"shape", integers({3, 20, 5})}}}},
+      .samples = "(float32[6, 2], int64[2]{1, -3}, int64[2]{100, -1}) {shape = [7, 9]}"
+                 "(float32[3, 7, 5], int64[1]{-1}, int64[1]{-9223372036854775808}, int64[1]{1}, int64[1]{-3}) {shape = [3, 20, 5]}",
   };
 }
 

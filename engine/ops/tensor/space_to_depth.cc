@@ -1,8 +1,8 @@
 // SpaceToDepth: blocks of pixels become channels, in mode DCR in the order (block row, block column, channel), in CRD as (channel, block row,
 // block column).
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 #include "engine/ops/tensor/depth_common.h"
 
@@ -55,9 +55,9 @@ OpDef define_space_to_depth() {
       .cost = movement_cost,
       .gradient = space_to_depth_gradient,
       .traits = {.moves_elements = always},
-      .samples = {{.inputs = {f32({2, 3, 4, 6})}, .attributes = {{"blocksize", integer(2)}}},
-                  {.inputs = {f32({1, 5, 3, 9})}, .attributes = {{"blocksize", integer(3)}}},
-                  {.inputs = {f32({2, 3, 4, 6})}, .attributes = {{"blocksize", integer(2)}, {"mode", text("CRD")}}}},
+      .samples = "(float32[2, 3, 4, 6]) {blocksize = 2}"
+                 "(float32[1, 5, 3, 9]) {blocksize = 3}"
+                 R"((float32[2, 3, 4, 6]) {blocksize = 2, mode = "CRD"})",
   };
 }
 

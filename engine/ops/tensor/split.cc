@@ -4,9 +4,9 @@
 #include "engine/graph/blocked_rank.h"
 #include "engine/graph/gradient.h"
 #include "engine/graph/transposed_node.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
@@ -128,10 +128,10 @@ OpDef define_split() {
                  .moves_elements = always,
                  .transposed = [](const Node& node, const Permutation& perm) { return transposed_along_axis(node, perm, 1, 0); }},
       .blocked = {.mode = BlockedMode::prefers, .can_block = can_block_split},
-      .samples = {{.inputs = {f32({6, 5})}, .outputs = 3},
-                  {.inputs = {f32({2, 55, 3, 5}), ints({16, 32, 7})}, .attributes = {{"axis", integer(1)}}, .outputs = 3},
-                  {.inputs = {f32({3, 7}), ints({2, 0, 5})}, .attributes = {{"axis", integer(-1)}}, .outputs = 3},
-                  {.inputs = {f32({7, 3})}, .attributes = {{"num_outputs", integer(3)}}, .outputs = 3}},
+      .samples = "(float32[6, 5]) 3"
+                 "(float32[2, 55, 3, 5], int64[3]{16, 32, 7}) {axis = 1} 3"
+                 "(float32[3, 7], int64[3]{2, 0, 5}) {axis = -1} 3"
+                 "(float32[7, 3]) {num_outputs = 3} 3",
   };
 }
 

@@ -6,7 +6,6 @@
 #include "engine/graph/transposed_node.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -93,9 +92,9 @@ OpDef define_squeeze() {
       .types = {{"T", kAllTypes, {0}}, {"axes", DTypeSet{DType::i64}, {1}}},
       .gradient = squeeze_gradient,
       .traits = {.shape_inputs = {1}, .is_view = true, .transposed = transposed_squeeze},
-      .samples = {{.inputs = {f32({1, 3, 1, 5})}},
-                  {.inputs = {f32({1, 3, 1, 5}), ints({-2})}},
-                  {.inputs = {any(DType::i64, {1, 3, 1}), ints({0, 2})}}},
+      .samples = "(float32[1, 3, 1, 5])"
+                 "(float32[1, 3, 1, 5], int64[1]{-2})"
+                 "(int64[1, 3, 1], int64[2]{0, 2})",
   };
 }
 

@@ -52,10 +52,10 @@ OpDef define_sum_to() {
       .lower = lower_sum_to,
       .gradient = sum_to_gradient,
       .traits = {.is_identity = keeps_type, .shape_only_input = 1},
-      .samples = {{.inputs = {f32({2, 3, 5, 7}), f32({3, 1, 1})}},
-                  {.inputs = {f32({2, 3, 5}), f32({})}},
-                  {.inputs = {f32({4, 17})}, .attributes = {{"shape", integers({1, 17})}}},
-                  {.inputs = {f32({4, 17}), f32({4, 17})}}},
+      .samples = "(float32[2, 3, 5, 7], float32[3, 1, 1])"
+                 "(float32[2, 3, 5], float32[])"
+                 "(float32[4, 17]) {shape = [1, 17]}"
+                 "(float32[4, 17], float32[4, 17])",
   };
 }
 

@@ -3,7 +3,6 @@
 #include "engine/graph/transposed_node.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
@@ -108,9 +107,9 @@ OpDef define_tile() {
       .cost = movement_cost,
       .gradient = tile_gradient,
       .traits = {.shape_inputs = {1}, .moves_elements = always, .transposed = transposed_tile},
-      .samples = {{.inputs = {f32({2, 3, 5}), ints({1, 2, 3})}},
-                  {.inputs = {f32({4, 1}), ints({2, 17})}},
-                  {.inputs = {any(DType::i64, {3}), ints({4})}}},
+      .samples = "(float32[2, 3, 5], int64[3]{1, 2, 3})"
+                 "(float32[4, 1], int64[2]{2, 17})"
+                 "(int64[3], int64[1]{4})",
   };
 }
 

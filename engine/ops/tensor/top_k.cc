@@ -3,6 +3,7 @@
 #include "engine/graph/gradient.h"
 #include "engine/kernels/reduce.h"
 #include "engine/graph/axes.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/kernel_step.h"
@@ -90,12 +91,12 @@ OpDef define_top_k() {
       .types = {{"T", kNumericTypes, {0}}, {"K", DTypeSet{DType::i64}, {1}}},
       .gradient = top_k_gradient,
       .traits = {.shape_inputs = {1}},
-      .samples = {{.inputs = {f32({3, 37}), ints({5})}, .outputs = 2},
-                  {.inputs = {f32({7, 3}), ints({7})}, .attributes = {{"axis", integer(0)}, {"largest", integer(0)}}, .outputs = 2},
-                  {.inputs = {any(DType::i64, {2, 9}, -3, 3), ints({4})}, .attributes = {{"axis", integer(-1)}}, .outputs = 2},
-                  {.inputs = {any(DType::u64, {2, 9}, 0, 1.8e19), ints({3})}, .outputs = 2},
-                  {.inputs = {any(DType::u8, {2, 9}, 0, 9), ints({4})}, .outputs = 2},
-                  {.inputs = {any(DType::bf16, {2, 9}, -2, 2), ints({4})}, .outputs = 2}},
+      .samples = "(float32[3, 37], int64[1]{5}) 2"
+                 "(float32[7, 3], int64[1]{7}) {axis = 0, largest = 0} 2"
+                 "(int64[2, 9] -3 to 3, int64[1]{4}) {axis = -1} 2"
+                 "(uint64[2, 9] 0 to 1.8e+19, int64[1]{3}) 2"
+                 "(uint8[2, 9] 0 to 9, int64[1]{4}) 2"
+                 "(bfloat16[2, 9], int64[1]{4}) 2",
   };
 }
 

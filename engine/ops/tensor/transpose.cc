@@ -6,7 +6,6 @@
 #include "engine/graph/axes.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
@@ -84,11 +83,11 @@ OpDef define_transpose() {
       .cost = movement_cost,
       .gradient = transpose_gradient,
       .traits = {.is_identity = keeps_order, .moves_elements = always},
-      .samples = {{.inputs = {f32({17, 33})}},
-                  {.inputs = {f32({2, 3, 5, 7})}, .attributes = {{"perm", integers({0, 2, 1, 3})}}},
-                  {.inputs = {f32({2, 3, 5, 7})}, .attributes = {{"perm", integers({0, 2, 3, 1})}}},
-                  {.inputs = {any(DType::i64, {3, 4, 5})}, .attributes = {{"perm", integers({2, 0, 1})}}},
-                  {.inputs = {any(DType::boolean, {3, 19}, 0, 2)}}},
+      .samples = "(float32[17, 33])"
+                 "(float32[2, 3, 5, 7]) {perm = [0, 2, 1, 3]}"
+                 "(float32[2, 3, 5, 7]) {perm = [0, 2, 3, 1]}"
+                 "(int64[3, 4, 5]) {perm = [2, 0, 1]}"
+                 "(bool[3, 19] 0 to 2)",
   };
 }
 

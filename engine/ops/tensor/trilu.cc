@@ -3,10 +3,10 @@
 
 #include "engine/graph/gradient.h"
 #include "engine/kernels/data.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
@@ -60,9 +60,9 @@ OpDef define_trilu() {
       .cost = movement_cost,
       .gradient = trilu_gradient,
       .traits = {.moves_elements = always, .may_overwrite = true},
-      .samples = {{.inputs = {f32({5, 7})}},
-                  {.inputs = {f32({2, 4, 3}), fixed(Tensor::scalar<int64_t>(-1))}, .attributes = {{"upper", integer(0)}}},
-                  {.inputs = {any(DType::i64, {6, 6}), fixed(Tensor::scalar<int64_t>(2))}}},
+      .samples = "(float32[5, 7])"
+                 "(float32[2, 4, 3], int64[]{-1}) {upper = 0}"
+                 "(int64[6, 6], int64[]{2})",
   };
 }
 

@@ -9,11 +9,11 @@
 
 #include "engine/graph/axes.h"
 #include "engine/graph/evaluate_context.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/element.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
@@ -217,7 +217,6 @@ Status evaluate_unique(EvaluateContext& c) {
 }  // namespace
 
 OpDef define_unique() {
-  const SampleInput x = fixed(Tensor::of<float>({6}, {2, 1, 1, 3, 4, 3}));
   return {
       .name = "Unique",
       .since = 11,
@@ -226,10 +225,10 @@ OpDef define_unique() {
       .infer = infer_unique,
       .evaluate = evaluate_unique,
       .types = {{"T", kNumericTypes | kBool | DTypeSet{DType::string}, {0}}},
-      .samples = {{.inputs = {any(DType::i32, {5, 6}, -3, 4)}, .outputs = 4},
-                  {.inputs = {x}, .outputs = 4},
-                  {.inputs = {x}, .attributes = {{"sorted", integer(0)}}, .outputs = 4},
-                  {.inputs = {fixed(Tensor::of<float>({3, 2}, {1, 0, 1, 0, 2, 3}))}, .attributes = {{"axis", integer(0)}}, .outputs = 4}},
+      .samples = "(int32[5, 6] -3 to 4) 4"
+                 "(float32[6]{2.0, 1.0, 1.0, 3.0, 4.0, 3.0}) 4"
+                 "(float32[6]{2.0, 1.0, 1.0, 3.0, 4.0, 3.0}) {sorted = 0} 4"
+                 "(float32[3, 2]{1.0, 0.0, 1.0, 0.0, 2.0, 3.0}) {axis = 0} 4",
   };
 }
 

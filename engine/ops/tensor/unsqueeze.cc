@@ -6,7 +6,6 @@
 #include "engine/graph/transposed_node.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -66,9 +65,9 @@ OpDef define_unsqueeze() {
       .types = {{"T", kAllTypes, {0}}, {"axes", DTypeSet{DType::i64}, {1}}},
       .gradient = unsqueeze_gradient,
       .traits = {.shape_inputs = {1}, .is_view = true, .transposed = transposed_unsqueeze},
-      .samples = {{.inputs = {f32({3, 5}), ints({0})}},
-                  {.inputs = {f32({3, 5}), ints({-1, 1})}},
-                  {.inputs = {any(DType::i64, {}), ints({0})}}},
+      .samples = "(float32[3, 5], int64[1]{0})"
+                 "(float32[3, 5], int64[2]{-1, 1})"
+                 "(int64[], int64[1]{0})",
   };
 }
 

@@ -1,7 +1,6 @@
 // svengine.Values: the outputs are the inputs, one for one. What an operator of a file that stands for several expressions
 // becomes.
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/copy_common.h"
 
 namespace svengine::ops {
@@ -35,7 +34,7 @@ OpDef define_values() {
       .lower = lower_values,
       .kernel_types = kDenseTypes,
       .cost = movement_cost,
-      .samples = {{.inputs = {f32({3, 5}), any(DType::i64, {7})}, .outputs = 2}},
+      .samples = "(float32[3, 5], int64[7]) 2",
   };
 }
 

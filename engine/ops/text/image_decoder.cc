@@ -4,8 +4,8 @@
 
 #include "engine/base/image_decode.h"
 #include "engine/graph/evaluate_context.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <unordered_set>
 
-#include "engine/ops/samples.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/text/text_common.h"
 
 namespace svengine::ops {

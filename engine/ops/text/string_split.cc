@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "engine/ops/host_tensor.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/text/text_common.h"
 
 namespace svengine::ops {

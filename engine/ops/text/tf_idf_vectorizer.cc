@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "engine/ops/lowering.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/text/text_common.h"
 
 namespace svengine::ops {
@@ -242,17 +241,6 @@ Status evaluate_tf_idf(EvaluateContext& c) {
 }  // namespace
 
 OpDef define_tf_idf_vectorizer() {
-  const auto sample = [](SampleInput x, const char* mode, int64_t least, int64_t most, int64_t skips) {
-    return Sample{.inputs = {std::move(x)},
-                  .attributes = {{"mode", text(mode)},
-                                 {"min_gram_length", integer(least)},
-                                 {"max_gram_length", integer(most)},
-                                 {"max_skip_count", integer(skips)},
-                                 {"ngram_counts", integers({0, 4})},
-                                 {"ngram_indexes", integers({0, 1, 2, 3, 4, 5, 6})},
-                                 {"pool_int64s", integers({2, 3, 5, 4, 5, 6, 7, 8, 6, 7})},
-                                 {"weights", std::vector<float>{1, 2, 0.5f, 3, 1, 0.25f, 2}}}};
-  };
   return {
       .name = "TfIdfVectorizer",
       .since = 9,
@@ -268,8 +256,18 @@ OpDef define_tf_idf_vectorizer() {
       .infer = infer_tf_idf,
       .lower = lower_tf_idf,
       .evaluate = evaluate_tf_idf,
-      .samples = {sample(any(DType::i64, {12}, 1, 9), "TF", 1, 2, 0), sample(any(DType::i32, {3, 9}, 1, 9), "TFIDF", 2, 2, 5),
-                  sample(any(DType::i64, {2, 0}, 1, 9), "IDF", 1, 2, 1), sample(any(DType::i32, {2, 20}, 1, 9), "IDF", 1, 2, 3)},
+      .samples = R"((int64[12] 1 to 9) {mode = "TF", min_gram_length = 1, max_gram_length = 2, max_skip_count = 0, ngram_counts = [0, 4], )"
+                 "ngram_indexes = [0, 1, 2, 3, 4, 5, 6], pool_int64s = [2, 3, 5, 4, 5, 6, 7, 8, 6, 7], "
+                 "weights = [1.0, 2.0, 0.5, 3.0, 1.0, 0.25, 2.0]}"
+                 R"((int32[3, 9] 1 to 9) {mode = "TFIDF", min_gram_length = 2, max_gram_length = 2, max_skip_count = 5, )"
+                 "ngram_counts = [0, 4], ngram_indexes = [0, 1, 2, 3, 4, 5, 6], pool_int64s = [2, 3, 5, 4, 5, 6, 7, 8, 6, 7], "
+                 "weights = [1.0, 2.0, 0.5, 3.0, 1.0, 0.25, 2.0]}"
+                 R"((int64[2, 0] 1 to 9) {mode = "IDF", min_gram_length = 1, max_gram_length = 2, max_skip_count = 1, ngram_counts = [0, 4], )"
+                 "ngram_indexes = [0, 1, 2, 3, 4, 5, 6], pool_int64s = [2, 3, 5, 4, 5, 6, 7, 8, 6, 7], "
+                 "weights = [1.0, 2.0, 0.5, 3.0, 1.0, 0.25, 2.0]}"
+                 R"((int32[2, 20] 1 to 9) {mode = "IDF", min_gram_length = 1, max_gram_length = 2, max_skip_count = 3, )"
+                 "ngram_counts = [0, 4], ngram_indexes = [0, 1, 2, 3, 4, 5, 6], pool_int64s = [2, 3, 5, 4, 5, 6, 7, 8, 6, 7], "
+                 "weights = [1.0, 2.0, 0.5, 3.0, 1.0, 0.25, 2.0]}",
   };
 }
 

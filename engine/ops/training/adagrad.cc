@@ -1,5 +1,5 @@
 // Adagrad (ai.onnx.preview.training): steps divided by the root of all squared gradients so far.
-#include "engine/ops/samples.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/training/optimizer_common.h"
 
 namespace svengine::ops {
@@ -34,9 +34,8 @@ OpDef define_adagrad() {
                      {"decay_factor", AttributeKind::kFloat, false, real(0)}},
       .infer = [](InferContext& c) { return infer_optimizer(c, kAdagradTensors); },
       .lower = lower_adagrad,
-      .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({33}), f32({33}), f32({33}, 0, 3)},
-                   .attributes = {{"norm_coefficient", real(0.01f)}, {"epsilon", real(0.1f)}, {"decay_factor", real(0.2f)}},
-                   .outputs = 2}},
+      .samples = "(float32[] 0.1 to 0.2, int64[]{3}, float32[33], float32[33], float32[33] 0 to 3) {norm_coefficient = 0.01, "
+                 "epsilon = 0.1, decay_factor = 0.2} 2",
   };
 }
 

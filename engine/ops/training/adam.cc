@@ -2,7 +2,7 @@
 // stands beside the uncorrected root, unlike PyTorch's: see svengine.AdamW.
 #include <cmath>
 
-#include "engine/ops/samples.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/training/optimizer_common.h"
 
 namespace svengine::ops {
@@ -39,10 +39,8 @@ OpDef define_adam() {
                      {"epsilon", AttributeKind::kFloat, false, real(1e-6f)}},
       .infer = [](InferContext& c) { return infer_optimizer(c, kAdamTensors); },
       .lower = lower_adam,
-      .samples =
-          {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({33}), f32({33}), f32({33}), f32({33}, 0, 3)},
-            .attributes = {{"norm_coefficient", real(0.01f)}, {"norm_coefficient_post", real(0.1f)}, {"epsilon", real(0.1f)}},
-            .outputs = 3}},
+      .samples = "(float32[] 0.1 to 0.2, int64[]{3}, float32[33], float32[33], float32[33], float32[33] 0 to 3) {norm_coefficient = 0.01, "
+                 "norm_coefficient_post = 0.1, epsilon = 0.1} 3",
   };
 }
 

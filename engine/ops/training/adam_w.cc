@@ -5,7 +5,7 @@
 //   x = (1 - R weight_decay) x - R / (1 - alpha^t) m / (sqrt(v / (1 - beta^t)) + epsilon)
 #include <cmath>
 
-#include "engine/ops/samples.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/training/optimizer_common.h"
 
 namespace svengine::ops {
@@ -37,10 +37,7 @@ OpDef define_adam_w() {
                      {"epsilon", AttributeKind::kFloat, false, real(1e-8f)}},
       .infer = [](InferContext& c) { return infer_optimizer(c, kAdamWTensors); },
       .lower = lower_adam_w,
-      .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({33}), f32({33}), f32({33}),
-                              f32({33}, 0.1, 3)},
-                   .attributes = {{"weight_decay", real(0.01f)}},
-                   .outputs = 3}},
+      .samples = "(float32[] 0.1 to 0.2, int64[]{3}, float32[33], float32[33], float32[33], float32[33] 0.1 to 3) {weight_decay = 0.01} 3",
   };
 }
 

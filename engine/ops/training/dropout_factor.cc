@@ -9,7 +9,6 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/like.h"
 #include "engine/ops/lowering.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -59,8 +58,7 @@ OpDef define_dropout_factor() {
       .lower = lower_dropout_factor,
       .gradient = zero_gradient,
       .traits = {.shape_only_input = 1},
-      .samples = {{.inputs = {fixed(Tensor::scalar<int64_t>(3)), f32({3, 5003})},
-                   .attributes = {{"ratio", real(0.25f)}, {"seed", integer(7)}}}},
+      .samples = "(int64[]{3}, float32[3, 5003]) {ratio = 0.25, seed = 7}",
   };
 }
 

@@ -6,7 +6,6 @@
 #include "engine/graph/autodiff.h"
 #include "engine/graph/gradient.h"
 #include "engine/graph/op_registry.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/training/optimizer_common.h"
 
 namespace svengine::ops {

@@ -3,7 +3,7 @@
 // with the decay beside the quotient. T counts the steps done before this one.
 #include <cmath>
 
-#include "engine/ops/samples.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/training/optimizer_common.h"
 
 namespace svengine::ops {
@@ -45,10 +45,8 @@ OpDef define_lamb() {
                      {"adapt", AttributeKind::kInt, false, integer(1)}},
       .infer = [](InferContext& c) { return infer_optimizer(c, kLambTensors); },
       .lower = lower_lamb,
-      .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({5, 4001}), f32({5, 4001}), f32({5, 4001}),
-                              f32({5, 4001}, 0.1, 3)},
-                   .attributes = {{"weight_decay", real(0.01f)}},
-                   .outputs = 3}},
+      .samples = "(float32[] 0.1 to 0.2, int64[]{3}, float32[5, 4001], float32[5, 4001], float32[5, 4001], float32[5, 4001] 0.1 to 3) "
+                 "{weight_decay = 0.01} 3",
   };
 }
 

@@ -1,6 +1,6 @@
 // svengine.Lars: stochastic gradient descent with momentum, every tensor at a rate of its own (You, Gitman, Ginsburg 2017, arXiv
 // 1708.03888): kernels/layerwise_optimizer.h has the formulas. adapt = 0: the same for all.
-#include "engine/ops/samples.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/training/optimizer_common.h"
 
 namespace svengine::ops {
@@ -33,10 +33,8 @@ OpDef define_lars() {
                      {"adapt", AttributeKind::kInt, false, integer(1)}},
       .infer = [](InferContext& c) { return infer_optimizer(c, kLarsTensors); },
       .lower = lower_lars,
-      .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({33}), f32({5, 4001}), f32({33}),
-                              f32({5, 4001}), f32({33}), f32({5, 4001})},
-                   .attributes = {{"norm_coefficient", real(0.01f)}, {"trust", real(0.5f)}},
-                   .outputs = 4}},
+      .samples = "(float32[] 0.1 to 0.2, int64[]{3}, float32[33], float32[5, 4001], float32[33], float32[5, 4001], float32[33], "
+                 "float32[5, 4001]) {norm_coefficient = 0.01, trust = 0.5} 4",
   };
 }
 

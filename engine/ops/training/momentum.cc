@@ -1,6 +1,5 @@
 // Momentum (ai.onnx.preview.training): stochastic gradient descent with momentum, standard or Nesterov's. PyTorch's SGD is this
 // with beta = 1 - dampening.
-#include "engine/ops/samples.h"
 #include "engine/ops/training/optimizer_common.h"
 
 namespace svengine::ops {
@@ -45,17 +44,10 @@ OpDef define_momentum() {
                      {"norm_coefficient", AttributeKind::kFloat, true}},
       .infer = infer_momentum,
       .lower = lower_momentum,
-      .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(3)), f32({33}), f32({33}), f32({33})},
-                   .attributes = {{"alpha", real(0.9f)},
-                                  {"beta", real(0.5f)},
-                                  {"mode", text("nesterov")},
-                                  {"norm_coefficient", real(0.01f)}},
-                   .outputs = 2},
-                  {.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(0)), f32({3, 5}), f32({7}), f32({3, 5}), f32({7}),
-                              f32({3, 5}), f32({7})},
-                   .attributes =
-                       {{"alpha", real(0.9f)}, {"beta", real(0.5f)}, {"mode", text("standard")}, {"norm_coefficient", real(0)}},
-                   .outputs = 4}},
+      .samples = R"((float32[] 0.1 to 0.2, int64[]{3}, float32[33], float32[33], float32[33]) {alpha = 0.9, beta = 0.5, mode = "nesterov", )"
+                 "norm_coefficient = 0.01} 2"
+                 "(float32[] 0.1 to 0.2, int64[]{0}, float32[3, 5], float32[7], float32[3, 5], float32[7], float32[3, 5], float32[7]) "
+                 R"({alpha = 0.9, beta = 0.5, mode = "standard", norm_coefficient = 0.0} 4)",
   };
 }
 

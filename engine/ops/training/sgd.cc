@@ -1,6 +1,6 @@
 // svengine.Sgd: stochastic gradient descent without momentum, x - R (g + norm_coefficient x). With momentum: Momentum of
 // ai.onnx.preview.training.
-#include "engine/ops/samples.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/training/optimizer_common.h"
 
 namespace svengine::ops {
@@ -28,10 +28,7 @@ OpDef define_sgd() {
       .attributes = {{"norm_coefficient", AttributeKind::kFloat, false, real(0)}},
       .infer = [](InferContext& c) { return infer_optimizer(c, kSgdTensors); },
       .lower = lower_sgd,
-      .samples = {{.inputs = {f32({}, 0.1, 0.2), fixed(Tensor::scalar<int64_t>(0)), f32({33}), f32({4, 5}), f32({33}),
-                              f32({4, 5})},
-                   .attributes = {{"norm_coefficient", real(0.01f)}},
-                   .outputs = 2}},
+      .samples = "(float32[] 0.1 to 0.2, int64[]{0}, float32[33], float32[4, 5], float32[33], float32[4, 5]) {norm_coefficient = 0.01} 2",
   };
 }
 

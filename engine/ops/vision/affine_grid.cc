@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -126,7 +126,6 @@ Status affine_grid_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_affine_grid() {
-  const auto aligned = std::pair<std::string, Attribute>("align_corners", integer(1));
   return {
       .name = "AffineGrid",
       .since = 20,
@@ -137,11 +136,11 @@ OpDef define_affine_grid() {
       .types = {{"T1", kRealTypes, {0}}, {"T2", DTypeSet{DType::i64}, {1}}},
       .gradient = affine_grid_gradient,
       .traits = {.shape_inputs = {1}},
-      .samples = {{.inputs = {f32({2, 2, 3}), ints({2, 3, 5, 6})}},
-                  {.inputs = {f32({2, 2, 3}), ints({2, 1, 4, 1})}, .attributes = {aligned}},
-                  {.inputs = {f32({1, 3, 4}), ints({1, 2, 3, 4, 5})}, .attributes = {aligned}},
-                  {.inputs = {any(DType::f64, {2, 3, 4}), ints({2, 2, 2, 3, 1})}},
-                  {.inputs = {f32({1, 2, 3}), ints({1, 1, 0, 2})}}},
+      .samples = "(float32[2, 2, 3], int64[4]{2, 3, 5, 6})"
+                 "(float32[2, 2, 3], int64[4]{2, 1, 4, 1}) {align_corners = 1}"
+                 "(float32[1, 3, 4], int64[5]{1, 2, 3, 4, 5}) {align_corners = 1}"
+                 "(float64[2, 3, 4], int64[5]{2, 2, 2, 3, 1})"
+                 "(float32[1, 2, 3], int64[4]{1, 1, 0, 2})",
   };
 }
 

@@ -10,7 +10,6 @@
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/nn/product_common.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/vision/deform_common.h"
 
 namespace svengine::ops {
@@ -205,7 +204,6 @@ Cost deform_conv_cost(const Node& node) { return conv_grad_cost(node, node.outpu
 }  // namespace
 
 OpDef define_deform_conv() {
-  const std::pair<std::string, Attribute> pads{"pads", integers({1, 1, 1, 1})};
   return {
       .name = "DeformConv",
       .since = 19,
@@ -216,17 +214,12 @@ OpDef define_deform_conv() {
       .cost = deform_conv_cost,
       .gradient = deform_conv_gradient,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 4, 6, 5}), f32({3, 4, 3, 3}), f32({2, 18, 6, 5}), f32({3}), f32({2, 9, 6, 5}, 0, 1)},
-                   .attributes = {pads}},
-                  {.inputs = {f32({1, 4, 7, 7}), f32({6, 2, 3, 2}), f32({1, 24, 3, 4}), f32({6})},
-                   .attributes = {{"group", integer(2)},
-                                  {"offset_group", integer(2)},
-                                  {"strides", integers({2, 2})},
-                                  {"dilations", integers({1, 1})},
-                                  {"pads", integers({0, 1, 0, 1})}}},
-                  {.inputs = {f32({1, 1, 1, 1}), f32({1, 1, 1, 1}), f32({1, 2, 1, 1})}},
-                  {.inputs = {any(DType::f64, {1, 2, 4, 4}), any(DType::f64, {2, 2, 2, 2}), any(DType::f64, {1, 8, 3, 3}),
-                              any(DType::f64, {2}), any(DType::f64, {1, 4, 3, 3}, 0, 1)}}},
+      .samples = "(float32[2, 4, 6, 5], float32[3, 4, 3, 3], float32[2, 18, 6, 5], float32[3], float32[2, 9, 6, 5] 0 to 1) "
+                 "{pads = [1, 1, 1, 1]}"
+                 "(float32[1, 4, 7, 7], float32[6, 2, 3, 2], float32[1, 24, 3, 4], float32[6]) {group = 2, offset_group = 2, "
+                 "strides = [2, 2], dilations = [1, 1], pads = [0, 1, 0, 1]}"
+                 "(float32[1, 1, 1, 1], float32[1, 1, 1, 1], float32[1, 2, 1, 1])"
+                 "(float64[1, 2, 4, 4], float64[2, 2, 2, 2], float64[1, 8, 3, 3], float64[2], float64[1, 4, 3, 3] 0 to 1)",
   };
 }
 

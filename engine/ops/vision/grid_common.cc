@@ -1,7 +1,7 @@
 #include "engine/ops/vision/grid_common.h"
 
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/vision/sampling_common.h"
 
 namespace svengine::ops {

@@ -3,7 +3,6 @@
 #include "engine/graph/gradient.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/vision/grid_tables_common.h"
 
 namespace svengine::ops {
@@ -157,12 +156,6 @@ Cost grid_sample_cost(const Node& node) {
   return cost;
 }
 
-Sample grid_sampled(DType type, Dims x, Dims grid, const char* mode, const char* padding, int64_t align,
-                    DType grid_type = DType::f32) {
-  return {.inputs = {any(type, std::move(x), -20, 20), any(grid_type, std::move(grid), -1.4, 1.4)},
-          .attributes = {{"mode", text(mode)}, {"padding_mode", text(padding)}, {"align_corners", integer(align)}}};
-}
-
 }  // namespace
 
 OpDef define_grid_sample() {
@@ -177,14 +170,22 @@ OpDef define_grid_sample() {
       .cost = grid_sample_cost,
       .gradient = grid_sample_gradient,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {grid_sampled(DType::f32, {2, 3, 5, 7}, {2, 4, 19, 2}, "linear", "zeros", 0),
-                  grid_sampled(DType::f32, {1, 2, 5, 4}, {1, 3, 5, 2}, "cubic", "reflection", 0),
-                  grid_sampled(DType::f32, {1, 2, 5, 4}, {1, 3, 5, 2}, "cubic", "border", 1),
-                  grid_sampled(DType::f32, {1, 2, 3, 4, 5}, {1, 2, 3, 5, 3}, "linear", "reflection", 1),
-                  grid_sampled(DType::f32, {1, 1, 1, 1}, {1, 1, 1, 2}, "nearest", "border", 0),
-                  grid_sampled(DType::f64, {1, 2, 4, 4}, {1, 2, 3, 2}, "linear", "border", 1, DType::f64),
-                  grid_sampled(DType::i32, {1, 2, 4, 4}, {1, 2, 3, 2}, "linear", "zeros", 1),
-                  grid_sampled(DType::u8, {1, 2, 4, 4}, {1, 2, 3, 2}, "nearest", "reflection", 0)},
+      .samples = R"((float32[2, 3, 5, 7] -20 to 20, float32[2, 4, 19, 2] -1.4 to 1.4) {mode = "linear", padding_mode = "zeros", )"
+                 "align_corners = 0}"
+                 R"((float32[1, 2, 5, 4] -20 to 20, float32[1, 3, 5, 2] -1.4 to 1.4) {mode = "cubic", padding_mode = "reflection", )"
+                 "align_corners = 0}"
+                 R"((float32[1, 2, 5, 4] -20 to 20, float32[1, 3, 5, 2] -1.4 to 1.4) {mode = "cubic", padding_mode = "border", )"
+                 "align_corners = 1}"
+                 R"((float32[1, 2, 3, 4, 5] -20 to 20, float32[1, 2, 3, 5, 3] -1.4 to 1.4) {mode = "linear", padding_mode = "reflection", )"
+                 "align_corners = 1}"
+                 R"((float32[1, 1, 1, 1] -20 to 20, float32[1, 1, 1, 2] -1.4 to 1.4) {mode = "nearest", padding_mode = "border", )"
+                 "align_corners = 0}"
+                 R"((float64[1, 2, 4, 4] -20 to 20, float64[1, 2, 3, 2] -1.4 to 1.4) {mode = "linear", padding_mode = "border", )"
+                 "align_corners = 1}"
+                 R"((int32[1, 2, 4, 4] -20 to 20, float32[1, 2, 3, 2] -1.4 to 1.4) {mode = "linear", padding_mode = "zeros", )"
+                 "align_corners = 1}"
+                 R"((uint8[1, 2, 4, 4] -20 to 20, float32[1, 2, 3, 2] -1.4 to 1.4) {mode = "nearest", padding_mode = "reflection", )"
+                 "align_corners = 0}",
   };
 }
 

@@ -2,7 +2,6 @@
 // the attributes are GridSample's.
 #include "engine/ops/infer_util.h"
 #include "engine/ops/like.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/fill_common.h"
 #include "engine/ops/vision/grid_common.h"
 
@@ -102,10 +101,9 @@ OpDef define_grid_sample_grad() {
       .infer = infer_grid_sample_grad,
       .lower = lower_grid_sample_grad,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {{.inputs = {f32({2, 9, 4, 5}), f32({2, 9, 5, 7}), f32({2, 4, 5, 2}, -1.2, 1.2)}, .outputs = 2},
-                  {.inputs = {f32({1, 2, 2, 3, 2}), f32({1, 2, 3, 4, 5}), f32({1, 2, 3, 2, 3}, -1.2, 1.2)},
-                   .attributes = {{"mode", text("cubic")}, {"padding_mode", text("border")}},
-                   .outputs = 2}},
+      .samples = "(float32[2, 9, 4, 5], float32[2, 9, 5, 7], float32[2, 4, 5, 2] -1.2 to 1.2) 2"
+                 R"((float32[1, 2, 2, 3, 2], float32[1, 2, 3, 4, 5], float32[1, 2, 3, 2, 3] -1.2 to 1.2) {mode = "cubic", )"
+                 R"(padding_mode = "border"} 2)",
   };
 }
 

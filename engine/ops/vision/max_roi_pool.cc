@@ -1,7 +1,7 @@
 // MaxRoiPool: the largest element of every bin of a region; bins of whole elements, 0 where a bin has none.
 #include "engine/graph/gradient.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/lowering.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/vision/max_roi_pool_common.h"
 
 namespace svengine::ops {
@@ -95,7 +95,6 @@ Status max_roi_pool_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_max_roi_pool() {
-  const std::pair<std::string, Attribute> pooled{"pooled_shape", integers({2, 3})};
   return {
       .name = "MaxRoiPool",
       .inputs = {2, 2},
@@ -103,13 +102,11 @@ OpDef define_max_roi_pool() {
       .infer = infer_max_roi_pool,
       .lower = lower_max_roi_pool,
       .gradient = max_roi_pool_gradient,
-      .samples = {{.inputs = {f32({2, 3, 9, 7}),
-                              fixed(Tensor::of<float>({3, 5}, {1, 2, 1, 11, 13, 0, -4, 0, 3, 5, 1, 30, 30, 40, 40}))},
-                   .attributes = {pooled, {"spatial_scale", real(0.5f)}}},
-                  {.inputs = {f32({1, 2, 7, 37}), fixed(Tensor::of<float>({2, 5}, {0, 1, 0, 35, 6, 0, 30, 2, 36, 3}))}, .attributes = {pooled}},
-                  {.inputs = {f32({1, 1, 1, 1}), fixed(Tensor::of<float>({1, 5}, {0, 0, 0, 1, 1}))}, .attributes = {pooled}},
-                  {.inputs = {any(DType::f64, {1, 2, 6, 6}), fixed(Tensor::of<double>({1, 5}, {0, 1, 0, 4, 5}))},
-                   .attributes = {pooled}}},
+      .samples = "(float32[2, 3, 9, 7], float32[3, 5]{1.0, 2.0, 1.0, 11.0, 13.0, 0.0, -4.0, 0.0, 3.0, 5.0, 1.0, 30.0, 30.0, 40.0, 40.0}) "
+                 "{pooled_shape = [2, 3], spatial_scale = 0.5}"
+                 "(float32[1, 2, 7, 37], float32[2, 5]{0.0, 1.0, 0.0, 35.0, 6.0, 0.0, 30.0, 2.0, 36.0, 3.0}) {pooled_shape = [2, 3]}"
+                 "(float32[1, 1, 1, 1], float32[1, 5]{0.0, 0.0, 0.0, 1.0, 1.0}) {pooled_shape = [2, 3]}"
+                 "(float64[1, 2, 6, 6], float64[1, 5]{0.0, 1.0, 0.0, 4.0, 5.0}) {pooled_shape = [2, 3]}",
   };
 }
 

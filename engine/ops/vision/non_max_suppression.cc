@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "engine/graph/evaluate_context.h"
+#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 namespace {
@@ -221,8 +221,6 @@ Status evaluate_non_max_suppression(EvaluateContext& c) {
 }  // namespace
 
 OpDef define_non_max_suppression() {
-  const SampleInput most = ints({3}), overlap = fixed(Tensor::of<float>({1}, {0.3f})),
-                    score = fixed(Tensor::of<float>({1}, {0.2f}));
   return {
       .name = "NonMaxSuppression",
       .since = 10,
@@ -230,10 +228,9 @@ OpDef define_non_max_suppression() {
       .attributes = {{"center_point_box", AttributeKind::kInt, false, integer(0)}},
       .infer = infer_non_max_suppression,
       .evaluate = evaluate_non_max_suppression,
-      .samples = {{.inputs = {f32({2, 9, 4}, 0, 10), f32({2, 3, 9}, 0, 1), most, overlap, score}},
-                  {.inputs = {f32({1, 20, 4}, 0, 10), f32({1, 2, 20}, 0, 1), most, overlap},
-                   .attributes = {{"center_point_box", integer(1)}}},
-                  {.inputs = {f32({1, 1, 4}), f32({1, 1, 1})}}},
+      .samples = "(float32[2, 9, 4] 0 to 10, float32[2, 3, 9] 0 to 1, int64[1]{3}, float32[1]{0.3}, float32[1]{0.2})"
+                 "(float32[1, 20, 4] 0 to 10, float32[1, 2, 20] 0 to 1, int64[1]{3}, float32[1]{0.3}) {center_point_box = 1}"
+                 "(float32[1, 1, 4], float32[1, 1, 1])",
   };
 }
 

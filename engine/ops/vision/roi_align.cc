@@ -1,6 +1,5 @@
 // RoiAlign: regions of images, each averaged (or its maximum taken) over a grid of bins from interpolated samples.
 #include "engine/graph/gradient.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/vision/roi_common.h"
 
 namespace svengine::ops {
@@ -180,20 +179,6 @@ Status roi_align_gradient(GradientContext& c) {
   return {};
 }
 
-Sample roi_sample(DType type, const char* mode, const char* coordinates, int64_t ratio, int64_t height, int64_t width) {
-  Sample sample{.inputs = {any(type, {2, 5, 9, 11}), {}, fixed(Tensor::of<int64_t>({3}, {1, 0, 1}))}};
-  const Tensor rois = Tensor::of<float>({3, 4}, {-3, 1, 15, 17, 4, 4, 9.5f, 7, 2, 3, 2, 3});
-  const Tensor wide = Tensor::of<double>({3, 4}, {-3, 1, 15, 17, 4, 4, 9.5, 7, 2, 3, 2, 3});
-  sample.inputs[1] = fixed(type == DType::f64 ? wide : rois);
-  sample.attributes = {{"mode", text(mode)},
-                       {"coordinate_transformation_mode", text(coordinates)},
-                       {"sampling_ratio", integer(ratio)},
-                       {"output_height", integer(height)},
-                       {"output_width", integer(width)},
-                       {"spatial_scale", real(0.5f)}};
-  return sample;
-}
-
 }  // namespace
 
 OpDef define_roi_align() {
@@ -211,12 +196,24 @@ OpDef define_roi_align() {
                   .reads_plain = roi_align_reads_plain,
                   .writes_plain = true},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = {roi_sample(DType::f32, "avg", "half_pixel", 0, 3, 4),
-                  roi_sample(DType::f32, "avg", "output_half_pixel", 2, 9, 8),
-                  roi_sample(DType::f32, "avg", "half_pixel", 5, 3, 1),
-                  roi_sample(DType::f32, "max", "half_pixel", 2, 1, 1),
-                  roi_sample(DType::f32, "max", "output_half_pixel", 0, 2, 2),
-                  roi_sample(DType::f64, "avg", "half_pixel", 5, 2, 1)},
+      .samples = "(float32[2, 5, 9, 11], float32[3, 4]{-3.0, 1.0, 15.0, 17.0, 4.0, 4.0, 9.5, 7.0, 2.0, 3.0, 2.0, 3.0}, int64[3]{1, 0, 1}) "
+                 R"({mode = "avg", coordinate_transformation_mode = "half_pixel", sampling_ratio = 0, output_height = 3, output_width = 4, )"
+                 "spatial_scale = 0.5}"
+                 "(float32[2, 5, 9, 11], float32[3, 4]{-3.0, 1.0, 15.0, 17.0, 4.0, 4.0, 9.5, 7.0, 2.0, 3.0, 2.0, 3.0}, int64[3]{1, 0, 1}) "
+                 R"({mode = "avg", coordinate_transformation_mode = "output_half_pixel", sampling_ratio = 2, output_height = 9, )"
+                 "output_width = 8, spatial_scale = 0.5}"
+                 "(float32[2, 5, 9, 11], float32[3, 4]{-3.0, 1.0, 15.0, 17.0, 4.0, 4.0, 9.5, 7.0, 2.0, 3.0, 2.0, 3.0}, int64[3]{1, 0, 1}) "
+                 R"({mode = "avg", coordinate_transformation_mode = "half_pixel", sampling_ratio = 5, output_height = 3, output_width = 1, )"
+                 "spatial_scale = 0.5}"
+                 "(float32[2, 5, 9, 11], float32[3, 4]{-3.0, 1.0, 15.0, 17.0, 4.0, 4.0, 9.5, 7.0, 2.0, 3.0, 2.0, 3.0}, int64[3]{1, 0, 1}) "
+                 R"({mode = "max", coordinate_transformation_mode = "half_pixel", sampling_ratio = 2, output_height = 1, output_width = 1, )"
+                 "spatial_scale = 0.5}"
+                 "(float32[2, 5, 9, 11], float32[3, 4]{-3.0, 1.0, 15.0, 17.0, 4.0, 4.0, 9.5, 7.0, 2.0, 3.0, 2.0, 3.0}, int64[3]{1, 0, 1}) "
+                 R"({mode = "max", coordinate_transformation_mode = "output_half_pixel", sampling_ratio = 0, output_height = 2, )"
+                 "output_width = 2, spatial_scale = 0.5}"
+                 "(float64[2, 5, 9, 11], float64[3, 4]{-3.0, 1.0, 15.0, 17.0, 4.0, 4.0, 9.5, 7.0, 2.0, 3.0, 2.0, 3.0}, int64[3]{1, 0, 1}) "
+                 R"({mode = "avg", coordinate_transformation_mode = "half_pixel", sampling_ratio = 5, output_height = 2, output_width = 1, )"
+                 "spatial_scale = 0.5}",
   };
 }
 

@@ -1,7 +1,6 @@
 // svengine.RoiAlignGrad: the gradient of RoiAlign's X. Inputs: dy, X, rois, batch_indices; the attributes are RoiAlign's. A
 // maximum gives its gradient to the first element that has it.
 #include "engine/ops/like.h"
-#include "engine/ops/samples.h"
 #include "engine/ops/tensor/fill_common.h"
 #include "engine/ops/vision/roi_common.h"
 
@@ -91,8 +90,6 @@ Status lower_roi_align_grad(LowerContext& c) {
 }  // namespace
 
 OpDef define_roi_align_grad() {
-  const SampleInput rois = fixed(Tensor::of<float>({3, 4}, {-3, 1, 15, 17, 4, 4, 9.5f, 7, 2, 3, 2, 3}));
-  const SampleInput images = fixed(Tensor::of<int64_t>({3}, {1, 0, 1}));
   return {
       .name = "RoiAlignGrad",
       .domain = kInternalDomain,
@@ -100,10 +97,10 @@ OpDef define_roi_align_grad() {
       .attributes = roi_align_attributes(),
       .infer = infer_roi_align_grad,
       .lower = lower_roi_align_grad,
-      .samples = {{.inputs = {f32({3, 9, 2, 3}), f32({2, 9, 5, 7}), rois, images},
-                   .attributes = {{"output_height", integer(2)}, {"output_width", integer(3)}}},
-                  {.inputs = {f32({3, 2, 2, 2}), f32({2, 2, 5, 7}), rois, images},
-                   .attributes = {{"output_height", integer(2)}, {"output_width", integer(2)}, {"mode", text("max")}}}},
+      .samples = "(float32[3, 9, 2, 3], float32[2, 9, 5, 7], float32[3, 4]{-3.0, 1.0, 15.0, 17.0, 4.0, 4.0, 9.5, 7.0, 2.0, 3.0, 2.0, 3.0}, "
+                 "int64[3]{1, 0, 1}) {output_height = 2, output_width = 3}"
+                 "(float32[3, 2, 2, 2], float32[2, 2, 5, 7], float32[3, 4]{-3.0, 1.0, 15.0, 17.0, 4.0, 4.0, 9.5, 7.0, 2.0, 3.0, 2.0, 3.0}, "
+                 R"(int64[3]{1, 0, 1}) {output_height = 2, output_width = 2, mode = "max"})",
   };
 }
 

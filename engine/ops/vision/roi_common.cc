@@ -1,6 +1,6 @@
 #include "engine/ops/vision/roi_common.h"
+#include "engine/ops/attribute_values.h"
 
-#include "engine/ops/samples.h"
 
 namespace svengine::ops {
 

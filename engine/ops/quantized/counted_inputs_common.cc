@@ -1,4 +1,4 @@
-#include "engine/ops/quantized/quantized_samples.h"
+#include "engine/ops/quantized/counted_inputs.h"
 
 #include "engine/ops/infer_util.h"
 
