@@ -1,6 +1,5 @@
 # svengine_op_table(OUTPUT file...): writes the registry's table, every "OpDef define_<operator>()" that the operator files
-# define: one each, or several where small operators of a kind share a file. Two domains that have operators of ai.onnx's names put
-# theirs before it: "OpDef define_microsoft_<operator>()", "OpDef define_svengine_<operator>()".
+# define: one each, or several where small operators of a kind share a file.
 include_guard()
 
 function(svengine_op_table output)
@@ -15,8 +14,7 @@ function(svengine_op_table output)
     foreach(line IN LISTS lines)
       string(REGEX REPLACE "^OpDef (define_[a-z0-9_]+).*" "\\1" function "${line}")
       string(APPEND declarations "OpDef ${function}();\n")
-      string(REGEX REPLACE "^define_(microsoft_|svengine_)?" "" operator "${function}")
-      string(APPEND definitions "    {operator_key(\"${operator}\"), ops::${function}},\n")
+      string(APPEND definitions "    ops::${function},\n")
     endforeach()
   endforeach()
   file(CONFIGURE OUTPUT ${output} @ONLY CONTENT [[
@@ -30,13 +28,20 @@ namespace ops {
 
 namespace {
 
-constexpr OpDefinition kDefinitions[] = {
-@definitions@};
+/// One after the other: a list in braces would be copied.
+std::vector<OpDef> definitions() {
+  constexpr OpDef (*kDefinitions[])() = {
+@definitions@  };
+  std::vector<OpDef> made;
+  made.reserve(std::size(kDefinitions));
+  for (const auto define : kDefinitions) made.push_back(define());
+  return made;
+}
 
 }  // namespace
 
 const OpRegistry& all_ops() {
-  static const OpRegistry registry(kDefinitions, kDomains, {find_custom_operator, newest_custom_opset});
+  static const OpRegistry registry(definitions(), {find_custom_operator, newest_custom_opset});
   return registry;
 }
 

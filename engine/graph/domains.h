@@ -1,4 +1,4 @@
-// The domains of operators that the engine knows, and their newest opsets.
+// The domains of operators that the engine knows, and newest opsets.
 #pragma once
 #include <limits>
 
@@ -21,17 +21,5 @@ inline constexpr const char* kPreviewDomain = "ai.onnx.preview";
 inline constexpr const char* kTrainingDomain = "ai.onnx.preview.training";
 /// ONNX Runtime's operators.
 inline constexpr const char* kMicrosoftDomain = "com.microsoft";
-
-/// A domain and the newest opset of it whose operators are known.
-struct DomainOpset {
-  const char* domain;
-  int newest;
-};
-
-/// All of them but ai.onnx.
-inline constexpr DomainOpset kDomains[] = {
-    {kInternalDomain, kNewestOpset}, {kEngineDomain, 1},   {kMlDomain, kNewestMlOpset},
-    {kPreviewDomain, 1},             {kTrainingDomain, 1}, {kMicrosoftDomain, 1},
-};
 
 }  // namespace svengine

@@ -1,43 +1,22 @@
 #include "engine/graph/op_registry.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 namespace svengine {
+namespace {
 
-struct OpRegistry::Entry {
-  uint64_t key = 0;
-  OpDef (*define)() = nullptr;
-  std::once_flag once = {};
-  std::unique_ptr<const OpDef> op = {};  // null until it is asked for
-};
+auto key(const OpDef& op) { return std::pair<std::string_view, std::string_view>(op.domain, op.name); }
 
-OpRegistry::OpRegistry(std::span<const OpDefinition> definitions, std::span<const DomainOpset> domains, MoreOperators more)
-    : entries_(std::make_unique<Entry[]>(definitions.size())), size_(definitions.size()), domains_(domains), more_(more) {
-  std::vector<OpDefinition> sorted(definitions.begin(), definitions.end());
-  std::sort(sorted.begin(), sorted.end(), [](const OpDefinition& a, const OpDefinition& b) { return a.key < b.key; });
-  for (size_t i = 0; i < size_; ++i) {
-    entries_[i].key = sorted[i].key;
-    entries_[i].define = sorted[i].define;
-  }
-}
+}  // namespace
 
-OpRegistry::OpRegistry(std::vector<OpDef> ops) : entries_(std::make_unique<Entry[]>(ops.size())), size_(ops.size()) {
-  const auto key = [](const OpDef& op) { return operator_key(op.name); };
-  std::sort(ops.begin(), ops.end(), [&key](const OpDef& a, const OpDef& b) { return key(a) < key(b); });
-  for (size_t i = 0; i < size_; ++i) {
-    entries_[i].key = key(ops[i]);
-    entries_[i].op = std::make_unique<const OpDef>(std::move(ops[i]));
-  }
-}
-
-OpRegistry::~OpRegistry() = default;
-
-const OpDef& OpRegistry::made(Entry& entry) const {
-  std::call_once(entry.once, [&entry] {
-    if (!entry.op) entry.op = std::make_unique<const OpDef>(entry.define());
-  });
-  return *entry.op;
+OpRegistry::OpRegistry(std::vector<OpDef> ops, MoreOperators more) : more_(more) {
+  std::vector<size_t> order(ops.size());  // each is moved once: every program that reads a model begins so, and an OpDef is long
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key(ops[a]) < key(ops[b]); });
+  ops_.reserve(ops.size());
+  for (const size_t i : order) ops_.push_back(std::move(ops[i]));
 }
 
 const OpDef* OpRegistry::find(std::string_view domain, std::string_view name) const {
@@ -46,28 +25,16 @@ const OpDef* OpRegistry::find(std::string_view domain, std::string_view name) co
 }
 
 const OpDef* OpRegistry::find_own(std::string_view domain, std::string_view name) const {
-  const uint64_t key = operator_key(name);
-  Entry* const end = entries_.get() + size_;
-  Entry* entry = std::lower_bound(entries_.get(), end, key, [](const Entry& e, uint64_t k) { return e.key < k; });
-  for (; entry != end && entry->key == key; ++entry)
-    if (const OpDef& op = made(*entry); op.name == name && op.domain == canonical_domain(domain)) return &op;
-  return nullptr;
-}
-
-const std::vector<std::reference_wrapper<const OpDef>>& OpRegistry::all() const {
-  std::call_once(sorted_once_, [this] {
-    for (size_t i = 0; i < size_; ++i) sorted_.push_back(std::cref(made(entries_[i])));
-    const auto place = [](const OpDef& op) { return std::pair<std::string_view, std::string_view>(op.domain, op.name); };
-    std::sort(sorted_.begin(), sorted_.end(), [&place](const OpDef& a, const OpDef& b) { return place(a) < place(b); });
-  });
-  return sorted_;
+  const std::pair<std::string_view, std::string_view> wanted(canonical_domain(domain), name);
+  const auto it = std::lower_bound(ops_.begin(), ops_.end(), wanted, [](const OpDef& op, const auto& k) { return key(op) < k; });
+  return it != ops_.end() && key(*it) == wanted ? &*it : nullptr;
 }
 
 int OpRegistry::newest_opset(std::string_view domain) const {
   if (canonical_domain(domain).empty()) return kNewestOpset;
   int newest = more_.newest_opset ? more_.newest_opset(domain) : 0;
-  for (const DomainOpset& known : domains_)
-    if (domain == known.domain) newest = std::max(newest, known.newest);
+  for (const OpDef& op : ops_)
+    if (op.domain == domain) newest = std::max(newest, op.until);
   return newest;
 }
 

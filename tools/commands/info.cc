@@ -84,7 +84,7 @@ std::string arena_pages() {
 
 struct Info {
   const SessionOptions& session;
-  size_t operators = all_ops().size();
+  size_t operators = all_ops().all().size();
   std::string system = {}, processor = processor_name();
   size_t allowed_cpus = 0;
   int64_t memory_bytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
