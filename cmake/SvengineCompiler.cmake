@@ -35,20 +35,18 @@ endif()
 # collect before it has some memory. What walks the steps of a run stays at -O2, and so do operators' files that hold loops of steps
 # that no kernel is made for: g++ 12, EPYC Zen 4, 84 s of CPU for engine/ops at -Og and 146 at -O2, where integer MatMul, poolings and norms of
 # doubles, LinearRegressor take a quarter to two thirds of the time (`svengine bench` of networks of one node). With -O2 for the 136 files that
-# have such loops and -Og for the other 222 it is 165 s beside 159: twice as many units. What a shared library of 12 MiB has no room for
-# otherwise is compiled for size: the importers are a third smaller at -Os than at -Og, and operators' files without loops by two fifths than at -O2.
+# have such loops and -Og for the other 222 it is 165 s beside 159: twice as many units. (For size, at
+# -Os, operators' files without loops and the importers would be a quarter smaller, 360 KB of the shared library, and cost a third more to compile.)
 # Operators' files with loops do without some passes of -O2, a seventh of their compile time: of 1,028 networks of one node (bench/operator_models.py,
 # bench/node_models.py; AVX-512) half take less than before and half more, and NonZero, Compress, Binarizer a tenth to a quarter more. (Without pass
 # tree-vrp sums of Einsum take a third longer; at -O1 pooling of doubles, MaxRoiPool, tree ensembles, SVMs, Compress two to four times as long.)
 set(SVENGINE_CALM_FLAGS "")
 set(SVENGINE_STEP_FLAGS "")
-set(SVENGINE_SMALL_FLAGS "")
 if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-O3")
   set(SVENGINE_CALM_FLAGS $<$<CONFIG:Release>:-Og>)
   set(SVENGINE_STEP_FLAGS $<$<CONFIG:Release>:-O2>)
-  set(SVENGINE_SMALL_FLAGS $<$<CONFIG:Release>:-Os>)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    foreach(flags CALM STEP SMALL)
+    foreach(flags CALM STEP)
       # Functions that nothing calls stand in files that something else is needed of: the shared library's linker leaves them out.
       list(APPEND SVENGINE_${flags}_FLAGS -ffunction-sections --param=ggc-min-expand=400 --param=ggc-min-heapsize=1000000)
     endforeach()

@@ -20,7 +20,7 @@ using ValueMap = std::unordered_map<const Value*, Value*>;
 bool can_plan(const Node& node) {
   const auto is_static = [](const Value* v) { return v->type.shape.is_static(); };
   if (runs_on_host(node) || !std::all_of(node.outputs().begin(), node.outputs().end(), is_static)) return false;
-  const std::vector<int>& deciding = node.op().traits.shape_inputs;
+  const InputSet deciding = node.op().traits.shape_inputs;
   return node.op().traits.is_view || std::all_of(deciding.begin(), deciding.end(), [&](int i) {
     const Value* v = node.input(static_cast<size_t>(i));
     return !v || v->is_constant();

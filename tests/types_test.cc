@@ -15,7 +15,7 @@ namespace {
 
 struct Constraint {
   std::string op;
-  std::vector<int> inputs;
+  InputSet inputs;
   bool variadic = false;
   DTypeSet types;
 };
@@ -34,7 +34,7 @@ std::vector<Constraint> constraints() {
     std::getline(fields, inputs, '|');
     std::getline(fields, types);
     c.variadic = inputs.ends_with('+');
-    for (std::istringstream list(inputs); std::getline(list, word, ',');) c.inputs.push_back(std::stoi(word));
+    for (std::istringstream list(inputs); std::getline(list, word, ',');) c.inputs.insert(std::stoi(word));
     for (std::istringstream list(types); list >> word;) {
       const auto type = dtype_from_name(word);
       INFO(line);
@@ -56,7 +56,7 @@ bool takes_more(const OpDef& op, DTypeSet types) {
 
 const TypeParameter* parameter_of(const OpDef& op, int input) {
   for (const TypeParameter& p : op.types)
-    if (std::find(p.inputs.begin(), p.inputs.end(), input) != p.inputs.end()) return &p;
+    if (p.inputs.has(static_cast<size_t>(input))) return &p;
   return nullptr;
 }
 
@@ -101,8 +101,8 @@ TEST_CASE("operators take the types that ONNX's schemas say") {
   for (const Constraint& c : constraints()) {
     const OpDef* op = all_ops().find("", c.op);
     if (!op || op->types.empty()) continue;  // its `infer` checks the types
-    INFO(c.op << ", input " << c.inputs[0]);
-    const TypeParameter* parameter = parameter_of(*op, c.inputs[0]);
+    INFO(c.op << ", input " << *c.inputs.begin());
+    const TypeParameter* parameter = parameter_of(*op, *c.inputs.begin());
     REQUIRE(parameter);
     CHECK(parameter->inputs == c.inputs);
     CHECK((!c.variadic || op->inputs.max >= kVariadic));
@@ -126,5 +126,17 @@ TEST_CASE("every type parameter names inputs that the operator has, each once") 
       }
     }
   }
+}
+
+TEST_CASE("defaults of attributes are of the attribute's kind") {
+  for (const OpDef& op : all_ops().all())
+    for (const AttributeDef& a : op.attributes) {
+      INFO(op.name << ", " << a.name);
+      if (a.default_value.is_none()) continue;
+      CHECK_FALSE(a.required);
+      CHECK((a.default_value.get<int64_t>() != nullptr) == (a.kind == AttributeKind::kInt));
+      CHECK((a.default_value.get<float>() != nullptr) == (a.kind == AttributeKind::kFloat));
+      CHECK((a.default_value.get<const char*>() != nullptr) == (a.kind == AttributeKind::kString));
+    }
 }
 }  // namespace types_test

@@ -1,16 +1,17 @@
 // What the engine knows of one operator. engine/ops/<family>/<operator>.cc holds one OpDef each; import, planning, the sweep
 // tests, cost estimates and the coverage table are derived from it.
 #pragma once
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "engine/base/dtype_set.h"
 #include "engine/graph/domains.h"
 #include "engine/graph/graph.h"
+#include "engine/graph/input_set.h"
 
 namespace svengine {
 
@@ -30,18 +31,39 @@ struct Arity {
 };
 inline constexpr int kVariadic = 1 << 20;
 
+/// What an attribute that a node leaves out stands for, in an AttributeDef. Numbers and texts only: lists of these
+/// are constants to the compiler.
+class AttributeDefault {
+ public:
+  constexpr AttributeDefault() = default;
+  constexpr AttributeDefault(int value) : value_(int64_t{value}) {}
+  constexpr AttributeDefault(int64_t value) : value_(value) {}
+  constexpr AttributeDefault(float value) : value_(value) {}
+  constexpr AttributeDefault(const char* value) : value_(value) {}
+
+  /// Null where it is of another type, or there is none.
+  template <class T>
+  constexpr const T* get() const {
+    return std::get_if<T>(&value_);
+  }
+  constexpr bool is_none() const { return value_.index() == 0; }
+
+ private:
+  std::variant<std::monostate, int64_t, float, const char*> value_;
+};
+
 struct AttributeDef {
   const char* name;
   AttributeKind kind;
   bool required = false;
-  std::optional<Attribute> default_value = {};  // default; documentation for `inspect`, and what canonical nodes may leave out
+  AttributeDefault default_value = {};
 };
 
 /// A type parameter of an operator ("T"): inputs that are all of one type, one of these.
 struct TypeParameter {
   const char* name;
   DTypeSet types;
-  std::vector<int> inputs;  // the last input of a variadic operator stands for all behind it
+  InputSet inputs;  // the last input of a variadic operator stands for all behind it
 };
 
 /// How an operator deals with NCHWc values, for the layout pass.
@@ -61,13 +83,13 @@ struct BlockedLayout {
   /// convolution with few channels).
   bool (*reads_plain)(const Node&, size_t input) = nullptr;
   /// Inputs that are blocked besides input 0 (a residual).
-  std::vector<int> inputs = {};
+  InputSet inputs = {};
   /// The output is plain (a sum over all pixels), only inputs are blocked.
   bool writes_plain = false;
 
   /// May that input be blocked? All others are plain, weights that another node computes among them.
   bool reads_blocked(size_t input) const {
-    const bool named = mode == BlockedMode::prefers && (input == 0 || std::find(inputs.begin(), inputs.end(), static_cast<int>(input)) != inputs.end());
+    const bool named = mode == BlockedMode::prefers && (input == 0 || inputs.has(input));
     return mode == BlockedMode::follows || mode == BlockedMode::converts || named;
   }
 };
@@ -88,7 +110,7 @@ inline bool always(const Node&) { return true; }
 /// What passes, autodiff and the planner may know of an operator besides what it computes.
 struct OpTraits {
   /// Inputs whose values decide output shapes (Reshape: {1}). They must be known when the node is planned.
-  std::vector<int> shape_inputs = {};
+  InputSet shape_inputs = {};
   /// Does output 0 of this node equal input 0, and may the node go? Other outputs are the caller's concern. Types may be unknown.
   bool (*is_identity)(const Node&) = nullptr;
   /// Output 0 where it follows from the inputs' types alone, all of which are static (Shape, Size).

@@ -1,14 +1,14 @@
 // Which inputs of an operator a type parameter speaks of.
 #pragma once
-#include <algorithm>
+#include <cstddef>
 
 #include "engine/graph/op_def.h"
 
 namespace svengine {
 
 inline bool covers(const OpDef& op, const TypeParameter& parameter, size_t input) {
-  const bool more = op.inputs.max >= kVariadic && parameter.inputs.back() == op.inputs.min - 1 && static_cast<int>(input) > parameter.inputs.back();
-  return more || std::find(parameter.inputs.begin(), parameter.inputs.end(), static_cast<int>(input)) != parameter.inputs.end();
+  const bool more = op.inputs.max >= kVariadic && parameter.inputs.last() == op.inputs.min - 1 && static_cast<int>(input) > parameter.inputs.last();
+  return more || parameter.inputs.has(input);
 }
 
 /// Null: none does.

@@ -54,7 +54,7 @@ std::optional<ActivationArgs> args_of_node(const Node& node) {
   if (node.attributes.get_string("approximate", "none") == "tanh") return ActivationArgs{Activation::kGeluTanh};  // of Gelu
   const auto parameter = [&](std::string_view name) {
     for (const AttributeDef& def : op.attributes)
-      if (def.name == name) return node.attributes.get_float(def.name, std::get<float>(*def.default_value));
+      if (def.name == name) return node.attributes.get_float(def.name, *def.default_value.get<float>());
     return 0.0f;
   };
   for (size_t i = 1; i < std::size(kNames); ++i)

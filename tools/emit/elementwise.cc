@@ -34,9 +34,9 @@ double parameter_of(const Node& node, size_t i) {
   const std::vector<AttributeDef>& defs = node.op().attributes;
   if (i >= defs.size()) return 0;
   if (defs[i].kind == AttributeKind::kInt)
-    return static_cast<double>(node.attributes.get_int(defs[i].name, std::get<int64_t>(*defs[i].default_value)));
+    return static_cast<double>(node.attributes.get_int(defs[i].name, *defs[i].default_value.get<int64_t>()));
   if (defs[i].kind != AttributeKind::kFloat) return 0;
-  return node.attributes.get_float(defs[i].name, std::get<float>(*defs[i].default_value));
+  return node.attributes.get_float(defs[i].name, *defs[i].default_value.get<float>());
 }
 
 /// Squares are what most powers are. A root is no power of one half: it keeps -0, and of -infinity it is NaN.

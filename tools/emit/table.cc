@@ -132,10 +132,9 @@ std::string refusal(const Node& node) {
   const Emitter* emitter = find_emitter(op);
   if (!emitter) return name;
   if (const char* reason = emitter->refuse ? emitter->refuse(node) : nullptr) return fmt::format("{} {}", name, reason);
-  const std::vector<int>& shapes = op.traits.shape_inputs;
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     const Value* v = node.inputs()[i];
-    if (!v || std::find(shapes.begin(), shapes.end(), static_cast<int>(i)) != shapes.end()) continue;
+    if (!v || op.traits.shape_inputs.has(i)) continue;
     if (!emitter->types.has(v->type.dtype)) return fmt::format("{} of {}", name, name_of(v->type.dtype));
   }
   for (const Value* v : node.outputs())

@@ -34,7 +34,7 @@ bool takes(const OpDef& op, const Sample& sample, DType type) {
 
 DTypeSet types_of(const OpDef& op) {
   for (const TypeParameter& parameter : op.types)
-    if (std::find(parameter.inputs.begin(), parameter.inputs.end(), 0) != parameter.inputs.end()) return parameter.types;
+    if (parameter.inputs.has(0)) return parameter.types;
   DTypeSet out;
   for (const Sample& sample : samples_of(op)) {
     if (sample.inputs.empty() || is_handle(sample.inputs[0].dtype)) continue;

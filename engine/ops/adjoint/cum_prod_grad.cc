@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "engine/graph/axes.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/like.h"
 #include "engine/ops/lowering.h"
@@ -75,7 +74,7 @@ OpDef define_cum_prod_grad() {
       .name = "CumProdGrad",
       .domain = kInternalDomain,
       .inputs = {3, 3},
-      .attributes = {{"exclusive", AttributeKind::kInt, false, integer(0)}, {"reverse", AttributeKind::kInt, false, integer(0)}},
+      .attributes = {{"exclusive", AttributeKind::kInt, false, 0}, {"reverse", AttributeKind::kInt, false, 0}},
       .infer = infer_cum_prod_grad,
       .lower = lower_cum_prod_grad,
       .traits = {.shape_inputs = {2}},

@@ -2,7 +2,6 @@
 // gradient to the first element that is its maximum.
 #include <cmath>
 
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/like.h"
 #include "engine/ops/lowering.h"
@@ -65,7 +64,7 @@ OpDef define_max_roi_pool_grad() {
       .name = "MaxRoiPoolGrad",
       .domain = kInternalDomain,
       .inputs = {3, 3},
-      .attributes = {{"pooled_shape", AttributeKind::kInts, true}, {"spatial_scale", AttributeKind::kFloat, false, real(1)}},
+      .attributes = {{"pooled_shape", AttributeKind::kInts, true}, {"spatial_scale", AttributeKind::kFloat, false, 1.0f}},
       .infer = infer_max_roi_pool_grad,
       .lower = lower_max_roi_pool_grad,
       .samples = "(float32[3, 3, 2, 3], float32[2, 3, 9, 7], float32[3, 5]{1.0, 2.0, 1.0, 11.0, 13.0, 0.0, -4.0, 0.0, 3.0, 5.0, 1.0, 30.0, "

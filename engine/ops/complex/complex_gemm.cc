@@ -41,7 +41,7 @@ Status expand_complex_gemm(ExpandContext& c) {
 
 OpDef define_complex_gemm() {
   std::vector<AttributeDef> attributes{{"alpha", AttributeKind::kFloat, false, 1.0f}, {"beta", AttributeKind::kFloat, false, 1.0f}};
-  for (const char* name : {"transA", "transB", "conjugate_a", "conjugate_b"}) attributes.push_back({name, AttributeKind::kInt, false, int64_t{0}});
+  for (const char* name : {"transA", "transB", "conjugate_a", "conjugate_b"}) attributes.push_back({name, AttributeKind::kInt, false, 0});
   return {
       .name = "ComplexGemm",
       .domain = kEngineDomain,

@@ -30,7 +30,7 @@ Status expand_complex_mat_mul(ExpandContext& c) {
 
 OpDef define_complex_mat_mul() {
   std::vector<AttributeDef> attributes;
-  for (const char* name : {"transpose_a", "transpose_b", "conjugate_a", "conjugate_b"}) attributes.push_back({name, AttributeKind::kInt, false, int64_t{0}});
+  for (const char* name : {"transpose_a", "transpose_b", "conjugate_a", "conjugate_b"}) attributes.push_back({name, AttributeKind::kInt, false, 0});
   return {
       .name = "ComplexMatMul",
       .domain = kEngineDomain,

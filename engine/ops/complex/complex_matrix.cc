@@ -89,7 +89,7 @@ OpDef define_complex_matrix() {
       .name = "ComplexMatrix",
       .domain = kInternalDomain,
       .inputs = {1, 1},
-      .attributes = {{"axis", AttributeKind::kInt, false, int64_t{0}}, {"conjugate", AttributeKind::kInt, false, int64_t{0}}},
+      .attributes = {{"axis", AttributeKind::kInt, false, 0}, {"conjugate", AttributeKind::kInt, false, 0}},
       .infer = infer_complex_matrix,
       .lower = lower_complex_matrix,
       .types = {{"T", kComplexParts, {0}}},

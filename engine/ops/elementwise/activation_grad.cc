@@ -1,7 +1,6 @@
 // svengine.ActivationGrad: dy f'(v), the gradient through an activation f in one pass. v is the function's input or its result,
 // whichever kernels/activation_grad.h says for that function.
 #include "engine/kernels/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/elementwise/binary_common.h"
 #include "engine/ops/elementwise/gradient_common.h"
 #include "engine/ops/adjoint/wide_gradients.h"
@@ -69,8 +68,8 @@ OpDef define_activation_grad() {
   op.gradient = activation_grad_gradient;
   op.traits.linear_input = 0;
   op.attributes = {{"function", AttributeKind::kString, true},
-                   {"alpha", AttributeKind::kFloat, false, real(0)},
-                   {"beta", AttributeKind::kFloat, false, real(0)}};
+                   {"alpha", AttributeKind::kFloat, false, 0.0f},
+                   {"beta", AttributeKind::kFloat, false, 0.0f}};
   op.samples.clear();
   for (const auto& [name, of] : kFunctions)
     op.samples += fmt::format("(float32[2, 3, 5, 7], float32[2, 3, 5, 7] -4 to 4) {{function = \"{}\", alpha = 0.25, beta = 0.5}}", name);

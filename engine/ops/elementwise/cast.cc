@@ -1,6 +1,5 @@
 // Cast: the values in another element type. Floats become integers by truncation, anything but 0 becomes true; strings are read and written.
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/convert/small_cast_common.h"
 #include "engine/ops/convert/string_cast_common.h"
 #include "engine/ops/elementwise/unary_common.h"
@@ -37,8 +36,8 @@ OpDef define_cast() {
   op.kernel_types = kDenseTypes;
   op.evaluate = cast_strings;
   op.attributes = {{"to", AttributeKind::kInt, true},
-                   {"saturate", AttributeKind::kInt, false, integer(1)},
-                   {"round_mode", AttributeKind::kString, false, std::string("up")}};
+                   {"saturate", AttributeKind::kInt, false, 1},
+                   {"round_mode", AttributeKind::kString, false, "up"}};
   op.samples = "(float32[3, 37] -9 to 9) {to = 7}"
                "(int64[65] -9 to 9) {to = 1}"
                "(float32[5, 7] -9 to 9) {to = 10}"

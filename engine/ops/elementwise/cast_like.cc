@@ -1,7 +1,6 @@
 // CastLike: a Cast to the second input's element type. Import turns it into one.
 #include "engine/graph/gradient.h"
 #include "engine/graph/op_registry.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/convert/small_cast_common.h"
 #include "engine/ops/convert/string_cast_common.h"
 #include "engine/ops/elementwise/unary_common.h"
@@ -46,7 +45,7 @@ OpDef define_cast_like() {
   op.since = 15;
   op.inputs = {2, 2};
   op.evaluate = cast_strings;
-  op.attributes = {{"saturate", AttributeKind::kInt, false, integer(1)}, {"round_mode", AttributeKind::kString, false, std::string("up")}};
+  op.attributes = {{"saturate", AttributeKind::kInt, false, 1}, {"round_mode", AttributeKind::kString, false, "up"}};
   op.canonicalize = canonicalize_cast_like;
   op.gradient = cast_like_gradient;
   op.samples = "(float32[3, 7] -9 to 9, int64[1])"

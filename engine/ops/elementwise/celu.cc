@@ -1,6 +1,5 @@
 // Celu: x above 0 ? x : alpha (e^(x / alpha) - 1).
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
@@ -17,7 +16,7 @@ Status celu_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_celu() {
-  OpDef op = unary_with<kernels::UnaryOp::kCelu>("Celu", true, {{"alpha", AttributeKind::kFloat, false, real(1.0f)}});
+  OpDef op = unary_with<kernels::UnaryOp::kCelu>("Celu", true, {{"alpha", AttributeKind::kFloat, false, 1.0f}});
   op.since = 12;
   op.samples += "(float32[3, 19] -6 to 6) {alpha = 0.75}";
   op.gradient = celu_gradient;

@@ -1,5 +1,4 @@
 // Gelu: x/2 (1 + erf(x / sqrt 2)), or its approximation by tanh.
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/elementwise/gradient_common.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/fused_activation.h"
@@ -29,7 +28,7 @@ Status gelu_gradient(GradientContext& c) {
 OpDef define_gelu() {
   OpDef op = unary_op("Gelu", infer_gelu, lower_gelu, true);
   op.since = 20;
-  op.attributes = {{"approximate", AttributeKind::kString, false, text("none")}};
+  op.attributes = {{"approximate", AttributeKind::kString, false, "none"}};
   op.samples += R"((float32[3, 19] -6 to 6) {approximate = "tanh"})";
   op.traits.activation = activation_of_node;
   op.gradient = gelu_gradient;

@@ -1,7 +1,6 @@
 // IsInf: true where the input is infinite, of either sign or of one.
 #include <limits>
 
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
@@ -25,8 +24,8 @@ OpDef define_is_inf() {
   OpDef op = unary_op("IsInf", infer_is_inf, lower_is_inf, false);
   op.since = 10;
   op.traits.may_overwrite = false;
-  op.attributes = {{"detect_negative", AttributeKind::kInt, false, integer(1)},
-                   {"detect_positive", AttributeKind::kInt, false, integer(1)}};
+  op.attributes = {{"detect_negative", AttributeKind::kInt, false, 1},
+                   {"detect_positive", AttributeKind::kInt, false, 1}};
   op.samples = "(float32[4]{nan, inf, -inf, 0.0})"
                "(float32[4]{nan, inf, -inf, 0.0}) {detect_negative = 0}"
                "(float32[4]{nan, inf, -inf, 0.0}) {detect_positive = 0}";

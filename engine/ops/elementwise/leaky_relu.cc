@@ -1,5 +1,4 @@
 // LeakyRelu: x below 0 ? alpha x : x.
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/elementwise/gradient_common.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/fused_activation.h"
@@ -15,7 +14,7 @@ Status leaky_relu_gradient(GradientContext& c) {
 
 OpDef define_leaky_relu() {
   OpDef op = unary_with<kernels::UnaryOp::kLeakyRelu>("LeakyRelu", true,
-                                               {{"alpha", AttributeKind::kFloat, false, real(0.01f)}});
+                                               {{"alpha", AttributeKind::kFloat, false, 0.01f}});
   op.samples += "(float32[3, 19] -6 to 6) {alpha = 0.75}";
   op.traits.activation = activation_of_node;
   op.gradient = leaky_relu_gradient;

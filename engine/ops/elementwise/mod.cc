@@ -1,7 +1,6 @@
 // Mod: the remainder of a / b. With fmod it has the sign of a, else that of b. The kernels know floats with fmod; without, it is made of that.
 #include "engine/graph/gradient.h"
 #include "engine/graph/op_registry.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/binary_common.h"
 
@@ -59,7 +58,7 @@ OpDef define_mod() {
   op.since = 10;
   op.canonicalize = canonicalize_mod;
   op.gradient = mod_gradient;
-  op.attributes = {{"fmod", AttributeKind::kInt, false, integer(0)}};
+  op.attributes = {{"fmod", AttributeKind::kInt, false, 0}};
   op.samples = "(int64[3, 9] -20 to 20, int64[9] 1 to 6)"
                "(int32[19] -20 to 20, int32[19] -6 to -1)"
                "(float32[4, 33] -20 to 20, float32[33] 0.5 to 6) {fmod = 1}";

@@ -1,6 +1,5 @@
 // Selu: gamma (x above 0 ? x : alpha (e^x - 1)).
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
@@ -21,8 +20,8 @@ Status selu_gradient(GradientContext& c) {
 
 OpDef define_selu() {
   OpDef op = unary_with<kernels::UnaryOp::kSelu>("Selu", true,
-                                               {{"alpha", AttributeKind::kFloat, false, real(1.67326319217681884765625f)},
-                                               {"gamma", AttributeKind::kFloat, false, real(1.05070102214813232421875f)}});
+                                               {{"alpha", AttributeKind::kFloat, false, 1.67326319217681884765625f},
+                                               {"gamma", AttributeKind::kFloat, false, 1.05070102214813232421875f}});
   op.samples += "(float32[3, 19] -6 to 6) {alpha = 0.75, gamma = 1.5}";
   op.gradient = selu_gradient;
   return op;

@@ -1,7 +1,6 @@
 // Shrink: x + bias below -lambd, x - bias above lambd, else 0.
 #include "engine/base/whole.h"
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/infer_util.h"
@@ -57,7 +56,7 @@ OpDef define_shrink() {
   return {
       .name = "Shrink",
       .since = 9,
-      .attributes = {{"bias", AttributeKind::kFloat, false, real(0)}, {"lambd", AttributeKind::kFloat, false, real(0.5f)}},
+      .attributes = {{"bias", AttributeKind::kFloat, false, 0.0f}, {"lambd", AttributeKind::kFloat, false, 0.5f}},
       .infer = infer_shrink,
       .lower = lower_shrink,
       .types = {{"T", kNumericTypes - DTypeSet{DType::bf16}, {0}}},

@@ -1,7 +1,6 @@
 // Swish: x sigmoid(alpha x); SwiGLU: that of its first input, times the second.
 #include "engine/graph/gradient.h"
 #include "engine/graph/op_registry.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/elementwise/binary_common.h"
@@ -136,7 +135,7 @@ OpDef define_swish() {
   return {
       .name = "Swish",
       .since = 24,
-      .attributes = {{"alpha", AttributeKind::kFloat, false, real(1)}},
+      .attributes = {{"alpha", AttributeKind::kFloat, false, 1.0f}},
       .canonicalize = canonicalize_swish,
       .infer = infer_swish,
       .lower = lower_swish,
@@ -154,7 +153,7 @@ OpDef define_swi_glu() {
       .name = "SwiGLU",
       .since = 28,
       .inputs = {2, 2},
-      .attributes = {{"alpha", AttributeKind::kFloat, false, real(1)}},
+      .attributes = {{"alpha", AttributeKind::kFloat, false, 1.0f}},
       .canonicalize = canonicalize_swi_glu,
       .infer = infer_swi_glu,
       .lower = lower_swi_glu,

@@ -1,6 +1,5 @@
 // ThresholdedRelu: x above alpha ? x : 0.
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/elementwise/unary_common.h"
 
 namespace svengine::ops {
@@ -17,7 +16,7 @@ Status thresholded_relu_gradient(GradientContext& c) {
 
 OpDef define_thresholded_relu() {
   OpDef op = unary_with<kernels::UnaryOp::kThresholdedRelu>("ThresholdedRelu", true,
-                                               {{"alpha", AttributeKind::kFloat, false, real(1.0f)}});
+                                               {{"alpha", AttributeKind::kFloat, false, 1.0f}});
   op.since = 10;
   op.samples += "(float32[3, 19] -6 to 6) {alpha = 0.75}";
   op.gradient = thresholded_relu_gradient;

@@ -37,7 +37,7 @@ void emit_unary(LowerContext& c, const char* kernel, kernels::UnaryArgs args) {
 
 void set_types(OpDef& op, DTypeSet types) {
   op.types = {{"T", types, {}}};
-  for (int i = 0; i < op.inputs.min; ++i) op.types[0].inputs.push_back(i);
+  for (int i = 0; i < op.inputs.min; ++i) op.types[0].inputs.insert(i);
   for (const DType type : {DType::f64, DType::f16, DType::bf16, DType::i8, DType::u64}) {
     if (!types.has(type)) continue;
     const std::string input = fmt::format("{}[3] {} to 3", name_of(type), type == DType::u64 ? 1 : -2);

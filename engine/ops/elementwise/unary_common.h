@@ -46,7 +46,7 @@ template <kernels::UnaryOp kOp>
 Status lower_unary_ab(LowerContext& c) {
   const auto value_of = [&](size_t i) {
     const std::vector<AttributeDef>& defs = c.node().op().attributes;
-    return i < defs.size() ? c.attributes().get_float(defs[i].name, std::get<float>(*defs[i].default_value)) : 0.0f;
+    return i < defs.size() ? c.attributes().get_float(defs[i].name, *defs[i].default_value.get<float>()) : 0.0f;
   };
   emit_unary(c, c.node().op().name, {.op = kOp, .alpha = value_of(0), .beta = value_of(1)});
   return {};

@@ -236,8 +236,8 @@ Status expand_attention(ExpandContext& c) {
   return {};
 }
 
-AttributeDef attention_int(const char* name, std::optional<Attribute> otherwise = {}) {
-  return {name, AttributeKind::kInt, false, std::move(otherwise)};
+AttributeDef attention_int(const char* name, AttributeDefault otherwise = {}) {
+  return {name, AttributeKind::kInt, false, otherwise};
 }
 
 }  // namespace

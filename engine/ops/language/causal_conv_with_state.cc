@@ -59,7 +59,7 @@ OpDef define_causal_conv_with_state() {
       .until = 28,
       .inputs = {2, 4},
       .outputs = {2, 2},
-      .attributes = {{"activation", AttributeKind::kString, false, std::string("none")}},
+      .attributes = {{"activation", AttributeKind::kString, false, "none"}},
       .expand = expand_causal_conv,
       .infer = infer_causal_conv,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},

@@ -1,7 +1,6 @@
 // svengine.CrossEntropyGrad: the gradient of SoftmaxCrossEntropyLoss (of_scores = 1) or NegativeLogLikelihoodLoss. Inputs: dy,
 // the log-probabilities, and the loss's labels and (optional) class weights; the attributes are the loss's.
 #include "engine/kernels/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/loss/loss_common.h"
@@ -58,7 +57,7 @@ Status lower_cross_entropy_grad(LowerContext& c) {
 
 std::vector<AttributeDef> cross_entropy_grad_attributes() {
   std::vector<AttributeDef> all = loss_attributes();
-  all.push_back({"of_scores", AttributeKind::kInt, false, integer(1)});
+  all.push_back({"of_scores", AttributeKind::kInt, false, 1});
   return all;
 }
 

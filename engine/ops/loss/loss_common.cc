@@ -3,7 +3,6 @@
 #include "engine/kernels/gradient.h"
 #include "engine/kernels/reduce.h"
 #include "engine/kernels/reduce_prepare.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/wide/wide.h"
@@ -23,9 +22,9 @@ void emit_reduce_step(LowerContext& c, const kernels::ReduceArgs& args, Buffer f
 }  // namespace
 
 std::vector<AttributeDef> loss_attributes() {
-  return {{"reduction", AttributeKind::kString, false, text("mean")},
+  return {{"reduction", AttributeKind::kString, false, "mean"},
           {"ignore_index", AttributeKind::kInt},
-          {"label_smoothing", AttributeKind::kFloat, false, real(0)}};
+          {"label_smoothing", AttributeKind::kFloat, false, 0.0f}};
 }
 
 Status check_loss(const InferContext& c, size_t scores) {

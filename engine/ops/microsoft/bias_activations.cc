@@ -158,7 +158,7 @@ OpDef define_microsoft_bias_split_gelu() { return with_bias_op<expand_bias_split
 
 OpDef define_microsoft_bias_softmax() {
   OpDef op = with_bias_op<expand_bias_softmax>("BiasSoftmax", {2, 2}, infer_bias_softmax);
-  op.attributes = {{"axis", AttributeKind::kInt, false, int64_t{1}}, {"is_inner_broadcast", AttributeKind::kInt, true}};
+  op.attributes = {{"axis", AttributeKind::kInt, false, 1}, {"is_inner_broadcast", AttributeKind::kInt, true}};
   op.samples = "(float32[2, 3, 4, 5], float32[2, 1, 1, 5]) {axis = 3, is_inner_broadcast = 1}"
                "(float32[2, 3, 4], float32[3, 4]) {axis = 1, is_inner_broadcast = 0}";
   return op;

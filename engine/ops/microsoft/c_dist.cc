@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"
 
@@ -90,7 +89,7 @@ OpDef define_c_dist() {
       .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {2, 2},
-      .attributes = {{"metric", AttributeKind::kString, false, text("sqeuclidean")}},
+      .attributes = {{"metric", AttributeKind::kString, false, "sqeuclidean"}},
       .infer = infer_c_dist,
       .lower = lower_c_dist,
       .gradient = c_dist_gradient,

@@ -147,7 +147,7 @@ OpDef define_nhwc_fused_conv() {
 /// As ONNX Runtime's optimiser writes it at level "all".
 OpDef define_microsoft_q_linear_conv() {
   std::vector<AttributeDef> attributes = conv_attributes();
-  attributes.push_back({"channels_last", AttributeKind::kInt, false, int64_t{0}});
+  attributes.push_back({"channels_last", AttributeKind::kInt, false, 0});
   return {
       .name = "QLinearConv",
       .domain = kMicrosoftDomain,
@@ -171,8 +171,8 @@ OpDef define_nhwc_max_pool() {
       .name = "NhwcMaxPool",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .attributes = {{"auto_pad", AttributeKind::kString, false, std::string("NOTSET")},
-                     {"ceil_mode", AttributeKind::kInt, false, int64_t{0}},
+      .attributes = {{"auto_pad", AttributeKind::kString, false, "NOTSET"},
+                     {"ceil_mode", AttributeKind::kInt, false, 0},
                      {"dilations", AttributeKind::kInts},
                      {"kernel_shape", AttributeKind::kInts, true},
                      {"pads", AttributeKind::kInts},

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"
 
@@ -202,7 +201,7 @@ Status lower_crop_and_resize_grad(LowerContext& c) {
 }
 
 std::vector<AttributeDef> crop_attributes() {
-  return {{"mode", AttributeKind::kString, false, text("bilinear")}, {"extrapolation_value", AttributeKind::kFloat, false, real(0)}};
+  return {{"mode", AttributeKind::kString, false, "bilinear"}, {"extrapolation_value", AttributeKind::kFloat, false, 0.0f}};
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ OpDef define_dynamic_quantize_lstm() {
                  "float32[1, 2, 2], float32[1, 6], float32[1] 0.001 to 0.01, uint8[1] 0 to 256, float32[1, 8] 0.001 to 0.01, "
                  "int8[1, 8] -128 to 128) {hidden_size = 2} 3",
   };
-  op.attributes.push_back({"input_forget", AttributeKind::kInt, false, int64_t{0}});
+  op.attributes.push_back({"input_forget", AttributeKind::kInt, false, 0});
   return op;
 }
 

@@ -141,7 +141,7 @@ OpDef define_microsoft_rotary_embedding() {
       .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {4, 4},
-      .attributes = {{"interleaved", AttributeKind::kInt, false, int64_t{0}},
+      .attributes = {{"interleaved", AttributeKind::kInt, false, 0},
                      {"num_heads", AttributeKind::kInt},
                      {"rotary_embedding_dim", AttributeKind::kInt},
                      {"is_packed_batching", AttributeKind::kInt},

@@ -5,7 +5,6 @@
 //
 // Made of batched products: of all experts where there are many tokens, weighted with 0 where a token does not go, and of copies of the
 // chosen experts' weights where there are few. QMoE's weights of 2, 4 or 8 bits are made floats first.
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/microsoft/experts_common.h"
 
 #include <algorithm>
@@ -218,15 +217,15 @@ OpDef experts_op(const char* name) {
       .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {3, 8},  // infer says which must be there
-      .attributes = {{"k", AttributeKind::kInt, false, int64_t{1}},
-                     {"activation_type", AttributeKind::kString, false, text("relu")},
-                     {"normalize_routing_weights", AttributeKind::kInt, false, int64_t{0}},
-                     {"use_sparse_mixer", AttributeKind::kInt, false, int64_t{0}},
-                     {"activation_alpha", AttributeKind::kFloat, false, real(1)},
-                     {"activation_beta", AttributeKind::kFloat, false, real(0)},
-                     {"swiglu_fusion", AttributeKind::kInt, false, int64_t{0}},
+      .attributes = {{"k", AttributeKind::kInt, false, 1},
+                     {"activation_type", AttributeKind::kString, false, "relu"},
+                     {"normalize_routing_weights", AttributeKind::kInt, false, 0},
+                     {"use_sparse_mixer", AttributeKind::kInt, false, 0},
+                     {"activation_alpha", AttributeKind::kFloat, false, 1.0f},
+                     {"activation_beta", AttributeKind::kFloat, false, 0.0f},
+                     {"swiglu_fusion", AttributeKind::kInt, false, 0},
                      {"swiglu_limit", AttributeKind::kFloat},
-                     {"swiglu_limit_after_activation", AttributeKind::kInt, false, int64_t{0}}},
+                     {"swiglu_limit_after_activation", AttributeKind::kInt, false, 0}},
       .expand = expand_experts,
       .infer = infer_experts,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
@@ -254,7 +253,7 @@ OpDef define_q_moe() {
   for (const char* name : {"expert_weight_bits", "fc1_expert_weight_bits", "fc2_expert_weight_bits", "fc3_expert_weight_bits", "block_size",
                            "weights_prepacked", "accuracy_level"})
     op.attributes.push_back({name, AttributeKind::kInt});
-  op.attributes.push_back({"quant_type", AttributeKind::kString, false, text("int")});
+  op.attributes.push_back({"quant_type", AttributeKind::kString, false, "int"});
   op.samples = "(float32[3, 8], float32[3, 4], uint8[4, 6, 4] 0 to 256, float32[4, 6] 0.01 to 0.1, float32[4, 6], uint8[4, 8, 3] 0 to 256, "
                R"(float32[4, 8] 0.01 to 0.1) {k = 2, activation_type = "silu"})"
                "(float32[1, 1, 4], float32[1, 2], uint8[2, 4, 4] 0 to 256, float32[2, 4, 2] 0.01 to 0.1, float32[2, 4], "

@@ -111,8 +111,8 @@ OpDef define_mat_mul_bnb4() {
                      {"N", AttributeKind::kInt, true},
                      {"block_size", AttributeKind::kInt, true},
                      {"quant_type", AttributeKind::kInt, true},
-                     {"training_mode", AttributeKind::kInt, false, int64_t{0}},
-                     {"transB", AttributeKind::kInt, false, int64_t{1}}},
+                     {"training_mode", AttributeKind::kInt, false, 0},
+                     {"transB", AttributeKind::kInt, false, 1}},
       .expand = expand_mat_mul_bnb4,
       .infer = infer_mat_mul_bnb4,
       .samples = "(float32[2, 3, 11], uint8[28]{13, 90, ...}, float32[4]{1.0, 2.0, 3.0, 4.0}) {K = 11, N = 5, block_size = 16, "

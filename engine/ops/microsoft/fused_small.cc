@@ -209,7 +209,7 @@ OpDef define_complex_mul_conj() {
 }
 
 OpDef define_is_all_finite() {
-  return small_fused("IsAllFinite", {1, kVariadic}, {{"isinf_only", AttributeKind::kInt, false, int64_t{0}}, {"isnan_only", AttributeKind::kInt, false, int64_t{0}}},
+  return small_fused("IsAllFinite", {1, kVariadic}, {{"isinf_only", AttributeKind::kInt, false, 0}, {"isnan_only", AttributeKind::kInt, false, 0}},
                      infer_is_all_finite, expand_is_all_finite, "(float32[2, 3], float64[4])"
                                                                 "(float32[0]) {isnan_only = 1}");
 }

@@ -160,7 +160,7 @@ Status expand_skip_group_norm(ExpandContext& c) {
 }
 
 std::vector<AttributeDef> group_norm_attributes() {
-  return {{"channels_last", AttributeKind::kInt, false, int64_t{1}},
+  return {{"channels_last", AttributeKind::kInt, false, 1},
           {"activation", AttributeKind::kInt, true},
           {"groups", AttributeKind::kInt, true},
           {"epsilon", AttributeKind::kFloat, false, 1e-5f}};
@@ -207,9 +207,9 @@ OpDef define_simplified_layer_normalization() {
       .until = 28,
       .inputs = {2, 2},
       .outputs = {1, 2},
-      .attributes = {{"axis", AttributeKind::kInt, false, int64_t{-1}},
+      .attributes = {{"axis", AttributeKind::kInt, false, -1},
                      {"epsilon", AttributeKind::kFloat, false, 1e-5f},
-                     {"stash_type", AttributeKind::kInt, false, int64_t{1}}},
+                     {"stash_type", AttributeKind::kInt, false, 1}},
       .expand = expand_simplified,
       .infer = infer_simplified,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},

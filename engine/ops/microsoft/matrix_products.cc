@@ -90,12 +90,12 @@ Status expand_runtime_gemm(ExpandContext& c) {
 }
 
 std::vector<AttributeDef> product_attributes(bool batch, bool activation) {
-  std::vector<AttributeDef> list{{"transA", AttributeKind::kInt, false, int64_t{0}},
-                                 {"transB", AttributeKind::kInt, false, int64_t{0}},
+  std::vector<AttributeDef> list{{"transA", AttributeKind::kInt, false, 0},
+                                 {"transB", AttributeKind::kInt, false, 0},
                                  {"alpha", AttributeKind::kFloat, false, 1.0f}};
   if (batch)
-    list.push_back({"transBatchA", AttributeKind::kInt, false, int64_t{0}}),
-        list.push_back({"transBatchB", AttributeKind::kInt, false, int64_t{0}});
+    list.push_back({"transBatchA", AttributeKind::kInt, false, 0}),
+        list.push_back({"transBatchB", AttributeKind::kInt, false, 0});
   if (!activation) return list;
   list.push_back({"activation", AttributeKind::kString});
   for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"})

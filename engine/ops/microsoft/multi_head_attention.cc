@@ -161,7 +161,7 @@ OpDef multi_head_op(const char* name, Arity inputs) {
 
 OpDef define_microsoft_multi_head_attention() {
   OpDef op = multi_head_op<kMultiHead>("MultiHeadAttention", {1, 10});
-  op.attributes.push_back({"unidirectional", AttributeKind::kInt, false, int64_t{0}});
+  op.attributes.push_back({"unidirectional", AttributeKind::kInt, false, 0});
   op.samples = "(float32[2, 3, 8], float32[2, 4, 8], float32[2, 4, 6], float32[22]) {num_heads = 2}"
                "(float32[2, 3, 8], float32[2, 3, 8], float32[2, 3, 8], float32[24], int32[2]{2, 5}, float32[1, 2, 3, 5], "
                "float32[2, 2, 2, 4], float32[2, 2, 2, 4]) {num_heads = 2, unidirectional = 1} 3"

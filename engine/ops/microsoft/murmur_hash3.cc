@@ -62,7 +62,7 @@ OpDef define_microsoft_murmur_hash3() {
       .name = "MurmurHash3",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .attributes = {{"seed", AttributeKind::kInt, false, int64_t{0}}, {"positive", AttributeKind::kInt, false, int64_t{1}}},
+      .attributes = {{"seed", AttributeKind::kInt, false, 0}, {"positive", AttributeKind::kInt, false, 1}},
       .infer = infer_murmur_hash,
       .evaluate = evaluate_murmur_hash,
       .types = {{"T", kHashedTypes, {0}}},

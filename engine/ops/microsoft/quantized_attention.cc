@@ -76,7 +76,7 @@ OpDef define_q_attention() {
       .inputs = {5, 9},
       .outputs = {1, 2},
       .attributes = {{"num_heads", AttributeKind::kInt, true},
-                     {"unidirectional", AttributeKind::kInt, false, int64_t{0}},
+                     {"unidirectional", AttributeKind::kInt, false, 0},
                      {"scale", AttributeKind::kFloat},
                      {"mask_filter_value", AttributeKind::kFloat, false, -10000.0f},
                      {"do_rotary", AttributeKind::kInt},

@@ -138,7 +138,7 @@ OpDef define_microsoft_attention() {
       .inputs = {2, 7},
       .outputs = {1, 2},
       .attributes = {{"num_heads", AttributeKind::kInt, true},
-                     {"unidirectional", AttributeKind::kInt, false, int64_t{0}},
+                     {"unidirectional", AttributeKind::kInt, false, 0},
                      {"scale", AttributeKind::kFloat},
                      {"mask_filter_value", AttributeKind::kFloat, false, -10000.0f},
                      {"qkv_hidden_sizes", AttributeKind::kInts},

@@ -147,7 +147,7 @@ OpDef define_microsoft_range() {
 }
 
 OpDef define_microsoft_pad() {
-  OpDef op = same_as_onnx("Pad", {2, 3}, {{"mode", AttributeKind::kString, false, std::string("constant")}},
+  OpDef op = same_as_onnx("Pad", {2, 3}, {{"mode", AttributeKind::kString, false, "constant"}},
                           "(float32[3, 5], int64[4]{1, 2, 0, 3}, float32[1]{1.5})"
                           R"((float32[4, 5], int64[4]{1, 0, 2, 2}) {mode = "edge"})");
   op.canonicalize = canonicalize_runtime_pad;
@@ -164,21 +164,21 @@ OpDef define_microsoft_gather_nd() {
 }
 
 OpDef define_microsoft_quantize_linear() {
-  return same_as_onnx("QuantizeLinear", {2, 3}, {{"axis", AttributeKind::kInt, false, int64_t{1}}, {"block_size", AttributeKind::kInt}},
+  return same_as_onnx("QuantizeLinear", {2, 3}, {{"axis", AttributeKind::kInt, false, 1}, {"block_size", AttributeKind::kInt}},
                       "(float32[3, 4], float32[] 0.01 to 0.1, uint8[] 0 to 256)"
                       "(float32[3, 4], float32[3] 0.01 to 0.1, int16[3] -9 to 9) {axis = 0}"
                       "(float16[1], float16[] 0.1 to 0.5)");
 }
 
 OpDef define_microsoft_dequantize_linear() {
-  return same_as_onnx("DequantizeLinear", {2, 3}, {{"axis", AttributeKind::kInt, false, int64_t{1}}, {"block_size", AttributeKind::kInt}},
+  return same_as_onnx("DequantizeLinear", {2, 3}, {{"axis", AttributeKind::kInt, false, 1}, {"block_size", AttributeKind::kInt}},
                       "(uint8[3, 4] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256)"
                       "(uint16[3, 4] 0 to 999, float32[4] 0.01 to 0.1, uint16[4] 0 to 9)"
                       "(int32[1] -99 to 99, float32[] 0.01 to 0.1)");
 }
 
 OpDef define_microsoft_trilu() {
-  return same_as_onnx("Trilu", {1, 2}, {{"upper", AttributeKind::kInt, false, int64_t{1}}},
+  return same_as_onnx("Trilu", {1, 2}, {{"upper", AttributeKind::kInt, false, 1}},
                       "(float32[2, 3, 4])"
                       "(int64[3, 3], int64[]{-1}) {upper = 0}");
 }
@@ -195,9 +195,9 @@ OpDef define_microsoft_unique() {
 
 OpDef define_microsoft_grid_sample() {
   OpDef op = same_as_onnx("GridSample", {2, 2},
-                          {{"mode", AttributeKind::kString, false, std::string("bilinear")},
-                           {"padding_mode", AttributeKind::kString, false, std::string("zeros")},
-                           {"align_corners", AttributeKind::kInt, false, int64_t{0}}},
+                          {{"mode", AttributeKind::kString, false, "bilinear"},
+                           {"padding_mode", AttributeKind::kString, false, "zeros"},
+                           {"align_corners", AttributeKind::kInt, false, 0}},
                           "(float32[2, 3, 5, 4], float32[2, 3, 2, 2] -1.2 to 1.2)"
                           R"((float32[1, 1, 4, 4], float32[1, 2, 2, 2] -1.2 to 1.2) {mode = "bicubic", padding_mode = "border"})");
   op.infer = infer_runtime_grid_sample;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/host_tensor.h"
@@ -259,7 +258,7 @@ Status lower_array_feature_extractor(LowerContext& c) {
 }  // namespace
 
 OpDef define_binarizer() {
-  OpDef op = feature_op("Binarizer", {{"threshold", AttributeKind::kFloat, false, real(0)}}, infer_binarizer, lower_binarizer);
+  OpDef op = feature_op("Binarizer", {{"threshold", AttributeKind::kFloat, false, 0.0f}}, infer_binarizer, lower_binarizer);
   op.gradient = zero_gradient;
   op.samples = "(float32[3, 37])"
                "(float64[5]) {threshold = 0.5}"
@@ -282,8 +281,8 @@ OpDef define_imputer() {
   OpDef op = feature_op("Imputer",
                         {ml_floats("imputed_value_floats"),
                          ml_ints("imputed_value_int64s"),
-                         {"replaced_value_float", AttributeKind::kFloat, false, real(0)},
-                         {"replaced_value_int64", AttributeKind::kInt, false, integer(0)}},
+                         {"replaced_value_float", AttributeKind::kFloat, false, 0.0f},
+                         {"replaced_value_int64", AttributeKind::kInt, false, 0}},
                         infer_imputer, lower_imputer);
   op.gradient = imputer_gradient;
   op.samples = "(float32[5, 3]) {imputed_value_floats = [1.0, 2.0, 3.0], replaced_value_float = nan}"
@@ -294,7 +293,7 @@ OpDef define_imputer() {
 }
 
 OpDef define_normalizer() {
-  OpDef op = feature_op("Normalizer", {{"norm", AttributeKind::kString, false, text("MAX")}}, infer_normalizer, lower_normalizer);
+  OpDef op = feature_op("Normalizer", {{"norm", AttributeKind::kString, false, "MAX"}}, infer_normalizer, lower_normalizer);
   op.gradient = normalizer_gradient;
   op.samples = "(float32[5, 3])"
                R"((float64[4, 7]) {norm = "L1"})"

@@ -2,7 +2,6 @@
 // integers and back, by two parallel lists.
 #include <cstring>
 
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/ml/label_common.h"
 
@@ -215,9 +214,9 @@ OpDef define_label_encoder() {
                      ml_ints("values_int64s"),
                      ml_floats("values_floats"),
                      ml_tensor("default_tensor"),
-                     {"default_string", AttributeKind::kString, false, text("_Unused")},
-                     {"default_int64", AttributeKind::kInt, false, integer(-1)},
-                     {"default_float", AttributeKind::kFloat, false, real(-0.0f)}},
+                     {"default_string", AttributeKind::kString, false, "_Unused"},
+                     {"default_int64", AttributeKind::kInt, false, -1},
+                     {"default_float", AttributeKind::kFloat, false, -0.0f}},
       .canonicalize = canonicalize_label_encoder,
       .infer = infer_label_encoder,
       .lower = lower_label_encoder,
@@ -238,8 +237,8 @@ OpDef define_category_mapper() {
       .until = kNewestMlOpset,
       .attributes = {ml_strings("cats_strings"),
                      ml_ints("cats_int64s"),
-                     {"default_string", AttributeKind::kString, false, text("_Unused")},
-                     {"default_int64", AttributeKind::kInt, false, integer(-1)}},
+                     {"default_string", AttributeKind::kString, false, "_Unused"},
+                     {"default_int64", AttributeKind::kInt, false, -1}},
       .infer = infer_category_mapper,
       .evaluate = evaluate_category_mapper,
   };

@@ -4,7 +4,6 @@
 #include "engine/kernels/elementwise.h"
 #include "engine/kernels/reduce.h"
 #include "engine/kernels/softmax.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/ml/ml_common.h"
@@ -241,7 +240,7 @@ OpDef define_linear_regressor() {
       .until = kNewestMlOpset,
       .attributes = {ml_floats("coefficients"),
                      ml_floats("intercepts"),
-                     {"targets", AttributeKind::kInt, false, integer(1)},
+                     {"targets", AttributeKind::kInt, false, 1},
                      ml_post_transform()},
       .infer = infer_linear_regressor,
       .lower = lower_linear_regressor,
@@ -272,7 +271,7 @@ OpDef define_linear_classifier() {
                      ml_floats("intercepts"),
                      ml_ints("classlabels_ints"),
                      ml_strings("classlabels_strings"),
-                     {"multi_class", AttributeKind::kInt, false, integer(0)},
+                     {"multi_class", AttributeKind::kInt, false, 0},
                      ml_post_transform()},
       .canonicalize =
           [](CanonicalizeContext& c) { return canonicalize_class_labels(c, "classlabels_ints", "classlabels_strings"); },

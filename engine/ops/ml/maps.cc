@@ -2,7 +2,6 @@
 #include <cstdlib>
 #include <map>
 
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/element.h"
 #include "engine/ops/host_tensor.h"
 #include "engine/ops/ml/label_common.h"
@@ -197,9 +196,9 @@ OpDef define_cast_map() {
       .name = "CastMap",
       .domain = kMlDomain,
       .until = kNewestMlOpset,
-      .attributes = {{"cast_to", AttributeKind::kString, false, text("TO_FLOAT")},
-                     {"map_form", AttributeKind::kString, false, text("DENSE")},
-                     {"max_map", AttributeKind::kInt, false, integer(1)}},
+      .attributes = {{"cast_to", AttributeKind::kString, false, "TO_FLOAT"},
+                     {"map_form", AttributeKind::kString, false, "DENSE"},
+                     {"max_map", AttributeKind::kInt, false, 1}},
       .infer = infer_cast_map,
       .evaluate = evaluate_cast_map,
   };

@@ -12,7 +12,7 @@ AttributeDef ml_ints(const char* name) { return {name, AttributeKind::kInts}; }
 AttributeDef ml_floats(const char* name) { return {name, AttributeKind::kFloats}; }
 AttributeDef ml_strings(const char* name) { return {name, AttributeKind::kStrings}; }
 AttributeDef ml_tensor(const char* name) { return {name, AttributeKind::kTensor}; }
-AttributeDef ml_post_transform() { return {"post_transform", AttributeKind::kString, false, std::string("NONE")}; }
+AttributeDef ml_post_transform() { return {"post_transform", AttributeKind::kString, false, "NONE"}; }
 
 std::vector<float> float_list(const Attributes& attributes, const char* name) {
   const auto* list = attributes.get<std::vector<float>>(name);

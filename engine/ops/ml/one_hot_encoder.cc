@@ -1,6 +1,5 @@
 // OneHotEncoder: a one at the place of each element among the categories. An element that is none of them gives zeros, or where
 // `zeros` is 0 an error.
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/ml/label_common.h"
 
@@ -82,7 +81,7 @@ OpDef define_one_hot_encoder() {
       .name = "OneHotEncoder",
       .domain = kMlDomain,
       .until = kNewestMlOpset,
-      .attributes = {ml_ints("cats_int64s"), ml_strings("cats_strings"), {"zeros", AttributeKind::kInt, false, integer(1)}},
+      .attributes = {ml_ints("cats_int64s"), ml_strings("cats_strings"), {"zeros", AttributeKind::kInt, false, 1}},
       .infer = infer_one_hot_encoder,
       .lower = lower_one_hot_encoder,
       .evaluate = evaluate_one_hot_encoder,

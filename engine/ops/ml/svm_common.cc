@@ -39,7 +39,7 @@ std::vector<AttributeDef> svm_attributes() {
           ml_floats("support_vectors"),
           ml_floats("rho"),
           ml_floats("kernel_params"),
-          {"kernel_type", AttributeKind::kString, false, std::string("LINEAR")},
+          {"kernel_type", AttributeKind::kString, false, "LINEAR"},
           ml_post_transform()};
 }
 

@@ -2,7 +2,6 @@
 // class.
 #include <algorithm>
 
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/ml/svm_common.h"
 
 namespace svengine::ops {
@@ -104,8 +103,8 @@ OpDef define_svm_regressor() {
                  R"((float32[0, 3]) {kernel_type = "LINEAR", one_class = 0, n_supports = 3, kernel_params = [0.5, 0.25, 2.0], rho = [0.125], )"
                  "coefficients = [1.0, -0.5, 0.75], support_vectors = [1.0, 0.0, 2.0, -1.0, 0.5, 0.0, 0.25, 1.0, -2.0]}",
   };
-  op.attributes.insert(op.attributes.end(), {{"n_supports", AttributeKind::kInt, false, integer(0)},
-                                             {"one_class", AttributeKind::kInt, false, integer(0)}});
+  op.attributes.insert(op.attributes.end(), {{"n_supports", AttributeKind::kInt, false, 0},
+                                             {"one_class", AttributeKind::kInt, false, 0}});
   return op;
 }
 

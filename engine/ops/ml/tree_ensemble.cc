@@ -1,7 +1,6 @@
 // TreeEnsemble: what the leaves of trees say of each target, aggregated; the form of ai.onnx.ml 5, with inner nodes and leaves in
 // lists of their own.
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/element.h"
 #include "engine/ops/ml/tree_common.h"
 
@@ -132,8 +131,8 @@ OpDef define_tree_ensemble() {
       .domain = kMlDomain,
       .since = 5,
       .until = kNewestMlOpset,
-      .attributes = {{"aggregate_function", AttributeKind::kInt, false, integer(1)},
-                     {"post_transform", AttributeKind::kInt, false, integer(0)},
+      .attributes = {{"aggregate_function", AttributeKind::kInt, false, 1},
+                     {"post_transform", AttributeKind::kInt, false, 0},
                      {"n_targets", AttributeKind::kInt},
                      {"tree_roots", AttributeKind::kInts, true},
                      {"nodes_modes", AttributeKind::kTensor, true},

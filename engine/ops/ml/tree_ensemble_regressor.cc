@@ -1,6 +1,5 @@
 // TreeEnsembleRegressor: what the leaves of trees say of each target, summed, averaged, or the least or most of it.
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/ml/tree_common.h"
 
 namespace svengine::ops {
@@ -64,7 +63,7 @@ OpDef define_tree_ensemble_regressor() {
                  tree_sample("int64[9, 3]", "MAX", "BRANCH_EQ", "NONE") + tree_sample("int32[3]", "AVERAGE", "BRANCH_LT", "LOGISTIC") +
                  tree_sample("float32[0, 3]", "SUM", "BRANCH_NEQ", "NONE") + tree_sample("float32[66, 4]", "SUM", "BRANCH_GTE", "SOFTMAX_ZERO"),
   };
-  op.attributes.insert(op.attributes.end(), {{"aggregate_function", AttributeKind::kString, false, text("SUM")},
+  op.attributes.insert(op.attributes.end(), {{"aggregate_function", AttributeKind::kString, false, "SUM"},
                                              {"n_targets", AttributeKind::kInt},
                                              ml_ints("target_treeids"),
                                              ml_ints("target_nodeids"),

@@ -17,7 +17,7 @@ Status average_pool_gradient(GradientContext& c) {
 OpDef define_average_pool() {
   return {
       .name = "AveragePool",
-      .attributes = window_attributes({{"count_include_pad", AttributeKind::kInt, false, int64_t{0}}}, true, true),
+      .attributes = window_attributes({{"count_include_pad", AttributeKind::kInt, false, 0}}, true, true),
       .infer = infer_pool,
       .lower = lower_average_pool,
       .types = {{"T", kRealTypes, {0}}},

@@ -152,7 +152,7 @@ OpDef define_batch_norm_grad() {
       .domain = kInternalDomain,
       .inputs = {5, 8},
       .outputs = {3, 4},
-      .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-5f}, {"training", AttributeKind::kInt, false, int64_t{0}}},
+      .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-5f}, {"training", AttributeKind::kInt, false, 0}},
       .infer = infer_batch_norm_grad,
       .lower = lower_batch_norm_grad,
       .traits = {.may_overwrite = true},

@@ -36,7 +36,7 @@ OpDef define_batch_norm_relu() {
       .outputs = {1, 5},
       .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-5f},
                      {"momentum", AttributeKind::kFloat, false, 0.9f},
-                     {"training_mode", AttributeKind::kInt, false, int64_t{0}}},
+                     {"training_mode", AttributeKind::kInt, false, 0}},
       .infer = infer_batch_norm_relu,
       .lower = [](LowerContext& c) { return lower_batch_norm(c, c.in(kResidual), {kernels::Activation::kRelu}); },
       .types = {{"T", kSingleTypes, {0, kResidual}}, {"T1", kSingleTypes, {1, 2}}, {"T2", kSingleTypes, {3, 4}}},

@@ -63,7 +63,7 @@ OpDef define_batch_normalization() {
       .outputs = {1, 5},
       .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-5f},
                      {"momentum", AttributeKind::kFloat, false, 0.9f},
-                     {"training_mode", AttributeKind::kInt, false, int64_t{0}}},
+                     {"training_mode", AttributeKind::kInt, false, 0}},
       .canonicalize = canonicalize_batch_normalization,
       .infer = infer_batch_norm,
       .lower = [](LowerContext& c) { return wide::is_wide(c) ? wide::lower_batch_norm(c) : lower_batch_norm(c, {}, {}); },

@@ -126,7 +126,7 @@ void emit_empty_sums(LowerContext& c, const ConvShape& s, Buffer residual, const
 }  // namespace
 
 std::vector<AttributeDef> conv_attributes() {
-  return window_attributes({{"group", AttributeKind::kInt, false, int64_t{1}}}, true, false);
+  return window_attributes({{"group", AttributeKind::kInt, false, 1}}, true, false);
 }
 
 Result<kernels::ConvShape> conv_shape(const Attributes& attributes, const Dims& x, const Dims& w) {

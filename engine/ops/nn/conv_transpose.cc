@@ -3,7 +3,6 @@
 //
 //     Y[s i - pad + d k] += X[i] W[k]        size of Y = s (size of X - 1) + reach of the kernel + output_padding - pads
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/elementwise/binary_common.h"
 #include "engine/ops/nn/conv_common.h"
 #include "engine/ops/nn/conv_grad_common.h"
@@ -176,7 +175,7 @@ Status conv_transpose_gradient(GradientContext& c) {
 }
 
 std::vector<AttributeDef> conv_transpose_attributes() {
-  return window_attributes({{"group", AttributeKind::kInt, false, integer(1)},
+  return window_attributes({{"group", AttributeKind::kInt, false, 1},
                             {"output_padding", AttributeKind::kInts},
                             {"output_shape", AttributeKind::kInts}},
                            true, false);

@@ -28,7 +28,7 @@ Status global_lp_pool_gradient(GradientContext& c) {
 OpDef define_global_lp_pool() {
   return {
       .name = "GlobalLpPool",
-      .attributes = {{"p", AttributeKind::kInt, false, int64_t{2}}},
+      .attributes = {{"p", AttributeKind::kInt, false, 2}},
       .infer = infer,
       .lower =
           [](LowerContext& c) {

@@ -1,7 +1,6 @@
 // GlobalMaxPool: the largest element of each channel.
 #include <algorithm>
 
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/nn/pool_common.h"
 
 namespace svengine::ops {
@@ -13,7 +12,7 @@ Status global_max_pool_gradient(GradientContext& c) {
   for (size_t i = 2; x.has_rank() && i < x.dims().size(); ++i) window.push_back(x[i].is_static() ? x[i].value() : -1);
   if (window.empty() || std::count(window.begin(), window.end(), -1))
     return error("the gradient needs an image of known size, X is {}", to_string(x));
-  Attributes attributes = make_attributes({{"mode", text("max")}, {"kernel_shape", window}});
+  Attributes attributes = make_attributes({{"mode", std::string("max")}, {"kernel_shape", window}});
   c.set(0, c.internal("PoolGrad", {c.dy(), c.input(0)}, std::move(attributes)));
   return {};
 }

@@ -48,7 +48,7 @@ OpDef define_group_normalization() {
       .inputs = {3, 3},
       .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-5f},
                      {"num_groups", AttributeKind::kInt, true},
-                     {"stash_type", AttributeKind::kInt, false, int64_t{1}}},
+                     {"stash_type", AttributeKind::kInt, false, 1}},
       .canonicalize = canonicalize_group_normalization,
       .infer = infer_group_normalization,
       .lower = lower_group_normalization,

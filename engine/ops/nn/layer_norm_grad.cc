@@ -100,7 +100,7 @@ OpDef define_layer_norm_grad() {
       .domain = kInternalDomain,
       .inputs = {5, 5},
       .outputs = {3, 3},
-      .attributes = {{"axis", AttributeKind::kInt, false, int64_t{-1}}},
+      .attributes = {{"axis", AttributeKind::kInt, false, -1}},
       .infer = infer_layer_norm_grad,
       .lower = lower_layer_norm_grad,
       .gradient = layer_norm_grad_gradient,

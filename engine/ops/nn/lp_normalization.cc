@@ -1,7 +1,6 @@
 // LpNormalization: each vector along an axis divided by its norm, L1 or L2; vectors of zeros stay zeros.
 #include "engine/graph/axes.h"
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/line_norm_common.h"
 
@@ -43,7 +42,7 @@ Status lp_normalization_gradient(GradientContext& c) {
 OpDef define_lp_normalization() {
   return {
       .name = "LpNormalization",
-      .attributes = {{"axis", AttributeKind::kInt, false, integer(-1)}, {"p", AttributeKind::kInt, false, integer(2)}},
+      .attributes = {{"axis", AttributeKind::kInt, false, -1}, {"p", AttributeKind::kInt, false, 2}},
       .infer = infer_lp_normalization,
       .lower = lower_lp_normalization,
       .types = {{"T", kRealTypes, {0}}},

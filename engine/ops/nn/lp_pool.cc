@@ -23,7 +23,7 @@ Status lp_pool_gradient(GradientContext& c) {
 OpDef define_lp_pool() {
   return {
       .name = "LpPool",
-      .attributes = window_attributes({{"p", AttributeKind::kInt, false, int64_t{2}}}, true, true),
+      .attributes = window_attributes({{"p", AttributeKind::kInt, false, 2}}, true, true),
       .infer = infer_lp_pool,
       .lower = lower_lp_pool,
       .types = {{"T", kRealTypes, {0}}},

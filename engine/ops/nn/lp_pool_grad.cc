@@ -60,7 +60,7 @@ OpDef define_lp_pool_grad() {
       .name = "LpPoolGrad",
       .domain = kInternalDomain,
       .inputs = {3, 3},
-      .attributes = window_attributes({{"p", AttributeKind::kInt, false, int64_t{2}}}, true, true),
+      .attributes = window_attributes({{"p", AttributeKind::kInt, false, 2}}, true, true),
       .infer = infer_lp_pool_grad,
       .lower = lower_lp_pool_grad,
       .samples = "(float32[2, 3, 3, 2], float32[2, 3, 5, 4], float32[2, 3, 3, 2] 1 to 3) {kernel_shape = [3, 3], p = 3}"

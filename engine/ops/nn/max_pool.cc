@@ -16,7 +16,7 @@ OpDef define_max_pool() {
   return {
       .name = "MaxPool",
       .outputs = {1, 2},
-      .attributes = window_attributes({{"storage_order", AttributeKind::kInt, false, int64_t{0}}}, true, true),
+      .attributes = window_attributes({{"storage_order", AttributeKind::kInt, false, 0}}, true, true),
       .infer = infer_pool,
       .lower = lower_max_pool,
       .types = {{"T", kRealTypes | kBytes, {0}}},

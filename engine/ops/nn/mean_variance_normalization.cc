@@ -1,7 +1,6 @@
 // MeanVarianceNormalization: (x - mean) / (deviation + 1e-9), both over the given axes (batch and pixels when none are).
 #include "engine/graph/axes.h"
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/line_norm_common.h"
 
@@ -46,7 +45,7 @@ OpDef define_mean_variance_normalization() {
   return {
       .name = "MeanVarianceNormalization",
       .since = 9,
-      .attributes = {{"axes", AttributeKind::kInts, false, integers({0, 2, 3})}},
+      .attributes = {{"axes", AttributeKind::kInts}},
       .infer = infer_mean_variance,
       .lower = lower_mean_variance,
       .types = {{"T", kRealTypes, {0}}},

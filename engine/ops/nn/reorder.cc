@@ -50,7 +50,7 @@ OpDef define_reorder() {
   return {
       .name = "Reorder",
       .domain = kInternalDomain,
-      .attributes = {{"block", AttributeKind::kInt, true}, {"channels_last", AttributeKind::kInt, false, int64_t{0}}},
+      .attributes = {{"block", AttributeKind::kInt, true}, {"channels_last", AttributeKind::kInt, false, 0}},
       .infer = infer_reorder,
       .lower = lower_reorder,
       .blocked = {.mode = BlockedMode::converts},

@@ -47,12 +47,12 @@ Result<int64_t> output_size(Window& w, size_t i, const std::string& auto_pad, bo
 }  // namespace
 
 std::vector<AttributeDef> window_attributes(std::vector<AttributeDef> more, bool with_dilations, bool with_ceil) {
-  std::vector<AttributeDef> all{{"auto_pad", AttributeKind::kString, false, std::string("NOTSET")},
+  std::vector<AttributeDef> all{{"auto_pad", AttributeKind::kString, false, "NOTSET"},
                                 {"kernel_shape", AttributeKind::kInts},
                                 {"pads", AttributeKind::kInts},
                                 {"strides", AttributeKind::kInts}};
   if (with_dilations) all.push_back({"dilations", AttributeKind::kInts});
-  if (with_ceil) all.push_back({"ceil_mode", AttributeKind::kInt, false, int64_t{0}});
+  if (with_ceil) all.push_back({"ceil_mode", AttributeKind::kInt, false, 0});
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }

@@ -130,7 +130,7 @@ OpDef define_bytes_max_pool() {
   return {
       .name = "BytesMaxPool",
       .domain = kInternalDomain,
-      .attributes = window_attributes({{"channels_last", AttributeKind::kInt, false, int64_t{0}}}, true, true),
+      .attributes = window_attributes({{"channels_last", AttributeKind::kInt, false, 0}}, true, true),
       .infer = infer_bytes_max_pool,
       .lower = lower_bytes_max_pool,
       .samples = "(uint8[2, 5, 9, 7] 0 to 256) {kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1]}"

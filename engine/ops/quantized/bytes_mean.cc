@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "engine/graph/transposed_node.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/element.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/kernel_step.h"
@@ -103,7 +102,7 @@ OpDef define_bytes_mean() {
       .name = "BytesMean",
       .domain = kInternalDomain,
       .inputs = {5, 5},
-      .attributes = {{"axes", AttributeKind::kInts, true}, {"keepdims", AttributeKind::kInt, false, integer(1)}},
+      .attributes = {{"axes", AttributeKind::kInts, true}, {"keepdims", AttributeKind::kInt, false, 1}},
       .infer = infer_bytes_mean,
       .lower = lower_bytes_mean,
       .cost =

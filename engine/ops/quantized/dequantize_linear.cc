@@ -2,7 +2,6 @@
 // `output_dtype` or the scale's.
 #include "engine/base/round.h"
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/convert/small_cast_common.h"
 #include "engine/ops/element.h"
 #include "engine/ops/quantized/quantize_common.h"
@@ -132,9 +131,9 @@ OpDef define_dequantize_linear() {
       .name = "DequantizeLinear",
       .since = 10,
       .inputs = {2, 3},
-      .attributes = {{"axis", AttributeKind::kInt, false, integer(1)},
-                     {"block_size", AttributeKind::kInt, false, integer(0)},
-                     {"output_dtype", AttributeKind::kInt, false, integer(0)}},
+      .attributes = {{"axis", AttributeKind::kInt, false, 1},
+                     {"block_size", AttributeKind::kInt, false, 0},
+                     {"output_dtype", AttributeKind::kInt, false, 0}},
       .infer = infer_dequantize_linear,
       .lower = lower_dequantize_linear,
       .kernel_types = kDenseTypes,

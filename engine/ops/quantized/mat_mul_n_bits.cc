@@ -79,10 +79,10 @@ OpDef define_mat_mul_n_bits() {
       .inputs = {3, 6},
       .attributes = {{"K", AttributeKind::kInt, true},
                      {"N", AttributeKind::kInt, true},
-                     {"bits", AttributeKind::kInt, false, int64_t{4}},
+                     {"bits", AttributeKind::kInt, false, 4},
                      {"block_size", AttributeKind::kInt, true},
-                     {"accuracy_level", AttributeKind::kInt, false, int64_t{0}},
-                     {"weight_prepacked", AttributeKind::kInt, false, int64_t{0}}},
+                     {"accuracy_level", AttributeKind::kInt, false, 0},
+                     {"weight_prepacked", AttributeKind::kInt, false, 0}},
       .expand = expand_mat_mul_n_bits,
       .infer = infer_mat_mul_n_bits,
       .samples = "(float32[3, 40], uint8[5, 2, 16]{13, 90, ...}, float32[5, 2]{0.02, 0.16, 0.08, 0.22, 0.14, 0.06, 0.19999999, 0.12, 0.04, "

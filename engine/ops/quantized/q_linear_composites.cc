@@ -209,21 +209,21 @@ OpDef define_q_linear_leaky_relu() {
 }
 
 OpDef define_q_linear_softmax() {
-  return composite("QLinearSoftmax", kAround, {{"axis", AttributeKind::kInt, false, int64_t{-1}}, {"opset", AttributeKind::kInt, true}},
+  return composite("QLinearSoftmax", kAround, {{"axis", AttributeKind::kInt, false, -1}, {"opset", AttributeKind::kInt, true}},
                    infer_q_same, expand_q_softmax, around_samples("[3, 7]", "{opset = 13}"));
 }
 
 OpDef define_q_linear_global_average_pool() {
-  return composite("QLinearGlobalAveragePool", kAround, {{"channels_last", AttributeKind::kInt, false, int64_t{0}}},
+  return composite("QLinearGlobalAveragePool", kAround, {{"channels_last", AttributeKind::kInt, false, 0}},
                    infer_q_global_pool, expand_q_global_pool, around_samples("[2, 5, 4, 3]", "{channels_last = 1}"));
 }
 
 OpDef define_q_linear_average_pool() {
   return composite("QLinearAveragePool", kAround,
-                   {{"auto_pad", AttributeKind::kString, false, std::string("NOTSET")},
-                    {"ceil_mode", AttributeKind::kInt, false, int64_t{0}},
-                    {"channels_last", AttributeKind::kInt, false, int64_t{0}},
-                    {"count_include_pad", AttributeKind::kInt, false, int64_t{0}},
+                   {{"auto_pad", AttributeKind::kString, false, "NOTSET"},
+                    {"ceil_mode", AttributeKind::kInt, false, 0},
+                    {"channels_last", AttributeKind::kInt, false, 0},
+                    {"count_include_pad", AttributeKind::kInt, false, 0},
                     {"kernel_shape", AttributeKind::kInts, true},
                     {"pads", AttributeKind::kInts},
                     {"strides", AttributeKind::kInts}},
@@ -231,7 +231,7 @@ OpDef define_q_linear_average_pool() {
 }
 
 OpDef define_q_linear_reduce_mean() {
-  return composite("QLinearReduceMean", kAround, {{"axes", AttributeKind::kInts}, {"keepdims", AttributeKind::kInt, false, int64_t{1}}},
+  return composite("QLinearReduceMean", kAround, {{"axes", AttributeKind::kInts}, {"keepdims", AttributeKind::kInt, false, 1}},
                    infer_q_reduce_mean, expand_q_reduce_mean, around_samples("[2, 3, 5]", "{axes = [1, 2]}"));
 }
 

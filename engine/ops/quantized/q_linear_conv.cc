@@ -111,7 +111,7 @@ OpDef define_q_linear_conv() {
 
 OpDef define_svengine_q_linear_conv() {
   std::vector<AttributeDef> attributes = conv_attributes();
-  attributes.push_back({"channels_last", AttributeKind::kInt, false, int64_t{0}});
+  attributes.push_back({"channels_last", AttributeKind::kInt, false, 0});
   attributes.push_back({"low", AttributeKind::kInt});
   attributes.push_back({"high", AttributeKind::kInt});
   return {

@@ -4,7 +4,6 @@
 
 #include "engine/base/round.h"
 #include "engine/kernels/quantized.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/convert/small_cast_common.h"
 #include "engine/ops/element.h"
 #include "engine/ops/kernel_step.h"
@@ -144,11 +143,11 @@ OpDef define_quantize_linear() {
       .name = "QuantizeLinear",
       .since = 10,
       .inputs = {2, 3},
-      .attributes = {{"axis", AttributeKind::kInt, false, integer(1)},
-                     {"saturate", AttributeKind::kInt, false, integer(1)},
-                     {"block_size", AttributeKind::kInt, false, integer(0)},
-                     {"output_dtype", AttributeKind::kInt, false, integer(0)},
-                     {"precision", AttributeKind::kInt, false, integer(0)}},
+      .attributes = {{"axis", AttributeKind::kInt, false, 1},
+                     {"saturate", AttributeKind::kInt, false, 1},
+                     {"block_size", AttributeKind::kInt, false, 0},
+                     {"output_dtype", AttributeKind::kInt, false, 0},
+                     {"precision", AttributeKind::kInt, false, 0}},
       .infer = infer_quantize_linear,
       .lower = lower_quantize_linear,
       .kernel_types = kDenseTypes,

@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/random/random_common.h"
@@ -130,8 +129,8 @@ OpDef define_multinomial() {
   return {
       .name = "Multinomial",
       .since = 7,
-      .attributes = {{"dtype", AttributeKind::kInt, false, integer(6)},
-                     {"sample_size", AttributeKind::kInt, false, integer(1)},
+      .attributes = {{"dtype", AttributeKind::kInt, false, 6},
+                     {"sample_size", AttributeKind::kInt, false, 1},
                      {"seed", AttributeKind::kFloat}},
       .infer = infer_multinomial,
       .lower = lower_multinomial,

@@ -3,7 +3,6 @@
 #include <numbers>
 
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/random/random_common.h"
 
@@ -94,10 +93,10 @@ OpDef random_op(const char* name, bool normal, bool like) {
   op.attributes = {{"dtype", AttributeKind::kInt}, {"seed", AttributeKind::kFloat}};
   if (normal)
     op.attributes.insert(op.attributes.end(),
-                         {{"mean", AttributeKind::kFloat, false, real(0)}, {"scale", AttributeKind::kFloat, false, real(1)}});
+                         {{"mean", AttributeKind::kFloat, false, 0.0f}, {"scale", AttributeKind::kFloat, false, 1.0f}});
   else
     op.attributes.insert(op.attributes.end(),
-                         {{"low", AttributeKind::kFloat, false, real(0)}, {"high", AttributeKind::kFloat, false, real(1)}});
+                         {{"low", AttributeKind::kFloat, false, 0.0f}, {"high", AttributeKind::kFloat, false, 1.0f}});
   if (!like) op.attributes.push_back({"shape", AttributeKind::kInts, true});
   op.infer =
       normal ? (like ? infer_random_like<true> : infer_random<true>) : (like ? infer_random_like<false> : infer_random<false>);

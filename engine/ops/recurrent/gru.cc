@@ -5,7 +5,7 @@ namespace svengine::ops {
 
 OpDef define_gru() {
   OpDef op = recurrent_op("GRU", 3);
-  op.attributes.push_back({"linear_before_reset", AttributeKind::kInt, false, int64_t{0}});
+  op.attributes.push_back({"linear_before_reset", AttributeKind::kInt, false, 0});
   op.samples = "(float32[5, 3, 7], float32[1, 57, 7], float32[1, 57, 19] -0.5 to 0.5, float32[1, 114]) {hidden_size = 19, "
                "linear_before_reset = 1} 2"
                "(float32[3, 5, 4], float32[2, 18, 4], float32[2, 18, 6], float32[2, 36], int32[3]{2, 5, 3}, float32[3, 2, 6]) "

@@ -5,7 +5,7 @@ namespace svengine::ops {
 
 OpDef define_lstm() {
   OpDef op = recurrent_op("LSTM", 4);
-  op.attributes.push_back({"input_forget", AttributeKind::kInt, false, int64_t{0}});
+  op.attributes.push_back({"input_forget", AttributeKind::kInt, false, 0});
   op.samples = "(float32[5, 3, 7], float32[1, 76, 7], float32[1, 76, 19] -0.5 to 0.5, float32[1, 152]) {hidden_size = 19} 3"
                "(float32[5, 3, 4], float32[2, 24, 4], float32[2, 24, 6], float32[2, 48], int32[3]{5, 1, 4}, float32[2, 3, 6], "
                R"(float32[2, 3, 6], float32[2, 18]) {direction = "bidirectional"} 3)"

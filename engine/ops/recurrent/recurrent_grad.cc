@@ -113,7 +113,7 @@ OpDef define_recurrent_grad() {
   op.outputs = {5, 7};
   for (const char* name : {"linear_before_reset", "input_forget"}) op.attributes.push_back({name, AttributeKind::kInt});
   op.attributes.push_back({"cell", AttributeKind::kString, true});
-  op.attributes.push_back({"input_gradient", AttributeKind::kInt, false, int64_t{1}});
+  op.attributes.push_back({"input_gradient", AttributeKind::kInt, false, 1});
   op.canonicalize = nullptr;
   op.gradient = nullptr;
   op.infer = infer_recurrent_grad;

@@ -32,7 +32,7 @@ std::vector<AttributeDef> recurrent_attributes() {
           {"activation_beta", AttributeKind::kFloats},
           {"activations", AttributeKind::kStrings},
           {"clip", AttributeKind::kFloat},
-          {"direction", AttributeKind::kString, false, std::string("forward")},
+          {"direction", AttributeKind::kString, false, "forward"},
           {"hidden_size", AttributeKind::kInt}};
 }
 
@@ -53,7 +53,7 @@ OpDef recurrent_op(const char* name, int gates) {
       .gradient = recurrent_gradient,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
   };
-  op.attributes.push_back({"layout", AttributeKind::kInt, false, int64_t{0}});
+  op.attributes.push_back({"layout", AttributeKind::kInt, false, 0});
   return op;
 }
 

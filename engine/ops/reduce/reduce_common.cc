@@ -6,7 +6,6 @@
 
 #include "engine/kernels/reduce_prepare.h"
 #include "engine/graph/axes.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/unary_common.h"
@@ -216,8 +215,8 @@ OpDef reduce_op(const char* name, Status (*infer)(InferContext&), Status (*lower
   return {
       .name = name,
       .inputs = {1, 2},
-      .attributes = {{"keepdims", AttributeKind::kInt, false, integer(1)},
-                     {"noop_with_empty_axes", AttributeKind::kInt, false, integer(0)}},
+      .attributes = {{"keepdims", AttributeKind::kInt, false, 1},
+                     {"noop_with_empty_axes", AttributeKind::kInt, false, 0}},
       .canonicalize = canonicalize_reduce,
       .infer = infer,
       .lower = lower,
@@ -290,9 +289,9 @@ Status emit_arg_reduce(LowerContext& c, bool largest) {
 OpDef arg_reduction(const char* name, Status (*lower)(LowerContext&)) {
   return {
       .name = name,
-      .attributes = {{"axis", AttributeKind::kInt, false, integer(0)},
-                     {"keepdims", AttributeKind::kInt, false, integer(1)},
-                     {"select_last_index", AttributeKind::kInt, false, integer(0)}},
+      .attributes = {{"axis", AttributeKind::kInt, false, 0},
+                     {"keepdims", AttributeKind::kInt, false, 1},
+                     {"select_last_index", AttributeKind::kInt, false, 0}},
       .infer = infer_arg_reduce,
       .lower = lower,
       .types = {{"T", kNumericTypes, {0}}},

@@ -1,5 +1,4 @@
 // SequenceEmpty, SequenceConstruct, SequenceAt, SequenceErase, SequenceInsert, SequenceLength.
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/sequence/sequence_common.h"
 
 namespace svengine::ops {
@@ -122,7 +121,7 @@ OpDef sequence_op(const char* name, Arity inputs, Status (*infer)(InferContext&)
 
 OpDef define_sequence_empty() {
   OpDef op = sequence_op("SequenceEmpty", {0, 0}, infer_sequence_empty, evaluate_sequence_empty);
-  op.attributes = {{"dtype", AttributeKind::kInt, false, integer(1)}};
+  op.attributes = {{"dtype", AttributeKind::kInt, false, 1}};
   return op;
 }
 

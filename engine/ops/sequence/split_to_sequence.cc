@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "engine/graph/axes.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/host_tensor.h"
 #include "engine/ops/sequence/sequence_common.h"
 
@@ -131,7 +130,7 @@ OpDef define_split_to_sequence() {
       .name = "SplitToSequence",
       .since = 11,
       .inputs = {1, 2},
-      .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}, {"keepdims", AttributeKind::kInt, false, integer(1)}},
+      .attributes = {{"axis", AttributeKind::kInt, false, 0}, {"keepdims", AttributeKind::kInt, false, 1}},
       .infer = infer_split_to_sequence,
       .evaluate = evaluate_split_to_sequence,
   };
@@ -141,7 +140,7 @@ OpDef define_concat_from_sequence() {
   return {
       .name = "ConcatFromSequence",
       .since = 11,
-      .attributes = {{"axis", AttributeKind::kInt, true}, {"new_axis", AttributeKind::kInt, false, integer(0)}},
+      .attributes = {{"axis", AttributeKind::kInt, true}, {"new_axis", AttributeKind::kInt, false, 0}},
       .infer = infer_concat_from_sequence,
       .evaluate = evaluate_concat_from_sequence,
   };

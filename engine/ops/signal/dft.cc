@@ -104,7 +104,7 @@ OpDef define_dft() {
       .name = "DFT",
       .since = 17,
       .inputs = {1, 3},
-      .attributes = {{"inverse", AttributeKind::kInt, false, int64_t{0}}, {"onesided", AttributeKind::kInt, false, int64_t{0}}},
+      .attributes = {{"inverse", AttributeKind::kInt, false, 0}, {"onesided", AttributeKind::kInt, false, 0}},
       .canonicalize = canonicalize_dft,
       .infer = infer_dft,
       .lower = lower_dft,

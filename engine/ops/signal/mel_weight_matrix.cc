@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/element.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/tensor/copy_common.h"
@@ -105,7 +104,7 @@ OpDef define_mel_weight_matrix() {
       .name = "MelWeightMatrix",
       .since = 17,
       .inputs = {5, 5},
-      .attributes = {{"output_datatype", AttributeKind::kInt, false, integer(1)}},
+      .attributes = {{"output_datatype", AttributeKind::kInt, false, 1}},
       .infer = infer_mel_weight_matrix,
       .lower = lower_mel_weight_matrix,
       .types = {{"T1", kIndexTypes, {0, 1, 2}}, {"T2", kRealTypes, {3, 4}}},

@@ -76,7 +76,7 @@ OpDef define_stft() {
       .name = "STFT",
       .since = 17,
       .inputs = {2, 4},
-      .attributes = {{"onesided", AttributeKind::kInt, false, int64_t{1}}},
+      .attributes = {{"onesided", AttributeKind::kInt, false, 1}},
       .infer = infer_stft,
       .lower = lower_stft,
       .cost = fourier_cost,

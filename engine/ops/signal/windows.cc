@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/infer_util.h"
@@ -59,8 +58,8 @@ OpDef window_op(const char* name, Status (*lower)(LowerContext&)) {
   return {
       .name = name,
       .since = 17,
-      .attributes = {{"output_datatype", AttributeKind::kInt, false, integer(1)},
-                     {"periodic", AttributeKind::kInt, false, integer(1)}},
+      .attributes = {{"output_datatype", AttributeKind::kInt, false, 1},
+                     {"periodic", AttributeKind::kInt, false, 1}},
       .infer = infer_window,
       .lower = lower,
       .traits = {.shape_inputs = {0}},

@@ -96,9 +96,9 @@ Status lower_concat(LowerContext& c) {
   return {};
 }
 
-std::vector<int> further_inputs() {
-  std::vector<int> out;
-  for (int i = 1; i < kMostBlockedInputs; ++i) out.push_back(i);
+InputSet further_inputs() {
+  InputSet out;
+  for (int i = 1; i < kMostBlockedInputs; ++i) out.insert(i);
   return out;
 }
 

@@ -1,6 +1,5 @@
 // CumProd: running products along an axis; exclusive ones leave the element itself out, reverse ones run from the end.
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/tensor/cumulative_common.h"
 
@@ -45,7 +44,7 @@ OpDef define_cum_prod() {
       .name = "CumProd",
       .since = 26,
       .inputs = {2, 2},
-      .attributes = {{"exclusive", AttributeKind::kInt, false, integer(0)}, {"reverse", AttributeKind::kInt, false, integer(0)}},
+      .attributes = {{"exclusive", AttributeKind::kInt, false, 0}, {"reverse", AttributeKind::kInt, false, 0}},
       .infer = infer_cumulative,
       .lower = lower_cum_prod,
       .types = {{"T", kWideTypes, {0}}, {"T2", kIndexTypes, {1}}},

@@ -1,7 +1,6 @@
 // CumSum: running sums along an axis; exclusive ones leave the element itself out, reverse ones run from the end.
 #include "engine/graph/gradient.h"
 #include "engine/kernels/reduce.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/element.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/tensor/cumulative_common.h"
@@ -41,7 +40,7 @@ OpDef define_cum_sum() {
       .name = "CumSum",
       .since = 11,
       .inputs = {2, 2},
-      .attributes = {{"exclusive", AttributeKind::kInt, false, integer(0)}, {"reverse", AttributeKind::kInt, false, integer(0)}},
+      .attributes = {{"exclusive", AttributeKind::kInt, false, 0}, {"reverse", AttributeKind::kInt, false, 0}},
       .infer = infer_cumulative,
       .lower = lower_cum_sum,
       .types = {{"T", kWideTypes, {0}}, {"T2", kIndexTypes, {1}}},

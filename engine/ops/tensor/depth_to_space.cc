@@ -1,7 +1,6 @@
 // DepthToSpace: channels become blocks of pixels. DCR reads channels as (block row, block column, channel), CRD as (channel,
 // block row, block column).
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/tensor/copy_common.h"
 #include "engine/ops/tensor/depth_common.h"
@@ -46,7 +45,7 @@ Status depth_to_space_gradient(GradientContext& c) {
 OpDef define_depth_to_space() {
   return {
       .name = "DepthToSpace",
-      .attributes = {{"blocksize", AttributeKind::kInt, true}, {"mode", AttributeKind::kString, false, text("DCR")}},
+      .attributes = {{"blocksize", AttributeKind::kInt, true}, {"mode", AttributeKind::kString, false, "DCR"}},
       .infer = infer_depth_to_space,
       .lower = lower_depth_to_space,
       .evaluate = evaluate_strings,

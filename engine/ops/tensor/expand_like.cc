@@ -1,6 +1,5 @@
 // svengine.ExpandLike: input 0 repeated to the shape of input 1 as NumPy broadcasts; with mean = 1 divided by the number of
 // repetitions, so that the sum stays what it was. What the operand of a sum or a mean gets for a gradient.
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/broadcast.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/binary_common.h"
@@ -62,7 +61,7 @@ OpDef define_expand_like() {
       .name = "ExpandLike",
       .domain = kInternalDomain,
       .inputs = {1, 2},
-      .attributes = {shape_attribute(), {"mean", AttributeKind::kInt, false, integer(0)}},
+      .attributes = {shape_attribute(), {"mean", AttributeKind::kInt, false, 0}},
       .infer = infer_expand_like,
       .lower = lower_expand_like,
       .kernel_types_of = expand_like_kernel_types,

@@ -2,7 +2,6 @@
 #include <cstring>
 
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/tensor/fill_common.h"
 
@@ -43,7 +42,7 @@ OpDef define_eye_like() {
   return {
       .name = "EyeLike",
       .since = 9,
-      .attributes = {{"dtype", AttributeKind::kInt}, {"k", AttributeKind::kInt, false, integer(0)}},
+      .attributes = {{"dtype", AttributeKind::kInt}, {"k", AttributeKind::kInt, false, 0}},
       .infer = infer_eye_like,
       .lower = lower_eye_like,
       .types = {{"T1", kNumericTypes | kBool, {0}}},

@@ -1,7 +1,6 @@
 // Flatten: to a matrix; the dimensions before `axis` are its rows.
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 
@@ -34,7 +33,7 @@ Status flatten_gradient(GradientContext& c) {
 OpDef define_flatten() {
   return {
       .name = "Flatten",
-      .attributes = {{"axis", AttributeKind::kInt, false, integer(1)}},
+      .attributes = {{"axis", AttributeKind::kInt, false, 1}},
       .infer = infer_flatten,
       .evaluate = evaluate_strings,
       .types = {{"T", kAllTypes, {0}}},

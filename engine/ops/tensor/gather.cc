@@ -1,7 +1,6 @@
 // Gather: slices of the data along `axis`, chosen by indices of any rank; negative indices count from the end.
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/tensor/index_common.h"
@@ -59,7 +58,7 @@ OpDef define_gather() {
   return {
       .name = "Gather",
       .inputs = {2, 2},
-      .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}},
+      .attributes = {{"axis", AttributeKind::kInt, false, 0}},
       .infer = infer_gather,
       .lower = lower_gather,
       .check_values = emit_axis_index_check,

@@ -1,7 +1,6 @@
 // GatherElements: out[i][j][k] = data[indices[i][j][k]][j][k] for axis 0, and likewise for others.
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/tensor/index_common.h"
@@ -27,7 +26,7 @@ Status lower_gather_elements(LowerContext& c) {
 }
 
 Status gather_elements_gradient(GradientContext& c) {
-  Attributes attributes = make_attributes({{"axis", c.attributes().get_int("axis")}, {"reduction", text("add")}});
+  Attributes attributes = make_attributes({{"axis", c.attributes().get_int("axis")}, {"reduction", std::string("add")}});
   c.set(0, c.op("ScatterElements", {c.zeros_like(c.input(0)), c.input(1), c.dy()}, std::move(attributes)));
   return {};
 }
@@ -39,7 +38,7 @@ OpDef define_gather_elements() {
       .name = "GatherElements",
       .since = 11,
       .inputs = {2, 2},
-      .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}},
+      .attributes = {{"axis", AttributeKind::kInt, false, 0}},
       .infer = infer_gather_elements,
       .lower = lower_gather_elements,
       .evaluate = evaluate_strings,

@@ -3,7 +3,6 @@
 #include "engine/kernels/gradient.h"
 #include "engine/graph/axes.h"
 #include "engine/ops/adjoint/wide_gradients.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/kernel_step.h"
 #include "engine/ops/like.h"
 #include "engine/ops/tensor/index_common.h"
@@ -69,7 +68,7 @@ OpDef define_gather_grad() {
       .name = "GatherGrad",
       .domain = kInternalDomain,
       .inputs = {2, 3},
-      .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}, shape_attribute()},
+      .attributes = {{"axis", AttributeKind::kInt, false, 0}, shape_attribute()},
       .infer = infer_gather_grad,
       .lower = lower_gather_grad,
       .gradient = gather_grad_gradient,

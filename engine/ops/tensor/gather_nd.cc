@@ -1,6 +1,5 @@
 // GatherND: the last dimension of indices addresses a slice of the data; the first batch_dims dimensions go together.
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/tensor/index_common.h"
@@ -68,7 +67,7 @@ Status gather_nd_gradient(GradientContext& c) {
   if (const int64_t batch = c.attributes().get_int("batch_dims"); batch > 0) {
     SV_ASSIGN(indices, whole_indices(c, indices, batch));
   }
-  c.set(0, c.op("ScatterND", {c.zeros_like(data), indices, c.dy()}, make_attributes({{"reduction", text("add")}})));
+  c.set(0, c.op("ScatterND", {c.zeros_like(data), indices, c.dy()}, make_attributes({{"reduction", std::string("add")}})));
   return {};
 }
 
@@ -79,7 +78,7 @@ OpDef define_gather_nd() {
       .name = "GatherND",
       .since = 11,
       .inputs = {2, 2},
-      .attributes = {{"batch_dims", AttributeKind::kInt, false, integer(0)}},
+      .attributes = {{"batch_dims", AttributeKind::kInt, false, 0}},
       .infer = infer_gather_nd,
       .lower = lower_gather_nd,
       .check_values = check_gathered_nd,

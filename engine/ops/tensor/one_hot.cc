@@ -5,7 +5,6 @@
 #include "engine/kernels/data.h"
 #include "engine/graph/axes.h"
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/evaluate_strings.h"
@@ -97,7 +96,7 @@ OpDef define_one_hot() {
       .name = "OneHot",
       .since = 9,
       .inputs = {3, 3},
-      .attributes = {{"axis", AttributeKind::kInt, false, integer(-1)}},
+      .attributes = {{"axis", AttributeKind::kInt, false, -1}},
       .infer = infer_one_hot,
       .lower = lower_one_hot,
       .evaluate = evaluate_strings,

@@ -4,7 +4,6 @@
 
 #include "engine/graph/gradient.h"
 #include "engine/graph/transposed_node.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/element.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
@@ -108,7 +107,7 @@ OpDef define_pad() {
   return {
       .name = "Pad",
       .inputs = {2, 4},
-      .attributes = {{"mode", AttributeKind::kString, false, text("constant")}},
+      .attributes = {{"mode", AttributeKind::kString, false, "constant"}},
       .canonicalize = canonicalize_pad,
       .infer = infer_pad,
       .lower = lower_pad,

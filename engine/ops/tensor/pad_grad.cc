@@ -1,7 +1,6 @@
 // svengine.PadGrad: the gradient of Pad's data in modes reflect, edge and wrap, in which an element may come several times. Inputs: dy,
 // Pad's pads, nothing, Pad's axes, and data for its shape. (That of constant padding is a Pad by the negative numbers.)
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/like.h"
 #include "engine/ops/tensor/copy_common.h"
 #include "engine/ops/tensor/pad_common.h"
@@ -56,7 +55,7 @@ OpDef define_pad_grad() {
       .name = "PadGrad",
       .domain = kInternalDomain,
       .inputs = {2, 5},
-      .attributes = {{"mode", AttributeKind::kString, false, text("constant")}, shape_attribute()},
+      .attributes = {{"mode", AttributeKind::kString, false, "constant"}, shape_attribute()},
       .infer = [](InferContext& c) { return infer_gradient_like(c, kPadGradLike); },
       .lower = lower_pad_grad,
       .gradient = pad_grad_gradient,

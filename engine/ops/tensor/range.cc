@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "engine/base/round.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/infer_util.h"
@@ -78,7 +77,7 @@ OpDef define_range() {
       .since = 11,
       .inputs = {3, 3},
       // In which type narrow floats are summed up; here start + i * delta is computed in double and rounded once, whatever it says.
-      .attributes = {{"stash_type", AttributeKind::kInt, false, integer(1)}},
+      .attributes = {{"stash_type", AttributeKind::kInt, false, 1}},
       .infer = infer_range,
       .lower = lower_range,
       .types = {{"T", kRealTypes | kIndexTypes | DTypeSet{DType::i16}, {0, 1, 2}}},

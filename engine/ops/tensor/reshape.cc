@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 
@@ -119,7 +118,7 @@ OpDef define_reshape() {
   return {
       .name = "Reshape",
       .inputs = {2, 2},
-      .attributes = {{"allowzero", AttributeKind::kInt, false, integer(0)}},
+      .attributes = {{"allowzero", AttributeKind::kInt, false, 0}},
       .infer = infer_reshape,
       .evaluate = evaluate_strings,
       .types = {{"T", kAllTypes, {0}}, {"shape", DTypeSet{DType::i64}, {1}}},

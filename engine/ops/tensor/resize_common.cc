@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "engine/graph/axes.h"
-#include "engine/ops/attribute_values.h"
 
 namespace svengine::ops {
 namespace {
@@ -130,15 +129,15 @@ kernels::ResizeNearest rounding_of(const Attributes& attributes, double scale) {
 }  // namespace
 
 std::vector<AttributeDef> resize_attributes() {
-  return {{"mode", AttributeKind::kString, false, text("nearest")},
-          {"coordinate_transformation_mode", AttributeKind::kString, false, text("half_pixel")},
-          {"nearest_mode", AttributeKind::kString, false, text("round_prefer_floor")},
-          {"cubic_coeff_a", AttributeKind::kFloat, false, real(-0.75f)},
-          {"exclude_outside", AttributeKind::kInt, false, integer(0)},
-          {"extrapolation_value", AttributeKind::kFloat, false, real(0)},
-          {"antialias", AttributeKind::kInt, false, integer(0)},
+  return {{"mode", AttributeKind::kString, false, "nearest"},
+          {"coordinate_transformation_mode", AttributeKind::kString, false, "half_pixel"},
+          {"nearest_mode", AttributeKind::kString, false, "round_prefer_floor"},
+          {"cubic_coeff_a", AttributeKind::kFloat, false, -0.75f},
+          {"exclude_outside", AttributeKind::kInt, false, 0},
+          {"extrapolation_value", AttributeKind::kFloat, false, 0.0f},
+          {"antialias", AttributeKind::kInt, false, 0},
           {"axes", AttributeKind::kInts},
-          {"keep_aspect_ratio_policy", AttributeKind::kString, false, text("stretch")}};
+          {"keep_aspect_ratio_policy", AttributeKind::kString, false, "stretch"}};
 }
 
 void canonicalize_upsample(CanonicalizeContext& c, Value* scales) {

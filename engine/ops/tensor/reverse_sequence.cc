@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/tensor/copy_common.h"
@@ -85,7 +84,7 @@ OpDef define_reverse_sequence() {
       .name = "ReverseSequence",
       .since = 10,
       .inputs = {2, 2},
-      .attributes = {{"batch_axis", AttributeKind::kInt, false, integer(1)}, {"time_axis", AttributeKind::kInt, false, integer(0)}},
+      .attributes = {{"batch_axis", AttributeKind::kInt, false, 1}, {"time_axis", AttributeKind::kInt, false, 0}},
       .infer = infer_reverse_sequence,
       .lower = lower_reverse_sequence,
       .check_values = check_reversed_lengths,

@@ -2,7 +2,6 @@
 // with a reduction the update is added, multiplied, or the larger or smaller is kept.
 #include "engine/graph/gradient.h"
 #include "engine/graph/axes.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/tensor/scatter_common.h"
@@ -52,7 +51,7 @@ OpDef define_scatter_elements() {
       .name = "ScatterElements",
       .since = 11,
       .inputs = {3, 3},
-      .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}, {"reduction", AttributeKind::kString, false, text("none")}},
+      .attributes = {{"axis", AttributeKind::kInt, false, 0}, {"reduction", AttributeKind::kString, false, "none"}},
       .infer = infer_scatter_elements,
       .lower = lower_scatter_elements,
       .check_values = emit_axis_index_check,

@@ -1,7 +1,6 @@
 // ScatterND: a copy of the data in which the slices that the last dimension of indices addresses are replaced by updates; with
 // a reduction the update is added, multiplied, or the larger or smaller is kept.
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/tensor/scatter_common.h"
@@ -46,7 +45,7 @@ OpDef define_scatter_nd() {
       .name = "ScatterND",
       .since = 11,
       .inputs = {3, 3},
-      .attributes = {{"reduction", AttributeKind::kString, false, text("none")}},
+      .attributes = {{"reduction", AttributeKind::kString, false, "none"}},
       .infer = infer_scatter_nd,
       .lower = emit_scatter_nd,
       .check_values = [](LowerContext& c) { return emit_index_check(c, 1, indexed_dims(c)); },

@@ -1,7 +1,6 @@
 // Shape: the dimensions of the input from `start` to `end` as an int64 vector.
 #include <algorithm>
 
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/tensor/copy_common.h"
@@ -49,7 +48,7 @@ Status lower_shape(LowerContext& c) {
 OpDef define_shape() {
   return {
       .name = "Shape",
-      .attributes = {{"start", AttributeKind::kInt, false, integer(0)}, {"end", AttributeKind::kInt}},
+      .attributes = {{"start", AttributeKind::kInt, false, 0}, {"end", AttributeKind::kInt}},
       .infer = infer_shape,
       .lower = lower_shape,
       .evaluate = evaluate_strings,

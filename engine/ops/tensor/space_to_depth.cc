@@ -1,7 +1,6 @@
 // SpaceToDepth: blocks of pixels become channels, in mode DCR in the order (block row, block column, channel), in CRD as (channel, block row,
 // block column).
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/tensor/copy_common.h"
 #include "engine/ops/tensor/depth_common.h"
@@ -46,7 +45,7 @@ Status space_to_depth_gradient(GradientContext& c) {
 OpDef define_space_to_depth() {
   return {
       .name = "SpaceToDepth",
-      .attributes = {{"blocksize", AttributeKind::kInt, true}, {"mode", AttributeKind::kString, false, text("DCR")}},
+      .attributes = {{"blocksize", AttributeKind::kInt, true}, {"mode", AttributeKind::kString, false, "DCR"}},
       .infer = infer_space_to_depth,
       .lower = lower_space_to_depth,
       .evaluate = evaluate_strings,

@@ -4,7 +4,6 @@
 #include "engine/graph/blocked_rank.h"
 #include "engine/graph/gradient.h"
 #include "engine/graph/transposed_node.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/tensor/copy_common.h"
@@ -115,7 +114,7 @@ OpDef define_split() {
       .name = "Split",
       .inputs = {1, 2},
       .outputs = {1, kVariadic},
-      .attributes = {{"axis", AttributeKind::kInt, false, integer(0)}, {"num_outputs", AttributeKind::kInt}},
+      .attributes = {{"axis", AttributeKind::kInt, false, 0}, {"num_outputs", AttributeKind::kInt}},
       .canonicalize = canonicalize_split,
       .infer = infer_split,
       .lower = lower_split,

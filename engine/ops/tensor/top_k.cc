@@ -3,7 +3,6 @@
 #include "engine/graph/gradient.h"
 #include "engine/kernels/reduce.h"
 #include "engine/graph/axes.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/element.h"
 #include "engine/ops/elementwise/unary_common.h"
 #include "engine/ops/kernel_step.h"
@@ -82,9 +81,9 @@ OpDef define_top_k() {
       .name = "TopK",
       .inputs = {2, 2},
       .outputs = {1, 2},
-      .attributes = {{"axis", AttributeKind::kInt, false, integer(-1)},
-                     {"largest", AttributeKind::kInt, false, integer(1)},
-                     {"sorted", AttributeKind::kInt, false, integer(1)}},
+      .attributes = {{"axis", AttributeKind::kInt, false, -1},
+                     {"largest", AttributeKind::kInt, false, 1},
+                     {"sorted", AttributeKind::kInt, false, 1}},
       .canonicalize = canonicalize_top_k,
       .infer = infer_top_k,
       .lower = lower_top_k,

@@ -3,7 +3,6 @@
 
 #include "engine/graph/gradient.h"
 #include "engine/kernels/data.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/evaluate_strings.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/kernel_step.h"
@@ -51,7 +50,7 @@ OpDef define_trilu() {
       .name = "Trilu",
       .since = 14,
       .inputs = {1, 2},
-      .attributes = {{"upper", AttributeKind::kInt, false, integer(1)}},
+      .attributes = {{"upper", AttributeKind::kInt, false, 1}},
       .infer = infer_trilu,
       .lower = lower_trilu,
       .evaluate = evaluate_strings,

@@ -9,7 +9,6 @@
 
 #include "engine/graph/axes.h"
 #include "engine/graph/evaluate_context.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/element.h"
 #include "engine/ops/evaluate_strings.h"
@@ -221,7 +220,7 @@ OpDef define_unique() {
       .name = "Unique",
       .since = 11,
       .outputs = {1, 4},
-      .attributes = {{"axis", AttributeKind::kInt}, {"sorted", AttributeKind::kInt, false, integer(1)}},
+      .attributes = {{"axis", AttributeKind::kInt}, {"sorted", AttributeKind::kInt, false, 1}},
       .infer = infer_unique,
       .evaluate = evaluate_unique,
       .types = {{"T", kNumericTypes | kBool | DTypeSet{DType::string}, {0}}},

@@ -4,7 +4,6 @@
 
 #include "engine/base/image_decode.h"
 #include "engine/graph/evaluate_context.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
 
 namespace svengine::ops {
@@ -38,7 +37,7 @@ OpDef define_image_decoder() {
   return {
       .name = "ImageDecoder",
       .since = 20,
-      .attributes = {{"pixel_format", AttributeKind::kString, false, text("RGB")}},
+      .attributes = {{"pixel_format", AttributeKind::kString, false, "RGB"}},
       .infer = infer_image_decoder,
       .evaluate = evaluate_image_decoder,
   };

@@ -9,7 +9,6 @@
 #include <memory>
 #include <unordered_set>
 
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/text/text_common.h"
 
 namespace svengine::ops {
@@ -157,8 +156,8 @@ OpDef define_string_normalizer() {
   return {
       .name = "StringNormalizer",
       .since = 10,
-      .attributes = {{"case_change_action", AttributeKind::kString, false, text("NONE")},
-                     {"is_case_sensitive", AttributeKind::kInt, false, integer(0)},
+      .attributes = {{"case_change_action", AttributeKind::kString, false, "NONE"},
+                     {"is_case_sensitive", AttributeKind::kInt, false, 0},
                      {"locale", AttributeKind::kString},
                      {"stopwords", AttributeKind::kStrings}},
       .infer = infer_string_normalizer,

@@ -1,5 +1,4 @@
 // Adagrad (ai.onnx.preview.training): steps divided by the root of all squared gradients so far.
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/training/optimizer_common.h"
 
 namespace svengine::ops {
@@ -29,9 +28,9 @@ OpDef define_adagrad() {
       .until = 1,
       .inputs = {5, kVariadic},
       .outputs = {2, kVariadic},
-      .attributes = {{"norm_coefficient", AttributeKind::kFloat, false, real(0)},
-                     {"epsilon", AttributeKind::kFloat, false, real(1e-6f)},
-                     {"decay_factor", AttributeKind::kFloat, false, real(0)}},
+      .attributes = {{"norm_coefficient", AttributeKind::kFloat, false, 0.0f},
+                     {"epsilon", AttributeKind::kFloat, false, 1e-6f},
+                     {"decay_factor", AttributeKind::kFloat, false, 0.0f}},
       .infer = [](InferContext& c) { return infer_optimizer(c, kAdagradTensors); },
       .lower = lower_adagrad,
       .samples = "(float32[] 0.1 to 0.2, int64[]{3}, float32[33], float32[33], float32[33] 0 to 3) {norm_coefficient = 0.01, "

@@ -2,7 +2,6 @@
 // stands beside the uncorrected root, unlike PyTorch's: see svengine.AdamW.
 #include <cmath>
 
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/training/optimizer_common.h"
 
 namespace svengine::ops {
@@ -32,11 +31,11 @@ OpDef define_adam() {
       .until = 1,
       .inputs = {6, kVariadic},
       .outputs = {3, kVariadic},
-      .attributes = {{"alpha", AttributeKind::kFloat, false, real(0.9f)},
-                     {"beta", AttributeKind::kFloat, false, real(0.999f)},
-                     {"norm_coefficient", AttributeKind::kFloat, false, real(0)},
-                     {"norm_coefficient_post", AttributeKind::kFloat, false, real(0)},
-                     {"epsilon", AttributeKind::kFloat, false, real(1e-6f)}},
+      .attributes = {{"alpha", AttributeKind::kFloat, false, 0.9f},
+                     {"beta", AttributeKind::kFloat, false, 0.999f},
+                     {"norm_coefficient", AttributeKind::kFloat, false, 0.0f},
+                     {"norm_coefficient_post", AttributeKind::kFloat, false, 0.0f},
+                     {"epsilon", AttributeKind::kFloat, false, 1e-6f}},
       .infer = [](InferContext& c) { return infer_optimizer(c, kAdamTensors); },
       .lower = lower_adam,
       .samples = "(float32[] 0.1 to 0.2, int64[]{3}, float32[33], float32[33], float32[33], float32[33] 0 to 3) {norm_coefficient = 0.01, "

@@ -5,7 +5,6 @@
 //   x = (1 - R weight_decay) x - R / (1 - alpha^t) m / (sqrt(v / (1 - beta^t)) + epsilon)
 #include <cmath>
 
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/training/optimizer_common.h"
 
 namespace svengine::ops {
@@ -30,11 +29,11 @@ OpDef define_adam_w() {
       .domain = kInternalDomain,
       .inputs = {6, kVariadic},
       .outputs = {3, kVariadic},
-      .attributes = {{"alpha", AttributeKind::kFloat, false, real(0.9f)},
-                     {"beta", AttributeKind::kFloat, false, real(0.999f)},
-                     {"norm_coefficient", AttributeKind::kFloat, false, real(0)},
-                     {"weight_decay", AttributeKind::kFloat, false, real(0)},
-                     {"epsilon", AttributeKind::kFloat, false, real(1e-8f)}},
+      .attributes = {{"alpha", AttributeKind::kFloat, false, 0.9f},
+                     {"beta", AttributeKind::kFloat, false, 0.999f},
+                     {"norm_coefficient", AttributeKind::kFloat, false, 0.0f},
+                     {"weight_decay", AttributeKind::kFloat, false, 0.0f},
+                     {"epsilon", AttributeKind::kFloat, false, 1e-8f}},
       .infer = [](InferContext& c) { return infer_optimizer(c, kAdamWTensors); },
       .lower = lower_adam_w,
       .samples = "(float32[] 0.1 to 0.2, int64[]{3}, float32[33], float32[33], float32[33], float32[33] 0.1 to 3) {weight_decay = 0.01} 3",

@@ -3,7 +3,6 @@
 // with the decay beside the quotient. T counts the steps done before this one.
 #include <cmath>
 
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/training/optimizer_common.h"
 
 namespace svengine::ops {
@@ -38,11 +37,11 @@ OpDef define_lamb() {
       .domain = kInternalDomain,
       .inputs = {6, kVariadic},
       .outputs = {3, kVariadic},
-      .attributes = {{"alpha", AttributeKind::kFloat, false, real(0.9f)},
-                     {"beta", AttributeKind::kFloat, false, real(0.999f)},
-                     {"weight_decay", AttributeKind::kFloat, false, real(0)},
-                     {"epsilon", AttributeKind::kFloat, false, real(1e-6f)},
-                     {"adapt", AttributeKind::kInt, false, integer(1)}},
+      .attributes = {{"alpha", AttributeKind::kFloat, false, 0.9f},
+                     {"beta", AttributeKind::kFloat, false, 0.999f},
+                     {"weight_decay", AttributeKind::kFloat, false, 0.0f},
+                     {"epsilon", AttributeKind::kFloat, false, 1e-6f},
+                     {"adapt", AttributeKind::kInt, false, 1}},
       .infer = [](InferContext& c) { return infer_optimizer(c, kLambTensors); },
       .lower = lower_lamb,
       .samples = "(float32[] 0.1 to 0.2, int64[]{3}, float32[5, 4001], float32[5, 4001], float32[5, 4001], float32[5, 4001] 0.1 to 3) "

@@ -1,6 +1,5 @@
 // svengine.Lars: stochastic gradient descent with momentum, every tensor at a rate of its own (You, Gitman, Ginsburg 2017, arXiv
 // 1708.03888): kernels/layerwise_optimizer.h has the formulas. adapt = 0: the same for all.
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/training/optimizer_common.h"
 
 namespace svengine::ops {
@@ -27,10 +26,10 @@ OpDef define_lars() {
       .domain = kInternalDomain,
       .inputs = {5, kVariadic},
       .outputs = {2, kVariadic},
-      .attributes = {{"alpha", AttributeKind::kFloat, false, real(0.9f)},
-                     {"norm_coefficient", AttributeKind::kFloat, false, real(0)},
-                     {"trust", AttributeKind::kFloat, false, real(0.001f)},
-                     {"adapt", AttributeKind::kInt, false, integer(1)}},
+      .attributes = {{"alpha", AttributeKind::kFloat, false, 0.9f},
+                     {"norm_coefficient", AttributeKind::kFloat, false, 0.0f},
+                     {"trust", AttributeKind::kFloat, false, 0.001f},
+                     {"adapt", AttributeKind::kInt, false, 1}},
       .infer = [](InferContext& c) { return infer_optimizer(c, kLarsTensors); },
       .lower = lower_lars,
       .samples = "(float32[] 0.1 to 0.2, int64[]{3}, float32[33], float32[5, 4001], float32[33], float32[5, 4001], float32[33], "

@@ -1,6 +1,5 @@
 // svengine.Sgd: stochastic gradient descent without momentum, x - R (g + norm_coefficient x). With momentum: Momentum of
 // ai.onnx.preview.training.
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/training/optimizer_common.h"
 
 namespace svengine::ops {
@@ -25,7 +24,7 @@ OpDef define_sgd() {
       .domain = kInternalDomain,
       .inputs = {4, kVariadic},
       .outputs = {1, kVariadic},
-      .attributes = {{"norm_coefficient", AttributeKind::kFloat, false, real(0)}},
+      .attributes = {{"norm_coefficient", AttributeKind::kFloat, false, 0.0f}},
       .infer = [](InferContext& c) { return infer_optimizer(c, kSgdTensors); },
       .lower = lower_sgd,
       .samples = "(float32[] 0.1 to 0.2, int64[]{0}, float32[33], float32[4, 5], float32[33], float32[4, 5]) {norm_coefficient = 0.01} 2",

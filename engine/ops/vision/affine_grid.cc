@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/dispatch.h"
 #include "engine/ops/element_step.h"
 #include "engine/ops/infer_util.h"
@@ -130,7 +129,7 @@ OpDef define_affine_grid() {
       .name = "AffineGrid",
       .since = 20,
       .inputs = {2, 2},
-      .attributes = {{"align_corners", AttributeKind::kInt, false, integer(0)}},
+      .attributes = {{"align_corners", AttributeKind::kInt, false, 0}},
       .infer = infer_affine_grid,
       .lower = lower_affine_grid,
       .types = {{"T1", kRealTypes, {0}}, {"T2", DTypeSet{DType::i64}, {1}}},

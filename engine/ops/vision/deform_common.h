@@ -37,7 +37,7 @@ Place<T> deformed_place(const DeformShape& s, int64_t tap, int64_t p, const T* o
 /// A window's, but for auto_pad, which ONNX gives this one not.
 inline std::vector<AttributeDef> deform_conv_attributes() {
   std::vector<AttributeDef> all = window_attributes(
-      {{"group", AttributeKind::kInt, false, int64_t{1}}, {"offset_group", AttributeKind::kInt, false, int64_t{1}}}, true, false);
+      {{"group", AttributeKind::kInt, false, 1}, {"offset_group", AttributeKind::kInt, false, 1}}, true, false);
   std::erase_if(all, [](const AttributeDef& a) { return a.name == std::string_view("auto_pad"); });
   return all;
 }

@@ -1,15 +1,14 @@
 #include "engine/ops/vision/grid_common.h"
 
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/vision/sampling_common.h"
 
 namespace svengine::ops {
 
 std::vector<AttributeDef> grid_attributes() {
-  return {{"mode", AttributeKind::kString, false, text("linear")},
-          {"padding_mode", AttributeKind::kString, false, text("zeros")},
-          {"align_corners", AttributeKind::kInt, false, integer(0)}};
+  return {{"mode", AttributeKind::kString, false, "linear"},
+          {"padding_mode", AttributeKind::kString, false, "zeros"},
+          {"align_corners", AttributeKind::kInt, false, 0}};
 }
 
 Result<GridRules> grid_rules(const Attributes& attributes) {

@@ -1,6 +1,5 @@
 // MaxRoiPool: the largest element of every bin of a region; bins of whole elements, 0 where a bin has none.
 #include "engine/graph/gradient.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/lowering.h"
 #include "engine/ops/vision/max_roi_pool_common.h"
 
@@ -98,7 +97,7 @@ OpDef define_max_roi_pool() {
   return {
       .name = "MaxRoiPool",
       .inputs = {2, 2},
-      .attributes = {{"pooled_shape", AttributeKind::kInts, true}, {"spatial_scale", AttributeKind::kFloat, false, real(1)}},
+      .attributes = {{"pooled_shape", AttributeKind::kInts, true}, {"spatial_scale", AttributeKind::kFloat, false, 1.0f}},
       .infer = infer_max_roi_pool,
       .lower = lower_max_roi_pool,
       .gradient = max_roi_pool_gradient,

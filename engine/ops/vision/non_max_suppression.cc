@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "engine/graph/evaluate_context.h"
-#include "engine/ops/attribute_values.h"
 #include "engine/ops/infer_util.h"
 
 namespace svengine::ops {
@@ -225,7 +224,7 @@ OpDef define_non_max_suppression() {
       .name = "NonMaxSuppression",
       .since = 10,
       .inputs = {2, 5},
-      .attributes = {{"center_point_box", AttributeKind::kInt, false, integer(0)}},
+      .attributes = {{"center_point_box", AttributeKind::kInt, false, 0}},
       .infer = infer_non_max_suppression,
       .evaluate = evaluate_non_max_suppression,
       .samples = "(float32[2, 9, 4] 0 to 10, float32[2, 3, 9] 0 to 1, int64[1]{3}, float32[1]{0.3}, float32[1]{0.2})"

@@ -1,16 +1,15 @@
 #include "engine/ops/vision/roi_common.h"
-#include "engine/ops/attribute_values.h"
 
 
 namespace svengine::ops {
 
 std::vector<AttributeDef> roi_align_attributes() {
-  return {{"mode", AttributeKind::kString, false, text("avg")},
-          {"coordinate_transformation_mode", AttributeKind::kString, false, text("half_pixel")},
-          {"output_height", AttributeKind::kInt, false, integer(1)},
-          {"output_width", AttributeKind::kInt, false, integer(1)},
-          {"sampling_ratio", AttributeKind::kInt, false, integer(0)},
-          {"spatial_scale", AttributeKind::kFloat, false, real(1)}};
+  return {{"mode", AttributeKind::kString, false, "avg"},
+          {"coordinate_transformation_mode", AttributeKind::kString, false, "half_pixel"},
+          {"output_height", AttributeKind::kInt, false, 1},
+          {"output_width", AttributeKind::kInt, false, 1},
+          {"sampling_ratio", AttributeKind::kInt, false, 0},
+          {"spatial_scale", AttributeKind::kFloat, false, 1.0f}};
 }
 
 Result<RoiRules> roi_rules(const Attributes& attributes) {
