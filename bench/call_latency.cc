@@ -4,7 +4,7 @@
 //   callers    calls a second of N threads with a context each on one network, beside the same on N networks
 //   start      loading the network, a context and the first call: the process's first, and the smallest of 15
 //
-// Sizes that the network leaves open are N rows. Run it on a machine that does nothing else; bench/onnxruntime_bench.py has the peer's calls.
+// Sizes that the network leaves open are N rows. Run it on a machine that does nothing else; bench/onnxruntime_bench.py --starts 15 has the peer's.
 #include <svengine/svengine.h>
 
 #include <algorithm>

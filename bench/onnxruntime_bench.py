@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Times ONNX Runtime on a model with random inputs, and prints one JSON object: what `svengine bench --json` prints, for the peer.
 
-  onnxruntime_bench.py MODEL [--dim NAME=N]... [--threads N] [--duration SECONDS] [--warmup N] [--input NAME=FILE.npy | FILE.npz]...
+  onnxruntime_bench.py MODEL [--dim NAME=N]... [--threads N] [--duration SECONDS] [--warmup N] [--starts N] [--input NAME=FILE.npy | FILE.npz]...
 
 The session gets all graph optimisations, the named dimensions as fixed sizes (so that it may plan for them), and the given number of
 threads. create_ms and first_ms are taken inside the process: the interpreter's start and the library's loading are in
-process_ms only. --duration 0 stops after the first run. Needs the packages onnxruntime and numpy (see compare.sh).
+process_ms only. --duration 0 stops after the first run.
+--starts N makes N more sessions, one after the other, each with its first run: start_ms is the median, beside `call_latency`'s. Needs the packages onnxruntime and numpy (see compare.sh).
 """
 import argparse
 import json
@@ -53,6 +54,7 @@ def main():
     parser.add_argument('--threads', type=int, default=2)
     parser.add_argument('--duration', type=float, default=2)
     parser.add_argument('--warmup', type=int, default=1)
+    parser.add_argument('--starts', type=int, default=0)
     parser.add_argument('--input', action='append', default=[], metavar='NAME=FILE.npy|FILE.npz')
     parser.add_argument('--output-dir', help='write the first run\'s outputs there as NAME.npy')
     a = parser.parse_args()
@@ -64,8 +66,12 @@ def main():
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL
     for name, size in dims.items():
         options.add_free_dimension_override_by_name(name, size)
+
+    def create():
+        return ort.InferenceSession(a.model, options, providers=['CPUExecutionProvider'])
+
     start = time.perf_counter()
-    session = ort.InferenceSession(a.model, options, providers=['CPUExecutionProvider'])
+    session = create()
     create_ms = 1000 * (time.perf_counter() - start)
     given = {}
     for name, is_one, path in (i.partition('=') for i in a.input):
@@ -79,6 +85,12 @@ def main():
         for port, value in zip(session.get_outputs(), outputs):
             np.save(os.path.join(a.output_dir, f'{port.name}.npy'), value)
 
+    starts = []
+    for _ in range(a.starts):
+        start = time.perf_counter()
+        create().run(None, feeds)
+        starts.append(1000 * (time.perf_counter() - start))
+
     times, cpu_ms = [], None
     if a.duration > 0:
         for _ in range(a.warmup):
@@ -91,6 +103,7 @@ def main():
         cpu_ms = 1000 * (time.process_time() - used) / len(times)
     print(json.dumps({
         'version': ort.__version__, 'threads': a.threads, 'create_ms': create_ms, 'first_ms': first_ms, 'process_ms': process_ms,
+        'start_ms': statistics.median(starts) if starts else None, 'start_min_ms': min(starts, default=None),
         'iterations': len(times), 'median_ms': statistics.median(times) if times else None, 'min_ms': min(times, default=None), 'cpu_ms': cpu_ms,
         'peak_rss_mib': resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
 

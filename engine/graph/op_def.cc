@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
-#include <tuple>
 
 #include "engine/graph/type_parameter.h"
 
