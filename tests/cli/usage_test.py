@@ -1,4 +1,5 @@
 """Tests of what the program says of itself: help, wrong usage, `svengine info`, from outside: usage_test.py [EMULATOR...] PROGRAM"""
+import json
 import os
 import re
 import subprocess
@@ -39,6 +40,18 @@ class Usage(CliTest):
         self.assertIn('(not with --topology)', self.succeeds('run', '--help-all').out)
         self.assertIn('(with --checkpoint)', ' '.join(self.succeeds('train', '--help-all').out.split()))
         self.assertIn('More, see --help-all:\n  --strict', self.succeeds('run', '--help').out)
+
+    def test_one_operator(self):
+        out = self.succeeds('ops', 'Conv').out
+        for line in [r'ai\.onnx +Conv +1-\d+ +float +x', r'inputs: 2 to 3; outputs: 1', r'T +0, 1, 2 +float', r'auto_pad +string +"NOTSET"', r'group +int +1']:
+            self.assertRegex(out, line)
+        self.assertRegex(self.succeeds('ops', 'Concat').out, r'inputs: 1 or more(?s:.)*0 and all behind it(?s:.)*axis +int +required')
+        (norm,) = [o for o in json.loads(self.succeeds('ops', 'LayerNormalization', '--json').out) if o['domain'] == 'ai.onnx']
+        self.assertEqual((norm['inputs'], norm['outputs']), ({'min': 2, 'max': 3}, {'min': 1, 'max': 3}))
+        self.assertIn({'name': 'epsilon', 'kind': 'float', 'required': False, 'default': 1e-5}, norm['attributes'])
+        names = [a['name'] for a in json.loads(self.succeeds('ops', 'If', '--json').out)[0]['attributes']]
+        self.assertEqual(sorted(names), ['else_branch', 'then_branch'])  # and not what the engine's own passes note
+        self.fails('ops', 'Cnov', says="no operator 'Cnov'")
 
     def test_wrong_usage(self):
         self.fails('bnech', 'model.onnx', says=["'bnech' is not a subcommand", "try 'svengine --help'"])

@@ -4,6 +4,7 @@
 
 #include "tools/commands/commands.h"
 #include "tools/support/json.h"
+#include "tools/support/op_details.h"
 #include "tools/support/op_table.h"
 #include "tools/support/options.h"
 #include "tools/support/output.h"
@@ -16,13 +17,42 @@ struct Options {
   bool json = false, document = false;
 };
 
-Json to_json(const std::vector<OpRow>& rows) {
+Json types_json(DTypeSet types) {
+  Json out = Json::array();
+  for (std::string& name : names_of(types)) out.push_back(std::move(name));
+  return out;
+}
+
+Json arity_json(const Arity& arity) {
+  return {{"min", arity.min}, {"max", is_variadic(arity) ? Json() : Json(arity.max)}};
+}
+
+/// What is known of one operator alone.
+void add_details(const OpDef& op, Json& out) {
+  out["inputs"] = arity_json(op.inputs);
+  out["outputs"] = arity_json(op.outputs);
+  out["type_parameters"] = Json::array();
+  for (const TypeParameter& p : op.types) {
+    Json inputs = Json::array();
+    for (const int i : p.inputs) inputs.push_back(i);
+    out["type_parameters"].push_back({{"name", p.name}, {"inputs", std::move(inputs)}, {"types", types_json(p.types)}});
+  }
+  out["attributes"] = Json::array();
+  for (const AttributeDef& a : public_attributes(op)) {
+    Json value;
+    if (const auto* number = a.default_value.get<int64_t>()) value = *number;
+    if (a.default_value.get<float>()) value = std::stod(default_text(a));  // 1e-05, not what a double makes of the float
+    if (const auto* words = a.default_value.get<const char*>()) value = *words;
+    out["attributes"].push_back({{"name", a.name}, {"kind", name_of(a.kind)}, {"required", a.required}, {"default", std::move(value)}});
+  }
+}
+
+Json to_json(const std::vector<OpRow>& rows, bool details) {
   Json out = Json::array();
   for (const OpRow& row : rows) {
-    Json types = Json::array();
-    for (std::string& name : names_of(row.types)) types.push_back(std::move(name));
-    out.push_back({{"domain", row.domain}, {"operator", row.name}, {"since", row.since}, {"until", row.until}, {"types", std::move(types)},
+    out.push_back({{"domain", row.domain}, {"operator", row.name}, {"since", row.since}, {"until", row.until}, {"types", types_json(row.types)},
                    {"gradient", row.gradient}});
+    if (details) add_details(*row.op, out.back());
   }
   return out;
 }
@@ -32,7 +62,7 @@ Result<int> run(const Options& options) {
   if (!options.name.empty()) std::erase_if(rows, [&](const OpRow& row) { return row.name != options.name; });
   if (rows.empty()) return error("ops: there is no operator '{}'; without a name all are listed", options.name);
   if (options.json) {
-    put_json(to_json(rows));
+    put_json(to_json(rows, !options.name.empty()));
   } else if (options.document) {
     put(op_document(rows));
   } else {
@@ -40,6 +70,8 @@ Result<int> run(const Options& options) {
     for (const OpRow& row : rows)
       table.row({row.domain, row.name, fmt::format("{}-{}", row.since, row.until), types_text(row.types), row.gradient ? "x" : ""});
     put(table.text());
+    if (options.name.empty()) return kSuccess;
+    for (const OpRow& row : rows) print("\n{} {}, {}", row.domain, row.name, op_details(*row.op));
   }
   return kSuccess;
 }
@@ -50,7 +82,7 @@ Action add_ops(Command& program) {
   using namespace ops_command;
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("ops", "List the operators that models may have, with opsets and types");
-  command.add_option("OPERATOR", options->name, "Only this one")->type_name("");
+  command.add_option("OPERATOR", options->name, "Only this one, with its attributes")->type_name("");
   command.add_flag("--document", options->document, "Print the table as OPERATORS.md has it");
   add_json(command, options->json);
   command.footer(

@@ -64,7 +64,7 @@ std::vector<OpRow> op_table() {
   std::vector<OpRow> rows;
   for (const OpDef& op : all_ops().all()) {
     if (std::string_view(op.domain) == kInternalDomain) continue;
-    rows.push_back({*op.domain ? op.domain : "ai.onnx", op.name, op.since, op.until, types_of(op), op.gradient != nullptr});
+    rows.push_back({*op.domain ? op.domain : "ai.onnx", op.name, &op, op.since, op.until, types_of(op), op.gradient != nullptr});
   }
   return rows;
 }

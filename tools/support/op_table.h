@@ -9,6 +9,7 @@ namespace svengine::tool {
 
 struct OpRow {
   std::string domain, name;      // "ai.onnx" for the default domain
+  const OpDef* op = nullptr;
   int since = 1, until = 1;
   DTypeSet types;                // of the first input (and of those that have its type); empty: no inputs, or no tensors
   bool gradient = false;
