@@ -127,16 +127,4 @@ TEST_CASE("every type parameter names inputs that the operator has, each once") 
     }
   }
 }
-
-TEST_CASE("defaults of attributes are of the attribute's kind") {
-  for (const OpDef& op : all_ops().all())
-    for (const AttributeDef& a : op.attributes) {
-      INFO(op.name << ", " << a.name);
-      if (a.default_value.is_none()) continue;
-      CHECK_FALSE(a.required);
-      CHECK((a.default_value.get<int64_t>() != nullptr) == (a.kind == AttributeKind::kInt));
-      CHECK((a.default_value.get<float>() != nullptr) == (a.kind == AttributeKind::kFloat));
-      CHECK((a.default_value.get<const char*>() != nullptr) == (a.kind == AttributeKind::kString));
-    }
-}
 }  // namespace types_test

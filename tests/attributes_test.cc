@@ -1,0 +1,76 @@
+// The operators' attributes against those of ONNX's schemas, as recorded by backend/record_attributes.py.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <sstream>
+
+#include "engine/ops/registry.h"
+
+namespace attributes_test {
+using namespace svengine;
+
+namespace {
+
+struct Recorded {
+  std::string domain, op, name, kind, value;  // "required", or the default
+};
+
+std::vector<Recorded> recorded() {
+  std::ifstream file(SVENGINE_ATTRIBUTES);
+  REQUIRE(file.good());
+  std::vector<Recorded> out;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("#")) continue;
+    std::istringstream fields(line);
+    Recorded r;
+    for (std::string* field : {&r.domain, &r.op, &r.name, &r.kind, &r.value}) std::getline(fields, *field, '|');
+    out.push_back(std::move(r));
+  }
+  return out;
+}
+
+std::string value_of(const AttributeDef& a) {
+  if (a.required) return "required";
+  if (const auto* number = a.default_value.get<int64_t>()) return fmt::format("{}", *number);
+  if (const auto* number = a.default_value.get<float>()) return fmt::format("{:.9g}", *number);
+  if (const auto* words = a.default_value.get<const char*>()) return fmt::format("\"{}\"", *words);
+  return "";
+}
+
+/// Where the definition says something else than the schema.
+bool is_known(const Recorded& r) {
+  if (r.name == "kernel_shape") return r.op.ends_with("Pool");           // `infer` asks for it, as it does for those of convolutions
+  return r.op == "SequenceEmpty" && r.name == "dtype" && r.value.empty();  // the specification's words have the default
+}
+
+}  // namespace
+
+TEST_CASE("operators have the attributes and defaults that ONNX's schemas say") {
+  int compared = 0;
+  for (const Recorded& r : recorded()) {
+    INFO(r.domain << " " << r.op << ", " << r.name);
+    const OpDef* op = all_ops().find(r.domain, r.op);
+    REQUIRE(op);
+    const auto a = std::find_if(op->attributes.begin(), op->attributes.end(), [&](const AttributeDef& def) { return def.name == r.name; });
+    REQUIRE(a != op->attributes.end());
+    CHECK(name_of(a->kind) == r.kind);
+    if (!is_known(r)) CHECK(value_of(*a) == r.value);
+    ++compared;
+  }
+  CHECK(compared >= 470);  // so many were there when this was written
+}
+
+TEST_CASE("defaults of attributes are of the attribute's kind") {
+  for (const OpDef& op : all_ops().all())
+    for (const AttributeDef& a : op.attributes) {
+      INFO(op.name << ", " << a.name);
+      if (a.default_value.is_none()) continue;
+      CHECK_FALSE(a.required);
+      CHECK((a.default_value.get<int64_t>() != nullptr) == (a.kind == AttributeKind::kInt));
+      CHECK((a.default_value.get<float>() != nullptr) == (a.kind == AttributeKind::kFloat));
+      CHECK((a.default_value.get<const char*>() != nullptr) == (a.kind == AttributeKind::kString));
+    }
+}
+}  // namespace attributes_test
