@@ -385,4 +385,9 @@ TEST_CASE("a scale of unknown length may be one number, for which the axis says 
                 "%y: float32[5, 1] = DequantizeLinear(%x, %scale, %zero) {axis = 4611686018427387904}\noutput %y\n",
                 {random_tensor_of(DType::i8, {5, 1}, 1, -9, 9), random_tensor_of(DType::f32, {1}, 2, 0.1, 0.9), random_tensor_of(DType::i8, {1}, 3, -9, 9)});
 }
+
+TEST_CASE("a constant without elements is no bias of a product without columns") {
+  check_session("graph \"g\"\ninput %x: float32[1, 1, 1]\nconst %w: float32[1, 0] = {}\nconst %c: float32[1, 0, 0] = {}\n"
+                "%m: float32[1, 1, 0] = MatMul(%x, %w)\n%y: float32[1, 0, 0] = Add(%m, %c)\noutput %y\n", {random_tensor({1, 1, 1}, 1)});
+}
 }  // namespace found_test

@@ -22,7 +22,7 @@ bool has_body(const Node& node) {
 bool is_object(DType type) { return type >= DType::sequence; }
 
 bool foldable(const Node& node, int64_t limit) {
-  if (is_random(node) || has_body(node)) return false;
+  if (is_random(node) || has_body(node) || node.op().expand) return false;  // what a composite node is made of is folded
   int64_t input_bytes = 0;
   for (const Value* v : node.inputs()) {
     if (!v) continue;

@@ -3,6 +3,8 @@
 // Transposes of the last two dimensions go into the product, before it and behind it.
 //
 //   MatMul ─> Add bias[N] ─> Gelu          Gemm(C = bias[N]) ─> Relu          MatMul ─> Add bias ─> Add residual
+#include <algorithm>
+
 #include "engine/graph/passes/epilogue.h"
 #include "engine/graph/passes/match.h"
 #include "engine/graph/passes/pass.h"
@@ -25,8 +27,9 @@ bool has_kernels(const Value* value) { return value->type.dtype == DType::f32 ||
 bool is_bias(const Value* value, int64_t n, int64_t rank) {
   if (!value || !has_kernels(value)) return false;
   if (!value->is_constant()) return value->type.shape == Shape{Dim(n)} && rank >= 1;
-  return value->type.shape.rank() <= rank && value->constant().count() == n && !value->constant().dims().empty() &&
-         value->constant().dims().back() == n;
+  const Dims& dims = value->constant().dims();
+  return !dims.empty() && static_cast<int64_t>(dims.size()) <= rank && dims.back() == n &&
+         std::all_of(dims.begin(), dims.end() - 1, [](int64_t d) { return d == 1; });  // not by their number: n may be 0
 }
 
 /// The bias as a vector: constants of shape [1, .., N] get another view.
