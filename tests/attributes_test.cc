@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <sstream>
 
 #include "engine/ops/registry.h"
+#include "tests/recorded.h"
 
 namespace attributes_test {
 using namespace svengine;
+using namespace svengine::tests;
 
 namespace {
 
@@ -18,15 +18,10 @@ struct Recorded {
 };
 
 std::vector<Recorded> recorded() {
-  std::ifstream file(SVENGINE_ATTRIBUTES);
-  REQUIRE(file.good());
   std::vector<Recorded> out;
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("#")) continue;
-    std::istringstream fields(line);
-    Recorded r;
-    for (std::string* field : {&r.domain, &r.op, &r.name, &r.kind, &r.value}) std::getline(fields, *field, '|');
-    out.push_back(std::move(r));
+  for (const std::vector<std::string>& f : recorded_fields(SVENGINE_ATTRIBUTES)) {
+    REQUIRE((f.size() == 4 || f.size() == 5));  // without a default nothing follows the last bar
+    out.push_back({f[0], f[1], f[2], f[3], f.size() == 5 ? f[4] : ""});
   }
   return out;
 }

@@ -4,17 +4,17 @@
 #include <catch2/catch.hpp>
 
 #include <charconv>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "engine/graph/builder.h"
 #include "engine/ops/canonical.h"
 #include "engine/ops/element.h"
 #include "engine/ops/registry.h"
+#include "tests/recorded.h"
 
 namespace shapes_test {
 using namespace svengine;
+using namespace svengine::tests;
 
 namespace {
 
@@ -23,13 +23,6 @@ struct Record {
   int opset = 0;
   size_t output_count = 0;
 };
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::stringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
-  return parts;
-}
 
 template <class T>
 std::vector<T> numbers(const std::string& text) {
@@ -169,12 +162,8 @@ const Difference* difference_of(const Record& r, const std::string& got) {
 }
 
 std::vector<Record> records() {
-  std::ifstream file(SVENGINE_SHAPES);
-  REQUIRE(file.good());
   std::vector<Record> out;
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("#")) continue;
-    const std::vector<std::string> parts = split(line, '|');
+  for (const std::vector<std::string>& parts : recorded_fields(SVENGINE_SHAPES)) {
     REQUIRE(parts.size() == 6);
     out.push_back({parts[0], parts[3], parts[4], parts[5], std::stoi(parts[1]), std::stoul(parts[2])});
   }

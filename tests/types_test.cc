@@ -1,15 +1,14 @@
 // The operators' type parameters against the constraints of ONNX's schemas, as recorded by backend/record_types.py.
 #include <catch2/catch.hpp>
 
-#include <fstream>
-#include <sstream>
-
 #include "engine/ops/infer_util.h"
 #include "engine/ops/registry.h"
 #include "engine/ops/samples.h"
+#include "tests/recorded.h"
 
 namespace types_test {
 using namespace svengine;
+using namespace svengine::tests;
 
 namespace {
 
@@ -21,23 +20,16 @@ struct Constraint {
 };
 
 std::vector<Constraint> constraints() {
-  std::ifstream file(SVENGINE_TYPES);
-  REQUIRE(file.good());
   std::vector<Constraint> out;
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("#")) continue;
-    std::istringstream fields(line);
+  for (const std::vector<std::string>& fields : recorded_fields(SVENGINE_TYPES)) {
+    REQUIRE(fields.size() == 4);
     Constraint c;
-    std::string version, inputs, types, word;
-    std::getline(fields, c.op, '|');
-    std::getline(fields, version, '|');
-    std::getline(fields, inputs, '|');
-    std::getline(fields, types);
-    c.variadic = inputs.ends_with('+');
-    for (std::istringstream list(inputs); std::getline(list, word, ',');) c.inputs.insert(std::stoi(word));
-    for (std::istringstream list(types); list >> word;) {
+    c.op = fields[0];
+    c.variadic = fields[2].ends_with('+');
+    for (const std::string& input : split(fields[2], ',')) c.inputs.insert(std::stoi(input));
+    for (const std::string& word : split(fields[3], ' ')) {
       const auto type = dtype_from_name(word);
-      INFO(line);
+      INFO(c.op << ": " << word);
       REQUIRE(type);
       c.types = c.types | DTypeSet{*type};
     }

@@ -1,5 +1,6 @@
 #include "tools/support/op_details.h"
 
+#include "engine/graph/type_parameter.h"
 #include "tools/support/op_table.h"
 #include "tools/support/output.h"
 #include "validate/check/schemas.h"
@@ -19,9 +20,9 @@ bool is_onnx_attribute(const OpDef& op, std::string_view name) {
 }
 
 /// "0, 1 and all behind it".
-std::string inputs_text(const OpDef& op, InputSet inputs) {
-  std::string out = fmt::format("{}", fmt::join(inputs, ", "));
-  if (op.inputs.max >= kVariadic && inputs.last() == op.inputs.min - 1) out += " and all behind it";
+std::string inputs_text(const OpDef& op, const TypeParameter& parameter) {
+  std::string out = fmt::format("{}", fmt::join(parameter.inputs, ", "));
+  if (covers(op, parameter, static_cast<size_t>(parameter.inputs.last()) + 1)) out += " and all behind it";
   return out;
 }
 
@@ -49,7 +50,7 @@ std::string op_details(const OpDef& op) {
   std::string out = fmt::format("inputs: {}; outputs: {}\n", arity_text(op.inputs), arity_text(op.outputs));
   if (!op.types.empty()) {
     Table types({"type", "of inputs", "one of"}, {});
-    for (const TypeParameter& p : op.types) types.row({p.name, inputs_text(op, p.inputs), types_text(p.types)});
+    for (const TypeParameter& p : op.types) types.row({p.name, inputs_text(op, p), types_text(p.types)});
     out += "\n" + types.text();
   }
   const std::vector<AttributeDef> attributes = public_attributes(op);
