@@ -6,6 +6,7 @@
 
 #include "engine/ops/registry.h"
 #include "tests/recorded.h"
+#include "validate/check/schemas.h"
 
 namespace attributes_test {
 using namespace svengine;
@@ -40,6 +41,14 @@ bool is_known(const Recorded& r) {
   return r.op == "SequenceEmpty" && r.name == "dtype" && r.value.empty();  // the specification's words have the default
 }
 
+bool has_schema_attribute(const OpDef& op, std::string_view name) {
+  for (int opset = 1; opset <= op.until; ++opset)
+    if (const validate::Schema* schema = validate::Schemas::get().find(op.domain, op.name, opset))
+      for (const validate::SchemaAttribute& a : schema->attributes)
+        if (a.name == name) return true;
+  return false;
+}
+
 }  // namespace
 
 TEST_CASE("operators have the attributes and defaults that ONNX's schemas say") {
@@ -55,6 +64,17 @@ TEST_CASE("operators have the attributes and defaults that ONNX's schemas say") 
     ++compared;
   }
   CHECK(compared >= 470);  // so many were there when this was written
+}
+
+TEST_CASE("what no opset of ONNX has is internal") {
+  for (const OpDef& op : all_ops().all()) {
+    if (!validate::Schemas::get().first(op.domain, op.name)) continue;
+    for (const AttributeDef& a : op.attributes) {
+      INFO(op.name << ", " << a.name);
+      const bool own = a.name == std::string_view("label_smoothing");  // what programs that train may ask of losses
+      CHECK(a.internal == (!own && !has_schema_attribute(op, a.name)));
+    }
+  }
 }
 
 TEST_CASE("defaults of attributes are of the attribute's kind") {

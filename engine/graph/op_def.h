@@ -57,7 +57,12 @@ struct AttributeDef {
   AttributeKind kind;
   bool required = false;
   AttributeDefault default_value = {};
+  bool internal = false;  ///< set by canonicalisation, import and passes alone: a file that has it is refused
 };
+
+constexpr AttributeDef internal_attribute(const char* name, AttributeKind kind, AttributeDefault default_value = {}) {
+  return {name, kind, false, default_value, true};
+}
 
 /// A type parameter of an operator ("T"): inputs that are all of one type, one of these.
 struct TypeParameter {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engine/ops/registry.h"
 #include "importers/onnx/import_test_util.h"
 
 namespace import_refusal_test {
@@ -342,6 +343,21 @@ TEST_CASE("nodes and their attributes") {
   ModelProto hollow = scale_model();
   add_attribute(only_node(hollow), "table", AttributeProto::TENSOR)->mutable_t();
   CHECK_THAT(problem_of(hollow), Contains("attribute 'table': a tensor has neither type nor data"));
+}
+
+TEST_CASE("attributes that only conversions set are no file's") {
+  int refused = 0;
+  for (const OpDef& op : all_ops().all())
+    for (const AttributeDef& a : op.attributes) {
+      if (!a.internal || op.domain == kInternalDomain) continue;
+      ModelProto model = relu_model(std::min(20, op.until));
+      only_node(model)->set_op_type(op.name);
+      only_node(model)->set_domain(op.domain);
+      add_attribute(only_node(model), a.name, AttributeProto::INT)->set_i(1);
+      CHECK_THAT(problem_of(import_proto(model, {.ops = &all_ops()})), Contains("'" + std::string(a.name) + "' is not one of this operator's"));
+      ++refused;
+    }
+  CHECK(refused >= 8);  // Softmax and its kin, Dropout, and those with bodies
 }
 
 TEST_CASE("nesting, unknown fields and structures that would need too much memory are bounded") {

@@ -35,6 +35,12 @@ std::vector<std::pair<std::string, const GraphProto*>> bodies_of(const NodeProto
   return out;
 }
 
+Status refuse_internal(const OpDef& op, const Attributes& attributes) {
+  for (const AttributeDef& a : op.attributes)
+    if (a.internal && attributes.has(a.name)) return error("attribute '{}' is not one of this operator's", a.name);
+  return {};
+}
+
 /// How a body's own input begins: what the operator gives, or where that is not known, what is declared.
 Result<Type> own_input_type(const onnx_proto::ValueInfoProto& info, const Type& given) {
   Result<Type> declared = declared_type(info);
@@ -168,6 +174,7 @@ Status NodeImporter::add_node(Scope& scope, const NodeProto& proto, int index) {
   // What any form of an operator needs; the canonical form's arity is checked later.
   if (op->inputs.min > 0 && (inputs.empty() || !inputs[0])) return error("has no first input");
   SV_ASSIGN(Attributes attributes, read_attributes(proto, tensors_, scope.call));
+  SV_TRY(refuse_internal(*op, attributes));
   SV_TRY(add_bodies(scope, proto, *op, attributes, inputs));
   std::vector<std::string> names(proto.output().begin(), proto.output().begin() + output_count), shown;
   for (const std::string& name : names) shown.push_back(name.empty() ? std::string() : scope.prefix + name);

@@ -3,21 +3,9 @@
 #include "engine/graph/type_parameter.h"
 #include "tools/support/op_table.h"
 #include "tools/support/output.h"
-#include "validate/check/schemas.h"
 
 namespace svengine::tool {
 namespace {
-
-bool is_onnx_attribute(const OpDef& op, std::string_view name) {
-  const validate::Schemas& schemas = validate::Schemas::get();
-  for (int opset = 1; opset <= op.until; ++opset) {
-    const validate::Schema* schema = schemas.find(op.domain, op.name, opset);
-    if (!schema) continue;
-    for (const validate::SchemaAttribute& a : schema->attributes)
-      if (a.name == name) return true;
-  }
-  return false;
-}
 
 /// "0, 1 and all behind it".
 std::string inputs_text(const OpDef& op, const TypeParameter& parameter) {
@@ -30,7 +18,7 @@ std::string inputs_text(const OpDef& op, const TypeParameter& parameter) {
 
 std::vector<AttributeDef> public_attributes(const OpDef& op) {
   std::vector<AttributeDef> out = op.attributes;
-  if (validate::Schemas::get().first(op.domain, op.name)) std::erase_if(out, [&](const AttributeDef& a) { return !is_onnx_attribute(op, a.name); });
+  std::erase_if(out, [](const AttributeDef& a) { return a.internal; });
   return out;
 }
 

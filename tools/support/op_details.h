@@ -7,7 +7,7 @@
 
 namespace svengine::tool {
 
-/// Those that models may give it: where ONNX defines the operator, what its passes alone write is left out.
+/// Those that models may give it.
 std::vector<AttributeDef> public_attributes(const OpDef& op);
 
 /// "" where a node has to say, or nothing stands for what it leaves out; texts in quotation marks.

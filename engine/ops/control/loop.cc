@@ -148,7 +148,7 @@ OpDef define_loop() {
       .name = "Loop",
       .inputs = {0, kMany},
       .outputs = {1, kVariadic},
-      .attributes = {{"body", AttributeKind::kGraph, true}, {kCaptured, AttributeKind::kInt}},
+      .attributes = {{"body", AttributeKind::kGraph, true}, internal_attribute(kCaptured, AttributeKind::kInt)},
       .infer = infer_loop,
       .evaluate = evaluate_loop,
       .cost = cost_loop,

@@ -54,7 +54,7 @@ OpDef define_sequence_map() {
       .since = 17,
       .inputs = {1, kVariadic},
       .outputs = {1, kVariadic},
-      .attributes = {{"body", AttributeKind::kGraph, true}, {kCaptured, AttributeKind::kInt}},
+      .attributes = {{"body", AttributeKind::kGraph, true}, internal_attribute(kCaptured, AttributeKind::kInt)},
       .infer = infer_sequence_map,
       .evaluate = evaluate_sequence_map,
       .cost = [](const Node& node) { return cost_of_body(node, "body"); },

@@ -28,7 +28,6 @@ Status canonicalize_dropout(CanonicalizeContext& c) {
     c.set_input(1, c.graph().add_constant(c.node().name() + ".ratio", scalar_of(DType::f32, *ratio)));
     c.attributes().erase("ratio");
   }
-  if (c.attributes().has(kMaskType)) return error("attribute '{}' exists only inside the engine", kMaskType);
   if (c.opset() < kBoolMaskOpset && c.node().output(1) && x) c.attributes().set(kMaskType, static_cast<int64_t>(x->type.dtype));
   if (c.opset() < 7 && c.attributes().get_int("is_test") == 0)
     return error("attribute is_test is 0: training is not expressed by this operator here; export the model for inference");
@@ -111,7 +110,7 @@ OpDef define_dropout() {
   op.traits.transposed = nullptr;  // the mask is drawn by position
   op.inputs = {1, 3};
   op.outputs = {1, 2};
-  op.attributes = {{"seed", AttributeKind::kInt}, {kMaskType, AttributeKind::kInt}};
+  op.attributes = {{"seed", AttributeKind::kInt}, internal_attribute(kMaskType, AttributeKind::kInt)};
   op.canonicalize = canonicalize_dropout;
   op.traits.is_identity = drops_nothing;
   op.traits.may_overwrite = false;

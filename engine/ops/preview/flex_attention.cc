@@ -108,7 +108,7 @@ OpDef define_flex_attention() {
                      {kProbabilityBody, AttributeKind::kGraph},
                      {"scale", AttributeKind::kFloat},
                      {"softmax_precision", AttributeKind::kInt},
-                     {kCaptured, AttributeKind::kInt}},
+                     internal_attribute(kCaptured, AttributeKind::kInt)},
       .expand = expand_flex_attention,
       .infer = infer_flex_attention,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},

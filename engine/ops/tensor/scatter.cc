@@ -20,6 +20,7 @@ OpDef define_scatter() {
   op.name = "Scatter";
   op.since = 9;
   op.until = 10;
+  for (AttributeDef& a : op.attributes) a.internal = a.name == std::string_view("reduction");
   op.canonicalize = canonicalize_scatter;
   op.types = {{"T", kAllTypes, {0, 2}}, {"Tind", kIndexTypes, {1}}};
   return op;

@@ -27,6 +27,7 @@ OpDef define_upsample() {
   op.name = "Upsample";
   op.since = 1;
   op.until = 9;
+  for (AttributeDef& a : op.attributes) a.internal = a.name != std::string_view("mode");
   op.canonicalize = upsample_to_resize;
   op.types = {{"T", kAllTypes, {0}}, {"scales", DTypeSet{DType::f32}, {1}}};
   return op;
