@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -88,39 +89,63 @@ inline std::vector<float> random_floats(size_t count, std::mt19937& random) {
   return values;
 }
 
+/// The operands of a problem in ONNX order and what is right of them, whichever kernel set and kind computes it.
+class Operands {
+ public:
+  explicit Operands(const Problem& p) : problem(p), shape(p.shape()) {
+    std::mt19937 random(static_cast<unsigned>(p.in_channels * 31 + p.out_channels * 7 + p.in.width + p.kernel.width));
+    input = random_floats(size_t(p.batch * p.in_channels) * volume(p.in), random);
+    weights = random_floats(size_t(p.out_channels * p.in_channels / p.groups) * volume(p.kernel), random);
+    bias = random_floats(size_t(p.out_channels), random);
+    residual = random_floats(size_t(p.batch * p.out_channels) * volume(shape.out), random);
+  }
+
+  /// Computed when first asked for: the double reference takes its time.
+  const ReferenceConv& want(ConvKind kind) const {
+    std::optional<ReferenceConv>& kept = kind == ConvKind::kWinograd ? of_winograd_ : of_plain_sums_;
+    if (!kept) {
+      const auto reference = kind == ConvKind::kWinograd ? reference_winograd : reference_conv;
+      kept = reference(shape, input.data(), weights.data(), problem.bias ? bias.data() : nullptr,
+                       problem.residual || problem.in_place ? residual.data() : nullptr, problem.activation);
+    }
+    return *kept;
+  }
+
+  const Problem problem;
+  const ConvShape shape;
+  std::vector<float> input, weights, bias, residual;
+
+ private:
+  mutable std::optional<ReferenceConv> of_plain_sums_, of_winograd_;
+};
+
 /// The buffers of a problem for one kernel set and kind.
 struct Instance {
   const KernelTable& set;
-  Problem problem;
-  ConvShape shape;
+  const Operands& plain;
+  const Problem& problem;
+  const ConvShape& shape;
   ConvKind kind;
   Layout in, out;
-  std::vector<float> plain_input, plain_weights, plain_bias, plain_residual;
   GuardedBuffer<float> input, weights, packed, bias, residual, output;
   std::unique_ptr<GuardedBuffer<float>> workspace;
   ConvArgs args;
 
-  Instance(const KernelTable& set, const Problem& p, ConvKind kind)
-      : set(set), problem(p), shape(p.shape()), kind(kind),
-        in{p.batch, p.in_channels, int64_t(volume(p.in)), set.lanes, kind != ConvKind::kPlain && kind != ConvKind::kFirstLayer},
-        out{p.batch, p.out_channels, int64_t(volume(shape.out)), set.lanes, kind != ConvKind::kPlain},
-        input(in.floats()), weights(size_t(p.out_channels * p.in_channels / p.groups) * volume(p.kernel)),
-        packed(size_t(set.conv->packed_bytes(set.conv->packing(shape, kind))) / 4), bias(size_t(round_up(p.out_channels, set.lanes))),
-        residual(out.floats()), output(out.floats()) {
-    std::mt19937 random(static_cast<unsigned>(p.in_channels * 31 + p.out_channels * 7 + p.in.width + p.kernel.width));
-    plain_input = random_floats(size_t(p.batch * p.in_channels) * volume(p.in), random);
-    plain_weights = random_floats(weights.size(), random);
-    plain_bias = random_floats(size_t(p.out_channels), random);
-    plain_residual = random_floats(size_t(p.batch * p.out_channels) * volume(shape.out), random);
-    in.store(plain_input, 1e30f, input);  // finite, and ruinous if a padding lane counted
-    std::copy(plain_weights.begin(), plain_weights.end(), weights.begin());
+  Instance(const KernelTable& set, const Operands& plain, ConvKind kind)
+      : set(set), plain(plain), problem(plain.problem), shape(plain.shape), kind(kind),
+        in{shape.batch, shape.in_channels, int64_t(volume(shape.in)), set.lanes, kind != ConvKind::kPlain && kind != ConvKind::kFirstLayer},
+        out{shape.batch, shape.out_channels, int64_t(volume(shape.out)), set.lanes, kind != ConvKind::kPlain},
+        input(in.floats()), weights(plain.weights.size()), packed(size_t(set.conv->packed_bytes(set.conv->packing(shape, kind))) / 4),
+        bias(size_t(round_up(shape.out_channels, set.lanes))), residual(out.floats()), output(out.floats()) {
+    in.store(plain.input, 1e30f, input);  // finite, and ruinous if a padding lane counted
+    std::copy(plain.weights.begin(), plain.weights.end(), weights.begin());
     for (float& x : bias) x = 0;
-    std::copy(plain_bias.begin(), plain_bias.end(), bias.begin());
+    std::copy(plain.bias.begin(), plain.bias.end(), bias.begin());
     args.shape = shape, args.kind = kind;
     args.input = input.data(), args.weights = packed.data(), args.output = output.data();
-    args.bias = p.bias ? bias.data() : nullptr;
-    args.residual = p.in_place ? output.data() : p.residual ? residual.data() : nullptr;
-    args.activation = p.activation;
+    args.bias = problem.bias ? bias.data() : nullptr;
+    args.residual = problem.in_place ? output.data() : problem.residual ? residual.data() : nullptr;
+    args.activation = problem.activation;
     workspace = std::make_unique<GuardedBuffer<float>>(size_t(set.conv->workspace_bytes(args)) / 4);
     args.workspace = workspace->data();
   }
@@ -132,7 +157,7 @@ struct Instance {
     for (int64_t part = 0; part < parts; ++part)
       set.conv->pack(packing, weights.data(), packed.data(), pack_tasks * part / parts, pack_tasks * (part + 1) / parts);
     output.refill();
-    out.store(plain_residual, 0.0f, problem.in_place ? output : residual);
+    out.store(plain.residual, 0.0f, problem.in_place ? output : residual);
     workspace->refill();
     const int64_t prepare_tasks = set.conv->prepare_tasks(args);
     for (int64_t part = parts - 1; part >= 0; --part)
@@ -143,10 +168,7 @@ struct Instance {
 
 inline void check_values(const Instance& i) {
   const Problem& p = i.problem;
-  const auto reference = i.kind == ConvKind::kWinograd ? reference_winograd : reference_conv;
-  const float* residual = p.residual || p.in_place ? i.plain_residual.data() : nullptr;
-  const ReferenceConv want = reference(i.shape, i.plain_input.data(), i.plain_weights.data(), p.bias ? i.plain_bias.data() : nullptr,
-                                       residual, p.activation);
+  const ReferenceConv& want = i.plain.want(i.kind);
   std::vector<bool> seen(i.output.size());
   size_t plain = 0;
   for (int64_t n = 0; n < p.batch; ++n)
@@ -164,8 +186,9 @@ inline void check_values(const Instance& i) {
     if (!seen[at] && !std::isfinite(i.output[at])) FAIL("padding lane " << at << " is " << i.output[at]);
 }
 
-inline void check(const KernelTable& set, const Problem& p, ConvKind kind) {
-  Instance i(set, p, kind);
+inline void check(const KernelTable& set, const Operands& plain, ConvKind kind) {
+  const Problem& p = plain.problem;
+  Instance i(set, plain, kind);
   INFO(set.name << " kind " << static_cast<int>(kind) << ": " << p.batch << " x " << p.in_channels << " -> " << p.out_channels << " groups "
                 << p.groups << " in " << p.in.depth << "x" << p.in.height << "x" << p.in.width << " kernel " << p.kernel.depth << "x"
                 << p.kernel.height << "x" << p.kernel.width << " stride " << p.stride.height << "x" << p.stride.width << " dilation "
@@ -198,17 +221,19 @@ inline std::vector<ConvKind> allowed_kinds(const KernelTable& set, const ConvSha
 }
 
 inline void check_all(const Problem& p) {
+  const Operands plain(p);
   for (const KernelTable* set : tested_kernel_sets()) {
     const std::vector<ConvKind> kinds = allowed_kinds(*set, p.shape());
     CHECK(std::count(kinds.begin(), kinds.end(), set->conv->choose(p.shape(), false)) == 1);
     CHECK(std::count(kinds.begin(), kinds.end(), set->conv->choose(p.shape(), true)) == 1);
-    for (ConvKind kind : kinds) check(*set, p, kind);
+    for (ConvKind kind : kinds) check(*set, plain, kind);
   }
 }
 
 /// Where the other kinds see nothing new: the double reference takes its time.
 inline void check_winograd(const Problem& p) {
-  for (const KernelTable* set : tested_kernel_sets()) check(*set, p, ConvKind::kWinograd);
+  const Operands plain(p);
+  for (const KernelTable* set : tested_kernel_sets()) check(*set, plain, ConvKind::kWinograd);
 }
 
 }  // namespace svengine::tests::conv
