@@ -64,8 +64,11 @@ Dims other_dims(Dims dims, Choices& choose) {
 void use_all_nodes(Graph& graph) {
   const std::vector<Value*> outputs = graph.outputs();
   for (const auto& node : graph.nodes()) {
-    const auto is_used = [&](const Value* v) { return !v->users().empty() || std::find(outputs.begin(), outputs.end(), v) != outputs.end(); };
-    if (std::none_of(node->outputs().begin(), node->outputs().end(), is_used)) graph.add_output(node->output());
+    const auto is_read = [&](const Value* v) {
+      return std::any_of(v->users().begin(), v->users().end(), [](const Node* user) { return !user->op().traits.value_of_types; }) ||
+             std::find(outputs.begin(), outputs.end(), v) != outputs.end();
+    };
+    if (std::none_of(node->outputs().begin(), node->outputs().end(), is_read)) graph.add_output(node->output());
   }
 }
 
