@@ -18,6 +18,7 @@ function(svengine_layer name)
     list(APPEND sources ${found})
     list(APPEND tests ${found_tests})
   endforeach()
+  list(TRANSFORM sources REPLACE "/\\./" "/")  # of the layer's own folder
   list(REMOVE_ITEM sources ${arg_EXCEPT})
   add_library(svengine_${name} STATIC ${sources})
   target_link_libraries(svengine_${name} PUBLIC svengine_flags ${arg_DEPENDS})

@@ -9,14 +9,14 @@ namespace {
 constexpr int64_t kMostTasks = UINT32_MAX;  // that halves of a word can count
 
 uint64_t word(TaskRange r) { return static_cast<uint64_t>(r.begin) << 32 | static_cast<uint64_t>(r.end); }
-TaskRange range(uint64_t word) { return {static_cast<int64_t>(word >> 32), static_cast<int64_t>(word & UINT32_MAX)}; }
+TaskRange range_of_halves(uint64_t word) { return {static_cast<int64_t>(word >> 32), static_cast<int64_t>(word & UINT32_MAX)}; }
 
 /// Takes what `cut` cuts off the range that is left: it shortens its argument and returns the piece.
 template <class Cut>
 TaskRange take_from(std::atomic<uint64_t>& left, const Cut& cut) {
   uint64_t seen = left.load(std::memory_order_relaxed);
   for (;;) {
-    TaskRange rest = range(seen);
+    TaskRange rest = range_of_halves(seen);
     if (rest.empty()) return {};
     const TaskRange taken = cut(rest);
     if (left.compare_exchange_weak(seen, word(rest), std::memory_order_relaxed)) return taken;
