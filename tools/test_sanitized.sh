@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs what is missing, builds everything with the address and undefined-behaviour sanitizers (preset asan: contracts of kernels are
 # checked, the graph is verified after every pass, unwritten memory is NaN), and runs this machine's tests but for trainings that take long.
-# What goes through a null pointer or beyond an object AddressSanitizer sees when it happens: the undefined-behaviour sanitizer's own checks
-# of these, and of the classes of objects, are left out, for they are a fifth of the compile time.
+# Three checks of the undefined-behaviour sanitizer are left out, a fifth of the compile time: null and object-size, for AddressSanitizer sees
+# accesses through null pointers and beyond objects (not a reference to null that nobody reads through), and vptr, which nothing stands in for.
 #
 #   tools/test_sanitized.sh [CTEST ARGUMENT...]      for example: tools/test_sanitized.sh -R hostile
 set -eu
