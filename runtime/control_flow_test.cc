@@ -159,6 +159,35 @@ TEST_CASE("what no trip has given has the shape that the first would have given"
   CHECK(values_of(session->run({Tensor::scalar<int64_t>(2), x}))[0].dims() == Dims{2, 2, 3});
 }
 
+TEST_CASE("what no slice has given has the shape that the first would have given") {
+  auto body = std::make_shared<Graph>();
+  Builder b(*body, all_ops());
+  Value* slice = b.input("slice", DType::f32, Shape());
+  Value* captured = b.input("captured", DType::f32, Shape());
+  b.output(captured, "same");
+  b.output(b.add("Add", {slice, captured}), "sum");
+  REQUIRE(b.status().ok());
+  Graph graph;
+  Builder g(graph, all_ops());
+  Node* scan = g.node("", "Scan", {g.input("x", DType::f32, Shape{Dim("N"), Dim("T")}), g.input("c", DType::f32, Shape{Dim("M"), 1})}, 2,
+                      make_attributes({{"body", Subgraph(std::move(body))},
+                                       {"num_scan_inputs", int64_t{1}},
+                                       {"scan_input_axes", std::vector<int64_t>{1}},
+                                       {"scan_output_axes", std::vector<int64_t>{0, -1}},
+                                       {"captured", int64_t{1}}}));
+  REQUIRE(g.status().ok());
+  g.output(scan->output(0), "all");
+  g.output(scan->output(1), "sums");
+  auto session = session_of(std::move(graph));
+  const Tensor c = Tensor::of<float>({2, 1}, {1, 2});
+  const std::vector<Tensor> none = values_of(session->run({Tensor::of<float>({3, 0}, {}), c}));
+  CHECK(none[0].dims() == Dims{0, 2, 1});
+  CHECK(none[1].dims() == Dims{2, 3, 0});
+  const std::vector<Tensor> one = values_of(session->run({Tensor::of<float>({3, 1}, {1, 2, 3}), c}));
+  CHECK(one[0].dims() == Dims{1, 2, 1});
+  CHECK(one[1].dims() == Dims{2, 3, 1});
+}
+
 TEST_CASE("a loop without a trip count ends by its condition") {
   auto session = session_of(growing(false));
   const std::vector<Tensor> y =

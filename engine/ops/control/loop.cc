@@ -90,9 +90,10 @@ Status evaluate_loop(EvaluateContext& c) {
   }
   std::vector<Type> types;  // of what no trip has given
   if (!scanned.empty() && scanned[0].empty()) {
-    std::vector<Tensor> first{single(Tensor::scalar<int64_t>(0), body, 0), single(Tensor::scalar(true), body, 1)};
-    first.insert(first.end(), carried.begin(), carried.end());
-    first.insert(first.end(), captured.begin(), captured.end());
+    std::vector<TripInput> first;
+    append(first, {single(Tensor::scalar<int64_t>(0), body, 0), single(Tensor::scalar(true), body, 1)});
+    append(first, carried);
+    append(first, captured);
     types = types_without_trip(body, first);
   }
   for (size_t i = 0; i < c.output_count(); ++i) {

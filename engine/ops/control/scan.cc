@@ -104,6 +104,7 @@ Status infer_scan(InferContext& c) {
 struct Scanned {
   std::vector<Tensor> states;
   std::vector<std::vector<Tensor>> outputs;  // by output, then trip
+  std::vector<Type> types = {};              // of the body's outputs; empty: trips have told
 };
 
 /// `trips` slices of each scanned input; -1: as many as there are.
@@ -130,11 +131,19 @@ Result<Scanned> scan(EvaluateContext& c, const Plan& s, std::vector<Tensor> stat
     out.states.assign(given->begin(), given->begin() + static_cast<std::ptrdiff_t>(s.states));
     for (size_t i = 0; i < s.outputs; ++i) out.outputs[i].push_back(std::move((*given)[s.states + i]));
   }
+  if (trips == 0) {
+    std::vector<TripInput> first;
+    append(first, out.states);
+    for (size_t i = 0; i < s.scans; ++i) first.push_back(any_slice_of(scans[i], axes[i]));
+    append(first, captured);
+    out.types = types_without_trip(**c.attributes().get<Subgraph>("body"), first);
+  }
   return out;
 }
 
-Result<Tensor> joined(const Graph& body, const Plan& s, size_t output, const std::vector<Tensor>& parts) {
-  const Type& type = body.outputs()[s.states + output]->type;
+Result<Tensor> joined(const Graph& body, const Plan& s, size_t output, const Scanned& all) {
+  const std::vector<Tensor>& parts = all.outputs[output];
+  const Type& type = all.types.empty() ? body.outputs()[s.states + output]->type : all.types[s.states + output];
   const int64_t rank = parts.empty() ? std::max<int64_t>(type.shape.rank(), 0) : static_cast<int64_t>(parts[0].dims().size());
   SV_ASSIGN(const int64_t axis, normalise_axis(s.out_axes[output], rank + 1));
   return stacked(parts, static_cast<size_t>(axis), s.out_reversed[output] != 0, type.dtype, type.shape);
@@ -173,7 +182,7 @@ Status evaluate_batched(EvaluateContext& c, const Graph& body, const Plan& s) {
     SV_ASSIGN(Scanned one, scan(c, s, {values.begin(), middle}, {middle, values.end()}, length));
     for (size_t i = 0; i < s.states; ++i) by_output[i].push_back(std::move(one.states[i]));
     for (size_t i = 0; i < s.outputs; ++i) {
-      SV_ASSIGN(const Tensor whole, joined(body, s, i, one.outputs[i]));
+      SV_ASSIGN(const Tensor whole, joined(body, s, i, one));
       SV_ASSIGN(Tensor same_length, padded(whole, longest));
       by_output[s.states + i].push_back(std::move(same_length));
     }
@@ -199,7 +208,7 @@ Status evaluate_scan(EvaluateContext& c) {
       c.set(i, std::move(all.states[i]));
       continue;
     }
-    Result<Tensor> out = joined(body, s, i - s.states, all.outputs[i - s.states]);
+    Result<Tensor> out = joined(body, s, i - s.states, all);
     if (!out.ok()) return std::move(out).error().in(fmt::format("scanned value {}", i - s.states));
     c.set(i, std::move(out).value());
   }

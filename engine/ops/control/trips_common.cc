@@ -80,10 +80,21 @@ Result<Tensor> stacked(const std::vector<Tensor>& parts, size_t axis, bool rever
   return Tensor(out);
 }
 
-std::vector<Type> types_without_trip(const Graph& body, const std::vector<Tensor>& inputs) {
+TripInput any_slice_of(const Tensor& tensor, size_t axis) { return {{tensor.type(), Shape::of(without(tensor.dims(), axis)), 0}}; }
+
+void append(std::vector<TripInput>& inputs, const std::vector<Tensor>& values) {
+  for (const Tensor& t : values) inputs.push_back({{t.type(), is_handle(t.type()) ? Shape() : Shape::of(t.dims()), 0}, t});
+}
+
+std::vector<Type> types_without_trip(const Graph& body, const std::vector<TripInput>& inputs) {
   Graph trip = body.clone();
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (Type& type = trip.inputs()[i]->type; !is_handle(type.dtype) && type.dtype == inputs[i].type()) type.shape = Shape::of(inputs[i].dims());
+  const std::vector<Value*> given = trip.inputs();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto& [type, value] = inputs[i];
+    if (is_handle(type.dtype) || type.dtype != given[i]->type.dtype) continue;
+    given[i]->type.shape = type.shape;
+    if (value.defined()) trip.make_constant(given[i], value);
+  }
   // What a trip would refuse is not asked for.
   const bool known = std::all_of(trip.nodes().begin(), trip.nodes().end(), [](const auto& node) { return infer_types(*node).ok(); });
   std::vector<Type> types;

@@ -12,8 +12,18 @@ Result<Tensor> slice_of(const Tensor& tensor, size_t axis, int64_t index);
 /// dimensions being 0.
 Result<Tensor> stacked(const std::vector<Tensor>& parts, size_t axis, bool reversed, DType type, const Shape& shape);
 
-/// The types of a body's outputs for inputs of the types and shapes of these, where no trip has told. Inputs that are lists count as the body
-/// has them.
-std::vector<Type> types_without_trip(const Graph& body, const std::vector<Tensor>& inputs);
+/// What a trip is given: its type, and its value where that is known.
+struct TripInput {
+  Type type;
+  Tensor value = {};
+};
+
+/// A slice along `axis`, of whatever value.
+TripInput any_slice_of(const Tensor& tensor, size_t axis);
+/// Adds values.
+void append(std::vector<TripInput>& inputs, const std::vector<Tensor>& values);
+
+/// The types of a body's outputs for such inputs, where no trip has told. Inputs that are lists count as the body has them.
+std::vector<Type> types_without_trip(const Graph& body, const std::vector<TripInput>& inputs);
 
 }  // namespace svengine::ops
