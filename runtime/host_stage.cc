@@ -16,22 +16,6 @@ int64_t nanoseconds_since(Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
 }
 
-/// What a body declares of its inputs it may rely on.
-Status check_body_inputs(const Graph& body, std::string_view name, const std::vector<Tensor>& inputs) {
-  if (inputs.size() != body.inputs().size()) return error("body '{}' has {} inputs, is given {}", name, body.inputs().size(), inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Type& type = body.inputs()[i]->type;
-    const Dims& dims = inputs[i].dims();
-    bool fits = is_handle(type.dtype) || !type.shape.has_rank() || type.shape.dims().size() == dims.size();
-    for (size_t d = 0; fits && type.shape.has_rank() && d < dims.size(); ++d)
-      fits = !type.shape[d].is_static() || type.shape[d].value() == dims[d];
-    if (!fits || inputs[i].type() != type.dtype)
-      return error("input '{}' of body '{}' needs {}, got {}[{}]", body.inputs()[i]->name(), name, to_string(type), name_of(inputs[i].type()),
-                   to_string(dims));
-  }
-  return {};
-}
-
 class StageContext final : public EvaluateContext {
  public:
   StageContext(const Node& node, std::vector<Tensor> inputs, const HostStage::RunBody& run_body)

@@ -53,6 +53,21 @@ Result<std::vector<Tensor>> checked_outputs(EvaluateContext& context) {
 
 }  // namespace
 
+Status check_body_inputs(const Graph& body, std::string_view name, const std::vector<Tensor>& inputs) {
+  if (inputs.size() != body.inputs().size()) return error("body '{}' has {} inputs, is given {}", name, body.inputs().size(), inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Type& type = body.inputs()[i]->type;
+    const Dims& dims = inputs[i].dims();
+    bool fits = is_handle(type.dtype) || !type.shape.has_rank() || type.shape.dims().size() == dims.size();
+    for (size_t d = 0; fits && type.shape.has_rank() && d < dims.size(); ++d)
+      fits = !type.shape[d].is_static() || type.shape[d].value() == dims[d];
+    if (!fits || inputs[i].type() != type.dtype)
+      return error("input '{}' of body '{}' needs {}, got {}[{}]", body.inputs()[i]->name(), name, to_string(type), name_of(inputs[i].type()),
+                   to_string(dims));
+  }
+  return {};
+}
+
 bool runs_on_host(const Node& node) {
   const OpDef& op = node.op();
   const bool planned = op.lower || op.traits.is_view;  // these have `evaluate` for strings only

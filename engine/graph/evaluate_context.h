@@ -38,6 +38,9 @@ class EvaluateContext {
   std::vector<Tensor> inputs_, outputs_;
 };
 
+/// What a body declares of its inputs it may rely on: refuses values of other types or shapes. `name` is the attribute that the body is.
+Status check_body_inputs(const Graph& body, std::string_view name, const std::vector<Tensor>& inputs);
+
 /// Is this node computed between segments, by OpDef::evaluate, and not in a plan? So are operators that cannot be lowered, and every
 /// node that reads or makes handles; Identity then passes them on.
 bool runs_on_host(const Node& node);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "tests/differential/disturb.h"
 #include "tests/support/compare.h"
 
 namespace svengine::differential {

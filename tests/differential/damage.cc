@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "engine/graph/passes/pass.h"
+#include "tests/differential/use_all_nodes.h"
 #include "tests/support/guarded_buffer.h"
 
 namespace svengine::differential {
@@ -61,17 +62,6 @@ Dims other_dims(Dims dims, Choices& choose) {
 
 }  // namespace
 
-void use_all_nodes(Graph& graph) {
-  const std::vector<Value*> outputs = graph.outputs();
-  for (const auto& node : graph.nodes()) {
-    const auto is_read = [&](const Value* v) {
-      return std::any_of(v->users().begin(), v->users().end(), [](const Node* user) { return !user->op().traits.value_of_types; }) ||
-             std::find(outputs.begin(), outputs.end(), v) != outputs.end();
-    };
-    if (std::none_of(node->outputs().begin(), node->outputs().end(), is_read)) graph.add_output(node->output());
-  }
-}
-
 Tensor with_other_dims(const Tensor& t, Choices& choose) {
   return with_dims(t, other_dims(t.dims(), choose));
 }
@@ -108,6 +98,11 @@ Attribute other_attribute(const Attribute& attribute, Choices& choose) {
   return attribute;
 }
 
+/// No file can hold it.
+bool is_internal(const OpDef& op, std::string_view name) {
+  return std::any_of(op.attributes.begin(), op.attributes.end(), [&](const AttributeDef& a) { return a.internal && a.name == name; });
+}
+
 bool is_leaf(const Value& v) { return !v.producer() && size_of(v.type.dtype) > 0; }
 
 class Damage {
@@ -141,7 +136,8 @@ class Damage {
 
   void change(Node& node) {
     Choices choose(stream_.at("attributes").at(node.name()).below(uint64_t{1} << 62, 0));
-    const std::vector<Attributes::Entry> entries(node.attributes.begin(), node.attributes.end());
+    std::vector<Attributes::Entry> entries(node.attributes.begin(), node.attributes.end());
+    std::erase_if(entries, [&](const auto& entry) { return is_internal(node.op(), entry.first); });
     if (entries.empty() || node.op().domain == std::string_view(kInternalDomain) || !choose.chance(kOtherAttribute)) return;
     const auto& [name, attribute] = choose.of(entries);
     node.attributes.set(name, other_attribute(attribute, choose));

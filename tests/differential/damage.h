@@ -13,9 +13,6 @@ namespace svengine::differential {
 Tensor with_dims(const Tensor& t, Dims dims);
 Tensor with_other_dims(const Tensor& t, Choices& choose);
 
-/// Makes outputs of results that nobody reads, but perhaps their shape: they need not be computed, and then nobody says what is wrong with them.
-void use_all_nodes(Graph& graph);
-
 /// Damages some leaves and attributes, always the same of a seed and their names, and computes all values anew. Where a node then refuses its inputs,
 /// `refused` says why. False where inference refuses it too, for no importer gives such a
 /// graph to a session, and where it is too large for a test.

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "engine/graph/text.h"
-#include "tests/differential/evaluate.h"
+#include "tests/differential/disturb.h"
 #include "tests/passes/pass_test_util.h"
 
 namespace disturbance_test {

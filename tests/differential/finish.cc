@@ -5,7 +5,9 @@
 #include "engine/graph/builder.h"
 #include "engine/graph/passes/pass.h"
 #include "engine/ops/registry.h"
+#include "runtime/session.h"
 #include "tests/differential/graph_maker.h"
+#include "tests/differential/use_all_nodes.h"
 
 namespace svengine::differential {
 namespace {
@@ -61,13 +63,20 @@ void GraphMaker::make_symbolic() {
   for (Value* v : made_.graph.inputs()) name_dims(v->type, choose, shared, count);
 }
 
+Subgraph GraphMaker::take_body(const std::vector<Value*>& outputs) {
+  Graph& body = made_.graph;
+  for (Value* v : outputs) body.add_output(v);
+  if (!remove_dead_nodes(body, pass_context(kernels_)).ok() || !reads_all_nodes(body) || !infer_anew(body).ok()) return nullptr;
+  return std::make_shared<const Graph>(std::move(body));
+}
+
 Result<RandomGraph> GraphMaker::finish() {
   if (made_.graph.nodes().empty()) return error("every node was refused");
   choose_outputs();
   if (!made_.special && choose.chance(0.15)) SV_TRY(differentiate());
   const bool symbolic = choose.chance(0.25);
   if (symbolic) make_symbolic();
-  if (Status s = infer_all(made_.graph); !s.ok()) made_.complaint = s.error().message();
+  if (Status s = infer_anew(made_.graph); !s.ok()) made_.complaint = s.error().message();
   for (const Value* v : made_.graph.inputs()) made_.inputs.push_back(made_.values.at(v));
   return std::move(made_);
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/graph/bodies.h"
 #include "engine/ops/registry.h"
 #include "tests/support/random_tensor.h"
 
@@ -98,6 +99,16 @@ GraphMaker::GraphMaker(uint64_t seed, const kernels::KernelTable& kernels, Progr
   made_.special = !made_.loose && choose.chance(0.15);
 }
 
+GraphMaker::GraphMaker(GraphMaker& around)
+    : choose(around.choose.below(uint64_t{1} << 62)),
+      kernels_(around.kernels_),
+      progress_(around.progress_),
+      seed_(around.seed_ * 31 + ++around.bodies_),
+      depth_(around.depth_ + 1) {
+  made_.graph.name = "body";
+  made_.loose = around.made_.loose, made_.special = around.made_.special;
+}
+
 Value* GraphMaker::adopt(Value* v, Tensor t) {
   made_.values[v] = std::move(t);
   order_.push_back(v);
@@ -107,9 +118,14 @@ Value* GraphMaker::adopt(Value* v, Tensor t) {
 Value* GraphMaker::leaf(DType type, Dims dims, double low, double high) {
   MutableTensor t = tests::random_tensor_of(type, std::move(dims), seed_ * 1000 + tensors_++, low, high);
   if (made_.special && choose.chance(0.5)) make_special(t, choose);
-  if (choose.chance(0.25)) return constant(std::move(t));
-  Value* v = made_.graph.add_input(fmt::format("x{}", made_.graph.inputs().size()), {t.type(), Shape::of(t.dims()), 0});
-  return adopt(v, std::move(t));
+  return leaf(std::move(t));
+}
+
+Value* GraphMaker::leaf(Tensor tensor) { return choose.chance(0.25) ? constant(std::move(tensor)) : input(std::move(tensor)); }
+
+Value* GraphMaker::input(Tensor tensor) {
+  Value* v = made_.graph.add_input(fmt::format("x{}", made_.graph.inputs().size()), {tensor.type(), Shape::of(tensor.dims()), 0});
+  return adopt(v, std::move(tensor));
 }
 
 Value* GraphMaker::weight(Dims dims, double low, double high) {
@@ -179,9 +195,11 @@ Node* GraphMaker::node(const OpDef& op, std::vector<Value*> inputs, Attributes a
   if (is_open(op, tensors, made_.loose)) return nullptr;
   Node* made = made_.graph.add_node(op, "", std::move(inputs), outputs, std::move(attributes));
   Status inferred = infer_types(*made);
-  Result<std::vector<Tensor>> results = compute(*made, tensors, kernels_, kMostElements);
+  bool open = false;
+  const ChangeResults watch = [&](const Node& part, std::vector<Tensor>&) { open |= is_open(part.op(), constants_of(part), made_.loose); };
+  Result<std::vector<Tensor>> results = compute(*made, tensors, kernels_, kMostElements, bodies_of(*made).empty() ? ChangeResults() : watch);
   const auto is_tensor = [](const Tensor& t) { return !is_handle(t.type()); };  // what graphs' values are compared as
-  if (!inferred.ok() || !results.ok() || !std::all_of(results->begin(), results->end(), is_tensor)) {
+  if (open || !inferred.ok() || !results.ok() || !std::all_of(results->begin(), results->end(), is_tensor)) {
     made_.graph.erase(made);
     return nullptr;
   }

@@ -27,17 +27,22 @@ using Progress = std::function<void(const std::string&)>;
 class GraphMaker {
  public:
   GraphMaker(uint64_t seed, const kernels::KernelTable& kernels, Progress progress);
+  /// Makes a body of a node of another graph. Its values are those of a first trip; inputs that moves add are captured.
+  explicit GraphMaker(GraphMaker& around);
 
   Choices choose;
 
   /// A new value: a graph input or a constant, which of them is chosen. Numbers are evenly in [low, high), and at some rate
   /// awkward; integers their whole parts.
   Value* leaf(DType type, Dims dims, double low = -2, double high = 2);
+  Value* leaf(Tensor tensor);
   /// The same, always a constant: weights.
   Value* weight(Dims dims, double low = -1, double high = 1);
   Value* constant(Tensor tensor);
   Value* integers(const std::vector<int64_t>& values);
   Value* scalar(float value);
+  /// A new graph input of that value.
+  Value* input(Tensor tensor);
   /// A given tensor: a constant, seldom an input, which then decides shapes only when the graph runs.
   Value* known(Tensor tensor);
 
@@ -59,6 +64,8 @@ class GraphMaker {
   const Tensor& tensor(const Value* v) const { return made_.values.at(v); }
   Graph& graph() { return made_.graph; }
   size_t nodes() const { return made_.graph.nodes().size(); }
+  /// Of how many bodies within one another this is one.
+  int depth() const { return depth_; }
 
   /// A size: mostly small, seldom 0, often 1.
   int64_t size();
@@ -67,6 +74,9 @@ class GraphMaker {
   /// Dims that broadcast with these: some 1, some leading ones left out.
   Dims broadcast_of(Dims dims);
 
+  /// The body, with nodes of which all results are read; null where one's shape alone is, which the node would not be computed for. The maker is
+  /// used up.
+  Subgraph take_body(const std::vector<Value*>& outputs);
   /// Chooses outputs, then symbols, then perhaps a backward pass. The maker is used up.
   Result<RandomGraph> finish();
 
@@ -80,8 +90,9 @@ class GraphMaker {
   Progress progress_;
   RandomGraph made_;
   std::vector<Value*> order_;  // all values, as they came
-  uint64_t tensors_ = 0;
+  uint64_t tensors_ = 0, bodies_ = 0;
   uint64_t seed_;
+  int depth_ = 0;
 };
 
 /// The graph of a seed: the same on every machine, as long as the same operators exist and refuse the same.

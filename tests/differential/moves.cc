@@ -32,6 +32,9 @@ constexpr Move kMoves[] = {
     {"gelu", 2, add_gelu},
     {"attention", 2, add_attention},
     {"byte_function", 3, add_byte_function},
+    {"branch", 2, add_branch},
+    {"loop", 2, add_loop},
+    {"scan", 2, add_scan},
 };
 
 const Move& choose_move(Choices& choose) {
@@ -47,10 +50,14 @@ const Move& choose_move(Choices& choose) {
 
 std::span<const Move> moves() { return kMoves; }
 
+void add_moves(GraphMaker& m, size_t wanted) {
+  for (size_t tries = 0; tries < 3 * wanted && m.nodes() < wanted; ++tries) choose_move(m.choose).add(m);
+}
+
 Result<RandomGraph> random_graph(uint64_t seed, const kernels::KernelTable& kernels, const Progress& progress) {
   GraphMaker maker(seed, kernels, progress);
   const auto wanted = static_cast<size_t>(maker.choose.chance(0.5) ? maker.choose.between(1, 5) : maker.choose.between(5, 14));
-  for (size_t tries = 0; tries < 3 * wanted && maker.nodes() < wanted; ++tries) choose_move(maker.choose).add(maker);
+  add_moves(maker, wanted);
   return maker.finish();
 }
 

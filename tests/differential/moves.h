@@ -14,6 +14,9 @@ struct Move {
 
 std::span<const Move> moves();
 
+/// Moves until there are so many nodes, or too many moves were refused.
+void add_moves(GraphMaker& m, size_t wanted);
+
 // moves_elementwise.cc
 void add_sample(GraphMaker& m);  // an operator's own sample, its sizes changed at times
 void add_unary(GraphMaker& m);
@@ -44,6 +47,11 @@ void add_resize(GraphMaker& m);
 
 // moves_transposed.cc
 void add_between_transposes(GraphMaker& m);
+
+// moves_control.cc: If, Loop and Scan with bodies of random nodes
+void add_branch(GraphMaker& m);
+void add_loop(GraphMaker& m);
+void add_scan(GraphMaker& m);
 
 // moves_patterns.cc: what passes recognise, and relatives that they must not
 void add_product(GraphMaker& m);  // MatMul or Gemm, Add, activation

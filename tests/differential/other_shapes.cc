@@ -5,6 +5,7 @@
 #include "engine/graph/passes/pass.h"
 #include "tests/differential/compare.h"
 #include "tests/differential/damage.h"
+#include "tests/differential/use_all_nodes.h"
 #include "tests/differential/way.h"
 
 namespace svengine::differential {

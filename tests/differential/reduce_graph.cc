@@ -1,7 +1,5 @@
 #include "tests/differential/reduce_graph.h"
 
-#include "engine/graph/passes/pass.h"
-
 namespace svengine::differential {
 namespace {
 
@@ -20,7 +18,7 @@ class Reducer {
       const Value* v = whole_.graph.outputs()[i];
       if (part_.outputs[i] && map_.count(v)) out_.graph.add_output(map_.at(v));
     }
-    if (Status s = infer_all(out_.graph); !s.ok()) out_.complaint = s.error().message();
+    if (Status s = infer_anew(out_.graph); !s.ok()) out_.complaint = s.error().message();
     return std::move(out_);
   }
 
