@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "engine/graph/passes/pass.h"
+#include "engine/graph/bodies.h"
 #include "tests/differential/use_all_nodes.h"
 #include "tests/support/guarded_buffer.h"
 
@@ -115,7 +115,7 @@ class Damage {
       if (is_leaf(v)) leaves.push_back(&v);
     });
     for (Value* v : leaves) change(v);
-    for (const auto& node : random_.graph.nodes()) change(*node);
+    for (const auto& node : random_.graph.nodes()) change(*node, stream_);
     for (size_t i = 0; i < random_.inputs.size(); ++i) random_.inputs[i] = random_.values.at(random_.graph.inputs()[i]);
   }
 
@@ -134,8 +134,9 @@ class Damage {
     if (undeclared && !v->is_constant()) v->type.shape = Shape();
   }
 
-  void change(Node& node) {
-    Choices choose(stream_.at("attributes").at(node.name()).below(uint64_t{1} << 62, 0));
+  void change(Node& node, const RandomStream& stream) {
+    change_bodies(node, stream.at("bodies").at(node.name()));
+    Choices choose(stream.at("attributes").at(node.name()).below(uint64_t{1} << 62, 0));
     std::vector<Attributes::Entry> entries(node.attributes.begin(), node.attributes.end());
     std::erase_if(entries, [&](const auto& entry) { return is_internal(node.op(), entry.first); });
     if (entries.empty() || node.op().domain == std::string_view(kInternalDomain) || !choose.chance(kOtherAttribute)) return;
@@ -143,9 +144,31 @@ class Damage {
     node.attributes.set(name, other_attribute(attribute, choose));
   }
 
+  void change_bodies(Node& node, const RandomStream& stream) {
+    std::vector<Body> bodies = bodies_of(node);
+    for (Body& body : bodies) {
+      const RandomStream own = stream.at(body.name);
+      std::vector<Value*> constants;
+      body.graph.for_each_value([&](Value& v) {
+        if (is_leaf(v) && v.is_constant()) constants.push_back(&v);
+      });
+      for (Value* v : constants) {
+        Choices choose(own.at(v->name()).below(uint64_t{1} << 62, 0));
+        if (choose.chance(kDamaged)) body.graph.make_constant(v, with_other_dims(v->constant(), choose));
+      }
+      for (const auto& inner : body.graph.nodes()) change(*inner, own);
+    }
+    set_bodies(node, std::move(bodies));
+  }
+
   RandomGraph& random_;
   RandomStream stream_;
 };
+
+/// No importer takes a body that cannot be, though it may never run.
+bool has_bodies(const Graph& graph) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) { return !bodies_of(*node).empty(); });
+}
 
 }  // namespace
 
@@ -156,6 +179,7 @@ bool damage(RandomGraph& random, uint64_t seed, const kernels::KernelTable& kern
   random.complaint.clear();
   const Status typed = infer_anew(random.graph), computed = compute_all(random.graph, random.values, kernels);
   if (!computed.ok() && is_limit_of_test(computed.error())) return false;
+  if (!typed.ok() && has_bodies(random.graph)) return false;
   if (!computed.ok())
     random.refused = computed.error().message();
   else if (!typed.ok())

@@ -13,9 +13,9 @@ namespace svengine::differential {
 Tensor with_dims(const Tensor& t, Dims dims);
 Tensor with_other_dims(const Tensor& t, Choices& choose);
 
-/// Damages some leaves and attributes, always the same of a seed and their names, and computes all values anew. Where a node then refuses its inputs,
-/// `refused` says why. False where inference refuses it too, for no importer gives such a
-/// graph to a session, and where it is too large for a test.
+/// Damages some leaves and attributes, those of bodies too, always the same of a seed and their names, and computes all values anew. Where a node
+/// then refuses its inputs, `refused` says why. False where inference refuses it too, for no importer gives such a graph to a session, and where
+/// it is too large for a test.
 bool damage(RandomGraph& random, uint64_t seed, const kernels::KernelTable& kernels);
 
 }  // namespace svengine::differential

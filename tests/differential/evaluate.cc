@@ -115,18 +115,23 @@ Status check_sizes(const Node& node, int64_t most_elements) {
   return cost_of(node).flops > kMostFlops ? Status(error("{}", kTooSlow)) : Status();
 }
 
-/// What the bodies of a node capture is declared to be what it is around them.
-void declare_captured(Node& node) {
+/// What the bodies of a node capture is declared to be what it is around them. A body that cannot be is refused, but for one branch of an If, as
+/// by the importer.
+Status declare_captured(Node& node) {
   const auto captured = static_cast<size_t>(node.attributes.get_int(kCaptured));
   std::vector<Body> bodies = bodies_of(node);
+  Status refused;
   for (Body& body : bodies) {
     for (size_t i = 1; i <= captured; ++i) {
       const std::vector<Value*>& inside = body.graph.inputs();
       inside[inside.size() - i]->type = node.inputs()[node.inputs().size() - i]->type;
     }
-    (void)infer_anew(body.graph);  // what does not fit is refused where the body runs
+    Status typed = infer_anew(body.graph);
+    if (!typed.ok() && (bodies.size() == 1 || !refused.ok())) return std::move(typed).error().in(body.name);
+    if (!typed.ok()) refused = std::move(typed);
   }
-  if (captured > 0) set_bodies(node, std::move(bodies));
+  set_bodies(node, std::move(bodies));
+  return {};
 }
 
 }  // namespace
@@ -178,7 +183,7 @@ Status infer_anew(Graph& graph) {
   for (const auto& node : graph.nodes())
     for (Value* v : node->outputs()) v->type = Type();
   for (const auto& node : graph.nodes()) {
-    declare_captured(*node);
+    SV_TRY(declare_captured(*node));
     SV_TRY(infer_types(*node));
   }
   return {};
