@@ -244,6 +244,33 @@ TEST_CASE("an If whose condition is known becomes its branch, where what it capt
   CHECK_FALSE((*session)->run({Tensor::of<float>({3}, {0, 1, 2})}).ok());
 }
 
+TEST_CASE("what was in a branch goes through the passes that came before it was known") {
+  const auto in_branch = [](DType type, Shape shape, const std::function<Value*(Builder&, Value*)>& compute) {
+    return [=](Builder& b) {
+      Attributes attributes = make_attributes({{"captured", int64_t{1}}});
+      for (const char* name : {"then_branch", "else_branch"})
+        attributes.set(name, branch([&](Builder& inner) { inner.output(compute(inner, inner.input("x", type, shape)), "e"); }));
+      Value* yes = b.constant(Tensor::of<bool>({}, {true}));
+      b.output(b.node("", "If", {yes, b.input("x", type, shape)}, 1, std::move(attributes))->output(), "y");
+    };
+  };
+  const auto kept = [&](const Describe& describe) {
+    Graph graph = build(describe);
+    run_pass(graph, "branches");
+    return ops_of(graph);
+  };
+  // No kernel computes float16.
+  CHECK(kept(in_branch(DType::f16, {3}, [](Builder& b, Value* x) { return b.add("ThresholdedRelu", {x}); })) == "Cast ThresholdedRelu Cast");
+  // Weights of 8 bits stay that, which folding would make float32.
+  const auto product = in_branch(DType::u8, {2, 4}, [](Builder& b, Value* x) {
+    const auto zero = [&](DType type) { return b.constant(random_tensor_of(type, {}, 1, 0, 0)); };
+    const auto real = [&](Value* v) { return b.add("DequantizeLinear", {v, scalar(b, 0.5f), zero(v->type.dtype)}); };
+    Value* y = b.add("MatMul", {real(x), real(b.constant(random_tensor_of(DType::i8, {4, 1}, 1, -9, 9)))});
+    return b.add("QuantizeLinear", {y, scalar(b, 0.25f), zero(DType::u8)});
+  });
+  CHECK(kept(product) == "QLinearMatMul");
+}
+
 TEST_CASE("an If that only chooses between values that are there becomes a Where") {
   const auto network = [&](Shape condition, Shape other, bool computes) {
     return [=](Builder& b) {

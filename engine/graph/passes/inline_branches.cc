@@ -114,8 +114,22 @@ Status make_choice(Graph& graph, Node* node, const PassContext& context) {
 }
 
 Status make_choices(Graph& graph, const PassContext& context) {
-  for (Node* node : graph.snapshot())
-    if (only_chooses(*node)) SV_TRY(make_choice(graph, node, context));
+  bool any = false;
+  for (Node* node : graph.snapshot()) {
+    if (!only_chooses(*node)) continue;
+    SV_TRY(make_choice(graph, node, context));
+    any = true;
+  }
+  return any ? widen_types(graph, context) : Status{};
+}
+
+/// The passes before this one have not seen what was in a branch.
+Status repeat_earlier_passes(Graph& graph, const PassContext& context) {
+  SV_TRY(infer_all(graph));
+  for (const Pass& pass : pipeline()) {
+    if (pass.run == inline_branches) break;
+    SV_TRY(pass.run(graph, context));
+  }
   return {};
 }
 
@@ -131,8 +145,7 @@ Status inline_branches(Graph& graph, const PassContext& context) {
       const Subgraph* branch = decided_branch(*node);  // what it captures may have been the output of one before, and wait for inference
       if (branch) SV_TRY(inline_branch(graph, node, Subgraph(*branch), context));
     }
-    SV_TRY(infer_all(graph));
-    SV_TRY(fold_constants(graph, context));
+    SV_TRY(repeat_earlier_passes(graph, context));
   }
 }
 
