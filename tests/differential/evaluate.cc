@@ -5,6 +5,7 @@
 #include "engine/graph/bodies.h"
 #include "engine/graph/evaluate_context.h"
 #include "engine/graph/expand.h"
+#include "engine/graph/passes/pass.h"
 #include "engine/plan/plan.h"
 #include "runtime/session.h"
 
@@ -82,7 +83,7 @@ bool tells_shapes(const Node& node) {
     trip.inputs()[i]->type.shape = Shape(std::move(dims));
   }
   const auto is_known = [](const Value* v) { return v->type.shape.is_static(); };
-  return infer_anew(trip).ok() && std::all_of(trip.outputs().begin(), trip.outputs().end(), is_known);
+  return infer_all(trip).ok() && std::all_of(trip.outputs().begin(), trip.outputs().end(), is_known);
 }
 
 Result<std::vector<Tensor>> compute_bodies(const Node& node, const kernels::KernelTable& kernels, const ChangeResults& change) {

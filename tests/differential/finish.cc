@@ -52,9 +52,12 @@ Status GraphMaker::differentiate() {
   for (Value* g : gradients)
     if (g && g->producer()) graph.add_output(g);
   made_.trained = true;
-  // Composite nodes went, and new values may lie where theirs lay: all are computed again.
-  made_.values = leaf_values(graph, made_.values);
-  return compute_all(graph, made_.values, kernels_);
+  return compute_again();  // composite nodes went, and new values may lie where theirs lay
+}
+
+Status GraphMaker::compute_again() {
+  made_.values = leaf_values(made_.graph, made_.values);
+  return compute_all(made_.graph, made_.values, kernels_);
 }
 
 void GraphMaker::make_symbolic() {
@@ -77,6 +80,7 @@ Result<RandomGraph> GraphMaker::finish() {
   const bool symbolic = choose.chance(0.25);
   if (symbolic) make_symbolic();
   if (Status s = infer_anew(made_.graph); !s.ok()) made_.complaint = s.error().message();
+  if (symbolic) SV_TRY(compute_again());  // bodies that do not run then may say less of what they would give
   for (const Value* v : made_.graph.inputs()) made_.inputs.push_back(made_.values.at(v));
   return std::move(made_);
 }

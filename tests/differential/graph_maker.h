@@ -85,6 +85,7 @@ class GraphMaker {
   void choose_outputs();
   void make_symbolic();
   Status differentiate();
+  Status compute_again();
 
   const kernels::KernelTable& kernels_;
   Progress progress_;
