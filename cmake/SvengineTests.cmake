@@ -23,8 +23,9 @@ function(svengine_disable_unless_runnable set test)
     set_tests_properties(${test} PROPERTIES DISABLED TRUE)
   endif()
 endfunction()
-# Memory that is not there is an error with a message, under the sanitizers too; kernels' contracts are checked (kernels/contract.h).
-set(SVENGINE_CHECKED_KERNELS "ASAN_OPTIONS=allocator_may_return_null=1;SVENGINE_CHECK_CONTRACTS=1")
+# Memory that is not there is an error with a message, under the sanitizers too, which keep few frames of whoever allocated: a sixth of the
+# hostile test's time. Kernels' contracts are checked (kernels/contract.h).
+set(SVENGINE_CHECKED_KERNELS "ASAN_OPTIONS=allocator_may_return_null=1:malloc_context_size=6;SVENGINE_CHECK_CONTRACTS=1")
 set(SVENGINE_TEST_ENVIRONMENT ${SVENGINE_CHECKED_KERNELS})
 if(NOT CMAKE_CROSSCOMPILING)  # passes are the same C++ everywhere; graphs are verified after each of them (PassContext::verify)
   list(APPEND SVENGINE_TEST_ENVIRONMENT "SVENGINE_VERIFY_PASSES=1")

@@ -173,7 +173,7 @@ bool has_bodies(const Graph& graph) {
 }  // namespace
 
 bool damage(RandomGraph& random, uint64_t seed, const kernels::KernelTable& kernels) {
-  use_all_nodes(random.graph);
+  if (!use_all_nodes(random.graph)) return false;
   Damage(random, seed).run();
   random.values = leaf_values(random.graph, random.values);
   random.complaint.clear();

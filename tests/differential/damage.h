@@ -15,7 +15,7 @@ Tensor with_other_dims(const Tensor& t, Choices& choose);
 
 /// Damages some leaves and attributes, those of bodies too, always the same of a seed and their names, and computes all values anew. Where a node
 /// then refuses its inputs, `refused` says why. False where inference refuses it too, for no importer gives such a graph to a session, and where
-/// it is too large for a test.
+/// it is too large for a test or a body computes what it need not.
 bool damage(RandomGraph& random, uint64_t seed, const kernels::KernelTable& kernels);
 
 }  // namespace svengine::differential

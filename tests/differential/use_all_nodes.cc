@@ -16,15 +16,39 @@ bool is_read(const Graph& graph, const Node& node) {
   });
 }
 
+/// A result of a body that nobody reads cannot become an output: it goes.
+void erase_unread(Graph& body) {
+  const std::vector<Node*> nodes = body.snapshot();
+  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
+    const auto unread = [&](const Value* v) { return v->users().empty() && !body.is_output(v); };
+    if (std::all_of((*it)->outputs().begin(), (*it)->outputs().end(), unread)) body.erase(*it);
+  }
+}
+
+bool use_all_nodes_of_bodies(Node& node) {
+  std::vector<Body> bodies = bodies_of(node);
+  for (Body& body : bodies) {
+    for (const auto& inner : body.graph.nodes())
+      if (!use_all_nodes_of_bodies(*inner)) return false;
+    erase_unread(body.graph);
+    if (!reads_all_nodes(body.graph)) return false;
+  }
+  set_bodies(node, std::move(bodies));
+  return true;
+}
+
 }  // namespace
 
 bool reads_all_nodes(const Graph& graph) {
   return std::all_of(graph.nodes().begin(), graph.nodes().end(), [&](const auto& node) { return is_read(graph, *node); });
 }
 
-void use_all_nodes(Graph& graph) {
-  for (const auto& node : graph.nodes())
+bool use_all_nodes(Graph& graph) {
+  for (const auto& node : graph.nodes()) {
+    if (!use_all_nodes_of_bodies(*node)) return false;
     if (!is_read(graph, *node)) graph.add_output(node->output());
+  }
+  return true;
 }
 
 }  // namespace svengine::differential

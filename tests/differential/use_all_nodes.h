@@ -5,8 +5,9 @@
 
 namespace svengine::differential {
 
-/// Makes outputs of such results.
-void use_all_nodes(Graph& graph);
+/// Makes outputs of such results; in bodies, whose outputs are the operator's business, it takes them away. False where a body needs the shape of
+/// one: it has to stay.
+bool use_all_nodes(Graph& graph);
 /// Whether there are none.
 bool reads_all_nodes(const Graph& graph);
 

@@ -16,7 +16,7 @@ namespace {
 template <class T>
 void check_unique(DType type, const std::vector<T>& x) {
   MutableTensor t = *Tensor::allocate(type, {static_cast<int64_t>(x.size())});
-  std::memcpy(t.raw(), x.data(), x.size() * sizeof(T));
+  std::copy(x.begin(), x.end(), t.data<T>().begin());
   std::map<T, std::pair<int64_t, int64_t>> places;  // of a number: where it comes first, how often
   std::vector<T> in_order;
   for (size_t i = 0; i < x.size(); ++i) {
