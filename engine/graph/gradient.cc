@@ -31,12 +31,17 @@ Value* GradientContext::output(size_t i) {
 }
 
 Value* GradientContext::op(std::string_view name, std::vector<Value*> inputs, Attributes attributes) {
-  return builder_.add(name, std::move(inputs), std::move(attributes));
+  return add("", name, std::move(inputs), std::move(attributes));
 }
 
 Value* GradientContext::internal(std::string_view name, std::vector<Value*> inputs, Attributes attributes) {
-  Node* node = builder_.node(kInternalDomain, name, std::move(inputs), 1, std::move(attributes));
-  return node ? node->output() : nullptr;
+  return add(kInternalDomain, name, std::move(inputs), std::move(attributes));
+}
+
+Value* GradientContext::add(std::string_view domain, std::string_view name, std::vector<Value*> inputs, Attributes attributes) {
+  Value* instead = !inputs.empty() && inputs[0] ? inputs[0] : node_.output(0);
+  Node* node = builder_.node(domain, name, std::move(inputs), 1, std::move(attributes));
+  return node ? node->output() : instead;
 }
 
 Value* GradientContext::sum_to(Value* value, Value* like) {

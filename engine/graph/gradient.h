@@ -35,7 +35,8 @@ class GradientContext {
   void set(size_t i, Value* gradient) { results_[i] = gradient; }
   const std::vector<Value*>& results() const { return results_; }
 
-  /// One node with one output, of ai.onnx or of the engine. Null after a failure, which the builder keeps.
+  /// One node with one output, of ai.onnx or of the engine. After a failure, which the builder keeps, some other value, never null: rules ask for
+  /// results' types, and what they make of it is thrown away.
   Value* op(std::string_view name, std::vector<Value*> inputs, Attributes attributes = {});
   Value* internal(std::string_view name, std::vector<Value*> inputs, Attributes attributes = {});
 
@@ -50,6 +51,7 @@ class GradientContext {
   Value* scalar(double value, const Value* like);
 
  private:
+  Value* add(std::string_view domain, std::string_view name, std::vector<Value*> inputs, Attributes attributes);
   Node& node_;
   Builder& builder_;
   std::vector<Value*> gradients_;

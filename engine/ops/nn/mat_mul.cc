@@ -55,7 +55,7 @@ Value* transposed(GradientContext& c, Value* v) {
 
 /// In float64 of operators that have gradients, too; pass mat_mul takes the transposes into the product.
 Value* mat_mul_product(GradientContext& c, Value* a, bool transpose_a, Value* b, bool transpose_b) {
-  if (a->type.dtype == DType::f64)
+  if (a->type.dtype != DType::f32)
     return c.op("MatMul", {transpose_a ? transposed(c, a) : a, transpose_b ? transposed(c, b) : b});
   return c.internal("FusedMatMul", {a, b},
                     make_attributes({{"transpose_a", int64_t{transpose_a}}, {"transpose_b", int64_t{transpose_b}}}));
