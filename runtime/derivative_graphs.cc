@@ -25,9 +25,20 @@ struct Transposed {
   std::vector<Value*> input_gradients;   // u^T J
 };
 
+/// Rules of gradients make operators that have kernels, which the narrow types lack: what is of these becomes float32, as in training.
+Status widen(Graph& graph) {
+  bool any = false;
+  graph.for_each_value([&](const Value& v) { any |= kNarrowFloatTypes.has(v.type.dtype); });
+  if (!any) return {};
+  const PassContext context{.ops = all_ops()};
+  SV_TRY(expand_composites_now(graph, context));
+  return widen_types(graph, context);
+}
+
 Result<Transposed> transpose(const Graph& imported) {
   Transposed out;
   out.graph = imported.clone();
+  SV_TRY(widen(out.graph));
   out.inputs = real_ones(out.graph.inputs());
   if (out.inputs.empty()) return error("no input is floating point, so there is nothing to differentiate with respect to");
   std::vector<GradientSeed> seeds;
