@@ -43,10 +43,10 @@ Status GraphMaker::differentiate() {
   std::vector<GradientSeed> seeds;
   Graph& graph = made_.graph;
   for (Value* v : std::vector<Value*>(graph.outputs()))
-    if (v->type.dtype == DType::f32 && v->producer() && seeds.size() < 2) seeds.push_back({v, weight(dims(v))});
+    if (v->type.dtype == real() && v->producer() && seeds.size() < 2) seeds.push_back({v, weight(dims(v))});
   std::vector<Value*> wanted;
   for (Value* v : graph.inputs())
-    if (v->type.dtype == DType::f32 && choose.chance(0.7)) wanted.push_back(v);
+    if (v->type.dtype == real() && choose.chance(0.7)) wanted.push_back(v);
   if (seeds.empty() || wanted.empty()) return error("nothing to differentiate");
   SV_ASSIGN(std::vector<Value*> gradients, add_gradients(graph, all_ops(), seeds, wanted));
   for (Value* g : gradients)

@@ -6,14 +6,13 @@
 
 #include "engine/graph/bodies.h"
 #include "engine/ops/registry.h"
+#include "tests/support/compare.h"
 #include "tests/support/random_tensor.h"
 
 namespace svengine::differential {
 namespace {
 
 constexpr int64_t kMostElements = 20000;
-
-bool is_shape_type(const Value& v) { return v.type.dtype == DType::f32; }
 
 /// Some elements become numbers that kernels like to get wrong.
 void make_special(MutableTensor& t, Choices& choose) {
@@ -65,6 +64,13 @@ bool sums(std::string_view op) {
   return std::any_of(std::begin(kNames), std::end(kNames), [op](std::string_view name) { return op.find(name) != op.npos; });
 }
 
+/// What a node gives beyond the range of 16 bits, a chain of nodes need not: it is computed in float32.
+bool leaves_narrow_range(const Tensor& t) {
+  if (t.type() != DType::f16 && t.type() != DType::bf16) return false;
+  const std::vector<double> values = tests::to_doubles(t);
+  return !std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+}
+
 bool has_nan(const Tensor& t) {
   const auto numbers = numbers_of(t);
   return std::any_of(numbers.begin(), numbers.end(), [](float x) { return std::isnan(x); });
@@ -100,6 +106,7 @@ GraphMaker::GraphMaker(uint64_t seed, const kernels::KernelTable& kernels, Progr
   made_.graph.name = fmt::format("seed {}", seed);
   made_.loose = choose.chance(0.2);
   made_.special = !made_.loose && choose.chance(0.15);
+  if (!made_.loose && !made_.special && choose.chance(0.15)) real_ = choose.of({DType::f64, DType::f64, DType::f16, DType::bf16});
 }
 
 GraphMaker::GraphMaker(GraphMaker& around)
@@ -107,7 +114,8 @@ GraphMaker::GraphMaker(GraphMaker& around)
       kernels_(around.kernels_),
       progress_(around.progress_),
       seed_(around.seed_ * 31 + ++around.bodies_),
-      depth_(around.depth_ + 1) {
+      depth_(around.depth_ + 1),
+      real_(around.real_) {
   made_.graph.name = "body";
   made_.loose = around.made_.loose, made_.special = around.made_.special;
 }
@@ -132,7 +140,7 @@ Value* GraphMaker::input(Tensor tensor) {
 }
 
 Value* GraphMaker::weight(Dims dims, double low, double high) {
-  return constant(tests::random_tensor(std::move(dims), seed_ * 1000 + tensors_++, low, high));
+  return constant(tests::random_tensor_of(real_, std::move(dims), seed_ * 1000 + tensors_++, low, high));
 }
 
 Value* GraphMaker::constant(Tensor tensor) {
@@ -144,7 +152,12 @@ Value* GraphMaker::integers(const std::vector<int64_t>& values) {
   return known(Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, std::span<const int64_t>(values)));
 }
 
-Value* GraphMaker::scalar(float value) { return constant(Tensor::scalar(value)); }
+Value* GraphMaker::scalar(float value) {
+  if (real_ == DType::f32) return constant(Tensor::scalar(value));
+  if (real_ == DType::f64) return constant(Tensor::scalar(static_cast<double>(value)));
+  const float finite = std::clamp(value, -6e4f, 6e4f);
+  return constant(tests::random_tensor_of(real_, {}, 0, finite, finite));
+}
 
 Value* GraphMaker::known(Tensor tensor) {
   if (!choose.chance(0.03)) return constant(std::move(tensor));
@@ -163,21 +176,21 @@ Value* GraphMaker::existing(const std::function<bool(const Value&)>& fits) {
 }
 
 Value* GraphMaker::existing_real() {
-  return existing([](const Value& v) { return is_shape_type(v) && !(v.is_constant() && v.constant().dims().empty()); });
+  return existing([this](const Value& v) { return v.type.dtype == real_ && !(v.is_constant() && v.constant().dims().empty()); });
 }
 
 Value* GraphMaker::real_of_rank(size_t rank) {
-  const auto fits = [&](const Value& v) { return is_shape_type(v) && dims(&v).size() == rank && !v.is_constant(); };
+  const auto fits = [&](const Value& v) { return v.type.dtype == real_ && dims(&v).size() == rank && !v.is_constant(); };
   Value* v = choose.chance(0.8) ? existing(fits) : nullptr;
   if (v) return v;
   Dims shape;
   for (size_t i = 0; i < rank; ++i) shape.push_back(i == 1 && rank == 4 ? channels() : size());
-  return leaf(DType::f32, std::move(shape));
+  return leaf(real_, std::move(shape));
 }
 
 Value* GraphMaker::real_of(const Dims& wanted) {
-  Value* v = choose.chance(0.6) ? existing([&](const Value& x) { return is_shape_type(x) && dims(&x) == wanted; }) : nullptr;
-  return v ? v : leaf(DType::f32, wanted);
+  Value* v = choose.chance(0.6) ? existing([&](const Value& x) { return x.type.dtype == real_ && dims(&x) == wanted; }) : nullptr;
+  return v ? v : leaf(real_, wanted);
 }
 
 Node* GraphMaker::node(std::string_view name, std::vector<Value*> inputs, Attributes attributes, size_t outputs) {
@@ -204,7 +217,8 @@ Node* GraphMaker::node(const OpDef& op, std::vector<Value*> inputs, Attributes a
   };
   Result<std::vector<Tensor>> results = compute(*made, tensors, kernels_, kMostElements, bodies_of(*made).empty() ? ChangeResults() : watch);
   const auto is_tensor = [](const Tensor& t) { return !is_handle(t.type()); };  // what graphs' values are compared as
-  if (open || !inferred.ok() || !results.ok() || !std::all_of(results->begin(), results->end(), is_tensor)) {
+  if (open || !inferred.ok() || !results.ok() || !std::all_of(results->begin(), results->end(), is_tensor) ||
+      std::any_of(results->begin(), results->end(), leaves_narrow_range)) {
     made_.graph.erase(made);
     return nullptr;
   }

@@ -49,7 +49,7 @@ class GraphMaker {
   /// Any value there is that `fits`; null when there is none. Later ones are likelier, which makes graphs deep.
   Value* existing(const std::function<bool(const Value&)>& fits);
   Value* existing_real();
-  /// A float32 value of that rank, existing or new.
+  /// A real value of that rank, existing or new.
   Value* real_of_rank(size_t rank);
   Value* real_of(const Dims& dims);
 
@@ -64,6 +64,8 @@ class GraphMaker {
   const Tensor& tensor(const Value* v) const { return made_.values.at(v); }
   Graph& graph() { return made_.graph; }
   size_t nodes() const { return made_.graph.nodes().size(); }
+  /// The type that its real numbers have, mostly: float32, at times another.
+  DType real() const { return real_; }
   /// Of how many bodies within one another this is one.
   int depth() const { return depth_; }
 
@@ -94,6 +96,7 @@ class GraphMaker {
   uint64_t tensors_ = 0, bodies_ = 0;
   uint64_t seed_;
   int depth_ = 0;
+  DType real_ = DType::f32;
 };
 
 /// The graph of a seed: the same on every machine, as long as the same operators exist and refuse the same.

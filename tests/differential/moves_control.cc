@@ -92,14 +92,14 @@ struct Scanned {
   std::vector<int64_t> axes, reversed;
 
   explicit Scanned(GraphMaker& m) {
-    Value* x = m.existing([&](const Value& v) { return v.type.dtype == DType::f32 && !m.dims(&v).empty() && !v.is_constant(); });
+    Value* x = m.existing([&](const Value& v) { return v.type.dtype == m.real() && !m.dims(&v).empty() && !v.is_constant(); });
     add(m, x ? x : m.real_of_rank(static_cast<size_t>(m.choose.between(1, 3))));
     if (m.choose.chance(0.6)) return;
     const int64_t trips = m.dims(values[0])[static_cast<size_t>(axes[0])];
     Dims dims{m.size(), m.size()};
     const auto at = static_cast<std::ptrdiff_t>(m.choose.below(3));
     dims.insert(dims.begin() + at, trips);
-    add(m, m.leaf(DType::f32, dims));
+    add(m, m.leaf(m.real(), dims));
     axes.back() = at;
   }
 

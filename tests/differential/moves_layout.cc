@@ -91,7 +91,7 @@ void add_concat(GraphMaker& m) {
   const size_t axis = dims.size() > 1 && m.choose.chance(0.6) ? 1 : m.choose.below(dims.size());
   const auto fits = [&](const Value& v) {
     Dims other = m.dims(&v);
-    if (v.type.dtype != DType::f32 || other.size() != dims.size()) return false;
+    if (v.type.dtype != m.real() || other.size() != dims.size()) return false;
     other[axis] = dims[axis];
     return other == dims;
   };
@@ -100,7 +100,7 @@ void add_concat(GraphMaker& m) {
     Value* other = m.choose.chance(0.7) ? m.existing(fits) : nullptr;
     Dims shape = dims;
     shape[axis] = axis == 1 ? m.channels() : m.size();
-    inputs.push_back(other ? other : m.leaf(DType::f32, shape));
+    inputs.push_back(other ? other : m.leaf(m.real(), shape));
   }
   m.add("Concat", inputs, make_attributes({{"axis", static_cast<int64_t>(axis)}}));
 }

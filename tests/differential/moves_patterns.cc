@@ -63,7 +63,7 @@ void add_product(GraphMaker& m) {
   const int64_t k = dims.empty() ? 1 : dims.back(), n = m.size();
   Value* b = nullptr;
   if (m.choose.chance(0.7))
-    b = m.choose.chance(0.8) ? m.weight({k, n}) : m.leaf(DType::f32, {k, n});
+    b = m.choose.chance(0.8) ? m.weight({k, n}) : m.leaf(m.real(), {k, n});
   else if (m.choose.chance(0.2))
     b = m.real_of({k});
   else if (dims.size() > 2)
@@ -73,7 +73,7 @@ void add_product(GraphMaker& m) {
       return d;
     }());
   else
-    b = m.leaf(DType::f32, {m.size(), k, n});
+    b = m.leaf(m.real(), {m.size(), k, n});
   Value* y = nullptr;
   if (dims.size() == 2 && m.choose.chance(0.35)) {
     Attributes attributes;
@@ -96,7 +96,7 @@ void add_product(GraphMaker& m) {
 
 /// Layers one after the other, of rows enough for pass dense_chain or a few too little; sometimes branches that a Concat joins.
 void add_dense_layers(GraphMaker& m) {
-  Value* x = m.leaf(DType::f32, {m.choose.between(30, 70), m.size()});
+  Value* x = m.leaf(m.real(), {m.choose.between(30, 70), m.size()});
   const char* activation = m.choose.of<const char*>({nullptr, "Relu", "Tanh", "Sigmoid", "LeakyRelu"});
   for (int64_t layers = m.choose.between(0, 3); x && layers > 0; --layers) x = dense_layer(m, x, m.size(), activation);
   if (!x || m.choose.chance(0.5)) return;
@@ -123,7 +123,7 @@ void add_layer_norm(GraphMaker& m) {
   if (!centred) return;
   Value* variance = mean(m, square(m, m.choose.chance(0.9) ? centred : x));
   if (!variance) return;
-  Value* epsilon = m.choose.chance(0.9) ? m.scalar(1e-5f) : m.leaf(DType::f32, {n}, 0.1, 1);
+  Value* epsilon = m.choose.chance(0.9) ? m.scalar(1e-5f) : m.leaf(m.real(), {n}, 0.1, 1);
   Value* deviation = m.add("Sqrt", {m.add("Add", {variance, epsilon})});
   if (!deviation) return;
   Value* y =
@@ -167,7 +167,7 @@ void add_attention(GraphMaker& m) {
   if (scores && m.choose.chance(0.5)) {
     const Dims mask = m.choose.chance(0.6) ? Dims{m.choose.chance(0.5) ? batch : 1, 1, m.choose.chance(0.5) ? queries : 1, keys}
                                            : m.broadcast_of(m.dims(scores));
-    scores = m.add("Add", {scores, m.leaf(DType::f32, mask, -4, 0)});
+    scores = m.add("Add", {scores, m.leaf(m.real(), mask, -4, 0)});
   }
   Value* weights = m.add("Softmax", {scores}, last_axis(m, 0.95));
   Value* out = m.add("MatMul", {weights, v});
@@ -190,7 +190,7 @@ Value* byte_number(GraphMaker& m, DType type) {
 /// Mostly by one known number.
 Value* parameter(GraphMaker& m) {
   if (m.choose.chance(0.1)) return m.leaf(DType::f32, m.choose.chance(0.5) ? Dims{1} : Dims{}, 0.01, 0.2);
-  return m.scalar(static_cast<float>(m.choose.uniform(0.005, 0.1)));
+  return m.constant(Tensor::scalar(static_cast<float>(m.choose.uniform(0.005, 0.1))));
 }
 
 Value* as_real(GraphMaker& m, Value* bytes) { return m.add("DequantizeLinear", {bytes, parameter(m), byte_number(m, bytes->type.dtype)}); }
@@ -200,7 +200,7 @@ Value* some_function(GraphMaker& m, Value* x, Value* other) {
     return m.add(m.choose.of<const char*>({"Sigmoid", "Tanh", "HardSwish", "Relu", "LeakyRelu", "Exp", "Log", "Abs", "Softplus"}), {x});
   const char* op = m.choose.of<const char*>({"Add", "Mul", "Sub", "Max", "Min"});  // no quotients: the sign of a zero is not settled
   if (m.choose.chance(0.4)) return m.add(op, {x, other});
-  return m.add(op, {x, m.choose.chance(0.8) ? m.scalar(static_cast<float>(m.choose.between(-2, 3))) : m.real_of(m.broadcast_of(m.dims(x)))});
+  return m.add(op, {x, m.choose.chance(0.8) ? m.constant(Tensor::scalar(static_cast<float>(m.choose.between(-2, 3)))) : m.real_of(m.broadcast_of(m.dims(x)))});
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ Value* transposed(GraphMaker& m, Value* x, const std::vector<int64_t>& perm) {
 Value* to_unary(GraphMaker& m, Value* x) {
   const auto as = [&](DType type) { return make_attributes({{"to", static_cast<int64_t>(type)}}); };
   switch (m.choose.below(4)) {
-    case 0: return m.add("Cast", {m.add("Cast", {x}, as(m.choose.of({DType::f16, DType::f64, DType::i32})))}, as(DType::f32));
+    case 0: return m.add("Cast", {m.add("Cast", {x}, as(m.choose.of({DType::f16, DType::f64, DType::i32})))}, as(m.real()));
     case 1: return m.add("Clip", {x, m.scalar(-1), m.choose.chance(0.5) ? m.scalar(1.5f) : nullptr});
     default: return m.add(m.choose.of<const char*>({"Relu", "Tanh", "Neg", "Identity", "LeakyRelu"}), {x});
   }
@@ -38,11 +38,11 @@ Value* to_unary(GraphMaker& m, Value* x) {
 
 Value* operand_for(GraphMaker& m, const Value* x) {
   if (m.choose.chance(0.3)) {
-    Value* other = m.existing([&](const Value& v) { return v.type.dtype == DType::f32 && m.dims(&v) == m.dims(x); });
+    Value* other = m.existing([&](const Value& v) { return v.type.dtype == m.real() && m.dims(&v) == m.dims(x); });
     if (other) return other;
   }
   const Dims dims = m.choose.chance(0.4) && !m.dims(x).empty() ? Dims{m.dims(x).back()} : m.broadcast_of(m.dims(x));
-  return m.leaf(DType::f32, dims);
+  return m.leaf(m.real(), dims);
 }
 
 Value* to_binary(GraphMaker& m, Value* x) {
@@ -63,7 +63,7 @@ Value* to_joined(GraphMaker& m, Value* x) {
     return m.choose.chance(0.5) ? parts->output(1) : m.add("Concat", {parts->output(1), x, parts->output(0)}, make_attributes({{"axis", axis}}));
   }
   dims[static_cast<size_t>(at)] = m.size();
-  return m.add("Concat", {x, m.choose.chance(0.5) ? x : m.leaf(DType::f32, dims)}, make_attributes({{"axis", axis}}));
+  return m.add("Concat", {x, m.choose.chance(0.5) ? x : m.leaf(m.real(), dims)}, make_attributes({{"axis", axis}}));
 }
 
 Value* to_cut(GraphMaker& m, Value* x) {
@@ -95,7 +95,7 @@ Value* to_reduced(GraphMaker& m, Value* x) {
   if (m.choose.chance(0.2)) {
     Attributes a = keep;
     a.set("axis", axis_of(m, x));
-    return m.add("Cast", {m.add("ArgMax", {x}, a)}, make_attributes({{"to", static_cast<int64_t>(DType::f32)}}));
+    return m.add("Cast", {m.add("ArgMax", {x}, a)}, make_attributes({{"to", static_cast<int64_t>(m.real())}}));
   }
   std::vector<Value*> inputs{x};
   if (m.choose.chance(0.9)) inputs.push_back(m.integers(some_axes(m, x)));
@@ -159,7 +159,7 @@ std::vector<int64_t> some_order(GraphMaker& m, size_t rank) {
 }  // namespace
 
 void add_between_transposes(GraphMaker& m) {
-  Value* x = m.choose.chance(0.7) ? m.existing([&](const Value& v) { return v.type.dtype == DType::f32 && m.dims(&v).size() > 1; }) : nullptr;
+  Value* x = m.choose.chance(0.7) ? m.existing([&](const Value& v) { return v.type.dtype == m.real() && m.dims(&v).size() > 1; }) : nullptr;
   if (!x) x = m.real_of_rank(static_cast<size_t>(m.choose.between(2, 5)));
   const std::vector<int64_t> order = some_order(m, m.dims(x).size());
   Value* y = transposed(m, x, order);

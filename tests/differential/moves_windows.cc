@@ -37,12 +37,12 @@ Dims kernel_of(GraphMaker& m, size_t spatial) {
 
 Value* image(GraphMaker& m, size_t spatial) {
   const size_t rank = spatial + 2;
-  const auto fits = [&](const Value& v) { return v.type.dtype == DType::f32 && !v.is_constant() && m.dims(&v).size() == rank; };
+  const auto fits = [&](const Value& v) { return v.type.dtype == m.real() && !v.is_constant() && m.dims(&v).size() == rank; };
   Value* x = m.choose.chance(0.75) ? m.existing(fits) : nullptr;
   if (x) return x;
   Dims dims{m.choose.between(1, 3), m.channels()};
   for (size_t i = 0; i < spatial; ++i) dims.push_back(m.choose.chance(0.03) ? 0 : m.choose.between(1, 14));
-  return m.leaf(DType::f32, dims);
+  return m.leaf(m.real(), dims);
 }
 
 Value* padded(GraphMaker& m, Value* x, size_t spatial) {
@@ -74,9 +74,9 @@ Value* convolution(GraphMaker& m, Value* x, size_t spatial) {
   const Dims kernel = kernel_of(m, spatial);
   Dims shape = transposed ? Dims{in, out / group} : Dims{out, group ? in / group : in};
   shape.insert(shape.end(), kernel.begin(), kernel.end());
-  Value* w = m.choose.chance(0.85) ? m.weight(shape, -0.5, 0.5) : m.leaf(DType::f32, shape, -0.5, 0.5);
+  Value* w = m.choose.chance(0.85) ? m.weight(shape, -0.5, 0.5) : m.leaf(m.real(), shape, -0.5, 0.5);
   std::vector<Value*> inputs{x, w};
-  if (m.choose.chance(0.5)) inputs.push_back(m.choose.chance(0.9) ? m.weight({out}) : m.leaf(DType::f32, {out}));
+  if (m.choose.chance(0.5)) inputs.push_back(m.choose.chance(0.9) ? m.weight({out}) : m.leaf(m.real(), {out}));
   Attributes a = window(m, spatial, kernel);
   if (group != 1 || m.choose.chance(0.1)) a.set("group", group);
   return m.add(transposed ? "ConvTranspose" : "Conv", inputs, a);
@@ -85,7 +85,7 @@ Value* convolution(GraphMaker& m, Value* x, size_t spatial) {
 Value* batch_norm(GraphMaker& m, Value* x) {
   const int64_t c = m.dims(x)[1];
   const auto statistics = [&](double low, double high) {
-    return m.choose.chance(0.9) ? m.weight({c}, low, high) : m.leaf(DType::f32, {c}, low, high);
+    return m.choose.chance(0.9) ? m.weight({c}, low, high) : m.leaf(m.real(), {c}, low, high);
   };
   std::vector<Value*> inputs{x, statistics(-1.5, 1.5), statistics(-1, 1), statistics(-1, 1), statistics(0.2, 2)};
   Attributes a;
@@ -155,7 +155,7 @@ void add_parallel_convolutions(GraphMaker& m) {
 }
 
 void add_shared_weight(GraphMaker& m) {
-  const auto fresh = [&](int64_t c) { return m.leaf(DType::f32, {1, c, m.choose.between(5, 20), m.choose.between(5, 20)}); };
+  const auto fresh = [&](int64_t c) { return m.leaf(m.real(), {1, c, m.choose.between(5, 20), m.choose.between(5, 20)}); };
   Value* x = m.choose.chance(0.5) ? fresh(m.choose.of<int64_t>({1, 3, 3, 4, 8, 16})) : image(m, 2);
   const Dims kernel = kernel_of(m, 2);
   const int64_t out = m.choose.chance(0.3) ? m.choose.of<int64_t>({32, 64}) : m.channels();
@@ -205,14 +205,14 @@ void add_norm(GraphMaker& m) {
 }
 
 void add_residual(GraphMaker& m) {
-  const auto fits = [](const Value& v) {
-    return v.type.dtype == DType::f32 && v.producer() && std::string_view(v.producer()->op().name) == "Conv";
+  const auto fits = [&](const Value& v) {
+    return v.type.dtype == m.real() && v.producer() && std::string_view(v.producer()->op().name) == "Conv";
   };
   Value* y = m.existing(fits);
   if (!y) y = image(m, 2);
   const Dims dims = m.dims(y);
-  Value* other = m.existing([&](const Value& v) { return v.type.dtype == DType::f32 && &v != y && m.dims(&v) == dims; });
-  if (!other) other = m.leaf(DType::f32, dims);
+  Value* other = m.existing([&](const Value& v) { return v.type.dtype == m.real() && &v != y && m.dims(&v) == dims; });
+  if (!other) other = m.leaf(m.real(), dims);
   Value* sum = m.choose.chance(0.5) ? m.add("Add", {y, other}) : m.add("Add", {other, y});
   if (sum && m.choose.chance(0.6)) activation(m, sum);
 }

@@ -8,12 +8,14 @@
 namespace svengine::differential {
 namespace {
 
-/// Whether what it gives has to be computed: not for its shape alone, nor for bodies, which may not run.
-bool is_read(const Graph& graph, const Node& node) {
+/// Whether it has to be computed: not for its shape alone, nor for bodies, which may not run.
+bool is_read(const Graph& graph, const Value* v) {
   const auto reads_values = [](const Node* user) { return !user->op().traits.value_of_types && bodies_of(*user).empty(); };
-  return std::any_of(node.outputs().begin(), node.outputs().end(), [&](const Value* v) {
-    return graph.is_output(v) || std::any_of(v->users().begin(), v->users().end(), reads_values);
-  });
+  return graph.is_output(v) || std::any_of(v->users().begin(), v->users().end(), reads_values);
+}
+
+bool is_read(const Graph& graph, const Node& node) {
+  return std::any_of(node.outputs().begin(), node.outputs().end(), [&](const Value* v) { return is_read(graph, v); });
 }
 
 /// A result of a body that nobody reads cannot become an output: it goes.
@@ -47,6 +49,9 @@ bool use_all_nodes(Graph& graph) {
   for (const auto& node : graph.nodes()) {
     if (!use_all_nodes_of_bodies(*node)) return false;
     if (!is_read(graph, *node)) graph.add_output(node->output());
+    if (bodies_of(*node).empty()) continue;
+    for (Value* v : node->outputs())  // of a branch that is known nothing is left but what computes those that are read
+      if (!is_read(graph, v)) graph.add_output(v);
   }
   return true;
 }
