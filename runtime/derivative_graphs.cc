@@ -1,8 +1,11 @@
 #include "runtime/derivative_graphs.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "engine/graph/autodiff.h"
+#include "engine/graph/builder.h"
 #include "engine/graph/passes/pass.h"
 #include "engine/ops/registry.h"
 
@@ -51,14 +54,58 @@ Result<Transposed> transpose(const Graph& imported) {
   return out;
 }
 
-/// What is left of u reads its shape only, which is that of the output: the output takes its place.
+/// Whether some output is computed from the value, not from its shape alone.
+bool reaches_output(const Graph& graph, Value* from) {
+  std::vector<const Value*> reached{from};
+  for (size_t at = 0; at < reached.size(); ++at) {
+    if (graph.is_output(reached[at])) return true;
+    for (const Node* user : reached[at]->users())
+      for (size_t i = 0; i < user->inputs().size(); ++i) {
+        if (user->input(i) != reached[at] || user->op().traits.shape_only_input == static_cast<int>(i)) continue;
+        for (const Value* v : user->outputs())
+          if (std::find(reached.begin(), reached.end(), v) == reached.end()) reached.push_back(v);
+      }
+  }
+  return false;
+}
+
+/// What is left of u is read for shapes only, which are those of the output: it takes u's place.
 Status drop(Graph& graph, Value* gradient, Value* output) {
-  for (const Node* user : gradient->users())
-    for (size_t i = 0; i < user->inputs().size(); ++i)
-      if (user->input(i) == gradient && user->op().traits.shape_only_input != static_cast<int>(i))
-        return error("{} is not linear in its gradient", describe(*user));
+  if (reaches_output(graph, gradient)) return error("the derivative with respect to '{}' is not linear in its gradient", output->name());
   graph.replace_uses(gradient, output);
   graph.erase_input(gradient);
+  return {};
+}
+
+Value* transposed(Builder& builder, Value* v) {
+  std::vector<int64_t> perm(static_cast<size_t>(v->type.shape.rank()));
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm.end()[-1], perm.end()[-2]);
+  return builder.add("Transpose", {v}, make_attributes({{"perm", std::move(perm)}}));
+}
+
+bool is_bare_product(const Node& node) {
+  return node.op().name == std::string_view("FusedMatMul") && node.op().domain == std::string_view(kInternalDomain) && node.inputs().size() == 2 &&
+         node.outputs().size() == 1 && !node.attributes.has("activation") && node.attributes.get_float("alpha", 1.0f) == 1.0f;
+}
+
+/// Gradients of MatMul and Gemm are bare products with operands transposed, which have no gradient in turn: MatMul has. Pass mat_mul takes the
+/// transposes into the product again.
+Status unfuse_products(Transposed& t) {
+  Graph& graph = t.graph;
+  for (Node* node : graph.snapshot()) {
+    if (!is_bare_product(*node)) continue;
+    Builder builder(graph, all_ops());
+    builder.set_position(node);
+    Value *a = node->input(0), *b = node->input(1);
+    if (node->attributes.get_int("transpose_a")) a = transposed(builder, a);
+    if (node->attributes.get_int("transpose_b")) b = transposed(builder, b);
+    Value* product = builder.add("MatMul", {a, b});
+    SV_TRY(Status(builder.status()));
+    std::replace(t.input_gradients.begin(), t.input_gradients.end(), node->output(), product);
+    graph.replace_uses(node->output(), product);
+    graph.erase(node);
+  }
   return {};
 }
 
@@ -72,6 +119,7 @@ Result<Graph> vjp_graph(const Graph& imported) {
 
 Result<Graph> jvp_graph(const Graph& imported) {
   SV_ASSIGN(Transposed t, transpose(imported));
+  SV_TRY(unfuse_products(t));
   std::vector<GradientSeed> seeds;
   for (size_t i = 0; i < t.inputs.size(); ++i) {
     Value* tangent = t.graph.add_input("tangent/" + t.inputs[i]->name(), t.inputs[i]->type);
