@@ -61,7 +61,8 @@ bool reaches_output(const Graph& graph, Value* from) {
     if (graph.is_output(reached[at])) return true;
     for (const Node* user : reached[at]->users())
       for (size_t i = 0; i < user->inputs().size(); ++i) {
-        if (user->input(i) != reached[at] || user->op().traits.shape_only_input == static_cast<int>(i)) continue;
+        const OpTraits& traits = user->op().traits;
+        if (user->input(i) != reached[at] || traits.value_of_types || traits.shape_only_input == static_cast<int>(i)) continue;
         for (const Value* v : user->outputs())
           if (std::find(reached.begin(), reached.end(), v) == reached.end()) reached.push_back(v);
       }
