@@ -4,8 +4,8 @@ import re
 import compiler
 from compiler import SamplesTest, emulated
 
-GRAPHS, GRAPHS_EMULATED = 300, 60
-LEAST_SHARE = 0.5  # of graphs of which all operators have C, when this was written
+GRAPHS, GRAPHS_EMULATED = 340, 70
+LEAST_SHARE = 0.4  # of graphs of which all operators have C (half, when this was written): control flow and floats of 16 bits have none
 
 
 class Graphs(SamplesTest):
