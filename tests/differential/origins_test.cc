@@ -11,7 +11,7 @@ using namespace svengine;
 
 namespace {
 
-/// Special numbers are left out: what an infinity becomes may depend on the kernel (tests/differential/evaluate.cc).
+/// Special numbers are left out: what an infinity becomes may depend on the kernel (tests/differential/disturb.cc).
 void check_graph(uint64_t seed, const SessionOptions& how, size_t& values, size_t& fused) {
   Result<differential::RandomGraph> random = differential::random_graph(seed, *how.kernels, [](const std::string&) {});
   if (!random.ok() || random->special) return;
