@@ -8,9 +8,15 @@
 namespace svengine::differential {
 namespace {
 
+bool reads_shape_alone(const Node& node, const Value* v) {
+  const OpTraits& traits = node.op().traits;
+  const auto only = static_cast<size_t>(traits.shape_only_input);
+  return traits.value_of_types || (traits.shape_only_input >= 0 && node.input(only) == v && std::ranges::count(node.inputs(), v) == 1);
+}
+
 /// Whether it has to be computed: not for its shape alone, nor for bodies, which may not run.
 bool is_read(const Graph& graph, const Value* v) {
-  const auto reads_values = [](const Node* user) { return !user->op().traits.value_of_types && bodies_of(*user).empty(); };
+  const auto reads_values = [v](const Node* user) { return !reads_shape_alone(*user, v) && bodies_of(*user).empty(); };
   return graph.is_output(v) || std::any_of(v->users().begin(), v->users().end(), reads_values);
 }
 
