@@ -165,11 +165,6 @@ class Damage {
   RandomStream stream_;
 };
 
-/// No importer takes a body that cannot be, though it may never run.
-bool has_bodies(const Graph& graph) {
-  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) { return !bodies_of(*node).empty(); });
-}
-
 }  // namespace
 
 bool damage(RandomGraph& random, uint64_t seed, const kernels::KernelTable& kernels) {
@@ -179,7 +174,7 @@ bool damage(RandomGraph& random, uint64_t seed, const kernels::KernelTable& kern
   random.complaint.clear();
   const Status typed = infer_anew(random.graph), computed = compute_all(random.graph, random.values, kernels);
   if (!computed.ok() && is_limit_of_test(computed.error())) return false;
-  if (!typed.ok() && has_bodies(random.graph)) return false;
+  if (!typed.ok() && has_bodies(random.graph)) return false;  // no importer takes a body that cannot be, though it may never run
   if (!computed.ok())
     random.refused = computed.error().message();
   else if (!typed.ok())

@@ -180,6 +180,10 @@ Values leaf_values(const Graph& graph, const Values& known) {
   return values;
 }
 
+bool has_bodies(const Graph& graph) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) { return !bodies_of(*node).empty(); });
+}
+
 Status infer_anew(Graph& graph) {
   for (const auto& node : graph.nodes())
     for (Value* v : node->outputs()) v->type = Type();

@@ -31,6 +31,9 @@ bool is_limit_of_test(const Error& error);
 /// The graph's constants, and its inputs as `known` has them.
 Values leaf_values(const Graph& graph, const Values& known);
 
+/// Whether some node has bodies.
+bool has_bodies(const Graph& graph);
+
 /// Types of all results, by inputs and constants alone; what bodies capture is of the types that it has around them, as the importer
 /// declares it.
 Status infer_anew(Graph& graph);

@@ -119,6 +119,7 @@ class ShapeChecker {
 }  // namespace
 
 std::string check_other_shapes(RandomGraph& random, const CheckOptions& options, const Progress& progress) {
+  if (random.trained && has_bodies(random.graph)) return {};  // bodies of gradients declare the shapes that they were made for
   if (!use_all_nodes(random.graph)) return {};
   Choices choose(options.seed);
   const bool named = random.trained || choose.chance(0.5);  // rules of gradients ask for ranks
