@@ -1,5 +1,6 @@
 // The graphs that are attributes of a node, as passes change them.
 #pragma once
+#include <algorithm>
 #include <string>
 #include <variant>
 #include <vector>
@@ -11,6 +12,10 @@ namespace svengine {
 /// The attribute that says how many values the bodies of a node capture of the graph around it: the node's last inputs, and the last ones
 /// of every body, in the same order.
 inline constexpr const char* kCaptured = "captured";
+
+inline bool has_body(const Node& node) {
+  return std::any_of(node.attributes.begin(), node.attributes.end(), [](const auto& entry) { return std::holds_alternative<Subgraph>(entry.second); });
+}
 
 /// A copy of a body, and the attribute that it is.
 struct Body {

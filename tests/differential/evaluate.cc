@@ -101,7 +101,7 @@ Result<std::vector<Tensor>> compute_bodies(const Node& node, const kernels::Kern
 Result<std::vector<Tensor>> compute_alone(Graph& alone, const kernels::KernelTable& kernels, const ChangeResults& change) {
   const Node& node = *alone.nodes().front();
   if (node.op().expand) return compute_parts(alone, kernels, change);
-  return bodies_of(node).empty() ? evaluate(node, kernels) : compute_bodies(node, kernels, change);
+  return has_body(node) ? compute_bodies(node, kernels, change) : evaluate(node, kernels);
 }
 
 /// What is evaluated on the host may have results whose shapes only the run tells.
@@ -181,7 +181,7 @@ Values leaf_values(const Graph& graph, const Values& known) {
 }
 
 bool has_bodies(const Graph& graph) {
-  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) { return !bodies_of(*node).empty(); });
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) { return has_body(*node); });
 }
 
 Status infer_anew(Graph& graph) {

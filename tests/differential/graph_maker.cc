@@ -215,7 +215,7 @@ Node* GraphMaker::node(const OpDef& op, std::vector<Value*> inputs, Attributes a
   const ChangeResults watch = [&](const Node& part, std::vector<Tensor>&) {
     open |= is_chaotic(part) || is_open(part.op(), constants_of(part), made_.loose);
   };
-  Result<std::vector<Tensor>> results = compute(*made, tensors, kernels_, kMostElements, bodies_of(*made).empty() ? ChangeResults() : watch);
+  Result<std::vector<Tensor>> results = compute(*made, tensors, kernels_, kMostElements, has_body(*made) ? watch : ChangeResults());
   const auto is_tensor = [](const Tensor& t) { return !is_handle(t.type()); };  // what graphs' values are compared as
   if (open || !inferred.ok() || !results.ok() || !std::all_of(results->begin(), results->end(), is_tensor) ||
       std::any_of(results->begin(), results->end(), leaves_narrow_range)) {

@@ -4,6 +4,8 @@
 
 #include "engine/graph/bodies.h"
 #include "engine/graph/op_def.h"
+#include "engine/graph/passes/pass.h"
+#include "engine/ops/registry.h"
 
 namespace svengine::differential {
 namespace {
@@ -16,7 +18,7 @@ bool reads_shape_alone(const Node& node, const Value* v) {
 
 /// Whether it has to be computed: not for its shape alone, nor for bodies, which may not run.
 bool is_read(const Graph& graph, const Value* v) {
-  const auto reads_values = [v](const Node* user) { return !reads_shape_alone(*user, v) && bodies_of(*user).empty(); };
+  const auto reads_values = [v](const Node* user) { return !reads_shape_alone(*user, v) && !has_body(*user); };
   return graph.is_output(v) || std::any_of(v->users().begin(), v->users().end(), reads_values);
 }
 
@@ -25,20 +27,12 @@ bool is_read(const Graph& graph, const Node& node) {
 }
 
 /// A result of a body that nobody reads cannot become an output: it goes.
-void erase_unread(Graph& body) {
-  const std::vector<Node*> nodes = body.snapshot();
-  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
-    const auto unread = [&](const Value* v) { return v->users().empty() && !body.is_output(v); };
-    if (std::all_of((*it)->outputs().begin(), (*it)->outputs().end(), unread)) body.erase(*it);
-  }
-}
-
 bool use_all_nodes_of_bodies(Node& node) {
   std::vector<Body> bodies = bodies_of(node);
   for (Body& body : bodies) {
     for (const auto& inner : body.graph.nodes())
       if (!use_all_nodes_of_bodies(*inner)) return false;
-    erase_unread(body.graph);
+    if (!remove_dead_nodes(body.graph, {.ops = all_ops()}).ok()) return false;
     if (!reads_all_nodes(body.graph)) return false;
   }
   set_bodies(node, std::move(bodies));
@@ -55,7 +49,7 @@ bool use_all_nodes(Graph& graph) {
   for (const auto& node : graph.nodes()) {
     if (!use_all_nodes_of_bodies(*node)) return false;
     if (!is_read(graph, *node)) graph.add_output(node->output());
-    if (bodies_of(*node).empty()) continue;
+    if (!has_body(*node)) continue;
     for (Value* v : node->outputs())  // of a branch that is known nothing is left but what computes those that are read
       if (!is_read(graph, v)) graph.add_output(v);
   }

@@ -6,17 +6,13 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "engine/graph/bodies.h"
 #include "engine/graph/evaluate_context.h"
 #include "engine/graph/passes/match.h"
 #include "engine/graph/passes/pass.h"
 
 namespace svengine {
 namespace {
-
-bool has_body(const Node& node) {
-  return std::any_of(node.attributes.begin(), node.attributes.end(),
-                     [](const auto& entry) { return kind_of(entry.second) == AttributeKind::kGraph; });
-}
 
 /// Constants are elements or strings; what sequences and optionals hold is no constant of a graph.
 bool is_object(DType type) { return type >= DType::sequence; }
