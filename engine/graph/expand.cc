@@ -188,4 +188,17 @@ Status expand_node(Graph& graph, Node& node, const OpRegistry& ops, UncertainSha
   return builder.status();
 }
 
+Status check_expansion(const Node& node, const OpRegistry& ops) {
+  Graph alone;
+  std::vector<Value*> inputs;
+  for (const Value* v : node.inputs()) {
+    if (!v) inputs.push_back(nullptr);
+    else inputs.push_back(v->is_constant() ? alone.add_constant(v->name(), v->constant()) : alone.add_input(v->name(), v->type));
+  }
+  Node* copy = alone.add_node(node.op(), node.name(), std::move(inputs), node.outputs().size(), node.attributes);
+  for (Value* v : copy->outputs()) alone.add_output(v);
+  SV_TRY(infer_types(*copy));
+  return expand_node(alone, *copy, ops, UncertainShapes::taken);
+}
+
 }  // namespace svengine

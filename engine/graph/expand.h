@@ -84,6 +84,10 @@ class ExpandContext {
 /// Nothing happens where the node waits, or the rule sets nothing and shapes are not concrete yet.
 Status expand_node(Graph& graph, Node& node, const OpRegistry& ops, UncertainShapes uncertain);
 
+/// Whether what the node is made of takes its inputs as well, whose shapes may have been inferred by less: tried in a graph of its own.
+/// Nothing is found where the rule waits for what is not known. The node is of a composite operator, and its types have been inferred.
+Status check_expansion(const Node& node, const OpRegistry& ops);
+
 struct PassContext;
 /// A pass: expands every composite node that can be. Plans hold none.
 Status expand_composites(Graph& graph, const PassContext& context);

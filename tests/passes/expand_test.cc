@@ -1,4 +1,5 @@
 // The pass `expand`: composite operators become what they are made of, at load or when shapes are concrete.
+#include "engine/graph/expand.h"
 #include "engine/ops/samples.h"
 #include "tests/passes/pass_test_util.h"
 
@@ -144,6 +145,22 @@ TEST_CASE("every operator of a file runs behind values whose ranks are known lat
       check_late(op, sample, Arrival::late, plain);
       check_late(op, sample, Arrival::late_constants, plain);
     }
+  }
+}
+
+TEST_CASE("what a composite operator is made of takes its samples, whether their constants are known or not") {
+  for (const OpDef& op : all_ops().all()) {
+    if (!op.expand) continue;
+    for (size_t i = 0; i < samples_of(op).size(); ++i)
+      for (const bool known : {true, false}) {
+        Sample sample = samples_of(op)[i];
+        for (SampleInput& in : sample.inputs)
+          if (!known && in.value.defined()) in.dtype = in.value.type(), in.dims = in.value.dims(), in.value = {};
+        const Graph graph = graph_of(op, sample, chosen_values(sample), Arrival::as_inputs);
+        const Status status = check_expansion(*graph.nodes().front(), all_ops());
+        INFO(op.domain << " " << op.name << ", sample " << i << (status.ok() ? "" : ": " + status.error().message()));
+        CHECK((status.ok() || (!known && status.error().message().find("needs to be a constant") != std::string::npos)));
+      }
   }
 }
 }  // namespace expand_test

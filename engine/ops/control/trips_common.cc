@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "engine/graph/expand.h"
 #include "engine/graph/op_def.h"
 #include "engine/ops/host_tensor.h"
+#include "engine/ops/registry.h"
 
 namespace svengine::ops {
 namespace {
@@ -96,7 +98,8 @@ std::vector<Type> types_without_trip(const Graph& body, const std::vector<TripIn
     if (value.defined()) trip.make_constant(given[i], value);
   }
   // What a trip would refuse is not asked for.
-  const bool known = std::all_of(trip.nodes().begin(), trip.nodes().end(), [](const auto& node) { return infer_types(*node).ok(); });
+  const auto is_taken = [](const auto& node) { return infer_types(*node).ok() && (!node->op().expand || check_expansion(*node, all_ops()).ok()); };
+  const bool known = std::all_of(trip.nodes().begin(), trip.nodes().end(), is_taken);
   std::vector<Type> types;
   for (const Value* v : (known ? trip : body).outputs()) types.push_back(v->type);
   return types;

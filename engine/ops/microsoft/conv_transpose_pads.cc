@@ -27,9 +27,11 @@ Status infer_padded_transpose(InferContext& c) {
   for (const size_t i : {size_t{1}, kBias})
     if (c.has_input(i) && c.dtype(i) != c.dtype(0))
       return error("input {} is {}, must be {} as X is", i, name_of(c.dtype(i)), name_of(c.dtype(0)));
+  SV_TRY(require_rank_at_least(c, 1, "W", 3));
+  SV_TRY(require_rank(c, kBias, "B", 1));
+  SV_TRY(check_transpose_channels(c, kBias));
   const Shape &x = c.shape(0), &w = c.shape(1);
   if (!x.has_rank()) return c.set(0, c.dtype(0), Shape()), Status{};
-  SV_TRY(require_rank(c, 1, "W", x.rank()));
   Shape y = unknown_dims(x.rank());
   y.set(0, x[0]);
   if (w.has_rank()) y.set(1, multiply(w[1], Dim(c.attributes().get_int("group", 1))));

@@ -60,9 +60,7 @@ Result<Window> transposed_window(const Attributes& given, const Dims& x, const D
   return w;
 }
 
-namespace {
-
-Status check_transpose_channels(const InferContext& c) {
+Status check_transpose_channels(const InferContext& c, size_t bias) {
   const Shape &x = c.shape(0), &w = c.shape(1);
   const int64_t group = c.attributes().get_int("group", 1);
   if (group < 1) return error("group is {}, must be 1 or more", group);
@@ -70,16 +68,18 @@ Status check_transpose_channels(const InferContext& c) {
   if (!w.has_rank()) return {};
   if (x.has_rank() && known_different(x[1], w[0])) return error("X has {} channels, W is for {}", x[1].value(), w[0].value());
   if (w[0].is_static() && w[0].value() % group != 0) return error("group {} does not divide the {} input channels", group, w[0].value());
-  if (c.has_input(2) && known_different(multiply(w[1], Dim(group)), c.shape(2).has_rank() ? c.shape(2)[0] : Dim()))
-    return error("B has {} elements for {} output channels", c.shape(2)[0].value(), w[1].value() * group);
+  if (c.has_input(bias) && known_different(multiply(w[1], Dim(group)), c.shape(bias).has_rank() ? c.shape(bias)[0] : Dim()))
+    return error("B has {} elements for {} output channels", c.shape(bias)[0].value(), w[1].value() * group);
   return {};
 }
+
+namespace {
 
 Status infer_conv_transpose(InferContext& c) {
   SV_TRY(require_rank(c, 2, "B", 1));
   SV_TRY(require_rank_at_least(c, 0, "X", 3));
   SV_TRY(require_rank_at_least(c, 1, "W", 3));
-  SV_TRY(check_transpose_channels(c));
+  SV_TRY(check_transpose_channels(c, 2));
   const Shape &x = c.shape(0), &w = c.shape(1);
   if (x.has_rank() && x.rank() > 5) return error("X has {} spatial dimensions, at most 3 are supported", x.rank() - 2);
   if (!x.has_rank() || !w.has_rank()) {
