@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "engine/graph/expand.h"
 #include "importers/io/names.h"
 #include "importers/onnx/node_importer.h"
 #include "importers/onnx/support_check.h"
@@ -119,6 +120,7 @@ class InferenceRules final : public onnx::NodeWatcher {
   }
 
   void added(Scope& scope, const NodeProto& node) override {
+    check_parts(scope, node);
     if (scope.call) return;  // types within a function are those of a call
     const auto& infos = infos_of(places_.at(&node).first);
     compare_outputs_with_schema(scope, node, infos);
@@ -224,6 +226,18 @@ class InferenceRules final : public onnx::NodeWatcher {
   static const Node* producer_of(const Scope& scope, const NodeProto& node) {
     const auto made = node.output_size() > 0 ? scope.values.find(node.output(0)) : scope.values.end();
     return made == scope.values.end() || !made->second ? nullptr : made->second->producer();
+  }
+
+  /// What a composite operator is made of may refuse more than its own rule. Weights that are not read here (add_initializer) are no
+  /// constants for it.
+  void check_parts(const Scope& scope, const NodeProto& node) {
+    const Node* made = producer_of(scope, node);
+    if (!made || !made->op().expand || told_.count(&node)) return;
+    for (const std::vector<Value*>* values : {&made->inputs(), &made->outputs()})
+      for (const Value* v : *values)
+        if (v && v->type.dtype == DType::undefined) return;
+    const Status status = check_expansion(*made, c_.ops);
+    if (!status.ok() && status.error().message().find("needs to be a constant") == std::string::npos) refused(scope, node, status.error());
   }
 
   /// What the bodies of a Loop, Scan or SequenceMap declare their inputs as, against what the operator gives them.

@@ -108,6 +108,19 @@ void add_resize(ModelProto& m, float scale, const char* coordinates) {
   add_attribute(add_tail(m, "Resize", {"x", "", "scales"}), "coordinate_transformation_mode", AttributeProto::STRING)->set_s(coordinates);
 }
 
+/// What QLinearSoftmax is made of knows what it does not ask of its axis.
+void add_odd_softmax(ModelProto& m) {
+  m.add_opset_import()->set_domain("com.microsoft");
+  m.mutable_opset_import(1)->set_version(1);
+  add_input(m, "bytes", {1, 3}, DType::u8);
+  add_input(m, "zero", {}, DType::u8);
+  add_input(m, "scale", {}, DType::f32);
+  NodeProto* node = add_tail(m, "QLinearSoftmax", {"bytes", "scale", "zero", "scale", "zero"});
+  node->set_domain("com.microsoft");
+  add_attribute(node, "axis", AttributeProto::INT)->set_i(7);
+  add_attribute(node, "opset", AttributeProto::INT)->set_i(13);
+}
+
 std::vector<RuleCase> inference_cases() {
   return {
       {"symbol-conflict", "dimension 'N' is 1 in value 'r' and 3 in value 'y'",
@@ -146,6 +159,7 @@ std::vector<RuleCase> inference_cases() {
       {"resize-scale", "3 elements by 1.6666666 are 5 here", [](ModelProto& m) { add_resize(m, 1.6666666f, "half_pixel"); }},
       {"resize-scale", "3 elements by 0.5 are 1, whose corners are aligned by PyTorch",
        [](ModelProto& m) { add_resize(m, 0.5f, "align_corners"); }},
+      {"inference", "node 'tail' (QLinearSoftmax): axis 7 is outside", add_odd_softmax},
       {"inference-in-branch", "then_branch: node 'Transpose_0'", add_odd_branch},
       {"engine-limit", "nested more than",
        [](ModelProto& m) {
