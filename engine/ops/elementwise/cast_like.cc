@@ -20,6 +20,7 @@ Status canonicalize_cast_like(CanonicalizeContext& c) {
 Status infer_cast_like(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "input", kStoredTypes | DTypeSet{DType::string}));
   SV_TRY(require_dtype(c, 1, "target_type", kStoredTypes | DTypeSet{DType::string}));
+  SV_TRY(byte_float_rules(c.attributes()));
   c.set(0, c.dtype(1), c.shape(0));
   return {};
 }

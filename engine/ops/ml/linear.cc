@@ -166,6 +166,7 @@ Status infer_linear_regressor(InferContext& c) {
   const int64_t targets = c.attributes().get_int("targets", 1);
   if (targets < 1) return error("targets is {}, needs 1 at least", targets);
   SV_ASSIGN(const Dim rows, row_dim(c));
+  if (const auto features = known_features(c)) SV_TRY(linear_model(c.attributes(), targets, *features));
   c.set(0, DType::f32, Shape{rows, Dim(targets)});
   return {};
 }
@@ -201,6 +202,7 @@ Status infer_linear_classifier(InferContext& c) {
   const bool strings = !string_list(c.attributes(), "classlabels_strings").empty();
   SV_TRY(infer_classifier(c, Dim(scores == 1 && labels == 2 ? 2 : scores)));
   if (strings) c.set(0, DType::string, c.node().output(0)->type.shape);
+  if (const auto features = known_features(c)) SV_TRY(linear_model(c.attributes(), scores, *features));
   return {};
 }
 

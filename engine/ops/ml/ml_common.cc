@@ -47,6 +47,12 @@ Result<Dim> row_dim(const InferContext& c) {
   return x.rank() == 1 ? Dim(1) : x[0];
 }
 
+std::optional<int64_t> known_features(const InferContext& c) {
+  const Shape& x = c.shape(0);
+  if (!x.has_rank() || !x.dims().back().is_static()) return std::nullopt;
+  return x.dims().back().value();
+}
+
 Result<PostTransform> post_transform(const Attributes& attributes) {
   const std::string how = attributes.get_string("post_transform", "NONE");
   if (how == "NONE") return PostTransform::none;

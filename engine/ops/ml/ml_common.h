@@ -32,6 +32,8 @@ struct Rows {
 Result<Rows> feature_rows(const Dims& dims);
 /// The dimension of rows of X, which is of rank 1 or 2.
 Result<Dim> row_dim(const InferContext& c);
+/// How many features a row of such an X has, where that is known.
+std::optional<int64_t> known_features(const InferContext& c);
 
 enum class PostTransform { none, logistic, softmax, softmax_zero, probit };
 Result<PostTransform> post_transform(const Attributes& attributes);

@@ -164,6 +164,7 @@ Status infer_svm_classifier(InferContext& c) {
   const bool strings = !string_list(c.attributes(), "classlabels_strings").empty();
   SV_TRY(infer_classifier(c, Dim(svm_columns(c.attributes()))));
   if (strings) c.set(0, DType::string, c.node().output(0)->type.shape);
+  if (const auto features = known_features(c)) SV_TRY(svm_classes(c.attributes(), *features));
   return {};
 }
 

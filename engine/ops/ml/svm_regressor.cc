@@ -43,6 +43,7 @@ Status infer_svm_regressor(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "X", kFeatureTypes));
   SV_TRY(post_transform(c.attributes()));
   SV_ASSIGN(const Dim rows, row_dim(c));
+  if (const auto features = known_features(c)) SV_TRY(svm_regression(c.attributes(), *features));
   c.set(0, DType::f32, Shape{rows, Dim(1)});
   return {};
 }

@@ -169,9 +169,7 @@ Status emit_forest_steps(LowerContext& c, std::shared_ptr<const Forest<Key>> for
   SV_ASSIGN(const ScoreMemory memory, score_memory(c, rows.count, trees, forest->targets));
   const auto stride = static_cast<int64_t>(forest->columns.size());
   const TreeWork<Key> work{std::move(forest), aggregate, memory.targets, stride};
-  for (const TreeColumn& column : work.forest->columns)
-    if (column.feature >= rows.features && !(column.feature == 0 && work.forest->roots.empty()))
-      return error("a tree looks at feature {}, but rows have {}", column.feature, rows.features);
+  SV_TRY(check_columns(work.forest->columns, trees > 0, rows.features));
   with_feature_type(c.in_type(0).dtype, [&]<class T>() {
     if constexpr (std::is_same_v<T, float> == std::is_same_v<Key, int32_t>) emit_walk<Key, T>(c, work, memory, rows);
   });
@@ -251,6 +249,13 @@ Result<TreeSpec> read_trees(const Attributes& attributes, const std::string& pre
   }
   SV_TRY(read_votes(attributes, prefix, names, spec));
   return spec;
+}
+
+Status check_columns(const std::vector<TreeColumn>& columns, bool has_trees, int64_t features) {
+  for (const TreeColumn& column : columns)
+    if (column.feature >= features && (has_trees || column.feature != 0))
+      return error("a tree looks at feature {}, but rows have {}", column.feature, features);
+  return {};
 }
 
 Status emit_forest(LowerContext& c, std::shared_ptr<const Forest<int32_t>> forest, TreeAggregate aggregate, const FinishRow& finish) {

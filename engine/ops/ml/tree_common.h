@@ -35,6 +35,24 @@ Result<Forest<Key>> forest_of(const Attributes& attributes) {
   return compile_forest<Key>(spec);
 }
 
+/// Refuses trees that look at features which rows have not. `columns` are those of a forest.
+Status check_columns(const std::vector<TreeColumn>& columns, bool has_trees, int64_t features);
+
+template <auto read, class Key>
+Status check_forest(const InferContext& c) {
+  SV_ASSIGN(const auto forest, (table_of<forest_of<read, Key>>(c.attributes())));
+  const std::optional<int64_t> features = known_features(c);
+  return features ? check_columns(forest->columns, !forest->roots.empty(), *features) : Status{};
+}
+
+/// For inference: refuses what `read` reads where it is no forest, or none for the features of X. Keys are those that emit_trees() will use,
+/// where float16 has been widened.
+template <auto read>
+Status check_trees(const InferContext& c) {
+  const bool single = c.dtype(0) == DType::f32 || c.dtype(0) == DType::f16;
+  return single ? check_forest<read, int32_t>(c) : check_forest<read, int64_t>(c);
+}
+
 /// The steps for the trees that `read` reads, which are compiled once for all plans.
 template <auto read>
 Status emit_trees(LowerContext& c, TreeAggregate aggregate, const FinishRow& finish) {

@@ -27,20 +27,6 @@ Status check_lists(const Attributes& a) {
   return {};
 }
 
-Status infer_tree_ensemble(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kEnsembleTypes));
-  SV_TRY(require_rank(c, 0, "X", 2));
-  SV_ASSIGN(const Dim rows, row_dim(c));
-  const int64_t targets = c.attributes().get_int("n_targets", 1), aggregate = c.attributes().get_int("aggregate_function", 1);
-  const int64_t how = c.attributes().get_int("post_transform");
-  if (targets < 1) return error("n_targets is {}, needs 1 at least", targets);
-  if (aggregate < 0 || aggregate > 3) return error("aggregate_function is {}, needs 0 to 3 (average, sum, min, max)", aggregate);
-  if (how < 0 || how > 4) return error("post_transform is {}, needs 0 to 4 (none, softmax, logistic, softmax_zero, probit)", how);
-  SV_TRY(check_lists(c.attributes()));
-  c.set(0, c.dtype(0), Shape{rows, Dim(targets)});
-  return {};
-}
-
 std::vector<double> tensor_numbers(const Attributes& attributes, const char* name) {
   const Tensor* t = attributes.get<Tensor>(name);
   std::vector<double> out;
@@ -102,6 +88,21 @@ Result<TreeSpec> read_ensemble(const Attributes& a) {
   for (const int64_t root : a.get_ints("tree_roots")) spec.roots.push_back({root, false});
   SV_TRY(read_leaves(a, spec));
   return spec;
+}
+
+Status infer_tree_ensemble(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "X", kEnsembleTypes));
+  SV_TRY(require_rank(c, 0, "X", 2));
+  SV_ASSIGN(const Dim rows, row_dim(c));
+  const int64_t targets = c.attributes().get_int("n_targets", 1), aggregate = c.attributes().get_int("aggregate_function", 1);
+  const int64_t how = c.attributes().get_int("post_transform");
+  if (targets < 1) return error("n_targets is {}, needs 1 at least", targets);
+  if (aggregate < 0 || aggregate > 3) return error("aggregate_function is {}, needs 0 to 3 (average, sum, min, max)", aggregate);
+  if (how < 0 || how > 4) return error("post_transform is {}, needs 0 to 4 (none, softmax, logistic, softmax_zero, probit)", how);
+  SV_TRY(check_lists(c.attributes()));
+  SV_TRY(check_trees<read_ensemble>(c));
+  c.set(0, c.dtype(0), Shape{rows, Dim(targets)});
+  return {};
 }
 
 Status lower_tree_ensemble(LowerContext& c) {

@@ -15,6 +15,10 @@ struct BinaryVotes {
   bool all_positive;  // weights are no less than zero: scores are probabilities
 };
 
+Result<TreeSpec> read_classifier(const Attributes& a) {
+  return read_trees(a, "class", static_cast<int64_t>(a.get_ints("classlabels_int64s").size()));
+}
+
 Status infer_tree_classifier(InferContext& c) {
   const auto labels = static_cast<int64_t>(c.attributes().get_ints("classlabels_int64s").size() +
                                            string_list(c.attributes(), "classlabels_strings").size());
@@ -22,7 +26,7 @@ Status infer_tree_classifier(InferContext& c) {
   const size_t base = real_list(c.attributes(), "base_values").size();
   if (base > static_cast<size_t>(labels)) return error("{} base_values for {} classes", base, labels);
   SV_TRY(infer_classifier(c, Dim(labels)));
-  if (!c.attributes().get_ints("classlabels_int64s").empty()) return {};
+  if (!c.attributes().get_ints("classlabels_int64s").empty()) return check_trees<read_classifier>(c);
   c.set(0, DType::string, c.node().output(0)->type.shape);
   return {};
 }
@@ -59,10 +63,6 @@ int64_t binary_label(const BinaryVotes& votes, const std::vector<int64_t>& label
   second = votes.one_class && votes.all_positive ? SecondScore::complement : SecondScore::opposite;
   if (!votes.one_class) return weight > 0 ? 1 : 0;
   return labels[weight > (votes.all_positive ? 0.5 : 0) ? 1 : 0];
-}
-
-Result<TreeSpec> read_classifier(const Attributes& a) {
-  return read_trees(a, "class", static_cast<int64_t>(a.get_ints("classlabels_int64s").size()));
 }
 
 Status lower_tree_classifier(LowerContext& c) {

@@ -14,6 +14,8 @@ Result<TreeAggregate> regressor_aggregate(const Attributes& attributes) {
   return error("aggregate_function is '{}', needs AVERAGE, SUM, MIN or MAX", how);
 }
 
+Result<TreeSpec> read_regressor(const Attributes& a) { return read_trees(a, "target", a.get_int("n_targets")); }
+
 Status infer_tree_regressor(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "X", kFeatureTypes));
   SV_TRY(post_transform(c.attributes()));
@@ -23,11 +25,10 @@ Status infer_tree_regressor(InferContext& c) {
   if (targets < 1) return error("n_targets is {}, needs 1 at least", targets);
   const size_t base = real_list(c.attributes(), "base_values").size();
   if (base != 0 && static_cast<int64_t>(base) != targets) return error("{} base_values for {} targets", base, targets);
+  SV_TRY(check_trees<read_regressor>(c));
   c.set(0, DType::f32, Shape{rows, Dim(targets)});
   return {};
 }
-
-Result<TreeSpec> read_regressor(const Attributes& a) { return read_trees(a, "target", a.get_int("n_targets")); }
 
 Status lower_tree_regressor(LowerContext& c) {
   SV_ASSIGN(const TreeAggregate aggregate, regressor_aggregate(c.attributes()));
