@@ -72,6 +72,10 @@ Value* ExpandContext::reshape(Value* v, std::vector<int64_t> dims) {
   return op("Reshape", {v, ints(std::move(dims))});
 }
 
+Value* ExpandContext::reshape_like(Value* v, Value* like) {
+  return op("Reshape", {v, op("Shape", {like})}, make_attributes({{"allowzero", int64_t{1}}}));
+}
+
 Value* ExpandContext::transpose(Value* v, std::vector<int64_t> perm) {
   return op("Transpose", {v}, make_attributes({{"perm", std::move(perm)}}));
 }

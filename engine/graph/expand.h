@@ -57,6 +57,7 @@ class ExpandContext {
   /// last inputs (attribute "captured"). The body has been checked.
   Value* body(std::string_view name, Value* input);
   Value* reshape(Value* v, std::vector<int64_t> dims);  // 0 keeps a dimension, one may be -1
+  Value* reshape_like(Value* v, Value* like);           // without elements, too
   Value* transpose(Value* v, std::vector<int64_t> perm);
   Value* slice(Value* v, int64_t axis, int64_t begin, int64_t end);
   Value* unsqueeze(Value* v, std::vector<int64_t> axes) { return op("Unsqueeze", {v, ints(std::move(axes))}); }

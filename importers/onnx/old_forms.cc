@@ -34,7 +34,7 @@ Status replace_coerced(Graph& graph, const OpRegistry& ops, Node& node) {
   Attributes last = node.attributes;
   last.set("axis", int64_t{1});
   Node* over = graph.add_node(node.op(), node.name() + ".matrix", {flatten->output()}, 1, std::move(last), &node);
-  Node* back = add(graph, ops, "Reshape", node, {over->output(), shape->output()}, {}, &node);
+  Node* back = add(graph, ops, "Reshape", node, {over->output(), shape->output()}, make_attributes({{"allowzero", int64_t{1}}}), &node);
   for (Node* made : {shape, flatten, over, back}) SV_TRY(infer_types(*made));
   graph.replace_uses(node.output(), back->output());
   graph.erase(&node);

@@ -232,10 +232,18 @@ Status make_masked(ExpandContext& c) {
   return {};
 }
 
+bool has_part(const Node& n) { return n.attributes.get_int("start", 0) != 0 || n.attributes.has("end"); }
+
+/// The shape of a value as it is written before opset 14, whatever comes of it where there are no elements.
+bool is_whole_shape(const Value* v) {
+  const Node* node = v->producer();
+  return node && node->op().name == std::string_view("Shape") && !has_part(*node);
+}
+
 /// Without zeros in a shape that is known, none is meant.
 Status make_plain_reshape(ExpandContext& c) {
   const auto shape = known_integers(c.input(1));
-  if (shape && !std::count(shape->begin(), shape->end(), 0))
+  if (shape ? !std::count(shape->begin(), shape->end(), 0) : is_whole_shape(c.input(1)))
     c.set(0, c.op("Reshape", {c.input(0), c.input(1)}, without(c.attributes(), {"allowzero"})));
   return {};
 }
@@ -244,7 +252,6 @@ bool allows_zero(const Node& n) { return n.attributes.get_int("allowzero", 0) !=
 bool has_num_outputs(const Node& n) { return n.attributes.has("num_outputs"); }
 bool has_pad_axes(const Node& n) { return n.input(3) != nullptr; }
 bool has_axes(const Node& n) { return n.attributes.has("axes"); }
-bool has_part(const Node& n) { return n.attributes.get_int("start", 0) != 0 || n.attributes.has("end"); }
 
 /// Where the present form of an operator began, and of which nodes that is the question.
 struct OlderForm {

@@ -71,6 +71,7 @@ Status infer_bias_softmax(InferContext& c) {
   if (!x.has_rank()) return {};
   const int64_t axis = c.attributes().get_int("axis", 1);
   if (axis < -x.rank() || axis >= x.rank()) return error("axis {} is none of data {}", axis, to_string(x));
+  SV_TRY(require_broadcast_to(c.shape(1), "bias", x, "data"));
   if (c.attributes().get_int("is_inner_broadcast", 1) == 0 || !c.shape(1).has_rank()) return {};
   return c.shape(1).rank() == x.rank() ? Status{}
                                        : error("bias {} must have the rank of data {}", to_string(c.shape(1)), to_string(x));
@@ -84,7 +85,7 @@ Status expand_bias_softmax(ExpandContext& c) {
   if (axis == rank - 1) return c.set(0, c.op("Softmax", {sum}, make_attributes({{"axis", int64_t{-1}}}))), Status{};
   Value* flat =
       c.op("Softmax", {c.op("Flatten", {sum}, make_attributes({{"axis", axis}}))}, make_attributes({{"axis", int64_t{-1}}}));
-  c.set(0, c.op("Reshape", {flat, c.op("Shape", {c.input(0)})}));
+  c.set(0, c.reshape_like(flat, c.input(0)));
   return {};
 }
 

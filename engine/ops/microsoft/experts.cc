@@ -207,7 +207,7 @@ Status expand_experts(ExpandContext& c) {
   const std::optional<int64_t> count = c.dim(1, 0);
   const bool few = count && 2 * *count * c.attributes().get_int("k", 1) <= *c.dim(1, 1);
   Value* y = few ? through_chosen(c, tokens, routes, e, *count) : through_all(c, tokens, routes, e);
-  c.set(0, c.shape(0).rank() == 2 ? y : c.op("Reshape", {y, c.op("Shape", {c.input(0)})}));
+  c.set(0, c.shape(0).rank() == 2 ? y : c.reshape_like(y, c.input(0)));
   return {};
 }
 

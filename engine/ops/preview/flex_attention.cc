@@ -73,7 +73,7 @@ Status infer_flex_attention(InferContext& c) {
 Value* modified_by_body(ExpandContext& c, const char* name, Value* scores) {
   Value* out = c.body(name, scores);
   if (!out || out->type.shape.rank() == 4) return out;
-  if (!out->type.shape.has_rank()) return c.op("Reshape", {out, c.op("Shape", {scores})});
+  if (!out->type.shape.has_rank()) return c.reshape_like(out, scores);
   c.builder().note(error("body '{}' gives {}, must keep the shape of {}", name, to_string(out->type), to_string(scores->type)));
   return nullptr;
 }

@@ -105,7 +105,7 @@ Result<Value*> sum_for_scale(GradientContext& c, Value* v) {
     if (pads[dims.size() + a] > 0) v = c.op("Pad", {v, list(pads)});
     blocks[a] = scale[a].value();
     blocks.insert(blocks.begin() + axis + 1, block);
-    v = c.op("Reshape", {v, list(blocks)});
+    v = c.op("Reshape", {v, list(blocks)}, make_attributes({{"allowzero", int64_t{1}}}));
     over = {axis + 1};
   }
   return c.reshape_to(c.op("ReduceSum", {v, list(over)}, make_attributes({{"keepdims", int64_t{0}}})), c.input(1));

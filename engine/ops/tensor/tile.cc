@@ -88,7 +88,7 @@ Status tile_gradient(GradientContext& c) {
   const auto list = [&](const std::vector<int64_t>& v) {
     return c.builder().constant(Tensor::of<int64_t>({static_cast<int64_t>(v.size())}, std::span<const int64_t>(v)));
   };
-  Value* split = c.op("Reshape", {c.dy(), list(apart)});
+  Value* split = c.op("Reshape", {c.dy(), list(apart)}, make_attributes({{"allowzero", int64_t{unknown == 0}}}));
   c.set(0, c.op("ReduceSum", {split, list(axes)}, make_attributes({{"keepdims", int64_t{0}}})));
   return {};
 }
