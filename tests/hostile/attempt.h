@@ -9,7 +9,7 @@ struct AttemptCount {
   int64_t refused = 0, planned = 0, run = 0;
 };
 
-/// What is wrong: an inferred type that is not the result's, an error without words, a plan of impossible size. Empty when
+/// What is wrong: an inferred type that is not the result's, an error without words or too late, a plan of impossible size. Empty when
 /// nothing is. `most_bytes`: of a plan that is run.
 std::string attempt(const OpDef& op, const Relative& relative, const kernels::KernelTable& kernels, AttemptCount& count,
                     int64_t most_bytes = int64_t{16} << 20);
