@@ -154,6 +154,16 @@ TEST_CASE("the nearest element of before opset 11 is said in today's modes, by t
   }
 }
 
+TEST_CASE("a Softmax that took several dimensions as one is reshaped to the shape of its input in opset 13, too") {
+  Graph graph = graph_of(operator_of("Softmax"), {.inputs = {real({2, 3, 4})}, .attributes = {{"axis", int64_t{1}}, {"coerced", int64_t{1}}}});
+  const std::vector<Tensor> inputs = {random_tensor({2, 3, 4}, 3)}, expected = run(graph, inputs);
+  REQUIRE(onnx::replace_old_forms(graph, all_ops()).ok());
+  const Status older = validate::make_older(graph, 13, pass_context(*one_thread().kernels));
+  if (!older.ok()) FAIL(older.error().message());
+  CHECK(export_model(graph, {.opset = 13}).ok());
+  CHECK(validate::compare(run(graph, inputs)[0], expected[0], {}).worst_abs < 1e-7);
+}
+
 TEST_CASE("DFT's axis becomes the attribute that it was, with its own default value") {
   const auto axis_of = [](std::vector<SampleInput> inputs) {
     const auto file = export_model(graph_of(operator_of("DFT"), {.inputs = std::move(inputs)}), {.opset = 19});
